@@ -1,0 +1,5 @@
+"""`python -m ntpcore`."""
+
+from ntpcore.cli import main
+
+main()

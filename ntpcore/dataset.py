@@ -1,0 +1,378 @@
+"""Training data: tokens, sentences and samples, and the files that hold them.
+
+A file is kept as its distinct lines, never as its samples one by one: a line of a million tokens
+stands for almost a million samples, and they share its memory.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import IO
+
+FORMATS = ("text", "jsonl")
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+_KEYS = ("sentence", "next", "count")
+
+
+class InputError(ValueError):
+    """Input that cannot be used; the message names file, line, rule and way out."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A distinct line of the data.
+
+    Attributes:
+        tokens: numbers of its tokens; the last one is only a label.
+        count: how often the line occurs.
+        number: where it occurs first, counted from 1.
+    """
+
+    tokens: array[int]
+    count: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A distinct pair of a sentence and its next token, with how often it occurs."""
+
+    sentence: tuple[str, ...]
+    next_token: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A training data set (huang2024, Section 3).
+
+    Attributes:
+        vocabulary: the tokens, in order of first appearance; a token's number is its place here.
+        lines: the distinct lines, in order of first appearance.
+        prefixes: whether each line x1 ... xn stands for the samples ([x1 ... xl], x(l+1)) for
+            l = 1 ... n-1, as in a text file; if not, each line is the one sample
+            ([x1 ... x(n-1)], xn), as in a JSON Lines file.
+        name: where the data come from, for messages.
+    """
+
+    vocabulary: tuple[str, ...]
+    lines: tuple[Line, ...]
+    prefixes: bool
+    name: str = "data"
+
+    @cached_property
+    def max_length(self) -> int:
+        """Length of the longest sentence, its next token not counted."""
+        return max(len(line.tokens) for line in self.lines) - 1
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """For each line, the length of its shortest sentence that no earlier line has with the
+        same next token; a sentence of length l ends before position l of the line."""
+        if not self.prefixes:
+            return tuple(len(line.tokens) - 1 for line in self.lines)
+        return tuple(max(1, shared) for shared in _shared_with_earlier(self.lines))
+
+    @cached_property
+    def sample_count(self) -> int:
+        """N, the number of distinct (sentence, next token) pairs."""
+        pairs = zip(self.lines, self.starts, strict=True)
+        return sum(max(0, len(line.tokens) - start) for line, start in pairs)
+
+    @cached_property
+    def prefix_closed(self) -> bool:
+        """Whether every shorter beginning of a sample is a sample too (huang2024, Section 3)."""
+        if self.prefixes:
+            return True
+        samples = {line.tokens.tobytes() for line in self.lines}
+        size = array("I").itemsize
+        return all(
+            len(line.tokens) == 2 or line.tokens.tobytes()[:-size] in samples for line in self.lines
+        )
+
+    def samples(self) -> Iterator[Sample]:
+        """The distinct samples in order of first appearance, for data small enough to spell out."""
+        counts: dict[tuple[str, ...], int] = {}
+        for line in self.lines:
+            words = tuple(self.vocabulary[token] for token in line.tokens)
+            first = 2 if self.prefixes else len(words)
+            for end in range(first, len(words) + 1):
+                counts[words[:end]] = counts.get(words[:end], 0) + line.count
+        for words, count in counts.items():
+            yield Sample(words[:-1], words[-1], count)
+
+
+def _shared_with_earlier(lines: tuple[Line, ...]) -> list[int]:
+    """For each line, the number of leading tokens that it shares with some earlier line.
+
+    Sorting brings shared beginnings together. Taking lines out of the sorted chain from last to
+    first leaves, beside each line, exactly the earlier ones; the beginnings shared by neighbours
+    are carried along. Time is that of sorting, memory that of the lines.
+    """
+    size = array("I").itemsize
+    keys = [line.tokens.tobytes() for line in lines]
+    chain = sorted(range(len(lines)), key=keys.__getitem__)
+    before = {b: a for a, b in pairwise(chain)}
+    after = dict(pairwise(chain))
+    common = {b: _common_bytes(keys[a], keys[b]) // size for a, b in pairwise(chain)}
+    shared = [0] * len(lines)
+    for line in reversed(range(len(lines))):
+        left, right = before.get(line), after.get(line)
+        shared[line] = max(common.get(line, 0), common[right] if right is not None else 0)
+        if right is not None:
+            common[right] = min(common[right], common.get(line, 0))
+            if left is None:
+                del before[right]
+            else:
+                before[right] = left
+        if left is not None:
+            if right is None:
+                del after[left]
+            else:
+                after[left] = right
+    return shared
+
+
+def _common_bytes(left: bytes, right: bytes) -> int:
+    """Length of the common beginning, by bisection on comparisons that run at memory speed."""
+    low, high = 0, min(len(left), len(right))
+    if left[:high] == right[:high]:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+class _Collector:
+    """Numbers tokens and merges equal lines while a file is read."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.counts: dict[bytes, int] = {}
+        self.first: dict[bytes, int] = {}
+
+    def add(self, tokens: Iterable[str], count: int, number: int) -> None:
+        """Take in one line; a line of one token adds that token to the vocabulary only."""
+        numbers = self.numbers
+        ids = array("I", [numbers.setdefault(token, len(numbers)) for token in tokens])
+        if len(ids) > 1:
+            key = ids.tobytes()
+            self.counts[key] = self.counts.get(key, 0) + count
+            self.first.setdefault(key, number)
+
+    def dataset(self, *, prefixes: bool, name: str) -> Dataset:
+        """The data set collected so far."""
+        if not self.numbers:
+            raise InputError(
+                f"{name}: the input holds no sentence; write one sentence per line, its tokens "
+                "separated by white space"
+            )
+        if not self.counts:
+            raise InputError(
+                f"{name}: no sample: every line has a single token, and a sample needs a sentence "
+                "and a next token; add a line of two or more tokens"
+            )
+        lines = tuple(
+            Line(array("I", key), count, self.first[key]) for key, count in self.counts.items()
+        )
+        return Dataset(tuple(self.numbers), lines, prefixes, name)
+
+
+def from_sentences(sentences: Iterable[str | Iterable[str]], name: str = "data") -> Dataset:
+    """The data set of these lines, each a text to be split at white space or a list of tokens.
+
+    Every beginning of a line is a sample with the token after it as its next token
+    (huang2024, Section 3).
+
+    Raises:
+        InputError: no line has two tokens.
+    """
+    collector = _Collector()
+    for number, line in enumerate(sentences, start=1):
+        collector.add(line.split() if isinstance(line, str) else line, 1, number)
+    return collector.dataset(prefixes=True, name=name)
+
+
+def from_samples(
+    samples: Iterable[tuple[Iterable[str], str] | tuple[Iterable[str], str, int]],
+    name: str = "data",
+) -> Dataset:
+    """The data set of exactly these samples (sentence, next token[, count]); no beginning is added.
+
+    Raises:
+        InputError: there is no sample, a sentence is empty, or a count is not a positive integer.
+    """
+    collector = _Collector()
+    for number, (sentence, next_token, *rest) in enumerate(samples, start=1):
+        words, count = list(sentence), rest[0] if rest else 1
+        if not words:
+            raise InputError(f"{name}:{number}: a sample's sentence must have a token")
+        if type(count) is not int or count < 1:
+            raise InputError(f"{name}:{number}: count is {count!r}; give a positive integer")
+        collector.add([*words, next_token], count, number)
+    return collector.dataset(prefixes=False, name=name)
+
+
+def read(path: str, *, form: str | None = None, chars: bool = False) -> Dataset:
+    """Read a data set from a file.
+
+    Args:
+        path: file to read, or "-" for standard input.
+        form: "text" (one sentence per line) or "jsonl" (one sample per line); None tells it by the
+            name of the file, and takes standard input for text.
+        chars: every character of a text that is not white space is a token.
+
+    Raises:
+        InputError: the file is missing, a directory, not UTF-8, binary, empty or malformed.
+    """
+    name = path_name(path)
+    if form is None:
+        form = "jsonl" if path.lower().endswith(_JSON_SUFFIXES) else "text"
+    if form not in FORMATS:
+        raise InputError(f"{name}: unknown format {form!r}; use one of {', '.join(FORMATS)}")
+    if chars and form == "jsonl":
+        raise InputError(f"{name}: JSON Lines name their tokens; leave out --chars")
+    parse = _parse_jsonl if form == "jsonl" else _parse_text(chars)
+    collector = _Collector()
+    for number, line in numbered_lines(path):
+        parse(collector, line, name, number)
+    return collector.dataset(prefixes=form == "text", name=name)
+
+
+def path_name(path: str) -> str:
+    """What messages call the file of this path."""
+    return "<stdin>" if path == "-" else path or "''"
+
+
+def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
+    """The lines of a UTF-8 file that are not blank, with their numbers from 1.
+
+    Raises:
+        InputError: the file cannot be read, or a line is not UTF-8 text.
+    """
+    name = path_name(path)
+    try:
+        with _open(path) as stream:
+            for number, line in enumerate(stream, start=1):
+                if "\0" in line:
+                    raise InputError(
+                        f"{name}:{number}: this looks like a binary file (it holds a NUL byte); "
+                        "give a text file"
+                    )
+                if not _is_utf8(line):
+                    raise InputError(
+                        f"{name}:{number}: not valid UTF-8; convert the file to UTF-8 first"
+                    )
+                if line.strip():
+                    yield number, line
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{name}: cannot be read ({reason}); name a readable text file") from None
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name!r}: not a file name ({error})") from None  # NUL in the path
+
+
+def _open(path: str) -> IO[str]:
+    """A file, or standard input, as text in which undecodable bytes survive as surrogates."""
+    source: int | str = 0 if path == "-" else path
+    return open(source, encoding="utf-8-sig", errors="surrogateescape", closefd=path != "-")
+
+
+def _is_utf8(line: str) -> bool:
+    """Whether no byte of this line had to be smuggled through as a surrogate."""
+    if line.isascii():
+        return True
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _parse_text(chars: bool) -> Callable[[_Collector, str, str, int], None]:
+    """A parser of text lines, by words or by characters."""
+
+    def parse(collector: _Collector, line: str, name: str, number: int) -> None:
+        collector.add("".join(line.split()) if chars else line.split(), 1, number)
+
+    return parse
+
+
+def _parse_jsonl(collector: _Collector, line: str, name: str, number: int) -> None:
+    """Take in one sample, {"sentence": [...], "next": "...", "count": 1}."""
+    where = f"{name}:{number}"
+    example = '{"sentence": ["S", "V"], "next": "O", "count": 3}'
+    try:
+        record = json.loads(line, object_pairs_hook=_unique_keys)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{where}: broken JSON at column {error.colno} ({error.msg}); each line must be an "
+            f"object such as {example}"
+        ) from None
+    except ValueError:  # the only other one that json raises
+        raise InputError(f"{where}: a number has too many digits; write {example}") from None
+    except RecursionError:
+        raise InputError(f"{where}: lists nested too deeply; write {example}") from None
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: {_kind(record)} where an object is needed; write {example}")
+    for key in record:
+        if key not in _KEYS:
+            raise InputError(f"{where}: unknown key {_shown(key)}; the keys are {', '.join(_KEYS)}")
+    for key in _KEYS[:2]:
+        if key not in record:
+            raise InputError(f"{where}: the key {key!r} is missing; write {example}")
+    sentence, next_token, count = record["sentence"], record["next"], record.get("count", 1)
+    if not isinstance(sentence, list):
+        raise InputError(f"{where}: 'sentence' is {_kind(sentence)}; give a list of tokens")
+    if not sentence:
+        raise InputError(f"{where}: 'sentence' is empty; a sample needs at least one token")
+    for token in [*sentence, next_token]:
+        _check_token(token, where)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise InputError(f"{where}: 'count' is {_shown(count)}; give a positive integer")
+    collector.add([*sentence, next_token], count, number)
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object whose keys are all different."""
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        raise InputError("a key occurs twice in one object; keep one of them")
+    return record
+
+
+def _check_token(token: object, where: str) -> None:
+    """Refuse what is not a non-empty string of Unicode characters."""
+    if not isinstance(token, str):
+        raise InputError(f"{where}: the token {_shown(token)} is {_kind(token)}; quote it")
+    if not token:
+        raise InputError(f"{where}: a token is the empty string; tokens have a character")
+    if not _is_utf8(token):
+        raise InputError(
+            f"{where}: a token holds half a surrogate pair; write the character itself"
+        )
+
+
+def _kind(value: object) -> str:
+    """What JSON calls the type of a value, with its article."""
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a truth value"}
+    return names.get(type(value), "null" if value is None else "a number")
+
+
+def _shown(value: object) -> str:
+    """A value as JSON writes it, cut where it is long."""
+    text = json.dumps(value)
+    return text if len(text) <= 40 else text[:37] + "..."

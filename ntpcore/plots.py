@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
@@ -224,3 +225,83 @@ def draw_failure_shares(axes: Axes, shares: Mapping[tuple[int, int], tuple[int, 
 def _share(counts: tuple[int, int] | None) -> float:
     """Failed over tried; not a number where nothing was tried, so that the cell stays blank."""
     return counts[0] / counts[1] if counts else float("nan")
+
+
+def draw_nested_arcs(
+    axes: Axes, cycle: Sequence[str], samples: Mapping[str, str], order: PartialOrder
+) -> None:
+    """A cycle of tokens, each in its role under one query, with the arcs of two sentences.
+
+    Args:
+        axes: where to draw.
+        cycle: the tokens, each followed by its n.
+        samples: two sentences of one-letter tokens, which run along the cycle up to the query, with
+            their next tokens.
+        order: what all sentences say about the tokens under the query.
+    """
+    turn = 2 * math.pi / len(cycle)
+    angle = {token: math.pi / 2 - turn * place for place, token in enumerate(cycle)}
+    for token, start in angle.items():
+        _draw_arc(axes, start - 0.3 * turn, start - 0.72 * turn, 1.0, "-", NONCOMPARABLE, 1.0)
+        x, y = math.cos(start), math.sin(start)
+        _draw_role(axes, x, y, _role(order, token), 19)
+        axes.text(x, y, token, color="white", ha="center", va="center", weight="bold")
+    for ring, (sentence, following) in enumerate(samples.items()):
+        style, y = ("-", "--")[ring], 1.25 - 0.35 * ring
+        first, last = angle[sentence[0]] + 0.2 * turn, angle[sentence[-1]] - 0.1 * turn
+        _draw_arc(axes, first, last, 1.3 + 0.22 * ring, style, BOUND, 1.8)
+        axes.plot([1.9, 2.3], [y, y], style, color=BOUND, linewidth=1.8)
+        source = cycle[cycle.index(following) - 1]
+        axes.text(2.45, y, f"{' '.join(sentence)} → {following} = n({source})", va="center")
+    for row, role in enumerate(_ROLE_LOOKS):
+        _draw_role(axes, 2.1, 0.4 - 0.35 * row, role, 11)
+        axes.text(2.45, 0.4 - 0.35 * row, f"{role} under query {order.query}", va="center")
+    axes.set(xlim=(-1.7, 5.0), ylim=(-1.65, 1.65), aspect="equal")
+    axes.set_axis_off()
+
+
+_ROLE_LOOKS = {  # marker, colours of its left and right half
+    "optimal": ("o", OPTIMAL, OPTIMAL),
+    "non-optimal": ("s", NONOPTIMAL, NONOPTIMAL),
+    "confused": ("D", OPTIMAL, NONOPTIMAL),
+    "non-comparable": ("o", NONCOMPARABLE, NONCOMPARABLE),
+}
+
+
+def _role(order: PartialOrder, token: str) -> str:
+    """The role of a token under the query of an order."""
+    if token in order.confused:
+        return "confused"
+    if token in order.optimal:
+        return "optimal"
+    return "non-optimal" if token in order.nonoptimal else "non-comparable"
+
+
+def _draw_role(axes: Axes, x: float, y: float, role: str, size: float) -> None:
+    """The marker of a role; a confused token wears both colours."""
+    marker, left, right = _ROLE_LOOKS[role]
+    axes.plot(x, y, marker, color=left, markersize=size, markeredgewidth=0)
+    if right != left:
+        axes.plot(
+            x,
+            y,
+            marker,
+            color=right,
+            markersize=size,
+            markeredgewidth=0,
+            fillstyle="right",
+            markerfacecoloralt=left,
+        )
+
+
+def _draw_arc(
+    axes: Axes, start: float, end: float, radius: float, style: str, color: str, width: float
+) -> None:
+    """An arc around the origin, clockwise from one angle to a smaller one, with an arrow head."""
+    while end > start:
+        end -= 2 * math.pi
+    angles = [start + (end - start) * step / 60 for step in range(61)]
+    xs, ys = [radius * math.cos(a) for a in angles], [radius * math.sin(a) for a in angles]
+    axes.plot(xs, ys, style, color=color, linewidth=width)
+    head = {"arrowstyle": "-|>", "color": color, "linewidth": width, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (xs[-1], ys[-1]), (xs[-2], ys[-2]), arrowprops=head)

@@ -115,13 +115,13 @@ def _write(text: str) -> None:
     """Write to standard output; a reader that has seen enough (`| head -1`) is no error."""
     try:
         print(text, end="", flush=True)
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the rest of the text
-        if not isinstance(error, BrokenPipeError):
-            reason = error.strerror or str(error)
-            raise dataset.InputError(
-                f"<stdout>: the answer cannot be written ({reason}); make room, or write elsewhere"
-            ) from None
+    except BrokenPipeError:
+        _drop_output()
+
+
+def _drop_output() -> None:
+    """Let what is still to be written go nowhere, so that the end of the process cannot fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _source(
@@ -161,6 +161,14 @@ def main() -> None:
         app()
     except dataset.InputError as error:
         print(f"ntpcore: {report.show_name(str(error))}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except OSError as error:
+        _drop_output()
+        print(
+            f"ntpcore: the answer cannot be written ({error.strerror}); make room, or send it "
+            "somewhere else",
+            file=sys.stderr,
+        )
         raise SystemExit(2) from None
     except MemoryError:
         print("ntpcore: the data do not fit into memory; use a part of them", file=sys.stderr)

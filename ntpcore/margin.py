@@ -98,7 +98,8 @@ def solve(order: PartialOrder) -> Solution:
             continue
         scores.update(dict.fromkeys(uppers, Fraction(m, k + m)))
         scores.update(dict.fromkeys(lowers, Fraction(-k, k + m)))
-        multipliers.update({pair: Fraction(f, k + m) for pair, f in flow.items() if f})
+        value = {units: Fraction(units, k + m) for units in set(flow.values())}
+        multipliers.update({pair: value[units] for pair, units in flow.items() if units})
     ordered = {token: scores[token] for token in (*order.optimal, *order.nonoptimal)}
     return Solution(ordered, _level_sets(order, ordered), dict(sorted(multipliers.items())))
 

@@ -107,7 +107,7 @@ def check_huang2024_asm_2(max_vocabulary: int) -> Check:
         unit,
         f"One-hot vectors satisfy it exactly when d is at least |V|, for all sizes up to "
         f"{max_vocabulary}; so the assumption can be met, and it can fail.",
-        by_hand=("more than d vectors of R^d are linearly dependent, so d >= |V| is needed",),
+        by_hand=("more than d vectors of ℝᵈ are linearly dependent, so d ≥ |V| is needed",),
     )
 
 

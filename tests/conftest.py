@@ -1,0 +1,36 @@
+"""The built book, which page tests look at: built once, before or by the first that asks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import NO_BROWSER, serve
+from tiny_book import ROOT, build_command, clean_environment
+
+
+@pytest.fixture(scope="session")
+def book() -> Path:
+    """Folder of the built site. `make test` builds it first; alone, pytest does."""
+    if "NTPCORE_BOOK" not in os.environ:
+        command = build_command()
+        subprocess.run(command, cwd=ROOT, env=clean_environment(), check=True, timeout=1200)
+    return ROOT / os.environ.get("NTPCORE_BOOK", "_build/html")
+
+
+@pytest.fixture(scope="session")
+def book_address(book: Path) -> Iterator[str]:
+    """Address at which the built site is served."""
+    with serve(book) as address:
+        yield address
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly when no browser looked at the pages."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if any(NO_BROWSER in str(report.longrepr) for report in skipped):
+        terminalreporter.write_sep("!", "BROWSER TESTS DID NOT RUN", red=True, bold=True)
+        terminalreporter.write_line(f"{NO_BROWSER}; .ci/run installs one where it may.")

@@ -1,0 +1,57 @@
+# The only entry point. `make help` lists what there is.
+PYTHON ?= python3
+PORT ?= 8000
+VENV_PYTHON = .venv/bin/python
+# Variables on the command line are parameters of the notebooks; make exports their values, this
+# line their names. The settings PAGE, PYTHON, JOBS and PORT are told apart in tools/parameters.py.
+export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v)))
+export PORT
+export PYTHONDONTWRITEBYTECODE := 1
+.DEFAULT_GOAL := help
+.PHONY: help setup book page serve lab test lint lock clean distclean
+
+help: ## this list
+	@echo "make book                 build the book into _build/html"
+	@echo "make book SEED=7          the same, with another value for that parameter of every page"
+	@echo "make page PAGE=name ...   run one page with other parameters, into _build/page"
+	@echo "make serve [PORT=8000]    show the built book at http://127.0.0.1:8000"
+	@echo "make lab                  open the notebooks in JupyterLab"
+	@echo "make test                 lint, types, a full build, all tests"
+	@echo "make lint                 lint and types only"
+	@echo "make lock                 pin the packages anew (needs uv and a network)"
+	@echo "make clean                remove what was built; make distclean: .venv as well"
+	@echo "Settings: JOBS=2 notebooks at once, PYTHON=python3 for .venv"
+
+setup:
+	@command -v "$(PYTHON)" >/dev/null || { echo "There is no $(PYTHON); name a Python 3.11 or newer: make book PYTHON=python3.12" >&2; exit 1; }
+	@"$(PYTHON)" tools/environment.py
+
+book: setup
+	@$(VENV_PYTHON) -m tools.build
+
+page: setup
+	@$(VENV_PYTHON) -m tools.build page
+
+serve: setup
+	@$(VENV_PYTHON) -m tools.serve
+
+lab: setup
+	@$(VENV_PYTHON) -m tools.lab
+
+lint: setup
+	@$(VENV_PYTHON) -m tools.lint
+
+test: lint
+	@$(VENV_PYTHON) -m tools.build
+	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest
+
+lock:
+	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
+	  --custom-compile-command "make lock" --all-extras --output-file requirements.txt pyproject.toml
+
+clean:
+	rm -rf _build .build pages .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -not -path "./.venv/*" -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf .venv

@@ -1,0 +1,177 @@
+"""`make book` and `make page`: run what must run, build the site, say what came of it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from ntpcore.catalogue import CATALOGUE
+from ntpcore.claims import MARKS, Verdict
+from tools.bookkeeping import open_records, reasons, short, tracked_task
+from tools.display import Display
+from tools.html import SiteError, build_site, recover, site_inputs, toc_pages
+from tools.kernel import isolate
+from tools.lock import LockedError, lock
+from tools.notebooks import (
+    PAGES,
+    RECORDS,
+    Outcome,
+    copy_published,
+    defaults_by_page,
+    is_current,
+    page_names,
+    remove_strays,
+    run_pages,
+)
+from tools.outputs import count_verdicts, ledger, read_checks
+from tools.parameters import Parameters, UsageError, choose, choose_pages, given_variables
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(".build")
+BOOK = Path("_build/html")
+PAGE_SITE = Path("_build/page")
+PAGE_WORK = BUILD / "page"
+
+
+def main(arguments: list[str]) -> int:
+    """Build the book, or with the argument `page` one page of it with other parameters.
+
+    Returns:
+        The exit code: 0 done, 1 the build failed, 2 the command line cannot be used.
+    """
+    if os.environ.get("PYTHONHASHSEED") != "0":  # takes effect only when Python starts
+        environment = os.environ | {"PYTHONHASHSEED": "0"}
+        os.execve(sys.executable, [sys.executable, "-m", "tools.build", *arguments], environment)
+    os.chdir(ROOT)
+    display = Display()
+    variables, environment = given_variables(os.environ), dict(os.environ)
+    isolate(ROOT, BUILD)
+    try:
+        with lock(BUILD / "lock"):
+            for target in (BOOK, PAGE_SITE):
+                if recover(target):
+                    display.say(f"brought back {target}: an earlier build was stopped half-way")
+            if arguments == ["page"]:
+                return make_page(environment, variables, display)
+            return make_book(environment, variables, display)
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except (LockedError, SiteError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; the last good book is in place", file=sys.stderr, flush=True)
+        os._exit(130)  # not waiting for kernels: they end with this process
+
+
+def jobs_wanted(environment: Mapping[str, str]) -> int:
+    """How many notebooks run at once.
+
+    Raises:
+        UsageError: the number given is none.
+    """
+    text = environment.get("JOBS") or environment.get("NTPCORE_JOBS") or "2"
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"JOBS={text} is not a number of notebooks to run at once, such as JOBS=2")
+    return int(text)
+
+
+def make_book(
+    environment: Mapping[str, str], variables: Mapping[str, str], display: Display
+) -> int:
+    """Bring `_build/html` up to date."""
+    began = time.monotonic()
+    wanted = choose(defaults_by_page(), variables)
+    remove_strays(PAGES)
+    display.say("Notebooks")
+    outcome = run_pages(wanted, PAGES, RECORDS, jobs_wanted(environment), display)
+    if outcome.failures:
+        return report_failures(outcome)
+    display.say("Site")
+    bring_up_site(PAGES, BOOK, BUILD / "site.json", display)
+    rows = ledger(CATALOGUE, read_checks(PAGES))
+    display.say()
+    display.say(f"Book       {BOOK / 'index.html'}")
+    display.say(f"Pages      {len(toc_pages())}")
+    display.say(f"Notebooks  {len(outcome.ran)} run, {len(outcome.skipped)} skipped")
+    display.say(f"Claims     {count_verdicts(rows)}")
+    display.say(f"Time       {time.monotonic() - began:.1f} s")
+    return 0
+
+
+def make_page(
+    environment: Mapping[str, str], variables: Mapping[str, str], display: Display
+) -> int:
+    """Build a second site in which some pages ran with other parameters; the book stays."""
+    chosen = choose_pages(page_names(), environment.get("PAGE", ""))
+    defaults = defaults_by_page()
+    wanted: dict[str, Parameters] = dict(
+        choose({page: defaults[page] for page in chosen}, variables)
+    )
+    published = [page for page in page_names() if page not in chosen and is_current(page)]
+    others: dict[str, Parameters] = {
+        page: {} for page in page_names() if page not in chosen and page not in published
+    }
+    folder = PAGE_WORK / "pages"
+    remove_strays(folder)
+    display.say("Notebooks")
+    records = PAGE_WORK / "notebooks.json"
+    outcome = run_pages(wanted | others, folder, records, jobs_wanted(environment), display)
+    if outcome.failures:
+        return report_failures(outcome)
+    copy_published(published, folder)
+    display.say("Site")
+    bring_up_site(folder, PAGE_SITE, PAGE_WORK / "site.json", display)
+    display.say()
+    for check in read_checks(folder):
+        if check.page in chosen:
+            verdict = Verdict(check.data["verdict"])
+            text = f"{MARKS[verdict]} {check.label}: {verdict.value}. {check.data['evidence']}"
+            display.say(text)
+    display.say()
+    for page in chosen:
+        display.say(f"Page  {PAGE_SITE / 'pages' / page}.html")
+    return 0
+
+
+def report_failures(outcome: Outcome) -> int:
+    """Say which notebooks failed, last of all, where it is read."""
+    for failure in outcome.failures:
+        print(f"error: {failure}", file=sys.stderr)
+    print("No site was built; what was there before is untouched.", file=sys.stderr)
+    return 1
+
+
+def bring_up_site(pages: Path, target: Path, file: Path, display: Display) -> None:
+    """Build the site if anything it is made from changed.
+
+    Raises:
+        SiteError: it could not be built.
+    """
+    records = open_records(file)
+    made = [target / name for name in ("claims.json", "index.html")]
+    made += [target / f"{page}.html" for page in toc_pages()]
+    state = {"Python": platform.python_version()}
+
+    task = tracked_task("site", None, site_inputs(pages), made, state)
+    why = reasons(records, task, state)
+    if not why:
+        display.say("  skipped: nothing changed")
+        return
+    began = time.monotonic()
+    with display.stage("site", 1):
+        display.begin("building the site")
+        build_site(pages, target)
+    task.save_extra_values()
+    records.save_success(task)
+    records.close()
+    display.say(f"  built: {short(why)} ({time.monotonic() - began:.1f} s)")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

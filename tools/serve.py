@@ -1,0 +1,53 @@
+"""`make serve`: show the built book in a browser, from this machine to this machine only."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Mapping
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+SITE = Path(__file__).resolve().parent.parent / "_build" / "html"
+ADDRESS = "127.0.0.1"
+
+
+def make_server(site: Path, environment: Mapping[str, str]) -> ThreadingHTTPServer:
+    """A server of the built site, bound to its port.
+
+    Raises:
+        ValueError: there is no book, no such port, or somebody else has the port.
+    """
+    text = environment.get("PORT") or "8000"
+    if not (site / "index.html").is_file():
+        raise ValueError("the book is not built yet; run: make book")
+    if not text.isdecimal() or int(text) > 65535:
+        raise ValueError(f"PORT={text} is not a port, such as PORT=8000")
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(site))
+    try:
+        return ThreadingHTTPServer((ADDRESS, int(text)), handler)
+    except OSError as error:
+        raise ValueError(
+            f"port {text} cannot be used ({error.strerror}); name another one: make serve PORT=8001"
+        ) from None
+
+
+def main() -> int:
+    """Serve until stopped."""
+    try:
+        server = make_server(SITE, os.environ)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    with server:
+        print(f"http://{ADDRESS}:{server.server_port}/  (Ctrl-C stops it)", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

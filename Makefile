@@ -22,9 +22,14 @@ help: ## this list
 	@echo "make clean                remove what was built; make distclean: .venv as well"
 	@echo "Settings: JOBS=2 notebooks at once, PYTHON=python3 for .venv"
 
+# Once there is a .venv, its own Python looks after it, unless PYTHON asks for another one.
 setup:
-	@command -v "$(PYTHON)" >/dev/null || { echo "There is no $(PYTHON); name a Python 3.11 or newer: make book PYTHON=python3.12" >&2; exit 1; }
-	@"$(PYTHON)" tools/environment.py
+	@python="$(PYTHON)"; \
+	if [ "$(origin PYTHON)" = file ] && [ -f .venv/ntpcore-stamp.json ] && [ -x .venv/bin/python ]; \
+	then python=.venv/bin/python; fi; \
+	command -v "$$python" >/dev/null || { echo "There is no $$python;" \
+	  "name a Python 3.11 or newer: make book PYTHON=python3.12" >&2; exit 1; }; \
+	"$$python" tools/environment.py
 
 book: setup
 	@$(VENV_PYTHON) -m tools.build
@@ -42,7 +47,7 @@ lint: setup
 	@$(VENV_PYTHON) -m tools.lint
 
 test: lint
-	@$(VENV_PYTHON) -m tools.build
+	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.build
 	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest
 
 lock:

@@ -488,7 +488,7 @@ def test_lint_reads_the_code_of_pages(tmp_path: Path) -> None:
 
 
 def test_two_cold_builds_in_different_folders_are_alike_byte_for_byte(
-    book: Path, tmp_path: Path
+    book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = subprocess.run(
         ["git", "ls-files", "-coz", "--exclude-standard"],
@@ -502,7 +502,8 @@ def test_two_cold_builds_in_different_folders_are_alike_byte_for_byte(
         if (ROOT / name).is_file():
             (other / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, other / name)
-    done = build(other, SOURCE_DATE_EPOCH="1000000000")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # would rewrite the copyright year
+    done = build(other)
     assert done.returncode == 0, done.stdout + done.stderr
     assert first_difference(ROOT / "pages", other / "pages") == ""
     assert first_difference(book, other / "_build/html") == ""

@@ -373,6 +373,7 @@ def test_the_command_that_a_claim_shows_repeats_it(tmp_path: Path, name: str):
     first = shell(f"{command} -- {shlex.quote(name)}")
     shown = [line.split(":", 1)[1] for line in first.out.splitlines() if "repeat: " in line]
     assert len(shown) == 3
+    assert all(" --max-pairs 4 " in command for command in shown)
     assert not has_control_characters(first.out)
     again = shell(f"cd {shlex.quote(str(tmp_path))}; {shown[0]}")
     assert (again.code, again.err) == (1, "")
@@ -440,9 +441,8 @@ def test_answers_do_not_depend_on_the_hash_seed(tmp_path: Path):
         ([token], tokens[(i + 1) % 12]) for i, token in enumerate(tokens)
     ]
     for q in range(5):
-        for a in range(5, 9):
-            rivals = [tokens[9 + j] for j in range(3) if (a * a + q + j) % 3]
-            rows.append(([tokens[a], *rivals, tokens[q]], tokens[a + 1]))
+        for a, rivals in [(5, [9, 10, 11]), (6, []), (7, [9 + q % 3]), (8, [])]:
+            rows.append(([tokens[i] for i in [a, *rivals, q]], tokens[a + 1]))
     good = "\n".join(json.dumps({"sentence": s, "next": n}) for s, n in rows)
     confused = good + '\n{"sentence": ["t5", "t6", "t0"], "next": "t6"}'
     for number, content in enumerate((good, confused)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import literal
@@ -93,6 +94,13 @@ def test_a_shared_next_token_breaks_assumption_1_but_not_the_orders():
     assert structure.realizable.failures[0].tokens == ("a", "b")
     assert structure.orders is not None
     assert structure.orders["b"].pairs == {("a", "c"), ("b", "c")}
+
+
+def test_a_token_that_joins_later_lies_above_all_that_came_before():
+    """The query q meets the next token f again, with one more token above and none below."""
+    structure = analyse(from_sentences(["a f", "b f", "f q", "q z", "z z", "a f q f b q f"]))
+    assert structure.orders is not None
+    assert structure.orders["q"].pairs == set(product("ab", "fq"))
 
 
 def test_a_next_token_that_no_token_maps_to_is_noted_with_its_sentence():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import re
 import subprocess
@@ -84,7 +85,7 @@ def test_every_checked_claim_has_tests_that_bear_its_name() -> None:
     labels = [claim.label for claim in CHECKED]
     names = names_of_functions((ROOT / "tests").glob("test_*.py"), "test_")
     tests = Counter(label_of_test(name, labels) for name in names)
-    assert {label: tests[label] for label in labels if tests[label] < 3} == {}
+    assert {label: tests[label] for label in labels if not tests[label]} == {}
 
 
 def test_the_longest_label_claims_a_test() -> None:
@@ -155,7 +156,8 @@ def test_every_figure_has_a_text_for_who_cannot_see_it(book: Path) -> None:
         f"{name}: {tag}"
         for name in toc_pages(ROOT / "_toc.yml")
         for tag in re.findall(r"<img [^>]*>", (book / f"{name}.html").read_text(encoding="utf-8"))
-        if not re.search(r'alt="[^"]+"', tag) or 'alt="../_images' in tag
+        if "logo__image" not in tag
+        and (not re.search(r'alt="[^"]+"', tag) or 'alt="../_images' in tag)
     ]
     assert without == []
 
@@ -177,7 +179,7 @@ def page_faults(text: str) -> list[str]:
             faults.append(f"line {cell.line}: defines something, which belongs in ntpcore")
         if len(cell.source.splitlines()) > LONGEST_CELL:
             faults.append(f"line {cell.line}: has more than {LONGEST_CELL} lines")
-    for one, other in zip(cells, cells[1:], strict=False):
+    for one, other in itertools.pairwise(cells):
         if one.visible and other.visible and not has_text(lines, one, other):
             faults.append(f"line {other.line}: two visible cells in a row")
     return faults

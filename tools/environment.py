@@ -61,7 +61,7 @@ def set_up(todo):
     if "create" in todo:
         print("set-up: making .venv with Python {}.{}.{}".format(*sys.version_info[:3]), flush=True)
         run(
-            [sys.executable, "-m", "venv", "--clear", VENV],
+            [getattr(sys, "_base_executable", sys.executable), "-m", "venv", "--clear", VENV],
             "could not make .venv (on Debian and Ubuntu: install the package python3-venv)",
         )
     if "packages" in todo:

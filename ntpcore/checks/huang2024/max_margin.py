@@ -9,7 +9,7 @@ from itertools import product
 from ntpcore import margin
 from ntpcore.claims import Check, Control, Verdict
 from ntpcore.dataset import Dataset, from_samples
-from ntpcore.order import PartialOrder, analyse
+from ntpcore.order import Pair, PartialOrder, analyse
 
 ORDERS = "partial orders"
 FIVE_TOKENS = PartialOrder.of("q", {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q")})
@@ -534,14 +534,14 @@ def check_huang2024_eq_14(orthogonal: bool = True) -> Check:
             1,
             unit,
             "The rotated problem is another problem.",
-            witness=f"x^T W q becomes {score}",
+            witness=f"xᵀ W q becomes {score}",
         )
     return Check(
         label,
         Verdict.PROVED,
         1,
         unit,
-        "For a symbolic dimension and an orthogonal U, margins and norm of U W U^T on rotated "
+        "For a symbolic dimension and an orthogonal U, margins and norm of U W Uᵀ on rotated "
         "tokens equal those of W on the tokens themselves.",
         by_hand=("the trace of a product does not change when its factors are cycled",),
     )
@@ -686,18 +686,25 @@ def tight_multipliers(order: PartialOrder) -> margin.Multipliers | None:
     None where the graph has a cycle or several components.
     """
     left = {token: abs(score) for token, score in margin.closed_form_scores(order).items()}
-    edges = {token: {p for p in order.pairs if token in p} for token in left}
     if len(order.pairs) != len(left) - 1:
         return None
+    edges: dict[str, set[Pair]] = {token: set() for token in left}
+    for pair in order.pairs:
+        for token in pair:
+            edges[token].add(pair)
     found: margin.Multipliers = {}
-    while len(found) < len(order.pairs):
-        leaf = next((token for token in left if len(edges[token]) == 1), None)
-        if leaf is None:
-            return None
-        (edge,) = edges[leaf]
+    leaves = sorted(token for token in left if len(edges[token]) == 1)
+    while leaves:
+        leaf = leaves.pop()
+        if not edges[leaf]:  # its edge went with the leaf at the other end
+            continue
+        edge = edges[leaf].pop()
         other = edge[1] if leaf == edge[0] else edge[0]
         found[edge] = left[leaf]
         left[other] -= left[leaf]
-        edges[leaf].remove(edge)
         edges[other].remove(edge)
+        if len(edges[other]) == 1:
+            leaves.append(other)
+    if len(found) < len(order.pairs):
+        return None
     return found

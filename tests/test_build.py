@@ -393,7 +393,7 @@ def test_normalised_notebooks_keep_results_and_parameters_only() -> None:
         "outputs": [],
         "source": "1",
     }
-    papermill = {"parameters": {"seed": 7}, "input_path": "/home/me", "start_time": "now"}
+    papermill = {"parameters": {"seed": 7}, "input_path": "/some/where", "start_time": "now"}
     raw = {"cells": [cell], "metadata": {"papermill": papermill, "kernelspec": KERNEL}}
     plain = normalise(raw)
     nbformat.validate(plain)

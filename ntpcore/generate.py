@@ -2,10 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ntpcore.dataset import Dataset, from_samples, from_sentences
 from ntpcore.order import PartialOrder
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A data set with the parameters of Algorithm 1.
+
+    Attributes:
+        data: the training data.
+        eta0: step size of stage 1.
+        eta: step size of stage 2.
+        steps1: T, the number of steps of stage 1.
+        steps2: the number of steps of stage 2.
+    """
+
+    data: Dataset
+    eta0: float
+    eta: float
+    steps1: int
+    steps2: int
+
+
+def experiment(
+    seed: int,
+    *,
+    sentences: int = 40,
+    max_length: int = 6,
+    prefix_closed: bool = True,
+    frequent: bool = True,
+) -> Experiment:
+    """The experiment of the paper: |V| = 20 tokens, d = |V|, 900 steps in each stage.
+
+    The paper says no more of its data than that they are random and realizable; the number and the
+    length of the sentences are choices of ours.
+
+    Args:
+        seed: of the random data.
+        sentences: as for `random_dataset`.
+        max_length: as for `random_dataset`.
+        prefix_closed: as for `random_dataset`.
+        frequent: as for `random_dataset`.
+
+    Source: huang2024, Section 7.
+    """
+    size = 20
+    data = random_dataset(
+        np.random.default_rng(seed),
+        size,
+        sentences,
+        max_length,
+        prefix_closed=prefix_closed,
+        frequent=frequent,
+    )
+    return Experiment(data, 0.2 / size**0.5, 0.05 / size**0.5, 900, 900)
 
 
 def random_dataset(

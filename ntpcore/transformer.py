@@ -5,6 +5,8 @@ Everything here is dense and meant for small examples: each line transcribes a f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -101,3 +103,77 @@ def cross_entropy(data: Dataset, W_ov: Array, W_kq: Array, E: Array) -> float:
         predicted = probabilities[data.vocabulary.index(sample.next_token)]
         terms += [-np.log(predicted)] * sample.count
     return float(np.mean(terms))
+
+
+def stage1_loss(collocation: Mapping[str, str], W_ov: Array, E: Array) -> float:
+    """The loss of stage 1, summed over the whole vocabulary, in nats.
+
+    L_0 = sum_x (log sum_v exp(e_v^T W_ov x) - e_{n(x)}^T W_ov x).
+
+    Args:
+        collocation: n; its tokens in the order of the columns of E.
+        W_ov: (|V|, d).
+        E: (d, |V|), the embedding.
+
+    Source: huang2024, Section 4.2 and Appendix B.
+    """
+    vocabulary = tuple(collocation)
+    value = 0.0
+    for place, token in enumerate(vocabulary):
+        t = W_ov @ E[:, place]
+        value += logsumexp(t) - t[vocabulary.index(collocation[token])]
+    return float(value)
+
+
+def stage1_gradient(collocation: Mapping[str, str], W_ov: Array, E: Array) -> Array:
+    """The gradient of the loss of stage 1, sum_x (T_0(x) - e_{n(x)}) x^T, of shape (|V|, d).
+
+    T_0(x) is the softmax of W_ov x. Fine as a definition only: the difference loses all digits once
+    a probability rounds to 1.
+
+    Args:
+        collocation: n; its tokens in the order of the columns of E.
+        W_ov: (|V|, d).
+        E: (d, |V|), the embedding.
+
+    Source: huang2024, equation (5).
+    """
+    vocabulary = tuple(collocation)
+    gradient = np.zeros_like(W_ov)
+    for place, token in enumerate(vocabulary):
+        x = E[:, place]
+        error = softmax(W_ov @ x)
+        error[vocabulary.index(collocation[token])] -= 1.0
+        gradient += np.outer(error, x)
+    return gradient
+
+
+def attention_gradient(
+    data: Dataset, W_ov: Array, W_kq: Array, E: Array, *, weights: Array | None = None
+) -> Array:
+    """The gradient of the loss by W_kq, of shape (d, d).
+
+    sum_n pi_n X_n (diag(phi_n) - phi_n phi_n^T) X_n^T W_ov^T (T_n - p_n) x_L^T, with the attention
+    weights phi_n, the predicted probabilities T_n and the one-hot next token p_n.
+
+    Args:
+        data: the training data.
+        W_ov: (|V|, d).
+        W_kq: (d, d).
+        E: (d, |V|), the embedding.
+        weights: (N,), pi in the order of `data.samples()`; the frequencies of the data if None.
+
+    Source: huang2024, equation (6).
+    """
+    samples = list(data.samples())
+    pi = np.array([sample.count for sample in samples], dtype=np.float64)
+    pi = pi / pi.sum() if weights is None else weights
+    gradient = np.zeros_like(W_kq)
+    for share, sample in zip(pi, samples, strict=True):
+        X = embed(sample.sentence, data.vocabulary, E)
+        phi = attention(X, W_kq)
+        error = softmax(W_ov @ X @ phi)
+        error[data.vocabulary.index(sample.next_token)] -= 1.0
+        inner = np.diag(phi) - np.outer(phi, phi)
+        gradient += share * np.outer(X @ inner @ X.T @ W_ov.T @ error, X[:, -1])
+    return gradient

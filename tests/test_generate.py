@@ -47,3 +47,21 @@ def test_random_orders_leave_no_token_alone():
 def test_sizes_that_are_too_small_are_refused(sizes):
     with pytest.raises(ValueError, match="give vocab_size"):
         generate.random_dataset(np.random.default_rng(0), *sizes)
+
+
+@pytest.mark.parametrize("prefix_closed", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_experiment_is_that_of_the_paper(seed, prefix_closed):
+    setting = generate.experiment(seed, prefix_closed=prefix_closed)
+    structure = order.analyse(setting.data)
+    assert len(setting.data.vocabulary) == 20
+    assert structure.realizable.holds is True
+    assert structure.frequent.holds is True
+    assert setting.data.prefix_closed or not prefix_closed
+    assert setting.eta0 == pytest.approx(0.2 / 20**0.5)
+    assert setting.eta == pytest.approx(0.05 / 20**0.5)
+    assert (setting.steps1, setting.steps2) == (900, 900)
+    assert setting.data.sample_count > 40
+    again = generate.experiment(seed, prefix_closed=prefix_closed)
+    assert list(again.data.samples()) == list(setting.data.samples())
+    assert list(generate.experiment(seed + 5).data.samples()) != list(setting.data.samples())

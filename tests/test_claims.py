@@ -8,8 +8,19 @@ from graphlib import TopologicalSorter
 
 import pytest
 
+from ntpcore import catalogue
 from ntpcore.catalogue import CATALOGUE
-from ntpcore.claims import MARKS, MIME, Check, Control, Reading, Verdict, find_claim, render_text
+from ntpcore.claims import (
+    MARKS,
+    MIME,
+    Check,
+    Claim,
+    Control,
+    Reading,
+    Verdict,
+    find_claim,
+    render_text,
+)
 
 LABEL = "huang2024-prop-2"
 
@@ -80,11 +91,13 @@ def test_a_blind_control_is_refused():
         check().with_control(blind)
 
 
-def test_a_check_says_how_to_repeat_it():
+def test_a_check_says_how_to_repeat_it(monkeypatch: pytest.MonkeyPatch):
     repeat = check(parameters={"seed": 7, "max_optimal": 3}).repeat
     assert repeat == "make page PAGE=huang2024_s6_max_margin SEED=7 MAX_OPTIMAL=3"
     assert check(repeat="ntpcore check x").repeat == "ntpcore check x"
-    assert Check("huang2024-thm-1", Verdict.OPEN, 0, "runs", "Planned.").repeat == ""
+    planned = Claim("ours-planned", "Theorem (ours)", "not treated yet", "this book")
+    monkeypatch.setattr(catalogue, "CATALOGUE", (planned,))
+    assert Check("ours-planned", Verdict.OPEN, 0, "runs", "Planned.").repeat == ""
 
 
 def test_a_check_shows_itself_as_text_html_and_data():

@@ -28,8 +28,38 @@ MODULES = sorted((ROOT / "ntpcore").rglob("*.py"))
 CHECKED = [claim for claim in CATALOGUE if claim.page is not None]
 LONGEST_CELL = 12
 EXACT_CORE = ("dataset", "order", "margin", "claims", "catalogue")
-OUTER_RING = {"__main__", "cli", "plots", "report", "sweep"}
+OUTER_RING = {"__main__", "cli", "plots", "report", "sweep", "training_report"}
+OUTER_RING |= {path.stem for path in MODULES if path.stem.startswith("plots_")}
 STATEMENT = re.compile(r"^(?::label: +([\w-]+)|\(([\w-]+)\)=)\s*$", re.MULTILINE)
+
+
+# Mathematics
+
+
+@pytest.mark.parametrize(
+    "path", NOTEBOOKS + sorted((ROOT / "book").glob("*.md")), ids=lambda p: p.stem
+)
+def test_every_display_formula_ends_as_it_began(path: Path) -> None:
+    assert not unbalanced(path.read_text(encoding="utf-8"))
+
+
+def unbalanced(text: str) -> list[str]:
+    """Lines at which a display formula opens within another, or closes one that is not open."""
+    faults, open_by = [], ""
+    for line in text.splitlines():
+        for sign, closes in ((r"\begin{equation*}", r"\end{equation*}"), ("$$", "$$")):
+            if line.strip().startswith(closes) and open_by == sign:
+                open_by = ""
+            elif line.strip().startswith((sign, closes)):
+                faults += [line] if open_by or not line.strip().startswith(sign) else []
+                open_by = sign
+    return faults + ([f"left open: {open_by}"] if open_by else [])
+
+
+def test_the_search_for_unbalanced_formulas_can_find_some() -> None:
+    assert unbalanced("$$\nx\n\\end{equation*}")
+    assert unbalanced("\\begin{equation*}\nx\n$$")
+    assert not unbalanced("$$\nx\n$$\n\n\\begin{equation*}\nx\n\\end{equation*}")
 
 
 # One to one

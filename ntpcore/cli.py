@@ -6,10 +6,13 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.progress import Progress
 from rich.text import Text
 
 from ntpcore import dataset, order, report
@@ -38,24 +41,39 @@ def commands() -> None:
     """Check statements on next-token prediction on data of your own."""
 
 
+File = Annotated[str, typer.Argument(help="Data to read; - reads standard input.")]
+Form = Annotated[
+    str | None,
+    typer.Option("--format", help="text or jsonl; told by the name of the file otherwise."),
+]
+Chars = Annotated[
+    bool, typer.Option("--chars", help="Every character that is no white space is a token.")
+]
+Collocation = Annotated[
+    str | None,
+    typer.Option("--collocation", help="File of two columns: a token and its next token."),
+]
+Steps = Annotated[int, typer.Option("--steps", min=0, help="Steps of stage 2.")]
+Steps1 = Annotated[int, typer.Option("--steps1", min=1, help="Steps of stage 1.")]
+Eta0 = Annotated[
+    float | None, typer.Option("--eta0", help="Step size of stage 1; 0.2/sqrt(|V|) by default.")
+]
+Eta = Annotated[
+    float | None, typer.Option("--eta", help="Step size of stage 2; 0.05/sqrt(|V|) by default.")
+]
+
+
 @app.command(
     epilog="Examples: ntpcore check examples/example1.txt  |  "
     "ntpcore check examples/five_tokens.jsonl --claim huang2024-prop-2  |  "
+    "ntpcore check examples/example1.txt --steps 900  |  "
     "printf 'SVOP\\nVOP\\nOPP\\nPSV\\n' | ntpcore check - --chars --json"
 )
 def check(
-    file: Annotated[str, typer.Argument(help="Data to check; - reads standard input.")],
-    form: Annotated[
-        str | None,
-        typer.Option("--format", help="text or jsonl; told by the name of the file otherwise."),
-    ] = None,
-    chars: Annotated[
-        bool, typer.Option("--chars", help="Every character that is no white space is a token.")
-    ] = False,
-    collocation: Annotated[
-        str | None,
-        typer.Option("--collocation", help="File of two columns: a token and its next token."),
-    ] = None,
+    file: File,
+    form: Form = None,
+    chars: Chars = False,
+    collocation: Collocation = None,
     claim: Annotated[
         str | None, typer.Option("--claim", help="Judge only the claim with this label.")
     ] = None,
@@ -68,6 +86,12 @@ def check(
     max_pairs: Annotated[
         int, typer.Option("--max-pairs", min=1, help="Pairs that all orders may hold together.")
     ] = order.MAX_PAIRS,
+    steps: Annotated[
+        int | None,
+        typer.Option("--steps", min=1, help="Train so long, and judge the claims on training too."),
+    ] = None,
+    eta0: Eta0 = None,
+    eta: Eta = None,
 ) -> None:
     """Assumptions, orders, exact max-margin attention and verdicts for the data in FILE.
 
@@ -78,12 +102,7 @@ def check(
     Exit code 0: every assumption holds and no judged claim is refuted. 1: an assumption fails or a
     judged claim is refuted. 2: the input cannot be used.
     """
-    if file == collocation == "-":
-        raise dataset.InputError(
-            "<stdin>: data and collocation cannot both come from it; put one of them in a file"
-        )
-    data = dataset.read(file, form=form, chars=chars)
-    given = None if collocation is None else order.read_collocation(collocation)
+    data, given = _read(file, form, chars, collocation)
     found = report.answer(
         data,
         given,
@@ -91,23 +110,126 @@ def check(
         max_witnesses=max_witnesses,
         max_pairs=max_pairs,
         source=_source(file, form, chars, collocation, max_pairs),
+        training=None if steps is None else (steps, eta0, eta),
     )
-    _write(_json(found) if as_json else _text(found))
+    if as_json:
+        _write(_json(report.to_json(found)))
+    else:
+        _write(_text(lambda write: report.write_text(found, write)))
     raise typer.Exit(0 if found.holds else 1)
 
 
-def _json(found: report.Answer) -> str:
-    """The answer as one JSON object, in characters that standard output can take."""
+@app.command(
+    epilog="Examples: ntpcore train examples/example1.txt --output run.npz  |  "
+    "ntpcore train examples/example1.txt --output run.npz --steps 9000 --resume"
+)
+def train(
+    file: File,
+    output: Annotated[str, typer.Option("--output", "-o", help="Where to save the trajectory.")],
+    form: Form = None,
+    chars: Chars = False,
+    collocation: Collocation = None,
+    steps: Steps = 900,
+    steps1: Steps1 = 900,
+    eta0: Eta0 = None,
+    eta: Eta = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in OUTPUT, up to --steps in all.")
+    ] = False,
+) -> None:
+    """Train the transformer on the data in FILE (Algorithm 1), and save the trajectory.
+
+    Both stages start from zero. The saved file holds measurements at recorded steps, the weights,
+    and the data as far as training needs them; ntpcore predict reads it.
+    """
+    from ntpcore import storage, training_report  # numpy and numba are loaded only where needed
+    from ntpcore.training import Settings
+
+    going_on = training_report.check_target(output, resume)
+    data, given = _read(file, form, chars, collocation)
+    settings = Settings(steps, steps1, eta0, eta)
+    with _progress() as progress:
+        saved = training_report.train(data, given, settings, going_on=going_on, progress=progress)
+    storage.save(output, saved.problem, saved.trajectory, saved.parameters)
+    _write(_text(lambda write: training_report.write_summary(saved, output, write)))
+
+
+@app.command(
+    epilog='Examples: ntpcore predict examples/example1.txt --sentence "S P"  |  '
+    'ntpcore predict run.npz --sentence "O S P" --json'
+)
+def predict(
+    file: Annotated[str, typer.Argument(help="Data to train on, or a trajectory (.npz).")],
+    sentence: Annotated[str, typer.Option("--sentence", help="Tokens, separated by white space.")],
+    form: Form = None,
+    chars: Chars = False,
+    collocation: Collocation = None,
+    steps: Steps = 900,
+    steps1: Steps1 = 900,
+    eta0: Eta0 = None,
+    eta: Eta = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of the report.")
+    ] = False,
+) -> None:
+    """Ask a trained transformer for the next token of a sentence, seen or unseen.
+
+    FILE is a trajectory that ntpcore train saved, or data, which are then trained on first.
+    """
+    from ntpcore import prediction, storage, training_report  # loaded only where needed
+    from ntpcore.training import Settings
+
+    if file.endswith(".npz"):
+        saved = storage.load(file)
+    else:
+        data, given = _read(file, form, chars, collocation)
+        settings = Settings(steps, steps1, eta0, eta)
+        with _progress() as progress:
+            saved = training_report.train(data, given, settings, progress=progress)
+    words = list("".join(sentence.split())) if chars else sentence.split()
+    answer = prediction.predict(saved.problem, saved.trajectory, words)
+    if as_json:
+        _write(_json(training_report.prediction_json(answer)))
+    else:
+        _write(_text(lambda write: training_report.write_prediction(answer, write)))
+
+
+def _read(
+    file: str, form: str | None, chars: bool, collocation: str | None
+) -> tuple[dataset.Dataset, dict[str, str] | None]:
+    """The data, and the collocation given beside them."""
+    if file == collocation == "-":
+        raise dataset.InputError(
+            "<stdin>: data and collocation cannot both come from it; put one of them in a file"
+        )
+    data = dataset.read(file, form=form, chars=chars)
+    return data, None if collocation is None else order.read_collocation(collocation)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on the terminal; None where standard error is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("training", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _json(value: dict[str, object]) -> str:
+    """One JSON object, in characters that standard output can take."""
     encoding = getattr(sys.stdout, "encoding", None) or ""
     ascii_only = encoding.lower().replace("-", "") != "utf8"
-    return json.dumps(report.to_json(found), ensure_ascii=ascii_only, indent=2) + "\n"
+    return json.dumps(value, ensure_ascii=ascii_only, indent=2) + "\n"
 
 
-def _text(found: report.Answer) -> str:
-    """The answer for people, in colours where standard output is a terminal."""
+def _text(say: Callable[[report.Write], None]) -> str:
+    """An answer for people, in colours where standard output is a terminal."""
     console = Console(soft_wrap=True, highlight=False, emoji=False)
     with console.capture() as capture:
-        report.write_text(found, lambda line, role: console.print(Text(line, style=STYLES[role])))
+        say(lambda line, role: console.print(Text(line, style=STYLES[role])))
     return capture.get()
 
 

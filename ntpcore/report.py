@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ntpcore import margin, order
 from ntpcore.checks import on_data
-from ntpcore.claims import MARKS, Check
+from ntpcore.claims import MARKS, Check, Verdict
 from ntpcore.dataset import Dataset
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
@@ -46,6 +46,7 @@ def answer(
     max_witnesses: int = order.MAX_WITNESSES,
     max_pairs: int = order.MAX_PAIRS,
     source: str = "FILE",
+    training: tuple[int, float | None, float | None] | None = None,
 ) -> Answer:
     """Analyse a data set and judge the claims that depend on it.
 
@@ -56,6 +57,8 @@ def answer(
         max_witnesses: how many failures of each rule are listed.
         max_pairs: how many pairs all orders may hold together.
         source: how the command line names the data, for the command that repeats a check.
+        training: steps, eta0 and eta of a run on which to judge the claims on training; None for
+            no run, and None for a step size as in huang2024, Section 7.
 
     Raises:
         InputError: the claim is not one that data decide, or the orders would be too large.
@@ -65,7 +68,7 @@ def answer(
     columns = None
     if structure.orders is not None and not any(o.confused for o in structure.orders.values()):
         columns = margin.W_kq_star(structure.orders)
-    checks = on_data.judge(structure, labels, source)
+    checks = on_data.judge(structure, labels, source, given, training)
     return Answer(structure, columns, checks)
 
 
@@ -151,12 +154,26 @@ def write_text(found: Answer, write: Write) -> None:
     )
     _write_columns(found, write)
     write("Claims that depend on the data", "title")
-    for check in found.checks:
-        line = f"  {MARKS[check.verdict]} {check.verdict.value:<10} {check.label}: {check.evidence}"
+    for checks in _alike(found.checks):
+        check = checks[0]
+        name = check.label if len(checks) == 1 else f"{len(checks)} claims"
+        line = f"  {MARKS[check.verdict]} {check.verdict.value:<10} {name}: {check.evidence}"
         write(line, check.verdict.value)
         if check.witness:
             write(f"      witness: {show_name(check.witness)}", "plain")
-        write(f"      repeat:  {check.repeat}", "faint")
+        if len(checks) == 1:
+            write(f"      repeat:  {check.repeat}", "faint")
+        else:
+            write(f"      {', '.join(one.label for one in checks)}", "faint")
+
+
+def _alike(checks: tuple[Check, ...]) -> list[list[Check]]:
+    """The checks one by one, but open ones with the same reason together."""
+    groups: dict[str, list[Check]] = {}
+    for check in checks:
+        shared = check.verdict is Verdict.OPEN
+        groups.setdefault(check.evidence if shared else check.label, []).append(check)
+    return list(groups.values())
 
 
 def _write_data(structure: order.Structure, write: Write) -> None:

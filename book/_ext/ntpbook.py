@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 def read_rows(app: Sphinx) -> None:
     """Before anything else: read the ledger out of the executed notebooks."""
     found = read_checks(Path(app.srcdir) / "pages")
+    app.env.ntp_witnesses = {}  # type: ignore[attr-defined]
     app.env.ntp_rows = {row["label"]: row for row in ledger(CATALOGUE, found)}  # type: ignore[attr-defined]
 
 
@@ -146,6 +147,34 @@ class Ledger(SphinxDirective):
         )
 
 
+class WitnessRole(SphinxRole):
+    """`witness` and the label of a refuted claim: the counterexample that its check found."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Look the witness up, and remember that this page treats the refutation."""
+        row = self.env.ntp_rows.get(self.text, {})
+        if row.get("verdict") != "refuted":
+            message = "%r is not refuted, so it has no witness"
+            logger.warning(message, self.text, location=self.get_location())
+            return [nodes.literal(self.text, self.text)], []
+        self.env.ntp_witnesses.setdefault(self.env.docname, set()).add(self.text)
+        return [nodes.inline(row["witness"], row["witness"])], []
+
+
+def check_errata(app: Sphinx, env: Any) -> None:
+    """Every refuted statement of a paper stands on the page of its errata."""
+    for docname in sorted(env.found_docs):
+        _, found, paper = docname.partition("book/errata_")
+        refuted = {
+            label
+            for label, row in env.ntp_rows.items()
+            if row["paper"] == paper and row["verdict"] == "refuted"
+        }
+        missing = refuted - env.ntp_witnesses.get(docname, set()) if found else set()
+        for label in sorted(missing):
+            logger.warning("%s is refuted and missing here", label, location=docname)
+
+
 def name_verdicts(app: Sphinx, docname: str, source: list[str]) -> None:
     """Give the card of every check the id that links to a verdict use."""
     if not docname.startswith("pages/"):
@@ -217,6 +246,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.add_role("verdict", VerdictRole())
     app.add_role("result", ResultRole())
+    app.add_role("witness", WitnessRole())
     app.add_directive("verdict-card", VerdictCard)
     app.add_directive("ledger", Ledger)
     statement = (open_statement, depart_unenumerable_node)
@@ -226,5 +256,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", name_verdicts)
     app.connect("doctree-read", find_notebooks)
     app.connect("doctree-resolved", rename_twins)
+    app.connect("env-check-consistency", check_errata)
     app.connect("html-page-context", drop_foreign_scripts, priority=900)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ntpcore.catalogue import CATALOGUE
 from ntpcore.checks.huang2024 import max_margin
-from ntpcore.claims import Check, Verdict
+from ntpcore.claims import Check, Verdict, find_claim
 from ntpcore.dataset import InputError
 from ntpcore.order import PartialOrder, Structure
+
+if TYPE_CHECKING:
+    from ntpcore.checks.huang2024.runs import Run
 
 JUDGES: dict[str, Callable[[Iterable[PartialOrder]], Check]] = {
     "huang2024-prop-2": max_margin.check_huang2024_prop_2,
     "huang2024-prop-4": max_margin.check_huang2024_prop_4,
     "huang2024-eq-16": max_margin.check_huang2024_eq_16,
 }
+
+
+# Claims on training, by the module that checks them. They are loaded only when something is
+# trained, so that a plain check needs neither numpy nor numba.
+TRAINED: dict[str, str] = {
+    "huang2024-lem-5": "stage2_lemmas",
+    "huang2024-lem-6": "stage2_lemmas",
+    "huang2024-lem-7": "stage2_lemmas",
+    "huang2024-lem-7-corrected": "stage2_lemmas",
+    "huang2024-thm-1": "stage2",
+    "huang2024-thm-1-corrected": "stage2",
+    "huang2024-thm-2": "loss_claims",
+    "huang2024-thm-2-corrected": "loss_claims",
+    "huang2024-eq-4": "loss_claims",
+    "huang2024-eq-13": "loss_claims",
+    "huang2024-thm-3": "generalization",
+}
+# Those that presume Assumption 3.
+FREQUENT = frozenset(TRAINED) - {"huang2024-thm-3"}
+
+Training = tuple[int, float | None, float | None]  # steps, eta0, eta
 
 
 def labels(claim: str | None) -> tuple[str, ...]:
@@ -25,11 +51,11 @@ def labels(claim: str | None) -> tuple[str, ...]:
         InputError: there is no such claim, or data do not decide it.
     """
     if claim is None:
-        return tuple(JUDGES)
-    if claim in JUDGES:
+        return (*JUDGES, *TRAINED)
+    if claim in JUDGES or claim in TRAINED:
         return (claim,)
     known = {row.label: row for row in CATALOGUE}
-    usable = ", ".join(JUDGES)
+    usable = ", ".join((*JUDGES, *TRAINED))
     if claim not in known:
         raise InputError(f"--claim {claim}: no such claim; data decide {usable}")
     page = known[claim].page
@@ -39,24 +65,79 @@ def labels(claim: str | None) -> tuple[str, ...]:
     )
 
 
-def judge(structure: Structure, chosen: Iterable[str], source: str) -> tuple[Check, ...]:
-    """Judge the chosen claims on the orders of a data set.
+def judge(
+    structure: Structure,
+    chosen: Iterable[str],
+    source: str,
+    given: Mapping[str, str] | None = None,
+    training: Training | None = None,
+) -> tuple[Check, ...]:
+    """Judge the chosen claims on the orders of a data set, and on a run if one is asked for.
 
-    A claim is open, with the reason, where Assumption 1 fails in a way that leaves it undefined.
+    A claim is open, with the reason, where Assumption 1 fails in a way that leaves it undefined,
+    where nothing was trained that it speaks of, and where it presumes what the data do not satisfy.
     """
-    return tuple(
-        replace(_judge(structure, label), repeat=f"ntpcore check {source} --claim {label}")
-        for label in chosen
-    )
+    chosen = tuple(chosen)
+    undefined = _undefined(structure)
+    run, reason = None, undefined
+    if not undefined and any(label in TRAINED for label in chosen):
+        run, reason = _train(structure, given, training)
+    checks = []
+    for label in chosen:
+        words = ["ntpcore check", source, *_steps(label, training), f"--claim {label}"]
+        if label in JUDGES and not undefined:
+            check = JUDGES[label]((structure.orders or {}).values())
+        elif label in TRAINED and run is not None:
+            check = _judge_run(structure, label, run)
+        else:
+            check = Check(label, Verdict.OPEN, 0, "partial orders", reason)
+        checks.append(replace(check, repeat=" ".join(words)))
+    return tuple(checks)
 
 
-def _judge(structure: Structure, label: str) -> Check:
-    """One claim on the orders of a data set."""
-    orders = structure.orders
-    if orders is None:
-        reason = "Assumption 1 fails: without a collocation there are no orders to judge."
-        return Check(label, Verdict.OPEN, 0, "partial orders", reason)
-    if any(one.confused for one in orders.values()):
-        reason = "Assumption 1 fails: tokens are confused, so the max-margin matrix is not defined."
-        return Check(label, Verdict.OPEN, 0, "partial orders", reason)
-    return JUDGES[label](orders.values())
+def _undefined(structure: Structure) -> str:
+    """Why there is nothing to judge; empty where there is."""
+    if structure.orders is None:
+        return "Assumption 1 fails: without a collocation there are no orders to judge."
+    if any(one.confused for one in structure.orders.values()):
+        return "Assumption 1 fails: tokens are confused, so the max-margin matrix is not defined."
+    return ""
+
+
+def _train(
+    structure: Structure, given: Mapping[str, str] | None, training: Training | None
+) -> tuple[Run | None, str]:
+    """The run to judge claims on training by, or the reason why there is none."""
+    if training is None:
+        return None, "Not run; add --steps 900."
+    if structure.realizable.holds is not True:
+        return None, "Assumption 1 fails, which every statement on training presumes."
+    from ntpcore.checks.huang2024 import runs
+    from ntpcore.problem import from_dataset
+    from ntpcore.training import STEPS, Settings
+
+    steps, eta0, eta = training
+    problem = from_dataset(structure.data, given)
+    eta0, eta = Settings(steps, STEPS, eta0, eta).rates(problem.vocab_size)
+    name = structure.data.name
+    return runs.train(name, problem, eta0=eta0, eta=eta, steps1=STEPS, steps=steps), ""
+
+
+def _judge_run(structure: Structure, label: str, run: Run) -> Check:
+    """One claim on training, by the check of its page."""
+    if label in FREQUENT and structure.frequent.holds is not True:
+        reason = "Assumption 3 fails on these data, and the statement presumes it."
+        return Check(label, Verdict.OPEN, 0, "runs", reason)
+    module = import_module(f"ntpcore.checks.huang2024.{TRAINED[label]}")
+    check: Check = getattr(module, find_claim(label).function)([run])
+    return check
+
+
+def _steps(label: str, training: Training | None) -> list[str]:
+    """The options that repeat the run of a claim on training."""
+    if label not in TRAINED:
+        return []
+    steps, eta0, eta = training or (900, None, None)
+    rates = {"--eta0": eta0, "--eta": eta}
+    given = [f"{name} {value!r}" for name, value in rates.items() if value is not None]
+    return [f"--steps {steps}", *given]

@@ -120,12 +120,15 @@ def check(
 
 
 @app.command(
-    epilog="Examples: ntpcore train examples/example1.txt --output run.npz  |  "
+    epilog="Examples: ntpcore train examples/example1.txt  |  "
     "ntpcore train examples/example1.txt --output run.npz --steps 9000 --resume"
 )
 def train(
     file: File,
-    output: Annotated[str, typer.Option("--output", "-o", help="Where to save the trajectory.")],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="Where to save it; by default FILE's name with .npz."),
+    ] = None,
     form: Form = None,
     chars: Chars = False,
     collocation: Collocation = None,
@@ -136,6 +139,9 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in OUTPUT, up to --steps in all.")
     ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace OUTPUT if it is there.")
+    ] = False,
 ) -> None:
     """Train the transformer on the data in FILE (Algorithm 1), and save the trajectory.
 
@@ -145,13 +151,14 @@ def train(
     from ntpcore import storage, training_report  # numpy and numba are loaded only where needed
     from ntpcore.training import Settings
 
-    going_on = training_report.check_target(output, resume)
+    target = training_report.target_of(file) if output is None else output
+    going_on = training_report.check_target(target, resume, overwrite)
     data, given = _read(file, form, chars, collocation)
     settings = Settings(steps, steps1, eta0, eta)
     with _progress() as progress:
         saved = training_report.train(data, given, settings, going_on=going_on, progress=progress)
-    storage.save(output, saved.problem, saved.trajectory, saved.parameters)
-    _write(_text(lambda write: training_report.write_summary(saved, output, write)))
+    storage.save(target, saved.problem, saved.trajectory, saved.parameters)
+    _write(_text(lambda write: training_report.write_summary(saved, target, write)))
 
 
 @app.command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from ntpcore import bounds, prediction, problem, stage1, storage, training
 from ntpcore.dataset import Dataset, InputError
@@ -39,19 +40,26 @@ def train(
     return storage.Saved(task, run, parameters)
 
 
-def check_target(path: str, going_on: bool) -> storage.Saved | None:
-    """The run to go on with, read before anything is computed; nothing is ever written over.
+def target_of(file: str) -> str:
+    """Where a run on this file is saved unless told otherwise: its name with .npz, right here."""
+    return "trajectory.npz" if file == "-" else f"{Path(file).stem or 'trajectory'}.npz"
+
+
+def check_target(path: str, going_on: bool, overwrite: bool) -> storage.Saved | None:
+    """The run to go on with, read before anything is computed; nothing is replaced unasked.
 
     Raises:
-        InputError: there is a file, and nobody asked to go on with it; or there is none to go on
-            with, or it is damaged.
+        InputError: there is a file, and nobody asked to go on with it or to replace it; or there
+            is none to go on with, or it is damaged; or both were asked for.
     """
+    if going_on and overwrite:
+        raise InputError("--resume and --overwrite exclude each other; give one of them")
     if going_on:
         return storage.load(path)
-    if os.path.lexists(path):
+    if os.path.lexists(path) and not overwrite:
         raise InputError(
-            f"{path}: there is such a file already; give --resume to go on with its run, or "
-            "another --output"
+            f"{path}: there is such a file already; give --resume to go on with its run, "
+            "--overwrite to replace it, or another --output"
         )
     return None
 

@@ -99,3 +99,10 @@ def test_the_printed_form_loses_all_digits_and_ours_none():
     assert errors["as printed"][0] < 1e-12
     assert errors["as printed"][1] > 0.1
     assert max(errors["without differences"]) < 1e-14
+
+
+def test_the_printed_form_is_safe_in_the_experiment_and_noise_much_later():
+    table = gradients.errors_in_training(7, datasets=2, steps=(900, 100_000))
+    early, late = ([float(cell) for cell in row[1:]] for row in table.rows)
+    assert max(early) < 1e-9
+    assert min(late) > 0.5

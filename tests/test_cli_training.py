@@ -113,6 +113,19 @@ def test_data_without_a_gradient_are_refused_with_the_reason(run: Run, tmp_path:
     assert "two distinct tokens" in err
 
 
+def test_a_run_is_saved_under_the_name_of_its_data_and_replaced_only_when_asked(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("train", EXAMPLE_1, "--steps", "5").code == 0
+    assert storage.load("example1.npz").trajectory.state.step == 5
+    assert run("train", EXAMPLE_1, "--steps", "7").code == 2
+    assert run("train", EXAMPLE_1, "--steps", "7", "--overwrite").code == 0
+    assert storage.load("example1.npz").trajectory.state.step == 7
+    both = run("train", EXAMPLE_1, "--resume", "--overwrite")
+    assert (both.code, both.err.count("\n")) == (2, 1)
+
+
 def test_a_damaged_trajectory_is_refused_and_left_alone(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "run.npz"
     run("train", EXAMPLE_1, "-o", str(target), "--steps", "10")

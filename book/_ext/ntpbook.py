@@ -161,6 +161,20 @@ class WitnessRole(SphinxRole):
         return [nodes.inline(row["witness"], row["witness"])], []
 
 
+class ReadingsRole(SphinxRole):
+    """`readings` and a label: how a damaged statement can be read, each with its verdict."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """List the readings that the check recorded."""
+        readings = self.env.ntp_rows.get(self.text, {}).get("readings")
+        if not readings:
+            message = "no check recorded readings of %r"
+            logger.warning(message, self.text, location=self.get_location())
+            return [nodes.literal(self.text, self.text)], []
+        listed = "; ".join(f"{reading['text']} ({reading['verdict']})" for reading in readings)
+        return [nodes.inline(listed, listed)], []
+
+
 def check_errata(app: Sphinx, env: Any) -> None:
     """Every refuted statement of a paper stands on the page of its errata."""
     for docname in sorted(env.found_docs):
@@ -247,6 +261,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_role("verdict", VerdictRole())
     app.add_role("result", ResultRole())
     app.add_role("witness", WitnessRole())
+    app.add_role("readings", ReadingsRole())
     app.add_directive("verdict-card", VerdictCard)
     app.add_directive("ledger", Ledger)
     statement = (open_statement, depart_unenumerable_node)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ntpcore import bounds, generate, stage1, training
 from ntpcore.checks.huang2024.loss_claims import least_T, least_t
-from ntpcore.checks.huang2024.prefix_closure import Table
 from ntpcore.checks.huang2024.runs import Run, train
 from ntpcore.claims import Check, Control, Verdict
 from ntpcore.problem import from_dataset
+from ntpcore.tables import Table
 
 Floats = NDArray[np.float64]
 

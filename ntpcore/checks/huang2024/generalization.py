@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpcore import bounds, prediction, training
-from ntpcore.checks.huang2024.prefix_closure import Table
 from ntpcore.checks.huang2024.realizable import example_1
 from ntpcore.checks.huang2024.runs import Run, on_all, train
 from ntpcore.claims import Check, Control, Reading, Verdict
 from ntpcore.dataset import from_samples
 from ntpcore.problem import Problem, from_dataset
+from ntpcore.tables import Table
 
 Floats = NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ import mpmath as mp
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore import generate, transformer
+from ntpcore import generate, stage1, training, transformer
 from ntpcore.checks.huang2024 import digits
 from ntpcore.checks.huang2024.digits import Numbers
 from ntpcore.checks.huang2024.realizable import example_1
@@ -18,7 +18,7 @@ from ntpcore.checks.huang2024.setup import REPEATED
 from ntpcore.claims import Check, Control, Verdict
 from ntpcore.dataset import Dataset, from_sentences
 from ntpcore.problem import Problem, from_dataset
-from ntpcore.training import gradient
+from ntpcore.tables import Table
 
 POINTS = "points"
 STEP = 20  # h = 10^-20: an error of h^2 = 1e-40 by theory, and as much by rounding of 60 digits
@@ -290,10 +290,45 @@ def float_errors(gap: float, scales: list[float]) -> dict[str, list[float]]:
         G = transformer.attention_gradient(data, W_ov, W_kq, np.eye(size))
         length = float(np.sqrt((G**2).sum()))
         printed = G / length if length else 0 * G
-        ours = _dense(problem, gradient(problem, weights, gap)[1])
+        ours = _dense(problem, training.gradient(problem, weights, gap)[1])
         for name, value in (("as printed", printed), ("without differences", ours)):
             found[name].append(float(np.sqrt(((value - true) ** 2).sum())))
     return found
+
+
+def errors_in_training(seed: int, datasets: int, steps: Sequence[int]) -> Table:
+    """How far (6), evaluated as printed in floats, is from the true direction during training.
+
+    The experiment of Section 7, at the exact iterates of stage 2. The reference is the direction
+    that training uses; tests hold it against two hundred digits at the same steps.
+
+    Args:
+        seed: of the first data set.
+        datasets: how many data sets, by consecutive seeds.
+        steps: the steps at which to compare.
+    """
+    columns = []
+    for number in range(seed, seed + datasets):
+        setting = generate.experiment(number)
+        problem = from_dataset(setting.data)
+        gap = stage1.gap(problem.vocab_size, setting.steps1, setting.eta0)
+        W_ov = gap * stage1.W_ov_star(problem.following)
+        run, errors = None, []
+        for step in steps:
+            run = training.run(problem, step, setting.eta, gap, record=[step], state=run)
+            weights = run.state.weights
+            args = W_ov, _dense(problem, weights), np.eye(problem.vocab_size)
+            printed = transformer.attention_gradient(setting.data, *args)
+            length = float(np.sqrt((printed**2).sum())) or 1.0
+            true = _dense(problem, training.gradient(problem, weights, gap)[1])
+            errors.append(float(np.sqrt(((printed / length - true) ** 2).sum())))
+        columns.append(errors)
+    header = ("step t", *(f"data set {number + 1}" for number in range(datasets)))
+    rows = zip(*columns, strict=True)
+    cells = [
+        (str(t), *(f"{error:.1e}" for error in row)) for t, row in zip(steps, rows, strict=True)
+    ]
+    return Table(header, tuple(cells))
 
 
 def _dense(problem: Problem, entries: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from ntpcore import asymptotics, generate, margin, training
 from ntpcore.checks.huang2024.max_margin import FIVE_TOKENS, has_data, realize, small_orders
-from ntpcore.checks.huang2024.prefix_closure import Table
 from ntpcore.checks.huang2024.realizable import example_1
 from ntpcore.checks.huang2024.runs import Run, paper_rates, train
 from ntpcore.claims import Check, Control, Verdict
 from ntpcore.order import PartialOrder
 from ntpcore.problem import Problem, from_dataset
+from ntpcore.tables import Table
 
 Floats = NDArray[np.float64]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from html import escape
 from itertools import product
 
 import numpy as np
@@ -25,6 +23,7 @@ from ntpcore.checks.huang2024.line_search import (
 from ntpcore.claims import Check, Control, Verdict
 from ntpcore.dataset import Dataset, from_samples, from_sentences
 from ntpcore.order import Structure, analyse
+from ntpcore.tables import Table
 
 _BROKEN_BY = {
     "collocation-missing": "bijection",
@@ -325,28 +324,6 @@ def describe(data: Dataset) -> str:
     n = ", ".join(f"{line[0]} → {line[1]}" for line in words if len(line) == 2)
     rest = [f"{' '.join(line[:-1])} → {line[-1]}" for line in words if len(line) > 2]
     return f"n: {n}; {' and '.join(rest)}"
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of text under a header, for a page.
-
-    Attributes:
-        header: names of the columns.
-        rows: the cells.
-    """
-
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def _repr_html_(self) -> str:
-        """The table as HTML."""
-        head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.header)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self.rows
-        )
-        return f'<table class="table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def search_table(max_vocabulary: int) -> Table:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ntpcore import bounds, generate, training
 from ntpcore.checks.huang2024 import rare
-from ntpcore.checks.huang2024.prefix_closure import Table
 from ntpcore.checks.huang2024.realizable import example_1
 from ntpcore.checks.huang2024.runs import (
     Run,
@@ -27,6 +26,7 @@ from ntpcore.claims import Check, Control, Reading, Verdict
 from ntpcore.dataset import from_sentences
 from ntpcore.order import PartialOrder
 from ntpcore.problem import Problem, from_dataset
+from ntpcore.tables import Table
 
 Floats = NDArray[np.float64]
 

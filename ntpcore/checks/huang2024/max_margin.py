@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 from ntpcore import margin
 from ntpcore.claims import Check, Control, Verdict
@@ -144,7 +145,6 @@ def check_huang2024_eq_2(multiplier: str = "1/n") -> Check:
     """
     import sympy as sp
 
-    label, unit = "huang2024-eq-2", "symbolic vocabulary sizes"
     n = sp.symbols("n", integer=True, positive=True)
     mu = sp.sympify(multiplier, locals={"n": n})
     right, wrong = 1 - 1 / n, -1 / n
@@ -154,29 +154,45 @@ def check_huang2024_eq_2(multiplier: str = "1/n") -> Check:
         "stationarity elsewhere": wrong + mu,
         "squared norm": n * (right**2 + (n - 1) * wrong**2) - (n - 1),
     }
+    return _judge_optimality(
+        "huang2024-eq-2",
+        "symbolic vocabulary sizes",
+        conditions,
+        mu,
+        "All margins are exactly 1, every multiplier is 1/|V| > 0, and the squared norm is "
+        "|V| - 1, for a symbolic size |V|.",
+        "entries of a column other than n(x) are alike, so one of them stands for all",
+    )
+
+
+def _judge_optimality(
+    label: str, unit: str, conditions: Mapping[str, Any], multiplier: Any, proof: str, *steps: str
+) -> Check:
+    """Prove a solution optimal: every condition vanishes, and the multiplier is positive.
+
+    Args:
+        label: the claim.
+        unit: what the symbols range over.
+        conditions: sympy expressions that must be identically zero, by name.
+        multiplier: the multiplier of every constraint, a sympy expression.
+        proof: what is then proved.
+        steps: what was done by hand beside uniqueness.
+    """
+    import sympy as sp
+
     left = {name: sp.simplify(value) for name, value in conditions.items()}
     broken = [f"{name} = {value}" for name, value in left.items() if value != 0]
-    if broken or mu.is_positive is not True:
+    if broken or multiplier.is_positive is not True:
         return Check(
             label,
             Verdict.REFUTED,
             1,
             unit,
-            "A condition of optimality does not vanish.",
-            witness="; ".join(broken) or f"the multiplier {mu} is not positive",
+            "A condition of optimality fails.",
+            witness="; ".join(broken) or f"the multiplier {multiplier} is not positive",
         )
-    return Check(
-        label,
-        Verdict.PROVED,
-        1,
-        unit,
-        "All margins are exactly 1, every multiplier is 1/|V| > 0, and the squared norm is "
-        "|V| - 1, for a symbolic size |V|.",
-        by_hand=(
-            "strict convexity makes the solution unique",
-            "entries of a column other than n(x) are alike, so one of them stands for all",
-        ),
-    )
+    by_hand = ("strict convexity makes the solution unique", *steps)
+    return Check(label, Verdict.PROVED, 1, unit, proof, by_hand=by_hand)
 
 
 def control_huang2024_eq_2() -> Control:
@@ -413,40 +429,27 @@ def check_ours_complete_order(multiplier: str = "1/(k + m)") -> Check:
     """
     import sympy as sp
 
-    label, unit = "ours-complete-order", "symbolic sizes (k, m)"
     k, m = sp.symbols("k m", integer=True, positive=True)
-    multiplier_value = sp.sympify(multiplier, locals={"k": k, "m": m})
+    each = sp.sympify(multiplier, locals={"k": k, "m": m})
     above, below = m / (k + m), -k / (k + m)
     conditions = {
         "margin - 1": above - below - 1,
-        "stationarity, optimal": above - m * multiplier_value,
-        "stationarity, non-optimal": below + k * multiplier_value,
+        "stationarity, optimal": above - m * each,
+        "stationarity, non-optimal": below + k * each,
         "squared norm - km/(k+m)": k * above**2 + m * below**2 - k * m / (k + m),
     }
-    left = {name: sp.simplify(value) for name, value in conditions.items()}
-    broken = [f"{name} = {value}" for name, value in left.items() if value != 0]
-    if broken or multiplier_value.is_positive is not True:
-        return Check(
-            label,
-            Verdict.REFUTED,
-            1,
-            unit,
-            "A condition of optimality fails.",
-            witness="; ".join(broken) or f"the multiplier {multiplier_value} is not positive",
-        )
-    return Check(
-        label,
-        Verdict.PROVED,
-        1,
-        unit,
+    return _judge_optimality(
+        "ours-complete-order",
+        "symbolic sizes (k, m)",
+        conditions,
+        each,
         "With the multiplier 1/(k+m) > 0 on each pair, every margin is exactly 1 and both "
         "gradients of the Lagrangian vanish identically in k and m; the squared norm is km/(k+m).",
-        by_hand=("strict convexity makes the solution unique",),
     )
 
 
 def control_ours_complete_order() -> Control:
-    """With k and m swapped in the multiplier's place, stationarity must fail."""
+    """Twice the right multiplier must break stationarity."""
     return Control(
         "The multiplier 2/(k+m), twice the right one.",
         Verdict.REFUTED,

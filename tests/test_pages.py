@@ -44,16 +44,17 @@ def test_every_display_formula_ends_as_it_began(path: Path) -> None:
 
 
 def unbalanced(text: str) -> list[str]:
-    """Lines at which a display formula opens within another, or closes one that is not open."""
-    faults, open_by = [], ""
-    for line in text.splitlines():
-        for sign, closes in ((r"\begin{equation*}", r"\end{equation*}"), ("$$", "$$")):
-            if line.strip().startswith(closes) and open_by == sign:
-                open_by = ""
-            elif line.strip().startswith((sign, closes)):
-                faults += [line] if open_by or not line.strip().startswith(sign) else []
-                open_by = sign
-    return faults + ([f"left open: {open_by}"] if open_by else [])
+    """Signs that open a display formula within another, or close one that is not open."""
+    begin, end = r"\begin{equation*}", r"\end{equation*}"
+    faults, opened = [], ""
+    for sign in re.findall(r"\$\$|\\(?:begin|end)\{equation\*\}", text):
+        if (opened, sign) in (("$$", "$$"), (begin, end)):
+            opened = ""
+        elif opened or sign == end:
+            faults.append(f"{sign} after {opened or 'nothing'}")
+        else:
+            opened = sign
+    return faults + ([f"left open: {opened}"] if opened else [])
 
 
 def test_the_search_for_unbalanced_formulas_can_find_some() -> None:

@@ -259,3 +259,10 @@ def test_ours_loss_rate_notices_five_percent(late: list[runs.Run]) -> None:
     assert loss_claims.check_ours_loss_rate(late).verdict is Verdict.CONSISTENT
     assert loss_claims.control_ours_loss_rate(late).noticed
     assert loss_claims.check_ours_loss_rate([]).verdict is Verdict.OPEN
+
+
+def test_ours_loss_rate_needs_its_bound_on_the_step_size() -> None:
+    assert loss_claims.swinging_rate(5000) < 0.97
+    problem = loss_claims.smallest_problem()
+    run = runs.train("0 1 0", problem, eta0=0.1, eta=3 * problem.norm, steps1=900, steps=50)
+    assert loss_claims.check_ours_loss_rate([run]).verdict is Verdict.OPEN

@@ -329,6 +329,16 @@ def test_huang2024_lem_6_agrees_with_the_matrices_of_dense_steps():
             assert np.linalg.norm(weights) >= step * eta / (2 * problem.max_length * problem.norm)
 
 
+def test_huang2024_lem_6_fails_from_a_start_far_away_and_says_so(frequent):
+    norm, low = stage2_lemmas.from_elsewhere()
+    assert norm < low == pytest.approx(1e3 / (6 * math.sqrt(7 / 6)) - math.hypot(20, 0.3, 30, 30))
+    norm, low = stage2_lemmas.from_elsewhere(start=0.0)
+    assert norm > low  # from there it is learnt at once
+    check = stage2_lemmas.check_huang2024_lem_6(frequent)
+    readings = stage2_lemmas.with_start_readings(check).readings
+    assert [one.verdict for one in readings] == [Verdict.PROVED, Verdict.REFUTED]
+
+
 def test_huang2024_lem_6_is_proved_and_its_control_noticed(frequent, others):
     check = stage2_lemmas.check_huang2024_lem_6([*frequent, *others])
     assert check.verdict is Verdict.PROVED

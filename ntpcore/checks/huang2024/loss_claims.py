@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ntpcore import bounds, stage1
 from ntpcore.checks.huang2024 import rare
+from ntpcore.checks.huang2024.realizable import example_1
 from ntpcore.checks.huang2024.runs import Run, Slack, judge_inequality, paper_rates, train
 from ntpcore.claims import Check, Control, Reading, Verdict
 from ntpcore.dataset import from_sentences
@@ -567,6 +568,13 @@ def fitted_rate(run: Run, first: float = 0.1, last: float = 1.0) -> float:
     return -float(slope) / bounds.loss_excess_rate(run.constants, exact=True)
 
 
+def swinging_rate(steps: int) -> float:
+    """Fitted rate by (eta / ||W*||) on Example 1 above the largest step size of the law."""
+    problem = from_dataset(example_1())
+    eta0, eta = paper_rates(problem.vocab_size)[0], 2.2 * problem.norm
+    return fitted_rate(train("Example 1", problem, eta0=eta0, eta=eta, steps1=900, steps=steps))
+
+
 def scaled_excess(
     runs: Sequence[Run], until: float
 ) -> tuple[dict[str, tuple[Floats, Floats]], tuple[Floats, Floats]]:
@@ -590,13 +598,13 @@ def check_ours_loss_rate(
     """The fitted rate of the loss excess over the last decade of steps is eta / ||W_kq_star||.
 
     Args:
-        runs: long runs, which are judged.
+        runs: long runs, which are judged if eta < 2 ||W_kq_star||.
         early: runs of about 900 steps, whose rates from step 200 on are told beside.
         factor: multiplies the claimed rate.
         parameters: what repeats the runs.
     """
     label, unit = "ours-loss-rate", "runs"
-    many = list(runs)
+    many = [run for run in runs if run.constants.eta < 2 * run.problem.norm]
     rates = {run.name: fitted_rate(run) / factor for run in many}
     if not rates:
         return Check(label, Verdict.OPEN, 0, unit, "There is no run.")

@@ -307,6 +307,7 @@ def _judge_closed_form(
 ) -> Check:
     """Compare the closed form with the certified solution, and show the smallest failure."""
     tried = failed = 0
+    fewest = 0  # optimal tokens of an order on which it fails
     smallest: PartialOrder | None = None
     for order in orders:
         tried += 1
@@ -316,6 +317,7 @@ def _judge_closed_form(
             raise AssertionError(f"query {order.query!r}: {errors[0]}")  # the solver is wrong
         if margin.closed_form_scores(order) != solution.scores:
             failed += 1
+            fewest = min(fewest or len(order.optimal), len(order.optimal))
             if smallest is None or _size(order) < _size(smallest):
                 smallest = order
     if not tried:
@@ -330,12 +332,14 @@ def _judge_closed_form(
             Verdict.REFUTED,
             tried,
             ORDERS,
-            f"The closed form differs from the certified solution on {failed} of {tried} orders.",
+            f"The closed form differs from the certified solution on {failed} of {tried} orders, "
+            f"none of which has fewer than {fewest} optimal tokens.",
             witness=f"{describe_order(smallest)}: squared norm {printed} by the closed form, "
             f"{true} at the optimum.",
             numbers={
                 "failed": str(failed),
                 "tried": str(tried),
+                "fewest": str(fewest),
                 "printed": str(printed),
                 "true": str(true),
             },

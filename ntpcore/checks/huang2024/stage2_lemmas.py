@@ -9,12 +9,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore import bounds, transformer
+from ntpcore import bounds, training, transformer
 from ntpcore.checks.huang2024 import rare, rare_alpha
 from ntpcore.checks.huang2024.runs import Run, Slack, judge_inequality
 from ntpcore.checks.huang2024.without_asm_3 import outnumbered_run
 from ntpcore.claims import Check, Control, Reading, Verdict
-from ntpcore.problem import Problem
+from ntpcore.dataset import from_samples
+from ntpcore.problem import Problem, from_dataset
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -347,6 +348,40 @@ def _judge_lem_6(runs: Sequence[Run], parameters: Mapping[str, int]) -> Check:
         tolerance=1e-10,  # t additions of a step of length eta, t up to a few hundred thousand
         parameters=parameters,
     )
+
+
+def from_elsewhere(start: float = -20.0, steps: int = 10_000) -> tuple[float, float]:
+    """The norm after a start far from zero, and what Lemma 6 would have it be at least.
+
+    n: k -> o -> q -> k, sentence k o q -> q with its beginnings, which o decides. Under the query q
+    the token o starts far below its two rivals, which take turns at leading and use up the steps;
+    under the query o all is learnt from the start.
+
+    Args:
+        start: the entry of o under q.
+        steps: steps of stage 2.
+    """
+    samples = [("k", "o"), ("o", "q"), ("q", "k"), ("ko", "q"), ("koq", "q")]
+    problem, eta, gap = from_dataset(from_samples(samples, "from elsewhere")), 0.1, 30.0
+    entries = {"oq": start, "kq": 0.3, "qq": 0.0, "oo": 30.0, "ko": -30.0}
+    names, fresh = problem.vocabulary, training.run(problem, 0, eta, gap)
+    places = zip(problem.entry_token.tolist(), problem.entry_query.tolist(), strict=True)
+    weights = np.array([entries[names[x] + names[q]] for x, q in places])
+    placed = replace(fresh, state=replace(fresh.state, weights=weights))
+    found = training.run(problem, steps, eta, gap, state=placed).state.weights
+    low = bounds.lem_6_norm(bounds.constants(problem, 1.0, eta, 1), np.array([float(steps)]))[0]
+    return float(np.linalg.norm(found)), float(low[0] - np.linalg.norm(weights))
+
+
+def with_start_readings(check: Check) -> Check:
+    """The check of Lemma 6 with what becomes of it from a start other than zero."""
+    norm, low = from_elsewhere()
+    readings = (
+        Reading("started from zero, as in Algorithm 1", check.verdict),
+        Reading("started anywhere", Verdict.REFUTED if norm < low else Verdict.OPEN),
+    )
+    numbers = {"elsewhere": f"{norm:.1f}", "elsewhere_low": f"{low:.1f}"}
+    return replace(check, readings=readings, numbers={**check.numbers, **numbers})
 
 
 def _least_sharper(runs: Iterable[Run]) -> str:

@@ -53,8 +53,9 @@ Collocation = Annotated[
     str | None,
     typer.Option("--collocation", help="File of two columns: a token and its next token."),
 ]
-Steps = Annotated[int, typer.Option("--steps", min=0, help="Steps of stage 2.")]
-Steps1 = Annotated[int, typer.Option("--steps1", min=1, help="Steps of stage 1.")]
+MAX_STEPS = 10**15  # floats tell all steps up to here apart
+Steps = Annotated[int, typer.Option("--steps", min=0, max=MAX_STEPS, help="Steps of stage 2.")]
+Steps1 = Annotated[int, typer.Option("--steps1", min=1, max=MAX_STEPS, help="Steps of stage 1.")]
 Eta0 = Annotated[
     float | None, typer.Option("--eta0", help="Step size of stage 1; 0.2/sqrt(|V|) by default.")
 ]
@@ -88,7 +89,12 @@ def check(
     ] = order.MAX_PAIRS,
     steps: Annotated[
         int | None,
-        typer.Option("--steps", min=1, help="Train so long, and judge the claims on training too."),
+        typer.Option(
+            "--steps",
+            min=1,
+            max=MAX_STEPS,
+            help="Train so long, and judge the claims on training too.",
+        ),
     ] = None,
     eta0: Eta0 = None,
     eta: Eta = None,
@@ -102,6 +108,11 @@ def check(
     Exit code 0: every assumption holds and no judged claim is refuted. 1: an assumption fails or a
     judged claim is refuted. 2: the input cannot be used.
     """
+    if steps is None and (eta0 is not None or eta is not None):
+        raise dataset.InputError(
+            f"--{'eta' if eta0 is None else 'eta0'}: nothing is trained without --steps; add "
+            "--steps 900, or leave it out"
+        )
     data, given = _read(file, form, chars, collocation)
     found = report.answer(
         data,
@@ -152,7 +163,8 @@ def train(
     from ntpcore.training import Settings
 
     target = training_report.target_of(file) if output is None else output
-    going_on = training_report.check_target(target, resume, overwrite)
+    inputs = [name for name in (file, collocation) if name not in (None, "-")]
+    going_on = training_report.check_target(target, resume, overwrite, inputs)
     data, given = _read(file, form, chars, collocation)
     settings = Settings(steps, steps1, eta0, eta)
     with _progress() as progress:
@@ -166,6 +178,7 @@ def train(
     'ntpcore predict run.npz --sentence "O S P" --json'
 )
 def predict(
+    context: typer.Context,
     file: Annotated[str, typer.Argument(help="Data to train on, or a trajectory (.npz).")],
     sentence: Annotated[str, typer.Option("--sentence", help="Tokens, separated by white space.")],
     form: Form = None,
@@ -187,6 +200,7 @@ def predict(
     from ntpcore.training import Settings
 
     if file.endswith(".npz"):
+        _refuse_options(context, file)
         saved = storage.load(file)
     else:
         data, given = _read(file, form, chars, collocation)
@@ -211,6 +225,18 @@ def _read(
         )
     data = dataset.read(file, form=form, chars=chars)
     return data, None if collocation is None else order.read_collocation(collocation)
+
+
+def _refuse_options(context: typer.Context, file: str) -> None:
+    """Refuse options on data and training where a trajectory has both already."""
+    for option in ("form", "collocation", "steps", "steps1", "eta0", "eta"):
+        source = context.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            name = "format" if option == "form" else option
+            raise dataset.InputError(
+                f"{file}: --{name} changes nothing in a saved trajectory; leave it out, or name "
+                "the data"
+            )
 
 
 @contextmanager

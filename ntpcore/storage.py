@@ -105,7 +105,7 @@ def load(path: str) -> Saved:
         with open(path, "rb") as stream:
             arrays = np.load(stream, allow_pickle=False)
             _must(isinstance(arrays, np.lib.npyio.NpzFile), "it holds a single array")
-            return _saved({name: arrays[name] for name in arrays.files})
+            return _saved(arrays)  # reads only what a run has, and the head first
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"{path}: cannot be read ({reason}); name a saved trajectory") from None

@@ -23,6 +23,9 @@ ENTRIES_PER_CALL = 2_000_000  # between two calls of `progress`: well under a se
 
 
 STEPS = 900  # of either stage, as in Section 7 of huang2024
+# Beyond these step sizes, squares and exponents of a run leave the range of floats, and rounding
+# could refute what holds.
+LEAST_RATE, GREATEST_RATE = 1e-12, 1e12
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,20 @@ class Settings:
         """eta0 and eta for a vocabulary of this size.
 
         Raises:
-            InputError: a step size is not a positive number, or stage 1 takes no step.
+            InputError: a step size is not a positive number or too far from 1 for floats, or
+                stage 1 takes no step.
         """
         eta0 = 0.2 / math.sqrt(vocab_size) if self.eta0 is None else self.eta0
         eta = 0.05 / math.sqrt(vocab_size) if self.eta is None else self.eta
         for name, value in (("--eta0", eta0), ("--eta", eta), ("--steps1", self.steps1)):
             if not (math.isfinite(value) and value > 0):
                 raise InputError(f"{name} is {value!r}; give a positive number")
+        for name, value in (("--eta0", eta0), ("--eta", eta)):
+            if not LEAST_RATE <= value <= GREATEST_RATE:
+                raise InputError(
+                    f"{name} is {value!r}, where floats no longer carry a run; give a number from "
+                    f"{LEAST_RATE:g} to {GREATEST_RATE:g}"
+                )
         return eta0, eta
 
 
@@ -232,7 +242,10 @@ def run(
         if record is None:
             rows, at = _without_last(rows, at, steps)
     if at.step > steps:
-        raise InputError(f"the trajectory is at step {at.step} already; give more than {steps}")
+        raise InputError(
+            f"the trajectory is at step {at.step} already, past {steps}; give --steps {at.step} or "
+            "more"
+        )
     wanted = {int(step) for step in (log_grid(steps) if record is None else record)}
     last = int(rows[-1]["step"]) if rows else -1
     stops = sorted(step for step in wanted if max(last + 1, at.step) <= step <= steps)

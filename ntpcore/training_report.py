@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from ntpcore import bounds, prediction, problem, stage1, storage, training
@@ -45,15 +45,28 @@ def target_of(file: str) -> str:
     return "trajectory.npz" if file == "-" else f"{Path(file).stem or 'trajectory'}.npz"
 
 
-def check_target(path: str, going_on: bool, overwrite: bool) -> storage.Saved | None:
+def check_target(
+    path: str, going_on: bool, overwrite: bool, inputs: Iterable[str] = ()
+) -> storage.Saved | None:
     """The run to go on with, read before anything is computed; nothing is replaced unasked.
+
+    Args:
+        path: where the run is to be saved.
+        going_on: whether to go on with the run that is there.
+        overwrite: whether to replace what is there.
+        inputs: files that are read, which no run may ever replace.
 
     Raises:
         InputError: there is a file, and nobody asked to go on with it or to replace it; or there
-            is none to go on with, or it is damaged; or both were asked for.
+            is none to go on with, or it is damaged; or both were asked for; or it is an input.
     """
+    if not path:
+        raise InputError("--output is empty; name a file")
     if going_on and overwrite:
         raise InputError("--resume and --overwrite exclude each other; give one of them")
+    for name in inputs:
+        if os.path.realpath(path) == os.path.realpath(name):
+            raise InputError(f"{path}: the data are read from this file; give another --output")
     if going_on:
         return storage.load(path)
     if os.path.lexists(path) and not overwrite:

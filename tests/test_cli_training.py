@@ -86,6 +86,19 @@ BAD = {
         ("predict", "none.npz", "--sentence", "S"),
         "none.npz: cannot be read",
     ),
+    "an output without a name": (("train", EXAMPLE_1, "-o", ""), "--output is empty"),
+    "a step size that floats cannot carry": (
+        ("train", EXAMPLE_1, "-o", "x.npz", "--eta", "1e300"),
+        "--eta is 1e+300, where floats no longer carry a run",
+    ),
+    "a step size for a check that trains nothing": (
+        ("check", EXAMPLE_1, "--eta", "3"),
+        "--eta: nothing is trained without --steps",
+    ),
+    "an option that a saved trajectory cannot follow": (
+        ("predict", "run.npz", "--sentence", "S", "--eta", "3"),
+        "run.npz: --eta changes nothing in a saved trajectory",
+    ),
     "a folder that is not there": (
         ("train", EXAMPLE_1, "-o", "no/such/folder/x.npz"),
         "no/such/folder/x.npz",
@@ -105,6 +118,67 @@ def test_bad_input_gets_one_message_and_exit_code_2(
     assert words in err
     assert err.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("option", ["--steps", "--steps1"])
+def test_steps_that_no_integer_holds_are_refused(run: Run, tmp_path: Path, option: str) -> None:
+    target = tmp_path / "x.npz"
+    code, out, err = run("train", EXAMPLE_1, "-o", str(target), option, str(10**400))
+    assert (code, out) == (2, "")
+    assert f"Invalid value for '{option}'" in err
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("name", ["data.txt", "collocation.txt", "link.npz"])
+def test_no_run_replaces_the_files_it_reads(run: Run, tmp_path: Path, name: str) -> None:
+    data = write(tmp_path, Path(EXAMPLE_1).read_text())
+    pairs = write(tmp_path, "S V\nV O\nO P\nP S\n", "collocation.txt")
+    (tmp_path / "link.npz").symlink_to(data)
+    before = (tmp_path / name).read_bytes()
+    target = str(tmp_path / name)
+    code, out, err = run("train", data, "--collocation", pairs, "-o", target, "--overwrite")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "the data are read from this file" in err
+    assert (tmp_path / name).read_bytes() == before
+
+
+def test_a_run_that_went_too_far_says_how_to_go_on(run: Run, tmp_path: Path) -> None:
+    target = str(tmp_path / "x.npz")
+    run("train", EXAMPLE_1, "-o", target, "--steps", "5")
+    code, _, err = run("train", EXAMPLE_1, "-o", target, "--steps", "3", "--resume")
+    assert code == 2
+    assert "give --steps 5 or more" in err
+    assert run("train", EXAMPLE_1, "-o", target, "--steps", "5", "--resume").code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--steps", "1"), ("--steps", "4", "--eta0", "1e12"), ("--steps", "4", "--eta0", "1e-12")],
+)
+@pytest.mark.parametrize("eta", ["1e-12", "0.025", "1e12"])
+def test_no_step_size_or_number_of_steps_refutes_anything(
+    run: Run, options: tuple[str, ...], eta: str
+) -> None:
+    code, out, err = run("check", EXAMPLE_1, *options, "--eta", eta, "--json")
+    assert (code, err) == (0, "")
+    assert "refuted" not in {claim["verdict"] for claim in json.loads(out)["claims"]}
+
+
+def test_a_stage_1_too_short_for_theorem_3_refutes_nothing(run: Run) -> None:
+    options = ("--steps", "200", "--eta0", "0.001", "--eta", "1", "--claim", "huang2024-thm-3")
+    code, out, _ = run("check", EXAMPLE_1, *options, "--json")
+    assert code == 0
+    assert json.loads(out)["claims"][0]["verdict"] == "consistent"
+
+
+def test_a_check_of_data_without_a_gradient_answers_all_the_rest(run: Run, tmp_path: Path) -> None:
+    data = write(tmp_path, "a b\nb a\n")
+    plain, trained = run("check", data, "--json"), run("check", data, "--steps", "5", "--json")
+    assert (trained.code, trained.err) == (plain.code, "") == (0, "")
+    claims = {claim["label"]: claim for claim in json.loads(trained.out)["claims"]}
+    for label in on_data.TRAINED:
+        assert claims[label]["verdict"] == "open"
+        assert "no gradient to follow" in claims[label]["evidence"]
 
 
 def test_data_without_a_gradient_are_refused_with_the_reason(run: Run, tmp_path: Path) -> None:

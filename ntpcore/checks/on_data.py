@@ -112,6 +112,8 @@ def _train(
         return None, "Not run; add --steps 900."
     if structure.realizable.holds is not True:
         return None, "Assumption 1 fails, which every statement on training presumes."
+    if not structure.orders:
+        return None, "No sentence has two distinct tokens, so there is no gradient to follow."
     from ntpcore.checks.huang2024 import runs
     from ntpcore.problem import from_dataset
     from ntpcore.training import STEPS, Settings

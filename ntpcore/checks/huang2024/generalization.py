@@ -43,7 +43,8 @@ def separation(run: Run) -> tuple[Floats, Floats]:
 def growth(run: Run) -> tuple[float, float]:
     """Exponent of the separation over the last decade of steps, and the share of its limit slope.
 
-    The exponent is -inf where tokens are on the wrong side of 0 in that decade.
+    The exponent is -inf where tokens are on the wrong side of 0 in that decade, and nan where it
+    holds a single step.
     """
     steps, apart = separation(run)
     late = (steps >= steps[-1] / 10) & (steps > 0)
@@ -51,6 +52,8 @@ def growth(run: Run) -> tuple[float, float]:
     share = float(apart[-1] / steps[-1]) / limit
     if not (apart[late] > 0).all():
         return -math.inf, share
+    if np.count_nonzero(late) < 2:
+        return math.nan, share
     exponent = np.polyfit(np.log(steps[late]), np.log(apart[late]), 1)[0]
     return float(exponent), share
 
@@ -121,7 +124,8 @@ def check_huang2024_thm_3(runs: Iterable[Run], kinds: int = 1, **parameters: int
     exponents, shares, early, wrong = [], [], [], ""
     for run in runs:
         exponent, share = growth(run)
-        if exponent < LEAST_EXPONENT and not (run.problem.frequent and _settled(run)):
+        low = exponent < LEAST_EXPONENT and not (run.problem.frequent and _settled(run))
+        if low or math.isnan(exponent):
             early.append(run.name)
             continue
         tried += 1
@@ -170,9 +174,16 @@ def check_huang2024_thm_3(runs: Iterable[Run], kinds: int = 1, **parameters: int
 
 
 def _settled(run: Run) -> bool:
-    """Whether t is large against the log of the number of non-optimal tokens of a sentence."""
+    """Whether t is large against the log of the number of non-optimal tokens of a sentence.
+
+    And whether stage 1 was long enough: with a share m of the attention the next token leads by
+    more than A (2 m - 1), which must make up for all other tokens together.
+    """
     separated = float(separation(run)[1][-1])
     most = max((len(order.nonoptimal) for order in run.problem.orders.values()), default=1)
+    lead = run.second.gap * (1 - 2 * math.exp(-3))
+    if lead <= math.log(max(run.problem.vocab_size - 1, 1)):
+        return False
     return separated > math.log(most) + 3  # then they hold less than e^-3 of the attention together
 
 

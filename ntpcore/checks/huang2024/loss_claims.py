@@ -377,10 +377,10 @@ def check_huang2024_eq_4(runs: Iterable[Run], factor: float = 1.0, **parameters:
         return check
     run = max(silent, key=lambda one: one.constants.vocab_size)
     c = run.constants
-    printed = math.exp(float(bounds.log_eq_4_loss(c, float(run.second.rows.step[-1]))))
+    log_printed = float(bounds.log_eq_4_loss(c, float(run.second.rows.step[-1])))
     numbers = {
         "silent": str(len(silent)),
-        "right": f"{printed:.1f}",
+        "right": f"{math.exp(min(log_printed, 700.0)):.1f}",  # e^700 is near the largest
         "blind": f"{math.log(c.vocab_size):.2f}",
         "loss": f"{float(run.second.rows.loss[-1]):.2g}",
         "T": f"{least_T(c)}",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ntpcore.dataset import InputError
 from ntpcore.problem import Problem
 from ntpcore.training import Trajectory
+from ntpcore.transformer import softmax
 
 Floats = NDArray[np.float64]
 
@@ -67,20 +68,13 @@ def predict(problem: Problem, trajectory: Trajectory, sentence: Sequence[str]) -
     tokens = problem.entry_token[column]
     scores[tokens] = trajectory.state.weights[column]
     role[tokens] = np.where(problem.is_optimal[column], 1, -1)
-    attention = _softmax(scores[X])
+    attention = softmax(scores[X])
     logits = np.zeros(problem.vocab_size)
     np.add.at(logits, problem.following[X], trajectory.gap * attention)
     names = {1: "optimal", -1: "non-optimal", 0: "non-comparable"}
     return Prediction(
         tuple(sentence),
-        dict(zip(problem.vocabulary, _softmax(logits).tolist(), strict=True)),
+        dict(zip(problem.vocabulary, softmax(logits).tolist(), strict=True)),
         tuple(attention.tolist()),
         {token: names[int(role[numbers[token]])] for token in sentence},
     )
-
-
-def _softmax(v: Floats) -> Floats:
-    """Softmax, shifted by the largest entry."""
-    weights = np.exp(v - v.max())
-    shares: Floats = weights / weights.sum()
-    return shares

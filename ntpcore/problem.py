@@ -167,7 +167,15 @@ def from_dataset(
         InputError: Assumption 1 fails, no sentence has two distinct tokens, or the weights do not
             fit the samples.
     """
-    structure = analyse(data, given, max_witnesses=1)
+    return from_structure(analyse(data, given, max_witnesses=1), log_weights=log_weights)
+
+
+def from_structure(structure: Structure, *, log_weights: Sequence[float] | None = None) -> Problem:
+    """The training problem of a data set that was analysed already; else as `from_dataset`.
+
+    Raises:
+        InputError: as for `from_dataset`.
+    """
     _refuse_unrealizable(structure)
     data = structure.data
     numbers = {token: number for number, token in enumerate(data.vocabulary)}

@@ -68,7 +68,7 @@ def answer(
     columns = None
     if structure.orders is not None and not any(o.confused for o in structure.orders.values()):
         columns = margin.W_kq_star(structure.orders)
-    checks = on_data.judge(structure, labels, source, given, training)
+    checks = on_data.judge(structure, labels, source, training)
     return Answer(structure, columns, checks)
 
 

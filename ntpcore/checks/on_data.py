@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -69,7 +69,6 @@ def judge(
     structure: Structure,
     chosen: Iterable[str],
     source: str,
-    given: Mapping[str, str] | None = None,
     training: Training | None = None,
 ) -> tuple[Check, ...]:
     """Judge the chosen claims on the orders of a data set, and on a run if one is asked for.
@@ -81,7 +80,7 @@ def judge(
     undefined = _undefined(structure)
     run, reason = None, undefined
     if not undefined and any(label in TRAINED for label in chosen):
-        run, reason = _train(structure, given, training)
+        run, reason = _train(structure, training)
     checks = []
     for label in chosen:
         words = ["ntpcore check", source, *_steps(label, training), f"--claim {label}"]
@@ -104,9 +103,7 @@ def _undefined(structure: Structure) -> str:
     return ""
 
 
-def _train(
-    structure: Structure, given: Mapping[str, str] | None, training: Training | None
-) -> tuple[Run | None, str]:
+def _train(structure: Structure, training: Training | None) -> tuple[Run | None, str]:
     """The run to judge claims on training by, or the reason why there is none."""
     if training is None:
         return None, "Not run; add --steps 900."
@@ -115,11 +112,11 @@ def _train(
     if not structure.orders:
         return None, "No sentence has two distinct tokens, so there is no gradient to follow."
     from ntpcore.checks.huang2024 import runs
-    from ntpcore.problem import from_dataset
+    from ntpcore.problem import from_structure
     from ntpcore.training import STEPS, Settings
 
     steps, eta0, eta = training
-    problem = from_dataset(structure.data, given)
+    problem = from_structure(structure)
     eta0, eta = Settings(steps, STEPS, eta0, eta).rates(problem.vocab_size)
     name = structure.data.name
     return runs.train(name, problem, eta0=eta0, eta=eta, steps1=STEPS, steps=steps), ""

@@ -149,7 +149,7 @@ def log_loss(run: Run) -> Floats:
 def attention_slack(run: Run, factor: float = 1.0) -> Floats:
     """How far the least log-odds exceed `factor` times t C_1, minus log L_max, at each step."""
     rows, c = run.second.rows, run.constants
-    claimed = factor * rows.step * c.C1 - math.log(c.max_length)
+    claimed = bounds.thm_2_log_odds(c, factor * rows.step.astype(float))
     slack: Floats = (rows.least_log_odds - claimed) / np.maximum(1.0, np.abs(claimed))
     return slack
 
@@ -477,8 +477,9 @@ def check_huang2024_eq_13(
 def _chain_numbers(runs: Iterable[Run]) -> dict[str, str]:
     """The least slack of margins over t C_1, by t C_1, after the first step."""
     slacks = [
-        run.second.rows.least_gap[1:] / (run.second.rows.step[1:] * run.constants.C1) - 1
+        rows.least_gap[1:] / bounds.eq_13_gap(run.constants, rows.step[1:].astype(float)) - 1
         for run in runs
+        for rows in (run.second.rows,)
     ]
     return {"chain": f"{min(float(slack.min()) for slack in slacks):.2g}"}
 

@@ -28,6 +28,8 @@ SHAPING = tuple(
     for name in (
         "requirements.txt",
         "ntpcore/catalogue.py",
+        "ntpcore/catalogue_huang2024.py",
+        "ntpcore/catalogue_tian2023.py",
         "ntpcore/claims.py",
         "tools/html.py",
         "tools/inspect_site.py",

@@ -174,7 +174,7 @@ ROWS: tuple[Claim, ...] = (
         "without a bound on the step size Theorem 1 fails",
         "this book",
         _STAGE_2,
-        ("huang2024-thm-1",),
+        about=("huang2024-thm-1",),
     ),
     Claim(
         "ours-rate",
@@ -249,7 +249,7 @@ ROWS: tuple[Claim, ...] = (
         "at the scale of the experiment the bounds say nothing; the steps from which they would",
         "this book",
         _EXPERIMENT,
-        ("huang2024-prop-1", "huang2024-thm-1", "huang2024-thm-2"),
+        about=("huang2024-prop-1", "huang2024-thm-1", "huang2024-thm-2"),
     ),
     # Section 6
     Claim(
@@ -258,7 +258,7 @@ ROWS: tuple[Claim, ...] = (
         "closed form of the max-margin attention",
         "Section 6",
         _MARGIN,
-        ("huang2024-asm-1", "huang2024-asm-2", "huang2024-eq-3"),
+        ("huang2024-asm-1", "huang2024-eq-14", "huang2024-eq-15", "huang2024-eq-16"),
         on_data=True,
     ),
     Claim(
@@ -309,7 +309,7 @@ ROWS: tuple[Claim, ...] = (
         "training dynamics on random data",
         "Section 7",
         _EXPERIMENT,
-        ("huang2024-prop-1", "huang2024-thm-1", "huang2024-thm-2"),
+        about=("huang2024-prop-1", "huang2024-thm-1", "huang2024-thm-2"),
     ),
     # Appendices A to C
     Claim(
@@ -456,7 +456,7 @@ ROWS: tuple[Claim, ...] = (
         "without Assumption 3 optimal attention can decrease",
         "this book",
         _LEMMAS,
-        ("huang2024-lem-5",),
+        about=("huang2024-lem-5",),
     ),
     Claim(
         "huang2024-lem-6",

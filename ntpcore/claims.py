@@ -45,6 +45,7 @@ class Claim:
         page: name of the notebook that checks it; None while the claim is only planned.
         uses: labels of the claims that its proof rests on.
         on_data: whether its truth depends on the data, so that `ntpcore check` judges it.
+        about: labels of the claims that it speaks about without resting on them.
     """
 
     label: str
@@ -54,6 +55,7 @@ class Claim:
     page: str | None = None
     uses: tuple[str, ...] = ()
     on_data: bool = False
+    about: tuple[str, ...] = ()
 
     @property
     def paper(self) -> str:

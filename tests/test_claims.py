@@ -42,6 +42,7 @@ def test_claims_use_claims_of_the_catalogue_and_never_each_other_in_a_circle():
     graph = {claim.label: claim.uses for claim in CATALOGUE}
     assert {used for uses in graph.values() for used in uses} <= set(graph)
     assert set(TopologicalSorter(graph).static_order()) == set(graph)
+    assert {label for claim in CATALOGUE for label in claim.about} <= set(graph)
 
 
 def test_a_claim_knows_its_paper_and_its_function():

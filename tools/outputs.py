@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ntpcore.claims import MIME, Claim
+from ntpcore.claims import MIME, Claim, Verdict
+from ntpcore.dependencies import Standing, standings
 
 Data = dict[str, Any]
 
@@ -56,9 +57,17 @@ def _row(claim: Claim, data: Data | None) -> Data:
         "title": claim.title,
         "where": claim.where,
         "uses": list(claim.uses),
+        "about": list(claim.about),
         "evidence": "planned" if claim.page is None else "not checked",
     }
     return about | (data or {})
+
+
+def standings_of(rows: Iterable[Data]) -> dict[str, Standing]:
+    """For every claim of a ledger what it rests on, and whether that is sound."""
+    rows = list(rows)
+    uses = {str(row["label"]): row["uses"] for row in rows}
+    return standings(uses, {str(row["label"]): Verdict(row["verdict"]) for row in rows})
 
 
 def count_verdicts(rows: Iterable[Data]) -> str:

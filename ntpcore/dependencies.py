@@ -120,7 +120,7 @@ def describe(standing: Standing, names: Mapping[str, str]) -> str:
         parts = [f"on what is {word} ({listed(labels, names)})" for word, labels in given if labels]
         return f"rests {' and '.join(parts)}"
     if standing.state == "unsound":
-        return f"{standing.verdict.value} itself; nothing that it rests on is"
+        return f"{standing.verdict.value} itself" + (", on sound ground" if standing.ground else "")
     if not standing.ground:
         return "rests on no other claim"
     return "all that it rests on is checked"

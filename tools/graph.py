@@ -29,7 +29,8 @@ MARGIN = 10.0
 
 LEGEND = (
     ("grounded", "a bar below: it is proved or consistent, and so is all that it rests on"),
-    ("tainted", "dashed, with an exclamation mark: it rests on something refuted or open"),
+    ("tainted", "dashed, with an exclamation mark: it rests on something refuted"),
+    ("waiting", "dashed, with a question mark: it rests on something open, and nothing refuted"),
     ("unsound", "plain: it is refuted or open itself, and nothing that it rests on is"),
 )
 
@@ -57,6 +58,22 @@ def badge(row: Row) -> str:
         f'<span class="ntp-badge ntp-{verdict}"><span aria-hidden="true">'
         f"{MARKS[Verdict(verdict)]}</span> {word_of(row)}</span>"
     )
+
+
+def connected_to(paper: str, rows: Mapping[str, Row]) -> list[str]:
+    """Claims of a paper that use or are used, and claims of ours that lines join to them."""
+    beside: dict[str, set[str]] = {label: set() for label in rows}
+    for label, row in rows.items():
+        for used in row["uses"]:
+            beside[label].add(used)
+            beside[used].add(label)
+    found = {label for label, row in rows.items() if row["paper"] == paper and beside[label]}
+    waiting = list(found)
+    while waiting:
+        near = {n for n in beside[waiting.pop()] if rows[n]["paper"] in (paper, "ours")} - found
+        found |= near
+        waiting += sorted(near)
+    return [label for label in rows if label in found]
 
 
 def draw(
@@ -138,6 +155,7 @@ def _box(
     state = "" if row["planned"] else f"; {standing.state}"
     says = f"{row['number']}, {row['title']}: {word_of(row)}{state}"
     classes = f"ntp-node ntp-{row['verdict']} ntp-{standing.state}" + (" ntp-focus" if focus else "")
+    alarm = "!" if standing.refuted else "?"
     parts = [f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{HEIGHT:.0f}" rx="6"/>']
     if standing.state == "grounded":
         parts.append(_bar(x, y, width))
@@ -146,7 +164,7 @@ def _box(
         f"{MARKS[Verdict(row['verdict'])]} {escape(name)}</text>"
     )
     if standing.state == "tainted":
-        parts.append(_alarm(x + width, y))
+        parts.append(_alarm(x + width, y, alarm))
     return (
         f'<a class="{classes}" href="{escape(address)}" aria-label="{escape(says)}">'
         f"<title>{escape(says)}</title>{''.join(parts)}</a>"
@@ -159,11 +177,12 @@ def _bar(x: float, y: float, width: float) -> str:
     return f'<path class="ntp-bar" d="{ends}"/>'
 
 
-def _alarm(x: float, y: float) -> str:
-    """The exclamation mark at the corner of a tainted box."""
+def _alarm(x: float, y: float, sign: str) -> str:
+    """The sign at the corner of a tainted box: ! for something refuted, ? for something open."""
+    kind = "ntp-alarm" if sign == "!" else "ntp-alarm ntp-waits"
     return (
-        f'<circle class="ntp-alarm" cx="{x - 2:.1f}" cy="{y + 2:.1f}" r="7"/>'
-        f'<text class="ntp-alarm" x="{x - 2:.1f}" y="{y + 6:.1f}" aria-hidden="true">!</text>'
+        f'<circle class="{kind}" cx="{x - 2:.1f}" cy="{y + 2:.1f}" r="7"/>'
+        f'<text class="{kind}" x="{x - 2:.1f}" y="{y + 6.3:.1f}" aria-hidden="true">{sign}</text>'
     )
 
 
@@ -193,7 +212,9 @@ def _line(
         half = ((x0 + x1) / 2, (y0 + y1) / 2)
         bend = ((half[0], y0), (half[0], y1)) if sideways else ((x0, half[1]), (x1, half[1]))
         path += "C" + " ".join(f"{a:.1f} {b:.1f}" for a, b in (*bend, (x1, y1)))
-    taint = "" if standings[pair[0]].grounded else " ntp-taint"
+    upper = standings[pair[0]]
+    refuted = upper.refuted or upper.verdict is Verdict.REFUTED
+    taint = "" if upper.grounded else " ntp-taint" if refuted else " ntp-waits"
     return f'<path class="ntp-line{taint}" d="{path}"/>'
 
 
@@ -206,13 +227,15 @@ def legend() -> str:
     states = "".join(f"<li>{_sample(state)} {escape(text)}</li>" for state, text in LEGEND)
     return (
         f'<div class="ntp-legend"><p>A line leads from a claim to those that use it; a dashed line '
-        f'carries a taint.</p><ul class="ntp-row">{badges}</ul><ul>{states}</ul></div>'
+        f'comes from one that is not sound.</p><ul class="ntp-row">{badges}</ul><ul>{states}</ul></div>'
     )
 
 
 def _sample(state: str) -> str:
     """A box of the legend."""
-    extra = {"grounded": _bar(2, 8, 40), "tainted": _alarm(42, 8), "unsound": ""}[state]
+    extra = {"grounded": _bar(2, 8, 40), "tainted": _alarm(42, 8, "!"),
+             "waiting": _alarm(42, 8, "?"), "unsound": ""}[state]  # fmt: skip
+    state = "tainted" if state == "waiting" else state
     return (
         f'<svg class="ntp-svg ntp-sample" aria-hidden="true" viewBox="0 0 52 42" width="52" '
         f'height="42"><g class="ntp-node ntp-{state} ntp-open"><rect x="2" y="8" width="40" '

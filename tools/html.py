@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import io
-import json
 import os
 import re
 import shutil
@@ -16,24 +15,30 @@ import yaml
 
 from ntpcore.catalogue import CATALOGUE
 from tools.inspect_site import problems
-from tools.outputs import ledger, read_checks
+from tools.outputs import read_checks
+from tools.published import FILE, SCHEMA, publish, to_text
 
 STAGE = Path(".build/stage")
 SOURCE, OUTPUT = STAGE / "src", STAGE / "html"
 LOG = Path(".build/sphinx.log")
 ROOT_FILES = ("_config.yml", "_toc.yml", "references.bib")
-# The tools and modules that shape the HTML.
+# The tools that shape the HTML, beside all of ntpcore, whose code it shows and hashes.
 SHAPING = tuple(
     Path(name)
     for name in (
+        "pyproject.toml",
         "requirements.txt",
-        "ntpcore/catalogue.py",
-        "ntpcore/catalogue_huang2024.py",
-        "ntpcore/catalogue_tian2023.py",
-        "ntpcore/claims.py",
+        "tools/checksources.py",
+        "tools/graph.py",
         "tools/html.py",
+        "tools/imports.py",
         "tools/inspect_site.py",
+        "tools/layout.py",
+        "tools/ledger_table.py",
         "tools/outputs.py",
+        "tools/prose.py",
+        "tools/published.py",
+        "tools/source.py",
     )
 )
 EXCHANGE = 2  # RENAME_EXCHANGE of Linux's renameat2
@@ -74,7 +79,8 @@ def book_files() -> list[Path]:
 def site_inputs(pages: Path) -> list[Path]:
     """Every file that the HTML depends on."""
     roots = [Path(name) for name in ROOT_FILES if Path(name).exists()]
-    return [*roots, *book_files(), *sorted(pages.glob("*.ipynb")), *SHAPING]
+    sources = [*Path("ntpcore").rglob("*.py"), *Path("notebooks").glob("*.md")]
+    return [*roots, *book_files(), *sorted(pages.glob("*.ipynb")), *sorted(sources), *SHAPING]
 
 
 def build_site(pages: Path, target: Path) -> None:
@@ -92,9 +98,12 @@ def build_site(pages: Path, target: Path) -> None:
     run_sphinx()
     (OUTPUT / ".buildinfo").unlink(missing_ok=True)  # depends on where the project lies
     found = read_checks(SOURCE / "pages")
-    claims = {"claims": ledger(CATALOGUE, found)}
-    text = json.dumps(claims, ensure_ascii=False, indent=2) + "\n"
-    (OUTPUT / "claims.json").write_text(text, encoding="utf-8")
+    try:
+        document = publish(CATALOGUE, found)
+    except ValueError as error:
+        raise SiteError(str(error)) from None
+    (OUTPUT / FILE).write_text(to_text(document), encoding="utf-8")
+    shutil.copy(SCHEMA, OUTPUT / SCHEMA.name)
     notebooks = sorted(path.stem for path in Path("notebooks").glob("*.md"))
     wrong = problems(OUTPUT, toc_pages(), notebooks, CATALOGUE, found)
     if wrong:

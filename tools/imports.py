@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 PACKAGE = "ntpcore"
@@ -65,6 +66,11 @@ def import_closure(root: Path, trees: Iterable[ast.AST]) -> frozenset[Path]:
             continue
         files.add(file)
         within = name if file.name == "__init__.py" else name.rsplit(".", 1)[0]
-        tree = ast.parse((root / file).read_text(encoding="utf-8"), filename=str(file))
-        waiting |= imported_names(tree, within)
+        waiting |= _names_in((root / file).read_text(encoding="utf-8"), str(file), within)
     return frozenset(files)
+
+
+@lru_cache(maxsize=None)
+def _names_in(text: str, filename: str, package: str) -> frozenset[str]:
+    """Dotted names that the text of a module imports; kept, as many closures ask for the same."""
+    return frozenset(imported_names(ast.parse(text, filename=filename), package))

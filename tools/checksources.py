@@ -1,0 +1,93 @@
+"""Where the code of every check stands, and what of the project decided it."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.imports import import_closure
+from tools.source import code_cells, parse_code
+
+CHECKS = Path("ntpcore/checks")
+FOLDER = "source"  # of the site, for the pages that show the code
+
+
+@dataclass(frozen=True)
+class Source:
+    """A check function.
+
+    Attributes:
+        function: its name.
+        file: the module, from the root of the project.
+        line: number of its first line, from 1.
+        last: number of its last line.
+    """
+
+    function: str
+    file: Path
+    line: int
+    last: int
+
+    @property
+    def page(self) -> str:
+        """The page of the site that shows the module."""
+        return source_page(self.file)
+
+    @property
+    def anchor(self) -> str:
+        """The place of the function on that page."""
+        return self.function
+
+
+def source_page(file: Path) -> str:
+    """The page of the site that shows a module of checks."""
+    return "/".join((FOLDER, *file.relative_to(CHECKS).with_suffix("").parts))
+
+
+def find_sources(root: Path = Path(), prefix: str = "check_") -> dict[str, Source]:
+    """Every top-level function of the checks whose name begins so, by its name.
+
+    Raises:
+        ValueError: two modules define a function of one name.
+    """
+    found: dict[str, Source] = {}
+    for path in sorted((root / CHECKS).rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8"), filename=str(path)).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith(prefix):
+                if node.name in found:
+                    raise ValueError(f"{node.name} is defined in {found[node.name].file} and again")
+                last = node.end_lineno or node.lineno
+                found[node.name] = Source(node.name, path.relative_to(root), node.lineno, last)
+    return found
+
+
+def deciding_files(notebook: Path, source: Source, root: Path = Path()) -> list[Path]:
+    """The modules that a verdict depends on: the check's, and all that it or its page imports.
+
+    The catalogue is left out: its rows are words about claims, and a new one decides nothing.
+    """
+    cells = code_cells((root / notebook).read_text(encoding="utf-8"))
+    check = ast.parse((root / source.file).read_text(encoding="utf-8"))
+    trees = [check, *(tree for cell in cells if (tree := parse_code(cell)) is not None)]
+    files = {source.file, *import_closure(root, trees)}
+    return sorted(file for file in files if not file.name.startswith("catalogue"))
+
+
+def code_hash(notebook: Path, source: Source, root: Path = Path()) -> str:
+    """SHA-256 of the code that decided a verdict: those modules and the cells of the page."""
+    cells = code_cells((root / notebook).read_text(encoding="utf-8"))
+    parts = [(str(notebook), "\n\n".join(cell.source for cell in cells).encode())]
+    parts += [(str(file), (root / file).read_bytes()) for file in
+              deciding_files(notebook, source, root)]  # fmt: skip
+    return _digest(parts)
+
+
+def _digest(parts: Iterable[tuple[str, bytes]]) -> str:
+    """One digest of several named contents."""
+    whole = hashlib.sha256()
+    for name, content in parts:
+        whole.update(f"{name}\0{len(content)}\0".encode() + content)
+    return whole.hexdigest()

@@ -266,7 +266,16 @@ def test_a_failing_notebook_is_named_and_kept_and_the_book_stays(tiny: Path) -> 
         ("notebooks/first.md", "ours-one:sum", "ours-one:product", "known for this label"),
         ("book/preface.md", "small book", "[small](nowhere.md) book", "nowhere.md"),
         ("_toc.yml", "  - file: pages/second\n", "", "notebook second is not in _toc.yml"),
-        ("notebooks/second.md", ":label: ours-two", ":label: other", "places called ours-two"),
+        (
+            "notebooks/second.md",
+            ":label: ours-two",
+            ":label: other",
+            "page second states ours-two 0 times, not once",
+        ),
+        ("tests/test_tiny.py", "test_ours_two", "test_ours_three", "ours-two: no test bears its"),
+        ("ntpcore/checks/tiny.py", "def check_ours_two", "def check_ours_six", "check_ours_six"),
+        ("ntpcore/checks/tiny.py", ", control=control)", ")", "the negative control of ours-one"),
+        ("book/claims.schema.json", '"minimum": 0', '"minimum": 5', "follow book/claims.schema"),
         (
             "notebooks/second.md",
             "tiny.check_ours_two()",

@@ -37,7 +37,7 @@ def rule_faults(
     wrong += [
         f"{node} lies outside"
         for node in uses
-        if not -1e-6 <= found.places[node] - sizes[node] / 2
+        if not found.places[node] - sizes[node] / 2 >= -1e-6
         or found.places[node] + sizes[node] / 2 > found.breadth + 1e-6
     ]
     for (upper, lower), points in found.lines.items():

@@ -8,8 +8,6 @@ import json
 import re
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -19,7 +17,8 @@ from ntpcore.catalogue import CATALOGUE
 from ntpcore.claims import Claim
 from tools.html import toc_pages
 from tools.imports import imported_names
-from tools.inspect_site import Page, off_site, problems, wrong_checks
+from tools.inspect_site import Page, missing_controls, off_site, problems, wrong_checks
+from tools.matching import label_of_test, mismatches
 from tools.outputs import Found, count_verdicts, read_checks
 from tools.source import Cell, code_cells
 
@@ -38,7 +37,6 @@ EXACT_CORE = (
 )
 OUTER_RING = {"__main__", "cli", "plots", "report", "sweep", "training_report"}
 OUTER_RING |= {path.stem for path in MODULES if path.stem.startswith("plots_")}
-STATEMENT = re.compile(r"^(?::label: +([\w-]+)|\(([\w-]+)\)=)\s*$", re.MULTILINE)
 
 
 # Mathematics
@@ -74,27 +72,6 @@ def test_the_search_for_unbalanced_formulas_can_find_some() -> None:
 # One to one
 
 
-def names_of_functions(paths: Iterable[Path], prefix: str) -> Counter[str]:
-    """Top-level functions of some modules whose names begin so."""
-    return Counter(
-        node.name
-        for path in paths
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith(prefix)
-    )
-
-
-def label_of_test(name: str, labels: Iterable[str]) -> str | None:
-    """The claim that a test is named for: the longest label that its name goes on from."""
-    fitting = [label for label in labels if name.startswith(f"test_{label.replace('-', '_')}_")]
-    return max(fitting, key=len, default=None)
-
-
-def statements(text: str) -> Counter[str]:
-    """Labels of the statements of a page."""
-    return Counter(match[1] or match[2] for match in STATEMENT.finditer(text))
-
-
 def test_labels_in_the_catalogue_are_well_formed_and_different() -> None:
     labels = [claim.label for claim in CATALOGUE]
     kinds = "def|ex|asm|alg|prop|thm|lem|cor|rem|eq|fig|app"
@@ -104,27 +81,32 @@ def test_labels_in_the_catalogue_are_well_formed_and_different() -> None:
     assert {used for claim in CATALOGUE for used in claim.uses} <= set(labels)
 
 
-def test_every_checked_claim_has_one_function_and_every_function_a_claim() -> None:
-    found = names_of_functions((ROOT / "ntpcore/checks").rglob("*.py"), "check_")
-    assert found == Counter(claim.function for claim in CHECKED)
+def test_catalogue_checks_pages_and_tests_are_one_to_one() -> None:
+    assert mismatches(CATALOGUE, ROOT) == []
 
 
-def test_every_checked_claim_is_stated_once_on_its_page_and_nowhere_else() -> None:
-    known = {claim.label for claim in CATALOGUE}
-    for path in NOTEBOOKS:
-        stated = statements(path.read_text(encoding="utf-8"))
-        ours = {
-            label: n for label, n in stated.items() if label.startswith(("huang", "tian", "ours"))
-        }
-        assert set(ours) <= known, path.name
-        assert ours == {claim.label: 1 for claim in CHECKED if claim.page == path.stem}, path.name
-
-
-def test_every_checked_claim_has_tests_that_bear_its_name() -> None:
-    labels = [claim.label for claim in CHECKED]
-    names = names_of_functions((ROOT / "tests").glob("test_*.py"), "test_")
-    tests = Counter(label_of_test(name, labels) for name in names)
-    assert {label: tests[label] for label in labels if not tests[label]} == {}
+def test_every_kind_of_mismatch_is_noticed(tmp_path: Path) -> None:
+    files = {
+        "ntpcore/checks/a.py": "def check_ours_a(): ...\n",
+        "notebooks/page.md": ":::{prf:theorem} A\n:label: ours-a\n:::\n",
+        "tests/test_a.py": "def test_ours_a_by_hand(): ...\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    a, b = Claim("ours-a", "A", "a", "here", "page"), Claim("ours-b", "B", "b", "here", "page")
+    assert mismatches([a, Claim("ours-c", "C", "c", "here")], tmp_path) == []
+    assert mismatches([], tmp_path) == [
+        "check_ours_a checks no claim of the catalogue",
+        "page page states ours-a, which the catalogue does not place there",
+    ]
+    assert mismatches([a, b], tmp_path) == [
+        "ours-b: 0 functions check_ours_b in ntpcore/checks, not one",
+        "page page states ours-b 0 times, not once",
+        "ours-b: no test bears its name (test_ours_b_...)",
+    ]
+    (tmp_path / "notebooks/other.md").write_text(files["notebooks/page.md"], encoding="utf-8")
+    assert "does not place there" in mismatches([a], tmp_path)[0]
 
 
 def test_the_longest_label_claims_a_test() -> None:
@@ -160,6 +142,31 @@ def test_what_the_book_lacks_is_noticed(book: Path, tmp_path: Path) -> None:
     assert any("page book/preface is missing" in text for text in missing)
     assert any("notebook lost is not in _toc.yml" in text for text in missing)
     assert any("index.html" in text for text in missing)
+
+
+def test_every_checked_claim_shows_its_negative_control_collapsed(book: Path) -> None:
+    for claim in CHECKED:
+        page = Page((book / f"pages/{claim.page}.html").read_text(encoding="utf-8"))
+        assert missing_controls(claim, page) == []
+
+
+def test_a_control_that_is_missing_or_open_is_noticed() -> None:
+    claim = Claim("ours-x", "X", "x", "here", "page")
+    card = '<div id="verdict-ours-x"><dl><dt>Evidence</dt></dl>{}</div>'
+    control = "<details><summary>Negative control: noticed</summary><p>Planted.</p></details>"
+    other = '<div id="verdict-ours-y"><details><summary>Negative control</summary></details></div>'
+    assert missing_controls(claim, Page(card.format(f"<div>{control}</div>"))) == []
+    for html in (
+        card.format(""),
+        card.format("") + control,
+        card.format("") + other,
+        card.format("<details><summary>More</summary>Negative control</details>"),
+        card.format(control.replace("<details", "<details open")),
+        card.format(control.replace("<p>Planted.</p>", "")),
+    ):
+        assert missing_controls(claim, Page(html)) == [
+            "page page does not show the negative control of ours-x, collapsed"
+        ], html
 
 
 def test_the_start_page_leads_to_the_preface(book: Path) -> None:

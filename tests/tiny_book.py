@@ -14,8 +14,10 @@ COPIED = (
     "_config.yml",
     "book/_ext",
     "book/_static",
+    "book/claims.schema.json",
     "ntpcore/__init__.py",
     "ntpcore/claims.py",
+    "ntpcore/dependencies.py",
     "pyproject.toml",
     "requirements.txt",
     "tools",
@@ -27,7 +29,8 @@ from ntpcore.claims import Claim
 
 CATALOGUE = (
     Claim("ours-one", "Theorem (ours)", "one is one", "this book", "first"),
-    Claim("ours-two", "Theorem (ours), two", "two is <three>", "this book", "second"),
+    Claim("ours-two", "Theorem (ours), two", "two is <three>", "this book", "second",
+          ("ours-one",)),
     Claim("huang2024-lem-1", "Lemma 1", "not yet", "Appendix B"),
 )
 '''
@@ -47,7 +50,18 @@ def check_ours_one(seed: int) -> Check:
 
 def check_ours_two() -> Check:
     """Two is three."""
-    return Check("ours-two", Verdict.REFUTED, 1, "numbers", "They differ.", witness="2 < 3")
+    control = Control("Three was called two.", Verdict.REFUTED, Verdict.REFUTED)
+    return Check("ours-two", Verdict.REFUTED, 1, "numbers", "They differ.", witness="2 < 3",
+                 control=control)
+'''
+
+TESTS = '''"""Tests of the tiny book, which nobody runs."""
+
+
+def test_ours_one_by_hand(): ...
+
+
+def test_ours_two_by_hand(): ...
 '''
 
 HELPER = '''"""Used by the checks only, and so by the pages indirectly."""
@@ -103,7 +117,26 @@ The first theorem is {verdict}`ours-one`, the second {verdict}`ours-two`.
 
 ## All claims
 
+They stand in the [ledger](claims.md).
+"""
+
+LEDGER = """# Table of claims
+
+All claims of this small book, with counts and what rests on what.
+
+(legend)=
+## Ledger
+
 ```{ledger}
+```
+
+```{graph-legend}
+```
+
+```{dependencies} ours
+```
+
+```{claims-schema}
 ```
 """
 
@@ -112,6 +145,7 @@ root: book/preface
 chapters:
   - file: pages/first
   - file: pages/second
+  - file: book/claims
 """
 
 
@@ -137,6 +171,8 @@ def make_tiny_book(folder: Path) -> Path:
             name="second", number=2, label="ours-two", call="check_ours_two()"
         ),
         "book/preface.md": PREFACE,
+        "book/claims.md": LEDGER,
+        "tests/test_tiny.py": TESTS,
         "_toc.yml": TOC,
         "references.bib": "@misc{someone, title={A title}, author={Some One}, year={2026}}\n",
     }

@@ -16,6 +16,7 @@ from tools.display import Display
 from tools.html import SiteError, build_site, recover, site_inputs, toc_pages
 from tools.kernel import isolate
 from tools.lock import LockedError, lock
+from tools.matching import mismatches
 from tools.notebooks import (
     PAGES,
     RECORDS,
@@ -87,6 +88,10 @@ def make_book(
     """Bring `_build/html` up to date."""
     began = time.monotonic()
     wanted = choose(defaults_by_page(), variables)
+    wrong = mismatches(CATALOGUE)
+    if wrong:
+        text = "\n  ".join(wrong)
+        raise SiteError(f"catalogue, checks, pages and tests do not match:\n  {text}")
     remove_strays(PAGES)
     display.say("Notebooks")
     outcome = run_pages(wanted, PAGES, RECORDS, jobs_wanted(environment), display)

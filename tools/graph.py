@@ -154,7 +154,9 @@ def _box(
     x, y = corner
     state = "" if row["planned"] else f"; {standing.state}"
     says = f"{row['number']}, {row['title']}: {word_of(row)}{state}"
-    classes = f"ntp-node ntp-{row['verdict']} ntp-{standing.state}" + (" ntp-focus" if focus else "")
+    classes = f"ntp-node ntp-{row['verdict']} ntp-{standing.state}" + (
+        " ntp-focus" if focus else ""
+    )
     alarm = "!" if standing.refuted else "?"
     parts = [f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{HEIGHT:.0f}" rx="6"/>']
     if standing.state == "grounded":
@@ -227,7 +229,8 @@ def legend() -> str:
     states = "".join(f"<li>{_sample(state)} {escape(text)}</li>" for state, text in LEGEND)
     return (
         f'<div class="ntp-legend"><p>A line leads from a claim to those that use it; a dashed line '
-        f'comes from one that is not sound.</p><ul class="ntp-row">{badges}</ul><ul>{states}</ul></div>'
+        f"comes from one that is not sound.</p>"
+        f'<ul class="ntp-row">{badges}</ul><ul>{states}</ul></div>'
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 PACKAGE = "ntpcore"
@@ -70,7 +70,7 @@ def import_closure(root: Path, trees: Iterable[ast.AST]) -> frozenset[Path]:
     return frozenset(files)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _names_in(text: str, filename: str, package: str) -> frozenset[str]:
     """Dotted names that the text of a module imports; kept, as many closures ask for the same."""
     return frozenset(imported_names(ast.parse(text, filename=filename), package))

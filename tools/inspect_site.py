@@ -17,6 +17,7 @@ from tools.outputs import Found
 SHORTEST = 80  # characters of text on the shortest page that counts as a page
 OFF_SITE = re.compile(r"^\s*(?:https?:)?//", re.IGNORECASE)
 CSS_FETCH = re.compile(r"""(?:url\(|@import)\s*["']?\s*((?:https?:)?//[^\s"')]+)""", re.IGNORECASE)
+CONTROL = re.compile(r"Negative control: noticed\s*\S")
 # Attributes by which a browser fetches something without being asked to.
 FETCHING = ("src", "srcset", "data", "poster", "xlink:href")
 # What a link element may name elsewhere: these are for machines that read the page, not browsers.
@@ -30,6 +31,7 @@ class Page(HTMLParser):
         ids: every id, as often as it occurs.
         fetched: addresses off the site that the page makes a browser fetch.
         text: the text of its article.
+        controls: ids of the verdicts that show a negative control, collapsed.
     """
 
     def __init__(self, html: str) -> None:
@@ -37,7 +39,11 @@ class Page(HTMLParser):
         self.ids: Counter[str] = Counter()
         self.fetched: list[str] = []
         self.text = ""
+        self.controls: set[str] = set()
         self._inside: list[str] = []
+        self._verdict = ""  # the id of the card that is being read, and how deep in it we are
+        self._depth = 0
+        self._details: str | None = None  # what the collapsed part that is being read says
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -54,11 +60,24 @@ class Page(HTMLParser):
         self.fetched += CSS_FETCH.findall(values.get("style", ""))
         if tag in ("article", "style", "script"):
             self._inside.append(tag)
+        if tag == "div" and values.get("id", "").startswith("verdict-"):
+            self._verdict, self._depth, self._details = values["id"], 0, None
+        self._depth += tag == "div"
+        if tag == "details" and self._verdict and "open" not in values:
+            self._details = ""
 
     def handle_endtag(self, tag: str) -> None:
         """Leave an article, a style sheet or a script."""
         if self._inside and self._inside[-1] == tag:
             self._inside.pop()
+        if tag == "div" and self._verdict:
+            self._depth -= 1
+            if not self._depth:
+                self._verdict = ""
+        if tag == "details" and self._details is not None:
+            if CONTROL.match(self._details.strip()):
+                self.controls.add(self._verdict)
+            self._details = None
 
     def handle_data(self, data: str) -> None:
         """Collect the article's text and what style sheets fetch."""
@@ -66,6 +85,8 @@ class Page(HTMLParser):
             self.fetched += CSS_FETCH.findall(data)
         elif self._inside and self._inside[-1] == "article":
             self.text += data
+        if self._details is not None:
+            self._details += data
 
 
 def problems(
@@ -99,7 +120,7 @@ def problems(
     for claim in catalogue:
         page = parsed.get(f"pages/{claim.page}")
         if page is not None:
-            wrong += wrong_anchors(claim, page)
+            wrong += wrong_anchors(claim, page) + missing_controls(claim, page)
     return wrong + off_site(site)
 
 
@@ -135,6 +156,13 @@ def wrong_anchors(claim: Claim, page: Page) -> list[str]:
         for anchor in (claim.label, f"verdict-{claim.label}")
         if page.ids[anchor] != 1
     ]
+
+
+def missing_controls(claim: Claim, page: Page) -> list[str]:
+    """Whether a page shows the planted error that a claim's check had to notice."""
+    if f"verdict-{claim.label}" in page.controls:
+        return []
+    return [f"page {claim.page} does not show the negative control of {claim.label}, collapsed"]
 
 
 def off_site(site: Path) -> list[str]:

@@ -65,7 +65,9 @@ def counts(rows: Iterable[Row]) -> str:
     )
     total = "".join(f"<td>{_number(rows, verdict=v.value)}</td>" for v in Verdict)
     planned = sum(bool(row["planned"]) for row in rows)
-    note = f"Of the open ones {planned} are planned: listed, and not treated yet." if planned else ""
+    note = (
+        f"Of the open ones {planned} are planned: listed, and not treated yet." if planned else ""
+    )
     return (
         '<div class="ntp-wide" role="region" tabindex="0" aria-label="Verdicts by paper">'
         f'<table class="ntp-counts"><thead><tr>{heads}</tr></thead><tbody>{body}'
@@ -105,7 +107,8 @@ def filters(rows: Iterable[Row], standings: Mapping[str, Standing]) -> str:
 def _choice(name: str, title: str, options: Mapping[str, str]) -> str:
     """A list to choose from."""
     listed = "".join(
-        f'<option value="{escape(value)}">{escape(text)}</option>' for value, text in options.items()
+        f'<option value="{escape(value)}">{escape(text)}</option>'
+        for value, text in options.items()
     )
     return (
         f'<label>{title} <select name="{name}"><option value="">all</option>{listed}</select>'
@@ -138,7 +141,9 @@ def table(
         f'<th scope="col"{f" data-sort={key}" if key else ""}>{text}</th>' for key, text in HEADS
     )
     body = "".join(
-        _row(row, standings[row["label"]], names, verdict_address(row), source_address(row), anchors)
+        _row(
+            row, standings[row["label"]], names, verdict_address(row), source_address(row), anchors
+        )
         for row in rows
     )
     return (
@@ -202,7 +207,6 @@ def _evidence(row: Row) -> str:
     line = evidence_line(row)
     text += f'<p class="ntp-small">{escape(line)}</p>' if line else ""
     if row.get("vacuous"):
-        text += (
-            f'<p class="ntp-small"><strong>Vacuous</strong> before {escape(str(row["vacuous"]))}</p>'
-        )
+        before = escape(str(row["vacuous"]))
+        text += f'<p class="ntp-small"><strong>Vacuous</strong> before {before}</p>'
     return text

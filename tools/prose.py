@@ -15,9 +15,7 @@ OPTION = re.compile(r"^:([\w-]+):[ \t]*(.*)$")
 ROLE = re.compile(r"\{([\w:-]+)\}`([^`]*)`")
 WITH_TEXT = re.compile(r"^(?P<text>.*?)\s*<[^>]*>$", re.DOTALL)
 LINK = re.compile(r"!?\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]*)\)")
-DISPLAY = re.compile(
-    r"\$\$.*?\$\$|\\begin\{(?P<name>[a-z]+\*?)\}.*?\\end\{(?P=name)\}", re.DOTALL
-)
+DISPLAY = re.compile(r"\$\$.*?\$\$|\\begin\{(?P<name>[a-z]+\*?)\}.*?\\end\{(?P=name)\}", re.DOTALL)
 INLINE = re.compile(r"(?<![\\$])\$[^$]+?(?<!\\)\$")
 CODE = re.compile(r"(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
 CAPTIONS = ("caption", "alt")  # of a cell's figure: prose, though they stand in a cell's options

@@ -215,8 +215,8 @@ class ClaimsSchema(SphinxDirective):
         heads = "".join(f'<th scope="col">{text}</th>' for text in ("Field", "Type", "Meaning"))
         html = (
             '<div class="ntp-wide" role="region" tabindex="0" aria-label="Fields of a claim">'
-            f'<table class="ntp-ledger"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>'
-            "</div>"
+            f'<table class="ntp-ledger"><thead><tr>{heads}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>"
         )
         return [nodes.raw("", html, format="html")]
 
@@ -311,7 +311,10 @@ def more_on(app: Sphinx, docname: str, label: str) -> str:
     links = [f'<a href="{escape(link_to_row(app, docname, row))}">in the ledger</a>']
     code = link_to_source(app, docname, row)
     links += [f'<a href="{escape(code)}">source of this check</a>'] if code else []
-    relatives = ((f"{label}-corrected", "corrected form"), *((one, "about") for one in row["about"]))
+    relatives = (
+        (f"{label}-corrected", "corrected form"),
+        *((one, "about") for one in row["about"]),
+    )
     for other, word in relatives:
         if other in rows and not rows[other]["planned"]:
             address = escape(link_to(app, docname, rows[other]))
@@ -368,7 +371,7 @@ def show_sources(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         body = (
             f"<h1>{escape(file.stem)}</h1><p>The file <code>{escape(file.as_posix())}</code> as it "
             f"ran when this book was built. Its checks:</p><ul>{listed}</ul>"
-            f'{head}<pre>{chr(10).join(lines)}'
+            f"{head}<pre>{chr(10).join(lines)}"
         )
         yield page, {"title": file.stem, "body": body, "parents": []}, "page.html"
 

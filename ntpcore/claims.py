@@ -33,6 +33,23 @@ MARKS = {
 }
 
 
+# What the second word of a label stands for.
+KINDS = {
+    "def": "definition",
+    "ex": "example",
+    "asm": "assumption",
+    "alg": "algorithm",
+    "prop": "proposition",
+    "thm": "theorem",
+    "lem": "lemma",
+    "cor": "corollary",
+    "rem": "remark",
+    "eq": "equation",
+    "fig": "figure",
+    "app": "text",
+}
+
+
 @dataclass(frozen=True)
 class Claim:
     """One statement, as the catalogue lists it.
@@ -61,6 +78,12 @@ class Claim:
     def paper(self) -> str:
         """The BibTeX key of the paper, or "ours"."""
         return self.label.split("-", 1)[0]
+
+    @property
+    def kind(self) -> str:
+        """What it is: told by its label, or for one of ours by the first word of its number."""
+        paper, kind, *_ = self.label.split("-")
+        return KINDS[kind] if paper != "ours" else self.number.split()[0].strip(",").lower()
 
     @property
     def function(self) -> str:

@@ -215,6 +215,64 @@ def predict(
         _write(_text(lambda write: training_report.write_prediction(answer, write)))
 
 
+@app.command(
+    epilog="Examples: ntpcore claims --paper huang2024 --verdict refuted  |  "
+    "ntpcore claims --search margin  |  ntpcore claims huang2024-thm-1"
+)
+def claims(
+    label: Annotated[
+        str | None, typer.Argument(help="Explain this claim; without it, list claims.")
+    ] = None,
+    paper: Annotated[
+        str | None, typer.Option("--paper", help="Only of huang2024, tian2023, or ours.")
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="Only theorems (theorem), lemmas (lemma), ...")
+    ] = None,
+    verdict: Annotated[
+        str | None, typer.Option("--verdict", help="Only proved, consistent, refuted, or open.")
+    ] = None,
+    search: Annotated[
+        str | None, typer.Option("--search", help="Only with these words, in any order.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", help="claims.json of a built book; by default the one built here."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of text.")
+    ] = False,
+) -> None:
+    """The claims of both papers and of the book, with the verdicts that a built book published.
+
+    With a LABEL, one claim: its statement, verdict and evidence, how to repeat the check, what the
+    claim rests on, and what rests on it.
+    """
+    from ntpcore import claims_report  # reads nothing until it is asked for
+
+    published = claims_report.load(source)
+    if label is None:
+        rows = claims_report.choose(
+            published, paper=paper, kind=kind, verdict=verdict, search=search
+        )
+        if as_json:
+            _write(_json(claims_report.list_json(published, rows)))
+        else:
+            _write(_text(lambda write: claims_report.write_list(published, rows, write)))
+        return
+    given = {"--paper": paper, "--kind": kind, "--verdict": verdict, "--search": search}
+    for option, value in given.items():
+        if value is not None:
+            raise dataset.InputError(
+                f"{option} {value}: filters a list, and {label} is one claim; leave one out"
+            )
+    row = claims_report.find(published, label)
+    if as_json:
+        _write(_json(claims_report.explain_json(published, row)))
+    else:
+        _write(_text(lambda write: claims_report.write_claim(published, row, write)))
+
+
 def _read(
     file: str, form: str | None, chars: bool, collocation: str | None
 ) -> tuple[dataset.Dataset, dict[str, str] | None]:

@@ -10,7 +10,7 @@ import pytest
 from ntpcore.claims import Claim
 from ntpcore.dependencies import neighbourhood
 from tools import graph, ledger_table
-from tools.outputs import Data, Found, kind_of, ledger, standings_of
+from tools.outputs import Data, Found, ledger, standings_of
 
 NASTY = '<b>&"x"'
 CLAIMS = (
@@ -151,6 +151,6 @@ def test_long_texts_are_cut_at_a_word():
 
 
 def test_kinds_come_from_labels_and_ours_from_their_numbers(rows: dict[str, Data]):
-    assert [kind_of(row) for row in rows.values()] == [
+    assert [row["kind"] for row in rows.values()] == [
         "equation", "proposition", "theorem", "theorem", "text", "lemma"
     ]  # fmt: skip

@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 from ntpcore.claims import Verdict
 from ntpcore.dependencies import Standing, describe
 from tools.graph import badge, short_name
-from tools.outputs import kind_of
 
 Row = Mapping[str, Any]
 
@@ -87,7 +86,7 @@ def _number(rows: list[Row], text: str = "", **wanted: str) -> str:
 def filters(rows: Iterable[Row], standings: Mapping[str, Standing]) -> str:
     """The form that the script brings to life; without scripts it stays hidden."""
     rows = list(rows)
-    kinds = sorted({kind_of(row) for row in rows})
+    kinds = sorted({row["kind"] for row in rows})
     found_papers = {row["paper"] for row in rows}
     verdicts = {v.value: v.value for v in Verdict}
     states = {standing.state for standing in standings.values()}
@@ -174,7 +173,7 @@ def _row(
         links.append(f'<a class="reference internal" href="{escape(source_address)}">source</a>')
     data = {
         "paper": row["paper"],
-        "kind": kind_of(row),
+        "kind": row["kind"],
         "verdict": row["verdict"],
         "rank": RANKS[Verdict(row["verdict"])],
         "standing": standing.state,

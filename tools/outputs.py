@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,7 @@ def _row(claim: Claim, data: Data | None) -> Data:
         "page": claim.page,
         "planned": claim.page is None,
         "paper": claim.paper,
+        "kind": claim.kind,
         "number": claim.number,
         "title": claim.title,
         "where": claim.where,
@@ -61,28 +62,6 @@ def _row(claim: Claim, data: Data | None) -> Data:
         "evidence": "planned" if claim.page is None else "not checked",
     }
     return about | (data or {})
-
-
-KINDS = {
-    "def": "definition",
-    "ex": "example",
-    "asm": "assumption",
-    "alg": "algorithm",
-    "prop": "proposition",
-    "thm": "theorem",
-    "lem": "lemma",
-    "cor": "corollary",
-    "rem": "remark",
-    "eq": "equation",
-    "fig": "figure",
-    "app": "text",
-}
-
-
-def kind_of(row: Mapping[str, Any]) -> str:
-    """What a claim is: by its label, or for one of ours by the first word of its number."""
-    paper, kind, *_ = str(row["label"]).split("-")
-    return KINDS[kind] if paper != "ours" else str(row["number"]).split()[0].strip(",").lower()
 
 
 def standings_of(rows: Iterable[Data]) -> dict[str, Standing]:

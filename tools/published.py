@@ -14,7 +14,7 @@ import jsonschema
 
 from ntpcore.claims import Claim
 from tools.checksources import Source, code_hash, find_sources
-from tools.outputs import Data, Found, kind_of, ledger, standings_of
+from tools.outputs import Data, Found, ledger, standings_of
 from tools.prose import statements
 
 SCHEMA = Path("book/claims.schema.json")
@@ -71,7 +71,7 @@ def _entry(row: Data, statement: str | None, source: Source | None) -> Data:
     return {
         "label": row["label"],
         "paper": row["paper"],
-        "kind": kind_of(row),
+        "kind": row["kind"],
         "number": row["number"],
         "title": row["title"],
         "where": row["where"],

@@ -123,9 +123,15 @@ def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str], file
 
 def test_the_built_book_is_found_and_explained(book: Path, capsys: pytest.CaptureFixture[str]):
     text = said(capsys, "huang2024-thm-1", "--from", str(book / "claims.json"))
-    for part in ("✘ refuted", "witness:", "repeat:      make page PAGE=huang2024_s5_stage2",
-                 "source:      ntpcore/checks/huang2024/stage2.py:", "control:", "huang2024-lem-7",
-                 "page:        pages/huang2024_s5_stage2.html#verdict-huang2024-thm-1"):  # fmt: skip
+    for part in (
+        "✘ refuted",
+        "witness:",
+        "repeat:      make page PAGE=huang2024_s5_stage2",
+        "source:      ntpcore/checks/huang2024/stage2.py:",
+        "page:        pages/huang2024_s5_stage2.html#verdict-huang2024-thm-1",
+        "control:",
+        "huang2024-lem-7",
+    ):
         assert part in text, part
 
 

@@ -135,3 +135,11 @@ def test_a_problem_cannot_be_changed():
     for array in (one.rival, one.log_pi, one.W_kq_star, one.log_ratio):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
+
+
+def test_entries_are_sorted_by_query_and_then_by_token():
+    for data in (EXAMPLE_1, dataset.read("examples/five_tokens.jsonl")):
+        one = problem.from_dataset(data)
+        entries = list(zip(one.entry_query.tolist(), one.entry_token.tolist(), strict=True))
+        assert entries == sorted(set(entries))
+        assert len(entries) > 4

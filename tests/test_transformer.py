@@ -88,3 +88,13 @@ def test_the_loss_of_stage_1_at_zero_is_that_of_guessing():
     collocation = order.analyse(EXAMPLE_1).collocation
     value = transformer.stage1_loss(collocation, np.zeros((4, 4)), np.eye(4))
     assert value == pytest.approx(4 * np.log(4))
+
+
+def test_scores_of_any_size_have_a_softmax_and_a_logarithm_of_their_sum():
+    for size in (1e3, 1e300):
+        scores = np.array([size, 0.0, size])
+        assert transformer.softmax(scores).tolist() == [0.5, 0.0, 0.5]
+        assert transformer.logsumexp(scores) == pytest.approx(size + np.log(2), rel=1e-15)
+        assert transformer.logsumexp(-scores) == 0.0
+        assert transformer.softmax(-scores).tolist() == [0.0, 1.0, 0.0]
+        assert transformer.logsumexp(-scores[:1]) == -size

@@ -164,3 +164,8 @@ def _look(page: Page, seen: Seen) -> None:
     page.reload(wait_until="domcontentloaded")
     seen.dark = page.evaluate(DARK)
     seen.poor += [f"{text} (dark)" for text in page.evaluate(CONTRAST)]
+
+
+# What a reader of the ledger sees and does, as JavaScript.
+SHOWN_ROWS = """() => [...document.querySelectorAll('table.ntp-claims tbody tr')]
+  .filter(row => row.getClientRects().length).map(row => row.id)"""

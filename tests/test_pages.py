@@ -197,6 +197,32 @@ def test_every_link_to_a_verdict_arrives(book: Path) -> None:
     assert linked == set(targets), "the ledger links to every verdict"
 
 
+def missing_badges(claims: list[Claim], verdicts: dict[str, str], html: str) -> list[str]:
+    """Claims whose statement on a page bears no badge, or a wrong one."""
+    titles = re.findall(r'<p class="admonition-title" id="([\w-]+)">(.*?)</p>', html, re.DOTALL)
+    badge = re.compile(
+        r'<span class="ntp-badge ntp-(\w+)"><a [^>]*href="[^"#]*#verdict-([\w-]+)"[^>]*>. (\w+)</a>'
+    )
+    found = {label: badge.findall(title) for label, title in titles}
+    return [
+        claim.label
+        for claim in claims
+        if found.get(claim.label) != [(v := verdicts[claim.label], claim.label, v)]
+    ]
+
+
+def test_every_statement_bears_its_verdict_as_a_badge(book: Path) -> None:
+    rows = json.loads((book / "claims.json").read_text(encoding="utf-8"))["claims"]
+    verdicts = {row["label"]: row["verdict"] for row in rows}
+    for page in {claim.page for claim in CHECKED}:
+        claims = [claim for claim in CHECKED if claim.page == page]
+        html = (book / f"pages/{page}.html").read_text(encoding="utf-8")
+        assert missing_badges(claims, verdicts, html) == []
+        turned = dict.fromkeys(verdicts, "open")
+        assert len(missing_badges(claims, turned, html)) == len(claims)
+        assert missing_badges(claims, verdicts, html.replace("ntp-badge", ""))
+
+
 def test_every_figure_has_a_text_for_who_cannot_see_it(book: Path) -> None:
     without = [
         f"{name}: {tag}"

@@ -328,7 +328,7 @@ def more_on(app: Sphinx, docname: str, label: str) -> str:
     listed = graph.table(rows, standings, shown, address, name=name)
     key = escape(f"{app.builder.get_relative_uri(docname, LEDGER)}#legend")
     return (
-        f'{html}<details class="ntp-rest"><summary>What it rests on: {escape(names[label])} '
+        f'{html}<details class="ntp-rest"><summary>{escape(names[label])}: '
         f"{escape(describe(standing, names))}</summary>{drawing}"
         f'<p class="ntp-links"><a href="{key}">what boxes and lines mean</a></p>'
         f'<details class="ntp-rest"><summary>The same as a table</summary>{listed}</details>'

@@ -6,9 +6,10 @@ import ast
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from tools.imports import import_closure
+from tools.imports import closure_of, imported_names, names_in
 from tools.source import code_cells, parse_code
 
 CHECKS = Path("ntpcore/checks")
@@ -69,20 +70,28 @@ def deciding_files(notebook: Path, source: Source, root: Path = Path()) -> list[
 
     The catalogue is left out: its rows are words about claims, and a new one decides nothing.
     """
-    cells = code_cells((root / notebook).read_text(encoding="utf-8"))
-    check = ast.parse((root / source.file).read_text(encoding="utf-8"))
-    trees = [check, *(tree for cell in cells if (tree := parse_code(cell)) is not None)]
-    files = {source.file, *import_closure(root, trees)}
+    _, names = _cells_and_imports((root / notebook).read_text(encoding="utf-8"))
+    check = (root / source.file).read_text(encoding="utf-8")
+    names |= names_in(check, str(source.file), ".".join(source.file.parent.parts))
+    files = {source.file, *closure_of(root, names)}
     return sorted(file for file in files if not file.name.startswith("catalogue"))
 
 
 def code_hash(notebook: Path, source: Source, root: Path = Path()) -> str:
     """SHA-256 of the code that decided a verdict: those modules and the cells of the page."""
-    cells = code_cells((root / notebook).read_text(encoding="utf-8"))
-    parts = [(str(notebook), "\n\n".join(cell.source for cell in cells).encode())]
-    parts += [(str(file), (root / file).read_bytes()) for file in
-              deciding_files(notebook, source, root)]  # fmt: skip
-    return _digest(parts)
+    code, _ = _cells_and_imports((root / notebook).read_text(encoding="utf-8"))
+    files = deciding_files(notebook, source, root)
+    parts = [(file.as_posix(), (root / file).read_bytes()) for file in files]
+    return _digest([(notebook.as_posix(), code.encode()), *parts])
+
+
+@cache
+def _cells_and_imports(text: str) -> tuple[str, frozenset[str]]:
+    """The code of a text notebook, and the names it imports; kept for its next claim."""
+    cells = code_cells(text)
+    trees = [tree for cell in cells if (tree := parse_code(cell)) is not None]
+    names = frozenset(name for tree in trees for name in imported_names(tree))
+    return "\n\n".join(cell.source for cell in cells), names
 
 
 def _digest(parts: Iterable[tuple[str, bytes]]) -> str:

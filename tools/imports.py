@@ -52,7 +52,12 @@ def import_closure(root: Path, trees: Iterable[ast.AST]) -> frozenset[Path]:
     Returns:
         Paths relative to `root`; importing `a.b.c` runs the `__init__` files of `a` and `a.b` too.
     """
-    waiting = {name for tree in trees for name in imported_names(tree)}
+    return closure_of(root, {name for tree in trees for name in imported_names(tree)})
+
+
+def closure_of(root: Path, names: Iterable[str]) -> frozenset[Path]:
+    """Files of ntpcore that importing these dotted names loads, relative to `root`."""
+    waiting = set(names)
     seen: set[str] = set()
     files: set[Path] = set()
     while waiting:
@@ -66,11 +71,11 @@ def import_closure(root: Path, trees: Iterable[ast.AST]) -> frozenset[Path]:
             continue
         files.add(file)
         within = name if file.name == "__init__.py" else name.rsplit(".", 1)[0]
-        waiting |= _names_in((root / file).read_text(encoding="utf-8"), str(file), within)
+        waiting |= names_in((root / file).read_text(encoding="utf-8"), str(file), within)
     return frozenset(files)
 
 
 @cache
-def _names_in(text: str, filename: str, package: str) -> frozenset[str]:
+def names_in(text: str, filename: str, package: str) -> frozenset[str]:
     """Dotted names that the text of a module imports; kept, as many closures ask for the same."""
     return frozenset(imported_names(ast.parse(text, filename=filename), package))

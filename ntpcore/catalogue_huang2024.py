@@ -67,6 +67,14 @@ ROWS: tuple[Claim, ...] = (
         ("huang2024-def-1",),
     ),
     Claim(
+        "huang2024-app-near-zero",
+        "Section 4.1, realizable data",
+        "on data that satisfy Assumption 1 the loss comes arbitrarily close to zero",
+        "Section 4.1",
+        _DATA,
+        ("huang2024-asm-1",),
+    ),
+    Claim(
         "huang2024-ex-1",
         "Example 1",
         "subject, verb, object, punctuation",

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ntpcore import order, transformer
+from ntpcore import generate, order, transformer
 from ntpcore.checks.huang2024 import realizable
 from ntpcore.claims import Verdict, find_claim
 from ntpcore.dataset import from_samples, from_sentences, read
@@ -183,3 +183,32 @@ def test_huang2024_fig_1_marks_one_token_in_each_of_nine_sentences():
 
 def test_huang2024_fig_1_control_notices_contradictory_orders():
     assert realizable.control_huang2024_fig_1().noticed
+
+
+def test_huang2024_app_near_zero_by_hand_on_the_sentence_s_v_o():
+    weights = realizable.separating_weights(realizable.example_1())
+    assert weights.odds["O"] == {"O": 3}
+    # S V O: odds 1, 1, 3, so the right logit has 3/5 and others 1/5 of the scale; that is the least
+    # lead, as sentences of two tokens have 3/4 against 1/4
+    assert realizable.separation(weights) == Fraction(2, 5)
+    check = realizable.check_huang2024_app_near_zero([realizable.example_1()])
+    assert (check.verdict, check.numbers["least"]) == (Verdict.CONSISTENT, "18/5")
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_huang2024_app_near_zero_agrees_with_the_loss_of_the_model(closed):
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        data = generate.random_dataset(rng, 5, 12, 5, prefix_closed=closed)
+        weights = realizable.separating_weights(data)
+        for scale in (1.0, 100.0):
+            bound = (len(data.vocabulary) - 1) * np.exp(-scale / data.max_length**2)
+            assert 0 <= dense_loss(weights, scale) <= realizable.loss_bound(weights, scale) <= bound
+
+
+def test_huang2024_app_near_zero_notices_equal_attention_and_data_that_are_not_realizable():
+    assert realizable.control_huang2024_app_near_zero().noticed
+    twins = [realizable.shared_next_token().data, realizable.contradictory_orders().data]
+    verdicts = [realizable.check_huang2024_app_near_zero([data]).verdict for data in twins]
+    assert verdicts[1] is Verdict.REFUTED  # with confused tokens no W_kq of this form does
+    assert realizable.check_huang2024_app_near_zero([]).verdict is Verdict.OPEN

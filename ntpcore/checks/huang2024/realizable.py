@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -304,6 +304,75 @@ def _realized(label: str, weights: Weights, broken: str) -> Check:
         )
     reason = "the loss does not tend to zero" if broken else "the consequence holds on these data"
     return Check(label, Verdict.CONSISTENT, 1, "explicit parameters", f"Nothing refuted: {reason}.")
+
+
+def separating_weights(data: Dataset, favour: int | None = None) -> Weights:
+    """Parameters along which the loss of realizable data tends to zero.
+
+    W_ov x = e_n(x); under a query an optimal token gets L_max times the attention of another.
+
+    Args:
+        data: data that satisfy Assumption 1, with n known for every token.
+        favour: how many times the attention of another token an optimal one gets; L_max if None.
+    """
+    structure = order.analyse(data)
+    names, following = data.vocabulary, structure.collocation
+    odds = Fraction(data.max_length if favour is None else favour)
+    return Weights(
+        data,
+        {x: {v: Fraction(following[x] == v) for v in names} for x in names},
+        {q: dict.fromkeys(one.optimal, odds) for q, one in (structure.orders or {}).items()},
+    )
+
+
+def check_huang2024_app_near_zero(
+    datasets: Iterable[Dataset], favour: int | None = None, **parameters: int
+) -> Check:
+    """On realizable data the right logit leads by B / L_max^2 or more, so the loss tends to zero.
+
+    Args:
+        datasets: data that satisfy Assumption 1.
+        favour: as for `separating_weights`.
+        parameters: what repeats the data.
+    """
+    label, unit = "huang2024-app-near-zero", "data sets"
+    tried, least = 0, Fraction(1)
+    for tried, data in enumerate(datasets, start=1):
+        share = separation(separating_weights(data, favour)) * data.max_length**2
+        if share < 1:
+            told = f"{data.name}: the right logit leads by {share / data.max_length**2} B only"
+            return Check(
+                label,
+                Verdict.REFUTED,
+                tried,
+                unit,
+                "Some lead is too small.",
+                witness=told,
+                parameters=parameters,
+            )
+        least = share if tried == 1 else min(least, share)
+    if not tried:
+        return Check(label, Verdict.OPEN, 0, unit, "No data were given.")
+    return Check(
+        label,
+        Verdict.CONSISTENT,
+        tried,
+        unit,
+        "With explicit parameters the right logit leads by at least B/L_max^2 in every sample of "
+        f"{tried} data sets, exactly; the least lead is {least} times that. Proof on the page.",
+        numbers={"tried": str(tried), "least": str(least)},
+        parameters=parameters,
+        by_hand=("that the lead is at least B/L_max^2 on all realizable data: the page",),
+    )
+
+
+def control_huang2024_app_near_zero() -> Control:
+    """With equal attention on all tokens the right one does not lead."""
+    return Control(
+        "Equal attention on Example 1, where S V O then has three tokens of equal weight.",
+        Verdict.REFUTED,
+        check_huang2024_app_near_zero([example_1()], favour=1).verdict,
+    )
 
 
 def control_huang2024_app_injective() -> Control:

@@ -1,10 +1,10 @@
-"""Sphinx extension of this book: verdicts, results and the ledger, out of executed notebooks.
+"""Sphinx extension of this book: verdicts and results, out of executed notebooks.
 
-Roles `verdict` and `result` and directives `verdict-card`, `ledger` and `dependencies` show what
-the checks gave; nothing is typed. Every statement gets a badge, and every verdict what it rests on
-and a link to its code. The rest repairs what the stack gets wrong for a book that is read offline:
-MathJax is copied into the site, scripts that would ask other machines are dropped, and ids are
-made unique.
+Roles `verdict` and `result` and the directive `verdict-card` show what the checks gave; nothing is
+typed. Every statement gets a badge, and every verdict what it rests on and a link to its code. The
+ledger has an extension of its own, `ntpledger`, which this one loads. The rest repairs what the
+stack gets wrong for a book that is read offline: MathJax is copied into the site, scripts that would
+ask other machines are dropped, and ids are made unique.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import importlib.util
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import directives
+from ntpledger import more_on
+from ntplinks import make_badge
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -27,16 +27,12 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx_proof.nodes import depart_unenumerable_node, unenumerable_node
 
 from ntpcore.catalogue import CATALOGUE
-from ntpcore.claims import MARKS, MIME, Verdict, render_html
-from ntpcore.dependencies import describe, neighbourhood
-from tools import graph, ledger_table
-from tools.checksources import Source, find_sources, source_page
+from ntpcore.claims import MIME, render_html
+from tools.checksources import find_sources
 from tools.outputs import ledger, read_checks, standings_of
 from tools.prose import ROLE
-from tools.published import SCHEMA, field_rows
 
 Rows = dict[str, dict[str, Any]]
-LEDGER = "book/claims"  # the page on which every claim has a row of its own
 logger = logging.getLogger(__name__)
 
 
@@ -51,47 +47,6 @@ def read_rows(app: Sphinx) -> None:
     app.env.ntp_sources = {  # type: ignore[attr-defined]
         functions[name]: source for name, source in find_sources().items() if name in functions
     }
-
-
-def mark_of(row: dict[str, Any]) -> str:
-    """The sign that stands before the word of a verdict."""
-    return MARKS[Verdict(row["verdict"])]
-
-
-def link_to(app: Sphinx, docname: str, row: dict[str, Any]) -> str:
-    """Address of a claim's verdict, as seen from a page."""
-    address = app.builder.get_relative_uri(docname, f"pages/{row['page']}")
-    return f"{address}#verdict-{row['label']}"
-
-
-def link_to_row(app: Sphinx, docname: str, row: dict[str, Any]) -> str:
-    """Address of a claim's row in the ledger."""
-    return f"{app.builder.get_relative_uri(docname, LEDGER)}#{row['label']}"
-
-
-def link_to_source(app: Sphinx, docname: str, row: dict[str, Any]) -> str:
-    """Address of the code of a claim's check; empty when there is none."""
-    source: Source | None = app.env.ntp_sources.get(row["label"])  # type: ignore[attr-defined]
-    if source is None:
-        return ""
-    return f"{app.builder.get_relative_uri(docname, source.page)}#{source.anchor}"
-
-
-def link_of_box(app: Sphinx, docname: str) -> graph.Address:
-    """Where the boxes of a graph on a page lead: to verdicts, or for planned claims to rows."""
-    return lambda row: (link_to_row if row["planned"] else link_to)(app, docname, row)
-
-
-def make_badge(app: Sphinx, docname: str, row: dict[str, Any]) -> nodes.inline:
-    """A badge with the verdict, which links to where it was reached."""
-    classes = ["ntp-badge", f"ntp-{row['verdict']}"]
-    text = f"{mark_of(row)} {graph.word_of(row)}"
-    if row["planned"]:
-        return nodes.inline(text, text, classes=classes)
-    title = f"{row['number']}: {row['title']}"
-    address = link_to(app, docname, row)
-    link = nodes.reference(text, text, refuri=address, internal=True, reftitle=title)
-    return nodes.inline("", "", link, classes=classes)
 
 
 class VerdictRole(SphinxRole):
@@ -135,90 +90,6 @@ class VerdictCard(SphinxDirective):
             logger.warning(message, self.arguments[0], location=self.get_location())
             return []
         return [nodes.raw("", render_html(row), format="html")]
-
-
-class Ledger(SphinxDirective):
-    """`ledger`: claims in a table; without options all of them, with counts and a filter."""
-
-    option_spec = {"paper": directives.unchanged, "page": directives.unchanged}  # noqa: RUF012
-
-    def run(self) -> list[nodes.Node]:
-        """Make the table."""
-        app, docname = self.env.app, self.env.docname
-        rows = [
-            row
-            for row in self.env.ntp_rows.values()
-            if all(row[key] == value for key, value in self.options.items())
-        ]
-        if not rows:
-            logger.warning(
-                "the ledger has no row for %s", self.options, location=self.get_location()
-            )
-        standings = self.env.ntp_standings
-        html = ledger_table.table(
-            rows,
-            standings,
-            lambda row: "" if row["planned"] else link_to(app, docname, row),
-            lambda row: link_to_source(app, docname, row),
-            anchors=docname == LEDGER and not self.options,
-        )
-        if not self.options:
-            above = ledger_table.counts(rows) + ledger_table.filters(rows, standings)
-            html = f'<div class="ntp-ledger-all">{above}{html}</div>'
-        return [nodes.raw("", html, format="html")]
-
-
-class Dependencies(SphinxDirective):
-    """`dependencies` and a paper's key: what rests on what there, as graph and table."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """Draw the graph."""
-        rows, standings = self.env.ntp_rows, self.env.ntp_standings
-        paper = self.arguments[0]
-        shown = graph.connected_to(paper, rows)
-        if not shown:
-            message = "no claim of %r rests on another"
-            logger.warning(message, paper, location=self.get_location())
-            return []
-        address = link_of_box(self.env.app, self.env.docname)
-        name = f"What rests on what: {ledger_table.PAPERS.get(paper, paper)}"
-        drawing = graph.draw(rows, standings, shown, address, name=name, sideways=True)
-        listed = graph.table(rows, standings, shown, address, name=name)
-        html = (
-            f"{drawing}<details class='ntp-more'><summary>The same as a table</summary>{listed}"
-            "</details>"
-        )
-        return [nodes.raw("", html, format="html")]
-
-
-class GraphLegend(SphinxDirective):
-    """`graph-legend`: what boxes and lines of the graphs mean."""
-
-    def run(self) -> list[nodes.Node]:
-        """Write it."""
-        return [nodes.raw("", graph.legend(), format="html")]
-
-
-class ClaimsSchema(SphinxDirective):
-    """`claims-schema`: the fields of a claim in claims.json, as the schema describes them."""
-
-    def run(self) -> list[nodes.Node]:
-        """Make the table."""
-        schema = json.loads((Path(self.env.srcdir) / SCHEMA).read_text(encoding="utf-8"))
-        body = "".join(
-            f'<tr><th scope="row"><code>{escape(name)}</code></th><td>{escape(kind)}</td>'
-            f"<td>{escape(text)}</td></tr>"
-            for name, kind, text in field_rows(schema)
-        )
-        heads = "".join(f'<th scope="col">{text}</th>' for text in ("Field", "Type", "Meaning"))
-        html = (
-            '<div class="ntp-wide" role="region" tabindex="0" aria-label="Fields of a claim">'
-            f'<table class="ntp-ledger"><thead><tr>{heads}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>"
-        )
-        return [nodes.raw("", html, format="html")]
 
 
 class WitnessRole(SphinxRole):
@@ -303,39 +174,6 @@ def fill_alt(app: Sphinx, docname: str, cell: dict[str, Any]) -> None:
     image["alt"] = ROLE.sub(number, image["alt"])
 
 
-def more_on(app: Sphinx, docname: str, label: str) -> str:
-    """What stands below the card of a check: links, and what the claim rests on."""
-    rows, standings = app.env.ntp_rows, app.env.ntp_standings  # type: ignore[attr-defined]
-    row, standing = rows[label], standings[label]
-    names = {other: graph.short_name(rows[other]) for other in rows}
-    links = [f'<a href="{escape(link_to_row(app, docname, row))}">in the ledger</a>']
-    code = link_to_source(app, docname, row)
-    links += [f'<a href="{escape(code)}">source of this check</a>'] if code else []
-    relatives = (
-        (f"{label}-corrected", "corrected form"),
-        *((one, "about") for one in row["about"]),
-    )
-    for other, word in relatives:
-        if other in rows and not rows[other]["planned"]:
-            address = escape(link_to(app, docname, rows[other]))
-            links.append(f'{word}: <a href="{address}">{escape(names[other])}</a>')
-    html = f'<p class="ntp-links">{" · ".join(links)}</p>'
-    if not standing.ground and not standing.used_by:
-        return html
-    address = link_of_box(app, docname)
-    name, shown = f"What {names[label]} rests on, and what uses it", neighbourhood(standing)
-    drawing = graph.draw(rows, standings, shown, address, name=name, focus=label)
-    listed = graph.table(rows, standings, shown, address, name=name)
-    key = escape(f"{app.builder.get_relative_uri(docname, LEDGER)}#legend")
-    return (
-        f'{html}<details class="ntp-rest"><summary>{escape(names[label])}: '
-        f"{escape(describe(standing, names))}</summary>{drawing}"
-        f'<p class="ntp-links"><a href="{key}">what boxes and lines mean</a></p>'
-        f'<details class="ntp-rest"><summary>The same as a table</summary>{listed}</details>'
-        "</details>"
-    )
-
-
 def badge_statements(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the verdict of every catalogued statement into the title of its box."""
     for node in doctree.findall(unenumerable_node):
@@ -344,36 +182,6 @@ def badge_statements(app: Sphinx, doctree: nodes.document, docname: str) -> None
             title = node[0]
             title += nodes.Text(" ")
             title += make_badge(app, docname, row)
-
-
-def show_sources(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """A page for each module of checks: its code, with a place for each check."""
-    rows, sources = app.env.ntp_rows, app.env.ntp_sources  # type: ignore[attr-defined]
-    by_file: dict[Path, list[tuple[str, Source]]] = {}
-    for label, source in sources.items():
-        by_file.setdefault(source.file, []).append((label, source))
-    for file, found in sorted(by_file.items()):
-        page = source_page(file)
-        code = app.builder.highlighter.highlight_block(  # type: ignore[attr-defined]
-            file.read_text(encoding="utf-8"), "python", linenos=False
-        )
-        head, _, rest = code.partition("<pre>")
-        lines = rest.split("\n")
-        listed = ""
-        for label, source in sorted(found, key=lambda pair: pair[1].line):
-            at = source.line - 1
-            lines[at] = f'<span id="{escape(source.anchor)}" class="ntp-anchor"></span>{lines[at]}'
-            back = escape(link_to(app, page, rows[label]))
-            listed += (
-                f'<li><a href="#{escape(source.anchor)}"><code>{escape(source.function)}</code></a>'
-                f' decided <a href="{back}">{escape(rows[label]["number"])}</a></li>'
-            )
-        body = (
-            f"<h1>{escape(file.stem)}</h1><p>The file <code>{escape(file.as_posix())}</code> as it "
-            f"ran when this book was built. Its checks:</p><ul>{listed}</ul>"
-            f"{head}<pre>{chr(10).join(lines)}"
-        )
-        yield page, {"title": file.stem, "body": body, "parents": []}, "page.html"
 
 
 def find_notebooks(app: Sphinx, doctree: nodes.document) -> None:
@@ -428,15 +236,12 @@ def copy_mathjax(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
+    app.setup_extension("ntpledger")
     app.add_role("verdict", VerdictRole())
     app.add_role("result", ResultRole())
     app.add_role("witness", WitnessRole())
     app.add_role("readings", ReadingsRole())
     app.add_directive("verdict-card", VerdictCard)
-    app.add_directive("ledger", Ledger)
-    app.add_directive("dependencies", Dependencies)
-    app.add_directive("graph-legend", GraphLegend)
-    app.add_directive("claims-schema", ClaimsSchema)
     statement = (open_statement, depart_unenumerable_node)
     app.add_node(unenumerable_node, override=True, html=statement)
     app.connect("builder-inited", read_rows)
@@ -445,7 +250,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", find_notebooks)
     app.connect("doctree-resolved", rename_twins)
     app.connect("doctree-resolved", badge_statements)
-    app.connect("html-collect-pages", show_sources)
     app.connect("env-check-consistency", check_errata)
     app.connect("html-page-context", drop_foreign_scripts, priority=900)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

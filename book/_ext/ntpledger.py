@@ -1,0 +1,180 @@
+"""The ledger, what rests on what, the code of the checks: directives and generated pages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from ntplinks import LEDGER, link_of_box, link_to, link_to_row, link_to_source
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from ntpcore.dependencies import describe, neighbourhood
+from tools import graph, ledger_table
+from tools.checksources import Source, source_page
+from tools.published import SCHEMA, field_rows
+
+logger = logging.getLogger(__name__)
+
+
+class Ledger(SphinxDirective):
+    """`ledger`: claims in a table; without options all of them, with counts and a filter."""
+
+    option_spec = {"paper": directives.unchanged, "page": directives.unchanged}  # noqa: RUF012
+
+    def run(self) -> list[nodes.Node]:
+        """Make the table."""
+        app, docname = self.env.app, self.env.docname
+        rows = [
+            row
+            for row in self.env.ntp_rows.values()
+            if all(row[key] == value for key, value in self.options.items())
+        ]
+        if not rows:
+            logger.warning(
+                "the ledger has no row for %s", self.options, location=self.get_location()
+            )
+        standings = self.env.ntp_standings
+        html = ledger_table.table(
+            rows,
+            standings,
+            lambda row: "" if row["planned"] else link_to(app, docname, row),
+            lambda row: link_to_source(app, docname, row),
+            anchors=docname == LEDGER and not self.options,
+        )
+        if not self.options:
+            above = ledger_table.counts(rows) + ledger_table.filters(rows, standings)
+            html = f'<div class="ntp-ledger-all">{above}{html}</div>'
+        return [nodes.raw("", html, format="html")]
+
+
+class Dependencies(SphinxDirective):
+    """`dependencies` and a paper's key: what rests on what there, as graph and table."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Draw the graph."""
+        rows, standings = self.env.ntp_rows, self.env.ntp_standings
+        paper = self.arguments[0]
+        shown = graph.connected_to(paper, rows)
+        if not shown:
+            message = "no claim of %r rests on another"
+            logger.warning(message, paper, location=self.get_location())
+            return []
+        address = link_of_box(self.env.app, self.env.docname)
+        name = f"What rests on what: {ledger_table.PAPERS.get(paper, paper)}"
+        drawing = graph.draw(rows, standings, shown, address, name=name, sideways=True)
+        listed = graph.table(rows, standings, shown, address, name=name)
+        html = (
+            f"{drawing}<details class='ntp-more'><summary>The same as a table</summary>{listed}"
+            "</details>"
+        )
+        return [nodes.raw("", html, format="html")]
+
+
+class GraphLegend(SphinxDirective):
+    """`graph-legend`: what boxes and lines of the graphs mean."""
+
+    def run(self) -> list[nodes.Node]:
+        """Write it."""
+        return [nodes.raw("", graph.legend(), format="html")]
+
+
+class ClaimsSchema(SphinxDirective):
+    """`claims-schema`: the fields of a claim in claims.json, as the schema describes them."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make the table."""
+        schema = json.loads((Path(self.env.srcdir) / SCHEMA).read_text(encoding="utf-8"))
+        body = "".join(
+            f'<tr><th scope="row"><code>{escape(name)}</code></th><td>{escape(kind)}</td>'
+            f"<td>{escape(text)}</td></tr>"
+            for name, kind, text in field_rows(schema)
+        )
+        heads = "".join(f'<th scope="col">{text}</th>' for text in ("Field", "Type", "Meaning"))
+        html = (
+            '<div class="ntp-wide" role="region" tabindex="0" aria-label="Fields of a claim">'
+            f'<table class="ntp-ledger"><thead><tr>{heads}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>"
+        )
+        return [nodes.raw("", html, format="html")]
+
+
+def more_on(app: Sphinx, docname: str, label: str) -> str:
+    """What stands below the card of a check: links, and what the claim rests on."""
+    rows, standings = app.env.ntp_rows, app.env.ntp_standings  # type: ignore[attr-defined]
+    row, standing = rows[label], standings[label]
+    names = {other: graph.short_name(rows[other]) for other in rows}
+    links = [f'<a href="{escape(link_to_row(app, docname, row))}">in the ledger</a>']
+    code = link_to_source(app, docname, row)
+    links += [f'<a href="{escape(code)}">source of this check</a>'] if code else []
+    relatives = (
+        (f"{label}-corrected", "corrected form"),
+        *((one, "about") for one in row["about"]),
+    )
+    for other, word in relatives:
+        if other in rows and not rows[other]["planned"]:
+            address = escape(link_to(app, docname, rows[other]))
+            links.append(f'{word}: <a href="{address}">{escape(names[other])}</a>')
+    html = f'<p class="ntp-links">{" · ".join(links)}</p>'
+    if not standing.ground and not standing.used_by:
+        return html
+    address = link_of_box(app, docname)
+    name, shown = f"What {names[label]} rests on, and what uses it", neighbourhood(standing)
+    drawing = graph.draw(rows, standings, shown, address, name=name, focus=label)
+    listed = graph.table(rows, standings, shown, address, name=name)
+    key = escape(f"{app.builder.get_relative_uri(docname, LEDGER)}#legend")
+    return (
+        f'{html}<details class="ntp-rest"><summary>{escape(names[label])}: '
+        f"{escape(describe(standing, names))}</summary>{drawing}"
+        f'<p class="ntp-links"><a href="{key}">what boxes and lines mean</a></p>'
+        f'<details class="ntp-rest"><summary>The same as a table</summary>{listed}</details>'
+        "</details>"
+    )
+
+
+def show_sources(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """A page for each module of checks: its code, with a place for each check."""
+    rows, sources = app.env.ntp_rows, app.env.ntp_sources  # type: ignore[attr-defined]
+    by_file: dict[Path, list[tuple[str, Source]]] = {}
+    for label, source in sources.items():
+        by_file.setdefault(source.file, []).append((label, source))
+    for file, found in sorted(by_file.items()):
+        page = source_page(file)
+        code = app.builder.highlighter.highlight_block(  # type: ignore[attr-defined]
+            file.read_text(encoding="utf-8"), "python", linenos=False
+        )
+        head, _, rest = code.partition("<pre>")
+        lines = rest.split("\n")
+        listed = ""
+        for label, source in sorted(found, key=lambda pair: pair[1].line):
+            at = source.line - 1
+            lines[at] = f'<span id="{escape(source.anchor)}" class="ntp-anchor"></span>{lines[at]}'
+            back = escape(link_to(app, page, rows[label]))
+            listed += (
+                f'<li><a href="#{escape(source.anchor)}"><code>{escape(source.function)}</code></a>'
+                f' decided <a href="{back}">{escape(rows[label]["number"])}</a></li>'
+            )
+        body = (
+            f"<h1>{escape(file.stem)}</h1><p>The file <code>{escape(file.as_posix())}</code> as it "
+            f"ran when this book was built. Its checks:</p><ul>{listed}</ul>"
+            f"{head}<pre>{chr(10).join(lines)}"
+        )
+        yield page, {"title": file.stem, "body": body, "parents": []}, "page.html"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.add_directive("ledger", Ledger)
+    app.add_directive("dependencies", Dependencies)
+    app.add_directive("graph-legend", GraphLegend)
+    app.add_directive("claims-schema", ClaimsSchema)
+    app.connect("html-collect-pages", show_sources)
+    return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ntpcore.claims import Claim
 
-_SETTING: str | None = None
-_DECODER: str | None = None
-_SAMPLING: str | None = None
-_GRADIENT: str | None = None
-_FATES: str | None = None
-_SNAPPING: str | None = None
-_DISCUSSION: str | None = None
+_SETTING = "tian2023_s3_setting"
+_DECODER = "tian2023_s4_decoder"
+_SAMPLING = "tian2023_s4_sampling"
+_GRADIENT = "tian2023_s4_gradient"
+_FATES = "tian2023_s5_fates"
+_SNAPPING = "tian2023_s6_snapping"
+_DISCUSSION = "tian2023_s7_discussion"
 _SYNTHETIC: str | None = None
 _WIKITEXT: str | None = None
 

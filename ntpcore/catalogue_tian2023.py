@@ -777,6 +777,14 @@ ROWS: tuple[Claim, ...] = (
         ("tian2023-thm-3",),
     ),
     Claim(
+        "ours-distinct-loses",
+        "Theorem 2 (ours), coupled",
+        "in the coupled flow a distinct token may lose",
+        "this book",
+        _DISCUSSION,
+        ("tian2023-lem-1", "tian2023-lem-2"),
+    ),
+    Claim(
         "tian2023-app-no-winner",
         "Abstract, snapping",
         "no winner takes all",

@@ -11,6 +11,7 @@ from ntpcore.checks.tian2023 import (
     discussion,
     discussion_end,
     discussion_extra,
+    discussion_loses,
     discussion_residual,
     discussion_runs,
 )
@@ -205,3 +206,16 @@ def test_tian2023_app_spurious_agrees_for_other_data():
 
 def test_tian2023_app_spurious_notices_the_wrong_sign():
     assert discussion_extra.control_tian2023_app_spurious().noticed
+
+
+def test_ours_distinct_loses_by_flow_and_by_steps():
+    check = discussion_loses.check_ours_distinct_loses(discussion_loses.example())
+    assert check.verdict is Verdict.CONSISTENT
+    assert all(float(z) < 0 for z in check.numbers["flow"].split(", "))
+    assert all(float(z) < 0 for z in check.numbers["steps"].split(", "))
+
+
+def test_ours_distinct_loses_notices_classes_whose_tokens_gain():
+    assert discussion_loses.control_ours_distinct_loses().noticed
+    slow = discussion_loses.example(ratio=100.0)
+    assert discussion_loses.check_ours_distinct_loses(slow, steps=10).verdict is Verdict.REFUTED

@@ -238,7 +238,7 @@ def test_tian2023_lem_17_is_proved_and_its_control_noticed(spectra):
 
 
 def test_tian2023_eq_90_by_hand():
-    # at the overlap 1/4: E'_12 = (1/4) / (15/16) = 4/15 <= 1/3 <= 1
+    # at the overlap 1/4: E'_12 = (1/4) / (15/16) = 4/15 <= 1/3 <= 1/2 <= 1
     assert pair(0.25).inverse[0, 1] == pytest.approx(4 / 15)
     assert gradient_lemmas.check_tian2023_eq_90([pair(0.25)]).numbers["worst"] == "0.2"
 
@@ -266,6 +266,10 @@ def test_tian2023_eq_93_by_hand(window):
     assert (one.inverse @ one.E)[0, 0] == pytest.approx(1 / 8)
     check = gradient_bound.check_tian2023_eq_93([one])
     assert (check.numbers["term"], check.numbers["bound"]) == ("1/8", "1/6")
+    # the whole line: xi at theta = sigma = 0 by E', against (1 + delta_1) bound - 3 K e / M
+    beta = gradient_coefficients.pair_beta("corrected")
+    assert check.numbers["whole"] == f"{float(beta / 3):.4f}"
+    assert check.numbers["promised"] == f"{324 / 323 / 6 - 3 * 2 / 3 / 324:.4f}"
 
 
 def test_tian2023_eq_93_agrees_with_a_mean_of_eigenvalues(window):

@@ -213,8 +213,8 @@ def test_tian2023_eq_133_holds_for_a_fixed_ratio_only() -> None:
     check = snapping_insights.check_tian2023_eq_133()
     assert check.verdict is Verdict.CONSISTENT
     assert verdicts(check.readings) == [Verdict.CONSISTENT, Verdict.REFUTED, Verdict.REFUTED]
-    # nu = ln(M tau) = 500, K = 10, C_0 = 1: B is about ln(1 + 20 * 500) / 4
-    assert float(check.numbers["joint"]) == pytest.approx(math.log(10001) / 4, abs=0.02)
+    # nu = K ln(M tau) = 5000, K = 10, C_0 = 1: B is about ln(1 + 2 * 500) / 4
+    assert float(check.numbers["joint"]) == pytest.approx(math.log(1001) / 4, abs=0.02)
 
 
 def test_tian2023_eq_133_late_slope_agrees_with_the_formula() -> None:

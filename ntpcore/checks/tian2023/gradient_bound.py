@@ -61,15 +61,26 @@ def check_tian2023_eq_93(
     )
     if check.verdict is not Verdict.REFUTED:
         return replace(check, readings=tuple(readings))
-    e = Fraction(1, 3)
+    e, M = Fraction(1, 3), 324
     term, printed = e**2 / (1 - e**2), e**2 / (1 - e)
+    # the whole line at theta = sigma = 0: delta_1 = q_1 - 1, and the rest 3 K |lambda_1| / M
+    q_1 = Fraction(M, M - 1)
+    whole = q_1 * term + (e + e**3 / (1 - e**2)) * q_1 / (M - 1)
+    promised = q_1 * printed - 6 * e / M
     always = " The same happens for every overlap between 0 and 1."
     return replace(
         check,
         readings=tuple(readings),
         witness=f"K = 2 and M = 324 with the overlap {e}: the term is {term}, the bound {printed}."
         + (always if steps.equation_93_fails_for_pairs() else ""),
-        numbers={**check.numbers, "term": str(term), "bound": str(printed), "overlap": str(e)},
+        numbers={
+            **check.numbers,
+            "term": str(term),
+            "bound": str(printed),
+            "overlap": str(e),
+            "whole": f"{float(whole):.4f}",
+            "promised": f"{float(promised):.4f}",
+        },
     )
 
 

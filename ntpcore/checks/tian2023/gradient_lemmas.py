@@ -310,7 +310,7 @@ def control_tian2023_lem_17(spectra: Iterable[Spectrum]) -> Control:
 def check_tian2023_eq_90(
     spectra: Iterable[Spectrum], less: float = 1.0, **parameters: int
 ) -> Check:
-    """|E'_kn| <= |lambda_1| / (1 - |lambda_1|) <= 1 / (K - 1) if |lambda_1| < 1/K (eq. (90)).
+    """|E'_kn| <= |lambda_1| / (1 - 1/K) <= 1 / (K - 1) if |lambda_1| < 1/K (eq. (90)).
 
     Args:
         spectra: matrices with |lambda_1| < 1/K.
@@ -319,9 +319,11 @@ def check_tian2023_eq_90(
     """
 
     def slack(one: Spectrum) -> float:
-        middle = one.radius / (1 - one.radius)
-        first = relative_slack(float(np.abs(one.inverse).max()), middle)
-        return min(first, relative_slack(middle, 1 / (one.K - less)))
+        middle = one.radius / (1 - 1 / one.K)
+        largest = float(np.abs(np.linalg.eigvalsh(one.inverse)).max())
+        first = relative_slack(float(np.abs(one.inverse).max()), largest)
+        second = relative_slack(largest, middle)
+        return min(first, second, relative_slack(middle, 1 / (one.K - less)))
 
     return proof(
         "tian2023-eq-90",

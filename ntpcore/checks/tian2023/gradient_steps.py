@@ -88,12 +88,12 @@ def lemma_17_step() -> bool:
 
 @cache
 def equation_90_step() -> bool:
-    """r / (1 - r) < 1 / (K - 1) for r < 1 / K: r = 1 / (K + w), w > 0, and K = 2 + k."""
+    """r / (1 - 1/K) < 1 / (K - 1) for r < 1 / K: r = 1 / (K + w), w > 0, and K = 2 + k."""
     import sympy as sp
 
     k, w = sp.symbols("k w", nonnegative=True)
     r = 1 / (2 + k + w)
-    gap = sp.factor(1 / (1 + k) - r / (1 - r))
+    gap = sp.factor(1 / (1 + k) - r / (1 - 1 / (2 + k)))
     return nonnegative(gap) and bool(sp.simplify(gap / w).subs({w: 0, k: 0}) > 0)
 
 

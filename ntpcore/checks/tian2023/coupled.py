@@ -55,8 +55,9 @@ def check_ours_coupled_flow(seed: int = 7, queries: int | None = None) -> Check:
         numbers={"rows": str(len(coupled.zero_state(coupled.one_of_each(2, 5, 0.5))))},
         parameters={"seed": seed},
         by_hand=(
-            "permuting the classes with their distinct tokens commutes with the expected gradient, "
-            "so that states of the stated form stay of that form",
+            "with equal logits in all queries, permuting the classes with their distinct tokens "
+            "commutes with the expected gradient in Y, and every query adds up equally many equal "
+            "terms, so that states of the stated form stay of that form",
         ),
     )
 

@@ -27,7 +27,8 @@ Floats = NDArray[np.float64]
 RUNS = 6  # of stochastic training
 ROUNDING = 1e-9  # relative; sums over at most 50 classes of terms that cancel to a few digits
 XI_BY_HAND = (
-    "xi_n > 0 is Theorem 1(a), proved as ours-xi-positive on the page on the gradient",
+    "xi_n > 0 is Theorem 1(a), proved as ours-xi-positive on the page on the gradient for draws "
+    "that are even enough, as t >> K^2 is read",
     "(10) is a sum of such terms over n and n', so that an identity term by term is enough",
 )
 

@@ -13,7 +13,10 @@ from ntpcore.scansnap import attention
 from ntpcore.scansnap.classes import layered_classes
 
 INTEGRATOR = 1e-7  # z is right to about 1e-9, and r is an exponential of it over a difference
-XI_BY_HAND = "xi_n > 0 is Theorem 1(a), proved as ours-xi-positive on the page on the gradient"
+XI_BY_HAND = (
+    "xi_n > 0 is Theorem 1(a), proved as ours-xi-positive on the page on the gradient for draws "
+    "that are even enough, as t >> K^2 is read"
+)
 
 # Theorem 3
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ntpcore.claims import Claim
 
-_SETTING: str | None = None
-_DECODER: str | None = None
-_SAMPLING: str | None = None
-_GRADIENT: str | None = None
-_FATES: str | None = None
-_SNAPPING: str | None = None
-_DISCUSSION: str | None = None
+_SETTING = "tian2023_s3_setting"
+_DECODER = "tian2023_s4_decoder"
+_SAMPLING = "tian2023_s4_sampling"
+_GRADIENT = "tian2023_s4_gradient"
+_FATES = "tian2023_s5_fates"
+_SNAPPING = "tian2023_s6_snapping"
+_DISCUSSION = "tian2023_s7_discussion"
+_BOTH = "two_papers"
 _SYNTHETIC: str | None = None
 _WIKITEXT: str | None = None
 
@@ -509,7 +510,7 @@ ROWS: tuple[Claim, ...] = (
         "distinct tokens gain, a single common token loses",
         "Section 5",
         _FATES,
-        ("tian2023-eq-10", "tian2023-thm-1"),
+        ("tian2023-eq-10", "ours-xi-positive"),
     ),
     Claim(
         "tian2023-eq-100",
@@ -533,7 +534,7 @@ ROWS: tuple[Claim, ...] = (
         "several common tokens, the symmetric case",
         "Appendix E",
         _FATES,
-        ("tian2023-eq-10", "tian2023-thm-1"),
+        ("tian2023-eq-10", "ours-xi-positive"),
     ),
     Claim(
         "tian2023-eq-106",
@@ -776,6 +777,14 @@ ROWS: tuple[Claim, ...] = (
         ("tian2023-thm-3",),
     ),
     Claim(
+        "ours-distinct-loses",
+        "Theorem 2 (ours), coupled",
+        "in the coupled flow a distinct token may lose",
+        "this book",
+        _DISCUSSION,
+        ("tian2023-lem-1", "tian2023-lem-2"),
+    ),
+    Claim(
         "tian2023-app-no-winner",
         "Abstract, snapping",
         "no winner takes all",
@@ -874,5 +883,70 @@ ROWS: tuple[Claim, ...] = (
         "Appendix G",
         _SYNTHETIC,
         ("tian2023-fig-6",),
+    ),
+    # Both papers
+    Claim(
+        "ours-two-layer",
+        "One layer (ours)",
+        "both papers train one layer",
+        "this book",
+        _BOTH,
+        ("huang2024-eq-1", "tian2023-eq-1", "tian2023-eq-2"),
+    ),
+    Claim(
+        "ours-two-optimal-distinct",
+        "Optimal is distinct (ours)",
+        "optimal tokens are distinct tokens of their class",
+        "this book",
+        _BOTH,
+        ("huang2024-def-1", "huang2024-asm-1", "tian2023-app-classes"),
+    ),
+    Claim(
+        "ours-two-most-frequent",
+        "Optimal is frequent (ours)",
+        "under Assumption 3 the optimal token is the most probable one of its class",
+        "this book",
+        _BOTH,
+        ("huang2024-asm-3", "ours-two-optimal-distinct"),
+    ),
+    Claim(
+        "ours-two-example-1",
+        "Example 1, twice (ours)",
+        "what each paper says of Example 1",
+        "this book",
+        _BOTH,
+        ("huang2024-ex-1", "ours-two-layer"),
+    ),
+    Claim(
+        "ours-two-choice",
+        "Frequency or margin (ours)",
+        "the hidden query makes attention choose by frequency",
+        "this book",
+        _BOTH,
+        ("ours-two-layer", "ours-two-most-frequent"),
+    ),
+    Claim(
+        "ours-two-syn-small",
+        "Syn-Small, twice (ours)",
+        "Syn-Small is realizable, with the hidden query as the optimal token",
+        "this book",
+        _BOTH,
+        ("huang2024-asm-1",),
+    ),
+    Claim(
+        "ours-two-speed",
+        "Two clocks (ours)",
+        "max-margin attention by plain gradients takes exponentially longer",
+        "this book",
+        _BOTH,
+        ("huang2024-alg-1",),
+    ),
+    Claim(
+        "ours-two-path",
+        "One path (ours)",
+        "normalized gradients take the path of (10) to its end, one winner",
+        "this book",
+        _BOTH,
+        ("tian2023-eq-10", "tian2023-thm-1-corrected"),
     ),
 )

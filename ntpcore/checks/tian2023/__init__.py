@@ -1,0 +1,1 @@
+"""Checks of Tian, Wang, Chen, Du (2023), one module per page."""

@@ -1,0 +1,1 @@
+"""The second paper: sequence classes, decoder, back-propagated gradient, attention, snapping."""

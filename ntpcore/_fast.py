@@ -385,6 +385,7 @@ def _advance(
     gradient = np.empty_like(weights)
     growth, heaviest, squares = np.empty(chunks), np.empty(chunks), np.empty(chunks)
     _exponentials(weights, factor)
+    least, heavy, done = np.expm1(change), 0.0, steps
     for step in range(steps + 1):
         for t in prange(threads):
             work, slots = room[t, : 8 * LANES], room[t, 8 * LANES :]
@@ -395,14 +396,17 @@ def _advance(
                     p, p.chunk_group[c], p.chunk_group[c + 1], factor, turn, gradient, work, slots
                 )
                 squares[c] = _squares(gradient[first:last])
-        if step > 0 and np.log1p(growth.min()) < change:
-            change, change_step = np.log1p(growth.min()), first_step + step
-        if step == steps:
+        norm = 0.0
+        for c in range(chunks):
+            norm += squares[c]
+            if step > 0 and growth[c] < least:
+                least, change, change_step = growth[c], np.log1p(growth[c]), first_step + step
+            if step < steps:
+                heavy = max(heavy, heaviest[c])
+        norm = sqrt(norm)
+        if step == steps or norm == 0.0:
+            done = step
             break
-        log_weight = min(log_weight, -np.log(heaviest.max()))
-        norm = sqrt(squares.sum())
-        if norm == 0.0:
-            return step, change, change_step, log_weight
         for t in prange(threads):
             for c in range(t, chunks, threads):
                 first, last = p.chunk_entry[c], p.chunk_entry[c + 1]
@@ -414,7 +418,9 @@ def _advance(
                     gradient[first:last],
                     eta / norm,
                 )
-    return steps, change, change_step, log_weight
+    if heavy > 0.0:
+        log_weight = min(log_weight, -np.log(heavy))
+    return done, change, change_step, log_weight
 
 
 advance = compiled(_advance)

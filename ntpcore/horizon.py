@@ -3,7 +3,7 @@
 Late in a run, W(t) = s u + v with s = t eta, u = W_kq_star / ||W_kq_star|| and a small offset v.
 For small steps, v follows the normalized gradient flow
 
-    dv / d log s = s (P / |P| - u),   P = B^T p,   p_e = C_e exp(-(B v)_e - s slack_e / |W_kq_star|),
+    dv / d log s = s (P / |P| - u),  P = B^T p,  p_e = C_e exp(-(B v)_e - s slack_e / |W_kq_star|),
 
 with the pairs e and C_e of `_fast`, B v the gaps of v, and slack_e the exact margin of W_kq_star
 at e less 1. At s = 1e13 the difference has lost all its digits, and the equation is stiff. So we
@@ -268,7 +268,7 @@ def _report(
     secant = np.sqrt(1 + tangent**2)
     floor = math.log1p((vocab_size - 1) * math.exp(-gap))
     sums = np.array([_log_sum(one.logs(v, at))[0] for v, at in zip(offset, s, strict=True)])
-    # once attention is right, L - L_star = A |V| e^-A / (1 + (|V| - 1) e^-A) sum_e C_e e^-(gap of e)
+    # late, L - L_star = A |V| e^-A / (1 + (|V| - 1) e^-A) sum_e C_e e^-(gap of e)
     log_excess = math.log(gap * vocab_size) - gap - floor + sums - s / one.length
     return Horizon(
         t, offset, tangent**2 / (secant * (1 + secant)), along * secant, log_excess, jump

@@ -63,8 +63,8 @@ def summary(found: dict[str, Any]) -> str:
     return f"{reached} of {len(judged)} goals reached."
 
 
-def table(found: dict[str, Any], name: str = "") -> Table:
-    """The rows whose name starts so, as text."""
+def table(found: dict[str, Any], starts: tuple[str, ...] = ("",)) -> Table:
+    """The rows whose name starts in one of these ways, as text."""
     rows = [
         (
             row["name"],
@@ -78,7 +78,7 @@ def table(found: dict[str, Any], name: str = "") -> Table:
             _mark(row),
         )
         for row in found["rows"]
-        if row["name"].startswith(name)
+        if row["name"].startswith(starts)
     ]
     header = ("what", "size", "peer", "ours", "theirs", "unit", "ratio", "goal", "")
     return Table(header, tuple(rows))

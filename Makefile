@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page serve lab test lint lock pin clean distclean
+.PHONY: help setup book page serve lab test lint lock pin clean distclean bench
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -19,6 +19,7 @@ help: ## this list
 	@echo "make test                 lint, types, a full build, all tests"
 	@echo "make lint                 lint and types only"
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
+	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make clean                remove what was built; make distclean: .venv as well"
 	@echo "Settings: JOBS=2 notebooks at once, PYTHON=python3 for .venv"
@@ -54,13 +55,18 @@ test: lint
 pin: setup
 	@$(VENV_PYTHON) -m tools.pin
 
+# One thread for everybody, ours and peers, so that processors are compared one to one.
+bench: setup
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NTPCORE_VARIABLES= \
+	  XLA_FLAGS=--xla_cpu_multi_thread_eigen=false $(VENV_PYTHON) -m benchmarks.run
+
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	  --custom-compile-command "make lock" --all-extras --output-file requirements.txt pyproject.toml
 
 clean:
 	rm -rf _build .build pages .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
-	find . -name __pycache__ -not -path "./.venv/*" -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path "./.venv*" -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv
+	rm -rf .venv .venv-bench

@@ -12,13 +12,13 @@ scaled by the largest one: normalized gradient descent does not see the scale.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
 from math import exp, expm1, inf, log, log1p, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ntpcore.compiled import compiled
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -100,25 +100,13 @@ def buffers(data: Data, entries: int) -> Buffers:
     )
 
 
-def _compile(function: Callable[..., Any]) -> Any:
-    """The function compiled by numba and cached on disk; itself where there is no numba."""
-    try:
-        njit = importlib.import_module("numba").njit
-    except ImportError:
-        return function
-    try:
-        return njit(cache=True, error_model="numpy")(function)
-    except RuntimeError:  # no folder can hold the cache
-        return njit(error_model="numpy")(function)
-
-
-@_compile
+@compiled
 def softplus(x: float) -> float:
     """log(1 + e^x) without overflow."""
     return x + log1p(exp(-x)) if x > 0.0 else log1p(exp(x))
 
 
-@_compile
+@compiled
 def fill_gradient(data: Data, weights: Floats, out: Buffers) -> float:
     """Fill the buffers at these weights; return top, so that the gradient is A e^top times theirs.
 
@@ -174,7 +162,7 @@ def fill_gradient(data: Data, weights: Floats, out: Buffers) -> float:
     return top
 
 
-@_compile
+@compiled
 def advance(
     data: Data,
     weights: Floats,

@@ -16,6 +16,7 @@ _MARGIN = "huang2024_s6_max_margin"
 _UNSEEN = "huang2024_s6_generalization"
 _EXPERIMENT = "huang2024_s7_experiment"
 _GRADIENTS = "huang2024_a_gradients"
+_REACH = "huang2024_s7_reach"
 
 ROWS: tuple[Claim, ...] = (
     # Section 3
@@ -258,6 +259,30 @@ ROWS: tuple[Claim, ...] = (
         "this book",
         _EXPERIMENT,
         about=("huang2024-prop-1", "huang2024-thm-1", "huang2024-thm-2"),
+    ),
+    Claim(
+        "ours-late-flow",
+        "Approximation (ours)",
+        "a flow in log time continues late runs up to 1e15 steps",
+        "this book",
+        _REACH,
+        ("ours-rate", "ours-rate-logarithm"),
+    ),
+    Claim(
+        "ours-reach",
+        "Observation (ours)",
+        "where the bounds of Theorem 1 say something they hold, by far",
+        "this book",
+        _REACH,
+        ("ours-late-flow", "huang2024-thm-1", "huang2024-thm-1-corrected"),
+    ),
+    Claim(
+        "ours-floating-point",
+        "Observation (ours)",
+        "softmax minus one-hot leaves the true path, in float32 and in float64",
+        "this book",
+        _REACH,
+        ("huang2024-eq-6",),
     ),
     # Section 6
     Claim(

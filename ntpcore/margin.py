@@ -63,7 +63,7 @@ def closed_form_scores(order: PartialOrder) -> Scores:
 
     Source: huang2024, Proposition 2.
     """
-    _check_order(order)
+    check_order(order)
     k, m = len(order.optimal), len(order.nonoptimal)
     scores = dict.fromkeys(order.optimal, Fraction(m, k + m))
     return scores | dict.fromkeys(order.nonoptimal, Fraction(-k, k + m))
@@ -82,7 +82,7 @@ def solve(order: PartialOrder) -> Solution:
 
     Source: huang2024, equations (3) and (15).
     """
-    _check_order(order)
+    check_order(order)
     scores: Scores = {}
     multipliers: Multipliers = {}
     todo = _components(order.pairs)
@@ -101,7 +101,7 @@ def solve(order: PartialOrder) -> Solution:
         value = {units: Fraction(units, k + m) for units in set(flow.values())}
         multipliers.update({pair: value[units] for pair, units in flow.items() if units})
     ordered = {token: scores[token] for token in (*order.optimal, *order.nonoptimal)}
-    return Solution(ordered, _level_sets(order, ordered), dict(sorted(multipliers.items())))
+    return Solution(ordered, level_sets(order, ordered), dict(sorted(multipliers.items())))
 
 
 def solve_scores(order: PartialOrder) -> Scores:
@@ -162,7 +162,7 @@ def hall_violation(order: PartialOrder) -> frozenset[str]:
     Raises:
         ValueError: the order compares no two tokens, or has a confused token.
     """
-    _check_order(order)
+    check_order(order)
     return _ship(order.pairs)[1]
 
 
@@ -203,7 +203,7 @@ def certificate_errors(
     return errors
 
 
-def _check_order(order: PartialOrder) -> None:
+def check_order(order: PartialOrder) -> None:
     """Refuse orders without a max-margin problem."""
     if not order.pairs:
         raise ValueError(f"query {order.query!r} orders no two tokens, so it has no margin")
@@ -274,7 +274,7 @@ def _stuck(shipped: Mapping[Pair, int], start: set[str]) -> frozenset[str]:
     return frozenset(reached)
 
 
-def _level_sets(order: PartialOrder, scores: Scores) -> tuple[Block, ...]:
+def level_sets(order: PartialOrder, scores: Scores) -> tuple[Block, ...]:
     """Blocks by decreasing optimal value; w_a = v and w_b = v - 1 share a block."""
     groups: dict[Fraction, tuple[list[str], list[str]]] = {}
     for token in order.optimal:

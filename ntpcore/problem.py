@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore import margin
+from ntpcore import margin, margin_fast
 from ntpcore.dataset import Dataset, InputError
 from ntpcore.logs import log_sum
 from ntpcore.order import PartialOrder, Structure, analyse
@@ -112,13 +112,20 @@ class Problem:
         return {query: PartialOrder.of(query, pairs) for query, pairs in found.items()}
 
     @cached_property
-    def solutions(self) -> dict[str, margin.Solution]:
+    def columns(self) -> margin_fast.Columns:
+        """W_kq_star by the numbers of its entries, exact."""
+        return margin_fast.solve_pairs(self.pairs[:, 0], self.pairs[:, 1], len(self.entry_query))
+
+    @cached_property
+    def solutions(self) -> Mapping[str, margin.Solution]:
         """The exact column of W_kq_star of each query that compares tokens."""
-        return {query: margin.solve(order) for query, order in self.orders.items()}
+        return margin_fast.W_kq_star(self.orders)
 
     @cached_property
     def norm_squared(self) -> Fraction:
         """||W_kq_star||^2."""
+        if len(self.pairs) > margin_fast.FEW:
+            return self.columns.norm_squared
         return margin.norm_squared(solution.scores for solution in self.solutions.values())
 
     @cached_property
@@ -129,6 +136,8 @@ class Problem:
     @cached_property
     def W_kq_star(self) -> Floats:
         """(K,), the entries of the exact max-margin solution, each rounded once."""
+        if len(self.pairs) > margin_fast.FEW:
+            return self.columns.scores
         names, solutions = self.vocabulary, self.solutions
         entries = zip(self.entry_query.tolist(), self.entry_token.tolist(), strict=True)
         values = [float(solutions[names[q]].scores[names[x]]) for q, x in entries]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from ntpcore.dataset import Dataset
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
 
+MANY_PAIRS = 5000  # from here on, loading compiled code pays
 _LISTED = 12  # queries, tokens and witnesses that the text shows of each kind
 _CELLS = 24
 
@@ -67,9 +69,19 @@ def answer(
     structure = order.analyse(data, given, max_witnesses=max_witnesses, max_pairs=max_pairs)
     columns = None
     if structure.orders is not None and not any(o.confused for o in structure.orders.values()):
-        columns = margin.W_kq_star(structure.orders)
+        columns = _columns(structure.orders)
     checks = on_data.judge(structure, labels, source, training)
     return Answer(structure, columns, checks)
+
+
+def _columns(orders: Mapping[str, order.PartialOrder]) -> Mapping[str, margin.Solution]:
+    """W_kq_star, by compiled code where there is much to do and numpy is installed."""
+    if sum(len(one.pairs) for one in orders.values()) > MANY_PAIRS:
+        with contextlib.suppress(ImportError):
+            from ntpcore import margin_fast  # loads numpy and numba
+
+            return margin_fast.W_kq_star(orders)
+    return margin.W_kq_star(orders)
 
 
 def to_json(found: Answer) -> dict[str, object]:

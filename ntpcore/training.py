@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore import _kernel
+from ntpcore import _kernel, stepping
 from ntpcore.dataset import InputError
 from ntpcore.logs import log_expm1, log_softplus
 from ntpcore.problem import Problem
@@ -108,7 +108,8 @@ class Rows:
         needed_alpha: the smallest alpha with <G, W> >= (1 + alpha) <G, W_kq_star> ||W|| /
             ||W_kq_star||, cos_weights / cos_star - 1 without cancellation; nan at W = 0.
         change: smallest change of a sample's log-odds in one step since the row before; inf at
-            the first row.
+            the first row. Once every gap exceeds about 45 it is certain not to be negative, and
+            its size is that of the steps that `stepping` looks at.
         change_step: the step that made it.
         log_weight: smallest log of the attention weight of one optimal position, over all states
             since the row before, both ends included.
@@ -183,7 +184,7 @@ def gradient(problem: Problem, weights: Floats, gap: float) -> tuple[float, Floa
     Returns:
         log ||G|| and G / ||G||, (K,).
     """
-    data = _data(problem, gap)
+    data = stepping.Loops(problem, gap).data
     out = _kernel.buffers(data, len(weights))
     top = _kernel.fill_gradient(data, weights, out)
     size = math.sqrt(float(out.gradient @ out.gradient))
@@ -204,6 +205,8 @@ def run(
     record: Sequence[int] | Integers | None = None,
     state: Trajectory | None = None,
     progress: Callable[[int, int], None] | None = None,
+    threads: int = 1,
+    plain: bool = False,
 ) -> Trajectory:
     """Normalized gradient descent on W_kq from zero, or from where a trajectory stands.
 
@@ -220,6 +223,10 @@ def run(
             `log_grid(steps)` if None.
         state: the trajectory to go on with.
         progress: called with the steps taken and the steps in all, now and then.
+        threads: how many threads share the work on large data; the numbers stay the same. Worth it
+            only where so many processors are free.
+        plain: take every step by the plain loop, the reference that the fast ones are tested
+            against.
 
     Raises:
         InputError: a parameter makes no sense, `state` belongs to another run, or the gradient
@@ -249,11 +256,11 @@ def run(
     wanted = {int(step) for step in (log_grid(steps) if record is None else record)}
     last = int(rows[-1]["step"]) if rows else -1
     stops = sorted(step for step in wanted if max(last + 1, at.step) <= step <= steps)
-    data = _data(problem, gap)
+    loops = stepping.Loops(problem, gap, threads, plain)
     for stop in [*stops, steps]:
-        at = _advance(data, at, eta, stop, steps, progress)
+        at = _advance(loops, at, eta, stop, steps, progress)
         if stop in wanted and stop > last:
-            rows.append(_measure(problem, data, at))
+            rows.append(_measure(problem, loops.data, at))
             at, last = State(at.step, at.weights), stop
     return Trajectory(_stack(rows), at, eta, gap, mark)
 
@@ -278,22 +285,8 @@ def _check_parameters(steps: int, eta: float, gap: float) -> None:
             raise InputError(f"{name} is {value!r}; give a positive number")
 
 
-def _data(problem: Problem, gap: float) -> _kernel.Data:
-    """What the inner loops need of a problem."""
-    return _kernel.Data(
-        problem.optimal,
-        np.log(problem.optimal_count),
-        problem.log_pi,
-        problem.start,
-        problem.rival,
-        problem.log_ratio,
-        problem.vocab_size,
-        float(gap),
-    )
-
-
 def _advance(
-    data: _kernel.Data,
+    loops: stepping.Loops,
     at: State,
     eta: float,
     stop: int,
@@ -302,14 +295,12 @@ def _advance(
 ) -> State:
     """The state after `stop` steps in all."""
     weights = at.weights.copy()
-    out, lift = _kernel.buffers(data, len(weights)), np.empty(len(weights))
     step, track = at.step, _kernel.Track(at.change, at.change_step, at.log_weight)
-    chunk = max(1, ENTRIES_PER_CALL // (len(data.rival) + len(data.optimal)))
+    chunk = max(1, ENTRIES_PER_CALL * stepping.SPEED // loops.size)
     while step < stop:
-        todo = min(chunk, stop - step)
-        done, *tracked = _kernel.advance(data, weights, out, lift, eta, step, todo, *track)
-        track, step = _kernel.Track(*tracked), step + done
-        if done < todo:
+        done, track = stepping.advance(loops, weights, eta, step, min(chunk, stop - step), track)
+        step += done
+        if done == 0:
             raise InputError(
                 f"the gradient vanishes at step {step}, where normalized gradient descent is not "
                 "defined; change the step size or the gap"

@@ -21,7 +21,7 @@ from plain_training import (
 )
 from strategies import realizable_data
 
-from ntpcore import _kernel, dataset, generate, problem, stage1, training, transformer
+from ntpcore import _kernel, dataset, generate, problem, stage1, stepping, training, transformer
 from ntpcore.dataset import InputError
 
 EXAMPLE_1 = dataset.read("examples/example1.txt")
@@ -292,7 +292,7 @@ def test_without_numba_the_loops_run_as_plain_python(monkeypatch):
     spec.loader.exec_module(plain)
     assert type(plain.advance).__name__ == "function"
     one, compiled = example_run(200)
-    monkeypatch.setattr(training, "_kernel", plain)
+    monkeypatch.setattr(stepping, "_kernel", plain)
     uncompiled = training.run(one, 200, compiled.eta, compiled.gap)
     assert uncompiled.state.weights == pytest.approx(compiled.state.weights, rel=1e-12)
     assert uncompiled.rows.change == pytest.approx(compiled.rows.change, rel=1e-9)

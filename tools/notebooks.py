@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import platform
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,8 +65,20 @@ def inputs(page: str) -> set[Path]:
     """Every file that the executed copy of a page depends on."""
     source = SOURCES / f"{page}.md"
     trees = [parse_code(cell) for cell in code_cells(source.read_text(encoding="utf-8"))]
-    used = import_closure(Path(), [tree for tree in trees if tree is not None])
-    return {source, *used, *SHAPING}
+    parsed = [tree for tree in trees if tree is not None]
+    return {source, *import_closure(Path(), parsed), *named_files(parsed), *SHAPING}
+
+
+def named_files(trees: Iterable[ast.AST]) -> set[Path]:
+    """Files of the project that code names in full, such as "benchmarks/results.json"."""
+    texts = {
+        node.value
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "/" in node.value
+    }
+    paths = {Path(text) for text in texts if len(text) < 200 and "\0" not in text}
+    return {path for path in paths if not path.is_absolute() and path.is_file()}
 
 
 def state(parameters: Parameters) -> dict[str, object]:

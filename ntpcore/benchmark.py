@@ -1,0 +1,101 @@
+"""What the last `make bench` measured, and whether the code is still the one it measured."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from ntpcore import (
+    _fast,
+    _kernel,
+    compiled,
+    horizon,
+    margin_fast,
+    stepping,
+    training,
+)
+from ntpcore.tables import Table
+
+MEASURED = (_fast, _kernel, compiled, horizon, margin_fast, stepping, training)
+
+
+def code_hash() -> str:
+    """A hash of the modules whose speed is measured, in hexadecimal."""
+    digest = hashlib.sha256()
+    for module in MEASURED:
+        digest.update(Path(str(module.__file__)).read_bytes())
+    return digest.hexdigest()
+
+
+def read(path: str) -> dict[str, Any]:
+    """The results of `make bench`: date, machine, versions, code, and rows.
+
+    Each row has name, size, peer, ours, theirs, unit, ratio and goal; ratio and goal are larger for
+    better, and null where there is none.
+
+    Raises:
+        ValueError: the file holds something else.
+    """
+    found: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    wanted = {"name", "size", "peer", "ours", "theirs", "unit", "ratio", "goal"}
+    if any(set(row) != wanted for row in found["rows"]):
+        raise ValueError(f"{path} has rows without {sorted(wanted)}; run make bench")
+    return found
+
+
+def origin(found: dict[str, Any]) -> str:
+    """When and where it was measured, and whether the code has changed since."""
+    machine = ", ".join(str(value) for value in found["machine"].values())
+    versions = ", ".join(f"{name} {value}" for name, value in sorted(found["versions"].items()))
+    state = "is still the one" if found["code"] == code_hash() else "has changed since; it was not"
+    return (
+        f"Measured on {found['date']} with {machine}; {versions}. The code in this book {state} "
+        f"that was measured ({found['code'][:12]})."
+    )
+
+
+def summary(found: dict[str, Any]) -> str:
+    """How many goals were reached."""
+    judged = [row for row in found["rows"] if row["goal"] is not None and row["ratio"] is not None]
+    reached = sum(row["ratio"] >= row["goal"] for row in judged)
+    return f"{reached} of {len(judged)} goals reached."
+
+
+def table(found: dict[str, Any], starts: tuple[str, ...] = ("",)) -> Table:
+    """The rows whose name starts in one of these ways, as text."""
+    rows = [
+        (
+            row["name"],
+            row["size"],
+            row["peer"],
+            _number(row["ours"]),
+            _number(row["theirs"]),
+            row["unit"],
+            _number(row["ratio"]),
+            _number(row["goal"]),
+            _mark(row),
+        )
+        for row in found["rows"]
+        if row["name"].startswith(starts)
+    ]
+    header = ("what", "size", "peer", "ours", "theirs", "unit", "ratio", "goal", "")
+    return Table(header, tuple(rows))
+
+
+def names(found: dict[str, Any]) -> list[str]:
+    """The names of the rows, each once."""
+    return list(dict.fromkeys(row["name"] for row in found["rows"]))
+
+
+def _mark(row: dict[str, Any]) -> str:
+    """Whether the goal was reached."""
+    if row["goal"] is None or row["ratio"] is None:
+        return ""
+    return "reached" if row["ratio"] >= row["goal"] else "missed"
+
+
+def _number(value: float | None) -> str:
+    """A number with three digits; a dash where there is none."""
+    return "–" if value is None else f"{value:.3g}"

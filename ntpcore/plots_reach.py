@@ -1,0 +1,87 @@
+"""Drawings of the pages on very long runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from ntpcore.checks.huang2024.reach import BOUNDS, EXACT, Long, Walk, bites
+from ntpcore.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+
+COLORS = (OPTIMAL, NONOPTIMAL, NONCOMPARABLE)
+MARKERS = ("o", "s", "^")
+STYLES = ("--", ":")
+
+
+def draw_reach(axes: Axes, one: Long) -> None:
+    """1 - cos of one run up to 1e15 steps, with the bounds and where they fall below 1.
+
+    Args:
+        axes: where to draw.
+        one: the run.
+    """
+    t = one.step
+    exact = t <= EXACT
+    axes.plot(t[exact], one.one_minus_cos[exact], color=OPTIMAL, linewidth=2.2)
+    axes.plot(t[~exact], one.one_minus_cos[~exact], color=OPTIMAL, linewidth=1.1)
+    late = t[t >= 2]
+    for bound, style in zip(BOUNDS, STYLES, strict=True):
+        values = np.exp(bound.log_bound(one.run.constants, np.log(late)))
+        axes.plot(late, values, style, color=BOUND)
+        first = bites(one, bound)
+        axes.plot([first], [1.0], marker="D", color=BOUND, markersize=5)
+    axes.axhline(1.0, color=NONCOMPARABLE, linewidth=0.6)
+    axes.set(xscale="log", yscale="log", xlim=(1, 2e15), xlabel="steps $t$")
+    axes.set_ylabel("$1 - \\cos$ to $W_{\\mathrm{kq}}^*$")
+    middle = len(t) // 2
+    axes.text(t[middle] / 5, one.one_minus_cos[middle] / 1e3, "measured", color=OPTIMAL, ha="right")
+    axes.text(2e3, 1e13, "bounds of Theorem 1", ha="left")
+    axes.text(0.03, 0.05, one.run.name, transform=axes.transAxes, weight="bold")
+
+
+def draw_excess(axes: Axes, runs: Sequence[Long]) -> None:
+    """How many powers of ten the loss is above its floor, below zero, against the paper's rate.
+
+    Args:
+        axes: where to draw.
+        runs: the runs; the rate is drawn for each.
+    """
+    for one, color, marker in zip(runs, COLORS, MARKERS, strict=False):
+        t, powers = one.step, -one.log_excess / math.log(10)
+        shown = powers > 1
+        every = slice(None, None, 12)
+        axes.plot(t[shown], powers[shown], color=color, label=one.run.name)
+        axes.plot(t[shown][every], powers[shown][every], marker, color=color, markersize=4)
+        rate = one.run.constants.C1 * t / math.log(10)
+        axes.plot(t[rate > 1], rate[rate > 1], "--", color=color, linewidth=1)
+    axes.set(xscale="log", yscale="log", xlabel="steps $t$")
+    axes.set_ylabel("$-\\log_{10}$ of the loss excess")
+    axes.legend(frameon=False)
+
+
+def draw_walks(axes: Axes, found: Sequence[Walk]) -> None:
+    """Errors of runs in common arithmetic.
+
+    Args:
+        axes: where to draw.
+        found: the runs.
+    """
+    names = list(dict.fromkeys(one.name for one in found))
+    for one in found:
+        color = COLORS[names.index(one.name)]
+        single = one.precision == "float32"
+        shown = one.error > 1e-16
+        label = None if single else one.name
+        style = "--" if single else "-"
+        axes.plot(one.step[shown], one.error[shown], style, color=color, label=label)
+        if one.stuck:
+            axes.plot(one.step[-1:], one.error[-1:], "X", color=color, markersize=8)
+    axes.axhline(1.0, color=BOUND, linewidth=0.6)
+    axes.set(xscale="log", yscale="log", xlabel="steps $t$", ylabel="relative error of $W$")
+    axes.set_xlim(left=30)
+    axes.text(40, 3e-6, "float32 (dashed)")
+    axes.text(40, 3e-14, "float64 (solid)")
+    axes.legend(frameon=False, loc="lower right")

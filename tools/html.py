@@ -16,7 +16,7 @@ import yaml
 
 from ntpcore.catalogue import CATALOGUE
 from tools.inspect_site import problems
-from tools.outputs import ledger, read_checks
+from tools.outputs import ledger, read_checks, read_downloads
 
 STAGE = Path(".build/stage")
 SOURCE, OUTPUT = STAGE / "src", STAGE / "html"
@@ -31,6 +31,7 @@ SHAPING = tuple(
         "ntpcore/catalogue_huang2024.py",
         "ntpcore/catalogue_tian2023.py",
         "ntpcore/claims.py",
+        "ntpcore/tables.py",
         "tools/html.py",
         "tools/inspect_site.py",
         "tools/outputs.py",
@@ -95,12 +96,27 @@ def build_site(pages: Path, target: Path) -> None:
     claims = {"claims": ledger(CATALOGUE, found)}
     text = json.dumps(claims, ensure_ascii=False, indent=2) + "\n"
     (OUTPUT / "claims.json").write_text(text, encoding="utf-8")
+    write_downloads(SOURCE / "pages", OUTPUT / "data")
     notebooks = sorted(path.stem for path in Path("notebooks").glob("*.md"))
     wrong = problems(OUTPUT, toc_pages(), notebooks, CATALOGUE, found)
     if wrong:
         raise SiteError("the built pages are not as they must be:\n  " + "\n  ".join(wrong))
     replace(OUTPUT, target, previous_of(target))
     shutil.rmtree(STAGE, ignore_errors=True)
+
+
+def write_downloads(pages: Path, folder: Path) -> None:
+    """Write the files that pages offer.
+
+    Raises:
+        SiteError: two pages offer different files of one name.
+    """
+    written: dict[str, tuple[str, str]] = {}
+    for page, name, text in read_downloads(pages):
+        if written.setdefault(name, (page, text))[1] != text:
+            raise SiteError(f"{page} and {written[name][0]} offer different files named {name}")
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def stage_sources(pages: Path) -> None:

@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page serve lab test lint lock pin clean distclean bench
+.PHONY: help setup book page serve lab test lint lock pin clean distclean bench figures-long
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -21,6 +21,7 @@ help: ## this list
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
+	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
 	@echo "make clean                remove what was built; make distclean: .venv as well"
 	@echo "Settings: JOBS=2 notebooks at once, PYTHON=python3 for .venv"
 
@@ -59,6 +60,9 @@ pin: setup
 bench: setup
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NTPCORE_VARIABLES= \
 	  XLA_FLAGS=--xla_cpu_multi_thread_eigen=false $(VENV_PYTHON) -m benchmarks.run
+
+figures-long: setup
+	@$(VENV_PYTHON) -m tools.figures_long
 
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \

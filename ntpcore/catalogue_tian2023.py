@@ -12,7 +12,7 @@ _FATES = "tian2023_s5_fates"
 _SNAPPING = "tian2023_s6_snapping"
 _DISCUSSION = "tian2023_s7_discussion"
 _BOTH = "two_papers"
-_SYNTHETIC: str | None = None
+_SYNTHETIC = "tian2023_s8_synthetic"
 _WIKITEXT: str | None = None
 
 ROWS: tuple[Claim, ...] = (

@@ -15,7 +15,7 @@ import yaml
 
 from ntpcore.catalogue import CATALOGUE
 from tools.inspect_site import problems
-from tools.outputs import read_checks
+from tools.outputs import read_checks, read_downloads
 from tools.published import FILE, SCHEMA, publish, to_text
 
 STAGE = Path(".build/stage")
@@ -30,6 +30,7 @@ SHAPING = tuple(
         "requirements.txt",
         "tools/checksources.py",
         "tools/graph.py",
+        "ntpcore/tables.py",
         "tools/html.py",
         "tools/imports.py",
         "tools/inspect_site.py",
@@ -104,12 +105,27 @@ def build_site(pages: Path, target: Path) -> None:
         raise SiteError(str(error)) from None
     (OUTPUT / FILE).write_text(to_text(document), encoding="utf-8")
     shutil.copy(SCHEMA, OUTPUT / SCHEMA.name)
+    write_downloads(SOURCE / "pages", OUTPUT / "data")
     notebooks = sorted(path.stem for path in Path("notebooks").glob("*.md"))
     wrong = problems(OUTPUT, toc_pages(), notebooks, CATALOGUE, found)
     if wrong:
         raise SiteError("the built pages are not as they must be:\n  " + "\n  ".join(wrong))
     replace(OUTPUT, target, previous_of(target))
     shutil.rmtree(STAGE, ignore_errors=True)
+
+
+def write_downloads(pages: Path, folder: Path) -> None:
+    """Write the files that pages offer.
+
+    Raises:
+        SiteError: two pages offer different files of one name.
+    """
+    written: dict[str, tuple[str, str]] = {}
+    for page, name, text in read_downloads(pages):
+        if written.setdefault(name, (page, text))[1] != text:
+            raise SiteError(f"{page} and {written[name][0]} offer different files named {name}")
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def stage_sources(pages: Path) -> None:

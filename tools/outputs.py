@@ -11,6 +11,7 @@ from typing import Any
 
 from ntpcore.claims import MIME, Claim, Verdict
 from ntpcore.dependencies import Standing, standings
+from ntpcore.tables import DOWNLOAD_MIME
 
 Data = dict[str, Any]
 
@@ -36,6 +37,17 @@ def read_checks(folder: Path) -> list[Found]:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
         for output in cell.get("outputs", [])
         if MIME in output.get("data", {})
+    ]
+
+
+def read_downloads(folder: Path) -> list[tuple[str, str, str]]:
+    """Page, name and text of every file that an executed notebook offers."""
+    return [
+        (path.stem, output["data"][DOWNLOAD_MIME]["name"], output["data"][DOWNLOAD_MIME]["text"])
+        for path in sorted(folder.glob("*.ipynb"))
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for output in cell.get("outputs", [])
+        if DOWNLOAD_MIME in output.get("data", {})
     ]
 
 

@@ -194,7 +194,11 @@ def test_ours_snapping_exponents_notice_those_of_theorem_4() -> None:
 
 
 def test_tian2023_eq_131_is_proved() -> None:
-    assert snapping_insights.check_tian2023_eq_131().verdict is Verdict.PROVED
+    check = snapping_insights.check_tian2023_eq_131()
+    assert check.verdict is Verdict.PROVED
+    tau = 2 * decoder.crossings(1000)[1]  # of t_0; the second stage puts ln(M tau) for M h
+    error = math.log(1000 * tau) / float(decoder.height(1000, tau)) - 1
+    assert float(check.numbers["neglected"]) == pytest.approx(error, abs=1e-3)
 
 
 def test_tian2023_eq_131_by_hand_at_twice_the_upper_zero() -> None:

@@ -344,7 +344,7 @@ ROWS: tuple[Claim, ...] = (
         "rate at which the critical point is approached",
         "Appendix D.4",
         _SAMPLING,
-        ("tian2023-thm-5",),
+        ("tian2023-thm-5", "tian2023-lem-5", "tian2023-lem-11"),
     ),
     Claim(
         "ours-decoder-rate",
@@ -352,7 +352,7 @@ ROWS: tuple[Claim, ...] = (
         "the exact number of steps to an accuracy",
         "this book",
         _SAMPLING,
-        ("tian2023-lem-6",),
+        ("tian2023-lem-6", "tian2023-eq-33"),
     ),
     # Section 4 and Appendix D.5: the gradient that reaches the attention
     Claim("tian2023-lem-13", "Lemma 13", "entries of E", "Appendix D.5", _GRADIENT),
@@ -455,12 +455,11 @@ ROWS: tuple[Claim, ...] = (
         "Section 4",
         _GRADIENT,
         (
-            "tian2023-asm-2",
             "tian2023-eq-88-corrected",
-            "tian2023-eq-93-corrected",
+            "ours-xi-positive",
             "tian2023-thm-5",
-            "tian2023-cor-1",
-            "tian2023-lem-9",
+            "tian2023-lem-6",
+            "tian2023-lem-8",
         ),
     ),
     Claim(
@@ -469,7 +468,7 @@ ROWS: tuple[Claim, ...] = (
         "positive without a lower bound on the eigenvalues",
         "this book",
         _GRADIENT,
-        ("tian2023-lem-14",),
+        ("tian2023-lem-14", "tian2023-eq-88-corrected"),
     ),
     Claim(
         "ours-xi-true",
@@ -486,7 +485,7 @@ ROWS: tuple[Claim, ...] = (
         "dynamics of the attention",
         "Section 5",
         _FATES,
-        ("tian2023-eq-4", "tian2023-eq-6", "tian2023-thm-1"),
+        ("tian2023-eq-4", "tian2023-eq-6", "tian2023-eq-9"),
     ),
     Claim(
         "tian2023-eq-10",
@@ -502,7 +501,7 @@ ROWS: tuple[Claim, ...] = (
         "the same on the clock of single samples",
         "Section 5",
         _FATES,
-        ("tian2023-eq-4", "tian2023-eq-6", "tian2023-thm-1-corrected"),
+        ("tian2023-eq-4", "tian2023-eq-6", "tian2023-eq-9"),
     ),
     Claim(
         "tian2023-thm-2",
@@ -653,7 +652,7 @@ ROWS: tuple[Claim, ...] = (
         "the solution of (13) with its constant",
         "Section 6",
         _SNAPPING,
-        ("tian2023-eq-13", "tian2023-lem-9", "tian2023-eq-128"),
+        ("tian2023-eq-124-corrected", "tian2023-eq-128", "tian2023-lem-6", "tian2023-lem-8"),
     ),
     Claim(
         "tian2023-eq-124",
@@ -669,7 +668,7 @@ ROWS: tuple[Claim, ...] = (
         "the same with its constant",
         "Appendix F",
         _SNAPPING,
-        ("tian2023-eq-13",),
+        ("tian2023-eq-13-corrected",),
     ),
     Claim(
         "tian2023-eq-128",
@@ -693,7 +692,7 @@ ROWS: tuple[Claim, ...] = (
         "the bound for large times",
         "Appendix F",
         _SNAPPING,
-        ("tian2023-eq-128",),
+        ("tian2023-eq-128", "tian2023-thm-4-corrected"),
     ),
     Claim(
         "tian2023-app-decoder-rate",
@@ -709,7 +708,7 @@ ROWS: tuple[Claim, ...] = (
         "larger rates make sparser attention",
         "Section 6",
         _SNAPPING,
-        ("tian2023-thm-4",),
+        ("tian2023-thm-4-corrected",),
     ),
     Claim(
         "tian2023-app-slow-decoder",
@@ -717,7 +716,7 @@ ROWS: tuple[Claim, ...] = (
         "a slower decoder makes sparser attention",
         "Section 6",
         _SNAPPING,
-        ("tian2023-thm-4",),
+        ("tian2023-thm-4-corrected",),
     ),
     Claim(
         "tian2023-fig-3",
@@ -741,7 +740,7 @@ ROWS: tuple[Claim, ...] = (
         "exponents of scanning and snapping under (10)",
         "this book",
         _SNAPPING,
-        ("tian2023-eq-10", "tian2023-eq-13-corrected"),
+        ("tian2023-eq-10", "tian2023-eq-13-corrected", "tian2023-eq-128"),
     ),
     Claim(
         "ours-coupled-flow",
@@ -904,7 +903,7 @@ ROWS: tuple[Claim, ...] = (
     Claim(
         "ours-two-most-frequent",
         "Optimal is frequent (ours)",
-        "under Assumption 3 the optimal token is the most probable one of its class",
+        "under Assumption 3 no token of its class is more probable than the optimal one",
         "this book",
         _BOTH,
         ("huang2024-asm-3", "ours-two-optimal-distinct"),
@@ -947,6 +946,6 @@ ROWS: tuple[Claim, ...] = (
         "normalized gradients take the path of (10) to its end, one winner",
         "this book",
         _BOTH,
-        ("tian2023-eq-10", "tian2023-thm-1-corrected"),
+        ("tian2023-eq-10", "tian2023-eq-100", "tian2023-thm-1-corrected"),
     ),
 )

@@ -451,11 +451,27 @@ def test_tian2023_thm_1_holds_under_some_readings_only(modified, plain):
     assert [reading.verdict for reading in check.readings] == [
         Verdict.CONSISTENT,
         Verdict.CONSISTENT,
-        Verdict.REFUTED,
-        Verdict.REFUTED,
-        Verdict.REFUTED,
+        *[Verdict.REFUTED] * 4,
     ]
     assert gradient.control_tian2023_thm_1(3).noticed
+
+
+def test_tian2023_thm_1_early_steps_can_turn_the_sign():
+    # four dense vectors in a row, one update (26) of the third, the gradient of the first
+    f = np.zeros((4, 7))
+    for n in range(3):
+        f[[n, n + 1], n] = 0.15**0.5
+    f[range(4), range(3, 7)] = (1 - (f**2).sum(axis=1)) ** 0.5
+    gram, error = f @ f.T, -np.full(10_000, 1e-4)
+    error[2] += 1
+    Y = 0.5 * np.outer(f.T @ np.linalg.inv(gram)[:, 2], error)
+    weights = np.exp(f[0] @ Y)
+    residual = -weights / weights.sum()
+    residual[0] += 1
+    a = np.linalg.lstsq(f.T, Y @ residual, rcond=None)[0]
+    expected = -a[1:] @ gram[0, 1:]
+    assert expected < 0
+    assert gradient.first_step_xi() == pytest.approx(expected, rel=1e-6)
 
 
 def test_tian2023_thm_1_needs_a_constant_that_grows_with_the_vocabulary():

@@ -50,14 +50,14 @@ def test_tian2023_eq_13_by_hand_for_two_classes() -> None:
     assert -change[0] / xi[0] == pytest.approx(2 * 0.99)  # K (1 - c^2), not 1
 
 
-def test_tian2023_eq_13_holds_on_one_clock_only() -> None:
+def test_tian2023_eq_13_is_off_by_the_number_of_classes() -> None:
     check = snapping_equations.check_tian2023_eq_13()
-    assert check.verdict is Verdict.CONSISTENT
-    assert verdicts(check.readings) == [Verdict.REFUTED, Verdict.CONSISTENT]
+    assert check.verdict is Verdict.REFUTED
+    assert "K = 2" in check.witness
     assert (check.numbers["sum_2"], check.numbers["mean_2"]) == ("2.0000", "1.0000")
 
 
-def test_tian2023_eq_13_notices_a_factor() -> None:
+def test_tian2023_eq_13_holds_when_10_is_divided_by_the_number_of_classes() -> None:
     assert snapping_equations.control_tian2023_eq_13().noticed
 
 
@@ -194,7 +194,11 @@ def test_ours_snapping_exponents_notice_those_of_theorem_4() -> None:
 
 
 def test_tian2023_eq_131_is_proved() -> None:
-    assert snapping_insights.check_tian2023_eq_131().verdict is Verdict.PROVED
+    check = snapping_insights.check_tian2023_eq_131()
+    assert check.verdict is Verdict.PROVED
+    tau = 2 * decoder.crossings(1000)[1]  # of t_0; the second stage puts ln(M tau) for M h
+    error = math.log(1000 * tau) / float(decoder.height(1000, tau)) - 1
+    assert float(check.numbers["neglected"]) == pytest.approx(error, abs=1e-3)
 
 
 def test_tian2023_eq_131_by_hand_at_twice_the_upper_zero() -> None:
@@ -323,9 +327,9 @@ def test_tian2023_fig_9_notices_two_classes() -> None:
 # The coupled flow
 
 
-def test_ours_coupled_flow_is_proved() -> None:
+def test_ours_coupled_flow_agrees_with_the_dense_model() -> None:
     check = coupled.check_ours_coupled_flow()
-    assert check.verdict is Verdict.PROVED
+    assert check.verdict is Verdict.CONSISTENT
     assert check.numbers["rows"] == "5"
 
 

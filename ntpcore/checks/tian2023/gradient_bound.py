@@ -46,7 +46,8 @@ def check_tian2023_eq_93(
         slacks = [_slack_93(one, bound(one), sign) for one in spectra]
         failures[name] = sum(slack < -ROUNDING for slack in slacks)
         verdict = Verdict.REFUTED if failures[name] else Verdict.CONSISTENT
-        readings.append(Reading(f"The bound is {name}, by 1 - |lambda_1|.", verdict))
+        text = f"The numerator is {name}, the denominator 1 - |lambda_1|."
+        readings.append(Reading(text, verdict))
     names = list(BOUNDS_93)
     numbers = {"smallest": str(failures[names[0]]), "entry": str(failures[names[1]])}
     strict = BOUNDS_93[names[0]]  # the weaker of the two: it decides the row

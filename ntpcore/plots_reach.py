@@ -76,8 +76,10 @@ def draw_walks(axes: Axes, found: Sequence[Walk]) -> None:
         shown = one.error > 1e-16
         label = None if single else one.name
         style = "--" if single else "-"
-        line = {"linestyle": style, "marker": marker, "markevery": 9, "markersize": 4}
-        axes.plot(one.step[shown], one.error[shown], color=color, label=label, **line)
+        form = style + marker
+        axes.plot(
+            one.step[shown], one.error[shown], form, color=color, label=label, markevery=9, ms=4
+        )
         if one.stuck:
             axes.plot(one.step[-1:], one.error[-1:], "X", color=color, markersize=8)
     axes.axhline(1.0, color=BOUND, linewidth=0.6)

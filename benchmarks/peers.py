@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+SLOW = 20  # seconds after which a step is not repeated
 LARGEST = 16 * 2**30  # bytes of memory that a peer may ask for
 
 
@@ -157,10 +158,13 @@ PEERS = {
 
 def measure(steps: Callable[[int], Any], seconds: float) -> float:
     """Median seconds of a step, over calls of about a tenth of the time."""
-    steps(1)  # compiles and allocates
-    began = time.perf_counter()
-    steps(1)
-    once = time.perf_counter() - began
+    once = 0.0
+    for _ in range(2):  # the first call compiles and allocates
+        began = time.perf_counter()
+        steps(1)
+        once = time.perf_counter() - began
+        if once > SLOW:
+            return once
     number = max(1, int(seconds / 10 / max(once, 1e-9)))
     times: list[float] = []
     while len(times) < 3 or sum(times) * number < seconds:

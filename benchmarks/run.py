@@ -422,15 +422,17 @@ def main(arguments: list[str]) -> int:
         start_rows,
         book_rows,
     )
-    rows = [found for part in parts for found in part(tiny)]
-    results = {
+    results: dict[str, Any] = {
         "date": datetime.date.today().isoformat(),
         "machine": described,
         "versions": versions(),
         "code": benchmark.code_hash(),
-        "rows": rows,
+        "rows": [],
     }
-    target.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    for part in parts:
+        results["rows"] += list(part(tiny))
+        text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+        target.write_text(text, encoding="utf-8")  # after each part: a run takes long
     print(f"{benchmark.summary(results)} Saved to {target}.")
     return 0
 

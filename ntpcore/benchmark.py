@@ -45,15 +45,15 @@ def read(path: str) -> dict[str, Any]:
     return found
 
 
-def origin(found: dict[str, Any]) -> str:
+def origin(found: dict[str, Any]) -> Table:
     """When and where it was measured, and whether the code has changed since."""
-    machine = ", ".join(str(value) for value in found["machine"].values())
     versions = ", ".join(f"{name} {value}" for name, value in sorted(found["versions"].items()))
-    state = "is still the one" if found["code"] == code_hash() else "has changed since; it was not"
-    return (
-        f"Measured on {found['date']} with {machine}; {versions}. The code in this book {state} "
-        f"that was measured ({found['code'][:12]})."
-    )
+    current = found["code"] == code_hash()
+    state = "still the one that was measured" if current else "has changed since it was measured"
+    rows = [("date", found["date"])]
+    rows += [(name, str(value)) for name, value in found["machine"].items()]
+    rows += [("versions", versions), ("code", f"{state} ({found['code'][:12]})")]
+    return Table(("measured on", ""), tuple(rows))
 
 
 def summary(found: dict[str, Any]) -> str:
@@ -70,18 +70,15 @@ def table(found: dict[str, Any], starts: tuple[str, ...] = ("",)) -> Table:
             row["name"],
             row["size"],
             row["peer"],
-            _number(row["ours"]),
-            _number(row["theirs"]),
-            row["unit"],
+            _number(row["ours"], row["unit"]),
+            _number(row["theirs"], row["unit"]),
             _number(row["ratio"]),
-            _number(row["goal"]),
-            _mark(row),
+            f"{_number(row['goal'])} {_mark(row)}".strip(),
         )
         for row in found["rows"]
         if row["name"].startswith(starts)
     ]
-    header = ("what", "size", "peer", "ours", "theirs", "unit", "ratio", "goal", "")
-    return Table(header, tuple(rows))
+    return Table(("what", "size", "peer or limit", "ours", "theirs", "ratio", "goal"), tuple(rows))
 
 
 def names(found: dict[str, Any]) -> list[str]:
@@ -96,6 +93,6 @@ def _mark(row: dict[str, Any]) -> str:
     return "reached" if row["ratio"] >= row["goal"] else "missed"
 
 
-def _number(value: float | None) -> str:
-    """A number with three digits; a dash where there is none."""
-    return "–" if value is None else f"{value:.3g}"
+def _number(value: float | None, unit: str = "") -> str:
+    """A number with three digits and its unit; a dash where there is none."""
+    return "–" if value is None else f"{value:.3g} {unit}".strip()

@@ -183,8 +183,14 @@ def extend(
     inner = _settle(one, state, s, one.inner.T @ start)
     jump = float(np.abs(_offset(one, state, inner) - start).max())
     logs = np.log(times * eta)
+    guess = [inner]  # the last inner part, from which the next one is found in a few steps
+
+    def velocity(log_s: float, at: Floats) -> Floats:
+        rate, guess[0] = _velocity(one, log_s, at, guess[0])
+        return rate
+
     solution = solve_ivp(
-        _Velocity(one, inner),
+        velocity,
         (math.log(s), max(logs[-1], math.log(s))),
         state,
         method="DOP853",
@@ -233,29 +239,27 @@ def _settle(one: Flow, state: Floats, s: float, inner: Floats) -> Floats:
     return inner
 
 
-@dataclass
-class _Velocity:
-    """The right-hand side for the integrator; keeps the last inner part as its next guess."""
+def _velocity(one: Flow, log_s: float, state: Floats, inner: Floats) -> tuple[Floats, Floats]:
+    """d state / d log s, and the inner part there.
 
-    one: Flow
-    inner: Floats
-
-    def __call__(self, log_s: float, state: Floats) -> Floats:
-        """d state / d log s."""
-        one, s = self.one, math.exp(log_s)
-        self.inner = _settle(one, state, s, self.inner)
-        logs = one.logs(_offset(one, state, self.inner), s)
-        p = _log_sum(logs)[1]
-        along = float(p @ (1 / one.length + one.rate))  # <u, P>: every (B u)_e is that
-        sizes = np.bincount(one.component)
-        a, b = one.component[one.upper], one.component[one.lower]
-        leave = a != b
-        net = np.bincount(a[leave], p[leave], len(sizes)) - np.bincount(
-            b[leave], p[leave], len(sizes)
-        )
-        across = float((net**2 / sizes).sum())  # |Q P|^2
-        size = math.sqrt(along**2 + across)
-        return np.append(s * net / (size * sizes), -s * across / (size * (size + along)))
+    Args:
+        one: the flow.
+        log_s: log s.
+        state: (c + 1,), component means and the part along u.
+        inner: a guess of the inner part.
+    """
+    s, sizes = math.exp(log_s), np.bincount(one.component)
+    inner = _settle(one, state, s, inner)
+    p = _log_sum(one.logs(_offset(one, state, inner), s))[1]
+    along = float(p @ (1 / one.length + one.rate))  # <u, P>: every (B u)_e is that
+    a, b = one.component[one.upper], one.component[one.lower]
+    leave = a != b
+    net = np.bincount(a[leave], p[leave], len(sizes))
+    net -= np.bincount(b[leave], p[leave], len(sizes))
+    across = float((net**2 / sizes).sum())  # |Q P|^2
+    size = math.sqrt(along**2 + across)
+    rate = np.append(s * net / (size * sizes), -s * across / (size * (size + along)))
+    return rate, inner
 
 
 def _report(

@@ -38,7 +38,7 @@ def draw_reach(axes: Axes, one: Long) -> None:
     axes.set_ylabel("$1 - \\cos$ to $W_{\\mathrm{kq}}^*$")
     middle = len(t) // 2
     axes.text(t[middle] / 5, one.one_minus_cos[middle] / 1e3, "measured", color=OPTIMAL, ha="right")
-    axes.text(2e3, 1e13, "bounds of Theorem 1", ha="left")
+    axes.text(0.35, 0.93, "Theorem 1", transform=axes.transAxes)
     axes.text(0.03, 0.05, one.run.name, transform=axes.transAxes, weight="bold")
 
 
@@ -71,17 +71,20 @@ def draw_walks(axes: Axes, found: Sequence[Walk]) -> None:
     """
     names = list(dict.fromkeys(one.name for one in found))
     for one in found:
-        color = COLORS[names.index(one.name)]
+        color, marker = COLORS[names.index(one.name)], MARKERS[names.index(one.name)]
         single = one.precision == "float32"
         shown = one.error > 1e-16
         label = None if single else one.name
         style = "--" if single else "-"
-        axes.plot(one.step[shown], one.error[shown], style, color=color, label=label)
+        form = style + marker
+        axes.plot(
+            one.step[shown], one.error[shown], form, color=color, label=label, markevery=9, ms=4
+        )
         if one.stuck:
             axes.plot(one.step[-1:], one.error[-1:], "X", color=color, markersize=8)
     axes.axhline(1.0, color=BOUND, linewidth=0.6)
     axes.set(xscale="log", yscale="log", xlabel="steps $t$", ylabel="relative error of $W$")
     axes.set_xlim(left=30)
-    axes.text(40, 3e-6, "float32 (dashed)")
-    axes.text(40, 3e-14, "float64 (solid)")
-    axes.legend(frameon=False, loc="lower right")
+    axes.text(130, 2e-6, "float32 (dashed)")
+    axes.text(250, 2e-15, "float64 (solid)")
+    axes.legend(frameon=False, loc=(0.28, 0.25))

@@ -20,7 +20,7 @@ import nbformat
 import pytest
 from tiny_book import ROOT, build, build_command, clean_environment, make_tiny_book
 
-from tools import environment, html, lint, serve
+from tools import environment, html, lint, notebooks, serve
 from tools.imports import import_closure, imported_names
 from tools.inspect_site import Page
 from tools.lock import LockedError, lock
@@ -522,3 +522,10 @@ def test_a_difference_of_one_byte_is_noticed(built: Path, tiny: Path) -> None:
     assert first_difference(built / "_build/html", tiny / "_build/html") == ""
     replace(tiny / "_build/html/pages/first.html", "The first page", "The First page")
     assert "pages/first.html, line" in first_difference(built / "_build/html", tiny / "_build/html")
+
+
+def test_a_file_that_a_page_names_is_one_of_its_inputs() -> None:
+    code = "read('examples/example1.txt'); read('no/such/file'); read('/etc/passwd')"
+    trees = [ast.parse(code)]
+    assert notebooks.named_files(trees) == {Path("examples/example1.txt")}
+    assert notebooks.named_files([ast.parse("x = 'a' + 'b'")]) == set()

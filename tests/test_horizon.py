@@ -73,7 +73,7 @@ def test_the_velocity_has_its_digits_where_the_difference_has_none(s):
         one, late_state(one, eta, gap), HAND_OVER, eta, gap, np.array([max(s / eta, 1e5)])
     )
     state = horizon._state(flow, far.offset[0])
-    ours = horizon._Velocity(flow, flow.inner.T @ far.offset[0])(math.log(s), state)
+    ours = horizon._velocity(flow, math.log(s), state, flow.inner.T @ far.offset[0])[0]
     s = math.exp(math.log(s))
     with mp.workdps(60):
         exact = _state_velocity_in_digits(one, flow, state, far.offset[0], mp.mpf(s))

@@ -28,6 +28,7 @@ from sphinx_proof.nodes import depart_unenumerable_node, unenumerable_node
 
 from ntpcore.catalogue import CATALOGUE
 from ntpcore.claims import MIME, render_html
+from ntpcore.tables import DOWNLOAD_MIME
 from tools.checksources import find_sources
 from tools.outputs import ledger, read_checks, standings_of
 from tools.prose import ROLE
@@ -143,6 +144,7 @@ def name_verdicts(app: Sphinx, docname: str, source: list[str]) -> None:
         fill_alt(app, docname, cell)
         for output in cell.get("outputs", []):
             data = output.get("data", {})
+            data.pop(DOWNLOAD_MIME, None)  # the build has written the file
             if MIME in data and "text/html" in data:
                 html = data["text/html"]
                 card = html if isinstance(html, str) else "".join(html)

@@ -131,6 +131,74 @@ def check(
 
 
 @app.command(
+    epilog="Examples: ntpcore repair examples/contradiction.txt  |  "
+    "ntpcore repair examples/gettysburg.txt --greedy --write rest.jsonl --write-collocation n.txt"
+)
+def repair(
+    file: File,
+    form: Form = None,
+    chars: Chars = False,
+    collocation: Collocation = None,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="Search without SciPy: fast, with a bound, not exact.")
+    ] = False,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.1, help="Time for the integer program.")
+    ] = 60.0,
+    write: Annotated[
+        str | None, typer.Option("--write", help="Write the rest to this file, as JSON Lines.")
+    ] = None,
+    write_collocation: Annotated[
+        str | None,
+        typer.Option("--write-collocation", help="Write the collocation to this file."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace these files if they are there.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of the report.")
+    ] = False,
+) -> None:
+    """The largest part of the data in FILE for which Assumption 1 holds, and what to drop.
+
+    An integer program finds the fewest samples to drop, counted as often as they occur, and the
+    collocation that lets the most of them stay. Where time runs out, the gap says how much
+    larger another part could be. What --write and --write-collocation wrote can be checked by
+    ntpcore check REST --collocation COLLOCATION.
+
+    Exit code 0: a part was found. 2: the input cannot be used.
+    """
+    from ntpcore import files, repair_program, repair_report
+    from ntpcore import repair as repairing
+
+    targets = {"--write": write, "--write-collocation": write_collocation}
+    wanted = {option: path for option, path in targets.items() if path is not None}
+    inputs = [name for name in (file, collocation) if name not in (None, "-")]
+    for option, path in wanted.items():
+        files.check_target(path, option, overwrite, inputs)
+    if len({os.path.realpath(path) for path in wanted.values()}) < len(wanted):
+        raise dataset.InputError(f"{write}: named twice; give samples and collocation a file each")
+    data, given = _read(file, form, chars, collocation)
+    table = repairing.tabulate(data, given)
+    if greedy:
+        found = repairing.solve_greedy(table)
+    else:
+        found = repair_program.solve_exact(table, seconds=seconds)
+    contents = {}
+    if write is not None:
+        contents[write] = repair_report.rest_lines(found)
+    if write_collocation is not None:
+        contents[write_collocation] = repair_report.collocation_lines(found)
+    files.write_whole(contents)
+    names = {"samples": write, "collocation": write_collocation}
+    written = {what: path for what, path in names.items() if path is not None}
+    if as_json:
+        _write(_json(repair_report.to_json(found)))
+    else:
+        _write(_text(lambda say: repair_report.write_text(found, say, written)))
+
+
+@app.command(
     epilog="Examples: ntpcore train examples/example1.txt  |  "
     "ntpcore train examples/example1.txt --output run.npz --steps 9000 --resume"
 )

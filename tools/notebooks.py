@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shutil
 import time
 from collections.abc import Mapping
@@ -63,9 +64,11 @@ def defaults_by_page() -> dict[str, dict[str, object]]:
 def inputs(page: str) -> set[Path]:
     """Every file that the executed copy of a page depends on."""
     source = SOURCES / f"{page}.md"
-    trees = [parse_code(cell) for cell in code_cells(source.read_text(encoding="utf-8"))]
+    text = source.read_text(encoding="utf-8")
+    trees = [parse_code(cell) for cell in code_cells(text)]
     used = import_closure(Path(), [tree for tree in trees if tree is not None])
-    return {source, *used, *SHAPING}
+    data = {path for path in map(Path, re.findall(r"examples/[\w.]+", text)) if path.is_file()}
+    return {source, *used, *data, *SHAPING}
 
 
 def state(parameters: Parameters) -> dict[str, object]:

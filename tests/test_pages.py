@@ -43,6 +43,8 @@ OUTER_RING = {
     "plots",
     "repair_report",
     "report",
+    "report_page",
+    "report_study",
     "sweep",
     "training_report",
 }

@@ -7,6 +7,7 @@ from ntpcore.claims import Claim
 _SETUP = "huang2024_s3_setup"
 _DATA = "huang2024_s4_realizable"
 _CLOSURE = "huang2024_s4_prefix_closure"
+_READERS = "readers_realizable"
 _ALGORITHM = "huang2024_s4_algorithm"
 _STAGE_1 = "huang2024_s5_stage1"
 _STAGE_2 = "huang2024_s5_stage2"
@@ -552,5 +553,14 @@ ROWS: tuple[Claim, ...] = (
         _MARGIN,
         ("huang2024-eq-15",),
         on_data=True,
+    ),
+    # Data of a reader's own
+    Claim(
+        "ours-repair",
+        "Proposition (ours)",
+        "an integer program finds the largest part of a data set that meets Assumption 1",
+        "this book",
+        _READERS,
+        ("huang2024-asm-1", "huang2024-def-1"),
     ),
 )

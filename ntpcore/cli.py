@@ -131,6 +131,139 @@ def check(
 
 
 @app.command(
+    epilog="Examples: ntpcore repair examples/contradiction.txt  |  "
+    "ntpcore repair examples/gettysburg.txt --greedy --write rest.jsonl --write-collocation n.txt"
+)
+def repair(
+    file: File,
+    form: Form = None,
+    chars: Chars = False,
+    collocation: Collocation = None,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="Search without SciPy: fast, with a bound, not exact.")
+    ] = False,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.1, help="Time for the integer program.")
+    ] = 60.0,
+    write: Annotated[
+        str | None, typer.Option("--write", help="Write the rest to this file, as JSON Lines.")
+    ] = None,
+    write_collocation: Annotated[
+        str | None,
+        typer.Option("--write-collocation", help="Write the collocation to this file."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace these files if they are there.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of the report.")
+    ] = False,
+) -> None:
+    """The largest part of the data in FILE for which Assumption 1 holds, and what to drop.
+
+    An integer program finds the fewest samples to drop, counted as often as they occur, and the
+    collocation that lets the most of them stay. Where time runs out, the gap says how much
+    larger another part could be. What --write and --write-collocation wrote can be checked by
+    ntpcore check REST --collocation COLLOCATION.
+
+    Exit code 0: a part was found. 2: the input cannot be used.
+    """
+    from ntpcore import files, repair_program, repair_report
+    from ntpcore import repair as repairing
+
+    targets = {"--write": write, "--write-collocation": write_collocation}
+    wanted = {option: path for option, path in targets.items() if path is not None}
+    inputs = [name for name in (file, collocation) if name not in (None, "-")]
+    for option, path in wanted.items():
+        files.check_target(path, option, overwrite, inputs)
+    if len({os.path.realpath(path) for path in wanted.values()}) < len(wanted):
+        raise dataset.InputError(f"{write}: named twice; give samples and collocation a file each")
+    data, given = _read(file, form, chars, collocation)
+    table = repairing.tabulate(data, given)
+    if greedy:
+        found = repairing.solve_greedy(table)
+    else:
+        found = repair_program.solve_exact(table, seconds=seconds)
+    contents = {}
+    if write is not None:
+        contents[write] = repair_report.rest_lines(found)
+    if write_collocation is not None:
+        contents[write_collocation] = repair_report.collocation_lines(found)
+    files.write_whole(contents)
+    names = {"samples": write, "collocation": write_collocation}
+    written = {what: path for what, path in names.items() if path is not None}
+    if as_json:
+        _write(_json(repair_report.to_json(found)))
+    else:
+        _write(_text(lambda say: repair_report.write_text(found, say, written)))
+
+
+@app.command(
+    name="report",
+    epilog="Examples: ntpcore report examples/example1.txt -o report.html  |  "
+    "ntpcore report examples/five_tokens.jsonl -o report.html --pdf report.pdf",
+)
+def write_report(
+    file: File,
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The page to write.")
+    ] = "report.html",
+    form: Form = None,
+    chars: Chars = False,
+    collocation: Collocation = None,
+    steps: Annotated[
+        int, typer.Option("--steps", min=1, max=MAX_STEPS, help="Steps of stage 2.")
+    ] = 900,
+    max_pairs: Annotated[
+        int, typer.Option("--max-pairs", min=1, help="Pairs that all orders may hold together.")
+    ] = order.MAX_PAIRS,
+    pdf: Annotated[
+        str | None, typer.Option("--pdf", help="Print it to this file, by Chromium.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace these files if they are there.")
+    ] = False,
+) -> None:
+    """One page on the data in FILE, to be read in any browser without a network.
+
+    What the data are, assumptions with witnesses, orders, exact max-margin attention, training with
+    its bounds, the verdict of every claim that data decide, predictions, and how to repeat it all.
+
+    Exit code 0: the page was written. 2: the input cannot be used, and nothing was written.
+    """
+    from ntpcore import files, report_page  # which loads papermill and matplotlib's kernel late
+
+    if "-" in (file, collocation):
+        raise dataset.InputError(
+            "<stdin>: a report is on a file, whose name and content it tells; save the data first"
+        )
+    inputs = [name for name in (file, collocation) if name is not None]
+    files.check_target(output, "--output", overwrite, inputs)
+    if pdf is not None:
+        files.check_target(pdf, "--pdf", overwrite, inputs)
+        if os.path.realpath(pdf) == os.path.realpath(output):
+            raise dataset.InputError(f"{pdf}: named twice; give page and print a file each")
+    browser = None if pdf is None else report_page.find_browser()
+    _read(file, form, chars, collocation)
+    parameters = {
+        "path": os.path.realpath(file),
+        "name": file,
+        "form": form or ("jsonl" if file.lower().endswith(dataset.JSON_SUFFIXES) else "text"),
+        "chars": chars,
+        "collocation": None if collocation is None else os.path.realpath(collocation),
+        "steps": steps,
+        "max_pairs": max_pairs,
+        "source": _source(file, form, chars, collocation, max_pairs),
+    }
+    page = report_page.page(parameters, file)
+    contents = {output: page}
+    if pdf is not None and browser is not None:
+        contents[pdf] = report_page.print_pdf(page, browser)
+    files.write_whole(contents)
+    _write("".join(f"written: {report.show_name(name)}\n" for name in contents))
+
+
+@app.command(
     epilog="Examples: ntpcore train examples/example1.txt  |  "
     "ntpcore train examples/example1.txt --output run.npz --steps 9000 --resume"
 )

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import IO
 
 FORMATS = ("text", "jsonl")
-_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _KEYS = ("sentence", "next", "count")
 
 
@@ -236,7 +236,7 @@ def read(path: str, *, form: str | None = None, chars: bool = False) -> Dataset:
     """
     name = path_name(path)
     if form is None:
-        form = "jsonl" if path.lower().endswith(_JSON_SUFFIXES) else "text"
+        form = "jsonl" if path.lower().endswith(JSON_SUFFIXES) else "text"
     if form not in FORMATS:
         raise InputError(f"{name}: unknown format {form!r}; use one of {', '.join(FORMATS)}")
     if chars and form == "jsonl":

@@ -197,7 +197,7 @@ def analyse(
     Raises:
         InputError: the orders would hold more than `max_pairs` pairs.
     """
-    data = _with_tokens(data, given or {})
+    data = with_tokens(data, given or {})
     failures = _Failures(max_witnesses)
     collocation = find_collocation(data, given or {}, failures)
     if any(following is None for following in collocation.values()):
@@ -213,7 +213,7 @@ def analyse(
     return Structure(data, collocation, orders, failures.result(), frequent.result())
 
 
-def _with_tokens(data: Dataset, given: Mapping[str, str]) -> Dataset:
+def with_tokens(data: Dataset, given: Mapping[str, str]) -> Dataset:
     """The data set with the tokens of a given collocation in its vocabulary."""
     known = dict.fromkeys(data.vocabulary)
     known.update(dict.fromkeys(given))

@@ -91,16 +91,16 @@ def write_summary(saved: storage.Saved, path: str, write: Write) -> None:
     write(f"  stage 2: {saved.trajectory.state.step} steps of {eta:.4g}", "plain")
     if len(rows.step):
         write(f"    loss                          {rows.loss[-1]:.6g} nats", "plain")
-        write(f"    loss above its floor          {_power(rows.log_excess[-1])} nats", "plain")
+        write(f"    loss above its floor          {power(rows.log_excess[-1])} nats", "plain")
         write(f"    norm of W_kq                  {rows.norm[-1]:.6g}", "plain")
         write(f"    1 - cos to the exact W_kq*    {rows.one_minus_cos[-1]:.3g}", "plain")
         write(f"    least optimal attention       {rows.least_attention[-1]:.6g}", "plain")
     from_step = bounds.bites_from(lambda log_t: bounds.log_thm_1_direction(constants, log_t))
-    write(f"  Theorem 1 (as printed) says something from step {_power(from_step)} on", "faint")
+    write(f"  Theorem 1 (as printed) says something from step {power(from_step)} on", "faint")
     write(f"  saved in {show_name(path)}", "plain")
 
 
-def _power(log_value: float) -> str:
+def power(log_value: float) -> str:
     """e to this, in decimal, however small or large."""
     if not math.isfinite(log_value):
         return "0" if log_value < 0 else "infinity"

@@ -35,7 +35,19 @@ EXACT_CORE = (
     "catalogue_huang2024",
     "catalogue_tian2023",
 )
-OUTER_RING = {"__main__", "claims_report", "cli", "plots", "report", "sweep", "training_report"}
+OUTER_RING = {
+    "__main__",
+    "claims_report",
+    "cli",
+    "files",
+    "plots",
+    "repair_report",
+    "report",
+    "report_page",
+    "report_study",
+    "sweep",
+    "training_report",
+}
 OUTER_RING |= {path.stem for path in MODULES if path.stem.startswith("plots_")}
 
 

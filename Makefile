@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page serve lab test lint lock pin clean distclean bench figures-long
+.PHONY: help setup book page serve lab test lint lock pin clean distclean bench figures-long wikitext
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -22,6 +22,7 @@ help: ## this list
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
+	@echo "make wikitext WIKITEXT_DIR=f  the experiments on WikiText at full size, into _build/wikitext"
 	@echo "make clean                remove what was built; make distclean: .venv as well"
 	@echo "Settings: JOBS=2 notebooks at once, PYTHON=python3 for .venv"
 
@@ -63,6 +64,9 @@ bench: setup
 
 figures-long: setup
 	@$(VENV_PYTHON) -m tools.figures_long
+
+wikitext: setup
+	@$(VENV_PYTHON) -m tools.wikitext_full
 
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \

@@ -13,7 +13,7 @@ _SNAPPING = "tian2023_s6_snapping"
 _DISCUSSION = "tian2023_s7_discussion"
 _BOTH = "two_papers"
 _SYNTHETIC = "tian2023_s8_synthetic"
-_WIKITEXT: str | None = None
+_WIKITEXT = "tian2023_s8_wikitext"
 
 ROWS: tuple[Claim, ...] = (
     # Section 3: the model and the data
@@ -866,6 +866,14 @@ ROWS: tuple[Claim, ...] = (
         "Appendix G",
         _WIKITEXT,
         ("tian2023-app-both-rates",),
+    ),
+    Claim(
+        "ours-wikitext-order",
+        "Order on text (ours)",
+        "on WikiText attention moves to distinct tokens and follows co-occurrence",
+        "this book",
+        _WIKITEXT,
+        ("tian2023-thm-2", "tian2023-thm-3"),
     ),
     Claim(
         "tian2023-fig-11",

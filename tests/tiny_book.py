@@ -16,8 +16,11 @@ COPIED = (
     "book/_static",
     "book/claims.schema.json",
     "ntpcore/__init__.py",
+    "ntpcore/catalogue_huang2024.py",
+    "ntpcore/catalogue_tian2023.py",
     "ntpcore/claims.py",
     "ntpcore/dependencies.py",
+    "ntpcore/tables.py",
     "pyproject.toml",
     "requirements.txt",
     "tools",
@@ -191,6 +194,8 @@ def clean_environment(**variables: str) -> dict[str, str]:
     """This environment without what an outer make or build left, and some variables of ours."""
     inherited = ("MAKE", "MFLAGS", "NTPCORE", "PYTHON", "JUPYTER", "SEED", "PAGE", "JOBS")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(inherited)}
+    if folder := kept.get("WIKITEXT_DIR"):  # of builds in other folders, too
+        kept["WIKITEXT_DIR"] = str(ROOT / folder)
     return kept | {"PYTHONDONTWRITEBYTECODE": "1"} | variables
 
 

@@ -13,6 +13,7 @@ from ntpcore.catalogue import CATALOGUE
 from ntpcore.claims import MARKS, Verdict
 from tools.bookkeeping import open_records, reasons, short, tracked_task
 from tools.display import Display
+from tools.folders import link_folders
 from tools.html import SiteError, build_site, recover, site_inputs, toc_pages
 from tools.kernel import isolate
 from tools.lock import LockedError, lock
@@ -87,7 +88,8 @@ def make_book(
 ) -> int:
     """Bring `_build/html` up to date."""
     began = time.monotonic()
-    wanted = choose(defaults_by_page(), variables)
+    defaults = defaults_by_page()
+    wanted = choose(defaults, link_folders(variables, environment, defaults, BUILD))
     wrong = mismatches(CATALOGUE)
     if wrong:
         text = "\n  ".join(wrong)
@@ -115,8 +117,9 @@ def make_page(
     """Build a second site in which some pages ran with other parameters; the book stays."""
     chosen = choose_pages(page_names(), environment.get("PAGE", ""))
     defaults = defaults_by_page()
+    defaults = {page: defaults[page] for page in chosen}
     wanted: dict[str, Parameters] = dict(
-        choose({page: defaults[page] for page in chosen}, variables)
+        choose(defaults, link_folders(variables, environment, defaults, BUILD))
     )
     published = [page for page in page_names() if page not in chosen and is_current(page)]
     others: dict[str, Parameters] = {

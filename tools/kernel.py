@@ -50,6 +50,8 @@ def isolate(root: Path, build: Path) -> None:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
+        "JAX_PLATFORMS": "cpu",
+        "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
     }

@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page serve lab test lint lock clean distclean
+.PHONY: help setup book page serve lab test lint mutants lock clean distclean
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -18,6 +18,7 @@ help: ## this list
 	@echo "make lab                  open the notebooks in JupyterLab"
 	@echo "make test                 lint, types, a full build, all tests"
 	@echo "make lint                 lint and types only"
+	@echo "make mutants [PART=...]  plant errors in the code and see the tests notice (hours)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make clean                remove what was built; make distclean: .venv as well"
 	@echo "Settings: JOBS=2 notebooks at once, PYTHON=python3 for .venv"
@@ -49,6 +50,9 @@ lint: setup
 test: lint
 	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.build
 	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest
+
+mutants: setup
+	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.mutants $(PART)
 
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \

@@ -36,7 +36,7 @@ EXACT_CORE = (
     "catalogue_huang2024",
     "catalogue_tian2023",
 )
-OUTER_RING = {"__main__", "cli", "plots", "report", "sweep", "training_report"}
+OUTER_RING = {"__main__", "cli", "mutation_report", "plots", "report", "sweep", "training_report"}
 OUTER_RING |= {path.stem for path in MODULES if path.stem.startswith("plots_")}
 STATEMENT = re.compile(r"^(?::label: +([\w-]+)|\(([\w-]+)\)=)\s*$", re.MULTILINE)
 

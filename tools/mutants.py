@@ -13,6 +13,7 @@ import ast
 import contextlib
 import hashlib
 import json
+import math
 import os
 import random
 import sys
@@ -27,8 +28,7 @@ from typing import Any
 from tools import mutation_result, mutation_trial
 from tools.mutation import Mutant, find_mutants, module_name
 
-START = 30.0  # seconds of processor time for imports and collection, before the first test
-COVER = 900.0  # for all tests of a file
+LONGEST = 900.0  # seconds of processor time that any fork may take
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def cover(plan: Plan) -> dict[str, Any]:
         if not kept.exists():
             print(f"coverage of {file}", flush=True)
             outcome = mutation_trial.in_fork(
-                lambda file=file: mutation_trial.coverage_of(plan.root, plan.package, file), COVER
+                lambda file=file: mutation_trial.coverage_of(plan.root, plan.package, file), LONGEST
             )
             if outcome.answer is None or outcome.answer["failed"]:
                 why = ", ".join(outcome.answer["failed"]) if outcome.answer else outcome.error
@@ -145,7 +145,7 @@ def cover(plan: Plan) -> dict[str, Any]:
 
 
 def covering(mutant: Mutant, path: str, covered: dict[str, Any], budget: float) -> dict[str, float]:
-    """The tests that run a mutant, those of its module first, then the fastest, up to a budget.
+    """The tests that run a mutant, up to a budget: those of its module, then the faster files.
 
     Lines that run at import only have no test of their own; they get those of their function, or
     of the module.
@@ -165,9 +165,17 @@ def covering(mutant: Mutant, path: str, covered: dict[str, Any], budget: float) 
     )
     tests = {test for test in seconds if test in contexts or (whole and test.startswith(whole))}
     own = mutant.module.rsplit(".", 1)[-1]
-    order = sorted(tests, key=lambda t: (own not in t.split("::")[0], seconds[t], t))
+    fastest: dict[str, float] = {}
+    for test in tests:
+        file = test.split("::")[0]
+        fastest[file] = min(seconds[test], fastest.get(file, math.inf))
     taken: dict[str, float] = {}
-    for test in order:
+
+    def place(test: str) -> tuple[bool, float, str, float, str]:
+        file = test.split("::")[0]
+        return own not in file, fastest[file], file, seconds[test], test
+
+    for test in sorted(tests, key=place):
         if taken and sum(taken.values()) + seconds[test] > budget:
             break
         taken[test] = seconds[test]
@@ -248,11 +256,11 @@ def run_part(plan: Plan, part: str, covered: dict[str, Any]) -> mutation_result.
 
 def try_mutant(plan: Plan, mutant: Mutant, text: str, tests: dict[str, float]) -> dict[str, Any]:
     """Outcome of a mutant: "killed", "timeout", "survived", or "uncovered" if no test runs it."""
-    by, outcome, begin = None, "uncovered", time.monotonic()
+    by, outcome, begin = None, "uncovered", _processor()
     if tests:
         changed = mutant.apply(text)
         done = mutation_trial.in_fork(
-            lambda: mutation_trial.trial(plan.root, mutant.module, changed, tests), START
+            lambda: mutation_trial.trial(plan.root, mutant.module, changed, tests), LONGEST
         )
         if done.error:
             sys.exit(f"{mutant.id} could not be tried: {done.error}")
@@ -268,8 +276,14 @@ def try_mutant(plan: Plan, mutant: Mutant, text: str, tests: dict[str, float]) -
         "outcome": outcome,
         "by": by,
         "tests": digest(*texts) if by is None else test_text(plan.root, by),
-        "seconds": round(time.monotonic() - begin, 2),
+        "seconds": round(_processor() - begin, 2),
     }
+
+
+def _processor() -> float:
+    """Processor time of this process and its forks so far."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -31,7 +31,16 @@ from typing import Any
 HEAVY = (
     *("hypothesis", "pytest", "networkx", "numpy", "scipy.optimize", "scipy.integrate"),
     *("sympy", "mpmath", "numba", "jax", "cvxpy", "matplotlib.pyplot", "rich.console", "typer"),
+    *("playwright.sync_api", "pytest_timeout", "_hypothesis_pytestplugin"),
 )
+# No plug-in that the tests do not use: some take longer to load than most mutants to be killed.
+QUIET = (
+    *("-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:unraisableexception"),
+    *("-p", "no:threadexception", "-p", "no:faulthandler"),
+    *("-p", "pytest_timeout", "-p", "_hypothesis_pytestplugin"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of what is loaded already
+)
+IMPORTS = 20.0  # seconds of processor time that collecting a file may take
 SLACK = 3.0  # seconds of processor time that any test may take
 MEMORY = 16 << 30  # bytes of address space; a mutant that asks for more fails
 FROM_FILE = "file "  # context of what collecting a test file runs, for all its tests
@@ -133,9 +142,12 @@ def trial(root: Path, module: str, source: str, tests: dict[str, float]) -> dict
         under "by" the test or file that failed; None if none did.
     """
     sys.meta_path.insert(0, _Finder(module, source))
-    watch = _FirstFailure(tests)
-    _run_pytest(root, sorted({test.split("::")[0] for test in tests}), ["-x"], watch)
-    return {"by": watch.by}
+    for file in dict.fromkeys(test.split("::")[0] for test in tests):
+        watch = _FirstFailure({t: s for t, s in tests.items() if t.startswith(f"{file}::")})
+        _run_pytest(root, file, ["-x"], watch)
+        if watch.by is not None:
+            return {"by": watch.by}
+    return {"by": None}
 
 
 def coverage_of(root: Path, package: str, file: str) -> dict[str, Any]:
@@ -157,7 +169,7 @@ def coverage_of(root: Path, package: str, file: str) -> dict[str, Any]:
         if not info.name.endswith("__main__"):
             importlib.import_module(info.name)
     watch = _Contexts(package, cover.switch_context)
-    _run_pytest(root, [file], [], watch)
+    _run_pytest(root, file, [], watch)
     cover.stop()
     data = cover.get_data()
     lines = {
@@ -170,7 +182,7 @@ def coverage_of(root: Path, package: str, file: str) -> dict[str, Any]:
     return {"seconds": watch.seconds, "lines": lines, "failed": watch.failed}
 
 
-def _run_pytest(root: Path, files: list[str], options: list[str], watch: object) -> None:
+def _run_pytest(root: Path, file: str, options: list[str], watch: object) -> None:
     """Run pytest in this process."""
     import pytest
     from hypothesis import Phase, settings
@@ -183,9 +195,8 @@ def _run_pytest(root: Path, files: list[str], options: list[str], watch: object)
     settings.load_profile("mutants")
     os.chdir(root)
     sys.path[:0] = [str(root)]
-    quiet = ["-q", "-p", "no:cacheprovider", "--tb=no"]
-    quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded already
-    pytest.main([*quiet, *options, *files], plugins=[watch])
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    pytest.main([*QUIET, *options, file], plugins=[watch])
 
 
 class _Finder(PathFinder):
@@ -224,6 +235,9 @@ class _FirstFailure:
         self.tests = tests
         self.place = {test: place for place, test in enumerate(tests)}
         self.by: str | None = None
+
+    def pytest_collectstart(self) -> None:
+        _limit(IMPORTS)
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         items[:] = [item for item in items if item.nodeid in self.place]

@@ -52,7 +52,7 @@ test: lint
 	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest
 
 mutants: setup
-	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.mutants $(PART)
+	@PYTHONHASHSEED=0 NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.mutants $(PART)
 
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \

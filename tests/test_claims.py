@@ -19,6 +19,7 @@ from ntpcore.claims import (
     Reading,
     Verdict,
     find_claim,
+    render_html,
     render_text,
 )
 
@@ -125,6 +126,64 @@ def test_a_check_shows_itself_as_text_html_and_data():
         "obtained": "consistent",
     }
     assert data["readings"] == [{"text": nasty, "verdict": "refuted"}]
+
+
+def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
+    claim = find_claim(LABEL)
+    everything = check(
+        Verdict.REFUTED,
+        witness="W",
+        slack="S",
+        by_hand=("A", "B"),
+        readings=(Reading("R", Verdict.REFUTED),),
+        control=Control("Planted.", Verdict.CONSISTENT, Verdict.CONSISTENT),
+        vacuous="V",
+        repeat="make it",
+    )
+    assert render_html(everything.to_json()) == (
+        '<div class="ntp-check ntp-refuted"><p class="ntp-head">'
+        '<span class="ntp-badge ntp-refuted"><span aria-hidden="true">✘</span> refuted</span> '
+        f"<strong>{claim.number}</strong> {claim.title}</p><dl>"
+        "<dt>Evidence</dt><dd>Three orders agree.</dd><dt>Witness</dt><dd>W</dd>"
+        "<dt>Worst slack</dt><dd>S</dd><dt>Says nothing before</dt><dd>V</dd>"
+        "<dt>Done by hand</dt><dd>A; B</dd><dt>Read as (refuted)</dt><dd>R</dd>"
+        "<dt>Repeat</dt><dd><code>make it</code></dd></dl>"
+        "<details><summary>Negative control: noticed</summary><p>Planted. The check answered "
+        "<em>consistent</em>, as it must.</p></details></div>"
+    )
+
+
+def test_the_html_of_a_check_has_no_row_for_what_it_leaves_out():
+    claim = find_claim(LABEL)
+    assert render_html(check().to_json() | {"repeat": ""}) == (
+        '<div class="ntp-check ntp-consistent"><p class="ntp-head">'
+        '<span class="ntp-badge ntp-consistent"><span aria-hidden="true">≈</span> consistent</span>'
+        f" <strong>{claim.number}</strong> {claim.title}</p>"
+        "<dl><dt>Evidence</dt><dd>Three orders agree.</dd></dl></div>"
+    )
+
+
+def test_the_data_of_a_check_say_null_for_what_it_leaves_out():
+    claim = find_claim(LABEL)
+    numbers, parameters = {"worst": "2/3"}, {"seed": 7}
+    assert check(numbers=numbers, parameters=parameters).to_json() == {
+        "label": LABEL,
+        "verdict": "consistent",
+        "number": claim.number,
+        "title": claim.title,
+        "tried": 3,
+        "unit": "partial orders",
+        "evidence": "Three orders agree.",
+        "witness": None,
+        "slack": None,
+        "numbers": numbers,
+        "parameters": parameters,
+        "by_hand": [],
+        "readings": [],
+        "vacuous": None,
+        "control": None,
+        "repeat": f"make page PAGE={claim.page} SEED=7",
+    }
 
 
 def test_the_text_of_a_check_has_mark_label_verdict_and_witness():

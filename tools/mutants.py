@@ -28,6 +28,7 @@ from typing import Any
 from tools import mutation_result, mutation_trial
 from tools.mutation import Mutant, find_mutants, module_name
 
+OPENING = 0.5  # seconds of processor time that another test file takes by itself
 LONGEST = 900.0  # seconds of processor time that any fork may take
 
 
@@ -170,15 +171,19 @@ def covering(mutant: Mutant, path: str, covered: dict[str, Any], budget: float) 
         file = test.split("::")[0]
         fastest[file] = min(seconds[test], fastest.get(file, math.inf))
     taken: dict[str, float] = {}
+    files: set[str] = set()
+    spent = 0.0
 
     def place(test: str) -> tuple[bool, float, str, float, str]:
         file = test.split("::")[0]
         return own not in file, fastest[file], file, seconds[test], test
 
     for test in sorted(tests, key=place):
-        if taken and sum(taken.values()) + seconds[test] > budget:
+        spent += seconds[test] + (OPENING if test.split("::")[0] not in files else 0)
+        if taken and spent > budget:
             break
         taken[test] = seconds[test]
+        files.add(test.split("::")[0])
     return taken
 
 

@@ -21,6 +21,16 @@ def test_constants_of_example_1():
     assert pytest.approx(0.025 / 26) == C.C1
 
 
+def test_the_readings_of_each_uncertain_number_begin_with_the_likeliest():
+    assert bounds.READINGS == {
+        "huang2024-cor-1": {"power": (5, 7)},
+        "huang2024-lem-7": {"factor": (4, 8)},
+        "huang2024-thm-1": {"factor": (54, 53)},
+        "huang2024-thm-2": {"c0": (1696, 1728, 864, 432)},
+        "huang2024-thm-3": {"length_power": (1, 2)},
+    }
+
+
 def test_bounds_of_stage_1_by_hand():
     assert bounds.prop_1_norm(C, 100) == (pytest.approx(5 / math.sqrt(3)), pytest.approx(10))
     expected = 12 * 3 * math.sqrt(3) * math.log(8) * math.log(100) / 10
@@ -100,7 +110,7 @@ def test_a_rare_sample_enters_as_corrected_only():
     assert bounds.bites_from(
         lambda s: bounds.log_thm_1_direction(c, s, rarity=bounds.PI_MIN)
     ) == pytest.approx(6.8e6, rel=1e-3)
-    with pytest.raises(ValueError, match="rarity is 'n'"):
+    with pytest.raises(ValueError, match="rarity is 'n'; give 'N' or '1/pi_min'"):
         c.log_rarity("n")
 
 

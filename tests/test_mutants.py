@@ -194,4 +194,5 @@ def test_a_sample_is_the_same_for_the_same_seed() -> None:
 
     assert drawn(1) == drawn(1) != drawn(2)
     assert len(set(drawn(1))) == 10
+    assert drawn(1)[:5] == sample(mutants, 5, 1)
     assert sample(mutants, 0, 1) == sample(mutants, 100, 1) == mutants

@@ -98,11 +98,13 @@ def read_plan(root: Path) -> Plan:
 
 
 def sample(mutants: list[Mutant], size: int, seed: int) -> list[Mutant]:
-    """So many mutants, in their order, drawn with a seed; all for 0."""
+    """So many mutants drawn with a seed, in the order drawn, so that the first ones are a sample,
+    too; all in their own order for 0."""
     if not 0 < size < len(mutants):
         return mutants
-    chosen = set(random.Random(seed).sample(sorted(mutant.id for mutant in mutants), size))
-    return [mutant for mutant in mutants if mutant.id in chosen]
+    shuffled = sorted(mutants, key=lambda mutant: mutant.id)
+    random.Random(seed).shuffle(shuffled)
+    return shuffled[:size]
 
 
 def digest(*texts: str) -> str:
@@ -223,8 +225,13 @@ def read_outcomes(kept: Path) -> dict[tuple[str, str], dict[str, Any]]:
     return records
 
 
-def run_part(plan: Plan, part: str, covered: dict[str, Any]) -> mutation_result.Part:
-    """Try every mutant of a part's sample that no earlier run has tried."""
+def run_part(
+    plan: Plan, part: str, covered: dict[str, Any], end: float = math.inf
+) -> mutation_result.Part:
+    """Try every mutant of a part's sample that no earlier run has tried, until the clock says end.
+
+    What is left then counts as not tried.
+    """
     kept = plan.build / "outcomes.jsonl"
     earlier = read_outcomes(kept)
     sources = {module_name(file, plan.root): file for file in plan.sources(part)}
@@ -239,6 +246,8 @@ def run_part(plan: Plan, part: str, covered: dict[str, Any]) -> mutation_result.
         old = earlier.get((mutant.id, digest(text)))
         if old is not None and still_true(plan, old, tests):
             records.append(old)
+            continue
+        if time.monotonic() > end:
             continue
         record = {"id": mutant.id, "source": digest(text), **try_mutant(plan, mutant, text, tests)}
         with kept.open("a", encoding="utf-8") as file:
@@ -297,7 +306,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("parts", nargs="*", help="parts to run; all if none is named")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
     parser.add_argument("--no-preload", action="store_true", help="import nothing before forking")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop trying after these")
     options = parser.parse_args(arguments)
+    end = time.monotonic() + 60 * options.minutes
     plan = read_plan(options.root.resolve())
     if unknown := sorted(set(options.parts) - set(plan.parts)):
         parser.error(f"no part {unknown[0]!r}; the parts are {', '.join(plan.parts)}")
@@ -313,7 +324,7 @@ def main(arguments: list[str] | None = None) -> int:
     covered = cover(plan)
     faults = []
     for part in options.parts or plan.parts:
-        done = run_part(plan, part, covered)
+        done = run_part(plan, part, covered, end)
         faults += mutation_result.record(plan.result, plan.listed, done, plan.least)
     for fault in faults:
         print(fault)

@@ -168,6 +168,7 @@ def test_prose_annotations_and_invariants_are_left_alone() -> None:
     assert changes("x = f'{a + 1} words'") == []
     assert changes("def f(a: int | None) -> int | None: ...") == []
     assert changes("assert a < b") == []
+    assert changes("x = outer(a, a)") == changes("x = 1e300") == []
     assert changes("raise ValueError('one')") == ["raise ValueError('one') -> pass"]
 
 

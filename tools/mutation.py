@@ -252,7 +252,7 @@ def _constant_changes(value: object) -> Iterator[tuple[str, bool | int | float |
     """Other constants; a string with a blank is prose."""
     if isinstance(value, bool):
         yield ("true-false" if value else "false-true"), not value
-    elif isinstance(value, int | float):
+    elif isinstance(value, int | float) and value + 1 != value:  # 1e300 stays what it is
         yield "number+1", value + 1
     elif isinstance(value, str) and " " not in value:
         yield "string+?", value + "?"
@@ -270,7 +270,11 @@ def _call_changes(node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
         yield f"{name}-{_CALLS[name]}", new
     if name == "sorted":
         yield "sorted-list", ast.Call(ast.Name("list", ast.Load()), node.args, [])
-    if name in _ORDERED and len(node.args) == 2:
+    if (
+        name in _ORDERED
+        and len(node.args) == 2
+        and ast.dump(node.args[0]) != ast.dump(node.args[1])
+    ):
         new = copy.copy(node)
         new.args = node.args[::-1]
         yield "arguments-swapped", new

@@ -270,11 +270,7 @@ def _call_changes(node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
         yield f"{name}-{_CALLS[name]}", new
     if name == "sorted":
         yield "sorted-list", ast.Call(ast.Name("list", ast.Load()), node.args, [])
-    if (
-        name in _ORDERED
-        and len(node.args) == 2
-        and ast.dump(node.args[0]) != ast.dump(node.args[1])
-    ):
+    if name in _ORDERED and len(node.args) == len(set(map(ast.dump, node.args))) == 2:
         new = copy.copy(node)
         new.args = node.args[::-1]
         yield "arguments-swapped", new

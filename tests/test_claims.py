@@ -31,6 +31,16 @@ def check(verdict: Verdict = Verdict.CONSISTENT, **changes: object) -> Check:
     return Check(LABEL, verdict, **fields)
 
 
+def test_verdicts_have_the_words_and_marks_that_other_programs_read():
+    assert {verdict.value: MARKS[verdict] for verdict in Verdict} == {
+        "proved": "✔",
+        "consistent": "≈",
+        "refuted": "✘",
+        "open": "○",
+    }
+    assert MIME == "application/vnd.ntpcore.check+json"
+
+
 def test_labels_are_unique_and_well_formed():
     labels = [claim.label for claim in CATALOGUE]
     assert len(set(labels)) == len(labels)
@@ -189,4 +199,3 @@ def test_the_data_of_a_check_say_null_for_what_it_leaves_out():
 def test_the_text_of_a_check_has_mark_label_verdict_and_witness():
     found = check(Verdict.REFUTED, witness="w.")
     assert render_text(found) == f"✘ {LABEL}: refuted. Three orders agree. Witness: w."
-    assert set(MARKS) == set(Verdict)

@@ -61,6 +61,11 @@ def test_a_claim_knows_its_paper_and_its_function():
     assert find_claim("ours-block-form").paper == "ours"
 
 
+def test_a_claim_depends_on_no_data_and_has_no_page_unless_told():
+    claim = Claim("ours-planned", "Theorem (ours)", "not treated yet", "this book")
+    assert (claim.page, claim.uses, claim.on_data) == (None, (), False)
+
+
 def test_an_unknown_label_is_refused():
     with pytest.raises(ValueError, match="no claim 'huang2024-prop-99'"):
         find_claim("huang2024-prop-99")
@@ -199,3 +204,4 @@ def test_the_data_of_a_check_say_null_for_what_it_leaves_out():
 def test_the_text_of_a_check_has_mark_label_verdict_and_witness():
     found = check(Verdict.REFUTED, witness="w.")
     assert render_text(found) == f"✘ {LABEL}: refuted. Three orders agree. Witness: w."
+    assert render_text(check()) == f"≈ {LABEL}: consistent. Three orders agree."

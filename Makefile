@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page serve lab test lint lock pin clean distclean bench figures-long wikitext
+.PHONY: help setup book page serve lab test lint lock pin clean distclean bench figures-long wikitext mutants
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -20,6 +20,7 @@ help: ## this list
 	@echo "make lint                 lint and types only"
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
+	@echo "make mutants [PART=...]  plant errors in the code and see the tests notice (hours)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
 	@echo "make wikitext WIKITEXT_DIR=f  the experiments on WikiText at full size, into _build/wikitext"
@@ -67,6 +68,9 @@ figures-long: setup
 
 wikitext: setup
 	@$(VENV_PYTHON) -m tools.wikitext_full
+
+mutants: setup
+	@PYTHONHASHSEED=0 NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.mutants $(PART)
 
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \

@@ -21,6 +21,30 @@ def test_constants_of_example_1():
     assert pytest.approx(0.025 / 26) == C.C1
 
 
+def test_a_bound_takes_the_likeliest_reading_unless_told_otherwise():
+    s = math.log(900)
+    first = {label: next(iter(read.items())) for label, read in bounds.READINGS.items()}
+    for label, bound in (
+        ("huang2024-cor-1", lambda **read: bounds.log_cor_1_condition(C, s, **read)),
+        ("huang2024-lem-7", lambda **read: bounds.log_lem_7_alpha(C, 20.0, **read)),
+        ("huang2024-thm-1", lambda **read: bounds.log_thm_1_direction(C, s, **read)),
+        ("huang2024-thm-2", lambda **read: bounds.log_thm_2_condition_2(C, s, **read)),
+        ("huang2024-thm-3", lambda **read: bounds.thm_3_slope_printed(C, **read)),
+    ):
+        name, (likeliest, other, *_) = first[label]
+        assert bound() == bound(**{name: likeliest}) != bound(**{name: other})
+
+
+def test_the_readings_of_each_uncertain_number_begin_with_the_likeliest():
+    assert bounds.READINGS == {
+        "huang2024-cor-1": {"power": (5, 7)},
+        "huang2024-lem-7": {"factor": (4, 8)},
+        "huang2024-thm-1": {"factor": (54, 53)},
+        "huang2024-thm-2": {"c0": (1696, 1728, 864, 432)},
+        "huang2024-thm-3": {"length_power": (1, 2)},
+    }
+
+
 def test_bounds_of_stage_1_by_hand():
     assert bounds.prop_1_norm(C, 100) == (pytest.approx(5 / math.sqrt(3)), pytest.approx(10))
     expected = 12 * 3 * math.sqrt(3) * math.log(8) * math.log(100) / 10
@@ -43,7 +67,8 @@ def test_bounds_of_stage_1_by_hand():
 def test_bounds_of_stage_2_by_hand():
     assert bounds.lem_5_weight(C) == pytest.approx(1 / 3)
     assert bounds.lem_6_norm(C, 1000)[0] == pytest.approx(25 / (6 * math.sqrt(KQ2)))
-    assert bounds.lem_6_norm(C, 1000, start=1)[1] == pytest.approx(26)
+    low, high = bounds.lem_6_norm(C, 1000, start=1)
+    assert (low, high) == (pytest.approx(25 / (6 * math.sqrt(KQ2)) - 1), pytest.approx(26))
     assert bounds.thm_1_norm(C, 1000) == bounds.lem_6_norm(C, 1000)
     assert bounds.lem_6_cosine(C, 1 / 3) == pytest.approx(-1 / (6 * math.sqrt(KQ2)))
     assert bounds.lem_7_start(C) == 2080
@@ -100,7 +125,7 @@ def test_a_rare_sample_enters_as_corrected_only():
     assert bounds.bites_from(
         lambda s: bounds.log_thm_1_direction(c, s, rarity=bounds.PI_MIN)
     ) == pytest.approx(6.8e6, rel=1e-3)
-    with pytest.raises(ValueError, match="rarity is 'n'"):
+    with pytest.raises(ValueError, match="rarity is 'n'; give 'N' or '1/pi_min'"):
         c.log_rarity("n")
 
 

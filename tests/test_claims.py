@@ -19,6 +19,7 @@ from ntpcore.claims import (
     Reading,
     Verdict,
     find_claim,
+    render_html,
     render_text,
 )
 
@@ -28,6 +29,16 @@ LABEL = "huang2024-prop-2"
 def check(verdict: Verdict = Verdict.CONSISTENT, **changes: object) -> Check:
     fields = {"tried": 3, "unit": "partial orders", "evidence": "Three orders agree."} | changes
     return Check(LABEL, verdict, **fields)
+
+
+def test_verdicts_have_the_words_and_marks_that_other_programs_read():
+    assert {verdict.value: MARKS[verdict] for verdict in Verdict} == {
+        "proved": "✔",
+        "consistent": "≈",
+        "refuted": "✘",
+        "open": "○",
+    }
+    assert MIME == "application/vnd.ntpcore.check+json"
 
 
 def test_labels_are_unique_and_well_formed():
@@ -49,6 +60,11 @@ def test_a_claim_knows_its_paper_and_its_function():
     assert find_claim(LABEL).paper == "huang2024"
     assert find_claim(LABEL).function == "check_huang2024_prop_2"
     assert find_claim("ours-block-form").paper == "ours"
+
+
+def test_a_claim_depends_on_no_data_and_has_no_page_unless_told():
+    claim = Claim("ours-planned", "Theorem (ours)", "not treated yet", "this book")
+    assert (claim.page, claim.uses, claim.on_data) == (None, (), False)
 
 
 def test_an_unknown_label_is_refused():
@@ -128,7 +144,65 @@ def test_a_check_shows_itself_as_text_html_and_data():
     assert data["readings"] == [{"text": nasty, "verdict": "refuted"}]
 
 
+def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
+    claim = find_claim(LABEL)
+    everything = check(
+        Verdict.REFUTED,
+        witness="W",
+        slack="S",
+        by_hand=("A", "B"),
+        readings=(Reading("R", Verdict.REFUTED),),
+        control=Control("Planted.", Verdict.CONSISTENT, Verdict.CONSISTENT),
+        vacuous="V",
+        repeat="make it",
+    )
+    assert render_html(everything.to_json()) == (
+        '<div class="ntp-check ntp-refuted"><p class="ntp-head">'
+        '<span class="ntp-badge ntp-refuted"><span aria-hidden="true">✘</span> refuted</span> '
+        f"<strong>{claim.number}</strong> {claim.title}</p><dl>"
+        "<dt>Evidence</dt><dd>Three orders agree.</dd><dt>Witness</dt><dd>W</dd>"
+        "<dt>Worst slack</dt><dd>S</dd><dt>Says nothing before</dt><dd>V</dd>"
+        "<dt>Done by hand</dt><dd>A; B</dd><dt>Read as (refuted)</dt><dd>R</dd>"
+        "<dt>Repeat</dt><dd><code>make it</code></dd></dl>"
+        "<details><summary>Negative control: noticed</summary><p>Planted. The check answered "
+        "<em>consistent</em>, as it must.</p></details></div>"
+    )
+
+
+def test_the_html_of_a_check_has_no_row_for_what_it_leaves_out():
+    claim = find_claim(LABEL)
+    assert render_html(check().to_json() | {"repeat": ""}) == (
+        '<div class="ntp-check ntp-consistent"><p class="ntp-head">'
+        '<span class="ntp-badge ntp-consistent"><span aria-hidden="true">≈</span> consistent</span>'
+        f" <strong>{claim.number}</strong> {claim.title}</p>"
+        "<dl><dt>Evidence</dt><dd>Three orders agree.</dd></dl></div>"
+    )
+
+
+def test_the_data_of_a_check_say_null_for_what_it_leaves_out():
+    claim = find_claim(LABEL)
+    numbers, parameters = {"worst": "2/3"}, {"seed": 7}
+    assert check(numbers=numbers, parameters=parameters).to_json() == {
+        "label": LABEL,
+        "verdict": "consistent",
+        "number": claim.number,
+        "title": claim.title,
+        "tried": 3,
+        "unit": "partial orders",
+        "evidence": "Three orders agree.",
+        "witness": None,
+        "slack": None,
+        "numbers": numbers,
+        "parameters": parameters,
+        "by_hand": [],
+        "readings": [],
+        "vacuous": None,
+        "control": None,
+        "repeat": f"make page PAGE={claim.page} SEED=7",
+    }
+
+
 def test_the_text_of_a_check_has_mark_label_verdict_and_witness():
     found = check(Verdict.REFUTED, witness="w.")
     assert render_text(found) == f"✘ {LABEL}: refuted. Three orders agree. Witness: w."
-    assert set(MARKS) == set(Verdict)
+    assert render_text(check()) == f"≈ {LABEL}: consistent. Three orders agree."

@@ -217,6 +217,31 @@ def test_the_certificate_rejects_the_closed_form_where_hall_fails(order: Partial
     assert bool(errors) != literal.hall(order.pairs)
 
 
+def complete_order(size: int) -> PartialOrder:
+    return PartialOrder.of("q", {(f"a{i}", f"b{j}") for i in range(size) for j in range(size)})
+
+
+def test_the_certificate_names_every_error_pair_by_pair():
+    order = complete_order(4)
+    assert margin.certificate_errors(order, {}, {}) == [
+        f"pair {a} > {b}: a token has no score" for a, b in sorted(order.pairs)
+    ]
+    solution = margin.solve(order)
+    foreign = {(b, a): Fraction(1) for a, b in order.pairs}
+    errors = margin.certificate_errors(order, solution.scores, solution.multipliers | foreign)
+    assert errors == [f"pair {a} > {b}: not in the order" for a, b in sorted(foreign)]
+
+
+def test_multipliers_are_listed_pair_by_pair():
+    order = complete_order(4)
+    assert list(margin.solve(order).multipliers) == sorted(order.pairs)
+
+
+def test_of_several_confused_tokens_the_first_is_named():
+    with pytest.raises(ValueError, match="the confused token 'b'"):
+        margin.solve(PartialOrder.of("q", {("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")}))
+
+
 @pytest.mark.parametrize("solve", [margin.solve, margin.closed_form_scores, margin.satisfies_hall])
 def test_orders_without_a_problem_are_refused(solve: Callable[[PartialOrder], object]):
     with pytest.raises(ValueError, match="query 'q' orders no two tokens"):

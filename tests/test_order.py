@@ -50,6 +50,14 @@ def test_roles_are_disjoint_and_a_token_without_pairs_has_none():
     assert order.below == {"a": ("b",), "b": ("c",), "d": ("c",)}
 
 
+def test_roles_are_sorted():
+    uppers, lowers = ([f"{role}{i}" for i in range(10, 20)] for role in "ab")
+    order = PartialOrder.of("q", set(product(uppers, lowers)))
+    assert order.optimal == tuple(uppers)
+    assert order.nonoptimal == tuple(lowers)
+    assert order.below == dict.fromkeys(uppers, tuple(lowers))
+
+
 def test_a_token_above_itself_is_refused():
     with pytest.raises(ValueError, match="'a' cannot lie above itself"):
         PartialOrder.of("q", {("a", "a")})
@@ -127,6 +135,18 @@ def test_a_given_collocation_defines_what_the_data_leave_open():
     assert structure.collocation == {"a": "b", "b": "c", "c": "a", "d": "d"}
     assert structure.data.vocabulary == ("a", "b", "c", "d")
     assert structure.realizable.holds is True
+
+
+def test_both_columns_of_a_given_collocation_join_the_vocabulary():
+    data = from_sentences(["a b", "b a"])
+    assert analyse(data, {"c": "a"}).data.vocabulary == ("a", "b", "c")
+    assert analyse(data, {"a": "d"}).data.vocabulary == ("a", "b", "d")
+
+
+def test_of_equally_frequent_rivals_the_first_to_be_so_is_named():
+    structure = analyse(from_samples([("a", "a"), ("b", "b"), ("c", "c"), ("bbcca", "a")]))
+    (failure,) = structure.frequent.failures
+    assert failure.tokens == ("b",)
 
 
 def test_a_given_collocation_that_contradicts_the_data_is_ambiguous():
@@ -301,6 +321,12 @@ def test_the_middle_of_a_long_sentence_is_left_out():
         *(f"t{i}" for i in range(80, 100)),
     ]
     assert shown["next"] == "t100"
+
+
+def test_a_sentence_of_forty_tokens_is_shown_whole():
+    data = from_sentences([" ".join(f"t{i}" for i in range(42))])
+    assert describe_sample(data, SampleAt(0, 40))["sentence"] == [f"t{i}" for i in range(40)]
+    assert "…" in describe_sample(data, SampleAt(0, 41))["sentence"]
 
 
 def test_a_collocation_file_has_two_columns(tmp_path: Path):

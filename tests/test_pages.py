@@ -40,6 +40,7 @@ OUTER_RING = {
     "claims_report",
     "cli",
     "files",
+    "mutation_report",
     "plots",
     "repair_report",
     "report",

@@ -67,6 +67,21 @@ def test_forgetting_the_frequencies_is_noticed():
     assert right == pytest.approx(theirs, abs=1e-14)
 
 
+def test_without_frequencies_every_sentence_weighs_the_same():
+    E = np.eye(2)
+    W_ov, W_kq = random_weights(2, 2)
+    once = dataset.from_samples([(s.sentence, s.next_token) for s in UNEVEN.samples()])
+    equal = transformer.loss(UNEVEN, W_ov, W_kq, E, weighted=False)
+    assert equal == pytest.approx(transformer.loss(once, W_ov, W_kq, E))
+    assert equal != pytest.approx(transformer.loss(UNEVEN, W_ov, W_kq, E))
+
+
+def test_weights_of_another_number_of_samples_are_refused():
+    W_ov, W_kq = random_weights(2, 2)
+    with pytest.raises(ValueError, match="is shorter"):
+        transformer.attention_gradient(UNEVEN, W_ov, W_kq, np.eye(2), weights=np.full(5, 0.2))
+
+
 def test_two_tokens_have_the_gradient_that_sympy_derives():
     """Sample ab -> b under n = (a -> b, b -> a): attention p = 1 / (1 + e^(v - u)) on a."""
     u, v, s = sp.symbols("u v s", real=True)  # W_kq[a, b], W_kq[b, b], half of the gap

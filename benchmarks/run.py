@@ -429,11 +429,11 @@ def main(arguments: list[str]) -> int:
         training_rows,
         long_rows,
         growth_rows,
-        memory_rows,
         margin_rows,
         horizon_rows,
         start_rows,
         book_rows,
+        memory_rows,
     )
     results: dict[str, Any] = {
         "date": datetime.date.today().isoformat(),

@@ -95,4 +95,7 @@ def _mark(row: dict[str, Any]) -> str:
 
 def _number(value: float | None, unit: str = "") -> str:
     """A number with three digits and its unit; a dash where there is none."""
-    return "–" if value is None else f"{value:.3g} {unit}".strip()
+    if value is None:
+        return "–"
+    shown = f"{value:,.0f}" if 1000 <= value < 1e8 else f"{value:.3g}"
+    return f"{shown} {unit}".strip()

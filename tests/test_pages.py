@@ -332,6 +332,18 @@ def test_imports_point_inwards() -> None:
     assert layer_faults("checks", {"plots", "margin"}) == {"plots"}
 
 
+def test_jax_is_imported_by_the_model_of_the_text_experiments_only() -> None:
+    users = {
+        str(path.relative_to(ROOT / "ntpcore"))
+        for path in MODULES
+        if any(
+            name.split(".")[0] == "jax"
+            for name in imported_names(ast.parse(path.read_text(encoding="utf-8")))
+        )
+    }
+    assert users == {"scansnap/text_model.py"}
+
+
 def test_the_package_itself_imports_nothing() -> None:
     for path in MODULES:
         if path.name == "__init__.py":

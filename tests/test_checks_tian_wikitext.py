@@ -63,9 +63,12 @@ def test_tian2023_fig_7_holds_for_attention_that_becomes_sparse_and_rests():
     ids=["gets dense", "goes on", "hops", "never moves"],
 )
 def test_tian2023_fig_7_falls_with_any_half_of_it(shares, hops):
-    found = checks.check_tian2023_fig_7(seven(shares, hops), REAL)
+    found = checks.judge_fig_7(seven(shares, hops))
     assert found.verdict is Verdict.REFUTED
     assert "layer(s), seed 1" in found.witness
+    published = checks.check_tian2023_fig_7(seven(shares, hops), REAL)
+    assert published.verdict is Verdict.OPEN  # a small form decides nothing about the figure
+    assert "Not seen at this size" in published.evidence
 
 
 def test_tian2023_fig_7_survives_under_one_reading():

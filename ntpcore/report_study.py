@@ -75,7 +75,7 @@ class Study:
 def study(
     path: str,
     *,
-    name: str,
+    name: str | None = None,
     form: str | None = None,
     chars: bool = False,
     collocation: str | None = None,
@@ -87,7 +87,7 @@ def study(
 
     Args:
         path: the file.
-        name: what the report calls it.
+        name: what the report calls it; None for its path.
         form: as for `dataset.read`.
         chars: as for `dataset.read`.
         collocation: file of a collocation.
@@ -98,6 +98,7 @@ def study(
     Raises:
         InputError: the data cannot be used.
     """
+    name = path if name is None else name
     data = replace(dataset.read(path, form=form, chars=chars), name=name)
     given = None if collocation is None else order.read_collocation(collocation)
     found = report.answer(

@@ -22,6 +22,7 @@ HEAD = """\
 """
 
 Pins = dict[str, list[str]]
+NOT_HERE = "WikiText was not there"  # how the evidence of a check begins whose data were missing
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,23 @@ def published_verdicts(document: Mapping[str, Sequence[Mapping[str, str]]]) -> d
     return {row["label"]: row["verdict"] for row in document["claims"] if not row["planned"]}
 
 
-def changes(pins: Pins, published: Mapping[str, str]) -> list[Change]:
-    """Where published verdicts are not the pinned ones."""
+def unjudged(document: Mapping[str, Sequence[Mapping[str, str]]]) -> frozenset[str]:
+    """Claims that are open because the data they speak of were not there in this build."""
+    return frozenset(
+        row["label"]
+        for row in document["claims"]
+        if row["verdict"] == "open" and row["evidence"].startswith(NOT_HERE)
+    )
+
+
+def changes(
+    pins: Pins, published: Mapping[str, str], aside: frozenset[str] = frozenset()
+) -> list[Change]:
+    """Where published verdicts are not the pinned ones, claims put aside left out."""
     found = [
         Change(label, pins[label][-1] if label in pins else None, verdict)
         for label, verdict in published.items()
-        if label not in pins or pins[label][-1] != verdict
+        if label not in aside and (label not in pins or pins[label][-1] != verdict)
     ]
     return found + [
         Change(label, history[-1], None)
@@ -65,12 +77,13 @@ def changes(pins: Pins, published: Mapping[str, str]) -> list[Change]:
     ]
 
 
-def updated(pins: Pins, published: Mapping[str, str]) -> Pins:
-    """The pins with the published verdicts added where they are others."""
+def updated(pins: Pins, published: Mapping[str, str], aside: frozenset[str] = frozenset()) -> Pins:
+    """The pins with the published verdicts added where they are others; those put aside stay."""
     return {
-        label: history if history and history[-1] == verdict else [*history, verdict]
+        label: history if label in aside or history[-1:] == [verdict] else [*history, verdict]
         for label, verdict in published.items()
         for history in [pins.get(label, [])]
+        if label not in aside or history
     }
 
 
@@ -90,10 +103,11 @@ def main() -> int:
     if not PUBLISHED.is_file():
         print(f"error: there is no {PUBLISHED}; run `make book` first", file=sys.stderr)
         return 1
-    published = published_verdicts(json.loads(PUBLISHED.read_text(encoding="utf-8")))
+    document = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    published, aside = published_verdicts(document), unjudged(document)
     pins = from_text(PINS.read_text(encoding="utf-8")) if PINS.is_file() else {}
-    found = changes(pins, published)
-    PINS.write_text(to_text(updated(pins, published)), encoding="utf-8")
+    found = changes(pins, published, aside)
+    PINS.write_text(to_text(updated(pins, published, aside)), encoding="utf-8")
     if not found:
         print(f"{PINS}: all {len(published)} verdicts are as they were")
         return 0

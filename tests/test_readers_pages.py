@@ -1,0 +1,59 @@
+"""Pages that take a file of the reader's show that file, whatever it is."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from test_readers_api import ROOT
+
+from tools.source import code_cells, default_parameters
+
+PAGES = (
+    "huang2024_s4_realizable",
+    "huang2024_s5_stage2",
+    "huang2024_s6_max_margin",
+    "readers_api",
+    "readers_realizable",
+)
+OWN = ("huang2024_s4_realizable", "huang2024_s5_stage2", "huang2024_s6_max_margin")
+FILES = ("examples/five_tokens.jsonl", "examples/contradiction.txt", "examples/gettysburg.txt")
+
+
+def cells_of(page: str) -> list[str]:
+    text = (ROOT / f"notebooks/{page}.md").read_text(encoding="utf-8")
+    return [cell.source for cell in code_cells(text)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_takes_a_file_and_says_so(page: str) -> None:
+    text = (ROOT / f"notebooks/{page}.md").read_text(encoding="utf-8")
+    assert default_parameters(code_cells(text))["data"] == ""
+    assert "DATA=my.txt" in text
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("page", OWN)
+def test_the_last_section_of_a_page_shows_any_file(
+    page: str, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    cells = cells_of(page)
+    first = next(i for i, cell in enumerate(cells) if "data or " in cell)
+    names: dict[str, object] = {"data": file, "steps": 20}
+    exec("from ntpcore import dataset, margin, order, plots_report, report_study", names)
+    for cell in cells[first:]:
+        exec(cell, names)
+    own = names["own"] if "own" in names else names["study"].structure  # type: ignore[attr-defined]
+    assert own.data.name == file  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_loses_the_name_of_the_file(page: str) -> None:
+    assigned = [
+        node.id
+        for cell in cells_of(page)
+        for node in ast.walk(ast.parse(cell))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    assert assigned.count("data") == 1

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import RawSample, messy_lines, messy_samples
 
-from ntpcore.dataset import InputError, Sample, from_samples, from_sentences, read
+from ntpcore.dataset import Dataset, InputError, Sample, from_samples, from_sentences, read
 
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True)
 GOOD = b'{"sentence": ["S", "V"], "next": "O"}\n'

@@ -152,22 +152,19 @@ def covering(mutant: Mutant, path: str, covered: dict[str, Any], budget: float) 
     first.
 
     Lines that run at import only have no test of their own; they get those of their function, or
-    of the module.
+    those of the module, among which one may just look at a constant.
     """
     lines, seconds = covered["lines"].get(path, {}), covered["seconds"]
-    contexts: set[str] = set()
-    for first, last in (mutant.lines, mutant.function, (1, sys.maxsize)):
-        for line, names in lines.items():
-            if first <= line <= last:
-                contexts |= names
-        if contexts:
-            break
-    whole = tuple(
-        f"{context.removeprefix(mutation_trial.FROM_FILE)}::"
-        for context in contexts
-        if context.startswith(mutation_trial.FROM_FILE)
-    )
-    tests = {test for test in seconds if test in contexts or (whole and test.startswith(whole))}
+
+    def contexts(first: int, last: float) -> set[str]:
+        return {name for line, names in lines.items() if first <= line <= last for name in names}
+
+    found = contexts(*mutant.lines) or contexts(*mutant.function)
+    files = {name.removeprefix(mutation_trial.FROM_FILE) for name in found}
+    if not found:
+        found = contexts(1, math.inf)
+        files = {test.split("::")[0] for test in seconds if is_own(test, mutant.module)}
+    tests = {test for test in seconds if test in found or test.split("::")[0] in files}
     fastest: dict[str, float] = {}
     for test in tests:
         file = test.split("::")[0]
@@ -175,14 +172,14 @@ def covering(mutant: Mutant, path: str, covered: dict[str, Any], budget: float) 
 
     def place(test: str) -> tuple[bool, float, str, float, str]:
         file = test.split("::")[0]
-        return not is_own(file, mutant.module), fastest[file], file, seconds[test], test
+        return not is_own(test, mutant.module), fastest[file], file, seconds[test], test
 
     taken: dict[str, float] = {}
     opened: set[str] = set()
     spent = 0.0
     for test in sorted(tests, key=place):
         file = test.split("::")[0]
-        if not is_own(file, mutant.module):
+        if not is_own(test, mutant.module):
             spent += seconds[test] + (OPENING if file not in opened else 0)
         if taken and spent > budget:
             break
@@ -191,10 +188,10 @@ def covering(mutant: Mutant, path: str, covered: dict[str, Any], budget: float) 
     return taken
 
 
-def is_own(file: str, module: str) -> bool:
-    """Whether a test file is named for a module: `test_margin` for `margin`, `test_checks_stage1`
+def is_own(test: str, module: str) -> bool:
+    """Whether a test's file is named for a module: `test_margin` for `margin`, `test_checks_stage1`
     for `stage1_claims`."""
-    tested = Path(file).stem.removeprefix("test_").removeprefix("checks_")
+    tested = Path(test.split("::")[0]).stem.removeprefix("test_").removeprefix("checks_")
     return f"_{tested}_" in f"_{module.rsplit('.', 1)[-1]}_"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import literal
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import RawSample, messy_lines, messy_samples
 
-from ntpcore.dataset import InputError, Sample, from_samples, from_sentences, read
+from ntpcore.dataset import Dataset, InputError, Sample, from_samples, from_sentences, read
 
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True)
 GOOD = b'{"sentence": ["S", "V"], "next": "O"}\n'
@@ -253,6 +254,17 @@ def test_json_that_cannot_be_used_is_refused_with_its_line(tmp_path: Path, line:
     assert len(str(raised.value)) < len(path) + 200
 
 
+def test_a_long_value_is_cut_in_a_message(tmp_path: Path):
+    def message(size: int) -> str:
+        line = json.dumps({"k" * size: 1})
+        with pytest.raises(InputError) as raised:
+            read(write(tmp_path, line, "data.jsonl"))
+        return str(raised.value)
+
+    assert f'unknown key "{"k" * 38}";' in message(38)
+    assert f'unknown key "{"k" * 36}...;' in message(39)
+
+
 @pytest.mark.parametrize("depth", range(900, 1010, 5))
 def test_no_depth_of_nesting_escapes_the_reader(tmp_path: Path, depth: int):
     line = '{"sentence": [' + "[" * depth + "]" * depth + '], "next": "V"}'
@@ -263,6 +275,26 @@ def test_no_depth_of_nesting_escapes_the_reader(tmp_path: Path, depth: int):
 def test_json_lines_without_any_line_are_refused(tmp_path: Path):
     with pytest.raises(InputError, match="holds no sentence"):
         read(write(tmp_path, b"\n \n", "data.jsonl"))
+
+
+def test_standard_input_is_read_and_stays_open(tmp_path: Path):
+    kept = os.dup(0)
+    try:
+        with open(write(tmp_path, "a b\n")) as stream:
+            os.dup2(stream.fileno(), 0)
+        data = read("-")
+        os.fstat(0)
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+    assert (data.name, data.vocabulary) == ("<stdin>", ("a", "b"))
+
+
+def test_data_without_a_file_are_called_data_and_count_once():
+    data = from_samples([("a", "b")])
+    assert (data.name, data.lines[0].count) == ("data", 1)
+    assert Dataset(data.vocabulary, data.lines, False).name == "data"
+    assert from_sentences(["a b"]).name == "data"
 
 
 def test_files_that_cannot_be_opened_are_refused(tmp_path: Path):
@@ -276,7 +308,7 @@ def test_files_that_cannot_be_opened_are_refused(tmp_path: Path):
     ]:
         with pytest.raises(InputError, match=reason):
             read(path)
-    with pytest.raises(InputError, match=r"^''"):
+    with pytest.raises(InputError, match=r"^'': "):
         read("")
 
 

@@ -115,6 +115,15 @@ def test_a_new_test_is_asked_and_old_kills_stand(tiny: Path) -> None:
     assert [json.loads(line)["id"] for line in lines] == [SURVIVES]
 
 
+def test_a_test_that_only_looks_at_a_constant_is_asked(tiny: Path) -> None:
+    (tiny / "tiny/core.py").write_text(CORE + "\n\nLIMIT = 3\n", encoding="utf-8")
+    look = "\n\ndef test_the_limit_is_three():\n    assert core.LIMIT == 3\n"
+    (tiny / "tests/test_core.py").write_text(f"from tiny import core\n{TEST}{look}", "utf-8")
+    run(tiny)
+    records = map(json.loads, outcomes(tiny).read_text(encoding="utf-8").splitlines())
+    assert {r["id"]: r["outcome"] for r in records}["tiny.core:+4:8:number+1"] == "killed"
+
+
 def test_a_listed_survivor_that_is_killed_or_gone_fails(tiny: Path) -> None:
     list_survivor(tiny, KILLED)
     assert f"listed, but killed: {KILLED}" in run(tiny).stdout

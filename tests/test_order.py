@@ -302,6 +302,26 @@ def test_orders_beyond_the_limit_are_refused_with_file_and_line():
     )
 
 
+def test_the_limit_counts_every_pair_once():
+    mapped = [("a", "f"), ("b", "f"), ("c", "g"), ("d", "g"), ("f", "f"), ("g", "g")]
+    data = from_samples([*mapped, ("abcd", "f"), ("bacd", "f")])
+    structure = analyse(data, max_pairs=4)
+    assert structure.orders is not None
+    assert structure.orders["d"].pairs == set(product("ab", "cd"))
+    with pytest.raises(InputError, match="more than 3 pairs"):
+        analyse(data, max_pairs=3)
+
+
+def test_a_message_lists_ten_tokens_at_most():
+    def message(size: int) -> str:
+        lines = [f"a t{i}" for i in range(size)]
+        return analyse(from_sentences(lines)).realizable.failures[0].message
+
+    ten = "'a' has more than one next token: " + ", ".join(f"'t{i}'" for i in range(10))
+    assert message(10) == ten
+    assert message(11) == f"{ten}, ..."
+
+
 def test_the_limit_is_kept_within_a_single_sample():
     """Two million pairs from one sentence are never made."""
     above, below = [f"a{i}" for i in range(20_000)], [f"b{i}" for i in range(20_000)]

@@ -40,7 +40,7 @@ class Plan:
         root: folder of the project.
         package: the package to change.
         seed: of the samples.
-        seconds: of tests that a mutant may survive; the fastest tests that cover it come first.
+        seconds: of tests of other modules that a mutant may survive, as long as they take traced.
         skip: test files that start processes or look at the built book.
         parts: for each part its files and folders, and the size of its sample; 0 for all mutants.
         least: the share that the tests must kill.
@@ -148,45 +148,51 @@ def cover(plan: Plan) -> dict[str, Any]:
 
 
 def covering(mutant: Mutant, path: str, covered: dict[str, Any], budget: float) -> dict[str, float]:
-    """The tests that run a mutant, up to a budget: those of its module, then the faster files.
+    """The tests that run a mutant: those of its module, then others up to a budget, faster files
+    first.
 
     Lines that run at import only have no test of their own; they get those of their function, or
-    of the module.
+    those of the module, among which one may just look at a constant.
     """
     lines, seconds = covered["lines"].get(path, {}), covered["seconds"]
-    contexts: set[str] = set()
-    for first, last in (mutant.lines, mutant.function, (1, sys.maxsize)):
-        for line, names in lines.items():
-            if first <= line <= last:
-                contexts |= names
-        if contexts:
-            break
-    whole = tuple(
-        f"{context.removeprefix(mutation_trial.FROM_FILE)}::"
-        for context in contexts
-        if context.startswith(mutation_trial.FROM_FILE)
-    )
-    tests = {test for test in seconds if test in contexts or (whole and test.startswith(whole))}
-    own = mutant.module.rsplit(".", 1)[-1]
+
+    def contexts(first: int, last: float) -> set[str]:
+        return {name for line, names in lines.items() if first <= line <= last for name in names}
+
+    found = contexts(*mutant.lines) or contexts(*mutant.function)
+    files = {name.removeprefix(mutation_trial.FROM_FILE) for name in found}
+    if not found:
+        found = contexts(1, math.inf)
+        files = {test.split("::")[0] for test in seconds if is_own(test, mutant.module)}
+    tests = {test for test in seconds if test in found or test.split("::")[0] in files}
     fastest: dict[str, float] = {}
     for test in tests:
         file = test.split("::")[0]
         fastest[file] = min(seconds[test], fastest.get(file, math.inf))
-    taken: dict[str, float] = {}
-    files: set[str] = set()
-    spent = 0.0
 
     def place(test: str) -> tuple[bool, float, str, float, str]:
         file = test.split("::")[0]
-        return own not in file, fastest[file], file, seconds[test], test
+        return not is_own(test, mutant.module), fastest[file], file, seconds[test], test
 
+    taken: dict[str, float] = {}
+    opened: set[str] = set()
+    spent = 0.0
     for test in sorted(tests, key=place):
-        spent += seconds[test] + (OPENING if test.split("::")[0] not in files else 0)
+        file = test.split("::")[0]
+        if not is_own(test, mutant.module):
+            spent += seconds[test] + (OPENING if file not in opened else 0)
         if taken and spent > budget:
             break
         taken[test] = seconds[test]
-        files.add(test.split("::")[0])
+        opened.add(file)
     return taken
+
+
+def is_own(test: str, module: str) -> bool:
+    """Whether a test's file is named for a module: `test_margin` for `margin`, `test_checks_stage1`
+    for `stage1_claims`."""
+    tested = Path(test.split("::")[0]).stem.removeprefix("test_").removeprefix("checks_")
+    return f"_{tested}_" in f"_{module.rsplit('.', 1)[-1]}_"
 
 
 @cache

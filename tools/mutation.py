@@ -54,7 +54,7 @@ class Mutant:
             so that a change elsewhere in the file renames nothing.
         module: dotted name of the module.
         lines: first and last line that the changed expression or statement takes up.
-        function: first and last line of the function around it; of the whole module outside any.
+        function: first and last line of the function around it; 0 and 0 outside any.
         span: first and last byte that are replaced.
         before: what stands there, on one line.
         after: what is put there.
@@ -83,7 +83,7 @@ def module_name(path: Path, root: Path) -> str:
 def find_mutants(source: str, module: str) -> list[Mutant]:
     """All mutants of a module, in order of their place."""
     walk = _Walk(source, module)
-    walk.body(ast.parse(source).body, _Scope("", 1, (1, len(walk.starts))))
+    walk.body(ast.parse(source).body, _Scope("", 1, (0, 0)))
     names = [mutant.id for mutant in walk.found]
     assert len(set(names)) == len(names), "two mutants share an id"
     return sorted(walk.found, key=lambda mutant: (mutant.span, mutant.id))

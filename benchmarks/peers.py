@@ -147,13 +147,47 @@ def clarabel(data: dict[str, Any]) -> tuple[Callable[[int], Any], Callable[[], A
     return solve, lambda: kept["w"]
 
 
+def torch_sequences(data: dict[str, Any]) -> tuple[Callable[[int], Any], Callable[[], Any]]:
+    """PyTorch, Syn-Medium with every position written out as a one-hot row, as the authors do."""
+    import torch
+
+    torch.set_num_threads(1)
+    size, tokens = int(data["size"]), torch.tensor(data["tokens"])
+    query, following = torch.tensor(data["query"]), torch.tensor(data["following"])
+    Y = torch.tensor(data["Y"], requires_grad=True)
+    Z = torch.tensor(data["Z"], requires_grad=True)
+    momentum = float(data["momentum"])
+    rates = ((Y, float(data["eta_y"])), (Z, float(data["eta_z"])))
+    optimizers = [torch.optim.SGD([w], lr=eta, momentum=momentum) for w, eta in rates]
+    done = 0
+
+    def steps(number: int) -> None:
+        nonlocal done
+        for _ in range(number):
+            t = done % len(tokens)
+            X = torch.nn.functional.one_hot(tokens[t], size).double()
+            b = torch.softmax(torch.bmm(X, Z[query[t]].unsqueeze(-1)).squeeze(-1), 1)
+            mixed = torch.bmm(b.unsqueeze(1), X).squeeze(1)
+            logits = mixed / mixed.norm(dim=1, keepdim=True) @ Y
+            for optimizer in optimizers:
+                optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(logits, following[t]).backward()
+            for optimizer in optimizers:
+                optimizer.step()
+            done += 1
+
+    return steps, lambda: Z.detach().numpy()
+
+
 PEERS = {
     "PyTorch, one-hot": torch_one_hot,
     "PyTorch, gather": torch_gather,
     "NumPy, dense": numpy_dense,
     "JAX, scan": jax_scan,
     "cvxpy with Clarabel": clarabel,
+    "PyTorch, one-hot sequences": torch_sequences,
 }
+STAGE_2 = tuple(PEERS)[:4]
 
 
 def measure(steps: Callable[[int], Any], seconds: float) -> float:

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ import numpy as np
 
 from benchmarks import environment
 from benchmarks.instances import problem_of, random_graph, random_samples
-from benchmarks.peers import PEERS
+from benchmarks.peers import STAGE_2
 from ntpcore import (
     _fast,
     benchmark,
@@ -40,6 +41,7 @@ from ntpcore import (
     training,
 )
 from ntpcore.problem import from_dataset
+from ntpcore.scansnap import experiments
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results.json"
@@ -146,24 +148,15 @@ def training_rows(tiny: bool) -> Iterator[Row]:
         loops = stepping.Loops(problem_of(samples), 8.0)
         eta, text = 0.05 / size**0.5, f"V={size}, N={number}"
         arrays = peer_arrays(samples, loops.gap, eta)
-        for peer in PEERS:
-            if peer != "cvxpy with Clarabel":
-                ours = first_phase(loops, eta, 0.2 if tiny else 0.5)
-                found, answer = versus(
-                    "stage 2, one step",
-                    text,
-                    peer,
-                    ours,
-                    goals.get(peer),
-                    0.2 if tiny else 1,
-                    arrays,
-                )
-                yield found
-                if "megabytes" in answer and not tiny:
-                    megabytes = answer["megabytes"]
-                    yield row(
-                        "stage 2, memory of the peers", text, peer, None, megabytes, "MB", None
-                    )
+        for peer in STAGE_2:
+            ours = first_phase(loops, eta, 0.2 if tiny else 0.5)
+            found, answer = versus(
+                "stage 2, one step", text, peer, ours, goals.get(peer), 0.2 if tiny else 1, arrays
+            )
+            yield found
+            if "megabytes" in answer and not tiny:
+                megabytes = answer["megabytes"]
+                yield row("stage 2, memory of the peers", text, peer, None, megabytes, "MB", None)
 
 
 def peer_arrays(samples: Any, gap: float, eta: float) -> dict[str, Any]:
@@ -272,10 +265,45 @@ def memory_rows(tiny: bool) -> Iterator[Row]:
         samples = random_samples(np.random.default_rng(0), size, number)
         loops, eta = stepping.Loops(problem_of(samples), 8.0), 0.05 / size**0.5
         ours, text = first_phase(loops, eta, 0.5), f"V={size}, N={number}, 16 GB"
-        for peer in PEERS:
-            if peer != "cvxpy with Clarabel":
-                arrays = peer_arrays(samples, 8.0, eta)
-                yield versus("stage 2, one step", text, peer, ours, None, 1.0, arrays)[0]
+        for peer in STAGE_2:
+            arrays = peer_arrays(samples, 8.0, eta)
+            yield versus("stage 2, one step", text, peer, ours, None, 1.0, arrays)[0]
+
+
+def sweep_rows(tiny: bool) -> Iterator[Row]:
+    """One iteration of one pair of rates of Syn-Medium, drawing the samples included in ours."""
+    for queries in (1,) if tiny else experiments.QUERIES:
+        plan = experiments.medium(queries, 1, iterations=4 if tiny else 100, record=(0,))
+        cells = plan.iterations * len(plan.rates)
+        ours = median(partial(experiments.simulate, plan), 0.2 if tiny else 3.0) / cells
+        arrays = sequences(plan) | {"eta_y": 1.0, "eta_z": 1.0, "momentum": plan.momentum}
+        text, goal = f"Syn-Medium, L={queries}, M={plan.classes.M}", None if tiny else 20.0
+        peer = "PyTorch, one-hot sequences"
+        seconds = 0.2 if tiny else 2.0
+        yield versus("experiments, one iteration", text, peer, ours, goal, seconds, arrays)[0]
+
+
+def sequences(plan: experiments.Plan) -> dict[str, Any]:
+    """The first samples of a plan with every position written out, for a peer."""
+    drawn, counts = experiments.samples_of(plan)
+    drawn, counts = drawn[:10], counts[:10]
+    classes = plan.classes
+    support = np.array([np.flatnonzero(row > 0) for row in classes.probabilities])
+    flat = [
+        np.repeat(support[n], row)
+        for n, row in zip(drawn.ravel(), counts.reshape(drawn.size, -1), strict=True)
+    ]
+    bound, rng = classes.M**-0.5, np.random.default_rng(0)
+    Y, Z = rng.uniform(-bound, bound, size=(2, classes.M, classes.M))
+    first = classes.M - classes.K - classes.L  # queries stand before the next tokens
+    return {
+        "size": classes.M,
+        "tokens": np.array(flat).reshape(*drawn.shape, plan.length),
+        "query": first + np.array(classes.query)[drawn],
+        "following": classes.M - classes.K + drawn,
+        "Y": Y,
+        "Z": Z,
+    }
 
 
 def margin_rows(tiny: bool) -> Iterator[Row]:
@@ -429,6 +457,7 @@ def main(arguments: list[str]) -> int:
         training_rows,
         long_rows,
         growth_rows,
+        sweep_rows,
         margin_rows,
         horizon_rows,
         start_rows,

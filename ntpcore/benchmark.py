@@ -53,6 +53,8 @@ def origin(found: dict[str, Any]) -> Table:
     rows = [("date", found["date"])]
     rows += [(name, str(value)) for name, value in found["machine"].items()]
     rows += [("versions", versions), ("code", f"{state} ({found['code'][:12]})")]
+    if found.get("note"):
+        rows.append(("note", str(found["note"])))
     return Table(("measured on", ""), tuple(rows))
 
 

@@ -110,3 +110,10 @@ def test_samples_are_realizable_sentences():
     assert one.log_pi.size < 300
     assert np.exp(one.log_pi).sum() == pytest.approx(1)
     assert os.path.exists("benchmarks/requirements.txt")
+
+
+def test_a_note_in_the_results_is_shown():
+    found = {"versions": {}, "code": "x", "date": "2026-01-01", "machine": {}, "note": "in parts"}
+    assert benchmark.origin(found).rows[-1] == ("note", "in parts")
+    del found["note"]
+    assert "note" not in dict(benchmark.origin(found).rows)

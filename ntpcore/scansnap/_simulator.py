@@ -7,13 +7,12 @@ f_k (g_k - f_k f . g), g_k = Y[token_k] . e, for Z. So a sample costs O(tokens o
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
 from math import exp, log, sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ntpcore.compiled import compiled_with
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -22,17 +21,7 @@ Integers = NDArray[np.int64]
 FAST = {"reassoc", "contract", "nsz", "nnan", "ninf", "arcp"}
 
 
-def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function compiled by numba and cached on disk; itself where there is no numba."""
-    try:
-        njit = importlib.import_module("numba").njit
-    except ImportError:
-        return function
-    options = {"error_model": "numpy", "fastmath": FAST, "nogil": True}
-    try:
-        return njit(cache=True, **options)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # no folder can hold the cache
-        return njit(**options)(function)  # type: ignore[no-any-return]
+_compile = compiled_with(fastmath=FAST, nogil=True)
 
 
 @_compile

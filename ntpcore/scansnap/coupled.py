@@ -14,15 +14,14 @@ of batch size 1 in expectation: every class has the weight 1/K.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, sqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpcore.compiled import compiled
 from ntpcore.scansnap.classes import SequenceClasses, layered_classes, unit_scores
 
 Floats = NDArray[np.float64]
@@ -96,19 +95,7 @@ def syn(queries: int, next_per_query: int) -> Symmetric:
     return Symmetric(K, 10 + 10 * K + queries + K, (1.0,) * 10, weights, queries)
 
 
-def _compile(function: Callable[..., Any]) -> Any:
-    """The function compiled by numba and cached on disk; itself where there is no numba."""
-    try:
-        njit = importlib.import_module("numba").njit
-    except ImportError:
-        return function
-    try:
-        return njit(cache=True, error_model="numpy")(function)
-    except RuntimeError:  # no folder can hold the cache
-        return njit(error_model="numpy")(function)
-
-
-@_compile
+@compiled
 def fill_slopes(
     state: Floats,
     p: Floats,
@@ -196,7 +183,7 @@ def fill_slopes(
             out[V + i - C] = eta_Y / K * f[i] * e_other
 
 
-@_compile
+@compiled
 def _descend(
     state: Floats,
     p: Floats,

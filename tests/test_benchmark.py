@@ -47,7 +47,10 @@ def test_the_saved_results_can_be_shown():
 
 def test_results_of_other_code_are_told_apart(tmp_path: Path):
     found = benchmark.read("benchmarks/results.json")
-    assert "has changed since" in benchmark.origin(found | {"code": "0" * 64}).rows[-1][1]
+    states = dict(benchmark.origin(found | {"code": "0" * 64}).rows)
+    assert "has changed since" in states["code"]
+    states = dict(benchmark.origin(found | {"code": benchmark.code_hash()}).rows)
+    assert "still the one that was measured" in states["code"]
     broken = found | {"rows": [{"name": "x"}]}
     (tmp_path / "broken.json").write_text(json.dumps(broken), encoding="utf-8")
     with pytest.raises(ValueError, match="run make bench"):

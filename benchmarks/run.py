@@ -31,6 +31,7 @@ from benchmarks.instances import problem_of, random_graph, random_samples
 from benchmarks.peers import STAGE_2
 from ntpcore import (
     _fast,
+    _packing,
     benchmark,
     dataset,
     generate,
@@ -205,7 +206,7 @@ def growth_rows(tiny: bool) -> Iterator[Row]:
         cost = first_phase(loops, eta, 0.3 if tiny else 2.0) / loops.size * 1e9
         costs.append(cost)
         assert loops.packed is not None
-        entries, bytes_each = len(one.entry_token), _fast.bytes_of(loops.packed) / loops.size
+        entries, bytes_each = len(one.entry_token), _packing.bytes_of(loops.packed) / loops.size
         exponentials = 1 + 2 * entries / loops.size  # one per token, and two per entry of W
         streamed = bytes_each + 5 * 8 * entries / loops.size
         least = exponentials * exponential[0] + streamed / bandwidth

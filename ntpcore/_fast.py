@@ -22,34 +22,23 @@ from __future__ import annotations
 
 import importlib
 from math import inf, sqrt
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ntpcore._packing import Floats, Merged, Packed, Singles
 from ntpcore.compiled import compiled, compiled_with
-from ntpcore.problem import Problem
 
 try:
     prange = importlib.import_module("numba").prange
 except ImportError:
     prange = range
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Singles = NDArray[np.float32]
-Indices = NDArray[np.uint32]
-
 LANES = 128  # samples whose numbers fit into the nearest cache together
-CHUNK = 4096  # entries that are dealt with together, all samples of a query in one chunk
 LARGEST_WEIGHT = 300.0  # e^(+-2 * 300) is a float, and so is the square of a gradient
-LARGEST_GAP = 200.0  # of A: so that e^A is harmless beside that
-LARGEST_RATIO = 150.0  # of the logarithms of two frequencies, likewise
-LARGEST_COUNT = 2**24  # of occurrences, the last integer that float32 holds
 # Where rows of LANES numbers start in one array: from constant distances the compiler sees that
 # they do not overlap, without which it would not use vector instructions.
 MINE, BACK, TOTAL, WRONG, MEAN, SCALE, GROWTH, WEIGHT = (LANES * row for row in range(8))
-NEGLIGIBLE = 1e-17  # a tenth of the last digit of 1
+RIVAL_1, TURN_1, RIVAL_2, TURN_2, RIVAL_3, TURN_3 = (LANES * row for row in range(8, 14))
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -57,153 +46,20 @@ _ROUND = 1.5 * 2.0**52  # adding it rounds to an integer, which then stands in t
 _SAFE = {"contract", "nsz", "nnan", "ninf"}  # not "reassoc": it would cancel _ROUND
 
 
-class Packed(NamedTuple):
-    """The fixed part of a run, laid out for the first phase.
-
-    Rivals of a group with n samples stand slot by slot: rival s of its sample i has the place
-    group_rival + s n + i.
-
-    Attributes:
-        chunk_entry: (C + 1,), where the entries of each chunk start.
-        chunk_group: (C + 1,), where its groups start.
-        group_sample: (G + 1,), where the samples of each group start.
-        group_rival: (G,), where its rivals start.
-        group_size: (G,), how many rivals each of its samples has.
-        best: (S,), entry of the optimal token.
-        best_count: (S,), how often it occurs.
-        pi: (S,), share of the sample times a constant that keeps gradients within floats.
-        rival: (M,), entry of each rival.
-        rival_count: (M,), how often it occurs.
-        sign: (K,), 1 for an optimal entry, -1 for others.
-        vocab_size: |V|.
-        gap: A.
-    """
-
-    chunk_entry: Integers
-    chunk_group: Integers
-    group_sample: Integers
-    group_rival: Integers
-    group_size: Integers
-    best: Indices
-    best_count: Singles
-    pi: Floats
-    rival: Indices
-    rival_count: Singles
-    sign: Floats
-    vocab_size: int
-    gap: float
-
-
-class Merged(NamedTuple):
-    """What is left of the data in the second phase.
-
-    Attributes:
-        upper: (E,), entry of the optimal token of each comparable pair.
-        lower: (E,), entry of the other.
-        log_c: (E,), log of C_e.
-        least_gap: the second phase begins once no gap is smaller.
-    """
-
-    upper: Indices
-    lower: Indices
-    log_c: Floats
-    least_gap: float
-
-
-def merge(problem: Problem, gap: float) -> Merged:
-    """The second phase of a problem, for any data."""
-    upper, lower = problem.pairs[:, 0], problem.pairs[:, 1]
-    entries = len(problem.entry_token)
-    key = problem.optimal[problem.sample_of] * entries + problem.rival
-    place = np.searchsorted(upper * entries + lower, key)
-    terms = problem.log_pi[problem.sample_of] + problem.log_ratio
-    top = np.full(len(upper), -inf)
-    np.maximum.at(top, place, terms)
-    total = np.bincount(place, np.exp(terms - top[place]), len(upper))
-    ratios = np.add.reduceat(np.exp(problem.log_ratio), problem.start[:-1])
-    least_gap = float(np.log1p(gap) + np.log(ratios.max()) - np.log(NEGLIGIBLE))
-    mixed = _interleaved(np.array([0, len(upper)]))
-    log_C = top + np.log(total)
-    return Merged(
-        upper[mixed].astype(np.uint32), lower[mixed].astype(np.uint32), log_C[mixed], least_gap
-    )
-
-
-def pack(problem: Problem, gap: float) -> Packed | None:
-    """The first phase of a problem; None where the numbers could leave the range of floats."""
-    spread = float(np.ptp(problem.log_pi))
-    most = max(int(problem.optimal_count.max()), int(problem.rival_count.max()))
-    if gap > LARGEST_GAP or spread > LARGEST_RATIO or most > LARGEST_COUNT:
-        return None
-    samples, entries = len(problem.optimal), len(problem.entry_token)
-    first = np.searchsorted(problem.entry_query, problem.entry_query)  # of the entry's query
-    chunk = first[problem.optimal] // CHUNK
-    sizes = np.diff(problem.start)
-    order = np.lexsort((np.arange(samples), sizes, chunk))
-    new = np.flatnonzero(np.diff(chunk[order]) | np.diff(sizes[order])) + 1
-    group_sample = np.concatenate([[0], new, [samples]])
-    order = order[_interleaved(group_sample)]
-    group_size = sizes[order][group_sample[:-1]]
-    numbers = np.diff(group_sample)
-    group_rival = np.concatenate([[0], np.cumsum(numbers * group_size)[:-1]])
-    group = np.repeat(np.arange(len(numbers)), numbers)
-    within = np.arange(samples) - group_sample[group]
-    source = np.empty(len(problem.rival), np.int64)
-    for slot in range(int(group_size.max())):
-        has = sizes[order] > slot
-        at = group_rival[group] + slot * numbers[group] + within
-        source[at[has]] = problem.start[order][has] + slot
-    chunks = np.unique(first // CHUNK)
-    return Packed(
-        np.append(np.searchsorted(first // CHUNK, chunks), entries),
-        np.append(np.searchsorted(chunk[order][group_sample[:-1]], chunks), len(numbers)),
-        group_sample,
-        group_rival,
-        group_size,
-        problem.optimal[order].astype(np.uint32),
-        problem.optimal_count[order].astype(np.float32),
-        np.exp(problem.log_pi[order] - problem.log_pi.max() + gap),
-        problem.rival[source].astype(np.uint32),
-        problem.rival_count[source].astype(np.float32),
-        np.where(problem.is_optimal, 1.0, -1.0),
-        problem.vocab_size,
-        float(gap),
-    )
-
-
-def _interleaved(start: Integers) -> Integers:
-    """Places in an order in which neighbours of one group were far apart before.
-
-    Samples of one query stand together in the data; adding to the same entry many times in a row
-    would wait for each sum.
-    """
-    numbers = np.diff(start)
-    group = np.repeat(np.arange(len(numbers)), numbers)
-    within = np.arange(start[-1]) - start[group]
-    stride = np.maximum(numbers // 8, 1)[group]
-    return np.lexsort((within // stride, within % stride, group))
-
-
-def bytes_of(packed: Packed) -> int:
-    """How much memory the arrays take."""
-    return sum(part.nbytes for part in packed if isinstance(part, np.ndarray))
-
-
 @compiled_with(fastmath=_SAFE)
 def _reduced(r: float) -> float:
-    """e^r - 1 for |r| <= log(2) / 2: the next term of the series is below 2^-52."""
-    p = 1.0 / 479001600.0  # 1 / 12!
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
+    """e^r - 1 for |r| <= log(2) / 2: the next term of the series is below 2^-52.
+
+    Summed in pairs, so that no term has to wait for all others.
+    """
+    square = r * r
+    fourth = square * square
+    low = (1.0 + r * 0.5) + square * (1.0 / 6.0 + r * (1.0 / 24.0))
+    middle = (1.0 / 120.0 + r * (1.0 / 720.0)) + square * (1.0 / 5040.0 + r * (1.0 / 40320.0))
+    high = (1.0 / 362880.0 + r * (1.0 / 3628800.0)) + square * (
+        1.0 / 39916800.0 + r * (1.0 / 479001600.0)
+    )
+    p = low + fourth * (middle + fourth * high)
     value: float = p * r
     return value
 
@@ -242,6 +98,180 @@ def _exponentials(x: Floats, out: Floats) -> None:
 
 
 @compiled_with(fastmath=_SAFE)
+def _one_rival(
+    room: Floats,
+    lanes: int,
+    count: Singles,
+    often: Singles,
+    pi: Floats,
+    absent: float,
+    gap: float,
+    wide: float,
+) -> None:
+    """What `_sweep` does between gathering and scattering, for samples with one rival.
+
+    All numbers of a sample stay in registers. As m_o + m_j = 1, E_j = e^A (e^(-A m_o))^2.
+
+    Args:
+        room: (16 LANES,), the rows of a block of samples, then those of their rivals; changed.
+        lanes: how many samples there are.
+        count, often: (lanes,), occurrences of the optimal token and of the rival.
+        pi: (lanes,), as in `Packed`.
+        absent: how many tokens are not in a sample.
+        gap: A.
+        wide: e^A.
+    """
+    for i in range(lanes):
+        v = room[RIVAL_1 + i] * (often[i] / (count[i] * room[SCALE + i]))
+        back, mine = room[BACK + i], 1.0 / (1.0 + v)
+        grown = back + (1.0 + back) * room[TURN_1 + i]
+        room[GROWTH + i] = grown if grown < room[GROWTH + i] else room[GROWTH + i]
+        heavy = count[i] * (1.0 + v)
+        room[WEIGHT + i] = heavy if heavy > room[WEIGHT + i] else room[WEIGHT + i]
+        share = v * mine  # m_j
+        x = fast_exp(-gap * mine)
+        odds = wide * x * x
+        wrong, mean = absent * x + odds, share * odds
+        scale = pi[i] / (1.0 + wrong)
+        room[BACK + i] = scale * mine * (share * wrong + mean)
+        room[RIVAL_1 + i] = scale * share * (odds + mine * wrong - mean)
+
+
+@compiled_with(fastmath=_SAFE)
+def _two_rivals(
+    room: Floats,
+    lanes: int,
+    count: Singles,
+    often_1: Singles,
+    often_2: Singles,
+    pi: Floats,
+    absent: float,
+    gap: float,
+    wide: float,
+) -> None:
+    """The same for samples with two rivals, for which E_1 E_2 = e^A (e^(-A m_o))^3."""
+    for i in range(lanes):
+        scale = 1.0 / (count[i] * room[SCALE + i])
+        v_1, v_2 = (
+            room[RIVAL_1 + i] * (often_1[i] * scale),
+            room[RIVAL_2 + i] * (often_2[i] * scale),
+        )
+        total = v_1 + v_2
+        back, mine = room[BACK + i], 1.0 / (1.0 + total)
+        turned = v_1 * room[TURN_1 + i] + v_2 * room[TURN_2 + i]
+        grown = back + (1.0 + back) * turned / total
+        room[GROWTH + i] = grown if grown < room[GROWTH + i] else room[GROWTH + i]
+        heavy = count[i] * (1.0 + total)
+        room[WEIGHT + i] = heavy if heavy > room[WEIGHT + i] else room[WEIGHT + i]
+        share_1, share_2 = v_1 * mine, v_2 * mine
+        x = fast_exp(-gap * mine)
+        odds_1 = fast_exp(gap * (share_1 - mine))
+        odds_2 = wide * (x * x) * x / odds_1
+        wrong, mean = absent * x + odds_1 + odds_2, share_1 * odds_1 + share_2 * odds_2
+        scale = pi[i] / (1.0 + wrong)
+        room[BACK + i] = scale * mine * (total * mine * wrong + mean)
+        rest = mine * wrong - mean
+        room[RIVAL_1 + i] = scale * share_1 * (odds_1 + rest)
+        room[RIVAL_2 + i] = scale * share_2 * (odds_2 + rest)
+
+
+@compiled_with(fastmath=_SAFE)
+def _three_rivals(
+    room: Floats,
+    lanes: int,
+    count: Singles,
+    often_1: Singles,
+    often_2: Singles,
+    often_3: Singles,
+    pi: Floats,
+    absent: float,
+    gap: float,
+) -> None:
+    """The same for samples with three rivals."""
+    for i in range(lanes):
+        scale = 1.0 / (count[i] * room[SCALE + i])
+        v_1, v_2 = (
+            room[RIVAL_1 + i] * (often_1[i] * scale),
+            room[RIVAL_2 + i] * (often_2[i] * scale),
+        )
+        v_3 = room[RIVAL_3 + i] * (often_3[i] * scale)
+        total = v_1 + v_2 + v_3
+        back, mine = room[BACK + i], 1.0 / (1.0 + total)
+        turned = v_1 * room[TURN_1 + i] + v_2 * room[TURN_2 + i] + v_3 * room[TURN_3 + i]
+        grown = back + (1.0 + back) * turned / total
+        room[GROWTH + i] = grown if grown < room[GROWTH + i] else room[GROWTH + i]
+        heavy = count[i] * (1.0 + total)
+        room[WEIGHT + i] = heavy if heavy > room[WEIGHT + i] else room[WEIGHT + i]
+        share_1, share_2, share_3 = v_1 * mine, v_2 * mine, v_3 * mine
+        odds_1 = fast_exp(gap * (share_1 - mine))
+        odds_2 = fast_exp(gap * (share_2 - mine))
+        odds_3 = fast_exp(gap * (share_3 - mine))
+        wrong = absent * fast_exp(-gap * mine) + odds_1 + odds_2 + odds_3
+        mean = share_1 * odds_1 + share_2 * odds_2 + share_3 * odds_3
+        scale = pi[i] / (1.0 + wrong)
+        room[BACK + i] = scale * mine * (total * mine * wrong + mean)
+        rest = mine * wrong - mean
+        room[RIVAL_1 + i] = scale * share_1 * (odds_1 + rest)
+        room[RIVAL_2 + i] = scale * share_2 * (odds_2 + rest)
+        room[RIVAL_3 + i] = scale * share_3 * (odds_3 + rest)
+
+
+@compiled_with(fastmath=_SAFE)
+def _many_rivals(
+    room: Floats,
+    lanes: int,
+    count: Singles,
+    often: Singles,
+    apart: int,
+    pi: Floats,
+    absent: float,
+    gap: float,
+    rivals: int,
+) -> None:
+    """The same for any number of rivals, row by row; rival s occurs often[s apart + i] times."""
+    for i in range(lanes):
+        room[SCALE + i] = 1.0 / (count[i] * room[SCALE + i])
+        room[TOTAL + i] = 0.0
+        room[MEAN + i] = 0.0
+    for s in range(rivals):
+        both = room[RIVAL_1 + 2 * s * LANES : RIVAL_1 + 2 * (s + 1) * LANES]
+        his = often[s * apart : s * apart + lanes]
+        for i in range(lanes):
+            both[i] *= his[i] * room[SCALE + i]
+            room[TOTAL + i] += both[i]
+            room[MEAN + i] += both[i] * both[LANES + i]
+    for i in range(lanes):
+        total, back = room[TOTAL + i], room[BACK + i]
+        grown = back + (1.0 + back) * room[MEAN + i] / total
+        room[GROWTH + i] = grown if grown < room[GROWTH + i] else room[GROWTH + i]
+        heavy = count[i] * (1.0 + total)
+        room[WEIGHT + i] = heavy if heavy > room[WEIGHT + i] else room[WEIGHT + i]
+        mine = 1.0 / (1.0 + total)  # m_o
+        room[MINE + i] = mine
+        room[WRONG + i] = absent * fast_exp(-gap * mine)
+        room[MEAN + i] = 0.0
+    for s in range(rivals):
+        both = room[RIVAL_1 + 2 * s * LANES : RIVAL_1 + 2 * (s + 1) * LANES]
+        for i in range(lanes):
+            share = both[i] * room[MINE + i]  # m_j
+            odds = fast_exp(gap * (share - room[MINE + i]))  # E_j
+            both[i] = share
+            both[LANES + i] = odds
+            room[WRONG + i] += odds
+            room[MEAN + i] += share * odds
+    for i in range(lanes):
+        mine, wrong, mean = room[MINE + i], room[WRONG + i], room[MEAN + i]
+        scale = pi[i] / (1.0 + wrong)
+        room[SCALE + i] = scale
+        room[BACK + i] = scale * mine * (room[TOTAL + i] * mine * wrong + mean)
+        room[MEAN + i] = mine * wrong - mean
+    for s in range(rivals):
+        both = room[RIVAL_1 + 2 * s * LANES : RIVAL_1 + 2 * (s + 1) * LANES]
+        for i in range(lanes):
+            both[i] *= room[SCALE + i] * (both[LANES + i] + room[MEAN + i])
+
+
+@compiled_with(fastmath=_SAFE)
 def _sweep(
     p: Packed,
     first_group: int,
@@ -249,8 +279,7 @@ def _sweep(
     factor: Floats,
     turn: Floats,
     gradient: Floats,
-    work: Floats,
-    slots: Floats,
+    room: Floats,
 ) -> tuple[float, float]:
     """Add the gradient, by A times a constant, of the samples of some groups.
 
@@ -260,16 +289,16 @@ def _sweep(
         factor: (K,), e^W.
         turn: (K,), e^(sign dW) - 1 of the step before.
         gradient: (K,), added to.
-        work: (8 LANES,), room for numbers of samples.
-        slots: (2 R LANES,), room for numbers of their rivals, at most R for each.
+        room: ((8 + 2 R) LANES,), rows of numbers of samples, then two for each of their rivals, at
+            most R of them.
 
     Returns:
         the smallest growth of a sample's odds m_o / (1 - m_o) by the step before, as a ratio less
         1; and the largest (count of o) / m_o.
     """
-    gap = p.gap
+    gap, wide = p.gap, np.exp(p.gap)
     for i in range(LANES):
-        work[GROWTH + i], work[WEIGHT + i] = inf, 0.0
+        room[GROWTH + i], room[WEIGHT + i] = inf, 0.0
     for g in range(first_group, last_group):
         rivals, last = p.group_size[g], p.group_sample[g + 1]
         number = last - p.group_sample[g]
@@ -280,56 +309,31 @@ def _sweep(
             pi = p.pi[first : first + lanes]
             place = p.group_rival[g] + first - p.group_sample[g]
             for i in range(lanes):
-                work[SCALE + i], work[BACK + i] = factor[best[i]], turn[best[i]]
-            for i in range(lanes):
-                work[SCALE + i] = 1.0 / (count[i] * work[SCALE + i])
-                work[TOTAL + i] = 0.0
-                work[MEAN + i] = 0.0
+                room[SCALE + i], room[BACK + i] = factor[best[i]], turn[best[i]]
             for s in range(rivals):
-                both = slots[2 * s * LANES : 2 * (s + 1) * LANES]
                 rival = p.rival[place + s * number : place + s * number + lanes]
-                often = p.rival_count[place + s * number : place + s * number + lanes]
+                row = room[RIVAL_1 + 2 * s * LANES : RIVAL_1 + 2 * (s + 1) * LANES]
                 for i in range(lanes):
-                    both[i], both[LANES + i] = factor[rival[i]], turn[rival[i]]
-                for i in range(lanes):
-                    both[i] *= often[i] * work[SCALE + i]
-                    work[TOTAL + i] += both[i]
-                    work[MEAN + i] += both[i] * both[LANES + i]
+                    row[i], row[LANES + i] = factor[rival[i]], turn[rival[i]]
+            often = p.rival_count[place : place + (rivals - 1) * number + lanes]
+            if rivals == 1:
+                _one_rival(room, lanes, count, often, pi, absent, gap, wide)
+            elif rivals == 2:
+                other = often[number:]
+                _two_rivals(room, lanes, count, often, other, pi, absent, gap, wide)
+            elif rivals == 3:
+                other, third = often[number:], often[2 * number :]
+                _three_rivals(room, lanes, count, often, other, third, pi, absent, gap)
+            else:
+                _many_rivals(room, lanes, count, often, number, pi, absent, gap, rivals)
             for i in range(lanes):
-                total, back = work[TOTAL + i], work[BACK + i]
-                grown = back + (1.0 + back) * work[MEAN + i] / total
-                work[GROWTH + i] = grown if grown < work[GROWTH + i] else work[GROWTH + i]
-                heavy = count[i] * (1.0 + total)
-                work[WEIGHT + i] = heavy if heavy > work[WEIGHT + i] else work[WEIGHT + i]
-                mine = 1.0 / (1.0 + total)  # m_o
-                work[MINE + i] = mine
-                work[WRONG + i] = absent * fast_exp(-gap * mine)
-                work[MEAN + i] = 0.0
+                gradient[best[i]] -= room[BACK + i]
             for s in range(rivals):
-                both = slots[2 * s * LANES : 2 * (s + 1) * LANES]
-                for i in range(lanes):
-                    mass = both[i] * work[MINE + i]  # m_j
-                    odds = fast_exp(gap * (mass - work[MINE + i]))  # E_j
-                    both[i] = mass
-                    both[LANES + i] = odds
-                    work[WRONG + i] += odds
-                    work[MEAN + i] += mass * odds
-            for i in range(lanes):
-                mine, wrong, mean = work[MINE + i], work[WRONG + i], work[MEAN + i]
-                scale = pi[i] / (1.0 + wrong)
-                work[SCALE + i] = scale
-                work[BACK + i] = scale * mine * (work[TOTAL + i] * mine * wrong + mean)
-                work[MEAN + i] = mine * wrong - mean
-            for i in range(lanes):
-                gradient[best[i]] -= work[BACK + i]
-            for s in range(rivals):
-                both = slots[2 * s * LANES : 2 * (s + 1) * LANES]
                 rival = p.rival[place + s * number : place + s * number + lanes]
+                row = room[RIVAL_1 + 2 * s * LANES : RIVAL_1 + (2 * s + 1) * LANES]
                 for i in range(lanes):
-                    both[i] *= work[SCALE + i] * (both[LANES + i] + work[MEAN + i])
-                for i in range(lanes):
-                    gradient[rival[i]] += both[i]
-    return work[GROWTH : GROWTH + LANES].min(), work[WEIGHT : WEIGHT + LANES].max()
+                    gradient[rival[i]] += row[i]
+    return room[GROWTH : GROWTH + LANES].min(), room[WEIGHT : WEIGHT + LANES].max()
 
 
 @compiled_with(fastmath=_SAFE)
@@ -388,12 +392,12 @@ def _advance(
     least, heavy, done = np.expm1(change), 0.0, steps
     for step in range(steps + 1):
         for t in prange(threads):
-            work, slots = room[t, : 8 * LANES], room[t, 8 * LANES :]
+            rows = room[t]
             for c in range(t, chunks, threads):
                 first, last = p.chunk_entry[c], p.chunk_entry[c + 1]
                 gradient[first:last] = 0.0
                 growth[c], heaviest[c] = _sweep(
-                    p, p.chunk_group[c], p.chunk_group[c + 1], factor, turn, gradient, work, slots
+                    p, p.chunk_group[c], p.chunk_group[c + 1], factor, turn, gradient, rows
                 )
                 squares[c] = _squares(gradient[first:last])
         norm = 0.0

@@ -10,6 +10,7 @@ from typing import Any
 from ntpcore import (
     _fast,
     _kernel,
+    _packing,
     compiled,
     horizon,
     margin_fast,
@@ -18,7 +19,7 @@ from ntpcore import (
 )
 from ntpcore.tables import Table
 
-MEASURED = (_fast, _kernel, compiled, horizon, margin_fast, stepping, training)
+MEASURED = (_fast, _kernel, _packing, compiled, horizon, margin_fast, stepping, training)
 
 
 def code_hash() -> str:

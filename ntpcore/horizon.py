@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from ntpcore import _fast
+from ntpcore import _packing
 from ntpcore.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -104,7 +104,7 @@ def flow(problem: Problem, gap: float) -> Flow:
         problem: the data.
         gap: A.
     """
-    columns, merged = problem.columns, _fast.merge(problem, gap)
+    columns, merged = problem.columns, _packing.merge(problem, gap)
     upper, lower = merged.upper.astype(np.int64), merged.lower.astype(np.int64)
     k, m = columns.k, columns.m
     slack = (m[upper] * k[lower] - k[upper] * m[lower]) / (

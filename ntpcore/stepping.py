@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore import _fast, _kernel
+from ntpcore import _fast, _kernel, _packing
 from ntpcore.compiled import has_numba
 from ntpcore.problem import Problem
 
@@ -59,14 +59,14 @@ class Loops:
         )
 
     @cached_property
-    def merged(self) -> _fast.Merged | None:
+    def merged(self) -> _packing.Merged | None:
         """The data of the fast loop of the second phase."""
-        return None if self.plain or not has_numba() else _fast.merge(self.problem, self.gap)
+        return None if self.plain or not has_numba() else _packing.merge(self.problem, self.gap)
 
     @cached_property
-    def packed(self) -> _fast.Packed | None:
+    def packed(self) -> _packing.Packed | None:
         """The data of the fast loop of the first phase; None where it does not apply."""
-        return None if self.merged is None else _fast.pack(self.problem, self.gap)
+        return None if self.merged is None else _packing.pack(self.problem, self.gap)
 
     @cached_property
     def buffers(self) -> tuple[_kernel.Buffers, Floats]:

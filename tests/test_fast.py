@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from plain_training import plain_direction
 from strategies import realizable_data
 
-from ntpcore import _fast, dataset, generate, problem, stage1, training
+from ntpcore import _fast, _packing, dataset, generate, problem, stage1, training
 
 EXAMPLE_1 = dataset.read("examples/example1.txt")
 
 
 def one_step(one, weights, gap: float, eta: float, packed=None) -> np.ndarray:
     """The direction of a step of the first phase, -G / ||G||."""
-    packed = _fast.pack(one, gap) if packed is None else packed
+    packed = _packing.pack(one, gap) if packed is None else packed
     most = int(np.diff(one.start).max())
     moved, room = weights.copy(), np.empty((1, (8 + 2 * most) * _fast.LANES))
     done, *_ = _fast.advance(packed, moved, room, eta, 0, 1, math.inf, 0, 0.0, 1)
@@ -30,7 +30,7 @@ def one_step(one, weights, gap: float, eta: float, packed=None) -> np.ndarray:
 def one_merged_step(one, weights, gap: float, eta: float, merged=None) -> np.ndarray:
     """The direction of a step of the second phase."""
     moved = weights.copy()
-    _fast.advance_merged(merged or _fast.merge(one, gap), moved, eta, 1)
+    _fast.advance_merged(merged or _packing.merge(one, gap), moved, eta, 1)
     return (moved - weights) / eta
 
 
@@ -73,10 +73,10 @@ def test_many_rivals_many_samples_and_many_chunks(monkeypatch):
     one = problem.from_dataset(data)
     weights = rng.normal(size=len(one.entry_token))
     expected = -training.gradient(one, weights, 4.0)[1]
-    whole = _fast.pack(one, 4.0)
+    whole = _packing.pack(one, 4.0)
     assert len(whole.chunk_entry) == 2
-    monkeypatch.setattr(_fast, "CHUNK", 64)
-    pieces = _fast.pack(one, 4.0)
+    monkeypatch.setattr(_packing, "CHUNK", 64)
+    pieces = _packing.pack(one, 4.0)
     assert len(pieces.chunk_entry) > 10
     assert np.diff(pieces.group_sample).max() > _fast.LANES or len(one.optimal) > 1000
     for packed in (whole, pieces):
@@ -89,14 +89,14 @@ def test_the_layout_takes_little_memory():
     one = problem.from_dataset(generate.random_dataset(rng, 60, 4000, 6, prefix_closed=False))
     size = len(one.optimal) + len(one.rival)
     assert size > 5000
-    assert _fast.bytes_of(_fast.pack(one, 4.0)) < 20 * size
+    assert _packing.bytes_of(_packing.pack(one, 4.0)) < 20 * size
 
 
 def test_a_planted_error_in_the_layout_is_noticed():
     one = problem.from_dataset(EXAMPLE_1)
     weights = np.random.default_rng(1).normal(size=len(one.entry_token))
     expected = -training.gradient(one, weights, 2.0)[1]
-    packed = _fast.pack(one, 2.0)
+    packed = _packing.pack(one, 2.0)
     assert np.abs(one_step(one, weights, 2.0, 1.0, packed) - expected).max() < 1e-13
     counts = packed.rival_count.copy()
     counts[0] += 1
@@ -107,7 +107,7 @@ def test_a_planted_error_in_the_layout_is_noticed():
 def test_the_second_phase_is_right_only_past_its_condition():
     """Where a gap is smaller than asked for, the merged pairs are another gradient."""
     one = problem.from_dataset(EXAMPLE_1)
-    merged = _fast.merge(one, 8.0)
+    merged = _packing.merge(one, 8.0)
     uneven = np.linspace(0.51, 0.6, len(one.entry_token))
     late = np.where(one.is_optimal, uneven, -uneven) * merged.least_gap
     early = late / 10
@@ -120,10 +120,10 @@ def test_the_second_phase_is_right_only_past_its_condition():
 def test_the_condition_of_the_second_phase_bounds_the_odds():
     one = problem.from_dataset(generate.experiment(2, prefix_closed=False).data)
     gap = 9.0
-    merged = _fast.merge(one, gap)
+    merged = _packing.merge(one, gap)
     terms = np.exp(one.log_ratio - merged.least_gap)
     worst = np.add.reduceat(terms, one.start[:-1]).max()
-    assert (1 + gap) * worst == pytest.approx(_fast.NEGLIGIBLE, rel=1e-9)
+    assert (1 + gap) * worst == pytest.approx(_packing.NEGLIGIBLE, rel=1e-9)
 
 
 def test_far_apart_terms_neither_overflow_nor_vanish():
@@ -137,9 +137,9 @@ def test_far_apart_terms_neither_overflow_nor_vanish():
 @pytest.mark.parametrize(
     ("gap", "change"),
     [
-        (_fast.LARGEST_GAP + 1, {}),
+        (_packing.LARGEST_GAP + 1, {}),
         (1.0, {"log_pi": -1e3}),
-        (1.0, {"rival_count": 2 * _fast.LARGEST_COUNT}),
+        (1.0, {"rival_count": 2 * _packing.LARGEST_COUNT}),
     ],
 )
 def test_numbers_beyond_floats_are_left_to_the_plain_loop(gap, change):
@@ -148,4 +148,4 @@ def test_numbers_beyond_floats_are_left_to_the_plain_loop(gap, change):
         many = getattr(one, name).copy()
         many[0] = value
         one = replace(one, **{name: many})
-    assert _fast.pack(one, gap) is None
+    assert _packing.pack(one, gap) is None

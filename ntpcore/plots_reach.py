@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from ntpcore import bounds
+from ntpcore.checks.huang2024.experiment import BITES, log_bites
 from ntpcore.checks.huang2024.reach import BOUNDS, EXACT, Long, Walk, bites
 from ntpcore.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 
@@ -42,12 +44,47 @@ def draw_reach(axes: Axes, one: Long) -> None:
     axes.text(0.03, 0.05, one.run.name, transform=axes.transAxes, weight="bold")
 
 
+def draw_speaks(axes: Axes, runs: Sequence[Long], steps: int = 900) -> None:
+    """From which step on each bound of the paper says anything, one row for each.
+
+    Args:
+        axes: where to draw.
+        runs: the runs, one marker for each.
+        steps: the length of the paper's experiment.
+    """
+    found = log_bites([one.run for one in runs])
+    right = 10 * max(math.exp(max(values)) for values in found.values())
+    for row, bite in enumerate(BITES):
+        first = [math.exp(value) for value in found[bite.key]]
+        axes.plot([min(first), right], [row, row], color=NONCOMPARABLE, linewidth=0.8, zorder=1)
+        for x, color, marker in zip(first, COLORS, MARKERS, strict=False):
+            axes.plot([x], [row], marker, color=color, markersize=6)
+        what = f"{bite.what} ({bite.counted})"
+        axes.text(1.5, row - 0.32, what, va="center", fontsize="small")
+    for one, color, marker in zip(runs, COLORS, MARKERS, strict=False):
+        axes.plot([], [], marker, color=color, label=one.run.name)
+    axes.axvline(steps, color=BOUND, linestyle=":", linewidth=1, zorder=0)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_ylim(len(BITES) - 0.5, -0.9)
+    axes.set(xscale="log", xlim=(1, right), xlabel="first step at which it says something")
+    axes.legend(
+        frameon=False,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=3,
+        fontsize="small",
+        columnspacing=1,
+        handletextpad=0.1,
+    )
+
+
 def draw_excess(axes: Axes, runs: Sequence[Long]) -> None:
     """How many powers of ten the loss is above its floor, below zero, against the paper's rate.
 
     Args:
         axes: where to draw.
-        runs: the runs; the rate is drawn for each.
+        runs: the runs; the rate is drawn for each, as printed and corrected.
     """
     for one, color, marker in zip(runs, COLORS, MARKERS, strict=False):
         t, powers = one.step, -one.log_excess / math.log(10)
@@ -55,8 +92,9 @@ def draw_excess(axes: Axes, runs: Sequence[Long]) -> None:
         every = slice(None, None, 12)
         axes.plot(t[shown], powers[shown], color=color, label=one.run.name)
         axes.plot(t[shown][every], powers[shown][every], marker, color=color, markersize=4)
-        rate = one.run.constants.C1 * t / math.log(10)
-        axes.plot(t[rate > 1], rate[rate > 1], "--", color=color, linewidth=1)
+        for style, exact in zip(STYLES, (False, True), strict=True):
+            rate = bounds.loss_excess_rate(one.run.constants, exact=exact) * t / math.log(10)
+            axes.plot(t[rate > 1], rate[rate > 1], style, color=color, linewidth=1)
     axes.set(xscale="log", yscale="log", xlabel="steps $t$")
     axes.set_ylabel("$-\\log_{10}$ of the loss excess")
     axes.legend(frameon=False)

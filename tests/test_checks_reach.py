@@ -10,6 +10,7 @@ import pytest
 
 from ntpcore import asymptotics, bounds, training
 from ntpcore.checks.huang2024 import reach
+from ntpcore.checks.huang2024.experiment import log_bites
 from ntpcore.claims import Verdict
 
 
@@ -116,3 +117,12 @@ def test_ours_floating_point_is_consistent_where_every_walk_is_lost():
 
 def test_ours_floating_point_notices_arithmetic_that_does_not_break():
     assert reach.control_ours_floating_point(200).noticed
+
+
+def test_only_equation_4_speaks_within_the_experiment_and_only_on_example_1(runs):
+    found = log_bites([one.run for one in runs])
+    early = {(key, at) for key in found for at in range(3) if found[key][at] < math.log(900)}
+    assert early == {("eq_4_T", 0)}
+    rate = [bounds.loss_excess_rate(one.run.constants, exact=True) for one in runs]
+    for one, slope in zip(runs, rate, strict=True):  # the dotted lines lie on the solid ones
+        assert one.log_excess[-1] == pytest.approx(-slope * one.step[-1], rel=1e-6)

@@ -53,7 +53,7 @@ lint: setup
 
 test: lint
 	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.build
-	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest
+	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),2) --dist loadfile
 
 pin: setup
 	@$(VENV_PYTHON) -m tools.pin

@@ -85,10 +85,8 @@ def test_the_summary_names_start_page_and_counts(tiny: Path) -> None:
     assert "0 proved, 1 consistent, 1 refuted, 1 open (1 of them planned)" in said
 
 
-def test_a_second_build_skips_everything_and_says_so_quickly(tiny: Path) -> None:
-    began = time.monotonic()
+def test_a_second_build_skips_everything_and_says_so(tiny: Path) -> None:
     said = build(tiny).stdout
-    assert time.monotonic() - began < 5
     assert said.count("skipped: nothing changed") == 3
 
 

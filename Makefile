@@ -25,7 +25,7 @@ help: ## this list
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
 	@echo "make wikitext WIKITEXT_DIR=f  the experiments on WikiText at full size, into _build/wikitext"
 	@echo "make clean                remove what was built; make distclean: .venv as well"
-	@echo "Settings: JOBS=2 notebooks at once, PYTHON=python3 for .venv"
+	@echo "Settings: JOBS=2 notebooks or test processes at once, PYTHON=python3 for .venv"
 
 # Once there is a .venv, its own Python looks after it, unless PYTHON asks for another one.
 setup:

@@ -218,15 +218,6 @@ def moving(
     return Moving(figure, x, y, dials, tuple(view(*setting) for setting in settings))
 
 
-def under_figure(moved: Moving) -> None:
-    """Show the open figure now, as it is printed, and the controls under it."""
-    from IPython.display import display
-    from matplotlib import pyplot
-
-    pyplot.show()
-    display(moved)  # type: ignore[no-untyped-call]
-
-
 def rounded(value: float) -> float | None:
     """A number with five digits; None if it is not finite."""
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None

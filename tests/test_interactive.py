@@ -217,14 +217,14 @@ def test_attention_of_the_moved_example_begins_as_it_is_drawn() -> None:
 
 def test_every_moving_figure_belongs_to_a_printed_one_with_an_alternative_text() -> None:
     root = Path(__file__).parent.parent
-    used = {}
+    used = set()
     for path in (root / "notebooks").glob("*.md"):
         text = path.read_text(encoding="utf-8")
-        for cell in re.findall(r"```\{code-cell\}\n(.*?)```", text, re.DOTALL):
-            for module in re.findall(r"interactive\.under_figure\((moves_\w+)", cell):
-                name = re.search(r"name: (fig-[\w-]+)", cell).group(1)
-                assert "alt: >-" in cell, path
-                used[module] = name
-    assert set(used) == {path.stem for path in (root / "ntpcore").glob("moves_*.py")}
-    for module, name in used.items():
-        assert f'"{name}",' in (root / f"ntpcore/{module}.py").read_text(encoding="utf-8")
+        for module in re.findall(r"^(moves_\w+)\.\w+\(", text, re.MULTILINE):
+            source = (root / f"ntpcore/{module}.py").read_text(encoding="utf-8")
+            name = re.search(r'"(fig-[\w-]+)",', source).group(1)
+            above = text[: text.index(f"{module}.")].rsplit("mystnb:", 1)[1]
+            assert f"name: {name}\n" in above, (path, name)
+            assert "alt: >-" in above
+            used.add(module)
+    assert used == {path.stem for path in (root / "ntpcore").glob("moves_*.py")}

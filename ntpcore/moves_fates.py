@@ -28,7 +28,7 @@ def attentions() -> Moving:
                 start=RATES.index(0.5),
             ),
             Dial(
-                "second distinct token, by the first",
+                "weight of the second distinct token, by the first",
                 tuple(f"{weight:g}" for weight in SECOND),
                 start=SECOND.index(0.7),
             ),

@@ -34,7 +34,7 @@ def directions(seed: int) -> Moving:
         (
             Dial("data", tuple(name for name, _ in data), start=1, slider=False),
             Dial(
-                "step size η, by the paper’s 0.05/√|V|",
+                "step size η, in units of the paper’s 0.05/√|V|",
                 tuple(f"{factor:g}" for factor in FACTORS),
                 start=FACTORS.index(1.0),
             ),

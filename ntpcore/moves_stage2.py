@@ -33,7 +33,7 @@ def direction(seed: int) -> Moving:
         (
             Dial("data", tuple(data), slider=False),
             Dial(
-                "step size η, by the paper’s 0.05/√|V|",
+                "step size η, in units of the paper’s 0.05/√|V|",
                 tuple(f"{factor:g}" for factor in FACTORS),
                 start=FACTORS.index(1.0),
             ),

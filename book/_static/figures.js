@@ -36,7 +36,7 @@
     if (axis.log) {
       const [low, high] = [Math.log10(axis.low) - 1e-9, Math.log10(axis.high) + 1e-9];
       const decades = Math.floor(high) - Math.ceil(low) + 1;
-      const factors = decades >= 3 ? [1] : decades >= 2 ? [1, 3] : [1, 2, 5];
+      const factors = decades >= 3 ? [1] : [1, 2, 5];
       const apart = Math.max(1, Math.ceil(decades / most));
       for (let power = Math.floor(low); power <= high; power += 1) {
         for (const factor of factors) {
@@ -167,6 +167,7 @@
     const says = form.querySelector("output");
     const printed = says.textContent;
     const drawn = part("div", "ntp-drawn");
+    let drawnWidth = 0;
     const shell = picture.closest("a") || picture;
     shell.classList.add("ntp-printed");
     shell.after(drawn);
@@ -185,11 +186,11 @@
     }
 
     function redraw() {
-      const before = form.getBoundingClientRect().top;
       const view = data.views[chosen()];
       figure.classList.add("ntp-moved");
       const width = Math.round(drawn.getBoundingClientRect().width);
-      if (!width) return;
+      if (!width) return; // on paper
+      drawnWidth = width;
       const height = Math.round(Math.min(380, Math.max(230, width * 0.56)));
       drawn.replaceChildren(
         part("p", "ntp-axis", `↑ ${data.y.label}`),
@@ -197,14 +198,15 @@
         part("p", "ntp-axis ntp-across", `${data.x.label} →`),
         key(data, view),
       );
-      const moved = form.getBoundingClientRect().top - before; // the control stays under the finger
-      if (moved) window.scrollBy({ top: moved, behavior: "instant" });
     }
 
     form.addEventListener("input", () => {
+      const before = form.getBoundingClientRect().top;
       name();
       redraw();
       says.textContent = data.views[chosen()].says;
+      const moved = form.getBoundingClientRect().top - before; // the control stays under the finger
+      if (moved) window.scrollBy({ top: moved, behavior: "instant" });
     });
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => {
@@ -215,18 +217,25 @@
         says.textContent = printed;
       });
     });
-    let width = window.innerWidth;
-    window.addEventListener("resize", () => {
-      if (window.innerWidth === width || !figure.classList.contains("ntp-moved")) return;
-      width = window.innerWidth;
-      redraw();
-    });
+    new ResizeObserver(() => {
+      const wanted = Math.round(drawn.getBoundingClientRect().width) !== drawnWidth;
+      if (wanted && figure.classList.contains("ntp-moved")) redraw();
+    }).observe(drawn);
     form.reset();
     form.querySelector("fieldset").disabled = false;
     form.dataset.ready = "yes";
   }
 
+  // On a phone a picture keeps its size and scrolls in its own box, by the keyboard, too.
+  function letScroll(figure) {
+    new ResizeObserver(() => {
+      if (figure.scrollWidth > figure.clientWidth) figure.tabIndex = 0;
+      else figure.removeAttribute("tabindex");
+    }).observe(figure);
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("form.ntp-moves").forEach(start);
+    document.querySelectorAll(".bd-article figure").forEach(letScroll);
   });
 })();

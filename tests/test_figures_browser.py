@@ -217,11 +217,33 @@ def test_a_moved_figure_fits_a_phone_and_its_curves_stand_out(
     contrasts = page.evaluate(CURVE_CONTRAST)
     assert len(contrasts) > 3
     assert min(contrasts) >= 3, "graphics need a contrast of 3"
+    page.set_viewport_size(WIDE)
+    page.wait_for_function("() => document.querySelector('.ntp-drawn svg').clientWidth > 500")
+    assert not any(moves(page)), "the drawing follows the width of its column"
+    page.set_viewport_size(NARROW)
+    page.wait_for_function("() => document.querySelector('.ntp-drawn svg').clientWidth < 320")
     smallest = page.evaluate(
         "() => Math.min(...[...document.querySelectorAll('.ntp-drawn svg text')]"
         ".map(text => text.getBoundingClientRect().height))"
     )
     assert smallest > 10, "text is as large as on a wide screen"
+    page.context.close()
+
+
+def test_a_printed_picture_keeps_its_size_on_a_phone_and_the_keyboard_scrolls_it(
+    browser: Browser, book_address: str
+) -> None:
+    page = opened(browser, f"{book_address}pages/{PAGES[0]}.html", viewport=NARROW)
+    page.wait_for_selector("figure[tabindex]")
+    widths = page.eval_on_selector_all(
+        ".bd-article figure[tabindex='0'] img", "all => all.map(img => img.clientWidth)"
+    )
+    assert len(widths) == page.locator(".bd-article figure").count()
+    assert min(widths) >= 450
+    assert page.evaluate(OVERFLOW) == 0
+    page.focus("figure[tabindex]")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.activeElement.scrollLeft > 0")
     page.context.close()
 
 

@@ -82,7 +82,8 @@ def test_a_graph_that_is_too_wide_for_paper_is_drawn_sideways_if_that_helps():
             )
         chosen = graph.draw_narrow(some, standings, some, lambda row: "#", name="x")
         assert chosen == drawings[direction]
-        assert graph.width_of(chosen) <= graph.PAPER
+        assert graph.fits_paper(chosen)
+        assert graph.fits_paper(drawings["down"]) == (direction == "down")
 
 
 def test_boxes_lie_within_the_drawing_and_do_not_overlap(rows: dict[str, Data]):

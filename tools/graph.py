@@ -27,7 +27,7 @@ GAP = 16.0  # between neighbours
 RISE = 30.0  # between layers that stand above each other
 RUN = 44.0  # between layers that stand side by side
 MARGIN = 10.0
-PAPER = 800  # pixels that a sheet takes with letters large enough
+PAPER = (800, 900)  # pixels across and down that a sheet takes with letters large enough
 
 LEGEND = (
     ("grounded", "a bar below: it is proved or consistent, and so is all that it rests on"),
@@ -149,14 +149,14 @@ def draw_narrow(
         draw(rows, standings, labels, address, name=name, focus=focus, sideways=sideways)
         for sideways in (False, True)
     )
-    return across if width_of(downwards) > PAPER >= width_of(across) else downwards
+    return across if fits_paper(across) and not fits_paper(downwards) else downwards
 
 
-def width_of(drawing: str) -> int:
-    """Width of a drawn graph in pixels."""
-    found = re.search(r'viewBox="0 0 (\d+) ', drawing)
+def fits_paper(drawing: str) -> bool:
+    """Whether a drawn graph fits a sheet of paper with letters that can be read."""
+    found = re.search(r'viewBox="0 0 (\d+) (\d+)"', drawing)
     assert found is not None
-    return int(found[1])
+    return int(found[1]) <= PAPER[0] and int(found[2]) <= PAPER[1]
 
 
 def _starts(found: Layout, widths: Mapping[str, float], sideways: bool) -> list[float]:

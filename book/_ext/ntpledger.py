@@ -129,7 +129,7 @@ def more_on(app: Sphinx, docname: str, label: str) -> str:
     address = link_of_box(app, docname)
     name, shown = f"What {names[label]} rests on, and what uses it", neighbourhood(standing)
     drawing = graph.draw_narrow(rows, standings, shown, address, name=name, focus=label)
-    large = " ntp-large" if graph.width_of(drawing) > graph.PAPER else ""
+    large = "" if graph.fits_paper(drawing) else " ntp-large"
     listed = graph.table(rows, standings, shown, address, name=name)
     key = escape(f"{app.builder.get_relative_uri(docname, LEDGER)}#legend")
     return (

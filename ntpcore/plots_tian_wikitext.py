@@ -75,8 +75,9 @@ def draw_course(axes: Axes, runs: Sequence[Run], layers: int, measure: str) -> N
             )
     axes.annotate(
         f"{layers} layer{'s' if layers > 1 else ''}",
-        (0.05, 0.06),
+        (0.97, 0.9) if change else (0.05, 0.06),
         xycoords="axes fraction",
+        ha="right" if change else "left",
     )
     axes.set_ylim(bottom=0)
     axes.set_xlabel("updates")

@@ -65,6 +65,27 @@ def test_every_box_is_a_link_with_name_mark_and_state(rows: dict[str, Data], sid
     assert html.count('class="ntp-line"') == 2
 
 
+def test_a_graph_that_is_too_wide_for_paper_is_drawn_sideways_if_that_helps():
+    first = Claim("huang2024-asm-1", "Assumption 1", "t", "here", "page")
+    for number, direction in ((2, "down"), (20, "sideways")):
+        many = [
+            Claim(
+                f"huang2024-eq-{place}", f"Equation ({place})", "t", "here", "page", (first.label,)
+            )
+            for place in range(number)
+        ]
+        some = {row["label"]: row for row in ledger([first, *many], [])}
+        standings, drawings = standings_of(some.values()), {}
+        for way in ("down", "sideways"):
+            drawings[way] = graph.draw(
+                some, standings, some, lambda row: "#", name="x", sideways=way == "sideways"
+            )
+        chosen = graph.draw_narrow(some, standings, some, lambda row: "#", name="x")
+        assert chosen == drawings[direction]
+        assert graph.fits_paper(chosen)
+        assert graph.fits_paper(drawings["down"]) == (direction == "down")
+
+
 def test_boxes_lie_within_the_drawing_and_do_not_overlap(rows: dict[str, Data]):
     for sideways in (False, True):
         svg = ElementTree.fromstring(draw(rows, list(rows), sideways=sideways)).find("svg")

@@ -40,6 +40,7 @@ OUTER_RING = {
     "claims_report",
     "cli",
     "files",
+    "interactive",
     "mutation_report",
     "plots",
     "repair_report",
@@ -49,7 +50,7 @@ OUTER_RING = {
     "sweep",
     "training_report",
 }
-OUTER_RING |= {path.stem for path in MODULES if path.stem.startswith("plots_")}
+OUTER_RING |= {path.stem for path in MODULES if path.stem.startswith(("plots_", "moves_"))}
 
 
 # Mathematics

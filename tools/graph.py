@@ -7,6 +7,7 @@ checked, a dashed border and an exclamation mark that something it rests on is r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import pairwise
@@ -26,6 +27,7 @@ GAP = 16.0  # between neighbours
 RISE = 30.0  # between layers that stand above each other
 RUN = 44.0  # between layers that stand side by side
 MARGIN = 10.0
+PAPER = (800, 900)  # pixels across and down that a sheet takes with letters large enough
 
 LEGEND = (
     ("grounded", "a bar below: it is proved or consistent, and so is all that it rests on"),
@@ -121,6 +123,40 @@ def draw(
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">'
         f"{''.join(lines)}{''.join(boxes)}</svg></div>"
     )
+
+
+def draw_narrow(
+    rows: Mapping[str, Row],
+    standings: Mapping[str, Standing],
+    shown: Iterable[str],
+    address: Address,
+    *,
+    name: str,
+    focus: str = "",
+) -> str:
+    """The graph from top to bottom, or sideways where only that fits a sheet of paper.
+
+    Args:
+        rows: as for `draw`, like the others.
+        standings: for every label its standing.
+        shown: labels of the claims to draw.
+        address: where the box of a claim leads.
+        name: what a screen reader calls the drawing.
+        focus: label of the claim that is set off.
+    """
+    labels = list(shown)
+    downwards, across = (
+        draw(rows, standings, labels, address, name=name, focus=focus, sideways=sideways)
+        for sideways in (False, True)
+    )
+    return across if fits_paper(across) and not fits_paper(downwards) else downwards
+
+
+def fits_paper(drawing: str) -> bool:
+    """Whether a drawn graph fits a sheet of paper with letters that can be read."""
+    found = re.search(r'viewBox="0 0 (\d+) (\d+)"', drawing)
+    assert found is not None
+    return int(found[1]) <= PAPER[0] and int(found[2]) <= PAPER[1]
 
 
 def _starts(found: Layout, widths: Mapping[str, float], sideways: bool) -> list[float]:

@@ -128,11 +128,12 @@ def more_on(app: Sphinx, docname: str, label: str) -> str:
         return html
     address = link_of_box(app, docname)
     name, shown = f"What {names[label]} rests on, and what uses it", neighbourhood(standing)
-    drawing = graph.draw(rows, standings, shown, address, name=name, focus=label)
+    drawing = graph.draw_narrow(rows, standings, shown, address, name=name, focus=label)
+    large = "" if graph.fits_paper(drawing) else " ntp-large"
     listed = graph.table(rows, standings, shown, address, name=name)
     key = escape(f"{app.builder.get_relative_uri(docname, LEDGER)}#legend")
     return (
-        f'{html}<details class="ntp-rest"><summary>{escape(names[label])}: '
+        f'{html}<details class="ntp-rest{large}"><summary>{escape(names[label])}: '
         f"{escape(describe(standing, names))}</summary>{drawing}"
         f'<p class="ntp-links"><a href="{key}">what boxes and lines mean</a></p>'
         f'<details class="ntp-rest"><summary>The same as a table</summary>{listed}</details>'

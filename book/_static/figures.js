@@ -1,0 +1,241 @@
+// Figures that a reader can move. All numbers and sentences come with the page, out of its notebook;
+// here they are only chosen and drawn. Without this file the printed picture stays.
+(() => {
+  "use strict";
+
+  const SVG = "http://www.w3.org/2000/svg";
+  const SIGNS = { optimal: "circle", nonoptimal: "square", noncomparable: "triangle", bound: "cross" };
+  const ROOM = { left: 58, right: 14, top: 10, bottom: 26 };
+  const EVERY = 70; // pixels from one sign on a line to the next
+
+  function make(name, attributes, text) {
+    const node = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    if (text !== undefined) node.textContent = text;
+    return node;
+  }
+
+  function part(name, className, text) {
+    const node = document.createElement(name);
+    node.className = className;
+    if (text !== undefined) node.textContent = text;
+    return node;
+  }
+
+  // Scales and ticks
+
+  function scale(axis, from, to) {
+    const see = axis.log ? Math.log10 : (value) => value;
+    const [low, high] = [see(axis.low), see(axis.high)];
+    return (value) =>
+      value === null || (axis.log && value <= 0) ? null : from + ((see(value) - low) / (high - low)) * (to - from);
+  }
+
+  function ticks(axis, most) {
+    const found = [];
+    if (axis.log) {
+      const [low, high] = [Math.log10(axis.low) - 1e-9, Math.log10(axis.high) + 1e-9];
+      const decades = Math.floor(high) - Math.ceil(low) + 1;
+      const factors = decades >= 3 ? [1] : [1, 2, 5];
+      const apart = Math.max(1, Math.ceil(decades / most));
+      for (let power = Math.floor(low); power <= high; power += 1) {
+        for (const factor of factors) {
+          const at = power + Math.log10(factor);
+          if (at >= low && at <= high && power % apart === 0) found.push(Number(`${factor}e${power}`));
+        }
+      }
+      return found;
+    }
+    const raw = (axis.high - axis.low) / most;
+    const unit = 10 ** Math.floor(Math.log10(raw));
+    const step = unit * [1, 2, 5, 10].find((factor) => factor * unit >= raw * (1 - 1e-9));
+    const first = Math.ceil(axis.low / step - 1e-9);
+    for (let place = first; place * step <= axis.high + step * 1e-9; place += 1) {
+      found.push(Number((place * step).toPrecision(12)));
+    }
+    return found;
+  }
+
+  function write(value) {
+    const size = Math.abs(value);
+    if (value === 0 || (size >= 0.001 && size < 100000)) return String(value).replace("-", "−");
+    const [factor, power] = value.toExponential().split("e");
+    const raised = [...power.replace("+", "")].map((digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)]);
+    return `${factor === "1" ? "" : `${factor.replace("-", "−")}·`}10${raised.join("")}`;
+  }
+
+  // Drawing
+
+  function sign(role, x, y) {
+    const shape = {
+      circle: `M${x - 3.5} ${y}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z`,
+      square: `M${x - 3.2} ${y - 3.2}h6.4v6.4h-6.4z`,
+      triangle: `M${x} ${y - 4}l4 7h-8z`,
+      cross: `M${x - 3.5} ${y - 3.5}l7 7m0 -7l-7 7`,
+    }[SIGNS[role]];
+    return make("path", { d: shape, class: `ntp-sign ntp-${role}` });
+  }
+
+  function line(points) {
+    let pen = "M";
+    const steps = [];
+    for (const [x, y] of points) {
+      if (x === null || y === null) {
+        pen = "M";
+      } else {
+        steps.push(`${pen}${x.toFixed(2)} ${y.toFixed(2)}`);
+        pen = "L";
+      }
+    }
+    return steps.join("");
+  }
+
+  function addSigns(group, curve, points) {
+    let last = -Infinity;
+    for (const [x, y] of points) {
+      if (x === null || y === null) continue;
+      if (curve.line !== "points" && (curve.role === "bound" || Math.abs(x - last) < EVERY)) continue;
+      group.append(sign(curve.role, x, y));
+      last = x;
+    }
+  }
+
+  function drawGrid(svg, data, toX, toY, width, height) {
+    for (const value of ticks(data.x, Math.max(3, Math.floor(width / 110)))) {
+      const x = toX(value);
+      svg.append(make("line", { x1: x, x2: x, y1: ROOM.top, y2: height - ROOM.bottom, class: "ntp-grid" }));
+      svg.append(make("text", { x, y: height - 8, "data-x": value, "text-anchor": "middle" }, write(value)));
+    }
+    for (const value of ticks(data.y, Math.max(3, Math.floor(height / 50)))) {
+      const y = toY(value);
+      svg.append(make("line", { x1: ROOM.left, x2: width - ROOM.right, y1: y, y2: y, class: "ntp-grid" }));
+      svg.append(
+        make("text", { x: ROOM.left - 6, y: y + 4, "data-y": value, "text-anchor": "end" }, write(value)),
+      );
+    }
+    const corner = `M${ROOM.left} ${ROOM.top}V${height - ROOM.bottom}H${width - ROOM.right}`;
+    svg.append(make("path", { d: corner, class: "ntp-axes" }));
+  }
+
+  function draw(data, view, width, height, name) {
+    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
+    svg.setAttribute("aria-label", `Chart: ${data.y.label} against ${data.x.label}. ${view.says}`);
+    const toX = scale(data.x, ROOM.left, width - ROOM.right);
+    const toY = scale(data.y, height - ROOM.bottom, ROOM.top);
+    drawGrid(svg, data, toX, toY, width, height);
+    const clip = make("clipPath", { id: `${name}-clip` });
+    const [across, down] = [width - ROOM.left - ROOM.right, height - ROOM.top - ROOM.bottom];
+    clip.append(make("rect", { x: ROOM.left - 4, y: ROOM.top - 4, width: across + 8, height: down + 8 }));
+    const all = make("g", { "clip-path": `url(#${name}-clip)` });
+    for (const place of view.curves) {
+      const curve = data.curves[place];
+      const points = data.numbers[curve.x].map((x, at) => [toX(x), toY(data.numbers[curve.y][at])]);
+      const group = make("g", { "data-curve": curve.label });
+      const shown = curve.line === "points" ? "ntp-hidden" : `ntp-${curve.role} ntp-${curve.line}`;
+      group.append(make("path", { d: line(points), class: `ntp-curve ${shown}` }));
+      addSigns(group, curve, points);
+      all.append(group);
+    }
+    svg.append(clip, all);
+    return svg;
+  }
+
+  function key(data, view) {
+    const list = part("ul", "ntp-key");
+    for (const place of view.curves) {
+      const curve = data.curves[place];
+      const item = part("li", "");
+      const sample = make("svg", { width: 34, height: 12, "aria-hidden": "true" });
+      if (curve.line !== "points") {
+        sample.append(make("path", { d: "M1 6H33", class: `ntp-curve ntp-${curve.role} ntp-${curve.line}` }));
+      }
+      if (curve.line === "points" || curve.role !== "bound") sample.append(sign(curve.role, 17, 6));
+      item.append(sample, part("span", "", curve.label));
+      list.append(item);
+    }
+    return list;
+  }
+
+  // One figure and its controls
+
+  function start(form) {
+    const data = JSON.parse(form.querySelector("script").textContent);
+    const figure = document.getElementById(form.dataset.figure);
+    const picture = figure && figure.querySelector("img");
+    if (!picture) return;
+    const controls = data.dials.map((_, place) => form.querySelector(`[id$="-dial-${place}"]`));
+    const says = form.querySelector("output");
+    const printed = says.textContent;
+    const drawn = part("div", "ntp-drawn");
+    let drawnWidth = 0;
+    const shell = picture.closest("a") || picture;
+    shell.classList.add("ntp-printed");
+    shell.after(drawn);
+
+    function chosen() {
+      return controls.reduce((place, control, at) => place * data.dials[at].values.length + Number(control.value), 0);
+    }
+
+    function name() {
+      controls.forEach((control, at) => {
+        const value = data.dials[at].values[Number(control.value)];
+        if (control.type !== "range") return;
+        control.setAttribute("aria-valuetext", value);
+        control.nextElementSibling.textContent = value;
+      });
+    }
+
+    function redraw() {
+      const view = data.views[chosen()];
+      figure.classList.add("ntp-moved");
+      const width = Math.round(drawn.getBoundingClientRect().width);
+      if (!width) return; // on paper
+      drawnWidth = width;
+      const height = Math.round(Math.min(380, Math.max(230, width * 0.56)));
+      drawn.replaceChildren(
+        part("p", "ntp-axis", `↑ ${data.y.label}`),
+        draw(data, view, width, height, form.dataset.figure),
+        part("p", "ntp-axis ntp-across", `${data.x.label} →`),
+        key(data, view),
+      );
+    }
+
+    form.addEventListener("input", () => {
+      const before = form.getBoundingClientRect().top;
+      name();
+      redraw();
+      says.textContent = data.views[chosen()].says;
+      const moved = form.getBoundingClientRect().top - before; // the control stays under the finger
+      if (moved) window.scrollBy({ top: moved, behavior: "instant" });
+    });
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("reset", () => {
+      setTimeout(() => {
+        name();
+        figure.classList.remove("ntp-moved");
+        drawn.replaceChildren();
+        says.textContent = printed;
+      });
+    });
+    new ResizeObserver(() => {
+      const wanted = Math.round(drawn.getBoundingClientRect().width) !== drawnWidth;
+      if (wanted && figure.classList.contains("ntp-moved")) redraw();
+    }).observe(drawn);
+    form.reset();
+    form.querySelector("fieldset").disabled = false;
+    form.dataset.ready = "yes";
+  }
+
+  // On a phone a picture keeps its size and scrolls in its own box, by the keyboard, too.
+  function letScroll(figure) {
+    new ResizeObserver(() => {
+      if (figure.scrollWidth > figure.clientWidth) figure.tabIndex = 0;
+      else figure.removeAttribute("tabindex");
+    }).observe(figure);
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("form.ntp-moves").forEach(start);
+    document.querySelectorAll(".bd-article figure").forEach(letScroll);
+  });
+})();

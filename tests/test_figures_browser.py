@@ -1,0 +1,277 @@
+"""Figures that a reader can move, in a real browser: what is drawn is what the page holds."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import NARROW, NO_BROWSER, OVERFLOW, WIDE, find_browser, launch
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+from tiny_book import ROOT
+
+SCRIPT = (ROOT / "book/_static/figures.js").read_text(encoding="utf-8")
+PAGES = sorted(
+    path.stem
+    for path in (ROOT / "notebooks").glob("*.md")
+    if re.search(r"^moves_\w+\.", path.read_text(encoding="utf-8"), re.MULTILINE)
+)
+NEAR = 0.1  # pixels; coordinates are written with two digits
+
+# What is drawn: curves in pixels, signs, and the places of the ticks with their values.
+DRAWN = """form => {
+  const figure = document.getElementById(form.dataset.figure);
+  const svg = figure.querySelector('.ntp-drawn > svg');
+  if (!svg) return null;
+  const ticks = (name, place) => [...svg.querySelectorAll(`[data-${name}]`)]
+    .map(tick => [Number(tick.dataset[name]), Number(tick.getAttribute(place))]);
+  return {
+    x: ticks('x', 'x'), y: ticks('y', 'y').map(([value, at]) => [value, at - 4]),
+    label: svg.getAttribute('aria-label'), role: svg.getAttribute('role'),
+    says: form.querySelector('output').textContent,
+    curves: [...svg.querySelectorAll('[data-curve]')].map(group => ({
+      label: group.dataset.curve,
+      points: group.querySelector('path').getAttribute('d').split(/[ML]/).filter(Boolean)
+        .map(pair => pair.split(' ').map(Number)),
+      look: getComputedStyle(group.querySelector('path')).strokeDasharray,
+      signs: group.querySelectorAll('.ntp-sign').length,
+    })),
+  };
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A running browser, or a loud skip."""
+    executable = find_browser()
+    if executable is None:
+        pytest.skip(NO_BROWSER)
+    with sync_playwright() as playwright:
+        running = launch(playwright, executable)
+        yield running
+        running.close()
+
+
+def opened(browser: Browser, address: str, script: str = SCRIPT, **options: Any) -> Page:
+    """A page without its mathematics, which takes time, and with this script for figures."""
+    page = browser.new_context(**{"viewport": WIDE, **options}).new_page()
+    page.route("**/mathjax/**", lambda route: route.abort())
+    page.route("**/figures.js*", lambda route: serve(route, script))
+    page.goto(address, wait_until="load")
+    return page
+
+
+def serve(route: Route, script: str) -> None:
+    """Answer with this script."""
+    route.fulfill(body=script, content_type="text/javascript")
+
+
+def faults(data: dict, drawn: dict | None, place: int) -> list[str]:
+    """Where a drawing is not what the data hold for the setting of this number."""
+    if drawn is None:
+        return ["nothing is drawn"]
+    view = data["views"][place]
+    found = [] if drawn["says"] == view["says"] else [f"says {drawn['says']}"]
+    if len(drawn["curves"]) != len(view["curves"]):
+        return [*found, f"{len(drawn['curves'])} curves"]
+    for number, shown in zip(view["curves"], drawn["curves"], strict=True):
+        curve = data["curves"][number]
+        xs, ys = (
+            [pixel(value, data[axis], drawn[axis]) for value in data["numbers"][curve[axis]]]
+            for axis in ("x", "y")
+        )
+        wanted = [(x, y) for x, y in zip(xs, ys, strict=True) if x is not None and y is not None]
+        same = len(wanted) == len(shown["points"]) and all(
+            math.dist(one, other) < NEAR for one, other in zip(wanted, shown["points"], strict=True)
+        )
+        if not same or shown["label"] != curve["label"]:
+            found.append(f"{curve['label']} is drawn wrongly")
+        if (shown["look"] == "none") != (curve["line"] in ("solid", "points")):
+            found.append(f"{curve['label']} is {shown['look']}")
+    return found
+
+
+def pixel(value: float | None, axis: dict, ticks: list[tuple[float, float]]) -> float | None:
+    """Where a value lies, judged by the first and the last tick of its axis."""
+    if value is None or (axis["log"] and value <= 0):
+        return None
+    see = math.log10 if axis["log"] else float
+    (low, at), (high, end) = ticks[0], ticks[-1]
+    return at + (see(value) - see(low)) / (see(high) - see(low)) * (end - at)
+
+
+def figure(page: Page) -> tuple[Any, dict]:
+    """The controls of the page, and their data."""
+    form = page.locator("form.ntp-moves[data-ready]")
+    return form, json.loads(form.locator("script").text_content())
+
+
+def moves(page: Page) -> Iterator[list[str]]:
+    """Move every control by the keyboard to its ends and back; yield what is wrong after each."""
+    form, data = figure(page)
+    counts = [len(dial["values"]) for dial in data["dials"]]
+    places = [int(form.locator(f"[id$=dial-{at}]").input_value()) for at in range(len(counts))]
+    for at, count in enumerate(counts):
+        control = form.locator(f"[id$=dial-{at}]")
+        control.focus()
+        for key, place in (("End", count - 1), ("Home", 0), ("ArrowRight", 1)):
+            page.keyboard.press("ArrowDown" if select(control) and place == 1 else key)
+            places[at] = place
+            number = places[0] if len(places) == 1 else places[0] * counts[1] + places[1]
+            wrong = faults(data, form.evaluate(DRAWN), number)
+            if (
+                not select(control)
+                and control.get_attribute("aria-valuetext") != (data["dials"][at]["values"][place])
+            ):
+                wrong.append("the value is not announced")
+            yield wrong
+
+
+def select(control: Any) -> bool:
+    """Whether a control is a list."""
+    return control.evaluate("node => node.tagName") == "SELECT"
+
+
+def shows(page: Page) -> tuple[bool, bool, bool]:
+    """Whether the printed picture, the drawn one and the controls can be seen."""
+    name = page.locator("form.ntp-moves").get_attribute("data-figure")
+    parts = (f"#{name} img", f"#{name} .ntp-drawn > svg", "form.ntp-moves")
+    return tuple(page.locator(f"{part}:visible").count() > 0 for part in parts)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_keyboard_moves_every_figure_to_the_numbers_of_its_setting(
+    browser: Browser, book_address: str, name: str
+) -> None:
+    page = opened(browser, f"{book_address}pages/{name}.html")
+    assert shows(page) == (True, False, True)
+    assert [wrong for wrong in moves(page) if wrong] == []
+    assert shows(page) == (False, True, True)
+    drawn = figure(page)[0].evaluate(DRAWN)
+    assert drawn["role"] == "img"
+    assert drawn["says"] in drawn["label"]
+    page.emulate_media(media="print")
+    assert shows(page) == (True, False, False), "the printed picture is what prints"
+    page.emulate_media(media="screen")
+    page.click("form.ntp-moves button[type=reset]")
+    page.wait_for_selector(".ntp-printed:visible")
+    assert shows(page) == (True, False, True)
+    page.context.close()
+
+
+def test_there_are_figures_to_move() -> None:
+    assert len(PAGES) >= 6
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("const view = data.views[chosen()];", "const view = data.views[0];"),
+        ("says.textContent = data.views[chosen()].says", "says.textContent = printed"),
+        ('control.setAttribute("aria-valuetext", value);', ""),
+        ("toY(data.numbers[curve.y][at])", "toY(1.02 * data.numbers[curve.y][at])"),
+        ("ntp-${curve.role} ntp-${curve.line}`;", "ntp-${curve.role}`;"),
+        ('form.addEventListener("input"', 'form.addEventListener("mouseup"'),
+    ],
+)
+def test_a_script_that_does_not_do_its_work_is_noticed(
+    browser: Browser, book_address: str, right: str, wrong: str
+) -> None:
+    assert SCRIPT.count(right) == 1
+    page = opened(browser, f"{book_address}pages/{PAGES[0]}.html", SCRIPT.replace(right, wrong))
+    assert any(moves(page))
+    page.context.close()
+
+
+def test_without_scripts_there_is_the_printed_picture_and_the_file(
+    browser: Browser, book_address: str, book: Path
+) -> None:
+    page = opened(browser, f"{book_address}pages/{PAGES[0]}.html", java_script_enabled=False)
+    assert shows(page) == (True, False, False)
+    name = page.locator("form.ntp-moves").get_attribute("data-figure")
+    link = page.locator(f"a[href='../data/{name}.csv']")
+    assert link.is_visible()
+    assert (book / f"data/{name}.csv").read_text(encoding="utf-8").count("\n") > 100
+    page.context.close()
+
+
+def test_figures_move_in_a_page_opened_as_a_file(browser: Browser, book: Path) -> None:
+    page = opened(browser, (book / f"pages/{PAGES[-1]}.html").resolve().as_uri())
+    assert not any(moves(page))
+    page.context.close()
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_a_moved_figure_fits_a_phone_and_its_curves_stand_out(
+    browser: Browser, book_address: str, look: str
+) -> None:
+    page = opened(
+        browser, f"{book_address}pages/{PAGES[0]}.html", viewport=NARROW, color_scheme=look
+    )
+    assert not any(moves(page))
+    assert page.evaluate(OVERFLOW) == 0
+    contrasts = page.evaluate(CURVE_CONTRAST)
+    assert len(contrasts) > 3
+    assert min(contrasts) >= 3, "graphics need a contrast of 3"
+    page.set_viewport_size(WIDE)
+    page.wait_for_function("() => document.querySelector('.ntp-drawn svg').clientWidth > 500")
+    assert not any(moves(page)), "the drawing follows the width of its column"
+    page.set_viewport_size(NARROW)
+    page.wait_for_function("() => document.querySelector('.ntp-drawn svg').clientWidth < 320")
+    smallest = page.evaluate(
+        "() => Math.min(...[...document.querySelectorAll('.ntp-drawn svg text')]"
+        ".map(text => text.getBoundingClientRect().height))"
+    )
+    assert smallest > 10, "text is as large as on a wide screen"
+    page.context.close()
+
+
+def test_a_printed_picture_keeps_its_size_on_a_phone_and_the_keyboard_scrolls_it(
+    browser: Browser, book_address: str
+) -> None:
+    page = opened(browser, f"{book_address}pages/{PAGES[0]}.html", viewport=NARROW)
+    page.wait_for_selector("figure[tabindex]")
+    widths = page.eval_on_selector_all(
+        ".bd-article figure[tabindex='0'] img", "all => all.map(img => img.clientWidth)"
+    )
+    assert len(widths) == page.locator(".bd-article figure").count()
+    assert min(widths) >= 450
+    assert page.evaluate(OVERFLOW) == 0
+    page.focus("figure[tabindex]")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.activeElement.scrollLeft > 0")
+    page.context.close()
+
+
+def test_a_control_stays_where_it_is_when_the_drawing_replaces_the_picture(
+    browser: Browser, book_address: str
+) -> None:
+    page = opened(browser, f"{book_address}pages/{PAGES[0]}.html", viewport=NARROW)
+    form = figure(page)[0]
+    form.locator("button").scroll_into_view_if_needed()
+    before = form.bounding_box()["y"]
+    form.locator("[id$=dial-0]").focus()
+    page.keyboard.press("End")
+    assert form.bounding_box()["y"] == pytest.approx(before, abs=2)
+    page.context.close()
+
+
+def test_the_script_asks_nobody_and_writes_no_html() -> None:
+    assert not re.search(r"fetch\(|XMLHttpRequest|import\(|innerHTML|insertAdjacent", SCRIPT)
+
+
+CURVE_CONTRAST = """() => {
+  const parse = c => c.match(/[\\d.]+/g).map(Number);
+  const linear = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = c => 0.2126 * linear(c[0]) + 0.7152 * linear(c[1]) + 0.0722 * linear(c[2]);
+  const ground = light(parse(getComputedStyle(document.body).backgroundColor));
+  const parts = '.ntp-drawn .ntp-curve:not(.ntp-hidden), .ntp-drawn .ntp-axes';
+  return [...document.querySelectorAll(parts)].map(part => {
+    const ink = light(parse(getComputedStyle(part).stroke));
+    return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+  });
+}"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import queue
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from ntpcore.sweep.code import code_hash
 from ntpcore.sweep.columns import Row
 from ntpcore.sweep.plan import Cell
 
+ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):\d{1,5}")
 PATIENCE = 30.0  # seconds without a scheduler or a worker after which a sweep stops
 LOOK_SECONDS = 0.5  # between two looks at the cluster while no row comes
 QUIET_LOOKS = 4  # so many without a row and without a task under way mean that tasks were lost
@@ -57,8 +59,13 @@ def connect(address: str, patience: float) -> Any:
     """A client of the scheduler.
 
     Raises:
-        InputError: none answers at this address.
+        InputError: none answers at this address, or it is no address.
     """
+    if not ADDRESS.fullmatch(address):
+        raise InputError(
+            f"--scheduler {address!r}: no address; give what `dask scheduler` prints, such as "
+            "tcp://127.0.0.1:8786"
+        )
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells what we tell in words
     distributed = import_module("distributed")
     try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from glob import escape, glob
 
 from ntpcore import files
 from ntpcore.dataset import InputError
@@ -85,6 +87,7 @@ def to_file(
         return Outcome(head.runs, head.runs, complete=True)
     files.check_target(path, "--output", overwrite, [] if source is None else [source])
     with journal.opened(record, head, restart=restart) as kept:
+        _tidy(path)
         before = len(kept.rows)
         todo = {n: cell for n, cell in enumerate(plan.cells) if n not in kept.rows}
         if progress is not None:
@@ -120,6 +123,13 @@ def _clear(record: str, head: journal.Head) -> None:
     if os.path.isfile(record):
         with suppress(InputError), journal.opened(record, head) as kept:  # or it is of another one
             kept.remove()
+
+
+def _tidy(path: str) -> None:
+    """Remove what a sweep left that was killed while it wrote its result."""
+    for part in glob(f"{escape(os.path.realpath(path))}.*.part"):
+        if re.fullmatch(r"\.\d+\.part", part[len(os.path.realpath(path)) :]):
+            os.remove(part)
 
 
 def _number(row: Row) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from ntpcore.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 from ntpcore.sweep import study
@@ -36,7 +37,7 @@ def draw_exponents(axes: Axes, rows: Sequence[Row], factor: str, seed: int) -> N
             found = study.spread(mine, "direction_exponent_last", seed)
             if found is None:
                 continue
-            dots = [row["direction_exponent_last"] for row in mine]
+            dots = study.column_of(mine, "direction_exponent_last")
             xs = place + aside + rng.uniform(-0.08, 0.08, len(dots))
             axes.plot(xs, dots, marker, color=color, markersize=2, alpha=0.35, zorder=1)
             x = place + aside
@@ -73,13 +74,17 @@ def draw_rates(axes: Axes, rows: Sequence[Row]) -> None:
         rows: the runs.
     """
     every = [row for row in study.finished(rows) if row["loss_rate"] is not None]
-    x = [float(row["longest"]) * float(row["norm_kq_star"]) for row in every]  # type: ignore[arg-type]
-    axes.plot(x, [row["loss_rate"] for row in every], "o", color=OPTIMAL, markersize=4)
+    longest, norm = (study.column_of(every, name) for name in ("longest", "norm_kq_star"))
+    x = np.array(longest) * np.array(norm)
+    axes.plot(x, study.column_of(every, "loss_rate"), "o", color=OPTIMAL, markersize=4)
     order = np.argsort(x)
-    claimed = np.array([float(row["loss_rate_bound"]) for row in every])  # type: ignore[arg-type]
-    axes.plot(np.array(x)[order], claimed[order], color=BOUND, linestyle="--")
+    claimed = np.array(study.column_of(every, "loss_rate_bound"))
+    axes.plot(x[order], claimed[order], color=BOUND, linestyle="--")
     axes.set(xscale="log", yscale="log", ylim=(1e-3, 3))
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set(xlabel="longest sentence × ‖W*‖ of attention", ylabel="rate by η / ‖W*‖")
-    if x:
-        axes.text(min(x), 1.25, "measured", color=OPTIMAL, va="bottom")
-        axes.text(min(x), 0.4 * float(claimed.max()), "equation (4)", color=BOUND, va="top")
+    if len(x):
+        axes.text(float(x.min()), 1.25, "measured", color=OPTIMAL, va="bottom")
+        axes.text(float(x.min()), 0.4 * float(claimed.max()), "equation (4)", color=BOUND, va="top")

@@ -104,7 +104,7 @@ BAD = [
     ("[[grid]]\nseed = 1979-05-27", "sweep.toml:2: 'seed' is \"1979-05-27\""),
     ("[[grid]]\n[[grid]]", "grids 1 and 2 both hold the run generator=prefix-closed"),
     ("[[grid]]\nseed = ", "sweep.toml: broken TOML (Invalid value (at end of document))"),
-    ("[[grid]]\nseed = 1\nseed = 2", "sweep.toml:3: broken TOML"),
+    ("[[grid]]\nseed = 1\nseed = 2\n", "sweep.toml:3: broken TOML"),
     ("[[grid]]\nseed = " + "[" * 100_000, "sweep.toml"),
     ("[[grid]]\nseed = " + "9" * 5000, "sweep.toml"),
     ("[[grid]]\nseed = {from=0, to=999}\nsentences = {from=1, to=999}", "999,000 runs"),
@@ -205,9 +205,7 @@ def test_a_claim_that_fails_on_a_run_is_seen(monkeypatch: pytest.MonkeyPatch, sm
     )
     assert outside["assumption_3"] is False
     assert outside["huang2024-thm-1"] == "outside"
-    check = stage2.control_huang2024_thm_1
     run_that_fails = stage2.rare_counterexample()
-    assert check().noticed
     assert one.judge("huang2024-thm-1", run_that_fails) == "fails"
     assert one.judge("huang2024-thm-1-corrected", run_that_fails) == "holds"
     assert one.bound_columns(run_that_fails)["thm_1_slack"] < 0

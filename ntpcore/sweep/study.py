@@ -95,6 +95,11 @@ def spread(rows: Sequence[Row], column: str, seed: int) -> Spread | None:
     return Spread(sum(map(len, sets)), len(sets), low, median, high, (first, last))
 
 
+def column_of(rows: Iterable[Row], column: str) -> list[float]:
+    """The numbers in a column, in the order of the rows; rows without one are left out."""
+    return [float(value) for row in rows if isinstance(value := row[column], int | float)]
+
+
 def values_of(rows: Iterable[Row], column: str) -> list[int | float]:
     """The different numbers in a column, increasing."""
     return sorted({value for row in rows if isinstance(value := row[column], int | float)})
@@ -151,7 +156,9 @@ def growth_table(rows: Sequence[Row]) -> Table:
     for kind, part in kinds(rows):
         found = values_of(part, "residual_growth")
         if found:
-            cells.append((kind, str(len(part)), f"{found[0]:.3f}", f"{found[-1]:.3f}"))
+            cells.append(
+                (kind, str(len(part)), *(f"{round(x, 3) + 0.0:.3f}" for x in (found[0], found[-1])))
+            )
     return Table(("data with", "runs", "least growth", "largest growth"), tuple(cells))
 
 
@@ -175,7 +182,7 @@ def loss_table(rows: Sequence[Row]) -> Table:
 
 
 def claims_table(rows: Sequence[Row]) -> Table:
-    """For each claim: on how many runs it holds, fails, says nothing, or presumes what is not so."""
+    """On how many runs each claim holds, fails, says nothing, or presumes what is not so."""
     every = finished(rows)
     cells = []
     for label in CLAIMS:
@@ -197,7 +204,7 @@ def slack_table(rows: Sequence[Row]) -> Table:
     ]
     cells = []
     for name, column, show in named:
-        found = [float(row[column]) for row in every if row[column] is not None]  # type: ignore[arg-type]
+        found = column_of(every, column)
         if found:
             quantiles = np.quantile(found, (0.0, 0.5, 1.0)).tolist()
             cells.append((name, str(len(found)), *map(show, quantiles)))

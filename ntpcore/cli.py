@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import MofNCompleteColumn, Progress
 from rich.text import Text
 
 from ntpcore import dataset, order, report
@@ -349,6 +349,63 @@ def predict(
 
 
 @app.command(
+    epilog="Examples: ntpcore sweep examples/sweep.toml -o results.parquet  |  "
+    "ntpcore sweep examples/sweep.toml -o results.csv --jobs 2  |  "
+    "ntpcore sweep examples/sweep.toml -o results.parquet --backend dask "
+    "--scheduler tcp://127.0.0.1:8786"
+)
+def sweep(
+    file: Annotated[str, typer.Argument(help="The grids of the sweep, in TOML.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The table to write: .parquet or .csv.")
+    ] = "results.parquet",
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, max=1024, help="Runs at once; one per processor by default."),
+    ] = None,
+    backend: Annotated[
+        str, typer.Option("--backend", help="local, or dask for the workers of a cluster.")
+    ] = "local",
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", help="Address of the Dask scheduler.")
+    ] = None,
+    patience: Annotated[
+        float,
+        typer.Option("--patience", min=1, max=86400, help="Seconds to wait for a cluster."),
+    ] = 30.0,
+    restart: Annotated[
+        bool,
+        typer.Option("--restart", help="Throw away the runs kept of another sweep or other code."),
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace OUTPUT if it is there.")
+    ] = False,
+) -> None:
+    """Do every run of the grids in FILE, and write a table with one row for each.
+
+    Every combination of the values in a [[grid]] is a run: data from a generator, both stages of
+    training, rates and exponents fitted, the bounds and claims held against it. Finished runs are
+    kept beside the table, in OUTPUT.runs, until it is written. A sweep that was stopped goes on
+    when the same command is given again. A run that fails has a row that says why.
+
+    Exit code 0: the table is complete. 2: the input cannot be used, or a file cannot be written.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # sums in one order, however many processors
+    from ntpcore.sweep import command  # numpy and numba are loaded only where needed
+
+    with _progress("runs") as progress:
+        outcome = command.run_file(
+            file,
+            output,
+            command.backend(backend, jobs, scheduler, patience),
+            overwrite=overwrite,
+            restart=restart,
+            progress=progress,
+        )
+    _write(_text(lambda write: command.write_outcome(outcome, output, write)))
+
+
+@app.command(
     epilog="Examples: ntpcore claims --paper huang2024 --verdict refuted  |  "
     "ntpcore claims --search margin  |  ntpcore claims huang2024-thm-1"
 )
@@ -431,14 +488,16 @@ def _refuse_options(context: typer.Context, file: str) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on the terminal; None where standard error is no terminal."""
+def _progress(what: str = "training") -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on the terminal, with the time left; None where standard error is none."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None
         return
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task("training", total=None)
+    with Progress(
+        *Progress.get_default_columns(), MofNCompleteColumn(), console=console, transient=True
+    ) as bar:
+        task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 

@@ -1,0 +1,1 @@
+"""Sweeps: a grid of runs from one TOML file, one row for each run."""

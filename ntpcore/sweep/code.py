@@ -1,0 +1,77 @@
+"""Which code made a row: a hash of every module that its numbers depend on, and of the packages."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+# A test compares this list with what `ntpcore.sweep.one` imports, directly or through others.
+MODULES = (
+    "_fast",
+    "_kernel",
+    "asymptotics",
+    "bounds",
+    "catalogue",
+    "catalogue_huang2024",
+    "catalogue_tian2023",
+    "checks/huang2024/generalization",
+    "checks/huang2024/loss_claims",
+    "checks/huang2024/rare",
+    "checks/huang2024/rare_alpha",
+    "checks/huang2024/realizable",
+    "checks/huang2024/runs",
+    "checks/huang2024/stage2",
+    "checks/huang2024/stage2_lemmas",
+    "checks/huang2024/without_asm_3",
+    "claims",
+    "compiled",
+    "dataset",
+    "generate",
+    "languages",
+    "logs",
+    "margin",
+    "margin_fast",
+    "order",
+    "prediction",
+    "problem",
+    "repair",
+    "stage1",
+    "stepping",
+    "sweep/code",
+    "sweep/columns",
+    "sweep/keys",
+    "sweep/one",
+    "sweep/plan",
+    "tables",
+    "training",
+    "transformer",
+)
+PACKAGES = ("networkx", "numba", "numpy", "scipy")
+
+
+@cache
+def code_hash() -> str:
+    """A hash in hexadecimal; equal hashes mean equal rows on one kind of processor."""
+    folder = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    for name in MODULES:
+        digest.update((folder / f"{name}.py").read_bytes())
+    for name in PACKAGES:
+        digest.update(f"{name} {_version(name)}".encode())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def package_version() -> str:
+    """The version of ntpcore."""
+    return _version("ntpcore")
+
+
+def _version(name: str) -> str:
+    """The version of a package that is installed, or "none"."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "none"

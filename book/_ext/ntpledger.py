@@ -11,6 +11,7 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst import directives
 from ntplinks import LEDGER, link_of_box, link_to, link_to_row, link_to_source
+from ntppapers import report
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -123,7 +124,7 @@ def more_on(app: Sphinx, docname: str, label: str) -> str:
         if other in rows and not rows[other]["planned"]:
             address = escape(link_to(app, docname, rows[other]))
             links.append(f'{word}: <a href="{address}">{escape(names[other])}</a>')
-    html = f'<p class="ntp-links">{" · ".join(links)}</p>'
+    html = f'<p class="ntp-links">{" · ".join(links)}</p>{report(app, row)}'
     if not standing.ground and not standing.used_by:
         return html
     address = link_of_box(app, docname)

@@ -44,7 +44,8 @@ ICONS = {
 }  # fmt: skip
 DROPPED = ("vendor", "sphinx-thebe.js", "sphinx-thebe.css", "locales", "play-solid.svg")
 ELEMENTS = re.compile(
-    r"<(?:script|link)\b[^>]*(?:fontawesome|thebe)[^>]*>(?:\s*</script>)?"
+    r"<script\b[^>]*\bsrc=\"[^\"]*(?:fontawesome|thebe)[^\"]*\"[^>]*>\s*</script>"
+    r"|<link\b[^>]*(?:fontawesome|thebe)[^>]*>"
     r"|<script(?: type=\"text/x-thebe-config\")?>"
     r"(?:(?!</script>).)*(?:[Tt]hebe|kernelName)(?:(?!</script>).)*</script>",
     re.DOTALL,

@@ -104,5 +104,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.add_config_value("ntp_tracker", "", "html", str)
     app.connect("builder-inited", read_papers)
-    app.connect("doctree-resolved", link_papers)
+    app.connect("doctree-resolved", link_papers, priority=600)  # after the badge
     return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -24,7 +24,7 @@ PAPERS = {
     "ours": "ours this book",
 }
 PAPER_NAMES = {"huang2024": "Huang, Liang, Yang", "tian2023": "Tian et al.", "ours": "this book"}
-COMMAND = re.compile(r"\\(?:mathrm|mathcal|text|begin|end)?\s*\{?|[$^_{}\\&]")
+COMMAND = re.compile(r"\\(?:begin|end)\{[^}]*\}|\\[A-Za-z]+|[$^_{}\\&]")
 
 
 @dataclass(frozen=True)

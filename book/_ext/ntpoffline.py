@@ -46,8 +46,8 @@ DROPPED = ("vendor", "sphinx-thebe.js", "sphinx-thebe.css", "locales", "play-sol
 ELEMENTS = re.compile(
     r"<script\b[^>]*\bsrc=\"[^\"]*(?:fontawesome|thebe)[^\"]*\"[^>]*>\s*</script>"
     r"|<link\b[^>]*(?:fontawesome|thebe)[^>]*>"
-    r"|<script(?: type=\"text/x-thebe-config\")?>"
-    r"(?:(?!</script>).)*(?:[Tt]hebe|kernelName)(?:(?!</script>).)*</script>",
+    r"|<script type=\"text/x-thebe-config\">.*?</script>"
+    r"|<script>(?:(?!</script>).)*(?:THEBE|[Tt]hebe|kernelName)(?:(?!</script>).)*</script>",
     re.DOTALL,
 )
 

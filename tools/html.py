@@ -29,6 +29,7 @@ SHAPING = tuple(
         "pyproject.toml",
         "requirements.txt",
         "tools/checksources.py",
+        "tools/downloads.py",
         "tools/graph.py",
         "ntpcore/tables.py",
         "tools/html.py",
@@ -40,6 +41,7 @@ SHAPING = tuple(
         "tools/prose.py",
         "tools/published.py",
         "tools/source.py",
+        "tools/statements.py",
     )
 )
 EXCHANGE = 2  # RENAME_EXCHANGE of Linux's renameat2

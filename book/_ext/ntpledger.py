@@ -11,16 +11,34 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst import directives
 from ntplinks import LEDGER, link_of_box, link_to, link_to_row, link_to_source
+from ntppapers import report
 from sphinx.application import Sphinx
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from ntpcore.claims import Verdict
 from ntpcore.dependencies import describe, neighbourhood
 from tools import graph, ledger_table
 from tools.checksources import Source, source_page
 from tools.published import SCHEMA, field_rows
 
 logger = logging.getLogger(__name__)
+
+
+class TallyRole(SphinxRole):
+    """`tally` and a verdict, or `all`: how many claims have it, as a link to them."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Count them."""
+        rows, words = self.env.ntp_rows.values(), ("all", *(verdict.value for verdict in Verdict))
+        if self.text not in words:
+            message = "%r is no verdict; there are %s"
+            logger.warning(message, self.text, ", ".join(words), location=self.get_location())
+            return [nodes.literal(self.text, self.text)], []
+        count = str(sum(self.text in ("all", row["verdict"]) for row in rows))
+        page = self.env.app.builder.get_relative_uri(self.env.docname, LEDGER)
+        address = page if self.text == "all" else f"{page}?verdict={self.text}"
+        return [nodes.reference("", count, refuri=address, internal=True)], []
 
 
 class Ledger(SphinxDirective):
@@ -123,7 +141,7 @@ def more_on(app: Sphinx, docname: str, label: str) -> str:
         if other in rows and not rows[other]["planned"]:
             address = escape(link_to(app, docname, rows[other]))
             links.append(f'{word}: <a href="{address}">{escape(names[other])}</a>')
-    html = f'<p class="ntp-links">{" · ".join(links)}</p>'
+    html = f'<p class="ntp-links">{" · ".join(links)}</p>{report(app, row)}'
     if not standing.ground and not standing.used_by:
         return html
     address = link_of_box(app, docname)
@@ -173,6 +191,7 @@ def show_sources(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
+    app.add_role("tally", TallyRole())
     app.add_directive("ledger", Ledger)
     app.add_directive("dependencies", Dependencies)
     app.add_directive("graph-legend", GraphLegend)

@@ -1,0 +1,61 @@
+"""The download button of a chapter offers its notebook and its text; both run anywhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from tools import downloads
+
+LINK = re.compile(r'(<a href="[^"]*downloads/[^"]+") target="_blank"')
+
+
+def offer(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Put both links into the theme's button, in place of its link to the executed copy."""
+    if not pagename.startswith("pages/"):
+        return
+    name = pagename.removeprefix("pages/")
+    root = context["pathto"](downloads.FOLDER, 1)
+    for group in context.get("header_buttons", []):
+        if group.get("label") != "download-buttons":
+            continue
+        links = [
+            {
+                "type": "link",
+                "url": f"{root}/{name}{suffix}",
+                "text": f"{suffix} ({words})",
+                "tooltip": f"Download this chapter as {words}",
+                "icon": icon,
+                "label": f"download-{words}-button",
+            }
+            for suffix, words, icon in (
+                (".ipynb", "notebook", "fas fa-file-code"),
+                (".md", "text", "fas fa-file"),
+            )
+        ]
+        kept = [one for one in group["buttons"] if one["label"] == "download-pdf-button"]
+        group["buttons"] = links + kept
+
+
+def write_downloads(app: Sphinx, problem: Exception | None) -> None:
+    """Write the files, and let links to them save rather than show."""
+    if problem is not None or app.builder.format != "html":
+        return
+    site = Path(app.outdir)
+    downloads.write(site / downloads.FOLDER, app.env.ntp_rows)  # type: ignore[attr-defined]
+    for page in (site / "pages").glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(LINK.sub(r"\1 download", text), encoding="utf-8")
+        (site / "_sources" / "pages" / f"{page.stem}.ipynb").unlink(missing_ok=True)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.connect("html-page-context", offer, priority=600)
+    app.connect("build-finished", write_downloads)
+    return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -1,0 +1,241 @@
+"""Comfort of reading in a real browser, served and as files: previews, folding, search, copying."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import NO_BROWSER, WIDE, find_browser, launch
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+BOX = "#ntp-preview"
+BADGE = "article a[href*='verdict-huang2024-prop-2']"
+PROOF = "pages/huang2024_s4_prefix_closure.html"
+LEMMAS = "pages/huang2024_s5_stage2_lemmas.html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A running browser, or a loud skip."""
+    executable = find_browser()
+    if executable is None:
+        pytest.skip(NO_BROWSER)
+    with sync_playwright() as playwright:
+        running = launch(playwright, executable)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module", params=["served", "file"])
+def site(request: pytest.FixtureRequest, book: Path, book_address: str) -> str:
+    """How every address of the site begins: over http, then as files."""
+    return book_address if request.param == "served" else f"{book.resolve().as_uri()}/"
+
+
+@pytest.fixture
+def errors() -> list[str]:
+    """What consoles called an error or a warning."""
+    return []
+
+
+@pytest.fixture
+def context(browser: Browser, errors: list[str]) -> Iterator[BrowserContext]:
+    """A window of its own for a test; nothing may complain in it."""
+    opened = browser.new_context(viewport=WIDE)
+    opened.on(
+        "console", lambda line: line.type in ("error", "warning") and errors.append(line.text)
+    )
+    opened.on("weberror", lambda error: errors.append(str(error.error)))
+    yield opened
+    opened.close()
+    assert errors == []
+
+
+def opened(context: BrowserContext, address: str) -> Page:
+    """A page, with its formulas drawn."""
+    page = context.new_page()
+    page.goto(address)
+    page.evaluate("() => window.MathJax?.startup?.promise.then(() => true)")
+    return page
+
+
+# Previews
+
+
+def test_a_badge_shows_the_statement_with_formulas_and_verdict(
+    context: BrowserContext, site: str
+) -> None:
+    page = opened(context, f"{site}book/preface.html")
+    page.locator(BADGE).first.hover()
+    box = page.locator(BOX)
+    expect(box.locator("mjx-container").first).to_be_visible()
+    expect(box.locator(".ntp-badge")).to_have_text("✘ refuted")
+    expect(box).to_contain_text("Proposition 2")
+    assert box.locator(".math").count() == box.locator("mjx-container").count() > 5
+    box.hover()  # the pointer may move onto it, and it stays
+    page.wait_for_timeout(500)
+    expect(box).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    page.mouse.move(0, 0)
+
+
+def test_the_keyboard_opens_and_closes_a_preview(context: BrowserContext, site: str) -> None:
+    page = opened(context, f"{site}book/verdicts.html")  # a page without formulas of its own
+    link = page.locator("a.ntp-term").first
+    page.keyboard.press("Tab")
+    link.focus()
+    box = page.locator(BOX)
+    expect(box).to_be_visible()
+    assert link.get_attribute("aria-describedby") == "ntp-preview"
+    assert box.get_attribute("role") == "tooltip"
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    assert link.get_attribute("aria-describedby") is None
+    assert page.evaluate("() => document.activeElement.className").count("ntp-term")
+
+
+def test_formulas_are_drawn_on_a_page_that_has_none(context: BrowserContext, site: str) -> None:
+    page = opened(context, f"{site}book/claims.html")
+    assert page.evaluate("() => !window.MathJax")
+    page.locator("table.ntp-claims a[href*='verdict-huang2024-prop-2']").first.hover()
+    expect(page.locator(f"{BOX} mjx-container").first).to_be_visible()
+
+
+def test_a_preview_moves_nothing_and_leaves_with_the_pointer(
+    context: BrowserContext, book_address: str
+) -> None:
+    page = opened(context, f"{book_address}book/preface.html")
+    heights = "() => [document.documentElement.scrollHeight, document.body.offsetHeight]"
+    before = page.evaluate(heights)
+    page.locator(BADGE).first.hover()
+    expect(page.locator(BOX)).to_be_visible()
+    assert page.evaluate(heights) == before
+    page.mouse.move(0, 0)
+    expect(page.locator(BOX)).to_be_hidden()
+
+
+def test_touch_gets_no_previews_and_without_their_script_there_are_none(
+    browser: Browser, book_address: str
+) -> None:
+    touch = browser.new_context(viewport=WIDE, has_touch=True, is_mobile=True)
+    plain = browser.new_context(viewport=WIDE)
+    plain.route("**/preview.js*", lambda route: route.abort())
+    for context in (touch, plain):
+        page = opened(context, f"{book_address}book/preface.html")
+        page.locator(BADGE).first.hover()
+        page.wait_for_timeout(700)
+        assert page.locator(BOX).count() == 0
+        context.close()
+
+
+# Proofs, equations, reports
+
+
+def test_proofs_fold_and_open_for_a_click_and_on_paper(context: BrowserContext, site: str) -> None:
+    page = opened(context, f"{site}{PROOF}")
+    proof = page.locator("details.ntp-proof").first
+    text = proof.locator("div.proof")
+    expect(text).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(text).to_be_visible()
+    page.emulate_media(media="screen")
+    expect(text).to_be_hidden()
+    proof.locator("summary").click()
+    expect(text.locator("mjx-container").first).to_be_visible()
+
+
+def test_a_link_into_what_is_folded_opens_it(context: BrowserContext, site: str) -> None:
+    page = opened(context, f"{site}{PROOF}")
+    name = page.evaluate("() => document.querySelector('details.ntp-proof div.proof').id")
+    page.goto(f"{site}{PROOF}#{name}")
+    page.evaluate("() => window.dispatchEvent(new HashChangeEvent('hashchange'))")
+    expect(page.locator(f"[id='{name}']")).to_be_visible()
+
+
+def test_the_link_of_an_equation_is_stable_and_copied(browser: Browser, book_address: str) -> None:
+    context = browser.new_context(viewport=WIDE)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = opened(context, f"{book_address}{LEMMAS}")
+    page.locator("#eq-9").click()
+    expect(page.locator(".ntp-voice")).to_have_text("The link is copied.")
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    assert copied == f"{book_address}{LEMMAS}#eq-9" == page.url
+    formula = page.locator(".ntp-equation:has(#eq-9)")
+    assert "9" in formula.locator("mjx-container").first.inner_text()
+    report = page.locator("details.ntp-report").first
+    report.locator("summary").click()
+    report.locator("button").click()
+    expect(report.locator(".ntp-copied")).to_have_text("Copied.")
+    text = page.evaluate("() => navigator.clipboard.readText()")
+    assert text == report.locator("pre").inner_text()
+    assert text.startswith("Claim: huang2024-")
+    context.close()
+
+
+# Search
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("Theorem 1", ["Theorem 1", "Theorem 1"]),
+        ("eq. (9)", ["Equation (9)", "Equation (9)"]),
+        ("Lemma 7 tian", ["Lemma 7"]),
+        ("prop 2", ["Proposition 2"]),
+        ("Thm.1 huang", ["Theorem 1"]),
+        ("Hall", ["Proposition 2, corrected", "Hall condition"]),
+    ],
+)
+def test_the_search_finds_statements_by_number_and_by_words(
+    context: BrowserContext, site: str, query: str, first: list[str]
+) -> None:
+    page = context.new_page()
+    page.goto(f"{site}search.html?q={query}")
+    links = page.locator(".ntp-found li a")
+    expect(links.first).to_be_visible()
+    assert links.all_inner_texts()[: len(first)] == first
+
+
+def test_what_the_search_finds_is_there_and_nothing_is_found_for_nonsense(
+    context: BrowserContext, site: str
+) -> None:
+    page = context.new_page()
+    page.goto(f"{site}search.html?q=lemma+7+huang")
+    page.locator(".ntp-found li a").first.click()
+    page.wait_for_url("**#huang2024-lem-7")
+    expect(page.locator("[id='huang2024-lem-7']")).to_be_visible()
+    page.goto(f"{site}search.html?q=xyzzy+%3Cb%3E")
+    page.wait_for_function("() => document.querySelector('.search-summary')?.textContent")
+    assert page.locator(".ntp-found").count() == 0
+
+
+# Downloads
+
+
+def test_the_download_button_saves_a_notebook(context: BrowserContext, book_address: str) -> None:
+    page = opened(context, f"{book_address}{PROOF}")
+    page.locator(".dropdown-download-buttons button").first.click()
+    with page.expect_download() as saved:
+        page.locator("a[href$='.ipynb']").first.click()
+    assert saved.value.suggested_filename == "huang2024_s4_prefix_closure.ipynb"
+    made = json.loads(Path(saved.value.path()).read_text(encoding="utf-8"))
+    assert made["nbformat"] == 4
+    assert "Prefix closure" in "".join(made["cells"][1]["source"])
+
+
+# Figures in the dark
+
+
+def test_figures_are_dark_in_the_dark(browser: Browser, book_address: str) -> None:
+    for look, dark in (("dark", True), ("light", False)):
+        context = browser.new_context(viewport=WIDE, color_scheme=look)
+        page = opened(context, f"{book_address}pages/huang2024_s6_max_margin.html")
+        found = page.eval_on_selector_all(
+            "article figure img", "all => all.map(one => getComputedStyle(one).filter)"
+        )
+        assert found
+        assert all(("invert" in one) is dark for one in found), look
+        context.close()

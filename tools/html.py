@@ -34,7 +34,6 @@ SHAPING = tuple(
         "tools/html.py",
         "tools/imports.py",
         "tools/inspect_site.py",
-        "tools/layout.py",
         "tools/ledger_table.py",
         "tools/outputs.py",
         "tools/prose.py",

@@ -51,7 +51,7 @@ def write_engine(folder: Path) -> None:
     for name in COPIED:
         shutil.copyfile(PYODIDE / name, folder / name)
     packed = gzip.compress((PYODIDE / PACKED).read_bytes(), 9, mtime=0)
-    (folder / f"{PACKED}.gz").write_bytes(packed)
+    (folder / f"{PACKED}.packed").write_bytes(packed)
     (folder / BUNDLE).write_bytes(bundle())
     sizes = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
     (folder / "sizes.json").write_text(json.dumps(sizes, indent=2) + "\n", encoding="utf-8")

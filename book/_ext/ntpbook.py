@@ -2,7 +2,7 @@
 
 Roles `verdict` and `result` and the directive `verdict-card` show what the checks gave; nothing is
 typed. Every statement gets a badge, and every verdict what it rests on and a link to its code.
-The ledger has an extension of its own, `ntpledger`, which this one loads. The rest repairs what the
+The ledger and the playground have extensions of their own, which this one loads. The rest repairs what the
 stack gets wrong for a book that is read offline: MathJax is copied into the site, scripts that
 would ask other machines are dropped, and ids are made unique.
 """
@@ -239,6 +239,7 @@ def copy_mathjax(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.setup_extension("ntpledger")
+    app.setup_extension("ntpplayground")
     app.add_role("verdict", VerdictRole())
     app.add_role("result", ResultRole())
     app.add_role("witness", WitnessRole())

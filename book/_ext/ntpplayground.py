@@ -1,0 +1,107 @@
+"""Sphinx extension of this book: the playground, a page that computes in the reader's browser.
+
+The directive `playground` writes the controls; what they need is copied into the site, and loaded by
+that page only.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+from tools.playground import MissingError, presets, write_engine
+
+FOLDER = "playground"
+SCRIPTS = ("dom.js", "share.js", "engine.js", "draw.js", "show.js", "page.js")
+CHECK_SECONDS, ASK_SECONDS = 30, 120
+
+CONTROLS = """<noscript><p>The playground needs JavaScript. Without it, the command line gives the same
+answers: <code>ntpcore check sentences.txt</code>, from a clone of the repository after
+<code>make book</code>.</p></noscript>
+<div id="pg-root" hidden data-worker="{worker}" data-check-seconds="{check}" data-ask-seconds="{ask}">
+<p id="pg-file" hidden>This page was opened as a file, and browsers do not let files load the
+playground. In the folder of the project, run <code>make serve</code>, and open
+<code>http://127.0.0.1:8000/book/playground.html</code>. Or use the command line:
+<code>ntpcore check sentences.txt</code>.</p>
+<fieldset><legend>Examples</legend><div id="pg-presets"></div></fieldset>
+<fieldset><legend>A line holds</legend>
+<label class="pg-choice"><input type="radio" name="pg-form" value="text" checked> words</label>
+<label class="pg-choice"><input type="radio" name="pg-form" value="chars"> characters</label>
+<label class="pg-choice"><input type="radio" name="pg-form" value="jsonl"> JSON Lines</label>
+</fieldset>
+<label class="pg-label" for="pg-text">Training sentences, one to a line</label>
+<textarea id="pg-text" rows="8" spellcheck="false" autocapitalize="off" autocomplete="off" dir="auto"
+aria-describedby="pg-hint pg-size"></textarea>
+<p class="pg-hint"><span id="pg-hint">Ctrl+Enter checks.</span> <span id="pg-size"></span></p>
+<div class="pg-buttons">
+<button type="button" id="pg-check" class="pg-main">Check</button>
+<button type="button" id="pg-stop" disabled>Stop</button>
+<button type="button" id="pg-copy">Copy link to these sentences</button>
+<input type="text" id="pg-link" readonly hidden aria-label="Link to these sentences">
+</div>
+<progress id="pg-progress" hidden aria-label="Progress"></progress>
+<p id="pg-status" role="status"></p>
+<p id="pg-error" role="alert" hidden></p>
+<div class="pg-ask">
+<label class="pg-label" for="pg-sentence">Ask a model trained on these sentences for the next token
+after</label>
+<input type="text" id="pg-sentence" spellcheck="false" autocapitalize="off" autocomplete="off" dir="auto">
+<p class="pg-hint"><label>steps of training <input type="number" id="pg-steps" min="1" max="5000"
+value="900"></label></p>
+<button type="button" id="pg-ask">Train and ask</button>
+</div>
+<div id="pg-prediction"></div>
+<div id="pg-result"></div>
+<script type="application/json" id="pg-data">{presets}</script>
+</div>"""
+
+
+class Playground(SphinxDirective):
+    """`playground`: the controls, and the places for the answers."""
+
+    def run(self) -> list[nodes.Node]:
+        """Write them."""
+        self.env.ntp_playground = self.env.docname
+        depth = self.env.docname.count("/")
+        data = json.dumps(presets(), ensure_ascii=False).replace("<", "\\u003c")
+        html = CONTROLS.format(
+            worker=escape("../" * depth + f"_static/{FOLDER}/worker.mjs"),
+            check=CHECK_SECONDS,
+            ask=ASK_SECONDS,
+            presets=data,
+        )
+        return [nodes.raw("", html, format="html")]
+
+
+def add_files(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Load scripts and styles on the page of the playground, and on no other."""
+    if pagename == getattr(app.env, "ntp_playground", None):
+        app.add_css_file(f"{FOLDER}/playground.css")
+        for name in SCRIPTS:
+            app.add_js_file(f"{FOLDER}/{name}", loading_method="defer")
+
+
+def copy_engine(app: Sphinx, error: Exception | None) -> None:
+    """Copy what the browser computes with, if there is a playground."""
+    if error is None and getattr(app.env, "ntp_playground", None):
+        try:
+            write_engine(Path(app.outdir) / "_static" / FOLDER / "engine")
+        except MissingError as missing:
+            raise ExtensionError(f"the playground cannot be built: {missing}") from None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.add_directive("playground", Playground)
+    app.connect("html-page-context", add_files)
+    app.connect("build-finished", copy_engine)
+    return {"parallel_read_safe": False, "parallel_write_safe": False}

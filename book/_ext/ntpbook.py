@@ -2,9 +2,9 @@
 
 Roles `verdict` and `result` and the directive `verdict-card` show what the checks gave; nothing is
 typed. Every statement gets a badge, and every verdict what it rests on and a link to its code.
-The ledger and the playground have extensions of their own, which this one loads. The rest repairs what the
-stack gets wrong for a book that is read offline: MathJax is copied into the site, scripts that
-would ask other machines are dropped, and ids are made unique.
+The ledger and the playground have extensions of their own, which this one loads. The rest repairs
+what the stack gets wrong for a book that is read offline: MathJax is copied into the site, scripts
+that would ask other machines are dropped, and ids are made unique.
 """
 
 from __future__ import annotations

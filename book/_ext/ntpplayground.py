@@ -1,11 +1,12 @@
 """Sphinx extension of this book: the playground, a page that computes in the reader's browser.
 
-The directive `playground` writes the controls; what they need is copied into the site, and loaded by
-that page only.
+The directive `playground` writes the controls; what they need is copied into the site, and loaded
+by that page only.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from html import escape
 from pathlib import Path
@@ -16,16 +17,17 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-from tools.playground import MissingError, presets, write_engine
+from tools.playground import MissingError, bundle, presets, write_engine
 
 FOLDER = "playground"
 SCRIPTS = ("dom.js", "share.js", "engine.js", "draw.js", "show.js", "page.js")
 CHECK_SECONDS, ASK_SECONDS = 30, 120
 
-CONTROLS = """<noscript><p>The playground needs JavaScript. Without it, the command line gives the same
-answers: <code>ntpcore check sentences.txt</code>, from a clone of the repository after
+CHECK = """<noscript><p>The playground needs JavaScript. Without it, the command line gives the
+same answers: <code>ntpcore check sentences.txt</code>, from a clone of the repository after
 <code>make book</code>.</p></noscript>
-<div id="pg-root" hidden data-worker="{worker}" data-check-seconds="{check}" data-ask-seconds="{ask}">
+<div id="pg-root" class="pg-root" hidden data-worker="{worker}"
+data-check-seconds="{check}" data-ask-seconds="{ask}">
 <p id="pg-file" hidden>This page was opened as a file, and browsers do not let files load the
 playground. In the folder of the project, run <code>make serve</code>, and open
 <code>http://127.0.0.1:8000/book/playground.html</code>. Or use the command line:
@@ -37,8 +39,8 @@ playground. In the folder of the project, run <code>make serve</code>, and open
 <label class="pg-choice"><input type="radio" name="pg-form" value="jsonl"> JSON Lines</label>
 </fieldset>
 <label class="pg-label" for="pg-text">Training sentences, one to a line</label>
-<textarea id="pg-text" rows="8" spellcheck="false" autocapitalize="off" autocomplete="off" dir="auto"
-aria-describedby="pg-hint pg-size"></textarea>
+<textarea id="pg-text" rows="8" spellcheck="false" autocapitalize="off" autocomplete="off"
+dir="auto" aria-describedby="pg-hint pg-size"></textarea>
 <p class="pg-hint"><span id="pg-hint">Ctrl+Enter checks.</span> <span id="pg-size"></span></p>
 <div class="pg-buttons">
 <button type="button" id="pg-check" class="pg-main">Check</button>
@@ -49,35 +51,52 @@ aria-describedby="pg-hint pg-size"></textarea>
 <progress id="pg-progress" hidden aria-label="Progress"></progress>
 <p id="pg-status" role="status"></p>
 <p id="pg-error" role="alert" hidden></p>
-<div class="pg-ask">
-<label class="pg-label" for="pg-sentence">Ask a model trained on these sentences for the next token
-after</label>
-<input type="text" id="pg-sentence" spellcheck="false" autocapitalize="off" autocomplete="off" dir="auto">
-<p class="pg-hint"><label>steps of training <input type="number" id="pg-steps" min="1" max="5000"
-value="900"></label></p>
-<button type="button" id="pg-ask">Train and ask</button>
-</div>
-<div id="pg-prediction"></div>
 <div id="pg-result"></div>
 <script type="application/json" id="pg-data">{presets}</script>
 </div>"""
 
+ASK = """<div class="pg-root pg-ask" hidden>
+<label class="pg-label" for="pg-sentence">A sentence of tokens from above</label>
+<input type="text" id="pg-sentence" spellcheck="false" autocapitalize="off" autocomplete="off"
+dir="auto">
+<p class="pg-hint"><label>steps of training <input type="number" id="pg-steps" min="1" max="5000"
+value="900"></label></p>
+<div class="pg-buttons">
+<button type="button" id="pg-ask" class="pg-main">Train and ask</button>
+<button type="button" id="pg-stop-ask" disabled>Stop</button>
+</div>
+<progress id="pg-progress-ask" hidden aria-label="Progress"></progress>
+<p id="pg-status-ask" role="status"></p>
+<p id="pg-error-ask" role="alert" hidden></p>
+<div id="pg-prediction"></div>
+</div>"""
+
 
 class Playground(SphinxDirective):
-    """`playground`: the controls, and the places for the answers."""
+    """`playground check` and `playground ask`: controls, and the places for the answers."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Write them."""
+        """Write one of the two."""
+        parts = {"check": CHECK, "ask": ASK}
+        if self.arguments[0] not in parts:
+            raise self.error(f"{self.arguments[0]!r} is no part of the playground: check or ask")
         self.env.ntp_playground = self.env.docname
         depth = self.env.docname.count("/")
-        data = json.dumps(presets(), ensure_ascii=False).replace("<", "\\u003c")
-        html = CONTROLS.format(
-            worker=escape("../" * depth + f"_static/{FOLDER}/worker.mjs"),
+        html = parts[self.arguments[0]].format(
+            worker=escape("../" * depth + f"_static/{FOLDER}/worker.mjs?v={version()}"),
             check=CHECK_SECONDS,
             ask=ASK_SECONDS,
-            presets=data,
+            presets=json.dumps(presets(), ensure_ascii=False).replace("<", "\\u003c"),
         )
         return [nodes.raw("", html, format="html")]
+
+
+def version() -> str:
+    """What tells a browser that our code changed since it was here last."""
+    worker = Path(__file__).parent.parent / "_static" / FOLDER / "worker.mjs"
+    return hashlib.sha256(bundle() + worker.read_bytes()).hexdigest()[:12]
 
 
 def add_files(

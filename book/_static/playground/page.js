@@ -10,11 +10,13 @@ document.addEventListener("DOMContentLoaded", () => {
   const WAIT = 600; // milliseconds without a key before a text is checked by itself
   let next = null; // the request that waits for the one that runs
   let timer = null;
+  let part = ""; // of the page: "" for checking, "-ask" for asking
 
-  root.hidden = false;
+  for (const area of document.querySelectorAll(".pg-root")) area.hidden = false;
   if (location.protocol === "file:") {
     at("file").hidden = false;
-    for (const control of root.querySelectorAll("button, textarea, input")) control.disabled = true;
+    const controls = ["button", "textarea", "input"].map((name) => `.pg-root ${name}`);
+    for (const control of document.querySelectorAll(controls.join())) control.disabled = true;
     return;
   }
 
@@ -56,16 +58,20 @@ document.addEventListener("DOMContentLoaded", () => {
   // What the page says
 
   function say(text) {
-    if (at("status").textContent !== text) at("status").textContent = text;
+    const place = at(`status${part}`);
+    if (place.textContent !== text) place.textContent = text;
   }
 
   function complain(text, ...rest) {
-    at("error").replaceChildren(...(text ? [el("bdi", null, text), ...rest] : []));
-    at("error").hidden = !text;
+    for (const where of ["", "-ask"]) {
+      const here = text && where === part;
+      at(`error${where}`).replaceChildren(...(here ? [el("bdi", null, text), ...rest] : []));
+      at(`error${where}`).hidden = !here;
+    }
   }
 
   function progress({ kind, done, total }) {
-    const bar = at("progress");
+    const bar = at(`progress${part}`);
     if (kind === "ready") {
       bar.hidden = true;
       say("Computing …");
@@ -74,20 +80,22 @@ document.addEventListener("DOMContentLoaded", () => {
     bar.hidden = false;
     bar.max = total;
     bar.value = Math.min(done, total);
-    const part = Math.floor((4 * done) / total) * 25; // told in quarters, not to babble
+    const percent = Math.floor((4 * done) / total) * 25; // told in quarters, not to babble
     say(
       kind === "load"
         ? done < total
-          ? `Loading Python into your browser, the first time only: ${part} % of ${(total / 1e6).toFixed(1)} MB`
+          ? `Loading Python into your browser, the first time only: ${percent} % of ${(total / 1e6).toFixed(1)} MB`
           : "Starting Python …"
-        : `Training: ${part} %`
+        : `Training: ${percent} %`
     );
   }
 
   function working(busy) {
-    at("stop").disabled = !busy;
-    at("result").setAttribute("aria-busy", String(busy));
-    if (!busy) at("progress").hidden = true;
+    for (const where of ["", "-ask"]) {
+      at(`stop${where}`).disabled = !busy || where !== part;
+      if (!busy) at(`progress${where}`).hidden = true;
+    }
+    at(part ? "prediction" : "result").setAttribute("aria-busy", String(busy));
   }
 
   // What the engine does
@@ -95,8 +103,10 @@ document.addEventListener("DOMContentLoaded", () => {
   function submit(kind) {
     const request = { kind, ...state(), steps: Number(at("steps").value) };
     clearTimeout(timer);
+    if (!engine.busy) part = kind === "ask" ? "-ask" : "";
     complain("");
     if (!size()) {
+      clear(kind);
       complain(
         `The text has ${request.text.length} characters, and this page takes ${pg.LONGEST_TEXT}. ` +
           `Use the command line for more: ${command(kind)}`
@@ -117,6 +127,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   async function perform(request) {
+    part = request.kind === "ask" ? "-ask" : "";
     const seconds = Number(root.dataset[request.kind === "ask" ? "askSeconds" : "checkSeconds"]);
     working(true);
     say(engine.ready ? "Computing …" : "Loading Python into your browser, the first time only …");
@@ -137,6 +148,7 @@ document.addEventListener("DOMContentLoaded", () => {
   function checked(request, answer) {
     at("result").replaceChildren(...pg.show(answer, select).flat(Infinity).filter(Boolean));
     at("prediction").replaceChildren();
+    at("status-ask").textContent = "";
     say(pg.summary(answer.view));
     share(request);
   }
@@ -147,10 +159,16 @@ document.addEventListener("DOMContentLoaded", () => {
     share(state());
   }
 
-  function refuse(request, message) {
-    if (request.kind === "check") at("result").replaceChildren();
+  // An answer to an older question is worse than none.
+  function clear(kind) {
+    if (kind === "check") at("result").replaceChildren();
     at("prediction").replaceChildren();
+    at("status-ask").textContent = "";
     say("");
+  }
+
+  function refuse(request, message) {
+    clear(request.kind);
     const line = /^ntpcore: [^:]*:(\d+):/.exec(message);
     const button =
       line && el("button", { type: "button", class: "pg-small", onclick: () => select(Number(line[1])) }, `show line ${line[1]}`);
@@ -159,8 +177,8 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   function failed(request, error, seconds) {
-    say("");
-    if (error.reason === "stopped") say("Stopped. What stands below is from before.");
+    clear(request.kind);
+    if (error.reason === "stopped") say("Stopped.");
     else if (error.reason === "late") {
       complain(
         `Stopped after ${seconds} seconds, which is this page's limit. Use fewer or shorter sentences, ` +
@@ -168,8 +186,8 @@ document.addEventListener("DOMContentLoaded", () => {
       );
     } else {
       complain(
-        `The engine in your browser failed (${error.message.trim().split("\n").pop()}). Press Check to ` +
-          `start it anew, or use the command line: ${command(request.kind)}`
+        `The engine in your browser failed (${error.message.trim().split("\n").pop()}). Press the button ` +
+          `again to start it anew, or use the command line: ${command(request.kind)}`
       );
     }
   }
@@ -191,6 +209,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   async function copy() {
+    part = engine.busy ? part : "";
     share(state());
     try {
       await navigator.clipboard.writeText(location.href);
@@ -226,10 +245,12 @@ document.addEventListener("DOMContentLoaded", () => {
   at("check").addEventListener("click", () => submit("check"));
   at("ask").addEventListener("click", () => submit("ask"));
   at("copy").addEventListener("click", copy);
-  at("stop").addEventListener("click", () => {
-    next = null;
-    engine.end("stopped", "");
-  });
+  for (const name of ["stop", "stop-ask"]) {
+    at(name).addEventListener("click", () => {
+      next = null;
+      engine.end("stopped", "");
+    });
+  }
   at("text").addEventListener("input", () => {
     clearTimeout(timer);
     if (size() && engine.ready) timer = setTimeout(() => submit("check"), WAIT);

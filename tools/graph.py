@@ -15,7 +15,7 @@ from typing import Any
 
 from ntpcore.claims import MARKS, Verdict
 from ntpcore.dependencies import Standing, describe, listed
-from tools.layout import Layout, arrange
+from ntpcore.layout import Layout, arrange
 
 Row = Mapping[str, Any]
 Address = Callable[[Row], str]  # where a claim's box leads

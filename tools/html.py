@@ -35,9 +35,10 @@ SHAPING = tuple(
         "tools/html.py",
         "tools/imports.py",
         "tools/inspect_site.py",
-        "tools/layout.py",
+        "tools/networkx_init.py",
         "tools/ledger_table.py",
         "tools/outputs.py",
+        "tools/playground.py",
         "tools/prose.py",
         "tools/published.py",
         "tools/source.py",
@@ -83,6 +84,8 @@ def site_inputs(pages: Path) -> list[Path]:
     """Every file that the HTML depends on."""
     roots = [Path(name) for name in ROOT_FILES if Path(name).exists()]
     sources = [*Path("ntpcore").rglob("*.py"), *Path("notebooks").glob("*.md")]
+    sources += [path for path in Path("examples").glob("*") if path.is_file()]
+    sources += [path for path in [Path("package-lock.json")] if path.is_file()]
     return [*roots, *book_files(), *sorted(pages.glob("*.ipynb")), *sorted(sources), *SHAPING]
 
 

@@ -2,7 +2,7 @@
 
 Roles `verdict` and `result` and the directive `verdict-card` show what the checks gave; nothing is
 typed. Every statement gets a badge, and every verdict what it rests on and a link to its code.
-The ledger, previews, proofs, equations, the glossary and what makes the site work offline have
+The ledger, previews, proofs, equations, the glossary, the playground and what makes the site work offline have
 extensions of their own, which this one loads. The rest makes ids unique that the stack repeats.
 """
 
@@ -33,6 +33,7 @@ from tools.prose import ROLE
 Rows = dict[str, dict[str, Any]]
 EXTENSIONS = (
     "ledger", "papers", "previews", "equations", "proofs", "glossary", "downloads", "offline",
+    "playground",
 )  # fmt: skip
 logger = logging.getLogger(__name__)
 

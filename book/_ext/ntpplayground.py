@@ -1,0 +1,126 @@
+"""Sphinx extension of this book: the playground, a page that computes in the reader's browser.
+
+The directive `playground` writes the controls; what they need is copied into the site, and loaded
+by that page only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+from tools.playground import MissingError, bundle, presets, write_engine
+
+FOLDER = "playground"
+SCRIPTS = ("dom.js", "share.js", "engine.js", "draw.js", "show.js", "page.js")
+CHECK_SECONDS, ASK_SECONDS = 30, 120
+
+CHECK = """<noscript><p>The playground needs JavaScript. Without it, the command line gives the
+same answers: <code>ntpcore check sentences.txt</code>, from a clone of the repository after
+<code>make book</code>.</p></noscript>
+<div id="pg-root" class="pg-root" hidden data-worker="{worker}"
+data-check-seconds="{check}" data-ask-seconds="{ask}">
+<p id="pg-file" hidden>This page was opened as a file, and browsers do not let files load the
+playground. In the folder of the project, run <code>make serve</code>, and open
+<code>http://127.0.0.1:8000/book/playground.html</code>. Or use the command line:
+<code>ntpcore check sentences.txt</code>.</p>
+<fieldset><legend>Examples</legend><div id="pg-presets"></div></fieldset>
+<fieldset><legend>A line holds</legend>
+<label class="pg-choice"><input type="radio" name="pg-form" value="text" checked> words</label>
+<label class="pg-choice"><input type="radio" name="pg-form" value="chars"> characters</label>
+<label class="pg-choice"><input type="radio" name="pg-form" value="jsonl"> JSON Lines</label>
+</fieldset>
+<label class="pg-label" for="pg-text">Training sentences, one to a line</label>
+<textarea id="pg-text" rows="8" spellcheck="false" autocapitalize="off" autocomplete="off"
+dir="auto" aria-describedby="pg-hint pg-size"></textarea>
+<p class="pg-hint"><span id="pg-hint">Ctrl+Enter checks.</span> <span id="pg-size"></span></p>
+<div class="pg-buttons">
+<button type="button" id="pg-check" class="pg-main">Check</button>
+<button type="button" id="pg-stop" disabled>Stop</button>
+<button type="button" id="pg-copy">Copy link to these sentences</button>
+<input type="text" id="pg-link" readonly hidden aria-label="Link to these sentences">
+</div>
+<progress id="pg-progress" hidden aria-label="Progress"></progress>
+<p id="pg-status" role="status"></p>
+<p id="pg-error" role="alert" hidden></p>
+<div id="pg-result"></div>
+<script type="application/json" id="pg-data">{presets}</script>
+</div>"""
+
+ASK = """<div class="pg-root pg-ask" hidden>
+<label class="pg-label" for="pg-sentence">A sentence of tokens from above</label>
+<input type="text" id="pg-sentence" spellcheck="false" autocapitalize="off" autocomplete="off"
+dir="auto">
+<p class="pg-hint"><label>steps of training <input type="number" id="pg-steps" min="1" max="5000"
+value="900"></label></p>
+<div class="pg-buttons">
+<button type="button" id="pg-ask" class="pg-main">Train and ask</button>
+<button type="button" id="pg-stop-ask" disabled>Stop</button>
+</div>
+<progress id="pg-progress-ask" hidden aria-label="Progress"></progress>
+<p id="pg-status-ask" role="status"></p>
+<p id="pg-error-ask" role="alert" hidden></p>
+<div id="pg-prediction"></div>
+</div>"""
+
+
+class Playground(SphinxDirective):
+    """`playground check` and `playground ask`: controls, and the places for the answers."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Write one of the two."""
+        parts = {"check": CHECK, "ask": ASK}
+        if self.arguments[0] not in parts:
+            raise self.error(f"{self.arguments[0]!r} is no part of the playground: check or ask")
+        self.env.ntp_playground = self.env.docname
+        depth = self.env.docname.count("/")
+        html = parts[self.arguments[0]].format(
+            worker=escape("../" * depth + f"_static/{FOLDER}/worker.mjs?v={version()}"),
+            check=CHECK_SECONDS,
+            ask=ASK_SECONDS,
+            presets=json.dumps(presets(), ensure_ascii=False).replace("<", "\\u003c"),
+        )
+        return [nodes.raw("", html, format="html")]
+
+
+def version() -> str:
+    """What tells a browser that our code changed since it was here last."""
+    worker = Path(__file__).parent.parent / "_static" / FOLDER / "worker.mjs"
+    return hashlib.sha256(bundle() + worker.read_bytes()).hexdigest()[:12]
+
+
+def add_files(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Load scripts and styles on the page of the playground, and on no other."""
+    if pagename == getattr(app.env, "ntp_playground", None):
+        app.add_css_file(f"{FOLDER}/playground.css")
+        for name in SCRIPTS:
+            app.add_js_file(f"{FOLDER}/{name}", loading_method="defer")
+
+
+def copy_engine(app: Sphinx, error: Exception | None) -> None:
+    """Copy what the browser computes with, if there is a playground."""
+    if error is None and getattr(app.env, "ntp_playground", None):
+        try:
+            write_engine(Path(app.outdir) / "_static" / FOLDER / "engine")
+        except MissingError as missing:
+            raise ExtensionError(f"the playground cannot be built: {missing}") from None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.add_directive("playground", Playground)
+    app.connect("html-page-context", add_files)
+    app.connect("build-finished", copy_engine)
+    return {"parallel_read_safe": False, "parallel_write_safe": False}

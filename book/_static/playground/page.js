@@ -1,0 +1,274 @@
+// The playground: what the reader types goes to the engine, and its answer onto the page.
+"use strict";
+
+document.addEventListener("DOMContentLoaded", () => {
+  const pg = window.ntpPlayground;
+  const root = document.getElementById("pg-root");
+  const at = (name) => document.getElementById(`pg-${name}`);
+  const presets = JSON.parse(at("data").textContent);
+  const { el } = pg;
+  const WAIT = 600; // milliseconds without a key before a text is checked by itself
+  let next = null; // the request that waits for the one that runs
+  let timer = null;
+  let part = ""; // of the page: "" for checking, "-ask" for asking
+
+  for (const area of document.querySelectorAll(".pg-root")) area.hidden = false;
+  if (location.protocol === "file:") {
+    at("file").hidden = false;
+    const controls = ["button", "textarea", "input"].map((name) => `.pg-root ${name}`);
+    for (const control of document.querySelectorAll(controls.join())) control.disabled = true;
+    return;
+  }
+
+  const engine = new pg.Engine(root.dataset.worker, (news) => progress(news));
+
+  // What the reader typed
+
+  const state = () => ({
+    form: root.querySelector("input[name=pg-form]:checked").value,
+    text: at("text").value,
+    sentence: at("sentence").value,
+  });
+
+  function put({ form, text, sentence }) {
+    root.querySelector(`input[name=pg-form][value=${form}]`).checked = true;
+    at("text").value = text;
+    at("sentence").value = sentence;
+    size();
+  }
+
+  function size() {
+    const length = at("text").value.length;
+    const over = length > pg.LONGEST_TEXT;
+    at("size").textContent = `${length} of at most ${pg.LONGEST_TEXT} characters`;
+    at("size").classList.toggle("pg-over", over);
+    at("text").setAttribute("aria-invalid", String(over));
+    return !over;
+  }
+
+  function command(action) {
+    const { form, sentence } = state();
+    const file = form === "jsonl" ? "samples.jsonl" : "sentences.txt";
+    const chars = form === "chars" ? " --chars" : "";
+    return action === "check"
+      ? `ntpcore check ${file}${chars}`
+      : `ntpcore predict ${file}${chars} --sentence '${sentence.replaceAll("'", "'\\''")}'`;
+  }
+
+  // What the page says
+
+  function say(text) {
+    const place = at(`status${part}`);
+    if (place.textContent !== text) place.textContent = text;
+  }
+
+  function complain(text, ...rest) {
+    for (const where of ["", "-ask"]) {
+      const here = text && where === part;
+      at(`error${where}`).replaceChildren(...(here ? [el("bdi", null, text), ...rest] : []));
+      at(`error${where}`).hidden = !here;
+    }
+  }
+
+  function progress({ kind, done, total }) {
+    const bar = at(`progress${part}`);
+    if (kind === "ready") {
+      bar.hidden = true;
+      say("Computing …");
+      return;
+    }
+    bar.hidden = false;
+    bar.max = total;
+    bar.value = Math.min(done, total);
+    const percent = Math.floor((4 * done) / total) * 25; // told in quarters, not to babble
+    say(
+      kind === "load"
+        ? done < total
+          ? `Loading Python into your browser, the first time only: ${percent} % of ${(total / 1e6).toFixed(1)} MB`
+          : "Starting Python …"
+        : `Training: ${percent} %`
+    );
+  }
+
+  function working(busy) {
+    for (const where of ["", "-ask"]) {
+      at(`stop${where}`).disabled = !busy || where !== part;
+      if (!busy) at(`progress${where}`).hidden = true;
+    }
+    at(part ? "prediction" : "result").setAttribute("aria-busy", String(busy));
+  }
+
+  // What the engine does
+
+  function submit(kind) {
+    const request = { kind, ...state(), steps: Number(at("steps").value) };
+    clearTimeout(timer);
+    if (!engine.busy) part = kind === "ask" ? "-ask" : "";
+    complain("");
+    if (!size()) {
+      clear(kind);
+      complain(
+        `The text has ${request.text.length} characters, and this page takes ${pg.LONGEST_TEXT}. ` +
+          `Use the command line for more: ${command(kind)}`
+      );
+      return;
+    }
+    if (kind === "ask" && (!Number.isInteger(request.steps) || request.steps < 1 || request.steps > 5000)) {
+      complain("The number of steps must be a whole number from 1 to 5000.");
+      at("steps").focus();
+      return;
+    }
+    if (kind === "ask" && request.sentence.length > pg.LONGEST_SENTENCE) {
+      complain(`The sentence has more than ${pg.LONGEST_SENTENCE} characters.`);
+      return;
+    }
+    if (engine.busy) next = request;
+    else perform(request);
+  }
+
+  async function perform(request) {
+    part = request.kind === "ask" ? "-ask" : "";
+    const seconds = Number(root.dataset[request.kind === "ask" ? "askSeconds" : "checkSeconds"]);
+    working(true);
+    say(engine.ready ? "Computing …" : "Loading Python into your browser, the first time only …");
+    try {
+      const answer = await engine.run(request, seconds);
+      if (answer.exit === 2) refuse(request, answer.message);
+      else if (request.kind === "ask") predicted(answer.view);
+      else checked(request, answer);
+    } catch (error) {
+      failed(request, error, seconds);
+    }
+    working(false);
+    const waiting = next;
+    next = null;
+    if (waiting) perform(waiting);
+  }
+
+  function checked(request, answer) {
+    at("result").replaceChildren(...pg.show(answer, select).flat(Infinity).filter(Boolean));
+    at("prediction").replaceChildren();
+    at("status-ask").textContent = "";
+    say(pg.summary(answer.view));
+    share(request);
+  }
+
+  function predicted(view) {
+    at("prediction").replaceChildren(...pg.showPrediction(view).filter(Boolean));
+    say(`Trained for ${view.steps} steps. The next token is ${view.next[0][0]}.`);
+    share(state());
+  }
+
+  // An answer to an older question is worse than none.
+  function clear(kind) {
+    if (kind === "check") at("result").replaceChildren();
+    at("prediction").replaceChildren();
+    at("status-ask").textContent = "";
+    say("");
+  }
+
+  function refuse(request, message) {
+    clear(request.kind);
+    const line = /^ntpcore: [^:]*:(\d+):/.exec(message);
+    const button =
+      line && el("button", { type: "button", class: "pg-small", onclick: () => select(Number(line[1])) }, `show line ${line[1]}`);
+    complain(message, ...(button ? [" ", button] : []));
+    share(request);
+  }
+
+  function failed(request, error, seconds) {
+    clear(request.kind);
+    if (error.reason === "stopped") say("Stopped.");
+    else if (error.reason === "late") {
+      complain(
+        `Stopped after ${seconds} seconds, which is this page's limit. Use fewer or shorter sentences, ` +
+          `or the command line: ${command(request.kind)}`
+      );
+    } else {
+      complain(
+        `The engine in your browser failed (${error.message.trim().split("\n").pop()}). Press the button ` +
+          `again to start it anew, or use the command line: ${command(request.kind)}`
+      );
+    }
+  }
+
+  // Show a line of the text, counted from 1.
+  function select(number) {
+    const lines = at("text").value.split("\n");
+    const start = lines.slice(0, number - 1).reduce((sum, line) => sum + line.length + 1, 0);
+    at("text").focus();
+    at("text").setSelectionRange(start, start + (lines[number - 1] || "").length);
+    at("text").scrollIntoView({ block: "center" });
+  }
+
+  // The address
+
+  function share(request) {
+    const fragment = request.text.length <= pg.LONGEST_TEXT ? pg.encode({ ...state(), ...request }) : "";
+    history.replaceState(null, "", location.pathname + location.search + fragment);
+  }
+
+  async function copy() {
+    part = engine.busy ? part : "";
+    share(state());
+    try {
+      await navigator.clipboard.writeText(location.href);
+      say("The link is in the clipboard. It holds your sentences, and nobody else does.");
+    } catch {
+      at("link").hidden = false;
+      at("link").value = location.href;
+      at("link").select();
+      say("Copy the link from the field below the buttons.");
+    }
+  }
+
+  function restore() {
+    try {
+      const found = pg.decode(location.hash, presets);
+      if (!found) return;
+      put(found);
+      submit("check");
+    } catch (error) {
+      complain(error.message);
+    }
+  }
+
+  // What the reader does
+
+  for (const preset of presets) {
+    const press = () => {
+      put({ form: preset.form, text: preset.text, sentence: "" });
+      submit("check");
+    };
+    at("presets").append(el("button", { type: "button", onclick: press }, preset.label), " ");
+  }
+  at("check").addEventListener("click", () => submit("check"));
+  at("ask").addEventListener("click", () => submit("ask"));
+  at("copy").addEventListener("click", copy);
+  for (const name of ["stop", "stop-ask"]) {
+    at(name).addEventListener("click", () => {
+      next = null;
+      engine.end("stopped", "");
+    });
+  }
+  at("text").addEventListener("input", () => {
+    clearTimeout(timer);
+    if (size() && engine.ready) timer = setTimeout(() => submit("check"), WAIT);
+  });
+  for (const choice of root.querySelectorAll("input[name=pg-form]")) {
+    choice.addEventListener("change", () => {
+      if (engine.ready && at("text").value.trim()) submit("check");
+    });
+  }
+  at("text").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit("check");
+  });
+  for (const name of ["sentence", "steps"]) {
+    at(name).addEventListener("keydown", (event) => {
+      if (event.key === "Enter") submit("ask");
+    });
+  }
+  window.addEventListener("hashchange", restore);
+  size();
+  restore();
+});

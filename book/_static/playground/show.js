@@ -1,0 +1,329 @@
+// The answer of `ntpcore check` as parts of the page.
+"use strict";
+window.ntpPlayground = window.ntpPlayground || {};
+
+(function (pg) {
+  const { el, token, tokens, count } = pg;
+  const MARKS = { true: "✔", false: "✘", null: "○" };
+  const WORDS = { true: "holds", false: "fails", null: "cannot be decided" };
+  const KINDS = { true: "proved", false: "refuted", null: "open" };
+
+  const badge = (kind, text) => el("span", { class: `pg-badge pg-${kind}` }, text);
+  const more = (number, what) => (number > 0 ? el("p", null, `… and ${number} more ${what}; the JSON below has them all.`) : null);
+
+  // One sentence for the line that screen readers announce.
+  pg.summary = (view) => {
+    const parts = view.assumptions.map((one) => `Assumption ${one.number} ${WORDS[one.holds]}.`);
+    const { orders, wrong } = view;
+    if (orders && orders.length && orders[0].column) {
+      parts.push(
+        wrong
+          ? `The closed form of Proposition 2 fails under ${count(wrong, "query", "queries")}.`
+          : "The closed form of Proposition 2 is right under every query."
+      );
+    }
+    return (
+      `Checked ${count(view.tokens, "token", "tokens")} and ` +
+      `${count(view.samples, "sample", "samples")}. ${parts.join(" ")}`
+    );
+  };
+
+  // Everything on the page; `select` shows a line of the reader's text.
+  pg.show = (answer, select) => {
+    const { view } = answer;
+    return [
+      badges(view),
+      wrongOrders(view),
+      failures(view, select),
+      lines(view),
+      collocation(view),
+      orders(view),
+      matrices(view),
+      claims(view),
+      json(answer.json),
+    ];
+  };
+
+  function badges(view) {
+    const marks = view.assumptions.map((one) =>
+      badge(KINDS[one.holds], `${MARKS[one.holds]} Assumption ${one.number} (${one.words}) ${WORDS[one.holds]}`)
+    );
+    const facts =
+      `${count(view.tokens, "token", "tokens")}, ${count(view.samples, "distinct sample", "distinct samples")}, ` +
+      `longest sentence ${view.longest}, ` +
+      (view.closed ? "prefix-closed: yes" : "prefix-closed: no");
+    return el("div", { class: "pg-badges" }, marks, el("p", null, facts));
+  }
+
+  // Where Proposition 2 fails comes first: it is what most readers are here for.
+  function wrongOrders(view) {
+    if (!view.orders || !view.wrong) return null;
+    const wrong = view.orders.filter((one) => one.column && !one.column.agree);
+    const first = wrong[0];
+    const others = view.wrong - 1;
+    return el(
+      "section",
+      { class: "pg-part" },
+      el("h3", null, "Where Proposition 2 fails: under the query ", token(first.query)),
+      paragraphs(first.column.words),
+      figure(first),
+      scores(first),
+      others > 0 && el("p", null, `It fails under ${count(others, "other query", "other queries")}, too; see the orders below.`)
+    );
+  }
+
+  // The first sentence of each paragraph is its heading.
+  function paragraphs(words) {
+    return words.map((text) => {
+      const at = text.indexOf(". ") + 1;
+      return el("p", null, el("strong", null, text.slice(0, at)), text.slice(at));
+    });
+  }
+
+  function scores(order) {
+    const { column } = order;
+    const rows = column.scores.map(([name, closed, exact]) => [token(name), closed, exact]);
+    rows.push(["squared norm", column.closedNorm, column.exactNorm]);
+    const caption = ["Scores under the query ", token(order.query)];
+    const head = ["token", "closed form", "exact"];
+    return pg.wide("Scores of the closed form and exact scores", pg.table(caption, head, rows, true));
+  }
+
+  function failures(view, select) {
+    const broken = view.assumptions.filter((one) => one.holds === false);
+    return broken.map((one) =>
+      el(
+        "section",
+        { class: "pg-part" },
+        el("h3", null, `Why Assumption ${one.number} fails`),
+        el("ul", null, one.failures.map((failure) => reason(failure, select))),
+        more(one.more, "failures")
+      )
+    );
+  }
+
+  function reason(failure, select) {
+    const places = failure.places.map(({ line }) =>
+      el("button", { type: "button", class: "pg-small", onclick: () => select(line) }, `show line ${line}`)
+    );
+    return el("li", null, el("bdi", null, failure.message), places.length ? " " : "", places);
+  }
+
+  function lines(view) {
+    const marked = view.lines.filter((one) => one.marks.length);
+    const list = (some) => el("ol", { class: "pg-lines" }, some.map(sentence));
+    return [
+      marked.length > 0 &&
+        el(
+          "section",
+          { class: "pg-part" },
+          el("h3", null, "The sentences that break an assumption"),
+          el("p", null, "Underlined is the sentence, in a box the next token that breaks the rule."),
+          list(marked)
+        ),
+      el(
+        "details",
+        { class: "pg-part" },
+        el("summary", null, "All lines as they were read"),
+        list(view.lines),
+        more(view.moreLines, "lines")
+      ),
+    ];
+  }
+
+  function sentence(line) {
+    const ends = new Map(line.marks.map((mark) => [mark.length, mark.rules]));
+    const longest = Math.max(0, ...ends.keys());
+    const words = line.words.flatMap((word, at) => {
+      const kind = ends.has(at) ? "pg-next" : at < longest ? "pg-inside" : "";
+      return [at ? " " : "", kind ? el("mark", { class: kind }, token(word)) : token(word)];
+    });
+    const notes = line.marks.map((mark) => {
+      const before = line.words.slice(0, mark.length);
+      const next = line.words[mark.length];
+      const what = mark.rules.map((rule) => rule.replaceAll("-", " ")).join(", ");
+      if (next === undefined) return el("li", null, `✘ further on: ${what}`);
+      return el("li", null, "✘ ", before.flatMap((word) => [token(word), " "]), "→ ", token(next), `: ${what}`);
+    });
+    return el(
+      "li",
+      null,
+      el("span", { class: "pg-number" }, `line ${line.number}${line.count > 1 ? ` (${line.count} times)` : ""}: `),
+      words,
+      line.more > 0 ? ` … and ${line.more} more` : "",
+      notes.length > 0 && el("ul", null, notes)
+    );
+  }
+
+  function collocation(view) {
+    const pairs = view.collocation.map(([name, next]) =>
+      el("li", null, token(name), " → ", next === null ? badge("open", "○ not defined") : token(next))
+    );
+    return el(
+      "section",
+      { class: "pg-part" },
+      el("h3", null, "Collocation: the next token of each token"),
+      el("ul", { class: "pg-pairs" }, pairs),
+      more(view.tokens - view.collocation.length, "tokens")
+    );
+  }
+
+  function orders(view) {
+    const part = (...children) =>
+      el("section", { class: "pg-part" }, el("h3", null, "Orders and roles, query by query"), children);
+    if (view.orders === null) return part(el("p", null, "○ Not defined as long as a token has no next token."));
+    if (!view.orders.length) return part(el("p", null, "No sentence compares two tokens."));
+    return part(
+      el(
+        "p",
+        null,
+        "A token stands above another if a sentence that ends in the query prefers it. Round boxes are ",
+        "optimal, square ones non-optimal; dashed ones are confused, being both."
+      ),
+      view.orders.map((one) => card(one)),
+      more(view.moreOrders, "queries")
+    );
+  }
+
+  function figure(one) {
+    if (!one.drawing) return el("p", null, "Too large to draw. ", one.words);
+    return pg.wide("Drawing of the order", pg.draw(one.drawing, one.words));
+  }
+
+  function card(one) {
+    const roles = Object.entries(one.roles).filter(([, some]) => some.length);
+    return el(
+      "div",
+      { class: "pg-card" },
+      el("h4", null, "Under the query ", token(one.query)),
+      figure(one),
+      el("ul", { class: "pg-roles" }, roles.map(([name, some]) => el("li", null, `${name}: `, tokens(some)))),
+      one.column ? column(one) : el("p", null, "○ The max-margin scores are not defined while tokens are confused.")
+    );
+  }
+
+  function column(order) {
+    const found = order.column;
+    const blocks = found.blocks.map((block) =>
+      el(
+        "li",
+        null,
+        tokens(block.optimal),
+        ` ${block.upper}; `,
+        tokens(block.nonoptimal),
+        ` ${block.lower} (k = ${block.size[0]}, m = ${block.size[1]})`
+      )
+    );
+    const verdict = found.agree
+      ? badge("consistent", "≈ Proposition 2 is right here")
+      : badge("refuted", "✘ Proposition 2 fails here");
+    const rows = found.pairs.map((pair) => [
+      el("span", null, token(pair.upper), " > ", token(pair.lower)),
+      pair.margin,
+      pair.weight,
+    ]);
+    const proof = found.certified
+      ? "Every margin is at least 1, no weight is negative, only pairs with margin 1 carry weight, and each score " +
+        "is the sum of the weights of its pairs. These are the conditions of Karush, Kuhn and Tucker: they prove " +
+        "that no other scores have so small a norm. They were verified just now, in fractions."
+      : "The certificate does not hold, which is an error of ours; please report it.";
+    return el(
+      "div",
+      null,
+      el("p", null, verdict, ` squared norm ${found.exactNorm}, by the closed form ${found.closedNorm}`),
+      el("p", null, "Blocks of the exact column:"),
+      el("ul", null, blocks),
+      el(
+        "details",
+        null,
+        el("summary", null, "Certificate, and the closed form in words"),
+        paragraphs(found.words),
+        el("p", null, proof),
+        pg.wide("Certificate", pg.table("Margins and weights", ["pair", "margin", "weight"], rows, true)),
+        more(found.morePairs, "pairs")
+      )
+    );
+  }
+
+  function matrix(name, found, words) {
+    if (!found) return null;
+    const rows = found.rows.map(([head, ...cells]) => [token(head), ...cells]);
+    return [
+      el("p", null, words),
+      pg.wide(name, pg.table(name, ["token", ...found.columns.map(token)], rows, true)),
+    ];
+  }
+
+  function matrices(view) {
+    if (!view.W_kq && !view.W_ov && view.normSquared === null) return null;
+    const norm = view.normSquared === null ? "" : ` Its squared norm is ${view.normSquared}.`;
+    return el(
+      "section",
+      { class: "pg-part" },
+      el("h3", null, "The exact max-margin matrices"),
+      view.normSquared !== null && !view.W_kq && el("p", null, `W_kq* is too large for a table.${norm}`),
+      matrix(
+        "W_kq*, the attention",
+        view.W_kq,
+        `A column for each query; queries and tokens that no sentence compares have 0.${norm}`
+      ),
+      matrix(
+        "W_ov*, the feed-forward layer",
+        view.W_ov,
+        `A column for each token x: its next token has 1 − 1/|V|, all others −1/|V|, and |V| = ${view.tokens}.`
+      )
+    );
+  }
+
+  function claims(view) {
+    const alike = new Map();
+    for (const one of view.claims) {
+      const key = one.verdict === "open" ? one.evidence : one.label;
+      alike.set(key, [...(alike.get(key) || []), one]);
+    }
+    const items = [...alike.values()].map((some) =>
+      el(
+        "li",
+        null,
+        badge(some[0].verdict, `${some[0].mark} ${some[0].verdict}`),
+        " ",
+        some.map((one, at) => [at ? ", " : "", el("a", { href: `claims.html#${one.label}` }, one.label)]),
+        ": ",
+        el("bdi", null, some[0].evidence)
+      )
+    );
+    return el(
+      "section",
+      { class: "pg-part" },
+      el("h3", null, "Claims of the paper, judged on these data"),
+      el("ul", null, items)
+    );
+  }
+
+  function json(text) {
+    const place = el("pre", { class: "pg-json", tabindex: "0" });
+    const details = el(
+      "details",
+      { class: "pg-part" },
+      el("summary", null, "All of it, as ntpcore check --json prints it"),
+      place
+    );
+    details.addEventListener("toggle", () => {
+      if (!place.textContent) place.textContent = text;
+    });
+    return details;
+  }
+
+  // The answer of the trained model.
+  pg.showPrediction = (view) => {
+    const share = (value) => (value >= 0.0001 ? value.toFixed(6) : value.toExponential(2));
+    const seen = view.sentence.map((word, at) => [token(word), share(view.attention[at]), view.roles[at]]);
+    const next = view.next.map(([word, probability]) => [token(word), share(probability)]);
+    return [
+      el("p", null, "The next token is ", el("strong", null, token(view.next[0][0])), `, with probability ${share(view.next[0][1])}.`),
+      pg.wide("Attention", pg.table("What the model looks at", ["token", "attention", "role"], seen, true)),
+      pg.wide("Next token", pg.table("What it expects", ["next token", "probability"], next, true)),
+      view.more > 0 && el("p", null, `… and ${view.more} more tokens with smaller probabilities.`),
+    ];
+  };
+})(window.ntpPlayground);

@@ -1,0 +1,91 @@
+// The engine: Pyodide with ntpcore in a thread of its own, so that the page never freezes.
+import { loadPyodide } from "./engine/pyodide.mjs";
+
+const BASE = new URL("./engine/", import.meta.url);
+const VERSION = new URL(import.meta.url).search; // of our own code, so that no old one is used
+const PACKED = "pyodide.asm.wasm"; // lies there compressed, as pyodide.asm.wasm.packed
+const FILES = { text: "sentences.txt", chars: "sentences.txt", jsonl: "samples.jsonl" };
+const fetchPlainly = self.fetch.bind(self);
+let total = 0;
+let done = 0;
+
+// Every file that Pyodide fetches is counted on its way, and unpacked if need be.
+self.fetch = async (input, init) => {
+  const address = new URL(input.url ?? input, self.location.href).href;
+  const packed = address.endsWith(PACKED);
+  const response = await fetchPlainly(packed ? `${address}.packed` : address, init);
+  if (!response.ok || !response.body) return response;
+  let body = response.body.pipeThrough(
+    new TransformStream({
+      transform(chunk, controller) {
+        done += chunk.byteLength;
+        self.postMessage({ kind: "load", done, total });
+        controller.enqueue(chunk);
+      },
+    })
+  );
+  if (packed) body = body.pipeThrough(new DecompressionStream("gzip"));
+  const type = packed ? "application/wasm" : response.headers.get("Content-Type") ?? "";
+  return new Response(body, { status: response.status, headers: { "Content-Type": type } });
+};
+
+async function load(name) {
+  const response = await self.fetch(new URL(name, BASE).href);
+  if (!response.ok) throw new Error(`${name}: ${response.status}`);
+  return response;
+}
+
+async function start() {
+  const sizes = await (await fetchPlainly(new URL(`sizes.json${VERSION}`, BASE).href)).json();
+  total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+  const bundle = load(`ntpcore.zip${VERSION}`).then((response) => response.arrayBuffer());
+  const python = await loadPyodide({ indexURL: BASE.href });
+  python.unpackArchive(await bundle, "zip", { extractDir: "/ntp" });
+  python.runPython("import sys; sys.path.insert(0, '/ntp'); sys.dont_write_bytecode = True");
+  python.runPython("import json; from ntpcore import playground");
+  self.postMessage({ kind: "ready" });
+  return python;
+}
+
+const engine = start();
+engine.catch((error) => self.postMessage({ kind: "failed", message: String(error.message || error) }));
+let trained = { key: null, model: undefined };
+
+// Calls a function of ntpcore.playground and gives back its answer as JSON.
+function call(python, name, path, options) {
+  const functions = python.pyimport("ntpcore.playground");
+  const json = python.pyimport("json");
+  const answer = functions[name].callKwargs(path, options);
+  const text = json.dumps.callKwargs(answer, { ensure_ascii: false });
+  answer.destroy();
+  return text;
+}
+
+function ask(python, request, path, chars) {
+  const key = JSON.stringify([request.form, request.text, request.steps]);
+  const options = { sentence: request.sentence, chars, steps: request.steps };
+  if (trained.key === key) return call(python, "ask", path, { ...options, known: trained.model });
+  trained.model?.destroy();
+  trained = { key: null, model: undefined };
+  options.progress = (step, steps) => {
+    if (step % 20 === 0) self.postMessage({ kind: "train", done: step, total: steps });
+  };
+  options.trained = (model) => {
+    trained = { key, model: model.copy() };
+  };
+  return call(python, "ask", path, options);
+}
+
+self.onmessage = async ({ data: request }) => {
+  try {
+    const python = await engine;
+    const path = FILES[request.form];
+    const chars = request.form === "chars";
+    python.FS.writeFile(path, new TextEncoder().encode(request.text));
+    const text =
+      request.kind === "ask" ? ask(python, request, path, chars) : call(python, "check", path, { chars });
+    self.postMessage({ kind: "answer", number: request.number, text });
+  } catch (error) {
+    self.postMessage({ kind: "failed", message: String(error.message || error) });
+  }
+};

@@ -17,6 +17,7 @@ from ntpcore.catalogue import CATALOGUE
 from tools.inspect_site import problems
 from tools.outputs import read_checks, read_downloads
 from tools.published import FILE, SCHEMA, publish, to_text
+from tools.slim import slim_site
 
 STAGE = Path(".build/stage")
 SOURCE, OUTPUT = STAGE / "src", STAGE / "html"
@@ -34,12 +35,18 @@ SHAPING = tuple(
         "tools/html.py",
         "tools/imports.py",
         "tools/inspect_site.py",
+        "package-lock.json",
         "tools/layout.py",
         "tools/ledger_table.py",
+        "tools/maths.cjs",
+        "tools/maths.py",
         "tools/outputs.py",
+        "tools/pictures.py",
         "tools/prose.py",
         "tools/published.py",
+        "tools/slim.py",
         "tools/source.py",
+        "tools/styles.py",
     )
 )
 EXCHANGE = 2  # RENAME_EXCHANGE of Linux's renameat2
@@ -106,6 +113,10 @@ def build_site(pages: Path, target: Path) -> None:
     (OUTPUT / FILE).write_text(to_text(document), encoding="utf-8")
     shutil.copy(SCHEMA, OUTPUT / SCHEMA.name)
     write_downloads(SOURCE / "pages", OUTPUT / "data")
+    try:
+        slim_site(OUTPUT)
+    except ValueError as error:
+        raise SiteError(str(error)) from None
     notebooks = sorted(path.stem for path in Path("notebooks").glob("*.md"))
     wrong = problems(OUTPUT, toc_pages(), notebooks, CATALOGUE, found)
     if wrong:

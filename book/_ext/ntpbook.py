@@ -2,17 +2,14 @@
 
 Roles `verdict` and `result` and the directive `verdict-card` show what the checks gave; nothing is
 typed. Every statement gets a badge, and every verdict what it rests on and a link to its code.
-The ledger has an extension of its own, `ntpledger`, which this one loads. The rest repairs what the
-stack gets wrong for a book that is read offline: MathJax is copied into the site, scripts that
-would ask other machines are dropped, and ids are made unique.
+The ledger, the formulas and what makes the site work offline have extensions of their own, which
+this one loads. The rest makes ids unique that the stack repeats.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import shutil
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -212,33 +209,11 @@ def open_statement(self: Any, node: nodes.Element) -> None:
     self.body.append(self.starttag(box, "div", CLASS="admonition"))
 
 
-def drop_foreign_scripts(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
-) -> None:
-    """Drop the scripts of sphinx-thebe: they name another machine, and twice the same constant."""
-    context["script_files"] = [
-        script
-        for script in context.get("script_files", [])
-        if "thebe" not in (str(script) + str(getattr(script, "attributes", "")))
-    ]
-
-
-def copy_mathjax(app: Sphinx) -> None:
-    """Copy what the pages use of MathJax, program and fonts, into the site."""
-    spec = importlib.util.find_spec("sphinx-mathjax-offline")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("the package sphinx-mathjax-offline is missing; run make book")
-    source = Path(spec.origin).parent / "static" / "mathjax"
-    target = Path(app.outdir) / "_static" / "mathjax"
-    fonts = Path("output", "chtml", "fonts", "woff-v2")
-    target.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source / "tex-chtml-full.js", target / "tex-chtml-full.js")
-    shutil.copytree(source / fonts, target / fonts, dirs_exist_ok=True)
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.setup_extension("ntpledger")
+    app.setup_extension("ntpmath")
+    app.setup_extension("ntpoffline")
     app.add_role("verdict", VerdictRole())
     app.add_role("result", ResultRole())
     app.add_role("witness", WitnessRole())
@@ -247,11 +222,9 @@ def setup(app: Sphinx) -> dict[str, bool]:
     statement = (open_statement, depart_unenumerable_node)
     app.add_node(unenumerable_node, override=True, html=statement)
     app.connect("builder-inited", read_rows)
-    app.connect("builder-inited", copy_mathjax)
     app.connect("source-read", name_verdicts)
     app.connect("doctree-read", find_notebooks)
     app.connect("doctree-resolved", rename_twins)
     app.connect("doctree-resolved", badge_statements)
     app.connect("env-check-consistency", check_errata)
-    app.connect("html-page-context", drop_foreign_scripts, priority=900)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -24,19 +24,32 @@ INSTEAD = (
     '<p class="ntp-links ntp-later">The drawing needs a script. The same is in the '
     '<a href="{ledger}#legend">ledger</a>.</p>'
 )
-# Scripts and style sheets that only pages with a certain thing need. What Bootstrap did for this
-# book, `menus.js` does.
+# Scripts and style sheets that no page needs, or only some pages. What Bootstrap and
+# the buttons for copying did for this book, `menus.js` does.
 ONLY_WITH = {
     "scripts/bootstrap.js": None,
     "design-tabs.js": r"sd-tab-set",
     "togglebutton": r'class="[^"]*(?<![\w-])(?:toggle|tag_hide|dropdown admonition)',
-    "clipboard.min.js": r'class="highlight',
-    "copybutton": r'class="highlight',
+    "clipboard.min.js": None,
+    "copybutton": None,
     "ledger.js": r"ntp-ledger-all",
     "proof.css": r'class="proof',
     "sphinx-design": r'class="[^"]*\bsd-',
     "mystnb.": r'class="[^"]*\bcell',
 }
+UNLOADED = (
+    "scripts/bootstrap.js", "clipboard.min.js", "copybutton.js", "copybutton.css",
+    "copybutton_funcs.js",
+)  # fmt: skip
+# Scripts of the theme, of Sphinx and of its extensions; all others are ours.
+STACK = {
+    "pydata-sphinx-theme.js", "sphinx-book-theme.js", "doctools.js", "sphinx_highlight.js",
+    "searchtools.js", "language_data.js", "design-tabs.js", "togglebutton.js",
+}  # fmt: skip
+# The theme repeats title and contents of every page for print, where both stand already.
+REPEATED = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL)
+# This button says more than "Search", so that name must go: its text is its name.
+SEARCH = 'class="btn search-button-field search-button__button" title="Search" aria-label="Search"'
 LOADING = re.compile(
     r'<script\b[^>]*\bsrc="([^"]+)"[^>]*>\s*</script>\n?|<link\b[^>]*\bhref="([^"]+)"[^>]*>\n?'
 )
@@ -57,8 +70,7 @@ def slim_site(site: Path) -> None:
         html = drop_needless(path.read_text(encoding="utf-8"))
         pages[path] = place_figures(html, path.parent)
     drop_files(site)
-    scripts = [path.read_text(encoding="utf-8") for path in own_scripts(site)]
-    slim_styles(site, list(pages.values()), scripts)
+    slim_styles(site, list(pages.values()))
     pages = {path: put_off_drawings(html, path, site) for path, html in pages.items()}
     marks = {
         path.relative_to(site).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:8]
@@ -94,6 +106,7 @@ def put_off_drawings(html: str, page: Path, site: Path) -> str:
 
 def drop_needless(html: str) -> str:
     """A page without the scripts and style sheets that it has no use for."""
+    html = REPEATED.sub("", html).replace(SEARCH, SEARCH.partition(" aria-label")[0])
     bare = LOADING.sub("", html)
 
     def judge(found: re.Match[str]) -> str:
@@ -108,7 +121,8 @@ def drop_needless(html: str) -> str:
 
 def drop_files(site: Path) -> None:
     """Remove what nothing loads any more."""
-    (site / "_static/scripts/bootstrap.js").unlink(missing_ok=True)
+    for name in UNLOADED:
+        (site / "_static" / name).unlink(missing_ok=True)
     for path in [*own_scripts(site), *sorted((site / "_static").rglob("*.css"))]:
         text = path.read_text(encoding="utf-8")
         if (fewer := MAP.sub("\n", text)) != text:
@@ -121,14 +135,17 @@ def own_scripts(site: Path) -> list[Path]:
     return sorted([*static.glob("*.js"), *static.glob("scripts/*.js")])
 
 
-def slim_styles(site: Path, pages: list[str], scripts: list[str]) -> None:
+def slim_styles(site: Path, pages: list[str]) -> None:
     """Write every style sheet anew without what nothing needs."""
-    used = used_by(pages, scripts)
+    scripts = {path: path.read_text(encoding="utf-8") for path in own_scripts(site)}
+    stack = [text for path, text in scripts.items() if path.name in STACK]
+    ours = [text for path, text in scripts.items() if path.name not in STACK]
+    used = used_by(pages, ours, stack)
     sheets = {
         path: slim(path.read_text(encoding="utf-8"), used)
         for path in sorted((site / "_static").rglob("*.css"))
     }
-    for path, css in drop_unasked(sheets, [*pages, *scripts]).items():
+    for path, css in drop_unasked(sheets, [*pages, *scripts.values()]).items():
         path.write_text(css, encoding="utf-8")
 
 

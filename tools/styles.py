@@ -22,7 +22,12 @@ ELEMENT = re.compile(r"(?:^|[\s>+~])([A-Za-z][\w-]*)")
 ATTRIBUTE = re.compile(r"\[[^\]]*\]")
 STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 NESTING = {"media", "supports", "layer", "container"}
-DEFINED = re.compile(r"(--[\w-]+)\s*:[^;{}]*;?")
+DEFINED = re.compile(rf"(--[\w-]+)\s*:(?:{STRING.pattern}|[^;{{}}\"'])*;?")
+# Where a script gives a class or an id to an element.
+GIVEN = re.compile(
+    r"(?:classList\.(?:add|toggle|replace)\(|classList\s*=|className\s*\+?=|\.id\s*="
+    r"|setAttribute\(\s*['\"](?:class|id)['\"]\s*,)([^;)]*)"
+)
 ASKED = re.compile(r"var\(\s*(--[\w-]+)")
 
 
@@ -39,8 +44,14 @@ class Used:
     tags: frozenset[str]
 
 
-def used_by(pages: Iterable[str], scripts: Iterable[str]) -> Used:
-    """What pages and scripts name."""
+def used_by(pages: Iterable[str], scripts: Iterable[str], stack: Iterable[str]) -> Used:
+    """What pages and scripts name.
+
+    Args:
+        pages: the pages.
+        scripts: scripts of this book: any word of theirs may be a class.
+        stack: scripts of theme and extensions: a class counts where they give it to an element.
+    """
     names: set[str] = set()
     tags: set[str] = set()
     for page in pages:
@@ -48,6 +59,9 @@ def used_by(pages: Iterable[str], scripts: Iterable[str]) -> Used:
             names.update((double or single).split())
         tags.update(tag.lower() for tag in TAGS.findall(page))
     words = {word for script in scripts for word in WORD.findall(script)}
+    for script in stack:
+        words |= {word for given in GIVEN.findall(script) for word in WORD.findall(given)}
+        words |= {word for given in NAMES.findall(script) for word in " ".join(given).split()}
     return Used(frozenset(names | words), frozenset(tags | words | {"from", "to"}))
 
 
@@ -142,7 +156,4 @@ def drop_unasked(sheets: dict[Path, str], others: Iterable[str]) -> dict[Path, s
 
 def _without_unasked(line: str, asked: set[str]) -> str:
     """A rule of a slim style sheet without definitions that nothing asks for."""
-    parts = re.split(rf"({STRING.pattern})", line)
-    if len(parts) > 1:  # a value with a quotation may hold any sign; it stays
-        return line
     return DEFINED.sub(lambda found: found[0] if found[1] in asked else "", line)

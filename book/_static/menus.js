@@ -83,8 +83,31 @@
     window.addEventListener("beforeprint", fetchAll);
   };
 
+  // A button at every piece of code that copies it.
+  const copies = () => {
+    for (const code of document.querySelectorAll("div.highlight pre")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "ntp-copy";
+      button.textContent = "copy";
+      button.addEventListener("click", async () => {
+        const text = code.textContent;
+        try {
+          await navigator.clipboard.writeText(text);
+          button.textContent = "copied";
+        } catch {
+          getSelection().selectAllChildren(code); // no right to copy: then it is marked, at least
+          button.textContent = "press Ctrl+C";
+        }
+        setTimeout(() => { button.textContent = "copy"; }, 2000);
+      });
+      code.parentElement.append(button);
+    }
+  };
+
   ready(() => {
     menus();
+    copies();
     drawings();
     marks();
     new ResizeObserver(reach).observe(document.body);

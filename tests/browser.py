@@ -23,8 +23,8 @@ COUNT = """() => {
   const ids = [...document.querySelectorAll('[id]')].map(e => e.id);
   return {
     sources: document.querySelectorAll('.math').length,
-    formulas: document.querySelectorAll('mjx-container').length,
-    broken: document.querySelectorAll('mjx-merror, [data-mjx-error]').length,
+    formulas: document.querySelectorAll('.math > math').length,
+    broken: document.querySelectorAll('merror, .temml-error').length,
     twins: [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))],
   };
 }"""
@@ -69,8 +69,8 @@ class Seen:
         errors: what the browser's console called an error, and exceptions of scripts.
         failed: addresses that were answered with 400 or more.
         sources: formulas in the page as it was sent.
-        formulas: formulas that MathJax drew.
-        broken: formulas that it could not draw.
+        formulas: formulas that are drawn.
+        broken: formulas that could not be set.
         twins: ids that occur more than once.
         overflow: by how many pixels a screen of 320 pixels must scroll sideways.
         dark: whether the page is dark for a reader who asks for that.
@@ -152,9 +152,6 @@ def visit(browser: Browser, address: str, site: str) -> Seen:
 
 def _look(page: Page, seen: Seen) -> None:
     """Read everything off the loaded page."""
-    if page.evaluate("() => !!window.MathJax && !!document.querySelector('.math')"):
-        page.wait_for_function("() => window.MathJax.startup && window.MathJax.startup.promise")
-        page.evaluate("() => window.MathJax.startup.promise.then(() => true)")
     for name, value in page.evaluate(COUNT).items():
         setattr(seen, name, value)
     seen.poor += page.evaluate(CONTRAST)

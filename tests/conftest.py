@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from axe import NO_AXE
 from browser import NO_BROWSER, serve
 from tiny_book import ROOT, build_command, clean_environment
 
@@ -34,3 +35,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if any(NO_BROWSER in str(report.longrepr) for report in skipped):
         terminalreporter.write_sep("!", "BROWSER TESTS DID NOT RUN", red=True, bold=True)
         terminalreporter.write_line(f"{NO_BROWSER}; .ci/run installs one where it may.")
+    if any(NO_AXE in str(report.longrepr) for report in skipped):
+        terminalreporter.write_sep("!", "ACCESSIBILITY WAS NOT TESTED", red=True, bold=True)
+        terminalreporter.write_line(f"{NO_AXE}; make setup installs it.")

@@ -151,11 +151,14 @@ def test_open_graphs_fit_a_phone_and_can_be_read_in_both_looks(
     page = context.new_page()
     page.goto(f"{book_address}pages/huang2024_s5_stage2.html")
     page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+    page.wait_for_selector("html[data-drawn]")
     over = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(over) == 0
     for look in ("light", "dark"):
         page.emulate_media(color_scheme=look)
         page.reload()
+        page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+        page.wait_for_selector("html[data-drawn]")
         contrasts = page.evaluate(BOX_CONTRAST)
         assert len(contrasts) > 20
         assert min(contrasts) >= 4.5, look

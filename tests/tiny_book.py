@@ -21,6 +21,7 @@ COPIED = (
     "ntpcore/claims.py",
     "ntpcore/dependencies.py",
     "ntpcore/tables.py",
+    "package-lock.json",
     "pyproject.toml",
     "requirements.txt",
     "tools",
@@ -182,6 +183,7 @@ def make_tiny_book(folder: Path) -> Path:
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
     return folder
 
 

@@ -190,6 +190,8 @@ def _box(
     x, y = corner
     state = "" if row["planned"] else f"; {standing.state}"
     says = f"{row['number']}, {row['title']}: {word_of(row)}{state}"
+    if name not in says:  # whoever says what stands in the box must be understood
+        says = f"{name}, {says}"
     classes = f"ntp-node ntp-{row['verdict']} ntp-{standing.state}" + (
         " ntp-focus" if focus else ""
     )

@@ -17,6 +17,7 @@ from ntpcore.catalogue import CATALOGUE
 from tools.inspect_site import problems
 from tools.outputs import read_checks, read_downloads
 from tools.published import FILE, SCHEMA, publish, to_text
+from tools.slim import slim_site
 
 STAGE = Path(".build/stage")
 SOURCE, OUTPUT = STAGE / "src", STAGE / "html"
@@ -26,23 +27,29 @@ ROOT_FILES = ("_config.yml", "_toc.yml", "references.bib")
 SHAPING = tuple(
     Path(name)
     for name in (
+        "ntpcore/tables.py",
+        "package-lock.json",
         "pyproject.toml",
         "requirements.txt",
         "tools/checksources.py",
         "tools/downloads.py",
         "tools/graph.py",
-        "ntpcore/tables.py",
         "tools/html.py",
         "tools/imports.py",
         "tools/inspect_site.py",
-        "tools/networkx_init.py",
         "tools/ledger_table.py",
+        "tools/maths.cjs",
+        "tools/maths.py",
+        "tools/networkx_init.py",
         "tools/outputs.py",
+        "tools/pictures.py",
         "tools/playground.py",
         "tools/prose.py",
         "tools/published.py",
+        "tools/slim.py",
         "tools/source.py",
         "tools/statements.py",
+        "tools/styles.py",
     )
 )
 EXCHANGE = 2  # RENAME_EXCHANGE of Linux's renameat2
@@ -111,6 +118,10 @@ def build_site(pages: Path, target: Path) -> None:
     (OUTPUT / FILE).write_text(to_text(document), encoding="utf-8")
     shutil.copy(SCHEMA, OUTPUT / SCHEMA.name)
     write_downloads(SOURCE / "pages", OUTPUT / "data")
+    try:
+        slim_site(OUTPUT)
+    except ValueError as error:
+        raise SiteError(str(error)) from None
     notebooks = sorted(path.stem for path in Path("notebooks").glob("*.md"))
     wrong = problems(OUTPUT, toc_pages(), notebooks, CATALOGUE, found)
     if wrong:

@@ -1,14 +1,13 @@
 """What the stack loads and this book does not need goes; what it needs is served from the site.
 
-MathJax comes as one file with the parts in use, icons as one small font within a style sheet (fonts
-in files are closed to pages that are opened as files), and the code that launches live kernels on
-other machines, with all that belongs to it, not at all.
+Icons come as one small font within a style sheet (fonts in files are closed to pages that are
+opened as files), and the code that launches live kernels on other machines, with all that belongs
+to it, not at all. Formulas need no script; see `ntpmath`.
 """
 
 from __future__ import annotations
 
 import base64
-import importlib.util
 import io
 import re
 import shutil
@@ -18,19 +17,6 @@ from typing import Any
 from fontTools import subset
 from sphinx.application import Sphinx
 
-# In this order: startup defines what the others register with, and acts when all of them are there.
-MATHJAX = (
-    "startup.js",
-    "core.js",
-    "input/tex-base.js",
-    "input/tex/extensions/ams.js",
-    "input/tex/extensions/newcommand.js",
-    "input/tex/extensions/configmacros.js",
-    "output/chtml.js",
-    "output/chtml/fonts/tex.js",
-    "a11y/assistive-mml.js",
-)
-FONTS = Path("output", "chtml", "fonts", "woff-v2")
 # Every icon of the theme's templates, scripts and style sheets that pages of this book can show.
 ICONS = {
     "angle-left": 0xF104, "angle-right": 0xF105, "angle-down": 0xF107, "arrow-up": 0xF062,
@@ -44,10 +30,9 @@ ICONS = {
 }  # fmt: skip
 DROPPED = ("vendor", "sphinx-thebe.js", "sphinx-thebe.css", "locales", "play-solid.svg")
 ELEMENTS = re.compile(
-    r"<script\b[^>]*\bsrc=\"[^\"]*(?:fontawesome|thebe)[^\"]*\"[^>]*>\s*</script>"
-    r"|<link\b[^>]*(?:fontawesome|thebe)[^>]*>"
-    r"|<script type=\"text/x-thebe-config\">.*?</script>"
-    r"|<script>(?:(?!</script>).)*(?:THEBE|[Tt]hebe|kernelName)(?:(?!</script>).)*</script>",
+    r"<(?:script|link)\b[^>]*(?:fontawesome|thebe)[^>]*>(?:\s*</script>)?"
+    r"|<script(?: type=\"text/x-thebe-config\")?>"
+    r"(?:(?!</script>).)*(?:[Tt]hebe|kernelName)(?:(?!</script>).)*</script>",
     re.DOTALL,
 )
 
@@ -106,19 +91,6 @@ def clean_page(
         ]
 
 
-def copy_mathjax(app: Sphinx) -> None:
-    """Copy what the pages use of MathJax, program and fonts, into the site."""
-    spec = importlib.util.find_spec("sphinx-mathjax-offline")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("the package sphinx-mathjax-offline is missing; run make book")
-    source = Path(spec.origin).parent / "static" / "mathjax"
-    target = Path(app.outdir) / "_static" / "mathjax"
-    target.mkdir(parents=True, exist_ok=True)
-    parts = [(source / name).read_text(encoding="utf-8") for name in MATHJAX]
-    (target / "mathjax.js").write_text("\n;\n".join(parts), encoding="utf-8")
-    shutil.copytree(source / FONTS, target / FONTS, dirs_exist_ok=True)
-
-
 def clean_site(app: Sphinx, problem: Exception | None) -> None:
     """When all is written: icons from the theme's font, and away with what no page uses."""
     if problem is not None or app.builder.format != "html":
@@ -143,7 +115,6 @@ def clean_site(app: Sphinx, problem: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.add_css_file("icons.css")
-    app.connect("builder-inited", copy_mathjax)
     app.connect("html-page-context", clean_page, priority=900)
     app.connect("build-finished", clean_site)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

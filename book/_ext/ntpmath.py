@@ -1,0 +1,100 @@
+"""Sphinx extension: formulas become MathML when the book is built, and bad ones stop the build."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
+
+from tools.maths import FormulaError, Setter, font_rule
+
+logger = logging.getLogger(__name__)
+ROOT = Path(__file__).resolve().parent.parent.parent
+LOOK = "maths.css"
+PARAGRAPHS = re.compile(r"\n\s*\n")
+
+
+def start(app: Sphinx) -> None:
+    """Start what sets the formulas."""
+    root = Path.cwd()
+    app.ntp_setter = Setter(root, app.config.ntp_macros)  # type: ignore[attr-defined]
+
+
+def mathml(self: HTML5Translator, node: nodes.Element, tex: str, display: bool) -> str:
+    """A formula as MathML; one that cannot be set is a warning, and so an error."""
+    try:
+        found: str = self.builder.app.ntp_setter.set(tex, display=display)  # type: ignore[attr-defined]
+    except FormulaError as error:
+        logger.warning("this formula cannot be set: %s: %s", tex, error, location=node)
+        return self.encode(tex)
+    return found
+
+
+def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
+    """A formula in a line of text."""
+    formula = mathml(self, node, node.astext(), False)
+    self.body.append(f"{self.starttag(node, 'span', '', CLASS='math')}{formula}</span>")
+    raise nodes.SkipNode
+
+
+def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
+    """A formula of its own, with its number and a link to it."""
+    self.body.append(self.starttag(node, "div", CLASS="math"))
+    if node["number"]:
+        self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
+        self.add_permalink_ref(node, "Link to this equation")
+        self.body.append("</span>")
+    self.body.append(mathml(self, node, one_display(node.astext(), node["nowrap"]), True))
+    self.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def one_display(tex: str, whole: bool) -> str:
+    """The lines of a display as one formula, as Sphinx reads them for every renderer."""
+    if whole:
+        return tex
+    parts = [part for part in PARAGRAPHS.split(tex) if part.strip()]
+    lines = [rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part else part for part in parts]
+    if len(lines) == 1:
+        return lines[0]
+    return r"\begin{aligned}" + r"\\".join(lines) + r"\end{aligned}"
+
+
+def link_look(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Give pages with formulas, and no others, the style sheet for them."""
+    if app.env.get_domain("math").has_equations(pagename):  # type: ignore[attr-defined]
+        app.add_css_file(LOOK)
+
+
+def finish(app: Sphinx, exception: Exception | None) -> None:
+    """Write the style sheet with its font, and stop what set the formulas."""
+    setter: Setter | None = getattr(app, "ntp_setter", None)
+    if setter is None:
+        return
+    setter.close()
+    target = Path(app.outdir) / "_static" / LOOK
+    if exception is None and target.is_file():
+        try:
+            rule = font_rule(Path.cwd(), setter.signs())
+        except ValueError as error:
+            logger.warning("%s", error)
+            return
+        target.write_text(rule + target.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.add_config_value("ntp_macros", {}, "env", dict)
+    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.connect("builder-inited", start)
+    app.connect("html-page-context", link_look)
+    app.connect("build-finished", finish)
+    return {"parallel_read_safe": False, "parallel_write_safe": False}

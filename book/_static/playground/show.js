@@ -4,6 +4,7 @@ window.ntpPlayground = window.ntpPlayground || {};
 
 (function (pg) {
   const { el, token, tokens, count } = pg;
+  const LONGEST = 200000; // characters of JSON that a page bears
   const MARKS = { true: "✔", false: "✘", null: "○" };
   const WORDS = { true: "holds", false: "fails", null: "cannot be decided" };
   const KINDS = { true: "proved", false: "refuted", null: "open" };
@@ -309,7 +310,9 @@ window.ntpPlayground = window.ntpPlayground || {};
       place
     );
     details.addEventListener("toggle", () => {
-      if (!place.textContent) place.textContent = text;
+      if (place.textContent) return;
+      const cut = text.length > LONGEST;
+      place.textContent = cut ? `${text.slice(0, LONGEST)} … cut here; the command line prints all of it` : text;
     });
     return details;
   }

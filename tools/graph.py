@@ -207,7 +207,7 @@ def _box(
         parts.append(_alarm(x + width, y, alarm))
     return (
         f'<a class="{classes}" href="{escape(address)}" aria-label="{escape(says)}">'
-        f"<title>{escape(says)}</title>{''.join(parts)}</a>"
+        f'<title class="nohighlight">{escape(says)}</title>{"".join(parts)}</a>'
     )
 
 

@@ -69,7 +69,11 @@ def icon_style(font: Path) -> str:
         f'src:url("data:font/woff;base64,{data}") format("woff")}}\n'
         for family, weight in (("Font Awesome 6 Free", 900),)
     )
-    marks = "".join(f'.fa-{name}::before{{content:"\\{code:x}"}}\n' for name, code in ICONS.items())
+    # Readers of screens need not hear icons; browsers that cannot be told so keep the first form.
+    marks = "".join(
+        f'.fa-{name}::before{{content:"\\{code:x}";content:"\\{code:x}"/""}}\n'
+        for name, code in ICONS.items()
+    )
     return (
         f"/* Icons of Font Awesome Free (SIL OFL 1.1), those in use only. */\n{families}"
         ':root{--fa-font-solid:normal 900 1em/1 "Font Awesome 6 Free"}\n'

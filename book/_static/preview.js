@@ -45,7 +45,8 @@
     if (!address || link.matches(".headerlink, .ntp-preview a")) return null;
     const at = address.indexOf("#");
     const found = at >= 0 && LABEL.exec(address.slice(at));
-    if (!found || link.closest(`[id="${found[1]}"], [id="verdict-${found[1]}"]`)) return null;
+    const here = `p.admonition-title[id="${found?.[1]}"], [id="verdict-${found?.[1]}"]`;
+    if (!found || link.closest(here)) return null;
     return found[1];
   };
 

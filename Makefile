@@ -8,12 +8,13 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page serve lab test lint lock pin clean distclean bench figures-long wikitext mutants
+.PHONY: help setup book page pdf serve lab test lint lock pin clean distclean bench figures-long wikitext mutants
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
 	@echo "make book SEED=7          the same, with another value for that parameter of every page"
 	@echo "make page PAGE=name ...   run one page with other parameters, into _build/page"
+	@echo "make pdf                  print the built book into _build/ntp-companion.pdf (needs Chromium)"
 	@echo "make serve [PORT=8000]    show the built book at http://127.0.0.1:8000"
 	@echo "make lab                  open the notebooks in JupyterLab"
 	@echo "make test                 lint, types, a full build, all tests"
@@ -41,6 +42,9 @@ book: setup
 
 page: setup
 	@$(VENV_PYTHON) -m tools.build page
+
+pdf: book
+	@$(VENV_PYTHON) -m tools.pdf
 
 serve: setup
 	@$(VENV_PYTHON) -m tools.serve

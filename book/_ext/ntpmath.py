@@ -17,6 +17,7 @@ from tools.maths import FormulaError, Setter, font_rule
 logger = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent.parent
 LOOK = "maths.css"
+EARLY = "document.fonts.load('1em \"NTP Math\"')"  # before the first line is set, so nothing moves
 PARAGRAPHS = re.compile(r"\n\s*\n")
 
 
@@ -72,6 +73,7 @@ def link_look(
     """Give pages with formulas, and no others, the style sheet for them."""
     if app.env.get_domain("math").has_equations(pagename):  # type: ignore[attr-defined]
         app.add_css_file(LOOK)
+        app.add_js_file(None, body=EARLY)
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:

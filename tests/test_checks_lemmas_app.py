@@ -1,6 +1,7 @@
 """Displays inside the proofs of Lemmas 5 to 7, and the sketch of the proof of Theorem 1."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from ntpcore import bounds, stage1, training, transformer
 from ntpcore.checks.huang2024 import lemmas_app as said
 from ntpcore.checks.huang2024 import lemmas_sketch as sketch
+from ntpcore.checks.huang2024 import lemmas_violated as violated
 from ntpcore.checks.huang2024 import rare, runs
 from ntpcore.checks.huang2024.realizable import example_1
 from ntpcore.checks.huang2024.without_asm_3 import outnumbered_run
@@ -157,41 +159,45 @@ def test_huang2024_app_sketch_3_by_hand_and_its_control(some):
 
 
 def test_huang2024_app_violated_sample_is_refuted_by_sentences_that_repeat_the_optimal_token():
-    often = sketch.repeated_run(10)
-    check = sketch.check_huang2024_app_violated_sample([EQUAL, often])
+    often = violated.repeated_run(10)
+    check = violated.check_huang2024_app_violated_sample([EQUAL, often])
     assert check.verdict is Verdict.REFUTED
     assert check.witness.startswith("two tokens, the optimal one 10 times in a sentence, step")
     assert {one.verdict for one in check.readings} == {Verdict.REFUTED}
     assert check.numbers["failing"] == "1"
+    found, claimed = (float(one) for one in re.findall(r"e\^(-[\d.]+)", check.witness))
+    assert found < claimed < 0
+    twice = violated.check_huang2024_app_violated_sample([often, violated.repeated_run(2)])
+    assert twice.witness.startswith("two tokens, the optimal one 2 times")
     assert often.constants.max_length == 11
-    assert sketch.control_huang2024_app_violated_sample([often]).noticed
+    assert violated.control_huang2024_app_violated_sample([often]).noticed
 
 
 def test_huang2024_app_violated_sample_by_hand():
     # phi_- of a sentence with the optimal token k times and its rival once is 1 / (1 + k e^d)
-    often = sketch.repeated_run(10)
-    step, excess = sketch.log_weight_excess(often, math.log(3))
+    often = violated.repeated_run(10)
+    step, excess = violated.log_weight_excess(often, math.log(3))
     norm, W = often.problem.norm, often.second.state.weights
     gaps = W[often.problem.pairs[:, 0]] - W[often.problem.pairs[:, 1]]
     by_hand = -math.log1p(10 * math.exp(gaps.min())) - math.log(3) + np.linalg.norm(W) / norm
     assert step[-1] == often.second.state.step
     assert excess[-1] == pytest.approx(by_hand, rel=1e-9)
-    assert len(sketch.log_weight_excess(EQUAL, 0.0)[0]) == 0  # W is a multiple of W*
+    assert len(violated.log_weight_excess(EQUAL, 0.0)[0]) == 0  # W is a multiple of W*
 
 
 def test_huang2024_app_violated_sample_corrected_holds_and_nearly_with_equality(some):
-    check = sketch.check_huang2024_app_violated_sample_corrected([EQUAL, *some])
+    check = violated.check_huang2024_app_violated_sample_corrected([EQUAL, *some])
     assert check.verdict is Verdict.PROVED
     assert check.numbers["runs"] == str(1 + len(some))
     assert float(check.numbers["least"]) >= 1
-    assert sketch.control_huang2024_app_violated_sample_corrected().noticed
+    assert violated.control_huang2024_app_violated_sample_corrected().noticed
     longer = replace(
         EQUAL,
         second=replace(
             EQUAL.second, rows=replace(EQUAL.second.rows, least_gap=EQUAL.second.rows.norm * 1.01)
         ),
     )
-    found = sketch.check_huang2024_app_violated_sample_corrected([longer])
+    found = violated.check_huang2024_app_violated_sample_corrected([longer])
     assert found.witness.endswith("all gaps exceed r")
     # by hand: equal frequencies, L = 2, W = c W*: all gaps are r, phi_- = 1 / (1 + e^r)
     rows = EQUAL.second.rows

@@ -32,7 +32,7 @@ def test_settling_takes_the_worst_that_was_found():
     assert settled(symbols={}).verdict is Verdict.CONSISTENT
     unseen = settled(symbols={"a": True, "b": False, "c": False})
     assert unseen.verdict is Verdict.CONSISTENT
-    assert unseen.evidence == "E. Not shown by symbols: b, c."
+    assert unseen.evidence == "E. Not shown in general: b, c."
     refuted = settled(fault="here", tried=2)
     assert (refuted.verdict, refuted.witness, refuted.tried) == (Verdict.REFUTED, "here", 2)
     nothing = settled(tried=0)
@@ -103,7 +103,7 @@ def test_huang2024_app_stage_1_rate_by_hand():
 
 
 def test_huang2024_app_constant_a_margins_are_equal_and_four_roots_times_the_printed_one():
-    check = said.check_huang2024_app_constant_a(RUNS)
+    check = displays.check_huang2024_app_constant_a(RUNS)
     assert check.verdict is Verdict.PROVED
     assert check.numbers == {"least": "4", "most": f"{4 * math.sqrt(6):.3g}"}
     assert [one.verdict for one in check.readings] == [
@@ -112,13 +112,13 @@ def test_huang2024_app_constant_a_margins_are_equal_and_four_roots_times_the_pri
         Verdict.REFUTED,
         Verdict.REFUTED,
     ]
-    alone = said.check_huang2024_app_constant_a(RUNS[:2]).readings  # |V| = 2 only
+    alone = displays.check_huang2024_app_constant_a(RUNS[:2]).readings  # |V| = 2 only
     assert [one.verdict for one in alone][2:] == [Verdict.REFUTED, Verdict.CONSISTENT]
 
 
 def test_huang2024_app_constant_a_control_notices_a_random_start():
-    assert said.control_huang2024_app_constant_a().noticed
-    assert "margins differ" in said.check_huang2024_app_constant_a(RUNS[2:3], 1.0).witness
+    assert displays.control_huang2024_app_constant_a().noticed
+    assert "margins differ" in displays.check_huang2024_app_constant_a(RUNS[2:3], 1.0).witness
 
 
 def test_huang2024_app_lem_2_lower_by_hand_for_two_tokens():

@@ -49,7 +49,13 @@ def weight_pairs(weights: Weights) -> Iterator[tuple[str, Fraction, Fraction, Fr
         if best and rest:
             told = f"{' '.join(sample.sentence)} → {sample.next_token}"
             low, high = min(each[x] for x in best) / total, max(each[x] for x in rest) / total
-            yield told, low, high, sum(mass[x] for x in best), max(mass[x] for x in rest)
+            yield (
+                told,
+                low,
+                high,
+                sum((mass[x] for x in best), Fraction(0)),
+                max(mass[x] for x in rest),
+            )
 
 
 def check_huang2024_app_weights_larger(weights: Weights) -> Check:

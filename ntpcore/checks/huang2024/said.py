@@ -44,7 +44,7 @@ def settle(
     if not tried:
         return Check(label, Verdict.OPEN, 0, unit, "No instance was given.", parameters=used)
     unseen = [name for name, shown in symbols.items() if not shown]
-    told = f" Not shown by symbols: {', '.join(unseen)}." if unseen else ""
+    told = f" Not shown in general: {', '.join(unseen)}." if unseen else ""
     return Check(
         label,
         Verdict.PROVED if symbols and not unseen else Verdict.CONSISTENT,

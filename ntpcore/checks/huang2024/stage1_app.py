@@ -19,7 +19,7 @@ from ntpcore.checks.huang2024.stage1_claims import (
     first_stage,
     law_identities,
 )
-from ntpcore.claims import Check, Control, Reading, Verdict
+from ntpcore.claims import Check, Control, Verdict
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -243,69 +243,3 @@ def control_huang2024_app_stage_1_rate() -> Control:
     """No larger rate will do: one part in a hundred is noticed."""
     check = check_huang2024_app_stage_1_rate([cyclic_run(4, 0.5, 900)], faster=1.01)
     return Control("The rate larger by one part in a hundred.", Verdict.REFUTED, check.verdict)
-
-
-# Appendix C.1, after Corollary 1
-
-
-def check_huang2024_app_constant_a(
-    runs: Iterable[Run], scale: float = 0.0, **parameters: int
-) -> Check:
-    """After stage 1 all margins are one number A, a fixed multiple of the printed one.
-
-    Args:
-        runs: the runs.
-        scale: of the entries of a random start; the statement is about 0.
-        parameters: what repeats the runs.
-    """
-    fault, tried, ratios = "", 0, []
-    for run in runs:
-        tried += 1
-        first = first_stage(run, scale)
-        later = first.rows.step >= 1
-        low, high = first.rows.least_gap[later], first.rows.greatest_gap[later]
-        ratio = low / (first.time[later] * first.constants.C0)
-        ratios.append(float(ratio[-1]))
-        spread = float((np.abs(high - low) / np.abs(high)).max())
-        drift = float((np.abs(ratio - ratio[-1]) / ratio[-1]).max())
-        if max(spread, drift) > TOLERANCE and not fault:
-            fault = f"{first.name}: margins differ by a relative {spread:.1g}"
-    laws = law_identities()
-    return settle(
-        "huang2024-app-constant-a",
-        symbols={"margin": laws["margin"] == 0, "norm": laws["squared norm of W*"] == 0},
-        fault=fault,
-        tried=tried,
-        unit="runs, and every |V| at least 2 by symbols",
-        evidence="By the exact law all margins are equal, at every step. They are 4 sqrt(|V| - 1) "
-        f"times the printed A, on {tried} runs {min(ratios, default=0):.3g} to "
-        f"{max(ratios, default=0):.3g} times, whatever T.",
-        numbers={"least": f"{min(ratios, default=0):.3g}", "most": f"{max(ratios, default=0):.3g}"},
-        parameters=parameters,
-        by_hand=("the induction of the exact law",),
-        readings=_a_readings(ratios, fault),
-    )
-
-
-def _a_readings(ratios: Sequence[float], fault: str) -> tuple[Reading, ...]:
-    """What becomes of the statement as A and Theta are read; ratios are margins by printed A."""
-    common = Verdict.REFUTED if fault else Verdict.PROVED
-    printed = all(abs(one - 1) < TOLERANCE for one in ratios)
-    bounded = max(ratios, default=1) <= 2 * min(ratios, default=1)  # over |V| from 2 to 50
-    return (
-        Reading("A is the common margin, whatever its size", common),
-        Reading("Θ(A) in T, with constants that depend on |V|", common),
-        Reading("A is T η₀/(4‖W*‖²), as printed", _told(printed)),
-        Reading("Θ(A) with constants that serve every |V|", _told(bounded)),
-    )
-
-
-def _told(holds: bool) -> Verdict:
-    """The verdict of a reading that runs decide."""
-    return Verdict.CONSISTENT if holds else Verdict.REFUTED
-
-
-def control_huang2024_app_constant_a() -> Control:
-    """From a random start the margins differ."""
-    check = check_huang2024_app_constant_a([cyclic_run(4, 0.1, 900)], scale=1.0)
-    return Control("A random start in place of zero.", Verdict.REFUTED, check.verdict)

@@ -26,7 +26,7 @@ from ntpcore.claims import Check
 
 FOLDER = Path(__file__).parent / "pins"
 FIELDS = (
-    *("label", "verdict", "tried", "evidence", "witness", "slack"),
+    *("label", "verdict", "tried", "unit", "evidence", "witness", "slack"),
     *("numbers", "parameters", "readings", "vacuous"),
 )
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")

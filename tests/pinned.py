@@ -47,11 +47,11 @@ def recorded() -> Iterator[list[dict[str, Any]]]:
         if one not in found:
             found.append(one)
 
-    Check.__post_init__ = note  # type: ignore[method-assign]
+    Check.__post_init__ = note
     try:
         yield found
     finally:
-        Check.__post_init__ = original  # type: ignore[method-assign]
+        Check.__post_init__ = original
 
 
 @cache

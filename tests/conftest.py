@@ -39,7 +39,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to renew the pins of a part of a file, which would lose the others.
+
+    Raises:
+        UsageError: tests are chosen one by one, or run in several processes.
+    """
     config.stash[RENEWED] = {}
+    option = config.option
+    apart = option.keyword or getattr(option, "numprocesses", None) or "::" in " ".join(config.args)
+    if option.renew_pins and apart:
+        raise pytest.UsageError("--renew-pins takes whole files, in one process (-n 0)")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -89,6 +89,8 @@ def test_a_test_fails_when_its_checks_say_something_else(
     assert run("0.13") == {"failed": 1}
     assert run("0.13", "--renew-pins") == {"passed": 1}
     assert run("0.13") == {"passed": 1}
+    assert run("0.10", "--renew-pins", "-k", "one") == {}  # refused
+    assert run("0.13") == {"passed": 1}
     pinned.pins_of.cache_clear()
 
 

@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page pdf serve lab test lint lock pin clean distclean bench figures-long wikitext mutants
+.PHONY: help setup book page pdf serve lab test lint lock pin clean distclean bench figures-long wikitext mutants pin-evidence
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -20,6 +20,7 @@ help: ## this list
 	@echo "make test                 lint, types, a full build, all tests"
 	@echo "make lint                 lint and types only"
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
+	@echo "make pin-evidence         write down what the checks say in the tests, into tests/pins"
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
 	@echo "make mutants [PART=...]  plant errors in the code and see the tests notice (hours)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
@@ -61,6 +62,9 @@ test: lint
 
 pin: setup
 	@$(VENV_PYTHON) -m tools.pin
+
+pin-evidence: setup
+	@$(VENV_PYTHON) -m pytest -q -n 0 $(wildcard tests/test_checks_*.py) --renew-pins
 
 # One thread for everybody, ours and peers, so that processors are compared one to one.
 bench: setup

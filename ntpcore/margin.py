@@ -13,8 +13,6 @@ from ntpcore.order import Pair, PartialOrder
 Scores = dict[str, Fraction]
 Multipliers = dict[Pair, Fraction]
 
-_SOURCE, _SINK = ("source",), ("sink",)  # no token is a tuple
-
 
 @dataclass(frozen=True)
 class Block:
@@ -232,6 +230,9 @@ def _components(pairs: Iterable[Pair]) -> list[set[Pair]]:
 def _ship(pairs: Iterable[Pair]) -> tuple[dict[Pair, int], frozenset[str]]:
     """Ship m units from each of k optimal tokens so that each of m non-optimal ones gets k.
 
+    The nodes of the network are numbers: the search for the flow keeps sets of nodes, and those of
+    strings would be walked in another order in another process, to another flow.
+
     Returns:
         the shipment and an empty set where that is possible; otherwise what could be shipped and
         a set S of optimal tokens with k |N(S)| < m |S|, from the minimum cut.
@@ -241,18 +242,18 @@ def _ship(pairs: Iterable[Pair]) -> tuple[dict[Pair, int], frozenset[str]]:
     k, m = len(uppers), len(lowers)
     if len(pairs) == k * m:
         return dict.fromkeys(pairs, 1), frozenset()
-    network: nx.DiGraph[object] = nx.DiGraph()
-    for a in sorted(uppers):
-        network.add_edge(_SOURCE, (a, "above"), capacity=m)
-    for a, b in sorted(pairs):
-        network.add_edge((a, "above"), (b, "below"))  # no capacity: unbounded
-    for b in sorted(lowers):
-        network.add_edge((b, "below"), _SINK, capacity=k)
-    value, flow = nx.maximum_flow(network, _SOURCE, _SINK)
-    shipped = {(a, b): flow[a, "above"][b, "below"] for a, b in pairs}
+    above = {a: place for place, a in enumerate(sorted(uppers))}
+    below = {b: place for place, b in enumerate(sorted(lowers), start=k)}
+    source, sink = k + m, k + m + 1
+    network: nx.DiGraph[int] = nx.DiGraph()
+    network.add_edges_from(((source, node) for node in above.values()), capacity=m)
+    network.add_edges_from((above[a], below[b]) for a, b in sorted(pairs))  # unbounded
+    network.add_edges_from(((node, sink) for node in below.values()), capacity=k)
+    value, flow = nx.maximum_flow(network, source, sink)
+    shipped = {(a, b): flow[above[a]][below[b]] for a, b in pairs}
     if value == k * m:
         return shipped, frozenset()
-    return shipped, _stuck(shipped, {a for a in uppers if flow[_SOURCE][a, "above"] < m})
+    return shipped, _stuck(shipped, {a for a in uppers if flow[source][above[a]] < m})
 
 
 def _stuck(shipped: Mapping[Pair, int], start: set[str]) -> frozenset[str]:

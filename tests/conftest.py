@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
+import pinned
 import pytest
 from axe import NO_AXE
 from browser import NO_BROWSER, serve
@@ -27,6 +29,52 @@ def book_address(book: Path) -> Iterator[str]:
     """Address at which the built site is served."""
     with serve(book) as address:
         yield address
+
+
+RENEWED = pytest.StashKey[dict[str, dict[str, list[dict[str, Any]]]]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make pin-evidence` asks for new pins."""
+    parser.addoption("--renew-pins", action="store_true", help="write down what checks say")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to renew the pins of a part of a file, which would lose the others.
+
+    Raises:
+        UsageError: tests are chosen one by one, or run in several processes.
+    """
+    config.stash[RENEWED] = {}
+    option = config.option
+    apart = option.keyword or getattr(option, "numprocesses", None) or "::" in " ".join(config.args)
+    if option.renew_pins and apart:
+        raise pytest.UsageError("--renew-pins takes whole files, in one process (-n 0)")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Hold what the checks of a test say against its pins."""
+    stem, name = item.path.stem, item.nodeid.split("::", 1)[1]
+    if not stem.startswith("test_checks_") or hasattr(getattr(item, "obj", None), "hypothesis"):
+        return (yield)
+    with pinned.recorded() as found:
+        result = yield
+    if item.config.getoption("renew_pins"):
+        item.config.stash[RENEWED].setdefault(stem, {})[name] = found
+    elif name in pinned.pins_of(stem):
+        lines = pinned.differences(pinned.pins_of(stem)[name], found, name)
+        assert not lines, "\n".join(["checks say something else;", pinned.HOW, *lines[:9]])
+    return result
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the renewed pins, where all tests of a run passed; a run of one file renews that."""
+    if session.config.getoption("renew_pins") and not session.testsfailed:
+        pinned.FOLDER.mkdir(exist_ok=True)
+        for stem, found in session.config.stash[RENEWED].items():
+            kept = {name: checks for name, checks in found.items() if checks}
+            (pinned.FOLDER / f"{stem}.json").write_text(pinned.to_text(kept), encoding="utf-8")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -266,3 +266,68 @@ def test_ours_loss_rate_needs_its_bound_on_the_step_size() -> None:
     problem = loss_claims.smallest_problem()
     run = runs.train("0 1 0", problem, eta0=0.1, eta=3 * problem.norm, steps1=900, steps=50)
     assert loss_claims.check_ours_loss_rate([run]).verdict is Verdict.OPEN
+
+
+def test_ours_loss_rate_tells_early_rates_beside(late: list[runs.Run], some: list[runs.Run]):
+    check = loss_claims.check_ours_loss_rate(late, some[:3])
+    rates = [loss_claims.fitted_rate(run, 2 / 9) for run in some[:3]]
+    assert check.numbers["early_least"] == f"{min(rates):.2f}"
+    assert check.numbers["early_most"] == f"{max(rates):.2f}"
+    rows = some[0].second.rows
+    after = rows.step >= rows.step[-1] * 2 / 9
+    slope = np.polyfit(rows.step[after], rows.log_excess[after], 1)[0]
+    assert rates[0] == pytest.approx(
+        -slope / bounds.loss_excess_rate(some[0].constants, exact=True)
+    )
+
+
+def test_the_curves_of_the_figure_are_scaled_by_the_rates(some: list[runs.Run]) -> None:
+    curves, (times, flat) = loss_claims.scaled_excess(some[:2], 3.0)
+    assert list(curves) == [run.name for run in some[:2]]
+    for run in some[:2]:
+        rows = run.second.rows
+        expected = rows.step * run.constants.eta / run.problem.norm
+        assert curves[run.name][0] == pytest.approx(expected[expected <= 3.0])
+        assert curves[run.name][1] == pytest.approx(rows.log_excess[expected <= 3.0])
+    c = some[0].constants
+    assert times is curves[some[0].name][0]
+    assert flat[0] - flat[-1] == pytest.approx(
+        (times[-1] - times[0]) / c.eta * some[0].problem.norm * bounds.loss_excess_rate(c)
+    )
+    assert flat[0] == pytest.approx(curves[some[0].name][1][0] - 0.0)
+
+
+# What the evidence counts
+
+
+def test_huang2024_thm_2_corrected_counts_what_lies_beyond_its_conditions(
+    inside: runs.Run, some: list[runs.Run]
+) -> None:
+    many = [inside, *some[:4]]
+    check = loss_claims.check_huang2024_thm_2_corrected(many)
+    slacks = np.concatenate(
+        [np.minimum(loss_claims.attention_slack(run), loss_claims.loss_slack(run)) for run in many]
+    )
+    assert check.numbers["all_points"] == str(sum(len(run.second.rows.step) for run in many))
+    assert check.numbers["failures"] == str(np.count_nonzero(slacks < -1e-9))
+    assert check.numbers["least"] == f"{slacks.min():.2g}"
+    assert check.numbers["reached"] == "1"
+    assert "on 1 run of 5" in check.evidence
+    largest = max(some[:4], key=lambda run: run.constants.vocab_size)
+    assert check.vacuous.endswith(f"on {largest.name}; 4 of the 5 runs are too short")
+    alone = loss_claims.check_huang2024_thm_2_corrected([inside])
+    assert alone.vacuous == ""
+    assert alone.evidence.startswith("Where the corrected conditions hold")
+    none = loss_claims.check_huang2024_thm_2_corrected(some[:2])
+    assert none.verdict is Verdict.OPEN
+    assert none.numbers["reached"] == "0"
+
+
+def test_huang2024_eq_13_chain_is_the_least_margin_over_its_claim(some: list[runs.Run]) -> None:
+    check = loss_claims.check_huang2024_eq_13(some)
+    least = min(
+        gap / (int(step) * run.constants.eta / (4 * run.constants.max_length * run.problem.norm**2))
+        for run in some
+        for step, gap in zip(run.second.rows.step[1:], run.second.rows.least_gap[1:], strict=True)
+    )
+    assert float(check.numbers["chain"]) == pytest.approx(least - 1, abs=0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations_with_replacement, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -229,3 +230,24 @@ def test_ours_last_token_control_is_noticed():
 def test_table_escapes_what_tokens_may_contain():
     table = prefix_closure.Table(("<a>",), (("<script>",),))
     assert "<script>" not in table._repr_html_()
+
+
+@pytest.mark.parametrize("blind", HYPOTHESES)
+def test_controls_ask_for_every_hypothesis(blind: str, monkeypatch: pytest.MonkeyPatch):
+    """A check that overlooks the lack of one hypothesis, and no other, is not good enough."""
+
+    def overlooks(name: str) -> None:
+        right = getattr(prefix_closure, name)
+
+        def check(*arguments: object) -> object:
+            if arguments[-1] != blind:
+                return right(*arguments)
+            return SimpleNamespace(verdict=Verdict.CONSISTENT)  # all that a control looks at
+
+        monkeypatch.setattr(prefix_closure, name, check)
+
+    for name in ("check_ours_prefix_closure", "check_ours_last_token"):
+        control = getattr(prefix_closure, name.replace("check", "control"))
+        assert control().noticed
+        overlooks(name)
+        assert not control().noticed

@@ -278,6 +278,22 @@ def test_huang2024_cor_1_upper_end_four_survives_one_reading_only():
     assert not claims._always_above("4", 2)  # equality for two tokens
 
 
+def test_huang2024_cor_1_is_open_where_symbols_and_measurements_disagree(monkeypatch):
+    monkeypatch.setattr(claims, "_end", lambda upper, size: 1e9 if size == 2 else 3.0)
+    for runs in ([PAIR], [FOUR, PAIR], [PAIR, FOUR]):
+        check = claims.check_huang2024_cor_1(runs)
+        assert (check.verdict, check.tried) == (Verdict.OPEN, 0)
+        assert check.evidence.startswith("By symbols the margins are above the interval, by")
+    assert claims.check_huang2024_cor_1([FOUR]).verdict is Verdict.REFUTED
+
+
+def test_huang2024_cor_1_ratios_by_hand():
+    # four tokens: margins T eta0 / sqrt(3), which is 4 sqrt(3) A; two tokens: 4 A
+    check = claims.check_huang2024_cor_1([FOUR, PAIR])
+    assert (check.numbers["least_ratio"], check.numbers["greatest_ratio"]) == ("4", "6.928")
+    assert (check.numbers["ratio"], check.numbers["runs"]) == ("6.928", "2")
+
+
 def test_huang2024_cor_1_corrected_by_hand_for_five_tokens():
     assert stage1.gap(5, 6, 0.5) == 1.5
 

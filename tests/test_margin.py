@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -11,6 +13,7 @@ import literal
 import pytest
 from hypothesis import given, settings
 from strategies import orders, realizable_data
+from tiny_book import ROOT, clean_environment
 
 from ntpcore import margin
 from ntpcore.dataset import Dataset, from_sentences
@@ -279,3 +282,35 @@ def test_w_ov_star_agrees_with_clarabel():
 def test_w_ov_star_needs_a_closed_vocabulary():
     with pytest.raises(ValueError, match=r"n\(a\) is 'b', which is not in the vocabulary"):
         margin.W_ov_star({"a": "b"})
+
+
+MULTIPLIERS = """
+import random
+from itertools import product
+from ntpcore import margin
+from ntpcore.order import PartialOrder
+
+tokens = [f"a{i}" for i in range(5)], [f"b{j}" for j in range(6)]
+rng = random.Random(1)
+for _ in range(20):
+    pairs = [pair for pair in product(*tokens) if rng.random() < 0.5]
+    print(margin.solve(PartialOrder.of("q", pairs)).multipliers)
+"""
+
+
+def test_multipliers_do_not_depend_on_the_hash_seed():
+    """Several sets of multipliers prove these scores; another process finds the same one."""
+
+    def found(seed: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", MULTIPLIERS],
+            cwd=ROOT,
+            env=clean_environment() | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        return done.stdout
+
+    assert len({found(seed) for seed in ("1", "2")}) == 1

@@ -43,6 +43,7 @@ class Plan:
         seconds: of tests of other modules that a mutant may survive, as long as they take traced.
         skip: test files that start processes or look at the built book.
         parts: for each part its files and folders, and the size of its sample; 0 for all mutants.
+        asked: for each part the pattern of the test files that may be asked.
         least: the share that the tests must kill.
     """
 
@@ -52,6 +53,7 @@ class Plan:
     seconds: float
     skip: frozenset[str]
     parts: dict[str, tuple[tuple[str, ...], int]]
+    asked: dict[str, str]
     least: float
 
     @property
@@ -78,9 +80,9 @@ class Plan:
             for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])
         ]
 
-    def tests(self) -> list[str]:
-        """The test files."""
-        files = sorted((self.root / "tests").glob("test_*.py"))
+    def tests(self, part: str) -> list[str]:
+        """The test files that a part may ask."""
+        files = sorted((self.root / "tests").glob(self.asked[part]))
         return [str(file.relative_to(self.root)) for file in files if file.name not in self.skip]
 
 
@@ -91,9 +93,16 @@ def read_plan(root: Path) -> Plan:
     parts = {
         name: (tuple(part["paths"]), part.get("sample", 0)) for name, part in table["parts"].items()
     }
-    skip = frozenset(table["skip"])
+    asked = {name: part.get("tests", "test_*.py") for name, part in table["parts"].items()}
     return Plan(
-        root, table["package"], table["seed"], table["seconds"], skip, parts, table["least"]
+        root,
+        table["package"],
+        table["seed"],
+        table["seconds"],
+        frozenset(table["skip"]),
+        parts,
+        asked,
+        table["least"],
     )
 
 
@@ -112,8 +121,10 @@ def digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
-def cover(plan: Plan) -> dict[str, Any]:
-    """What each test runs: kept for each test file as long as it and all that it may import stay.
+def cover(plan: Plan, part: str) -> dict[str, Any]:
+    """What each test that a part may ask runs.
+
+    It is kept for each test file as long as this and all that it may import stay.
 
     Raises:
         SystemExit: a test fails without any mutant.
@@ -127,7 +138,7 @@ def cover(plan: Plan) -> dict[str, Any]:
     around = digest(*(file.read_text(encoding="utf-8") for file in (*package, *helpers)))
     seconds: dict[str, float] = {}
     lines: dict[str, dict[int, set[str]]] = {}
-    for file in plan.tests():
+    for file in plan.tests(part):
         key = digest(around, (plan.root / file).read_text(encoding="utf-8"))
         kept = folder / f"{Path(file).stem}-{key}.json"
         if not kept.exists():
@@ -190,21 +201,30 @@ def covering(mutant: Mutant, path: str, covered: dict[str, Any], budget: float) 
 
 def is_own(test: str, module: str) -> bool:
     """Whether a test's file is named for a module: `test_margin` for `margin`, `test_checks_stage1`
-    for `stage1_claims`."""
+    for `stage1_claims`, `test_checks_tian_growth` for `growth_runs`."""
     tested = Path(test.split("::")[0]).stem.removeprefix("test_").removeprefix("checks_")
+    tested = tested.removeprefix("tian_")
     return f"_{tested}_" in f"_{module.rsplit('.', 1)[-1]}_"
 
 
 @cache
 def test_text(root: Path, test: str) -> str:
-    """Digest of a test's function; of its file, where that is what failed or holds no function."""
+    """Digest of a test's function with its pins; of its file, where that is what failed or holds no
+    function."""
     file, *names = test.split("::")
     text = (root / file).read_text(encoding="utf-8")
     name = names[-1].split("[")[0] if names else ""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
-            return digest(ast.unparse(node))
+            return digest(ast.unparse(node), json.dumps(pins_of(root, file).get(names[-1])))
     return digest(text)
+
+
+@cache
+def pins_of(root: Path, file: str) -> dict[str, Any]:
+    """What a test file's tests are known to find, by test (`tests/pinned.py`)."""
+    pins = root / "tests/pins" / f"{Path(file).stem}.json"
+    return json.loads(pins.read_text(encoding="utf-8")) if pins.exists() else {}
 
 
 def still_true(plan: Plan, record: dict[str, Any], tests: Iterable[str]) -> bool:
@@ -327,10 +347,9 @@ def main(arguments: list[str] | None = None) -> int:
         mutation_trial.preload()
     if wrong := [name for name in sys.modules if name.split(".")[0] == plan.package]:
         sys.exit(f"{wrong[0]} is loaded before it can be changed")
-    covered = cover(plan)
     faults = []
     for part in options.parts or plan.parts:
-        done = run_part(plan, part, covered, end)
+        done = run_part(plan, part, cover(plan, part), end)
         faults += mutation_result.record(plan.result, plan.listed, done, plan.least)
     for fault in faults:
         print(fault)

@@ -132,6 +132,7 @@ def judge_inequality(
         reason = f"Not decided: {several} a step at which the statement says anything."
         return Check(label, Verdict.OPEN, 0, unit, reason, parameters=shown)
     numbers = {"worst": f"{worst:.2g}", "runs": str(tried), "points": str(points)}
+    numbers["tolerance"] = f"{tolerance:g}"
     if worst < -tolerance:
         return Check(
             label,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -47,7 +48,8 @@ def judge(
         claim: the statement in one sentence that ends without a full stop.
         tolerance: rounding, relative; its origin belongs in a comment of the caller.
         witness: words that follow the failing case in the witness.
-        numbers: results that the page quotes; `worst` (the worst slack) is added.
+        numbers: results that the page quotes; `worst` (the worst slack), `cases` and `tolerance`
+            are added.
         parameters: what repeats the check.
         by_hand: steps that no machine checked.
         vacuous: for a bound that says nothing, from where it would.
@@ -58,11 +60,12 @@ def judge(
     failed: Case | None = None
     for case in cases:
         tried += 1
-        if not case.slack >= worst.slack:  # a slack that is not a number counts as the worst
+        if not (math.isnan(worst.slack) or case.slack >= worst.slack):  # nan counts as the worst
             worst = case
         if not case.slack >= -tolerance and failed is None:
             failed = case
     found = {**(numbers or {}), "worst": f"{worst.slack:.2g}", "cases": str(tried)}
+    found["tolerance"] = f"{tolerance:g}"
     used = dict(parameters or {})
     if not tried:
         return Check(label, Verdict.OPEN, 0, unit, "No instance was given.", parameters=used)

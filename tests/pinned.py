@@ -1,0 +1,105 @@
+"""The evidence of checks is pinned: what a test's checks said when they were last looked at.
+
+While a test of `test_checks_*.py` runs, every `Check` that is made is written down: its verdict,
+the number of instances, evidence, witness, slack, numbers, parameters and readings. `tests/pins`
+holds what was found when the pins were last renewed, a file for each test file; a test whose checks
+say something else fails. So what a check says does not change unnoticed where nobody asserts it.
+
+A pin is made by the code that it guards: it shows that something changed, not that it was right.
+What is right is asserted by the tests themselves, by hand or by an independent computation.
+
+`make pin-evidence` renews the pins; `git diff tests/pins` then shows what changed. Tests on random
+examples (hypothesis) are not pinned, nor is what a fixture does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ntpcore.claims import Check
+
+FOLDER = Path(__file__).parent / "pins"
+FIELDS = (
+    *("label", "verdict", "tried", "unit", "evidence", "witness", "slack"),
+    *("numbers", "parameters", "readings", "vacuous"),
+)
+NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+NOISE = 1e-9  # what is smaller is rounding, which differs from machine to machine
+HOW = "if that is meant, run `make pin-evidence` and look at `git diff tests/pins`"
+
+
+@contextmanager
+def recorded() -> Iterator[list[dict[str, Any]]]:
+    """What the checks made meanwhile say, each once, in the order made."""
+    found: list[dict[str, Any]] = []
+    original = Check.__post_init__
+
+    def note(check: Check) -> None:
+        original(check)
+        said = check.to_json()
+        one = {name: said[name] for name in FIELDS if said[name]}
+        if one not in found:
+            found.append(one)
+
+    Check.__post_init__ = note
+    try:
+        yield found
+    finally:
+        Check.__post_init__ = original
+
+
+@cache
+def pins_of(stem: str) -> dict[str, list[dict[str, Any]]]:
+    """The pins of a test file, by test."""
+    file = FOLDER / f"{stem}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def differences(pinned: object, found: object, place: str = "") -> list[str]:
+    """Where something is not as it was pinned, numbers being equal to the last place printed."""
+    if isinstance(pinned, dict) and isinstance(found, dict):
+        return [
+            line
+            for key in {**pinned, **found}
+            for line in differences(pinned.get(key), found.get(key), f"{place}.{key}")
+        ]
+    if isinstance(pinned, list) and isinstance(found, list) and len(pinned) == len(found):
+        pairs = enumerate(zip(pinned, found, strict=True))
+        return [line for i, (a, b) in pairs for line in differences(a, b, f"{place}[{i}]")]
+    if pinned == found or alike(str(pinned), str(found)):
+        return []
+    return [f"{place}: {found!r}, pinned {pinned!r}"]
+
+
+def alike(pinned: str, found: str) -> bool:
+    """Whether two texts differ by rounding only: in the last place of a number, or in one that is
+    nothing but rounding. Whole numbers have to be equal."""
+    if NUMBER.sub("#", pinned) != NUMBER.sub("#", found):
+        return False
+    pairs = zip(NUMBER.findall(pinned), NUMBER.findall(found), strict=True)
+    return all(a == b or _near(a.replace("−", "-"), b.replace("−", "-")) for a, b in pairs)
+
+
+def _near(pinned: str, found: str) -> bool:
+    """Whether two printed numbers may be one."""
+    apart, size = abs(float(pinned) - float(found)), max(abs(float(pinned)), abs(float(found)))
+    place = max(_last_place(pinned), _last_place(found))
+    return size < NOISE or apart <= 1.001 * place
+
+
+def _last_place(number: str) -> float:
+    """What one more in the last digit adds; 0 for a whole number."""
+    digits, _, exponent = number.lower().partition("e")
+    decimals = len(digits.partition(".")[2])
+    return 10.0 ** (int(exponent or 0) - decimals) if decimals or exponent else 0.0
+
+
+def to_text(pins: dict[str, list[dict[str, Any]]]) -> str:
+    """A file of pins."""
+    return json.dumps(dict(sorted(pins.items())), indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,102 @@
+"""What the checks of a test say is pinned, to the last place printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pinned
+import pytest
+
+from ntpcore.claims import Check, Verdict
+
+pytest_plugins = ["pytester"]
+TEST = """
+from ntpcore.claims import Check, Verdict
+
+def test_one():
+    said = {"worst": "WORST", "runs": "3"}
+    Check("huang2024-eq-1", Verdict.PROVED, 3, "runs", "All 3.", numbers=said)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("slack 0.0031 on 14 runs", "slack 0.0032 on 14 runs"),
+        ("1.20e-04", "1.21e-04"),
+        ("an error of 2.2e-16", "an error of 0"),
+        ("−0.5, 3", "−0.4, 3"),
+    ],
+)
+def test_rounding_is_no_difference(before: str, after: str) -> None:
+    assert pinned.differences([{"a": before}], [{"a": after}]) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("slack 0.0031 on 14 runs", "slack 0.0033 on 14 runs"),
+        ("slack 0.0031 on 14 runs", "slack 0.0031 on 15 runs"),
+        ("slack 0.0031", "gap 0.0031"),
+        ("1.20e-04", "1.20e-03"),
+        ("0.5", "-0.5"),
+        ("2.2e-16", "2.2e-06"),
+        ("V2", "V3"),
+        ("7/6", "7/5"),
+    ],
+)
+def test_more_is_one(before: str, after: str) -> None:
+    assert pinned.differences([{"a": before}], [{"a": after}]) != []
+
+
+def test_every_part_of_a_check_is_compared() -> None:
+    said = [{"label": "ours-rate", "tried": 3, "numbers": {"worst": "0.10", "runs": "3"}}]
+    assert pinned.differences(said, said) == []
+    assert pinned.differences(said, []) == [f": [], pinned {said!r}"]
+    assert pinned.differences(said, [said[0] | {"tried": 4}]) == ["[0].tried: 4, pinned 3"]
+    fewer = [said[0] | {"numbers": {"worst": "0.10"}}]
+    assert pinned.differences(said, fewer) == ["[0].numbers.runs: None, pinned '3'"]
+    assert pinned.differences(fewer, said) == ["[0].numbers.runs: '3', pinned None"]
+
+
+def test_checks_are_recorded_once_and_as_they_were_made() -> None:
+    with pinned.recorded() as found:
+        for tried in (1, 2, 1):
+            Check("huang2024-eq-1", Verdict.PROVED, tried, "numbers", "All are equal.")
+    Check("huang2024-eq-1", Verdict.PROVED, 5, "numbers", "All are equal.")
+    assert [one["tried"] for one in found] == [1, 2]
+    assert found[0]["evidence"] == "All are equal."
+    assert "witness" not in found[0]
+
+
+def test_a_test_fails_when_its_checks_say_something_else(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hooks of this folder's conftest, in a folder with one test."""
+    monkeypatch.setattr(pinned, "FOLDER", pytester.path / "pins")
+    here = Path(__file__).parent
+    pytester.makeconftest((here / "conftest.py").read_text(encoding="utf-8"))
+
+    def run(worst: str, *options: str) -> dict[str, int]:
+        pinned.pins_of.cache_clear()
+        pytester.makepyfile(test_checks_tiny=TEST.replace("WORST", worst))
+        return pytester.runpytest("-p", "no:cacheprovider", *options).parseoutcomes()
+
+    assert run("0.10") == {"passed": 1}  # nothing is pinned yet
+    assert run("0.10", "--renew-pins") == {"passed": 1}
+    assert run("0.11") == {"passed": 1}
+    assert run("0.13") == {"failed": 1}
+    assert run("0.13", "--renew-pins") == {"passed": 1}
+    assert run("0.13") == {"passed": 1}
+    assert run("0.10", "--renew-pins", "-k", "one") == {}  # refused
+    assert run("0.13") == {"passed": 1}
+    pinned.pins_of.cache_clear()
+
+
+def test_the_pins_are_those_of_tests_that_exist() -> None:
+    for file in pinned.FOLDER.glob("*.json"):
+        text = (pinned.FOLDER.parent / f"{file.stem}.py").read_text(encoding="utf-8")
+        for name, checks in json.loads(file.read_text(encoding="utf-8")).items():
+            assert f"def {name.split('[')[0]}(" in text, f"{name} is gone; run `make pin-evidence`"
+            assert checks

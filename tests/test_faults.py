@@ -1,0 +1,253 @@
+"""Full disks, read-only places, kills, damaged caches: nothing is lost or half-written.
+
+The messages say what to do. The build's own faults are in test_build.py.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from test_cli import CONTRADICTION, EXAMPLE_1, EXAMPLES
+
+from ntpcore import storage
+
+pytest.importorskip("numba")
+ROOT = Path(__file__).resolve().parent.parent
+LONG = str(EXAMPLES / "gettysburg.txt")
+
+
+def command(*arguments: str, python: tuple[str, ...] = ()) -> list[str]:
+    """The command line of `ntpcore` with these arguments."""
+    return [sys.executable, *python, "-m", "ntpcore", *arguments]
+
+
+def start(folder: Path, words: list[str], limit: int | None = None) -> subprocess.Popen[str]:
+    """A process of its own; `limit` is how many bytes the disk takes, in whichever file."""
+
+    def fill() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return subprocess.Popen(
+        words,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        preexec_fn=fill,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+# Every command that writes, and the file it writes.
+WRITING = {
+    "train": (("train", EXAMPLE_1, "--steps", "20", "-o", "old", "--overwrite"), "old"),
+    "repair": (("repair", CONTRADICTION, "--greedy", "--write", "old", "--overwrite"), "old"),
+    "report": (("report", EXAMPLE_1, "--steps", "20", "-o", "old", "--overwrite"), "old"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "target"), WRITING.values(), ids=WRITING)
+@pytest.mark.parametrize("room", [0, 30])
+def test_a_full_disk_leaves_the_old_file(
+    tmp_path: Path, arguments: tuple[str, ...], target: str, room: int
+) -> None:
+    (tmp_path / target).write_text("precious")
+    out, err = (process := start(tmp_path, command(*arguments), room)).communicate(timeout=200)
+    assert (process.returncode, out) == (2, "")
+    assert err.startswith("ntpcore: ")
+    assert err.count("\n") == 1
+    assert "ake room" in err
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {target: "precious"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [row[0] for row in WRITING.values()][:2], ids=["train", "repair"]
+)
+def test_a_place_that_takes_no_file_is_a_message(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    """Of root, too, the kernel takes no file in /sys; a folder of somebody else's refuses others."""
+    place = "/sys" if os.geteuid() == 0 else str(tmp_path)
+    tmp_path.chmod(0o500)
+    words = [f"{place}/x" if word == "old" else word for word in arguments]
+    out, err = (process := start(ROOT, command(*words))).communicate(timeout=200)
+    assert (process.returncode, out, err.count("\n")) == (2, "", 1)
+    assert f"{place}/x: cannot be written (Permission denied)" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+# Ctrl-C
+
+
+def imports_of(process: subprocess.Popen[str]) -> Iterator[str]:
+    """What a Python with -X importtime has loaded, as it says so."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        yield line.rsplit("|", 1)[-1].strip()
+
+
+@pytest.mark.parametrize("count", random.Random(8).sample(range(1, 330), 6))
+def test_a_check_stopped_while_it_loads_says_so_in_one_line(tmp_path: Path, count: int) -> None:
+    """Before `ntpcore` is loaded, Python itself starts, and nothing of the program is there."""
+    process = start(tmp_path, command("check", LONG, python=("-X", "importtime")))
+    assert process.stderr is not None
+    names = imports_of(process)
+    assert "ntpcore" in names  # reads up to there
+    for _ in range(count):
+        next(names)
+    process.send_signal(signal.SIGINT)
+    rest = [line for line in process.stderr if not line.startswith("import time:")]
+    process.wait(timeout=60)
+    assert process.stdout is not None
+    assert (process.returncode, rest, process.stdout.read()) == (130, ["ntpcore: stopped\n"], "")
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+def test_training_stopped_at_any_moment_leaves_no_file(tmp_path: Path, seconds: float) -> None:
+    words = command(
+        "train", EXAMPLE_1, "--steps", str(10**12), "-o", "run", python=("-X", "importtime")
+    )
+    process = start(tmp_path, words)
+    assert process.stderr is not None
+    assert "ntpcore.training" in imports_of(process)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    rest = [line for line in process.stderr if not line.startswith("import time:")]
+    process.wait(timeout=60)
+    assert (process.returncode, rest) == (130, ["ntpcore: stopped\n"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> None:
+    words = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command("check", EXAMPLE_1)]
+    process = start(tmp_path, words)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.startswith("Data")
+
+
+# Kills
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_a_killed_process_leaves_the_old_file_or_the_whole_new_one(
+    tmp_path: Path, name: str
+) -> None:
+    """Killed later and later, until it once gets through."""
+    arguments, target = WRITING[name]
+    if name == "report":
+        arguments = ("report", CONTRADICTION, *arguments[2:])
+    whole, moments = None, random.Random(len(name))
+    wait = 0.4
+    (tmp_path / target).write_text("precious")
+    while whole is None:
+        process = start(tmp_path, command(*arguments))
+        try:
+            process.communicate(timeout=wait + moments.random() / 4)
+            assert process.returncode == 0
+            whole = (tmp_path / target).read_bytes()
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            assert (tmp_path / target).read_bytes() == b"precious"
+        wait *= 2.5 if name == "report" else 1.8
+    assert whole != b"precious"
+    if name == "train":
+        assert storage.load(str(tmp_path / target)).trajectory.state.step == 20
+    if name == "report":
+        assert whole.endswith(b"</main>\n</body>\n</html>\n")
+
+
+# The cache of compiled loops
+
+LOOP = '''"""A loop."""
+
+from ntpcore.compiled import compiled
+
+
+@compiled
+def total(n: int) -> int:
+    """The sum of the numbers below n."""
+    found = 0
+    for i in range(n):
+        found += i
+    return found
+'''
+
+
+def load(path: Path) -> ModuleType:
+    """The module in this file, loaded anew."""
+    spec = importlib.util.spec_from_file_location("loop_of_this_test", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_loop(path: Path) -> bool:
+    """Run the loop, which must be right; whether it came from the cache."""
+    module = load(path)
+    assert module.total(5) == 10
+    return sum(module.total.stats.cache_hits.values()) == 1
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Path:
+    """A module with one compiled function, which is cached."""
+    path = tmp_path / "loop.py"
+    path.write_text(LOOP)
+    assert not run_loop(path)
+    assert run_loop(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_a_damaged_cache_is_compiled_anew(loop: Path, suffix: str) -> None:
+    (file,) = (loop.parent / "__pycache__").glob(f"*.{suffix}")
+    whole = file.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 1
+    for content in (b"", whole[: len(whole) // 2], bytes(flipped), b"\x80\x04N.", b"foreign"):
+        file.write_bytes(content)
+        assert not run_loop(loop)
+        assert run_loop(loop)
+
+
+def test_a_cache_without_room_is_done_without(loop: Path) -> None:
+    for path in loop.parent.rglob("*.nb*"):
+        path.unlink()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        assert not run_loop(loop)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(loop.parent.rglob("*.nb*")) == []
+    assert not run_loop(loop)
+    assert run_loop(loop)
+
+
+def test_a_cache_killed_between_index_and_data_is_not_believed(loop: Path) -> None:
+    """The index of a changed module may not name what was compiled before the change."""
+    loop.write_text(LOOP.replace("found += i", "found += 2 * i - i"))
+    os.utime(loop, (1, 1))
+    assert not run_loop(loop)
+    (data,) = (loop.parent / "__pycache__").glob("*.1.nbc")
+    data.unlink()
+    assert not run_loop(loop)
+    assert run_loop(loop)

@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page serve lab test lint lock pin clean distclean bench figures-long wikitext mutants
+.PHONY: help setup book page serve lab test lint lock pin clean distclean bench figures-long wikitext mutants fuzz audit
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -21,6 +21,8 @@ help: ## this list
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
 	@echo "make mutants [PART=...]  plant errors in the code and see the tests notice (hours)"
+	@echo "make fuzz                 a million odd inputs that must not break anything (half an hour)"
+	@echo "make audit                ask an advisory service about the pinned packages (needs a network)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
 	@echo "make wikitext WIKITEXT_DIR=f  the experiments on WikiText at full size, into _build/wikitext"
@@ -72,6 +74,12 @@ wikitext: setup
 mutants: setup
 	@PYTHONHASHSEED=0 NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.mutants $(PART)
 
+fuzz: setup
+	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.fuzz
+
+audit: setup
+	@$(VENV_PYTHON) -m tools.audit
+
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	  --custom-compile-command "make lock" --all-extras --output-file requirements.txt pyproject.toml
@@ -81,4 +89,4 @@ clean:
 	find . -name __pycache__ -not -path "./.venv*" -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-bench
+	rm -rf .venv .venv-bench .venv-fuzz .venv-audit

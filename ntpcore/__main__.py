@@ -1,4 +1,4 @@
-"""The program `ntpcore`, also as `python -m ntpcore`: stopped at any moment, it ends in one line."""
+"""The program `ntpcore`, also as `python -m ntpcore`; Ctrl-C ends it in one line."""
 
 from __future__ import annotations
 

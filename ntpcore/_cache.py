@@ -1,9 +1,9 @@
 """numba's cache on disk, in which no damaged, half-written or unwritable file matters.
 
-The files lie beside the modules, as Python's own compiled files do, and are numba's: nothing that a
-reader gives is ever read this way. Each ends in a digest of what stands before it. A file whose digest
-is wrong counts as missing, so that its function is compiled anew, and a cache that cannot be written
-is done without.
+The files lie beside the modules, as Python's own compiled files do, and are numba's: nothing that
+a reader gives is ever read this way. Each ends in a digest of what stands before it. A file whose
+digest is wrong counts as missing, so that its function is compiled anew, and a cache that cannot be
+written is done without.
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ SHAPING = tuple(
         "tools/outputs.py",
         "tools/prose.py",
         "tools/published.py",
+        "tools/reference.py",
         "tools/source.py",
     )
 )

@@ -239,6 +239,7 @@ def copy_mathjax(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.setup_extension("ntpledger")
+    app.setup_extension("ntpreference")
     app.add_role("verdict", VerdictRole())
     app.add_role("result", ResultRole())
     app.add_role("witness", WitnessRole())

@@ -202,7 +202,7 @@ class _Collector:
         if not self.counts:
             raise InputError(
                 f"{name}: no sample: every line has a single token, and a sample needs a sentence "
-                "and a next token; add a line of two or more tokens"
+                "and a next token; separate tokens by white space, or give --chars"
             )
         lines = tuple(
             Line(array("I", key), count, self.first[key]) for key, count in self.counts.items()
@@ -297,7 +297,7 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
                 if "\0" in line:
                     raise InputError(
                         f"{name}:{number}: this looks like a binary file (it holds a NUL byte); "
-                        "give a text file"
+                        "give a text file, UTF-16 converted to UTF-8"
                     )
                 if not _is_utf8(line):
                     raise InputError(

@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page pdf serve lab test lint lock pin clean distclean bench figures-long wikitext mutants pin-evidence
+.PHONY: help setup book page pdf serve lab test lint lock pin pin-evidence clean distclean bench figures-long wikitext mutants fuzz audit
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -23,6 +23,8 @@ help: ## this list
 	@echo "make pin-evidence         write down what the checks say in the tests, into tests/pins"
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
 	@echo "make mutants [PART=...]  plant errors in the code and see the tests notice (hours)"
+	@echo "make fuzz                 a million odd inputs that must not break anything (half an hour)"
+	@echo "make audit                ask an advisory service about the pinned packages (needs a network)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
 	@echo "make wikitext WIKITEXT_DIR=f  the experiments on WikiText at full size, into _build/wikitext"
@@ -80,6 +82,12 @@ wikitext: setup
 mutants: setup
 	@PYTHONHASHSEED=0 NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.mutants $(PART)
 
+fuzz: setup
+	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.fuzz
+
+audit: setup
+	@$(VENV_PYTHON) -m tools.audit
+
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	  --custom-compile-command "make lock" --all-extras --output-file requirements.txt pyproject.toml
@@ -93,4 +101,4 @@ clean:
 	find . -name __pycache__ -not -path "./.venv*" -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-bench node_modules
+	rm -rf .venv .venv-bench .venv-fuzz .venv-audit node_modules

@@ -522,6 +522,11 @@ def _write(text: str) -> None:
         print(text, end="", flush=True)
     except BrokenPipeError:
         _drop_output()
+    except OSError as error:
+        _drop_output()
+        raise dataset.InputError(
+            f"the answer cannot be written ({error.strerror}); make room, or send it somewhere else"
+        ) from None
 
 
 def _drop_output() -> None:
@@ -569,9 +574,10 @@ def main() -> None:
         raise SystemExit(2) from None
     except OSError as error:
         _drop_output()
+        where = "" if error.filename is None else f"{error.filename}: "
+        text = f"{where}{error.strerror or error}"
         print(
-            f"ntpcore: the answer cannot be written ({error.strerror}); make room, or send it "
-            "somewhere else",
+            f"ntpcore: the system refused a file ({report.show_name(text)}); make room on the disk",
             file=sys.stderr,
         )
         raise SystemExit(2) from None

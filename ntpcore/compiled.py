@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Callable
 from typing import Any
@@ -20,10 +21,13 @@ def compiled_with(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             njit = importlib.import_module("numba").njit
         except ImportError:
             return function
-        try:
-            return njit(cache=True, error_model="numpy", **options)(function)
-        except RuntimeError:  # no folder can hold the cache
-            return njit(error_model="numpy", **options)(function)
+        loop = njit(error_model="numpy", **options)(function)
+        if hasattr(loop, "enable_caching"):  # not where NUMBA_DISABLE_JIT is set
+            from ntpcore._cache import SoundCache
+
+            with contextlib.suppress(RuntimeError):  # no folder can hold the cache
+                loop._cache = SoundCache(function)
+        return loop
 
     return decorate
 

@@ -10,13 +10,18 @@ import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import IO
 
 FORMATS = ("text", "jsonl")
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _KEYS = ("sentence", "next", "count")
+
+LONGEST_LINE = 20_000_000  # characters; a longer one is rather another kind of file
+ROOM = 1_000_000_000  # bytes that data may take with what is computed at once: 2 GB in all
+# What a distinct line, each of its places, and a token cost of that, as measured.
+_LINE, _PLACE, _TOKEN, _LETTER = 600, 12, 800, 8
 
 
 class InputError(ValueError):
@@ -153,24 +158,42 @@ def _common_bytes(left: bytes, right: bytes) -> int:
 
 
 class _Collector:
-    """Numbers tokens and merges equal lines while a file is read."""
+    """Numbers tokens and merges equal lines while a file is read, within so many bytes."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, room: int = ROOM) -> None:
+        self.name, self.room, self.used = name, room, 0
         self.numbers: dict[str, int] = {}
         self.counts: dict[bytes, int] = {}
         self.first: dict[bytes, int] = {}
 
     def add(self, tokens: Iterable[str], count: int, number: int) -> None:
         """Take in one line; a line of one token adds that token to the vocabulary only."""
-        numbers = self.numbers
-        ids = array("I", [numbers.setdefault(token, len(numbers)) for token in tokens])
+        numbers, ids = self.numbers, array("I")
+        for token in tokens:
+            if token not in numbers:
+                numbers[token] = len(numbers)
+                self._take(_TOKEN + _LETTER * len(token), number)
+            ids.append(numbers[token])
         if len(ids) > 1:
             key = ids.tobytes()
+            if key not in self.counts:
+                self.first[key] = number
+                self._take(_LINE + _PLACE * len(ids), number)
             self.counts[key] = self.counts.get(key, 0) + count
-            self.first.setdefault(key, number)
 
-    def dataset(self, *, prefixes: bool, name: str) -> Dataset:
+    def _take(self, size: int, number: int) -> None:
+        """Account for memory, and refuse data that would not fit before they are all read."""
+        self.used += size
+        if self.used > self.room:
+            raise InputError(
+                f"{self.name}:{number}: the data do not fit: {len(self.numbers)} tokens and "
+                f"{len(self.counts)} distinct lines up to here take {self.room // 10**6} MB; use a "
+                "part of the file, or give dataset.read more room"
+            )
+
+    def dataset(self, *, prefixes: bool) -> Dataset:
         """The data set collected so far."""
+        name = self.name
         if not self.numbers:
             raise InputError(
                 f"{name}: the input holds no sentence; write one sentence per line, its tokens "
@@ -179,7 +202,7 @@ class _Collector:
         if not self.counts:
             raise InputError(
                 f"{name}: no sample: every line has a single token, and a sample needs a sentence "
-                "and a next token; add a line of two or more tokens"
+                "and a next token; separate tokens by white space, or give --chars"
             )
         lines = tuple(
             Line(array("I", key), count, self.first[key]) for key, count in self.counts.items()
@@ -196,10 +219,10 @@ def from_sentences(sentences: Iterable[str | Iterable[str]], name: str = "data")
     Raises:
         InputError: no line has two tokens.
     """
-    collector = _Collector()
+    collector = _Collector(name)
     for number, line in enumerate(sentences, start=1):
         collector.add(line.split() if isinstance(line, str) else line, 1, number)
-    return collector.dataset(prefixes=True, name=name)
+    return collector.dataset(prefixes=True)
 
 
 def from_samples(
@@ -211,7 +234,7 @@ def from_samples(
     Raises:
         InputError: there is no sample, a sentence is empty, or a count is not a positive integer.
     """
-    collector = _Collector()
+    collector = _Collector(name)
     for number, (sentence, next_token, *rest) in enumerate(samples, start=1):
         words, count = list(sentence), rest[0] if rest else 1
         if not words:
@@ -219,10 +242,10 @@ def from_samples(
         if type(count) is not int or count < 1:
             raise InputError(f"{name}:{number}: count is {count!r}; give a positive integer")
         collector.add([*words, next_token], count, number)
-    return collector.dataset(prefixes=False, name=name)
+    return collector.dataset(prefixes=False)
 
 
-def read(path: str, *, form: str | None = None, chars: bool = False) -> Dataset:
+def read(path: str, *, form: str | None = None, chars: bool = False, room: int = ROOM) -> Dataset:
     """Read a data set from a file.
 
     Args:
@@ -230,9 +253,11 @@ def read(path: str, *, form: str | None = None, chars: bool = False) -> Dataset:
         form: "text" (one sentence per line) or "jsonl" (one sample per line); None tells it by the
             name of the file, and takes standard input for text.
         chars: every character of a text that is not white space is a token.
+        room: bytes of memory that the data may take.
 
     Raises:
-        InputError: the file is missing, a directory, not UTF-8, binary, empty or malformed.
+        InputError: the file is missing, a directory, not UTF-8, binary, empty or malformed, or it
+            does not fit.
     """
     name = path_name(path)
     if form is None:
@@ -242,10 +267,10 @@ def read(path: str, *, form: str | None = None, chars: bool = False) -> Dataset:
     if chars and form == "jsonl":
         raise InputError(f"{name}: JSON Lines name their tokens; leave out --chars")
     parse = _parse_jsonl if form == "jsonl" else _parse_text(chars)
-    collector = _Collector()
+    collector = _Collector(name, room)
     for number, line in numbered_lines(path):
         parse(collector, line, name, number)
-    return collector.dataset(prefixes=form == "text", name=name)
+    return collector.dataset(prefixes=form == "text")
 
 
 def path_name(path: str) -> str:
@@ -262,11 +287,17 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
     name = path_name(path)
     try:
         with _open(path) as stream:
-            for number, line in enumerate(stream, start=1):
+            lines = iter(partial(stream.readline, LONGEST_LINE + 1), "")
+            for number, line in enumerate(lines, start=1):
+                if len(line) > LONGEST_LINE:
+                    raise InputError(
+                        f"{name}:{number}: a line of more than {LONGEST_LINE} characters; write "
+                        "one sentence or sample per line"
+                    )
                 if "\0" in line:
                     raise InputError(
                         f"{name}:{number}: this looks like a binary file (it holds a NUL byte); "
-                        "give a text file"
+                        "give a text file, UTF-16 converted to UTF-8"
                     )
                 if not _is_utf8(line):
                     raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from ntpcore.dataset import Dataset, InputError, numbered_lines, path_name
@@ -14,6 +15,7 @@ Pair = tuple[str, str]
 MAX_PAIRS = 4_000_000  # about 1 GB of pairs with their witnesses
 MAX_WITNESSES = 100
 _SHOWN_TOKENS = 40
+_SHOWN_LETTERS = 60
 
 
 @dataclass(frozen=True)
@@ -169,8 +171,9 @@ def read_collocation(path: str) -> dict[str, str]:
         token, following = words
         if collocation.setdefault(token, following) != following:
             raise InputError(
-                f"{name}:{number}: {token!r} has the next token {collocation[token]!r} further up "
-                f"and {following!r} here; keep one of them"
+                f"{name}:{number}: {_quoted(token)} has the next token "
+                f"{_quoted(collocation[token])} further up and {_quoted(following)} here; keep one "
+                "of them"
             )
     if not collocation:
         raise InputError(f"{name}: no collocation in it; write a token and its next token per line")
@@ -240,12 +243,12 @@ def find_collocation(
         collocation[token] = next(iter(choices)) if len(choices) == 1 else None
         if not choices and failures.note("collocation-missing"):
             message = (
-                f"no sentence starts with {token!r}, so n({token}) is not defined; add a sentence "
-                "that starts with it, or give the collocation in a file"
+                f"no sentence starts with {_quoted(token)}, so its next token n is not defined; "
+                "add a sentence that starts with it, or give the collocation in a file"
             )
             failures.kept.append(Failure("collocation-missing", (token,), (), message))
         if len(choices) > 1 and failures.note("collocation-ambiguous"):
-            message = f"{token!r} has more than one next token: {_listed(choices)}"
+            message = f"{_quoted(token)} has more than one next token: {_listed(choices)}"
             samples = tuple(found.values())[:2]
             failures.kept.append(Failure("collocation-ambiguous", (token,), samples, message))
     _note_shared(collocation, seen, failures)
@@ -265,7 +268,10 @@ def _note_shared(
         if failures.note("collocation-not-injective"):
             twin = first[following]
             both = [seen[t][following] for t in (twin, token) if following in seen.get(t, {})]
-            message = f"{twin!r} and {token!r} have the same next token {following!r}"
+            message = (
+                f"{_quoted(twin)} and {_quoted(token)} have the same next token "
+                f"{_quoted(following)}"
+            )
             failures.kept.append(
                 Failure("collocation-not-injective", (twin, token), tuple(both), message)
             )
@@ -287,8 +293,8 @@ def _note_confused(
             continue
         up, down = above[token], below[token]
         message = (
-            f"under query {order.query!r}, {up[0]!r} lies above {token!r}, which lies above "
-            f"{down[1]!r}"
+            f"under query {_quoted(order.query)}, {_quoted(up[0])} lies above {_quoted(token)}, "
+            f"which lies above {_quoted(down[1])}"
         )
         tokens = (order.query, token, up[0], down[1])
         samples = (witnesses[up], witnesses[down])
@@ -379,7 +385,7 @@ class _Walk:
     def _note_unexplained(self, sample: SampleAt, following: int) -> None:
         if self.failures.note("next-token-unexplained"):
             token = self.data.vocabulary[following]
-            message = f"the next token {token!r} is not n of any token of its sentence"
+            message = f"the next token {_quoted(token)} is not n of any token of its sentence"
             self.failures.kept.append(
                 Failure("next-token-unexplained", (token,), (sample,), message)
             )
@@ -388,17 +394,22 @@ class _Walk:
         if self.frequent.note("optimal-token-outnumbered"):
             token = self.data.vocabulary[most]
             message = (
-                f"the non-optimal token {token!r} occurs {often} times in the sentence, optimal "
-                f"tokens only {optimal}"
+                f"the non-optimal token {_quoted(token)} occurs {often} times in the sentence, "
+                f"optimal tokens only {optimal}"
             )
             self.frequent.kept.append(
                 Failure("optimal-token-outnumbered", (token,), (sample,), message)
             )
 
 
+def _quoted(token: str) -> str:
+    """A token for a message, cut where it is long."""
+    return repr(token if len(token) <= _SHOWN_LETTERS else token[: _SHOWN_LETTERS - 1] + "…")
+
+
 def _listed(tokens: Iterable[str]) -> str:
     """Tokens for a message, cut after ten."""
-    words = [repr(token) for token in tokens]
+    words = [_quoted(token) for token in islice(tokens, 11)]
     return ", ".join(words[:10]) + (", ..." if len(words) > 10 else "")
 
 

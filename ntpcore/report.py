@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from ntpcore import margin, order
 from ntpcore.checks import on_data
 from ntpcore.claims import MARKS, Check, Verdict
-from ntpcore.dataset import Dataset
+from ntpcore.dataset import Dataset, InputError
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
 
 MANY_PAIRS = 5000  # from here on, loading compiled code pays
 _LISTED = 12  # queries, tokens and witnesses that the text shows of each kind
+_MOST_ROLES = 20_000_000  # about 2 GB of them
 _CELLS = 24
 
 
@@ -85,9 +86,18 @@ def _columns(orders: Mapping[str, order.PartialOrder]) -> Mapping[str, margin.So
 
 
 def to_json(found: Answer) -> dict[str, object]:
-    """The object that `ntpcore check --json` prints; fractions are strings in lowest terms."""
+    """The object that `ntpcore check --json` prints; fractions are strings in lowest terms.
+
+    Raises:
+        InputError: it would name too many tokens.
+    """
     structure = found.structure
     data = structure.data
+    if len(data.vocabulary) * len(structure.orders or ()) > _MOST_ROLES:
+        raise InputError(
+            f"{data.name}: --json would give every token a role under every query, more than "
+            f"{_MOST_ROLES} in all; leave it out, or use a part of the data"
+        )
     return {
         "dataset": {
             "vocabulary": list(data.vocabulary),
@@ -161,6 +171,8 @@ def write_text(found: Answer, write: Write) -> None:
     """The answer for people; `write` takes a line and the role of it."""
     _write_data(found.structure, write)
     _write_assumption("Assumption 1 (realizable)", found.structure.realizable, found, write)
+    if not found.structure.realizable.holds:
+        write("  ntpcore repair finds the largest part of these data for which it holds", "faint")
     _write_assumption(
         "Assumption 3 (optimal tokens frequent)", found.structure.frequent, found, write
     )

@@ -110,7 +110,7 @@ def execute(parameters: Mapping[str, object]) -> Any:
         ) from None
     text = resources.files("ntpcore").joinpath("templates/report.md").read_text(encoding="utf-8")
     notebook = jupytext.reads(text, fmt="md:myst")
-    with tempfile.TemporaryDirectory(prefix="ntpcore-") as folder, _surroundings(Path(folder)):
+    with _temporary_folder() as folder, _surroundings(folder):
         try:
             return papermill.execute_notebook(
                 notebook,
@@ -119,7 +119,7 @@ def execute(parameters: Mapping[str, object]) -> Any:
                 kernel_name="python3",
                 progress_bar=False,
                 log_output=False,
-                cwd=folder,
+                cwd=str(folder),
                 execution_timeout=CELL_LIMIT,
             )
         except papermill.PapermillExecutionError as error:
@@ -135,10 +135,22 @@ def _failure(kind: str, text: str) -> InputError:
     """What to say of a notebook that did not run to its end."""
     if kind == "InputError":
         return InputError(text)
+    way_out = "Use a part of the data, or ntpcore check"
+    if kind == "OSError":
+        way_out = "Make room, or let TMPDIR name another folder for temporary files"
     return InputError(
-        f"the report could not be made ({kind}: {text}); nothing was written. Use a part of the "
-        "data, or ntpcore check"
+        f"the report could not be made ({kind}: {text}); nothing was written. {way_out}"
     )
+
+
+@contextlib.contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    """A folder for what only the making of a report needs; a disk without room is a message."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="ntpcore-", ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+    except OSError as error:
+        raise _failure("OSError", error.strerror or str(error)) from None
 
 
 @contextlib.contextmanager
@@ -219,8 +231,8 @@ def print_pdf(html: bytes, browser: str) -> bytes:
     Raises:
         InputError: the browser did not print it.
     """
-    with tempfile.TemporaryDirectory(prefix="ntpcore-") as folder:
-        page_file, target = Path(folder) / "report.html", Path(folder) / "report.pdf"
+    with _temporary_folder() as folder:
+        page_file, target = folder / "report.html", folder / "report.pdf"
         page_file.write_bytes(html)
         command = [browser, "--headless", "--disable-gpu", "--no-pdf-header-footer"]
         command += ["--no-first-run", "--disable-extensions", f"--user-data-dir={folder}/profile"]

@@ -91,7 +91,8 @@ def save(
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(
-            f"{path}: cannot be written ({reason}); name a file in a folder you may write to"
+            f"{path}: cannot be written ({reason}); make room, or name a file in a folder "
+            "you may write to"
         ) from None
 
 

@@ -9,11 +9,13 @@ import ast
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import jupytext
@@ -21,7 +23,7 @@ import nbformat
 import pytest
 from tiny_book import ROOT, build, build_command, clean_environment, make_tiny_book
 
-from tools import environment, html, lint, notebooks, serve
+from tools import bookkeeping, environment, html, lint, notebooks, serve
 from tools.imports import import_closure, imported_names
 from tools.inspect_site import Page
 from tools.lock import LockedError, lock
@@ -130,11 +132,88 @@ def test_a_missing_or_altered_executed_copy_is_made_again(tiny: Path) -> None:
     assert "They agree." not in (tiny / "_build/html/pages/second.html").read_text()
 
 
-def test_records_that_cannot_be_read_are_forgotten(tiny: Path) -> None:
-    (tiny / ".build/notebooks.json").write_text("{half a reco", encoding="utf-8")
+def flip(path: Path) -> None:
+    """Turn over one bit in the middle of a file."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+
+
+def cut(path: Path) -> None:
+    """Take away the second half of a file."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def replace_by_a_foreign_one(path: Path) -> None:
+    """Put something else of the same format in place of a file."""
+    path.write_text("[1]\n", encoding="utf-8")
+
+
+def empty(path: Path) -> None:
+    """Leave nothing of a file."""
+    path.write_bytes(b"")
+
+
+DAMAGES = (flip, cut, replace_by_a_foreign_one, empty)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("name", ["notebooks", "site"])
+def test_damaged_records_are_forgotten(
+    tiny: Path, name: str, damage: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tiny)
+    file = Path(f".build/{name}.json")
+    task = bookkeeping.Task("first" if name == "notebooks" else name, None)
+    assert bookkeeping.open_records(file).get_values(task.name)
+    damage(file)
+    records = bookkeeping.open_records(file)
+    assert records.get_values(task.name) == {}
+    records.save_success(task)  # and can be written anew
+    records.close()
+    assert json.loads(file.read_text().rpartition("\n")[0])
+
+
+def test_damaged_results_are_made_again(tiny: Path) -> None:
+    before = tree(tiny / "_build/html")
+    flip(tiny / "pages/first.ipynb")
+    cut(tiny / "_build/html/pages/second.html")
     done = build(tiny)
-    assert done.returncode == 0
-    assert "2 run, 0 skipped" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "first: ran: pages/first.ipynb was changed by hand" in done.stdout
+    assert "second: skipped: nothing changed" in done.stdout
+    assert "built: _build/html/pages/second.html was changed by hand" in done.stdout
+    assert tree(tiny / "_build/html") == before
+
+
+# Bytes that the disk still takes, in whichever file, and what the build then stumbles over.
+FULL = {
+    "at once": (100, "the system refused a file"),
+    "at a page": (2000, "make room on the disk"),
+}
+
+
+@pytest.mark.parametrize(("size", "message"), FULL.values(), ids=FULL)
+def test_a_full_disk_is_a_message_and_the_book_stays(tiny: Path, size: int, message: str) -> None:
+    before, pages = tree(tiny / "_build/html"), tree(tiny / "pages")
+    replace(tiny / "ntpcore/helper.py", '"""How many', '"""Number of')
+    done = subprocess.run(
+        build_command(),
+        cwd=tiny,
+        env=clean_environment(),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert tree(tiny / "_build/html") == before
+    assert {
+        name: len(text) for name, text in tree(tiny / "pages").items() if "unf" not in name
+    } == {name: len(text) for name, text in pages.items()}
 
 
 # Parameters

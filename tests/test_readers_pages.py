@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 from test_readers_api import ROOT
 
+from ntpcore import report_study
 from tools.source import code_cells, default_parameters
 
-PAGES = (
+OWN = (
+    "huang2024_s3_setup",
+    "huang2024_s4_algorithm",
     "huang2024_s4_realizable",
+    "huang2024_s5_loss",
+    "huang2024_s5_stage1",
     "huang2024_s5_stage2",
+    "huang2024_s6_generalization",
     "huang2024_s6_max_margin",
-    "readers_api",
-    "readers_realizable",
 )
-OWN = ("huang2024_s4_realizable", "huang2024_s5_stage2", "huang2024_s6_max_margin")
+PAGES = (*OWN, "readers_api", "readers_realizable")
 FILES = ("examples/five_tokens.jsonl", "examples/contradiction.txt", "examples/gettysburg.txt")
 
 
@@ -40,12 +45,31 @@ def test_the_last_section_of_a_page_shows_any_file(
     monkeypatch.chdir(ROOT)
     cells = cells_of(page)
     first = next(i for i, cell in enumerate(cells) if "data or " in cell)
+    assert not any("data or " in cell for cell in cells[first + 1 :])
     names: dict[str, object] = {"data": file, "steps": 20}
     exec("from ntpcore import dataset, margin, order, plots_report, report_study", names)
     for cell in cells[first:]:
         exec(cell, names)
     own = names["own"] if "own" in names else names["study"].structure  # type: ignore[attr-defined]
     assert own.data.name == file  # type: ignore[attr-defined]
+
+
+def test_a_page_says_in_a_sentence_why_there_is_nothing_to_train() -> None:
+    study = report_study.study(str(ROOT / "examples/contradiction.txt"), steps=5)
+    for answer in (report_study.training_table(study), report_study.prediction_table(study)):
+        assert "Nothing was trained: Assumption 1 fails" in answer._repr_html_()
+
+
+def test_the_list_of_pages_that_take_a_file_is_the_whole_list() -> None:
+    """Every page with such a parameter is in the list of the page Ten calls, and no other."""
+    taking = {
+        path.stem
+        for path in (ROOT / "notebooks").glob("*.md")
+        if "data" in default_parameters(code_cells(path.read_text(encoding="utf-8")))
+    }
+    listed = (ROOT / "notebooks/readers_api.md").read_text(encoding="utf-8")
+    listed = listed.partition("## Pages that take a file")[2]
+    assert set(re.findall(r"\]\((\w+)\.md\)", listed)) | {"readers_api"} == taking == set(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from doit.dependency import DatabaseException, Dependency, FileChangedChecker, JSONCodec, JsonDB
+from doit.dependency import Dependency, FileChangedChecker, JSONCodec, JsonDB
 from doit.task import Task
 
 State = Mapping[str, object]
@@ -16,19 +16,22 @@ State = Mapping[str, object]
 class Records(JsonDB):
     """doit's records in a JSON file that is replaced whole, so that no kill can leave half of it.
 
-    Records that cannot be read are forgotten: everything is then built anew.
+    A digest follows them in a line of its own. Records without it, or with another one, are damaged
+    or not ours, and forgotten: everything is then built anew.
     """
 
     def _load(self) -> object:
-        try:
-            return super()._load()
-        except DatabaseException:
+        content = Path(self.name).read_bytes()
+        text, _, said = content.rpartition(b"\n")
+        if said.decode(errors="replace") != hashlib.sha256(text).hexdigest():
             return {}
+        return self.codec.decode(text.decode("utf-8"))
 
     def dump(self) -> None:
         """Save the records."""
+        text = self.codec.encode(self._db).encode("utf-8")
         unfinished = Path(f"{self.name}.unfinished")
-        unfinished.write_text(self.codec.encode(self._db), encoding="utf-8")
+        unfinished.write_bytes(text + b"\n" + hashlib.sha256(text).hexdigest().encode())
         os.replace(unfinished, self.name)
 
 
@@ -81,19 +84,22 @@ def tracked_task(
         name: name of the task.
         action: function without arguments; may return a `TaskFailed`. None: the caller acts.
         inputs: files it reads.
-        targets: files it makes; a change of the first one by others makes it run again.
+        targets: files it makes; a change of any of them by others makes it run again.
         state: what else its result depends on.
     """
     targets = list(targets)
 
     def save() -> dict[str, object]:
-        return {"state": dict(state), "made": digest(targets[0])}
+        return {"state": dict(state), "made": made()}
+
+    def made() -> list[str]:
+        return [digest(path) for path in targets]
 
     def state_unchanged(task: Task, values: Mapping[str, object]) -> bool:
         return values.get("state") == state
 
     def result_unchanged(task: Task, values: Mapping[str, object]) -> bool:
-        return not targets[0].exists() or values.get("made") == digest(targets[0])
+        return not all(path.exists() for path in targets) or values.get("made") == made()
 
     task = Task(
         name,
@@ -126,7 +132,16 @@ def reasons(records: Dependency, task: Task, state: State) -> list[str]:
     words += [f"{name} is no longer used" for name in found.get("removed_file_dep", [])]
     words += [f"{name} changed" for name in sorted(found.get("changed_file_dep", []))]
     words = [word for word in words if word.removesuffix(" changed") not in added]
-    return words or [f"{task.targets[0]} was changed by hand"]
+    return words or [_altered(task, values)]
+
+
+def _altered(task: Task, values: Mapping[str, object]) -> str:
+    """Which of the files that the task made is no longer the one that it made."""
+    known = values.get("made")
+    known = known if isinstance(known, list) and len(known) == len(task.targets) else []
+    pairs = zip(task.targets, known, strict=False)
+    changed = [name for name, made in pairs if digest(Path(name)) != made]
+    return f"{(changed or task.targets)[0]} was changed by hand"
 
 
 def _state_changes(old: State, new: State) -> list[str]:

@@ -51,8 +51,8 @@ def main(arguments: list[str]) -> int:
     os.chdir(ROOT)
     display = Display()
     variables, environment = given_variables(os.environ), dict(os.environ)
-    isolate(ROOT, BUILD)
     try:
+        isolate(ROOT, BUILD)
         with lock(BUILD / "lock"):
             for target in (BOOK, PAGE_SITE):
                 if recover(target):
@@ -66,6 +66,15 @@ def main(arguments: list[str]) -> int:
     except (LockedError, SiteError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        where = "" if error.filename is None else f"{error.filename}: "
+        print(
+            f"error: the system refused a file ({where}{error.strerror or error}); make room on "
+            "the disk and build again. The last good book is in place",
+            file=sys.stderr,
+            flush=True,
+        )
+        os._exit(1)  # not waiting for kernels: they end with this process
     except KeyboardInterrupt:
         print("stopped; the last good book is in place", file=sys.stderr, flush=True)
         os._exit(130)  # not waiting for kernels: they end with this process

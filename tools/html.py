@@ -46,6 +46,7 @@ SHAPING = tuple(
         "tools/playground.py",
         "tools/prose.py",
         "tools/published.py",
+        "tools/reference.py",
         "tools/slim.py",
         "tools/source.py",
         "tools/statements.py",

@@ -97,6 +97,8 @@ def page_task(page: str, folder: Path, parameters: Parameters) -> Task:
             execute(source, folder / f"{page}.ipynb", failed, parameters)
         except NotebookError as problem:
             return TaskFailed(str(problem), report=True)
+        except OSError as error:
+            return TaskFailed(f"{page}: {error}; make room on the disk", report=True)
         return None
 
     return tracked_task(page, action, inputs(page), [folder / f"{page}.ipynb"], state(parameters))

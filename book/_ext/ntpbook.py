@@ -34,7 +34,7 @@ from tools.prose import ROLE
 Rows = dict[str, dict[str, Any]]
 EXTENSIONS = (
     "ledger", "math", "papers", "previews", "equations", "proofs", "glossary", "downloads", "offline",
-    "playground",
+    "playground", "reference",
 )  # fmt: skip
 logger = logging.getLogger(__name__)
 

@@ -57,9 +57,8 @@ def browser() -> Iterator[Browser]:
 
 
 def opened(browser: Browser, address: str, script: str = SCRIPT, **options: Any) -> Page:
-    """A page without its mathematics, which takes time, and with this script for figures."""
+    """A page with this script for figures."""
     page = browser.new_context(**{"viewport": WIDE, **options}).new_page()
-    page.route("**/mathjax/**", lambda route: route.abort())
     page.route("**/figures.js*", lambda route: serve(route, script))
     page.goto(address, wait_until="load")
     return page

@@ -7,7 +7,6 @@ by words (`tools/statements.py`).
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +74,6 @@ def write_previews(app: Sphinx, problem: Exception | None) -> None:
     for entry in found:
         (folder / f"{entry.name}.js").write_text(preview_script(entry), encoding="utf-8")
     (folder.parent / "statements.js").write_text(search_script(found), encoding="utf-8")
-    config = json.dumps(app.config.mathjax3_config or {}, sort_keys=True)
-    text = f"window.MathJax = window.MathJax || {config};\n"
-    (folder / "mathjax.js").write_text(text, encoding="utf-8")
 
 
 def search_by_statement(

@@ -31,12 +31,14 @@
     return known.get(name);
   };
 
-  const drawFormulas = async element => {
-    if (!element.querySelector(".math")) return;
-    if (!window.MathJax) await load(`${FOLDER}mathjax.js`);
-    if (!window.MathJax.startup) await load(`${ROOT}_static/mathjax/mathjax.js`);
-    await window.MathJax.startup.promise;
-    await window.MathJax.typesetPromise([element]);
+  // Pages without formulas of their own do not have the style sheet for them.
+  const styleFormulas = () => {
+    if (!box.querySelector("math") || document.querySelector('link[href*="maths.css"]')) return;
+    const style = document.createElement("link");
+    style.rel = "stylesheet";
+    style.href = `${ROOT}_static/maths.css`;
+    style.onload = () => { if (shownFor) place(shownFor); };
+    document.head.append(style);
   };
 
   // The name of what a link leads to, if a preview of it helps: not for what is in view already.
@@ -109,9 +111,8 @@
       link.removeAttribute("title");
       if (!link.textContent.trim()) link.setAttribute("aria-label", link.dataset.title);
     }
+    styleFormulas();
     place(link);
-    await drawFormulas(box);
-    if (shownFor === link) place(link);
   };
 
   const closeSoon = () => {

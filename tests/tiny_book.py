@@ -20,6 +20,7 @@ COPIED = (
     "ntpcore/catalogue_tian2023.py",
     "ntpcore/claims.py",
     "ntpcore/dependencies.py",
+    "ntpcore/layout.py",
     "ntpcore/tables.py",
     "package-lock.json",
     "pyproject.toml",

@@ -93,11 +93,11 @@ def test_rules_that_cannot_match_go(selector: str) -> None:
 
 
 def test_a_slim_sheet_keeps_order_conditions_and_quotations() -> None:
-    css = """/* c */ .one, .gone { color : red; content: "a;  b" } .gone { x: y }
+    css = """/* c */ .one, .gone { color: red; content: "a;  b" } .gone { x: y }
     @media print { .gone { x: y } .two { --a: 1; top: 0 } } @media screen { .gone { x: y } }
     @font-face { font-family: F; src: url("f.woff") }"""
     assert slim(css, USED).split("\n") == [
-        '.one{color :red;content:"a;  b"}', "@media print{.two{--a:1;top:0}", "}",
+        '.one{color:red;content:"a;  b"}', "@media print{.two{--a:1;top:0}", "}",
         '@font-face { font-family:F;src:url("f.woff")}', "",
     ]  # fmt: skip
 

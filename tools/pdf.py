@@ -118,7 +118,11 @@ def chapter(html: str, page: str, pages: Mapping[str, str], up: str) -> str:
     def move(found: re.Match[str]) -> str:
         name, value = found[1], unescape(found[2])
         if name == "src":
-            moved = value if ":" in value else posixpath.join(up, folder, value)
+            moved = (
+                value
+                if ":" in value
+                else f"{up}/{posixpath.normpath(posixpath.join(folder, value))}"
+            )
         elif name != "href":
             moved = " ".join(f"{slug(page)}--{one}" for one in value.split())
         else:

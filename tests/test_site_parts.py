@@ -98,7 +98,7 @@ def test_a_slim_sheet_keeps_order_conditions_and_quotations() -> None:
     @font-face { font-family: F; src: url("f.woff") }"""
     assert slim(css, USED).split("\n") == [
         '.one{color:red;content:"a;  b"}', "@media print{.two{--a:1;top:0}", "}",
-        '@font-face { font-family:F;src:url("f.woff")}', "",
+        '@font-face{font-family:F;src:url("f.woff")}', "",
     ]  # fmt: skip
 
 

@@ -142,6 +142,13 @@ def test_a_page_loads_what_it_uses() -> None:
     assert "ledger.js" in drop_needless(html + '<div class="ntp-ledger-all"></div>')
 
 
+def test_no_page_shows_the_text_of_a_script(book: Path) -> None:
+    bare = re.compile(r"<script\b.*?</script>", re.DOTALL)
+    assert "requestKernel" in bare.sub("", "<p>x</p>{ requestKernel: true }</script>")
+    for page in sorted(book.glob("*/*.html")):
+        assert "requestKernel" not in bare.sub("", page.read_text(encoding="utf-8")), page.name
+
+
 def test_files_bear_a_mark_of_what_they_hold() -> None:
     html = '<link href="../_static/a.css?digest=old"><script src="_static/b.js?v=1"></script>'
     assert mark_versions(html, {"a.css": "x"}) == html  # names are those within the site

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import environment
+from benchmarks import environment, pages
 from benchmarks.instances import problem_of, random_graph, random_samples
 from benchmarks.peers import STAGE_2
 from ntpcore import (
@@ -43,6 +43,7 @@ from ntpcore import (
 )
 from ntpcore.problem import from_dataset
 from ntpcore.scansnap import experiments
+from tools.html import toc_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results.json"
@@ -425,6 +426,19 @@ def book_row(what: str, seconds: float, limit: float, folder: Path) -> Row:
     return row("make book", what, peer, seconds if built else None, limit, "s", 1.0)
 
 
+def page_rows(tiny: bool) -> Iterator[Row]:
+    """First render of the built book with a processor four times slower, and what moves then."""
+    if tiny:
+        return
+    found = pages.measure(ROOT / "_build" / "html", toc_pages(ROOT / "_toc.yml"))
+    peer = "limit" if found else "limit (no built book, or no browser)"
+    size = f"first visit, processor {pages.SLOWER} times slower"
+    values = found or (None, None, None)
+    cases = (("median page", 1.0, "s"), ("slowest page", 1.0, "s"), ("layout shift", 0.1, ""))
+    for (what, limit, unit), value in zip(cases, values, strict=True):
+        yield row(f"first render, {what}", size, peer, value, limit, unit, 1.0)
+
+
 def machine() -> dict[str, str]:
     """What the numbers were measured on."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -463,6 +477,7 @@ def main(arguments: list[str]) -> int:
         horizon_rows,
         start_rows,
         book_rows,
+        page_rows,
         memory_rows,
     )
     results: dict[str, Any] = {

@@ -43,9 +43,9 @@ DARK = """() => {
 
 
 def all_pages() -> list[str]:
-    """Every page that the site must have, in the order of the book."""
+    """Every page of the site in the order of the book; index.html only leads to the first."""
     sources = sorted({source.page for source in find_sources().values()})
-    return [*toc_pages(ROOT / "_toc.yml"), *sources, "index", "search", "genindex", "prf-prf"]
+    return [*toc_pages(ROOT / "_toc.yml"), *sources, "search", "genindex"]
 
 
 def look_at(

@@ -86,7 +86,7 @@ def known() -> dict[str, set[str]]:
 
 
 def test_the_site_has_the_pages_that_it_should_and_no_others(book: Path) -> None:
-    assert sorted(read_site(book)) == sorted(f"{page}.html" for page in PAGES)
+    assert sorted(read_site(book)) == sorted(["index.html", *(f"{page}.html" for page in PAGES)])
     assert len(toc_pages(ROOT / "_toc.yml")) == len(set(toc_pages(ROOT / "_toc.yml")))
 
 

@@ -15,6 +15,8 @@ import yaml
 
 from ntpcore.catalogue import CATALOGUE
 from tools.inspect_site import problems
+from tools.maths import FONT, TEMML
+from tools.node import NodeError, find_module, find_node
 from tools.outputs import read_checks, read_downloads
 from tools.published import FILE, SCHEMA, publish, to_text
 from tools.slim import slim_site
@@ -41,6 +43,7 @@ SHAPING = tuple(
         "tools/maths.cjs",
         "tools/maths.py",
         "tools/networkx_init.py",
+        "tools/node.py",
         "tools/outputs.py",
         "tools/pictures.py",
         "tools/playground.py",
@@ -107,6 +110,12 @@ def build_site(pages: Path, target: Path) -> None:
     Raises:
         SiteError: Sphinx warned or failed, or the output is not as it must be.
     """
+    try:
+        find_node()
+        find_module(Path(), TEMML)
+        find_module(Path(), FONT)
+    except NodeError as error:
+        raise SiteError(str(error)) from None
     shutil.rmtree(STAGE, ignore_errors=True)
     stage_sources(pages)
     run_sphinx()

@@ -32,6 +32,9 @@ RESTS = re.compile(
 )
 ATTRIBUTE = re.compile(r'\b(id|href|src|for|aria-labelledby|aria-describedby|headers)="([^"]*)"')
 LOOKS = re.compile(r'<link\b[^>]*\bhref="([^"]+\.css)[^"]*"[^>]*>')
+FORMULA = re.compile(r"<math(.*?</math>)", re.DOTALL)
+CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
+SPAN = re.compile(r"</?span[^>]*>")
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 EDITION = re.compile(r'<p class="ntp-edition">.*?</p>\n?', re.DOTALL)
 
@@ -108,12 +111,18 @@ def chapter(html: str, page: str, pages: Mapping[str, str], up: str) -> str:
     body = re.sub(r"<details\b(?![^>]*\bopen\b)", "<details open", body)
     body = re.sub(r"<script\b.*?</script>", "", body, flags=re.DOTALL)
     body = body.replace(' loading="lazy" decoding="async"', "")
+    body = FORMULA.sub(_as_one, body)
+    body = CODE.sub(lambda code: SPAN.sub("", code[0]), body)
     folder = posixpath.dirname(page)
 
     def move(found: re.Match[str]) -> str:
         name, value = found[1], unescape(found[2])
         if name == "src":
-            moved = value if ":" in value else posixpath.join(up, folder, value)
+            moved = (
+                value
+                if ":" in value
+                else f"{up}/{posixpath.normpath(posixpath.join(folder, value))}"
+            )
         elif name != "href":
             moved = " ".join(f"{slug(page)}--{one}" for one in value.split())
         else:
@@ -123,6 +132,12 @@ def chapter(html: str, page: str, pages: Mapping[str, str], up: str) -> str:
         return f'{name}="{escape(moved)}"'
 
     return f'<section class="ntp-chapter" id="{slug(page)}">{ATTRIBUTE.sub(move, body)}</section>'
+
+
+def _as_one(formula: re.Match[str]) -> str:
+    """A formula as one thing with a text: each sign for itself makes the PDF twice as large."""
+    text = " ".join(re.sub(r"<[^>]*>", " ", formula[0]).split())
+    return f'<math role="img" aria-label="{text}"{formula[1]}'
 
 
 def _article(html: str, page: str) -> str:

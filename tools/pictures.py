@@ -21,7 +21,7 @@ def smaller(svg: str) -> str:
 
     def path(found: re.Match[str]) -> str:
         numbers = NUMBER.sub(lambda number: short(number[0]), found[1])
-        return f'd="{AROUND.sub(lambda letter: letter[1], numbers)}"'
+        return f'd="{AROUND.sub(lambda letter: letter[1], numbers).strip()}"'
 
     svg = PATH.sub(path, METADATA.sub("", svg))
     svg = PLACES.sub(lambda found: f'{found[1]}="{short(found[2])}"', svg)

@@ -50,6 +50,7 @@ STACK = {
 REPEATED = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL)
 # This button says more than "Search", so that name must go: its text is its name.
 SEARCH = 'class="btn search-button-field search-button__button" title="Search" aria-label="Search"'
+FIELD = 'id="search-input"'  # on every page, and on the search page once more
 LOADING = re.compile(
     r'<script\b[^>]*\bsrc="([^"]+)"[^>]*>\s*</script>\n?|<link\b[^>]*\bhref="([^"]+)"[^>]*>\n?'
 )
@@ -107,6 +108,8 @@ def put_off_drawings(html: str, page: Path, site: Path) -> str:
 def drop_needless(html: str) -> str:
     """A page without the scripts and style sheets that it has no use for."""
     html = REPEATED.sub("", html).replace(SEARCH, SEARCH.partition(" aria-label")[0])
+    first, sign, rest = html.partition(FIELD)
+    html = first + sign + rest.replace(FIELD, 'id="search-input-here"')
     bare = LOADING.sub("", html)
 
     def judge(found: re.Match[str]) -> str:

@@ -29,10 +29,11 @@ ICONS = {
     "external-link": 0xF35D, "search-minus": 0xF010,
 }  # fmt: skip
 DROPPED = ("vendor", "sphinx-thebe.js", "sphinx-thebe.css", "locales", "play-solid.svg")
+# What a script holds goes before its tag: else its text would stand on the page.
 ELEMENTS = re.compile(
-    r"<(?:script|link)\b[^>]*(?:fontawesome|thebe)[^>]*>(?:\s*</script>)?"
-    r"|<script(?: type=\"text/x-thebe-config\")?>"
-    r"(?:(?!</script>).)*(?:[Tt]hebe|kernelName)(?:(?!</script>).)*</script>",
+    r"<script(?: type=\"text/x-thebe-config\")?>"
+    r"(?:(?!</script>).)*(?:[Tt]hebe|kernelName|requestKernel)(?:(?!</script>).)*</script>"
+    r"|<(?:script|link)\b[^>]*(?:fontawesome|thebe)[^>]*>(?:\s*</script>)?",
     re.DOTALL,
 )
 

@@ -95,7 +95,7 @@ def median(
 def ask(peer: str, seconds: float, arrays: Arrays) -> dict[str, Any]:
     """What a peer measures, in a process of its own."""
     with tempfile.NamedTemporaryFile(suffix=".npz") as file:
-        np.savez(file.name, **arrays)
+        np.savez(file.name, allow_pickle=False, **arrays)
         script = str(ROOT / "benchmarks" / "peers.py")
         command = [str(environment.PYTHON), script, peer, file.name, str(seconds)]
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -17,7 +18,8 @@ with atheris.instrument_imports(include=READERS, enable_loader_override=False):
 
 def main(target: str, count: str) -> None:
     """Run so many inputs; libFuzzer ends the process, with an exit code if one broke something."""
-    with tempfile.TemporaryDirectory(prefix="ntpcore-fuzz-") as folder:
+    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="ntpcore-fuzz-", dir=shared) as folder:
         seeds = Path(folder) / "corpus"
         seeds.mkdir()
         for number, content in enumerate(fuzz_targets.corpus(target)):

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -75,19 +72,19 @@ def show_modules(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         return
     for module in MODULES:
         file = Path(f"ntpcore/{module}.py")
-        html = highlight(file.read_text(encoding="utf-8"), PythonLexer(), HtmlFormatter())
-        lines = html.split("\n")
+        code = app.builder.highlighter.highlight_block(  # type: ignore[attr-defined]
+            file.read_text(encoding="utf-8"), "python", linenos=False
+        )
+        head, _, rest = code.partition("<pre>")
+        lines = rest.split("\n")
         for entry in entries(file):
             anchor = f'<span id="{escape(entry.name)}" class="ntp-anchor"></span>'
-            where = entry.line - 1
-            head = '<div class="highlight"><pre>'
-            before, after = ("", lines[where])
-            if after.startswith(head):
-                before, after = head, after[len(head) :]
-            lines[where] = before + anchor + after
-        title = f"Code of ntpcore.{module}"
-        body = f'<article class="bd-article"><h1>{title}</h1>' + "\n".join(lines) + "</article>"
-        yield f"{FOLDER}/{module}", {"title": title, "body": body}, "page.html"
+            lines[entry.line - 1] = anchor + lines[entry.line - 1]
+        body = (
+            f"<h1>{escape(module)}</h1><p>The file <code>{escape(file.as_posix())}</code>.</p>"
+            f"{head}<pre>{chr(10).join(lines)}"
+        )
+        yield f"{FOLDER}/{module}", {"title": module, "body": body, "parents": []}, "page.html"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

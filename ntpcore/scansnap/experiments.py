@@ -230,7 +230,7 @@ def _save(stream: Stream, folder: Path) -> None:
     part = target.with_name(f"{target.name}.{os.getpid()}.{id(stream)}.part")
     try:
         with part.open("wb") as file:
-            np.savez(file, losses=stream.losses, Z=stream.Z)
+            np.savez(file, allow_pickle=False, losses=stream.losses, Z=stream.Z)
         os.replace(part, target)
     finally:
         with contextlib.suppress(FileNotFoundError):

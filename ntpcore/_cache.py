@@ -54,7 +54,7 @@ class _SoundFiles(IndexDataCacheFile):  # type: ignore[misc]
         return super()._load_data(name)
 
 
-class SoundCache(FunctionCache):  # type: ignore[misc]
+class SoundCache(FunctionCache):
     """The cache of one function.
 
     Raises:

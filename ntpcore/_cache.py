@@ -19,7 +19,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 _SIZE = hashlib.sha256().digest_size
 
 
-class _SoundFiles(IndexDataCacheFile):  # type: ignore[misc]
+class _SoundFiles(IndexDataCacheFile):
     """The files of one function: data before index, and a digest behind both."""
 
     def save(self, key: object, data: object) -> None:
@@ -54,7 +54,7 @@ class _SoundFiles(IndexDataCacheFile):  # type: ignore[misc]
         return super()._load_data(name)
 
 
-class SoundCache(FunctionCache):  # type: ignore[misc]
+class SoundCache(FunctionCache):
     """The cache of one function.
 
     Raises:

@@ -522,11 +522,6 @@ def _write(text: str) -> None:
         print(text, end="", flush=True)
     except BrokenPipeError:
         _drop_output()
-    except OSError as error:
-        _drop_output()
-        raise dataset.InputError(
-            f"the answer cannot be written ({error.strerror}); make room, or send it somewhere else"
-        ) from None
 
 
 def _drop_output() -> None:
@@ -574,12 +569,11 @@ def main() -> None:
         raise SystemExit(2) from None
     except OSError as error:
         _drop_output()
-        where = "" if error.filename is None else f"{error.filename}: "
-        text = f"{where}{error.strerror or error}"
-        print(
-            f"ntpcore: the system refused a file ({report.show_name(text)}); make room on the disk",
-            file=sys.stderr,
-        )
+        text = f"the answer cannot be written ({error.strerror})"  # to standard output
+        if error.filename is not None:
+            text = f"the system refused {error.filename} ({error.strerror})"
+        text = report.show_name(text)
+        print(f"ntpcore: {text}; make room, or send it somewhere else", file=sys.stderr)
         raise SystemExit(2) from None
     except MemoryError:
         print("ntpcore: the data do not fit into memory; use a part of them", file=sys.stderr)

@@ -20,6 +20,14 @@ from ntpcore.tables import Table
 from ntpcore.training import STEPS, Settings
 
 MOST = 40  # rows of a table
+# What the rules of Assumption 1 mean, in words, after how often each is broken.
+RULES = {
+    "collocation-missing": "tokens start no sentence: nothing says what follows them alone",
+    "collocation-ambiguous": "tokens are followed by different ones where they start a sentence",
+    "collocation-not-injective": "tokens share their next token with another one",
+    "next-token-unexplained": "samples have a next token that belongs to no token of the sentence",
+    "confused-token": "times a token must win and lose under the same query",
+}
 _WORDS = 12  # tokens that a cell spells out
 _PACKAGES = ("ntpcore", "numpy", "networkx", "numba", "matplotlib", "papermill")
 
@@ -130,11 +138,13 @@ def summary(given: Study) -> Page:
     if realizable.holds:
         lines.append("✔ Assumption 1 holds: the theory applies to these data.")
     else:
-        failures = sum((realizable.counts or {}).values())
+        counts = realizable.counts or {}
         lines.append(
-            f"✘ Assumption 1 fails in {failures} places, so that no theorem on training speaks of "
-            "these data as a whole."
+            f"✘ Assumption 1 fails in {sum(counts.values())} places, so that no theorem on "
+            "training speaks of these data as a whole. Nearly every natural text fails it: it asks "
+            "each token for one next token of its own."
         )
+        lines += [f"Of these: {count} {RULES[rule]}." for rule, count in counts.items()]
     if given.part is not None:
         share, most = given.part.share, given.part.bound / given.part.table.weight
         lines.append(

@@ -102,6 +102,14 @@ def test_data_that_fail_show_witnesses_and_what_to_drop() -> None:
     assert plots_report.draw_matrix(study) is None
 
 
+def test_every_rule_of_assumption_1_is_explained_in_words() -> None:
+    code = (ROOT / "ntpcore/order.py").read_text(encoding="utf-8")
+    rules = set(re.findall(r'\bfailures\.note\("([\w-]+)"\)', code))
+    assert rules == set(report_study.RULES)
+    study = report_study.study(CONTRADICTION, name="contradiction.txt", steps=10)
+    assert "Of these: 2 times a token must win" in report_study.summary(study)._repr_html_()
+
+
 def test_data_that_compare_nothing_say_so(tmp_path: Path) -> None:
     (tmp_path / "flat.txt").write_text("a b\nb a\n")
     study = report_study.study(str(tmp_path / "flat.txt"), name="flat.txt", steps=10)

@@ -18,7 +18,14 @@ MODULES = (
 )
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Source):[ ]?(.*)$")
 _ITEM = re.compile(r"^(\w[\w, ]*): (.+)$", re.DOTALL)
-_STATEMENT = re.compile(r"(huang2024|tian2023), ((?:Appendix \w+, )?(?:\w+ )?\(?\d+\)?)")
+_STATEMENT = re.compile(r"(huang2024|tian2023), (\w+?)s? (\(\d+\)|\d+(?:\.\d)?)")
+# Pages of sections that docstrings name where no numbered statement is meant.
+SECTIONS = {
+    "section 3": "huang2024_s3_setup",
+    "section 4.1": "huang2024_s4_realizable",
+    "section 4.2": "huang2024_s4_algorithm",
+    "section 7": "huang2024_s7_experiment",
+}
 
 
 @dataclass(frozen=True)
@@ -105,11 +112,12 @@ def item(paragraph: str) -> tuple[str, str]:
     return (match[1], match[2]) if match else ("", paragraph)
 
 
-def statements(text: str, catalogue: Iterable[Claim]) -> list[tuple[str, Claim]]:
-    """The numbered statements that a docstring names and the book treats, with what names them."""
-    known: dict[tuple[str, str], Claim] = {}
+def statements(text: str, catalogue: Iterable[Claim]) -> list[tuple[str, str]]:
+    """What a docstring names of the papers and the book treats: the words, and page#place."""
+    known = {f"huang2024 {name}": page for name, page in SECTIONS.items()}
     for claim in catalogue:
         if claim.page is not None:
-            known.setdefault((claim.label.partition("-")[0], claim.number), claim)
-    named = [(match[0], (match[1], match[2])) for match in _STATEMENT.finditer(text)]
-    return [(words, known[key]) for words, key in named if key in known]
+            name = f"{claim.label.partition('-')[0]} {claim.number.lower()}"
+            known.setdefault(name, f"{claim.page}#{claim.label}")
+    found = {match[0]: " ".join(match.groups()).lower() for match in _STATEMENT.finditer(text)}
+    return [(words, known[name]) for words, name in found.items() if name in known]

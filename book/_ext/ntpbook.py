@@ -2,9 +2,9 @@
 
 Roles `verdict` and `result` and the directive `verdict-card` show what the checks gave; nothing is
 typed. Every statement gets a badge, and every verdict what it rests on and a link to its code.
-The ledger, formulas, previews, proofs, equations, the glossary, the playground and what makes the site
-work offline have extensions of their own, which this one loads. The rest makes ids unique that the
-stack repeats.
+The ledger, formulas, previews, proofs, equations, the glossary, the playground and what makes the
+site work offline have extensions of their own, which this one loads. The rest makes ids unique that
+the stack repeats.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from tools.prose import ROLE
 
 Rows = dict[str, dict[str, Any]]
 EXTENSIONS = (
-    "ledger", "math", "papers", "previews", "equations", "proofs", "glossary", "downloads", "offline",
-    "playground", "reference",
+    "ledger", "math", "papers", "previews", "equations", "proofs", "glossary", "downloads",
+    "offline", "playground", "reference",
 )  # fmt: skip
 logger = logging.getLogger(__name__)
 

@@ -59,10 +59,12 @@ class Reference(SphinxDirective):
     def words(self, text: str) -> str:
         """A text with its code set as code, and numbered statements as links."""
         html = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
-        for named, claim in statements(text, CATALOGUE):
-            page = self.env.app.builder.get_relative_uri(self.env.docname, f"pages/{claim.page}")
-            link = f'<a href="{escape(page)}#{escape(claim.label)}">{escape(named)}</a>'
-            html = html.replace(escape(named, quote=False), link, 1)
+        for named, place in statements(text, CATALOGUE):
+            page, _, anchor = place.partition("#")
+            address = self.env.app.builder.get_relative_uri(self.env.docname, f"pages/{page}")
+            address += f"#{anchor}" if anchor else ""
+            link = f'<a href="{escape(address)}">{escape(named)}</a>'
+            html = html.replace(escape(named, quote=False), link)
         return html
 
 

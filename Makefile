@@ -95,6 +95,9 @@ lock:
 	  --no-annotate --python-version 3.11 --custom-compile-command "make lock" \
 	  --output-file tools/nodejs-requirements.txt -
 	npm update --package-lock-only --ignore-scripts --no-audit --no-fund
+	$(PYTHON) -c "import json; lock = json.load(open('package-lock.json')); \
+	  [one.pop('funding', None) for one in lock['packages'].values()]; \
+	  open('package-lock.json', 'w').write(json.dumps(lock, indent=2) + '\n')"
 
 clean:
 	rm -rf _build .build pages .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

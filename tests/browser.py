@@ -8,11 +8,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, Playwright, Route
+
+from tools.serve import Packing
 
 NO_BROWSER = "no Chromium or Chrome on this machine"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -89,8 +91,8 @@ class Seen:
     poor: list[str] = field(default_factory=list)
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serve files without a line for each."""
+class Quiet(Packing):
+    """Serve files as `make serve` does, without a line for each."""
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -13,6 +14,12 @@ import pytest
 from axe import NO_AXE
 from browser import NO_BROWSER, serve
 from tiny_book import ROOT, build_command, clean_environment
+
+
+# A shell that runs the tests in the background makes them deaf to Ctrl-C, and so the processes that
+# they start, some of which must hear it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, Page, Request, Route
 
 from tools.checksources import find_sources
 from tools.html import toc_pages
+from tools.reference import MODULES
 
 ROOT = Path(__file__).parent.parent
 WIDE = {"width": 1440, "height": 900}
@@ -45,7 +46,8 @@ DARK = """() => {
 def all_pages() -> list[str]:
     """Every page of the site in the order of the book; index.html only leads to the first."""
     sources = sorted({source.page for source in find_sources().values()})
-    return [*toc_pages(ROOT / "_toc.yml"), *sources, "search", "genindex"]
+    modules = [f"source/api/{module}" for module in MODULES]
+    return [*toc_pages(ROOT / "_toc.yml"), *sources, *modules, "search", "genindex"]
 
 
 def look_at(

@@ -16,7 +16,7 @@ SHIFTS = """() => new Promise(done => {
 
 
 def shift_and_weight(browser: Browser, address: str) -> tuple[float, int]:
-    """Layout shift and bytes received, with empty cache, as sent by a server that packs nothing.
+    """Layout shift and bytes received, with empty cache, as `make serve` sends them, packed.
 
     Figures far below the window are not counted: they come when the reader comes near.
     """

@@ -86,7 +86,11 @@ def show_modules(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
             f"<h1>{escape(module)}</h1><p>The file <code>{escape(file.as_posix())}</code>.</p>"
             f"{head}<pre>{chr(10).join(lines)}"
         )
-        yield f"{FOLDER}/{module}", {"title": module, "body": body, "parents": []}, "page.html"
+        yield (
+            f"{FOLDER}/{module}",
+            {"title": f"{module}.py", "body": body, "parents": []},
+            "page.html",
+        )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

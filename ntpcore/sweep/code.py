@@ -9,8 +9,10 @@ from pathlib import Path
 
 # A test compares this list with what `ntpcore.sweep.one` imports, directly or through others.
 MODULES = (
+    "_cache",
     "_fast",
     "_kernel",
+    "_packing",
     "asymptotics",
     "bounds",
     "catalogue",

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -84,13 +85,21 @@ def guided(counts: dict[str, int]) -> dict[str, int]:
     if not fuzz_environment.set_up():
         print("fuzz: !!! ATHERIS DID NOT RUN: it cannot be installed here !!!", flush=True)
         return {}
+    executed = {}
     for target, count in counts.items():
+        print(f"fuzz: {target}: {count} by atheris", flush=True)
         command = [str(fuzz_environment.PYTHON), "-m", "tools.fuzz_guided", target, str(count)]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *libraries()])}
-        done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
-        if done.returncode:
-            raise SystemExit(f"fuzz: atheris broke {target}; see the lines above")
-    return counts
+        environment["NUMBA_DISABLE_JIT"] = "1"  # compiled loops cannot be followed
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        said = done.stdout + done.stderr
+        ran = re.search(r"stat::number_of_executed_units:\s*(\d+)", said)
+        if done.returncode or ran is None:
+            raise SystemExit(f"{said[-4000:]}\nfuzz: atheris broke {target}; see the lines above")
+        executed[target] = int(ran[1])
+    return executed
 
 
 def libraries() -> list[str]:
@@ -153,6 +162,7 @@ def in_memory() -> str | None:
 def main() -> int:
     """Run everything, and write down what ran."""
     began = time.monotonic()
+    reached = guided(GUIDED)
     with tempfile.TemporaryDirectory(prefix="ntpcore-fuzz-", dir=in_memory()) as folder:
         for target, count in MUTATED.items():
             print(f"fuzz: {target}: {count} mutations", flush=True)
@@ -164,7 +174,6 @@ def main() -> int:
             print(f"fuzz: {target}: {IMAGINED[target]} by hypothesis", flush=True)
             imagined(target, feed, IMAGINED[target])
         slow = {name: growth(name, folder, 100_000) for name in GROWING}
-    reached = guided(GUIDED)
     counts = {"mutations": MUTATED, "hypothesis": IMAGINED, "atheris": reached}
     total = sum(sum(one.values()) for one in counts.values())
     found = {

@@ -26,7 +26,13 @@ def main(target: str, count: str) -> None:
             (seeds / str(number)).write_bytes(content)
         path = str(Path(folder) / "data")
         run = fuzz_targets.TARGETS[target]
-        options = [f"-runs={count}", "-max_len=4000", "-seed=1", "-timeout=60", "-verbosity=0"]
+        options = [
+            f"-runs={count}",
+            "-max_len=4000",
+            "-seed=1",
+            "-timeout=60",
+            "-print_final_stats=1",
+        ]
         options += [f"-artifact_prefix={tempfile.gettempdir()}/ntpcore-fuzz-"]
         atheris.Setup([sys.argv[0], *options, str(seeds)], lambda content: run(path, content))
         atheris.Fuzz()

@@ -15,7 +15,6 @@ from axe import NO_AXE
 from browser import NO_BROWSER, serve
 from tiny_book import ROOT, build_command, clean_environment
 
-
 # A shell that runs the tests in the background makes them deaf to Ctrl-C, and so the processes that
 # they start, some of which must hear it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -19,7 +19,7 @@ from tools.html import toc_pages
 
 GROUPS = 10  # so that two processes share the work
 PAGES = all_pages()
-# Pages of code differ in nothing but their text: axe-core judges every sixth of them, and all others.
+# Pages of code differ in nothing but their text: of them axe-core judges every sixth, else all.
 CODE = [at for at, page in enumerate(PAGES) if page.startswith("source/")]
 JUDGED = {*range(len(PAGES))} - {*CODE} | {*CODE[::6]}
 MEDIAN = 300_000  # bytes

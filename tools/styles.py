@@ -28,6 +28,8 @@ GIVEN = re.compile(
     r"(?:classList\.(?:add|toggle|replace)\(|classList\s*=|className\s*\+?=|\.id\s*="
     r"|setAttribute\(\s*['\"](?:class|id)['\"]\s*,)([^;)]*)"
 )
+# Where a script puts a name together: ntp-${role}.
+BEGUN = re.compile(r"([A-Za-z][\w-]*-)\$\{")
 ASKED = re.compile(r"var\(\s*(--[\w-]+)")
 
 
@@ -38,10 +40,12 @@ class Used:
     Attributes:
         names: classes and ids of the pages, and every word of the scripts.
         tags: elements of the pages, and every word of the scripts.
+        begun: how names begin that scripts put together.
     """
 
     names: frozenset[str]
     tags: frozenset[str]
+    begun: tuple[str, ...] = ()
 
 
 def used_by(pages: Iterable[str], scripts: Iterable[str], stack: Iterable[str]) -> Used:
@@ -58,18 +62,21 @@ def used_by(pages: Iterable[str], scripts: Iterable[str], stack: Iterable[str]) 
         for double, single in NAMES.findall(page):
             names.update((double or single).split())
         tags.update(tag.lower() for tag in TAGS.findall(page))
-    words = {word for script in scripts for word in WORD.findall(script)}
+    own = list(scripts)
+    words = {word for script in own for word in WORD.findall(script)}
+    begun = tuple(sorted({name for script in own for name in BEGUN.findall(script)}))
     for script in stack:
         words |= {word for given in GIVEN.findall(script) for word in WORD.findall(given)}
         words |= {word for given in NAMES.findall(script) for word in " ".join(given).split()}
-    return Used(frozenset(names | words), frozenset(tags | words | {"from", "to"}))
+    return Used(frozenset(names | words), frozenset(tags | words | {"from", "to"}), begun)
 
 
 def can_match(selector: str, used: Used) -> bool:
     """Whether some element of the site may match; in doubt it may."""
     bare = ATTRIBUTE.sub("", STRING.sub("", _without_functions(selector)))
     for name in CLASS_OR_ID.findall(bare):
-        if ESCAPE.sub(r"\1", name) not in used.names:
+        plain = ESCAPE.sub(r"\1", name)
+        if plain not in used.names and not plain.startswith(used.begun):
             return False
     plain = re.sub(r"::?[\w-]+", "", CLASS_OR_ID.sub("", bare))
     return all(tag.lower() in used.tags for tag in ELEMENT.findall(plain))

@@ -9,8 +9,7 @@
     }
   };
   const openTarget = () => {
-    if (location.hash.length < 2) return;
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.querySelector(":target"); // the playground's fragments name no element
     if (!target?.closest("details:not([open])")) return;
     openAround(target);
     target.scrollIntoView();

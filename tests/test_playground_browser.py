@@ -107,6 +107,13 @@ def agrees(found: dict[str, str | None], said: Said) -> bool:
     return (found["json"], found["error"]) == (said.out, None)
 
 
+FILLS = """() => {
+  const part = name => getComputedStyle(document.querySelector(`#pg-result svg ${name}`));
+  const box = part("rect");
+  return [box.fill, part("text").fill, box.stroke, part(".pg-line").stroke, "none"];
+}"""
+
+
 def test_a_preset_opens_by_its_link_and_tells_why_proposition_2_fails(page: Page) -> None:
     assert "fails under 1 query" in page.inner_text("#pg-status")
     shown = page.inner_text("#pg-result")
@@ -114,6 +121,9 @@ def test_a_preset_opens_by_its_link_and_tells_why_proposition_2_fails(page: Page
         assert part in shown
     place = shown.index("Where Proposition 2 fails")
     assert place < shown.index("Collocation"), "what most readers look for comes first"
+    assert page.locator("#pg-result svg text").first.is_visible()
+    fills = page.evaluate(FILLS)
+    assert len(set(fills)) == len(fills), "signs, letters and lines of an order can be told apart"
 
 
 @pytest.mark.parametrize("kind", ["presets", "nasty", "random", "malformed"])

@@ -135,7 +135,8 @@ def drop_files(site: Path) -> None:
 def own_scripts(site: Path) -> list[Path]:
     """Scripts that work on pages, by folder; a program for a worker names no element."""
     static = site / "_static"
-    return sorted([*static.glob("*.js"), *static.glob("scripts/*.js")])
+    folders = ("*.js", "scripts/*.js", "playground/*.js")
+    return sorted(path for folder in folders for path in static.glob(folder))
 
 
 def slim_styles(site: Path, pages: list[str]) -> None:

@@ -218,10 +218,11 @@ def test_pages_are_light_and_nothing_moves_while_they_load(
 
 def test_a_heavy_page_and_one_that_moves_are_noticed(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(
-        "<!doctype html><html><body><p>One</p><p>Two</p><script>setTimeout(() => {"
+        "<!doctype html><html><body><p>One</p><p>Two</p>"
+        "<script>addEventListener('load', () => setTimeout(() => {"
         "document.body.prepend(Object.assign(document.createElement('div'),"
-        "{style: 'height: 300px'}))}, 100)</script></body></html>"
-        + random.Random(1).randbytes(400_000).hex(),
+        "{style: 'height: 300px'}))}, 100))</script></body></html>"
+        f"<!--{random.Random(1).randbytes(400_000).hex()}-->",
         encoding="utf-8",
     )
     with serve(tmp_path) as address:

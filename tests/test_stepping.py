@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from test_training import EXAMPLE_1, SETS, fields_equal
 
-from ntpcore import _fast, _kernel, dataset, problem, stage1, stepping, training
+from ntpcore import _fast, _kernel, _packing, dataset, problem, stage1, stepping, training
 
 # Rows that rounding reaches before others: differences of nearly equal numbers.
 LOOSE = {"needed_alpha": 1e-8, "change": 1e-9, "one_minus_cos": 1e-9}
@@ -133,7 +133,7 @@ def test_pieces_have_the_same_numbers_in_the_second_phase(monkeypatch):
 
 def test_two_threads_have_the_same_numbers(monkeypatch):
     one, eta, gap = setting_of("not prefix-closed")
-    monkeypatch.setattr(_fast, "CHUNK", 16)
+    monkeypatch.setattr(_packing, "CHUNK", 16)
     alone = training.run(one, 500, eta, gap)
     monkeypatch.setattr(stepping, "MANY_ENTRIES", 0)
     assert stepping.Loops(one, gap, threads=2).useful_threads == 2

@@ -119,6 +119,9 @@ def drop_needless(html: str) -> str:
                 return ""
         return found[0]
 
+    # Roles of the list of references that are deprecated, or want children that it does not have.
+    html = html.replace(' role="doc-biblioentry"', "")
+    html = html.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
     return LOADING.sub(judge, html)
 
 

@@ -16,6 +16,7 @@ Singles = NDArray[np.float32]
 Indices = NDArray[np.uint32]
 
 CHUNK = 4096  # entries that are dealt with together, all samples of a query in one chunk
+ABREAST = 8  # so many floats a vector instruction takes at once, at most
 LARGEST_GAP = 200.0  # of A: so that e^A is harmless beside e^(+-2 * 300), see `_fast`
 LARGEST_RATIO = 150.0  # of the logarithms of two frequencies, likewise
 LARGEST_COUNT = 2**24  # of occurrences, the last integer that float32 holds
@@ -26,7 +27,7 @@ class Packed(NamedTuple):
     """The fixed part of a run, laid out for the first phase.
 
     Rivals of a group with n samples stand slot by slot: rival s of its sample i has the place
-    group_rival + s n + i.
+    group_rival + s n + i. Groups are filled up to full vectors by copies of samples with pi = 0.
 
     Attributes:
         chunk_entry: (C + 1,), where the entries of each chunk start.
@@ -39,7 +40,6 @@ class Packed(NamedTuple):
         pi: (S,), share of the sample times a constant that keeps gradients within floats.
         rival: (M,), entry of each rival.
         rival_count: (M,), how often it occurs.
-        sign: (K,), 1 for an optimal entry, -1 for others.
         vocab_size: |V|.
         gap: A.
     """
@@ -54,7 +54,6 @@ class Packed(NamedTuple):
     pi: Floats
     rival: Indices
     rival_count: Singles
-    sign: Floats
     vocab_size: int
     gap: float
 
@@ -109,11 +108,12 @@ def pack(problem: Problem, gap: float) -> Packed | None:
     group_sample = np.concatenate([[0], new, [samples]])
     order = order[_interleaved(group_sample)]
     group_size = sizes[order][group_sample[:-1]]
-    numbers = np.diff(group_sample)
+    order, group_sample, real = _filled(order, group_sample)
+    samples, numbers = len(order), np.diff(group_sample)
     group_rival = np.concatenate([[0], np.cumsum(numbers * group_size)[:-1]])
     group = np.repeat(np.arange(len(numbers)), numbers)
     within = np.arange(samples) - group_sample[group]
-    source = np.empty(len(problem.rival), np.int64)
+    source = np.empty(int((numbers * group_size).sum()), np.int64)
     for slot in range(int(group_size.max())):
         has = sizes[order] > slot
         at = group_rival[group] + slot * numbers[group] + within
@@ -127,10 +127,9 @@ def pack(problem: Problem, gap: float) -> Packed | None:
         group_size,
         problem.optimal[order].astype(np.uint32),
         problem.optimal_count[order].astype(np.float32),
-        np.exp(problem.log_pi[order] - problem.log_pi.max() + gap),
+        np.where(real, np.exp(problem.log_pi[order] - problem.log_pi.max() + gap), 0.0),
         problem.rival[source].astype(np.uint32),
         problem.rival_count[source].astype(np.float32),
-        np.where(problem.is_optimal, 1.0, -1.0),
         problem.vocab_size,
         float(gap),
     )
@@ -149,6 +148,17 @@ def _interleaved(start: Integers) -> Integers:
     return np.lexsort((within // stride, within % stride, group))
 
 
+def _filled(order: Integers, start: Integers) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+    """Each group filled up to a multiple of `ABREAST` by its first samples; which are no copies."""
+    numbers = np.diff(start)
+    full = -(-numbers // ABREAST) * ABREAST
+    new = np.concatenate([[0], np.cumsum(full)])
+    group = np.repeat(np.arange(len(numbers)), full)
+    within = np.arange(new[-1]) - new[group]
+    return order[start[group] + within % numbers[group]], new, within < numbers[group]
+
+
 def bytes_of(packed: Packed) -> int:
-    """How much memory the arrays take."""
-    return sum(part.nbytes for part in packed if isinstance(part, np.ndarray))
+    """How much memory the arrays take, with R of each sample, which the loop keeps."""
+    parts = [part for part in packed if isinstance(part, np.ndarray)]
+    return sum(part.nbytes for part in parts) + packed.pi.nbytes

@@ -78,7 +78,7 @@ class Loops:
     def room(self) -> Floats:
         """Room for the fast loop of the first phase."""
         most = int(np.diff(self.problem.start).max())
-        return np.empty((self.useful_threads, (8 + 2 * most) * _fast.LANES))
+        return np.empty((self.useful_threads, (9 + most) * _fast.LANES))
 
     @property
     def size(self) -> int:

@@ -12,16 +12,27 @@ from hypothesis import strategies as st
 from plain_training import plain_direction
 from strategies import realizable_data
 
-from ntpcore import _fast, _packing, dataset, generate, problem, stage1, training
+from ntpcore import (
+    _fast,
+    _kernel,
+    _packing,
+    dataset,
+    generate,
+    problem,
+    stage1,
+    stepping,
+    training,
+)
 
 EXAMPLE_1 = dataset.read("examples/example1.txt")
+NOTHING = (math.inf, 0, 0.0)  # followed so far
 
 
 def one_step(one, weights, gap: float, eta: float, packed=None) -> np.ndarray:
     """The direction of a step of the first phase, -G / ||G||."""
     packed = _packing.pack(one, gap) if packed is None else packed
     most = int(np.diff(one.start).max())
-    moved, room = weights.copy(), np.empty((1, (8 + 2 * most) * _fast.LANES))
+    moved, room = weights.copy(), np.empty((1, (9 + most) * _fast.LANES))
     done, *_ = _fast.advance(packed, moved, room, eta, 0, 1, math.inf, 0, 0.0, 1)
     assert done == 1
     return (moved - weights) / eta
@@ -82,6 +93,27 @@ def test_many_rivals_many_samples_and_many_chunks(monkeypatch):
     for packed in (whole, pieces):
         found = one_step(one, weights, 4.0, 1.0, packed)
         assert found == pytest.approx(expected, rel=1e-11, abs=1e-14)
+
+
+def test_the_smallest_change_is_found_in_whichever_step_it_is():
+    """Only where R shows that it may be smaller is the change of a step looked at precisely."""
+    later = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        data = generate.random_dataset(rng, 8, 30, 6, prefix_closed=False, frequent=False)
+        one = problem.from_dataset(data)
+        fast, plain = stepping.Loops(one, 8.0), stepping.Loops(one, 8.0, plain=True)
+        start = rng.normal(scale=3.0, size=len(one.entry_token))
+        found = _fast.advance(fast.packed, start.copy(), fast.room, 0.02, 0, 300, *NOTHING, 1)
+        step, track, weights = 0, _kernel.Track(*NOTHING), start.copy()
+        while step < 300:
+            done, track = stepping.advance(plain, weights, 0.02, step, 300 - step, track)
+            step += done
+        assert found[1] == pytest.approx(track.change, rel=1e-12, abs=1e-15)
+        assert found[2] == track.step
+        assert found[3] == pytest.approx(track.log_weight, rel=1e-12)
+        later += track.step > 1
+    assert later >= 4  # the first step is not always the one
 
 
 def test_the_layout_takes_little_memory():

@@ -234,9 +234,15 @@ def _solve(slope: object, start: Floats, at: Floats, relative: float) -> Floats:
 # Distinct tokens
 
 
-def relative_gain(f: Floats, first: int, second: int) -> float:
-    """r = f_first^2 / f_second^2 - 1, for two tokens of one class (tian2023, Theorem 3)."""
-    return float((f[first] / f[second]) ** 2 - 1)
+def relative_gain(f: Floats, first: int, second: int) -> Floats:
+    """r = f_first^2 / f_second^2 - 1, for two tokens of one class (tian2023, Theorem 3).
+
+    Args:
+        f: (..., M), f_n of the class, at one moment or at several.
+        first: l, the token that gains.
+        second: l', the other one.
+    """
+    return np.asarray((f[..., first] / f[..., second]) ** 2 - 1)
 
 
 def growth(z: Floats, start: float) -> Floats:

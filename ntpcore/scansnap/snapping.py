@@ -77,6 +77,11 @@ def growth(C_0: float, Gamma: float | Floats) -> Floats:
     return np.asarray(np.log1p(4 * np.asarray(Gamma) / C_0) / 4)
 
 
+def growth_at(s: Setting, C_0: float, t: float | Floats) -> Floats:
+    """B of equation (13) at times t, from z = 0."""
+    return growth(C_0, total_speed(s, t))
+
+
 def first_stage(s: Setting, t: float | Floats) -> Floats:
     """The first stage's approximation of Gamma, h = eta_Y t / (M K) (equation (14))."""
     return np.asarray(s.eta_z / s.eta_y * s.K * ((s.M - 1) / s.M * s.tau(t)) ** 2 / 2)

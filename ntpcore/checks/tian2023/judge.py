@@ -95,6 +95,11 @@ def judge(
     )
 
 
+def verdict_of(holds: bool) -> Verdict:
+    """Consistent or refuted."""
+    return Verdict.CONSISTENT if holds else Verdict.REFUTED
+
+
 def relative_error(found: float, expected: float) -> float:
     """|found - expected| / max(|found|, |expected|), zero when both are zero."""
     size = max(abs(found), abs(expected))

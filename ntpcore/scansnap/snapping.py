@@ -238,16 +238,26 @@ def solve_closed(K: int, epsilon: float, Gamma: Floats) -> tuple[Floats, Floats]
     """f_n . f_n' and B after Gamma, under (10) with beta_nn' = f_n . f_n' (this book).
 
     Args:
-        K: number of classes.
-        epsilon: f_n . f_n' at the start.
+        K: number of classes, at least 2.
+        epsilon: f_n . f_n' at the start, above 0 and at most 0.99: closer to 1 digits cancel.
         Gamma: (S,), >= 0.
+
+    Raises:
+        ValueError: one of them is outside its range.
     """
     from scipy.optimize import brentq
 
+    if K < 2 or not 0 < epsilon <= 0.99 or not (np.asarray(Gamma) >= 0).all():
+        raise ValueError(
+            f"K = {K}, epsilon = {epsilon:g} and least Gamma = {np.min(Gamma):g}; K >= 2, "
+            "0 < epsilon <= 0.99 and Gamma >= 0 are needed"
+        )
     goal = clock(epsilon) + 4 * (K * K - 1) * np.asarray(Gamma)
     found = []
     for value in goal:
-        low = -0.5 * math.log(value + 10) - 3  # ln(epsilon) lies between low and the start
+        low = (
+            -0.5 * math.log(max(value, 0.0) + 10) - 3
+        )  # ln(epsilon) lies between low and the start
         found.append(
             math.exp(
                 brentq(

@@ -19,6 +19,7 @@ from ntpcore.scansnap.classes import (
     equicorrelated_classes,
     unit_scores,
 )
+from ntpcore.scansnap.integrate import states_at
 
 Floats = NDArray[np.float64]
 
@@ -121,21 +122,16 @@ def _integrate(
     The start stands for time 0 as well as for a time so early that nothing has moved yet: all
     that is integrated here grows like t^2.
     """
-    from scipy.integrate import solve_ivp
-
     u = np.log(times)
-    found = solve_ivp(
+    return states_at(
+        u,
         lambda at, y: math.exp(at) * slope(math.exp(at), y),
-        (float(u[0]) - 18.0, float(u[-1])),
         start,
+        relative=relative,
+        absolute=relative * 1e-4,
+        begin=float(u[0]) - 18.0,
         method="DOP853",
-        t_eval=u,
-        rtol=relative,
-        atol=relative * 1e-4,
     )
-    if not found.success:
-        raise ArithmeticError(f"the integrator gave up: {found.message}")
-    return np.asarray(found.y.T)
 
 
 # Equation (10) with a single common token

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from ntpcore import (
     _kernel,
     _packing,
     compiled,
+    digest,
     horizon,
     margin_fast,
     stepping,
@@ -24,10 +24,7 @@ MEASURED = (_fast, _kernel, _packing, compiled, horizon, margin_fast, stepping, 
 
 def code_hash() -> str:
     """A hash of the modules whose speed is measured, in hexadecimal."""
-    digest = hashlib.sha256()
-    for module in MEASURED:
-        digest.update(Path(str(module.__file__)).read_bytes())
-    return digest.hexdigest()
+    return digest.of_files(Path(str(module.__file__)) for module in MEASURED)
 
 
 def read(path: str) -> dict[str, Any]:

@@ -62,6 +62,18 @@ Eta0 = Annotated[
 Eta = Annotated[
     float | None, typer.Option("--eta", help="Step size of stage 2; 0.05/sqrt(|V|) by default.")
 ]
+MaxPairs = Annotated[
+    int, typer.Option("--max-pairs", min=1, help="Pairs that all orders may hold together.")
+]
+OverwriteFiles = Annotated[
+    bool, typer.Option("--overwrite", help="Replace these files if they are there.")
+]
+OverwriteOutput = Annotated[
+    bool, typer.Option("--overwrite", help="Replace OUTPUT if it is there.")
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of the report.")
+]
 
 
 @app.command(
@@ -78,15 +90,11 @@ def check(
     claim: Annotated[
         str | None, typer.Option("--claim", help="Judge only the claim with this label.")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of the report.")
-    ] = False,
+    as_json: AsJson = False,
     max_witnesses: Annotated[
         int, typer.Option("--max-witnesses", min=0, help="Failures listed of each rule.")
     ] = order.MAX_WITNESSES,
-    max_pairs: Annotated[
-        int, typer.Option("--max-pairs", min=1, help="Pairs that all orders may hold together.")
-    ] = order.MAX_PAIRS,
+    max_pairs: MaxPairs = order.MAX_PAIRS,
     steps: Annotated[
         int | None,
         typer.Option(
@@ -152,12 +160,8 @@ def repair(
         str | None,
         typer.Option("--write-collocation", help="Write the collocation to this file."),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace these files if they are there.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of the report.")
-    ] = False,
+    overwrite: OverwriteFiles = False,
+    as_json: AsJson = False,
 ) -> None:
     """The largest part of the data in FILE for which Assumption 1 holds, and what to drop.
 
@@ -214,15 +218,11 @@ def write_report(
     steps: Annotated[
         int, typer.Option("--steps", min=1, max=MAX_STEPS, help="Steps of stage 2.")
     ] = 900,
-    max_pairs: Annotated[
-        int, typer.Option("--max-pairs", min=1, help="Pairs that all orders may hold together.")
-    ] = order.MAX_PAIRS,
+    max_pairs: MaxPairs = order.MAX_PAIRS,
     pdf: Annotated[
         str | None, typer.Option("--pdf", help="Print it to this file, by Chromium.")
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace these files if they are there.")
-    ] = False,
+    overwrite: OverwriteFiles = False,
 ) -> None:
     """One page on the data in FILE, to be read in any browser without a network.
 
@@ -283,9 +283,7 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in OUTPUT, up to --steps in all.")
     ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace OUTPUT if it is there.")
-    ] = False,
+    overwrite: OverwriteOutput = False,
 ) -> None:
     """Train the transformer on the data in FILE (Algorithm 1), and save the trajectory.
 
@@ -321,9 +319,7 @@ def predict(
     steps1: Steps1 = 900,
     eta0: Eta0 = None,
     eta: Eta = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of the report.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask a trained transformer for the next token of a sentence, seen or unseen.
 
@@ -377,9 +373,7 @@ def sweep(
         bool,
         typer.Option("--restart", help="Throw away the runs kept of another sweep or other code."),
     ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace OUTPUT if it is there.")
-    ] = False,
+    overwrite: OverwriteOutput = False,
 ) -> None:
     """Do every run of the grids in FILE, and write a table with one row for each.
 

@@ -36,6 +36,14 @@ def check_target(path: str, option: str, overwrite: bool, inputs: Iterable[str] 
         )
 
 
+def unwritable(path: str, error: OSError) -> InputError:
+    """What to say of a file that cannot be written."""
+    return InputError(
+        f"{path}: cannot be written ({error.strerror or error}); make room, or name a file in a "
+        "folder you may write to"
+    )
+
+
 def write_whole(contents: Mapping[str, bytes]) -> None:
     """Write files: first all of them beside their places, then each into its place in one step.
 
@@ -55,11 +63,7 @@ def write_whole(contents: Mapping[str, bytes]) -> None:
         for real, part in parts.items():
             os.replace(part, real)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(
-            f"{path}: cannot be written ({reason}); make room, or name a file in a folder you may "
-            "write to"
-        ) from None
+        raise unwritable(path, error) from None
     finally:
         for part in parts.values():
             with contextlib.suppress(OSError):

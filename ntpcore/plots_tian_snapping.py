@@ -59,10 +59,10 @@ def draw_figure_3(axes: Axes, rates: Sequence[float], C_0: float) -> None:
     t = np.linspace(0.0, 700.0, 400)
     for rate, style in zip(rates, STYLES, strict=False):
         s = Setting(1000, 10, rate, 0.5)
-        chi = np.exp(2 * snapping.growth(C_0, snapping.total_speed(s, t)))
+        chi = np.exp(2 * snapping.growth_at(s, C_0, t))
         axes.plot(t, chi, linestyle=style, color=OPTIMAL)
         axes.text(710, chi[-1], f"{rate:g}", color=OPTIMAL, va="center")
-        at = float(np.exp(2 * snapping.growth(C_0, snapping.total_speed(s, s.onset))))
+        at = float(np.exp(2 * snapping.growth_at(s, C_0, s.onset)))
         axes.plot([s.onset], [at], "o", color=BOUND, markersize=4)
     axes.text(710, 152, r"$\eta_Y$", color=OPTIMAL, va="center")
     axes.set(xlabel="time $t$ (steps)", ylabel=r"growth factor $e^{2B_n}$", xlim=(0, 800))
@@ -73,19 +73,17 @@ def draw_figure_9(axes: Axes, M: int, nu: float, last: float, rates: Sequence[fl
     t = np.linspace(0.0, last, 400)
     for rate, style in zip(rates, STYLES, strict=False):
         s = Setting(M, 1, nu * rate, rate)
-        axes.plot(
-            t, snapping.growth(1.0, snapping.total_speed(s, t)), linestyle=style, color=OPTIMAL
-        )
+        axes.plot(t, snapping.growth_at(s, 1.0, t), linestyle=style, color=OPTIMAL)
         axes.plot(
             [s.onset],
-            [float(snapping.growth(1.0, snapping.total_speed(s, s.onset)))],
+            [float(snapping.growth_at(s, 1.0, s.onset))],
             "o",
             color=BOUND,
             markersize=4,
         )
     for rate, shift, va in ((rates[0], -0.03, "top"), (rates[-1], 0.03, "bottom")):
         s = Setting(M, 1, nu * rate, rate)
-        end = float(snapping.growth(1.0, snapping.total_speed(s, last)))
+        end = float(snapping.growth_at(s, 1.0, last))
         axes.text(last, end + shift, rf"$\eta_Z = {rate:g}$", color=OPTIMAL, va=va, ha="right")
     axes.set(xlabel="time $t$ (steps)", ylabel="growth bound $B_n$", xlim=(0, last), ylim=(0, None))
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpcore import files
 from ntpcore.dataset import InputError
 from ntpcore.problem import Problem
 from ntpcore.training import Rows, State, Trajectory, fingerprint
@@ -89,11 +90,7 @@ def save(
     try:
         _replace(os.path.realpath(path), arrays)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(
-            f"{path}: cannot be written ({reason}); make room, or name a file in a folder "
-            "you may write to"
-        ) from None
+        raise files.unwritable(path, error) from None
 
 
 def load(path: str) -> Saved:

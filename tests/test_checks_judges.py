@@ -103,6 +103,13 @@ def test_cases_that_hold_show_the_worst_one():
     assert judged(2.0, proved=True).verdict is Verdict.PROVED
 
 
+def test_an_error_of_zero_is_a_slack_of_zero_without_a_sign():
+    check = judged(-0.0, 1.0)
+    assert (check.slack, check.numbers["worst"]) == ("0 (case 0)", "0")
+    check = held([-0.0, 1.0])
+    assert (check.slack, check.numbers["worst"]) == ("0 (run 0, step 10)", "0")
+
+
 def test_the_first_case_below_the_tolerance_is_the_witness():
     assert judged(-0.25).verdict is Verdict.CONSISTENT
     check = judged(1.0, -0.3, -9.0, proved=True)

@@ -68,10 +68,11 @@ def test_the_full_beta_is_that_of_symmetric_classes() -> None:
     assert beta[0, 1:] == pytest.approx(np.full(K - 1, expected))
 
 
-def test_the_closed_solution_is_that_of_equation_10() -> None:
+@pytest.mark.parametrize("epsilon", [0.4, 0.9, 0.99])
+def test_the_closed_solution_is_that_of_equation_10(epsilon: float) -> None:
     times = np.array([0.1, 10.0, 1e4])
-    run = snapping.solve_10(S, 0.4, times)
-    e, B = snapping.solve_closed(S.K, 0.4, run.Gamma)
+    run = snapping.solve_10(S, epsilon, times)
+    e, B = snapping.solve_closed(S.K, epsilon, run.Gamma)
     assert run.epsilon == pytest.approx(e, rel=1e-6)
     assert float(np.abs(run.B / B - 1).max()) < 1e-6
     assert run.z[:, 0] == pytest.approx(-S.K * run.z[:, 1])
@@ -81,6 +82,15 @@ def test_for_small_epsilon_the_inverse_square_grows_linearly() -> None:
     Gamma = np.array([1e6, 1e8])
     e, _ = snapping.solve_closed(3, 1e-4, Gamma)
     assert e**-2 == pytest.approx(1e8 + 32 * Gamma, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("K", "epsilon", "Gamma"),
+    [(1, 0.5, 1.0), (3, 0.0, 1.0), (3, 0.995, 1.0), (3, 1.5, 1.0), (3, 0.5, -1.0)],
+)
+def test_the_closed_solution_says_where_it_is_none(K: int, epsilon: float, Gamma: float) -> None:
+    with pytest.raises(ValueError, match=r"0 < epsilon <= 0\.99 and Gamma >= 0 are needed"):
+        snapping.solve_closed(K, epsilon, np.array([2.0, Gamma]))
 
 
 def test_settings_out_of_range_are_refused() -> None:

@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tools import side_environment
+
 ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv-audit"
-PYTHON = VENV / "bin" / "python"
+PYTHON = side_environment.python_of("audit")
 PIN = "pip-audit==2.10.1"
 ASK = ("-m", "pip_audit", "--require-hashes", "--disable-pip", "--progress-spinner", "off")
 
@@ -51,13 +52,9 @@ def judge(found: Mapping[str, Any] | None, said: str) -> tuple[int, list[str]]:
 
 def main() -> int:
     """Make the environment if it is missing, ask, and say what came of it."""
-    if not (VENV / "bin" / "pip-audit").exists():
-        base = getattr(sys, "_base_executable", sys.executable)
-        subprocess.run([base, "-m", "venv", "--clear", str(VENV)], check=True)
-        pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--no-input", PIN]
-        if subprocess.run(pip, check=False).returncode:
-            print("audit: could not run: pip-audit cannot be installed; see the lines above")
-            return 2
+    if side_environment.set_up("audit", PIN, [[PIN]]):
+        print("audit: could not run: pip-audit cannot be installed; see the lines above")
+        return 2
     done = subprocess.run(
         [str(PYTHON), *ASK, "--format", "json", "-r", str(ROOT / "requirements.txt")],
         capture_output=True,

@@ -7,7 +7,6 @@ the run says so loudly and goes on. Then inputs of doubling size are timed: read
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -23,6 +22,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from ntpcore import digest
 from tools import fuzz_environment
 from tools.fuzz_targets import TARGETS, corpus
 from tools.mutate import WORDS, mutants
@@ -148,10 +148,7 @@ def growth(name: str, folder: str, size: int) -> float:
 
 def code_hash() -> str:
     """A hash of the modules that read what a reader gives."""
-    digest = hashlib.sha256()
-    for name in CODE:
-        digest.update((ROOT / f"ntpcore/{name}.py").read_bytes())
-    return digest.hexdigest()
+    return digest.of_files(ROOT / f"ntpcore/{name}.py" for name in CODE)
 
 
 def in_memory() -> str | None:

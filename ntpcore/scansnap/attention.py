@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
 
 from ntpcore.scansnap.classes import E_prime, SequenceClasses, correlations, unit_scores
 from ntpcore.scansnap.decoder import height, residual
+from ntpcore.scansnap.integrate import states_at
 
 Floats = NDArray[np.float64]
 
@@ -170,7 +170,8 @@ def flow(
         return np.concatenate([velocity(classes.query, f, beta).ravel(), forces(E, beta)])
 
     zero = np.zeros(shape) if start is None else start
-    found = _solve(slope, np.concatenate([zero.ravel(), np.zeros(classes.K)]), clocks, relative)
+    begin = np.concatenate([zero.ravel(), np.zeros(classes.K)])
+    found = states_at(clocks, slope, begin, relative=relative, absolute=relative * 1e-2)
     return Path(classes, clocks, found[:, :size].reshape(-1, *shape), found[:, size:])
 
 
@@ -211,32 +212,23 @@ def coupled_flow(
         z = velocity_of_gradient(classes.query, f, g)
         return np.concatenate([eta_Z / K * z.ravel(), eta_Y / K * (f.T @ errors).ravel()])
 
-    found = _solve(slope, np.zeros(size + wide), times, relative)
+    begin = np.zeros(size + wide)
+    found = states_at(times, slope, begin, relative=relative, absolute=relative * 1e-2)
     return Path(classes, times, found[:, :size].reshape(-1, *shape), np.zeros((len(times), K)))
-
-
-def _solve(slope: object, start: Floats, at: Floats, relative: float) -> Floats:
-    """(S, ...), states at the given moments."""
-    found = solve_ivp(
-        slope,
-        (0.0, float(at[-1])),
-        start,
-        method="LSODA",
-        t_eval=at,
-        rtol=relative,
-        atol=relative * 1e-2,
-    )
-    if not found.success:
-        raise ArithmeticError(f"the integrator gave up: {found.message}")
-    return np.asarray(found.y.T)
 
 
 # Distinct tokens
 
 
-def relative_gain(f: Floats, first: int, second: int) -> float:
-    """r = f_first^2 / f_second^2 - 1, for two tokens of one class (tian2023, Theorem 3)."""
-    return float((f[first] / f[second]) ** 2 - 1)
+def relative_gain(f: Floats, first: int, second: int) -> Floats:
+    """r = f_first^2 / f_second^2 - 1, for two tokens of one class (tian2023, Theorem 3).
+
+    Args:
+        f: (..., M), f_n of the class, at one moment or at several.
+        first: l, the token that gains.
+        second: l', the other one.
+    """
+    return np.asarray((f[..., first] / f[..., second]) ** 2 - 1)
 
 
 def growth(z: Floats, start: float) -> Floats:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ntpcore.compiled import compiled
 from ntpcore.scansnap.classes import SequenceClasses, layered_classes, unit_scores
+from ntpcore.scansnap.integrate import states_at
 
 Floats = NDArray[np.float64]
 
@@ -334,8 +335,6 @@ def flow(
         forget: see `fill_slopes`.
         relative: tolerance of the integrator.
     """
-    from scipy.integrate import solve_ivp
-
     p = np.concatenate(data.probabilities)
     f, g = np.empty(len(p)), np.empty(len(p))
     out = np.empty(len(zero_state(data)))
@@ -345,18 +344,9 @@ def flow(
         fill_slopes(state, p, *sizes, forget, f, g, out)
         return out.copy()
 
-    found = solve_ivp(
-        slope,
-        (0.0, float(times[-1])),
-        zero_state(data),
-        method="LSODA",
-        t_eval=times,
-        rtol=relative,
-        atol=relative * 1e-2,
-    )
-    if not found.success:
-        raise ArithmeticError(f"the integrator gave up: {found.message}")
-    return Path(data, eta_Y, eta_Z, np.asarray(times, dtype=np.float64), found.y.T.copy(), forget)
+    start = zero_state(data)
+    found = states_at(times, slope, start, relative=relative, absolute=relative * 1e-2)
+    return Path(data, eta_Y, eta_Z, np.asarray(times, dtype=np.float64), found.copy(), forget)
 
 
 def dense(data: Symmetric, state: Floats) -> tuple[Floats, Floats]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import lambertw, wrightomega
 
 from ntpcore.scansnap.classes import E_prime
+from ntpcore.scansnap.integrate import states_at
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -240,8 +241,6 @@ def flow(
     Returns:
         one state for each time; `updates` is not counted.
     """
-    from scipy.integrate import solve_ivp
-
     K = len(start.E)
     mix = np.eye(K) - E_prime(start.E) if modified else np.eye(K)
 
@@ -251,21 +250,9 @@ def flow(
         rows = np.array([residual(W[n], n, start.M) for n in range(K)])
         return np.asarray((eta / K * (mix @ rows)).ravel())
 
-    found = solve_ivp(
-        slope,
-        (0.0, float(times[-1])),
-        start.A.ravel(),
-        method="LSODA",
-        t_eval=times,
-        rtol=relative,
-        atol=relative * 1e-3,
-    )
-    if not found.success:
-        raise ArithmeticError(f"the integrator gave up: {found.message}")
-    return [
-        DecoderState(start.M, start.E, column.reshape(K, K + 1), start.updates)
-        for column in found.y.T
-    ]
+    begin = start.A.ravel()
+    found = states_at(times, slope, begin, relative=relative, absolute=relative * 1e-3)
+    return [DecoderState(start.M, start.E, row.reshape(K, K + 1), start.updates) for row in found]
 
 
 def gradient_coefficients(state: DecoderState, n: int) -> Floats:

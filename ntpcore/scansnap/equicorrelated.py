@@ -13,6 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpcore.scansnap.integrate import states_at
+
 Floats = NDArray[np.float64]
 
 
@@ -55,22 +57,16 @@ def gaps(M: int, K: int, rho: float, tau: Floats, relative: float = 1e-10) -> tu
     Raises:
         ValueError: K or rho outside these ranges.
     """
-    from scipy.integrate import solve_ivp
-
     if not 2 <= K <= M or not 0 <= rho < 1:
         raise ValueError(f"K = {K}, M = {M}, rho = {rho}; 2 <= K <= M and 0 <= rho < 1 are needed")
-    found = solve_ivp(
+    found = states_at(
+        tau,
         lambda _, gap: slopes(M, K, rho, gap[0], gap[1]),
-        (0.0, float(tau[-1])),
-        [0.0, 0.0],
-        method="LSODA",
-        t_eval=tau,
-        rtol=relative,
-        atol=relative * 1e-3,
+        np.zeros(2),
+        relative=relative,
+        absolute=relative * 1e-3,
     )
-    if not found.success:
-        raise ArithmeticError(f"the integrator gave up: {found.message}")
-    return np.asarray(found.y[0]), np.asarray(found.y[1])
+    return found[:, 0], found[:, 1]
 
 
 def lead(M: int, rho: float) -> float:

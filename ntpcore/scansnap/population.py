@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
 
 from ntpcore.scansnap.classes import Integers, SequenceClasses
+from ntpcore.scansnap.integrate import states_at
 
 Floats = NDArray[np.float64]
 SKIPS = ("none", "before", "after")  # where a residual connection enters, against LN
@@ -242,17 +242,6 @@ def flow(
         both = np.concatenate([eta_Y * found.Y.ravel(), eta_Z * found.z.ravel()])
         return np.asarray(np.exp(u) * both)
 
-    found = solve_ivp(
-        slope,
-        (0.0, float(np.log1p(times[-1]))),
-        np.concatenate([state.Y.ravel(), state.z.ravel()]),
-        method="LSODA",
-        t_eval=np.log1p(times),
-        rtol=relative,
-        atol=relative * 1e-2,
-    )
-    if not found.success:
-        raise ArithmeticError(f"the integrator gave up: {found.message}")
-    return [
-        State(column[:cut].reshape(shape_Y), column[cut:].reshape(shape_z)) for column in found.y.T
-    ]
+    start = np.concatenate([state.Y.ravel(), state.z.ravel()])
+    found = states_at(np.log1p(times), slope, start, relative=relative, absolute=relative * 1e-2)
+    return [State(row[:cut].reshape(shape_Y), row[cut:].reshape(shape_z)) for row in found]

@@ -19,6 +19,7 @@ from ntpcore.scansnap.classes import (
     equicorrelated_classes,
     unit_scores,
 )
+from ntpcore.scansnap.integrate import states_at
 
 Floats = NDArray[np.float64]
 
@@ -77,6 +78,11 @@ def growth(C_0: float, Gamma: float | Floats) -> Floats:
     return np.asarray(np.log1p(4 * np.asarray(Gamma) / C_0) / 4)
 
 
+def growth_at(s: Setting, C_0: float, t: float | Floats) -> Floats:
+    """B of equation (13) at times t, from z = 0."""
+    return growth(C_0, total_speed(s, t))
+
+
 def first_stage(s: Setting, t: float | Floats) -> Floats:
     """The first stage's approximation of Gamma, h = eta_Y t / (M K) (equation (14))."""
     return np.asarray(s.eta_z / s.eta_y * s.K * ((s.M - 1) / s.M * s.tau(t)) ** 2 / 2)
@@ -116,21 +122,16 @@ def _integrate(
     The start stands for time 0 as well as for a time so early that nothing has moved yet: all
     that is integrated here grows like t^2.
     """
-    from scipy.integrate import solve_ivp
-
     u = np.log(times)
-    found = solve_ivp(
+    return states_at(
+        u,
         lambda at, y: math.exp(at) * slope(math.exp(at), y),
-        (float(u[0]) - 18.0, float(u[-1])),
         start,
+        relative=relative,
+        absolute=relative * 1e-4,
+        begin=float(u[0]) - 18.0,
         method="DOP853",
-        t_eval=u,
-        rtol=relative,
-        atol=relative * 1e-4,
     )
-    if not found.success:
-        raise ArithmeticError(f"the integrator gave up: {found.message}")
-    return np.asarray(found.y.T)
 
 
 # Equation (10) with a single common token
@@ -233,16 +234,26 @@ def solve_closed(K: int, epsilon: float, Gamma: Floats) -> tuple[Floats, Floats]
     """f_n . f_n' and B after Gamma, under (10) with beta_nn' = f_n . f_n' (this book).
 
     Args:
-        K: number of classes.
-        epsilon: f_n . f_n' at the start.
+        K: number of classes, at least 2.
+        epsilon: f_n . f_n' at the start, above 0 and at most 0.99: closer to 1 digits cancel.
         Gamma: (S,), >= 0.
+
+    Raises:
+        ValueError: one of them is outside its range.
     """
     from scipy.optimize import brentq
 
+    if K < 2 or not 0 < epsilon <= 0.99 or not (np.asarray(Gamma) >= 0).all():
+        raise ValueError(
+            f"K = {K}, epsilon = {epsilon:g} and least Gamma = {np.min(Gamma):g}; K >= 2, "
+            "0 < epsilon <= 0.99 and Gamma >= 0 are needed"
+        )
     goal = clock(epsilon) + 4 * (K * K - 1) * np.asarray(Gamma)
     found = []
     for value in goal:
-        low = -0.5 * math.log(value + 10) - 3  # ln(epsilon) lies between low and the start
+        low = (
+            -0.5 * math.log(max(value, 0.0) + 10) - 3
+        )  # ln(epsilon) lies between low and the start
         found.append(
             math.exp(
                 brentq(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from ntpcore import digest
 
 # A test compares this list with what `ntpcore.sweep.one` imports, directly or through others.
 MODULES = (
@@ -30,6 +31,7 @@ MODULES = (
     "claims",
     "compiled",
     "dataset",
+    "digest",
     "generate",
     "languages",
     "logs",
@@ -57,12 +59,8 @@ PACKAGES = ("networkx", "numba", "numpy", "scipy")
 def code_hash() -> str:
     """A hash in hexadecimal; equal hashes mean equal rows on one kind of processor."""
     folder = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256()
-    for name in MODULES:
-        digest.update((folder / f"{name}.py").read_bytes())
-    for name in PACKAGES:
-        digest.update(f"{name} {_version(name)}".encode())
-    return digest.hexdigest()[:16]
+    packages = (f"{name} {_version(name)}" for name in PACKAGES)
+    return digest.of_files((folder / f"{name}.py" for name in MODULES), *packages)[:16]
 
 
 @cache

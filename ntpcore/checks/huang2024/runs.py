@@ -124,7 +124,7 @@ def judge_inequality(
         tried += 1
         points += len(values)
         if len(values) and float(values.min()) < worst:
-            worst = float(values.min())
+            worst = float(values.min()) + 0.0  # an error of 0 is no slack of -0
             where = f"{run.name}, step {int(steps[values.argmin()])}"
     unit, shown = "runs", dict(parameters or {})
     if not points:

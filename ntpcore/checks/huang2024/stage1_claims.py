@@ -51,6 +51,11 @@ class First:
         """The recorded steps as floats."""
         return self.rows.step.astype(np.float64)
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """(A, 3A) of Corollary 1 after the steps that were taken."""
+        return bounds.cor_1_interval(replace(self.constants, steps1=int(self.rows.step[-1])))
+
 
 Measure = Callable[[Run, float], First]
 
@@ -640,10 +645,7 @@ def check_huang2024_cor_1(runs: Iterable[Run], upper: str = "3", **parameters: i
         for of_norm, norm in ((2, "||W*||^2"), (1, "||W*||"))
     )
     measured = [first_stage(run) for run in runs]
-    ratios = [
-        float(first.rows.least_gap[-1] / (first.rows.step[-1] * first.constants.C0))
-        for first in measured
-    ]
+    ratios = [float(first.rows.least_gap[-1] / first.interval[0]) for first in measured]
     c = runs[0].constants
     log_T = bounds.bites_from(lambda log_t: bounds.log_cor_1_condition(c, log_t))
     ratio = 4 * stage1.norm_star(c.vocab_size)
@@ -709,7 +711,7 @@ def _cor_1_witness(measured: list[First]) -> str:
         what += f" (and by the exact law for every T, such as those from {_power(log_T)} on)"
     low, high = first.rows.least_gap[-1], first.rows.greatest_gap[-1]
     margins = f"all margins are {low:.6g}" if high - low < 1e-6 * high else "margins differ"
-    return f"{what}: {margins}, 3A is {3 * T * c.C0:.6g}"
+    return f"{what}: {margins}, 3A is {first.interval[1]:.6g}"
 
 
 def _always_above(upper: str, power: int) -> bool:

@@ -177,7 +177,7 @@ def check_tian2023_app_no_stationary(
                 size = max(abs(found), abs(expected))
                 # the relative error, and positivity
                 yield Case(
-                    f"{run.name}, t = {t:g}", min(-abs(found - expected) / size, expected / size)
+                    f"{run.name}, t = {t:.3g}", min(-abs(found - expected) / size, expected / size)
                 )
             yield Case(f"{run.name}, growth of Z", 0.1 - exponent)
 

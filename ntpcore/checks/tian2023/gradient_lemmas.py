@@ -49,6 +49,11 @@ class Spectrum:
         """|lambda_1|."""
         return float(np.abs(self.values).max())
 
+    @property
+    def inverse_radius(self) -> float:
+        """The largest absolute eigenvalue of E'."""
+        return float(np.abs(np.linalg.eigvalsh(self.inverse)).max())
+
 
 def spectrum(where: str, E: Floats) -> Spectrum:
     """The spectrum of one E."""
@@ -199,9 +204,8 @@ def check_tian2023_lem_15(
     """
 
     def slack(one: Spectrum) -> float:
-        largest = float(np.abs(np.linalg.eigvalsh(one.inverse)).max())
         levels = one.radius + (1 - one.radius) * np.array([0.0, 0.5, 0.99])
-        return relative_slack(largest, one.radius / (1 + sign * levels))
+        return relative_slack(one.inverse_radius, one.radius / (1 + sign * levels))
 
     return proof(
         "tian2023-lem-15",
@@ -319,8 +323,7 @@ def check_tian2023_eq_90(
     """
 
     def slack(one: Spectrum) -> float:
-        middle = one.radius / (1 - 1 / one.K)
-        largest = float(np.abs(np.linalg.eigvalsh(one.inverse)).max())
+        largest, middle = one.inverse_radius, one.radius / (1 - 1 / one.K)
         first = relative_slack(float(np.abs(one.inverse).max()), largest)
         second = relative_slack(largest, middle)
         return min(first, second, relative_slack(middle, 1 / (one.K - less)))

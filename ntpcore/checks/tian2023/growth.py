@@ -99,7 +99,7 @@ def _gains(run: Run, used_token: int) -> Iterator[Case]:
         for other in run.tokens:
             if first == other:
                 continue
-            gain = (f[:, first] / f[:, other]) ** 2 - 1
+            gain = attention.relative_gain(f, first, other)
             one = (first, other)[used_token]
             closed = gain[0] * attention.growth(z[:, one], float(z[0, one]))
             error = max(relative_error(x, y) for x, y in zip(gain, closed, strict=True))

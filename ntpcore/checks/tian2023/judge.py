@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ntpcore.claims import Check, Verdict
 
@@ -60,6 +60,7 @@ def judge(
     failed: Case | None = None
     for case in cases:
         tried += 1
+        case = replace(case, slack=case.slack + 0.0)  # an error of 0 is no slack of -0
         if not (math.isnan(worst.slack) or case.slack >= worst.slack):  # nan counts as the worst
             worst = case
         if not case.slack >= -tolerance and failed is None:
@@ -93,6 +94,11 @@ def judge(
         by_hand=by_hand,
         vacuous=vacuous,
     )
+
+
+def verdict_of(holds: bool) -> Verdict:
+    """Consistent or refuted."""
+    return Verdict.CONSISTENT if holds else Verdict.REFUTED
 
 
 def relative_error(found: float, expected: float) -> float:

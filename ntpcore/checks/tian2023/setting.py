@@ -18,6 +18,16 @@ Floats = NDArray[np.float64]
 SIZES = ((3, 2), (5, 8), (20, 6), (20, 40))  # (M, d), with d below and above M
 
 
+def random_layers(cases: int, seed: int) -> Iterator[tuple[str, Embedded, Sample]]:
+    """Random layers, each with a random sequence, and both in words."""
+    rng = np.random.default_rng(seed)
+    for number in range(cases):
+        M, d = SIZES[number % len(SIZES)]
+        length = (1, 3, 17, 127)[number // len(SIZES) % 4]
+        where = f"M = {M}, d = {d}, {length} contextual tokens, case {number}"
+        yield where, layer.random_embedded(rng, M, d), layer.random_sample(rng, M, length)
+
+
 def check_tian2023_eq_1(cases: int = 120, seed: int = 7, masked: bool = True) -> Check:
     """Weights of (1): a distribution over the context, without the query, from a row of Z.
 
@@ -28,11 +38,8 @@ def check_tian2023_eq_1(cases: int = 120, seed: int = 7, masked: bool = True) ->
     """
 
     def instances() -> Iterator[Case]:
-        rng = np.random.default_rng(seed)
-        for number in range(cases):
-            M, d = SIZES[number % len(SIZES)]
-            length = (1, 3, 17, 127)[number // len(SIZES) % 4]
-            net, sample = layer.random_embedded(rng, M, d), layer.random_sample(rng, M, length)
+        for where, net, sample in random_layers(cases, seed):
+            M = len(net.Z)
             weights = layer.embedded_weights(net, sample, masked=masked)
             b = layer.attention(layer.one_hot(sample.context, M), net.Z[sample.query])
             off = max(
@@ -41,7 +48,7 @@ def check_tian2023_eq_1(cases: int = 120, seed: int = 7, masked: bool = True) ->
                 abs(float(b.sum()) - 1),
                 float(-b.min()),
             )
-            yield Case(f"M = {M}, d = {d}, {length} contextual tokens, case {number}", -off)
+            yield Case(where, -off)
 
     return judge(
         "tian2023-eq-1",
@@ -74,11 +81,8 @@ def check_tian2023_eq_2(
     """
 
     def instances() -> Iterator[Case]:
-        rng = np.random.default_rng(seed)
-        for number in range(cases):
-            M, d = SIZES[number % len(SIZES)]
-            length = (1, 3, 17, 127)[number // len(SIZES) % 4]
-            net, sample = layer.random_embedded(rng, M, d), layer.random_sample(rng, M, length)
+        for where, net, sample in random_layers(cases, seed):
+            M = len(net.Z)
             Y = decoder(net)
             # all next tokens, so that the probabilities can be summed
             every = [Sample(sample.context, sample.query, n) for n in range(M)]
@@ -89,7 +93,7 @@ def check_tian2023_eq_2(
                 abs(float(np.exp(logs).sum()) - 1),
                 float(logs.max()),
             )
-            yield Case(f"M = {M}, d = {d}, {length} contextual tokens, case {number}", -off)
+            yield Case(where, -off)
 
     return judge(
         "tian2023-eq-2",

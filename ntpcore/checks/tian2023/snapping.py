@@ -40,7 +40,7 @@ def _stage_cases(
             (1, early, snapping.first_stage),
             (2, late, snapping.second_stage),
         ):
-            exact = snapping.growth(C_0, snapping.total_speed(s, times))
+            exact = snapping.growth_at(s, C_0, times)
             found = form(C_0, Gamma(s, times))
             for t, B, formula in zip(times, exact, found, strict=True):
                 room = shrink * stage_excess(s, float(t), stage)
@@ -80,10 +80,10 @@ def control_tian2023_eq_14() -> Control:
 def local_exponents(C_0: float, s: Setting) -> tuple[float, float]:
     """dB/dln t at half of t_0' and dB/dln ln(M eta_Y t/K) at 1e6 t_0, for B of (13)."""
     t = np.array([0.45, 0.55]) * s.first_end
-    B = snapping.growth(C_0, snapping.total_speed(s, t))
+    B = snapping.growth_at(s, C_0, t)
     scan = float((B[1] - B[0]) / np.log(t[1] / t[0]))
     t = np.array([1e6, 1e7]) * s.onset
-    B = snapping.growth(C_0, snapping.total_speed(s, t))
+    B = snapping.growth_at(s, C_0, t)
     inner = np.log(np.log(s.M * s.tau(t)))
     return scan, float((B[1] - B[0]) / (inner[1] - inner[0]))
 
@@ -113,7 +113,7 @@ def _growth_factor_cases(form: Growth) -> Iterator[Case]:
             (2, 1e6 * s.onset),
         ):
             Gamma = snapping.first_stage(s, t) if stage == 1 else snapping.second_stage(s, t)
-            true = float(snapping.growth(C_0, snapping.total_speed(s, t)))
+            true = float(snapping.growth_at(s, C_0, t))
             ratio = math.exp(2 * (float(form(C_0, Gamma)) - true))
             most = math.exp(2 * stage_excess(s, t, stage))
             slack = min(ratio - 1, most - ratio) + 1e-10

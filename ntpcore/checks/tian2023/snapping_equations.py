@@ -145,7 +145,7 @@ def check_tian2023_eq_124(
 
 def _true_growth(s: Setting, C_0: float) -> Floats:
     """B of (13) at t_0."""
-    return snapping.growth(C_0, snapping.total_speed(s, np.array([s.onset])))
+    return snapping.growth_at(s, C_0, np.array([s.onset]))
 
 
 def control_tian2023_eq_124() -> Control:

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore.checks.tian2023.judge import relative_error
+from ntpcore.checks.tian2023.judge import relative_error, verdict_of
 from ntpcore.claims import Check, Control, Reading, Verdict
 from ntpcore.scansnap import decoder, snapping
 from ntpcore.scansnap.snapping import Setting
@@ -15,15 +15,10 @@ from ntpcore.scansnap.snapping import Setting
 Floats = NDArray[np.float64]
 
 
-def _verdict(holds: bool) -> Verdict:
-    """Consistent or refuted."""
-    return Verdict.CONSISTENT if holds else Verdict.REFUTED
-
-
 def figure_3(eta_Y: float, C_0: float, t: Floats) -> Floats:
     """e^(2B) at the sizes of Figure 3: K = 10, M = 1000, eta_Z = 0.5."""
     s = Setting(1000, 10, eta_Y, 0.5)
-    return np.asarray(np.exp(2 * snapping.growth(C_0, snapping.total_speed(s, t))))
+    return np.asarray(np.exp(2 * snapping.growth_at(s, C_0, t)))
 
 
 def check_tian2023_fig_3(reverse: bool = False) -> Check:
@@ -44,7 +39,7 @@ def check_tian2023_fig_3(reverse: bool = False) -> Check:
     needed = 4 * Gamma / (600.0**2 - 1)
     ends = {C_0: float(figure_3(0.5, C_0, np.array([700.0]))[0]) for C_0 in (0.1, 1.0)}
     readings = (
-        Reading("The order of the curves from the last t_0 on, for any C_0.", _verdict(ordered)),
+        Reading("The order of the curves from the last t_0 on, for any C_0.", verdict_of(ordered)),
         Reading(
             f"The scale, C_0 = 1/K, the least that |f_n| = 1 allows: e^(2B) ends at {ends[0.1]:.0f}"
             " where the axis goes to 600.",
@@ -62,7 +57,7 @@ def check_tian2023_fig_3(reverse: bool = False) -> Check:
     )
     return Check(
         "tian2023-fig-3",
-        _verdict(ordered),
+        verdict_of(ordered),
         3 * len(rates) * len(t),
         "points of curves",
         "The order and the shape of the curves come out for every C_0; the scale of the printed "
@@ -100,7 +95,7 @@ def _fits(K: int, invert: bool) -> tuple[bool, list[float]]:
     for M, nu, last, axis in PANELS:
         ratio = 1 / nu if invert else nu
         values = [
-            float(snapping.growth(1.0, snapping.total_speed(Setting(M, K, ratio * e, e), last)))
+            float(snapping.growth_at(Setting(M, K, ratio * e, e), 1.0, last))
             for e in (0.5, 1.0, 2.0, 4.0, 8.0)
         ]
         ends.append(max(values))
@@ -119,14 +114,14 @@ def check_tian2023_fig_9(K: int = 1, invert: bool = False) -> Check:
     spread, at = 0.0, []
     for M, nu, _, _ in PANELS:
         runs = [Setting(M, 1, nu * e, e) for e in (0.5, 1.0, 2.0, 4.0, 8.0)]
-        B = [float(snapping.growth(1.0, snapping.total_speed(s, s.onset))) for s in runs]
+        B = [float(snapping.growth_at(s, 1.0, s.onset)) for s in runs]
         spread = max(spread, *(relative_error(b, B[0]) for b in B))
         at.append(B[0])
     two, inverted = _fits(2, False)[0], _fits(1, True)[0]
     holds = fits and spread < 1e-12  # rounding
     return Check(
         "tian2023-fig-9",
-        _verdict(holds),
+        verdict_of(holds),
         len(PANELS) * 5,
         "curves",
         "With one class, C_0 = 1 and nu = eta_Y / eta_Z both panels have the printed size, and "
@@ -141,9 +136,9 @@ def check_tian2023_fig_9(K: int = 1, invert: bool = False) -> Check:
             "inverted": f"{_fits(1, True)[1][0]:.3f}",
         },
         readings=(
-            Reading("K = 1, C_0 = 1, nu = eta_Y / eta_Z.", _verdict(_fits(1, False)[0])),
-            Reading("K = 2, C_0 = 1, nu = eta_Y / eta_Z.", _verdict(two)),
-            Reading("K = 1, C_0 = 1, nu = eta_Z / eta_Y, as in the caption.", _verdict(inverted)),
+            Reading("K = 1, C_0 = 1, nu = eta_Y / eta_Z.", verdict_of(_fits(1, False)[0])),
+            Reading("K = 2, C_0 = 1, nu = eta_Y / eta_Z.", verdict_of(two)),
+            Reading("K = 1, C_0 = 1, nu = eta_Z / eta_Y, as in the caption.", verdict_of(inverted)),
         )
         if holds
         else (),

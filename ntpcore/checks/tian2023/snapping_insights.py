@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore.checks.tian2023.judge import Case, judge
+from ntpcore.checks.tian2023.judge import Case, judge, verdict_of
 from ntpcore.checks.tian2023.snapping_equations import settings
 from ntpcore.claims import Check, Control, Reading, Verdict
 from ntpcore.scansnap import coupled, decoder, snapping
@@ -18,11 +18,6 @@ from ntpcore.scansnap.snapping import Setting
 
 Floats = NDArray[np.float64]
 LINES = np.geomspace(1e-1, 1e9, 201)  # times at which the coupled flow is read
-
-
-def _verdict(holds: bool) -> Verdict:
-    """Consistent or refuted."""
-    return Verdict.CONSISTENT if holds else Verdict.REFUTED
 
 
 # Equation (131)
@@ -56,7 +51,7 @@ def check_tian2023_eq_131(keep: str = "ratio") -> Check:
         proved=_t_0_is_symbolic(),
         numbers={
             "neglected": f"{neglected:.3f}",
-            "B": f"{float(snapping.growth(1.0, snapping.total_speed(s, s.onset))):.3f}",
+            "B": f"{float(snapping.growth_at(s, 1.0, s.onset)):.3f}",
         },
         by_hand=("x = M h depends on M and tau only (Lemma 6)",),
     )
@@ -108,15 +103,15 @@ def check_tian2023_eq_133(power: float = 1.0) -> Check:
     # nu = K ln(M tau): the bracket is 0, while B is about ln(2 ln(M tau)) / 4
     tau, K = math.exp(500.0) / 1000, 10
     s = Setting(1000, K, 500.0 * K, 1.0)
-    joint = float(snapping.growth(1.0, snapping.total_speed(s, tau * K / s.eta_y)))
+    joint = float(snapping.growth_at(s, 1.0, tau * K / s.eta_y))
     # the stated range for a large nu starts long before 4 Gamma exceeds C_0
     wide = Setting(1000, 2, 1000.0, 1.0)
     t = 1000 / wide.eta_y / wide.M * math.exp(1 / math.sqrt(2 * 1000.0))
-    early = float(snapping.growth(50.0, snapping.total_speed(wide, t)))
+    early = float(snapping.growth_at(wide, 50.0, t))
     readings = (
         Reading(
             "The ratio is fixed and t grows: B is half of ln ln(M eta_Y t / K) up to a constant.",
-            _verdict(fixed),
+            verdict_of(fixed),
         ),
         Reading(
             "Uniform in the ratio: with nu = K ln(M eta_Y t / K) the bracket is 0, but B is "
@@ -131,7 +126,7 @@ def check_tian2023_eq_133(power: float = 1.0) -> Check:
     )
     return Check(
         "tian2023-eq-133",
-        _verdict(fixed),
+        verdict_of(fixed),
         len(slopes),
         "settings and constants",
         "With a fixed ratio B grows like half of ln ln(M eta_Y t / K); the slope lies between "
@@ -188,7 +183,7 @@ def check_tian2023_app_decoder_rate(exponent: float = -1.0) -> Check:
     flow = all(b < a for a, b in itertools.pairwise(peaks))
     return Check(
         "tian2023-app-decoder-rate",
-        _verdict(holds and flow),
+        verdict_of(holds and flow),
         len(RATIOS),
         "rates of the decoder",
         "t_0 is proportional to 1/eta_Y by its formula. In the coupled flow of 10 classes the "
@@ -202,7 +197,7 @@ def check_tian2023_app_decoder_rate(exponent: float = -1.0) -> Check:
         },
         readings=(
             Reading("t_0 of Theorem 4, a formula.", Verdict.PROVED if holds else Verdict.REFUTED),
-            Reading("The moment of steepest gain in the coupled flow.", _verdict(flow)),
+            Reading("The moment of steepest gain in the coupled flow.", verdict_of(flow)),
         )
         if holds and flow
         else (),
@@ -232,7 +227,7 @@ def check_tian2023_app_both_rates(scale_both: bool = True) -> Check:
         for s, a, C_0 in itertools.product(settings(), (1.5, 20.0), (0.1, 10.0)):
             other = Setting(s.M, s.K, a * s.eta_y, (a if scale_both else 1.0) * s.eta_z)
             for t in s.onset * np.array([1.0, 10.0, 1e4]):
-                B = [float(snapping.growth(C_0, snapping.total_speed(x, t))) for x in (s, other)]
+                B = [float(snapping.growth_at(x, C_0, t)) for x in (s, other)]
                 where = f"{s}, rates times {a:g}, C_0 = {C_0:g}, t = {t:.3g}"
                 yield Case(where, (B[1] - B[0]) / max(B))
 
@@ -268,14 +263,14 @@ def check_tian2023_app_both_rates(scale_both: bool = True) -> Check:
             ),
             Reading(
                 "The force xi of the coupled flow is positive, so that B, its integral, grows.",
-                _verdict(positive),
+                verdict_of(positive),
             ),
             Reading(
                 "Attention on the distinct tokens of the coupled flow gets sparser, "
                 "eta_Y = 100 eta_Z.",
-                _verdict(falls[100.0]),
+                verdict_of(falls[100.0]),
             ),
-            Reading("The same with eta_Y = eta_Z.", _verdict(falls[1.0])),
+            Reading("The same with eta_Y = eta_Z.", verdict_of(falls[1.0])),
         ),
     )
 
@@ -316,7 +311,7 @@ def check_tian2023_app_slow_decoder(keep: str = "eta_Z") -> Check:
         ):
             fast = Setting(s.M, s.K, a * s.eta_y, (a if keep == "ratio" else 1.0) * s.eta_z)
             for t in s.onset * np.array([1.0, 3.0, 1e3]):
-                B = [float(snapping.growth(C_0, snapping.total_speed(x, t))) for x in (s, fast)]
+                B = [float(snapping.growth_at(x, C_0, t)) for x in (s, fast)]
                 where = f"{s}, decoder {a:g} times faster, C_0 = {C_0:g}, t = {t:.3g}"
                 yield Case(where, (B[0] - B[1]) / max(B))
 
@@ -343,12 +338,12 @@ def check_tian2023_app_slow_decoder(keep: str = "eta_Z") -> Check:
         ),
         Reading(
             "The gain of the distinct tokens in the coupled flow, eta_Y at least 100 eta_Z.",
-            _verdict(late),
+            verdict_of(late),
         ),
         Reading(
             "The same for every ratio from 1 on: of the ratios tried, "
             f"{ratios[top]:g} gives the largest gain at t = 1e5 (10 classes).",
-            _verdict(top == 0),
+            verdict_of(top == 0),
         ),
     )
     numbers = {
@@ -365,7 +360,7 @@ def check_tian2023_app_slow_decoder(keep: str = "eta_Z") -> Check:
 def _tiny() -> float:
     """By how much B at t_0 is larger for a decoder 1 per cent faster, M = 5, K = 2, C_0 = 1."""
     slow, fast = Setting(5, 2, 1.0, 1.0), Setting(5, 2, 1.01, 1.0)
-    B = [float(snapping.growth(1.0, snapping.total_speed(s, slow.onset))) for s in (slow, fast)]
+    B = [float(snapping.growth_at(s, 1.0, slow.onset)) for s in (slow, fast)]
     return B[1] - B[0]
 
 

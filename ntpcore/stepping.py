@@ -21,7 +21,7 @@ from ntpcore.problem import Problem
 
 Floats = NDArray[np.float64]
 
-FOLLOWED = 2**14  # in the second phase, changes of log-odds are measured at every such step
+FOLLOWED = 2**16  # in the second phase, changes of log-odds are measured at every such step
 LARGEST_RATE = 100.0  # of eta in the second phase, where it moves exponents by less than 2^10
 SPEED = 20  # entries that a fast loop deals with while the plain one deals with one, about
 MANY_ENTRIES = 300_000  # from here on, a second thread makes up for what sharing the work costs

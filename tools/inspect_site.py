@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -121,7 +121,8 @@ def problems(
         page = parsed.get(f"pages/{claim.page}")
         if page is not None:
             wrong += wrong_anchors(claim, page) + missing_controls(claim, page)
-    return wrong + off_site(site)
+    known = {site / f"{name}.html": page for name, page in parsed.items() if page is not None}
+    return wrong + off_site(site, known)
 
 
 def read_page(path: Path) -> Page | None:
@@ -165,11 +166,16 @@ def missing_controls(claim: Claim, page: Page) -> list[str]:
     return [f"page {claim.page} does not show the negative control of {claim.label}, collapsed"]
 
 
-def off_site(site: Path) -> list[str]:
-    """Every place that would make a reader's browser ask another machine."""
+def off_site(site: Path, parsed: Mapping[Path, Page] | None = None) -> list[str]:
+    """Every place that would make a reader's browser ask another machine.
+
+    Args:
+        site: folder of the HTML.
+        parsed: pages that have been read before.
+    """
     wrong = []
     for path in sorted(site.rglob("*.html")):
-        page = Page(path.read_text(encoding="utf-8"))
+        page = (parsed or {}).get(path) or Page(path.read_text(encoding="utf-8"))
         wrong += [f"{path.relative_to(site)} fetches {address}" for address in page.fetched]
     for path in sorted(site.rglob("*.css")):
         fetched = CSS_FETCH.findall(path.read_text(encoding="utf-8"))

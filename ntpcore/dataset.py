@@ -28,6 +28,14 @@ class InputError(ValueError):
     """Input that cannot be used; the message names file, line, rule and way out."""
 
 
+def unwritable(path: str, error: OSError) -> InputError:
+    """What to say of a file that cannot be written."""
+    return InputError(
+        f"{path}: cannot be written ({error.strerror or error}); make room, or name a file in a "
+        "folder you may write to"
+    )
+
+
 @dataclass(frozen=True)
 class Line:
     """A distinct line of the data.

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping
 
-from ntpcore.dataset import InputError
+from ntpcore.dataset import InputError, unwritable
 
 
 def check_target(path: str, option: str, overwrite: bool, inputs: Iterable[str] = ()) -> None:
@@ -34,14 +34,6 @@ def check_target(path: str, option: str, overwrite: bool, inputs: Iterable[str] 
             f"{path}: there is such a file already; give --overwrite to replace it, or another "
             f"{option}"
         )
-
-
-def unwritable(path: str, error: OSError) -> InputError:
-    """What to say of a file that cannot be written."""
-    return InputError(
-        f"{path}: cannot be written ({error.strerror or error}); make room, or name a file in a "
-        "folder you may write to"
-    )
 
 
 def write_whole(contents: Mapping[str, bytes]) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore import files
-from ntpcore.dataset import InputError
+from ntpcore.dataset import InputError, unwritable
 from ntpcore.problem import Problem
 from ntpcore.training import Rows, State, Trajectory, fingerprint
 
@@ -90,7 +89,7 @@ def save(
     try:
         _replace(os.path.realpath(path), arrays)
     except OSError as error:
-        raise files.unwritable(path, error) from None
+        raise unwritable(path, error) from None
 
 
 def load(path: str) -> Saved:

@@ -62,26 +62,40 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Hold what the checks of a test say against its pins."""
+    """Hold what the checks of a test say and compute against its pins."""
     stem, name = item.path.stem, item.nodeid.split("::", 1)[1]
     if not stem.startswith("test_checks_") or hasattr(getattr(item, "obj", None), "hypothesis"):
         return (yield)
     with pinned.recorded() as checks, watched.recorded(getattr(item, "module", None)) as sums:
         result = yield
-    values = {key: str(one) for key, one in sorted(sums.items())}
-    found = {key: part for key, part in (("checks", checks), ("values", values)) if part}
+    _hold(item.config, stem, name, pinned.summary(checks, sums))
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """The same for a fixture, on which the tests may only look."""
+    stem = Path(fixturedef.baseid).stem
+    if not stem.startswith("test_checks_"):
+        return (yield)
+    with pinned.recorded() as checks, watched.recorded(request.module) as sums:
+        result = yield
+    name = f"{pinned.FIXTURE}{fixturedef.argname}[{request.param_index}]"
+    _hold(request.config, stem, name, pinned.summary(checks, sums))
+    return result
+
+
+def _hold(config: pytest.Config, stem: str, name: str, found: dict[str, Any]) -> None:
+    """Compare with a pin, or renew it."""
     old = pinned.pins_of(stem).get(name, {})
-    if item.config.getoption("renew_pins") or item.config.getoption("loosen_pins"):
-        renew = item.config.getoption("renew_pins")
-        new = found if renew else old
-        if "values" in new:
-            kept = pinned.loosened(old.get("values", {}), values, all_anew=renew)
-            new = {**new, "values": kept}
-        item.config.stash[RENEWED].setdefault(stem, {})[name] = new
+    if config.option.renew_pins or config.option.loosen_pins:
+        new = pinned.renewed(old, found, all_anew=config.option.renew_pins)
+        config.stash[RENEWED].setdefault(stem, {})[name] = new
     elif old:
         lines = pinned.differences(old, found, name)
         assert not lines, "\n".join(["checks say something else;", pinned.HOW, *lines[:9]])
-    return result
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

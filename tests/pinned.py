@@ -13,7 +13,7 @@ What is right is asserted by the tests themselves, by hand or by an independent 
 `make pin-evidence` renews the pins; `git diff tests/pins` then shows what changed. A summary that
 is only rounding, and so differs from machine to machine, is marked as such where it differs:
 `pytest --loosen-pins` with another processor (or OPENBLAS_CORETYPE) does that. Tests on random
-examples (hypothesis) are not pinned, nor is what a fixture does.
+examples (hypothesis) are not pinned.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ FIELDS = (
 )
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 NOISE = 1e-9  # what is smaller is rounding, which differs from machine to machine
+FIXTURE = "fixture "  # before the name of a fixture among the tests
 HOW = "if that is meant, run `make pin-evidence` and look at `git diff tests/pins`"
 
 
@@ -120,23 +121,32 @@ def _last_place(number: str) -> float:
     return 10.0 ** (int(exponent or 0) - decimals) if decimals or exponent else 0.0
 
 
-def loosened(pinned: dict[str, str], found: dict[str, str], *, all_anew: bool) -> dict[str, str]:
-    """Summaries to pin: what is marked as rounding stays so.
+def summary(checks: list[dict[str, Any]], sums: dict[str, watched.Sum]) -> dict[str, Any]:
+    """What a test or a fixture is pinned by."""
+    values = {name: str(one) for name, one in sorted(sums.items())}
+    return {key: part for key, part in (("checks", checks), ("values", values)) if part}
+
+
+def renewed(old: dict[str, Any], found: dict[str, Any], *, all_anew: bool) -> dict[str, Any]:
+    """What to pin from now on: what is marked as rounding stays so.
 
     Args:
-        pinned: the earlier ones.
-        found: those of this run.
-        all_anew: renew them; else keep the earlier ones, and mark as rounding what differs.
+        old: the earlier pin.
+        found: by this run.
+        all_anew: renew it; else keep the earlier one, and mark the sums that differ as rounding.
     """
+    before, now = old.get("values", {}), found.get("values", {})
     if all_anew:
-        return {
-            key: pinned[key] if pinned.get(key) == watched.ROUNDING else value
-            for key, value in found.items()
+        kept = {
+            key: before[key] if before.get(key) == watched.ROUNDING else value
+            for key, value in now.items()
         }
-    return {
-        key: value if watched.same(value, found.get(key, "no")) else watched.ROUNDING
-        for key, value in pinned.items()
+        return {**found, "values": kept} if kept else found
+    kept = {
+        key: value if watched.same(value, now.get(key, "no")) else watched.ROUNDING
+        for key, value in before.items()
     }
+    return {**old, "values": kept} if kept else old
 
 
 def to_text(pins: dict[str, dict[str, Any]]) -> str:

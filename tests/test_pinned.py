@@ -86,9 +86,13 @@ def test_summaries_are_compared_with_room_for_rounding() -> None:
 def test_what_is_marked_as_rounding_stays_so() -> None:
     old = {"a": "3 12 7.1000", "b": "rounding", "c": "1 1 2.0000", "d": "1 1 2.0000"}
     new = {"a": "3 12 7.1001", "b": "1 1 1.0000", "c": "1 1 2.0005", "e": "1 1 1.0000"}
-    assert pinned.loosened(old, new, all_anew=True) == new | {"b": "rounding"}
+    before, found = {"checks": [1], "values": old}, {"checks": [2], "values": new}
+    kept = pinned.renewed(before, found, all_anew=True)
+    assert kept == {"checks": [2], "values": new | {"b": "rounding"}}
     wide = {"c": "rounding", "d": "rounding"}  # less than a failure, and not there at all
-    assert pinned.loosened(old, new, all_anew=False) == old | wide
+    kept = pinned.renewed(before, found, all_anew=False)
+    assert kept == {"checks": [1], "values": old | wide}
+    assert pinned.renewed({}, {"checks": [2]}, all_anew=True) == {"checks": [2]}
 
 
 def test_checks_are_recorded_once_and_as_they_were_made() -> None:
@@ -132,7 +136,8 @@ def test_the_pins_are_those_of_tests_that_exist() -> None:
     for file in pinned.FOLDER.glob("*.json"):
         text = (pinned.FOLDER.parent / f"{file.stem}.py").read_text(encoding="utf-8")
         for name, found in json.loads(file.read_text(encoding="utf-8")).items():
-            assert f"def {name.split('[')[0]}(" in text, f"{name} is gone; run `make pin-evidence`"
+            function = name.removeprefix(pinned.FIXTURE).split("[")[0]
+            assert f"def {function}(" in text, f"{name} is gone; run `make pin-evidence`"
             assert found
 
 

@@ -2,9 +2,9 @@
 
 A check prints few of the numbers that it computes: an instance may change, or an error grow a
 thousandfold below the tolerance, and it says the same. So `recorded` watches every function at the
-top of a module of `ntpcore.checks` and sums up what it is handed and what it gives back, and every
-other function of `ntpcore` that such a module calls, of which only the latter: how many calls, how
-many values, and one sum.
+top of a module of `ntpcore.checks` and sums up what it is handed and what it gives back; of every
+other function of `ntpcore` that such a module calls, the latter; and of sympy's, the former, since
+two different expressions may vanish. A sum holds how many calls, how many values, and one number.
 
 Each value x counts as ln(1 + |x| / 1e-6) with the sign of x, times a weight that depends on its
 place. So a relative change counts alike at every size, and rounding of some 1e-16 not at all. Of
@@ -39,6 +39,10 @@ LONG = 10_000  # entries of an array that are looked at, evenly spread
 DEEP = 8  # levels of nested values
 NEAR = 1e-3  # by which two sums may differ that are one
 PLACES = 4  # decimals of a sum that are kept
+SYMPY = (
+    *("symbols", "sympify", "simplify", "expand", "factor", "together", "cancel", "diff", "limit"),
+    *("integrate", "summation", "solve", "refine", "fraction", "numer", "powsimp", "nsimplify"),
+)
 CACHED = functools._lru_cache_wrapper
 FUNCTIONS = types.FunctionType | CACHED
 ROUNDING = "rounding"  # stands for what differs from machine to machine
@@ -124,7 +128,7 @@ def _collect(value: Any, parts: list[np.ndarray], depth: int) -> None:
         inner = value.ravel().tolist()
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         inner = [getattr(value, field.name) for field in dataclasses.fields(value)]
-    elif type(value).__module__.startswith("sympy."):
+    elif hasattr(value, "free_symbols"):  # an expression or a matrix of sympy
         parts.append(_code(str(value)))
     else:
         parts.append(_code(type(value).__name__))
@@ -198,6 +202,18 @@ class Watch:
         watched.unwatched = function  # type: ignore[attr-defined]
         return watched
 
+    def handed(self, function: Any, name: str) -> Any:
+        """A function that notes what checks hand to the given one."""
+
+        @functools.wraps(function)
+        def watched(*args: Any, **options: Any) -> Any:
+            if self.open and _from_checks():
+                self.note(name, (args, options))
+            return function(*args, **options)
+
+        watched.unwatched = function  # type: ignore[attr-defined]
+        return watched
+
     def _argument(self, value: Any, name: str) -> Any:
         """A generator or a local function that notes what it gives; anything else as it is."""
         if isinstance(value, types.GeneratorType):
@@ -231,8 +247,8 @@ def recorded(test_module: types.ModuleType | None = None) -> Iterator[dict[str, 
         own = module is test_module
         if not own and module_name.split(".")[0] != "ntpcore":
             continue
-        for name, value in list(vars(module).items()):
-            value = getattr(value, "unwatched", value)
+        for name, now in list(vars(module).items()):
+            value = getattr(now, "unwatched", now)
             place = getattr(value, "__module__", None) or ""
             if not isinstance(value, FUNCTIONS) or not place.startswith(("ntpcore", module_name)):
                 continue
@@ -244,12 +260,19 @@ def recorded(test_module: types.ModuleType | None = None) -> Iterator[dict[str, 
                 if value not in made:
                     title = f"{place.removeprefix('ntpcore.')}.{value.__name__}"
                     made[value] = watch.around(value, title, anywhere=anywhere, hides=hides)
-                before.append((module, name, value))
+                before.append((module, name, now))
                 setattr(module, name, made[value])
+    import sympy
+
+    for name in SYMPY:
+        now = getattr(sympy, name)
+        function = getattr(now, "unwatched", now)
+        before.append((sympy, name, now))
+        setattr(sympy, name, watch.handed(function, f"sympy.{name}"))
     try:
         yield watch.sums
     finally:
         watch.open = False
-        for module, name, value in before:
-            if getattr(vars(module).get(name), "unwatched", None) is value:
-                setattr(module, name, value)
+        for module, name, now in before:
+            if hasattr(vars(module).get(name), "unwatched"):
+                setattr(module, name, now)

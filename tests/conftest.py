@@ -11,6 +11,7 @@ from typing import Any
 
 import pinned
 import pytest
+import watched
 from axe import NO_AXE
 from browser import NO_BROWSER, serve
 from tiny_book import ROOT, build_command, clean_environment
@@ -37,12 +38,13 @@ def book_address(book: Path) -> Iterator[str]:
         yield address
 
 
-RENEWED = pytest.StashKey[dict[str, dict[str, list[dict[str, Any]]]]]()
+RENEWED = pytest.StashKey[dict[str, dict[str, dict[str, Any]]]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make pin-evidence` asks for new pins."""
     parser.addoption("--renew-pins", action="store_true", help="write down what checks say")
+    parser.addoption("--loosen-pins", action="store_true", help="mark what differs as rounding")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -54,33 +56,59 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[RENEWED] = {}
     option = config.option
     apart = option.keyword or getattr(option, "numprocesses", None) or "::" in " ".join(config.args)
-    if option.renew_pins and apart:
-        raise pytest.UsageError("--renew-pins takes whole files, in one process (-n 0)")
+    if (option.renew_pins or option.loosen_pins) and apart:
+        raise pytest.UsageError("new pins take whole files, in one process (-n 0)")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Hold what the checks of a test say against its pins."""
+    """Hold what the checks of a test say and compute against its pins."""
     stem, name = item.path.stem, item.nodeid.split("::", 1)[1]
     if not stem.startswith("test_checks_") or hasattr(getattr(item, "obj", None), "hypothesis"):
         return (yield)
-    with pinned.recorded() as found:
+    with pinned.recorded() as checks, watched.recorded(getattr(item, "module", None)) as sums:
         result = yield
-    if item.config.getoption("renew_pins"):
-        item.config.stash[RENEWED].setdefault(stem, {})[name] = found
-    elif name in pinned.pins_of(stem):
-        lines = pinned.differences(pinned.pins_of(stem)[name], found, name)
-        assert not lines, "\n".join(["checks say something else;", pinned.HOW, *lines[:9]])
+    _hold(item.config, stem, name, pinned.summary(checks, sums))
     return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """The same for a fixture, on which the tests may only look."""
+    stem = Path(fixturedef.baseid).stem
+    if not stem.startswith("test_checks_"):
+        return (yield)
+    with pinned.recorded() as checks, watched.recorded(request.module) as sums:
+        result = yield
+    name = f"{pinned.FIXTURE}{fixturedef.argname}[{request.param_index}]"
+    _hold(request.config, stem, name, pinned.summary(checks, sums))
+    return result
+
+
+def _hold(config: pytest.Config, stem: str, name: str, found: dict[str, Any]) -> None:
+    """Compare with a pin, or renew it."""
+    old = pinned.pins_of(stem).get(name, {})
+    if config.option.renew_pins or config.option.loosen_pins:
+        new = pinned.renewed(old, found, all_anew=config.option.renew_pins)
+        config.stash[RENEWED].setdefault(stem, {})[name] = new
+    elif old:
+        if not pinned.is_known(pinned.processor()):
+            old, found = pinned.everywhere(old), pinned.everywhere(found)
+        lines = pinned.differences(old, found, name)
+        assert not lines, "\n".join(["checks say something else;", pinned.HOW, *lines[:9]])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the renewed pins, where all tests of a run passed; a run of one file renews that."""
-    if session.config.getoption("renew_pins") and not session.testsfailed:
+    if session.config.stash[RENEWED] and not session.testsfailed:
         pinned.FOLDER.mkdir(exist_ok=True)
         for stem, found in session.config.stash[RENEWED].items():
             kept = {name: checks for name, checks in found.items() if checks}
             (pinned.FOLDER / f"{stem}.json").write_text(pinned.to_text(kept), encoding="utf-8")
+        if session.config.option.renew_pins:
+            pinned.PROCESSORS.write_text(pinned.processor() + "\n", encoding="utf-8")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -192,6 +192,9 @@ def test_huang2024_prop_2_shows_the_smallest_failure():
     check = max_margin.check_huang2024_prop_2([larger, FIVE_TOKEN_ORDER, larger])
     assert check.witness.startswith("query q: a > c, d, q; b > q:")
     assert check.numbers["failed"] == "3"
+    wider = PartialOrder.of("q", FIVE_TOKEN_ORDER.pairs | {("e", "q")})  # a, b and e are optimal
+    for orders, fewest in (([wider], "3"), ([wider, FIVE_TOKEN_ORDER, wider], "2")):
+        assert max_margin.check_huang2024_prop_2(orders).numbers["fewest"] == fewest
 
 
 def test_huang2024_prop_2_notices_a_wrong_closed_form(monkeypatch):

@@ -205,6 +205,8 @@ def test_huang2024_app_linear_loss_by_hand_exponents_are_read_off(trained):
     assert loss_app.loss_exponent(line) == pytest.approx(1, abs=0.01)
     root = with_rows(trained[0], log_excess=1 - 2 * np.sqrt(t))
     assert loss_app.loss_exponent(root) == pytest.approx(0.5, abs=0.05)
+    slow = with_rows(trained[0], log_excess=-1e-9 * t)
+    assert loss_app.loss_exponent(slow) == pytest.approx(1, abs=0.01)
     rising = with_rows(trained[0], log_excess=t)
     assert loss_app.loss_exponent(rising) == -math.inf
 
@@ -257,6 +259,14 @@ def test_huang2024_app_extended_order_holds_in_trained_models_and_exactly(traine
     assert (check.verdict, check.tried) == (Verdict.CONSISTENT, len(trained))
     assert check.numbers["orders"] == str(sum(len(run.problem.orders) for run in trained))
     assert generalization_app.control_huang2024_app_extended_order(trained[0]).noticed
+    best = trained[0].problem.is_optimal
+    for entry, wrong in ((np.flatnonzero(best)[0], -1e-9), (np.flatnonzero(~best)[-1], 0.0)):
+        weights = trained[0].second.state.weights.copy()
+        weights[entry] = wrong  # a single score on the wrong side
+        state = replace(trained[0].second.state, weights=weights)
+        run = replace(trained[0], second=replace(trained[0].second, state=state))
+        found = generalization_app.check_huang2024_app_extended_order([run])
+        assert found.verdict is Verdict.REFUTED
     exact = trained[0].problem.solutions["O"].scores
     assert [exact[x] > 0 for x in ("O", "S", "V")] == [True, False, False]
 

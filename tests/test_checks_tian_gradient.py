@@ -489,6 +489,14 @@ def test_tian2023_thm_1_corrected_by_hand():
     slack = gradient.speed_slack(5, np.array([1.0]))
     tau, gamma = (np.e - 1 + 4) / 5, 16 / 5 / (4 + np.e)
     assert slack == pytest.approx((tau - gamma) / tau)
+    # M = 4, x = 2: tau = (e^2 - 1 + 6) / 4 is beyond t_0 = 3.02, so that the second bound counts
+    e2 = np.e**2
+    tau, gamma = (e2 + 5) / 4, 4.5 / (3 + e2)
+    slack = gradient.speed_slack(4, np.array([2.0]))
+    assert slack == pytest.approx(1 - gamma * tau / (2 * np.log(e2 + 5)))
+    # M = 3 has no t_0
+    tau, gamma = (e2 + 3) / 3, 8 / 3 / (2 + e2)
+    assert gradient.speed_slack(3, np.array([2.0])) == pytest.approx(1 - gamma / tau)
 
 
 def test_tian2023_thm_1_corrected_agrees_with_a_fine_grid_of_heights():

@@ -158,6 +158,16 @@ def test_ours_wikitext_order_holds_for_scores_that_follow_it():
     assert "for the opposite 0.001" in opposite.witness
 
 
+def test_ours_wikitext_order_moves_from_the_first_record_to_the_last_by_hand():
+    plans = checks.figure_10_plans(9, (1, 2), 60, 4)
+    assert {plan.record for plan in plans} == {(0, 60)}
+    assert checks.figure_10_plans(9, (1,), 60, 4, every=25)[0].record == (0, 25, 50, 60)
+    first, second = (run(plan, SNAP[:3]) for plan in plans[:2])
+    first = dataclasses.replace(first, scores=np.array([[[1.0]], [[2.0]], [[5.0]]]))
+    second = dataclasses.replace(second, scores=np.array([[[3.0]], [[9.0]], [[1.0]]]))
+    assert checks.moved_scores([first, second]).tolist() == [[1.0]]  # (4 - 2) / 2
+
+
 def test_ours_wikitext_order_needs_both_halves():
     context = sample_context()
     rng = np.random.default_rng(0)

@@ -134,6 +134,11 @@ def test_ours_two_path_and_its_control():
     assert two_clocks.control_ours_two_path([DESIGN], 5.0, 0.5, 1e6).noticed
 
 
+def test_ours_two_path_distance_by_hand():
+    path, other = np.array([[1.0, -4.0], [2.0, 3.0]]), np.array([[1.0, -3.0], [2.0, 3.5]])
+    assert two_clocks.relative_distance(path, other) == 0.25
+
+
 def test_ours_two_path_direction_is_that_of_equation_10_summed_over_dense_vectors():
     data = classes.layered_classes([0.4], [[0.2, 0.4]] * 3, 1000, (0, 0, 0))
     z = np.array([0.3, -0.1, -0.7])

@@ -209,14 +209,18 @@ def is_own(test: str, module: str) -> bool:
 
 @cache
 def test_text(root: Path, test: str) -> str:
-    """Digest of a test's function with its pins; of its file, where that is what failed or holds no
-    function."""
+    """Digest of a test's function with its pins and those of fixtures.
+
+    Of its file, where that is what failed or holds no function.
+    """
     file, *names = test.split("::")
     text = (root / file).read_text(encoding="utf-8")
     name = names[-1].split("[")[0] if names else ""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
-            return digest(ast.unparse(node), json.dumps(pins_of(root, file).get(names[-1])))
+            pins = pins_of(root, file)
+            fixtures = {key: pin for key, pin in pins.items() if key.startswith("fixture ")}
+            return digest(ast.unparse(node), json.dumps([pins.get(names[-1]), fixtures]))
     return digest(text)
 
 

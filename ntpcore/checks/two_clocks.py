@@ -251,6 +251,11 @@ def top_share(design: Design, z: Floats) -> float:
     return float(c[:-1].max() / c.sum())
 
 
+def relative_distance(path: Floats, other: Floats) -> float:
+    """Largest difference of two paths by the size of the first."""
+    return float(np.abs(path - other).max() / np.abs(path).max())
+
+
 def check_ours_two_path(
     designs: Sequence[Design],
     eta_y: float,
@@ -275,7 +280,7 @@ def check_ours_two_path(
         lengths = np.maximum(plain[:, -1], 0.0)  # the first one is 0 up to rounding
         other = normalized_path(design, lengths)
         other[:, -1] *= turn
-        apart = float(np.abs(plain[:, :-1] - other).max() / np.abs(plain[:, :-1]).max())
+        apart = relative_distance(plain[:, :-1], other)
         gap = max(gap, apart)
         far = np.linspace(0, 400, 4001)
         reached = np.array([top_share(design, z) for z in normalized_path(design, far)])

@@ -90,7 +90,7 @@ def control_huang2024_alg_1(seed: int, steps: int) -> Control:
     )
 
 
-def distances(case: Case, steps: int, missed: int = 0) -> tuple[float, float, float]:
+def distances(case: Case, steps: int, missed: int) -> tuple[float, float, float]:
     """Relative distances of the library from a literal run: W_ov twice, W_kq.
 
     W_ov comes from the iteration and from the exact law. A literal W_ov, W_kq become W_ov E and

@@ -153,9 +153,8 @@ def _projection_is_symbolic() -> bool:
     """
     import sympy as sp
 
-    A, c, T, hit = sp.symbols("A c T hit", real=True)
-    entry = T - hit  # hit is 1 where n(x) is the next token of the sentence, else 0
-    return bool(sp.expand((c + A) * entry + c * (-entry) - A * entry) == 0)
+    A, c, entry = sp.symbols("A c entry", real=True)
+    return bool(sp.expand((c + A) * entry - c * entry) == A * entry)
 
 
 def _projection_error(

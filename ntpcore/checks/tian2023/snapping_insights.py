@@ -170,9 +170,7 @@ def check_tian2023_app_decoder_rate(exponent: float = -1.0) -> Check:
     Args:
         exponent: of eta_Y in the t_0 of the formula.
     """
-    formula = [
-        2 * (1 + decoder.omegas(1000)[1]) * 10 * math.log(1000) * r**exponent for r in RATIOS
-    ]
+    formula = [decoder.transition(1000, 10, r**-exponent) for r in RATIOS]
     holds = all(b < a for a, b in itertools.pairwise(formula))
     data = coupled.one_of_each(10, 1000, 0.5)
     rates = [0.01 * r for r in RATIOS]

@@ -55,18 +55,23 @@ class _SoundFiles(IndexDataCacheFile):
 
 
 class SoundCache(FunctionCache):
-    """The cache of one function.
+    """The cache of one function, compiled in one way.
+
+    Args:
+        function: what is compiled.
+        way: part of the names of its files. numba does not tell by itself that a function was
+            compiled with other options.
 
     Raises:
         RuntimeError: no folder can hold it.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], way: str) -> None:
         super().__init__(function)
         files = self._cache_file
         self._cache_file = _SoundFiles(
             cache_path=files._cache_path,
-            filename_base=files._index_name.removesuffix(".nbi"),
+            filename_base=files._index_name.removesuffix(".nbi") + way,
             source_stamp=files._source_stamp,
         )
 

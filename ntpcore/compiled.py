@@ -26,7 +26,7 @@ def compiled_with(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             from ntpcore._cache import SoundCache
 
             with contextlib.suppress(RuntimeError):  # no folder can hold the cache
-                loop._cache = SoundCache(function)
+                loop._cache = SoundCache(function, ".threads" * options.get("parallel", False))
         return loop
 
     return decorate

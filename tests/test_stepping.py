@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 from test_training import EXAMPLE_1, SETS, fields_equal
+from tiny_book import ROOT
 
 from ntpcore import _fast, _kernel, _packing, dataset, problem, stage1, stepping, training
 
 # Rows that rounding reaches before others: differences of nearly equal numbers.
 LOOSE = {"needed_alpha": 1e-8, "change": 1e-9, "one_minus_cos": 1e-9}
 LATE = 40_000  # steps, well into the second phase
+FOLLOWED = 2**14  # so that some such step comes before
 
 
 def setting_of(name: str):
@@ -111,8 +115,9 @@ def test_without_numba_every_step_is_plain(monkeypatch):
     assert loops_used(monkeypatch, one, 20, 0.025, 5.0) == {"advance": 20}
 
 
-@pytest.mark.parametrize("stop", [137, 9_999, 25_000, 2 * stepping.FOLLOWED])
-def test_a_run_resumed_in_any_phase_has_the_same_numbers(stop):
+@pytest.mark.parametrize("stop", [137, 9_999, 25_000, 2 * FOLLOWED])
+def test_a_run_resumed_in_any_phase_has_the_same_numbers(stop, monkeypatch):
+    monkeypatch.setattr(stepping, "FOLLOWED", FOLLOWED)
     one, eta, gap = setting_of("not prefix-closed")
     record = [0, 5_000, 20_000, 30_000, LATE]
     whole = training.run(one, LATE, eta, gap, record=record)
@@ -140,6 +145,39 @@ def test_two_threads_have_the_same_numbers(monkeypatch):
     shared = training.run(one, 500, eta, gap, threads=2)
     assert fields_equal(alone.rows, shared.rows)
     assert fields_equal(alone.state, shared.state)
+
+
+LAYER_AFTER = """
+import numba, numpy as np
+from ntpcore import _fast, dataset, problem, stepping
+one = problem.from_dataset(dataset.read("examples/example1.txt"))
+loops = stepping.Loops(one, 5.0)
+weights = np.zeros(len(one.entry_token))
+room = np.empty((2, loops.room.shape[1]))
+_fast.{loop}(loops.packed, weights, room, 0.1, 0, 3, np.inf, 0, 0.0, 2)
+try:
+    print(numba.threading_layer())
+except ValueError:
+    print("none")
+"""
+
+
+def test_the_threaded_loop_has_threads_also_when_both_come_from_the_cache(tmp_path):
+    """One function compiled in two ways: numba's own cache would take one for the other."""
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    layers = [
+        subprocess.run(
+            [sys.executable, "-c", LAYER_AFTER.format(loop=loop)],
+            cwd=ROOT,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for loop in ("advance", "advance_on_threads", "advance", "advance_on_threads")
+    ]
+    assert layers[0] == layers[2] == "none"
+    assert layers[1] == layers[3] != "none"
 
 
 def test_small_data_are_not_shared():

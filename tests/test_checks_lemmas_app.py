@@ -185,6 +185,16 @@ def test_huang2024_app_violated_sample_by_hand():
     assert len(violated.log_weight_excess(EQUAL, 0.0)[0]) == 0  # W is a multiple of W*
 
 
+def test_huang2024_app_violated_sample_names_the_first_step_below_and_the_worst(monkeypatch):
+    steps = EQUAL.second.rows.step[-3:]
+    excess = np.array([0.0, -5.0, -6.0])  # equality, then below by e^5 and e^6 = 403
+    monkeypatch.setattr(violated, "repeated_run", lambda times: EQUAL)
+    monkeypatch.setattr(violated, "log_weight_excess", lambda run, log_factor: (steps, excess))
+    check = violated.check_huang2024_app_violated_sample([EQUAL])
+    assert f", step {steps[1]}: " in check.witness
+    assert check.numbers["missed"] == "403"
+
+
 def test_huang2024_app_violated_sample_corrected_holds_and_nearly_with_equality(some):
     check = violated.check_huang2024_app_violated_sample_corrected([EQUAL, *some])
     assert check.verdict is Verdict.PROVED

@@ -471,6 +471,14 @@ def test_huang2024_eq_16_names_a_set_where_the_graph_has_a_cycle():
     assert check.witness.endswith("the optimal tokens c have too few neighbours")
 
 
+def test_huang2024_eq_16_shows_the_first_of_two_orders_of_one_size():
+    other = PartialOrder.of("r", {("a", "c"), ("a", "d"), ("a", "r"), ("b", "r")})
+    for first, second in ((FIVE_TOKEN_ORDER, other), (other, FIVE_TOKEN_ORDER)):
+        check = max_margin.check_huang2024_eq_16([first, second])
+        assert check.numbers["failed"] == "2"
+        assert check.witness.startswith(f"query {first.query}: ")
+
+
 def test_huang2024_eq_16_does_not_refute_complete_orders():
     assert max_margin.control_huang2024_eq_16().noticed
     check = max_margin.check_huang2024_eq_16([COMPLETE, QUERY_O])

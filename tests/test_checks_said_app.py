@@ -167,6 +167,16 @@ def test_huang2024_app_accuracy_by_hand_for_two_tokens():
     assert far.verdict is Verdict.REFUTED
 
 
+def test_huang2024_app_accuracy_counts_a_model_as_stuck_beyond_a_hundred_times_eps():
+    # m_o = 4/5, eps = 1/4, A = 5: a wrong token has 1 / (1 + e^3) = 0.05, and 100 eps is 25
+    weights = np.where(EQUAL.problem.is_optimal, math.log(4), 0.0)
+    state = replace(EQUAL.second.state, weights=weights)
+    run = replace(EQUAL, second=replace(EQUAL.second, state=state, gap=5.0))
+    check = loss_app.check_huang2024_app_accuracy([run])
+    assert (check.numbers["runs"], check.numbers["stuck"]) == ("1", "0")
+    assert check.readings[1].verdict is Verdict.OPEN
+
+
 def test_huang2024_app_accuracy_holds_on_trained_models_and_one_reading_fails(trained):
     check = loss_app.check_huang2024_app_accuracy(trained)
     assert check.verdict is Verdict.CONSISTENT
@@ -252,6 +262,27 @@ def test_huang2024_app_extended_order_levels_by_hand():
     assert [name for name, shown in flat.items() if not shown] == ["non-comparable in between"]
     turned = generalization_app.levels_make_an_order((0, 1, 2))
     assert not turned["extends the old order"]
+
+
+def test_huang2024_app_extended_order_notices_levels_that_are_not_ordered():
+    class Circle(int):
+        """Each of 0, 1 and 2 is above the one before, and 0 above 2."""
+
+        def __gt__(self, other):
+            return (self - other) % 3 == 1
+
+    class Highest(int):
+        """2 is above all, itself among them."""
+
+        def __gt__(self, other):
+            return int(self) > int(other) or self == 2
+
+    for kind, failing in (
+        (Circle, ["transitive", "extends the old order"]),
+        (Highest, ["no token above itself"]),
+    ):
+        found = generalization_app.levels_make_an_order((kind(2), kind(1), kind(0)))
+        assert [name for name, shown in found.items() if not shown] == failing
 
 
 def test_huang2024_app_extended_order_holds_in_trained_models_and_exactly(trained):

@@ -62,6 +62,14 @@ def test_huang2024_eq_7_is_proved_and_its_control_is_noticed():
     assert claims.control_huang2024_eq_7(seed=1).noticed
 
 
+def test_stage_1_runs_begin_with_the_experiment_and_fifty_times_its_step():
+    found = claims.collection(3, 0)
+    paper = [0.2 / math.sqrt(size) for size in (20, 2, 3, 50, 4)]  # the last one is Example 1
+    rates = [run.constants.eta0 for run in found]
+    assert rates[::2] == pytest.approx(paper)
+    assert rates[1::2] == pytest.approx([50 * rate for rate in paper])
+
+
 # The law
 
 

@@ -170,6 +170,13 @@ def test_huang2024_app_prop_1_sum_by_hand_and_where_the_last_step_fails():
     assert displays._last_step(100, 0.9).startswith("fails at |V| = 2, t = 2")
 
 
+def test_huang2024_app_prop_1_sum_last_step_by_hand_for_five_tokens(monkeypatch):
+    # ||W*|| = 2, eta_0 = 4, t = 2: 8 + (16 + 16 log 10) log 2 = 44.6 against 24 log 10 log 2 = 38.3
+    monkeypatch.setattr(displays, "SIZES", (5,))
+    assert displays._last_step(3, 2.0) == "fails at |V| = 5, t = 2, η₀ = 2‖W*‖"
+    assert displays._last_step(3, 1.3) == ""  # it takes 1.34 and more
+
+
 def test_huang2024_app_prop_1_sum_control_notices_a_sum_begun_too_early():
     assert displays.control_huang2024_app_prop_1_sum().noticed
     assert displays.check_huang2024_app_prop_1_sum(9, begin=1).witness == (

@@ -169,6 +169,14 @@ def test_ours_thm_1_large_eta_is_proved_from_25000_on():
     assert float(check.numbers["least"]) > float(check.numbers["bound_at"])
 
 
+def test_ours_thm_1_large_eta_prints_what_the_intervals_allow():
+    # 1 - cos is 0.036285 at least, the bound 0.033209 at most
+    true, bound = stage2.second_step_enclosure(25_000)
+    numbers = stage2.check_ours_thm_1_large_eta(25_000).numbers
+    assert 0 < float(true.a) - float(numbers["least"]) < 1e-4
+    assert 0 < float(numbers["bound_at"]) - float(bound.b) < 1e-4
+
+
 def test_ours_thm_1_large_eta_agrees_with_plain_differentiation():
     d = two_margins((5 / 8, 3 / 8), 50.0, rare.rare_gap(), 2)
     exact = 1 - (d[0] + d[1]) / mpmath.sqrt(2 * (d[0] ** 2 + d[1] ** 2))

@@ -373,3 +373,11 @@ def test_tian2023_rem_1_corrected_is_proved_and_its_control_noticed():
     check = equal.check_tian2023_rem_1_corrected()
     assert check.verdict is Verdict.PROVED
     assert check.with_control(equal.control_tian2023_rem_1_corrected()).control
+
+
+def test_tian2023_rem_1_corrected_bound_on_the_lead_is_nearly_reached(monkeypatch):
+    bound = equicorrelated.lead
+    monkeypatch.setattr(equicorrelated, "lead", lambda M, rho: bound(M, rho) - np.log(1.05))
+    check = equal.check_tian2023_rem_1_corrected(shapes=equal.SHAPES[:2])
+    assert check.verdict is Verdict.REFUTED
+    assert ", lead" in check.witness

@@ -252,6 +252,18 @@ def test_tian2023_lem_9_needs_five_tokens():
     assert float(decoder.height(5, math.log(5))) <= math.log(4)
 
 
+def test_tian2023_lem_9_notices_a_first_stage_that_is_too_slow(monkeypatch):
+    speed = decoder.speed_at
+
+    def slow(M, x):
+        return speed(M, x) * np.where(x < math.log(M - 1), 0.15, 1.0)  # below a fifth
+
+    monkeypatch.setattr(decoder, "speed_at", slow)
+    check = stages.check_tian2023_lem_9()
+    assert check.verdict is Verdict.REFUTED
+    assert ", gamma" in check.witness
+
+
 def test_tian2023_lem_9_is_proved_from_the_first_update_on():
     check = stages.check_tian2023_lem_9()
     assert check.verdict is Verdict.PROVED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -68,6 +69,18 @@ def test_tian2023_thm_3_is_proved_and_a_growing_common_token_noticed(flows):
 
 def test_tian2023_thm_3_notices_a_planted_error(simple):
     assert growth.check_tian2023_thm_3([shifted(simple, 1, -0.05)]).verdict is Verdict.REFUTED
+
+
+def test_tian2023_thm_3_bounds_are_strict_by_hand():
+    # chi = e^(2 B), f^2 = 1/4: the upper bound is met, the lower one is a quarter of it
+    z = np.array([[0.0], [1.0], [2.0]])
+    run = SimpleNamespace(name="", n=0, z=z, f=np.array([[0.5]]), path=SimpleNamespace(B=z))
+    assert [case.slack for case in growth._sandwich(run, 0)] == [3.0, -1.0]
+
+
+def test_tian2023_thm_3_a_common_token_that_rests_does_not_fall(simple, monkeypatch):
+    monkeypatch.setattr(growth_runs, "moves_of", lambda path, M: np.zeros_like(path.z))
+    assert not growth_runs.run_of("at rest", simple.path.classes, simple.M, simple.n).fall
 
 
 # Equation (11)

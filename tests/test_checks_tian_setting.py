@@ -71,6 +71,13 @@ def test_tian2023_app_classes_by_hand():
     assert check.numbers["alone"] == "2"
 
 
+def test_tian2023_app_classes_notices_a_class_that_is_certain_from_a_common_token():
+    # in floats: token 0 occurs in both classes, and 0.5 / (0.5 + 1e-20) is 1
+    rare = classes.SequenceClasses(np.array([[0.5, 0.5, 0.0], [1e-20, 0.0, 1.0]]), (0, 0))
+    check = setting_data.check_tian2023_app_classes([("rare", rare)])
+    assert (check.verdict, check.numbers["common"]) == (REFUTED, "1")
+
+
 def test_tian2023_app_classes_notices_another_definition():
     assert setting_data.control_tian2023_app_classes().noticed
 

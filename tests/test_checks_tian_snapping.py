@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -375,6 +376,18 @@ def test_tian2023_fig_2_starts_by_frequency() -> None:
     run = flows.flow(flows.syn(1, 2), 1.0, 1.0, np.array([1e-6]))
     assert run.scores[0, :10].sum() == pytest.approx(10 / 15.5)
     assert run.scores[0, -1] == pytest.approx(1 / 15.5)
+
+
+def test_tian2023_fig_2_slacks_by_hand() -> None:
+    data = flows.Symmetric(2, 5, (0.5,), (0.2, 0.3))
+    scores = np.array([[0.5, 0.2, 0.3], [0.4, 0.2, 0.4], [0.3, 0.2, 0.5]])
+    found = coupled.stages(SimpleNamespace(data=data, scores=scores, t=np.array([1.0, 2.0, 4.0])))
+    assert found["start"] == pytest.approx(1e-2)  # the scores begin as the probabilities
+    assert found["suppression"] == pytest.approx(0.1)
+    assert found["winner"] == pytest.approx(0.1)
+    assert found["nobody takes all"] == 0.0
+    # ln of 3/2, 2 and 5/2: steps of ln 4/3 at first and ln 5/4 at the end
+    assert found["late"] == pytest.approx(np.log(5 / 4) / np.log(4 / 3))
 
 
 def test_tian2023_fig_2_notices_swapped_roles() -> None:

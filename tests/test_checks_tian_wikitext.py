@@ -124,6 +124,12 @@ def test_tian2023_fig_10_is_not_fooled_by_noise():
     assert checks.check_tian2023_fig_10(flat, REAL).verdict is Verdict.REFUTED
 
 
+def test_tian2023_fig_10_does_not_take_an_equal_mean_for_a_fall():
+    found = checks.check_tian2023_fig_10(sweep((2.5, 2.4, 2.4, 2.1, 2.0), FALLS), REAL)
+    assert (found.numbers["with_steps"], found.numbers["no_steps"]) == ("3 of 4", "4 of 4")
+    assert found.readings[0].verdict is Verdict.REFUTED
+
+
 def test_tian2023_fig_10_trend_by_hand():
     values = np.array([[3.0, 2.0], [2.0, 3.0], [1.0, 1.0]])
     correlation, chance = checks.trend(values)

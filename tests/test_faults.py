@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from types import ModuleType
 
+import numba
 import pytest
 from test_cli import CONTRADICTION, EXAMPLE_1, EXAMPLES
 
@@ -189,8 +190,9 @@ def run_loop(path: Path) -> bool:
 
 
 @pytest.fixture
-def loop(tmp_path: Path) -> Path:
-    """A module with one compiled function, which is cached."""
+def loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module with one compiled function, which is cached beside it."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     path = tmp_path / "loop.py"
     path.write_text(LOOP)
     assert not run_loop(path)

@@ -10,8 +10,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from ntpcore.claims import Claim
 from tools.checksources import Source, code_hash, find_sources
 from tools.outputs import Data, Found, ledger, standings_of
@@ -114,6 +112,8 @@ def versions() -> dict[str, str]:
 
 def schema_faults(document: object, schema: Mapping[str, Any]) -> list[str]:
     """Where a document breaks a schema, one sentence each."""
+    import jsonschema  # slow to load, and needed only when a site is built
+
     validator = jsonschema.Draft202012Validator(schema)
     return [
         f"{'/'.join(str(part) for part in error.absolute_path) or 'the whole'}: {error.message}"

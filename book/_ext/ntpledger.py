@@ -19,7 +19,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from ntpcore.claims import Verdict
 from ntpcore.dependencies import describe, neighbourhood
 from tools import graph, ledger_table
-from tools.checksources import Source, source_page
+from tools.checksources import FOLDER, Source, source_page
 from tools.published import SCHEMA, field_rows
 
 logger = logging.getLogger(__name__)
@@ -189,8 +189,28 @@ def show_sources(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         yield page, {"title": file.stem, "body": body, "parents": []}, "page.html"
 
 
+def share_navigation(
+    app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _doctree: object
+) -> None:
+    """Pages of code stand in no table of contents: those equally deep have the same navigation."""
+    if not pagename.startswith(f"{FOLDER}/"):
+        return
+    known: dict[object, str] = app.ntp_navigation  # type: ignore[attr-defined]
+    make, depth = context["toctree"], pagename.count("/")
+
+    def toctree(**options: Any) -> str:
+        key = depth, *sorted(options.items())
+        if key not in known:
+            known[key] = make(**options)
+        return known[key]
+
+    context["toctree"] = toctree
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
+    app.ntp_navigation = {}  # type: ignore[attr-defined]
+    app.connect("html-page-context", share_navigation, priority=100)
     app.add_role("tally", TallyRole())
     app.add_directive("ledger", Ledger)
     app.add_directive("dependencies", Dependencies)

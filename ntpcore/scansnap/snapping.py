@@ -251,9 +251,8 @@ def solve_closed(K: int, epsilon: float, Gamma: Floats) -> tuple[Floats, Floats]
     goal = clock(epsilon) + 4 * (K * K - 1) * np.asarray(Gamma)
     found = []
     for value in goal:
-        low = (
-            -0.5 * math.log(max(value, 0.0) + 10) - 3
-        )  # ln(epsilon) lies between low and the start
+        # ln(epsilon) lies between low and the start
+        low = -0.5 * math.log(max(value, 0.0) + 10) - 3
         found.append(
             math.exp(
                 brentq(

@@ -94,9 +94,7 @@ def _hold(config: pytest.Config, stem: str, name: str, found: dict[str, Any]) ->
         new = pinned.renewed(old, found, all_anew=config.option.renew_pins)
         config.stash[RENEWED].setdefault(stem, {})[name] = new
     elif old:
-        if not pinned.is_known(pinned.processor()):
-            old, found = pinned.everywhere(old), pinned.everywhere(found)
-        lines = pinned.differences(old, found, name)
+        lines = pinned.differences(pinned.comparable(old), pinned.comparable(found), name)
         assert not lines, "\n".join(["checks say something else;", pinned.HOW, *lines[:9]])
 
 
@@ -108,7 +106,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             kept = {name: checks for name, checks in found.items() if checks}
             (pinned.FOLDER / f"{stem}.json").write_text(pinned.to_text(kept), encoding="utf-8")
         if session.config.option.renew_pins:
-            pinned.PROCESSORS.write_text(pinned.processor() + "\n", encoding="utf-8")
+            file = pinned.FOLDER / pinned.PROCESSORS
+            file.write_text(pinned.processor() + "\n", encoding="utf-8")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -13,16 +13,14 @@ What is right is asserted by the tests themselves, by hand or by an independent 
 `make pin-evidence` renews the pins; `git diff tests/pins` then shows what changed. A summary that
 is only rounding, and so differs from machine to machine, is marked as such where it differs:
 `pytest --loosen-pins` with another processor (or OPENBLAS_CORETYPE) does that. On a kind of
-processor on which no pins were written, only labels, verdicts and readings are compared: a long run
-at a large step size amplifies rounding, and its numbers are those of the processor. Tests on random
-examples (hypothesis) are not pinned.
+processor on which no pins were written these summaries are not compared, what checks say is: a long
+run at a large step size amplifies rounding. Tests on random examples (hypothesis) are not pinned.
 """
 
 from __future__ import annotations
 
 import json
 import platform
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -39,11 +37,9 @@ FIELDS = (
     *("label", "verdict", "tried", "unit", "evidence", "witness", "slack"),
     *("numbers", "parameters", "readings", "vacuous"),
 )
-NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 NOISE = 1e-9  # what is smaller is rounding, which differs from machine to machine
 FIXTURE = "fixture "  # before the name of a fixture among the tests
-PROCESSORS = FOLDER / "processors.txt"  # kinds on which pins were written, a line each
-EVERYWHERE = ("label", "verdict", "readings", "vacuous")
+PROCESSORS = "processors.txt"  # among the pins: kinds on which they were written, a line each
 HOW = "if that is meant, run `make pin-evidence` and look at `git diff tests/pins`"
 
 
@@ -82,20 +78,11 @@ def processor() -> str:
     return " ".join([platform.machine(), *found["baseline"], *found.get("found", [])])
 
 
-@cache
-def is_known(kind: str) -> bool:
-    """Whether pins were written on such a processor."""
-    return kind in PROCESSORS.read_text(encoding="utf-8").splitlines()
-
-
-def everywhere(summed: dict[str, Any]) -> dict[str, Any]:
-    """The part of a pin that does not depend on the processor."""
-    found: list[dict[str, Any]] = []
-    for one in summed.get("checks", []):
-        kept = {key: one[key] for key in EVERYWHERE if key in one}
-        if kept not in found:
-            found.append(kept)
-    return {"checks": found}
+def comparable(summed: dict[str, Any]) -> dict[str, Any]:
+    """The part of a pin that is compared here: all of it on a known kind of processor."""
+    file = FOLDER / PROCESSORS
+    known = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return summed if processor() in known else {"checks": summed.get("checks", [])}
 
 
 def differences(pinned: object, found: object, place: str = "") -> list[str]:
@@ -123,15 +110,15 @@ def differences(pinned: object, found: object, place: str = "") -> list[str]:
 def alike(pinned: str, found: str) -> bool:
     """Whether two texts differ by rounding only: in the last place of a number, or in one that is
     nothing but rounding. Whole numbers have to be equal."""
-    if NUMBER.sub("#", pinned) != NUMBER.sub("#", found):
+    if watched.NUMBER.sub("#", pinned) != watched.NUMBER.sub("#", found):
         return False
-    pairs = zip(NUMBER.findall(pinned), NUMBER.findall(found), strict=True)
+    pairs = zip(watched.NUMBER.findall(pinned), watched.NUMBER.findall(found), strict=True)
     return all(a == b or _near(a.replace("−", "-"), b.replace("−", "-")) for a, b in pairs)
 
 
 def _is_noise(slack: str) -> bool:
     """Whether a slack, followed by its place, is nothing but rounding."""
-    number = NUMBER.match(slack)
+    number = watched.NUMBER.match(slack)
     return number is not None and 0 < abs(float(number[0].replace("−", "-"))) < NOISE
 
 

@@ -141,6 +141,22 @@ def test_the_pins_are_those_of_tests_that_exist() -> None:
             assert found
 
 
+def test_sums_are_compared_where_pins_were_written_and_words_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {"checks": [{"slack": "0.5"}], "values": {"a": "1 1 2.0000"}}
+    words, sums = before | {"checks": [{"slack": "0.9"}]}, before | {"values": {"a": "1 1 3.0000"}}
+    monkeypatch.setattr(pinned, "FOLDER", tmp_path)
+    (tmp_path / pinned.PROCESSORS).write_text(f"other\n{pinned.processor()}\n")
+    for known in (True, False):
+        held = [
+            bool(pinned.differences(pinned.comparable(before), pinned.comparable(found)))
+            for found in (words, sums)
+        ]
+        assert held == [True, known]
+        (tmp_path / pinned.PROCESSORS).write_text("other\n")
+
+
 def test_few_summaries_are_left_out_as_rounding() -> None:
     files = [json.loads(file.read_text(encoding="utf-8")) for file in pinned.FOLDER.glob("*.json")]
     found = [found.get("values", {}) for file in files for found in file.values()]

@@ -9,7 +9,6 @@ import ast
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -21,6 +20,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 import pytest
+from small_disk import with_little_room
 from tiny_book import ROOT, build, build_command, clean_environment, make_tiny_book
 
 from tools import bookkeeping, environment, html, lint, notebooks, serve
@@ -198,10 +198,9 @@ def test_a_full_disk_is_a_message_and_the_book_stays(tiny: Path, size: int, mess
     before, pages = tree(tiny / "_build/html"), tree(tiny / "pages")
     replace(tiny / "ntpcore/helper.py", '"""How many', '"""Number of')
     done = subprocess.run(
-        build_command(),
+        with_little_room(size, build_command()),
         cwd=tiny,
         env=clean_environment(),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
         capture_output=True,
         text=True,
         timeout=300,

@@ -18,6 +18,7 @@ from types import ModuleType
 
 import numba
 import pytest
+from small_disk import with_little_room
 from test_cli import CONTRADICTION, EXAMPLE_1, EXAMPLES
 
 from ntpcore import storage
@@ -34,16 +35,10 @@ def command(*arguments: str, python: tuple[str, ...] = ()) -> list[str]:
 
 def start(folder: Path, words: list[str], limit: int | None = None) -> subprocess.Popen[str]:
     """A process of its own; `limit` is how many bytes the disk takes, in whichever file."""
-
-    def fill() -> None:
-        if limit is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
     return subprocess.Popen(
-        words,
+        words if limit is None else with_little_room(limit, words),
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-        preexec_fn=fill,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -7,6 +7,7 @@ places are least squares with a least distance, which is an isotonic regression.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -115,6 +116,8 @@ def _fewest_crossings(
     """The best order within the layers that sweeps down and up have met."""
     best, least = rows, crossings(rows, below)
     for sweep in range(SWEEPS):
+        if not least:
+            break
         down = sweep % 2 == 0
         rows = [list(row) for row in rows]
         for at in range(len(rows)) if down else reversed(range(len(rows))):
@@ -148,8 +151,11 @@ def crossings(rows: list[list[Node]], below: Mapping[Node, list[Node]]) -> int:
     for upper, lower in pairwise(rows):
         rank = {node: place for place, node in enumerate(lower)}
         ends = [sorted(rank[other] for other in below.get(node, ())) for node in upper]
-        flat = [end for each in ends for end in each]
-        count += sum(a > b for at, a in enumerate(flat) for b in flat[at + 1 :])
+        before: list[int] = []  # ends of the lines so far, sorted
+        for end in (end for each in ends for end in each):
+            place = bisect_right(before, end)
+            count += len(before) - place
+            before.insert(place, end)
     return count
 
 
@@ -164,8 +170,9 @@ def _places(
     places: dict[Node, float] = {}
     for row in rows:
         places.update(zip(row, _spread([0.0] * len(row), row, widths, gap), strict=True))
+    settled = 0  # sweeps in a row, one down and one up, that moved nothing: nor will others
     for sweep in range(SWEEPS):
-        down = sweep % 2 == 0
+        before, down = dict(places), sweep % 2 == 0
         for row in rows if down else reversed(rows):
             wanted = []
             for node in row:
@@ -175,6 +182,9 @@ def _places(
                 around = [places[other] for other in beside]
                 wanted.append(sum(around) / len(around) if around else places[node])
             places.update(zip(row, _spread(wanted, row, widths, gap), strict=True))
+        settled = settled + 1 if places == before else 0
+        if settled == 2:
+            break
     return places
 
 

@@ -24,7 +24,7 @@ from small_disk import with_little_room
 from tiny_book import ROOT, build, build_command, clean_environment, make_tiny_book
 
 from tools import bookkeeping, environment, html, lint, notebooks, serve
-from tools.imports import import_closure, imported_names
+from tools.imports import Package, import_closure, imported_names
 from tools.inspect_site import Page
 from tools.lock import LockedError, lock
 from tools.normalise import normalise, to_text
@@ -504,7 +504,7 @@ def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    found = import_closure(tmp_path, [ast.parse("import ntpcore.a as x")])
+    found = import_closure([ast.parse("import ntpcore.a as x")], Package(tmp_path))
     assert {str(path) for path in found} == set(files) - {"ntpcore/e.py"}
     assert imported_names(ast.parse("from ..x import y"), "a.b.c") == {"a.b.x", "a.b.x.y"}
 

@@ -231,4 +231,4 @@ def test_without_pyodide_the_build_says_what_to_do(
 ) -> None:
     monkeypatch.setattr(files, "PYODIDE", tmp_path / "nowhere")
     with pytest.raises(files.MissingError, match="run make setup"):
-        files.write_engine(tmp_path / "engine")
+        files.write_engine(str(tmp_path / "engine"))

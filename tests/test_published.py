@@ -14,6 +14,7 @@ from tiny_book import ROOT
 
 from ntpcore.catalogue import CATALOGUE
 from tools.checksources import code_hash, deciding_files, find_sources
+from tools.imports import Package
 from tools.published import field_rows, schema_faults, to_text
 from tools.source import code_cells
 
@@ -112,7 +113,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def hash_in(project: Path) -> str:
-    return code_hash(NOTEBOOK, find_sources(project)[FUNCTION], project)
+    return code_hash(NOTEBOOK, find_sources(project)[FUNCTION].file, Package(project))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,9 @@ def test_the_hash_stays_when_a_row_is_added_or_other_code_changes(project: Path)
         with (project / file).open("a", encoding="utf-8") as module:
             module.write("\n")
     assert hash_in(project) == before
-    files = {path.name for path in deciding_files(NOTEBOOK, find_sources()[FUNCTION], ROOT)}
+    files = {
+        path.name for path in deciding_files(NOTEBOOK, find_sources()[FUNCTION].file, Package(ROOT))
+    }
     assert {"margin.py", "order.py", "max_margin.py"} <= files
     assert "bounds.py" not in files
 

@@ -23,7 +23,7 @@ from ntpcore.dataset import InputError
 from ntpcore.problem import from_dataset
 from ntpcore.sweep import backends, code, journal, one, output, plan, run
 from ntpcore.sweep.columns import CLAIMS, COLUMNS, Row
-from tools.imports import closure_of
+from tools.imports import Package
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = """
@@ -220,7 +220,7 @@ def test_a_direction_at_rounding_has_no_exponent():
 
 
 def test_the_hash_of_the_code_covers_all_that_a_row_depends_on():
-    needed = closure_of(ROOT, ["ntpcore.sweep.one"])
+    needed = Package(ROOT).closure(["ntpcore.sweep.one"])
     names = {path.relative_to("ntpcore").with_suffix("").as_posix() for path in needed}
     assert set(code.MODULES) == {name for name in names if not name.endswith("__init__")}
 

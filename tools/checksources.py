@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tools.imports import closure_of, imported_names, names_in
+from tools.imports import Package, imported_names, names_in
 from tools.source import code_cells, parse_code
 
 CHECKS = Path("ntpcore/checks")
@@ -65,23 +65,32 @@ def find_sources(root: Path = Path(), prefix: str = "check_") -> dict[str, Sourc
     return found
 
 
-def deciding_files(notebook: Path, source: Source, root: Path = Path()) -> list[Path]:
+def deciding_files(notebook: Path, file: Path, package: Package) -> list[Path]:
     """The modules that a verdict depends on: the check's, and all that it or its page imports.
 
     The catalogue is left out: its rows are words about claims, and a new one decides nothing.
+
+    Args:
+        notebook: the text notebook, from the root of the project.
+        file: the module of the check, from there too.
+        package: the modules of the package.
     """
-    _, names = _cells_and_imports((root / notebook).read_text(encoding="utf-8"))
-    check = (root / source.file).read_text(encoding="utf-8")
-    names |= names_in(check, str(source.file), ".".join(source.file.parent.parts))
-    files = {source.file, *closure_of(root, names)}
+    _, names = _cells_and_imports((package.root / notebook).read_text(encoding="utf-8"))
+    check = package.content(file).decode("utf-8")
+    names |= names_in(check, str(file), ".".join(file.parent.parts))
+    files = {file, *package.closure(names)}
     return sorted(file for file in files if not file.name.startswith("catalogue"))
 
 
-def code_hash(notebook: Path, source: Source, root: Path = Path()) -> str:
-    """SHA-256 of the code that decided a verdict: those modules and the cells of the page."""
-    code, _ = _cells_and_imports((root / notebook).read_text(encoding="utf-8"))
-    files = deciding_files(notebook, source, root)
-    parts = [(file.as_posix(), (root / file).read_bytes()) for file in files]
+@cache
+def code_hash(notebook: Path, file: Path, package: Package) -> str:
+    """SHA-256 of the code that decided a verdict: those modules and the cells of the page.
+
+    Kept, because a page has several checks of one module.
+    """
+    code, _ = _cells_and_imports((package.root / notebook).read_text(encoding="utf-8"))
+    files = deciding_files(notebook, file, package)
+    parts = [(file.as_posix(), package.content(file)) for file in files]
     return _digest([(notebook.as_posix(), code.encode()), *parts])
 
 

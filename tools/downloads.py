@@ -15,9 +15,11 @@ from typing import Any
 import jupytext
 import nbformat
 
+from ntpcore.catalogue import CATALOGUE
 from ntpcore.claims import MARKS, Verdict
 from tools.normalise import normalise, to_text
 from tools.notebooks import named_files
+from tools.outputs import ledger, read_checks
 from tools.prose import LINK, ROLE, STATEMENT, WITH_TEXT
 from tools.source import HIDING, code_cells, parse_code
 
@@ -179,8 +181,21 @@ def notebook(text: str, known: Known) -> str:
     return to_text(plain)
 
 
-def write(folder: Path, rows: Mapping[str, Mapping[str, Any]], root: Path = Path()) -> None:
-    """Write both forms of every chapter into a folder."""
+def write(pages: str, folder: str) -> None:
+    """Write both forms of every chapter into a folder.
+
+    Args:
+        pages: folder of the executed notebooks, which hold what the checks found.
+        folder: where they go.
+    """
+    rows = {row["label"]: row for row in ledger(CATALOGUE, read_checks(Path(pages)))}
+    write_chapters(Path(folder), rows)
+
+
+def write_chapters(
+    folder: Path, rows: Mapping[str, Mapping[str, Any]], root: Path = Path()
+) -> None:
+    """Write both forms of every chapter, with what the rows of the ledger say."""
     bibliography = (root / "references.bib").read_text(encoding="utf-8")
     known = Known(rows, citations(bibliography))
     folder.mkdir(parents=True, exist_ok=True)

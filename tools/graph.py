@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
 from itertools import pairwise
 from typing import Any
 
-from ntpcore.claims import MARKS, Verdict
-from ntpcore.dependencies import Standing, describe, listed
+from ntpcore.claims import MARKS, Claim, Verdict
+from ntpcore.dependencies import Standing, describe, listed, neighbourhood
 from ntpcore.layout import Layout, arrange
+from tools.outputs import ledger, standings_of
 
 Row = Mapping[str, Any]
 Address = Callable[[Row], str]  # where a claim's box leads
@@ -105,7 +107,11 @@ def draw(
     names = {label: short_name(rows[label]) for label in chosen}
     widths = {label: CHARACTER * (len(names[label]) + 2) + PADDING for label in chosen}
     sizes = dict.fromkeys(chosen, HEIGHT) if sideways else widths
-    found = arrange(uses, sizes, GAP * (0.75 if sideways else 1.0))
+    found = _arranged(
+        tuple((label, tuple(uses[label])) for label in chosen),
+        tuple(sizes.items()),
+        GAP * (0.75 if sideways else 1.0),
+    )
     starts = _starts(found, widths, sideways)
     boxes = [
         _box(rows[label], standings[label], names[label], address(rows[label]),
@@ -123,6 +129,23 @@ def draw(
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">'
         f"{''.join(lines)}{''.join(boxes)}</svg></div>"
     )
+
+
+@cache
+def _arranged(
+    uses: tuple[tuple[str, tuple[str, ...]], ...], sizes: tuple[tuple[str, float], ...], gap: float
+) -> Layout:
+    """The places in a graph; kept, because some are found before the book is set."""
+    return arrange(dict(uses), dict(sizes), gap)
+
+
+def arrange_all(catalogue: Iterable[Claim]) -> None:
+    """Find the places in all graphs of claims ahead of time: no verdict moves them."""
+    rows = {row["label"]: row for row in ledger(catalogue, ())}
+    standings = standings_of(rows.values())
+    for label, standing in standings.items():
+        shown = neighbourhood(standing)
+        draw_narrow(rows, standings, shown, lambda row: "", name=label)
 
 
 def draw_narrow(
@@ -145,11 +168,11 @@ def draw_narrow(
         focus: label of the claim that is set off.
     """
     labels = list(shown)
-    downwards, across = (
-        draw(rows, standings, labels, address, name=name, focus=focus, sideways=sideways)
-        for sideways in (False, True)
-    )
-    return across if fits_paper(across) and not fits_paper(downwards) else downwards
+    downwards = draw(rows, standings, labels, address, name=name, focus=focus)
+    if fits_paper(downwards):
+        return downwards
+    across = draw(rows, standings, labels, address, name=name, focus=focus, sideways=True)
+    return across if fits_paper(across) else downwards
 
 
 def fits_paper(drawing: str) -> bool:

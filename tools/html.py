@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import io
 import os
 import re
@@ -14,11 +15,13 @@ from pathlib import Path
 import yaml
 
 from ntpcore.catalogue import CATALOGUE
+from tools import published
+from tools.beside import Beside
+from tools.graph import arrange_all
 from tools.inspect_site import problems
 from tools.maths import FONT, TEMML
 from tools.node import NodeError, find_module, find_node
 from tools.outputs import read_checks, read_downloads
-from tools.published import FILE, SCHEMA, publish, to_text
 from tools.slim import slim_site
 
 STAGE = Path(".build/stage")
@@ -33,9 +36,11 @@ SHAPING = tuple(
         "package-lock.json",
         "pyproject.toml",
         "requirements.txt",
+        "tools/beside.py",
         "tools/checksources.py",
         "tools/downloads.py",
         "tools/graph.py",
+        "tools/highlight.py",
         "tools/html.py",
         "tools/imports.py",
         "tools/inspect_site.py",
@@ -118,15 +123,15 @@ def build_site(pages: Path, target: Path) -> None:
         raise SiteError(str(error)) from None
     shutil.rmtree(STAGE, ignore_errors=True)
     stage_sources(pages)
-    run_sphinx()
+    with Beside(published.__name__, "write", str(SOURCE / "pages"), str(OUTPUT)) as claims:
+        with uncollected():
+            run_sphinx()
+        try:
+            claims.wait()
+        except ValueError as error:
+            raise SiteError(str(error)) from None
     (OUTPUT / ".buildinfo").unlink(missing_ok=True)  # depends on where the project lies
     found = read_checks(SOURCE / "pages")
-    try:
-        document = publish(CATALOGUE, found)
-    except ValueError as error:
-        raise SiteError(str(error)) from None
-    (OUTPUT / FILE).write_text(to_text(document), encoding="utf-8")
-    shutil.copy(SCHEMA, OUTPUT / SCHEMA.name)
     write_downloads(SOURCE / "pages", OUTPUT / "data")
     try:
         slim_site(OUTPUT)
@@ -162,6 +167,27 @@ def stage_sources(pages: Path) -> None:
     (SOURCE / "pages").mkdir(parents=True, exist_ok=True)
     for path in pages.glob("*.ipynb"):
         shutil.copy(path, SOURCE / "pages" / path.name)
+
+
+def get_ready() -> None:
+    """Do what takes seconds of setting the site and hangs on no notebook, while those run.
+
+    What goes wrong here goes wrong again when the site is set, and is told then.
+    """
+    with contextlib.suppress(Exception):
+        import myst_nb  # noqa: F401
+
+        arrange_all(CATALOGUE)
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Collect no circles: Sphinx leaves few, and looking for them takes a sixth of its time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def run_sphinx() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def imported_names(tree: ast.AST, package: str = "") -> set[str]:
         For `from a import b` both `a` and `a.b`, as nothing tells yet whether `b` is a module.
     """
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -33,46 +33,81 @@ def imported_names(tree: ast.AST, package: str = "") -> set[str]:
     return names
 
 
-def module_file(root: Path, name: str) -> Path | None:
-    """File of a module of the package below `root`, relative to it; None when there is none."""
-    path = Path(*name.split("."))
-    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
-        if (root / candidate).is_file():
-            return candidate
-    return None
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every statement, also within others; expressions, which are most of a tree, are left out."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, part, ())
 
 
-def import_closure(root: Path, trees: Iterable[ast.AST]) -> frozenset[Path]:
+class Package:
+    """The modules of ntpcore below a folder: which there are, what they hold, what they import.
+
+    Every file is looked for and read once, so that one state of the package answers all questions.
+    """
+
+    def __init__(self, root: Path = Path()) -> None:
+        """Nothing is read yet; `root` is the folder that holds the package."""
+        self.root = root
+        self._files: dict[str, Path | None] = {}
+        self._contents: dict[Path, bytes] = {}
+        self._imports: dict[str, frozenset[str]] = {}
+
+    def file(self, name: str) -> Path | None:
+        """File of a module, relative to the root; None when there is none."""
+        if name not in self._files:
+            path = Path(*name.split("."))
+            candidates = (path.with_suffix(".py"), path / "__init__.py")
+            there = (file for file in candidates if (self.root / file).is_file())
+            self._files[name] = next(there, None)
+        return self._files[name]
+
+    def content(self, file: Path) -> bytes:
+        """What stands in a file, given relative to the root."""
+        if file not in self._contents:
+            self._contents[file] = (self.root / file).read_bytes()
+        return self._contents[file]
+
+    def closure(self, names: Iterable[str]) -> frozenset[Path]:
+        """Files that importing these dotted names loads, relative to the root."""
+        waiting, seen = set(names), set[str]()
+        files: set[Path] = set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen or name.split(".")[0] != PACKAGE:
+                continue
+            seen.add(name)
+            waiting |= {name.rsplit(".", 1)[0]} if "." in name else set()
+            file = self.file(name)
+            if file is not None:
+                files.add(file)
+                waiting |= self._imported_by(name, file) - seen
+        return frozenset(files)
+
+    def _imported_by(self, name: str, file: Path) -> frozenset[str]:
+        """Dotted names that a module imports."""
+        if name not in self._imports:
+            within = name if file.name == "__init__.py" else name.rpartition(".")[0]
+            text = self.content(file).decode("utf-8")
+            self._imports[name] = names_in(text, str(file), within)
+        return self._imports[name]
+
+
+def import_closure(trees: Iterable[ast.AST], package: Package) -> frozenset[Path]:
     """Files of ntpcore that some code imports, directly or through others.
 
     Args:
-        root: folder that holds the package.
         trees: the parsed code.
+        package: the modules it may import.
 
     Returns:
-        Paths relative to `root`; importing `a.b.c` runs the `__init__` files of `a` and `a.b` too.
+        Paths relative to the package's root; importing `a.b.c` runs the `__init__` files of `a` and
+        `a.b` too.
     """
-    return closure_of(root, {name for tree in trees for name in imported_names(tree)})
-
-
-def closure_of(root: Path, names: Iterable[str]) -> frozenset[Path]:
-    """Files of ntpcore that importing these dotted names loads, relative to `root`."""
-    waiting = set(names)
-    seen: set[str] = set()
-    files: set[Path] = set()
-    while waiting:
-        name = waiting.pop()
-        if name in seen or name.split(".")[0] != PACKAGE:
-            continue
-        seen.add(name)
-        waiting |= {name.rsplit(".", 1)[0]} if "." in name else set()
-        file = module_file(root, name)
-        if file is None or file in files:
-            continue
-        files.add(file)
-        within = name if file.name == "__init__.py" else name.rsplit(".", 1)[0]
-        waiting |= names_in((root / file).read_text(encoding="utf-8"), str(file), within)
-    return frozenset(files)
+    return package.closure({name for tree in trees for name in imported_names(tree)})
 
 
 @cache

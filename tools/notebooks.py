@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import platform
 import shutil
+import sys
+import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +20,8 @@ from doit.task import Task
 
 from tools.bookkeeping import open_records, reasons, short, tracked_task
 from tools.display import Display
-from tools.imports import import_closure
+from tools.html import get_ready
+from tools.imports import Package, import_closure
 from tools.parameters import Parameters
 from tools.source import code_cells, default_parameters, parse_code
 
@@ -61,12 +64,12 @@ def defaults_by_page() -> dict[str, dict[str, object]]:
     }
 
 
-def inputs(page: str) -> set[Path]:
+def inputs(page: str, package: Package) -> set[Path]:
     """Every file that the executed copy of a page depends on."""
     source = SOURCES / f"{page}.md"
     trees = [parse_code(cell) for cell in code_cells(source.read_text(encoding="utf-8"))]
     parsed = [tree for tree in trees if tree is not None]
-    return {source, *import_closure(Path(), parsed), *named_files(parsed), *SHAPING}
+    return {source, *import_closure(parsed, package), *named_files(parsed), *SHAPING}
 
 
 def named_files(trees: Iterable[ast.AST]) -> set[Path]:
@@ -86,7 +89,7 @@ def state(parameters: Parameters) -> dict[str, object]:
     return {"Python": platform.python_version(), **parameters}
 
 
-def page_task(page: str, folder: Path, parameters: Parameters) -> Task:
+def page_task(page: str, folder: Path, parameters: Parameters, package: Package) -> Task:
     """The task that makes the executed copy of one page."""
 
     def action() -> TaskFailed | None:
@@ -101,7 +104,8 @@ def page_task(page: str, folder: Path, parameters: Parameters) -> Task:
             return TaskFailed(f"{page}: {error}; make room on the disk", report=True)
         return None
 
-    return tracked_task(page, action, inputs(page), [folder / f"{page}.ipynb"], state(parameters))
+    made = [folder / f"{page}.ipynb"]
+    return tracked_task(page, action, inputs(page, package), made, state(parameters))
 
 
 class Reporter:
@@ -158,10 +162,14 @@ def run_pages(
         display: what shows progress.
     """
     records = open_records(file)
-    tasks = [page_task(page, folder, parameters) for page, parameters in sorted(wanted.items())]
+    package = Package()
+    tasks = [page_task(page, folder, given, package) for page, given in sorted(wanted.items())]
     why = {task.name: reasons(records, task, state(wanted[task.name])) for task in tasks}
     if any(why.values()):
         import tools.execute  # noqa: F401  (once here, rather than by all workers at the same time)
+
+        sys.setswitchinterval(0.0002)  # messages of kernels do not wait for that
+        threading.Thread(target=get_ready, daemon=True).start()
     reporter = Reporter(records, why, display)
     control = TaskControl(tasks)
     control.process(None)
@@ -175,7 +183,7 @@ def is_current(page: str) -> bool:
     """Whether the published executed copy of a page is up to date, whatever its parameters."""
     records = open_records(RECORDS)
     kept = records.get_values(page).get("state", {})
-    task = tracked_task(page, None, inputs(page), [PAGES / f"{page}.ipynb"], kept)
+    task = tracked_task(page, None, inputs(page, Package()), [PAGES / f"{page}.ipynb"], kept)
     return kept.get("Python") == platform.python_version() and not reasons(records, task, kept)
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ntpcore.catalogue import CATALOGUE
 from ntpcore.claims import Claim
 from tools.checksources import Source, code_hash, find_sources
-from tools.outputs import Data, Found, ledger, standings_of
+from tools.imports import Package
+from tools.outputs import Data, Found, ledger, read_checks, standings_of
 from tools.prose import statements
 
 SCHEMA = Path("book/claims.schema.json")
@@ -22,6 +25,22 @@ PACKAGES = ("numpy", "sympy", "scipy", "networkx", "numba", "mpmath", "matplotli
 # Of a check, in the order of the file; all of it is absent while a claim is planned.
 CHECK_FIELDS = ("tried", "unit", "slack", "witness", "control")
 LISTS = ("readings", "by_hand")
+
+
+def write(pages: str, folder: str) -> None:
+    """Write the document and its schema into a folder.
+
+    Args:
+        pages: folder of the executed notebooks.
+        folder: where they go.
+
+    Raises:
+        ValueError: the document does not follow its schema; names the place.
+    """
+    text = to_text(publish(CATALOGUE, read_checks(Path(pages))))
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    (Path(folder) / FILE).write_text(text, encoding="utf-8")
+    shutil.copy(SCHEMA, Path(folder) / SCHEMA.name)
 
 
 def publish(catalogue: Iterable[Claim], found: Iterable[Found]) -> Data:
@@ -37,7 +56,7 @@ def publish(catalogue: Iterable[Claim], found: Iterable[Found]) -> Data:
     catalogue = list(catalogue)
     rows = ledger(catalogue, found)
     standings = standings_of(rows)
-    sources = find_sources()
+    sources, package = find_sources(), Package()
     texts: dict[str, str] = {}
     for path in sorted(Path("notebooks").glob("*.md")):
         texts |= statements(path.read_text(encoding="utf-8"))
@@ -45,7 +64,7 @@ def publish(catalogue: Iterable[Claim], found: Iterable[Found]) -> Data:
         "schema": SCHEMA.name,
         "versions": versions(),
         "claims": [
-            _entry(row, texts.get(row["label"]), sources.get(claim.function))
+            _entry(row, texts.get(row["label"]), sources.get(claim.function), package)
             | {
                 "used_by": list(standings[claim.label].used_by),
                 "rests_on": list(standings[claim.label].ground),
@@ -61,7 +80,7 @@ def publish(catalogue: Iterable[Claim], found: Iterable[Found]) -> Data:
     return document
 
 
-def _entry(row: Data, statement: str | None, source: Source | None) -> Data:
+def _entry(row: Data, statement: str | None, source: Source | None, package: Package) -> Data:
     """What the document says of one claim, but for what it rests on."""
     treated = not row["planned"]
     page = Path("notebooks") / f"{row['page']}.md"
@@ -94,7 +113,7 @@ def _entry(row: Data, statement: str | None, source: Source | None) -> Data:
         "repeat": row.get("repeat") or None,
         "uses": row["uses"],
         "about": row["about"],
-        "code_hash": code_hash(page, known) if known else None,
+        "code_hash": code_hash(page, known.file, package) if known else None,
     }
 
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 from bs4 import BeautifulSoup
@@ -24,6 +24,8 @@ PAPERS = {
     "ours": "ours this book",
 }
 PAPER_NAMES = {"huang2024": "Huang, Liang, Yang", "tian2023": "Tian et al.", "ours": "this book"}
+FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
 COMMAND = re.compile(r"\\(?:begin|end)\{[^}]*\}|\\[A-Za-z]+|[$^_{}\\&]")
 
 
@@ -59,7 +61,13 @@ def body_of(html: str) -> str:
 
     Links go because a preview has no links but its own, and ids because they are on the page.
     """
-    soup = BeautifulSoup(html, "html.parser")
+    formulas: list[str] = []  # most of the tags; nothing in them changes, so they are not parsed
+
+    def put_aside(found: re.Match[str]) -> str:
+        formulas.append(found[0])
+        return f"<math>{len(formulas) - 1}</math>"
+
+    soup = BeautifulSoup(FORMULA.sub(put_aside, html), "html.parser")
     for title in soup.select("p.admonition-title, .headerlink, p.ntp-paper"):
         title.decompose()
     for link in soup.find_all("a"):
@@ -67,7 +75,13 @@ def body_of(html: str) -> str:
     for element in soup.find_all(id=True):
         del element["id"]
     box = soup.select_one("div.proof > section") or soup
-    return box.decode_contents().strip()
+    body = box.decode_contents().strip()
+    return re.sub(r"<math>(\d+)</math>", lambda found: formulas[int(found[1])], body)
+
+
+def text_of(html: str) -> str:
+    """The text of some HTML, with a space for every tag."""
+    return unescape(TAG.sub(" ", html))
 
 
 def plain_words(text: str) -> str:
@@ -85,7 +99,7 @@ def statement_entry(row: Mapping[str, Any], address: str, html: str) -> Entry:
         address: where its statement stands.
         html: its box on that page; empty for a planned claim, which has none.
     """
-    shown = body_of(html) if html else "<p>No chapter of this book treats it yet.</p>"
+    shown = body_of(html or "<p>No chapter of this book treats it yet.</p>")
     where = PAPER_NAMES[row["paper"]]
     where += f", {row['where']}" if row["paper"] != "ours" and row["where"] != "this book" else ""
     head = (
@@ -95,14 +109,14 @@ def statement_entry(row: Mapping[str, Any], address: str, html: str) -> Entry:
     return Entry(
         row["label"], "statement", row["number"], row["title"], PAPERS[row["paper"]],
         "open" if row["planned"] else row["verdict"], address,
-        plain_words(BeautifulSoup(shown, "html.parser").get_text(" ")), head + shown,
+        plain_words(text_of(shown)), head + shown,
     )  # fmt: skip
 
 
 def term_entry(name: str, term: str, address: str, html: str) -> Entry:
     """The entry of a term of the glossary."""
     shown = body_of(html)
-    words = plain_words(BeautifulSoup(shown, "html.parser").get_text(" "))
+    words = plain_words(text_of(shown))
     head = f'<p class="ntp-head"><strong>{escape(term)}</strong></p>'
     return Entry(name, "term", "", term, "glossary", "", address, words, head + shown)
 

@@ -59,9 +59,9 @@ def used_by(pages: Iterable[str], scripts: Iterable[str], stack: Iterable[str]) 
     names: set[str] = set()
     tags: set[str] = set()
     for page in pages:
-        for double, single in NAMES.findall(page):
+        for double, single in set(NAMES.findall(page)):
             names.update((double or single).split())
-        tags.update(tag.lower() for tag in TAGS.findall(page))
+        tags.update(tag.lower() for tag in set(TAGS.findall(page)))
     own = list(scripts)
     words = {word for script in own for word in WORD.findall(script)}
     begun = tuple(sorted({name for script in own for name in BEGUN.findall(script)}))

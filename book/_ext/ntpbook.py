@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ntpledger import more_on
 from ntplinks import make_badge
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx_proof.nodes import unenumerable_node
@@ -27,13 +29,15 @@ from sphinx_proof.nodes import unenumerable_node
 from ntpcore.catalogue import CATALOGUE
 from ntpcore.claims import MIME, render_html
 from ntpcore.tables import DOWNLOAD_MIME
-from tools.checksources import find_sources
+from tools.checksources import code_hash, find_sources
+from tools.imports import Package
 from tools.outputs import ledger, read_checks, standings_of
 from tools.prose import ROLE
+from tools.published import versions
 
 Rows = dict[str, dict[str, Any]]
 EXTENSIONS = (
-    "ledger", "math", "papers", "previews", "equations", "proofs", "glossary", "downloads",
+    "code", "ledger", "math", "papers", "previews", "equations", "proofs", "glossary", "downloads",
     "offline", "playground", "reference",
 )  # fmt: skip
 logger = logging.getLogger(__name__)
@@ -50,6 +54,21 @@ def read_rows(app: Sphinx) -> None:
     app.env.ntp_sources = {  # type: ignore[attr-defined]
         functions[name]: source for name, source in find_sources().items() if name in functions
     }
+    package = Package()
+    app.env.ntp_digests = {  # type: ignore[attr-defined]
+        label: code_hash(Path("notebooks") / f"{rows[label]['page']}.md", source.file, package)
+        for label, source in app.env.ntp_sources.items()  # type: ignore[attr-defined]
+    }
+    app.env.ntp_versions = versions()  # type: ignore[attr-defined]
+
+
+class English(SearchEnglish):
+    """The language of the search, which finds the stem of a word once and not once per page."""
+
+    def init(self, options: dict[str, str]) -> None:
+        """Start without any word."""
+        super().init(options)
+        self.stem = cache(super().stem)
 
 
 class VerdictRole(SphinxRole):
@@ -217,6 +236,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_role("readings", ReadingsRole())
     app.add_directive("verdict-card", VerdictCard)
     app.connect("builder-inited", read_rows)
+    app.add_search_language(English)
     app.connect("source-read", name_verdicts)
     app.connect("doctree-read", find_notebooks)
     app.connect("doctree-resolved", rename_twins)

@@ -9,6 +9,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from tools import downloads
+from tools.beside import Beside
 
 LINK = re.compile(r'(<a href="[^"]*downloads/[^"]+") target="_blank"')
 
@@ -42,12 +43,22 @@ def offer(
         group["buttons"] = links + kept
 
 
-def write_downloads(app: Sphinx, problem: Exception | None) -> None:
-    """Write the files, and let links to them save rather than show."""
-    if problem is not None or app.builder.format != "html":
+def write_downloads(app: Sphinx) -> None:
+    """Begin to write the files."""
+    if app.builder.format == "html":
+        folders = (str(Path(app.srcdir) / "pages"), str(Path(app.outdir) / downloads.FOLDER))
+        app.ntp_downloads = Beside(downloads.__name__, "write", *folders)  # type: ignore[attr-defined]
+
+
+def link_downloads(app: Sphinx, problem: Exception | None) -> None:
+    """Wait for the files, and let links to them save rather than show."""
+    if app.builder.format != "html":
         return
+    if problem is not None:
+        app.ntp_downloads.stop()  # type: ignore[attr-defined]
+        return
+    app.ntp_downloads.wait()  # type: ignore[attr-defined]
     site = Path(app.outdir)
-    downloads.write(site / downloads.FOLDER, app.env.ntp_rows)  # type: ignore[attr-defined]
     for page in (site / "pages").glob("*.html"):
         text = page.read_text(encoding="utf-8")
         page.write_text(LINK.sub(r"\1 download", text), encoding="utf-8")
@@ -57,5 +68,6 @@ def write_downloads(app: Sphinx, problem: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.connect("html-page-context", offer, priority=600)
-    app.connect("build-finished", write_downloads)
+    app.connect("builder-inited", write_downloads)
+    app.connect("build-finished", link_downloads)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -10,6 +10,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from ntpcode import Page, code_page
 from ntplinks import LEDGER, link_of_box, link_to, link_to_row, link_to_source
 from ntppapers import report
 from sphinx.application import Sphinx
@@ -159,34 +160,27 @@ def more_on(app: Sphinx, docname: str, label: str) -> str:
     )
 
 
-def show_sources(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+def show_sources(app: Sphinx) -> Iterator[Page]:
     """A page for each module of checks: its code, with a place for each check."""
     rows, sources = app.env.ntp_rows, app.env.ntp_sources  # type: ignore[attr-defined]
     by_file: dict[Path, list[tuple[str, Source]]] = {}
     for label, source in sources.items():
         by_file.setdefault(source.file, []).append((label, source))
     for file, found in sorted(by_file.items()):
-        page = source_page(file)
-        code = app.builder.highlighter.highlight_block(  # type: ignore[attr-defined]
-            file.read_text(encoding="utf-8"), "python", linenos=False
-        )
-        head, _, rest = code.partition("<pre>")
-        lines = rest.split("\n")
-        listed = ""
-        for label, source in sorted(found, key=lambda pair: pair[1].line):
-            at = source.line - 1
-            lines[at] = f'<span id="{escape(source.anchor)}" class="ntp-anchor"></span>{lines[at]}'
+        page, listed = source_page(file), ""
+        found.sort(key=lambda pair: pair[1].line)
+        for label, source in found:
             back = escape(link_to(app, page, rows[label]))
             listed += (
                 f'<li><a href="#{escape(source.anchor)}"><code>{escape(source.function)}</code></a>'
                 f' decided <a href="{back}">{escape(rows[label]["number"])}</a></li>'
             )
-        body = (
-            f"<h1>{escape(file.stem)}</h1><p>The file <code>{escape(file.as_posix())}</code> as it "
+        intro = (
+            f"<p>The file <code>{escape(file.as_posix())}</code> as it "
             f"ran when this book was built. Its checks:</p><ul>{listed}</ul>"
-            f"{head}<pre>{chr(10).join(lines)}"
         )
-        yield page, {"title": file.stem, "body": body, "parents": []}, "page.html"
+        places = [(source.line, source.anchor) for _, source in found]
+        yield code_page(app, page, file, file.stem, intro, places)
 
 
 def share_navigation(

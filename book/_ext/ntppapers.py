@@ -12,8 +12,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx_proof.nodes import unenumerable_node
 
-from tools.checksources import code_hash
-from tools.published import versions
 from tools.statements import PAPER_NAMES
 
 ENTRY = re.compile(r"@\w+\{(\w+),(.*?)\n\}", re.DOTALL)
@@ -81,10 +79,8 @@ def report_text(row: dict[str, Any], digest: str, found: dict[str, str]) -> str:
 
 def report(app: Sphinx, row: dict[str, Any]) -> str:
     """What opens beside a verdict for who found an error: a text to copy, and where to send it."""
-    source = app.env.ntp_sources.get(row["label"])  # type: ignore[attr-defined]
-    page = Path("notebooks") / f"{row['page']}.md"
-    digest = code_hash(page, source) if source is not None else "none"
-    text = report_text(row, digest, versions())
+    digest = app.env.ntp_digests.get(row["label"], "none")  # type: ignore[attr-defined]
+    text = report_text(row, digest, app.env.ntp_versions)  # type: ignore[attr-defined]
     tracker = app.config.ntp_tracker
     where = "Send this text to the people from whom you have this book"
     if tracker:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-from tools.playground import MissingError, bundle, presets, write_engine
+from tools import playground
+from tools.beside import Beside
+from tools.playground import MissingError, bundle, presets
 
 FOLDER = "playground"
 SCRIPTS = ("dom.js", "share.js", "engine.js", "draw.js", "show.js", "page.js")
@@ -83,6 +86,8 @@ class Playground(SphinxDirective):
         if self.arguments[0] not in parts:
             raise self.error(f"{self.arguments[0]!r} is no part of the playground: check or ask")
         self.env.ntp_playground = self.env.docname
+        if not hasattr(self.env.app, "ntp_engine"):
+            copy_engine(self.env.app)
         depth = self.env.docname.count("/")
         html = parts[self.arguments[0]].format(
             worker=escape("../" * depth + f"_static/{FOLDER}/worker.mjs?v={version()}"),
@@ -93,6 +98,7 @@ class Playground(SphinxDirective):
         return [nodes.raw("", html, format="html")]
 
 
+@cache
 def version() -> str:
     """What tells a browser that our code changed since it was here last."""
     worker = Path(__file__).parent.parent / "_static" / FOLDER / "worker.mjs"
@@ -109,11 +115,20 @@ def add_files(
             app.add_js_file(f"{FOLDER}/{name}", loading_method="defer")
 
 
-def copy_engine(app: Sphinx, error: Exception | None) -> None:
-    """Copy what the browser computes with, if there is a playground."""
-    if error is None and getattr(app.env, "ntp_playground", None):
+def copy_engine(app: Sphinx) -> None:
+    """Begin to copy what the browser computes with; packing it takes a second."""
+    folder = Path(app.outdir) / "_static" / FOLDER / "engine"
+    app.ntp_engine = Beside(playground.__name__, "write_engine", str(folder))  # type: ignore[attr-defined]
+
+
+def finish_engine(app: Sphinx, error: Exception | None) -> None:
+    """Wait for the copy."""
+    engine: Beside | None = getattr(app, "ntp_engine", None)
+    if engine is not None and error is not None:
+        engine.stop()
+    elif engine is not None:
         try:
-            write_engine(Path(app.outdir) / "_static" / FOLDER / "engine")
+            engine.wait()
         except MissingError as missing:
             raise ExtensionError(f"the playground cannot be built: {missing}") from None
 
@@ -122,5 +137,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.add_directive("playground", Playground)
     app.connect("html-page-context", add_files)
-    app.connect("build-finished", copy_engine)
+    app.connect("build-finished", finish_engine)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

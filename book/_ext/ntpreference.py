@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import escape
-from pathlib import Path
-from typing import Any
 
 from docutils import nodes
+from ntpcode import Page, code_page, module_file
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -26,7 +25,7 @@ class Reference(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A section of definitions for each name."""
         name = self.arguments[0]
-        file = Path(f"ntpcore/{name}.py")
+        file = module_file(name)
         if name not in MODULES or not file.is_file():
             raise self.error(f"there is no reference of a module {name!r}")
         self.env.note_dependency(str(file.resolve()))
@@ -68,29 +67,15 @@ class Reference(SphinxDirective):
         return html
 
 
-def show_modules(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+def show_modules(app: Sphinx) -> Iterator[Page]:
     """A page with the code of each module, if the book has a reference."""
     if "book/reference" not in app.env.found_docs:
         return
     for module in MODULES:
-        file = Path(f"ntpcore/{module}.py")
-        code = app.builder.highlighter.highlight_block(  # type: ignore[attr-defined]
-            file.read_text(encoding="utf-8"), "python", linenos=False
-        )
-        head, _, rest = code.partition("<pre>")
-        lines = rest.split("\n")
-        for entry in entries(file):
-            anchor = f'<span id="{escape(entry.name)}" class="ntp-anchor"></span>'
-            lines[entry.line - 1] = anchor + lines[entry.line - 1]
-        body = (
-            f"<h1>{escape(module)}</h1><p>The file <code>{escape(file.as_posix())}</code>.</p>"
-            f"{head}<pre>{chr(10).join(lines)}"
-        )
-        yield (
-            f"{FOLDER}/{module}",
-            {"title": f"{module}.py", "body": body, "parents": []},
-            "page.html",
-        )
+        file = module_file(module)
+        intro = f"<p>The file <code>{escape(file.as_posix())}</code>.</p>"
+        places = [(entry.line, entry.name) for entry in entries(file)]
+        yield code_page(app, f"{FOLDER}/{module}", file, f"{module}.py", intro, places)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -252,11 +252,13 @@ def test_tian2023_lem_9_needs_five_tokens():
     assert float(decoder.height(5, math.log(5))) <= math.log(4)
 
 
-def test_tian2023_lem_9_notices_a_first_stage_that_is_too_slow(monkeypatch):
+@pytest.mark.parametrize("stage", [1, 2])
+def test_tian2023_lem_9_notices_a_stage_that_is_too_slow(monkeypatch, stage):
     speed = decoder.speed_at
 
     def slow(M, x):
-        return speed(M, x) * np.where(x < math.log(M - 1), 0.15, 1.0)  # below a fifth
+        there = (x < math.log(M - 1)) == (stage == 1)
+        return speed(M, x) * np.where(there, 0.15, 1.0)  # below a fifth
 
     monkeypatch.setattr(decoder, "speed_at", slow)
     check = stages.check_tian2023_lem_9()

@@ -244,7 +244,7 @@ def recorded(test_module: types.ModuleType | None = None) -> Iterator[dict[str, 
     made: dict[Callable[..., Any], Any] = {}
     before: list[tuple[types.ModuleType, str, Any]] = []
     for module_name, module in list(sys.modules.items()):
-        own = module is test_module
+        own = test_module is not None and module is test_module
         if not own and module_name.split(".")[0] != "ntpcore":
             continue
         for name, now in list(vars(module).items()):

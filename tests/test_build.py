@@ -401,8 +401,13 @@ def test_a_book_that_builds_nothing_is_noticed(
     assert not Path("_build/html").exists()
 
 
-@pytest.mark.parametrize("moment", [".build/failed/first.ipynb", ".build/stage/html/_static"])
-def test_a_killed_build_leaves_the_book_and_the_next_one_finishes(tiny: Path, moment: str) -> None:
+@pytest.mark.parametrize(
+    "moment", [".build/failed/first.ipynb", ".build/stage/src", ".build/stage/html/_static"]
+)
+@pytest.mark.parametrize("way", [signal.SIGKILL, signal.SIGINT], ids=["killed", "Ctrl-C"])
+def test_a_stopped_build_leaves_the_book_and_the_next_one_finishes(
+    tiny: Path, moment: str, way: signal.Signals
+) -> None:
     before = tree(tiny / "_build/html")
     replace(tiny / "ntpcore/checks/tiny.py", "All were equal.", "All were the same.")
     if "failed" in moment:
@@ -410,15 +415,26 @@ def test_a_killed_build_leaves_the_book_and_the_next_one_finishes(tiny: Path, mo
             tiny / "notebooks/first.md", "tiny.check_ours_one(seed)", "import time; time.sleep(60)"
         )
     process = subprocess.Popen(
-        build_command(), cwd=tiny, env=clean_environment(), stdout=subprocess.DEVNULL
+        build_command(),
+        cwd=tiny,
+        env=clean_environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     deadline = time.monotonic() + 60
     while not (tiny / moment).exists():
-        assert process.poll() is None, "the build ended before it could be killed"
+        assert process.poll() is None, "the build ended before it could be stopped"
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    if way is signal.SIGINT:  # which a terminal sends to all that belongs to a command
+        os.killpg(process.pid, way)
+        said = process.communicate(timeout=60)[1]
+        assert (process.returncode, said) == (130, "stopped; the last good book is in place\n")
+    else:
+        process.kill()
+        process.communicate()
     assert tree(tiny / "_build/html") == before
     if "failed" in moment:
         replace(

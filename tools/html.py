@@ -195,6 +195,8 @@ def run_sphinx() -> None:
 
     Raises:
         SiteError: it failed, or warned about anything.
+        KeyboardInterrupt: it was stopped.
+        OSError: the system refused a file.
     """
     from jupyter_book.sphinx import build_sphinx  # slow to load, and often not needed
     from sphinx.util.console import nocolor
@@ -218,6 +220,8 @@ def run_sphinx() -> None:
             warningiserror=True,
             keep_going=True,
         )
+    if isinstance(result, KeyboardInterrupt | OSError):
+        raise result  # whoever called knows what to say
     place = f"{SOURCE.resolve()}/"
     # myst-nb counts 10000 lines to a cell
     warnings = re.sub(r"\.ipynb:(\d+)(\d{4}):", _cell_and_line, warns.getvalue().replace(place, ""))

@@ -209,6 +209,17 @@ def test_the_pdf_has_pages_an_outline_and_links(printed: Path) -> None:
     assert data.count(b"/Subtype /Link") > 20
 
 
+def test_the_contents_of_the_pdf_name_chapters_by_their_titles(book: Path) -> None:
+    html = pdf.whole_book(book, SOME, TOC, "The book", "up")
+    listed = html.partition('<nav class="ntp-contents">')[2].partition("</nav>")[0]
+    for page in SOME:
+        title = pdf.title_of((book / f"{page}.html").read_text(encoding="utf-8"), page)
+        assert "/" not in title
+        assert f'<a href="#{pdf.slug(page)}">{title}</a>' in listed
+    with pytest.raises(pdf.PdfError, match="the page p of the site has no title"):
+        pdf.title_of("<title>Only the book</title>", "p")
+
+
 def test_the_start_page_links_the_pdf_once_and_no_link_is_dead(printed: Path) -> None:
     pdf.link_edition(printed, 1_500_000)
     start = (printed / f"{pdf.START}.html").read_text(encoding="utf-8")

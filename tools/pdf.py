@@ -61,8 +61,8 @@ body { width: auto; margin: 0; font-size: 10.5pt; line-height: 1.4; }
 .ntp-title p:first-child { font-size: 2.2em; font-weight: 600; }
 h1, h2, h3, h4 { break-after: avoid; }
 .ntp-contents ol { list-style: none; padding-left: 1em; }
-.headerlink, .ntp-copy, .ntp-filter, .ntp-shown, .ntp-later, .toggle-button,
-.ntp-download a[download] { display: none !important; }
+.headerlink, .ntp-copy, .ntp-filter, .ntp-shown, .ntp-later, .toggle-button
+  { display: none !important; }
 pre, code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
 .ntp-wide, div.math, .cell_output, .output, table.table { overflow: visible !important; }
 table { display: table !important; width: 100%; min-width: 0 !important; max-width: 100%;
@@ -160,6 +160,19 @@ def moved_link(link: str, page: str, pages: Mapping[str, str]) -> str:
     return f"#{pages[target]}--{parts.fragment}" if parts.fragment else f"#{pages[target]}"
 
 
+def title_of(html: str, page: str) -> str:
+    """The title of a chapter, without that of the book.
+
+    Raises:
+        PdfError: the page has none.
+    """
+    found = TITLE.search(html)
+    title = unescape(found[1]).rpartition(" — ")[0] if found else ""
+    if not title:
+        raise PdfError(f"the page {page} of the site has no title; run: make book")
+    return title
+
+
 def contents(toc: object, titles: Mapping[str, str]) -> str:
     """The table of contents, with a link to every chapter."""
 
@@ -173,7 +186,7 @@ def contents(toc: object, titles: Mapping[str, str]) -> str:
             for key in ("root", "file"):
                 if key in entry:
                     name = str(entry[key])
-                    yield f'<li><a href="#{slug(name)}">{titles[name]}</a></li>'
+                    yield f'<li><a href="#{slug(name)}">{escape(titles[name])}</a></li>'
             for key in ("parts", "chapters", "sections"):
                 yield from lines(entry.get(key))
 
@@ -187,8 +200,7 @@ def whole_book(site: Path, pages: list[str], toc: object, title: str, up: str) -
     titles = {}
     looks: dict[str, None] = {}
     for page, html in texts.items():
-        found = TITLE.search(html)
-        titles[page] = (found[1] if found else page).rpartition(" — ")[0] or page
+        titles[page] = title_of(html, page)
         folder = posixpath.dirname(page)
         for link in LOOKS.findall(html):
             looks[posixpath.normpath(posixpath.join(folder, link))] = None

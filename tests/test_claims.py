@@ -56,6 +56,18 @@ def test_claims_use_claims_of_the_catalogue_and_never_each_other_in_a_circle():
     assert {label for claim in CATALOGUE for label in claim.about} <= set(graph)
 
 
+def test_a_claim_knows_what_kind_of_statement_it_is():
+    words = {
+        "def": "definition", "ex": "example", "asm": "assumption", "alg": "algorithm",
+        "prop": "proposition", "thm": "theorem", "lem": "lemma", "cor": "corollary",
+        "rem": "remark", "eq": "equation", "fig": "figure", "app": "text",
+    }  # fmt: skip
+    for kind, word in words.items():
+        assert Claim(f"huang2024-{kind}-1", "x", "x", "x").kind == word
+    assert Claim("ours-x", "Theorem (ours), two", "x", "x").kind == "theorem"
+    assert Claim("ours-x", "Property, on the loss", "x", "x").kind == "property"
+
+
 def test_a_claim_knows_its_paper_and_its_function():
     assert find_claim(LABEL).paper == "huang2024"
     assert find_claim(LABEL).function == "check_huang2024_prop_2"

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import RawSample, messy_lines, messy_samples
 
+from ntpcore import dataset
 from ntpcore.dataset import Dataset, InputError, Sample, from_samples, from_sentences, read
 
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True)
@@ -328,3 +329,43 @@ def test_samples_need_a_positive_integer_count(count: object):
 def test_samples_need_a_sentence():
     with pytest.raises(InputError, match="data:2: a sample's sentence"):
         from_samples([(["a"], "b"), ([], "b")])
+
+
+# Data that would not fit
+
+
+def test_the_longest_line_is_read_and_a_longer_one_is_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset, "LONGEST_LINE", 7)
+    data = read(write(tmp_path, "abc def\n\nghi jkl"))
+    assert data.vocabulary == ("abc", "def", "ghi", "jkl")
+    for end in ("\n", "\nx y\n", ""):
+        path = write(tmp_path, f"abc def\nabc defg{end}")
+        with pytest.raises(InputError) as found:
+            read(path)
+        assert str(found.value) == (
+            f"{path}:2: a line of more than 7 characters; write one sentence or sample per line"
+        )
+
+
+def test_data_take_as_much_memory_as_is_reckoned_and_no_more(tmp_path: Path) -> None:
+    """800 for a token and 8 for each of its letters; 600 for a line and 12 for each place."""
+    path = write(tmp_path, "a b\nabc a\na b\nc\n")
+    first, second, third = 2 * 808 + 624, 824 + 624, 808  # the third line is known, the fourth none
+    assert read(path, room=first + second + third).vocabulary == ("a", "b", "abc", "c")
+    for room, line, tokens, lines in (
+        (first + second + third - 1, 4, 4, 2),
+        (first + second - 1, 2, 3, 1),
+        (first + 823, 2, 3, 1),
+        (first - 1, 1, 2, 0),
+        (807, 1, 1, 0),
+    ):
+        with pytest.raises(InputError) as found:
+            read(path, room=room)
+        assert str(found.value) == (
+            f"{path}:{line}: the data do not fit: {tokens} tokens and {lines} distinct lines up to "
+            "here take 0 MB; use a part of the file, or give dataset.read more room"
+        )
+    with pytest.raises(InputError, match="take 3 MB"):
+        read(write(tmp_path, "".join(f"a{n} b\n" for n in range(4000))), room=3_999_999)

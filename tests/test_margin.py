@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -296,6 +297,25 @@ for _ in range(20):
     pairs = [pair for pair in product(*tokens) if rng.random() < 0.5]
     print(margin.solve(PartialOrder.of("q", pairs)).multipliers)
 """
+
+
+class Salted(str):
+    """A token whose place in a set depends on a number, as if in other processes."""
+
+    salt = 0
+
+    def __hash__(self) -> int:
+        return zlib.crc32(f"{Salted.salt} {self}".encode())
+
+
+def test_multipliers_do_not_depend_on_the_order_of_sets(monkeypatch):
+    pairs = sorted(random_order(random.Random(3), 9, 9).pairs)
+    found = set()
+    for salt in range(20):
+        monkeypatch.setattr(Salted, "salt", salt)
+        order = PartialOrder.of("q", {(Salted(a), Salted(b)) for a, b in pairs})
+        found.add(str(sorted(margin.solve(order).multipliers.items())))
+    assert len(found) == 1
 
 
 def test_multipliers_do_not_depend_on_the_hash_seed():

@@ -322,6 +322,18 @@ def test_a_message_lists_ten_tokens_at_most():
     assert message(11) == f"{ten}, ..."
 
 
+def test_a_message_shows_sixty_letters_of_a_token_at_most():
+    def shown(token: str) -> str:
+        message = (
+            analyse(from_sentences([f"{token} b", f"{token} c"])).realizable.failures[0].message
+        )
+        return message.partition(" has more")[0]
+
+    letters = "".join(chr(ord("A") + i) for i in range(26)) * 3
+    assert shown(letters[:60]) == f"'{letters[:60]}'"
+    assert shown(letters[:61]) == f"'{letters[:59]}…'"
+
+
 def test_the_limit_is_kept_within_a_single_sample():
     """Two million pairs from one sentence are never made."""
     above, below = [f"a{i}" for i in range(20_000)], [f"b{i}" for i in range(20_000)]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tools.beside import Beside
+from tools.playground import MissingError
 
 ROOT = Path(__file__).parent.parent
 
@@ -29,9 +30,22 @@ def test_it_does_its_work(tmp_path: Path) -> None:
 
 def test_its_errors_are_errors_here(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(FileExistsError) as found:
-        Beside("os", "mkdir", str(tmp_path / "file")).wait()
-    assert (found.value.errno, found.value.filename) == (errno.EEXIST, str(tmp_path / "file"))
+    for module, function in (("os", "mkdir"), ("tests.test_beside", "make_folder")):
+        with pytest.raises(FileExistsError) as found:
+            Beside(module, function, str(tmp_path / "file")).wait()
+        assert (found.value.errno, found.value.filename) == (errno.EEXIST, str(tmp_path / "file"))
+    with pytest.raises(MissingError, match="gone"):
+        Beside("tests.test_beside", "miss", "gone").wait()
+
+
+def make_folder(name: str) -> None:
+    """Its error names a path, and no text."""
+    Path(name).mkdir()
+
+
+def miss(what: str) -> None:
+    """An error of the project."""
+    raise MissingError(what)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +70,7 @@ def test_it_can_be_stopped() -> None:
 WAITING = """
 import os
 from tools.beside import Beside
+from tools.playground import MissingError
 
 work = Beside("tests.test_beside", "stay")
 print(work._process.pid, flush=True)

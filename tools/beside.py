@@ -6,12 +6,14 @@ The site needs some files that Sphinx has no part in; on two cores they cost no 
 from __future__ import annotations
 
 import importlib
+import json
 import os
-import pickle
 import subprocess
 import sys
 import threading
 from typing import Self
+
+FAILED = 3  # exit code of a function that raised an error
 
 
 class Beside:
@@ -49,8 +51,8 @@ class Beside:
         said = self._process.stdout.read()
         code = self._process.wait()
         self.stop()
-        if code == 1 and said.startswith(b"\x80"):
-            raise pickle.loads(said)
+        if code == FAILED:
+            raise _told(said)
         if code or said:
             text = said.decode("utf-8", "replace").strip()
             raise RuntimeError(f"{self.name} ended with exit code {code}: {text}")
@@ -70,9 +72,26 @@ def main(module: str, function: str, *arguments: str) -> int:
     try:
         getattr(importlib.import_module(module), function)(*arguments)
     except Exception as error:
-        sys.stdout.buffer.write(pickle.dumps(error))
-        return 1
+        print("", _telling(error), sep="\n")
+        return FAILED
     return 0
+
+
+def _telling(error: Exception) -> str:
+    """An error as a line of JSON: its type, and what it was made from."""
+    kind = type(error)
+    given: list[object] = [str(part) for part in error.args]
+    if isinstance(error, OSError) and error.errno is not None:
+        file = None if error.filename is None else str(error.filename)
+        given = [error.errno, error.strerror, file]
+    return json.dumps([kind.__module__, kind.__qualname__, given])
+
+
+def _told(said: bytes) -> Exception:
+    """The error that stands in the last line."""
+    module, name, given = json.loads(said.splitlines()[-1])
+    error: Exception = getattr(importlib.import_module(module), name)(*given)
+    return error
 
 
 def _leave_with_parent() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import io
 import os
 import re
@@ -124,8 +123,7 @@ def build_site(pages: Path, target: Path) -> None:
     shutil.rmtree(STAGE, ignore_errors=True)
     stage_sources(pages)
     with Beside(published.__name__, "write", str(SOURCE / "pages"), str(OUTPUT)) as claims:
-        with uncollected():
-            run_sphinx()
+        run_sphinx()
         try:
             claims.wait()
         except ValueError as error:
@@ -178,16 +176,6 @@ def get_ready() -> None:
         import myst_nb  # noqa: F401
 
         arrange_all(CATALOGUE)
-
-
-@contextlib.contextmanager
-def uncollected() -> Iterator[None]:
-    """Collect no circles: Sphinx leaves few, and looking for them takes a sixth of its time."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def run_sphinx() -> None:

@@ -301,7 +301,7 @@ def test_data_without_a_file_are_called_data_and_count_once():
 def test_files_that_cannot_be_opened_are_refused(tmp_path: Path):
     missing = str(tmp_path / "nowhere.txt")
     for path, reason in [
-        (missing, "No such file"),
+        (missing, r"cannot be read \(No such file or directory\); name a readable text file"),
         (str(tmp_path), "Is a directory"),
         ("", "No such file"),
         ("x" * 5000, "File name too long"),

@@ -20,6 +20,17 @@ RANDOM = 30
 LOADING = 120_000  # milliseconds for the engine on a slow machine
 BUSY = "document.querySelector('#pg-stop:enabled, #pg-stop-ask:enabled')"
 FIVE = 1  # place of the five tokens among the presets
+# Queries to the engine that take it far longer than the limits that a test sets, and than a layout.
+MANY = 110
+WIDE_ORDER = Case(
+    "jsonl",
+    "".join(
+        f'{{"sentence":["a{i}"],"next":"f"}}\n{{"sentence":["b{i}"],"next":"g"}}\n'
+        f'{{"sentence":["a{i}","b{i}","b{(7 * i + 3) % MANY}","b{(31 * i + 5) % MANY}","q"],'
+        '"next":"f"}\n'
+        for i in range(MANY)
+    ),
+)
 LONG = Case("text", "".join(f"{n} {(n + 1) % 150} {(n + 2) % 150}\n" for n in range(150)))
 
 # Put a text in, press Check, and hand back what the page says once it is done.
@@ -322,7 +333,10 @@ def test_print_has_the_answer_and_no_buttons(page: Page) -> None:
 def test_a_time_limit_and_a_stop_end_the_engine_and_the_next_question_starts_it(
     page: Page, tmp_path: Path
 ) -> None:
-    """5000 steps on 300 samples take the engine far longer than the limit and than a layout."""
+    limit = "seconds => { document.getElementById('pg-root').dataset.checkSeconds = seconds; }"
+    page.evaluate(limit, 0.01)
+    assert "Stopped after 0.01 seconds" in str(seen(page, WIDE_ORDER)["error"])
+    page.evaluate(limit, 60)
     seen(page, LONG)
     page.evaluate("() => { document.getElementById('pg-root').dataset.askSeconds = 0.05; }")
     page.fill("#pg-sentence", "1 2")

@@ -15,7 +15,7 @@ from ntpcore.claims import MARKS, Verdict
 from tools.bookkeeping import open_records, reasons, short, tracked_task
 from tools.display import Display
 from tools.folders import link_folders
-from tools.html import SiteError, build_site, recover, site_inputs, toc_pages
+from tools.html import SiteError, build_site, get_ready, recover, site_inputs, toc_pages
 from tools.kernel import isolate
 from tools.lock import LockedError, lock
 from tools.matching import mismatches
@@ -107,7 +107,8 @@ def make_book(
         raise SiteError(f"catalogue, checks, pages and tests do not match:\n  {text}")
     remove_strays(PAGES)
     display.say("Notebooks")
-    outcome = run_pages(wanted, PAGES, RECORDS, jobs_wanted(environment), display)
+    jobs = jobs_wanted(environment)
+    outcome = run_pages(wanted, PAGES, RECORDS, jobs, display, get_ready)
     if outcome.failures:
         return report_failures(outcome)
     display.say("Site")
@@ -140,7 +141,8 @@ def make_page(
     remove_strays(folder)
     display.say("Notebooks")
     records = PAGE_WORK / "notebooks.json"
-    outcome = run_pages(wanted | others, folder, records, jobs_wanted(environment), display)
+    jobs = jobs_wanted(environment)
+    outcome = run_pages(wanted | others, folder, records, jobs, display, get_ready)
     if outcome.failures:
         return report_failures(outcome)
     copy_published(published, folder)

@@ -8,7 +8,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from doit.task import Task
 
 from tools.bookkeeping import open_records, reasons, short, tracked_task
 from tools.display import Display
-from tools.html import get_ready
 from tools.imports import Package, import_closure
 from tools.parameters import Parameters
 from tools.source import code_cells, default_parameters, parse_code
@@ -150,7 +149,12 @@ class Reporter:
 
 
 def run_pages(
-    wanted: Mapping[str, Parameters], folder: Path, file: Path, jobs: int, display: Display
+    wanted: Mapping[str, Parameters],
+    folder: Path,
+    file: Path,
+    jobs: int,
+    display: Display,
+    meanwhile: Callable[[], None],
 ) -> Outcome:
     """Bring the executed copies of some pages up to date.
 
@@ -160,6 +164,7 @@ def run_pages(
         file: where the records of that folder are kept.
         jobs: how many run at once; each has a kernel, a process of its own.
         display: what shows progress.
+        meanwhile: what this process does while kernels compute, if any page must run.
     """
     records = open_records(file)
     package = Package()
@@ -168,8 +173,8 @@ def run_pages(
     if any(why.values()):
         import tools.execute  # noqa: F401  (once here, rather than by all workers at the same time)
 
-        sys.setswitchinterval(0.0002)  # messages of kernels do not wait for that
-        threading.Thread(target=get_ready, daemon=True).start()
+        sys.setswitchinterval(0.0002)  # or messages of kernels would wait for `meanwhile`
+        threading.Thread(target=meanwhile, daemon=True).start()
     reporter = Reporter(records, why, display)
     control = TaskControl(tasks)
     control.process(None)

@@ -38,16 +38,16 @@ class MissingError(Exception):
     """What the set-up should have installed is not there."""
 
 
-def write_engine(name: str) -> None:
+def write_engine(where: str) -> None:
     """Write all that the browser loads before it can compute, and a list of it with sizes.
 
     Args:
-        name: the folder where it goes.
+        where: the folder for it.
 
     Raises:
         MissingError: Pyodide is not installed.
     """
-    folder = Path(name)
+    folder = Path(where)
     folder.mkdir(parents=True, exist_ok=True)
     for name in (PACKED, *COPIED):
         if not (PYODIDE / name).is_file():

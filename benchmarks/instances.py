@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore.problem import Problem
+from ntpcore.huang2024.problem import Problem
 
 Integers = NDArray[np.int64]
 

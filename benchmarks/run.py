@@ -29,21 +29,16 @@ import numpy as np
 from benchmarks import environment, pages
 from benchmarks.instances import problem_of, random_graph, random_samples
 from benchmarks.peers import STAGE_2
-from ntpcore import (
-    _fast,
-    _packing,
-    benchmark,
-    dataset,
-    generate,
-    horizon,
-    margin_fast,
-    stage1,
-    stepping,
-    training,
-)
-from ntpcore.problem import from_dataset
-from ntpcore.scansnap import experiments
-from tools.html import toc_pages
+from ntpbook.benchmarks import benchmark
+from ntpcore.data import dataset, generate
+from ntpcore.exact import margin_fast
+from ntpcore.huang2024 import horizon, stage1, training
+from ntpcore.huang2024.fast import loops as _fast
+from ntpcore.huang2024.fast import packing as _packing
+from ntpcore.huang2024.fast import stepping
+from ntpcore.huang2024.problem import from_dataset
+from ntpcore.tian2023 import experiments
+from tools.site.html import toc_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results.json"
@@ -418,7 +413,7 @@ def book_rows(tiny: bool) -> Iterator[Row]:
         (folder / "node_modules").symlink_to(ROOT / "node_modules")
         env = os.environ | {"PYTHONPATH": str(folder), "NTPCORE_VARIABLES": ""}
         env["NUMBA_CACHE_DIR"] = str(folder / "numba")
-        command = [sys.executable, "-m", "tools.build"]
+        command = [sys.executable, "-m", "tools.pipeline.build"]
         yield book_row("nothing cached", command_seconds(command, env, folder), 480.0, folder)
         yield book_row("nothing changed", command_seconds(command, env, folder), 5.0, folder)
         page = folder / "notebooks" / "huang2024_s5_loss.md"

@@ -22,7 +22,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, _stop)
         sys.unraisablehook = _unraisable
     try:
-        from ntpcore import cli
+        from ntpcore.commands import cli
 
         cli.main()
     except BaseException:

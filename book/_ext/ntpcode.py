@@ -9,9 +9,9 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from tools import highlight
-from tools.beside import Beside
-from tools.reference import MODULES
+from tools.site import highlight
+from tools.site.beside import Beside
+from tools.site.reference import MODULES
 
 Page = tuple[str, dict[str, Any], str]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from tools import downloads
-from tools.beside import Beside
+from tools.site import downloads
+from tools.site.beside import Beside
 
 LINK = re.compile(r'(<a href="[^"]*downloads/[^"]+") target="_blank"')
 

@@ -17,11 +17,11 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from ntpcore.claims import Verdict
-from ntpcore.dependencies import describe, neighbourhood
-from tools import graph, ledger_table
-from tools.checksources import FOLDER, Source, source_page
-from tools.published import SCHEMA, field_rows
+from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.dependencies import describe, neighbourhood
+from tools.site import graph, ledger_table
+from tools.site.checksources import FOLDER, Source, source_page
+from tools.site.published import SCHEMA, field_rows
 
 logger = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from ntpcore.claims import MARKS, Verdict
-from tools import graph
-from tools.checksources import Source
+from ntpcore.verdicts.claims import MARKS, Verdict
+from tools.site import graph
+from tools.site.checksources import Source
 
 LEDGER = "book/claims"  # the page on which every claim has a row of its own
 

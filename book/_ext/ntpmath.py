@@ -12,7 +12,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
-from tools.maths import FormulaError, Setter, font_rule
+from tools.site.maths import FormulaError, Setter, font_rule
 
 logger = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -12,7 +12,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx_proof.nodes import unenumerable_node
 
-from tools.statements import PAPER_NAMES
+from tools.site.statements import PAPER_NAMES
 
 ENTRY = re.compile(r"@\w+\{(\w+),(.*?)\n\}", re.DOTALL)
 URL = re.compile(r"^\s*url\s*=\s*\{([^}]+)\}", re.MULTILINE)

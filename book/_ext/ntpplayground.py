@@ -18,9 +18,9 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-from tools import playground
-from tools.beside import Beside
-from tools.playground import MissingError, bundle, presets
+from tools.site import playground
+from tools.site.beside import Beside
+from tools.site.playground import MissingError, bundle, presets
 
 FOLDER = "playground"
 SCRIPTS = ("dom.js", "share.js", "engine.js", "draw.js", "show.js", "page.js")

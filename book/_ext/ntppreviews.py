@@ -2,7 +2,7 @@
 
 A page loads such a script by a script element when a reader points at a link, which works for pages
 opened as files, too, where nothing can be fetched. The same fragments feed the search by number and
-by words (`tools/statements.py`).
+by words (`tools/site/statements.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ntplinks import link_to, link_to_row
 from sphinx.application import Sphinx
 from sphinx_proof.nodes import depart_unenumerable_node, unenumerable_node
 
-from tools.statements import Entry, preview_script, search_script, statement_entry, term_entry
+from tools.site.statements import Entry, preview_script, search_script, statement_entry, term_entry
 
 FOLDER = Path("_static") / "previews"
 GLOSSARY = "book/glossary"

@@ -11,8 +11,8 @@ from ntpcode import Page, code_page, module_file
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from ntpcore.catalogue import CATALOGUE
-from tools.reference import MODULES, Entry, Section, entries, item, statements
+from ntpbook.catalogue import CATALOGUE
+from tools.site.reference import MODULES, Entry, Section, entries, item, statements
 
 FOLDER = "source/api"  # of the site, for the pages that show the code
 

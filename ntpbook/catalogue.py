@@ -1,0 +1,76 @@
+"""The catalogue: every numbered item of both papers, and the statements that are ours."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ntpcore.verdicts import catalogue
+from ntpcore.verdicts.claims import Claim
+
+FOLDER = Path(__file__).resolve().parent
+# Chapters that hold claims, in the order of the book; a test compares it with `_toc.yml`.
+CHAPTERS = (
+    "huang2024/s3_setup",
+    "huang2024/s4_realizable",
+    "huang2024/s4_prefix_closure",
+    "huang2024/s4_algorithm",
+    "huang2024/s6_max_margin",
+    "huang2024/s5_stage1",
+    "huang2024/s5_stage2_lemmas",
+    "huang2024/s5_stage2",
+    "huang2024/s5_loss",
+    "huang2024/s6_generalization",
+    "huang2024/s7_experiment",
+    "huang2024/s7_reach",
+    "huang2024/a_gradients",
+    "tian2023/s3_setting",
+    "tian2023/s4_decoder",
+    "tian2023/s4_sampling",
+    "tian2023/s4_gradient",
+    "tian2023/s5_fates",
+    "tian2023/s6_snapping",
+    "tian2023/s7_discussion",
+    "tian2023/s8_synthetic",
+    "tian2023/s8_wikitext",
+    "readers/realizable",
+    "two_papers",
+)
+
+
+def page_of(chapter: str) -> str:
+    """The notebook of a chapter."""
+    return chapter.replace("/", "_")
+
+
+CATALOGUE: tuple[Claim, ...] = catalogue.gather(
+    (FOLDER / chapter, page_of(chapter)) for chapter in CHAPTERS
+)
+
+
+def find_claim(label: str) -> Claim:
+    """The claim with this label.
+
+    Raises:
+        ValueError: the catalogue has no such label.
+    """
+    for claim in CATALOGUE:
+        if claim.label == label:
+            return claim
+    raise ValueError(f"the catalogue holds no claim {label!r}; labels look like huang2024-prop-2")
+
+
+def find_check(label: str) -> Any:
+    """The check of a claim, out of the module of its chapter that defines it.
+
+    Raises:
+        ValueError: the catalogue has no such label, or its chapter no such check.
+    """
+    claim = find_claim(label)
+    chapter = next(one for one in CHAPTERS if page_of(one) == claim.page)
+    for file in sorted((FOLDER / chapter).glob("*.py")):
+        if f"def {claim.function}(" in file.read_text(encoding="utf-8"):
+            module = import_module(f"ntpbook.{chapter.replace('/', '.')}.{file.stem}")
+            return getattr(module, claim.function)
+    raise ValueError(f"the chapter {chapter} defines no {claim.function}")

@@ -1,0 +1,1 @@
+"""Huang, Liang and Yang (2024), chapter by chapter."""

@@ -1,0 +1,155 @@
+"""Checks of the setup: equation (1), and the reparametrisation of Section 3 (huang2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.shared.symbols import identity
+from ntpcore.data import dataset
+from ntpcore.huang2024 import transformer
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.compare import Said, equal, most
+from ntpcore.verdicts.vocabulary import by_hand, check, executed
+
+Floats = NDArray[np.float64]
+
+REPEATED = ("S V O P", "S V O P", "S V O P", "V O P", "O P P", "P S V")
+
+# Equation (1)
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """W_ov and W_kq, (4, 4) each, at which both forms of the loss are computed."""
+
+    name: str
+    W_ov: Floats
+    W_kq: Floats
+
+
+def random_matrices(seed: int = 7, trials: int = 40) -> Iterator[Matrices]:
+    """Random matrices of Example 1's size, entries with standard deviation 2."""
+    rng = np.random.default_rng(seed)
+    for trial in range(trials):
+        yield Matrices(f"trial {trial}", *(rng.normal(size=(2, 4, 4)) * 2))
+
+
+def loss_of_one_sample() -> Iterator[Shown]:
+    """Minus the logarithm of a softmax is the logarithm of its denominator minus one logit."""
+    import sympy as sp
+
+    t, rest = sp.symbols("t", real=True), sp.symbols("rest", positive=True)
+    Z = sp.exp(t) + rest  # the exponentials of all logits, the right one apart
+    yield identity("the loss of one sample", -sp.log(sp.exp(t) / Z), sp.log(Z) - t)
+
+
+@check(
+    "huang2024-eq-1",
+    over="random pairs of matrices",
+    instances=random_matrices,
+    says="On Example 1 with one sentence three times, both forms of the loss agree at {tried} "
+    "random pairs of matrices.",
+    tolerance=1e-12,  # some thirty terms of order one, each rounded a few times at 2.2e-16
+    proof=(
+        executed("-log(softmax) is log Z minus the right logit, for any Z", loss_of_one_sample),
+        by_hand("equal samples are collected, each with its frequency"),
+    ),
+    planted={
+        "Frequencies left out: every distinct sentence counts alike, although one repeats.": {
+            "weighted": False
+        },
+    },
+)
+def check_huang2024_eq_1(one: Matrices, weighted: bool = True) -> Iterator[Said]:
+    """The mean cross-entropy over all samples is the sum (1) over distinct sentences."""
+    data, tokens = dataset.from_sentences(REPEATED, "Example 1 with repetitions"), np.eye(4)
+    mean = transformer.cross_entropy(data, one.W_ov, one.W_kq, tokens)
+    yield equal(transformer.loss(data, one.W_ov, one.W_kq, tokens, weighted=weighted), mean)
+
+
+# The reparametrisation
+
+
+@dataclass(frozen=True)
+class FourMatrices:
+    """A sentence X, (d, L), and W_k, W_q (d_1, d), W_v (d_2, d), W_o (|V|, d_2)."""
+
+    name: str
+    X: Floats
+    W_k: Floats
+    W_q: Floats
+    W_v: Floats
+    W_o: Floats
+
+    def probabilities(self) -> Floats:
+        """The transformer of Section 3 with its four matrices: next-token probabilities, (|V|,)."""
+        keys, query = self.W_k @ self.X, self.W_q @ self.X[:, -1]
+        mixed = (self.W_v @ self.X) @ transformer.softmax(keys.T @ query)
+        return transformer.softmax(self.W_o @ mixed)
+
+
+def random_four(seed: int = 7, trials: int = 40) -> Iterator[FourMatrices]:
+    """Random sentences and matrices of all shapes with sides from 2 to 6."""
+    rng = np.random.default_rng(seed)
+    for trial in range(trials):
+        d, length, d_1, d_2, size = (int(side) for side in rng.integers(2, 7, size=5))
+        shapes = ((d, length), (d_1, d), (d_1, d), (d_2, d), (size, d_2))
+        made = [rng.normal(size=shape) for shape in shapes]
+        yield FourMatrices(f"trial {trial}, d = {d}, d_1 = {d_1}", *made)
+
+
+def products_of_matrices() -> Iterator[Shown]:
+    """Scores and logits by the four matrices and by the two products, for symbolic shapes."""
+    import sympy as sp
+
+    d, L, d_1, d_2, n = sp.symbols("d L d_1 d_2 n", integer=True, positive=True)
+    X, phi = sp.MatrixSymbol("X", d, L), sp.MatrixSymbol("phi", L, 1)
+    x = sp.MatrixSymbol("x", d, 1)
+    W_k, W_q = sp.MatrixSymbol("W_k", d_1, d), sp.MatrixSymbol("W_q", d_1, d)
+    W_v, W_o = sp.MatrixSymbol("W_v", d_2, d), sp.MatrixSymbol("W_o", n, d_2)
+    pairs = (
+        ("scores", (W_k * X).T * (W_q * x), X.T * (W_k.T * W_q) * x),
+        ("logits", W_o * ((W_v * X) * phi), (W_o * W_v) * X * phi),
+    )
+    for name, left, right in pairs:
+        rest = (left.doit() - right.doit()).doit()
+        zero = rest.is_ZeroMatrix is True
+        yield Shown(name, str(left), "=", str(right), "0" if zero else str(rest), zero)
+
+
+def every_pair_is_reached() -> Iterator[Shown]:
+    """W_k = (I; 0), W_q = (W_kq; 0) have any product W_kq, with d_1 = 3 rows for d = 2."""
+    import sympy as sp
+
+    W_kq, zero = sp.Matrix(2, 2, sp.symbols("w:4")), sp.zeros(1, 2)
+    W_k, W_q = sp.eye(2).col_join(zero), W_kq.col_join(zero)
+    yield identity("a product of padded matrices", W_k.T * W_q, W_kq)
+
+
+@check(
+    "huang2024-app-reparameterization",
+    over="random sets of matrices",
+    instances=random_four,
+    says="Four matrices and their two products give the same probabilities on {tried} random sets "
+    "of matrices, of all shapes.",
+    tolerance=1e-11,  # a few dozen sums of products of order one to ten
+    proof=(
+        executed("products of matrices of any shape are associative", products_of_matrices),
+        executed("padding with rows of zeros reaches every product", every_pair_is_reached),
+        by_hand("the softmax is applied to equal vectors; padding works for every d and d_1 >= d"),
+    ),
+    planted={"The product W_q^T W_k in the place of W_k^T W_q.": {"turned": True}},
+)
+def check_huang2024_app_reparameterization(
+    one: FourMatrices, turned: bool = False
+) -> Iterator[Said]:
+    """softmax(W_o W_v X softmax(X^T W_k^T W_q x_L)) by its factors and by their products."""
+    W_kq = one.W_q.T @ one.W_k if turned else one.W_k.T @ one.W_q
+    found = transformer.softmax(transformer.logits(one.X, one.W_o @ one.W_v, W_kq))
+    yield arrays.equal(found, one.probabilities(), scale=1.0)
+    yield most("longest", one.X.shape[1])

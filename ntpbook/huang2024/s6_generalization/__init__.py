@@ -1,0 +1,1 @@
+"""The chapter `huang2024_s6_generalization`."""

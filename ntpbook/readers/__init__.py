@@ -1,0 +1,1 @@
+"""The chapters on data of a reader's own."""

@@ -1,0 +1,1 @@
+"""The chapter `readers_realizable`."""

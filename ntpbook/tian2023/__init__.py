@@ -1,0 +1,1 @@
+"""Tian, Wang, Chen and Du (2023), chapter by chapter."""

@@ -1,0 +1,59 @@
+"""The growth bound for the reader's number of classes and initial correlation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ntpcore.pages import interactive
+from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, written
+from ntpcore.tian2023 import snapping
+from ntpcore.tian2023.snapping import Setting
+
+CLASSES = (2, 5, 10, 20)
+EPSILONS = (0.1, 0.3, 0.5, 0.7)
+POINTS = 48
+
+
+def growth(M: int) -> Moving:
+    """B_n as printed, with its constant, and from (10), for numbers of classes and epsilon.
+
+    Args:
+        M: size of the vocabulary; both rates are 1.
+    """
+    return interactive.moving(
+        "fig-growth-bound",
+        Axis("time t (steps)", log=True),
+        Axis("growth bound Bₙ"),
+        (
+            Dial("classes K", tuple(map(str, CLASSES)), start=CLASSES.index(10)),
+            Dial(
+                "initial inner product fₙ·fₙ′",
+                tuple(f"{epsilon:g}" for epsilon in EPSILONS),
+                start=EPSILONS.index(0.5),
+            ),
+        ),
+        lambda k, e: view(Setting(M, CLASSES[k], 1.0, 1.0), EPSILONS[e]),
+    )
+
+
+def view(s: Setting, epsilon: float) -> View:
+    """The three curves, and where they end."""
+    t = np.geomspace(0.005 * s.first_end, 300 * s.onset, POINTS)
+    C_0 = 1 / (epsilon**2 * s.K)
+    Gamma = snapping.total_speed(s, t)
+    true = snapping.solve_10(s, epsilon, t, relative=1e-7).B
+    printed, corrected = snapping.printed_growth(C_0, Gamma), snapping.growth(C_0, Gamma)
+    at = float(np.interp(np.log(s.onset), np.log(t), true))
+    curves = (
+        Curve("equation (10) itself", "optimal", "solid", t, true),
+        Curve("(14) as printed", "bound", "dashed", t, printed),
+        Curve("(14) with its constant", "bound", "dotted", t, corrected),
+        Curve("snapping begins, t₀", "noncomparable", "dotted", (s.onset,) * 2, (-0.5, 5.0)),
+    )
+    ends = [written(float(curve[-1])) for curve in (true, printed, corrected)]
+    says = (
+        f"K = {s.K}, fₙ·fₙ′ = {epsilon:g}: at step t₀ = {s.onset:.0f} the bound from (10) has "
+        f"come to {written(at)}, and it ends at {ends[0]}. Equation (14) ends at {ends[1]} as "
+        f"printed, at {ends[2]} with its constant."
+    )
+    return View(curves, says)

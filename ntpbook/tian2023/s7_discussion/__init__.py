@@ -1,0 +1,1 @@
+"""The chapter `tian2023_s7_discussion`."""

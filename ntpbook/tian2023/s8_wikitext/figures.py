@@ -1,0 +1,108 @@
+"""Figures of the experiments on text of Tian et al. (2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ntpbook.tian2023.s8_wikitext.wikitext import Sweep, said
+from ntpcore.pages.plots import NONOPTIMAL, OPTIMAL, SIZE
+from ntpcore.tian2023.text_runs import Run, changes, entropies
+
+LOOKS = {True: (OPTIMAL, "o", "-"), False: (NONOPTIMAL, "s", "-.")}
+
+
+def map_axes(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
+    """A grid of square axes."""
+    size = (SIZE[0], SIZE[0] / columns * rows + 0.3)
+    fig, axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+    return fig, [list(row) for row in axes]
+
+
+def course_axes() -> tuple[Figure, list[list[Axes]]]:
+    """Two by two axes, on one vertical scale in each row."""
+    size = (SIZE[0], 1.4 * SIZE[1])
+    fig, axes = plt.subplots(2, 2, figsize=size, layout="constrained", sharex=True, sharey="row")
+    return fig, [list(row) for row in axes]
+
+
+def draw_maps(axes: Sequence[Axes], run: Run, piece: int, steps: Sequence[int]) -> None:
+    """Attention of the first layer on one held-out piece, a map for each of some recorded steps.
+
+    Args:
+        axes: one for each step.
+        run: a run.
+        piece: number of the piece.
+        steps: recorded numbers of updates.
+    """
+    for ax, step in zip(axes, steps, strict=True):
+        attention = run.attention[run.plan.record.index(step), piece]
+        seen = np.where(np.tri(len(attention), dtype=bool), np.sqrt(attention), np.nan)
+        ax.imshow(seen, cmap="cividis", vmin=0, vmax=1, interpolation="nearest")
+        ax.set(xticks=[], yticks=[])
+        ax.annotate(f"after {step}", (0.95, 0.9), xycoords="axes fraction", ha="right", fontsize=9)
+    layers = run.plan.layers
+    axes[0].set_ylabel(f"{layers} layer{'s' if layers > 1 else ''}")
+
+
+def draw_course(axes: Axes, runs: Sequence[Run], layers: int, measure: str) -> None:
+    """Entropy or change of attention over training: a line for each seed.
+
+    Args:
+        axes: where to draw.
+        runs: all runs.
+        layers: which of them.
+        measure: "entropy" or "change", the latter since the last record.
+    """
+    for positional, (color, marker, line) in LOOKS.items():
+        chosen = [r for r in runs if (r.plan.layers, r.plan.positional) == (layers, positional)]
+        for number, run in enumerate(chosen):
+            steps = np.array(run.plan.record)
+            change = measure == "change"
+            values = changes(run.attention) if change else entropies(run.attention)
+            axes.plot(
+                steps[1:] if change else steps,
+                values,
+                line,
+                marker=marker,
+                markersize=3,
+                color=color,
+                label=None if number else said(positional),
+            )
+    axes.annotate(
+        f"{layers} layer{'s' if layers > 1 else ''}",
+        (0.97, 0.9) if change else (0.05, 0.06),
+        xycoords="axes fraction",
+        ha="right" if change else "left",
+    )
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("updates")
+
+
+def draw_sweep(axes: Axes, table: Sweep) -> None:
+    """Entropy against the learning rate: mean and standard deviation over seeds.
+
+    Args:
+        axes: where to draw.
+        table: entropies by positions and rate.
+    """
+    rates = sorted({rate for _, rate in table})
+    for positional, (color, marker, line) in LOOKS.items():
+        values = np.array([table[positional, rate] for rate in rates])
+        axes.errorbar(
+            rates,
+            values.mean(axis=1),
+            yerr=values.std(axis=1, ddof=1),
+            fmt=line,
+            marker=marker,
+            color=color,
+            capsize=3,
+            label=said(positional),
+        )
+    axes.set_xticks(rates)
+    axes.set(xlabel="learning rate $\\eta$", ylabel="mean attention entropy (nats)")
+    axes.legend(frameon=False)

@@ -1,1 +1,0 @@
-"""Checks of Tian, Wang, Chen, Du (2023), one module per page."""

@@ -1,0 +1,1 @@
+"""The program `ntpcore`, a module or package for each command."""

@@ -1,0 +1,142 @@
+"""Claims that depend on the data, judged on a reader's own file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ntpcore.data.dataset import InputError
+from ntpcore.data.order import Structure
+from ntpcore.verdicts.claims import Check, Verdict
+
+if TYPE_CHECKING:
+    from ntpcore.huang2024.runs import Run
+
+# Claims on the orders alone, and claims on training. Their checks are loaded when they are asked for:
+# a plain check needs neither numpy nor numba.
+JUDGES = ("huang2024-prop-2", "huang2024-prop-4", "huang2024-eq-16")
+TRAINED = (
+    "huang2024-lem-5",
+    "huang2024-lem-6",
+    "huang2024-lem-7",
+    "huang2024-lem-7-corrected",
+    "huang2024-thm-1",
+    "huang2024-thm-1-corrected",
+    "huang2024-thm-2",
+    "huang2024-thm-2-corrected",
+    "huang2024-eq-4",
+    "huang2024-eq-13",
+    "huang2024-thm-3",
+)
+# Those that presume Assumption 3.
+FREQUENT = frozenset(TRAINED) - {"huang2024-thm-3"}
+
+Training = tuple[int, float | None, float | None]  # steps, eta0, eta
+
+
+def labels(claim: str | None) -> tuple[str, ...]:
+    """The labels to judge: this one, or all.
+
+    Raises:
+        InputError: there is no such claim, or data do not decide it.
+    """
+    if claim is None:
+        return (*JUDGES, *TRAINED)
+    if claim in JUDGES or claim in TRAINED:
+        return (claim,)
+    from ntpbook.catalogue import CATALOGUE
+
+    known = {row.label: row for row in CATALOGUE}
+    usable = ", ".join((*JUDGES, *TRAINED))
+    if claim not in known:
+        raise InputError(f"--claim {claim}: no such claim; data decide {usable}")
+    page = known[claim].page
+    where = f"see the page {page} of the book" if page else "its check is not built yet"
+    raise InputError(
+        f"--claim {claim}: not decided by data of yours, {where}; data decide {usable}"
+    )
+
+
+def judge(
+    structure: Structure,
+    chosen: Iterable[str],
+    source: str,
+    training: Training | None = None,
+) -> tuple[Check, ...]:
+    """Judge the chosen claims on the orders of a data set, and on a run if one is asked for.
+
+    A claim is open, with the reason, where Assumption 1 fails in a way that leaves it undefined,
+    where nothing was trained that it speaks of, and where it presumes what the data do not satisfy.
+    """
+    chosen = tuple(chosen)
+    undefined = _undefined(structure)
+    run, reason = None, undefined
+    if not undefined and any(label in TRAINED for label in chosen):
+        run, reason = _train(structure, training)
+    checks = []
+    for label in chosen:
+        words = ["ntpcore check", source, *_steps(label, training), f"--claim {label}"]
+        if label in JUDGES and not undefined:
+            check = _judged(label, (structure.orders or {}).values())
+        elif label in TRAINED and run is not None:
+            check = _judge_run(structure, label, run)
+        else:
+            check = Check(label, Verdict.OPEN, 0, "partial orders", reason)
+        checks.append(replace(check, repeat=" ".join(words)))
+    return tuple(checks)
+
+
+def _undefined(structure: Structure) -> str:
+    """Why there is nothing to judge; empty where there is."""
+    if structure.orders is None:
+        return "Assumption 1 fails: without a collocation there are no orders to judge."
+    if any(one.confused for one in structure.orders.values()):
+        return "Assumption 1 fails: tokens are confused, so the max-margin matrix is not defined."
+    return ""
+
+
+def _train(structure: Structure, training: Training | None) -> tuple[Run | None, str]:
+    """The run to judge claims on training by, or the reason why there is none."""
+    if training is None:
+        return None, "Not run; add --steps 900."
+    if structure.realizable.holds is not True:
+        return None, "Assumption 1 fails, which every statement on training presumes."
+    if not structure.orders:
+        return None, "No sentence has two distinct tokens, so there is no gradient to follow."
+    from ntpcore.huang2024 import runs
+    from ntpcore.huang2024.problem import from_structure
+    from ntpcore.huang2024.training import STEPS, Settings
+
+    steps, eta0, eta = training
+    problem = from_structure(structure)
+    eta0, eta = Settings(steps, STEPS, eta0, eta).rates(problem.vocab_size)
+    name = structure.data.name
+    return runs.train(name, problem, eta0=eta0, eta=eta, steps1=STEPS, steps=steps), ""
+
+
+def _judge_run(structure: Structure, label: str, run: Run) -> Check:
+    """One claim on training, by the check of its page."""
+    if label in FREQUENT and structure.frequent.holds is not True:
+        reason = "Assumption 3 fails on these data, and the statement presumes it."
+        return Check(label, Verdict.OPEN, 0, "runs", reason)
+    return _judged(label, [run])
+
+
+def _judged(label: str, instances: Iterable[object]) -> Check:
+    """A claim on instances of the reader's own, by the check of its page."""
+    from ntpbook.catalogue import find_check
+
+    check = find_check(label)
+    found: Check = check.judge(instances) if hasattr(check, "judge") else check(instances)
+    return found
+
+
+def _steps(label: str, training: Training | None) -> list[str]:
+    """The options that repeat the run of a claim on training."""
+    if label not in TRAINED:
+        return []
+    steps, eta0, eta = training or (900, None, None)
+    rates = {"--eta0": eta0, "--eta": eta}
+    given = [f"{name} {value!r}" for name, value in rates.items() if value is not None]
+    return [f"--steps {steps}", *given]

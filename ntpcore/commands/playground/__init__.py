@@ -1,0 +1,1 @@
+"""What the playground of the book computes in the browser."""

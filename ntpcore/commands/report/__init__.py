@@ -1,0 +1,1 @@
+"""`ntpcore report`: all that is said of a reader's data, on one offline page."""

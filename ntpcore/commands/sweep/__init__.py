@@ -1,0 +1,1 @@
+"""`ntpcore sweep`: a grid of runs from one TOML file, one row for each run."""

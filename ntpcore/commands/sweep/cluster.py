@@ -1,0 +1,220 @@
+"""The runs of a sweep on a Dask cluster, through joblib: workers may come, go and die."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import re
+import threading
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from ntpcore.commands.sweep import one
+from ntpcore.commands.sweep.backends import DIED, Todo, package
+from ntpcore.commands.sweep.code import code_hash
+from ntpcore.commands.sweep.columns import Row
+from ntpcore.commands.sweep.plan import Cell
+from ntpcore.data.dataset import InputError
+
+ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):\d{1,5}")
+PATIENCE = 30.0  # seconds without a scheduler or a worker after which a sweep stops
+LOOK_SECONDS = 0.5  # between two looks at the cluster while no row comes
+QUIET_LOOKS = 4  # so many without a row and without a task under way mean that tasks were lost
+
+
+def on_dask(todo: Todo, mark: str, address: str, patience: float = PATIENCE) -> Iterator[Row]:
+    """The rows of the runs as the workers of a cluster finish them.
+
+    Args:
+        todo: the runs.
+        mark: hash of the sweep.
+        address: of the scheduler, such as tcp://127.0.0.1:8786.
+        patience: seconds to wait for a scheduler and for a first worker, at the beginning and
+            whenever none is left.
+
+    Raises:
+        InputError: Dask is not installed, no scheduler answers, no worker is there, or a worker has
+            other code.
+    """
+    package("distributed", "--backend dask")
+    joblib = package("joblib", "--backend dask")
+    client = connect(address, patience)
+    try:
+        check_workers(client, address, patience)
+        waiting = dict(todo)
+        while waiting:
+            started: list[int] = []
+            for row in _through_joblib(joblib, client, waiting, mark, started, address, patience):
+                del waiting[_number(row)]
+                yield row
+            for number in [number for number in started if number in waiting]:
+                yield _alone(client, number, waiting.pop(number), mark, address, patience)
+    finally:
+        client.close(timeout=2)
+
+
+def connect(address: str, patience: float) -> Any:
+    """A client of the scheduler.
+
+    Raises:
+        InputError: none answers at this address, or it is no address.
+    """
+    if not ADDRESS.fullmatch(address):
+        raise InputError(
+            f"--scheduler {address!r}: no address; give what `dask scheduler` prints, such as "
+            "tcp://127.0.0.1:8786"
+        )
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells what we tell in words
+    distributed = import_module("distributed")
+    try:
+        return distributed.Client(address, timeout=patience, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"--scheduler {address}: no Dask scheduler answers there within {patience:g} seconds "
+            f"({reason}); start one with `dask scheduler`, and give the address that it prints"
+        ) from None
+
+
+def check_workers(client: Any, address: str, patience: float) -> None:
+    """Wait for a first worker, and see that all of them have this code.
+
+    Raises:
+        InputError: there is none, or one cannot do these runs.
+    """
+    try:
+        client.wait_for_workers(1, timeout=patience)
+    except TimeoutError:
+        raise InputError(
+            f"--scheduler {address}: no worker came within {patience:g} seconds; start some with "
+            f"`dask worker {address}`"
+        ) from None
+    for worker, found in client.run(code_hash, on_error="return").items():
+        if isinstance(found, BaseException):
+            raise InputError(
+                f"worker {worker} cannot run ntpcore ({found}); install it there as it is here"
+            )
+        _check_code(found, f"worker {worker}")
+
+
+def _check_code(found: object, who: str) -> None:
+    """Refuse rows of other code."""
+    if found != code_hash():
+        raise InputError(
+            f"{who} has other code than this process ({found}, not {code_hash()}); install the "
+            "same ntpcore with the same packages on all of them"
+        )
+
+
+def _through_joblib(
+    joblib: Any,
+    client: Any,
+    todo: Todo,
+    mark: str,
+    started: list[int],
+    address: str,
+    patience: float,
+) -> Iterator[Row]:
+    """Rows as they come; ends early where tasks were lost because their workers kept dying.
+
+    joblib waits without end for a lost task and for a lost scheduler. So it waits in a thread of
+    its own, while this one looks after the cluster.
+    """
+    results: queue.Queue[Row | BaseException | None] = queue.Queue()
+
+    def tasks() -> Iterator[Any]:
+        for number, cell in list(todo.items()):
+            started.append(number)
+            yield joblib.delayed(one.run)(number, cell, mark)
+
+    def work() -> None:
+        try:
+            with joblib.parallel_config("dask", client=client):
+                pool = joblib.Parallel(
+                    n_jobs=-1,
+                    batch_size=1,
+                    return_as="generator_unordered",
+                    pre_dispatch="4*n_jobs",
+                )
+            for row in pool(tasks()):
+                results.put(row)
+            results.put(None)
+        except BaseException as error:  # raised again where the rows are taken
+            results.put(error)
+
+    threading.Thread(target=work, name="ntpcore-joblib", daemon=True).start()
+    watch, quiet = _Watch(client, address, patience), 0
+    while quiet < QUIET_LOOKS:
+        try:
+            found = results.get(timeout=LOOK_SECONDS)
+        except queue.Empty:
+            watch.look()
+            quiet = 0 if watch.busy() else quiet + 1
+            continue
+        quiet = 0
+        if found is None:
+            return
+        if isinstance(found, BaseException):
+            raise found
+        _check_code(found["code"], "a worker")
+        yield found
+
+
+class _Watch:
+    """Looks whether the cluster is still there."""
+
+    def __init__(self, client: Any, address: str, patience: float) -> None:
+        self.client, self.address, self.patience = client, address, patience
+        self.seen = time.monotonic()
+
+    def look(self) -> None:
+        """Note whether a worker is there.
+
+        Raises:
+            InputError: none was for too long.
+        """
+        if self.client.status == "running" and self._workers():
+            self.seen = time.monotonic()
+        elif time.monotonic() - self.seen > self.patience:
+            raise InputError(
+                f"--scheduler {self.address}: the scheduler or all its workers are gone since "
+                f"{self.patience:g} seconds; what is finished is kept, so start them and give the "
+                "same command again"
+            )
+
+    def _workers(self) -> int:
+        """How many workers there are; none where nobody answers."""
+        try:
+            return len(self.client.ncores())
+        except (OSError, RuntimeError, ValueError):
+            return 0
+
+    def busy(self) -> bool:
+        """Whether a task is under way, or could be if there were a worker."""
+        states = [future.status for future in list(self.client.futures.values())]
+        return "pending" in states or self.client.status != "running"
+
+
+def _alone(client: Any, number: int, cell: Cell, mark: str, address: str, patience: float) -> Row:
+    """A run whose worker died, once more and without others; a failure if workers die again."""
+    watch = _Watch(client, address, patience)
+    future = client.submit(one.run, number, cell, mark, pure=False)
+    while not future.done():
+        watch.look()
+        time.sleep(LOOK_SECONDS)
+    killed = import_module("distributed").KilledWorker
+    try:
+        row: Row = future.result()
+    except killed:
+        return one.blank(number, cell, mark) | one.failure(*DIED)
+    _check_code(row["code"], "a worker")
+    return row
+
+
+def _number(row: Row) -> int:
+    """Which run a row is of."""
+    number = row["run"]
+    assert isinstance(number, int)
+    return number

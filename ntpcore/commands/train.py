@@ -1,0 +1,129 @@
+"""What `ntpcore train` and `ntpcore predict` do and say on data of a reader's own."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from ntpcore.commands.check import Write, show, show_name
+from ntpcore.data.dataset import Dataset, InputError
+from ntpcore.huang2024 import bounds, prediction, problem, stage1, storage, training
+
+
+def train(
+    data: Dataset,
+    given: Mapping[str, str] | None,
+    settings: training.Settings,
+    *,
+    going_on: storage.Saved | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> storage.Saved:
+    """Train both stages on a data set, or go on with a run on the same data.
+
+    Raises:
+        InputError: the data are not realizable, their gradient vanishes, a setting makes no sense,
+            or the run to go on with comes from other data or settings.
+    """
+    task = problem.from_dataset(data, given)
+    eta0, eta = settings.rates(task.vocab_size)
+    gap = stage1.gap(task.vocab_size, settings.steps1, eta0)
+    state = going_on.trajectory if going_on else None
+    run = training.run(task, settings.steps, eta, gap, state=state, progress=progress)
+    parameters: dict[str, storage.Parameter] = {
+        "eta0": eta0,
+        "eta": eta,
+        "steps1": settings.steps1,
+        "data": data.name,
+    }
+    return storage.Saved(task, run, parameters)
+
+
+def target_of(file: str) -> str:
+    """Where a run on this file is saved unless told otherwise: its name with .npz, right here."""
+    return "trajectory.npz" if file == "-" else f"{Path(file).stem or 'trajectory'}.npz"
+
+
+def check_target(
+    path: str, going_on: bool, overwrite: bool, inputs: Iterable[str] = ()
+) -> storage.Saved | None:
+    """The run to go on with, read before anything is computed; nothing is replaced unasked.
+
+    Args:
+        path: where the run is to be saved.
+        going_on: whether to go on with the run that is there.
+        overwrite: whether to replace what is there.
+        inputs: files that are read, which no run may ever replace.
+
+    Raises:
+        InputError: there is a file, and nobody asked to go on with it or to replace it; or there
+            is none to go on with, or it is damaged; or both were asked for; or it is an input.
+    """
+    if not path:
+        raise InputError("--output is empty; name a file")
+    if going_on and overwrite:
+        raise InputError("--resume and --overwrite exclude each other; give one of them")
+    for name in inputs:
+        if os.path.realpath(path) == os.path.realpath(name):
+            raise InputError(f"{path}: the data are read from this file; give another --output")
+    if going_on:
+        return storage.load(path)
+    if os.path.lexists(path) and not overwrite:
+        raise InputError(
+            f"{path}: there is such a file already; give --resume to go on with its run, "
+            "--overwrite to replace it, or another --output"
+        )
+    return None
+
+
+def write_summary(saved: storage.Saved, path: str, write: Write) -> None:
+    """The run in a few lines; `write` takes a line and the role of it."""
+    rows, task = saved.trajectory.rows, saved.problem
+    eta0, eta, steps1 = (float(saved.parameters[name]) for name in ("eta0", "eta", "steps1"))
+    constants = bounds.constants(task, eta0, eta, int(steps1))
+    write(f"Training  {show_name(str(saved.parameters['data']))}", "title")
+    write(
+        f"  stage 1: {int(steps1)} steps of {eta0:.4g}; W_ov points along W_ov* from the first "
+        f"one, all logits lead by {saved.trajectory.gap:.4g}",
+        "plain",
+    )
+    write(f"  stage 2: {saved.trajectory.state.step} steps of {eta:.4g}", "plain")
+    if len(rows.step):
+        write(f"    loss                          {rows.loss[-1]:.6g} nats", "plain")
+        write(f"    loss above its floor          {power(rows.log_excess[-1])} nats", "plain")
+        write(f"    norm of W_kq                  {rows.norm[-1]:.6g}", "plain")
+        write(f"    1 - cos to the exact W_kq*    {rows.one_minus_cos[-1]:.3g}", "plain")
+        write(f"    least optimal attention       {rows.least_attention[-1]:.6g}", "plain")
+    from_step = bounds.bites_from(lambda log_t: bounds.log_thm_1_direction(constants, log_t))
+    write(f"  Theorem 1 (as printed) says something from step {power(from_step)} on", "faint")
+    write(f"  saved in {show_name(path)}", "plain")
+
+
+def power(log_value: float) -> str:
+    """e to this, in decimal, however small or large."""
+    if not math.isfinite(log_value):
+        return "0" if log_value < 0 else "infinity"
+    exponent = math.floor(log_value / math.log(10))
+    return f"{math.exp(log_value - exponent * math.log(10)):.2f}e{exponent:+d}"
+
+
+def prediction_json(answer: prediction.Prediction) -> dict[str, object]:
+    """The object that `ntpcore predict --json` prints."""
+    return {
+        "probabilities": answer.probabilities,
+        "attention": list(answer.attention),
+        "roles": answer.roles,
+    }
+
+
+def write_prediction(answer: prediction.Prediction, write: Write) -> None:
+    """A prediction for people: what the transformer looks at, and what it expects."""
+    write(f"After  {' '.join(show(token) for token in answer.sentence)}", "title")
+    for token, weight in zip(answer.sentence, answer.attention, strict=True):
+        role = answer.roles[token]
+        colour = {"optimal": "consistent", "non-optimal": "refuted"}.get(role, "faint")
+        write(f"  attention {weight:8.6f}  {show(token):<24} {role}", colour)
+    best = sorted(answer.probabilities.items(), key=lambda item: -item[1])[:10]
+    for token, probability in best:
+        write(f"  next      {probability:8.6f}  {show(token)}", "plain")

@@ -1,0 +1,1 @@
+"""Data sets, the partial orders in them, texts and generators."""

@@ -1,0 +1,408 @@
+"""All columns of W_kq_star at once, in integers and with a certificate that is always verified.
+
+The answers are those of `margin`, which is shorter, needs no numpy and uses `Fraction`. Here a pair
+is two numbers, all queries are solved by one call, and a column is written as the sizes (k, m) of
+the block of each token: an optimal token scores m/(k+m), a non-optimal one -k/(k+m), and a pair
+that ships f units has the multiplier f/(k+m).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpcore.compiled import compiled
+from ntpcore.data.order import PartialOrder
+from ntpcore.exact import margin
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+UPPER, LOWER = 1, 2  # sides of a pair
+NOWHERE, ELSEWHERE = -1, -2  # no way to room; not in the part that is being solved
+FEW = 1000  # pairs that `margin` solves in the time that compiled code takes to load
+MOST_NODES = 2**31  # so that the product of two sizes of a block fits into 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """W_kq_star on K entries and E pairs.
+
+    Attributes:
+        upper: (E,), entry of the optimal token of each pair.
+        lower: (E,), entry of the non-optimal one.
+        k: (K,), optimal tokens in the block of each entry; 0 for an entry without a pair.
+        m: (K,), non-optimal tokens there.
+        units: (E,), what each pair ships; its multiplier is units / (k + m).
+    """
+
+    upper: Integers
+    lower: Integers
+    k: Integers
+    m: Integers
+    units: Integers
+
+    @property
+    def numerators(self) -> Integers:
+        """(K,), the scores times k + m."""
+        found = self.m.copy()
+        found[self.lower] = -self.k[self.lower]
+        return found
+
+    @property
+    def scores(self) -> Floats:
+        """(K,), the entries of W_kq_star, each rounded once."""
+        values: Floats = self.numerators / np.maximum(self.k + self.m, 1)
+        return values
+
+    @property
+    def norm_squared(self) -> Fraction:
+        """||W_kq_star||^2."""
+        sizes = Counter(zip(self.numerators.tolist(), (self.k + self.m).tolist(), strict=True))
+        squares = (count * Fraction(x, s) ** 2 for (x, s), count in sizes.items() if s)
+        return sum(squares, Fraction(0))
+
+
+def solve_pairs(upper: Integers, lower: Integers, entries: int) -> Columns:
+    """The max-margin scores of a bipartite graph, connected or not, exact and certified.
+
+    Args:
+        upper: (E,), number of the optimal token of each pair.
+        lower: (E,), number of the non-optimal one; no token is both, and no pair occurs twice.
+        entries: K, one more than the largest number that may occur.
+
+    Raises:
+        ValueError: a number is out of range, a token is both, or a pair occurs twice.
+        ArithmeticError: the certificate fails, which would be a fault of this module.
+
+    Source: huang2024, equations (3) and (15).
+    """
+    upper = np.ascontiguousarray(upper, dtype=np.int64)
+    lower = np.ascontiguousarray(lower, dtype=np.int64)
+    if upper.shape != lower.shape or upper.ndim != 1 or not 0 < entries < MOST_NODES:
+        raise ValueError(f"{upper.shape} and {lower.shape} pairs of {entries} entries do not fit")
+    side = np.empty(entries, np.int64)
+    fault = _sides(upper, lower, side)
+    if fault >= 0:
+        raise ValueError(
+            f"pair {upper[fault]} > {lower[fault]}: out of range, or a token on both sides"
+        )
+    k, m = np.zeros(entries, np.int64), np.zeros(entries, np.int64)
+    units = np.zeros(len(upper), np.int64)
+    _solve(upper, lower, side, k, m, units)
+    found = Columns(upper, lower, k, m, units)
+    if (fault := first_fault(found)) >= 0:
+        raise ArithmeticError(f"no certificate at {fault}: a pair occurs twice, or a fault of ours")
+    return found
+
+
+def first_fault(columns: Columns) -> int:
+    """Where the scores are not proved to be optimal; -1 for a proof.
+
+    The conditions of Karush, Kuhn and Tucker in integers. With w_a = m/(k+m) and w_b = -k'/(k'+m'),
+    a margin w_a - w_b is at least 1 iff m k' >= k m'. A pair that ships joins tokens of the same
+    block, which makes its margin 1; each optimal token ships m units and each non-optimal one gets
+    k, so that multipliers sum to scores. Nothing of the solver is used.
+
+    Returns:
+        the first pair that is wrong, or E + x for an entry x that ships too much or too little.
+    """
+    at: int = _first_fault(columns.upper, columns.lower, columns.k, columns.m, columns.units)
+    return at
+
+
+def W_kq_star(orders: Mapping[str, PartialOrder], few: int = FEW) -> Mapping[str, margin.Solution]:
+    """The columns of W_kq_star by query, as `margin.W_kq_star` gives them.
+
+    Multipliers may be others where several prove the same scores.
+
+    Args:
+        orders: the orders.
+        few: up to so many pairs, `margin` is at least as quick: nothing has to be loaded.
+
+    Raises:
+        ValueError: an order compares no two tokens, or has a confused token.
+
+    Source: huang2024, equation (3).
+    """
+    if sum(len(order.pairs) for order in orders.values()) <= few:
+        return margin.W_kq_star(orders)
+    number: dict[tuple[str, str], int] = {}
+    pairs: list[tuple[int, int]] = []
+    for query, order in orders.items():
+        margin.check_order(order)
+        for token in (*order.optimal, *order.nonoptimal):
+            number[query, token] = len(number)
+        pairs += ((number[query, a], number[query, b]) for a, b in order.pairs)
+    ends = np.array(pairs, np.int64).reshape(-1, 2)
+    return name_columns(solve_pairs(ends[:, 0], ends[:, 1], len(number)), orders, number)
+
+
+def name_columns(
+    columns: Columns,
+    orders: Mapping[str, PartialOrder],
+    number: Mapping[tuple[str, str], int],
+) -> dict[str, margin.Solution]:
+    """Columns with the names of tokens and as fractions.
+
+    Args:
+        columns: the columns.
+        orders: the order of each query; together, its pairs are those of the columns.
+        number: the entry of each query and token.
+    """
+    numerators, sizes = columns.numerators.tolist(), (columns.k + columns.m).tolist()
+    kinds = set(zip(numerators, sizes, strict=True))
+    fractions = {(x, size): Fraction(x, size) for x, size in kinds if size}
+    ends = zip(columns.upper.tolist(), columns.lower.tolist(), strict=True)
+    units = dict(zip(ends, columns.units.tolist(), strict=True))
+    solutions = {}
+    for query, order in orders.items():
+        entry = {x: number[query, x] for x in (*order.optimal, *order.nonoptimal)}
+        scores = {x: fractions[numerators[at], sizes[at]] for x, at in entry.items()}
+        multipliers: margin.Multipliers = {}
+        for a, b in sorted(order.pairs):
+            if shipped := units[entry[a], entry[b]]:
+                multipliers[a, b] = Fraction(shipped, sizes[entry[a]])
+        solutions[query] = margin.Solution(scores, margin.level_sets(order, scores), multipliers)
+    return solutions
+
+
+@compiled
+def _sides(upper: Integers, lower: Integers, side: Integers) -> int:
+    """Fill `side`, with 0 for an entry without a pair; the first bad pair, or -1."""
+    side[:] = 0
+    for e in range(len(upper)):
+        a, b = upper[e], lower[e]
+        if min(a, b) < 0 or max(a, b) >= len(side) or a == b:
+            return e
+        if side[a] == LOWER or side[b] == UPPER:
+            return e
+        side[a], side[b] = UPPER, LOWER
+    return -1
+
+
+@compiled
+def _first_fault(
+    upper: Integers, lower: Integers, k: Integers, m: Integers, units: Integers
+) -> int:
+    """`first_fault` on arrays."""
+    pairs, entries = len(upper), len(k)
+    left = np.zeros(entries, np.int64)  # units that an entry still has to ship or to get
+    for e in range(pairs):
+        left[upper[e]] = m[upper[e]]
+        left[lower[e]] = k[lower[e]]
+    for e in range(pairs):
+        a, b = upper[e], lower[e]
+        if min(k[a], m[a], k[b], m[b]) < 1 or units[e] < 0 or m[a] * k[b] < k[a] * m[b]:
+            return e
+        if units[e] > 0 and (k[a] != k[b] or m[a] != m[b]):
+            return e
+        left[a] -= units[e]
+        left[b] -= units[e]
+    for x in range(entries):
+        if left[x] != 0:
+            return pairs + x
+    return -1
+
+
+@compiled
+def _neighbours(
+    upper: Integers, lower: Integers, entries: int
+) -> tuple[Integers, Integers, Integers]:
+    """start, pairs and other: from start[x] on, pairs[j] joins x to other[j]."""
+    start = np.zeros(entries + 2, np.int64)
+    pairs, other = np.empty(2 * len(upper), np.int64), np.empty(2 * len(upper), np.int64)
+    for e in range(len(upper)):
+        start[upper[e] + 2] += 1
+        start[lower[e] + 2] += 1
+    for x in range(2, entries + 2):
+        start[x] += start[x - 1]
+    for e in range(len(upper)):
+        for x in (upper[e], lower[e]):
+            pairs[start[x + 1]], other[start[x + 1]] = e, upper[e] + lower[e] - x
+            start[x + 1] += 1
+    return start, pairs, other
+
+
+@compiled
+def _solve(
+    upper: Integers, lower: Integers, side: Integers, k_of: Integers, m_of: Integers, flow: Integers
+) -> None:
+    """Fill k, m and the flow, part by part, beginning with the connected components.
+
+    A part that cannot ship m units from each of its k optimal tokens so that each of its m
+    non-optimal ones gets k falls apart at a minimum cut: the tokens whose units find no room, and
+    the rest. A pair from the rest into the cut has slack and ships nothing.
+    """
+    entries = len(side)
+    start, pairs, other = _neighbours(upper, lower, entries)
+    far = np.full(entries, ELSEWHERE)
+    nodes, rest = np.empty(entries, np.int64), np.empty(entries, np.int64)
+    ends = np.empty(entries + 1, np.int64)
+    units, room = np.empty(entries, np.int64), np.empty(entries, np.int64)
+    for seed in range(entries):
+        if side[seed] == 0 or k_of[seed] > 0:
+            continue
+        ends[0], ends[1], todo = 0, _component(seed, start, other, far, nodes), 1
+        while todo > 0:  # the last part is nodes[ends[todo - 1] : ends[todo]]
+            first, last = ends[todo - 1], ends[todo]
+            k = 0
+            for i in range(first, last):
+                x = nodes[i]
+                far[x], units[x] = NOWHERE, 0
+                k += side[x] == UPPER
+            m = last - first - k
+            left = 0
+            for i in range(first, last):
+                if side[nodes[i]] == UPPER:
+                    _spread(nodes[i], m, start, pairs, other, far, flow, units)
+            for i in range(first, last):
+                x = nodes[i]
+                k_of[x], m_of[x], room[x] = k, m, 0
+                if side[x] == LOWER:
+                    room[x], units[x] = max(k - units[x], 0), max(units[x] - k, 0)
+                    left += units[x]
+            if left == 0 or _ship(
+                nodes[first:last], left, start, pairs, other, far, flow, units, room, rest
+            ):
+                for i in range(first, last):
+                    far[nodes[i]] = ELSEWHERE
+                todo -= 1
+                continue
+            near, kept = first, 0
+            for i in range(first, last):
+                x = nodes[i]
+                if far[x] == NOWHERE:
+                    nodes[near] = x
+                    near += 1
+                else:
+                    rest[kept] = x
+                    kept += 1
+                far[x] = ELSEWHERE
+            nodes[near:last] = rest[:kept]
+            ends[todo], ends[todo + 1] = near, last
+            todo += 1
+
+
+@compiled
+def _component(seed: int, start: Integers, other: Integers, far: Integers, nodes: Integers) -> int:
+    """List and count all that is connected with an entry; `far` marks what is listed."""
+    far[seed], nodes[0] = NOWHERE, seed
+    count, done = 1, 0
+    while done < count:
+        x = nodes[done]
+        done += 1
+        for j in range(start[x], start[x + 1]):
+            y = other[j]
+            if far[y] == ELSEWHERE:
+                far[y], nodes[count] = NOWHERE, y
+                count += 1
+    return count
+
+
+@compiled
+def _spread(
+    x: int,
+    number: int,
+    start: Integers,
+    pairs: Integers,
+    other: Integers,
+    far: Integers,
+    flow: Integers,
+    units: Integers,
+) -> None:
+    """A first guess: optimal token x spreads its units evenly over those below it in its part."""
+    ways = 0
+    for j in range(start[x], start[x + 1]):
+        ways += far[other[j]] == NOWHERE
+        flow[pairs[j]] = 0
+    for j in range(start[x], start[x + 1]):
+        if far[other[j]] == NOWHERE:
+            moved = number // ways
+            ways -= 1
+            number -= moved
+            flow[pairs[j]] = moved
+            units[other[j]] += moved
+
+
+@compiled
+def _ship(
+    nodes: Integers,
+    left: int,
+    start: Integers,
+    pairs: Integers,
+    other: Integers,
+    far: Integers,
+    flow: Integers,
+    units: Integers,
+    room: Integers,
+    queue: Integers,
+) -> bool:
+    """Whether all units of a part find room; if so, the flow says how.
+
+    Units move in waves. Each wave finds how far all tokens are from room, and moves the units of
+    all tokens, the farthest first, to tokens that are one nearer; from a non-optimal token they can
+    only go back to where units came from. What stays behind is farther from room in the next wave.
+
+    Args:
+        nodes: entries of the part.
+        left: units that have found no room yet.
+        start, pairs, other: the pairs of each entry.
+        far: (K,), filled for the part: steps from each entry to room, or NOWHERE if there is none.
+        flow: (E,), what each pair ships; changed.
+        units: (K,), those at each entry; changed.
+        room: (K,), for how many units there is room; changed.
+        queue: room for the entries.
+    """
+    while left > 0:
+        count, done = 0, 0
+        for x in nodes:
+            far[x] = NOWHERE
+            if room[x] > 0:
+                far[x], queue[count] = 1, x
+                count += 1
+        while done < count:
+            x = queue[done]
+            done += 1
+            optimal = far[x] % 2 == 0  # units come back to it along its flow only
+            for j in range(start[x], start[x + 1]):
+                y = other[j]
+                if far[y] == NOWHERE and (not optimal or flow[pairs[j]] > 0):
+                    far[y], queue[count] = far[x] + 1, y
+                    count += 1
+        moving = False
+        for i in range(count - 1, -1, -1):
+            x = queue[i]
+            if units[x] == 0:
+                continue
+            moving, nearer = True, far[x] - 1
+            if far[x] % 2 == 0:
+                ways = 0
+                for j in range(start[x], start[x + 1]):
+                    ways += far[other[j]] == nearer
+                for j in range(start[x], start[x + 1]):
+                    if far[other[j]] == nearer:
+                        moved = units[x] // ways
+                        ways -= 1
+                        flow[pairs[j]] += moved
+                        units[x] -= moved
+                        units[other[j]] += moved
+                continue
+            moved = min(units[x], room[x])
+            room[x] -= moved
+            units[x] -= moved
+            left -= moved
+            for j in range(start[x], start[x + 1]):
+                if far[other[j]] == nearer:
+                    moved = min(units[x], flow[pairs[j]])
+                    flow[pairs[j]] -= moved
+                    units[x] -= moved
+                    units[other[j]] += moved
+        if not moving:
+            return False
+    return True

@@ -1,0 +1,345 @@
+"""The right-hand side of every inequality of huang2024 on training, as printed and as corrected.
+
+The text at hand is a damaged scan. Where a constant or an exponent is uncertain, it is a parameter
+whose default is the likeliest reading; `READINGS` lists the others. Bounds that may leave the range
+of a float come as logarithms (`log_...`) and take log t, so that they are exact for any t.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpcore.exact.margin import Solution
+from ntpcore.huang2024 import stage1
+from ntpcore.huang2024.problem import Problem
+
+Floats = NDArray[np.float64]
+Times = TypeVar("Times", float, Floats)
+
+N = "N"  # the number of distinct samples, as printed
+PI_MIN = "1/pi_min"  # one over the smallest frequency, as corrected
+
+READINGS: dict[str, dict[str, tuple[float, ...]]] = {
+    "huang2024-cor-1": {"power": (5, 7)},
+    "huang2024-lem-7": {"factor": (4, 8)},
+    "huang2024-thm-1": {"factor": (54, 53)},
+    "huang2024-thm-2": {"c0": (1696, 1728, 864, 432)},
+    "huang2024-thm-3": {"length_power": (1, 2)},
+}
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What the bounds depend on.
+
+    Attributes:
+        vocab_size: |V|.
+        sample_count: N, the number of distinct samples.
+        max_length: L_max.
+        norm_ov: ||W_ov_star||.
+        norm_kq: ||W_kq_star||.
+        log_pi_min: log of the smallest frequency of a sample.
+        eta0: step size of stage 1.
+        eta: step size of stage 2.
+        steps1: T, the number of steps of stage 1.
+    """
+
+    vocab_size: int
+    sample_count: int
+    max_length: int
+    norm_ov: float
+    norm_kq: float
+    log_pi_min: float
+    eta0: float
+    eta: float
+    steps1: int
+
+    @property
+    def C0(self) -> float:
+        """C_0 = eta0 / (4 ||W_ov_star||^2), so that the printed A is C_0 T (Theorem 2)."""
+        return self.eta0 / (4 * self.norm_ov**2)
+
+    @property
+    def C1(self) -> float:
+        """C_1 = eta / (4 L_max ||W_kq_star||^2) (Theorem 2)."""
+        return self.eta / (4 * self.max_length * self.norm_kq**2)
+
+    def log_rarity(self, rarity: str) -> float:
+        """Log of what stands for the number of samples: N as printed, 1 / pi_min as corrected.
+
+        Raises:
+            ValueError: `rarity` is neither `N` nor `PI_MIN`.
+        """
+        if rarity == N:
+            return math.log(self.sample_count)
+        if rarity == PI_MIN:
+            return -self.log_pi_min
+        raise ValueError(f"rarity is {rarity!r}; give {N!r} or {PI_MIN!r}")
+
+
+def constants(problem: Problem, eta0: float, eta: float, steps1: int) -> Constants:
+    """The constants of a data set with these step sizes and T steps of stage 1."""
+    return Constants(
+        problem.vocab_size,
+        problem.sample_count,
+        problem.max_length,
+        stage1.norm_star(problem.vocab_size),
+        problem.norm,
+        problem.log_pi_min,
+        eta0,
+        eta,
+        steps1,
+    )
+
+
+# Stage 1
+
+
+def prop_1_norm(c: Constants, t: Times) -> tuple[Times, Times]:
+    """Bounds on ||W_ov|| for t >= 2: (t eta0 / (2 ||W_ov_star||), t eta0) (Proposition 1)."""
+    return lem_1_norm(c, t)
+
+
+def log_prop_1_direction(
+    c: Constants, log_t: Times, *, factor: float = 12, power: float = 3
+) -> Times:
+    """Log of the bound on 1 - cos of W_ov for t >= 2 (Proposition 1).
+
+    factor ||W_ov_star||^power log(2|V|) log t / (t eta0); the exact value of 1 - cos is 0.
+    """
+    fixed = math.log(factor * c.norm_ov**power * math.log(2 * c.vocab_size) / c.eta0)
+    value: Times = fixed + np.log(log_t) - log_t
+    return value
+
+
+def prop_1_loss_rate(c: Constants, *, exact: bool = False) -> float:
+    """Rate r of L_0 = O(e^(-r t)): eta0 / (4 ||W_ov_star||) as printed, 4 times that in truth."""
+    return c.eta0 / c.norm_ov / (1 if exact else 4)
+
+
+def lem_1_norm(c: Constants, t: Times, start: float = 0.0) -> tuple[Times, Times]:
+    """Bounds on ||W_ov|| after t steps from ||W_ov|| = start (Lemma 1)."""
+    return t * c.eta0 / (2 * c.norm_ov) - start, t * c.eta0 + start
+
+
+def lem_1_cosine(c: Constants) -> float:
+    """Upper bound on <G, W_ov_star> / (||G|| ||W_ov_star||), from the proof of Lemma 1."""
+    return -1 / (2 * c.norm_ov)
+
+
+def lem_2_factor(c: Constants, norm: Times) -> Times:
+    """1 + 2 ||W_ov_star|| log(2|V|) / ||W_ov||: <G, W> / ||W|| is at least this times
+    <G, W_ov_star> / ||W_ov_star|| (Lemma 2)."""
+    return 1 + 2 * c.norm_ov * math.log(2 * c.vocab_size) / norm
+
+
+def log_cor_1_condition(c: Constants, log_T: Times, *, power: float = 5) -> Times:
+    """Log of (what T must reach) / T: 384 ||W_ov_star||^power log(2|V|) log T / (T eta0).
+
+    The statement shows the exponent 5, its displayed proof needs 7 (Corollary 1).
+    """
+    fixed = math.log(384 * c.norm_ov**power * math.log(2 * c.vocab_size) / c.eta0)
+    value: Times = fixed + np.log(log_T) - log_T
+    return value
+
+
+def cor_1_interval(c: Constants) -> tuple[float, float]:
+    """(A, 3A), A = T eta0 / (4 ||W_ov_star||^2): where Corollary 1 puts the gaps after T steps."""
+    return c.steps1 * c.C0, 3 * c.steps1 * c.C0
+
+
+def cor_1_corrected(c: Constants) -> float:
+    """The gap after T >= 1 steps, T eta0 / sqrt(|V| - 1) (Corollary 1, corrected)."""
+    return stage1.gap(c.vocab_size, c.steps1, c.eta0)
+
+
+# Stage 2
+
+
+def lem_5_weight(c: Constants) -> float:
+    """1 / L_max, the least attention weight of an optimal position (Lemma 5)."""
+    return 1 / c.max_length
+
+
+def lem_6_norm(c: Constants, t: Times, start: float = 0.0) -> tuple[Times, Times]:
+    """Bounds on ||W_kq|| after t steps from ||W_kq|| = start (Lemma 6)."""
+    return t * c.eta / (2 * c.max_length * c.norm_kq) - start, t * c.eta + start
+
+
+def lem_6_cosine(c: Constants, weight: Times) -> Times:
+    """Upper bound on <G, W_kq_star> / (||G|| ||W_kq_star||), from the proof of Lemma 6.
+
+    -w / (2 ||W_kq_star||), w being the least attention weight of an optimal position; with
+    w = 1 / L_max by Lemma 5 it gives the lower bound on the norm.
+    """
+    return -weight / (2 * c.norm_kq)
+
+
+def lem_7_start(c: Constants) -> int:
+    """t_0 = ceil(8 L_max ||W_kq_star||^2 / eta) (Lemma 7)."""
+    return math.ceil(8 * c.max_length * c.norm_kq**2 / c.eta)
+
+
+def log_lem_7_alpha(c: Constants, norm: Times, *, factor: float = 4, rarity: str = N) -> Times:
+    """Log of alpha_t = factor N L_max^2 ||W_kq_star||^2 / ||W|| (1 + log(2 L_max ||W||)).
+
+    The factor 4 is fixed by the later 8 N L_max^3 ||W_kq_star||^3. The proof needs (N + 3) beta_0
+    with the 2 of beta_0, which 4 N covers for N >= 3 and 8 N for every N. Corrected, 1 / pi_min
+    stands for N (Lemma 7).
+    """
+    fixed = math.log(factor * (c.max_length * c.norm_kq) ** 2) + c.log_rarity(rarity)
+    value: Times = fixed - np.log(norm) + np.log1p(np.log(2 * c.max_length * norm))
+    return value
+
+
+def thm_1_norm(c: Constants, t: Times) -> tuple[Times, Times]:
+    """Bounds on ||W_kq|| for t >= 2 (Theorem 1)."""
+    return lem_6_norm(c, t)
+
+
+def thm_1_largest_eta(c: Constants) -> float:
+    """||W_kq_star|| / e, what the proof needs of eta and the statement writes O(1) (Theorem 1)."""
+    return c.norm_kq / math.e
+
+
+def log_thm_1_direction(
+    c: Constants,
+    log_t: Times,
+    *,
+    factor: float = 54,
+    length_power: float = 4,
+    norm_power: float = 4,
+    rarity: str = N,
+) -> Times:
+    """Log of the bound on 1 - cos of W_kq for t >= 2 (Theorem 1).
+
+    factor N L_max^length_power ||W_kq_star||^norm_power log^2 t / (t eta), its constants read off
+    the proofs of Theorems 2 and 3; the 1696 = 32 * 53 of Theorem 2 would go with a factor 53.
+    Corrected, 1 / pi_min stands for N.
+    """
+    fixed = math.log(factor) + c.log_rarity(rarity) + length_power * math.log(c.max_length)
+    fixed += norm_power * math.log(c.norm_kq) - math.log(c.eta)
+    value: Times = fixed + 2 * np.log(log_t) - log_t
+    return value
+
+
+def log_thm_2_condition_1(c: Constants, log_T: Times, *, c0: float = 384) -> Times:
+    """Log of (what T must reach) / T: c0 ||W_ov_star||^5 log|V| log T / (T eta0) (Theorem 2)."""
+    fixed = math.log(c0 * c.norm_ov**5 * math.log(c.vocab_size) / c.eta0)
+    value: Times = fixed + np.log(log_T) - log_T
+    return value
+
+
+def log_thm_2_condition_2(
+    c: Constants, log_t: Times, *, c0: float = 1696, length_power: float = 4, rarity: str = N
+) -> Times:
+    """Log of (what t must reach) / t: c0 N L_max^length_power ||W_kq_star||^6 log^2 t / (t eta).
+
+    The statement has an absolute constant c0, its proof what looks like 1696. From the factor 54 of
+    Theorem 1, its displayed step needs 32 * 54 = 1728; 16 * 54 = 864 does with the norm of W_kq
+    kept, and 8 * 54 = 432 if |a - b|^2 = 2 (1 - cos) is taken without its 2. Corrected, 1 / pi_min
+    stands for N (Theorem 2).
+    """
+    fixed = math.log(c0) + c.log_rarity(rarity) + length_power * math.log(c.max_length)
+    fixed += 6 * math.log(c.norm_kq) - math.log(c.eta)
+    value: Times = fixed + 2 * np.log(log_t) - log_t
+    return value
+
+
+def thm_2_log_odds(c: Constants, t: Times) -> Times:
+    """Lower bound on log m_o / (1 - m_o), that is m_o >= 1 / (1 + L_max e^(-C_1 t)) (Theorem 2)."""
+    return t * c.C1 - math.log(c.max_length)
+
+
+def log_eq_4_loss(c: Constants, t: Times) -> Times:
+    """Log of |V| exp(-T C_0 (1 - 2 L_max / (L_max + e^(C_1 t)))), which bounds L (equation (4)).
+
+    It uses the printed A = C_0 T, a lower bound on the true gap.
+    """
+    left = 2 / (1 + np.exp(np.minimum(thm_2_log_odds(c, t), 700.0)))  # e^700 is near the largest
+    value: Times = math.log(c.vocab_size) - c.steps1 * c.C0 * (1 - left)
+    return value
+
+
+def eq_13_gap(c: Constants, t: Times) -> Times:
+    """Lower bound t eta / (4 L_max ||W_kq_star||^2) on W[o, q] - W[j, q] (equation (13))."""
+    return t * c.C1
+
+
+def loss_floor_printed(c: Constants) -> float:
+    """|V| e^(-C_0 T), what footnote 3 calls the least loss."""
+    return c.vocab_size * math.exp(-c.steps1 * c.C0)
+
+
+def loss_floor(c: Constants) -> float:
+    """log(1 + (|V| - 1) e^-A) with the true gap A: the least loss at the W_ov of stage 1."""
+    return math.log1p((c.vocab_size - 1) * math.exp(-cor_1_corrected(c)))
+
+
+def loss_excess_rate(c: Constants, *, exact: bool = False) -> float:
+    """Rate r of L - L_star = O(e^(-r t)): C_1 by equation (4), eta / ||W_kq_star|| as observed."""
+    return c.eta / c.norm_kq if exact else c.C1
+
+
+# Theorem 3
+
+
+def thm_3_slope_printed(c: Constants, *, length_power: float = 1) -> float:
+    """Slope eta / (2 L_max^length_power ||W_kq_star||^2) that the proof of Theorem 3 leads to.
+
+    It bounds the smallest |W_kq_star| by 1 / L_max (length_power 2) or by 1 (length_power 1).
+    """
+    return c.eta / (2 * math.pow(c.max_length, length_power) * c.norm_kq**2)
+
+
+def thm_3_slope(c: Constants, solutions: Iterable[Solution]) -> float:
+    """Limit of min |W[x, q]| / t over all compared tokens (Theorem 3, with its constant).
+
+    A block of k optimal and m non-optimal tokens scores m / (k + m) and -k / (k + m), so that the
+    limit is eta min(k, m) / ((k + m) ||W_kq_star||) for the block with the smallest ratio.
+    """
+    least = min(
+        Fraction(min(block.size), sum(block.size))
+        for solution in solutions
+        for block in solution.blocks
+    )
+    return c.eta * float(least) / c.norm_kq
+
+
+# From when a bound says something
+
+
+def bites_from(log_bound: Callable[[float], float], log_level: float = 0.0) -> float:
+    """log t from which a bound stays below a level, 1 unless told otherwise.
+
+    Args:
+        log_bound: log of the bound as a function of log t, decreasing from t = e^2 on, as
+            log^2 t / t and log t / t are.
+        log_level: log of the level.
+
+    Returns:
+        the smallest such log t that is at least 2; inf if there is none below log t = 1e300.
+    """
+
+    def above(log_t: float) -> bool:
+        return bool(log_bound(log_t) >= log_level)
+
+    low, high = 2.0, 4.0
+    if not above(low):
+        return low
+    while above(high):
+        low, high = high, 2 * high
+        if high > 1e300:
+            return math.inf
+    while True:  # until no float lies between
+        middle = (low + high) / 2
+        if middle in (low, high):
+            return high
+        low, high = (middle, high) if above(middle) else (low, middle)

@@ -1,0 +1,260 @@
+"""Algorithm 1 in plain Python, sample by sample: for the browser, and as an oracle for `training`.
+
+Standard library only. Entries of W_kq are kept by (token, query); the formulas are those of
+`_kernel`, which keeps the size of each sample's gradient as a logarithm, so that the direction
+stays right where the loss has long been too small for a float.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ntpcore.data.dataset import InputError
+from ntpcore.data.order import PartialOrder, Structure
+
+STEPS = 900  # of either stage, as in Section 7 of huang2024
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Samples that have the same gradient; entries of W_kq by number.
+
+    Attributes:
+        best: entry of the optimal token.
+        rivals: entry of each other token, with the log of how often it occurs for each occurrence
+            of the optimal token.
+        log_share: log of the frequency pi.
+    """
+
+    best: int
+    rivals: tuple[tuple[int, float], ...]
+    log_share: float
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A transformer after both stages.
+
+    Attributes:
+        structure: the data set that it was trained on.
+        gap: A, by how much W_ov lifts the logit of n(x) above all others.
+        weights: the entries of W_kq by (token, query); all others are zero.
+        steps: steps of stage 2.
+    """
+
+    structure: Structure
+    gap: float
+    weights: Mapping[tuple[str, str], float]
+    steps: int
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The answer of a trained transformer to one sentence.
+
+    Attributes:
+        probabilities: of each token of the vocabulary to come next.
+        attention: weight of each position of the sentence.
+        roles: of each token of the sentence under the query.
+    """
+
+    probabilities: Mapping[str, float]
+    attention: tuple[float, ...]
+    roles: Mapping[str, str]
+
+
+def train(
+    structure: Structure,
+    *,
+    steps: int = STEPS,
+    steps1: int = STEPS,
+    eta0: float | None = None,
+    eta: float | None = None,
+    progress: Progress | None = None,
+) -> Trained:
+    """Train both stages from zero, with the step sizes of huang2024, Section 7, unless told.
+
+    Args:
+        structure: a realizable data set.
+        steps: steps of stage 2.
+        steps1: steps of stage 1.
+        eta0: step size of stage 1; 0.2 / sqrt(|V|) if None.
+        eta: step size of stage 2; 0.05 / sqrt(|V|) if None.
+        progress: called with the steps of stage 2 taken and those in all.
+
+    Raises:
+        InputError: Assumption 1 fails, or no sentence has two distinct tokens.
+
+    Source: huang2024, Algorithm 1.
+    """
+    if structure.realizable.holds is not True:
+        reason = structure.realizable.failures[0].message
+        raise InputError(
+            f"{structure.data.name}: not realizable (Assumption 1), so there is no max-margin "
+            f"solution to train towards: {reason}; `ntpcore check` lists all reasons"
+        )
+    root = math.sqrt(len(structure.data.vocabulary))
+    entries: dict[tuple[str, str], int] = {}
+    samples = _samples(structure, entries)
+    if not samples:
+        raise InputError(
+            f"{structure.data.name}: no sentence has two distinct tokens, so the gradient of the "
+            "attention is zero everywhere and Algorithm 1 would divide by its norm; add a longer "
+            "sentence"
+        )
+    gap = stage1(len(structure.data.vocabulary), steps1, 0.2 / root if eta0 is None else eta0)
+    weights, rate = [0.0] * len(entries), 0.05 / root if eta is None else eta
+    for step in range(steps):
+        direction = gradient(samples, weights, gap, len(structure.data.vocabulary))
+        # positive: an entry is only pulled or only pushed, and the largest sample has scale 1
+        norm = math.sqrt(math.fsum(value * value for value in direction))
+        weights = [w - rate * g / norm for w, g in zip(weights, direction, strict=True)]
+        if progress is not None:
+            progress(step + 1, steps)
+    return Trained(structure, gap, dict(zip(entries, weights, strict=True)), steps)
+
+
+def stage1(vocab_size: int, steps: int, eta0: float) -> float:
+    """A after normalized gradient descent on W_ov from zero, |V| being at least 2.
+
+    Every column x has one entry for n(x) and |V| - 1 for the other tokens. All columns have the
+    same gradient up to the order of their entries, and all wrong entries of a column the same
+    one; so two numbers tell all of W_ov.
+
+    Source: huang2024, Algorithm 1, lines 3 to 5, and equation (5).
+    """
+    right = wrong = 0.0
+    wrongs = vocab_size - 1
+    for _ in range(steps):
+        log_odds = math.log(wrongs) + wrong - right  # of any wrong token
+        scale = _softplus(log_odds)
+        pull, push = log_odds - scale, wrong - right - scale  # logs of 1 - T and of a wrong T
+        down, up = 1.0, math.exp(push - pull)
+        norm = math.sqrt(vocab_size * (down * down + wrongs * up * up))
+        right, wrong = right + eta0 * down / norm, wrong - eta0 * up / norm
+    return right - wrong
+
+
+def _samples(structure: Structure, entries: dict[tuple[str, str], int]) -> list[_Sample]:
+    """Samples of two or more distinct tokens; their entries of W_kq are numbered on the way."""
+    source = {following: token for token, following in structure.collocation.items()}
+    counts: dict[tuple[str, str, tuple[tuple[str, int], ...]], int] = {}
+    total = 0
+    for sample in structure.data.samples():
+        total += sample.count
+        seen: dict[str, int] = {}
+        for token in sample.sentence:
+            seen[token] = seen.get(token, 0) + 1
+        if len(seen) > 1:
+            key = (sample.sentence[-1], source[sample.next_token], tuple(sorted(seen.items())))
+            counts[key] = counts.get(key, 0) + sample.count
+    found = []
+    for (query, best, tokens), count in sorted(counts.items()):
+        often = dict(tokens)
+        places = {token: entries.setdefault((token, query), len(entries)) for token in often}
+        rivals = tuple(
+            (places[token], math.log(number / often[best]))
+            for token, number in tokens
+            if token != best
+        )
+        found.append(_Sample(places[best], rivals, math.log(count / total)))
+    return found
+
+
+def gradient(
+    samples: Sequence[_Sample], weights: Sequence[float], gap: float, vocab_size: int
+) -> list[float]:
+    """A positive multiple of the gradient by each entry of W_kq.
+
+    Source: huang2024, equation (6), as in `_kernel`.
+    """
+    parts = [_sample_gradient(sample, weights, gap, vocab_size) for sample in samples]
+    top = max(level for level, _, _ in parts)
+    found = [0.0] * len(weights)
+    for sample, (level, pull, pushes) in zip(samples, parts, strict=True):
+        scale = math.exp(level - top)
+        found[sample.best] -= scale * pull
+        for (entry, _), push in zip(sample.rivals, pushes, strict=True):
+            found[entry] += scale * push
+    return found
+
+
+def _sample_gradient(
+    sample: _Sample, weights: Sequence[float], gap: float, vocab_size: int
+) -> tuple[float, float, list[float]]:
+    """Log of a factor; then the pull on the optimal token and the push on each rival by it."""
+    logs = [ratio + weights[entry] for entry, ratio in sample.rivals]
+    log_rivals = _log_sum(logs)
+    share = [math.exp(one - log_rivals) for one in logs]  # s_j = m_j / (1 - m_o)
+    odds = weights[sample.best] - log_rivals
+    log_rest = -_softplus(odds)  # log of r = 1 - m_o
+    best, rest = math.exp(-_softplus(-odds)), math.exp(log_rest)
+    # logits of wrong tokens relative to that of n(o)
+    wrong = [gap * (rest * one - best) for one in share]
+    absent = vocab_size - 1 - len(wrong)
+    log_wrong = _log_sum(wrong + ([math.log(absent) - gap * best] if absent else []))
+    tau = [math.exp(one - log_wrong) for one in wrong]  # T_j / (1 - T_o)
+    mean = math.fsum(s * t for s, t in zip(share, tau, strict=True))
+    pushes = [s * (t + best - rest * mean) for s, t in zip(share, tau, strict=True)]
+    level = sample.log_share + log_rest - _softplus(-log_wrong)
+    return level, best * (1.0 + mean), pushes
+
+
+def predict(trained: Trained, sentence: Sequence[str]) -> Prediction:
+    """Probabilities and attention of a trained transformer for a sentence.
+
+    Raises:
+        InputError: the sentence is empty, or a token is not in the vocabulary.
+
+    Source: huang2024, Section 4.1.
+    """
+    vocabulary, collocation = trained.structure.data.vocabulary, trained.structure.collocation
+    if not sentence:
+        raise InputError("the sentence is empty; give at least one token")
+    known = set(vocabulary)
+    for token in sentence:
+        if token not in known:
+            more = ", ..." if len(vocabulary) > 20 else ""
+            raise InputError(
+                f"{token!r} is not in the vocabulary; its tokens are "
+                f"{' '.join(vocabulary[:20])}{more}"
+            )
+    query = sentence[-1]
+    attention = _softmax([trained.weights.get((token, query), 0.0) for token in sentence])
+    logits = dict.fromkeys(vocabulary, 0.0)
+    for token, weight in zip(sentence, attention, strict=True):
+        logits[str(collocation[token])] += trained.gap * weight
+    order = (trained.structure.orders or {}).get(query)
+    return Prediction(
+        dict(zip(logits, _softmax(list(logits.values())), strict=True)),
+        tuple(attention),
+        {token: role_of(token, order) for token in sentence},
+    )
+
+
+def role_of(token: str, order: PartialOrder | None) -> str:
+    """The role of a token under the query of an order."""
+    if order is None or token not in order.compared:
+        return "non-comparable"
+    return "optimal" if token in order.below else "non-optimal"
+
+
+def _softplus(x: float) -> float:
+    """log(1 + e^x) without overflow."""
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
+def _log_sum(logs: Sequence[float]) -> float:
+    """log sum exp of finite numbers."""
+    top = max(logs)
+    return top + math.log(math.fsum(math.exp(one - top) for one in logs))
+
+
+def _softmax(logs: Sequence[float]) -> list[float]:
+    """Shares that sum to one."""
+    total = _log_sum(logs)
+    return [math.exp(one - total) for one in logs]

@@ -1,0 +1,80 @@
+"""What the trained transformer predicts after a sentence, and what it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpcore.data.dataset import InputError
+from ntpcore.huang2024.problem import Problem
+from ntpcore.huang2024.training import Trajectory
+from ntpcore.huang2024.transformer import softmax
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The answer of a trained transformer to one sentence.
+
+    Attributes:
+        sentence: its tokens; the last one is the query.
+        probabilities: of each token of the vocabulary to come next.
+        attention: weight of each position of the sentence.
+        roles: of each token of the sentence under the query: optimal, non-optimal or
+            non-comparable.
+    """
+
+    sentence: tuple[str, ...]
+    probabilities: dict[str, float]
+    attention: tuple[float, ...]
+    roles: dict[str, str]
+
+    @property
+    def likeliest(self) -> str:
+        """The token with the largest probability; the first of them if there are several."""
+        return max(self.probabilities, key=self.probabilities.__getitem__)
+
+
+def predict(problem: Problem, trajectory: Trajectory, sentence: Sequence[str]) -> Prediction:
+    """Probabilities and attention of the transformer where the trajectory stands.
+
+    W_ov is that of stage 1, which lifts the logit of n(x) by the gap A for each token x.
+
+    Args:
+        problem: the data that the trajectory was trained on.
+        trajectory: the run.
+        sentence: tokens of the vocabulary, at least one.
+
+    Raises:
+        InputError: the sentence is empty, or a token is not in the vocabulary.
+
+    Source: huang2024, Section 4.1.
+    """
+    numbers = {token: number for number, token in enumerate(problem.vocabulary)}
+    if not sentence:
+        raise InputError("the sentence is empty; give at least one token")
+    for token in sentence:
+        if token not in numbers:
+            known = " ".join(problem.vocabulary[:20])
+            more = ", ..." if problem.vocab_size > 20 else ""
+            raise InputError(f"{token!r} is not in the vocabulary; its tokens are {known}{more}")
+    X = np.array([numbers[token] for token in sentence])
+    column = problem.column(int(X[-1]))
+    scores, role = np.zeros(problem.vocab_size), np.zeros(problem.vocab_size, dtype=np.int64)
+    tokens = problem.entry_token[column]
+    scores[tokens] = trajectory.state.weights[column]
+    role[tokens] = np.where(problem.is_optimal[column], 1, -1)
+    attention = softmax(scores[X])
+    logits = np.zeros(problem.vocab_size)
+    np.add.at(logits, problem.following[X], trajectory.gap * attention)
+    names = {1: "optimal", -1: "non-optimal", 0: "non-comparable"}
+    return Prediction(
+        tuple(sentence),
+        dict(zip(problem.vocabulary, softmax(logits).tolist(), strict=True)),
+        tuple(attention.tolist()),
+        {token: names[int(role[numbers[token]])] for token in sentence},
+    )

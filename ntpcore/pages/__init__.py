@@ -1,0 +1,1 @@
+"""What pages are made of: the look of figures, figures that move."""

@@ -1,1 +1,0 @@
-"""Sweeps: a grid of runs from one TOML file, one row for each run."""

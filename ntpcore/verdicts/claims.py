@@ -1,0 +1,439 @@
+"""Claims, and what a check of one returns.
+
+A `Claim` is a row of a catalogue: what a paper states and where the book treats it. A `Check` is
+what running a check gave: a verdict with its evidence. Rules that keep verdicts honest are enforced
+when a `Check` is made, so that a refutation without a witness cannot even be built.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+MIME = "application/vnd.ntpcore.check+json"
+
+
+class Verdict(Enum):
+    """What a check established; the words are explained on the page `book/verdicts.md`.
+
+    The first four are for mathematical statements, `SHOWN` for definitions and assumptions, the
+    last three for what is said of data or of random runs.
+    """
+
+    PROVED = "proved"
+    CONSISTENT = "consistent"
+    REFUTED = "refuted"
+    OPEN = "open"
+    SHOWN = "shown"
+    SEEN = "seen"
+    NOT_SEEN = "not seen"
+    UNDECIDED = "undecided"
+
+
+MARKS = {
+    Verdict.PROVED: "✔",
+    Verdict.CONSISTENT: "≈",
+    Verdict.REFUTED: "✘",
+    Verdict.OPEN: "○",
+    Verdict.SHOWN: "◇",
+    Verdict.SEEN: "●",
+    Verdict.NOT_SEEN: "◌",
+    Verdict.UNDECIDED: "○",
+}
+# Verdicts without an instance, and those that stand against what is claimed.
+NOTHING_TRIED = frozenset({Verdict.OPEN, Verdict.UNDECIDED})
+AGAINST = frozenset({Verdict.REFUTED, Verdict.NOT_SEEN})
+
+
+# What the second word of a label stands for.
+KINDS = {
+    "def": "definition",
+    "ex": "example",
+    "asm": "assumption",
+    "alg": "algorithm",
+    "prop": "proposition",
+    "thm": "theorem",
+    "lem": "lemma",
+    "cor": "corollary",
+    "rem": "remark",
+    "eq": "equation",
+    "fig": "figure",
+    "app": "text",
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement, as the catalogue lists it.
+
+    Attributes:
+        label: `<paper>-<kind>-<number>`, or `ours-...` for a statement of this book.
+        number: what the source calls it, such as "Proposition 2".
+        title: what it is about, in a few words.
+        where: the section of the paper that holds it.
+        page: name of the notebook that checks it; None while the claim is only planned.
+        uses: labels of the claims that its proof rests on.
+        on_data: whether its truth depends on the data, so that `ntpcore check` judges it.
+        about: labels of the claims that it speaks about without resting on them.
+    """
+
+    label: str
+    number: str
+    title: str
+    where: str
+    page: str | None = None
+    uses: tuple[str, ...] = ()
+    on_data: bool = False
+    about: tuple[str, ...] = ()
+
+    @property
+    def paper(self) -> str:
+        """The BibTeX key of the paper, or "ours"."""
+        return self.label.split("-", 1)[0]
+
+    @property
+    def kind(self) -> str:
+        """What it is: told by its label, or for one of ours by the first word of its number."""
+        paper, kind, *_ = self.label.split("-")
+        return KINDS[kind] if paper != "ours" else self.number.split()[0].strip(",").lower()
+
+    @property
+    def function(self) -> str:
+        """Name of the function that checks this claim."""
+        return "check_" + self.label.replace("-", "_")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One plausible reading of a statement whose printed form is uncertain, with its verdict."""
+
+    text: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Control:
+    """A planted error or broken hypothesis that a check must notice.
+
+    Attributes:
+        planted: what was broken, in words.
+        expected: the verdict that shows that the check noticed.
+        obtained: the verdict that the check gave.
+    """
+
+    planted: str
+    expected: Verdict
+    obtained: Verdict
+
+    @property
+    def noticed(self) -> bool:
+        """Whether the check gave the verdict that the planted error calls for."""
+        return self.expected is self.obtained
+
+
+class How(Enum):
+    """How one knows that a step of a proof is right."""
+
+    EXECUTED = "executed"
+    ENCLOSED = "enclosed"
+    MACHINE_CHECKED = "machine-checked"
+    CITED = "cited"
+    BY_HAND = "by hand"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A relation that ran: an identity with its difference, or an inequality with its remainder.
+
+    Attributes:
+        name: what it is, in words.
+        left: left side, as text.
+        relation: "=", "<=", ">=", "<" or ">".
+        right: right side, as text.
+        rest: left minus right after simplification, as text; "0" for an identity that holds.
+        holds: whether the relation was found to hold.
+    """
+
+    name: str
+    left: str
+    relation: str
+    right: str
+    rest: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the proof of a claim.
+
+    Attributes:
+        text: what the step says.
+        how: how one knows that it is right.
+        source: the function that ran, the file that was machine-checked, or the theorem cited.
+        shown: the relations that it showed, if it ran.
+    """
+
+    text: str
+    how: How
+    source: str = ""
+    shown: tuple[Shown, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """The step as plain data."""
+        shown = [vars(one) | {} for one in self.shown]
+        return {"text": self.text, "how": self.how.value, "source": self.source, "shown": shown}
+
+
+Number = int | float | Fraction
+
+
+@dataclass(frozen=True)
+class Result:
+    """A number that a check found.
+
+    Attributes:
+        value: the number.
+        digits: how many of its digits are good, and shown; None for an exact number.
+        origin: why no more: "exact", "rounding", or what amplifies rounding.
+        unit: its unit, if it has one.
+    """
+
+    value: Number
+    digits: int | None = None
+    origin: str = "exact"
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, float) and not math.isfinite(self.value):
+            raise ValueError(f"a result is {self.value}, which is no number")
+        if isinstance(self.value, float) and self.digits is None:
+            raise ValueError(
+                f"the result {self.value} does not say how many of its digits are good"
+            )
+
+    @property
+    def shown(self) -> str:
+        """The number as pages print it."""
+        exact = self.digits is None
+        text = str(self.value) if exact else f"{float(self.value):.{self.digits}g}"
+        return f"{text} {self.unit}".strip()
+
+    def to_json(self) -> dict[str, object]:
+        """Value, printed form and accuracy; a fraction as text in lowest terms."""
+        value = str(self.value) if isinstance(self.value, Fraction) else self.value
+        return {
+            "value": value, "shown": self.shown, "digits": self.digits, "origin": self.origin,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Check:
+    """Outcome of checking one claim.
+
+    Attributes:
+        label: label of the claim.
+        verdict: what the check established.
+        tried: number of instances that were examined.
+        unit: what one instance is, in the plural ("partial orders").
+        evidence: one sentence on what was tried and found; the reason when the verdict is open.
+        witness: for a refutation, the smallest known instance that shows it.
+        slack: worst slack of an inequality and where it occurred.
+        numbers: named results that the prose of a page may quote.
+        parameters: the parameters that repeat the run.
+        by_hand: steps of the argument that no machine checked.
+        readings: plausible readings of a damaged statement, each with its verdict.
+        vacuous: for a bound that says nothing at the scale of the experiment, from where it would.
+        controls: the planted errors that this check noticed.
+        repeat: the command that repeats this check.
+        left_out: for each reason why instances were left out, how many.
+        proof: the steps of the proof, for a claim that has one.
+
+    Raises:
+        ValueError: a rule of honest verdicts is broken (refutation without witness, verdict without
+            instances, refutation under some readings only, blind control).
+    """
+
+    label: str
+    verdict: Verdict
+    tried: int
+    unit: str
+    evidence: str
+    witness: str = ""
+    slack: str = ""
+    numbers: Mapping[str, str | Result] = field(default_factory=dict)
+    parameters: Mapping[str, int | float | str] = field(default_factory=dict)
+    by_hand: tuple[str, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    vacuous: str = ""
+    controls: tuple[Control, ...] = ()
+    repeat: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    proof: tuple[Step, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.verdict in AGAINST and not self.witness:
+            raise ValueError(f"{self.label}: a refutation must show a witness")
+        if self.verdict not in NOTHING_TRIED and self.tried < 1:
+            raise ValueError(f"{self.label}: {self.verdict.value!r} needs at least one instance")
+        if not self.evidence:
+            raise ValueError(f"{self.label}: a verdict needs its evidence, an open one its reason")
+        if self.verdict in AGAINST and any(one.verdict not in AGAINST for one in self.readings):
+            raise ValueError(f"{self.label}: refuted only when every plausible reading is refuted")
+        for control in self.controls:
+            if not control.noticed:
+                raise ValueError(
+                    f"{self.label}: the negative control was not noticed: {control.planted} gave "
+                    f"{control.obtained.value!r}, expected {control.expected.value!r}"
+                )
+
+    def with_control(self, *controls: Control) -> Check:
+        """This check together with further negative controls, which must have been noticed."""
+        return replace(self, controls=(*self.controls, *controls))
+
+    @property
+    def hand_steps(self) -> tuple[str, ...]:
+        """What was done by hand: steps of the proof, and steps named beside it."""
+        return (*self.by_hand, *(one.text for one in self.proof if one.how is How.BY_HAND))
+
+    def to_json(self) -> dict[str, object]:
+        """The check as plain data: the object that `ntpcore check --json` and the book store."""
+        return {
+            "label": self.label,
+            "verdict": self.verdict.value,
+            "tried": self.tried,
+            "unit": self.unit,
+            "evidence": self.evidence,
+            "witness": self.witness or None,
+            "slack": self.slack or None,
+            "numbers": {
+                name: one.to_json() if isinstance(one, Result) else one
+                for name, one in self.numbers.items()
+            },
+            "parameters": dict(self.parameters),
+            "by_hand": list(self.hand_steps),
+            "readings": [{"text": r.text, "verdict": r.verdict.value} for r in self.readings],
+            "vacuous": self.vacuous or None,
+            "controls": [
+                {
+                    "planted": one.planted,
+                    "expected": one.expected.value,
+                    "obtained": one.obtained.value,
+                }
+                for one in self.controls
+            ],
+            "repeat": self.repeat,
+            "left_out": dict(self.left_out),
+            "proof": [one.to_json() for one in self.proof],
+        }
+
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> dict[str, object]:
+        """What a notebook shows of a check: text, HTML, and the data that the book reads."""
+        return {
+            "text/plain": render_text(self),
+            "text/html": render_html(self.to_json()),
+            MIME: self.to_json(),
+        }
+
+
+def shown_number(value: object) -> str:
+    """A number of a decoded check as pages print it."""
+    return str(value["shown"]) if isinstance(value, dict) else str(value)
+
+
+def css_class(verdict: str) -> str:
+    """The class of a verdict in style sheets."""
+    return "ntp-" + verdict.replace(" ", "-")
+
+
+def render_text(check: Check) -> str:
+    """A check in one line, for a terminal or a plain notebook."""
+    line = f"{MARKS[check.verdict]} {check.label}: {check.verdict.value}. {check.evidence}"
+    return line + (f" Witness: {check.witness}" if check.witness else "")
+
+
+def render_html(data: Mapping[str, object]) -> str:
+    """A check as HTML, from what `Check.to_json` gave; every text in it is escaped.
+
+    Where the data hold the number and the title of the claim, as in a ledger, they stand in the
+    head; its label does otherwise.
+    """
+    verdict = str(data["verdict"])
+    rows = [("Evidence", str(data["evidence"]))]
+    for key, title in [
+        ("witness", "Witness"),
+        ("slack", "Worst slack"),
+        ("vacuous", "Says nothing before"),
+    ]:
+        if data.get(key):
+            rows.append((title, str(data[key])))
+    if data.get("by_hand"):
+        rows.append(("Done by hand", "; ".join(_list(data["by_hand"]))))
+    for reading in _list(data.get("readings") or []):
+        rows.append((f"Read as ({reading['verdict']})", reading["text"]))
+    definitions = "".join(f"<dt>{escape(t)}</dt><dd>{escape(text)}</dd>" for t, text in rows)
+    if data.get("repeat"):
+        definitions += f"<dt>Repeat</dt><dd><code>{escape(str(data['repeat']))}</code></dd>"
+    mark = MARKS[Verdict(verdict)]
+    number, title = str(data.get("number", "")), str(data.get("title", data["label"]))
+    name = f"<strong>{escape(number)}</strong> {escape(title)}" if number else escape(title)
+    look = css_class(verdict)
+    return (
+        f'<div class="ntp-check {look}"><p class="ntp-head">'
+        f'<span class="ntp-badge {look}"><span aria-hidden="true">{mark}</span> {verdict}'
+        f"{_by_hand(data)}</span> {name}</p>"
+        f"<dl>{definitions}</dl>{_proof(data)}{_controls(data)}</div>"
+    )
+
+
+def _by_hand(data: Mapping[str, object]) -> str:
+    """How many steps of a proof were done by hand, for its badge."""
+    count = len(_list(data.get("by_hand") or []))
+    if data["verdict"] != Verdict.PROVED.value or not count:
+        return ""
+    return f", {count} {'step' if count == 1 else 'steps'} by hand"
+
+
+def _proof(data: Mapping[str, object]) -> str:
+    """The steps of a proof, with the relations that ran."""
+    steps = _list(data.get("proof") or [])
+    if not steps:
+        return ""
+    items = []
+    for step in steps:
+        source = f" <code>{escape(step['source'])}</code>" if step["source"] else ""
+        shown = "".join(
+            f"<li>{escape(one['name'])}: <code>{escape(one['left'])} {escape(one['relation'])} "
+            f"{escape(one['right'])}</code>, difference <code>{escape(one['rest'])}</code></li>"
+            for one in step["shown"]
+        )
+        inner = f"<ul>{shown}</ul>" if shown else ""
+        items.append(f"<li>{escape(step['text'])} <em>({step['how']}{source})</em>{inner}</li>")
+    title = f"How one knows: {len(steps)} {'step' if len(steps) == 1 else 'steps'}"
+    return f"<details><summary>{title}</summary><ol>{''.join(items)}</ol></details>"
+
+
+def _controls(data: Mapping[str, object]) -> str:
+    """The planted errors that were noticed."""
+    controls = _list(data.get("controls") or [])
+    if not controls:
+        return ""
+    items = "".join(
+        f"<li>{escape(one['planted'])} The check answered <em>{escape(one['obtained'])}</em>, "
+        "as it must.</li>"
+        for one in controls
+    )
+    count = "a planted error" if len(controls) == 1 else f"{len(controls)} planted errors"
+    return f"<details><summary>It noticed {count}</summary><ul>{items}</ul></details>"
+
+
+def _list(value: object) -> list[Any]:
+    """A list out of decoded JSON, for the type checker's sake."""
+    assert isinstance(value, list)
+    return value

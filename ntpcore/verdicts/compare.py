@@ -1,0 +1,193 @@
+"""What a check compares on one instance, and what else it says of it.
+
+A comparison of integers and fractions is exact, whatever tolerance the check has; one of floats has
+a slack relative to the size of its sides. A NaN or an infinity is refused here, for all checks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ntpcore.verdicts.claims import Number
+
+ROUNDING = "rounding"
+EXACT = (int, Fraction)
+
+
+class NotANumberError(ValueError):
+    """A comparison met a NaN or an infinity; says where."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One comparison.
+
+    Attributes:
+        slack: how far the statement is from being violated, relative to its sides; negative where
+            it is violated.
+        where: the place, in words; empty for the instance itself.
+        exact: whether the slack holds no rounding, so that no tolerance applies.
+        points: how many inequalities this stands for.
+    """
+
+    slack: Number
+    where: str = ""
+    exact: bool = False
+    points: int = 1
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """That an instance, or a part of it, was left out, and by which rule."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """That an observation could not be decided at its level on a part of an instance."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Tally:
+    """A named number that is gathered over all instances.
+
+    Attributes:
+        name: under which pages quote it.
+        value: what this instance adds.
+        gather: how two values become one.
+        digits: how many of its digits are good; None for an exact number.
+        origin: why no more.
+        unit: its unit.
+    """
+
+    name: str
+    value: Number
+    gather: Callable[[Number, Number], Number]
+    digits: int | None = None
+    origin: str = "exact"
+    unit: str = ""
+
+
+Said = Compared | LeftOut | Undecided | Tally
+
+
+def finite(value: Number, where: str = "") -> Number:
+    """The value, if it is a number.
+
+    Raises:
+        NotANumberError: it is a NaN or an infinity.
+    """
+    if not isinstance(value, EXACT) and not math.isfinite(value):
+        raise NotANumberError(f"{where or 'a comparison'}: {value} where a number was due")
+    return value
+
+
+def at_most(
+    left: Number, right: Number, where: str = "", *, scale: Number | None = None
+) -> Compared:
+    """left <= right.
+
+    Args:
+        left: the smaller side.
+        right: the larger side.
+        where: the place, in words.
+        scale: size against which the slack is measured; None for the larger of the two sides.
+    """
+    left, right = finite(left, where), finite(right, where)
+    if isinstance(left, EXACT) and isinstance(right, EXACT):
+        return Compared(right - left, where, exact=True)
+    gap, size = float(right - left), _size(left, right, scale, where)
+    return Compared(gap / size if size else gap, where)
+
+
+def _size(left: Number, right: Number, scale: Number | None, where: str) -> float:
+    """What a slack is measured against."""
+    if scale is not None:
+        return float(finite(scale, where))
+    return max(abs(float(left)), abs(float(right)))
+
+
+def at_least(
+    left: Number, right: Number, where: str = "", *, scale: Number | None = None
+) -> Compared:
+    """left >= right."""
+    return at_most(right, left, where, scale=scale)
+
+
+def equal(left: Number, right: Number, where: str = "", *, scale: Number | None = None) -> Compared:
+    """left = right; the slack is minus the distance."""
+    left, right = finite(left, where), finite(right, where)
+    if isinstance(left, EXACT) and isinstance(right, EXACT):
+        distance = right - left
+        return Compared(min(distance, -distance), where, exact=True)
+    return Compared(-abs(float(right - left)) / (_size(left, right, scale, where) or 1.0), where)
+
+
+def below(left: Number, right: Number, where: str = "") -> Compared:
+    """left < right, strictly: equality fails, and for floats whatever is within rounding of it."""
+    found = at_most(left, right, where)
+    if found.exact:
+        return Compared(found.slack if found.slack else -1, where, exact=True)
+    return Compared(float(found.slack) - 1e-12, where)  # a few thousand roundings
+
+
+def holds(fact: bool, where: str = "") -> Compared:
+    """A fact that is true or false."""
+    return Compared(0 if fact else -1, where, exact=True)
+
+
+def left_out(reason: str) -> LeftOut:
+    """This instance is left out; the rule must not contain what is tested."""
+    return LeftOut(reason)
+
+
+def undecided(reason: str) -> Undecided:
+    """This part of an observation is not decided at the stated level."""
+    return Undecided(reason)
+
+
+def count(name: str, number: int = 1) -> Tally:
+    """Add to a count."""
+    return Tally(name, number, lambda a, b: a + b)
+
+
+def most(
+    name: str, value: Number, digits: int | None = None, origin: str = ROUNDING, unit: str = ""
+) -> Tally:
+    """Keep the largest value."""
+    return _tally(name, value, max, digits, origin, unit)
+
+
+def least(
+    name: str, value: Number, digits: int | None = None, origin: str = ROUNDING, unit: str = ""
+) -> Tally:
+    """Keep the smallest value."""
+    return _tally(name, value, min, digits, origin, unit)
+
+
+def result(
+    name: str, value: Number, digits: int | None = None, origin: str = ROUNDING, unit: str = ""
+) -> Tally:
+    """A number of this instance; of several instances the last one counts."""
+    return _tally(name, value, lambda a, b: b, digits, origin, unit)
+
+
+def _tally(
+    name: str,
+    value: Number,
+    gather: Callable[[Number, Number], Number],
+    digits: int | None,
+    origin: str,
+    unit: str,
+) -> Tally:
+    """A number with its accuracy: exact ones need none."""
+    finite(value, name)
+    if digits is None and isinstance(value, EXACT):
+        origin = "exact"
+    return Tally(name, value, gather, digits, origin, unit)

@@ -1,0 +1,182 @@
+"""The ledger in a real browser: filters, keys, links to views, and no script at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import NARROW, NO_BROWSER, SHOWN_ROWS, WIDE, find_browser, launch, visit
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from ntpbook.catalogue import CATALOGUE
+from tools.site.checksources import find_sources
+
+LABELS = [claim.label for claim in CATALOGUE]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A running browser, or a loud skip."""
+    executable = find_browser()
+    if executable is None:
+        pytest.skip(NO_BROWSER)
+    with sync_playwright() as playwright:
+        running = launch(playwright, executable)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def ledger(browser: Browser, book_address: str) -> Iterator[Page]:
+    """The ledger, open and ready."""
+    context = browser.new_context(viewport=WIDE)
+    page = context.new_page()
+    page.goto(f"{book_address}book/claims.html")
+    page.wait_for_selector(".ntp-filter:not([hidden])")
+    yield page
+    context.close()
+
+
+def shown(page: Page) -> list[str]:
+    """Labels of the rows that can be seen, in their order."""
+    return page.evaluate(SHOWN_ROWS)
+
+
+def status(page: Page) -> str:
+    """What a screen reader hears of the filter."""
+    return page.inner_text(".ntp-shown")
+
+
+def test_all_rows_are_shown_first_and_filters_narrow_them(ledger: Page) -> None:
+    assert shown(ledger) == LABELS
+    ledger.select_option("[name=paper]", "huang2024")
+    ledger.select_option("[name=kind]", "theorem")
+    theorems = [c.label for c in CATALOGUE if c.paper == "huang2024" and c.kind == "theorem"]
+    assert shown(ledger) == theorems
+    assert status(ledger) == f"{len(theorems)} of {len(LABELS)} claims shown"
+    assert ledger.get_attribute(".ntp-shown", "aria-live") == "polite"
+    ledger.fill(".ntp-filter [name=q]", "PI_MIN step size")
+    assert shown(ledger) == ["huang2024-thm-1-corrected"]
+    ledger.fill(".ntp-filter [name=q]", "nowhere to be found")
+    assert status(ledger).startswith("0 of")
+    ledger.click("button[type=reset]")
+    ledger.wait_for_function("() => document.querySelector('.ntp-shown').textContent[0] !== '0'")
+    assert shown(ledger) == LABELS
+
+
+def test_a_view_can_be_linked(ledger: Page, browser: Browser) -> None:
+    ledger.select_option("[name=paper]", "huang2024")
+    ledger.select_option("[name=verdict]", "refuted")
+    ledger.fill(".ntp-filter [name=q]", "sentences")
+    ledger.click("th[data-sort=tried] button")
+    address, rows = ledger.url, shown(ledger)
+    assert "paper=huang2024&verdict=refuted&sort=tried" in address.replace("q=sentences&", "")
+    again = browser.new_page()
+    again.goto(address)
+    again.wait_for_selector(".ntp-filter:not([hidden])")
+    assert shown(again) == rows
+    assert 0 < len(rows) < len(LABELS)
+    again.close()
+
+
+def test_the_counts_lead_to_their_rows(ledger: Page) -> None:
+    number = ledger.locator("table.ntp-counts a[href*='verdict=refuted']").first
+    count = int(number.inner_text())
+    number.click()
+    ledger.wait_for_selector(".ntp-filter:not([hidden])")
+    assert len(shown(ledger)) == count
+
+
+def test_a_senseless_view_shows_everything(ledger: Page) -> None:
+    ledger.goto(re.sub(r"[?#].*", "", ledger.url) + "?paper=nobody&sort=%3Cb%3E&kind=")
+    ledger.wait_for_selector(".ntp-filter:not([hidden])")
+    assert shown(ledger) == LABELS
+
+
+def test_the_keyboard_sorts_and_screen_readers_hear_it(ledger: Page) -> None:
+    head = ledger.locator("th[data-sort=verdict]")
+    assert head.get_attribute("aria-sort") == "none"
+    ledger.focus("th[data-sort=verdict] button")
+    ledger.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    verdicts = ledger.eval_on_selector_all(
+        "table.ntp-claims tbody tr", "rows => rows.map(row => row.dataset.verdict)"
+    )
+    order = ["refuted", "open", "consistent", "proved"]
+    assert verdicts == sorted(verdicts, key=order.index)
+    assert len(set(verdicts)) > 2
+    ledger.keyboard.press("Space")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert shown(ledger)[-1] in LABELS
+
+
+def test_a_linked_row_is_shown_whatever_the_filter(ledger: Page) -> None:
+    address = re.sub(r"[?#].*", "", ledger.url)
+    ledger.goto(f"{address}?paper=tian2023#huang2024-thm-1")
+    ledger.wait_for_selector(".ntp-filter:not([hidden])")
+    assert "huang2024-thm-1" in shown(ledger)
+
+
+def test_without_scripts_every_row_and_link_is_there(browser: Browser, book_address: str) -> None:
+    context = browser.new_context(viewport=NARROW, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{book_address}book/claims.html")
+    assert page.locator("table.ntp-claims tbody tr:visible").count() == len(LABELS)
+    assert page.locator(".ntp-filter:visible").count() == 0
+    assert page.locator(".ntp-graph a[href]").count() > 20
+    context.close()
+
+
+def test_boxes_of_a_graph_are_reached_by_the_keyboard(ledger: Page) -> None:
+    ledger.focus(".ntp-graph a.ntp-node")
+    assert ledger.evaluate("() => document.activeElement.getAttribute('aria-label')")
+    target = ledger.evaluate("() => document.activeElement.getAttribute('href')")
+    ledger.keyboard.press("Enter")
+    ledger.wait_for_url(f"**/{target.removeprefix('../')}")
+
+
+@pytest.mark.parametrize("page", sorted({source.page for source in find_sources().values()})[:3])
+def test_source_pages_are_as_good_as_others(browser: Browser, book_address: str, page: str) -> None:
+    seen = visit(browser, f"{book_address}{page}.html", book_address)
+    assert (seen.off_site, seen.errors, seen.failed, seen.twins) == ([], [], [], [])
+    assert (seen.overflow, seen.dark, seen.poor) == (0, True, [])
+
+
+def test_open_graphs_fit_a_phone_and_can_be_read_in_both_looks(
+    browser: Browser, book_address: str
+) -> None:
+    context = browser.new_context(viewport=NARROW)
+    page = context.new_page()
+    page.goto(f"{book_address}pages/huang2024_s5_stage2.html")
+    page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+    page.wait_for_selector("html[data-drawn]")
+    over = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(over) == 0
+    for look in ("light", "dark"):
+        page.emulate_media(color_scheme=look)
+        page.reload()
+        page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+        page.wait_for_selector("html[data-drawn]")
+        contrasts = page.evaluate(BOX_CONTRAST)
+        assert len(contrasts) > 20
+        assert min(contrasts) >= 4.5, look
+    context.close()
+
+
+BOX_CONTRAST = """() => {
+  const parse = c => c.match(/[\\d.]+/g).map(Number);
+  const linear = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = c => 0.2126 * linear(c[0]) + 0.7152 * linear(c[1]) + 0.0722 * linear(c[2]);
+  return [...document.querySelectorAll('a.ntp-node')].map(box => {
+    const text = light(parse(getComputedStyle(box.querySelector('text')).fill));
+    const ground = light(parse(getComputedStyle(box.querySelector('rect')).fill));
+    return (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
+  });
+}"""
+
+
+def test_the_ledger_script_asks_nobody() -> None:
+    text = Path("book/_static/ledger.js").read_text(encoding="utf-8")
+    assert not re.search(r"fetch\(|XMLHttpRequest|import\(|https?:", text)

@@ -1,0 +1,393 @@
+"""The playground in a real browser: the same answers as the command line, from any input."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from browser import CONTRAST, NARROW, NO_BROWSER, OVERFLOW, WIDE, find_browser, launch
+from playground_cases import MALFORMED, NASTY, PRESETS, Case, Said, command, random_cases
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+RANDOM = 30
+LOADING = 120_000  # milliseconds for the engine on a slow machine
+BUSY = "document.querySelector('#pg-stop:enabled, #pg-stop-ask:enabled')"
+FIVE = 1  # place of the five tokens among the presets
+# Queries to the engine that take it far longer than the limits that a test sets, and than a layout.
+MANY = 110
+WIDE_ORDER = Case(
+    "jsonl",
+    "".join(
+        f'{{"sentence":["a{i}"],"next":"f"}}\n{{"sentence":["b{i}"],"next":"g"}}\n'
+        f'{{"sentence":["a{i}","b{i}","b{(7 * i + 3) % MANY}","b{(31 * i + 5) % MANY}","q"],'
+        '"next":"f"}\n'
+        for i in range(MANY)
+    ),
+)
+LONG = Case("text", "".join(f"{n} {(n + 1) % 150} {(n + 2) % 150}\n" for n in range(150)))
+
+# Put a text in, press Check, and hand back what the page says once it is done.
+ASK = f"""async ([form, text]) => {{
+  const at = name => document.getElementById('pg-' + name);
+  document.querySelector(`input[name=pg-form][value=${{form}}]`).checked = true;
+  at('text').value = text;
+  at('check').click();
+  while ({BUSY}) await new Promise(done => setTimeout(done, 20));
+  const place = document.querySelector('.pg-json');
+  if (place) {{
+    place.closest('details').open = true;
+    while (!place.textContent) await new Promise(done => setTimeout(done, 10));
+  }}
+  return {{
+    json: place && place.textContent,
+    error: at('error').hidden ? null : at('error').querySelector('bdi').textContent,
+    status: at('status').textContent,
+  }};
+}}"""
+
+AXE_RUN = """async () => (await axe.run(document.querySelector('article'), {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+})).violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 80)).join(' | ')}`)"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A running browser, or a loud skip."""
+    executable = find_browser()
+    if executable is None:
+        pytest.skip(NO_BROWSER)
+    with sync_playwright() as playwright:
+        running = launch(playwright, executable)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def address(book_address: str) -> str:
+    """Address of the page."""
+    return f"{book_address}book/playground.html"
+
+
+@pytest.fixture(scope="module")
+def requests() -> list[str]:
+    """Every address that the page asked for."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def trouble() -> list[str]:
+    """Errors and warnings of the page."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, address: str, requests: list[str], trouble: list[str]) -> Iterator[Page]:
+    """The page with its engine loaded, once for all tests; opened by a link to a preset."""
+    context = browser.new_context(viewport=WIDE)
+    opened = context.new_page()
+    opened.on("request", lambda request: requests.append(request.url))
+    opened.on("pageerror", lambda error: trouble.append(str(error)))
+    opened.on(
+        "console", lambda line: line.type in ("error", "warning") and trouble.append(line.text)
+    )
+    opened.goto(address)
+    opened.wait_for_selector("#pg-check:visible")
+    assert not [one for one in requests if "/engine/" in one or "worker" in one], "loaded too soon"
+    opened.goto(f"{address}#preset=five-tokens")
+    opened.wait_for_selector("#pg-result h3", timeout=LOADING)
+    yield opened
+    context.close()
+
+
+def seen(page: Page, case: Case) -> dict[str, str | None]:
+    """What the page says of a case."""
+    found: dict[str, str | None] = page.evaluate(ASK, [case.form, case.text])
+    return found
+
+
+def agrees(found: dict[str, str | None], said: Said) -> bool:
+    """Whether the page says what the command line said."""
+    if said.code == 2:
+        return (found["json"], found["error"]) == (None, said.err.removesuffix("\n"))
+    return (found["json"], found["error"]) == (said.out, None)
+
+
+FILLS = """() => {
+  const part = name => getComputedStyle(document.querySelector(`#pg-result svg ${name}`));
+  const box = part("rect");
+  return [box.fill, part("text").fill, box.stroke, part(".pg-line").stroke, "none"];
+}"""
+
+
+def test_a_preset_opens_by_its_link_and_tells_why_proposition_2_fails(page: Page) -> None:
+    assert "fails under 1 query" in page.inner_text("#pg-status")
+    shown = page.inner_text("#pg-result")
+    for part in ("6/5", "7/6", "S = {b}", "N(S) = {q}", "which is less than m |S|"):
+        assert part in shown
+    place = shown.index("Where Proposition 2 fails")
+    assert place < shown.index("Collocation"), "what most readers look for comes first"
+    assert page.locator("#pg-result svg text").first.is_visible()
+    fills = page.evaluate(FILLS)
+    assert len(set(fills)) == len(fills), "signs, letters and lines of an order can be told apart"
+
+
+@pytest.mark.parametrize("kind", ["presets", "nasty", "random", "malformed"])
+def test_answers_are_those_of_the_command_line(page: Page, tmp_path: Path, kind: str) -> None:
+    cases = {
+        "presets": PRESETS,
+        "nasty": NASTY,
+        "random": random_cases(RANDOM),
+        "malformed": [case for case in MALFORMED if "\\ud800" not in case.text],
+    }[kind]
+    broken = [
+        case for case in cases
+        if not agrees(seen(page, case), command(tmp_path, "check", case, "--json"))
+    ]  # fmt: skip
+    assert broken == []
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("#pg-root img, #pg-result script").count() == 0
+
+
+def test_an_error_planted_in_what_is_served_is_noticed(
+    browser: Browser, address: str, tmp_path: Path
+) -> None:
+    def plant(route: Route) -> None:
+        body = route.fetch().body()
+        changed = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(body)) as old, zipfile.ZipFile(changed, "w") as new:
+            for name in old.namelist():
+                content = old.read(name)
+                if name == "ntpcore/data/dataset.py":
+                    assert b"len(line.tokens) - start)" in content
+                    content = content.replace(b"- start)", b"- start + 1)")
+                new.writestr(name, content)
+        route.fulfill(body=changed.getvalue())
+
+    context = browser.new_context()
+    context.route("**/ntpcore.zip*", plant)
+    planted = context.new_page()
+    planted.goto(address)
+    found = seen(planted, PRESETS[FIVE])
+    context.close()
+    assert found["json"] is not None
+    assert not agrees(found, command(tmp_path, "check", PRESETS[FIVE], "--json"))
+
+
+def test_the_trained_model_answers_as_the_command_line(page: Page, tmp_path: Path) -> None:
+    seen(page, PRESETS[0])
+    page.fill("#pg-sentence", "O S P")
+    page.press("#pg-sentence", "Enter")
+    page.wait_for_selector("#pg-prediction table", timeout=LOADING)
+    cells = page.locator("#pg-prediction table").nth(1).locator("tbody tr").all_inner_texts()
+    shown = {token: float(value) for token, value in (row.split("\t") for row in cells)}
+    said = command(tmp_path, "predict", PRESETS[0], "--sentence", "O S P", "--json")
+    theirs = json.loads(said.out)["probabilities"]
+    assert shown == {token: pytest.approx(value, rel=5e-3) for token, value in theirs.items()}
+    assert page.inner_text("#pg-status-ask").endswith("The next token is P.")
+    page.fill("#pg-sentence", "O X")
+    page.click("#pg-ask")
+    page.wait_for_selector("#pg-error-ask:visible")
+    refused = command(tmp_path, "predict", PRESETS[0], "--sentence", "O X", "--json")
+    assert page.inner_text("#pg-error-ask bdi") == refused.err.strip()
+
+
+def test_the_address_holds_the_text_and_brings_it_back(page: Page) -> None:
+    case = Case("chars", "猫犬猫\n犬猫 #&=%?\n🐈<img>\n")
+    seen(page, case)
+    link = page.evaluate("location.hash")
+    assert link == f"#form=chars&sentence={quote(page.input_value('#pg-sentence'))}" + (
+        f"&text={quote(case.text)}"
+    )
+    seen(page, PRESETS[0])
+    page.evaluate("link => { location.hash = link; }", link)
+    page.wait_for_function(
+        "text => document.getElementById('pg-text').value === text", arg=case.text
+    )
+    assert page.is_checked("input[value=chars]")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "message"),
+    [
+        ("form=text&text=%E4%A", "The address is damaged"),
+        ("form=words&text=a", "form as one of text, chars, jsonl"),
+        ("form=text", "must name a text"),
+        ("form=text&form=text&text=a", "not one that this page wrote"),
+        ("form=text&text=a&color=red", "not one that this page wrote"),
+        ("preset=none", "names a preset that there is not"),
+        ("<img src=x onerror=window.pwned=1>=", "not one that this page wrote"),
+        ("no-such-place", "a place that this page does not have"),
+        (f"form=text&text={'a' * 20001}", "more text than this page takes"),
+    ],
+)
+def test_a_bad_address_is_told_and_changes_nothing(page: Page, fragment: str, message: str) -> None:
+    before = page.input_value("#pg-text")
+    page.evaluate("link => { location.hash = link; }", fragment)
+    page.wait_for_function(
+        "text => document.getElementById('pg-error').textContent.includes(text)", arg=message
+    )
+    assert page.input_value("#pg-text") == before
+    assert page.evaluate("window.pwned") is None
+
+
+def test_a_link_to_a_heading_is_no_bad_address(page: Page) -> None:
+    seen(page, PRESETS[0])
+    page.evaluate("() => { location.hash = 'how-it-works'; }")
+    page.wait_for_timeout(100)
+    assert page.is_hidden("#pg-error")
+
+
+def test_a_text_that_is_too_long_is_refused_with_the_command(page: Page) -> None:
+    found = seen(page, Case("text", "a b\n" * 5001))
+    assert found["json"] is None
+    assert "20004 characters, and this page takes 20000" in str(found["error"])
+    assert "ntpcore check sentences.txt" in str(found["error"])
+
+
+def test_typing_checks_by_itself_and_a_key_checks_at_once(page: Page) -> None:
+    seen(page, PRESETS[0])
+    page.fill("#pg-text", "")
+    page.locator("#pg-text").press_sequentially("a b\nb a\na b b")
+    page.wait_for_function("document.getElementById('pg-status').textContent.includes('2 tokens')")
+    page.fill("#pg-text", "a b\nb c\nc a\n")
+    page.press("#pg-text", "Control+Enter")
+    page.wait_for_function("document.getElementById('pg-status').textContent.includes('3 tokens')")
+
+
+def test_everything_can_be_done_from_the_keyboard(page: Page) -> None:
+    page.focus("#pg-presets button")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.getElementById('pg-status').textContent.includes('4 tokens')")
+    order = []
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        name = page.evaluate("document.activeElement.id || document.activeElement.textContent")
+        order.append(name)
+        if name == "pg-copy":
+            break
+    places = [order.index(name) for name in ("Two next tokens", "pg-text", "pg-check", "pg-copy")]
+    assert places == sorted(places)
+    seen(page, PRESETS[3])
+    page.locator(".pg-small").first.focus()
+    page.keyboard.press("Enter")
+    picked = "(t => t.value.slice(t.selectionStart, t.selectionEnd))(document.activeElement)"
+    assert page.evaluate(picked) == "the cat sat down"
+
+
+def test_what_breaks_an_assumption_is_marked_in_the_text(page: Page) -> None:
+    seen(page, PRESETS[3])
+    assert page.locator("mark.pg-next").all_inner_texts()[:2] == ["cat", "dog"]
+    assert "→ dog: collocation ambiguous" in page.inner_text(".pg-lines")
+    seen(page, PRESETS[2])
+    assert page.locator(".pg-line.pg-back").count() == 1
+    label = page.get_attribute("svg.pg-order", "aria-label")
+    assert "rock above ? and scissors" in str(label)
+
+
+@pytest.mark.parametrize("place", range(len(PRESETS)))
+def test_answers_fit_a_phone_are_legible_and_pass_axe(page: Page, place: int) -> None:
+    assert AXE.is_file(), "run make setup"
+    seen(page, PRESETS[place])
+    page.evaluate(
+        "document.querySelectorAll('#pg-result details').forEach(d => { d.open = true; })"
+    )
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=AXE)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
+        page.wait_for_timeout(400)  # colours change gradually
+        assert page.evaluate(AXE_RUN) == []
+        assert page.evaluate(CONTRAST) == []
+    page.set_viewport_size(NARROW)
+    assert page.evaluate(OVERFLOW) == 0
+    page.set_viewport_size(WIDE)
+    page.emulate_media(color_scheme="light")
+    page.evaluate("() => { document.documentElement.dataset.theme = 'light'; }")
+
+
+def test_long_tokens_do_not_break_the_layout(page: Page) -> None:
+    page.set_viewport_size(NARROW)
+    for case in NASTY:
+        seen(page, case)
+        assert page.evaluate(OVERFLOW) == 0
+    page.set_viewport_size(WIDE)
+
+
+def test_print_has_the_answer_and_no_buttons(page: Page) -> None:
+    seen(page, PRESETS[FIVE])
+    page.emulate_media(media="print")
+    assert page.is_visible("#pg-result .pg-table")
+    assert not page.is_visible("#pg-check")
+    page.emulate_media(media="screen")
+    assert page.is_visible("#pg-check")
+
+
+def test_a_time_limit_and_a_stop_end_the_engine_and_the_next_question_starts_it(
+    page: Page, tmp_path: Path
+) -> None:
+    limit = "seconds => { document.getElementById('pg-root').dataset.checkSeconds = seconds; }"
+    page.evaluate(limit, 0.01)
+    assert "Stopped after 0.01 seconds" in str(seen(page, WIDE_ORDER)["error"])
+    page.evaluate(limit, 60)
+    seen(page, LONG)
+    page.evaluate("() => { document.getElementById('pg-root').dataset.askSeconds = 0.05; }")
+    page.fill("#pg-sentence", "1 2")
+    page.fill("#pg-steps", "5000")
+    page.click("#pg-ask")
+    page.wait_for_selector("#pg-error-ask:visible")
+    assert "Stopped after 0.05 seconds" in page.inner_text("#pg-error-ask")
+    page.fill("#pg-sentence", "")
+    page.click("#pg-check")
+    page.click("#pg-stop")
+    assert page.inner_text("#pg-status") == "Stopped."
+    assert page.inner_text("#pg-result") == ""
+    said = command(tmp_path, "check", PRESETS[FIVE], "--json")
+    assert agrees(seen(page, PRESETS[FIVE]), said)
+
+
+def test_nothing_was_asked_of_other_machines_and_no_error_was_logged(
+    page: Page, requests: list[str], trouble: list[str], book_address: str
+) -> None:
+    assert page.url.startswith(book_address)
+    assert [one for one in requests if not one.startswith((book_address, "blob:", "data:"))] == []
+    assert trouble == []
+
+
+def test_opened_as_a_file_it_says_what_to_do(browser: Browser, book: Path) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((book.resolve() / "book" / "playground.html").as_uri() + "#preset=cycle")
+    assert "make serve" in page.inner_text("#pg-file")
+    assert page.is_disabled("#pg-check")
+    assert errors == []
+    context.close()
+
+
+def test_without_scripts_the_command_is_named(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    assert "ntpcore check sentences.txt" in page.inner_text("noscript")
+    assert page.is_hidden("#pg-root")
+    context.close()
+
+
+def test_an_engine_that_cannot_be_loaded_is_told(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    context.route("**/engine/python_stdlib.zip", lambda route: route.fulfill(status=404))
+    page = context.new_page()
+    page.goto(address)
+    found = seen(page, PRESETS[0])
+    assert "The engine in your browser failed" in str(found["error"])
+    assert "ntpcore check sentences.txt" in str(found["error"])
+    context.close()

@@ -1,0 +1,231 @@
+"""Every page of the site in a real browser, axe-core included; and what it must not overlook."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe import AXE, LOOKS, NO_AXE, judge
+from browser import NO_BROWSER, find_browser, launch, serve
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from site_links import dead_links, equal_titles, read_site
+from site_visit import ROOT, WIDE, all_pages, look_at
+from site_weight import shift_and_weight
+
+from tools.site.html import toc_pages
+
+GROUPS = 10  # so that two processes share the work
+PAGES = all_pages()
+# Pages of code differ in nothing but their text: of them axe-core judges every sixth, else all.
+CODE = [at for at, page in enumerate(PAGES) if page.startswith("source/")]
+JUDGED = {*range(len(PAGES))} - {*CODE} | {*CODE[::6]}
+MEDIAN = 300_000  # bytes
+WHOLE = 40_000_000
+SHIFT = 0.05  # of the layout while a page loads; from 0.1 on it needs improvement (web.dev/cls)
+
+PLANTED = """<!doctype html><html lang="en"><head><title>{title}</title></head><body>
+<div class="skip-link"><a href="#main-content">Skip</a></div><main id="main-content"><article>
+<h1>One</h1>{part}</article></main></body></html>"""
+FAULTS = {
+    "another machine": '<img src="http://elsewhere.invalid/p.png" alt="">',
+    "answered with 404": '<img src="missing.png" alt="">',
+    "console error": "<script>console.error('wrong')</script>",
+    "console warning": "<script>console.warn('wrong')</script>",
+    "a script fails": "<script>throw new Error('worse')</script>",
+    "occurs more than once": '<p id="twin">One</p><p id="twin">Two</p>',
+    "has no text": '<figure><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt=""></figure>',
+    "or its caption again": (
+        '<figure><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="Same">'
+        "<figcaption>Same</figcaption></figure>"
+    ),
+    "0 of 1 formulas": '<span class="math">x</span>',
+    "formulas are broken": "<merror>x</merror>",
+    "leave out a level": "<h3>Three</h3>",
+    "pixels sideways": '<div style="width: 900px; height: 1px"></div>',
+    "not dark": "",
+}
+UNFIT = {
+    "color-contrast": '<p style="color: #bbb; background: #fff">Hardly to be read.</p>',
+    "320 px, dark: color-contrast": (
+        "<style>@media (max-width: 400px) { html[data-theme=dark] p { color: #bbb } }</style>"
+        '<p style="background: #fff">Hardly to be read.</p>'
+    ),
+    "320 px: target-size": (
+        "<style>@media (max-width: 400px) { .b { width: 9px; height: 9px; padding: 0;"
+        " margin: 0; border: 0 } }</style>"
+        '<button class="b" aria-label="a"></button><button class="b" aria-label="b"></button>'
+    ),
+    "1440 px: image-alt": '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">',
+    "1440 px: button-name": "<button></button>",
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A running browser, or a loud skip."""
+    executable = find_browser()
+    if executable is None:
+        pytest.skip(NO_BROWSER)
+    with sync_playwright() as playwright:
+        running = launch(playwright, executable)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """Windows that share what they fetched."""
+    made = browser.new_context(viewport=WIDE, color_scheme="light")  # type: ignore[arg-type]
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[str, set[str]]:
+    """For each look, the kinds of text that axe has judged."""
+    return {look: set() for look in LOOKS}
+
+
+def test_the_site_has_the_pages_that_it_should_and_no_others(book: Path) -> None:
+    assert sorted(read_site(book)) == sorted(["index.html", *(f"{page}.html" for page in PAGES)])
+    assert len(toc_pages(ROOT / "_toc.yml")) == len(set(toc_pages(ROOT / "_toc.yml")))
+
+
+def test_every_link_within_the_site_arrives_and_titles_differ(book: Path) -> None:
+    pages = read_site(book)
+    assert dead_links(book, pages) == []
+    assert equal_titles(pages) == []
+
+
+def test_dead_links_and_equal_titles_are_noticed(tmp_path: Path) -> None:
+    part = '<a href="other.html#here">1</a><a href="other.html#gone">2</a><a href="no.html">3</a>'
+    (tmp_path / "one.html").write_text(PLANTED.format(title="A", part=part), encoding="utf-8")
+    (tmp_path / "other.html").write_text(
+        PLANTED.format(title="A", part='<p id="here">Here.</p>'), encoding="utf-8"
+    )
+    pages = read_site(tmp_path)
+    assert [line.split(",")[0] for line in dead_links(tmp_path, pages)] == [
+        "one.html leads to other.html#gone", "one.html leads to no.html"
+    ]  # fmt: skip
+    assert len(equal_titles(pages)) == 1
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_pages_are_whole_and_quiet_and_fit_everyone(
+    group: int, context: BrowserContext, known: dict[str, set[str]], book_address: str
+) -> None:
+    wrong = {}
+    for page in PAGES[group::GROUPS]:
+        asked = known if PAGES.index(page) in JUDGED else None
+        found = look_at(context, f"{book_address}{page}.html", book_address, asked)
+        if found:
+            wrong[page] = found
+    assert wrong == {}
+    if not AXE.is_file():
+        pytest.skip(NO_AXE)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_noticed(fault: str, context: BrowserContext, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(
+        PLANTED.format(title="Wrong", part=FAULTS[fault]), encoding="utf-8"
+    )
+    with serve(tmp_path) as address:
+        found = look_at(context, f"{address}page.html", address, None)
+    assert any(fault in line for line in found), found
+
+
+@pytest.mark.parametrize("fault", UNFIT)
+def test_a_planted_barrier_is_noticed(fault: str, context: BrowserContext) -> None:
+    if not AXE.is_file():
+        pytest.skip(NO_AXE)
+    page = context.new_page()
+    page.set_content(PLANTED.format(title="Wrong", part=UNFIT[fault]))
+    found = judge(page, {look: set() for look in LOOKS})
+    page.close()
+    assert any(fault in line for line in found), found
+
+
+@pytest.mark.parametrize("name", ["book/preface", "pages/huang2024_s6_max_margin", "book/claims"])
+def test_a_page_opened_as_a_file_is_as_good(name: str, context: BrowserContext, book: Path) -> None:
+    address = book.resolve().as_uri()
+    assert look_at(context, f"{address}/{name}.html", "file://", None) == []
+
+
+def test_search_works_in_files_and_over_http(
+    context: BrowserContext, book: Path, book_address: str
+) -> None:
+    for site in (f"{book.resolve().as_uri()}/", book_address):
+        page = context.new_page()
+        page.goto(f"{site}search.html?q=collocation")
+        page.wait_for_selector("#search-results li a", timeout=20_000)
+        found = page.locator("#search-results li a").all_inner_texts()
+        assert any("collocation" in text.lower() for text in found)
+        page.goto(f"{site}search.html?q=zzyzx")
+        page.wait_for_function(
+            "() => /not match|no results|0/i.test("
+            "document.querySelector('#search-results').innerText)"
+        )
+        assert page.locator("#search-results li a").count() == 0
+        page.close()
+
+
+def test_formulas_need_no_script(browser: Browser, book_address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{book_address}book/notation.html")
+    assert page.locator("math").count() > 100
+    assert page.locator("math").first.bounding_box()["width"] > 3  # type: ignore[index]
+    context.close()
+
+
+def test_menus_drawings_and_copies_work_by_keyboard(
+    context: BrowserContext, book_address: str
+) -> None:
+    page = context.new_page()
+    page.goto(f"{book_address}pages/huang2024_s6_max_margin.html")
+    menu = page.locator('[data-bs-toggle="dropdown"]').first
+    menu.focus()
+    page.keyboard.press("Enter")
+    assert menu.get_attribute("aria-expanded") == "true"
+    page.keyboard.press("Escape")
+    assert menu.get_attribute("aria-expanded") == "false"
+    assert page.locator("a.ntp-node").count() == 0
+    page.locator("details.ntp-rest > summary").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("details.ntp-rest[open] a.ntp-node")
+    page.locator(".ntp-copy").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.querySelector('.ntp-copy').textContent !== 'copy'")
+    page.close()
+
+
+def test_pages_are_light_and_nothing_moves_while_they_load(
+    browser: Browser, book: Path, book_address: str
+) -> None:
+    pages = toc_pages(ROOT / "_toc.yml")
+    found = {page: shift_and_weight(browser, f"{book_address}{page}.html") for page in pages}
+    assert {page: shift for page, (shift, _) in found.items() if shift > SHIFT} == {}
+    weights = {page: weight for page, (_, weight) in found.items()}
+    assert statistics.median(weights.values()) < MEDIAN, sorted(weights.items())
+    # The printed edition, which `make pdf` adds, is a download and no part of any page.
+    files = [path for path in book.rglob("*") if path.is_file() and path.suffix != ".pdf"]
+    assert sum(path.stat().st_size for path in files) < WHOLE
+
+
+def test_a_heavy_page_and_one_that_moves_are_noticed(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(
+        "<!doctype html><html><body><p>One</p><p>Two</p>"
+        "<script>addEventListener('load', () => setTimeout(() => {"
+        "document.body.prepend(Object.assign(document.createElement('div'),"
+        "{style: 'height: 300px'}))}, 100))</script></body></html>"
+        f"<!--{random.Random(1).randbytes(400_000).hex()}-->",
+        encoding="utf-8",
+    )
+    with serve(tmp_path) as address:
+        shift, weight = shift_and_weight(browser, f"{address}page.html")
+    assert shift > SHIFT
+    assert weight > MEDIAN

@@ -1,0 +1,117 @@
+"""axe-core on a page: both looks, three widths, nothing loaded twice and nothing judged twice."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+NO_AXE = "no axe-core in node_modules"
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+WIDTHS = (1440, 768, 320)
+LOOKS = ("light", "dark")
+# What depends on the width: whether something shows, scrolls, or is large enough to be hit.
+BY_WIDTH = [
+    "aria-hidden-focus",
+    "button-name",
+    "input-button-name",
+    "label",
+    "label-content-name-mismatch",
+    "link-in-text-block",
+    "link-name",
+    "nested-interactive",
+    "scrollable-region-focusable",
+    "select-name",
+    "summary-name",
+    "target-size",
+]
+
+RUN = """async ([rules, tags, include]) => {
+  const options = {resultTypes: ['violations'], elementRef: false,
+    runOnly: rules ? {type: 'rule', values: rules} : {type: 'tag', values: tags}};
+  if (!rules) options.rules = {'color-contrast': {enabled: false}};
+  // formulas are for the browser to read; of code, colours alone are judged (below)
+  const where = include ? {include} : {exclude: [['math'], ['.highlight pre']]};
+  const found = await axe.run(where, options);
+  return found.violations.map(v => `${v.id}: ${v.nodes.slice(0, 2).map(n =>
+    n.target.join(' ') + ' ' + n.html.slice(0, 90)).join(' | ')} (${v.nodes.length})`);
+}"""
+
+# Texts by what decides their contrast: colour, ground, size, weight. One of each is judged.
+KINDS = """(known) => {
+  const had = new Set(known), found = [];
+  const grounds = new Map();
+  const ground = e => {
+    if (!e) return '';
+    if (grounds.has(e)) return grounds.get(e);
+    const style = getComputedStyle(e), own = style.backgroundColor;
+    const solid = style.backgroundImage === 'none' && !/, 0\\)$|transparent/.test(own);
+    const all = [solid ? own : '', style.backgroundImage, style.opacity].join('/');
+    const opaque = solid && !/rgba/.test(own) && style.opacity === '1';
+    const text = opaque ? all : `${all};${ground(e.parentElement)}`;
+    grounds.set(e, text.replace(/^(\\/none\\/1;)+/, ''));
+    return grounds.get(e);
+  };
+  document.querySelectorAll('[data-axe-kind]').forEach(e => e.removeAttribute('data-axe-kind'));
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode());) {
+    if (!node.data.trim()) continue;
+    const e = node.parentElement;
+    if (!e.checkVisibility({opacityProperty: true, visibilityProperty: true})) continue;
+    if (/^(script|style|noscript|template)$/i.test(e.tagName)) continue;
+    const style = getComputedStyle(e), large = parseFloat(style.fontSize) >= 18.6;
+    const svg = e instanceof SVGElement;
+    const kind = [svg ? style.fill : style.color, ground(e), large, style.fontWeight, svg,
+                  style.textShadow].join('|');
+    if (had.has(kind)) continue;
+    had.add(kind);
+    e.setAttribute('data-axe-kind', found.length);
+    found.push(kind);
+  }
+  return found;
+}"""
+STILL = "*, *::before, *::after { transition: none !important; animation: none !important; }"
+
+
+@cache
+def program() -> str:
+    """The source of axe-core."""
+    return AXE.read_text(encoding="utf-8")
+
+
+def judge(page: Page, known: dict[str, set[str]]) -> list[str]:
+    """What axe-core finds on a loaded page, in both looks and at three widths.
+
+    Args:
+        page: the page, loaded.
+        known: for each look the kinds of text that were judged before, here or elsewhere;
+            grows. Every distinct colour on every distinct ground is judged once.
+    """
+    page.add_style_tag(content=STILL)
+    page.evaluate(program())
+    found: list[str] = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        rules = None if width == WIDTHS[0] else BY_WIDTH
+        for look in LOOKS:
+            page.evaluate("look => { document.documentElement.dataset.theme = look; }", look)
+            found += [f"{width} px, {look}: {text}" for text in _contrast(page, known[look])]
+            if look == LOOKS[0]:
+                found += [f"{width} px: {text}" for text in _run(page, rules, None)]
+    return found
+
+
+def _contrast(page: Page, known: set[str]) -> list[str]:
+    """Violations of contrast among the kinds of text that are new."""
+    fresh = page.evaluate(KINDS, sorted(known))
+    known.update(fresh)
+    return _run(page, ["color-contrast"], [["[data-axe-kind]"]]) if fresh else []
+
+
+def _run(page: Page, rules: list[str] | None, include: Any) -> list[str]:
+    """Run axe-core."""
+    answer: list[str] = page.evaluate(RUN, [rules, TAGS, include])
+    return answer

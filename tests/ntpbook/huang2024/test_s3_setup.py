@@ -1,0 +1,71 @@
+"""The loss in the form of equation (1)."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ntpbook.huang2024.s3_setup import checks
+from ntpcore.data import dataset
+from ntpcore.huang2024 import transformer
+from ntpcore.verdicts.claims import Verdict
+
+
+def test_huang2024_eq_1_by_hand_is_log_of_the_vocabulary_at_zero():
+    data = dataset.from_sentences(["S V O P"])
+    zero = np.zeros((4, 4))
+    assert transformer.loss(data, zero, zero, np.eye(4)) == pytest.approx(np.log(4), rel=1e-15)
+
+
+def test_huang2024_eq_1_by_hand_for_two_tokens():
+    data = dataset.from_samples([(["a"], "b", 3), (["b"], "a", 1)])
+    W_ov = np.array([[0.0, 0.0], [2.0, 5.0]])  # column a leads to b by 2, column b to b by 5
+    by_hand = 0.75 * np.log1p(np.exp(-2)) + 0.25 * np.log1p(np.exp(5))
+    assert transformer.loss(data, W_ov, np.zeros((2, 2)), np.eye(2)) == pytest.approx(by_hand)
+
+
+def test_huang2024_eq_1_is_proved_and_missing_frequencies_are_noticed():
+    found = checks.check_huang2024_eq_1(seed=3, trials=5)
+    assert found.verdict is Verdict.PROVED
+    assert [one.noticed for one in found.controls] == [True]
+
+
+def test_huang2024_eq_1_does_not_depend_on_a_rotation_of_the_tokens():
+    rng = np.random.default_rng(1)
+    data = dataset.from_sentences(checks.REPEATED)
+    U, _ = np.linalg.qr(rng.normal(size=(4, 4)))
+    W_ov, W_kq = rng.normal(size=(2, 4, 4))
+    plain = transformer.loss(data, W_ov, W_kq, np.eye(4))
+    rotated = transformer.loss(data, W_ov @ U.T, U @ W_kq @ U.T, U)
+    assert rotated == pytest.approx(plain, rel=1e-13)
+
+
+def test_attention_weights_sum_to_one_and_prefer_the_larger_score():
+    X = transformer.embed(("O", "P"), ("S", "V", "O", "P"), np.eye(4))
+    W_kq = np.zeros((4, 4))
+    W_kq[2, 3] = np.log(3)
+    assert transformer.attention(X, W_kq) == pytest.approx([0.75, 0.25])
+
+
+def test_huge_logits_do_not_overflow():
+    data = dataset.from_sentences(["a b"])
+    W_ov = np.array([[0.0, 0.0], [1e5, 0.0]])
+    assert transformer.loss(data, W_ov, np.zeros((2, 2)), np.eye(2)) == 0.0
+
+
+def test_huang2024_app_reparameterization_by_hand_for_scalars():
+    # d = d_1 = d_2 = 1, |V| = 2, the sentence 1 2: scores 3 * 4 * 2 * (1, 2), values 5 * (1, 2)
+    X, ones = np.array([[1.0, 2.0]]), np.ones((1, 1))
+    four = checks.FourMatrices("by hand", X, 3 * ones, 4 * ones, 5 * ones, np.array([[0.0], [1.0]]))
+    share = 1 / (1 + math.exp(-24))
+    right = 1 / (1 + math.exp(-5 * ((1 - share) + 2 * share)))
+    assert four.probabilities() == pytest.approx([1 - right, right], rel=1e-12)
+    logits = transformer.logits(X, np.array([[0.0], [5.0]]), 12 * ones)
+    assert transformer.softmax(logits) == pytest.approx(four.probabilities(), rel=1e-12)
+
+
+def test_huang2024_app_reparameterization_is_proved_and_a_transposed_product_is_noticed():
+    found = checks.check_huang2024_app_reparameterization(trials=10)
+    assert (found.verdict, found.tried) == (Verdict.PROVED, 10)
+    assert [one.noticed for one in found.controls] == [True]
+    assert all(one.holds for step in found.proof for one in step.shown)

@@ -1,0 +1,172 @@
+"""How checks judge inequalities and cases: boundaries, smallest witnesses, what they say."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ntpbook.huang2024.s6_max_margin import max_margin
+from ntpbook.shared import inequality, judge
+from ntpcore.data.order import PartialOrder
+from ntpcore.verdicts.claims import Check, Verdict
+
+# huang2024: inequalities at the recorded steps of runs
+
+
+def held(*slacks: list[float], tolerance: float = 0.5) -> Check:
+    """The check of an inequality with these slacks, a list for each run, at steps 10, 20, ..."""
+    named = [SimpleNamespace(name=f"run {i}", slacks=one) for i, one in enumerate(slacks)]
+
+    def slack(run: SimpleNamespace) -> inequality.Slack:
+        values = np.array(run.slacks, dtype=float)
+        return 10 * np.arange(1, len(values) + 1), values
+
+    return inequality.judge_inequality(
+        "huang2024-eq-4",
+        named,  # type: ignore[arg-type]
+        slack,
+        "It holds",
+        tolerance=tolerance,
+        parameters={"seed": 3},
+        by_hand=("a step",),
+        vacuous="t = 5",
+    )
+
+
+def test_an_inequality_that_holds_says_where_it_is_tightest():
+    check = held([3.0, 2.0], [], [4.0, 1.5, 1.5, 9.0])
+    assert check.verdict is Verdict.CONSISTENT
+    assert (check.tried, check.unit) == (3, "runs")
+    assert check.evidence == "It holds on all 3 runs at all 6 recorded steps."
+    assert check.slack == "1.5 (run 2, step 20)"
+    assert check.numbers == {"worst": "1.5", "runs": "3", "points": "6", "tolerance": "0.5"}
+    assert (check.by_hand, check.vacuous) == (("a step",), "t = 5")
+    assert check.parameters == {"seed": 3}
+    assert held([1.0]).evidence == "It holds on the run at all 1 recorded steps."
+    assert held([1.0], [1.0]).slack == "1 (run 0, step 10)"  # the first of equals
+
+
+def test_an_inequality_fails_only_below_its_tolerance():
+    assert held([-0.5]).verdict is Verdict.CONSISTENT
+    check = held([2.0, -0.51], [-0.2])
+    assert check.verdict is Verdict.REFUTED
+    assert check.tried == 2
+    assert check.witness == "run 0, step 20: slack -0.51"
+    assert check.evidence == "The inequality fails on 2 runs, 3 recorded steps."
+    assert check.numbers == {"worst": "-0.51", "runs": "2", "points": "3", "tolerance": "0.5"}
+    assert check.parameters == {"seed": 3}
+
+
+def test_an_inequality_that_nothing_reaches_is_open_with_the_reason():
+    check = held([])
+    assert (check.verdict, check.tried) == (Verdict.OPEN, 0)
+    assert check.evidence == (
+        "Not decided: the run does not reach a step at which the statement says anything."
+    )
+    assert "none of the 2 runs reaches a step" in held([], []).evidence
+    assert "none of the 0 runs reaches a step" in held().evidence
+    assert held([]).parameters == {"seed": 3}
+
+
+# tian2023: lists of cases
+
+
+def judged(*slacks: float, proved: bool = False) -> Check:
+    """The check of cases with these slacks."""
+    return judge.judge(
+        "tian2023-lem-1",
+        [judge.Case(f"case {number}", slack) for number, slack in enumerate(slacks)],
+        unit="cases",
+        claim="It holds",
+        tolerance=0.25,
+        witness="So it fails.",
+        numbers={"more": "7"},
+        parameters={"seed": 3},
+        by_hand=("a step",),
+        vacuous="t = 5",
+        proved=proved,
+    )
+
+
+def test_cases_that_hold_show_the_worst_one():
+    check = judged(2.0, 1.0, 1.0, 3.0)
+    assert check.verdict is Verdict.CONSISTENT
+    assert (check.tried, check.unit) == (4, "cases")
+    assert check.slack == "1 (case 1)"
+    assert check.evidence == "It holds: no violation in 4 cases."
+    assert check.numbers == {"more": "7", "worst": "1", "cases": "4", "tolerance": "0.25"}
+    assert (check.by_hand, check.vacuous) == (("a step",), "t = 5")
+    assert check.parameters == {"seed": 3}
+    assert judged(2.0, proved=True).verdict is Verdict.PROVED
+
+
+def test_an_error_of_zero_is_a_slack_of_zero_without_a_sign():
+    check = judged(-0.0, 1.0)
+    assert (check.slack, check.numbers["worst"]) == ("0 (case 0)", "0")
+    check = held([-0.0, 1.0])
+    assert (check.slack, check.numbers["worst"]) == ("0 (run 0, step 10)", "0")
+
+
+def test_the_first_case_below_the_tolerance_is_the_witness():
+    assert judged(-0.25).verdict is Verdict.CONSISTENT
+    check = judged(1.0, -0.3, -9.0, proved=True)
+    assert (check.verdict, check.tried) == (Verdict.REFUTED, 3)
+    assert check.witness == "case 1: slack -0.3. So it fails."
+    assert check.slack == "-9 (case 2)"
+    assert check.evidence == "It holds: this fails."
+    assert check.numbers["worst"] == "-9"
+    assert check.parameters == {"seed": 3}
+
+
+def test_a_slack_that_is_no_number_counts_as_a_failure():
+    check = judged(1.0, math.nan, 2.0)
+    assert (check.verdict, check.tried) == (Verdict.REFUTED, 3)
+    assert check.witness.startswith("case 1: slack nan")
+    assert check.slack == "nan (case 1)"
+
+
+def test_no_case_leaves_the_claim_open():
+    check = judged()
+    assert (check.verdict, check.tried, check.numbers) == (Verdict.OPEN, 0, {})
+    assert check.parameters == {"seed": 3}
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "error"),
+    [(3.0, 4.0, 0.25), (4.0, 3.0, 0.25), (-4.0, 4.0, 2.0), (0.0, 0.0, 0.0), (0.0, -2.0, 1.0)],
+)
+def test_relative_error_by_hand(found: float, expected: float, error: float):
+    assert judge.relative_error(found, expected) == error
+
+
+# huang2024: which of several orders is shown
+
+FIVE = {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q")}  # Hall fails at {b}: 2 * 1 < 3 * 1
+SIX = FIVE | {("a", "e")}
+WIDER = {("a", "c"), ("a", "d"), ("b", "d"), ("a", "q"), ("b", "q"), ("a", "e"), ("b", "e")}
+
+
+def test_the_smallest_of_several_failing_orders_is_the_witness():
+    five, six = (PartialOrder.of("q", pairs) for pairs in (FIVE, SIX))
+    right = PartialOrder.of("q", {("a", "q")})
+    for orders in ([six, right, five], [five, six, right]):
+        check = max_margin.check_huang2024_prop_2(orders)
+        assert check.witness.startswith("query q: a > c, d, q; b > q: squared norm 6/5")
+        assert check.numbers == {
+            "failed": "2",
+            "tried": "3",
+            "fewest": "2",
+            "printed": "6/5",
+            "true": "7/6",
+        }
+        assert max_margin.check_huang2024_eq_16(orders).witness.startswith("query q: a > c, d, q;")
+
+
+def test_an_order_has_data_only_if_its_query_lies_below_every_optimal_token():
+    assert max_margin.has_data(PartialOrder.of("q", {("a", "q"), ("b", "q")}))
+    assert not max_margin.has_data(PartialOrder.of("q", {("a", "q"), ("b", "c")}))
+    assert max_margin.has_data(PartialOrder.of("q", {("q", "a"), ("q", "b")}))
+    assert not max_margin.has_data(PartialOrder.of("q", {("q", "a"), ("b", "a")}))

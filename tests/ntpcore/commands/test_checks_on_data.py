@@ -1,0 +1,82 @@
+"""Claims judged on a reader's own data: which, with what reason, and how to repeat it."""
+
+from __future__ import annotations
+
+import pytest
+
+from ntpcore.commands import judge as on_data
+from ntpcore.data.dataset import InputError, from_sentences
+from ntpcore.data.order import analyse
+from ntpcore.verdicts.claims import Check, Verdict
+
+EXAMPLE_1 = ["S V O P", "V O P", "O P P", "P S V"]
+TRAINED = [
+    *("huang2024-lem-5", "huang2024-lem-6", "huang2024-lem-7", "huang2024-lem-7-corrected"),
+    *("huang2024-thm-1", "huang2024-thm-1-corrected", "huang2024-thm-2"),
+    *("huang2024-thm-2-corrected", "huang2024-eq-4", "huang2024-eq-13", "huang2024-thm-3"),
+]
+
+
+def judge(sentences: list[str], training: on_data.Training | None = None) -> dict[str, Check]:
+    """All claims on the data, by label."""
+    found = on_data.judge(analyse(from_sentences(sentences)), on_data.labels(None), "x", training)
+    return {check.label: check for check in found}
+
+
+def test_the_claims_that_data_decide() -> None:
+    orders = ["huang2024-prop-2", "huang2024-prop-4", "huang2024-eq-16"]
+    assert list(on_data.labels(None)) == orders + TRAINED
+    assert on_data.labels("huang2024-eq-16") == ("huang2024-eq-16",)
+    assert on_data.labels("huang2024-thm-3") == ("huang2024-thm-3",)
+    assert set(TRAINED[:-1]) == on_data.FREQUENT
+
+
+def test_a_claim_that_data_do_not_decide_is_refused_with_the_way_out() -> None:
+    with pytest.raises(InputError, match="prop-99: no such claim; data decide huang2024-prop-2"):
+        on_data.labels("huang2024-prop-99")
+    with pytest.raises(InputError, match="see the page huang2024_s4_realizable of the book"):
+        on_data.labels("huang2024-ex-1")
+
+
+def test_without_steps_only_orders_are_judged() -> None:
+    found = judge(EXAMPLE_1)
+    assert [found[label].verdict for label in on_data.JUDGES] == [Verdict.CONSISTENT] * 3
+    assert found["huang2024-prop-2"].repeat == "ntpcore check x --claim huang2024-prop-2"
+    for label in TRAINED:
+        assert found[label].verdict is Verdict.OPEN
+        assert found[label].evidence == "Not run; add --steps 900."
+        assert found[label].repeat == f"ntpcore check x --steps 900 --claim {label}"
+
+
+def test_with_steps_a_run_is_judged() -> None:
+    found = judge(EXAMPLE_1, (60, None, 0.4))
+    for label in ("huang2024-thm-3", "huang2024-eq-13"):
+        assert found[label].verdict is Verdict.CONSISTENT, label
+    for label in ("huang2024-lem-5", "huang2024-lem-6"):
+        assert found[label].verdict is Verdict.PROVED, label
+    assert found["huang2024-thm-3"].repeat == (
+        "ntpcore check x --steps 60 --eta 0.4 --claim huang2024-thm-3"
+    )
+    other = judge(EXAMPLE_1, (60, 0.25, None))["huang2024-lem-5"]
+    assert other.repeat == "ntpcore check x --steps 60 --eta0 0.25 --claim huang2024-lem-5"
+
+
+def test_without_assumption_3_what_presumes_it_stays_open() -> None:
+    found = judge(["0 1 1 1", "1 0"], (20, None, None))
+    reason = "Assumption 3 fails on these data, and the statement presumes it."
+    assert {found[label].evidence for label in TRAINED[:-1]} == {reason}
+    assert {found[label].unit for label in TRAINED[:-1]} == {"runs"}
+    assert found["huang2024-thm-3"].evidence != reason
+
+
+def test_without_assumption_1_everything_stays_open_with_the_reason() -> None:
+    for check in judge(["a b c", "a b d"], (20, None, None)).values():
+        assert check.verdict is Verdict.OPEN
+        assert check.evidence.startswith("Assumption 1 fails")
+
+
+def test_without_two_tokens_there_is_no_gradient() -> None:
+    found = judge(["a a", "b b"], (20, None, None))
+    assert found["huang2024-thm-3"].evidence == (
+        "No sentence has two distinct tokens, so there is no gradient to follow."
+    )

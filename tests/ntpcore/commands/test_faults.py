@@ -1,0 +1,235 @@
+"""Full disks, read-only places, kills, damaged caches: nothing is lost or half-written.
+
+The messages say what to do. The build's own faults are in test_build.py.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import numba
+import pytest
+from small_disk import with_little_room
+from test_cli import CONTRADICTION, EXAMPLE_1, EXAMPLES
+
+from ntpcore.huang2024 import storage
+
+pytest.importorskip("numba")
+ROOT = Path(__file__).resolve().parents[3]
+LONG = str(EXAMPLES / "gettysburg.txt")
+
+
+def command(*arguments: str, python: tuple[str, ...] = ()) -> list[str]:
+    """The command line of `ntpcore` with these arguments."""
+    return [sys.executable, *python, "-m", "ntpcore", *arguments]
+
+
+def start(folder: Path, words: list[str], limit: int | None = None) -> subprocess.Popen[str]:
+    """A process of its own; `limit` is how many bytes the disk takes, in whichever file."""
+    return subprocess.Popen(
+        words if limit is None else with_little_room(limit, words),
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+# Every command that writes, and the file it writes.
+WRITING = {
+    "train": (("train", EXAMPLE_1, "--steps", "20", "-o", "old", "--overwrite"), "old"),
+    "repair": (("repair", CONTRADICTION, "--greedy", "--write", "old", "--overwrite"), "old"),
+    "report": (("report", EXAMPLE_1, "--steps", "20", "-o", "old", "--overwrite"), "old"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "target"), WRITING.values(), ids=WRITING)
+@pytest.mark.parametrize("room", [0, 30])
+def test_a_full_disk_leaves_the_old_file(
+    tmp_path: Path, arguments: tuple[str, ...], target: str, room: int
+) -> None:
+    (tmp_path / target).write_text("precious")
+    out, err = (process := start(tmp_path, command(*arguments), room)).communicate(timeout=200)
+    assert (process.returncode, out) == (2, "")
+    assert err.startswith("ntpcore: ")
+    assert err.count("\n") == 1
+    assert "ake room" in err
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {target: "precious"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [row[0] for row in WRITING.values()][:2], ids=["train", "repair"]
+)
+def test_a_place_that_takes_no_file_is_a_message(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    """The kernel takes no file in /sys, even from root."""
+    place = "/sys" if os.geteuid() == 0 else str(tmp_path)
+    tmp_path.chmod(0o500)
+    words = [f"{place}/x" if word == "old" else word for word in arguments]
+    out, err = (process := start(ROOT, command(*words))).communicate(timeout=200)
+    assert (process.returncode, out, err.count("\n")) == (2, "", 1)
+    assert f"{place}/x: cannot be written (Permission denied)" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+# Ctrl-C
+
+
+def stopped_after(folder: Path, words: tuple[str, ...], name: str, count: int) -> tuple[int, str]:
+    """Send Ctrl-C once a command has loaded a module and so many more; its exit code and words."""
+    with start(folder, command(*words, python=("-X", "importtime"))) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        loaded = (line.rsplit("|", 1)[-1].strip() for line in process.stderr)
+        assert name in loaded  # reads up to there
+        for _ in range(count):
+            next(loaded)
+        process.send_signal(signal.SIGINT)
+        said = [line for line in process.stderr if not line.startswith("import time:")]
+        assert process.stdout.read() == ""
+        return process.wait(timeout=60), "".join(said)
+
+
+@pytest.mark.parametrize("count", random.Random(8).sample(range(1, 330), 5))
+def test_a_check_stopped_while_it_loads_says_so_in_one_line(tmp_path: Path, count: int) -> None:
+    """Before `ntpcore` is loaded, Python itself starts, and nothing of the program is there."""
+    assert stopped_after(tmp_path, ("check", LONG), "ntpcore", count) == (130, "ntpcore: stopped\n")
+
+
+def test_training_that_is_stopped_leaves_no_file(tmp_path: Path) -> None:
+    words = ("train", EXAMPLE_1, "--steps", str(10**12), "-o", "run")
+    assert stopped_after(tmp_path, words, "ntpcore.huang2024.storage", 0) == (
+        130,
+        "ntpcore: stopped\n",
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> None:
+    words = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command("check", EXAMPLE_1)]
+    process = start(tmp_path, words)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.startswith("Data")
+
+
+# Kills
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_a_killed_process_leaves_the_old_file_or_the_whole_new_one(
+    tmp_path: Path, name: str
+) -> None:
+    arguments, target = WRITING[name]
+    began = time.monotonic()
+    process = start(tmp_path, command(*arguments))
+    process.communicate(timeout=200)
+    assert process.returncode == 0
+    taken, whole = time.monotonic() - began, (tmp_path / target).read_bytes()
+    for share in (0.7,) if name == "report" else (0.3, 0.8, 0.95, 1.0):
+        (tmp_path / target).write_text("precious")
+        process = start(tmp_path, command(*arguments))
+        try:
+            process.communicate(timeout=share * taken)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+        assert len((tmp_path / target).read_bytes()) in (len("precious"), len(whole))
+    if name == "train":
+        (tmp_path / target).write_bytes(whole)
+        assert storage.load(str(tmp_path / target)).trajectory.state.step == 20
+
+
+# The cache of compiled loops
+
+LOOP = '''"""A loop."""
+
+from ntpcore.compiled import compiled
+
+
+@compiled
+def total(n: int) -> int:
+    """The sum of the numbers below n."""
+    found = 0
+    for i in range(n):
+        found += i
+    return found
+'''
+
+
+def load(path: Path) -> ModuleType:
+    """The module in this file, loaded anew."""
+    spec = importlib.util.spec_from_file_location("loop_of_this_test", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_loop(path: Path) -> bool:
+    """Run the loop, which must be right; whether it came from the cache."""
+    module = load(path)
+    assert module.total(5) == 10
+    return sum(module.total.stats.cache_hits.values()) == 1
+
+
+@pytest.fixture
+def loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module with one compiled function, which is cached beside it."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    path = tmp_path / "loop.py"
+    path.write_text(LOOP)
+    assert not run_loop(path)
+    assert run_loop(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_a_damaged_cache_is_compiled_anew(loop: Path, suffix: str) -> None:
+    (file,) = (loop.parent / "__pycache__").glob(f"*.{suffix}")
+    whole = file.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 1
+    for content in (b"", whole[: len(whole) // 2], bytes(flipped), b"\x80\x04N.", b"foreign"):
+        file.write_bytes(content)
+        assert not run_loop(loop)
+        assert run_loop(loop)
+
+
+def test_a_cache_without_room_is_done_without(loop: Path) -> None:
+    for path in loop.parent.rglob("*.nb*"):
+        path.unlink()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        assert not run_loop(loop)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(loop.parent.rglob("*.nb*")) == []
+    assert not run_loop(loop)
+    assert run_loop(loop)
+
+
+def test_a_cache_killed_between_index_and_data_is_not_believed(loop: Path) -> None:
+    """The index of a changed module may not name what was compiled before the change."""
+    loop.write_text(LOOP.replace("found += i", "found += 2 * i - i"))
+    os.utime(loop, (1, 1))
+    assert not run_loop(loop)
+    (data,) = (loop.parent / "__pycache__").glob("*.1.nbc")
+    data.unlink()
+    assert not run_loop(loop)
+    assert run_loop(loop)

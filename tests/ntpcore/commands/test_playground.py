@@ -1,0 +1,236 @@
+"""What the playground computes, here: as on the command line, told in words, and safe to show."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import chain, combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from playground_cases import FILES, MALFORMED, NASTY, PRESETS, Case, command, random_cases
+
+from ntpcore.commands.playground import diagram, explain
+from ntpcore.commands.playground import engine as playground
+from ntpcore.data.order import PartialOrder
+from ntpcore.exact import margin
+from tools.site import playground as files
+
+ROOT = Path(__file__).resolve().parents[3]
+FIVE = PartialOrder.of("q", {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q")})
+CYCLE = PartialOrder.of("q", {("a", "b"), ("b", "c"), ("c", "a"), ("a", "q"), ("d", "d2")})
+
+orders = st.builds(
+    lambda pairs: PartialOrder.of("q", {(f"a{x}", f"b{y}") for x, y in pairs}),
+    st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=14),
+)
+
+
+def answer(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """What the playground answers, as the browser asks it."""
+    monkeypatch.chdir(folder)
+    Path(FILES[case.form]).write_bytes(case.text.encode("utf-8"))
+    return playground.check(FILES[case.form], chars=case.form == "chars")
+
+
+@pytest.mark.parametrize("case", [*PRESETS, *NASTY, *random_cases(12)])
+def test_the_answer_is_that_of_the_command_line(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = answer(case, tmp_path, monkeypatch)
+    said = command(tmp_path, "check", case, "--json")
+    assert (found["exit"], found["json"]) == (said.code, said.out)
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_the_message_is_that_of_the_command_line(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = answer(case, tmp_path, monkeypatch)
+    said = command(tmp_path, "check", case, "--json")
+    assert said.code == 2
+    assert found == {"exit": 2, "message": said.err.removesuffix("\n")}
+
+
+def texts(value: object) -> Iterator[str]:
+    """Every text in plain data."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from chain.from_iterable(texts(one) for one in value.values())
+    elif isinstance(value, list | tuple):
+        yield from chain.from_iterable(texts(one) for one in value)
+
+
+@pytest.mark.parametrize("case", NASTY)
+def test_what_the_page_shows_is_printable_and_short(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = answer(case, tmp_path, monkeypatch)["view"]
+    assert json.loads(json.dumps(view)) is not None
+    for text in texts(view):
+        assert text.isprintable()
+        assert len(text) <= 1200
+
+
+def test_large_answers_are_cut_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"t{x}" for x in range(100)]
+    lines = [f"{a} {b}" for a, b in zip(names, names[1:] + names[:1], strict=True)]
+    lines += [" ".join([*names[:at], names[1]]) for at in range(60, 100)]
+    case = Case("text", "\n".join(lines))
+    view = answer(case, tmp_path, monkeypatch)["view"]
+    assert isinstance(view, dict)
+    assert view["moreOrders"] > 0
+    assert view["moreLines"] > 0
+    assert view["W_kq"] is None
+    assert len(json.dumps(view)) < 300_000
+
+
+def test_a_prediction_is_that_of_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for case, sentence in ((PRESETS[0], "O S P"), (PRESETS[1], "a b q")):
+        options = ("--sentence", sentence, "--steps", "300", "--json")
+        theirs = json.loads(command(tmp_path, "predict", case, *options).out)
+        mine = playground.ask(FILES[case.form], sentence, steps=300)["view"]
+        assert isinstance(mine, dict)
+        found = {token: pytest.approx(value, rel=1e-9) for token, value in mine["next"]}
+        assert theirs["probabilities"] == found
+        assert mine["attention"] == pytest.approx(theirs["attention"], rel=1e-9)
+
+
+def test_a_model_that_was_trained_before_is_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sentences.txt").write_text(PRESETS[0].text, encoding="utf-8")
+    models: list[object] = []
+    first = playground.ask("sentences.txt", "O P", steps=3, trained=models.append)
+    again = playground.ask("missing.txt", "O P", steps=3, known=models[0])  # type: ignore[arg-type]
+    assert first == again
+    assert playground.ask("sentences.txt", "O X")["exit"] == 2
+    assert "is empty" in str(playground.ask("sentences.txt", " ")["message"])
+
+
+def test_five_tokens_in_words() -> None:
+    found = explain.compare(FIVE, margin.solve(FIVE))
+    assert found.hall == explain.Hall(("b",), ("q",), Fraction(3, 5), Fraction(2, 5))
+    words = " ".join(explain.in_words(FIVE, found))
+    for part in ("squared norm is 6/5", "norm is only 7/6", "S = {b}", "N(S) = {q}",
+                 "2·1 = 2, which is less than m |S| = 3·1 = 3", "hand down 3/5"):  # fmt: skip
+        assert part in words
+
+
+@given(orders)
+@settings(max_examples=60, deadline=None)
+def test_the_reason_is_right_whenever_the_closed_form_is_wrong(order: PartialOrder) -> None:
+    found = explain.compare(order, margin.solve(order))
+    k, m = len(order.optimal), len(order.nonoptimal)
+    subsets = chain.from_iterable(combinations(order.optimal, size) for size in range(1, k + 1))
+    broken = [s for s in subsets if k * len({b for a in s for b in order.below[a]}) < m * len(s)]
+    assert (found.hall is not None) == bool(broken)
+    words = explain.in_words(order, found)
+    assert len(words) == (4 if broken else 2)
+    if found.hall is not None:
+        assert found.hall.tokens in broken
+        assert found.hall.below == tuple(
+            sorted({b for a in found.hall.tokens for b in order.below[a]})
+        )
+        assert found.hall.push == sum(found.closed[a] for a in found.hall.tokens)
+        assert found.hall.take == -sum(found.closed[b] for b in found.hall.below)
+        assert found.hall.push > found.hall.take
+
+
+@given(orders)
+@settings(max_examples=30, deadline=None)
+def test_a_drawing_has_every_token_and_pair_and_upper_tokens_above(order: PartialOrder) -> None:
+    drawing = diagram.draw(order)
+    assert drawing is not None
+    assert {node.label for node in drawing.nodes} == order.compared
+    assert len(drawing.lines) == len(order.pairs)
+    assert all(line.points[0][1] < line.points[-1][1] for line in drawing.lines)
+    assert all(0 < node.x < drawing.width and 0 < node.y < drawing.height for node in drawing.nodes)
+    for token in order.compared:
+        assert token in drawing.words
+
+
+def test_a_circle_has_one_line_that_runs_back() -> None:
+    drawing = diagram.draw(CYCLE)
+    assert drawing is not None
+    assert sum(line.back for line in drawing.lines) == 1
+    assert {n.label: n.role for n in drawing.nodes} == {
+        "a": "confused", "b": "confused", "c": "confused",
+        "q": "nonoptimal", "d": "optimal", "d2": "nonoptimal",
+    }  # fmt: skip
+
+
+def test_an_order_too_large_for_a_drawing_has_words_only() -> None:
+    order = PartialOrder.of("q", {("a", f"b{x}") for x in range(60)})
+    assert diagram.draw(order) is None
+    assert "49 more" in diagram.in_words(order)
+
+
+def test_wide_letters_count_twice() -> None:
+    assert diagram.cells("a猫") == 3
+
+
+# What the browser loads
+
+ALONE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from ntpcore import playground
+found = playground.check(sys.argv[2])
+assert found["view"]["wrong"] == 1, found
+assert playground.ask(sys.argv[2], "a q", steps=2)["exit"] == 0
+assert not {"numpy", "numba", "scipy"} & set(sys.modules)
+"""
+
+
+def alone(bundle: Path) -> subprocess.CompletedProcess[str]:
+    """Answer with nothing but the bundle and the standard library."""
+    five = ROOT / "examples" / "five_tokens.jsonl"
+    command = [sys.executable, "-I", "-S", "-c", ALONE, str(bundle), str(five)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_bundle_is_the_same_each_time_and_enough(tmp_path: Path) -> None:
+    (tmp_path / "all.zip").write_bytes(files.bundle())
+    assert files.bundle() == (tmp_path / "all.zip").read_bytes()
+    done = alone(tmp_path / "all.zip")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_bundle_without_one_module_is_noticed(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "part.zip", "w") as archive:
+        for name, content in files.bundled_files().items():
+            if name != "ntpcore/verdicts/layout.py":
+                archive.writestr(name, content)
+    assert "ntpcore.verdicts.layout" in alone(tmp_path / "part.zip").stderr
+
+
+def test_bundled_files_of_networkx_are_those_installed() -> None:
+    import networkx
+
+    site = Path(networkx.__file__).parent.parent
+    replaced = {"networkx/__init__.py", *(f"networkx/{name}/__init__.py" for name in files.EMPTIED)}
+    found = files.bundled_files()
+    assert "networkx/LICENSE.txt" in found
+    for name, content in found.items():
+        if name.startswith("networkx/") and name not in replaced and name.endswith(".py"):
+            assert content == (site / name).read_bytes()
+
+
+def test_without_pyodide_the_build_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PYODIDE", tmp_path / "nowhere")
+    with pytest.raises(files.MissingError, match="run make setup"):
+        files.write_engine(str(tmp_path / "engine"))

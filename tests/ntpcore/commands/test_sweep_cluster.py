@@ -1,0 +1,135 @@
+"""Sweeps on a real Dask scheduler with two worker processes; one is killed, then the scheduler."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ntpcore.commands.sweep import cluster, journal, output, plan, run
+from ntpcore.commands.sweep.code import code_hash
+from ntpcore.commands.sweep.columns import Row
+from ntpcore.data.dataset import InputError
+
+ROOT = Path(__file__).resolve().parents[3]
+GRID = """
+[[grid]]
+generator = ["prefix-closed", "open", "brackets"]
+sentences = 12
+repair = "none"
+seed = { from = 0, to = 7 }
+steps = 2000
+"""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A scheduler and its workers, each a process of its own."""
+
+    address: str
+    scheduler: subprocess.Popen[bytes]
+    workers: tuple[subprocess.Popen[bytes], ...]
+
+
+def start(module: str, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.{module}", *arguments, "--no-dashboard"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("dask")
+    file = folder / "scheduler.json"
+    scheduler = start(
+        "dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)
+    )
+    processes = [scheduler]
+    try:
+        while not file.exists() or not file.read_text("utf-8").endswith("}"):
+            assert scheduler.poll() is None, "the scheduler did not start"
+            time.sleep(0.1)
+        address = json.loads(file.read_text("utf-8"))["address"]
+        for number in range(2):
+            own = ("--local-directory", str(folder / str(number)), "--name", str(number))
+            processes.append(start("dask_worker", address, "--no-nanny", "--nthreads", "1", *own))
+        yield Cluster(address, scheduler, tuple(processes[1:]))
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def send(process: subprocess.Popen[bytes], sign: signal.Signals) -> None:
+    """Stop or kill a process, and wait until it is dead if it was killed."""
+    process.send_signal(sign)
+    if sign is signal.SIGKILL:
+        process.wait()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_sweep_survives_a_worker_and_keeps_its_runs_when_the_scheduler_dies(
+    two: Cluster, tmp_path: Path
+):
+    from distributed import Client
+
+    sweep, path = plan.parse(GRID), str(tmp_path / "r.parquet")
+    wanted = output.content(run.rows(sweep), ".parquet")
+    with Client(two.address, timeout=60, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=120)
+
+    # One of two workers stands still from the first row on, so that it holds runs, and is killed
+    # half-way: every row arrives, none twice, and all are equal to those of this process.
+    came: list[int] = []
+
+    def lose_worker(done: int, total: int) -> None:
+        came.append(done)
+        if done in (1, total // 2):
+            send(two.workers[0], signal.SIGSTOP if done == 1 else signal.SIGKILL)
+
+    run.to_file(sweep, path, partial(cluster.on_dask, address=two.address), progress=lose_worker)
+    assert came == list(range(25))
+    assert two.workers[0].poll() == -signal.SIGKILL
+    assert Path(path).read_bytes() == wanted
+
+    # The scheduler is killed while one run goes on that would take an hour: the others are kept.
+    long = plan.parse(f"{GRID}\n[[grid]]\nsteps = 1_000_000_000\n")
+
+    def lose_scheduler(done: int, total: int) -> None:
+        if done == total - 1:
+            send(two.scheduler, signal.SIGKILL)
+
+    lost = partial(cluster.on_dask, address=two.address, patience=3)
+    with pytest.raises(InputError, match="what is finished is kept"):
+        run.to_file(long, path, lost, overwrite=True, progress=lose_scheduler)
+    assert Path(path).read_bytes() == wanted
+    head = journal.Head(long.mark, code_hash(), 25)
+    with journal.opened(journal.path_for(path), head) as kept:
+        rows = [kept.rows[number] | {"sweep": sweep.mark} for number in range(24)]
+    assert output.content(rows, ".parquet") == wanted
+
+
+@pytest.mark.parametrize("address", ["", "127.0.0.1", "tcp://", "foo://x:1", "tcp://x:1 y", "-x:1"])
+def test_what_is_no_address_is_told_at_once(address: str):
+    with pytest.raises(InputError, match=r"no address; give what|no Dask scheduler"):
+        cluster.connect(address, 0.1)
+
+
+def test_rows_of_other_code_are_refused():
+    row: Row = {"code": "another"}
+    with pytest.raises(InputError, match="a worker has other code than this process"):
+        cluster._check_code(row["code"], "a worker")
+    cluster._check_code(code_hash(), "a worker")

@@ -1,0 +1,224 @@
+"""The late flow agrees with exact steps, with the flow as it stands, and with 60 digits at 1e15."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from ntpbook.huang2024.s5_stage2.late_phase import PATH, predicted_growth
+from ntpbook.huang2024.s6_max_margin.max_margin import realize
+from ntpcore.data import dataset, generate
+from ntpcore.huang2024 import asymptotics, horizon, problem, stage1, training
+
+HAND_OVER = 100_000
+
+
+def setting_of(name: str):
+    """Problem, step size and gap."""
+    if name == "path":
+        return problem.from_dataset(realize(PATH)), 0.05, 8.0
+    if name == "Example 1":
+        data = dataset.read("examples/example1.txt")
+        return problem.from_dataset(data), 0.025, stage1.gap(4, 900, 0.1)
+    setting = generate.experiment(int(name), prefix_closed=False)
+    return problem.from_dataset(setting.data), setting.eta, stage1.gap(20, 900, setting.eta0)
+
+
+def late_state(one, eta, gap, step=HAND_OVER) -> np.ndarray:
+    return training.run(one, step, eta, gap, record=[]).state.weights
+
+
+@pytest.mark.parametrize("name", ["Example 1", "0", "1", "2"])
+def test_the_flow_is_within_1e_5_of_a_million_exact_steps(name):
+    one, eta, gap = setting_of(name)
+    run = training.run(one, 1_000_000, eta, gap, record=[1_000_000])
+    exact = run.state.weights - 1e6 * eta * one.W_kq_star / one.norm
+    flow = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, np.array([1e6]))
+    assert np.linalg.norm(flow.offset[0] - exact) < 1e-5 * np.linalg.norm(exact)
+    assert flow.one_minus_cos[0] == pytest.approx(run.rows.one_minus_cos[0], rel=3e-5)
+    assert flow.norm[0] == pytest.approx(run.rows.norm[0], rel=1e-9)
+    assert flow.log_excess[0] == pytest.approx(run.rows.log_excess[0], rel=1e-7)
+
+
+def test_the_flow_as_it_stands_gives_the_same():
+    """A stiff solver on dv / d log s = s (P / |P| - u), which has digits enough up to 1e7."""
+    one, eta, gap = setting_of("path")
+    start = late_state(one, eta, gap)
+    flow = horizon.flow(one, gap)
+
+    def velocity(log_s, v):
+        s = math.exp(log_s)
+        logs = flow.logs(v, s)
+        p = np.exp(logs - logs.max())
+        P = np.bincount(flow.upper, p, len(v)) - np.bincount(flow.lower, p, len(v))
+        return s * (P / np.linalg.norm(P) - flow.unit)
+
+    spans = math.log(HAND_OVER * eta), math.log(1e7 * eta)
+    v = start - HAND_OVER * eta * flow.unit
+    stiff = solve_ivp(velocity, spans, v, method="Radau", rtol=1e-7, atol=1e-7).y[:, -1]
+    ours = horizon.extend(one, start, HAND_OVER, eta, gap, np.array([1e7])).offset[0]
+    # what the flow leaves out, terms of order 1 / s^2, is largest where it takes over
+    assert np.linalg.norm(ours - stiff) < 2e-5 * np.linalg.norm(stiff)
+
+
+@pytest.mark.parametrize("s", [1e4, 1e13])
+def test_the_velocity_has_its_digits_where_the_difference_has_none(s):
+    """Against s (P / |P| - u) with 60 digits, the inner part settled to as many."""
+    one, eta, gap = setting_of("path")
+    flow = horizon.flow(one, gap)
+    far = horizon.extend(
+        one, late_state(one, eta, gap), HAND_OVER, eta, gap, np.array([max(s / eta, 1e5)])
+    )
+    state = horizon._state(flow, far.offset[0])
+    ours = horizon._velocity(flow, math.log(s), state, flow.inner.T @ far.offset[0])[0]
+    s = math.exp(math.log(s))
+    with mp.workdps(60):
+        exact = _state_velocity_in_digits(one, flow, state, far.offset[0], mp.mpf(s))
+    assert np.abs(ours).max() > 1e-6
+    # the flow leaves out terms of order 1 / s
+    assert ours == pytest.approx(exact, rel=1e-9 + 30 / s, abs=1e-14 + 1 / s**2)
+
+
+def _state_velocity_in_digits(one, flow, state, v, s):
+    """Velocity of component means and of the part along u, with mpmath."""
+    entries, inner = len(v), flow.inner.shape[1]
+    star = _exact_star(one)
+    length = mp.sqrt(mp.fsum(w * w for w in star))
+    u = [w / length for w in star]
+    pairs = list(zip(flow.upper.tolist(), flow.lower.tolist(), strict=True))
+    slack = [star[a] - star[b] - 1 for a, b in pairs]
+    basis = _basis_in_digits(flow, u)
+    fixed = [
+        mp.mpf(state[c]) + mp.mpf(state[-1]) * x for c, x in zip(flow.component, u, strict=True)
+    ]
+    y = [mp.fsum(basis[k][x] * v[x] for x in range(entries)) for k in range(inner)]
+    for _ in range(60):
+        full = [f + mp.fsum(y[k] * basis[k][x] for k in range(inner)) for x, f in enumerate(fixed)]
+        logs = [
+            mp.mpf(c) - (full[a] - full[b]) - s * d / length
+            for c, (a, b), d in zip(flow.log_c.tolist(), pairs, slack, strict=True)
+        ]
+        top = max(logs)
+        p = [mp.exp(x - top) for x in logs]
+        P = [mp.mpf(0)] * entries
+        for (a, b), value in zip(pairs, p, strict=True):
+            P[a] += value
+            P[b] -= value
+        if not inner:
+            break
+        rows = [[basis[k][a] - basis[k][b] for k in range(inner)] for a, b in pairs]
+        slope = mp.matrix(
+            [mp.fsum(r[k] * q for r, q in zip(rows, p, strict=True)) for k in range(inner)]
+        )
+        curve = mp.matrix(
+            [
+                [
+                    mp.fsum(r[i] * r[j] * q for r, q in zip(rows, p, strict=True))
+                    for j in range(inner)
+                ]
+                for i in range(inner)
+            ]
+        )
+        move = mp.lu_solve(curve, slope)
+        y = [a + b for a, b in zip(y, move, strict=True)]
+        if max(abs(x) for x in move) < mp.mpf(10) ** -50:
+            break
+    norm = mp.sqrt(mp.fsum(x * x for x in P))
+    rate = [s * (x / norm - w) for x, w in zip(P, u, strict=True)]
+    count = int(flow.component.max()) + 1
+    means = [
+        mp.fsum(rate[x] for x in np.flatnonzero(flow.component == c))
+        / int((flow.component == c).sum())
+        for c in range(count)
+    ]
+    along = mp.fsum(a * b for a, b in zip(rate, u, strict=True))
+    return [float(x) for x in [*means, along]]
+
+
+def _exact_star(one):
+    """W_kq_star with all digits."""
+    names = one.vocabulary
+    scores = [
+        one.solutions[names[q]].scores[names[x]]
+        for q, x in zip(one.entry_query.tolist(), one.entry_token.tolist(), strict=True)
+    ]
+    return [mp.mpf(w.numerator) / w.denominator for w in scores]
+
+
+def _basis_in_digits(flow, u):
+    """The inner basis, made orthogonal to u and to the components once more."""
+    sets = [np.flatnonzero(flow.component == c) for c in range(int(flow.component.max()) + 1)]
+    basis = []
+    for column in flow.inner.T.tolist():
+        vector = [mp.mpf(x) for x in column]
+        for members in sets:
+            mean = mp.fsum(vector[x] for x in members) / len(members)
+            for x in members:
+                vector[x] -= mean
+        for other in [u, *basis]:
+            length = mp.fsum(a * a for a in other)
+            part = mp.fsum(a * b for a, b in zip(vector, other, strict=True)) / length
+            vector = [a - part * b for a, b in zip(vector, other, strict=True)]
+        basis.append(vector)
+    return basis
+
+
+@pytest.mark.parametrize("name", ["Example 1", "0", "1", "2"])
+def test_five_digits_at_1e15_do_not_depend_on_tolerance_or_hand_over(name, monkeypatch):
+    one, eta, gap = setting_of(name)
+    far = np.array([1e9, 1e12, 1e15])
+    ours = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, far)
+    monkeypatch.setattr(horizon, "TOLERANCE", 1e-7)
+    coarse = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, far)
+    assert coarse.one_minus_cos == pytest.approx(ours.one_minus_cos, rel=1e-6)
+    later = late_state(one, eta, gap, 4 * HAND_OVER)
+    other = horizon.extend(one, later, 4 * HAND_OVER, eta, gap, far)
+    assert other.one_minus_cos == pytest.approx(ours.one_minus_cos, rel=1e-5)
+    assert other.log_excess == pytest.approx(ours.log_excess, rel=1e-10)
+
+
+def test_on_example_1_the_constant_is_that_of_the_limiting_problem():
+    one, eta, gap = setting_of("Example 1")
+    flow = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, np.array([1e15]))
+    c = asymptotics.asymptotic_constant(one)
+    assert flow.one_minus_cos[0] * (1e15 * eta) ** 2 == pytest.approx(c, rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["path", "0", "1"])
+def test_the_offset_grows_by_the_predicted_amount_for_each_decade(name):
+    one, eta, gap = setting_of(name)
+    far = np.array([1e14, 1e15])
+    flow = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, far)
+    growth = np.linalg.norm(flow.offset[1] - flow.offset[0]) / math.log(10)
+    assert growth == pytest.approx(predicted_growth(one), rel=1e-3)
+
+
+def test_components_joined_by_all_tight_pairs_are_noticed(monkeypatch):
+    """On the path one tight pair carries no force; taking it for a bond stops the offset."""
+    one, eta, gap = setting_of("path")
+    start, far = late_state(one, eta, gap), np.array([1e6])
+    right = horizon.extend(one, start, HAND_OVER, eta, gap, far).offset[0]
+    run = training.run(one, 1_000_000, eta, gap, record=[])
+    exact = run.state.weights - 1e6 * eta * one.W_kq_star / one.norm
+    assert np.abs(right - exact).max() < 1e-4
+    query = one.entry_query - one.entry_query.min()
+    number = np.unique(query, return_inverse=True)[1]
+    monkeypatch.setattr(horizon, "_components", lambda _: number)
+    wrong = horizon.extend(one, start, HAND_OVER, eta, gap, far).offset[0]
+    assert np.abs(wrong - exact).max() > 0.1
+
+
+def test_what_the_flow_cannot_do_is_refused():
+    one, eta, gap = setting_of("Example 1")
+    early = late_state(one, eta, gap, 100)
+    with pytest.raises(ValueError, match="take more steps first"):
+        horizon.extend(one, early, 100, eta, gap, np.array([1e6]))
+    late = late_state(one, eta, gap)
+    with pytest.raises(ValueError, match="steps must increase"):
+        horizon.extend(one, late, HAND_OVER, eta, gap, np.array([1e4]))
+    with pytest.raises(ValueError, match="needs less than"):
+        horizon.extend(one, late, HAND_OVER, 3 * one.norm, gap, np.array([1e6]))

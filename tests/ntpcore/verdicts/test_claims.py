@@ -1,0 +1,220 @@
+"""Claims, and the rules that keep verdicts honest."""
+
+from __future__ import annotations
+
+import json
+import re
+from graphlib import TopologicalSorter
+
+import pytest
+
+from ntpbook import catalogue
+from ntpbook.catalogue import CATALOGUE
+from ntpcore.verdicts.claims import (
+    MARKS,
+    MIME,
+    Check,
+    Claim,
+    Control,
+    Reading,
+    Verdict,
+    find_claim,
+    render_html,
+    render_text,
+)
+
+LABEL = "huang2024-prop-2"
+
+
+def check(verdict: Verdict = Verdict.CONSISTENT, **changes: object) -> Check:
+    fields = {"tried": 3, "unit": "partial orders", "evidence": "Three orders agree."} | changes
+    return Check(LABEL, verdict, **fields)
+
+
+def test_verdicts_have_the_words_and_marks_that_other_programs_read():
+    assert {verdict.value: MARKS[verdict] for verdict in Verdict} == {
+        "proved": "✔",
+        "consistent": "≈",
+        "refuted": "✘",
+        "open": "○",
+    }
+    assert MIME == "application/vnd.ntpcore.check+json"
+
+
+def test_labels_are_unique_and_well_formed():
+    labels = [claim.label for claim in CATALOGUE]
+    assert len(set(labels)) == len(labels)
+    kinds = "def|ex|asm|alg|prop|thm|lem|cor|rem|eq|fig|app"
+    rule = re.compile(rf"((huang2024|tian2023)-({kinds})-[a-z0-9-]+|ours-[a-z0-9-]+)")
+    assert [label for label in labels if not rule.fullmatch(label)] == []
+
+
+def test_claims_use_claims_of_the_catalogue_and_never_each_other_in_a_circle():
+    graph = {claim.label: claim.uses for claim in CATALOGUE}
+    assert {used for uses in graph.values() for used in uses} <= set(graph)
+    assert set(TopologicalSorter(graph).static_order()) == set(graph)
+    assert {label for claim in CATALOGUE for label in claim.about} <= set(graph)
+
+
+def test_a_claim_knows_what_kind_of_statement_it_is():
+    words = {
+        "def": "definition", "ex": "example", "asm": "assumption", "alg": "algorithm",
+        "prop": "proposition", "thm": "theorem", "lem": "lemma", "cor": "corollary",
+        "rem": "remark", "eq": "equation", "fig": "figure", "app": "text",
+    }  # fmt: skip
+    for kind, word in words.items():
+        assert Claim(f"huang2024-{kind}-1", "x", "x", "x").kind == word
+    assert Claim("ours-x", "Theorem (ours), two", "x", "x").kind == "theorem"
+    assert Claim("ours-x", "Property, on the loss", "x", "x").kind == "property"
+
+
+def test_a_claim_knows_its_paper_and_its_function():
+    assert find_claim(LABEL).paper == "huang2024"
+    assert find_claim(LABEL).function == "check_huang2024_prop_2"
+    assert find_claim("ours-block-form").paper == "ours"
+
+
+def test_a_claim_depends_on_no_data_and_has_no_page_unless_told():
+    claim = Claim("ours-planned", "Theorem (ours)", "not treated yet", "this book")
+    assert (claim.page, claim.uses, claim.on_data) == (None, (), False)
+
+
+def test_an_unknown_label_is_refused():
+    with pytest.raises(ValueError, match="no claim 'huang2024-prop-99'"):
+        find_claim("huang2024-prop-99")
+    with pytest.raises(ValueError, match="no claim 'nonsense'"):
+        Check("nonsense", Verdict.OPEN, 0, "things", "Not tried.")
+
+
+def test_a_refutation_must_show_a_witness():
+    with pytest.raises(ValueError, match="must show a witness"):
+        check(Verdict.REFUTED)
+    assert check(Verdict.REFUTED, witness="five tokens").witness == "five tokens"
+
+
+@pytest.mark.parametrize("verdict", [Verdict.PROVED, Verdict.CONSISTENT, Verdict.REFUTED])
+def test_a_verdict_needs_an_instance(verdict: Verdict):
+    with pytest.raises(ValueError, match="needs at least one instance"):
+        check(verdict, tried=0, witness="w")
+
+
+def test_an_open_verdict_needs_a_reason_and_no_instance():
+    assert check(Verdict.OPEN, tried=0).verdict is Verdict.OPEN
+    with pytest.raises(ValueError, match="an open one its reason"):
+        check(Verdict.OPEN, tried=0, evidence="")
+
+
+def test_a_damaged_statement_is_refuted_only_if_every_reading_is():
+    bad, good = Reading("as N", Verdict.REFUTED), Reading("as 1/pi", Verdict.CONSISTENT)
+    assert check(Verdict.REFUTED, witness="w", readings=(bad,)).readings == (bad,)
+    with pytest.raises(ValueError, match="only when every plausible reading"):
+        check(Verdict.REFUTED, witness="w", readings=(bad, good))
+
+
+def test_a_blind_control_is_refused():
+    blind = Control("a planted error", Verdict.REFUTED, Verdict.CONSISTENT)
+    noticed = Control("a planted error", Verdict.REFUTED, Verdict.REFUTED)
+    assert not blind.noticed
+    assert check().with_control(noticed).control is noticed
+    with pytest.raises(ValueError, match="the negative control was not noticed: a planted error"):
+        check().with_control(blind)
+
+
+def test_a_check_says_how_to_repeat_it(monkeypatch: pytest.MonkeyPatch):
+    repeat = check(parameters={"seed": 7, "max_optimal": 3}).repeat
+    assert repeat == "make page PAGE=huang2024_s6_max_margin SEED=7 MAX_OPTIMAL=3"
+    assert check(repeat="ntpcore check x").repeat == "ntpcore check x"
+    planned = Claim("ours-planned", "Theorem (ours)", "not treated yet", "this book")
+    monkeypatch.setattr(catalogue, "CATALOGUE", (planned,))
+    assert Check("ours-planned", Verdict.OPEN, 0, "runs", "Planned.").repeat == ""
+
+
+def test_a_check_shows_itself_as_text_html_and_data():
+    nasty = "<script>alert('&')</script>"
+    shown = check(
+        Verdict.REFUTED,
+        witness=nasty,
+        evidence=f"Evidence {nasty}",
+        slack=nasty,
+        by_hand=(nasty,),
+        readings=(Reading(nasty, Verdict.REFUTED),),
+        control=Control(nasty, Verdict.CONSISTENT, Verdict.CONSISTENT),
+        vacuous=nasty,
+        repeat=nasty,
+    )._repr_mimebundle_()
+    assert set(shown) == {"text/plain", "text/html", MIME}
+    html = str(shown["text/html"])
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;") == 8
+    data = json.loads(json.dumps(shown[MIME]))
+    assert data["witness"] == nasty
+    assert data["control"] == {
+        "planted": nasty,
+        "expected": "consistent",
+        "obtained": "consistent",
+    }
+    assert data["readings"] == [{"text": nasty, "verdict": "refuted"}]
+
+
+def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
+    claim = find_claim(LABEL)
+    everything = check(
+        Verdict.REFUTED,
+        witness="W",
+        slack="S",
+        by_hand=("A", "B"),
+        readings=(Reading("R", Verdict.REFUTED),),
+        control=Control("Planted.", Verdict.CONSISTENT, Verdict.CONSISTENT),
+        vacuous="V",
+        repeat="make it",
+    )
+    assert render_html(everything.to_json()) == (
+        '<div class="ntp-check ntp-refuted"><p class="ntp-head">'
+        '<span class="ntp-badge ntp-refuted"><span aria-hidden="true">✘</span> refuted</span> '
+        f"<strong>{claim.number}</strong> {claim.title}</p><dl>"
+        "<dt>Evidence</dt><dd>Three orders agree.</dd><dt>Witness</dt><dd>W</dd>"
+        "<dt>Worst slack</dt><dd>S</dd><dt>Says nothing before</dt><dd>V</dd>"
+        "<dt>Done by hand</dt><dd>A; B</dd><dt>Read as (refuted)</dt><dd>R</dd>"
+        "<dt>Repeat</dt><dd><code>make it</code></dd></dl>"
+        "<details><summary>Negative control: noticed</summary><p>Planted. The check answered "
+        "<em>consistent</em>, as it must.</p></details></div>"
+    )
+
+
+def test_the_html_of_a_check_has_no_row_for_what_it_leaves_out():
+    claim = find_claim(LABEL)
+    assert render_html(check().to_json() | {"repeat": ""}) == (
+        '<div class="ntp-check ntp-consistent"><p class="ntp-head">'
+        '<span class="ntp-badge ntp-consistent"><span aria-hidden="true">≈</span> consistent</span>'
+        f" <strong>{claim.number}</strong> {claim.title}</p>"
+        "<dl><dt>Evidence</dt><dd>Three orders agree.</dd></dl></div>"
+    )
+
+
+def test_the_data_of_a_check_say_null_for_what_it_leaves_out():
+    claim = find_claim(LABEL)
+    numbers, parameters = {"worst": "2/3"}, {"seed": 7}
+    assert check(numbers=numbers, parameters=parameters).to_json() == {
+        "label": LABEL,
+        "verdict": "consistent",
+        "number": claim.number,
+        "title": claim.title,
+        "tried": 3,
+        "unit": "partial orders",
+        "evidence": "Three orders agree.",
+        "witness": None,
+        "slack": None,
+        "numbers": numbers,
+        "parameters": parameters,
+        "by_hand": [],
+        "readings": [],
+        "vacuous": None,
+        "control": None,
+        "repeat": f"make page PAGE={claim.page} SEED=7",
+    }
+
+
+def test_the_text_of_a_check_has_mark_label_verdict_and_witness():
+    found = check(Verdict.REFUTED, witness="w.")
+    assert render_text(found) == f"✘ {LABEL}: refuted. Three orders agree. Witness: w."
+    assert render_text(check()) == f"≈ {LABEL}: consistent. Three orders agree."

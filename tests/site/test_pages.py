@@ -1,0 +1,380 @@
+"""Claims, checks, pages and tests are one to one; pages and modules keep the rules of the house."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tiny_book import ROOT
+
+from ntpbook.catalogue import CATALOGUE
+from ntpcore.verdicts.claims import Claim
+from ntpcore.verdicts.imports import imported_names
+from tools.pipeline.matching import label_of_test, mismatches
+from tools.pipeline.outputs import Found, count_verdicts, read_checks
+from tools.pipeline.source import Cell, code_cells
+from tools.site.html import toc_pages
+from tools.site.inspect_site import Page, missing_controls, off_site, problems, wrong_checks
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.md"))
+MODULES = sorted((ROOT / "ntpcore").rglob("*.py"))
+CHECKED = [claim for claim in CATALOGUE if claim.page is not None]
+LONGEST_CELL = 12
+EXACT_CORE = (
+    "dataset",
+    "order",
+    "margin",
+    "claims",
+    "catalogue",
+    "catalogue_huang2024",
+    "catalogue_tian2023",
+)
+OUTER_RING = {
+    "__main__",
+    "claims_report",
+    "cli",
+    "diagram",
+    "explain",
+    "files",
+    "interactive",
+    "mutation_report",
+    "playground",
+    "plots",
+    "repair_report",
+    "report",
+    "report_page",
+    "report_study",
+    "sweep",
+    "training_report",
+}
+OUTER_RING |= {path.stem for path in MODULES if path.stem.startswith(("plots_", "moves_"))}
+
+
+# Mathematics
+
+
+@pytest.mark.parametrize(
+    "path", NOTEBOOKS + sorted((ROOT / "book").glob("*.md")), ids=lambda p: p.stem
+)
+def test_every_display_formula_ends_as_it_began(path: Path) -> None:
+    assert not unbalanced(path.read_text(encoding="utf-8"))
+
+
+def unbalanced(text: str) -> list[str]:
+    """Signs that open a display formula within another, or close one that is not open."""
+    begin, end = r"\begin{equation*}", r"\end{equation*}"
+    faults, opened = [], ""
+    for sign in re.findall(r"\$\$|\\(?:begin|end)\{equation\*\}", text):
+        if (opened, sign) in (("$$", "$$"), (begin, end)):
+            opened = ""
+        elif opened or sign == end:
+            faults.append(f"{sign} after {opened or 'nothing'}")
+        else:
+            opened = sign
+    return faults + ([f"left open: {opened}"] if opened else [])
+
+
+def test_the_search_for_unbalanced_formulas_can_find_some() -> None:
+    assert unbalanced("$$\nx\n\\end{equation*}")
+    assert unbalanced("\\begin{equation*}\nx\n$$")
+    assert not unbalanced("$$\nx\n$$\n\n\\begin{equation*}\nx\n\\end{equation*}")
+
+
+# One to one
+
+
+def test_labels_in_the_catalogue_are_well_formed_and_different() -> None:
+    labels = [claim.label for claim in CATALOGUE]
+    kinds = "def|ex|asm|alg|prop|thm|lem|cor|rem|eq|fig|app"
+    form = re.compile(rf"(huang2024|tian2023)-({kinds})-[\w-]+|ours-[\w-]+")
+    assert [label for label in labels if not form.fullmatch(label)] == []
+    assert len(set(labels)) == len(labels)
+    assert {used for claim in CATALOGUE for used in claim.uses} <= set(labels)
+
+
+def test_catalogue_checks_pages_and_tests_are_one_to_one() -> None:
+    assert mismatches(CATALOGUE, ROOT) == []
+
+
+def test_every_kind_of_mismatch_is_noticed(tmp_path: Path) -> None:
+    files = {
+        "ntpcore/checks/a.py": "def check_ours_a(): ...\n",
+        "notebooks/page.md": ":::{prf:theorem} A\n:label: ours-a\n:::\n",
+        "tests/test_a.py": "def test_ours_a_by_hand(): ...\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    a, b = Claim("ours-a", "A", "a", "here", "page"), Claim("ours-b", "B", "b", "here", "page")
+    assert mismatches([a, Claim("ours-c", "C", "c", "here")], tmp_path) == []
+    assert mismatches([], tmp_path) == [
+        "check_ours_a checks no claim of the catalogue",
+        "page page states ours-a, which the catalogue does not place there",
+    ]
+    assert mismatches([a, b], tmp_path) == [
+        "ours-b: 0 functions check_ours_b in ntpcore/checks, not one",
+        "page page states ours-b 0 times, not once",
+        "ours-b: no test bears its name (test_ours_b_...)",
+    ]
+    (tmp_path / "notebooks/other.md").write_text(files["notebooks/page.md"], encoding="utf-8")
+    assert "does not place there" in mismatches([a], tmp_path)[0]
+
+
+def test_the_longest_label_claims_a_test() -> None:
+    labels = ["ours-a", "ours-a-corrected"]
+    assert label_of_test("test_ours_a_corrected_by_hand", labels) == "ours-a-corrected"
+    assert label_of_test("test_ours_a_by_hand", labels) == "ours-a"
+    assert label_of_test("test_ours_ab", labels) is None
+
+
+# The built book
+
+
+def test_the_built_book_holds_everything(book: Path) -> None:
+    found = read_checks(ROOT / "pages")
+    names = [path.stem for path in NOTEBOOKS]
+    assert problems(book, toc_pages(ROOT / "_toc.yml"), names, CATALOGUE, found) == []
+    assert len(found) == len(CHECKED)
+
+
+def test_what_the_book_lacks_is_noticed(book: Path, tmp_path: Path) -> None:
+    claim = Claim("ours-x", "X", "x", "here", "page")
+    planned = Claim("ours-y", "Y", "y", "here")
+    right = Found("page", {"label": "ours-x"})
+    assert wrong_checks([claim, planned], [right]) == []
+    assert "not 0" in wrong_checks([claim], [])[0]
+    assert "not 2" in wrong_checks([claim], [right, right])[0]
+    assert "belongs on page" in wrong_checks([claim], [Found("other", {"label": "ours-x"})])[0]
+    assert "planned only" in wrong_checks([planned], [Found("page", {"label": "ours-y"})])[0]
+    assert "no catalogued claim" in wrong_checks([], [right])[0]
+    (tmp_path / "a.css").write_text("@import url('https://elsewhere.example/a.css')", "utf-8")
+    assert off_site(tmp_path) == ["a.css fetches https://elsewhere.example/a.css"]
+    missing = problems(tmp_path, ["book/preface"], ["lost"], [], [])
+    assert any("page book/preface is missing" in text for text in missing)
+    assert any("notebook lost is not in _toc.yml" in text for text in missing)
+    assert any("index.html" in text for text in missing)
+
+
+def test_every_checked_claim_shows_its_negative_control_collapsed(book: Path) -> None:
+    for claim in CHECKED:
+        page = Page((book / f"pages/{claim.page}.html").read_text(encoding="utf-8"))
+        assert missing_controls(claim, page) == []
+
+
+def test_a_control_that_is_missing_or_open_is_noticed() -> None:
+    claim = Claim("ours-x", "X", "x", "here", "page")
+    card = '<div id="verdict-ours-x"><dl><dt>Evidence</dt></dl>{}</div>'
+    control = "<details><summary>Negative control: noticed</summary><p>Planted.</p></details>"
+    other = '<div id="verdict-ours-y"><details><summary>Negative control</summary></details></div>'
+    assert missing_controls(claim, Page(card.format(f"<div>{control}</div>"))) == []
+    for html in (
+        card.format(""),
+        card.format("") + control,
+        card.format("") + other,
+        card.format("<details><summary>More</summary>Negative control</details>"),
+        card.format(control.replace("<details", "<details open")),
+        card.format(control.replace("<p>Planted.</p>", "")),
+    ):
+        assert missing_controls(claim, Page(html)) == [
+            "page page does not show the negative control of ours-x, collapsed"
+        ], html
+
+
+def test_the_start_page_leads_to_the_preface(book: Path) -> None:
+    text = (book / "index.html").read_text(encoding="utf-8")
+    assert 'http-equiv="refresh"' in text.lower()
+    assert "url=book/preface.html" in text
+
+
+def test_claims_json_lists_the_catalogue_in_order(book: Path) -> None:
+    rows = json.loads((book / "claims.json").read_text(encoding="utf-8"))["claims"]
+    assert [row["label"] for row in rows] == [claim.label for claim in CATALOGUE]
+    assert [row["page"] for row in rows] == [claim.page for claim in CATALOGUE]
+    planned = [row for row in rows if row["page"] is None]
+    assert {(row["verdict"], row["evidence"]) for row in planned} <= {("open", "planned")}
+    assert f"({len(planned)} of them planned)" in count_verdicts(rows)
+
+
+def test_every_link_to_a_verdict_arrives(book: Path) -> None:
+    targets = {claim.label: f"pages/{claim.page}" for claim in CHECKED}
+    link = re.compile(r'href="([^"#]*)#verdict-([\w-]+)"')
+    linked: set[str] = set()
+    for name in toc_pages(ROOT / "_toc.yml"):
+        page = book / f"{name}.html"
+        for address, label in link.findall(page.read_text(encoding="utf-8")):
+            arrives = (page.parent / address).resolve() if address else page.resolve()
+            assert arrives == (book / f"{targets[label]}.html").resolve(), (name, label)
+            linked.add(label)
+    assert linked == set(targets), "the ledger links to every verdict"
+
+
+def missing_badges(claims: list[Claim], verdicts: dict[str, str], html: str) -> list[str]:
+    """Claims whose statement on a page bears no badge, or a wrong one."""
+    titles = re.findall(r'<p class="admonition-title" id="([\w-]+)">(.*?)</p>', html, re.DOTALL)
+    badge = re.compile(
+        r'<span class="ntp-badge ntp-(\w+)"><a [^>]*href="[^"#]*#verdict-([\w-]+)"[^>]*>. (\w+)</a>'
+    )
+    found = {label: badge.findall(title) for label, title in titles}
+    return [
+        claim.label
+        for claim in claims
+        if found.get(claim.label) != [(v := verdicts[claim.label], claim.label, v)]
+    ]
+
+
+def test_every_statement_bears_its_verdict_as_a_badge(book: Path) -> None:
+    rows = json.loads((book / "claims.json").read_text(encoding="utf-8"))["claims"]
+    verdicts = {row["label"]: row["verdict"] for row in rows}
+    for page in {claim.page for claim in CHECKED}:
+        claims = [claim for claim in CHECKED if claim.page == page]
+        html = (book / f"pages/{page}.html").read_text(encoding="utf-8")
+        assert missing_badges(claims, verdicts, html) == []
+        turned = {label: "proved" if v == "open" else "open" for label, v in verdicts.items()}
+        assert len(missing_badges(claims, turned, html)) == len(claims)
+        assert missing_badges(claims, verdicts, html.replace("ntp-badge", ""))
+
+
+def test_every_figure_has_a_text_for_who_cannot_see_it(book: Path) -> None:
+    without = [
+        f"{name}: {tag}"
+        for name in toc_pages(ROOT / "_toc.yml")
+        for tag in re.findall(r"<img [^>]*>", (book / f"{name}.html").read_text(encoding="utf-8"))
+        if "logo__image" not in tag
+        and (not re.search(r'alt="[^"]+"', tag) or 'alt="../_images' in tag)
+    ]
+    assert without == []
+
+
+def test_an_id_that_occurs_twice_is_counted_twice() -> None:
+    assert Page('<p id="a"><b id="a">').ids["a"] == 2
+
+
+# Pages
+
+
+def page_faults(text: str) -> list[str]:
+    """What is wrong with a text notebook by the rules for pages."""
+    cells, lines, faults = code_cells(text), text.splitlines(), []
+    if sum("parameters" in cell.tags for cell in cells) != 1:
+        faults.append("has not one parameters cell")
+    for cell in cells:
+        if re.search(r"^\s*(async def|def|class)\b", cell.source, re.MULTILINE):
+            faults.append(f"line {cell.line}: defines something, which belongs in ntpcore")
+        if len(cell.source.splitlines()) > LONGEST_CELL:
+            faults.append(f"line {cell.line}: has more than {LONGEST_CELL} lines")
+    for one, other in itertools.pairwise(cells):
+        if one.visible and other.visible and not has_text(lines, one, other):
+            faults.append(f"line {other.line}: two visible cells in a row")
+    return faults
+
+
+def has_text(lines: list[str], one: Cell, other: Cell) -> bool:
+    """Whether anything stands between two cells."""
+    return any(line.strip() for line in lines[one.last : other.line - 1])
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_pages_keep_the_rules(path: Path) -> None:
+    assert page_faults(path.read_text(encoding="utf-8")) == []
+
+
+def test_broken_rules_are_noticed() -> None:
+    def cell(code: str, tags: str = "") -> str:
+        return f"```{{code-cell}}\n:tags: [{tags}]\n{code}\n```\n\n"
+
+    good = cell("seed = 1", "parameters") + "Words.\n\n" + cell("seed")
+    assert page_faults(good) == []
+    assert "parameters" in page_faults(cell("1"))[0]
+    assert "defines" in page_faults(good + "Words.\n" + cell("def f():\n    pass"))[0]
+    assert "12 lines" in page_faults(good + "Words.\n" + cell("1\n" * 13))[0]
+    assert "in a row" in page_faults(good + cell("seed"))[0]
+    assert page_faults(good + cell("seed", "remove-input")) == []
+
+
+def test_no_executed_notebook_is_committed() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.ipynb", "pages", "_build"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert listed.stdout == ""
+
+
+# Modules
+
+
+def inner_imports(path: Path) -> set[str]:
+    """Modules of ntpcore that a module imports, by their first name in the package."""
+    package = ".".join(path.relative_to(ROOT).with_suffix("").parts[:-1])
+    names = imported_names(ast.parse(path.read_text(encoding="utf-8")), package)
+    return {name.split(".")[1] for name in names if name.startswith("ntpcore.")}
+
+
+def layer_faults(module: str, imports: set[str]) -> set[str]:
+    """What a module must not import: the outer ring, and below the checks the checks either."""
+    if module in OUTER_RING:
+        return set()
+    return imports & (OUTER_RING if module == "checks" else OUTER_RING | {"checks"})
+
+
+def test_imports_point_inwards() -> None:
+    faults = {}
+    for path in MODULES:
+        module = path.relative_to(ROOT / "ntpcore").with_suffix("").parts[0]
+        if wrong := layer_faults(module, inner_imports(path)):
+            faults[str(path)] = wrong
+    assert faults == {}
+    assert layer_faults("margin", {"checks", "order"}) == {"checks"}
+    assert layer_faults("checks", {"plots", "margin"}) == {"plots"}
+
+
+def test_jax_is_imported_by_the_model_of_the_text_experiments_only() -> None:
+    users = {
+        str(path.relative_to(ROOT / "ntpcore"))
+        for path in MODULES
+        if any(
+            name.split(".")[0] == "jax"
+            for name in imported_names(ast.parse(path.read_text(encoding="utf-8")))
+        )
+    }
+    assert users == {"scansnap/text_model.py"}
+
+
+def test_the_package_itself_imports_nothing() -> None:
+    for path in MODULES:
+        if path.name == "__init__.py":
+            body = ast.parse(path.read_text(encoding="utf-8")).body
+            assert all(isinstance(node, ast.Expr) for node in body), path
+
+
+def loaded_by(code: str) -> set[str]:
+    """First names of the modules that some code loads in a Python of its own, beyond the usual."""
+    show = "import sys; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    usual, after = (
+        subprocess.run(
+            [sys.executable, "-c", f"{first}\n{show}"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for first in ("", code)
+    )
+    return set(after) - set(usual) - sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("module", EXACT_CORE)
+def test_the_exact_core_needs_networkx_at_most(module: str) -> None:
+    assert loaded_by(f"import ntpcore.{module}") <= {"ntpcore", "networkx"}
+
+
+def test_a_module_beyond_the_exact_core_is_noticed() -> None:
+    assert "numpy" in loaded_by("import ntpcore.exact.margin, numpy")

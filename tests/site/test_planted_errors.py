@@ -1,0 +1,264 @@
+"""Errors planted in a copy of the library, one at a time: each turns a verdict or fails a test."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from planted import CHECKS
+from tiny_book import ROOT
+
+from tools.pipeline.pin import PINS, from_text
+
+MARGIN, ORDER = "ntpcore/exact/margin.py", "ntpcore/data/order.py"
+TRANSFORMER, PROBLEM = "ntpcore/huang2024/transformer.py", "ntpcore/huang2024/problem.py"
+ERROR = "error"  # a check that raises stops the build
+
+
+@dataclass(frozen=True)
+class Planted:
+    """An error, and what must notice it.
+
+    Attributes:
+        name: what is wrong.
+        changes: (file, old text, new text), the old text standing there once.
+        verdicts: for labels of checks the verdict they must turn to.
+        test: a test of the project that must fail.
+    """
+
+    name: str
+    changes: tuple[tuple[str, str, str], ...]
+    verdicts: tuple[tuple[str, str], ...] = ()
+    test: str = ""
+
+
+SWAPPED_M_AND_K = (
+    Planted(
+        "m and k swapped in the closed form",
+        (
+            (MARGIN, "(order.optimal, Fraction(m, k + m))", "(order.optimal, Fraction(k, k + m))"),
+            (MARGIN, "order.nonoptimal, Fraction(-k,", "order.nonoptimal, Fraction(-m,"),
+        ),
+        (("huang2024-prop-2-corrected", "refuted"),),
+    ),
+    Planted(
+        "m and k swapped in the exact solver",
+        (
+            (MARGIN, "(uppers, Fraction(m, k + m))", "(uppers, Fraction(k, k + m))"),
+            (MARGIN, "(lowers, Fraction(-k, k + m))", "(lowers, Fraction(-m, k + m))"),
+        ),
+        (("ours-block-form", "refuted"), ("huang2024-eq-3", "refuted")),
+    ),
+)
+NO_SHIFT = (
+    Planted(
+        "no shift in the log-sum-exp of the loss",
+        ((TRANSFORMER, "    top = v.max()\n", "    top = np.float64(0.0)\n"),),
+        test="tests/test_transformer.py::test_scores_of_any_size_have_a_softmax_and_a_logarithm_of"
+        "_their_sum",
+    ),
+    Planted(
+        "no shift in the softmax",
+        ((TRANSFORMER, "np.exp(v - v.max())", "np.exp(v)"),),
+        test="tests/test_transformer.py::test_scores_of_any_size_have_a_softmax_and_a_logarithm_of"
+        "_their_sum",
+    ),
+    Planted(
+        "no shift in sums of logarithms",
+        (("ntpcore/huang2024/logs.py", "    top = max(logs)\n", "    top = 0.0\n"),),
+        (("huang2024-lem-7-corrected", ERROR),),
+    ),
+    Planted(
+        "no shift in the attention of the inner loop",
+        (
+            (
+                "ntpcore/huang2024/fast/kernel.py",
+                "            largest = max(largest, out.share[e])\n",
+                "            largest = 0.0\n",
+            ),
+        ),
+        (("huang2024-lem-7-corrected", ERROR),),
+    ),
+    Planted(
+        "no common scale of the forces in the inner loop",
+        (
+            (
+                "ntpcore/huang2024/fast/kernel.py",
+                "        top = max(top, out.level[i])\n",
+                "        top = 0.0\n",
+            ),
+        ),
+        (("huang2024-lem-7-corrected", ERROR),),
+    ),
+)
+WRONG_RARITY = (
+    Planted(
+        "N for 1/pi_min in the corrected statements",
+        (
+            (
+                "ntpcore/huang2024/bounds.py",
+                "return -self.log_pi_min",
+                "return math.log(self.sample_count)",
+            ),
+        ),
+        (("huang2024-lem-7-corrected", "refuted"), ("huang2024-thm-1-corrected", "refuted")),
+    ),
+)
+FLIPPED = (
+    Planted(
+        "the test of inequalities flipped",
+        (
+            (
+                "ntpbook/shared/runs.py",
+                "if worst < -tolerance:",
+                "if worst > -tolerance:",
+            ),
+        ),
+        (("huang2024-lem-5", "refuted"), ("huang2024-lem-6", "refuted")),
+    ),
+    Planted(
+        "the margins of the certificate flipped",
+        ((MARGIN, "if slack < 0:", "if slack > 0:"),),
+        (("ours-block-form", "refuted"), ("huang2024-eq-15", "refuted")),
+    ),
+    Planted(
+        "Assumption 3 flipped",
+        ((ORDER, "if counts[query] > counts[most]:", "if counts[query] < counts[most]:"),),
+        (("huang2024-asm-3", "refuted"),),
+    ),
+    Planted(
+        "the bounds on the norm of Lemma 6 exchanged",
+        (
+            (
+                "ntpcore/huang2024/bounds.py",
+                "    return t * c.eta / (2 * c.max_length * c.norm_kq) - start, t * c.eta + start",
+                "    return t * c.eta + start, t * c.eta / (2 * c.max_length * c.norm_kq) - start",
+            ),
+        ),
+        (("huang2024-lem-6", "refuted"),),
+    ),
+)
+NO_FREQUENCY = (
+    Planted(
+        "the frequency of one sample left out of the loss",
+        (
+            (
+                TRANSFORMER,
+                "pi = sample.count / total if weighted else",
+                "pi = sample.count / total if weighted and sample is not samples[0] else",
+            ),
+        ),
+        (("huang2024-eq-1", "refuted"),),
+    ),
+    Planted(
+        "the frequency of one sample left out of the gradient",
+        (
+            (
+                TRANSFORMER,
+                "    gradient = np.zeros_like(W_kq)\n",
+                "    pi[-1] = 1.0\n    gradient = np.zeros_like(W_kq)\n",
+            ),
+        ),
+        (("huang2024-eq-6", "refuted"), ("huang2024-eq-10", "refuted")),
+    ),
+    Planted(
+        "the frequency of one sample left out of training",
+        ((PROBLEM, "append(log_share)", "append(log_share if len(merged) > 1 else 0.0)"),),
+        (("huang2024-alg-1", "refuted"), ("huang2024-eq-10", "refuted")),
+    ),
+)
+OTHER_ORDER = (
+    Planted(
+        "tokens sorted after they were numbered",
+        (
+            (
+                "ntpcore/data/dataset.py",
+                "return Dataset(tuple(self.numbers), lines",
+                "return Dataset(tuple(sorted(self.numbers)), lines",
+            ),
+        ),
+        (("huang2024-ex-1", "refuted"),),
+    ),
+    Planted(
+        "tokens numbered in another order for training",
+        ((PROBLEM, "in enumerate(data.vocabulary)}", "in enumerate(sorted(data.vocabulary))}"),),
+        (("huang2024-alg-1", ERROR), ("huang2024-eq-10", ERROR)),
+    ),
+    Planted(
+        "entries sorted backwards",
+        (
+            (
+                PROBLEM,
+                "for query, _, tokens in shapes for token, _ in tokens})",
+                "for query, _, tokens in shapes for token, _ in tokens}, reverse=True)",
+            ),
+        ),
+        test="tests/test_problem.py::test_entries_are_sorted_by_query_and_then_by_token",
+    ),
+)
+ALL = (*SWAPPED_M_AND_K, *NO_SHIFT, *WRONG_RARITY, *FLIPPED, *NO_FREQUENCY, *OTHER_ORDER)
+
+
+def copy_with(folder: Path, changes: tuple[tuple[str, str, str], ...]) -> Path:
+    """A copy of the library and its tests with some changes."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("ntpcore", "tests", "tools", "examples"):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    for file in ("pyproject.toml", "_toc.yml"):
+        shutil.copy(ROOT / file, folder / file)
+    for file, old, new in changes:
+        text = (folder / file).read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{file} has changed: {old!r} stands there no more"
+        (folder / file).write_text(text.replace(old, new), encoding="utf-8")
+    return folder
+
+
+def run(folder: Path, *words: str, compiled: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run Python in a copy, which it imports; loops are compiled only where they are long."""
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"NUMBA_DISABLE_JIT": "0" if compiled else "1"}
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+
+
+def verdicts_in(folder: Path, labels: list[str]) -> dict[str, str]:
+    """What some checks say in a copy."""
+    compiled = "huang2024-thm-1-corrected" in labels
+    done = run(folder, "tests/planted.py", *labels, compiled=compiled)
+    assert done.returncode == 0, done.stderr
+    return {label: said.split(":")[0] for label, said in json.loads(done.stdout).items()}
+
+
+def test_without_an_error_every_verdict_is_the_published_one(tmp_path: Path) -> None:
+    pins = from_text((ROOT / PINS).read_text(encoding="utf-8"))
+    found = verdicts_in(copy_with(tmp_path / "copy", ()), list(CHECKS))
+    assert found == {label: pins[label][-1] for label in CHECKS}
+
+
+@pytest.mark.parametrize("planted", ALL, ids=lambda planted: planted.name)
+def test_a_planted_error_turns_a_verdict_or_fails_a_test(tmp_path: Path, planted: Planted) -> None:
+    folder = copy_with(tmp_path / "copy", planted.changes)
+    assert planted.verdicts or planted.test
+    if planted.verdicts:
+        expected = dict(planted.verdicts)
+        assert verdicts_in(folder, list(expected)) == expected
+    if planted.test:
+        done = run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", planted.test)
+        assert done.returncode == 1, done.stdout
+        assert "1 failed" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("test", sorted({one.test for one in ALL if one.test}))
+def test_without_an_error_those_tests_pass(tmp_path: Path, test: str) -> None:
+    done = run(
+        copy_with(tmp_path / "copy", ()), "-m", "pytest", "-q", "-p", "no:cacheprovider", test
+    )
+    assert done.returncode == 0, done.stdout

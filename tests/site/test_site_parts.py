@@ -1,0 +1,269 @@
+"""What makes pages light: formulas, style sheets, drawings, icons; and the book to print."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import NO_BROWSER, find_browser
+from site_links import dead_links, read_site
+from tiny_book import ROOT
+
+from tools.pipeline import node
+from tools.site import pdf
+from tools.site.maths import FormulaError, Setter, font_rule, signs_of
+from tools.site.pictures import place_figures, short, size_of, smaller
+from tools.site.slim import drop_needless, mark_versions, put_off_drawings
+from tools.site.styles import can_match, drop_unasked, slim, used_by
+
+USED = used_by(
+    ['<p class="one two" id="here"><b>x</b></p>'], ["word"], ['e.classList.add("given")']
+)
+
+
+# Formulas
+
+
+@pytest.fixture(scope="module")
+def setter() -> Iterator[Setter]:
+    """A running Temml."""
+    running = Setter(ROOT, {"argmax": r"\operatorname*{arg\,max}"})
+    yield running
+    running.close()
+
+
+def test_a_formula_becomes_mathml_the_same_every_time(setter: Setter) -> None:
+    first = setter.set(r"\frac{x}{2}", display=False)
+    assert "<mfrac><mi>x</mi><mn>2</mn></mfrac>" in first
+    assert setter.set(r"\frac{x}{2}", display=False) == first
+    assert "max" in setter.set(r"\argmax_x", display=True)
+    assert "(7)" in setter.set(r"x \tag{7}", display=True)
+
+
+@pytest.mark.parametrize("tex", [r"\frac{x", r"\nosuchcommand", r"x^2^3", r"\left( x"])
+def test_a_formula_that_cannot_be_set_is_an_error(setter: Setter, tex: str) -> None:
+    with pytest.raises(FormulaError):
+        setter.set(tex, display=False)
+    assert setter.set("x", display=False)  # and the next one is set
+
+
+def test_no_formula_defines_anything_for_the_next(setter: Setter) -> None:
+    setter.set(r"\gdef\mine{x} \mine", display=False)
+    with pytest.raises(FormulaError):
+        setter.set(r"\mine + 1", display=False)
+
+
+def test_the_font_holds_the_signs_in_use_and_says_what_it_lacks(setter: Setter) -> None:
+    signs = signs_of([setter.set("h + \\alpha", display=False)])
+    assert {"h", "ℎ", "α", "𝛼", "+"} <= set(signs)
+    assert len(font_rule(ROOT, signs)) < 20_000
+    with pytest.raises(ValueError, match="no sign 漢"):
+        font_rule(ROOT, "x漢")
+
+
+def test_without_node_the_message_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(node.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(node.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(node.NodeError, match="make setup"):
+        node.find_node()
+    with pytest.raises(node.NodeError, match="make setup"):
+        node.find_module(tmp_path, "temml/no.cjs")
+
+
+# Style sheets
+
+
+@pytest.mark.parametrize("selector", [
+    ".one", "p.one > b", "#here", ".word", ".given", ":root", "*", ".one:not(.gone)",
+    "[data-x] .two", ".one::before", "p:is(.gone, .one)", "b",
+])  # fmt: skip
+def test_rules_that_may_match_stay(selector: str) -> None:
+    assert can_match(selector, USED)
+
+
+@pytest.mark.parametrize(
+    "selector", [".gone", "p .gone b", "#gone", "table", ".one.gone", ".sm\\:x"]
+)
+def test_rules_that_cannot_match_go(selector: str) -> None:
+    assert not can_match(selector, USED)
+
+
+def test_a_slim_sheet_keeps_order_conditions_and_quotations() -> None:
+    css = """/* c */ .one, .gone { color: red; content: "a;  b" } .gone { x: y }
+    @media print { .gone { x: y } .two { --a: 1; top: 0 } } @media screen { .gone { x: y } }
+    @font-face { font-family: F; src: url("f.woff") }"""
+    assert slim(css, USED).split("\n") == [
+        '.one{color:red;content:"a;  b"}', "@media print{.two{--a:1;top:0}", "}",
+        '@font-face{font-family:F;src:url("f.woff")}', "",
+    ]  # fmt: skip
+
+
+def test_variables_that_nothing_asks_for_go() -> None:
+    sheets = {Path("a.css"): '.x{--one:1;--two:var(--three);--three:"a;b";color:var(--one)}'}
+    assert drop_unasked(sheets, [])[Path("a.css")] == ".x{--one:1;color:var(--one)}"
+    assert "--two" in drop_unasked(sheets, ["style.getPropertyValue('--two')"])[Path("a.css")]
+
+
+# Drawings
+
+
+def test_a_drawing_is_smaller_and_says_its_size(tmp_path: Path) -> None:
+    svg = (
+        '<svg width="72pt" height="36pt"><metadata>m</metadata><!-- c -->\n'
+        '<path d="M 0.123456 1 \nL 2.5 -0.0001 \n" style="x: 1.23456"/></svg>'
+    )
+    fewer = smaller(svg)
+    assert 'd="M0.12 1L2.5 0"' in fewer
+    assert "1.23456" in fewer
+    assert "metadata" not in fewer
+    assert short("-3.14159") == "-3.14"
+    assert size_of(svg) == (96, 48)
+    (tmp_path / "_images").mkdir()
+    (tmp_path / "_images" / "a.svg").write_text(svg, encoding="utf-8")
+    placed = place_figures('<img src="_images/a.svg" alt="A"/><img src="b.png">', tmp_path)
+    assert 'loading="lazy" decoding="async" width="96" height="48" src="_images/a.svg"' in placed
+    assert placed.endswith('<img src="b.png">')
+
+
+# Pages
+
+
+def test_a_page_loads_what_it_uses() -> None:
+    html = (
+        '<script src="_static/scripts/bootstrap.js?v=1"></script>'
+        '<script src="_static/ledger.js"></script><link href="_static/proof.css" rel="stylesheet"/>'
+        '<div class="proof admonition"></div>'
+    )
+    assert drop_needless(html) == html[html.index("<link") :]
+    assert "ledger.js" in drop_needless(html + '<div class="ntp-ledger-all"></div>')
+
+
+def test_no_page_shows_the_text_of_a_script(book: Path) -> None:
+    bare = re.compile(r"<script\b.*?</script>", re.DOTALL)
+    assert "requestKernel" in bare.sub("", "<p>x</p>{ requestKernel: true }</script>")
+    for page in sorted(book.glob("*/*.html")):
+        assert "requestKernel" not in bare.sub("", page.read_text(encoding="utf-8")), page.name
+
+
+def test_files_bear_a_mark_of_what_they_hold() -> None:
+    html = '<link href="../_static/a.css?digest=old"><script src="_static/b.js?v=1"></script>'
+    assert mark_versions(html, {"a.css": "x"}) == html  # names are those within the site
+    marked = mark_versions(html, {"_static/a.css": "new"})
+    assert '"../_static/a.css?v=new"' in marked
+    assert '"_static/b.js?v=1"' in marked
+
+
+def test_folded_drawings_come_in_a_script(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "_static").mkdir()
+    html = (
+        '<div><details class="ntp-rest"><summary>S</summary><svg>"</svg>'
+        '<details class="ntp-rest"><summary>T</summary>x</details></details></div>'
+    )
+    page = put_off_drawings(html, tmp_path / "pages" / "a.html", tmp_path)
+    assert "svg" not in page
+    assert 'data-later="../_static/rests/pages-a.js" data-part="0"><summary>S</summary>' in page
+    assert page.endswith("</p></details></div>")
+    script = (tmp_path / "_static/rests/pages-a.js").read_text(encoding="utf-8")
+    assert script.startswith('ntpLater(["<svg>')
+
+
+# The book to print
+
+SOME = ["book/preface", "pages/huang2024_s6_max_margin", "book/references"]
+TOC = {"root": SOME[0], "parts": [{"caption": "Part", "chapters": [{"file": f} for f in SOME[1:]]}]}
+
+
+@pytest.fixture(scope="module")
+def printed(book: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the site, with three pages of it printed."""
+    if find_browser() is None:
+        pytest.skip(NO_BROWSER)
+    folder = tmp_path_factory.mktemp("print")
+    site = folder / "html"
+    shutil.copytree(book, site)
+    pdf.make_pdf(site, folder / "work", SOME, TOC, "The book")
+    return site
+
+
+def outline(data: bytes) -> list[str]:
+    """The titles in a PDF's outline, as Chromium writes them."""
+    found = []
+    for plain, coded in re.findall(rb"/Title (?:\(((?:[^()\\]|\\.)*)\)|<([0-9A-Fa-f]+)>)", data):
+        text = bytes.fromhex(coded.decode()).decode("utf-16") if coded else plain.decode("latin-1")
+        found.append(" ".join(text.split()))
+    return found
+
+
+def test_the_pdf_has_pages_an_outline_and_links(printed: Path) -> None:
+    data = (printed / pdf.NAME).read_bytes()
+    assert data.startswith(b"%PDF-")
+    titles = " ".join(outline(data)).replace(" ", "")
+    for title in ("Contents", "Max-margin attention", "References"):
+        assert title.replace(" ", "") in titles
+    assert 10 < len(re.findall(rb"/Type /Page\b", data)) < 80
+    assert data.count(b"/Subtype /Link") > 20
+
+
+def test_the_contents_of_the_pdf_name_chapters_by_their_titles(book: Path) -> None:
+    html = pdf.whole_book(book, SOME, TOC, "The book", "up")
+    listed = html.partition('<nav class="ntp-contents">')[2].partition("</nav>")[0]
+    for page in SOME:
+        title = pdf.title_of((book / f"{page}.html").read_text(encoding="utf-8"), page)
+        assert "/" not in title
+        assert f'<a href="#{pdf.slug(page)}">{title}</a>' in listed
+    with pytest.raises(pdf.PdfError, match="the page p of the site has no title"):
+        pdf.title_of("<title>Only the book</title>", "p")
+
+
+def test_the_start_page_links_the_pdf_once_and_no_link_is_dead(printed: Path) -> None:
+    pdf.link_edition(printed, 1_500_000)
+    start = (printed / f"{pdf.START}.html").read_text(encoding="utf-8")
+    assert start.count(pdf.NAME) == 1
+    assert "(PDF, 1.5 MB)" in start
+    pages = read_site(printed)
+    assert dead_links(printed, pages) == []
+    (printed / pdf.NAME).unlink()
+    assert len(dead_links(printed, pages)) == 1
+
+
+def test_links_and_ids_of_chapters_do_not_meet() -> None:
+    html = (
+        '<article class="bd-article"><h1 id="a">A</h1><a href="#a">1</a><a href="q.html#b">2</a>'
+        '<a href="../source/x.html">3</a><a href="https://example.org/">4</a>'
+        '<details><summary>s</summary></details><img src="../_images/i.svg"></article>'
+    )
+    text = pdf.chapter(html, "pages/p", {"pages/p": "pages-p", "pages/q": "pages-q"}, "up")
+    assert 'id="pages-p--a"' in text
+    assert '<a href="#pages-p--a">1</a><a href="#pages-q--b">2</a><a >3</a>' in text
+    assert 'href="https://example.org/"' in text
+    assert "<details open>" in text
+    assert 'src="up/_images/i.svg"' in text
+
+
+def test_what_is_wider_than_paper_is_an_error(tmp_path: Path) -> None:
+    if find_browser() is None:
+        pytest.skip(NO_BROWSER)
+    page = tmp_path / "wide.html"
+    page.write_text(
+        '<section class="ntp-chapter" id="c"><pre style="width: 5000px">w</pre></section>',
+        encoding="utf-8",
+    )
+    with pytest.raises(pdf.PdfError, match="wider than a sheet"):
+        pdf.print_book(page, tmp_path / "no.pdf")
+    assert not (tmp_path / "no.pdf").exists()
+
+
+def test_without_a_browser_make_pdf_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pdf.shutil, "which", lambda _: None)
+    assert pdf.main() == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: no Chromium or Chrome")
+    assert said.count("\n") == 1

@@ -1,0 +1,1 @@
+"""From notebooks to a book: environment, execution, records, what `make` calls."""

@@ -1,0 +1,94 @@
+"""Execute one text notebook: Jupytext, papermill, normalise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import papermill
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
+from tools.pipeline.normalise import normalise, to_text
+
+# Seconds that one cell may take before the build gives up: far above any page's budget.
+CELL_LIMIT = 900
+
+
+class NotebookError(Exception):
+    """A notebook did not run to its end; the message is one paragraph for people."""
+
+
+def execute(source: Path, target: Path, failed: Path, parameters: Mapping[str, object]) -> None:
+    """Run a notebook and put its executed copy in place, whole or not at all.
+
+    Args:
+        source: the text notebook.
+        target: where the executed copy goes.
+        failed: where the copy goes that shows how far a failing notebook came.
+        parameters: values for its parameters cell.
+
+    Raises:
+        NotebookError: a cell raised an error, ran out of time, or the kernel died.
+    """
+    failed.parent.mkdir(parents=True, exist_ok=True)
+    failed.unlink(missing_ok=True)
+    notebook = jupytext.read(source)
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata.kernelspec = kernel
+    try:
+        executed = papermill.execute_notebook(
+            notebook,
+            str(failed),
+            parameters=dict(parameters),
+            kernel_name="python3",
+            progress_bar=False,
+            log_output=False,
+            start_timeout=120,
+            execution_timeout=CELL_LIMIT,
+            shutdown_kernel="immediate",  # asked politely, one in ten takes seconds to go
+        )
+    except papermill.PapermillExecutionError as error:
+        injected = 1 if parameters else 0
+        raise NotebookError(describe(source.stem, error, injected, failed)) from None
+    except CellTimeoutError:
+        text = f"{source.stem}: a cell took longer than {CELL_LIMIT} seconds; see {failed}"
+        raise NotebookError(text) from None
+    except DeadKernelError:
+        raise NotebookError(f"{source.stem}: the kernel died; see {failed}") from None
+    failed.unlink(missing_ok=True)
+    _hide_injected(executed)
+    plain = normalise(executed)
+    nbformat.validate(plain)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_suffix(".unfinished")
+    unfinished.write_text(to_text(plain), encoding="utf-8")
+    os.replace(unfinished, target)
+
+
+def describe(
+    page: str, error: papermill.PapermillExecutionError, injected: int, failed: Path
+) -> str:
+    """Page, cell, error, and where to look; cells are counted as in the text notebook."""
+    lines = [line.strip() for line in str(error.evalue).splitlines() if line.strip()]
+    what = f"{error.ename}: {lines[0]}" if lines else error.ename
+    begins = next((line.strip() for line in error.source.splitlines() if line.strip()), "")
+    return (
+        f"{page}, code cell {error.exec_count - injected}: {what}\n"
+        f"  the cell begins: {begins}\n"
+        f"  the page as far as it ran: {failed}"
+    )
+
+
+def _hide_injected(notebook: Any) -> None:
+    """Give the cell that papermill put in the tags of the parameters cell, such as hide-input."""
+    tags: list[str] = []
+    for cell in notebook.cells:
+        own = cell.metadata.get("tags", [])
+        if "parameters" in own:
+            tags = [tag for tag in own if tag != "parameters"]
+        elif "injected-parameters" in own:
+            cell.metadata["tags"] = own + tags

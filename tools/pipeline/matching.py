@@ -1,0 +1,80 @@
+"""Catalogue, checks, pages and tests, held against each other by their names alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ntpcore.verdicts.claims import Claim
+
+OF_CLAIMS = ("huang2024-", "tian2023-", "ours-")  # how labels of claims begin
+STATEMENT = re.compile(r"^(?::label: +([\w-]+)|\(([\w-]+)\)=)\s*$", re.MULTILINE)
+
+
+def mismatches(catalogue: Sequence[Claim], root: Path = Path()) -> list[str]:
+    """Where claims, check functions, statements on pages and tests are not one to one.
+
+    Args:
+        catalogue: all claims.
+        root: folder of the project.
+    """
+    checked = [claim for claim in catalogue if claim.page is not None]
+    functions = names_of_functions((root / "ntpcore/checks").rglob("*.py"), "check_")
+    known = {claim.function for claim in checked}
+    wrong = [
+        f"{claim.label}: {functions[claim.function]} functions {claim.function} in ntpcore/checks, "
+        "not one"
+        for claim in checked
+        if functions[claim.function] != 1
+    ]
+    wrong += [f"{name} checks no claim of the catalogue" for name in functions if name not in known]
+    for path in sorted((root / "notebooks").glob("*.md")):
+        wrong += wrong_statements(checked, path.stem, path.read_text(encoding="utf-8"))
+    labels = [claim.label for claim in checked]
+    names = names_of_functions((root / "tests").glob("test_*.py"), "test_")
+    tested = {label_of_test(name, labels) for name in names}
+    return wrong + [
+        f"{label}: no test bears its name (test_{label.replace('-', '_')}_...)"
+        for label in labels
+        if label not in tested
+    ]
+
+
+def wrong_statements(checked: Iterable[Claim], page: str, text: str) -> list[str]:
+    """Claims that a page states too often or not at all, and labels that are no claim's."""
+    stated = statement_labels(text)
+    mine = {claim.label for claim in checked if claim.page == page}
+    wrong = [
+        f"page {page} states {label} {stated[label]} times, not once"
+        for label in sorted(mine)
+        if stated[label] != 1
+    ]
+    return wrong + [
+        f"page {page} states {label}, which the catalogue does not place there"
+        for label in stated
+        if label.startswith(OF_CLAIMS) and label not in mine
+    ]
+
+
+def statement_labels(text: str) -> Counter[str]:
+    """Labels on a page, as often as they occur."""
+    return Counter(match[1] or match[2] for match in STATEMENT.finditer(text))
+
+
+def names_of_functions(paths: Iterable[Path], prefix: str) -> Counter[str]:
+    """Top-level functions of some modules whose names begin so."""
+    return Counter(
+        node.name
+        for path in paths
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith(prefix)
+    )
+
+
+def label_of_test(name: str, labels: Iterable[str]) -> str | None:
+    """The claim that a test is named for: the longest label that its name goes on from."""
+    fitting = [label for label in labels if name.startswith(f"test_{label.replace('-', '_')}_")]
+    return max(fitting, key=len, default=None)

@@ -1,0 +1,209 @@
+"""Run the notebooks that must run, several at once, and say of each why it ran or not."""
+
+from __future__ import annotations
+
+import ast
+import platform
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from doit.control import TaskControl
+from doit.dependency import Dependency
+from doit.exceptions import BaseFail, TaskFailed
+from doit.runner import MThreadRunner
+from doit.task import Task
+
+from ntpcore.verdicts.imports import Package, import_closure
+from tools.pipeline.bookkeeping import open_records, reasons, short, tracked_task
+from tools.pipeline.display import Display
+from tools.pipeline.parameters import Parameters
+from tools.pipeline.source import OURS, code_cells, default_parameters, parse_code
+
+SOURCES = Path("notebooks")
+PAGES = Path("pages")
+FAILED = Path(".build/failed")
+RECORDS = Path(".build/notebooks.json")
+# Files beside the notebook and ntpcore that shape what an executed copy holds.
+SHAPING = tuple(
+    Path(name)
+    for name in (
+        "requirements.txt",
+        "tools/pipeline/execute.py",
+        "tools/pipeline/kernel.py",
+        "tools/pipeline/matplotlibrc",
+        "tools/pipeline/normalise.py",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run over the notebooks did: names of pages, and one message per failure."""
+
+    ran: tuple[str, ...]
+    skipped: tuple[str, ...]
+    failures: tuple[str, ...]
+
+
+def page_names() -> list[str]:
+    """Names of all notebooks."""
+    return sorted(path.stem for path in SOURCES.glob("*.md"))
+
+
+def defaults_by_page() -> dict[str, dict[str, object]]:
+    """For every notebook the names and defaults of its parameters."""
+    return {
+        page: default_parameters(code_cells((SOURCES / f"{page}.md").read_text(encoding="utf-8")))
+        for page in page_names()
+    }
+
+
+def inputs(page: str, package: Package) -> set[Path]:
+    """Every file that the executed copy of a page depends on."""
+    source = SOURCES / f"{page}.md"
+    trees = [parse_code(cell) for cell in code_cells(source.read_text(encoding="utf-8"))]
+    parsed = [tree for tree in trees if tree is not None]
+    return {source, *import_closure(parsed, package), *named_files(parsed), *SHAPING}
+
+
+def named_files(trees: Iterable[ast.AST]) -> set[Path]:
+    """Files of the project that code names in full, such as "benchmarks/results.json"."""
+    texts = {
+        node.value
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "/" in node.value
+    }
+    paths = {Path(text) for text in texts if len(text) < 200 and "\0" not in text}
+    return {path for path in paths if not path.is_absolute() and path.is_file()}
+
+
+def state(parameters: Parameters) -> dict[str, object]:
+    """What an executed copy depends on beside files."""
+    return {"Python": platform.python_version(), **parameters}
+
+
+def page_task(page: str, folder: Path, parameters: Parameters, package: Package) -> Task:
+    """The task that makes the executed copy of one page."""
+
+    def action() -> TaskFailed | None:
+        from tools.pipeline.execute import (  # slow to load, and often not needed
+            NotebookError,
+            execute,
+        )
+
+        source, failed = SOURCES / f"{page}.md", FAILED / f"{page}.ipynb"
+        try:
+            execute(source, folder / f"{page}.ipynb", failed, parameters)
+        except NotebookError as problem:
+            return TaskFailed(str(problem), report=True)
+        except OSError as error:
+            return TaskFailed(f"{page}: {error}; make room on the disk", report=True)
+        return None
+
+    made = [folder / f"{page}.ipynb"]
+    return tracked_task(page, action, inputs(page, package), made, state(parameters))
+
+
+class Reporter:
+    """doit's events as lines for people."""
+
+    def __init__(self, records: Dependency, why: Mapping[str, list[str]], display: Display) -> None:
+        self.records, self.why, self.display = records, why, display
+        self.started: dict[str, float] = {}
+        self.ran: list[str] = []
+        self.skipped: list[str] = []
+        self.failures: list[str] = []
+
+    def execute_task(self, task: Task) -> None:
+        """A page begins to run."""
+        self.started[task.name] = time.monotonic()
+        self.display.begin(task.name)
+
+    def add_success(self, task: Task) -> None:
+        """A page ran: save that at once, so that a kill later does not lose it."""
+        self.records.backend.dump()
+        seconds = time.monotonic() - self.started[task.name]
+        self.ran.append(task.name)
+        self.display.end(task.name, f"ran: {short(self.why[task.name])} ({seconds:.1f} s)")
+
+    def skip_uptodate(self, task: Task) -> None:
+        """A page need not run."""
+        self.skipped.append(task.name)
+        self.display.end(task.name, "skipped: nothing changed")
+
+    def add_failure(self, task: Task, fail: BaseFail) -> None:
+        """A page did not run to its end."""
+        self.records.backend.dump()
+        text = fail.message if isinstance(fail, TaskFailed) else f"{task.name}: {fail.get_msg()}"
+        self.failures.append(text)
+        self.display.end(task.name, f"FAILED (ran: {short(self.why[task.name])})")
+
+    def get_status(self, task: Task) -> None:
+        """Nothing to say."""
+
+    def complete_run(self) -> None:
+        """Nothing to say."""
+
+
+def run_pages(
+    wanted: Mapping[str, Parameters],
+    folder: Path,
+    file: Path,
+    jobs: int,
+    display: Display,
+    meanwhile: Callable[[], None],
+) -> Outcome:
+    """Bring the executed copies of some pages up to date.
+
+    Args:
+        wanted: for every page its parameters.
+        folder: where the executed copies go.
+        file: where the records of that folder are kept.
+        jobs: how many run at once; each has a kernel, a process of its own.
+        display: what shows progress.
+        meanwhile: what this process does while kernels compute, if any page must run.
+    """
+    records = open_records(file)
+    package = Package(OURS)
+    tasks = [page_task(page, folder, given, package) for page, given in sorted(wanted.items())]
+    why = {task.name: reasons(records, task, state(wanted[task.name])) for task in tasks}
+    if any(why.values()):
+        import tools.pipeline.execute  # noqa: F401  (once here, rather than by all workers at the same time)
+
+        sys.setswitchinterval(0.0002)  # or messages of kernels would wait for `meanwhile`
+        threading.Thread(target=meanwhile, daemon=True).start()
+    reporter = Reporter(records, why, display)
+    control = TaskControl(tasks)
+    control.process(None)
+    with display.stage("notebooks", len(tasks)):
+        runner = MThreadRunner(records, reporter, continue_=True, num_process=jobs)
+        runner.run_all(control.task_dispatcher())
+    return Outcome(tuple(reporter.ran), tuple(reporter.skipped), tuple(reporter.failures))
+
+
+def is_current(page: str) -> bool:
+    """Whether the published executed copy of a page is up to date, whatever its parameters."""
+    records = open_records(RECORDS)
+    kept = records.get_values(page).get("state", {})
+    task = tracked_task(page, None, inputs(page, Package(OURS)), [PAGES / f"{page}.ipynb"], kept)
+    return kept.get("Python") == platform.python_version() and not reasons(records, task, kept)
+
+
+def copy_published(pages: list[str], folder: Path) -> None:
+    """Copy published executed copies into another folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for page in pages:
+        shutil.copy(PAGES / f"{page}.ipynb", folder / f"{page}.ipynb")
+
+
+def remove_strays(folder: Path) -> None:
+    """Remove executed copies whose notebook is gone."""
+    for path in folder.glob("*.ipynb"):
+        if path.stem not in page_names():
+            path.unlink()

@@ -1,0 +1,1 @@
+"""Lint, audits and fuzzing."""

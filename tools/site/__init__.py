@@ -1,0 +1,1 @@
+"""What the site is made of: graph, ledger, formulas, downloads, styles."""

@@ -1,0 +1,111 @@
+"""Where the code of every check stands, and what of the project decided it."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ntpcore.verdicts.imports import Package, imported_names, names_in
+from tools.pipeline.source import code_cells, parse_code
+
+CHECKS = Path("ntpcore/checks")
+FOLDER = "source"  # of the site, for the pages that show the code
+
+
+@dataclass(frozen=True)
+class Source:
+    """A check function.
+
+    Attributes:
+        function: its name.
+        file: the module, from the root of the project.
+        line: number of its first line, from 1.
+        last: number of its last line.
+    """
+
+    function: str
+    file: Path
+    line: int
+    last: int
+
+    @property
+    def page(self) -> str:
+        """The page of the site that shows the module."""
+        return source_page(self.file)
+
+    @property
+    def anchor(self) -> str:
+        """The place of the function on that page."""
+        return self.function
+
+
+def source_page(file: Path) -> str:
+    """The page of the site that shows a module of checks."""
+    return "/".join((FOLDER, *file.relative_to(CHECKS).with_suffix("").parts))
+
+
+def find_sources(root: Path = Path(), prefix: str = "check_") -> dict[str, Source]:
+    """Every top-level function of the checks whose name begins so, by its name.
+
+    Raises:
+        ValueError: two modules define a function of one name.
+    """
+    found: dict[str, Source] = {}
+    for path in sorted((root / CHECKS).rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8"), filename=str(path)).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith(prefix):
+                if node.name in found:
+                    raise ValueError(f"{node.name} is defined in {found[node.name].file} and again")
+                last = node.end_lineno or node.lineno
+                found[node.name] = Source(node.name, path.relative_to(root), node.lineno, last)
+    return found
+
+
+def deciding_files(notebook: Path, file: Path, package: Package) -> list[Path]:
+    """The modules that a verdict depends on: the check's, and all that it or its page imports.
+
+    The catalogue is left out: its rows are words about claims, and a new one decides nothing.
+
+    Args:
+        notebook: the text notebook, from the root of the project.
+        file: the module of the check, from there too.
+        package: the modules of the package.
+    """
+    _, names = _cells_and_imports((package.root / notebook).read_text(encoding="utf-8"))
+    check = package.content(file).decode("utf-8")
+    names |= names_in(check, str(file), ".".join(file.parent.parts))
+    files = {file, *package.closure(names)}
+    return sorted(file for file in files if not file.name.startswith("catalogue"))
+
+
+@cache
+def code_hash(notebook: Path, file: Path, package: Package) -> str:
+    """SHA-256 of the code that decided a verdict: those modules and the cells of the page.
+
+    Kept, because a page has several checks of one module.
+    """
+    code, _ = _cells_and_imports((package.root / notebook).read_text(encoding="utf-8"))
+    files = deciding_files(notebook, file, package)
+    parts = [(file.as_posix(), package.content(file)) for file in files]
+    return _digest([(notebook.as_posix(), code.encode()), *parts])
+
+
+@cache
+def _cells_and_imports(text: str) -> tuple[str, frozenset[str]]:
+    """The code of a text notebook, and the names it imports; kept for its next claim."""
+    cells = code_cells(text)
+    trees = [tree for cell in cells if (tree := parse_code(cell)) is not None]
+    names = frozenset(name for tree in trees for name in imported_names(tree))
+    return "\n\n".join(cell.source for cell in cells), names
+
+
+def _digest(parts: Iterable[tuple[str, bytes]]) -> str:
+    """One digest of several named contents."""
+    whole = hashlib.sha256()
+    for name, content in parts:
+        whole.update(f"{name}\0{len(content)}\0".encode() + content)
+    return whole.hexdigest()

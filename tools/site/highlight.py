@@ -1,0 +1,23 @@
+"""Files of Python as highlighted HTML, written by a process of its own (`tools.site.beside`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sphinx.highlighting import PygmentsBridge
+
+
+def write(folder: str, *files: str) -> None:
+    """Highlight some files, given from the root of the project, into a folder."""
+    bridge = PygmentsBridge("html")
+    for name in files:
+        code = Path(name).read_text(encoding="utf-8")
+        target = highlighted(Path(folder), Path(name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        html = bridge.highlight_block(code, "python", linenos=False)
+        target.write_text(html, encoding="utf-8")
+
+
+def highlighted(folder: Path, file: Path) -> Path:
+    """Where the highlighted form of a file stands."""
+    return folder / file.with_suffix(".html")

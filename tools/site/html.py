@@ -1,0 +1,264 @@
+"""Executed notebooks and prose to HTML: stage, build cold, and only then replace the old book."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import io
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from ntpbook.catalogue import CATALOGUE
+from tools.pipeline.node import NodeError, find_module, find_node
+from tools.pipeline.outputs import read_checks, read_downloads
+from tools.site import published
+from tools.site.beside import Beside
+from tools.site.graph import arrange_all
+from tools.site.inspect_site import problems
+from tools.site.maths import FONT, TEMML
+from tools.site.slim import slim_site
+
+STAGE = Path(".build/stage")
+SOURCE, OUTPUT = STAGE / "src", STAGE / "html"
+LOG = Path(".build/sphinx.log")
+ROOT_FILES = ("_config.yml", "_toc.yml", "references.bib")
+# The tools that shape the HTML, beside all of ntpcore, whose code it shows and hashes.
+SHAPING = tuple(
+    Path(name)
+    for name in (
+        "ntpcore/verdicts/tables.py",
+        "package-lock.json",
+        "pyproject.toml",
+        "requirements.txt",
+        "tools/site/beside.py",
+        "tools/site/checksources.py",
+        "tools/site/downloads.py",
+        "tools/site/graph.py",
+        "tools/site/highlight.py",
+        "tools/site/html.py",
+        "ntpcore/verdicts/imports.py",
+        "tools/site/inspect_site.py",
+        "tools/site/ledger_table.py",
+        "tools/site/maths.cjs",
+        "tools/site/maths.py",
+        "tools/site/networkx_init.py",
+        "tools/pipeline/node.py",
+        "tools/pipeline/outputs.py",
+        "tools/site/pictures.py",
+        "tools/site/playground.py",
+        "tools/site/prose.py",
+        "tools/site/published.py",
+        "tools/site/reference.py",
+        "tools/site/slim.py",
+        "tools/pipeline/source.py",
+        "tools/site/statements.py",
+        "tools/site/styles.py",
+    )
+)
+EXCHANGE = 2  # RENAME_EXCHANGE of Linux's renameat2
+HERE = -100  # AT_FDCWD
+
+
+class SiteError(Exception):
+    """The HTML could not be built or is not as it must be; the old book stays."""
+
+
+def toc_pages(toc: Path = Path("_toc.yml")) -> list[str]:
+    """Every page that the table of contents names, the first one first."""
+    return list(_files(yaml.safe_load(toc.read_text(encoding="utf-8"))))
+
+
+def _files(entry: object) -> Iterator[str]:
+    """The pages named in a part of the table of contents."""
+    if isinstance(entry, list):
+        for item in entry:
+            yield from _files(item)
+    elif isinstance(entry, dict):
+        for key in ("root", "file"):
+            if key in entry:
+                yield str(entry[key])
+        for key in ("parts", "chapters", "sections", "subtrees", "entries"):
+            yield from _files(entry.get(key))
+
+
+def book_files() -> list[Path]:
+    """The prose pages and what belongs to them."""
+    return sorted(
+        path
+        for path in Path("book").rglob("*")
+        if path.is_file() and not any(part.startswith((".", "__")) for part in path.parts)
+    )
+
+
+def site_inputs(pages: Path) -> list[Path]:
+    """Every file that the HTML depends on."""
+    roots = [Path(name) for name in ROOT_FILES if Path(name).exists()]
+    sources = [*Path("ntpcore").rglob("*.py"), *Path("notebooks").glob("*.md")]
+    sources += [path for path in Path("examples").glob("*") if path.is_file()]
+    sources += [path for path in [Path("package-lock.json")] if path.is_file()]
+    return [*roots, *book_files(), *sorted(pages.glob("*.ipynb")), *sorted(sources), *SHAPING]
+
+
+def build_site(pages: Path, target: Path) -> None:
+    """Build the whole site cold, check it, and put it in place of the old one.
+
+    Args:
+        pages: folder of the executed notebooks.
+        target: folder of the site.
+
+    Raises:
+        SiteError: Sphinx warned or failed, or the output is not as it must be.
+    """
+    try:
+        find_node()
+        find_module(Path(), TEMML)
+        find_module(Path(), FONT)
+    except NodeError as error:
+        raise SiteError(str(error)) from None
+    shutil.rmtree(STAGE, ignore_errors=True)
+    stage_sources(pages)
+    with Beside(published.__name__, "write", str(SOURCE / "pages"), str(OUTPUT)) as claims:
+        run_sphinx()
+        try:
+            claims.wait()
+        except ValueError as error:
+            raise SiteError(str(error)) from None
+    (OUTPUT / ".buildinfo").unlink(missing_ok=True)  # depends on where the project lies
+    found = read_checks(SOURCE / "pages")
+    write_downloads(SOURCE / "pages", OUTPUT / "data")
+    try:
+        slim_site(OUTPUT)
+    except ValueError as error:
+        raise SiteError(str(error)) from None
+    notebooks = sorted(path.stem for path in Path("notebooks").glob("*.md"))
+    wrong = problems(OUTPUT, toc_pages(), notebooks, CATALOGUE, found)
+    if wrong:
+        raise SiteError("the built pages are not as they must be:\n  " + "\n  ".join(wrong))
+    replace(OUTPUT, target, previous_of(target))
+    shutil.rmtree(STAGE, ignore_errors=True)
+
+
+def write_downloads(pages: Path, folder: Path) -> None:
+    """Write the files that pages offer.
+
+    Raises:
+        SiteError: two pages offer different files of one name.
+    """
+    written: dict[str, tuple[str, str]] = {}
+    for page, name, text in read_downloads(pages):
+        if written.setdefault(name, (page, text))[1] != text:
+            raise SiteError(f"{page} and {written[name][0]} offer different files named {name}")
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def stage_sources(pages: Path) -> None:
+    """Copy what Sphinx reads, and nothing else, into the stage."""
+    for path in [Path(name) for name in ROOT_FILES if Path(name).exists()] + book_files():
+        (SOURCE / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, SOURCE / path)
+    (SOURCE / "pages").mkdir(parents=True, exist_ok=True)
+    for path in pages.glob("*.ipynb"):
+        shutil.copy(path, SOURCE / "pages" / path.name)
+
+
+def get_ready() -> None:
+    """Do what takes seconds of setting the site and hangs on no notebook, while those run.
+
+    What goes wrong here goes wrong again when the site is set, and is told then.
+    """
+    with contextlib.suppress(Exception):
+        import myst_nb  # noqa: F401
+
+        arrange_all(CATALOGUE)
+
+
+def run_sphinx() -> None:
+    """Run Jupyter Book's Sphinx build on the stage, in this process, so that no kill orphans it.
+
+    Raises:
+        SiteError: it failed, or warned about anything.
+        KeyboardInterrupt: it was stopped.
+        OSError: the system refused a file.
+    """
+    from jupyter_book.sphinx import build_sphinx  # slow to load, and often not needed
+    from sphinx.util.console import nocolor
+
+    nocolor()
+    says, warns = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(says), contextlib.redirect_stderr(warns):
+        result = build_sphinx(
+            SOURCE,
+            OUTPUT,
+            noconfig=True,
+            path_config=SOURCE / "_config.yml",
+            doctreedir=STAGE / "doctrees",
+            confoverrides={
+                "external_toc_path": (SOURCE / "_toc.yml").resolve().as_posix(),
+                "latex_individualpages": False,
+                "nitpicky": True,
+            },
+            freshenv=True,
+            force_all=True,
+            warningiserror=True,
+            keep_going=True,
+        )
+    if isinstance(result, KeyboardInterrupt | OSError):
+        raise result  # whoever called knows what to say
+    place = f"{SOURCE.resolve()}/"
+    # myst-nb counts 10000 lines to a cell
+    warnings = re.sub(r"\.ipynb:(\d+)(\d{4}):", _cell_and_line, warns.getvalue().replace(place, ""))
+    warnings = warnings.strip()
+    LOG.write_text(says.getvalue().replace(place, "") + "\n" + warnings + "\n", encoding="utf-8")
+    if result or warnings:
+        raise SiteError(f"Sphinx warned, and warnings are errors (all of it: {LOG}):\n{warnings}")
+
+
+def _cell_and_line(place: re.Match[str]) -> str:
+    """A place in a notebook, in words."""
+    return f".ipynb, cell {int(place[1])}, line {int(place[2])}:"
+
+
+def previous_of(target: Path) -> Path:
+    """Where the old site waits while the new one takes its place."""
+    return Path(".build") / f"previous-{target.name}"
+
+
+def replace(new: Path, target: Path, previous: Path) -> None:
+    """Put `new` in the place of `target`, in one step where the system can.
+
+    Elsewhere two renames do it; when killed between them, `recover` brings the old one back.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.exists():
+        new.rename(target)
+    elif not exchange(new, target):
+        shutil.rmtree(previous, ignore_errors=True)
+        target.rename(previous)
+        new.rename(target)
+        shutil.rmtree(previous, ignore_errors=True)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap two folders in one step; False where the system has no such call."""
+    try:
+        call = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    return bool(call(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE) == 0)
+
+
+def recover(target: Path) -> bool:
+    """Bring back the old site if a build was killed between its two renames."""
+    previous = previous_of(target)
+    if previous.exists() and not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        previous.rename(target)
+        return True
+    shutil.rmtree(previous, ignore_errors=True)
+    return False

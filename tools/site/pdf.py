@@ -1,0 +1,307 @@
+"""`make pdf`: the whole book as one PDF, printed by Chromium from the built site."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from html import escape, unescape
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import yaml
+
+from tools.site.html import toc_pages
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_build" / "html"
+NAME = "ntp-companion.pdf"
+START = "book/preface"
+WORK = ROOT / ".build" / "pdf"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+WIDTH = 658  # pixels between the margins of a sheet of A4: 210 mm without twice 18 mm
+MARGIN = "18mm"
+TIMEOUT = 300_000  # milliseconds
+
+ARTICLE = re.compile(r'<article class="bd-article"[^>]*>(.*)</article>', re.DOTALL)
+RESTS = re.compile(
+    r'<details class="ntp-rest"[^>]*><summary>(.*?)</summary>.*?</details>', re.DOTALL
+)
+ATTRIBUTE = re.compile(r'\b(id|href|src|for|aria-labelledby|aria-describedby|headers)="([^"]*)"')
+LOOKS = re.compile(r'<link\b[^>]*\bhref="([^"]+\.css)[^"]*"[^>]*>')
+FORMULA = re.compile(r"<math(.*?</math>)", re.DOTALL)
+CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
+SPAN = re.compile(r"</?span[^>]*>")
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
+EDITION = re.compile(r'<p class="ntp-edition">.*?</p>\n?', re.DOTALL)
+
+# What is wider than the sheet becomes smaller until it fits.
+FIT = """(width) => {
+  const parts = 'div.math > math, table, article svg, pre';
+  for (const part of document.querySelectorAll(parts)) {
+    const room = part.parentElement.clientWidth || width;
+    const wide = Math.max(part.scrollWidth || 0, part.getBoundingClientRect().width,
+      ...[...part.children].map(c => c.getBoundingClientRect().right
+        - part.getBoundingClientRect().left));
+    if (wide > room + 1) part.style.fontSize = `${Math.max(0.45, 0.97 * room / wide)}em`;
+  }
+  return [...document.querySelectorAll(`${parts}, img`)]
+    .filter(part => part.getBoundingClientRect().right > width + 2)
+    .map(part => `${part.closest('.ntp-chapter')?.id}: ${part.textContent.trim().slice(0, 60)}`);
+}"""
+LOOK = """
+@page { size: A4; }
+html, body { background: #fff !important; color: #000; }
+body { width: auto; margin: 0; font-size: 10.5pt; line-height: 1.4; }
+.ntp-chapter, .ntp-contents { break-before: page; }
+.ntp-title { padding-top: 30vh; text-align: center; }
+.ntp-title p:first-child { font-size: 2.2em; font-weight: 600; }
+h1, h2, h3, h4 { break-after: avoid; }
+.ntp-contents ol { list-style: none; padding-left: 1em; }
+.headerlink, .ntp-copy, .ntp-filter, .ntp-shown, .ntp-later, .toggle-button
+  { display: none !important; }
+pre, code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
+.ntp-wide, div.math, .cell_output, .output, table.table { overflow: visible !important; }
+table { display: table !important; width: 100%; min-width: 0 !important; max-width: 100%;
+  font-size: 0.8em; }
+td, th { overflow-wrap: anywhere; }
+img, svg { max-width: 100% !important; height: auto; }
+summary { list-style: none; }
+"""
+
+
+class PdfError(Exception):
+    """No PDF can be made; the message says what to do."""
+
+
+def find_browser() -> str:
+    """The Chromium of this machine.
+
+    Raises:
+        PdfError: it has none.
+    """
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        raise PdfError(
+            "no Chromium or Chrome on this machine, which prints the book; "
+            "install one (on Debian and Ubuntu: apt install chromium) and repeat: make pdf"
+        )
+    return found
+
+
+def slug(page: str) -> str:
+    """The id of a chapter."""
+    return page.replace("/", "-")
+
+
+def chapter(html: str, page: str, pages: Mapping[str, str], up: str) -> str:
+    """The article of a page as a chapter: ids of its own, links within the book, all unfolded.
+
+    Args:
+        html: the page.
+        page: its name.
+        pages: the slug of every page of the book.
+        up: the address of the site, as the book in one file sees it.
+    """
+    body = _article(html, page)
+    body = RESTS.sub(r'<p class="ntp-links">\1</p>', body)
+    body = re.sub(r"<details\b(?![^>]*\bopen\b)", "<details open", body)
+    body = re.sub(r"<script\b.*?</script>", "", body, flags=re.DOTALL)
+    body = body.replace(' loading="lazy" decoding="async"', "")
+    body = FORMULA.sub(_as_one, body)
+    body = CODE.sub(lambda code: SPAN.sub("", code[0]), body)
+    folder = posixpath.dirname(page)
+
+    def move(found: re.Match[str]) -> str:
+        name, value = found[1], unescape(found[2])
+        if name == "src":
+            moved = (
+                value
+                if ":" in value
+                else f"{up}/{posixpath.normpath(posixpath.join(folder, value))}"
+            )
+        elif name != "href":
+            moved = " ".join(f"{slug(page)}--{one}" for one in value.split())
+        else:
+            moved = moved_link(value, page, pages)
+            if not moved:
+                return ""
+        return f'{name}="{escape(moved)}"'
+
+    return f'<section class="ntp-chapter" id="{slug(page)}">{ATTRIBUTE.sub(move, body)}</section>'
+
+
+def _as_one(formula: re.Match[str]) -> str:
+    """A formula as one thing with a text: each sign for itself makes the PDF twice as large."""
+    text = " ".join(re.sub(r"<[^>]*>", " ", formula[0]).split())
+    return f'<math role="img" aria-label="{text}"{formula[1]}'
+
+
+def _article(html: str, page: str) -> str:
+    """What stands in the article of a page."""
+    found = ARTICLE.search(html)
+    if found is None:
+        raise PdfError(f"the page {page} of the site has no article; run: make book")
+    return found[1]
+
+
+def moved_link(link: str, page: str, pages: Mapping[str, str]) -> str:
+    """Where a link leads in the book in one file; empty for what only the site has."""
+    parts = urlsplit(link)
+    if parts.scheme:
+        return link
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(parts.path)))
+    target = page if not parts.path else path.removesuffix(".html")
+    if target not in pages:
+        return ""
+    return f"#{pages[target]}--{parts.fragment}" if parts.fragment else f"#{pages[target]}"
+
+
+def title_of(html: str, page: str) -> str:
+    """The title of a chapter, without that of the book.
+
+    Raises:
+        PdfError: the page has none.
+    """
+    found = TITLE.search(html)
+    title = unescape(found[1]).rpartition(" — ")[0] if found else ""
+    if not title:
+        raise PdfError(f"the page {page} of the site has no title; run: make book")
+    return title
+
+
+def contents(toc: object, titles: Mapping[str, str]) -> str:
+    """The table of contents, with a link to every chapter."""
+
+    def lines(entry: object) -> Iterator[str]:
+        if isinstance(entry, list):
+            for one in entry:
+                yield from lines(one)
+        elif isinstance(entry, dict):
+            if "caption" in entry:
+                yield f'<li class="ntp-part"><strong>{escape(entry["caption"])}</strong></li>'
+            for key in ("root", "file"):
+                if key in entry:
+                    name = str(entry[key])
+                    yield f'<li><a href="#{slug(name)}">{escape(titles[name])}</a></li>'
+            for key in ("parts", "chapters", "sections"):
+                yield from lines(entry.get(key))
+
+    return f'<nav class="ntp-contents"><h1>Contents</h1><ol>{"".join(lines(toc))}</ol></nav>'
+
+
+def whole_book(site: Path, pages: list[str], toc: object, title: str, up: str) -> str:
+    """All pages as one."""
+    slugs = {page: slug(page) for page in pages}
+    texts = {page: (site / f"{page}.html").read_text(encoding="utf-8") for page in pages}
+    titles = {}
+    looks: dict[str, None] = {}
+    for page, html in texts.items():
+        titles[page] = title_of(html, page)
+        folder = posixpath.dirname(page)
+        for link in LOOKS.findall(html):
+            looks[posixpath.normpath(posixpath.join(folder, link))] = None
+    styles = "".join(f'<link rel="stylesheet" href="{up}/{link}">' for link in looks)
+    chapters = "".join(chapter(html, page, slugs, up) for page, html in texts.items())
+    return (
+        f'<!doctype html><html lang="en" data-theme="light" data-mode="light"><head>'
+        f'<meta charset="utf-8"><title>{escape(title)}</title>{styles}<style>{LOOK}</style></head>'
+        f'<body><main class="bd-content"><div class="ntp-title"><p>{escape(title)}</p></div>'
+        f'{contents(toc, titles)}<article class="bd-article">{chapters}</article></main></body>'
+        "</html>"
+    )
+
+
+def print_book(source: Path, target: Path) -> None:
+    """Print a page to a PDF.
+
+    Raises:
+        PdfError: there is no browser, or something is wider than the sheet.
+    """
+    from playwright.sync_api import sync_playwright  # slow to load, and needed here only
+
+    executable = find_browser()
+    footer = (
+        '<div style="width: 100%; text-align: center; font-size: 8pt; font-family: sans-serif">'
+        '<span class="pageNumber"></span></div>'
+    )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        page = browser.new_page(viewport={"width": WIDTH, "height": 1000}, color_scheme="light")
+        page.set_default_timeout(TIMEOUT)
+        page.emulate_media(media="print", color_scheme="light")
+        page.goto(source.resolve().as_uri(), wait_until="load")
+        page.evaluate("() => document.fonts.ready.then(() => true)")
+        wide = page.evaluate(FIT, WIDTH)
+        if wide:
+            raise PdfError("wider than a sheet of paper:\n  " + "\n  ".join(wide))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        page.pdf(
+            path=target,
+            format="A4",
+            margin=dict.fromkeys(("top", "bottom", "left", "right"), MARGIN),  # type: ignore[arg-type]
+            print_background=True,
+            display_header_footer=True,
+            header_template="<span></span>",
+            footer_template=footer,
+            outline=True,
+            tagged=True,
+        )
+        browser.close()
+
+
+def link_edition(site: Path, size: int) -> None:
+    """Link the PDF from the start page of the site; it lies beside that page's folder."""
+    path = site / f"{START}.html"
+    html = EDITION.sub("", path.read_text(encoding="utf-8"))
+    line = (
+        f'<p class="ntp-edition"><a href="../{NAME}">The whole book to print</a> '
+        f"(PDF, {size / 1e6:.1f} MB)</p>\n"
+    )
+    head, sign, rest = html.partition("</h1>")
+    path.write_text(f"{head}{sign}\n{line}{rest}", encoding="utf-8")
+
+
+def make_pdf(site: Path, work: Path, pages: list[str], toc: object, title: str) -> Path:
+    """Print some pages of a site as one book, put it into the site and link it.
+
+    Raises:
+        PdfError: the site is not built, there is no browser, or something does not fit.
+    """
+    find_browser()  # before anything is written
+    missing = [page for page in pages if not (site / f"{page}.html").is_file()]
+    if missing:
+        raise PdfError(f"the site has no page {missing[0]}; run: make book")
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    text = whole_book(site, pages, toc, title, site.resolve().as_uri())
+    (work / "book.html").write_text(text, encoding="utf-8")
+    print_book(work / "book.html", work / NAME)
+    shutil.copy(work / NAME, site / NAME)
+    link_edition(site, (work / NAME).stat().st_size)
+    return work / NAME
+
+
+def main() -> int:
+    """Print the book.
+
+    Returns:
+        The exit code: 0 done, 2 it cannot be done here.
+    """
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    try:
+        made = make_pdf(SITE, WORK, toc_pages(ROOT / "_toc.yml"), toc, config["title"])
+    except PdfError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    shutil.copy(made, SITE.parent / NAME)
+    print(f"PDF  {(SITE.parent / NAME).relative_to(ROOT)} ({made.stat().st_size / 1e6:.1f} MB)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

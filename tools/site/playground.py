@@ -1,0 +1,136 @@
+"""What the playground loads: the core of Pyodide, and our own exact core as one zip file.
+
+All of it is copied into the site when the site is built, byte for byte the same each time. The
+program of Pyodide goes in compressed, because no server of static files compresses it.
+"""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import io
+import json
+import shutil
+import zipfile
+from collections.abc import Iterable, Mapping
+from importlib.metadata import distribution
+from pathlib import Path
+
+from ntpcore.verdicts.imports import imported_names
+
+ROOT = Path(__file__).resolve().parents[2]
+PYODIDE = ROOT / "node_modules" / "pyodide"
+PACKED = "pyodide.asm.wasm"
+COPIED = ("pyodide.mjs", "pyodide.asm.mjs", "python_stdlib.zip", "pyodide-lock.json")
+BUNDLE = "ntpcore.zip"
+START = "ntpcore.commands.playground.engine"
+# Packages of networkx whose `__init__` loads what nobody here uses; the top one has one of ours.
+EMPTIED = ("algorithms", "algorithms/components", "algorithms/flow", "generators")
+PRESETS = {  # name in addresses: file, form, button
+    "example-1": ("example1.txt", "text", "Example 1 of the paper"),
+    "five-tokens": ("five_tokens.jsonl", "jsonl", "Five tokens against Proposition 2"),
+    "cycle": ("cycle.jsonl", "jsonl", "A cycle"),
+    "two-next-tokens": ("two_next_tokens.txt", "text", "Two next tokens"),
+}
+
+
+class MissingError(Exception):
+    """What the set-up should have installed is not there."""
+
+
+def write_engine(where: str) -> None:
+    """Write all that the browser loads before it can compute, and a list of it with sizes.
+
+    Args:
+        where: the folder for it.
+
+    Raises:
+        MissingError: Pyodide is not installed.
+    """
+    folder = Path(where)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (PACKED, *COPIED):
+        if not (PYODIDE / name).is_file():
+            raise MissingError("node_modules/pyodide is missing or incomplete; run make setup")
+    for name in COPIED:
+        shutil.copyfile(PYODIDE / name, folder / name)
+    packed = gzip.compress((PYODIDE / PACKED).read_bytes(), 9, mtime=0)
+    (folder / f"{PACKED}.packed").write_bytes(packed)
+    (folder / BUNDLE).write_bytes(bundle())
+    sizes = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
+    (folder / "sizes.json").write_text(json.dumps(sizes, indent=2) + "\n", encoding="utf-8")
+
+
+def bundle() -> bytes:
+    """The needed modules of ntpcore and networkx as a zip file, the same each time."""
+    files = bundled_files()
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, files[name])
+    return buffer.getvalue()
+
+
+def bundled_files() -> dict[str, bytes]:
+    """Every file of the bundle by its name in it."""
+    networkx = distribution("networkx")
+    site = Path(str(networkx.locate_file("")))
+    ours = {"networkx/__init__.py": (ROOT / "tools" / "networkx_init.py").read_bytes()}
+    ours |= {f"networkx/{name}/__init__.py": b"" for name in EMPTIED}
+    files = closure([START], {"ntpcore": ROOT, "networkx": site}, ours)
+    for path in networkx.files or ():
+        if path.name.startswith("LICENSE") and ".dist-info" in str(path):
+            files["networkx/LICENSE.txt"] = Path(str(path.locate())).read_bytes()
+    return files
+
+
+def closure(
+    names: Iterable[str], roots: Mapping[str, Path], ours: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """The files that importing these modules loads, imports within functions left out.
+
+    Args:
+        names: dotted names to start from.
+        roots: for every package that counts, the folder that holds it.
+        ours: files that stand in for those of a package.
+    """
+    files: dict[str, bytes] = {}
+    waiting, seen = set(names), set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name.split(".")[0] not in roots:
+            continue
+        seen.add(name)
+        waiting |= {name.rpartition(".")[0]} - {""}
+        path = name.replace(".", "/")
+        for file in (f"{path}/__init__.py", f"{path}.py"):
+            source = roots[name.split(".")[0]] / file
+            if file in ours or source.is_file():
+                files[file] = ours[file] if file in ours else source.read_bytes()
+                package = name if file.endswith("__init__.py") else name.rpartition(".")[0]
+                waiting |= loaded_names(files[file], package)
+                break
+    return files
+
+
+def loaded_names(source: bytes, package: str) -> set[str]:
+    """Dotted names that a module imports as soon as it is imported itself."""
+    tree = ast.parse(source)
+    tree.body = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return imported_names(tree, package)
+
+
+def presets() -> list[dict[str, str]]:
+    """The presets of the page, out of the examples of the project."""
+    return [
+        {
+            "name": name,
+            "label": label,
+            "form": form,
+            "text": (ROOT / "examples" / file).read_text(encoding="utf-8"),
+        }
+        for name, (file, form, label) in PRESETS.items()
+    ]

@@ -1,0 +1,165 @@
+"""What the built site does without: so that a page is there at once, on a phone, too.
+
+The stack loads for every page all of Bootstrap, and scripts of extensions that the page has no use
+for. The pages look and do the same without them. Drawings of what a claim rests on, which are
+folded and larger than the rest of their page, come in a script of their own when the first is
+unfolded; a script, because a page that was opened as a file may fetch nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from tools.site.pictures import place_figures, smaller
+from tools.site.styles import drop_unasked, slim, used_by
+
+FOLDED = re.compile(
+    r'<details class="ntp-rest">(<summary>.*?</summary>)(.*?</details>)(?=</details>)', re.DOTALL
+)
+RESTS = Path("_static/rests")
+INSTEAD = (
+    '<p class="ntp-links ntp-later">The drawing needs a script. The same is in the '
+    '<a href="{ledger}#legend">ledger</a>.</p>'
+)
+# Scripts and style sheets that no page needs, or only some pages. What Bootstrap and
+# the buttons for copying did for this book, `menus.js` does.
+ONLY_WITH = {
+    "scripts/bootstrap.js": None,
+    "design-tabs.js": r"sd-tab-set",
+    "togglebutton": r'class="[^"]*(?<![\w-])(?:toggle|tag_hide|dropdown admonition)',
+    "clipboard.min.js": None,
+    "copybutton": None,
+    "ledger.js": r"ntp-ledger-all",
+    "proof.css": r'class="proof',
+    "sphinx-design": r'class="[^"]*\bsd-',
+    "mystnb.": r'class="[^"]*\bcell',
+}
+UNLOADED = (
+    "scripts/bootstrap.js", "clipboard.min.js", "copybutton.js", "copybutton.css",
+    "copybutton_funcs.js",
+)  # fmt: skip
+# Scripts of the theme, of Sphinx and of its extensions; all others are ours.
+STACK = {
+    "pydata-sphinx-theme.js", "sphinx-book-theme.js", "doctools.js", "sphinx_highlight.js",
+    "searchtools.js", "language_data.js", "design-tabs.js", "togglebutton.js",
+}  # fmt: skip
+# The theme repeats title and contents of every page for print, where both stand already.
+REPEATED = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL)
+# This button says more than "Search", so that name must go: its text is its name.
+SEARCH = 'class="btn search-button-field search-button__button" title="Search" aria-label="Search"'
+FIELD = 'id="search-input"'  # on every page, and on the search page once more
+LOADING = re.compile(
+    r'<script\b[^>]*\bsrc="([^"]+)"[^>]*>\s*</script>\n?|<link\b[^>]*\bhref="([^"]+)"[^>]*>\n?'
+)
+MAP = re.compile(r"\s*(?://|/\*)# sourceMappingURL=\S*(?:\s*\*/)?\s*$")
+VERSION = re.compile(r'((?:href|src)="((?:\.\./)*)(_static/[^"?]+)\?)(?:v|digest)=[^"]*"')
+
+
+def slim_site(site: Path) -> None:
+    """Make a built site light, in place.
+
+    Raises:
+        ValueError: a style sheet cannot be read.
+    """
+    for picture in sorted((site / "_images").glob("*.svg")):
+        picture.write_text(smaller(picture.read_text(encoding="utf-8")), encoding="utf-8")
+    pages = {}
+    for path in sorted(site.rglob("*.html")):
+        html = drop_needless(path.read_text(encoding="utf-8"))
+        pages[path] = place_figures(html, path.parent)
+    drop_files(site)
+    slim_styles(site, list(pages.values()))
+    pages = {path: put_off_drawings(html, path, site) for path, html in pages.items()}
+    marks = {
+        path.relative_to(site).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:8]
+        for path in sorted((site / "_static").rglob("*"))
+        if path.suffix in (".css", ".js")
+    }
+    for path, html in pages.items():
+        path.write_text(mark_versions(html, marks), encoding="utf-8")
+
+
+def put_off_drawings(html: str, page: Path, site: Path) -> str:
+    """A page without its folded drawings, which go into a script beside the style sheets."""
+    up = "../" * len(page.relative_to(site).parent.parts)
+    name = "-".join(page.relative_to(site).with_suffix(".js").parts)
+    parts: list[str] = []
+
+    def put_off(found: re.Match[str]) -> str:
+        parts.append(found[2])
+        address = f"{up}{(RESTS / name).as_posix()}"
+        instead = INSTEAD.format(ledger=f"{up}book/claims.html")
+        return (
+            f'<details class="ntp-rest" data-later="{address}" data-part="{len(parts) - 1}">'
+            f"{found[1]}{instead}"
+        )
+
+    html = FOLDED.sub(put_off, html)
+    if parts:
+        (site / RESTS).mkdir(exist_ok=True)
+        text = json.dumps(parts, ensure_ascii=False)
+        (site / RESTS / name).write_text(f"ntpLater({text});\n", encoding="utf-8")
+    return html
+
+
+def drop_needless(html: str) -> str:
+    """A page without the scripts and style sheets that it has no use for."""
+    html = REPEATED.sub("", html).replace(SEARCH, SEARCH.partition(" aria-label")[0])
+    first, sign, rest = html.partition(FIELD)
+    html = first + sign + rest.replace(FIELD, 'id="search-input-here"')
+    bare = LOADING.sub("", html)
+
+    def judge(found: re.Match[str]) -> str:
+        address = found[1] or found[2]
+        for name, sign in ONLY_WITH.items():
+            if f"_static/{name}" in address and (sign is None or not re.search(sign, bare)):
+                return ""
+        return found[0]
+
+    # Roles of the list of references that are deprecated, or want children that it does not have.
+    html = html.replace(' role="doc-biblioentry"', "")
+    html = html.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+    return LOADING.sub(judge, html)
+
+
+def drop_files(site: Path) -> None:
+    """Remove what nothing loads any more."""
+    for name in UNLOADED:
+        (site / "_static" / name).unlink(missing_ok=True)
+    for path in [*own_scripts(site), *sorted((site / "_static").rglob("*.css"))]:
+        text = path.read_text(encoding="utf-8")
+        if (fewer := MAP.sub("\n", text)) != text:
+            path.write_text(fewer, encoding="utf-8")
+
+
+def own_scripts(site: Path) -> list[Path]:
+    """Scripts that work on pages, by folder; a program for a worker names no element."""
+    static = site / "_static"
+    folders = ("*.js", "scripts/*.js", "playground/*.js")
+    return sorted(path for folder in folders for path in static.glob(folder))
+
+
+def slim_styles(site: Path, pages: list[str]) -> None:
+    """Write every style sheet anew without what nothing needs."""
+    scripts = {path: path.read_text(encoding="utf-8") for path in own_scripts(site)}
+    stack = [text for path, text in scripts.items() if path.name in STACK]
+    ours = [text for path, text in scripts.items() if path.name not in STACK]
+    used = used_by(pages, ours, stack)
+    sheets = {
+        path: slim(path.read_text(encoding="utf-8"), used)
+        for path in sorted((site / "_static").rglob("*.css"))
+    }
+    for path, css in drop_unasked(sheets, [*pages, *scripts.values()]).items():
+        path.write_text(css, encoding="utf-8")
+
+
+def mark_versions(html: str, marks: dict[str, str]) -> str:
+    """A page that names files as they are now, so that no browser shows an old one."""
+
+    def mark(found: re.Match[str]) -> str:
+        return f'{found[1]}v={marks[found[3]]}"' if found[3] in marks else found[0]
+
+    return VERSION.sub(mark, html)

@@ -1,0 +1,140 @@
+"""Statements and terms as small scripts: what a preview shows, and what the search finds.
+
+Pure functions of the rows of the ledger and of the HTML of their statements; the extension
+`ntppreviews` writes what they return.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape, unescape
+from typing import Any
+
+from bs4 import BeautifulSoup
+
+from tools.site.graph import badge
+
+# What people call the papers; `find.js` compares these words with those of a query.
+PAPERS = {
+    "huang2024": "huang liang yang 2024 huang2024",
+    "tian2023": "tian wang chen du 2023 tian2023 scan snap",
+    "ours": "ours this book",
+}
+PAPER_NAMES = {"huang2024": "Huang, Liang, Yang", "tian2023": "Tian et al.", "ours": "this book"}
+FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
+COMMAND = re.compile(r"\\(?:begin|end)\{[^}]*\}|\\[A-Za-z]+|[$^_{}\\&]")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One statement or term.
+
+    Attributes:
+        name: its label, or the id of the term; the name of its script.
+        kind: "statement" or "term".
+        number: what the paper calls it, such as Theorem 1; empty for a term.
+        title: in words.
+        paper: words that name its paper.
+        verdict: word of the verdict; empty for a term.
+        address: where it stands, seen from the root of the site.
+        words: what else it says, for the search.
+        html: what a preview shows.
+    """
+
+    name: str
+    kind: str
+    number: str
+    title: str
+    paper: str
+    verdict: str
+    address: str
+    words: str
+    html: str
+
+
+def body_of(html: str) -> str:
+    """The HTML of a statement or a term without its title, without ids and without links.
+
+    Links go because a preview has no links but its own, and ids because they are on the page.
+    """
+    formulas: list[str] = []  # most of the tags; nothing in them changes, so they are not parsed
+
+    def put_aside(found: re.Match[str]) -> str:
+        formulas.append(found[0])
+        return f"<math>{len(formulas) - 1}</math>"
+
+    soup = BeautifulSoup(FORMULA.sub(put_aside, html), "html.parser")
+    for title in soup.select("p.admonition-title, .headerlink, p.ntp-paper"):
+        title.decompose()
+    for link in soup.find_all("a"):
+        link.unwrap()
+    for element in soup.find_all(id=True):
+        del element["id"]
+    box = soup.select_one("div.proof > section") or soup
+    body = box.decode_contents().strip()
+    return re.sub(r"<math>(\d+)</math>", lambda found: formulas[int(found[1])], body)
+
+
+def text_of(html: str) -> str:
+    """The text of some HTML, with a space for every tag."""
+    return unescape(TAG.sub(" ", html))
+
+
+def plain_words(text: str) -> str:
+    """The different words of a text with formulas, in lower case and in order."""
+    plain = COMMAND.sub(" ", text)
+    words = re.findall(r"[^\W\d_][\w'-]+", plain.lower())
+    return " ".join(dict.fromkeys(words))
+
+
+def statement_entry(row: Mapping[str, Any], address: str, html: str) -> Entry:
+    """The entry of a claim.
+
+    Args:
+        row: its row of the ledger.
+        address: where its statement stands.
+        html: its box on that page; empty for a planned claim, which has none.
+    """
+    shown = body_of(html or "<p>No chapter of this book treats it yet.</p>")
+    where = PAPER_NAMES[row["paper"]]
+    where += f", {row['where']}" if row["paper"] != "ours" and row["where"] != "this book" else ""
+    head = (
+        f'<p class="ntp-head">{badge(row)} <strong>{escape(row["number"])}</strong> '
+        f'{escape(row["title"])} <span class="ntp-small">{escape(where)}</span></p>'
+    )
+    return Entry(
+        row["label"], "statement", row["number"], row["title"], PAPERS[row["paper"]],
+        "open" if row["planned"] else row["verdict"], address,
+        plain_words(text_of(shown)), head + shown,
+    )  # fmt: skip
+
+
+def term_entry(name: str, term: str, address: str, html: str) -> Entry:
+    """The entry of a term of the glossary."""
+    shown = body_of(html)
+    words = plain_words(text_of(shown))
+    head = f'<p class="ntp-head"><strong>{escape(term)}</strong></p>'
+    return Entry(name, "term", "", term, "glossary", "", address, words, head + shown)
+
+
+def preview_script(entry: Entry) -> str:
+    """The script that hands what a preview shows to the page that asked for it."""
+    return f"ntpPreview({_js(entry.name)}, {_js(entry.html)});\n"
+
+
+def search_script(found: Iterable[Entry]) -> str:
+    """The script with all that the search by number and by words looks through."""
+    rows = [
+        [e.name, e.kind, e.number, e.title, e.paper, e.verdict, e.address, e.words] for e in found
+    ]
+    listed = ",\n".join(_js(row) for row in rows)
+    return f"window.NTP_STATEMENTS = [\n{listed}\n];\n"
+
+
+def _js(value: object) -> str:
+    """A value as JavaScript that is safe within a script, wherever that stands."""
+    return json.dumps(value, ensure_ascii=False).replace("</", "<\\/")

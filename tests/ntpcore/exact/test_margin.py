@@ -13,7 +13,7 @@ from itertools import product
 import literal
 import pytest
 from hypothesis import given, settings
-from strategies import orders, realizable_data
+from strategies import orders, random_order, realizable_data
 from tiny_book import ROOT, clean_environment
 
 from ntpcore.data.dataset import Dataset, from_sentences
@@ -26,16 +26,6 @@ FIVE_TOKENS = PartialOrder.of("q", {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q
 
 def fractions(**values: str) -> dict[str, Fraction]:
     return {token: Fraction(value) for token, value in values.items()}
-
-
-def random_order(rng: random.Random, max_optimal: int, max_nonoptimal: int) -> PartialOrder:
-    """An order without isolated tokens, sparse or dense."""
-    uppers = [f"a{i}" for i in range(rng.randint(1, max_optimal))]
-    lowers = [f"b{i}" for i in range(rng.randint(1, max_nonoptimal))]
-    density = rng.random() / 2
-    pairs = {pair for pair in product(uppers, lowers) if rng.random() < density}
-    pairs |= {(a, rng.choice(lowers)) for a in uppers} | {(rng.choice(uppers), b) for b in lowers}
-    return PartialOrder.of("q", pairs)
 
 
 def test_example_1_has_squared_norm_13_sixths():
@@ -288,7 +278,7 @@ def test_w_ov_star_needs_a_closed_vocabulary():
 MULTIPLIERS = """
 import random
 from itertools import product
-from ntpcore import margin
+from ntpcore.exact import margin
 from ntpcore.data.order import PartialOrder
 
 tokens = [f"a{i}" for i in range(5)], [f"b{j}" for j in range(6)]

@@ -13,8 +13,8 @@ from ntpcore.verdicts.claims import Check, Verdict
 if TYPE_CHECKING:
     from ntpcore.huang2024.runs import Run
 
-# Claims on the orders alone, and claims on training. Their checks are loaded when they are asked for:
-# a plain check needs neither numpy nor numba.
+# Claims on the orders alone, and claims on training; these are loaded when they are asked for, as a
+# plain check needs neither numpy nor numba.
 JUDGES = ("huang2024-prop-2", "huang2024-prop-4", "huang2024-eq-16")
 TRAINED = (
     "huang2024-lem-5",

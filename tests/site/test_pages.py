@@ -16,8 +16,9 @@ from tiny_book import ROOT
 from ntpbook.catalogue import CATALOGUE
 from ntpcore.verdicts.claims import Claim
 from ntpcore.verdicts.imports import imported_names
+from ntpcore.verdicts.ledger import count_verdicts
 from tools.pipeline.matching import label_of_test, mismatches
-from tools.pipeline.outputs import Found, count_verdicts, read_checks
+from tools.pipeline.outputs import Found, read_checks
 from tools.pipeline.source import Cell, code_cells
 from tools.site.html import toc_pages
 from tools.site.inspect_site import Page, missing_controls, off_site, problems, wrong_checks

@@ -14,10 +14,10 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
-from ntpcore.verdicts.claims import MARKS, Claim, Verdict
+from ntpcore.verdicts.claims import AGAINST, MARKS, Claim, Verdict, css_class
 from ntpcore.verdicts.dependencies import Standing, describe, listed, neighbourhood
 from ntpcore.verdicts.layout import Layout, arrange
-from tools.pipeline.outputs import ledger, standings_of
+from ntpcore.verdicts.ledger import ledger, standings_of
 
 Row = Mapping[str, Any]
 Address = Callable[[Row], str]  # where a claim's box leads
@@ -55,12 +55,20 @@ def word_of(row: Row) -> str:
     return "open, planned" if row["planned"] else str(row["verdict"])
 
 
+def long_word_of(row: Row) -> str:
+    """The verdict in words, with the number of steps that were done by hand."""
+    steps = len(row.get("by_hand") or ())
+    if row["verdict"] != Verdict.PROVED.value or not steps:
+        return word_of(row)
+    return f"{word_of(row)}, {steps} {'step' if steps == 1 else 'steps'} by hand"
+
+
 def badge(row: Row) -> str:
     """The verdict as a badge without a link."""
     verdict = str(row["verdict"])
     return (
-        f'<span class="ntp-badge ntp-{verdict}"><span aria-hidden="true">'
-        f"{MARKS[Verdict(verdict)]}</span> {word_of(row)}</span>"
+        f'<span class="ntp-badge {css_class(verdict)}"><span aria-hidden="true">'
+        f"{MARKS[Verdict(verdict)]}</span> {long_word_of(row)}</span>"
     )
 
 
@@ -215,7 +223,7 @@ def _box(
     says = f"{row['number']}, {row['title']}: {word_of(row)}{state}"
     if name not in says:  # whoever says what stands in the box must be understood
         says = f"{name}, {says}"
-    classes = f"ntp-node ntp-{row['verdict']} ntp-{standing.state}" + (
+    classes = f"ntp-node {css_class(row['verdict'])} ntp-{standing.state}" + (
         " ntp-focus" if focus else ""
     )
     alarm = "!" if standing.refuted else "?"
@@ -276,7 +284,7 @@ def _line(
         bend = ((half[0], y0), (half[0], y1)) if sideways else ((x0, half[1]), (x1, half[1]))
         path += "C" + " ".join(f"{a:.1f} {b:.1f}" for a, b in (*bend, (x1, y1)))
     upper = standings[pair[0]]
-    refuted = upper.refuted or upper.verdict is Verdict.REFUTED
+    refuted = upper.refuted or upper.verdict in AGAINST
     taint = "" if upper.grounded else " ntp-taint" if refuted else " ntp-waits"
     return f'<path class="ntp-line{taint}" d="{path}"/>'
 
@@ -284,7 +292,7 @@ def _line(
 def legend() -> str:
     """What boxes and lines mean."""
     badges = "".join(
-        f'<li><span class="ntp-badge ntp-{v.value}">{MARKS[v]} {v.value}</span></li>'
+        f'<li><span class="ntp-badge {css_class(v.value)}">{MARKS[v]} {v.value}</span></li>'
         for v in Verdict
     )
     states = "".join(f"<li>{_sample(state)} {escape(text)}</li>" for state, text in LEGEND)

@@ -13,15 +13,12 @@ from urllib.parse import urlencode
 
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.dependencies import Standing, describe
-from tools.site.graph import badge, short_name
+from ntpcore.verdicts.graph import badge, short_name
+from ntpcore.verdicts.ledger import verdicts_in
 
 Row = Mapping[str, Any]
+Papers = Mapping[str, str]
 
-PAPERS = {
-    "huang2024": "Huang, Liang, Yang (2024)",
-    "tian2023": "Tian et al. (2023)",
-    "ours": "This book",
-}
 STATES = {
     "grounded": "all its ground checked",
     "tainted": "rests on refuted or open",
@@ -29,7 +26,15 @@ STATES = {
 }
 LONGEST = 150  # characters of evidence, and of a witness, in one row
 HEADS = (("order", "Claim"), ("verdict", "Verdict"), ("tried", "Evidence"))
-RANKS = {Verdict.REFUTED: 0, Verdict.OPEN: 1, Verdict.CONSISTENT: 2, Verdict.PROVED: 3}
+RANKS = {
+    verdict: rank
+    for rank, verdict in enumerate(
+        (
+            *(Verdict.REFUTED, Verdict.NOT_SEEN, Verdict.OPEN, Verdict.UNDECIDED),
+            *(Verdict.CONSISTENT, Verdict.SEEN, Verdict.SHOWN, Verdict.PROVED),
+        )
+    )
+}
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
@@ -50,19 +55,25 @@ def evidence_line(row: Row) -> str:
     return "; ".join(words)
 
 
-def counts(rows: Iterable[Row]) -> str:
-    """How many claims of each paper have which verdict; each number leads to those rows."""
+def counts(rows: Iterable[Row], papers: Papers) -> str:
+    """How many claims of each paper have which verdict; each number leads to those rows.
+
+    Args:
+        rows: rows of the ledger.
+        papers: names of the papers by their keys, in order.
+    """
     rows = list(rows)
-    papers = [paper for paper in PAPERS if any(row["paper"] == paper for row in rows)]
+    words = verdicts_in(rows)
+    there = [paper for paper in papers if any(row["paper"] == paper for row in rows)]
     heads = "".join(f'<th scope="col">{text}</th>' for text in
-                    ("", *(v.value for v in Verdict), "all"))  # fmt: skip
+                    ("", *(v.value for v in words), "all"))  # fmt: skip
     body = "".join(
-        f'<tr><th scope="row">{_number(rows, PAPERS[paper], paper=paper)}</th>'
-        + "".join(f"<td>{_number(rows, paper=paper, verdict=v.value)}</td>" for v in Verdict)
+        f'<tr><th scope="row">{_number(rows, papers[paper], paper=paper)}</th>'
+        + "".join(f"<td>{_number(rows, paper=paper, verdict=v.value)}</td>" for v in words)
         + f"<td>{_number(rows, paper=paper)}</td></tr>"
-        for paper in papers
+        for paper in there
     )
-    total = "".join(f"<td>{_number(rows, verdict=v.value)}</td>" for v in Verdict)
+    total = "".join(f"<td>{_number(rows, verdict=v.value)}</td>" for v in words)
     planned = sum(bool(row["planned"]) for row in rows)
     note = (
         f"Of the open ones {planned} are planned: listed, and not treated yet." if planned else ""
@@ -83,17 +94,17 @@ def _number(rows: list[Row], text: str = "", **wanted: str) -> str:
     return f'<a href="?{escape(urlencode(wanted))}#ledger">{escape(text) or count}</a>'
 
 
-def filters(rows: Iterable[Row], standings: Mapping[str, Standing]) -> str:
+def filters(rows: Iterable[Row], standings: Mapping[str, Standing], papers: Papers) -> str:
     """The form that the script brings to life; without scripts it stays hidden."""
     rows = list(rows)
     kinds = sorted({row["kind"] for row in rows})
     found_papers = {row["paper"] for row in rows}
-    verdicts = {v.value: v.value for v in Verdict}
+    verdicts = {v.value: v.value for v in verdicts_in(rows)}
     states = {standing.state for standing in standings.values()}
     return (
         '<form class="ntp-filter" role="search" aria-label="Filter the ledger" hidden>'
         '<label>Search <input type="search" name="q" placeholder="words, label, number"></label>'
-        + _choice("paper", "Paper", {k: v for k, v in PAPERS.items() if k in found_papers})
+        + _choice("paper", "Paper", {k: v for k, v in papers.items() if k in found_papers})
         + _choice("kind", "Kind", {kind: kind for kind in kinds})
         + _choice("verdict", "Verdict", verdicts)
         + _choice("standing", "Rests on", {k: v for k, v in STATES.items() if k in states})
@@ -120,6 +131,7 @@ def table(
     standings: Mapping[str, Standing],
     verdict_address: Callable[[Row], str],
     source_address: Callable[[Row], str],
+    papers: Papers,
     *,
     anchors: bool,
 ) -> str:
@@ -130,6 +142,7 @@ def table(
         standings: for every label of the catalogue its standing.
         verdict_address: where the verdict of a claim stands.
         source_address: where the code of its check stands; empty when there is none.
+        papers: names of the papers by their keys.
         anchors: whether rows get their labels as ids.
     """
     rows = list(rows)
@@ -141,7 +154,13 @@ def table(
     )
     body = "".join(
         _row(
-            row, standings[row["label"]], names, verdict_address(row), source_address(row), anchors
+            row,
+            standings[row["label"]],
+            names,
+            verdict_address(row),
+            source_address(row),
+            papers,
+            anchors,
         )
         for row in rows
     )
@@ -158,14 +177,14 @@ def _row(
     names: Mapping[str, str],
     verdict_address: str,
     source_address: str,
+    papers: Papers,
     anchors: bool,
 ) -> str:
     """One claim; whatever it says is escaped."""
     label = escape(str(row["label"]))
     number = escape(str(row["number"]))
-    place = f"{PAPERS.get(row['paper'], row['paper'])}, {row['where']}"
-    if row["where"] == "this book":
-        place = PAPERS["ours"]
+    paper = papers.get(row["paper"], row["paper"])
+    place = paper if row["where"].lower() == paper.lower() else f"{paper}, {row['where']}"
     links = []
     if verdict_address:
         number = f'<a class="reference internal" href="{escape(verdict_address)}">{number}</a>'
@@ -182,7 +201,7 @@ def _row(
     identity = f' id="{label}"' if anchors else ""
     given = "".join(f' data-{key}="{escape(str(value))}"' for key, value in data.items())
     return (
-        f'<tr{identity} class="ntp-row-{row["verdict"]}"{given}>'
+        f'<tr{identity} class="ntp-row-{row["verdict"].replace(" ", "-")}"{given}>'
         f'<th scope="row">{number}<p class="ntp-about">{escape(str(row["title"]))}</p>'
         f'<p class="ntp-small">{escape(place)}<br><a href="#{label}"><code>{label}</code></a></p>'
         "</th>"

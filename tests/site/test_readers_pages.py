@@ -6,7 +6,7 @@ import ast
 import re
 
 import pytest
-from test_readers_api import ROOT
+from tiny_book import ROOT
 
 from ntpcore.commands.report import study as report_study
 from tools.pipeline.source import code_cells, default_parameters

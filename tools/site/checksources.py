@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from ntpcore.verdicts.imports import Package, imported_names, names_in
+from tools.pipeline.matching import OF_CLAIMS
 from tools.pipeline.source import OURS, code_cells, parse_code
 
 FOLDER = "source"  # of the site, for the pages that show the code
@@ -47,16 +48,17 @@ def source_page(file: Path) -> str:
     return "/".join((FOLDER, *file.with_suffix("").parts))
 
 
-def find_sources(root: Path = Path(), prefix: str = "check_") -> dict[str, Source]:
-    """Every top-level function of our packages whose name begins so, by its name.
+def find_sources(root: Path = Path()) -> dict[str, Source]:
+    """Every check of a claim in our packages, by the name of its function.
 
     Raises:
         ValueError: two modules define a function of one name.
     """
+    prefixes = tuple("check_" + one.replace("-", "_") for one in OF_CLAIMS)
     found: dict[str, Source] = {}
     for path in sorted(file for name in OURS for file in (root / name).rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8"), filename=str(path)).body:
-            if isinstance(node, ast.FunctionDef) and node.name.startswith(prefix):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith(prefixes):
                 if node.name in found:
                     raise ValueError(f"{node.name} is defined in {found[node.name].file} and again")
                 last = node.end_lineno or node.lineno

@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ntpbook.catalogue import find_claim
 from ntpbook.huang2024.s4_realizable import realizable
 from ntpcore.data import generate, order
 from ntpcore.data.dataset import from_samples, from_sentences, read
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import transformer
-from ntpcore.verdicts.claims import Verdict, find_claim
+from ntpcore.verdicts.claims import Verdict
 
 
 def dense_loss(weights, scale):

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, run, shell, write
+from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, shell, write
 
+from ntpbook.catalogue import find_claim
 from ntpcore.commands import judge as on_data
 from ntpcore.huang2024 import storage
-from ntpcore.verdicts.claims import find_claim
-
-__all__ = ["run"]  # the fixture
 
 
 def test_train_saves_a_trajectory_that_predict_reads(run: Run, tmp_path: Path) -> None:

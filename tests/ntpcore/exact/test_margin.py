@@ -13,6 +13,7 @@ from itertools import product
 import literal
 import pytest
 from hypothesis import given, settings
+from some_orders import FIVE_TOKENS, random_order
 from strategies import orders, realizable_data
 from tiny_book import ROOT, clean_environment
 
@@ -21,21 +22,10 @@ from ntpcore.data.order import Pair, PartialOrder, analyse
 from ntpcore.exact import margin
 
 SETTINGS = settings(max_examples=200, deadline=None, derandomize=True)
-FIVE_TOKENS = PartialOrder.of("q", {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q")})
 
 
 def fractions(**values: str) -> dict[str, Fraction]:
     return {token: Fraction(value) for token, value in values.items()}
-
-
-def random_order(rng: random.Random, max_optimal: int, max_nonoptimal: int) -> PartialOrder:
-    """An order without isolated tokens, sparse or dense."""
-    uppers = [f"a{i}" for i in range(rng.randint(1, max_optimal))]
-    lowers = [f"b{i}" for i in range(rng.randint(1, max_nonoptimal))]
-    density = rng.random() / 2
-    pairs = {pair for pair in product(uppers, lowers) if rng.random() < density}
-    pairs |= {(a, rng.choice(lowers)) for a in uppers} | {(rng.choice(uppers), b) for b in lowers}
-    return PartialOrder.of("q", pairs)
 
 
 def test_example_1_has_squared_norm_13_sixths():

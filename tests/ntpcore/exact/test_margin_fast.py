@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from some_orders import FIVE_TOKENS, random_order
 from strategies import orders, realizable_data
-from test_margin import FIVE_TOKENS, random_order
 
 from ntpcore.commands import check as report
 from ntpcore.data import generate

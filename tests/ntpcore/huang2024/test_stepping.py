@@ -9,8 +9,8 @@ import sys
 
 import numpy as np
 import pytest
-from test_training import EXAMPLE_1, SETS, fields_equal
 from tiny_book import ROOT
+from trained import EXAMPLE_1, SETS, fields_equal
 
 from ntpcore.data import dataset
 from ntpcore.huang2024 import problem, stage1, training

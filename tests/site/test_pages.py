@@ -162,7 +162,7 @@ def test_what_the_book_lacks_is_noticed(book: Path, tmp_path: Path) -> None:
     assert any("index.html" in text for text in missing)
 
 
-def test_every_checked_claim_shows_its_negative_control_collapsed(book: Path) -> None:
+def test_every_checked_claim_shows_its_planted_errors_collapsed(book: Path) -> None:
     for claim in CHECKED:
         page = Page((book / f"pages/{claim.page}.html").read_text(encoding="utf-8"))
         assert missing_controls(claim, page) == []
@@ -171,19 +171,19 @@ def test_every_checked_claim_shows_its_negative_control_collapsed(book: Path) ->
 def test_a_control_that_is_missing_or_open_is_noticed() -> None:
     claim = Claim("ours-x", "X", "x", "here", "page")
     card = '<div id="verdict-ours-x"><dl><dt>Evidence</dt></dl>{}</div>'
-    control = "<details><summary>Negative control: noticed</summary><p>Planted.</p></details>"
-    other = '<div id="verdict-ours-y"><details><summary>Negative control</summary></details></div>'
+    control = "<details><summary>It noticed a planted error</summary><p>Planted.</p></details>"
+    other = '<div id="verdict-ours-y"><details><summary>It noticed a planted error</summary></details></div>'
     assert missing_controls(claim, Page(card.format(f"<div>{control}</div>"))) == []
     for html in (
         card.format(""),
         card.format("") + control,
         card.format("") + other,
-        card.format("<details><summary>More</summary>Negative control</details>"),
+        card.format("<details><summary>More</summary>It noticed a planted error</details>"),
         card.format(control.replace("<details", "<details open")),
         card.format(control.replace("<p>Planted.</p>", "")),
     ):
         assert missing_controls(claim, Page(html)) == [
-            "page page does not show the negative control of ours-x, collapsed"
+            "page page does not show the planted errors of ours-x, collapsed"
         ], html
 
 

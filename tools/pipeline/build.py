@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import platform
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 from ntpbook.catalogue import CATALOGUE
 from ntpcore.verdicts.claims import MARKS, Verdict
 from ntpcore.verdicts.ledger import count_verdicts, ledger
+from tools.pipeline import record
 from tools.pipeline.bookkeeping import open_records, reasons, short, tracked_task
 from tools.pipeline.display import Display
 from tools.pipeline.folders import link_folders
@@ -122,6 +124,8 @@ def make_book(
     display.say(f"Pages      {len(toc_pages())}")
     display.say(f"Notebooks  {len(outcome.ran)} run, {len(outcome.skipped)} skipped")
     display.say(f"Claims     {count_verdicts(rows)}")
+    for number, line in enumerate(record.compared(json.loads(record.BOOK.read_text("utf-8")))):
+        display.say(f"Record     {line}" if not number else f"           {line}")
     display.say(f"Time       {time.monotonic() - began:.1f} s")
     return 0
 

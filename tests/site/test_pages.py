@@ -76,7 +76,7 @@ def test_catalogue_checks_pages_and_tests_are_one_to_one() -> None:
 
 def test_every_kind_of_mismatch_is_noticed(tmp_path: Path) -> None:
     files = {
-        "ntpcore/checks/a.py": "def check_ours_a(): ...\n",
+        "ntpbook/a.py": "def check_ours_a(): ...\n",
         "notebooks/page.md": ":::{prf:theorem} A\n:label: ours-a\n:::\n",
         "tests/test_a.py": "def test_ours_a_by_hand(): ...\n",
     }
@@ -90,7 +90,7 @@ def test_every_kind_of_mismatch_is_noticed(tmp_path: Path) -> None:
         "page page states ours-a, which the catalogue does not place there",
     ]
     assert mismatches([a, b], tmp_path) == [
-        "ours-b: 0 functions check_ours_b in ntpcore/checks, not one",
+        "ours-b: 0 functions check_ours_b, not one",
         "page page states ours-b 0 times, not once",
         "ours-b: no test bears its name (test_ours_b_...)",
     ]

@@ -73,7 +73,7 @@ def find_claim(label: str) -> Claim:
 
 
 def find_check(label: str) -> Any:
-    """The check of a claim, out of the module of its chapter that defines it.
+    """The check of a claim, out of the module of its chapter that defines or imports it.
 
     Raises:
         ValueError: the catalogue has no such label, or its chapter no such check.
@@ -83,5 +83,9 @@ def find_check(label: str) -> Any:
     for file in sorted((FOLDER / chapter).glob("*.py")):
         if f"def {claim.function}(" in file.read_text(encoding="utf-8"):
             module = import_module(f"ntpbook.{chapter.replace('/', '.')}.{file.stem}")
+            return getattr(module, claim.function)
+    if (FOLDER / chapter / "checks.py").is_file():  # one that also judges a reader's data
+        module = import_module(f"ntpbook.{chapter.replace('/', '.')}.checks")
+        if hasattr(module, claim.function):
             return getattr(module, claim.function)
     raise ValueError(f"the chapter {chapter} defines no {claim.function}")

@@ -72,7 +72,7 @@ def answer(
     columns = None
     if structure.orders is not None and not any(o.confused for o in structure.orders.values()):
         columns = _columns(structure.orders)
-    checks = on_data.judge(structure, labels, source, training)
+    checks = on_data.judge(structure, columns, labels, source, training)
     return Answer(structure, columns, checks)
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ntpcore.data.dataset import InputError
 from ntpcore.data.order import Structure
+from ntpcore.exact import judged, margin
 from ntpcore.verdicts.claims import Check, Verdict
 
 if TYPE_CHECKING:
     from ntpcore.huang2024.runs import Run
 
-# Claims on the orders alone, and claims on training; these are loaded when they are asked for, as a
-# plain check needs neither numpy nor numba.
-JUDGES = ("huang2024-prop-2", "huang2024-prop-4", "huang2024-eq-16")
+# Claims on the orders alone, and claims on training; the checks of these are loaded when they are
+# asked for, as a plain check needs neither numpy nor numba.
+JUDGES = tuple(judged.JUDGED)
 TRAINED = (
     "huang2024-lem-5",
     "huang2024-lem-6",
@@ -60,6 +61,7 @@ def labels(claim: str | None) -> tuple[str, ...]:
 
 def judge(
     structure: Structure,
+    columns: Mapping[str, margin.Solution] | None,
     chosen: Iterable[str],
     source: str,
     training: Training | None = None,
@@ -68,21 +70,29 @@ def judge(
 
     A claim is open, with the reason, where Assumption 1 fails in a way that leaves it undefined,
     where nothing was trained that it speaks of, and where it presumes what the data do not satisfy.
+
+    Args:
+        structure: the data set, analysed.
+        columns: W_kq_star by its columns; None where an assumption leaves it undefined.
+        chosen: labels of the claims.
+        source: how the command line names the data.
+        training: how to train, if claims on training are to be judged.
     """
     chosen = tuple(chosen)
     undefined = _undefined(structure)
+    exact = judged.certified((structure.orders or {}).values(), columns) if columns else []
     run, reason = None, undefined
     if not undefined and any(label in TRAINED for label in chosen):
         run, reason = _train(structure, training)
     checks = []
     for label in chosen:
         words = ["ntpcore check", source, *_steps(label, training), f"--claim {label}"]
-        if label in JUDGES and not undefined:
-            check = _judged(label, (structure.orders or {}).values())
-        elif label in TRAINED and run is not None:
+        if label in judged.JUDGED:
+            check = _judge_orders(label, exact, undefined)
+        elif run is not None:
             check = _judge_run(structure, label, run)
         else:
-            check = Check(label, Verdict.OPEN, 0, "partial orders", reason)
+            check = Check(label, Verdict.OPEN, 0, "runs", reason)
         checks.append(replace(check, repeat=" ".join(words)))
     return tuple(checks)
 
@@ -115,20 +125,23 @@ def _train(structure: Structure, training: Training | None) -> tuple[Run | None,
     return runs.train(name, problem, eta0=eta0, eta=eta, steps1=STEPS, steps=steps), ""
 
 
+def _judge_orders(label: str, exact: list[judged.Column], undefined: str) -> Check:
+    """One claim on the orders alone."""
+    if not exact:
+        reason = undefined or "No query orders two tokens, so there is nothing to judge."
+        return Check(label, Verdict.OPEN, 0, "partial orders", reason)
+    return judged.JUDGED[label].judge(exact)
+
+
 def _judge_run(structure: Structure, label: str, run: Run) -> Check:
     """One claim on training, by the check of its page."""
     if label in FREQUENT and structure.frequent.holds is not True:
         reason = "Assumption 3 fails on these data, and the statement presumes it."
         return Check(label, Verdict.OPEN, 0, "runs", reason)
-    return _judged(label, [run])
-
-
-def _judged(label: str, instances: Iterable[object]) -> Check:
-    """A claim on instances of the reader's own, by the check of its page."""
     from ntpbook.catalogue import find_check
 
     check = find_check(label)
-    found: Check = check.judge(instances) if hasattr(check, "judge") else check(instances)
+    found: Check = check.judge([run]) if hasattr(check, "judge") else check([run])
     return found
 
 

@@ -25,7 +25,6 @@ Integers = NDArray[np.int64]
 
 UPPER, LOWER = 1, 2  # sides of a pair
 NOWHERE, ELSEWHERE = -1, -2  # no way to room; not in the part that is being solved
-FEW = 1000  # pairs that `margin` solves in the time that compiled code takes to load
 MOST_NODES = 2**31  # so that the product of two sizes of a block fits into 64 bits
 
 
@@ -116,22 +115,20 @@ def first_fault(columns: Columns) -> int:
     return at
 
 
-def W_kq_star(orders: Mapping[str, PartialOrder], few: int = FEW) -> Mapping[str, margin.Solution]:
+def W_kq_star(orders: Mapping[str, PartialOrder]) -> dict[str, margin.Solution]:
     """The columns of W_kq_star by query, as `margin.W_kq_star` gives them.
 
-    Multipliers may be others where several prove the same scores.
-
-    Args:
-        orders: the orders.
-        few: up to so many pairs, `margin` is at least as quick: nothing has to be loaded.
+    Multipliers may be others where several prove the same scores. Which of the two solvers is
+    quicker is for the caller to say: loading this one takes as long as `margin` needs for a
+    thousand pairs.
 
     Raises:
         ValueError: an order compares no two tokens, or has a confused token.
 
     Source: huang2024, equation (3).
     """
-    if sum(len(order.pairs) for order in orders.values()) <= few:
-        return margin.W_kq_star(orders)
+    if not orders:
+        return {}
     number: dict[tuple[str, str], int] = {}
     pairs: list[tuple[int, int]] = []
     for query, order in orders.items():

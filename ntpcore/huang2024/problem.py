@@ -25,6 +25,7 @@ from ntpcore.huang2024.logs import log_sum
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+FEW = 1000  # pairs that `margin` solves in the time that compiled code takes to load
 # query, optimal token, tokens with their numbers of occurrences
 _Shape = tuple[int, int, tuple[tuple[int, int], ...]]
 
@@ -119,12 +120,19 @@ class Problem:
     @cached_property
     def solutions(self) -> Mapping[str, margin.Solution]:
         """The exact column of W_kq_star of each query that compares tokens."""
-        return margin_fast.W_kq_star(self.orders)
+        if self._many:
+            return margin_fast.W_kq_star(self.orders)
+        return margin.W_kq_star(self.orders)
+
+    @property
+    def _many(self) -> bool:
+        """Whether there are so many pairs that compiled code is the quicker solver."""
+        return len(self.pairs) > FEW
 
     @cached_property
     def norm_squared(self) -> Fraction:
         """||W_kq_star||^2."""
-        if len(self.pairs) > margin_fast.FEW:
+        if self._many:
             return self.columns.norm_squared
         return margin.norm_squared(solution.scores for solution in self.solutions.values())
 
@@ -136,7 +144,7 @@ class Problem:
     @cached_property
     def W_kq_star(self) -> Floats:
         """(K,), the entries of the exact max-margin solution, each rounded once."""
-        if len(self.pairs) > margin_fast.FEW:
+        if self._many:
             return self.columns.scores
         names, solutions = self.vocabulary, self.solutions
         entries = zip(self.entry_query.tolist(), self.entry_token.tolist(), strict=True)

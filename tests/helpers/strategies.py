@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from itertools import product
+
 import literal
 from hypothesis import strategies as st
 
@@ -19,6 +22,16 @@ def orders(draw: st.DrawFn, max_optimal: int = 4, max_nonoptimal: int = 5) -> Pa
     below = st.sets(st.sampled_from(lowers), min_size=1)
     rows = draw(st.lists(below, min_size=1, max_size=max_optimal))
     return PartialOrder.of("q", {(f"a{i}", b) for i, row in enumerate(rows) for b in row})
+
+
+def random_order(rng: random.Random, max_optimal: int, max_nonoptimal: int) -> PartialOrder:
+    """An order without isolated tokens, sparse or dense."""
+    uppers = [f"a{i}" for i in range(rng.randint(1, max_optimal))]
+    lowers = [f"b{i}" for i in range(rng.randint(1, max_nonoptimal))]
+    density = rng.random() / 2
+    pairs = {pair for pair in product(uppers, lowers) if rng.random() < density}
+    pairs |= {(a, rng.choice(lowers)) for a in uppers} | {(rng.choice(uppers), b) for b in lowers}
+    return PartialOrder.of("q", pairs)
 
 
 @st.composite

@@ -8,9 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ntpbook.huang2024.s6_max_margin import max_margin
 from ntpbook.shared import inequality, judge
-from ntpcore.data.order import PartialOrder
 from ntpcore.verdicts.claims import Check, Verdict
 
 # huang2024: inequalities at the recorded steps of runs
@@ -140,33 +138,3 @@ def test_no_case_leaves_the_claim_open():
 )
 def test_relative_error_by_hand(found: float, expected: float, error: float):
     assert judge.relative_error(found, expected) == error
-
-
-# huang2024: which of several orders is shown
-
-FIVE = {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q")}  # Hall fails at {b}: 2 * 1 < 3 * 1
-SIX = FIVE | {("a", "e")}
-WIDER = {("a", "c"), ("a", "d"), ("b", "d"), ("a", "q"), ("b", "q"), ("a", "e"), ("b", "e")}
-
-
-def test_the_smallest_of_several_failing_orders_is_the_witness():
-    five, six = (PartialOrder.of("q", pairs) for pairs in (FIVE, SIX))
-    right = PartialOrder.of("q", {("a", "q")})
-    for orders in ([six, right, five], [five, six, right]):
-        check = max_margin.check_huang2024_prop_2(orders)
-        assert check.witness.startswith("query q: a > c, d, q; b > q: squared norm 6/5")
-        assert check.numbers == {
-            "failed": "2",
-            "tried": "3",
-            "fewest": "2",
-            "printed": "6/5",
-            "true": "7/6",
-        }
-        assert max_margin.check_huang2024_eq_16(orders).witness.startswith("query q: a > c, d, q;")
-
-
-def test_an_order_has_data_only_if_its_query_lies_below_every_optimal_token():
-    assert max_margin.has_data(PartialOrder.of("q", {("a", "q"), ("b", "q")}))
-    assert not max_margin.has_data(PartialOrder.of("q", {("a", "q"), ("b", "c")}))
-    assert max_margin.has_data(PartialOrder.of("q", {("q", "a"), ("q", "b")}))
-    assert not max_margin.has_data(PartialOrder.of("q", {("q", "a"), ("b", "a")}))

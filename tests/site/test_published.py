@@ -119,7 +119,7 @@ def hash_in(project: Path) -> str:
 @pytest.mark.parametrize(
     "file",
     [
-        "ntpbook/huang2024/s6_max_margin/max_margin.py",
+        "ntpbook/huang2024/s6_max_margin/checks.py",
         "ntpcore/exact/margin.py",
         "ntpcore/verdicts/claims.py",
     ],

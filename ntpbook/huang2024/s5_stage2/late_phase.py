@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s6_max_margin.max_margin import FIVE_TOKENS, has_data, realize, small_orders
 from ntpcore.data import generate
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
+from ntpcore.exact.judged import FIVE_TOKENS, has_data, realize, small_orders
 from ntpcore.huang2024 import asymptotics, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from ntpbook.huang2024.s6_max_margin.max_margin import sample_violations
+from ntpbook.shared.constraints import sample_violations
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import analyse

@@ -12,12 +12,12 @@ import pytest
 from scipy.optimize import nnls
 
 from ntpbook.huang2024.s5_stage2 import late_phase, stage2
-from ntpbook.huang2024.s6_max_margin.max_margin import FIVE_TOKENS, realize
 from ntpbook.shared import rare
 from ntpcore.data import generate
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import analyse
 from ntpcore.exact import margin
+from ntpcore.exact.judged import FIVE_TOKENS, realize
 from ntpcore.huang2024 import asymptotics, bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, train

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+import subprocess
+import sys
 
+import literal
+import pytest
+from hypothesis import given, settings
+from strategies import realizable_data
+from tiny_book import ROOT
+
+from ntpbook.catalogue import CATALOGUE, find_check
+from ntpcore.commands import check as report
 from ntpcore.commands import judge as on_data
-from ntpcore.data.dataset import InputError, from_sentences
-from ntpcore.data.order import analyse
+from ntpcore.data.dataset import Dataset, InputError, from_sentences
+from ntpcore.exact import judged
 from ntpcore.verdicts.claims import Check, Verdict
 
 EXAMPLE_1 = ["S V O P", "V O P", "O P P", "P S V"]
@@ -19,8 +28,8 @@ TRAINED = [
 
 def judge(sentences: list[str], training: on_data.Training | None = None) -> dict[str, Check]:
     """All claims on the data, by label."""
-    found = on_data.judge(analyse(from_sentences(sentences)), on_data.labels(None), "x", training)
-    return {check.label: check for check in found}
+    found = report.answer(from_sentences(sentences), source="x", training=training)
+    return {check.label: check for check in found.checks}
 
 
 def test_the_claims_that_data_decide() -> None:
@@ -80,3 +89,42 @@ def test_without_two_tokens_there_is_no_gradient() -> None:
     assert found["huang2024-thm-3"].evidence == (
         "No sentence has two distinct tokens, so there is no gradient to follow."
     )
+
+
+def test_every_claim_on_data_has_a_judge() -> None:
+    judges = {*on_data.JUDGES, *on_data.TRAINED}
+    assert {claim.label for claim in CATALOGUE if claim.on_data} == judges
+    for label, check in judged.JUDGED.items():
+        assert find_check(label) is check
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(realizable_data())
+def test_claims_on_orders_are_refuted_iff_a_query_breaks_hall(data: Dataset) -> None:
+    found = report.answer(data)
+    orders = (found.structure.orders or {}).values()
+    right = all(literal.hall(order.pairs) for order in orders)
+    expected = Verdict.OPEN if not orders else Verdict.CONSISTENT if right else Verdict.REFUTED
+    verdicts = [check.verdict for check in found.checks if check.label in on_data.JUDGES]
+    assert verdicts == [expected] * 3
+    assert found.holds == (found.structure.frequent.holds and expected is not Verdict.REFUTED)
+
+
+LOADED = """
+import sys
+from ntpcore.__main__ import main
+sys.argv = ["ntpcore", "check", "examples/five_tokens.jsonl"]
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 1
+found = {name.partition(".")[0] for name in sys.modules}
+print(sorted(found & {"ntpbook", "numpy", "numba", "scipy", "sympy"}))
+"""
+
+
+def test_a_plain_check_judges_without_the_book_and_without_numpy() -> None:
+    command = [sys.executable, "-c", LOADED]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "refuted    huang2024-eq-16" in done.stdout
+    assert done.stdout.splitlines()[-1] == "[]"

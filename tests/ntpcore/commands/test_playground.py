@@ -186,11 +186,12 @@ def test_wide_letters_count_twice() -> None:
 ALONE = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from ntpcore import playground
+from ntpcore.commands.playground import engine as playground
 found = playground.check(sys.argv[2])
 assert found["view"]["wrong"] == 1, found
 assert playground.ask(sys.argv[2], "a q", steps=2)["exit"] == 0
-assert not {"numpy", "numba", "scipy"} & set(sys.modules)
+assert [one["verdict"] for one in found["view"]["claims"][:3]] == ["refuted"] * 3
+assert not {"numpy", "numba", "scipy", "sympy", "ntpbook"} & set(sys.modules)
 """
 
 

@@ -13,13 +13,13 @@ from itertools import product
 import literal
 import pytest
 from hypothesis import given, settings
-from some_orders import FIVE_TOKENS, random_order
-from strategies import orders, realizable_data
+from strategies import orders, random_order, realizable_data
 from tiny_book import ROOT, clean_environment
 
 from ntpcore.data.dataset import Dataset, from_sentences
 from ntpcore.data.order import Pair, PartialOrder, analyse
 from ntpcore.exact import margin
+from ntpcore.exact.judged import FIVE_TOKENS
 
 SETTINGS = settings(max_examples=200, deadline=None, derandomize=True)
 
@@ -278,7 +278,7 @@ def test_w_ov_star_needs_a_closed_vocabulary():
 MULTIPLIERS = """
 import random
 from itertools import product
-from ntpcore import margin
+from ntpcore.exact import margin
 from ntpcore.data.order import PartialOrder
 
 tokens = [f"a{i}" for i in range(5)], [f"b{j}" for j in range(6)]

@@ -11,20 +11,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from some_orders import FIVE_TOKENS, random_order
-from strategies import orders, realizable_data
+from strategies import orders, random_order, realizable_data
 
 from ntpcore.commands import check as report
 from ntpcore.data import generate
 from ntpcore.data.order import PartialOrder, analyse
 from ntpcore.exact import margin, margin_fast
+from ntpcore.exact.judged import FIVE_TOKENS
 from ntpcore.huang2024 import problem
 
 SETTINGS = settings(max_examples=200, deadline=None, derandomize=True)
 
 
 def fast(order: PartialOrder) -> margin.Solution:
-    return margin_fast.W_kq_star({"q": order}, few=0)["q"]
+    return margin_fast.W_kq_star({"q": order})["q"]
 
 
 def agrees(order: PartialOrder) -> bool:
@@ -92,7 +92,7 @@ def test_graphs_of_special_form(pairs: set[tuple[str, str]]):
 @given(realizable_data())
 def test_all_columns_at_once_are_the_columns_one_by_one(data):
     found = analyse(data).orders or {}
-    at_once, one_by_one = margin_fast.W_kq_star(found, few=0), margin.W_kq_star(found)
+    at_once, one_by_one = margin_fast.W_kq_star(found), margin.W_kq_star(found)
     assert list(at_once) == list(one_by_one)
     assert all(at_once[q].scores == one_by_one[q].scores for q in found)
     assert all(at_once[q].blocks == one_by_one[q].blocks for q in found)
@@ -185,9 +185,9 @@ def test_orders_without_a_problem_are_refused():
 def test_training_has_the_same_maximum_margin_either_way(monkeypatch):
     data = generate.experiment(3, prefix_closed=False).data
     plain, compiled = problem.from_dataset(data), problem.from_dataset(data)
-    assert len(plain.pairs) <= margin_fast.FEW
+    assert len(plain.pairs) <= problem.FEW
     expected = plain.W_kq_star, plain.norm_squared
-    monkeypatch.setattr(margin_fast, "FEW", 0)
+    monkeypatch.setattr(problem, "FEW", 0)
     assert np.array_equal(compiled.W_kq_star, expected[0])
     assert compiled.norm_squared == expected[1]
 
@@ -198,9 +198,7 @@ def test_the_report_has_the_same_columns_either_way(monkeypatch):
     calls = []
     monkeypatch.setattr(report, "MANY_PAIRS", 0)
     real = margin_fast.W_kq_star
-    monkeypatch.setattr(
-        margin_fast, "W_kq_star", lambda orders: calls.append(1) or real(orders, few=0)
-    )
+    monkeypatch.setattr(margin_fast, "W_kq_star", lambda orders: calls.append(1) or real(orders))
     assert report.to_json(report.answer(data)) == plain
     assert calls
     monkeypatch.setitem(sys.modules, "ntpcore.exact.margin_fast", None)  # as without numpy

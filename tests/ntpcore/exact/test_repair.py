@@ -211,7 +211,8 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     script = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
-        "import sys; from ntpcore import cli; sys.argv = ['ntpcore', 'repair', sys.argv[1],"
+        "import sys; from ntpcore.commands import cli;"
+        " sys.argv = ['ntpcore', 'repair', sys.argv[1],"
         " '--greedy', '--write', 'rest.jsonl', '--overwrite']; cli.main()"
     )
     done = subprocess.run(

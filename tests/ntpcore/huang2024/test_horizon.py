@@ -10,8 +10,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from ntpbook.huang2024.s5_stage2.late_phase import PATH, predicted_growth
-from ntpbook.huang2024.s6_max_margin.max_margin import realize
 from ntpcore.data import dataset, generate
+from ntpcore.exact.judged import realize
 from ntpcore.huang2024 import asymptotics, horizon, problem, stage1, training
 
 HAND_OVER = 100_000

@@ -1,0 +1,519 @@
+"""Checks of the page on max-margin attention: Assumption 2, equations (2), (3), (14) to (16).
+
+And Proposition 2 with what is true in its place (huang2024). Propositions 2 and 4 and equation (16)
+are decided by orders alone, so that `ntpcore check` judges them on a reader's data, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ntpbook.shared.constraints import constraints
+from ntpbook.shared.symbols import at_least_zero, identity
+from ntpcore.data import generate
+from ntpcore.data.dataset import Dataset
+from ntpcore.data.examples import example_1
+from ntpcore.data.order import PartialOrder, analyse
+from ntpcore.exact import margin
+from ntpcore.exact.judged import (
+    FIVE_TOKENS,
+    Column,
+    certified,
+    check_huang2024_eq_16,
+    check_huang2024_prop_2,
+    check_huang2024_prop_4,
+    realize,
+    small_orders,
+)
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.compare import Said, at_least, count, equal, holds, most
+from ntpcore.verdicts.vocabulary import by_hand, check, cited, executed
+
+__all__ = ["check_huang2024_eq_16", "check_huang2024_prop_2", "check_huang2024_prop_4"]
+
+Exact = np.ndarray[Any, np.dtype[np.object_]]  # entries are fractions
+
+SUFFICIENT = cited(
+    "the problem is strictly convex with linear constraints, so that its conditions of optimality "
+    "hold at its one solution and nowhere else",
+    "Karush, Kuhn and Tucker",
+)
+
+# Assumption 2
+
+
+@dataclass(frozen=True)
+class Size:
+    """A vocabulary size and a dimension."""
+
+    vocabulary: int
+    dimension: int
+
+    @property
+    def name(self) -> str:
+        """The pair in words."""
+        return f"|V| = {self.vocabulary}, d = {self.dimension}"
+
+
+def sizes(most: int = 6) -> Iterator[Size]:
+    """All pairs of a vocabulary size and a dimension up to `most`."""
+    return (Size(*pair) for pair in product(range(1, most + 1), repeat=2))
+
+
+@check(
+    "huang2024-asm-2",
+    over="pairs of vocabulary size and dimension",
+    instances=sizes,
+    shows="well posed, can be met and can fail",
+    says="One-hot vectors, repeated once they run out, satisfy it exactly when d is at least |V|, "
+    "for all {tried} pairs of sizes.",
+    proof=(by_hand("more than d vectors of R^d are linearly dependent, so d >= |V| is needed"),),
+    planted={
+        "Tokens of length 2.": {"length": 2},
+        "Every third token repeats the first.": {"period": 2},
+        "The rule d >= |V| - 1.": {"spare": 1},
+    },
+)
+def check_huang2024_asm_2(
+    one: Size, length: int = 1, period: int = 10**6, spare: int = 0
+) -> Iterator[Said]:
+    """x^T x' = 1 for x = x', else 0: for the tokens e_1, ..., e_d, e_1, ... iff d >= |V|."""
+    every = [
+        [length * int(i == j % min(one.dimension, period)) for i in range(one.dimension)]
+        for j in range(one.vocabulary)
+    ]
+    gram = [[sum(x * y for x, y in zip(u, v, strict=True)) for v in every] for u in every]
+    orthonormal = all(
+        value == int(i == j) for i, row in enumerate(gram) for j, value in enumerate(row)
+    )
+    yield equal(int(orthonormal), int(one.dimension >= one.vocabulary - spare))
+
+
+# Equation (2)
+
+
+def vocabularies(largest: int = 8) -> Iterator[Mapping[str, str]]:
+    """Collocations that run around 2 to `largest` tokens."""
+    for size in range(2, largest + 1):
+        yield {f"t{i}": f"t{(i + 1) % size}" for i in range(size)}
+
+
+def optimal_feed_forward(extra: int = 0) -> Iterator[Shown]:
+    """The gradient of the Lagrangian of (2) vanishes at W_ov_star, for a symbolic |V| = n.
+
+    One column: a is its entry at n(x), b one other entry, c stands for each of the rest.
+    """
+    import sympy as sp
+
+    n = sp.symbols("n", integer=True, positive=True)
+    a, b, c = sp.symbols("a b c", real=True)
+    mu = 1 / (n + extra)
+    margins = (a - b - 1) + (n - 2) * (a - c - 1)
+    lagrangian = a**2 + b**2 + (n - 2) * c**2 - 2 * mu * margins
+    at = {a: 1 - 1 / n, b: -1 / n, c: -1 / n}
+    yield identity("the margin of one constraint", (a - b).subs(at), sp.Integer(1))
+    yield identity("derivative at n(x)", lagrangian.diff(a).subs(at), sp.Integer(0))
+    yield identity("derivative at another token", lagrangian.diff(b).subs(at), sp.Integer(0))
+    yield at_least_zero("the multiplier", mu, strictly=True)
+    squared = n * (a**2 + b**2 + (n - 2) * c**2).subs(at)
+    yield identity("squared norm of the n columns", squared, n - 1)
+
+
+@check(
+    "huang2024-eq-2",
+    over="collocations",
+    instances=vocabularies,
+    name=lambda one: f"|V| = {len(one)}",
+    says="With the multiplier 1/|V| > 0 on every constraint the gradient vanishes for a symbolic "
+    "|V|, all margins are 1 and the squared norm is |V| - 1; so it is, constraint by constraint, "
+    "for {tried} sizes.",
+    proof=(
+        executed("the gradient of the Lagrangian vanishes at the solution", optimal_feed_forward),
+        SUFFICIENT,
+    ),
+    planted={
+        "The multiplier 1/(|V| + 1) in the place of 1/|V|.": {"extra": 1},
+        "Minus 1/|V| left out of the solution.": {"mean": 0},
+    },
+)
+def check_huang2024_eq_2(one: Mapping[str, str], extra: int = 0, mean: int = 1) -> Iterator[Said]:
+    """W_ov_star x = e_n(x) - (1/|V|) sum e_v, the multiplier of each margin being 1/|V|."""
+    size = len(one)
+    mu = Fraction(1, size + extra)
+    for x, column in margin.W_ov_star(one).items():
+        shifted = {v: score + Fraction(1 - mean, size) for v, score in column.items()}
+        others = [v for v in one if v != one[x]]
+        for v in others:
+            yield equal(shifted[one[x]] - shifted[v], 1, f"margin of {v} in column {x}")
+            yield equal(shifted[v], -mu, f"entry ({v}, {x})")
+        yield equal(shifted[one[x]], len(others) * mu, f"entry ({one[x]}, {x})")
+    yield equal(margin.norm_squared(margin.W_ov_star(one).values()), size - 1, "squared norm")
+
+
+# Equations (3) and (15)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A data set with its orders and the exact columns of W_kq_star."""
+
+    data: Dataset
+    orders: Mapping[str, PartialOrder]
+    columns: Mapping[str, margin.Solution]
+
+    @property
+    def name(self) -> str:
+        """The name of the data."""
+        return self.data.name
+
+
+@cache
+def random_data(seed: int = 7, trials: int = 60) -> tuple[Solved, ...]:
+    """Example 1, the five tokens, and random data, prefix-closed ones and others in turn."""
+    rng = np.random.default_rng(seed)
+    every = [example_1(), realize(FIVE_TOKENS)] + [
+        generate.random_dataset(rng, 8, 30, 5, prefix_closed=i % 2 == 0) for i in range(trials)
+    ]
+    orders = [analyse(one).orders or {} for one in every]
+    return tuple(
+        Solved(data, found, margin.W_kq_star(found))
+        for data, found in zip(every, orders, strict=True)
+    )
+
+
+@check(
+    "huang2024-eq-3",
+    over="data sets",
+    instances=random_data,
+    shows="well posed",
+    says="On {tried} realizable data sets the exact solution meets all {constraints} constraints, "
+    "taken from the samples one by one, and its multipliers certify that it is the smallest.",
+    planted={
+        "The solution shrunk by a tenth.": {"factor": Fraction(9, 10)},
+        "The solution stretched by a tenth, which meets every constraint.": {
+            "factor": Fraction(11, 10)
+        },
+        "Optimal and non-optimal tokens exchanged.": {"factor": Fraction(-1)},
+    },
+)
+def check_huang2024_eq_3(one: Solved, factor: Fraction = Fraction(1)) -> Iterator[Said]:
+    """W_a - W_b >= 1 for every constraint, W = sums of multipliers, positive on tight ones only."""
+    W = {
+        (x, q): factor * score for q, col in one.columns.items() for x, score in col.scores.items()
+    }
+    forces = {
+        (q, a, b): value
+        for q, col in one.columns.items()
+        for (a, b), value in col.multipliers.items()
+    }
+    tokens = one.data.vocabulary
+    balance = {(x, q): Fraction(0) for x in tokens for q in tokens}
+    for (q, a, b), value in forces.items():
+        balance[a, q] += value
+        balance[b, q] -= value
+    asked = list(constraints(one.data))
+    yield count("constraints", len(asked))
+    for c in asked:
+        span = W.get((c.upper, c.query), Fraction(0)) - W.get((c.lower, c.query), Fraction(0))
+        force = forces.get((c.query, c.upper, c.lower), Fraction(0))
+        yield at_least(span, 1, f"{c.sample}: {c.upper} - {c.lower}")
+        yield holds(force >= 0 == force * (span - 1), f"multiplier of {c.upper} > {c.lower}")
+    yield holds(
+        set(forces) <= {(c.query, c.upper, c.lower) for c in asked},
+        "a multiplier without constraint",
+    )
+    for entry, total in balance.items():
+        yield equal(W.get(entry, Fraction(0)), total, f"entry {entry}")
+
+
+@check(
+    "huang2024-eq-15",
+    over="data sets",
+    instances=random_data,
+    says="On {tried} data sets the constraints are those of the orders, {pairs} pairs, and the "
+    "whole matrix, solved as one problem, has the columns that are solved one by one.",
+    proof=(
+        by_hand(
+            "a constraint of a sample compares two entries in the column of its query: an optimal "
+            "token and one that Definition 1 puts below it"
+        ),
+        by_hand(
+            "the squared norm is the sum over columns, and no constraint joins two of them, so "
+            "that each can be minimised by itself"
+        ),
+    ),
+    planted={
+        "All non-optimal tokens of a query in the place of A_i.": {"all_below": True},
+        "One column of the matrix left out.": {"skipped": 1},
+    },
+)
+def check_huang2024_eq_15(one: Solved, all_below: bool = False, skipped: int = 0) -> Iterator[Said]:
+    """min |W| under (14) is min sum_i w_i^2 with w_i - w_j >= 1 for j in A_i, for each query."""
+    asked = {(c.query, c.upper, c.lower) for c in constraints(one.data)}
+    yield count("pairs", len(asked))
+    if not asked:
+        return
+    stated = {
+        (q, a, b)
+        for q, order in one.orders.items()
+        for a, below in order.below.items()
+        for b in (order.nonoptimal if all_below else below)
+    }
+    yield holds(asked == stated, "the constraints are others")
+    whole = PartialOrder.of("all", {(f"{a}|{q}", f"{b}|{q}") for q, a, b in asked})
+    columns = list(one.columns.items())[skipped:]
+    apart = {f"{x}|{q}": score for q, col in columns for x, score in col.scores.items()}
+    yield holds(margin.solve_scores(whole) == apart, "the columns do not make up the matrix")
+
+
+# Equation (14)
+
+
+@dataclass(frozen=True)
+class Rotated:
+    """Orthogonal U, (d, d), and W, (d, d), both of fractions."""
+
+    name: str
+    U: Exact
+    W: Exact
+
+
+def rotations(seed: int = 7, largest: int = 5) -> Iterator[Rotated]:
+    """Rational rotations of 2 to `largest` dimensions, products of plane ones, and integer W."""
+    rng = np.random.default_rng(seed)
+    for d in range(2, largest + 1):
+        U = _identity(d)
+        for legs in ((3, 4, 5), (5, 12, 13), (8, 15, 17)):
+            i, j = rng.choice(d, size=2, replace=False)
+            c, s = Fraction(legs[0], legs[2]), Fraction(legs[1], legs[2])
+            U[[i, j]] = np.array([c * U[i] - s * U[j], s * U[i] + c * U[j]])
+        W = np.array([[Fraction(int(x)) for x in row] for row in rng.integers(-5, 6, size=(d, d))])
+        yield Rotated(f"d = {d}", U, W)
+
+
+def _identity(d: int) -> Exact:
+    """The identity in fractions."""
+    return np.array([[Fraction(int(i == j)) for j in range(d)] for i in range(d)])
+
+
+def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
+    """Scores and Gram matrix of U W U^T on rotated tokens, for a symbolic dimension."""
+    import sympy as sp
+
+    d = sp.symbols("d", integer=True, positive=True)
+    U, W = sp.MatrixSymbol("U", d, d), sp.MatrixSymbol("W", d, d)
+    x, q = sp.MatrixSymbol("x", d, 1), sp.MatrixSymbol("q", d, 1)
+    fact = sp.Q.orthogonal(U) if orthogonal else sp.Q.invertible(U)
+    R = U * W * U.T
+    pairs = (
+        ("scores (U x)^T (U W U^T) (U q)", (U * x).T * R * (U * q), x.T * W * q),
+        ("(U W U^T) (U W U^T)^T", R * R.T, U * (W * W.T) * U.T),
+    )
+    for name, left, right in pairs:
+        found = sp.refine(left.doit(), fact).doit()
+        rest = (found - right).doit()
+        zero = rest.is_ZeroMatrix is True
+        yield Shown(name, str(found), "=", str(right), "0" if zero else str(rest), zero)
+
+
+@check(
+    "huang2024-eq-14",
+    over="rational rotations",
+    instances=rotations,
+    says="For a symbolic dimension and an orthogonal U, margins and norm of U W U^T on rotated "
+    "tokens equal those of W on the tokens themselves; in fractions so they are for {tried} "
+    "rotations.",
+    proof=(
+        executed(
+            "rotated tokens have the scores and the Gram matrix of the others", rotated_problem
+        ),
+        cited("Tr(U M U^T) = Tr(M U^T U) = Tr(M)", "the trace does not change under cycling"),
+        by_hand("W -> U W U^T is one-to-one, so that the smallest matrices correspond"),
+    ),
+    planted={"U only invertible, not orthogonal: a shear.": {"orthogonal": False}},
+)
+def check_huang2024_eq_14(one: Rotated, orthogonal: bool = True) -> Iterator[Said]:
+    """||U W U^T|| = ||W||, and (U x)^T (U W U^T) (U q) = x^T W q."""
+    U = one.U
+    if not orthogonal:
+        U = _identity(len(U))
+        U[0, 1] = Fraction(1)
+    R = U @ one.W @ U.T
+    yield equal(sum((R**2).ravel()), sum((one.W**2).ravel()), "squared norm")
+    yield holds(bool((U.T @ R @ U == one.W).all()), "scores")
+
+
+# Complete orders
+
+
+def complete_sizes(largest: int = 5) -> list[Column]:
+    """Complete orders of up to `largest` optimal and `largest` non-optimal tokens."""
+    both = product(range(1, largest + 1), repeat=2)
+    return certified(PartialOrder.of("q", product("abcdefgh"[:k], "qtuvwxyz"[:m])) for k, m in both)
+
+
+def optimal_complete(times: int = 1) -> Iterator[Shown]:
+    """The gradient of the Lagrangian of (15) vanishes at the closed form, for symbolic k and m.
+
+    a and b are one optimal and one non-optimal token, A and B stand for each of the others.
+    """
+    import sympy as sp
+
+    k, m = sp.symbols("k m", integer=True, positive=True)
+    a, b, A, B = sp.symbols("a b A B", real=True)
+    mu = times / (k + m)
+    squares = a**2 + (k - 1) * A**2 + b**2 + (m - 1) * B**2
+    margins = (a - b - 1) + (m - 1) * (a - B - 1) + (k - 1) * (A - b - 1)
+    margins += (k - 1) * (m - 1) * (A - B - 1)
+    lagrangian = squares - 2 * mu * margins
+    at = {a: m / (k + m), A: m / (k + m), b: -k / (k + m), B: -k / (k + m)}
+    yield identity("the margin of one pair", (a - b).subs(at), sp.Integer(1))
+    yield identity("derivative at an optimal token", lagrangian.diff(a).subs(at), sp.Integer(0))
+    yield identity("derivative at a non-optimal token", lagrangian.diff(b).subs(at), sp.Integer(0))
+    yield at_least_zero("the multiplier", mu, strictly=True)
+    yield identity("squared norm", squares.subs(at), k * m / (k + m))
+
+
+@check(
+    "ours-complete-order",
+    over="complete orders",
+    instances=complete_sizes,
+    says="With the multiplier 1/(k+m) > 0 on each pair, every margin is 1 and the gradient of the "
+    "Lagrangian vanishes for symbolic k and m; the solver finds the same on {tried} orders.",
+    proof=(
+        executed("the gradient of the Lagrangian vanishes at the closed form", optimal_complete),
+        SUFFICIENT,
+    ),
+    planted={
+        "The multiplier 2/(k+m), twice the right one.": {"times": 2},
+        "k and m exchanged.": {"exchanged": True},
+    },
+)
+def check_ours_complete_order(
+    one: Column, times: int = 1, exchanged: bool = False
+) -> Iterator[Said]:
+    """w = m/(k+m) at optimal and -k/(k+m) at non-optimal tokens, with squared norm km/(k+m)."""
+    k, m = len(one.order.optimal), len(one.order.nonoptimal)
+    high = Fraction(k if exchanged else m, k + m)
+    for token, score in one.solution.scores.items():
+        yield equal(score, high if token in one.order.below else high - 1, token)
+    balance = dict.fromkeys(one.order.compared, Fraction(0))
+    for a, b in one.order.pairs:
+        balance[a] += Fraction(times, k + m)
+        balance[b] -= Fraction(times, k + m)
+    yield holds(balance == one.solution.scores, "multipliers")
+    yield equal(margin.norm_squared(one.solution.scores), Fraction(k * m, k + m), "squared norm")
+
+
+# The block form, and Proposition 2 corrected
+
+
+@cache
+def all_orders(seed: int = 7, trials: int = 60, max_tokens: int = 4) -> tuple[Column, ...]:
+    """All orders of up to `max_tokens` tokens of each kind, from data or not, and larger ones.
+
+    The small ones have at most 12 possible pairs; the larger are random, of nine by nine tokens.
+    """
+    rng = np.random.default_rng(seed)
+    larger = [generate.random_order(rng, 9, 9, density=0.2) for _ in range(trials)]
+    return tuple(certified([*small_orders(max_tokens, max_tokens, 12), *larger]))
+
+
+def value_of_a_component() -> Iterator[Shown]:
+    """k (1 + z) + m z = 0 gives the scores of a block, and their squares its share of the norm."""
+    import sympy as sp
+
+    k, m = sp.symbols("k m", integer=True, positive=True)
+    z = sp.symbols("z", real=True)
+    (value,) = sp.solve(k * (1 + z) + m * z, z)
+    yield identity("optimal tokens", 1 + value, m / (k + m))
+    yield identity("non-optimal tokens", value, -k / (k + m))
+    yield identity("squares", k * (1 + value) ** 2 + m * value**2, k * m / (k + m))
+
+
+@check(
+    "ours-block-form",
+    over="partial orders",
+    instances=all_orders,
+    says="On all {tried} orders the certified solution is a block form; they have up to {blocks} "
+    "blocks.",
+    proof=(
+        SUFFICIENT,
+        by_hand("no score vanishes, so every token has a positive multiplier"),
+        by_hand("z is constant on what positive multipliers join, and k (1 + z) + m z = 0 there"),
+        executed("this equation gives the scores and the norm", value_of_a_component),
+        by_hand("components of one value have one ratio k : m, and so has their union"),
+    ),
+    planted={
+        "k and m exchanged in every block.": {"exchanged": True},
+        "One block for all tokens: the closed form of Proposition 2.": {"joined": True},
+    },
+)
+def check_ours_block_form(
+    one: Column, exchanged: bool = False, joined: bool = False
+) -> Iterator[Said]:
+    """w = m_i/(k_i+m_i) or -k_i/(k_i+m_i) on each level set of z; |w|^2 = sum k_i m_i/(k_i+m_i)."""
+    scores = one.solution.scores
+    levels: dict[Fraction, list[str]] = {}
+    for token, score in scores.items():
+        level = score if token in one.order.below else score + 1
+        levels.setdefault(Fraction(0) if joined else level, []).append(token)
+    norm = Fraction(0)
+    for tokens in levels.values():
+        k = sum(token in one.order.below for token in tokens)
+        m = len(tokens) - k
+        yield holds(k > 0 and m > 0, f"block {', '.join(tokens)}")
+        high = Fraction(k if exchanged else m, k + m)
+        for token in tokens:
+            yield equal(scores[token], high if token in one.order.below else high - 1, token)
+        norm += Fraction(k * m, k + m)
+    yield equal(margin.norm_squared(scores), norm, "squared norm")
+    yield most("blocks", len(levels))
+
+
+@check(
+    "huang2024-prop-2-corrected",
+    over="partial orders",
+    instances=all_orders,
+    says="The closed form is right on {right} of {tried} orders, and these are exactly the ones "
+    "whose subsets all satisfy the Hall condition.",
+    proof=(
+        SUFFICIENT,
+        by_hand("at the closed form all pairs are tight, so that multipliers are a transport of m "
+                "units from each optimal token and k to each non-optimal one"),
+        cited("the transport exists iff no set sends more than its receivers take",
+              "maximal flow and minimal cut, Ford and Fulkerson (1956)"),
+    ),
+    planted={
+        "The Hall condition on single tokens only.": {"largest": 1},
+        "k and m exchanged in the condition.": {"exchanged": True},
+    },
+)  # fmt: skip
+def check_huang2024_prop_2_corrected(
+    one: Column, largest: int = 99, exchanged: bool = False
+) -> Iterator[Said]:
+    """The closed form is W_kq_star iff k |N(S)| >= m |S| for every set S of optimal tokens."""
+    right = margin.closed_form_scores(one.order) == one.solution.scores
+    yield holds(right == hall_by_subsets(one.order, largest, exchanged))
+    yield count("right", int(right))
+
+
+def hall_by_subsets(order: PartialOrder, largest: int = 99, exchanged: bool = False) -> bool:
+    """The Hall condition on every subset of at most `largest` tokens; no flow is computed."""
+    uppers = order.optimal
+    k, m = len(uppers), len(order.nonoptimal)
+    if exchanged:
+        k, m = m, k
+    for chosen in product((False, True), repeat=len(uppers)):
+        subset = [a for a, keep in zip(uppers, chosen, strict=True) if keep]
+        near = {b for a in subset for b in order.below[a]}
+        if len(subset) <= largest and k * len(near) < m * len(subset):
+            return False
+    return True

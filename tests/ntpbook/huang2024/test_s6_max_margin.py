@@ -1,0 +1,512 @@
+"""Claims of the page on max-margin attention: by hand, by other means, and with planted errors."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import comb
+from pathlib import Path
+
+import cvxpy as cp
+import literal
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies import realizable_data
+
+from ntpbook.huang2024.s6_max_margin import checks, figures
+from ntpbook.shared.constraints import constraints, sample_violations
+from ntpcore.data.dataset import Dataset, from_samples, from_sentences, read
+from ntpcore.data.order import PartialOrder, analyse
+from ntpcore.exact import judged, margin
+from ntpcore.exact.margin import Solution
+from ntpcore.verdicts.claims import Check, Verdict
+from ntpcore.verdicts.compare import Said
+from ntpcore.verdicts.vocabulary import Checked
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+EXAMPLE_1 = from_sentences(["S V O P", "V O P", "O P P", "P S V"])
+FIVE_TOKENS = read(str(EXAMPLES / "five_tokens.jsonl"))
+FIVE_TOKEN_ORDER = PartialOrder.of("q", {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q")})
+QUERY_O = PartialOrder.of("O", {("O", "S"), ("O", "V")})
+COMPLETE = PartialOrder.of("q", product("ab", "qcd"))
+
+SMALL: Mapping[str, dict[str, int]] = {  # parameters under which every check is quick
+    "huang2024-asm-2": {"most": 4},
+    "huang2024-eq-2": {"largest": 4},
+    "huang2024-eq-3": {"trials": 6},
+    "huang2024-eq-15": {"trials": 6},
+    "huang2024-eq-14": {"largest": 3},
+    "ours-complete-order": {"largest": 3},
+    "ours-block-form": {"trials": 5, "max_tokens": 3},
+    "huang2024-prop-2-corrected": {"trials": 5, "max_tokens": 3},
+    "huang2024-prop-2": {"max_tokens": 3},
+    "huang2024-prop-4": {"max_tokens": 3},
+    "huang2024-eq-16": {"max_tokens": 3},
+}
+VERDICTS = {
+    "huang2024-asm-2": Verdict.SHOWN,
+    "huang2024-eq-3": Verdict.SHOWN,
+    "huang2024-prop-2": Verdict.REFUTED,
+    "huang2024-prop-4": Verdict.REFUTED,
+    "huang2024-eq-16": Verdict.REFUTED,
+}
+
+
+def check_of(label: str) -> Checked:
+    """The check of a claim of this chapter."""
+    return getattr(checks, "check_" + label.replace("-", "_"))
+
+
+def solved(data: Dataset) -> checks.Solved:
+    """A data set with its exact columns."""
+    orders = analyse(data).orders or {}
+    return checks.Solved(data, orders, margin.W_kq_star(orders))
+
+
+def judge(label: str, *orders: PartialOrder, **changes: object) -> Check:
+    """The check of a claim on these orders, with some arguments of its body changed."""
+    return check_of(label).judge(judged.certified(orders), **changes)
+
+
+def drawn_orders(number: int, seed: int) -> list[PartialOrder]:
+    """Random orders of up to three by four tokens; at least a third break the Hall condition."""
+    every = list(judged.small_orders(3, 4, 9))
+    broken = [order for order in every if not literal.hall(order.pairs)]
+    rng = random.Random(seed)
+    return [rng.choice(broken if i % 3 == 0 else every) for i in range(number)]
+
+
+def minimise_whole(data: Dataset) -> dict[str, dict[str, float]]:
+    """W_kq* of a data set from equation (3) itself: one variable per entry of the matrix."""
+    collocation = {s.sentence[0]: s.next_token for s in data.samples() if len(s.sentence) == 1}
+    number = {token: i for i, token in enumerate(data.vocabulary)}
+    W = cp.Variable((len(number), len(number)))
+    margins = [
+        W[number[x], number[s.sentence[-1]]] - W[number[y], number[s.sentence[-1]]] >= 1
+        for s in data.samples()
+        for x, y in product(dict.fromkeys(s.sentence), repeat=2)
+        if collocation[x] == s.next_token != collocation[y]
+    ]
+    cp.Problem(cp.Minimize(cp.sum_squares(W)), margins).solve(solver=cp.CLARABEL)
+    return {q: {x: float(W.value[number[x], number[q]]) for x in number} for q in number}
+
+
+def agrees_with_whole(data: Dataset, columns: Mapping[str, Solution]) -> bool:
+    """Whether exact columns, filled up with zeros, are those of `minimise_whole`."""
+    whole = minimise_whole(data)
+    zeros = dict.fromkeys(data.vocabulary, Fraction(0))
+    return all(
+        literal.nearly(zeros | (columns[q].scores if q in columns else {}), whole[q]) for q in whole
+    )
+
+
+# All checks of the chapter
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_every_check_gives_its_verdict_and_notices_its_planted_errors(label: str):
+    found = check_of(label)(**SMALL[label])
+    assert found.verdict is VERDICTS.get(label, Verdict.PROVED)
+    assert found.controls
+    assert all(one.noticed for one in found.controls)
+    assert all(one.holds for step in found.proof for one in step.shown)
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_planted_errors_run_the_check_itself(label: str):
+    """A body that passes the planted changes over notices none of them, and the check says so."""
+    check = check_of(label)
+
+    def blind(one: object) -> Iterable[Said]:
+        return check.body(one)
+
+    with pytest.raises(ValueError, match="the negative control was not noticed"):
+        replace(check, body=blind, proof=())(**SMALL[label])
+
+
+# Assumption 2
+
+
+def test_huang2024_asm_2_by_hand_for_two_tokens():
+    in_the_plane, on_a_line = checks.Size(2, 2), checks.Size(2, 1)
+    assert check_of("huang2024-asm-2").judge([in_the_plane, on_a_line]).verdict is Verdict.SHOWN
+    # without the need for d >= |V| two tokens on a line would have to be orthonormal
+    found = check_of("huang2024-asm-2").judge([on_a_line], spare=1)
+    assert (found.verdict, found.witness) == (Verdict.REFUTED, "|V| = 2, d = 1")
+
+
+def test_huang2024_asm_2_agrees_with_the_rank_of_random_vectors():
+    rng = np.random.default_rng(2)
+    for one in checks.sizes(6):
+        vectors = rng.standard_normal((one.vocabulary, one.dimension))
+        independent = np.linalg.matrix_rank(vectors) == one.vocabulary
+        assert independent == (one.dimension >= one.vocabulary)
+
+
+# Equation (2)
+
+
+def test_huang2024_eq_2_holds_for_two_tokens_by_hand():
+    assert margin.W_ov_star({"a": "b", "b": "a"})["a"] == {
+        "a": Fraction(-1, 2),
+        "b": Fraction(1, 2),
+    }
+
+
+def test_huang2024_eq_2_agrees_with_clarabel():
+    for size in (2, 3, 5):
+        n = {f"t{i}": f"t{(i + 1) % size}" for i in range(size)}
+        for token, scores in margin.W_ov_star(n).items():
+            margins = [(n[token], v) for v in n if v != n[token]]
+            assert literal.nearly(scores, literal.minimise(margins))
+
+
+@pytest.mark.parametrize("extra", [1, 2, -1])
+def test_huang2024_eq_2_proof_notices_a_wrong_multiplier(extra: int):
+    assert all(one.holds for one in checks.optimal_feed_forward())
+    assert not all(one.holds for one in checks.optimal_feed_forward(extra))
+
+
+# Equation (3)
+
+
+def test_huang2024_eq_3_holds_for_example_1_by_hand():
+    # SV, OP and PS compare one pair each, SVO two, VO one: query O repeats its pair with V
+    asked = {(one.sample, one.upper, one.lower) for one in constraints(EXAMPLE_1)}
+    assert asked == {
+        ("S V", "V", "S"), ("S V O", "O", "S"), ("S V O", "O", "V"),
+        ("V O", "O", "V"), ("O P", "O", "P"), ("P S", "S", "P"),
+    }  # fmt: skip
+    columns = {q: one.scores for q, one in solved(EXAMPLE_1).columns.items()}
+    assert sample_violations(EXAMPLE_1, columns) == ([], 6)
+    found = check_of("huang2024-eq-3").judge([solved(EXAMPLE_1)])
+    assert (found.verdict, found.numbers["constraints"].shown) == (Verdict.SHOWN, "6")
+
+
+def test_huang2024_eq_3_agrees_with_clarabel_on_the_whole_matrix():
+    for data in (EXAMPLE_1, FIVE_TOKENS):
+        assert agrees_with_whole(data, solved(data).columns)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(realizable_data())
+def test_huang2024_eq_3_is_never_refuted_by_realizable_data(data: Dataset):
+    assert check_of("huang2024-eq-3").judge([solved(data)]).verdict is Verdict.SHOWN
+
+
+@pytest.mark.parametrize("factor", [Fraction(9, 10), Fraction(11, 10), Fraction(-1)])
+def test_huang2024_eq_3_notices_scores_of_another_length(factor: Fraction):
+    found = check_of("huang2024-eq-3").judge([solved(EXAMPLE_1)], factor=factor)
+    assert found.verdict is Verdict.REFUTED
+    assert sample_violations(EXAMPLE_1, {})[0] != []
+
+
+def test_huang2024_eq_3_notices_an_entry_at_a_token_that_is_not_compared():
+    one = solved(EXAMPLE_1)
+    moved = replace(one.columns["P"], scores={**one.columns["P"].scores, "V": Fraction(1, 9)})
+    found = check_of("huang2024-eq-3").judge([replace(one, columns={**one.columns, "P": moved})])
+    assert found.verdict is Verdict.REFUTED
+    assert "entry ('V', 'P')" in found.witness
+
+
+# Equation (14)
+
+
+def test_huang2024_eq_14_by_hand_for_a_rational_rotation():
+    # the tokens (3/5, 4/5) and (-4/5, 3/5): the columns of U
+    U = np.array([[Fraction(3, 5), Fraction(-4, 5)], [Fraction(4, 5), Fraction(3, 5)]])
+    W = np.array([[Fraction(1, 2), Fraction(0)], [Fraction(-1, 2), Fraction(0)]])
+    R = U @ W @ U.T
+    assert R.tolist() == [
+        [Fraction(21, 50), Fraction(28, 50)], [Fraction(3, 50), Fraction(4, 50)]
+    ]  # fmt: skip
+    assert check_of("huang2024-eq-14").judge([checks.Rotated("", U, W)]).verdict is Verdict.PROVED
+
+
+def test_huang2024_eq_14_rotations_are_orthogonal_and_no_identities():
+    for one in checks.rotations(largest=4):
+        d = len(one.U)
+        assert (checks._identity(d) == one.U @ one.U.T).all()
+        assert (checks._identity(d) != one.U).any()
+
+
+def test_huang2024_eq_14_agrees_with_a_random_rotation_in_numpy():
+    rng = np.random.default_rng(14)
+    U, _ = np.linalg.qr(rng.standard_normal((6, 6)))
+    W = rng.standard_normal((6, 6))
+    R = U @ W @ U.T
+    # rounding of three products of 6 x 6 matrices
+    assert np.linalg.norm(R) == pytest.approx(np.linalg.norm(W), rel=1e-13)
+    assert np.allclose(U.T @ R @ U, W, rtol=0, atol=1e-13)
+
+
+def test_huang2024_eq_14_proof_needs_an_orthogonal_matrix():
+    assert [one.holds for one in checks.rotated_problem()] == [True, True]
+    assert not any(one.holds for one in checks.rotated_problem(orthogonal=False))
+
+
+# Equation (15)
+
+
+def test_huang2024_eq_15_adds_up_example_1_by_hand():
+    columns = solved(EXAMPLE_1).columns
+    assert [margin.norm_squared(column.scores) for column in columns.values()] == [
+        Fraction(1, 2),
+        Fraction(1, 2),
+        Fraction(2, 3),
+        Fraction(1, 2),
+    ]
+    assert margin.norm_squared(c.scores for c in columns.values()) == Fraction(13, 6)
+    assert check_of("huang2024-eq-15").judge([solved(EXAMPLE_1)]).verdict is Verdict.PROVED
+
+
+def test_huang2024_eq_15_agrees_with_clarabel_on_two_queries():
+    n = {t: f"t{(i + 1) % 6}" for i, t in enumerate(f"t{i}" for i in range(6))}
+    samples = [([token], following) for token, following in n.items()]
+    samples += [(["t2", "t4", "t5", "t0"], "t3"), (["t3", "t0"], "t4")]
+    samples += [(["t2", "t5", "t4", "t1"], "t3"), (["t3", "t1"], "t4"), (["t0", "t5", "t1"], "t1")]
+    one = solved(from_samples(samples))
+    assert [len(column.blocks) for column in one.columns.values()] == [2, 1]
+    assert agrees_with_whole(one.data, one.columns)
+    assert check_of("huang2024-eq-15").judge([one]).verdict is Verdict.PROVED
+
+
+def test_huang2024_eq_15_notices_a_pair_that_no_sample_asks_for_and_a_missing_column():
+    check = check_of("huang2024-eq-15")
+    five = solved(FIVE_TOKENS)
+    assert check.judge([five], all_below=True).verdict is Verdict.REFUTED  # b over c and d
+    assert check.judge([five], skipped=1).verdict is Verdict.REFUTED
+    one = replace(five, orders={"q": PartialOrder.of("q", FIVE_TOKEN_ORDER.pairs - {("b", "q")})})
+    assert check.judge([one]).verdict is Verdict.REFUTED
+    assert check.judge([solved(from_sentences(["a b", "b a"]))]).verdict is Verdict.OPEN
+
+
+# Complete orders
+
+
+def test_ours_complete_order_by_hand():
+    # k = 1, m = 2: scores 2/3, -1/3, -1/3; each of the two pairs carries 1/3
+    multipliers = dict.fromkeys(QUERY_O.pairs, Fraction(1, 3))
+    scores = margin.closed_form_scores(QUERY_O)
+    assert scores == {"O": Fraction(2, 3), "S": Fraction(-1, 3), "V": Fraction(-1, 3)}
+    assert margin.certificate_errors(QUERY_O, scores, multipliers) == []
+
+
+def test_ours_complete_order_agrees_with_clarabel():
+    for k, m in product((1, 2, 4), (1, 3)):
+        order = PartialOrder.of("q", {(f"a{i}", f"b{j}") for i in range(k) for j in range(m)})
+        assert literal.nearly(margin.closed_form_scores(order), literal.minimise(order.pairs))
+
+
+@pytest.mark.parametrize("times", [0, 2, -1])
+def test_ours_complete_order_proof_notices_a_wrong_multiplier(times: int):
+    assert all(one.holds for one in checks.optimal_complete())
+    assert not all(one.holds for one in checks.optimal_complete(times))
+
+
+# Block form
+
+
+def test_ours_block_form_of_five_tokens_by_hand():
+    # a with c and d: 2/3 and -1/3; b with q: 1/2 and -1/2
+    found = judge("ours-block-form", FIVE_TOKEN_ORDER, COMPLETE)
+    assert (found.verdict, found.numbers["blocks"].shown) == (Verdict.PROVED, "2")
+    assert margin.norm_squared(margin.solve_scores(FIVE_TOKEN_ORDER)) == Fraction(7, 6)
+
+
+def test_ours_block_form_agrees_with_level_sets_found_by_clarabel():
+    """Clarabel knows no blocks: group its scores (exact values differ by 1/20 at least), count."""
+    for order in drawn_orders(25, seed=6):
+        levels: dict[float, list[int]] = {}
+        for token, score in literal.minimise(order.pairs).items():
+            upper = token in order.below
+            level = levels.setdefault(round(score + (not upper), 3), [0, 0])
+            level[not upper] += 1
+        assert [block.size for block in margin.solve(order).blocks] == [
+            tuple(levels[level]) for level in sorted(levels, reverse=True)
+        ]
+
+
+def test_ours_block_form_needs_more_than_one_block():
+    assert judge("ours-block-form", FIVE_TOKEN_ORDER, joined=True).verdict is Verdict.REFUTED
+    assert judge("ours-block-form", COMPLETE, joined=True).verdict is Verdict.PROVED
+
+
+def test_a_column_without_its_certificate_cannot_be_made():
+    right = margin.solve(QUERY_O)
+    doubled = replace(right, scores={token: 2 * score for token, score in right.scores.items()})
+    with pytest.raises(ArithmeticError, match="query 'O': no certificate"):
+        judged.Column(QUERY_O, doubled)
+    with pytest.raises(ArithmeticError, match="no certificate"):
+        judged.Column(QUERY_O, replace(right, multipliers={}))
+
+
+# Proposition 2, corrected
+
+
+def test_huang2024_prop_2_corrected_by_hand():
+    # k = 2, m = 3, and b alone has one neighbour: 2 * 1 < 3 * 1
+    assert not checks.hall_by_subsets(FIVE_TOKEN_ORDER)
+    assert checks.hall_by_subsets(COMPLETE)
+    found = judge("huang2024-prop-2-corrected", FIVE_TOKEN_ORDER, COMPLETE)
+    assert (found.verdict, found.numbers["right"].shown) == (Verdict.PROVED, "1")
+
+
+def test_huang2024_prop_2_corrected_agrees_with_clarabel_and_plain_subsets():
+    for order in drawn_orders(40, seed=5):
+        best = literal.minimise(order.pairs)
+        printed_is_best = literal.nearly(margin.closed_form_scores(order), best)
+        assert printed_is_best == literal.hall(order.pairs) == checks.hall_by_subsets(order)
+
+
+def test_huang2024_prop_2_corrected_needs_sets_of_several_tokens():
+    # a and b each have 2 of 4 neighbours, 3 * 2 >= 4; together still 2, and 3 * 2 < 4 * 2
+    pairs = {*product("ab", "qt"), *product("c", "qtuv")}
+    order = PartialOrder.of("q", pairs)
+    assert checks.hall_by_subsets(order, largest=1)
+    assert not checks.hall_by_subsets(order)
+    assert judge("huang2024-prop-2-corrected", order).verdict is Verdict.PROVED
+    assert judge("huang2024-prop-2-corrected", order, largest=1).verdict is Verdict.REFUTED
+
+
+# Propositions 2 and 4
+
+
+@pytest.mark.parametrize("label", ["huang2024-prop-2", "huang2024-prop-4"])
+def test_huang2024_prop_2_and_4_hold_for_query_o_of_example_1(label: str):
+    assert judge(label, QUERY_O).verdict is Verdict.CONSISTENT
+
+
+@pytest.mark.parametrize("label", ["huang2024-prop-2", "huang2024-prop-4"])
+def test_huang2024_prop_2_and_4_are_refuted_by_five_tokens(label: str):
+    order = (analyse(FIVE_TOKENS).orders or {})["q"]
+    assert order == FIVE_TOKEN_ORDER == judged.FIVE_TOKENS
+    found = judge(label, QUERY_O, order)
+    numbers = {name: one.shown for name, one in found.numbers.items()}
+    assert found.verdict is Verdict.REFUTED
+    assert (numbers["printed"], numbers["true"], numbers["fewest"]) == ("6/5", "7/6", "2")
+    assert (numbers["failed"], numbers["tried"]) == ("1", "2")
+    assert found.witness.startswith("query q: a > c, d, q; b > q, squared norm 6/5")
+
+
+def test_huang2024_prop_2_fails_by_clarabel_too():
+    scores = literal.minimise(FIVE_TOKEN_ORDER.pairs)
+    assert sum(score**2 for score in scores.values()) < 1.167 < 1.2  # 7/6, and 6/5 as printed
+    assert not literal.nearly(margin.closed_form_scores(FIVE_TOKEN_ORDER), scores)
+    assert literal.nearly(margin.closed_form_scores(COMPLETE), literal.minimise(COMPLETE.pairs))
+
+
+def test_huang2024_prop_2_shows_the_smallest_failure_wherever_it_stands():
+    larger = PartialOrder.of("q", FIVE_TOKEN_ORDER.pairs | {("a", "e")})
+    wider = PartialOrder.of("q", FIVE_TOKEN_ORDER.pairs | {("e", "q")})  # a, b and e are optimal
+    for orders in ([larger, FIVE_TOKEN_ORDER, wider], [wider, larger, FIVE_TOKEN_ORDER]):
+        found = judge("huang2024-prop-2", *orders)
+        assert found.witness.startswith("query q: a > c, d, q; b > q,")
+        assert found.numbers["failed"].shown == "3"
+        assert found.numbers["true"].shown == "7/6"
+    assert judge("huang2024-prop-2", wider).numbers["fewest"].shown == "3"
+
+
+def test_huang2024_prop_4_agrees_with_clarabel():
+    for order in drawn_orders(25, seed=4):
+        best = literal.minimise(order.pairs)
+        printed_is_best = literal.nearly(margin.closed_form_scores(order), best)
+        assert printed_is_best != (judge("huang2024-prop-4", order).verdict is Verdict.REFUTED)
+
+
+def test_huang2024_prop_4_asks_for_margins_of_one():
+    found = judge("huang2024-prop-4", COMPLETE, margin_of_pairs=2)
+    assert (found.verdict, found.numbers["failed"].shown) == (Verdict.REFUTED, "0")
+
+
+@pytest.mark.parametrize("label", judged.JUDGED)
+def test_claims_on_data_stay_open_without_an_order(label: str):
+    assert judged.JUDGED[label].judge([]).verdict is Verdict.OPEN
+
+
+# Equation (16)
+
+
+def tight_and_not_negative(order: PartialOrder) -> bool:
+    """Whether non-negative multipliers make the gradient of (16) vanish, by a linear program."""
+    pairs = sorted(order.pairs)
+    sent = cp.Variable(len(pairs), nonneg=True)
+    gradient = [
+        2
+        - 2 * sum(sent[i] for i, (x, _) in enumerate(pairs) if x == a)
+        - 2 * sum(sent[i] for i, (_, y) in enumerate(pairs) if y == b)
+        == 0
+        for a, b in pairs
+    ]
+    problem = cp.Problem(cp.Minimize(0), gradient)
+    problem.solve(solver=cp.CLARABEL)
+    return problem.status == cp.OPTIMAL
+
+
+def test_huang2024_eq_16_by_hand_for_five_tokens():
+    # at the maximum a sends 1/3 to each of c and d, and b 1/2 to q: along a > q the derivative of
+    # L* is 2 - 2 * 2/3 - 2 * 1/2 = -1/3
+    found = judge("huang2024-eq-16", COMPLETE, FIVE_TOKEN_ORDER)
+    assert found.verdict is Verdict.REFUTED
+    assert found.witness.endswith("the derivative of L* along the multiplier of a > q is -1/3")
+
+
+def test_huang2024_eq_16_agrees_with_a_linear_program():
+    outcomes = set()
+    for order in drawn_orders(25, seed=16):
+        refuted = judge("huang2024-eq-16", order).verdict is Verdict.REFUTED
+        assert tight_and_not_negative(order) != refuted
+        outcomes.add(refuted)
+    assert outcomes == {True, False}
+
+
+def test_huang2024_eq_16_shows_the_first_of_two_orders_of_one_size():
+    other = PartialOrder.of("r", {("a", "c"), ("a", "d"), ("a", "r"), ("b", "r")})
+    for first, second in ((FIVE_TOKEN_ORDER, other), (other, FIVE_TOKEN_ORDER)):
+        found = judge("huang2024-eq-16", first, second)
+        assert found.numbers["failed"].shown == "2"
+        assert found.witness.startswith(f"query {first.query}: ")
+
+
+def test_huang2024_eq_16_does_not_refute_complete_orders():
+    found = judge("huang2024-eq-16", COMPLETE, QUERY_O)
+    assert (found.verdict, found.tried) == (Verdict.CONSISTENT, 2)
+
+
+# Small orders and figures
+
+
+def test_small_orders_are_all_of_them():
+    def number(k: int, m: int) -> int:
+        """Graphs on k and m named tokens without isolated ones, by inclusion and exclusion."""
+        return sum((-1) ** i * comb(k, i) * (2 ** (k - i) - 1) ** m for i in range(k + 1))
+
+    orders = list(judged.small_orders(3, 3, 6))
+    sizes = [(k, m) for k, m in product(range(1, 4), repeat=2) if k * m <= 6]
+    assert len(orders) == len(set(orders)) == sum(number(k, m) for k, m in sizes)
+
+
+def test_an_order_has_data_only_if_its_query_lies_below_every_optimal_token():
+    assert judged.has_data(PartialOrder.of("q", {("a", "q"), ("b", "q")}))
+    assert not judged.has_data(PartialOrder.of("q", {("a", "q"), ("b", "c")}))
+    assert judged.has_data(PartialOrder.of("q", {("q", "a"), ("q", "b")}))
+    assert not judged.has_data(PartialOrder.of("q", {("q", "a"), ("b", "a")}))
+
+
+def test_realized_data_have_the_order_and_satisfy_assumption_1():
+    for order in drawn_orders(20, seed=8):
+        if judged.has_data(order):
+            found = analyse(judged.realize(order))
+            assert found.realizable.holds
+            assert (found.orders or {})["q"] == order
+
+
+def test_failures_are_counted_by_size():
+    columns = judged.certified([FIVE_TOKEN_ORDER, COMPLETE, QUERY_O])
+    assert figures.failure_counts(columns) == {(2, 3): (1, 2), (1, 2): (0, 1)}
+    assert figures.with_most_blocks(columns, most_tokens=5) == FIVE_TOKEN_ORDER
+    assert figures.with_most_blocks(columns, most_tokens=3) == QUERY_O

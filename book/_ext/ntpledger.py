@@ -22,6 +22,7 @@ from ntpcore.verdicts import graph, ledger_table
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.dependencies import describe, neighbourhood
 from ntpcore.verdicts.document import schema_text
+from tools.site import highlight
 from tools.site.checksources import FOLDER, Source, source_page
 from tools.site.published import field_rows
 
@@ -131,6 +132,20 @@ class ClaimsSchema(SphinxDirective):
         return [nodes.raw("", html, format="html")]
 
 
+def check_itself(app: Sphinx, label: str) -> str:
+    """The code of a check, folded: what is compared, and which errors are planted."""
+    source: Source | None = app.env.ntp_sources.get(label)  # type: ignore[attr-defined]
+    if source is None:
+        return ""
+    code = highlight.fragment(source.file, source.first, source.last)
+    lines = source.last - source.first + 1
+    return (
+        f'<details class="ntp-code"><summary>The check, {lines} lines</summary>'
+        f'<div class="ntp-wide" role="region" tabindex="0" aria-label="Code of the check">{code}'
+        "</div></details>"
+    )
+
+
 def more_on(app: Sphinx, docname: str, label: str) -> str:
     """What stands below the card of a check: links, and what the claim rests on."""
     rows, standings = app.env.ntp_rows, app.env.ntp_standings  # type: ignore[attr-defined]
@@ -147,7 +162,9 @@ def more_on(app: Sphinx, docname: str, label: str) -> str:
         if other in rows and not rows[other]["planned"]:
             address = escape(link_to(app, docname, rows[other]))
             links.append(f'{word}: <a href="{address}">{escape(names[other])}</a>')
-    html = f'<p class="ntp-links">{" · ".join(links)}</p>{report(app, row)}'
+    html = (
+        f'{check_itself(app, label)}<p class="ntp-links">{" · ".join(links)}</p>{report(app, row)}'
+    )
     if not standing.ground and not standing.used_by:
         return html
     address = link_of_box(app, docname)

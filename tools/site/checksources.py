@@ -23,13 +23,15 @@ class Source:
     Attributes:
         function: its name.
         file: the module, from the root of the project.
-        line: number of its first line, from 1.
+        line: number of the line that names it, from 1.
+        first: number of its first line, which a decorator may stand on.
         last: number of its last line.
     """
 
     function: str
     file: Path
     line: int
+    first: int
     last: int
 
     @property
@@ -62,7 +64,10 @@ def find_sources(root: Path = Path()) -> dict[str, Source]:
                 if node.name in found:
                     raise ValueError(f"{node.name} is defined in {found[node.name].file} and again")
                 last = node.end_lineno or node.lineno
-                found[node.name] = Source(node.name, path.relative_to(root), node.lineno, last)
+                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                found[node.name] = Source(
+                    node.name, path.relative_to(root), node.lineno, first, last
+                )
     return found
 
 

@@ -221,7 +221,7 @@ def test_a_plain_check_leaves_claims_on_training_open_with_the_way_to_run_them(r
 
 def test_a_plain_check_loads_neither_numpy_nor_numba() -> None:
     asked = "[name for name in ('numpy', 'numba') if name in sys.modules]"
-    code = f"import sys; from ntpcore import cli, report; print({asked})"
+    code = f"import sys; from ntpcore.commands import check, cli; print({asked})"
     assert shell(f'{sys.executable} -c "{code}"').out.strip() == "[]"
 
 

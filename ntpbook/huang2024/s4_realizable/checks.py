@@ -1,0 +1,854 @@
+"""Checks of the page on realizable data: Definition 1, Assumptions 1 and 3, Example 1 (huang2024).
+
+And what Sections 1, 4 and 5.2 say of them in passing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+
+from ntpbook.huang2024.s4_realizable.instances import (
+    Weights,
+    broken_chain,
+    columns,
+    contradictory_orders,
+    outnumbered,
+    peak_outside,
+    repeated_token,
+    separating_weights,
+    separation,
+    shared_next_token,
+    smaller_weight,
+)
+from ntpbook.shared.constraints import constraints
+from ntpbook.shared.symbols import at_least_zero
+from ntpcore.data import generate, languages, order
+from ntpcore.data.dataset import Dataset, from_sentences, read
+from ntpcore.data.examples import EXAMPLE_1, example_1
+from ntpcore.data.order import Pair, PartialOrder, Structure
+from ntpcore.exact import repair
+from ntpcore.verdicts.claims import Shown, Verdict
+from ntpcore.verdicts.compare import (
+    Said,
+    at_least,
+    below,
+    count,
+    equal,
+    holds,
+    least,
+    left_out,
+    result,
+    undecided,
+)
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation
+
+# Definition 1, and the roles that tokens have in an order
+
+Roles = Mapping[str, set[str]]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation on some tokens, as Definition 1 could make it."""
+
+    tokens: tuple[str, ...]
+    order: PartialOrder
+
+    @property
+    def name(self) -> str:
+        """Tokens and pairs in words."""
+        pairs = ", ".join(f"{x} > {y}" for x, y in sorted(self.order.pairs)) or "no pair"
+        return f"tokens {', '.join(self.tokens)} with {pairs}"
+
+    def roles(self, printed: bool) -> Roles:
+        """The four types: as the paper words them, or with "and something below it" added."""
+        if not printed:
+            return {
+                "optimal": set(self.order.optimal),
+                "non-optimal": set(self.order.nonoptimal),
+                "non-comparable": set(self.tokens) - self.order.compared,
+                "confused": set(self.order.confused),
+            }
+        above = {y for _, y in self.order.pairs}
+        under = {x for x, _ in self.order.pairs}
+        return {
+            "optimal": set(self.tokens) - above,
+            "non-optimal": set(self.tokens) - under,
+            "non-comparable": set(self.tokens) - above - under,
+            "confused": above & under,
+        }
+
+
+def small_relations(max_tokens: int = 4) -> Iterator[Relation]:
+    """Every relation without self-pairs on 1 ... max_tokens tokens."""
+    for size in range(1, max_tokens + 1):
+        tokens = tuple("abcdefgh"[:size])
+        edges = [(x, y) for x, y in product(tokens, tokens) if x != y]
+        for chosen in product((False, True), repeat=len(edges)):
+            kept = [edge for edge, keep in zip(edges, chosen, strict=True) if keep]
+            yield Relation(tokens, PartialOrder.of("a", kept))
+
+
+def small_orders(max_tokens: int = 4) -> list[Relation]:
+    """The relations among them without confused tokens."""
+    return [one for one in small_relations(max_tokens) if not one.order.confused]
+
+
+def orders_of_data(max_tokens: int = 4) -> list[Relation]:
+    """The orders of Example 1, then all small ones."""
+    structure = order.analyse(example_1())
+    found = (structure.orders or {}).values()
+    return [Relation(structure.data.vocabulary, one) for one in found] + small_orders(max_tokens)
+
+
+def _held(one: Relation, printed: bool) -> dict[str, list[str]]:
+    """For every token the types that it has."""
+    roles = one.roles(printed)
+    return {token: [name for name, held in roles.items() if token in held] for token in one.tokens}
+
+
+def _not_an_order(pairs: frozenset[Pair]) -> str:
+    """Which axiom of strict partial orders fails; empty where both hold."""
+    for x, y in sorted(pairs):
+        if x == y:
+            return f"{x} lies above itself"
+        for u, v in sorted(pairs):
+            if u == y and (x, v) not in pairs:
+                return f"{x} > {y} > {v}, and not {x} > {v}"
+    return ""
+
+
+@check(
+    "huang2024-def-1",
+    over="relations",
+    instances=small_relations,
+    shows="well posed where no token is confused",
+    says="In all {tried} relations every token has exactly one of the repaired roles, and each of "
+    "the {orders} without confused tokens is a strict partial order.",
+    proof=(by_hand("without confused tokens no two pairs can be chained, at any size"),),
+    planted={
+        "The roles as the paper words them in the place of the repaired ones.": {"printed": True},
+        "Confused tokens let in.": {"confused": True},
+    },
+)
+def check_huang2024_def_1(
+    one: Relation, printed: bool = False, confused: bool = False
+) -> Iterator[Said]:
+    """Every token has one role; without confused tokens the relation is a strict partial order."""
+    for token, held in _held(one, printed).items():
+        yield equal(len(held), 1, f"{token} is {' and '.join(held) or 'nothing'}")
+    plain = not one.order.confused
+    yield count("orders", int(plain))
+    if plain or confused:
+        fault = _not_an_order(one.order.pairs)
+        yield holds(not fault, fault)
+
+
+@check(
+    "huang2024-app-roles",
+    over="partial orders",
+    instances=orders_of_data,
+    says="No token has two types in any of {tried} orders.",
+    fails="On {failed} of {tried} orders, those of Example 1 among them, a token without relations "
+    "is optimal and non-optimal as well, having nothing above and nothing below it.",
+    planted={
+        "The repaired roles in the place of the printed ones.": Variant(
+            {"printed": False}, expected=Verdict.CONSISTENT
+        ),
+    },
+)
+def check_huang2024_app_roles(one: Relation, printed: bool = True) -> Iterator[Said]:
+    """The four types of tokens, as worded, are disjoint."""
+    shared = {token: held for token, held in _held(one, printed).items() if len(held) > 1}
+    told = next((f"{token} is {' and '.join(held)} at once" for token, held in shared.items()), "")
+    yield holds(not shared, told)
+    yield count("failed", int(bool(shared)))
+
+
+def four_cases(printed: bool = False) -> Iterator[Shown]:
+    """How many of the three roles a token has in each case of above and below."""
+    for above, under in product((False, True), repeat=2):
+        one = PartialOrder.of("q", [("u", "x")] * above + [("x", "l")] * under)
+        roles = Relation(("x",), one).roles(printed)
+        number = sum("x" in roles[name] for name in ("optimal", "non-optimal", "non-comparable"))
+        case = f"{'something' if above else 'nothing'} above and "
+        case += "something below" if under else "nothing below"
+        due = 0 if above and under else 1
+        words = f"roles of a token with {case}" + (", which is confused" if not due else "")
+        yield relation(words, number, "=", due, number - due)
+
+
+@check(
+    "huang2024-app-three-categories",
+    over="partial orders",
+    instances=small_orders,
+    says="A role depends on two questions only: is anything above, is anything below? Without "
+    "confused tokens three answers remain, one for each role; so it is in all {tried} orders.",
+    proof=(executed("the four answers, one by one", four_cases),),
+    planted={"Confused tokens let in.": Variant(instances=small_relations)},
+    readings={
+        "optimal: something below, nothing above; and so on": {},
+        "roles as printed in Section 4.1": {"printed": True},
+    },
+)
+def check_huang2024_app_three_categories(one: Relation, printed: bool = False) -> Iterator[Said]:
+    """Every token is optimal, non-optimal or non-comparable, and only one of these."""
+    for token, held in _held(one, printed).items():
+        three = [name for name in held if name != "confused"]
+        yield equal(len(three), 1, f"{token} is {' and '.join(three) or 'none of the three'}")
+
+
+# What a loss near zero is said to force
+
+LEAD = (
+    "With the parameters shown on the page the loss tends to zero as their scale B grows: the "
+    "right logit leads by {lead} B in every sample, exactly."
+)
+
+
+def _implied(one: Weights, consequence: bool, told: str) -> Iterator[Said]:
+    """If the loss tends to zero, the consequence holds."""
+    lead = separation(one)
+    yield holds(consequence or lead <= 0, told)
+    yield least("lead", lead)
+
+
+def _first_failure(one: Weights, rule: str) -> str:
+    """The first failure of a rule of Assumption 1, with the sentences that force it."""
+    for failure in order.analyse(one.data).realizable.failures:
+        if failure.rule == rule:
+            lines = (one.data.lines[at.line].tokens[: at.length + 1] for at in failure.samples)
+            words = [[one.data.vocabulary[x] for x in line] for line in lines]
+            told = ", ".join(f"{' '.join(line[:-1])} → {line[-1]}" for line in words)
+            return f"{failure.message} ({told})"
+    return ""
+
+
+def realizable_weights() -> list[Weights]:
+    """Parameters for Example 1 along which its loss tends to zero."""
+    return [separating_weights(example_1())]
+
+
+@check(
+    "huang2024-app-injective",
+    over="explicit parameters",
+    instances=lambda: [shared_next_token()],
+    says="Nothing refuted by {tried} choices of parameters.",
+    fails=LEAD,
+    planted={
+        "The same data with a W_ov that prefers no token.": Variant(
+            instances=lambda: [replace(shared_next_token(), W_ov=columns("01", (3, 3), (3, 3)))],
+            expected=Verdict.CONSISTENT,
+        ),
+        "Example 1, whose collocation is injective.": Variant(
+            instances=realizable_weights, expected=Verdict.CONSISTENT
+        ),
+    },
+)
+def check_huang2024_app_injective(one: Weights) -> Iterator[Said]:
+    """If the loss tends to zero, n is injective."""
+    told = _first_failure(one, "collocation-not-injective")
+    yield from _implied(one, not told, told)
+
+
+@check(
+    "huang2024-app-peaks",
+    over="explicit parameters",
+    instances=lambda: [peak_outside()],
+    says="Nothing refuted by {tried} choices of parameters.",
+    fails=LEAD,
+    planted={
+        "The same data with W_ov x = e_n(x), which gives token 0 no lead in 0 1.": Variant(
+            instances=lambda: [
+                replace(peak_outside(), W_ov=columns("012", (0, 3, 0), (0, 0, 3), (3, 0, 0)))
+            ],
+            expected=Verdict.CONSISTENT,
+        ),
+        "Example 1, where the output peaks at n of a token of the sentence.": Variant(
+            instances=realizable_weights, expected=Verdict.CONSISTENT
+        ),
+    },
+)
+def check_huang2024_app_peaks(one: Weights) -> Iterator[Said]:
+    """If the loss tends to zero, every next token is n of a token of its sentence."""
+    told = _first_failure(one, "next-token-unexplained")
+    yield from _implied(one, not told, told)
+
+
+@check(
+    "huang2024-app-well-defined",
+    over="explicit parameters",
+    instances=lambda: [contradictory_orders(), broken_chain()],
+    says="Nothing refuted by {tried} choices of parameters.",
+    fails=LEAD,
+    planted={
+        "The same data and W_ov with W_kq = 0, where all tokens get equal attention.": Variant(
+            instances=lambda: [
+                replace(one, odds={}) for one in (contradictory_orders(), broken_chain())
+            ],
+            expected=Verdict.CONSISTENT,
+        ),
+        "Example 1, whose orders are strict.": Variant(
+            instances=realizable_weights, expected=Verdict.CONSISTENT
+        ),
+    },
+)
+def check_huang2024_app_well_defined(one: Weights) -> Iterator[Said]:
+    """If the loss tends to zero: no x > x, and x > x' > x'' implies x > x''."""
+    faults = [
+        f"under query {q}: {fault}"
+        for q in one.data.vocabulary
+        if (fault := _not_an_order(_pairs(one.data, q)))
+    ]
+    yield from _implied(one, not faults, faults[0] if faults else "")
+    yield result(f"lead_{one.data.name}", separation(one))
+
+
+def _pairs(data: Dataset, query: str) -> frozenset[Pair]:
+    """The order of a query, read off the samples by the words of Definition 1."""
+    return frozenset((one.upper, one.lower) for one in constraints(data) if one.query == query)
+
+
+def weight_pairs(weights: Weights, total: bool) -> Iterator[tuple[str, Fraction, Fraction]]:
+    """For each sample with two tokens its least optimal and its largest other attention weight.
+
+    Args:
+        weights: the parameters.
+        total: whether the weights of equal tokens are added up.
+    """
+    n = order.analyse(weights.data).collocation
+    for sample in weights.data.samples():
+        odds = weights.odds.get(sample.sentence[-1], {})
+        each = {x: odds.get(x, Fraction(1)) for x in sample.sentence}
+        whole = sum((each[x] for x in sample.sentence), Fraction(0))
+        share = {x: each[x] / whole * (sample.sentence.count(x) if total else 1) for x in each}
+        best = [share[x] for x in each if n[x] == sample.next_token]
+        rest = [share[x] for x in each if n[x] != sample.next_token]
+        if best and rest:
+            yield f"{' '.join(sample.sentence)} → {sample.next_token}", min(best), max(rest)
+
+
+@check(
+    "huang2024-app-weights-larger",
+    over="explicit parameters",
+    instances=lambda: [smaller_weight()],
+    says="Nothing refuted by {tried} choices of parameters.",
+    fails=LEAD,
+    planted={
+        "Parameters for Example 1 whose columns of W_ov are all of one length.": Variant(
+            instances=realizable_weights, expected=Verdict.CONSISTENT
+        ),
+        "The same data with a W_ov that prefers no token.": Variant(
+            instances=lambda: [replace(smaller_weight(), W_ov=columns("01", (3, 3), (3, 3)))],
+            expected=Verdict.CONSISTENT,
+        ),
+    },
+    readings={
+        "the weight of a position": {"total": False},
+        "the total weight of a token": {"total": True},
+    },
+)
+def check_huang2024_app_weights_larger(one: Weights, total: bool = False) -> Iterator[Said]:
+    """If the loss tends to zero, optimal tokens have larger weights than the others."""
+    for told, best, rest in weight_pairs(one, total):
+        words = f"{told}: the optimal token has the weight {best}, the other {rest}"
+        yield from _implied(one, best > rest, words)
+        yield result("optimal", best)
+        yield result("other", rest)
+
+
+# Assumptions 1 and 3
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Data, and the rules of Assumption 1 that they break."""
+
+    data: Dataset
+    broken: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the data."""
+        return self.data.name
+
+
+def meant_to_fail() -> list[Expected]:
+    """Example 1, and for each rule of Assumption 1 data that break this rule alone."""
+    return [
+        Expected(example_1()),
+        Expected(peak_outside().data, ("next-token-unexplained",)),
+        Expected(contradictory_orders().data, ("confused-token",)),
+        Expected(shared_next_token().data, ("collocation-not-injective",)),
+    ]
+
+
+def contradictory_example() -> list[Expected]:
+    """Contradictory data that are meant to satisfy Assumption 1."""
+    return [Expected(contradictory_orders().data)]
+
+
+@check(
+    "huang2024-asm-1",
+    over="data sets",
+    instances=meant_to_fail,
+    shows="can be met, and each of its parts can fail",
+    says="Of {tried} data sets Example 1 satisfies it, and each of the others breaks one part: a "
+    "next token that is n of no token of its sentence, a confused token, a shared next token.",
+    planted={
+        "Contradictory data in the place of Example 1.": Variant(instances=contradictory_example),
+        "Injectivity left out.": {"passed_over": "collocation-not-injective"},
+    },
+)
+def check_huang2024_asm_1(one: Expected, passed_over: str = "") -> Iterator[Said]:
+    """Exactly the expected rules are broken."""
+    broken = sorted(set(order.analyse(one.data).realizable.counts or {}) - {passed_over})
+    yield holds(tuple(broken) == one.broken, f"it breaks {', '.join(broken) or 'nothing'}")
+
+
+@dataclass(frozen=True)
+class Frequent:
+    """Data that satisfy Assumption 1, and whether they are meant to satisfy Assumption 3."""
+
+    data: Dataset
+    met: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the data."""
+        return self.data.name
+
+
+@check(
+    "huang2024-asm-3",
+    over="data sets",
+    instances=lambda: [Frequent(example_1(), True), Frequent(outnumbered(), False)],
+    shows="can be met, and can fail",
+    says="Of {tried} data sets with Assumption 1, Example 1 satisfies the formula; 0 1 1 1 with "
+    "1 0 breaks it.",
+    planted={
+        "Data that break the formula in the place of Example 1.": Variant(
+            instances=lambda: [Frequent(outnumbered(), True)]
+        ),
+        "More occurrences in the place of no fewer.": {"strictly": True},
+    },
+    readings={
+        "the formula, each non-optimal token by itself": {},
+        "the sentence before it, all non-optimal tokens together": {"together": True},
+    },
+)
+def check_huang2024_asm_3(
+    one: Frequent, together: bool = False, strictly: bool = False
+) -> Iterator[Said]:
+    """|l(n)| >= number of x in X^(n), for every non-optimal token x of every sample."""
+    structure = order.analyse(one.data)
+    yield holds(structure.realizable.holds is True, "Assumption 1")
+    short = []
+    for sample in one.data.samples():
+        others = [x for x in sample.sentence if structure.collocation[x] != sample.next_token]
+        optimal = len(sample.sentence) - len(others)
+        most = len(others) if together else max(map(others.count, others), default=0)
+        if optimal < most or (strictly and others and optimal == most):
+            short.append(f"{' '.join(sample.sentence)} → {sample.next_token}")
+    yield holds((not short) == one.met, short[0] if short else "nothing fails")
+    if not together and not strictly:
+        yield holds((not short) == structure.frequent.holds, "the library says otherwise")
+
+
+# Example 1 and Figure 1
+
+PRINTED_COLLOCATION = {"S": "V", "V": "O", "O": "P", "P": "S"}
+PRINTED_ORDERS = {  # as Example 1 prints them
+    "S": {("S", "P")},
+    "V": {("V", "S")},
+    "O": {("O", "S"), ("O", "V")},
+    "P": {("O", "P")},
+}
+
+
+def _example(third: str) -> Dataset:
+    """Example 1, with this sentence in the place of the third one."""
+    sentences = [one if place != 2 else third for place, one in enumerate(EXAMPLE_1)]
+    return from_sentences(sentences, "Example 1")
+
+
+def read_off(third: str = EXAMPLE_1[2]) -> Iterator[Shown]:
+    """Collocation and orders of the samples, by the words of Section 4.1, against the printed."""
+    data = _example(third)
+    singles = {s.sentence[0]: s.next_token for s in data.samples() if len(s.sentence) == 1}
+    yield _same("collocation", sorted(singles.items()), sorted(PRINTED_COLLOCATION.items()))
+    for query, printed in PRINTED_ORDERS.items():
+        yield _same(f"order under {query}", sorted(_pairs(data, query)), sorted(printed))
+
+
+def _same(name: str, found: list[Pair], printed: list[Pair]) -> Shown:
+    """Whether what was read off is what the paper prints."""
+    texts = [", ".join(f"{a} {b}" for a, b in pairs) for pairs in (found, printed)]
+    rest = len(set(found) ^ set(printed))
+    return Shown(name, texts[0], "=", texts[1], f"{rest} pairs" if rest else "0", not rest)
+
+
+@check(
+    "huang2024-ex-1",
+    over="data sets",
+    instances=lambda: [EXAMPLE_1],
+    name=lambda one: "Example 1",
+    says="All {samples} samples were gone through: collocation and the four orders are exactly the "
+    "printed ones; Assumptions 1 and 3 and prefix closure hold.",
+    proof=(executed("every sample by the words of Section 4.1", read_off),),
+    planted={"The sentence OPP changed to OPS.": {"third": "O P S"}},
+)
+def check_huang2024_ex_1(one: tuple[str, ...], third: str = EXAMPLE_1[2]) -> Iterator[Said]:
+    """Collocation and orders are as printed; Assumption 1 holds."""
+    data = _example(third)
+    structure = order.analyse(data)
+    orders = {query: set(found.pairs) for query, found in (structure.orders or {}).items()}
+    yield holds(dict(structure.collocation) == PRINTED_COLLOCATION, "collocation")
+    yield holds(orders == PRINTED_ORDERS, "orders")
+    yield holds(structure.realizable.holds is True, "Assumption 1")
+    yield holds(structure.frequent.holds is True, "Assumption 3")
+    yield holds(data.prefix_closed, "prefix closure")
+    yield result("samples", data.sample_count)
+    yield result("max_length", data.max_length)
+
+
+Row = tuple[tuple[str, ...], tuple[str, ...], str]
+
+
+def figure_1_rows(data: Dataset) -> list[Row]:
+    """Sentence, optimal tokens in it, next token: what the left half of Figure 1 shows."""
+    n = order.analyse(data).collocation
+    return [
+        (
+            sample.sentence,
+            tuple(x for x in dict.fromkeys(sample.sentence) if n[x] == sample.next_token),
+            sample.next_token,
+        )
+        for sample in data.samples()
+    ]
+
+
+@dataclass(frozen=True)
+class Framed:
+    """A sentence of the figure, with the order of its query."""
+
+    row: Row
+    order: PartialOrder | None
+
+    @property
+    def name(self) -> str:
+        """The sentence and its next token."""
+        return f"{' '.join(self.row[0])} → {self.row[2]}"
+
+
+def framed(data: Dataset) -> list[Framed]:
+    """The sentences of some data, as Figure 1 has them."""
+    orders = order.analyse(data).orders or {}
+    return [Framed(row, orders.get(row[0][-1])) for row in figure_1_rows(data)]
+
+
+@check(
+    "huang2024-fig-1",
+    over="sentences",
+    instances=lambda: framed(example_1()),
+    says="In all {tried} sentences of Example 1 exactly one token is optimal, and n maps it to the "
+    "next token. The frames of the printed figure cannot be read in our copy, so our own drawing "
+    "is computed from the example.",
+    planted={
+        "A data set with contradictory orders.": Variant(
+            instances=lambda: framed(contradictory_orders().data)
+        ),
+        "The query framed in every sentence.": {"query": True},
+    },
+)
+def check_huang2024_fig_1(one: Framed, query: bool = False) -> Iterator[Said]:
+    """One token is optimal for the query of its sentence, and n maps it to the next token."""
+    sentence, marked, _ = one.row
+    marked = (sentence[-1],) if query else marked
+    yield equal(len(marked), 1, f"{len(marked)} tokens are mapped to the next one")
+    if len(set(sentence)) > 1:
+        best = {x for x in sentence if one.order is not None and x in one.order.optimal}
+        yield holds(best == set(marked), f"optimal by the order: {', '.join(sorted(best))}")
+
+
+# What follows from Assumption 1
+
+
+@cache
+def realizable_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
+    """Example 1 and random realizable data, prefix-closed ones and others in turn."""
+    rng = np.random.default_rng(seed)
+    return (
+        example_1(),
+        *(
+            generate.random_dataset(rng, 8, 20, 6, prefix_closed=i % 2 == 0)
+            for i in range(trials)
+        ),
+    )  # fmt: skip
+
+
+def least_lead() -> Iterator[Shown]:
+    """The lead and the sum of odds in a sentence of at most L tokens, for symbolic numbers.
+
+    The optimal token occurs c = 1 + e times, the sentence has c + r <= L tokens, L = c + r + s.
+    """
+    import sympy as sp
+
+    e, r, s = sp.symbols("e r s", integer=True, nonnegative=True)
+    c, L = 1 + e, 1 + e + r + s
+    right, others = c * L, r  # odds: L for each optimal position, 1 for each other one
+    lead = (right - others) / (right + others)  # at worst all others vote for one token
+    gap = sp.expand(sp.simplify((lead - 1 / L**2) * (right + others) * L**2))
+    yield at_least_zero("(lead - 1 / L^2), times the sum of odds and L^2", gap)
+
+
+@check(
+    "huang2024-app-near-zero",
+    over="data sets",
+    instances=realizable_data,
+    says="With explicit parameters the right logit leads by at least B/L_max^2 in every sample of "
+    "{tried} data sets, exactly; the least lead is {least} times that.",
+    proof=(
+        by_hand(
+            "every other token of a sentence has another next token, n being injective, and is "
+            "optimal in no sentence with this query, as no token is confused"
+        ),
+        executed("so the right logit leads by B / L_max^2 at least", least_lead),
+    ),
+    planted={
+        "Equal attention, so that S V O of Example 1 has three tokens of equal weight.": {
+            "favour": 1
+        },
+        "Contradictory data, which break Assumption 1.": Variant(
+            instances=lambda: [contradictory_orders().data]
+        ),
+    },
+)
+def check_huang2024_app_near_zero(one: Dataset, favour: int | None = None) -> Iterator[Said]:
+    """Some W_ov and W_kq give every right logit a lead of B / L_max^2 over all others."""
+    share = separation(separating_weights(one, favour)) * one.max_length**2
+    yield at_least(share, 1, "the lead in units of B / L_max^2")
+    yield least("least", share)
+
+
+def regenerated(structure: Structure, sentence: tuple[str, ...], distinct: bool) -> str:
+    """The next token by the paper's rule; empty where the rule names none or several.
+
+    Args:
+        structure: collocation and orders.
+        sentence: the sentence.
+        distinct: whether n alone decides for all sentences with one distinct token, or only for
+            those of length 1.
+    """
+    alone = len(set(sentence)) == 1 if distinct else len(sentence) == 1
+    if alone:
+        return structure.collocation[sentence[0]] or ""
+    one = (structure.orders or {}).get(sentence[-1])
+    best = {x for x in sentence if one is not None and x in one.optimal}
+    return structure.collocation[best.pop()] or "" if len(best) == 1 else ""
+
+
+def undecided_pairs() -> Iterator[Shown]:
+    """Two samples on three tokens with one query: is exactly one token of each optimal?"""
+    samples = [
+        (frozenset(tokens), decided)
+        for size in (1, 2, 3)
+        for tokens in combinations("abc", size)
+        for decided in tokens
+    ]
+    tried = wrong = 0
+    for one, other in product(samples, repeat=2):
+        pairs = {(decided, x) for tokens, decided in (one, other) for x in tokens - {decided}}
+        found = PartialOrder.of("q", pairs)
+        if found.confused:
+            continue
+        tried += 1
+        for tokens, decided in (one, other):
+            wrong += len(tokens) > 1 and set(found.optimal) & tokens != {decided}
+    yield relation(f"sentences without one optimal token, in {tried} pairs", wrong, "=", 0, wrong)
+
+
+@check(
+    "huang2024-app-regenerate",
+    over="data sets",
+    instances=realizable_data,
+    says="In a sentence with two different tokens exactly one is optimal, shown on all pairs of "
+    "samples on three tokens; on {tried} data sets the rule gives back the next token of all "
+    "{samples} samples.",
+    proof=(
+        executed("all pairs of samples on three tokens without confused ones", undecided_pairs),
+        by_hand("that it is not the only optimal one takes two samples and three tokens at most"),
+    ),
+    planted={
+        "Contradictory data, which break Assumption 1.": Variant(
+            instances=lambda: [contradictory_orders().data]
+        ),
+        "n of the last token in the place of n of the optimal one.": {"last": True},
+    },
+    readings={
+        "“only one token”: one kind of token": {},
+        "“only one token”: length 1, on data that need not be prefix-closed": Variant(
+            {"distinct": False}, lambda: [repeated_token()]
+        ),
+    },
+)
+def check_huang2024_app_regenerate(
+    one: Dataset, distinct: bool = True, last: bool = False
+) -> Iterator[Said]:
+    """The next token is n(x) for a sentence of x alone, else n of its optimal token."""
+    structure = order.analyse(one)
+    for sample in one.samples():
+        told = regenerated(structure, sample.sentence, distinct)
+        if last:
+            told = structure.collocation[sample.sentence[-1]] or ""
+        words = f"{' '.join(sample.sentence)} → {sample.next_token}"
+        yield holds(told == sample.next_token, f"{words}, by the rule {told or 'nothing'}")
+    yield count("samples", one.sample_count)
+
+
+@dataclass(frozen=True)
+class Collocated:
+    """Data with the next tokens of tokens that start no sentence."""
+
+    data: Dataset
+    given: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name of the data."""
+        return self.data.name
+
+
+def collocated_data(seed: int = 7, trials: int = 100) -> list[Collocated]:
+    """Data in which every token starts a sentence."""
+    return [Collocated(one, {}) for one in realizable_data(seed, trials)]
+
+
+def partial_collocation() -> list[Collocated]:
+    """Realizable, prefix-closed data in which b starts no sentence, and n(b)."""
+    return [Collocated(from_sentences(["a b a"], "the sentence a b a"), {"b": "a"})]
+
+
+@check(
+    "huang2024-app-length-2",
+    over="data sets",
+    instances=collocated_data,
+    says="On {tried} data sets in which every token starts a sentence, their sentences of length "
+    "two are the collocation of all {tokens} tokens.",
+    proof=(
+        by_hand("the first two tokens of a sentence are a sample, the data being prefix-closed"),
+        by_hand("samples of one token have one next token each, which is how n was defined"),
+    ),
+    planted={
+        "The last two tokens of each sentence in the place of the first two.": {"last": True},
+        "A collocation that the sentences contradict.": Variant(
+            instances=lambda: [Collocated(example_1(), {"S": "O"})]
+        ),
+    },
+    readings={
+        "every token starts a sentence": {},
+        "the data only admit a collocation: a → b and a b → a fix n(a), while n(b) is nowhere to "
+        "be seen": Variant(instances=partial_collocation),
+    },
+)
+def check_huang2024_app_length_2(one: Collocated, last: bool = False) -> Iterator[Said]:
+    """{(x, n(x))} = {(X, next token): X has one token}."""
+    found: dict[str, set[str]] = {}
+    for sample in one.data.samples():
+        if last or len(sample.sentence) == 1:
+            found.setdefault(sample.sentence[-1], set()).add(sample.next_token)
+    n = order.analyse(one.data, one.given).collocation
+    for token, following in n.items():
+        seen = ", ".join(sorted(found.get(token, ()))) or "nothing"
+        yield holds(found.get(token) == {following}, f"{token} is followed by {seen}")
+    yield count("tokens", len(n))
+
+
+# Assumption 3 in practice
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, or several draws of a random one; none where its file is not at hand.
+
+    Attributes:
+        place: in the list of texts.
+        name: what it is.
+        draws: the data.
+    """
+
+    place: int
+    name: str
+    draws: tuple[Dataset, ...]
+
+
+def practice_texts(seed: int = 7, draws: int = 12, sentences: int = 100) -> list[Text]:
+    """A speech, and twelve draws each of the log of a server and of balanced brackets."""
+    file = Path(__file__).resolve().parents[3] / "examples" / "gettysburg.txt"
+    rngs = [np.random.default_rng([seed, draw]) for draw in range(draws)]
+    return [
+        Text(1, "the speech at Gettysburg", (read(str(file)),) if file.is_file() else ()),
+        Text(2, "a server log", tuple(languages.server_log(rng, sentences) for rng in rngs)),
+        Text(3, "brackets", tuple(languages.brackets(rng, sentences) for rng in rngs)),
+    ]
+
+
+def outnumbered_text() -> list[Text]:
+    """A text whose longer sentences repeat a non-optimal token."""
+    return [Text(1, "a text of our own", (from_sentences(["0 1 1 1 1 1", "1 0"]),))]
+
+
+def frequent_share(data: Dataset) -> tuple[int, int]:
+    """Samples of a realizable part that meet the formula of Assumption 3, and all of them.
+
+    Only samples with two different tokens are counted.
+    """
+    found = repair.solve_greedy(repair.tabulate(data))
+    met = compared = 0
+    for number in found.kept:
+        at = found.table.samples[number]
+        line = data.lines[at.line].tokens[: at.length + 1]
+        words = [data.vocabulary[x] for x in line]
+        sentence, label = words[:-1], words[-1]
+        optimal = sum(found.collocation[x] == label for x in sentence)
+        others = [sentence.count(x) for x in sentence if found.collocation[x] != label]
+        if others and optimal:
+            compared += 1
+            met += optimal >= max(others)
+    return met, compared
+
+
+@check(
+    "huang2024-app-asm-3-practice",
+    over="texts",
+    instances=practice_texts,
+    observes=True,
+    says="In the realizable part of each of {tried} texts, more than half of the sentences with "
+    "two different tokens satisfy the formula of Assumption 3, in every draw of a random text. The "
+    "statement names no data and no measure; texts and threshold are ours.",
+    planted={
+        "A text whose longer sentences repeat a non-optimal token.": Variant(
+            instances=outnumbered_text, expected=Verdict.NOT_SEEN
+        ),
+    },
+)
+def check_huang2024_app_asm_3_practice(one: Text) -> Iterator[Said]:
+    """More than half of the sentences meet |l(n)| >= number of x, for every non-optimal x."""
+    counted = [(met, compared) for met, compared in map(frequent_share, one.draws) if compared]
+    if not counted:
+        yield left_out(f"{one.name} is not at hand, or none of its sentences has two tokens")
+        return
+    shares = sorted(Fraction(met, compared) for met, compared in counted)
+    if shares[0] <= Fraction(1, 2) < shares[-1]:
+        yield undecided(f"the draws of {one.name} lie on both sides of one half")
+    else:
+        yield below(Fraction(1, 2), shares[0])
+    yield result(f"share_{one.place}", 100 * float(shares[len(shares) // 2]), 2, unit="%")
+    yield result(f"tried_{one.place}", sum(compared for _, compared in counted))

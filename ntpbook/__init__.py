@@ -1,0 +1,1 @@
+"""The chapters of the book: what each page needs beside the library."""

@@ -1,0 +1,1 @@
+"""Chapters on Huang, Liang and Yang (NeurIPS 2024)."""

@@ -1,9 +1,14 @@
 """Theorems A and B: their steps in sympy, their inequalities on states and runs, their bounds."""
 
+from fractions import Fraction
+
+import numpy as np
 import pytest
 import sympy as sp
+from mpmath import mp
+from scipy.optimize import nnls
 
-from ntpbook.huang2024.why_it_turns import steps
+from ntpbook.huang2024.why_it_turns import instances, model, steps
 
 ALL_STEPS = (steps.gradient_from_the_loss, steps.lemma_4, *steps.THEOREM_B)
 
@@ -56,3 +61,160 @@ def test_an_inequality_by_hand():
 )
 def test_the_gradient_holds_for_other_sentences(sentence, optimal, vocab_size):
     assert all(line.holds for line in steps.gradient_from_the_loss(sentence, optimal, vocab_size))
+
+
+# States and runs
+
+SIZES = (0.01, 1.0, 1e6)
+
+
+@pytest.fixture
+def digits():
+    """Sixty digits."""
+    with mp.workdps(60):
+        yield
+
+
+def broken(compared):
+    """Names of the inequalities that fail."""
+    found = list(compared)
+    assert found
+    return {each.name for each in found if each.slack < 0}
+
+
+def by_least_squares(data):
+    """W* from the nearest point of the cone of the B_e to a far point: scipy's solver."""
+    places = sorted(data.star)
+    B = np.zeros((len(data.pairs), len(places)))
+    for row, (q, a, b) in enumerate(data.pairs):
+        B[row, places.index((q, a))], B[row, places.index((q, b))] = 1, -1
+    # The shortest B^T p with sum p = 1 is W* / S: residual of the system (B^T; 1) l = (0; 1).
+    matrix = np.vstack([B.T, np.ones(len(B))])
+    multipliers, _ = nnls(matrix, np.concatenate([np.zeros(len(places)), [1.0]]))
+    W = B.T @ multipliers
+    return dict(zip(places, W / (B @ W).min(), strict=True))
+
+
+@pytest.mark.parametrize("name", instances.edges())
+def test_the_brute_force_max_margin_solution_is_that_of_a_solver(name):
+    data = instances.edges()[name]
+    found = by_least_squares(data)
+    assert all(float(data.star[place]) == pytest.approx(found[place]) for place in data.star)
+
+
+def test_max_margin_solutions_of_random_data_are_those_of_a_solver():
+    for seed in range(60):
+        data = instances.random_data(np.random.default_rng(seed))
+        found = by_least_squares(data)
+        assert all(float(data.star[p]) == pytest.approx(found[p], abs=1e-9) for p in data.star)
+
+
+def test_the_max_margin_solution_of_the_five_tokens_by_hand():
+    star = instances.edges()["slack pair"].star
+    half, third = Fraction(1, 2), Fraction(1, 3)
+    by_hand = {0: 2 * third, 1: half, 2: -third, 3: -third, 4: -half}
+    assert star == {(4, token): score for token, score in by_hand.items()}
+
+
+@pytest.mark.usefixtures("digits")
+def test_forces_without_cancellation_are_equation_6():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        data = instances.random_data(rng)
+        W = {place: mp.mpf(float(rng.normal())) for place in data.star}  # u~ of either sign
+        plain = model.plain_gradient(data, W, mp.mpf(7))
+        quick = model.gradient(data, model.forces(data, W, mp.mpf(7)))
+        assert max(abs(plain[place] - quick[place]) for place in W) < mp.mpf(10) ** -50
+
+
+@pytest.mark.usefixtures("digits")
+def test_one_pair_by_hand():
+    data = instances.edges()["one pair"]
+    W = {(1, 0): mp.mpf(2), (1, 1): mp.mpf(-1)}
+    compared = instances.theorem_a(data, W, 1)
+    assert compared.left == 3  # the only pair has the margin 3
+    assert mp.almosteq(compared.right, 3 + mp.log(8))  # W* = (1/2, -1/2), S = 1/2, L = 2
+
+
+@pytest.mark.usefixtures("digits")
+def test_theorem_a_holds_at_random_states():
+    rng = np.random.default_rng(11)
+    for _ in range(300):
+        data, A = instances.random_data(rng), 10 ** rng.uniform(-2, 3)
+        W = instances.random_state(rng, data)
+        assert instances.invariant(data, W) > -(mp.mpf(10) ** -50)
+        found = [instances.theorem_a(data, W, A), instances.lemma_6(data, W, A)]
+        if model.inner(data.star, W) >= 0:
+            found.append(instances.lemma_7_form(data, W, A))
+        assert not broken(found)
+
+
+@pytest.mark.usefixtures("digits")
+@pytest.mark.parametrize("name", instances.edges())
+@pytest.mark.parametrize("eta", SIZES)
+def test_theorem_b_holds_at_the_ends_of_its_ranges(name, eta):
+    data = instances.edges()[name]
+    for A in (0.01, 3, 1e3):
+        assert not broken(instances.theorem_b(data, A, eta, 25))
+
+
+def test_theorem_b_holds_on_runs_that_follow_equation_6():
+    rng = np.random.default_rng(3)
+    for eta in (0.025, 0.3):
+        data = instances.random_data(rng)
+        with mp.workdps(int(60 + 120 * eta)):
+            assert not broken(instances.theorem_b(data, 3, eta, 40, plain=True))
+
+
+def without_pi(data):
+    """K without log(1 / pi_min)."""
+    return instances.K(data) + mp.log(data.pi_min)
+
+
+def without_length(data):
+    """K without the powers of L."""
+    return -mp.log(data.pi_min)
+
+
+@pytest.mark.usefixtures("digits")
+@pytest.mark.parametrize(
+    ("planted", "name"),
+    [(without_pi, "two pairs, one rare"), (without_length, "one rival a thousand times")],
+)
+def test_k_needs_the_rarest_sample_and_the_length(planted, name):
+    data = instances.edges()[name]
+    assert {"||y||^2", "tan^2"} <= broken(instances.theorem_b(data, 3, 0.3, 100, planted))
+    states = list(model.run(data, 3, 0.1, 150))
+    assert not broken(instances.theorem_a(data, W, 3) for W in states)
+    assert broken(instances.theorem_a(data, W, 3, planted) for W in states)
+
+
+@pytest.mark.usefixtures("digits")
+def test_the_factor_2_of_theorem_b_cannot_be_a_quarter():
+    data = instances.edges()["four queries, heavy tails"]
+    assert broken(instances.theorem_b(data, 3, 1e6, 1, factor=mp.mpf(1) / 4)) == {"tan^2"}
+
+
+@pytest.mark.usefixtures("digits")
+def test_the_next_token_must_follow_a_token_of_the_sentence():
+    with mp.workdps(20):
+        assert broken(instances.next_token_from_outside(300)) == {"norm below"}
+        assert broken(instances.next_token_from_outside(18_000)) == {"norm below", "1 - cos"}
+
+
+@pytest.mark.usefixtures("digits")
+def test_without_assumption_3_the_norm_bound_and_lemma_5_fail():
+    data = instances.outnumbered()
+    assert not data.frequent
+    assert broken(instances.theorem_b(data, 40, 0.01, 20)) == {"norm below", "Lemma 5, growth"}
+
+
+def test_a_comparison_of_no_number_is_an_error():
+    with pytest.raises(ArithmeticError, match="compares no numbers"):
+        instances.Compared("x", mp.nan, mp.mpf(1))
+
+
+def test_data_with_a_confused_token_are_refused():
+    one, two = (model.Sample(0, a, 1, ((b, 1),), mp.mpf(1)) for a, b in ((0, 1), (1, 2)))
+    with pytest.raises(ValueError, match="confused"):
+        model.Data(3, (one, two))

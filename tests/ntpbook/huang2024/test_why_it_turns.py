@@ -1,5 +1,6 @@
 """Theorems A and B: their steps in sympy, their inequalities on states and runs, their bounds."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +9,7 @@ import sympy as sp
 from mpmath import mp
 from scipy.optimize import nnls
 
-from ntpbook.huang2024.why_it_turns import instances, model, steps
+from ntpbook.huang2024.why_it_turns import bounds, instances, model, steps
 
 ALL_STEPS = (steps.gradient_from_the_loss, steps.lemma_4, *steps.THEOREM_B)
 
@@ -218,3 +219,62 @@ def test_data_with_a_confused_token_are_refused():
     one, two = (model.Sample(0, a, 1, ((b, 1),), mp.mpf(1)) for a, b in ((0, 1), (1, 2)))
     with pytest.raises(ValueError, match="confused"):
         model.Data(3, (one, two))
+
+
+# Bounds
+
+EXAMPLE_1 = (13 / 6, bounds.K(3, -math.log(9)), 0.025)  # S, K, eta of Example 1, as in the paper
+
+
+def test_constants_of_example_1():
+    assert EXAMPLE_1[1] == pytest.approx(math.log(1296))  # 2 * 9 * 8 * 9
+
+
+def test_where_theorem_b_beats_the_trivial_bound_on_example_1():
+    trivial = bounds.one_minus_cos_trivial(13 / 6)
+    assert 1 - trivial == pytest.approx(math.sqrt(3 / 13))  # 1 / sqrt(2 S)
+    never_empty, linear = (
+        bounds.first_step(lambda t, f=f: f(*EXAMPLE_1, t), trivial)
+        for f in (bounds.one_minus_cos, bounds.one_minus_cos_linear)
+    )
+    # tan^2 = c / t is below 2 S - 1 = 10 / 3, and c / 2 t below 1 - sqrt(3 / 13)
+    with mp.workdps(30):
+        c = mp.mpf(13) / 3 * (1 + mp.sqrt(2) * mp.log(1296) / mp.mpf("0.025"))
+        assert never_empty == mp.ceil(c * 3 / 10) == 529
+        assert linear == mp.ceil(c / 2 / (1 - mp.sqrt(mp.mpf(3) / 13)))
+    assert 1 - bounds.one_minus_cos(*EXAMPLE_1, 900) > 0.58
+    assert bounds.first_step(lambda t: bounds.one_minus_cos_linear(*EXAMPLE_1, t), 1) == 881
+
+
+def test_a_first_step_by_hand():
+    assert bounds.first_step(lambda t: 10 / t, 1) == 11
+    assert bounds.first_step(lambda t: 10 / t, 20) == 1
+    with pytest.raises(ValueError, match="stays above"):
+        bounds.first_step(lambda t: 1.0, 1)
+
+
+def test_k_needs_two_tokens():
+    assert bounds.K(2, 0.0) == pytest.approx(math.log(8))
+    with pytest.raises(ValueError, match="at least 2"):
+        bounds.K(1, 0.0)
+
+
+def test_bounds_are_those_that_the_runs_are_held_against():
+    with mp.workdps(30):
+        data = instances.edges()["idle pair"]
+        S, eta, t = float(data.S), 0.3, 7
+        k = bounds.K(data.max_length, float(mp.log(data.pi_min)))
+        assert k == pytest.approx(float(instances.K(data)))
+        tangents = [c for c in instances.theorem_b(data, 3, eta, t) if c.name == "tan^2"]
+        assert bounds.tan_squared(S, k, eta, t) == pytest.approx(float(tangents[-1].right))
+    assert bounds.one_minus_cos(S, k, eta, t) == pytest.approx(
+        1 - 1 / math.sqrt(1 + bounds.tan_squared(S, k, eta, t))
+    )
+    assert bounds.norm_bounds(0.5, 0.3, 10) == (pytest.approx(3), pytest.approx(3))
+
+
+def test_margins_and_loss_by_hand():
+    assert bounds.margins_from(0.5, 1.0, 10.0) == 8  # 32 / 4
+    assert bounds.margins_from(0.5, 10.0, math.sqrt(2)) == pytest.approx(80)
+    assert bounds.least_margin(0.5, 0.1, 20) == pytest.approx(math.sqrt(2))
+    assert bounds.log_loss_excess(3, 2.0, 0.5, 0.1, 20) == pytest.approx(math.log(8) - math.sqrt(2))

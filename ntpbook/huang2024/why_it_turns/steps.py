@@ -75,13 +75,12 @@ class AtMost:
         for symbol in symbols:
             if not symbol.is_nonnegative:
                 raise ValueError(f"{symbol} may be negative; give a symbol that cannot be")
-        top, bottom = (sp.expand(part) for part in sp.fraction(sp.together(self.difference)))
-        if not symbols:
-            return (sp.nsimplify(top / bottom),)
-        parts = [sp.Poly(part, *symbols, extension=True).coeffs() for part in (top, bottom)]
-        if parts[1][0].is_negative:
-            parts = [[-value for value in part] for part in parts]
-        return tuple(sp.nsimplify(value) for part in parts for value in part)
+        parts = [sp.expand(part) for part in sp.fraction(self.difference)]
+        found = [
+            sp.Poly(part, *symbols).coeffs() if part.has(*symbols) else [part] for part in parts
+        ]
+        sign = -1 if found[1][0].is_negative else 1
+        return tuple(sign * value for part in found for value in part)
 
     @property
     def holds(self) -> bool:

@@ -9,7 +9,7 @@ import sympy as sp
 from mpmath import mp
 from scipy.optimize import nnls
 
-from ntpbook.huang2024.why_it_turns import bounds, instances, model, steps
+from ntpbook.huang2024.why_it_turns import bounds, corollaries, instances, model, steps
 
 ALL_STEPS = (steps.gradient_from_the_loss, steps.lemma_4, *steps.THEOREM_B)
 
@@ -278,3 +278,63 @@ def test_margins_and_loss_by_hand():
     assert bounds.margins_from(0.5, 10.0, math.sqrt(2)) == pytest.approx(80)
     assert bounds.least_margin(0.5, 0.1, 20) == pytest.approx(math.sqrt(2))
     assert bounds.log_loss_excess(3, 2.0, 0.5, 0.1, 20) == pytest.approx(math.log(8) - math.sqrt(2))
+
+
+# Corollaries: the paper's statements with 1 / pi_min for N, in every reading of their constants
+
+READINGS = (
+    [(corollaries.upper_bound_on_K, {}), (corollaries.equation_4_as_printed, {})]
+    + [(corollaries.lemma_7, {"factor": factor}) for factor in (4, 8)]
+    + [
+        (corollaries.theorem_1, {"factor": factor, "length_power": power})
+        for factor in (54, 53)
+        for power in (4, 1)
+    ]
+    + [
+        (claim, {"c0": c0, "length_power": power})
+        for claim in (corollaries.theorem_2, corollaries.equation_4)
+        for c0 in (1696, 1728, 864, 432)
+        for power in (4, 2)
+    ]
+    + [
+        (corollaries.equation_4_as_printed, {"c0": c0, "length_power": power})
+        for c0, power in ((55, 4), (109, 3), (218, 2))
+    ]
+)
+
+
+@pytest.mark.parametrize(("claim", "reading"), READINGS)
+def test_the_corrected_statements_follow(claim, reading):
+    assert [line.name for line in claim(**reading) if not line.holds] == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "planted"),
+    [
+        (corollaries.lemma_7, {"rarity_power": 0}),
+        (corollaries.theorem_1, {"rarity_power": 0}),
+        (corollaries.theorem_2, {"rarity_power": 0}),
+        (corollaries.theorem_2, {"c0": 1}),
+        (corollaries.equation_4, {"c0": 1}),
+        (corollaries.equation_4_as_printed, {"c0": 54}),
+        (corollaries.equation_4_as_printed, {"c0": 1696, "length_power": 1}),
+    ],
+)
+def test_a_corollary_with_a_planted_error_does_not_follow(claim, planted):
+    assert [line.name for line in claim(**planted) if not line.holds]
+
+
+def test_the_corollaries_on_numbers():
+    """The same implications in floats, written from the paper."""
+    rng = np.random.default_rng(2)
+    for _ in range(2000):
+        L, pi, S = int(rng.integers(2, 50)), 10 ** -rng.uniform(0, 12), 10 ** rng.uniform(-0.3, 2)
+        w, t = math.sqrt(S), int(10 ** rng.uniform(0.31, 9))
+        eta, k = w / math.e * 10 ** -rng.uniform(0, 4), bounds.K(L, math.log(pi))
+        theorem_1 = 54 * L**4 * S**2 * math.log(t) ** 2 / (pi * t * eta)
+        assert bounds.one_minus_cos_linear(S, k, eta, t) <= theorem_1
+        length = 4 * L * rng.uniform(1, 100)
+        assert k * w <= 4 * L**2 * S * (1 + math.log(2 * L * length)) / pi
+        if t >= 1696 * L**4 * S**3 * math.log(t) ** 2 / (pi * eta):
+            assert t >= bounds.margins_from(S, k, eta)
+            assert bounds.least_margin(S, eta, t) >= t * eta / (4 * L * S)

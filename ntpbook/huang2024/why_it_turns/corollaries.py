@@ -114,9 +114,10 @@ def theorem_2(c0: int = 1696, length_power: int = 4, rarity_power: int = 1) -> t
 def equation_4(c0: int = 1696, length_power: int = 4) -> tuple[AtMost, ...]:
     """Equation (4) under the condition of Theorem 2 with 1 / pi_min for N, and eta <= w / e.
 
-    m_o >= 1 / (1 + L e^{-C_1 t}) gives 2 m_o - 1 >= 1 - 2 L / (L + e^{C_1 t}), which is positive for
-    t >= 2 as C_1 t > log L; every other logit falls short by at least A (2 m_o - 1), A >= T C_0. At
-    t = 1 the right side is at least |V|, as e^{C_1} <= L, and no loss is larger than log |V|.
+    m_o >= 1 / (1 + L e^{-C_1 t}) gives 2 m_o - 1 >= 1 - 2 L / (L + e^{C_1 t}), which is positive
+    for t >= 2 as C_1 t > log L; every other logit falls short by at least A (2 m_o - 1), and
+    A >= T C_0. At t = 1 the right side is at least |V|, as e^{C_1} <= L, and no loss is larger
+    than log |V|.
 
     Args:
         c0: the reading of the damaged constant.

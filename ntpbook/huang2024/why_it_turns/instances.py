@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ class Compared:
     right: Any
 
     def __post_init__(self) -> None:
-        if not (mp.isfinite(self.left) and mp.isfinite(self.right)):
+        sides = (self.left, self.right)
+        if not all(isinstance(side, Fraction) or mp.isfinite(side) for side in sides):
             raise ArithmeticError(f"{self.name}: {self.left} <= {self.right} compares no numbers")
 
     @property

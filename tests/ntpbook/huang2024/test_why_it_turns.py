@@ -200,7 +200,7 @@ def test_the_factor_2_of_theorem_b_cannot_be_a_quarter():
 def test_the_next_token_must_follow_a_token_of_the_sentence():
     with mp.workdps(20):
         assert broken(instances.next_token_from_outside(300)) == {"norm below"}
-        assert broken(instances.next_token_from_outside(18_000)) == {"norm below", "1 - cos"}
+        assert broken(instances.next_token_from_outside(16_000)) == {"norm below", "1 - cos"}
 
 
 @pytest.mark.usefixtures("digits")
@@ -326,7 +326,7 @@ def test_a_corollary_with_a_planted_error_does_not_follow(claim, planted):
 
 def test_the_corollaries_on_numbers():
     """The same implications in floats, written from the paper."""
-    rng = np.random.default_rng(2)
+    rng, late = np.random.default_rng(2), 0
     for _ in range(2000):
         L, pi, S = int(rng.integers(2, 50)), 10 ** -rng.uniform(0, 12), 10 ** rng.uniform(-0.3, 2)
         w, t = math.sqrt(S), int(10 ** rng.uniform(0.31, 9))
@@ -338,3 +338,5 @@ def test_the_corollaries_on_numbers():
         if t >= 1696 * L**4 * S**3 * math.log(t) ** 2 / (pi * eta):
             assert t >= bounds.margins_from(S, k, eta)
             assert bounds.least_margin(S, eta, t) >= t * eta / (4 * L * S)
+            late += 1
+    assert late > 50

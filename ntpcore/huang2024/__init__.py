@@ -1,0 +1,1 @@
+"""The dynamics of Huang, Liang and Yang (NeurIPS 2024)."""

@@ -1,5 +1,1 @@
-<<<<<<< HEAD
-"""The first paper: transformer, both stages of Algorithm 1, bounds, predictions, very long runs."""
-=======
-"""The dynamics of Huang, Liang and Yang (NeurIPS 2024)."""
->>>>>>> convergence
+"""The first paper: transformer, both stages of Algorithm 1, bounds, long and enclosed runs."""

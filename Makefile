@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page pdf serve lab test lint lock pin clean distclean bench figures-long wikitext fuzz audit
+.PHONY: help setup book page pdf serve lab test quick lint lock pin record clean distclean bench figures-long wikitext fuzz audit
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -18,7 +18,9 @@ help: ## this list
 	@echo "make serve [PORT=8000]    show the built book at http://127.0.0.1:8000"
 	@echo "make lab                  open the notebooks in JupyterLab"
 	@echo "make test                 lint, types, a full build, all tests"
+	@echo "make quick                lint, types and tests of what changed (a minute)"
 	@echo "make lint                 lint and types only"
+	@echo "make record               write down what the book says, at a release"
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
 	@echo "make fuzz                 a million odd inputs that must not break anything (half an hour)"
@@ -59,6 +61,12 @@ lint: setup
 test: lint
 	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.pipeline.build
 	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),2) --dist loadfile
+
+quick: setup
+	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.quality.quick
+
+record: setup
+	@$(VENV_PYTHON) -m tools.pipeline.record
 
 pin: setup
 	@$(VENV_PYTHON) -m tools.pipeline.pin

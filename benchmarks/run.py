@@ -255,7 +255,7 @@ def memory_rows(tiny: bool) -> Iterator[Row]:
     code = (
         "import resource, numpy as np\n"
         "from benchmarks.instances import problem_of, random_samples\n"
-        "from ntpcore import training\n"
+        "from ntpcore.huang2024 import training\n"
         "one = problem_of(random_samples(np.random.default_rng(0), 100_000, 1_000_000))\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)\n"
         "training.run(one, 20, 0.05 / 316, 8.0, record=[])\n"

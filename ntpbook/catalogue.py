@@ -10,6 +10,17 @@ from ntpcore.verdicts import catalogue
 from ntpcore.verdicts.claims import Claim
 
 FOLDER = Path(__file__).resolve().parent
+# For every paper its name in tables, and the words that people use for it when they search.
+PAPERS = {
+    "huang2024": "Huang, Liang, Yang (2024)",
+    "tian2023": "Tian et al. (2023)",
+    "ours": "This book",
+}
+SEARCHED = {
+    "huang2024": "huang liang yang 2024 huang2024",
+    "tian2023": "tian wang chen du 2023 tian2023 scan snap",
+    "ours": "ours this book",
+}
 # Chapters that hold claims, in the order of the book; a test compares it with `_toc.yml`.
 CHAPTERS = (
     "huang2024/s3_setup",

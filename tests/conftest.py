@@ -35,6 +35,15 @@ def book_address(book: Path) -> Iterator[str]:
         yield address
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs a browser or the built site, so that `make quick` can leave it to others."""
+    for item in items:
+        if "browser" in item.path.relative_to(ROOT).parts:
+            item.add_marker(pytest.mark.browser)
+        if {"book", "book_address"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.site)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say loudly when no browser looked at the pages."""
     skipped = terminalreporter.stats.get("skipped", [])

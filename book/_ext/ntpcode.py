@@ -23,7 +23,7 @@ def folder_of(app: Sphinx) -> Path:
 
 def module_file(module: str) -> Path:
     """The file of a module that the reference describes."""
-    return Path(f"ntpcore/{module}.py")
+    return Path(f"ntpcore/{module.replace('.', '/')}.py")
 
 
 def start(app: Sphinx) -> None:

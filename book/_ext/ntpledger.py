@@ -17,11 +17,14 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from ntpbook.catalogue import PAPERS
+from ntpcore.verdicts import graph, ledger_table
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.dependencies import describe, neighbourhood
-from tools.site import graph, ledger_table
+from ntpcore.verdicts.document import schema_text
+from tools.site import highlight
 from tools.site.checksources import FOLDER, Source, source_page
-from tools.site.published import SCHEMA, field_rows
+from tools.site.published import field_rows
 
 logger = logging.getLogger(__name__)
 
@@ -65,10 +68,13 @@ class Ledger(SphinxDirective):
             standings,
             lambda row: "" if row["planned"] else link_to(app, docname, row),
             lambda row: link_to_source(app, docname, row),
+            PAPERS,
             anchors=docname == LEDGER and not self.options,
         )
         if not self.options:
-            above = ledger_table.counts(rows) + ledger_table.filters(rows, standings)
+            above = ledger_table.counts(rows, PAPERS) + ledger_table.filters(
+                rows, standings, PAPERS
+            )
             html = f'<div class="ntp-ledger-all">{above}{html}</div>'
         return [nodes.raw("", html, format="html")]
 
@@ -88,7 +94,7 @@ class Dependencies(SphinxDirective):
             logger.warning(message, paper, location=self.get_location())
             return []
         address = link_of_box(self.env.app, self.env.docname)
-        name = f"What rests on what: {ledger_table.PAPERS.get(paper, paper)}"
+        name = f"What rests on what: {PAPERS.get(paper, paper)}"
         drawing = graph.draw(rows, standings, shown, address, name=name, sideways=True)
         listed = graph.table(rows, standings, shown, address, name=name)
         html = (
@@ -111,7 +117,7 @@ class ClaimsSchema(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Make the table."""
-        schema = json.loads((Path(self.env.srcdir) / SCHEMA).read_text(encoding="utf-8"))
+        schema = json.loads(schema_text())
         body = "".join(
             f'<tr><th scope="row"><code>{escape(name)}</code></th><td>{escape(kind)}</td>'
             f"<td>{escape(text)}</td></tr>"
@@ -124,6 +130,20 @@ class ClaimsSchema(SphinxDirective):
             f"<tbody>{body}</tbody></table></div>"
         )
         return [nodes.raw("", html, format="html")]
+
+
+def check_itself(app: Sphinx, label: str) -> str:
+    """The code of a check, folded: what is compared, and which errors are planted."""
+    source: Source | None = app.env.ntp_sources.get(label)  # type: ignore[attr-defined]
+    if source is None:
+        return ""
+    code = highlight.fragment(source.file, source.first, source.last)
+    lines = source.last - source.first + 1
+    return (
+        f'<details class="ntp-code"><summary>The check, {lines} lines</summary>'
+        f'<div class="ntp-wide" role="region" tabindex="0" aria-label="Code of the check">{code}'
+        "</div></details>"
+    )
 
 
 def more_on(app: Sphinx, docname: str, label: str) -> str:
@@ -142,7 +162,9 @@ def more_on(app: Sphinx, docname: str, label: str) -> str:
         if other in rows and not rows[other]["planned"]:
             address = escape(link_to(app, docname, rows[other]))
             links.append(f'{word}: <a href="{address}">{escape(names[other])}</a>')
-    html = f'<p class="ntp-links">{" · ".join(links)}</p>{report(app, row)}'
+    html = (
+        f'{check_itself(app, label)}<p class="ntp-links">{" · ".join(links)}</p>{report(app, row)}'
+    )
     if not standing.ground and not standing.used_by:
         return html
     address = link_of_box(app, docname)

@@ -7,8 +7,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from ntpcore.verdicts.claims import MARKS, Verdict
-from tools.site import graph
+from ntpcore.verdicts import graph
+from ntpcore.verdicts.claims import MARKS, Verdict, css_class
 from tools.site.checksources import Source
 
 LEDGER = "book/claims"  # the page on which every claim has a row of its own
@@ -45,7 +45,7 @@ def link_of_box(app: Sphinx, docname: str) -> graph.Address:
 
 def make_badge(app: Sphinx, docname: str, row: dict[str, Any]) -> nodes.inline:
     """A badge with the verdict, which links to where it was reached."""
-    classes = ["ntp-badge", f"ntp-{row['verdict']}"]
+    classes = ["ntp-badge", css_class(row["verdict"])]
     text = f"{mark_of(row)} {graph.word_of(row)}"
     if row["planned"]:
         return nodes.inline(text, text, classes=classes)

@@ -12,7 +12,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx_proof.nodes import unenumerable_node
 
-from tools.site.statements import PAPER_NAMES
+from ntpbook.catalogue import PAPERS
 
 ENTRY = re.compile(r"@\w+\{(\w+),(.*?)\n\}", re.DOTALL)
 URL = re.compile(r"^\s*url\s*=\s*\{([^}]+)\}", re.MULTILINE)
@@ -26,7 +26,7 @@ def papers(bibliography: str) -> dict[str, str]:
 
 def place_in_paper(row: dict[str, Any]) -> str:
     """Where a statement stands in its paper, such as `Section 6, Proposition 2`; or nothing."""
-    if row["paper"] not in PAPER_NAMES or row["paper"] == "ours" or row["where"] == "this book":
+    if row["paper"] not in PAPERS or row["paper"] == "ours" or row["where"] == "this book":
         return ""
     number, where = row["number"], row["where"]
     return number if number.startswith(where) else f"{where}, {number}"
@@ -56,7 +56,7 @@ def link_papers(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         if place and address:
             html = (
                 f'<p class="ntp-paper">In the paper: <a href="{escape(address)}" rel="external">'
-                f"{escape(PAPER_NAMES[row['paper']])}, {escape(place)}</a></p>"
+                f"{escape(PAPERS[row['paper']])}, {escape(place)}</a></p>"
             )
             node += nodes.raw("", html, format="html")
 

@@ -27,10 +27,11 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx_proof.nodes import unenumerable_node
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.claims import MIME, render_html
+from ntpcore.verdicts.claims import MIME, render_html, shown_number
 from ntpcore.verdicts.imports import Package
+from ntpcore.verdicts.ledger import ledger, standings_of
 from ntpcore.verdicts.tables import DOWNLOAD_MIME
-from tools.pipeline.outputs import ledger, read_checks, standings_of
+from tools.pipeline.outputs import read_checks
 from tools.pipeline.source import OURS
 from tools.site.checksources import code_hash, find_sources
 from tools.site.prose import ROLE
@@ -48,7 +49,7 @@ def read_rows(app: Sphinx) -> None:
     """Before anything else: read the ledger out of the executed notebooks."""
     found = read_checks(Path(app.srcdir) / "pages")
     app.env.ntp_witnesses = {}  # type: ignore[attr-defined]
-    rows = {row["label"]: row for row in ledger(CATALOGUE, found)}
+    rows = {row["label"]: row for row in ledger(CATALOGUE, (one.data for one in found))}
     app.env.ntp_rows = rows  # type: ignore[attr-defined]
     app.env.ntp_standings = standings_of(rows.values())  # type: ignore[attr-defined]
     functions = {claim.function: claim.label for claim in CATALOGUE if claim.page is not None}
@@ -96,7 +97,7 @@ class ResultRole(SphinxRole):
             message = "no check gives %r; known for this label: %s"
             logger.warning(message, self.text, known, location=self.get_location())
             return [nodes.literal(self.text, self.text)], []
-        value = str(numbers[name])
+        value = shown_number(numbers[name])
         return [nodes.inline(value, value, classes=["ntp-result"])], []
 
 
@@ -193,7 +194,7 @@ def fill_alt(app: Sphinx, docname: str, cell: dict[str, Any]) -> None:
         if match[1] != "result" or name not in row.get("numbers", {}):
             logger.warning("an alternative text cannot hold %s", match[0], location=docname)
             return match[0]
-        return str(row["numbers"][name])
+        return shown_number(row["numbers"][name])
 
     image["alt"] = ROLE.sub(number, image["alt"])
 

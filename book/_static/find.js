@@ -63,7 +63,10 @@
       .map(one => one.entry);
   };
 
-  const MARKS = { proved: "✔", consistent: "≈", refuted: "✘", open: "○" };
+  const MARKS = {
+    proved: "✔", consistent: "≈", refuted: "✘", open: "○",
+    shown: "◇", seen: "●", "not seen": "◌", undecided: "○",
+  };
   const make = (tag, classes, text) => {
     const element = document.createElement(tag);
     if (classes) element.className = classes;
@@ -77,7 +80,7 @@
     link.href = root + entry.address;
     item.append(link, " ");
     if (entry.verdict) {
-      item.append(make("span", `ntp-badge ntp-${entry.verdict}`,
+      item.append(make("span", `ntp-badge ntp-${entry.verdict.replace(" ", "-")}`,
         `${MARKS[entry.verdict]} ${entry.verdict}`), " ");
     }
     const paper = { huang2024: "Huang et al.", tian2023: "Tian et al.", ours: "this book" };

@@ -1,15 +1,13 @@
-"""Drawings of the pages on Algorithm 1, on stage 1 and on the gradients."""
+"""Drawings of the pages on Algorithm 1 and on the gradients."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ntpcore.huang2024 import bounds, stage1
 from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 
 Floats = NDArray[np.float64]
@@ -39,72 +37,6 @@ def draw_losses(
     axes.axhline(library[2], linestyle="--", color=BOUND, linewidth=1)
     axes.text(steps[0], library[2] * 1.1, "least loss of stage 2", va="bottom")
     axes.set(xscale="log", yscale="log", xlabel="step $t$ of the stage", ylabel="loss (nats)")
-
-
-def draw_norm(axes: Axes, rows: stage1.Stage1, c: bounds.Constants, start: float) -> None:
-    """The norm of W_ov from a random start, between the bounds of Lemma 1."""
-    t = rows.step.astype(np.float64)
-    lower, upper = bounds.lem_1_norm(c, t, start)
-    axes.plot(t, rows.norm, "-", color=OPTIMAL)
-    axes.plot(t, upper, "--", color=BOUND, linewidth=1)
-    axes.plot(t, np.asarray(lower), "--", color=BOUND, linewidth=1)
-    end = t[-1]
-    axes.text(end, rows.norm[-1], " measured", color=OPTIMAL, va="center")
-    axes.text(end, float(np.asarray(upper)[-1]), " upper bound", va="center")
-    axes.text(end, float(np.asarray(lower)[-1]), " lower bound", va="center")
-    axes.axhline(0, color=NONCOMPARABLE, linewidth=0.6)
-    axes.set_xlim(0, 1.22 * end)
-    axes.set(xlabel="step $t$", ylabel="norm $\\|W_{\\mathrm{ov}}\\|$")
-
-
-def draw_direction(axes: Axes, c: bounds.Constants, rows: stage1.Stage1) -> None:
-    """Rounding-level 1 - cos as measured, far below the bound of Proposition 1 drawn beyond T."""
-    later = rows.step >= 1
-    t = rows.step[later].astype(np.float64)
-    axes.plot(t, np.maximum(rows.one_minus_cos[later], 1e-33), "o", color=OPTIMAL, markersize=3)
-    log_from = bounds.bites_from(lambda log_t: bounds.log_prop_1_direction(c, log_t))
-    log_t = np.linspace(math.log(2), log_from + 4, 200)
-    bound = np.exp(bounds.log_prop_1_direction(c, log_t))
-    axes.plot(np.exp(log_t), bound, "--", color=BOUND)
-    axes.axhspan(2, 1e9, color=NONCOMPARABLE, alpha=0.15, linewidth=0)
-    axes.axvline(c.steps1, color=NONCOMPARABLE, linewidth=0.8, linestyle=":")
-    axes.plot(math.exp(log_from), 1, "D", color=BOUND)
-    axes.text(math.exp(log_from), 1e-5, "below 1\nfrom here", ha="center", va="center")
-    axes.text(2, 1e6, "impossible: $1-\\cos$ is at most 2", va="center")
-    axes.text(c.steps1 * 1.3, 1e-12, "end of the\nexperiment", va="center", color=NONCOMPARABLE)
-    axes.text(1.2, 1e-26, "measured (rounding)", color=OPTIMAL, va="center")
-    axes.text(math.exp(log_t[-1]), float(bound[-1]) / 30, "bound", ha="right", va="top")
-    axes.set(xscale="log", yscale="log", ylim=(1e-34, 1e8))
-    axes.set(xlabel="step $t$", ylabel="$1-\\cos$")
-
-
-def draw_stage1_loss(axes: Axes, c: bounds.Constants, rows: stage1.Stage1) -> None:
-    """The loss of stage 1 as measured, its exact rate, and the rate that Proposition 1 states."""
-    t = rows.step.astype(np.float64)
-    constant = c.vocab_size * (c.vocab_size - 1)
-    stated = constant * np.exp(-bounds.prop_1_loss_rate(c) * t)
-    axes.plot(t, np.exp(rows.log_loss), "-", color=OPTIMAL)
-    axes.plot(t, stated, "--", color=BOUND)
-    axes.text(t[-1], math.exp(rows.log_loss[-1]), " measured", color=OPTIMAL, va="center")
-    axes.text(t[-1], float(stated[-1]), " stated rate", va="center")
-    axes.set_xlim(0, 1.22 * t[-1])
-    axes.set(yscale="log", xlabel="step $t$", ylabel="loss $\\mathcal{L}_0$ (nats)")
-
-
-def draw_margins(axes: Axes, sizes: Sequence[int], ratios: Sequence[float]) -> None:
-    """Measured margins over A by size of vocabulary, the law, and the interval of Corollary 1."""
-    axes.axhspan(1, 3, color=NONCOMPARABLE, alpha=0.25, linewidth=0)
-    axes.plot(sizes, ratios, "o", color=OPTIMAL)
-    axes.plot(sizes, [4 * stage1.norm_star(size) for size in sizes], "-", color=OPTIMAL)
-    for level in (1, 3):
-        axes.axhline(level, linestyle="--", color=BOUND, linewidth=1)
-    axes.text(sizes[-1], 1.7, "claimed: between $A$ and $3A$", ha="right", va="center")
-    axes.text(sizes[-1] * 0.9, ratios[-1], "measured", color=OPTIMAL, ha="right", va="bottom")
-    axes.set(xscale="log", yscale="log", ylim=(0.7, 1.4 * ratios[-1]))
-    axes.set_xticks(sizes, [str(size) for size in sizes])
-    axes.set_yticks([1, 3, 4, 10, 30], ["1", "3", "4", "10", "30"])
-    axes.minorticks_off()
-    axes.set(xlabel="size of the vocabulary $|\\mathcal{V}|$", ylabel="margin divided by $A$")
 
 
 def draw_differences(

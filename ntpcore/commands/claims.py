@@ -271,8 +271,10 @@ def _details(row: Row) -> Iterable[tuple[str, object]]:
         yield "read as", f"{reading['text']} ({reading['verdict']})"
     for step in row.get("by_hand") or ():
         yield "by hand", step
-    if row.get("control"):
-        yield "control", f"{row['control']['planted']} Noticed."
+    for step in row.get("proof") or ():
+        yield "step", f"{step['text']} ({step['how']})"
+    for control in row.get("controls") or ():
+        yield "control", f"{control['planted']} Noticed."
     if row.get("repeat"):
         yield "repeat", row["repeat"]
     if row.get("page"):

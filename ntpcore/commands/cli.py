@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -26,6 +27,17 @@ STYLES = {
     "consistent": "blue",
     "refuted": "red",
     "open": "yellow",
+    "shown": "green",
+    "seen": "blue",
+    "not seen": "red",
+    "undecided": "yellow",
+}
+# What has to be installed for a package that is missing.
+EXTRAS = {
+    "train": ("numpy", "scipy", "numba"),
+    "checks": ("sympy", "mpmath", "flint"),
+    "sweep": ("joblib", "dask", "distributed", "pyarrow"),
+    "book": ("matplotlib", "papermill", "jupytext", "nbconvert", "nbformat", "jax"),
 }
 
 app = typer.Typer(
@@ -467,6 +479,56 @@ def claims(
         _write(_text(lambda write: claims_report.write_claim(published, row, write)))
 
 
+@app.command(
+    epilog="Examples: ntpcore verify huang2024-thm-1  |  "
+    "ntpcore verify huang2024-eq-1 --seed 3  |  "
+    "ntpcore verify --paper tian2023 --jobs 2  |  ntpcore verify --list"
+)
+def verify(
+    label: Annotated[str | None, typer.Argument(help="Label of a claim.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of random instances.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="NAME=VALUE, another parameter of the check.")
+    ] = None,
+    paper: Annotated[str | None, typer.Option("--paper", help="All claims of this paper.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All claims.")] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Name all labels, and run nothing.")
+    ] = False,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes at once.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Run the check of the claim LABEL with its planted errors: verdict, evidence, proof, witness.
+
+    The instances are those of the claim's page. Exit code 0: nothing is refuted. 1: a claim is
+    refuted, or what it says is not seen. 2: there is no such claim or parameter.
+    """
+    from ntpcore.commands import verify as verifying
+
+    if listed:
+        _write(_text(verifying.write_labels))
+        return
+    labels = verifying.choose(label, paper, everything)
+    if len(labels) > 1 and (seed is not None or settings):
+        raise dataset.InputError("--seed and --set are for one claim; name its label")
+    if label is not None:
+        found = [verifying.run(label, verifying.parameters(label, seed, settings or ()))]
+        if not as_json:
+            _write(_text(lambda write: verifying.write_text(found[0], write)))
+    else:
+        found = []
+        with _progress("checking") as advance:
+            for one in verifying.run_all(labels, jobs):
+                found.append(one)
+                if advance is not None:
+                    advance(len(found), len(labels))
+                if not as_json:
+                    _write(_text(partial(verifying.write_line, one)))
+    if as_json:
+        _write(_json(verifying.to_json(found)))
+    raise typer.Exit(verifying.exit_code(found))
+
+
 def _read(
     file: str, form: str | None, chars: bool, collocation: str | None
 ) -> tuple[dataset.Dataset, dict[str, str] | None]:
@@ -568,6 +630,17 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         app()
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").split(".")[0]
+        extra = next((name for name, packages in EXTRAS.items() if missing in packages), None)
+        if extra is None:
+            raise
+        print(
+            f"ntpcore: this needs the package {missing}, which is not installed; "
+            f"pip install 'ntpcore[{extra}]'",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from None
     except dataset.InputError as error:
         print(f"ntpcore: {report.show_name(str(error))}", file=sys.stderr)
         raise SystemExit(2) from None

@@ -31,12 +31,14 @@ class Compared:
         where: the place, in words; empty for the instance itself.
         exact: whether the slack holds no rounding, so that no tolerance applies.
         points: how many inequalities this stands for.
+        fact: whether it is true or false, and not by how much.
     """
 
     slack: Number
     where: str = ""
     exact: bool = False
     points: int = 1
+    fact: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ def below(left: Number, right: Number, where: str = "") -> Compared:
 
 def holds(fact: bool, where: str = "") -> Compared:
     """A fact that is true or false."""
-    return Compared(0 if fact else -1, where, exact=True)
+    return Compared(0 if fact else -1, where, exact=True, fact=True)
 
 
 def left_out(reason: str) -> LeftOut:

@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.claims import AGAINST, NOTHING_TRIED, Verdict
 
 MOST = 8  # names in one line
-SOUND = frozenset({Verdict.PROVED, Verdict.CONSISTENT})
+SOUND = frozenset({Verdict.PROVED, Verdict.CONSISTENT, Verdict.SHOWN, Verdict.SEEN})
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def standings(
             label,
             verdicts[label],
             ground,
-            tuple(one for one in ground if verdicts[one] is Verdict.REFUTED),
-            tuple(one for one in ground if verdicts[one] is Verdict.OPEN),
+            tuple(one for one in ground if verdicts[one] in AGAINST),
+            tuple(one for one in ground if verdicts[one] in NOTHING_TRIED),
             tuple(used_by[label]),
         )
     return found

@@ -21,8 +21,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ntpcore.verdicts.claims import (
@@ -265,7 +264,7 @@ class Checked:
             raise NotANumberError(f"{self.label}, {self.name(one)}: a slack of {said.slack}")
         name = self.name(one)
         where = f"{name}, {said.where}" if name and said.where else name or said.where
-        return Compared(said.slack, where, said.exact, said.points)
+        return replace(said, where=where)
 
     def _verdict(self, found: Outcome) -> Verdict:
         """In the words that fit the kind of claim."""
@@ -428,13 +427,13 @@ def _broken(steps: Iterable[Step]) -> Compared | None:
         for one in step.shown:
             if not one.holds:
                 where = f"{one.name}: {one.left} {one.relation} {one.right} fails by {one.rest}"
-                return Compared(-1, where, exact=True)
+                return Compared(-1, where, exact=True, fact=True)
     return None
 
 
 def _witness(failed: Compared) -> str:
     """Where a statement fails, and by how much."""
-    if failed.exact and (failed.slack == -1 or not isinstance(failed.slack, Fraction | int)):
+    if failed.fact:
         return failed.where or "the statement itself"
     by = str(-failed.slack) if failed.exact else f"{-float(failed.slack):.3g}"
     return f"{failed.where or 'the statement itself'}: violated by {by}"

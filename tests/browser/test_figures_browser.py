@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import NARROW, NO_BROWSER, OVERFLOW, WIDE, find_browser, launch
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from browser import NARROW, OVERFLOW, WIDE
+from playwright.sync_api import Browser, Page, Route
 from tiny_book import ROOT
 
 SCRIPT = (ROOT / "book/_static/figures.js").read_text(encoding="utf-8")
@@ -42,18 +42,6 @@ DRAWN = """form => {
     })),
   };
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A running browser, or a loud skip."""
-    executable = find_browser()
-    if executable is None:
-        pytest.skip(NO_BROWSER)
-    with sync_playwright() as playwright:
-        running = launch(playwright, executable)
-        yield running
-        running.close()
 
 
 def opened(browser: Browser, address: str, script: str = SCRIPT, **options: Any) -> Page:

@@ -7,25 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import NARROW, NO_BROWSER, SHOWN_ROWS, WIDE, find_browser, launch, visit
-from playwright.sync_api import Browser, Page, sync_playwright
+from browser import NARROW, SHOWN_ROWS, WIDE, visit
+from playwright.sync_api import Browser, Page
 
 from ntpbook.catalogue import CATALOGUE
 from tools.site.checksources import find_sources
 
 LABELS = [claim.label for claim in CATALOGUE]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A running browser, or a loud skip."""
-    executable = find_browser()
-    if executable is None:
-        pytest.skip(NO_BROWSER)
-    with sync_playwright() as playwright:
-        running = launch(playwright, executable)
-        yield running
-        running.close()
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from browser import CONTRAST, NARROW, NO_BROWSER, OVERFLOW, WIDE, find_browser, launch
+from browser import CONTRAST, NARROW, OVERFLOW, WIDE
 from playground_cases import MALFORMED, NASTY, PRESETS, Case, Said, command, random_cases
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Route
 
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
@@ -55,18 +55,6 @@ ASK = f"""async ([form, text]) => {{
 AXE_RUN = """async () => (await axe.run(document.querySelector('article'), {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
 })).violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 80)).join(' | ')}`)"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A running browser, or a loud skip."""
-    executable = find_browser()
-    if executable is None:
-        pytest.skip(NO_BROWSER)
-    with sync_playwright() as playwright:
-        running = launch(playwright, executable)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

@@ -7,26 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import NO_BROWSER, WIDE, find_browser, launch
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from browser import WIDE
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 BOX = "#ntp-preview"
 BADGE = "article a[href*='verdict-huang2024-prop-2']"
 PROOF = "pages/huang2024_s4_prefix_closure.html"
 LEMMAS = "pages/huang2024_s5_stage2_lemmas.html"
 expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A running browser, or a loud skip."""
-    executable = find_browser()
-    if executable is None:
-        pytest.skip(NO_BROWSER)
-    with sync_playwright() as playwright:
-        running = launch(playwright, executable)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module", params=["served", "file"])

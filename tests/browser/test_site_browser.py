@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from axe import AXE, LOOKS, NO_AXE, judge
-from browser import NO_BROWSER, find_browser, launch, serve
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from browser import serve
+from playwright.sync_api import Browser, BrowserContext
 from site_links import dead_links, equal_titles, read_site
 from site_visit import ROOT, WIDE, all_pages, look_at
 from site_weight import shift_and_weight
@@ -61,18 +61,6 @@ UNFIT = {
     "1440 px: image-alt": '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">',
     "1440 px: button-name": "<button></button>",
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A running browser, or a loud skip."""
-    executable = find_browser()
-    if executable is None:
-        pytest.skip(NO_BROWSER)
-    with sync_playwright() as playwright:
-        running = launch(playwright, executable)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

@@ -14,14 +14,9 @@ COPIED = (
     "_config.yml",
     "book/_ext",
     "book/_static",
-    "book/claims.schema.json",
     "ntpcore/__init__.py",
-    "ntpbook/catalogue_huang2024.py",
-    "ntpbook/catalogue_tian2023.py",
-    "ntpcore/verdicts/claims.py",
-    "ntpcore/verdicts/dependencies.py",
-    "ntpcore/verdicts/layout.py",
-    "ntpcore/verdicts/tables.py",
+    "ntpbook/__init__.py",
+    "ntpcore/verdicts",
     "package-lock.json",
     "pyproject.toml",
     "requirements.txt",
@@ -32,6 +27,8 @@ CATALOGUE = '''"""Three claims."""
 
 from ntpcore.verdicts.claims import Claim
 
+PAPERS = {"huang2024": "Huang, Liang, Yang (2024)", "ours": "This book"}
+SEARCHED = {"huang2024": "huang liang yang", "ours": "ours this book"}
 CATALOGUE = (
     Claim("ours-one", "Theorem (ours)", "one is one", "this book", "first"),
     Claim("ours-two", "Theorem (ours), two", "two is <three>", "this book", "second",
@@ -50,14 +47,14 @@ def check_ours_one(seed: int) -> Check:
     """One is one."""
     control = Control("One was called two.", Verdict.REFUTED, Verdict.REFUTED)
     return Check("ours-one", Verdict.CONSISTENT, instances(seed), "numbers", "All were equal.",
-                 numbers={"sum": "7/6"}, parameters={"seed": seed}, control=control)
+                 numbers={"sum": "7/6"}, parameters={"seed": seed}, controls=(control,))
 
 
 def check_ours_two() -> Check:
     """Two is three."""
     control = Control("Three was called two.", Verdict.REFUTED, Verdict.REFUTED)
     return Check("ours-two", Verdict.REFUTED, 1, "numbers", "They differ.", witness="2 < 3",
-                 control=control)
+                 controls=(control,))
 '''
 
 TESTS = '''"""Tests of the tiny book, which nobody runs."""
@@ -95,7 +92,7 @@ seed = 0
 ---
 tags: [remove-input]
 ---
-from ntpcore.checks import tiny
+from ntpbook import tiny
 ```
 
 :::{{prf:theorem}} {number} (ours)
@@ -167,8 +164,7 @@ def make_tiny_book(folder: Path) -> Path:
         "ntpbook/catalogue.py": CATALOGUE,
         "ntpcore/helper.py": HELPER,
         "ntpcore/unused.py": '"""Used by no page."""\n',
-        "ntpcore/checks/__init__.py": '"""Checks."""\n',
-        "ntpcore/checks/tiny.py": CHECKS,
+        "ntpbook/tiny.py": CHECKS,
         "notebooks/first.md": PAGE.format(
             name="first", number=1, label="ours-one", call="check_ours_one(seed)"
         ),

@@ -7,10 +7,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ntpcore.verdicts import graph, ledger_table
 from ntpcore.verdicts.claims import Claim
 from ntpcore.verdicts.dependencies import neighbourhood
-from tools.pipeline.outputs import Data, Found, ledger, standings_of
-from tools.site import graph, ledger_table
+from ntpcore.verdicts.ledger import Data, ledger, standings_of
+from tools.pipeline.outputs import Found
 
 NASTY = '<b>&"x"'
 CLAIMS = (

@@ -68,7 +68,7 @@ def test_a_checked_claim_has_statement_source_hash_control_and_repeat(
     checked = [row for row in document["claims"] if not row["planned"]]
     assert len(checked) == sum(claim.page is not None for claim in CATALOGUE)
     for row in checked:
-        for key in ("statement", "source", "code_hash", "control", "repeat"):
+        for key in ("statement", "source", "code_hash", "controls"):
             assert row[key], (row["label"], key)
         assert row["tried"] or row["verdict"] == "open", row["label"]
         assert row["vacuous"] == bool(row["vacuous_before"])

@@ -6,7 +6,7 @@ import ast
 import re
 
 import pytest
-from test_readers_api import ROOT
+from tiny_book import ROOT
 
 from ntpcore.commands.report import study as report_study
 from tools.pipeline.source import code_cells, default_parameters
@@ -49,7 +49,11 @@ def test_the_last_section_of_a_page_shows_any_file(
     first = next(i for i, cell in enumerate(cells) if "data or " in cell)
     assert not any("data or " in cell for cell in cells[first + 1 :])
     names: dict[str, object] = {"data": file, "steps": 20}
-    exec("from ntpcore import dataset, margin, order, plots_report, report_study", names)
+    exec(
+        "from ntpcore.data import dataset, order\nfrom ntpcore.exact import margin\n"
+        "from ntpcore.commands.report import figures as plots_report, study as report_study",
+        names,
+    )
     for cell in cells[first:]:
         exec(cell, names)
     own = names["own"] if "own" in names else names["study"].structure  # type: ignore[attr-defined]

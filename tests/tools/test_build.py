@@ -352,9 +352,14 @@ def test_a_failing_notebook_is_named_and_kept_and_the_book_stays(tiny: Path) -> 
             "page second states ours-two 0 times, not once",
         ),
         ("tests/test_tiny.py", "test_ours_two", "test_ours_three", "ours-two: no test bears its"),
-        ("ntpcore/checks/tiny.py", "def check_ours_two", "def check_ours_six", "check_ours_six"),
-        ("ntpcore/checks/tiny.py", ", control=control)", ")", "the negative control of ours-one"),
-        ("book/claims.schema.json", '"minimum": 0', '"minimum": 5', "follow book/claims.schema"),
+        ("ntpbook/tiny.py", "def check_ours_two", "def check_ours_six", "check_ours_six"),
+        ("ntpbook/tiny.py", ", controls=(control,))", ")", "the negative control of ours-one"),
+        (
+            "ntpcore/verdicts/claims.schema.json",
+            '"minimum": 0',
+            '"minimum": 5',
+            "follow claims.schema",
+        ),
         (
             "notebooks/second.md",
             "tiny.check_ours_two()",
@@ -411,7 +416,7 @@ def test_a_stopped_build_leaves_the_book_and_the_next_one_finishes(
     tiny: Path, moment: str, way: signal.Signals
 ) -> None:
     before = tree(tiny / "_build/html")
-    replace(tiny / "ntpcore/checks/tiny.py", "All were equal.", "All were the same.")
+    replace(tiny / "ntpbook/tiny.py", "All were equal.", "All were the same.")
     if "failed" in moment:
         replace(
             tiny / "notebooks/first.md", "tiny.check_ours_one(seed)", "import time; time.sleep(60)"

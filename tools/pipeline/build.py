@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import platform
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from ntpbook.catalogue import CATALOGUE
 from ntpcore.verdicts.claims import MARKS, Verdict
+from ntpcore.verdicts.ledger import count_verdicts, ledger
+from tools.pipeline import record
 from tools.pipeline.bookkeeping import open_records, reasons, short, tracked_task
 from tools.pipeline.display import Display
 from tools.pipeline.folders import link_folders
@@ -29,7 +32,7 @@ from tools.pipeline.notebooks import (
     remove_strays,
     run_pages,
 )
-from tools.pipeline.outputs import count_verdicts, ledger, read_checks
+from tools.pipeline.outputs import read_checks
 from tools.pipeline.parameters import Parameters, UsageError, choose, choose_pages, given_variables
 from tools.site.html import SiteError, build_site, get_ready, recover, site_inputs, toc_pages
 
@@ -115,12 +118,14 @@ def make_book(
         return report_failures(outcome)
     display.say("Site")
     bring_up_site(PAGES, BOOK, BUILD / "site.json", display)
-    rows = ledger(CATALOGUE, read_checks(PAGES))
+    rows = ledger(CATALOGUE, (one.data for one in read_checks(PAGES)))
     display.say()
     display.say(f"Book       {BOOK / 'index.html'}")
     display.say(f"Pages      {len(toc_pages())}")
     display.say(f"Notebooks  {len(outcome.ran)} run, {len(outcome.skipped)} skipped")
     display.say(f"Claims     {count_verdicts(rows)}")
+    for number, line in enumerate(record.compared(json.loads(record.BOOK.read_text("utf-8")))):
+        display.say(f"Record     {line}" if not number else f"           {line}")
     display.say(f"Time       {time.monotonic() - began:.1f} s")
     return 0
 

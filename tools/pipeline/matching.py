@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ntpcore.verdicts.claims import Claim
+from tools.pipeline.source import OURS
 
 OF_CLAIMS = ("huang2024-", "tian2023-", "ours-")  # how labels of claims begin
 STATEMENT = re.compile(r"^(?::label: +([\w-]+)|\(([\w-]+)\)=)\s*$", re.MULTILINE)
@@ -22,11 +23,12 @@ def mismatches(catalogue: Sequence[Claim], root: Path = Path()) -> list[str]:
         root: folder of the project.
     """
     checked = [claim for claim in catalogue if claim.page is not None]
-    functions = names_of_functions((root / "ntpcore/checks").rglob("*.py"), "check_")
+    files = (file for name in OURS for file in (root / name).rglob("*.py"))
+    begins = tuple("check_" + one.replace("-", "_") for one in OF_CLAIMS)
+    functions = names_of_functions(files, begins)
     known = {claim.function for claim in checked}
     wrong = [
-        f"{claim.label}: {functions[claim.function]} functions {claim.function} in ntpcore/checks, "
-        "not one"
+        f"{claim.label}: {functions[claim.function]} functions {claim.function}, not one"
         for claim in checked
         if functions[claim.function] != 1
     ]
@@ -34,7 +36,7 @@ def mismatches(catalogue: Sequence[Claim], root: Path = Path()) -> list[str]:
     for path in sorted((root / "notebooks").glob("*.md")):
         wrong += wrong_statements(checked, path.stem, path.read_text(encoding="utf-8"))
     labels = [claim.label for claim in checked]
-    names = names_of_functions((root / "tests").glob("test_*.py"), "test_")
+    names = names_of_functions((root / "tests").rglob("test_*.py"), "test_")
     tested = {label_of_test(name, labels) for name in names}
     return wrong + [
         f"{label}: no test bears its name (test_{label.replace('-', '_')}_...)"
@@ -64,7 +66,7 @@ def statement_labels(text: str) -> Counter[str]:
     return Counter(match[1] or match[2] for match in STATEMENT.finditer(text))
 
 
-def names_of_functions(paths: Iterable[Path], prefix: str) -> Counter[str]:
+def names_of_functions(paths: Iterable[Path], prefix: str | tuple[str, ...]) -> Counter[str]:
     """Top-level functions of some modules whose names begin so."""
     return Counter(
         node.name

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 
 from ntpcore.verdicts.imports import Package, imported_names, names_in
-from tools.pipeline.source import code_cells, parse_code
+from tools.pipeline.matching import OF_CLAIMS
+from tools.pipeline.source import OURS, code_cells, parse_code
 
-CHECKS = Path("ntpcore/checks")
 FOLDER = "source"  # of the site, for the pages that show the code
 
 
@@ -23,13 +23,15 @@ class Source:
     Attributes:
         function: its name.
         file: the module, from the root of the project.
-        line: number of its first line, from 1.
+        line: number of the line that names it, from 1.
+        first: number of its first line, which a decorator may stand on.
         last: number of its last line.
     """
 
     function: str
     file: Path
     line: int
+    first: int
     last: int
 
     @property
@@ -45,30 +47,32 @@ class Source:
 
 def source_page(file: Path) -> str:
     """The page of the site that shows a module of checks."""
-    return "/".join((FOLDER, *file.relative_to(CHECKS).with_suffix("").parts))
+    return "/".join((FOLDER, *file.with_suffix("").parts))
 
 
-def find_sources(root: Path = Path(), prefix: str = "check_") -> dict[str, Source]:
-    """Every top-level function of the checks whose name begins so, by its name.
+def find_sources(root: Path = Path()) -> dict[str, Source]:
+    """Every check of a claim in our packages, by the name of its function.
 
     Raises:
         ValueError: two modules define a function of one name.
     """
+    prefixes = tuple("check_" + one.replace("-", "_") for one in OF_CLAIMS)
     found: dict[str, Source] = {}
-    for path in sorted((root / CHECKS).rglob("*.py")):
+    for path in sorted(file for name in OURS for file in (root / name).rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8"), filename=str(path)).body:
-            if isinstance(node, ast.FunctionDef) and node.name.startswith(prefix):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith(prefixes):
                 if node.name in found:
                     raise ValueError(f"{node.name} is defined in {found[node.name].file} and again")
                 last = node.end_lineno or node.lineno
-                found[node.name] = Source(node.name, path.relative_to(root), node.lineno, last)
+                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                found[node.name] = Source(
+                    node.name, path.relative_to(root), node.lineno, first, last
+                )
     return found
 
 
 def deciding_files(notebook: Path, file: Path, package: Package) -> list[Path]:
     """The modules that a verdict depends on: the check's, and all that it or its page imports.
-
-    The catalogue is left out: its rows are words about claims, and a new one decides nothing.
 
     Args:
         notebook: the text notebook, from the root of the project.
@@ -78,8 +82,7 @@ def deciding_files(notebook: Path, file: Path, package: Package) -> list[Path]:
     _, names = _cells_and_imports((package.root / notebook).read_text(encoding="utf-8"))
     check = package.content(file).decode("utf-8")
     names |= names_in(check, str(file), ".".join(file.parent.parts))
-    files = {file, *package.closure(names)}
-    return sorted(file for file in files if not file.name.startswith("catalogue"))
+    return sorted({file, *package.closure(names)})
 
 
 @cache

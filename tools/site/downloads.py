@@ -16,10 +16,11 @@ import jupytext
 import nbformat
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.claims import MARKS, Verdict
+from ntpcore.verdicts.claims import MARKS, Verdict, shown_number
+from ntpcore.verdicts.ledger import ledger
 from tools.pipeline.normalise import normalise, to_text
 from tools.pipeline.notebooks import named_files
-from tools.pipeline.outputs import ledger, read_checks
+from tools.pipeline.outputs import read_checks
 from tools.pipeline.source import HIDING, code_cells, parse_code
 from tools.site.prose import LINK, ROLE, STATEMENT, WITH_TEXT
 
@@ -142,7 +143,7 @@ def _role(name: str, content: str, known: Known) -> str:
 def _result(content: str, known: Known) -> str:
     """One of the numbers that a check found."""
     label, _, name = content.partition(":")
-    return str(known.rows[label]["numbers"][name])
+    return shown_number(known.rows[label]["numbers"][name])
 
 
 def _link(match: re.Match[str]) -> str:
@@ -188,7 +189,10 @@ def write(pages: str, folder: str) -> None:
         pages: folder of the executed notebooks, which hold what the checks found.
         folder: where they go.
     """
-    rows = {row["label"]: row for row in ledger(CATALOGUE, read_checks(Path(pages)))}
+    rows = {
+        row["label"]: row
+        for row in ledger(CATALOGUE, (one.data for one in read_checks(Path(pages))))
+    }
     write_chapters(Path(folder), rows)
 
 

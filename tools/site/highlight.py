@@ -18,6 +18,12 @@ def write(folder: str, *files: str) -> None:
         target.write_text(html, encoding="utf-8")
 
 
+def fragment(file: Path, first: int, last: int) -> str:
+    """Some lines of a file as highlighted HTML, numbered from 1."""
+    lines = file.read_text(encoding="utf-8").splitlines()[first - 1 : last]
+    return str(PygmentsBridge("html").highlight_block("\n".join(lines), "python", linenos=False))
+
+
 def highlighted(folder: Path, file: Path) -> Path:
     """Where the highlighted form of a file stands."""
     return folder / file.with_suffix(".html")

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import ctypes
 import io
+import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import yaml
 
 from ntpbook.catalogue import CATALOGUE
+from ntpcore.verdicts.claims import MIME, render_html
+from ntpcore.verdicts.graph import arrange_all
+from ntpcore.verdicts.imports import Package, import_closure
+from ntpcore.verdicts.ledger import Data, ledger
 from tools.pipeline.node import NodeError, find_module, find_node
 from tools.pipeline.outputs import read_checks, read_downloads
+from tools.pipeline.source import OURS
 from tools.site import published
 from tools.site.beside import Beside
-from tools.site.graph import arrange_all
 from tools.site.inspect_site import problems
 from tools.site.maths import FONT, TEMML
 from tools.site.slim import slim_site
@@ -27,38 +33,10 @@ STAGE = Path(".build/stage")
 SOURCE, OUTPUT = STAGE / "src", STAGE / "html"
 LOG = Path(".build/sphinx.log")
 ROOT_FILES = ("_config.yml", "_toc.yml", "references.bib")
-# The tools that shape the HTML, beside all of ntpcore, whose code it shows and hashes.
+# What shapes the HTML beside Python modules, which are found by their imports.
 SHAPING = tuple(
     Path(name)
-    for name in (
-        "ntpcore/verdicts/tables.py",
-        "package-lock.json",
-        "pyproject.toml",
-        "requirements.txt",
-        "tools/site/beside.py",
-        "tools/site/checksources.py",
-        "tools/site/downloads.py",
-        "tools/site/graph.py",
-        "tools/site/highlight.py",
-        "tools/site/html.py",
-        "ntpcore/verdicts/imports.py",
-        "tools/site/inspect_site.py",
-        "tools/site/ledger_table.py",
-        "tools/site/maths.cjs",
-        "tools/site/maths.py",
-        "tools/site/networkx_init.py",
-        "tools/pipeline/node.py",
-        "tools/pipeline/outputs.py",
-        "tools/site/pictures.py",
-        "tools/site/playground.py",
-        "tools/site/prose.py",
-        "tools/site/published.py",
-        "tools/site/reference.py",
-        "tools/site/slim.py",
-        "tools/pipeline/source.py",
-        "tools/site/statements.py",
-        "tools/site/styles.py",
-    )
+    for name in ("package-lock.json", "pyproject.toml", "requirements.txt", "tools/site/maths.cjs")
 )
 EXCHANGE = 2  # RENAME_EXCHANGE of Linux's renameat2
 HERE = -100  # AT_FDCWD
@@ -98,10 +76,19 @@ def book_files() -> list[Path]:
 def site_inputs(pages: Path) -> list[Path]:
     """Every file that the HTML depends on."""
     roots = [Path(name) for name in ROOT_FILES if Path(name).exists()]
-    sources = [*Path("ntpcore").rglob("*.py"), *Path("notebooks").glob("*.md")]
+    sources = [*Path("notebooks").glob("*.md"), *setting_modules()]
+    sources += [path for name in OURS for path in Path(name).rglob("*.py")]
+    sources += [path for name in OURS for path in Path(name).rglob("claims.toml")]
     sources += [path for path in Path("examples").glob("*") if path.is_file()]
-    sources += [path for path in [Path("package-lock.json")] if path.is_file()]
-    return [*roots, *book_files(), *sorted(pages.glob("*.ipynb")), *sorted(sources), *SHAPING]
+    sources += [path for path in SHAPING if path.is_file()]
+    return [*roots, *book_files(), *sorted(pages.glob("*.ipynb")), *sorted(set(sources))]
+
+
+def setting_modules() -> frozenset[Path]:
+    """The modules of the tools that setting the site loads."""
+    package = Package(("tools",))
+    trees = [ast.parse(path.read_text("utf-8")) for path in Path("book/_ext").glob("*.py")]
+    return package.closure(["tools.site.html"]) | import_closure(trees, package)
 
 
 def build_site(pages: Path, target: Path) -> None:
@@ -163,8 +150,25 @@ def stage_sources(pages: Path) -> None:
         (SOURCE / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, SOURCE / path)
     (SOURCE / "pages").mkdir(parents=True, exist_ok=True)
+    rows = {
+        row["label"]: row for row in ledger(CATALOGUE, (one.data for one in read_checks(pages)))
+    }
     for path in pages.glob("*.ipynb"):
-        shutil.copy(path, SOURCE / "pages" / path.name)
+        (SOURCE / "pages" / path.name).write_text(with_cards(path, rows), encoding="utf-8")
+
+
+def with_cards(path: Path, rows: Mapping[str, Data]) -> str:
+    """An executed notebook whose checks are drawn as cards that name their claims.
+
+    A check knows its label alone; number and title of the claim come from the catalogue.
+    """
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            if MIME in output.get("data", {}):
+                label = output["data"][MIME]["label"]
+                output["data"]["text/html"] = render_html(rows[label])
+    return json.dumps(notebook, ensure_ascii=False)
 
 
 def get_ready() -> None:

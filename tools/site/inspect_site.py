@@ -17,7 +17,7 @@ from tools.pipeline.outputs import Found
 SHORTEST = 80  # characters of text on the shortest page that counts as a page
 OFF_SITE = re.compile(r"^\s*(?:https?:)?//", re.IGNORECASE)
 CSS_FETCH = re.compile(r"""(?:url\(|@import)\s*["']?\s*((?:https?:)?//[^\s"')]+)""", re.IGNORECASE)
-CONTROL = re.compile(r"Negative control: noticed\s*\S")
+CONTROL = re.compile(r"It noticed (?:a planted error|\d+ planted errors)\s*\S")
 # What only sets, groups or links text: it fetches nothing, has no id, closes nothing that counts.
 PLAIN = re.compile(
     r"</?(?:a|span|m[a-z]+|semantics|em|strong|code|p|td|th|tr|ul|ol|li|dd|dt)"
@@ -36,7 +36,7 @@ class Page(HTMLParser):
         ids: every id, as often as it occurs.
         fetched: addresses off the site that the page makes a browser fetch.
         text: the text of its article.
-        controls: ids of the verdicts that show a negative control, collapsed.
+        controls: ids of the verdicts that show their planted errors, collapsed.
     """
 
     def __init__(self, html: str) -> None:
@@ -172,7 +172,7 @@ def missing_controls(claim: Claim, page: Page) -> list[str]:
     """Whether a page shows the planted error that a claim's check had to notice."""
     if f"verdict-{claim.label}" in page.controls:
         return []
-    return [f"page {claim.page} does not show the negative control of {claim.label}, collapsed"]
+    return [f"page {claim.page} does not show the planted errors of {claim.label}, collapsed"]
 
 
 def off_site(site: Path, parsed: Mapping[Path, Page] | None = None) -> list[str]:

@@ -78,7 +78,7 @@ def bundled_files() -> dict[str, bytes]:
     """Every file of the bundle by its name in it."""
     networkx = distribution("networkx")
     site = Path(str(networkx.locate_file("")))
-    ours = {"networkx/__init__.py": (ROOT / "tools" / "networkx_init.py").read_bytes()}
+    ours = {"networkx/__init__.py": (ROOT / "tools" / "site" / "networkx_init.py").read_bytes()}
     ours |= {f"networkx/{name}/__init__.py": b"" for name in EMPTIED}
     files = closure([START], {"ntpcore": ROOT, "networkx": site}, ours)
     for path in networkx.files or ():

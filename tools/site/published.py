@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import shutil
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -12,20 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from ntpbook.catalogue import CATALOGUE
+from ntpcore.verdicts import document
 from ntpcore.verdicts.claims import Claim
 from ntpcore.verdicts.imports import Package
-from tools.pipeline.outputs import Data, Found, ledger, read_checks, standings_of
+from ntpcore.verdicts.ledger import Data
+from tools.pipeline.outputs import Found, read_checks
 from tools.pipeline.source import OURS
 from tools.site.checksources import Source, code_hash, find_sources
 from tools.site.prose import statements
 
-SCHEMA = Path("book/claims.schema.json")
-FILE = "claims.json"
 # What the checks compute with; the pins of everything else are in requirements.txt.
 PACKAGES = ("numpy", "sympy", "scipy", "networkx", "numba", "mpmath", "matplotlib")
-# Of a check, in the order of the file; all of it is absent while a claim is planned.
-CHECK_FIELDS = ("tried", "unit", "slack", "witness", "control")
-LISTS = ("readings", "by_hand")
 
 
 def write(pages: str, folder: str) -> None:
@@ -38,10 +34,10 @@ def write(pages: str, folder: str) -> None:
     Raises:
         ValueError: the document does not follow its schema; names the place.
     """
-    text = to_text(publish(CATALOGUE, read_checks(Path(pages))))
+    text = document.to_text(publish(CATALOGUE, read_checks(Path(pages))))
     Path(folder).mkdir(parents=True, exist_ok=True)
-    (Path(folder) / FILE).write_text(text, encoding="utf-8")
-    shutil.copy(SCHEMA, Path(folder) / SCHEMA.name)
+    (Path(folder) / document.FILE).write_text(text, encoding="utf-8")
+    (Path(folder) / document.SCHEMA).write_text(document.schema_text(), encoding="utf-8")
 
 
 def publish(catalogue: Iterable[Claim], found: Iterable[Found]) -> Data:
@@ -55,66 +51,41 @@ def publish(catalogue: Iterable[Claim], found: Iterable[Found]) -> Data:
         ValueError: the document does not follow its schema; names the place.
     """
     catalogue = list(catalogue)
-    rows = ledger(catalogue, found)
-    standings = standings_of(rows)
     sources, package = find_sources(), Package(OURS)
+    known = {
+        claim.label: (claim, sources[claim.function])
+        for claim in catalogue
+        if claim.page is not None and claim.function in sources
+    }
     texts: dict[str, str] = {}
     for path in sorted(Path("notebooks").glob("*.md")):
         texts |= statements(path.read_text(encoding="utf-8"))
-    document: Data = {
-        "schema": SCHEMA.name,
-        "versions": versions(),
-        "claims": [
-            _entry(row, texts.get(row["label"]), sources.get(claim.function), package)
-            | {
-                "used_by": list(standings[claim.label].used_by),
-                "rests_on": list(standings[claim.label].ground),
-                "grounded": standings[claim.label].grounded,
-                "tainted_by": list(standings[claim.label].tainted_by),
-            }
-            for claim, row in zip(catalogue, rows, strict=True)
-        ],
-    }
-    wrong = schema_faults(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
-    if wrong:
-        raise ValueError(f"{FILE} does not follow {SCHEMA}: {'; '.join(wrong[:5])}")
-    return document
-
-
-def _entry(row: Data, statement: str | None, source: Source | None, package: Package) -> Data:
-    """What the document says of one claim, but for what it rests on."""
-    treated = not row["planned"]
-    page = Path("notebooks") / f"{row['page']}.md"
-    known = source if treated else None
-    return {
-        "label": row["label"],
-        "paper": row["paper"],
-        "kind": row["kind"],
-        "number": row["number"],
-        "title": row["title"],
-        "where": row["where"],
-        "statement": statement,
-        "verdict": row["verdict"],
-        "planned": row["planned"],
-        "vacuous": bool(row.get("vacuous")),
-        "vacuous_before": row.get("vacuous"),
-        "evidence": row["evidence"],
-        **{key: row.get(key) for key in CHECK_FIELDS},
-        **{key: row.get(key, []) for key in LISTS},
-        "numbers": row.get("numbers", {}),
-        "parameters": row.get("parameters", {}),
-        "page": row["page"],
-        "source": known
-        and {
-            "file": known.file.as_posix(),
-            "line": known.line,
-            "function": known.function,
-            "page": f"{known.page}.html#{known.anchor}",
+    made = document.publish(
+        catalogue,
+        (one.data for one in found),
+        versions=versions(),
+        statements=texts,
+        sources={label: place_of(source) for label, (_, source) in known.items()},
+        hashes={
+            label: code_hash(Path("notebooks") / f"{claim.page}.md", source.file, package)
+            for label, (claim, source) in known.items()
         },
-        "repeat": row.get("repeat") or None,
-        "uses": row["uses"],
-        "about": row["about"],
-        "code_hash": code_hash(page, known.file, package) if known else None,
+    )
+    wrong = schema_faults(made, json.loads(document.schema_text()))
+    if wrong:
+        raise ValueError(
+            f"{document.FILE} does not follow {document.SCHEMA}: {'; '.join(wrong[:5])}"
+        )
+    return made
+
+
+def place_of(source: Source) -> Data:
+    """Where the code of a check stands."""
+    return {
+        "file": source.file.as_posix(),
+        "line": source.line,
+        "function": source.function,
+        "page": f"{source.page}.html#{source.anchor}",
     }
 
 
@@ -139,11 +110,6 @@ def schema_faults(document: object, schema: Mapping[str, Any]) -> list[str]:
         f"{'/'.join(str(part) for part in error.absolute_path) or 'the whole'}: {error.message}"
         for error in sorted(validator.iter_errors(document), key=str)
     ]
-
-
-def to_text(document: Data) -> str:
-    """The document as a file; the same for the same book, byte for byte."""
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def field_rows(schema: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -13,8 +13,10 @@ from ntpcore.verdicts.claims import Claim
 
 # The modules that a reader of the page Ten calls needs, in that order.
 MODULES = (
-    *("dataset", "order", "margin", "repair", "repair_program", "problem", "stage1"),
-    *("training", "prediction", "report", "storage", "claims", "generate", "files"),
+    *("data.dataset", "data.order", "exact.margin", "exact.repair", "exact.repair_program"),
+    *("huang2024.problem", "huang2024.stage1", "huang2024.training", "huang2024.prediction"),
+    *("commands.check", "huang2024.storage", "verdicts.claims", "verdicts.compare"),
+    *("verdicts.arrays", "verdicts.vocabulary", "data.generate", "data.files"),
 )
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Source):[ ]?(.*)$")
 _ITEM = re.compile(r"^(\w[\w, ]*): (.+)$", re.DOTALL)

@@ -15,15 +15,9 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 
-from tools.site.graph import badge
+from ntpbook.catalogue import PAPERS, SEARCHED
+from ntpcore.verdicts.graph import badge
 
-# What people call the papers; `find.js` compares these words with those of a query.
-PAPERS = {
-    "huang2024": "huang liang yang 2024 huang2024",
-    "tian2023": "tian wang chen du 2023 tian2023 scan snap",
-    "ours": "ours this book",
-}
-PAPER_NAMES = {"huang2024": "Huang, Liang, Yang", "tian2023": "Tian et al.", "ours": "this book"}
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 COMMAND = re.compile(r"\\(?:begin|end)\{[^}]*\}|\\[A-Za-z]+|[$^_{}\\&]")
@@ -100,14 +94,14 @@ def statement_entry(row: Mapping[str, Any], address: str, html: str) -> Entry:
         html: its box on that page; empty for a planned claim, which has none.
     """
     shown = body_of(html or "<p>No chapter of this book treats it yet.</p>")
-    where = PAPER_NAMES[row["paper"]]
-    where += f", {row['where']}" if row["paper"] != "ours" and row["where"] != "this book" else ""
+    where = PAPERS[row["paper"]]
+    where += f", {row['where']}" if row["where"].lower() != "this book" else ""
     head = (
         f'<p class="ntp-head">{badge(row)} <strong>{escape(row["number"])}</strong> '
         f'{escape(row["title"])} <span class="ntp-small">{escape(where)}</span></p>'
     )
     return Entry(
-        row["label"], "statement", row["number"], row["title"], PAPERS[row["paper"]],
+        row["label"], "statement", row["number"], row["title"], SEARCHED[row["paper"]],
         "open" if row["planned"] else row["verdict"], address,
         plain_words(text_of(shown)), head + shown,
     )  # fmt: skip

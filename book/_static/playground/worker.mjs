@@ -43,7 +43,7 @@ async function start() {
   const python = await loadPyodide({ indexURL: BASE.href });
   python.unpackArchive(await bundle, "zip", { extractDir: "/ntp" });
   python.runPython("import sys; sys.path.insert(0, '/ntp'); sys.dont_write_bytecode = True");
-  python.runPython("import json; from ntpcore import playground");
+  python.runPython("import json; from ntpcore.commands.playground import engine");
   self.postMessage({ kind: "ready" });
   return python;
 }
@@ -52,9 +52,9 @@ const engine = start();
 engine.catch((error) => self.postMessage({ kind: "failed", message: String(error.message || error) }));
 let trained = { key: null, model: undefined };
 
-// Calls a function of ntpcore.playground and gives back its answer as JSON.
+// Calls a function of ntpcore.commands.playground.engine and gives back its answer as JSON.
 function call(python, name, path, options) {
-  const functions = python.pyimport("ntpcore.playground");
+  const functions = python.pyimport("ntpcore.commands.playground.engine");
   const json = python.pyimport("json");
   const answer = functions[name].callKwargs(path, options);
   const text = json.dumps.callKwargs(answer, { ensure_ascii: false });

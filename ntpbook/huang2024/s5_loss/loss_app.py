@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s5_stage1.stage1_claims import law_identities
 from ntpbook.huang2024.s5_stage2_lemmas.lemmas_app import attention
+from ntpbook.shared import stage_1_law
 from ntpbook.shared.said import settle
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.logs import log_expm1
@@ -188,8 +188,7 @@ def check_huang2024_app_linear_loss(runs: Iterable[Run], **parameters: int) -> C
         runs: long runs.
         parameters: what repeats them.
     """
-    laws = law_identities()
-    broken = [name for name in ("loss", "loss by e^-s, late") if laws[name] != 0]
+    broken = [one.name for one in stage_1_law.sizes() if not one.holds]
     fault, exponents, rates = "; ".join(broken), [], []
     for run in runs:
         exponents.append(loss_exponent(run))

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ntpbook.huang2024.s5_stage1.stage1_claims import cyclic_run, first_stage, law_identities
 from ntpbook.huang2024.s5_stage2_lemmas.stage2_lemmas import SIGNS_BY_HAND, signs_hold
+from ntpbook.shared import stage_1_law
+from ntpbook.shared.first_stage import cycle, iterated
 from ntpbook.shared.said import settle
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
@@ -33,12 +34,13 @@ def check_huang2024_app_directions(runs: Iterable[Run], **parameters: int) -> Ch
         runs: long runs.
         parameters: what repeats them.
     """
-    broken = [name for name, value in law_identities().items() if value != 0]
+    laws = (*stage_1_law.gradient(), *stage_1_law.sizes())
+    broken = [one.name for one in laws if not one.holds]
     fault, exponents, angles = "; ".join(broken), [], []
     for run in runs:
         exponents.append(late_exponent(run))
         angles.append(float(run.second.rows.one_minus_cos[-1]))
-        first = first_stage(cyclic_run(run.problem.vocab_size, 0.1, 100))
+        first = iterated(cycle(run.problem.vocab_size), 0.1, 100)
         off = float(np.nanmax(first.rows.one_minus_cos[first.rows.step >= 1]))
         if exponents[-1] > SLOWEST and not fault:
             fault = f"{run.name}: 1 - cos falls like t to the power {exponents[-1]:.2f} at the end"
@@ -99,10 +101,10 @@ def check_huang2024_app_linear_norms(runs: Iterable[Run], **parameters: int) -> 
             fault = (
                 f"{run.name}, step {int(t[slack.argmin()])}: {rows.norm[later][slack.argmin()]:.3g}"
             )
-    laws = law_identities()
+    laws = (*stage_1_law.gradient(), *stage_1_law.sizes())
     return settle(
         "huang2024-app-linear-norms",
-        symbols={"W_ov: " + name: value == 0 for name, value in laws.items()}
+        symbols={"W_ov: " + one.name: one.holds for one in laws}
         | {"W_kq: the signs of the gradient": signs_hold()},
         fault=fault,
         tried=tried,

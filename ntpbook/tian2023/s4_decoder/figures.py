@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ntpbook.tian2023.s4_decoder.decoder_euler import Heights
+from ntpbook.tian2023.s4_decoder.instances import Heights
 from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, SIZE
 from ntpcore.tian2023 import decoder, equicorrelated, shift
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from matplotlib.axes import Axes
 
-from ntpbook.tian2023.s4_gradient.gradient_true import Settled
+from ntpbook.tian2023.s4_gradient.instances import Settled
 from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 from ntpcore.tian2023.decoder import speed, transition
 from ntpcore.tian2023.gradient import safe_radius

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.shared import bags
 from ntpbook.shared.judge import Case, judge
-from ntpbook.tian2023.s3_setting import setting_symbols as symbols
 from ntpbook.tian2023.s7_discussion.discussion_runs import VOCABULARY
 from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import layer, population
@@ -150,7 +150,7 @@ def check_tian2023_app_positions(cases: int = 80, seed: int = 7, added: bool = T
         tolerance=1e-13,  # sums of up to 200 weights
         parameters={"cases": cases, "seed": seed},
         by_hand=("equal tokens are added up; exp(z + beta) = exp(z) exp(beta)",),
-        proved=symbols.length_cancels() and symbols.counts_are_diagonal(),
+        proved=all(x.holds for x in (*bags.shares_decide(), *bags.counts_are_diagonal())),
     )
     if check.verdict is Verdict.REFUTED:
         return check

@@ -108,7 +108,11 @@ def execute(parameters: Mapping[str, object]) -> Any:
             f"a report needs the package {error.name}, which is not installed; install the "
             "packages of requirements.txt, or use ntpcore check"
         ) from None
-    text = resources.files("ntpcore").joinpath("templates/report.md").read_text(encoding="utf-8")
+    text = (
+        resources.files("ntpcore")
+        .joinpath("commands/report/template.md")
+        .read_text(encoding="utf-8")
+    )
     notebook = jupytext.reads(text, fmt="md:myst")
     with _temporary_folder() as folder, _surroundings(folder):
         try:
@@ -163,7 +167,7 @@ def _surroundings(folder: Path) -> Iterator[None]:
     (spec / "kernel.json").write_text(
         f'{{"argv": {command}, "display_name": "Python 3", "language": "python"}}', "utf-8"
     )
-    package = str(Path(__file__).resolve().parents[2])
+    package = str(Path(__file__).resolve().parents[3])
     wanted = {
         "IPYTHONDIR": str(folder / "ipython"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"),

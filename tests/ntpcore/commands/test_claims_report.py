@@ -14,7 +14,7 @@ from ntpbook.catalogue import CATALOGUE
 from ntpcore.commands import claims as claims_report
 from ntpcore.commands import cli
 from ntpcore.data.dataset import InputError
-from tools.pipeline.outputs import Data
+from ntpcore.verdicts.ledger import Data
 
 
 def entry(label: str, verdict: str, uses: tuple[str, ...] = (), **more: object) -> Data:

@@ -5,71 +5,24 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import subprocess
-import sys
-import unicodedata
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-
-from ntpcore.commands import cli
-from ntpcore.commands import judge as on_data
-
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-EXAMPLE_1, FIVE_TOKENS, CONTRADICTION = (
-    str(EXAMPLES / name) for name in ("example1.txt", "five_tokens.jsonl", "contradiction.txt")
+from program import (
+    CONTRADICTION,
+    EXAMPLE_1,
+    EXAMPLES,
+    FIVE_TOKENS,
+    ODD,
+    Run,
+    has_control_characters,
+    odd_five_tokens,
+    shell,
+    write,
 )
-PROGRAM = shlex.join([sys.executable, "-m", "ntpcore"])
 
-
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Result]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line in this process."""
-
-    def run(*arguments: str) -> Result:
-        monkeypatch.setattr(sys, "argv", ["ntpcore", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        out, err = capsys.readouterr()
-        return Result(int(stopped.value.code or 0), out, err)
-
-    return run
-
-
-def shell(command: str, given: bytes = b"", **environment: str) -> Result:
-    """Run a command in bash, with `ntpcore` as a function, in a process of its own."""
-    done = subprocess.run(
-        ["bash", "-c", f'ntpcore() {{ {PROGRAM} "$@"; }}; set -o pipefail; {command}'],
-        input=given,
-        capture_output=True,
-        env=os.environ | environment,
-        cwd=EXAMPLES,
-        timeout=60,
-        check=False,
-    )
-    return Result(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
-
-
-def has_control_characters(text: str) -> bool:
-    """Whether anything but a line feed could move the cursor or turn the writing round."""
-    return any(unicodedata.category(c) in ("Cc", "Cf", "Cs") for c in text if c != "\n")
-
-
-def write(folder: Path, content: str | bytes, name: str = "data.txt") -> str:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return str(path)
+from ntpcore.commands import judge as on_data
 
 
 def test_example_1_is_answered_as_data_exactly(run: Run):
@@ -301,24 +254,6 @@ def test_help_shows_examples(run: Run):
         result = run(*arguments)
         assert result.code == 0
         assert "ntpcore check examples/example1.txt" in " ".join(result.out.split())
-
-
-ODD = {
-    "a": "\x1b[31mred",
-    "b": "<script>",
-    "c": "$x_1$",
-    "d": "\u202eright to left",
-    "q": "[red]👩\u200d💻[/red]\u0007\u009b",
-}
-
-
-def odd_five_tokens(folder: Path) -> str:
-    rows = [json.loads(line) for line in Path(FIVE_TOKENS).read_text().splitlines()]
-    odd = [
-        {"sentence": [ODD[token] for token in row["sentence"]], "next": ODD[row["next"]]}
-        for row in rows
-    ]
-    return write(folder, "\n".join(json.dumps(row) for row in odd), "odd.jsonl")
 
 
 def test_odd_tokens_are_ordinary_data(run: Run, tmp_path: Path):

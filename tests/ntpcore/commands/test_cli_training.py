@@ -6,13 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, run, shell, write
+from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, shell, write
 
+from ntpbook.catalogue import find_claim
 from ntpcore.commands import judge as on_data
 from ntpcore.huang2024 import storage
-from ntpcore.verdicts.claims import find_claim
-
-__all__ = ["run"]  # the fixture
 
 
 def test_train_saves_a_trajectory_that_predict_reads(run: Run, tmp_path: Path) -> None:
@@ -223,7 +221,7 @@ def test_a_plain_check_leaves_claims_on_training_open_with_the_way_to_run_them(r
 
 def test_a_plain_check_loads_neither_numpy_nor_numba() -> None:
     asked = "[name for name in ('numpy', 'numba') if name in sys.modules]"
-    code = f"import sys; from ntpcore import cli, report; print({asked})"
+    code = f"import sys; from ntpcore.commands import check, cli; print({asked})"
     assert shell(f'{sys.executable} -c "{code}"').out.strip() == "[]"
 
 

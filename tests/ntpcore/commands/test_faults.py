@@ -18,8 +18,8 @@ from types import ModuleType
 
 import numba
 import pytest
+from program import CONTRADICTION, EXAMPLE_1, EXAMPLES
 from small_disk import with_little_room
-from test_cli import CONTRADICTION, EXAMPLE_1, EXAMPLES
 
 from ntpcore.huang2024 import storage
 

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from test_cli import CONTRADICTION, EXAMPLE_1, ODD, Run, odd_five_tokens, run  # noqa: F401
+from program import CONTRADICTION, EXAMPLE_1, Run, odd_five_tokens
 
 from ntpcore.commands.report import (
     figures as plots_report,
@@ -154,7 +154,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD)
 def test_what_cannot_be_reported_gets_one_message(
-    run: Run,  # noqa: F811
+    run: Run,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...],
@@ -180,7 +180,7 @@ def test_a_limit_met_while_the_notebook_runs_is_a_message(tmp_path: Path) -> Non
 
 
 def test_without_a_browser_or_a_package_the_message_says_so(
-    run: Run,  # noqa: F811
+    run: Run,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

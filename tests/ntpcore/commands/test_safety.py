@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import nbformat
 import pytest
 from papermill.translators import translate_parameters
-from test_cli import Run, has_control_characters, run
+from program import Run, has_control_characters
 
 from ntpcore.commands.report import figures as plots_report
 from ntpcore.data import dataset
@@ -19,7 +19,6 @@ from ntpcore.data.order import PartialOrder
 from tools.pipeline.execute import execute
 from tools.quality import audit
 
-__all__ = ["run"]  # the fixture
 ROOT = Path(__file__).resolve().parents[3]
 NASTY = (
     "<script>alert(1)</script>",

@@ -143,8 +143,8 @@ def test_without_a_folder_or_a_page_that_asks_nothing_is_linked(tmp_path):
 
 def test_a_build_reads_the_folder_and_never_tells_where_it_lies(tmp_path):
     book = make_tiny_book(tmp_path / "book")
-    for name in ("dataset.py", "sample_text.py", "wikitext.py"):
-        shutil.copy(ROOT / "ntpcore" / name, book / "ntpcore" / name)
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "ntpcore/data", book / "ntpcore/data", ignore=ignore)
     page = book / "notebooks/first.md"
     text = page.read_text(encoding="utf-8").replace("seed = 0\n", 'seed = 0\nwikitext_dir = ""\n')
     text += "\n```{code-cell}\nimport pathlib\nprint(*sorted(p.read_text() for p in "

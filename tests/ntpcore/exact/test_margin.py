@@ -19,9 +19,9 @@ from tiny_book import ROOT, clean_environment
 from ntpcore.data.dataset import Dataset, from_sentences
 from ntpcore.data.order import Pair, PartialOrder, analyse
 from ntpcore.exact import margin
+from ntpcore.exact.judged import FIVE_TOKENS
 
 SETTINGS = settings(max_examples=200, deadline=None, derandomize=True)
-FIVE_TOKENS = PartialOrder.of("q", {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q")})
 
 
 def fractions(**values: str) -> dict[str, Fraction]:

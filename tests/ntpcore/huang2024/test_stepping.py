@@ -9,8 +9,8 @@ import sys
 
 import numpy as np
 import pytest
-from test_training import EXAMPLE_1, SETS, fields_equal
 from tiny_book import ROOT
+from trained import EXAMPLE_1, SETS, fields_equal
 
 from ntpcore.data import dataset
 from ntpcore.huang2024 import problem, stage1, training
@@ -154,7 +154,9 @@ def test_two_threads_have_the_same_numbers(monkeypatch):
 
 LAYER_AFTER = """
 import numba, numpy as np
-from ntpcore import _fast, dataset, problem, stepping
+from ntpcore.data import dataset
+from ntpcore.huang2024 import problem
+from ntpcore.huang2024.fast import loops as _fast, stepping
 one = problem.from_dataset(dataset.read("examples/example1.txt"))
 loops = stepping.Loops(one, 5.0)
 weights = np.zeros(len(one.entry_token))

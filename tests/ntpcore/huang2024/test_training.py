@@ -20,29 +20,13 @@ from plain_training import (
     plain_loss,
 )
 from strategies import realizable_data
+from trained import EXAMPLE_1, SETS, fields_equal
 
-from ntpcore.data import dataset, generate
+from ntpcore.data import dataset
 from ntpcore.data.dataset import InputError
 from ntpcore.huang2024 import problem, stage1, training, transformer
 from ntpcore.huang2024.fast import kernel as _kernel
 from ntpcore.huang2024.fast import stepping
-
-EXAMPLE_1 = dataset.read("examples/example1.txt")
-SETS = {
-    "prefix-closed 0": generate.experiment(0),
-    "prefix-closed 1": generate.experiment(1),
-    "not prefix-closed": generate.experiment(0, prefix_closed=False),
-}
-
-
-def fields_equal(left, right) -> bool:
-    """Whether two dataclasses hold the same numbers, bit for bit."""
-    names = left.__dataclass_fields__
-    return all(
-        np.array_equal(getattr(left, name), getattr(right, name), equal_nan=True)
-        for name in names
-        if name not in ("rows", "state")
-    )
 
 
 def example_run(steps: int, **options):

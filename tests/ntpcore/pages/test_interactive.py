@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ntpbook.catalogue import CHAPTERS, page_of
 from ntpbook.huang2024.s5_loss import moving as moves_loss
 from ntpbook.huang2024.s6_max_margin import moving as moves_margin
 from ntpbook.huang2024.s7_reach import moving as moves_reach
@@ -233,11 +234,12 @@ def test_every_moving_figure_belongs_to_a_printed_one_with_an_alternative_text()
     used = set()
     for path in (root / "notebooks").glob("*.md"):
         text = path.read_text(encoding="utf-8")
-        for module in re.findall(r"^(moves_\w+)\.\w+\(", text, re.MULTILINE):
-            source = (root / f"ntpcore/{module}.py").read_text(encoding="utf-8")
-            name = re.search(r'"(fig-[\w-]+)",', source).group(1)
-            above = text[: text.index(f"{module}.")].rsplit("mystnb:", 1)[1]
+        chapter = next((one for one in CHAPTERS if page_of(one) == path.stem), "")
+        file = root / "ntpbook" / chapter / "moving.py"
+        for module in re.findall(r"^(moving|moves_\w+)\.\w+\(", text, re.MULTILINE):
+            name = re.search(r'"(fig-[\w-]+)",', file.read_text(encoding="utf-8")).group(1)
+            above = text[: text.index(f"\n{module}.")].rsplit("mystnb:", 1)[1]
             assert f"name: {name}\n" in above, (path, name)
             assert "alt: >-" in above
-            used.add(module)
-    assert used == {path.stem for path in (root / "ntpcore").glob("moves_*.py")}
+            used.add(file)
+    assert used == set((root / "ntpbook").rglob("moving.py"))

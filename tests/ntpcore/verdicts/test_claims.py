@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 from graphlib import TopologicalSorter
 
 import pytest
 
-from ntpbook import catalogue
-from ntpbook.catalogue import CATALOGUE
+from ntpbook.catalogue import CATALOGUE, find_claim
 from ntpcore.verdicts.claims import (
     MARKS,
     MIME,
     Check,
     Claim,
     Control,
+    How,
     Reading,
+    Result,
+    Shown,
+    Step,
     Verdict,
-    find_claim,
     render_html,
     render_text,
 )
@@ -37,6 +40,10 @@ def test_verdicts_have_the_words_and_marks_that_other_programs_read():
         "consistent": "≈",
         "refuted": "✘",
         "open": "○",
+        "shown": "◇",
+        "seen": "●",
+        "not seen": "◌",
+        "undecided": "○",
     }
     assert MIME == "application/vnd.ntpcore.check+json"
 
@@ -82,8 +89,6 @@ def test_a_claim_depends_on_no_data_and_has_no_page_unless_told():
 def test_an_unknown_label_is_refused():
     with pytest.raises(ValueError, match="no claim 'huang2024-prop-99'"):
         find_claim("huang2024-prop-99")
-    with pytest.raises(ValueError, match="no claim 'nonsense'"):
-        Check("nonsense", Verdict.OPEN, 0, "things", "Not tried.")
 
 
 def test_a_refutation_must_show_a_witness():
@@ -115,18 +120,9 @@ def test_a_blind_control_is_refused():
     blind = Control("a planted error", Verdict.REFUTED, Verdict.CONSISTENT)
     noticed = Control("a planted error", Verdict.REFUTED, Verdict.REFUTED)
     assert not blind.noticed
-    assert check().with_control(noticed).control is noticed
+    assert check().with_control(noticed).controls == (noticed,)
     with pytest.raises(ValueError, match="the negative control was not noticed: a planted error"):
         check().with_control(blind)
-
-
-def test_a_check_says_how_to_repeat_it(monkeypatch: pytest.MonkeyPatch):
-    repeat = check(parameters={"seed": 7, "max_optimal": 3}).repeat
-    assert repeat == "make page PAGE=huang2024_s6_max_margin SEED=7 MAX_OPTIMAL=3"
-    assert check(repeat="ntpcore check x").repeat == "ntpcore check x"
-    planned = Claim("ours-planned", "Theorem (ours)", "not treated yet", "this book")
-    monkeypatch.setattr(catalogue, "CATALOGUE", (planned,))
-    assert Check("ours-planned", Verdict.OPEN, 0, "runs", "Planned.").repeat == ""
 
 
 def test_a_check_shows_itself_as_text_html_and_data():
@@ -138,21 +134,21 @@ def test_a_check_shows_itself_as_text_html_and_data():
         slack=nasty,
         by_hand=(nasty,),
         readings=(Reading(nasty, Verdict.REFUTED),),
-        control=Control(nasty, Verdict.CONSISTENT, Verdict.CONSISTENT),
+        controls=(Control(nasty, Verdict.CONSISTENT, Verdict.CONSISTENT),),
+        proof=(Step(nasty, How.EXECUTED, nasty, (Shown(nasty, nasty, "=", nasty, nasty, True),)),),
+        left_out={nasty: 1},
         vacuous=nasty,
         repeat=nasty,
     )._repr_mimebundle_()
     assert set(shown) == {"text/plain", "text/html", MIME}
     html = str(shown["text/html"])
     assert "<script" not in html
-    assert html.count("&lt;script&gt;") == 8
+    assert html.count("&lt;script&gt;") == 14
     data = json.loads(json.dumps(shown[MIME]))
     assert data["witness"] == nasty
-    assert data["control"] == {
-        "planted": nasty,
-        "expected": "consistent",
-        "obtained": "consistent",
-    }
+    noticed = {"planted": nasty, "expected": "consistent", "obtained": "consistent"}
+    assert data["controls"] == [noticed]
+    assert data["proof"][0]["shown"][0]["left"] == nasty
     assert data["readings"] == [{"text": nasty, "verdict": "refuted"}]
 
 
@@ -164,11 +160,12 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
         slack="S",
         by_hand=("A", "B"),
         readings=(Reading("R", Verdict.REFUTED),),
-        control=Control("Planted.", Verdict.CONSISTENT, Verdict.CONSISTENT),
+        controls=(Control("Planted.", Verdict.CONSISTENT, Verdict.CONSISTENT),),
         vacuous="V",
         repeat="make it",
     )
-    assert render_html(everything.to_json()) == (
+    named = {"number": claim.number, "title": claim.title}
+    assert render_html(everything.to_json() | named) == (
         '<div class="ntp-check ntp-refuted"><p class="ntp-head">'
         '<span class="ntp-badge ntp-refuted"><span aria-hidden="true">✘</span> refuted</span> '
         f"<strong>{claim.number}</strong> {claim.title}</p><dl>"
@@ -176,41 +173,38 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
         "<dt>Worst slack</dt><dd>S</dd><dt>Says nothing before</dt><dd>V</dd>"
         "<dt>Done by hand</dt><dd>A; B</dd><dt>Read as (refuted)</dt><dd>R</dd>"
         "<dt>Repeat</dt><dd><code>make it</code></dd></dl>"
-        "<details><summary>Negative control: noticed</summary><p>Planted. The check answered "
-        "<em>consistent</em>, as it must.</p></details></div>"
+        "<details><summary>It noticed a planted error</summary><ul><li>Planted. The check answered "
+        "<em>consistent</em>, as it must.</li></ul></details></div>"
     )
 
 
 def test_the_html_of_a_check_has_no_row_for_what_it_leaves_out():
-    claim = find_claim(LABEL)
-    assert render_html(check().to_json() | {"repeat": ""}) == (
+    assert render_html(check().to_json()) == (
         '<div class="ntp-check ntp-consistent"><p class="ntp-head">'
         '<span class="ntp-badge ntp-consistent"><span aria-hidden="true">≈</span> consistent</span>'
-        f" <strong>{claim.number}</strong> {claim.title}</p>"
-        "<dl><dt>Evidence</dt><dd>Three orders agree.</dd></dl></div>"
+        f" {LABEL}</p><dl><dt>Evidence</dt><dd>Three orders agree.</dd></dl></div>"
     )
 
 
 def test_the_data_of_a_check_say_null_for_what_it_leaves_out():
-    claim = find_claim(LABEL)
-    numbers, parameters = {"worst": "2/3"}, {"seed": 7}
+    numbers, parameters = {"worst": Result(Fraction(2, 3))}, {"seed": 7}
     assert check(numbers=numbers, parameters=parameters).to_json() == {
         "label": LABEL,
         "verdict": "consistent",
-        "number": claim.number,
-        "title": claim.title,
         "tried": 3,
         "unit": "partial orders",
         "evidence": "Three orders agree.",
         "witness": None,
         "slack": None,
-        "numbers": numbers,
+        "numbers": {"worst": {"value": "2/3", "shown": "2/3", "digits": None, "origin": "exact"}},
         "parameters": parameters,
         "by_hand": [],
         "readings": [],
         "vacuous": None,
-        "control": None,
-        "repeat": f"make page PAGE={claim.page} SEED=7",
+        "controls": [],
+        "repeat": "",
+        "left_out": {},
+        "proof": [],
     }
 
 
@@ -218,3 +212,26 @@ def test_the_text_of_a_check_has_mark_label_verdict_and_witness():
     found = check(Verdict.REFUTED, witness="w.")
     assert render_text(found) == f"✘ {LABEL}: refuted. Three orders agree. Witness: w."
     assert render_text(check()) == f"≈ {LABEL}: consistent. Three orders agree."
+
+
+def test_the_badge_of_a_proof_counts_the_steps_by_hand():
+    step = Step("a step", How.BY_HAND)
+    html = render_html(check(Verdict.PROVED, proof=(step, step)).to_json())
+    assert "proved, 2 steps by hand</span>" in html
+    assert "by hand</span>" not in render_html(check(Verdict.PROVED).to_json())
+
+
+def test_a_result_says_how_many_of_its_digits_are_good():
+    assert Result(Fraction(7, 6)).shown == "7/6"
+    assert Result(0.123456, 3, "rounding").shown == "0.123"
+    assert Result(2.5, 2, "rounding", "nats").shown == "2.5 nats"
+    with pytest.raises(ValueError, match="how many of its digits"):
+        Result(0.5)
+    with pytest.raises(ValueError, match="no number"):
+        Result(float("nan"), 3)
+
+
+def test_what_stands_against_an_observation_shows_a_witness_too():
+    with pytest.raises(ValueError, match="must show a witness"):
+        check(Verdict.NOT_SEEN)
+    assert check(Verdict.UNDECIDED, tried=0).verdict is Verdict.UNDECIDED

@@ -1,0 +1,1 @@
+"""The late phase: the sharp rate, the logarithm, bounds for all later steps, the loss."""

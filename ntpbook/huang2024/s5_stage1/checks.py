@@ -1,0 +1,802 @@
+"""Checks of stage 1: equations (7) and (8), Lemmas 1 to 3, Propositions 1 and 3, Corollary 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+import mpmath as mp
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.huang2024.s5_stage1 import steps
+from ntpbook.shared import digits
+from ntpbook.shared.first_stage import (
+    SIZE,
+    STEPS,
+    First,
+    any_start,
+    backwards,
+    cycle,
+    from_zero,
+    not_normalized,
+    random_starts,
+)
+from ntpbook.shared.stage_1_law import ALIKE, LAW, log_is_below_its_tangent
+from ntpcore.huang2024 import bounds, stage1
+from ntpcore.huang2024.logs import log_softplus
+from ntpcore.huang2024.runs import paper_rates
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.compare import (
+    Said,
+    at_least,
+    at_most,
+    below,
+    equal,
+    least,
+    left_out,
+    most,
+    result,
+)
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# A thousand float steps, and exponentials of gaps of up to some thousands, which carry an absolute
+# rounding of 1e-16 times the gap over to the direction.
+RUN = 1e-11
+LATE = "after 900 steps the loss falls at its final rate to two digits"
+# Norms, and logarithms of sums of exponentials, rounded some hundred times.
+SUM = 1e-11
+STEP = "step {at}"
+NOT_NORMALIZED = "Gradient descent with the same step size, not divided by the norm."
+TANGENT = executed("log(1 + x) <= x", log_is_below_its_tangent)
+
+
+# Equation (7)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A matrix W, (|V|, |V|), a collocation and a step size, from where one step is taken."""
+
+    name: str
+    W: Floats
+    following: Integers
+    eta0: float
+
+
+def places(seed: int = 7, trials: int = 6) -> Iterator[Place]:
+    """Random matrices of growing size, up to logits of several hundred."""
+    rng = np.random.default_rng(seed)
+    for trial in range(trials):
+        size = int(rng.integers(2, 8))
+        following, eta0 = rng.permutation(size), float(rng.choice([0.05, 1.0]))
+        W = rng.normal(size=(size, size)) * 3**trial
+        yield Place(f"trial {trial}, |V| = {size}, eta_0 = {eta0:g}", W, following, eta0)
+
+
+@check(
+    "huang2024-eq-7",
+    over="random matrices",
+    instances=places,
+    shows="no step divides by zero as soon as there are two tokens, and our code takes this step",
+    says="At any logits the gradient's entry in row n(x) is minus the probability of the wrong "
+    "tokens, which is below zero; our code's step is (7) but for rounding at {tried} matrices.",
+    tolerance=1e-14,  # one subtraction of floats, of a step right to a few last digits
+    proof=(
+        executed("the gradient's entry at n(x) is below zero", steps.gradient_is_never_zero),
+        by_hand("a matrix with an entry that is not zero has a norm above zero"),
+    ),
+    planted={
+        "The step not divided by the norm of the gradient.": {"power": 0},
+        "The step taken uphill.": {"sign": 1},
+        "The gradient without its e_In(x).": {"target": 0},
+    },
+)
+def check_huang2024_eq_7(one: Place, power: int = 1, sign: int = -1, target: int = 1) -> Said:
+    """W' = W - eta_0 G / ||G|| in many digits, G = sum_x (T_0(x) - e_{n(x)}) x^T by (5)."""
+    _, after = stage1.iterate(one.following, 1, one.eta0, start=one.W, record=())
+    with mp.workdps(digits.DIGITS + int(2 * np.abs(one.W).max())):  # digits for 1 - T
+        W, E = digits.exact(one.W), digits.exact(np.eye(len(one.W)))
+        G = digits.stage1_gradient(one.following.tolist(), W, E, target)
+        moved = W + sign * mp.mpf(one.eta0) * G / digits.norm(G) ** power
+        far = float(digits.norm(digits.exact(after) - moved) / digits.norm(W))
+    return equal(far, 0.0, "distance by ||W||", scale=1.0)
+
+
+# The exact law
+
+
+@check(
+    "ours-stage-1-law",
+    over="runs",
+    instances=from_zero,
+    says="For every |V|, eta_0 and t by the induction; the iteration follows it on {tried} runs, "
+    "in {compared} numbers, but for rounding.",
+    tolerance=RUN,
+    proof=LAW,
+    planted={
+        "A direction whose entries other than at n(x) are -1/(|V|+1).": {"low": "-1/(n + 1)"},
+        "Steps longer by one part in a million.": {"factor": 1 + 1e-6},
+        NOT_NORMALIZED: Variant(instances=not_normalized),
+        "A random start in place of zero.": Variant(instances=random_starts),
+    },
+)
+def check_ours_stage_1_law(one: First, factor: float = 1.0) -> Iterator[Said]:
+    """W = s W_ov*, s = t eta_0 / ||W_ov*||: norm t eta_0, cosine 1, margins s, loss by s."""
+    t, rows = one.since(1)
+    n, s = one.size, factor * t * one.eta0 / one.norm_star
+    log_loss = math.log(n) + log_softplus(math.log(n - 1) - s)  # |V| log(1 + (|V| - 1) e^-s)
+    at = rows.step
+    yield arrays.equal(rows.norm, factor * t * one.eta0, f"norm at {STEP}", at=at)
+    yield arrays.equal(rows.one_minus_cos, 0 * t, f"1 - cos at {STEP}", at=at, scale=1.0)
+    yield arrays.equal(rows.least_gap, s, f"least margin at {STEP}", at=at)
+    yield arrays.equal(rows.greatest_gap, s, f"greatest margin at {STEP}", at=at)
+    size = np.maximum(1, np.abs(log_loss))
+    yield arrays.equal(rows.log_loss, log_loss, f"log L_0 at {STEP}", at=at, scale=size)
+
+
+# Equation (8), Lemmas 1 to 3
+
+
+@check(
+    "huang2024-eq-8",
+    over="runs from any start",
+    instances=any_start,
+    says="At any W a column contributes minus its wrong probabilities, so that (8) is an equality; "
+    "on {tried} runs, at {compared} steps, both sides agree but for rounding.",
+    tolerance=RUN,
+    proof=(
+        executed("a column of <W_ov*, G>, from the loss", steps.projection),
+        by_hand("summed over the tokens x"),
+    ),
+    planted={"W_ov* with margins of 9/10 in place of 1.": {"margin": "9/10"}},
+)
+def check_huang2024_eq_8(one: First, margin: str = "1") -> Said:
+    """<W_ov*, G> = -sum_x sum_{i != In(x)} [T_0(x)]_i, both divided by ||G||."""
+    rows = one.rows
+    left = float(Fraction(margin)) * rows.cos_star * one.norm_star
+    return arrays.equal(left, -rows.mistakes, STEP, at=rows.step)
+
+
+@check(
+    "huang2024-lem-1",
+    over="runs from any start",
+    instances=any_start,
+    says="Proved for any start, with sqrt(2) in the place of 2; both bounds hold on {tried} runs, "
+    "in {compared} comparisons.",
+    tolerance=RUN,
+    proof=(
+        executed("equation (8), as an equality, from the loss", steps.projection),
+        executed("||G x|| is at most sqrt(2) times what column x has at n(x)",
+                 steps.norm_of_a_column),
+        by_hand("||G|| is at most the sum of the norms of its columns, so that each step adds at "
+                "least eta_0 / (sqrt(2) ||W_ov*||) to <W, W_ov*> / ||W_ov*||"),
+        by_hand("the triangle inequality for the upper bound, Cauchy and Schwarz for the lower"),
+    ),
+    planted={
+        NOT_NORMALIZED: Variant(instances=not_normalized),
+        "The lower bound four times as steep.": {"steeper": 4.0},
+        "Steps of half the length allowed.": {"length": 0.5},
+    },
+)  # fmt: skip
+def check_huang2024_lem_1(one: First, steeper: float = 1.0, length: float = 1.0) -> Iterator[Said]:
+    """t eta_0 + ||W_0|| >= ||W|| >= t eta_0 / (2 ||W_ov*||) - ||W_0||."""
+    t, rows = one.since(1)
+    upper = length * t * one.eta0 + one.start
+    lower = steeper * t * one.eta0 / (2 * one.norm_star) - one.start
+    yield arrays.at_most(rows.norm, upper, f"upper bound at {STEP}", at=rows.step)
+    yield arrays.at_least(rows.norm, lower, f"lower bound at {STEP}", at=rows.step, scale=upper)
+
+
+LEMMA_2 = (
+    executed("<W_ov*, W> is the sum of the margins by |V|", steps.sum_of_margins),
+    executed("log(1 + z) >= z/2 on [0, 1]", steps.log_is_above_its_chord),
+    executed("L_0 of the longer multiple of W_ov*", steps.far_multiple),
+    TANGENT,
+    executed("the second derivative of a column's loss is a variance", steps.second_derivative),
+)
+
+
+@check(
+    "huang2024-lem-2",
+    over="runs from any start",
+    instances=any_start,
+    says="The paper's proof covers every W other than zero; the inequality holds on {tried} runs, "
+    "at {compared} steps.",
+    tolerance=RUN,
+    proof=(
+        *LEMMA_2,
+        by_hand("Cauchy and Schwarz: some margin of W is at most r = ||W|| / ||W_ov*||"),
+        by_hand("so L_0(W') <= L_0(W) at W' = (r + 2 log(2|V|)) W_ov*, and as L_0 is convex, "
+                "<G, W - W'> >= 0; divided by r this is the lemma"),
+    ),
+    planted={"The factor 1 - alpha in the place of 1 + alpha.": {"sign": -1}},
+)  # fmt: skip
+def check_huang2024_lem_2(one: First, sign: int = 1) -> Said:
+    """<G, W> >= (1 + 2 ||W_ov*|| log(2|V|) / ||W||) <G, W_ov*> ||W|| / ||W_ov*||, where W != 0."""
+    rows = one.since(1)[1]
+    alpha = 2 * one.norm_star * math.log(2 * one.size) / rows.norm
+    right = (1 + sign * alpha) * rows.cos_star
+    return arrays.at_least(rows.cos_weights, right, STEP, at=rows.step)
+
+
+@check(
+    "huang2024-lem-3",
+    over="runs",
+    instances=from_zero,
+    says="A part of the exact law; on {tried} runs, at {compared} steps, all wrong logits of a "
+    "token are equal but for rounding.",
+    tolerance=RUN,
+    proof=LAW,
+    planted={
+        "A random start, which the lemma excludes.": Variant(instances=random_starts),
+        "W_ov* with entries of -1/(|V|+1).": {"low": "-1/(n + 1)"},
+    },
+)
+def check_huang2024_lem_3(one: First) -> Said:
+    """(e_i - e_{i'})^T W x = 0 for i, i' != In(x), relative to the largest margin."""
+    t, rows = one.since(1)
+    return arrays.equal(rows.spread, 0 * t, STEP, at=rows.step, scale=np.abs(rows.greatest_gap))
+
+
+# Propositions 1 and 3
+
+
+def norm_and_direction(one: First, length: float) -> Iterator[Said]:
+    """t eta_0 / (2 ||W_ov*||) <= ||W|| <= t eta_0, and the bound on 1 - cos, for t >= 2."""
+    t, rows = one.since(2)
+    n, star, at = one.size, one.norm_star, rows.step
+    yield arrays.at_most(rows.norm, length * t * one.eta0, f"norm at {STEP}", at=at)
+    yield arrays.at_least(rows.norm, t * one.eta0 / (2 * star), f"norm at {STEP}", at=at)
+    bound = 12 * star**3 * math.log(2 * n) * np.log(t) / (t * one.eta0)
+    yield arrays.at_most(rows.one_minus_cos, bound, f"1 - cos at {STEP}", at=at)
+    # of several instances the last one counts, which is the paper's experiment
+    yield result("T", int(t[-1]))
+    yield result("bound", float(bound[-1]), digits=4)
+
+    def log_bound(log_t: float) -> float:
+        return math.log(12 * star**3 * math.log(2 * n) / one.eta0) + math.log(log_t) - log_t
+
+    yield result("from", math.exp(bounds.bites_from(log_bound)), digits=3)
+
+
+VACUOUS = "t = {from} (|V| = 20 and the paper's step size)"
+
+
+@check(
+    "huang2024-prop-1",
+    over="runs",
+    instances=from_zero,
+    says="It follows from the exact law for every |V| >= 2, every eta_0 and every t; on {tried} "
+    "runs all bounds hold, in {compared} comparisons.",
+    tolerance=RUN,
+    proof=(*LAW, executed("the bounds leave room for the law", steps.law_is_inside), TANGENT),
+    planted={
+        NOT_NORMALIZED: Variant(instances=not_normalized),
+        "A loss that falls faster than the law by one part in a hundred.": {"rate": 1.01},
+        "The norm at most .999 t eta_0.": {"length": 0.999},
+    },
+    vacuous=VACUOUS,
+)
+def check_huang2024_prop_1(one: First, rate: float = 0.25, length: float = 1.0) -> Iterator[Said]:
+    """Norm and direction, and L_0 <= |V| (|V| - 1) e^(-eta_0 t / (4 ||W_ov*||)), for t >= 2."""
+    yield from norm_and_direction(one, length)
+    t, rows = one.since(2)
+    n = one.size
+    claimed = math.log(n * (n - 1)) - rate * one.eta0 * t / one.norm_star
+    size = 1 + np.abs(claimed)
+    yield arrays.at_most(rows.log_loss, claimed, f"log L_0 at {STEP}", at=rows.step, scale=size)
+    true = (rows.log_loss[-2] - rows.log_loss[-1]) / (t[-1] - t[-2])
+    yield result("rate_ratio", 4 * true * one.norm_star / one.eta0, digits=2, origin=LATE)
+
+
+@check(
+    "huang2024-prop-3",
+    over="runs",
+    instances=from_zero,
+    says="It follows from the exact law for every |V| >= 2, every eta_0 and every t; on {tried} "
+    "runs both bounds hold, in {compared} comparisons.",
+    tolerance=RUN,
+    proof=(*LAW, executed("the bounds leave room for the law", steps.law_is_inside)),
+    planted={
+        "Stage 1 trained on the collocation read backwards, at a large step size.": Variant(
+            instances=backwards
+        ),
+        "The norm at most .999 t eta_0.": {"length": 0.999},
+    },
+    vacuous=VACUOUS,
+)
+def check_huang2024_prop_3(one: First, length: float = 1.0) -> Iterator[Said]:
+    """Norm and direction of Proposition 1, for t >= 2 and from zero."""
+    yield from norm_and_direction(one, length)
+
+
+# Corollary 1
+
+Factor = Callable[[int], int]  # by n = |V|
+
+
+@dataclass(frozen=True)
+class Margins:
+    """The first stage of a length for which Corollary 1 speaks.
+
+    Attributes:
+        name: the instance in words.
+        size: |V|.
+        eta0_squared: square of the step size.
+        steps: T.
+    """
+
+    name: str
+    size: int
+    eta0_squared: Fraction
+    steps: int
+
+    def asked(self, power: int) -> float:
+        """384 ||W_ov*||^power log(2|V|) log T / eta_0, which T must reach."""
+        star, eta0 = math.sqrt(self.size - 1), math.sqrt(self.eta0_squared)
+        return 384 * star**power * math.log(2 * self.size) * math.log(self.steps) / eta0
+
+
+def first_allowed(size: int, eta0: float, power: int) -> float:
+    """The first T that is as large as Corollary 1 asks."""
+    fixed = math.log(384 * math.sqrt(size - 1) ** power * math.log(2 * size) / eta0)
+    return math.exp(bounds.bites_from(lambda log_T: fixed + math.log(log_T) - log_T))
+
+
+def long_first_stages() -> Iterator[Margins]:
+    """Four tokens, as in Example 1, and 2 to 50 tokens, those of the paper's experiment last.
+
+    The step size is the paper's, and T twice the first one allowed under either exponent.
+    """
+    for size in (4, 2, 3, 5, 10, 50, SIZE):
+        eta0 = paper_rates(size)[0]
+        steps = 2 * math.ceil(first_allowed(size, eta0, 7))
+        squared = Fraction(4, 100 * size)  # 0.2 / sqrt(d) with d = |V|
+        yield Margins(f"|V| = {size}, eta_0 = {eta0:.3g}, T = {steps}", size, squared, steps)
+
+
+@check(
+    "huang2024-cor-1",
+    over="first stages",
+    instances=long_first_stages,
+    says="All margins lie in (A, 3A) after {tried} first stages.",
+    fails="By the exact law all margins are T eta_0 / sqrt(|V|-1) = 4 sqrt(|V|-1) A, which is at "
+    "least 4A for every |V| of at least 2 and every T. In exact fractions for {tried} first "
+    "stages: {least_ratio} to {greatest_ratio} times A. The lower end A is right.",
+    planted={
+        "The upper end 5 sqrt(|V|-1) A, which is true.": Variant(
+            {"upper": lambda n: 25 * (n - 1)}, expected=Verdict.CONSISTENT
+        ),
+        "With that upper end, the lower end 9/2 sqrt(|V|-1) A.": {
+            "lower": lambda n: 20 * (n - 1), "upper": lambda n: 25 * (n - 1),
+        },
+    },
+    readings={
+        f"T at least 384 ||W*||^{power} log(2|V|) log T / eta0, A = T eta0 / (4 {norm})": {
+            "power": power, "of_norm": of_norm,
+        }
+        for power in (5, 7)
+        for of_norm, norm in ((2, "||W*||^2"), (1, "||W*||"))
+    },
+)  # fmt: skip
+def check_huang2024_cor_1(
+    one: Margins,
+    power: int = 5,
+    of_norm: int = 2,
+    lower: Factor = lambda n: 1,
+    upper: Factor = lambda n: 9,
+) -> Iterator[Said]:
+    """A < T eta_0 / ||W_ov*|| < 3A in squares, A = T eta_0 / (4 ||W_ov*||^2), T as large as asked.
+
+    Args:
+        one: the first stage, whose margins are those of the exact law.
+        power: exponent of the norm in what is asked of T.
+        of_norm: its exponent in A.
+        lower: square of the lower end by A.
+        upper: square of the upper end by A.
+    """
+    if one.steps < one.asked(power):
+        yield left_out("T is smaller than the corollary asks")
+        return
+    n = one.size
+    margin = one.steps**2 * one.eta0_squared / (n - 1)
+    A = one.steps**2 * one.eta0_squared / (16 * (n - 1) ** of_norm)
+    yield below(Fraction(lower(n)), margin / A, f"the margin squared is {margin / A} A^2")
+    yield below(margin / A, Fraction(upper(n)), f"the margin squared is {margin / A} A^2")
+    ratio = math.sqrt(margin / A)
+    yield least("least_ratio", ratio, digits=4)
+    yield most("greatest_ratio", ratio, digits=4)
+    yield result("ratio", ratio, digits=4)  # of several instances the last one counts
+    yield result("from", first_allowed(n, math.sqrt(one.eta0_squared), power), digits=3)
+
+
+@check(
+    "huang2024-cor-1-corrected",
+    over="runs",
+    instances=from_zero,
+    says="A part of the exact law, for every |V| and with no condition on T; on {tried} runs the "
+    "iteration agrees in {compared} numbers, but for rounding.",
+    tolerance=RUN,
+    proof=(*LAW, executed("the same margin by the printed A", steps.margin_by_the_printed_A)),
+    planted={
+        "The margin larger by one part in a million.": {"factor": 1 + 1e-6},
+        "The norm of W_ov* taken as sqrt(|V|).": {"less": 0},
+        "Stage 1 trained on the collocation read backwards.": Variant(instances=backwards),
+    },
+)
+def check_huang2024_cor_1_corrected(
+    one: First, factor: float = 1.0, less: int = 1
+) -> Iterator[Said]:
+    """Least and greatest margin after T steps are T eta_0 / sqrt(|V| - 1)."""
+    t, rows = one.since(1)
+    margin = factor * t * one.eta0 / math.sqrt(one.size - less)
+    yield arrays.equal(rows.least_gap, margin, STEP, at=rows.step)
+    yield arrays.equal(rows.greatest_gap, margin, STEP, at=rows.step)
+
+
+# Section 5.1, after equation (2)
+
+SIZES = (2, 3, 5, 20, 50)
+
+
+def log_loss(W: Floats) -> float:
+    """log L_0 of a matrix, with the collocation x -> x + 1, which stands for all.
+
+    L_0 does not look at the order of the rows.
+    """
+    rows, _ = stage1.iterate(cycle(len(W)), 0, 1.0, start=W)
+    return float(rows.log_loss[0])
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """B times W_ov* for |V| = size tokens."""
+
+    name: str
+    size: int
+    B: float
+
+
+def multiples() -> Iterator[Multiple]:
+    """Multiples from 1 to 1000 for 2 to 50 tokens."""
+    for size in SIZES:
+        for B in (1.0, 10.0, 100.0, 1000.0):
+            yield Multiple(f"|V| = {size}, B = {B:g}", size, B)
+
+
+@check(
+    "huang2024-app-stage-1-limit",
+    over="matrices",
+    instances=multiples,
+    says="For symbolic |V| the loss at B W_ov* is |V| log(1 + (|V|-1) e^-B), which falls to 0; "
+    "computed at {tried} matrices it stays below |V| (|V|-1) e^-B.",
+    tolerance=SUM,
+    proof=(
+        executed("L_0(B W_ov*), its slope and its limit", steps.loss_along_the_optimum),
+        ALIKE,
+    ),
+    planted={
+        "W_ov* with one of its margins brought down to 0.": {"short": 1.0},
+        "The bound |V| e^-B.": {"wrong": lambda n: 1},
+    },
+)
+def check_huang2024_app_stage_1_limit(
+    one: Multiple, short: float = 0.0, wrong: Factor = lambda n: n - 1
+) -> Said:
+    """L_0(B W_ov*) <= |V| (|V| - 1) e^-B, which tends to 0 as B grows.
+
+    Args:
+        one: B and |V|.
+        short: by how much one margin of the matrix falls short of 1.
+        wrong: the number of wrong tokens.
+    """
+    star = stage1.W_ov_star(cycle(one.size))
+    star[2 % one.size, 0] += short
+    claimed = math.log(one.size * wrong(one.size)) - one.B
+    return at_most(log_loss(one.B * star), claimed, "log L_0")
+
+
+# Section 5.1, before Proposition 1
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two matrices, (|V|, |V|)."""
+
+    name: str
+    one: Floats
+    other: Floats
+
+
+def pairs(seed: int = 7, trials: int = 60) -> Iterator[Pair]:
+    """Random pairs of matrices with 2 to 8 tokens and entries from a tenth to some tens."""
+    rng = np.random.default_rng(seed)
+    for trial in range(trials):
+        size = int(rng.integers(2, 9))
+        scale = 10.0 ** rng.uniform(-1, 1.3)
+        one, other = rng.normal(size=(2, size, size)) * scale
+        yield Pair(f"pair {trial}, |V| = {size}", one, other)
+
+
+def missing(W: Floats) -> float:
+    """The sum of the probabilities of wrong tokens: the loss without its logarithm."""
+    shifted = np.exp(W - W.max(axis=0))
+    probabilities = shifted / shifted.sum(axis=0)
+    return float((1 - probabilities[cycle(len(W)), np.arange(len(W))]).sum())
+
+
+@check(
+    "huang2024-app-convex",
+    over="random pairs of matrices",
+    instances=pairs,
+    says="Along any direction the second derivative of a column's loss is the variance of the "
+    "direction's entries under the predicted probabilities; on {tried} random pairs of matrices "
+    "no chord lies below the graph.",
+    tolerance=SUM,
+    proof=(
+        executed("the second derivative is a variance", steps.second_derivative),
+        by_hand("a sum of convex functions is convex, and W -> W x is linear"),
+    ),
+    planted={
+        "The probability of a wrong token in place of minus the log of that of the right one.": {
+            "logarithm": False
+        },
+    },
+)
+def check_huang2024_app_convex(pair: Pair, logarithm: bool = True) -> Iterator[Said]:
+    """L_0((1 - s) W + s W') <= (1 - s) L_0(W) + s L_0(W') at s = 1/4, 1/2 and 3/4."""
+
+    def loss(W: Floats) -> float:
+        return math.exp(log_loss(W)) if logarithm else missing(W)
+
+    ends = loss(pair.one), loss(pair.other)
+    for s in (0.25, 0.5, 0.75):
+        middle = loss((1 - s) * pair.one + s * pair.other)
+        yield at_most(middle, (1 - s) * ends[0] + s * ends[1], f"s = {s}", scale=1 + sum(ends))
+
+
+# Section 5.1, after Proposition 1
+
+
+@check(
+    "huang2024-app-stage-1-rate",
+    over="runs",
+    instances=from_zero,
+    says="By the exact law the cosine is 1, the norm t eta_0, and the loss at most "
+    "|V| (|V|-1) e^(-C_0 t) with C_0 = eta_0 / ||W_ov*||, which is its limit, too; on {tried} runs "
+    "the iteration agrees in {compared} numbers.",
+    tolerance=RUN,
+    proof=(*LAW, TANGENT),
+    planted={
+        "The rate larger by one part in a hundred.": {"faster": 1.01},
+        NOT_NORMALIZED: Variant(instances=not_normalized),
+    },
+)
+def check_huang2024_app_stage_1_rate(one: First, faster: float = 1.0) -> Iterator[Said]:
+    """1 - cos = 0, ||W|| = t eta_0, L_0 <= |V| (|V| - 1) e^(-C_0 t), C_0 = eta_0 / ||W_ov*||."""
+    t, rows = one.since(1)
+    n, at = one.size, rows.step
+    claimed = math.log(n * (n - 1)) - faster * one.eta0 / one.norm_star * t
+    yield arrays.at_most(rows.log_loss, claimed, f"log L_0 at {STEP}", at=at, scale=1 + t)
+    yield arrays.equal(rows.norm, t * one.eta0, f"norm at {STEP}", at=at)
+    yield arrays.equal(rows.one_minus_cos, 0 * t, f"1 - cos at {STEP}", at=at, scale=1.0)
+
+
+# Displays in the proof of Lemma 2
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix W, (|V|, |V|), other than zero."""
+
+    name: str
+    W: Floats
+
+    @property
+    def r(self) -> float:
+        """||W|| / ||W_ov*||."""
+        return float(np.linalg.norm(self.W)) / math.sqrt(len(self.W) - 1)
+
+
+def near_and_far(seed: int = 7, trials: int = 200) -> Iterator[Matrix]:
+    """Random matrices near and far from W_ov*, of norms from 0.1 to some thousands."""
+    rng = np.random.default_rng(seed)
+    for trial in range(trials):
+        size = SIZES[trial % len(SIZES)]
+        near = 10.0 ** rng.uniform(-8, 1)
+        W = stage1.W_ov_star(cycle(size)) + near * rng.normal(size=(size, size))
+        W *= 10.0 ** rng.uniform(-1, 3) / np.linalg.norm(W)
+        yield Matrix(f"matrix {trial}, |V| = {size}, norm {np.linalg.norm(W):.3g}", W)
+
+
+NEAR = "the nearest matrices are within 1e-8 of W_ov*, which costs eight digits"
+
+
+@check(
+    "huang2024-app-lem-2-lower",
+    over="random matrices",
+    instances=near_and_far,
+    says="The margins of W sum up to |V| <W_ov*, W>, which is at most |V| ||W_ov*|| ||W||, so that "
+    "one of them is at most r. On {tried} random matrices both displays hold, the least margin "
+    "coming to a share of {closest} of r.",
+    tolerance=SUM,
+    proof=(
+        executed("<W_ov*, W> is the sum of the margins by |V|", steps.sum_of_margins),
+        executed("log(1 + z) >= z/2 on [0, 1]", steps.log_is_above_its_chord),
+        by_hand("Cauchy and Schwarz, and the number |V| (|V| - 1) of margins"),
+        by_hand("one summand of the loss is at most the loss"),
+    ),
+    planted={
+        "Half of ||W|| / ||W_ov*|| in the place of the whole.": {"share": 0.5},
+        "A thousandth less than the whole.": {"share": 0.999},
+    },
+)
+def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator[Said]:
+    """Some margin is at most r, and L_0(W) >= log(1 + e^-r) >= e^-r / 2."""
+    r, columns = share * one.r, np.arange(len(one.W))
+    margins = one.W[cycle(len(one.W)), columns] - one.W
+    wrong = cycle(len(one.W))[None, :] != columns[:, None]
+    smallest = float(margins[wrong].min())
+    log_share = float(log_softplus(-r))  # log log(1 + e^-r)
+    yield at_most(smallest, r, "the least margin", scale=r)
+    yield at_least(log_loss(one.W), log_share, "log L_0", scale=1 + r)
+    yield at_least(log_share, -r - math.log(2), "log log(1 + e^-r)", scale=1 + r)
+    yield least("closest", (one.r - smallest) / one.r, digits=1, origin=NEAR)
+
+
+@check(
+    "huang2024-app-lem-2-upper",
+    over="random matrices",
+    instances=near_and_far,
+    says="The loss at s W_ov* is at most |V| (|V|-1) e^-s; with s = r + 2 log(2|V|) this is less "
+    "than e^-r / 4 for every |V|. On {tried} random matrices it is at most {most} e^-r, and at "
+    "most L_0(W).",
+    tolerance=SUM,
+    proof=(
+        executed("|V| (|V|-1) e^-s is at most a share of e^-r", steps.far_multiple),
+        TANGENT,
+        by_hand("with the lower bound on L_0(W), the last part"),
+    ),
+    planted={"log(2|V|) added once in place of twice.": {"times": 1}},
+    readings={
+        f"the damaged factor of the last line is {share}": {"share": share}
+        for share in ("1/2", "1/4")
+    },
+)
+def check_huang2024_app_lem_2_upper(
+    one: Matrix, times: int = 2, share: str = "1/2"
+) -> Iterator[Said]:
+    """L_0(W') <= e^-r / 2 and L_0(W') <= L_0(W) at W' = (r + 2 log(2|V|)) W_ov*."""
+    n, r = len(one.W), one.r
+    far = log_loss((r + times * math.log(2 * n)) * stage1.W_ov_star(cycle(n)))
+    claimed = math.log(Fraction(share)) - r
+    yield at_most(far, claimed, "log L_0(W')", scale=1 + r)
+    yield at_most(far, log_loss(one.W), "log L_0(W')", scale=1 + r)
+    yield most("most", math.exp(far + r), digits=3)
+
+
+# Displays in the proof of Proposition 3
+
+
+@dataclass(frozen=True, eq=False)
+class Norms:
+    """||W_ov|| after 1, 2, ..., T steps from zero.
+
+    Attributes:
+        name: the instance in words.
+        size: |V|.
+        eta0: step size.
+        norms: (T,), as the iteration has them.
+    """
+
+    name: str
+    size: int
+    eta0: float
+    norms: Floats
+
+
+@cache
+def norms(size: int, eta0: float) -> Norms:
+    """The norms of a run of equation (7), at every step."""
+    rows, _ = stage1.iterate(cycle(size), STEPS, eta0)
+    return Norms(f"|V| = {size}, eta_0 = {eta0:.3g}", size, eta0, rows.norm[1:])
+
+
+def small_steps() -> list[Norms]:
+    """The paper's step size, and ||W_ov*|| / 2, the largest that the proof of Proposition 3 has."""
+    steps = {size: (paper_rates(size)[0], math.sqrt(size - 1) / 2) for size in SIZES}
+    return [norms(size, eta0) for size in SIZES for eta0 in steps[size]]
+
+
+def large_steps() -> list[Norms]:
+    """Steps of two and of fifty times ||W_ov*||."""
+    return [norms(size, times * math.sqrt(size - 1)) for size in SIZES for times in (2, 50)]
+
+
+@check(
+    "huang2024-app-prop-1-sum",
+    over="runs",
+    instances=small_steps,
+    says="1/t' <= log t' - log(t'-1), so the sums are at most log t times their first factors, "
+    "and so they are on {tried} runs, in {compared} comparisons. The last line holds if "
+    "2 eta_0 <= ||W_ov*||, which the proof uses and the proposition does not say.",
+    tolerance=SUM,
+    proof=(
+        *LAW,
+        executed("1/t <= log t - log(t - 1)", steps.one_over_t),
+        enclosed("what the last line needs, for the smallest |V| and t", steps.last_line),
+        by_hand("log(2|V|), log t and ||W_ov*|| grow with |V| and t, so the smallest case decides"),
+        by_hand("alpha / (1 + alpha) <= alpha"),
+    ),
+    planted={
+        "The first sum with 9/10 in the place of its 4.": {"first": 0.9},
+        "The second sum with 1 in the place of its 4.": {"second": 1.0},
+        "The last line with 5.7 in the place of its 6.": {"last": 5.7},
+    },
+    readings={
+        "with 2 eta_0 <= ||W_ov*||": {},
+        "the last line for every eta_0": Variant(instances=large_steps),
+    },
+)
+def check_huang2024_app_prop_1_sum(
+    one: Norms, first: float = 4.0, second: float = 4.0, last: float = 6.0
+) -> Iterator[Said]:
+    """The sums of 1 / ||W|| and of alpha / (1 + alpha) over 2 <= t' < t, and the last line."""
+    star, log_2V = math.sqrt(one.size - 1), math.log(2 * one.size)
+    t = np.arange(2, len(one.norms) + 1)
+    alpha = 2 * star * log_2V / one.norms[1:]  # from t' = 2 on
+    sums = [np.append(0.0, np.cumsum(terms[:-1])) for terms in (
+        1 / one.norms[1:], alpha / (1 + alpha))]  # fmt: skip
+    log_t = np.log(t)
+    bound = first * star / one.eta0 * log_t
+    yield arrays.at_most(sums[0], bound, "first sum, t = {at}", at=t)
+    bound = second * star**2 * log_2V / one.eta0 * log_t
+    yield arrays.at_most(sums[1], bound, "second sum, t = {at}", at=t)
+    left = one.norms[1] + 2 * one.eta0 * star * log_t + 4 * star**2 * log_2V * log_t
+    yield arrays.at_most(left, last * star**2 * log_2V * log_t, "last line, t = {at}", at=t)
+
+
+# Appendix C.1, after Corollary 1
+
+
+@check(
+    "huang2024-app-constant-a",
+    over="runs",
+    instances=from_zero,
+    says="By the exact law all margins are equal, at every step. They are 4 sqrt(|V|-1) times the "
+    "printed A: on {tried} runs {least} to {most} times, whatever T.",
+    tolerance=RUN,
+    proof=LAW,
+    planted={
+        "A random start in place of zero.": Variant(instances=random_starts),
+        "W_ov* with entries of -1/(|V|+1).": {"low": "-1/(n + 1)"},
+    },
+    readings={
+        "A is the common margin, whatever its size": {},
+        "Θ(A) in T, with constants that depend on |V|": {"read": "in T"},
+        "A is T η₀/(4‖W*‖²), as printed": {"read": "as printed"},
+        "Θ(A) with constants that serve every |V|, tried with 1/20 and 20": {"read": "for all"},
+    },
+)
+def check_huang2024_app_constant_a(one: First, read: str = "common") -> Iterator[Said]:
+    """All margins are one number, which by A = T eta_0 / (4 ||W_ov*||^2) is a constant ratio."""
+    t, rows = one.since(1)
+    ratio = rows.least_gap * 4 * (one.size - 1) / (t * one.eta0)
+    yield arrays.equal(rows.least_gap, rows.greatest_gap, STEP, at=rows.step)
+    if read == "in T":
+        yield arrays.equal(ratio, ratio[-1], STEP, at=rows.step)
+    elif read == "as printed":
+        yield arrays.equal(ratio, 1.0, f"margin by A at {STEP}", at=rows.step)
+    elif read == "for all":
+        yield arrays.at_least(ratio, 1 / 20, f"margin by A at {STEP}", at=rows.step)
+        yield arrays.at_most(ratio, 20.0, f"margin by A at {STEP}", at=rows.step)
+    yield least("least", float(ratio.min()), digits=3)
+    yield most("most", float(ratio.max()), digits=3)

@@ -1,0 +1,1 @@
+"""Why training turns to the max-margin solution: Theorems A and B with complete proofs."""

@@ -1,0 +1,42 @@
+"""A context as a bag of tokens: what the attention of Tian et al. (2023) makes of equal tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from ntpbook.shared.symbols import identity
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.vocabulary import relation
+
+
+def shares_decide() -> Iterator[Shown]:
+    """An entry of X^T b depends on the share q of its token alone, not on the length N.
+
+    The token stands at n = N q positions, each with the weight e^z over the sum of all; the other
+    tokens add N times some rest to that sum.
+    """
+    import sympy as sp
+
+    N, q, rest = sp.symbols("N q rest", positive=True)
+    z = sp.symbols("z", real=True)
+    n = N * q
+    weight = sp.exp(z) / (n * sp.exp(z) + N * rest)  # of one position
+    yield identity("n positions of one token", n * weight, q * sp.exp(z) / (q * sp.exp(z) + rest))
+
+
+def counts_are_diagonal() -> Iterator[Shown]:
+    """x_l x_k = delta_lk x_l for a one-hot x, so that X^T diag(b) X = diag(X^T b), any b.
+
+    Only which of token, l and k are equal matters, so that three values of each cover all cases.
+    """
+    import sympy as sp
+
+    token, entry, other = sp.symbols("token l k", integer=True)
+    both = sp.KroneckerDelta(token, entry) * sp.KroneckerDelta(token, other)
+    diagonal = sp.KroneckerDelta(entry, other) * sp.KroneckerDelta(token, entry)
+    cases = list(product(range(3), repeat=3))
+    places = [dict(zip((token, entry, other), case, strict=True)) for case in cases]
+    differing = sum((both - diagonal).subs(place).doit() != 0 for place in places)
+    name = f"cases of {len(cases)} in which x_l x_k and delta_lk x_l differ"
+    yield relation(name, differing, "=", 0, differing)

@@ -1,0 +1,769 @@
+"""Checks of Section 3 and Appendix H of Tian et al. (2023): the layer, its gradient, the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.shared import bags
+from ntpbook.tian2023.s3_setting import steps
+from ntpbook.tian2023.s3_setting.instances import (
+    LENGTHS,
+    Counted,
+    Distribution,
+    Embedding,
+    Layer,
+    Long,
+    Named,
+    Strays,
+    Together,
+    Training,
+    Weighted,
+    Written,
+    collection,
+    context_distance,
+    counted,
+    decoder_time_movement,
+    disjoint,
+    distances,
+    distributions,
+    embeddings,
+    enclosed_failure,
+    is_violated,
+    large_tables,
+    long_sequences,
+    random_layers,
+    small_tables,
+    trained,
+    trainings,
+)
+from ntpcore.tian2023 import classes as families
+from ntpcore.tian2023 import counts, layer
+from ntpcore.tian2023.classes import SequenceClasses
+from ntpcore.tian2023.layer import Sample
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.compare import (
+    Said,
+    at_most,
+    below,
+    count,
+    equal,
+    holds,
+    least,
+    most,
+    result,
+)
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
+
+Floats = NDArray[np.float64]
+
+# The data: Figure 1, distinct and common tokens, Table 1
+
+
+@check(
+    "tian2023-fig-1",
+    over="sets of classes",
+    instances=collection,
+    says="Sequences hold tokens of their class only, 127 in each context, and some classes of each "
+    "of {tried} sets overlap.",
+    shows="well posed: sequences can be drawn from the classes, and classes can overlap",
+    planted={
+        "Two classes without a shared token.": Variant({}, disjoint),
+        "Tokens drawn from the next class.": {"off": 1},
+    },
+)
+def check_tian2023_fig_1(one: Named, off: int = 0) -> Iterator[Said]:
+    """Contexts of class n have P(.|n) > 0 at all tokens; min(P(l|n), P(l|n')) > 0 somewhere."""
+    rng, data = np.random.default_rng(one.seed), one.classes
+    p = data.probabilities
+    for n in range(data.K):
+        drawn = families.draw_counts(rng, data, (n + off) % data.K, 200, 127)
+        stray, wrong = int(drawn[:, p[n] == 0].sum()), int((drawn.sum(axis=1) != 127).sum())
+        yield at_most(stray, 0, f"tokens from outside class {n}")
+        yield at_most(wrong, 0, f"contexts of another length in class {n}")
+    shared = np.minimum(p[:, None], p[None]).sum(axis=2)[np.triu_indices(data.K, 1)]
+    yield below(0.0, float(shared.max()), "no overlap")
+
+
+@check(
+    "tian2023-app-classes",
+    over="sets of classes",
+    instances=collection,
+    says="Every token that occurs is common ({common}) or distinct for one class ({distinct}), "
+    "never both, and the class is certain from one token exactly when that token is distinct, in "
+    "{tried} sets of classes.",
+    shows="well posed: the two roles part the tokens that occur",
+    planted={
+        "Common only from three classes on.": {"smallest": 3},
+        "Bayes' rule with the least likely class in the place of the likeliest.": {"best": False},
+    },
+)
+def check_tian2023_app_classes(one: Named, smallest: int = 2, best: bool = True) -> Iterator[Said]:
+    """Common and distinct tokens part the union of supports; max_n P(n|l) = 1 iff l is distinct."""
+    data = one.classes
+    where: dict[int, set[int]] = {}
+    for n, row in enumerate(data.probabilities):
+        for token in np.flatnonzero(row).tolist():
+            where.setdefault(token, set()).add(n)
+    common = {token for token, inside in where.items() if len(inside) >= smallest}
+    distinct = [x for n in range(data.K) for x in families.distinct_tokens(data, n)]
+    every = [*families.common_tokens(data), *distinct]
+    yield holds(len(every) == len(set(every)), "a token in two parts")
+    yield holds(set(every) == set(where), "a token in no part")
+    yield holds(common == set(families.common_tokens(data)), "the common tokens")
+    for token, inside in where.items():
+        yield holds(set(families.occurrences(data, token)) == inside, f"Omega({token})")
+        # Bayes: the chance of the class once the token is seen, for equally frequent classes
+        chances = data.probabilities[:, token] / data.probabilities[:, token].sum()
+        certain = float(chances.max() if best else chances.min()) == 1
+        yield holds(certain == (token in distinct), f"certainty from token {token}")
+    yield count("common", len(families.common_tokens(data)))
+    yield count("distinct", len(distinct))
+    yield count("alone", sum(len(data.of_query(m)) == 1 for m in range(data.L)))
+
+
+def positions(seed: int = 7, cases: int = 40) -> Iterator[Sequence]:
+    """Whole sequences of up to eight contextual tokens, with a row of Z."""
+    for number in range(cases):
+        rng = np.random.default_rng((seed, number))
+        context = 1 + number % 8
+        tokens = tuple(rng.integers(6, size=context + 2).tolist())
+        yield Sequence(f"{context} contextual tokens, case {number}", tokens, rng.normal(size=6))
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence:
+    """A whole sequence with its query and its next token, and the row of Z of the query."""
+
+    name: str
+    tokens: tuple[int, ...]
+    z: Floats
+
+
+def weight_at(one: Sequence, place: int, T: int, base: int) -> float:
+    """Weight that (1) gives to a place of the sequence when positions are counted from `base`.
+
+    Counted from 1, (1) sums over t = 1, ..., T - 1; counted from 0, every index of (1) falls by
+    one, and it sums over t = 0, ..., T - 2.
+
+    Args:
+        one: the sequence.
+        place: where in the sequence, counted from 0 always.
+        T: the length that the indices are made of.
+        base: number of the first position, 0 or 1.
+    """
+    summed = [t - base for t in (range(1, T) if base else range(T - 1))]
+    X = layer.one_hot(tuple(one.tokens[i] for i in summed), len(one.z))
+    b = layer.attention(X, one.z)
+    return sum(float(w) for i, w in zip(summed, b, strict=True) if i == place)
+
+
+@check(
+    "tian2023-app-table-1",
+    over="random sequences",
+    instances=positions,
+    says="With the positions of Table 1, counted from 0, the query of (1) does not attend to "
+    "itself and stands just before the next token, in {tried} sequences.",
+    readings={
+        "positions count from 0, so that all indices of (1) and (2) fall by one": {"base": 0},
+        "the indices of the table in (1) and (2) as they stand, counted from 1: with the query "
+        "x_(T-1) the sum over t < T in (1) includes the query": {"base": 1},
+    },
+    planted={
+        "The table's indices put into (1), whose positions count from 1.": {"base": 1},
+        "A table that calls x_(T-2) the query.": {"early": 1},
+    },
+)
+def check_tian2023_app_table_1(one: Sequence, base: int = 0, early: int = 0) -> Iterator[Said]:
+    """Query x_(T-1), next token x_T: the query has weight 0 in (1) and is last but one."""
+    # counted from 0, x_T is the last of T + 1 tokens; counted from 1, of T tokens
+    T = len(one.tokens) - 1 + base
+    place = T - 1 - early - base
+    yield at_most(weight_at(one, place, T, base), 0.0, "weight of the query on itself")
+    yield equal(place, len(one.tokens) - 2, "place of the query")
+
+
+# The layer: equations (1) and (2), normalisation
+
+
+@check(
+    "tian2023-eq-1",
+    over="random layers",
+    instances=random_layers,
+    says="Scores of pairs of embeddings give the weights of a masked softmax of a row of Z, a "
+    "distribution over the context, for {tried} random layers.",
+    tolerance=1e-12,  # scores of order ten, from sums of up to d^2 products
+    shows="well posed: a distribution over the context, the same from embeddings as from Z",
+    planted={
+        "The mask left out, so that the query attends to itself.": {"masked": False},
+        "The scores not divided by sqrt(d).": {"scaled": False},
+    },
+)
+def check_tian2023_eq_1(one: Layer, masked: bool = True, scaled: bool = True) -> Iterator[Said]:
+    """b_t = exp(u_q^T W_Q W_K^T u_t/sqrt(d))/sum = softmax(Z_(q, x_t)), over the context alone."""
+    net, sample = one.net, one.sample
+    weights = layer.embedded_weights(net, sample, masked=masked)
+    Z = net.Z * (1.0 if scaled else math.sqrt(net.U.shape[1]))
+    b = layer.attention(layer.one_hot(sample.context, one.M), Z[sample.query])
+    yield arrays.equal(weights[:-1], b, "weight of position {at}", at=range(len(b)), scale=1.0)
+    yield equal(float(weights[-1]), 0.0, "weight of the query", scale=1.0)
+    yield equal(float(b.sum()), 1.0, "sum of the weights")
+    yield arrays.at_least(b, 0.0, "least weight", scale=1.0)
+
+
+@check(
+    "tian2023-eq-2",
+    over="random layers",
+    instances=random_layers,
+    says="J is the log of a probability and the same in embeddings as in Y and Z, for {tried} "
+    "random layers.",
+    tolerance=1e-12,  # logits of order ten, from sums of up to d^2 products
+    shows="well posed: the log of a probability, the same from embeddings as from Y and Z",
+    planted={
+        "Y = U W_V U^T, without the transpose.": {"transposed": False},
+        "The attention not normalised before the decoder.": {"normalised": False},
+    },
+)
+def check_tian2023_eq_2(
+    one: Layer, transposed: bool = True, normalised: bool = True
+) -> Iterator[Said]:
+    """J = log softmax(Y^T LN(X^T b))_(x_(T+1)), with Y = U W_V^T U^T."""
+    net, M = one.net, one.M
+    Y = net.Y if transposed else net.U @ net.W_V @ net.U.T
+    context, query, following = one.sample.context, one.sample.query, one.sample.following
+    if normalised:
+        every = [Sample(context, query, n) for n in range(M)]
+        logs = np.array([float(layer.log_likelihood(x, Y, net.Z)) for x in every])
+    else:
+        X = layer.one_hot(context, M)
+        logs = np.log(layer.softmax(Y.T @ (X.T @ layer.attention(X, net.Z[query]))))
+    expected = layer.embedded_log_likelihood(net, one.sample)
+    size = max(1.0, abs(expected))
+    yield equal(float(logs[following]), expected, "the two forms", scale=size)
+    yield equal(float(np.exp(logs).sum()), 1.0, "sum of the probabilities")
+    yield at_most(float(logs.max()), 0.0, "largest log", scale=1.0)
+
+
+@check(
+    "tian2023-app-normalization",
+    over="random embeddings",
+    instances=embeddings,
+    says="Orthonormal embeddings keep the norm of every X^T b; for nearly orthonormal ones the "
+    "square of the ratio misses 1 by at most |U U^T - I|: {tried} random embeddings.",
+    tolerance=1e-12,  # rounding of sums of up to a thousand products
+    proof=(
+        executed("|U^T v| = |v| when U U^T = I", steps.orthonormal_norms),
+        by_hand("LN(U^T v) = U^T v/|U^T v| = U^T LN(v) once the norms agree"),
+    ),
+    planted={
+        "One embedding that is a hundredth longer than 1.": {"stretch": 0.01},
+        "Nearly orthonormal embeddings taken for orthonormal ones.": {"nearly": False},
+    },
+)
+def check_tian2023_app_normalization(
+    one: Embedding, stretch: float = 0.0, nearly: bool = True
+) -> Iterator[Said]:
+    """|U^T v| = |v| if U U^T = I; else | |U^T v|^2/|v|^2 - 1 | <= |U U^T - I|."""
+    U = one.U.copy()
+    U[0] *= 1 + stretch
+    ratio = float(np.linalg.norm(U.T @ one.v) / np.linalg.norm(one.v))
+    if one.orthonormal or not nearly:
+        yield equal(ratio, 1.0, "ratio of the norms")
+        return
+    bound = float(np.linalg.norm(U @ U.T - np.eye(len(U)), 2))
+    yield at_most(abs(ratio**2 - 1), bound, "square of the ratio")
+    yield most(f"gap_{U.shape[1]}", abs(ratio - 1), digits=2)
+
+
+# The gradient: Lemma 1, equations (3) and (4), sums
+
+ROUNDING = 1e-13  # a few hundred roundings of numbers near one, relative to the largest of Y
+STEP = 1e-30  # along the imaginary axis: no difference is taken, so nothing cancels
+
+CHAIN = by_hand(
+    "the chain rule: the differential of the likelihood is the product of the three derivatives "
+    "(log-softmax, normalisation, softmax)"
+)
+DROPPED = by_hand(
+    "the part -b b^T of the derivative of the softmax drops out, since b^T X P = (X^T b)^T P = 0"
+)
+DERIVATIVES = (
+    executed("the derivative of a log-softmax", steps.likelihood_slope),
+    executed("the derivative of the normalisation", steps.unit_jacobian),
+    executed("the derivative of a softmax", steps.softmax_jacobian),
+    executed("P_v v = 0", steps.centre_drops),
+)
+
+
+def imaginary_gradients(sample: Sample, Y: Floats, Z: Floats) -> tuple[Floats, Floats]:
+    """The derivatives of the likelihood by Y and by Z, entry by entry along the imaginary axis."""
+    out = []
+    for which in range(2):
+        found = np.zeros_like(Y)
+        for place in np.ndindex(*Y.shape):
+            moved = [Y.astype(complex), Z.astype(complex)]
+            moved[which][place] += STEP * 1j
+            found[place] = layer.log_likelihood(sample, *moved).imag / STEP
+        out.append(found)
+    return out[0], out[1]
+
+
+def printed_gradients(
+    one: Weighted, projected: bool = True, transposed: bool = True, scaled: bool = True
+) -> tuple[Floats, Floats]:
+    """The right-hand sides of (3); without changes those of the library.
+
+    Args:
+        one: sequence and tables.
+        projected: whether P is there.
+        transposed: whether it is Y^T that multiplies the error.
+        scaled: whether |X^T b| is in the denominator.
+    """
+    if projected and transposed and scaled:
+        return layer.gradients(one.sample, one.Y, one.Z)
+    M, m = one.M, one.sample.query
+    dY, _ = layer.gradients(one.sample, one.Y, one.Z)
+    X = layer.one_hot(one.sample.context, M)
+    v = X.T @ layer.attention(X, one.Z[m])
+    error = np.eye(M)[one.sample.following] - layer.softmax(one.Y.T @ layer.unit(v))
+    g = (one.Y if transposed else one.Y.T) @ error
+    P = layer.projection(v) if projected else np.eye(M)
+    row = v * (P @ g) / (float(np.linalg.norm(v)) if scaled else 1.0)
+    return dY, np.outer(np.eye(M)[m], row)
+
+
+@check(
+    "tian2023-lem-1",
+    over="random sequences",
+    instances=small_tables,
+    says="With batch size 1 the gradient of (2) by Y and by Z is (3), by derivatives for any "
+    "number of entries; all entries agree on {tried} random sequences.",
+    tolerance=ROUNDING,
+    proof=(*DERIVATIVES, CHAIN, DROPPED),
+    planted={
+        "The projection left out of the gradient by Z.": {"projected": False},
+        "The norm of X^T b left out of the denominator.": {"scaled": False},
+    },
+)
+def check_tian2023_lem_1(
+    one: Weighted, projected: bool = True, scaled: bool = True
+) -> Iterator[Said]:
+    """(3) with learning rates 1 is dJ/dY and dJ/dZ, entry by entry."""
+    found = printed_gradients(one, projected, scaled=scaled)
+    expected = imaginary_gradients(one.sample, one.Y, one.Z)
+    scale = max(1.0, float(np.abs(one.Y).max()))
+    for name, a, b in zip(("Y", "Z"), found, expected, strict=True):
+        yield arrays.equal(a, b, f"gradient by {name}", scale=scale)
+
+
+@check(
+    "tian2023-eq-3",
+    over="random sequences",
+    instances=large_tables,
+    says="The formulas (3) give the slope of the likelihood, by derivatives for any number of "
+    "entries; {compared} slopes along random directions agree, for up to 80 tokens and 600 "
+    "positions.",
+    tolerance=ROUNDING,
+    proof=(*DERIVATIVES, CHAIN, DROPPED),
+    planted={
+        "Y instead of its transpose in the formula for Z.": {"transposed": False},
+        "The projection left out of the gradient by Z.": {"projected": False},
+    },
+)
+def check_tian2023_eq_3(
+    one: Weighted, transposed: bool = True, projected: bool = True
+) -> Iterator[Said]:
+    """<dY, D> and <dZ, D> of (3) are the slopes of J along a direction D."""
+    rng = np.random.default_rng(one.seed)
+    slopes = printed_gradients(one, projected, transposed)
+    for which, slope in zip(("Y", "Z"), slopes, strict=True):
+        direction = rng.normal(size=one.Y.shape)
+        step = STEP * 1j * direction
+        moved = (one.Y + step, one.Z) if which == "Y" else (one.Y, one.Z + step)
+        expected = float(layer.log_likelihood(one.sample, *moved).imag) / STEP
+        terms = slope * direction
+        scale = max(1.0, float(np.abs(terms).sum()))
+        yield equal(float(terms.sum()), expected, f"slope by {which}", scale=scale)
+
+
+@check(
+    "tian2023-eq-4",
+    over="random sequences",
+    instances=small_tables,
+    says="Only the row of the query moves, by (4), which is f * (g - f (f . g)), and no other row "
+    "of Z enters, on {tried} random sequences.",
+    tolerance=ROUNDING,
+    proof=(
+        *DERIVATIVES,
+        executed("X^T diag(b) X is diagonal", bags.counts_are_diagonal),
+        by_hand("the row of (3) at the query, transposed"),
+        CHAIN,
+        DROPPED,
+    ),
+    planted={
+        "The norm of X^T b left out of the denominator.": {"scaled": False},
+        "The row of the next token in the place of that of the query.": {"off": 1},
+    },
+)
+def check_tian2023_eq_4(one: Weighted, scaled: bool = True, off: int = 0) -> Iterator[Said]:
+    """z_m' = X^T diag(b) X P Y (x_(T+1) - alpha)/|X^T b| is row m of (3), the others are zero."""
+    M, m = one.M, (one.sample.query + off) % one.M
+    _, dZ = layer.gradients(one.sample, one.Y, one.Z)
+    stirred = np.random.default_rng(one.seed).normal(size=one.Z.shape)
+    stirred[one.sample.query] = one.Z[one.sample.query]
+    _, again = layer.gradients(one.sample, one.Y, stirred)
+    row = layer.row_gradient(one.sample, one.Y, one.Z[one.sample.query])
+    if not scaled:
+        X = layer.one_hot(one.sample.context, M)
+        row = row * np.linalg.norm(X.T @ layer.attention(X, one.Z[one.sample.query]))
+    scale = max(1.0, float(np.abs(one.Y).max()))
+    short = layer.short_row_gradient(one.sample, one.Y, one.Z[one.sample.query])
+    yield arrays.equal(np.delete(dZ, m, axis=0), 0.0, "the other rows", scale=scale)
+    yield arrays.equal(again, dZ, "with other rows of Z", scale=scale)
+    yield arrays.equal(row, dZ[m], "row m of (3)", scale=scale)
+    yield arrays.equal(short, dZ[m], "f * (g - f (f . g))", scale=scale)
+
+
+@check(
+    "tian2023-app-row-sums",
+    over="random runs",
+    instances=trainings,
+    says="After 40 steps from zero, by gradients and with momentum, the entries of each row of Y "
+    "and of Z sum to zero in {tried} runs; a sum under Adam is as large as {adam}.",
+    tolerance=ROUNDING,  # 40 steps, each adding rounding of sums of six numbers near one
+    proof=(
+        executed("the error sums to zero", steps.errors_sum_to_zero),
+        executed("P_v v = 0", steps.centre_drops),
+        by_hand("X 1 = 1, so that P X^T diag(b) X 1 = P X^T b = 0"),
+        by_hand(
+            "a sum of updates with zero sums has zero sums, which covers batches, momentum and "
+            "weight decay"
+        ),
+    ),
+    readings={
+        "the entries of each row sum to zero, under gradients or momentum": {},
+        "the rows, added as vectors, give zero": {"axis": 0},
+        "the entries of each row sum to zero under Adam, which the paper also uses": {
+            "rules": ("adam",)
+        },
+    },
+    planted={
+        "The same sums demanded of runs with Adam.": {"rules": ("adam",)},
+        "The rows added as vectors.": {"axis": 0},
+    },
+)
+def check_tian2023_app_row_sums(
+    run: Training, rules: tuple[str, ...] = ("gradient", "momentum"), axis: int = 1
+) -> Iterator[Said]:
+    """Y 1 = 0 and Z 1 = 0 after training from zero."""
+    for rule in rules:
+        for name, W in zip(("Y", "Z"), trained(run, rule), strict=True):
+            yield arrays.equal(W.sum(axis=axis), 0.0, f"{rule}, {name}", scale=1.0)
+    largest = max(float(np.abs(W.sum(axis=1)).max()) for W in trained(run, "adam"))
+    yield most("adam", largest, digits=2)
+
+
+# Long sequences: Assumption 1, equations (5) and (6), Lemma 2
+
+
+@dataclass(frozen=True)
+class Bag:
+    """A context of some length, in the order drawn and in another one."""
+
+    seed: int
+    number: int
+
+    @property
+    def name(self) -> str:
+        """The number in words."""
+        return f"context {self.number}"
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Ratios eta_Y/eta_Z of the coupled flow, each ten times the one before."""
+
+    name: str
+    ratios: tuple[float, ...]
+    seed: int
+
+
+def conditions(seed: int = 7, cases: int = 60) -> Iterator[Bag | Speeds]:
+    """Contexts for (a), and the coupled flow at four ratios for (c)."""
+    yield from (Bag(seed, number) for number in range(cases))
+    yield Speeds("four ratios", (1.0, 10.0, 100.0, 1000.0), seed)
+
+
+@check(
+    "tian2023-asm-1",
+    over="contexts, and flows at four ratios",
+    instances=conditions,
+    says="Shuffling the context changes nothing; the faster the decoder is, the less f_n moves "
+    "while it learns.",
+    tolerance=1e-13,  # sums of up to 40 weights in another order
+    shows="can be met in (a) and (c); (b) is an idealisation at T = 128",
+    planted={
+        "A bias of a hundredth for each position, against (a).": {"slope": 0.01},
+        "The slower layer called the faster one, against (c).": {"slower": True},
+    },
+)
+def check_tian2023_asm_1(
+    one: Bag | Speeds, slope: float = 0.0, slower: bool = False
+) -> Iterator[Said]:
+    """(a) X^T b does not depend on the order; (c) f_n moves less for larger eta_Y/eta_Z."""
+    if isinstance(one, Speeds):
+        yield from _speeds(one, slower)
+        return
+    rng = np.random.default_rng((one.seed, one.number))
+    M, length = 8, 1 + one.number % 40
+    tokens, z = rng.integers(M, size=length), rng.normal(size=M)
+    outputs = []
+    for order in (np.arange(length), rng.permutation(length)):
+        X = layer.one_hot(tuple(tokens[order].tolist()), M)
+        b = layer.softmax(X @ z + slope * np.arange(length))
+        outputs.append(layer.unit(X.T @ b))
+    yield arrays.equal(outputs[0], outputs[1], f"(a) {length} tokens shuffled", scale=1.0)
+
+
+def _speeds(one: Speeds, slower: bool) -> Iterator[Said]:
+    """Movements of f_n fall with the ratio; how far contexts of 127 tokens are from their limit."""
+    moved = [decoder_time_movement(ratio) for ratio in one.ratios]
+    for quick, slow, ratio in zip(moved, moved[1:], one.ratios, strict=False):
+        where = f"(c) eta_Y/eta_Z from {ratio:g} to {10 * ratio:g}"
+        yield at_most(quick if slower else slow, slow if slower else quick, where)
+    for movement, ratio in zip(moved, one.ratios, strict=True):
+        yield result(f"moved_{ratio:g}", movement, digits=2, origin="the integrator")
+    small = families.synthetic_classes(2, 1)
+    distance = context_distance(np.random.default_rng(one.seed), small, 127, 400)
+    yield result("distance", distance, digits=2)
+
+
+def bags_of_classes(seed: int = 7, cases: int = 60) -> Iterator[Bag]:
+    """Random classes whose probabilities are whole shares."""
+    return (Bag(seed, number) for number in range(cases))
+
+
+@check(
+    "tian2023-eq-5",
+    over="random classes",
+    instances=bags_of_classes,
+    says="The attention of a sequence whose shares of tokens are P, added up token by token, is "
+    "(5), for {tried} random classes; the length cancels for symbolic T and P.",
+    tolerance=1e-13,  # sums of up to a hundred weights
+    shows="well defined: what a sequence with the shares P attends to",
+    proof=(
+        executed("the length cancels", bags.shares_decide),
+        executed("X^T diag(b) X is diagonal", bags.counts_are_diagonal),
+        by_hand("equal tokens of a sequence have equal weights and are added up"),
+    ),
+    planted={
+        "The factor P(l|m,n) left out.": {"weighted": False},
+        "exp(2 z) in the place of exp(z).": {"heat": 2.0},
+    },
+)
+def check_tian2023_eq_5(one: Bag, weighted: bool = True, heat: float = 1.0) -> Iterator[Said]:
+    """c_l = P(l) e^(z_l)/sum is X^T b for a sequence whose shares are P."""
+    rng = np.random.default_rng((one.seed, one.number))
+    M = 2 + one.number % 8
+    number = rng.integers(0, 6, size=M)
+    number[0] += 1
+    z = (0.3, 1.0, 5.0)[one.number % 3] * rng.normal(size=(1, M))
+    P = number / number.sum() if weighted else (number > 0) / (number > 0).sum()
+    c = families.attention_scores(SequenceClasses(P[None], (0,)), heat * z)[0]
+    # the sequence is written out twice as long: only shares count
+    X = layer.one_hot(tuple(np.repeat(np.arange(M), 2 * number).tolist()), M)
+    yield arrays.equal(c, X.T @ layer.attention(X, z[0]), f"M = {M}", scale=1.0)
+
+
+LAW_OF_LARGE_NUMBERS = cited(
+    "the shares q of the tokens tend to P almost surely", "the strong law of large numbers"
+)
+CONTINUOUS = by_hand(
+    "X^T b = q e^z/sum(q e^z) is a continuous function of q near P, the sum being positive"
+)
+
+
+@check(
+    "tian2023-lem-2",
+    over="random classes",
+    instances=long_sequences,
+    says="X^T b depends on the shares q alone, which tend to P by the strong law of large numbers; "
+    "in {tried} random classes the mean distance |X^T b - c|_1 of sequences of 100 to a million "
+    "tokens, times the root of the length, is the constant of the delta method within five "
+    "standard errors.",
+    proof=(
+        executed("the length cancels", bags.shares_decide),
+        executed("X^T diag(b) X is diagonal", bags.counts_are_diagonal),
+        LAW_OF_LARGE_NUMBERS,
+        CONTINUOUS,
+    ),
+    planted={
+        "A hundredth of all positions filled with one token.": {"drift": 0.01},
+        "The length in the place of its root.": {"power": 1.0},
+        "A constant that is a fifth too large.": {"factor": 1.2},
+    },
+)
+def check_tian2023_lem_2(
+    one: Long, drift: float = 0.0, power: float = 0.5, factor: float = 1.0
+) -> Iterator[Said]:
+    """E|X^T b - c|_1 sqrt(T - 1) = constant of the delta method, within five standard errors."""
+    means, errors = distances(one, drift)
+    lengths = np.array(LENGTHS, dtype=float)
+    scaled, spread = means * lengths**power, 5 * errors * lengths**power
+    constant = factor * counts.distance_constant(one.P, one.z)
+    yield arrays.at_most(np.abs(scaled - constant), spread, "{at} contextual tokens", at=LENGTHS)
+    yield least("least", float((scaled / constant).min()), digits=3)
+    yield most("most", float((scaled / constant).max()), digits=3)
+    exponent = float(np.polyfit(np.log(lengths), np.log(means), 1)[0])
+    yield result("exponent", exponent, digits=3)
+
+
+def short_sequences(seed: int = 7, cases: int = 80) -> Iterator[Bag]:
+    """Sequences of 1 to 300 tokens."""
+    return (Bag(seed, number) for number in range(cases))
+
+
+@check(
+    "tian2023-eq-6",
+    over="random sequences",
+    instances=short_sequences,
+    says="At every length X^T b is (5) with the shares of tokens for P, and X^T diag(b) X is the "
+    "diagonal matrix of it, so that one limit gives both; {tried} random sequences agree.",
+    tolerance=1e-13,  # sums of up to 300 weights
+    proof=(
+        executed("the length cancels", bags.shares_decide),
+        executed("X^T diag(b) X is diagonal", bags.counts_are_diagonal),
+        LAW_OF_LARGE_NUMBERS,
+        CONTINUOUS,
+    ),
+    planted={
+        "The outer product of X^T b with itself in the place of the diagonal matrix.": {
+            "outer": True
+        },
+        "Shares that forget one position.": {"forgotten": 1},
+    },
+)
+def check_tian2023_eq_6(one: Bag, outer: bool = False, forgotten: int = 0) -> Iterator[Said]:
+    """X^T b = q e^z/sum(q e^z) and X^T diag(b) X = diag(X^T b), for the shares q of a sequence."""
+    rng = np.random.default_rng((one.seed, one.number))
+    M, length = 2 + one.number % 12, (1, 5, 40, 300)[one.number % 4]
+    X = layer.one_hot(tuple(rng.integers(M, size=length).tolist()), M)
+    z = 2 * rng.normal(size=M)
+    b = layer.attention(X, z)
+    v = X.T @ b
+    expected = np.outer(v, v) if outer else np.diag(v)
+    q = X[forgotten:].sum(axis=0) / length
+    shares = q * np.exp(z) / max(float(q @ np.exp(z)), 1e-300)
+    yield arrays.equal(v, shares, f"{length} tokens, X^T b", scale=1.0)
+    yield arrays.equal(X.T @ np.diag(b) @ X, expected, f"{length} tokens, the matrix", scale=1.0)
+
+
+# How long is long: Lemma 18
+
+HOEFFDING = (
+    executed("Hoeffding's computation, and the radius", steps.hoeffding),
+    by_hand(
+        "Markov's inequality for exp(s (count - length P)), and independence of the positions, "
+        "which turns its mean into a power"
+    ),
+    by_hand("from a second derivative of at most 1/4 to phi(s) <= s^2/8, by integrating twice"),
+)
+TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witness
+
+
+@check(
+    "tian2023-lem-18",
+    over="lengths with a distribution, and sequences",
+    instances=counted,
+    says="One token strays by more than the radius with probability at most delta, exactly by the "
+    "binomial law, and the identities (134) and (135) hold, in {compared} comparisons; (T - 1) q_l "
+    "is binomial, not T q_l.",
+    fails="The radius is too small: by exact multinomial probabilities.",
+    tolerance=1e-9,  # of scipy's binomial tails, relative
+    proof=(*HOEFFDING, executed("X^T diag(b) X is diagonal", bags.counts_are_diagonal)),
+    readings={
+        "for each token by itself": {"which": "single"},
+        "for all tokens at once: one contextual token (T = 2), three equally likely tokens and "
+        "delta = 17/20 give a radius below the 2/3 by which the drawn token strays": {
+            "which": "together"
+        },
+    },
+    planted={
+        "A radius that is smaller by the factor 2.": {"factor": 0.5},
+        "T in the place of T - 1 in the shares.": {"more": 1},
+    },
+)
+def check_tian2023_lem_18(
+    one: Counted, which: str = "single", factor: float = 1.0, more: int = 0
+) -> Iterator[Said]:
+    """P(|q_l - P(l)| > sqrt(ln(2/delta)/(2(T-1)))) <= delta; X^T h_X/(T-1) = q * h."""
+    if isinstance(one, Together):
+        yield from _together(one, which)
+    elif which == "single" and isinstance(one, Strays):
+        radius = factor * counts.radius(one.length, one.delta)
+        failure = counts.token_failure(one.length, one.p, radius)
+        yield at_most(failure, one.delta, "probability of straying", scale=one.delta)
+    elif which == "single" and isinstance(one, Written):
+        rng = np.random.default_rng((one.seed, one.number))
+        M, length = int(rng.integers(2, 9)), int(rng.integers(1, 200))
+        tokens = tuple(rng.integers(M, size=length).tolist())
+        X, h = layer.one_hot(tokens, M), rng.normal(size=M)
+        q, whole = np.bincount(tokens, minlength=M) / length, length + more
+        yield arrays.equal(X.T @ (X @ h) / whole, q * h, "(134)", scale=1.0)
+        matrix = X.T @ np.diag(X @ h) @ X / whole
+        yield arrays.equal(matrix, np.diag(q * h), "(135)", scale=1.0)
+
+
+def _together(one: Together, which: str) -> Iterator[Said]:
+    """All tokens at once: the exact witness, and at which lengths a violation was seen."""
+    for length, tokens, delta in TOGETHER:
+        if (one.length, one.tokens) == (length, tokens):
+            failure = enclosed_failure(length, tokens, delta)
+            if which == "together":
+                yield at_most(failure, delta, f"delta = {delta}, probability {failure}")
+            yield result("joint", failure)
+            yield result("delta", float(delta), digits=2)
+            yield result("radius", counts.radius(length, float(delta)), digits=3)
+    yield count("pairs")
+    yield most("longest", one.length if is_violated(one) else 0)
+
+
+@check(
+    "ours-uniform-counts",
+    over="lengths with a distribution and delta",
+    instances=distributions,
+    says="All tokens keep within the radius with probability at least 1 - delta, by exact "
+    "multinomial probabilities, for {tried} lengths, distributions and delta.",
+    # a probability near 1 minus rounding, held against delta = 1e-8
+    tolerance=1e-5,
+    proof=(
+        *HOEFFDING,
+        by_hand("the union bound over the tokens that can occur"),
+        cited(
+            "for the second radius: P(sup |G^ - G| > r) <= 2 exp(-2 N r^2)",
+            "the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990)",
+        ),
+        by_hand("a probability is a difference of two values of a distribution function"),
+    ),
+    planted={
+        "The radius of Lemma 18 demanded of all tokens at once.": {"single": True},
+        "Our radius halved.": {"factor": 0.5},
+    },
+)
+def check_ours_uniform_counts(
+    one: Distribution, single: bool = False, factor: float = 1.0
+) -> Iterator[Said]:
+    """P(some |q_l - P| > r) <= delta, r = min(sqrt(ln(2S/delta)/2N), 2 sqrt(ln(2/delta)/2N))."""
+    tokens = 1 if single else one.tokens
+    radius = factor * counts.uniform_radius(one.length, one.delta, tokens)
+    yield at_most(one.failure(radius), one.delta, "probability of straying", scale=one.delta)
+    # where the second radius is the smaller one: 2 S/delta > (2/delta)^4
+    switch = next(S for S in range(1, 10**7) if math.log(2 * S / 0.5) > 4 * math.log(2 / 0.5))
+    yield result("switch", switch)
+    yield result("small", counts.uniform_radius(127, 0.05, 20), digits=3)
+    yield result("single", counts.radius(127, 0.05), digits=3)

@@ -1,0 +1,695 @@
+"""Checks of Section 5 of Tian et al. (2023): (10), and what its paths do to the tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.tian2023.s5_fates import instances, steps
+from ntpbook.tian2023.s5_fates.instances import (
+    Chain,
+    Drawn,
+    Instance,
+    Moment,
+    Run,
+    Shared,
+    Start,
+    Weighted,
+)
+from ntpcore.tian2023 import attention, decoder
+from ntpcore.tian2023.classes import (
+    attention_scores,
+    common_tokens,
+    correlations,
+    distinct_tokens,
+)
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.compare import (
+    Said,
+    at_least,
+    below,
+    count,
+    equal,
+    least,
+    left_out,
+    most,
+    result,
+)
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
+
+Floats = NDArray[np.float64]
+SUMS = 1e-9  # relative; sums over at most 50 classes of terms that cancel to a few digits
+INTEGRATOR = 1e-7  # z is right to about 1e-9, and r is an exponential of it over a difference
+SIGN = 1e-12  # a few thousand roundings of the size against which a strict sign is measured
+XI = by_hand(
+    "xi_n > 0 is Theorem 1(a), proved as ours-xi-positive on the page on the gradient for draws "
+    "that are even enough, as t >> K^2 is read"
+)
+TERMS = by_hand("(10) is a sum of such terms over n and n', so that one term is enough")
+
+# Lemma 4 and equation (10)
+
+
+def printed(one: Instance, state: decoder.DecoderState, normalized: bool = True) -> Floats:
+    """Equation (10) over eta_Z, with gamma beta from a trained decoder."""
+    beta = -np.array([decoder.gradient_coefficients(state, n) for n in range(one.K)])
+    f = one.f if normalized else attention_scores(one.classes, one.z)
+    return attention.velocity(one.query, f, beta)
+
+
+def by_query(one: Instance, moves: Floats) -> Floats:
+    """The gradients of the classes, added up for each query."""
+    out = np.zeros_like(one.z)
+    np.add.at(out, np.asarray(one.query), moves)
+    return out
+
+
+def alike(found: Floats, expected: Floats, where: str = "") -> Said:
+    """Equal, relative to the largest entry."""
+    return arrays.equal(found, expected, where, scale=float(np.abs(expected).max()))
+
+
+LIKELIHOOD = (
+    executed("the derivative of f = c / |c| in z", steps.derivative_of_unit_scores),
+    executed("the derivative of ln alpha_n in f", steps.derivative_of_likelihood),
+    by_hand("these sums over three tokens and two logits have more terms of the same kind"),
+    by_hand("from Lemma 2 the combined vector of an endless sequence is along c"),
+)
+
+
+@check(
+    "tian2023-lem-4",
+    over="instances",
+    instances=instances.instances,
+    says="Equation (10) is the gradient in z_m of the log-likelihoods of the classes of query m, "
+    "added up, in {tried} instances, at decoders trained by (7) and by (26).",
+    tolerance=SUMS,
+    proof=(
+        *LIKELIHOOD,
+        executed("the part along f_n drops out of (9)", steps.coordinate),
+        by_hand(
+            "g is a combination of the f_n: Theorem 1 for (26), and exact for (7) at fixed f_n"
+        ),
+    ),
+    readings={
+        "One unit of time shows every class of the query once, as the proof adds them up.": {
+            "share": "each"
+        },
+        "t counts steps of batch size 1, as in Theorem 1 and in gamma(t).": {"share": "drawn"},
+    },
+    planted={
+        "Equation (10) with the attention scores c_n in the place of the unit vectors f_n.": {
+            "normalized": False
+        },
+    },
+)
+def check_tian2023_lem_4(
+    one: Instance, share: str = "each", normalized: bool = True
+) -> Iterator[Said]:
+    """(10) = sum of d ln alpha_n / dz_m over the classes n of query m, by complex steps."""
+    for modified in (True, False):
+        state = one.trained(modified)
+        expected = by_query(one, instances.sample_gradients(one, state))
+        if share == "drawn":
+            expected = expected / one.K  # each class is shown with probability 1 / K
+        word = "(26)" if modified else "(7)"
+        yield alike(printed(one, state, normalized), expected, f"decoder by {word}")
+
+
+@check(
+    "tian2023-eq-10",
+    over="instances",
+    instances=instances.instances,
+    says="The printed sum equals diag(f_n) (I - f_n f_n^T) g_n, added up, for random iota and beta "
+    "in {tried} instances, and its rows sum to zero.",
+    tolerance=SUMS,
+    proof=(executed("one coordinate, from f_n . f_n = 1", steps.coordinate), TERMS),
+    planted={
+        "Equation (10) without its factor diag(f_n).": {"weighted": False},
+        "I - f_n f_n^T with the opposite sign.": {"sign": -1},
+    },
+)
+def check_tian2023_eq_10(one: Instance, weighted: bool = True, sign: int = 1) -> Iterator[Said]:
+    """(10) in matrices = sum of f_n o (g_n - f_n f_n . g_n), g_n = iota f_n - sum beta f_n'."""
+    rng = np.random.default_rng(one.seed)
+    f, K, columns = one.f, one.K, one.classes.M
+    iota, beta = rng.standard_normal(K), rng.standard_normal((K, K)) * (1 - np.eye(K))
+    g = iota[:, None] * f - beta @ f  # equation (9)
+    dense, expected = np.zeros_like(one.z), np.zeros_like(one.z)
+    for n, m in enumerate(one.query):
+        inner = sign * (np.outer(f[n], f[n]) - np.eye(columns))
+        terms = inner @ np.sum([beta[n, k] * f[k] for k in range(K) if k != n], axis=0)
+        dense[m] += np.diag(f[n]) @ terms if weighted else terms
+        expected[m] += f[n] * (g[n] - f[n] * (f[n] @ g[n]))  # (4) for endless sequences
+    yield alike(dense, expected)
+    yield alike(attention.velocity(one.query, f, beta), expected, "the library")
+    total = float(np.abs(dense).sum())
+    yield arrays.equal(dense.sum(axis=1), 0.0, "sums of rows", scale=total)
+
+
+@check(
+    "tian2023-lem-4-corrected",
+    over="instances",
+    instances=instances.instances,
+    says="The mean step of batch size 1, its class drawn uniformly, is (10) with eta_Z / K in "
+    "{tried} instances.",
+    tolerance=SUMS,
+    proof=(
+        *LIKELIHOOD,
+        executed("the part along f_n drops out of (9)", steps.coordinate),
+        by_hand("the mean of a uniform draw is linear"),
+    ),
+    planted={
+        "eta_Z in the place of eta_Z / K.": {"shares": "none"},
+        "eta_Z divided by the number of classes of the query.": {"shares": "query"},
+    },
+)
+def check_tian2023_lem_4_corrected(one: Instance, shares: str = "all") -> Iterator[Said]:
+    """The mean over n of d ln alpha_n / dz_m is (10) over K."""
+    state = one.trained(modified=True)
+    mean = np.zeros_like(one.z)
+    for n, move in enumerate(instances.sample_gradients(one, state)):
+        mean[one.query[n]] += move / one.K  # drawn with probability 1 / K
+    sizes = np.array([[len(one.classes.of_query(m))] for m in range(one.classes.L)])
+    divided = {"all": np.array(one.K), "none": np.array(1), "query": sizes}[shares]
+    yield alike(printed(one, state) / divided, mean)
+    if one.K <= 3:
+        ratio = instances.sgd_ratio(one)
+        yield count("runs")
+        yield least("least", ratio, 2, "800 random draws")
+        yield most("most", ratio, 2, "800 random draws")
+
+
+# Theorem 2 and equation (100)
+
+
+def rises(values: Floats, sizes: Floats | float, where: str) -> Said:
+    """values > 0, strictly: beyond rounding of their sizes."""
+    return arrays.at_most(SIGN, values / sizes, where, scale=1.0)
+
+
+@check(
+    "tian2023-thm-2",
+    over="instances",
+    instances=instances.weak_instances,
+    says="Under (10) with Theorem 1's coefficients every distinct token rises in {tried} "
+    "instances, and the single common token falls in the {single} that have one.",
+    proof=(
+        executed("(98), a distinct token", steps.distinct_token),
+        executed("(99), a single common token", steps.single_common_token),
+        TERMS,
+        XI,
+    ),
+    planted={
+        "One more class, all of whose tokens are distinct: an eigenvalue of E is 0, and its tokens "
+        "do not move.": Variant(instances=instances.with_a_class_alone),
+        "Coefficients beta with the opposite sign.": {"sign": -1},
+    },
+)
+def check_tian2023_thm_2(one: Instance, sign: int = 1) -> Iterator[Said]:
+    """dz_ml/dt = eta_Z f_nl^2 xi_n > 0 for distinct tokens; < 0 for a single common token."""
+    f, data = one.f, one.classes
+    moves = attention.velocity(one.query, f, sign * attention.coefficients(correlations(f), one.M))
+    for n, m in enumerate(one.query):
+        found = list(distinct_tokens(data, n))
+        if found:
+            yield rises(moves[m, found], f[n, found] ** 2, f"distinct tokens of class {n + 1}")
+    common = common_tokens(data)
+    for m in range(data.L) if len(common) == 1 else ():
+        inside = list(data.of_query(m))
+        if any(distinct_tokens(data, n) for n in inside):
+            size = float((1 - f[inside, common[0]] ** 2).sum())
+            yield rises(-moves[m, list(common)], size, f"the common token, query {m + 1}")
+    yield count("printed", int(one.holds("6/sqrt(M)")))
+    yield count("single", int(len(common) == 1))
+    yield count("true", int(one.K <= 3))
+    yield count("positive", int(one.K <= 3 and positive_under_7(one)))
+
+
+def positive_under_7(one: Instance) -> bool:
+    """Whether xi_n > 0 for all classes under (7) itself, at three moments and fixed f_n."""
+    start = decoder.zero_decoder(one.M, correlations(one.f))
+    times = one.K * np.array([0.5, np.log(one.M), 10 * np.log(one.M)])
+    states = decoder.flow(start, 1.0, times, modified=False, relative=1e-8)
+    return all(decoder.xi(state, n) > 0 for state in states for n in range(one.K))
+
+
+@check(
+    "tian2023-eq-100",
+    over="instances",
+    instances=instances.single_common,
+    says="The common token moves at the speed of (100) in {tried} instances of (10), for random "
+    "beta of both signs.",
+    tolerance=SUMS,
+    proof=(executed("(99), a single common token", steps.single_common_token), TERMS),
+    planted={
+        "Two common tokens in the place of one.": Variant(instances=instances.two_common),
+        "1 - f_nl in the place of 1 - f_nl^2.": {"power": 1},
+    },
+)
+def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
+    """dz_ml/dt = -eta_Z sum over n of (1 - f_nl^2) xi_n for the single common token l."""
+    f, token = one.f, common_tokens(one.classes)[0]
+    E = correlations(f)
+    beta = np.random.default_rng(one.seed).normal(size=E.shape)
+    moves = attention.velocity(one.query, f, beta)[:, token]
+    formula = np.zeros(one.classes.L)
+    terms = -(1 - f[:, token] ** power) * attention.forces(E, beta)
+    np.add.at(formula, np.asarray(one.query), terms)
+    size = float((np.abs(beta) * E).sum())  # of the terms, which may cancel
+    yield arrays.equal(moves, formula, "query {at}", at=np.arange(len(moves)) + 1, scale=size)
+
+
+# A common token that grows
+
+
+@check(
+    "ours-common-grows",
+    over="vocabularies",
+    instances=instances.common_growing,
+    says="In {tried} vocabularies from M = {least_M} on Assumption 2 holds as printed and a token "
+    "common to both classes grows at Z = 0, in fractions.",
+    tolerance=1e-9,  # of trained coefficients, which are equal up to the integrator's error
+    proof=(
+        executed("beta is equal for two classes, and positive", steps.equal_coefficients),
+        executed("the criterion", steps.criterion),
+        by_hand(
+            "under (7) beta is equal for both classes, too, as E is symmetric in them, and "
+            "positive early: to first order in t every gamma beta_nn' is eta_Y t / (K M)"
+        ),
+        by_hand("Assumption 2 gets weaker as M grows; the sign of the speed does not depend on M"),
+    ),
+    planted={
+        "Weights (2, 1, 0) and (3, 3, 8), which satisfy Assumption 2, but have the first token "
+        "more evenly in both classes.": Variant(instances=instances.more_even),
+        "A vocabulary of 164 tokens.": Variant(instances=instances.too_small),
+    },
+)
+def check_ours_common_grows(one: Weighted | Drawn) -> Iterator[Said]:
+    """36/M <= (f_1.f_2)^2 < 1/4, token 1 is in both classes, and (10) moves it up."""
+    yield count("draws", int(isinstance(one, Drawn)))
+    if isinstance(one, Drawn):
+        grown, weak = one.rises(), one.holds()
+        yield count("grown", int(grown))
+        yield count("weak", int(weak))
+        yield count("both", int(grown and weak))
+        return
+    yield at_least(one.squared, Fraction(36, one.M), "lower bound of Assumption 2")
+    yield below(one.squared, Fraction(1, 4), "upper bound of Assumption 2")
+    yield below(0, Fraction(one.first[0] * one.second[0]), "the token is common")
+    yield below(0, one.speed(0), "the speed")
+    for modified in (True, False):
+        word = "(26)" if modified else "(7)"
+        for beta in one.coefficients(modified):
+            yield equal(float(beta[0, 1]), float(beta[1, 0]), f"beta under {word}")
+            yield below(0.0, float(beta[0, 1]), f"beta under {word}")
+    yield result("speed", one.speed(0))
+    yield result("squared", one.squared)
+    yield least("least_M", one.M)
+    if one.M == 1000:
+        yield from fate_of_the_example()
+
+
+def fate_of_the_example() -> Iterator[Said]:
+    """How high the growing common token rises, and at which recorded step it turns."""
+    *both, recorded = instances.paths()
+    for name, path in zip(("", "_true"), both, strict=True):
+        z = path.z[:, 0, 0]
+        top = int(z.argmax())
+        yield result(f"peak{name}", float(z[top]), 2, "the integrator's tolerance")
+        yield result(f"turn{name}", round(recorded[top]))
+
+
+# Corollary 2
+
+
+@check(
+    "tian2023-cor-2",
+    over="flows",
+    instances=instances.symmetric,
+    says="Every common token falls at each of {compared} recorded moments and tokens of {tried} "
+    "flows (10) from Z = 0.",
+    proof=(
+        executed("a term of a shared common token", steps.shared_common_tokens),
+        by_hand("the sum of the terms over n and n', some class having a distinct token"),
+        by_hand(
+            "at all times: S / o_n^2 falls, so all entries of E do, and |lambda_1| stays below 1/K"
+        ),
+        XI,
+    ),
+    planted={
+        "Hypothesis (3) broken: two common tokens with weights 4, 2 in one class and 1, 4 in the "
+        "other, each class with a distinct token, under Assumption 2.": Variant(
+            instances=instances.unequal_probabilities
+        ),
+        "Hypothesis (1) broken: the third of three strongly correlated classes has a query of its "
+        "own.": Variant(instances=instances.two_queries),
+        "Hypotheses (2) and (4) left out, which the proof does not need: other distinct tokens in "
+        "each class, random Z, random positive coefficients.": Variant(
+            instances=instances.uneven, expected=Verdict.CONSISTENT
+        ),
+        "Classes drawn at random, deviations of a tenth, which the proof allows.": Variant(
+            instances=instances.noisy, expected=Verdict.CONSISTENT
+        ),
+    },
+)
+def check_tian2023_cor_2(one: Shared | Moment) -> Iterator[Said]:
+    """dz_l/dt = -eta_Z w_l^2 / S sum over n of (1 - S/o_n^2) xi_n < 0 for common tokens l."""
+    query, common = np.asarray(one.classes.query), one.common
+    for where, f, beta in one.moments():
+        moves = attention.velocity(one.classes.query, f, beta)[:, :common]
+        size = np.zeros((one.classes.L, common))
+        np.add.at(size, query, f[:, :common] ** 2)
+        yield rises(-moves, size, where)
+    if isinstance(one, Shared):
+        yield most("defect", one.defect(), 1)
+        yield count("lost", int(not one.keeps_window()))
+
+
+# Equations (102) and (106)
+
+
+def chain(one: Chain, norm: str) -> Iterator[Said]:
+    """o_n = sum of c~^2 = sum of P^2 e^(2z), the same for both classes, in fractions.
+
+    Args:
+        one: the classes.
+        norm: what o is: "the norm" (o^2 = sum of c~^2), "the sum" of c~, or "squared", for o^2 at
+            the ends of the chain.
+    """
+    sums = [sum(x * x for x in scores) for scores in one.scores]
+    for n, (scores, total) in enumerate(zip(one.scores, sums, strict=True)):
+        where = f"class {n + 1}, sum of c~^2 = {total}"
+        if norm == "the norm":  # o = total for positive numbers iff o^2 = total^2
+            yield equal(total, total * total, f"{where}: o^2 against its square")
+        elif norm == "the sum":
+            yield equal(sum(scores), total, f"{where}: o = {sum(scores)} against it")
+        else:
+            yield equal(total, sum(x**2 for x in scores), where)
+        yield equal(total, sums[0], f"{where}, against class 1")
+
+
+@check(
+    "tian2023-eq-106",
+    over="pairs of classes",
+    instances=instances.chains,
+    says="The ends o_n of the chain equal the sums of squares between them in {tried} pairs of "
+    "classes.",
+    fails="The ends o_n of the chain are no sums of squares.",
+    readings={
+        "o_n is the norm, o_n^2 = sum of c~^2, as the proof defines it just before.": {
+            "norm": "the norm"
+        },
+        "o_n is what makes the attention scores (5) sum to 1, the sum of c~.": {"norm": "the sum"},
+    },
+    planted={
+        "The chain with its squares put back: a check that refutes everything would refute it, "
+        "too.": Variant({"norm": "squared"}, expected=Verdict.CONSISTENT),
+    },
+)
+def check_tian2023_eq_106(one: Chain, norm: str = "the norm") -> Iterator[Said]:
+    """o_1 = sum of c~_1^2 = ... = sum of c~_2^2 = o_2."""
+    yield from chain(one, norm)
+
+
+@check(
+    "tian2023-eq-106-corrected",
+    over="pairs of classes",
+    instances=instances.chains,
+    says="o_n^2, the sum of c~^2 and that of P^2 e^(2z) are equal, and equal for both classes, in "
+    "{tried} pairs of classes, in fractions.",
+    proof=(
+        executed("c~ = P e^z by definition", steps.squares_of_scores),
+        by_hand(
+            "the sum over the distinct tokens of one class, taken in the order of phi, is that of "
+            "the other, term by term"
+        ),
+    ),
+    planted={
+        "Hypothesis (2) broken: one class has a heavier distinct token.": Variant(
+            instances=instances.heavier
+        ),
+        "The ends without their squares.": {"norm": "the norm"},
+    },
+)
+def check_tian2023_eq_106_corrected(one: Chain, norm: str = "squared") -> Iterator[Said]:
+    """o_1^2 = sum of c~_1^2 = sum of P^2 e^(2z) = ... = o_2^2."""
+    yield from chain(one, norm)
+
+
+# Theorem 3
+
+
+def gains(run: Run, used: int = 0) -> Iterator[Said]:
+    """r(t) = r(0) chi(t) for every ordered pair of distinct tokens.
+
+    Args:
+        run: the flow.
+        used: whose growth factor is used: 0 for that of l, 1 for that of l'.
+    """
+    for first in run.tokens:
+        for other in run.tokens:
+            if first != other:
+                gain = attention.relative_gain(run.f, first, other)
+                one = (first, other)[used]
+                closed = gain[0] * attention.growth(run.z[:, one], float(run.z[0, one]))
+                where = f"tokens {first} and {other}, clock {{at}}"
+                yield arrays.equal(gain, closed, where, at=run.path.at)
+
+
+def bounds(run: Run, token: int, share: bool = True) -> Iterator[Said]:
+    """2 f^2(0) B <= ln chi <= 2 B after the start, strictly."""
+    log_chi = 2 * (run.z[1:, token] - run.z[0, token])
+    B, part = run.path.B[1:, run.n], float(run.f[0, token] ** 2) if share else 1.0
+    at = run.path.at[1:]
+    yield rises(log_chi - 2 * part * B, 2 * part * B, "lower bound of (12)")
+    yield arrays.at_most(log_chi, 2 * B * (1 - SIGN), "upper bound, clock {at}", at=at)
+
+
+NOT_FALLING = "a common token of the class does not fall, which Theorem 3 asks for"
+
+
+@check(
+    "tian2023-thm-3",
+    over="flows",
+    instances=instances.runs,
+    says="Along {tried} flows (10) r(t) = r(0) chi(t), z and f of the dominant token grow, and "
+    "(12) holds.",
+    tolerance=INTEGRATOR,
+    proof=(
+        executed("(98), the law of motion of a distinct token", steps.distinct_token),
+        executed("r / chi is constant along it", steps.relative_gain),
+        executed("the growth of f_0^2, (114)", steps.growth_of_share),
+        by_hand(
+            "the dominant token stays ahead of the other distinct ones by (11) and of the falling "
+            "common ones, so that every term of d ln f^2 / dt is positive"
+        ),
+        by_hand("f^2 lies between its start and 1, and the integral of dz/dt keeps this"),
+        XI,
+    ),
+    planted={
+        "A class in which a common token grows, against the hypothesis.": Variant(
+            {"falling": False}, instances=instances.growing_run
+        ),
+        "The second strongest distinct token for the dominant one.": {"place": 1},
+    },
+)
+def check_tian2023_thm_3(run: Run, falling: bool = True, place: int = 0) -> Iterator[Said]:
+    """(11) for all pairs; z and f of the dominant token increase; (12)."""
+    if falling and not run.fall:
+        yield left_out(NOT_FALLING)
+        return
+    first = run.tokens[place]
+    for word, values in (("z", run.z[:, first]), ("f", run.f[:, first])):
+        yield rises(np.diff(values), np.abs(values[1:]), f"growth of {word}")
+    yield from bounds(run, first)
+    yield from gains(run)
+
+
+@check(
+    "tian2023-eq-11",
+    over="flows",
+    instances=instances.runs,
+    says="The relative gain is its start times the growth factor at all recorded moments of "
+    "{tried} flows (10), {compared} comparisons.",
+    tolerance=INTEGRATOR,
+    proof=(
+        executed("(98), the law of motion of a distinct token", steps.distinct_token),
+        executed("r / chi is constant along it, and chi(0) = 1", steps.relative_gain),
+    ),
+    planted={
+        "The growth factor of l' in the place of that of l.": {"used": 1},
+        "Both layers trained, by (7) and (4), in the place of (10).": Variant(
+            instances=instances.both_layers_trained
+        ),
+    },
+)
+def check_tian2023_eq_11(run: Run, used: int = 0) -> Iterator[Said]:
+    """r_(l/l')(t) = r_(l/l')(0) chi_l(t), chi_l = e^(2 (z_l(t) - z_l(0)))."""
+    yield from gains(run, used)
+
+
+@check(
+    "tian2023-eq-12",
+    over="flows",
+    instances=instances.runs,
+    says="Along {tried} flows (10) the growth factor lies between the two exponentials, strictly "
+    "for t > 0.",
+    proof=(
+        executed("(98), the law of motion of a distinct token", steps.distinct_token),
+        executed("the growth of f_0^2, (114)", steps.growth_of_share),
+        by_hand("dz/dt = eta_Z xi_n f^2 with f^2 between its start and 1, integrated"),
+        XI,
+    ),
+    planted={
+        "A distinct token that does not dominate.": {"place": 1},
+        "The lower bound without f^2(0) in its exponent.": {"share": False},
+    },
+)
+def check_tian2023_eq_12(run: Run, place: int = 0, share: bool = True) -> Iterator[Said]:
+    """exp(2 f_0^2(0) B) <= chi_0 <= exp(2 B)."""
+    if not run.fall:
+        yield left_out(NOT_FALLING)
+        return
+    yield from bounds(run, run.tokens[place], share)
+    yield least("least_B", float(run.path.B[-1, run.n]), 2)
+    yield most("most_B", float(run.path.B[-1, run.n]), 2)
+
+
+# Equation (112)
+
+
+def slope_of_gain(run: Run, factor: int, power: int = 2) -> Iterator[Said]:
+    """factor r(0) chi dz/dt = dr/dt for r = (f_0/f_l)^power - 1, the dominant token first.
+
+    dr/dt is power (f_0/f_l)^power (dz_0/dt - dz_l/dt), as f_0/f_l is a quotient of exponentials.
+    """
+    f, z, moves, first = run.f, run.z, run.moves, run.tokens[0]
+    chi = attention.growth(z[:, first], float(z[0, first]))
+    for other in run.tokens[1:]:
+        ratio = (f[:, first] / f[:, other]) ** power
+        exact = power * ratio * (moves[:, first] - moves[:, other])
+        formula = factor * (ratio[0] - 1) * chi * moves[:, first]
+        yield arrays.equal(formula, exact, f"token {other}, clock {{at}}", at=run.path.at)
+
+
+@check(
+    "tian2023-eq-112",
+    over="flows",
+    instances=instances.small_and_runs,
+    says="The derivative of the relative gain is r(0) chi dz/dt along {tried} flows (10).",
+    fails="The derivative of the relative gain is not r(0) chi dz/dt.",
+    tolerance=INTEGRATOR,
+    readings={
+        "r is the quotient of squares less 1, as Theorem 3 defines it.": {"power": 2},
+        "r is the quotient of the f_nl themselves less 1.": {"power": 1},
+    },
+    planted={
+        "The formula with its factor 2: a check that refutes everything would refute it, "
+        "too.": Variant({"factor": 2}, expected=Verdict.CONSISTENT),
+    },
+)
+def check_tian2023_eq_112(
+    run: Run | instances.Quotient, factor: int = 1, power: int = 2
+) -> Iterator[Said]:
+    """dr/dt = r(0) e^(2 (z_0(t) - z_0(0))) dz_0/dt."""
+    if isinstance(run, instances.Quotient):
+        yield equal(factor * run.formula(power), run.slope(power), "at t = 0")
+        return
+    yield from slope_of_gain(run, factor, power)
+
+
+@check(
+    "tian2023-eq-112-corrected",
+    over="flows",
+    instances=instances.small_and_runs,
+    says="The derivative of the relative gain is 2 r(0) chi dz/dt along {tried} flows (10).",
+    tolerance=INTEGRATOR,
+    proof=(
+        executed("(98), the law of motion of a distinct token", steps.distinct_token),
+        executed("dr/dt = 2 r dz/dt along it, and r = r(0) chi", steps.relative_gain),
+    ),
+    planted={"The factor 2 left out.": {"factor": 1}},
+)
+def check_tian2023_eq_112_corrected(
+    run: Run | instances.Quotient, factor: int = 2
+) -> Iterator[Said]:
+    """dr/dt = 2 r(0) e^(2 (z_0(t) - z_0(0))) dz_0/dt."""
+    if isinstance(run, instances.Quotient):
+        yield equal(factor * run.formula(2), run.slope(2), "at t = 0")
+        return
+    yield from slope_of_gain(run, factor)
+
+
+# What Section 5 reads from Theorem 3
+
+
+@check(
+    "tian2023-app-scanning",
+    over="flows",
+    instances=instances.from_zero,
+    says="Along {tried} flows (10) from Z = 0, of two distinct tokens the rarer one is further "
+    "behind the dominant token, falls back faster, and by a larger factor.",
+    fails="A rarer token is not the first to fall behind.",
+    tolerance=INTEGRATOR,
+    proof=(
+        executed("(98), the law of motion of a distinct token", steps.distinct_token),
+        executed("r / chi is constant along it", steps.relative_gain),
+        executed("(1 + r chi) / (1 + r) grows in r, up to chi", steps.growth_of_quotient),
+        by_hand("chi grows, by Theorem 2, and r(0) is larger for the rarer token"),
+    ),
+    planted={
+        "Z(0) not zero: the rarest of three distinct tokens starts with a bonus.": Variant(
+            instances=instances.with_a_bonus
+        ),
+    },
+)
+def check_tian2023_app_scanning(run: Run) -> Iterator[Said]:
+    """For P(l) < P(l') < P(l_0): f_0^2/f_l^2 is larger, grows faster and by more than f_0^2/f_l'^2.
+
+    Nor does it grow by more than chi of the dominant token.
+    """
+    P, f = run.path.classes.probabilities[run.n], run.f
+    ranked = sorted(run.tokens, key=lambda x: -float(P[x]))
+    chi = attention.growth(run.z[:, ranked[0]], float(run.z[0, ranked[0]]))
+    quotients = [(f[:, ranked[0]] / f[:, x]) ** 2 for x in ranked[1:]]
+    for token, q in zip(ranked[1:], quotients, strict=True):
+        yield arrays.at_most(q / q[0], chi, f"token {token}, at most chi")
+    for (token, more), (_, rare) in pairwise(zip(ranked[1:], quotients, strict=True)):
+        where = f"behind token {token}"
+        yield arrays.at_most(more, rare, f"{where}, level")
+        yield arrays.at_most(np.diff(more), np.diff(rare), f"{where}, speed")
+        yield arrays.at_most(more / more[0], rare / rare[0], f"{where}, factor")
+    others = ranked[1:]
+    yield count("others", len(others))
+    yield count("rises", int((f[1] > f[0])[others].sum()))
+    yield count("drops", int((f[-1] < f[0])[others].sum()))
+
+
+@check(
+    "tian2023-app-prior",
+    over="starts",
+    instances=instances.starts,
+    says="Under (10) the token with the larger P e^z at the start leads for ever, by more and "
+    "more, from {tried} starts: the more frequent one from {first} of them.",
+    proof=(
+        executed("(98), the law of motion of a distinct token", steps.distinct_token),
+        executed("r / chi is constant along it", steps.relative_gain),
+        by_hand("chi > 0, so that r(t) has the sign of r(0); chi grows, by Theorem 2"),
+    ),
+    planted={"The winner predicted from the probabilities alone.": {"with_start": False}},
+)
+def check_tian2023_app_prior(one: Start, with_start: bool = True) -> Iterator[Said]:
+    """ln(f_1/f_2) keeps the sign of ln(P_1 e^z_1(0) / (P_2 e^z_2(0))) and grows in size."""
+    lead = np.log(one.P[0] / one.P[1]) + one.z[:, 0] - one.z[:, 1]  # ln f_1 / f_2
+    expected = float(lead[0] if with_start else np.log(one.P[0] / one.P[1]))
+    ahead = lead * np.sign(expected)
+    yield rises(ahead, np.abs(lead[0]), "the sign of the lead")
+    yield rises(np.diff(ahead), np.abs(lead[0]), "growth of the lead")
+    yield count("first", int(lead[-1] > 0))
+    yield count("second", int(lead[-1] < 0))

@@ -1,0 +1,93 @@
+"""The document `claims.json`: what a book found, for programs, and the schema that it follows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from typing import Any
+
+from ntpcore.verdicts.claims import Claim
+from ntpcore.verdicts.ledger import Data, ledger, standings_of
+
+FILE = "claims.json"
+SCHEMA = "claims.schema.json"
+# Of a check, in the order of the file; all of it is absent while a claim is planned.
+CHECK_FIELDS = ("tried", "unit", "slack", "witness")
+LISTS = ("readings", "by_hand", "proof", "controls")
+OBJECTS = ("left_out", "numbers", "parameters")
+
+
+def schema_text() -> str:
+    """The schema as a file."""
+    return resources.files(__package__).joinpath(SCHEMA).read_text(encoding="utf-8")
+
+
+def publish(
+    catalogue: Iterable[Claim],
+    checks: Iterable[Mapping[str, Any]],
+    *,
+    versions: Mapping[str, str],
+    statements: Mapping[str, str] | None = None,
+    sources: Mapping[str, Data] | None = None,
+    hashes: Mapping[str, str] | None = None,
+) -> Data:
+    """The whole document.
+
+    Args:
+        catalogue: all claims.
+        checks: what `Check.to_json` gave for those that were checked.
+        versions: of Python and of what the checks compute with.
+        statements: for labels the statement in words.
+        sources: for labels where the code of the check stands: file, line, function, page.
+        hashes: for labels a SHA-256 of the code that decided.
+    """
+    catalogue = list(catalogue)
+    rows = ledger(catalogue, checks)
+    standings = standings_of(rows)
+    return {
+        "schema": SCHEMA,
+        "versions": dict(versions),
+        "claims": [
+            _entry(row, (statements or {}).get(row["label"]))
+            | {
+                "source": (sources or {}).get(row["label"]),
+                "code_hash": (hashes or {}).get(row["label"]),
+                "used_by": list(standings[row["label"]].used_by),
+                "rests_on": list(standings[row["label"]].ground),
+                "grounded": standings[row["label"]].grounded,
+                "tainted_by": list(standings[row["label"]].tainted_by),
+            }
+            for row in rows
+        ],
+    }
+
+
+def _entry(row: Data, statement: str | None) -> Data:
+    """What the document says of one claim, but for its code and what it rests on."""
+    return {
+        "label": row["label"],
+        "paper": row["paper"],
+        "kind": row["kind"],
+        "number": row["number"],
+        "title": row["title"],
+        "where": row["where"],
+        "statement": statement,
+        "verdict": row["verdict"],
+        "planned": row["planned"],
+        "vacuous": bool(row.get("vacuous")),
+        "vacuous_before": row.get("vacuous"),
+        "evidence": row["evidence"],
+        **{key: row.get(key) for key in CHECK_FIELDS},
+        **{key: row.get(key, []) for key in LISTS},
+        **{key: row.get(key, {}) for key in OBJECTS},
+        "page": row["page"],
+        "repeat": row.get("repeat") or None,
+        "uses": row["uses"],
+        "about": row["about"],
+    }
+
+
+def to_text(document: Data) -> str:
+    """The document as a file; the same for the same book, byte for byte."""
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"

@@ -1,0 +1,21 @@
+"""One browser for all tests of this folder that a worker runs in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from browser import NO_BROWSER, find_browser, launch
+from playwright.sync_api import Browser, sync_playwright
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """A running browser, or a loud skip; closed before other tests, whose loops it would hold."""
+    executable = find_browser()
+    if executable is None:
+        pytest.skip(NO_BROWSER)
+    with sync_playwright() as playwright:
+        running = launch(playwright, executable)
+        yield running
+        running.close()

@@ -1,0 +1,589 @@
+"""The fates of tokens: equation (10), Theorems 2 and 3, Corollary 2, and what is read from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.integrate import solve_ivp
+
+from ntpbook.tian2023.s5_fates import checks, instances, steps
+from ntpcore.tian2023 import attention, classes, decoder
+from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.compare import NotANumberError
+from ntpcore.verdicts.vocabulary import Checked
+
+PROVED, CONSISTENT, REFUTED = Verdict.PROVED, Verdict.CONSISTENT, Verdict.REFUTED
+VERDICTS = {
+    "tian2023-lem-4": PROVED,
+    "tian2023-eq-10": PROVED,
+    "tian2023-lem-4-corrected": PROVED,
+    "tian2023-thm-2": PROVED,
+    "tian2023-eq-100": PROVED,
+    "ours-common-grows": PROVED,
+    "tian2023-cor-2": PROVED,
+    "tian2023-eq-106": REFUTED,
+    "tian2023-eq-106-corrected": PROVED,
+    "tian2023-thm-3": PROVED,
+    "tian2023-eq-11": PROVED,
+    "tian2023-eq-12": PROVED,
+    "tian2023-eq-112": REFUTED,
+    "tian2023-eq-112-corrected": PROVED,
+    "tian2023-app-scanning": PROVED,
+    "tian2023-app-prior": PROVED,
+}
+SMALL = {"seed": 3, "sets": 1}
+CHECKS = {one.label: one for one in vars(checks).values() if isinstance(one, Checked)}
+
+
+@pytest.mark.parametrize("label", VERDICTS)
+def test_each_check_has_its_verdict_and_notices_its_planted_errors(label):
+    one = CHECKS[label]
+    found = one(**{key: value for key, value in SMALL.items() if key in one.defaults})
+    assert found.verdict is VERDICTS[label]
+    assert found.controls
+    assert all(control.noticed for control in found.controls)
+    assert all(shown.holds for step in found.proof for shown in step.shown)
+    assert bool(found.proof) is (VERDICTS[label] is PROVED)
+
+
+def test_no_check_of_the_chapter_is_forgotten():
+    assert set(CHECKS) == set(VERDICTS)
+
+
+@pytest.fixture(scope="module")
+def some() -> list[instances.Instance]:
+    return instances.instances(3, 1)[:4]
+
+
+@pytest.fixture(scope="module")
+def flows() -> tuple[instances.Run, ...]:
+    return instances.runs(3)[:7]
+
+
+@pytest.fixture(scope="module")
+def simple(flows) -> instances.Run:
+    """Two classes with one common token of weight 1 and distinct ones of 2 and 1."""
+    return flows[0]
+
+
+def by_hand(P, query=(0, 0), M: int = 1000) -> instances.Instance:
+    data = classes.SequenceClasses(np.array(P), query)
+    return instances.Instance("by hand", data, M, np.zeros((data.L, data.M)))
+
+
+def shifted(run: instances.Run, token: int, amount: float) -> instances.Run:
+    """The run with one score planted wrong after the start."""
+    z = run.path.z.copy()
+    z[5:, run.path.classes.query[run.n], token] += amount
+    return replace(run, path=replace(run.path, z=z))
+
+
+PYTHAGORAS = [[3 / 7, 4 / 7, 0.0], [3 / 7, 0.0, 4 / 7]]  # f = (0.6, 0.8, 0) and (0.6, 0, 0.8)
+
+
+# Steps of proofs
+
+
+def test_a_planted_derivative_of_the_unit_vector_is_noticed(monkeypatch):
+    assert all(one.holds for one in steps.derivative_of_unit_scores())
+    true = sp.sqrt
+    monkeypatch.setattr(sp, "sqrt", lambda x: true(x) ** 2)  # no norm: the sum of squares
+    assert not all(one.holds for one in steps.derivative_of_unit_scores())
+
+
+# Lemma 4
+
+
+def test_tian2023_lem_4_by_hand():
+    # after one step of class 1 by (7), g_1 is positive along f_1 and f_1 is projected out, while
+    # class 2 has g_2 = a f_1: z moves by f_2 o (a f_1 - f_2 a 0.36)
+    one = by_hand(PYTHAGORAS)
+    E = classes.correlations(one.f)
+    state = decoder.run(decoder.zero_decoder(1000, E), [0], 0.5, modified=False)
+    a = decoder.gradient_coefficients(state, 1)[0]
+    expected = a * np.array([0.6 * (0.6 - 0.36 * 0.6), 0.0, -0.8 * 0.36 * 0.8])
+    assert instances.sample_gradients(one, state)[1] == pytest.approx(expected)
+    assert instances.sample_gradients(one, state)[0] == pytest.approx(np.zeros(3), abs=1e-15)
+
+
+def test_tian2023_lem_4_agrees_with_central_differences(some):
+    one = some[2]
+    state = one.trained(modified=True)
+    found = instances.sample_gradients(one, state)
+    Y, copies = one.f.T @ state.A, np.append(np.ones(one.K), one.M - one.K)
+
+    def log_alpha(z, n):
+        weights = one.classes.probabilities[n] * np.exp(z)
+        logits = weights / np.linalg.norm(weights) @ Y
+        return logits[n] - math.log(float(copies @ np.exp(logits)))
+
+    for n, m in enumerate(one.query):
+        for token in np.flatnonzero(one.classes.probabilities[n]):
+            step = np.zeros(one.classes.M)
+            step[token] = 1e-5
+            rise = log_alpha(one.z[m] + step, n) - log_alpha(one.z[m] - step, n)
+            assert found[n, token] == pytest.approx(rise / 2e-5, abs=1e-8)
+
+
+def test_tian2023_lem_4_is_proved_in_one_reading(some):
+    found = checks.check_tian2023_lem_4.judge(some)
+    assert [one.verdict for one in found.readings] == [PROVED, REFUTED]
+
+
+# Equation (10)
+
+
+def test_tian2023_eq_10_by_hand():
+    one = by_hand(PYTHAGORAS)
+    beta = np.array([[0.0, 2.0], [1.0, 0.0]])
+    found = attention.velocity((0, 0), one.f, beta)
+    # from class 1 with weight 2: 0.6 (0.36 0.6 - 0.6), 0.8 0.36 0.8; from class 2 with weight 1
+    assert found[0] == pytest.approx([-3 * 0.36 * 0.64, 2 * 0.64 * 0.36, 0.64 * 0.36])
+
+
+@pytest.mark.parametrize("planted", ["beta turned", "no projection", "diagonal"])
+def test_tian2023_eq_10_notices_a_planted_error_in_the_library(planted, some, monkeypatch):
+    true = attention.velocity
+
+    def wrong(query, f, beta):
+        if planted == "beta turned":
+            return true(query, f, beta.T)
+        if planted == "diagonal":
+            return true(query, f, beta) - attention.velocity_of_gradient(query, 0.5 * f, f)
+        out = np.zeros((max(query) + 1, f.shape[1]))
+        np.add.at(out, np.asarray(query), -f * (beta @ f))
+        return out
+
+    assert checks.check_tian2023_eq_10.judge(some).verdict is PROVED
+    monkeypatch.setattr(attention, "velocity", wrong)
+    assert checks.check_tian2023_eq_10.judge(some).verdict is REFUTED
+
+
+# Lemma 4, corrected
+
+
+def test_tian2023_lem_4_corrected_by_hand():
+    one = by_hand(PYTHAGORAS, query=(0, 1))  # each query has one of two classes
+    state = one.trained(modified=True)
+    moves = instances.sample_gradients(one, state)
+    beta = -np.array([decoder.gradient_coefficients(state, n) for n in (0, 1)])
+    # a step moves one row by the whole of (10), half the time
+    assert moves == pytest.approx(attention.velocity((0, 1), one.f, beta), rel=1e-9)
+    assert checks.check_tian2023_lem_4_corrected.judge([one]).verdict is PROVED
+
+
+def test_tian2023_lem_4_corrected_agrees_with_stochastic_training(some):
+    ratio = instances.sgd_ratio(some[2], steps=1500)
+    assert ratio == pytest.approx(1, abs=0.15)  # three classes, 1500 draws
+
+
+# Theorem 2
+
+
+def test_tian2023_thm_2_by_hand():
+    # f_1 . f_2 = 0.36 is below 1/2 and above 6 / sqrt(1000); E' has 0.36 / (1 - 0.36^2)
+    one = by_hand(PYTHAGORAS)
+    assert one.holds("6/sqrt(M)")
+    beta = attention.coefficients(classes.correlations(one.f), 1000)
+    prime = 0.36 / (1 - 0.36**2)
+    expected = 1000 / 999 * prime + 1000 / 999**2 * (1 + 0.36 * prime)
+    assert beta[0, 1] == pytest.approx(expected, rel=1e-14)
+    moves = attention.velocity((0, 0), one.f, beta)[0]
+    assert moves == pytest.approx(beta[0, 1] * 0.36 * 0.64 * np.array([-2, 1, 1]))
+    assert checks.check_tian2023_thm_2.judge([one]).numbers["compared"].value == 3
+
+
+def test_tian2023_thm_2_the_coefficients_agree_with_the_paper_for_three_classes():
+    """(88), corrected, with random theta and sigma, class by class: K, 1/(M-1) and every sign."""
+    rng = np.random.default_rng(12)
+    f = rng.random((3, 7))
+    f /= np.linalg.norm(f, axis=1, keepdims=True)
+    E, M = f @ f.T - np.eye(3), 9
+    theta, sigma = rng.uniform(-0.2, 0.2, size=(2, 3))
+    prime = np.eye(3) - np.linalg.inv(np.eye(3) + E)
+    found = attention.coefficients(E, M, theta, sigma)
+    for n in range(3):
+        for other in {0, 1, 2} - {n}:
+            rest = sum((1 + theta[k]) * prime[k, other] for k in range(3) if k != n)
+            bracket = M / (M - 1) * (1 + theta[n]) * prime[n, other]
+            bracket += M / (M - 1) ** 2 * ((1 + theta[other]) - rest)
+            assert found[n, other] == pytest.approx((1 + sigma[n]) * bracket, rel=1e-12)
+    xi = [sum(found[n, k] * E[n, k] for k in range(3) if k != n) for n in range(3)]
+    assert attention.forces(E, found) == pytest.approx(xi, rel=1e-14)
+
+
+def test_tian2023_thm_2_agrees_with_the_signs_of_a_trained_decoder():
+    for one in instances.weak_instances(3, 1)[:6]:
+        state = one.trained(modified=True)
+        moves = checks.by_query(one, instances.sample_gradients(one, state))
+        for n, m in enumerate(one.query):
+            assert (moves[m, list(classes.distinct_tokens(one.classes, n))] > 0).all()
+        if len(classes.common_tokens(one.classes)) == 1:
+            assert (moves[:, classes.common_tokens(one.classes)] < 0).all()
+
+
+def test_tian2023_thm_2_is_judged_where_assumption_2_holds():
+    weak = instances.weak_instances(3, 1)
+    assert all(one.holds("sqrt(6/M)") for one in weak)
+    found = checks.check_tian2023_thm_2.judge(weak)
+    assert found.numbers["positive"].value == found.numbers["true"].value
+
+
+# Equation (100)
+
+
+def test_tian2023_eq_100_by_hand():
+    f = by_hand(PYTHAGORAS).f
+    beta = np.array([[0.0, 1.0], [-3.0, 0.0]])  # one coefficient may be negative
+    xi = attention.forces(classes.correlations(f), beta)
+    assert xi == pytest.approx([0.36, -1.08])
+    assert attention.velocity((0, 0), f, beta)[0, 0] == pytest.approx(-0.64 * (0.36 - 1.08))
+
+
+def test_tian2023_eq_100_agrees_with_exact_fractions():
+    a, b = Fraction(3, 5), Fraction(4, 5)
+    f = [[a, b, 0], [a, 0, b]]
+    e = sum(x * y for x, y in zip(*f, strict=True))
+    speed = sum(f[n][0] * (e * f[n][0] - f[1 - n][0]) for n in (0, 1))
+    assert speed == -2 * (1 - a**2) * e
+
+
+# A common token that grows
+
+
+def test_ours_common_grows_by_hand():
+    # inner product 2 + 4 = 6, squared norms 5 and 33: 6 (4/5 + 1/33) - 4 = 54/55
+    one = instances.Weighted((2, 1, 0), (1, 4, 4), 1000)
+    assert one.speed(0) == Fraction(54, 55)
+    assert one.squared == Fraction(36, 165) < Fraction(1, 4)
+    speeds = [one.speed(token) for token in range(3)]
+    assert sum(speeds) == 0
+    assert speeds[1] < 0 < speeds[2]
+
+
+def test_ours_common_grows_agrees_with_velocities_under_both_decoders():
+    one = instances.Weighted((2, 1, 0), (1, 4, 4), 1000)
+    f = classes.unit_scores(instances.two_classes())
+    E = classes.correlations(f)
+    assert classes.weak_correlations(E, 165 + 1).holds
+    assert not classes.weak_correlations(E, 164).holds
+    exact = [float(one.speed(token)) for token in range(3)]
+    for modified in (True, False):
+        for beta in one.coefficients(modified):
+            moves = attention.velocity((0, 0), f, beta)[0]
+            assert moves / moves[0] == pytest.approx(np.array(exact) / exact[0], rel=1e-6)
+
+
+def test_ours_common_grows_agrees_with_the_first_order_of_the_true_decoder():
+    one = instances.Weighted((2, 1, 0), (1, 4, 4), 500)
+    beta = one.coefficients(modified=False)[0]  # eta_Y = 1/2, t = 1/1000
+    assert beta[0, 1] == pytest.approx(0.5e-3 / (2 * 500), rel=1e-2)  # eta_Y t / (K M)
+
+
+def test_ours_common_grows_counts_random_sets_as_a_plain_loop_does():
+    drawn = [one for one in instances.common_growing(3, 1) if isinstance(one, instances.Drawn)][:20]
+    found = checks.check_ours_common_grows.judge([instances.growing_weights()[1], *drawn])
+    grown = 0
+    for one in drawn:
+        f = classes.unit_scores(one.classes)
+        beta = attention.coefficients(f @ f.T - np.diag(np.diag(f @ f.T)), one.M)
+        grows = False
+        for token in classes.common_tokens(one.classes):
+            speed = 0.0
+            for n in range(len(f)):
+                for k in range(len(f)):
+                    if k != n:
+                        bracket = float(f[n] @ f[k]) * f[n, token] - f[k, token]
+                        speed += beta[n, k] * f[n, token] * bracket
+            grows |= speed > 0
+        grown += grows
+    assert found.numbers["grown"].value == grown > 0
+    assert found.numbers["draws"].value == 20
+
+
+# Corollary 2
+
+
+def test_tian2023_cor_2_by_hand():
+    # w = (1, 1), one distinct token of 2: S = 2, o^2 = 6, e = 1/3; each pair gives
+    # -(1/2)(1 - 1/3)/3 for a common token
+    data = classes.layered_classes([1.0, 1.0], [[2.0], [2.0]], 4, (0, 0))
+    moves = attention.velocity((0, 0), classes.unit_scores(data), np.ones((2, 2)))[0]
+    assert moves[:2] == pytest.approx([-2 / 9, -2 / 9])
+
+
+def test_tian2023_cor_2_agrees_with_the_formula_of_the_proof():
+    rng = np.random.default_rng(5)
+    data = classes.layered_classes([0.4, 0.9], [[1.0, 0.2], [0.3], [2.0]], 8, (0, 0, 0))
+    z, beta = rng.normal(size=(1, 8)), rng.uniform(size=(3, 3))
+    f = classes.unit_scores(data, z)
+    xi = attention.forces(classes.correlations(f), beta)
+    # shared weights before normalisation, as the classes have different totals
+    totals = np.array([1.3 + 1.2, 1.3 + 0.3, 1.3 + 2.0])
+    w = np.array([0.4, 0.9]) * np.exp(z[0, :2])
+    shares = 1 - f[:, 0] ** 2 - f[:, 1] ** 2
+    expected = -(w**2) / (w**2).sum() * float(shares @ xi)
+    assert data.probabilities[:, 0] * totals == pytest.approx(0.4)
+    assert attention.velocity((0, 0, 0), f, beta)[0, :2] == pytest.approx(expected)
+
+
+def test_tian2023_cor_2_is_judged_where_its_hypotheses_hold():
+    for one in instances.symmetric(3)[:3]:
+        E = classes.correlations(classes.unit_scores(one.classes))
+        assert classes.weak_correlations(E, one.M).holds
+        assert one.defect() < 1e-9
+    assert instances.noisy(3)[0].defect() > 1e-4  # noise breaks the symmetry of the induction
+
+
+def test_tian2023_cor_2_a_token_that_rests_does_not_fall():
+    one = instances.uneven(3, 1)[0]
+    assert checks.check_tian2023_cor_2.judge([one], sign=1).verdict is PROVED
+    still = replace(one, beta=np.zeros_like(one.beta))
+    assert checks.check_tian2023_cor_2.judge([still], sign=1).verdict is REFUTED
+    nothing = replace(one, beta=one.beta * np.nan)
+    with pytest.raises(NotANumberError):
+        checks.check_tian2023_cor_2.judge([nothing], sign=1)
+
+
+# Equations (102) to (106)
+
+
+def test_tian2023_eq_106_by_hand():
+    # two tokens of 1/2: the norm is sqrt(1/2), the sum of squares 1/2, the sum 1
+    found = checks.check_tian2023_eq_106()
+    assert [one.verdict for one in found.readings] == [REFUTED, REFUTED]
+    assert "two tokens of 1/2" in found.witness
+    assert math.sqrt(0.5) != 0.5
+
+
+def test_tian2023_eq_106_is_not_refuted_where_it_holds():
+    # one token of weight 1: norm, sum and sum of squares are all 1
+    one = instances.Chain("one token", ((Fraction(1),), (Fraction(1),)))
+    found = checks.check_tian2023_eq_106.judge([one])
+    assert found.verdict is CONSISTENT
+    assert [reading.verdict for reading in found.readings] == [CONSISTENT, CONSISTENT]
+
+
+def test_tian2023_eq_106_corrected_by_hand():
+    one = instances.chains()[0]
+    assert sum(x * x for x in one.scores[0]) == Fraction(1, 2)
+    assert checks.check_tian2023_eq_106_corrected.judge([one]).verdict is PROVED
+
+
+def test_tian2023_eq_106_corrected_agrees_with_norms_in_floats():
+    for one in instances.chains(3, 5):
+        norm = np.linalg.norm(np.array(one.scores[1], dtype=float))
+        assert norm**2 == pytest.approx(float(sum(x * x for x in one.scores[0])))
+
+
+# Theorem 3
+
+
+def test_tian2023_thm_3_by_hand(simple):
+    # f = (1, 2, 1) / sqrt(6): the token of weight 2 dominates, with r(0) = 3
+    assert simple.tokens == (1, 2)
+    assert simple.f[0, :3] == pytest.approx(np.array([1, 2, 1]) / math.sqrt(6))
+    assert attention.relative_gain(simple.f[0], 1, 2) == pytest.approx(3)
+    assert simple.fall
+
+
+def test_tian2023_thm_3_agrees_with_an_arbitrary_force(simple):
+    """Any positive force in the place of xi gives the same relation, by plain integration."""
+    P = np.array([0.5, 0.3, 0.1])
+
+    def slope(t, z):
+        u = (P * np.exp(z)) ** 2
+        return (1.5 + np.sin(3 * t)) * u / (u.sum() + 0.2 * math.exp(-t))
+
+    z = solve_ivp(slope, (0, 4), np.array([0.1, -0.2, 0.0]), rtol=1e-10, atol=1e-12).y
+    u = (P[:, None] * np.exp(z)) ** 2
+    for one, other in ((0, 1), (0, 2), (1, 2), (2, 0)):
+        gain = u[one] / u[other] - 1
+        chi = attention.growth(z[one], z[one, 0])
+        assert gain == pytest.approx(gain[0] * chi, rel=1e-7)
+
+
+def test_tian2023_thm_3_notices_a_planted_error(simple):
+    planted = shifted(simple, 1, -0.05)
+    assert checks.check_tian2023_thm_3.judge([planted]).verdict is REFUTED
+
+
+def test_tian2023_thm_3_counts_runs_without_its_hypothesis(simple):
+    found = checks.check_tian2023_thm_3.judge([simple, *instances.growing_run()])
+    assert (found.verdict, found.tried) == (PROVED, 1)
+    assert list(found.left_out) == [checks.NOT_FALLING]
+    alone = checks.check_tian2023_thm_3.judge(instances.growing_run())
+    assert alone.verdict is Verdict.OPEN
+
+
+def test_tian2023_thm_3_bounds_are_strict_by_hand():
+    # chi = e^(2 B), f^2 = 1/4: the upper bound is met, the lower one is a quarter of it
+    z = np.array([[0.0], [1.0], [2.0]])
+    path = SimpleNamespace(B=z, at=np.arange(3.0))
+    run = SimpleNamespace(name="", n=0, z=z, f=np.array([[0.5]]), path=path)
+    lower, upper = checks.bounds(run, 0)
+    assert lower.slack > 0 > upper.slack
+
+
+def test_tian2023_thm_3_a_common_token_that_rests_does_not_fall(simple, monkeypatch):
+    monkeypatch.setattr(instances, "moves_of", lambda path, M: np.zeros_like(path.z))
+    assert not instances.run_of("at rest", simple.path.classes, simple.M, simple.n).fall
+
+
+# Equation (11)
+
+
+def test_tian2023_eq_11_by_hand(simple):
+    # r(0) = 3, so that f_1^2 / f_2^2 = 1 + 3 e^(2 z_1)
+    ratio = (simple.f[-1, 1] / simple.f[-1, 2]) ** 2
+    assert ratio == pytest.approx(1 + 3 * math.exp(2 * simple.z[-1, 1]), rel=1e-8)
+    assert simple.z[-1, 1] > 0.1
+
+
+def test_tian2023_eq_11_agrees_with_the_follower(flows):
+    run = flows[-1]
+    P, first = run.path.classes.probabilities[run.n], run.tokens[0]
+    for other in run.tokens[1:]:
+        found = attention.follower(P[first], P[other], run.z[:, first], run.z[0, other])
+        assert found == pytest.approx(run.z[:, other], abs=1e-7)
+
+
+def test_tian2023_eq_11_notices_a_planted_error(flows):
+    planted = shifted(flows[0], 2, 1e-5)
+    assert checks.check_tian2023_eq_11.judge([planted]).verdict is REFUTED
+
+
+def test_tian2023_eq_11_is_no_identity_where_both_layers_are_trained():
+    fast, slow = instances.defect_of_11(0.5, 1e3), instances.defect_of_11(0.01, 1e3)
+    assert 1e-4 < slow < fast < 0.2
+
+
+# Equation (12)
+
+
+def test_tian2023_eq_12_by_hand(simple):
+    # f^2(0) = 4/6 of the dominant token; the bounds are attained to first order below, not above
+    log_chi, B = 2 * simple.z[1, 1], simple.path.B[1, 0]
+    assert log_chi / (2 * B) == pytest.approx(2 / 3, rel=1e-3)
+
+
+def test_tian2023_eq_12_agrees_with_quadrature_of_the_force():
+    """B by the integrator is the integral of the forces along the path, by Simpson's rule."""
+    data = classes.layered_classes([1], [[2, 1]] * 2, 5, (0, 0))
+    path = attention.flow(data, 100, np.linspace(0, 10, 401))
+    forces = []
+    for place in range(len(path.at)):
+        E = classes.correlations(path.f(place))
+        prime = E[0, 1] / (1 - E[0, 1] ** 2)
+        forces.append((100 / 99 * prime + 100 / 99**2 * (1 + E[0, 1] * prime)) * E[0, 1])
+    weights = np.ones(401)
+    weights[1:-1:2], weights[2:-1:2] = 4, 2
+    assert path.B[-1, 0] == pytest.approx(float(weights @ forces) * 10 / 400 / 3, rel=1e-8)
+
+
+def test_tian2023_eq_12_notices_a_planted_error(flows):
+    planted = shifted(flows[0], 1, 3.0)
+    assert checks.check_tian2023_eq_12.judge([planted]).verdict is REFUTED
+    turned = replace(flows[0], path=replace(flows[0].path, B=0.5 * flows[0].path.B))
+    assert checks.check_tian2023_eq_12.judge([turned]).verdict is REFUTED
+
+
+def test_tian2023_eq_12_is_open_when_no_run_has_the_hypotheses():
+    assert checks.check_tian2023_eq_12.judge(instances.growing_run()).verdict is Verdict.OPEN
+
+
+# Equation (112)
+
+
+def test_tian2023_eq_112_by_hand(simple):
+    # r(0) dz is 3 dz at t = 0, while d/dt 4 e^(2 (z_1 - z_2)) = 8 (dz_1 - dz_2) = 6 dz_1, as
+    # dz_2 = dz_1 / 4; with dz_1 = P_1^2 = 4 these are 12 and 24
+    assert simple.moves[0, 2] == pytest.approx(simple.moves[0, 1] / 4)
+    one = instances.Quotient(Fraction(2), Fraction(1))
+    assert (one.formula(2), one.slope(2)) == (12, 24)
+    # without squares: 1 dz against 2 (dz_1 - dz_2)
+    assert (one.formula(1), one.slope(1)) == (4, 6)
+
+
+def test_tian2023_eq_112_is_refuted_in_fractions_under_each_reading():
+    found = checks.check_tian2023_eq_112.judge([instances.Quotient(Fraction(2), Fraction(1))])
+    assert [one.verdict for one in found.readings] == [REFUTED, REFUTED]
+    assert found.witness.endswith("violated by 12")
+
+
+def test_tian2023_eq_112_agrees_with_differences_of_the_gain():
+    data = classes.layered_classes([1], [[2, 1]] * 2, 5, (0, 0))
+    path = attention.flow(data, 100, np.array([0.0, 1e-4]))
+    gains = [attention.relative_gain(path.f(place)[0], 1, 2) for place in (0, 1)]
+    moved = instances.moves_of(path, 100)[0, 0, 1]
+    assert (gains[1] - gains[0]) / 1e-4 == pytest.approx(2 * gains[0] * moved, rel=1e-3)
+
+
+def test_tian2023_eq_112_corrected_by_hand(simple):
+    assert checks.check_tian2023_eq_112_corrected.judge([simple]).verdict is PROVED
+
+
+def test_tian2023_eq_112_corrected_agrees_with_growth_of_logarithms(flows):
+    run = flows[3]
+    first, other = run.tokens[:2]
+    r, moves = attention.relative_gain(run.f[4], first, other), run.moves[4]
+    # d ln(1 + r) = 2 (dz_1 - dz_2) and dr = 2 r dz_1
+    assert 2 * r * moves[first] / (1 + r) == pytest.approx(2 * (moves[first] - moves[other]))
+
+
+# Token scanning
+
+
+def test_tian2023_app_scanning_by_hand():
+    # weights 4, 2, 1: r(0) = 3 and 15; at chi = 2 the quotients are 7 and 31
+    data = classes.layered_classes([1.0], [[4.0, 2.0, 1.0]] * 2, 7, (0, 0))
+    run = instances.run_of("", data, 100, 0)
+    chi = attention.growth(run.z[:, 1], 0.0)
+    assert (run.f[:, 1] / run.f[:, 2]) ** 2 == pytest.approx(1 + 3 * chi)
+    assert (run.f[:, 1] / run.f[:, 3]) ** 2 == pytest.approx(1 + 15 * chi)
+    assert checks.check_tian2023_app_scanning.judge([run]).verdict is PROVED
+
+
+def test_tian2023_app_scanning_agrees_with_the_time_to_a_level():
+    data = classes.layered_classes([1.0], [[1.0, 0.55, 0.5]] * 3, 10, (0, 0, 0))
+    run = instances.run_of("", data, 1000, 0)
+    quotients = (run.f[:, [1]] / run.f[:, [3, 2]]) ** 2  # 4 and 3.3 at the start
+    first, second = (quotients >= 4.5).argmax(axis=0).tolist()
+    assert 0 < first < second
+
+
+def test_tian2023_app_scanning_has_runs_to_judge():
+    used = instances.from_zero(3)
+    assert len(used) >= 3
+    assert not any(run.path.z[0].any() for run in used)
+
+
+# The start as a prior
+
+
+def test_tian2023_app_prior_by_hand():
+    # P differs by a tenth: ln 1.1 = 0.095, which a start of 0.2 outweighs
+    two = [instances.start_of(0.0, 0.0), instances.start_of(0.0, 0.2)]
+    found = checks.check_tian2023_app_prior.judge(two)
+    assert (found.numbers["first"].value, found.numbers["second"].value) == (1, 1)
+
+
+def test_tian2023_app_prior_agrees_with_the_conserved_difference():
+    one = instances.start_of(0.0, 0.15)
+    inverse = (one.P * np.exp(one.z)) ** -2.0
+    kept = inverse[:, 0] - inverse[:, 1]
+    assert kept[0] > 0  # the second token leads
+    assert kept == pytest.approx(np.full(len(kept), kept[0]), rel=1e-7)
+
+
+def test_tian2023_app_prior_notices_a_lead_that_shrinks():
+    one = instances.start_of(0.0, 0.0)
+    shrunk = replace(one, z=one.z * np.array([1.0, 1.0]) * 0.0)  # the lead stays what it was
+    assert checks.check_tian2023_app_prior.judge([one]).verdict is PROVED
+    assert checks.check_tian2023_app_prior.judge([shrunk]).verdict is REFUTED

@@ -1,0 +1,228 @@
+"""The vocabulary of checks: what no author of a check can forget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import How, Shown, Verdict
+from ntpcore.verdicts.compare import (
+    NotANumberError,
+    Said,
+    at_least,
+    at_most,
+    below,
+    count,
+    equal,
+    holds,
+    least,
+    left_out,
+    most,
+    result,
+    undecided,
+)
+from ntpcore.verdicts.vocabulary import (
+    Checked,
+    Variant,
+    by_hand,
+    check,
+    cited,
+    executed,
+    relation,
+)
+
+
+def made(body: Any, **options: Any) -> Checked:
+    """A check of the numbers 1, 2, 3, or as the options have it."""
+    usual = {
+        "over": "numbers",
+        "instances": lambda last=3: range(1, last + 1),
+        "says": "It holds for {tried} numbers.",
+        "planted": {"Something.": Variant(expected=Verdict.CONSISTENT)},
+        "name": lambda one: f"n = {one}",
+    }
+    return check("ours-x", **(usual | options))(body)
+
+
+def test_a_check_compares_on_every_instance_and_says_so() -> None:
+    found = made(lambda n: at_most(n, 3))()
+    assert (found.verdict, found.tried) == (Verdict.CONSISTENT, 3)
+    assert found.evidence == "It holds for 3 numbers."
+    assert found.repeat == "ntpcore verify ours-x"
+    assert found.parameters == {"last": 3}
+
+
+def test_the_first_instance_that_fails_is_the_witness() -> None:
+    found = made(lambda n: at_most(n, 1), planted={"One only.": SHORT})()
+    assert found.verdict is Verdict.REFUTED
+    assert found.witness == "n = 2: violated by 1"
+
+
+SHORT = Variant(instances=lambda: [1], expected=Verdict.CONSISTENT)
+
+
+def test_a_planted_error_runs_the_same_body_and_must_be_noticed() -> None:
+    calls = []
+
+    def body(n: int, factor: int = 1) -> Said:
+        calls.append((n, factor))
+        return at_most(factor * n, 3)
+
+    found = made(body, planted={"Twice as much.": {"factor": 2}})()
+    assert [one.noticed for one in found.controls] == [True]
+    assert calls == [(1, 1), (2, 1), (3, 1), (1, 2), (2, 2)]  # it stops where it fails
+    with pytest.raises(ValueError, match="the negative control was not noticed: As much"):
+        made(body, planted={"As much.": {"factor": 1}})()
+
+
+def test_a_check_without_a_planted_error_cannot_be_written() -> None:
+    with pytest.raises(ValueError, match="needs a planted error"):
+        made(lambda n: at_most(n, 3), planted={})
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+def test_a_nan_or_an_infinity_is_an_error_and_never_a_pass(bad: float) -> None:
+    for compare in (at_most, at_least, equal, below):
+        with pytest.raises(NotANumberError):
+            compare(bad, 1.0)
+        with pytest.raises(NotANumberError):
+            compare(1.0, bad)
+    for along in (arrays.at_most, arrays.at_least, arrays.equal):
+        with pytest.raises(NotANumberError):
+            along(np.array([-1.0, bad]), np.array([0.0, 0.0]))
+    with pytest.raises(NotANumberError):
+        arrays.slack(np.array([bad, -1.0]))
+    with pytest.raises(NotANumberError):
+        most("x", bad, 3)
+    with pytest.raises(NotANumberError):  # one run fails by 1, and has a nan beside it
+        made(lambda n: arrays.slack(np.array([-1.0, bad])))()
+
+
+def test_instances_that_are_left_out_are_counted_and_told() -> None:
+    found = made(lambda n: left_out("too small") if n < 3 else at_most(n, 3))()
+    assert found.left_out == {"too small": 2}
+    assert found.tried == 1
+    assert found.evidence == "It holds for 1 numbers. Left out: 2 (too small)."
+
+
+def test_without_a_comparison_there_is_no_verdict() -> None:
+    blind = made(lambda n: left_out("always"), planted={"x": Variant(expected=Verdict.OPEN)})()
+    assert (blind.verdict, blind.tried) == (Verdict.OPEN, 0)
+    assert made(lambda n: at_most(n, 3)).judge([]).verdict is Verdict.OPEN
+
+
+def test_fractions_are_compared_exactly_whatever_the_tolerance() -> None:
+    tiny = Fraction(1, 10**30)
+    tight = made(lambda n: at_most(1 + tiny, Fraction(1)), tolerance=0.5)
+    assert tight.judge([1]).verdict is Verdict.REFUTED
+    loose = made(lambda n: at_most(1 + 1e-9, 1.0), tolerance=1e-8)
+    assert loose.judge([1]).verdict is Verdict.CONSISTENT
+    assert loose.judge([1]).slack == "rounding alone, below 1e-08"
+
+
+def test_slacks_are_relative_to_the_larger_side() -> None:
+    assert at_most(1.0, 2.0).slack == 0.5
+    assert at_most(300.0, 100.0).slack == pytest.approx(-2 / 3)
+    assert equal(3.0, 4.0).slack == -0.25
+    assert at_most(1.0, 2.0, scale=10.0).slack == pytest.approx(0.1)
+    assert below(2, 2).slack < 0 < below(1, 2).slack
+    assert holds(True).slack == 0 > holds(False).slack
+
+
+def test_an_array_is_judged_at_its_worst_entry() -> None:
+    found = arrays.at_most([1.0, 5.0, 2.0], [2.0, 4.0, 2.0], "step {at}", at=[10, 20, 30])
+    assert found.where == "step 20"
+    assert found.slack == pytest.approx(-0.2)
+    assert found.points == 3
+    with pytest.raises(ValueError, match="nothing to compare"):
+        arrays.at_most([], [])
+
+
+def proof(factor: int = 1) -> Iterator[Shown]:
+    """2 + 2 = 4."""
+    yield relation("a sum", "2 + 2", "=", 4 * factor, 4 - 4 * factor)
+
+
+def test_proved_needs_steps_that_hold_and_a_planted_error_breaks_them() -> None:
+    steps = (executed("add", proof), by_hand("think"), cited("know", "Euclid"))
+    found = made(lambda n: at_most(n, 3), proof=steps, planted={"Twice.": {"factor": 2}})()
+    assert found.verdict is Verdict.PROVED
+    assert [one.how for one in found.proof] == [How.EXECUTED, How.BY_HAND, How.CITED]
+    assert found.proof[0].shown[0].rest == "0"
+    assert found.hand_steps == ("think",)
+    assert [one.noticed for one in found.controls] == [True]
+
+
+def test_a_proof_whose_steps_fail_refutes_itself() -> None:
+    broken = made(lambda n: at_most(n, 3), proof=(executed("add", lambda: proof(2)),), planted={
+        "Nothing.": Variant()})()  # fmt: skip
+    assert broken.verdict is Verdict.REFUTED
+    assert "a sum: 2 + 2 = 8 fails by -4" in broken.witness
+    with pytest.raises(ValueError, match="showed nothing"):
+        made(lambda n: at_most(n, 3), proof=(executed("add", lambda: ()),))()
+
+
+def test_one_failing_instance_outweighs_a_proof() -> None:
+    found = made(lambda n: at_most(n, 2), proof=(executed("add", proof),), planted={"x": SHORT})
+    assert found.judge([1, 2, 3]).verdict is Verdict.REFUTED
+
+
+def test_readings_are_judged_by_the_same_body() -> None:
+    def body(n: int, bound: int = 1) -> Said:
+        return at_most(n, bound)
+
+    both = {"the bound is 1": {"bound": 1}, "the bound is 3": {"bound": 3}}
+    found = made(body, readings=both, planted={"x": {"bound": 0}})()
+    assert [one.verdict for one in found.readings] == [Verdict.REFUTED, Verdict.CONSISTENT]
+    assert found.verdict is Verdict.CONSISTENT  # refuted only if every reading is
+    neither = {"the bound is 1": {"bound": 1}, "the bound is 2": {"bound": 2}}
+    assert made(body, readings=neither, planted={"x": {"bound": 0}})().verdict is Verdict.REFUTED
+
+
+def test_observations_and_definitions_have_words_of_their_own() -> None:
+    seen = made(lambda n: at_most(n, 3), observes=True, planted={"x": Variant(
+        instances=lambda: [4], expected=Verdict.NOT_SEEN)})  # fmt: skip
+    assert seen().verdict is Verdict.SEEN
+    assert seen.judge([4]).verdict is Verdict.NOT_SEEN
+    assert seen.judge([]).verdict is Verdict.UNDECIDED
+    open_ = made(lambda n: (at_most(n, 3), undecided("too few seeds")), observes=True)
+    assert open_.judge([1]).verdict is Verdict.UNDECIDED
+    shown = made(lambda n: at_most(n, 3), shows="can be met", planted={"x": Variant(
+        instances=lambda: [4])})()  # fmt: skip
+    assert shown.verdict is Verdict.SHOWN
+    assert shown.evidence == "Can be met. It holds for 3 numbers."
+    with pytest.raises(ValueError, match="neither proved nor well posed"):
+        made(lambda n: at_most(n, 3), observes=True, shows="can be met")
+
+
+def test_numbers_are_gathered_over_instances_with_their_accuracy() -> None:
+    def body(n: int) -> Iterator[Said]:
+        yield at_most(n, 3)
+        yield count("pairs", 2)
+        yield most("largest", n / 7, 3)
+        yield least("smallest", Fraction(1, n))
+        yield result("last", float(n), 2, "the run amplifies rounding a thousandfold", "nats")
+
+    numbers = made(body)().numbers
+    assert {name: one.shown for name, one in numbers.items()} == {  # type: ignore[union-attr]
+        "pairs": "6",
+        "largest": "0.429",
+        "smallest": "1/3",
+        "last": "3 nats",
+        "tried": "3",
+    }
+    assert numbers["last"].origin.startswith("the run")  # type: ignore[union-attr]
+
+
+def test_parameters_are_those_of_the_instances() -> None:
+    one = made(lambda n: at_most(n, 9))
+    assert one.defaults == {"last": 3}
+    assert one(last=5).tried == 5
+    assert one(last=5).repeat == "ntpcore verify ours-x --set last=5"
+    with pytest.raises(ValueError, match="no parameter 'first'; it has last"):
+        one(first=1)

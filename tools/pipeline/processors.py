@@ -1,0 +1,54 @@
+"""Run the notebooks a second time, as on an older processor, and compare what the checks say.
+
+`.ci/run` calls this after the book is built, on x86-64 only: with these variables numba, numpy and
+OpenBLAS leave out what newer processors have. Both builds are of one commit, so that nothing is
+compared with what was found on another day.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from ntpbook.catalogue import CATALOGUE
+from ntpcore.verdicts.document import FILE, to_text
+from tools.pipeline import record
+from tools.pipeline.display import Display
+from tools.pipeline.folders import link_folders
+from tools.pipeline.kernel import isolate
+from tools.pipeline.notebooks import defaults_by_page, run_pages
+from tools.pipeline.outputs import read_checks
+from tools.pipeline.parameters import choose
+from tools.site.published import publish
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(".build/other-processor")
+OLDER = {
+    "NUMBA_CPU_NAME": "haswell",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V4",
+    "OPENBLAS_CORETYPE": "Haswell",
+}
+
+
+def main() -> int:
+    """Execute every notebook under this environment and compare with the built book."""
+    os.chdir(ROOT)
+    if not record.BOOK.is_file():
+        print(f"error: there is no {record.BOOK}; run `make book` first", file=sys.stderr)
+        return 1
+    isolate(ROOT, BUILD)
+    display, defaults = Display(), defaults_by_page()
+    wanted = choose(defaults, link_folders({}, os.environ, defaults, BUILD))
+    outcome = run_pages(wanted, BUILD / "pages", BUILD / "notebooks.json", 2, display, lambda: None)
+    if outcome.failures:
+        print("\n".join(outcome.failures), file=sys.stderr)
+        return 1
+    made = publish(CATALOGUE, read_checks(BUILD / "pages"))
+    (BUILD / FILE).write_text(to_text(made), encoding="utf-8")
+    return record.main([str(record.BOOK), str(BUILD / FILE)])
+
+
+if __name__ == "__main__":
+    os.environ |= OLDER
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""`make record`: write down what the book says, and tell how a build compares with that.
+
+The record is for readers: `make book` ends by saying whether this build reproduces it, and names
+each difference. Nothing fails on it. `python -m tools.pipeline.record ONE OTHER` compares two files
+`claims.json` of one commit, as for two kinds of processors, and fails on a difference.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ntpcore.verdicts.document import FILE
+
+RECORD = Path("ntpbook/record.json")
+BOOK = Path("_build/html") / FILE
+SAID = ("verdict", "evidence", "witness", "tried", "slack", "vacuous_before")
+NOT_HERE = "WikiText was not there"  # how the evidence begins of a check whose data were missing
+MOST = 12  # differences that `make book` names
+
+
+def recorded(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record keeps of a document `claims.json`."""
+    return {
+        "date": datetime.date.today().isoformat(),
+        "versions": document["versions"],
+        "claims": [
+            {"label": row["label"]}
+            | {key: row[key] for key in SAID}
+            | {"numbers": row["numbers"], "readings": row["readings"]}
+            for row in document["claims"]
+        ],
+    }
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Where two documents say something else of a claim, a line each; claims open for want of data
+    in either of them are left out.
+
+    Args:
+        one: a record or a `claims.json`.
+        other: another.
+    """
+    first, second = (judged(document) for document in (one, other))
+    open_ = unjudged(one) | unjudged(other)
+    lines = [
+        f"{label}: only one of them has it" for label in sorted(set(first) ^ set(second) - open_)
+    ]
+    for label in first:
+        if label in second and label not in open_:
+            lines += [f"{label}: {line}" for line in _row_differences(first[label], second[label])]
+    return lines
+
+
+def judged(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The rows of a document by their labels."""
+    return {row["label"]: row for row in document["claims"]}
+
+
+def unjudged(document: Mapping[str, Any]) -> set[str]:
+    """Labels of claims that are open because the data they speak of were not there."""
+    return {row["label"] for row in document["claims"] if row["evidence"].startswith(NOT_HERE)}
+
+
+def _row_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+    """What two rows of one claim say differently."""
+    for key in SAID:
+        if one[key] != other[key]:
+            yield f"{key}: {one[key]!r}, and {other[key]!r}"
+    if one["readings"] != other["readings"]:
+        yield "the readings have other verdicts"
+    names = sorted({*one["numbers"], *other["numbers"]})
+    for name in names:
+        left, right = one["numbers"].get(name), other["numbers"].get(name)
+        if left is None or right is None:
+            yield f"{name}: only one of them has it"
+        elif not agree(left, right):
+            yield f"{name}: {left['shown']}, and {right['shown']}"
+
+
+def agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two results are one number, as far as their digits are good."""
+    left, right = Fraction(str(one["value"])), Fraction(str(other["value"]))
+    digits = one["digits"]
+    if digits is None or other["digits"] is None:
+        return left == right
+    size = max(abs(left), abs(right))
+    return abs(left - right) <= size * Fraction(1, 10 ** (min(digits, other["digits"]) - 1))
+
+
+def compared(document: Mapping[str, Any]) -> list[str]:
+    """How a built book compares with the record, in lines for the end of `make book`."""
+    if not RECORD.is_file():
+        return []
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    missing = unjudged(document)
+    found = differences(record, document)
+    count = len(document["claims"]) - len(missing)
+    other = {line.split(":")[0] for line in found}
+    need = f"; {len(missing)} need WikiText-2" if missing else ""
+    head = (
+        f"reproduces the record of {record['date'][:7]}: {count - len(other)} of {count} "
+        f"judged here{need}"
+    )
+    more = [f"... and {len(found) - MOST} more"] if len(found) > MOST else []
+    return [head, *found[:MOST], *more]
+
+
+def main(words: list[str]) -> int:
+    """Write the record of the built book, or compare two documents."""
+    if len(words) == 2:
+        documents = [json.loads(Path(word).read_text(encoding="utf-8")) for word in words]
+        found = differences(documents[0], documents[1])
+        print("\n".join(found) or f"{len(documents[0]['claims'])} claims: both say the same")
+        return int(bool(found))
+    if not BOOK.is_file():
+        print(f"error: there is no {BOOK}; run `make book` first", file=sys.stderr)
+        return 1
+    document = json.loads(BOOK.read_text(encoding="utf-8"))
+    text = json.dumps(recorded(document), ensure_ascii=False, indent=1) + "\n"
+    RECORD.write_text(text, encoding="utf-8")
+    print(
+        f"{RECORD}: {len(document['claims'])} claims, {len(unjudged(document))} without data here"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

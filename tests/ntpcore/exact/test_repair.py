@@ -12,7 +12,7 @@ import pytest
 import strategies
 from hypothesis import given, settings
 
-from ntpbook.readers.realizable.repair import largest_by_force
+from ntpbook.readers.realizable.checks import largest_by_force
 from ntpcore.commands import cli
 from ntpcore.commands import repair as repair_report
 from ntpcore.data import files, order

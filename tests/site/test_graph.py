@@ -11,7 +11,6 @@ from ntpcore.verdicts import graph, ledger_table
 from ntpcore.verdicts.claims import Claim
 from ntpcore.verdicts.dependencies import neighbourhood
 from ntpcore.verdicts.ledger import Data, ledger, standings_of
-from tools.pipeline.outputs import Found
 
 NASTY = '<b>&"x"'
 CLAIMS = (
@@ -24,10 +23,10 @@ CLAIMS = (
 )
 
 
-def found(label: str, verdict: str, **more: object) -> Found:
+def found(label: str, verdict: str, **more: object) -> Data:
     data: Data = {"label": label, "verdict": verdict, "tried": 3, "unit": "runs", "slack": None}
     data |= {"evidence": NASTY, "witness": NASTY if verdict == "refuted" else None}
-    return Found("page", data | {"vacuous": None} | more)
+    return data | {"vacuous": None} | more
 
 
 @pytest.fixture

@@ -78,7 +78,9 @@ def site_inputs(pages: Path) -> list[Path]:
     roots = [Path(name) for name in ROOT_FILES if Path(name).exists()]
     sources = [*Path("notebooks").glob("*.md"), *setting_modules()]
     sources += [path for name in OURS for path in Path(name).rglob("*.py")]
-    sources += [path for name in OURS for path in Path(name).rglob("claims.toml")]
+    sources += [
+        path for name in OURS for end in ("toml", "json") for path in Path(name).rglob(f"*.{end}")
+    ]
     sources += [path for path in Path("examples").glob("*") if path.is_file()]
     sources += [path for path in SHAPING if path.is_file()]
     return [*roots, *book_files(), *sorted(pages.glob("*.ipynb")), *sorted(set(sources))]

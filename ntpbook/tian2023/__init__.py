@@ -1,0 +1,1 @@
+"""Chapters on Tian, Wang, Chen and Du (2023)."""

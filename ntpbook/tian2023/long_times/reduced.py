@@ -59,8 +59,8 @@ class Design:
 
     @property
     def size(self) -> int:
-        """Numbers of a state: z, a, s, r and the logarithm of time."""
-        return 2 * len(self.common) + 3 * len(self.distinct) + 1
+        """Numbers of a state: z, a, s, r, the clock theta and the logarithm of time."""
+        return 2 * len(self.common) + 3 * len(self.distinct) + 2
 
 
 def one_of_each(K: int, M: int, epsilon: float) -> Design:
@@ -90,7 +90,7 @@ def fill_slopes(
     """Slopes on the clock sigma (`steps.clock_steps`).
 
     Args:
-        state: z_c, z_d, a_c, s_d, r_d and ln(1 + eta_Y t/K).
+        state: z_c, z_d, a_c, s_d, r_d, theta with d theta = d sigma/|q|, and ln(1 + eta_Y t/K).
         p: (C + D,), probabilities within a class.
         C: number of common tokens.
         K: number of classes.
@@ -111,6 +111,7 @@ def fill_slopes(
         out[i] = p[i] * exp(state[i] - top)
         size += out[i] * out[i] if sphere else out[i]
     size = sqrt(size) if sphere else size
+    theta = exp(-top) / size
     A, R = 0.0, 0.0
     for i in range(N):
         out[i] /= size  # f, kept there until its slope is known
@@ -141,6 +142,7 @@ def fill_slopes(
             out[i] = force / ratio
             out[S + i - C] = f * x / K
             out[S + D + i - C] = f
+    out[-2] = theta
     out[-1] = exp(-state[-1] - late)
 
 
@@ -178,7 +180,12 @@ class Path:
     @property
     def r(self) -> Floats:
         """(S, D), r_d."""
-        return self.rows[:, -1 - len(self.design.distinct) : -1]
+        return self.rows[:, -2 - len(self.design.distinct) : -2]
+
+    @property
+    def theta(self) -> Floats:
+        """(S,), the clock of Theorem 5'', d theta = d sigma/|q|."""
+        return self.rows[:, -2]
 
     @property
     def log_time(self) -> Floats:
@@ -246,6 +253,7 @@ def follow(
     sigma: Floats,
     sphere: bool = True,
     relative: float = 1e-10,
+    absolute: float = 1e-12,
     start: Floats | None = None,
 ) -> Path:
     """The flow from Y = Z = 0, integrated over ln(1 + sigma).
@@ -255,7 +263,8 @@ def follow(
         ratio: eta_Y / eta_Z.
         sigma: (S,), increasing values >= 0 of the clock.
         sphere: attention is scaled to length 1; otherwise it is the softmax.
-        relative: tolerance of the integrator; the absolute one is a hundredth of it.
+        relative: tolerance of the integrator, by the size of an entry.
+        absolute: tolerance for entries near 0, those of rare tokens above all.
         start: another state at sigma = 0.
 
     Raises:
@@ -283,7 +292,7 @@ def follow(
         method="LSODA",
         t_eval=clock,
         rtol=relative,
-        atol=relative * 1e-2,
+        atol=absolute,
     )
     if not found.success or len(found.t) != len(sigma) or not np.isfinite(found.y).all():
         raise ArithmeticError(f"the integrator gave up: {found.message}")

@@ -478,6 +478,54 @@ def floor_steps() -> tuple[Identity, ...]:
     )
 
 
+def keep_steps() -> tuple[Identity, ...]:
+    """M = K: the steps of Theorem 5'', no token is lost and the shares converge.
+
+    On the clock theta of `floor_steps`, with y = min P_d, I its integral from 0, eps_0 = eps(0) and
+    C_1 = C L/(2 K (1 - eps_0)):
+
+    1. beta >= (1 - eps) y, and q_d^2 eps <= sum q_c^2; so y' >= 1 - nu y^2 sum q_c^2.
+    2. q_c^-2 >= 2 nu (K/L) (1 - eps_0) I; so y' >= 1 - C_1 y^2/I.
+    3. u = y^2 as a function of I has du/dI >= 2 - 2 C_1 u/I; so u >= 2 I/(1 + 2 C_1), and
+       y >= b theta with b = 1/(1 + 2 C_1).
+    4. sum q_c^2 <= C_2/(nu theta^2), C_2 = 2 C_1/b. The spread S of the P_d has
+       S' <= -nu b p_min^2 theta S + C_2, and 2 C_2/(A theta), A = nu b p_min^2, is above it once
+       theta^2 >= 2/A.
+    5. (ln r_d/r_e)' = 1/P_d - 1/P_e, at most S/(b theta)^2, which is integrable.
+    """
+    I, theta, b, C, C_1, e_0, A, C_2 = sp.symbols("I theta b C C_1 e_0 A C_2", positive=True)
+    y, begin, size, q, beta = sp.symbols("y begin size q beta", positive=True)
+    r_slope, z_d, z_c = bulk_free()
+    here = {f: q / size, R: beta * size}
+    # 1: the slope of P_d = r_d/q_d at the least one, P_d = y, and beta at its least
+    slope = (size * (r_slope / q - r / q * z_d)).subs(here)
+    least = slope.subs({r: q * y, beta: (1 - eps) * y})
+    # 2: 1/q_c^2 grows by at least `grown`, whose integral has I in the place of y
+    grown = (-2 * size * z_c / q**2).subs(here).subs(beta, (1 - e_0) * y)
+    q_squared = 1 / (grown / y * I)  # of one common token, at most
+    of_C_1 = {C_1: C * L / (2 * K * (1 - e_0))}
+    # 3: equality in the comparison
+    u, solved = 2 * I / (1 + 2 * C_1), theta**2 / (2 * (1 + 2 * C_1))
+    # 4: the bound on S and its slope
+    bound = 2 * C_2 / (A * theta)
+    excess = sp.diff(bound, theta) - (-A * theta * bound + C_2)
+    total = C * q_squared.subs(I, b * theta**2 / 2)
+    # 5: S is at most C_2 theta before theta^2 = 2/A
+    turn = sp.sqrt(2 / A)
+    late = sp.integrate(bound / (b * theta) ** 2, (theta, turn, sp.oo))
+    middle = sp.integrate(C_2 * theta / (b * theta) ** 2, (theta, begin, turn))
+    return (
+        Identity("slope of the least P_d at the least beta", least, 1 - nu * y**2 * eps * q**2),
+        Identity("nu y^2 sum q_c^2", nu * y**2 * C * q_squared, (C_1 * y**2 / I).subs(of_C_1)),
+        Identity("u = 2 I/(1 + 2 C_1)", sp.diff(u, I), 2 - 2 * C_1 * u / I),
+        Identity("I = b theta^2/2", sp.diff(solved, theta) ** 2, u.subs(I, solved)),
+        Identity("nu theta^2 sum q_c^2", nu * theta**2 * total, (2 * C_1 / b).subs(of_C_1)),
+        Identity("excess of the bound's slope", excess, C_2 * (1 - 2 / (A * theta**2))),
+        Identity("late part of the drift", late, C_2 / (2 * b**2)),
+        Identity("middle part", middle, C_2 / b**2 * (sp.log(2 / A) / 2 - sp.log(begin))),
+    )
+
+
 # Theorem 6
 
 
@@ -565,6 +613,7 @@ STEPS = (
     margin_steps,
     path_steps,
     floor_steps,
+    keep_steps,
     simplex_steps,
     simplex_limit_steps,
     still_steps,

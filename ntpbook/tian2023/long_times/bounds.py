@@ -45,7 +45,7 @@ def margin_slacks(f_c: Floats, f_d: Floats, r: Floats, share: float) -> dict[str
     bracket = float((f_d**2 * (r - f_d * R) ** 2).sum() + share * R**2 * (f_c**4).sum())
     least = float(f_d.min())
     return {
-        "chi^2 <= 1 - eps": sine,
+        "chi^2 <= 1 - eps": 1 - eps - chi**2,
         "bracket against the angle": bracket / size**2 - least**2 * max(sine, 0.0),
         "bracket against eps": bracket / size**2 - share * chi**2 * eps**2 / len(f_c),
         "distance to the decoder": (1 - chi**2) - float(((f_d - chi * r / size) ** 2).sum()),
@@ -171,3 +171,35 @@ def certified(path: Path, i: int, tries: int = 200) -> float:
         if chi * (least - turn) - (short * (1 + chi)) ** 0.5 > m:
             best = float(m)
     return best
+
+
+def enclosed(path: Path, i: int, floor: float, radius: float = 1e-6) -> tuple[float, float]:
+    """The certificate's left side minus its floor m, for every state near row i, as an interval.
+
+    Only this last step is enclosed: that the flow passes within `radius` of the row, relative in
+    each q and r, rests on a floating-point integrator.
+
+    Args:
+        path: M = K, scaled attention.
+        i: the row.
+        floor: m.
+        radius: relative radius around each q_i and r_d.
+
+    Returns:
+        the least over d of chi (r_d/|r| - Del) - sqrt(1 - chi^2) - m, from below and from above.
+    """
+    from mpmath import iv
+
+    C = len(path.design.common)
+    near = iv.mpf([1 - radius, 1 + radius])
+    q = [iv.mpf(float(x)) * near for x in path.weights[i]]
+    r = [iv.mpf(float(x)) * near for x in path.r[i]]
+    length, size = iv.sqrt(sum(x**2 for x in q)), iv.sqrt(sum(x**2 for x in r))
+    f, unit = [x / length for x in q], [x / size for x in r]
+    apart = sum((a - b) ** 2 for a, b in zip(f[C:], unit, strict=True))
+    short = (apart + sum(x**2 for x in f[:C])) / 2  # 1 - chi
+    chi = 1 - short
+    nu = (1 - iv.mpf(1) / path.design.K) / iv.mpf(path.ratio)
+    turn = iv.sqrt(short / (2 * nu * chi)) / (iv.mpf(floor) * size)
+    left = [chi * (x - turn) - iv.sqrt(short * (1 + chi)) - iv.mpf(floor) for x in unit]
+    return min(float(x.a) for x in left), min(float(x.b) for x in left)

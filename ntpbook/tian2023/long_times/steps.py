@@ -493,7 +493,8 @@ def keep_steps() -> tuple[Identity, ...]:
        theta^2 >= 2/A.
     5. (ln r_d/r_e)' = 1/P_d - 1/P_e, at most S/(b theta)^2, which is integrable.
     """
-    I, theta, b, C, C_1, e_0, A, C_2 = sp.symbols("I theta b C C_1 e_0 A C_2", positive=True)
+    area, theta, b, C, C_1, e_0 = sp.symbols("I theta b C C_1 e_0", positive=True)
+    A, C_2 = sp.symbols("A C_2", positive=True)
     y, begin, size, q, beta = sp.symbols("y begin size q beta", positive=True)
     r_slope, z_d, z_c = bulk_free()
     here = {f: q / size, R: beta * size}
@@ -502,23 +503,23 @@ def keep_steps() -> tuple[Identity, ...]:
     least = slope.subs({r: q * y, beta: (1 - eps) * y})
     # 2: 1/q_c^2 grows by at least `grown`, whose integral has I in the place of y
     grown = (-2 * size * z_c / q**2).subs(here).subs(beta, (1 - e_0) * y)
-    q_squared = 1 / (grown / y * I)  # of one common token, at most
+    q_squared = 1 / (grown / y * area)  # of one common token, at most
     of_C_1 = {C_1: C * L / (2 * K * (1 - e_0))}
     # 3: equality in the comparison
-    u, solved = 2 * I / (1 + 2 * C_1), theta**2 / (2 * (1 + 2 * C_1))
+    u, solved = 2 * area / (1 + 2 * C_1), theta**2 / (2 * (1 + 2 * C_1))
     # 4: the bound on S and its slope
     bound = 2 * C_2 / (A * theta)
     excess = sp.diff(bound, theta) - (-A * theta * bound + C_2)
-    total = C * q_squared.subs(I, b * theta**2 / 2)
+    total = C * q_squared.subs(area, b * theta**2 / 2)
     # 5: S is at most C_2 theta before theta^2 = 2/A
     turn = sp.sqrt(2 / A)
     late = sp.integrate(bound / (b * theta) ** 2, (theta, turn, sp.oo))
     middle = sp.integrate(C_2 * theta / (b * theta) ** 2, (theta, begin, turn))
     return (
         Identity("slope of the least P_d at the least beta", least, 1 - nu * y**2 * eps * q**2),
-        Identity("nu y^2 sum q_c^2", nu * y**2 * C * q_squared, (C_1 * y**2 / I).subs(of_C_1)),
-        Identity("u = 2 I/(1 + 2 C_1)", sp.diff(u, I), 2 - 2 * C_1 * u / I),
-        Identity("I = b theta^2/2", sp.diff(solved, theta) ** 2, u.subs(I, solved)),
+        Identity("nu y^2 sum q_c^2", nu * y**2 * C * q_squared, (C_1 * y**2 / area).subs(of_C_1)),
+        Identity("u = 2 I/(1 + 2 C_1)", sp.diff(u, area), 2 - 2 * C_1 * u / area),
+        Identity("I = b theta^2/2", sp.diff(solved, theta) ** 2, u.subs(area, solved)),
         Identity("nu theta^2 sum q_c^2", nu * theta**2 * total, (2 * C_1 / b).subs(of_C_1)),
         Identity("excess of the bound's slope", excess, C_2 * (1 - 2 / (A * theta**2))),
         Identity("late part of the drift", late, C_2 / (2 * b**2)),

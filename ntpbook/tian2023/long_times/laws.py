@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.long_times.reduced import Path, follow, one_of_each
+from ntpbook.tian2023.long_times.reduced import Design, Path, follow, one_of_each
 
 Floats = NDArray[np.float64]
 
@@ -115,3 +115,28 @@ def sphere_rate(path: Path) -> float:
     C, D = len(design.common), len(design.distinct)
     share = float(path.f[-1, 0] ** 2)
     return share * path.nu * float(path.sigma[-1]) ** 2 * (design.K / design.L + C / D)
+
+
+def top_shares(
+    design: Design, ratio: float, log_t: Floats, sphere: bool, relative: float = 1e-10
+) -> Floats:
+    """Share of the top token among the distinct ones at given times: the one picture.
+
+    Args:
+        design: the classes and the decoder.
+        ratio: eta_Y / eta_Z.
+        log_t: (S,), increasing values of ln(1 + eta_Y t/K), a clock that both layers share.
+        sphere: with the L2 scaling, or the softmax alone.
+        relative: tolerance of the integrator.
+
+    Raises:
+        ValueError: log_t begins below 0.
+    """
+    if log_t[0] < 0:
+        raise ValueError(f"log_t begins at {log_t[0]}; give values >= 0")
+    until = 3 * float(log_t[-1]) + 20  # ln t grows at least a third as fast, which is checked
+    grid = np.concatenate([[0.0], np.geomspace(1e-3, until, 6000)])
+    path = follow(design, ratio, grid, sphere, relative)
+    if path.log_time[-1] < log_t[-1]:
+        raise ValueError(f"the path ends at ln t = {path.log_time[-1]}, before {log_t[-1]}")
+    return np.asarray(np.interp(log_t, path.log_time, path.shares.max(axis=1)))

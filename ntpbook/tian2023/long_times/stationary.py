@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.tian2023.long_times.reduced import Design
 from ntpcore.compiled import compiled
 from ntpcore.scansnap import coupled
 from ntpcore.scansnap.coupled import Symmetric
@@ -314,3 +315,45 @@ def rest(data: Symmetric, state: Floats, gap: float = 1e-12) -> Floats:
             return np.asarray(f / f.sum())
         here[:N] += 0.5 * move
     raise ArithmeticError("no rest within 100 000 rounds")
+
+
+# Symmetric classes, M = K, a fixed decoder
+
+
+def settle(design: Design, r: Floats, z: Floats, clock: Floats) -> tuple[Floats, Floats]:
+    """R and Psi = sum r_d/q_d while attention moves under a fixed decoder (Theorem 7 (iii)).
+
+    z_d' = f_d (r_d - f_d R), z_c' = -(K/L) f_c^2 R, which is the flow for nu = 1.
+
+    Args:
+        design: M = K.
+        r: (D,), the decoder, positive.
+        z: (C + D,), logits at the start.
+        clock: (S,), increasing values > 0.
+
+    Returns:
+        R (S,) and Psi (S,).
+
+    Raises:
+        ArithmeticError: the integrator gave up.
+    """
+    from scipy.integrate import solve_ivp
+
+    C, share, p = len(design.common), design.K / design.L, design.p
+
+    def slope(u: float, here: Floats) -> Floats:
+        q = p * np.exp(here - here.max())
+        f = q / np.linalg.norm(q)
+        R = float(f[C:] @ r)
+        parts = [-share * f[:C] ** 2 * R, f[C:] * (r - f[C:] * R)]
+        return np.asarray(np.exp(u) * np.concatenate(parts))
+
+    log_clock = np.log1p(clock)
+    found = solve_ivp(
+        slope, (0.0, log_clock[-1]), z, method="LSODA", t_eval=log_clock, rtol=1e-10, atol=1e-12
+    )
+    if not found.success:
+        raise ArithmeticError(f"the integrator gave up: {found.message}")
+    q = p * np.exp(found.y.T)
+    f = q / np.linalg.norm(q, axis=1, keepdims=True)
+    return np.asarray(f[:, C:] @ r), np.asarray((r / q[:, C:]).sum(axis=1))

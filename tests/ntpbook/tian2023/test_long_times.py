@@ -347,3 +347,33 @@ def test_an_attention_that_rests_is_proportional_to_g() -> None:
     # rows of distinct tokens trained under frequency attention keep the ratios of the counts
     assert still[3] / still[2] == pytest.approx(0.2 / 0.3, rel=1e-9)
     assert still[0] > 0.05  # M > K: common tokens keep attention
+
+
+def test_a_fixed_decoder_draws_every_start_to_the_same_attention() -> None:
+    rng = np.random.default_rng(6)
+    design = Design(3, 3, (0.5, 0.2), (0.1, 0.3, 0.2))
+    r = np.array([0.5, 1.0, 2.0])
+    for _ in range(8):
+        z = rng.uniform(-4, 4, 5)
+        R, psi = stationary.settle(design, r, z, np.geomspace(1e-2, 1e7, 60))
+        assert np.diff(R).min() >= -1e-9
+        assert np.diff(psi).max() <= 1e-9 * psi[0]
+        # f_c^2 falls like 1/sigma, R by half of that
+        assert np.linalg.norm(r) - R[-1] < 1e-5
+
+
+def test_with_a_useless_decoder_two_attentions_can_attract() -> None:
+    # G < 0: rows (-1, 1) for the next token 0; away from w = 0 everything moves outwards
+    P, Y = np.array([[0.5, 0.5]]), np.array([[-1.0, 1.0], [-1.0, 1.0]])
+    # a class of one more next token gives the scan its shape
+    slopes = stationary.scan(P, Y, np.array([-5.0, -0.1, 0.1, 5.0]))
+    assert (np.sign(slopes) == [-1, -1, 1, 1]).all()
+
+
+def test_the_picture_sphere_and_simplex_on_one_clock() -> None:
+    design = Design(10, 1000, (0.5,), (0.1, 0.15, 0.25))
+    log_t = np.array([1.0, 10.0, 100.0, 1000.0])
+    sphere = laws.top_shares(design, 1.0, log_t, True)
+    simplex = laws.top_shares(design, 1.0, log_t, False)
+    assert np.ptp(sphere) < 0.05
+    assert simplex[-1] > 0.999 > 0.6 > sphere.max()

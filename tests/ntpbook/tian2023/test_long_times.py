@@ -377,3 +377,16 @@ def test_the_picture_sphere_and_simplex_on_one_clock() -> None:
     simplex = laws.top_shares(design, 1.0, log_t, False)
     assert np.ptp(sphere) < 0.05
     assert simplex[-1] > 0.999 > 0.6 > sphere.max()
+
+
+def test_with_many_classes_the_shares_stay_near_the_counts_for_ever() -> None:
+    limits = {}
+    for K, bound in ((10, 2.75), (100, 0.17)):
+        design = Design(K, K, (0.5,), (0.1, 0.15, 0.25))
+        found = bounds.keep(design)
+        assert found.drift < bound
+        path = bounds.keeping_run(design, 1.0)
+        drift = np.log(path.shares[-1] / path.shares[0])
+        limits[K] = float(np.ptp(drift))
+        assert 0 < limits[K] < found.drift
+    assert limits[100] < limits[10] / 3

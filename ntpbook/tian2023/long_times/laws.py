@@ -93,7 +93,7 @@ def measured_relaxation(K: int, M: int, epsilon: float, ratio: float) -> float:
     """ln t_relax / sqrt(eta_Y/eta_Z) along a path, after the scan (3 ln M)."""
     scale = (ratio / (1 - 1 / K)) ** 0.5
     path = follow(one_of_each(K, M, epsilon), ratio, np.geomspace(1e-2, 20, 6000) * scale)
-    return turning_time(path, 3 * np.log(M)) / ratio**0.5
+    return turning_time(path, 3 * float(np.log(M))) / float(ratio**0.5)
 
 
 def simplex_rate(path: Path) -> tuple[float, float]:

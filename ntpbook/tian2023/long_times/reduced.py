@@ -120,20 +120,13 @@ def fill_slopes(
         else:
             A += out[i] * state[S + i - C]
             R += out[i] * state[S + D + i - C]
-    wrong = log(K) - R  # ln of K p_other / p_own
-    x, mu, others, late = 0.0, 0.0, 0.0, wrong
-    if M > K:
-        mu = M / (M - K)
-        lead = wrong - (log(M - K) - A * mu - (1 - 1 / K) * R)  # (1 - x)/x is its exponential
-        x = 1 / (1 + exp(lead)) if lead < 700 else 0.0
-        others = exp(log(M - K) - A * mu - (1 - 1 / K) * R)  # (M - K) p_rest / p_own
-        late = wrong + log(1 + exp(-lead)) if lead > 0 else wrong - lead + log(1 + exp(lead))
-    late -= log(1 + (1 - 1 / K) * exp(wrong) + others)  # ln delta
+    pull, late = _error(A, R, K, M)
     G = 0.0
     for i in range(N):
-        G += out[i] * _gain(state, i, C, N, D, K, x * mu)
+        G += out[i] * _gain(state, i, C, N, D, K, pull)
+    x = pull * (M - K) / M
     for i in range(N):
-        f, g = out[i], _gain(state, i, C, N, D, K, x * mu)
+        f, g = out[i], _gain(state, i, C, N, D, K, pull)
         force = f * (g - f * G) if sphere else f * (g - G)
         if i < C:
             out[i] = K / L * force / ratio
@@ -144,6 +137,20 @@ def fill_slopes(
             out[S + D + i - C] = f
     out[-2] = theta
     out[-1] = exp(-state[-1] - late)
+
+
+@compiled
+def _error(A: float, R: float, K: int, M: int) -> tuple[float, float]:
+    """x mu and ln delta from A = f . (a, s) and R; delta = 1 - p_own + p_other."""
+    wrong = log(K) - R  # ln of K p_other / p_own
+    if M == K:
+        return 0.0, wrong - log(1 + (1 - 1 / K) * exp(wrong))
+    mu = M / (M - K)
+    rest = log(M - K) - A * mu - (1 - 1 / K) * R  # ln of (M - K) p_rest / p_own
+    lead = wrong - rest  # (1 - x)/x is its exponential
+    x = 1 / (1 + exp(lead)) if lead < 700 else 0.0
+    sums = wrong + log(1 + exp(-lead)) if lead > 0 else rest + log(1 + exp(lead))
+    return x * mu, sums - log(1 + (1 - 1 / K) * exp(wrong) + exp(rest))
 
 
 @compiled
@@ -336,7 +343,7 @@ def manifold_slope(K: int, M: int, T: float) -> float:
     Raises:
         ArithmeticError: the iteration did not settle; T is too small for the manifold.
     """
-    y, mu, h_0 = T**-2.0, M / (M - K), 1 - 1 / M
+    y, mu, h_0 = 1 / (T * T), M / (M - K), 1 - 1 / M
     xi = h_0 - 2 / mu
     for _ in range(200):
         E = -xi * K * mu * (1 - 1 / K) / (1 + xi * K * mu * y)

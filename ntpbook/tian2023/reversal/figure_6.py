@@ -166,7 +166,7 @@ def dips(table: Mapping[Cell, Floats], level: float = LEVEL, paired: bool = True
                 table[q, e, 1.0], table[q, e, 2.0], level / (len(sizes) * len(etas)), paired
             )
             signs.add(0 if abs(mean) <= quantile * error else int(np.sign(mean)))
-        found[q] = {(-1,): "dip", (1,): "no dip"}.get(tuple(signs), "undecided")
+        found[q] = "dip" if signs == {-1} else "no dip" if signs == {1} else "undecided"
     return found
 
 

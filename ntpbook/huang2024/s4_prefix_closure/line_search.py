@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations_with_replacement, product
 
 HYPOTHESES = {
@@ -168,9 +169,10 @@ class Pairs:
     relations: int
     tried: int
     allowed: int
-    failures: list[tuple[Line, Line]]
+    failures: tuple[tuple[Line, Line], ...]
 
 
+@cache
 def compare_pairs(n: Map, failing: Failing, dropped: str = "", longest: int | None = None) -> Pairs:
     """Put any two lines together and see whether the conclusion survives."""
     lines = reachable(n, dropped, longest)
@@ -184,7 +186,7 @@ def compare_pairs(n: Map, failing: Failing, dropped: str = "", longest: int | No
         allowed += 1
         if failing(n, both):
             failures.append((lines[one], lines[other]))
-    return Pairs(len(lines), tried, allowed, failures)
+    return Pairs(len(lines), tried, allowed, tuple(failures))
 
 
 def collocations(size: int, dropped: str = "") -> Iterator[Map]:

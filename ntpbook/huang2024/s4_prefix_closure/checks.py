@@ -1,0 +1,278 @@
+"""Checks of the page on prefix closure: one optimal token per query, and the last-token rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+from ntpbook.huang2024.s4_prefix_closure.instances import (
+    broken_hypotheses,
+    describe,
+    random_structures,
+    smallest_without,
+    spelled_out,
+)
+from ntpbook.huang2024.s4_prefix_closure.line_search import (
+    HYPOTHESES,
+    Failing,
+    Map,
+    collocations,
+    compare_pairs,
+    off_rule,
+    two_next,
+    two_optimal,
+)
+from ntpcore.data.dataset import from_sentences
+from ntpcore.data.order import Structure, analyse
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.compare import Said, at_most, count, equal, holds, left_out, most
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation
+
+CLAIMED = 5  # tokens, the bound in the statement of the small theorem
+
+# The theorem
+
+
+def told(structure: Structure) -> str:
+    """The data of a structure: in words where they are few."""
+    data = structure.data
+    return describe(data) if len(data.lines) < 10 else f"{data.name}, {len(data.vocabulary)} tokens"
+
+
+def without(failing: Failing) -> dict[str, Variant]:
+    """For each hypothesis the smallest data without it alone, where it is no longer asked for."""
+
+    def data_without(dropped: str) -> Variant:
+        return Variant({"dropped": dropped}, lambda: [analyse(smallest_without(dropped, failing))])
+
+    return {
+        f"Not asked for: {words}. On the smallest data without it.": data_without(dropped)
+        for dropped, words in HYPOTHESES.items()
+    }
+
+
+@check(
+    "ours-prefix-closure",
+    over="data sets",
+    instances=random_structures,
+    name=told,
+    says="Each of the {orders} orders of {tried} data sets, of up to {tokens} tokens and sentences "
+    "of up to {longest}, has exactly one optimal token.",
+    proof=(
+        by_hand("the tokens of a sentence form a run that begins with its first token"),
+        by_hand("of two optimal tokens under one query, neither is in the other's sentence"),
+        by_hand("neither sentence starts with the query"),
+        by_hand("cut at the first query, each is decided by its own optimal token"),
+        by_hand("runs with a common end are nested, so that one holds the other's optimal token"),
+    ),
+    planted=without(two_optimal),
+)
+def check_ours_prefix_closure(one: Structure, dropped: str = "") -> Iterator[Said]:
+    """Under the four hypotheses every query that orders anything has one optimal token."""
+    if broken := broken_hypotheses(one) - {dropped}:
+        yield left_out("; ".join(f"not true: {HYPOTHESES[key]}" for key in sorted(broken)))
+        return
+    yield most("tokens", len(one.data.vocabulary))
+    yield most("longest", one.data.max_length)
+    for query, order in (one.orders or {}).items():
+        yield count("orders")
+        yield equal(len(order.optimal), 1, f"{', '.join(order.optimal)} under query {query}")
+
+
+def search(failing: Failing, largest: int) -> Iterator[Shown]:
+    """For all collocations of up to `largest` tokens: pairs of lines that break the conclusion."""
+    for size in range(1, largest + 1):
+        found = [compare_pairs(n, failing) for n in collocations(size)]
+        allowed, wrong = sum(one.allowed for one in found), sum(len(one.failures) for one in found)
+        words = f"|V| = {size}: failures among {allowed} pairs of lines without confused tokens"
+        yield relation(words, wrong, "=", 0, wrong)
+
+
+def search_optimal() -> Iterator[Shown]:
+    """Two optimal tokens under one query, searched for on up to five tokens."""
+    return search(two_optimal, CLAIMED)
+
+
+def search_rule(largest: int = CLAIMED + 1) -> Iterator[Shown]:
+    """Next tokens off the rule f, searched for on up to six tokens."""
+    return search(off_rule, largest)
+
+
+def permutations(max_vocabulary: int = 6) -> list[Map]:
+    """One permutation for each cycle type on up to so many tokens."""
+    return [n for size in range(1, max_vocabulary + 1) for n in collocations(size)]
+
+
+def few_tokens(dropped: str) -> Variant:
+    """The search without one hypothesis, on as many tokens as it takes, lines of up to six."""
+    size = 4 if dropped == "order" else 3
+    return Variant(
+        {"dropped": dropped, "longest": 6},
+        lambda: [n for k in range(1, size + 1) for n in collocations(k, dropped)],
+    )
+
+
+@check(
+    "ours-prefix-closure-small",
+    over="cycle types of n",
+    instances=permutations,
+    name=lambda n: "n: " + ", ".join(f"{x} → {y}" for x, y in enumerate(n)),
+    says="For all {tried} cycle types of n on few tokens, a search that ended by itself found the "
+    "{relations} relations that a sentence of any length can force. Of {pairs} pairs of them, "
+    "{allowed} leave no token confused, and none of these has a query with two optimal tokens.",
+    proof=(
+        executed("all pairs of lines on up to five tokens, of any length", search_optimal),
+        by_hand("two sentences with their beginnings suffice"),
+        by_hand("renaming the tokens, so that one n of each cycle type suffices"),
+    ),
+    planted={
+        f"The same search where it is not asked for: {words}.": few_tokens(dropped)
+        for dropped, words in HYPOTHESES.items()
+    },
+)
+def check_ours_prefix_closure_small(
+    n: Map, dropped: str = "", longest: int | None = None
+) -> Iterator[Said]:
+    """No two lines under n, without confused tokens, give a query two optimal tokens."""
+    found = compare_pairs(n, two_optimal, dropped, longest)
+    yield count("relations", found.relations)
+    yield count("pairs", found.tried)
+    yield count("allowed", found.allowed)
+    words = describe(spelled_out(n, found.failures[0], dropped)) if found.failures else ""
+    yield holds(not found.failures, words)
+
+
+# The corollary
+
+
+def last_token_rule(structure: Structure, alone: bool = False) -> dict[str, str]:
+    """f: for each query n of its optimal token, or n of itself where it orders nothing.
+
+    A query with two optimal tokens has no rule, nor has one whose tokens are all confused.
+
+    Args:
+        structure: the data.
+        alone: whether n of the query is taken everywhere.
+    """
+    orders = structure.orders or {}
+    rule: dict[str, str] = {}
+    for query in structure.data.vocabulary:
+        tops = orders[query].optimal if query in orders and not alone else (query,)
+        following = structure.collocation[tops[0]] if len(tops) == 1 else None
+        if following is not None:
+            rule[query] = following
+    return rule
+
+
+@check(
+    "ours-last-token",
+    over="data sets",
+    instances=random_structures,
+    name=told,
+    says="All {samples} samples of {tried} data sets follow the rule, each start token has one "
+    "continuation, and N is at most |V| L_max.",
+    proof=(
+        by_hand("a sentence with two different tokens is decided by the one optimal token"),
+        by_hand("a sentence that repeats its last token q has n(q) = q, and q orders nothing"),
+        executed("the rule on all pairs of lines on up to six tokens, of any length", search_rule),
+    ),
+    planted=without(two_next) | {"n of the last token, whatever it orders.": {"alone": True}},
+)
+def check_ours_last_token(one: Structure, dropped: str = "", alone: bool = False) -> Iterator[Said]:
+    """x_(L+1) = f(x_L) for L >= 2; a sentence is given by its start and length; N <= |V| L_max."""
+    if broken := broken_hypotheses(one) - {dropped}:
+        yield left_out("; ".join(f"not true: {HYPOTHESES[key]}" for key in sorted(broken)))
+        return
+    data, rule = one.data, last_token_rule(one, alone)
+    continuations: dict[tuple[str, int], str] = {}
+    for sample in data.samples():
+        sentence, following = sample.sentence, sample.next_token
+        words = f"{' '.join(sentence)} → {following}"
+        if len(sentence) > 1:  # without a rule the first next token sets it
+            due = rule.setdefault(sentence[-1], following)
+            yield holds(due == following, f"{words}, but f({sentence[-1]}) = {due}")
+        other = continuations.setdefault((sentence[0], len(sentence)), words)
+        yield holds(other == words, f"{words} and {other}")
+    yield at_most(data.sample_count, len(data.vocabulary) * data.max_length, "number of samples")
+    yield count("samples", data.sample_count)
+
+
+# Said in passing
+
+Model = Mapping[tuple[str, ...], str]  # the ground truth: what follows a sentence
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A model, and the token that a sentence starts with."""
+
+    model: Model
+    start: str
+    longest: int
+
+    def lines(self, by_model: bool) -> list[tuple[str, ...]]:
+        """The sentence that the model grows, or all of that length, with what follows them."""
+        if not by_model:
+            words = product("01", repeat=self.longest - 1)
+            sentences = [(self.start, *rest) for rest in words]
+            return [(*sentence, self.model[sentence]) for sentence in sentences]
+        line: tuple[str, ...] = (self.start,)
+        while len(line) <= self.longest:
+            line = (*line, self.model[line])
+        return [line]
+
+
+def models(longest: int = 3) -> Iterator[Grown]:
+    """All ground-truth models on two tokens for sentences of up to so many tokens."""
+    inputs = [word for length in range(1, longest + 1) for word in product("01", repeat=length)]
+    for outputs in product("01", repeat=len(inputs)):
+        model = dict(zip(inputs, outputs, strict=True))
+        yield from (Grown(model, start, longest) for start in "01")
+
+
+def strays(model: Model, line: tuple[str, ...]) -> list[str]:
+    """Beginnings of a sentence whose next token is not that of the model."""
+    return [
+        f"{' '.join(line[:end])} → {line[end]}"
+        for end in range(1, len(line))
+        if model[line[:end]] != line[end]
+    ]
+
+
+@cache
+def held(line: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The samples of our data set made of one sentence, each with its next token."""
+    return tuple((*one.sentence, one.next_token) for one in from_sentences([line]).samples())
+
+
+@check(
+    "huang2024-app-prefixes",
+    over="generated sentences",
+    instances=models,
+    says="On two tokens, for all models of sentences of up to three tokens, every beginning of "
+    "{tried} generated sentences follows the models, and our data sets hold it.",
+    proof=(by_hand("each token after the first is generated from all before it, by definition"),),
+    planted={
+        "All sentences of that length, whoever wrote them, with the model's next token.": {
+            "by_model": False
+        },
+        "The shortest beginning of each sentence lost.": {"lost": 1},
+    },
+    readings={
+        "sentences are generated token by token": {},
+        "D_0 holds any sentences X with the next token p*(X), as its definition reads": {
+            "by_model": False
+        },
+    },
+)
+def check_huang2024_app_prefixes(
+    one: Grown, by_model: bool = True, lost: int = 0
+) -> Iterator[Said]:
+    """x_(l+1) = p_l([x_1, ..., x_l]) for every l < L, if the models generated the sentence."""
+    for line in one.lines(by_model):
+        wrong = strays(one.model, line)
+        yield holds(not wrong, f"{' '.join(line)}: {wrong[0] if wrong else ''}")
+        beginnings = tuple(line[: end + 1] for end in range(1, len(line)))
+        yield holds(held(line)[lost:] == beginnings, f"{' '.join(line)}: a beginning is lost")

@@ -208,7 +208,7 @@ ALL = (*SWAPPED_M_AND_K, *NO_SHIFT, *WRONG_RARITY, *FLIPPED, *NO_FREQUENCY, *OTH
 def copy_with(folder: Path, changes: tuple[tuple[str, str, str], ...]) -> Path:
     """A copy of the library and its tests with some changes."""
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("ntpcore", "tests", "tools", "examples"):
+    for name in ("ntpcore", "ntpbook", "tests", "tools", "examples"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for file in ("pyproject.toml", "_toc.yml"):
         shutil.copy(ROOT / file, folder / file)
@@ -232,7 +232,7 @@ def run(folder: Path, *words: str, compiled: bool = False) -> subprocess.Complet
 def verdicts_in(folder: Path, labels: list[str]) -> dict[str, str]:
     """What some checks say in a copy."""
     compiled = "huang2024-thm-1-corrected" in labels
-    done = run(folder, "tests/planted.py", *labels, compiled=compiled)
+    done = run(folder, "tests/helpers/planted.py", *labels, compiled=compiled)
     assert done.returncode == 0, done.stderr
     return {label: said.split(":")[0] for label, said in json.loads(done.stdout).items()}
 

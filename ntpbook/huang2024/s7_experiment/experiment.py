@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s5_loss.loss_claims import least_T, least_t
+from ntpbook.huang2024.s5_loss.instances import least_T, least_t
 from ntpcore.data import generate
 from ntpcore.huang2024 import bounds, stage1, training
 from ntpcore.huang2024.problem import from_dataset

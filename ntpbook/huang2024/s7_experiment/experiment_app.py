@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s5_loss.loss_claims import loss_slack
+from ntpbook.huang2024.s5_loss.checks import conclusions
 from ntpbook.huang2024.s5_stage2.stage2 import ROUNDING, first_bite, power_of_ten, thm_1_slack
 from ntpbook.huang2024.s7_experiment.experiment import Both, _slow_norm, panel_faults
 from ntpbook.shared.said import settle
@@ -30,7 +30,7 @@ def bound_faults(both: Both) -> list[str]:
         "Proposition 1, norm": bool(((norm >= low) & (norm <= high * (1 + ROUNDING))).all()),
         "Proposition 1, direction": bool((first.one_minus_cos[later] <= allowed).all()),
         "Theorem 1": bool(thm_1_slack(both.run, bounds.N)[1].min() >= -ROUNDING),
-        "equation (4)": bool(loss_slack(both.run).min() >= -ROUNDING),
+        "equation (4)": bool(conclusions(both.run, 1.0)[1].min() >= -ROUNDING),
     }
     return [name for name, holds in faults.items() if not holds]
 

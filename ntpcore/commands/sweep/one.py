@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
-from ntpbook.huang2024.s5_loss import loss_claims
+from ntpbook.huang2024.s5_loss import checks as loss
+from ntpbook.huang2024.s5_loss.instances import fitted_rate
 from ntpbook.huang2024.s5_stage2 import stage2
 from ntpbook.huang2024.s5_stage2_lemmas import stage2_lemmas
 from ntpbook.huang2024.s6_generalization import generalization
@@ -28,7 +29,7 @@ LONGEST_MESSAGE = 400
 NEEDED_STEPS = 1000  # two decades whose first step is 10: below, a slope is no exponent
 ROUNDING = 1e-26  # of 1 - cos: unit vectors that differ by 1e-13 have three digits left
 
-JUDGES: dict[str, Callable[..., Check]] = dict(
+JUDGES: dict[str, Any] = dict(
     zip(
         CLAIMS,
         (
@@ -38,10 +39,10 @@ JUDGES: dict[str, Callable[..., Check]] = dict(
             stage2_lemmas.check_huang2024_lem_7_corrected,
             stage2.check_huang2024_thm_1,
             stage2.check_huang2024_thm_1_corrected,
-            loss_claims.check_huang2024_thm_2,
-            loss_claims.check_huang2024_thm_2_corrected,
-            loss_claims.check_huang2024_eq_4,
-            loss_claims.check_huang2024_eq_13,
+            loss.check_huang2024_thm_2,
+            loss.check_huang2024_thm_2_corrected,
+            loss.check_huang2024_eq_4,
+            loss.check_huang2024_eq_13,
             generalization.check_huang2024_thm_3,
         ),
         strict=True,
@@ -168,7 +169,7 @@ def rate_columns(one: Run) -> Row:
         }
     return direction | {
         "bound_exponent": slope(one, 2, bound=True),
-        "loss_rate": loss_claims.fitted_rate(one),
+        "loss_rate": fitted_rate(one),
         "loss_rate_bound": bounds.loss_excess_rate(c) / bounds.loss_excess_rate(c, exact=True),
     }
 
@@ -218,7 +219,8 @@ def judge(label: str, one: Run) -> str:
     """What a claim says of the run, and whether it is so."""
     if label != NEEDS_NO_ASSUMPTION_3 and not one.problem.frequent:
         return OUTSIDE
-    check = JUDGES[label]([one])
+    judged = JUDGES[label]
+    check: Check = judged.judge([one]) if hasattr(judged, "judge") else judged([one])
     if check.verdict is Verdict.REFUTED:
         return FAILS
     return SILENT if check.verdict is Verdict.OPEN else HOLDS

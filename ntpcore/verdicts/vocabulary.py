@@ -297,11 +297,7 @@ class Checked:
             evidence = "Not decided: " + "; ".join(
                 f"{reason} ({times})" for reason, times in found.undecided.items()
             )
-<<<<<<< HEAD
         else:  # what says nothing of an instance may lack the numbers that this names
-=======
-        else:
->>>>>>> g2
             evidence = self.says.format(**words)
         for reason, times in found.left_out.items():
             evidence += f" Left out: {times} ({reason})."

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ntpbook.huang2024.s7_experiment.experiment import log_bites
+from ntpbook.huang2024.s7_experiment.bites import log_bites
 from ntpbook.huang2024.s7_reach import reach
 from ntpcore.huang2024 import asymptotics, bounds, training
 from ntpcore.verdicts.claims import Verdict

@@ -190,13 +190,15 @@ def missing_badges(claims: list[Claim], verdicts: dict[str, str], html: str) -> 
     """Claims whose statement on a page bears no badge, or a wrong one."""
     titles = re.findall(r'<p class="admonition-title" id="([\w-]+)">(.*?)</p>', html, re.DOTALL)
     badge = re.compile(
-        r'<span class="ntp-badge ntp-(\w+)"><a [^>]*href="[^"#]*#verdict-([\w-]+)"[^>]*>. (\w+)</a>'
+        r'<span class="ntp-badge ntp-([\w-]+)"><a [^>]*href="[^"#]*#verdict-([\w-]+)"[^>]*>. '
+        r"([\w ]+)</a>"
     )
     found = {label: badge.findall(title) for label, title in titles}
     return [
         claim.label
         for claim in claims
-        if found.get(claim.label) != [(v := verdicts[claim.label], claim.label, v)]
+        if found.get(claim.label)
+        != [((v := verdicts[claim.label]).replace(" ", "-"), claim.label, v)]
     ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ntpbook.huang2024.s5_loss import checks as loss
 from ntpbook.huang2024.s5_loss.instances import fitted_rate
 from ntpbook.huang2024.s5_stage2 import stage2
 from ntpbook.huang2024.s5_stage2_lemmas import stage2_lemmas
-from ntpbook.huang2024.s6_generalization import generalization
+from ntpbook.huang2024.s6_generalization import checks as generalization
 from ntpcore.commands.sweep.code import code_hash, package_version
 from ntpcore.commands.sweep.columns import CLAIMS, COLUMNS, FAILS, HOLDS, OUTSIDE, SILENT, Row
 from ntpcore.commands.sweep.plan import Cell
@@ -24,12 +23,13 @@ from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, train
 from ntpcore.huang2024.training import Settings
 from ntpcore.verdicts.claims import Check, Verdict
+from ntpcore.verdicts.vocabulary import Checked
 
 LONGEST_MESSAGE = 400
 NEEDED_STEPS = 1000  # two decades whose first step is 10: below, a slope is no exponent
 ROUNDING = 1e-26  # of 1 - cos: unit vectors that differ by 1e-13 have three digits left
 
-JUDGES: dict[str, Any] = dict(
+JUDGES: dict[str, Checked | Callable[..., Check]] = dict(
     zip(
         CLAIMS,
         (
@@ -219,11 +219,11 @@ def judge(label: str, one: Run) -> str:
     """What a claim says of the run, and whether it is so."""
     if label != NEEDS_NO_ASSUMPTION_3 and not one.problem.frequent:
         return OUTSIDE
-    judged = JUDGES[label]
-    check: Check = judged.judge([one]) if hasattr(judged, "judge") else judged([one])
-    if check.verdict is Verdict.REFUTED:
+    judge_one = JUDGES[label]
+    found = judge_one.judge([one]) if isinstance(judge_one, Checked) else judge_one([one])
+    if found.verdict is Verdict.REFUTED:
         return FAILS
-    return SILENT if check.verdict is Verdict.OPEN else HOLDS
+    return SILENT if found.verdict is Verdict.OPEN else HOLDS
 
 
 def _plain(value: object) -> int | float | bool | str | None:

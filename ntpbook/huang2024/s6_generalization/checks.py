@@ -1,0 +1,453 @@
+"""Checks of the page on unseen sentences: Theorem 3, Example 2, and what is said beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.huang2024.why_it_turns import steps as proof_steps
+from ntpbook.huang2024.why_it_turns.bounds import K
+from ntpcore.data import generate, order
+from ntpcore.data.dataset import Dataset, from_samples
+from ntpcore.data.examples import example_1
+from ntpcore.data.order import PartialOrder
+from ntpcore.huang2024 import bounds, prediction, training
+from ntpcore.huang2024.problem import Problem, from_dataset
+from ntpcore.huang2024.runs import Run, collection, train
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.compare import Said, at_least, below, count, holds, least, left_out, most
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation
+
+Floats = NDArray[np.float64]
+
+TIE = 1e-9  # two probabilities that symmetry makes equal agree up to rounding
+
+# Runs
+
+
+@cache
+def trained(seed: int, sets: int, steps: int, frequent: bool) -> tuple[Run, ...]:
+    """Example 1 and random data, twenty times the paper's step size."""
+    return tuple(collection(seed, sets, steps, frequent=frequent, factors=(20,)))
+
+
+def all_runs(seed: int = 7, sets: int = 20, steps: int = 8000) -> tuple[Run, ...]:
+    """Runs on data with Assumption 3, and on data that need not satisfy it."""
+    return trained(seed, sets, steps, True) + trained(seed, sets, steps, False)
+
+
+def frequent_runs(seed: int = 7, sets: int = 20, steps: int = 8000) -> tuple[Run, ...]:
+    """Runs on data with Assumption 3."""
+    return trained(seed, sets, steps, True)
+
+
+@cache
+def example_run(eta0: float, eta: float, steps1: int, steps: int) -> Run:
+    """Algorithm 1 on Example 1."""
+    return train(
+        "Example 1", from_dataset(example_1()), eta0=eta0, eta=eta, steps1=steps1, steps=steps
+    )
+
+
+def turned(run: Run) -> Run:
+    """The run with the sign of its W_kq turned at every step."""
+    rows, state = run.second.rows, run.second.state
+    upside_down = replace(
+        rows,
+        least_optimal=-rows.least_optimal,
+        greatest_nonoptimal=-rows.greatest_nonoptimal,
+    )
+    other = replace(state, weights=-state.weights)
+    return replace(run, second=replace(run.second, rows=upside_down, state=other))
+
+
+# Theorem 3
+
+
+def separation(run: Run) -> tuple[Floats, Floats]:
+    """Steps, and by how much the least compared token is apart from the non-comparable ones.
+
+    Non-comparable tokens keep the entry 0, so this is the least of W[x, q] over optimal and of
+    -W[x, q] over non-optimal tokens.
+    """
+    rows = run.second.rows
+    return rows.step.astype(float), np.minimum(rows.least_optimal, -rows.greatest_nonoptimal)
+
+
+def settled_from(run: Run) -> float:
+    """The t from which the separation is held against C_0 t: (||W*|| / mu) (4 + K / (2 eta)).
+
+    It follows from the data and the step size alone: mu is the least |W_kq_star[x, q]| of a
+    compared token, and K = log(2 L^2 (L - 1)^3 / pi_min). Its form is that of the time in Theorem
+    B; its two numbers were chosen on other random data than those of the check.
+    """
+    c, problem = run.constants, run.problem
+    mu = min(abs(x) for one in problem.solutions.values() for x in one.scores.values())
+    waiting = K(problem.max_length, problem.log_pi_min) / (2 * c.eta)
+    return c.norm_kq / float(mu) * (4 + waiting)
+
+
+def constant(run: Run) -> float:
+    """C_0, a tenth of the limit of the separation over t."""
+    return bounds.thm_3_slope(run.constants, run.problem.solutions.values()) / 10
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """An unseen sentence of one kind of non-comparable token and non-optimal tokens.
+
+    Attributes:
+        tokens: the sentence.
+        expected: n of its non-comparable token.
+    """
+
+    tokens: tuple[str, ...]
+    expected: str
+
+
+def unseen_sentences(problem: Problem, kinds: int = 1) -> list[Unseen]:
+    """For each query that is non-optimal, non-comparable tokens before all its non-optimal ones.
+
+    Args:
+        problem: the data.
+        kinds: how many different non-comparable tokens; one as the theorem's proof has it. With
+            several, `expected` is n of the first of them.
+    """
+    found = []
+    following = {
+        token: problem.vocabulary[int(problem.following[place])]
+        for place, token in enumerate(problem.vocabulary)
+    }
+    for query, one in problem.orders.items():
+        if query not in one.nonoptimal:
+            continue
+        others = [token for token in one.nonoptimal if token != query]
+        free = [token for token in problem.vocabulary if token not in one.compared]
+        for place in range(len(free) - kinds + 1):
+            sentence = (*free[place : place + kinds], *others, query)
+            found.append(Unseen(sentence, following[free[place]]))
+    return found
+
+
+def decided(run: Run, one: Unseen) -> bool:
+    """Whether T and t are large for this sentence: C_0 t >= log c + 3, and A is large, too.
+
+    Its c non-optimal positions together then weigh at most e^-3 against 1, and the right token
+    leads by A (1 - 2 e^-3) or more, which makes up for all other tokens together.
+    """
+    weighs = constant(run) * run.second.state.step >= math.log(len(one.tokens) - 1) + 3
+    lead = run.second.gap * (1 - 2 * math.exp(-3))
+    return weighs and lead > math.log(max(run.problem.vocab_size - 1, 1))
+
+
+def predictions(run: Run, kinds: int, any_t: bool) -> Iterator[Said]:
+    """Every unseen sentence is followed by n of its non-comparable token."""
+    yield count("sentences", 0)
+    for one in unseen_sentences(run.problem, kinds):
+        if not any_t and not decided(run, one):
+            yield left_out("T or t is too small for a sentence")
+            continue
+        answer = prediction.predict(run.problem, run.second, one.tokens)
+        probability = answer.probabilities[one.expected]
+        told = f"{' '.join(one.tokens)}: {one.expected} has probability {probability:.3f}"
+        yield holds(answer.likeliest == one.expected and probability > 0.5 + TIE, told)
+        yield count("sentences")
+
+
+def crowd(rivals: int) -> Problem:
+    """Data with one query q: each sentence is one of its rivals, then q; q is optimal, L_max = 2.
+
+    The collocation runs around all tokens in a cycle.
+    """
+    tokens = ["q", *(f"r{number}" for number in range(1, rivals + 1))]
+    following = dict(zip(tokens, [*tokens[1:], tokens[0]], strict=True))
+    samples: list[tuple[list[str], str]] = [([token], following[token]) for token in tokens]
+    samples += [([token, "q"], following["q"]) for token in tokens[1:]]
+    return from_dataset(from_samples(samples, f"one query with {rivals} rivals"))
+
+
+@cache
+def crowds() -> tuple[Run, ...]:
+    """One step on crowds of growing size."""
+    return tuple(
+        train(f"{rivals} rivals", crowd(rivals), eta0=1, eta=1, steps1=1, steps=1)
+        for rivals in range(1, 13)
+    )
+
+
+def slope_ratio_squared(problem: Problem, length_power: int) -> Fraction:
+    """Square of (limit slope of Theorem 3) / (slope that its proof leads to), exactly.
+
+    The slopes are eta mu / ||W*|| and eta / (2 L_max^length_power ||W*||^2), mu being the smallest
+    absolute entry of W* at a compared token.
+    """
+    scores = [x for one in problem.solutions.values() for x in one.scores.values()]
+    ratio_but_norm = 2 * Fraction(problem.max_length) ** length_power * min(map(abs, scores))
+    return ratio_but_norm**2 * problem.norm_squared
+
+
+@check(
+    "huang2024-thm-3",
+    over="runs",
+    instances=all_runs,
+    says="On all {tried} runs the compared tokens are apart from the non-comparable ones by C_0 t "
+    "or more, C_0 being a tenth of the limit, at every recorded step from which on t eta is large "
+    "for the data; {sentences} unseen sentences with one kind of non-comparable token are "
+    "continued as claimed.",
+    fails="A token falls back, or a prediction is not the claimed one.",
+    planted={
+        "Separations that grow like a logarithm.": {"slowed": True},
+        "Optimal tokens that stay below the non-comparable ones for ever.": {"upside_down": True},
+        "Sentences with two kinds of non-comparable tokens.": {"kinds": 2},
+    },
+    readings={
+        "some constant C_0 > 0, which may depend on the data; T and t at least of the order of "
+        "log(1/ε)": {},
+        "t at most of the order of log(1/ε), as our copy prints it": Variant(
+            {"any_t": True}, lambda: [example_run(0.1, 0.025, 10, 10)]
+        ),
+        "C_0 = η / (2 L_max ||W_kq*||²), a reading of the damaged constant of the proof": Variant(
+            {"length_power": 1}, crowds
+        ),
+        "C_0 = η / (2 L_max² ||W_kq*||²), another one": Variant({"length_power": 2}, crowds),
+    },
+)
+def check_huang2024_thm_3(
+    run: Run,
+    kinds: int = 1,
+    slowed: bool = False,
+    upside_down: bool = False,
+    any_t: bool = False,
+    length_power: int = 0,
+) -> Iterator[Said]:
+    """W[x, q] >= C_0 t at optimal and -W[x, q] >= C_0 t at non-optimal x; then n(x_0) follows."""
+    if length_power:  # a constant above the limit slope is exceeded in the end
+        ratio = slope_ratio_squared(run.problem, length_power)
+        yield at_least(ratio, 1, "square of the limit slope over the printed one")
+        return
+    run = turned(run) if upside_down else run
+    t, apart = separation(run)
+    apart = np.log1p(np.maximum(apart, 0.0)) if slowed else apart
+    late = t >= (1 if any_t else settled_from(run))
+    if not late.any():
+        yield left_out("t is too small for the data and eta")
+        return
+    C_0 = constant(run)
+    yield arrays.at_least(apart[late], C_0 * t[late], "step {at}", at=t[late].astype(int))
+    share = float(apart[-1] / (10 * C_0 * t[-1]))
+    yield least("least_share", share, 3)
+    yield most("most_share", share, 3)
+    yield count("runs")
+    yield from predictions(run, kinds, any_t)
+
+
+# Example 2
+
+# The sentences of Example 2 and longer ones of its kind, with the likeliest next token after the
+# stages of the paper's experiment; none where two tokens share the first place.
+EXPECTED: Mapping[str, str] = {"SP": "V", "OSP": "P", "VP": "O", "SVP": ""}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A sentence of one-letter tokens put to a model trained on Example 1."""
+
+    run: Run
+    name: str
+    expected: str
+
+
+def questions(
+    eta0: float = 0.1, eta: float = 0.025, steps1: int = 900, steps: int = 900
+) -> list[Question]:
+    """The sentences, after both stages with the paper's step sizes for four tokens."""
+    run = example_run(eta0, eta, steps1, steps)
+    return [Question(run, sentence, token) for sentence, token in EXPECTED.items()]
+
+
+def likeliest(answer: prediction.Prediction) -> list[str]:
+    """All tokens that share the largest probability."""
+    top = max(answer.probabilities.values())
+    return [token for token, p in answer.probabilities.items() if p >= top - TIE]
+
+
+@check(
+    "huang2024-ex-2",
+    over="unseen sentences",
+    instances=questions,
+    says="SP is followed by V and OSP by P, after 900 steps of each stage; every expected token "
+    "that stands alone lacks at most {missing} of probability 1, and SVP is a tie.",
+    fails="A prediction is not the expected one.",
+    planted={
+        "Before stage 2, when attention is even.": {"fresh": True},
+        "The sign of W_kq turned.": {"upside_down": True},
+    },
+)
+def check_huang2024_ex_2(
+    one: Question, fresh: bool = False, upside_down: bool = False
+) -> Iterator[Said]:
+    """n of the token with the largest limit score is the likeliest; two such tokens share it."""
+    run = turned(one.run) if upside_down else one.run
+    second = run.second
+    if fresh:
+        second = training.run(run.problem, 0, second.eta, second.gap)
+    answer = prediction.predict(run.problem, second, tuple(one.name))
+    first = likeliest(answer)
+    told = f"followed by {' or '.join(first)}"
+    if not one.expected:
+        yield holds(len(first) == 2, told)
+        return
+    yield holds(first == [one.expected], told)
+    lost = sum(p for token, p in answer.probabilities.items() if token != one.expected)
+    yield most("missing", lost, 1)
+
+
+# Said in Section 6
+
+
+@cache
+def random_data(seed: int = 7, sets: int = 20) -> tuple[Dataset, ...]:
+    """Random data of three to eight tokens, prefix-closed ones and others in turn; Example 1."""
+    rng = np.random.default_rng(seed)
+    sizes = [(int(rng.integers(3, 9)), bool(i % 2)) for i in range(3 * sets)]
+    made = [generate.random_dataset(rng, k, 12, 5, prefix_closed=closed) for k, closed in sizes]
+    return (*made, example_1())
+
+
+def swap() -> list[Dataset]:
+    """Two tokens that follow each other; no sentence compares anything."""
+    return [from_samples([("a", "b"), ("b", "a")], "n swaps a and b")]
+
+
+def all_compared(most_tokens: int = 4) -> Iterator[Shown]:
+    """Every set of tokens, with any of them deciding: how many of its tokens are not compared."""
+    for size in range(2, most_tokens + 1):
+        missing = 0
+        for tokens in combinations("abcdefgh", size):
+            for decides in tokens:
+                pairs = {(decides, x) for x in tokens if x != decides}
+                missing += len(set(tokens) - PartialOrder.of("q", pairs).compared)
+        yield relation(f"tokens not compared, of sentences of {size}", missing, "=", 0, missing)
+
+
+@check(
+    "huang2024-app-never-together",
+    over="data sets",
+    instances=random_data,
+    name=lambda one: one.name,
+    says="The token that decides a sentence lies above each other one, and the others lie below "
+    "it; so it is in {sentences} sentences with two different tokens, of {tried} data sets.",
+    proof=(
+        executed("all sentences of up to four tokens, any of them deciding", all_compared),
+        by_hand("a sentence with more tokens: any two of them with the one that decides"),
+    ),
+    planted={"Orders read off without the sentence that has the most tokens.": {"forget": True}},
+    readings={
+        "in sentences with two different tokens": {},
+        "in all sentences": Variant({"alone": True}, swap),
+    },
+)
+def check_huang2024_app_never_together(
+    one: Dataset, alone: bool = False, forget: bool = False
+) -> Iterator[Said]:
+    """Every token of a sentence with two different ones is comparable under its query."""
+    samples = list(one.samples())
+    known = [(sample.sentence, sample.next_token, sample.count) for sample in samples]
+    if forget:
+        known.remove(max(known, key=lambda row: len(set(row[0]))))
+    orders = order.analyse(from_samples(known, one.name)).orders or {}
+    for sample in samples:
+        if len(set(sample.sentence)) == 1 and not alone:
+            continue
+        found = orders.get(sample.sentence[-1])
+        free = [x for x in sample.sentence if found is None or x not in found.compared]
+        words = f"{' '.join(sample.sentence)} → {sample.next_token}"
+        yield holds(not free, f"{', '.join(free)} in {words}")
+        yield count("sentences")
+
+
+@cache
+def pull_of_one_sample() -> tuple[Shown, ...]:
+    """The derivative of the loss of a sample with any number of rivals, and its sign."""
+    found = []
+    for one in (*proof_steps.gradient_for_all_rivals(), *proof_steps.lemma_5()):
+        if isinstance(one, proof_steps.Identity):
+            sides, sign = (one.left, one.right), "="
+        else:
+            sides, sign = (one.smaller, one.larger), "<="
+        left, right = (str(side)[:200] for side in sides)
+        found.append(Shown(one.name, left, sign, right, str(one.difference)[:200], one.holds))
+    return tuple(found)
+
+
+def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:
+    """ "On a higher level than" is a strict order with the non-comparable tokens in between.
+
+    Args:
+        levels: those of optimal, non-comparable and non-optimal tokens.
+    """
+    above = {pair: levels[pair[0]] > levels[pair[1]] for pair in product(range(3), repeat=2)}
+    themselves = sum(above[x, x] for x in range(3))
+    yield relation("levels above themselves", themselves, "=", 0, themselves)
+    broken = sum(
+        above[x, y] and above[y, z] and not above[x, z] for x, y, z in product(range(3), repeat=3)
+    )
+    yield relation("chains of three that break off", broken, "=", 0, broken)
+    for name, pair in (
+        ("optimal above non-optimal", (0, 2)),
+        ("optimal above non-comparable", (0, 1)),
+        ("non-comparable above non-optimal", (1, 2)),
+    ):
+        yield relation(
+            name, levels[pair[0]], ">", levels[pair[1]], levels[pair[0]] - levels[pair[1]]
+        )
+
+
+@check(
+    "huang2024-app-extended-order",
+    over="trained models",
+    instances=frequent_runs,
+    says="In {tried} trained models all {orders} queries have their optimal tokens above 0, where "
+    "the non-comparable ones are, and their non-optimal tokens below, at every recorded step from "
+    "the first on.",
+    proof=(
+        executed("each sample pulls its optimal token up and its rivals down", pull_of_one_sample),
+        by_hand(
+            "while no rival has more attention than the optimal token, the terms tau_j of the "
+            "forces are positive, so that a step raises W[o, q] and lowers W[j, q], and the "
+            "hypothesis persists; at W = 0 it is Assumption 3"
+        ),
+        by_hand("a token has one role per query, and occurs in a sample that compares it"),
+        by_hand("entries at non-comparable tokens have no gradient, so they stay 0"),
+        executed("three levels make a strict order that contains the old one", three_levels),
+    ),
+    planted={
+        "The sign of W_kq turned.": {"upside_down": True},
+        "Non-comparable tokens at the score of the least optimal one.": {"at_optimal": True},
+    },
+)
+def check_huang2024_app_extended_order(
+    run: Run, upside_down: bool = False, at_optimal: bool = False
+) -> Iterator[Said]:
+    """W[o, q] > 0 > W[z, q] for optimal o and non-optimal z, while W[x_0, q] = 0."""
+    if not run.problem.frequent:
+        yield left_out("Assumption 3 fails")
+        return
+    run = turned(run) if upside_down else run
+    rows, best = run.second.rows, run.problem.is_optimal
+    for name, up, down in (
+        ("trained", rows.least_optimal[1:], rows.greatest_nonoptimal[1:]),
+        ("exact", run.problem.W_kq_star[best], run.problem.W_kq_star[~best]),
+    ):
+        zero = float(up.min()) if at_optimal else 0.0
+        yield below(zero, float(up.min()), f"{name}: least score of an optimal token")
+        yield below(float(down.max()), zero, f"{name}: greatest score of a non-optimal token")
+    yield count("orders", len(run.problem.orders))

@@ -1,0 +1,332 @@
+"""Unseen sentences: Theorem 3, Example 2, and what is said beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from blind import blind
+from mpmath import mp
+
+from ntpbook.huang2024.s6_generalization import checks, figures
+from ntpbook.shared.without_asm_3 import outnumbered_run
+from ntpcore.data import order
+from ntpcore.data.dataset import from_samples
+from ntpcore.data.examples import example_1
+from ntpcore.huang2024 import bounds
+from ntpcore.huang2024.problem import from_dataset
+from ntpcore.huang2024.runs import Run
+from ntpcore.verdicts.claims import Check, Verdict
+from ntpcore.verdicts.compare import NotANumberError
+from ntpcore.verdicts.vocabulary import Checked
+
+FEW = {"seed": 3, "sets": 2, "steps": 4000}
+SMALL: Mapping[str, dict[str, int]] = {
+    "huang2024-thm-3": FEW,
+    "huang2024-ex-2": {},
+    "huang2024-app-never-together": {"seed": 3, "sets": 4},
+    "huang2024-app-extended-order": FEW,
+}
+VERDICTS = {
+    "huang2024-thm-3": Verdict.CONSISTENT,
+    "huang2024-ex-2": Verdict.CONSISTENT,
+    "huang2024-app-never-together": Verdict.PROVED,
+    "huang2024-app-extended-order": Verdict.PROVED,
+}
+
+
+def check_of(label: str) -> Checked:
+    """The check of a claim of this chapter."""
+    return getattr(checks, "check_" + label.replace("-", "_"))
+
+
+def judge(label: str, *given: object, **changes: object) -> Check:
+    """The check of a claim on these instances, with some arguments of its body changed."""
+    return check_of(label).judge(given, **changes)
+
+
+def with_rows(run: Run, **columns: np.ndarray) -> Run:
+    """A run with other measurements."""
+    return replace(run, second=replace(run.second, rows=replace(run.second.rows, **columns)))
+
+
+@pytest.fixture(scope="module")
+def some() -> tuple[Run, ...]:
+    """Example 1 and four random data sets with Assumption 3, long enough."""
+    return checks.trained(3, 2, 4000, True)
+
+
+@pytest.fixture(scope="module")
+def example() -> Run:
+    """Example 1 at the paper's step sizes."""
+    return checks.example_run(0.1, 0.025, 900, 900)
+
+
+# All checks of the chapter
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_every_check_gives_its_verdict_and_notices_its_planted_errors(label: str):
+    found = check_of(label)(**SMALL[label])
+    assert found.verdict is VERDICTS[label]
+    assert found.controls
+    assert all(one.noticed for one in found.controls)
+    assert all(one.holds for step in found.proof for one in step.shown)
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_planted_errors_run_the_check_itself(label: str):
+    with pytest.raises(ValueError, match="the negative control was not noticed"):
+        blind(check_of(label))(**SMALL[label])
+
+
+# Theorem 3
+
+
+def test_huang2024_thm_3_slope_and_time_of_example_1_by_hand():
+    # columns (1/2, -1/2) for S, V, P and (2/3, -1/3, -1/3) for O: least 1/3, norm^2 13/6
+    problem = from_dataset(example_1())
+    c = bounds.constants(problem, 0.1, 1.0, 900)
+    slope = bounds.thm_3_slope(c, problem.solutions.values())
+    assert slope == pytest.approx(1 / 3 / math.sqrt(13 / 6))
+    # L = 3 and pi_min = 1/9: K = log(2 * 9 * 8 * 9)
+    run = checks.example_run(0.1, 0.5, 900, 10)
+    by_hand = 3 * math.sqrt(13 / 6) * (4 + math.log(1296) / (2 * 0.5))
+    assert checks.settled_from(run) == pytest.approx(by_hand)
+
+
+def test_huang2024_thm_3_separation_agrees_with_the_weights(some):
+    for run in some:
+        weights, optimal = run.second.state.weights, run.problem.is_optimal
+        expected = min(weights[optimal].min(), -weights[~optimal].max())
+        assert checks.separation(run)[1][-1] == expected
+        least = np.abs(run.problem.W_kq_star).min() * run.constants.eta / run.constants.norm_kq
+        assert checks.constant(run) == pytest.approx(least / 10)
+
+
+def test_huang2024_thm_3_is_refuted_where_tokens_stay_on_the_wrong_side_for_ever(some):
+    for run in some:
+        rows = run.second.rows
+        below = with_rows(run, least_optimal=np.full_like(rows.least_optimal, -1e-3))
+        above = with_rows(run, greatest_nonoptimal=np.full_like(rows.least_optimal, 1e-3))
+        for wrong in (below, above, checks.turned(run)):
+            assert judge("huang2024-thm-3", wrong).verdict is Verdict.REFUTED
+    failing = [checks.turned(run) for run in some]
+    assert judge("huang2024-thm-3", *some, *failing).verdict is Verdict.REFUTED
+
+
+def test_huang2024_thm_3_time_does_not_hang_on_the_trajectory(some):
+    for run in some:
+        rows = run.second.rows
+        other = with_rows(run, least_optimal=np.full_like(rows.least_optimal, math.nan))
+        assert checks.settled_from(other) == checks.settled_from(run)
+        assert checks.constant(other) == checks.constant(run)
+        with pytest.raises(NotANumberError):
+            judge("huang2024-thm-3", other)
+
+
+def test_huang2024_thm_3_counts_what_it_leaves_out(some):
+    short = checks.example_run(0.1, 0.025, 900, 20)
+    found = judge("huang2024-thm-3", short)
+    assert found.verdict is Verdict.OPEN
+    assert found.left_out == {"t is too small for the data and eta": 1}
+    both = judge("huang2024-thm-3", short, *some)
+    assert (both.verdict, both.tried) == (Verdict.CONSISTENT, len(some))
+    assert both.left_out["t is too small for the data and eta"] == 1
+    assert "Left out: 1 (t is too small" in both.evidence
+
+
+def test_huang2024_thm_3_leaves_out_sentences_until_t_and_T_are_large(example):
+    # C_0 t = 900 * 0.025 / (30 sqrt(13/6)) is 0.5, and log 1 + 3 would be needed
+    assert checks.constant(example) * 900 == pytest.approx(900 * 0.025 / 30 / math.sqrt(13 / 6))
+    found = judge("huang2024-thm-3", example)
+    assert found.numbers["sentences"].value == 0
+    assert set(found.left_out) == {"T or t is too small for a sentence"}
+    one = checks.Unseen(("S", "P"), "V")
+    long = checks.example_run(0.1, 0.5, 900, 900)
+    assert checks.decided(long, one)
+    assert not checks.decided(replace(long, second=replace(long.second, gap=1.0)), one)
+
+
+def test_huang2024_thm_3_needs_growth_like_t(some):
+    assert judge("huang2024-thm-3", *some, slowed=True).verdict is Verdict.REFUTED
+
+
+def test_huang2024_thm_3_fails_for_two_kinds_of_tokens_and_for_small_t(some):
+    assert judge("huang2024-thm-3", *some, kinds=2).verdict is Verdict.REFUTED
+    early = checks.example_run(0.1, 0.025, 10, 10)
+    assert judge("huang2024-thm-3", early, any_t=True).verdict is Verdict.REFUTED
+
+
+def test_huang2024_thm_3_constant_of_the_proof_fails_for_crowds():
+    # m rivals: norm^2 = m / (m + 1), least entry 1 / (m + 1), L_max = 2
+    for power, first in ((1, 3), (2, 7)):
+        for m in range(1, 9):
+            by_hand = (2 * 2**power * Fraction(1, m + 1)) ** 2 * Fraction(m, m + 1)
+            ratio = checks.slope_ratio_squared(checks.crowd(m), power)
+            assert ratio == by_hand
+            assert (ratio < 1) == (m >= first)
+    found = checks.check_huang2024_thm_3.judge([checks.example_run(0.1, 0.5, 900, 900)])
+    readings = [one.verdict for one in found.readings]
+    assert readings == [Verdict.CONSISTENT, *[Verdict.REFUTED] * 3]
+
+
+def test_huang2024_thm_3_unseen_sentences_of_example_1():
+    problem = from_dataset(example_1())
+    found = {one.tokens: one.expected for one in checks.unseen_sentences(problem)}
+    assert found[("S", "P")] == "V"
+    assert found[("V", "P")] == "O"
+    seen = {sample.sentence for sample in example_1().samples()}
+    assert not seen & set(found)
+
+
+# Example 2
+
+
+def test_huang2024_ex_2_answers(example):
+    table = figures.answer_table(example, ["SP", "OSP", "VP", "SVP", "SPPPP"])
+    assert [row[2] for row in table.rows] == ["V", "P", "O", "V or O", "V"]
+
+
+def test_huang2024_ex_2_attention_by_hand(example):
+    problem, weights = example.problem, example.second.state.weights
+    names, column = problem.vocabulary, problem.column(problem.vocabulary.index("P"))
+    score = {names[x]: w for x, w in zip(problem.entry_token[column], weights[column], strict=True)}
+    assert set(score) == {"O", "P"}
+    expected = 1 / (1 + 4 * math.exp(score["P"]))
+    assert figures.answer_table(example, ["SPPPP"]).rows[0][1].startswith(f"S {expected:.3f}")
+
+
+def test_huang2024_ex_2_agrees_with_a_transformer_trained_in_plain_mpmath(example):
+    """Gradients from the loss and the softmax alone, at 80 digits; four queries share a step."""
+    # for every query how often its optimal token and each rival occur in a sample: P S; S V; S V O
+    # and V O, with the rivals V and S of O; O P
+    samples = {"S": [(1, 1)], "V": [(1, 1)], "O": [(1, 1, 1), (1, 1, 0)], "P": [(1, 1)]}
+    with mp.workdps(80):
+        A, eta = mp.mpf(900) * mp.mpf("0.1") / mp.sqrt(3), mp.mpf("0.025")
+        w = {q: [mp.mpf(0)] * len(rows[0]) for q, rows in samples.items()}
+        for _ in range(900):
+            gradient = {q: [mp.mpf(0)] * len(column) for q, column in w.items()}
+            for q, counts in ((q, counts) for q, rows in samples.items() for counts in rows):
+                powers = [mp.exp(x) * c for x, c in zip(w[q], counts, strict=True)]
+                m = [power / sum(powers) for power in powers]
+                z = [mp.exp(A * share) for share in m]
+                total = sum(z, mp.mpf(4 - len(z)))
+                d = [A * (one / total - (place == 0)) for place, one in enumerate(z)]
+                mean = sum(share * slope for share, slope in zip(m, d, strict=True))
+                for place, share in enumerate(m):
+                    gradient[q][place] += share * (d[place] - mean)
+            norm = mp.sqrt(sum(x**2 for column in gradient.values() for x in column))
+            w = {q: [x - eta * g / norm for x, g in zip(w[q], gradient[q], strict=True)] for q in w}
+    problem = example.problem
+    names, column = problem.vocabulary, problem.column(problem.vocabulary.index("P"))
+    tokens = [names[x] for x in problem.entry_token[column]]
+    trained = dict(zip(tokens, example.second.state.weights[column], strict=True))
+    assert trained["O"] == pytest.approx(float(w["P"][0]), rel=1e-9)
+    assert trained["P"] == pytest.approx(float(w["P"][1]), rel=1e-9)
+
+
+def test_huang2024_ex_2_short_training_prefers_the_crowd():
+    short = checks.example_run(0.1, 0.025, 100, 100)
+    longer = checks.example_run(0.1, 0.025, 200, 300)
+    answers = [figures.answer_table(run, ["SPPPP"]).rows[0][2] for run in (short, longer)]
+    assert answers == ["S", "V"]
+
+
+def test_huang2024_ex_2_curves_end_where_the_run_ends(example):
+    curves, roles = figures.attention_curves(
+        example.problem, example.second.eta, example.second.gap, "OSP", [1, 10, 900]
+    )
+    shown = figures.answer_table(example, ["OSP"]).rows[0][1]
+    assert shown == ", ".join(f"{token} {values[-1]:.3f}" for token, values in curves.items())
+    assert roles == {"O": "optimal", "S": "non-comparable", "P": "non-optimal"}
+
+
+# Said in Section 6
+
+
+def test_huang2024_app_never_together_by_hand_on_example_1():
+    orders = order.analyse(example_1()).orders
+    assert {q: sorted(one.compared) for q, one in orders.items()} == {
+        "S": ["P", "S"],
+        "V": ["S", "V"],
+        "O": ["O", "S", "V"],
+        "P": ["O", "P"],
+    }
+    found = judge("huang2024-app-never-together", example_1())
+    assert (found.verdict, found.numbers["sentences"].shown) == (Verdict.PROVED, "5")
+    assert [one.verdict for one in found.readings] == [Verdict.PROVED, Verdict.REFUTED]
+
+
+def test_huang2024_app_never_together_notices_a_forgotten_sentence():
+    two = from_samples([("a", "b"), ("b", "a"), ("ab", "b")], "two")
+    found = judge("huang2024-app-never-together", two, forget=True)
+    assert found.witness == "two, a, b in a b → b"
+    alone = judge("huang2024-app-never-together", *checks.swap(), alone=True)
+    assert alone.witness == "n swaps a and b, a in a → b"
+
+
+@pytest.mark.parametrize(
+    ("levels", "wrong"),
+    [
+        ((2, 1, 0), []),
+        ((1, 1, 0), ["optimal above non-comparable"]),
+        ((2, 0, 0), ["non-comparable above non-optimal"]),
+        (
+            (0, 1, 2),
+            [
+                "optimal above non-optimal",
+                "optimal above non-comparable",
+                "non-comparable above non-optimal",
+            ],
+        ),
+    ],
+)
+def test_huang2024_app_extended_order_levels_by_hand(levels, wrong):
+    assert [one.name for one in checks.three_levels(levels) if not one.holds] == wrong
+
+
+def test_huang2024_app_extended_order_notices_levels_that_are_not_ordered():
+    class Circle(int):
+        """Each of 0, 1 and 2 is above the one before, and 0 above 2."""
+
+        def __gt__(self, other):
+            return (self - other) % 3 == 1
+
+    class Highest(int):
+        """2 is above all, itself among them."""
+
+        def __gt__(self, other):
+            return int(self) > int(other) or self == 2
+
+    for kind, failing in (
+        (Circle, "chains of three that break off"),
+        (Highest, "levels above themselves"),
+    ):
+        found = checks.three_levels((kind(2), kind(1), kind(0)))
+        assert failing in [one.name for one in found if not one.holds]
+
+
+def test_huang2024_app_extended_order_asks_for_every_score_and_counts_what_lacks_assumption_3(some):
+    found = judge("huang2024-app-extended-order", *some, outnumbered_run())
+    assert (found.verdict, found.tried) == (Verdict.PROVED, len(some))
+    assert found.left_out == {"Assumption 3 fails": 1}
+    assert found.numbers["orders"].value == sum(len(run.problem.orders) for run in some)
+    rows = some[0].second.rows
+    for name, wrong in (("least_optimal", -1e-9), ("greatest_nonoptimal", 0.0)):
+        values = getattr(rows, name).copy()
+        values[1] = wrong  # a single score on the wrong side at the first step
+        run = with_rows(some[0], **{name: values})
+        assert judge("huang2024-app-extended-order", run).verdict is Verdict.REFUTED
+        values[1] = math.nan
+        with pytest.raises(NotANumberError):
+            judge("huang2024-app-extended-order", with_rows(some[0], **{name: values}))
+
+
+def test_huang2024_app_extended_order_exact_scores_by_hand(some):
+    exact = some[0].problem.solutions["O"].scores
+    assert [exact[x] > 0 for x in ("O", "S", "V")] == [True, False, False]

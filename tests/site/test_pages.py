@@ -170,7 +170,10 @@ def test_claims_json_lists_the_catalogue_in_order(book: Path) -> None:
     assert [row["page"] for row in rows] == [claim.page for claim in CATALOGUE]
     planned = [row for row in rows if row["page"] is None]
     assert {(row["verdict"], row["evidence"]) for row in planned} <= {("open", "planned")}
-    assert f"({len(planned)} of them planned)" in count_verdicts(rows)
+    numbers = re.findall(
+        r"(\d+) [a-z]+(?: seen)?(?: \(\d+ with steps by hand\))?(?:, |$)", count_verdicts(rows)
+    )
+    assert sum(map(int, numbers)) == len(CATALOGUE)
 
 
 def test_every_link_to_a_verdict_arrives(book: Path) -> None:

@@ -71,7 +71,8 @@ split=> // [x y|x].
     apply: contraNT fxy => /hasPn none; rewrite /f big_seq_cond big_pred0 // => e.
     by apply/negbTE/negP => /andP [/none /negbTE ->].
   have /and3P [_ xy /eqP] := tight e el; rewrite exy in xy *; by [].
-have := sums x (all_tokens x); rewrite /above_sum /below_sum !totalE !big_map !big_filter => /eqP ->.
+have := sums x (all_tokens x).
+rewrite /above_sum /below_sum !totalE !big_map !big_filter => /eqP ->.
 have split (P : T -> T -> T * T) (a : T * T -> T) (b : T * T -> T) :
     (forall u y, (u == P x y) = (a u == x) && (b u == y)) ->
     \sum_(e <- l | a e.1 == x) e.2 = \sum_y \sum_(e <- l | e.1 == P x y) e.2.

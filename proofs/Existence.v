@@ -71,7 +71,8 @@ have sub : below gt (x |: S) \subset below gt S.
     by have := none y; rewrite /outside zy xS /= negbK.
   by apply/belowP; exists z.
 have := least (_ : x |: S \subset opts gt); rewrite subUset sub1set xo S_opts => /(_ isT).
-rewrite cardsU1 xS add1n mulnS => le; have := leq_trans le (leq_mul (leqnn _) (subset_leq_card sub)).
+rewrite cardsU1 xS add1n mulnS => le.
+have := leq_trans le (leq_mul (leqnn _) (subset_leq_card sub)).
 rewrite mulnC -[leqRHS]add0n leq_add2r leqn0 cards_eq0 => /eqP none_below.
 have /card_gt0P [z zS] := S_some; have /optsP [y zy] := subsetP S_opts z zS.
 by have := in_set0 y; rewrite -none_below => <-; apply/belowP; exists z.
@@ -101,7 +102,8 @@ have sub : below gt (S :|: X) \subset below gt S :|: below outside X.
   have [//|y_S /=] := boolP (y \in below gt S); apply/belowP; exists x => //.
   rewrite /outside xy y_S andbT; have /optsP [z /and3P []] := subsetP Xo x xX; done.
 have := least X_opts; rewrite (cardsU S) disjoint_setI0 // cards0 subn0 mulnDr.
-move=> le; have := leq_trans le (leq_mul (leqnn _) (leq_trans (subset_leq_card sub) (leq_card_setU _ _))).
+have union := leq_trans (subset_leq_card sub) (leq_card_setU _ _).
+move=> le; have := leq_trans le (leq_mul (leqnn _) union).
 by rewrite mulnDr mulnC leq_add2l.
 Qed.
 

@@ -165,7 +165,8 @@ have pair x y : gt5 x y -> row gt5 l x + col gt5 l y - 1 = 0.
   rewrite mulr0 -[RHS](subrr (slope gt5 l x y)) {1}zero sub0r /slope.
   by move: (row _ _ _) (col _ _ _) => r s; named R; ring.
 have sum f : \sum_(y : 'I_5) f y = f a + (f b + (f c + (f d + f q))) :> R.
-  by rewrite !big_ord_recl big_ord0 addr0; congr (f _ + (f _ + (f _ + (f _ + f _)))); apply: val_inj.
+  rewrite !big_ord_recl big_ord0 addr0.
+  by congr (f _ + (f _ + (f _ + (f _ + f _)))); apply: val_inj.
 have e1 := pair a c (gt5E a c); have e2 := pair a d (gt5E a d).
 have e3 := pair a q (gt5E a q); have e4 := pair b q (gt5E b q).
 have rowE x : row gt5 l x = \sum_y (if gt5 x y then l x y else 0) by rewrite -big_mkcond.

@@ -35,7 +35,8 @@ have x2_d' x : d x2 <= d' x by rewrite /d'; have [|/next] := leP (d x) v.
 have bottom : d' (least d') = d x2.
   by apply: le_anti; rewrite x2_d' andbT (le_trans (leastP d' x2)) // /d' ifN // -ltNge.
 have lift : \sum_x c x * d x = \sum_x c x * d' x - (d x2 - v) * \sum_(x | d x <= v) c x.
-  rewrite [\sum_(x | d x <= v) _]big_mkcond mulr_sumr -sumrB; apply: eq_bigr => x _; rewrite /d'; case: ifP => dx.
+  rewrite [\sum_(x | d x <= v) _]big_mkcond mulr_sumr -sumrB; apply: eq_bigr => x _.
+  rewrite /d'; case: ifP => dx.
     have -> : d x = v by apply: le_anti; rewrite dx leastP.
     by named R; ring.
   by rewrite mulr0 subr0.

@@ -73,7 +73,8 @@ Theorem W_star_unique W : solves2 W -> forall x, W x =1 W_star x.
 Proof.
 move=> [feas best] x; pose W' y := if y == x then W_star x else W y.
 have /best : feasible2 W'.
-  by move=> y v ne; rewrite /W'; case: eqP => [e|_]; [subst y; apply: W_star_feasible | apply: feas].
+  move=> y v ne; rewrite /W'; case: eqP => [e|_]; last exact: feas.
+  by subst y; apply: W_star_feasible.
 rewrite /Norm2 /inner (bigD1 x) //= [leRHS](bigD1 x) //= {1 2}/W' eqxx.
 rewrite [X in _ <= _ + X](eq_bigr (fun y => dot (W y) (W y))) => [|y /negbTE ne]; last first.
   by rewrite /W' ne.
@@ -82,7 +83,8 @@ Qed.
 
 Theorem W_star_norm2 (x0 : V) : Norm2 W_star = size - 1.
 Proof.
-have /lt0r_neq0 s0 := size_gt0 x0; rewrite /Norm2 /inner (eq_bigr (fun=> (size - 1) / size)) => [|x _].
+have /lt0r_neq0 s0 := size_gt0 x0.
+rewrite /Norm2 /inner (eq_bigr (fun=> (size - 1) / size)) => [|x _].
   by rewrite sumr_const -mulr_natl mulrCA divff ?mulr1.
 rewrite dot_W_star (eq_bigr (fun=> 1)) => [|v]; last exact: W_star_margin.
 by rewrite sumr_const -[#|_|]/#|predC1 (n x)| cardC1 (size_pred x) mul1r mulrC.

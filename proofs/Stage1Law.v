@@ -55,7 +55,8 @@ rewrite -sumrN; apply: eq_bigr => x _; rewrite dot_W_star.
 have s0 := lt0r_neq0 (size_gt0 R x).
 rewrite (eq_bigr (fun v => gradient W x (n x) - softmax W x v)) => [|v /negbTE ne]; last first.
   by rewrite [X in _ - X]/gradient ne subr0.
-rewrite sumrB sumr_const -[#|_|]/#|predC1 (n x)| cardC1 -[gradient _ _ _ *+ _]mulr_natl (size_pred R x).
+rewrite sumrB sumr_const -[#|_|]/#|predC1 (n x)| cardC1.
+rewrite -[gradient _ _ _ *+ _]mulr_natl (size_pred R x).
 rewrite /gradient eqxx mulr1n softmax_rest; move/eqP: s0; move: (\sum_(v | _) _) #|V|%:R => a b b0.
 by named R; field.
 Qed.
@@ -63,7 +64,8 @@ Qed.
 (* The gradient is never zero, so that (7) is defined; its norm is at most twice the mistakes. *)
 Lemma column_norm2 W x : norm2 (gradient W x) <= 2%:R * (\sum_(v | v != n x) softmax W x v) ^+ 2.
 Proof.
-set s := \sum_(v | _) _; rewrite /norm2 /dot (bigD1 (n x)) //= {1 2}/gradient eqxx mulr1n softmax_rest -/s.
+set s := \sum_(v | _) _; rewrite /norm2 /dot (bigD1 (n x)) //=.
+rewrite {1 2}/gradient eqxx mulr1n softmax_rest -/s.
 rewrite (eq_bigr (fun v => softmax W x v * softmax W x v)) => [|v /negbTE ne]; last first.
   by rewrite /gradient ne subr0.
 rewrite addrAC subrr add0r mulrNN mulr_natl mulr2n expr2 ler_add2l mulr_suml.
@@ -95,12 +97,13 @@ End Algebra.
 
 Section Law.
 Variables (R : rcfType) (V : finType) (n : V -> V) (exp log : R -> R) (eta : R).
-Hypotheses (el : exp_and_log exp log) (two_tokens : (1 < #|V|)%N) (eta_gt0 : 0 < eta).
+Hypotheses (two_tokens : (1 < #|V|)%N) (eta_gt0 : 0 < eta).
+(* The law of the matrix needs that exp is positive, and nothing else of it. *)
+Hypothesis pos : forall c, 0 < exp c.
 Implicit Types (W : V -> V -> R) (x v : V).
 Add Field scores3 : (is_field R).
 Notation W_star := (@W_star R V n).
 Let size : R := #|V|%:R.
-Let pos := exp_gt0 el.
 
 (* The loss of stage 1, and normalised gradient descent (7) from zero. *)
 Definition loss0 W : R := - \sum_x log (softmax exp W x (n x)).
@@ -121,15 +124,14 @@ Proof. by rewrite norm_star -{1}[1]sqrtr1 ler_wsqrtr // ler_subr_addr -[1 + 1]/(
 Lemma norm_star_gt0 : 0 < norm W_star.
 Proof. exact: lt_le_trans ltr01 norm_star_ge1. Qed.
 
-(* At s W_star each column has one high odds and, elsewhere, one low odds, e^-s times the high. *)
-Lemma odds W s (high := exp (s * (1 - 1 / size))) (low := high * exp (- s)) x v :
+(* At s W_star each column has one high odds and, elsewhere, one low odds. *)
+Lemma odds W s (high := exp (s * (1 - 1 / size))) (low := exp (s * (0 - 1 / size))) x v :
   (forall x v, W x v = s * W_star x v) ->
   exp (W x v) = (if v == n x then high else low) /\
   \sum_u exp (W x u) = high + (size - 1) * low.
 Proof.
 move=> ray; have logit u : exp (W x u) = if u == n x then high else low.
-  rewrite ray /Stage1.W_star -/size; case: ifP => _ //.
-  by rewrite /low -(exp_add el) mulr0n; congr exp; named R; ring.
+  by rewrite ray /Stage1.W_star -/size; case: ifP.
 split=> //; rewrite (bigD1 (n x)) //= logit eqxx (eq_bigr (fun=> low)) => [|u /negbTE ne].
   by rewrite sumr_const -[#|_|]/#|predC1 (n x)| cardC1 -[low *+ _]mulr_natl (size_pred R x).
 by rewrite logit ne.
@@ -139,8 +141,8 @@ Qed.
 Lemma gradient_on_ray W s : (forall x v, W x v = s * W_star x v) ->
   exists2 c, 0 < c & forall x v, gradient n exp W x v = - (c * W_star x v).
 Proof.
-move=> ray; set high := exp (s * (1 - 1 / size)); set low := high * exp (- s).
-have low0 : 0 < low by rewrite mulr_gt0 ?pos.
+move=> ray; set high := exp (s * (1 - 1 / size)); set low := exp (s * (0 - 1 / size)).
+have low0 : 0 < low by apply: pos.
 have total0 : 0 < high + (size - 1) * low by rewrite addr_gt0 ?mulr_gt0 ?pos ?size_gt1.
 exists (size * low / (high + (size - 1) * low)).
   by apply: divr_gt0 => //; apply: mulr_gt0 => //; apply: (size_gt0 R some_token).
@@ -168,16 +170,22 @@ rewrite (eq_norm (law t)) norm_scale ger0_norm; last first.
 by rewrite divfK ?lt0r_neq0 ?norm_star_gt0.
 Qed.
 
+(* For the loss: the low odds are e^-s times the high. *)
+Hypothesis el : exp_and_log exp log.
+
 Theorem law_loss t :
   loss0 (W_ov t) = size * log (1 + (size - 1) * exp (- (t%:R * eta / Num.sqrt (size - 1)))).
 Proof.
 rewrite -norm_star; set s := t%:R * eta / norm W_star.
-set high := exp (s * (1 - 1 / size)); set low := high * exp (- s).
+set high := exp (s * (1 - 1 / size)); set low := exp (s * (0 - 1 / size)).
+have low_high : low = high * exp (- s).
+  by rewrite -(exp_add el); congr exp; named R; ring.
 have h0 : 0 < high by apply: pos.
 have total0 : 0 < high + (size - 1) * low by rewrite addr_gt0 ?mulr_gt0 ?pos ?size_gt1.
 rewrite /loss0 -sumrN (eq_bigr (fun=> log (1 + (size - 1) * exp (- s)))) => [|x _].
   by rewrite sumr_const -mulr_natl.
 rewrite /softmax; have [-> ->] := odds x (n x) (law t); rewrite eqxx -/s -/high -/low.
+rewrite low_high in total0 *.
 rewrite -(log_inv el) ?divr_gt0 //; congr log; apply: inverse_odds; apply/eqP; exact: lt0r_neq0.
 Qed.
 
@@ -231,8 +239,8 @@ Definition A (T : nat) : R := T%:R * eta / (4%:R * norm W_star ^+ 2).
 Theorem equal_margins T x i : i != n x ->
   W_ov T x (n x) - W_ov T x i = T%:R * eta / Num.sqrt (size - 1).
 Proof.
-move=> /negbTE ne; rewrite !law /Stage1.W_star eqxx ne mulr1n mulr0n -/size margin_law ?norm_star //.
-by rewrite -norm_star; apply/eqP/lt0r_neq0/norm_star_gt0.
+move=> /negbTE ne; rewrite !law /Stage1.W_star eqxx ne mulr1n mulr0n -/size -norm_star.
+by apply: margin_law; apply/eqP/lt0r_neq0/norm_star_gt0.
 Qed.
 
 Theorem margins_and_A T : T%:R * eta / Num.sqrt (size - 1) = 4%:R * Num.sqrt (size - 1) * A T.

@@ -86,7 +86,8 @@ have split v : W_ov x v = W_ov x (n x) - A + (if v == n x then A else 0).
   by rewrite addr0 opprB addrC subrK.
 rewrite /error (eq_bigr _ (fun v _ => congr1 ( *%R^~ _) (split v))).
 rewrite (eq_bigr _ (fun v _ => mulrDl _ _ _)) big_split /= -mulr_sumr sumrB T_sum.
-rewrite -natr_sum (eq_bigr (fun v => if v == next i then 1%N else 0%N)) => [|v _]; last by case: eqP.
+rewrite -natr_sum (eq_bigr (fun v => if v == next i then 1%N else 0%N)) => [|v _]; last first.
+  by case: eqP.
 rewrite -big_mkcond sum1_card card1 subrr mulr0 add0r (bigD1 (n x)) //= eqxx big1 ?addr0 //.
 by move=> v /negbTE ->; rewrite mul0r.
 Qed.
@@ -115,8 +116,8 @@ set mean := \sum_(y <- _) weight W i y * W' _ y.
 have -> : \sum_(y <- sentence i) weight W i y * (error W i y - mean_error W i) * W' (query i) y =
     \sum_(y <- sentence i) weight W i y * error W i y * (W' (query i) y - mean).
   have e1 y : weight W i y * (error W i y - mean_error W i) * W' (query i) y =
-      weight W i y * error W i y * W' (query i) y - mean_error W i * (weight W i y * W' (query i) y).
-    by calc.
+      weight W i y * error W i y * W' (query i) y -
+      mean_error W i * (weight W i y * W' (query i) y) by calc.
   have e2 y : weight W i y * error W i y * (W' (query i) y - mean) =
       weight W i y * error W i y * W' (query i) y - mean * (weight W i y * error W i y) by calc.
   rewrite (eq_bigr _ (fun y _ => e1 y)) [RHS](eq_bigr _ (fun y _ => e2 y)) !sumrB -!mulr_sumr.
@@ -251,7 +252,8 @@ Qed.
 
 Lemma decider_le1 W i : mass W i (decider i) <= 1.
 Proof.
-by rewrite -(mass_sum W i) (bigD1 (decider i)) //= ler_addl; apply: sumr_ge0 => y _; apply: mass_ge0.
+rewrite -(mass_sum W i) (bigD1 (decider i)) //= ler_addl.
+by apply: sumr_ge0 => y _; apply: mass_ge0.
 Qed.
 
 Lemma pull_decider_le0 W i : pull W i (decider i) <= 0.

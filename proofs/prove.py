@@ -155,7 +155,7 @@ def run_coq(command: list[str], folder: Path, what: str, seconds: int = SECONDS)
     except subprocess.TimeoutExpired:
         raise ProofError(f"{what}: not done within {seconds} seconds") from None
     if done.returncode:
-        lines = (done.stdout + done.stderr).strip().splitlines()
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise ProofError(f"{what}: " + "\n".join(lines[:12]))
     return done.stdout
 
@@ -177,8 +177,9 @@ def ask(folder: Path, names: list[str], theorems: list[str]) -> dict[str, tuple[
     Raises:
         ProofError: Coq does not know a theorem.
     """
-    script = ["From mathcomp Require Import all_ssreflect all_algebra.", "Set Printing Width 88."]
-    script += [f"From Companion Require {name.removesuffix('.v')}." for name in names]
+    script = ["From mathcomp Require Import all_ssreflect all_algebra."]
+    script += [f"From Companion Require Import {name.removesuffix('.v')}." for name in names]
+    script += ["Set Printing Width 88.", "Unset Printing Implicit Defensive."]
     for place, theorem in enumerate(theorems):
         full = f"Companion.{theorem}"
         script.append(f'Redirect "says{place}" Check @{full}.')

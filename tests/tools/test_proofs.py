@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ntpcore import dataset, generate, margin, order
-from ntpcore.catalogue import CATALOGUE
+from ntpbook.catalogue import CATALOGUE
+from ntpcore.data import dataset, generate, order
+from ntpcore.exact import margin
 
 ROOT = next(p for p in Path(__file__).resolve().parents if (p / "proofs" / "prove.py").is_file())
 PROOFS = ROOT / "proofs"

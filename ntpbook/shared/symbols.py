@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ntpcore.verdicts.claims import Shown
@@ -37,6 +38,18 @@ def at_least_zero(name: str, expression: Any, *, strictly: bool = False) -> Show
     found = sp.sympify(expression)
     known = found.is_positive if strictly else found.is_nonnegative
     return Shown(name, _text(found), ">" if strictly else ">=", "0", _text(found), known is True)
+
+
+def shown_steps(steps: Iterable[Any]) -> tuple[Shown, ...]:
+    """Identities and inequalities of `why_it_turns.steps`, as a page shows them."""
+    found = []
+    for one in steps:
+        equation = hasattr(one, "left")
+        sides = (one.left, one.right) if equation else (one.smaller, one.larger)
+        left, right = map(_text, sides)
+        rest = _text(one.difference)
+        found.append(Shown(one.name, left, "=" if equation else "<=", right, rest, one.holds))
+    return tuple(found)
 
 
 def _text(expression: Any) -> str:

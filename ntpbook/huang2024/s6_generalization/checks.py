@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ntpbook.huang2024.why_it_turns import steps as proof_steps
 from ntpbook.huang2024.why_it_turns.bounds import K
+from ntpbook.shared.symbols import shown_steps
 from ntpcore.data import generate, order
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.data.examples import example_1
@@ -377,15 +378,7 @@ def check_huang2024_app_never_together(
 @cache
 def pull_of_one_sample() -> tuple[Shown, ...]:
     """The derivative of the loss of a sample with any number of rivals, and its sign."""
-    found = []
-    for one in (*proof_steps.gradient_for_all_rivals(), *proof_steps.lemma_5()):
-        if isinstance(one, proof_steps.Identity):
-            sides, sign = (one.left, one.right), "="
-        else:
-            sides, sign = (one.smaller, one.larger), "<="
-        left, right = (str(side)[:200] for side in sides)
-        found.append(Shown(one.name, left, sign, right, str(one.difference)[:200], one.holds))
-    return tuple(found)
+    return shown_steps((*proof_steps.gradient_for_all_rivals(), *proof_steps.lemma_5()))
 
 
 def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:

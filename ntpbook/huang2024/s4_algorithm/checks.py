@@ -1,0 +1,287 @@
+"""Checks of the page on Algorithm 1: what it is, where it is defined, and that it loses nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import mpmath as mp
+import numpy as np
+
+from ntpbook.huang2024.why_it_turns import steps as proof_steps
+from ntpbook.shared import digits
+from ntpbook.shared.digits import Numbers
+from ntpbook.shared.symbols import identity, shown_steps
+from ntpcore.data import generate
+from ntpcore.data.dataset import Dataset, InputError, from_samples
+from ntpcore.data.examples import example_1
+from ntpcore.huang2024 import stage1, training, transformer
+from ntpcore.huang2024.problem import Problem, from_dataset
+from ntpcore.huang2024.runs import Run, paper_rates, train
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.compare import Said, at_most, count, holds, most, result
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
+
+FASTER = 4  # times the paper's step sizes, so that few slow steps lead far
+
+# Algorithm 1
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Data, and an embedding (d, |V|) with orthonormal columns."""
+
+    name: str
+    data: Dataset
+    E: Numbers
+    steps: int
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """Data, T and T_1 for which Algorithm 1 divides by a norm that is zero."""
+
+    name: str
+    data: Dataset
+    T: int
+    T_1: int
+
+
+def both_kinds(seed: int = 7, steps: int = 25) -> Iterator[Case | Undefined]:
+    """The smallest inputs without a direction; Example 1 and random data, rotated tokens or not."""
+    yield from smallest_undefined()
+    rng = np.random.default_rng(seed)
+    for data in (
+        example_1(),
+        generate.random_dataset(rng, 5, 4, 3, prefix_closed=True),
+        generate.random_dataset(rng, 4, 5, 3, prefix_closed=False),
+    ):
+        size = len(data.vocabulary)
+        yield Case(f"{data.name}, one-hot tokens", data, digits.exact(np.eye(size)), steps)
+        yield Case(f"{data.name}, rotated tokens", data, digits.rotation(rng, size), steps)
+
+
+def smallest_undefined() -> list[Undefined]:
+    """The smallest inputs on which a step of Algorithm 1 has no direction."""
+    swap = from_samples([(["a"], "b"), (["b"], "a")])
+    return [
+        Undefined("one token, line 4", from_samples([(["a"], "a")]), 1, 0),
+        Undefined("no sentence with two tokens, line 7", swap, 1, 1),
+        Undefined("T = 0, line 7", example_1(), 0, 1),
+    ]
+
+
+def example_1_with_a_step() -> list[Undefined]:
+    """An input on which the algorithm is defined."""
+    return [Undefined("T = 1, line 7", example_1(), 1, 1)]
+
+
+@cache
+def derivative_along_optimal() -> tuple[Shown, ...]:
+    """The derivative of one sample's loss along any W', for any number of rivals (Lemma 4)."""
+    return shown_steps(proof_steps.lemma_4())
+
+
+def negative_along_optimal() -> Iterator[Shown]:
+    """Lemma 4 along W' = e_o e_q^T, whose mean is m_o, with the sum over the rivals as a symbol."""
+    import sympy as sp
+
+    A, m_o, T_o, rivals = sp.symbols("A m_o T_o sum_of_T_j_m_j", positive=True)
+    along = A * (T_o - 1) * m_o * (1 - m_o) + A * rivals * (0 - m_o)
+    stated = -A * m_o * ((1 - T_o) * (1 - m_o) + rivals)
+    yield identity("the derivative by W[o, q]", along, stated)
+
+
+@check(
+    "huang2024-alg-1",
+    over="inputs",
+    instances=both_kinds,
+    tolerance=1e-12,  # rounding of some hundred float steps; the literal run has sixty digits
+    shows="defined exactly where two tokens share a sentence and T >= 1",
+    says="On {runs} runs of both stages, W_ov and W_kq of the literal algorithm and of the library "
+    "agree up to the rounding of floats; on {refused} inputs without a direction the algorithm "
+    "divides zero by zero, and the library refuses them.",
+    fails="The library and the algorithm, run literally, differ.",
+    proof=(
+        by_hand("line 4: no probability is 0, so the gradient of stage 1 never vanishes"),
+        executed("line 7: the derivative of one sample's loss", derivative_along_optimal),
+        executed("by the entry of its optimal token it is negative", negative_along_optimal),
+        by_hand("no other sample with this query has a positive term, by Assumption 1"),
+    ),
+    planted={
+        "The library's second stage started one step of stage 1 too early.": {"missed": 1},
+        "Example 1 with T = 1 among the inputs without a direction.": Variant(
+            instances=example_1_with_a_step
+        ),
+    },
+)
+def check_huang2024_alg_1(one: Case | Undefined, missed: int = 0) -> Iterator[Said]:
+    """W_ov^(T) and W_kq^(T_1) of the printed lines are the library's; 0/0 where no direction is."""
+    if isinstance(one, Undefined):
+        yield holds(not is_defined(one), "the literal algorithm runs")
+        yield holds(is_refused(one), "the library runs")
+        yield count("refused")
+        return
+    for name, distance in distances(one, missed).items():
+        yield at_most(distance, 0, name, scale=1.0)
+    yield count("runs")
+
+
+def distances(case: Case, missed: int) -> dict[str, float]:
+    """Relative distances of the library from a literal run: W_ov twice, W_kq.
+
+    W_ov comes from the iteration and from the exact law. A literal W_ov, W_kq become W_ov E and
+    E^T W_kq E in the coordinates of the tokens.
+    """
+    problem, steps = from_dataset(case.data), case.steps
+    eta0, eta = (FASTER * rate for rate in paper_rates(problem.vocab_size))
+    taken = steps - missed
+    W_ov = digits.train_ov(problem.following.tolist(), case.E, eta0, steps)
+    W_kq = digits.train_kq(case.data, W_ov, case.E, eta, steps)
+    with mp.workdps(digits.DIGITS):
+        W_ov, W_kq = W_ov @ case.E, case.E.T @ W_kq @ case.E
+    _, iterated = stage1.iterate(problem.following, taken, eta0, record=())
+    law = stage1.weights(problem.following, taken, eta0)
+    gap = stage1.gap(problem.vocab_size, taken, eta0)
+    trained = np.zeros((problem.vocab_size, problem.vocab_size))
+    run = training.run(problem, steps, eta, gap, record=())
+    trained[problem.entry_token, problem.entry_query] = run.state.weights
+    return {
+        "W_ov, step by step": digits.relative_distance(digits.exact(iterated), W_ov),
+        "W_ov, by its law": digits.relative_distance(digits.exact(law), W_ov),
+        "W_kq": digits.relative_distance(digits.exact(trained), W_kq),
+    }
+
+
+def is_defined(one: Undefined) -> bool:
+    """Whether Algorithm 1, run literally, never divides by zero."""
+    data = one.data
+    following = {s.sentence[0]: s.next_token for s in data.samples() if len(s.sentence) == 1}
+    numbers = [data.vocabulary.index(following[token]) for token in data.vocabulary]
+    E = digits.exact(np.eye(len(numbers)))
+    try:
+        W_ov = digits.train_ov(numbers, E, 0.1, one.T)
+        digits.train_kq(data, W_ov, E, 0.1, one.T_1)
+    except ZeroDivisionError:
+        return False
+    return True
+
+
+def is_refused(one: Undefined) -> bool:
+    """Whether the library refuses to train on these data."""
+    try:
+        training.run(from_dataset(one.data), one.T_1, 0.1, one.T * 0.1)
+    except InputError:
+        return True
+    return False
+
+
+# Two stages lose nothing
+
+
+def growing_first_stage(steps: int = 3000) -> list[Run]:
+    """Example 1 with longer and longer first stages, at four times the paper's eta."""
+    return runs_of_example(steps, (100, 300, 900, 2700))
+
+
+def runs_of_example(steps: int, stages: tuple[int, ...]) -> list[Run]:
+    """Algorithm 1 on Example 1 with these first stages."""
+    problem = from_dataset(example_1())
+    eta0, eta = paper_rates(problem.vocab_size)
+    return [
+        train(f"Example 1, T = {T}", problem, eta0=eta0, eta=4 * eta, steps1=T, steps=steps)
+        for T in stages
+    ]
+
+
+def least_loss() -> Iterator[Shown]:
+    """The loss at the attention 1 on the optimal token, and its limit as A grows."""
+    import sympy as sp
+
+    A, others = sp.symbols("A others", positive=True)  # others = |V| - 1
+    at_one = sp.log(sp.exp(A) + others) - A  # the logit of n(o) is A, all others are 0
+    floor = sp.log(1 + others * sp.exp(-A))
+    yield identity("the loss with all attention on o", sp.exp(at_one), sp.exp(floor))
+    yield identity("its limit as A grows", sp.limit(floor, A, sp.oo), sp.Integer(0))
+
+
+@cache
+def forces_and_norm() -> tuple[Shown, ...]:
+    """The force on each rival and its sign (Lemma 5), and how fast W grows (Lemma 6)."""
+    gradient = proof_steps.gradient_for_all_rivals()
+    return shown_steps((*gradient, *proof_steps.lemma_5(), *proof_steps.lemma_6()))
+
+
+def growth_of_squares() -> Iterator[Shown]:
+    """The squared norm after a step of length eta along d, from that before it."""
+    import sympy as sp
+
+    eta = sp.Symbol("eta", positive=True)
+    W, d = sp.Matrix(sp.symbols("w:3", real=True)), sp.Matrix(sp.symbols("d:3", real=True))
+    after = W + eta * d
+    step = W.dot(W) + 2 * eta * d.dot(W) + eta**2 * d.dot(d)
+    yield identity("||W + eta d||^2", sp.expand(after.dot(after)), sp.expand(step))
+
+
+@check(
+    "huang2024-app-decoupling",
+    over="runs of both stages",
+    instances=growing_first_stage,
+    tolerance=1e-13,  # one softmax of one score
+    says="A sentence of one token has attention 1 on it, whatever W_kq is. At the W_ov of stage 1 "
+    "no attention has a loss below log(1 + (|V| - 1) e^-A), which tends to 0 with T; on {tried} "
+    "runs stage 2 leaves at most {most} of what was above it.",
+    proof=(
+        executed("the least loss that attention can reach, and its limit", least_loss),
+        executed("forces are positive, margins grow, and W grows like t eta", forces_and_norm),
+        executed("the growth of ||W||^2 in one step", growth_of_squares),
+        by_hand(
+            "a margin that stayed bounded would keep the forces on it above a constant while those "
+            "on unbounded margins u fall like e^-u, so that <d, W> would stay bounded and ||W||^2 "
+            "grow like t only, against ||W|| >= t eta / (sqrt(2) ||W*||); so all margins grow "
+            "without bound, and with them the attention on the optimal tokens tends to 1"
+        ),
+    ),
+    planted={
+        "A second stage of one step.": Variant(instances=lambda: runs_of_example(1, (900,))),
+        "Stage 1 trained on sentences of two tokens.": {"pairs": True},
+    },
+)
+def check_huang2024_app_decoupling(run: Run, pairs: bool = False) -> Iterator[Said]:
+    """L_0 does not see W_kq; stage 2 comes to the least loss at W_ov, within a hundredth."""
+    moved = seen_by_stage_1(run.problem, run.second.gap, pairs)
+    yield at_most(moved, 0, "what the loss of stage 1 moves with W_kq", scale=1.0)
+    rows = run.second.rows
+    left = math.exp(float(rows.log_excess[-1] - rows.log_excess[0]))
+    yield at_most(left, 0.01, "part of the loss above the floor that is left")
+    yield most("most", left, 1)
+    yield result("last", float(rows.loss[-1]), 1)
+    yield count("runs")
+
+
+def seen_by_stage_1(problem: Problem, gap: float, pairs: bool = False) -> float:
+    """How much the loss of the sentences of one token moves with a random W_kq.
+
+    Args:
+        problem: the data.
+        gap: A.
+        pairs: whether each sentence gets another token in front of it.
+    """
+    names = problem.vocabulary
+    nexts = [names[v] for v in problem.following]
+    rows = [
+        ((other, name) if pairs else (name,), following)
+        for name, other, following in zip(names, (*names[1:], names[0]), nexts, strict=True)
+    ]
+    data = from_samples(rows, "what stage 1 trains on")
+    number = {name: place for place, name in enumerate(data.vocabulary)}
+    place = [names.index(name) for name in number]
+    size, rng = len(names), np.random.default_rng(len(names))
+    W_ov = gap * stage1.W_ov_star(problem.following)[np.ix_(place, place)]
+    losses = [
+        transformer.loss(data, W_ov, scale * rng.normal(size=(size, size)), np.eye(size))
+        for scale in (0.0, 1.0, 100.0)
+    ]
+    return max(losses) - min(losses)

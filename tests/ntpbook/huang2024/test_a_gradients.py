@@ -1,17 +1,78 @@
 """Equations (5) and (6): by hand, against automatic differentiation, and with planted errors."""
 
+from collections.abc import Mapping
 from itertools import islice
 
 import jax
 import mpmath as mp
 import numpy as np
 import pytest
+from blind import blind
 
-from ntpbook.huang2024.a_gradients import gradients
+from ntpbook.huang2024.a_gradients import checks, figures
 from ntpbook.shared import digits
 from ntpcore.data.dataset import from_samples
 from ntpcore.huang2024 import transformer
 from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.vocabulary import Checked
+
+SMALL: Mapping[str, dict[str, int]] = {
+    "huang2024-eq-5": {"seed": 2, "trials": 0},
+    "huang2024-eq-6": {"seed": 2, "trials": 0},
+}
+
+
+def check_of(label: str) -> Checked:
+    """The check of a claim of this chapter."""
+    return getattr(checks, "check_" + label.replace("-", "_"))
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_every_check_gives_its_verdict_and_notices_its_planted_errors(label: str):
+    found = check_of(label)(**SMALL[label])
+    assert (found.verdict, found.tried) == (Verdict.PROVED, 6)
+    assert len(found.controls) == 2
+    assert all(one.noticed for one in found.controls)
+    assert all(one.holds for step in found.proof for one in step.shown)
+    assert float(found.numbers["distance"].value) < 1e-35
+
+
+@pytest.mark.parametrize("label", SMALL)
+def test_planted_errors_run_the_check_itself(label: str):
+    with pytest.raises(ValueError, match="the negative control was not noticed"):
+        blind(check_of(label))(**SMALL[label])
+
+
+@pytest.mark.parametrize(
+    ("step", "wrong"),
+    [
+        (checks.one_term_of_stage_1, {"target": 0}),
+        (checks.factors_of_the_chain_rule, {"outer": 0}),
+        (checks.smallest_case, {"outer": 0}),
+    ],
+)
+def test_each_step_notices_an_error_by_itself(step, wrong):
+    assert all(one.holds for one in step())
+    assert not all(one.holds for one in step(**wrong))
+
+
+def test_huang2024_eq_5_numbers_alone_notice_code_that_is_wrong_by_one_part_in_a_thousand(
+    monkeypatch,
+):
+    right = transformer.stage1_gradient
+    monkeypatch.setattr(checks.transformer, "stage1_gradient", lambda *args: 1.001 * right(*args))
+    found = checks.check_huang2024_eq_5.judge(islice(checks.points(2, 0), 1))
+    assert found.verdict is Verdict.REFUTED
+    assert "our code, in floats: relative distance 1.0e-03" in found.witness
+
+
+def test_huang2024_eq_6_numbers_alone_notice_formulas_without_a_part():
+    for wrong in ({"outer": 0}, {"weighted": False}):
+        check = checks.check_huang2024_eq_6
+        one = next(islice(checks.points(2, 0), 3, None))  # Example 1 with repetitions
+        said = list(check.body(one, **wrong))
+        assert "in sixty digits: relative distance" in said[0].where
+        assert said[0].slack < 0
 
 
 def autodiff(point, stage):
@@ -38,25 +99,9 @@ def test_huang2024_eq_5_by_hand_at_zero():
 
 
 def test_huang2024_eq_5_agrees_with_automatic_differentiation():
-    for point in islice(gradients.points(5, 0), 3):
+    for point in islice(checks.points(5, 0), 3):
         formula = digits.stage1_gradient(point.following, point.W_ov, point.E)
         assert digits.as_floats(formula) == pytest.approx(autodiff(point, 1), abs=1e-13)
-
-
-def test_huang2024_eq_5_is_proved_and_its_control_is_noticed():
-    check = gradients.check_huang2024_eq_5(seed=2, trials=1)
-    assert (check.verdict, check.tried) == (Verdict.PROVED, 9)
-    assert float(check.numbers["worst"]) < 1e-35
-    assert gradients.control_huang2024_eq_5(seed=2).noticed
-
-
-def test_huang2024_eq_5_numbers_alone_notice_a_planted_error(monkeypatch):
-    monkeypatch.setattr(gradients, "stage1_identities", lambda target: {})
-    check = gradients.check_huang2024_eq_5(seed=2, trials=0, target=0)
-    assert check.verdict is Verdict.REFUTED
-    assert "relative distance" in check.witness
-    monkeypatch.setattr(gradients.transformer, "stage1_gradient", lambda n, W, E: 1.001 * W)
-    assert gradients.check_huang2024_eq_5(seed=2, trials=0).verdict is Verdict.REFUTED
 
 
 def test_huang2024_eq_6_by_hand_for_two_tokens():
@@ -69,41 +114,27 @@ def test_huang2024_eq_6_by_hand_for_two_tokens():
 
 
 def test_huang2024_eq_6_agrees_with_automatic_differentiation():
-    for point in islice(gradients.points(5, 0), 3):
+    for point in islice(checks.points(5, 0), 3):
         with mp.workdps(digits.DIGITS):
             formula = digits.attention_gradient(point.data, point.W_ov, point.W_kq, point.E)
         assert digits.as_floats(formula) == pytest.approx(autodiff(point, 2), abs=1e-13)
 
 
-def test_huang2024_eq_6_is_proved_and_its_control_is_noticed():
-    check = gradients.check_huang2024_eq_6(seed=2, trials=0)
-    assert (check.verdict, check.numbers["identities"]) == (Verdict.PROVED, "7")
-    assert gradients.control_huang2024_eq_6(seed=2).noticed
-
-
-def test_huang2024_eq_6_numbers_alone_notice_a_planted_error(monkeypatch):
-    monkeypatch.setattr(gradients, "attention_identities", lambda outer: {})
-    monkeypatch.setattr(gradients, "_smallest_case", lambda outer: ())
-    check = gradients.check_huang2024_eq_6(seed=2, trials=0, outer=0)
-    assert check.verdict is Verdict.REFUTED
-    assert "relative distance" in check.witness
-
-
 def test_difference_quotients_converge_to_the_formulas_like_the_square_of_the_step():
-    found = gradients.distances(next(gradients.points(1, 0)), [3, 6])
+    found = figures.distances(next(checks.points(1, 0)), [3, 6])
     for values in found.values():
         assert values[0] / values[1] == pytest.approx(1e6, rel=1e-3)
 
 
 def test_the_printed_form_loses_all_digits_and_ours_none():
-    errors = gradients.float_errors(10.0, [1.0, 60.0])
+    errors = figures.float_errors(10.0, [1.0, 60.0])
     assert errors["as printed"][0] < 1e-12
     assert errors["as printed"][1] > 0.1
     assert max(errors["without differences"]) < 1e-14
 
 
 def test_the_printed_form_is_safe_in_the_experiment_and_noise_much_later():
-    table = gradients.errors_in_training(7, datasets=2, steps=(900, 100_000))
+    table = figures.errors_in_training(7, datasets=2, steps=(900, 100_000))
     early, late = ([float(cell) for cell in row[1:]] for row in table.rows)
     assert max(early) < 1e-9
     assert min(late) > 0.5

@@ -1,0 +1,238 @@
+"""Checks of the page on the gradients: equations (5) and (6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.huang2024.s3_setup.checks import REPEATED
+from ntpbook.shared import digits
+from ntpbook.shared.digits import Numbers
+from ntpbook.shared.symbols import identity
+from ntpcore.data import generate
+from ntpcore.data.dataset import Dataset, from_samples, from_sentences
+from ntpcore.data.examples import example_1
+from ntpcore.huang2024 import transformer
+from ntpcore.huang2024.problem import from_dataset
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.compare import Said, at_most, most
+from ntpcore.verdicts.vocabulary import by_hand, check, executed
+
+STEP = 20  # h = 10^-20: an error of h^2 = 1e-40 by theory, and as much by rounding of 60 digits
+IN_DIGITS = 1e-30  # far above both errors of a difference quotient, see STEP
+IN_FLOATS = 1e-12  # some hundred operations on numbers of order one, each rounded at 2e-16
+DIFFERENCES = "the error h^2 of difference quotients"
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Where a gradient is compared: data, embedding (d, |V|) and both matrices.
+
+    The numbers are such that floats hold them exactly, save those of a rotated embedding.
+    """
+
+    name: str
+    data: Dataset
+    following: tuple[int, ...]
+    E: Numbers
+    W_ov: Numbers
+    W_kq: Numbers
+
+
+def points(seed: int = 7, trials: int = 2) -> Iterator[Point]:
+    """Example 1, once with repetitions, and random data, each with three kinds of tokens.
+
+    The tokens are one-hot vectors, then those rotated, then vectors in general position in a space
+    with one dimension more; neither (5) nor (6) needs Assumption 2.
+    """
+    rng = np.random.default_rng(seed)
+    data = [example_1(), from_sentences(REPEATED, "Example 1 with repetitions")]
+    for number in range(trials):
+        closed = number % 2 == 0
+        data.append(generate.random_dataset(rng, 4, 4, 3, prefix_closed=closed))
+    for one in data:
+        size = len(one.vocabulary)
+        embeddings = {
+            "one-hot": digits.exact(np.eye(size)),
+            "rotated": digits.rotation(rng, size),
+            "general": digits.exact(rng.normal(size=(size + 1, size))),
+        }
+        following = tuple(int(x) for x in from_dataset(one).following)
+        for kind, E in embeddings.items():
+            d = len(E)
+            W_ov, W_kq = rng.normal(size=(size, d)), rng.normal(size=(d, d))
+            name = f"{one.name}, {kind} tokens"
+            yield Point(name, one, following, E, digits.exact(W_ov), digits.exact(W_kq))
+
+
+def _compare(
+    loss: Callable[[Numbers], Any], at: Numbers, formula: Numbers, library: NDArray[np.float64]
+) -> Iterator[Said]:
+    """Relative distances of a formula and of our code from difference quotients of the loss."""
+    with mp.workdps(digits.DIGITS):
+        true = digits.central_differences(loss, at, mp.mpf(10) ** -STEP)
+        far = digits.relative_distance(formula, true)
+    yield _within(far, IN_DIGITS, "the formula, in sixty digits")
+    in_floats = digits.relative_distance(digits.exact(library), true)
+    yield _within(in_floats, IN_FLOATS, "our code, in floats")
+    yield most("distance", far, 1, DIFFERENCES)
+
+
+def _within(far: float, limit: float, what: str) -> Said:
+    """far <= limit; what is too far away says how far."""
+    return at_most(far, limit, what if far <= limit else f"{what}: relative distance {far:.1e}")
+
+
+# Equation (5)
+
+
+def one_term_of_stage_1(target: int = 1) -> Iterator[Shown]:
+    """The derivative of one term of L_0 by one entry of W_ov, for any size.
+
+    An entry w in row v meets the coordinate x of the token. The rest of the logit of v is a, and R
+    stands for the exponentials of all other logits, however many there are.
+
+    Args:
+        target: what is subtracted from the probability of the next token.
+    """
+    import sympy as sp
+
+    w, x, a, c = sp.symbols("w x a c", real=True)
+    R = sp.symbols("R", positive=True)
+    logit = w * x + a
+    T = sp.exp(logit) / (sp.exp(logit) + R)
+    total = sp.log(sp.exp(logit) + R)
+    yield identity("row of the next token", sp.diff(total - logit, w), (T - target) * x)
+    yield identity("another row", sp.diff(total - c, w), T * x)
+
+
+@check(
+    "huang2024-eq-5",
+    over="points",
+    instances=points,
+    says="With symbols for whatever the size adds, every entry has the stated derivative; at "
+    "{tried} points formula and difference quotients agree to {distance} relatively, and so does "
+    "our code up to the rounding of floats.",
+    fails="The formula is not the derivative of the loss.",
+    proof=(
+        executed("one term of the loss, differentiated by one entry", one_term_of_stage_1),
+        by_hand("the sum over tokens is differentiated term by term"),
+    ),
+    planted={
+        "T_0(x) alone, the vector of the next token left out.": {"target": 0},
+        "The token itself in the place of its next token.": {"own": True},
+    },
+)
+def check_huang2024_eq_5(one: Point, target: int = 1, own: bool = False) -> Iterator[Said]:
+    """dL_0 = sum over tokens of (T_0(x) - e_n(x)) x^T."""
+    following = tuple(range(len(one.following))) if own else one.following
+    names = one.data.vocabulary
+    n = {names[x]: names[v] for x, v in enumerate(one.following)}
+    with mp.workdps(digits.DIGITS):
+        formula = digits.stage1_gradient(following, one.W_ov, one.E, target)
+    yield from _compare(
+        lambda W: digits.stage1_loss(one.following, W, one.E),
+        one.W_ov,
+        formula,
+        transformer.stage1_gradient(n, digits.as_floats(one.W_ov), digits.as_floats(one.E)),
+    )
+
+
+# Equation (6)
+
+
+def factors_of_the_chain_rule(outer: int = 1) -> Iterator[Shown]:
+    """The three derivatives that the chain rule multiplies, for any size.
+
+    R and a collect all that does not depend on the variable; Q is the exponential of the score at
+    another position, which R contains.
+
+    Args:
+        outer: what multiplies phi phi^T.
+    """
+    import sympy as sp
+
+    y, s, w, x, q, a, c = sp.symbols("y s w x q a c", real=True)
+    R, Q = sp.symbols("R Q", positive=True)
+    T, total = sp.exp(y) / (sp.exp(y) + R), sp.log(sp.exp(y) + R)
+    own, other = sp.exp(s) / (sp.exp(s) + R + Q), Q / (sp.exp(s) + R + Q)
+    yield identity("loss by the logit of the next token", sp.diff(total - y, y), T - 1)
+    yield identity("loss by another logit", sp.diff(total - c, y), T)
+    yield identity("weight by its own score", sp.diff(own, s), own - outer * own**2)
+    yield identity("weight by another score", sp.diff(other, s), -outer * other * own)
+    yield identity("score by an entry", sp.diff(x * w * q + a, w), x * q)
+
+
+@cache
+def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
+    """The whole of (6) for one sentence of two tokens, two classes, d = 2, all entries symbols.
+
+    Exponentials are replaced by symbols, the outer ones first, so that what has to vanish is a
+    polynomial.
+    """
+    import sympy as sp
+
+    names = [[f"{name}{i}{j}" for i in (0, 1) for j in (0, 1)] for name in ("W", "K", "X")]
+    W, K, X = (sp.Matrix(2, 2, [sp.Symbol(n, real=True) for n in row]) for row in names)
+
+    def softmax(v: Any) -> Any:
+        terms = [sp.exp(sp.expand(entry - v[0])) for entry in v]
+        return sp.Matrix([term / sum(terms) for term in terms])
+
+    phi = softmax(X.T * K * X[:, 1])
+    T = softmax(W * X * phi)
+    error = T - sp.Matrix([1, 0])
+    G = X * (sp.diag(*phi) - outer * phi * phi.T) * X.T * W.T * error * X[:, 1].T
+    found = []
+    for place in (1, 3):  # both rows of one column
+        rest = sp.diff(-sp.log(T[0]), K[place]) - G[place]
+        while exponentials := rest.atoms(sp.exp):
+            nested = [e for e in exponentials if e.args[0].has(sp.exp)]
+            smallest = min(nested or exponentials, key=lambda e: e.count_ops())
+            rest = rest.subs(smallest, sp.Dummy(positive=True))
+        numerator = sp.expand(sp.fraction(sp.together(rest))[0])
+        zero = numerator == 0
+        name = f"two tokens, entry K{(place - 1) // 2}1 of W_kq"
+        left = "0" if zero else "a polynomial that is not 0"
+        found.append(Shown(name, "-d log T_0 / dK", "=", "(6)", left, bool(zero)))
+    return tuple(found)
+
+
+@check(
+    "huang2024-eq-6",
+    over="points",
+    instances=points,
+    says="With symbols for whatever the size adds, the three factors of the chain rule are those "
+    "of the formula, and for two tokens so is the whole; at {tried} points formula and difference "
+    "quotients agree to {distance} relatively, and so does our code up to the rounding of floats.",
+    fails="The formula is not the derivative of the loss.",
+    proof=(
+        executed("the three derivatives that are multiplied", factors_of_the_chain_rule),
+        by_hand("the chain rule multiplies them, and the sum over samples goes term by term"),
+        executed("the whole formula in the smallest case", smallest_case),
+    ),
+    planted={
+        "diag(phi) alone, phi phi^T left out.": {"outer": 0},
+        "Every distinct sentence with the same frequency.": {"weighted": False},
+    },
+)
+def check_huang2024_eq_6(one: Point, outer: int = 1, weighted: bool = True) -> Iterator[Said]:
+    """dL = sum pi X (diag(phi) - phi phi^T) X^T W_ov^T (T - p) x_L^T."""
+    data = one.data
+    if not weighted:
+        data = from_samples(((s.sentence, s.next_token) for s in data.samples()), data.name)
+    floats = (digits.as_floats(M) for M in (one.W_ov, one.W_kq, one.E))
+    with mp.workdps(digits.DIGITS):
+        formula = digits.attention_gradient(data, one.W_ov, one.W_kq, one.E, outer)
+    yield from _compare(
+        lambda W: digits.loss(one.data, one.W_ov, W, one.E),
+        one.W_kq,
+        formula,
+        transformer.attention_gradient(one.data, *floats),
+    )

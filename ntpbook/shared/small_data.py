@@ -1,4 +1,4 @@
-"""Small training data for proofs to be tried on: ends of ranges, and random data with heavy tails."""
+"""Small training data for proofs to be tried on: ends of ranges, random data with heavy tails."""
 
 from __future__ import annotations
 

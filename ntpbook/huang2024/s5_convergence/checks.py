@@ -44,7 +44,7 @@ ALIGNMENT = (
     *GRADIENT,
     executed("(i) h_j <= 2 (1 - T_o), and h_k >= (1 - T_o) / L", steps.theorem_a_bounds_on_h),
     by_hand("tau_k >= (1 - s) / (L - 1), the largest of at most L - 1 terms with this sum"),
-    executed("(ii) within one sample p_j / p_k <= 2 L e^{-(u_j - u_k)}", steps.theorem_a_one_sample),
+    executed("(ii) in one sample p_j / p_k <= 2 L e^{-(u_j - u_k)}", steps.theorem_a_one_sample),
     executed(
         "(iii) other samples have 1 - T_o at most L - 1 times as large",
         steps.theorem_a_other_samples,
@@ -73,7 +73,6 @@ ALIGNMENT = (
         NO_RARITY: {"rarity": 0},
         "Nine tenths of log(1 / pi_min).": {"rarity": 0.9},
         NO_LENGTHS: {"lengths": 0},
-        "Forces twice as large as the loss has them.": {"force": 2},
         "A state where a rival has more attention.": Variant(instances=instances.below_a_rival),
     },
 )
@@ -106,8 +105,8 @@ NORMS = (
     "ours-direction",
     over="runs",
     instances=instances.runs,
-    says="Theorem A and the perceptron's recursion, for every step size, gap and t. On {tried} runs "
-    "with sixty digits, gaps from .01 to 1000 and step sizes from .01 to a million, {compared} "
+    says="Theorem A and the perceptron's recursion, for every step size, gap and t. On {tried} "
+    "runs with sixty digits, gaps from .01 to 1000 and step sizes from .01 to a million, {compared} "
     "comparisons hold; the measured tangent squared comes to {closest} of its bound.",
     tolerance=ROUNDING,
     proof=(
@@ -163,7 +162,7 @@ def check_ours_direction(
     "comparisons, and as an equality where there is one pair. On Example 1 it says cos >= "
     "{example_cos}.",
     tolerance=1e-12,  # the runs with twenty tokens are in floats
-    proof=(*GRADIENT, *NORMS),
+    proof=(GRADIENT[0], *GRADIENT[2:], *NORMS),
     planted={
         "1 / ||W*|| without the square root of 2.": {"length": 1},
         "Pairs B_e of length 1 in the proof.": {"squared_length": 1},
@@ -209,6 +208,7 @@ def check_ours_trivial_bound(one: Run, length: int = 2) -> Iterator[Said]:
         executed("Theorem 1 from Theorem B", corollaries.theorem_1),
         executed("Theorem 2 from the margins (8)", corollaries.theorem_2),
         executed("equation (4) from Theorem 2", corollaries.equation_4),
+        executed("equation (4) at t = 1", corollaries.equation_4_at_once),
         by_hand("log x <= x - 1 at the tangents, and log t >= log 2 for t >= 2"),
     ),
     planted={
@@ -219,7 +219,7 @@ def check_ours_trivial_bound(one: Run, length: int = 2) -> Iterator[Said]:
 def check_ours_corrected_statements(
     one: Sizes, rarity_power: int = 1, c0: int = 432
 ) -> Iterator[Said]:
-    """Theorem A is at most Lemma 7's alpha, B at most Theorem 1's bound, t_A at most Theorem 2's t."""
+    """K is below Lemma 7's alpha, B below Theorem 1's bound, t_A below Theorem 2's t."""
     L, S, eta, t = one.max_length, one.S, one.eta, one.step
     k = direction.K(L, math.log(one.pi_min))
     rarity = one.pi_min**-rarity_power

@@ -116,13 +116,13 @@ def theorem_2(c0: int = 432, length_power: int = 2, rarity_power: int = 1) -> tu
     )
 
 
+@cache
 def equation_4(c0: int = 432, length_power: int = 2) -> tuple[Shown, ...]:
     """Equation (4) under the condition of Theorem 2 with 1 / pi_min for N, and eta <= w / e.
 
     m_o >= 1 / (1 + L e^{-C_1 t}) gives 2 m_o - 1 >= 1 - 2 L / (L + e^{C_1 t}), which is positive
     for t >= 2 as C_1 t > log L; every other logit falls short by at least A (2 m_o - 1), and
-    A >= T C_0. At t = 1 the right side is at least |V|, as e^{C_1} <= L, and no loss is larger
-    than log |V|.
+    A >= T C_0. For t = 1 see `equation_4_at_once`.
 
     Args:
         c0: the reading of the damaged constant.
@@ -140,7 +140,19 @@ def equation_4(c0: int = 432, length_power: int = 2) -> tuple[Shown, ...]:
         at_most("log L <= C_1 t", LOG2 + (L - 2) / 2, exponent),
         at_most("2 m_o - 1", 1 - 2 * L / (L + E), 2 * m_o - 1),
         at_most("T C_0 <= A", step / (4 * root**2), step / root),
-        at_most("C_1 <= log 2 at t = 1", eta / (4 * L * S), LOG2),
+    )
+
+
+def equation_4_at_once() -> tuple[Shown, ...]:
+    """Equation (4) at t = 1, where its condition is empty: C_1 <= log 2 <= log L, so that its right
+    side is at least |V|, and no loss is larger than log |V|. For eta <= w / e."""
+    L, w, _, _ = _ranges()
+    C_1 = _step_size(w) / (4 * L * w**2)
+    E, less = 1 + sp.Symbol("more", nonnegative=True), sp.Symbol("less", nonnegative=True)
+    longer = E + less  # L, at least e^{C_1}
+    return (
+        at_most("C_1 <= log 2", C_1, LOG2),
+        at_most("1 - 2 L / (L + e^{C_1}) <= 0", 1 - 2 * longer / (longer + E), sp.Integer(0)),
     )
 
 
@@ -150,7 +162,7 @@ def equation_4_as_printed(c0: Any = 55, length_power: int = 4) -> tuple[Shown, .
 
     The loss is at most |V| e^{-A / 4} once t > 2 S (1 + 2 K_2 w / eta), K_2 = 8 L^2 + log(14 L^3);
     the right side of (4) is at least |V| e^{-T C_0} and T C_0 = A / (4 sqrt(|V| - 1)) <= A / 4.
-    Only N >= 1 is used. For t >= 2 and eta <= w / e; for t = 1 see `equation_4`.
+    Only N >= 1 is used. For t >= 2 and eta <= w / e; for t = 1 see `equation_4_at_once`.
 
     Args:
         c0: the reading of the damaged constant.

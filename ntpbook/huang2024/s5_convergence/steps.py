@@ -206,14 +206,14 @@ def gradient_for_all_rivals(force: int = 1) -> tuple[Shown, ...]:
 
 
 @cache
-def lemma_4(rivals: int = 1) -> tuple[Shown, ...]:
+def lemma_4(of_rivals: int = 1) -> tuple[Shown, ...]:
     """Lemma 4 on one sample, for any number of rivals: the derivative of the loss along W'.
 
     It is A (T_o - 1) m_o (v_o - v) + A sum_j T_j m_j (v_j - v), with v_x the entry of W' at the
     token x and v = sum_x m_x v_x; summed over the samples with weights pi this is Lemma 4.
 
     Args:
-        rivals: what multiplies the sum over the rivals; 1 in truth.
+        of_rivals: what multiplies the sum over the rivals; 1 in truth.
 
     Source: huang2024, Lemma 4.
     """
@@ -226,8 +226,10 @@ def lemma_4(rivals: int = 1) -> tuple[Shown, ...]:
     T_o, T_j, T_k = (at_0(line.T(mass)) for mass in (line.mass_o, line.mass_j, line.mass_k))
     by_rivals = T_j * m_j * (v_j - mean)
     by_rivals += line.sum_k(T_k * m_k * v[k]) - mean * line.sum_k(T_k * m_k)
-    right = A * (T_o - 1) * m_o * (v_o - mean) + rivals * A * by_rivals
-    return (identity("Lemma 4 on one sample", at_0(sp.diff(line.loss, line.s)), right, expand=False),)
+    right = A * (T_o - 1) * m_o * (v_o - mean) + of_rivals * A * by_rivals
+    return (
+        identity("Lemma 4 on one sample", at_0(sp.diff(line.loss, line.s)), right, expand=False),
+    )
 
 
 @cache
@@ -270,7 +272,7 @@ def lemma_6(squared_length: int = 2) -> tuple[Shown, ...]:
     """The norm bounds: gamma / sqrt(2) <= <d, W*> / w <= 1 for every step d.
 
     d = g / ||g|| with g a convex combination of the B_e, ||B_e||^2 = 2. A convex combination is no
-    longer than the longest of its terms: its squared squared_length falls short of the mean squared squared_length
+    longer than the longest of its terms: its squared length falls short of the mean squared length
     by half the mean squared distance of two terms. And <B_e, W*> >= 1 gives <g, W*> >= 1.
 
     Args:
@@ -501,4 +503,3 @@ def theorem_b_margins(lateness: int = 32) -> tuple[Shown, ...]:
         at_most("gamma x - sqrt(2) ||y|| >= gamma x / 2", gx / 2, gx - root * y),
         at_most("gamma x / 2", t_2 * eta / (2 * root * S), x_2 / (2 * w)),
     )
-

@@ -7,9 +7,9 @@ tight pairs, D the squared length of its gradient, theta = eta / w.
 
 from __future__ import annotations
 
-import sympy as sp
-
 from functools import cache, partial
+
+import sympy as sp
 
 from ntpbook.shared.symbols import at_most, identity
 from ntpcore.verdicts.claims import Shown
@@ -304,5 +304,3 @@ def logarithm_by_energy() -> tuple[Shown, ...]:
         same("integral of tau", sp.integrate(x, (x, 0, tau)), tau**2 / 2),
         same("largest w e^-w", sp.diff(x * sp.exp(-x), x).subs(x, 1), sp.Integer(0)),
     )
-
-

@@ -106,7 +106,7 @@ NORMS = (
     over="runs",
     instances=instances.runs,
     says="Theorem A and the perceptron's recursion, for every step size, gap and t. On {tried} "
-    "runs with sixty digits, gaps from .01 to 1000 and step sizes from .01 to a million, {compared} "
+    "runs with sixty digits, gaps from .01 to 1000, step sizes from .01 to a million, {compared} "
     "comparisons hold; the measured tangent squared comes to {closest} of its bound.",
     tolerance=ROUNDING,
     proof=(

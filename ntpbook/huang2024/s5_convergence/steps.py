@@ -276,7 +276,7 @@ def lemma_6(squared_length: int = 2) -> tuple[Shown, ...]:
     by half the mean squared distance of two terms. And <B_e, W*> >= 1 gives <g, W*> >= 1.
 
     Args:
-        squared_length: the squared squared_length that B_e should have; 2 in truth.
+        squared_length: the squared length that B_e should have; 2 in truth.
 
     Source: huang2024, Lemma 6, with sqrt(2) in the place of 2 L_max.
     """
@@ -291,7 +291,7 @@ def lemma_6(squared_length: int = 2) -> tuple[Shown, ...]:
     longest = norm + sp.Symbol("short", nonnegative=True)  # sqrt(2), which ||g|| falls short of
     return (
         identity(
-            "the mean has at most the mean squared squared_length",
+            "the mean has at most the mean squared length",
             total * sum(p[e] * B[e].dot(B[e]) for e in range(3)) - mean.dot(mean),
             short,
         ),

@@ -108,7 +108,8 @@ def test_ours_harmonic_by_hand():
     found = checks.check_ours_harmonic.judge([one])
     assert found.numbers["equalities"].value == 1
     assert data.S == Fraction(2, 3) == Fraction(1, 2) / Fraction(3, 2) * 2
-    other = instances.Distribution("", data, dict(zip(data.pairs, (Fraction(1), Fraction(0)))))
+    alone = dict(zip(data.pairs, (Fraction(1), Fraction(0)), strict=True))
+    other = instances.Distribution("", data, alone)
     assert checks.check_ours_harmonic.judge([other]).numbers["equalities"].value == 0
 
 
@@ -152,8 +153,7 @@ def test_ours_perturbation_bounds_the_loss_at_any_state():
         W = instances.random_weights(rng, data, 10 ** rng.uniform(-2, 1.5))
         missed = late_phase.attention(data, W)
         mean = mp.fsum(n.pi * r for n, r in zip(data.samples, missed, strict=True))
-        excess = checks.mean_loss(data, W, A) * mp.fsum(n.pi for n in data.samples) ** 0
-        excess -= late_phase.one_hot(data, A)[0] * mp.fsum(n.pi for n in data.samples)
+        excess = checks.mean_loss(data, W, A) - late_phase.one_hot(data, A)[0]  # shares sum to 1
         wrong = late_phase.one_hot(data, A)[1]
         assert wrong * A * mean * (1 - mp.mpf(10) ** -20) <= excess <= 2 * A * mean
 
@@ -162,7 +162,7 @@ def test_ours_perturbation_bounds_the_loss_at_any_state():
 
 
 def test_ours_sharp_rate_finds_the_residual_of_example_1_by_hand():
-    """Margins log 2 with one rival; log 3 and log 6 with the rivals S and V; up to log C = -log 9."""
+    """Margins log 2 with one rival, log 3 and log 6 with the rivals S and V, up to a constant."""
     late = late_phase.Late(small_data.example_1())
     u = {0: [mp.log(2)], 1: [mp.log(2)], 3: [mp.log(2)], 2: [mp.log(3), mp.log(6)]}
     places = {0: (0, (3,)), 1: (1, (0,)), 3: (2, (3,)), 2: (2, (0, 1))}
@@ -259,7 +259,7 @@ def test_ours_loss_law_of_one_pair_by_hand():
 
 
 def test_ours_loss_soon_holds_at_states_with_a_large_loss():
-    found = checks.check_ours_loss_soon.judge(instances.any_states(9, 200))
+    found = checks.check_ours_loss_soon.judge(instances.soon(9, 200))
     assert found.witness == ""
     assert found.numbers["states"].value > 50
 

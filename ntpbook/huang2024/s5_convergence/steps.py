@@ -12,83 +12,15 @@ u~_j = log(m_o / m_j) the effective margin; L the longest sentence; w = ||W*||, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import sympy as sp
 
+from ntpbook.shared.symbols import at_most, identity
+from ntpcore.verdicts.claims import Shown
+
 Sentence = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Two expressions that were computed in different ways.
-
-    Attributes:
-        name: what the identity says.
-        left: one side.
-        right: the other side.
-    """
-
-    name: str
-    left: Any
-    right: Any
-
-    @cached_property
-    def difference(self) -> Any:
-        """The left side minus the right side; 0 iff sympy sees that they agree."""
-        return sp.simplify(self.left - self.right)
-
-    @property
-    def holds(self) -> bool:
-        """Whether the difference is 0."""
-        return bool(self.difference == 0)
-
-
-@dataclass(frozen=True)
-class AtMost:
-    """An inequality between rational expressions in symbols that are not negative.
-
-    Attributes:
-        name: what the inequality says.
-        smaller: the smaller side.
-        larger: the larger side.
-    """
-
-    name: str
-    smaller: Any
-    larger: Any
-
-    @cached_property
-    def difference(self) -> Any:
-        """The larger side minus the smaller one, as one quotient."""
-        return sp.factor(sp.together(self.larger - self.smaller))
-
-    @cached_property
-    def coefficients(self) -> tuple[Any, ...]:
-        """Coefficients of numerator and denominator, both expanded in all symbols.
-
-        Raises:
-            ValueError: a symbol may be negative, or a side is no rational expression.
-        """
-        symbols = sorted(self.difference.free_symbols, key=str)
-        for symbol in symbols:
-            if not symbol.is_nonnegative:
-                raise ValueError(f"{symbol} may be negative; give a symbol that cannot be")
-        parts = [sp.expand(part) for part in sp.fraction(self.difference)]
-        found = [
-            sp.Poly(part, *symbols).coeffs() if part.has(*symbols) else [part] for part in parts
-        ]
-        sign = -1 if found[1][0].is_negative else 1
-        return tuple(sign * value for part in found for value in part)
-
-    @property
-    def holds(self) -> bool:
-        """Whether no coefficient is negative, which suffices for the inequality."""
-        return all(value.is_nonnegative is True for value in self.coefficients)
-
-
-Step = Identity | AtMost
 
 
 # The model on one sentence, from its definition
@@ -132,9 +64,10 @@ def _output_weights(vocab_size: int, A: Any) -> Any:
     )
 
 
+@cache
 def gradient_from_the_loss(
-    sentence: Sentence = (0, 0, 2, 1), optimal: int = 0, vocab_size: int = 4, factor: int = 1
-) -> tuple[Identity, ...]:
+    sentence: Sentence = (0, 0, 2, 1), optimal: int = 0, vocab_size: int = 4, force: int = 1
+) -> tuple[Shown, ...]:
     """Derivatives of the loss of one sentence against equation (6), and against A m_j h_j.
 
     h_j = (1 - T_o) m_o + T_j - sum_k T_k m_k over the rivals k. The sentence is written out; any
@@ -144,7 +77,7 @@ def gradient_from_the_loss(
         sentence: tokens 0, ..., |V| - 1; the last one is the query.
         optimal: the optimal token.
         vocab_size: |V|.
-        factor: what multiplies h_j; 1 in truth.
+        force: what multiplies h_j; 1 in truth.
 
     Source: huang2024, equation (6).
     """
@@ -161,7 +94,7 @@ def gradient_from_the_loss(
     rivals = sorted(set(sentence) - {optimal})
     mean = sum(prob[k] * mass[k] for k in rivals)
     b = {
-        j: factor * A * mass[j] * ((1 - prob[optimal]) * mass[optimal] + prob[j] - mean)
+        j: force * A * mass[j] * ((1 - prob[optimal]) * mass[optimal] + prob[j] - mean)
         for j in rivals
     }
     b[optimal] = -sum(b[j] for j in rivals)
@@ -170,15 +103,17 @@ def gradient_from_the_loss(
         return expression.xreplace(dict(zip(map(sp.exp, logits), short, strict=True)))
 
     found = [
-        Identity(
+        identity(
             f"d loss / d W[{x}, q] is equation (6)",
             shown(y[x] * sp.diff(value, y[x])),
             shown(equation_6[x]),
+            expand=False,
         )
         for x in y
     ]
     masses = [
-        Identity(f"and A m h at token {x}", shown(equation_6[x]), shown(b[x])) for x in sorted(b)
+        identity(f"and A m h at token {x}", shown(equation_6[x]), shown(b[x]), expand=False)
+        for x in sorted(b)
     ]
     return (*found, *masses)
 
@@ -241,7 +176,8 @@ def _sample(v_o: Any, v_j: Any, v_k: Any) -> _Sample:
     return _Sample(s, A, V, r, k, *(value / total for value in top))
 
 
-def gradient_for_all_rivals(factor: int = 1) -> tuple[Identity, ...]:
+@cache
+def gradient_for_all_rivals(force: int = 1) -> tuple[Shown, ...]:
     """Equation (2) of the proof, for any number of rivals and any |V|.
 
     Raising the score of the rival j alone changes the loss at the rate b_j = A m_j h_j, with
@@ -249,7 +185,7 @@ def gradient_for_all_rivals(factor: int = 1) -> tuple[Identity, ...]:
     optimal token has minus the sum; hence minus the gradient is sum_j b_j (e_o - e_j) e_q^T.
 
     Args:
-        factor: what multiplies h_j; 1 in truth.
+        force: what multiplies h_j; 1 in truth.
     """
     one = _sample(sp.Integer(0), sp.Integer(1), lambda _: sp.Integer(0))
     m_o, m_j = one.at_0(one.mass_o), one.at_0(one.mass_j)
@@ -259,19 +195,25 @@ def gradient_for_all_rivals(factor: int = 1) -> tuple[Identity, ...]:
     along_j = one.at_0(sp.diff(one.loss, one.s))
     both = _sample(sp.Integer(1), sp.Integer(1), lambda _: sp.Integer(1))
     return (
-        Identity("d loss / d W[j, q] = A m_j h_j", along_j, factor * one.A * m_j * h),
-        Identity("raising all scores alike", both.at_0(sp.diff(both.loss, both.s)), sp.Integer(0)),
+        identity("d loss / d W[j, q] = A m_j h_j", along_j, force * one.A * m_j * h, expand=False),
+        identity(
+            "raising all scores alike",
+            both.at_0(sp.diff(both.loss, both.s)),
+            sp.Integer(0),
+            expand=False,
+        ),
     )
 
 
-def lemma_4(factor: int = 1) -> tuple[Identity, ...]:
+@cache
+def lemma_4(of_rivals: int = 1) -> tuple[Shown, ...]:
     """Lemma 4 on one sample, for any number of rivals: the derivative of the loss along W'.
 
     It is A (T_o - 1) m_o (v_o - v) + A sum_j T_j m_j (v_j - v), with v_x the entry of W' at the
     token x and v = sum_x m_x v_x; summed over the samples with weights pi this is Lemma 4.
 
     Args:
-        factor: what multiplies the sum over the rivals; 1 in truth.
+        of_rivals: what multiplies the sum over the rivals; 1 in truth.
 
     Source: huang2024, Lemma 4.
     """
@@ -282,13 +224,16 @@ def lemma_4(factor: int = 1) -> tuple[Identity, ...]:
     m_o, m_j, m_k = (at_0(mass) for mass in (line.mass_o, line.mass_j, line.mass_k))
     mean = m_o * v_o + m_j * v_j + line.sum_k(m_k * v[k])
     T_o, T_j, T_k = (at_0(line.T(mass)) for mass in (line.mass_o, line.mass_j, line.mass_k))
-    rivals = T_j * m_j * (v_j - mean)
-    rivals += line.sum_k(T_k * m_k * v[k]) - mean * line.sum_k(T_k * m_k)
-    right = A * (T_o - 1) * m_o * (v_o - mean) + factor * A * rivals
-    return (Identity("Lemma 4 on one sample", at_0(sp.diff(line.loss, line.s)), right),)
+    by_rivals = T_j * m_j * (v_j - mean)
+    by_rivals += line.sum_k(T_k * m_k * v[k]) - mean * line.sum_k(T_k * m_k)
+    right = A * (T_o - 1) * m_o * (v_o - mean) + of_rivals * A * by_rivals
+    return (
+        identity("Lemma 4 on one sample", at_0(sp.diff(line.loss, line.s)), right, expand=False),
+    )
 
 
-def lemma_5(drop: int = 0) -> tuple[Step, ...]:
+@cache
+def lemma_5(drop_m_o_s: int = 0) -> tuple[Shown, ...]:
     """Why no b_j is negative where the optimal token has the largest mass, and what follows.
 
     h_j / (1 - T_o) = tau_j + m_o s + sum_k (m_o - m_k) tau_k, a sum of terms that are not negative
@@ -298,7 +243,7 @@ def lemma_5(drop: int = 0) -> tuple[Step, ...]:
     e^{W[o, q]} over a sum of at most L exponentials, none of which is larger, hence at least 1 / L.
 
     Args:
-        drop: 1 leaves out the term m_o s.
+        drop_m_o_s: 1 leaves out the term m_o s.
 
     Source: huang2024, Lemma 5.
     """
@@ -312,17 +257,18 @@ def lemma_5(drop: int = 0) -> tuple[Step, ...]:
     h = (1 - T_o) * m_o + T_j - T_j * m_j - over_rivals(T[k] * m[k])
     s = 1 - (T_j + over_rivals(T[k])) / (1 - T_o)
     positive = T_j + (m_o - m_j) * T_j + m_o * over_rivals(T[k]) - over_rivals(T[k] * m[k])
-    positive = positive / (1 - T_o) + (1 - drop) * m_o * s
+    positive = positive / (1 - T_o) + (1 - drop_m_o_s) * m_o * s
     rho, more = sp.symbols("rho more", nonnegative=True)
     return (
-        Identity("h_j / (1 - T_o) as a sum of such terms", h / (1 - T_o), positive),
-        AtMost(
+        identity("h_j / (1 - T_o) as a sum of such terms", h / (1 - T_o), positive, expand=False),
+        at_most(
             "m_o = 1 / (1 + rho) >= 1 / L, as rho <= L - 1", 1 / (1 + rho + more), 1 / (1 + rho)
         ),
     )
 
 
-def lemma_6(length: int = 2) -> tuple[Step, ...]:
+@cache
+def lemma_6(squared_length: int = 2) -> tuple[Shown, ...]:
     """The norm bounds: gamma / sqrt(2) <= <d, W*> / w <= 1 for every step d.
 
     d = g / ||g|| with g a convex combination of the B_e, ||B_e||^2 = 2. A convex combination is no
@@ -330,7 +276,7 @@ def lemma_6(length: int = 2) -> tuple[Step, ...]:
     by half the mean squared distance of two terms. And <B_e, W*> >= 1 gives <g, W*> >= 1.
 
     Args:
-        length: the squared length that B_e should have; 2 in truth.
+        squared_length: the squared length that B_e should have; 2 in truth.
 
     Source: huang2024, Lemma 6, with sqrt(2) in the place of 2 L_max.
     """
@@ -344,53 +290,53 @@ def lemma_6(length: int = 2) -> tuple[Step, ...]:
     a = gamma * (1 + more) / norm  # <g, W_hat> / ||g||, as <g, W*> = 1 + more
     longest = norm + sp.Symbol("short", nonnegative=True)  # sqrt(2), which ||g|| falls short of
     return (
-        Identity(
+        identity(
             "the mean has at most the mean squared length",
             total * sum(p[e] * B[e].dot(B[e]) for e in range(3)) - mean.dot(mean),
             short,
         ),
-        Identity("||B_e||^2", sp.Integer(pair.dot(pair)), sp.Integer(length)),
-        AtMost("1 / ||g|| <= a / gamma", 1 / norm, a / gamma),
-        AtMost("gamma / sqrt(2) <= a", gamma / longest, a),
+        identity("||B_e||^2", sp.Integer(pair.dot(pair)), sp.Integer(squared_length)),
+        at_most("1 / ||g|| <= a / gamma", 1 / norm, a / gamma),
+        at_most("gamma / sqrt(2) <= a", gamma / longest, a),
     )
 
 
 # Theorem A: <g, W> <= gamma <W_hat, W> + K
 
 
-def theorem_a_bounds_on_h(two: int = 2) -> tuple[Step, ...]:
+def theorem_a_bounds_on_h(largest_h: int = 2) -> tuple[Shown, ...]:
     """(i): h_j <= 2 (1 - T_o) for all j, and h_k >= (1 - T_o) / L for the rival k with most mass.
 
     Ones are written as what sums to one: tau_j + rest + s, and m_o + m_j + the other masses. That
     tau_k >= (1 - s) / (L - 1) is by hand: T_k is the largest T of at most L - 1 rivals.
 
     Args:
-        two: the constant of the upper bound.
+        largest_h: the constant of the upper bound.
     """
     tau_j, tau, s = sp.symbols("tau_j tau s", nonnegative=True)  # tau: all other rivals
     m_o, m_j, m, product = sp.symbols("m_o m_j m product", nonnegative=True)
     one_tau, one_m = tau_j + tau + s, m_o + m_j + m
-    upper = (two - 1) * one_tau + one_m
+    upper = (largest_h - 1) * one_tau + one_m
     extra = sp.Symbol("l", nonnegative=True)
     L = 2 + extra
     return (
-        AtMost(
+        at_most(
             "tau_j + m_o - sum_k tau_k m_k <= 2",
             tau_j + m_o - tau_j * m_j - product,
             upper,
         ),
-        AtMost("(1 - s) / (L - 1) + s / L >= 1 / L", (tau + s) / L, tau / (L - 1) + s / L),
+        at_most("(1 - s) / (L - 1) + s / L >= 1 / L", (tau + s) / L, tau / (L - 1) + s / L),
     )
 
 
-def theorem_a_one_sample(two: int = 2) -> tuple[Step, ...]:
+def theorem_a_one_sample(largest_h: int = 2) -> tuple[Shown, ...]:
     """(ii): in one sample p_j / p_k <= 2 L e^{-(u~_j - u~_k)}, k being the rival of least u~.
 
     The ratio is m_j h_j / (m_k h_k), and m_j = m_o e^{-u~_j}. If u~_k is above the least of all
     samples by at most log L, another factor L takes it to that.
 
     Args:
-        two: the constant of the upper bound on h.
+        largest_h: the constant of the upper bound on h.
     """
     A, pi, m_o, h_j, h_k, u_j, u_k = sp.symbols("A pi m_o h_j h_k u_j u_k", positive=True)
     ratio = (pi * A * m_o * sp.exp(-u_j) * h_j) / (pi * A * m_o * sp.exp(-u_k) * h_k)
@@ -399,12 +345,12 @@ def theorem_a_one_sample(two: int = 2) -> tuple[Step, ...]:
     largest = 2 * rest / (1 + short)  # what is at most 2 rest, rest being 1 - T_o
     least = rest / L + more
     return (
-        Identity("p_j / p_k", ratio, sp.exp(-(u_j - u_k)) * h_j / h_k),
-        AtMost("h_j / h_k <= 2 L", largest / least, two * L * (1 + less)),
+        identity("p_j / p_k", ratio, sp.exp(-(u_j - u_k)) * h_j / h_k),
+        at_most("h_j / h_k <= 2 L", largest / least, largest_h * L * (1 + less)),
     )
 
 
-def theorem_a_other_samples(shift: int = 0) -> tuple[Step, ...]:
+def theorem_a_other_samples(others_shift: int = 0) -> tuple[Shown, ...]:
     """(iii): 1 - T_o of a sample whose margins are all larger by log L is at most L - 1 times that
     of the sample with the least one.
 
@@ -412,7 +358,7 @@ def theorem_a_other_samples(shift: int = 0) -> tuple[Step, ...]:
     By hand: m_o^n >= m_o^0 as rho_n < e^{-u~_0} <= rho_0; 1 - e^{-u~} grows with u~.
 
     Args:
-        shift: what is added to |V| - 2 in the bound below on X_0; 0 in truth.
+        others_shift: what is added to |V| - 2 in the bound below on X_0; 0 in truth.
     """
     A, m_o, others = sp.symbols("A m_o others", positive=True)
     E_a, E_b, more, j, v, g = sp.symbols("E_a E_b more j v g", nonnegative=True)
@@ -420,19 +366,19 @@ def theorem_a_other_samples(shift: int = 0) -> tuple[Step, ...]:
     X_n, short, kappa_1 = sp.symbols("X_n short kappa", nonnegative=True)
     kappa = 1 + kappa_1
     X_0 = (X_n + short) / kappa
-    least = E_a + (V - 2 + shift) * E_b
+    least = E_a + (V - 2 + others_shift) * E_b
     T, X = sp.exp(A * m_o) / (sp.exp(A * m_o) + others), others * sp.exp(-A * m_o)
     return (
-        Identity("X = (1 - T_o) / T_o from the softmax", (1 - T) / T, X),
-        Identity("1 - T_o = X / (1 + X)", 1 - T, sp.simplify(X / (1 + X))),
-        AtMost("X_n from above", J * E_a + (V - 1 - J) * E_b, J * (E_a + (V - 2) * E_b)),
-        AtMost("X_0 from below", least, E_a + (J - 1 + g) * E_b + (V - 1 - J) * E_b),
-        AtMost("1 - T_n <= kappa (1 - T_0)", X_n / (1 + X_n), kappa * X_0 / (1 + X_0)),
-        AtMost("rho_n < e^{-u~_0}", (J * E_b) / (1 + J + more), E_b),
+        identity("X = (1 - T_o) / T_o from the softmax", (1 - T) / T, X),
+        identity("1 - T_o = X / (1 + X)", 1 - T, sp.simplify(X / (1 + X))),
+        at_most("X_n from above", J * E_a + (V - 1 - J) * E_b, J * (E_a + (V - 2) * E_b)),
+        at_most("X_0 from below", least, E_a + (J - 1 + g) * E_b + (V - 1 - J) * E_b),
+        at_most("1 - T_n <= kappa (1 - T_0)", X_n / (1 + X_n), kappa * X_0 / (1 + X_0)),
+        at_most("rho_n < e^{-u~_0}", (J * E_b) / (1 + J + more), E_b),
     )
 
 
-def theorem_a_jensen() -> tuple[Step, ...]:
+def theorem_a_jensen() -> tuple[Shown, ...]:
     """(iv): if p_i <= c_i e^{-d_i} and sum p_i = 1 then sum p_i d_i <= log sum c_i.
 
     d_i <= log(c_i / p_i), and log x <= x - 1 at x = c_i / (p_i C), C = sum c_i, gives
@@ -446,35 +392,35 @@ def theorem_a_jensen() -> tuple[Step, ...]:
     above = x - 1 - sp.log(x)
     total = sp.Sum(p[i] * c[i] / p[i], (i, 1, n)).simplify() / C - sp.Sum(p[i], (i, 1, n))
     return (
-        Identity("sum p_i (x_i - 1) = 1 - sum p_i", total, 1 - sp.Sum(p[i], (i, 1, n))),
-        Identity("derivative of x - 1 - log x", sp.diff(above, x), (x - 1) / x),
-        Identity("its value at 1", above.subs(x, 1), sp.Integer(0)),
+        identity("sum p_i (x_i - 1) = 1 - sum p_i", total, 1 - sp.Sum(p[i], (i, 1, n))),
+        identity("derivative of x - 1 - log x", sp.diff(above, x), (x - 1) / x),
+        identity("its value at 1", above.subs(x, 1), sp.Integer(0)),
     )
 
 
-def theorem_a_sum(power: int = 2) -> tuple[Step, ...]:
+def theorem_a_sum(power_of_length: int = 2) -> tuple[Shown, ...]:
     """The sum of the c_i, and K: samples (ii) give 2 L^2 (L - 1), samples (iii) at most
     2 L^2 (L - 1)^2 (1 - pi) / pi, pi being the share of the sample with the least margin.
 
     The least u~ is at most the least margin plus log(L - 1), as c_j / c_o >= 1 / (L - 1).
 
     Args:
-        power: of L - 1 in the bound on the sum.
+        power_of_length: of L - 1 in the bound on the sum.
     """
     longer, q, a, b, rest = sp.symbols("l q a b rest", nonnegative=True)
     L, pi = 2 + longer, 1 / (1 + q)
     c_o, c_j = 1 + a, 1 + b
     total = 2 * L**2 * (L - 1) + 2 * L**2 * (L - 1) ** 2 * (1 - pi) / pi
-    bound = 2 * L**2 * (L - 1) ** power / pi
+    bound = 2 * L**2 * (L - 1) ** power_of_length / pi
     K = sp.log(2 * L**2 * (L - 1) ** 3 / pi)
     return (
-        AtMost("sum c_i <= 2 L^2 (L - 1)^2 / pi", total, bound),
-        AtMost("1 / (L - 1) <= c_j / c_o", 1 / (c_o + c_j + rest - 1), c_j / c_o),
-        Identity("K", sp.exp(K), 2 * L**2 * (L - 1) ** 2 / pi * sp.exp(sp.log(L - 1))),
+        at_most("sum c_i <= 2 L^2 (L - 1)^2 / pi", total, bound),
+        at_most("1 / (L - 1) <= c_j / c_o", 1 / (c_o + c_j + rest - 1), c_j / c_o),
+        identity("K", sp.exp(K), 2 * L**2 * (L - 1) ** 2 / pi * sp.exp(sp.log(L - 1))),
     )
 
 
-def theorem_a_conclusion() -> tuple[Step, ...]:
+def theorem_a_conclusion() -> tuple[Shown, ...]:
     """From <g, W> <= gamma <W_hat, W> + K to the form of Lemma 7, alpha = K w / ||W||.
 
     beta is the total weight, -<grad, W*> = beta <g, W*> >= beta: with <g, W*> = 1 + more,
@@ -485,20 +431,20 @@ def theorem_a_conclusion() -> tuple[Step, ...]:
     norm = x + short
     force = beta * (1 + more)  # -<grad, W*>
     alpha = K * w / norm
-    return (AtMost("-<grad, W>", beta * (x / w + K), (1 + alpha) * force * norm / w),)
+    return (at_most("-<grad, W>", beta * (x / w + K), (1 + alpha) * force * norm / w),)
 
 
 # Theorem B: the perceptron's recursion
 
 
-def theorem_b_recursion(sign: int = 1) -> tuple[Step, ...]:
+def theorem_b_recursion(sign_of_x: int = 1) -> tuple[Shown, ...]:
     """||y+||^2 <= ||y||^2 + 2 eta a K w + eta^2 (1 - a^2), from the update and Theorem A.
 
     W = x W_hat + y and d = a W_hat + d_y, ||d|| = 1; Theorem A gives <d, W> <= (x + K w) a, since
     1 / ||g|| <= a / gamma.
 
     Args:
-        sign: of the term with x_{t+1}; 1 in truth.
+        sign_of_x: of the term with x_{t+1}; 1 in truth.
     """
     x, a, eta, K, w = sp.symbols("x a eta K w", nonnegative=True)
     y, v = sp.Matrix(sp.symbols("y_1 y_2", real=True)), sp.Matrix(sp.symbols("v_1 v_2", real=True))
@@ -508,65 +454,52 @@ def theorem_b_recursion(sign: int = 1) -> tuple[Step, ...]:
     Y = sp.Symbol("Y", nonnegative=True)  # ||y||^2
     largest = (x**2 + Y) + 2 * eta * (x + K * w) * a + eta**2  # ||W+||^2 at most
     return (
-        Identity("||W+||^2", new.dot(new), W.dot(W) + 2 * eta * W.dot(d) + eta**2 * d.dot(d)),
-        Identity("||y+||^2", across.dot(across), new.dot(new) - (x + eta * a) ** 2),
-        Identity(
+        identity("||W+||^2", new.dot(new), W.dot(W) + 2 * eta * W.dot(d) + eta**2 * d.dot(d)),
+        identity("||y+||^2", across.dot(across), new.dot(new) - (x + eta * a) ** 2),
+        identity(
             "what Theorem A leaves",
-            largest - sign * (x + eta * a) ** 2,
+            largest - sign_of_x * (x + eta * a) ** 2,
             Y + 2 * eta * a * K * w + eta**2 * (1 - a**2),
         ),
     )
 
 
-def theorem_b_direction(factor: int = 2) -> tuple[Step, ...]:
+def theorem_b_direction(direction: int = 2) -> tuple[Shown, ...]:
     """tan^2 <= (2 S / t) (1 + sqrt(2) K / eta) and 1 - cos <= tan^2 / 2.
 
     x = t eta / (sqrt(2) w) + more, by the norm bounds; c = cos = 1 / (1 + k).
 
     Args:
-        factor: the 2 of the bound.
+        direction: the 2 of the bound.
     """
     eta, K, w, t, more, k = sp.symbols("eta K w t more k", nonnegative=True)
     x = t * eta / (sp.sqrt(2) * w) + more
     tangent = (2 * K * w * x + eta**2 * t) / x**2
     c = 1 / (1 + k)
     return (
-        AtMost("tan^2", tangent, factor * w**2 / t * (1 + sp.sqrt(2) * K / eta)),
-        AtMost("1 - cos <= tan^2 / 2", 1 - c, (1 / c**2 - 1) / 2),
+        at_most("tan^2", tangent, direction * w**2 / t * (1 + sp.sqrt(2) * K / eta)),
+        at_most("1 - cos <= tan^2 / 2", 1 - c, (1 / c**2 - 1) / 2),
     )
 
 
-def theorem_b_margins(factor: int = 32) -> tuple[Step, ...]:
+def theorem_b_margins(lateness: int = 32) -> tuple[Shown, ...]:
     """u_e >= gamma x / 2 >= t eta / (2 sqrt(2) S) from t_A = 32 S^2 max(1, sqrt(2) K / eta) on.
 
     u_e >= gamma x - sqrt(2) ||y||, and 8 ||y||^2 <= gamma^2 x^2 if both halves of the bound on
     ||y||^2 are at most a half of it.
 
     Args:
-        factor: the 32 of t_A.
+        lateness: the 32 of t_A.
     """
     eta, K, w, later, more = sp.symbols("eta K w later more", nonnegative=True)
     S, root = w**2, sp.sqrt(2)
-    t_1, t_2 = factor * root * K * S**2 / eta + later, factor * S**2 + later
+    t_1, t_2 = lateness * root * K * S**2 / eta + later, lateness * S**2 + later
     x_1, x_2 = (t * eta / (root * w) + more for t in (t_1, t_2))
     y, x = sp.symbols("y x", nonnegative=True)
     gx = 2 * root * y + x  # gamma x, where 8 y^2 <= (gamma x)^2
     return (
-        AtMost("16 K w x <= gamma^2 x^2 / 2", 16 * K * w * x_1, x_1**2 / S / 2),
-        AtMost("8 eta^2 t <= gamma^2 x^2 / 2", 8 * eta**2 * t_2, x_2**2 / S / 2),
-        AtMost("gamma x - sqrt(2) ||y|| >= gamma x / 2", gx / 2, gx - root * y),
-        AtMost("gamma x / 2", t_2 * eta / (2 * root * S), x_2 / (2 * w)),
+        at_most("16 K w x <= gamma^2 x^2 / 2", 16 * K * w * x_1, x_1**2 / S / 2),
+        at_most("8 eta^2 t <= gamma^2 x^2 / 2", 8 * eta**2 * t_2, x_2**2 / S / 2),
+        at_most("gamma x - sqrt(2) ||y|| >= gamma x / 2", gx / 2, gx - root * y),
+        at_most("gamma x / 2", t_2 * eta / (2 * root * S), x_2 / (2 * w)),
     )
-
-
-THEOREM_A = (
-    gradient_for_all_rivals,
-    lemma_5,
-    theorem_a_bounds_on_h,
-    theorem_a_one_sample,
-    theorem_a_other_samples,
-    theorem_a_jensen,
-    theorem_a_sum,
-    theorem_a_conclusion,
-)
-THEOREM_B = (*THEOREM_A, lemma_6, theorem_b_recursion, theorem_b_direction, theorem_b_margins)

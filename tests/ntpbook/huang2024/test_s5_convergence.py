@@ -9,9 +9,45 @@ import sympy as sp
 from mpmath import mp
 from scipy.optimize import nnls
 
-from ntpbook.huang2024.why_it_turns import bounds, corollaries, instances, model, steps
+from ntpbook.huang2024.s5_convergence import checks, corollaries, instances, steps
+from ntpbook.shared import digits, small_data, symbols
+from ntpbook.shared import plain_stage2 as model
+from ntpcore.huang2024 import direction as bounds
+from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.compare import NotANumberError
 
-ALL_STEPS = (steps.gradient_from_the_loss, steps.lemma_4, *steps.THEOREM_B)
+CHECKS = (
+    (checks.check_ours_alignment, {"trials": 20}),
+    (checks.check_ours_direction, {"steps": 10}),
+    (checks.check_ours_trivial_bound, {"sets": 1}),
+    (checks.check_ours_corrected_statements, {"trials": 40}),
+)
+ALL_STEPS = (
+    steps.gradient_from_the_loss,
+    steps.gradient_for_all_rivals,
+    steps.lemma_4,
+    steps.lemma_5,
+    steps.lemma_6,
+    steps.theorem_a_bounds_on_h,
+    steps.theorem_a_one_sample,
+    steps.theorem_a_other_samples,
+    steps.theorem_a_jensen,
+    steps.theorem_a_sum,
+    steps.theorem_a_conclusion,
+    steps.theorem_b_recursion,
+    steps.theorem_b_direction,
+    steps.theorem_b_margins,
+    corollaries.equation_4_at_once,
+)
+
+
+@pytest.mark.parametrize(("check", "small"), CHECKS, ids=lambda one: getattr(one, "label", ""))
+def test_every_theorem_is_proved_and_its_planted_errors_are_noticed(check, small):
+    found = check(**small)
+    assert found.verdict is Verdict.PROVED
+    assert found.controls
+    assert all(control.noticed for control in found.controls)
+    assert all(one.holds for step in found.proof for one in step.shown)
 
 
 @pytest.mark.parametrize("step", ALL_STEPS, ids=lambda step: step.__name__)
@@ -24,18 +60,18 @@ def test_every_line_of_a_step_holds(step):
 @pytest.mark.parametrize(
     ("step", "planted"),
     [
-        (steps.gradient_from_the_loss, {"factor": 2}),
-        (steps.gradient_for_all_rivals, {"factor": 2}),
-        (steps.lemma_4, {"factor": -1}),
-        (steps.lemma_5, {"drop": 1}),
-        (steps.lemma_6, {"length": 1}),
-        (steps.theorem_a_bounds_on_h, {"two": 1}),
-        (steps.theorem_a_one_sample, {"two": 1}),
-        (steps.theorem_a_other_samples, {"shift": 1}),
-        (steps.theorem_a_sum, {"power": 1}),
-        (steps.theorem_b_recursion, {"sign": -1}),
-        (steps.theorem_b_direction, {"factor": 1}),
-        (steps.theorem_b_margins, {"factor": 31}),
+        (steps.gradient_from_the_loss, {"force": 2}),
+        (steps.gradient_for_all_rivals, {"force": 2}),
+        (steps.lemma_4, {"of_rivals": -1}),
+        (steps.lemma_5, {"drop_m_o_s": 1}),
+        (steps.lemma_6, {"squared_length": 1}),
+        (steps.theorem_a_bounds_on_h, {"largest_h": 1}),
+        (steps.theorem_a_one_sample, {"largest_h": 1}),
+        (steps.theorem_a_other_samples, {"others_shift": 1}),
+        (steps.theorem_a_sum, {"power_of_length": 1}),
+        (steps.theorem_b_recursion, {"sign_of_x": -1}),
+        (steps.theorem_b_direction, {"direction": 1}),
+        (steps.theorem_b_margins, {"lateness": 31}),
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
@@ -46,15 +82,15 @@ def test_a_step_with_a_planted_error_has_a_line_that_fails(step, planted):
 def test_an_inequality_refuses_symbols_that_may_be_negative():
     x = sp.Symbol("x", real=True)
     with pytest.raises(ValueError, match="x may be negative"):
-        _ = steps.AtMost("x", sp.Integer(0), x).holds
+        symbols.at_most("x", sp.Integer(0), x)
 
 
 def test_an_inequality_by_hand():
     x = sp.Symbol("x", nonnegative=True)
-    assert steps.AtMost("2 x <= 1 + x^2 is no sum of such terms", 2 * x, 1 + x**2).holds is False
-    assert steps.AtMost("x / (1 + x) <= x", x / (1 + x), x).coefficients == (1, 1, 1)
-    assert steps.AtMost("1 <= 2", sp.Integer(1), sp.Integer(2)).holds
-    assert not steps.AtMost("2 <= 1", sp.Integer(2), sp.Integer(1)).holds
+    assert symbols.at_most("2 x <= 1 + x^2 is no sum of such terms", 2 * x, 1 + x**2).holds is False
+    assert symbols.signed_coefficients(x**2 / (1 + x)) == (1, 1, 1)
+    assert symbols.at_most("1 <= 2", sp.Integer(1), sp.Integer(2)).holds
+    assert not symbols.at_most("2 <= 1", sp.Integer(2), sp.Integer(1)).holds
 
 
 @pytest.mark.parametrize(
@@ -66,21 +102,12 @@ def test_the_gradient_holds_for_other_sentences(sentence, optimal, vocab_size):
 
 # States and runs
 
-SIZES = (0.01, 1.0, 1e6)
-
 
 @pytest.fixture
-def digits():
+def sixty_digits():
     """Sixty digits."""
     with mp.workdps(60):
         yield
-
-
-def broken(compared):
-    """Names of the inequalities that fail."""
-    found = list(compared)
-    assert found
-    return {each.name for each in found if each.slack < 0}
 
 
 def by_least_squares(data):
@@ -96,136 +123,115 @@ def by_least_squares(data):
     return dict(zip(places, W / (B @ W).min(), strict=True))
 
 
-@pytest.mark.parametrize("name", instances.edges())
+@pytest.mark.parametrize("name", small_data.edges())
 def test_the_brute_force_max_margin_solution_is_that_of_a_solver(name):
-    data = instances.edges()[name]
+    data = small_data.edges()[name]
     found = by_least_squares(data)
     assert all(float(data.star[place]) == pytest.approx(found[place]) for place in data.star)
 
 
 def test_max_margin_solutions_of_random_data_are_those_of_a_solver():
     for seed in range(60):
-        data = instances.random_data(np.random.default_rng(seed))
+        data = small_data.random_data(np.random.default_rng(seed))
         found = by_least_squares(data)
         assert all(float(data.star[p]) == pytest.approx(found[p], abs=1e-9) for p in data.star)
 
 
 def test_the_max_margin_solution_of_the_five_tokens_by_hand():
-    star = instances.edges()["slack pair"].star
+    star = small_data.edges()["slack pair"].star
     half, third = Fraction(1, 2), Fraction(1, 3)
     by_hand = {0: 2 * third, 1: half, 2: -third, 3: -third, 4: -half}
     assert star == {(4, token): score for token, score in by_hand.items()}
 
 
-@pytest.mark.usefixtures("digits")
+@pytest.mark.usefixtures("sixty_digits")
 def test_forces_without_cancellation_are_equation_6():
     rng = np.random.default_rng(5)
     for _ in range(20):
-        data = instances.random_data(rng)
+        data = small_data.random_data(rng)
         W = {place: mp.mpf(float(rng.normal())) for place in data.star}  # u~ of either sign
         plain = model.plain_gradient(data, W, mp.mpf(7))
         quick = model.gradient(data, model.forces(data, W, mp.mpf(7)))
         assert max(abs(plain[place] - quick[place]) for place in W) < mp.mpf(10) ** -50
 
 
-@pytest.mark.usefixtures("digits")
-def test_one_pair_by_hand():
-    data = instances.edges()["one pair"]
+@pytest.mark.usefixtures("sixty_digits")
+def test_ours_alignment_of_one_pair_by_hand():
+    data = small_data.edges()["one pair"]
     W = {(1, 0): mp.mpf(2), (1, 1): mp.mpf(-1)}
-    compared = instances.theorem_a(data, W, 1)
-    assert compared.left == 3  # the only pair has the margin 3
-    assert mp.almosteq(compared.right, 3 + mp.log(8))  # W* = (1/2, -1/2), S = 1/2, L = 2
+    found = checks.check_ours_alignment.judge([instances.State("by hand", data, mp.mpf(1), W)])
+    # the only pair has the margin 3; W* = (1/2, -1/2), S = 1/2 and L = 2, so that K = log 8
+    assert found.numbers["room"].value == pytest.approx(math.log(8), rel=1e-14)
 
 
-@pytest.mark.usefixtures("digits")
-def test_theorem_a_holds_at_random_states():
-    rng = np.random.default_rng(11)
-    for _ in range(300):
-        data, A = instances.random_data(rng), 10 ** rng.uniform(-2, 3)
-        W = instances.random_state(rng, data)
-        assert instances.invariant(data, W) > -(mp.mpf(10) ** -50)
-        found = [instances.theorem_a(data, W, A), instances.lemma_6(data, W, A)]
-        if model.inner(data.star, W) >= 0:
-            found.append(instances.lemma_7_form(data, W, A))
-        assert not broken(found)
-
-
-@pytest.mark.usefixtures("digits")
-@pytest.mark.parametrize("name", instances.edges())
-@pytest.mark.parametrize("eta", SIZES)
-def test_theorem_b_holds_at_the_ends_of_its_ranges(name, eta):
-    data = instances.edges()[name]
-    for A in (0.01, 3, 1e3):
-        assert not broken(instances.theorem_b(data, A, eta, 25))
-
-
-def test_theorem_b_holds_on_runs_that_follow_equation_6():
+@pytest.mark.usefixtures("sixty_digits")
+def test_ours_alignment_on_a_run_that_follows_equation_6():
+    """<g, W> and its bound from the gradient by positions, without the formula for forces."""
     rng = np.random.default_rng(3)
     for eta in (0.025, 0.3):
-        data = instances.random_data(rng)
+        data = small_data.random_data(rng)
         with mp.workdps(int(60 + 120 * eta)):
-            assert not broken(instances.theorem_b(data, 3, eta, 40, plain=True))
+            for W in model.run(data, 3, eta, 40, plain=True):
+                G = model.plain_gradient(data, W, mp.mpf(3))
+                total = mp.fsum(value for value in G.values() if value > 0)  # optimal tokens
+                along = model.inner(data.star, W) / model.as_real(data.S)
+                assert model.inner(G, W) / total <= along + instances.K(
+                    data.max_length, data.pi_min
+                )
 
 
-def without_pi(data):
-    """K without log(1 / pi_min)."""
-    return instances.K(data) + mp.log(data.pi_min)
+def tangents(data, A, eta, steps):
+    """tan^2 after each step, by equation (6) position by position."""
+    for W in model.run(data, A, eta, steps, plain=True):
+        along = model.inner(data.star, W) ** 2 / model.as_real(data.S)
+        yield model.inner(W, W) / along - 1
 
 
-def without_length(data):
-    """K without the powers of L."""
-    return -mp.log(data.pi_min)
+def test_ours_direction_is_that_of_equation_6():
+    data = small_data.edges()["two optimal tokens"]
+    with mp.workdps(80):
+        run = instances.run("", data, 3, 0.3, 20)
+        for row, tangent in zip(run.rows, tangents(data, 3, 0.3, 20), strict=True):
+            assert abs(row.across / row.along**2 - tangent) < mp.mpf(10) ** -40
 
 
-@pytest.mark.usefixtures("digits")
-@pytest.mark.parametrize(
-    ("planted", "name"),
-    [(without_pi, "two pairs, one rare"), (without_length, "one rival a thousand times")],
-)
-def test_k_needs_the_rarest_sample_and_the_length(planted, name):
-    data = instances.edges()[name]
-    assert {"||y||^2", "tan^2"} <= broken(instances.theorem_b(data, 3, 0.3, 100, planted))
-    states = list(model.run(data, 3, 0.1, 150))
-    assert not broken(instances.theorem_a(data, W, 3) for W in states)
-    assert broken(instances.theorem_a(data, W, 3, planted) for W in states)
+def test_ours_direction_needs_the_factor_and_both_hypotheses():
+    def judged(runs, **changes):
+        return checks.check_ours_direction.judge(runs, **changes).witness
+
+    rare = [one for one in instances.runs() if one.name.startswith("two pairs, one rare")]
+    assert judged(rare) == ""
+    assert "step" in judged(rare, rarity=0)
+    assert "x at step" in judged(instances.outnumbered())
+    assert "x at step" in judged(instances.from_outside())
 
 
-@pytest.mark.usefixtures("digits")
-def test_k_needs_the_whole_logarithm_of_the_rarest_share():
-    """Twenty pairs e^-1000 times rarer than one more: 20/21 of the logarithm is needed."""
-    parts = instances.shares(1, *[mp.exp(-1000)] * 20)
-    samples = (
-        model.Sample(2 * i + 1, 2 * i, 1, ((2 * i + 1, 1),), pi) for i, pi in enumerate(parts)
-    )
-    data = model.Data(42, tuple(samples))
-    W = data.zero | {(1, 0): mp.mpf(495), (1, 1): mp.mpf(-495)}
-    assert not broken([instances.theorem_a(data, W, 5)])
-    assert broken([instances.theorem_a(data, W, 5, lambda data: instances.K(data) * 0.9)])
-
-
-@pytest.mark.usefixtures("digits")
-def test_the_factor_2_of_theorem_b_cannot_be_a_quarter():
-    data = instances.edges()["four queries, heavy tails"]
-    assert broken(instances.theorem_b(data, 3, 1e6, 1, factor=mp.mpf(1) / 4)) == {"tan^2"}
-
-
-@pytest.mark.usefixtures("digits")
-def test_the_next_token_must_follow_a_token_of_the_sentence():
+def test_ours_direction_itself_fails_where_a_next_token_comes_from_outside():
+    (run,) = instances.from_outside(16_000)
+    last = run.rows[-1]
     with mp.workdps(20):
-        assert broken(instances.next_token_from_outside(300)) == {"norm below"}
-        assert broken(instances.next_token_from_outside(16_000)) == {"norm below", "1 - cos"}
+        cos = last.along / mp.sqrt(last.squared)
+        bound = (1 + mp.sqrt(2) * instances.K(3, run.pi_min) / run.eta) / 2 / last.step
+        assert 1 - cos > bound
 
 
-@pytest.mark.usefixtures("digits")
-def test_without_assumption_3_the_norm_bound_and_lemma_5_fail():
-    data = instances.outnumbered()
-    assert not data.frequent
-    assert broken(instances.theorem_b(data, 40, 0.01, 20)) == {"norm below", "Lemma 5, growth"}
+def test_ours_trivial_bound_is_an_equality_for_one_pair():
+    (run,) = [one for one in instances.runs() if one.name.startswith("one pair to t_A")]
+    assert float(run.S) == 0.5
+    assert all(float(row.along) == pytest.approx(row.step * 4) for row in run.rows)
+    assert 2 * math.sqrt(0.5) / math.sqrt(2) == pytest.approx(1)  # 1 / (sqrt(2) ||W*||)
+
+
+def test_ours_trivial_bound_quotes_example_1():
+    found = checks.check_ours_trivial_bound.judge([instances.runs()[-1]])
+    assert found.numbers["example_cos"].value == pytest.approx(math.sqrt(3 / 13))
+    assert found.numbers["example_beats"].value == 529
+    assert found.numbers["example_measured"].value == pytest.approx(4.83494e-4, rel=1e-5)
 
 
 def test_a_comparison_of_no_number_is_an_error():
-    with pytest.raises(ArithmeticError, match="compares no numbers"):
-        instances.Compared("x", mp.nan, mp.mpf(1))
+    with pytest.raises(NotANumberError, match="compares no numbers"):
+        digits.at_most(mp.nan, mp.mpf(1), "x")
 
 
 def test_data_with_a_confused_token_are_refused():
@@ -243,7 +249,7 @@ def test_constants_of_example_1():
     assert EXAMPLE_1[1] == pytest.approx(math.log(1296))  # 2 * 9 * 8 * 9
 
 
-def test_where_theorem_b_beats_the_trivial_bound_on_example_1():
+def test_ours_trivial_bound_is_beaten_on_example_1():
     trivial = bounds.one_minus_cos_trivial(13 / 6)
     assert 1 - trivial == pytest.approx(math.sqrt(3 / 13))  # 1 / sqrt(2 S)
     never_empty, linear = (
@@ -272,14 +278,14 @@ def test_k_needs_two_tokens():
         bounds.K(1, 0.0)
 
 
-def test_bounds_are_those_that_the_runs_are_held_against():
-    with mp.workdps(30):
-        data = instances.edges()["idle pair"]
-        S, eta, t = float(data.S), 0.3, 7
-        k = bounds.K(data.max_length, float(mp.log(data.pi_min)))
-        assert k == pytest.approx(float(instances.K(data)))
-        tangents = [c for c in instances.theorem_b(data, 3, eta, t) if c.name == "tan^2"]
-        assert bounds.tan_squared(S, k, eta, t) == pytest.approx(float(tangents[-1].right))
+def test_bounds_are_those_of_high_precision():
+    data = small_data.edges()["idle pair"]
+    S, eta, t = float(data.S), 0.3, 7
+    k = bounds.K(data.max_length, float(mp.log(data.pi_min)))
+    assert k == pytest.approx(float(instances.K(data.max_length, data.pi_min)))
+    assert bounds.tan_squared(S, k, eta, t) == pytest.approx(
+        2 * S / t + 2 * math.sqrt(2) * S * k / (eta * t)
+    )
     assert bounds.one_minus_cos(S, k, eta, t) == pytest.approx(
         1 - 1 / math.sqrt(1 + bounds.tan_squared(S, k, eta, t))
     )
@@ -337,7 +343,7 @@ def test_a_corollary_with_a_planted_error_does_not_follow(claim, planted):
     assert [line.name for line in claim(**planted) if not line.holds]
 
 
-def test_the_corollaries_on_numbers():
+def test_ours_corrected_statements_on_numbers():
     """The same implications in floats, written from the paper."""
     rng = np.random.default_rng(2)
     for _ in range(2000):

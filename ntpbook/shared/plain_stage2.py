@@ -1,4 +1,4 @@
-"""Stage 2 in plain high-precision arithmetic, written from the paper and from nothing of ours.
+"""Stage 2 in plain high-precision arithmetic, written from the paper, without any code of ours.
 
 Slow and small on purpose: it is the second opinion on the proofs. Weights are a dictionary from
 (query, token) to a number; every function works at the precision that mpmath is set to.

@@ -7,26 +7,31 @@ tight pairs, D the squared length of its gradient, theta = eta / w.
 
 from __future__ import annotations
 
+from functools import cache, partial
+
 import sympy as sp
 
-from ntpbook.huang2024.why_it_turns.steps import AtMost, Identity, Step
+from ntpbook.shared.symbols import at_most, identity
+from ntpcore.verdicts.claims import Shown
+
+same = partial(identity, expand=False)  # quotients, which simplify best as they are
 
 
-def harmonic_by_cauchy(power: int = 2) -> tuple[Step, ...]:
+def harmonic_by_cauchy(power_of_scores: int = 2) -> tuple[Shown, ...]:
     """Lemma H, sum_e p_e / G_e <= S: each term by Cauchy, G_e = P_a + P_b.
 
     1 <= (W*_a - W*_b)^2 <= (W*_a^2 / P_a + W*_b^2 / P_b) (P_a + P_b), P_v the mass at v; summed
     with the weights p_e each token counts once: sum of p_e / P_a over the pairs at a is 1.
 
     Args:
-        power: of the scores; 2 in truth.
+        power_of_scores: of the scores; 2 in truth.
     """
     P_a, P_b, up, down = sp.symbols("P_a P_b up down", positive=True)  # W*_a and -W*_b
-    gap = (up**power / P_a + down**power / P_b) * (P_a + P_b) - (up + down) ** 2
-    return (Identity("Cauchy", gap, (up * P_b - down * P_a) ** 2 / (P_a * P_b)),)
+    gap = (up**power_of_scores / P_a + down**power_of_scores / P_b) * (P_a + P_b) - (up + down) ** 2
+    return (same("Cauchy", gap, (up * P_b - down * P_a) ** 2 / (P_a * P_b)),)
 
 
-def harmonic_by_duality(sign: int = -1) -> tuple[Step, ...]:
+def harmonic_by_duality(between: int = -1) -> tuple[Shown, ...]:
     """Lemma H again, another way: from <B_e, B_f> >= 0 for all pairs, tight or not.
 
     With x_e = p_e / G_e and Q = B B^T, sum_e p_e / G_e - x^T Q x is half the sum over e, f of
@@ -36,7 +41,7 @@ def harmonic_by_duality(sign: int = -1) -> tuple[Step, ...]:
     problem whose data vectors have no negative inner product. Written out for three pairs.
 
     Args:
-        sign: between 1 / G_e and 1 / G_f; -1 in truth.
+        between: between 1 / G_e and 1 / G_f; -1 in truth.
     """
     p = sp.symbols("p_1:4", positive=True)
     Q = sp.Matrix(3, 3, lambda e, f: sp.Symbol(f"Q_{min(e, f)}{max(e, f)}", nonnegative=True))
@@ -44,7 +49,7 @@ def harmonic_by_duality(sign: int = -1) -> tuple[Step, ...]:
     x = [p[e] / G[e] for e in range(3)]
     mean = sum(p[e] / G[e] ** 2 * sum(Q[e, f] * p[f] for f in range(3)) for e in range(3))
     squares = sum(
-        Q[e, f] * p[e] * p[f] * (1 / G[e] + sign / G[f]) ** 2 / 2
+        Q[e, f] * p[e] * p[f] * (1 / G[e] + between / G[f]) ** 2 / 2
         for e in range(3)
         for f in range(3)
     )
@@ -52,12 +57,12 @@ def harmonic_by_duality(sign: int = -1) -> tuple[Step, ...]:
     weights = {G[e]: sum(Q[e, f] * p[f] for f in range(3)) for e in range(3)}
     short = (mean - sum(x)).subs(weights)
     return (
-        Identity("sum_e p_e (Q p)_e / G_e^2 is sum_e p_e / G_e", short, sp.Integer(0)),
-        Identity("which exceeds x^T Q x by squares", mean - quadratic, squares),
+        same("sum_e p_e (Q p)_e / G_e^2 is sum_e p_e / G_e", short, sp.Integer(0)),
+        same("which exceeds x^T Q x by squares", mean - quadratic, squares),
     )
 
 
-def descent_pointwise(shift: int = 0) -> tuple[Step, ...]:
+def descent_pointwise(descent_shift: int = 0) -> tuple[Shown, ...]:
     """Lemma D, first constant: z / (1 + v z) >= c z + (1 - c) z / (1 + z) on (-1, 2 S - 1].
 
     v = s gamma^2 <= theta <= 1 and c = (1 - v) / (1 + v (2 S - 1)). The bracket is linear in z, and
@@ -65,22 +70,22 @@ def descent_pointwise(shift: int = 0) -> tuple[Step, ...]:
     e^{-v z} <= 1 / (1 + v z): E e^{-v z} <= 1 - c s D, and log x <= x - 1.
 
     Args:
-        shift: added to 2 S - 1 in c; 0 in truth.
+        descent_shift: added to 2 S - 1 in c; 0 in truth.
     """
     z, u, i, m, k = sp.symbols("z u i m k", nonnegative=True)
     v = 1 / (1 + u)  # any v in (0, 1]
     top = k  # 2 S - 1
-    c = (1 - v) / (1 + v * (top + shift))
+    c = (1 - v) / (1 + v * (top + descent_shift))
     left = z / (1 + v * z) - c * z - (1 - c) * z / (1 + z)
     bracket = (1 - c - v) - c * v * z
     inside = (top * i - m) / (i + m)  # from -1 to 2 S - 1
     return (
-        Identity("the gap", left, z**2 * bracket / ((1 + z) * (1 + v * z))),
-        AtMost("the bracket between its ends", sp.Integer(0), bracket.subs(z, inside)),
+        same("the gap", left, z**2 * bracket / ((1 + z) * (1 + v * z))),
+        at_most("the bracket between its ends", sp.Integer(0), bracket.subs(z, inside)),
     )
 
 
-def descent_by_shape(shift: int = 0) -> tuple[Step, ...]:
+def descent_by_shape(descent_shift: int = 0) -> tuple[Shown, ...]:
     """Lemma D again, another way: one function of z is convex, then concave.
 
     f(z) = (1 + z) (1 - c v z - e^{-v z}) - (1 - c) v z must not be negative on (-1, 2 S - 1]. Then
@@ -91,59 +96,60 @@ def descent_by_shape(shift: int = 0) -> tuple[Step, ...]:
     2 S - 1, the latter by e^{-x} <= 1 / (1 + x).
 
     Args:
-        shift: added to 2 S - 1 in c; 0 in truth.
+        descent_shift: added to 2 S - 1 in c; 0 in truth.
     """
     z, u, k = sp.symbols("z u k", nonnegative=True)
     v = 1 / (1 + u)
-    c = (1 - v) / (1 + v * (k + shift))
+    c = (1 - v) / (1 + v * (k + descent_shift))
     f = (1 + z) * (1 - c * v * z - sp.exp(-v * z)) - (1 - c) * v * z
     slope = sp.diff(f, z)
     second = (2 - v * (1 + z)) * sp.exp(-v * z) - 2 * c
     third = -v * (3 - v * (1 + z)) * sp.exp(-v * z)
     end = (1 + k) * (1 - c * v * k - 1 / (1 + v * k)) - (1 - c) * v * k
     return (
-        Identity("f at 0", f.subs(z, 0), sp.Integer(0)),
-        Identity("f' at 0", slope.subs(z, 0), sp.Integer(0)),
-        Identity("f''", sp.diff(slope, z) / v, second),
-        Identity("f'''", sp.diff(second, z), third),
-        AtMost("f'' at 0 is not negative", 2 * c, 2 - v),
-        AtMost("f at 2 S - 1", sp.Integer(0), sp.simplify(end)),
+        same("f at 0", f.subs(z, 0), sp.Integer(0)),
+        same("f' at 0", slope.subs(z, 0), sp.Integer(0)),
+        same("f''", sp.diff(slope, z) / v, second),
+        same("f'''", sp.diff(second, z), third),
+        at_most("f'' at 0 is not negative", 2 * c, 2 - v),
+        at_most("f at 2 S - 1", sp.Integer(0), sp.simplify(end)),
     )
 
 
-def descent_near_the_limit() -> tuple[Step, ...]:
+def descent_near_the_limit() -> tuple[Shown, ...]:
     """Lemma D, third constant: |z| <= zeta gives E z^2 <= (1 + zeta) E z.
 
     From E 1 / (1 + z) <= 1 and 1 / (1 + z) = 1 - z + z^2 / (1 + z). By hand: e^{-x} <= 1 - x +
     x^2 e^{|x|} / 2.
     """
     z = sp.Symbol("z", real=True)
-    return (Identity("1 / (1 + z)", 1 / (1 + z), 1 - z + z**2 / (1 + z)),)
+    return (same("1 / (1 + z)", 1 / (1 + z), 1 - z + z**2 / (1 + z)),)
 
 
-def distance(factor: int = 2) -> tuple[Step, ...]:
+def distance(cross: int = 2) -> tuple[Shown, ...]:
     """Lemma N: ||y^ - v||^2 = ||y - v||^2 - 2 s <grad F, y - v> + s^2 D for y^ = y - s grad F.
 
     By convexity <grad F, y - v> >= F(y) - F(v), and s^2 D <= (s / c) (F(y) - F(y^)) by Lemma D.
 
     Args:
-        factor: the 2; by hand the rest.
+        cross: the 2; by hand the rest.
     """
     s = sp.Symbol("s", positive=True)
     y, v, g = (sp.Matrix(sp.symbols(f"{name}_1:4", real=True)) for name in "yvg")
     new = y - s * g
-    right = (y - v).dot(y - v) - factor * s * g.dot(y - v) + s**2 * g.dot(g)
-    return (Identity("expanded", (new - v).dot(new - v), right),)
+    right = (y - v).dot(y - v) - cross * s * g.dot(y - v) + s**2 * g.dot(g)
+    return (same("expanded", (new - v).dot(new - v), right),)
 
 
-def one_step(sign: int = -1) -> tuple[Step, ...]:
+@cache
+def one_step(downhill: int = -1) -> tuple[Shown, ...]:
     """The exponential model: across W_hat a step is gradient descent on F with s = eta / ||g||.
 
     grad F = -sum_e p_e (B_e - gamma W_hat), as <B_e, W_hat> = gamma on tight pairs; here for two
     tight pairs (a; b) and (a; c) of one query, W* = (2, -1, -1) / 3, with general C and y.
 
     Args:
-        sign: of the gradient; -1 in truth.
+        downhill: of the gradient; -1 in truth.
     """
     C = sp.symbols("C_1:3", positive=True)
     y = sp.symbols("y_1:4", real=True)
@@ -157,13 +163,13 @@ def one_step(sign: int = -1) -> tuple[Step, ...]:
     g = sum((term * pair for term, pair in zip(terms, B, strict=True)), sp.zeros(3, 1)) / sum(terms)
     across = g - star * g.dot(star) / S
     return (
-        *(Identity(f"grad F, entry {k}", gradient[k], sign * across[k]) for k in range(3)),
-        Identity("<g, W*> = 1", g.dot(star), sp.Integer(1)),
-        Identity("||g||^2 = gamma^2 + D", g.dot(g), 1 / S + gradient.dot(gradient)),
+        *(same(f"grad F, entry {k}", gradient[k], downhill * across[k]) for k in range(3)),
+        same("<g, W*> = 1", g.dot(star), sp.Integer(1)),
+        same("||g||^2 = gamma^2 + D", g.dot(g), 1 / S + gradient.dot(gradient)),
     )
 
 
-def perturbation() -> tuple[Step, ...]:
+def perturbation() -> tuple[Shown, ...]:
     """Lemma P on one sample: bounds on X, tau_j and h_j by r = 1 - m_o and E = e^{A r}.
 
     g = sum_k (e^{A m_k} - 1) lies between 0 and E - 1, since x -> e^x - 1 is superadditive, and
@@ -178,25 +184,25 @@ def perturbation() -> tuple[Step, ...]:
     one = sp.Symbol("mean", nonnegative=True)  # m_o - sum_k tau_k m_k, from 1 - 2 r to 1
     low = sp.Symbol("low", nonnegative=True)  # min(e^{-A r}, 1 - 2 r)
     return (
-        AtMost("X from below", X_star * E, X),
-        AtMost("X from above", X, X_star * E**2),
-        AtMost("1 - T_o from below", X_star / (1 + X_star), (X_star + t) / (1 + X_star + t)),
-        AtMost(
+        at_most("X from below", X_star * E, X),
+        at_most("X from above", X, X_star * E**2),
+        at_most("1 - T_o from below", X_star / (1 + X_star), (X_star + t) / (1 + X_star + t)),
+        at_most(
             "1 - T_o from above",
             X / (1 + X),
             E**2 * X_star / (1 + X_star),
         ),
-        AtMost("tau from below", 1 / ((V - 1) * E), tau),
-        AtMost(
+        at_most("tau from below", 1 / ((V - 1) * E), tau),
+        at_most(
             "h / h_* from below",
             low * (1 / (V - 1) + 1),
             (low + t) / (V - 1) + (low + one),
         ),
-        AtMost("h / h_* from above", E / (V - 1) + 1, E * (1 / (V - 1) + 1)),
+        at_most("h / h_* from above", E / (V - 1) + 1, E * (1 / (V - 1) + 1)),
     )
 
 
-def loss_of_one_sample() -> tuple[Step, ...]:
+def loss_of_one_sample() -> tuple[Shown, ...]:
     """(14) and the first order of the loss in r: l_n - l_* = A h_* r + ..., m_k = r f_k.
 
     h_* = (1 - T_*) |V| / (|V| - 1), for one sample with two rivals that share r as f to 1 - f.
@@ -210,19 +216,19 @@ def loss_of_one_sample() -> tuple[Step, ...]:
     h_star = X_star / (1 + X_star) * V / (V - 1)
     x = sp.Symbol("x", real=True)  # log X
     return (
-        Identity("slope at one-hot attention", sp.diff(sp.log(1 + X), r).subs(r, 0), A * h_star),
-        Identity("slope in log X", sp.diff(sp.log(1 + sp.exp(x)), x), sp.exp(x) / (1 + sp.exp(x))),
+        same("slope at one-hot attention", sp.diff(sp.log(1 + X), r).subs(r, 0), A * h_star),
+        same("slope in log X", sp.diff(sp.log(1 + sp.exp(x)), x), sp.exp(x) / (1 + sp.exp(x))),
     )
 
 
-def certificate(sign: int = 1) -> tuple[Step, ...]:
+def certificate(sum_sign: int = 1) -> tuple[Shown, ...]:
     """Theorem E: sums of perturbations, the geometric tail, and 1 - cos from ||y|| / x.
 
     e_{k+1}^2 <= (e_k + a_k)^2 + b_k gives e_k <= e_0 + sum a + sqrt(sum b), by induction: with
     M = e_0 + sum a and sums B, B + b of the b, (M + sqrt(B))^2 + b <= (M + sqrt(B + b))^2.
 
     Args:
-        sign: of b; 1 in truth.
+        sum_sign: of b; 1 in truth.
     """
     M, root, more, a, extra, k = sp.symbols("M root more a extra k", nonnegative=True)
     b = (root + more) ** 2 - root**2
@@ -230,14 +236,14 @@ def certificate(sign: int = 1) -> tuple[Step, ...]:
     c = 1 / (1 + k)
     z = 1 / c**2 - 1
     return (
-        AtMost("induction", (M + root) ** 2 + b, (M + root + sign * more) ** 2),
-        AtMost("1 / (1 - e^-a) <= 1 + 1 / a", 1 / (1 - 1 / exponential), 1 + 1 / a),
-        AtMost("1 - cos from above", 1 - c, z / 2),
-        AtMost("1 - cos from below", z / (2 * (1 + z)), 1 - c),
+        at_most("induction", (M + root) ** 2 + b, (M + root + sum_sign * more) ** 2),
+        at_most("1 / (1 - e^-a) <= 1 + 1 / a", 1 / (1 - 1 / exponential), 1 + 1 / a),
+        at_most("1 - cos from above", 1 - c, z / 2),
+        at_most("1 - cos from below", z / (2 * (1 + z)), 1 - c),
     )
 
 
-def lateness_of_the_certificate() -> tuple[Step, ...]:
+def lateness_of_the_certificate() -> tuple[Shown, ...]:
     """What condition (13) of Theorem E implies: epsilon <= 1/2, so that Lemma P applies.
 
     Its left side is 8 eta w (3 A + 4) (L - 1) (1 + sqrt(2) S / eta) E and epsilon is at most
@@ -247,16 +253,16 @@ def lateness_of_the_certificate() -> tuple[Step, ...]:
     w = 1 / sp.sqrt(2) + e
     epsilon = 2 * (3 * A + 4) * (1 + rest) * E
     left = 8 * eta * w * (3 * A + 4) * (1 + rest) * (1 + sp.sqrt(2) * w**2 / eta) * E
-    return (AtMost("2 epsilon", 2 * epsilon, left),)
+    return (at_most("2 epsilon", 2 * epsilon, left),)
 
 
-def loss_without_frequencies(factor: int = 8) -> tuple[Step, ...]:
+def loss_without_frequencies(eight: int = 8) -> tuple[Shown, ...]:
     """Theorem G: total force, margins of what moves, perceptron.
 
     By hand: -log T / (1 - T) falls; log^3 v / v <= 27 e^-3; samples with m_o >= 3/4 or 7/8 apart.
 
     Args:
-        factor: the 8 of K_2 = 8 L^2 + log(14 L^3).
+        eight: the 8 of K_2 = 8 L^2 + log(14 L^3).
     """
     m_o, m_j, T_o, T_j = sp.symbols("m_o m_j T_o T_j", positive=True)
     k, r = sp.Symbol("k", integer=True), sp.Symbol("r", integer=True, positive=True)
@@ -268,15 +274,15 @@ def loss_without_frequencies(factor: int = 8) -> tuple[Step, ...]:
     longer = sp.Symbol("l", nonnegative=True)
     L = 2 + longer
     return (
-        Identity("sum_j b_j / A", b_j + b_rest, m_o * ((1 - m_o) * (1 - T_o) + mean)),
-        AtMost("m_o (1 - m_o) at 3/4", 1 / (4 * L), sp.Rational(3, 16)),
-        AtMost("m_o (1 - m_o) at 1 / L", 1 / (4 * L), (1 - 1 / L) / L),
-        AtMost("14 L (L - 1)^2 <= 14 L^3", 14 * L * (L - 1) ** 2, 14 * L**3),
-        AtMost("16 / e * 27 / e^3 <= 8", 432 * sp.exp(-4), sp.Integer(factor)),
+        same("sum_j b_j / A", b_j + b_rest, m_o * ((1 - m_o) * (1 - T_o) + mean)),
+        at_most("m_o (1 - m_o) at 3/4", 1 / (4 * L), sp.Rational(3, 16)),
+        at_most("m_o (1 - m_o) at 1 / L", 1 / (4 * L), (1 - 1 / L) / L),
+        at_most("14 L (L - 1)^2 <= 14 L^3", 14 * L * (L - 1) ** 2, 14 * L**3),
+        at_most("16 / e * 27 / e^3 <= 8", 432 * sp.exp(-4), sp.Integer(eight)),
     )
 
 
-def logarithm_by_energy() -> tuple[Step, ...]:
+def logarithm_by_energy() -> tuple[Shown, ...]:
     """Theorem D (e) again, another way: an energy bound in the place of the recursion for rho.
 
     In tau = log t, with w_e = <B~_e, z> - tau and N = sum_e of the pushes, z moves at the rate
@@ -293,25 +299,8 @@ def logarithm_by_energy() -> tuple[Step, ...]:
     f = sp.Function("f")
     whole = tau * f(tau) - sp.Integral(f(x), (x, 1, tau))
     return (
-        Identity("the energy", half, (zeta - v).dot(zeta - v) / 2),
-        Identity("by parts", sp.diff(whole, tau), tau * sp.diff(f(tau), tau)),
-        Identity("integral of tau", sp.integrate(x, (x, 0, tau)), tau**2 / 2),
-        Identity("largest w e^-w", sp.diff(x * sp.exp(-x), x).subs(x, 1), sp.Integer(0)),
+        same("the energy", half, (zeta - v).dot(zeta - v) / 2),
+        same("by parts", sp.diff(whole, tau), tau * sp.diff(f(tau), tau)),
+        same("integral of tau", sp.integrate(x, (x, 0, tau)), tau**2 / 2),
+        same("largest w e^-w", sp.diff(x * sp.exp(-x), x).subs(x, 1), sp.Integer(0)),
     )
-
-
-STEPS = (
-    harmonic_by_cauchy,
-    harmonic_by_duality,
-    descent_pointwise,
-    descent_by_shape,
-    descent_near_the_limit,
-    distance,
-    one_step,
-    perturbation,
-    loss_of_one_sample,
-    certificate,
-    lateness_of_the_certificate,
-    loss_without_frequencies,
-    logarithm_by_energy,
-)

@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page pdf serve lab test quick lint lock pin record clean distclean bench figures-long wikitext fuzz audit
+.PHONY: help setup book page pdf serve lab test quick proofs lint lock pin record clean distclean bench figures-long wikitext fuzz audit
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -19,6 +19,7 @@ help: ## this list
 	@echo "make lab                  open the notebooks in JupyterLab"
 	@echo "make test                 lint, types, a full build, all tests"
 	@echo "make quick                lint, types and tests of what changed (a minute)"
+	@echo "make proofs               have Coq read the proofs anew (needs coq and mathcomp)"
 	@echo "make lint                 lint and types only"
 	@echo "make record               write down what the book says, at a release"
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
@@ -64,6 +65,9 @@ test: lint
 
 quick: setup
 	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.quality.quick
+
+proofs:
+	@$(MAKE) --no-print-directory -C proofs
 
 record: setup
 	@$(VENV_PYTHON) -m tools.pipeline.record

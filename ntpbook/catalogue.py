@@ -31,6 +31,8 @@ CHAPTERS = (
     "huang2024/s5_stage1",
     "huang2024/s5_stage2_lemmas",
     "huang2024/s5_stage2",
+    "huang2024/s5_convergence",
+    "huang2024/s5_late_phase",
     "huang2024/s5_loss",
     "huang2024/s6_generalization",
     "huang2024/s7_experiment",

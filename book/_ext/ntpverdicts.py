@@ -34,6 +34,7 @@ from ntpcore.verdicts.tables import DOWNLOAD_MIME
 from tools.pipeline.outputs import read_checks
 from tools.pipeline.source import OURS
 from tools.site.checksources import code_hash, find_sources
+from tools.site.machine import with_marks
 from tools.site.prose import ROLE
 from tools.site.published import versions
 
@@ -50,6 +51,7 @@ def read_rows(app: Sphinx) -> None:
     found = read_checks(Path(app.srcdir) / "pages")
     app.env.ntp_witnesses = {}  # type: ignore[attr-defined]
     rows = {row["label"]: row for row in ledger(CATALOGUE, (one.data for one in found))}
+    rows = with_marks(rows)
     app.env.ntp_rows = rows  # type: ignore[attr-defined]
     app.env.ntp_standings = standings_of(rows.values())  # type: ignore[attr-defined]
     functions = {claim.function: claim.label for claim in CATALOGUE if claim.page is not None}

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpcore.data.dataset import Dataset
+from ntpcore.verdicts.compare import Compared, NotANumberError
 
 DIGITS = 60
 
@@ -162,3 +163,16 @@ def relative_distance(M: Numbers, other: Numbers) -> float:
 def as_floats(rows: Iterable[Any]) -> NDArray[np.float64]:
     """Numbers rounded to floats."""
     return np.array([[float(entry) for entry in row] for row in rows])
+
+
+def at_most(left: Any, right: Any, where: str = "") -> Compared:
+    """left <= right for mpmath numbers; the slack, relative to the larger side, has their digits.
+
+    Raises:
+        NotANumberError: a side is a NaN or an infinity.
+    """
+    left, right = mp.mpf(left), mp.mpf(right)
+    if not (mp.isfinite(left) and mp.isfinite(right)):
+        raise NotANumberError(f"{where or 'a comparison'}: {left} <= {right} compares no numbers")
+    size = max(abs(left), abs(right))
+    return Compared(float((right - left) / size) if size else 0.0, where)

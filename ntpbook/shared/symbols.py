@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ntpcore.verdicts.claims import Shown
@@ -10,17 +9,19 @@ from ntpcore.verdicts.claims import Shown
 _LONGEST = 400  # signs of an expression that a page shows
 
 
-def identity(name: str, left: Any, right: Any) -> Shown:
+def identity(name: str, left: Any, right: Any, *, expand: bool = True) -> Shown:
     """left = right, found by simplifying the difference, not by comparing how both are written.
 
     Args:
         name: what the identity says, in words.
         left: an expression or a matrix of sympy, derived from a definition.
         right: what it should be.
+        expand: whether to multiply out first; sums over an index are simplified faster without.
     """
     import sympy as sp
 
-    rest = sp.simplify(sp.expand_log(sp.expand(left - right)))
+    rest = left - right
+    rest = sp.simplify(sp.expand_log(sp.expand(rest)) if expand else rest)
     zero = rest.is_zero_matrix is True if hasattr(rest, "shape") else rest == 0
     return Shown(name, _text(left), "=", _text(right), "0" if zero else _text(rest), bool(zero))
 
@@ -40,16 +41,43 @@ def at_least_zero(name: str, expression: Any, *, strictly: bool = False) -> Show
     return Shown(name, _text(found), ">" if strictly else ">=", "0", _text(found), known is True)
 
 
-def shown_steps(steps: Iterable[Any]) -> tuple[Shown, ...]:
-    """Identities and inequalities of `why_it_turns.steps`, as a page shows them."""
-    found = []
-    for one in steps:
-        equation = hasattr(one, "left")
-        sides = (one.left, one.right) if equation else (one.smaller, one.larger)
-        left, right = map(_text, sides)
-        rest = _text(one.difference)
-        found.append(Shown(one.name, left, "=" if equation else "<=", right, rest, one.holds))
-    return tuple(found)
+def at_most(name: str, smaller: Any, larger: Any) -> Shown:
+    """smaller <= larger, for all values of symbols that are not negative.
+
+    Their difference is written as one quotient; it is not negative if numerator and denominator,
+    expanded in all symbols, have no negative coefficient. The test is sufficient, not necessary.
+
+    Args:
+        name: what the inequality says, in words.
+        smaller: a rational expression in symbols declared not negative.
+        larger: the other side.
+
+    Raises:
+        ValueError: a symbol may be negative.
+    """
+    import sympy as sp
+
+    gap = sp.factor(sp.together(larger - smaller))
+    found = all(value.is_nonnegative is True for value in signed_coefficients(gap))
+    return Shown(name, _text(smaller), "<=", _text(larger), _text(-gap), found)
+
+
+def signed_coefficients(quotient: Any) -> tuple[Any, ...]:
+    """Coefficients of numerator and denominator, the denominator's first one not negative.
+
+    Raises:
+        ValueError: a symbol may be negative.
+    """
+    import sympy as sp
+
+    symbols = sorted(quotient.free_symbols, key=str)
+    for symbol in symbols:
+        if not symbol.is_nonnegative:
+            raise ValueError(f"{symbol} may be negative; give a symbol that cannot be")
+    parts = [sp.expand(part) for part in sp.fraction(quotient)]
+    found = [sp.Poly(part, *symbols).coeffs() if part.has(*symbols) else [part] for part in parts]
+    sign = -1 if found[1][0].is_negative else 1
+    return tuple(sign * value for part in found for value in part)
 
 
 def _text(expression: Any) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ntpcore.data.dataset import InputError
 from ntpcore.verdicts.claims import AGAINST, MARKS, Verdict, shown_number
+from ntpcore.verdicts.vocabulary import Checked
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
 Data = Mapping[str, Any]
@@ -78,7 +79,7 @@ def parameters(label: str, seed: int | None, settings: Iterable[str]) -> dict[st
     """
     from ntpbook.catalogue import find_check
 
-    defaults = find_check(label).defaults
+    defaults = _checked(label, find_check(label)).defaults
     given = {} if seed is None else {"seed": str(seed)}
     for word in settings:
         name, sign, value = word.partition("=")
@@ -103,12 +104,26 @@ def parameters(label: str, seed: int | None, settings: Iterable[str]) -> dict[st
     return found
 
 
+def _checked(label: str, check: Any) -> Checked:
+    """A check that has instances of its own.
+
+    Raises:
+        InputError: its instances are made by its page.
+    """
+    from ntpbook.catalogue import find_claim
+
+    if isinstance(check, Checked):
+        return check
+    page = find_claim(label).page
+    raise InputError(f"{label}: this check runs on its page only; make page PAGE={page}")
+
+
 def run(label: str, given: Mapping[str, Any] | None = None) -> Verified:
     """Run one check with its planted errors."""
     from ntpbook.catalogue import find_check, find_claim
 
     claim, began = find_claim(label), time.monotonic()
-    data = find_check(label)(**(given or {})).to_json()
+    data = _checked(label, find_check(label))(**(given or {})).to_json()
     return Verified(claim.number, claim.title, data, time.monotonic() - began)
 
 

@@ -340,7 +340,9 @@ def certify(state: State, delta: Fraction) -> Certificate | None:
         S, d, root = exact(setting.S), exact(delta), arb(2).sqrt()
         w = S.sqrt()
         h = eta / w
-        c = (1 - h) / (1 - h + 2 * h * S) if h < 1 else 1 - eta * w / 2
+        c = 1 - eta * w / 2
+        if h < 1 and not c > (1 - h) / (1 - h + 2 * h * S):
+            c = (1 - h) / (1 - h + 2 * h * S)
         if not c > 0:
             raise ValueError("the step size is not surely below max(||W*||, 2 / ||W*||)")
         R, (x, y) = residual(setting), split(state)

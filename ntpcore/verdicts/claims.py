@@ -388,12 +388,33 @@ def render_html(data: Mapping[str, object]) -> str:
         f'<div class="ntp-check {look}"><p class="ntp-head">'
         f'<span class="ntp-badge {look}"><span aria-hidden="true">{mark}</span> {verdict}'
         f"{_by_hand(data)}</span> {name}</p>"
-        f"<dl>{definitions}</dl>{_proof(data)}{_controls(data)}</div>"
+        f"<dl>{definitions}</dl>{_machine(data)}{_proof(data)}{_controls(data)}</div>"
     )
 
 
+def _machine(data: Mapping[str, object]) -> str:
+    """What a proof assistant read: files, theorems, axioms, statements as it prints them."""
+    found = data.get("machine")
+    if not isinstance(found, dict):
+        return ""
+    items = "".join(
+        f"<li><code>{escape(one['file'])}</code>, <code>{escape(one['theorem'])}</code>; axioms: "
+        f"{escape(', '.join(one['axioms']) or 'none')}<pre>{escape(one['statement'])}</pre></li>"
+        for one in found["theorems"]
+    )
+    words = "".join(
+        f"<p>{title}{escape(found[key])}</p>"
+        for key, title in (("says", ""), ("differs", "What differs: "), ("open", "Not covered: "))
+        if found[key]
+    )
+    title = f"Read by {escape(found['by'])}"
+    return f"<details><summary>{title}</summary>{words}<ul>{items}</ul></details>"
+
+
 def _by_hand(data: Mapping[str, object]) -> str:
-    """How many steps of a proof were done by hand, for its badge."""
+    """For a badge: that a proof assistant read it, or how many steps of a proof were by hand."""
+    if isinstance(machine := data.get("machine"), dict):
+        return f", read by {str(machine['by']).split()[0]}"
     count = len(_list(data.get("by_hand") or []))
     if data["verdict"] != Verdict.PROVED.value or not count:
         return ""

@@ -31,6 +31,7 @@ def publish(
     statements: Mapping[str, str] | None = None,
     sources: Mapping[str, Data] | None = None,
     hashes: Mapping[str, str] | None = None,
+    machine: Mapping[str, Data] | None = None,
 ) -> Data:
     """The whole document.
 
@@ -41,9 +42,11 @@ def publish(
         statements: for labels the statement in words.
         sources: for labels where the code of the check stands: file, line, function, page.
         hashes: for labels a SHA-256 of the code that decided.
+        machine: for labels what a proof assistant read.
     """
     catalogue = list(catalogue)
-    rows = ledger(catalogue, checks)
+    read = machine or {}
+    rows = [row | {"machine": read.get(row["label"])} for row in ledger(catalogue, checks)]
     standings = standings_of(rows)
     return {
         "schema": SCHEMA,
@@ -81,6 +84,7 @@ def _entry(row: Data, statement: str | None) -> Data:
         **{key: row.get(key) for key in CHECK_FIELDS},
         **{key: row.get(key, []) for key in LISTS},
         **{key: row.get(key, {}) for key in OBJECTS},
+        "machine": row.get("machine"),
         "page": row["page"],
         "repeat": row.get("repeat") or None,
         "uses": row["uses"],

@@ -56,7 +56,9 @@ def word_of(row: Row) -> str:
 
 
 def long_word_of(row: Row) -> str:
-    """The verdict in words, with the number of steps that were done by hand."""
+    """The verdict in words: read by a proof assistant, or with so many steps done by hand."""
+    if isinstance(machine := row.get("machine"), dict):
+        return f"{word_of(row)}, read by {str(machine['by']).split()[0]}"
     steps = len(row.get("by_hand") or ())
     if row["verdict"] != Verdict.PROVED.value or not steps:
         return word_of(row)

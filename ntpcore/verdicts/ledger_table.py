@@ -91,7 +91,19 @@ def _number(rows: list[Row], text: str = "", **wanted: str) -> str:
     count = sum(all(row[key] == value for key, value in wanted.items()) for row in rows)
     if not count:
         return text or "0"
-    return f'<a href="?{escape(urlencode(wanted))}#ledger">{escape(text) or count}</a>'
+    link = f'<a href="?{escape(urlencode(wanted))}#ledger">{escape(text) or count}</a>'
+    return link + _by_hand(rows, wanted)
+
+
+def _by_hand(rows: list[Row], wanted: Mapping[str, str]) -> str:
+    """How many of the proofs among some rows have steps by hand, which are counted apart."""
+    if wanted.get("verdict") != Verdict.PROVED.value:
+        return ""
+    count = sum(
+        bool(row.get("by_hand")) and all(row[key] == value for key, value in wanted.items())
+        for row in rows
+    )
+    return f' <span class="ntp-small">({count} with steps by hand)</span>' if count else ""
 
 
 def filters(rows: Iterable[Row], standings: Mapping[str, Standing], papers: Papers) -> str:

@@ -11,8 +11,8 @@ from ntpcore.verdicts import graph, ledger_table
 from ntpcore.verdicts.claims import Claim
 from ntpcore.verdicts.dependencies import neighbourhood
 from ntpcore.verdicts.ledger import Data, ledger, standings_of
-from tools.pipeline.outputs import Found
 
+PAPERS = {"huang2024": "Huang", "tian2023": "Tian", "ours": "This book"}
 NASTY = '<b>&"x"'
 CLAIMS = (
     Claim("huang2024-eq-1", "Equation (1)", NASTY, "Section 1", "page"),
@@ -24,10 +24,10 @@ CLAIMS = (
 )
 
 
-def found(label: str, verdict: str, **more: object) -> Found:
+def found(label: str, verdict: str, **more: object) -> Data:
     data: Data = {"label": label, "verdict": verdict, "tried": 3, "unit": "runs", "slack": None}
     data |= {"evidence": NASTY, "witness": NASTY if verdict == "refuted" else None}
-    return Found("page", data | {"vacuous": None} | more)
+    return data | {"vacuous": None} | more
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_a_row_of_the_ledger_has_evidence_links_and_data(rows: dict[str, Data]):
     standings = standings_of(rows.values())
     html = ledger_table.table(
         rows.values(), standings, lambda r: f"v-{r['label']}", lambda r: f"s-{r['label']}",
-        anchors=True,
+        PAPERS, anchors=True,
     )  # fmt: skip
     parts = html.split("<tr id=")
     row = next(part for part in parts if part.startswith('"huang2024-thm-3"'))
@@ -157,7 +157,7 @@ def test_a_row_of_the_ledger_has_evidence_links_and_data(rows: dict[str, Data]):
 
 
 def test_counts_add_up_and_lead_to_their_rows(rows: dict[str, Data]):
-    html = ledger_table.counts(rows.values())
+    html = ledger_table.counts(rows.values(), PAPERS)
     cells = [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<td>(.*?)</td>", html)]
     assert cells == [
         *("1", "1", "1", "0", "3"), *("0", "0", "0", "2", "2"), *("0", "1", "0", "0", "1"),

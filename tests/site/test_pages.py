@@ -170,7 +170,10 @@ def test_claims_json_lists_the_catalogue_in_order(book: Path) -> None:
     assert [row["page"] for row in rows] == [claim.page for claim in CATALOGUE]
     planned = [row for row in rows if row["page"] is None]
     assert {(row["verdict"], row["evidence"]) for row in planned} <= {("open", "planned")}
-    assert f"({len(planned)} of them planned)" in count_verdicts(rows)
+    numbers = re.findall(
+        r"(\d+) [a-z]+(?: seen)?(?: \(\d+ with steps by hand\))?(?:, |$)", count_verdicts(rows)
+    )
+    assert sum(map(int, numbers)) == len(CATALOGUE)
 
 
 def test_every_link_to_a_verdict_arrives(book: Path) -> None:
@@ -190,13 +193,15 @@ def missing_badges(claims: list[Claim], verdicts: dict[str, str], html: str) -> 
     """Claims whose statement on a page bears no badge, or a wrong one."""
     titles = re.findall(r'<p class="admonition-title" id="([\w-]+)">(.*?)</p>', html, re.DOTALL)
     badge = re.compile(
-        r'<span class="ntp-badge ntp-(\w+)"><a [^>]*href="[^"#]*#verdict-([\w-]+)"[^>]*>. (\w+)</a>'
+        r'<span class="ntp-badge ntp-([\w-]+)"><a [^>]*href="[^"#]*#verdict-([\w-]+)"[^>]*>. '
+        r"([\w ]+)</a>"
     )
     found = {label: badge.findall(title) for label, title in titles}
     return [
         claim.label
         for claim in claims
-        if found.get(claim.label) != [(v := verdicts[claim.label], claim.label, v)]
+        if found.get(claim.label)
+        != [((v := verdicts[claim.label]).replace(" ", "-"), claim.label, v)]
     ]
 
 

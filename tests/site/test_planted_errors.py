@@ -18,7 +18,6 @@ from tools.pipeline.pin import PINS, from_text
 
 MARGIN, ORDER = "ntpcore/exact/margin.py", "ntpcore/data/order.py"
 TRANSFORMER, PROBLEM = "ntpcore/huang2024/transformer.py", "ntpcore/huang2024/problem.py"
-ERROR = "error"  # a check that raises stops the build
 
 
 @dataclass(frozen=True)
@@ -28,13 +27,13 @@ class Planted:
     Attributes:
         name: what is wrong.
         changes: (file, old text, new text), the old text standing there once.
-        verdicts: for labels of checks the verdict they must turn to.
+        labels: checks that must not give their published verdict, or not run through.
         test: a test of the project that must fail.
     """
 
     name: str
     changes: tuple[tuple[str, str, str], ...]
-    verdicts: tuple[tuple[str, str], ...] = ()
+    labels: tuple[str, ...] = ()
     test: str = ""
 
 
@@ -45,7 +44,7 @@ SWAPPED_M_AND_K = (
             (MARGIN, "(order.optimal, Fraction(m, k + m))", "(order.optimal, Fraction(k, k + m))"),
             (MARGIN, "order.nonoptimal, Fraction(-k,", "order.nonoptimal, Fraction(-m,"),
         ),
-        (("huang2024-prop-2-corrected", "refuted"),),
+        ("huang2024-prop-2-corrected",),
     ),
     Planted(
         "m and k swapped in the exact solver",
@@ -53,26 +52,26 @@ SWAPPED_M_AND_K = (
             (MARGIN, "(uppers, Fraction(m, k + m))", "(uppers, Fraction(k, k + m))"),
             (MARGIN, "(lowers, Fraction(-k, k + m))", "(lowers, Fraction(-m, k + m))"),
         ),
-        (("ours-block-form", "refuted"), ("huang2024-eq-3", "refuted")),
+        ("ours-block-form", "huang2024-eq-3"),
     ),
 )
 NO_SHIFT = (
     Planted(
         "no shift in the log-sum-exp of the loss",
         ((TRANSFORMER, "    top = v.max()\n", "    top = np.float64(0.0)\n"),),
-        test="tests/test_transformer.py::test_scores_of_any_size_have_a_softmax_and_a_logarithm_of"
+        test="tests/ntpcore/huang2024/test_transformer.py::test_scores_of_any_size_have_a_softmax_and_a_logarithm_of"
         "_their_sum",
     ),
     Planted(
         "no shift in the softmax",
         ((TRANSFORMER, "np.exp(v - v.max())", "np.exp(v)"),),
-        test="tests/test_transformer.py::test_scores_of_any_size_have_a_softmax_and_a_logarithm_of"
+        test="tests/ntpcore/huang2024/test_transformer.py::test_scores_of_any_size_have_a_softmax_and_a_logarithm_of"
         "_their_sum",
     ),
     Planted(
         "no shift in sums of logarithms",
         (("ntpcore/huang2024/logs.py", "    top = max(logs)\n", "    top = 0.0\n"),),
-        (("huang2024-lem-7-corrected", ERROR),),
+        ("huang2024-lem-7-corrected",),
     ),
     Planted(
         "no shift in the attention of the inner loop",
@@ -83,7 +82,7 @@ NO_SHIFT = (
                 "            largest = 0.0\n",
             ),
         ),
-        (("huang2024-lem-7-corrected", ERROR),),
+        ("huang2024-lem-7-corrected",),
     ),
     Planted(
         "no common scale of the forces in the inner loop",
@@ -94,7 +93,7 @@ NO_SHIFT = (
                 "        top = 0.0\n",
             ),
         ),
-        (("huang2024-lem-7-corrected", ERROR),),
+        ("huang2024-lem-7-corrected",),
     ),
 )
 WRONG_RARITY = (
@@ -107,7 +106,7 @@ WRONG_RARITY = (
                 "return math.log(self.sample_count)",
             ),
         ),
-        (("huang2024-lem-7-corrected", "refuted"), ("huang2024-thm-1-corrected", "refuted")),
+        ("huang2024-lem-7-corrected", "huang2024-thm-1-corrected"),
     ),
 )
 FLIPPED = (
@@ -115,22 +114,22 @@ FLIPPED = (
         "the test of inequalities flipped",
         (
             (
-                "ntpbook/shared/runs.py",
-                "if worst < -tolerance:",
-                "if worst > -tolerance:",
+                "ntpcore/verdicts/vocabulary.py",
+                "said.slack < (0 if said.exact else -self.tolerance)",
+                "said.slack > (0 if said.exact else -self.tolerance)",
             ),
         ),
-        (("huang2024-lem-5", "refuted"), ("huang2024-lem-6", "refuted")),
+        ("huang2024-eq-1", "huang2024-prop-2-corrected"),
     ),
     Planted(
         "the margins of the certificate flipped",
         ((MARGIN, "if slack < 0:", "if slack > 0:"),),
-        (("ours-block-form", "refuted"), ("huang2024-eq-15", "refuted")),
+        ("ours-block-form", "huang2024-eq-15"),
     ),
     Planted(
         "Assumption 3 flipped",
         ((ORDER, "if counts[query] > counts[most]:", "if counts[query] < counts[most]:"),),
-        (("huang2024-asm-3", "refuted"),),
+        ("huang2024-asm-3",),
     ),
     Planted(
         "the bounds on the norm of Lemma 6 exchanged",
@@ -141,7 +140,7 @@ FLIPPED = (
                 "    return t * c.eta + start, t * c.eta / (2 * c.max_length * c.norm_kq) - start",
             ),
         ),
-        (("huang2024-lem-6", "refuted"),),
+        ("huang2024-lem-6",),
     ),
 )
 NO_FREQUENCY = (
@@ -154,7 +153,7 @@ NO_FREQUENCY = (
                 "pi = sample.count / total if weighted and sample is not samples[0] else",
             ),
         ),
-        (("huang2024-eq-1", "refuted"),),
+        ("huang2024-eq-1",),
     ),
     Planted(
         "the frequency of one sample left out of the gradient",
@@ -165,12 +164,12 @@ NO_FREQUENCY = (
                 "    pi[-1] = 1.0\n    gradient = np.zeros_like(W_kq)\n",
             ),
         ),
-        (("huang2024-eq-6", "refuted"), ("huang2024-eq-10", "refuted")),
+        ("huang2024-eq-6", "huang2024-eq-10"),
     ),
     Planted(
         "the frequency of one sample left out of training",
         ((PROBLEM, "append(log_share)", "append(log_share if len(merged) > 1 else 0.0)"),),
-        (("huang2024-alg-1", "refuted"), ("huang2024-eq-10", "refuted")),
+        ("huang2024-alg-1", "huang2024-eq-10"),
     ),
 )
 OTHER_ORDER = (
@@ -183,12 +182,12 @@ OTHER_ORDER = (
                 "return Dataset(tuple(sorted(self.numbers)), lines",
             ),
         ),
-        (("huang2024-ex-1", "refuted"),),
+        ("huang2024-ex-1",),
     ),
     Planted(
         "tokens numbered in another order for training",
         ((PROBLEM, "in enumerate(data.vocabulary)}", "in enumerate(sorted(data.vocabulary))}"),),
-        (("huang2024-alg-1", ERROR), ("huang2024-eq-10", ERROR)),
+        ("huang2024-alg-1", "huang2024-eq-10"),
     ),
     Planted(
         "entries sorted backwards",
@@ -199,7 +198,7 @@ OTHER_ORDER = (
                 "for query, _, tokens in shapes for token, _ in tokens}, reverse=True)",
             ),
         ),
-        test="tests/test_problem.py::test_entries_are_sorted_by_query_and_then_by_token",
+        test="tests/ntpcore/huang2024/test_problem.py::test_entries_are_sorted_by_query_and_then_by_token",
     ),
 )
 ALL = (*SWAPPED_M_AND_K, *NO_SHIFT, *WRONG_RARITY, *FLIPPED, *NO_FREQUENCY, *OTHER_ORDER)
@@ -208,7 +207,7 @@ ALL = (*SWAPPED_M_AND_K, *NO_SHIFT, *WRONG_RARITY, *FLIPPED, *NO_FREQUENCY, *OTH
 def copy_with(folder: Path, changes: tuple[tuple[str, str, str], ...]) -> Path:
     """A copy of the library and its tests with some changes."""
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("ntpcore", "tests", "tools", "examples"):
+    for name in ("ntpcore", "ntpbook", "tests", "tools", "examples"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for file in ("pyproject.toml", "_toc.yml"):
         shutil.copy(ROOT / file, folder / file)
@@ -231,8 +230,8 @@ def run(folder: Path, *words: str, compiled: bool = False) -> subprocess.Complet
 
 def verdicts_in(folder: Path, labels: list[str]) -> dict[str, str]:
     """What some checks say in a copy."""
-    compiled = "huang2024-thm-1-corrected" in labels
-    done = run(folder, "tests/planted.py", *labels, compiled=compiled)
+    compiled = any(label.startswith(("huang2024-lem", "huang2024-thm")) for label in labels)
+    done = run(folder, "tests/helpers/planted.py", *labels, compiled=compiled)
     assert done.returncode == 0, done.stderr
     return {label: said.split(":")[0] for label, said in json.loads(done.stdout).items()}
 
@@ -246,10 +245,10 @@ def test_without_an_error_every_verdict_is_the_published_one(tmp_path: Path) -> 
 @pytest.mark.parametrize("planted", ALL, ids=lambda planted: planted.name)
 def test_a_planted_error_turns_a_verdict_or_fails_a_test(tmp_path: Path, planted: Planted) -> None:
     folder = copy_with(tmp_path / "copy", planted.changes)
-    assert planted.verdicts or planted.test
-    if planted.verdicts:
-        expected = dict(planted.verdicts)
-        assert verdicts_in(folder, list(expected)) == expected
+    assert planted.labels or planted.test
+    published = from_text((ROOT / PINS).read_text(encoding="utf-8"))
+    for label, found in verdicts_in(folder, list(planted.labels)).items():
+        assert found != published[label][-1], label
     if planted.test:
         done = run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", planted.test)
         assert done.returncode == 1, done.stdout

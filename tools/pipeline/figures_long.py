@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ntpbook.tian2023.s8_synthetic import synthetic
+from ntpbook.tian2023.s8_synthetic import runs
 from ntpcore.tian2023 import experiments
 from ntpcore.tian2023.experiments import Plan
 from ntpcore.verdicts.tables import Table
@@ -68,12 +68,12 @@ def main(arguments: Sequence[str]) -> int:
         progress=lambda done, total: say_progress(started, done, total),
     )
     for place, step in enumerate(record):
-        table = synthetic.entropy_table(streams, place)
-        file = synthetic.download_fig_6(table)
+        table = runs.entropy_table(streams, place)
+        file = runs.download_fig_6(table)
         target = chosen.folder / f"tian2023-fig-6-after-{step}.csv"
         target.write_text(file.text, encoding="utf-8")
         print(f"\nEntropy after {step} iterations ({target}):")
-        print(as_text(synthetic.show_fig_6(table)))
+        print(as_text(runs.show_fig_6(table)))
     return 0
 
 

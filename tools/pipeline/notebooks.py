@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from doit.control import TaskControl
@@ -28,17 +29,8 @@ SOURCES = Path("notebooks")
 PAGES = Path("pages")
 FAILED = Path(".build/failed")
 RECORDS = Path(".build/notebooks.json")
-# Files beside the notebook and ntpcore that shape what an executed copy holds.
-SHAPING = tuple(
-    Path(name)
-    for name in (
-        "requirements.txt",
-        "tools/pipeline/execute.py",
-        "tools/pipeline/kernel.py",
-        "tools/pipeline/matplotlibrc",
-        "tools/pipeline/normalise.py",
-    )
-)
+# What beside modules shapes what an executed copy holds.
+SHAPING = (Path("requirements.txt"), Path("tools/pipeline/matplotlibrc"))
 
 
 @dataclass(frozen=True)
@@ -68,7 +60,14 @@ def inputs(page: str, package: Package) -> set[Path]:
     source = SOURCES / f"{page}.md"
     trees = [parse_code(cell) for cell in code_cells(source.read_text(encoding="utf-8"))]
     parsed = [tree for tree in trees if tree is not None]
-    return {source, *import_closure(parsed, package), *named_files(parsed), *SHAPING}
+    shaping = executing_modules(package.root)
+    return {source, *import_closure(parsed, package), *named_files(parsed), *SHAPING, *shaping}
+
+
+@cache
+def executing_modules(root: Path) -> frozenset[Path]:
+    """The modules of the tools with which notebooks are executed."""
+    return Package(("tools",), root).closure(["tools.pipeline.execute", "tools.pipeline.kernel"])
 
 
 def named_files(trees: Iterable[ast.AST]) -> set[Path]:

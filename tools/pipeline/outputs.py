@@ -27,12 +27,17 @@ class Found:
 def read_checks(folder: Path) -> list[Found]:
     """All checks in the outputs of the executed notebooks of a folder, page by page."""
     return [
-        Found(path.stem, output["data"][MIME])
+        Found(path.stem, with_repeat(output["data"][MIME], path.stem))
         for path in sorted(folder.glob("*.ipynb"))
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
         for output in cell.get("outputs", [])
         if MIME in output.get("data", {})
     ]
+
+
+def with_repeat(data: Data, page: str) -> Data:
+    """The data of a check with the command that repeats it; where it has none, that of its page."""
+    return data | {"repeat": data.get("repeat") or f"make page PAGE={page}"}
 
 
 def read_downloads(folder: Path) -> list[tuple[str, str, str]]:

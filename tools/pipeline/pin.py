@@ -57,7 +57,7 @@ def unjudged(document: Mapping[str, Sequence[Mapping[str, str]]]) -> frozenset[s
     return frozenset(
         row["label"]
         for row in document["claims"]
-        if row["verdict"] == "open" and row.get("evidence", "").startswith(NOT_HERE)
+        if row["verdict"] in ("open", "undecided") and row.get("evidence", "").startswith(NOT_HERE)
     )
 
 

@@ -48,9 +48,8 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """
     first, second = (judged(document) for document in (one, other))
     open_ = unjudged(one) | unjudged(other)
-    lines = [
-        f"{label}: only one of them has it" for label in sorted(set(first) ^ set(second) - open_)
-    ]
+    alone = sorted((set(first) ^ set(second)) - open_)
+    lines = [f"{label}: only one of them has it" for label in alone]
     for label in first:
         if label in second and label not in open_:
             lines += [f"{label}: {line}" for line in _row_differences(first[label], second[label])]

@@ -33,7 +33,7 @@ def _git(*words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def reaching(files: list[Path], root: Path = ROOT) -> list[Path]:
+def reaching(files: list[Path], root: Path) -> list[Path]:
     """The test files that import one of these files, or name it, or are among them."""
     package, wanted = Package(OURS, root), set(files)
     helpers = {path.stem: path for path in (root / "tests/helpers").glob("*.py")}
@@ -58,7 +58,7 @@ def main() -> int:
     typed = [str(file) for file in python if file.parts[0] in ("ntpcore", "ntpbook")]
     steps = [["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"]]
     steps += [["mypy", "--no-error-summary", *typed]] if typed else []
-    tests = [str(test) for test in reaching(files)]
+    tests = [str(test) for test in reaching(files, ROOT)]
     steps += [["pytest", "-q", "-n", "2", "-m", LATER, *tests]] if tests else []
     print(f"{len(files)} changed files, {len(tests)} test files reach them", flush=True)
     for step in steps:

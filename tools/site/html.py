@@ -26,6 +26,7 @@ from tools.pipeline.source import OURS
 from tools.site import published
 from tools.site.beside import Beside
 from tools.site.inspect_site import problems
+from tools.site.machine import with_marks
 from tools.site.maths import FONT, TEMML
 from tools.site.slim import slim_site
 
@@ -38,6 +39,7 @@ SHAPING = tuple(
     Path(name)
     for name in ("package-lock.json", "pyproject.toml", "requirements.txt", "tools/site/maths.cjs")
 )
+PROOFS = (".v", ".json", ".toml", ".py")  # files that decide what a proof assistant has read
 EXCHANGE = 2  # RENAME_EXCHANGE of Linux's renameat2
 HERE = -100  # AT_FDCWD
 
@@ -78,8 +80,11 @@ def site_inputs(pages: Path) -> list[Path]:
     roots = [Path(name) for name in ROOT_FILES if Path(name).exists()]
     sources = [*Path("notebooks").glob("*.md"), *setting_modules()]
     sources += [path for name in OURS for path in Path(name).rglob("*.py")]
-    sources += [path for name in OURS for path in Path(name).rglob("claims.toml")]
+    sources += [
+        path for name in OURS for end in ("toml", "json") for path in Path(name).rglob(f"*.{end}")
+    ]
     sources += [path for path in Path("examples").glob("*") if path.is_file()]
+    sources += [path for path in Path("proofs").glob("*") if path.suffix in PROOFS]
     sources += [path for path in SHAPING if path.is_file()]
     return [*roots, *book_files(), *sorted(pages.glob("*.ipynb")), *sorted(set(sources))]
 
@@ -153,6 +158,7 @@ def stage_sources(pages: Path) -> None:
     rows = {
         row["label"]: row for row in ledger(CATALOGUE, (one.data for one in read_checks(pages)))
     }
+    rows = with_marks(rows)
     for path in pages.glob("*.ipynb"):
         (SOURCE / "pages" / path.name).write_text(with_cards(path, rows), encoding="utf-8")
 

@@ -18,6 +18,7 @@ from ntpcore.verdicts.ledger import Data
 from tools.pipeline.outputs import Found, read_checks
 from tools.pipeline.source import OURS
 from tools.site.checksources import Source, code_hash, find_sources
+from tools.site.machine import marks
 from tools.site.prose import statements
 
 # What the checks compute with; the pins of everything else are in requirements.txt.
@@ -70,6 +71,7 @@ def publish(catalogue: Iterable[Claim], found: Iterable[Found]) -> Data:
             label: code_hash(Path("notebooks") / f"{claim.page}.md", source.file, package)
             for label, (claim, source) in known.items()
         },
+        machine=marks(),
     )
     wrong = schema_faults(made, json.loads(document.schema_text()))
     if wrong:

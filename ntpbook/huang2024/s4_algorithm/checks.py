@@ -10,10 +10,10 @@ from functools import cache
 import mpmath as mp
 import numpy as np
 
-from ntpbook.huang2024.why_it_turns import steps as proof_steps
+from ntpbook.huang2024.s5_convergence import steps as proof_steps
 from ntpbook.shared import digits
 from ntpbook.shared.digits import Numbers
-from ntpbook.shared.symbols import identity, shown_steps
+from ntpbook.shared.symbols import identity
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset, InputError, from_samples
 from ntpcore.data.examples import example_1
@@ -81,7 +81,7 @@ def example_1_with_a_step() -> list[Undefined]:
 @cache
 def derivative_along_optimal() -> tuple[Shown, ...]:
     """The derivative of one sample's loss along any W', for any number of rivals (Lemma 4)."""
-    return shown_steps(proof_steps.lemma_4())
+    return tuple(proof_steps.lemma_4())
 
 
 def negative_along_optimal() -> Iterator[Shown]:
@@ -211,7 +211,7 @@ def least_loss() -> Iterator[Shown]:
 def forces_and_norm() -> tuple[Shown, ...]:
     """The force on each rival and its sign (Lemma 5), and how fast W grows (Lemma 6)."""
     gradient = proof_steps.gradient_for_all_rivals()
-    return shown_steps((*gradient, *proof_steps.lemma_5(), *proof_steps.lemma_6()))
+    return (*gradient, *proof_steps.lemma_5(), *proof_steps.lemma_6())
 
 
 def growth_of_squares() -> Iterator[Shown]:

@@ -12,14 +12,13 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.why_it_turns import steps as proof_steps
-from ntpbook.huang2024.why_it_turns.bounds import K
-from ntpbook.shared.symbols import shown_steps
+from ntpbook.huang2024.s5_convergence import steps as proof_steps
 from ntpcore.data import generate, order
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import bounds, prediction, training
+from ntpcore.huang2024.direction import K
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, collection, train
 from ntpcore.verdicts import arrays
@@ -378,7 +377,7 @@ def check_huang2024_app_never_together(
 @cache
 def pull_of_one_sample() -> tuple[Shown, ...]:
     """The derivative of the loss of a sample with any number of rivals, and its sign."""
-    return shown_steps((*proof_steps.gradient_for_all_rivals(), *proof_steps.lemma_5()))
+    return (*proof_steps.gradient_for_all_rivals(), *proof_steps.lemma_5())
 
 
 def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:

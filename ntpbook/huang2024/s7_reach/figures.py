@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from ntpbook.huang2024.s7_experiment.experiment import BITES, log_bites
-from ntpbook.huang2024.s7_reach.reach import BOUNDS, EXACT, Long, Walk, bites
+from ntpbook.huang2024.s7_experiment.bites import BITES, log_bites
+from ntpbook.huang2024.s7_reach.long_runs import BOUNDS, EXACT, Long, bites
+from ntpbook.huang2024.s7_reach.walks import Walk
 from ntpcore.huang2024 import bounds
 from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 

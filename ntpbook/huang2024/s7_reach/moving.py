@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ntpbook.huang2024.s7_reach import reach
+from ntpbook.huang2024.s7_reach import long_runs
 from ntpcore.data.examples import example_1
 from ntpcore.data.generate import experiment
 from ntpcore.huang2024.problem import Problem, from_dataset
@@ -59,25 +59,25 @@ def problems(seed: int) -> list[tuple[str, Problem]]:
     return [("Example 1", from_dataset(example_1())), *drawn]
 
 
-def long_run(name: str, problem: Problem, factor: float) -> reach.Long:
+def long_run(name: str, problem: Problem, factor: float) -> long_runs.Long:
     """Exact steps and the late flow, at this multiple of the paper's step size."""
     eta0, eta = paper_rates(problem.vocab_size)
-    run = train(name, problem, eta0=eta0, eta=factor * eta, steps1=900, steps=reach.EXACT)
-    return reach.Long(run, reach.extend(run, run.second, reach.EXACT))
+    run = train(name, problem, eta0=eta0, eta=factor * eta, steps1=900, steps=long_runs.EXACT)
+    return long_runs.Long(run, long_runs.extend(run, run.second, long_runs.EXACT))
 
 
-def view(one: reach.Long) -> View:
+def view(one: long_runs.Long) -> View:
     """The run, the bounds, and how much too large each is where it falls below 1."""
     t, values = one.step, one.one_minus_cos
     kept = thinned(t, POINTS)
     curves, told = [Curve("measured", "optimal", "solid", t[kept], values[kept])], []
-    for bound, (name, line) in zip(reach.BOUNDS, LOOKS, strict=True):
-        log_t = np.linspace(math.log(2), math.log(reach.LAST), 18)
+    for bound, (name, line) in zip(long_runs.BOUNDS, LOOKS, strict=True):
+        log_t = np.linspace(math.log(2), math.log(long_runs.LAST), 18)
         allowed = np.exp(bound.log_bound(one.run.constants, log_t))
         curves.append(Curve(name, "bound", line, np.exp(log_t), allowed))
-        slack = reach.slacks(one, bound)[1]
+        slack = long_runs.slacks(one, bound)[1]
         told.append(
-            f"{name}: below 1 from step {written(reach.bites(one, bound))}"
+            f"{name}: below 1 from step {written(long_runs.bites(one, bound))}"
             + (f", {written_power(float(slack[0]))} times too large there" if len(slack) else "")
         )
     says = (

@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 from matplotlib.axes import Axes
 
-from ntpbook.tian2023.s4_sampling.sampling_decoder import printed_theta
-from ntpbook.tian2023.s4_sampling.sampling_spread import relative_slope
+from ntpbook.tian2023.s4_sampling.instances import printed_theta, relative_slope
 from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 from ntpcore.tian2023 import decoder, decoder_rate, sampling
 

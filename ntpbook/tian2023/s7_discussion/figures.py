@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from ntpbook.tian2023.s7_discussion.discussion_runs import Trajectory
+from ntpbook.tian2023.s7_discussion.instances import Trajectory
 from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 
 MARKERS = ("o", "s", "^", "D")

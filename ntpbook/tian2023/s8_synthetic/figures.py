@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.s8_synthetic.synthetic import Cell, thresholds
+from ntpbook.tian2023.reversal.figure_6 import Cell
+from ntpbook.tian2023.s8_synthetic.runs import thresholds
 from ntpcore.pages.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL, SIZE
 from ntpcore.tian2023.classes import attention_scores, distinct_tokens
 from ntpcore.tian2023.experiments import ETA_Z, RATIOS, Stream
@@ -120,7 +121,7 @@ def draw_recall(
 
     Args:
         axes: where to draw.
-        table: recall by cell.
+        table: recall by cell, a row for each seed.
         queries: L.
         eta_z: the fixed learning rate, or 0.
         ratio: the fixed ratio, or 0.
@@ -128,6 +129,8 @@ def draw_recall(
     lines = [(eta_z, r) for r in RATIOS] if eta_z else [(e, ratio) for e in ETA_Z]
     for (e, r), (color, _, line) in zip(lines, STYLES, strict=True):
         name = f"ratio {r:g}" if eta_z else f"$\\eta_Z = {e:g}$"
-        axes.plot(thresholds(queries), table[queries, e, r], line, color=color, label=name)
+        axes.plot(
+            thresholds(queries), table[queries, e, r].mean(axis=0), line, color=color, label=name
+        )
     fixed = f"$\\eta_Z = {eta_z:g}$" if eta_z else f"ratio {ratio:g}"
     axes.annotate(fixed, (0.97, 0.9), xycoords="axes fraction", ha="right")

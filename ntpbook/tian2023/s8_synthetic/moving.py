@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.s8_synthetic.synthetic import Cell
+from ntpbook.tian2023.reversal.figure_6 import Cell
 from ntpcore.pages import interactive
 from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, written
 from ntpcore.tian2023.experiments import ETA_Z, QUERIES, RATIOS
@@ -23,7 +23,7 @@ def entropies(table: Table) -> Moving:
     Args:
         table: entropies by cell, one value for each seed.
     """
-    seeds = len(next(iter(table.values())))
+    seeds = min(map(len, table.values()), default=0)
     return interactive.moving(
         "fig-tian-6",
         Axis("ratio η_Y/η_Z", log=True),

@@ -8,7 +8,8 @@ from dataclasses import asdict
 
 import numpy as np
 
-from ntpbook.huang2024.s5_loss import loss_claims
+from ntpbook.huang2024.s5_loss import checks as loss
+from ntpbook.huang2024.s5_loss.instances import fitted_rate
 from ntpbook.huang2024.s5_stage2 import stage2
 from ntpbook.huang2024.s5_stage2_lemmas import stage2_lemmas
 from ntpbook.huang2024.s6_generalization import checks as generalization
@@ -39,10 +40,10 @@ JUDGES: dict[str, Checked | Callable[..., Check]] = dict(
             stage2_lemmas.check_huang2024_lem_7_corrected,
             stage2.check_huang2024_thm_1,
             stage2.check_huang2024_thm_1_corrected,
-            loss_claims.check_huang2024_thm_2,
-            loss_claims.check_huang2024_thm_2_corrected,
-            loss_claims.check_huang2024_eq_4,
-            loss_claims.check_huang2024_eq_13,
+            loss.check_huang2024_thm_2,
+            loss.check_huang2024_thm_2_corrected,
+            loss.check_huang2024_eq_4,
+            loss.check_huang2024_eq_13,
             generalization.check_huang2024_thm_3,
         ),
         strict=True,
@@ -169,7 +170,7 @@ def rate_columns(one: Run) -> Row:
         }
     return direction | {
         "bound_exponent": slope(one, 2, bound=True),
-        "loss_rate": loss_claims.fitted_rate(one),
+        "loss_rate": fitted_rate(one),
         "loss_rate_bound": bounds.loss_excess_rate(c) / bounds.loss_excess_rate(c, exact=True),
     }
 

@@ -9,7 +9,7 @@ import pytest
 from flint import arb, ctx
 from mpmath import mp
 
-from ntpbook.huang2024.why_it_turns import model
+from ntpbook.shared import plain_stage2 as model
 from ntpcore.huang2024 import enclosure
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)

@@ -15,8 +15,8 @@ import pytest
 from ntpbook.catalogue import CHAPTERS, page_of
 from ntpbook.huang2024.s5_loss import moving as moves_loss
 from ntpbook.huang2024.s6_max_margin import moving as moves_margin
+from ntpbook.huang2024.s7_reach import checks, long_runs
 from ntpbook.huang2024.s7_reach import moving as moves_reach
-from ntpbook.huang2024.s7_reach import reach
 from ntpbook.tian2023.s4_decoder import moving as decoder_moves
 from ntpbook.tian2023.s5_fates import moving as moves_fates
 from ntpcore.exact.margin import closed_form_scores, solve_scores
@@ -202,8 +202,8 @@ def test_the_sentence_on_the_closed_form_is_right_for_every_size() -> None:
 def test_the_late_flow_is_right_at_the_largest_and_the_smallest_step_size() -> None:
     name, problem = moves_reach.problems(7)[1]
     for factor in (moves_reach.FACTORS[0], moves_reach.FACTORS[-1]):
-        error = reach.error(moves_reach.long_run(name, problem, factor))
-        assert max(error.steps, error.hand_over) <= reach.TOLERANCE
+        one = moves_reach.long_run(name, problem, factor)
+        assert max(long_runs.offset_error(one), long_runs.hand_over(one)) <= checks.TOLERANCE
 
 
 def test_what_equation_4_allows_is_said_as_it_is_drawn() -> None:

@@ -1,0 +1,165 @@
+"""The runs of the page on the loss, and what is measured of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpcore.data import generate
+from ntpcore.data.dataset import from_sentences
+from ntpcore.data.examples import example_1
+from ntpcore.huang2024 import bounds, runs, stage1, training
+from ntpcore.huang2024.problem import Problem, from_dataset
+from ntpcore.huang2024.runs import Run, paper_rates, train
+
+Floats = NDArray[np.float64]
+
+LATE = 20  # times as many steps in a long run
+
+
+@cache
+def frequent(seed: int = 7, sets: int = 20, steps: int = 1000) -> tuple[Run, ...]:
+    """Example 1 and random data under Assumption 3, at the paper's step size and 20 times that."""
+    return tuple(runs.collection(seed, sets, steps))
+
+
+@cache
+def others(seed: int = 7, sets: int = 20, steps: int = 1000) -> tuple[Run, ...]:
+    """The same without Assumption 3."""
+    return tuple(runs.collection(seed, sets, steps, frequent=False))
+
+
+@cache
+def experiment(seed: int = 7) -> Run:
+    """A run of the size of the paper's experiment."""
+    setting = generate.experiment(seed)
+    return train(
+        "|V| = 20 as in Section 7",
+        from_dataset(setting.data),
+        eta0=setting.eta0,
+        eta=setting.eta,
+        steps1=setting.steps1,
+        steps=setting.steps2,
+    )
+
+
+@cache
+def long_runs(seed: int = 7, steps: int = 1000) -> tuple[Run, ...]:
+    """Runs of 20 times as many steps, of 20 times the paper's step size."""
+    return tuple(runs.collection(seed, 4, LATE * steps, factors=(20,)))
+
+
+def smallest_problem() -> Problem:
+    """The data 0 1 0: N = 2, L_max = 2, ||W_kq_star||^2 = 1/2, the frequencies equal."""
+    return from_dataset(from_sentences(["0 1 0"], "the sentence 0 1 0"), {"1": "0"})
+
+
+@cache
+def inside() -> Run:
+    """A run on the smallest data into the region where the conditions of Theorem 2 hold."""
+    problem = smallest_problem()
+    eta0, eta = paper_rates(2)[0], 0.26  # ||W_kq_star|| / e = 0.2601
+    c = bounds.constants(problem, eta0, eta, 1)
+    log_T = bounds.bites_from(lambda s: bounds.log_thm_2_condition_1(c, s))
+    log_t = bounds.bites_from(lambda s: bounds.log_thm_2_condition_2(c, s))
+    first, steps = math.ceil(math.exp(log_T)) + 1, math.ceil(math.exp(log_t)) + 1
+    record = [0, 1, *np.linspace(steps, 1.05 * steps, 20).astype(int).tolist()]
+    rates = {"eta0": eta0, "eta": eta}
+    return train(
+        "the sentence 0 1 0", problem, **rates, steps1=first, steps=record[-1], record=record
+    )
+
+
+def inside_alone() -> list[Run]:
+    """The run that reaches the conditions of Theorem 2."""
+    return [inside()]
+
+
+def under_assumption_3(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:
+    """The run inside the conditions of Theorem 2, ordinary data, and the experiment last."""
+    yield inside()
+    yield from frequent(seed, sets, steps)
+    yield experiment(seed)
+
+
+def with_and_without(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:
+    """Ordinary data with Assumption 3 and without, and the experiment last."""
+    yield from frequent(seed, sets, steps)
+    yield from others(seed, sets, steps)
+    yield experiment(seed)
+
+
+def ordinary_and_long(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:
+    """Ordinary data under Assumption 3, and long runs."""
+    yield from frequent(seed, sets, steps)
+    yield from long_runs(seed, steps)
+
+
+def with_excess(run: Run, log_excess: Floats) -> Run:
+    """A run with another loss: a planted error."""
+    rows = replace(run.second.rows, log_excess=log_excess)
+    return replace(run, second=replace(run.second, rows=rows))
+
+
+# What is measured
+
+
+def log_loss(run: Run) -> Floats:
+    """log L at the recorded steps, also where L is smaller than the smallest float."""
+    c = run.constants
+    log_floor = stage1.log_loss(c.vocab_size, c.steps1, c.eta0) - math.log(c.vocab_size)
+    logs: Floats = np.logaddexp(log_floor, run.second.rows.log_excess)
+    return logs
+
+
+def log_missing(run: Run, gap: float) -> float:
+    """Log of the largest probability that a merged sample leaves to its wrong tokens.
+
+    At the end of a run, with the logit of n(x) ahead by `gap`: with the shares m_o of the optimal
+    token and m_j of its rivals it is S / (1 + S), S = sum_j e^(gap (m_j - m_o)) + (tokens that do
+    not occur) e^(-gap m_o).
+    """
+    problem, w = run.problem, run.second.state.weights
+    place, first = problem.sample_of, problem.start[:-1]
+    score = problem.log_ratio + w[problem.rival] - w[problem.optimal][place]
+    best = np.exp(-np.logaddexp(0.0, np.logaddexp.reduceat(score, first)))
+    lead = gap * best[place] * np.expm1(score)  # m_j / m_o = e^score
+    absent = problem.vocab_size - 1 - np.diff(problem.start)
+    with np.errstate(divide="ignore"):  # where every token occurs
+        log_S = np.logaddexp(np.logaddexp.reduceat(lead, first), np.log(absent) - gap * best)
+    return float((log_S - np.logaddexp(0.0, log_S)).max())
+
+
+def least_T(c: bounds.Constants) -> int:
+    """The first T for which (4) gets below log|V| at some t: T C_0 > log(|V| / log|V|)."""
+    return math.floor(math.log(c.vocab_size / math.log(c.vocab_size)) / c.C0) + 1
+
+
+def least_t(c: bounds.Constants) -> float:
+    """The first t from which (4) is below log|V|; inf if T is too small for that."""
+    if c.steps1 < least_T(c):
+        return math.inf
+    left = 1 - math.log(c.vocab_size / math.log(c.vocab_size)) / (c.steps1 * c.C0)
+    return max(math.log(c.max_length * (2 / left - 1)) / c.C1, 0.0)
+
+
+def fitted_rate(run: Run, first: float = 0.1, last: float = 1.0) -> float:
+    """Rate at which log(L - L_star) falls between two shares of the steps, by (eta / ||W*||)."""
+    rows = run.second.rows
+    end = float(rows.step[-1])
+    late = (rows.step >= first * end) & (rows.step <= last * end)
+    slope = np.polyfit(rows.step[late].astype(float), rows.log_excess[late], 1)[0]
+    return -float(slope) / bounds.loss_excess_rate(run.constants, exact=True)
+
+
+def swinging_rate(steps: int) -> float:
+    """Fitted rate by (eta / ||W*||) on Example 1 above the largest step size of the law."""
+    problem = from_dataset(example_1())
+    eta0, eta = paper_rates(problem.vocab_size)[0], 2.2 * problem.norm
+    run = train("Example 1", problem, eta0=eta0, eta=eta, steps1=training.STEPS, steps=steps)
+    return fitted_rate(run)

@@ -1,0 +1,102 @@
+"""Steps on the loss that run: margins near the optimum, what (4) implies, accuracy, the floor."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ntpbook.shared.symbols import at_least_zero, identity
+from ntpcore.verdicts.claims import Shown
+
+
+@lru_cache
+def pair_has_norm_root_two() -> tuple[Shown, ...]:
+    """(x_* - x) q^T has the norm sqrt(2) for distinct orthonormal tokens x_*, x and a token q."""
+    import sympy as sp
+
+    x = {"x_*": sp.Matrix([1, 0, 0]), "x": sp.Matrix([0, 1, 0])}
+    shown = []
+    for name, q in (*x.items(), ("another token", sp.Matrix([0, 0, 1]))):
+        pair = (x["x_*"] - x["x"]) * q.T
+        square = sum(entry**2 for entry in pair)
+        shown.append(identity(f"squared norm of (x_* - x) q^T, q being {name}", square, sp.S(2)))
+    return tuple(shown)
+
+
+@lru_cache
+def distance_costs_its_norm() -> tuple[Shown, ...]:
+    """<P, W> / ||W|| is <P, U*> + <P, U - U*>, of which the first is 1 / ||W*|| at least.
+
+    P is the matrix of a pair, U and U* are W and W* by their norms. By Cauchy and Schwarz the
+    second is at least -||P|| ||U - U*||, with ||P||^2 = 2.
+    """
+    import sympy as sp
+
+    norm, star, distance = sp.symbols("norm star distance", positive=True)
+    on_star, rest = sp.symbols("on_star rest", real=True)  # <P, W*> and <P, U - U*>
+    margin = norm * (on_star / star + rest)
+    worst = margin.subs({on_star: 1, rest: -sp.sqrt(2) * distance})
+    claimed = norm / star - sp.sqrt(2) * norm * distance
+    return (identity("<P, W> at <P, W*> = 1, where <P, U - U*> is least", worst, claimed),)
+
+
+@lru_cache
+def excess_of_4(rate: float = 1.0) -> tuple[Shown, ...]:
+    """The bound (4) is |V| e^-x e^(x u), u <= 2 L e^-s, and e^(x u) - 1 <= (e - 1) x u.
+
+    Here x = T C_0, s = C_1 t, u = 2 L / (L + e^s), and x u <= 1.
+
+    Args:
+        rate: factor of s in the bound on u; above 1 it is a planted error.
+    """
+    import sympy as sp
+
+    x, L, s, y = sp.symbols("x L s y", positive=True)
+    u = 2 * L / (L + sp.exp(s))
+    chord = (sp.E - 1) * y - sp.exp(y) + 1
+    factor = sp.simplify(2 * L * sp.exp(-sp.nsimplify(rate) * s) / u)
+    return (
+        identity("(4) by |V| e^-x", sp.exp(-x * (1 - u)) / sp.exp(-x), sp.exp(x * u)),
+        at_least_zero("2 L e^-s / u - 1", sp.expand(factor - 1)),
+        at_least_zero("minus the second derivative of the chord", -sp.diff(chord, y, 2)),
+        identity("chord minus e^y - 1 at y = 0", chord.subs(y, 0), sp.S(0)),
+        identity("chord minus e^y - 1 at y = 1", chord.subs(y, 1), sp.S(0)),
+    )
+
+
+@lru_cache
+def lead_of_the_right_token() -> tuple[Shown, ...]:
+    """With m_o = 1 / (1 + eps), 2 m_o - 1 = (1 - eps) / (1 + eps), which is 1/3 up to eps = 1/2."""
+    import sympy as sp
+
+    eps, s = sp.symbols("eps s", nonnegative=True)
+    lead = 2 / (1 + eps) - 1
+    return (
+        identity("2 m_o - 1", lead, (1 - eps) / (1 + eps)),
+        at_least_zero(
+            "lead - 1/3, eps = 1 / (2 + s)",
+            sp.factor((lead - sp.Rational(1, 3)).subs(eps, 1 / (2 + s))),
+        ),
+    )
+
+
+@lru_cache
+def printed_floor_is_larger(leading: str = "n") -> tuple[Shown, ...]:
+    """n x - log(1 + (n - 1) x) is 0 at x = 0 and rises, n = 2 + k; and A >= 4 T C_0.
+
+    Args:
+        leading: the factor of x; n but for a planted error.
+    """
+    import sympy as sp
+
+    x, T, eta0 = sp.symbols("x T eta_0", positive=True)
+    k = sp.symbols("k", nonnegative=True)
+    size = k + 2
+    top = sp.sympify(leading, locals={"n": size})
+    distance = top * x - sp.log(1 + (size - 1) * x)
+    slope = sp.factor(sp.together(sp.diff(distance, x)))
+    A, printed = T * eta0 / sp.sqrt(size - 1), T * eta0 / (4 * (size - 1))
+    return (
+        identity("difference at x = 0", distance.subs(x, 0), sp.S(0)),
+        at_least_zero("its slope", sp.expand(sp.numer(slope)) / sp.denom(slope), strictly=True),
+        identity("A by T C_0", A / printed, 4 * sp.sqrt(size - 1)),
+    )

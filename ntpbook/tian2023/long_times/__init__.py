@@ -1,0 +1,1 @@
+"""The coupled flow of decoder and attention at long times."""

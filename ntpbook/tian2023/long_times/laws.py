@@ -1,0 +1,142 @@
+"""Growth laws of the coupled flow, and when they become visible."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.tian2023.long_times.reduced import Design, Path, follow, one_of_each
+
+Floats = NDArray[np.float64]
+
+
+def closed_form_error(path: Path, exponent: float | None = None) -> float:
+    """Largest relative difference of both sides of Theorem 3 along a path, and of z_d = w/(K + 1).
+
+    ln(T/T_0) + (T^2 - T_0^2)/2 = (eta_Z/eta_Y)(K^2 - 1)/(2K) r^2, for M = K, C = D = L = 1.
+
+    Args:
+        path: one common and one distinct token, M = K, without sigma = 0.
+        exponent: the coefficient of w in z_d; 1/(K + 1) when left out.
+
+    Raises:
+        ValueError: the design is another one.
+    """
+    K, p = path.design.K, path.design.p
+    if len(p) != 2 or path.design.M != K or path.design.L != 1:
+        raise ValueError("the closed form is for M = K, L = 1 and one token of each kind")
+    w = path.z[:, 1] - path.z[:, 0]
+    left = w + (p[1] / p[0]) ** 2 * np.expm1(2 * w) / 2
+    right = (K**2 - 1) / (2 * K * path.ratio) * path.r[:, 0] ** 2
+    share = 1 / (K + 1) if exponent is None else exponent
+    form = np.abs(left / right - 1)
+    split = np.abs(path.z[:, 1] / (share * w) - 1)
+    return float(max(form.max(), split.max()))
+
+
+def offset(path: Path) -> float:
+    """w - ln ln t - (1/2) ln[(eta_Z/eta_Y)(K^2 - 1)/K] + ln T_0 at the end; 0 in the limit."""
+    K, p = path.design.K, path.design.p
+    w = float(path.z[-1, 1] - path.z[-1, 0])
+    log_t = float(path.log_time[-1]) - np.log(path.ratio / K)  # eta_Z = 1
+    return float(
+        w - np.log(log_t) - np.log((K**2 - 1) / (K * path.ratio)) / 2 + np.log(p[1] / p[0])
+    )
+
+
+def slopes(path: Path) -> Floats:
+    """(S - 1,), d ln T / d ln sigma between the rows."""
+    return np.asarray(np.diff(np.log(path.tangent)) / np.diff(np.log(path.sigma)))
+
+
+def second_coefficient(path: Path, alpha: float) -> float:
+    """(d ln T/d ln sigma - alpha) T^2 at the middle of three rows, which tends to c (Law 4)."""
+    slope = float(np.log(path.tangent[2] / path.tangent[0]) / np.log(path.sigma[2] / path.sigma[0]))
+    return (slope - alpha) * float(path.tangent[1]) ** 2
+
+
+def turning_time(path: Path, after: float) -> float:
+    """ln(1 + eta_Y t/K) at which dz_d/d ln t of the first distinct token is largest.
+
+    Args:
+        path: on a fine grid.
+        after: earlier times are left out (the scan).
+
+    Raises:
+        ValueError: the slope is still rising at the end, or falls from the start.
+    """
+    late = path.log_time > after
+    when = path.log_time[late]
+    slope = np.gradient(path.z[late, len(path.design.common)], when)
+    best = int(np.argmax(slope))
+    if best in (0, len(when) - 1):
+        raise ValueError(f"the slope has no interior maximum after {after}")
+    return float(when[best])
+
+
+def relaxation(K: int, epsilon: float) -> float:
+    """c with t_relax ~ exp(c sqrt(eta_Y/eta_Z)) for M = K and one token of each kind.
+
+    From the closed form: with nu = 1, r^2 = (2/(K + 1)) [ln(T/T_0) + (T^2 - T_0^2)/2], and the
+    slope dw/dR on the clock R = r T/sqrt(1 + T^2), which is ln t but for O(1), is largest at some
+    R*. For other rates R scales by 1/sqrt(nu), so c = R*/sqrt(1 - 1/K).
+    """
+    T_0 = (1 / epsilon - 1) ** 0.5
+    T = T_0 * np.exp(np.geomspace(1e-6, 10, 400_001))
+    r = np.sqrt(2 / (K + 1) * (np.log(T / T_0) + (T**2 - T_0**2) / 2))
+    R = r * T / np.sqrt(1 + T**2)
+    slope = np.gradient(np.log(T), R)
+    return float(R[int(np.argmax(slope))] / (1 - 1 / K) ** 0.5)
+
+
+def measured_relaxation(K: int, M: int, epsilon: float, ratio: float) -> float:
+    """ln t_relax / sqrt(eta_Y/eta_Z) along a path, after the scan (3 ln M)."""
+    scale = (ratio / (1 - 1 / K)) ** 0.5
+    path = follow(one_of_each(K, M, epsilon), ratio, np.geomspace(1e-2, 20, 6000) * scale)
+    return turning_time(path, 3 * float(np.log(M))) / float(ratio**0.5)
+
+
+def simplex_rate(path: Path) -> tuple[float, float]:
+    """(1 - c_1) nu sigma^2 at the end of a softmax path with M = K, and its limit 2N/(1 + N).
+
+    N = D - 1 + C L/K, for one strictly most probable distinct token.
+    """
+    design = path.design
+    C, D = len(design.common), len(design.distinct)
+    top = int(np.argmax(path.z[-1] + np.log(design.p)))
+    rest = np.delete(path.scores[-1], top).sum()  # not 1 - c_1, which rounds
+    N = D - 1 + C * design.L / design.K
+    return float(rest * path.nu * path.sigma[-1] ** 2), 2 * N / (1 + N)
+
+
+def sphere_rate(path: Path) -> float:
+    """f_c^2 nu sigma^2 (K/L + C/D) of a common token at the end; tends to 1 for M = K (derived)."""
+    design = path.design
+    C, D = len(design.common), len(design.distinct)
+    share = float(path.f[-1, 0] ** 2)
+    return share * path.nu * float(path.sigma[-1]) ** 2 * (design.K / design.L + C / D)
+
+
+def top_shares(
+    design: Design, ratio: float, log_t: Floats, sphere: bool, relative: float = 1e-10
+) -> Floats:
+    """Share of the top token among the distinct ones at given times: the one picture.
+
+    Args:
+        design: the classes and the decoder.
+        ratio: eta_Y / eta_Z.
+        log_t: (S,), increasing values of ln(1 + eta_Y t/K), a clock that both layers share.
+        sphere: with the L2 scaling, or the softmax alone.
+        relative: tolerance of the integrator.
+
+    Raises:
+        ValueError: log_t begins below 0.
+    """
+    if log_t[0] < 0:
+        raise ValueError(f"log_t begins at {log_t[0]}; give values >= 0")
+    until = 3 * float(log_t[-1]) + 20  # ln t grows at least a third as fast, which is checked
+    grid = np.concatenate([[0.0], np.geomspace(1e-3, until, 6000)])
+    path = follow(design, ratio, grid, sphere, relative)
+    if path.log_time[-1] < log_t[-1]:
+        raise ValueError(f"the path ends at ln t = {path.log_time[-1]}, before {log_t[-1]}")
+    return np.asarray(np.interp(log_t, path.log_time, path.shares.max(axis=1)))

@@ -1,0 +1,393 @@
+"""The coupled flow of symmetric classes on its own clock, on which it can be followed for ever.
+
+On the clock sigma, d sigma = (eta_Y/K) delta dt with delta = 1 - p_own + p_other, the flow is a
+small system with slopes of order one (`steps.clock_steps`), and the logarithm of time grows no
+faster than sigma. Three layers share it: the decoder with outputs that no class predicts (M > K),
+the decoder with the next tokens as its only outputs (M = K), and either without the L2 scaling of
+the attention (the softmax alone).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpcore.compiled import compiled
+from ntpcore.tian2023.coupled import Symmetric
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Design:
+    """Symmetric classes and a decoder (tian2023, Section 3.2, with all classes alike).
+
+    Attributes:
+        K: number of classes.
+        M: number of outputs of the decoder; M = K restricts it to the next tokens, which is not
+            the paper's model, where M also counts the contextual tokens.
+        common: weight of each common token, the same in all classes.
+        distinct: weight of each distinct token of a class; weights need not sum to 1.
+        L: number of queries, each with K / L classes.
+
+    Raises:
+        ValueError: sizes or weights that make no design.
+    """
+
+    K: int
+    M: int
+    common: tuple[float, ...]
+    distinct: tuple[float, ...]
+    L: int = 1
+
+    def __post_init__(self) -> None:
+        if self.K < 2 or self.M < self.K or self.L < 1 or self.K % self.L:
+            raise ValueError(
+                f"K = {self.K}, M = {self.M}, L = {self.L}; K >= 2, M >= K and L dividing K needed"
+            )
+        if not self.common or not self.distinct or min(self.common + self.distinct) <= 0:
+            raise ValueError("one common and one distinct token at least, all weights positive")
+
+    @property
+    def p(self) -> Floats:
+        """(C + D,), probabilities within a class, common tokens first."""
+        weights = np.array(self.common + self.distinct, dtype=np.float64)
+        return np.asarray(weights / weights.sum())
+
+    @property
+    def size(self) -> int:
+        """Numbers of a state: z, a, s, r, the clock theta and the logarithm of time."""
+        return 2 * len(self.common) + 3 * len(self.distinct) + 2
+
+
+def one_of_each(K: int, M: int, epsilon: float) -> Design:
+    """One query, one common and one distinct token, with f_n . f_n' = epsilon at Z = 0."""
+    if not 0 < epsilon < 1:
+        raise ValueError(f"epsilon is {epsilon}; choose a number between 0 and 1")
+    return Design(K, M, ((epsilon / (1 - epsilon)) ** 0.5,), (1.0,))
+
+
+def of_symmetric(data: Symmetric) -> Design:
+    """The design of classes over a vocabulary of M tokens, all of them outputs."""
+    return Design(data.K, data.M, data.common, data.distinct, data.queries)
+
+
+@compiled
+def fill_slopes(
+    state: Floats,
+    p: Floats,
+    C: int,
+    K: int,
+    M: int,
+    L: int,
+    ratio: float,
+    sphere: bool,
+    out: Floats,
+) -> None:
+    """Slopes on the clock sigma (`steps.clock_steps`).
+
+    Args:
+        state: z_c, z_d, a_c, s_d, r_d, theta with d theta = d sigma/|q|, and ln(1 + eta_Y t/K).
+        p: (C + D,), probabilities within a class.
+        C: number of common tokens.
+        K: number of classes.
+        M: number of outputs.
+        L: number of queries.
+        ratio: eta_Y / eta_Z.
+        sphere: attention is scaled to length 1; otherwise it is the softmax.
+        out: what is filled.
+    """
+    N = len(p)
+    D = N - C
+    S = N + C  # where s starts; r starts at S + D
+    top = state[0]
+    for i in range(1, N):
+        top = max(top, state[i])
+    size = 0.0
+    for i in range(N):
+        out[i] = p[i] * exp(state[i] - top)
+        size += out[i] * out[i] if sphere else out[i]
+    size = sqrt(size) if sphere else size
+    theta = exp(-top) / size
+    A, R = 0.0, 0.0
+    for i in range(N):
+        out[i] /= size  # f, kept there until its slope is known
+        if i < C:
+            A += out[i] * state[N + i]
+        else:
+            A += out[i] * state[S + i - C]
+            R += out[i] * state[S + D + i - C]
+    pull, late = _error(A, R, K, M)
+    G = 0.0
+    for i in range(N):
+        G += out[i] * _gain(state, i, C, N, D, K, pull)
+    x = pull * (M - K) / M
+    for i in range(N):
+        f, g = out[i], _gain(state, i, C, N, D, K, pull)
+        force = f * (g - f * G) if sphere else f * (g - G)
+        if i < C:
+            out[i] = K / L * force / ratio
+            out[N + i] = f * x
+        else:
+            out[i] = force / ratio
+            out[S + i - C] = f * x / K
+            out[S + D + i - C] = f
+    out[-2] = theta
+    out[-1] = exp(-state[-1] - late)
+
+
+@compiled
+def _error(A: float, R: float, K: int, M: int) -> tuple[float, float]:
+    """x mu and ln delta from A = f . (a, s) and R; delta = 1 - p_own + p_other."""
+    wrong = log(K) - R  # ln of K p_other / p_own
+    if M == K:
+        return 0.0, wrong - log(1 + (1 - 1 / K) * exp(wrong))
+    mu = M / (M - K)
+    rest = log(M - K) - A * mu - (1 - 1 / K) * R  # ln of (M - K) p_rest / p_own
+    lead = wrong - rest  # (1 - x)/x is its exponential
+    x = 1 / (1 + exp(lead)) if lead < 700 else 0.0
+    sums = wrong + log(1 + exp(-lead)) if lead > 0 else rest + log(1 + exp(lead))
+    return x * mu, sums - log(1 + (1 - 1 / K) * exp(wrong) + exp(rest))
+
+
+@compiled
+def _gain(state: Floats, i: int, C: int, N: int, D: int, K: int, pull: float) -> float:
+    """g of token i in units of delta; `pull` is x mu."""
+    if i < C:
+        return float(state[N + i] * pull)
+    return float(state[N + i] * pull + state[N + D + i] * (1 - 1 / K))
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A path of the flow on its clock.
+
+    Attributes:
+        design: the classes and the decoder.
+        ratio: eta_Y / eta_Z.
+        sphere: whether attention is scaled to length 1.
+        sigma: (S,), the clock.
+        rows: (S, .), states as in `fill_slopes`.
+    """
+
+    design: Design
+    ratio: float
+    sphere: bool
+    sigma: Floats
+    rows: Floats
+
+    @property
+    def z(self) -> Floats:
+        """(S, C + D), attention logits, common tokens first."""
+        return self.rows[:, : len(self.design.p)]
+
+    @property
+    def r(self) -> Floats:
+        """(S, D), r_d."""
+        return self.rows[:, -2 - len(self.design.distinct) : -2]
+
+    @property
+    def theta(self) -> Floats:
+        """(S,), the clock of Theorem 5'', d theta = d sigma/|q|."""
+        return self.rows[:, -2]
+
+    @property
+    def log_time(self) -> Floats:
+        """(S,), ln(1 + eta_Y t / K)."""
+        return self.rows[:, -1]
+
+    @property
+    def weights(self) -> Floats:
+        """(S, C + D), q up to a factor for each time."""
+        return np.asarray(self.design.p * np.exp(self.z - self.z.max(axis=1, keepdims=True)))
+
+    @property
+    def scores(self) -> Floats:
+        """(S, C + D), attention c, which sums to 1."""
+        return np.asarray(self.weights / self.weights.sum(axis=1, keepdims=True))
+
+    @property
+    def f(self) -> Floats:
+        """(S, C + D), what the decoder sees."""
+        if not self.sphere:
+            return self.scores
+        return np.asarray(self.weights / np.linalg.norm(self.weights, axis=1, keepdims=True))
+
+    @property
+    def tangent(self) -> Floats:
+        """(S,), T = |f_D| / |f_C|."""
+        C = len(self.design.common)
+        q = self.weights
+        return np.asarray(np.linalg.norm(q[:, C:], axis=1) / np.linalg.norm(q[:, :C], axis=1))
+
+    @property
+    def shares(self) -> Floats:
+        """(S, D), attention on the distinct tokens, renormalised."""
+        own = self.weights[:, len(self.design.common) :]
+        return np.asarray(own / own.sum(axis=1, keepdims=True))
+
+    @property
+    def entropy(self) -> Floats:
+        """(S,), entropy of `shares` in nats."""
+        share = self.shares
+        return np.asarray(
+            -(share * np.log(share, where=share > 0, out=np.zeros_like(share))).sum(1)
+        )
+
+    @property
+    def chi(self) -> Floats:
+        """(S,), R/|r|, cosine of the angle between attention and decoder (M = K)."""
+        own = self.f[:, len(self.design.common) :]
+        return np.asarray((own * self.r).sum(axis=1) / np.linalg.norm(self.r, axis=1))
+
+    @property
+    def correlation(self) -> Floats:
+        """(S,), eps = f_n . f_n', the sum of f_c^2."""
+        return np.asarray((self.f[:, : len(self.design.common)] ** 2).sum(axis=1))
+
+    @property
+    def nu(self) -> float:
+        """nu = (eta_Z/eta_Y)(1 - 1/K)."""
+        return (1 - 1 / self.design.K) / self.ratio
+
+
+def follow(
+    design: Design,
+    ratio: float,
+    sigma: Floats,
+    sphere: bool = True,
+    relative: float = 1e-10,
+    absolute: float = 1e-12,
+    start: Floats | None = None,
+) -> Path:
+    """The flow from Y = Z = 0, integrated over ln(1 + sigma).
+
+    Args:
+        design: the classes and the decoder.
+        ratio: eta_Y / eta_Z.
+        sigma: (S,), increasing values >= 0 of the clock.
+        sphere: attention is scaled to length 1; otherwise it is the softmax.
+        relative: tolerance of the integrator, by the size of an entry.
+        absolute: tolerance for entries near 0, those of rare tokens above all.
+        start: another state at sigma = 0.
+
+    Raises:
+        ValueError: sigma does not increase from 0 or more.
+        ArithmeticError: the integrator gave up.
+    """
+    from scipy.integrate import solve_ivp
+
+    sigma = np.asarray(sigma, dtype=np.float64)
+    if sigma.ndim != 1 or len(sigma) == 0 or sigma[0] < 0 or (np.diff(sigma) <= 0).any():
+        raise ValueError("sigma must be increasing numbers >= 0, at least one")
+    p, out = design.p, np.empty(design.size)
+    sizes = (len(design.common), design.K, design.M, design.L, float(ratio), sphere)
+
+    def slope(u: float, state: Floats) -> Floats:
+        fill_slopes(state, p, *sizes, out)
+        return np.asarray(out * exp(u))
+
+    begin = np.zeros(design.size) if start is None else start
+    clock = np.log1p(sigma)
+    found = solve_ivp(
+        slope,
+        (0.0, float(clock[-1])),
+        begin,
+        method="LSODA",
+        t_eval=clock,
+        rtol=relative,
+        atol=absolute,
+    )
+    if not found.success or len(found.t) != len(sigma) or not np.isfinite(found.y).all():
+        raise ArithmeticError(f"the integrator gave up: {found.message}")
+    return Path(design, ratio, sphere, sigma, np.asarray(found.y.T))
+
+
+# The slow manifold, for the clock beyond 1e4
+
+
+@dataclass(frozen=True)
+class Law:
+    """Law 4: d ln T/d ln sigma = alpha + c/T^2 + ..., for M > K and alpha < 1/2.
+
+    Attributes:
+        alpha: (K - 1)/(M - 1).
+        c: the first correction (`steps.law_4`).
+    """
+
+    alpha: float
+    c: float
+
+
+def law(K: int, M: int) -> Law:
+    """The constants of Law 4 for a decoder with M > 2K - 1 outputs.
+
+    Raises:
+        ValueError: M <= 2K - 1, where alpha >= 1/2 and the correction has another form.
+    """
+    if M <= 2 * K - 1:
+        raise ValueError(f"M = {M} is not above 2K - 1 = {2 * K - 1}")
+    a = (K - 1) / (M - 1)
+    first = (M / (M - K) * (K - 1) * (1 - 2 * a) - 1) * (1 - 3 * a) + K * (1 - 2 * a)
+    return Law(a, first + a * a / (1 - 2 * a))
+
+
+def manifold_slope(K: int, M: int, T: float) -> float:
+    """d ln T / d ln r on the slow manifold, up to O(1/T^4) (`steps.manifold`).
+
+    The balance h' = 2 x + xi - h is solved with h' = -2 (T'/T) y k, h = h_0 + y k, by iteration.
+
+    Raises:
+        ArithmeticError: the iteration did not settle; T is too small for the manifold.
+    """
+    y, mu, h_0 = 1 / (T * T), M / (M - K), 1 - 1 / M
+    xi = h_0 - 2 / mu
+    for _ in range(200):
+        E = -xi * K * mu * (1 - 1 / K) / (1 + xi * K * mu * y)
+        k = (E - h_0) / (1 + y)
+        x, h = 1 / mu + K * y * xi, h_0 + y * k
+        slope = (x + xi) / h
+        new = h - 2 * x - 2 * slope * y * k
+        if abs(new - xi) <= 1e-15 * (1 + abs(xi)):
+            return slope
+        xi = (new + xi) / 2
+    raise ArithmeticError(f"no balance found for K = {K}, M = {M}, T = {T}")
+
+
+def creep(K: int, M: int, sigma: Floats, T: float, r: float) -> Floats:
+    """T along the slow manifold from a state with given T and |r| at sigma[0].
+
+    Args:
+        K: number of classes.
+        M: number of outputs, above K.
+        sigma: (S,), increasing values of the clock, as large as 1e300.
+        T: |f_D|/|f_C| at sigma[0].
+        r: |r| at sigma[0].
+
+    Raises:
+        ArithmeticError: the integrator gave up.
+    """
+    from scipy.integrate import solve_ivp
+
+    def slope(s: float, state: Floats) -> list[float]:
+        tangent = exp(state[0])
+        sine = tangent / sqrt(1 + tangent * tangent) if tangent < 1e150 else 1.0
+        clock = exp(s - state[1]) * sine  # d ln r / d ln sigma
+        return [manifold_slope(K, M, tangent) * clock, clock]
+
+    log_sigma = np.log(sigma)
+    found = solve_ivp(
+        slope,
+        (log_sigma[0], log_sigma[-1]),
+        [log(T), log(r)],
+        method="LSODA",
+        t_eval=log_sigma,
+        rtol=1e-10,
+        atol=1e-12,
+    )
+    if not found.success:
+        raise ArithmeticError(f"the integrator gave up: {found.message}")
+    return np.asarray(np.exp(found.y[0]))

@@ -1,0 +1,1 @@
+"""Why sparsity turns back: noise, momentum, finite sequences, and the flow itself."""

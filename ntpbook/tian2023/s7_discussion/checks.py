@@ -1,0 +1,509 @@
+"""Checks of what Tian et al. (2023) say in the abstract and in Sections 1, 5, 7 and 9."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.shared import bags
+from ntpbook.tian2023.s7_discussion import residual
+from ntpbook.tian2023.s7_discussion.instances import (
+    DISORDERED,
+    RARE,
+    RISING,
+    Biased,
+    Decaying,
+    Drawn,
+    Growing,
+    Heads,
+    Symmetric,
+    Trained,
+    Trajectory,
+    biased,
+    chance_of_spurious,
+    collection,
+    decayed_distance,
+    distinct_losers,
+    drawn_alike,
+    drawn_by_position,
+    equal_starts,
+    flows,
+    growing_data,
+    head_classes,
+    head_starts,
+    late_flows,
+    ordered_flows,
+    scores_under_10,
+    symmetric_gainers,
+    takeover_log_time,
+    trained_heads,
+    winners,
+)
+from ntpcore.tian2023 import layer, population
+from ntpcore.tian2023.population import State
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.compare import (
+    Said,
+    at_least,
+    at_most,
+    below,
+    count,
+    holds,
+    least,
+    left_out,
+    most,
+    result,
+)
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
+
+Floats = NDArray[np.float64]
+
+INTEGRATOR = 1e-8  # five times what a tolerance of 1e-11 instead of 1e-8 changes in the runs
+ACCURACY = "the integrator"
+
+# The first stage
+
+
+@check(
+    "tian2023-app-uniform-start",
+    over="runs of the coupled flow",
+    instances=flows,
+    says="In {tried} runs every token starts with its share of the context, and the attention on "
+    "common tokens, averaged over the classes, never rises up to 1e8 steps.",
+    tolerance=INTEGRATOR,
+    observes=True,
+    readings={
+        "on average over the classes": {"which": "mean"},
+        "in each class, where there is one common token": {"which": "single"},
+        "in each class, with any number of common tokens": {"which": "any"},
+    },
+    planted={
+        "Scores with the opposite sign.": {"factor": -1.0},
+        "Attention compared with that on distinct tokens.": {"distinct": True},
+    },
+)
+def check_tian2023_app_uniform_start(
+    run: Trajectory, which: str = "mean", factor: float = 1.0, distinct: bool = False
+) -> Iterator[Said]:
+    """c_n(0) = P(.|n), and the attention on common tokens falls between recorded times."""
+    c = run.with_scores(factor).c
+    yield arrays.equal(c[0], run.classes.probabilities, "the start", scale=1.0)
+    mass = c[:, :, run.common].sum(axis=2)
+    if distinct:
+        mass = 1 - mass
+    if which == "single" and len(run.common) > 1:
+        yield left_out("several common tokens")
+        return
+    fall = -np.diff(mass.mean(axis=1) if which == "mean" else mass, axis=0)
+    times = run.times[1:] if which == "mean" else run.times[1:, None]
+    yield arrays.at_least(fall, 0.0, "t = {at}", at=times, scale=1.0)
+    yield least("start", float(mass.mean(axis=1)[0]), digits=2)
+    yield most("start_most", float(mass.mean(axis=1)[0]), digits=2)
+    yield least("fall", float(mass.mean(axis=1)[0] - mass.mean(axis=1)[-1]), digits=2)
+    yield most("fall_most", float(mass.mean(axis=1)[0] - mass.mean(axis=1)[-1]), digits=2)
+    if run.classes.probabilities.shape == np.shape(RISING):
+        n = int(np.argmax(mass[-1] - mass[0]))
+        yield result("before", float(mass[0, n]), digits=4, origin=ACCURACY)
+        yield result("after", float(mass[-1, n]), digits=4, origin=ACCURACY)
+
+
+# The order in which distinct tokens are left behind
+
+
+@check(
+    "tian2023-app-dropping",
+    over="runs of the coupled flow",
+    instances=ordered_flows,
+    says="In {tried} runs with eta_Y/eta_Z >= 100 and up to 1e6 steps, conditions that are not "
+    "printed, the rarer of two distinct tokens of a class never leads. With the ratio 10, or for "
+    "longer, it does in {broken} and {later} runs, and the attention on the rarest token falls "
+    "below its start in {dropped} runs only.",
+    tolerance=INTEGRATOR,
+    observes=True,
+    readings={
+        "the rarer token falls behind, for eta_Y/eta_Z >= 100, up to 1e6 steps": {},
+        "the rarer token falls behind, whenever eta_Y > eta_Z, up to 1e8 steps": {
+            "fast": 0.0,
+            "until": math.inf,
+        },
+        "the attention on the rarest token of the first class falls below its start": {
+            "dropped": True
+        },
+    },
+    planted={
+        "Scores with the opposite sign, which favour rare tokens.": {"factor": -1.0},
+        "The ratio 10, and a hundred million steps.": {"fast": 0.0, "until": math.inf},
+    },
+)
+def check_tian2023_app_dropping(
+    run: Trajectory,
+    fast: float = 100.0,
+    until: float = 1e6,
+    dropped: bool = False,
+    factor: float = 1.0,
+) -> Iterator[Said]:
+    """z_l <= z_l' at all times for distinct tokens of a class with P(l|n) < P(l'|n)."""
+    fast_enough, one = run.ratio >= fast, run.with_scores(factor)
+    rarest, c = run.distinct(0)[0], one.c
+    if dropped and fast_enough:
+        yield below(float(c[-1, 0, rarest]), float(c[0, 0, rarest]), "attention on the rarest")
+    elif fast_enough:
+        inside = run.times <= until
+        for n in range(run.classes.K):
+            z = one.z[inside][:, run.classes.query[n], run.distinct(n)]
+            lead = np.diff(z, axis=1)
+            times = run.times[inside][:, None]
+            yield arrays.at_least(lead, 0.0, f"class {n}, t = {{at}}", at=times, scale=1.0)
+    else:
+        yield left_out(f"eta_Y/eta_Z below {fast:g}")
+    broken = any(
+        float(np.diff(run.z[:, run.classes.query[n], run.distinct(n)], axis=1).min()) < -INTEGRATOR
+        for n in range(run.classes.K)
+    )
+    yield count("broken", int(broken and run.ratio < 100))
+    yield count("later", int(broken and run.ratio >= 100))
+    yield count("dropped", int(run.ratio >= 100 and c[-1, 0, rarest] < c[0, 0, rarest]))
+    if run.classes.probabilities.shape == np.shape(DISORDERED):
+        rare, often = run.z[-1, 0, run.distinct(1)]
+        yield result("rare", float(rare), digits=2, origin=ACCURACY)
+        yield result("often", float(often), digits=2, origin=ACCURACY)
+
+
+@check(
+    "ours-distinct-loses",
+    over="ways to train our two classes",
+    instances=distinct_losers,
+    says="Both distinct tokens of the second class have scores below 0, where they started: in "
+    "the integrated flow from t = 1e4 to 1e8, and after {steps} plain gradient steps, in floating "
+    "point.",
+    observes=True,
+    planted={
+        "Two classes that are alike but for their tokens.": Variant({}, symmetric_gainers),
+        "Scores with the opposite sign.": {"sign": -1.0},
+    },
+)
+def check_ours_distinct_loses(one: Trained, sign: float = 1.0) -> Iterator[Said]:
+    """z_l < 0 for both distinct tokens l of the second class."""
+    scores = sign * one.scores
+    yield arrays.at_most(scores, -1e-4, "t = {at}", at=one.times[:, None], scale=1.0)
+    for name, score in zip(("rare", "often"), one.scores[-1, :2], strict=True):
+        yield result(f"{one.short}_{name}", float(score), digits=2, origin=ACCURACY)
+    yield most("steps", int(one.times[-1]) if one.short == "steps" else 0)
+
+
+# No winner takes all
+
+
+def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | Symmetric]:
+    """The runs, and three symmetric classes under (10)."""
+    return [*collection(seed, random), Symmetric(3, 0.2, 10.0)]
+
+
+@check(
+    "tian2023-app-no-winner",
+    over="runs of the coupled flow",
+    instances=horizons,
+    says="In {tried} runs no token gets 0.99 of the attention on the distinct tokens of its class "
+    "within 1e8 steps.",
+    observes=True,
+    readings={
+        "within the horizon of the runs": {"ever": False},
+        "ever, under (10), whose growth never ends": {"ever": True},
+    },
+    planted={
+        "Scores a thousand times as large.": {"factor": 1000.0},
+        "A winner already with half of the attention.": {"share": 0.5},
+    },
+)
+def check_tian2023_app_no_winner(
+    one: Trajectory | Symmetric, ever: bool = False, factor: float = 1.0, share: float = 0.99
+) -> Iterator[Said]:
+    """The largest share among the distinct tokens of a class stays below 0.99."""
+    if isinstance(one, Symmetric):
+        if ever:
+            last = scores_under_10(one, np.array([600.0]))[-1]
+            yield below(one.share(last), share, "share at Gamma = e^600")
+        log_time = takeover_log_time(one, share)
+        yield result("takeover", round(math.log10(log_time)))
+        return
+    if ever:
+        return
+    run = one.with_scores(factor)
+    for n in range(run.classes.K):
+        shares = run.shares(n)
+        if shares[0, -1] >= 0.9:
+            yield left_out("a class whose leader starts with more than 0.9")
+            continue
+        yield below(float(shares[-1].max()), share, f"class {n}")
+        yield most("gain", float(shares[-1, -1] - shares[0, -1]), digits=1)
+
+
+# No stationary point
+
+
+def dual_slope(run: Trajectory, state: State, dual: bool = True) -> tuple[float, float]:
+    """The slope of J along D = sum_n d_n e_n^T with d_n . f_k = delta_nk, and what it must be.
+
+    The second number is the mean of 1 - alpha_nn over the classes, which is positive at every
+    finite Y; so the gradient is not zero wherever the f_n are linearly independent.
+
+    Args:
+        run: the run.
+        state: where.
+        dual: whether the d_n are dual to the f_n, or the f_n themselves.
+    """
+    seen = population.inputs(run.data, population.scores(run.data, state.z))
+    error = population.errors(run.data, state, seen)
+    slope = population.gradient(run.data, state)
+    K = run.classes.K
+    directions = np.linalg.pinv(seen[0]) if dual else seen[0].T  # (M, K), d_n as columns
+    found = float((slope.Y[0, :, :K] * directions).sum())
+    # the columns of the other outputs are not touched by D; nor are wrong next tokens by d_n
+    return found, float(error[np.arange(K), np.arange(K)].mean())
+
+
+def growth_exponent(run: Trajectory, until: float = math.inf) -> float:
+    """Power of time by which the distance that Z moves per decade grew, between the last two.
+
+    0 is the growth of a logarithm; a negative number is slower still.
+
+    Args:
+        run: the run.
+        until: a time at which to stop, if before the end of the run.
+    """
+    times = run.times[run.times <= until * 1.000001]
+    end = len(times) - 1
+    decade, before = (int(np.searchsorted(times, times[-1] / x * 0.999999)) for x in (10, 100))
+    last = float(np.linalg.norm(run.z[end] - run.z[decade]))
+    earlier = float(np.linalg.norm(run.z[decade] - run.z[before]))
+    return math.log10(last / earlier)
+
+
+@check(
+    "tian2023-app-no-stationary",
+    over="runs of the coupled flow",
+    instances=late_flows,
+    says="At the states of {tried} runs the slope of J along a fixed direction is the mean of "
+    "1 - alpha_nn > 0, and at 1e12 steps the distance that Z moves in a decade of time grows by "
+    "less than the power 0.1 of time.",
+    # condition of the f_n times rounding; the probabilities are exact to rounding
+    tolerance=1e-8,
+    observes=True,
+    planted={
+        "The f_n themselves in the place of their dual vectors.": {"dual": False},
+        "The same growth demanded at 1e6 steps already.": {"until": 1e6},
+        "Scores that grow like the fifth root of time beside.": {"power": 0.2},
+    },
+)
+def check_tian2023_app_no_stationary(
+    run: Trajectory, dual: bool = True, until: float = math.inf, power: float = 0.0
+) -> Iterator[Said]:
+    """<dJ/dY, D> = mean of 1 - alpha_nn > 0, and p < 0.1 for |Delta Z| per decade ~ t^p."""
+    chosen = list(zip(run.times[::8], run.states[::8], strict=True))
+    slopes = np.array([dual_slope(run, state, dual) for _, state in chosen])
+    at = np.array([t for t, _ in chosen])
+    yield arrays.equal(slopes[:, 0], slopes[:, 1], "slope of J at t = {at}", at=at)
+    yield arrays.at_least(slopes[:, 1], 1e-300, "the slope is positive, t = {at}", at=at)
+    moved = run.with_scores(np.maximum(run.times, 1.0) ** power) if power else run
+    exponent = growth_exponent(moved, until)
+    yield at_most(exponent, 0.1, "growth of Z", scale=1.0)
+    yield most("exponent", exponent, digits=1, origin=ACCURACY)
+    yield least("least", exponent, digits=1, origin=ACCURACY)
+    yield most("midway", growth_exponent(run, 1e6), digits=2, origin=ACCURACY)
+    slope = population.gradient(run.data, run.states[-1])
+    norm = math.hypot(float(np.linalg.norm(slope.Y)), float(np.linalg.norm(slope.z)))
+    yield least("norm", norm * float(run.times[-1]), digits=2, origin=ACCURACY)
+    yield most("norm_most", norm * float(run.times[-1]), digits=2, origin=ACCURACY)
+
+
+# Heads and positions
+
+
+@check(
+    "tian2023-app-heads",
+    over="sets of heads",
+    instances=head_starts,
+    says="In {tried} sets of {heads} heads that are trained together at least {fewest} and up to "
+    "{most} combinations of leading tokens remain, each head with those that P(l|n) exp(z) "
+    "preferred at its start.",
+    observes=True,
+    planted={
+        "All heads start from zero.": Variant({}, equal_starts),
+        "The leaders of a head compared with the start of the next one.": {"off": 1},
+    },
+)
+def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
+    """Heads end with two or more different leaders, each with those of its own start."""
+    data = head_classes()
+    before, after = winners(data, one.start), winners(data, trained_heads(one))
+    different = len(set(after))
+    yield at_least(different, 2, "different combinations")
+    yield holds(before[off:] + before[:off] == after, "leaders of the start")
+    yield least("fewest", different)
+    yield most("most", different)
+    yield most("heads", one.number)
+    narrow = Heads(one.number, 0.01, one.seed)  # below the gaps of ln P, the least of which is 0.05
+    yield most("narrow", len(set(winners(data, narrow.start))))
+
+
+@check(
+    "tian2023-app-positions",
+    over="random sequences",
+    instances=biased,
+    says="Attention with biases is (5) with the counts weighted by exp(bias), position by "
+    "position, for {tried} random sequences; equal tokens are added up.",
+    tolerance=1e-13,  # sums of up to 200 weights
+    proof=(
+        executed("the length cancels", bags.shares_decide),
+        executed("X^T diag(b) X is diagonal", bags.counts_are_diagonal),
+        by_hand("equal tokens are added up; exp(z + beta) = exp(z) exp(beta)"),
+    ),
+    readings={
+        "the bias is a factor beside exp(z), position by position": {},
+        "the bias prefers some tokens although tokens are drawn alike at all positions, as in "
+        "Section 3.2": Variant({"prefers": True}, drawn_alike),
+    },
+    planted={
+        "The bias multiplied into the scores instead of added.": {"added": False},
+        "A bias that is not raised to the exponential.": {"raised": False},
+        "Tokens drawn by position, of which a bias does prefer some: the second reading must "
+        "hold.": Variant({"prefers": True}, drawn_by_position, expected=Verdict.PROVED),
+    },
+)
+def check_tian2023_app_positions(
+    one: Biased | Decaying | Drawn, added: bool = True, raised: bool = True, prefers: bool = False
+) -> Iterator[Said]:
+    """softmax(X z + beta) is p e^z/sum by tokens with p_l = sum_t e^(beta_t) 1(x_t = l)."""
+    if isinstance(one, Drawn):
+        if prefers:
+            yield from _preferred(one)
+        return
+    if isinstance(one, Decaying):
+        yield result(one.short, decayed_distance(one), digits=2)
+        return
+    rng = np.random.default_rng((one.seed, one.number))
+    M, length = 2 + one.number % 9, (1, 4, 30, 200)[one.number % 4]
+    X = layer.one_hot(tuple(rng.integers(M, size=length).tolist()), M)
+    z, beta = rng.normal(size=M), rng.normal(size=length)
+    b = layer.softmax(X @ z + beta if added else X @ z * beta)
+    prior = X.T @ (np.exp(beta) if raised else 1 + beta)
+    expected = prior * np.exp(z) / (prior @ np.exp(z))
+    # a bias b_l that belongs to the token is a start of Z
+    start = rng.normal(size=M)
+    again, moved = layer.softmax(X @ z + X @ start), layer.attention(X, z + start)
+    yield arrays.equal(X.T @ b, expected, f"{length} tokens", scale=1.0)
+    yield arrays.equal(again, moved, f"{length} tokens, a bias by token", scale=1.0)
+
+
+def _preferred(one: Drawn) -> Iterator[Said]:
+    """That the mean of the weighted share of token 0 is not the mean of its chances, exactly."""
+    mean, total = Fraction(0), sum(one.weights)
+    for tokens in product((0, 1), repeat=len(one.weights)):
+        chance = math.prod(
+            (Fraction(p, 100) if token == 0 else 1 - Fraction(p, 100))
+            for token, p in zip(tokens, one.chances, strict=True)
+        )
+        share = sum(w for token, w in zip(tokens, one.weights, strict=True) if token == 0)
+        mean += chance * Fraction(share, total)
+    plain = Fraction(sum(one.chances), 100 * len(one.chances))
+    yield holds(mean != plain, f"the mean of the weighted share is {mean}, that of P(l|n) {plain}")
+
+
+# With a residual connection
+
+
+@check(
+    "tian2023-app-residual",
+    over="pairs of weights",
+    instances=lambda: residual.WEIGHTS,
+    says="A token that is distinct among the classes of its query gains, for {tried} pairs of "
+    "weights.",
+    fails="A token that is distinct among the classes of its query loses: by interval arithmetic "
+    "at all times if the decoder follows (26), and at the start of the coupled flow; in floating "
+    "point still after 1e4 steps of that, for some weights. Two queries have two classes each; "
+    "token 0 occurs in all four, token 1 in one of each query, and each class has a token of its "
+    "own with weight 1.",
+    tolerance=1e-9,  # far below every score seen, far above the integrator's error
+    readings={
+        f"{name}, {dynamics}": {"skip": skip, "dynamics": (dynamics,)}
+        for skip, name in (("after", "LN(X^T b) + x_T"), ("before", "LN(X^T b + x_T)"))
+        for dynamics in ("coupled flow", "decoder under (26)")
+    },
+    planted={
+        "The missing hypothesis added, for LN(X^T b) + x_T: queries share no contextual token. The "
+        "check must find no violation then.": Variant(
+            {"shared": False}, expected=Verdict.CONSISTENT
+        ),
+        "The same without shared tokens, but with x_T added before LN.": {
+            "shared": False,
+            "skip": "before",
+        },
+    },
+)
+def check_tian2023_app_residual(
+    one: residual.TwoQueries,
+    skip: str = "after",
+    dynamics: tuple[str, ...] = ("coupled flow", "decoder under (26)"),
+    shared: bool = True,
+) -> Iterator[Said]:
+    """The force on a locally distinct token, and its score after 1e4 steps, are not negative."""
+    found = residual.modified_force(one, skip, shared)
+    if "decoder under (26)" in dynamics:
+        where = f"force under (26) at most {float(found.force.b):.3g} times a positive factor"
+        yield at_least(float(found.force.b), 0.0, where, scale=1.0)
+    if "coupled flow" in dynamics:
+        score = residual.local_score(one, skip, shared=shared)
+        yield at_least(score, 0.0, f"score after 1e4 steps {score:.3g}", scale=1.0)
+        start = residual.force_at_the_start(one, skip, shared)
+        where = f"force at the start at most {float(start.b):.3g} eta_Y t/K"
+        yield at_least(float(start.b), 0.0, where, scale=1.0)
+    if (one.common, one.local) == (Fraction(1, 10), Fraction(1)):
+        yield result("same", float(found.same.b), digits=2)
+        yield result("other", float(found.other.b), digits=2)
+        yield result("printed_same", float(found.printed_same.b), digits=2)
+        yield result("printed_other", float(found.printed_other.b), digits=2)
+
+
+# Spurious tokens
+
+
+@check(
+    "tian2023-app-spurious",
+    over="series of data sets",
+    instances=growing_data,
+    says="Rare common tokens gain ({small}) in data sets of one sequence per class, where they "
+    "seem distinct, and lose ({large}) in those of {many}, where none does; their mean number over "
+    "{repeats} data sets of a size is what chance predicts, within four standard errors.",
+    observes=True,
+    planted={
+        "Scores with the opposite sign.": {"sign": -1.0},
+        "Half the chance to be seen in one class only.": {"half": 0.5},
+    },
+)
+def check_tian2023_app_spurious(
+    one: Growing, sign: float = 1.0, half: float = 1.0
+) -> Iterator[Said]:
+    """Scores > 0 for the smallest data sets, < 0 for the largest; numbers as 2 x (1 - x)."""
+    first, last = one.rows[0], one.rows[-1]
+    yield below(0.0, sign * first.score, "one sequence of each class: they gain")
+    yield below(sign * last.score, 0.0, f"{last.size} sequences of each class: they lose")
+    for row in one.rows:
+        chance = half * chance_of_spurious(row.size, 40, 0.1 / RARE)
+        variance = max(RARE * chance * (1 - chance), 0.1)  # at least one in a few data sets
+        spread = 4 * math.sqrt(variance / row.repeats)
+        where = f"{row.size} sequences: number of seemingly distinct tokens"
+        yield at_most(abs(row.seeming - RARE * chance), spread, where)
+    for before, after in pairwise(one.rows[1:]):
+        where = f"from {before.size} to {after.size} sequences"
+        yield at_most(after.seeming, before.seeming, where)
+    yield result("small", first.score, digits=2, origin=ACCURACY)
+    yield result("large", last.score, digits=3, origin=ACCURACY)
+    yield result("number_small", first.seeming, digits=2)
+    yield result("many", last.size)
+    yield result("repeats", last.repeats)

@@ -1,0 +1,372 @@
+"""Checks of the synthetic experiments: Figures 4, 5, 6, 11 and 12.
+
+All are observations of random runs. Runs of one size and seed see the same samples, so that they
+are compared seed by seed, by Student's t; every check states the level of all its comparisons
+together (Bonferroni). A difference within its interval is undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.tian2023.reversal import figure_6
+from ntpbook.tian2023.reversal.figure_6 import LEVEL, UNRESOLVED, Cell, Comparison
+from ntpbook.tian2023.s8_synthetic import runs
+from ntpcore.tian2023.experiments import Stream, common_mass, distinct_shares
+from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.compare import Said, below, count, holds, result, undecided
+from ntpcore.verdicts.vocabulary import Variant, check
+
+Floats = NDArray[np.float64]
+DRAWS = "the spread of the seeds"
+
+# Figure 4
+
+
+def of_gradient_descent(seeds_small: int = 20) -> list[tuple[Stream, ...]]:
+    """All seeds of Syn-Small by gradient descent: one experiment."""
+    return [runs.gradient_descent(seeds_small)]
+
+
+def differs(one: Floats, other: Floats, level: float, where: str) -> Said:
+    """other > one on average, seed by seed at a level; undecided if that resolves nothing."""
+    mean, error, quantile = figure_6.compare(one, other, level)
+    if abs(mean) <= quantile * error:
+        return undecided(f"{where}: the difference {mean:.2g} is within its interval")
+    return holds(mean > 0, where)
+
+
+@check(
+    "tian2023-fig-4",
+    over="seeds",
+    instances=of_gradient_descent,
+    size=len,
+    name=lambda one: "",
+    says="At the level of 1 % for all four comparisons together, {tried} seeds paired: entropy of "
+    "the distinct tokens falls from {start} to {slow} with the slow decoder and to {fast} with "
+    "the fast one, whose loss is below 0.01 after {fast_arrives} iterations against "
+    "{slow_arrives}. In {every} of {tried} seeds all four hold. Neither is near one winner: the "
+    "strongest distinct token has {top} of the distinct part.",
+    observes=True,
+    planted={
+        "The runs with the fast decoder are taken for those with the slow one.": {
+            "slow": 1,
+            "fast": 0,
+        },
+        "Attention is read before the first update, so that it has not moved.": Variant(
+            {"end": 0}, expected=Verdict.UNDECIDED
+        ),
+    },
+)
+def check_tian2023_fig_4(
+    streams: tuple[Stream, ...], slow: int = 0, fast: int = 1, end: int = -1, loss: float = 0.01
+) -> Iterator[Said]:
+    """Entropy falls from start to end; a fast decoder is below a loss sooner, and denser."""
+    start = runs.entropies(streams, slow, 0)
+    ends = {one: runs.entropies(streams, one, end) for one in (slow, fast)}
+    arrive = {
+        one: np.array([float(runs.first_below(s.losses[one], loss)) for s in streams])
+        for one in (slow, fast)
+    }
+    parts = (
+        ("sparser in the end, slow decoder", ends[slow], start),
+        ("sparser in the end, fast decoder", ends[fast], start),
+        ("the fast decoder converges sooner", arrive[fast], arrive[slow]),
+        ("the fast decoder leaves attention denser", ends[slow], ends[fast]),
+    )
+    for words, less, more in parts:
+        yield differs(less, more, LEVEL / len(parts), words)
+    every = np.all([less < more for _, less, more in parts], axis=0)
+    yield count("every", int(every.sum()))
+    classes = streams[0].plan.classes
+    shares = np.array([distinct_shares(classes, s.Z[slow, end]) for s in streams])
+    yield result("start", float(start.mean()), 4)
+    yield result("top", float(shares.max(axis=2).mean()), 2, DRAWS)
+    for word, one in (("slow", slow), ("fast", fast)):
+        yield result(word, float(ends[one].mean()), 4, DRAWS)
+        yield result(f"{word}_sd", float(ends[one].std(ddof=1)), 2, DRAWS)
+        yield result(f"{word}_arrives", float(arrive[one].mean()), 2, DRAWS)
+        mass = float(np.mean([common_mass(classes, s.Z[one, end]) for s in streams]))
+        yield result(f"{word}_common", mass, 2, DRAWS)
+
+
+# Figure 5
+
+
+def of_adam(seeds_small: int = 20) -> list[tuple[Stream, ...]]:
+    """All seeds of Syn-Small by Adam: one experiment."""
+    return [runs.adam(seeds_small)]
+
+
+def overlaps(sets: Sequence[Sequence[Sequence[frozenset[int]]]]) -> Floats:
+    """(R S, R S), overlap of the subsets of any two runs, rate by rate, averaged over classes."""
+    flat = [one for of_rate in sets for one in of_rate]
+    return np.array(
+        [
+            [np.mean([runs.overlap(x, y) for x, y in zip(one, other, strict=True)])
+             for other in flat]
+            for one in flat
+        ]
+    )  # fmt: skip
+
+
+def excess(near: Floats, rates: NDArray[np.int64]) -> tuple[float, float]:
+    """Mean overlap of two runs of one rate, and of two runs of different rates."""
+    same = rates[:, None] == rates[None, :]
+    others = ~np.eye(len(rates), dtype=bool)
+    return float(near[same & others].mean()), float(near[~same].mean())
+
+
+def by_chance(near: Floats, rates: int, seeds: int, draws: int = 999) -> float:
+    """Share of relabellings of the rates within each seed whose excess is as large as the true one.
+
+    If the rate did not matter, the runs of one seed could change places: an exact test.
+    """
+    rng = np.random.default_rng(0)
+    true = np.repeat(np.arange(rates), seeds)
+
+    def gap(labels: NDArray[np.int64]) -> float:
+        within, between = excess(near, labels)
+        return within - between
+
+    stated, at_least = gap(true), 1
+    for _ in range(draws):
+        mixed = np.array([rng.permutation(rates) for _ in range(seeds)]).T.ravel()
+        at_least += gap(mixed) >= stated
+    return at_least / (draws + 1)
+
+
+@check(
+    "tian2023-fig-5",
+    over="seeds",
+    instances=of_adam,
+    size=len,
+    name=lambda one: "",
+    says="In {tried} seeds subsets of different rates differ in every class, and at the level of "
+    "1 % (relabelled rates within each seed, p = {chance}) it is the rate that decides: subsets "
+    "overlap by {within} within a rate and by {between} between rates. The strongest token moves "
+    "up with the rate. It is a shift, not a choice: on average {strong} of the 10 distinct tokens "
+    "keep more than 5 % each.",
+    observes=True,
+    planted={
+        "The runs of one learning rate stand in for those of all.": {"cells": (0, 0, 0)},
+        "The rates are exchanged at random within each seed.": Variant(
+            {"mixed": True}, expected=Verdict.UNDECIDED
+        ),
+    },
+)
+def check_tian2023_fig_5(
+    streams: tuple[Stream, ...], cells: tuple[int, ...] = (0, 1, 2), mixed: bool = False
+) -> Iterator[Said]:
+    """Tokens with more than an equal share: another subset for another rate, by the rate."""
+    classes = streams[0].plan.classes
+
+    seeds, rng = range(len(streams)), np.random.default_rng(0)
+    places = [rng.permutation(cells) if mixed else cells for _ in seeds]
+
+    def z_of(c: int, i: int) -> Floats:
+        return np.asarray(streams[i].Z[places[i][c], -1])
+
+    sets = [[runs.favourites(classes, z_of(c, i)) for i in seeds] for c in range(len(cells))]
+    for a, b in combinations(range(len(cells)), 2):
+        for i in seeds:
+            differ = all(x != y for x, y in zip(sets[a][i], sets[b][i], strict=True))
+            yield holds(differ, f"seed {streams[i].plan.seed}, rates {a + 1} and {b + 1}: differ")
+    near = overlaps(sets)
+    within, between = excess(near, np.repeat(np.arange(len(cells)), len(streams)))
+    chance = by_chance(near, len(cells), len(streams))
+    if chance > LEVEL:
+        yield undecided(f"whether the rate decides: p = {chance:.2g}")
+    else:
+        yield below(between, within, "overlap between and within rates")
+    shares = np.array([[distinct_shares(classes, z_of(c, i)) for i in seeds]
+                       for c in range(len(cells))])  # fmt: skip
+    peaks = shares.argmax(axis=-1).mean(axis=(1, 2))
+    yield result("chance", chance, 1, "999 relabellings")
+    strong = float((shares > 0.05).sum(axis=-1).mean())
+    numbers = {"within": within, "between": between, "strong": strong}
+    numbers |= {"first_peak": float(peaks[0]), "last_peak": float(peaks[-1])}
+    for name, value in numbers.items():
+        yield result(name, value, 2, DRAWS)
+
+
+# Figure 6
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What was read from the sweep of Syn-Medium, by cell, one value (or row) for each seed."""
+
+    entropy: Mapping[Cell, Floats]
+    recall: Mapping[Cell, Floats]
+
+    @property
+    def seeds(self) -> int:
+        """Streams of samples: the seeds of all sizes."""
+        return sum(len(self.entropy[cell]) for cell in {c[0]: c for c in self.entropy}.values())
+
+
+@cache
+def swept(one_query: int = 200, more_queries: int = 20) -> tuple[Sweep]:
+    """The whole sweep, one instance; see `runs.medium`."""
+    streams = runs.medium(one_query, more_queries)
+    return (Sweep(runs.entropy_table(streams), runs.recall_table(streams)),)
+
+
+def of_medium(one_query: int = 200, more_queries: int = 20) -> tuple[Sweep]:
+    """The whole sweep: 200 seeds of one query and 20 of each larger number, as each size needs."""
+    return swept(one_query, more_queries)
+
+
+def words(one: Comparison) -> str:
+    """Both cells of a comparison."""
+    (L, e, r), (_, f, s) = one.first, one.second
+    return f"L = {L}, eta_Z {e:g} to {f:g}, ratio {r:g} to {s:g}: mean difference {one.mean:+.4f}"
+
+
+def told(found: Sequence[Comparison]) -> Iterator[Said]:
+    """Facts for what is resolved; undecided if more than one comparison in twenty stays open."""
+    for one in found:
+        if one.seen:
+            yield holds(one.seen == one.claimed, words(one))
+    rest = [one for one in found if not one.seen]
+    if len(rest) > UNRESOLVED * len(found):
+        where = "; ".join(words(one) for one in rest)
+        yield undecided(
+            f"{len(rest)} of {len(found)} comparisons are within their intervals: {where}"
+        )
+    yield count("pairs", len(found))
+    yield count("clear", len(found) - len(rest))
+    yield count("open", len(rest))
+
+
+def counted(table: Mapping[Cell, Floats]) -> Iterator[Said]:
+    """The most and the fewest seeds of a size."""
+    sizes = [len(values) for values in table.values()]
+    yield result("many", max(sizes))
+    yield result("few", min(sizes))
+
+
+def shuffled(table: Mapping[Cell, Floats]) -> dict[Cell, Floats]:
+    """The ratios exchanged at random within each seed, so that no ratio differs from another."""
+    rng = np.random.default_rng(0)
+    out: dict[Cell, Floats] = {}
+    ratios = sorted({r for _, _, r in table})
+    for L, e in sorted({(L, e) for L, e, _ in table}):
+        rows = rng.permuted(np.array([table[L, e, r] for r in ratios]), axis=0)
+        out |= {(L, e, r): row for r, row in zip(ratios, rows, strict=True)}
+    return out
+
+
+@check(
+    "tian2023-fig-6",
+    over="streams of samples",
+    instances=of_medium,
+    size=lambda one: one.seeds,
+    name=lambda one: "",
+    says="At the level of 1 % for all {pairs} comparisons together, paired by seed ({many} seeds "
+    "of one query, {few} of each other number): {clear} are resolved, all as the paper says, and "
+    "{open} stay open. From ratio 1 to 2 entropy falls at every eta_Z for {dips} of 4 sizes, and "
+    "rises at every eta_Z for {rising}. {tails} cells have a heavy lower tail, the least entropy "
+    "being {deepest} robust deviations below the median.",
+    observes=True,
+    planted={
+        "The threshold ratio is put at 1 instead of 2.": {"threshold": 1.0},
+        "The ratios are exchanged at random within each seed.": Variant(
+            {"mixed": True}, expected=Verdict.UNDECIDED
+        ),
+    },
+)
+def check_tian2023_fig_6(one: Sweep, threshold: float = 2.0, mixed: bool = False) -> Iterator[Said]:
+    """Entropy falls with eta_Z at a fixed ratio, and rises with the ratio from the threshold on."""
+    table = shuffled(one.entropy) if mixed else one.entropy
+    found = figure_6.judge(table, threshold)
+    yield from told((*found.against, *found.supported, *found.unresolved))
+    yield from counted(table)
+    kinds = list(figure_6.dips(table).values())
+    tails = figure_6.tails(table)
+    yield result("dips", kinds.count("dip"))
+    yield result("rising", kinds.count("no dip"))
+    yield result("tails", len(tails))
+    yield result("deepest", max(tails.values(), default=0.0), 2, DRAWS)
+
+
+# Figures 11 and 12
+
+
+def neighbours(table: Mapping[Cell, Floats], along: int, sign: int) -> list[Comparison]:
+    """Neighbouring lines: along 1 is eta_Z, along 2 the ratio; sign 1 claims a rise."""
+    pairs: list[tuple[Cell, Cell]] = []
+    for L, e, r in sorted(table):
+        line = sorted(x for x in table if x[0] == L and x[3 - along] == (L, e, r)[3 - along])
+        after = line[line.index((L, e, r)) + 1 :]
+        pairs += [((L, e, r), after[0])] if after else []
+    return [
+        Comparison(a, b, sign, *figure_6.compare(table[a], table[b], LEVEL / len(pairs)))
+        for a, b in pairs
+    ]  # fmt: skip
+
+
+def descents(one: Sweep, along: int, sign: int, early: int = 0) -> Iterator[Said]:
+    """Which of two neighbouring lines falls faster, and whether it is that of higher entropy."""
+    drop = {cell: found[:, early] - found[:, -1] for cell, found in one.recall.items()}
+    found = neighbours(drop, along, sign)
+    yield from told(found)
+    alike = [
+        pair.mean * float(one.entropy[pair.second].mean() - one.entropy[pair.first].mean()) > 0
+        for pair in found
+    ]
+    yield from counted(drop)
+    yield count("with_entropy", sum(alike))
+    yield count("right", sum(pair.mean * sign > 0 for pair in found))
+
+
+SAYS = (
+    "At the level of 1 % for all {pairs} comparisons together, paired by seed ({many} seeds of one "
+    "query, {few} of each other number): recall falls FASTER for the larger RATE in all {clear} "
+    "that are resolved; {open} stay open. In {with_entropy} the line of higher entropy falls "
+    "faster, as the paper says in explanation."
+)
+FLAT = Variant({"early": -1}, expected=Verdict.UNDECIDED)
+
+
+@check(
+    "tian2023-fig-11",
+    over="streams of samples",
+    instances=of_medium,
+    size=lambda one: one.seeds,
+    name=lambda one: "",
+    says=SAYS.replace("FASTER", "faster").replace("RATE", "ratio"),
+    observes=True,
+    planted={
+        "Recall is said to fall slower for the larger ratio.": {"sign": -1},
+        "The descent is read from one threshold to the same one.": FLAT,
+    },
+)
+def check_tian2023_fig_11(one: Sweep, sign: int = 1, early: int = 0) -> Iterator[Said]:
+    """At fixed eta_Z recall(first threshold) - recall(last) is the larger, the larger eta_Y."""
+    yield from descents(one, 2, sign, early)
+
+
+@check(
+    "tian2023-fig-12",
+    over="streams of samples",
+    instances=of_medium,
+    size=lambda one: one.seeds,
+    name=lambda one: "",
+    says=SAYS.replace("FASTER", "slower").replace("RATE", "eta_Z"),
+    observes=True,
+    planted={
+        "Recall is said to fall faster for the larger eta_Z.": {"sign": 1},
+        "The descent is read from one threshold to the same one.": FLAT,
+    },
+)
+def check_tian2023_fig_12(one: Sweep, sign: int = -1, early: int = 0) -> Iterator[Said]:
+    """At a fixed ratio recall(first threshold) - recall(last) is the smaller, the larger eta_Z."""
+    yield from descents(one, 1, sign, early)

@@ -1,0 +1,289 @@
+"""Check the proofs with Coq and write checked.json: what was proved, on which axioms, by what.
+
+The proofs are compiled from scratch in a folder of their own, each file within a time limit. The
+check fails, and leaves checked.json as it was, on any axiom, on any step taken for granted, on a
+theorem that labels.toml names and Coq does not know. Whoever has no Coq can still ask whether
+checked.json is that of the sources beside it; the book shows a mark only then.
+
+    prove.py            check all and write checked.json
+    prove.py --verify   say whether checked.json fits the sources; needs no Coq
+    prove.py --coqchk   check all, and have Coq's independent checker read the result
+
+Exit status: 0 all is well, 1 something is wrong, 2 there is no Coq here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RECORD = "checked.json"
+LABELS = "labels.toml"
+SECONDS = 120  # for one file
+CHECKER_SECONDS = 600  # for the independent checker
+NO_COQ = "no coqc here (Debian: apt-get install coq libcoq-mathcomp-algebra)"
+
+# Words that take something for granted, or switch a check of Coq off.
+_GRANTED = re.compile(
+    r"\b(Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|Unset\s+\w+\s+Checking|bypass_check"
+    r"|Type\s*In\s*Type|Declare\s+ML\s+Module|Load)\b"
+)
+# In _CoqProject nothing but these lines, so that no option weakens Coq.
+_PROJECT_LINES = ("-Q . Companion", "-arg -w -arg -notation-overridden,-ambiguous-paths")
+
+
+class ProofError(Exception):
+    """The proofs are not all right; the message says why."""
+
+
+class NoCoqError(Exception):
+    """There is no Coq on this machine."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A label of the book, with the theorems that stand for it.
+
+    Attributes:
+        label: the label.
+        theorems: names such as PrefixClosure.one_optimal_token.
+        mark: whether they say all that the claim says, so that the book may show a mark.
+    """
+
+    label: str
+    theorems: tuple[str, ...]
+    mark: bool
+
+
+def project_files(folder: Path) -> list[str]:
+    """The proof files of _CoqProject, in the order in which they need each other.
+
+    Raises:
+        ProofError: another option stands there, or the list is not that of the files.
+    """
+    lines = (folder / "_CoqProject").read_text(encoding="utf-8").split("\n")
+    names = [line for line in lines if line.endswith(".v")]
+    for line in lines:
+        if line and line not in names and line not in _PROJECT_LINES:
+            raise ProofError(f"_CoqProject: unknown line {line!r}")
+    missing = {path.name for path in folder.glob("*.v")} ^ set(names)
+    if missing or len(names) != len(set(names)):
+        raise ProofError(f"_CoqProject: {', '.join(sorted(missing)) or 'a file is listed twice'}")
+    return names
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """SHA-256 of everything that a check depends on."""
+    names = [*sorted(path.name for path in folder.glob("*.v")), LABELS, "Makefile", "_CoqProject"]
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def is_current(folder: Path = HERE) -> bool:
+    """Whether checked.json is there and is that of the sources beside it; needs no Coq."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        return bool(record["sources"] == hashes(folder))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def read_labels(folder: Path) -> list[Entry]:
+    """The labels and their theorems.
+
+    Raises:
+        ProofError: an entry lacks something or names no theorem.
+    """
+    table = tomllib.loads((folder / LABELS).read_text(encoding="utf-8"))
+    entries = []
+    for label, row in table.items():
+        wanted = {"theorems": list, "mark": bool, "says": str, "differs": str, "open": str}
+        if set(row) - {"verdict"} != set(wanted):
+            raise ProofError(f"{LABELS}: {label} needs {', '.join(wanted)}")
+        if any(type(row[key]) is not kind for key, kind in wanted.items()):
+            raise ProofError(f"{LABELS}: {label} has a value of the wrong kind")
+        if not row["theorems"] or not all(name.count(".") == 1 for name in row["theorems"]):
+            raise ProofError(f"{LABELS}: {label} needs theorems, each as File.name")
+        entries.append(Entry(label, tuple(row["theorems"]), row["mark"]))
+    return entries
+
+
+def without_comments(text: str) -> str:
+    """A Coq source without its comments, which may be nested."""
+    parts, depth = [], 0
+    for piece in re.split(r"(\(\*|\*\))", text):
+        depth += (piece == "(*") - (piece == "*)")
+        if not depth and piece != "*)":
+            parts.append(piece)
+    return "".join(parts)
+
+
+def refuse_granted(folder: Path, names: list[str]) -> None:
+    """Refuse sources with a word that takes something for granted.
+
+    Raises:
+        ProofError: there is one.
+    """
+    for name in names:
+        found = _GRANTED.search(without_comments((folder / name).read_text(encoding="utf-8")))
+        if found:
+            raise ProofError(f"{name}: {found[0]!r} takes something for granted")
+
+
+def run_coq(command: list[str], folder: Path, what: str, seconds: int = SECONDS) -> str:
+    """Run one of Coq's programs and return what it prints.
+
+    Raises:
+        ProofError: it fails or takes too long.
+        NoCoqError: there is no such program.
+    """
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False
+        )
+    except FileNotFoundError:
+        raise NoCoqError(NO_COQ) from None
+    except subprocess.TimeoutExpired:
+        raise ProofError(f"{what}: not done within {seconds} seconds") from None
+    if done.returncode:
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise ProofError(f"{what}: " + "\n".join(lines[:12]))
+    return done.stdout
+
+
+def compile_file(folder: Path, name: str) -> None:
+    """Compile one file in place, within its time limit.
+
+    Raises:
+        ProofError: Coq refuses it.
+        NoCoqError: there is no Coq.
+    """
+    options = ["-w", "-notation-overridden,-ambiguous-paths", "-Q", ".", "Companion"]
+    run_coq(["coqc", *options, name], folder, name)
+
+
+def ask(folder: Path, names: list[str], theorems: list[str]) -> dict[str, tuple[str, str]]:
+    """For each theorem what Coq takes it to say, and what it rests on.
+
+    Raises:
+        ProofError: Coq does not know a theorem.
+    """
+    script = ["From mathcomp Require Import all_ssreflect all_algebra."]
+    script += [f"From Companion Require Import {name.removesuffix('.v')}." for name in names]
+    script += ["Set Printing Width 88.", "Unset Printing Implicit Defensive."]
+    for place, theorem in enumerate(theorems):
+        full = f"Companion.{theorem}"
+        script.append(f'Redirect "says{place}" Check @{full}.')
+        script.append(f'Redirect "rests{place}" Print Assumptions {full}.')
+    (folder / "Ask.v").write_text("\n".join(script) + "\n", encoding="utf-8")
+    try:
+        compile_file(folder, "Ask.v")
+    except ProofError as error:
+        unknown = re.search(r"reference (\S+) was not found", str(error))
+        if unknown:
+            raise ProofError(f"{LABELS}: there is no {unknown[1]}") from None
+        raise
+    found = {}
+    for place, theorem in enumerate(theorems):
+        says = (folder / f"says{place}.out").read_text(encoding="utf-8")
+        rests = (folder / f"rests{place}.out").read_text(encoding="utf-8")
+        says = re.sub(r"^\S+\s*:\s", "", says.strip())
+        found[theorem] = re.sub(r"\n +", "\n ", says), rests.strip()
+    return found
+
+
+def check(folder: Path = HERE, *, coqchk: bool = False) -> dict[str, Any]:
+    """Compile everything in a new folder and ask Coq about each theorem.
+
+    Args:
+        folder: where the proofs lie.
+        coqchk: whether the independent checker reads the compiled files as well.
+
+    Returns:
+        the record that belongs into checked.json.
+
+    Raises:
+        ProofError: something does not hold, is taken for granted, or takes too long.
+        NoCoqError: there is no Coq.
+    """
+    if not shutil.which("coqc"):
+        raise NoCoqError(NO_COQ)
+    before = hashes(folder)
+    names, entries = project_files(folder), read_labels(folder)
+    refuse_granted(folder, names)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in names:
+            shutil.copy(folder / name, scratch)
+            compile_file(Path(scratch), name)
+        theorems = sorted({theorem for entry in entries for theorem in entry.theorems})
+        answers = ask(Path(scratch), names, theorems)
+        if coqchk:
+            modules = [f"Companion.{name.removesuffix('.v')}" for name in names]
+            command = ["coqchk", "-silent", "-o", "-Q", ".", "Companion", *modules]
+            said = run_coq(command, Path(scratch), "coqchk", CHECKER_SECONDS)
+            if not re.search(r"\* Axioms:\s*<none>", said):
+                raise ProofError(f"coqchk: {said}")
+    for theorem, (_, rests) in answers.items():
+        if rests != "Closed under the global context":
+            raise ProofError(f"{theorem} rests on more than Coq's logic:\n{rests}")
+    if hashes(folder) != before:
+        raise ProofError("a source changed while it was checked")
+    version = run_coq(["coqc", "--print-version"], folder, "coqc").split()[0]
+    return {"coq": version, "sources": before, "labels": rows(entries, answers)}
+
+
+def rows(entries: list[Entry], answers: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    """The part of the record that speaks of labels."""
+    return {
+        entry.label: {
+            "mark": entry.mark,
+            "theorems": [
+                {
+                    "file": theorem.split(".")[0] + ".v",
+                    "theorem": theorem.split(".")[1],
+                    "statement": answers[theorem][0],
+                    "axioms": [],
+                }
+                for theorem in entry.theorems
+            ],
+        }
+        for entry in entries
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """The command line; see the top of this file."""
+    if unknown := set(arguments) - {"--verify", "--coqchk"}:
+        print(f"unknown: {', '.join(sorted(unknown))}; there are --verify and --coqchk")
+        return 1
+    if "--verify" in arguments:
+        current = is_current()
+        print(f"{RECORD} is {'' if current else 'not '}that of these sources")
+        return 0 if current else 1
+    try:
+        record = check(coqchk="--coqchk" in arguments)
+    except NoCoqError as error:
+        print(error)
+        return 2
+    except ProofError as error:
+        print(error)
+        return 1
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    (HERE / RECORD).write_text(text, encoding="utf-8")
+    theorems = {(t["file"], t["theorem"]) for r in record["labels"].values() for t in r["theorems"]}
+    marks = sum(row["mark"] for row in record["labels"].values())
+    print(f"Coq {record['coq']}: {len(theorems)} theorems, {marks} marks; axioms: none")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

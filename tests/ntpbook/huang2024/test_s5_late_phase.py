@@ -1,0 +1,274 @@
+"""The late phase: steps of the proofs in sympy, inequalities on exact numbers, limits on runs."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from mpmath import iv, mp
+
+from ntpbook.huang2024.s5_late_phase import checks, instances, steps
+from ntpbook.huang2024.s5_late_phase import model as late_phase
+from ntpbook.shared import plain_stage2 as model
+from ntpbook.shared import small_data
+from ntpcore.huang2024 import enclosure
+from ntpcore.verdicts.claims import Verdict
+
+EDGES = small_data.edges()
+CHECKS = (
+    (checks.check_ours_harmonic, {"trials": 60}),
+    (checks.check_ours_descent, {"trials": 20}),
+    (checks.check_ours_perturbation, {"trials": 40}),
+    (checks.check_ours_sharp_rate, {}),
+    (checks.check_ours_bounded_residual, {}),
+    (checks.check_ours_logarithm_law, {}),
+    (checks.check_ours_certificate, {}),
+    (checks.check_ours_loss_law, {}),
+    (checks.check_ours_loss_soon, {"trials": 100}),
+    (checks.check_ours_eq_4_printed, {}),
+    (checks.check_ours_rate_large_steps, {"trials": 2}),
+)
+ALL_STEPS = (
+    steps.harmonic_by_cauchy,
+    steps.harmonic_by_duality,
+    steps.descent_pointwise,
+    steps.descent_by_shape,
+    steps.descent_near_the_limit,
+    steps.distance,
+    steps.one_step,
+    steps.perturbation,
+    steps.loss_of_one_sample,
+    steps.certificate,
+    steps.lateness_of_the_certificate,
+    steps.loss_without_frequencies,
+    steps.logarithm_by_energy,
+)
+
+
+@pytest.fixture(autouse=True)
+def sixty_digits():
+    """Sixty digits."""
+    with mp.workdps(60):
+        yield
+
+
+@pytest.mark.parametrize(("check", "small"), CHECKS, ids=lambda one: getattr(one, "label", ""))
+def test_every_statement_has_its_verdict_and_its_planted_errors_are_noticed(check, small):
+    found = check(**small)
+    conjecture = check is checks.check_ours_rate_large_steps
+    assert found.verdict is (Verdict.CONSISTENT if conjecture else Verdict.PROVED)
+    assert found.controls
+    assert all(control.noticed for control in found.controls)
+    assert all(one.holds for step in found.proof for one in step.shown)
+    assert all(reading.verdict is Verdict.PROVED for reading in found.readings)
+
+
+# Steps
+
+
+@pytest.mark.parametrize("step", ALL_STEPS, ids=lambda step: step.__name__)
+def test_every_line_of_a_step_holds(step):
+    lines = step()
+    assert lines
+    assert [line.name for line in lines if not line.holds] == []
+
+
+@pytest.mark.parametrize(
+    ("step", "planted"),
+    [
+        (steps.harmonic_by_cauchy, {"power_of_scores": 1}),
+        (steps.harmonic_by_duality, {"between": 1}),
+        (steps.descent_pointwise, {"descent_shift": -1}),
+        (steps.descent_by_shape, {"descent_shift": -1}),
+        (steps.distance, {"cross": 1}),
+        (steps.one_step, {"downhill": 1}),
+        (steps.certificate, {"sum_sign": 0}),
+        (steps.loss_without_frequencies, {"eight": 7}),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_a_step_with_a_planted_error_has_a_line_that_fails(step, planted):
+    assert [line.name for line in step(**planted) if not line.holds]
+
+
+def test_the_two_exponential_bounds_of_lemma_p_at_their_right_end():
+    """1 - r >= e^(-1.2 r) and 1 - 2 r >= e^(-2.8 r) at r = 1/4; equal at 0, concave between."""
+    assert 0.75 - iv.exp(iv.mpf(-0.3)) > 0
+    assert 0.5 - iv.exp(iv.mpf(-0.7)) > 0
+    assert not 0.5 - iv.exp(iv.mpf(-0.65)) > 0  # a smaller constant would not do
+
+
+# Lemmas H, D, P
+
+
+def test_ours_harmonic_by_hand():
+    """Two pairs (0; 1), (0; 2) of one query: S = 2/3, and p = (1/2, 1/2) gives G = 3/2 twice."""
+    data = model.Data(3, (model.Sample(1, 0, 1, ((1, 1), (2, 1)), mp.mpf(1)),))
+    half = dict.fromkeys(data.pairs, Fraction(1, 2))
+    one = instances.Distribution("by hand", data, half)
+    found = checks.check_ours_harmonic.judge([one])
+    assert found.numbers["equalities"].value == 1
+    assert data.S == Fraction(2, 3) == Fraction(1, 2) / Fraction(3, 2) * 2
+    alone = dict(zip(data.pairs, (Fraction(1), Fraction(0)), strict=True))
+    other = instances.Distribution("", data, alone)
+    assert checks.check_ours_harmonic.judge([other]).numbers["equalities"].value == 0
+
+
+def test_ours_descent_constant_by_hand():
+    quarter = mp.mpf(1) / 4
+    # S = 1: theta = eta, so (1 - 1/4) / (1 - 1/4 + 1/2) = 3/5 and 1 - 1/8
+    assert late_phase.descent_constant(mp.mpf(1), quarter) == 1 - quarter / 2
+    # S = 4, eta = 1: theta = 1/2, (1/2) / (1/2 + 4) = 1/9 against 1 - 1 = 0
+    assert mp.almosteq(late_phase.descent_constant(mp.mpf(4), mp.mpf(1)), mp.mpf(1) / 9)
+    # it is positive up to max(w, 2 / w) and no further: w = 2 here
+    assert late_phase.descent_constant(mp.mpf(4), mp.mpf("1.999")) > 0
+    assert late_phase.descent_constant(mp.mpf(4), mp.mpf("2.001")) <= 0
+
+
+def test_ours_perturbation_a_step_of_the_model_is_a_step_of_the_loss_at_late_times():
+    """Far along W* the direction of the gradient is that of the exponential model."""
+    data = EDGES["four queries, heavy tails"]
+    late = late_phase.Late(data)
+    W = {place: 200 * model.as_real(score) for place, score in data.star.items()}
+    G = model.gradient(data, model.forces(data, W, mp.mpf(3)))
+    x, y = late.split({p: value / mp.sqrt(model.inner(G, G)) for p, value in G.items()})
+    new, s, D = late.step(late.split(W)[1], 1)
+    assert max(abs(new[place] - y[place]) for place in y) < mp.mpf(10) ** -50
+    assert abs(x - s / late.w) < mp.mpf(10) ** -50  # a = gamma / ||g|| = gamma s / eta
+    assert abs(1 / s**2 - 1 / late.S - D) < mp.mpf(10) ** -50
+
+
+def test_ours_perturbation_the_excess_without_cancellation_is_the_difference_of_losses():
+    data, A = EDGES["two optimal tokens"], mp.mpf(5)
+    W = instances.random_weights(np.random.default_rng(0), data, 1)
+    floor = late_phase.one_hot(data, A)[0]
+    pairs = zip(late_phase.losses(data, W, A), late_phase.excesses(data, W, A), strict=True)
+    assert all(abs(loss - floor - excess) < mp.mpf(10) ** -50 for loss, excess in pairs)
+
+
+def test_ours_perturbation_bounds_the_loss_at_any_state():
+    """(14) needs no late state."""
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        data, A = small_data.random_data(rng), mp.mpf(10 ** rng.uniform(-2, 2.5))
+        W = instances.random_weights(rng, data, 10 ** rng.uniform(-2, 1.5))
+        missed = late_phase.attention(data, W)
+        mean = mp.fsum(n.pi * r for n, r in zip(data.samples, missed, strict=True))
+        excess = checks.mean_loss(data, W, A) - late_phase.one_hot(data, A)[0]  # shares sum to 1
+        wrong = late_phase.one_hot(data, A)[1]
+        assert wrong * A * mean * (1 - mp.mpf(10) ** -20) <= excess <= 2 * A * mean
+
+
+# Theorems C, C0, D
+
+
+def test_ours_sharp_rate_finds_the_residual_of_example_1_by_hand():
+    """Margins log 2 with one rival, log 3 and log 6 with the rivals S and V, up to a constant."""
+    late = late_phase.Late(small_data.example_1())
+    u = {0: [mp.log(2)], 1: [mp.log(2)], 3: [mp.log(2)], 2: [mp.log(3), mp.log(6)]}
+    places = {0: (0, (3,)), 1: (1, (0,)), 3: (2, (3,)), 2: (2, (0, 1))}
+    R = {}
+    for q, (o, rivals) in places.items():
+        top = mp.fsum(u[q]) / (1 + len(rivals))
+        R[q, o] = top
+        R |= {(q, j): top - value for j, value in zip(rivals, u[q], strict=True)}
+    by_hand = late.split(R)[1]
+    assert max(abs(by_hand[place] - late.R[place]) for place in by_hand) < mp.mpf(10) ** -50
+
+
+def test_ours_sharp_rate_is_exponential_where_the_residual_is_zero():
+    """Two queries with one and two rivals, shares .6 and .4: all C_e (1 + m) agree."""
+    pi = mp.mpf(6) / 10, mp.mpf(4) / 10
+    one = model.Sample(0, 0, 1, ((1, 1),), pi[0])
+    data = model.Data(4, (one, model.Sample(2, 2, 1, ((1, 1), (3, 1)), pi[1])))
+    late = late_phase.Late(data)
+    assert max(abs(value) for value in late.R.values()) < mp.mpf(10) ** -50
+    runs = enumerate(model.run(data, mp.mpf(3), late.w / 2, 60), start=1)
+    sizes = {t: late_phase.one_minus_cos(late, W) for t, W in runs}
+    assert sizes[60] < sizes[30] * mp.mpf(10) ** -6
+
+
+def test_ours_bounded_residual_swings_at_huge_steps():
+    """At 20 ||W*|| the residual does not settle, and does not grow."""
+    run = instances.huge_steps()[-1]
+    (_, W) = run.states[-1]
+    assert checks.distance(run.late, W, run.late.R) > 1
+    assert run.longest < 20 * run.eta
+
+
+def test_ours_logarithm_law_has_the_shortest_feasible_direction():
+    """a > c, a > d, b > d: v* = (1, -1, 1, -1) / 2 in the order a, b, c, d."""
+    data = EDGES["idle pair"]
+    v = instances.idle_direction(data)
+    assert late_phase.margin((3, 0, 3), v) == 1  # the idle pair
+    assert late_phase.margin((3, 0, 2), v) == late_phase.margin((3, 1, 3), v) == 0
+    assert model.inner(data.star, v) == 0
+
+
+# Theorem E
+
+
+@pytest.mark.parametrize("part", [0.5, 1.7])
+def test_ours_certificate_in_high_precision_bounds_all_later_steps(part):
+    data, A = EDGES["two pairs, one rare"], mp.mpf(3)
+    late = late_phase.Late(data)
+    eta, found, planted = late.w * mp.mpf(part), [], 0
+    for t, W in enumerate(model.run(data, A, eta, 300), start=1):
+        measured = late_phase.one_minus_cos(late, W)
+        for certificate in found:
+            low, high = certificate.bounds(t)
+            assert low <= measured <= high
+            assert t * eta - certificate.lag <= late.split(W)[0] <= t * eta
+            tighter = late_phase.Certificate(
+                certificate.step, certificate.least, certificate.reach, certificate.lag, eta
+            )
+            planted += not tighter.bounds(t)[0] <= measured <= tighter.bounds(t)[1]
+        if t in (50, 100, 200):
+            made = late_phase.certify(data, W, t, A, eta, mp.mpf("0.1"))
+            found += [made] if made else []
+    assert found
+    assert planted
+
+
+def test_ours_certificate_agrees_in_balls_and_in_high_precision():
+    data, eta = small_data.example_1(), mp.mpf(1) / 40
+    *_, W = model.run(data, mp.sqrt(2700), eta, 1000)
+    made = late_phase.certify(data, W, 1000, mp.sqrt(2700), eta, mp.mpf("0.01"))
+    (one,) = instances.enclosed()
+    for ours, balls in zip(made.bounds(1500), one.certificate.bounds(1500), strict=True):
+        assert float(ours) == pytest.approx(balls, rel=1e-12)
+
+
+def test_ours_certificate_is_refused_at_an_early_state():
+    data = EDGES["two pairs, one rare"]
+    (W,) = model.run(data, 3, 0.3, 1)
+    assert late_phase.certify(data, W, 1, mp.mpf(3), mp.mpf("0.3"), mp.mpf(1)) is None
+    (early,) = enclosure.enclose(instances.example_1_setting(), 100, (100,))
+    assert enclosure.certify(early, Fraction(1, 100)) is None
+
+
+# Theorems F and G, equation (4)
+
+
+def test_ours_loss_law_of_one_pair_by_hand():
+    """S = 1/2, w = 1 / sqrt(2), R = 0 and xi = 0: the loss falls like A h* e^{-sqrt(2) eta t}."""
+    data, A, eta = EDGES["one pair"], mp.mpf(3), mp.mpf(1)
+    *_, W = model.run(data, A, eta, 40)
+    excess = late_phase.excesses(data, W, A)[0]
+    wrong = 1 / (mp.exp(A) + 1)  # |V| = 2, and h* is twice that
+    assert abs(mp.exp(mp.sqrt(2) * 40) * excess / (A * 2 * wrong) - 1) < mp.mpf(10) ** -20
+
+
+def test_ours_loss_soon_holds_at_states_with_a_large_loss():
+    found = checks.check_ours_loss_soon.judge(instances.soon(9, 200))
+    assert found.witness == ""
+    assert found.numbers["states"].value > 50
+
+
+def test_ours_eq_4_printed_needs_small_steps_at_t_1():
+    judge = checks.check_ours_eq_4_printed.judge
+    assert "t = 1" in judge(instances.a_long_first_step()).witness
+    assert judge(instances.first_steps()).witness == ""
+
+
+def test_ours_rate_large_steps_fails_beyond_twice_the_norm():
+    assert all(one.distance > 1e-3 for one in instances.above_the_limit())

@@ -1,0 +1,490 @@
+"""The loss: Theorem 2, equations (4) and (13), the floor, the rate, and what is said in passing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import mpmath as mp
+import numpy as np
+import pytest
+from plain_training import plain_loss, plain_prediction
+
+from ntpbook.huang2024.s5_loss import checks, figures, instances, rare_sample, steps
+from ntpbook.shared import rare
+from ntpcore.data import generate
+from ntpcore.data.examples import example_1
+from ntpcore.data.order import analyse
+from ntpcore.huang2024 import bounds, runs, stage1, training
+from ntpcore.huang2024.problem import from_dataset
+from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.compare import NotANumberError
+
+EQUAL = rare.rare_run(0.0, 300, 0.36)
+SMALL = {"sets": 2, "steps": 400}
+EXPECTED = {
+    "huang2024_thm_2": ({}, Verdict.REFUTED),
+    "huang2024_thm_2_corrected": (SMALL, Verdict.CONSISTENT),
+    "huang2024_eq_4": ({"sets": 2}, Verdict.CONSISTENT),
+    "huang2024_eq_13": (SMALL, Verdict.PROVED),
+    "huang2024_app_accuracy": ({"sets": 2}, Verdict.CONSISTENT),
+    "huang2024_app_floor": ({}, Verdict.REFUTED),
+    "huang2024_app_loss_excess": ({"sets": 2}, Verdict.PROVED),
+    "huang2024_app_linear_loss": ({}, Verdict.CONSISTENT),
+    "ours_loss_rate": ({}, Verdict.CONSISTENT),
+}
+
+
+def with_rows(run, **columns):
+    """A run with other measurements."""
+    return replace(run, second=replace(run.second, rows=replace(run.second.rows, **columns)))
+
+
+@pytest.fixture(scope="module")
+def some() -> list[runs.Run]:
+    """Example 1 and six random data sets."""
+    return runs.collection(7, 3, 500)
+
+
+@pytest.fixture(scope="module")
+def late() -> list[runs.Run]:
+    """Long runs with a large step size."""
+    return runs.collection(7, 1, 20000, factors=(20,))
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_every_check_has_its_verdict_and_notices_its_planted_errors(name) -> None:
+    parameters, verdict = EXPECTED[name]
+    found = getattr(checks, f"check_{name}")(**parameters)
+    assert found.verdict is verdict
+    assert found.controls
+    assert all(one.noticed for one in found.controls)
+    assert all(one.holds for step in found.proof for one in step.shown)
+
+
+@pytest.mark.parametrize("name", ["huang2024_thm_2_corrected", "huang2024_eq_4", "huang2024_eq_13"])
+def test_a_run_with_a_number_that_is_none_is_an_error_and_no_pass(name) -> None:
+    rows = instances.inside().second.rows
+    spoilt = {
+        key: np.where(rows.step == rows.step[-2], math.nan, getattr(rows, key))
+        for key in ("log_excess", "least_log_odds", "least_gap")
+    }
+    with np.errstate(invalid="ignore"), pytest.raises(NotANumberError):
+        getattr(checks, f"check_{name}").judge([with_rows(instances.inside(), **spoilt)])
+
+
+# Theorem 2
+
+
+def test_huang2024_thm_2_is_refuted_under_every_reading() -> None:
+    check = checks.check_huang2024_thm_2()
+    assert {reading.verdict for reading in check.readings} == {Verdict.REFUTED}
+    assert len(check.readings) == len(rare_sample.READINGS)
+
+
+def test_huang2024_thm_2_conditions_by_hand() -> None:
+    # N = 4, L_max = 2, both norms 1, |V| = 2: T >= 384 log 2 log T / eta0, t >= 1696 64 log^2 t /
+    # eta, and the claimed log-odds are t eta / 8 - log 2
+    case = rare_sample.TooRare().hidden(rare_sample.PRINTED)
+    eta0, eta = runs.paper_rates(2)[0], rare_sample.ETA
+    assert case.inside
+    assert case.steps1 >= 384 * math.log(2) * math.log(case.steps1) / eta0
+    assert case.steps >= 1696 * 64 * math.log(case.steps) ** 2 / eta
+    assert case.steps - 3 < 1696 * 64 * math.log(case.steps - 3) ** 2 / eta
+    assert case.claimed == pytest.approx(case.steps * eta / 8 - math.log(2))
+    assert eta < 1 / math.e
+
+
+def test_huang2024_thm_2_rare_margin_stays_below_one_by_the_plain_recursion() -> None:
+    """(d_1, d_2) step by step from the force in many digits; W has +-d/2 in each column."""
+    eta, T, t = 0.36, 20, 40
+    A = stage1.gap(2, T, runs.paper_rates(2)[0])
+    R = rare.log_ratio_that_hides(t, eta, A)
+
+    def force(d):
+        m = 1 / (1 + mp.exp(-d))
+        return A * m * (1 - m) * 2 / (1 + mp.exp(A * (2 * m - 1)))
+
+    with mp.workdps(60):
+        d = [mp.mpf(0), mp.mpf(0)]
+        for _ in range(t):
+            pull = [force(d[0]), mp.exp(-R) * force(d[1])]
+            size = mp.sqrt(pull[0] ** 2 + pull[1] ** 2)
+            d = [one + mp.sqrt(2) * mp.mpf(eta) * p / size for one, p in zip(d, pull, strict=True)]
+    assert 0 < d[1] <= 1
+    assert float(d[0]) == pytest.approx(math.sqrt(2) * eta * t, rel=1e-3)
+    found = runs.train(
+        "rare", rare.rare_problem(R), eta0=runs.paper_rates(2)[0], eta=eta, steps1=T, steps=t
+    )
+    assert found.second.rows.least_log_odds[-1] == pytest.approx(float(d[1]), rel=1e-9)
+
+
+def test_huang2024_thm_2_real_runs_stay_below_the_bound_on_the_rare_sample() -> None:
+    for eta, count in ((0.1, 400), (0.36, 2000)):
+        ratio = rare.log_ratio_that_hides(count, eta)
+        found = rare.rare_run(ratio, count, eta).second.rows
+        assert 0 < found.least_log_odds[-1] <= 1
+        # a ratio that much smaller no longer hides the sample, so the run can tell
+        assert rare.rare_run(ratio / 4, count, eta).second.rows.least_log_odds[-1] > 1
+
+
+def test_huang2024_thm_2_real_run_breaks_it_with_the_constant_one() -> None:
+    run, start = rare_sample.untouched()
+    claimed = bounds.thm_2_log_odds(run.constants, run.second.state.step)
+    assert run.second.state.step >= start
+    assert run.second.rows.least_log_odds[-1] < 1 < claimed
+    found = checks.check_huang2024_thm_2.judge([run], asked=rare_sample.ONE)
+    assert found.verdict is Verdict.REFUTED
+    assert found.witness.startswith("two tokens, one sentence too rare to be touched, log-odds at")
+
+
+def test_huang2024_thm_2_forces_are_those_of_the_loss() -> None:
+    assert all(one.holds for one in rare_sample.forces())
+    assert not all(one.holds for one in rare_sample.forces(factor=2))
+
+
+def test_huang2024_thm_2_with_frequencies_says_nothing_of_the_rare_sample() -> None:
+    for asked in rare_sample.READINGS.values():
+        repaired = replace(asked, rarity=bounds.PI_MIN)
+        assert not rare_sample.TooRare().hidden(repaired).inside
+    found = checks.check_huang2024_thm_2.judge([rare_sample.TooRare()], asked=rare_sample.REPAIRED)
+    assert (found.verdict, found.tried) == (Verdict.OPEN, 0)
+    assert sum(found.left_out.values()) == 1
+
+
+def test_huang2024_thm_2_on_ordinary_data_is_open(some: list[runs.Run]) -> None:
+    found = checks.check_huang2024_thm_2.judge(some[:1])
+    assert found.verdict is Verdict.OPEN
+    assert {one.verdict for one in found.readings} == {Verdict.OPEN}
+
+
+# Theorem 2, corrected
+
+
+def test_huang2024_thm_2_corrected_holds_where_its_conditions_do() -> None:
+    inside = instances.inside()
+    check = checks.check_huang2024_thm_2_corrected.judge([inside])
+    assert check.verdict is Verdict.CONSISTENT
+    assert check.numbers["compared"].value >= 40  # both conclusions at twenty steps
+    # N = 2, L_max = 2, ||W||^2 = 1/2
+    first = inside.second.rows.step[2]
+    assert first >= 1696 * 2 * 16 / 8 * math.log(first) ** 2 / 0.26
+
+
+def test_huang2024_thm_2_corrected_attention_agrees_with_the_weights(some: list[runs.Run]) -> None:
+    run = some[0]
+    rows, c = run.second.rows, run.constants
+    weight = 1 / (1 + c.max_length * np.exp(-rows.step * c.C1))
+    early = rows.step <= 200
+    odds, _ = checks.conclusions(run, 1.0)
+    assert ((rows.least_attention >= weight) == (odds >= 0))[early].all()
+
+
+def test_huang2024_thm_2_corrected_counts_what_lies_beyond_its_conditions(some) -> None:
+    many = [instances.inside(), *some[:4]]
+    check = checks.check_huang2024_thm_2_corrected.judge(many)
+    slacks = np.concatenate([np.minimum(*checks.conclusions(run, 1.0)) for run in many])
+    numbers = {name: one.value for name, one in check.numbers.items()}
+    assert numbers["all_points"] == sum(len(run.second.rows.step) for run in many)
+    assert numbers["failures"] == np.count_nonzero(slacks < -1e-9)
+    assert numbers["least"] == slacks.min()
+    assert (numbers["reached"], numbers["short"], numbers["runs"]) == (1, 4, 5)
+    assert sum(check.left_out.values()) == 4
+    none = checks.check_huang2024_thm_2_corrected.judge(some[:2])
+    assert (none.verdict, none.numbers["reached"].value) == (Verdict.OPEN, 0)
+
+
+# Equation (4)
+
+
+def test_huang2024_eq_4_holds_and_says_nothing_in_the_experiment() -> None:
+    setting = generate.experiment(7)
+    run = instances.experiment(7)
+    assert (run.constants.steps1, run.constants.eta0) == (900, setting.eta0)
+    check = checks.check_huang2024_eq_4.judge([run])
+    numbers = {name: one.value for name, one in check.numbers.items()}
+    assert check.verdict is Verdict.CONSISTENT
+    assert numbers["T"] == math.floor(math.log(20 / math.log(20)) * 4 * 19 / setting.eta0) + 1
+    assert numbers["right"] > math.log(20) > numbers["loss"]
+    assert (numbers["silent"], numbers["blind"]) == (1, math.log(20))
+
+
+def test_huang2024_eq_4_loss_agrees_with_mpmath() -> None:
+    data = example_1()
+    problem = from_dataset(data)
+    run = runs.train("Example 1", problem, eta0=0.1, eta=0.025, steps1=100, steps=50, record=[50])
+    W = weights_by_name(run)
+    following = analyse(data).collocation
+    expected = mp.log(plain_loss(data, following, W, mp.mpf(run.second.gap)))
+    assert float(expected) == pytest.approx(float(instances.log_loss(run)[0]), rel=1e-12)
+
+
+def weights_by_name(run: runs.Run):
+    """W_kq of a run as mpmath numbers, by (token, query)."""
+    problem, names = run.problem, run.problem.vocabulary
+    entries = zip(problem.entry_token, problem.entry_query, run.second.state.weights, strict=True)
+    return {(names[x], names[q]): mp.mpf(float(value)) for x, q, value in entries}
+
+
+def test_huang2024_eq_4_says_something_exactly_from_least_t_on(some: list[runs.Run]) -> None:
+    c = replace(some[0].constants, steps1=2 * instances.least_T(some[0].constants))
+    t, blind = instances.least_t(c), math.log(math.log(c.vocab_size))
+    assert bounds.log_eq_4_loss(c, 1.001 * t) < blind < bounds.log_eq_4_loss(c, 0.999 * t)
+    enough = instances.least_T(c)
+    assert bounds.log_eq_4_loss(replace(c, steps1=enough), 1e9) < blind
+    assert bounds.log_eq_4_loss(replace(c, steps1=enough - 1), 1e9) >= blind
+    assert instances.least_t(replace(c, steps1=enough - 1)) == math.inf
+
+
+def test_huang2024_eq_4_is_compared_with_the_formula_as_printed(some: list[runs.Run]) -> None:
+    """A loss put a hair above and below the right-hand side, written out, at one step."""
+    run = some[0]
+    c, t = run.constants, run.second.rows.step.astype(float)
+    C_0 = c.eta0 / (4 * (c.vocab_size - 1))
+    C_1 = c.eta / (4 * c.max_length * float(run.problem.norm_squared))
+    left = 1 - 2 * c.max_length / (c.max_length + np.exp(C_1 * t))
+    right = math.log(c.vocab_size) - c.steps1 * C_0 * left
+    for shift, verdict in ((-1e-6, Verdict.CONSISTENT), (1e-6, Verdict.REFUTED)):
+        floor = stage1.log_loss(c.vocab_size, c.steps1, c.eta0) - math.log(c.vocab_size)
+        log_excess = right + shift + np.log1p(-np.exp(floor - right - shift))
+        found = checks.check_huang2024_eq_4.judge([with_rows(run, log_excess=log_excess)])
+        assert found.verdict is verdict
+
+
+# Equation (13)
+
+
+def test_huang2024_eq_13_holds_on_example_1_by_hand() -> None:
+    # at W = W* both sides are 1; after one step from zero the margins are those of the gradient
+    problem = from_dataset(example_1())
+    run = runs.train("Example 1", problem, eta0=0.1, eta=1.0, steps1=9, steps=1, record=[0, 1])
+    W = -training.gradient(problem, np.zeros(len(problem.W_kq_star)), run.second.gap)[1]
+    assert run.second.state.weights == pytest.approx(W)
+    apart = np.linalg.norm(W / np.linalg.norm(W) - problem.W_kq_star / problem.norm)
+    least = min(W[a] - W[b] for a, b in problem.pairs)
+    found = checks.check_huang2024_eq_13.judge([run])
+    bare = found.numbers["bare"].value
+    assert bare == pytest.approx(least - 1 / problem.norm + apart, abs=1e-12)
+
+
+def test_huang2024_eq_13_holds_for_any_matrix() -> None:
+    problem = from_dataset(example_1())
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        W = rng.normal(size=len(problem.W_kq_star)) + 3 * problem.W_kq_star
+        size = np.linalg.norm(W)
+        apart = np.linalg.norm(W / size - problem.W_kq_star / problem.norm)
+        least = min(W[a] - W[b] for a, b in problem.pairs)
+        assert least >= size * (1 / problem.norm - math.sqrt(2) * apart) - 1e-12
+
+
+def test_huang2024_eq_13_readings(some: list[runs.Run]) -> None:
+    check = checks.check_huang2024_eq_13.judge(some)
+    verdicts = [one.verdict for one in check.readings]
+    assert verdicts == [Verdict.PROVED, Verdict.REFUTED, Verdict.REFUTED]
+
+
+def test_huang2024_eq_13_chain_is_the_least_margin_over_its_claim(some: list[runs.Run]) -> None:
+    check = checks.check_huang2024_eq_13.judge(some)
+    least = min(
+        gap / (int(step) * run.constants.eta / (4 * run.constants.max_length * run.problem.norm**2))
+        for run in some
+        for step, gap in zip(run.second.rows.step[1:], run.second.rows.least_gap[1:], strict=True)
+    )
+    assert check.numbers["chain"].value == pytest.approx(least - 1, rel=1e-9)
+
+
+# The floor
+
+
+def test_huang2024_app_floor_by_hand() -> None:
+    one = checks.Floor("by hand", 20, 900)
+    printed, A, least = (float(level.mid) for level in one.levels())
+    eta0 = 0.2 / math.sqrt(20)
+    assert printed == pytest.approx(900 * eta0 / (4 * 19))
+    assert pytest.approx(900 * eta0 / math.sqrt(19)) == A
+    assert least == pytest.approx(math.log1p(19 * math.exp(-A)))
+    check = checks.check_huang2024_app_floor()
+    assert check.numbers["printed"].value == pytest.approx(20 * math.exp(-printed))
+    assert check.numbers["true"].value == pytest.approx(least)
+    assert check.numbers["ratio"].value == pytest.approx(4 * math.sqrt(19))
+    assert {one.verdict for one in check.readings} == {Verdict.REFUTED}
+
+
+def test_huang2024_app_floor_is_the_least_loss_over_attentions() -> None:
+    rng, A, size = np.random.default_rng(7), 2.5, 5
+    least = math.log1p((size - 1) * math.exp(-A))
+    for _ in range(500):
+        logits = A * np.append(rng.dirichlet(np.full(4, 0.2)), 0.0)
+        assert np.log(np.exp(logits).sum()) - logits[0] >= least - 1e-12
+    one = A * np.eye(size)[0]
+    assert np.log(np.exp(one).sum()) - one[0] == pytest.approx(least)
+
+
+def test_huang2024_app_floor_slope_by_symbols_and_with_a_factor_that_is_too_small() -> None:
+    assert all(one.holds for one in steps.printed_floor_is_larger())
+    assert not all(one.holds for one in steps.printed_floor_is_larger("n - 3/2"))
+
+
+# The rate
+
+
+def test_ours_loss_rate_by_hand_on_one_pair() -> None:
+    # one sample with one rival: the margin grows by sqrt(2) eta in each step, ||W*||^2 = 1/2
+    run = runs.train(
+        "0 1 0", instances.smallest_problem(), eta0=0.1, eta=0.1, steps1=900, steps=4000
+    )
+    assert instances.fitted_rate(run) == pytest.approx(1, rel=1e-6)
+    assert bounds.loss_excess_rate(run.constants, exact=True) == pytest.approx(0.1 * math.sqrt(2))
+
+
+def test_ours_loss_rate_agrees_with_the_gradient_norm(late: list[runs.Run]) -> None:
+    # the gradient is a sum of the same exponentials, so it falls at the same rate
+    for run in late:
+        rows = run.second.rows
+        half = rows.step >= rows.step[-1] / 10
+        slope = np.polyfit(rows.step[half], rows.log_gradient[half], 1)[0]
+        rate = bounds.loss_excess_rate(run.constants, exact=True)
+        assert -slope == pytest.approx(rate * instances.fitted_rate(run), rel=1e-3)
+
+
+def test_ours_loss_rate_leaves_out_large_steps_and_short_runs_and_says_so() -> None:
+    problem = instances.smallest_problem()
+    rates = {"eta0": 0.1, "eta": 3 * problem.norm}
+    large = runs.train("0 1 0", problem, **rates, steps1=900, steps=checks.DECADES)
+    short = instances.experiment(7)
+    found = checks.check_ours_loss_rate.judge([large, short])
+    assert (found.verdict, found.tried) == (Verdict.OPEN, 0)
+    assert len(found.left_out) == 2
+    assert instances.swinging_rate(5000) < 0.97
+
+
+def test_ours_loss_rate_tells_the_early_rate_beside() -> None:
+    run = instances.experiment(7)
+    found = checks.check_ours_loss_rate.judge([run]).numbers["early_most"].value
+    rows = run.second.rows
+    after = rows.step >= 200
+    slope = np.polyfit(rows.step[after], rows.log_excess[after], 1)[0]
+    assert found == pytest.approx(-slope / bounds.loss_excess_rate(run.constants, exact=True))
+
+
+def test_the_curves_of_the_figure_are_scaled_by_the_rates(some: list[runs.Run]) -> None:
+    curves, (times, flat) = figures.scaled_excess(some[:2], 3.0)
+    assert list(curves) == [run.name for run in some[:2]]
+    for run in some[:2]:
+        rows = run.second.rows
+        expected = rows.step * run.constants.eta / run.problem.norm
+        assert curves[run.name][0] == pytest.approx(expected[expected <= 3.0])
+        assert curves[run.name][1] == pytest.approx(rows.log_excess[expected <= 3.0])
+    c = some[0].constants
+    assert flat[0] - flat[-1] == pytest.approx(
+        (times[-1] - times[0]) / c.eta * some[0].problem.norm * bounds.loss_excess_rate(c)
+    )
+
+
+def test_the_two_weights_of_the_figure_by_hand() -> None:
+    # two margins 1 and 3: entries +-1/2 and +-3/2, so ||W||^2 = 5
+    run = rare_sample.untouched()[0]
+    shown = figures.two_weights(
+        with_rows(run, least_log_odds=np.array([1.0]), norm=np.array([math.sqrt(5)]))
+    )
+    assert shown["rare"] == pytest.approx(1 / (1 + math.exp(-1)))
+    assert shown["common"] == pytest.approx(1 / (1 + math.exp(-3)))
+
+
+# Said in passing
+
+
+def test_huang2024_app_accuracy_by_hand_for_two_tokens() -> None:
+    # m_o = 4/5, eps = 1/4: with A = 3 log 8 the wrong token has 1 / (1 + 8^(9/5)) < 1/4
+    run = at_four_fifths(gap=5.0)
+    missing = instances.log_missing(run, 3 * math.log(8))
+    assert math.exp(missing) == pytest.approx(1 / (1 + 8**1.8), rel=1e-12)
+    assert checks.check_huang2024_app_accuracy.judge([run]).verdict is Verdict.CONSISTENT
+    far = checks.check_huang2024_app_accuracy.judge([run], times=0.1)
+    assert far.verdict is Verdict.REFUTED
+
+
+def at_four_fifths(gap: float) -> runs.Run:
+    """The two-token data with weights 4/5 on the optimal tokens, and this A."""
+    weights = np.where(EQUAL.problem.is_optimal, math.log(4), 0.0)
+    state = replace(EQUAL.second.state, weights=weights)
+    rows = replace(EQUAL.second.rows, least_log_odds=np.array([math.log(4)]))
+    return replace(EQUAL, second=replace(EQUAL.second, state=state, rows=rows, gap=gap))
+
+
+def test_huang2024_app_accuracy_missing_probability_agrees_with_mpmath(some) -> None:
+    data = example_1()
+    following, run = analyse(data).collocation, some[0]
+    W = weights_by_name(run)
+    for gap in (1.0, run.second.gap):
+        left = []
+        for sample in data.samples():
+            T = plain_prediction(data.vocabulary, following, W, mp.mpf(gap), sample.sentence)[1]
+            if len(set(sample.sentence)) > 1:
+                left.append(mp.fsum(p for v, p in T.items() if v != sample.next_token))
+        expected = float(mp.log(max(left)))
+        assert instances.log_missing(run, gap) == pytest.approx(expected, rel=1e-9)
+
+
+def test_huang2024_app_accuracy_counts_a_model_as_stuck_beyond_a_hundred_times_eps() -> None:
+    # m_o = 4/5, eps = 1/4, A = 5: a wrong token has 1 / (1 + e^3) = 0.05, and 100 eps is 25
+    check = checks.check_huang2024_app_accuracy.judge([at_four_fifths(gap=5.0)])
+    assert (check.numbers["runs"].value, check.numbers["stuck"].value) == (1, 0)
+    assert check.readings[1].verdict is Verdict.CONSISTENT
+
+
+def test_huang2024_app_accuracy_one_reading_fails_on_trained_models(late) -> None:
+    check = checks.check_huang2024_app_accuracy.judge(late)
+    assert [one.verdict for one in check.readings] == [Verdict.CONSISTENT, Verdict.REFUTED]
+    untrained = replace(EQUAL, second=training.run(EQUAL.problem, 0, 0.36, 1.0))
+    found = checks.check_huang2024_app_accuracy.judge([untrained])
+    assert found.verdict is Verdict.OPEN
+    assert found.left_out == {"the optimal weights are below 2/3 at the end": 1}
+
+
+def test_huang2024_app_accuracy_lead_by_symbols() -> None:
+    assert all(one.holds for one in steps.lead_of_the_right_token())
+
+
+def test_huang2024_app_loss_excess_by_hand() -> None:
+    """The largest rate at which the check passes is that at which the formula does."""
+    c = EQUAL.constants  # L = 2, C_1 = 0.36 / 8
+    t = np.array([200.0])
+    u = 2 * 2 / (2 + np.exp(c.C1 * t))
+    x = c.steps1 * c.C0 * u
+    assert x[0] < 1
+    assert bounds.log_eq_4_loss(c, t) == pytest.approx(
+        math.log(bounds.loss_floor_printed(c)) + x, rel=1e-12
+    )
+    top = 2 * (math.e - 1) * 2 * c.steps1 * c.C0
+    edge = float(np.log(top / np.expm1(x))[0] / (c.C1 * t[0]))
+    run = with_rows(EQUAL, step=np.array([200]))
+    judge = checks.check_huang2024_app_loss_excess.body
+    slack = {rate: list(judge(run, rate=rate))[-1].slack for rate in (edge - 1e-6, edge + 1e-6)}
+    assert slack[edge - 1e-6] > 0 > slack[edge + 1e-6]
+
+
+def test_huang2024_app_loss_excess_counts_runs_and_leaves_out_short_ones(late) -> None:
+    check = checks.check_huang2024_app_loss_excess.judge([EQUAL, *late])
+    assert [one.verdict for one in check.readings] == [Verdict.PROVED, Verdict.REFUTED]
+    assert check.numbers["above"].value == 1 + len(late)
+    short = with_rows(late[0], step=np.array([0, 1]))
+    found = checks.check_huang2024_app_loss_excess.judge([short, *late])
+    assert sum(found.left_out.values()) == 1
+    assert not all(one.holds for one in steps.excess_of_4(rate=2.0))
+
+
+def test_huang2024_app_linear_loss_by_hand_exponents_are_read_off(late) -> None:
+    t = late[0].second.rows.step.astype(float)
+    judge = checks.check_huang2024_app_linear_loss.judge
+    for log_excess, exponent in (
+        (1 - 2 * t, 1),
+        (1 - 2 * np.sqrt(t), 0.5),
+        (-1e-9 * t, 1),
+        (-(t**1.2), 1.2),
+    ):
+        found = judge([with_rows(late[0], log_excess=log_excess)])
+        assert found.numbers["low"].value == pytest.approx(exponent, abs=0.02)
+        assert (found.verdict is Verdict.CONSISTENT) is (exponent == 1)
+    assert judge([with_rows(late[0], log_excess=t)]).verdict is Verdict.REFUTED

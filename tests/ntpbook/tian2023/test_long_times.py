@@ -1,0 +1,392 @@
+"""Tests of the chapter on long times."""
+
+from __future__ import annotations
+
+import numpy as np
+import plain_layer
+import pytest
+import sympy as sp
+
+from ntpbook.tian2023.long_times import bounds, laws, reduced, stationary, steps
+from ntpbook.tian2023.long_times.reduced import Design, follow, one_of_each
+from ntpcore.tian2023 import coupled
+
+# Symbolic steps
+
+
+@pytest.mark.parametrize("step", steps.STEPS, ids=lambda step: step.__name__)
+def test_every_identity_holds(step: object) -> None:
+    found = step()
+    assert len(found) >= 1
+    for identity in found:
+        assert identity.difference == 0, identity.name
+
+
+def failing(identities: tuple[steps.Identity, ...]) -> list[str]:
+    return [identity.name for identity in identities if identity.difference != 0]
+
+
+def test_another_exponent_fails_the_closed_form() -> None:
+    assert failing(steps.closed_form_steps(1 / (2 * (steps.K + 1)))) == ["z_d' = w'/(K + 1)"]
+
+
+def test_the_exponent_1_fails_the_law() -> None:
+    assert "the exponent alpha" in failing(steps.law_4_steps(sp.Integer(1)))
+
+
+def test_the_margin_grows_on_the_sphere_by_this_identity_only() -> None:
+    assert failing(steps.margin_steps(sphere=False)) == ["|r| chi'"]
+
+
+def test_the_sphere_fails_the_softmax_theorem() -> None:
+    assert len(failing(steps.simplex_steps(sphere=True))) == 2
+
+
+def test_sums_over_tokens_are_sums() -> None:
+    rng = np.random.default_rng(0)
+    f, r = rng.random(4), rng.random(4)
+    form = steps.over_distinct((steps.f - 2 * steps.r) ** 2 * steps.f)
+    values = {sp.Symbol(f"D{i}{j}"): float((f**i * r**j).sum()) for i in range(4) for j in range(4)}
+    assert float(form.subs(values)) == pytest.approx(((f - 2 * r) ** 2 * f).sum(), rel=1e-12)
+
+
+# The reduced system
+
+SHAPES = (
+    (Design(2, 4, (1.0,), (1.0,)), 1.0),
+    (Design(4, 20, (0.7, 0.3), (1.0, 0.5, 0.2), 2), 0.5),
+    (Design(3, 3, (0.5, 0.2), (1.0, 0.3)), 3.0),
+    (Design(6, 30, (2.0,), (1.0, 0.1), 3), 10.0),
+)
+
+
+@pytest.mark.parametrize("sphere", [True, False])
+@pytest.mark.parametrize(("design", "ratio"), SHAPES)
+def test_the_reduced_system_is_the_layer(design: Design, ratio: float, sphere: bool) -> None:
+    sigma = np.array([0.5, 3.0, 12.0])
+    K, C, D = design.K, len(design.common), len(design.distinct)
+    P = plain_layer.tokens(design.common, design.distinct, K)
+    query = [n // (K // design.L) for n in range(K)]
+    Y, Z, t = plain_layer.on_the_clock(P, query, design.M, ratio * 0.3, 0.3, sigma, sphere)
+    path = follow(design, ratio, sigma, sphere)
+    assert np.log1p(ratio * 0.3 * np.array(t) / K) == pytest.approx(path.log_time, abs=1e-7)
+    for i in range(len(sigma)):
+        z, state = path.z[i], path.rows[i]
+        a, s, r = state[C + D : 2 * C + D], state[2 * C + D : 2 * C + 2 * D], path.r[i]
+        for n in range(K):
+            own = slice(C + n * D, C + (n + 1) * D)
+            assert Z[i][query[n], :C] == pytest.approx(z[:C], abs=1e-7)
+            assert Z[i][query[n], own] == pytest.approx(z[C:], abs=1e-7)
+            assert Y[i][own, n] == pytest.approx(s + r * (1 - 1 / K), abs=1e-7)
+            assert Y[i][own, (n + 1) % K] == pytest.approx(s - r / K, abs=1e-7)
+        assert Y[i][:C, 0] == pytest.approx(a, abs=1e-7)
+
+
+def test_the_wrong_layer_is_noticed() -> None:
+    design, sigma = SHAPES[0][0], np.array([3.0])
+    P = plain_layer.tokens(design.common, design.distinct, 2)
+    _, Z, _ = plain_layer.on_the_clock(P, [0, 0], 4, 1.0, 1.0, sigma, sphere=True)
+    assert abs(Z[0][0, 1] - follow(design, 1.0, sigma, sphere=False).z[0, 1]) > 0.01
+
+
+@pytest.mark.parametrize(
+    ("data", "ratio"),
+    [
+        (coupled.one_of_each(10, 1000, 0.5), 10.0),
+        (coupled.syn(2, 2), 3.0),
+        (coupled.Symmetric(4, 20, (0.7, 0.3), (1.0, 0.5, 0.2), 2), 1.0),
+        (coupled.one_of_each(3, 12, 0.3), 0.5),
+    ],
+)
+def test_the_reduced_system_is_the_flow_in_time(data: coupled.Symmetric, ratio: float) -> None:
+    t = np.geomspace(1, 1e8, 9)
+    flow = coupled.flow(data, ratio, 1.0, t)
+    path = follow(reduced.of_symmetric(data), ratio, np.geomspace(1e-4, 60, 3000))
+    when = np.log1p(ratio * t / data.K)
+    z = np.hstack([flow.z_common, flow.z_distinct])
+    for j in range(z.shape[1]):
+        # linear interpolation between 3000 times: (step^2/8) z'' is below 1e-5
+        assert np.interp(when, path.log_time, path.z[:, j]) == pytest.approx(z[:, j], abs=2e-5)
+
+
+def test_the_first_moment_by_hand() -> None:
+    # f = (1, 1)/sqrt 2 at the start, x = (M - K)/M: r = f sigma, s = f x sigma/K, a = f x sigma
+    path = follow(one_of_each(2, 6, 0.5), 1.0, np.array([1e-6]))
+    f, x = 0.5**0.5, 4 / 6
+    assert path.rows[0, 2:5] == pytest.approx([f * x * 1e-6, f * x / 2 * 1e-6, f * 1e-6], rel=1e-5)
+    # delta = 1, so that eta_Y t/K = sigma
+    assert path.log_time[0] == pytest.approx(1e-6, rel=1e-5)
+    assert path.z[0, 0] == pytest.approx(-2 * path.z[0, 1], rel=1e-6)
+
+
+def test_a_clock_that_turns_back_is_refused() -> None:
+    with pytest.raises(ValueError, match="increasing"):
+        follow(one_of_each(2, 2, 0.5), 1.0, np.array([1.0, 0.5]))
+    with pytest.raises(ValueError, match="M >= K"):
+        Design(3, 2, (1.0,), (1.0,))
+
+
+# Inequalities, tried hard
+
+
+def test_the_inequalities_behind_the_margin_hold_on_adversarial_states() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(3000):
+        C, D = int(rng.integers(1, 5)), int(rng.integers(1, 5))
+        f = 10 ** rng.uniform(-4, 0, C + D)
+        f /= np.linalg.norm(f)
+        r = 10 ** rng.uniform(-4, 0, D)
+        if rng.random() < 0.5:  # near the decoder, where the bounds are tight
+            r = f[C:] * np.exp(1e-3 * rng.normal(size=D))
+        for name, slack in bounds.margin_slacks(f[:C], f[C:], r, rng.uniform(1, 5)).items():
+            assert slack >= -1e-12, name  # rounding by 1/(1 - eps), up to 1e4
+
+
+def test_a_bound_twice_too_strong_is_noticed() -> None:
+    # one token of each kind, r = 1, K/L = 5: bracket f_d^2 eps^2 (1 + 5), bound 5 f_d^2 eps^2
+    slack = bounds.margin_slacks(np.array([0.6]), np.array([0.8]), np.array([1.0]), 5.0)
+    assert slack["bracket against eps"] == pytest.approx(0.8**2 * 0.36**2, rel=1e-12)
+    assert slack["bracket against eps"] < 5 * 0.8**2 * 0.36**2
+
+
+def test_the_bracket_of_the_softmax_theorem_is_positive_while_the_order_holds() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(3000):
+        D, C = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+        c = np.concatenate([np.sort(rng.dirichlet(np.full(D, 0.3)))[::-1], rng.random(C)])
+        c /= c.sum()
+        r = np.sort(10 ** rng.uniform(-3, 1, D))[::-1]
+        for j in range(1, D):
+            assert bounds.simplex_slack(c, r, j) >= -1e-15
+    # without the order it may be negative
+    assert bounds.simplex_slack(np.array([0.3, 0.7]), np.array([0.1, 5.0]), 1) < 0
+
+
+def test_a_stationary_attention_beats_every_other_by_the_margin() -> None:
+    rng = np.random.default_rng(3)
+    Y = np.array([[2.0, 0.0, -1.0], [0.5, 0.2, -0.3], [-1.0, 0.5, 0.5]])
+    f = np.array([0.6, 0.4, 0.0])
+    for _ in range(500):  # f proportional to the positive part of g
+        f /= np.linalg.norm(f)
+        alpha = np.exp(Y.T @ f) / np.exp(Y.T @ f).sum()
+        f = np.maximum(Y @ (np.eye(3)[0] - alpha), 0)
+    f /= np.linalg.norm(f)
+    for _ in range(500):
+        other = np.abs(rng.normal(size=3))
+        other *= rng.random() ** 0.3 / np.linalg.norm(other)
+        assert bounds.unique_slack(Y, 0, f, other) >= -1e-12
+    # a vector that is not stationary loses to some other
+    wrong = np.array([0.0, 1.0, 0.0])
+    assert bounds.unique_slack(Y, 0, wrong, f) < 0
+
+
+def test_no_token_is_lost_along_random_paths() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(12):
+        design = bounds.random_design(rng)
+        path = bounds.keeping_run(design, 10 ** rng.uniform(-1, 2), 300)
+        for name, slack in bounds.keep_slacks(path).items():
+            assert slack >= -1e-9, (name, design)  # the integrator's relative accuracy is 1e-10
+
+
+def test_the_softmax_loses_tokens_and_fails_the_same_inequalities() -> None:
+    design = Design(2, 2, (0.5,), (0.1, 0.15, 0.25))
+    found = bounds.keep_slacks(follow(design, 1.0, np.geomspace(1e-2, 1e4, 300), sphere=False))
+    assert found["drift of the decoder's ratios"] > 0  # its bound is wide
+    assert found["z_d >= 0"] < 0
+    assert found["spread of P"] < 0
+
+
+def test_the_constants_by_hand() -> None:
+    # p = (1, 1)/2, K = 2, L = 1: 1 - eps_0 = 1/2, C_1 = 1/2, b = 1/2, C_2 = 2
+    found = bounds.keep(one_of_each(2, 2, 0.5))
+    assert (found.b, found.C_2) == (0.5, 2.0)
+    assert found.drift == 8.0  # 2 sum p_c^2 / (3 C_2 b min p_d^2) = 2/3, below 1
+
+
+def test_the_certificate_says_that_all_three_tokens_stay() -> None:
+    design = Design(2, 2, (0.5,), (0.1, 0.15, 0.25))
+    path = follow(design, 1.0, np.array([1.0, 8.0, 20.0, 1e4]) / 0.5**0.5, relative=1e-11)
+    floors = [bounds.certified(path, i) for i in range(4)]
+    assert floors[0] == -np.inf  # too early
+    assert floors[2] > 0.03
+    assert path.f[2:, 1].min() > floors[2]
+    low, high = bounds.enclosed(path, 2, floors[2] / 2)
+    assert 0 < low <= high
+    assert bounds.enclosed(path, 0, floors[2] / 2)[1] < 0  # too early
+    assert bounds.enclosed(path, 2, 0.3)[1] < 0  # no floor as high as that
+    assert path.shares[-1] == pytest.approx([0.1622, 0.2745, 0.5633], abs=1e-3)
+
+
+# Laws
+
+
+@pytest.mark.parametrize("K", [2, 10])
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("ratio", [0.1, 100.0])
+def test_the_closed_form(K: int, epsilon: float, ratio: float) -> None:
+    grid = np.geomspace(1e-2, 1e4, 100)
+    path = follow(one_of_each(K, K, epsilon), ratio, grid, relative=1e-11, absolute=1e-18)
+    assert laws.closed_form_error(path) < 1e-6
+    assert laws.closed_form_error(path, 1 / (2 * (K + 1))) > 0.9
+    assert abs(laws.offset(path)) < 0.02 * max(1.0, ratio**0.5)
+
+
+def test_the_closed_form_fails_for_more_outputs_than_classes() -> None:
+    path = follow(one_of_each(2, 2, 0.5), 1.0, np.geomspace(1, 100, 20))
+    bulk = follow(one_of_each(2, 6, 0.5), 1.0, np.geomspace(1, 100, 20))
+    assert laws.closed_form_error(path) < 1e-6
+    told = reduced.Path(
+        path.design, bulk.ratio, True, bulk.sigma, bulk.rows[:, [0, 1, 2, 3, 4, 5, 6]]
+    )
+    assert laws.closed_form_error(told) > 0.1
+
+
+@pytest.mark.parametrize(("K", "M"), [(2, 4), (3, 6), (2, 8), (3, 12)])
+def test_the_law_with_more_outputs(K: int, M: int) -> None:
+    grid = np.array([1e3, 8.9e4, 9e4, 9.1e4])
+    path = follow(one_of_each(K, M, 0.5), 1.0, grid)
+    law = reduced.law(K, M)
+    found = laws.second_coefficient(
+        reduced.Path(path.design, 1.0, True, grid[1:], path.rows[1:]), law.alpha
+    )
+    assert found == pytest.approx(law.c, rel=0.03)  # the next term is O(1/T^2), T above 14
+    assert abs(found - 2 * (K - 1)) > 0.2  # the coefficient for large M only
+    assert laws.slopes(path)[-1] < 0.5  # the exponent 1 is that of M = K
+
+
+def test_the_slow_manifold_goes_on_where_the_flow_stops() -> None:
+    grid = np.array([1e3, 1e4, 1e5])
+    path = follow(one_of_each(3, 6, 0.5), 1.0, grid)
+    T, r = path.tangent, np.linalg.norm(path.r, axis=1)
+    slow = reduced.creep(3, 6, np.array([1e3, 1e4, 1e5, 1e30, 1e32]), T[0], r[0])
+    assert slow[1:3] == pytest.approx(T[1:], rel=2e-3)
+    assert np.log(slow[4] / slow[3]) / np.log(100) == pytest.approx(2 / 5, abs=1e-6)
+
+
+@pytest.mark.parametrize(("K", "epsilon"), [(2, 0.1), (2, 0.5), (10, 0.1)])
+def test_when_snapping_shows(K: int, epsilon: float) -> None:
+    # ln t is R + O(1), so that the error falls like 1/sqrt(ratio); 3 sqrt(1e-6) and the grid
+    found = laws.measured_relaxation(K, K, epsilon, 1e6)
+    assert found == pytest.approx(laws.relaxation(K, epsilon), abs=0.005)
+
+
+@pytest.mark.parametrize(
+    "design", [Design(2, 2, (0.5,), (0.1, 0.15, 0.25)), Design(4, 4, (0.5, 0.2), (0.3, 0.2), 2)]
+)
+def test_one_winner_on_the_simplex_and_several_on_the_sphere(design: Design) -> None:
+    grid = np.array([1.0, 1e4])
+    simplex = follow(design, 1.0, grid, sphere=False, absolute=1e-14)
+    found, limit = laws.simplex_rate(simplex)
+    assert found == pytest.approx(limit, rel=3e-3)
+    sphere = follow(design, 1.0, grid)
+    assert laws.sphere_rate(sphere) == pytest.approx(1, abs=1e-3)
+    assert simplex.shares[-1].max() > 0.9999
+    assert sphere.shares[-1].min() > 0.1
+
+
+def test_a_tie_at_the_top_is_shared_by_the_softmax_but_does_not_last() -> None:
+    design = Design(2, 2, (0.5,), (0.2, 0.2, 0.1))
+    path = follow(design, 1.0, np.array([1.0, 10.0]), sphere=False)
+    assert path.shares[-1, 0] == pytest.approx(path.shares[-1, 1], rel=1e-9)
+    start = np.zeros(design.size)
+    start[1] = 1e-6  # any difference decides
+    nearly = follow(design, 1.0, np.array([1.0, 1e4]), sphere=False, start=start)
+    assert nearly.shares[-1, 0] > 0.999
+
+
+def test_with_the_next_tokens_alone_only_the_clock_knows_the_rates() -> None:
+    paths = []
+    for ratio in (0.1, 1.0, 1000.0):
+        scale = (ratio / (1 - 1 / 10)) ** 0.5
+        design = Design(10, 10, (0.5, 0.1), (0.3, 0.2))
+        paths.append(follow(design, ratio, np.geomspace(0.1, 100, 30) * scale).entropy)
+    assert np.ptp(paths, axis=0).max() < 1e-8
+
+
+# The stationary attention
+
+
+@pytest.mark.parametrize(
+    ("witness", "stable"),
+    [(stationary.ARBITRARY, 2), (stationary.TRAINED, 2), (stationary.TAME, 1)],
+)
+def test_several_stable_attentions_are_enclosed(witness: stationary.Witness, stable: int) -> None:
+    assert stationary.stable_between(stationary.enclosed_slopes(witness)) == stable
+
+
+def test_too_few_digits_decide_nothing() -> None:
+    with pytest.raises((ArithmeticError, OverflowError)):
+        stationary.stable_between(stationary.enclosed_slopes(stationary.TRAINED, digits=30))
+
+
+def test_the_scan_in_floating_point_finds_the_same() -> None:
+    P = np.array([[float(x) for x in row] for row in stationary.TRAINED.P])
+    found = {n: stationary.stable_points(P, stationary.trained(P, n)) for n in (100, 1000, 10_000)}
+    assert found[100] == pytest.approx([0.0], abs=0.01)
+    assert found[1000] == pytest.approx([-3.805, 3.805], abs=0.01)
+    assert found[10_000] == pytest.approx([-2.936, 2.936], abs=0.01)
+
+
+@pytest.mark.parametrize("K", [2, 10])
+def test_normalised_steps_circle_the_stationary_attention(K: int) -> None:
+    data = coupled.Symmetric(K, 1000, (0.5,), (0.1, 0.15, 0.25))
+    walk = stationary.normalised(data, 5.0, 0.01, [10_000, 30_000, 30_001])
+    c = walk.path.scores[1:].mean(axis=0)  # of both sides of a turn
+    still = stationary.rest(data, walk.path.rows[1])
+    assert c == pytest.approx(still, abs=2e-3)
+    assert walk.flips[1] - walk.flips[0] > 19_900
+    own = c[1:] / c[1:].sum()
+    assert own == pytest.approx([0.2, 0.3, 0.5], abs=5e-3)  # the shares of the counts
+
+
+def test_an_attention_that_rests_is_proportional_to_g() -> None:
+    data = coupled.Symmetric(3, 12, (0.5, 0.2), (0.3, 0.2))
+    state = coupled.flow(data, 2.0, 1e-12, np.array([50.0])).rows[0]  # Z stands still
+    still = stationary.rest(data, state)
+    # rows of distinct tokens trained under frequency attention keep the ratios of the counts
+    assert still[3] / still[2] == pytest.approx(0.2 / 0.3, rel=1e-9)
+    assert still[0] > 0.05  # M > K: common tokens keep attention
+
+
+def test_a_fixed_decoder_draws_every_start_to_the_same_attention() -> None:
+    rng = np.random.default_rng(6)
+    design = Design(3, 3, (0.5, 0.2), (0.1, 0.3, 0.2))
+    r = np.array([0.5, 1.0, 2.0])
+    for _ in range(8):
+        z = rng.uniform(-4, 4, 5)
+        R, psi = stationary.settle(design, r, z, np.geomspace(1e-2, 1e7, 60))
+        assert np.diff(R).min() >= -1e-9
+        assert np.diff(psi).max() <= 1e-9 * psi[0]
+        # f_c^2 falls like 1/sigma, R by half of that
+        assert np.linalg.norm(r) - R[-1] < 1e-5
+
+
+def test_with_a_useless_decoder_two_attentions_can_attract() -> None:
+    # G < 0: rows (-1, 1) for the next token 0; away from w = 0 everything moves outwards
+    P, Y = np.array([[0.5, 0.5]]), np.array([[-1.0, 1.0], [-1.0, 1.0]])
+    # a class of one more next token gives the scan its shape
+    slopes = stationary.scan(P, Y, np.array([-5.0, -0.1, 0.1, 5.0]))
+    assert (np.sign(slopes) == [-1, -1, 1, 1]).all()
+
+
+def test_the_picture_sphere_and_simplex_on_one_clock() -> None:
+    design = Design(10, 1000, (0.5,), (0.1, 0.15, 0.25))
+    log_t = np.array([1.0, 10.0, 100.0, 1000.0])
+    sphere = laws.top_shares(design, 1.0, log_t, True)
+    simplex = laws.top_shares(design, 1.0, log_t, False)
+    assert np.ptp(sphere) < 0.05
+    assert simplex[-1] > 0.999 > 0.6 > sphere.max()
+
+
+def test_with_many_classes_the_shares_stay_near_the_counts_for_ever() -> None:
+    limits = {}
+    for K, bound in ((10, 2.75), (100, 0.17)):
+        design = Design(K, K, (0.5,), (0.1, 0.15, 0.25))
+        found = bounds.keep(design)
+        assert found.drift < bound
+        path = bounds.keeping_run(design, 1.0)
+        drift = np.log(path.shares[-1] / path.shares[0])
+        limits[K] = float(np.ptp(drift))
+        assert 0 < limits[K] < found.drift
+    assert limits[100] < limits[10] / 3

@@ -1,0 +1,334 @@
+"""Tests of the chapter on scanning and snapping."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from ntpbook.tian2023.s6_snapping import checks, coupled, steps
+from ntpcore.tian2023 import coupled as flows
+from ntpcore.tian2023 import decoder
+from ntpcore.tian2023 import snapping as formulas
+from ntpcore.tian2023.classes import correlations
+from ntpcore.tian2023.snapping import Setting
+from ntpcore.verdicts.claims import Check, How, Verdict
+
+S = Setting(1000, 10, 1.0, 1.0)
+
+
+def readings(found: Check) -> list[str]:
+    """The verdicts of the readings, in order."""
+    return [one.verdict.value for one in found.readings]
+
+
+def value(found: Check, name: str) -> float:
+    """A number that the check found."""
+    return float(found.numbers[name].value)
+
+
+# Every check runs once with its planted errors; an unnoticed one is a ValueError.
+
+
+@pytest.mark.parametrize(
+    ("check", "verdict"),
+    [
+        (checks.check_tian2023_eq_13, "refuted"),
+        (checks.check_tian2023_eq_13_corrected, "proved"),
+        (checks.check_tian2023_eq_128, "proved"),
+        (checks.check_tian2023_eq_124, "refuted"),
+        (checks.check_tian2023_eq_124_corrected, "proved"),
+        (checks.check_tian2023_eq_14, "refuted"),
+        (checks.check_tian2023_thm_4, "refuted"),
+        (checks.check_tian2023_thm_4_corrected, "proved"),
+        (checks.check_ours_snapping_exponents, "proved"),
+        (checks.check_tian2023_eq_131, "proved"),
+        (checks.check_tian2023_eq_133, "consistent"),
+        (checks.check_tian2023_app_decoder_rate, "consistent"),
+        (checks.check_tian2023_app_both_rates, "consistent"),
+        (checks.check_tian2023_app_slow_decoder, "consistent"),
+        (checks.check_tian2023_fig_3, "consistent"),
+        (checks.check_tian2023_fig_9, "consistent"),
+        (checks.check_ours_coupled_flow, "consistent"),
+        (checks.check_tian2023_fig_2, "consistent"),
+    ],
+    ids=lambda one: getattr(one, "label", one),
+)
+def test_every_check_has_its_verdict_and_notices_its_planted_errors(check, verdict) -> None:
+    found = check()
+    assert found.verdict.value == verdict
+    assert all(one.noticed for one in found.controls)
+    steps_that_ran = [one for one in found.proof if one.how is How.EXECUTED]
+    assert bool(steps_that_ran) == (verdict == "proved")
+
+
+# Equation (13)
+
+
+def test_tian2023_eq_13_by_hand_for_two_classes() -> None:
+    c, d = 0.1, math.sqrt(0.99)
+    f = np.array([[c, d, 0.0], [c, 0.0, d]])
+    change, xi = formulas.attention_slopes(f, 1.0, 1.0, correlations(f))
+    assert -change[0] / xi[0] == pytest.approx(2 * 0.99)  # K (1 - c^2), not 1
+
+
+def test_tian2023_eq_13_is_off_by_the_number_of_classes_in_fractions() -> None:
+    found = checks.check_tian2023_eq_13.judge(checks.small_shares())
+    assert found.witness.startswith("K = 2, 1 distinct")
+    assert "violated by 156001/160801" in found.witness  # 1 - 2 c^2 - c^2, c = 40/401
+    c = Fraction(40, 401)
+    assert 1 - 2 * c**2 - c**2 == Fraction(156001, 160801)
+    assert value(found, "sum_2") == pytest.approx(2, abs=1e-4)
+
+
+def test_tian2023_eq_13_sums_of_10_agree_with_the_library() -> None:
+    for one in checks.all_shares():
+        c, d = float(one.common), math.sqrt(1 - float(one.share))
+        own = [d] if one.distinct == 1 else [0.6 * d, 0.8 * d]
+        f = np.zeros((one.K, 1 + one.K * one.distinct))
+        f[:, 0] = c
+        for n in range(one.K):
+            f[n, 1 + n * one.distinct : 1 + (n + 1) * one.distinct] = own
+        change, xi = formulas.attention_slopes(f, 1.0, 1.0, correlations(f))
+        slope, force = one.slopes()
+        assert (change[0], xi[0]) == (pytest.approx(float(slope)), pytest.approx(float(force)))
+
+
+def test_tian2023_eq_13_corrected_by_hand() -> None:
+    c, d = math.sqrt(0.3), math.sqrt(0.7)
+    f = np.zeros((3, 4))
+    f[:, 0], f[[0, 1, 2], [1, 2, 3]] = c, d
+    change, xi = formulas.attention_slopes(f, 1.0, 1.0, correlations(f))
+    assert xi[0] == pytest.approx(2 * 0.3**2)
+    assert change[0] == pytest.approx(-3 * 0.7 * 2 * 0.3**2)
+    assert checks.slope_of_two() == pytest.approx(1 / 6, rel=0.05)  # not 1/4
+
+
+# Equations (124) and (128)
+
+
+def test_tian2023_eq_124_starts_at_a_quarter_of_the_logarithm_of_its_constant() -> None:
+    found = checks.check_tian2023_eq_124.judge(checks.constants())
+    assert found.witness.startswith("C_0 = 2, t = 0")
+    assert value(found, "at_zero") == pytest.approx(math.log(2) / 4)
+    assert value(found, "factor") == pytest.approx(math.sqrt(10))
+
+
+def test_tian2023_eq_124_corrected_by_hand() -> None:
+    assert float(formulas.growth(2.0, 0.0)) == 0.0
+    assert float(formulas.growth(2.0, 1.5)) == pytest.approx(math.log(4) / 4)
+
+
+def test_tian2023_eq_124_corrected_a_wrong_step_is_not_shown() -> None:
+    assert all(one.holds for one in steps.solution_of_13())
+    assert not all(one.holds for one in steps.solution_of_13(factor=4.4))
+
+
+def test_tian2023_eq_128_agrees_with_adaptive_quadrature() -> None:
+    total = quad(lambda t: float(decoder.speed(1000, 10, 1.0, t)), 0, 300, limit=200)[0]
+    assert float(formulas.total_speed(S, 300.0)) == pytest.approx(total, rel=1e-8)
+    assert checks.sum_of_speed(S, 300.0) == pytest.approx(total, rel=1e-8)
+
+
+def test_tian2023_eq_128_a_wrong_half_is_not_shown() -> None:
+    assert all(one.holds for one in steps.integral_of_speed())
+    assert not all(one.holds for one in steps.integral_of_speed(half=1.0))
+
+
+# Theorem 4
+
+
+def test_tian2023_thm_4_lower_bound_on_the_growth_factor_fails_at_the_start() -> None:
+    found = checks.check_tian2023_thm_4.judge(checks.points()[:1])
+    assert found.verdict is Verdict.REFUTED
+    assert "lower bound on chi = 1 at t = 0" in found.witness  # 2^(1/4) > 1
+    assert value(found, "scan") == pytest.approx(0.5, abs=0.01)
+    assert value(found, "snap") == pytest.approx(0.5, abs=0.01)
+
+
+def test_tian2023_eq_14_is_below_zero_at_the_start_for_a_small_constant() -> None:
+    printed = formulas.printed_growth(0.4, formulas.first_stage(S, 1e-3))
+    assert float(printed) == pytest.approx(math.log(0.4) / 4, abs=1e-3)
+    one = checks.Point(0.4, S)
+    assert checks.check_tian2023_eq_14.judge([one]).verdict is Verdict.REFUTED
+
+
+def test_tian2023_thm_4_corrected_agrees_with_the_integrated_equation() -> None:
+    late = np.array([S.onset, 100 * S.onset])
+    _, B = formulas.solve_13(S, 0.3, late)
+    over = formulas.growth(0.3, formulas.second_stage(S, late)) - B
+    assert (over > 0).all()
+    assert (over < checks.stage_excess(S, late, 2)).all()
+    assert float(checks.stage_excess(S, 1.0, 1)) == pytest.approx(
+        0.5 * math.log(1 + 1 / math.log(1000))
+    )
+
+
+# Exponents
+
+
+def test_ours_snapping_exponents_by_hand_from_the_closed_form() -> None:
+    _, B = formulas.solve_closed(3, 0.3, np.array([1e6, 1e8]))
+    assert (B[1] - B[0]) / math.log(100) == pytest.approx(1 / 16, rel=1e-2)
+
+
+def test_ours_snapping_exponents_are_those_of_the_integrated_equation() -> None:
+    found = checks.check_ours_snapping_exponents.judge(checks.exact_classes())
+    assert value(found, "snap_2") == pytest.approx(1 / 6, rel=0.02)
+    assert value(found, "snap_10") == pytest.approx(1 / 22, rel=0.02)
+
+
+# Conclusions
+
+
+def test_tian2023_eq_131_by_hand_at_twice_the_upper_zero() -> None:
+    x = float(decoder.height(1000, 2 * decoder.crossings(1000)[1]))
+    expected = 10 / 2 * (0.999 * x) ** 2
+    for rate in (0.1, 7.0):
+        s = Setting(1000, 10, rate, rate)
+        assert float(formulas.total_speed(s, s.onset)) == pytest.approx(expected)
+
+
+def test_tian2023_eq_133_holds_for_a_fixed_ratio_only() -> None:
+    found = checks.check_tian2023_eq_133()
+    assert readings(found) == ["consistent", "refuted", "refuted"]
+    # nu = K ln(M tau) = 5000, K = 10, C_0 = 1: B is about ln(1 + 2 * 500) / 4
+    assert value(found, "joint") == pytest.approx(math.log(1001) / 4, abs=0.02)
+    assert checks.late_slope(S, 1.0) == pytest.approx(0.5, abs=2e-3)
+
+
+def test_tian2023_eq_133_its_readings_are_computed() -> None:
+    judge = checks.check_tian2023_eq_133.judge
+    # with an ordinary ratio the bracket is positive, and B is of its size
+    for part in ("uniform", "early"):
+        assert judge([S], range_of=part).verdict is Verdict.CONSISTENT
+
+
+def test_tian2023_app_decoder_rate_steepest_moment_agrees_with_a_finer_grid() -> None:
+    data = flows.one_of_each(10, 1000, 0.5)
+    run = flows.flow(data, 0.1, 0.01, np.geomspace(100, 5e3, 400))
+    fine = float(run.t[int(np.argmax(coupled.on_logarithms(run)))])
+    assert coupled.steepest(0.1) == pytest.approx(fine, rel=0.15)  # a grid step is 12 per cent
+
+
+def test_tian2023_app_both_rates_is_waiting_longer() -> None:
+    fast = Setting(1000, 10, 3.0, 3.0)
+    assert float(formulas.total_speed(fast, 50.0)) == pytest.approx(
+        float(formulas.total_speed(S, 150.0))
+    )
+    found = checks.check_tian2023_app_both_rates()
+    assert readings(found) == ["consistent", "consistent", "consistent", "refuted"]
+
+
+def test_tian2023_app_slow_decoder_agrees_with_descent() -> None:
+    data = flows.one_of_each(10, 1000, 0.5)
+    gains = [
+        float(flows.descend(data, rate, 0.1, [20_000]).z_distinct[-1, 0]) for rate in (0.1, 1, 100)
+    ]
+    assert gains[0] < gains[1] > gains[2]
+    found = checks.check_tian2023_app_slow_decoder()
+    assert readings(found) == ["consistent", "consistent", "refuted"]
+    assert value(found, "best") == 30
+    assert value(found, "tiny") > 0  # M = 5 is an exception
+
+
+# Figures 3 and 9
+
+
+def test_tian2023_fig_3_has_the_right_order_and_another_scale() -> None:
+    found = checks.check_tian2023_fig_3()
+    assert readings(found) == ["consistent", *["refuted"] * 4]
+    assert round(value(found, "natural")) == 143
+    _, B = formulas.solve_13(Setting(1000, 10, 0.5, 0.5), 0.1, np.array([700.0]))
+    assert math.exp(2 * B[0]) == pytest.approx(value(found, "natural"))
+
+
+def test_tian2023_fig_3_a_curve_scaled_to_the_axis_turns_its_reading() -> None:
+    judge = checks.check_tian2023_fig_3.judge
+    assert judge([0.1], part="scale").verdict is Verdict.REFUTED
+    # 143 times 4.2 is 601, past the end of the axis; 4.1 times is on it
+    assert judge([0.1], part="scale", stretch=4.2).verdict is Verdict.REFUTED
+    assert judge([0.1], part="scale", stretch=4.1).verdict is Verdict.CONSISTENT
+
+
+def test_tian2023_fig_9_end_agrees_with_the_integrated_equation() -> None:
+    _, B = formulas.solve_13(Setting(100, 1, 80.0, 8.0), 1.0, np.array([5.0]))
+    assert checks.PANELS[0].end(1, False) == pytest.approx(B[0])
+    assert readings(checks.check_tian2023_fig_9()) == ["consistent", "refuted", "refuted"]
+
+
+# The coupled flow
+
+
+def test_ours_coupled_flow_dense_slopes_are_those_of_the_loss() -> None:
+    """The dense model by finite differences of the mean loss, written from (1) and (2)."""
+    data = flows.Symmetric(2, 6, (1.0,), (1.0, 0.5))
+    rng = np.random.default_rng(0)
+    classes, Y, z = data.classes(), rng.normal(size=(6, 6)), rng.normal(size=(1, 6))
+
+    def gain(Y: np.ndarray, z: np.ndarray) -> float:
+        total = 0.0
+        for n in range(2):
+            c = classes.probabilities[n] * np.exp(z[classes.query[n]])
+            logits = Y.T @ (c / np.linalg.norm(c))
+            total += (logits[n] - np.log(np.exp(logits).sum())) / 2
+        return float(total)
+
+    change_Y, change_z = flows.dense_slopes(classes, Y, z, 1.0, 1.0)
+    for which, change in ((0, change_Y), (1, change_z)):
+        for place in np.ndindex(change.shape):
+            moved = [[Y.copy(), z.copy()] for _ in range(2)]
+            moved[0][which][place] += 1e-6
+            moved[1][which][place] -= 1e-6
+            slope = (gain(*moved[0]) - gain(*moved[1])) / 2e-6
+            assert change[place] == pytest.approx(slope, abs=1e-8)
+
+
+def test_ours_coupled_snapping_is_seen_on_other_draws() -> None:
+    judge = checks.check_ours_coupled_snapping.judge
+    drawn = coupled.designs(seed=123, draws=4)[3:]
+    assert judge(drawn).verdict is Verdict.SEEN
+    assert judge(drawn[:1], gain=True).verdict is Verdict.NOT_SEEN
+    # the design of the page is no proof for its neighbours: the ranges are those of the text
+    weak = replace(drawn[1], slows=True)
+    assert judge([weak]).verdict is Verdict.NOT_SEEN
+
+
+def test_ours_coupled_snapping_parts_tokens_by_the_stated_rate() -> None:
+    run = coupled.reversal(1.0, False)
+    f, g = run.gradients
+    kappa, along = g / f, (f * g).sum(axis=1)
+    change = f * (g - f * along[:, None])
+    stated = (f[:, -1] ** 2 - f[:, 10] ** 2) * (kappa[:, -1] - along)
+    stated += f[:, 10] ** 2 * (kappa[:, -1] - kappa[:, 10])
+    assert change[:, -1] - change[:, 10] == pytest.approx(stated, abs=1e-14)
+
+
+def test_ours_coupled_snapping_memory_makes_entropy_rise() -> None:
+    assert coupled.rise(coupled.reversal(1.0, False)) > 1e-3
+    assert coupled.rise(coupled.reversal(1.0, True)) == 0.0
+
+
+def test_tian2023_fig_2_stages_happen_together() -> None:
+    found = checks.check_tian2023_fig_2()
+    assert readings(found) == ["consistent", "refuted"]
+    assert value(found, "overlap") > 0.9
+
+
+def test_tian2023_fig_2_starts_by_frequency() -> None:
+    run = flows.flow(flows.syn(1, 2), 1.0, 1.0, np.array([1e-6]))
+    assert run.scores[0, :10].sum() == pytest.approx(10 / 15.5)
+    assert run.scores[0, -1] == pytest.approx(1 / 15.5)
+
+
+def test_tian2023_fig_2_attention_that_runs_backwards_is_refuted() -> None:
+    run = coupled.reversal(1.0, False)
+    back = replace(run, rows=run.rows[::-1])
+    found = checks.check_tian2023_fig_2.judge([back])
+    assert found.verdict is Verdict.REFUTED
+    assert "the start" in found.witness
+    assert readings(found) == ["refuted", "refuted"]

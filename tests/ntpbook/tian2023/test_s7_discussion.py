@@ -1,0 +1,388 @@
+"""The abstract and the discussion of Tian et al.: cases by hand, other computations, errors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.integrate import quad, solve_ivp
+
+from ntpbook.tian2023.s7_discussion import checks, instances, residual
+from ntpcore.tian2023 import decoder, layer, population
+from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.compare import NotANumberError
+from ntpcore.verdicts.vocabulary import Checked
+
+jax.config.update("jax_enable_x64", True)
+
+SEEN, NOT_SEEN = Verdict.SEEN, Verdict.NOT_SEEN
+PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
+CHECKS = [one for one in vars(checks).values() if isinstance(one, Checked)]
+MATHEMATICAL = {"tian2023-app-positions": PROVED, "tian2023-app-residual": REFUTED}
+SMALL = {"seed": 5, "random": 2, "cases": 16, "steps": 20_000}
+
+
+def run(one: Checked):
+    """The check with other and fewer instances than those of the page."""
+    return one(**{name: value for name, value in SMALL.items() if name in one.defaults})
+
+
+@pytest.mark.parametrize("one", CHECKS, ids=lambda one: one.label)
+def test_a_check_gives_its_verdict_and_notices_its_planted_errors(one):
+    found = run(one)
+    assert found.verdict is MATHEMATICAL.get(one.label, SEEN)
+    assert [control.noticed for control in found.controls] == [True] * len(one.planted)
+    assert all(shown.holds for step in found.proof for shown in step.shown)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """Symmetric and two random sets of classes, with both ratios."""
+    return instances.collection(5, 2)
+
+
+# The first stage and the order
+
+
+def test_tian2023_app_uniform_start_by_hand():
+    one = instances.trajectory("two", instances.symmetric(2), 10.0, (100.0,))
+    assert one.c[0] == pytest.approx(one.classes.probabilities)
+    assert one.common == [0]
+    assert one.distinct(1) == [5, 6, 7, 8]
+    assert one.c[1, 0, 0] < one.c[0, 0, 0]
+
+
+def test_tian2023_app_uniform_start_readings_are_computed():
+    found = run(checks.check_tian2023_app_uniform_start)
+    assert [reading.verdict for reading in found.readings] == [SEEN, SEEN, NOT_SEEN]
+    symmetric = instances.collection(5, 0)
+    without = checks.check_tian2023_app_uniform_start.judge(symmetric, which="any")
+    assert without.verdict is SEEN  # nothing rises in symmetric classes
+
+
+def test_tian2023_app_uniform_start_refuses_a_run_that_is_no_number(runs):
+    state = runs[0].states[3]
+    broken = replace(runs[0], states=(*runs[0].states[:3], replace(state, z=state.z * np.nan)))
+    with pytest.raises(NotANumberError):
+        checks.check_tian2023_app_uniform_start.judge([replace(broken, times=runs[0].times[:4])])
+
+
+def test_tian2023_app_dropping_by_hand(runs):
+    # symmetric classes: scores in the order of the probabilities
+    z = runs[1].z[-1, 0, runs[1].distinct(0)]
+    assert (np.diff(z) > 0).all()
+    assert z[0] > 0
+
+
+def test_tian2023_app_dropping_agrees_with_plain_steps_where_it_fails():
+    data = population.of_classes(instances.weighted(instances.DISORDERED), M=instances.VOCABULARY)
+    start = population.start(data)
+    stepped = population.descend(data, start, 0.5, 0.05, 3000)  # 1500 units of time
+    flowed = population.flow(data, start, 1.0, 0.1, np.array([1500.0]))[0]
+    rare, often = stepped.z[0, 0, 3:]
+    assert often < rare < -1e-4
+    # the steps are half a unit of time long, against times of a thousand
+    assert stepped.z == pytest.approx(flowed.z, abs=2e-3)
+    sharper = population.flow(data, start, 1.0, 0.1, np.array([1500.0]), relative=1e-10)[0]
+    assert flowed.z == pytest.approx(sharper.z, abs=checks.INTEGRATOR)
+
+
+def test_tian2023_app_dropping_says_its_conditions_and_what_it_leaves_out():
+    found = run(checks.check_tian2023_app_dropping)
+    assert [reading.verdict for reading in found.readings] == [SEEN, NOT_SEEN, NOT_SEEN]
+    assert "not printed" in found.evidence
+    assert sum(found.left_out.values()) == 5  # four runs with the ratio 10, and the example
+    assert found.tried == 4
+
+
+def test_tian2023_app_dropping_depends_on_the_ratio():
+    broken = instances.example(instances.DISORDERED, 10.0)
+    assert checks.check_tian2023_app_dropping.judge([broken], fast=1.0).verdict is NOT_SEEN
+
+
+def test_ours_distinct_loses_by_flow_and_by_steps():
+    found = checks.check_ours_distinct_loses()
+    for name in ("flow_rare", "flow_often", "steps_rare", "steps_often"):
+        assert found.numbers[name].value < 0
+    assert found.numbers["steps"].value == 20_000
+
+
+def test_ours_distinct_loses_is_not_seen_with_a_slow_attention():
+    slow = instances.trajectory("slow", instances.weighted(instances.DISORDERED), 100.0)
+    late = slow.times >= 1e4
+    scores = slow.z[late][:, 0, slow.distinct(1)]
+    one = instances.Trained("slow", "flow", slow.times[late], scores)
+    assert checks.check_ours_distinct_loses.judge([one]).verdict is NOT_SEEN
+
+
+# No winner, no end
+
+
+def test_tian2023_app_no_winner_by_hand(runs):
+    shares = runs[0].shares(0)
+    assert shares[0] == pytest.approx([0.12, 0.2, 0.28, 0.4])
+    assert shares.sum(axis=1) == pytest.approx(np.ones(len(shares)))
+
+
+def test_tian2023_app_no_winner_readings_are_computed():
+    found = run(checks.check_tian2023_app_no_winner)
+    assert [reading.verdict for reading in found.readings] == [SEEN, NOT_SEEN]
+    # with a winner's share of all but nothing, even the late clock of (10) has none
+    judge = checks.check_tian2023_app_no_winner.judge
+    one = [instances.Symmetric(3, 0.2, 10.0)]
+    assert judge(one, ever=True, share=0.99).verdict is NOT_SEEN
+    last = instances.scores_under_10(one[0], np.array([3.0]))[-1]
+    assert one[0].share(last) < 0.99
+
+
+def share_by_equation_10(K: int, epsilon: float, clock: float, classes: int | None = None) -> float:
+    """The leader's share by (10) with all vectors f_n written out, integrated over the clock.
+
+    For every class n, g_n = sum_k (I - E')_nk f_k up to gamma, and z moves by the sum over n of
+    f_n * (g_n - f_n (f_n . g_n)).
+
+    Args:
+        K: number of classes, with one common token and distinct ones of weights 2 and 1.
+        epsilon: f_n . f_n' at the start.
+        clock: Gamma.
+        classes: over how many classes the common token is pushed down; K is right.
+    """
+    P = np.zeros((K, 1 + 2 * K))
+    P[:, 0] = math.sqrt(5 * epsilon / (1 - epsilon))
+    for n in range(K):
+        P[n, 1 + 2 * n : 3 + 2 * n] = 2, 1
+
+    def slope(_, z):
+        c = P * np.exp(z)
+        f = c / np.linalg.norm(c, axis=1, keepdims=True)
+        mixed = np.linalg.inv(f @ f.T)  # I - E' of Lemma 14
+        g = mixed @ f
+        moved = f * (g - f * (f * g).sum(axis=1, keepdims=True))
+        total = moved.sum(axis=0)
+        total[0] *= (classes or K) / K
+        return total
+
+    found = solve_ivp(slope, (0, clock), np.zeros(1 + 2 * K), "LSODA", rtol=1e-9, atol=1e-12)
+    c = P[0] * np.exp(found.y[:, -1])
+    return float(c[1] / (c[1] + c[2]))
+
+
+@pytest.mark.parametrize(("K", "epsilon"), [(2, 0.3), (3, 0.2), (5, 0.1)])
+def test_tian2023_app_no_winner_scores_under_10_agree_with_all_vectors_written_out(K, epsilon):
+    one = instances.Symmetric(K, epsilon, 10.0)
+    for clock in (5.0, 200.0):
+        z = instances.scores_under_10(one, np.array([math.log(clock)]))[-1]
+        right = share_by_equation_10(K, epsilon, clock)
+        # the clock of the library begins at e^-10
+        assert one.share(z) == pytest.approx(right, abs=2e-5)
+        wrong = share_by_equation_10(K, epsilon, clock, classes=K - 1)
+        assert abs(one.share(z) - wrong) > 2e-4  # K - 1 in the place of K is noticed
+
+
+@pytest.mark.parametrize("K", [3, 10])
+def test_tian2023_app_no_winner_takeover_time_agrees_with_the_integral_of_gamma(K):
+    """Gamma = eta_Z int gamma dt of Lemma 9, up to the time that the library gives for it."""
+    ratio, M = 10.0, 1000
+
+    def by_log(u: float) -> float:  # gamma dt = gamma t du, for eta_Y = 1
+        return float(decoder.speed(M, K, 1.0, math.exp(u))) * math.exp(u)
+
+    def clock_at(classes: int) -> float:
+        """The clock at the time of the library, whose clock is such that ln t is about 500."""
+        log_clock = math.log(K / 2 * 500.0**2 / ratio)
+        log_t = instances.log_time(instances.Symmetric(classes, 0.2, ratio), log_clock)
+        return quad(by_log, 0.0, log_t, limit=900)[0] / ratio / math.exp(log_clock)
+
+    # ln^2 t is the leading term of ln^2(M t/K): 3 percent at ln t = 500
+    assert clock_at(K) == pytest.approx(1.0, abs=0.03)
+    for wrong in (K - 1, K + 1):  # in the place of K
+        assert abs(clock_at(wrong) - 1) > 0.05
+
+
+def test_tian2023_app_no_winner_takes_longer_for_a_larger_share():
+    one = instances.Symmetric(3, 0.2, 10.0)
+    early, late = (instances.takeover_log_time(one, share) for share in (0.8, 0.9))
+    assert 1 < early < late < math.inf
+
+
+def test_tian2023_app_no_stationary_by_hand():
+    # at Y = 0 every next token has the probability 1 / M
+    one = instances.trajectory("two", instances.symmetric(2), 10.0, (1.0,))
+    found, expected = checks.dual_slope(one, one.states[0])
+    assert found == pytest.approx(1 - 1 / 1000)
+    assert expected == pytest.approx(1 - 1 / 1000)
+
+
+def test_tian2023_app_no_stationary_exponent_of_powers_and_logarithms(runs):
+    base = runs[0]
+    times = np.append(0.0, np.geomspace(1, 1e12, 49))
+    later = np.append(0.0, np.log(times[1:]))
+    one = replace(base, times=times, states=(replace(base.states[-1]),) * 50)
+    assert checks.growth_exponent(one.with_scores(later)) == pytest.approx(0, abs=1e-9)
+    power = np.append(0.0, times[1:] ** 0.3)
+    assert checks.growth_exponent(one.with_scores(power)) == pytest.approx(0.3, abs=1e-9)
+
+
+# Heads and positions
+
+
+def test_tian2023_app_heads_by_hand():
+    one = instances.symmetric(2)
+    z = np.zeros((2, 1, 9))
+    z[1, 0, 1] = 9.0  # the second head prefers the rarest token of the first class
+    assert instances.winners(one, z) == [(3, 3), (0, 3)]
+
+
+def test_tian2023_app_positions_by_hand():
+    # a bias of ln 3 on the second of two tokens
+    assert layer.softmax(np.array([0.0, math.log(3)])) == pytest.approx([0.25, 0.75])
+
+
+def test_tian2023_app_positions_second_reading_is_computed():
+    found = run(checks.check_tian2023_app_positions)
+    assert [reading.verdict for reading in found.readings] == [PROVED, REFUTED]
+    # weights 1 and 3: the mean share is (10 + 3 * 80)/400 = 5/8, against (10 + 80)/200 = 9/20
+    judge = checks.check_tian2023_app_positions.judge
+    assert judge(instances.drawn_by_position(), prefers=True).verdict is PROVED
+    said = list(
+        checks.check_tian2023_app_positions.body(
+            next(iter(instances.drawn_by_position())), prefers=True
+        )
+    )
+    assert "5/8, that of P(l|n) 9/20" in said[0].where
+
+
+def test_tian2023_app_positions_shorten_contexts():
+    found = run(checks.check_tian2023_app_positions)
+    assert found.numbers["far"].value > 10 * found.numbers["flat"].value
+
+
+# Residual connection
+
+
+def test_tian2023_app_residual_by_hand():
+    one = residual.TwoQueries(Fraction(1, 10), Fraction(1))
+    assert one.rows()[0] == [Fraction(x, 21) for x in [1, 10, 10] + [0] * 7]
+    apart = one.rows(shared=False)
+    assert [apart[2][x] for x in (0, 1, 4, 8, 9)] == [Fraction(x, 21) for x in (0, 0, 10, 1, 10)]
+
+
+def objective(one: residual.TwoQueries, skip: str, outer: bool = False, inner: bool = True):
+    """J of the paper for four classes, with the residual connection, for jax.
+
+    Args:
+        one: the weights.
+        skip: where x_T is added.
+        outer: whether the sum is normalised once more, as Section 7 has it.
+        inner: whether X^T b is normalised before x_T is added.
+    """
+    q = jnp.array(one.classes().probabilities)
+
+    def J(Y, z):
+        total = 0.0
+        for n in range(4):
+            c = q[n] * jnp.exp(z[n // 2])
+            c = c / c.sum()
+            own = jnp.eye(residual.TOKENS)[residual.QUERIES[n // 2]]
+            if skip == "before":
+                seen = (c + own) / jnp.linalg.norm(c + own)
+            else:
+                seen = (c / jnp.linalg.norm(c) if inner else c) + own
+                seen = seen / jnp.linalg.norm(seen) if outer else seen
+            total += jax.nn.log_softmax(Y.T @ seen)[n] / 4
+        return total
+
+    return J
+
+
+def test_tian2023_app_residual_outer_normalisation_changes_rates_only():
+    """LN(LN(c) + x_T) at Y moves z like LN(c) + x_T at Y/sqrt(2); c + x_T does not."""
+    one, rng = residual.WEIGHTS[1], np.random.default_rng(3)
+    Y, z = rng.normal(size=(10, 50)), np.zeros((2, 10))
+    slope = jax.grad(objective(one, "after", outer=True), argnums=1)(Y, z)
+    plain = jax.grad(objective(one, "after"), argnums=1)(Y / math.sqrt(2), z)
+    assert np.asarray(slope) == pytest.approx(np.asarray(plain), abs=1e-14)
+    without = jax.grad(objective(one, "after", inner=False), argnums=1)(Y / math.sqrt(2), z)
+    assert np.abs(np.asarray(without) - np.asarray(plain)).max() > 1e-2
+
+
+@pytest.mark.parametrize("skip", ["before", "after"])
+def test_tian2023_app_residual_force_at_the_start_agrees_with_automatic_differentiation(skip):
+    """One small gradient step of Y from zero, and the gradient by z after it."""
+    for one in residual.WEIGHTS:
+        J, M, step = objective(one, skip), residual.VOCABULARY, 1e-6
+        zero, z = jnp.zeros((10, M)), jnp.zeros((2, 10))
+        Y = step * jax.grad(J)(zero, z)
+        found = float(jax.grad(J, argnums=1)(Y, z)[0, residual.LOCAL])
+        # the mean over four classes, twice: of the step of Y, and of the slope of z
+        force = residual.force_at_the_start(one, skip)
+        assert found * 16 / step == pytest.approx(float(force.a), rel=1e-5)
+
+
+@pytest.mark.parametrize("skip", ["before", "after"])
+def test_tian2023_app_residual_force_under_26_agrees_with_dense_steps(skip):
+    """Dense steps (26) of Y with all vectors written out, then the gradient by z, with jax."""
+    one, M = residual.WEIGHTS[1], 60
+    q = one.classes().probabilities
+    own = np.eye(10)[[residual.QUERIES[n // 2] for n in range(4)]]
+    seen = q / np.linalg.norm(q, axis=1, keepdims=True) + own
+    if skip == "before":
+        seen = (q + own) / np.linalg.norm(q + own, axis=1, keepdims=True)
+    dual = np.linalg.pinv(seen)  # (10, 4): moves row n of S^T Y alone
+    Y = np.zeros((10, M))
+    for _ in range(5):
+        alpha = np.asarray(jax.nn.softmax(seen @ Y, axis=1))
+        Y = Y + 0.5 * dual @ (np.eye(M)[:4] - alpha)
+    slope = jax.grad(objective(one, skip), argnums=1)(jnp.array(Y), jnp.zeros((2, 10)))
+    sign = float(slope[0, residual.LOCAL])
+    assert sign < -1e-6
+    assert float(residual.modified_force(one, skip).force.b) < 0
+    # coefficients of g_0 in the vectors that the decoder sees
+    error = np.eye(M)[0] - np.asarray(jax.nn.softmax(seen[0] @ Y))
+    a = np.linalg.lstsq(seen.T, Y @ error, rcond=None)[0]
+    found = residual.modified_force(one, skip)
+    # 60 outputs here and a thousand there
+    assert -a[1] / a[0] == pytest.approx(float(found.same.a), abs=0.03)
+    assert np.abs(a[2:] / a[0]).max() == pytest.approx(float(found.other.a), abs=0.03)
+
+
+@pytest.mark.parametrize(("skip", "number"), [("before", 0), ("after", 1)])
+def test_tian2023_app_residual_agrees_with_plain_steps(skip, number):
+    one = residual.WEIGHTS[number]
+    queries = np.array(residual.QUERIES)
+    data = population.of_classes(one.classes(), queries, instances.VOCABULARY)
+    end = population.descend(data, population.start(data), 1.0, 0.1, 1000, skip)
+    assert end.z[0, 0, 1] < -1e-4
+    flow = residual.local_score(one, skip, 10.0, 1000.0)
+    assert flow == pytest.approx(end.z[0, 0, 1], rel=0.1)
+
+
+def test_tian2023_app_residual_is_refuted_in_every_reading():
+    found = checks.check_tian2023_app_residual()
+    assert [reading.verdict for reading in found.readings] == [REFUTED] * 4
+    judge = checks.check_tian2023_app_residual.judge
+    for dynamics in ("coupled flow", "decoder under (26)"):
+        for skip, verdict in (("after", Verdict.CONSISTENT), ("before", REFUTED)):
+            apart = judge(residual.WEIGHTS, skip=skip, dynamics=(dynamics,), shared=False)
+            assert apart.verdict is verdict
+
+
+# Spurious tokens
+
+
+def test_tian2023_app_spurious_by_hand():
+    assert instances.chance_of_spurious(1, 1, 0.5) == pytest.approx(0.5)
+    assert instances.chance_of_spurious(100, 40, 0.01) < 1e-15
+
+
+def test_tian2023_app_spurious_chance_agrees_with_samples():
+    rng = np.random.default_rng(4)
+    seen = rng.binomial(80, 0.01, size=(40_000, 2)) > 0
+    assert (seen.sum(axis=1) == 1).mean() == pytest.approx(
+        instances.chance_of_spurious(2, 40, 0.01), abs=0.01
+    )

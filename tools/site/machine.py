@@ -1,0 +1,55 @@
+"""What a proof assistant read: for labels of claims the theorems that stand for them.
+
+`proofs/checked.json` is written by `make proofs`. It counts only while the hashes in it are those
+of the sources beside it, which can be told without the proof assistant.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from ntpcore.verdicts.ledger import Data
+
+FOLDER = Path("proofs")
+
+
+def is_current(folder: Path = FOLDER) -> bool:
+    """Whether the record of the last check is one of these sources."""
+    spec = importlib.util.spec_from_file_location("prove", folder / "prove.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return bool(module.is_current(folder))
+
+
+def marks(folder: Path = FOLDER) -> dict[str, Data]:
+    """For every marked label what was read; nothing where the record is not that of the sources."""
+    record = folder / "checked.json"
+    if not record.is_file() or not is_current(folder):
+        return {}
+    found: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
+    words = tomllib.loads((folder / "labels.toml").read_text(encoding="utf-8"))
+    return {
+        label: {
+            "by": f"Coq {found['coq']}",
+            "says": words[label]["says"],
+            "differs": words[label]["differs"],
+            "open": words[label]["open"],
+            "theorems": entry["theorems"],
+        }
+        for label, entry in found["labels"].items()
+        if entry["mark"]
+    }
+
+
+def with_marks(rows: dict[str, Data], folder: Path = FOLDER) -> dict[str, Data]:
+    """Rows of a ledger with what was read of each."""
+    known = marks(folder)
+    return {label: row | {"machine": known.get(label)} for label, row in rows.items()}

@@ -288,7 +288,7 @@ class Checked:
         words = {name: one.shown for name, one in numbers.items()}
         words |= {"tried": str(found.tried), "compared": str(found.points)}
         words["worst"] = f"{float(found.worst.slack):.2g}" if found.worst else ""
-        witness, evidence = "", self.says.format(**words)
+        witness = ""
         if found.failed is not None:
             witness = _witness(found.failed)
             evidence = (self.fails or f"This fails: {self.says}").format(**words)
@@ -298,6 +298,8 @@ class Checked:
             evidence = "Not decided: " + "; ".join(
                 f"{reason} ({times})" for reason, times in found.undecided.items()
             )
+        else:
+            evidence = self.says.format(**words)
         for reason, times in found.left_out.items():
             evidence += f" Left out: {times} ({reason})."
         if self.shows and verdict is Verdict.SHOWN:

@@ -9,13 +9,13 @@ from collections.abc import Callable
 import numpy as np
 
 from ntpbook.huang2024.a_gradients import gradients
-from ntpbook.huang2024.s3_setup import setup
+from ntpbook.huang2024.s3_setup import checks as setup
 from ntpbook.huang2024.s4_algorithm import algorithm
 from ntpbook.huang2024.s4_realizable import realizable
 from ntpbook.huang2024.s5_stage2 import stage2
-from ntpbook.huang2024.s5_stage2_lemmas import stage2_equations, stage2_lemmas
+from ntpbook.huang2024.s5_stage2_lemmas import alignment
+from ntpbook.huang2024.s5_stage2_lemmas import checks as lemmas
 from ntpbook.huang2024.s6_max_margin import max_margin
-from ntpbook.shared import rare_alpha
 from ntpcore.data import generate
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import runs
@@ -50,17 +50,17 @@ CHECKS: dict[str, Callable[[], Check]] = {
     ),
     "huang2024-prop-2-corrected": lambda: max_margin.check_huang2024_prop_2_corrected(orders()),
     "ours-block-form": lambda: max_margin.check_ours_block_form(orders()),
-    "huang2024-eq-1": lambda: setup.check_huang2024_eq_1(7, 5),
+    "huang2024-eq-1": lambda: setup.check_huang2024_eq_1(seed=7, trials=5),
     "huang2024-eq-3": lambda: max_margin.check_huang2024_eq_3(data()),
     "huang2024-eq-6": lambda: gradients.check_huang2024_eq_6(7, 1),
-    "huang2024-eq-9": lambda: stage2_equations.check_huang2024_eq_9(data()),
-    "huang2024-eq-10": lambda: stage2_equations.check_huang2024_eq_10(data()),
+    "huang2024-eq-9": lambda: lemmas.check_huang2024_eq_9(sets=2),
+    "huang2024-eq-10": lambda: lemmas.check_huang2024_eq_10(sets=4),
     "huang2024-eq-15": lambda: max_margin.check_huang2024_eq_15(data()),
     "huang2024-alg-1": lambda: algorithm.check_huang2024_alg_1(7, 5),
-    "huang2024-lem-5": lambda: stage2_lemmas.check_huang2024_lem_5(trained()),
-    "huang2024-lem-6": lambda: stage2_lemmas.check_huang2024_lem_6(trained()),
-    "huang2024-lem-7-corrected": lambda: stage2_lemmas.check_huang2024_lem_7_corrected(
-        [*trained(), rare_alpha.defeating_run(4)]
+    "huang2024-lem-5": lambda: lemmas.check_huang2024_lem_5.judge(trained()),
+    "huang2024-lem-6": lambda: lemmas.check_huang2024_lem_6.judge(trained()),
+    "huang2024-lem-7-corrected": lambda: alignment.check_huang2024_lem_7_corrected.judge(
+        [*trained(), alignment.rarest(4).run()]
     ),
     "huang2024-thm-1-corrected": lambda: stage2.check_huang2024_thm_1_corrected(
         [stage2.rare_counterexample()]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_stage1.stage1_claims import law_identities
-from ntpbook.huang2024.s5_stage2_lemmas.lemmas_app import attention
+from ntpbook.shared.attention import attention
 from ntpbook.shared.said import settle
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.logs import log_expm1

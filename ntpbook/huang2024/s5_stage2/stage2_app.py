@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ntpbook.huang2024.s5_stage1.stage1_claims import cyclic_run, first_stage, law_identities
-from ntpbook.huang2024.s5_stage2_lemmas.stage2_lemmas import SIGNS_BY_HAND, signs_hold
+from ntpbook.shared import one_sample
 from ntpbook.shared.said import settle
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
@@ -103,7 +103,7 @@ def check_huang2024_app_linear_norms(runs: Iterable[Run], **parameters: int) -> 
     return settle(
         "huang2024-app-linear-norms",
         symbols={"W_ov: " + name: value == 0 for name, value in laws.items()}
-        | {"W_kq: the signs of the gradient": signs_hold()},
+        | {"W_kq: the signs of the gradient": all(one.holds for one in one_sample.signs())},
         fault=fault,
         tried=tried,
         unit="runs",
@@ -118,7 +118,7 @@ def check_huang2024_app_linear_norms(runs: Iterable[Run], **parameters: int) -> 
         parameters=parameters,
         by_hand=(
             "the induction of the exact law of stage 1",
-            *SIGNS_BY_HAND,
+            "induction over the steps (Lemma 5)",
             "three lines from the signs to the norm (Lemma 6)",
         ),
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 from ntpbook.huang2024.s5_loss import loss_claims
 from ntpbook.huang2024.s5_stage2 import stage2
-from ntpbook.huang2024.s5_stage2_lemmas import stage2_lemmas
+from ntpbook.huang2024.s5_stage2_lemmas import alignment, checks
 from ntpbook.huang2024.s6_generalization import generalization
 from ntpcore.commands.sweep.code import code_hash, package_version
 from ntpcore.commands.sweep.columns import CLAIMS, COLUMNS, FAILS, HOLDS, OUTSIDE, SILENT, Row
@@ -28,14 +28,14 @@ LONGEST_MESSAGE = 400
 NEEDED_STEPS = 1000  # two decades whose first step is 10: below, a slope is no exponent
 ROUNDING = 1e-26  # of 1 - cos: unit vectors that differ by 1e-13 have three digits left
 
-JUDGES: dict[str, Callable[..., Check]] = dict(
+JUDGES: dict[str, Any] = dict(
     zip(
         CLAIMS,
         (
-            stage2_lemmas.check_huang2024_lem_5,
-            stage2_lemmas.check_huang2024_lem_6,
-            stage2_lemmas.check_huang2024_lem_7,
-            stage2_lemmas.check_huang2024_lem_7_corrected,
+            checks.check_huang2024_lem_5,
+            checks.check_huang2024_lem_6,
+            alignment.check_huang2024_lem_7,
+            alignment.check_huang2024_lem_7_corrected,
             stage2.check_huang2024_thm_1,
             stage2.check_huang2024_thm_1_corrected,
             loss_claims.check_huang2024_thm_2,
@@ -218,10 +218,11 @@ def judge(label: str, one: Run) -> str:
     """What a claim says of the run, and whether it is so."""
     if label != NEEDS_NO_ASSUMPTION_3 and not one.problem.frequent:
         return OUTSIDE
-    check = JUDGES[label]([one])
-    if check.verdict is Verdict.REFUTED:
+    check = JUDGES[label]
+    found: Check = check.judge([one]) if hasattr(check, "judge") else check([one])
+    if found.verdict is Verdict.REFUTED:
         return FAILS
-    return SILENT if check.verdict is Verdict.OPEN else HOLDS
+    return SILENT if found.verdict is Verdict.OPEN else HOLDS
 
 
 def _plain(value: object) -> int | float | bool | str | None:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from ntpbook.huang2024.s5_loss import loss_app
-from ntpbook.huang2024.s5_stage2_lemmas import lemmas_app
 from ntpbook.huang2024.s7_experiment import experiment
 from ntpbook.shared import rare
+from ntpbook.shared.attention import attention
 from ntpcore.huang2024 import bounds, runs, training
 from ntpcore.verdicts.claims import Verdict
 
@@ -41,7 +41,7 @@ def test_huang2024_app_accuracy_by_hand_for_two_tokens():
     weights = np.where(EQUAL.problem.is_optimal, math.log(4), 0.0)
     state = replace(EQUAL.second.state, weights=weights)
     run = replace(EQUAL, second=replace(EQUAL.second, state=state))
-    found = lemmas_app.attention(EQUAL.problem, weights, 3 * math.log(8))
+    found = attention(EQUAL.problem, weights, 3 * math.log(8))
     assert np.exp(found.missing) == pytest.approx([1 / (1 + 8**1.8)] * 2, rel=1e-12)
     assert loss_app.check_huang2024_app_accuracy([run]).verdict is Verdict.CONSISTENT
     far = loss_app.check_huang2024_app_accuracy([run], times=0.1)

@@ -2,22 +2,38 @@
 
 The vocabulary is {0, 1}, n swaps the two, and the data are the sentences 0 1 0 and 1 0 1 with their
 beginnings. They are realizable and prefix-closed and satisfy Assumption 3; N = 4, L_max = 2 and
-||W_kq_star|| = 1 whatever the frequencies. The gradient treats the two queries alike but for their
-frequency, so W_kq has two margins, one for each query.
+||W_kq_star|| = 1 whatever the frequencies. By symmetry W_kq has the entries +-d_1/2 and +-d_2/2,
+d_1 being the margin of the common and d_2 that of the rare query, e^R times rarer.
+
+A rare sentence stays hidden: a sample pulls its margin d with the force f = pi A m (1 - m) (1 - T_o
++ T_j), m = 1 / (1 + e^-d), and a step moves (d_1, d_2) by sqrt(2) eta along (f_1, f_2). With
+
+    share = (e^A + 1) e^(sqrt(2) eta t - R)
+
+f_2 <= share f_1 and d_2 <= share d_1 in the first t steps, and d_2 <= share. The steps below show
+it; `ours-hidden-sentence` is the claim.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
 
+from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.huang2024 import stage1
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
+from ntpcore.verdicts.claims import Shown
 
 STEPS_1 = 900  # of stage 1, as in the paper's experiment
 SAMPLES = (("0", "1"), ("01", "0"), ("1", "0"), ("10", "1"))
+# The largest step size that the proof of Theorem 1 allows is ||W_kq_star|| / e = 0.3679.
+ETA = 0.36
 
 
 def two_tokens() -> Dataset:
@@ -50,34 +66,159 @@ def rare_run(log_ratio: float, steps: int, eta: float, record: Sequence[int] | N
     )
 
 
-def log_ratio_that_hides(steps: int, eta: float, gap: float | None = None) -> float:
-    """A log ratio so large that the rare query's margin is at most 1 after so many steps.
+def margins(run: Run) -> tuple[float, float]:
+    """d_1 and d_2 at the end of a run on these data; query 1 is that of the common sentence."""
+    of_0, _, of_1, _ = run.second.state.weights
+    return 2 * abs(float(of_1)), 2 * abs(float(of_0))
 
-    Let d_1 and d_2 be the margins of the common and the rare query and R the log ratio. One sample
-    pulls its margin d with the force pi A m (1 - m) (1 - T_o + T_j), m = 1 / (1 + e^-d). For d >= 0
-    this is at most pi A / 4 and at least pi A e^-d / (4 (e^A + 1)). A step moves (d_1, d_2) by
-    sqrt(2) eta in the direction of the forces, so that d_1 <= sqrt(2) eta s after s steps, and
 
-        d_2 <= sum_{s < t} sqrt(2) eta (e^A + 1) e^(sqrt(2) eta s - R)
-            <= (e^A + 1) e^(sqrt(2) eta t - R),
-
-    since x <= e^x - 1. This is at most 1 from R = sqrt(2) eta t + log(e^A + 1) on.
-    """
+def log_ratio_that_hides(
+    steps: int, eta: float, gap: float | None = None, share: float = 1.0
+) -> float:
+    """R = sqrt(2) eta t + log((e^A + 1) / share): so rare, the lemma above has this share at t."""
     gap = rare_gap() if gap is None else gap
-    return math.sqrt(2) * eta * steps + gap + math.log1p(math.exp(-gap))
+    return math.sqrt(2) * eta * steps + gap + math.log1p(math.exp(-gap)) - math.log(share)
 
 
-def one_minus_cos_when_hidden(steps: int, eta: float) -> float:
-    """Lower bound on 1 - cos after so many steps, if the rare margin is at most 1.
+@dataclass(frozen=True)
+class Hidden:
+    """These data, so rare that the lemma keeps the second query out of the way up to a step.
 
-    Every step moves the margins by sqrt(2) eta in all, so d_1 + d_2 >= sqrt(2) eta t, and with
-    x = d_2 / d_1 <= 1 / (sqrt(2) eta t - 1) the cosine (1 + x) / sqrt(2 + 2 x^2) is at most
-    (1 + x) / sqrt(2).
-
-    Raises:
-        ValueError: too few steps for the bound.
+    Attributes:
+        steps: t, at least 1.
+        eta: step size.
+        share: d_2 and f_2 are at most this share of d_1 and f_1 up to there.
     """
-    length = math.sqrt(2) * eta * steps - 1
-    if length <= 0:
-        raise ValueError(f"{steps} steps of {eta} are too few; sqrt(2) eta t must exceed 1")
-    return 1 - (1 + 1 / length) / math.sqrt(2)
+
+    steps: int
+    eta: float
+    share: Fraction
+
+    @property
+    def log_ratio(self) -> float:
+        """R, rounded up to an integer."""
+        return float(math.ceil(log_ratio_that_hides(self.steps, self.eta, share=float(self.share))))
+
+    @property
+    def name(self) -> str:
+        """The data in words."""
+        return (
+            f"two tokens, one sentence e^{self.log_ratio:.3g} times rarer than the other, "
+            f"eta = {self.eta:g}, step {self.steps}"
+        )
+
+    def run(self, record: Sequence[int] | None = None) -> Run:
+        """Algorithm 1 on them, up to the step."""
+        return rare_run(self.log_ratio, self.steps, self.eta, record)
+
+    def norm(self) -> Any:
+        """An interval whose lower end ||W_kq|| exceeds: t eta / sqrt(1 + share^2).
+
+        The steps have the length sqrt(2) eta in (d_1, d_2), of which d_1 has the greater part.
+        """
+        from mpmath import iv
+
+        return _interval(self.eta) * self.steps / iv.sqrt(1 + _interval(self.share) ** 2)
+
+    def one_minus_cos(self) -> Any:
+        """An interval whose lower end 1 - cos exceeds: the cosine grows with d_2 / d_1 <= 1."""
+        from mpmath import iv
+
+        x = _interval(self.share)
+        return 1 - (1 + x) / iv.sqrt(2 + 2 * x**2)
+
+    def needed_alpha(self) -> Any:
+        """An interval whose lower end the alpha of Lemma 7 must exceed.
+
+        1 + alpha = sqrt(2) (f_1 d_1 + f_2 d_2) / (sqrt(d_1^2 + d_2^2) (f_1 + f_2)).
+        """
+        from mpmath import iv
+
+        x = _interval(self.share)
+        return iv.sqrt(2) / ((1 + x) * iv.sqrt(1 + x**2)) - 1
+
+
+def _interval(number: float | Fraction) -> Any:
+    """A float or a fraction, as it is, enclosed."""
+    from mpmath import iv
+
+    exact = Fraction(number)
+    return iv.mpf(exact.numerator) / exact.denominator
+
+
+# Steps of the lemma
+
+
+@cache
+def force(factor: int = 1) -> tuple[Shown, ...]:
+    """The loss of a sample falls with its margin at the rate A m (1 - m) (1 - T_o + T_j).
+
+    The sentence holds the optimal token and its rival once each, with scores d/2 and -d/2; the
+    columns of W_ov are A times the one-hot next token. `factor` multiplies the force and is 1 but
+    for a planted error.
+    """
+    import sympy as sp
+
+    A, y, m = sp.symbols("A y m", positive=True)  # y = e^(d/2), so that d/dd = (y/2) d/dy
+    weight = y / (y + 1 / y)  # (9)
+    logits = A * m, A * (1 - m)  # of n(o) and n(j)
+    loss = sp.log(sum(map(sp.exp, logits))) - logits[0]  # (1)
+    T_o, T_j = (sp.exp(one) / sum(map(sp.exp, logits)) for one in logits)
+    return (
+        identity("d m / d d", y / 2 * sp.diff(weight, y), weight * (1 - weight)),
+        identity("minus d loss / d m", -sp.diff(loss, m), factor * A * (1 - T_o + T_j)),
+    )
+
+
+@cache
+def geometry() -> tuple[Shown, ...]:
+    """A step has the length sqrt(2) eta in (d_1, d_2); the cosine of W_kq and W_kq_star."""
+    import sympy as sp
+
+    f_1, f_2, d_1, d_2, eta = sp.symbols("f_1 f_2 d_1 d_2 eta", positive=True)
+    gradient = sp.Matrix([-f_1, f_1, -f_2, f_2])  # by the chain rule, d = w_o - w_j
+    moved = -eta * gradient / sp.sqrt(gradient.dot(gradient))
+    steps = (moved[0] - moved[1]) ** 2 + (moved[2] - moved[3]) ** 2
+    W, star = sp.Matrix([d_1, -d_1, d_2, -d_2]) / 2, sp.Matrix([1, -1, 1, -1]) / 2
+    cosine = W.dot(star) / sp.sqrt(W.dot(W) * star.dot(star))
+    x = d_2 / d_1
+    return (
+        identity("the squared length of a step in (d_1, d_2)", steps, 2 * eta**2),
+        identity("its direction", (moved[0] - moved[1]) * f_2, (moved[2] - moved[3]) * f_1),
+        identity("the squared cosine, x = d_2 / d_1", cosine**2, (1 + x) ** 2 / (2 + 2 * x**2)),
+    )
+
+
+@cache
+def force_bounds(quarter: int = 4) -> tuple[Shown, ...]:
+    """e^-d / 4 <= m (1 - m) <= 1/4 and 1 / (e^A + 1) <= 1 - T_o + T_j <= 1 for d >= 0.
+
+    With e^-d = 1 / (1 + z) and e^(A (2 m - 1)) = 1 + w, where 1 + w <= e^A = (1 + w) (1 + x). The
+    quotient of the two forces is so at most e^(d_1 - R) (e^A + 1). `quarter` stands for the first
+    4 and is another number only for a planted error.
+    """
+    import sympy as sp
+
+    z, w, x = sp.symbols("z w x", nonnegative=True)
+    m = 1 / (1 + 1 / (1 + z))
+    T_o = (1 + w) / (2 + w)  # e^(A m) / (e^(A m) + e^(A (1 - m)))
+    both = 1 - T_o + (1 - T_o)
+    e_A = (1 + w) * (1 + x)
+
+    def positive(expression: Any) -> Any:
+        return sp.factor(sp.together(expression))
+
+    return (
+        at_least_zero("1/4 - m (1 - m)", positive(sp.Rational(1, 4) - m * (1 - m))),
+        at_least_zero(
+            f"m (1 - m) - e^-d / {quarter}", positive(m * (1 - m) - 1 / (1 + z) / quarter)
+        ),
+        at_least_zero("1 - (1 - T_o + T_j)", positive(1 - both)),
+        at_least_zero("1 - T_o + T_j - 1 / (e^A + 1)", positive(both - 1 / (e_A + 1))),
+    )
+
+
+STEPS_BY_HAND = (
+    "d_1 <= sqrt(2) eta s after s steps; the ratio of the increments bounds that of the margins",
+    "d_2 <= sum over s < t of sqrt(2) eta share_s <= share_t, since x <= e^x - 1",
+)

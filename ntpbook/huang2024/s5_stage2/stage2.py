@@ -159,7 +159,8 @@ def thm_1_readings() -> tuple[Reading, ...]:
     found = []
     for text, eta, log_bound in cases:
         steps = counterexample_steps(eta, RARE_LEVEL, log_bound)
-        beaten = rare.one_minus_cos_when_hidden(steps, eta) > RARE_LEVEL
+        hidden = 1 - (1 + 1 / (math.sqrt(2) * eta * steps - 1)) / math.sqrt(2)
+        beaten = hidden > RARE_LEVEL
         found.append(Reading(text, Verdict.REFUTED if beaten else Verdict.CONSISTENT))
     return tuple(found)
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ntpbook.huang2024.s5_stage2_lemmas.stage2_lemmas import SIGNS_BY_HAND, signs_hold
-from ntpbook.shared import stage_1_law
+from ntpbook.shared import one_sample, stage_1_law
 from ntpbook.shared.first_stage import cycle, iterated
 from ntpbook.shared.said import settle
 from ntpcore.huang2024 import bounds
@@ -105,7 +104,7 @@ def check_huang2024_app_linear_norms(runs: Iterable[Run], **parameters: int) -> 
     return settle(
         "huang2024-app-linear-norms",
         symbols={"W_ov: " + one.name: one.holds for one in laws}
-        | {"W_kq: the signs of the gradient": signs_hold()},
+        | {"W_kq: the signs of the gradient": all(one.holds for one in one_sample.signs())},
         fault=fault,
         tried=tried,
         unit="runs",
@@ -120,7 +119,7 @@ def check_huang2024_app_linear_norms(runs: Iterable[Run], **parameters: int) -> 
         parameters=parameters,
         by_hand=(
             "the induction of the exact law of stage 1",
-            *SIGNS_BY_HAND,
+            "induction over the steps (Lemma 5)",
             "three lines from the signs to the norm (Lemma 6)",
         ),
     )

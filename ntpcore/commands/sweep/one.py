@@ -11,7 +11,7 @@ import numpy as np
 from ntpbook.huang2024.s5_loss import checks as loss
 from ntpbook.huang2024.s5_loss.instances import fitted_rate
 from ntpbook.huang2024.s5_stage2 import stage2
-from ntpbook.huang2024.s5_stage2_lemmas import stage2_lemmas
+from ntpbook.huang2024.s5_stage2_lemmas import alignment, checks
 from ntpbook.huang2024.s6_generalization import checks as generalization
 from ntpcore.commands.sweep.code import code_hash, package_version
 from ntpcore.commands.sweep.columns import CLAIMS, COLUMNS, FAILS, HOLDS, OUTSIDE, SILENT, Row
@@ -34,10 +34,10 @@ JUDGES: dict[str, Checked | Callable[..., Check]] = dict(
     zip(
         CLAIMS,
         (
-            stage2_lemmas.check_huang2024_lem_5,
-            stage2_lemmas.check_huang2024_lem_6,
-            stage2_lemmas.check_huang2024_lem_7,
-            stage2_lemmas.check_huang2024_lem_7_corrected,
+            checks.check_huang2024_lem_5,
+            checks.check_huang2024_lem_6,
+            alignment.check_huang2024_lem_7,
+            alignment.check_huang2024_lem_7_corrected,
             stage2.check_huang2024_thm_1,
             stage2.check_huang2024_thm_1_corrected,
             loss.check_huang2024_thm_2,

@@ -1,0 +1,485 @@
+"""Checks of Lemma 7 and of the sketch: how the gradient aligns with the max-margin direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.huang2024.s5_stage2_lemmas import instances
+from ntpbook.huang2024.s5_stage2_lemmas.checks import UNEQUAL
+from ntpbook.huang2024.s5_stage2_lemmas.instances import Certain
+from ntpbook.shared import enclosed, rare
+from ntpbook.shared.rare import Hidden
+from ntpbook.shared.symbols import identity
+from ntpcore.huang2024 import bounds, training
+from ntpcore.huang2024.runs import Run
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import Shown, Verdict
+from ntpcore.verdicts.compare import (
+    Said,
+    at_least,
+    at_most,
+    count,
+    least,
+    left_out,
+    most,
+    result,
+)
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-9  # norms of up to some thousands, sums of as many rounded steps
+
+# A rare sentence stays hidden
+
+SHARE = Fraction(1, 100)  # the rare column moves at most this much for each unit of the other
+
+
+@dataclass(frozen=True)
+class Rare:
+    """A run of the two-token data to be held against the lemma.
+
+    Attributes:
+        log_ratio: R.
+        eta: step size.
+        steps: so many steps are taken.
+        gap: A.
+    """
+
+    log_ratio: float
+    eta: float
+    steps: int
+    gap: float
+
+    @property
+    def name(self) -> str:
+        """The parameters in words."""
+        return f"R = {self.log_ratio:g}, eta = {self.eta:g}, A = {self.gap:g}"
+
+
+def rare_data() -> Iterator[Rare]:
+    """Sentences from as frequent to far rarer, small and large steps, small and large gaps."""
+    for log_ratio in (0.0, 3.0, 30.0, 3000.0):
+        for eta in (0.01, 0.36, 5.0):
+            for gap in (0.1, 3.0, rare.rare_gap()):
+                yield Rare(log_ratio, eta, 2000, gap)
+
+
+@check(
+    "ours-hidden-sentence",
+    over="runs",
+    instances=rare_data,
+    says="The forces are derived from the loss, and their bounds are quotients without a minus "
+    "sign. On {tried} runs, by {compared} comparisons, the rare margin and its force stay below "
+    "their shares.",
+    tolerance=1e-9,  # margins are sums of two thousand rounded steps
+    proof=(
+        executed("the force on a margin, from the loss", rare.force),
+        executed("bounds on the force", rare.force_bounds),
+        executed("how a step moves the margins, and the cosine", rare.geometry),
+        *(by_hand(words) for words in rare.STEPS_BY_HAND),
+    ),
+    planted={
+        "e^A + 1 left out of the share.": {"with_gap": False},
+        "sqrt(2) left out of its exponent.": {"root": 1.0},
+        "m (1 - m) >= e^-d in the place of e^-d / 4.": {"quarter": 1},
+        "Half the force.": {"factor": Fraction(1, 2)},
+    },
+)
+def check_ours_hidden_sentence(
+    one: Rare, with_gap: bool = True, root: float = math.sqrt(2)
+) -> Iterator[Said]:
+    """d_2 <= share min(1, d_1) and f_2 <= share f_1, share = (e^A + 1) e^(sqrt(2) eta t - R)."""
+    problem = rare.rare_problem(one.log_ratio)
+    at = training.run(problem, 0, one.eta, one.gap, record=[])
+    for t in (1, 2, 5, 20, 100, 500, one.steps):
+        at = training.run(problem, t, one.eta, one.gap, state=at, record=[])
+        log_share = root * one.eta * t - one.log_ratio
+        log_share += math.log1p(math.exp(one.gap)) if with_gap else 0.0
+        w_2, _, w_1, _ = np.abs(at.state.weights)
+        push = np.abs(training.gradient(problem, at.state.weights, one.gap)[1])
+        if log_share > 300:  # the share is no bound any more
+            yield count("idle")
+            continue
+        share, where = math.exp(log_share), f"step {t}"
+        yield at_most(2 * float(w_2), share * min(1.0, 2 * float(w_1)), where, scale=1.0)
+        yield at_most(float(push[0]), share * float(push[2]), where, scale=1.0)
+
+
+# Lemma 7
+
+
+def rarest(log_alpha_factor: float) -> Hidden:
+    """The two-token data so rare that alpha_t with this constant fails, by the proof on the page.
+
+    The path t eta is so long that factor N L_max^2 ||W*||^2 (1 + log(2 L_max x)) / x is below 2/5
+    at x = t eta / sqrt(1 + SHARE^2); a hundredth is added.
+    """
+    c = bounds.constants(rare.rare_problem(0.0), 1.0, 1.0, 1)
+    log_x = bounds.bites_from(
+        lambda log_x: bounds.log_lem_7_alpha(c, math.exp(log_x), factor=log_alpha_factor),
+        math.log(2 / 5),
+    )
+    path = 1.01 * math.exp(log_x) * math.sqrt(1 + float(SHARE) ** 2)
+    return Hidden(math.ceil(path / rare.ETA), rare.ETA, SHARE)
+
+
+@cache
+def rarest_runs() -> tuple[Run, ...]:
+    """Runs on these data for both readings of the constant."""
+    return tuple(rarest(factor).run() for factor in FACTORS)
+
+
+FACTORS = bounds.READINGS["huang2024-lem-7"]["factor"]
+
+
+def hidden_and_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run | Hidden]:
+    """The data of the proof on the page, runs on them, and the runs of the page."""
+    hidden = [rarest(factor) for factor in (*FACTORS, 1000.0)]
+    return [*hidden, *rarest_runs(), *instances.frequent_runs(seed, sets, steps)]
+
+
+def equal_run() -> list[Run]:
+    """The two sentences, equally frequent."""
+    return [rare.rare_run(0.0, 4000, rare.ETA)]
+
+
+@check(
+    "huang2024-lem-7",
+    over="runs and rare sentences",
+    instances=hidden_and_runs,
+    says="From t_0 on, alpha_t is at least what the projections need at {compared} recorded steps.",
+    fails="A sentence that is rare enough is learnt so late that alpha_t, which knows no "
+    "frequencies, is too small before, under every reading of its constant.",
+    tolerance=1e-12,  # both are quotients of sums of a few hundred terms, alpha_t below 1e3
+    planted={
+        "The same two sentences, equally frequent: a check that refutes everything would refute "
+        "them, too.": Variant(instances=equal_run, expected=Verdict.CONSISTENT),
+        "1/pi_min in the place of N.": Variant(
+            {"rarity": bounds.PI_MIN}, instances=rarest_runs, expected=Verdict.CONSISTENT
+        ),
+    },
+    readings={
+        "the constant of alpha_t is 4": {"factor": 4.0},
+        "the constant of alpha_t is 8": {"factor": 8.0},
+        "the constant of alpha_t is 1000; the proof on the page takes any": {"factor": 1000.0},
+    },
+)
+def check_huang2024_lem_7(
+    one: Run | Hidden, factor: float = 4.0, rarity: str = bounds.N
+) -> Iterator[Said]:
+    """alpha_t >= the least alpha with <G, W> >= (1 + alpha) <G, W*> ||W|| / ||W*||, t >= t_0."""
+    if isinstance(one, Hidden):
+        with enclosed.digits(30):
+            needed, allowed = enclosed.lower(one.needed_alpha()), hidden_alpha(one, factor)
+        yield at_least(allowed, needed, "by the lemma on rare sentences, alpha_t")
+        return
+    yield from aligned(one, factor, rarity)
+    rows, late = one.second.rows, _late(one)
+    for number in FACTORS if late.any() else ():
+        missed = rows.needed_alpha[late] - _alpha(one, number, bounds.N)
+        yield most(f"missed_{number:g}", float(missed.max()), digits=2)
+
+
+def hidden_alpha(one: Hidden, factor: float) -> Fraction:
+    """At least alpha_t on the two-token data: it falls with the norm; N = 4, L_max = 2, ||W*|| = 1.
+
+    Call it within `enclosed.digits`.
+    """
+    from mpmath import iv
+
+    norm = one.norm()
+    return enclosed.upper(iv.mpf(factor) * 16 * (1 + iv.log(4 * norm)) / norm)
+
+
+def _late(run: Run) -> NDArray[np.bool_]:
+    """The recorded steps from t_0 on."""
+    late: NDArray[np.bool_] = run.second.rows.step >= max(1, bounds.lem_7_start(run.constants))
+    return late
+
+
+def _log_alpha(run: Run, factor: float, rarity: str) -> Floats:
+    """log alpha_t of Lemma 7 at the recorded steps from t_0 on."""
+    norm = run.second.rows.norm[_late(run)]
+    return np.asarray(bounds.log_lem_7_alpha(run.constants, norm, factor=factor, rarity=rarity))
+
+
+def _alpha(run: Run, factor: float, rarity: str) -> Floats:
+    """alpha_t there; beyond e^700 it bounds anything."""
+    return np.exp(np.minimum(_log_alpha(run, factor, rarity), 700.0))
+
+
+def aligned(run: Run, factor: float, rarity: str) -> Iterator[Said]:
+    """alpha_t against the alpha that the projections of a run need, from t_0 on."""
+    if not run.problem.frequent:
+        yield left_out(UNEQUAL)
+        return
+    rows, late = run.second.rows, _late(run)
+    if not late.any():
+        yield left_out("the run does not reach t_0")
+        return
+    slack = _alpha(run, factor, rarity) - rows.needed_alpha[late]
+    yield arrays.slack(slack, "alpha_t, step {at}", at=rows.step[late])
+
+
+def runs_and_rarest(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run]:
+    """The runs of the page, and those with a rare sentence."""
+    return [*rarest_runs(), *instances.frequent_runs(seed, sets, steps)]
+
+
+@check(
+    "huang2024-lem-7-corrected",
+    over="runs",
+    instances=runs_and_rarest,
+    says="From t_0 on, alpha_t with 1/pi_min and the smaller reading of its constant is at least "
+    "what the projections need, at {compared} recorded steps of {tried} runs. A conjecture here.",
+    tolerance=1e-12,  # both are quotients of sums of a few hundred terms
+    planted={
+        "N in the place of 1/pi_min, on the runs with a rare sentence.": {"rarity": bounds.N},
+    },
+    vacuous="t = 10^{bites} at the earliest, where alpha_t falls below 1 on the best of the runs",
+)
+def check_huang2024_lem_7_corrected(
+    run: Run, factor: float = 4.0, rarity: str = bounds.PI_MIN
+) -> Iterator[Said]:
+    """alpha_t = 4 L_max^2 ||W*||^2 (1 + log(2 L_max ||W||)) / (pi_min ||W||), from t_0 on."""
+    yield from aligned(run, factor, rarity)
+    rows, late = run.second.rows, _late(run)
+    if not run.problem.frequent or not late.any():
+        return
+    # (1 + alpha) |cos| < 1: beyond that the inequality follows from Cauchy and Schwarz
+    above = np.logaddexp(0.0, _log_alpha(run, factor, rarity)) < -np.log(-rows.cos_star[late])
+    yield count("telling", int(above.sum()))
+    yield most("most", float(rows.needed_alpha[late].max()), digits=2)
+    yield least("bites", log_bites(run) / math.log(10), digits=3)
+
+
+def log_bites(run: Run) -> float:
+    """log t from which the corrected alpha_t is below 1 if the norm is as large as it can be."""
+    c = run.constants
+    log_scale = math.log(2 * c.max_length)
+    fixed = float(bounds.log_lem_7_alpha(c, 1.0, rarity=bounds.PI_MIN)) - math.log1p(log_scale)
+
+    def largest(log_t: float) -> float:
+        log_norm = log_t + math.log(c.eta)
+        return float(fixed - log_norm + np.log1p(max(log_scale + log_norm, 0.0)))
+
+    return bounds.bites_from(largest)
+
+
+# A violated constraint
+
+APART = 1e-12  # 1 - cos above which W_kq is surely not a multiple of W_kq_star
+
+
+def repeated_and_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run | Certain]:
+    """Sentences that hold their optimal token twice and twenty times, then runs."""
+    sure = [instances.certain_repeated(times) for times in (2, 20)]
+    runs = instances.frequent_runs(seed, sets, steps)
+    return [*sure, instances.repeated_run(2), instances.repeated_run(1000), *runs]
+
+
+@check(
+    "huang2024-app-violated-sample",
+    over="runs and enclosed steps",
+    instances=repeated_and_runs,
+    says="From t_0 on some sample keeps that weight off its optimal token, at {compared} steps.",
+    fails="Where an optimal token occurs several times in its sentence, no sample keeps such a "
+    "weight off it.",
+    tolerance=ROUNDING,
+    planted={
+        "1/L_max before the exponential.": Variant({"shared": True}, expected=Verdict.CONSISTENT),
+    },
+    readings={
+        "as printed": {},
+        "with a tenth before the exponential; more repetitions defeat any constant": {
+            "constant": Fraction(1, 10)
+        },
+    },
+)
+def check_huang2024_app_violated_sample(
+    one: Run | Certain, constant: Fraction = Fraction(1), shared: bool = False
+) -> Iterator[Said]:
+    """Some sample has phi_- >= exp(-||W|| / ||W*||) where W is no multiple of W*, for t >= t_0."""
+    L = one.max_length if isinstance(one, Certain) else one.constants.max_length
+    log_share = math.log(constant / L if shared else constant)
+    if isinstance(one, Certain):
+        claimed = one.log_claimed + Fraction(math.floor(log_share * 1e9), 10**9)
+        yield at_least(one.log_rest, claimed, "the largest log weight off it")
+        return
+    if not one.problem.frequent:
+        yield left_out(UNEQUAL)
+        return
+    rows, c = one.second.rows, one.constants
+    held = (rows.step >= bounds.lem_7_start(c)) & (rows.one_minus_cos > APART)
+    if not held.any():
+        yield left_out("no step from t_0 on has W apart from W*")
+        return
+    log_rest = -np.logaddexp(0.0, rows.least_log_odds[held])
+    above = log_rest + rows.norm[held] / c.norm_kq
+    yield arrays.slack(above - log_share, "the largest log weight, step {at}", at=rows.step[held])
+    yield count("runs")
+    yield count("failing", int((above < -ROUNDING).any()))
+    yield most("missed", math.exp(-float(above.min())), digits=3)
+
+
+@cache
+def weight_of_a_rival() -> tuple[Shown, ...]:
+    """A rival weighs e^-gap times as much as one optimal position, by (9)."""
+    import sympy as sp
+
+    best, gap = sp.symbols("best gap", real=True)
+    rest = sp.Symbol("rest", positive=True)
+    Z = sp.exp(best) + sp.exp(best - gap) + rest
+    optimal, rival = sp.exp(best) / Z, sp.exp(best - gap) / Z
+    return (identity("the weight of a rival", rival, optimal * sp.exp(-gap)),)
+
+
+def repeated_often(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run]:
+    """Runs, and sentences that hold their optimal token twice."""
+    return [instances.repeated_run(2), *instances.frequent_runs(seed, sets, steps)]
+
+
+@check(
+    "huang2024-app-violated-sample-corrected",
+    over="runs",
+    instances=repeated_often,
+    says="A rival at a gap of at most r weighs at least e^-r times an optimal position, which "
+    "weighs 1/L_max by Lemma 5. At {compared} recorded steps of {tried} runs some gap is at most "
+    "r, and some sample has at least {least} times that weight.",
+    tolerance=ROUNDING,
+    proof=(
+        executed("the weight of a rival at a gap", weight_of_a_rival),
+        by_hand(
+            "if all gaps exceeded r, W divided by r would meet all constraints of (12) by more "
+            "than needed, and be no longer than the shortest matrix that meets them"
+        ),
+        cited("an optimal position weighs 1/L_max at least", "Lemma 5, proved on this page"),
+    ),
+    planted={
+        "A thousand times the weight, on sentences that repeat their optimal token.": Variant(
+            {"larger": 1000.0}, instances=lambda: [instances.repeated_run(50)]
+        ),
+        "A gap of r/2 at most.": {"half": 0.5},
+    },
+)
+def check_huang2024_app_violated_sample_corrected(
+    run: Run, larger: float = 1.0, half: float = 1.0
+) -> Iterator[Said]:
+    """min gap <= r = ||W|| / ||W*||, and max phi_- >= e^-r / L_max, at every t."""
+    if not run.problem.frequent:
+        yield left_out(UNEQUAL)
+        return
+    rows, c = run.second.rows, run.constants
+    r = rows.norm / c.norm_kq
+    yield arrays.at_most(rows.least_gap, half * r, "the gaps, step {at}", at=rows.step, scale=1 + r)
+    log_rest = -np.logaddexp(0.0, rows.least_log_odds)
+    claimed = math.log(larger / c.max_length) - r
+    yield arrays.at_least(log_rest, claimed, "the weight, step {at}", at=rows.step, scale=1 + r)
+    yield least("least", math.exp(min(float((log_rest - claimed).min()), 700.0)), digits=3)
+
+
+# Section 5.3, Step 2
+
+FIRST = 437  # the step of Example 1 from which the cosine falls behind, at the paper's step size
+
+
+def example_and_runs(
+    seed: int = 7, sets: int = 20, steps: int = 2000, step: int = FIRST
+) -> list[Run | Certain]:
+    """Example 1 at the paper's step size, enclosed, and runs."""
+    return [instances.certain_example(step), *instances.frequent_runs(seed, sets, steps)]
+
+
+@check(
+    "huang2024-app-sketch-2",
+    over="runs and an enclosed step",
+    instances=example_and_runs,
+    says="The cosine exceeds the least optimal weight at {compared} recorded steps.",
+    fails="Attention tends to 1 exponentially, and the cosine is not that fast: it falls behind.",
+    tolerance=1e-12,  # a cosine of sums of a few hundred terms
+    planted={
+        "The weight divided by 2 ||W_kq*||, as Lemma 6 has it.": Variant(
+            {"divided": True}, expected=Verdict.CONSISTENT
+        ),
+    },
+    readings={
+        "the weight of all optimal positions of a sentence": {},
+        "the weight of each optimal position": {"single": True},
+    },
+)
+def check_huang2024_app_sketch_2(
+    one: Run | Certain, divided: bool = False, single: bool = False
+) -> Iterator[Said]:
+    """cos(-G, W*) > min_n m_o at every step."""
+    if isinstance(one, Certain):
+        # on Example 1 ||W*||^2 = 13/6 > 2, and no sentence repeats its optimal token
+        weight = one.weight / 2 if divided else one.weight
+        yield at_most(weight, one.cosine, "the least optimal weight")
+        yield result("weight", float(one.weight), digits=7)
+        yield result("cosine", float(one.cosine), digits=7)
+        return
+    if not one.problem.frequent:
+        yield left_out(UNEQUAL)
+        return
+    rows = one.second.rows
+    later = rows.step > 0
+    weights = rows.least_attention
+    if single:
+        weights = np.exp(rows.log_weight)  # the least since the row before: never too large
+    share = 1 / (2 * one.problem.norm) if divided else 1.0
+    lead = (-rows.cos_star - share * weights)[later]
+    yield arrays.slack(lead, "the cosine, step {at}", at=rows.step[later])
+    yield count("runs")
+    yield count("failing", int((lead < -1e-12).any()))
+
+
+# Section 5.3, Step 3
+
+
+@check(
+    "huang2024-app-sketch-3",
+    over="runs",
+    instances=instances.long_runs,
+    says="The criterion, stated beforehand: over the last decade of steps the C_0 that the "
+    "inequality needs is nowhere larger than it was before. It holds on {tried} runs, at least two "
+    "decades from t_0 on.",
+    tolerance=1e-9,  # of C_0: needed alphas are rounded at 1e-16, norms go to 1e5
+    planted={
+        "Projections that differ by a thousandth at every step, without any decay.": {"power": 0.0},
+        "Projections whose difference falls like the inverse root of the norm.": {"power": 0.5},
+    },
+    readings={
+        "C_0 may depend on the data": {},
+        "C_0 is made of N, L_max and ||W_kq*||, as in Lemma 7": {"printed": True},
+    },
+)
+def check_huang2024_app_sketch_3(
+    run: Run, power: float | None = None, printed: bool = False
+) -> Iterator[Said]:
+    """C_0(t) = alpha_t ||W|| / log ||W||, alpha_t the needed one: max over late t <= max before."""
+    if not run.problem.frequent:
+        yield left_out(UNEQUAL)
+        return
+    rows = run.second.rows
+    late = (rows.step >= bounds.lem_7_start(run.constants)) & (rows.norm > math.e)
+    if not late.any() or rows.step[-1] < 100 * rows.step[late][0]:
+        yield left_out("fewer than two decades from t_0 on")
+        return
+    norm = rows.norm[late]
+    alpha = rows.needed_alpha[late] if power is None else 1e-3 * norm**-power
+    constant = np.maximum(alpha, 0.0) * norm / np.log(norm)
+    last = rows.step[late] > rows.step[-1] / 10
+    before = float(constant[~last].max())
+    yield arrays.at_most(
+        constant[last], before, "C_0, step {at}", at=rows.step[late][last], scale=1
+    )
+    yield count("needing", int(constant.max() > 1e-9))
+    yield most("most", float(constant.max()), digits=2)

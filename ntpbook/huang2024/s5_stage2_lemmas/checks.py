@@ -1,0 +1,633 @@
+"""Checks of equations (9) to (12) and of Lemmas 4 to 6: what the gradient of stage 2 does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.huang2024.s5_stage2_lemmas import instances
+from ntpbook.huang2024.s5_stage2_lemmas.instances import State, Tried
+from ntpbook.shared import one_sample, without_asm_3
+from ntpbook.shared.attention import attention
+from ntpbook.shared.symbols import at_least_zero, identity
+from ntpcore.data.dataset import Dataset
+from ntpcore.data.order import analyse
+from ntpcore.exact import margin
+from ntpcore.huang2024 import bounds, stage1, training, transformer
+from ntpcore.huang2024.problem import Problem, from_dataset
+from ntpcore.huang2024.runs import Run
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.compare import (
+    Compared,
+    Said,
+    at_least,
+    below,
+    count,
+    holds,
+    least,
+    left_out,
+    result,
+)
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST_SENTENCES = 200  # of one run on which Lemma 4 is computed both ways
+LEAST_SCALE = 1e-290  # floats below 1e-308 have fewer digits
+UNEQUAL = "Assumption 3 fails"
+
+
+def outnumbered() -> list[Run]:
+    """A run on data without Assumption 3, on which optimal attention decreases."""
+    return [without_asm_3.outnumbered_run()]
+
+
+# Equations (9) and (10)
+
+
+@check(
+    "huang2024-eq-9",
+    over="data sets with random matrices",
+    instances=instances.small_data,
+    shows="well posed",
+    says="Equation (9), summed term by term, gives the attention weights of Section 3 in "
+    "{sentences} sentences, with random matrices and rotated tokens.",
+    tolerance=1e-12,  # a few hundred roundings of numbers of size 1
+    planted={
+        "The first token taken for the query.": {"place": 0},
+        "Scores divided by the root of the dimension.": {"heat": 2.0},
+    },
+)
+def check_huang2024_eq_9(one: Tried, place: int = -1, heat: float = 1.0) -> Iterator[Said]:
+    """phi_l = exp(x_l^T W x_L) / (sum of exp(x_i^T W x_L) over all positions i)."""
+    rng, names = one.random(), one.data.vocabulary
+    E = np.linalg.qr(rng.normal(size=(len(names), len(names))))[0]
+    W = rng.normal(size=E.shape) * 3
+    for sample in one.data.samples():
+        X = transformer.embed(sample.sentence, names, E)
+        terms = [math.exp(x @ W @ X[:, place] / heat) for x in X.T]
+        weights = np.array(terms) / math.fsum(terms)
+        where = " ".join(sample.sentence)
+        yield arrays.equal(weights, transformer.attention(X, W), where, scale=1.0)
+        yield count("sentences")
+
+
+@check(
+    "huang2024-eq-10",
+    over="data sets",
+    instances=instances.fewer_data,
+    shows="well posed as long as the gradient is not zero",
+    says="On {tried} data sets, 20 dense steps of (10) with the gradient as (6) prints it give the "
+    "matrix that the training of all other pages gives.",
+    tolerance=1e-8,  # the dense gradient subtracts nearly equal numbers
+    planted={
+        "Plain gradient descent, without the norm.": {"power": 0.0},
+        "All distinct samples weighing alike, although one occurs more often.": Variant(
+            {"alike": True}, instances=lambda: [Tried(instances.repeated_data(1), 0)]
+        ),
+    },
+)
+def check_huang2024_eq_10(
+    one: Tried, steps: int = 20, power: float = 1.0, alike: bool = False
+) -> Iterator[Said]:
+    """W <- W - eta G / ||G||, G being equation (6) with dense matrices, from zero."""
+    eta, eta0, steps1 = 0.3, 0.5, 20
+    problem, N = from_dataset(one.data), len(list(one.data.samples()))
+    E, W = np.eye(problem.vocab_size), np.zeros((problem.vocab_size,) * 2)
+    W_ov = stage1.weights(problem.following, steps1, eta0)
+    shares = np.full(N, 1 / N) if alike else None
+    for _ in range(steps):
+        G = transformer.attention_gradient(one.data, W_ov, W, E, weights=shares)
+        W = W - eta * G / np.linalg.norm(G) ** power
+    gap = stage1.gap(problem.vocab_size, steps1, eta0)
+    ours = np.zeros_like(W)
+    ours[problem.entry_token, problem.entry_query] = training.run(
+        problem, steps, eta, gap
+    ).state.weights
+    yield arrays.equal(ours, W, scale=float(np.abs(W).max()))
+
+
+# Equation (11)
+
+
+@cache
+def ratio_of_weights(heat: int = 1) -> tuple[Shown, ...]:
+    """phi_l / phi_l' = exp(a_l - a_l'), and phi_l is smaller, for any rest of the sentence."""
+    import sympy as sp
+
+    a, b = sp.symbols("a b", real=True)
+    rest, p, q = sp.symbols("rest p q", positive=True)  # p = e^a, q = e^b
+    Z = sp.exp(a / heat) + sp.exp(b / heat) + rest  # (9)
+    quotient = (sp.exp(a / heat) / Z) / (sp.exp(b / heat) / Z)
+    return (
+        identity("the ratio of two weights", quotient, sp.exp(a - b)),
+        at_least_zero("the ratio minus the weight", sp.factor(p / q - p / (p + q + rest))),
+    )
+
+
+@check(
+    "huang2024-eq-11",
+    over="trained models",
+    instances=instances.all_runs,
+    says="The ratio of two weights is the exponential of the difference of their scores. In all "
+    "{compared} merged sentences of {tried} trained models no weight exceeds what (11) allows, "
+    "against the largest and against the mean score of its sentence.",
+    tolerance=1e-9,  # scores in the thousands leave twelve digits behind the point
+    proof=(
+        executed("the sum in the denominator of (9) cancels, and is larger", ratio_of_weights),
+        by_hand("a convex combination of scores is at most the largest of them"),
+    ),
+    planted={"Attention weights computed from halved scores.": {"heat": 2}},
+)
+def check_huang2024_eq_11(run: Run, heat: int = 1) -> Iterator[Said]:
+    """log phi_l <= -C if a_l is C below a convex combination of scores."""
+    problem, weights = run.problem, run.second.state.weights
+    for i in range(len(problem.optimal)):
+        entries, counts = sample_tokens(problem, i)
+        a = weights[entries]
+        log_phi = a / heat - np.logaddexp.reduce(a / heat + np.log(counts))
+        above = np.array([a.max(), float(a @ counts) / counts.sum()])
+        C = above[:, None] - a[None, :]
+        slacks = np.where(C >= 0, -C - log_phi, np.abs(C))  # (11) says nothing where C < 0
+        yield Compared(float(arrays.slack(slacks).slack) + 0.0, f"merged sentence {i}")
+
+
+def sample_tokens(problem: Problem, sample: int) -> tuple[Integers, Floats]:
+    """Entries of the tokens of a merged sample, the optimal one first, and how often they occur."""
+    inside = slice(problem.start[sample], problem.start[sample + 1])
+    entries = np.concatenate([[problem.optimal[sample]], problem.rival[inside]])
+    counts = np.concatenate([[problem.optimal_count[sample]], problem.rival_count[inside]])
+    return entries, counts.astype(float)
+
+
+# Equation (12)
+
+
+@check(
+    "huang2024-eq-12",
+    over="data sets",
+    instances=instances.small_data,
+    says="On {tried} data sets the constraints of (12) are the pairs of (3), the exact solution "
+    "meets all {constraints} of them, and each of {others} other matrices of its norm breaks one.",
+    planted={
+        "The solution shrunk by a tenth.": {"scale": Fraction(9, 10)},
+        "A constraint for every pair of different tokens of a sentence.": {"every": True},
+    },
+)
+def check_huang2024_eq_12(
+    one: Tried, scale: Fraction = Fraction(1), every: bool = False
+) -> Iterator[Said]:
+    """Constraints of (12) = pairs of (3); W* meets them; no other matrix of its norm does."""
+    orders = analyse(one.data).orders or {}
+    pairs = {(q, a, b) for q, order in orders.items() for a, b in order.pairs}
+    asked = constraints_12(one.data, every)
+    yield holds(asked == pairs, "the constraints of (12) and (3) differ")
+    star = margin.W_kq_star(orders)
+    for q, a, b in sorted(asked):
+        scores = star[q].scores
+        gap = scale * (scores[a] - scores[b])
+        yield at_least(gap, 1, f"query {q}, {a} against {b}")
+    problem, rng = from_dataset(one.data), one.random()
+    for _ in range(20):
+        W = problem.W_kq_star
+        W = W + rng.normal(size=len(W)) * 10.0 ** rng.uniform(-4, 1)
+        W *= problem.norm / np.linalg.norm(W)
+        gaps = W[problem.pairs[:, 0]] - W[problem.pairs[:, 1]]
+        yield below(float(gaps.min()), 1.0, "another matrix of the same norm")
+    yield count("constraints", len(asked))
+    yield count("others", 20)
+
+
+def constraints_12(data: Dataset, every: bool = False) -> set[tuple[str, str, str]]:
+    """Query, optimal and other token of each constraint of (12), read off position by position.
+
+    Args:
+        data: the data.
+        every: leave out that n of the other token is not the next token.
+    """
+    n = analyse(data).collocation
+    return {
+        (sample.sentence[-1], best, other)
+        for sample in data.samples()
+        for best, other in product(sample.sentence, repeat=2)
+        if best != other and n[other] != sample.next_token
+        if every or n[best] == sample.next_token
+    }
+
+
+# Lemma 4
+
+
+@check(
+    "huang2024-lem-4",
+    over="runs",
+    instances=instances.all_runs,
+    says="The derivative of the loss along any W' is the formula of the lemma. On up to 200 "
+    "sentences of each of {tried} runs the projection of (6), with matrices, and the lemma agree.",
+    tolerance=1e-9,  # cancellation in T - p leaves nine digits
+    proof=(
+        executed(
+            "for any number of rivals and any |V|, from the loss and the softmax",
+            one_sample.lemma_4,
+        ),
+        executed(
+            "for sentences written out, with arbitrary constants in the columns of W_ov",
+            one_sample.lemma_4_by_positions,
+        ),
+        by_hand("the positions of a token share its score; the loss is a sum over samples"),
+    ),
+    planted={
+        "2 A in the place of A.": {"factor": 2},
+        "W_ov with entries moved by a hundredth of A, so that its margins differ.": {
+            "spread": 0.01
+        },
+    },
+)
+def check_huang2024_lem_4(run: Run, factor: int = 1, spread: float = 0.0) -> Iterator[Said]:
+    """<grad L, W'> = A sum pi [(T_o - 1) sum phi (x_* - mean) + sum T_j phi (x - mean)] W' q."""
+    weights = run.second.state.weights
+    rng = np.random.default_rng(len(weights))
+    for W in (weights / np.linalg.norm(weights), weights):
+        direction = rng.normal(size=len(W))
+        samples = rng.permutation(len(run.problem.optimal))[:MOST_SENTENCES]
+        sides = np.array(
+            [
+                projections(run.problem, int(i), W, direction, run.second.gap, spread, rng)
+                for i in samples
+            ]
+        )
+        printed, lemma, scale = sides.T
+        yield arrays.equal(printed, factor * lemma, "sentence {at}", at=samples, scale=scale)
+
+
+def projections(
+    problem: Problem,
+    sample: int,
+    W: Floats,
+    direction: Floats,
+    gap: float,
+    spread: float,
+    rng: np.random.Generator,
+) -> tuple[float, float, float]:
+    """<grad L_n, W'> as (6) prints it, the same by Lemma 4, and the size of their terms.
+
+    Args:
+        problem: the data.
+        sample: number of a merged sample.
+        W: (K,), the entries of W_kq.
+        direction: (K,), those of W'.
+        gap: A.
+        spread: the entries of W_ov are moved at random by this share of A; the lemma needs 0.
+        rng: for these.
+    """
+    entries, counts = sample_tokens(problem, sample)
+    columns = np.full((problem.vocab_size, len(entries)), -gap / problem.vocab_size)
+    columns[problem.following[problem.entry_token[entries]], np.arange(len(entries))] += gap
+    columns += spread * gap * rng.normal(size=columns.shape)
+    place = np.repeat(np.arange(len(entries)), counts.astype(int))  # order does not matter
+    columns, positions = columns[:, place], entries[place]  # W_ov X
+    following = problem.following[problem.entry_token[positions]]
+    label = following[0]  # the optimal token comes first
+    phi = transformer.softmax(W[positions])
+    T = transformer.softmax(columns @ phi)
+    scores = direction[positions]
+    lifted = phi * ((scores[:, None] - scores[None, :]) @ phi)  # phi (x - mean)^T W' q
+    printed = lifted @ (columns.T @ (T - (np.arange(len(T)) == label)))  # (6)
+    optimal = following == label
+    lemma = gap * (T[label] - 1) * lifted[optimal].sum()
+    lemma += gap * (T[following] * lifted)[~optimal].sum()
+    # T - p is rounded where T is near 1, so terms without it set the scale
+    scale = max(float(gap * np.abs(lifted).sum()), LEAST_SCALE)
+    return float(printed), float(lemma), scale
+
+
+# Lemma 5
+
+
+SIGNS = executed("the signs of the gradient, for any number of rivals", one_sample.signs)
+INDUCTION = by_hand(
+    "induction over t: the signs raise the optimal entries and lower the others, so the optimal "
+    "mass stays the largest"
+)
+TWICE = {"2 A in the place of A in the entries of the gradient.": {"factor": 2}}
+
+
+@cache
+def start_by_counts() -> tuple[Shown, ...]:
+    """At W = 0 the mass of a token is its share of the positions, so that counts compare masses."""
+    import sympy as sp
+
+    counts = sp.symbols("c_o c_j c_k", positive=True)
+    terms = [number * sp.exp(0 * number) for number in counts]  # (9) with all scores 0
+    masses = [one / sum(terms) for one in terms]
+    more = sp.Symbol("more", nonnegative=True)  # c_o = c_j + more, Assumption 3
+    lead = (masses[0] - masses[1]).subs(counts[0], counts[1] + more)
+    return (
+        identity("the masses of a sentence sum to 1", sum(masses), sp.Integer(1)),
+        at_least_zero("m_o - m_j where o occurs at least as often", sp.factor(lead)),
+    )
+
+
+@check(
+    "huang2024-app-induction",
+    over="runs",
+    instances=instances.frequent_runs,
+    says="At the start and at the end of {tried} runs, {states} states with {entries} entries, the "
+    "optimal token has the largest weight of each sentence and all signs are as displayed.",
+    tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
+    proof=(
+        executed("at the start masses are shares of positions", start_by_counts),
+        SIGNS,
+        INDUCTION,
+    ),
+    planted={
+        "Data without Assumption 3, on which the supposition is wrong from the start.": Variant(
+            {"frequent": False}, instances=outnumbered
+        ),
+        **TWICE,
+    },
+)
+def check_huang2024_app_induction(run: Run, frequent: bool = True) -> Iterator[Said]:
+    """While m_o >= m_j in every sentence, entries of optimal tokens are < 0 and others >= 0."""
+    if frequent and not run.problem.frequent:
+        yield left_out(UNEQUAL)
+        return
+    end = run.second.state.weights
+    for where, weights in (("at the start", np.zeros_like(end)), ("at the end", end)):
+        found = attention(run.problem, weights, run.second.gap)
+        ahead = found.best[run.problem.sample_of] - found.rivals
+        yield arrays.slack(ahead, f"{where}, a rival has a larger weight")
+        G = training.gradient(run.problem, weights, run.second.gap)[1]
+        is_optimal = run.problem.is_optimal
+        yield arrays.at_least(np.where(is_optimal, -G, G), 0.0, f"{where}, a sign")
+        yield holds(bool((G[is_optimal] < 0).all()), f"{where}, an optimal entry is not negative")
+        yield count("states")
+        yield count("entries", len(G))
+
+
+@check(
+    "huang2024-lem-5",
+    over="runs",
+    instances=instances.frequent_runs,
+    says="In no step that was measured do the log-odds of an optimal token fall, and no optimal "
+    "position ever has less attention than 1/L_max: {tried} runs, {steps} steps.",
+    fails="In some step the log-odds of an optimal token fall, or an optimal position has less "
+    "attention than 1/L_max.",
+    tolerance=1e-15,  # log(1/L) is rounded; the sign of a change is exact
+    proof=(SIGNS, INDUCTION),
+    planted={
+        "Data that violate Assumption 3, the witness of the next section.": Variant(
+            {"frequent": False}, instances=outnumbered
+        ),
+        "A weight of 2/L_max at least.": {"times": 2.0},
+        **TWICE,
+    },
+)
+def check_huang2024_lem_5(run: Run, frequent: bool = True, times: float = 1.0) -> Iterator[Said]:
+    """Log-odds of the optimal token never fall, and each of its positions has 1/L_max at least."""
+    if frequent and not run.problem.frequent:
+        yield left_out(UNEQUAL)
+        return
+    rows = run.second.rows
+    later = rows.step > 0
+    if later.any():
+        change = rows.change[later]
+        yield arrays.slack(change, "a change of log-odds up to step {at}", at=rows.step[later])
+        yield holds(bool((change >= 0).all()), "log-odds fall")
+    level = math.log(times * bounds.lem_5_weight(run.constants))
+    yield arrays.at_least(rows.log_weight, level, "a weight, step {at}", at=rows.step)
+    yield count("steps", run.second.state.step)
+
+
+# Lemma 5 without Assumption 3
+
+
+def first_moves(
+    data: Dataset, exponent: int = without_asm_3.EXPONENT
+) -> dict[tuple[str, ...], Fraction]:
+    """How fast the log-odds of the optimal token of each sentence change at W = 0, exactly.
+
+    The derivative along minus the gradient, times a positive constant, for the gap
+    A = exponent log 2. With this gap all probabilities are rational: a token of mass m has the
+    logit A m, whose exponential is the integer 2^(exponent m).
+
+    Raises:
+        ValueError: exponent times a mass is not an integer.
+    """
+    structure = analyse(data)
+    gradient: dict[tuple[str, str], Fraction] = {}
+    masses: dict[tuple[str, ...], tuple[dict[str, Fraction], str]] = {}
+    for sample in structure.data.samples():
+        words = sample.sentence
+        m = {x: Fraction(words.count(x), len(words)) for x in dict.fromkeys(words)}
+        powers = {x: exponent * share for x, share in m.items()}
+        if any(power.denominator != 1 for power in powers.values()):
+            raise ValueError(f"exponent {exponent} is no multiple of the length of {words}")
+        total = sum(2 ** int(power) for power in powers.values())
+        total += len(data.vocabulary) - len(m)
+        best = next(x for x in m if structure.collocation[x] == sample.next_token)
+        error = {x: Fraction(2 ** int(powers[x]), total) - (x == best) for x in m}
+        mean = sum(m[x] * error[x] for x in m)
+        for x in m:  # Lemma 4 for W' = x q^T, divided by A pi
+            entry = (words[-1], x)
+            move = sample.count * m[x] * (error[x] - mean)
+            gradient[entry] = gradient.get(entry, Fraction(0)) + move
+        if len(m) > 1:
+            masses[words] = m, best
+    return {
+        words: sum(
+            (m[x] / (1 - m[best]) * gradient[words[-1], x] for x in m if x != best),
+            -gradient[words[-1], best],
+        )
+        for words, (m, best) in masses.items()
+    }
+
+
+@cache
+def log_odds_along() -> tuple[Shown, ...]:
+    """The log-odds of o move along W' at the rate v_o - sum_j m_j v_j / (1 - m_o)."""
+    import sympy as sp
+
+    s, (v_o, v_j, v_k) = sp.Symbol("s", real=True), sp.symbols("v_o v_j v_k", real=True)
+    E_o, E_j, E_k = sp.symbols("E_o E_j E_k", positive=True)
+    terms = [E * sp.exp(s * v) for E, v in ((E_o, v_o), (E_j, v_j), (E_k, v_k))]
+    m_o, m_j, m_k = (one / sum(terms) for one in terms)  # (9)
+    odds = m_o / (m_j + m_k)
+    moved, rate = sp.diff(odds, s) / odds, v_o - (m_j * v_j + m_k * v_k) / (1 - m_o)
+    return (
+        identity("the odds of o", sp.cancel(odds - m_o / (1 - m_o)), sp.Integer(0)),
+        identity("the slope of their logarithm", *(sp.cancel(x.subs(s, 0)) for x in (moved, rate))),
+    )
+
+
+def two_tokens_alike() -> list[Dataset]:
+    """The same order, with each token once in the second sentence."""
+    return [without_asm_3.outnumbered_data(outnumbered=False)]
+
+
+@check(
+    "ours-lem-5-needs-asm-3",
+    over="exact data sets",
+    instances=lambda: [without_asm_3.outnumbered_data()],
+    says="At W = 0 with A = 60 log 2 the log-odds of the optimal token of one sentence have an "
+    "exact negative derivative along the step, {derivative} up to a positive factor, so that the "
+    "first step lowers them for every small enough step size. In floating point, with eta = 0.01, "
+    "they fall for {last} steps.",
+    fails="On this example no optimal attention decreases at the start.",
+    proof=(
+        executed("the gradient of a sample, by Lemma 4", one_sample.lemma_4),
+        executed("how the log-odds of a token move with the scores", log_odds_along),
+        by_hand("a smooth function with a negative derivative falls at first"),
+    ),
+    planted={
+        "The same order, with each token once in the second sentence, so that Assumption 3 "
+        "holds.": Variant(instances=two_tokens_alike),
+        "2 A in the place of A in Lemma 4.": {"factor": 2},
+    },
+)
+def check_ours_lem_5_needs_asm_3(data: Dataset) -> Iterator[Said]:
+    """Some sentence has d/d eta log(m_o / (1 - m_o)) < 0 at eta = 0 and W = 0."""
+    moves = first_moves(data)
+    words = min(moves, key=lambda sentence: moves[sentence])
+    yield below(moves[words], 0, " ".join(words))
+    yield result("derivative", float(moves[words]), digits=3)
+    rows = without_asm_3.outnumbered_run(outnumbered=not from_dataset(data).frequent).second.rows
+    falling = rows.step[rows.change < 0]
+    yield result("last", int(falling.max(initial=0)))
+    yield result("change", -float(rows.change.min()), digits=2)
+
+
+# Lemma 6
+
+
+@cache
+def lengths(most: int = 2) -> tuple[Shown, ...]:
+    """|x_o - mean|^2 = S^2 + sum of the other masses squared, S being their sum; any x is like o.
+
+    Since sum m^2 <= S^2, this is at most 2 S^2, where S = phi_- for o and S <= 1 for any x.
+    """
+    import sympy as sp
+
+    m = sp.symbols("m_1:4", nonnegative=True)
+    tokens = [sp.eye(4).col(place) for place in range(4)]  # orthonormal, Assumption 2
+    rest = sum(m)
+    mean = (1 - rest) * tokens[0]
+    for mass, token in zip(m, tokens[1:], strict=True):
+        mean += mass * token
+    away = tokens[0] - mean
+    squared = rest**2 + sum(mass**2 for mass in m)
+    return (identity("the squared distance", away.dot(away), squared), *one_sample.squares(most))
+
+
+@check(
+    "huang2024-app-gradient-norm",
+    over="states",
+    instances=instances.states,
+    says="Tokens are orthonormal, so that an optimal one is at most sqrt(2) phi_- from the mean of "
+    "its sentence and any other at most sqrt(2). At {tried} states the bound is at least {least} "
+    "times the norm.",
+    tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
+    proof=(
+        executed("Lemma 4 for every W' gives the gradient itself", one_sample.lemma_4),
+        executed("how far tokens are from the mean of their sentence", lengths),
+        by_hand("the triangle inequality over positions and samples"),
+    ),
+    planted={
+        "The factor 2 left out, where a single rival matters.": Variant(
+            {"constant": 1.0}, instances=instances.one_column
+        ),
+        "phi_- in the place of sqrt(2) phi_-.": {"most": 1},
+    },
+)
+def check_huang2024_app_gradient_norm(state: State, constant: float = 2.0) -> Iterator[Said]:
+    """||G|| <= 2 A sum_n pi ((1 - T_o) phi_+ phi_- + sum_j T_j m_j), at any W_kq."""
+    norm = training.gradient(state.problem, state.weights, state.gap)[0]
+    bound = log_norm_bound(state, constant)
+    yield at_least(bound, norm, scale=1.0)
+    yield least("least", math.exp(bound - norm), digits=3)
+
+
+def log_norm_bound(state: State, constant: float) -> float:
+    """Log of the displayed bound on the norm of the gradient, with this number for its 2."""
+    problem = state.problem
+    found = attention(problem, state.weights, state.gap)
+    both = np.logaddexp.reduceat(found.wrong + found.rivals, problem.start[:-1])
+    each = np.logaddexp(found.missing + found.best + found.rest, both)
+    return math.log(constant * state.gap) + float(np.logaddexp.reduce(problem.log_pi + each))
+
+
+LEMMA_6_TOLERANCE = 1e-10  # t additions of a step of length eta, t up to a few hundred thousand
+
+
+@check(
+    "huang2024-lem-6",
+    over="runs",
+    instances=instances.all_runs,
+    says="The norm of W_kq stays between t eta / (2 L_max ||W_kq*||) and t eta, and even above "
+    "t eta / (sqrt(2) ||W_kq*||); the cosine of minus the gradient and W_kq* is never below "
+    "1 / (sqrt(2) ||W_kq*||): {compared} inequalities at recorded steps of {tried} runs.",
+    fails="The norm leaves its bounds, or the cosine falls below its bound.",
+    tolerance=LEMMA_6_TOLERANCE,
+    proof=(
+        SIGNS,
+        executed("sum b^2 <= (sum b)^2", one_sample.squares),
+        INDUCTION,
+        by_hand("the sum over samples, the triangle inequality, and the sum over steps"),
+    ),
+    planted={
+        "A step size declared half as long as it is.": {"pace": 0.5},
+        "1 in the place of sqrt(2).": {"root": 1.0},
+        **TWICE,
+    },
+    readings={
+        "started from zero, as in Algorithm 1": {},
+        "started anywhere": Variant(
+            {"start": instances.ELSEWHERE_NORM}, instances=instances.from_elsewhere
+        ),
+    },
+)
+def check_huang2024_lem_6(
+    run: Run, start: float = 0.0, pace: float = 1.0, root: float = math.sqrt(2)
+) -> Iterator[Said]:
+    """t eta / (sqrt(2) ||W*||) <= ||W|| <= t eta, and -cos(G, W*) >= 1 / (sqrt(2) ||W*||)."""
+    if not (run.second.rows.step > 0).any():
+        yield left_out("no step was taken")
+        return
+    compared = list(_lemma_6(run, start, pace, root))
+    sharper = -float(run.second.rows.cos_star.max()) * run.problem.norm * math.sqrt(2)
+    if run.problem.frequent:
+        yield from compared
+        yield least("sharper", sharper, digits=5)
+        return
+    yield left_out(UNEQUAL)
+    yield count("others")
+    yield count("others_broken", int(any(one.slack < -LEMMA_6_TOLERANCE for one in compared)))
+    yield least("others_sharper", sharper, digits=5)
+
+
+def _lemma_6(run: Run, start: float, pace: float, root: float) -> Iterator[Compared]:
+    """The inequalities at all recorded steps; from a start other than zero those of the norm."""
+    rows, c = run.second.rows, run.constants
+    later = rows.step > 0
+    step, norm = rows.step[later], rows.norm[later]
+    t: Floats = pace * step.astype(float)
+    low, high = bounds.lem_6_norm(c, t, start)
+    yield arrays.at_least(norm, low, "the norm, step {at}", at=step)
+    yield arrays.at_most(norm, high, "the norm, step {at}", at=step)
+    if start:
+        return
+    least_norm, least_cosine = t * c.eta / (root * c.norm_kq), 1 / (root * c.norm_kq)
+    printed = -bounds.lem_6_cosine(c, rows.least_attention)
+    yield arrays.at_least(
+        norm, least_norm, "the norm against the sharper bound, step {at}", at=step
+    )
+    yield arrays.at_least(-rows.cos_star, printed, "the cosine, step {at}", at=rows.step)
+    yield arrays.at_least(-rows.cos_star, least_cosine, "the cosine, step {at}", at=rows.step)

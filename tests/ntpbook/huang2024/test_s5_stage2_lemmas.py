@@ -1,0 +1,405 @@
+"""Equations (9) to (12) and Lemmas 4 to 6, by hand, against dense matrices, with planted errors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from ntpbook.huang2024.s5_stage2_lemmas import checks, instances
+from ntpbook.shared import rare, without_asm_3
+from ntpbook.shared.attention import attention
+from ntpcore.data import generate
+from ntpcore.data.dataset import Dataset, from_samples
+from ntpcore.huang2024 import bounds, runs, stage1, training, transformer
+from ntpcore.huang2024.problem import from_dataset
+from ntpcore.huang2024.runs import Run
+from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.compare import NotANumberError
+
+SMALL = {"seed": 5, "sets": 2, "steps": 600}
+EQUAL = rare.rare_run(0.0, 200, rare.ETA)
+
+VERDICTS = {
+    "huang2024_eq_9": Verdict.SHOWN,
+    "huang2024_eq_10": Verdict.SHOWN,
+    "huang2024_eq_11": Verdict.PROVED,
+    "huang2024_eq_12": Verdict.CONSISTENT,
+    "huang2024_lem_4": Verdict.PROVED,
+    "huang2024_app_induction": Verdict.PROVED,
+    "huang2024_lem_5": Verdict.PROVED,
+    "ours_lem_5_needs_asm_3": Verdict.PROVED,
+    "huang2024_app_gradient_norm": Verdict.PROVED,
+    "huang2024_lem_6": Verdict.PROVED,
+}
+
+
+@pytest.mark.parametrize(("name", "verdict"), VERDICTS.items())
+def test_each_check_gives_its_verdict_and_notices_its_planted_errors(name: str, verdict: Verdict):
+    check = getattr(checks, f"check_{name}")
+    found = check(**{key: value for key, value in SMALL.items() if key in check.defaults})
+    assert found.verdict is verdict
+    assert len(found.controls) == len(check.planted) > 0
+    assert all(step.shown for step in found.proof if step.source.startswith("ntpbook"))
+
+
+@pytest.fixture(scope="module")
+def frequent() -> list[Run]:
+    """Example 1 and four random data sets at two step sizes."""
+    return list(instances.frequent_runs(**SMALL))
+
+
+def random_data(count: int) -> list[Dataset]:
+    """Random data, half of them prefix-closed."""
+    return [
+        generate.random_dataset(np.random.default_rng((3, k)), 5, 8, 5, prefix_closed=k % 2 == 0)
+        for k in range(count)
+    ]
+
+
+def a_a_b() -> Dataset:
+    """n swaps a and b; the sentence "a a b" is followed by b, so that a is optimal."""
+    return from_samples([("a", "b"), ("b", "a"), ("aab", "b")], "a a b")
+
+
+def with_rows(run: Run, **columns: Any) -> Run:
+    """A run with other measurements."""
+    return replace(run, second=replace(run.second, rows=replace(run.second.rows, **columns)))
+
+
+# Equations (9) to (12)
+
+
+def test_huang2024_eq_9_by_hand():
+    X = np.eye(2)[:, [0, 0, 1]]
+    W = np.array([[0.0, math.log(3)], [0.0, 0.0]])  # a scores log 3 under query b
+    assert transformer.attention(X, W) == pytest.approx([3 / 7, 3 / 7, 1 / 7])
+    entries, counts = checks.sample_tokens(from_dataset(a_a_b()), 0)
+    shares = counts * np.exp(np.array([math.log(3), 0.0])[entries])
+    assert counts.tolist() == [2, 1]
+    assert shares / shares.sum() == pytest.approx([6 / 7, 1 / 7])
+
+
+def test_huang2024_eq_10_by_hand():
+    # one column with one optimal token and one rival: the first step is eta (1, -1) / sqrt(2)
+    state = training.run(from_dataset(a_a_b()), 1, 0.5, 3.0).state
+    assert state.weights == pytest.approx([0.5 / math.sqrt(2), -0.5 / math.sqrt(2)])
+
+
+def test_huang2024_eq_11_by_hand():
+    weights = transformer.softmax(np.array([2.0, 0.5, 0.0]))
+    assert weights[1] <= weights[1] / weights[0] == pytest.approx(math.exp(-1.5))
+
+
+def test_huang2024_eq_12_by_hand():
+    assert checks.constraints_12(a_a_b()) == {("b", "a", "b")}
+    assert checks.constraints_12(a_a_b(), every=True) == {("b", "a", "b")}  # b is followed by a
+    assert from_dataset(a_a_b()).W_kq_star.tolist() == [0.5, -0.5]
+
+
+def test_huang2024_eq_12_agrees_with_a_solver():
+    cvxpy = pytest.importorskip("cvxpy")
+    for data in random_data(4):
+        names = data.vocabulary
+        W = cvxpy.Variable((len(names), len(names)))
+        constraints = [
+            W[names.index(a), names.index(q)] - W[names.index(b), names.index(q)] >= 1
+            for q, a, b in checks.constraints_12(data)
+        ]
+        cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(W)), constraints).solve("CLARABEL")
+        problem = from_dataset(data)
+        found = W.value[problem.entry_token, problem.entry_query]
+        assert found == pytest.approx(problem.W_kq_star, abs=1e-5)  # the solver's tolerance
+
+
+# Lemma 4
+
+
+def test_huang2024_lem_4_by_hand():
+    # "a a b" at W = 0: m = 2/3, r = 1/3; projected on the entry of a the lemma gives
+    # -A m r (1 - T_o + T_b), and with two tokens in all T_b = 1 - T_o = 1 / (1 + e^(A / 3))
+    problem, A = from_dataset(a_a_b()), 3.0
+    log_norm, direction = training.gradient(problem, np.zeros(2), A)
+    wrong = 1 / (1 + math.exp(A / 3))
+    share = math.exp(float(problem.log_pi[0]))
+    expected = -A * share * (2 / 9) * 2 * wrong
+    assert math.exp(log_norm) * direction[0] == pytest.approx(expected)
+
+
+def test_huang2024_lem_4_agrees_with_the_gradient_of_the_library():
+    """<G, W'> from the lemma, written with sums over positions, against `training.gradient`."""
+    rng = np.random.default_rng(2)
+    for data in random_data(6):
+        problem, A = from_dataset(data), 5.0
+        names = list(data.vocabulary)
+        W, other = rng.normal(size=(2, len(problem.entry_token)))
+        dense, toward = np.zeros((2, len(names), len(names)))
+        dense[problem.entry_token, problem.entry_query] = W
+        toward[problem.entry_token, problem.entry_query] = other
+        total, value = sum(s.count for s in data.samples()), 0.0
+        for sample in data.samples():
+            x = [names.index(token) for token in sample.sentence]
+            label = names.index(sample.next_token)
+            phi = transformer.softmax(dense[x, x[-1]])
+            next_tokens = problem.following[x]
+            T = transformer.softmax(np.bincount(next_tokens, A * phi, len(names)))
+            moved = toward[x, x[-1]] - phi @ toward[x, x[-1]]
+            factor = T[next_tokens] - (next_tokens == label)
+            value += sample.count / total * A * float(factor @ (phi * moved))
+        log_norm, direction = training.gradient(problem, W, A)
+        assert value == pytest.approx(math.exp(log_norm) * float(direction @ other), rel=1e-9)
+
+
+def test_huang2024_lem_4_with_2_A_on_one_side_is_refuted_by_the_steps_alone(frequent):
+    doubled = checks.check_huang2024_lem_4.judge(frequent[:1], factor=2)
+    assert doubled.verdict is Verdict.REFUTED
+    assert "d loss / ds" in doubled.witness
+
+
+# Lemma 5
+
+
+def test_huang2024_lem_5_by_hand():
+    rows = training.run(from_dataset(a_a_b()), 1, 1.0, 2.0).rows
+    # log-odds start at log 2 and grow by eta sqrt(2) in the first step
+    assert rows.least_log_odds == pytest.approx([math.log(2), math.log(2) + math.sqrt(2)])
+    assert rows.log_weight[0] == pytest.approx(-math.log(3))
+
+
+def test_huang2024_lem_5_agrees_with_attention_of_dense_models():
+    for data in random_data(6):
+        problem = from_dataset(data)
+        names, E = data.vocabulary, np.eye(len(data.vocabulary))
+        before: dict[tuple[str, ...], float] = {}
+        for steps in range(12):
+            W = np.zeros((len(names),) * 2)
+            state = training.run(problem, steps, 2.0, 6.0).state
+            W[problem.entry_token, problem.entry_query] = state.weights
+            for sample in data.samples():
+                X = transformer.embed(sample.sentence, names, E)
+                weights = transformer.attention(X, W)
+                best = [
+                    weight
+                    for token, weight in zip(sample.sentence, weights, strict=True)
+                    if names[problem.following[names.index(token)]] == sample.next_token
+                ]
+                assert min(best) >= 1 / problem.max_length - 1e-15
+                assert min(best) >= before.get(sample.sentence, 0.0) - 1e-15
+                before[sample.sentence] = min(best)
+
+
+def test_huang2024_lem_5_notices_a_single_decrease_and_a_small_weight(frequent):
+    check = checks.check_huang2024_lem_5
+    change = frequent[0].second.rows.change.copy()
+    change[7] = -1e-300
+    assert check.judge([with_rows(frequent[0], change=change)]).verdict is Verdict.REFUTED
+    lighter = frequent[0].second.rows.log_weight - 1e-9
+    found = check.judge([with_rows(frequent[0], log_weight=lighter)])
+    assert (found.verdict, found.witness.split(",")[-1]) == (
+        Verdict.REFUTED,
+        " step 0: violated by 9.1e-10",
+    )
+
+
+def test_huang2024_lem_5_does_not_pass_over_a_decrease_beside_a_nan(frequent):
+    broken = []
+    for run in frequent:
+        change = np.where(run.second.rows.step > 0, -1.0, np.inf)
+        change[-1] = np.nan
+        broken.append(with_rows(run, change=change))
+    with pytest.raises(NotANumberError, match="nan"):
+        checks.check_huang2024_lem_5.judge(broken)
+
+
+def test_huang2024_lem_5_measures_every_single_step_on_the_runs_of_the_page():
+    """The smallest change between two rows, recomputed from all states of a run in between."""
+    problem = from_dataset(a_a_b())
+    run = training.run(problem, 400, 0.4, 3.0, plain=True)  # gaps go beyond 45
+    assert run.rows.least_gap[-1] > 100
+    gaps = []
+    for step in range(401):
+        w = training.run(problem, step, 0.4, 3.0, record=[], plain=True).state.weights
+        gaps.append(w[0] - w[1])
+    for before, row in zip(run.rows.step[:-1], range(1, len(run.rows.step)), strict=True):
+        moves = np.diff(gaps[before : run.rows.step[row] + 1])
+        assert run.rows.change[row] == pytest.approx(moves.min(), rel=1e-9)
+    full = instances.frequent_runs(**SMALL)[1]  # 200 times the paper's step size
+    same = training.run(full.problem, 600, full.constants.eta, full.second.gap, plain=True)
+    assert full.second.rows.change.tolist() == same.rows.change.tolist()
+
+
+def test_huang2024_lem_5_and_lem_6_leave_out_data_without_assumption_3():
+    unequal = without_asm_3.outnumbered_run()
+    for check in (checks.check_huang2024_lem_5, checks.check_huang2024_lem_6):
+        found = check.judge([unequal])
+        assert (found.verdict, found.left_out) == (Verdict.OPEN, {"Assumption 3 fails": 1})
+
+
+# Lemma 5 without Assumption 3
+
+
+def test_ours_lem_5_needs_asm_3_by_hand():
+    # "a a b" alone, A = 3 log 2: logits 2 log 2 and log 2, so T_b = 2 / (4 + 2) = 1/3
+    moves = checks.first_moves(a_a_b(), exponent=3)
+    # entries are -+ m r (1 - T_o + T_b) = -+ 2/9 * 2/3; log-odds move by twice that
+    assert moves == {("a", "a", "b"): Fraction(8, 27)}
+
+
+def test_ours_lem_5_needs_asm_3_agrees_with_differentiation_of_the_loss():
+    """The loss of the five samples by positions, differentiated at W = 0 with forty digits."""
+    data = without_asm_3.outnumbered_data()
+    following = {"a": "b", "b": "c", "c": "a"}
+    with mpmath.workdps(40):
+        A = 60 * mpmath.log(2)
+
+        def loss(column: dict[str, Any]) -> Any:
+            total = mpmath.mpf(0)
+            for sample in data.samples():
+                if sample.sentence[-1] == "a" and len(sample.sentence) > 1:
+                    phi = [mpmath.exp(column[x]) for x in sample.sentence]
+                    logits = dict.fromkeys("abc", mpmath.mpf(0))
+                    for x, one in zip(sample.sentence, phi, strict=True):
+                        logits[following[x]] += A * one / mpmath.fsum(phi)
+                    norm = mpmath.log(mpmath.fsum(map(mpmath.exp, logits.values())))
+                    total += norm - logits[sample.next_token]
+            return total
+
+        down = {
+            x: -mpmath.diff(lambda s, x=x: loss({y: s * (x == y) for y in "abc"}), 0) for x in "abc"
+        }
+        for words, move in checks.first_moves(data).items():
+            m = {x: mpmath.mpf(words.count(x)) / len(words) for x in set(words)}
+            odds = down["b"] - sum(m[x] * down[x] for x in m if x != "b") / (1 - m["b"])
+            exact = mpmath.mpf(move.numerator) / move.denominator
+            assert mpmath.almosteq(odds, A * exact, rel_eps=1e-12)  # it lacks the factor A
+    assert min(checks.first_moves(data).values()) < 0
+    assert not from_dataset(data).frequent
+
+
+def test_ours_lem_5_needs_asm_3_takes_integer_powers_only():
+    with pytest.raises(ValueError, match="multiple"):
+        checks.first_moves(a_a_b(), exponent=4)
+
+
+# The inside of Lemmas 5 and 6
+
+
+def test_attention_by_hand_for_two_tokens():
+    # the sentence 0 1 with gap d: phi_+ = 1 / (1 + e^-d), logits A phi_+ and A phi_-
+    d, A = 1.5, 2.0
+    found = attention(EQUAL.problem, np.where(EQUAL.problem.is_optimal, d, 0.0), A)
+    m = 1 / (1 + math.exp(-d))
+    wrong = 1 / (1 + math.exp(A * (2 * m - 1)))
+    assert np.exp(found.best) == pytest.approx([m, m], rel=1e-14)
+    for rest in (found.rest, found.rivals):
+        assert np.exp(rest) == pytest.approx([1 - m, 1 - m], rel=1e-14)
+    for one in (found.missing, found.wrong):
+        assert np.exp(one) == pytest.approx([wrong, wrong], rel=1e-14)
+
+
+def test_attention_agrees_with_the_transformer():
+    data = random_data(2)[1]
+    problem, A = from_dataset(data), 3.0
+    W = np.zeros((problem.vocab_size,) * 2)
+    weights = np.random.default_rng(1).normal(size=len(problem.entry_token))
+    W[problem.entry_token, problem.entry_query] = weights
+    found, E = attention(problem, weights, A), np.eye(problem.vocab_size)
+    for i in range(len(problem.optimal)):
+        rivals = slice(problem.start[i], problem.start[i + 1])
+        best = int(problem.entry_token[problem.optimal[i]])
+        tokens = [best] * int(problem.optimal_count[i])
+        for entry, count in zip(problem.rival[rivals], problem.rival_count[rivals], strict=True):
+            tokens += [int(problem.entry_token[entry])] * int(count)
+        query = int(problem.entry_query[problem.optimal[i]])
+        tokens.remove(query)
+        X = E[:, [*tokens, query]]
+        mass = X @ transformer.attention(X, W)
+        T = transformer.softmax(transformer.logits(X, A * stage1.W_ov_star(problem.following), W))
+        others = problem.entry_token[problem.rival[rivals]]
+        assert np.exp(found.best[i]) == pytest.approx(mass[best], rel=1e-12)
+        assert np.exp(found.rivals[rivals]) == pytest.approx(mass[others], rel=1e-12)
+        assert np.exp(found.missing[i]) == pytest.approx(1 - T[problem.following[best]], rel=1e-10)
+        assert np.exp(found.wrong[rivals]) == pytest.approx(T[problem.following[others]], rel=1e-10)
+
+
+def test_huang2024_app_induction_notices_a_state_off_its_hypothesis():
+    turned = replace(EQUAL.second.state, weights=-EQUAL.second.state.weights)
+    run = replace(EQUAL, second=replace(EQUAL.second, state=turned))
+    found = checks.check_huang2024_app_induction.judge([run])
+    assert found.verdict is Verdict.REFUTED
+    assert "at the end, a rival has a larger weight" in found.witness
+
+
+def test_huang2024_app_gradient_norm_by_hand_for_two_tokens():
+    # at zero phi = 1/2, T_o = 1/2: the bound is 2 A (1/8 + 1/4), the norm A sqrt(2) / 8 by query
+    A, problem = 4.0, EQUAL.problem
+    zero = np.zeros(len(problem.entry_token))
+    both = math.exp(float(problem.log_pi[0])) * 2  # the share of the two longer samples
+    state = instances.State("zero", problem, A, zero)
+    assert checks.log_norm_bound(state, 2.0) == pytest.approx(
+        math.log(2 * A * (1 / 8 + 1 / 4) * both)
+    )
+    assert training.gradient(problem, zero, A)[0] == pytest.approx(
+        math.log(A / 4 * both), abs=1e-12
+    )
+
+
+# Lemma 6
+
+
+def test_huang2024_lem_6_by_hand():
+    # one column with one rival always walks straight: ||W|| = t eta, ||W*|| = 1/sqrt(2), cos = 1
+    problem = from_dataset(a_a_b())
+    constants = bounds.constants(problem, 1.0, 0.25, 4)
+    run = Run("a a b", problem, constants, training.run(problem, 8, 0.25, 4.0))
+    assert run.second.rows.norm == pytest.approx(0.25 * run.second.rows.step)
+    found = checks.check_huang2024_lem_6.judge([run])
+    assert found.verdict is Verdict.PROVED
+    assert found.numbers["sharper"].shown == "1"  # so the sharper constant is attained
+
+
+def test_huang2024_lem_6_agrees_with_the_matrices_of_dense_steps():
+    for data in random_data(6):
+        problem, eta, gap = from_dataset(data), 0.7, 5.0
+        weights = np.zeros(len(problem.entry_token))
+        star = problem.W_kq_star / problem.norm
+        for step in range(1, 40):
+            _, direction = training.gradient(problem, weights, gap)
+            assert -direction @ star >= 1 / (math.sqrt(2) * problem.norm) - 1e-12
+            weights = weights - eta * direction
+            assert np.linalg.norm(weights) >= step * eta / (math.sqrt(2) * problem.norm) - 1e-12
+
+
+def test_huang2024_lem_6_fails_from_a_start_far_away_and_says_so(frequent):
+    norm = instances.ELSEWHERE_NORM
+    assert norm == pytest.approx(math.sqrt(400 + 0.09 + 1800))
+    run = instances.from_elsewhere()[0]
+    low = 1e3 / (6 * math.sqrt(7 / 6)) - norm  # t eta / (2 L ||W*||) - ||W(0)||
+    assert run.second.rows.norm[-1] < low
+    readings = checks.check_huang2024_lem_6.judge(frequent).readings
+    assert [one.verdict for one in readings] == [Verdict.PROVED, Verdict.REFUTED]
+
+
+@pytest.mark.parametrize("column", ["norm", "cos_star"])
+def test_huang2024_lem_6_notices_a_norm_that_is_too_large_and_a_gradient_turned_round(
+    frequent, column
+):
+    check, rows = checks.check_huang2024_lem_6, frequent[0].second.rows
+    wrong = {"norm": 5 * rows.norm, "cos_star": -rows.cos_star}[column]
+    assert check.judge([with_rows(frequent[0], **{column: wrong})]).verdict is Verdict.REFUTED
+    wrong = wrong.copy()
+    wrong[-1] = np.nan
+    with pytest.raises(NotANumberError):
+        check.judge([with_rows(frequent[0], **{column: wrong})])
+
+
+def test_huang2024_lem_6_observes_runs_without_assumption_3():
+    found = checks.check_huang2024_lem_6(**SMALL)
+    others = runs.collection(5, 2, 600, frequent=False, factors=(1, 200))
+    unequal = sum(not run.problem.frequent for run in others)
+    assert found.numbers["others"].value == found.left_out["Assumption 3 fails"] == unequal > 0

@@ -291,13 +291,13 @@ class Checked:
         if found.failed is not None:
             witness = _witness(found.failed)
             evidence = (self.fails or f"This fails: {self.says}").format(**words)
-        elif not found.points:
-            evidence = f"Not decided: nothing was compared on any of the {self.over}."
         elif found.undecided:
             evidence = "Not decided: " + "; ".join(
                 f"{reason} ({times})" for reason, times in found.undecided.items()
             )
-        else:  # what says nothing of an instance may lack the numbers that this names
+        elif not found.points:
+            evidence = f"Not decided: nothing was compared on any of the {self.over}."
+        else:
             evidence = self.says.format(**words)
         for reason, times in found.left_out.items():
             evidence += f" Left out: {times} ({reason})."

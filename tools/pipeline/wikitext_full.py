@@ -20,10 +20,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ntpbook.tian2023.s8_wikitext import wikitext as checks
+from ntpbook.tian2023.s8_wikitext import checks, experiment, tables
 from ntpcore.data import wikitext
 from ntpcore.data.dataset import InputError
-from ntpcore.tian2023 import text_model, text_order, text_runs
+from ntpcore.tian2023 import text_model, text_runs
 from ntpcore.tian2023.text_runs import Plan
 from ntpcore.verdicts.claims import Check, render_text
 from ntpcore.verdicts.tables import Download
@@ -103,22 +103,22 @@ def main(arguments: Sequence[str]) -> int:
     )
     size, seeds = len(corpus.vocabulary), range(1, chosen.seeds + 1)
     record = tuple(range(0, chosen.iterations + 1, chosen.iterations // 15))
-    seven = checks.figure_7_plans(size, seeds, record, chosen.width)
-    ten = checks.figure_10_plans(
+    seven = experiment.figure_7_plans(size, seeds, record, chosen.width)
+    ten = experiment.figure_10_plans(
         size, seeds, chosen.iterations, chosen.width, every=chosen.iterations // 15
     )
     print(f"{len(seven) + len(ten)} runs, kept in {chosen.folder / 'runs'}", flush=True)
     runs = run_all([*seven, *ten], text, chosen.folder / "runs", chosen.threads)
     first, second = runs[: len(seven)], runs[len(seven) :]
-    table = checks.sweep_of(second)
-    plain = [run for run in first if run.plan.layers == 1 and not run.plan.positional]
-    context = text_order.count_contexts(text.segments, text.queries, size)
+    sweeps = experiment.sweeps_of(second, corpus.real)
+    order = experiment.order_of(first, experiment.Source(corpus, text))
     found = [
-        checks.check_tian2023_fig_7(first, corpus),
-        checks.check_tian2023_fig_10(table, corpus),
-        checks.check_ours_wikitext_order(checks.moved_scores(plain), context, corpus),
+        checks.check_tian2023_fig_7.judge(experiment.models_of(first, corpus.real)),
+        checks.check_tian2023_fig_10.judge(sweeps),
+        checks.check_ours_wikitext_order.judge([order]),
     ]
-    write(chosen.folder, [checks.download_fig_7(first), checks.download_fig_10(table)], found)
+    files = [tables.file_of_runs(first, corpus), tables.file_of_sweeps(sweeps, corpus)]
+    write(chosen.folder, files, found)
     for check in found:
         print(render_text(check))
     print(f"Tables and checks: {chosen.folder}")

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ntpbook.tian2023.s8_wikitext.wikitext import Sweep, said
+from ntpbook.tian2023.s8_wikitext.experiment import Sweep, said
 from ntpcore.pages.plots import NONOPTIMAL, OPTIMAL, SIZE
 from ntpcore.tian2023.text_runs import Run, changes, entropies
 
@@ -83,26 +83,25 @@ def draw_course(axes: Axes, runs: Sequence[Run], layers: int, measure: str) -> N
     axes.set_xlabel("updates")
 
 
-def draw_sweep(axes: Axes, table: Sweep) -> None:
+def draw_sweep(axes: Axes, sweeps: Sequence[Sweep]) -> None:
     """Entropy against the learning rate: mean and standard deviation over seeds.
 
     Args:
         axes: where to draw.
-        table: entropies by positions and rate.
+        sweeps: with positions and without.
     """
-    rates = sorted({rate for _, rate in table})
-    for positional, (color, marker, line) in LOOKS.items():
-        values = np.array([table[positional, rate] for rate in rates])
+    for one in sweeps:
+        color, marker, line = LOOKS[one.positional]
         axes.errorbar(
-            rates,
-            values.mean(axis=1),
-            yerr=values.std(axis=1, ddof=1),
+            one.rates,
+            one.entropy.mean(axis=1),
+            yerr=one.entropy.std(axis=1, ddof=1),
             fmt=line,
             marker=marker,
             color=color,
             capsize=3,
-            label=said(positional),
+            label=one.name,
         )
-    axes.set_xticks(rates)
+    axes.set_xticks(sweeps[0].rates)
     axes.set(xlabel="learning rate $\\eta$", ylabel="mean attention entropy (nats)")
     axes.legend(frameon=False)

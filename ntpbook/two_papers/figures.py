@@ -9,7 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ntpbook.two_papers.two_papers import Choice
+from ntpbook.tian2023.long_times import laws
+from ntpbook.tian2023.long_times.reduced import Design
+from ntpbook.two_papers.choices import Choice
 from ntpcore.pages.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL, SIZE
 
 HATCHES = ("", "//", "..")
@@ -70,3 +72,26 @@ def draw_clocks(
     ):
         axes.plot(steps, values, style, color=color, label=name)
     axes.set_xscale("log")
+
+
+def draw_winners(axes: Axes, design: Design, ratio: float, last: float) -> None:
+    """Share of the top token among the distinct ones, on the sphere and on the simplex.
+
+    Args:
+        axes: where to draw.
+        design: the classes and the decoder.
+        ratio: eta_Y / eta_Z.
+        last: ln(1 + eta_Y t/K) at the end of the axis.
+    """
+    log_t = np.geomspace(0.1, last, 200)
+    for sphere, name, style, color in (
+        (True, "scaled to length 1: a sphere", "-", OPTIMAL),
+        (False, "softmax alone: a simplex", "--", NONOPTIMAL),
+    ):
+        shares = laws.top_shares(design, ratio, log_t, sphere)
+        axes.plot(log_t, shares, style, color=color, label=name)
+    weights = np.array(design.distinct)
+    counts = float(weights.max() / weights.sum())
+    axes.axhline(counts, color=NONCOMPARABLE, linestyle=":", label="share of the counts")
+    axes.set_xscale("log")
+    axes.set_ylim(0, 1.02)

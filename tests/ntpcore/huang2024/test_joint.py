@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ntpbook.two_papers.two_papers import rivals
+from ntpbook.two_papers.choices import rivals
 from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.huang2024 import joint
 

@@ -1,9 +1,8 @@
-"""Checks of the page that lays the two papers side by side: speeds, normalized against plain."""
+"""Stage 2 of huang2024 and equation (10) of tian2023, by plain and by normalized gradients."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,6 @@ from ntpcore.exact import margin
 from ntpcore.huang2024 import joint, training
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.tian2023.decoder import speed
-from ntpcore.verdicts.claims import Check, Control, Verdict
 
 Floats = joint.Floats
 
@@ -75,66 +73,6 @@ def stage_2(data: Dataset, steps: int, eta: float, gap: float) -> Clocks:
         np.asarray(second.rows.norm),
         run.loss - training.floor(size, gap),
         cosine,
-    )
-
-
-def check_ours_two_speed(clocks: Sequence[Clocks], exponent: float = -1.0) -> Check:
-    """By plain gradients the excess loss falls like 1/t and the norm grows like ln t.
-
-    Args:
-        clocks: runs by both rules.
-        exponent: of the excess loss that is held against the fit; another one for the control.
-    """
-    label, unit = "ours-two-speed", "data sets"
-    slopes, growth, cosines = [], [], []
-    for run in clocks:
-        late = run.steps >= run.steps[-1] / 10  # the last decade
-        x = np.log(run.steps[late])
-        slopes.append(float(np.polyfit(x, np.log(run.excess[late]), 1)[0]))
-        straight = np.polyfit(x, run.plain[late], 1)
-        left = run.plain[late] - np.polyval(straight, x)
-        growth.append(float(np.abs(left).max() / np.ptp(run.plain[late])))
-        cosines.append(run.cosine)
-        linear = run.normalized[late] / run.steps[late]
-        if (
-            abs(slopes[-1] - exponent) > 0.05
-            or growth[-1] > 0.05
-            or run.cosine < 0.95
-            or np.ptp(linear) > 0.1 * linear[-1]
-        ):
-            return Check(
-                label,
-                Verdict.REFUTED,
-                len(slopes),
-                unit,
-                "A run does not follow the law.",
-                witness=f"fitted exponent of the excess loss {slopes[-1]:.3f}, departure of the "
-                f"norm from a straight line in ln t {growth[-1]:.1%}, cosine {run.cosine:.3f}",
-            )
-    if not slopes:
-        return Check(label, Verdict.OPEN, 0, unit, "No run was given.")
-    return Check(
-        label,
-        Verdict.CONSISTENT,
-        len(slopes),
-        unit,
-        f"Over the last decade the excess loss falls like t to the {min(slopes):.3f} to "
-        f"{max(slopes):.3f}, the norm departs from a straight line in ln t by at most "
-        f"{max(growth):.1%} of its growth, and the cosine with the max-margin solution ends at "
-        f"{min(cosines):.3f} or more; by normalized gradients the norm is proportional to t.",
-        numbers={
-            "slope": f"{max(slopes, key=lambda s: abs(s + 1)):.3f}",
-            "cosine": f"{min(cosines):.3f}",
-        },
-    )
-
-
-def control_ours_two_speed(clocks: Sequence[Clocks]) -> Control:
-    """The exponent of a faster law."""
-    return Control(
-        "An excess loss that falls like the square of 1/t.",
-        Verdict.REFUTED,
-        check_ours_two_speed(clocks, exponent=-2.0).verdict,
     )
 
 
@@ -256,74 +194,3 @@ def top_share(design: Design, z: Floats) -> float:
 def relative_distance(path: Floats, other: Floats) -> float:
     """Largest difference of two paths by the size of the first."""
     return float(np.abs(path - other).max() / np.abs(path).max())
-
-
-def check_ours_two_path(
-    designs: Sequence[Design],
-    eta_y: float,
-    eta_z: float,
-    horizon: float,
-    turn: float = 1.0,
-) -> Check:
-    """Plain and normalized gradients of (10) follow one path; only the second reaches its end.
-
-    Args:
-        designs: the classes; each has one strongest distinct token.
-        eta_y: learning rate of the decoder.
-        eta_z: learning rate of the attention, and the length of a normalized step.
-        horizon: steps of the plain run.
-        turn: factor on the common token's speed in the normalized run, for the negative control.
-    """
-    label, unit = "ours-two-path", "designs"
-    times = np.geomspace(1e-3, horizon, 40)
-    gap, shares, needed = 0.0, [], []
-    for number, design in enumerate(designs, start=1):
-        plain = plain_path(design, eta_y, eta_z, times)
-        lengths = np.maximum(plain[:, -1], 0.0)  # the first one is 0 up to rounding
-        other = normalized_path(design, lengths)
-        other[:, -1] *= turn
-        apart = relative_distance(plain[:, :-1], other)
-        gap = max(gap, apart)
-        far = np.linspace(0, 400, 4001)
-        reached = np.array([top_share(design, z) for z in normalized_path(design, far)])
-        shares.append(top_share(design, plain[-1, :-1]))
-        arrived = np.flatnonzero(reached > 0.99)
-        if apart > 1e-5 or not len(arrived) or shares[-1] > 0.9:
-            # 1e-5: two integrations at a relative tolerance of 1e-9 over forty stops
-            return Check(
-                label,
-                Verdict.REFUTED,
-                number,
-                unit,
-                "The paths differ, or their ends are not as said.",
-                witness=f"{design}: paths apart by {apart:.2g} of their size; top share by plain "
-                f"gradients {shares[-1]:.3f}, by normalized ones at most {reached.max():.3f}",
-            )
-        needed.append(float(far[arrived[0]]) / eta_z)
-    if not shares:
-        return Check(label, Verdict.OPEN, 0, unit, "No design was given.")
-    return Check(
-        label,
-        Verdict.CONSISTENT,
-        len(shares),
-        unit,
-        f"The two curves agree to {gap:.1g} of their size. After {horizon:.0e} plain steps the "
-        f"strongest token has at most {max(shares):.2f} of the attention; normalized steps of "
-        f"length {eta_z:g} give it 99 % after at most {max(needed):.0f} of them.",
-        numbers={
-            "share": f"{max(shares):.2f}",
-            "steps": f"{max(needed):.0f}",
-            "horizon": f"{horizon:.0e}",
-        },
-    )
-
-
-def control_ours_two_path(
-    designs: Sequence[Design], eta_y: float, eta_z: float, horizon: float
-) -> Control:
-    """The common token of the normalized run falls ten per cent too fast."""
-    return Control(
-        "The common token of the normalized run falls by a tenth too much.",
-        Verdict.REFUTED,
-        check_ours_two_path(designs, eta_y, eta_z, horizon, turn=1.1).verdict,
-    )

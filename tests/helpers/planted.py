@@ -17,8 +17,13 @@ CHECKS: dict[str, dict[str, int | float | str]] = {
     "huang2024-eq-1": {"trials": 5},
     "huang2024-eq-3": {"trials": 4},
     "huang2024-eq-6": {},
+    "huang2024-eq-9": {"sets": 2},
+    "huang2024-eq-10": {"sets": 4},
     "huang2024-eq-15": {"trials": 4},
     "huang2024-alg-1": {},
+    "huang2024-lem-5": {"sets": 1, "steps": 60},
+    "huang2024-lem-6": {"sets": 1, "steps": 60},
+    "huang2024-lem-7-corrected": {"sets": 1, "steps": 60},
 }
 
 

@@ -106,7 +106,7 @@ WRONG_RARITY = (
                 "return math.log(self.sample_count)",
             ),
         ),
-        ("huang2024-lem-7-corrected", "huang2024-thm-1-corrected"),
+        ("huang2024-lem-7-corrected",),
     ),
 )
 FLIPPED = (

@@ -46,6 +46,8 @@ def test_every_package_that_the_project_names_is_pinned():
     groups = PROJECT["optional-dependencies"].values()
     for wanted in [*PROJECT["dependencies"], *(name for group in groups for name in group)]:
         name = re.match(r"[A-Za-z0-9.-]+", wanted).group(0).lower()
+        if name == "ntpcore":  # an extra that takes in another of our own
+            continue
         assert re.search(rf"^{re.escape(name)}==", pinned, re.M), name
 
 

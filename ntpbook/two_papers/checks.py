@@ -408,7 +408,9 @@ def check_ours_two_syn_small(one: Sampled, exchanged: bool = False) -> Iterator[
         n["q0"], n["q1"] = n["q1"], n["q0"]
     structure = order.analyse(choices.syn_data(one.classes, one.seed, one.samples), n)
     broken = ", ".join(sorted(structure.realizable.counts or {}))
-    yield holds(structure.realizable.holds, f"Assumption 1, broken rules: {broken or 'none'}")
+    yield holds(
+        structure.realizable.holds is True, f"Assumption 1, broken rules: {broken or 'none'}"
+    )
     for query, found in (structure.orders or {}).items():
         yield holds(found.optimal == (query,), f"optimal tokens of {query}: {found.optimal}")
         yield below(0, len(found.nonoptimal), f"tokens below {query}")

@@ -95,6 +95,7 @@ def check_ours_alignment(one: State, rarity: float = 1, lengths: int = 1) -> Ite
 
 # Theorem B
 
+BY_A = cited("the gradient as a sum of pairs, margins that grow, and Theorem A", "ours-alignment")
 NORMS = (
     executed("gamma / sqrt(2) <= <d, W*> / ||W*|| <= 1 for every step d", steps.lemma_6),
     by_hand("summed over the steps: t eta / (sqrt(2) ||W*||) <= x <= ||W|| <= t eta"),
@@ -110,7 +111,7 @@ NORMS = (
     "comparisons hold; the measured tangent squared comes to {closest} of its bound.",
     tolerance=ROUNDING,
     proof=(
-        *ALIGNMENT,
+        BY_A,
         *NORMS,
         executed("one step: what Theorem A leaves of ||y||^2", steps.theorem_b_recursion),
         by_hand("summed over the steps: ||y||^2 <= 2 K ||W*|| x + eta^2 t"),
@@ -162,7 +163,7 @@ def check_ours_direction(
     "comparisons, and as an equality where there is one pair. On Example 1 it says cos >= "
     "{example_cos}.",
     tolerance=1e-12,  # the runs with twenty tokens are in floats
-    proof=(GRADIENT[0], *GRADIENT[2:], *NORMS),
+    proof=(BY_A, *NORMS),
     planted={
         "1 / ||W*|| without the square root of 2.": {"length": 1},
         "Pairs B_e of length 1 in the proof.": {"squared_length": 1},

@@ -11,7 +11,7 @@ from flint import arb, ctx
 from mpmath import mp
 
 from ntpbook.huang2024.s5_convergence import corollaries
-from ntpbook.huang2024.s5_convergence.checks import ALIGNMENT, GRADIENT
+from ntpbook.huang2024.s5_convergence.checks import BY_A
 from ntpbook.huang2024.s5_late_phase import instances, model, steps
 from ntpbook.huang2024.s5_late_phase.instances import (
     Beyond,
@@ -27,7 +27,7 @@ from ntpcore.huang2024 import enclosure
 from ntpcore.verdicts import compare
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, count, least, most, result
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, enclosed, executed
 
 ROUNDING = 1e-50  # of sixty digits
 
@@ -130,7 +130,7 @@ LOSS_OF_A_STATE = (
     says="From the softmax, for every state with 1 - m_o <= 1/4; at {tried} random states with "
     "sixty digits, {compared} comparisons hold.",
     tolerance=ROUNDING,
-    proof=(*GRADIENT, *PERTURBATION, *LOSS_OF_A_STATE),
+    proof=(BY_A, *PERTURBATION, *LOSS_OF_A_STATE),
     planted={
         "(3 A / 2 + 4) r in the place of (3 A + 4) r.": {"three": 1.5},
         "The loss below .9 A r in the place of 2 A r.": {"two": 0.9},
@@ -391,8 +391,8 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
 # Theorem G and equation (4)
 
 SOON = (
-    *GRADIENT,
-    *ALIGNMENT[len(GRADIENT) + 2 : len(GRADIENT) + 3],  # step (ii) of Theorem A
+    BY_A,
+    cited("step (ii) of Theorem A inside one sample", "ours-alignment"),
     executed("the total force, and the sum of what moves", steps.loss_without_frequencies),
     by_hand("-log T / (1 - T) falls; log^3 v / v <= 27 e^-3; samples with m_o >= 7/8 apart"),
     by_hand("the perceptron's recursion while the loss is large, K_2 in the place of K"),

@@ -21,6 +21,7 @@ from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, collection, paper_rates, train
 from ntpcore.verdicts.claims import Check, Control, Reading, Verdict
+from ntpcore.verdicts.vocabulary import cited
 from ntpcore.verdicts.tables import Table
 
 Floats = NDArray[np.float64]
@@ -209,7 +210,15 @@ def check_huang2024_thm_1_corrected(
     runs: Iterable[Run], rarity: str = bounds.PI_MIN, **parameters: int
 ) -> Check:
     """Theorem 1 with 1 / pi_min for N and eta <= ||W_kq_star|| / e (corrected)."""
-    return _judge_thm_1("huang2024-thm-1-corrected", list(runs), rarity, parameters)
+    found = _judge_thm_1("huang2024-thm-1-corrected", list(runs), rarity, parameters)
+    if found.verdict is not Verdict.CONSISTENT or rarity != bounds.PI_MIN:
+        return found
+    return replace(found, verdict=Verdict.PROVED, proof=(BY_THEOREM_B,))
+
+
+BY_THEOREM_B = cited(
+    "Theorem B: its bound on 1 - cos is below this one for t >= 2", "ours-corrected-statements"
+)
 
 
 def control_huang2024_thm_1_corrected(run: Run) -> Control:

@@ -8,6 +8,7 @@ of sixty digits lose about forty in five hundred steps of Example 1, and stay na
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,6 +55,16 @@ def _end(end: Any, side: int) -> Fraction:
     with mp.workdps(10 * DIGITS):
         scaled = mp.mpf(end) * SHOWN
         return Fraction(int(mp.ceil(scaled) if side > 0 else mp.floor(scaled)), SHOWN)
+
+
+def down(number: Fraction, places: int) -> float:
+    """The number rounded down to so many places, as pages print a lower bound."""
+    return math.floor(number * 10**places) / 10**places
+
+
+def up(number: Fraction, places: int) -> float:
+    """The number rounded up to so many places."""
+    return math.ceil(number * 10**places) / 10**places
 
 
 @dataclass(frozen=True)

@@ -429,8 +429,8 @@ def check_huang2024_app_sketch_2(
         # on Example 1 ||W*||^2 = 13/6 > 2, and no sentence repeats its optimal token
         weight = one.weight / 2 if divided else one.weight
         yield at_most(weight, one.cosine, "the least optimal weight")
-        yield result("weight", float(one.weight), digits=7)
-        yield result("cosine", float(one.cosine), digits=7)
+        yield result("weight", enclosed.down(one.weight, 7), digits=7)
+        yield result("cosine", enclosed.up(one.cosine, 7), digits=7)
         return
     if not one.problem.frequent:
         yield left_out(UNEQUAL)

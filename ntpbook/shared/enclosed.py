@@ -59,12 +59,12 @@ def _end(end: Any, side: int) -> Fraction:
 
 def down(number: Fraction, places: int) -> float:
     """The number rounded down to so many places, as pages print a lower bound."""
-    return math.floor(number * 10**places) / 10**places
+    return float(Fraction(math.floor(number * 10**places), 10**places))
 
 
 def up(number: Fraction, places: int) -> float:
     """The number rounded up to so many places."""
-    return math.ceil(number * 10**places) / 10**places
+    return float(Fraction(math.ceil(number * 10**places), 10**places))
 
 
 @dataclass(frozen=True)

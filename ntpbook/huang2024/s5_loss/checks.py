@@ -168,7 +168,7 @@ def check_huang2024_thm_2(
     tolerance=ROUNDING,
     proof=(
         cited(
-            "Theorem B: the condition on t puts it beyond t_A, where every margin is C_1 t at least",
+            "Theorem B: the condition puts t beyond t_A, where every margin is C_1 t at least",
             "ours-corrected-statements",
         ),
     ),

@@ -21,8 +21,8 @@ from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, collection, paper_rates, train
 from ntpcore.verdicts.claims import Check, Control, Reading, Verdict
-from ntpcore.verdicts.vocabulary import cited
 from ntpcore.verdicts.tables import Table
+from ntpcore.verdicts.vocabulary import cited
 
 Floats = NDArray[np.float64]
 

@@ -307,10 +307,16 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     step = one.certificate.state.step
     again = enclosure.certify(one.later[1], Fraction(1, 100))
     yield Shown(
-        f"the condition at step {step}", "left side", "<", "right side", "", again is not None
+        f"condition (13) at step {step}, delta = 1/100, in balls",
+        "its left side",
+        "<",
+        "its right side",
+        "surely negative" if again else "not surely negative",
+        again is not None,
     )
     low, high = one.certificate.bounds(far)
-    yield Shown(f"1 - cos at t = {far}", f"{low:.5g}", "<=", f"{high:.5g}", "", low <= high)
+    rest = f"{low - high:.2g}"
+    yield Shown(f"1 - cos at t = {far}", f"{low:.5g}", "<=", f"{high:.5g}", rest, low <= high)
 
 
 @check(

@@ -166,18 +166,22 @@ def slope_of_two() -> float:
 # Equations (128) and (124)
 
 
-def settings(
-    Ms: tuple[int, ...] = (5, 30, 1000, 10**6),
-    Ks: tuple[int, ...] = (2, 10, 50),
-    rates: tuple[float, ...] = (0.01, 0.3, 2.0),
-) -> list[Setting]:
-    """The grid: sizes and both rates, corners included."""
-    return [Setting(*s) for s in itertools.product(Ms, Ks, rates, rates)]
+RATES = (0.01, 0.3, 2.0)
+
+
+def grid(Ms: tuple[int, ...], rates: tuple[float, ...]) -> list[Setting]:
+    """Sizes with 2, 10 and 50 classes and both rates, in every combination."""
+    return [Setting(*s) for s in itertools.product(Ms, (2, 10, 50), rates, rates)]
+
+
+def settings() -> list[Setting]:
+    """The grid, corners included."""
+    return grid((5, 30, 1000, 10**6), RATES)
 
 
 def corners() -> list[Setting]:
     """The grid with the least and the largest rates only."""
-    return settings(rates=(0.01, 2.0))
+    return grid((5, 30, 1000, 10**6), (0.01, 2.0))
 
 
 SPEED = (
@@ -773,8 +777,8 @@ def check_tian2023_app_both_rates(
 
 def slower() -> list[Pair]:
     """Settings with M from 6 on, and decoders that are faster by a hundredth and twentyfold."""
-    grid = settings(Ms=(6, 7, 8, 1000, 10**6))
-    return [Pair(s, a) for s in grid for a in (1.01, 20.0)]
+    sizes = grid((6, 7, 8, 1000, 10**6), RATES)
+    return [Pair(s, a) for s in sizes for a in (1.01, 20.0)]
 
 
 def ratios_from(first: float) -> Callable[[], list[tuple[int, float, float]]]:

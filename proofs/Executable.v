@@ -1,5 +1,5 @@
 (* Tests on lists for what Hall.v and MaxMargin.v define on finite sets, with proofs that they say
-   the same. tests/test_proofs.py runs them beside ntpcore. *)
+   the same. The tests of the project run them beside ntpcore. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Companion Require Import MaxMargin Hall.
 Set Implicit Arguments.

@@ -117,7 +117,7 @@ Qed.
 End Definitions.
 
 (* A finite data set, as a list of sentences with their next tokens; and the same notions as tests
-   that can be run. tests/test_proofs.py runs them beside ntpcore. *)
+   that can be run. The tests of the project run them beside ntpcore. *)
 Section Finite.
 Variables (V : eqType) (n : V -> V) (data : seq (seq V * V)).
 Implicit Types (q x y : V) (p : seq V * V).

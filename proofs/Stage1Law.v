@@ -1,8 +1,9 @@
 (* The exact law of stage 1, and what it says of equation (8), Lemmas 1 and 3, Propositions 1 and 3
    and Corollary 1. Page: huang2024_s5_stage1.
 
-   Exponential and logarithm enter through six properties that both have, so that the theorems hold
-   for any two functions with these properties; the gradient is the formula (5). *)
+   Exponential and logarithm enter through a few properties that both have: exp is positive, and
+   for the loss and the printed bounds those of [exp_and_log]. So the theorems hold for any two
+   functions with these properties. The gradient is the formula (5). *)
 From Coq Require Import Ring Field.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Companion Require Import Fields MaxMargin Frobenius Stage1.
@@ -12,9 +13,8 @@ Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.TTheory.
 Local Open Scope ring_scope.
 
-(* What is used of exp and log. *)
+(* What is used of exp and log, beside that exp is positive. *)
 Record exp_and_log (R : realFieldType) (exp log : R -> R) : Prop := {
-  exp_gt0 : forall x, 0 < exp x;
   exp_add : forall x y, exp (x + y) = exp x * exp y;
   exp_le : forall x y, x <= y -> exp x <= exp y;
   log_inv : forall x, 0 < x -> log x^-1 = - log x;

@@ -1,7 +1,7 @@
 (* Stage 2 of Algorithm 1: Lemmas 4, 5 and 6. Page: huang2024_s5_stage2_lemmas.
 
-   The gradient is the formula (6), by its entries. The exponential is any function with the
-   properties in [exp_and_log]. *)
+   The gradient is the formula (6), by its entries. The exponential is any function that is
+   positive, increasing and turns sums into products. *)
 From Coq Require Import Ring Field.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Companion Require Import Fields Orders MaxMargin Frobenius Stage1Law.

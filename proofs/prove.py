@@ -30,7 +30,7 @@ HERE = Path(__file__).resolve().parent
 RECORD = "checked.json"
 LABELS = "labels.toml"
 SECONDS = 120  # for one file
-CHECKER_SECONDS = 600  # for the independent checker
+CHECKER_SECONDS = 1800  # for the independent checker
 NO_COQ = "no coqc here (Debian: apt-get install coq libcoq-mathcomp-algebra)"
 
 # Words that take something for granted, or switch a check of Coq off.
@@ -156,8 +156,8 @@ def run_coq(command: list[str], folder: Path, what: str, seconds: int = SECONDS)
         raise ProofError(f"{what}: not done within {seconds} seconds") from None
     if done.returncode:
         lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise ProofError(f"{what}: " + "\n".join(lines[:12]))
-    return done.stdout
+        raise ProofError(f"{what} (status {done.returncode}): " + "\n".join(lines[:12]))
+    return done.stdout + done.stderr
 
 
 def compile_file(folder: Path, name: str) -> None:

@@ -79,11 +79,18 @@ def _row_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterat
         if left is None or right is None:
             yield f"{name}: only one of them has it"
         elif not agree(left, right):
-            yield f"{name}: {left['shown']}, and {right['shown']}"
+            yield f"{name}: {_shown(left)}, and {_shown(right)}"
 
 
-def agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two results are one number, as far as their digits are good."""
+def _shown(result: Mapping[str, Any] | str) -> str:
+    """A result as pages show it; some are words."""
+    return result if isinstance(result, str) else result["shown"]
+
+
+def agree(one: Mapping[str, Any] | str, other: Mapping[str, Any] | str) -> bool:
+    """Whether two results are one number, as far as their digits are good, or the same words."""
+    if isinstance(one, str) or isinstance(other, str):
+        return _shown(one) == _shown(other)
     left, right = Fraction(str(one["value"])), Fraction(str(other["value"]))
     digits = one["digits"]
     if digits is None or other["digits"] is None:

@@ -24,7 +24,7 @@ EQUAL = rare.rare_run(0.0, 300, 0.36)
 SMALL = {"sets": 2, "steps": 400}
 EXPECTED = {
     "huang2024_thm_2": ({}, Verdict.REFUTED),
-    "huang2024_thm_2_corrected": (SMALL, Verdict.CONSISTENT),
+    "huang2024_thm_2_corrected": (SMALL, Verdict.PROVED),
     "huang2024_eq_4": ({"sets": 2}, Verdict.CONSISTENT),
     "huang2024_eq_13": (SMALL, Verdict.PROVED),
     "huang2024_app_accuracy": ({"sets": 2}, Verdict.CONSISTENT),
@@ -164,7 +164,7 @@ def test_huang2024_thm_2_on_ordinary_data_is_open(some: list[runs.Run]) -> None:
 def test_huang2024_thm_2_corrected_holds_where_its_conditions_do() -> None:
     inside = instances.inside()
     check = checks.check_huang2024_thm_2_corrected.judge([inside])
-    assert check.verdict is Verdict.CONSISTENT
+    assert check.verdict is Verdict.PROVED
     assert check.numbers["compared"].value >= 40  # both conclusions at twenty steps
     # N = 2, L_max = 2, ||W||^2 = 1/2
     first = inside.second.rows.step[2]

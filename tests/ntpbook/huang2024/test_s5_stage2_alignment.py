@@ -24,7 +24,7 @@ EQUAL = rare.rare_run(0.0, 200, rare.ETA)
 VERDICTS = {
     "ours_hidden_sentence": Verdict.PROVED,
     "huang2024_lem_7": Verdict.REFUTED,
-    "huang2024_lem_7_corrected": Verdict.CONSISTENT,
+    "huang2024_lem_7_corrected": Verdict.PROVED,
     "huang2024_app_violated_sample": Verdict.REFUTED,
     "huang2024_app_violated_sample_corrected": Verdict.PROVED,
     "huang2024_app_sketch_2": Verdict.REFUTED,

@@ -50,6 +50,9 @@ STACK = {
 REPEATED = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL)
 # This button says more than "Search", so that name must go: its text is its name.
 SEARCH = 'class="btn search-button-field search-button__button" title="Search" aria-label="Search"'
+HIDDEN = ' aria-label="Toggle hidden content"'  # its text, "Show code cell source", says more
+    ' aria-label="Toggle hidden content"'  # "Show code cell source" stands beside it and says more
+)
 FIELD = 'id="search-input"'  # on every page, and on the search page once more
 LOADING = re.compile(
     r'<script\b[^>]*\bsrc="([^"]+)"[^>]*>\s*</script>\n?|<link\b[^>]*\bhref="([^"]+)"[^>]*>\n?'
@@ -108,6 +111,7 @@ def put_off_drawings(html: str, page: Path, site: Path) -> str:
 def drop_needless(html: str) -> str:
     """A page without the scripts and style sheets that it has no use for."""
     html = REPEATED.sub("", html).replace(SEARCH, SEARCH.partition(" aria-label")[0])
+    html = html.replace(HIDDEN, "")
     first, sign, rest = html.partition(FIELD)
     html = first + sign + rest.replace(FIELD, 'id="search-input-here"')
     bare = LOADING.sub("", html)

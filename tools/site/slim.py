@@ -50,9 +50,8 @@ STACK = {
 REPEATED = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL)
 # This button says more than "Search", so that name must go: its text is its name.
 SEARCH = 'class="btn search-button-field search-button__button" title="Search" aria-label="Search"'
-HIDDEN = ' aria-label="Toggle hidden content"'  # its text, "Show code cell source", says more
-    ' aria-label="Toggle hidden content"'  # "Show code cell source" stands beside it and says more
-)
+# The text of this summary, "Show code cell source", says more than its name.
+HIDDEN = ' aria-label="Toggle hidden content"'
 FIELD = 'id="search-input"'  # on every page, and on the search page once more
 LOADING = re.compile(
     r'<script\b[^>]*\bsrc="([^"]+)"[^>]*>\s*</script>\n?|<link\b[^>]*\bhref="([^"]+)"[^>]*>\n?'

@@ -202,7 +202,7 @@ def show_sources(app: Sphinx) -> Iterator[Page]:
             f"ran when this book was built. Its checks:</p><ul>{listed}</ul>"
         )
         places = [(source.line, source.anchor) for _, source in found]
-        yield code_page(app, page, file, file.stem, intro, places)
+        yield code_page(app, page, file, file.as_posix(), intro, places)
 
 
 def share_navigation(

@@ -18,7 +18,7 @@ SCRIPT = (ROOT / "book/_static/figures.js").read_text(encoding="utf-8")
 PAGES = sorted(
     path.stem
     for path in (ROOT / "notebooks").glob("*.md")
-    if re.search(r"^moves_\w+\.", path.read_text(encoding="utf-8"), re.MULTILINE)
+    if re.search(r"^(?:moves_\w+|moving)\.", path.read_text(encoding="utf-8"), re.MULTILINE)
 )
 NEAR = 0.1  # pixels; coordinates are written with two digits
 

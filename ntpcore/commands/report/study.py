@@ -11,6 +11,7 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice, product
 
+from ntpbook.catalogue import find_claim
 from ntpcore.commands import check as report
 from ntpcore.commands import train as training_report
 from ntpcore.commands.check import show, show_name
@@ -19,7 +20,7 @@ from ntpcore.exact import margin, repair
 from ntpcore.huang2024 import bounds, prediction, runs
 from ntpcore.huang2024.problem import from_structure
 from ntpcore.huang2024.training import STEPS, Settings
-from ntpcore.verdicts.claims import MARKS, Verdict
+from ntpcore.verdicts.claims import MARKS, Verdict, render_html
 from ntpcore.verdicts.tables import Table
 
 MOST = 40  # rows of a table
@@ -340,8 +341,9 @@ def verdicts(given: Study) -> Page:
         if check.verdict is Verdict.OPEN:
             reasons.setdefault(check.evidence, []).append(check.label)
         else:
-            bundle = check._repr_mimebundle_()
-            parts.append(str(bundle["text/html"]))
+            claim = find_claim(check.label)
+            named = {"number": claim.number, "title": claim.title}
+            parts.append(render_html(check.to_json() | named))
     for reason, labels in reasons.items():
         text = f"{MARKS[Verdict.OPEN]} open: {', '.join(labels)}. {reason}"
         parts.append(Note(text)._repr_html_())

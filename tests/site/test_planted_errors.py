@@ -124,7 +124,7 @@ FLIPPED = (
     Planted(
         "the margins of the certificate flipped",
         ((MARGIN, "if slack < 0:", "if slack > 0:"),),
-        ("ours-block-form", "huang2024-eq-15"),
+        ("ours-block-form", "huang2024-prop-2-corrected"),
     ),
     Planted(
         "Assumption 3 flipped",

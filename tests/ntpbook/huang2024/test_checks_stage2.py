@@ -81,19 +81,6 @@ def test_huang2024_thm_1_run_agrees_with_plain_differentiation():
     assert weights == pytest.approx([float(x) / 2 for x in (d[1], -d[1], -d[0], d[0])], rel=1e-9)
 
 
-def test_huang2024_thm_1_rare_sentence_hides_as_the_lemma_says():
-    run = small_rare_run()
-    rare_margin = run.second.state.weights[0] - run.second.state.weights[1]
-    assert 0 < rare_margin <= 1
-    proved = rare.one_minus_cos_when_hidden(2000, 0.36)
-    assert proved <= run.second.rows.one_minus_cos[-1] <= 1 - 1 / math.sqrt(2)
-
-
-def test_huang2024_thm_1_lemma_wants_enough_steps():
-    with pytest.raises(ValueError, match="too few"):
-        rare.one_minus_cos_when_hidden(1, 0.36)
-
-
 def test_huang2024_thm_1_is_refuted_by_a_rare_sentence():
     check = stage2.check_huang2024_thm_1([*few_runs(), witness()])
     assert check.verdict is Verdict.REFUTED

@@ -1,4 +1,4 @@
-"""One browser for all tests of this folder that a worker runs in a row."""
+"""One browser for the tests of a file; a worker runs them in a row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from browser import NO_BROWSER, find_browser, launch
 from playwright.sync_api import Browser, sync_playwright
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A running browser, or a loud skip; closed before other tests, whose loops it would hold."""
     executable = find_browser()

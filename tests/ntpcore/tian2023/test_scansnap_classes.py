@@ -79,6 +79,15 @@ def test_the_window_of_assumption_2_and_what_violates_it():
         classes.weak_correlations(E, 1000, "6/M")
 
 
+@pytest.mark.parametrize(("reading", "lower"), [("6/sqrt(M)", 0.2), ("sqrt(6/M)", 0.2 / 6**0.5)])
+def test_the_window_of_assumption_2_ends_where_the_paper_says(reading, lower):
+    # M = 900: 6/30, and sqrt(6)/30; two classes whose eigenvalues are +-e, and 1/K = 1/2
+    assert classes.weak_correlations(np.zeros((2, 2)), 900, reading).lower == pytest.approx(lower)
+    for e, holds in ((lower * 0.999, False), (lower * 1.001, True), (0.499, True), (0.501, False)):
+        E = np.array([[0.0, e], [e, 0.0]])
+        assert classes.weak_correlations(E, 900, reading).holds is holds
+
+
 def test_counts_have_the_right_length_and_support():
     counts = classes.draw_counts(np.random.default_rng(1), TWO, 0, 5000, 8)
     assert (counts.sum(axis=1) == 8).all()

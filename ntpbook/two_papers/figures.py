@@ -58,22 +58,6 @@ def draw_choices(axes: Axes, choices: Sequence[Choice], heading: str) -> None:
     axes.set_xlabel(heading)
 
 
-def draw_clocks(
-    axes: Axes, curves: Sequence[tuple[str, Sequence[float], Sequence[float], str]]
-) -> None:
-    """Curves on a logarithmic clock, labelled at their ends.
-
-    Args:
-        axes: where to draw.
-        curves: name, steps, values, line style.
-    """
-    for (name, steps, values, style), color in zip(
-        curves, (OPTIMAL, NONOPTIMAL, NONCOMPARABLE), strict=False
-    ):
-        axes.plot(steps, values, style, color=color, label=name)
-    axes.set_xscale("log")
-
-
 def draw_winners(axes: Axes, design: Design, ratio: float, last: float) -> None:
     """Share of the top token among the distinct ones, on the sphere and on the simplex.
 

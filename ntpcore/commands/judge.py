@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ntpcore.commands.sweep.columns import CLAIMS, FREQUENT
 from ntpcore.data.dataset import InputError
 from ntpcore.data.order import Structure
 from ntpcore.exact import judged, margin
@@ -17,21 +18,7 @@ if TYPE_CHECKING:
 # Claims on the orders alone, and claims on training; the checks of these are loaded when they are
 # asked for, as a plain check needs neither numpy nor numba.
 JUDGES = tuple(judged.JUDGED)
-TRAINED = (
-    "huang2024-lem-5",
-    "huang2024-lem-6",
-    "huang2024-lem-7",
-    "huang2024-lem-7-corrected",
-    "huang2024-thm-1",
-    "huang2024-thm-1-corrected",
-    "huang2024-thm-2",
-    "huang2024-thm-2-corrected",
-    "huang2024-eq-4",
-    "huang2024-eq-13",
-    "huang2024-thm-3",
-)
-# Those that presume Assumption 3.
-FREQUENT = frozenset(TRAINED) - {"huang2024-thm-3"}
+TRAINED = CLAIMS
 
 Training = tuple[int, float | None, float | None]  # steps, eta0, eta
 

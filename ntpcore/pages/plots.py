@@ -44,6 +44,12 @@ def new_pair() -> tuple[Figure, tuple[Axes, Axes]]:
     return fig, (axes[0], axes[1])
 
 
+def new_two() -> tuple[Figure, tuple[Axes, Axes]]:
+    """A figure of the book's size with two pairs of axes side by side, each on its own scale."""
+    fig, axes = plt.subplots(1, 2, figsize=SIZE, layout="constrained")
+    return fig, (axes[0], axes[1])
+
+
 def draw_example(axes: Axes, rows: Sequence[tuple[tuple[str, ...], tuple[str, ...], str]]) -> None:
     """Sentences with their next tokens, the optimal token of each framed and filled.
 

@@ -1,14 +1,12 @@
-"""How checks judge inequalities and cases: boundaries, smallest witnesses, what they say."""
+"""How checks judge inequalities at recorded steps: boundaries and what they say."""
 
 from __future__ import annotations
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
-from ntpbook.shared import inequality, judge
+from ntpbook.shared import inequality
 from ntpcore.verdicts.claims import Check, Verdict
 
 # huang2024: inequalities at the recorded steps of runs
@@ -69,72 +67,6 @@ def test_an_inequality_that_nothing_reaches_is_open_with_the_reason():
     assert held([]).parameters == {"seed": 3}
 
 
-# tian2023: lists of cases
-
-
-def judged(*slacks: float, proved: bool = False) -> Check:
-    """The check of cases with these slacks."""
-    return judge.judge(
-        "tian2023-lem-1",
-        [judge.Case(f"case {number}", slack) for number, slack in enumerate(slacks)],
-        unit="cases",
-        claim="It holds",
-        tolerance=0.25,
-        witness="So it fails.",
-        numbers={"more": "7"},
-        parameters={"seed": 3},
-        by_hand=("a step",),
-        vacuous="t = 5",
-        proved=proved,
-    )
-
-
-def test_cases_that_hold_show_the_worst_one():
-    check = judged(2.0, 1.0, 1.0, 3.0)
-    assert check.verdict is Verdict.CONSISTENT
-    assert (check.tried, check.unit) == (4, "cases")
-    assert check.slack == "1 (case 1)"
-    assert check.evidence == "It holds: no violation in 4 cases."
-    assert check.numbers == {"more": "7", "worst": "1", "cases": "4", "tolerance": "0.25"}
-    assert (check.by_hand, check.vacuous) == (("a step",), "t = 5")
-    assert check.parameters == {"seed": 3}
-    assert judged(2.0, proved=True).verdict is Verdict.PROVED
-
-
 def test_an_error_of_zero_is_a_slack_of_zero_without_a_sign():
-    check = judged(-0.0, 1.0)
-    assert (check.slack, check.numbers["worst"]) == ("0 (case 0)", "0")
     check = held([-0.0, 1.0])
     assert (check.slack, check.numbers["worst"]) == ("0 (run 0, step 10)", "0")
-
-
-def test_the_first_case_below_the_tolerance_is_the_witness():
-    assert judged(-0.25).verdict is Verdict.CONSISTENT
-    check = judged(1.0, -0.3, -9.0, proved=True)
-    assert (check.verdict, check.tried) == (Verdict.REFUTED, 3)
-    assert check.witness == "case 1: slack -0.3. So it fails."
-    assert check.slack == "-9 (case 2)"
-    assert check.evidence == "It holds: this fails."
-    assert check.numbers["worst"] == "-9"
-    assert check.parameters == {"seed": 3}
-
-
-def test_a_slack_that_is_no_number_counts_as_a_failure():
-    check = judged(1.0, math.nan, 2.0)
-    assert (check.verdict, check.tried) == (Verdict.REFUTED, 3)
-    assert check.witness.startswith("case 1: slack nan")
-    assert check.slack == "nan (case 1)"
-
-
-def test_no_case_leaves_the_claim_open():
-    check = judged()
-    assert (check.verdict, check.tried, check.numbers) == (Verdict.OPEN, 0, {})
-    assert check.parameters == {"seed": 3}
-
-
-@pytest.mark.parametrize(
-    ("found", "expected", "error"),
-    [(3.0, 4.0, 0.25), (4.0, 3.0, 0.25), (-4.0, 4.0, 2.0), (0.0, 0.0, 0.0), (0.0, -2.0, 1.0)],
-)
-def test_relative_error_by_hand(found: float, expected: float, error: float):
-    assert judge.relative_error(found, expected) == error

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from ntpcore.verdicts.imports import Package, imported_names
+from tools.quality.lint import lint_page
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("ntpcore", "ntpbook", "tools")
@@ -60,12 +61,13 @@ def main() -> int:
     steps += [["mypy", "--no-error-summary", *typed]] if typed else []
     tests = [str(test) for test in reaching(files, ROOT)]
     steps += [["pytest", "-q", "-n", "2", "-m", LATER, *tests]] if tests else []
+    pages = [file for file in files if file.parts[0] == "notebooks" and file.suffix == ".md"]
     print(f"{len(files)} changed files, {len(tests)} test files reach them", flush=True)
     for step in steps:
         code = subprocess.run([sys.executable, "-m", *step], cwd=ROOT, check=False).returncode
         if code not in (0, NO_TEST if step[0] == "pytest" else 0):
             return code
-    return 0
+    return int(any([lint_page(ROOT / page) for page in pages]))
 
 
 if __name__ == "__main__":

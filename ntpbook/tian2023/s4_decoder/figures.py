@@ -8,17 +8,10 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ntpbook.tian2023.s4_decoder.instances import Heights
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, SIZE
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 from ntpcore.tian2023 import decoder, equicorrelated, shift
-
-
-def new_two() -> tuple[Figure, tuple[Axes, Axes]]:
-    """A figure of the book's size with two pairs of axes side by side, each on its own scale."""
-    fig, axes = plt.subplots(1, 2, figsize=SIZE, layout="constrained")
-    return fig, (axes[0], axes[1])
 
 
 def draw_window(axes: Axes, experiments: Mapping[str, tuple[int, int, float]]) -> None:

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, SIZE
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 from ntpcore.tian2023 import decoder, snapping
 from ntpcore.tian2023.coupled import Path
 from ntpcore.tian2023.snapping import Setting
 
 STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
-
-
-def new_two() -> tuple[Figure, tuple[Axes, Axes]]:
-    """A figure of the book's size with two pairs of axes side by side, each on its own scale."""
-    fig, axes = plt.subplots(1, 2, figsize=SIZE, layout="constrained")
-    return fig, (axes[0], axes[1])
 
 
 def draw_growth(axes: Axes, s: Setting, epsilon: float) -> None:

@@ -23,7 +23,6 @@ Interval = Any  # of mpmath, which has no types
 Vector = list[Interval]
 
 TOKENS, QUERIES, LOCAL = 10, (6, 7), 1
-CONNECTIONS = {"before": "LN(X^T b + x_T)", "after": "LN(X^T b) + x_T"}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from ntpcore.commands.sweep import one
-from ntpcore.commands.sweep.columns import Row
+from ntpcore.commands.sweep.columns import Row, number_of
 from ntpcore.commands.sweep.plan import Cell
 from ntpcore.data.dataset import InputError
 
@@ -46,7 +46,7 @@ def on_processes(todo: Todo, mark: str, jobs: int) -> Iterator[Row]:
         rows = _parallel(joblib, jobs, waiting, mark, started)
         try:
             for row in rows:
-                waiting.pop(_number(row))
+                waiting.pop(number_of(row))
                 yield row
         except died:
             for number in [number for number in started if number in waiting]:
@@ -106,10 +106,3 @@ def package(name: str, what: str) -> Any:
             f"{what} needs the package {name}, which is not installed; install ntpcore[sweep], or "
             "give --jobs 1"
         ) from None
-
-
-def _number(row: Row) -> int:
-    """Which run a row is of."""
-    number = row["run"]
-    assert isinstance(number, int)
-    return number

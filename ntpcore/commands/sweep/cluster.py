@@ -14,7 +14,7 @@ from typing import Any
 from ntpcore.commands.sweep import one
 from ntpcore.commands.sweep.backends import DIED, Todo, package
 from ntpcore.commands.sweep.code import code_hash
-from ntpcore.commands.sweep.columns import Row
+from ntpcore.commands.sweep.columns import Row, number_of
 from ntpcore.commands.sweep.plan import Cell
 from ntpcore.data.dataset import InputError
 
@@ -47,7 +47,7 @@ def on_dask(todo: Todo, mark: str, address: str, patience: float = PATIENCE) -> 
         while waiting:
             started: list[int] = []
             for row in _through_joblib(joblib, client, waiting, mark, started, address, patience):
-                del waiting[_number(row)]
+                del waiting[number_of(row)]
                 yield row
             for number in [number for number in started if number in waiting]:
                 yield _alone(client, number, waiting.pop(number), mark, address, patience)
@@ -211,10 +211,3 @@ def _alone(client: Any, number: int, cell: Cell, mark: str, address: str, patien
         return one.blank(number, cell, mark) | one.failure(*DIED)
     _check_code(row["code"], "a worker")
     return row
-
-
-def _number(row: Row) -> int:
-    """Which run a row is of."""
-    number = row["run"]
-    assert isinstance(number, int)
-    return number

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Claims that are held against every run, by label, as `ntpcore check --steps` does it.
+# Claims on training, by label: a sweep holds them against every run, and `ntpcore check --steps`
+# against the one on a reader's data.
 CLAIMS = (
     "huang2024-lem-5",
     "huang2024-lem-6",
@@ -18,9 +19,18 @@ CLAIMS = (
     "huang2024-eq-13",
     "huang2024-thm-3",
 )
+# Those that presume Assumption 3.
+FREQUENT = frozenset(CLAIMS) - {"huang2024-thm-3"}
 HOLDS, FAILS, SILENT, OUTSIDE = "holds", "fails", "silent", "outside"
 
 Row = dict[str, int | float | bool | str | None]
+
+
+def number_of(row: Row) -> int:
+    """Which run a row is of."""
+    number = row["run"]
+    assert isinstance(number, int)
+    return number
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,16 @@ from ntpbook.huang2024.s5_stage2 import stage2
 from ntpbook.huang2024.s5_stage2_lemmas import alignment, checks
 from ntpbook.huang2024.s6_generalization import checks as generalization
 from ntpcore.commands.sweep.code import code_hash, package_version
-from ntpcore.commands.sweep.columns import CLAIMS, COLUMNS, FAILS, HOLDS, OUTSIDE, SILENT, Row
+from ntpcore.commands.sweep.columns import (
+    CLAIMS,
+    COLUMNS,
+    FAILS,
+    FREQUENT,
+    HOLDS,
+    OUTSIDE,
+    SILENT,
+    Row,
+)
 from ntpcore.commands.sweep.plan import Cell
 from ntpcore.data import generate, languages
 from ntpcore.data.dataset import Dataset, InputError
@@ -49,7 +58,6 @@ JUDGES: dict[str, Checked | Callable[..., Check]] = dict(
         strict=True,
     )
 )
-NEEDS_NO_ASSUMPTION_3 = "huang2024-thm-3"
 
 
 def run(number: int, cell: Cell, mark: str) -> Row:
@@ -218,7 +226,7 @@ def bound_columns(one: Run) -> Row:
 
 def judge(label: str, one: Run) -> str:
     """What a claim says of the run, and whether it is so."""
-    if label != NEEDS_NO_ASSUMPTION_3 and not one.problem.frequent:
+    if label in FREQUENT and not one.problem.frequent:
         return OUTSIDE
     judge_one = JUDGES[label]
     found = judge_one.judge([one]) if isinstance(judge_one, Checked) else judge_one([one])

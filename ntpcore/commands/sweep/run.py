@@ -11,7 +11,7 @@ from glob import escape, glob
 
 from ntpcore.commands.sweep import backends, journal, output
 from ntpcore.commands.sweep.code import code_hash
-from ntpcore.commands.sweep.columns import Row
+from ntpcore.commands.sweep.columns import Row, number_of
 from ntpcore.commands.sweep.plan import Plan
 from ntpcore.data import files
 from ntpcore.data.dataset import InputError
@@ -49,7 +49,7 @@ def rows(plan: Plan, start: Start = backends.here, progress: Progress | None = N
     """
     found: dict[int, Row] = {}
     for row in start(dict(enumerate(plan.cells)), plan.mark):
-        found[_number(row)] = row
+        found[number_of(row)] = row
         if progress is not None:
             progress(len(found), len(plan.cells))
     return [found[number] for number in range(len(plan.cells))]
@@ -130,10 +130,3 @@ def _tidy(path: str) -> None:
     for part in glob(f"{escape(os.path.realpath(path))}.*.part"):
         if re.fullmatch(r"\.\d+\.part", part[len(os.path.realpath(path)) :]):
             os.remove(part)
-
-
-def _number(row: Row) -> int:
-    """Which run a row is of."""
-    number = row["run"]
-    assert isinstance(number, int)
-    return number

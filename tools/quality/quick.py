@@ -67,7 +67,7 @@ def main() -> int:
         code = subprocess.run([sys.executable, "-m", *step], cwd=ROOT, check=False).returncode
         if code not in (0, NO_TEST if step[0] == "pytest" else 0):
             return code
-    return int(any([lint_page(ROOT / page) for page in pages]))
+    return int(any(lint_page(ROOT / page) for page in pages))
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ CHAPTERS = (
     "huang2024/s6_generalization",
     "huang2024/s7_experiment",
     "huang2024/s7_reach",
+    "huang2024/beyond",
     "huang2024/a_gradients",
     "tian2023/s3_setting",
     "tian2023/s4_decoder",

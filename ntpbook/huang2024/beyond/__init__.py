@@ -1,0 +1,1 @@
+"""Beyond the assumptions: what of the theory survives when one switch is turned."""

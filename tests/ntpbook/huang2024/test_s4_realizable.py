@@ -363,6 +363,22 @@ def test_huang2024_app_length_2_by_hand_notices_a_wrong_collocation_and_an_unsee
     assert order.analyse(partial.data, partial.given).realizable.holds is True
 
 
+def test_huang2024_app_length_2_needs_the_beginnings_of_sentences():
+    (open_data,) = checks.without_beginnings()
+    assert order.analyse(open_data.data, open_data.given).realizable.holds is True
+    starts = {sample.sentence[0] for sample in open_data.data.samples()}
+    assert starts == set(open_data.data.vocabulary)  # every token starts a sentence
+    found = judge("huang2024-app-length-2", open_data)
+    assert found.verdict is Verdict.REFUTED
+    assert found.witness == "a b → a and b → a, a is followed by nothing"
+    readings = checks.check_huang2024_app_length_2(trials=2).readings
+    assert [one.verdict for one in readings] == [
+        Verdict.PROVED,
+        Verdict.REFUTED,
+        Verdict.REFUTED,
+    ]
+
+
 # Assumption 3 in practice
 
 

@@ -16,6 +16,7 @@ from ntpcore.verdicts.claims import Verdict
 EDGES = small_data.edges()
 CHECKS = (
     (checks.check_ours_harmonic, {"trials": 60}),
+    (checks.check_ours_descent_pointwise, {"trials": 60}),
     (checks.check_ours_descent, {"trials": 20}),
     (checks.check_ours_perturbation, {"trials": 40}),
     (checks.check_ours_sharp_rate, {}),

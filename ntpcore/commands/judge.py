@@ -127,8 +127,7 @@ def _judge_run(structure: Structure, label: str, run: Run) -> Check:
         return Check(label, Verdict.OPEN, 0, "runs", reason)
     from ntpbook.catalogue import find_check
 
-    check = find_check(label)
-    found: Check = check.judge([run]) if hasattr(check, "judge") else check([run])
+    found: Check = find_check(label).judge([run])
     return found
 
 

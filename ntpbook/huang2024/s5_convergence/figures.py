@@ -1,4 +1,4 @@
-"""Drawing of the page on convergence: a run, and every bound on its direction."""
+"""Drawings of the page on convergence: a run with every bound on its direction, and two goals."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import math
 import numpy as np
 from matplotlib.axes import Axes
 
-from ntpcore.huang2024 import bounds, direction
+from ntpbook.huang2024.s5_convergence.optimum import Approach
+from ntpbook.shared import theorem_1
+from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 
 
 def draw_bounds(axes: Axes, run: Run) -> None:
@@ -22,9 +24,7 @@ def draw_bounds(axes: Axes, run: Run) -> None:
     rows, c = run.second.rows, run.constants
     keep = rows.step >= 1
     t = rows.step[keep].astype(float)
-    S, k = c.norm_kq**2, direction.K(c.max_length, c.log_pi_min)
-    ours = np.array([direction.one_minus_cos(S, k, c.eta, step) for step in t])
-    trivial = direction.one_minus_cos_trivial(S)
+    ours, trivial = theorem_1.theorem_b(run, t), theorem_1.trivial(run)
     later = np.log(t[t >= 2])
     printed = np.exp(bounds.log_thm_1_direction(c, later))
     axes.plot(t, rows.one_minus_cos[keep], color=OPTIMAL)
@@ -40,3 +40,19 @@ def draw_bounds(axes: Axes, run: Run) -> None:
     axes.set(xscale="log", yscale="log", xlabel="steps $t$")
     axes.set_ylabel("$1 - \\cos$ to $W_{\\mathrm{kq}}^*$")
     axes.set_ylim(rows.one_minus_cos[keep].min() / 3, 10 ** math.ceil(math.log10(printed.max())))
+
+
+def draw_approach(axes: Axes, run: Approach) -> None:
+    """1 - cos of one run to the two candidates for its limit.
+
+    Args:
+        axes: where to draw.
+        run: the distances at increasing times.
+    """
+    axes.plot(run.steps, run.to_optimum, "o-", color=OPTIMAL)
+    axes.plot(run.steps, run.to_closed_form, "s-", color=NONOPTIMAL)
+    axes.axhline(run.between, color=BOUND, linestyle="--", linewidth=1)
+    axes.text(run.steps[1], run.to_optimum[1], "  to the exact optimum", color=OPTIMAL)
+    axes.text(run.steps[1], run.to_closed_form[1] * 2, "to the closed form", color=NONOPTIMAL)
+    axes.text(run.steps[1], run.between / 4, "between the two (exact, dashed)")
+    axes.set(xscale="log", yscale="log", xlabel="steps $t$", ylabel="$1 - \\cos$")

@@ -14,7 +14,6 @@ from ntpbook.huang2024.s5_convergence import corollaries
 from ntpbook.huang2024.s5_convergence.checks import BY_A
 from ntpbook.huang2024.s5_late_phase import instances, model, steps
 from ntpbook.huang2024.s5_late_phase.instances import (
-    Beyond,
     Distribution,
     Enclosed,
     Far,
@@ -500,20 +499,3 @@ def check_ours_eq_4_printed(one: LateRun) -> Iterator[Said]:
         exponent = one.A / (4 * mp.sqrt(3)) * (1 - 4 / (2 + mp.exp(one.eta / 8)))
         left = mp.log(mean_loss(one.late.data, W, one.A))
         yield compare.at_most(float(left - mp.log(4) + exponent), 0.0, f"t = {t}")
-
-
-# What remains open
-
-
-@check(
-    "ours-rate-large-steps",
-    over="starts",
-    instances=instances.beyond,
-    says="From {tried} random starts of the exponential model with step sizes from 1.15 to 1.9 "
-    "||W*|| the residual is within {farthest} of R after 300 steps.",
-    planted={"Step sizes of 2.3 ||W*||.": Variant(instances=instances.above_the_limit)},
-)
-def check_ours_rate_large_steps(one: Beyond) -> Iterator[Said]:
-    """||y - R|| tends to 0 for max(||W*||, 2 / ||W*||) <= eta < 2 ||W*||; here below 1e-6."""
-    yield at_most(one.distance, mp.mpf(10) ** -6, one.name)
-    yield most("farthest", float(one.distance), digits=1)

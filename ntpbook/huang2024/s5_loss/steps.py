@@ -77,26 +77,3 @@ def lead_of_the_right_token() -> tuple[Shown, ...]:
             sp.factor((lead - sp.Rational(1, 3)).subs(eps, 1 / (2 + s))),
         ),
     )
-
-
-@lru_cache
-def printed_floor_is_larger(leading: str = "n") -> tuple[Shown, ...]:
-    """n x - log(1 + (n - 1) x) is 0 at x = 0 and rises, n = 2 + k; and A >= 4 T C_0.
-
-    Args:
-        leading: the factor of x; n but for a planted error.
-    """
-    import sympy as sp
-
-    x, T, eta0 = sp.symbols("x T eta_0", positive=True)
-    k = sp.symbols("k", nonnegative=True)
-    size = k + 2
-    top = sp.sympify(leading, locals={"n": size})
-    distance = top * x - sp.log(1 + (size - 1) * x)
-    slope = sp.factor(sp.together(sp.diff(distance, x)))
-    A, printed = T * eta0 / sp.sqrt(size - 1), T * eta0 / (4 * (size - 1))
-    return (
-        identity("difference at x = 0", distance.subs(x, 0), sp.S(0)),
-        at_least_zero("its slope", sp.expand(sp.numer(slope)) / sp.denom(slope), strictly=True),
-        identity("A by T C_0", A / printed, 4 * sp.sqrt(size - 1)),
-    )

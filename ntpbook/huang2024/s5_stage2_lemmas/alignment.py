@@ -458,6 +458,10 @@ def check_huang2024_app_sketch_2(
     "inequality needs is nowhere larger than it was before. It holds on {tried} runs, at least two "
     "decades from t_0 on.",
     tolerance=1e-9,  # of C_0: needed alphas are rounded at 1e-16, norms go to 1e5
+    proof=(
+        cited("Theorem A: the inequality with alpha = K ||W*|| / ||W||", "ours-alignment"),
+        by_hand("||W|| >= 4 L_max >= 8 from t_0 on, so that C_0 = K ||W*|| / log 8 will do"),
+    ),
     planted={
         "Projections that differ by a thousandth at every step, without any decay.": {"power": 0.0},
         "Projections whose difference falls like the inverse root of the norm.": {"power": 0.5},

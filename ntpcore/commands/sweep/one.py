@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict
 
 import numpy as np
 
 from ntpbook.huang2024.s5_loss import checks as loss
 from ntpbook.huang2024.s5_loss.instances import fitted_rate
-from ntpbook.huang2024.s5_stage2 import stage2
+from ntpbook.huang2024.s5_stage2 import checks as direction
 from ntpbook.huang2024.s5_stage2_lemmas import alignment, checks
 from ntpbook.huang2024.s6_generalization import checks as generalization
+from ntpbook.shared import theorem_1
 from ntpcore.commands.sweep.code import code_hash, package_version
 from ntpcore.commands.sweep.columns import (
     CLAIMS,
@@ -32,14 +32,14 @@ from ntpcore.huang2024 import asymptotics, bounds
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, train
 from ntpcore.huang2024.training import Settings
-from ntpcore.verdicts.claims import Check, Verdict
+from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.vocabulary import Checked
 
 LONGEST_MESSAGE = 400
 NEEDED_STEPS = 1000  # two decades whose first step is 10: below, a slope is no exponent
 ROUNDING = 1e-26  # of 1 - cos: unit vectors that differ by 1e-13 have three digits left
 
-JUDGES: dict[str, Checked | Callable[..., Check]] = dict(
+JUDGES: dict[str, Checked] = dict(
     zip(
         CLAIMS,
         (
@@ -47,8 +47,8 @@ JUDGES: dict[str, Checked | Callable[..., Check]] = dict(
             checks.check_huang2024_lem_6,
             alignment.check_huang2024_lem_7,
             alignment.check_huang2024_lem_7_corrected,
-            stage2.check_huang2024_thm_1,
-            stage2.check_huang2024_thm_1_corrected,
+            direction.check_huang2024_thm_1,
+            direction.check_huang2024_thm_1_corrected,
             loss.check_huang2024_thm_2,
             loss.check_huang2024_thm_2_corrected,
             loss.check_huang2024_eq_4,
@@ -208,13 +208,13 @@ def bound_columns(one: Run) -> Row:
     c, rows = one.constants, one.second.rows
     row: Row = {
         "thm_1_eta_allowed": c.eta <= bounds.thm_1_largest_eta(c),
-        "thm_1_bites_log10": stage2.first_bite(one, bounds.PI_MIN) / math.log(10),
+        "thm_1_bites_log10": theorem_1.first_bite(one, bounds.PI_MIN) / math.log(10),
     }
     for name, rarity in (
         ("thm_1_slack", bounds.N),
         ("thm_1_corrected_slack", bounds.PI_MIN),
     ):
-        slacks = stage2.thm_1_slack(one, rarity)[1]
+        slacks = theorem_1.thm_1_slack(one, rarity)[1]
         row[name] = float(slacks.min()) if len(slacks) else None
     keep = (rows.step >= 2) & (rows.one_minus_cos > 0)
     if keep.any():
@@ -228,8 +228,7 @@ def judge(label: str, one: Run) -> str:
     """What a claim says of the run, and whether it is so."""
     if label in FREQUENT and not one.problem.frequent:
         return OUTSIDE
-    judge_one = JUDGES[label]
-    found = judge_one.judge([one]) if isinstance(judge_one, Checked) else judge_one([one])
+    found = JUDGES[label].judge([one])
     if found.verdict is Verdict.REFUTED:
         return FAILS
     return SILENT if found.verdict is Verdict.OPEN else HOLDS

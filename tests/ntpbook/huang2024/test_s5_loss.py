@@ -322,11 +322,6 @@ def test_huang2024_app_floor_is_the_least_loss_over_attentions() -> None:
     assert np.log(np.exp(one).sum()) - one[0] == pytest.approx(least)
 
 
-def test_huang2024_app_floor_slope_by_symbols_and_with_a_factor_that_is_too_small() -> None:
-    assert all(one.holds for one in steps.printed_floor_is_larger())
-    assert not all(one.holds for one in steps.printed_floor_is_larger("n - 3/2"))
-
-
 # The rate
 
 

@@ -17,13 +17,14 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from ntpbook.huang2024.s5_stage2 import stage2
+from ntpbook.huang2024.s5_stage2 import checks as direction
+from ntpbook.shared import theorem_1
 from ntpcore.commands import cli
 from ntpcore.commands.sweep import backends, code, journal, one, output, plan, run
 from ntpcore.commands.sweep.columns import CLAIMS, COLUMNS, Row
 from ntpcore.data import generate
 from ntpcore.data.dataset import InputError
-from ntpcore.huang2024 import stage1, training
+from ntpcore.huang2024 import runs, stage1, training
 from ntpcore.huang2024.problem import from_dataset
 from tools.pipeline.source import OURS
 
@@ -161,8 +162,8 @@ def test_a_row_holds_what_the_library_computes(small: plan.Plan, table: list[Row
     late = rows.step >= 15
     slope = np.polyfit(np.log(rows.step[late]), np.log(rows.one_minus_cos[late]), 1)[0]
     assert row["direction_exponent"] == slope
-    made = stage2.train("", problem, eta0=eta0, eta=0.3, steps1=900, steps=1500)
-    assert row["thm_1_corrected_slack"] == stage2.thm_1_slack(made, "1/pi_min")[1].min()
+    made = runs.train("", problem, eta0=eta0, eta=0.3, steps1=900, steps=1500)
+    assert row["thm_1_corrected_slack"] == theorem_1.thm_1_slack(made, "1/pi_min")[1].min()
     assert {row[label] for label in CLAIMS} == {"holds", "silent"}
 
 
@@ -207,7 +208,7 @@ def test_a_claim_that_fails_on_a_run_is_seen(monkeypatch: pytest.MonkeyPatch, sm
     )
     assert outside["assumption_3"] is False
     assert outside["huang2024-thm-1"] == "outside"
-    run_that_fails = stage2.rare_counterexample()
+    run_that_fails = direction.witness()
     assert one.judge("huang2024-thm-1", run_that_fails) == "fails"
     assert one.judge("huang2024-thm-1-corrected", run_that_fails) == "holds"
     assert one.bound_columns(run_that_fails)["thm_1_slack"] < 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from ntpbook.huang2024.s5_stage2.late_phase import PATH, predicted_growth
+from ntpbook.huang2024.s5_late_phase.measured import PATH, predicted_growth
 from ntpcore.data import dataset, generate
 from ntpcore.exact.judged import realize
 from ntpcore.huang2024 import asymptotics, horizon, problem, stage1, training

@@ -1,0 +1,66 @@
+"""The bounds on the direction of a run: Theorem 1, Theorem B, the norm bounds alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpcore.huang2024 import bounds, direction
+from ntpcore.huang2024.runs import Run
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# A norm that is a sum of 1e7 rounded steps is off by some 1e-11; measured 7e-12.
+ROUNDING = 1e-9
+
+
+def allowed(run: Run) -> bool:
+    """Whether eta is at most ||W_kq_star|| / e, as the proof of Theorem 1 needs it."""
+    return run.constants.eta <= bounds.thm_1_largest_eta(run.constants)
+
+
+def thm_1_slack(run: Run, rarity: str) -> tuple[Integers, Floats]:
+    """Steps, and slack of Theorem 1 for t >= 2, the smallest of its inequalities, each relative.
+
+    Empty where eta exceeds ||W_kq_star|| / e.
+    """
+    c, rows = run.constants, run.second.rows
+    keep = (rows.step >= 2) & allowed(run)
+    step = rows.step[keep]
+    if not len(step):
+        return step, np.empty(0)
+    t, norm = step.astype(float), rows.norm[keep]
+    low, high = bounds.thm_1_norm(c, t)
+    log_bound = bounds.log_thm_1_direction(c, np.log(t), rarity=rarity)
+    # far beyond the smallest float the bound is infinitely larger than what it bounds
+    direction = 1 - rows.one_minus_cos[keep] * np.exp(np.minimum(-log_bound, 700.0))
+    return step, np.minimum(direction, np.minimum(norm / low - 1, 1 - norm / high))
+
+
+def first_bite(run: Run, rarity: str) -> float:
+    """log t from which the bound on 1 - cos is below 1."""
+    return bounds.bites_from(
+        lambda log_t: bounds.log_thm_1_direction(run.constants, log_t, rarity=rarity)
+    )
+
+
+def power_of_ten(log_value: float) -> str:
+    """A number, given by its logarithm, as 10^x, or with two digits where a float holds it."""
+    if log_value < math.log(1e300):
+        return f"{math.exp(log_value):.2g}"
+    return f"10^{log_value / math.log(10):.4g}"
+
+
+def theorem_b(run: Run, t: Floats) -> Floats:
+    """Theorem B's bound on 1 - cos of a run at steps t (`ours-direction`)."""
+    c = run.constants
+    S, k = c.norm_kq**2, direction.K(c.max_length, c.log_pi_min)
+    return np.array([direction.one_minus_cos(S, k, c.eta, float(step)) for step in t])
+
+
+def trivial(run: Run) -> float:
+    """What the norm bounds alone say of 1 - cos, at every step (`ours-trivial-bound`)."""
+    return direction.one_minus_cos_trivial(run.constants.norm_kq**2)

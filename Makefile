@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page pdf note serve lab test quick proofs lint lock pin record clean distclean bench figures-long wikitext fuzz audit
+.PHONY: help setup book page pdf note serve lab test quick proofs lint lock pin record clean distclean bench figures-long wikitext fuzz mutants audit
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -26,6 +26,7 @@ help: ## this list
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
 	@echo "make fuzz                 a million odd inputs that must not break anything (half an hour)"
+	@echo "make mutants              small errors planted in the code: which the tests notice (a night)"
 	@echo "make audit                ask an advisory service about the pinned packages (needs a network)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
@@ -93,6 +94,9 @@ wikitext: setup
 fuzz: setup
 	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.quality.fuzz
 
+mutants: setup
+	@$(VENV_PYTHON) -m tools.quality.mutants $(MUTANTS)
+
 audit: setup
 	@$(VENV_PYTHON) -m tools.quality.audit
 
@@ -112,4 +116,4 @@ clean:
 	find . -name __pycache__ -not -path "./.venv*" -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-bench .venv-fuzz .venv-audit node_modules
+	rm -rf .venv .venv-bench .venv-fuzz .venv-mutants .venv-audit node_modules

@@ -1,11 +1,9 @@
-(* Two inequalities behind the rate of stage 2: the harmonic inequality over a bipartite order, and
-   the pointwise inequality of the descent lemma.
-
-   A token here is a pair of a query and a token, so that one order holds the pairs of all queries
-   and a vector w is a matrix; T may be any finite type. *)
+(* Two inequalities behind the rate of stage 2: the harmonic inequality, first for one query and any
+   bipartite order, then for the matrix of (3); and the pointwise inequality of the descent lemma.
+   Page: huang2024_s5_late_phase; labels ours-harmonic, ours-descent-pointwise. *)
 From Coq Require Import Ring Field.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Companion Require Import Fields MaxMargin.
+From Companion Require Import Fields Orders MaxMargin Frobenius Matrix.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -24,6 +22,15 @@ Ltac calc := named R; ring.
    margins. *)
 Definition pull x : R := \sum_y p x y - \sum_y p y x.
 Definition G x y : R := pull x - pull y.
+
+(* The product of the pull with any vector is the weighted sum of its margins. *)
+Lemma dot_pull w : dot w pull = \sum_x \sum_y p x y * (w x - w y).
+Proof.
+rewrite /dot (eq_bigr (fun x => \sum_y p x y * w x - \sum_y p y x * w x)) => [|x _]; last first.
+  by rewrite /pull mulrBr !mulr_sumr; congr (_ - _); apply: eq_bigr => y _; rewrite mulrC.
+rewrite sumrB [X in _ - X]exchange_big -sumrB; apply: eq_bigr => x _; rewrite -sumrB.
+by apply: eq_bigr => y _; rewrite mulrBr.
+Qed.
 
 Let above x : R := \sum_y p x y.
 Let under y : R := \sum_x p x y.
@@ -109,6 +116,110 @@ rewrite big_mkcond; apply: eq_bigr => y _; have [->|/tight [xy w1]] /= := eqVneq
   by rewrite mul0r.
 by rewrite /G /pull -!sums w1 divr1 mulr1.
 Qed.
+
+(* Lemma H as the page has it: the pairs are matrices, p is a distribution on the pairs of all
+   queries, W solves (3). *)
+Section Matrices.
+Variables (R : realFieldType) (V : finType) (n : V -> V) (data : seq (seq V * V)).
+Variables (p : V -> V -> V -> R) (W : V -> V -> R).
+Notation order q := (aboveb n data q).
+Hypothesis asm1 : assumption_1 n (samples data).
+Hypotheses (p_ge0 : forall q x y, 0 <= p q x y).
+Hypothesis on_pairs : forall q x y, ~~ order q x y -> p q x y = 0.
+Hypothesis total : \sum_q \sum_x \sum_y p q x y = 1.
+Hypothesis solution : solves3 n data W.
+
+(* B_e = (e_x - e_y) e_q', the mean of the pairs, and the margin G_e that it gives a pair. *)
+Definition pair q x y : V -> V -> R :=
+  fun q' v => if q' == q then (v == x)%:R - (v == y)%:R else 0.
+Definition mean : V -> V -> R :=
+  fun q' v => \sum_q \sum_x \sum_y p q x y * pair q x y q' v.
+Definition margin q x y : R := inner (pair q x y) mean.
+
+Lemma inner_pair U q x y : inner (pair q x y) U = U q x - U q y.
+Proof.
+have at_ (w : V -> R) v : \sum_z (z == v)%:R * w z = w v.
+  rewrite (bigD1 v) //= eqxx mul1r big1 ?addr0 // => z /negbTE ->; exact: mul0r.
+rewrite /inner (bigD1 q) //= [X in _ + X]big1 ?addr0 => [|q' /negbTE ne]; last first.
+  by apply: big1 => z _; rewrite /pair ne mul0r.
+rewrite /dot /pair eqxx -(at_ (U q) x) -(at_ (U q) y) -sumrB.
+by apply: eq_bigr => z _; rewrite mulrBl.
+Qed.
+
+Lemma mean_pull q v : mean q v = pull (p q) v.
+Proof.
+rewrite /mean (bigD1 q) //= [X in _ + X]big1 ?addr0 => [|q' /negbTE ne]; last first.
+  by apply: big1 => x _; apply: big1 => y _; rewrite /pair eq_sym ne mulr0.
+have -> : \sum_x \sum_y p q x y * pair q x y q v =
+    \sum_x \sum_y p q x y * (v == x)%:R - \sum_x \sum_y p q x y * (v == y)%:R.
+  rewrite -sumrB; apply: eq_bigr => x _; rewrite -sumrB; apply: eq_bigr => y _.
+  by rewrite /pair eqxx mulrBr.
+congr (_ - _).
+  rewrite (bigD1 v) //= [X in _ + X]big1 ?addr0 => [|x /negbTE ne]; last first.
+    by apply: big1 => y _; rewrite eq_sym ne mulr0.
+  by apply: eq_bigr => y _; rewrite eqxx mulr1.
+apply: eq_bigr => x _; rewrite (bigD1 v) //= eqxx mulr1 big1 ?addr0 // => y /negbTE ne.
+by rewrite eq_sym ne mulr0.
+Qed.
+
+Lemma marginE q x y : margin q x y = G (p q) x y.
+Proof. by rewrite /margin inner_pair !mean_pull. Qed.
+
+(* Pairs of different queries are orthogonal, so that the queries add up. *)
+Theorem lemma_H :
+  \sum_q \sum_x \sum_(y | p q x y != 0) p q x y / margin q x y <= Norm2 W.
+Proof.
+have /feasible3P feas := solution.1; apply: ler_sum => q _.
+have clear : unconfused (order q) by move=> x; apply: unconfused_order asm1 _ x.
+have := harmonic clear (p_ge0 q) (@on_pairs q) (feas q).
+congr (_ <= _); apply: eq_bigr => x _; apply: eq_bigr => y _; by rewrite marginE.
+Qed.
+
+(* Where the mean of the pairs is W / |W|^2, the pairs in use are tight, ... *)
+Lemma mean_tight : (forall q v, mean q v = W q v / Norm2 W) ->
+  Norm2 W != 0 /\ forall q x y, p q x y != 0 -> W q x - W q y = 1.
+Proof.
+move=> along; have /feasible3P feas := solution.1.
+have room q x y : 0 <= p q x y * (W q x - W q y - 1).
+  have [xy|/on_pairs ->] := boolP (order q x y); last by rewrite mul0r.
+  by rewrite mulr_ge0 // subr_ge0 feas.
+have S0 : Norm2 W != 0.
+  apply/eqP => /Norm2_eq0 zero; have := oner_neq0 R; rewrite -total big1 ?eqxx // => q _.
+  apply: big1 => x _; apply: big1 => y _; have [xy|/on_pairs //] := boolP (order q x y).
+  by have := feas q x y xy; rewrite !zero subrr ler10.
+split=> // q x y pxy; suff /eqP : p q x y * (W q x - W q y - 1) = 0.
+  by rewrite mulf_eq0 (negbTE pxy) subr_eq0 => /eqP.
+have sum0 : \sum_q \sum_x \sum_y p q x y * (W q x - W q y - 1) = 0.
+  have -> : \sum_q \sum_x \sum_y p q x y * (W q x - W q y - 1) =
+      \sum_q \sum_x \sum_y p q x y * (W q x - W q y) - \sum_q \sum_x \sum_y p q x y.
+    rewrite -sumrB; apply: eq_bigr => q' _; rewrite -sumrB; apply: eq_bigr => x' _.
+    by rewrite -sumrB; apply: eq_bigr => y' _; rewrite mulrBr mulr1.
+  rewrite total; suff -> : \sum_q \sum_x \sum_y p q x y * (W q x - W q y) = inner W mean.
+    rewrite /inner (eq_bigr (fun q => norm2 (W q) / Norm2 W)) => [|q' _]; last first.
+      rewrite /norm2 /dot mulr_suml; apply: eq_bigr => v _.
+      by rewrite along mulrA.
+    by rewrite -mulr_suml divff ?subrr.
+  rewrite /inner; apply: eq_bigr => q' _; rewrite -(dot_pull (p q') (W q')).
+  by apply: eq_bigr => v _; rewrite mean_pull.
+have inner0 q' : 0 <= \sum_x \sum_y p q' x y * (W q' x - W q' y - 1).
+  by apply: sumr_ge0 => x' _; apply: sumr_ge0.
+have /psumr_eq0P := sum0 => /(_ (fun q' _ => inner0 q') q isT) sum_q.
+have inner1 x' : 0 <= \sum_y p q x' y * (W q x' - W q y - 1) by apply: sumr_ge0.
+have /psumr_eq0P := sum_q => /(_ (fun x' _ => inner1 x') x isT) sum_x.
+by have /psumr_eq0P := sum_x => /(_ (fun y' _ => room q x y') y isT).
+Qed.
+
+(* ... and the inequality is an equality. *)
+Theorem lemma_H_equality : (forall q v, mean q v = W q v / Norm2 W) ->
+  \sum_q \sum_x \sum_(y | p q x y != 0) p q x y / margin q x y = Norm2 W.
+Proof.
+move=> along; have [S0 tight] := mean_tight along.
+rewrite -[RHS]mulr1 -total mulr_sumr; apply: eq_bigr => q _.
+rewrite mulr_sumr; apply: eq_bigr => x _; rewrite mulr_sumr big_mkcond; apply: eq_bigr => y _ /=.
+have [->|/tight w1] := eqVneq (p q x y) 0; first by rewrite mulr0.
+by rewrite /margin inner_pair !along -mulrBl w1 div1r invrK mulrC.
+Qed.
+End Matrices.
 
 (* Lemma D, pointwise: z is G / gamma^2 - 1, S the squared norm, t the step by the norm. *)
 Section Pointwise.

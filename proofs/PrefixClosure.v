@@ -1,9 +1,9 @@
 (* Prefix closure leaves one optimal token, and only the last token counts.
    Page: huang2024_s4_prefix_closure; labels ours-prefix-closure, ours-last-token.
 
-   The proof is shorter than that of the page. Its heart is [path]: from the token that decides a
-   sentence, n leads to the query without leaving the sentence. Neither a finite vocabulary nor a
-   map n onto the vocabulary is needed. *)
+   The three steps of the page are [reached], [path], [one_optimal_token]. The heart is [path]: from
+   the token that decides a sentence, n leads to the query without leaving the sentence. Neither a
+   finite vocabulary nor a map n onto the vocabulary is needed. *)
 From mathcomp Require Import all_ssreflect.
 From Companion Require Import Orders.
 Set Implicit Arguments.

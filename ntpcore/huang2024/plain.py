@@ -188,20 +188,24 @@ def _sample_gradient(
 ) -> tuple[float, float, list[float]]:
     """Log of a factor; then the pull on the optimal token and the push on each rival by it."""
     logs = [ratio + weights[entry] for entry, ratio in sample.rivals]
-    log_rivals = _log_sum(logs)
-    share = [math.exp(one - log_rivals) for one in logs]  # s_j = m_j / (1 - m_o)
-    odds = weights[sample.best] - log_rivals
+    largest = max(logs)
+    powers = [math.exp(one - largest) for one in logs]
+    total = math.fsum(powers)
+    share = [one / total for one in powers]  # s_j = m_j / (1 - m_o)
+    odds = weights[sample.best] - largest - math.log(total)
     log_rest = -_softplus(odds)  # log of r = 1 - m_o
     best, rest = math.exp(-_softplus(-odds)), math.exp(log_rest)
-    # logits of wrong tokens relative to that of n(o)
-    wrong = [gap * (rest * one - best) for one in share]
-    absent = vocab_size - 1 - len(wrong)
-    log_wrong = _log_sum(wrong + ([math.log(absent) - gap * best] if absent else []))
-    tau = [math.exp(one - log_wrong) for one in wrong]  # T_j / (1 - T_o)
-    mean = math.fsum(s * t for s, t in zip(share, tau, strict=True))
-    pushes = [s * (t + best - rest * mean) for s, t in zip(share, tau, strict=True)]
-    level = sample.log_share + log_rest - _softplus(-log_wrong)
-    return level, best * (1.0 + mean), pushes
+    # logits of wrong tokens relative to that of n(h), h being the rival with the largest share
+    reach = gap * rest / total
+    below = [reach * math.expm1(one - largest) for one in logs]
+    odds_of = [math.exp(one) for one in below]
+    wrong = math.fsum(odds_of) + (vocab_size - 1 - len(logs)) * math.exp(-reach)
+    behind = [-math.expm1(one) / wrong for one in below]  # tau_h - tau_j, tau = T / (1 - T_o)
+    pull = best * (1.0 + math.fsum(s * t for s, t in zip(share, odds_of, strict=True)) / wrong)
+    lead = pull + math.fsum(s * d for s, d in zip(share, behind, strict=True))
+    pushes = [s * (lead - d) for s, d in zip(share, behind, strict=True)]
+    level = sample.log_share + log_rest - _softplus(gap * best - reach - math.log(wrong))
+    return level, pull, pushes
 
 
 def predict(trained: Trained, sentence: Sequence[str]) -> Prediction:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from browser import NARROW, SHOWN_ROWS, WIDE, visit
 from playwright.sync_api import Browser, Page
+from site_visit import source_pages
 
 from ntpbook.catalogue import CATALOGUE
-from tools.site.checksources import find_sources
 
 LABELS = [claim.label for claim in CATALOGUE]
 
@@ -125,7 +125,7 @@ def test_boxes_of_a_graph_are_reached_by_the_keyboard(ledger: Page) -> None:
     ledger.wait_for_url(f"**/{target.removeprefix('../')}")
 
 
-@pytest.mark.parametrize("page", sorted({source.page for source in find_sources().values()})[:3])
+@pytest.mark.parametrize("page", source_pages()[:3])
 def test_source_pages_are_as_good_as_others(browser: Browser, book_address: str, page: str) -> None:
     seen = visit(browser, f"{book_address}{page}.html", book_address)
     assert (seen.off_site, seen.errors, seen.failed, seen.twins) == ([], [], [], [])

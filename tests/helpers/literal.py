@@ -7,8 +7,6 @@ from fractions import Fraction
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
-import cvxpy as cp
-
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.order import Pair
 
@@ -92,6 +90,8 @@ def hall(pairs: Iterable[Pair]) -> bool:
 
 def minimise(pairs: Iterable[Pair]) -> dict[str, float]:
     """The scores of least norm with a margin of 1 on every pair, by cvxpy and Clarabel."""
+    import cvxpy as cp
+
     pairs = sorted(pairs)
     names = sorted(set(chain.from_iterable(pairs)))
     w = cp.Variable(len(names))

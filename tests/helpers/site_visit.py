@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -43,9 +44,15 @@ DARK = """() => {
 }"""
 
 
+@cache
+def source_pages() -> list[str]:
+    """The pages that show a module of checks."""
+    return sorted({source.page for source in find_sources().values()})
+
+
 def all_pages() -> list[str]:
     """Every page of the site in the order of the book; index.html only leads to the first."""
-    sources = sorted({source.page for source in find_sources().values()})
+    sources = source_pages()
     modules = [f"source/api/{module}" for module in MODULES]
     return [*toc_pages(ROOT / "_toc.yml"), *sources, *modules, "search", "genindex"]
 

@@ -61,11 +61,9 @@ def without(failing: Failing) -> dict[str, Variant]:
     says="Each of the {orders} orders of {tried} data sets, of up to {tokens} tokens and sentences "
     "of up to {longest}, has exactly one optimal token.",
     proof=(
-        by_hand("the tokens of a sentence form a run that begins with its first token"),
-        by_hand("of two optimal tokens under one query, neither is in the other's sentence"),
-        by_hand("neither sentence starts with the query"),
-        by_hand("cut at the first query, each is decided by its own optimal token"),
-        by_hand("runs with a common end are nested, so that one holds the other's optimal token"),
+        by_hand("n leads from the first token to every other one inside the sentence"),
+        by_hand("n leads from the token that decides to the query inside the sentence"),
+        by_hand("of two ways to the query one is the end of the other, as n is one-to-one"),
     ),
     planted=without(two_optimal),
 )

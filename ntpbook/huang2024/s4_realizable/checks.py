@@ -30,7 +30,7 @@ from ntpbook.huang2024.s4_realizable.instances import (
 from ntpbook.shared.constraints import constraints
 from ntpbook.shared.symbols import at_least_zero
 from ntpcore.data import generate, languages, order
-from ntpcore.data.dataset import Dataset, from_sentences, read
+from ntpcore.data.dataset import Dataset, from_samples, from_sentences, read
 from ntpcore.data.examples import EXAMPLE_1, example_1
 from ntpcore.data.order import Pair, PartialOrder, Structure
 from ntpcore.exact import repair
@@ -736,6 +736,13 @@ def partial_collocation() -> list[Collocated]:
     return [Collocated(from_sentences(["a b a"], "the sentence a b a"), {"b": "a"})]
 
 
+def without_beginnings() -> list[Collocated]:
+    """Realizable data in which every token starts a sentence, a only a longer one, and n(a)."""
+    samples = [("a b", "a"), ("b", "a")]
+    split = [(sentence.split(), following) for sentence, following in samples]
+    return [Collocated(from_samples(split, "a b → a and b → a"), {"a": "b"})]
+
+
 @check(
     "huang2024-app-length-2",
     over="data sets",
@@ -756,6 +763,9 @@ def partial_collocation() -> list[Collocated]:
         "every token starts a sentence": {},
         "the data only admit a collocation: a → b and a b → a fix n(a), while n(b) is nowhere to "
         "be seen": Variant(instances=partial_collocation),
+        "every token starts a sentence, in data that need not be prefix-closed": Variant(
+            instances=without_beginnings
+        ),
     },
 )
 def check_huang2024_app_length_2(one: Collocated, last: bool = False) -> Iterator[Said]:

@@ -19,6 +19,7 @@ from ntpbook.huang2024.s5_late_phase.instances import (
     Far,
     LateRun,
     Point,
+    Triple,
 )
 from ntpbook.shared import plain_stage2 as plain
 from ntpbook.shared.digits import DIGITS, at_most
@@ -64,6 +65,29 @@ def check_ours_harmonic(one: Distribution, inverse: int = 1, part: int = 1) -> I
 
 # Lemma D
 
+
+@check(
+    "ours-descent-pointwise",
+    over="numbers",
+    instances=instances.between_the_ends,
+    says="From the two sides, symbolically; in exact fractions on {tried} triples, {equalities} of "
+    "them with equality.",
+    proof=(executed("the gap, and the bracket between its ends", steps.descent_pointwise),),
+    planted={
+        "Half of 2 S - 1 in the constant.": {"part": 2},
+        "z up to 2 S + 1.": Variant(instances=instances.beyond_the_end),
+        "In the proof, 2 S - 2 for 2 S - 1.": {"descent_shift": -1},
+    },
+)
+def check_ours_descent_pointwise(one: Triple, part: int = 1) -> Iterator[Said]:
+    """z/(1+tz) >= c z + (1-c) z/(1+z) for -1 < z <= 2S-1, 0 < t <= 1, c = (1-t)/(1+t(2S-1))."""
+    z, t = one.z, one.t
+    c = (1 - t) / (1 + t * (2 * one.S - 1) / part)
+    left, right = c * z + (1 - c) * z / (1 + z), z / (1 + t * z)
+    yield compare.at_most(left, right, "both sides")
+    yield count("equalities", int(left == right))
+
+
 MODEL = (
     executed("across W* a step of the model is gradient descent on F", steps.one_step),
     by_hand("F is convex and its gradient has the Lipschitz constant 1: a variance of numbers that "
@@ -71,7 +95,7 @@ MODEL = (
 )  # fmt: skip
 DESCENT = (
     *HARMONIC,
-    executed("the pointwise inequality under Lemma H", steps.descent_pointwise),
+    executed("the inequality between numbers, under Lemma H", steps.descent_pointwise),
     by_hand("e^{-x} <= 1 / (1 + x) and log x <= x - 1; the second constant by smoothness"),
 )
 

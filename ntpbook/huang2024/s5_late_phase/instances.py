@@ -59,6 +59,37 @@ def random_distribution(
 
 
 @dataclass(frozen=True)
+class Triple:
+    """A point z, a step t by the norm and a squared norm S."""
+
+    z: Fraction
+    t: Fraction
+    S: Fraction
+
+    @property
+    def name(self) -> str:
+        """The three numbers."""
+        return f"z = {self.z}, t = {self.t}, S = {self.S}"
+
+
+def between_the_ends(seed: int = 7, trials: int = 300) -> Iterator[Triple]:
+    """Numbers with S >= 1/2, 0 < t <= 1, -1 < z <= 2S - 1: both ends, then random ones."""
+    half, one = Fraction(1, 2), Fraction(1)
+    yield from (Triple(2 * S - 1, t, S) for S in (half, one, 9 * one) for t in (one, half))
+    yield Triple(Fraction(-999, 1000), Fraction(9, 10), half)
+    rng = np.random.default_rng(seed)
+    for _ in range(trials):
+        part, t, more = (Fraction(int(x), 1000) for x in rng.integers(1, 1001, 3))
+        S = half + 10 * more
+        yield Triple(2 * S * part - 1, t, S)
+
+
+def beyond_the_end() -> list[Triple]:
+    """Numbers with z above 2S - 1."""
+    return [Triple(Fraction(3), Fraction(1, 2), Fraction(1))]
+
+
+@dataclass(frozen=True)
 class Point:
     """Two points across W* and a step size."""
 

@@ -12,6 +12,7 @@ from ntpcore.huang2024 import bounds, stage1
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpcore.verdicts.claims import Shown
 
+CLEAR = 1e-3  # by which the logarithms of both conditions are met; rounding is below 1e-12
 ETA = 0.36  # just below ||W_kq_star|| / e = 0.368, the largest step size of Theorem 1's proof
 
 
@@ -56,7 +57,7 @@ READINGS = {
 
 @dataclass(frozen=True)
 class Hidden:
-    """The first point at which the printed conditions hold, with a rare sample untouched there.
+    """A point at which the printed conditions hold, with a rare sample untouched there.
 
     Attributes:
         steps1: T.
@@ -84,24 +85,27 @@ class TooRare:
     name: str = "sentences 0 1 0 and 1 0 1, the second too rare to be touched"
 
     def hidden(self, asked: Asked) -> Hidden:
-        """Where the conditions hold first if they are read with N, and what is claimed there.
+        """A point at which the conditions hold if they are read with N, and what is claimed there.
 
-        The log-odds of the rare sample are at most 1 until then (`rare.log_ratio_that_hides`, which
+        T and t are a hundredth larger than the conditions ask, and the ratio by a part in 1e12
+        than what hides the sample: all far above rounding, which is a few parts in 1e15. The
+        log-odds of the rare sample are at most 1 until then (`rare.log_ratio_that_hides`, which
         rests on `forces`).
         """
         assert all(one.holds for one in forces()), forces()
         eta0 = paper_rates(2)[0]
         base = bounds.constants(rare.rare_problem(0.0), eta0, ETA, 1)
         log_T = bounds.bites_from(lambda s: asked.of_T(base, s))
-        steps1 = math.ceil(math.exp(log_T)) + 1
+        steps1 = math.ceil(1.01 * math.exp(log_T)) + 1
         printed = replace(asked, rarity=bounds.N)
         log_t = bounds.bites_from(lambda s: printed.of_t(base, s))
-        steps = max(math.ceil(math.exp(log_t)) + 1, 100)
+        steps = max(math.ceil(1.01 * math.exp(log_t)) + 1, 100)
         log_ratio = rare.log_ratio_that_hides(steps, ETA, stage1.gap(2, steps1, eta0))
+        log_ratio *= 1 + 1e-12
         c = bounds.constants(rare.rare_problem(log_ratio), eta0, ETA, steps1)
-        inside = asked.of_T(c, math.log(steps1)) <= 0 and asked.of_t(c, math.log(steps)) <= 0
+        missed = max(asked.of_T(c, math.log(steps1)), asked.of_t(c, math.log(steps)))
         claimed = float(bounds.thm_2_log_odds(c, steps))
-        return Hidden(steps1, steps, log_ratio, claimed, bool(inside))
+        return Hidden(steps1, steps, log_ratio, claimed, bool(missed <= -CLEAR))
 
 
 def too_rare() -> list[TooRare]:

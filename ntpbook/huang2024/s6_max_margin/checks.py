@@ -426,7 +426,7 @@ def all_orders(seed: int = 7, trials: int = 60, max_tokens: int = 4) -> tuple[Co
     return tuple(certified([*small_orders(max_tokens, max_tokens, 12), *larger]))
 
 
-def value_of_a_component() -> Iterator[Shown]:
+def value_of_a_level() -> Iterator[Shown]:
     """k (1 + z) + m z = 0 gives the scores of a block, and their squares its share of the norm."""
     import sympy as sp
 
@@ -445,11 +445,9 @@ def value_of_a_component() -> Iterator[Shown]:
     says="On all {tried} orders the certified solution is a block form; they have up to {blocks} "
     "blocks.",
     proof=(
-        SUFFICIENT,
-        by_hand("no score vanishes, so every token has a positive multiplier"),
-        by_hand("z is constant on what positive multipliers join, and k (1 + z) + m z = 0 there"),
-        executed("this equation gives the scores and the norm", value_of_a_component),
-        by_hand("components of one value have one ratio k : m, and so has their union"),
+        by_hand("the solution is orthogonal to what is constant on tight pairs"),
+        by_hand("a level has both kinds of tokens, and k (1 + z) + m z = 0 there"),
+        executed("this equation gives the scores and the norm", value_of_a_level),
     ),
     planted={
         "k and m exchanged in every block.": {"exchanged": True},
@@ -485,11 +483,10 @@ def check_ours_block_form(
     says="The closed form is right on {right} of {tried} orders, and these are exactly the ones "
     "whose subsets all satisfy the Hall condition.",
     proof=(
-        SUFFICIENT,
-        by_hand("at the closed form all pairs are tight, so that multipliers are a transport of m "
-                "units from each optimal token and k to each non-optimal one"),
-        cited("the transport exists iff no set sends more than its receivers take",
-              "maximal flow and minimal cut, Ford and Fulkerson (1956)"),
+        by_hand("(k + m) <w, d> is m times the sum of d over optimal tokens less k times that over "
+                "the others, for d = w' - w"),
+        by_hand("if: the condition for the tokens with d <= v, summed over v, gives <w, d> >= 0"),
+        by_hand("only if: S and N(S) can sink together, and the norm does not fall"),
     ),
     planted={
         "The Hall condition on single tokens only.": {"largest": 1},

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.tian2023.s7_discussion import enclosed_steps
 from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
@@ -166,26 +168,43 @@ class Trained:
         name: classes and method.
         short: what the method is called in results.
         times: (S,), when.
-        scores: (S, D).
+        scores: (S, D); upper ends where they are enclosed.
+        room: what a score must lie below 0, which is no score but rounding; 0 if it is enclosed.
     """
 
     name: str
     short: str
     times: Floats
     scores: Floats
+    room: float = 1e-4
 
 
-def distinct_losers(steps: int = 20_000) -> Iterator[Trained]:
-    """Our two classes, by the integrated flow and by plain gradient steps, ratio 10.
+def distinct_losers(steps: int = 20_000, certain: int = 300) -> Iterator[Trained]:
+    """Our two classes, by plain gradient steps, some in balls, and by the flow, ratio 10.
 
-    Twenty thousand steps are ten times the step at which the scores of the flow turn negative.
+    Both scores fall below 0 within the first three hundred steps and go on falling.
     """
-    return _trained_twice(example(DISORDERED, 10.0), steps)
+    yield _in_balls("two classes of the page", DISORDERED, certain)
+    yield from _trained_twice(example(DISORDERED, 10.0), steps)
 
 
-def symmetric_gainers(steps: int = 20_000) -> Iterator[Trained]:
+def symmetric_gainers(steps: int = 20_000, certain: int = 30) -> Iterator[Trained]:
     """Two classes that are alike but for their tokens."""
-    return _trained_twice(trajectory("two symmetric classes", symmetric(2), 10.0), steps // 10)
+    weights = ((10, 3, 5, 7, 10, 0, 0, 0, 0), (10, 0, 0, 0, 0, 3, 5, 7, 10))
+    yield _in_balls("two symmetric classes", weights, certain)
+    yield from _trained_twice(trajectory("two symmetric classes", symmetric(2), 10.0), steps // 10)
+
+
+@cache
+def _in_balls(name: str, weights: tuple[tuple[int, ...], ...], steps: int) -> Trained:
+    """The scores of class 1 after gradient steps in ball arithmetic, rates 1 and 1/10."""
+    rows = [[Fraction(weight, sum(row)) for weight in row] for row in weights]
+    own = [token for token, weight in enumerate(weights[1]) if weight and not weights[0][token]]
+    rates = Fraction(1), Fraction(1, 10)
+    with enclosed_steps.bits(7 * steps + 64):
+        z = enclosed_steps.scores_after(rows, (0, 0), (), VOCABULARY - 2, rates, steps)[0]
+        ends = np.array([[enclosed_steps.above(z[token]) for token in own]])
+    return Trained(f"{name}, {steps} steps in balls", "balls", np.array([float(steps)]), ends, 0.0)
 
 
 def _trained_twice(run: Trajectory, steps: int) -> Iterator[Trained]:
@@ -338,6 +357,16 @@ def winners(classes: SequenceClasses, z: Floats) -> list[tuple[int, ...]]:
     tokens = [list(families.distinct_tokens(classes, n)) for n in range(classes.K)]
     c = population.scores(population.of_classes(classes), z)
     return [tuple(int(np.argmax(head[n, own])) for n, own in enumerate(tokens)) for head in c]
+
+
+def smallest_lead(classes: SequenceClasses, z: Floats) -> float:
+    """The least distance of the two largest attentions on distinct tokens of a class and head."""
+    c = population.scores(population.of_classes(classes), z)
+    leads = []
+    for n in range(classes.K):
+        two = np.sort(c[:, n, list(families.distinct_tokens(classes, n))], axis=1)[:, -2:]
+        leads.append(float((two[:, 1] - two[:, 0]).min()))
+    return min(leads)
 
 
 # Positions

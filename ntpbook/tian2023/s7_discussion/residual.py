@@ -1,4 +1,4 @@
-"""The residual connection of Section 7, in interval arithmetic and by the coupled flow.
+"""The residual connection of Section 7, in interval and ball arithmetic and by the coupled flow.
 
 Two queries have two classes each. Token 0 is common to all classes, token 1 occurs in one class of
 each query, tokens 2 to 5 are distinct, 6 and 7 are the queries. The force on token 1 under the
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.tian2023.s7_discussion import enclosed_steps
 from ntpbook.tian2023.s7_discussion.instances import VOCABULARY
 from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
@@ -211,6 +212,19 @@ def modified_force(one: TwoQueries, skip: str, shared: bool = True) -> Modified:
         printed[1] + 1,
         max(printed[2:], key=lambda x: float(x.b)),
     )
+
+
+def enclosed_score(one: TwoQueries, skip: str, steps: int = 100, shared: bool = True) -> Any:
+    """A ball around the score of token 1 under the first query after so many gradient steps.
+
+    The rates are 1 and 1/100, of the mean over the classes.
+    """
+    rates = Fraction(1), Fraction(1, 100)
+    with enclosed_steps.bits(3 * steps + 64):
+        z = enclosed_steps.scores_after(
+            one.rows(shared), (0, 0, 1, 1), QUERIES, VOCABULARY - 4, rates, steps, skip
+        )
+        return z[0][LOCAL]
 
 
 def local_score(

@@ -4,10 +4,15 @@ Each sample moves the entries of its optimal token o and its rivals j. With atte
 r = 1 - m_o, s_j = m_j / r, predicted probabilities T and tau_j = T_j / (1 - T_o), equation (6) is
 
     dL/dW[j, q] =  A pi r (1 - T_o) s_j (tau_j + m_o - r sum_k s_k tau_k)
-    dL/dW[o, q] = -A pi r (1 - T_o) m_o (1 + sum_k s_k tau_k)
+    dL/dW[o, q] = -A pi r (1 - T_o) m_o (1 + sum_k s_k tau_k).
 
-without a difference of nearly equal numbers. The factor pi r (1 - T_o) is kept as a logarithm and
-scaled by the largest one: normalized gradient descent does not see the scale.
+Where one rival has nearly all attention, the last bracket of the first line would be a difference
+of nearly equal numbers. So tau is counted from that rival h, which has the largest share:
+with D_j = tau_h - tau_j >= 0 the bracket is sum_k s_k D_k + m_o (1 + sum_k s_k tau_k) - D_j, and
+D_h = 0. D_j itself is computed from how much smaller s_j is than s_h, and not from two taus.
+
+The factor pi r (1 - T_o) is kept as a logarithm and scaled by the largest one: normalized gradient
+descent does not see the scale.
 """
 
 from __future__ import annotations
@@ -61,6 +66,7 @@ class Buffers(NamedTuple):
         pull: (S,), m_o (1 + sum_k s_k tau_k).
         share: (M,), s_j.
         push: (M,), s_j (tau_j + m_o - r sum_k s_k tau_k).
+        below: (M,), D_j.
     """
 
     gradient: Floats
@@ -70,6 +76,7 @@ class Buffers(NamedTuple):
     pull: Floats
     share: Floats
     push: Floats
+    below: Floats
 
 
 class Track(NamedTuple):
@@ -97,6 +104,7 @@ def buffers(data: Data, entries: int) -> Buffers:
         np.empty(samples),
         np.empty(rivals),
         np.empty(rivals),
+        np.empty(rivals),
     )
 
 
@@ -104,6 +112,14 @@ def buffers(data: Data, entries: int) -> Buffers:
 def softplus(x: float) -> float:
     """log(1 + e^x) without overflow."""
     return x + log1p(exp(-x)) if x > 0.0 else log1p(exp(x))
+
+
+@compiled
+def fallen(x: float, power: float) -> float:
+    """1 - e^x for x <= 0, given e^x."""
+    if x < -0.5:
+        return 1.0 - power
+    return -expm1(x) if x < 0.0 else 0.0
 
 
 @compiled
@@ -126,32 +142,37 @@ def fill_gradient(data: Data, weights: Floats, out: Buffers) -> float:
             largest = max(largest, out.share[e])
         total = 0.0
         for e in range(first, last):
-            out.share[e] = exp(out.share[e] - largest)
+            x = out.share[e] - largest
+            out.share[e] = exp(x)
+            out.below[e] = fallen(x, out.share[e])  # 1 - s_j / s_h
             total += out.share[e]
         odds = weights[data.optimal[i]] - largest - log(total)
         tail = exp(-abs(odds))
         log_best, log_rest = min(odds, 0.0) - log1p(tail), min(-odds, 0.0) - log1p(tail)
         best = (1.0 if odds > 0.0 else tail) / (1.0 + tail)
         rest = (tail if odds > 0.0 else 1.0) / (1.0 + tail)
-        # logits of wrong tokens relative to that of the right one, n(o)
-        peak = -data.gap * best
+        # logits of wrong tokens relative to that of n(h), which is the largest of them
+        part = 1.0 / total
+        reach = data.gap * rest * part  # A m_h
+        wrong = (data.vocab_size - 1 - (last - first)) * exp(-reach)
         for e in range(first, last):
-            out.share[e] /= total
-            out.push[e] = data.gap * (rest * out.share[e] - best)
-            peak = max(peak, out.push[e])
-        wrong = (data.vocab_size - 1 - (last - first)) * exp(-data.gap * best - peak)
-        for e in range(first, last):
-            out.push[e] = exp(out.push[e] - peak)
+            x = -reach * out.below[e]
+            out.share[e] *= part
+            out.push[e] = exp(x)
+            out.below[e] = fallen(x, out.push[e])
             wrong += out.push[e]
-        mean = 0.0
+        mean = lead = 0.0
         for e in range(first, last):
-            out.push[e] /= wrong  # tau_j
             mean += out.share[e] * out.push[e]
+            lead += out.share[e] * out.below[e]
+        part = 1.0 / wrong
+        out.pull[i] = best * (1.0 + mean * part)
+        lead = lead * part + out.pull[i]
         for e in range(first, last):
-            out.push[e] = out.share[e] * (out.push[e] + best - rest * mean)
-        out.pull[i] = best * (1.0 + mean)
+            out.below[e] *= part
+            out.push[e] = out.share[e] * (lead - out.below[e])
         out.log_odds[i], out.log_best[i] = odds, log_best
-        out.level[i] = data.log_pi[i] + log_rest - softplus(-peak - log(wrong))
+        out.level[i] = data.log_pi[i] + log_rest - softplus(data.gap * best - reach - log(wrong))
         top = max(top, out.level[i])
     out.gradient[:] = 0.0
     for i in range(len(data.optimal)):

@@ -26,6 +26,9 @@ Floats = NDArray[np.float64]
 FOLLOWED = 2**16  # in the second phase, changes of log-odds are measured at every such step
 LARGEST_RATE = 100.0  # of eta in the second phase, where it moves exponents by less than 2^10
 SPEED = 20  # entries that a fast loop deals with while the plain one deals with one, about
+# W[o, q] - W[j, q] from which on the fast loop of the first phase serves: its differences lose as
+# many digits as 1 / m_o has. Under Assumption 3 no such gap is below zero.
+LEAST_GAP = -9.0
 MANY_ENTRIES = 300_000  # from here on, a second thread makes up for what sharing the work costs
 
 
@@ -115,7 +118,8 @@ def advance(
     if merged is None:
         return _plain(loops, weights, eta, step, max(1, most // SPEED), track)
     pairs = loops.problem.pairs
-    lacking = merged.least_gap - float((weights[pairs[:, 0]] - weights[pairs[:, 1]]).min())
+    least = float((weights[pairs[:, 0]] - weights[pairs[:, 1]]).min())
+    lacking = merged.least_gap - least
     if lacking <= 0:
         last = FOLLOWED - 1 - step % FOLLOWED  # steps before the next that is followed
         if eta > LARGEST_RATE:
@@ -127,6 +131,7 @@ def advance(
         return done, track
     soonest = lacking / (1.5 * eta)  # no gap grows by more than sqrt(2) eta in a step
     room = (_fast.LARGEST_WEIGHT - float(np.abs(weights).max())) / eta
+    room = min(room, (least - LEAST_GAP) / (1.5 * eta))
     if loops.packed is None or room < 1:
         back = math.inf if loops.packed is None else 1 - room
         todo = max(1, math.floor(min(most // SPEED, soonest, back)))

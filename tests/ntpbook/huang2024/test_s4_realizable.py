@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from blind import blind
+from every_check import assert_sound
 from tiny_book import ROOT
 
 from ntpbook.huang2024.s4_realizable import checks, instances
@@ -77,11 +78,7 @@ def dense_loss(weights: Weights, scale: float) -> float:
 
 @pytest.mark.parametrize("label", SMALL)
 def test_every_check_gives_its_verdict_and_notices_its_planted_errors(label: str):
-    found = check_of(label)(**SMALL[label])
-    assert found.verdict is VERDICTS.get(label, Verdict.REFUTED)
-    assert found.controls
-    assert all(one.noticed for one in found.controls)
-    assert all(one.holds for step in found.proof for one in step.shown)
+    assert_sound(check_of(label), VERDICTS.get(label, Verdict.REFUTED), **SMALL[label])
 
 
 @pytest.mark.parametrize(
@@ -361,6 +358,22 @@ def test_huang2024_app_length_2_by_hand_notices_a_wrong_collocation_and_an_unsee
     assert found.witness == "the sentence a b a, b is followed by nothing"
     partial = checks.partial_collocation()[0]
     assert order.analyse(partial.data, partial.given).realizable.holds is True
+
+
+def test_huang2024_app_length_2_needs_the_beginnings_of_sentences():
+    (open_data,) = checks.without_beginnings()
+    assert order.analyse(open_data.data, open_data.given).realizable.holds is True
+    starts = {sample.sentence[0] for sample in open_data.data.samples()}
+    assert starts == set(open_data.data.vocabulary)  # every token starts a sentence
+    found = judge("huang2024-app-length-2", open_data)
+    assert found.verdict is Verdict.REFUTED
+    assert found.witness == "a b → a and b → a, a is followed by nothing"
+    readings = checks.check_huang2024_app_length_2(trials=2).readings
+    assert [one.verdict for one in readings] == [
+        Verdict.PROVED,
+        Verdict.REFUTED,
+        Verdict.REFUTED,
+    ]
 
 
 # Assumption 3 in practice

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from every_check import assert_sound, known
 
 from ntpbook.huang2024.s5_stage2_lemmas import alignment, instances
 from ntpbook.shared import enclosed, rare
@@ -19,7 +21,6 @@ from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
 
 SMALL = {"seed": 5, "sets": 2, "steps": 1500}
-EQUAL = rare.rare_run(0.0, 200, rare.ETA)
 
 VERDICTS = {
     "ours_hidden_sentence": Verdict.PROVED,
@@ -32,12 +33,16 @@ VERDICTS = {
 }
 
 
+@cache
+def equal_run() -> Run:
+    """Two sentences, equally frequent."""
+    return rare.rare_run(0.0, 200, rare.ETA)
+
+
 @pytest.mark.parametrize(("name", "verdict"), VERDICTS.items())
 def test_each_check_gives_its_verdict_and_notices_its_planted_errors(name: str, verdict: Verdict):
     check = getattr(alignment, f"check_{name}")
-    found = check(**{key: value for key, value in SMALL.items() if key in check.defaults})
-    assert found.verdict is verdict
-    assert len(found.controls) == len(check.planted) > 0
+    found = assert_sound(check, verdict, **known(check, SMALL))
     if verdict is Verdict.REFUTED:
         assert {one.verdict for one in found.readings} == {Verdict.REFUTED}
 
@@ -122,7 +127,9 @@ def test_huang2024_lem_7_and_its_correction_refuse_a_nan(frequent):
 
 def test_huang2024_lem_7_corrected_by_hand():
     # four equal frequencies: 1/pi_min = N
-    printed, corrected = (alignment._alpha(EQUAL, 4, one) for one in (bounds.N, bounds.PI_MIN))
+    printed, corrected = (
+        alignment._alpha(equal_run(), 4, one) for one in (bounds.N, bounds.PI_MIN)
+    )
     assert printed == pytest.approx(corrected)
 
 
@@ -154,7 +161,7 @@ def test_huang2024_app_violated_sample_by_hand():
     assert found.verdict is Verdict.REFUTED
     # `missed` is the largest factor; it has settled at the end
     assert found.numbers["missed"].value == pytest.approx(math.exp(-by_hand), rel=1e-2)
-    left = alignment.check_huang2024_app_violated_sample.judge([EQUAL])  # a multiple of W*
+    left = alignment.check_huang2024_app_violated_sample.judge([equal_run()])  # a multiple of W*
     assert left.left_out == {"no step from t_0 on has W apart from W*": 1}
 
 
@@ -175,12 +182,12 @@ def test_huang2024_app_violated_sample_enclosed_steps_agree_with_a_run(times):
 
 def test_huang2024_app_violated_sample_corrected_by_hand_and_with_gaps_that_are_too_large():
     # equal frequencies, L = 2, W = c W*: all gaps are r, phi_- = 1 / (1 + e^r)
-    rows = EQUAL.second.rows
+    rows = equal_run().second.rows
     assert rows.least_gap == pytest.approx(rows.norm)
     assert rows.least_log_odds == pytest.approx(rows.norm)
     check = alignment.check_huang2024_app_violated_sample_corrected
-    assert check.judge([EQUAL]).verdict is Verdict.PROVED
-    found = check.judge([with_rows(EQUAL, least_gap=rows.norm * 1.01)])
+    assert check.judge([equal_run()]).verdict is Verdict.PROVED
+    found = check.judge([with_rows(equal_run(), least_gap=rows.norm * 1.01)])
     assert (found.verdict, "the gaps" in found.witness) == (Verdict.REFUTED, True)
 
 
@@ -205,8 +212,10 @@ def test_huang2024_app_sketch_2_fails_first_at_this_step_of_example_1():
 
 def test_huang2024_app_sketch_2_by_hand_where_the_direction_is_exact():
     # equal frequencies: the gradient points along W* exactly, and a weight is below 1
-    assert -EQUAL.second.rows.cos_star == pytest.approx(np.ones(len(EQUAL.second.rows.step)))
-    found = alignment.check_huang2024_app_sketch_2.judge([EQUAL])
+    assert -equal_run().second.rows.cos_star == pytest.approx(
+        np.ones(len(equal_run().second.rows.step))
+    )
+    found = alignment.check_huang2024_app_sketch_2.judge([equal_run()])
     assert found.verdict is Verdict.CONSISTENT
 
 

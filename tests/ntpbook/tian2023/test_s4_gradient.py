@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from every_check import assert_sound, known
 
 from ntpbook.tian2023.s4_gradient import checks, instances, steps
 from ntpcore.tian2023 import classes, decoder, gradient
@@ -55,11 +56,7 @@ def trained() -> tuple[instances.Trained, ...]:
 @pytest.mark.parametrize("label", VERDICTS)
 def test_each_check_has_its_verdict_and_notices_its_planted_errors(label):
     one = CHECKS[label]
-    found = one(**{key: value for key, value in SMALL.items() if key in one.defaults})
-    assert found.verdict is VERDICTS[label]
-    assert found.controls
-    assert all(control.noticed for control in found.controls)
-    assert all(shown.holds for step in found.proof for shown in step.shown)
+    found = assert_sound(one, VERDICTS[label], **known(one, SMALL))
     assert bool(found.proof) is (VERDICTS[label] is PROVED)
 
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sympy as sp
+from every_check import assert_sound, known
 from scipy.integrate import solve_ivp
 
 from ntpbook.tian2023.s5_fates import checks, instances, steps
@@ -44,11 +45,7 @@ CHECKS = {one.label: one for one in vars(checks).values() if isinstance(one, Che
 @pytest.mark.parametrize("label", VERDICTS)
 def test_each_check_has_its_verdict_and_notices_its_planted_errors(label):
     one = CHECKS[label]
-    found = one(**{key: value for key, value in SMALL.items() if key in one.defaults})
-    assert found.verdict is VERDICTS[label]
-    assert found.controls
-    assert all(control.noticed for control in found.controls)
-    assert all(shown.holds for step in found.proof for shown in step.shown)
+    found = assert_sound(one, VERDICTS[label], **known(one, SMALL))
     assert bool(found.proof) is (VERDICTS[label] is PROVED)
 
 

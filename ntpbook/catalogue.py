@@ -44,6 +44,7 @@ CHAPTERS = (
     "tian2023/s4_gradient",
     "tian2023/s5_fates",
     "tian2023/s6_snapping",
+    "tian2023/long_times",
     "tian2023/s7_discussion",
     "tian2023/s8_synthetic",
     "tian2023/s8_wikitext",

@@ -47,6 +47,7 @@ CHAPTERS = (
     "tian2023/long_times",
     "tian2023/s7_discussion",
     "tian2023/s8_synthetic",
+    "tian2023/reversal",
     "tian2023/s8_wikitext",
     "readers/realizable",
     "two_papers",

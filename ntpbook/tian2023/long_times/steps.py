@@ -19,8 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 
 import sympy as sp
+
+from ntpcore.verdicts.claims import Shown
 
 K, M, L = sp.symbols("K M L", positive=True)
 eta_y, eta_z, kappa, nu = sp.symbols("eta_Y eta_Z kappa nu", positive=True)
@@ -53,6 +56,22 @@ class Identity:
         cancelled = sp.cancel(sp.together(difference.subs(powers)))
         back = {dummy: x for x, dummy in powers.items()}
         return cancelled if cancelled == 0 else sp.simplify(cancelled.subs(back))
+
+    @property
+    def shown(self) -> Shown:
+        """The identity with its difference, as cards show it."""
+        rest = self.difference
+        return Shown(self.name, str(self.left), "=", str(self.right), str(rest), rest == 0)
+
+
+def relations(step: Callable[..., tuple[Identity, ...]]) -> Callable[..., tuple[Shown, ...]]:
+    """A step as `vocabulary.executed` takes it."""
+
+    @wraps(step)
+    def run(**changes: object) -> tuple[Shown, ...]:
+        return tuple(one.shown for one in step(**changes))
+
+    return run
 
 
 def inner(u: Triple, v: Triple) -> sp.Expr:

@@ -1,0 +1,638 @@
+"""Checks of the chapter on long times: the coupled flow of decoder and attention, followed on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from ntpbook.tian2023.long_times import bounds, laws, reduced, stationary, steps
+from ntpbook.tian2023.long_times.reduced import Design, Path, follow, one_of_each
+from ntpbook.tian2023.long_times.stationary import Witness
+from ntpbook.tian2023.long_times.steps import relations
+from ntpcore.tian2023 import coupled
+from ntpcore.tian2023.coupled import Symmetric
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.compare import Said, at_least, at_most, equal, least, most, result
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed
+
+Floats = NDArray[np.float64]
+INTEGRATOR = "the integrator's tolerance"
+ASYMPTOTIC = "the next term of the expansion"
+
+# The clock
+
+
+@dataclass(frozen=True)
+class Run:
+    """A design, and the ratio eta_Y / eta_Z of its rates."""
+
+    design: Design
+    ratio: float
+
+    @property
+    def name(self) -> str:
+        """The run in words."""
+        d = self.design
+        return (
+            f"K = {d.K}, M = {d.M}, L = {d.L}, weights {_few(d.common)} common and "
+            f"{_few(d.distinct)} distinct, eta_Y/eta_Z = {self.ratio:.3g}"
+        )
+
+
+def _few(weights: tuple[float, ...]) -> str:
+    """Weights in words."""
+    return "(" + ", ".join(f"{x:.3g}" for x in weights) + ")"
+
+
+def symmetric_runs() -> list[tuple[Symmetric, float]]:
+    """Data of five shapes, with one to three queries."""
+    return [
+        (coupled.one_of_each(3, 12, 0.3), 0.5),
+        (coupled.one_of_each(10, 1000, 0.5), 10.0),
+        (Symmetric(4, 20, (0.7, 0.3), (1.0, 0.5, 0.2), 2), 1.0),
+        (Symmetric(6, 60, (2.0,), (1.0, 0.1), 3), 2.0),
+        (coupled.syn(2, 2), 3.0),
+    ]
+
+
+@check(
+    "ours-long-clock",
+    over="flows",
+    instances=symmetric_runs,
+    name=lambda one: f"K = {one[0].K}, M = {one[0].M}, eta_Y/eta_Z = {one[1]:g}",
+    says="The small system on the clock sigma is the coupled flow in time on {tried} data sets, "
+    "up to ln t = {log_t}; the logits agree up to {apart}.",
+    tolerance=1e-6,  # relative; both integrators run at 1e-9 or less over many steps
+    proof=(
+        executed(
+            "The gradient in Z of one class, entry by entry.", relations(steps.projector_step)
+        ),
+        executed("How f moves with z.", relations(steps.unit_step)),
+        executed(
+            "Lemma 1 inserted into the symmetric form and divided by (eta_Y/K) delta.",
+            relations(steps.clock_steps),
+        ),
+        by_hand(
+            "delta > 0 while R >= 0, and R stays positive since r_d' = f_d > 0; so sigma increases "
+            "with t. It is unbounded: were it bounded, so would be R and A, and delta would keep "
+            "away from 0."
+        ),
+    ),
+    planted={
+        "The attention without its L2 scaling.": {"sphere": False},
+        "The system of one query, told of data that have two or three.": {"queries": 1},
+        "Rates exchanged.": {"invert": True},
+    },
+)
+def check_ours_long_clock(
+    one: tuple[Symmetric, float], sphere: bool = True, queries: int = 0, invert: bool = False
+) -> Iterator[Said]:
+    """z(sigma) by the small system = z(t) by the flow of (3), at t = t(sigma)."""
+    data, ratio = one
+    told = replace(data, queries=queries) if queries else data
+    sigma = np.geomspace(0.1, 20, 12)
+    path = follow(reduced.of_symmetric(told), 1 / ratio if invert else ratio, sigma, sphere)
+    t = np.expm1(path.log_time) * data.K / ratio  # eta_Z = 1
+    flow = coupled.flow(data, ratio, 1.0, t)
+    z = np.hstack([flow.z_common, flow.z_distinct])
+    scale = float(np.abs(z).max())
+    yield arrays.equal(path.z, z, "a logit", scale=scale)
+    yield most("apart", float(np.abs(path.z - z).max()), 1, INTEGRATOR)
+    yield most("log_t", float(np.log(t[-1])), 2, INTEGRATOR)
+
+
+def narrow(M: int = 0) -> list[Design]:
+    """Designs with M = K outputs, or with M if it is given."""
+    return [
+        Design(2, M or 2, (0.5,), (0.1, 0.15, 0.25)),
+        Design(4, M or 4, (0.5, 0.2), (0.3, 0.2), 2),
+        Design(10, M or 10, (0.5, 0.1), (0.3, 0.2)),
+    ]
+
+
+@check(
+    "ours-long-rates",
+    over="designs",
+    instances=lambda: narrow(),
+    name=lambda d: f"K = {d.K}, M = {d.M}",
+    says="On {tried} designs with M = K the logits at ratios of the rates from 0.1 to 1000 are one "
+    "function of the scaled clock, up to {apart}.",
+    tolerance=1e-7,  # the integrator's tolerance, over the range of the logits
+    proof=(
+        executed(
+            "The equations for M = K, for any loss that treats the wrong labels alike.",
+            relations(steps.bulk_free_steps),
+        ),
+        executed("nu drops out of the scaled equations.", relations(steps.universality_steps)),
+    ),
+    planted={
+        "The clock sigma itself, not scaled.": {"power": 0.0},
+        "A thousand outputs.": Variant(instances=lambda: narrow(1000)),
+    },
+)
+def check_ours_long_rates(one: Design, power: float = 0.5) -> Iterator[Said]:
+    """z as a function of sqrt(nu) sigma is the same for all eta_Y/eta_Z."""
+    found = []
+    for ratio in (1.0, 0.1, 1000.0):
+        nu = (1 - 1 / one.K) / ratio
+        found.append(follow(one, ratio, np.geomspace(0.1, 100, 30) / nu**power).z)
+    scale = float(np.abs(found[0]).max())
+    for z in found[1:]:
+        yield arrays.equal(z, found[0], "a logit", scale=scale)
+        yield most("apart", float(np.abs(z - found[0]).max()), 1, INTEGRATOR)
+
+
+# The closed form
+
+
+def one_each(extra: int = 0) -> list[Run]:
+    """One common and one distinct token per class, M = K + extra."""
+    return [
+        Run(one_of_each(K, K + extra, epsilon), ratio)
+        for K in (2, 3, 10)
+        for epsilon in (0.1, 0.5, 0.9)
+        for ratio in (0.1, 1.0, 100.0)
+    ]
+
+
+def closed_form(parts: int = 1) -> tuple[Shown, ...]:
+    """The identities of `steps.closed_form_steps`, with z_d = w/(parts (K + 1))."""
+    return tuple(x.shown for x in steps.closed_form_steps(1 / (parts * (steps.K + 1))))
+
+
+@check(
+    "ours-long-closed-form",
+    over="paths",
+    instances=one_each,
+    says="Along {tried} paths up to sigma = 1e4 both sides agree up to {apart} of themselves; the "
+    "rest of the law for w is at most {rest} at the end, a fifth or less of a tenth of the way.",
+    tolerance=1e-6,  # the integrator runs at 1e-11, over five powers of ten of the clock
+    proof=(
+        executed("The equations for M = K.", relations(steps.bulk_free_steps)),
+        executed("Both sides start alike and grow alike; the limits.", closed_form),
+        by_hand(
+            "By the limits T grows like r, so 1 - f_d is integrable, r = sigma + O(1) and "
+            "R = r + O(1/r); then dt = (K/eta_Y) d sigma/delta with 1/delta = (e^R + K - 1)/K "
+            "gives ln t = sigma + O(1)."
+        ),
+    ),
+    planted={
+        "The coefficient 1/(2(K + 1)), that of (10).": {"parts": 2},
+        "One output beside the next tokens, M = K + 1.": Variant(instances=lambda: one_each(1)),
+        "The attention without its L2 scaling.": {"sphere": False},
+    },
+)
+def check_ours_long_closed_form(one: Run, parts: int = 1, sphere: bool = True) -> Iterator[Said]:
+    """ln(T/T_0) + (T^2 - T_0^2)/2 = (eta_Z/eta_Y)(K^2 - 1)/(2K) r^2, z_d = w/(K + 1)."""
+    grid, K, p = np.geomspace(1e-2, 1e4, 61), one.design.K, one.design.p
+    path = follow(one.design, one.ratio, grid, sphere, 1e-11, 1e-18)
+    w = path.z[:, 1] - path.z[:, 0]
+    left = w + (p[1] / p[0]) ** 2 * np.expm1(2 * w) / 2  # T_0 = p_d/p_c, T = T_0 e^w
+    right = (K**2 - 1) / (2 * K * one.ratio) * path.r[:, 0] ** 2
+    yield arrays.equal(left, right, "the closed form at sigma = {at}", at=grid)
+    yield arrays.equal(path.z[:, 1], w / (parts * (K + 1)), "z_d at sigma = {at}", at=grid)
+    offset = np.log((K**2 - 1) / (K * one.ratio)) / 2 - np.log(p[1] / p[0])
+    rest = np.abs(w - np.log(path.log_time) - offset)
+    yield at_most(float(rest[-1]), float(rest[-11]) / 5, "the rest of w - ln ln t")
+    yield most("apart", float(np.abs(left / right - 1).max()), 1, INTEGRATOR)
+    yield most("rest", float(rest[-1]), 1, INTEGRATOR)
+
+
+# More outputs than classes
+
+
+def wider(first: float = 1.0, last: float = 10.0) -> list[Run]:
+    """M > 2 K - 1, so that the exponent is below one half; two ratios of the rates."""
+    sizes = ((2, 4), (3, 6), (2, 8), (3, 12), (5, 20))
+    return [Run(one_of_each(K, M, 0.5), ratio) for K, M in sizes for ratio in (first, last)]
+
+
+@check(
+    "ours-long-law",
+    over="paths",
+    instances=wider,
+    says="On {tried} paths the slope d ln T/d ln sigma at sigma = 1e4 differs from alpha, and from "
+    "alpha + c/T^2 by at most {part} of that difference; it came closer from sigma = 1e3 on.",
+    planted={
+        "The exponent 1, which is right for M = K.": {"power": Fraction(1)},
+        "The exponent K/M.": {"power": "K/M"},
+        "The coefficient 2(K - 1), its limit for many outputs.": {"wide": True},
+        "The attention without its L2 scaling.": {"sphere": False},
+    },
+)
+def check_ours_long_law(
+    one: Run, power: Fraction | str = "", wide: bool = False, sphere: bool = True
+) -> Iterator[Said]:
+    """d ln T/d ln sigma = alpha + c/T^2 + smaller: the rest is below an eighth, and falls."""
+    K, M = one.design.K, one.design.M
+    law = reduced.law(K, M)
+    alpha = float(Fraction(K, M) if power == "K/M" else power or law.alpha)
+    c = 2 * (K - 1) if wide else law.c
+    grid = np.array([0.9, 1.0, 1.1, 9.0, 10.0, 11.0]) * 1e3
+    path = follow(one.design, one.ratio, grid, sphere)
+    T, rests = path.tangent, []
+    for i in (1, 4):
+        slope = np.log(T[i + 1] / T[i - 1]) / np.log(grid[i + 1] / grid[i - 1])
+        rests.append(abs((float(slope) - alpha) * float(T[i]) ** 2 / c - 1))
+    yield at_most(rests[1], 1 / 8, "rest at sigma = 1e4")
+    yield at_most(rests[1], rests[0], "rest from sigma = 1e3 to 1e4")
+    yield most("part", rests[1], 2, ASYMPTOTIC)
+
+
+def crowds(M: int = 10**9) -> list[Run]:
+    """So many outputs that T^2 stays far below M."""
+    return [Run(one_of_each(K, M, 0.5), 1.0) for K in (2, 10)]
+
+
+@check(
+    "ours-long-early",
+    over="designs",
+    instances=crowds,
+    says="On {tried} designs with 1e9 outputs: from sigma = 1e4 to 1e5 the flow is within {apart} "
+    "of the equations of the slow manifold, and along these the slope of T^2 in ln sigma comes "
+    "closer to 4(K - 1), by sigma = 1e60 to within {gap} of it.",
+    planted={
+        "Half the slope, 2(K - 1).": {"slope": 2},
+        "A hundred outputs, which T^2 leaves behind.": Variant(instances=lambda: crowds(100)),
+    },
+)
+def check_ours_long_early(one: Run, slope: int = 4) -> Iterator[Said]:
+    """dT^2/d ln sigma -> 4 (K - 1) while T^2 << M: closer in every ten decades, in the end 2 %."""
+    K, M = one.design.K, one.design.M
+    path = follow(one.design, one.ratio, np.array([1e4, 1e5]))
+    T, r = path.tangent, np.linalg.norm(path.r, axis=1)
+    grid = np.array([1e4, 1e5, *10.0 ** np.arange(10, 61, 10)])
+    slow = reduced.creep(K, M, grid, float(T[0]), float(r[0]))
+    apart = abs(float(slow[1] / T[1]) - 1)
+    yield at_most(apart, 0.01, "T of the manifold against the flow", scale=1.0)
+    slopes = np.diff(slow[2:] ** 2) / np.diff(np.log(grid[2:])) / (slope * (K - 1))
+    gaps = np.abs(slopes - 1)
+    yield arrays.at_most(gaps[1:], gaps[:-1], "distance of the slope from its limit")
+    yield at_most(float(gaps[-1]), 0.02, "the slope at sigma = 1e60")
+    yield most("gap", float(gaps[-1]), 1, ASYMPTOTIC)
+    yield most("apart", apart, 1, ASYMPTOTIC)
+
+
+def onsets() -> list[Run]:
+    """One token of each kind and M = K; the body takes three ratios."""
+    return [Run(one_of_each(K, K, epsilon), 1e6) for K, epsilon in ((2, 0.1), (2, 0.5), (10, 0.1))]
+
+
+@check(
+    "ours-long-visible",
+    over="designs",
+    instances=onsets,
+    says="On {tried} designs with M = K, at ratios of 1e4, 1e5 and 1e6: ln(eta_Y t) at the "
+    "steepest gain is c sqrt(eta_Y/eta_Z) up to {apart}, while it grows tenfold; c is between "
+    "{low} and {high}.",
+    planted={
+        "ln t proportional to the ratio itself.": {"power": 1.0},
+        "The constant of twice the correlation at the start.": {"factor": 2.0},
+    },
+)
+def check_ours_long_visible(one: Run, power: float = 0.5, factor: float = 1.0) -> Iterator[Said]:
+    """|ln(eta_Y t_relax) - c (eta_Y/eta_Z)^(1/2)| <= 2, with c from the closed form."""
+    K, p = one.design.K, one.design.p
+    epsilon = float(p[0] ** 2 / (p**2).sum())
+    c = laws.relaxation(K, min(factor * epsilon, 0.95))
+    for ratio in (1e4, 1e5, 1e6):
+        found = laws.measured_relaxation(K, K, epsilon, ratio) * ratio**0.5 + np.log(K)
+        where = f"ln(eta_Y t) at ratio {ratio:g}"
+        yield at_most(abs(found - c * ratio**power), 2.0, where, scale=1.0)
+        yield most("apart", abs(found - c * ratio**power), 2, "the grid of times")
+    yield most("high", c, 3, "the grid of times")
+    yield least("low", c, 3, "the grid of times")
+
+
+# One winner or many, M = K
+
+
+def random_runs(seed: int = 7, draws: int = 12) -> list[Run]:
+    """Up to six common and five distinct tokens per class, weights over up to six decades."""
+    rng = np.random.default_rng(seed)
+    return [Run(bounds.random_design(rng), float(10 ** rng.uniform(-1, 2))) for _ in range(draws)]
+
+
+@cache
+def kept(run: Run, sphere: bool = True, start: float = 0.0) -> Path:
+    """A path up to 1e3 on the clock sqrt(nu) sigma; `start` is given to the first r_d."""
+    scale = (run.ratio / (1 - 1 / run.design.K)) ** 0.5
+    begin = np.zeros(run.design.size)
+    begin[-2 - len(run.design.distinct)] = start
+    grid = np.geomspace(1e-3, 1e3, 400) * scale
+    return follow(run.design, run.ratio, grid, sphere, absolute=1e-15, start=begin)
+
+
+@check(
+    "ours-long-angle",
+    over="paths",
+    instances=random_runs,
+    name=lambda run: run.name,
+    says="Along {tried} paths of random designs 1 - cos of the angle never grows, and ends at "
+    "{left} at most.",
+    tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
+    proof=(
+        executed("The derivative of chi for any number of tokens.", relations(steps.margin_steps)),
+        executed("chi and the distance of f from the decoder.", relations(steps.path_steps)),
+        by_hand("chi^2 <= 1 - eps by Cauchy and Schwarz, so every part of |r| chi' is at least 0."),
+        by_hand(
+            "By the theorem on shares f_d/f_e and r_d/r_e have the same limits and eps -> 0; so "
+            "f_D and r/|r| have the same limit, and chi -> 1."
+        ),
+    ),
+    planted={
+        "The attention without its L2 scaling.": {"sphere": False},
+        "The angle said to stay what it is.": {"still": True},
+    },
+)
+def check_ours_long_angle(one: Run, sphere: bool = True, still: bool = False) -> Iterator[Said]:
+    """|r| chi' = (1 - eps) - chi^2 + nu [sum f_d^2 (r_d - f_d R)^2 + (K/L) R^2 sum f_c^4] >= 0."""
+    path = kept(one, sphere)
+    C = len(one.design.common)
+    unit = path.r / np.linalg.norm(path.r, axis=1, keepdims=True)
+    f = path.f / np.linalg.norm(path.f, axis=1, keepdims=True)
+    # 1 - chi without a difference of nearly equal numbers
+    short = (((f[:, C:] - unit) ** 2).sum(axis=1) + (f[:, :C] ** 2).sum(axis=1)) / 2
+    yield arrays.at_most(short[1:], short[:-1], "1 - chi at row {at}", at=np.arange(1, len(short)))
+    goal = short[0] if still else short[0] / 50
+    yield at_most(float(short[-1]), float(goal), "1 - chi at the end")
+    if still:
+        yield at_least(float(short[-1]), float(goal), "1 - chi at the end")
+    yield most("left", float(short[-1]), 1, INTEGRATOR)
+
+
+@check(
+    "ours-long-keep",
+    over="paths",
+    instances=random_runs,
+    name=lambda run: run.name,
+    says="Every inequality of the proof holds along {tried} paths of random designs; the ratios "
+    "of the decoder's entries drift by {drift} of the bound or less.",
+    tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
+    proof=(
+        executed("The equations for M = K.", relations(steps.bulk_free_steps)),
+        executed("Slopes on the clock theta.", relations(steps.floor_steps)),
+        executed("The sum that is conserved.", relations(steps.conserved_steps)),
+        executed("The chain of bounds and its integrals.", relations(steps.keep_steps)),
+        by_hand(
+            "beta is at most the largest P_d, so P_d <= theta, r_d >= p_d theta, q_d >= p_d; the "
+            "least of the P_d has the slope of one of them almost everywhere."
+        ),
+        by_hand(
+            "u(I) >= 2 I/(1 + 2 C_1) by comparison, and the spread stays below the bound whose "
+            "slope is larger."
+        ),
+        by_hand(
+            "theta is unbounded: were it bounded, no q_c would fall to 0, the conserved sum would "
+            "bound every z_d, and |q| with them. f_d/f_e = (r_d/r_e)(P_e/P_d), and P_e/P_d -> 1."
+        ),
+    ),
+    planted={
+        "The attention without its L2 scaling.": {"sphere": False},
+        "A decoder that prefers one token from the start.": {"start": 30.0},
+    },
+)
+def check_ours_long_keep(one: Run, sphere: bool = True, start: float = 0.0) -> Iterator[Said]:
+    """z_c <= 0 <= z_d, b theta <= P_d <= theta, nu theta^2 sum q_c^2 <= C_2, |drift| <= bound."""
+    slacks = bounds.keep_slacks(kept(one, sphere, start))
+    drift = 1 - slacks.pop("drift of the decoder's ratios")
+    for name, slack in slacks.items():
+        yield at_least(slack, 0.0, name, scale=1.0)
+    yield at_most(drift, 1.0, "drift by its bound")
+    yield most("drift", drift, 2, INTEGRATOR)
+
+
+def leaders(seed: int = 7, draws: int = 10, tie: bool = False) -> list[Run]:
+    """Random designs with M = K and a strongest distinct token, twice as probable as the next."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(draws):
+        K, C, D = int(rng.integers(2, 8)), int(rng.integers(1, 4)), int(rng.integers(2, 5))
+        weights = np.sort(rng.uniform(0.1, 1, D))
+        weights[-1] = weights[-2] * (1 if tie else 2)
+        common = tuple(rng.uniform(0.1, 2, C).tolist())
+        found.append(Run(Design(K, K, common, tuple(weights.tolist())), 10 ** rng.uniform(-1, 1)))
+    return found
+
+
+@check(
+    "ours-long-simplex",
+    over="paths",
+    instances=leaders,
+    name=lambda run: run.name,
+    says="On {tried} random designs the strongest distinct token never loses, and leaves {left} of "
+    "the attention or less to all others in the end.",
+    tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
+    proof=(
+        executed(
+            "The softmax's own gradient, and the slopes of ln(c_j/c_1).",
+            relations(steps.simplex_steps),
+        ),
+        executed(
+            "The bracket is positive in the limit, if another token keeps a share.",
+            relations(steps.simplex_limit_steps),
+        ),
+        by_hand(
+            "r_1 is the largest, so R <= r_1; where r_j > R, use c_j < c_1: no ratio c_j/c_1 grows."
+        ),
+        by_hand(
+            "c_1 never falls, so r_1 grows like sigma; all ratios converge, r_j/r_1 to the same "
+            "limits. Were one positive, ln(c_j/c_1) would fall like sigma^2 at least."
+        ),
+    ),
+    planted={
+        "The attention scaled to length 1.": {"sphere": True},
+        "Two strongest tokens.": Variant(instances=lambda: leaders(tie=True)),
+    },
+)
+def check_ours_long_simplex(one: Run, sphere: bool = False) -> Iterator[Said]:
+    """No c_j/c_1 grows, and 1 - c_1 -> 0: below 1e-4, and a fiftieth for ten times the clock."""
+    scale = (one.ratio / (1 - 1 / one.design.K)) ** 0.5
+    grid = np.geomspace(0.1, 1e4, 51) * scale
+    path = follow(one.design, one.ratio, grid, sphere, absolute=1e-14)
+    top = len(one.design.p) - 1
+    ratios = np.delete(path.z, top, axis=1) - path.z[:, [top]]
+    yield arrays.at_most(ratios[1:], ratios[:-1], "ln c_j/c_1", scale=1.0)
+    others = np.delete(path.scores, top, axis=1).sum(axis=1)
+    yield at_most(float(others[-1]), 1e-4, "attention on all others")
+    yield at_most(float(others[-1]), float(others[-11]) / 50, "its fall")
+    yield most("left", float(others[-1]), 1, INTEGRATOR)
+
+
+# The stationary attention
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """A fixed decoder and the classes of one query.
+
+    Attributes:
+        P: (n, N), probabilities of the tokens in each class.
+        Y: (N, M), decoder.
+        name: in words.
+    """
+
+    P: Floats
+    Y: Floats
+    name: str
+
+
+def one_class(seed: int = 7, draws: int = 8) -> list[Fixed]:
+    """One class, and rows of Y in which the next token 0 is largest, so that all g_i > 0."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for i in range(draws):
+        N, M = int(rng.integers(2, 6)), int(rng.integers(2, 7))
+        Y = rng.normal(size=(N, M))
+        Y[:, 0] = Y.max(axis=1) + rng.uniform(0.2, 1, N)
+        found.append(Fixed(rng.dirichlet(np.ones(N))[None], Y, f"decoder {i + 1}, {N} tokens"))
+    return found
+
+
+def several_classes() -> list[Fixed]:
+    """The enclosed example of two classes."""
+    w = stationary.ARBITRARY
+    assert w.Y is not None
+    P = np.array([[float(x) for x in row] for row in w.P])
+    Y = np.array([[float(x) for x in row] for row in w.Y])
+    return [Fixed(P, Y, "two classes of one query")]
+
+
+def slopes_of(one: Fixed, z: Floats) -> tuple[Floats, Floats, Floats]:
+    """f and g of every class, and the mean slope of z; class n has the next token n."""
+    q = one.P * np.exp(z - z.max())
+    f = q / np.linalg.norm(q, axis=1, keepdims=True)
+    logits = f @ one.Y
+    alpha = np.exp(logits - logits.max(axis=1, keepdims=True))
+    alpha /= alpha.sum(axis=1, keepdims=True)
+    g = (np.eye(one.Y.shape[1])[: len(f)] - alpha) @ one.Y.T
+    return f, g, np.asarray((f * (g - f * (f * g).sum(axis=1, keepdims=True))).mean(axis=0))
+
+
+def settled(one: Fixed, z: Floats) -> Floats:
+    """Where the flow of z under a fixed decoder comes to rest.
+
+    Raises:
+        ArithmeticError: it has not come to rest at 1e7.
+    """
+    from scipy.integrate import solve_ivp
+
+    found = solve_ivp(
+        lambda u, here: np.exp(u) * slopes_of(one, here)[2],
+        (-3.0, np.log(1e7)),
+        z,
+        method="LSODA",
+        rtol=1e-10,
+        atol=1e-12,
+    )
+    if not found.success or float(np.abs(slopes_of(one, found.y[:, -1])[2]).max()) > 1e-9:
+        raise ArithmeticError(f"no rest at 1e7: {found.message}")
+    return np.asarray(found.y[:, -1])
+
+
+def random_states() -> Iterator[Shown]:
+    """One line of the proof in numbers: see `bounds.unique_slack`, which the tests try."""
+    f, g, G = sp.symbols("f g G", real=True)
+    steady = sp.solve(f * (g - f * G), g)
+    yield steps.Identity("g_i where z_i stands still and f_i > 0", steady[0], f * G).shown
+
+
+@check(
+    "ours-long-still",
+    over="decoders",
+    instances=one_class,
+    name=lambda one: one.name,
+    says="Under {tried} random decoders, five random starts each end at one attention, which is "
+    "proportional to g up to {apart}.",
+    tolerance=1e-6,  # the flow is stopped where its slope is below 1e-9
+    proof=(
+        executed(
+            "The gradient in Z of one class, entry by entry.", relations(steps.projector_step)
+        ),
+        executed("Where it vanishes.", random_states),
+        by_hand(
+            "h(f) = ln softmax_n(Y^T f) is concave with gradient g. If f is stationary, g <= G f, "
+            "so h(f') <= h(f) + g.(f' - f) <= h(f) - G (1 - f.f') for all f' >= 0, |f'| <= 1."
+        ),
+        executed("M = K: R never falls and Psi never rises.", relations(steps.still_steps)),
+        executed("M = K: the sum that is conserved.", relations(steps.conserved_steps)),
+        by_hand(
+            "M = K: q_d >= r_d/Psi(0). If R stayed below |r|, Psi would make the integral of 1/|q| "
+            "finite, no q_c could fall to 0, and the conserved sum would bound |q|: impossible."
+        ),
+    ),
+    planted={
+        "A decoder with two maxima: two classes of one query.": Variant(instances=several_classes),
+        "The attention proportional to the counts.": {"count": True},
+    },
+)
+def check_ours_long_still(one: Fixed, count: bool = False) -> Iterator[Said]:
+    """f stationary <=> g_i = G f_i; all starts lead to the same f, the largest h of all."""
+    rng = np.random.default_rng(1)
+    N = one.P.shape[1]
+    found = []
+    for start in [np.zeros(N), *(rng.uniform(-6, 6, (4, N)))]:
+        z = np.zeros(N) if count else settled(one, start)
+        f, g, _ = slopes_of(one, z)
+        found.append(f[0])
+        if len(one.P) == 1:
+            G = float(f[0] @ g[0])
+            yield arrays.equal(g[0], G * f[0], "g against f", scale=G)
+            other = np.abs(rng.normal(size=N))
+            other /= np.linalg.norm(other)
+            yield at_least(bounds.unique_slack(one.Y, 0, f[0], other), 0.0, "h", scale=1.0)
+            yield most("apart", float(np.abs(g[0] / G - f[0]).max()), 1, INTEGRATOR)
+    for f in found[1:]:
+        yield arrays.equal(f, found[0], "f of another start", scale=1.0)
+
+
+def enclosures(witness: Witness) -> tuple[tuple[float, float], ...]:
+    """Signs of the slope at the brackets of a witness."""
+    return _enclosed(witness.P, witness.Y, witness.steps, witness.brackets)
+
+
+@cache
+def _enclosed(*parts: object) -> tuple[tuple[float, float], ...]:
+    """The same, kept."""
+    return stationary.enclosed_slopes(Witness(*parts))  # type: ignore[arg-type]
+
+
+def two_maxima() -> Iterator[Shown]:
+    """Signs +, -, ..., + - at the brackets of the trained example, in intervals."""
+    w = stationary.TRAINED
+    for at, (low, high) in zip(w.brackets, enclosures(w), strict=True):
+        sign = ">" if low > 0 else "<"
+        holds_ = low > 0 or high < 0
+        text = f"[{low:.6g}, {high:.6g}]"
+        yield Shown(f"slope of w at w = {at}", text, sign, "0", text, holds_)
+
+
+@check(
+    "ours-long-several",
+    over="decoders",
+    instances=lambda: [stationary.TRAINED],
+    name=lambda w: f"{w.steps} steps of training",
+    says="In intervals, the slope changes from + to - twice: there are {stable} stable attentions.",
+    proof=(enclosed("Signs of the slope on both sides of both maxima.", two_maxima),),
+    planted={
+        "Tamer classes, where every entry is between 0.2 and 0.8.": Variant(
+            instances=lambda: [stationary.TAME]
+        ),
+        "The same decoder, said to have three.": {"number": 3},
+    },
+)
+def check_ours_long_several(one: Witness, number: int = 2) -> Iterator[Said]:
+    """Under Y trained by frequency the slope of w = z_2 - z_1 has the signs +, -, -, +, +, -."""
+    stable = stationary.stable_between(enclosures(one))
+    yield at_least(stable, number, "stable attentions")
+    yield result("stable", stable)
+    P = np.array([[float(x) for x in row] for row in one.P])
+    places = stationary.stable_points(P, stationary.trained(P, one.steps))
+    yield equal(len(places), stable, "those that a scan in floating point finds")

@@ -119,6 +119,10 @@ def check(
     ] = None,
     eta0: Eta0 = None,
     eta: Eta = None,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Judge the claims on the largest realizable part, too."),
+    ] = False,
 ) -> None:
     """Assumptions, orders, exact max-margin attention and verdicts for the data in FILE.
 
@@ -143,6 +147,7 @@ def check(
         max_pairs=max_pairs,
         source=_source(file, form, chars, collocation, max_pairs),
         training=None if steps is None else (steps, eta0, eta),
+        repair=repair,
     )
     if as_json:
         _write(_json(report.to_json(found)))

@@ -126,6 +126,16 @@ class Repair:
         """Number of distinct samples that are dropped."""
         return self.table.data.sample_count - self.kept_count
 
+    @cached_property
+    def unexplained_weight(self) -> int:
+        """Weight of the samples whose next token is n of no token of the sentence."""
+        return sum(
+            line.count
+            for place, line in enumerate(self.table.data.lines)
+            for length, seen in self.table.beginnings(place)
+            if self.sources[line.tokens[length]] not in seen
+        )
+
     def rest(self) -> Dataset | None:
         """The kept samples as a data set; None where nothing can be kept.
 

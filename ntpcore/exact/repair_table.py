@@ -1,8 +1,8 @@
 """The samples of a data set as far as realizability depends on them, none of them spelled out.
 
 Every beginning of a line may be a sample, so that a line of n tokens stands for sentences of
-n^2 / 2 tokens. They are kept as the distinct tokens of each line in order of appearance, and for each
-sentence the number of these that it has: memory is that of the data.
+n^2 / 2 tokens. They are kept as the distinct tokens of each line in order of appearance, and for
+each sentence the number of these that it has: memory is that of the data.
 """
 
 from __future__ import annotations

@@ -310,6 +310,7 @@ def train(
 ) -> None:
     """Train the transformer on the data in FILE (Algorithm 1), and save the trajectory.
 
+    A long run is saved every minute, and when Ctrl-C stops it; --resume goes on with the same bits.
     Both stages start from zero. The saved file holds measurements at recorded steps, the weights,
     and the data as far as training needs them; ntpcore predict reads it.
     """
@@ -324,8 +325,23 @@ def train(
     going_on = training_report.check_target(target, resume, overwrite, inputs)
     data, given = _read(file, form, chars, collocation)
     settings = Settings(steps, steps1, eta0, eta)
+
+    def save(now: storage.Saved) -> None:
+        storage.save(target, now.problem, now.trajectory, now.parameters)
+        step = now.trajectory.state.step
+        text = f"ntpcore: {report.show_name(target)} holds the run up to step {step}"
+        print(f"{text}; --resume goes on with it", file=sys.stderr)
+
     with _progress() as progress:
-        saved = training_report.train(data, given, settings, going_on=going_on, progress=progress)
+        saved = training_report.train(
+            data,
+            given,
+            settings,
+            going_on=going_on,
+            progress=progress,
+            save=save,
+            name=target,
+        )
     storage.save(target, saved.problem, saved.trajectory, saved.parameters)
     _write(_text(lambda write: training_report.write_summary(saved, target, write)))
 

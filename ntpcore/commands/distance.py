@@ -106,8 +106,8 @@ def sentences(found: Distance, source: str) -> list[str]:
     if found.ambiguous:
         said.append(
             f"{found.ambiguous} of {found.tokens} tokens ({found.ambiguous / found.tokens:.1%}) "
-            "are followed by different ones where they start a sentence: of the contexts of one token "
-            f"{_share(found.contested, found.starting)} contradict any collocation"
+            "are followed by different ones where they start a sentence: of the contexts of one "
+            f"token {_share(found.contested, found.starting)} contradict any collocation"
         )
     if found.shared:
         said.append(

@@ -13,6 +13,7 @@ from itertools import islice, product
 
 from ntpbook.catalogue import find_claim
 from ntpcore.commands import check as report
+from ntpcore.commands import patience
 from ntpcore.commands import train as training_report
 from ntpcore.commands.check import show, show_name
 from ntpcore.data import dataset, order
@@ -130,7 +131,15 @@ def study(
         if structure.orders:
             problem = from_structure(structure)
             eta0, eta = Settings(steps).rates(problem.vocab_size)
-            run = runs.train(name, problem, eta0=eta0, eta=eta, steps1=STEPS, steps=steps)
+            run = runs.train(
+                name,
+                problem,
+                eta0=eta0,
+                eta=eta,
+                steps1=STEPS,
+                steps=steps,
+                progress=patience.refuse_years(),
+            )
     else:
         try:
             part = repair.solve_greedy(repair.tabulate(data, given))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ntpcore.commands import distance as distances
 from ntpcore.commands import judge as on_data
 from ntpcore.data import order
 from ntpcore.data.dataset import Dataset, InputError
@@ -28,11 +29,20 @@ class Answer:
         structure: collocation, orders and assumptions.
         columns: W_kq_star by its columns; None where an assumption leaves it undefined.
         checks: the judged claims.
+        distance: how far the data are from Assumption 1, if it fails; None where that was not
+            measured.
+        unmeasured: why it was not, in words.
+        part: the answer for the largest realizable part, if that was asked for.
+        source: how the command line names the data.
     """
 
     structure: order.Structure
     columns: Mapping[str, margin.Solution] | None
     checks: tuple[Check, ...]
+    distance: distances.Distance | None = None
+    unmeasured: str = ""
+    part: Answer | None = None
+    source: str = "FILE"
 
     @property
     def holds(self) -> bool:
@@ -51,6 +61,7 @@ def answer(
     max_pairs: int = order.MAX_PAIRS,
     source: str = "FILE",
     training: tuple[int, float | None, float | None] | None = None,
+    repair: bool = False,
 ) -> Answer:
     """Analyse a data set and judge the claims that depend on it.
 
@@ -63,6 +74,7 @@ def answer(
         source: how the command line names the data, for the command that repeats a check.
         training: steps, eta0 and eta of a run on which to judge the claims on training; None for
             no run, and None for a step size as in huang2024, Section 7.
+        repair: judge the claims on the largest realizable part, too, where Assumption 1 fails.
 
     Raises:
         InputError: the claim is not one that data decide, or the orders would be too large.
@@ -73,7 +85,32 @@ def answer(
     if structure.orders is not None and not any(o.confused for o in structure.orders.values()):
         columns = _columns(structure.orders)
     checks = on_data.judge(structure, columns, labels, source, training)
-    return Answer(structure, columns, checks)
+    found = Answer(structure, columns, checks, source=source)
+    if structure.realizable.holds is True:
+        return found
+    cells = sum(len(line.tokens) ** (2 if data.prefixes else 1) for line in data.lines)
+    if not repair and cells > distances.QUICK_CELLS:
+        return replace(found, unmeasured=f"ntpcore check {source} --repair measures how far")
+    try:
+        best = distances.search(data, given)
+    except InputError as error:
+        if repair:
+            raise
+        return replace(found, unmeasured=f"how far was not measured: {error}")
+    found = replace(found, distance=distances.measure(data, given, best))
+    rest = best.rest() if repair else None
+    if rest is None:
+        return found
+    part = answer(
+        rest,
+        best.collocation,
+        claim=claim,
+        max_witnesses=max_witnesses,
+        max_pairs=max_pairs,
+        source=f"{source} --repair",
+        training=training,
+    )
+    return replace(found, part=part)
 
 
 def _columns(orders: Mapping[str, order.PartialOrder]) -> Mapping[str, margin.Solution]:
@@ -99,6 +136,8 @@ def to_json(found: Answer) -> dict[str, object]:
             f"{data.name}: --json would give every token a role under every query, more than "
             f"{_MOST_ROLES} in all; leave it out, or use a part of the data"
         )
+    distance = {} if found.distance is None else {"distance": distances.to_json(found.distance)}
+    part = {} if found.part is None else {"part": to_json(found.part)}
     return {
         "dataset": {
             "vocabulary": list(data.vocabulary),
@@ -115,6 +154,8 @@ def to_json(found: Answer) -> dict[str, object]:
         and {query: _roles(o, data.vocabulary) for query, o in structure.orders.items()},
         "margin": None if found.columns is None else _margin(found.columns),
         "claims": [check.to_json() for check in found.checks],
+        **distance,
+        **part,
     }
 
 
@@ -172,8 +213,12 @@ def write_text(found: Answer, write: Write) -> None:
     """The answer for people; `write` takes a line and the role of it."""
     _write_data(found.structure, write)
     _write_assumption("Assumption 1 (realizable)", found.structure.realizable, found, write)
-    if not found.structure.realizable.holds:
-        write("  ntpcore repair finds the largest part of these data for which it holds", "faint")
+    if found.distance is not None:
+        write("  How far from it", "plain")
+        for line in distances.sentences(found.distance, found.source):
+            write(f"    {line}", "plain")
+    if found.unmeasured:
+        write(f"  {show_name(found.unmeasured)}", "faint")
     _write_assumption(
         "Assumption 3 (optimal tokens frequent)", found.structure.frequent, found, write
     )
@@ -190,6 +235,10 @@ def write_text(found: Answer, write: Write) -> None:
             write(f"      repeat:  {check.repeat}", "faint")
         else:
             write(f"      {', '.join(one.label for one in checks)}", "faint")
+    if found.part is not None:
+        write("", "plain")
+        write("The largest realizable part that was found, by itself", "title")
+        write_text(found.part, write)
 
 
 def _alike(checks: tuple[Check, ...]) -> list[list[Check]]:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ Row = Mapping[str, Any]
 
 PAPERS = ("huang2024", "tian2023", "ours")
 PUBLISHED = Path(__file__).resolve().parents[2] / "_build" / "html" / "claims.json"
+RECORD = resources.files("ntpbook") / "record.json"
 HINT = (
     "No verdicts: no book is built here. Build it with `make book`, or name the claims.json of a "
     "built one with --from FILE."
@@ -45,19 +48,20 @@ class Published:
         return self.source is not None
 
 
-def load(file: str | None, default: Path = PUBLISHED) -> Published:
+def load(file: str | None, default: Path = PUBLISHED, record: Traversable = RECORD) -> Published:
     """The published claims.
 
     Args:
         file: the file to read; None for that of the book built in this checkout, if there is one.
         default: where that file lies.
+        record: what the book said at its last release, where no book is built.
 
     Raises:
         InputError: the file cannot be read or does not hold what a book publishes; says why.
     """
     if file is None:
         if not default.is_file():
-            return Published({claim.label: _planned(claim) for claim in CATALOGUE}, None)
+            return _recorded(record)
         file = str(default)
     try:
         data = json.loads(Path(file).read_text(encoding="utf-8"))
@@ -71,6 +75,17 @@ def load(file: str | None, default: Path = PUBLISHED) -> Published:
     except RecursionError:
         raise InputError(f"{file}: brackets nested too deep; build the book anew") from None
     return Published(_rows(data, file), file)
+
+
+def _recorded(record: Traversable) -> Published:
+    """The catalogue, with what the record of the last release says of its claims."""
+    rows = {claim.label: _planned(claim) for claim in CATALOGUE}
+    if not record.is_file():
+        return Published(rows, None)
+    kept = json.loads(record.read_text(encoding="utf-8"))
+    told = {row["label"]: row for row in kept["claims"]}
+    joined = {label: {**row, **told.get(label, {})} for label, row in rows.items()}
+    return Published(joined, f"the record of the release of {kept['date']}")
 
 
 def _planned(claim: Claim) -> Row:
@@ -150,7 +165,7 @@ def choose(
         for row in rows
         if (paper is None or row["label"].split("-")[0] == paper)
         and (kind is None or row["kind"] == kind)
-        and (verdict is None or row["verdict"] == verdict)
+        and (verdict is None or row.get("verdict") == verdict)
         and all(word in _words(row) for word in words)
     ]
 
@@ -249,6 +264,8 @@ def write_claim(published: Published, row: Row, write: Write) -> None:
         write(f"  {show(line)}", "plain")
     if not published.judged:
         write(HINT, "faint")
+    elif "verdict" not in row:
+        write("No verdict: the claim is younger than the last release.", "faint")
     else:
         state, role = _state(row)
         write(state, role)

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Annotated
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -18,6 +19,10 @@ from rich.text import Text
 
 from ntpcore.commands import check as report
 from ntpcore.data import dataset, order
+
+if TYPE_CHECKING:
+    from ntpcore.commands import train_plain
+    from ntpcore.huang2024 import plain
 
 STYLES = {
     "title": "bold",
@@ -34,10 +39,10 @@ STYLES = {
 }
 # What has to be installed for a package that is missing.
 EXTRAS = {
-    "train": ("numpy", "scipy", "numba"),
-    "checks": ("sympy", "mpmath", "flint"),
+    "train": ("numpy", "scipy", "numba", "matplotlib", "papermill", "jupytext", "ipykernel"),
+    "checks": ("sympy", "mpmath", "flint", "jax"),
     "sweep": ("joblib", "dask", "distributed", "pyarrow"),
-    "book": ("matplotlib", "papermill", "jupytext", "nbconvert", "nbformat", "jax"),
+    "book": ("nbconvert", "nbformat"),
 }
 
 app = typer.Typer(
@@ -49,8 +54,25 @@ app = typer.Typer(
 )
 
 
+def _version(wanted: bool) -> None:
+    """Print the version and end."""
+    if not wanted:
+        return
+    try:
+        found = version("ntpcore")
+    except PackageNotFoundError:
+        found = "not installed, run from its sources"
+    _write(f"ntpcore {found}\n")
+    raise typer.Exit
+
+
 @app.callback(epilog="Example: ntpcore check examples/example1.txt")
-def commands() -> None:
+def commands(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", is_eager=True, callback=_version),
+    ] = False,
+) -> None:
     """Check statements on next-token prediction on data of your own."""
 
 
@@ -119,6 +141,10 @@ def check(
     ] = None,
     eta0: Eta0 = None,
     eta: Eta = None,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Judge the claims on the largest realizable part, too."),
+    ] = False,
 ) -> None:
     """Assumptions, orders, exact max-margin attention and verdicts for the data in FILE.
 
@@ -143,6 +169,7 @@ def check(
         max_pairs=max_pairs,
         source=_source(file, form, chars, collocation, max_pairs),
         training=None if steps is None else (steps, eta0, eta),
+        repair=repair,
     )
     if as_json:
         _write(_json(report.to_json(found)))
@@ -305,9 +332,18 @@ def train(
 ) -> None:
     """Train the transformer on the data in FILE (Algorithm 1), and save the trajectory.
 
+    A long run is saved every minute, and when Ctrl-C stops it; --resume goes on with the same bits.
     Both stages start from zero. The saved file holds measurements at recorded steps, the weights,
     and the data as far as training needs them; ntpcore predict reads it.
     """
+    from ntpcore.commands import train_plain
+
+    if train_plain.needed() or (output or "").endswith(train_plain.SUFFIX):
+        target = train_plain.target_of(file) if output is None else output
+        _train_plainly(
+            file, form, chars, collocation, (steps, steps1, eta0, eta), target, resume, overwrite
+        )
+        return
     from ntpcore.commands import (
         train as training_report,  # numpy and numba are loaded only where needed
     )
@@ -319,8 +355,21 @@ def train(
     going_on = training_report.check_target(target, resume, overwrite, inputs)
     data, given = _read(file, form, chars, collocation)
     settings = Settings(steps, steps1, eta0, eta)
+
+    def save(now: storage.Saved) -> None:
+        storage.save(target, now.problem, now.trajectory, now.parameters)
+        _say_saved(target, now.trajectory.state.step)
+
     with _progress() as progress:
-        saved = training_report.train(data, given, settings, going_on=going_on, progress=progress)
+        saved = training_report.train(
+            data,
+            given,
+            settings,
+            going_on=going_on,
+            progress=progress,
+            save=save,
+            name=target,
+        )
     storage.save(target, saved.problem, saved.trajectory, saved.parameters)
     _write(_text(lambda write: training_report.write_summary(saved, target, write)))
 
@@ -346,6 +395,19 @@ def predict(
 
     FILE is a trajectory that ntpcore train saved, or data, which are then trained on first.
     """
+    from ntpcore.commands import train_plain
+
+    saved_plainly = file.endswith(train_plain.SUFFIX)
+    if saved_plainly or (train_plain.needed() and not file.endswith(".npz")):
+        if saved_plainly:
+            _refuse_options(context, file)
+            run = train_plain.load(file)
+        else:
+            run = _run_plainly(file, form, chars, collocation, (steps, steps1, eta0, eta))[0]
+        _predict_plainly(
+            run, list("".join(sentence.split())) if chars else sentence.split(), as_json
+        )
+        return
     from ntpcore.commands import train as training_report  # loaded only where needed
     from ntpcore.huang2024 import prediction, storage
     from ntpcore.huang2024.training import Settings
@@ -539,6 +601,82 @@ def _read(
         )
     data = dataset.read(file, form=form, chars=chars)
     return data, None if collocation is None else order.read_collocation(collocation)
+
+
+Settings = tuple[int, int, float | None, float | None]  # steps, steps1, eta0, eta
+
+
+def _run_plainly(
+    file: str,
+    form: str | None,
+    chars: bool,
+    collocation: str | None,
+    settings: Settings,
+    target: str | None = None,
+    resume: bool = False,
+) -> tuple[plain.Trained, train_plain.Rates]:
+    """Train by the plain-Python loop; a run with a target is saved on the way."""
+    from ntpcore.commands import patience, train_plain
+
+    data, given = _read(file, form, chars, collocation)
+    steps, steps1, eta0, eta = settings
+    size = len(order.with_tokens(data, given or {}).vocabulary)
+    rates = train_plain.rates_of(size, steps1, eta0, eta)
+
+    def save(now: plain.Trained) -> None:
+        assert target is not None
+        train_plain.save(target, now, rates)
+        _say_saved(target, now.steps)
+
+    with _progress() as progress:
+        run = train_plain.train(
+            data,
+            given,
+            steps,
+            rates,
+            going_on=target if resume else None,
+            save=None if target is None else save,
+            progress=patience.refuse_years(progress, 1.0),
+        )
+    return run, rates
+
+
+def _say_saved(target: str, step: int) -> None:
+    """Say on standard error what a file holds of a run that is not at its end."""
+    text = f"ntpcore: {report.show_name(target)} holds the run up to step {step}"
+    print(f"{text}; --resume goes on with it", file=sys.stderr)
+
+
+def _train_plainly(
+    file: str,
+    form: str | None,
+    chars: bool,
+    collocation: str | None,
+    settings: Settings,
+    target: str,
+    resume: bool,
+    overwrite: bool,
+) -> None:
+    """`ntpcore train` without numpy and numba."""
+    from ntpcore.commands import train_plain
+
+    inputs = [name for name in (file, collocation) if name not in (None, "-")]
+    train_plain.check_target(target, resume, overwrite, inputs)
+    run, rates = _run_plainly(file, form, chars, collocation, settings, target, resume)
+    train_plain.save(target, run, rates)
+    _write(_text(lambda write: train_plain.write_summary(run, rates, target, write)))
+
+
+def _predict_plainly(run: plain.Trained, words: list[str], as_json: bool) -> None:
+    """`ntpcore predict` without numpy and numba."""
+    from ntpcore.commands import train_plain
+    from ntpcore.huang2024 import plain
+
+    answer = plain.predict(run, words)
+    if as_json:
+        _write(_json(train_plain.prediction_json(answer)))
+    else:
+        _write(_text(lambda write: train_plain.write_prediction(words, answer, write)))
 
 
 def _refuse_options(context: typer.Context, file: str) -> None:

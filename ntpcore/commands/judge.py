@@ -101,6 +101,7 @@ def _train(structure: Structure, training: Training | None) -> tuple[Run | None,
         return None, "Assumption 1 fails, which every statement on training presumes."
     if not structure.orders:
         return None, "No sentence has two distinct tokens, so there is no gradient to follow."
+    from ntpcore.commands import patience
     from ntpcore.huang2024 import runs
     from ntpcore.huang2024.problem import from_structure
     from ntpcore.huang2024.training import STEPS, Settings
@@ -109,7 +110,15 @@ def _train(structure: Structure, training: Training | None) -> tuple[Run | None,
     problem = from_structure(structure)
     eta0, eta = Settings(steps, STEPS, eta0, eta).rates(problem.vocab_size)
     name = structure.data.name
-    return runs.train(name, problem, eta0=eta0, eta=eta, steps1=STEPS, steps=steps), ""
+    return runs.train(
+        name,
+        problem,
+        eta0=eta0,
+        eta=eta,
+        steps1=STEPS,
+        steps=steps,
+        progress=patience.refuse_years(),
+    ), ""
 
 
 def _judge_orders(label: str, exact: list[judged.Column], undefined: str) -> Check:

@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import islice
 
 from ntpcore.commands.check import Write, show, show_name
 from ntpcore.data import order
 from ntpcore.data.dataset import InputError
 from ntpcore.exact.repair import Repair, spell
+from ntpcore.exact.repair_program import FLOAT
 
 _LISTED = 12
 _WORDS = 12
+_MOST_DROPPED = 300_000  # about 1 GB of JSON
 
 
 def to_json(found: Repair) -> dict[str, object]:
-    """The object that `ntpcore repair --json` prints."""
+    """The object that `ntpcore repair --json` prints.
+
+    Raises:
+        InputError: it would list too many samples.
+    """
     data = found.table.data
+    if found.dropped_count > _MOST_DROPPED:
+        raise InputError(
+            f"{data.name}: --json would list {found.dropped_count} dropped samples, and at most "
+            f"{_MOST_DROPPED} are; leave it out, or use a part of the file"
+        )
     return {
-        "samples": len(found.table.samples),
+        "samples": data.sample_count,
         "weight": found.table.weight,
-        "kept": len(found.kept),
+        "kept": found.kept_count,
         "kept_weight": found.kept_weight,
         "bound": found.bound,
         "gap": found.gap,
         "method": found.method,
+        "proved": found.proved,
         "collocation": dict(found.collocation),
         "dropped": [
             {**order.describe_sample(data, one.at), "count": one.count, "reason": one.reason}
-            for one in found.dropped
+            for one in found.dropped()
         ],
     }
 
@@ -43,30 +56,31 @@ def write_text(found: Repair, write: Write, written: Mapping[str, str]) -> None:
     """
     table = found.table
     write(f"Data  {show_name(table.data.name)}", "title")
-    write(f"  {table.weight} samples, {len(table.samples)} of them distinct", "plain")
-    if found.dropped:
+    write(f"  {table.weight} samples, {table.data.sample_count} of them distinct", "plain")
+    dropped = found.dropped_count
+    if dropped:
         what = "Largest realizable part" if found.gap == 0 else "Realizable part"
         kept = f"{found.kept_weight} of {table.weight} samples ({found.share:.1%})"
         write(f"{what}: {kept}", "title")
     else:
         write("✔ Nothing has to be dropped", "proved")
     if found.gap == 0:
-        write(f"  {found.method}: no realizable part is larger (gap 0)", "proved")
+        role = "consistent" if found.proved == FLOAT else "proved"
+        write(f"  {found.method}: no realizable part is larger (gap 0; {found.proved})", role)
     else:
         write(
             f"  {found.method}: a larger one has at most {found.bound} samples (gap {found.gap}, "
-            f"{found.gap / table.weight:.1%} of all)",
+            f"{found.gap / table.weight:.1%} of all; {found.proved})",
             "open",
         )
     _write_collocation(found, write)
-    if found.dropped:
-        plural = "sample" if len(found.dropped) == 1 else "samples"
-        write(f"  drop {len(found.dropped)} distinct {plural}:", "plain")
-    for one in found.dropped[:_LISTED]:
+    if dropped:
+        write(f"  drop {dropped} distinct {'sample' if dropped == 1 else 'samples'}:", "plain")
+    for one in islice(found.dropped(), _LISTED):
         write(f"    {_place(found, one.at)}{_times(one.count)}", "plain")
         write(f"      {show_name(one.reason)}", "faint")
-    if len(found.dropped) > _LISTED:
-        write(f"    ... and {len(found.dropped) - _LISTED} more (--json lists all)", "faint")
+    if dropped > _LISTED:
+        write(f"    ... and {dropped - _LISTED} more (--json lists all)", "faint")
     if "samples" in written:
         write(f"  the rest is in {show_name(written['samples'])}", "plain")
     if "collocation" in written:
@@ -99,17 +113,17 @@ def rest_lines(found: Repair) -> bytes:
     """The kept samples as JSON Lines.
 
     Raises:
-        InputError: nothing can be kept.
+        InputError: nothing can be kept, or it would not fit.
     """
-    if not found.kept:
+    if not found.kept_count:
         raise InputError(
             f"{found.table.data.name}: no sample fits the given collocation, so nothing is left "
             "to write; leave out --collocation"
         )
     rows = []
-    for number in found.kept:
-        sentence, following = spell(found.table, number)
-        row = {"sentence": sentence, "next": following, "count": found.table.counts[number]}
+    for at, count in found.listed():
+        sentence, following = spell(found.table, at)
+        row = {"sentence": sentence, "next": following, "count": count}
         rows.append(json.dumps(row, ensure_ascii=False) + "\n")
     return "".join(rows).encode()
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from ntpcore.commands import patience
 from ntpcore.commands.check import Write, show, show_name
 from ntpcore.data.dataset import Dataset, InputError
+from ntpcore.data.files import check_place
 from ntpcore.huang2024 import bounds, prediction, problem, stage1, storage, training
+
+SAVE_SECONDS = 60.0
 
 
 def train(
@@ -19,8 +24,19 @@ def train(
     *,
     going_on: storage.Saved | None = None,
     progress: Callable[[int, int], None] | None = None,
+    save: Callable[[storage.Saved], None] | None = None,
+    name: str = "OUTPUT",
 ) -> storage.Saved:
     """Train both stages on a data set, or go on with a run on the same data.
+
+    Args:
+        data: the data set.
+        given: next tokens of tokens that start no sentence.
+        settings: how to train.
+        going_on: the run to go on with.
+        progress: called with the steps taken and those in all.
+        save: called with the run as it stands, every minute and when Ctrl-C stops it.
+        name: of the file of the run to go on with, for messages.
 
     Raises:
         InputError: the data are not realizable, their gradient vanishes, a setting makes no sense,
@@ -29,15 +45,60 @@ def train(
     task = problem.from_dataset(data, given)
     eta0, eta = settings.rates(task.vocab_size)
     gap = stage1.gap(task.vocab_size, settings.steps1, eta0)
-    state = going_on.trajectory if going_on else None
-    run = training.run(task, settings.steps, eta, gap, state=state, progress=progress)
     parameters: dict[str, storage.Parameter] = {
         "eta0": eta0,
         "eta": eta,
         "steps1": settings.steps1,
         "data": data.name,
     }
+    if going_on is not None:
+        _check_same(going_on, storage.Saved(task, going_on.trajectory, parameters), name)
+    latest: list[training.Trajectory] = []
+    last = [time.monotonic()]
+
+    def keep(now: training.Trajectory) -> None:
+        latest[:] = [now]
+        if save is not None and time.monotonic() - last[0] >= SAVE_SECONDS:
+            save(storage.Saved(task, now, parameters))
+            last[0] = time.monotonic()
+
+    state = going_on.trajectory if going_on else None
+    look = patience.refuse_years(progress)
+    try:
+        run = training.run(task, settings.steps, eta, gap, state=state, progress=look, keep=keep)
+    except KeyboardInterrupt:
+        if save is not None and latest:
+            save(storage.Saved(task, latest[0], parameters))
+        raise
     return storage.Saved(task, run, parameters)
+
+
+def _check_same(old: storage.Saved, new: storage.Saved, path: str) -> None:
+    """Refuse to go on with a run on other data or with other settings, and say what differs.
+
+    Raises:
+        InputError: something differs.
+    """
+    differs = [
+        f"--{name} {old.parameters[name]} there, {new.parameters[name]} here"
+        for name in ("eta0", "eta", "steps1")
+        if name in old.parameters and old.parameters[name] != new.parameters[name]
+    ]
+    if training.fingerprint(old.problem) != training.fingerprint(new.problem):
+        sizes = [
+            f"{one.problem.sample_count} distinct samples over {one.problem.vocab_size} tokens"
+            for one in (old, new)
+        ]
+        differs.insert(
+            0,
+            f"data {old.parameters.get('data', 'unnamed')!r} of {sizes[0]} there, "
+            f"{new.parameters['data']!r} of {sizes[1]} here",
+        )
+    if differs:
+        raise InputError(
+            f"{path}: the run to go on with does not fit: {'; '.join(differs)}; give what is "
+            "there, or another --output"
+        )
 
 
 def target_of(file: str) -> str:
@@ -68,12 +129,15 @@ def check_target(
         if os.path.realpath(path) == os.path.realpath(name):
             raise InputError(f"{path}: the data are read from this file; give another --output")
     if going_on:
-        return storage.load(path)
+        found = storage.load(path)
+        check_place(path)
+        return found
     if os.path.lexists(path) and not overwrite:
         raise InputError(
             f"{path}: there is such a file already; give --resume to go on with its run, "
             "--overwrite to replace it, or another --output"
         )
+    check_place(path)
     return None
 
 

@@ -34,6 +34,22 @@ def check_target(path: str, option: str, overwrite: bool, inputs: Iterable[str] 
             f"{path}: there is such a file already; give --overwrite to replace it, or another "
             f"{option}"
         )
+    check_place(path)
+
+
+def check_place(path: str) -> None:
+    """Refuse a target whose folder takes no file, before anything is computed.
+
+    Raises:
+        InputError: a file beside it cannot be made.
+    """
+    part = f"{os.path.realpath(path)}.{os.getpid()}.part"
+    try:
+        with open(part, "wb"):
+            pass
+        os.remove(part)
+    except OSError as error:
+        raise unwritable(path, error) from None
 
 
 def write_whole(contents: Mapping[str, bytes]) -> None:

@@ -216,6 +216,21 @@ def analyse(
     return Structure(data, collocation, orders, failures.result(), frequent.result())
 
 
+def analyse_collocation(
+    data: Dataset, given: Mapping[str, str] | None = None, *, max_witnesses: int = MAX_WITNESSES
+) -> Structure:
+    """The collocation alone, where the orders of a data set would be too large.
+
+    Assumption 1 is not decided, unless the collocation breaks it already.
+    """
+    data = with_tokens(data, given or {})
+    failures = _Failures(max_witnesses)
+    collocation = find_collocation(data, given or {}, failures)
+    found = failures.result()
+    realizable = found if found.holds is False else Assumption(None)
+    return Structure(data, collocation, None, realizable, Assumption(None))
+
+
 def with_tokens(data: Dataset, given: Mapping[str, str]) -> Dataset:
     """The data set with the tokens of a given collocation in its vocabulary."""
     known = dict.fromkeys(data.vocabulary)

@@ -29,15 +29,58 @@ With b and u fixed to integers, the best k are integers by themselves; they are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any
 
 from ntpcore.data.dataset import InputError
-from ntpcore.exact.repair import Group, Repair, Table, conclude, solve_greedy
+from ntpcore.exact.repair import COUNTED, Repair, conclude, solve_greedy
+from ntpcore.exact.repair_table import Table
 
 MAX_PROGRAM = 200_000  # variables k
+MOST_NODES = 2000  # of the search that certifies an optimum
+SCALE = 2**32  # multipliers are whole multiples of 1 / SCALE
 MAX_WEIGHT = 10**8  # beyond it, the solver's floating point no longer tells samples apart
+
+
+PROGRAM = "integer program"
+CERTIFIED = "certified in whole numbers"
+FLOAT = "to 1e-4, by the solver's floating point"
+
+
+@dataclass(frozen=True)
+class Group:
+    """All samples with the same tokens, query and next token.
+
+    Attributes:
+        tokens: the set X of the tokens of the sentence.
+        query: its last token.
+        following: the next token y.
+        weight: how many samples these are, counted as often as they occur.
+    """
+
+    tokens: frozenset[int]
+    query: int
+    following: int
+    weight: int
+
+
+def groups_of(table: Table) -> tuple[Group, ...]:
+    """The groups of data small enough to spell out their sentences, in order of appearance."""
+    weights: dict[tuple[frozenset[int], int, int], int] = {}
+    for place, line in enumerate(table.data.lines):
+        for length, seen in table.beginnings(place):
+            key = frozenset(seen), line.tokens[length - 1], line.tokens[length]
+            weights[key] = weights.get(key, 0) + line.count
+    return tuple(Group(*key, weight) for key, weight in weights.items())
+
+
+def group_cells(table: Table) -> int:
+    """Tokens of all groups together: the variables k of the program, if few enough to count."""
+    if table.cells > 100 * MAX_PROGRAM:
+        return table.cells
+    return sum(len(group.tokens) for group in groups_of(table))
 
 
 @dataclass(frozen=True)
@@ -94,7 +137,7 @@ def formulate(table: Table, *, injective: bool = True) -> Program:
     pairs: dict[tuple[int, int], int] = {}
     roles: dict[tuple[int, int], int] = {}
     alike: dict[tuple[frozenset[int], int], list[Group]] = {}
-    for group in table.groups:
+    for group in groups_of(table):
         for token in sorted(group.tokens):
             pair = (token, group.following)
             if pair not in pairs and table.allows(*pair):
@@ -158,50 +201,47 @@ def solve_exact(table: Table, *, seconds: float = 60.0, nodes: int | None = None
     """
     first = solve_greedy(table)
     if first.gap == 0:
-        return conclude_exact(table, first, first.bound, None)
-    divisor = math.gcd(*(group.weight for group in table.groups))
-    if table.cells > MAX_PROGRAM:
+        return first
+    size = group_cells(table)
+    if size > MAX_PROGRAM:
         raise InputError(
-            f"{table.data.name}: the integer program would have {table.cells} variables, and "
+            f"{table.data.name}: the integer program would have {size} variables, and "
             f"{MAX_PROGRAM} are feasible; add --greedy, or use a part of the file"
         )
+    divisor = math.gcd(*(group.weight for group in groups_of(table)))
     if table.weight // divisor > MAX_WEIGHT:
         raise InputError(
             f"{table.data.name}: the counts add up to {table.weight}, and the solver can tell "
             f"{MAX_WEIGHT} samples apart; add --greedy, or divide the counts"
         )
     program = formulate(table)
+    program = replace(program, weights=[weight / divisor for weight in program.weights])
+    end = monotonic() + seconds
     found = optimize(program, seconds, nodes)
-    bound = first.bound if found.bound is None else math.floor(found.bound + 1e-4)
-    return conclude_exact(table, first, bound, (program, found.values))
+    best = _better(table, first, program, found.values)
+    if found.bound is None or divisor * math.floor(found.bound + 1e-4) >= first.bound:
+        return replace(best, method=PROGRAM)  # all it found is no match for counting
+    bound = max(divisor * math.floor(found.bound + 1e-4), best.kept_weight)
+    proved = FLOAT
+    if bound == best.kept_weight:
+        left = max(end - monotonic(), 1.0)
+        if certify(program, best.kept_weight // divisor, left, nodes or MOST_NODES):
+            proved = CERTIFIED
+    return replace(best, bound=bound, method=PROGRAM, proved=proved)
 
 
-def conclude_exact(
-    table: Table, first: Repair, bound: int, solved: tuple[Program, list[float] | None] | None
-) -> Repair:
+def _better(table: Table, first: Repair, program: Program, values: list[float] | None) -> Repair:
     """The better of the greedy part and the solver's, judged in whole numbers."""
-    method = "integer program"
-    bound = min(bound, first.bound)
-    candidates = [first]
-    if solved is not None and solved[1] is not None:
-        program, values = solved[0], solved[1]
-        sources = {y: x for (x, y), place in program.pairs.items() if values[place] > 0.5}
-        sources |= {y: x for x, y in table.given.items()}
-        uppers: dict[int, set[int]] = {}
-        for (query, token), place in program.roles.items():
-            if values[place] > 0.5:
-                uppers.setdefault(query, set()).add(token)
-        candidates.append(conclude(table, sources, uppers, bound, method))
-    best = max(candidates, key=lambda one: one.kept_weight)
-    return Repair(
-        table,
-        best.collocation,
-        best.kept,
-        best.dropped,
-        best.kept_weight,
-        max(bound, best.kept_weight),
-        method,
-    )
+    if values is None:
+        return first
+    sources = {y: x for (x, y), place in program.pairs.items() if values[place] > 0.5}
+    sources |= {y: x for x, y in table.given.items()}
+    uppers: dict[int, set[int]] = {}
+    for (query, token), place in program.roles.items():
+        if values[place] > 0.5:
+            uppers.setdefault(query, set()).add(token)
+    found = conclude(table, sources, uppers, first.bound, PROGRAM, COUNTED)
+    return max(first, found, key=lambda one: one.kept_weight)
 
 
 @dataclass(frozen=True)
@@ -223,28 +263,18 @@ def optimize(program: Program, seconds: float, nodes: int | None = None) -> Opti
     Raises:
         InputError: SciPy is not installed.
     """
-    try:
-        import numpy as np
-        from scipy.optimize import Bounds, LinearConstraint, milp
-        from scipy.sparse import csr_array
-    except ImportError:
-        raise InputError(
-            "the integer program needs SciPy, which is not installed; install the packages of "
-            "requirements.txt, or add --greedy"
-        ) from None
+    np, optimizing, matrix = _matrix(program)
     if not program.weights:
         return Optimum([], 0.0)
-    row, column, value = (np.array(part) for part in zip(*program.rows, strict=True))
-    shape = (len(program.limits), len(program.weights))
-    matrix = csr_array((value, (row, column)), shape=shape)
     options: dict[str, Any] = {"time_limit": seconds, "mip_rel_gap": 0.0}
     if nodes is not None:
         options["node_limit"] = nodes
-    found = milp(
+    limits = optimizing.LinearConstraint(matrix, -np.inf, np.array(program.limits))
+    found = optimizing.milp(
         -np.array(program.weights),
         integrality=np.array(program.integers),
-        bounds=Bounds(0.0, 1.0),
-        constraints=LinearConstraint(matrix, -np.inf, np.array(program.limits)),
+        bounds=optimizing.Bounds(0.0, 1.0),
+        constraints=limits,
         options=options,
     )
     values = None if found.x is None else [float(value) for value in found.x]
@@ -252,3 +282,109 @@ def optimize(program: Program, seconds: float, nodes: int | None = None) -> Opti
     if dual is None or not math.isfinite(dual):
         return Optimum(values, None)
     return Optimum(values, -float(dual))
+
+
+def _matrix(program: Program) -> tuple[Any, Any, Any]:
+    """numpy, scipy.optimize, and the rows of a program as a sparse matrix.
+
+    Raises:
+        InputError: SciPy is not installed.
+    """
+    try:
+        import numpy as np
+        import scipy.optimize as optimizing
+        from scipy.sparse import csr_array
+    except ImportError:
+        raise InputError(
+            "the integer program needs SciPy, which is not installed; pip install "
+            "'ntpcore[train]', or add --greedy"
+        ) from None
+    if not program.rows:
+        return np, optimizing, None
+    row, column, value = (np.array(part) for part in zip(*program.rows, strict=True))
+    shape = (len(program.limits), len(program.weights))
+    return np, optimizing, csr_array((value, (row, column)), shape=shape)
+
+
+def certify(program: Program, target: int, seconds: float, nodes: int = MOST_NODES) -> bool:
+    """Whether no feasible point exceeds the target, shown in whole numbers.
+
+    Branch and bound in which floating point only proposes: at each node the multipliers of a linear
+    program are rounded, and `dual_bound` makes an exact bound of whatever they are.
+
+    Args:
+        program: the program; its weights are whole numbers.
+        target: what is not to be exceeded.
+        seconds: time after which it gives up.
+        nodes: nodes after which it gives up.
+    """
+    np, optimizing, matrix = _matrix(program)
+    end, tried = monotonic() + seconds, 0
+    open_nodes: list[dict[int, int]] = [{}]
+    while open_nodes:
+        fixed = open_nodes.pop()
+        tried += 1
+        if tried > nodes or monotonic() > end:
+            return False
+        limits = np.tile(np.array([0.0, 1.0]), (len(program.weights), 1))
+        for variable, value in fixed.items():
+            limits[variable] = value
+        found = optimizing.linprog(
+            -np.array(program.weights),
+            A_ub=matrix,
+            b_ub=np.array(program.limits),
+            bounds=limits,
+            method="highs",
+            options={"time_limit": max(end - monotonic(), 0.1)},
+        )
+        if found.status == 2 and contradicts(program, fixed):
+            continue
+        if found.status != 0:
+            return False
+        multipliers = [max(0, round(-float(value) * SCALE)) for value in found.ineqlin.marginals]
+        if dual_bound(program, multipliers, fixed) // SCALE <= target:
+            continue
+        halves = [
+            (abs(float(found.x[variable]) - 0.5), variable)
+            for variable, whole in enumerate(program.integers)
+            if whole and variable not in fixed
+        ]
+        if not halves:
+            return False
+        variable = min(halves)[1]
+        open_nodes += [fixed | {variable: 0}, fixed | {variable: 1}]
+    return True
+
+
+def dual_bound(program: Program, multipliers: Sequence[int], fixed: Mapping[int, int]) -> int:
+    """SCALE times a number that no feasible point exceeds, for any multipliers l >= 0.
+
+    weights * z <= weights * z + l * (limits - rows * z) <= l * limits + sum over j of the largest
+    (weights - rows^T l)_j z_j over 0 <= z_j <= 1. All numbers are whole.
+
+    Args:
+        program: the program; weights, rows and limits are whole numbers.
+        multipliers: SCALE times l, for each row.
+        fixed: values of variables that are given.
+
+    Raises:
+        ValueError: a multiplier is negative.
+    """
+    if any(one < 0 for one in multipliers):
+        raise ValueError("a multiplier is negative, and then the sum is no bound")
+    slopes = [SCALE * int(weight) for weight in program.weights]
+    for row, variable, value in program.rows:
+        slopes[variable] -= multipliers[row] * int(value)
+    total = sum(one * int(limit) for one, limit in zip(multipliers, program.limits, strict=True))
+    return total + sum(
+        slope * fixed[variable] if variable in fixed else max(0, slope)
+        for variable, slope in enumerate(slopes)
+    )
+
+
+def contradicts(program: Program, fixed: Mapping[int, int]) -> bool:
+    """Whether the given values break some row, whatever the other variables are."""
+    least = [0] * len(program.limits)
+    for row, variable, value in program.rows:
+        least[row] += min(0, int(value)) if variable not in fixed else int(value) * fixed[variable]
+    return any(low > limit for low, limit in zip(least, program.limits, strict=True))

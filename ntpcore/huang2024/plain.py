@@ -15,6 +15,7 @@ from ntpcore.data.dataset import InputError
 from ntpcore.data.order import PartialOrder, Structure
 
 STEPS = 900  # of either stage, as in Section 7 of huang2024
+MANY_STEPS = 100_000  # of stage 1, beyond which its exact law stands for the loop
 
 Progress = Callable[[int, int], None]
 
@@ -74,6 +75,8 @@ def train(
     steps1: int = STEPS,
     eta0: float | None = None,
     eta: float | None = None,
+    state: Trained | None = None,
+    keep: Callable[[Trained], None] | None = None,
     progress: Progress | None = None,
 ) -> Trained:
     """Train both stages from zero, with the step sizes of huang2024, Section 7, unless told.
@@ -84,6 +87,9 @@ def train(
         steps1: steps of stage 1.
         eta0: step size of stage 1; 0.2 / sqrt(|V|) if None.
         eta: step size of stage 2; 0.05 / sqrt(|V|) if None.
+        state: a run on the same data with the same settings to go on with; it has the numbers of
+            one that never stopped.
+        keep: called with the run as it stands, as often as `progress`.
         progress: called with the steps of stage 2 taken and those in all.
 
     Raises:
@@ -106,13 +112,21 @@ def train(
             "attention is zero everywhere and Algorithm 1 would divide by its norm; add a longer "
             "sentence"
         )
-    gap = stage1(len(structure.data.vocabulary), steps1, 0.2 / root if eta0 is None else eta0)
-    weights, rate = [0.0] * len(entries), 0.05 / root if eta is None else eta
-    for step in range(steps):
+    if state is None:
+        gap = stage1(len(structure.data.vocabulary), steps1, 0.2 / root if eta0 is None else eta0)
+        weights, first = [0.0] * len(entries), 0
+    else:
+        gap, first = state.gap, state.steps
+        weights = [state.weights[entry] for entry in entries]
+    rate = 0.05 / root if eta is None else eta
+    for step in range(first, steps):
         direction = gradient(samples, weights, gap, len(structure.data.vocabulary))
         # positive: an entry is only pulled or only pushed, and the largest sample has scale 1
         norm = math.sqrt(math.fsum(value * value for value in direction))
         weights = [w - rate * g / norm for w, g in zip(weights, direction, strict=True)]
+        if keep is not None:
+            now = dict(zip(entries, weights, strict=True))
+            keep(Trained(structure, gap, now, step + 1))
         if progress is not None:
             progress(step + 1, steps)
     return Trained(structure, gap, dict(zip(entries, weights, strict=True)), steps)
@@ -127,6 +141,8 @@ def stage1(vocab_size: int, steps: int, eta0: float) -> float:
 
     Source: huang2024, Algorithm 1, lines 3 to 5, and equation (5).
     """
+    if steps > MANY_STEPS:
+        return steps * eta0 / math.sqrt(vocab_size - 1)  # the exact law of stage 1
     right = wrong = 0.0
     wrongs = vocab_size - 1
     for _ in range(steps):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,10 +43,11 @@ def train(
     steps1: int,
     steps: int,
     record: Sequence[int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Run:
     """Run both stages from zero: the first by its exact law, the second step by step."""
     gap = stage1.gap(problem.vocab_size, steps1, eta0)
-    second = training.run(problem, steps, eta, gap, record=record)
+    second = training.run(problem, steps, eta, gap, record=record, progress=progress)
     return Run(name, problem, bounds.constants(problem, eta0, eta, steps1), second)
 
 

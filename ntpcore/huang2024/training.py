@@ -206,6 +206,7 @@ def run(
     record: Sequence[int] | Integers | None = None,
     state: Trajectory | None = None,
     progress: Callable[[int, int], None] | None = None,
+    keep: Callable[[Trajectory], None] | None = None,
     threads: int = 1,
     plain: bool = False,
 ) -> Trajectory:
@@ -224,6 +225,8 @@ def run(
             `log_grid(steps)` if None.
         state: the trajectory to go on with.
         progress: called with the steps taken and the steps in all, now and then.
+        keep: called with the run as it stands, as often; resumed from there, it has the numbers of
+            one that went on.
         threads: how many threads share the work on large data; the numbers stay the same. Worth it
             only where so many processors are free.
         plain: take every step by the plain loop, the reference that the fast ones are tested
@@ -258,8 +261,15 @@ def run(
     last = int(rows[-1]["step"]) if rows else -1
     stops = sorted(step for step in wanted if max(last + 1, at.step) <= step <= steps)
     loops = stepping.Loops(problem, gap, threads, plain)
+
+    def between(now: State) -> None:
+        if keep is not None:
+            keep(Trajectory(_stack(rows), now, eta, gap, mark))
+        if progress is not None:
+            progress(now.step, steps)
+
     for stop in [*stops, steps]:
-        at = _advance(loops, at, eta, stop, steps, progress)
+        at = _advance(loops, at, eta, stop, between)
         if stop in wanted and stop > last:
             rows.append(_measure(problem, loops.data, at))
             at, last = State(at.step, at.weights), stop
@@ -291,10 +301,9 @@ def _advance(
     at: State,
     eta: float,
     stop: int,
-    steps: int,
-    progress: Callable[[int, int], None] | None,
+    between: Callable[[State], None],
 ) -> State:
-    """The state after `stop` steps in all."""
+    """The state after `stop` steps in all; tells of those on the way."""
     weights = at.weights.copy()
     step, track = at.step, _kernel.Track(at.change, at.change_step, at.log_weight)
     chunk = max(1, ENTRIES_PER_CALL * stepping.SPEED // loops.size)
@@ -306,8 +315,7 @@ def _advance(
                 f"the gradient vanishes at step {step}, where normalized gradient descent is not "
                 "defined; change the step size or the gap"
             )
-        if progress is not None:
-            progress(step, steps)
+        between(State(step, weights.copy(), *track))
     return State(step, weights, *track)
 
 

@@ -822,8 +822,7 @@ def frequent_share(data: Dataset) -> tuple[int, int]:
     """
     found = repair.solve_greedy(repair.tabulate(data))
     met = compared = 0
-    for number in found.kept:
-        at = found.table.samples[number]
+    for at, _ in found.kept():
         line = data.lines[at.line].tokens[: at.length + 1]
         words = [data.vocabulary[x] for x in line]
         sentence, label = words[:-1], words[-1]

@@ -69,9 +69,14 @@ def inside() -> Run:
     log_t = bounds.bites_from(lambda s: bounds.log_thm_2_condition_2(c, s))
     first, steps = math.ceil(math.exp(log_T)) + 1, math.ceil(math.exp(log_t)) + 1
     record = [0, 1, *np.linspace(steps, 1.05 * steps, 20).astype(int).tolist()]
-    rates = {"eta0": eta0, "eta": eta}
     return train(
-        "the sentence 0 1 0", problem, **rates, steps1=first, steps=record[-1], record=record
+        "the sentence 0 1 0",
+        problem,
+        eta0=eta0,
+        eta=eta,
+        steps1=first,
+        steps=record[-1],
+        record=record,
     )
 
 

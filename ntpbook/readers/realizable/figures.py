@@ -48,7 +48,7 @@ def grow(data: Dataset, steps: int = 6) -> list[Share]:
 def best_part(data: Dataset) -> Repair:
     """The largest realizable part of small data, one found greedily of larger data."""
     table = repair.tabulate(data)
-    if table.cells > _EXACT_CELLS:
+    if repair_program.group_cells(table) > _EXACT_CELLS:
         return repair.solve_greedy(table)
     return repair_program.solve_exact(table, seconds=_SECONDS, nodes=_NODES)
 
@@ -89,7 +89,7 @@ def share_table(studies: Sequence[Sequence[Share]]) -> Table:
 def dropped_table(found: Repair, longest: int = 8, most: int = 6) -> Table:
     """The most frequent short sentences that must be dropped, each with the reason."""
     rows = []
-    for one in sorted(found.dropped, key=lambda one: -one.count):
+    for one in sorted(found.dropped(), key=lambda one: -one.count):
         data = found.table.data
         shown = order.describe_sample(data, one.at)
         words = shown["sentence"]

@@ -105,8 +105,8 @@ def execute(parameters: Mapping[str, object]) -> Any:
         from nbclient.exceptions import CellTimeoutError, DeadKernelError
     except ImportError as error:
         raise InputError(
-            f"a report needs the package {error.name}, which is not installed; install the "
-            "packages of requirements.txt, or use ntpcore check"
+            f"a report needs the package {error.name}, which is not installed; pip install "
+            "'ntpcore[train]', or use ntpcore check"
         ) from None
     text = (
         resources.files("ntpcore")

@@ -13,9 +13,11 @@ from itertools import islice, product
 
 from ntpbook.catalogue import find_claim
 from ntpcore.commands import check as report
+from ntpcore.commands import patience
 from ntpcore.commands import train as training_report
 from ntpcore.commands.check import show, show_name
 from ntpcore.data import dataset, order
+from ntpcore.data.dataset import InputError
 from ntpcore.exact import margin, repair
 from ntpcore.huang2024 import bounds, prediction, runs
 from ntpcore.huang2024.problem import from_structure
@@ -69,6 +71,7 @@ class Study:
         steps: steps of stage 2.
         source: how the command line names the data.
         digest: SHA-256 of the file.
+        left_out: what of the page is missing because the data are too large for it, and why.
     """
 
     found: report.Answer
@@ -77,6 +80,7 @@ class Study:
     steps: int
     source: str
     digest: str
+    left_out: tuple[str, ...] = ()
 
     @property
     def structure(self) -> order.Structure:
@@ -113,19 +117,35 @@ def study(
     name = path if name is None else name
     data = replace(dataset.read(path, form=form, chars=chars), name=name)
     given = None if collocation is None else order.read_collocation(collocation)
-    found = report.answer(
-        data, given, max_pairs=max_pairs, source=source, training=(steps, None, None)
-    )
+    left_out: list[str] = []
+    try:
+        found = report.answer(
+            data, given, max_pairs=max_pairs, source=source, training=(steps, None, None)
+        )
+    except InputError as error:  # too many pairs; all else that data can lack was asked before
+        left_out.append(f"Orders, attention, training and verdicts are left out: {error}")
+        found = report.Answer(order.analyse_collocation(data, given), None, ())
     structure = found.structure
     run = part = None
     if structure.realizable.holds is True:
         if structure.orders:
             problem = from_structure(structure)
             eta0, eta = Settings(steps).rates(problem.vocab_size)
-            run = runs.train(name, problem, eta0=eta0, eta=eta, steps1=STEPS, steps=steps)
+            run = runs.train(
+                name,
+                problem,
+                eta0=eta0,
+                eta=eta,
+                steps1=STEPS,
+                steps=steps,
+                progress=patience.refuse_years(),
+            )
     else:
-        part = repair.solve_greedy(repair.tabulate(data, given))
-    return Study(found, run, part, steps, source, _digest(path))
+        try:
+            part = repair.solve_greedy(repair.tabulate(data, given))
+        except InputError as error:
+            left_out.append(f"What to drop is left out: {error}")
+    return Study(found, run, part, steps, source, _digest(path), tuple(left_out))
 
 
 def _digest(path: str) -> str:
@@ -139,7 +159,9 @@ def summary(given: Study) -> Page:
     structure = given.structure
     lines = []
     realizable, frequent = structure.realizable, structure.frequent
-    if realizable.holds:
+    if realizable.holds is None:
+        lines.append("○ Assumption 1 is not decided.")
+    elif realizable.holds:
         lines.append("✔ Assumption 1 holds: the theory applies to these data.")
     else:
         counts = realizable.counts or {}
@@ -171,6 +193,7 @@ def summary(given: Study) -> Page:
             f"After {given.steps} steps the attention points along the max-margin matrix up to "
             f"1 - cos = {rows.one_minus_cos[-1]:.2g}."
         )
+    lines += given.left_out
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return Page((f"<ul>{items}</ul>",))
 
@@ -255,6 +278,8 @@ def words_in_row(sentence: Sequence[str]) -> str:
 def repair_table(given: Study) -> Page | Note:
     """What to drop so that Assumption 1 holds."""
     part = given.part
+    if part is None and given.structure.realizable.holds is not True:
+        return Note(" ".join(given.left_out))
     if part is None:
         return Note("Nothing has to be dropped.")
     text = (
@@ -264,7 +289,7 @@ def repair_table(given: Study) -> Page | Note:
     )
     rows = [
         (_place(part.table.data, one.at), str(one.count), show_name(one.reason))
-        for one in part.dropped[:MOST]
+        for one in islice(part.dropped(), MOST)
     ]
     table = Table(("sample to drop", "times", "why it cannot stay"), tuple(rows))
     return Page((Note(text)._repr_html_(), table._repr_html_()))
@@ -272,6 +297,8 @@ def repair_table(given: Study) -> Page | Note:
 
 def undefined(given: Study) -> str:
     """Why there is no max-margin matrix; empty where there is one."""
+    if given.structure.realizable.holds is None:
+        return "Not decided: the orders are too large."
     if given.structure.orders is None:
         return "Not defined: without a collocation there are no orders."
     if given.found.columns is None:
@@ -302,6 +329,8 @@ def margin_table(given: Study) -> Page | Note:
 
 def untrained(given: Study) -> str:
     """Why nothing was trained; empty where something was."""
+    if given.structure.realizable.holds is None:
+        return "Nothing was trained: the orders are too large."
     if given.structure.realizable.holds is not True:
         return (
             "Nothing was trained: Assumption 1 fails, which every statement on training presumes."

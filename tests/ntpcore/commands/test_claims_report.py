@@ -55,8 +55,30 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_without_a_book_the_catalogue_is_printed_and_how_to_get_verdicts(tmp_path: Path):
+def test_without_a_book_the_record_of_the_package_answers(tmp_path: Path):
     published = claims_report.load(None, tmp_path / "claims.json")
+    recorded = json.loads((ROOT / "ntpbook/record.json").read_text(encoding="utf-8"))
+    verdicts = {row["label"]: row["verdict"] for row in recorded["claims"]}
+    assert published.source == f"the record of the release of {recorded['date']}"
+    assert list(published.rows) == [claim.label for claim in CATALOGUE]
+    for label, row in published.rows.items():
+        assert row.get("verdict") == verdicts.get(label)
+    assert claims_report.choose(published, verdict="refuted")
+
+
+def test_a_claim_younger_than_the_record_has_no_verdict(tmp_path: Path):
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps({"date": "2026-01-01", "claims": []}), encoding="utf-8")
+    published = claims_report.load(None, tmp_path / "claims.json", record)
+    assert claims_report.choose(published, verdict="proved") == []
+    lines: list[str] = []
+    row = claims_report.find(published, "huang2024-thm-1")
+    claims_report.write_claim(published, row, lambda line, _: lines.append(line))
+    assert "No verdict: the claim is younger than the last release." in lines
+
+
+def test_without_a_book_the_catalogue_is_printed_and_how_to_get_verdicts(tmp_path: Path):
+    published = claims_report.load(None, tmp_path / "claims.json", tmp_path / "record.json")
     lines: list[str] = []
     rows = claims_report.choose(published, paper="huang2024", kind="theorem")
     claims_report.write_list(published, rows, lambda line, role: lines.append(line))

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,11 @@ import pytest
 from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, shell, write
 
 from ntpbook.catalogue import find_claim
+from ntpcore.commands import cli, patience
 from ntpcore.commands import judge as on_data
-from ntpcore.huang2024 import storage
+from ntpcore.commands import train as training_report
+from ntpcore.data import dataset
+from ntpcore.huang2024 import storage, training
 
 
 def test_train_saves_a_trajectory_that_predict_reads(run: Run, tmp_path: Path) -> None:
@@ -268,3 +272,132 @@ def test_help_shows_an_example(run: Run, command: str) -> None:
     code, out, _ = run(command, "--help")
     assert code == 0
     assert f"ntpcore {command} examples/example1.txt" in " ".join(out.split())
+
+
+# Long runs
+
+
+@pytest.mark.parametrize("stop", [3, 40])
+def test_a_run_stopped_by_ctrl_c_is_saved_and_goes_on_with_the_same_bits(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
+) -> None:
+    monkeypatch.setattr(training, "ENTRIES_PER_CALL", 3)  # a call after nearly every step
+    whole, parts = str(tmp_path / "whole.npz"), str(tmp_path / "parts.npz")
+    assert run("train", FIVE_TOKENS, "-o", whole, "--steps", "4000", "--eta", "0.3").code == 0
+    calls = []
+
+    def interrupt(*_: object) -> None:
+        calls.append(1)
+        if len(calls) == stop:
+            raise KeyboardInterrupt
+
+    real = patience.refuse_years
+    monkeypatch.setattr(patience, "refuse_years", lambda progress: real(interrupt))
+    monkeypatch.setattr(
+        sys, "argv", ["ntpcore", "train", FIVE_TOKENS, "-o", parts, "--steps", "4000", "--eta=0.3"]
+    )
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    assert stopped.value.code == 130
+    at = storage.load(parts).trajectory.state.step
+    assert 0 < at < 4000
+    monkeypatch.setattr(patience, "refuse_years", real)
+    options = ("--steps", "4000", "--eta", "0.3", "--resume")
+    assert run("train", FIVE_TOKENS, "-o", parts, *options).code == 0
+    one, two = storage.load(whole).trajectory, storage.load(parts).trajectory
+    assert one.state.weights.tobytes() == two.state.weights.tobytes()
+    for field in fields(training.Rows):
+        first, second = getattr(one.rows, field.name), getattr(two.rows, field.name)
+        assert first.tobytes() == second.tobytes(), field.name
+
+
+def test_a_long_run_is_saved_every_minute(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "ENTRIES_PER_CALL", 200)
+    clock = iter(range(0, 10**9, 25))  # seconds from one look to the next
+    monkeypatch.setattr(training_report.time, "monotonic", lambda: float(next(clock)))
+    result = run("train", EXAMPLE_1, "-o", str(tmp_path / "x.npz"), "--steps", "200")
+    assert result.code == 0
+    saves = [line for line in result.err.splitlines() if "holds the run up to step" in line]
+    assert len(saves) >= 2
+    assert all(line.endswith("--resume goes on with it") for line in saves)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--eta", "0.5"), "--eta 0.025 there, 0.5 here"),
+        (("--eta0", "0.5"), "--eta0 0.1 there, 0.5 here"),
+        (("--steps1", "7"), "--steps1 900 there, 7 here"),
+    ],
+)
+def test_a_resume_that_does_not_fit_names_the_file_and_what_differs(
+    run: Run, tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    target = tmp_path / "x.npz"
+    assert run("train", EXAMPLE_1, "-o", str(target), "--steps", "5").code == 0
+    before = target.read_bytes()
+    code, out, err = run("train", EXAMPLE_1, "-o", str(target), "--resume", *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"ntpcore: {target}: the run to go on with does not fit: {words}")
+    assert target.read_bytes() == before
+
+
+def test_a_resume_on_other_data_names_both(run: Run, tmp_path: Path) -> None:
+    target = str(tmp_path / "x.npz")
+    assert run("train", EXAMPLE_1, "-o", target, "--steps", "5").code == 0
+    code, _, err = run("train", FIVE_TOKENS, "-o", target, "--resume")
+    assert code == 2
+    assert f"data {EXAMPLE_1!r} of 9 distinct samples over 4 tokens there" in err
+    assert f"{FIVE_TOKENS!r} of " in err
+
+
+def test_targets_are_checked_before_the_work_begins(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(dataset, "read", None)  # whoever reads the data first fails
+    for words in (
+        ("train", EXAMPLE_1, "-o", "no/x.npz"),
+        ("repair", EXAMPLE_1, "--write", "no/x.npz"),
+        ("report", EXAMPLE_1, "-o", "no/x.npz"),
+    ):
+        code, _, err = run(*words)
+        assert (code, err) == (
+            2,
+            "ntpcore: no/x.npz: cannot be written (No such file or directory); make room, or name "
+            "a file in a folder you may write to\n",
+        )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", EXAMPLE_1, "-o", "x.npz"),
+        ("predict", EXAMPLE_1, "--sentence", "S"),
+        ("check", EXAMPLE_1),
+    ],
+)
+def test_steps_that_would_take_years_are_refused_with_an_estimate(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(patience, "YEAR", 3600.0)  # a shorter year, whatever the processor
+    code, out, err = run(*words, "--steps", str(10**15))
+    assert (code, out) == (2, "")
+    assert "--steps 1000000000000000 would take more than" in err
+    assert err.endswith("times as fast as the first ones; give fewer\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_estimate_is_the_time_of_the_steps_that_are_left() -> None:
+    seconds = iter([0.0, 1.0])
+    look = patience.refuse_years(faster=1.0, clock=lambda: next(seconds))
+    look(0, 10**12)
+    with pytest.raises(dataset.InputError, match=r"more than 3\.2 years"):
+        look(10**4, 10**12)  # 10^8 seconds
+    quick = iter([0.0, 1.0, 2.0])
+    look = patience.refuse_years(faster=1.0, clock=lambda: next(quick))
+    for done in (0, 10**5, 2 * 10**5):
+        look(done, 10**12)  # 10^7 seconds

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from ntpcore.commands.report import (
     study as report_study,
 )
 from ntpcore.commands.report.study import Note
+from ntpcore.exact import repair
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "odd $x^ <b>.jsonl"
@@ -171,12 +173,27 @@ def test_what_cannot_be_reported_gets_one_message(
     assert (tmp_path / "old.html").read_text() == "precious"
 
 
-def test_a_limit_met_while_the_notebook_runs_is_a_message(tmp_path: Path) -> None:
+def test_data_too_large_for_a_part_get_a_page_that_says_so(tmp_path: Path) -> None:
     shutil.copy(EXAMPLE_1, tmp_path / "data.txt")
     done = ntpcore(tmp_path, "data.txt", "--max-pairs", "2")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("ntpcore: data.txt:1: the partial orders hold more than 2 pairs")
-    assert os.listdir(tmp_path) == ["data.txt"]
+    assert (done.returncode, done.stderr) == (0, "")
+    page = (tmp_path / "report.html").read_text()
+    assert "Orders, attention, training and verdicts are left out: data.txt:1: the partial" in page
+    assert "Assumption 1 is not decided" in page
+    assert "Not decided: the orders are too large." in page
+    assert "Assumption 1 holds" not in page
+    assert "Nothing has to be dropped" not in page
+
+
+def test_a_page_without_the_part_to_drop_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = report_study.study(CONTRADICTION, name="contradiction.txt", steps=10)
+    assert whole.left_out == ()
+    monkeypatch.setattr(report_study.repair, "tabulate", partial(repair.tabulate, max_cells=5))
+    study = report_study.study(CONTRADICTION, name="contradiction.txt", steps=10)
+    for part in (report_study.summary(study), report_study.repair_table(study)):
+        assert "What to drop is left out: contradiction.txt: its" in part._repr_html_()
+    assert "Nothing has to be dropped" not in report_study.repair_table(study)._repr_html_()
+    assert "line 1: 0 1 1 → 0" in report_study.witness_table(study)._repr_html_()
 
 
 def test_without_a_browser_or_a_package_the_message_says_so(

@@ -32,8 +32,8 @@ def draw_attention(
             left = place * 1.2
             for token, weight in zip(sentence, weights, strict=True):
                 best = plain.n[token] == following
-                look = {"color": OPTIMAL if best else NONOPTIMAL, "edgecolor": "white"}
-                axes.barh(y, weight, left=left, height=0.7, **look)
+                color = OPTIMAL if best else NONOPTIMAL
+                axes.barh(y, weight, left=left, height=0.7, color=color, edgecolor="white")
                 if weight > 0.12:
                     word = plain.words[token]
                     axes.text(left + weight / 2, y, word, color="white", ha="center", va="center")
@@ -78,11 +78,11 @@ def draw_scan_and_snap(axes: Axes, path: Sequence[tuple[Any, Any]]) -> None:
     steps = np.unique(np.geomspace(1, len(path), 80).astype(int)) - 1
     c = np.array([plain.layer(*path[t])[0][0, :3] for t in steps])
     looks = (
-        ("common token", NONCOMPARABLE, "--", 0.03),
+        ("common token", NONCOMPARABLE, "--", -0.045),
         ("distinct token of frequency 3/10", OPTIMAL, "-", 0.02),
         ("distinct token of frequency 1/5", OPTIMAL, "-.", 0.02),
     )
     for place, (label, color, style, up) in enumerate(looks):
         axes.semilogx(steps + 1, c[:, place], style, color=color)
-        axes.text(1.1, c[0, place] + up, label, color=color)
+        axes.text(steps[-1], c[-1, place] + up, label, color=color, ha="right")
     axes.set(xlabel="1 + steps taken", ylabel="attention $c_{l|n}$ of a class", ylim=(0, 0.62))

@@ -29,7 +29,7 @@ def turning(W_ov: Any, path: Sequence[Any], star: Star, start: int = 900) -> Mov
     return interactive.moving(
         "fig-turning",
         Axis("token, under query", names=tuple(f"{x} | {q}" for q, x in entries)),
-        Axis("score, scaled to the length of the max-margin solution", low=-0.8, high=0.8),
+        Axis("score, scaled to the length of the max-margin solution", low=-0.8, high=1),
         (Dial("steps t of stage 2", tuple(map(str, STEPS)), start=STEPS.index(start)),),
         lambda at: view(W_ov, path[STEPS[at]], STEPS[at], star, entries),
     )
@@ -75,4 +75,4 @@ def draw_turning(axes: Any, moved: Moving, at: int) -> None:
     axes.set_xticks(range(len(moved.x.names)), moved.x.names)
     axes.set(ylim=(moved.y.low, moved.y.high), xlabel="token, under query")
     axes.set_ylabel("score, scaled")
-    axes.legend(frameon=False, ncols=3, loc="upper center", fontsize=9)
+    axes.legend(frameon=False, ncols=3, loc="upper center", borderaxespad=0, fontsize=9)

@@ -11,7 +11,7 @@ import numpy as np
 words = ["S", "V", "O", "P"]
 sentences = ["S V O P", "V O P", "O P P", "P S V"]
 
-samples = []  # every beginning of a sentence, with the token that follows it
+samples = []  # beginnings of sentences, with what follows
 for text in sentences:
     tokens = [words.index(word) for word in text.split()]
     samples += [(tokens[:k], tokens[k]) for k in range(1, len(tokens))]
@@ -32,15 +32,17 @@ def forward(sentence: Any, W_ov: Any, W_kq: Any) -> Any:
 
 
 def loss(W_ov: Any, W_kq: Any) -> Any:
-    return -np.mean([np.log(forward(s, W_ov, W_kq)[-1][y]) for s, y in samples])
+    right = [forward(s, W_ov, W_kq)[-1][y] for s, y in samples]
+    return -np.mean(np.log(right))
 
 
 def gradient_ov(W_ov: Any) -> Any:
-    return sum(np.outer(softmax(W_ov @ E[x]) - E[y], E[x]) for x, y in n.items())
+    wrong = {x: softmax(W_ov @ E[x]) - E[y] for x, y in n.items()}
+    return sum(np.outer(wrong[x], E[x]) for x in wrong)
 
 
 def gradient_kq(W_ov: Any, W_kq: Any) -> Any:
-    total = 0
+    total = np.zeros((4, 4))
     for s, y in samples:
         X, a, p = forward(s, W_ov, W_kq)
         mean = (X @ a)[:, None]
@@ -56,17 +58,19 @@ def step(W: Any, G: Any, eta: Any) -> Any:
 def algorithm_1(T: Any, T_1: Any, eta_0: Any, eta: Any) -> Any:
     W_ov, W_kq = [np.zeros((4, 4))], [np.zeros((4, 4))]
     for _ in range(T):
-        W_ov.append(step(W_ov[-1], gradient_ov(W_ov[-1]), eta_0))
+        G = gradient_ov(W_ov[-1])
+        W_ov.append(step(W_ov[-1], G, eta_0))
     for _ in range(T_1):
-        W_kq.append(step(W_kq[-1], gradient_kq(W_ov[-1], W_kq[-1]), eta))
+        G = gradient_kq(W_ov[-1], W_kq[-1])
+        W_kq.append(step(W_kq[-1], G, eta))
     return W_ov, W_kq
 
 
 # Tian, Wang, Chen, Du: two classes, one common token and two distinct tokens in each
 
-P = np.array([[0.5, 0.3, 0.2, 0.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.3, 0.2, 0.0, 0.0]])
+P = np.array([[0.5, 0.3, 0.2, 0, 0, 0, 0], [0.5, 0, 0, 0.3, 0.2, 0, 0]])
 K, M = P.shape
-following = np.eye(M)[:K]  # class 0 is followed by the token 0, class 1 by the token 1
+following = np.eye(M)[:K]  # class n is followed by the token n
 
 
 def layer(Y: Any, z: Any) -> Any:
@@ -79,8 +83,10 @@ def layer(Y: Any, z: Any) -> Any:
 
 def slopes(Y: Any, z: Any) -> Any:
     _, f, alpha = layer(Y, z)
-    g = (following - alpha) @ Y.T
-    return f.T @ (following - alpha) / K, (f * (g - f * (f * g).sum(axis=1, keepdims=True))).mean(0)
+    error = following - alpha
+    g = error @ Y.T
+    force = f * (g - f * (f * g).sum(axis=1, keepdims=True))
+    return f.T @ error / K, force.mean(axis=0)
 
 
 def scan_and_snap(steps: Any, eta_Y: Any, eta_Z: Any) -> Any:

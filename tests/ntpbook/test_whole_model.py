@@ -1,4 +1,4 @@
-"""The plain models of the first chapter: as printed, by hand, in sixty digits, with planted errors."""
+"""The plain models of the first chapter: as printed, by hand, in sixty digits, planted errors."""
 
 from __future__ import annotations
 

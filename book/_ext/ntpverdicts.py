@@ -41,7 +41,7 @@ from tools.site.published import versions
 Rows = dict[str, dict[str, Any]]
 EXTENSIONS = (
     "code", "ledger", "math", "papers", "previews", "equations", "proofs", "glossary", "downloads",
-    "offline", "playground", "reference",
+    "moving", "offline", "playground", "reference",
 )  # fmt: skip
 logger = logging.getLogger(__name__)
 

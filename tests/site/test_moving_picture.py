@@ -1,4 +1,4 @@
-"""The start page shows a moving figure of a notebook: drawing, words and controls, all or nothing."""
+"""The start page shows a moving figure of a notebook: drawing, words and controls."""
 
 from __future__ import annotations
 

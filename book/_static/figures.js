@@ -90,6 +90,15 @@
     return steps.join("");
   }
 
+  // Bars stand on zero; `wide` pixels belong to a name.
+  function addBars(group, curve, points, zero, wide) {
+    for (const [x, y] of points) {
+      if (x === null || y === null) continue;
+      const box = { x: x - 0.34 * wide, width: 0.68 * wide, y: Math.min(y, zero), height: Math.abs(y - zero) };
+      group.append(make("rect", { ...box, class: `ntp-bar ntp-${curve.role}` }));
+    }
+  }
+
   function addSigns(group, curve, points) {
     let last = -Infinity;
     for (const [x, y] of points) {
@@ -101,7 +110,10 @@
   }
 
   function drawGrid(svg, data, toX, toY, width, height) {
-    for (const value of ticks(data.x, Math.max(3, Math.floor(width / 110)))) {
+    (data.x.names || []).forEach((text, place) => {
+      svg.append(make("text", { x: toX(place), y: height - 8, "text-anchor": "middle" }, text));
+    });
+    for (const value of data.x.names ? [] : ticks(data.x, Math.max(3, Math.floor(width / 110)))) {
       const x = toX(value);
       svg.append(make("line", { x1: x, x2: x, y1: ROOM.top, y2: height - ROOM.bottom, class: "ntp-grid" }));
       svg.append(make("text", { x, y: height - 8, "data-x": value, "text-anchor": "middle" }, write(value)));
@@ -131,9 +143,13 @@
       const curve = data.curves[place];
       const points = data.numbers[curve.x].map((x, at) => [toX(x), toY(data.numbers[curve.y][at])]);
       const group = make("g", { "data-curve": curve.label });
-      const shown = curve.line === "points" ? "ntp-hidden" : `ntp-${curve.role} ntp-${curve.line}`;
-      group.append(make("path", { d: line(points), class: `ntp-curve ${shown}` }));
-      addSigns(group, curve, points);
+      if (curve.line === "bars") {
+        addBars(group, curve, points, toY(0), toX(1) - toX(0));
+      } else {
+        const shown = curve.line === "points" ? "ntp-hidden" : `ntp-${curve.role} ntp-${curve.line}`;
+        group.append(make("path", { d: line(points), class: `ntp-curve ${shown}` }));
+        addSigns(group, curve, points);
+      }
       all.append(group);
     }
     svg.append(clip, all);
@@ -146,10 +162,12 @@
       const curve = data.curves[place];
       const item = part("li", "");
       const sample = make("svg", { width: 34, height: 12, "aria-hidden": "true" });
-      if (curve.line !== "points") {
+      if (curve.line === "bars") {
+        sample.append(make("rect", { x: 10, y: 0, width: 14, height: 12, class: `ntp-bar ntp-${curve.role}` }));
+      } else if (curve.line !== "points") {
         sample.append(make("path", { d: "M1 6H33", class: `ntp-curve ntp-${curve.role} ntp-${curve.line}` }));
       }
-      if (curve.line === "points" || curve.role !== "bound") sample.append(sign(curve.role, 17, 6));
+      if (curve.line === "points" || (curve.role !== "bound" && curve.line !== "bars")) sample.append(sign(curve.role, 17, 6));
       item.append(sample, part("span", "", curve.label));
       list.append(item);
     }

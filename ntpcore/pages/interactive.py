@@ -23,7 +23,7 @@ from ntpcore.verdicts.tables import DOWNLOAD_MIME, Download
 Data = dict[str, object]
 Numbers = Sequence[float] | NDArray[Any]
 ROLES = ("optimal", "nonoptimal", "noncomparable", "bound")
-LINES = ("solid", "dashed", "dotted", "points")
+LINES = ("solid", "dashed", "dotted", "points", "bars")
 DIGITS = 5
 LARGEST = 60_000  # bytes of one figure in its page
 UNTOUCHED = "This is the picture as it is printed. Move a control, and it is drawn anew."
@@ -38,12 +38,14 @@ class Axis:
         log: whether it is logarithmic.
         low: where it begins; None for the smallest number of all settings.
         high: where it ends; None for the largest.
+        names: what stands at 0, 1, 2, ... in place of numbers; bars need them.
     """
 
     label: str
     log: bool = False
     low: float | None = None
     high: float | None = None
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,9 @@ class Moving:
         if len(self.views) != settings:
             raise ValueError(f"{self.figure}: {len(self.views)} views for {settings} settings")
         size = len(embedded(self.data))
+        bars = any(curve.line == "bars" for view in self.views for curve in view.curves)
+        if bars and (not self.x.names or self.x.log or self.y.log):
+            raise ValueError(f"{self.figure}: bars stand at names, and their axes are not log")
         if size > LARGEST:
             raise ValueError(
                 f"{self.figure}: {size} bytes, more than {LARGEST}; take fewer points or settings"
@@ -242,9 +247,12 @@ def _axis(axis: Axis, values: Sequence[float | None]) -> Data:
     drawn = [v for v in values if v is not None and (v > 0 or not axis.log)]
     low = min(drawn) if axis.low is None else axis.low
     high = max(drawn) if axis.high is None else axis.high
+    if axis.names:
+        low, high = -0.5, len(axis.names) - 0.5
     if not low < high or (axis.log and low <= 0):
         raise ValueError(f"{axis.label}: no axis goes from {low:g} to {high:g}")
-    return {"label": axis.label, "log": axis.log, "low": low, "high": high}
+    found: Data = {"label": axis.label, "log": axis.log, "low": low, "high": high}
+    return found | {"names": axis.names} if axis.names else found
 
 
 def _form(moved: Moving) -> str:

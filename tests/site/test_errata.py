@@ -1,0 +1,128 @@
+"""The errata in one table: none missing, the most severe first, and copies that say the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tiny_book import ROOT
+
+from tools.site import errata
+
+ROWS = {
+    "p-thm-1": {
+        "paper": "p",
+        "number": "Theorem 1",
+        "verdict": "refuted",
+        "witness": "x² = 2, a_1",
+    },
+    "p-eq-2": {"paper": "p", "number": "Equation (2)", "verdict": "refuted", "witness": "n = 3"},
+    "p-lem-3": {"paper": "p", "number": "Lemma 3", "verdict": "consistent", "witness": ""},
+    "ours-y": {"paper": "ours", "number": "Ours", "verdict": "proved", "evidence": "for all n"},
+}
+LISTED = r"""
+[p-eq-2]
+severity = "constant"
+printed = '$a$'
+read = '$2a$'
+
+[p-thm-1]
+severity = "theorem"
+printed = '$\\\\frac12 \\\\log(M\\\\eta) \\\\le e^{-C_1 t}$'
+read = 'not so'
+note = "It is rare."
+"""
+
+
+def test_the_most_severe_stands_first_with_the_witness_of_its_check():
+    found = errata.read_errata(LISTED, ROWS, "p")
+    assert [one.label for one in found] == ["p-thm-1", "p-eq-2"]
+    assert [one.witness for one in found] == ["x² = 2, a_1", "n = 3"]
+    assert errata.read_errata(LISTED, ROWS, "q") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (LISTED.split("[p-thm-1]")[0], "p-thm-1 refuted and not listed"),
+        (LISTED.replace("constant", "grave"), "grave is no claim"),
+        (LISTED.replace("p-eq-2", "p-eq-7"), "p-eq-7"),
+        (LISTED + "[p-lem-3]\nseverity = 'theorem'\nprinted = 'a'\nread = 'b'\n", "nothing shows"),
+        (
+            LISTED
+            + "[p-lem-3]\nseverity = 'theorem'\nprinted = 'a'\nread = 'b'\nevidence = 'ours-z'\n",
+            "nothing shows",
+        ),
+    ],
+)
+def test_what_is_missing_or_unfounded_is_refused(text: str, words: str):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        errata.read_errata(text, ROWS, "p")
+
+
+def test_another_claim_may_show_an_erratum():
+    more = "[p-lem-3]\nseverity = 'theorem'\nprinted = 'a'\nread = 'b'\nevidence = 'ours-y'\n"
+    found = errata.read_errata(LISTED + more, ROWS, "p")
+    assert [(one.label, one.witness) for one in found if one.label == "p-lem-3"] == [
+        ("p-lem-3", "for all n")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tex", "words"),
+    [
+        (r"at $\frac12 \log(M\eta)$", "at 1/2 log(M eta)"),
+        (r"$e^{-C_1 t} \le x^{2}$", "e^(-C_1 t) <= x^2"),
+        (r"$\|W_{\mathrm{kq}}^*\|$", "||W_kq^*||"),
+        (r"$\sum_{k \ne n} E^\prime_{kn}$", "sum_(k != n) E'_kn"),
+        (r"$t\eta$", "t eta"),
+        ("no formula_here", "no formula_here"),
+    ],
+)
+def test_formulas_in_words(tex: str, words: str):
+    assert errata.plain(tex) == words
+
+
+def test_copies_say_the_same():
+    found = errata.read_errata(LISTED, ROWS, "p")
+    text, tex = errata.as_text(found), errata.as_latex(found)
+    assert text.startswith("1. Theorem 1 (theorem)\n   Printed: 1/2 log(M eta) <= e^(-C_1 t)\n")
+    assert "   Note: It is rare." in text
+    assert r"\emph{Witness:} x$^2$ = 2, a\_1." in tex
+    assert tex.count(r"\item") == 2
+    assert tex.isascii()
+    with pytest.raises(ValueError, match="no LaTeX"):
+        errata.latex("a ☃")
+
+
+def test_formulas_of_the_errata_are_balanced():
+    text = (ROOT / "book/errata.toml").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        assert line.count("$") % 2 == 0, line
+        for formula in re.findall(r"\$([^$]*)\$", line):
+            assert formula.count("{") == formula.count("}"), line
+            assert "\\" not in errata.plain(f"${formula}$"), line
+
+
+def test_both_letters_name_what_is_more_than_cosmetic(book: Path):
+    import json
+    import tomllib
+
+    rows = json.loads((book / "claims.json").read_text(encoding="utf-8"))["claims"]
+    number = {row["label"]: row["number"] for row in rows}
+    listed = tomllib.loads((ROOT / "book/errata.toml").read_text(encoding="utf-8"))
+    for label, one in listed.items():
+        letter = ROOT / f"docs/letter_{label.split('-')[0]}.md"
+        if one["severity"] != "cosmetic":
+            assert number[label].split(",")[0] in letter.read_text(encoding="utf-8"), label
+
+
+def test_the_built_pages_hold_table_entries_and_replies(book: Path):
+    for paper in ("huang2024", "tian2023"):
+        html = (book / f"book/errata_{paper}.html").read_text(encoding="utf-8")
+        labels = re.findall(r'href="#erratum-([\w-]+)"', html.split("</table>")[0])
+        assert len(labels) > 10
+        assert all(f'id="erratum-{label}"' in html for label in labels)
+        assert html.count('class="ntp-reply"') == len(labels)
+        assert html.count("ntp-copy-text") == 2

@@ -1,0 +1,170 @@
+"""The errata of a paper as rows, and as text and LaTeX that a referee can copy."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SEVERITIES = ("theorem", "constant", "cosmetic")  # the most severe first
+COLUMNS = ("Place, severity", "Printed", "Should read", "Witness")
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """One line of the errata.
+
+    Attributes:
+        label: of the claim.
+        place: number in the paper.
+        printed: what stands there, with formulas between dollar signs.
+        read: what it should read.
+        severity: one of SEVERITIES.
+        witness: the counterexample that the check found, as plain text.
+        note: what a reader must know beside the verdict; may be empty.
+        reply: what the authors answered; may be empty.
+    """
+
+    label: str
+    place: str
+    printed: str
+    read: str
+    severity: str
+    witness: str
+    note: str
+    reply: str
+
+
+def read_errata(text: str, rows: Mapping[str, Mapping[str, Any]], paper: str) -> list[Erratum]:
+    """The errata of a paper, the most severe first.
+
+    Args:
+        text: of the file that lists them.
+        rows: the ledger by label; the witness is that of the check.
+        paper: key of the paper.
+
+    Raises:
+        ValueError: a severity or a label is unknown, nothing shows an erratum, or a statement that
+            is refuted is not listed.
+    """
+    found = []
+    for label, one in tomllib.loads(text).items():
+        if label not in rows or one["severity"] not in SEVERITIES:
+            raise ValueError(f"errata: {label}, {one['severity']} is no claim and severity")
+        row, shows = rows[label], rows.get(one.get("evidence", label), {})
+        witness = shows.get("witness") or (shows.get("evidence") if "evidence" in one else "")
+        if row["paper"] != paper:
+            continue
+        if not witness or ("evidence" not in one and row["verdict"] != "refuted"):
+            raise ValueError(f"errata: nothing shows {label}, which is {row['verdict']}")
+        texts = (one["printed"], one["read"], one["severity"], witness)
+        found.append(
+            Erratum(label, row["number"], *texts, one.get("note", ""), one.get("reply", ""))
+        )
+    missing = {
+        label
+        for label, row in rows.items()
+        if row["paper"] == paper and row["verdict"] == "refuted"
+    } - {one.label for one in found}
+    if missing:
+        raise ValueError(f"errata: {', '.join(sorted(missing))} refuted and not listed")
+    return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
+
+
+# Copies
+
+WORDS = (
+    (r"\\(?:mathrm|mathcal|mathbf|operatorname)\s*\{?(\w+)\}?", r"\1"),
+    (r"\\d?frac\s*(\d)\s*(\d)", r"\1/\2"),
+    (r"\\d?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"(\1)/(\2)"),
+    (r"\\sqrt\s*\{([^{}]*)\}", r"sqrt(\1)"),
+    (r"\\tilde\s*(\w)", r"\1~"),
+    (r"\\dot\s*(\w)", r"d\1/dt"),
+    (r"\\\|", "||"),
+    (r"\\geq?(?![a-z])", ">="),
+    (r"\\leq?(?![a-z])", "<="),
+    (r"\\ne(?![a-z])", "!="),
+    (r"\\approx", "~="),
+    (r"\\sim", "~"),
+    (r"\\cdot", "."),
+    (r"\\langle\s*", "<"),
+    (r"\s*\\rangle", ">"),
+    (r"\^\\prime", "'"),
+    (r"(?<=[\w)])\\([A-Za-z]+)", r" \1"),
+    (r"_\{\\?(\w+)\}", r"_\1"),
+    (r"_\{([^{}]*)\}", r"_(\1)"),
+    (r"\^\{(\d+|[A-Za-z])\}", r"^\1"),
+    (r"\^\{([^{}]*)\}", r"^(\1)"),
+    (r"\\([A-Za-z]+)", r"\1"),
+)
+SIGNS = {
+    "→": r"\to", "η": r"\eta", "π": r"\pi", "≤": r"\le", "≥": r"\ge", "‖": r"\|",
+    "·": r"\cdot", "ρ": r"\rho", "ξ": r"\xi", "α": r"\alpha", "√": r"\surd", "∞": r"\infty",
+    **{sign: f"^{digit}" for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+}  # fmt: skip
+DASHES = {"−": "-", "–": "-"}
+ESCAPED = {sign: "\\" + sign for sign in "&%#_{}$"} | {
+    "\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$", "|": "$|$",
+}  # fmt: skip
+
+
+def plain(text: str) -> str:
+    """Words and formulas without LaTeX, for a mail."""
+
+    def formula(found: re.Match[str]) -> str:
+        inner = found[1]
+        for pattern, word in WORDS:
+            inner = re.sub(pattern, word, inner)
+        return re.sub(r"\s+", " ", inner.replace("{", "(").replace("}", ")")).strip()
+
+    return re.sub(r"\$([^$]*)\$", formula, text)
+
+
+def latex(text: str) -> str:
+    """Plain words of a witness as LaTeX, in ASCII.
+
+    Raises:
+        ValueError: a sign has no LaTeX here.
+    """
+    found = "".join(
+        f"${SIGNS[sign]}$" if sign in SIGNS else DASHES.get(sign, ESCAPED.get(sign, sign))
+        for sign in text
+    )
+    if not found.isascii():
+        strange = sorted({sign for sign in found if not sign.isascii()})
+        raise ValueError(f"no LaTeX for {strange} in {text!r}")
+    return found
+
+
+def as_text(errata: Sequence[Erratum]) -> str:
+    """All errata for a mail."""
+    blocks = (
+        (
+            f"{place + 1}. {one.place} ({one.severity})",
+            f"   Printed: {plain(one.printed)}",
+            f"   Should read: {plain(one.read)}",
+            f"   Witness: {one.witness}",
+            *((f"   Note: {plain(one.note)}",) if one.note else ()),
+        )
+        for place, one in enumerate(errata)
+    )
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def as_latex(errata: Sequence[Erratum]) -> str:
+    """All errata as a list in LaTeX, for a report; it needs no package."""
+    items = (
+        "\n".join(
+            (
+                rf"\item \textbf{{{latex(one.place)}}} ({one.severity}).",
+                rf"  \emph{{Printed:}} {one.printed}.",
+                rf"  \emph{{Should read:}} {one.read}.",
+                rf"  \emph{{Witness:}} {latex(one.witness.rstrip('.'))}.",
+                *((f"  {one.note}",) if one.note else ()),
+            )
+        )
+        for one in errata
+    )
+    return "\n".join((r"\begin{enumerate}", *items, r"\end{enumerate}"))

@@ -179,16 +179,16 @@
   function start(form) {
     const data = JSON.parse(form.querySelector("script").textContent);
     const figure = document.getElementById(form.dataset.figure);
-    const picture = figure && figure.querySelector("img");
-    if (!picture) return;
+    const pictures = figure ? [...figure.querySelectorAll("img")] : []; // one for light, one for dark
+    if (!pictures.length) return;
     const controls = data.dials.map((_, place) => form.querySelector(`[id$="-dial-${place}"]`));
     const says = form.querySelector("output");
     const printed = says.textContent;
     const drawn = part("div", "ntp-drawn");
     let drawnWidth = 0;
-    const shell = picture.closest("a") || picture;
-    shell.classList.add("ntp-printed");
-    shell.after(drawn);
+    const shells = [...new Set(pictures.map((one) => one.closest("a") || one))];
+    shells.forEach((shell) => shell.classList.add("ntp-printed"));
+    shells[shells.length - 1].after(drawn);
 
     function chosen() {
       return controls.reduce((place, control, at) => place * data.dials[at].values.length + Number(control.value), 0);

@@ -375,8 +375,8 @@ def render_html(data: Mapping[str, object]) -> str:
             rows.append((title, str(data[key])))
     if data.get("by_hand"):
         rows.append(("Done by hand", "; ".join(_list(data["by_hand"]))))
-    for reading in _list(data.get("readings") or []):
-        rows.append((f"Read as ({reading['verdict']})", reading["text"]))
+    shown, folded = _readings(data)
+    rows += [(f"Read as ({one['verdict']})", one["text"]) for one in shown]
     definitions = "".join(f"<dt>{escape(t)}</dt><dd>{escape(text)}</dd>" for t, text in rows)
     if data.get("repeat"):
         definitions += f"<dt>Repeat</dt><dd><code>{escape(str(data['repeat']))}</code></dd>"
@@ -388,8 +388,29 @@ def render_html(data: Mapping[str, object]) -> str:
         f'<div class="ntp-check {look}"><p class="ntp-head">'
         f'<span class="ntp-badge {look}"><span aria-hidden="true">{mark}</span> {verdict}'
         f"{_by_hand(data)}</span> {name}</p>"
-        f"<dl>{definitions}</dl>{_machine(data)}{_proof(data)}{_controls(data)}</div>"
+        f"<dl>{definitions}</dl>{_other_readings(folded)}{_machine(data)}{_proof(data)}"
+        f"{_controls(data)}</div>"
     )
+
+
+def _readings(data: Mapping[str, object]) -> tuple[list[Any], list[Any]]:
+    """The likeliest reading, with the one that decides the verdict if that is another; the rest."""
+    readings = _list(data.get("readings") or [])
+    shown = readings[:1]
+    if shown and shown[0]["verdict"] != data["verdict"]:
+        shown += [one for one in readings if one["verdict"] == data["verdict"]][:1]
+    return shown, [one for one in readings if one not in shown]
+
+
+def _other_readings(readings: list[Any]) -> str:
+    """Less likely readings, each with its verdict."""
+    if not readings:
+        return ""
+    items = "".join(
+        f"<li>{escape(one['text'])} <em>({escape(one['verdict'])})</em></li>" for one in readings
+    )
+    count = "Another reading" if len(readings) == 1 else f"{len(readings)} other readings"
+    return f"<details><summary>{count}</summary><ul>{items}</ul></details>"
 
 
 def _machine(data: Mapping[str, object]) -> str:

@@ -229,13 +229,20 @@ def test_the_download_button_saves_a_notebook(context: BrowserContext, book_addr
 # Figures in the dark
 
 
-def test_figures_are_dark_in_the_dark(browser: Browser, book_address: str) -> None:
-    for look, dark in (("dark", True), ("light", False)):
+def test_figures_are_drawn_dark_in_the_dark_and_never_inverted(
+    browser: Browser, book_address: str
+) -> None:
+    for look, name in (("dark", "ntp-in-dark"), ("light", "ntp-in-light")):
         context = browser.new_context(viewport=WIDE, color_scheme=look)
         page = opened(context, f"{book_address}pages/huang2024_s6_max_margin.html")
-        found = page.eval_on_selector_all(
-            "article figure img", "all => all.map(one => getComputedStyle(one).filter)"
-        )
-        assert found
-        assert all(("invert" in one) is dark for one in found), look
+        for media in ("screen", "print"):
+            page.emulate_media(media=media, color_scheme=look)
+            shown = page.eval_on_selector_all(
+                "article figure img",
+                "all => all.filter(one => getComputedStyle(one).display !== 'none')"
+                ".map(one => [one.className, getComputedStyle(one).filter])",
+            )
+            wanted = name if media == "screen" else "ntp-in-light"
+            assert shown
+            assert all(wanted in classes and filtered == "none" for classes, filtered in shown)
         context.close()

@@ -29,7 +29,7 @@ read = '$2a$'
 
 [p-thm-1]
 severity = "theorem"
-printed = '$\\\\frac12 \\\\log(M\\\\eta) \\\\le e^{-C_1 t}$'
+printed = '$\frac12 \log(M\eta) \le e^{-C_1 t}$'
 read = 'not so'
 note = "It is rare."
 """

@@ -15,7 +15,7 @@ from tiny_book import ROOT
 from tools.pipeline import node
 from tools.site import pdf
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
-from tools.site.pictures import place_figures, short, size_of, smaller
+from tools.site.pictures import DARK, TWIN, dark, place_figures, short, size_of, smaller
 from tools.site.slim import drop_needless, mark_versions, put_off_drawings
 from tools.site.styles import can_match, drop_unasked, slim, used_by
 
@@ -128,6 +128,67 @@ def test_a_drawing_is_smaller_and_says_its_size(tmp_path: Path) -> None:
     placed = place_figures('<img src="_images/a.svg" alt="A"/><img src="b.png">', tmp_path)
     assert 'loading="lazy" decoding="async" width="96" height="48" src="_images/a.svg"' in placed
     assert placed.endswith('<img src="b.png">')
+    (tmp_path / "_images" / "a-dark.svg").write_text(svg, encoding="utf-8")
+    html = '<img src="_images/a.svg" alt="A"/><img class="x" src="_images/a.svg" alt="B"/>'
+    twins = re.findall(r"<img[^>]*>", place_figures(html, tmp_path))
+    assert [re.search(r'src="([^"]+)"', one)[1] for one in twins] == [
+        "_images/a.svg", "_images/a-dark.svg", "_images/a.svg", "_images/a-dark.svg",
+    ]  # fmt: skip
+    assert ['"ntp-in-light' in one for one in twins] == [True, False, True, False]
+    assert ['"ntp-in-dark' in one for one in twins] == [False, True, False, True]
+    assert all(one.count("class=") == 1 and "alt=" in one for one in twins)
+
+
+HEAT_MAP = """<svg width="9pt" height="9pt"><g id="figure_1">
+<g id="patch_1"><path style="fill: #ffffff"/></g>
+<g id="axes_1">{image}<g id="patch_3"><path style="stroke: #000000"/></g>
+<g id="matplotlib.axis_1"><g id="text_1"><use style="fill: #000000"/></g></g>
+<g id="text_2"><g style="fill: #ffffff"><use/></g></g><g id="text_3"><use/></g></g>
+<g id="axes_2"><g id="text_4"><use style="fill: #0072b2"/></g></g>
+</g></svg>"""
+
+
+def test_in_the_dark_a_heat_map_keeps_its_colours_and_its_words() -> None:
+    drawn = dark(HEAT_MAP.format(image='<image xlink:href="data:..."/>'))
+    assert drawn.startswith('<svg fill="#e6e6e6" width="9pt"')
+    assert '<g id="patch_1"><path style="fill: #121212"/></g>' in drawn
+    assert '<g id="patch_3"><path style="stroke: #e6e6e6"/></g>' in drawn
+    assert '<g id="text_1"><use style="fill: #e6e6e6"/></g>' in drawn  # the axis, beside the map
+    assert '<g fill="#000000" id="text_2"><g style="fill: #ffffff"><use/></g></g>' in drawn
+    assert '<g fill="#000000" id="text_3"><use/></g>' in drawn
+    assert '<g id="text_4"><use style="fill: #56b4e9"/></g>' in drawn
+    assert 'xlink:href="data:..."' in drawn
+
+
+def test_in_the_dark_words_on_a_curve_are_light_and_roles_keep_their_hue() -> None:
+    drawn = dark(HEAT_MAP.format(image=""))
+    assert '<g id="text_2"><g style="fill: #121212"><use/></g></g>' in drawn
+    assert '<g id="text_3"><use/></g>' in drawn  # of the colour that the drawing sets
+    assert '"#123456"' in dark('<svg a="1" b="#123456"/>')  # a colour without a part in the dark
+    mesh = HEAT_MAP.format(image='<g id="QuadMesh_1"><path style="fill: #000000"/></g>')
+    assert '<g fill="#000000" id="QuadMesh_1"><path style="fill: #000000"/></g>' in dark(mesh)
+
+
+def test_every_colour_of_the_books_drawings_has_a_dark_one_that_can_be_read(book: Path) -> None:
+    names = sorted(p for p in (book / "_images").glob("*.svg") if not p.stem.endswith(TWIN))
+    assert names
+    found = {
+        color
+        for path in names
+        for color in re.findall(r"(?:fill|stroke): ?(#[0-9a-f]{6})", path.read_text("utf-8"))
+    }
+    assert found <= set(DARK)
+    assert all(path.with_stem(path.stem + TWIN).is_file() for path in names)
+
+
+@pytest.mark.parametrize("color", sorted(set(DARK) - {"#ffffff", "#cccccc"}))
+def test_dark_colours_stand_out_from_the_dark_ground(color: str) -> None:
+    def light(one: str) -> float:  # WCAG 2, relative luminance
+        parts = [int(one[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    assert (light(DARK[color]) + 0.05) / (light(DARK["#ffffff"]) + 0.05) > 4.5
 
 
 # Pages

@@ -1,4 +1,4 @@
-"""Figures that are small, take their place before they arrive, and arrive when they are needed."""
+"""Figures that are small, take their place before they arrive, and have a twin for the dark."""
 
 from __future__ import annotations
 
@@ -14,6 +14,19 @@ PLACES = re.compile(r'\b(x|y)="(-?\d+\.\d{3,})"')
 NUMBER = re.compile(r"-?\d+\.\d{3,}")
 AROUND = re.compile(r"[ \n]*([A-Za-z])[ \n]*")
 POINT = 4 / 3  # pixels
+# Colours of the drawings, and those that play their parts on a dark ground. Roles keep their hue;
+# what lies on a heat map, whose colours mean numbers, keeps everything.
+DARK = {
+    "#000000": "#e6e6e6", "#ffffff": "#121212", "#666666": "#b4b4b4", "#cccccc": "#555555",
+    "#0072b2": "#56b4e9", "#d55e00": "#ff9a57",
+    # five steps of cividis, as lines: in the same order, all of them light enough
+    "#00224e": "#7f9fd1", "#35456c": "#98a5c0", "#666970": "#b3ad9f", "#948e77": "#d0bc7a",
+    "#c8b866": "#f0d04f",
+}  # fmt: skip
+COLOUR = re.compile(r"(?<=[:\"] )#[0-9a-f]{6}\b|(?<=[:\"])#[0-9a-f]{6}\b")
+GROUP = re.compile(r"<g\b[^>]*?(/?)>|</g>")
+HEAT = re.compile(r"<image\b|<g id=\"QuadMesh")
+TWIN = "-dark"
 
 
 def smaller(svg: str) -> str:
@@ -26,6 +39,52 @@ def smaller(svg: str) -> str:
     svg = PATH.sub(path, METADATA.sub("", svg))
     svg = PLACES.sub(lambda found: f'{found[1]}="{short(found[2])}"', svg)
     return re.sub(r">\s*\n\s*<", ">\n<", svg)
+
+
+def dark(svg: str) -> str:
+    """The same drawing in the colours of a dark page; heat maps and words on them stay."""
+    pieces, last = [], 0
+    for begin, end in on_heat_maps(svg):
+        pieces.append(recoloured(svg[last:begin]))
+        pieces.append(svg[begin:end].replace("<g ", '<g fill="#000000" ', 1))
+        last = end
+    text = "".join([*pieces, recoloured(svg[last:])])
+    return text.replace("<svg ", f'<svg fill="{DARK["#000000"]}" ', 1)  # of text without a colour
+
+
+def recoloured(svg: str) -> str:
+    """A part of a drawing, every colour that has a dark one in that."""
+    return COLOUR.sub(lambda found: DARK.get(found[0], found[0]), svg)
+
+
+def on_heat_maps(svg: str) -> list[tuple[int, int]]:
+    """Where in a drawing stand heat maps, and the words that lie on them."""
+    found: list[tuple[int, int]] = []
+    for begin, end in groups(svg, 0, len(svg), "axes_"):
+        if HEAT.search(svg, begin, end):
+            inner = svg.index(">", begin) + 1
+            for name in ("text_", "QuadMesh"):
+                found += groups(svg, inner, end - len("</g>"), name)
+    return sorted(found)
+
+
+def groups(svg: str, begin: int, end: int, name: str) -> list[tuple[int, int]]:
+    """Places of the groups whose ids begin so, of those that lie in no other group from here on.
+
+    Figures hold one group, which is looked into.
+    """
+    found, depth, start = [], 0, begin
+    outer = 1 if name == "axes_" else 0  # axes lie in the group of the figure
+    for match in GROUP.finditer(svg, begin, end):
+        if match[0] == "</g>":
+            depth -= 1
+            if depth == outer and svg.startswith(f'<g id="{name}', start):
+                found.append((start, match.end()))
+        elif not match[1]:
+            if depth == outer:
+                start = match.start()
+            depth += 1
+    return found
 
 
 def short(number: str) -> str:
@@ -57,9 +116,22 @@ def place_figures(html: str, folder: Path) -> str:
             return found[0]
         extra = ' loading="lazy" decoding="async"'
         file = folder / source[1]
-        size = size_of(file.read_text(encoding="utf-8")) if file.suffix == ".svg" else None
+        drawn = file.suffix == ".svg"
+        size = size_of(file.read_text(encoding="utf-8")) if drawn else None
         if size and "width=" not in found[0]:
             extra += f' width="{size[0]}" height="{size[1]}"'
-        return f"<img{extra}{found[0][4:]}"
+        light = f"<img{extra}{found[0][4:]}"
+        if not drawn or not file.with_stem(file.stem + TWIN).is_file():
+            return light
+        other = source[1].removesuffix(".svg") + f"{TWIN}.svg"
+        both = (with_class(light, "ntp-in-light"), with_class(light, "ntp-in-dark"))
+        return both[0] + both[1].replace(f'src="{source[1]}"', f'src="{other}"')
 
     return IMAGE.sub(place, html)
+
+
+def with_class(tag: str, name: str) -> str:
+    """An element that has one more class."""
+    if ' class="' in tag:
+        return tag.replace(' class="', f' class="{name} ', 1)
+    return f'<img class="{name}"{tag[4:]}'

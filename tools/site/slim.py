@@ -13,7 +13,7 @@ import json
 import re
 from pathlib import Path
 
-from tools.site.pictures import place_figures, smaller
+from tools.site.pictures import TWIN, dark, place_figures, smaller
 from tools.site.styles import drop_unasked, slim, used_by
 
 FOLDED = re.compile(
@@ -67,7 +67,9 @@ def slim_site(site: Path) -> None:
         ValueError: a style sheet cannot be read.
     """
     for picture in sorted((site / "_images").glob("*.svg")):
-        picture.write_text(smaller(picture.read_text(encoding="utf-8")), encoding="utf-8")
+        drawing = smaller(picture.read_text(encoding="utf-8"))
+        picture.write_text(drawing, encoding="utf-8")
+        picture.with_stem(picture.stem + TWIN).write_text(dark(drawing), encoding="utf-8")
     pages = {}
     for path in sorted(site.rglob("*.html")):
         html = drop_needless(path.read_text(encoding="utf-8"))

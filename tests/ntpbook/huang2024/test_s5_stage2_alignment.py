@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from every_check import assert_sound, known
 
-from ntpbook.huang2024.s5_stage2_lemmas import alignment, instances
+from ntpbook.huang2024.s5_stage2_lemmas import alignment, inside, instances
 from ntpbook.shared import enclosed, rare
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, runs, stage1, training, transformer
@@ -29,7 +29,7 @@ VERDICTS = {
     "huang2024_app_violated_sample": Verdict.REFUTED,
     "huang2024_app_violated_sample_corrected": Verdict.PROVED,
     "huang2024_app_sketch_2": Verdict.REFUTED,
-    "huang2024_app_sketch_3": Verdict.CONSISTENT,
+    "huang2024_app_sketch_3": Verdict.PROVED,
 }
 
 
@@ -241,8 +241,8 @@ def test_huang2024_app_sketch_3_refuses_any_alpha_that_does_not_decay(frequent):
         for decay, verdict in (
             (norm**-0.5, Verdict.REFUTED),
             (np.log(norm) ** 2 / norm, Verdict.REFUTED),
-            (np.log(norm) / norm, Verdict.CONSISTENT),
-            (1 / norm, Verdict.CONSISTENT),
+            (np.log(norm) / norm, Verdict.PROVED),
+            (1 / norm, Verdict.PROVED),
         ):
             found = check.judge([with_rows(run, needed_alpha=decay)])
             assert found.readings[0].verdict is verdict
@@ -258,3 +258,34 @@ def test_huang2024_app_sketch_3_by_hand():
     short = rare.rare_run(100.0, 4000, rare.ETA)
     left = alignment.check_huang2024_app_sketch_3.judge([short]).left_out
     assert left == {"fewer than two decades from t_0 on": 1}
+
+
+# The inside of Lemma 7's proof
+
+
+def test_huang2024_app_lem_7_comparison_by_hand():
+    # odds of an error on the tokens of the sentence: 2 e^(-A/4) against e^(-A/10), A = 40
+    one = inside.pairs_of_samples()[0]
+    absent = 2 * math.exp(-20), 3 * math.exp(-22)  # |V| = 5: two and three tokens without mass
+    odds = 2 * math.exp(-10) + absent[0], math.exp(-4) + absent[1]
+    with enclosed.digits(40):
+        found = [float(one.miss(masses).mid) for masses in (one.first, one.second)]
+    assert found == pytest.approx([value / (1 + value) for value in odds], rel=1e-12)
+    assert sum(one.second) < sum(one.first)
+    assert found[0] < found[1]
+
+
+def test_huang2024_app_lem_7_comparison_is_refuted_and_right_for_one_rival():
+    found = inside.check_huang2024_app_lem_7_comparison()
+    assert found.verdict is Verdict.REFUTED
+    assert "A = 40" in found.witness
+    assert all(control.noticed for control in found.controls)
+
+
+def test_huang2024_app_lem_7_weights_by_hand():
+    # -1 against 4 * (1/8) * (-1)
+    assert Fraction(-1) < 4 * Fraction(1, 8) * Fraction(-1)
+    found = inside.check_huang2024_app_lem_7_weights()
+    assert found.verdict is Verdict.REFUTED
+    assert found.witness.endswith("violated by 1/2")
+    assert all(control.noticed for control in found.controls)

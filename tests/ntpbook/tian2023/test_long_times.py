@@ -7,9 +7,40 @@ import plain_layer
 import pytest
 import sympy as sp
 
-from ntpbook.tian2023.long_times import bounds, laws, reduced, stationary, steps
+from ntpbook.tian2023.long_times import bounds, checks, laws, reduced, stationary, steps
 from ntpbook.tian2023.long_times.reduced import Design, follow, one_of_each
 from ntpcore.tian2023 import coupled
+from ntpcore.verdicts.claims import Verdict
+
+# Every check: its verdict, and its planted errors noticed
+
+VERDICTS = {
+    "clock": ({}, Verdict.PROVED),
+    "rates": ({}, Verdict.PROVED),
+    "closed_form": ({}, Verdict.PROVED),
+    "law": ({}, Verdict.CONSISTENT),
+    "early": ({}, Verdict.CONSISTENT),
+    "visible": ({}, Verdict.CONSISTENT),
+    "angle": ({"seed": 3, "draws": 6}, Verdict.PROVED),
+    "keep": ({"seed": 3, "draws": 6}, Verdict.PROVED),
+    "simplex": ({"seed": 3, "draws": 5}, Verdict.PROVED),
+    "still": ({"seed": 3, "draws": 3}, Verdict.PROVED),
+    "several": ({}, Verdict.PROVED),
+}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_verdict_and_planted_errors(name: str) -> None:
+    parameters, verdict = VERDICTS[name]
+    found = getattr(checks, f"check_ours_long_{name}")(**parameters)
+    assert found.verdict is verdict
+    assert len(found.controls) >= 2
+
+
+def test_a_law_without_error_bounds_has_no_proof() -> None:
+    for name in ("law", "early", "visible"):
+        assert not getattr(checks, f"check_ours_long_{name}").proof
+
 
 # Symbolic steps
 
@@ -62,7 +93,7 @@ SHAPES = (
 
 @pytest.mark.parametrize("sphere", [True, False])
 @pytest.mark.parametrize(("design", "ratio"), SHAPES)
-def test_the_reduced_system_is_the_layer(design: Design, ratio: float, sphere: bool) -> None:
+def test_ours_long_clock_the_reduced_system_is_the_layer(design: Design, ratio: float, sphere: bool) -> None:
     sigma = np.array([0.5, 3.0, 12.0])
     K, C, D = design.K, len(design.common), len(design.distinct)
     P = plain_layer.tokens(design.common, design.distinct, K)
@@ -129,7 +160,7 @@ def test_a_clock_that_turns_back_is_refused() -> None:
 # Inequalities, tried hard
 
 
-def test_the_inequalities_behind_the_margin_hold_on_adversarial_states() -> None:
+def test_ours_long_angle_inequalities_hold_on_adversarial_states() -> None:
     rng = np.random.default_rng(1)
     for _ in range(3000):
         C, D = int(rng.integers(1, 5)), int(rng.integers(1, 5))
@@ -180,7 +211,7 @@ def test_a_stationary_attention_beats_every_other_by_the_margin() -> None:
     assert bounds.unique_slack(Y, 0, wrong, f) < 0
 
 
-def test_no_token_is_lost_along_random_paths() -> None:
+def test_ours_long_keep_no_token_is_lost_along_random_paths() -> None:
     rng = np.random.default_rng(4)
     for _ in range(12):
         design = bounds.random_design(rng)
@@ -224,7 +255,7 @@ def test_the_certificate_says_that_all_three_tokens_stay() -> None:
 @pytest.mark.parametrize("K", [2, 10])
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("ratio", [0.1, 100.0])
-def test_the_closed_form(K: int, epsilon: float, ratio: float) -> None:
+def test_ours_long_closed_form_and_not_with_half_its_coefficient(K: int, epsilon: float, ratio: float) -> None:
     grid = np.geomspace(1e-2, 1e4, 100)
     path = follow(one_of_each(K, K, epsilon), ratio, grid, relative=1e-11, absolute=1e-18)
     assert laws.closed_form_error(path) < 1e-6
@@ -243,7 +274,7 @@ def test_the_closed_form_fails_for_more_outputs_than_classes() -> None:
 
 
 @pytest.mark.parametrize(("K", "M"), [(2, 4), (3, 6), (2, 8), (3, 12)])
-def test_the_law_with_more_outputs(K: int, M: int) -> None:
+def test_ours_long_law_with_more_outputs(K: int, M: int) -> None:
     grid = np.array([1e3, 8.9e4, 9e4, 9.1e4])
     path = follow(one_of_each(K, M, 0.5), 1.0, grid)
     law = reduced.law(K, M)
@@ -264,8 +295,19 @@ def test_the_slow_manifold_goes_on_where_the_flow_stops() -> None:
     assert np.log(slow[4] / slow[3]) / np.log(100) == pytest.approx(2 / 5, abs=1e-6)
 
 
+@pytest.mark.parametrize("K", [2, 10])
+def test_ours_long_early_by_the_balance_of_many_outputs(K: int) -> None:
+    # M -> infinity: x = T^2/(K + T^2), and d ln T/d ln sigma -> 2 (K - 1)/T^2 as T grows
+    gaps = [
+        abs(T**2 * reduced.manifold_slope(K, 10**15, T) / (2 * (K - 1)) - 1)
+        for T in (30.0, 100.0, 300.0)
+    ]
+    assert gaps[0] > gaps[1] > gaps[2]
+    assert gaps[2] < 0.001
+
+
 @pytest.mark.parametrize(("K", "epsilon"), [(2, 0.1), (2, 0.5), (10, 0.1)])
-def test_when_snapping_shows(K: int, epsilon: float) -> None:
+def test_ours_long_visible_at_the_root_of_the_ratio(K: int, epsilon: float) -> None:
     # ln t is R + O(1), so that the error falls like 1/sqrt(ratio); 3 sqrt(1e-6) and the grid
     found = laws.measured_relaxation(K, K, epsilon, 1e6)
     assert found == pytest.approx(laws.relaxation(K, epsilon), abs=0.005)
@@ -274,7 +316,7 @@ def test_when_snapping_shows(K: int, epsilon: float) -> None:
 @pytest.mark.parametrize(
     "design", [Design(2, 2, (0.5,), (0.1, 0.15, 0.25)), Design(4, 4, (0.5, 0.2), (0.3, 0.2), 2)]
 )
-def test_one_winner_on_the_simplex_and_several_on_the_sphere(design: Design) -> None:
+def test_ours_long_simplex_one_winner_and_several_on_the_sphere(design: Design) -> None:
     grid = np.array([1.0, 1e4])
     simplex = follow(design, 1.0, grid, sphere=False, absolute=1e-14)
     found, limit = laws.simplex_rate(simplex)
@@ -295,7 +337,7 @@ def test_a_tie_at_the_top_is_shared_by_the_softmax_but_does_not_last() -> None:
     assert nearly.shares[-1, 0] > 0.999
 
 
-def test_with_the_next_tokens_alone_only_the_clock_knows_the_rates() -> None:
+def test_ours_long_rates_set_the_clock_alone() -> None:
     paths = []
     for ratio in (0.1, 1.0, 1000.0):
         scale = (ratio / (1 - 1 / 10)) ** 0.5
@@ -311,7 +353,7 @@ def test_with_the_next_tokens_alone_only_the_clock_knows_the_rates() -> None:
     ("witness", "stable"),
     [(stationary.ARBITRARY, 2), (stationary.TRAINED, 2), (stationary.TAME, 1)],
 )
-def test_several_stable_attentions_are_enclosed(witness: stationary.Witness, stable: int) -> None:
+def test_ours_long_several_stable_attentions_are_enclosed(witness: stationary.Witness, stable: int) -> None:
     assert stationary.stable_between(stationary.enclosed_slopes(witness)) == stable
 
 
@@ -349,7 +391,7 @@ def test_an_attention_that_rests_is_proportional_to_g() -> None:
     assert still[0] > 0.05  # M > K: common tokens keep attention
 
 
-def test_a_fixed_decoder_draws_every_start_to_the_same_attention() -> None:
+def test_ours_long_still_draws_every_start_to_the_same_attention() -> None:
     rng = np.random.default_rng(6)
     design = Design(3, 3, (0.5, 0.2), (0.1, 0.3, 0.2))
     r = np.array([0.5, 1.0, 2.0])

@@ -7,12 +7,37 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ntpbook.tian2023.reversal import figure_6, inertia, noise
+from ntpbook.tian2023.reversal import checks, figure_6, inertia, noise
 from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.classes import synthetic_classes
 from ntpcore.tian2023.experiments import distinct_entropy, medium, simulate
+from ntpcore.verdicts.claims import Verdict
 
 SYN = coupled.syn(5, 2)
+
+
+# Every check: its verdict, and its planted errors noticed, with other seeds than the page's
+
+
+@pytest.mark.parametrize("name", ["momentum", "noise", "small", "flow", "dip"])
+def test_verdict_and_planted_errors(name: str) -> None:
+    parameters = {"seed": 101} if name in ("noise", "small") else {}
+    found = getattr(checks, f"check_ours_turn_{name}")(**parameters)
+    assert found.verdict is Verdict.SEEN
+    assert len(found.controls) >= 2
+
+
+def test_ours_turn_small_has_two_classes_and_hardly_turns_in_the_population() -> None:
+    for size in checks.two_classes():
+        assert size.data.K == 2
+        assert checks.rise(size, 1.0, 1.0, 0.9, 2000) < 0.01
+    assert checks.rise(checks.Size(3), 1.0, 1.0, 0.9, 2000) > 0.09  # six classes
+
+
+def test_the_interval_of_a_difference_by_hand() -> None:
+    less, more = np.zeros(4), np.array([1.0, 2.0, 3.0, 4.0])
+    # mean 2.5, standard error (5/3)^(1/2)/2, Student's quantile 3.182
+    assert checks.larger(less, more, 0.05) == pytest.approx(2.5 - 3.182 * (5 / 12) ** 0.5, abs=1e-3)
 
 
 # Momentum in the population
@@ -34,7 +59,7 @@ def test_two_steps_of_the_heavy_ball_by_hand() -> None:
     assert one[1] == pytest.approx(after + 0.5 * after + out, abs=1e-15)
 
 
-def test_momentum_turns_sparsity_back_and_its_absence_does_not() -> None:
+def test_ours_turn_momentum_and_not_its_absence() -> None:
     with_it = inertia.turned(SYN, 1.0, 1.0, 0.9, 2000)
     without = inertia.turned(SYN, 1.0, 10.0, 0.0, 2000)  # the same effective rates
     assert with_it.rise > 0.08
@@ -57,7 +82,7 @@ def test_the_turn_vanishes_with_the_ratio_and_grows_with_momentum() -> None:
     assert sorted(by_beta) == by_beta
 
 
-def test_the_dip_of_figure_6_is_moved_and_deepened_by_momentum() -> None:
+def test_ours_turn_dip_is_moved_and_deepened_by_momentum() -> None:
     ratios = (0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
     moved = {}
     for L, at in ((1, 1.0), (3, 1.5), (5, 2.0), (10, 3.0)):
@@ -73,7 +98,7 @@ def test_the_dip_of_figure_6_is_moved_and_deepened_by_momentum() -> None:
 
 
 @pytest.mark.parametrize("ratio", [1.0, 10.0, 100.0])
-def test_the_flow_itself_turns_back_weakly_at_every_ratio(ratio: float) -> None:
+def test_ours_turn_flow_weakly_at_every_ratio(ratio: float) -> None:
     turn = inertia.weak_turn(coupled.syn(1, 2), ratio)
     assert 0.005 < turn.rise < 0.02
     in_time = coupled.flow(coupled.syn(1, 2), ratio, 1.0, np.geomspace(1, 1e8, 161))
@@ -100,7 +125,7 @@ def test_an_entropy_that_is_no_number_is_an_error() -> None:
 # The simulator: noise, finite sequences, momentum
 
 
-def test_in_the_simulator_momentum_turns_sparsity_back_and_its_absence_does_not() -> None:
+def test_ours_turn_noise_in_the_simulator_it_is_momentum_too() -> None:
     for length in (127, noise.ENDLESS):
         setting = noise.Setting(0.9, 128, length)
         assert noise.simulated(SYN, setting, 1.0, 1, 1000).rise > 0.05

@@ -235,3 +235,21 @@ def test_what_stands_against_an_observation_shows_a_witness_too():
     with pytest.raises(ValueError, match="must show a witness"):
         check(Verdict.NOT_SEEN)
     assert check(Verdict.UNDECIDED, tried=0).verdict is Verdict.UNDECIDED
+
+
+def test_the_html_of_a_check_shows_the_likeliest_reading_and_folds_the_others():
+    three = tuple(Reading(text, Verdict.REFUTED) for text in ("first", "second", "<third>"))
+    html = render_html(check(Verdict.REFUTED, witness="W", readings=three).to_json())
+    assert html.count("<dt>Read as (refuted)</dt>") == 1
+    assert "<dd>first</dd></dl><details><summary>2 other readings</summary><ul>" in html
+    assert "<li>second <em>(refuted)</em></li><li>&lt;third&gt; <em>(refuted)</em></li>" in html
+    two = render_html(check(Verdict.REFUTED, witness="W", readings=three[:2]).to_json())
+    assert "<summary>Another reading</summary><ul><li>second" in two
+
+
+def test_the_html_of_a_check_shows_the_reading_that_decides_when_it_is_not_the_likeliest():
+    readings = (Reading("likeliest", Verdict.REFUTED), Reading("kinder", Verdict.CONSISTENT))
+    html = render_html(check(readings=readings).to_json())
+    assert "<dt>Read as (refuted)</dt><dd>likeliest</dd>" in html
+    assert "<dt>Read as (consistent)</dt><dd>kinder</dd>" in html
+    assert "other reading" not in html.lower()

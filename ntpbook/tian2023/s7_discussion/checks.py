@@ -11,12 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.shared import bags
-<<<<<<< HEAD
-from ntpbook.tian2023.s7_discussion import enclosed_steps, residual
-=======
 from ntpbook.tian2023.long_times import reduced
-from ntpbook.tian2023.s7_discussion import residual
->>>>>>> w17
+from ntpbook.tian2023.s7_discussion import enclosed_steps, residual
 from ntpbook.tian2023.s7_discussion.instances import (
     DISORDERED,
     RARE,

@@ -112,7 +112,7 @@ def test_ours_harmonic_by_hand():
 
 
 def test_ours_descent_pointwise_by_hand_at_both_ends():
-    # S = 1, t = 1/2: c = (1/2) / (3/2) = 1/3; at z = 1 both sides are 2/3, at z = -1/2 -2/3 and -5/6
+    # S = 1, t = 1/2: c = (1/2) / (3/2) = 1/3; at z = 1 both sides are 2/3, else -2/3 and -5/6
     c, t = Fraction(1, 3), Fraction(1, 2)
     for z, left, right in (
         (1, Fraction(2, 3), Fraction(2, 3)),

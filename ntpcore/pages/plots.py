@@ -138,7 +138,7 @@ def draw_scores(
         xs, ys = [spots[upper], spots[lower]], [float(scores[upper]), float(scores[lower])]
         axes.plot(xs, ys, color="black", linewidth=1.2, linestyle="-" if gap == 1 else ":")
         if gap != 1:
-            down = (0.35, 0.65)[slack % 2]  # at two heights, so that labels keep apart
+            down = (0.7, 0.35)[slack % 2]  # at two heights, so that labels keep apart
             x, y = xs[0] + down * (xs[1] - xs[0]), ys[0] + down * (ys[1] - ys[0])
             axes.text(x + 0.06, y, f"margin {gap}", fontsize=9, va="center")
             slack += 1

@@ -15,6 +15,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -142,7 +143,7 @@ class Gone:
     """A client whose scheduler went."""
 
     status = "closed"
-    futures: dict[str, object] = {}
+    futures: ClassVar[dict[str, object]] = {}
 
     def ncores(self) -> dict[str, int]:
         raise OSError("Timed out trying to connect")

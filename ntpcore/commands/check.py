@@ -34,6 +34,7 @@ class Answer:
         unmeasured: why it was not, in words.
         part: the answer for the largest realizable part, if that was asked for.
         source: how the command line names the data.
+        outlook: what theory says of the run on which claims were judged, and of its continuation.
     """
 
     structure: order.Structure
@@ -43,6 +44,7 @@ class Answer:
     unmeasured: str = ""
     part: Answer | None = None
     source: str = "FILE"
+    outlook: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -84,8 +86,10 @@ def answer(
     columns = None
     if structure.orders is not None and not any(o.confused for o in structure.orders.values()):
         columns = _columns(structure.orders)
-    checks = on_data.judge(structure, columns, labels, source, training)
-    found = Answer(structure, columns, checks, source=source)
+    found_there = on_data.judge(structure, columns, labels, source, training)
+    found = Answer(
+        structure, columns, found_there.checks, source=source, outlook=found_there.outlook
+    )
     if structure.realizable.holds is True:
         return found
     cells = sum(len(line.tokens) ** (2 if data.prefixes else 1) for line in data.lines)
@@ -154,6 +158,7 @@ def to_json(found: Answer) -> dict[str, object]:
         and {query: _roles(o, data.vocabulary) for query, o in structure.orders.items()},
         "margin": None if found.columns is None else _margin(found.columns),
         "claims": [check.to_json() for check in found.checks],
+        **({"outlook": list(found.outlook)} if found.outlook else {}),
         **distance,
         **part,
     }
@@ -235,6 +240,8 @@ def write_text(found: Answer, write: Write) -> None:
             write(f"      repeat:  {check.repeat}", "faint")
         else:
             write(f"      {', '.join(one.label for one in checks)}", "faint")
+    for told in found.outlook:
+        write(f"  {told}", "faint")
     if found.part is not None:
         write("", "plain")
         write("The largest realizable part that was found, by itself", "title")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.console import Console
@@ -44,6 +44,9 @@ EXTRAS = {
     "sweep": ("joblib", "dask", "distributed", "pyarrow"),
     "book": ("nbconvert", "nbformat"),
 }
+
+# What Typer raises for wrong options; it stands in a module of its own, or of Click's.
+_MISUSE = cast(type[Exception], typer.BadParameter.__mro__[2])
 
 app = typer.Typer(
     add_completion=False,
@@ -289,18 +292,21 @@ def write_report(
         if os.path.realpath(pdf) == os.path.realpath(output):
             raise dataset.InputError(f"{pdf}: named twice; give page and print a file each")
     browser = None if pdf is None else report_page.find_browser()
-    _read(file, form, chars, collocation)
-    parameters = {
-        "path": os.path.realpath(file),
-        "name": file,
-        "form": form or ("jsonl" if file.lower().endswith(dataset.JSON_SUFFIXES) else "text"),
-        "chars": chars,
-        "collocation": None if collocation is None else os.path.realpath(collocation),
-        "steps": steps,
-        "max_pairs": max_pairs,
-        "source": _source(file, form, chars, collocation, max_pairs),
-    }
-    page = report_page.page(parameters, file)
+    form_given = form
+    form = form or ("jsonl" if file.lower().endswith(dataset.JSON_SUFFIXES) else "text")
+    with report_page.copied(file, collocation) as (data, columns):
+        _read(data, form, chars, columns)
+        parameters = {
+            "path": data,
+            "name": file,
+            "form": form,
+            "chars": chars,
+            "collocation": columns,
+            "steps": steps,
+            "max_pairs": max_pairs,
+            "source": _source(file, form_given, chars, collocation, max_pairs),
+        }
+        page = report_page.page(parameters, file)
     contents = {output: page}
     if pdf is not None and browser is not None:
         contents[pdf] = report_page.print_pdf(page, browser)
@@ -761,13 +767,32 @@ def _spelled(character: str) -> str:
     return "".join(f"\\x{byte:02x}" for byte in os.fsencode(character))
 
 
+def _say_misuse(error: Exception) -> None:
+    """A wrong option in one line, as any other bad input; without a command, the help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()  # type: ignore[attr-defined]
+        return
+    words = " ".join(error.format_message().split())  # type: ignore[attr-defined]
+    name = getattr(getattr(error, "ctx", None), "info_name", None)
+    known = {one.name or getattr(one.callback, "__name__", "") for one in app.registered_commands}
+    command = f"ntpcore {name}" if name in known else "ntpcore"
+    words = report.show_name(words.rstrip("."))
+    print(f"ntpcore: {words}; {command} --help lists what there is", file=sys.stderr)
+
+
 def main() -> None:
     """Run the command line; bad input gets one message and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    if sys.stdout is None:
+        print("ntpcore: standard output is closed; send it somewhere", file=sys.stderr)
+        raise SystemExit(2)
     try:
-        app()
+        raise SystemExit(app(standalone_mode=False) or 0)
+    except _MISUSE as error:
+        _say_misuse(error)
+        raise SystemExit(2) from None
     except ModuleNotFoundError as error:
         missing = (error.name or "").split(".")[0]
         extra = next((name for name, packages in EXTRAS.items() if missing in packages), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ntpcore.commands.sweep.columns import CLAIMS, FREQUENT
@@ -21,6 +21,19 @@ JUDGES = tuple(judged.JUDGED)
 TRAINED = CLAIMS
 
 Training = tuple[int, float | None, float | None]  # steps, eta0, eta
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was found on a data set.
+
+    Attributes:
+        checks: the judged claims.
+        outlook: what theory says of the run on which they were judged, and of its continuation.
+    """
+
+    checks: tuple[Check, ...]
+    outlook: tuple[str, ...] = ()
 
 
 def labels(claim: str | None) -> tuple[str, ...]:
@@ -52,7 +65,7 @@ def judge(
     chosen: Iterable[str],
     source: str,
     training: Training | None = None,
-) -> tuple[Check, ...]:
+) -> Judged:
     """Judge the chosen claims on the orders of a data set, and on a run if one is asked for.
 
     A claim is open, with the reason, where Assumption 1 fails in a way that leaves it undefined,
@@ -81,7 +94,17 @@ def judge(
         else:
             check = Check(label, Verdict.OPEN, 0, "runs", reason)
         checks.append(replace(check, repeat=" ".join(words)))
-    return tuple(checks)
+    return Judged(tuple(checks), () if run is None else _outlook(run))
+
+
+def _outlook(run: Run) -> tuple[str, ...]:
+    """What theory says of a run and of its continuation."""
+    from ntpcore.huang2024 import outlook
+
+    state = run.second.state
+    return tuple(
+        outlook.sentences(run.problem, run.constants, state.weights, state.step, run.second.gap)
+    )
 
 
 def _undefined(structure: Structure) -> str:

@@ -12,7 +12,7 @@ from ntpcore.commands import patience
 from ntpcore.commands.check import Write, show, show_name
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.data.files import check_place
-from ntpcore.huang2024 import bounds, prediction, problem, stage1, storage, training
+from ntpcore.huang2024 import bounds, outlook, prediction, problem, stage1, storage, training
 
 SAVE_SECONDS = 60.0
 
@@ -159,8 +159,9 @@ def write_summary(saved: storage.Saved, path: str, write: Write) -> None:
         write(f"    norm of W_kq                  {rows.norm[-1]:.6g}", "plain")
         write(f"    1 - cos to the exact W_kq*    {rows.one_minus_cos[-1]:.3g}", "plain")
         write(f"    least optimal attention       {rows.least_attention[-1]:.6g}", "plain")
-    from_step = bounds.bites_from(lambda log_t: bounds.log_thm_1_direction(constants, log_t))
-    write(f"  Theorem 1 (as printed) says something from step {power(from_step)} on", "faint")
+    state = saved.trajectory.state
+    for told in outlook.sentences(task, constants, state.weights, state.step, saved.trajectory.gap):
+        write(f"  {told}", "faint")
     write(f"  saved in {show_name(path)}", "plain")
 
 

@@ -18,6 +18,7 @@ FORMATS = ("text", "jsonl")
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _KEYS = ("sentence", "next", "count")
 
+MOST_COUNT = 10**15  # how often a sample may occur: sums of counts stay numbers to be read
 LONGEST_LINE = 20_000_000  # characters; a longer one is rather another kind of file
 ROOM = 1_000_000_000  # bytes that data may take with what is computed at once: 2 GB in all
 # What a distinct line, each of its places, and a token cost of that, as measured.
@@ -351,12 +352,18 @@ def _parse_text(chars: bool) -> Callable[[_Collector, str, str, int], None]:
 def _parse_jsonl(collector: _Collector, line: str, name: str, number: int) -> None:
     """Take in one sample, {"sentence": [...], "next": "...", "count": 1}."""
     where = f"{name}:{number}"
+    array_of_objects = InputError(
+        f"{where}: this looks like a JSON array; write one object per line, without the brackets "
+        "around them and the commas between them"
+    )
     example = '{"sentence": ["S", "V"], "next": "O", "count": 3}'
     try:
         record = json.loads(line, object_pairs_hook=_unique_keys)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     except json.JSONDecodeError as error:
+        if line.lstrip().startswith("["):
+            raise array_of_objects from None
         raise InputError(
             f"{where}: broken JSON at column {error.colno} ({error.msg}); each line must be an "
             f"object such as {example}"
@@ -365,6 +372,8 @@ def _parse_jsonl(collector: _Collector, line: str, name: str, number: int) -> No
         raise InputError(f"{where}: a number has too many digits; write {example}") from None
     except RecursionError:
         raise InputError(f"{where}: lists nested too deeply; write {example}") from None
+    if isinstance(record, list) and all(isinstance(one, dict) for one in record):
+        raise array_of_objects
     if not isinstance(record, dict):
         raise InputError(f"{where}: {_kind(record)} where an object is needed; write {example}")
     for key in record:
@@ -380,8 +389,10 @@ def _parse_jsonl(collector: _Collector, line: str, name: str, number: int) -> No
         raise InputError(f"{where}: 'sentence' is empty; a sample needs at least one token")
     for token in [*sentence, next_token]:
         _check_token(token, where)
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise InputError(f"{where}: 'count' is {_shown(count)}; give a positive integer")
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_COUNT:
+        raise InputError(
+            f"{where}: 'count' is {_shown(count)}; give a positive integer up to {MOST_COUNT:.0e}"
+        )
     collector.add([*sentence, next_token], count, number)
 
 
@@ -396,7 +407,8 @@ def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _check_token(token: object, where: str) -> None:
     """Refuse what is not a non-empty string of Unicode characters."""
     if not isinstance(token, str):
-        raise InputError(f"{where}: the token {_shown(token)} is {_kind(token)}; quote it")
+        way_out = "give one string for each" if isinstance(token, list | dict) else "quote it"
+        raise InputError(f"{where}: the token {_shown(token)} is {_kind(token)}; {way_out}")
     if not token:
         raise InputError(f"{where}: a token is the empty string; tokens have a character")
     if not _is_utf8(token):

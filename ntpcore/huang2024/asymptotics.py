@@ -81,7 +81,7 @@ def residual(problem: Problem, weights: Floats | None = None) -> Floats:
     """
     if degenerate(problem):
         raise ValueError("a tight pair carries no multiplier, so W(t) has no limiting residual")
-    pairs, log_C = _tight_terms(problem)
+    pairs, log_C = tight_terms(problem)
     if weights is None and len(pairs) < len(problem.pairs):
         raise ValueError("a pair has slack, so the residual depends on the run; give late weights")
     R = _minimise(_incidence(pairs, len(problem.W_kq_star)), log_C, problem.W_kq_star)
@@ -147,8 +147,8 @@ def _component_means(pairs: NDArray[np.int64], weights: Floats) -> Floats:
     return means
 
 
-def star_constant(problem: Problem) -> float:
-    """c where each query has one optimal token, in closed form: on prefix-closed data.
+def star_residual(problem: Problem) -> Floats:
+    """R where each query has one optimal token, in closed form: on prefix-closed data, (K,).
 
     Then R_o - R_j = log C_oj - log lambda_oj up to a multiple of the margins of W_star, with the
     multipliers lambda_oj = 1 / (1 + m), m rivals of o, and the entries of each query sum to zero.
@@ -157,19 +157,29 @@ def star_constant(problem: Problem) -> float:
         ValueError: a query has several optimal tokens.
     """
     if any(len(order.optimal) > 1 for order in problem.orders.values()):
-        raise ValueError("a query has several optimal tokens; use asymptotic_constant")
-    pairs, log_C = _tight_terms(problem)
+        raise ValueError("a query has several optimal tokens; use residual")
+    pairs, log_C = tight_terms(problem)
     size = np.bincount(pairs[:, 0], minlength=len(problem.W_kq_star))  # rivals of each o
     difference = log_C + np.log1p(size[pairs[:, 0]])
     R = np.zeros(len(problem.W_kq_star))
     np.add.at(R, pairs[:, 0], difference / (1 + size[pairs[:, 0]]))
     R[pairs[:, 1]] = R[pairs[:, 0]] - difference
     star = problem.W_kq_star
-    R -= star * float(R @ star) / problem.norm**2
+    across: Floats = R - star * float(R @ star) / problem.norm**2
+    return across
+
+
+def star_constant(problem: Problem) -> float:
+    """c = ||R||^2 / 2 in 1 - cos ~ c / (t eta)^2 where each query has one optimal token.
+
+    Raises:
+        ValueError: a query has several optimal tokens.
+    """
+    R = star_residual(problem)
     return float(R @ R) / 2
 
 
-def _tight_terms(problem: Problem) -> tuple[NDArray[np.int64], Floats]:
+def tight_terms(problem: Problem) -> tuple[NDArray[np.int64], Floats]:
     """The tight pairs (E, 2) and log C_e, C_e = sum_i pi_i (count of j) / (count of o)."""
     place = {(a, b): number for number, (a, b) in enumerate(problem.pairs.tolist())}
     logs = np.full(len(place), -math.inf)

@@ -6,14 +6,15 @@ import contextlib
 import json
 import math
 import os
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore.data.dataset import InputError, unwritable
+from ntpcore.data.dataset import ROOM, InputError, unwritable
 from ntpcore.huang2024.problem import Problem
 from ntpcore.huang2024.training import Rows, State, Trajectory, fingerprint
 
@@ -100,6 +101,7 @@ def load(path: str) -> Saved:
     """
     try:
         with open(path, "rb") as stream:
+            _check_size(stream)
             arrays = np.load(stream, allow_pickle=False)
             _must(isinstance(arrays, np.lib.npyio.NpzFile), "it holds a single array")
             return _saved(arrays)  # reads only what a run has, and the head first
@@ -112,6 +114,15 @@ def load(path: str) -> Saved:
             f"{path}: not a saved trajectory, or a damaged one ({detail}); train again and save to "
             "a new file"
         ) from None
+
+
+def _check_size(stream: IO[bytes]) -> None:
+    """Refuse an archive that would unpack to more than fits, before any of it is unpacked."""
+    if zipfile.is_zipfile(stream):
+        with zipfile.ZipFile(stream) as archive:
+            size = sum(one.file_size for one in archive.infolist())
+        _must(size <= ROOM, f"it unpacks to {size // 10**6} MB, and {ROOM // 10**6} MB fit")
+    stream.seek(0)
 
 
 def _finite(value: float) -> float | None:

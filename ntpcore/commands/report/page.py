@@ -135,6 +135,38 @@ def execute(parameters: Mapping[str, object]) -> Any:
             raise _failure("no answer", text) from None
 
 
+@contextlib.contextmanager
+def copied(file: str, collocation: str | None) -> Iterator[tuple[str, str | None]]:
+    """Copies of the data and of their collocation, so that all that is said is of the same bytes.
+
+    A pipe can be read once, and a file may change while the page is made.
+
+    Raises:
+        InputError: one cannot be read; messages about a copy name the file that it is of.
+    """
+    with _temporary_folder() as folder:
+        copies = {}
+        for place, name in enumerate(one for one in (file, collocation) if one is not None):
+            copies[name] = str(folder / str(place) / (os.path.basename(name) or "data"))
+            try:
+                with open(name, "rb") as stream:
+                    content = stream.read()
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                raise InputError(
+                    f"{name or repr('')}: cannot be read ({reason}); name a readable text file"
+                ) from None
+            os.mkdir(folder / str(place))
+            Path(copies[name]).write_bytes(content)
+        try:
+            yield copies[file], None if collocation is None else copies[collocation]
+        except InputError as error:
+            text = str(error)
+            for name, copy in copies.items():
+                text = text.replace(copy, name)
+            raise InputError(text) from None
+
+
 def _failure(kind: str, text: str) -> InputError:
     """What to say of a notebook that did not run to its end."""
     if kind == "InputError":

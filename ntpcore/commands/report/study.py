@@ -359,6 +359,9 @@ def training_table(given: Study) -> Table | Note:
             ("1 - cos to W_kq*", f"{rows.one_minus_cos[-1]:.3g}"),
             ("least attention on optimal tokens", f"{rows.least_attention[-1]:.6g}"),
         ]
+    for told in given.found.outlook:
+        name, _, rest = told.partition(": ")
+        lines.append((name, rest))
     return Table(("", ""), tuple(lines))
 
 

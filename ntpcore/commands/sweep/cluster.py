@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 import queue
 import re
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +22,8 @@ from ntpcore.commands.sweep.plan import Cell
 from ntpcore.data.dataset import InputError
 
 ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):\d{1,5}")
+# What Dask raises where a scheduler went: closed connections, and futures cancelled with it.
+_GONE = (OSError, TimeoutError, CancelledError, asyncio.CancelledError)
 PATIENCE = 30.0  # seconds without a scheduler or a worker after which a sweep stops
 LOOK_SECONDS = 0.5  # between two looks at the cluster while no row comes
 QUIET_LOOKS = 4  # so many without a row and without a task under way mean that tasks were lost
@@ -51,8 +56,11 @@ def on_dask(todo: Todo, mark: str, address: str, patience: float = PATIENCE) -> 
                 yield row
             for number in [number for number in started if number in waiting]:
                 yield _alone(client, number, waiting.pop(number), mark, address, patience)
+    except _GONE as error:  # between two looks, where nothing else was asked of the cluster
+        raise InputError(_lost(address, patience)) from error
     finally:
-        client.close(timeout=2)
+        with contextlib.suppress(*_GONE):  # nobody is there to say good-bye to
+            client.close(timeout=2)
 
 
 def connect(address: str, patience: float) -> Any:
@@ -157,9 +165,18 @@ def _through_joblib(
         if found is None:
             return
         if isinstance(found, BaseException):
-            raise found
+            watch.outlast(found)
+            return
         _check_code(found["code"], "a worker")
         yield found
+
+
+def _lost(address: str, patience: float) -> str:
+    """What to say of a cluster that went and did not come back."""
+    return (
+        f"--scheduler {address}: the scheduler or all its workers are gone since {patience:g} "
+        "seconds; what is finished is kept, so start them and give the same command again"
+    )
 
 
 class _Watch:
@@ -178,17 +195,26 @@ class _Watch:
         if self.client.status == "running" and self._workers():
             self.seen = time.monotonic()
         elif time.monotonic() - self.seen > self.patience:
-            raise InputError(
-                f"--scheduler {self.address}: the scheduler or all its workers are gone since "
-                f"{self.patience:g} seconds; what is finished is kept, so start them and give the "
-                "same command again"
-            )
+            raise InputError(_lost(self.address, self.patience))
+
+    def outlast(self, error: BaseException) -> None:
+        """Wait until the cluster is there again, where an error says no more than that it went.
+
+        Raises:
+            InputError: it did not come back.
+            BaseException: the error is another one.
+        """
+        if self.client.status == "running" and not isinstance(error, _GONE):
+            raise error
+        while self.client.status != "running" or not self._workers():
+            self.look()
+            time.sleep(LOOK_SECONDS)
 
     def _workers(self) -> int:
         """How many workers there are; none where nobody answers."""
         try:
             return len(self.client.ncores())
-        except (OSError, RuntimeError, ValueError):
+        except (*_GONE, RuntimeError, ValueError):
             return 0
 
     def busy(self) -> bool:
@@ -209,5 +235,8 @@ def _alone(client: Any, number: int, cell: Cell, mark: str, address: str, patien
         row: Row = future.result()
     except killed:
         return one.blank(number, cell, mark) | one.failure(*DIED)
+    except _GONE as error:
+        watch.outlast(error)
+        return _alone(client, number, cell, mark, address, patience)
     _check_code(row["code"], "a worker")
     return row

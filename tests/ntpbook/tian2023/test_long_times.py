@@ -93,7 +93,9 @@ SHAPES = (
 
 @pytest.mark.parametrize("sphere", [True, False])
 @pytest.mark.parametrize(("design", "ratio"), SHAPES)
-def test_ours_long_clock_the_reduced_system_is_the_layer(design: Design, ratio: float, sphere: bool) -> None:
+def test_ours_long_clock_the_reduced_system_is_the_layer(
+    design: Design, ratio: float, sphere: bool
+) -> None:
     sigma = np.array([0.5, 3.0, 12.0])
     K, C, D = design.K, len(design.common), len(design.distinct)
     P = plain_layer.tokens(design.common, design.distinct, K)
@@ -255,7 +257,9 @@ def test_the_certificate_says_that_all_three_tokens_stay() -> None:
 @pytest.mark.parametrize("K", [2, 10])
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("ratio", [0.1, 100.0])
-def test_ours_long_closed_form_and_not_with_half_its_coefficient(K: int, epsilon: float, ratio: float) -> None:
+def test_ours_long_closed_form_and_not_with_half_its_coefficient(
+    K: int, epsilon: float, ratio: float
+) -> None:
     grid = np.geomspace(1e-2, 1e4, 100)
     path = follow(one_of_each(K, K, epsilon), ratio, grid, relative=1e-11, absolute=1e-18)
     assert laws.closed_form_error(path) < 1e-6
@@ -353,7 +357,9 @@ def test_ours_long_rates_set_the_clock_alone() -> None:
     ("witness", "stable"),
     [(stationary.ARBITRARY, 2), (stationary.TRAINED, 2), (stationary.TAME, 1)],
 )
-def test_ours_long_several_stable_attentions_are_enclosed(witness: stationary.Witness, stable: int) -> None:
+def test_ours_long_several_stable_attentions_are_enclosed(
+    witness: stationary.Witness, stable: int
+) -> None:
     assert stationary.stable_between(stationary.enclosed_slopes(witness)) == stable
 
 

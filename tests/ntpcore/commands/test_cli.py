@@ -246,7 +246,11 @@ def test_a_mistyped_command_exits_with_2(run: Run, arguments: tuple[str, ...]):
     result = run(*arguments)
     assert result.code == 2
     assert "Traceback" not in result.err
-    assert "Usage: " in result.out + result.err
+    if arguments:
+        assert result.err.startswith("ntpcore: ")
+        assert result.err.count("\n") == 1
+    else:
+        assert "Usage: " in result.out + result.err
 
 
 def test_help_shows_examples(run: Run):

@@ -238,7 +238,7 @@ def test_check_with_steps_judges_every_claim_on_training(run: Run) -> None:
     late = {f"huang2024-{name}{end}" for name in ("lem-7", "thm-2") for end in ("", "-corrected")}
     assert {label for label, verdict in verdicts.items() if verdict == "open"} == late
     assert "refuted" not in verdicts.values()
-    assert verdicts["huang2024-thm-1"] == verdicts["huang2024-eq-4"] == "consistent"
+    assert (verdicts["huang2024-thm-1"], verdicts["huang2024-eq-4"]) == ("consistent", "proved")
 
 
 def test_statements_that_presume_assumption_3_are_open_where_it_fails(

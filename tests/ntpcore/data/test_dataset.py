@@ -269,7 +269,7 @@ def test_a_long_value_is_cut_in_a_message(tmp_path: Path):
 @pytest.mark.parametrize("depth", range(900, 1010, 5))
 def test_no_depth_of_nesting_escapes_the_reader(tmp_path: Path, depth: int):
     line = '{"sentence": [' + "[" * depth + "]" * depth + '], "next": "V"}'
-    with pytest.raises(InputError, match=r"is a list; quote it|nested too deeply"):
+    with pytest.raises(InputError, match=r"is a list; give one string for each|nested too deeply"):
         read(write(tmp_path, line, "data.jsonl"))
 
 

@@ -1,0 +1,82 @@
+"""What theory says of a run from its state on: against balls, against the run, and its limits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from ntpbook.huang2024.s5_late_phase import instances
+from ntpbook.shared.without_asm_3 import outnumbered_run
+from ntpcore.data.examples import example_1
+from ntpcore.exact.judged import FIVE_TOKENS, realize
+from ntpcore.huang2024 import outlook, runs
+from ntpcore.huang2024.problem import from_dataset
+from ntpcore.huang2024.runs import Run
+
+
+def example(steps: int, eta: float = 0.025) -> Run:
+    """Example 1, trained so far."""
+    problem = from_dataset(example_1())
+    return runs.train("x", problem, eta0=0.1, eta=eta, steps1=900, steps=steps)
+
+
+def band(run: Run) -> outlook.Band | None:
+    """Theorem E at the end of a run."""
+    state = run.second.state
+    return outlook.band(run.problem, state.weights, state.step, run.constants.eta, run.second.gap)
+
+
+def test_the_band_is_that_of_the_enclosed_state():
+    (one,) = instances.enclosed(1000)
+    found = band(example(1000))
+    assert found is not None
+    for t in (1000, 10**5, 10**8):
+        assert found.at(t) == pytest.approx(one.certificate.bounds(t), rel=1e-9)
+
+
+def test_a_run_stays_in_its_band():
+    found = band(example(1000))
+    assert found is not None
+    rows = example(20_000).second.rows
+    for t, value in zip(rows.step.tolist(), rows.one_minus_cos.tolist(), strict=True):
+        if t >= 1000:
+            low, high = found.at(t)
+            assert low <= value <= high
+    with pytest.raises(ValueError, match="say nothing of step 999"):
+        found.at(999)
+
+
+def test_a_run_with_another_constant_leaves_the_band():
+    found = band(example(1000))
+    assert found is not None
+    c = 1.3 * 0.25  # 1 - cos = c / (t eta)^2, where the constant is a quarter
+    t = 10**6
+    assert not found.at(t)[0] <= c / (t * 0.025) ** 2 <= found.at(t)[1]
+
+
+def test_there_is_no_band_too_early_nor_with_large_steps_nor_with_several_optimal_tokens():
+    assert band(example(300)) is None
+    problem = from_dataset(example_1())
+    assert band(example(1000, eta=1.01 * max(problem.norm, 2 / problem.norm))) is None
+    several = from_dataset(realize(FIVE_TOKENS))
+    run = runs.train("x", several, eta0=0.1, eta=0.36, steps1=900, steps=3000)
+    assert band(run) is None
+
+
+def test_sentences_name_both_bounds_and_say_where_theory_is_silent():
+    run = example(1000)
+    state = run.second.state
+    told = outlook.sentences(run.problem, run.constants, state.weights, 1000, run.second.gap)
+    S, L = float(run.problem.norm_squared), run.constants.max_length
+    K = math.log(2 * L**2 * (L - 1) ** 3) - run.constants.log_pi_min
+    tan = 2 * S / 1000 * (1 + math.sqrt(2) * K / 0.025)
+    assert f"at most {1 - 1 / math.sqrt(1 + tan):.3g} at this step" in told[0]
+    assert f"by the norms alone {1 - 1 / math.sqrt(2 * S):.3g}" in told[0]
+    assert "from step 1000 on" in told[1]
+    rare = outnumbered_run()
+    silent = outlook.sentences(rare.problem, rare.constants, rare.second.state.weights, 9, 1.0)
+    assert silent == ["Theorem B does not speak of these data: Assumption 3 fails"]
+    untrained = replace(run.constants)
+    assert outlook.sentences(run.problem, untrained, 0 * state.weights, 0, 1.0) == []

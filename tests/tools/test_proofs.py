@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import tomllib
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -113,19 +114,24 @@ def test_words_that_take_for_granted_are_refused_outside_comments(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
-    """A folder with all proofs, compiled."""
+def checked(tmp_path_factory):
+    """What the check of all proofs says, and the folder in which it compiled them: once is dear."""
     folder = tmp_path_factory.mktemp("proofs")
-    for name in prove.project_files(PROOFS):
-        shutil.copy(PROOFS / name, folder)
-        prove.compile_file(folder, name)
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prove.tempfile, "TemporaryDirectory", lambda: nullcontext(str(folder)))
+        return prove.check(PROOFS), folder
+
+
+@pytest.fixture(scope="module")
+def compiled(checked):
+    """The folder with all proofs, compiled."""
+    return checked[1]
 
 
 @NEEDS_COQ
 @pytest.mark.slow
-def test_coq_reads_all_proofs_and_writes_the_same_record():
-    assert prove.check(PROOFS) == json.loads((PROOFS / prove.RECORD).read_text(encoding="utf-8"))
+def test_coq_reads_all_proofs_and_writes_the_same_record(checked):
+    assert checked[0] == json.loads((PROOFS / prove.RECORD).read_text(encoding="utf-8"))
 
 
 @NEEDS_COQ

@@ -7,7 +7,7 @@ says that it is not negative.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, log
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,63 +151,3 @@ def keeping_run(design: Design, ratio: float, until: float = 1e3) -> Path:
     """A path for `keep_slacks`, up to `until` on the clock sqrt(nu) sigma."""
     scale = (ratio / (1 - 1 / design.K)) ** 0.5
     return follow(design, ratio, np.geomspace(1e-3, until, 400) * scale, absolute=1e-15)
-
-
-# The certificate of Theorem 5 (iii)
-
-
-def certified(path: Path, i: int, tries: int = 200) -> float:
-    """A floor that every f_d stays above from row i on, or -inf; in floating point (Thm 5 (iii)).
-
-    chi (r_d/|r| - Del) - sqrt(1 - chi^2) > m for all d, Del = sqrt((1 - chi)/(2 nu m^2 chi))/|r|.
-
-    Args:
-        path: M = K, scaled attention.
-        i: the row.
-        tries: values of m that are tried, up to the smallest r_d/|r|.
-    """
-    C = len(path.design.common)
-    size = float(np.linalg.norm(path.r[i]))
-    unit, f = path.r[i] / size, path.f[i]
-    # 1 - chi without a difference of nearly equal numbers
-    short = float(((f[C:] - unit) ** 2).sum() + (f[:C] ** 2).sum()) / 2
-    chi, least, best = 1 - short, float(unit.min()), -inf
-    if chi <= 0:
-        return best
-    for m in least * np.linspace(0, 1, tries + 1)[1:]:
-        turn = (short / (2 * path.nu * chi)) ** 0.5 / (m * size)
-        if chi * (least - turn) - (short * (1 + chi)) ** 0.5 > m:
-            best = float(m)
-    return best
-
-
-def enclosed(path: Path, i: int, floor: float, radius: float = 1e-6) -> tuple[float, float]:
-    """The certificate's left side minus its floor m, for every state near row i, as an interval.
-
-    Only this last step is enclosed: that the flow passes within `radius` of the row, relative in
-    each q and r, rests on a floating-point integrator.
-
-    Args:
-        path: M = K, scaled attention.
-        i: the row.
-        floor: m.
-        radius: relative radius around each q_i and r_d.
-
-    Returns:
-        the least over d of chi (r_d/|r| - Del) - sqrt(1 - chi^2) - m, from below and from above.
-    """
-    from mpmath import iv
-
-    C = len(path.design.common)
-    near = iv.mpf([1 - radius, 1 + radius])
-    q = [iv.mpf(float(x)) * near for x in path.weights[i]]
-    r = [iv.mpf(float(x)) * near for x in path.r[i]]
-    length, size = iv.sqrt(sum(x**2 for x in q)), iv.sqrt(sum(x**2 for x in r))
-    f, unit = [x / length for x in q], [x / size for x in r]
-    apart = sum((a - b) ** 2 for a, b in zip(f[C:], unit, strict=True))
-    short = (apart + sum(x**2 for x in f[:C])) / 2  # 1 - chi
-    chi = 1 - short
-    nu = (1 - iv.mpf(1) / path.design.K) / iv.mpf(path.ratio)
-    turn = iv.sqrt(short / (2 * nu * chi)) / (iv.mpf(floor) * size)
-    left = [chi * (x - turn) - iv.sqrt(short * (1 + chi)) - iv.mpf(floor) for x in unit]
-    return min(float(x.a) for x in left), min(float(x.b) for x in left)

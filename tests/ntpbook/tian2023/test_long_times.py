@@ -237,20 +237,6 @@ def test_the_constants_by_hand() -> None:
     assert found.drift == 8.0  # 2 sum p_c^2 / (3 C_2 b min p_d^2) = 2/3, below 1
 
 
-def test_the_certificate_says_that_all_three_tokens_stay() -> None:
-    design = Design(2, 2, (0.5,), (0.1, 0.15, 0.25))
-    path = follow(design, 1.0, np.array([1.0, 8.0, 20.0, 1e4]) / 0.5**0.5, relative=1e-11)
-    floors = [bounds.certified(path, i) for i in range(4)]
-    assert floors[0] == -np.inf  # too early
-    assert floors[2] > 0.03
-    assert path.f[2:, 1].min() > floors[2]
-    low, high = bounds.enclosed(path, 2, floors[2] / 2)
-    assert 0 < low <= high
-    assert bounds.enclosed(path, 0, floors[2] / 2)[1] < 0  # too early
-    assert bounds.enclosed(path, 2, 0.3)[1] < 0  # no floor as high as that
-    assert path.shares[-1] == pytest.approx([0.1622, 0.2745, 0.5633], abs=1e-3)
-
-
 # Laws
 
 

@@ -32,7 +32,8 @@ DRAWN = """form => {
   // where bars end: on the side that is not zero
   const zero = ticks('y', 'y').filter(([value]) => value === 0).map(([, at]) => at - 4)[0];
   const ends = group => [...group.querySelectorAll('rect')].map(bar => {
-    const [x, y, width, height] = ['x', 'y', 'width', 'height'].map(n => Number(bar.getAttribute(n)));
+    const [x, y, width, height] = ['x', 'y', 'width', 'height']
+      .map(name => Number(bar.getAttribute(name)));
     return [x + width / 2, Math.abs(y - zero) < 0.01 ? y + height : y];
   });
   const path = group => group.querySelector('path');

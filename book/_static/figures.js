@@ -111,7 +111,7 @@
 
   function drawGrid(svg, data, toX, toY, width, height) {
     (data.x.names || []).forEach((text, place) => {
-      svg.append(make("text", { x: toX(place), y: height - 8, "text-anchor": "middle" }, text));
+      svg.append(make("text", { x: toX(place), y: height - 8, "data-x": place, "text-anchor": "middle" }, text));
     });
     for (const value of data.x.names ? [] : ticks(data.x, Math.max(3, Math.floor(width / 110)))) {
       const x = toX(value);

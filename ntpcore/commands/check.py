@@ -98,7 +98,7 @@ def answer(
     if not repair and cells > distances.QUICK_CELLS:
         return replace(found, unmeasured=f"ntpcore check {source} --repair measures how far")
     try:
-        best = distances.search(data, given)
+        best = distances.search(data, given, exact=repair)
     except InputError as error:
         if repair:
             raise

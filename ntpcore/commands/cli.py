@@ -225,6 +225,7 @@ def repair(
     inputs = [name for name in (file, collocation) if name not in (None, "-")]
     for option, path in wanted.items():
         files.check_target(path, option, overwrite, inputs)
+        files.check_place(path)
     if len({os.path.realpath(path) for path in wanted.values()}) < len(wanted):
         raise dataset.InputError(f"{write}: named twice; give samples and collocation a file each")
     data, given = _read(file, form, chars, collocation)
@@ -287,8 +288,10 @@ def write_report(
         )
     inputs = [name for name in (file, collocation) if name is not None]
     files.check_target(output, "--output", overwrite, inputs)
+    files.check_place(output)
     if pdf is not None:
         files.check_target(pdf, "--pdf", overwrite, inputs)
+        files.check_place(pdf)
         if os.path.realpath(pdf) == os.path.realpath(output):
             raise dataset.InputError(f"{pdf}: named twice; give page and print a file each")
     browser = None if pdf is None else report_page.find_browser()

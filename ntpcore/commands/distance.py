@@ -44,15 +44,21 @@ class Distance:
     contradicting: int
 
 
-def search(data: Dataset, given: Mapping[str, str] | None) -> Repair:
+def search(data: Dataset, given: Mapping[str, str] | None, *, exact: bool = True) -> Repair:
     """A large realizable part: the largest where the integer program is quick, else a greedy one.
+
+    Args:
+        data: the data set.
+        given: next tokens of tokens that start no sentence.
+        exact: whether to run that program at all; without it the answer is the same wherever
+            SciPy is missing, as in a browser.
 
     Raises:
         InputError: the data are too large, or the given collocation is not injective.
     """
     table = repair.tabulate(data, given)
     small = repair_program.group_cells(table) <= _EXACT_CELLS
-    if small and find_spec("scipy") is not None:
+    if exact and small and find_spec("scipy") is not None:
         return repair_program.solve_exact(table, seconds=_SECONDS)
     return repair.solve_greedy(table)
 

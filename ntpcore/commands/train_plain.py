@@ -50,6 +50,7 @@ def check_target(path: str, resume: bool, overwrite: bool, inputs: list[str]) ->
     if resume and overwrite:
         raise InputError("--resume and --overwrite exclude each other; give one of them")
     files.check_target(path, "--output", overwrite or resume, inputs)
+    files.check_place(path)
 
 
 def rates_of(vocab_size: int, steps1: int, eta0: float | None, eta: float | None) -> Rates:

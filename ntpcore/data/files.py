@@ -34,7 +34,6 @@ def check_target(path: str, option: str, overwrite: bool, inputs: Iterable[str] 
             f"{path}: there is such a file already; give --overwrite to replace it, or another "
             f"{option}"
         )
-    check_place(path)
 
 
 def check_place(path: str) -> None:

@@ -36,6 +36,7 @@ window.ntpPlayground = window.ntpPlayground || {};
       badges(view),
       wrongOrders(view),
       failures(view, select),
+      distance(view),
       lines(view),
       collocation(view),
       orders(view),
@@ -100,6 +101,17 @@ window.ntpPlayground = window.ntpPlayground || {};
         el("ul", null, one.failures.map((failure) => reason(failure, select))),
         more(one.more, "failures")
       )
+    );
+  }
+
+  // How far the text is from Assumption 1, what part is explained, and what to do.
+  function distance(view) {
+    if (!view.distance.length) return [];
+    return el(
+      "section",
+      { class: "pg-part" },
+      el("h3", null, "How far the text is from Assumption 1"),
+      el("ul", null, view.distance.map((line) => el("li", null, el("bdi", null, line))))
     );
   }
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 from ntpcore.commands import check as report
+from ntpcore.commands import distance
 from ntpcore.commands.playground import diagram, explain
 from ntpcore.data import dataset, order
 from ntpcore.data.dataset import Dataset, InputError
@@ -114,6 +115,7 @@ def _view(found: report.Answer) -> View:
             _assumption("1", "realizable", structure.realizable, data),
             _assumption("3", "optimal tokens are the most frequent", structure.frequent, data),
         ],
+        "distance": _distance(found),
         "lines": _lines(data, structure),
         "moreLines": max(0, len(data.lines) - MOST_LINES),
         "claims": [
@@ -150,6 +152,14 @@ def _assumption(number: str, words: str, one: Assumption, data: Dataset) -> View
         "failures": failures,
         "more": more,
     }
+
+
+def _distance(found: report.Answer) -> list[str]:
+    """How far the data are from Assumption 1, in sentences; none where it holds."""
+    if found.distance is None:
+        return [_cut(report.show_name(found.unmeasured))] if found.unmeasured else []
+    said = distance.sentences(found.distance, found.source)
+    return [_cut(report.show_name(line.strip())) for line in said]
 
 
 def _lines(data: Dataset, structure: order.Structure) -> list[View]:

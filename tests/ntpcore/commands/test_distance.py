@@ -9,6 +9,7 @@ import pytest
 from program import CONTRADICTION, EXAMPLE_1, EXAMPLES, Run, write
 
 from ntpcore.commands import check, distance
+from ntpcore.commands.playground import engine as playground
 from ntpcore.data import order
 from ntpcore.data.dataset import read
 
@@ -111,3 +112,19 @@ def test_data_that_cannot_be_searched_are_checked_all_the_same(
 
 def refuse(*_: object) -> None:
     raise check.InputError("too large")
+
+
+def test_the_playground_says_the_same(tmp_path: Path) -> None:
+    found = playground.check(CONTRADICTION)["view"]
+    assert isinstance(found, dict)
+    said = distance.sentences(measured(CONTRADICTION), CONTRADICTION)
+    assert found["distance"] == [line.strip() for line in said]
+    assert any("75.0% (3) are explained" in line for line in found["distance"])
+    assert playground.check(EXAMPLE_1)["view"]["distance"] == []  # type: ignore[index]
+
+
+def test_an_answer_unasked_is_the_same_without_scipy(run: Run) -> None:
+    found = json.loads(run("check", CYCLE, "--json").out)["distance"]
+    assert found["method"] == "greedy search"
+    asked = json.loads(run("check", CYCLE, "--repair", "--json").out)["distance"]
+    assert (asked["method"], asked["proved"]) == ("integer program", "certified in whole numbers")

@@ -1,4 +1,4 @@
-"""The program `ntpcore`, also as `python -m ntpcore`; Ctrl-C ends it in one line."""
+"""The program `ntpcore`, also as `python -m ntpcore`; Ctrl-C and TERM end it in one line."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ if TYPE_CHECKING:  # nothing is loaded before Ctrl-C is cared for
     from types import FrameType
     from typing import NoReturn
 
-STOPPED = 130  # what shells call a program that was stopped by Ctrl-C
-
-_asked = False
+_asked = 0  # the signal that asked for an end; shells call a program so stopped by it and 128
 
 
 def main() -> None:
@@ -21,6 +19,8 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not run in the background
         signal.signal(signal.SIGINT, _stop)
         sys.unraisablehook = _unraisable
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _stop)  # temporary folders are removed on the way out
     try:
         from ntpcore.commands import cli
 
@@ -39,7 +39,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
     global _asked
     if _asked:
         _leave()
-    _asked = True
+    _asked = number
     raise KeyboardInterrupt
 
 
@@ -56,7 +56,7 @@ def _leave() -> NoReturn:
     try:
         os.write(2, b"ntpcore: stopped\n")
     finally:
-        os._exit(STOPPED)
+        os._exit(128 + _asked)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from ntpcore.data.examples import EXAMPLE_1
 from ntpcore.huang2024 import stage1, training
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.tian2023 import coupled
-from ntpcore.verdicts.compare import Said, at_most, least
+from ntpcore.verdicts.compare import Said, finite, holds, least
 from ntpcore.verdicts.vocabulary import check
 
 Floats = NDArray[np.float64]
@@ -176,7 +176,7 @@ def check_ours_whole_model(
     """||plain - library|| is at most what the roundings of the plain program allow."""
     found = library_ov(T) if mark.name == "W_ov" else library_kq(T, mark.step, eta, sentences)
     distance = float(np.linalg.norm(mark.numbers.astype(kind) - found))
-    yield at_most(distance, mark.bound)
+    yield holds(finite(distance) <= mark.bound)  # how far below differs between processors
     yield least(f"digits_{mark.name}", digits_of(mark.bound, found))
 
 
@@ -248,5 +248,5 @@ def check_ours_whole_layer(
     Y, z = coupled.dense(data, run.rows[-1])
     found = joined(Y[:7, :7], z[0, :7])
     distance = float(np.linalg.norm(mark.numbers.astype(kind) - found))
-    yield at_most(distance, mark.bound)
+    yield holds(finite(distance) <= mark.bound)  # how far below differs between processors
     yield least("digits", digits_of(mark.bound, found))

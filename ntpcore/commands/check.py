@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ntpcore.commands import distance as distances
@@ -208,10 +210,37 @@ def _margin(columns: Mapping[str, margin.Solution]) -> dict[str, object]:
 
 
 def show(token: str) -> str:
-    """A token as a terminal may safely print it: control characters escaped, blanks quoted."""
+    """A token as a terminal may safely print it: control characters escaped, blanks quoted.
+
+    A long one is cut, and ends in a checksum, so that no two tokens look alike for being cut.
+    """
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token)
-    text = text if len(text) <= _CELLS else text[: _CELLS - 1] + "…"
+    if len(text) > _CELLS:
+        text = f"{text[: _CELLS - 9]}…{zlib.crc32(token.encode('utf-8', 'replace')):08x}"
     return repr(text) if " " in text else text
+
+
+def twins(vocabulary: Iterable[str]) -> list[tuple[str, str]]:
+    """Pairs of tokens that look alike, as they are equal once composed as Unicode (NFC) says."""
+    first: dict[str, str] = {}
+    found = []
+    for token in vocabulary:
+        other = first.setdefault(unicodedata.normalize("NFC", token), token)
+        if other != token:
+            found.append((other, token))
+    return found
+
+
+def warn_of_twins(vocabulary: Iterable[str]) -> str:
+    """What to say of tokens that look alike; empty where none do."""
+    found = twins(vocabulary)
+    if not found:
+        return ""
+    one, other = (token.encode("unicode_escape").decode() for token in found[0])
+    return (
+        f"{len(found)} tokens look like others and are not the same letters ({one} and {other}, "
+        "say); normalise the text to NFC if they should be one"
+    )
 
 
 def write_text(found: Answer, write: Write) -> None:
@@ -268,6 +297,9 @@ def _write_data(structure: order.Structure, write: Write) -> None:
     )
     known = [f"{show(a)} → {show(b)}" for a, b in structure.collocation.items() if b is not None]
     write(f"  collocation: {_cut(known) if known else 'none'}", "plain")
+    warning = warn_of_twins(data.vocabulary)
+    if warning:
+        write(f"  {warning}", "open")
 
 
 def show_name(name: str) -> str:

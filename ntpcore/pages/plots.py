@@ -132,13 +132,16 @@ def draw_scores(
         scores: the score of each compared token.
         others: scores of another drawing, so that both get the same range.
     """
-    spots = _columns(order)
+    spots, slack = _columns(order), 0
     for upper, lower in sorted(order.pairs):
         gap = scores[upper] - scores[lower]
         xs, ys = [spots[upper], spots[lower]], [float(scores[upper]), float(scores[lower])]
         axes.plot(xs, ys, color="black", linewidth=1.2, linestyle="-" if gap == 1 else ":")
         if gap != 1:
-            axes.text(sum(xs) / 2 + 0.1, sum(ys) / 2, f"margin {gap}", fontsize=9, va="center")
+            down = (0.7, 0.35)[slack % 2]  # at two heights, so that labels keep apart
+            x, y = xs[0] + down * (xs[1] - xs[0]), ys[0] + down * (ys[1] - ys[0])
+            axes.text(x + 0.06, y, f"margin {gap}", fontsize=9, va="center")
+            slack += 1
     for token, score in scores.items():
         above = token in order.optimal
         color, marker = (OPTIMAL, "o") if above else (NONOPTIMAL, "s")

@@ -19,6 +19,7 @@ from ntpcore.data.order import analyse
 from ntpcore.exact import margin
 from ntpcore.tian2023 import coupled, layer
 from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.compare import NotANumberError
 from tools.pipeline.source import code_cells
 
 CHECKS = (checks.check_ours_whole_model, checks.check_ours_whole_layer)
@@ -100,6 +101,28 @@ def test_ours_whole_model_a_missing_mean_in_the_plain_gradient_is_noticed(monkey
     monkeypatch.setattr(plain, "gradient_kq", without_mean)
     marks = checks.marks_of_algorithm_1.__wrapped__(100, 3)
     assert checks.check_ours_whole_model.judge(marks).verdict is Verdict.NOT_SEEN
+
+
+def test_ours_whole_model_a_run_that_is_no_number_is_an_error_and_no_pass():
+    mark = checks.Mark("W_ov", 100, np.full((4, 4), np.nan), 1.0)
+    with pytest.raises(NotANumberError):
+        checks.check_ours_whole_model.judge([mark])
+
+
+def test_the_answers_to_the_exercises(monkeypatch):
+    W_kq = plain.algorithm_1(5, 3, 0.1, 0.025)[1][-1]
+    assert (W_kq == 0).sum() == 7
+    numbers = {word: place for place, word in enumerate(plain.words)}
+    under_V = {word: W_kq[place, numbers["V"]] for word, place in numbers.items()}
+    assert under_V["O"] == under_V["P"] == 0 != under_V["S"]
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(plain.algorithm_1(0, 1, 0.1, 0.025)[1][-1]).all()
+    even = np.array([[0.5, 0.25, 0.25, 0, 0, 0, 0], [0.5, 0, 0, 0.25, 0.25, 0, 0]])
+    monkeypatch.setattr(plain, "P", even)
+    c = plain.layer(*plain.scan_and_snap(50, 1.0, 1.0)[-1])[0][0]
+    assert c[1] == pytest.approx(c[2], rel=1e-12)
+    assert c[1] > 0.25
+    assert c[0] < 0.5
 
 
 def test_growth_is_the_largest_singular_value():

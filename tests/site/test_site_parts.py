@@ -297,7 +297,8 @@ def test_links_and_ids_of_chapters_do_not_meet() -> None:
     html = (
         '<article class="bd-article"><h1 id="a">A</h1><a href="#a">1</a><a href="q.html#b">2</a>'
         '<a href="../source/x.html">3</a><a href="https://example.org/">4</a>'
-        '<details><summary>s</summary></details><img src="../_images/i.svg"></article>'
+        '<details><summary>s</summary></details><img src="../_images/i.svg">'
+        '<img alt="A" class="ntp-in-dark x" src="../_images/i-dark.svg"></article>'
     )
     text = pdf.chapter(html, "pages/p", {"pages/p": "pages-p", "pages/q": "pages-q"}, "up")
     assert 'id="pages-p--a"' in text
@@ -305,6 +306,7 @@ def test_links_and_ids_of_chapters_do_not_meet() -> None:
     assert 'href="https://example.org/"' in text
     assert "<details open>" in text
     assert 'src="up/_images/i.svg"' in text
+    assert "i-dark.svg" not in text
 
 
 def test_what_is_wider_than_paper_is_an_error(tmp_path: Path) -> None:

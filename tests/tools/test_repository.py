@@ -100,3 +100,30 @@ def test_no_executed_notebook_and_no_large_file_is_committed():
     files = [ROOT / name for name in names.splitlines()]
     assert not [path for path in files if path.suffix == ".ipynb"]
     assert not [path for path in files if path.is_file() and path.stat().st_size > 2_000_000]
+
+
+def test_citation_and_package_have_one_author_and_the_same_keywords():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    (author,) = PROJECT["authors"]
+    assert f'authors:\n  - name: "{author["name"]}"\n' in citation
+    listed = re.search(r"^keywords:\n((?:  - .+\n)+)", citation, re.M).group(1)
+    assert re.findall(r"- (.+)", listed) == PROJECT["keywords"]
+    python = PROJECT["requires-python"].removeprefix(">=")
+    assert f"Programming Language :: Python :: {python}" in PROJECT["classifiers"]
+
+
+def test_pre_commit_runs_what_make_lint_runs():
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    (command,) = re.findall(r"entry: \.venv/bin/python (.+)", hooks)
+    lint = re.search(r"^lint:.*\n\t@\$\(VENV_PYTHON\) (.+)$", (ROOT / "Makefile").read_text(), re.M)
+    assert command == lint.group(1)
+
+
+@pytest.mark.parametrize("name", ["book.yml", "release.yml"])
+def test_workflows_pin_their_actions_and_say_what_was_never_tried(name):
+    text = (ROOT / ".github/workflows" / name).read_text(encoding="utf-8")
+    used = re.findall(r"uses: (\S+)", text)
+    assert used
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", one) for one in used)
+    assert "ntested: it has never run" in text.replace("is untested", "Untested")
+    assert "secrets." not in text

@@ -8,8 +8,10 @@ import io
 import os
 import sys
 from collections.abc import Mapping
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import unquote
 
 PACKED = (".html", ".css", ".js", ".json", ".svg", ".csv", ".md", ".ipynb")
 SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
@@ -21,6 +23,9 @@ class Packing(SimpleHTTPRequestHandler):
 
     def send_head(self) -> io.BufferedIOBase | None:  # type: ignore[override]
         """The answer's head, and what its body is read from."""
+        if "\0" in unquote(self.path):
+            self.send_error(HTTPStatus.BAD_REQUEST, "no file has such a name")
+            return None
         path = Path(self.translate_path(self.path))
         wanted = "gzip" in self.headers.get("Accept-Encoding", "")
         if not (wanted and path.suffix in PACKED and path.is_file()):

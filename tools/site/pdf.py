@@ -52,6 +52,7 @@ FIT = """(width) => {
     .filter(part => part.getBoundingClientRect().right > width + 2)
     .map(part => `${part.closest('.ntp-chapter')?.id}: ${part.textContent.trim().slice(0, 60)}`);
 }"""
+TWINS = re.compile(r'<img\b[^>]*class="ntp-in-dark[^>]*>')  # drawings for a dark page
 LOOK = """
 @page { size: A4; }
 html, body { background: #fff !important; color: #000; }
@@ -110,7 +111,7 @@ def chapter(html: str, page: str, pages: Mapping[str, str], up: str) -> str:
     body = RESTS.sub(r'<p class="ntp-links">\1</p>', body)
     body = re.sub(r"<details\b(?![^>]*\bopen\b)", "<details open", body)
     body = re.sub(r"<script\b.*?</script>", "", body, flags=re.DOTALL)
-    body = body.replace(' loading="lazy" decoding="async"', "")
+    body = TWINS.sub("", body.replace(' loading="lazy" decoding="async"', ""))
     body = FORMULA.sub(_as_one, body)
     body = CODE.sub(lambda code: SPAN.sub("", code[0]), body)
     folder = posixpath.dirname(page)

@@ -61,7 +61,8 @@ def draw_speaks(axes: Axes, runs: Sequence[Long], steps: int = 900) -> None:
         for x, color, marker in zip(first, COLORS, MARKERS, strict=False):
             axes.plot([x], [row], marker, color=color, markersize=6)
         what = f"{bite.what} ({bite.counted})"
-        axes.text(1.5, row - 0.32, what, va="center", fontsize="small")
+        ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}  # no line runs through
+        axes.text(1.5, row - 0.34, what, va="center", fontsize="small", bbox=ground, zorder=0.5)
     for one, color, marker in zip(runs, COLORS, MARKERS, strict=False):
         axes.plot([], [], marker, color=color, label=one.run.name)
     axes.axvline(steps, color=BOUND, linestyle=":", linewidth=1, zorder=0)

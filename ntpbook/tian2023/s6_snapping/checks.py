@@ -17,6 +17,7 @@ from ntpbook.tian2023.s6_snapping.coupled import Design, Reduced
 from ntpcore.tian2023 import coupled as flows
 from ntpcore.tian2023 import decoder, snapping
 from ntpcore.tian2023.coupled import Path
+from ntpcore.tian2023.integrate import states_at
 from ntpcore.tian2023.snapping import Setting
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown, Verdict
@@ -38,6 +39,105 @@ Floats = NDArray[np.float64]
 Growth = Callable[[float, Floats], Floats]
 INTEGRATOR = "the integrator's tolerance"
 GRID = "the grid of times"
+
+# Two fates under (10)
+
+
+@dataclass(frozen=True)
+class Fate:
+    """K classes of one query with one common token, alike but for their tokens.
+
+    Attributes:
+        K: number of classes.
+        common: weight of the common token.
+        distinct: weights of the distinct tokens, increasing.
+    """
+
+    K: int
+    common: float
+    distinct: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """The classes in words."""
+        return f"K = {self.K}, weights {self.common:g} and {self.distinct}"
+
+    def along(self, B: Floats, still: bool) -> Floats:
+        """(S, D + 1), f of a class at values of B, by (10); the common token comes last.
+
+        Args:
+            B: (S,), increasing values > 0 of eta_Z times the integral of xi.
+            still: the gain is that of a decoder that stands still, g = r, instead of (9).
+        """
+        p = np.array([*self.distinct, self.common])
+        r = np.append(p[:-1], 0.0) / np.linalg.norm(p[:-1])
+
+        def f_of(z: Floats) -> Floats:
+            q = p * np.exp(z - z.max())
+            return np.asarray(q / np.linalg.norm(q))
+
+        def slope(_: float, z: Floats) -> Floats:
+            f = f_of(z)
+            if still:
+                return np.asarray(
+                    f * (r - f * float(f @ r)) * np.append(np.ones(len(r) - 1), self.K)
+                )
+            return np.append(f[:-1] ** 2, -self.K * (1 - f[-1] ** 2))
+
+        found = states_at(B, slope, np.zeros(len(p)), relative=1e-9, absolute=1e-12, begin=0.0)
+        return np.array([f_of(z) for z in found])
+
+
+def fates() -> list[Fate]:
+    """Two and ten classes, two to four distinct tokens."""
+    return [
+        Fate(2, 0.5, (0.2, 0.3)),
+        Fate(10, 0.5, (0.1, 0.15, 0.25)),
+        Fate(3, 0.2, (0.1, 0.2, 0.2, 0.3)),
+    ]
+
+
+@check(
+    "tian2023-app-two-fates",
+    over="designs",
+    instances=fates,
+    says="Under (10), on {tried} designs: with B up to 200 the dominant token leaves {left} of the "
+    "squares of f to the others, or less; with B up to 1 no token falls below e^(-(K + 1) B) times "
+    "its part at the start.",
+    proof=(
+        executed("Quotients of f along (10), for two and three classes.", steps.fate_of_ratios),
+        by_hand(
+            "If B is unbounded, (12) makes chi of the dominant token unbounded, and (11) every "
+            "relative gain; common tokens fall, so f of all others tends to 0. The order of the "
+            "quotients is that of the start."
+        ),
+        by_hand(
+            "If B is bounded, every logit moves by at most K B in all, so z and f converge, and no "
+            "f of a finite z is 0."
+        ),
+    ),
+    planted={
+        "A decoder that stands still in the place of (9).": {"still": True},
+        "B up to 1 only, told as unbounded.": {"most_B": 1.0},
+    },
+)
+def check_tian2023_app_two_fates(
+    one: Fate, still: bool = False, most_B: float = 200.0
+) -> Iterator[Said]:
+    """B -> inf: f_l -> 0 for all but the dominant token, rarest first; B bounded: f converges."""
+    B = np.array([0.01, 0.1, 1.0, most_B / 2, most_B]) if most_B > 2 else np.array([0.5, 1.0])
+    f = one.along(B, still)
+    D = len(one.distinct)
+    others = 1 - f[-1, D - 1] ** 2
+    yield at_most(float(others), 1e-6, "others in the end", scale=1.0)
+    for low, high in itertools.pairwise(range(D)):
+        yield arrays.at_most(f[:, low], f[:, high], "order of the tokens", scale=1.0)
+    early = one.along(np.array([0.5, 1.0]), still)
+    start = np.array([*one.distinct, one.common])
+    floor = math.exp(-(one.K + 1)) * start / np.linalg.norm(start)
+    yield arrays.at_least(early[-1], floor, "every token at B = 1", scale=1.0)
+    yield most("left", max(float(others), 1e-16), 1, INTEGRATOR)
+
 
 # Equation (13)
 
@@ -594,6 +694,104 @@ def check_tian2023_eq_131(s: Setting, both: bool = True, own: bool = True) -> It
     tau = float(one.tau(one.onset))
     yield result("neglected", math.log(1000 * tau) / float(decoder.height(1000, tau)) - 1, 3)
     yield result("B", float(snapping.growth_at(one, 1.0, one.onset)), 4)
+
+
+@dataclass(frozen=True)
+class Pair9:
+    """Two rates of the attention at one ratio and one size, as in Figure 9; the first is faster."""
+
+    fast: Setting
+    slow: Setting
+
+    @property
+    def name(self) -> str:
+        """The pair in words."""
+        nu = self.fast.eta_y / self.fast.eta_z
+        return f"nu = {nu:g}, M = {self.fast.M}, eta_Z = {self.fast.eta_z:g}, {self.slow.eta_z:g}"
+
+    def gap(self, t: float | Floats) -> Floats:
+        """B of the faster minus B of the slower one at common times."""
+        return np.asarray(
+            snapping.growth_at(self.fast, 1.0, t) - snapping.growth_at(self.slow, 1.0, t)
+        )
+
+
+def pairs_of_figure_9() -> list[Pair9]:
+    """Neighbouring rates of both panels of Figure 9, with one class and with ten."""
+    found = []
+    for M, nu in ((100, 10.0), (10_000, 1.0)):
+        for K in (1, 10):
+            lines = [Setting(M, K, nu * e, e) for e in (0.5, 1.0, 2.0, 4.0, 8.0)]
+            found += [Pair9(fast, slow) for slow, fast in itertools.pairwise(lines)]
+    return found
+
+
+@check(
+    "tian2023-app-after-onset",
+    over="pairs of rates",
+    instances=pairs_of_figure_9,
+    says="B at its own t_0 is the same for both rates of all {tried} pairs, so that the difference "
+    "at a common time after both was gained after t_0.",
+    tolerance=1e-11,  # M tau reaches 1e12 before a logarithm is taken of it
+    readings={
+        "At a time after both t_0, what differs is the growth since the own t_0.": {},
+        "At common times, the difference is largest after both t_0.": {"part": "largest"},
+    },
+    planted={
+        "Both growths are counted from t_0 of the slower rate.": {"own": False},
+        "The difference is said to be largest after t_0.": {"part": "largest"},
+    },
+)
+def check_tian2023_app_after_onset(
+    one: Pair9, part: str = "gained", own: bool = True
+) -> Iterator[Said]:
+    """B_fast(t) - B_slow(t) = growth of fast since its t_0 - growth of slow since its t_0."""
+    first, last = one.fast.onset, one.slow.onset
+    late = last * np.geomspace(1, 1e6, 60)
+    if part == "largest":
+        early = last * np.geomspace(1e-4, 1, 60)
+        yield at_most(float(one.gap(early).max()), float(one.gap(late).max()), "before and after")
+        return
+    start = first if own else last
+    fast = snapping.growth_at(one.fast, 1.0, late) - snapping.growth_at(one.fast, 1.0, start)
+    slow = snapping.growth_at(one.slow, 1.0, late) - snapping.growth_at(one.slow, 1.0, last)
+    yield arrays.equal(one.gap(late), fast - slow, "growth at t = {at}", at=late, scale=1.0)
+    yield most("early", float(one.gap(last * np.geomspace(1e-4, 1, 60)).max()), 2, GRID)
+    yield most("late", float(one.gap(late).max()), 2, GRID)
+
+
+@check(
+    "tian2023-eq-132",
+    over="settings",
+    instances=settings,
+    name=str,
+    says="(131) exceeds (132) by (1/4) ln(1 + C_0/(4 Gamma)), between 0 and C_0/(16 Gamma), in all "
+    "of {tried} settings, three constants and four times; that tends to zero at a fixed ratio.",
+    tolerance=1e-12,  # rounding of logarithms
+    readings={
+        "B as (131) has it, C_0 not divided out.": {},
+        "B that solves (13): it keeps -ln(C_0)/4, which (1 + o(1)) must absorb.": {"solved": True},
+    },
+    proof=(
+        executed("(132) is (131) without C_0.", steps.neglected_constant),
+        by_hand("0 <= ln(1 + a) <= a, and Gamma grows without bound with t"),
+    ),
+    planted={
+        "The coefficient 1 in the place of 1/2.": {"half": 1.0},
+        "The constant as if (13) were solved from z = 0.": {"solved": True},
+    },
+)
+def check_tian2023_eq_132(s: Setting, half: float = 0.5, solved: bool = False) -> Iterator[Said]:
+    """0 <= B - [ln ln(M eta_Y t/K)/2 + ln(2K(M-1)^2/(M^2 nu))/4] <= C_0/(16 Gamma)."""
+    nu = s.eta_y / s.eta_z
+    for C_0, log in itertools.product((0.1, 1.0, 50.0), (20.0, 100.0, 500.0, 700.0)):
+        Gamma = float(s.K * ((s.M - 1) / s.M * log) ** 2 / 2 / nu)
+        form = snapping.growth if solved else snapping.printed_growth
+        claimed = half * math.log(log) + math.log(2 * s.K * (s.M - 1) ** 2 / s.M**2 / nu) / 4
+        gap = float(form(C_0, Gamma)) - claimed
+        where = f"C_0 = {C_0:g}, ln(M eta_Y t/K) = {log:g}"
+        yield at_least(gap, 0.0, where, scale=1.0)
+        yield at_most(gap, C_0 / (16 * Gamma), where, scale=1.0)
 
 
 def moderate_ratios() -> list[Setting]:

@@ -135,6 +135,35 @@ def onset_without_rates() -> Iterator[Shown]:
     yield identity("Gamma, both rates scaled", Gamma.subs(scaled, simultaneous=True), Gamma)
 
 
+def neglected_constant(half: float = 0.5) -> Iterator[Shown]:
+    """ln(4 Gamma_2)/4 is the right-hand side of (132), Gamma_2 being Gamma at x = ln(M tau)."""
+    import sympy as sp
+
+    K, M, nu = sp.symbols("K M nu", positive=True)
+    log = sp.Symbol("log", positive=True)  # ln(M eta_Y t/K)
+    Gamma = K * (M - 1) ** 2 * (log / M) ** 2 / nu / 2  # (128) with h = log/M
+    claimed = sp.nsimplify(half) * sp.log(log) + sp.log(2 * K * (M - 1) ** 2 / M**2 / nu) / 4
+    gap = sp.exp(4 * (sp.log(4 * Gamma) / 4 - claimed))
+    yield identity("e^(4 (B - (132))) at C_0 = 0", sp.powsimp(sp.expand_log(gap)), sp.Integer(1))
+
+
+def fate_of_ratios() -> Iterator[Shown]:
+    """(10): d ln(f_1/f_l) = (f_1^2 - f_l^2) dB, d ln(f_1/f_c) = (f_1^2 + K (1 - f_c^2)) dB.
+
+    Two distinct tokens in each of K = 2, 3 classes, one common token; dB = eta_Z xi dt.
+    """
+    import sympy as sp
+
+    c, d, w = sp.symbols("c d w", positive=True)
+    for K in (2, 3):
+        speeds, forces = sums_of_10(_classes(K, (d, w), c))
+        length = {c: sp.sqrt(1 - d**2 - w**2)}
+        own = sp.simplify(((speeds[1] - speeds[2]) / forces[0]).subs(length))
+        common = sp.simplify(((speeds[1] - speeds[0]) / forces[0]).subs(length))
+        yield identity(f"K = {K}: two distinct tokens", own, d**2 - w**2)
+        yield identity(f"K = {K}: distinct against common", common, d**2 + K * (d**2 + w**2))
+
+
 def scaling_is_waiting() -> Iterator[Shown]:
     """Gamma for rates (a eta_Y, a eta_Z) at t is that for (eta_Y, eta_Z) at a t."""
     import sympy as sp

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.shared import bags
+from ntpbook.tian2023.long_times import reduced
 from ntpbook.tian2023.s7_discussion import enclosed_steps, residual
 from ntpbook.tian2023.s7_discussion.instances import (
     DISORDERED,
@@ -514,3 +515,48 @@ def check_tian2023_app_spurious(
     yield result("number_small", first.seeming, digits=2)
     yield result("many", last.size)
     yield result("repeats", last.repeats)
+
+
+# One or two of ten tokens
+
+
+def ten_tokens() -> list[tuple[reduced.Design, float]]:
+    """Ten distinct tokens of weights 0.1 to 1 per class, as in Section 8: sizes and ratios."""
+    weights = tuple((np.arange(1, 11) / 10).tolist())
+    shapes = ((2, 2, 34), (2, 1, 33), (10, 5, 125))  # K, L, M
+    designs = [reduced.Design(K, M, (1.0,) * 10, weights, L) for K, L, M in shapes]
+    designs.append(reduced.Design(2, 33, (1.0,) * 100, weights))
+    return [(design, ratio) for design in designs for ratio in (1.0, 10.0)]
+
+
+@check(
+    "tian2023-app-few-tokens",
+    over="flows",
+    instances=ten_tokens,
+    name=lambda one: f"K = {one[0].K}, {len(one[0].common)} common, eta_Y/eta_Z = {one[1]:g}",
+    says="In all of {tried} coupled flows the attention on ten distinct tokens is at some time on "
+    "two or fewer, counted by e to its entropy.",
+    fails="In the coupled flow up to ln t = {log_t} attention is never on fewer than {least} of "
+    "the ten distinct tokens, counted by e to the entropy.",
+    observes=True,
+    planted={
+        "The softmax alone, without the L2 scaling, which picks one.": Variant(
+            {"sphere": False}, expected=Verdict.SEEN
+        ),
+        "One common token and a decoder of next tokens, with one token that is a thousand times "
+        "as probable as the others.": Variant(
+            instances=lambda: [(reduced.Design(2, 2, (1.0,), (1e-3,) * 9 + (1.0,)), 1.0)],
+            expected=Verdict.SEEN,
+        ),
+    },
+)
+def check_tian2023_app_few_tokens(
+    one: tuple[reduced.Design, float], sphere: bool = True
+) -> Iterator[Said]:
+    """min over times of e^entropy of the attention on distinct tokens <= 2."""
+    design, ratio = one
+    path = reduced.follow(design, ratio, np.geomspace(0.1, 1e4, 200), sphere)
+    number = np.exp(path.entropy)
+    yield at_most(float(number.min()), 2.0, "tokens that share the attention", scale=1.0)
+    yield least("least", float(number.min()), 2, "the integrator's tolerance")
+    yield least("log_t", float(path.log_time[-1]), 2, "the integrator's tolerance")

@@ -44,7 +44,8 @@ def draw_maps(axes: Sequence[Axes], run: Run, piece: int, steps: Sequence[int]) 
         seen = np.where(np.tri(len(attention), dtype=bool), np.sqrt(attention), np.nan)
         ax.imshow(seen, cmap="cividis", vmin=0, vmax=1, interpolation="nearest")
         ax.set(xticks=[], yticks=[])
-        ax.annotate(f"after {step}", (0.95, 0.9), xycoords="axes fraction", ha="right", fontsize=9)
+        ax.xaxis.set_label_position("top")  # beside the map, whose colours are those of numbers
+        ax.set_xlabel(f"after {step}", fontsize=9)
     layers = run.plan.layers
     axes[0].set_ylabel(f"{layers} layer{'s' if layers > 1 else ''}")
 

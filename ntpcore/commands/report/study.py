@@ -193,7 +193,8 @@ def summary(given: Study) -> Page:
             f"After {given.steps} steps the attention points along the max-margin matrix up to "
             f"1 - cos = {rows.one_minus_cos[-1]:.2g}."
         )
-    lines += given.left_out
+    warning = report.warn_of_twins(structure.data.vocabulary)
+    lines += [*given.left_out, *([warning] if warning else [])]
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return Page((f"<ul>{items}</ul>",))
 

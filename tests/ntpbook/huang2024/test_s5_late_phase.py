@@ -111,6 +111,22 @@ def test_ours_harmonic_by_hand():
     assert checks.check_ours_harmonic.judge([other]).numbers["equalities"].value == 0
 
 
+def test_ours_descent_pointwise_by_hand_at_both_ends():
+    # S = 1, t = 1/2: c = (1/2) / (3/2) = 1/3; at z = 1 both sides are 2/3, else -2/3 and -5/6
+    c, t = Fraction(1, 3), Fraction(1, 2)
+    for z, left, right in (
+        (1, Fraction(2, 3), Fraction(2, 3)),
+        (-t, -Fraction(2, 3), -Fraction(5, 6)),
+    ):
+        assert z / (1 + t * z) == left
+        assert c * z + (1 - c) * Fraction(z) / (1 + z) == right
+        found = checks.check_ours_descent_pointwise.judge(
+            [instances.Triple(Fraction(z), t, Fraction(1))]
+        )
+        assert found.verdict is Verdict.PROVED
+        assert found.numbers["equalities"].value == int(left == right)
+
+
 def test_ours_descent_constant_by_hand():
     quarter = mp.mpf(1) / 4
     # S = 1: theta = eta, so (1 - 1/4) / (1 - 1/4 + 1/2) = 3/5 and 1 - 1/8

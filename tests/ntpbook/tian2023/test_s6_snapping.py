@@ -48,7 +48,10 @@ def value(found: Check, name: str) -> float:
         (checks.check_tian2023_thm_4_corrected, "proved"),
         (checks.check_ours_snapping_exponents, "proved"),
         (checks.check_tian2023_eq_131, "proved"),
+        (checks.check_tian2023_app_after_onset, "consistent"),
+        (checks.check_tian2023_eq_132, "proved"),
         (checks.check_tian2023_eq_133, "consistent"),
+        (checks.check_tian2023_app_two_fates, "proved"),
         (checks.check_tian2023_app_decoder_rate, "consistent"),
         (checks.check_tian2023_app_both_rates, "consistent"),
         (checks.check_tian2023_app_slow_decoder, "consistent"),
@@ -63,6 +66,42 @@ def test_every_check_has_its_verdict_and_notices_its_planted_errors(check, verdi
     found = assert_sound(check, Verdict(verdict))
     steps_that_ran = [one for one in found.proof if one.how is How.EXECUTED]
     assert bool(steps_that_ran) == (verdict == "proved")
+
+
+# Two fates, Appendix F (2), (132)
+
+
+def test_tian2023_app_two_fates_moves_as_equation_10_does() -> None:
+    one = checks.Fate(2, 0.5, (0.2, 0.3))
+    p = np.array([0.5, 0.2, 0.3]) / np.linalg.norm([0.5, 0.2, 0.3])
+    f = np.array([[p[0], p[1], p[2], 0, 0], [p[0], 0, 0, p[1], p[2]]])
+    change, xi = formulas.attention_slopes(f, 1.0, 1.0, correlations(f))
+    q = p * np.exp(1e-6 * change[:3] / xi[0])  # a step of size 1e-6 in B
+    found = one.along(np.array([1e-6]), still=False)[0]
+    assert found[[2, 0, 1]] == pytest.approx(q / np.linalg.norm(q), abs=1e-11)
+
+
+def test_tian2023_app_two_fates_a_decoder_that_stands_still_shares() -> None:
+    one = checks.Fate(2, 0.5, (0.3, 0.4))
+    f = one.along(np.array([1.0, 1e6]), still=True)[-1]
+    assert f[:2] == pytest.approx([0.6, 0.8], abs=1e-3)  # f = r/|r|, no winner
+
+
+def test_tian2023_app_after_onset_by_integrating_13() -> None:
+    pair = checks.Pair9(Setting(100, 1, 10.0, 1.0), Setting(100, 1, 5.0, 0.5))
+    t = np.array([0.1, 1.0, 10.0])
+    _, fast = formulas.solve_13(pair.fast, 1.0, t)
+    _, slow = formulas.solve_13(pair.slow, 1.0, t)
+    assert pair.gap(t) == pytest.approx(fast - slow, abs=1e-7)
+    found = checks.check_tian2023_app_after_onset()
+    assert [one.verdict.value for one in found.readings] == ["consistent", "refuted"]
+
+
+def test_tian2023_eq_132_by_hand() -> None:
+    # M = 1000, K = 10, nu = 1, ln(M eta_Y t/K) = 100: 2 K ((M-1)/M)^2 100^2 = 199600.2 = 4 Gamma
+    claimed = math.log(100) / 2 + math.log(19.96002) / 4
+    assert formulas.printed_growth(0.0, 199600.2 / 4) == pytest.approx(claimed, abs=1e-9)
+    assert checks.check_tian2023_eq_132.judge([S]).verdict is Verdict.PROVED
 
 
 # Equation (13)

@@ -116,6 +116,30 @@ def test_training_that_is_stopped_leaves_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_report_that_is_terminated_leaves_no_folder(tmp_path: Path) -> None:
+    """TERM arrives while the notebook runs, when the folder is there."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    words = command("report", EXAMPLE_1, "--steps", str(10**9), "-o", str(tmp_path / "r.html"))
+    with subprocess.Popen(
+        words,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        until = time.monotonic() + 60
+        while len(list(temporary.glob("ntpcore-*/matplotlib/*"))) == 0:
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (143, "", "ntpcore: stopped\n")
+    assert [path for path in temporary.iterdir() if path.name.startswith("ntpcore-")] == []
+    assert not (tmp_path / "r.html").exists()
+
+
 def test_a_program_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> None:
     words = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command("check", EXAMPLE_1)]
     process = start(tmp_path, words)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -9,9 +11,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -133,3 +137,65 @@ def test_rows_of_other_code_are_refused():
     with pytest.raises(InputError, match="a worker has other code than this process"):
         cluster._check_code(row["code"], "a worker")
     cluster._check_code(code_hash(), "a worker")
+
+
+class Gone:
+    """A client whose scheduler went."""
+
+    status = "closed"
+    futures: ClassVar[dict[str, object]] = {}
+
+    def ncores(self) -> dict[str, int]:
+        raise OSError("Timed out trying to connect")
+
+
+class Breaking:
+    """What joblib is when its scheduler goes: an error out of the middle of the rows."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def parallel_config(self, *_: object, **__: object) -> contextlib.nullcontext[None]:
+        return contextlib.nullcontext()
+
+    def Parallel(self, **_: object) -> Breaking:
+        return self
+
+    def __call__(self, _: object) -> Iterator[Row]:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "error", [OSError("Stream is closed"), CancelledError("one-0"), asyncio.CancelledError()]
+)
+def test_a_scheduler_that_dies_ends_in_a_sentence_after_the_patience(error: BaseException) -> None:
+    began = time.monotonic()
+    rows = cluster._through_joblib(Breaking(error), Gone(), {}, "mark", [], "tcp://x:1", 1.0)
+    with pytest.raises(InputError, match=r"gone since 1 seconds; what is finished is kept"):
+        list(rows)
+    assert 1.0 <= time.monotonic() - began < 5.0
+
+
+def test_an_error_of_a_run_is_no_lost_scheduler() -> None:
+    there = Gone()
+    there.status = "running"
+    rows = cluster._through_joblib(
+        Breaking(ValueError("of the run")), there, {}, "mark", [], "tcp://x:1", 1.0
+    )
+    with pytest.raises(ValueError, match="of the run"):
+        list(rows)
+
+
+def test_a_scheduler_that_dies_under_a_single_run_ends_in_the_same_sentence() -> None:
+    class Submits(Gone):
+        def submit(self, *_: object, **__: object) -> Submits:
+            return self
+
+        def done(self) -> bool:
+            return True
+
+        def result(self) -> None:
+            raise CancelledError("one-0")
+
+    with pytest.raises(InputError, match="what is finished is kept"):
+        cluster._alone(Submits(), 0, plan.parse(GRID).cells[0], "mark", "tcp://x:1", 1.0)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from program import EXAMPLE_1, Run, write
 
+from ntpcore.commands import check
 from ntpcore.commands.report import page as report_page
 from ntpcore.huang2024 import storage
 
@@ -134,3 +135,22 @@ def test_messages_about_a_copy_name_the_file(run: Run, tmp_path: Path) -> None:
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith(f"ntpcore: {path}:1: not valid UTF-8")
     assert "ntpcore-" not in err
+
+
+def test_long_tokens_that_are_cut_stay_apart(run: Run, tmp_path: Path) -> None:
+    long = "x" * 40
+    tokens = [long + "1", long + "2", long + "1" + long, long + "2" + long, "y" + long]
+    shown = [check.show(token) for token in tokens]
+    assert len(set(shown)) == len(tokens)
+    assert all(len(text) == 24 for text in shown)
+    assert check.show("x" * 24) == "x" * 24
+    said = run("check", write(tmp_path, f"{tokens[0]} {tokens[1]}\n{tokens[1]} {tokens[0]}\n")).out
+    assert f"{shown[0]} → {shown[1]}" in said
+
+
+def test_tokens_that_look_alike_are_warned_of_once(run: Run, tmp_path: Path) -> None:
+    composed, apart = "\u00e9", "e\u0301"
+    said = run("check", write(tmp_path, f"{composed} {apart}\n{apart} {composed}\n")).out
+    assert said.count("look like others") == 1
+    assert "1 tokens look like others and are not the same letters (\\xe9 and e\\u0301" in said
+    assert "look like others" not in run("check", EXAMPLE_1).out

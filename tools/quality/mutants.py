@@ -111,7 +111,7 @@ def run(group: str, number: int, seed: int, copy: Path) -> str:
     places, drawn = draw(session, number, seed)
     subprocess.run([tool, "exec", config.name, session.name], cwd=copy, check=True)
     noticed, survived = outcomes(session)
-    print(*survived, sep="\n")
+    print(*survived, sep="\n", flush=True)
     return f"{group}: {noticed} of {drawn} noticed, drawn from {places} places with seed {seed}"
 
 

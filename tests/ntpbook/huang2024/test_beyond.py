@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from every_check import assert_sound
 
 from ntpbook.huang2024.beyond import checks, layers, runs
 from ntpbook.huang2024.beyond.layers import KQ, OV, Optimiser
@@ -68,15 +69,11 @@ def test_ours_beyond_assumptions_the_exponent_is_read_off_by_hand():
 
 
 def test_ours_beyond_assumptions_and_its_planted_errors():
-    found = checks.check_ours_beyond_assumptions(seed=8)
-    assert found.verdict is Verdict.SEEN
-    assert all(control.noticed for control in found.controls)
+    assert_sound(checks.check_ours_beyond_assumptions, Verdict.SEEN, seed=8)
 
 
 def test_ours_joint_training_is_seen_on_other_draws():
-    found = checks.check_ours_joint_training(seed=9)
-    assert found.verdict is Verdict.SEEN
-    assert all(control.noticed for control in found.controls)
+    assert_sound(checks.check_ours_joint_training, Verdict.SEEN, seed=9)
 
 
 def test_ours_joint_training_shares_one_norm():
@@ -92,18 +89,14 @@ def test_ours_adam_stage_1_three_tokens_by_hand():
     # 2 P - 1 1^T has the columns (1, -1, -1), P - 1 1^T / 3 the columns (2, -1, -1) / 3
     cosine = (2 + 1 + 1) / math.sqrt(3 * 6)
     assert cosine == pytest.approx(2 * math.sqrt(2) / 3)
-    found = checks.check_ours_adam_stage_1()
-    assert found.verdict is Verdict.PROVED
+    found = assert_sound(checks.check_ours_adam_stage_1, Verdict.PROVED)
     assert found.numbers["cosine_3"].value == pytest.approx(cosine)
-    assert all(control.noticed for control in found.controls)
     assert not all(one.holds for one in checks.one_matrix_at_every_step(0))
 
 
 def test_ours_held_out_agrees_and_a_reversed_reading_does_not():
-    found = checks.check_ours_held_out(seed=20, sets=3)
-    assert found.verdict is Verdict.SEEN
+    found = assert_sound(checks.check_ours_held_out, Verdict.SEEN, seed=20, sets=3)
     assert found.numbers["decided"].value > 0
-    assert all(control.noticed for control in found.controls)
 
 
 def test_ours_held_out_what_is_kept_back_has_no_share():

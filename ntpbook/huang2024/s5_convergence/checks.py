@@ -225,12 +225,15 @@ def check_ours_trivial_bound(one: Run, length: int = 2) -> Iterator[Said]:
 def check_ours_corrected_statements(
     one: Sizes, rarity_power: int = 1, c0: int = 432
 ) -> Iterator[Said]:
-    """K is below Lemma 7's alpha, B below Theorem 1's bound, t_A below Theorem 2's t."""
+    """K ||W*|| <= Lemma 7's alpha_t ||W||, Theorem B's bound <= Theorem 1's, t_A <= Theorem 2's t.
+
+    Equation (4), the norm, the attention and t = 1 are in the steps of the proof only.
+    """
     L, S, eta, t = one.max_length, one.S, one.eta, one.step
     k = direction.K(L, math.log(one.pi_min))
     rarity = one.pi_min**-rarity_power
-    alpha = 4 * L**2 * S * (1 + math.log(2 * L * one.norm)) * rarity
-    yield compare.at_most(k * math.sqrt(S), alpha, "Lemma 7")
+    alpha_norm = 4 * L**2 * S * (1 + math.log(2 * L * one.norm)) * rarity
+    yield compare.at_most(k * math.sqrt(S), alpha_norm, "Lemma 7")
     printed = 53 * L * S**2 * math.log(t) ** 2 * rarity / (t * eta)
     yield compare.at_most(direction.one_minus_cos_linear(S, k, eta, t), printed, "Theorem 1")
     late = c0 * L**2 * S**3 * math.log(2) ** 2 * rarity / eta  # what t reaches at least

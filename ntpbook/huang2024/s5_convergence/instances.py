@@ -253,7 +253,7 @@ class Sizes:
         max_length: L.
         pi_min: the least share.
         S: ||W*||^2.
-        eta: the step size, at most ||W*|| / e.
+        eta: the step size, at most ||W*|| / e (Lemma 7's comparison does not use it).
         step: t.
         norm: ||W||, for Lemma 7, at least 4 L as from t_0 on.
     """

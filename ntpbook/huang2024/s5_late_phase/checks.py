@@ -442,7 +442,11 @@ SOON = (
     },
 )
 def check_ours_loss_soon(one: Far | LateRun, power: float = 0.25) -> Iterator[Said]:
-    """L <= |V| e^{-A/4} for t > 2 S (1 + 2 K_2 ||W*|| / eta), K_2 = 8 L^2 + log(14 L^3)."""
+    """Loss <= |V| e^{-A/4} for t > 2 S (1 + 2 K_2 ||W*|| / eta), K_2 = 8 L^2 + log(14 L^3).
+
+    L is the longest sentence. A run is tried at the first such t. At a state with a larger loss the
+    mean of the margins, weighted by the forces, is at most K_2: a step of the proof.
+    """
     with mp.workdps(DIGITS):
         if isinstance(one, LateRun):
             data, A, (t, W) = one.late.data, one.A, one.states[-1]

@@ -126,9 +126,9 @@ def check_ours_reach(one: Long, power: int = 0, divided: float = 1.0) -> Iterato
     over="runs",
     instances=walks,
     observes=True,
-    says="All {tried} runs are lost, wrong by a tenth or with a gradient of zero: from step "
+    says="All {tried} runs are lost, wrong by a tenth or with a computed norm of 0: from step "
     "{float32_first} to {float32_last} in float32, from {float64_first} to {float64_last} in "
-    "float64. In {stuck} of them the gradient became zero.",
+    "float64. In {stuck} of them the computed norm of the gradient became 0.",
     fails="A run in common arithmetic stays near the true one.",
     planted={
         "The logarithmic form of the gradient, looked at as if it were the common one.": Variant(
@@ -138,7 +138,7 @@ def check_ours_reach(one: Long, power: int = 0, divided: float = 1.0) -> Iterato
     },
 )
 def check_ours_floating_point(one: Walk) -> Iterator[Said]:
-    """||W - true W|| > ||true W|| / 10 at a recorded step, or a gradient of exactly zero."""
+    """||W - true W|| > ||true W|| / 10 at a recorded step, or a computed norm of 0."""
     worst = float(finite(float(one.error.max(initial=0.0)), one.name))
     end = int(one.step[-1]) if len(one.step) else 0
     where = f"{one.precision}, largest error {worst:.0e} in {end} steps"

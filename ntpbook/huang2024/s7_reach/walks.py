@@ -33,9 +33,9 @@ class Walk:
     Attributes:
         name: the data.
         precision: of the numbers.
-        step: recorded steps; they end where the gradient is zero.
+        step: recorded steps; they end where the computed norm of the gradient is zero.
         error: ||W - true W|| / ||true W|| there.
-        stuck: whether the gradient became zero.
+        stuck: whether that norm became zero, by underflow of the squares.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Walk:
 
     @property
     def lost(self) -> int | None:
-        """The first recorded step with an error above a tenth, or the last before a gradient 0."""
+        """The first recorded step with an error above a tenth, or the last before a norm of 0."""
         wrong = self.beyond(LEVELS[-1])
         return int(self.step[-1]) if wrong is None and self.stuck else wrong
 
@@ -105,12 +105,12 @@ def walk(
 
 
 def walk_table(found: Sequence[Walk]) -> Table:
-    """The first recorded steps at which errors pass some levels, and where the gradient is zero."""
+    """The first recorded steps at which errors pass some levels, and where the norm is 0."""
     rows = []
     for one in found:
         beyond = [one.beyond(level) for level in LEVELS]
         cells = [str(step) if step is not None else "–" for step in beyond]
         end = f"after {one.step[-1]}" if one.stuck else "–"
         rows.append((one.name, one.precision, *cells, end))
-    header = ("data", "precision", *(f"error above {level:g}" for level in LEVELS), "gradient 0")
+    header = ("data", "precision", *(f"error above {level:g}" for level in LEVELS), "norm 0")
     return Table(header, tuple(rows))

@@ -180,7 +180,7 @@ def weight_at(one: Sequence, place: int, T: int, base: int) -> float:
     },
 )
 def check_tian2023_app_table_1(one: Sequence, base: int = 0, early: int = 0) -> Iterator[Said]:
-    """Query x_(T-1), next token x_T: the query has weight 0 in (1) and is last but one."""
+    """Counted from 0, the query x_(T-1) is outside the sum of (1), just before x_T, the last."""
     # counted from 0, x_T is the last of T + 1 tokens; counted from 1, of T tokens
     T = len(one.tokens) - 1 + base
     place = T - 1 - early - base
@@ -649,7 +649,10 @@ def short_sequences(seed: int = 7, cases: int = 80) -> Iterator[Bag]:
     },
 )
 def check_tian2023_eq_6(one: Bag, outer: bool = False, forgotten: int = 0) -> Iterator[Said]:
-    """X^T b = q e^z/sum(q e^z) and X^T diag(b) X = diag(X^T b), for the shares q of a sequence."""
+    """X^T b = q e^z/sum(q e^z) and X^T diag(b) X = diag(X^T b), for the shares q of a sequence.
+
+    With q -> P almost surely (law of large numbers, cited) both are (6), c being (5).
+    """
     rng = np.random.default_rng((one.seed, one.number))
     M, length = 2 + one.number % 12, (1, 5, 40, 300)[one.number % 4]
     X = layer.one_hot(tuple(rng.integers(M, size=length).tolist()), M)
@@ -758,7 +761,10 @@ def _together(one: Together, which: str) -> Iterator[Said]:
 def check_ours_uniform_counts(
     one: Distribution, single: bool = False, factor: float = 1.0
 ) -> Iterator[Said]:
-    """P(some |q_l - P| > r) <= delta, r = min(sqrt(ln(2S/delta)/2N), 2 sqrt(ln(2/delta)/2N))."""
+    """P(some |q_l - P_l| > r) <= delta with r = min(sqrt(a(S)), 2 sqrt(a(1))).
+
+    Here a(n) = ln(2 n / delta) / (2 N), N = T - 1, and S tokens have positive probability.
+    """
     tokens = 1 if single else one.tokens
     radius = factor * counts.uniform_radius(one.length, one.delta, tokens)
     yield at_most(one.failure(radius), one.delta, "probability of straying", scale=one.delta)

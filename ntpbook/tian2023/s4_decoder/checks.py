@@ -560,17 +560,20 @@ def softmaxes() -> Iterator[Rate]:
     "logits follows it in {tried} runs of 60 steps of a full softmax.",
     tolerance=1e-11,  # rounding of sums of 10^4 probabilities over 60 steps
     proof=(executed("one step (8) from (M - 1) h zeta_n", steps.step_of_the_rows), BY_INDUCTION),
-    planted={"M in the place of M - 1 in the denominator.": {"others": 0}},
+    planted={"M in the place of M - 1 in the denominator.": {"less": 0}},
 )
-def check_tian2023_eq_33(one: Rate, others: int = 1) -> Iterator[Said]:
-    """M h*(s), by (33), is the gap of the logits after s steps w += eta (e_1 - softmax(w))."""
+def check_tian2023_eq_33(one: Rate, less: int = 1) -> Iterator[Said]:
+    """M h*(s), by (33), is the gap of the logits after s steps w += eta (e_1 - softmax(w)).
+
+    From h*(0) = 0 and w = 0; that the gap is M h* is Lemma 5.
+    """
     M, w, h = one.M, np.zeros(one.M), 0.0
     gaps, heights = [], []
     for _ in range(UPDATES):
         weights = np.exp(w - w.max())
         w -= one.eta * weights / weights.sum()
         w[0] += one.eta
-        h += one.eta / (M - others + math.exp(M * h))
+        h += one.eta / (M - less + math.exp(M * h))
         gaps.append(w[0] - w[1])  # M h* by Lemma 5
         heights.append(M * h)
     yield arrays.equal(heights, gaps, "s = {at}", at=np.arange(1, UPDATES + 1))
@@ -1026,7 +1029,7 @@ def _quoted_shifts(run: Heights) -> Iterator[Said]:
     over="runs",
     instances=all_heights,
     says="Both bounds on c(s) follow from identities for symbolic M, eta_Y and heights and hold in "
-    "{compared} comparisons on {tried} runs; s M (h* - h)/ln s tends to 1/2.",
+    "{compared} comparisons on {tried} runs; that s M (h* - h)/ln s tends to 1/2 is proved.",
     tolerance=AMPLIFIED,
     proof=(
         executed("the slope falls; how the gap changes in a step", steps.steps_above_the_curve),
@@ -1044,7 +1047,11 @@ def _quoted_shifts(run: Heights) -> Iterator[Said]:
 def check_tian2023_rem_2_corrected(
     run: Heights, half: float = 0.5, term: float = 1.0
 ) -> Iterator[Said]:
-    """(L - eta)/2 <= c(s) <= (L + e^eta (e^eta - 1)/2)/2, and T(M h*(s)) = s + c(s)."""
+    """(L - eta)/2 <= c(s) <= (L + e^eta (e^eta - 1)/2)/2, and T(M h*(s)) = s + c(s).
+
+    L = ln((M - 1 + e^(M h*(s))) / M), and T is the time of the curve, h(T(x)) = x / M. The limit of
+    s M (h* - h)/ln s is proved, and only recorded here, at eta = 1.
+    """
     level = shift.shift_level(run.M, run.y)
     below_, above = shift.shift_bounds(run.M, run.eta, run.y)
     below_ = below_ + (half - 0.5) * level

@@ -210,8 +210,8 @@ def heights(M: int, eta: float, steps: int, points: int = 400) -> Heights:
 
 
 def many_heights(steps: int = 3000) -> list[Heights]:
-    """Vocabularies from 5 to a million with rates from 0.01 to 100."""
-    sizes, rates = (5, 50, 1000, 10**4, 10**6), (0.01, 0.1, 0.5, 1.0, 2.0, 100.0)
+    """Vocabularies from 2 to a million with rates from 0.01 to 100."""
+    sizes, rates = (2, 5, 50, 1000, 10**4, 10**6), (0.01, 0.1, 0.5, 1.0, 2.0, 100.0)
     return [heights(M, eta, steps) for M in sizes for eta in rates]
 
 

@@ -137,7 +137,7 @@ def check_tian2023_lem_15(one: Spectrum, sign: int = -1) -> Iterator[Said]:
     },
 )
 def check_tian2023_lem_16(one: Spectrum, length: float = 1.0, sign: int = 1) -> Iterator[Said]:
-    """E'_nn <= -|E e_n|^2 / (1 + |lambda_1|), so that E'_nn < 0 where E e_n is not zero."""
+    """If |lambda_1| < 1: E'_nn <= -|E e_n|^2 / (1 + |lambda_1|), 0 if E e_n = 0; so Lemma 16."""
     longer = one.E + (length**2 - 1) * (one.E + np.eye(one.K))
     diagonal = sign * np.diag(one.inverse if length == 1 else E_prime(longer))
     overlaps = one.squares > 0

@@ -409,14 +409,14 @@ def check_ours_long_keep(one: Run, sphere: bool = True, start: float = 0.0) -> I
     yield most("drift", drift, 2, INTEGRATOR)
 
 
-def leaders(seed: int = 7, draws: int = 10, tie: bool = False) -> list[Run]:
-    """Random designs with M = K and a strongest distinct token, twice as probable as the next."""
+def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[Run]:
+    """Random designs with M = K and a strongest distinct token, so many times the next."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(draws):
         K, C, D = int(rng.integers(2, 8)), int(rng.integers(1, 4)), int(rng.integers(2, 5))
         weights = np.sort(rng.uniform(0.1, 1, D))
-        weights[-1] = weights[-2] * (1 if tie else 2)
+        weights[-1] = weights[-2] * times
         common = tuple(rng.uniform(0.1, 2, C).tolist())
         found.append(Run(Design(K, K, common, tuple(weights.tolist())), 10 ** rng.uniform(-1, 1)))
     return found
@@ -449,7 +449,7 @@ def leaders(seed: int = 7, draws: int = 10, tie: bool = False) -> list[Run]:
     ),
     planted={
         "The attention scaled to length 1.": {"sphere": True},
-        "Two strongest tokens.": Variant(instances=lambda: leaders(tie=True)),
+        "Two strongest tokens.": Variant(instances=lambda: leaders(times=1)),
     },
 )
 def check_ours_long_simplex(one: Run, sphere: bool = False) -> Iterator[Said]:

@@ -129,6 +129,13 @@ def test_authors_are_named_as_in_the_book() -> None:
     assert downloads.citations(entry.format("A One and B Two and C T"))["k"] == "One et al. (1999)"
 
 
+def test_what_folds_in_the_book_is_open_in_a_notebook() -> None:
+    known = downloads.Known({}, {})
+    text = "Before.\n\n:::{dropdown} Answers\n1. One.\n2. Two.\n:::\n\nAfter.\n"
+    made = downloads.resolve(text, known)
+    assert made == "Before.\n\n**Answers**\n\n1. One.\n2. Two.\n\n\nAfter.\n"
+
+
 def faults(folder: Path) -> list[str]:
     """What is wrong with the notebooks of a folder."""
     found = []

@@ -45,7 +45,7 @@ def test_the_ten_calls_on_example_1() -> None:
     assert shown[0] == (("S", "V", "O", "P"), 9, True)
     assert shown[1] == (5, 2)
     assert shown[2] == (True, True, ())
-    assert shown[3] == (1.0, 0, [])
+    assert shown[3] == (1.0, 0, "counted", [])
     assert shown[4] == ("S", ("S",), ("P",))
     assert shown[5] == ({"S": "1/2", "P": "-1/2"}, "13/6")
     assert shown[8][0] == "V"

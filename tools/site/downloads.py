@@ -28,6 +28,7 @@ FOLDER = "downloads"
 LARGEST = 200_000  # characters of one file that a download carries
 OPTION = re.compile(r"^:[\w-]+:.*\n?", re.MULTILINE)
 COMMENT = re.compile(r"^(?:%.*|\([\w-]+\)=[ \t]*)\n?", re.MULTILINE)
+DROPDOWN = re.compile(r"^:{3,}\{dropdown\}[ ]*([^\n]*)\n(.*?)^:{3,}$", re.DOTALL | re.MULTILINE)
 FIRST_CELL = re.compile(r"^(?:`{3,}|~{3,})\{code-cell\}", re.MULTILINE)
 AUTHORS = re.compile(
     r"@\w+\{(?P<key>\w+),.*?author\s*=\s*\{(?P<authors>[^}]*)\}.*?year\s*=\s*\{(?P<year>\d+)\}",
@@ -101,6 +102,7 @@ def with_files(text: str, files: Mapping[str, str]) -> str:
 def resolve(text: str, known: Known) -> str:
     """A cell of MyST as plain Markdown: roles and directives by what a reader of the book sees."""
     text = STATEMENT.sub(lambda match: _statement(match, known), text)
+    text = DROPDOWN.sub(lambda match: f"**{match[1]}**\n\n{match[2].strip()}\n", text)
     text = ROLE.sub(lambda match: _role(match[1], match[2], known), COMMENT.sub("", text))
     return LINK.sub(_link, text)
 

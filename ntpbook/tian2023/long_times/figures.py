@@ -7,9 +7,10 @@ from matplotlib.axes import Axes
 
 from ntpbook.tian2023.long_times import reduced, stationary
 from ntpbook.tian2023.long_times.reduced import Design, follow, one_of_each
-from ntpcore.pages.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 
 STYLES = ("-", "--", "-.")
+COLOURS = (OPTIMAL, BOUND, NONCOMPARABLE, OPTIMAL)  # with the styles; orange is for roles
 
 
 def draw_slopes(axes: Axes, K: int, outputs: tuple[int, ...], last: float) -> None:
@@ -21,7 +22,7 @@ def draw_slopes(axes: Axes, K: int, outputs: tuple[int, ...], last: float) -> No
         outputs: numbers M of outputs, each K or above 2 K - 1.
         last: end of the clock.
     """
-    for M, style in zip(outputs, STYLES, strict=False):
+    for M, style, color in zip(outputs, STYLES, COLOURS, strict=False):
         grid = np.geomspace(1, 1e4, 161)
         path = follow(one_of_each(K, M, 0.5), 1.0, grid)
         T, when = path.tangent, grid
@@ -31,9 +32,9 @@ def draw_slopes(axes: Axes, K: int, outputs: tuple[int, ...], last: float) -> No
             slow = reduced.creep(K, M, far, float(T[-1]), r)
             T, when = np.concatenate([T, slow[1:]]), np.concatenate([when, far[1:]])
         slope = np.diff(np.log(T)) / np.diff(np.log(when))
-        line = axes.plot(when[1:], slope, style, label=f"M = {M}")[0]
+        axes.plot(when[1:], slope, style, color=color, label=f"M = {M}")
         alpha = (K - 1) / (M - 1)
-        axes.axhline(alpha, color=line.get_color(), linestyle=":", linewidth=1)
+        axes.axhline(alpha, color=color, linestyle=":", linewidth=1)
     axes.set_xscale("log")
     axes.set_yscale("log")
 
@@ -48,16 +49,15 @@ def draw_onsets(axes: Axes, K: int, M: int, ratios: tuple[float, ...]) -> None:
         ratios: eta_Y / eta_Z.
     """
     onset = 2 * np.log(M)  # ln t_0 is close to it in units of K/eta_Y, up to ln ln M
-    for ratio, style in zip(ratios, STYLES, strict=False):
+    for ratio, style, color in zip(ratios, STYLES, COLOURS, strict=False):
         scale = (ratio / (1 - 1 / K)) ** 0.5
         path = follow(one_of_each(K, M, 0.5), ratio, np.geomspace(1e-2, 20, 3000) * scale)
         slope = np.gradient(path.z[:, 1], path.log_time)
         seen = path.log_time > 0.3
         best = int(np.argmax(np.where(seen, slope, 0)))
-        line = axes.plot(
-            path.log_time[seen], slope[seen] / slope[best], style, label=f"ratio {ratio:g}"
-        )[0]
-        axes.plot(path.log_time[best], 1.0, "o", color=line.get_color())
+        label = f"ratio {ratio:g}"
+        axes.plot(path.log_time[seen], slope[seen] / slope[best], style, color=color, label=label)
+        axes.plot(path.log_time[best], 1.0, "o", color=color)
     axes.axvline(float(np.log(onset)), color=NONCOMPARABLE, linestyle=":", label="$t_0$")
     axes.set_xscale("log")
 
@@ -93,10 +93,10 @@ def draw_maxima(axes: Axes, witness: stationary.Witness, steps: tuple[int, ...])
     """
     P = np.array([[float(x) for x in row] for row in witness.P])
     w = np.linspace(-4.4, 4.4, 441)
-    for number, style in zip(steps, STYLES, strict=False):
+    for number, style, color in zip(steps, STYLES, COLOURS, strict=False):
         Y = stationary.trained(P, number)
-        line = axes.plot(w, stationary.scan(P, Y, w), style, label=f"{number} steps")[0]
+        axes.plot(w, stationary.scan(P, Y, w), style, color=color, label=f"{number} steps")
         peaks = stationary.stable_points(P, Y, 5.0)
-        axes.plot(peaks, np.zeros(len(peaks)), "o", color=line.get_color())
+        axes.plot(peaks, np.zeros(len(peaks)), "o", color=color)
     axes.axhline(0, color=NONCOMPARABLE, linewidth=1)
     axes.set_ylim(-0.1, 0.1)

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from ntpbook.tian2023.long_times import reduced
 from ntpbook.tian2023.reversal import inertia
-from ntpcore.pages.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 from ntpcore.tian2023.coupled import Symmetric
 
 
@@ -37,10 +37,13 @@ def draw_turns(axes: Axes, data: Symmetric, ratios: tuple[float, ...]) -> None:
         data: the classes.
         ratios: eta_Y / eta_Z.
     """
-    for ratio, style in zip(ratios, ("-", "--", "-."), strict=False):
+    looks = (("-", OPTIMAL), ("--", BOUND), ("-.", NONCOMPARABLE))
+    for ratio, (style, color) in zip(ratios, looks, strict=False):
         u = np.geomspace(1, 300, 600)
         path = reduced.follow(reduced.of_symmetric(data), ratio, u * ratio**0.5)
-        axes.plot(u, path.entropy - path.entropy.min(), style, label=f"ratio {ratio:g}")
+        axes.plot(
+            u, path.entropy - path.entropy.min(), style, color=color, label=f"ratio {ratio:g}"
+        )
     axes.set_xscale("log")
     axes.set_ylim(-0.001, 0.03)
     axes.axhline(0, color=NONCOMPARABLE, linewidth=1)

@@ -568,6 +568,14 @@ def test_the_server_says_what_is_wrong(tmp_path: Path) -> None:
             serve.make_server(tmp_path, {"PORT": taken})
 
 
+def test_a_checkout_that_cannot_be_written_is_told_in_one_sentence(tmp_path, monkeypatch):
+    place = tmp_path / "no folder"
+    place.write_text("", encoding="utf-8")
+    monkeypatch.setattr(environment, "ROOT", place)
+    with pytest.raises(SystemExit, match=r"set-up: nothing can be written in .*copy the checkout"):
+        environment.main()
+
+
 def test_only_what_changed_is_set_up_again() -> None:
     state = environment.wanted_state()
     assert environment.steps(state, state) == []

@@ -136,7 +136,14 @@ def main():
                 *(OLDEST + tuple(sys.version_info[:2]) + (sys.executable,))
             )
         )
-    (ROOT / ".build").mkdir(exist_ok=True)
+    try:
+        (ROOT / ".build").mkdir(exist_ok=True)
+        (ROOT / ".build" / "setup.lock").touch()
+    except OSError as error:
+        sys.exit(
+            f"set-up: nothing can be written in {ROOT} ({error.strerror}); "
+            "copy the checkout to a folder of yours and run make there"
+        )
     with open(str(ROOT / ".build" / "setup.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         todo = steps(wanted_state(), finished_state())

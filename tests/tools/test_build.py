@@ -568,6 +568,12 @@ def test_the_server_says_what_is_wrong(tmp_path: Path) -> None:
             serve.make_server(tmp_path, {"PORT": taken})
 
 
+def test_a_dollar_in_the_path_is_told_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(environment, "ROOT", tmp_path / "a $b")
+    with pytest.raises(SystemExit, match=r"set-up: setuptools reads the \$ in .*without one"):
+        environment.main()
+
+
 def test_a_checkout_that_cannot_be_written_is_told_in_one_sentence(tmp_path, monkeypatch):
     place = tmp_path / "no folder"
     place.write_text("", encoding="utf-8")

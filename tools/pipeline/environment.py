@@ -136,6 +136,11 @@ def main():
                 *(OLDEST + tuple(sys.version_info[:2]) + (sys.executable,))
             )
         )
+    if "$" in str(ROOT):
+        sys.exit(
+            f"set-up: setuptools reads the $ in {ROOT} as the start of a variable; "
+            "move the checkout to a folder without one"
+        )
     try:
         (ROOT / ".build").mkdir(exist_ok=True)
         (ROOT / ".build" / "setup.lock").touch()

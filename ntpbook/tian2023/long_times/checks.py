@@ -170,7 +170,8 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
     over="paths",
     instances=one_each,
     says="Along {tried} paths up to sigma = 1e4 both sides agree but for the integrator's error; "
-    "the rest of the law for w is at most {rest} at the end, at most a fifth of a tenth of the way.",
+    "the rest of the law for w is at most {rest} at the end, a fifth or less of what it is a tenth "
+    "of the way.",
     tolerance=1e-6,  # the integrator runs at 1e-11, over five powers of ten of the clock
     proof=(
         executed("The equations for M = K.", relations(steps.bulk_free_steps)),

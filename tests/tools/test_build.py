@@ -574,6 +574,16 @@ def test_a_dollar_in_the_path_is_told_in_one_sentence(tmp_path, monkeypatch):
         environment.main()
 
 
+def test_npm_is_not_let_loose_behind_a_link(tmp_path, monkeypatch):
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "file").touch()
+    (tmp_path / "node_modules").symlink_to(tmp_path / "theirs")
+    monkeypatch.setattr(environment, "NODE_MODULES", tmp_path / "node_modules")
+    with pytest.raises(SystemExit, match="node_modules is a link"):
+        environment.install_web(["pip"])
+    assert (tmp_path / "theirs" / "file").is_file()
+
+
 def test_a_checkout_that_cannot_be_written_is_told_in_one_sentence(tmp_path, monkeypatch):
     place = tmp_path / "no folder"
     place.write_text("", encoding="utf-8")

@@ -78,6 +78,11 @@ def usable_npm():
 
 def install_web(pip):
     """Install what browsers are served from the lock file of npm, which runs none of its code."""
+    if NODE_MODULES.is_symlink():
+        sys.exit(
+            "set-up: node_modules is a link, and npm would empty the folder behind it; "
+            "remove the link and repeat"
+        )
     npm = usable_npm()
     if npm is None:
         print("set-up: no npm on this machine, installing one into .venv", flush=True)

@@ -152,11 +152,6 @@ def check_ours_direction(
             yield most("closest", part, digits=3, origin="sixty digits")
 
 
-TURNS = cited(
-    "Theorem B: tan^2 <= (2 S / t) (1 + sqrt(2) K / eta) for every step size and t >= 1",
-    "ours-direction",
-)
-
 # The bound against which every other one is held
 
 

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s5_convergence.checks import TURNS
+from ntpbook.shared.theorem_1 import TURNS
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
 from ntpcore.exact.judged import FIVE_TOKENS, has_data, realize, small_orders

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s5_convergence.checks import TURNS
 from ntpbook.huang2024.s5_stage2 import instances
 from ntpbook.shared import enclosed, one_sample, rare
 from ntpbook.shared.rare import Hidden
 from ntpbook.shared.symbols import at_least_zero, identity
-from ntpbook.shared.theorem_1 import ROUNDING, allowed, first_bite, power_of_ten
+from ntpbook.shared.theorem_1 import ROUNDING, TURNS, allowed, first_bite, power_of_ten
 from ntpcore.huang2024 import bounds, stage1, training
 from ntpcore.huang2024.runs import Run, paper_rates
 from ntpcore.verdicts import arrays

@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s5_late_phase import measured
 from ntpbook.shared import rare
 from ntpcore.data import generate
 from ntpcore.data.dataset import from_sentences
@@ -69,6 +68,10 @@ def example_runs(seed: int = 7, longest: int = 100_000) -> tuple[Run, ...]:
 
 def long_runs(seed: int = 7) -> tuple[Run, ...]:
     """These, and prefix-closed data at three step sizes."""
+    from ntpbook.huang2024.s5_late_phase import (
+        measured,  # needs python-flint, a run of data does not
+    )
+
     return (*example_runs(seed), *measured.rate_runs(seed))
 
 

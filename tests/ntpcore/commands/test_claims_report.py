@@ -149,8 +149,8 @@ def test_the_built_book_is_found_and_explained(book: Path, capsys: pytest.Captur
     for part in (
         "✘ refuted",
         "witness:",
-        "repeat:      make page PAGE=huang2024_s5_stage2",
-        "source:      ntpbook/huang2024/s5_stage2/stage2.py:",
+        "repeat:      ntpcore verify huang2024-thm-1",
+        "source:      ntpbook/huang2024/s5_stage2/checks.py:",
         "page:        pages/huang2024_s5_stage2.html#verdict-huang2024-thm-1",
         "control:",
         "huang2024-lem-7",

@@ -208,10 +208,12 @@ def test_a_claim_that_fails_on_a_run_is_seen(monkeypatch: pytest.MonkeyPatch, sm
     )
     assert outside["assumption_3"] is False
     assert outside["huang2024-thm-1"] == "outside"
-    run_that_fails = direction.witness()
-    assert one.judge("huang2024-thm-1", run_that_fails) == "fails"
-    assert one.judge("huang2024-thm-1-corrected", run_that_fails) == "holds"
-    assert one.bound_columns(run_that_fails)["thm_1_slack"] < 0
+    rare = direction.witness()  # defeats the likeliest reading, and not that with 10^12 for 54
+    assert one.judge("huang2024-thm-1-corrected", rare) == "holds"
+    assert one.bound_columns(rare)["thm_1_slack"] < 0
+    rows = replace(rare.second.rows, norm=1.01 * rare.second.rows.norm)  # longer than t eta
+    longer = replace(rare, second=replace(rare.second, rows=rows))
+    assert one.judge("huang2024-thm-1", longer) == "fails"
 
 
 def test_a_direction_at_rounding_has_no_exponent():

@@ -213,7 +213,7 @@ def test_a_claim_that_fails_on_a_run_is_seen(monkeypatch: pytest.MonkeyPatch, sm
     assert one.bound_columns(rare)["thm_1_slack"] < 0
     rows = replace(rare.second.rows, norm=1.01 * rare.second.rows.norm)  # longer than t eta
     longer = replace(rare, second=replace(rare.second, rows=rows))
-    assert one.judge("huang2024-thm-1", longer) == "fails"
+    assert one.judge("huang2024-lem-6", longer) == "fails"
 
 
 def test_a_direction_at_rounding_has_no_exponent():

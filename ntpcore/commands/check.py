@@ -7,6 +7,7 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ntpcore.commands import distance as distances
 from ntpcore.commands import judge as on_data
@@ -14,6 +15,9 @@ from ntpcore.data import order
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.exact import margin
 from ntpcore.verdicts.claims import MARKS, Check, Verdict
+
+if TYPE_CHECKING:
+    from ntpcore.huang2024.runs import Run
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
 
@@ -37,6 +41,7 @@ class Answer:
         part: the answer for the largest realizable part, if that was asked for.
         source: how the command line names the data.
         outlook: what theory says of the run on which claims were judged, and of its continuation.
+        run: that run; None where nothing was trained.
     """
 
     structure: order.Structure
@@ -47,6 +52,7 @@ class Answer:
     part: Answer | None = None
     source: str = "FILE"
     outlook: tuple[str, ...] = ()
+    run: Run | None = None
 
     @property
     def holds(self) -> bool:
@@ -88,9 +94,9 @@ def answer(
     columns = None
     if structure.orders is not None and not any(o.confused for o in structure.orders.values()):
         columns = _columns(structure.orders)
-    found_there = on_data.judge(structure, columns, labels, source, training)
+    judged = on_data.judge(structure, columns, labels, source, training)
     found = Answer(
-        structure, columns, found_there.checks, source=source, outlook=found_there.outlook
+        structure, columns, judged.checks, source=source, outlook=judged.outlook, run=judged.run
     )
     if structure.realizable.holds is True:
         return found

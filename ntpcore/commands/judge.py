@@ -29,11 +29,23 @@ class Judged:
 
     Attributes:
         checks: the judged claims.
-        outlook: what theory says of the run on which they were judged, and of its continuation.
+        run: the run on which claims on training were judged; None where nothing was trained.
     """
 
     checks: tuple[Check, ...]
-    outlook: tuple[str, ...] = ()
+    run: Run | None = None
+
+    @property
+    def outlook(self) -> tuple[str, ...]:
+        """What theory says of the run and of its continuation."""
+        if self.run is None:
+            return ()
+        from ntpcore.huang2024 import outlook
+
+        one, state = self.run, self.run.second.state
+        return tuple(
+            outlook.sentences(one.problem, one.constants, state.weights, state.step, one.second.gap)
+        )
 
 
 def labels(claim: str | None) -> tuple[str, ...]:
@@ -94,17 +106,7 @@ def judge(
         else:
             check = Check(label, Verdict.OPEN, 0, "runs", reason)
         checks.append(replace(check, repeat=" ".join(words)))
-    return Judged(tuple(checks), () if run is None else _outlook(run))
-
-
-def _outlook(run: Run) -> tuple[str, ...]:
-    """What theory says of a run and of its continuation."""
-    from ntpcore.huang2024 import outlook
-
-    state = run.second.state
-    return tuple(
-        outlook.sentences(run.problem, run.constants, state.weights, state.step, run.second.gap)
-    )
+    return Judged(tuple(checks), run)
 
 
 def _undefined(structure: Structure) -> str:

@@ -13,15 +13,13 @@ from itertools import islice, product
 
 from ntpbook.catalogue import find_claim
 from ntpcore.commands import check as report
-from ntpcore.commands import patience
 from ntpcore.commands import train as training_report
 from ntpcore.commands.check import show, show_name
 from ntpcore.data import dataset, order
 from ntpcore.data.dataset import InputError
 from ntpcore.exact import margin, repair
 from ntpcore.huang2024 import bounds, prediction, runs
-from ntpcore.huang2024.problem import from_structure
-from ntpcore.huang2024.training import STEPS, Settings
+from ntpcore.huang2024.training import STEPS
 from ntpcore.verdicts.claims import MARKS, Verdict, render_html
 from ntpcore.verdicts.tables import Table
 
@@ -126,26 +124,13 @@ def study(
         left_out.append(f"Orders, attention, training and verdicts are left out: {error}")
         found = report.Answer(order.analyse_collocation(data, given), None, ())
     structure = found.structure
-    run = part = None
-    if structure.realizable.holds is True:
-        if structure.orders:
-            problem = from_structure(structure)
-            eta0, eta = Settings(steps).rates(problem.vocab_size)
-            run = runs.train(
-                name,
-                problem,
-                eta0=eta0,
-                eta=eta,
-                steps1=STEPS,
-                steps=steps,
-                progress=patience.refuse_years(),
-            )
-    else:
+    part = None
+    if structure.realizable.holds is not True:
         try:
             part = repair.solve_greedy(repair.tabulate(data, given))
         except InputError as error:
             left_out.append(f"What to drop is left out: {error}")
-    return Study(found, run, part, steps, source, _digest(path), tuple(left_out))
+    return Study(found, found.run, part, steps, source, _digest(path), tuple(left_out))
 
 
 def _digest(path: str) -> str:

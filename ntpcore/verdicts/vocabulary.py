@@ -25,6 +25,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ntpcore.verdicts.claims import (
+    AGAINST,
+    NOTHING_TRIED,
     Check,
     Control,
     How,
@@ -170,7 +172,11 @@ class Checked:
     def judge(
         self, instances: Iterable[Any], *, parameters: Parameters | None = None, **changes: Any
     ) -> Check:
-        """The verdict on these instances, with some arguments of the body changed."""
+        """The verdict on these instances, with some arguments of the body changed.
+
+        Of several readings one that holds decides, then one that is open or says nothing of these
+        instances, and a refuted one only when all are refuted.
+        """
         made = list(instances)
         main = self._run(made, changes)
         readings = []
@@ -180,10 +186,7 @@ class Checked:
                 for words, one in self.readings.items()
             }
             readings = [Reading(words, self._verdict(one)) for words, one in outcomes.items()]
-            main = next(
-                (one for one in outcomes.values() if one.failed is None and one.points),
-                next(iter(outcomes.values())),
-            )
+            main = min(outcomes.values(), key=_standing)
         return self._check(main, tuple(readings), parameters or {})
 
     def _made(
@@ -299,6 +302,9 @@ class Checked:
             evidence = f"Not decided: nothing was compared on any of the {self.over}."
         else:
             evidence = self.says.format(**words)
+        for one in readings:
+            if verdict in NOTHING_TRIED and one.verdict in AGAINST:
+                evidence += f" It fails as read: {one.text}"
         for reason, times in found.left_out.items():
             evidence += f" Left out: {times} ({reason})."
         if self.shows and verdict is Verdict.SHOWN:
@@ -397,6 +403,13 @@ def check(
 def _variant(one: Variant | Mapping[str, Any]) -> Variant:
     """Changes alone are a variant."""
     return one if isinstance(one, Variant) else Variant(one)
+
+
+def _standing(found: Outcome) -> int:
+    """Whether a reading holds (0), is open or said nothing (1), or fails (2)."""
+    if found.failed is not None:
+        return 2
+    return 0 if found.points and not found.undecided else 1
 
 
 def _name(one: Any) -> str:

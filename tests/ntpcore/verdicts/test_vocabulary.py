@@ -184,6 +184,27 @@ def test_readings_are_judged_by_the_same_body() -> None:
     assert made(body, readings=neither, planted={"x": {"bound": 0}})().verdict is Verdict.REFUTED
 
 
+def test_a_reading_that_says_nothing_keeps_a_refutation_open() -> None:
+    def body(n: int, first: int = 1) -> Said:
+        return at_most(n, 2) if n >= first else left_out("too small")
+
+    words = {"from 1 on": {"first": 1}, "from 9 on": {"first": 9}}
+    found = made(body, readings=words, planted={"x": {"first": 1}})()
+    assert found.verdict is Verdict.OPEN
+    assert [one.verdict for one in found.readings] == [Verdict.REFUTED, Verdict.OPEN]
+    assert found.evidence.startswith("Not decided: nothing was compared")
+    assert "It fails as read: from 1 on" in found.evidence
+
+
+def test_of_two_readings_the_decided_one_speaks() -> None:
+    def body(n: int, known: int = 1) -> Said:
+        return at_most(n, 3) if known else undecided("the digits do not tell")
+
+    words = {"unknown": {"known": 0}, "known": {"known": 1}}
+    found = made(body, readings=words, planted={"x": Variant(instances=lambda: [4])})()
+    assert found.verdict is Verdict.CONSISTENT
+
+
 def test_observations_and_definitions_have_words_of_their_own() -> None:
     seen = made(lambda n: at_most(n, 3), observes=True, planted={"x": Variant(
         instances=lambda: [4], expected=Verdict.NOT_SEEN)})  # fmt: skip

@@ -73,3 +73,22 @@ def test_a_change_is_judged_by_the_tests_that_import_its_module() -> None:
 def test_every_group_names_what_there_is() -> None:
     for names in mutants.GROUPS.values():
         assert all((mutants.ROOT / name).exists() for name in names)
+
+
+def test_a_module_that_no_test_imports_is_judged_by_the_tests_of_what_imports_it(
+    tmp_path: Path,
+) -> None:
+    for name, text in {
+        "ntpcore/inner.py": "",
+        "ntpcore/outer.py": "from ntpcore import inner",
+        "ntpcore/alone.py": "",
+        "tests/test_outer.py": "import ntpcore.outer",
+        "tests/test_other.py": "import ntpcore.other",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    for module in ("inner", "outer"):
+        found = mutants.tests_of(Path(f"ntpcore/{module}.py"), tmp_path)
+        assert found == ["tests/test_outer.py"]
+    assert mutants.tests_of(Path("ntpcore/alone.py"), tmp_path) == []

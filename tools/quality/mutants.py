@@ -3,9 +3,9 @@
 cosmic-ray lists all changes that it knows of a group of modules, and makes those that are drawn,
 one after another, in a copy of the last commit. Of the changes at one place one is drawn, so that a
 sum does not count a dozen times. A change is noticed if one of the tests fails that import the
-changed module directly, or if nothing runs any more; tests of the built site, of a browser, of
-`tests/verdicts.toml` and slow ones are left out. So a change that survives may still be noticed by
-a test of what uses the module.
+changed module directly (or, where none does, a module that imports it), or if nothing runs any
+more; tests of the built site, of a browser, of `tests/verdicts.toml` and slow ones are left out. So a
+change that survives may still be noticed by a test of what uses the module.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from ntpcore.verdicts.imports import imported_names
 from tools.pipeline import side_environment
-from tools.quality.quick import LATER, NO_TEST
+from tools.quality.quick import LATER, NO_TEST, OURS
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = Path(__file__).resolve().with_name("mutants_requirements.txt")
@@ -37,19 +37,38 @@ GROUPS = {
     "checks": ("ntpbook/huang2024", "ntpbook/tian2023"),
 }
 SECONDS = 600  # for the tests of one change; who takes longer is noticed
+DRAWN = ("**/figures.py", "**/moving.py")  # pictures are looked at, no test judges them
 # Unions of types are annotations; a decorator more or less is no small error.
 LEFT_OUT = ("core/ReplaceBinaryOperator_BitOr", "core/RemoveDecorator", "core/Variable")
 PLACES = "SELECT job_id, module_path, start_pos_row, start_pos_col, operator_name, occurrence"
 
 
 def tests_of(module: Path, root: Path) -> list[str]:
-    """The test files that import a module, or something out of it, themselves."""
-    name = ".".join(module.with_suffix("").parts)
+    """The test files that import a module, or something out of it, themselves.
+
+    Where there is none, those that import a module that imports it.
+    """
+    tests = sorted((root / "tests").rglob("test_*.py"))
+    found = _importing([_dotted(module)], tests)
+    if not found:
+        ours = [path for name in OURS for path in sorted((root / name).rglob("*.py"))]
+        users = [_dotted(path.relative_to(root)) for path in _importing([_dotted(module)], ours)]
+        found = _importing(users, tests)
+    return [str(path.relative_to(root)) for path in found]
+
+
+def _dotted(module: Path) -> str:
+    """A module's name in an import."""
+    return ".".join(module.with_suffix("").parts)
+
+
+def _importing(modules: list[str], files: list[Path]) -> list[Path]:
+    """The files that import one of these modules, or something out of it."""
     found = []
-    for path in sorted((root / "tests").rglob("test_*.py")):
+    for path in files:
         names = imported_names(ast.parse(path.read_text(encoding="utf-8")))
-        if any(one == name or one.startswith(f"{name}.") for one in names):
-            found.append(str(path.relative_to(root)))
+        if any(one == name or one.startswith(f"{name}.") for one in names for name in modules):
+            found.append(path)
     return found
 
 
@@ -101,7 +120,8 @@ def run(group: str, number: int, seed: int, copy: Path) -> str:
     session.unlink(missing_ok=True)
     modules = ", ".join(f'"{name}"' for name in GROUPS[group])
     config.write_text(
-        f'[cosmic-ray]\nmodule-path = [{modules}]\ntimeout = {SECONDS}.0\nexcluded-modules = []\n'
+        f'[cosmic-ray]\nmodule-path = [{modules}]\ntimeout = {SECONDS}.0\n'
+        f"excluded-modules = {list(DRAWN)}\n"
         f'test-command = "{sys.executable} -m tools.quality.mutants --judge"\n'
         '[cosmic-ray.distributor]\nname = "local"\n',
         encoding="utf-8",

@@ -369,3 +369,21 @@ def test_several_files_are_written_together_or_not_at_all(tmp_path: Path) -> Non
     with pytest.raises(InputError, match="cannot be written"):
         files.write_whole({good: b"1", bad: b"2"})
     assert os.listdir(tmp_path) == []
+
+
+def test_samples_that_lines_share_are_counted_once_with_all_their_lines() -> None:
+    data = from_sentences(["a b c a", "a b c b", "a b", "b a b c a", "a b c a"])
+    table = repair.tabulate(data, None)
+    counted: dict[tuple[int, ...], int] = {}
+    for place, line in enumerate(data.lines):
+        for length, times in table.times(place):
+            sample = tuple(line.tokens[: length + 1])
+            assert sample not in counted  # no sample comes twice
+            counted[sample] = times
+    by_hand: dict[tuple[int, ...], int] = {}
+    for line in data.lines:
+        for length in range(1, len(line.tokens)):
+            sample = tuple(line.tokens[: length + 1])
+            by_hand[sample] = by_hand.get(sample, 0) + line.count
+    assert counted == by_hand
+    assert counted[tuple(data.vocabulary.index(x) for x in "ab")] == 4

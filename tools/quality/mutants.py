@@ -4,8 +4,8 @@ cosmic-ray lists all changes that it knows of a group of modules, and makes thos
 one after another, in a copy of the last commit. Of the changes at one place one is drawn, so that a
 sum does not count a dozen times. A change is noticed if one of the tests fails that import the
 changed module directly (or, where none does, a module that imports it), or if nothing runs any
-more; tests of the built site, of a browser, of `tests/verdicts.toml` and slow ones are left out. So a
-change that survives may still be noticed by a test of what uses the module.
+more; tests of the built site, of a browser, of `tests/verdicts.toml` and slow ones are left out. So
+a change that survives may still be noticed by a test of what uses the module.
 """
 
 from __future__ import annotations

@@ -176,7 +176,8 @@ def drawn(seed: int, trials: int, lengths: tuple[int, ...], *, alike: bool = Tru
     for trial in range(trials):
         d, size = (int(side) for side in rng.integers(2, 7, size=2))
         length = lengths[trial % len(lengths)]
-        X = rng.normal(size=(d, 1)).repeat(length, axis=1) if alike else rng.normal(size=(d, length))
+        X = rng.normal(size=(d, length))
+        X = X[:, :1].repeat(length, axis=1) if alike else X
         W_ov, (W_kq, other) = rng.normal(size=(size, d)), rng.normal(size=(2, d, d))
         made.append(Twice(f"trial {trial}, L = {length}, d = {d}", X, W_ov, W_kq, other))
     return made

@@ -140,7 +140,9 @@ def early() -> Iterator[Shown]:
 # The row
 
 
-def lines(one: Path, sum_1: float, sum_2: float, last: float) -> Iterator[tuple[str, Floats, Floats]]:
+def lines(
+    one: Path, sum_1: float, sum_2: float, last: float
+) -> Iterator[tuple[str, Floats, Floats]]:
     """Name, smaller and larger side of each line of the proof, at t = t_0 + 1, t_0 + 2, ..."""
     c, t_0 = one.c, bounds.lem_7_start(one.c)
     L, s, N = c.max_length, c.norm_kq, c.sample_count

@@ -1,4 +1,4 @@
-"""Checks of the setup: equation (1), and the reparametrisation of Section 3 (huang2024)."""
+"""Checks of the setup: equation (1), the reparametrisation, sentences of one token (huang2024)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ntpcore.huang2024 import transformer
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, equal, most
-from ntpcore.verdicts.vocabulary import by_hand, check, executed
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
 
 Floats = NDArray[np.float64]
 
@@ -153,3 +153,91 @@ def check_huang2024_app_reparameterization(
     found = transformer.softmax(transformer.logits(one.X, one.W_o @ one.W_v, W_kq))
     yield arrays.equal(found, one.probabilities(), scale=1.0)
     yield most("longest", one.X.shape[1])
+
+
+# Sentences of one token
+
+
+@dataclass(frozen=True)
+class Twice:
+    """A sentence X, (d, L), one W_ov, (|V|, d), and two attention matrices, (d, d)."""
+
+    name: str
+    X: Floats
+    W_ov: Floats
+    W_kq: Floats
+    other: Floats
+
+
+def drawn(seed: int, trials: int, lengths: tuple[int, ...], *, alike: bool = True) -> list[Twice]:
+    """Random sentences of these lengths, of one token or of different ones, and matrices."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for trial in range(trials):
+        d, size = (int(side) for side in rng.integers(2, 7, size=2))
+        length = lengths[trial % len(lengths)]
+        X = rng.normal(size=(d, length))
+        X = X[:, :1].repeat(length, axis=1) if alike else X
+        W_ov, (W_kq, other) = rng.normal(size=(size, d)), rng.normal(size=(2, d, d))
+        made.append(Twice(f"trial {trial}, L = {length}, d = {d}", X, W_ov, W_kq, other))
+    return made
+
+
+def one_position(seed: int = 7, trials: int = 40) -> list[Twice]:
+    """Sentences of length one."""
+    return drawn(seed, trials, (1,))
+
+
+def one_token_repeated(seed: int = 7, trials: int = 40) -> list[Twice]:
+    """Sentences of one token, said two to five times."""
+    return drawn(seed, trials, (2, 3, 4, 5))
+
+
+def different_tokens(seed: int = 7, trials: int = 40) -> list[Twice]:
+    """Sentences of two to five different tokens."""
+    return drawn(seed, trials, (2, 3, 4, 5), alike=False)
+
+
+def nothing_to_mix() -> Iterator[Shown]:
+    """One token at L positions: equal scores, so that W_kq falls out of the mixture of values."""
+    import sympy as sp
+
+    x = sp.Matrix(sp.symbols("x_1:4", real=True))
+    W_kq = sp.Matrix(3, 3, sp.symbols("w_:9", real=True))
+    for length in (1, 2, 3):
+        X = sp.Matrix.hstack(*[x] * length)
+        powers = (X.T * W_kq * X[:, -1]).applyfunc(sp.exp)
+        yield identity(f"X phi(X^T W_kq x_L), L = {length}", X * powers / sum(powers), x)
+
+
+@check(
+    "huang2024-app-one-token",
+    over="random sentences",
+    instances=one_position,
+    says="For a sentence of one token the attention has one weight, which is 1, whatever W_kq: two "
+    "attention matrices give the same probabilities on {tried} random sentences.",
+    tolerance=1e-12,  # a softmax of one number is 1 exactly; the logits are sums of few products
+    proof=(
+        executed("equal scores give equal weights, and X phi is the token", nothing_to_mix),
+        by_hand("so the logits are W_ov x; the identity is the same for every L and d"),
+    ),
+    planted={
+        "Sentences of different tokens.": Variant(instances=different_tokens),
+        "Another W_ov as well: its rows turned by one.": {"values": 1},
+    },
+    readings={
+        "a sentence of length one": {},
+        "a sentence of one token, repeated": Variant(instances=one_token_repeated),
+    },
+)
+def check_huang2024_app_one_token(one: Twice, values: int = 0) -> Iterator[Said]:
+    """T(X) is the same for two attention matrices if X holds one token.
+
+    Args:
+        one: sentence and matrices.
+        values: by how many rows W_ov is turned beside the other attention matrix.
+    """
+    W_ov = np.roll(one.W_ov, values, axis=0)
+    found = transformer.softmax(transformer.logits(one.X, W_ov, one.other))
+    first = transformer.softmax(transformer.logits(one.X, one.W_ov, one.W_kq))
+    yield arrays.equal(found, first, scale=1.0)

@@ -205,6 +205,73 @@ def check_huang2024_app_three_categories(one: Relation, printed: bool = False) -
         yield equal(len(three), 1, f"{token} is {' and '.join(three) or 'none of the three'}")
 
 
+@dataclass(frozen=True)
+class Ends:
+    """Maximal and minimal elements of a relation, from its pairs alone."""
+
+    maximal: frozenset[str]
+    minimal: frozenset[str]
+
+
+def ends(one: Relation) -> Ends:
+    """Elements that no pair has on its lower, or on its upper, side."""
+    return Ends(
+        frozenset(x for x in one.tokens if all(x != low for _, low in one.order.pairs)),
+        frozenset(x for x in one.tokens if all(x != top for top, _ in one.order.pairs)),
+    )
+
+
+def ends_by_case(swapped: bool = False) -> Iterator[Shown]:
+    """What a token is in each case of above and below: role, maximal or not, minimal or not.
+
+    Args:
+        swapped: whether to take the minimal elements for the maximal ones, a planted error.
+    """
+    for above, under in product((False, True), repeat=2):
+        one = Relation(
+            ("x", "u", "l"), PartialOrder.of("q", [("u", "x")] * above + [("x", "l")] * under)
+        )
+        roles, found = one.roles(False), ends(one)
+        tops, lows = (found.minimal, found.maximal) if swapped else (found.maximal, found.minimal)
+        case = f"{'something' if above else 'nothing'} above, "
+        case += "something below" if under else "nothing below"
+        for role, kind, there in (("optimal", "maximal", tops), ("non-optimal", "minimal", lows)):
+            left = int("x" in roles[role] or "x" in roles["non-comparable"])
+            right = int("x" in there)
+            words = f"x is {role} or non-comparable, and {kind}; {case}"
+            yield relation(words, left, "=", right, left - right)
+
+
+@check(
+    "huang2024-app-extremal",
+    over="relations",
+    instances=small_relations,
+    says="In all {tried} relations the maximal elements are the optimal and the non-comparable "
+    "tokens, and the minimal ones the non-optimal and the non-comparable tokens.",
+    proof=(
+        executed("the four cases of above and below, one by one", ends_by_case),
+        by_hand("a role and an end depend on these two questions only"),
+    ),
+    planted={"Maximal and minimal elements exchanged.": {"swapped": True}},
+    readings={
+        "maximal: optimal or non-comparable; minimal: non-optimal or non-comparable": {},
+        "optimal tokens are just the maximal elements, and non-optimal ones the minimal": {
+            "alone": True
+        },
+    },
+)
+def check_huang2024_app_extremal(
+    one: Relation, swapped: bool = False, alone: bool = False
+) -> Iterator[Said]:
+    """Maximal are the optimal, minimal the non-optimal tokens, and the non-comparable are both."""
+    roles, found = one.roles(False), ends(one)
+    tops, lows = (found.minimal, found.maximal) if swapped else (found.maximal, found.minimal)
+    free: set[str] = set() if alone else roles["non-comparable"]
+    for role, kind, there in (("optimal", "maximal", tops), ("non-optimal", "minimal", lows)):
+        apart = sorted((roles[role] | free) ^ there)
+        yield holds(not apart, f"{role} and {kind} differ at {', '.join(apart)}")
+
+
 # What a loss near zero is said to force
 
 LEAD = (

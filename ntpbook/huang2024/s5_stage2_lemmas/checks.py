@@ -35,7 +35,7 @@ from ntpcore.verdicts.compare import (
     left_out,
     result,
 )
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -405,6 +405,29 @@ def check_huang2024_lem_5(run: Run, frequent: bool = True, times: float = 1.0) -
     level = math.log(times * bounds.lem_5_weight(run.constants))
     yield arrays.at_least(rows.log_weight, level, "a weight, step {at}", at=rows.step)
     yield count("steps", run.second.state.step)
+
+
+# Section 5.3, Step 1
+
+
+@check(
+    "huang2024-app-sketch-1",
+    over="runs",
+    instances=instances.frequent_runs,
+    says="By Lemma 5; on {tried} runs the least weight of an optimal position in any sentence is "
+    "1/L_max or more at every recorded step, and it is 1/L_max at the start on {attained} of them.",
+    fails="An optimal position has less attention than 1/L_max.",
+    tolerance=1e-15,  # log(1/L) is rounded
+    proof=(cited("every optimal position has 1/L_max at least, at every step", "huang2024-lem-5"),),
+    planted={
+        "A lower bound of 1.01/L_max.": {"times": 1.01},
+    },
+)
+def check_huang2024_app_sketch_1(run: Run, times: float = 1.0) -> Iterator[Said]:
+    """The least attention of an optimal position is 1/L_max at least, and no more can be said."""
+    rows, level = run.second.rows, math.log(times * bounds.lem_5_weight(run.constants))
+    yield arrays.at_least(rows.log_weight, level, "a weight, step {at}", at=rows.step)
+    yield count("attained", int(abs(float(rows.log_weight[0]) - level) <= 1e-15))
 
 
 # Lemma 5 without Assumption 3

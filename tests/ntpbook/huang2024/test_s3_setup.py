@@ -66,3 +66,15 @@ def test_huang2024_app_reparameterization_by_hand_for_scalars():
 def test_huang2024_app_reparameterization_is_proved_and_a_transposed_product_is_noticed():
     check = checks.check_huang2024_app_reparameterization
     assert assert_sound(check, Verdict.PROVED, trials=10).tried == 10
+
+
+def test_huang2024_app_one_token_is_proved_and_mixed_sentences_are_noticed():
+    assert assert_sound(checks.check_huang2024_app_one_token, Verdict.PROVED, trials=10).tried == 10
+
+
+def test_huang2024_app_one_token_by_hand_for_scalars():
+    # d = 1, |V| = 2, the token 2: logits 0 and 3 * 2, whatever W_kq and however often it is said
+    X, W_ov = np.array([[2.0]]), np.array([[0.0], [3.0]])
+    for length, W_kq in ((1, 5.0), (1, -7.0), (4, 1.0)):
+        found = transformer.logits(X.repeat(length, axis=1), W_ov, np.array([[W_kq]]))
+        assert found == pytest.approx([0.0, 6.0], rel=1e-14)

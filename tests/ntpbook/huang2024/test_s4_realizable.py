@@ -28,6 +28,7 @@ SMALL: Mapping[str, dict[str, int]] = {  # parameters under which every check is
     "huang2024-def-1": {"max_tokens": 3},
     "huang2024-app-roles": {"max_tokens": 3},
     "huang2024-app-three-categories": {"max_tokens": 3},
+    "huang2024-app-extremal": {"max_tokens": 3},
     "huang2024-app-injective": {},
     "huang2024-app-peaks": {},
     "huang2024-app-well-defined": {},
@@ -47,6 +48,7 @@ VERDICTS = {
     "huang2024-asm-3": Verdict.SHOWN,
     "huang2024-fig-1": Verdict.CONSISTENT,
     "huang2024-app-three-categories": Verdict.PROVED,
+    "huang2024-app-extremal": Verdict.PROVED,
     "huang2024-app-near-zero": Verdict.PROVED,
     "huang2024-app-regenerate": Verdict.PROVED,
     "huang2024-app-length-2": Verdict.PROVED,
@@ -129,6 +131,19 @@ def test_huang2024_app_roles_by_hand_for_the_query_p_of_example_1():
 def test_huang2024_app_roles_shows_an_order_of_example_1():
     found = checks.check_huang2024_app_roles(max_tokens=2)
     assert found.witness.startswith("tokens S, V, O, P with S > P, V is optimal and non-optimal")
+
+
+def test_huang2024_app_extremal_by_hand_for_the_query_p_of_example_1():
+    one = checks.Relation(("S", "V", "O", "P"), PartialOrder.of("P", {("O", "P")}))
+    assert checks.ends(one) == checks.Ends(frozenset("SVO"), frozenset("SVP"))
+    found = judge("huang2024-app-extremal", one, alone=True)
+    assert found.witness.endswith("optimal and maximal differ at S, V")
+
+
+def test_huang2024_app_extremal_each_case_fails_if_the_ends_are_exchanged():
+    assert all(one.holds for one in checks.ends_by_case())
+    # nothing above and something below, or the other way round: two cases with two ends each
+    assert sum(not one.holds for one in checks.ends_by_case(swapped=True)) == 4
 
 
 def test_huang2024_app_three_categories_by_hand_under_query_o_of_example_1():

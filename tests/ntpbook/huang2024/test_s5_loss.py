@@ -12,7 +12,7 @@ import pytest
 from every_check import assert_sound
 from plain_training import plain_loss, plain_prediction
 
-from ntpbook.huang2024.s5_loss import checks, figures, instances, rare_sample, steps
+from ntpbook.huang2024.s5_loss import chain, checks, figures, instances, rare_sample, steps
 from ntpbook.shared import rare
 from ntpcore.data import generate
 from ntpcore.data.examples import example_1
@@ -487,3 +487,22 @@ def test_huang2024_app_linear_loss_by_hand_exponents_are_read_off(late) -> None:
         assert found.numbers["low"].value == pytest.approx(exponent, abs=0.02)
         assert (found.verdict is Verdict.PROVED) is (exponent == 1)
     assert judge([with_rows(late[0], log_excess=t)]).verdict is Verdict.REFUTED
+
+
+def test_huang2024_app_thm_2_chain_is_proved_and_its_planted_errors_are_noticed():
+    assert_sound(chain.check_huang2024_app_thm_2_chain, Verdict.PROVED, **SMALL)
+
+
+def test_huang2024_app_thm_2_chain_by_hand_the_constant_in_the_condition():
+    # half of 1/s is left if 2 * 108 / c = 1/4, so c = 864; with the norm 2 it is 4 * 108 * 4
+    for square, needed in ((2, 864), (4, 1728)):
+        first, room = chain.needed(square)
+        assert (first.right, first.holds) == (str(needed), True)
+        assert room.holds is (needed <= 1696)
+
+
+def test_huang2024_app_thm_2_chain_a_loss_above_its_bound_is_noticed(some):
+    judge = chain.check_huang2024_app_thm_2_chain.judge
+    assert judge([some[0]]).verdict is Verdict.PROVED
+    far = with_rows(some[0], least_log_odds=some[0].second.rows.least_log_odds + 5.0)
+    assert judge([far]).verdict is Verdict.REFUTED

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from every_check import assert_sound
 
-from ntpbook.huang2024.s5_stage2 import checks, instances
+from ntpbook.huang2024.s5_stage2 import checks, instances, sums
 from ntpbook.shared import enclosed, rare, theorem_1
 from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data.examples import example_1
@@ -248,3 +248,31 @@ def test_huang2024_app_linear_norms_hold_and_a_longer_norm_is_noticed():
     longer = with_rows(trained()[0], norm=trained()[0].second.rows.norm * 1.2)
     found = checks.check_huang2024_app_linear_norms.judge([longer])
     assert "step 1" in found.witness
+
+
+def test_huang2024_app_thm_1_sums_is_proved_and_smaller_constants_are_noticed():
+    found = assert_sound(sums.check_huang2024_app_thm_1_sums, Verdict.PROVED)
+    assert found.tried == 4 and not found.left_out
+
+
+def test_huang2024_app_thm_1_sums_by_hand_for_a_straight_path():
+    # ||W^(t)|| = t eta along W*: a step's loss is eta^2 / (2 t eta) of eta and more, and the sum of
+    # 1 / ||W|| from t_0 = 8 L S / eta = 44 on is the harmonic one
+    c = replace(sums.path("two tokens", 1.0).c, eta=0.3636, norm_kq=1.0)
+    t = np.arange(400) * c.eta
+    one = sums.Path("straight", c, t, t)
+    found = {name: (small, large) for name, small, large in sums.lines(one, 2.0, 8.0, 54.0)}
+    small, large = found["the sum of 1/||W||"]
+    assert bounds.lem_7_start(c) == 45
+    assert small[1] == pytest.approx((1 / 45 + 1 / 46) / 0.3636, rel=1e-12)
+    assert large[1] == pytest.approx(2 * 2 / 0.3636 * math.log(47), rel=1e-12)
+    gained, along = found["a step"]
+    assert along[0] == pytest.approx(0.3636, rel=1e-9) and gained[0] < 0.3636 - 0.3636 / 90
+    small, _ = found["the norm less the part along W*"]
+    assert small == pytest.approx(np.zeros_like(small), abs=1e-12)
+
+
+def test_huang2024_app_thm_1_sums_a_norm_too_small_breaks_the_first_sum():
+    one = sums.path("two tokens", 1.0)
+    small = replace(one, norms=one.norms / 20)
+    assert sums.check_huang2024_app_thm_1_sums.judge([small]).verdict is Verdict.REFUTED

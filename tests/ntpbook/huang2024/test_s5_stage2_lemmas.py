@@ -34,6 +34,7 @@ VERDICTS = {
     "huang2024_lem_4": Verdict.PROVED,
     "huang2024_app_induction": Verdict.PROVED,
     "huang2024_lem_5": Verdict.PROVED,
+    "huang2024_app_sketch_1": Verdict.PROVED,
     "ours_lem_5_needs_asm_3": Verdict.PROVED,
     "huang2024_app_gradient_norm": Verdict.PROVED,
     "huang2024_lem_6": Verdict.PROVED,
@@ -407,3 +408,12 @@ def test_huang2024_lem_6_observes_runs_without_assumption_3():
     others = runs.collection(5, 2, 600, frequent=False, factors=(1, 200))
     unequal = sum(not run.problem.frequent for run in others)
     assert found.numbers["others"].value == found.left_out["Assumption 3 fails"] == unequal > 0
+
+
+def test_huang2024_app_sketch_1_by_hand_the_longest_sentence_starts_at_the_bound():
+    # both sentences of two tokens have the attention 1/2 on each position, and L_max is 2
+    found = checks.check_huang2024_app_sketch_1.judge([equal_run()])
+    assert (found.verdict, found.numbers["attained"].shown) == (Verdict.PROVED, "1")
+    low = replace(equal_run().second.rows, log_weight=equal_run().second.rows.log_weight - 1e-9)
+    run = replace(equal_run(), second=replace(equal_run().second, rows=low))
+    assert checks.check_huang2024_app_sketch_1.judge([run]).verdict is Verdict.REFUTED

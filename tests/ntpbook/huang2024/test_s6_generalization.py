@@ -13,14 +13,14 @@ from blind import blind
 from every_check import assert_sound
 from mpmath import mp
 
-from ntpbook.huang2024.s6_generalization import checks, figures
+from ntpbook.huang2024.s6_generalization import checks, displays, figures
 from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data import order
-from ntpcore.data.dataset import from_samples
+from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.problem import from_dataset
-from ntpcore.huang2024.runs import Run
+from ntpcore.huang2024.runs import Run, train
 from ntpcore.verdicts.claims import Check, Verdict
 from ntpcore.verdicts.compare import NotANumberError
 from ntpcore.verdicts.vocabulary import Checked
@@ -327,3 +327,39 @@ def test_huang2024_app_extended_order_asks_for_every_score_and_counts_what_lacks
 def test_huang2024_app_extended_order_exact_scores_by_hand(some):
     exact = some[0].problem.solutions["O"].scores
     assert [exact[x] > 0 for x in ("O", "S", "V")] == [True, False, False]
+
+
+def test_huang2024_app_thm_3_margins_is_refuted_and_its_repair_holds():
+    assert_sound(displays.check_huang2024_app_thm_3_margins, Verdict.REFUTED)
+
+
+def test_huang2024_app_thm_3_margins_by_hand_from_the_run_of_one_pair():
+    # one pair pulls: W[0] - W[1] = sqrt(2) t eta after every step, as the loop finds it
+    problem = from_dataset(from_sentences(["0 1 0"], "one pair"), {"1": "0"})
+    one = train("one pair", problem, eta0=0.1, eta=0.26, steps1=900, steps=50)
+    assert one.second.rows.least_gap[-1] == pytest.approx(math.sqrt(2) * 50 * 0.26, rel=1e-12)
+    t_eta, t = 3_000_000 * 0.26, 3_000_000
+    claimed = -t_eta / 2 - math.sqrt(108 * 2 * 4 * 0.5 * t_eta) * math.log(t)
+    found = displays.check_huang2024_app_thm_3_margins().numbers
+    assert found["claimed"].value == pytest.approx(claimed, rel=1e-12)
+    assert found["margin"].value == pytest.approx(-math.sqrt(2) * t_eta, rel=1e-12)
+
+
+def test_huang2024_app_thm_3_margins_says_nothing_wrong_of_short_runs():
+    early = replace(displays.BACKWARD, steps=1000)
+    judge = displays.check_huang2024_app_thm_3_margins.judge
+    assert judge([early]).verdict is Verdict.CONSISTENT
+
+
+def test_huang2024_app_thm_3_probability_is_proved_and_its_planted_errors_are_noticed():
+    assert_sound(displays.check_huang2024_app_thm_3_probability, Verdict.PROVED, trials=40)
+
+
+def test_huang2024_app_thm_3_probability_by_hand_for_two_tokens():
+    # masses .8 and .2, A = 10: the logits differ by 6
+    one = displays.Sentence("by hand", (0.8,), (0.2,), 2, 0.01)
+    assert one.missing(10.0) == pytest.approx(1 / (1 + math.exp(6)), rel=1e-12)
+    # |V| = 4: two more tokens with the logit 0
+    two = replace(one, vocab_size=4)
+    others = math.exp(2) + 2
+    assert two.missing(10.0) == pytest.approx(others / (math.exp(8) + others), rel=1e-12)

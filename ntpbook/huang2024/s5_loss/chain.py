@@ -1,0 +1,117 @@
+"""From margins to attention and to the loss: the chain by which Theorem 2 is proved (C.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ntpbook.huang2024.s5_loss.instances import log_loss, with_and_without
+from ntpbook.shared.symbols import at_least_zero, identity
+from ntpcore.huang2024.runs import Run
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.compare import Said, at_least
+from ntpcore.verdicts.vocabulary import by_hand, check, executed
+
+ROUNDING = 1e-9  # logarithms of sums of a few hundred rounded terms
+
+
+def needed(square: int = 2, part: str = "1/2") -> Iterator[Shown]:
+    """The least constant in the condition on t that leaves half of the margin.
+
+    With U, U* the directions, ||U - U*||^2 = 2 (1 - cos) is at most 108 N L^4 s^4 log^2 t / (t eta)
+    by Theorem 1, and t eta = c N L^4 s^6 log^2 t by the condition, s = ||W*||.
+
+    Args:
+        square: square of the norm of a pair's matrix.
+        part: of the margin 1/s that the distance may take.
+    """
+    import sympy as sp
+
+    c, s, common = sp.symbols("c s common", positive=True)
+    squared = 108 * common * s**4 / (c * common * s**6)  # common is N L^4 log^2 t
+    taken = sp.sqrt(square * squared)
+    found = sp.solve(taken - sp.sympify(part) / s, c)[0]
+    yield identity("the constant that leaves half of 1 / ||W*||", found, sp.Integer(432 * square))
+    yield at_least_zero("1696 less that", 1696 - found)
+
+
+def attention_of_margins() -> Iterator[Shown]:
+    """c_o / (c_o + c e^-m) >= 1 / (1 + L e^-m), c_o >= 1 and c <= L - c_o; at last 1 / (1 + eps)."""
+    import sympy as sp
+
+    more, rest, slack = sp.symbols("more rest slack", nonnegative=True)
+    r, L, eps = sp.symbols("r L eps", positive=True)  # r = e^-m
+    c_o, c = 1 + more, rest
+    length = c_o + c + slack
+    gap = sp.factor(c_o / (c_o + c * r) - 1 / (1 + length * r))
+    yield at_least_zero("the difference, L = c_o + c + slack", gap)
+    # t = (4 L S / eta) log(L / eps) makes the margin m = t eta / (4 L S) the logarithm of L / eps
+    yield identity("L e^-m at m = log(L / eps)", L * sp.exp(-sp.log(L / eps)), eps)
+
+
+def loss_of_attention() -> Iterator[Shown]:
+    """One sample: logits at most A (2 m_o - 1) behind, and 2 m_o - 1 with m_o = 1 / (1 + L e^-m)."""
+    import sympy as sp
+
+    A, L, E = sp.symbols("A L E", positive=True)  # E = e^m
+    m_o, left, n = sp.symbols("m_o left n", nonnegative=True)
+    rival = 1 - m_o - left  # the mass of one rival, where others have `left`
+    lead = A * m_o - A * rival
+    yield at_least_zero("lead - A (2 m_o - 1)", sp.expand(lead - A * (2 * m_o - 1)))
+    yield identity("2 m_o - 1", 2 / (1 + L / E) - 1, 1 - 2 * L / (L + E))
+    x = sp.symbols("x", nonnegative=True)
+    rise = (n + 1) * x - sp.log(1 + n * x)  # |V| = n + 1
+    yield identity("|V| x - log(1 + (|V| - 1) x) at 0", rise.subs(x, 0), sp.Integer(0))
+    yield at_least_zero("its slope", sp.factor(sp.diff(rise, x)))
+
+
+@check(
+    "huang2024-app-thm-2-chain",
+    over="runs",
+    instances=with_and_without,
+    says="Each line follows from the one before: at every recorded step of {tried} runs, the least "
+    "margin bounds the attention and the attention bounds the loss, in {compared} comparisons. The "
+    "condition on t must hold 864 for half of the margin to be left; 1696 is more.",
+    tolerance=ROUNDING,
+    proof=(
+        executed("what must stand in the condition on t", needed),
+        executed("from margins to the attention", attention_of_margins),
+        executed("from the attention to the loss of a sample", loss_of_attention),
+        by_hand("the loss is a mean of the samples' losses, and A = T C_0 or more"),
+    ),
+    planted={
+        "1 in the place of L_max in the attention.": {"length": 1},
+        "A m_o in the place of A (2 m_o - 1) in the loss.": {"twice": 1.0},
+        "800 in the place of 1696.": {"constant": 800},
+    },
+    readings={
+        "each line bounds the next, a pair's matrix having the norm √2": {},
+        "the norm 2 for √2, which 108 under the root of Appendix D.2 speaks for": {"square": 4},
+    },
+)
+def check_huang2024_app_thm_2_chain(
+    one: Run,
+    constant: int = 1696,
+    square: int = 2,
+    length: int = 0,
+    twice: float = 2.0,
+) -> Iterator[Said]:
+    """m_o >= 1 / (1 + L e^-m) for the least margin m, and L <= |V| e^(-A (2 m_o - 1)).
+
+    Args:
+        one: a run.
+        constant: in the condition on t.
+        square: square of the norm of a pair's matrix.
+        length: what stands for L_max; 0 for L_max.
+        twice: the factor 2 in 2 m_o - 1.
+    """
+    yield at_least(constant, 432 * square, "the constant in the condition on t")
+    rows, c = one.second.rows, one.constants
+    claimed = rows.least_gap - np.log(length or c.max_length)
+    yield arrays.at_least(rows.least_log_odds, claimed, "log-odds, step {at}", at=rows.step)
+    m_o = 1 / (1 + np.exp(-rows.least_log_odds))
+    exponent = -one.second.gap * (twice * m_o - (twice - 1))
+    bound = np.log(c.vocab_size) + exponent
+    yield arrays.at_most(log_loss(one), bound, "log of the loss, step {at}", at=rows.step)

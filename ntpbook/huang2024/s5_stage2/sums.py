@@ -1,0 +1,208 @@
+"""The sums by which Theorem 1 follows from Lemmas 6 and 7 (Appendix C.5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.huang2024.s5_stage1.steps import one_over_t
+from ntpbook.shared import rare
+from ntpbook.shared.symbols import at_least_zero, identity, signed_coefficients
+from ntpcore.data.examples import example_1
+from ntpcore.huang2024 import bounds
+from ntpcore.huang2024.problem import Problem, from_dataset
+from ntpcore.huang2024.runs import paper_rates, train
+from ntpcore.verdicts import arrays
+from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.compare import Said, count, left_out
+from ntpcore.verdicts.vocabulary import by_hand, check, executed
+
+Floats = NDArray[np.float64]
+
+STEPS = 3000  # of a run, all of them recorded
+SUM = 1e-11  # a sum of thousands of terms of one sign, each rounded at 1e-16 of its size
+
+
+@dataclass(frozen=True)
+class Path:
+    """Every step of a run of stage 2 from zero.
+
+    Attributes:
+        name: data and step size.
+        c: what the bounds depend on.
+        norms: ||W^(t)|| at t = 0, 1, ...
+        along: <W^(t), W_kq_star> / ||W_kq_star|| there.
+    """
+
+    name: str
+    c: bounds.Constants
+    norms: Floats
+    along: Floats
+
+
+@cache
+def path(name: str, share: float) -> Path:
+    """A run with a share of the largest step size that the proof allows, ||W_kq_star|| / e."""
+    problem: Problem = from_dataset(example_1()) if name == "Example 1" else rare.rare_problem(0.0)
+    eta = share * problem.norm / math.e
+    run = train(
+        name,
+        problem,
+        eta0=paper_rates(problem.vocab_size)[0],
+        eta=eta,
+        steps1=rare.STEPS_1,
+        steps=STEPS,
+        record=range(STEPS + 1),
+    )
+    rows = run.second.rows
+    along = np.append(0.0, rows.norm[1:] * (1 - rows.one_minus_cos[1:]))
+    return Path(f"{name}, eta = {eta:.3g}", run.constants, rows.norm, along)
+
+
+def paths() -> list[Path]:
+    """Example 1 and the two-token data, at the largest step size allowed and at a third of it."""
+    return [path(name, share) for name in ("Example 1", "two tokens") for share in (1.0, 1 / 3)]
+
+
+# What the proof uses
+
+
+def one_step() -> Iterator[Shown]:
+    """With a, b the norms after and before, p = <dW, W>/b: p >= a - b - eta^2/(2 b), and p <= eta.
+
+    a^2 = b^2 + 2 b p + eta^2 as the step has the length eta. And p / (1 + alpha) is p less its
+    share alpha / (1 + alpha).
+    """
+    import sympy as sp
+
+    a, b, eta, alpha = sp.symbols("a b eta alpha", positive=True)
+    p, slack = sp.symbols("p", real=True), sp.symbols("slack", nonnegative=True)
+    found = sp.solve(b**2 + 2 * b * p + eta**2 - a**2, p)[0]
+    rest = sp.factor(found - (a - b - eta**2 / (2 * b)))
+    yield identity("p - (a - b - eta^2 / (2 b))", rest, (a - b) ** 2 / (2 * b))
+    less = p / (1 + alpha) - (p - eta * alpha / (1 + alpha))
+    room = sp.factor(less.subs(p, eta - slack))
+    yield at_least_zero("p / (1 + alpha) - p + eta alpha / (1 + alpha), p = eta - slack", room)
+
+
+def alpha_by_the_norm() -> Iterator[Shown]:
+    """alpha falls with the norm, and at Lemma 6's norm it is as displayed.
+
+    (1 + log(2 L r)) / r has the slope -log(2 L r) / r^2, and 2 L r >= 1 from t_0 on. At
+    r = t eta / (2 L s), s = ||W*||, the factor is 8 N L^3 s^3 / (t eta), and what stands beside it
+    is log t less log(s / (e eta)), which is not negative for eta <= s / e.
+    """
+    import sympy as sp
+
+    N, L, s, t, r, more = sp.symbols("N L s t r more", positive=True)
+    eta = sp.symbols("eta", positive=True)
+    alpha = 4 * N * L**2 * s**2 / r * (1 + sp.log(2 * L * r))
+    slope = sp.diff(alpha, r).subs(r, (1 + more) / (2 * L))  # 2 L r = 1 + more
+    yield at_least_zero("minus the slope at 2 L r = 1 + more", sp.simplify(-slope))
+    at = alpha.subs(r, t * eta / (2 * L * s))
+    shown = 8 * N * L**3 * s**3 / (t * eta) * (sp.log(sp.E * eta / s) + sp.log(t))
+    yield identity("alpha at the norm of Lemma 6", at, shown)
+    smaller = sp.log(sp.E * eta / s).subs(eta, s / (sp.E * (1 + more)))
+    yield at_least_zero("-log(e eta / s), eta = s / (e (1 + more))", sp.simplify(-smaller))
+
+
+def last_line() -> Iterator[Shown]:
+    """36 L^2 s^3 + 2 eta L^2 s^2 log t + 16 N L^4 s^4 log^2 t <= 54 N L^4 s^4 log^2 t, t >= 2.
+
+    With eta = s / e, its largest, L = 2 + l, s = 1/sqrt(2) + d, N = 1 + m, log t = log 2 + u.
+    """
+    import sympy as sp
+
+    l, d, m, u = sp.symbols("l d m u", nonnegative=True)
+    L, s, N, log_t = 2 + l, 1 / sp.sqrt(2) + d, 1 + m, sp.log(2) + u
+    left = 36 * L**2 * s**3 + 2 * s / sp.E * L**2 * s**2 * log_t + 16 * N * L**4 * s**4 * log_t**2
+    room = sp.expand(54 * N * L**4 * s**4 * log_t**2 - left)
+    least = min(signed_coefficients(room))
+    yield at_least_zero("the least coefficient of what is left over", least, strictly=True)
+
+
+def early() -> Iterator[Shown]:
+    """At t < t_0 the bound exceeds 1: t eta < 9 L s^2 and log t >= log 2."""
+    import sympy as sp
+
+    l, d = sp.symbols("l d", nonnegative=True)
+    L, s = 2 + l, 1 / sp.sqrt(2) + d
+    bound = sp.cancel(54 * L**4 * s**4 / (9 * L * s**2)) * sp.log(2) ** 2
+    least = min(signed_coefficients(sp.expand(bound - 1)))
+    yield at_least_zero("the least coefficient of the bound - 1", least, strictly=True)
+
+
+# The row
+
+
+def lines(
+    one: Path, sum_1: float, sum_2: float, last: float
+) -> Iterator[tuple[str, Floats, Floats]]:
+    """Name, smaller and larger side of each line of the proof, at t = t_0 + 1, t_0 + 2, ..."""
+    c, t_0 = one.c, bounds.lem_7_start(one.c)
+    L, s, N = c.max_length, c.norm_kq, c.sample_count
+    norms, t = one.norms, np.arange(t_0 + 1, len(one.norms))
+    before = norms[t_0:-1]
+    alpha = np.exp(bounds.log_lem_7_alpha(c, before))
+    step = np.diff(norms[t_0:]) - c.eta**2 / (2 * before) - c.eta * alpha / (1 + alpha)
+    yield "a step", step, np.diff(one.along[t_0:])
+    log_t = np.log(t)
+    yield "the sum of 1/||W||", np.cumsum(1 / before), sum_1 * L * s / c.eta * log_t
+    claimed = sum_2 * N * (L * s) ** 3 / c.eta * log_t**2
+    yield "the sum of alpha/(1 + alpha)", np.cumsum(alpha / (1 + alpha)), claimed
+    yield "the sum of alpha", np.cumsum(alpha), claimed
+    lost = 18 * L * s**2 + c.eta * L * s * log_t + 8 * N * (L * s) ** 3 * log_t**2
+    yield "the norm less the part along W*", norms[t] - one.along[t], lost
+    yield "the last line", 2 * L * s * lost, last * N * (L * s) ** 4 * log_t**2
+
+
+@check(
+    "huang2024-app-thm-1-sums",
+    over="runs",
+    instances=paths,
+    says="Given Lemmas 6 and 7 and eta <= ||W_kq*||/e, each line of the proof follows from the one "
+    "before, and 54 is enough. On {tried} runs, of which every step from t_0 on is recorded, all "
+    "lines hold, in {compared} comparisons.",
+    tolerance=SUM,
+    proof=(
+        executed("one step: by how much the norm and the part along W* grow", one_step),
+        executed("alpha at most as displayed, from t_0 on", alpha_by_the_norm),
+        executed("1/t' <= log t' - log(t' - 1)", one_over_t),
+        by_hand(
+            "so the sums over t_0 <= t' < t are at most log t and log^2 t times their factors, as "
+            "t_0 >= 2 and log t' <= log t; and ||W^(t_0)|| <= eta t_0 <= eta + 8 L ||W*||^2, at "
+            "most 9 L ||W*||^2 for eta <= ||W*|| / e"
+        ),
+        executed("the last line, for every t >= 2", last_line),
+        executed("before t_0 the bound says nothing", early),
+    ),
+    planted={
+        "The first sum with 1/10 in the place of its 2.": {"sum_1": 0.1},
+        "The second sum with 1/10 in the place of its 8.": {"sum_2": 0.1},
+        "15 in the place of 54.": {"last": 15.0},
+    },
+)
+def check_huang2024_app_thm_1_sums(
+    one: Path, sum_1: float = 2.0, sum_2: float = 8.0, last: float = 54.0
+) -> Iterator[Said]:
+    """Every line of the proof of Theorem 1, at every step from t_0 on.
+
+    Args:
+        one: the run.
+        sum_1: factor of L ||W*|| log t / eta, which bounds the sum of 1 / ||W||.
+        sum_2: factor of N L^3 ||W*||^3 log^2 t / eta, which bounds the sum of alpha.
+        last: the constant of Theorem 1.
+    """
+    t_0 = bounds.lem_7_start(one.c)
+    if t_0 + 1 >= len(one.norms):
+        yield left_out("the run ends before t_0")
+        return
+    for name, smaller, larger in lines(one, sum_1, sum_2, last):
+        steps = np.arange(t_0 + 1, t_0 + 1 + len(smaller))
+        yield arrays.at_most(smaller, larger, f"{name}, t = {{at}}", at=steps)
+    yield count("steps", len(one.norms) - 1 - t_0)

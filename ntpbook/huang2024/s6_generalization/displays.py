@@ -1,0 +1,190 @@
+"""Two displays of the proof of Theorem 3 (Appendix D.2): the margins, and 1 - eps_0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpbook.shared.enclosed import digits, lower, upper
+from ntpbook.shared.symbols import at_least_zero, identity
+from ntpcore.verdicts.claims import Shown, Verdict
+from ntpcore.verdicts.compare import Said, at_least, below, result
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
+
+Floats = NDArray[np.float64]
+
+# The margins
+
+
+@dataclass(frozen=True)
+class TwoTokens:
+    """Two tokens x, x' under the query of the sentence 0 1 0, where W^(t) is known exactly.
+
+    One pair pulls, so every step goes along W_kq_star: W^(t) = t eta W_kq_star / ||W_kq_star||,
+    with N = 2, L_max = 2 and ||W_kq_star||^2 = 1/2.
+
+    Attributes:
+        name: which token is x.
+        star: (x - x')^T W_kq_star x^q.
+        steps: t.
+        eta: the step size.
+    """
+
+    name: str
+    star: int
+    steps: int = 3_000_000
+    eta: Fraction = Fraction(13, 50)  # below ||W_kq_star|| / e = 0.2601
+
+
+FORWARD = TwoTokens("x optimal, x' its rival", 1)
+BACKWARD = TwoTokens("x the rival, x' optimal", -1)
+
+
+@check(
+    "huang2024-app-thm-3-margins",
+    over="pairs of tokens",
+    instances=lambda: [FORWARD, BACKWARD],
+    says="The display holds for every pair of tokens.",
+    fails="It is said of any two tokens, and fails for a rival and the optimal token above it. On "
+    "the sentence 0 1 0, where W^(t) is known exactly, their margin after {t} steps is {margin}, "
+    "and the display claims {claimed} at least: it puts the least norm that Lemma 6 allows where "
+    "the difference of the scores is negative and the largest would be needed.",
+    planted={
+        "x optimal, x' its rival, where it is right.": Variant(
+            instances=lambda: [FORWARD], expected=Verdict.CONSISTENT
+        ),
+        "||W|| <= t eta for Lemma 6 where the difference is negative, which repairs it.": Variant(
+            {"repaired": 1}, expected=Verdict.CONSISTENT
+        ),
+    },
+)
+def check_huang2024_app_thm_3_margins(one: TwoTokens, repaired: int = 0) -> Iterator[Said]:
+    """(x - x')^T W x^q >= (x - x')^T W* x^q t eta / (2 L S) - sqrt(108 N L^2 S t eta) log t."""
+    from mpmath import iv
+
+    N, L, twice_S = 2, 2, 1
+    t_eta = one.steps * one.eta
+    with digits(40):
+        length = iv.mpf(t_eta.numerator) / t_eta.denominator
+        root_of_S = iv.sqrt(iv.mpf(1) / 2)
+        margin = one.star * length / root_of_S
+        first = one.star * length / (L * twice_S)
+        if repaired and one.star < 0:
+            first = one.star * length / root_of_S
+        rest = iv.sqrt(108 * N * L**2 * twice_S * length / 2) * iv.log(iv.mpf(one.steps))
+        claimed = first - rest
+        yield at_least(lower(margin), upper(claimed), f"t = {one.steps}")
+        if one.star < 0 and not repaired:
+            yield result("t", one.steps)
+            yield result("margin", float(upper(margin)), digits=4)
+            yield result("claimed", float(lower(claimed)), digits=4)
+
+
+# The probability of the token that follows the non-comparable one
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Attention in a sentence of one kind of non-comparable token and of rivals.
+
+    Attributes:
+        name: sizes.
+        free: masses of the non-comparable tokens, one of them in the theorem.
+        rivals: masses of the other tokens.
+        vocab_size: |V|.
+        eps_0: what may be missing of the probability.
+    """
+
+    name: str
+    free: tuple[float, ...]
+    rivals: tuple[float, ...]
+    vocab_size: int
+    eps_0: float
+
+    def missing(self, A: float) -> float:
+        """1 - T of n(x_0), the first of the non-comparable tokens."""
+        masses = np.array([*self.free, *self.rivals])
+        logits = np.append(A * masses, np.zeros(self.vocab_size - len(masses)))
+        powers = np.exp(logits - logits.max())
+        return float(powers[1:].sum() / powers.sum())
+
+
+def drawn(seed: int, trials: int, kinds: int) -> list[Sentence]:
+    """Random masses, the rivals having less than 1/2 together; eps_0 from 1e-12 to 1/2."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for trial in range(trials):
+        number = int(rng.integers(1, 7))
+        size = kinds + number + int(rng.integers(0, 6))
+        eps = float(rng.uniform(0.02, 0.45))
+        rivals = eps * rng.dirichlet(np.full(number, 0.5))
+        free = np.full(kinds, (1 - eps) / kinds)
+        eps_0 = float(10 ** rng.uniform(-12, np.log10(0.5)))
+        name = f"trial {trial}: |V| = {size}, {number} rivals with {eps:.2g}, eps_0 = {eps_0:.1g}"
+        made.append(Sentence(name, tuple(free), tuple(rivals), size, eps_0))
+    return made
+
+
+def sentences(seed: int = 7, trials: int = 200) -> list[Sentence]:
+    """One kind of non-comparable token, as the theorem has it."""
+    return drawn(seed, trials, 1)
+
+
+def two_kinds(seed: int = 7, trials: int = 200) -> list[Sentence]:
+    """Two kinds of non-comparable tokens, which share the attention."""
+    return drawn(seed, trials, 2)
+
+
+def lead_and_rest() -> Iterator[Shown]:
+    """m_0 - m_j >= 1 - 2 eps for m_0 >= 1 - eps, and 1 / (1 + |V| e^(-A (1 - 2 eps))) >= 1 - eps_0.
+
+    A (1 - 2 eps) = log(|V| / eps_0) makes the second summand eps_0.
+    """
+    import sympy as sp
+
+    more, left, size = sp.symbols("more left size", nonnegative=True)
+    eps, eps_0 = sp.symbols("eps eps_0", positive=True)
+    m_0 = 1 - eps + more
+    m_j = eps - more - left  # the mass of one rival
+    yield at_least_zero("m_0 - m_j - (1 - 2 eps)", sp.expand(m_0 - m_j - (1 - 2 * eps)))
+    V = size + 1
+    yield identity("|V| e^(-A (1 - 2 eps))", V * sp.exp(-sp.log(V / eps_0)), eps_0)
+    yield at_least_zero("1 / (1 + eps_0) - (1 - eps_0)", sp.factor(1 / (1 + eps_0) - 1 + eps_0))
+
+
+@check(
+    "huang2024-app-thm-3-probability",
+    over="random sentences",
+    instances=sentences,
+    says="With m_0 >= 1 - eps, eps < 1/2, and A (1 - 2 eps) >= log(|V| / eps_0) the token n(x_0) "
+    "lacks less than eps_0 of probability 1: so it is in {tried} random sentences.",
+    proof=(
+        executed("the lead of n(x_0), and what the other tokens have together", lead_and_rest),
+        by_hand("there are fewer than |V| other tokens, and A = T eta_0 / ||W_ov*|| grows with T"),
+    ),
+    planted={
+        "Two kinds of non-comparable tokens, which share the attention.": Variant(
+            instances=two_kinds
+        ),
+        "A of nine tenths of log(1/eps_0), without |V| and 1 - 2 eps.": {"share": 0.9},
+    },
+    readings={
+        "T = Ω(log(1/ε₀)) with a constant that depends on |V|, ε and the data": {},
+        "T = O(log(1/ε₀)), as our copy prints it, tried with a tenth": {"share": 0.1},
+    },
+)
+def check_huang2024_app_thm_3_probability(one: Sentence, share: float = 0.0) -> Iterator[Said]:
+    """The probability of n(x_0) is above 1 - eps_0.
+
+    Args:
+        one: the sentence.
+        share: A / log(1 / eps_0); 0 for A = log(|V| / eps_0) / (1 - 2 eps).
+    """
+    eps = sum(one.rivals)
+    needed = np.log(one.vocab_size / one.eps_0) / (1 - 2 * eps)
+    A = share * np.log(1 / one.eps_0) if share else needed
+    yield below(one.missing(float(A)), one.eps_0)

@@ -11,10 +11,11 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.long_times import bounds, laws, reduced, stationary, steps
+from ntpbook.tian2023.long_times import bounds, laws, reduced, stationary, steps, unequal
 from ntpbook.tian2023.long_times.reduced import Design, Path, follow, one_of_each
 from ntpbook.tian2023.long_times.stationary import Witness
 from ntpbook.tian2023.long_times.steps import relations
+from ntpbook.tian2023.long_times.unequal import Unequal
 from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.coupled import Symmetric
 from ntpcore.verdicts import arrays
@@ -190,15 +191,13 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
 )
 def check_ours_long_closed_form(one: Run, parts: int = 1, sphere: bool = True) -> Iterator[Said]:
     """ln(T/T_0) + (T^2 - T_0^2)/2 = (eta_Z/eta_Y)(K^2 - 1)/(2K) r^2, z_d = w/(K + 1)."""
-    grid, K, p = np.geomspace(1e-2, 1e4, 61), one.design.K, one.design.p
+    grid = np.geomspace(1e-2, 1e4, 61)
     path = follow(one.design, one.ratio, grid, sphere, 1e-11, 1e-18)
-    w = path.z[:, 1] - path.z[:, 0]
-    left = w + (p[1] / p[0]) ** 2 * np.expm1(2 * w) / 2  # T_0 = p_d/p_c, T = T_0 e^w
-    right = (K**2 - 1) / (2 * K * one.ratio) * path.r[:, 0] ** 2
+    left, right = laws.closed_form(path)
     yield arrays.equal(left, right, "the closed form at sigma = {at}", at=grid)
-    yield arrays.equal(path.z[:, 1], w / (parts * (K + 1)), "z_d at sigma = {at}", at=grid)
-    offset = np.log((K**2 - 1) / (K * one.ratio)) / 2 - np.log(p[1] / p[0])
-    rest = np.abs(w - np.log(path.log_time) - offset)
+    w = path.z[:, 1] - path.z[:, 0]
+    yield arrays.equal(path.z[:, 1], w / (parts * (one.design.K + 1)), "z_d at {at}", at=grid)
+    rest = np.abs(laws.offset(path))
     yield at_most(float(rest[-1]), float(rest[-11]) / 5, "the rest of w - ln ln t")
     yield most("rest", float(rest[-1]), 1, INTEGRATOR)
 
@@ -235,10 +234,8 @@ def check_ours_long_law(
     c = 2 * (K - 1) if wide else law.c
     grid = np.array([0.9, 1.0, 1.1, 9.0, 10.0, 11.0]) * 1e3
     path = follow(one.design, one.ratio, grid, sphere)
-    T, rests = path.tangent, []
-    for i in (1, 4):
-        slope = np.log(T[i + 1] / T[i - 1]) / np.log(grid[i + 1] / grid[i - 1])
-        rests.append(abs((float(slope) - alpha) * float(T[i]) ** 2 / c - 1))
+    found = [laws.second_coefficient(path, i, alpha) for i in (1, 4)]
+    rests = [abs(x / c - 1) for x in found]
     yield at_most(rests[1], 1 / 8, "rest at sigma = 1e4")
     yield at_most(rests[1], rests[0], "rest from sigma = 1e3 to 1e4")
     yield most("part", rests[1], 2, ASYMPTOTIC)
@@ -633,3 +630,94 @@ def check_ours_long_several(one: Witness, number: int = 2) -> Iterator[Said]:
     P = np.array([[float(x) for x in row] for row in one.P])
     places = stationary.stable_points(P, stationary.trained(P, one.steps))
     yield equal(len(places), stable, "those that a scan in floating point finds")
+
+
+# Classes that are not alike
+
+
+def unlike(seed: int = 7, draws: int = 6) -> list[Unequal]:
+    """Random classes, with M = K, 100 and 1000 outputs, rates up to ten times apart."""
+    rng = np.random.default_rng(seed)
+    sizes = (0, 100, 1000)
+    return [unequal.draw(rng, sizes[i % 3], 10 ** rng.uniform(0, 1)) for i in range(draws)]
+
+
+@check(
+    "ours-long-unequal",
+    over="designs",
+    instances=unlike,
+    says="Followed to ln t = {log_t} on {tried} random designs of unequal classes: no share of a "
+    "distinct token moves by more than {moved} in the last two thirds of ln t, the margins of the "
+    "classes are within {apart} of each other, and common tokens keep up to {kept} of the squares "
+    "of f.",
+    observes=True,
+    planted={
+        "The softmax alone in the place of the scaled attention.": {"sphere": False},
+        "Distinct tokens keep the ratios of their counts.": {"aim": "counts"},
+        "Common tokens vanish, as in symmetric classes with M = K.": {"aim": "distinct"},
+    },
+)
+def check_ours_long_unequal(one: Unequal, sphere: bool = True, aim: str = "") -> Iterator[Said]:
+    """Shares rest, the top one less than half its way to 1; f ~ g on distinct tokens; margins."""
+    times = np.array([100.0, 300.0])
+    course, C = unequal.follow(one, times, sphere), len(one.common[0])
+    for n, own in enumerate(one.own):
+        shares = course.f[:, n, own] / course.f[:, n, own].sum(axis=1, keepdims=True)
+        counts = one.P[n, own] / one.P[n, own].sum()
+        moved, top = np.abs(shares[1] - shares[0]), int(counts.argmax())
+        yield arrays.at_most(moved, 1e-3, f"class {n + 1}: change of a share", scale=1.0)
+        yield at_most(float(shares[1, top]), (1 + counts[top]) / 2, f"class {n + 1}: top share")
+        gain = course.g[1, n, own] / course.f[1, n, own]
+        yield at_most(float(gain.max() / gain.min()), 1.01, f"class {n + 1}: g over f")
+        if aim == "counts":
+            yield arrays.at_most(np.abs(shares[1] - counts), 1e-3, "distance from counts")
+        yield most("moved", float(moved.max()), 1, INTEGRATOR)
+    squares = (course.f[1, :, :C] ** 2).sum(axis=1)
+    if aim == "distinct":
+        yield arrays.at_most(squares, 0.01, "squares of f on common tokens")
+    apart = float(np.ptp(-np.log(course.wrong[1])))
+    yield at_most(apart, 0.1, "distance of the margins")
+    yield most("apart", apart, 1, INTEGRATOR)
+    yield most("kept", float(squares.max()), 2, INTEGRATOR)
+    yield result("log_t", float(times[-1]), 3, "exact")
+
+
+def leaning(first: float = 1.0) -> list[Unequal]:
+    """Two classes; the common token is the strongest of the second, and not of the first."""
+    found = []
+    for M, ratio in ((2, 1.0), (2, 10.0), (100, 1.0), (100, 10.0)):
+        for weight in (3.0, 9.0):
+            second = (first, weight if first == 1.0 else first)
+            own = ((1.0, 0.5), (0.5, 0.25) if first == 1.0 else (1.0, 0.5))
+            found.append(Unequal(((second[0],), (second[1],)), own, M, ratio))
+    return found
+
+
+def even() -> list[Unequal]:
+    """The same with a common token that is as strong, 2, in both classes, which are alike."""
+    return leaning(2.0)
+
+
+@check(
+    "ours-long-common-wins",
+    over="designs",
+    instances=leaning,
+    says="On {tried} designs the softmax gives the common token all but {left} of the attention "
+    "in the second class by ln t = 300, and the strongest distinct token all but that in the "
+    "first.",
+    observes=True,
+    planted={
+        "The attention scaled to length 1.": {"sphere": True},
+        "Classes that are alike, where the common token is as strong in both.": Variant(
+            instances=even
+        ),
+    },
+)
+def check_ours_long_common_wins(one: Unequal, sphere: bool = False) -> Iterator[Said]:
+    """Without the scaling: class 1 ends on its strongest distinct token, class 2 on the common."""
+    f = unequal.follow(one, np.array([100.0, 300.0]), sphere).f
+    for n, winner in ((0, 1), (1, 0)):
+        others = np.delete(f[:, n] / f[:, n].sum(axis=1, keepdims=True), winner, axis=1).sum(axis=1)
+        yield at_most(float(others[1]), 0.001, f"class {n + 1}: attention on all others")
+        yield at_most(float(others[1]), float(others[0]) / 3, f"class {n + 1}: its fall")
+        yield most("left", float(others[1]), 1, INTEGRATOR)

@@ -10,49 +10,38 @@ from ntpbook.tian2023.long_times.reduced import Design, Path, follow, one_of_eac
 Floats = NDArray[np.float64]
 
 
-def closed_form_error(path: Path, exponent: float | None = None) -> float:
-    """Largest relative difference of both sides of Theorem 3 along a path, and of z_d = w/(K + 1).
+def closed_form(path: Path) -> tuple[Floats, Floats]:
+    """Both sides of the closed form along a path, for M = K, C = D = L = 1.
 
-    ln(T/T_0) + (T^2 - T_0^2)/2 = (eta_Z/eta_Y)(K^2 - 1)/(2K) r^2, for M = K, C = D = L = 1.
-
-    Args:
-        path: one common and one distinct token, M = K, without sigma = 0.
-        exponent: the coefficient of w in z_d; 1/(K + 1) when left out.
+    ln(T/T_0) + (T^2 - T_0^2)/2 = (eta_Z/eta_Y)(K^2 - 1)/(2K) r^2, T = T_0 e^w, T_0 = p_d/p_c.
 
     Raises:
-        ValueError: the design is another one.
+        ValueError: there is not one token of each kind, or not one query.
     """
     K, p = path.design.K, path.design.p
-    if len(p) != 2 or path.design.M != K or path.design.L != 1:
-        raise ValueError("the closed form is for M = K, L = 1 and one token of each kind")
+    if len(p) != 2 or path.design.L != 1:
+        raise ValueError("the closed form is for L = 1 and one token of each kind")
     w = path.z[:, 1] - path.z[:, 0]
     left = w + (p[1] / p[0]) ** 2 * np.expm1(2 * w) / 2
-    right = (K**2 - 1) / (2 * K * path.ratio) * path.r[:, 0] ** 2
-    share = 1 / (K + 1) if exponent is None else exponent
-    form = np.abs(left / right - 1)
-    split = np.abs(path.z[:, 1] / (share * w) - 1)
-    return float(max(form.max(), split.max()))
+    return left, (K**2 - 1) / (2 * K * path.ratio) * path.r[:, 0] ** 2
 
 
-def offset(path: Path) -> float:
-    """w - ln ln t - (1/2) ln[(eta_Z/eta_Y)(K^2 - 1)/K] + ln T_0 at the end; 0 in the limit."""
+def offset(path: Path) -> Floats:
+    """(S,), w - ln ln t - (1/2) ln[(eta_Z/eta_Y)(K^2 - 1)/K] + ln T_0, which tends to 0.
+
+    Time is measured in units of K/eta_Y, which ln ln t forgets.
+    """
     K, p = path.design.K, path.design.p
-    w = float(path.z[-1, 1] - path.z[-1, 0])
-    log_t = float(path.log_time[-1]) - np.log(path.ratio / K)  # eta_Z = 1
-    return float(
-        w - np.log(log_t) - np.log((K**2 - 1) / (K * path.ratio)) / 2 + np.log(p[1] / p[0])
-    )
+    w = path.z[:, 1] - path.z[:, 0]
+    constant = np.log((K**2 - 1) / (K * path.ratio)) / 2 - np.log(p[1] / p[0])
+    return np.asarray(w - np.log(path.log_time) - constant)
 
 
-def slopes(path: Path) -> Floats:
-    """(S - 1,), d ln T / d ln sigma between the rows."""
-    return np.asarray(np.diff(np.log(path.tangent)) / np.diff(np.log(path.sigma)))
-
-
-def second_coefficient(path: Path, alpha: float) -> float:
-    """(d ln T/d ln sigma - alpha) T^2 at the middle of three rows, which tends to c (Law 4)."""
-    slope = float(np.log(path.tangent[2] / path.tangent[0]) / np.log(path.sigma[2] / path.sigma[0]))
-    return (slope - alpha) * float(path.tangent[1]) ** 2
+def second_coefficient(path: Path, i: int, alpha: float) -> float:
+    """(d ln T/d ln sigma - alpha) T^2 at row i, from the rows beside it; tends to c (the law)."""
+    T, sigma = path.tangent, path.sigma
+    slope = np.log(T[i + 1] / T[i - 1]) / np.log(sigma[i + 1] / sigma[i - 1])
+    return float((slope - alpha) * T[i] ** 2)
 
 
 def turning_time(path: Path, after: float) -> float:
@@ -94,27 +83,6 @@ def measured_relaxation(K: int, M: int, epsilon: float, ratio: float) -> float:
     scale = (ratio / (1 - 1 / K)) ** 0.5
     path = follow(one_of_each(K, M, epsilon), ratio, np.geomspace(1e-2, 20, 6000) * scale)
     return turning_time(path, 3 * float(np.log(M))) / float(ratio**0.5)
-
-
-def simplex_rate(path: Path) -> tuple[float, float]:
-    """(1 - c_1) nu sigma^2 at the end of a softmax path with M = K, and its limit 2N/(1 + N).
-
-    N = D - 1 + C L/K, for one strictly most probable distinct token.
-    """
-    design = path.design
-    C, D = len(design.common), len(design.distinct)
-    top = int(np.argmax(path.z[-1] + np.log(design.p)))
-    rest = np.delete(path.scores[-1], top).sum()  # not 1 - c_1, which rounds
-    N = D - 1 + C * design.L / design.K
-    return float(rest * path.nu * path.sigma[-1] ** 2), 2 * N / (1 + N)
-
-
-def sphere_rate(path: Path) -> float:
-    """f_c^2 nu sigma^2 (K/L + C/D) of a common token at the end; tends to 1 for M = K (derived)."""
-    design = path.design
-    C, D = len(design.common), len(design.distinct)
-    share = float(path.f[-1, 0] ** 2)
-    return share * path.nu * float(path.sigma[-1]) ** 2 * (design.K / design.L + C / D)
 
 
 def top_shares(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -359,6 +360,66 @@ def check_tian2023_lem_1(
     scale = max(1.0, float(np.abs(one.Y).max()))
     for name, a, b in zip(("Y", "Z"), found, expected, strict=True):
         yield arrays.equal(a, b, f"gradient by {name}", scale=scale)
+
+
+def centred(v: Any) -> Any:
+    """v less the mean of its entries."""
+    return v - v.sum() / len(v)
+
+
+def layernorm_slopes(one: Weighted) -> Floats:
+    """The derivatives of ln alpha by the row of the query, with standard LayerNorm, imaginary."""
+    X, found = layer.one_hot(one.sample.context, one.M), np.zeros(one.M)
+    for i in range(one.M):
+        z = one.Z[one.sample.query].astype(complex)
+        z[i] += STEP * 1j
+        seen = layer.unit(centred(X.T @ layer.attention(X, z)))
+        alpha = layer.softmax(one.Y.T @ seen)
+        found[i] = np.log(alpha[one.sample.following]).imag / STEP
+    return found
+
+
+def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
+    """The sequences of Lemma 1, with columns of Y that sum to zero, as training keeps them."""
+    for one in small_tables(seed, cases):
+        yield replace(one, Y=one.Y - one.Y.mean(axis=0))
+
+
+@check(
+    "tian2023-app-layernorm",
+    over="random sequences",
+    instances=zero_columns,
+    says="With the mean subtracted the gradient by the row of the query is (4) with X^T b - 1/M in "
+    "the place of X^T b wherever it is normalised, on {tried} random sequences.",
+    tolerance=ROUNDING,
+    proof=(
+        *DERIVATIVES,
+        executed("the mean is 1/M, and where it drops out", steps.mean_drops),
+        by_hand(
+            "the part -b b^T leaves (1^T g/M) X^T b, and 1^T g = 1^T Y (x_(T+1) - alpha) is 0: "
+            "1^T Y keeps its value, since the entries of LN(v) sum to 0, and it starts at 0"
+        ),
+        CHAIN,
+    ),
+    planted={
+        "The norm of X^T b in the place of that of X^T b - 1/M.": {"norm": "plain"},
+        "The projection of X^T b, mean and all.": {"along": "plain"},
+        "A decoder whose columns do not sum to zero.": Variant(instances=small_tables),
+    },
+)
+def check_tian2023_app_layernorm(
+    one: Weighted, norm: str = "centred", along: str = "centred"
+) -> Iterator[Said]:
+    """z_m' = X^T diag(b) X (P_u/|u|) Y (x_(T+1) - alpha), u = X^T b - 1/M."""
+    X = layer.one_hot(one.sample.context, one.M)
+    v = X.T @ layer.attention(X, one.Z[one.sample.query])
+    u = centred(v)
+    yield equal(float(v.mean()), 1 / one.M, "the mean")
+    error = np.eye(one.M)[one.sample.following] - layer.softmax(one.Y.T @ layer.unit(u))
+    P = layer.projection(u if along == "centred" else v)
+    row = v * (P @ one.Y @ error) / float(np.linalg.norm(u if norm == "centred" else v))
+    scale = max(1.0, float(np.abs(one.Y).max())) / float(np.linalg.norm(u))
+    yield arrays.equal(row, layernorm_slopes(one), "gradient by token {at}", scale=scale)
 
 
 @check(

@@ -59,6 +59,26 @@ def centre_drops() -> Iterator[Shown]:
     yield identity("row i of P_v v", own * v + other * w + others, sp.Integer(0))
 
 
+def mean_drops() -> Iterator[Shown]:
+    """Standard LayerNorm: which parts of the chain rule stay, v = X^T b with sum 1 over M entries.
+
+    The entries are v_i, v_j and M - 2 others, which enter by their mean m only; u = v - 1/M.
+    """
+    import sympy as sp
+
+    v, w, M = sp.symbols("v_i v_j M", positive=True)
+    m = (1 - v - w) / (M - 2)  # mean of the others, as all entries sum to 1
+    mean = sp.simplify((v + w + (M - 2) * m) / M)
+    yield identity("the mean of X^T b", mean, 1 / M)
+    # column i of diag(v) - v v^T sums to 0, so subtracting the mean first changes nothing
+    column = v * (1 - v) - w * v - (M - 2) * m * v
+    yield identity("column sum of diag(v) - v v^T", column, sp.Integer(0))
+    # row i of P_u 1 is 1 - u_i (sum of u)/|u|^2, so P_u v = P_u (u + 1/M) = 1/M in every row
+    u_i, square = v - 1 / M, sp.symbols("square", positive=True)
+    total = (v - 1 / M) + (w - 1 / M) + (M - 2) * (m - 1 / M)
+    yield identity("row i of P_u 1", 1 - u_i * total / square, sp.Integer(1))
+
+
 def errors_sum_to_zero() -> Iterator[Shown]:
     """(x_(T+1) - alpha)^T 1 = 0: one minus the sum of all probabilities of a softmax."""
     import sympy as sp

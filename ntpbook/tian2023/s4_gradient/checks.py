@@ -676,3 +676,50 @@ def over_time_numbers(one: Settled) -> Iterator[Said]:
         yield result(f"early_{name}_{one.K}", early, digits=3, origin=flow)
     error = float(np.abs(one.modified / one.theorem - 1).max())
     yield most("modified", error, digits=1, origin=flow)
+
+
+def equal_overlaps(points: int = 40) -> list[Settled]:
+    """Two settings of equal overlaps, of which the first satisfies Assumption 2."""
+    return [instances.over_time(*setting, points=points) for setting in instances.SETTINGS]
+
+
+@check(
+    "tian2023-app-effective-rate",
+    over="sets of equal overlaps",
+    instances=equal_overlaps,
+    says="Under (7) with equal overlaps xi is positive at all {compared} times of {tried} sets. It "
+    "is not what Theorem 1 gives at any smaller rate: at the rate (1 - rho) eta_Y it misses that by "
+    "a factor up to {printed}.",
+    readings={
+        "Form (9) with any coefficients, and (a): the sign of xi.": {},
+        "Theorem 1 with its coefficients at the rate (1 - rho) eta_Y of Remark 1, within a factor "
+        "of two.": {"rate": "1 - rho"},
+        "Theorem 1 with its coefficients at some constant rate up to eta_Y, the one that fits "
+        "best, within a factor of two.": {"rate": "best"},
+    },
+    planted={
+        "The force with the opposite sign.": {"sign": -1},
+        "The modified update (26), which does follow Theorem 1; at the rate eta_Y it must pass.": (
+            Variant({"rate": "1", "modified": True}, expected=Verdict.CONSISTENT)
+        ),
+        "The modified update (26) at half the rate, within a tenth.": {
+            "rate": "1/2",
+            "modified": True,
+            "room": 1.1,
+        },
+    },
+)
+def check_tian2023_app_effective_rate(
+    one: Settled, rate: str = "", sign: int = 1, modified: bool = False, room: float = 2.0
+) -> Iterator[Said]:
+    """xi_n > 0 under (7); read strictly, xi_n(t) is Theorem 1's at the time c t, c <= 1."""
+    found = sign * (one.modified if modified else one.gradient)
+    factor = np.exp(np.abs(np.log(np.abs(found) / one.at_rate(1 - one.rho))))
+    yield most("printed", float(factor.max()), digits=1, origin="the integrator's tolerance")
+    if not rate:
+        yield arrays.at_least(np.sign(found), 1.0, "the sign at tau = {at}", at=one.tau)
+        return
+    fixed = {"1 - rho": 1 - one.rho, "1": 1.0, "1/2": 0.5}
+    tried = [fixed[rate]] if rate in fixed else np.geomspace(1e-8, 1.0, 161).tolist()
+    best = min(float(np.abs(np.log(found / one.at_rate(c))).max()) for c in tried)
+    yield at_most(best, math.log(room), "ln of xi by Theorem 1 at the rate that fits best")

@@ -557,6 +557,12 @@ class Settled:
         """The instance in words."""
         return f"K = {self.K}, M = {self.M}, rho = {self.rho}"
 
+    def at_rate(self, c: float) -> Floats:
+        """xi of Theorem 1 at the rate c eta_Y, that is at the times c t."""
+        E = self.rho * (np.ones((self.K, self.K)) - np.eye(self.K))
+        gamma = speed(self.M, self.K, 1.0, c * self.tau * self.K)
+        return np.asarray(gamma * gradient.xi_uniform(self.M, E)[0])
+
 
 SETTINGS = ((2, 1_000_000, 0.01), (10, 1000, 0.5))
 

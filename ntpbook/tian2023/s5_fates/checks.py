@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -323,6 +324,112 @@ def fate_of_the_example() -> Iterator[Said]:
         top = int(z.argmax())
         yield result(f"peak{name}", float(z[top]), 2, "the integrator's tolerance")
         yield result(f"turn{name}", round(recorded[top]))
+
+
+# Standard LayerNorm
+
+
+@dataclass(frozen=True)
+class Centred:
+    """Classes of one query, alike but for their distinct tokens, with one common token.
+
+    Attributes:
+        K: number of classes.
+        M: size of the vocabulary, which holds 1 + K len(distinct) tokens of classes or more.
+        common: probability p of the common token.
+        distinct: probabilities of the distinct tokens of a class; with p they sum to 1.
+    """
+
+    K: int
+    M: int
+    common: Fraction
+    distinct: tuple[Fraction, ...]
+
+    @property
+    def name(self) -> str:
+        """The classes in words."""
+        own = ", ".join(map(str, self.distinct))
+        return f"K = {self.K}, M = {self.M}, common {self.common}, distinct {own}"
+
+    def first_slopes(self, mean: bool = True) -> list[Fraction]:
+        """(1 + K D,), the gradient of J by z at Z = 0, when Y has begun to move from 0.
+
+        Y = sum over n of LN(c_n) (e_n - 1/M)^T, up to a factor; all tokens and outputs are there.
+        The slope is multiplied by |LN's argument|^2, which is the same for all classes.
+
+        Args:
+            mean: whether LN subtracts the mean.
+        """
+        K, M, D = self.K, self.M, len(self.distinct)
+        rows = []
+        for n in range(K):
+            c = [Fraction(0)] * M
+            c[0] = self.common
+            c[1 + n * D : 1 + (n + 1) * D] = self.distinct
+            rows.append(c)
+        u = [[x - Fraction(int(mean), M) for x in c] for c in rows]
+        square = sum((x * x for x in u[0]), Fraction(0))
+        slopes = [Fraction(0)] * (1 + K * D)
+        for n in range(K):
+            errors = [Fraction(int(k == n)) - Fraction(1, M) for k in range(K)]
+            g = [sum((u[k][i] * errors[k] for k in range(K)), Fraction(0)) for i in range(M)]
+            along = sum((a * b for a, b in zip(u[n], g, strict=True)), Fraction(0)) / square
+            for i in range(len(slopes)):
+                slopes[i] += rows[n][i] * (g[i] - along * u[n][i])
+        return slopes
+
+    def stated(self) -> list[Fraction]:
+        """The same by the proposition, token by token."""
+        K, M, p = self.K, self.M, self.common
+        S = sum((c * c for c in self.distinct), Fraction(0))
+        pairs = Fraction(K - 1, M) / (p * p + S - Fraction(1, M))  # K - 1 others, beta = 1/M
+        own = [pairs * c * (S - c * (1 - M * p * p)) / M for c in self.distinct]
+        return [-K * pairs * p * (p - Fraction(1, M)) * S, *own * K]
+
+
+def centred_classes() -> list[Centred]:
+    """Common tokens from none to most of a class, in vocabularies of 12 to 60 tokens."""
+    found = []
+    for K, M in ((2, 12), (3, 20), (4, 60)):
+        for p in (Fraction(0), Fraction(1, 2 * M), Fraction(1, M), Fraction(1, 10), Fraction(1, 2)):
+            for parts in ((1,), (1, 1), (1, 3), (1, 2, 6)):
+                own = tuple((1 - p) * Fraction(x, sum(parts)) for x in parts)
+                found.append(Centred(K, M, p, own))
+    return found
+
+
+@check(
+    "ours-layernorm-fates",
+    over="sets of classes",
+    instances=centred_classes,
+    says="On {tried} sets of classes, in fractions, the gradient by z when the decoder has begun "
+    "to move is the stated one for every token; in {lost} of them a distinct token loses.",
+    proof=(
+        executed("the terms of a pair of classes", steps.layernorm_signs),
+        executed("the part along f_n drops out of (9)", steps.coordinate),
+        by_hand("the classes are alike, so all pairs have equal terms and one beta > 0"),
+        by_hand(
+            "from Y = 0 the decoder is eta_Y t/K times the sum of f_n (e_n - 1/M)^T to first "
+            "order, and g_n = eta_Y t/K (f_n - the sum of all f_k by M): beta is eta_Y t/(K M)"
+        ),
+    ),
+    planted={
+        "The layer of the paper, which keeps the mean.": {"mean": False},
+        "1/M in the place of 1/sqrt(M) as the border for p.": {"border": "1/M"},
+    },
+)
+def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = "") -> Iterator[Said]:
+    """Distinct l: slope > 0 iff c_l (1 - M p^2) < S; the common token: slope < 0 iff p > 1/M."""
+    found, p, M = one.first_slopes(mean), one.common, one.M
+    for i, (slope, stated) in enumerate(zip(found, one.stated(), strict=True)):
+        yield equal(slope, stated, f"token {i + 1}")
+    S = sum(c * c for c in one.distinct)
+    weak = 1 - M * p * p if not border else 1 - M * p
+    for i, c in enumerate(one.distinct):
+        gains = c * weak < S
+        yield equal(int(found[1 + i] > 0), int(gains), f"whether distinct token {i + 1} gains")
+    yield equal(int(found[0] < 0), int(p > Fraction(1, M)), "whether the common token loses")
+    yield count("lost", int(min(found[1:]) < 0))
 
 
 # Corollary 2

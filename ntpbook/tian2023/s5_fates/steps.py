@@ -65,6 +65,27 @@ def distinct_token() -> Iterator[Shown]:
     yield identity("a term of a distinct token", term.subs(other, 0), f**2 * e)
 
 
+def layernorm_signs() -> Iterator[Shown]:
+    """Terms of (10) with standard LayerNorm: classes alike, one common token p, distinct c_l.
+
+    With u = c - 1/M, a^2 = |u|^2 = p^2 + S - 1/M and S the sum of all c_d^2, f = u/a. A pair of
+    classes gives its token l the term (c_l/a) (f_n.f_n' f_nl - f_n'l).
+    """
+    import sympy as sp
+
+    p, c, S, M = sp.symbols("p c_l S M", positive=True)
+    square = p**2 + S - 1 / M
+    N = sp.Symbol("N")  # tokens of a class; the entries of c add up to 1 in each
+    # |c - 1/M|^2, over the tokens of a class and the M - N others
+    entries = p**2 + S - 2 / M + N / M**2 + (M - N) / M**2
+    yield identity("|c - 1/M|^2", entries, square)
+    inner = (p**2 - 1 / M) / square  # f_n.f_n': c_n.c_n' = p^2
+    distinct = c * (inner * (c - 1 / M) - (0 - 1 / M)) / square
+    yield identity("a distinct token", distinct, c * (S - c * (1 - M * p**2)) / M / square**2)
+    common = p * (inner - 1) * (p - 1 / M) / square
+    yield identity("the common token", common, -p * (p - 1 / M) * S / square**2)
+
+
 def single_common_token() -> Iterator[Shown]:
     """(99): a single common token l has f_n . f_n' = f_nl f_n'l, and -(1 - f_nl^2) of it."""
     import sympy as sp

@@ -120,6 +120,21 @@ def test_tian2023_lem_1_steps_by_hand_are_counted():
     assert len(found.hand_steps) == 2
 
 
+def test_tian2023_app_layernorm_by_hand():
+    # tokens 0, 0, 1 of three: v = (2/3, 1/3, 0), u = (1, 0, -1)/3, LN = (1, 0, -1)/sqrt(2)
+    sample, root = Sample((0, 0, 1), 2, 0), math.sqrt(2)
+    Y = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])  # columns sum to 0
+    one = instances.Weighted("by hand", sample, Y, np.zeros((3, 3)), (0, 0))
+    # logits (sqrt 2, 0, 0); g = (1 - alpha_0)(1, 0, -1), along LN: P_u g = 0, nothing moves
+    assert checks.layernorm_slopes(one) == pytest.approx(np.zeros(3), abs=1e-12)
+    # g = s (1, -1, 0): P_u g = s (1/2, -1, 1/2), |u| = sqrt(2)/3, so z' = v P_u g/|u|
+    one = replace(one, Y=np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    s = 1 - math.exp(1 / root) / (math.exp(1 / root) + 2)
+    expected = s * np.array([1, -1, 0]) * 3 / root / 3
+    assert checks.layernorm_slopes(one) == pytest.approx(expected, abs=1e-12)
+    assert checks.check_tian2023_app_layernorm.judge([one]).verdict is PROVED
+
+
 def test_tian2023_eq_3_by_hand():
     # Y = diag(1, 0): f = (1, 1) / sqrt(2), g = (1 - alpha_0, 0), z' = f (g - f f.g)
     Y = np.diag([1.0, 0.0])

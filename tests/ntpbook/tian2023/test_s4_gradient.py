@@ -33,6 +33,7 @@ VERDICTS = {
     "tian2023-thm-1-corrected": PROVED,
     "ours-xi-positive": PROVED,
     "ours-xi-true": PROVED,
+    "tian2023-app-effective-rate": CONSISTENT,
 }
 SMALL = {"seed": 3, "matrices": 60, "decoders": 10, "points": 20}
 CHECKS = {one.label: one for one in vars(checks).values() if isinstance(one, Checked)}
@@ -694,3 +695,21 @@ def test_ours_xi_true_notices_the_values_of_the_theorem_and_one_negative_value()
     values[-1] = np.nan
     with pytest.raises(NotANumberError):
         checks.check_ours_xi_true.judge([replace(one, gradient=values)])
+
+
+def test_tian2023_app_effective_rate_holds_in_one_reading_only():
+    found = checks.check_tian2023_app_effective_rate(points=20)
+    assert [one.verdict for one in found.readings] == [CONSISTENT, REFUTED, REFUTED]
+
+
+def test_tian2023_app_effective_rate_early_by_hand():
+    # to first order in tau: (K-1) rho tau/M under (7); under (26) `xi_uniform` times tau
+    one = instances.over_time(2, 1_000_000, 0.01, points=20)
+    plain = 0.01 * one.tau[0] / 1e6
+    # (E^2 G)_11 = rho^2/(1 - rho^2), (E^2 G)_12 = -rho^3/(1 - rho^2)
+    second = 1e-4 / (1 - 1e-4)
+    theorem = one.tau[0] * 1e6 / (1e6 - 1) * (second + (0.01 + 1e-6 / (1 - 1e-4)) / (1e6 - 1))
+    assert one.gradient[0] == pytest.approx(plain, rel=1e-2)
+    assert one.at_rate(1.0)[0] == pytest.approx(theorem, rel=1e-2)
+    assert one.at_rate(1.0) == pytest.approx(one.theorem)
+    assert one.at_rate(0.5)[0] == pytest.approx(theorem / 2, rel=1e-2)

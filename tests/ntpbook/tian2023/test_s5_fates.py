@@ -27,6 +27,7 @@ VERDICTS = {
     "tian2023-thm-2": PROVED,
     "tian2023-eq-100": PROVED,
     "ours-common-grows": PROVED,
+    "ours-layernorm-fates": PROVED,
     "tian2023-cor-2": PROVED,
     "tian2023-eq-106": REFUTED,
     "tian2023-eq-106-corrected": PROVED,
@@ -584,3 +585,50 @@ def test_tian2023_app_prior_notices_a_lead_that_shrinks():
     shrunk = replace(one, z=one.z * np.array([1.0, 1.0]) * 0.0)  # the lead stays what it was
     assert checks.check_tian2023_app_prior.judge([one]).verdict is PROVED
     assert checks.check_tian2023_app_prior.judge([shrunk]).verdict is REFUTED
+
+
+# Standard LayerNorm
+
+
+def likelihood_with_layernorm(z: np.ndarray, P: np.ndarray, Y: np.ndarray) -> float:
+    """J for classes with rows P of one query, written out with np.mean and np.linalg.norm."""
+    total = 0.0
+    for n, row in enumerate(P):
+        c = row * np.exp(z)
+        c = c / c.sum()
+        v = c - c.mean()
+        logits = Y.T @ (v / np.linalg.norm(v))
+        total += logits[n] - np.log(np.exp(logits).sum())
+    return total / len(P)
+
+
+@pytest.mark.parametrize("shared", [0.1, 0.5])
+def test_ours_layernorm_fates_by_differences_of_the_likelihood(shared: float) -> None:
+    # 1/sqrt(M) is 0.22; token 1 has three quarters of what is not shared, token 2 a quarter
+    M, own = 20, [(1 - shared) * 0.75, (1 - shared) * 0.25]
+    P = np.zeros((2, M))
+    P[:, 0] = shared
+    P[0, 1:3], P[1, 3:5] = own, own
+    u = P - P.mean(axis=1, keepdims=True)
+    f = u / np.linalg.norm(u, axis=1, keepdims=True)
+    step = 1e-4  # of Y by its true gradient from zero
+    Y = step * sum(np.outer(f[n], np.eye(M)[n] - 1 / M) for n in range(2)) / 2
+    slopes = []
+    for token in range(5):
+        move = np.eye(M)[token] * 1e-3
+        up, down = (likelihood_with_layernorm(s * move, P, Y) for s in (1, -1))
+        slopes.append(up - down)
+    assert slopes[0] < 0  # the shared token
+    assert slopes[2] > 0  # the weak distinct one
+    assert bool(slopes[1] > 0) == (shared == 0.5)  # the strong one: only where much is shared
+
+
+def test_ours_layernorm_fates_by_hand() -> None:
+    # p = 0: a token gains if and only if it is weaker than S = 9/16 + 1/16
+    one = checks.Centred(2, 12, Fraction(0), (Fraction(3, 4), Fraction(1, 4)))
+    slopes = one.first_slopes()
+    assert slopes[0] == 0
+    assert slopes[1] < 0 < slopes[2]
+    assert slopes[1:3] == slopes[3:5]
+    alone = checks.Centred(2, 12, Fraction(0), (Fraction(1),))
+    assert alone.first_slopes() == [0, 0, 0]

@@ -1,0 +1,134 @@
+"""The coupled flow of classes that are not alike, followed in the logarithm of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ntpcore.tian2023.integrate import states_at
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Unequal:
+    """Classes of one query, each with its own weights.
+
+    Attributes:
+        common: (K, C), weights of the common tokens in each class.
+        distinct: for each class the weights of its distinct tokens, as many as it has.
+        M: number of outputs, K or more.
+        ratio: eta_Y / eta_Z, with eta_Z = 1.
+    """
+
+    common: tuple[tuple[float, ...], ...]
+    distinct: tuple[tuple[float, ...], ...]
+    M: int
+    ratio: float
+
+    def __post_init__(self) -> None:
+        if len(self.common) != len(self.distinct) or len(self.common) > self.M:
+            raise ValueError(f"{len(self.common)} classes with M = {self.M} make no design")
+
+    @property
+    def name(self) -> str:
+        """The design in words."""
+        sizes = ", ".join(str(len(x)) for x in self.distinct)
+        return f"{sizes} distinct tokens, M = {self.M}, eta_Y/eta_Z = {self.ratio:.3g}"
+
+    @property
+    def K(self) -> int:
+        """Number of classes."""
+        return len(self.common)
+
+    @property
+    def own(self) -> list[slice]:
+        """Where the distinct tokens of each class stand among all tokens."""
+        ends = len(self.common[0]) + np.cumsum([0, *map(len, self.distinct)])
+        return [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    @property
+    def P(self) -> Floats:
+        """(K, N), probabilities of the tokens in each class."""
+        C = len(self.common[0])
+        found = np.zeros((self.K, C + sum(map(len, self.distinct))))
+        for n, own in enumerate(self.own):
+            found[n, :C], found[n, own] = self.common[n], self.distinct[n]
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What is recorded of a flow.
+
+    Attributes:
+        f: (S, K, N), what the decoder sees of each class.
+        g: (S, K, N), the gain Y (x_(T+1) - alpha) of each token.
+        wrong: (S, K), probability of all wrong next tokens.
+    """
+
+    f: Floats
+    g: Floats
+    wrong: Floats
+
+
+def look(one: Unequal, z: Floats, Y: Floats, sphere: bool) -> tuple[Floats, Floats, Floats]:
+    """f, the errors x_(T+1) - alpha over K + 1 columns, and g of every class.
+
+    The last column of Y stands for each of the M - K outputs that never come next.
+    """
+    c = one.P * np.exp(z - z.max())
+    f = c / (np.linalg.norm(c, axis=1) if sphere else c.sum(axis=1))[:, None]
+    logits = f @ Y
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    many = np.append(np.ones(one.K), one.M - one.K)
+    error = -weights / (weights @ many)[:, None]
+    counted = weights * many
+    rows = np.arange(one.K)
+    right = counted[rows, rows].copy()
+    counted[rows, rows] = 0.0
+    # 1 - alpha_n as a sum of the others: it is far below the rounding of alpha_n
+    error[rows, rows] = counted.sum(axis=1) / (right + counted.sum(axis=1))
+    return f, error, (error * many) @ Y.T
+
+
+def follow(one: Unequal, log_t: Floats, sphere: bool = True) -> Course:
+    """The flow of (3), averaged over the classes, from Y = Z = 0, at values of ln(1 + t).
+
+    Args:
+        one: the classes.
+        log_t: (S,), increasing values > 0; up to 600, beyond which probabilities underflow.
+        sphere: attention is scaled to length 1; otherwise it is the softmax.
+
+    Raises:
+        ValueError: log_t goes beyond 600.
+    """
+    if log_t[-1] > 600:
+        raise ValueError(f"log_t goes to {log_t[-1]}; 600 is the most")
+    N, wide = one.P.shape[1], one.K + 1
+
+    def slope(u: float, state: Floats) -> Floats:
+        z, Y = state[:N], state[N:].reshape(N, wide)
+        f, error, g = look(one, z, Y, sphere)
+        inner = (f * g).sum(axis=1, keepdims=True)
+        force = f * (g - f * inner) if sphere else f * (g - inner)
+        moves = [force.mean(axis=0), (one.ratio / one.K * f.T @ error).ravel()]
+        return np.asarray(np.exp(u) * np.concatenate(moves))
+
+    begin = np.zeros(N * (1 + wide))
+    rows = states_at(log_t, slope, begin, relative=1e-8, absolute=1e-10, begin=0.0)
+    seen = [look(one, row[:N], row[N:].reshape(N, wide), sphere) for row in rows]
+    wrong = np.array([[error[n, n] for n in range(one.K)] for _, error, _ in seen])
+    return Course(np.array([x[0] for x in seen]), np.array([x[2] for x in seen]), wrong)
+
+
+def draw(rng: np.random.Generator, M: int, ratio: float) -> Unequal:
+    """Two to four classes with two to four distinct tokens each and one or two common ones."""
+    K, C = int(rng.integers(2, 5)), int(rng.integers(1, 3))
+    common = tuple(tuple(rng.uniform(0.2, 1.5, C).tolist()) for _ in range(K))
+    sizes = rng.integers(2, 5, K)
+    distinct = tuple(tuple((10 ** rng.uniform(-0.7, 0, n)).tolist()) for n in sizes)
+    return Unequal(common, distinct, M or K, ratio)

@@ -4,12 +4,18 @@
   "use strict";
 
   const STEP = 1.5;
-  const NEAR = 24; // room around what is shown, in units of the drawing
+  const [NEAR, ROW, RUN] = [16, 44, 60]; // around what is near a claim, from box to box, between columns
 
   function part(name, attributes, text) {
     const node = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     if (text) node.textContent = text;
+    return node;
+  }
+
+  function make(name, attributes) {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     return node;
   }
 
@@ -61,33 +67,51 @@
       box.scrollLeft = at * scale - box.clientWidth / 2;
     }
 
+    // Three columns: what a claim uses, the claim, what uses it. The boxes are those of the drawing.
+    function neighbours(label) {
+      const group = make("g", { class: "ntp-near" });
+      const columns = [uses.get(label) || [], [label], usedBy.get(label) || []];
+      const tall = Math.max(...columns.map((one) => one.length)) * ROW;
+      const places = new Map();
+      let left = NEAR;
+      for (const column of columns) {
+        const boxes = column.map((name) => nodes.find((node) => node.dataset.claim === name));
+        const wide = Math.max(0, ...boxes.map((node) => Number(node.querySelector("rect").getAttribute("width"))));
+        boxes.forEach((node, at) => {
+          const rect = node.querySelector("rect");
+          const [x, y] = [Number(rect.getAttribute("x")), Number(rect.getAttribute("y"))];
+          const top = NEAR + (tall - column.length * ROW) / 2 + at * ROW;
+          const copy = node.cloneNode(true);
+          copy.setAttribute("transform", `translate(${left - x} ${top - y})`);
+          copy.classList.toggle("ntp-focus", node.dataset.claim === label);
+          group.append(copy);
+          places.set(node.dataset.claim, { left, right: left + Number(rect.getAttribute("width")), middle: top + 14 });
+        });
+        if (column.length) left += wide + RUN;
+      }
+      for (const line of lines.filter((one) => [one.dataset.from, one.dataset.to].includes(label))) {
+        const [from, to] = [places.get(line.dataset.from), places.get(line.dataset.to)];
+        const half = (from.right + to.left) / 2;
+        const d = `M${from.right} ${from.middle}C${half} ${from.middle} ${half} ${to.middle} ${to.left} ${to.middle}`;
+        group.prepend(make("path", { class: line.getAttribute("class"), d }));
+      }
+      return [group, { x: 0, y: 0, width: left - RUN + NEAR, height: tall + NEAR }];
+    }
+
     function choose(label) {
-      const kept = new Set([...reach(label, uses), ...reach(label, usedBy)]);
-      for (const node of nodes) {
-        node.classList.toggle("ntp-away", Boolean(label) && !kept.has(node.dataset.claim));
-        node.classList.toggle("ntp-focus", node.dataset.claim === label);
+      svg.querySelector(".ntp-near")?.remove();
+      for (const one of [...nodes, ...lines]) one.classList.remove("ntp-away");
+      seen = whole;
+      told.textContent = "";
+      if (label) {
+        const [group, part] = neighbours(label);
+        for (const one of [...nodes, ...lines]) one.classList.add("ntp-away");
+        svg.append(group);
+        seen = part;
+        const [below, above] = [reach(label, uses).size - 1, reach(label, usedBy).size - 1];
+        told.textContent = `Through others, too, it rests on ${below} and carries ${above}.`;
       }
-      for (const line of lines) {
-        const near = kept.has(line.dataset.from) && kept.has(line.dataset.to);
-        line.classList.toggle("ntp-away", Boolean(label) && !near);
-      }
-      if (!label) {
-        seen = whole;
-        fit(1);
-        told.textContent = "";
-        return;
-      }
-      const boxes = nodes.filter((node) => kept.has(node.dataset.claim)).map((node) => node.querySelector("rect").getBBox());
-      const left = Math.min(...boxes.map((one) => one.x)) - NEAR;
-      const top = Math.min(...boxes.map((one) => one.y)) - NEAR;
-      const right = Math.max(...boxes.map((one) => one.x + one.width)) + NEAR;
-      const bottom = Math.max(...boxes.map((one) => one.y + one.height)) + NEAR;
-      seen = { x: left, y: top, width: right - left, height: bottom - top };
       fit(1);
-      scale = Math.max(scale, 0.6); // letters that can be read; the box scrolls
-      show(seen);
-      const [below, above] = [reach(label, uses).size - 1, reach(label, usedBy).size - 1];
-      told.textContent = `It rests on ${below}, and ${above} rest${above === 1 ? "s" : ""} on it.`;
     }
 
     const bar = part("form", { class: "ntp-graph-bar", autocomplete: "off" });

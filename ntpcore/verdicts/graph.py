@@ -136,7 +136,9 @@ def draw(
         ends = [f' data-from="{escape(a)}" data-to="{escape(b)}"' for a, b in pairs]
         lines = [line.replace("<path", f"<path{e}", 1) for line, e in zip(lines, ends, strict=True)]
         boxes = [
-            box.replace("<a", f'<a data-claim="{escape(label)}" data-name="{escape(names[label])}"', 1)
+            box.replace(
+                "<a", f'<a data-claim="{escape(label)}" data-name="{escape(names[label])}"', 1
+            )
             for label, box in zip(chosen, boxes, strict=True)
         ]
     along, across = found.breadth + 2 * MARGIN, starts[-1] + MARGIN

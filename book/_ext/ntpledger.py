@@ -95,7 +95,9 @@ class Dependencies(SphinxDirective):
             return []
         address = link_of_box(self.env.app, self.env.docname)
         name = f"What rests on what: {PAPERS.get(paper, paper)}"
-        drawing = graph.draw(rows, standings, shown, address, name=name, sideways=True)
+        drawing = graph.draw(
+            rows, standings, shown, address, name=name, sideways=True, searched=True
+        )
         listed = graph.table(rows, standings, shown, address, name=name)
         html = (
             f"{drawing}<details class='ntp-more'><summary>The same as a table</summary>{listed}"

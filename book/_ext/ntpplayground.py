@@ -36,7 +36,7 @@ playground. In the folder of the project, run <code>make serve</code>, and open
 <code>http://127.0.0.1:8000/book/playground.html</code>. Or use the command line:
 <code>ntpcore check sentences.txt</code>.</p>
 <fieldset><legend>Examples</legend><div id="pg-presets"></div></fieldset>
-<fieldset><legend>A line holds</legend>
+<fieldset><legend>A line holds (told from the text, unless you say it)</legend>
 <label class="pg-choice"><input type="radio" name="pg-form" value="text" checked> words</label>
 <label class="pg-choice"><input type="radio" name="pg-form" value="chars"> characters</label>
 <label class="pg-choice"><input type="radio" name="pg-form" value="jsonl"> JSON Lines</label>

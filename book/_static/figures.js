@@ -6,6 +6,8 @@
   const SVG = "http://www.w3.org/2000/svg";
   const SIGNS = { optimal: "circle", nonoptimal: "square", noncomparable: "triangle", bound: "cross" };
   const ROOM = { left: 58, right: 14, top: 10, bottom: 26 };
+  const PAIRS = ["tight", "slack"]; // lines from token to token
+  const NAMED = 460; // pixels that a drawing with names on its signs needs
   const EVERY = 70; // pixels from one sign on a line to the next
 
   function make(name, attributes, text) {
@@ -99,7 +101,23 @@
     }
   }
 
+  // Tokens as in the printed pictures of orders: names on the signs, scores above or below.
+  function addNamed(group, curve, points) {
+    points.forEach(([x, y], place) => {
+      const up = curve.role === "optimal";
+      const shape = up
+        ? make("circle", { cx: x, cy: y, r: 11 })
+        : make("rect", { x: x - 10, y: y - 10, width: 20, height: 20 });
+      shape.setAttribute("class", `ntp-token ntp-sign ntp-${curve.role}`);
+      group.append(shape, make("text", { x, y: y + 4, class: "ntp-name", "text-anchor": "middle" }, curve.names[place]));
+      const note = (curve.notes || [])[place];
+      if (note) group.append(make("text", { x, y: y + (up ? -16 : 25), class: "ntp-note", "text-anchor": "middle" }, note));
+    });
+  }
+
   function addSigns(group, curve, points) {
+    if (curve.names) return addNamed(group, curve, points);
+    if (PAIRS.includes(curve.line)) return;
     let last = -Infinity;
     for (const [x, y] of points) {
       if (x === null || y === null) continue;
@@ -158,8 +176,11 @@
 
   function key(data, view) {
     const list = part("ul", "ntp-key");
+    const shown = new Set(); // what is drawn in two places is explained once
     for (const place of view.curves) {
       const curve = data.curves[place];
+      if (shown.has(curve.label)) continue;
+      shown.add(curve.label);
       const item = part("li", "");
       const sample = make("svg", { width: 34, height: 12, "aria-hidden": "true" });
       if (curve.line === "bars") {
@@ -182,8 +203,11 @@
     const pictures = figure ? [...figure.querySelectorAll("img")] : []; // one for light, one for dark
     if (!pictures.length) return;
     const controls = data.dials.map((_, place) => form.querySelector(`[id$="-dial-${place}"]`));
-    const says = form.querySelector("output");
+    const says = figure.querySelector("output.ntp-says");
     const printed = says.textContent;
+    const caption = figure.querySelector("figcaption .caption-text");
+    const below = part("span", "ntp-caption-now");
+    if (caption) caption.after(below);
     const drawn = part("div", "ntp-drawn");
     let drawnWidth = 0;
     const shells = [...new Set(pictures.map((one) => one.closest("a") || one))];
@@ -203,12 +227,20 @@
       });
     }
 
+    function describe() {
+      const set = controls.map((control, at) => `${data.dials[at].label}: ${data.dials[at].values[Number(control.value)]}`);
+      const what = data.caption || `${data.y.label} against ${data.x.label}.`;
+      below.textContent = `Moved to ${set.join("; ")}. ${what[0].toUpperCase()}${what.slice(1)}`;
+    }
+
     function redraw() {
       const view = data.views[chosen()];
       figure.classList.add("ntp-moved");
-      const width = Math.round(drawn.getBoundingClientRect().width);
-      if (!width) return; // on paper
-      drawnWidth = width;
+      describe();
+      drawnWidth = Math.round(drawn.getBoundingClientRect().width);
+      if (!drawnWidth) return; // on paper
+      const named = view.curves.some((place) => data.curves[place].names);
+      const width = named ? Math.max(drawnWidth, NAMED) : drawnWidth;
       const height = Math.round(Math.min(380, Math.max(230, width * 0.56)));
       drawn.replaceChildren(
         part("p", "ntp-axis", `↑ ${data.y.label}`),
@@ -232,6 +264,7 @@
         name();
         figure.classList.remove("ntp-moved");
         drawn.replaceChildren();
+        below.textContent = "";
         says.textContent = printed;
       });
     });
@@ -241,7 +274,81 @@
     }).observe(drawn);
     form.reset();
     form.querySelector("fieldset").disabled = false;
-    form.dataset.ready = "yes";
+    form.dataset.ready = says.dataset.ready = "yes";
+  }
+
+  // Figures to keep and to show
+
+  // The drawing at three times its size, on white; no drawing leaves the browser.
+  function savePng(button) {
+    const picture = button.closest("figure").querySelector("img.ntp-in-light");
+    const image = new Image();
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      canvas.width = 3 * Number(picture.getAttribute("width"));
+      canvas.height = 3 * Number(picture.getAttribute("height"));
+      const pen = canvas.getContext("2d");
+      pen.fillStyle = "white";
+      pen.fillRect(0, 0, canvas.width, canvas.height);
+      pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((blob) => {
+        const link = document.createElement("a");
+        link.download = button.dataset.name;
+        link.href = URL.createObjectURL(blob);
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+      }, "image/png");
+    };
+    image.src = picture.src;
+  }
+
+  // One figure on the whole screen, as a projector needs it; Escape leads back.
+  function showAlone(figure) {
+    const dialog = part("dialog", "ntp-stage");
+    const close = part("button", "", "Close");
+    const caption = figure.querySelector("figcaption p");
+    const moved = figure.querySelector(".ntp-drawn > svg");
+    dialog.setAttribute("aria-label", "One figure alone");
+    close.type = "button";
+    close.addEventListener("click", () => dialog.close());
+    if (figure.classList.contains("ntp-moved") && moved) {
+      const room = part("div", "ntp-drawn");
+      room.append(...[...figure.querySelector(".ntp-drawn").children].map((one) => one.cloneNode(true)));
+      room.querySelectorAll("[id]").forEach((one) => one.removeAttribute("id"));
+      room.querySelectorAll("[clip-path]").forEach((one) => one.removeAttribute("clip-path"));
+      dialog.append(room);
+    } else {
+      dialog.append(...[...figure.querySelectorAll("img")].map((one) => one.cloneNode()));
+    }
+    dialog.querySelectorAll("img").forEach((one) => one.removeAttribute("loading"));
+    if (caption) {
+      const words = caption.cloneNode(true);
+      words.querySelectorAll(".headerlink").forEach((one) => one.remove());
+      dialog.append(words);
+    }
+    dialog.append(close);
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      figure.querySelector(".ntp-alone").focus();
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  // A link to a page with ?alone=fig-... begins with that figure on the whole screen.
+  function startAlone() {
+    const wanted = new URLSearchParams(location.search).get("alone");
+    const figure = wanted && document.getElementById(wanted);
+    if (figure && figure.querySelector(".ntp-alone")) showAlone(figure);
+  }
+
+  function offer(figure) {
+    const png = figure.querySelector(".ntp-png");
+    if (!png) return;
+    // A drawing of a page opened as a file may be shown, but a script may not read it.
+    if (location.protocol === "file:") png.remove();
+    else png.addEventListener("click", () => savePng(png));
+    figure.querySelector(".ntp-alone").addEventListener("click", () => showAlone(figure));
   }
 
   // On a phone a picture keeps its size and scrolls in its own box, by the keyboard, too.
@@ -255,5 +362,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("form.ntp-moves").forEach(start);
     document.querySelectorAll(".bd-article figure").forEach(letScroll);
+    document.querySelectorAll(".bd-article figure").forEach(offer);
+    startAlone();
   });
 })();

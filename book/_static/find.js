@@ -26,6 +26,17 @@
     verdicts: [verdict], texts: new Set(words(text)), corrected: /corrected|ours/.test(name),
   });
 
+  // Whether two words differ in one letter: changed, missing, too many, or two that changed places.
+  const misspelt = (one, other) => {
+    if (Math.abs(one.length - other.length) > 1) return false;
+    let at = 0;
+    while (at < one.length && one[at] === other[at]) at += 1;
+    const [rest, left] = [one.slice(at), other.slice(at)];
+    return rest.slice(1) === left.slice(1) || rest.slice(1) === left || rest === left.slice(1)
+      || (rest.slice(2) === left.slice(2) && rest[0] === left[1] && rest[1] === left[0]);
+  };
+  const LONG = 5; // letters of a word that may be misspelt: shorter ones are other words then
+
   const begins = (list, word) => word.length > 2 && list.some(one => one.startsWith(word));
 
   // What one word of a query is worth for a statement; 0 when it has nothing to do with it.
@@ -37,13 +48,24 @@
     if (/^\d+$/.test(word) || KINDS.has(word)) return 0;
     if (begins(entry.titles, word)) return 5;
     if (entry.texts.has(word)) return 2;
-    return word.length > 3 && begins([...entry.texts], word) ? 1 : 0;
+    if (word.length > 3 && begins([...entry.texts], word)) return 1;
+    return 0;
   };
 
-  const score = (entry, query) => {
+  // A word that stands nowhere is read as the words of the list that differ in one letter.
+  const meant = (entries, word) => {
+    if (word.length < LONG || entries.some(entry => worth(entry, word))) return [word];
+    const known = new Set(entries.flatMap(entry =>
+      [...entry.numbers, ...entry.titles, ...entry.papers, ...entry.verdicts, ...entry.texts]));
+    const near = [...known, ...KINDS].filter(one => one.length > 3 && misspelt(word, one));
+    return near.length ? near : [word];
+  };
+
+  const score = (entry, choices) => {
     let sum = 0;
-    for (const word of query) {
-      const one = worth(entry, word);
+    const query = choices.flat();
+    for (const words of choices) {
+      const one = Math.max(...words.map(word => worth(entry, word)));
       if (!one) return 0;
       sum += one;
     }
@@ -53,11 +75,14 @@
     return sum - (entry.corrected ? 1 : 0) - (entry.kind === "term" ? 1.5 : 0);
   };
 
+  let prepared = null;
   const find = text => {
     const query = asked(text);
     if (!query.length) return [];
-    return window.NTP_STATEMENTS.map(prepare)
-      .map((entry, at) => ({ entry, at, score: score(entry, query) }))
+    prepared = prepared || window.NTP_STATEMENTS.map(prepare);
+    const choices = query.map(word => meant(prepared, word));
+    return prepared
+      .map((entry, at) => ({ entry, at, score: score(entry, choices) }))
       .filter(one => one.score > 0)
       .sort((one, other) => other.score - one.score || one.at - other.at)
       .map(one => one.entry);
@@ -92,6 +117,7 @@
 
   const FIRST = 8;
   const show = text => {
+    document.querySelector(".ntp-found")?.remove();
     const found = find(text);
     const place = document.getElementById("search-results");
     if (!place || !found.length) return;
@@ -116,5 +142,9 @@
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   document.addEventListener("DOMContentLoaded", () => {
     show(new URLSearchParams(location.search).get("q") || "");
+    // As one types; the pages below follow when the search is sent.
+    for (const field of document.querySelectorAll('main input[name="q"]')) {
+      field.addEventListener("input", () => show(field.value));
+    }
   });
 })();

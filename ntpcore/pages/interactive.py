@@ -23,7 +23,9 @@ from ntpcore.verdicts.tables import DOWNLOAD_MIME, Download
 Data = dict[str, object]
 Numbers = Sequence[float] | NDArray[Any]
 ROLES = ("optimal", "nonoptimal", "noncomparable", "bound")
-LINES = ("solid", "dashed", "dotted", "points", "bars")
+LINES = ("solid", "dashed", "dotted", "points", "bars", "tight", "slack")
+PAIRS = ("tight", "slack")  # lines from token to token, without signs on them
+FIELDS = ("label", "role", "line", "x", "y", "names", "notes")
 DIGITS = 5
 LARGEST = 60_000  # bytes of one figure in its page
 UNTOUCHED = "This is the picture as it is printed. Move a control, and it is drawn anew."
@@ -81,12 +83,16 @@ class Curve:
     Attributes:
         label: what it shows.
         role: one of ROLES, which gives the colour and the sign.
-        line: one of LINES; what is measured is solid or points, a bound dashed or dotted.
+        line: one of LINES; what is measured is solid or points, a bound dashed or dotted, a pair
+            of tokens tight (solid) or slack (dotted).
         x: the places.
-        y: the values there; what is not finite is left out.
+        y: the values there; what is not finite is left out, and a line begins anew behind it.
+        names: what stands on the signs of points, such as tokens.
+        notes: what stands beside them, such as exact values; empty for none.
 
     Raises:
-        ValueError: an unknown role or line, a solid bound, or x and y of different lengths.
+        ValueError: an unknown role or line, a solid bound, x and y of different lengths, or names
+            and notes that are not those of points.
     """
 
     label: str
@@ -94,6 +100,8 @@ class Curve:
     line: str
     x: Numbers
     y: Numbers
+    names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.role not in ROLES or self.line not in LINES:
@@ -102,6 +110,9 @@ class Curve:
             raise ValueError(f"{self.label}: a bound is dashed or dotted, what is measured solid")
         if len(self.x) != len(self.y):
             raise ValueError(f"{self.label}: {len(self.x)} places and {len(self.y)} values")
+        for words in (self.names, self.notes):
+            if words and (self.line != "points" or len(words) != len(self.x)):
+                raise ValueError(f"{self.label}: {words} are not words for {len(self.x)} points")
 
 
 @dataclass(frozen=True)
@@ -127,6 +138,7 @@ class Moving:
         y: the vertical axis.
         dials: one or two dials.
         views: one for each setting, the last dial moving fastest.
+        caption: what is true of every setting, for the caption of a moved figure.
 
     Raises:
         ValueError: no dials or too many, settings without a view, or more data than a page bears.
@@ -137,6 +149,7 @@ class Moving:
     y: Axis
     dials: tuple[Dial, ...]
     views: tuple[View, ...]
+    caption: str = ""
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.dials) <= 2:
@@ -157,7 +170,7 @@ class Moving:
     def data(self) -> Data:
         """What the page draws from; numbers and curves that settings share stand there once."""
         numbers: dict[tuple[float | None, ...], int] = {}
-        curves: dict[tuple[str, str, str, int, int], int] = {}
+        curves: dict[tuple[object, ...], int] = {}
         views = []
         for view in self.views:
             places = []
@@ -166,17 +179,19 @@ class Moving:
                     numbers.setdefault(tuple(map(rounded, row)), len(numbers))
                     for row in (one.x, one.y)
                 )
-                key = (one.label, one.role, one.line, x, y)
+                key = (one.label, one.role, one.line, x, y, one.names, one.notes)
                 places.append(curves.setdefault(key, len(curves)))
             views.append({"curves": places, "says": view.says})
-        drawn = [(list(numbers)[x], list(numbers)[y]) for *_, x, y in curves]
+        drawn = [one for view in self.views for one in view.curves]
         return {
-            "x": _axis(self.x, [x for xs, _ in drawn for x in xs]),
-            "y": _axis(self.y, [y for _, ys in drawn for y in ys]),
+            "x": _axis(self.x, [rounded(x) for one in drawn for x in one.x]),
+            "y": _axis(self.y, [rounded(y) for one in drawn for y in one.y]),
+            "caption": self.caption,
             "dials": [{"label": dial.label, "values": dial.values} for dial in self.dials],
             "numbers": [list(row) for row in numbers],
             "curves": [
-                dict(zip(("label", "role", "line", "x", "y"), key, strict=True)) for key in curves
+                {name: part for name, part in zip(FIELDS, key, strict=True) if part != ()}
+                for key in curves
             ],
             "views": views,
         }
@@ -208,7 +223,12 @@ class Moving:
 
 
 def moving(
-    figure: str, x: Axis, y: Axis, dials: tuple[Dial, ...], view: Callable[..., View]
+    figure: str,
+    x: Axis,
+    y: Axis,
+    dials: tuple[Dial, ...],
+    view: Callable[..., View],
+    caption: str = "",
 ) -> Moving:
     """A figure whose views a function makes.
 
@@ -218,9 +238,10 @@ def moving(
         y: the vertical axis.
         dials: one or two dials.
         view: makes the view for the places of all dials.
+        caption: what is true of every setting.
     """
     settings = itertools.product(*(range(len(dial.values)) for dial in dials))
-    return Moving(figure, x, y, dials, tuple(view(*setting) for setting in settings))
+    return Moving(figure, x, y, dials, tuple(view(*setting) for setting in settings), caption)
 
 
 def rounded(value: float) -> float | None:

@@ -65,6 +65,10 @@ KINDS = {
     "fig": "figure",
     "app": "text",
 }
+# Kinds that statements of this book have besides; all others are statements.
+OWN_KINDS = frozenset(
+    {"observation", "conjecture", "property", "law", "approximation", "reduction"}
+)
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,13 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """What it is: told by its label, or for one of ours by the first word of its number."""
+        """What it is: told by its label, or for one of ours by the first word of its number
+        where that says it."""
         paper, kind, *_ = self.label.split("-")
-        return KINDS[kind] if paper != "ours" else self.number.split()[0].strip(",").lower()
+        if paper != "ours":
+            return KINDS[kind]
+        word = self.number.split()[0].strip(",").lower()
+        return word if word in {*KINDS.values(), *OWN_KINDS} else "statement"
 
     @property
     def function(self) -> str:

@@ -99,6 +99,7 @@ def draw(
     name: str,
     focus: str = "",
     sideways: bool = False,
+    searched: bool = False,
 ) -> str:
     """The graph of some claims as SVG in a box that scrolls by itself.
 
@@ -110,6 +111,7 @@ def draw(
         name: what a screen reader calls the drawing.
         focus: label of the claim that is set off.
         sideways: layers from left to right rather than from top to bottom.
+        searched: boxes and lines bear labels, by which a script finds what is near a claim.
     """
     members = set(shown)
     chosen = [label for label in rows if label in members]
@@ -128,9 +130,17 @@ def draw(
              _corner(found, starts, label, widths[label], sideways), widths[label], label == focus)
         for label in chosen
     ]  # fmt: skip
-    lines = [
-        _line(found, starts, pair, widths, standings, sideways) for pair in sorted(found.lines)
-    ]
+    pairs = sorted(found.lines)
+    lines = [_line(found, starts, pair, widths, standings, sideways) for pair in pairs]
+    if searched:
+        ends = [f' data-from="{escape(a)}" data-to="{escape(b)}"' for a, b in pairs]
+        lines = [line.replace("<path", f"<path{e}", 1) for line, e in zip(lines, ends, strict=True)]
+        boxes = [
+            box.replace(
+                "<a", f'<a data-claim="{escape(label)}" data-name="{escape(names[label])}"', 1
+            )
+            for label, box in zip(chosen, boxes, strict=True)
+        ]
     along, across = found.breadth + 2 * MARGIN, starts[-1] + MARGIN
     width, height = (across, along) if sideways else (along, across)
     return (

@@ -24,6 +24,11 @@ STATES = {
     "tainted": "rests on refuted or open",
     "unsound": "refuted or open itself",
 }
+IN_WORDS = {
+    "text": "said in the text",
+    "figure": "shown in a figure",
+    "statement": "other statement of this book",
+}
 LONGEST = 150  # characters of evidence, and of a witness, in one row
 HEADS = (("order", "Claim"), ("verdict", "Verdict"), ("tried", "Evidence"))
 RANKS = {
@@ -117,7 +122,7 @@ def filters(rows: Iterable[Row], standings: Mapping[str, Standing], papers: Pape
         '<form class="ntp-filter" role="search" aria-label="Filter the ledger" hidden>'
         '<label>Search <input type="search" name="q" placeholder="words, label, number"></label>'
         + _choice("paper", "Paper", {k: v for k, v in papers.items() if k in found_papers})
-        + _choice("kind", "Kind", {kind: kind for kind in kinds})
+        + _choice("kind", "Kind", {kind: IN_WORDS.get(kind, kind) for kind in kinds})
         + _choice("verdict", "Verdict", verdicts)
         + _choice("standing", "Rests on", {k: v for k, v in STATES.items() if k in states})
         + '<button type="reset">Show all</button></form>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -31,7 +32,7 @@ DRAWN = """form => {
     .map(tick => [Number(tick.dataset[name]), Number(tick.getAttribute(place))]);
   // where bars end: on the side that is not zero
   const zero = ticks('y', 'y').filter(([value]) => value === 0).map(([, at]) => at - 4)[0];
-  const ends = group => [...group.querySelectorAll('rect')].map(bar => {
+  const ends = group => [...group.querySelectorAll('.ntp-bar')].map(bar => {
     const [x, y, width, height] = ['x', 'y', 'width', 'height']
       .map(name => Number(bar.getAttribute(name)));
     return [x + width / 2, Math.abs(y - zero) < 0.01 ? y + height : y];
@@ -40,10 +41,12 @@ DRAWN = """form => {
   return {
     x: ticks('x', 'x'), y: ticks('y', 'y').map(([value, at]) => [value, at - 4]),
     label: svg.getAttribute('aria-label'), role: svg.getAttribute('role'),
-    says: form.querySelector('output').textContent,
+    says: figure.querySelector('output').textContent,
+    caption: figure.querySelector('.ntp-caption-now')?.textContent,
+    words: [...svg.querySelectorAll('.ntp-name')].map(text => text.textContent),
     curves: [...svg.querySelectorAll('[data-curve]')].map(group => ({
       label: group.dataset.curve,
-      points: group.querySelector('rect') ? ends(group)
+      points: group.querySelector('.ntp-bar') ? ends(group)
         : path(group).getAttribute('d').split(/[ML]/).filter(Boolean)
           .map(pair => pair.split(' ').map(Number)),
       look: getComputedStyle(path(group) || group).strokeDasharray,
@@ -72,6 +75,14 @@ def faults(data: dict, drawn: dict | None, place: int) -> list[str]:
         return ["nothing is drawn"]
     view = data["views"][place]
     found = [] if drawn["says"] == view["says"] else [f"says {drawn['says']}"]
+    settings = itertools.product(*(dial["values"] for dial in data["dials"]))
+    dials = zip(data["dials"], list(settings)[place], strict=True)
+    wanted = "; ".join(f"{dial['label']}: {value}" for dial, value in dials)
+    if drawn["caption"] is not None and f"Moved to {wanted}." not in drawn["caption"]:
+        found.append(f"the caption says {drawn['caption']}")
+    names = [word for at in view["curves"] for word in data["curves"][at].get("names", ())]
+    if drawn["words"] != names:
+        found.append(f"the tokens are {drawn['words']}")
     if len(drawn["curves"]) != len(view["curves"]):
         return [*found, f"{len(drawn['curves'])} curves"]
     for number, shown in zip(view["curves"], drawn["curves"], strict=True):
@@ -86,7 +97,7 @@ def faults(data: dict, drawn: dict | None, place: int) -> list[str]:
         )
         if not same or shown["label"] != curve["label"]:
             found.append(f"{curve['label']} is drawn wrongly")
-        if (shown["look"] == "none") != (curve["line"] in ("solid", "points", "bars")):
+        if (shown["look"] == "none") != (curve["line"] in ("solid", "points", "bars", "tight")):
             found.append(f"{curve['label']} is {shown['look']}")
     return found
 
@@ -171,6 +182,7 @@ def test_there_are_figures_to_move() -> None:
         ('control.setAttribute("aria-valuetext", value);', ""),
         ("toY(data.numbers[curve.y][at])", "toY(1.02 * data.numbers[curve.y][at])"),
         ("ntp-${curve.role} ntp-${curve.line}`;", "ntp-${curve.role}`;"),
+        ("below.textContent = `Moved to ${set", "below.textContent = `${set"),
         ('form.addEventListener("input"', 'form.addEventListener("mouseup"'),
     ],
 )
@@ -254,6 +266,73 @@ def test_a_control_stays_where_it_is_when_the_drawing_replaces_the_picture(
     form.locator("[id$=dial-0]").focus()
     page.keyboard.press("End")
     assert form.bounding_box()["y"] == pytest.approx(before, abs=2)
+    page.context.close()
+
+
+MARGIN = "huang2024_s6_max_margin"
+
+
+def test_a_moved_order_keeps_its_tokens_and_a_wrong_name_is_noticed(
+    browser: Browser, book_address: str
+) -> None:
+    address = f"{book_address}pages/{MARGIN}.html"
+    page = opened(browser, address)
+    page.locator("form.ntp-moves [id$=dial-1]").press("ArrowLeft")
+    page.locator("form.ntp-moves [id$=dial-1]").press("ArrowRight")
+    words = page.locator("figure .ntp-drawn .ntp-name").all_text_contents()
+    assert words == list("abcdq") * 2, "those of the printed picture, in both drawings"
+    looks = page.eval_on_selector_all(
+        "figure .ntp-drawn > svg .ntp-curve:not(.ntp-hidden)",
+        "all => all.map(one => [one.classList.contains('ntp-slack'), "
+        "one.getAttribute('d').split('M').length - 1])",
+    )
+    assert looks == [[False, 4], [False, 3], [True, 1]], "three of four pairs stay tight"
+    page.context.close()
+    assert SCRIPT.count("}, curve.names[place])") == 1
+    wrong = SCRIPT.replace("}, curve.names[place])", '}, "x")')
+    page = opened(browser, address, wrong)
+    assert any(moves(page))
+    page.context.close()
+
+
+def test_controls_and_read_out_stand_in_the_frame_of_the_figure(
+    browser: Browser, book_address: str
+) -> None:
+    for name in ("pages/" + PAGES[0], "book/preface"):
+        page = opened(browser, f"{book_address}{name}.html")
+        form = page.locator("figure form.ntp-moves[data-ready]")
+        says = page.locator("figure output.ntp-says")
+        picture = page.locator("figure:has(form) img:visible")
+        assert page.locator("form.ntp-moves").count() == form.count() == 1
+        tops = [part.bounding_box()["y"] for part in (says, picture, form)]
+        assert tops == sorted(tops)
+        page.context.close()
+
+
+def test_a_figure_is_saved_under_a_telling_name_and_shown_alone(
+    browser: Browser, book_address: str
+) -> None:
+    page = opened(browser, f"{book_address}pages/{MARGIN}.html")
+    figures = page.locator(".bd-article figure").count()
+    assert page.locator("figure .ntp-save").count() == figures > 2
+    place = page.locator("#fig-prop-2-failures")
+    for button, begin in (("SVG", b"<?xml"), ("PNG", b"\x89PNG")):
+        with page.expect_download() as saved:
+            place.get_by_text(button, exact=True).click()
+        name = f"huang2024-s6-max-margin-prop-2-failures.{button.lower()}"
+        assert saved.value.suggested_filename == name
+        assert Path(saved.value.path()).read_bytes().startswith(begin)
+    place.get_by_text("large").click()
+    shown = page.locator("dialog.ntp-stage img:visible")
+    assert shown.count() == 1
+    assert shown.bounding_box()["width"] > 0.7 * WIDE["width"]
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog.ntp-stage", state="detached")
+    assert page.evaluate("document.activeElement.className") == "ntp-alone"
+    page.goto(f"{book_address}pages/{MARGIN}.html?alone=fig-block-form")
+    assert page.locator("dialog.ntp-stage img:visible").count() == 1
+    page.goto(f"{book_address}pages/{MARGIN}.html?alone=nothing")
+    assert page.locator("dialog.ntp-stage").count() == 0
     page.context.close()
 
 

@@ -168,3 +168,38 @@ BOX_CONTRAST = """() => {
 def test_the_ledger_script_asks_nobody() -> None:
     text = Path("book/_static/ledger.js").read_text(encoding="utf-8")
     assert not re.search(r"fetch\(|XMLHttpRequest|import\(|https?:", text)
+
+
+def test_a_drawing_fits_zooms_and_shows_what_is_near_a_claim(ledger: Page) -> None:
+    box = ledger.locator(".ntp-graph:has([data-claim])").first
+    bar = ledger.locator(".ntp-graph-bar").first
+    fits = "node => node.scrollWidth <= node.clientWidth + 1"
+    assert box.evaluate(fits), "all of it is seen at first"
+    bar.get_by_label("Larger").click()
+    bar.get_by_label("Larger").click()
+    assert not box.evaluate(fits)
+    bar.get_by_label("Fit the drawing").click()
+    assert box.evaluate(fits)
+    label = "huang2024-thm-1"
+    claim = next(c for c in CATALOGUE if c.label == label)
+    bar.get_by_label("Show what is near").select_option(label)
+    near = box.locator("[data-claim]:visible")
+    users = {c.label for c in CATALOGUE if label in c.uses}
+    drawn = set(near.evaluate_all("all => all.map(one => one.dataset.claim)"))
+    every = set(
+        box.locator("[data-claim]").evaluate_all("all => all.map(one => one.dataset.claim)")
+    )
+    assert drawn == ({label, *claim.uses} | users) & every
+    assert {label, *claim.uses} <= drawn < every
+    assert box.evaluate(fits)
+    bar.get_by_label("Show what is near").select_option("")
+    assert box.locator("[data-claim]:visible").count() == len(every)
+    assert ledger.locator("[name=kind] option").all_text_contents().count("said in the text") == 1
+
+
+def test_each_claim_has_one_address_that_stays(ledger: Page) -> None:
+    assert ledger.evaluate(
+        "labels => labels.every(label => document.getElementById(label)"
+        '.querySelector(`a[href="#${label}"]`))',
+        LABELS,
+    )

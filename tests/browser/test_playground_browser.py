@@ -232,11 +232,12 @@ def test_a_link_to_a_heading_is_no_bad_address(page: Page) -> None:
     assert page.is_hidden("#pg-error")
 
 
-def test_a_text_that_is_too_long_is_refused_with_the_command(page: Page) -> None:
+def test_a_text_that_is_too_long_is_refused_with_what_helps(page: Page) -> None:
     found = seen(page, Case("text", "a b\n" * 5001))
     assert found["json"] is None
     assert "20004 characters, and this page takes 20000" in str(found["error"])
-    assert "ntpcore check sentences.txt" in str(found["error"])
+    assert "The package has no such limit" in str(found["error"])
+    assert "ntpcore check" not in page.inner_text("article")
 
 
 def test_typing_checks_by_itself_and_a_key_checks_at_once(page: Page) -> None:
@@ -247,6 +248,30 @@ def test_typing_checks_by_itself_and_a_key_checks_at_once(page: Page) -> None:
     page.fill("#pg-text", "a b\nb c\nc a\n")
     page.press("#pg-text", "Control+Enter")
     page.wait_for_function("document.getElementById('pg-status').textContent.includes('3 tokens')")
+
+
+def test_it_opens_with_example_1_and_tells_the_form_of_a_text_by_itself(
+    browser: Browser, address: str
+) -> None:
+    page = browser.new_page()
+    page.goto(address)
+    assert page.input_value("#pg-text") == PRESETS[0].text
+    assert page.is_checked("input[value=text]")
+    page.fill("#pg-text", "abab\nba\n")
+    assert page.is_checked("input[value=chars]"), "typed over the example"
+    for text, form in (
+        ("the cat sat\nthe dog ran\n", "text"),
+        ("abcab\nbca\n", "chars"),
+        ('{"sentence": ["a"], "next": "b"}\n', "jsonl"),
+        ("a {b} c\nabc\n", "text"),
+    ):
+        page.fill("#pg-text", "")
+        page.fill("#pg-text", text)
+        assert page.is_checked(f"input[value={form}]"), text
+    page.check("input[value=chars]")
+    page.fill("#pg-text", "a b\nb a\n")
+    assert page.is_checked("input[value=chars]"), "what the reader says stays"
+    page.close()
 
 
 def test_everything_can_be_done_from_the_keyboard(page: Page) -> None:
@@ -377,5 +402,6 @@ def test_an_engine_that_cannot_be_loaded_is_told(browser: Browser, address: str)
     page.goto(address)
     found = seen(page, PRESETS[0])
     assert "The engine in your browser failed" in str(found["error"])
-    assert "ntpcore check sentences.txt" in str(found["error"])
+    assert "The package has no such limit" in str(found["error"])
+    assert "ntpcore check" not in page.inner_text("article")
     context.close()

@@ -199,6 +199,24 @@ def test_the_search_finds_statements_by_number_and_by_words(
     assert links.all_inner_texts()[: len(first)] == first
 
 
+def test_the_search_follows_the_typing_and_forgives_a_letter(
+    context: BrowserContext, site: str
+) -> None:
+    page = context.new_page()
+    page.goto(f"{site}search.html?q=lemma+7")
+    found = page.locator(".ntp-found li a").first
+    assert found.inner_text().startswith("Lemma 7")
+    field = page.locator("main input[name=q]")
+    for typed in ("closed form", "closd form", "clsoed form", "closeed form", "propositoin 2"):
+        field.fill("")
+        field.press_sequentially(typed)
+        texts = page.locator(".ntp-found li").all_text_contents()
+        assert any(text.startswith("Proposition 2") for text in texts), typed
+    for typed in ("xyzzy", "clossedd form"):  # two letters are too many
+        field.fill(typed)
+        assert page.locator(".ntp-found").count() == 0
+
+
 def test_what_the_search_finds_is_there_and_nothing_is_found_for_nonsense(
     context: BrowserContext, site: str
 ) -> None:

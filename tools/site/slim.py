@@ -13,6 +13,7 @@ import json
 import re
 from pathlib import Path
 
+from tools.site.frames import frame_figures
 from tools.site.pictures import TWIN, dark, place_figures, smaller
 from tools.site.styles import drop_unasked, slim, used_by
 
@@ -33,6 +34,7 @@ ONLY_WITH = {
     "clipboard.min.js": None,
     "copybutton": None,
     "ledger.js": r"ntp-ledger-all",
+    "graphs.js": r"data-claim=",
     "proof.css": r'class="proof',
     "sphinx-design": r'class="[^"]*\bsd-',
     "mystnb.": r'class="[^"]*\bcell',
@@ -73,7 +75,7 @@ def slim_site(site: Path) -> None:
     pages = {}
     for path in sorted(site.rglob("*.html")):
         html = drop_needless(path.read_text(encoding="utf-8"))
-        pages[path] = place_figures(html, path.parent)
+        pages[path] = frame_figures(place_figures(html, path.parent), path.stem)
     drop_files(site)
     slim_styles(site, list(pages.values()))
     pages = {path: put_off_drawings(html, path, site) for path, html in pages.items()}

@@ -31,6 +31,7 @@ document.addEventListener("DOMContentLoaded", () => {
   });
 
   function put({ form, text, sentence }) {
+    said = false;
     root.querySelector(`input[name=pg-form][value=${form}]`).checked = true;
     at("text").value = text;
     at("sentence").value = sentence;
@@ -46,13 +47,15 @@ document.addEventListener("DOMContentLoaded", () => {
     return !over;
   }
 
-  function command(action) {
-    const { form, sentence } = state();
-    const file = form === "jsonl" ? "samples.jsonl" : "sentences.txt";
-    const chars = form === "chars" ? " --chars" : "";
-    return action === "check"
-      ? `ntpcore check ${file}${chars}`
-      : `ntpcore predict ${file}${chars} --sentence '${sentence.replaceAll("'", "'\\''")}'`;
+  // What a text holds, told by itself until the reader says it: samples, characters or words.
+  let said = false; // whether the reader, or a link, said it
+  function guess() {
+    const lines = at("text").value.split("\n").map((line) => line.trim()).filter(Boolean);
+    if (said || !lines.length) return;
+    const form = lines.every((line) => line.startsWith("{"))
+      ? "jsonl"
+      : lines.every((line) => !/\s/.test(line)) ? "chars" : "text";
+    root.querySelector(`input[name=pg-form][value=${form}]`).checked = true;
   }
 
   // What the page says
@@ -109,7 +112,7 @@ document.addEventListener("DOMContentLoaded", () => {
       clear(kind);
       complain(
         `The text has ${request.text.length} characters, and this page takes ${pg.LONGEST_TEXT}. ` +
-          `Use the command line for more: ${command(kind)}`
+          "The package has no such limit; how to use it stands at the end of this page."
       );
       return;
     }
@@ -181,13 +184,12 @@ document.addEventListener("DOMContentLoaded", () => {
     if (error.reason === "stopped") say("Stopped.");
     else if (error.reason === "late") {
       complain(
-        `Stopped after ${seconds} seconds, which is this page's limit. Use fewer or shorter sentences, ` +
-          `or the command line: ${command(request.kind)}`
+        `Stopped after ${seconds} seconds, which is this page's limit. Use fewer or shorter sentences.`
       );
     } else {
       complain(
         `The engine in your browser failed (${error.message.trim().split("\n").pop()}). Press the button ` +
-          `again to start it anew, or use the command line: ${command(request.kind)}`
+          "again to start it anew."
       );
     }
   }
@@ -227,6 +229,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const found = pg.decode(location.hash, presets);
       if (!found) return;
       put(found);
+      said = !presets.some((one) => one.text === found.text); // a link says it, an example need not
       submit("check");
     } catch (error) {
       complain(error.message);
@@ -253,10 +256,13 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   at("text").addEventListener("input", () => {
     clearTimeout(timer);
+    if (!at("text").value) said = false; // a new text speaks for itself
+    guess();
     if (size() && engine.ready) timer = setTimeout(() => submit("check"), WAIT);
   });
   for (const choice of root.querySelectorAll("input[name=pg-form]")) {
     choice.addEventListener("change", () => {
+      said = true;
       if (engine.ready && at("text").value.trim()) submit("check");
     });
   }
@@ -269,6 +275,10 @@ document.addEventListener("DOMContentLoaded", () => {
     });
   }
   window.addEventListener("hashchange", restore);
+  if (!at("text").value) {
+    put({ form: presets[0].form, text: presets[0].text, sentence: presets[0].sentence || "" });
+    say(`This is ${presets[0].label}. Press Check, or type over it.`);
+  }
   size();
   restore();
 });

@@ -1,4 +1,4 @@
-// The answer of `ntpcore check` as parts of the page.
+// The answer to a check as parts of the page.
 "use strict";
 window.ntpPlayground = window.ntpPlayground || {};
 
@@ -318,13 +318,13 @@ window.ntpPlayground = window.ntpPlayground || {};
     const details = el(
       "details",
       { class: "pg-part" },
-      el("summary", null, "All of it, as ntpcore check --json prints it"),
+      el("summary", null, "All of it, as data (JSON)"),
       place
     );
     details.addEventListener("toggle", () => {
       if (place.textContent) return;
       const cut = text.length > LONGEST;
-      place.textContent = cut ? `${text.slice(0, LONGEST)} … cut here; the command line prints all of it` : text;
+      place.textContent = cut ? `${text.slice(0, LONGEST)} … cut here` : text;
     });
     return details;
   }

@@ -51,7 +51,7 @@ def draw_maps(axes: Sequence[Axes], run: Run, piece: int, steps: Sequence[int]) 
 
 
 def draw_course(axes: Axes, runs: Sequence[Run], layers: int, measure: str) -> None:
-    """Entropy or change of attention over training: a line for each seed.
+    """Entropy or change of attention over training: mean over seeds, and the range of all.
 
     Args:
         axes: where to draw.
@@ -59,21 +59,23 @@ def draw_course(axes: Axes, runs: Sequence[Run], layers: int, measure: str) -> N
         layers: which of them.
         measure: "entropy" or "change", the latter since the last record.
     """
+    change = measure == "change"
     for positional, (color, marker, line) in LOOKS.items():
         chosen = [r for r in runs if (r.plan.layers, r.plan.positional) == (layers, positional)]
-        for number, run in enumerate(chosen):
-            steps = np.array(run.plan.record)
-            change = measure == "change"
-            values = changes(run.attention) if change else entropies(run.attention)
-            axes.plot(
-                steps[1:] if change else steps,
-                values,
-                line,
-                marker=marker,
-                markersize=3,
-                color=color,
-                label=None if number else said(positional),
-            )
+        steps = np.array(chosen[0].plan.record)[1 if change else 0 :]
+        values = np.array(
+            [changes(r.attention) if change else entropies(r.attention) for r in chosen]
+        )
+        axes.fill_between(steps, values.min(axis=0), values.max(axis=0), color=color, alpha=0.2)
+        axes.plot(
+            steps,
+            values.mean(axis=0),
+            line,
+            marker=marker,
+            markersize=3,
+            color=color,
+            label=said(positional),
+        )
     axes.annotate(
         f"{layers} layer{'s' if layers > 1 else ''}",
         (0.97, 0.9) if change else (0.05, 0.06),

@@ -185,10 +185,45 @@ def test_the_moved_five_token_order_is_the_one_of_the_page() -> None:
     assert view.says.endswith(
         "squared norm 6/5; the optimum has 7/6. The closed form is not the optimum."
     )
-    assert [curve.y for curve in view.curves[1:]] == [
-        [2 / 3, 1 / 2],
-        [-1 / 3, -1 / 3, -1 / 2],
+    assert "At the optimum a over q has margin 7/6." in view.says
+    left, right = view.curves[:3], view.curves[3:]
+    assert [curve.line for curve in left] == ["tight", "points", "points"]
+    assert [curve.line for curve in right] == ["tight", "slack", "points", "points"]
+    assert [(curve.names, curve.notes) for curve in right[2:]] == [
+        (("a", "b"), ("2/3", "1/2")),
+        (("c", "d", "q"), ("−1/3", "−1/3", "−1/2")),
     ]
+    assert [curve.y for curve in right[2:]] == [[2 / 3, 1 / 2], [-1 / 3, -1 / 3, -1 / 2]]
+
+
+def test_a_moved_order_has_all_its_pairs_and_each_is_tight_or_slack_as_it_is() -> None:
+    for k, m in ((1, 1), (2, 3), (3, 2), (6, 6)):
+        order = moves_margin.shared_order(k, m)
+        for panel, scores in enumerate((closed_form_scores(order), solve_scores(order))):
+            curves = [c for c in moves_margin.view(k, m).curves if round(c.x[0]) == panel]
+            spots = {
+                (x, y): token
+                for c in curves
+                for x, y, token in zip(c.x, c.y, c.names or [""] * len(c.x), strict=True)
+                if c.line == "points"
+            }
+            found = {
+                (spots[ends[0]], spots[ends[1]]): c.line
+                for c in curves
+                if c.line in interactive.PAIRS
+                for at in range(0, len(c.x), 3)
+                for ends in [list(zip(c.x[at : at + 2], c.y[at : at + 2], strict=True))]
+            }
+            assert found == {
+                (a, b): "tight" if scores[a] - scores[b] == 1 else "slack" for a, b in order.pairs
+            }
+
+
+def test_words_on_signs_belong_to_points() -> None:
+    with pytest.raises(ValueError, match="are not words for 2 points"):
+        Curve("c", "optimal", "points", (1.0, 2.0), (1.0, 2.0), names=("a",))
+    with pytest.raises(ValueError, match="are not words for 1 points"):
+        Curve("c", "optimal", "solid", (1.0,), (1.0,), notes=("a",))
 
 
 def test_the_sentence_on_the_closed_form_is_right_for_every_size() -> None:

@@ -73,6 +73,7 @@ def test_a_claim_knows_what_kind_of_statement_it_is():
         assert Claim(f"huang2024-{kind}-1", "x", "x", "x").kind == word
     assert Claim("ours-x", "Theorem (ours), two", "x", "x").kind == "theorem"
     assert Claim("ours-x", "Property, on the loss", "x", "x").kind == "property"
+    assert Claim("ours-x", "The dip of Figure 6 (ours)", "x", "x").kind == "statement"
 
 
 def test_a_claim_knows_its_paper_and_its_function():

@@ -1,8 +1,12 @@
-// The engine: Pyodide with ntpcore in a thread of its own, so that the page never freezes.
+// The engine: Pyodide with ntpcore in a thread of its own, so that the page never freezes. With
+// `cells` in its address it runs the cells of a page of the book, and loads what these need.
 import { loadPyodide } from "./engine/pyodide.mjs";
 
 const BASE = new URL("./engine/", import.meta.url);
-const VERSION = new URL(import.meta.url).search; // of our own code, so that no old one is used
+const ASKED = new URL(import.meta.url).searchParams;
+const VERSION = `?v=${ASKED.get("v")}`; // of our own code, so that no old one is used
+const CELLS = ASKED.has("cells");
+const BUNDLE = "ntpcore.zip";
 const PACKED = "pyodide.asm.wasm"; // lies there compressed, as pyodide.asm.wasm.packed
 const FILES = { text: "sentences.txt", chars: "sentences.txt", jsonl: "samples.jsonl" };
 const fetchPlainly = self.fetch.bind(self);
@@ -35,15 +39,31 @@ async function load(name) {
   return response;
 }
 
+async function list(name) {
+  const response = await fetchPlainly(new URL(name, BASE).href, { cache: "no-cache" });
+  if (!response.ok) throw new Error(`${name}: ${response.status}`);
+  return response.json();
+}
+
 async function start() {
-  const sizes = await (await fetchPlainly(new URL(`sizes.json${VERSION}`, BASE).href)).json();
+  const sizes = await list(`sizes.json${VERSION}`);
+  let bundle = `${BUNDLE}${VERSION}`;
+  if (CELLS) {
+    const { name, size, version } = await list("../cells/sizes.json");
+    delete sizes[BUNDLE];
+    sizes[name] = size;
+    bundle = `../cells/${name}?v=${version}`;
+  }
   const counted = Object.keys(sizes).filter((name) => !name.endsWith(".mjs")); // by our fetch
   total = counted.reduce((sum, name) => sum + sizes[name], 0);
-  const bundle = load(`ntpcore.zip${VERSION}`).then((response) => response.arrayBuffer());
+  const packed = load(bundle).then((response) => response.arrayBuffer());
   const python = await loadPyodide({ indexURL: BASE.href });
-  python.unpackArchive(await bundle, "zip", { extractDir: "/ntp" });
+  python.unpackArchive(await packed, CELLS ? "xztar" : "zip", { extractDir: "/ntp" });
   python.runPython("import sys; sys.path.insert(0, '/ntp'); sys.dont_write_bytecode = True");
-  python.runPython("import json; from ntpcore.commands.playground import engine");
+  if (CELLS) {
+    python.FS.chdir("/ntp");
+    python.runPython("from ntpcore.commands.playground import absent, cells; absent.stand_in()");
+  } else python.runPython("import json; from ntpcore.commands.playground import engine");
   self.postMessage({ kind: "ready" });
   return python;
 }
@@ -80,6 +100,11 @@ function ask(python, request, path, chars) {
 self.onmessage = async ({ data: request }) => {
   try {
     const python = await engine;
+    if (request.kind === "cells") {
+      const cells = python.pyimport("ntpcore.commands.playground.cells");
+      self.postMessage({ kind: "answer", number: request.number, text: cells.answer(request.text) });
+      return;
+    }
     const path = FILES[request.form];
     const chars = request.form === "chars";
     python.FS.writeFile(path, new TextEncoder().encode(request.text));

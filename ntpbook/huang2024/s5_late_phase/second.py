@@ -172,7 +172,8 @@ def worst_states(share: float = 1.0, tries: int = 200) -> tuple[Shown, ...]:
         share: of K_2; 1 in truth.
         tries: changes tried on each of three states.
     """
-    found, rng = [], np.random.default_rng(7)
+    found: list[Shown] = []
+    rng = np.random.default_rng(7)
     with mp.workdps(DIGITS):
         for far in instances.any_states(seed=11, trials=40):
             if len(found) == 3 or (best := _mean_if_large(far.data, far.W, far.A)) is None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
+import numpy as np
 from flint import arb, ctx
 
 from ntpbook.huang2024.s5_late_phase.instances import paper_setting
@@ -17,10 +20,13 @@ from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, at_most, result
+from ntpcore.verdicts.tables import Table
 from ntpcore.verdicts.vocabulary import Variant, check, enclosed
 
 EPSILON = 2.0**-52
 NARROW = 100  # bits behind the point that every weight has left at the end of a run
+ROOT = Path(__file__).resolve().parents[3]
+LONG = "benchmarks/enclosed.json"  # made by `make enclosed-long`
 BITS = 420  # more than the balls of these runs lose, and NARROW
 
 
@@ -44,7 +50,14 @@ def steps_of(last: int) -> list[int]:
     return [step for step in (1, 10, 100, 300, 900, 2000, 3000) if step <= last]
 
 
-def in_floats(data: Dataset, last: int, stretch: float = 1.0) -> Run:
+def share_off(eta: float, step: int, across: float) -> float:
+    """4 2^-52 (4 + eta t^2 / ||y_t||), by what share 1 - cos of a float run may be off."""
+    return 4 * EPSILON * (4 + eta * step**2 / across)
+
+
+def in_floats(
+    data: Dataset, last: int, stretch: float = 1.0, record: list[int] | None = None
+) -> Run:
     """The float run at the paper's step sizes, that of stage 2 times `stretch`."""
     problem = from_dataset(data)
     eta0, eta = paper_rates(problem.vocab_size)
@@ -55,7 +68,7 @@ def in_floats(data: Dataset, last: int, stretch: float = 1.0) -> Run:
         eta=stretch * eta,
         steps1=900,
         steps=last,
-        record=steps_of(last),
+        record=record or steps_of(last),
     )
 
 
@@ -134,8 +147,43 @@ def check_ours_float_runs(one: Pair, share: float = 1.0) -> Iterator[Said]:
             off = abs(arb(floats[state.step]) / exact - 1)
         with ctx.workprec(53):
             found, length = float(arb(off).upper()), float(arb(across).lower())
-        allowed = 4 * EPSILON * (4 + eta * state.step**2 / length)
+        allowed = share_off(eta, state.step, length)
         yield at_most(found, share * allowed, f"step {state.step}")
         if state.step == 900 and one.name != "Example 1":
             kind = "closed" if "prefix" in one.name else "other"
             yield result(f"{kind}_900", float(arb(exact)), digits=10, origin="balls")
+
+
+def long_rows(path: str = LONG) -> list[tuple[int, str, float, float]]:
+    """Step, 1 - cos of the long enclosed run and of a float run made now, what this may be off."""
+    rows = json.loads((ROOT / path).read_text(encoding="utf-8"))["rows"]
+    steps = [int(row["step"]) for row in rows]
+    run = in_floats(example_1(), steps[-1], record=steps)
+    measured, eta = run.second.rows, run.constants.eta
+    across = measured.norm * np.sqrt(measured.one_minus_cos * (2 - measured.one_minus_cos))
+    place = {int(step): number for number, step in enumerate(measured.step)}
+    return [
+        (
+            step,
+            str(row["one_minus_cos"]),
+            float(measured.one_minus_cos[place[step]]),
+            share_off(eta, step, float(across[place[step]])),
+        )
+        for step, row in zip(steps, rows, strict=True)
+    ]
+
+
+def long_table(path: str = LONG) -> Table:
+    """The long enclosed run beside what a float run of as many steps may be off."""
+    cells = [(f"{step}", value, f"{share:.0e}") for step, value, _, share in long_rows(path)]
+    return Table(("step", "1 - cos, enclosed", "share that a float run may be off"), tuple(cells))
+
+
+def long_origin(path: str = LONG) -> str:
+    """When and how the long run was made."""
+    found = json.loads((ROOT / path).read_text(encoding="utf-8"))
+    versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
+    return (
+        f"{found['command']} on {found['date']}, {found['seconds']} s of processor time; "
+        f"{found['machine']}; {versions}; code {found['code'][:12]}"
+    )

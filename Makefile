@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page pdf note serve lab test quick proofs lint lock pin record clean distclean bench figures-long wikitext fuzz mutants audit
+.PHONY: help setup book page pdf note serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext fuzz mutants audit
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -30,6 +30,7 @@ help: ## this list
 	@echo "make audit                ask an advisory service about the pinned packages (needs a network)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
+	@echo "make enclosed-long        Example 1 in ball arithmetic for 100 000 steps (five minutes)"
 	@echo "make wikitext WIKITEXT_DIR=f  the experiments on WikiText at full size, into _build/wikitext"
 	@echo "make clean                remove what was built; make distclean: .venv and node_modules too"
 	@echo "Settings: JOBS=2 notebooks or test processes at once, PYTHON=python3 for .venv"
@@ -87,6 +88,9 @@ bench: setup
 
 figures-long: setup
 	@$(VENV_PYTHON) -m tools.pipeline.figures_long
+
+enclosed-long: setup
+	@$(VENV_PYTHON) -m tools.pipeline.enclosed_long
 
 wikitext: setup
 	@$(VENV_PYTHON) -m tools.pipeline.wikitext_full

@@ -46,11 +46,6 @@ def one_minus_cos_trivial(S: float) -> float:
     return 1 - 1 / math.sqrt(2 * S)
 
 
-def norm_bounds(S: float, eta: float, t: float) -> tuple[float, float]:
-    """(t eta / (sqrt(2) ||W_kq_star||), t eta), between which ||W_kq|| lies (Lemma 6)."""
-    return t * eta / math.sqrt(2 * S), t * eta
-
-
 def margins_from(S: float, K: float, eta: float) -> float:
     """t_A = 32 S^2 max(1, sqrt(2) K / eta), from which `least_margin` holds (Theorem B)."""
     return 32 * S**2 * max(1.0, math.sqrt(2) * K / eta)
@@ -67,6 +62,19 @@ def log_loss_excess(max_length: int, A: float, S: float, eta: float, t: float) -
     L_star = log(1 + (|V| - 1) e^-A) is the loss that stage 1 leaves where attention is one-hot.
     """
     return math.log(2 * A * (max_length - 1)) - least_margin(S, eta, t)
+
+
+def separated_from(S: float, K: float, eta: float, mu: float) -> float:
+    """8 S^2 (1 + sqrt(2) K / eta) / mu^2, from which `least_separation` holds (Theorem B).
+
+    mu is the least |W_kq_star[x, q]| of a token x that is compared under q.
+    """
+    return 4 * S * tan_squared(S, K, eta, 1.0) / mu**2
+
+
+def least_separation(S: float, eta: float, mu: float, t: float) -> float:
+    """mu t eta / (2 sqrt(2) S), which |W[x, q]| of every compared token reaches from then on."""
+    return mu * least_margin(S, eta, t)
 
 
 def first_step(bound: Callable[[float], float], level: float) -> int:

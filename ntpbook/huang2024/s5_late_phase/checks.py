@@ -12,7 +12,7 @@ from mpmath import mp
 
 from ntpbook.huang2024.s5_convergence import corollaries
 from ntpbook.huang2024.s5_convergence.checks import BY_A
-from ntpbook.huang2024.s5_late_phase import instances, model, steps
+from ntpbook.huang2024.s5_late_phase import instances, model, second, steps
 from ntpbook.huang2024.s5_late_phase.instances import (
     Distribution,
     Enclosed,
@@ -217,7 +217,10 @@ SHARP = (
     says="On {tried} runs with sixty digits, step sizes up to .95 of the largest: in the second "
     "half of a run the distance to R falls at least to the power 3/2 of itself, and "
     "(t eta)^2 (1 - cos) is ||R||^2 / 2 but for the next term; {compared} comparisons.",
-    proof=SHARP,
+    proof=(
+        *SHARP,
+        executed("at R a step contracts: its derivative by differences", second.step_at_the_limit),
+    ),
     planted={
         "||R||^2 in the place of half of it.": {"half": 1},
         "Margins log C_e of R, without the number of rivals.": {"rivals": 0},
@@ -355,6 +358,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
         executed("sums of perturbations, the geometric tail, 1 - cos", steps.certificate),
         executed("the condition implies those of Lemma P", steps.lateness_of_the_certificate),
         enclosed("the condition at step 1000 of Example 1, and both bounds", later_bounds),
+        executed("perturbations chosen against the bound", second.worst_perturbations),
     ),
     planted={
         "Both bounds without what perturbations may add.": {"omega": 0},
@@ -397,6 +401,7 @@ def check_ours_certificate(one: Enclosed, omega: int = 1, power: int = 2) -> Ite
         *SHARP,
         *LOSS_OF_A_STATE,
         by_hand("with F(y_t) -> inf F and t eta - x_t -> xi, idle pairs or not"),
+        executed("the least value of F by duality", second.least_value_by_duality),
     ),
     planted={
         "Without the factor e^F.": {"potential": 0},
@@ -435,7 +440,7 @@ SOON = (
     says="At {states} random states with a large loss the mean margin of what moves is at most "
     "K_2, and {runs} runs with shares down to e^-40 are below the level in time.",
     tolerance=ROUNDING,
-    proof=SOON,
+    proof=(*SOON, executed("states that an ascent makes as bad as it can", second.worst_states)),
     planted={
         "A loss of |V| e^{-3 A / 2} in the same time.": {"power": 1.5},
         "7 L^2 in the place of 8 L^2 in the proof.": {"eight": 7},

@@ -17,6 +17,7 @@ from ntpbook.shared import small_data
 from ntpbook.shared.digits import DIGITS
 from ntpbook.shared.plain_stage2 import Data, Pair, Sample, Weights
 from ntpcore.data import order
+from ntpcore.data.dataset import Dataset
 from ntpcore.data.examples import example_1
 from ntpcore.exact import margin
 from ntpcore.huang2024 import enclosure
@@ -359,18 +360,22 @@ class Enclosed:
     later: tuple[enclosure.State, ...]
 
 
-def example_1_setting() -> enclosure.Setting:
-    """Example 1 at the gap and the step size of the paper's experiment."""
-    data = example_1()
-    found = order.analyse(data)
-    assert found.orders is not None  # Example 1 meets Assumption 1
+def paper_setting(data: Dataset) -> enclosure.Setting:
+    """A data set under Assumption 1 at the gap and the step size of the paper's experiment.
+
+    Raises:
+        ValueError: the data do not meet Assumption 1.
+    """
+    found, size = order.analyse(data), len(data.vocabulary)
+    if found.orders is None:
+        raise ValueError(f"{data.name} does not meet Assumption 1")
     samples = [(one.sentence, one.next_token, one.count) for one in data.samples()]
     star = {
         (query, token): score
         for query, solution in margin.W_kq_star(found.orders).items()
         for token, score in solution.scores.items()
     }
-    eta0_squared, size = Fraction(4, 100 * 4), 4
+    eta0_squared = Fraction(4, 100 * size)
     return enclosure.Setting(
         size,
         enclosure.merge(samples, {x: y for x, y in found.collocation.items() if y is not None}),
@@ -378,6 +383,11 @@ def example_1_setting() -> enclosure.Setting:
         900**2 * eta0_squared / (size - 1),
         Fraction(25, 10_000 * size),
     )
+
+
+def example_1_setting() -> enclosure.Setting:
+    """Example 1 at the gap and the step size of the paper's experiment."""
+    return paper_setting(example_1())
 
 
 @cache

@@ -38,7 +38,7 @@ def needed(square: int = 2, part: str = "1/2") -> Iterator[Shown]:
 
 
 def attention_of_margins() -> Iterator[Shown]:
-    """c_o / (c_o + c e^-m) >= 1 / (1 + L e^-m), c_o >= 1 and c <= L - c_o; at last 1 / (1 + eps)."""
+    """c_o / (c_o + c e^-m) >= 1 / (1 + L e^-m), c_o >= 1, c <= L - c_o; at last 1 / (1 + eps)."""
     import sympy as sp
 
     more, rest, slack = sp.symbols("more rest slack", nonnegative=True)
@@ -52,7 +52,7 @@ def attention_of_margins() -> Iterator[Shown]:
 
 
 def loss_of_attention() -> Iterator[Shown]:
-    """One sample: logits at most A (2 m_o - 1) behind, and 2 m_o - 1 with m_o = 1 / (1 + L e^-m)."""
+    """One sample: a lead of A (2 m_o - 1) at least, which is A less 2 A L / (L + e^m)."""
     import sympy as sp
 
     A, L, E = sp.symbols("A L E", positive=True)  # E = e^m

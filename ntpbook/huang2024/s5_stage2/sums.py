@@ -114,12 +114,12 @@ def alpha_by_the_norm() -> Iterator[Shown]:
 def last_line() -> Iterator[Shown]:
     """36 L^2 s^3 + 2 eta L^2 s^2 log t + 16 N L^4 s^4 log^2 t <= 54 N L^4 s^4 log^2 t, t >= 2.
 
-    With eta = s / e, its largest, L = 2 + l, s = 1/sqrt(2) + d, N = 1 + m, log t = log 2 + u.
+    With eta = s / e, its largest, L = 2 + k, s = 1/sqrt(2) + d, N = 1 + m, log t = log 2 + u.
     """
     import sympy as sp
 
-    l, d, m, u = sp.symbols("l d m u", nonnegative=True)
-    L, s, N, log_t = 2 + l, 1 / sp.sqrt(2) + d, 1 + m, sp.log(2) + u
+    k, d, m, u = sp.symbols("k d m u", nonnegative=True)
+    L, s, N, log_t = 2 + k, 1 / sp.sqrt(2) + d, 1 + m, sp.log(2) + u
     left = 36 * L**2 * s**3 + 2 * s / sp.E * L**2 * s**2 * log_t + 16 * N * L**4 * s**4 * log_t**2
     room = sp.expand(54 * N * L**4 * s**4 * log_t**2 - left)
     least = min(signed_coefficients(room))
@@ -130,8 +130,8 @@ def early() -> Iterator[Shown]:
     """At t < t_0 the bound exceeds 1: t eta < 9 L s^2 and log t >= log 2."""
     import sympy as sp
 
-    l, d = sp.symbols("l d", nonnegative=True)
-    L, s = 2 + l, 1 / sp.sqrt(2) + d
+    k, d = sp.symbols("k d", nonnegative=True)
+    L, s = 2 + k, 1 / sp.sqrt(2) + d
     bound = sp.cancel(54 * L**4 * s**4 / (9 * L * s**2)) * sp.log(2) ** 2
     least = min(signed_coefficients(sp.expand(bound - 1)))
     yield at_least_zero("the least coefficient of the bound - 1", least, strictly=True)

@@ -284,13 +284,15 @@ def test_bounds_are_those_of_high_precision():
     assert bounds.one_minus_cos(S, k, eta, t) == pytest.approx(
         1 - 1 / math.sqrt(1 + bounds.tan_squared(S, k, eta, t))
     )
-    assert bounds.norm_bounds(0.5, 0.3, 10) == (pytest.approx(3), pytest.approx(3))
 
 
 def test_margins_and_loss_by_hand():
     assert bounds.margins_from(0.5, 1.0, 10.0) == 8  # 32 / 4
     assert bounds.margins_from(0.5, 10.0, math.sqrt(2)) == pytest.approx(80)
     assert bounds.least_margin(0.5, 0.1, 20) == pytest.approx(math.sqrt(2))
+    # 8 S^2 = 2, mu^2 = 1/4, 1 + sqrt(2) K / eta = 3, and the margin's slope times mu
+    assert bounds.separated_from(0.5, math.sqrt(2), 1.0, 0.5) == pytest.approx(24)
+    assert bounds.least_separation(0.5, 0.1, 0.5, 20) == pytest.approx(math.sqrt(0.5))
     assert bounds.log_loss_excess(3, 2.0, 0.5, 0.1, 20) == pytest.approx(math.log(8) - math.sqrt(2))
 
 

@@ -7,7 +7,7 @@ import pytest
 from every_check import assert_sound
 from mpmath import iv, mp
 
-from ntpbook.huang2024.s5_late_phase import checks, instances, measured, steps
+from ntpbook.huang2024.s5_late_phase import checks, floats, instances, measured, second, steps
 from ntpbook.huang2024.s5_late_phase import model as late_phase
 from ntpbook.shared import plain_stage2 as model
 from ntpbook.shared import small_data
@@ -25,6 +25,7 @@ CHECKS = (
     (checks.check_ours_logarithm_law, {}),
     (checks.check_ours_certificate, {}),
     (checks.check_ours_loss_law, {}),
+    (floats.check_ours_float_runs, {}),
     (checks.check_ours_loss_soon, {"trials": 100}),
     (checks.check_ours_eq_4_printed, {}),
     (measured.check_ours_rate_large_steps, {"trials": 2}),
@@ -286,3 +287,38 @@ def test_ours_eq_4_printed_needs_small_steps_at_t_1():
 
 def test_ours_rate_large_steps_fails_beyond_twice_the_norm():
     assert all(one.distance > 1e-3 for one in instances.above_the_limit())
+
+
+SECOND = (
+    (second.step_at_the_limit, 2.0),
+    (second.worst_perturbations, 0.1),
+    (second.least_value_by_duality, 2),
+    (second.worst_states, 1e-4),
+)
+
+
+@pytest.mark.parametrize(("step", "wrong"), SECOND, ids=lambda one: getattr(one, "__name__", ""))
+def test_second_derivations_hold_and_fail_with_another_constant(step, wrong):
+    found = step()
+    assert len(found) >= 3
+    assert all(one.holds for one in found)
+    assert not all(one.holds for one in step(wrong))
+
+
+def test_the_second_derivative_of_f_at_its_minimiser_is_that_of_differences():
+    late = late_phase.Late(instances.star_data()["Example 1"])
+    rng = np.random.default_rng(3)
+    v = second._across(late, rng)
+    far = mp.mpf(10) ** -15
+    ends = [late.F(second._moved(late.R, v, sign * far)) for sign in (1, -1)]
+    by_differences = (ends[0] + ends[1] - 2 * late.F(late.R)) / far**2
+    assert abs(model.inner(v, second.second_derivative(late, v)) - by_differences) < 1e-25
+
+
+def test_ours_float_runs_ten_steps_of_example_1_in_plain_numbers():
+    data = instances.star_data()["Example 1"]
+    A = mp.mpf(900) * mp.mpf("0.1") / mp.sqrt(3)
+    (*_, last) = model.run(data, A, mp.mpf("0.025"), 10)
+    found = late_phase.one_minus_cos(late_phase.Late(data), last)
+    state = next(state for state in floats.in_balls(7, 0) if state.step == 10)
+    assert abs(float(enclosure.one_minus_cos(state)) / float(found) - 1) < 1e-14

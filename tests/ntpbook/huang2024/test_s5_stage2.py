@@ -252,7 +252,8 @@ def test_huang2024_app_linear_norms_hold_and_a_longer_norm_is_noticed():
 
 def test_huang2024_app_thm_1_sums_is_proved_and_smaller_constants_are_noticed():
     found = assert_sound(sums.check_huang2024_app_thm_1_sums, Verdict.PROVED)
-    assert found.tried == 4 and not found.left_out
+    assert found.tried == 4
+    assert not found.left_out
 
 
 def test_huang2024_app_thm_1_sums_by_hand_for_a_straight_path():
@@ -267,7 +268,8 @@ def test_huang2024_app_thm_1_sums_by_hand_for_a_straight_path():
     assert small[1] == pytest.approx((1 / 45 + 1 / 46) / 0.3636, rel=1e-12)
     assert large[1] == pytest.approx(2 * 2 / 0.3636 * math.log(47), rel=1e-12)
     gained, along = found["a step"]
-    assert along[0] == pytest.approx(0.3636, rel=1e-9) and gained[0] < 0.3636 - 0.3636 / 90
+    assert along[0] == pytest.approx(0.3636, rel=1e-9)
+    assert gained[0] < 0.3636 - 0.3636 / 90
     small, _ = found["the norm less the part along W*"]
     assert small == pytest.approx(np.zeros_like(small), abs=1e-12)
 

@@ -13,7 +13,7 @@ from blind import blind
 from every_check import assert_sound
 from mpmath import mp
 
-from ntpbook.huang2024.s6_generalization import checks, displays, figures
+from ntpbook.huang2024.s6_generalization import checks, displays, figures, separation
 from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data import order
 from ntpcore.data.dataset import from_samples, from_sentences
@@ -363,3 +363,25 @@ def test_huang2024_app_thm_3_probability_by_hand_for_two_tokens():
     two = replace(one, vocab_size=4)
     others = math.exp(2) + 2
     assert two.missing(10.0) == pytest.approx(others / (math.exp(8) + others), rel=1e-12)
+
+
+def test_ours_separation_is_proved_and_its_planted_errors_are_noticed():
+    found = assert_sound(separation.check_ours_separation, Verdict.PROVED, sets=4)
+    assert not found.left_out
+
+
+def test_ours_separation_by_hand_on_the_sentence_of_one_pair():
+    # S = 1/2, mu = 1/2, L = 2 and pi_min = 1/2 of the two samples: K = log 16
+    problem = from_dataset(from_sentences(["0 1 0"], "one pair"), {"1": "0"})
+    assert separation.least_score(problem) == pytest.approx(0.5)
+    late = 8 * 0.25 / 0.25 * (1 + math.sqrt(2) * math.log(16) / 0.5)
+    assert separation.separated(problem, 0.5) == pytest.approx(late, rel=1e-12)
+    one = separation.run_until("one pair", problem, 0.5)
+    # the entry is t eta / sqrt(2), and the bound is t eta / (2 sqrt(2))
+    found = separation.check_ours_separation.judge([one])
+    assert found.numbers["closest"].value == pytest.approx(2, rel=1e-12)
+
+
+def test_ours_separation_is_no_more_than_said_where_t_3_is_late():
+    problem = from_dataset(from_sentences(["0 1 0"], "one pair"), {"1": "0"})
+    assert separation.run_until("one pair", problem, 1e-6) is None

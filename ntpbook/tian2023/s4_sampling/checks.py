@@ -305,8 +305,8 @@ def rows_of_the_example(one: Setting, delta: float = 0.05, runs: int = 2000) -> 
     drawn = np.quantile(sampling.sampled_row_errors(rng, M, K, eta, N, runs), 1 - delta)
     found = sampling.row_error_quantile(M, K, eta, N, delta)
     bound = instances.printed_theta(K, N, delta)
-    for name, value in (("M", M), ("N", N), ("K", K), ("runs", runs)):
-        yield result(name, value)
+    for name, size in (("M", M), ("N", N), ("K", K), ("runs", runs)):
+        yield result(name, size)
     yield result("eta", eta, 1)
     yield result("delta", delta, 1)
     yield result("found", found, 2)

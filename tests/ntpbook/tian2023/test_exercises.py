@@ -12,7 +12,7 @@ import sympy as sp
 from ntpbook.tian2023.long_times import bounds, laws, reduced
 from ntpbook.tian2023.s5_fates.checks import Centred
 from ntpbook.tian2023.s7_discussion import instances
-from ntpcore.tian2023 import attention, counts, decoder, population, snapping
+from ntpcore.tian2023 import attention, counts, decoder, decoder_rate, population, snapping
 from ntpcore.tian2023.gradient import xi_uniform
 from ntpcore.tian2023.population import Population
 
@@ -46,6 +46,22 @@ def test_decoder() -> None:
     prime = E * (sp.eye(2) + E).inv()
     assert (prime[0, 0], prime[1, 0]) == (sp.Rational(-1, 3), sp.Rational(2, 3))
     assert (sp.eye(2) + E) * (sp.eye(2) - prime) == sp.eye(2)
+
+
+def test_sampling() -> None:
+    rng = np.random.default_rng(3)
+    unseen = [50 - len(set(rng.integers(50, size=50).tolist())) for _ in range(2000)]
+    assert round((49 / 50) ** 50, 3) == 0.364
+    assert np.mean(unseen) == pytest.approx(50 * (49 / 50) ** 50, abs=0.2)
+    assert round(50 * (49 / 50) ** 50) == 18
+    assert round(math.sqrt(2500 / 2 * math.log(2 / 0.05)) + 1, 1) == 68.9
+    assert round(math.sqrt(2500 / 50 * 49 / 50), 1) == 7.0
+    printed = decoder_rate.printed_steps(1000, 10, 0.5, 0.01)
+    assert round(printed) == 23_026
+    short = 10 / 0.5 * (1 / 0.01 + math.log(1000 / 0.01))
+    assert round(short, -1) == 2230
+    exact = 10 * decoder_rate.steps_to_accuracy(1000, 0.5, 0.01)
+    assert exact == pytest.approx(short, rel=0.02)
 
 
 def test_gradient() -> None:

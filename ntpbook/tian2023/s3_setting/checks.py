@@ -490,6 +490,59 @@ def check_tian2023_eq_4(one: Weighted, scaled: bool = True, off: int = 0) -> Ite
     yield arrays.equal(short, dZ[m], "f * (g - f (f . g))", scale=scale)
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """M token embeddings and a matrix W, (d, d), all of independent normal entries."""
+
+    M: int
+    d: int
+    seed: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """The sizes in words."""
+        return f"M = {self.M}, d = {self.d}"
+
+    def entries(self, own: bool) -> Floats:
+        """Entries of U V^T, U and V of variance 1/d; `own` puts U in the place of V."""
+        rng = np.random.default_rng(self.seed)
+        U, V = rng.normal(size=(2, self.M, self.d)) / math.sqrt(self.d)
+        return np.asarray((U @ (U if own else V).T).ravel())
+
+
+def drawn_starts(seed: int = 7, draws: int = 3) -> list[Drawn]:
+    """Three dimensions, from 16 to 1024."""
+    return [Drawn(200, d, (seed, i)) for d in (16, 128, 1024) for i in range(draws)]
+
+
+@check(
+    "tian2023-app-zero-start",
+    over="draws",
+    instances=drawn_starts,
+    says="The mean of 40000 inner products is zero and their variance 1/d, within six standard "
+    "errors, in {tried} draws; the largest entry for d = 1024 is {largest}.",
+    proof=(
+        executed("the moments of one product", steps.gaussian_products),
+        by_hand("the d terms of an inner product are independent, so their variances add up"),
+    ),
+    planted={
+        "A vector with itself: U U^T with its diagonal.": {"own": True},
+        "The variance 1/d^2.": {"power": 2},
+    },
+)
+def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1) -> Iterator[Said]:
+    """u.v of independent normal vectors with variance 1/d: mean 0, variance 1/d."""
+    found, variance = one.entries(own), one.d**-power
+    # entries of a row or a column share a vector: they are uncorrelated, and their squares have the
+    # covariance 2/d^3; one square has the variance (2 + 6/d)/d^2
+    M, d = one.M, one.d
+    yield at_most(abs(float(found.mean())), 6 / (math.sqrt(d) * M), "the mean")
+    spread = 6 / (d * M) * math.sqrt(2 + 6 / d + 4 * (M - 1) / d)
+    yield at_most(abs(float((found**2).mean()) - variance), spread, "the variance")
+    if one.d == 1024:
+        yield most("largest", float(np.abs(found).max()), digits=2)
+
+
 @check(
     "tian2023-app-row-sums",
     over="random runs",

@@ -107,6 +107,19 @@ def orthonormal_norms() -> Iterator[Shown]:
     yield Shown(f"{known} with U U^T = I", str(length), "=", "v.T*v", str(rest), zero)
 
 
+def gaussian_products() -> Iterator[Shown]:
+    """Moments of a b and of a^2 for independent normal a, b of variance v, by integration."""
+    import sympy as sp
+
+    a = sp.symbols("a", real=True)
+    v, d = sp.symbols("v d", positive=True)
+    density = sp.exp(-(a**2) / (2 * v)) / sp.sqrt(2 * sp.pi * v)
+    first, second = (sp.integrate(a**k * density, (a, -sp.oo, sp.oo)) for k in (1, 2))
+    yield identity("mean of one product", first * first, sp.Integer(0))  # they are independent
+    yield identity("mean of its square", second * second, v**2)
+    yield identity("d times that at v = 1/d", (d * second**2).subs(v, 1 / d), 1 / d)
+
+
 def hoeffding() -> Iterator[Shown]:
     """The computation in Hoeffding's inequality for a coin, and the radius that gives delta.
 

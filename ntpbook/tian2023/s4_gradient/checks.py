@@ -687,8 +687,8 @@ def equal_overlaps(points: int = 40) -> list[Settled]:
     "tian2023-app-effective-rate",
     over="sets of equal overlaps",
     instances=equal_overlaps,
-    says="Under (7) with equal overlaps xi is positive at all {compared} times of {tried} sets. It "
-    "is not what Theorem 1 gives at any smaller rate: at the rate (1 - rho) eta_Y it misses that by "
+    says="Under (7) with equal overlaps xi is positive at all {compared} times of {tried} sets. "
+    "It is not what Theorem 1 gives at a smaller rate: at (1 - rho) eta_Y it misses that by "
     "a factor up to {printed}.",
     readings={
         "Form (9) with any coefficients, and (a): the sign of xi.": {},

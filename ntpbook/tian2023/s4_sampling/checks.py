@@ -21,12 +21,23 @@ from ntpbook.tian2023.s4_sampling.instances import (
     Recursion,
     Sampled,
     Setting,
+    Spread,
     Vocabulary,
 )
 from ntpcore.tian2023 import classes as data
 from ntpcore.tian2023 import decoder, decoder_rate, sampling
 from ntpcore.verdicts import arrays
-from ntpcore.verdicts.compare import Said, at_least, at_most, below, equal, least, most, result
+from ntpcore.verdicts.compare import (
+    Said,
+    at_least,
+    at_most,
+    below,
+    count,
+    equal,
+    least,
+    most,
+    result,
+)
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
 
 Floats = NDArray[np.float64]
@@ -294,8 +305,8 @@ def rows_of_the_example(one: Setting, delta: float = 0.05, runs: int = 2000) -> 
     drawn = np.quantile(sampling.sampled_row_errors(rng, M, K, eta, N, runs), 1 - delta)
     found = sampling.row_error_quantile(M, K, eta, N, delta)
     bound = instances.printed_theta(K, N, delta)
-    for name, count in (("M", M), ("N", N), ("K", K), ("runs", runs)):
-        yield result(name, count)
+    for name, size in (("M", M), ("N", N), ("K", K), ("runs", runs)):
+        yield result(name, size)
     yield result("eta", eta, 1)
     yield result("delta", delta, 1)
     yield result("found", found, 2)
@@ -374,7 +385,8 @@ def theta_of_the_line(one: Line) -> Iterator[Said]:
     over="runs and settings",
     instances=instances.residuals_and_steps,
     says="In {tried} runs and settings of (26) residuals have the form (71) with |sigma| <= eta "
-    "(|N_n - mean| + c(N_n)), and after K/(epsilon eta) ln(M/epsilon) steps, at least 4 K^2, all "
+    "(|N_n - mean| + c(N_n)); the printed bounds on |sigma| hold with a constant of one, the later "
+    "one in {late} cases; and after K/(epsilon eta) ln(M/epsilon) steps, at least 4 K^2, all "
     "classes are epsilon-accurate with probability 0.95.",
     fails="Residuals or numbers of steps are not those of Corollary 1.",
     tolerance=1e-9,  # differences of 1/g on runs of some hundred steps
@@ -387,12 +399,20 @@ def theta_of_the_line(one: Line) -> Iterator[Said]:
     planted={
         "The number of steps with the square root of 1/epsilon.": {"power": 0.5},
         "M for M - 1 in (71).": {"less": 0},
+        "The bounds on sigma without the root of N.": {"root": 0.0},
     },
 )
 def check_tian2023_cor_1(
-    one: Sampled | Accuracy, multiple: int = 4, power: float = 1.0, less: int = 1
+    one: Sampled | Accuracy | Spread,
+    multiple: int = 4,
+    power: float = 1.0,
+    less: int = 1,
+    root: float = 0.5,
 ) -> Iterator[Said]:
     """e_n - alpha_n = (M-1)/(M-1+e^(M h(mean))) (1 + sigma) zeta_n; enough steps for epsilon."""
+    if isinstance(one, Spread):
+        yield from bounds_on_sigma(one, root)
+        return
     if isinstance(one, Sampled):
         yield from residual_of_71(one, less)
         return
@@ -403,6 +423,19 @@ def check_tian2023_cor_1(
         yield from steps_of_the_example(one)
 
 
+def bounds_on_sigma(one: Spread, root: float) -> Iterator[Said]:
+    """|sigma| <= eta sqrt(N ln(1/delta)), and K sqrt(ln(1/delta)/N) late, but for delta."""
+    for delta in (0.3, 0.1, 0.01, 1e-4):
+        size = math.sqrt(math.log(1 / delta))
+        always = one.eta * one.N**root * size
+        yield at_most(one.chance_beyond(always), delta, f"first bound, delta = {delta:g}")
+        late = one.is_late(delta)
+        yield count("late", int(late))
+        if late:
+            later = one.K * size / one.N ** (1 - root)
+            yield at_most(one.chance_beyond(later), delta, f"later bound, delta = {delta:g}")
+
+
 def residual_of_71(one: Sampled, less: int) -> Iterator[Said]:
     """(71) entry by entry, and |sigma| against the constants of Lemma 11."""
     M, K, eta, mean = one.M, one.K, one.eta, -(-one.N // one.K)
@@ -411,14 +444,14 @@ def residual_of_71(one: Sampled, less: int) -> Iterator[Said]:
     middle = float(decoder.height(M, eta * mean))
     expected = (M - less) / (M - less + math.exp(middle))
     zeta = instances.short_zeta(M, K)
-    for n, count in enumerate(one.state.updates.tolist()):
+    for n, times in enumerate(one.state.updates.tolist()):
         residual = decoder.residual(one.state.W[n], n, M)
         sigma = float(residual[n]) / expected - 1
         form = expected * (1 + sigma) * zeta[n]
         yield arrays.equal(residual, form, f"form, class {n + 1}", scale=float(residual[n]))
-        exact = (M - less) / (M - less + math.exp(heights[count]))  # Lemma 5 with N_n for s
+        exact = (M - less) / (M - less + math.exp(heights[times]))  # Lemma 5 with N_n for s
         yield equal(float(residual[n]), exact, f"size, class {n + 1}")
-        allowed = eta * (abs(count - mean) + float(ahead[count]))
+        allowed = eta * (abs(times - mean) + float(ahead[times]))
         yield at_most(abs(sigma), allowed, f"sigma, class {n + 1}")
 
 
@@ -431,8 +464,8 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
     yield most("most", printed / found, 3)
     if one.epsilon != 0.01:
         return
-    for name, count in (("M", M), ("K", K), ("found", found), ("even", K * one.need)):
-        yield result(name, count)
+    for name, value in (("M", M), ("K", K), ("found", found), ("even", K * one.need)):
+        yield result(name, value)
     yield result("printed", round(printed))
     yield result("eta", eta, 1)
     yield result("epsilon", one.epsilon, 1)

@@ -411,12 +411,68 @@ def accuracies(M: int, K: int, eta: float) -> list[Accuracy]:
     return [Accuracy(M, K, eta, e, decoder_rate.counted_steps(heights, M, e)) for e in reached]
 
 
-def residuals_and_steps(seed: int = 7) -> list[Sampled | Accuracy]:
-    """Two sampled runs for the form of the residuals, the example, and a grid for the steps."""
+def residuals_and_steps(seed: int = 7) -> list[Sampled | Accuracy | Spread]:
+    """Two sampled runs for the form of the residuals, a grid for the steps, and one for sigma."""
     sizes = ((5, 2), (1000, 2), (1000, 50), (1_000_000, 10))  # M, K
     grid = [one for (M, K), eta in itertools.product(sizes, RATES) for one in accuracies(M, K, eta)]
     runs = sampled(seed, ((30, 2, 0.5, 80), (1000, 5, 2.0, 900)))
-    return [*runs, *accuracies(1000, 10, 0.5)[1:], *grid]
+    return [*runs, *accuracies(1000, 10, 0.5)[1:], *grid, *spreads()]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """sigma of (71) for every count that a class may have after N uniform draws.
+
+    Attributes:
+        M: size of the vocabulary.
+        K: number of classes.
+        eta: eta_Y.
+        N: number of draws.
+    """
+
+    M: int
+    K: int
+    eta: float
+    N: int
+
+    @property
+    def name(self) -> str:
+        """The instance in words."""
+        return f"M = {self.M}, K = {self.K}, eta = {self.eta:g}, N = {self.N}"
+
+    def is_late(self, delta: float) -> bool:
+        """N at least four times K (sqrt(N ln(1/delta)) + 2 (1 + omega_1) ln(M)/eta_Y).
+
+        omega_1 is ln ln M / ln M.
+        """
+        start = 2 * (math.log(self.M) + math.log(math.log(self.M))) / self.eta
+        return 4 * self.K * (math.sqrt(self.N * math.log(1 / delta)) + start) <= self.N
+
+    def chance_beyond(self, bound: float) -> float:
+        """P(|sigma| > bound) for one class, summed over the binomial counts."""
+        from scipy.stats import binom
+
+        mean = -(-self.N // self.K)
+        reach = math.ceil(12 * math.sqrt(self.N / self.K)) + 60
+        counts = np.arange(max(0, mean - reach), min(self.N, mean + reach) + 1)
+        heights = decoder.recursion(self.M, self.eta, int(counts[-1]))[counts]
+        middle = float(decoder.height(self.M, self.eta * mean))
+        # sigma + 1 = (M - 1 + e^middle)/(M - 1 + e^height)
+        top = np.maximum(heights, middle)
+        sizes = [(self.M - 1) * np.exp(-top) + np.exp(x - top) for x in (middle, heights)]
+        sigma = sizes[0] / sizes[1] - 1
+        inside = binom.pmf(counts, self.N, 1 / self.K)[np.abs(sigma) <= bound].sum()
+        return float(1 - inside)
+
+
+def spreads() -> list[Spread]:
+    """Early and late numbers of draws, N well above K^2."""
+    sizes = ((100, 2), (1000, 10), (1_000_000, 10))
+    factors = (10, 100, 1000)
+    return [
+        Spread(M, K, eta, K * K * factor)
+        for (M, K), eta, factor in itertools.product(sizes, (0.1, 0.5, 0.99), factors)
+    ]
 
 
 def few_steps() -> list[Accuracy]:

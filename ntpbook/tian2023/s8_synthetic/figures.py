@@ -89,7 +89,7 @@ def draw_shares(axes: Axes, names: Sequence[str], shares: Sequence[Floats]) -> N
 
 
 def draw_entropies(axes: Axes, table: Mapping[Cell, Floats], queries: int) -> None:
-    """Entropy against the ratio of the rates, a line for each eta_Z, bars of one deviation.
+    """Entropy against the ratio of the rates, a line for each eta_Z, bars of one standard error.
 
     Args:
         axes: where to draw.
@@ -101,7 +101,7 @@ def draw_entropies(axes: Axes, table: Mapping[Cell, Floats], queries: int) -> No
         axes.errorbar(
             RATIOS,
             [value.mean() for value in values],
-            yerr=[value.std(ddof=1) for value in values],
+            yerr=[value.std(ddof=1) / len(value) ** 0.5 for value in values],
             fmt=line,
             marker=marker,
             color=color,

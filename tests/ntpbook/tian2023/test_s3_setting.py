@@ -135,6 +135,19 @@ def test_tian2023_app_layernorm_by_hand():
     assert checks.check_tian2023_app_layernorm.judge([one]).verdict is PROVED
 
 
+def test_tian2023_app_zero_start_by_hand():
+    # the stated standard errors, by drawing 300 times
+    means, squares = [], []
+    for i in range(300):
+        found = checks.Drawn(20, 8, (5, i)).entries(own=False)
+        means.append(found.mean())
+        squares.append((found**2).mean())
+    assert np.std(means) == pytest.approx(1 / (math.sqrt(8) * 20), rel=0.15)
+    spread = math.sqrt(2 + 6 / 8 + 4 * 19 / 8) / (8 * 20)
+    assert np.std(squares) == pytest.approx(spread, rel=0.15)
+    assert np.mean(squares) == pytest.approx(1 / 8, rel=0.02)
+
+
 def test_tian2023_eq_3_by_hand():
     # Y = diag(1, 0): f = (1, 1) / sqrt(2), g = (1 - alpha_0, 0), z' = f (g - f f.g)
     Y = np.diag([1.0, 0.0])

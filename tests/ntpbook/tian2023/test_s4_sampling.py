@@ -310,6 +310,22 @@ def test_tian2023_cor_1_agrees_with_sampled_runs():
     assert decoder_rate.printed_steps(M, K, eta, epsilon) > N
 
 
+def test_tian2023_cor_1_chances_of_sigma_agree_with_draws():
+    one = instances.Spread(50, 3, 0.5, 200)
+    rng = np.random.default_rng(8)
+    heights = [0.0]
+    for _ in range(200):
+        heights.append(heights[-1] + 50 * 0.5 / (49 + math.exp(heights[-1])))  # (33)
+    middle = float(decoder.height(50, np.array([0.5 * 67]))[0])
+    drawn = np.array(heights)[rng.binomial(200, 1 / 3, size=40_000)]
+    sigma = (49 + math.exp(middle)) / (49 + np.exp(drawn)) - 1
+    for bound in (0.05, 0.1, 0.2):
+        found = float((np.abs(sigma) > bound).mean())
+        assert one.chance_beyond(bound) == pytest.approx(found, abs=0.01)
+    assert not one.is_late(0.1)
+    assert instances.Spread(50, 3, 0.5, 20_000).is_late(0.1)
+
+
 def test_tian2023_cor_1_residuals_agree_with_softmax():
     (one, _) = instances.sampled(3, ((12, 2, 0.5, 20), (15, 3, 1.0, 30)))
     for n, times in enumerate(one.state.updates.tolist()):

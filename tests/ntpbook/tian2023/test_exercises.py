@@ -1,0 +1,138 @@
+"""Answers of the exercises on the pages of Tian et al., computed."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from ntpbook.tian2023.long_times import bounds, laws, reduced
+from ntpbook.tian2023.s5_fates.checks import Centred
+from ntpbook.tian2023.s7_discussion import instances
+from ntpcore.tian2023 import attention, counts, decoder, decoder_rate, population, snapping
+from ntpcore.tian2023.gradient import xi_uniform
+from ntpcore.tian2023.population import Population
+
+
+def test_setting() -> None:
+    weights = np.array([0.75, 0.25]) * np.exp([0.0, math.log(3)])
+    assert weights[0] == pytest.approx(weights[1])
+    # one class: g = Y (x - alpha) is a multiple of the only f, and nothing moves
+    one = Population(np.array([[0.5, 0.3, 0.2]]), np.array([0]), np.array([0]), np.ones(1), 4)
+    state = population.descend(one, population.start(one), 5.0, 5.0, 200)
+    assert np.abs(state.Y).max() > 1
+    assert state.z == pytest.approx(np.zeros((1, 1, 3)), abs=1e-12)
+    assert round(counts.radius(127, 0.05), 3) == 0.121
+    assert round(counts.radius(127, 0.05, 20), 3) == 0.162
+
+
+def test_decoder() -> None:
+    M = 1000
+    tau = (M - 1) / M * (1 + math.log(M))
+    assert round(tau, 1) == 7.9
+    assert decoder.height(M, np.array([tau]))[0] == pytest.approx(math.log(M))
+    wrong = (M - 1) / (M - 1 + M)
+    assert 1 - wrong == pytest.approx(M / (2 * M - 1))
+    assert 1 - wrong - 0.5 == pytest.approx(1 / (4 * M), rel=1e-3)
+    rho = Fraction(1, 2)
+    rows = [[int(n == j) - Fraction(1, 3) for j in range(3)] for n in (0, 1)]
+    move = [a + rho * b for a, b in zip(*rows, strict=True)]
+    assert move == [Fraction(1, 2), 0, Fraction(-1, 2)]
+    half = sp.Rational(1, 2)
+    E = sp.Matrix([[0, half], [half, 0]])
+    prime = E * (sp.eye(2) + E).inv()
+    assert (prime[0, 0], prime[1, 0]) == (sp.Rational(-1, 3), sp.Rational(2, 3))
+    assert (sp.eye(2) + E) * (sp.eye(2) - prime) == sp.eye(2)
+
+
+def test_sampling() -> None:
+    rng = np.random.default_rng(3)
+    unseen = [50 - len(set(rng.integers(50, size=50).tolist())) for _ in range(2000)]
+    assert round((49 / 50) ** 50, 3) == 0.364
+    assert np.mean(unseen) == pytest.approx(50 * (49 / 50) ** 50, abs=0.2)
+    assert round(50 * (49 / 50) ** 50) == 18
+    assert round(math.sqrt(2500 / 2 * math.log(2 / 0.05)) + 1, 1) == 68.9
+    assert round(math.sqrt(2500 / 50 * 49 / 50), 1) == 7.0
+    printed = decoder_rate.printed_steps(1000, 10, 0.5, 0.01)
+    assert round(printed) == 23_026
+    short = 10 / 0.5 * (1 / 0.01 + math.log(1000 / 0.01))
+    assert round(short, -1) == 2230
+    exact = 10 * decoder_rate.steps_to_accuracy(1000, 0.5, 0.01)
+    assert exact == pytest.approx(short, rel=0.02)
+
+
+def test_gradient() -> None:
+    e, M = 0.01, 10**6
+    ratio = (e / M) / xi_uniform(M, e * np.array([[0.0, 1.0], [1.0, 0.0]]))[0]
+    assert ratio == pytest.approx((1 - e * e) / (M * e), rel=1e-3)
+    assert round(ratio * 1e4, 1) == 1.0
+    assert xi_uniform(M, np.zeros((2, 2))).tolist() == [0.0, 0.0]
+
+
+def test_fates() -> None:
+    P = np.array([[0.3, 0.7, 0.0], [0.3, 0.0, 0.7]])
+    f = P / np.linalg.norm(P, axis=1, keepdims=True)
+    moves = attention.velocity((0, 0), f, np.array([[0.0, 1.0], [1.0, 0.0]]))[0]
+    assert moves[0] == pytest.approx(-2 * moves[1])
+    first, second = np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25])
+    pair = np.array([first / np.linalg.norm(first), second / np.linalg.norm(second)])
+    stills = attention.velocity((0, 0), pair, np.array([[0.0, 1.0], [1.0, 0.0]]))[0]
+    assert stills[0] == pytest.approx(0, abs=1e-12)
+    one = Centred(2, 100, Fraction(1, 50), (Fraction(3, 5), Fraction(19, 50)))
+    slopes = one.first_slopes()
+    assert slopes[0] < 0
+    assert slopes[1] < 0 < slopes[2]
+    assert sum(c * c for c in one.distinct) == Fraction(5044, 10000)
+
+
+def test_snapping() -> None:
+    C_0 = 4 / 10
+    printed = float(snapping.printed_growth(C_0, np.zeros(1))[0])
+    assert round(printed, 3) == -0.229
+    assert round(math.exp(2 * printed), 3) == 0.632
+    for slope, end in ((1 / 2, 40), (1 / 22, 40_960)):
+        assert slope * math.log(end / 20) == pytest.approx(math.log(2) / 2)
+    g = np.array([0.3, -0.2])
+    f = np.array([0.6, 0.8])
+    assert (f * (g - f * (f @ g))).sum() == pytest.approx(0)
+
+
+def test_discussion() -> None:
+    expected = {n: 10 * instances.chance_of_spurious(n, 40, 0.01) for n in (1, 13, 14)}
+    assert [round(x, d) for x, d in zip(expected.values(), (1, 3, 3), strict=True)] == [
+        4.4,
+        0.107,
+        0.072,
+    ]
+    weights = np.exp(-0.1 * np.arange(2000))
+    assert round(weights.sum() ** 2 / (weights**2).sum()) == 20
+    shares = np.array([0.5, 0.3, 0.2])
+    entropy = -(shares * np.log(shares)).sum()
+    assert round(float(entropy), 2) == 1.03
+    assert round(float(np.exp(entropy)), 1) == 2.8
+
+
+def test_long_times() -> None:
+    assert round(math.log(2) / reduced.law(10, 1000).alpha) == 77
+    path = reduced.follow(reduced.one_of_each(2, 2, 0.5), 1.0, np.linspace(7, 10, 3001))
+    at = int(np.abs(path.tangent - 10).argmin())
+    assert path.r[at, 0] == pytest.approx(8.31, abs=0.01)
+    assert path.log_time[at] == pytest.approx(8.31, rel=0.2)
+    left, right = laws.closed_form(path)
+    assert left == pytest.approx(right, rel=1e-6)
+    two, thousand = (bounds.keep(reduced.one_of_each(K, K, 0.5)) for K in (2, 1000))
+    assert two.C_2 / two.b**2 == pytest.approx(8)
+    assert thousand.C_2 / thousand.b**2 == pytest.approx(0.0020, abs=5e-5)
+
+
+def test_two_papers() -> None:
+    g = np.array([3.0, 4.0])
+    angle = np.linspace(0, math.pi / 2, 100_001)
+    best = int((g[0] * np.cos(angle) + g[1] * np.sin(angle)).argmax())
+    f = np.array([math.cos(angle[best]), math.sin(angle[best])])
+    assert f / f.sum() == pytest.approx([3 / 7, 4 / 7], abs=1e-4)
+    share = np.linspace(0, 1, 11)
+    assert share[int((g[0] * share + g[1] * (1 - share)).argmax())] == 0

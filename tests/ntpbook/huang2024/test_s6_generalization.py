@@ -18,6 +18,7 @@ from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data import order
 from ntpcore.data.dataset import from_samples
 from ntpcore.data.examples import example_1
+from ntpcore.exact import margin
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run
@@ -327,3 +328,17 @@ def test_huang2024_app_extended_order_asks_for_every_score_and_counts_what_lacks
 def test_huang2024_app_extended_order_exact_scores_by_hand(some):
     exact = some[0].problem.solutions["O"].scores
     assert [exact[x] > 0 for x in ("O", "S", "V")] == [True, False, False]
+
+
+def test_the_answers_to_the_exercises() -> None:
+    run = checks.example_run(0.1, 0.025, 900, 900)
+    rows = figures.answer_table(run, ["VOP", "PV", "SO"]).rows
+    assert [row[2] for row in rows] == ["P", "O", "P"]
+    pairs = {(a, b) for a in ("a1", "a2") for b in ("b1", "b2", "q")}
+    found = margin.solve(order.PartialOrder.of("q", pairs))
+    norm = math.sqrt(margin.norm_squared([found.scores]))
+    slope = float(min(map(abs, found.scores.values()))) / norm
+    assert slope == pytest.approx(math.sqrt(2 / 15))
+    for c in (2, 9):
+        for s, wins in ((math.log(c) + 0.01, True), (math.log(c) - 0.01, False)):
+            assert (c * math.exp(-s) < 1) == wins

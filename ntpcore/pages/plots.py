@@ -180,7 +180,7 @@ def draw_matrix(
     queries = list(columns)
     values = [[columns[q].get(x, Fraction(0)) for q in queries] for x in vocabulary]
     shades = [[float(value) for value in row] for row in values]
-    image = axes.imshow(shades, cmap="PuOr_r", vmin=-1, vmax=1, aspect="auto")
+    image = axes.imshow(shades, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
     for i, row in enumerate(values):
         for j, value in enumerate(row):
             compared = vocabulary[i] in columns[queries[j]]

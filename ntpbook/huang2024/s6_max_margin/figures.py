@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from matplotlib.axes import Axes
 
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
 from ntpcore.exact.judged import Column
+from ntpcore.pages.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 
 
 def failure_counts(columns: Iterable[Column]) -> dict[tuple[int, int], tuple[int, int]]:
@@ -31,3 +35,25 @@ def _blocks_and_slack(one: Column) -> tuple[int, int]:
     scores = one.solution.scores
     slack = sum(scores[a] - scores[b] > 1 for a, b in one.order.pairs)
     return len(one.solution.blocks), slack
+
+
+def draw_levers(axes: Axes, sizes: Sequence[tuple[int, int]]) -> None:
+    """The closed form for several (k, m): k tokens above and m below, one unit apart.
+
+    Args:
+        axes: where to draw.
+        sizes: the pairs (k, m), from left to right.
+    """
+    for place, (k, m) in enumerate(sizes):
+        up, down = Fraction(m, k + m), Fraction(-k, k + m)
+        axes.plot([place, place], [float(down), float(up)], color="black", linewidth=1.2, zorder=1)
+        rows = ((k, up, "o", OPTIMAL, 0.13), (m, down, "s", NONOPTIMAL, -0.13))
+        for count, score, marker, color, offset in rows:
+            spots = [place + 0.17 * (i - (count - 1) / 2) for i in range(count)]
+            axes.plot(spots, [float(score)] * count, marker, color=color, markersize=9)
+            axes.text(place, float(score) + offset, str(score), ha="center", va="center")
+    axes.axhline(0, color=NONCOMPARABLE, linewidth=0.8, zorder=0)
+    axes.set_xticks(range(len(sizes)), [f"$k = {k}$\n$m = {m}$" for k, m in sizes])
+    axes.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(-1.05, 1.1), ylabel="score")
+    axes.tick_params(axis="x", length=0)
+    axes.spines["bottom"].set_visible(False)

@@ -136,3 +136,15 @@ def test_the_printed_form_is_safe_in_the_experiment_and_noise_much_later():
     early, late = ([float(cell) for cell in row[1:]] for row in table.rows)
     assert max(early) < 1e-9
     assert min(late) > 0.5
+
+
+def test_the_answers_to_the_exercises():
+    one_hot = next(checks.points(3, 0))  # Example 1 with one-hot tokens
+    for stage in (1, 2):
+        np.testing.assert_allclose(autodiff(one_hot, stage).sum(axis=0), 0, atol=1e-12)
+    repeated = np.array([[0.3, 0.3, 0.3], [1.2, 1.2, 1.2]])  # one token three times
+    phi = transformer.attention(repeated, np.array([[0.1, 2.0], [-1.0, 0.7]]))
+    middle = np.diag(phi) - np.outer(phi, phi)
+    np.testing.assert_allclose(repeated @ middle, 0, atol=1e-15)
+    delta = 2.0**-54
+    assert (1 - delta) - (1 - delta) ** 2 == 0 < (1 - 4 * delta) - (1 - 4 * delta) ** 2

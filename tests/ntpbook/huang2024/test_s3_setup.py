@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+import sympy as sp
 from every_check import assert_sound
 
-from ntpbook.huang2024.s3_setup import checks
+from ntpbook.huang2024.s3_setup import checks, figures
 from ntpcore.data import dataset
 from ntpcore.huang2024 import transformer
 from ntpcore.verdicts.claims import Verdict
@@ -78,3 +79,26 @@ def test_huang2024_app_one_token_by_hand_for_scalars():
     for length, W_kq in ((1, 5.0), (1, -7.0), (4, 1.0)):
         found = transformer.logits(X.repeat(length, axis=1), W_ov, np.array([[W_kq]]))
         assert found == pytest.approx([0.0, 6.0], rel=1e-14)
+
+
+def test_the_answers_to_the_exercises():
+    p = sp.symbols("p", positive=True)
+    surprise = -sp.log(1 - p) / 3 - 2 * sp.log(p) / 3
+    assert sp.solve(surprise.diff(p), p) == [sp.Rational(2, 3)]
+    least = sp.log(3) - 2 * sp.log(2) / 3
+    assert sp.simplify(sp.expand_log(surprise.subs(p, sp.Rational(2, 3))) - least) == 0
+    data = dataset.from_sentences(checks.REPEATED)
+    rng = np.random.default_rng(5)
+    W_ov, W_kq = rng.normal(size=(2, 4, 4))
+    raised = W_kq + np.outer(np.ones(4), [0.7, -1.0, 2.0, 0.3])
+    before, after = (transformer.loss(data, W_ov, one, np.eye(4)) for one in (W_kq, raised))
+    assert after == pytest.approx(before, rel=1e-13)
+
+
+def test_one_score_decides_what_is_said():
+    weight, as_O, as_P = figures.answers(0.0, 6.0)  # both tokens alike
+    assert (weight, as_O) == (pytest.approx(1 / 2), pytest.approx(as_P))
+    weight, as_O, as_P = figures.answers(np.log(3), 4.0)  # by hand: logits 4 * 3/4, 4 * 1/4, 0, 0
+    assert weight == pytest.approx(3 / 4)
+    assert as_O == pytest.approx(np.exp(3) / (np.exp(3) + np.exp(1) + 2))
+    assert as_P == pytest.approx(np.exp(1) / (np.exp(3) + np.exp(1) + 2))

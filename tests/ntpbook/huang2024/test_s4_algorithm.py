@@ -13,6 +13,7 @@ from every_check import assert_sound
 
 from ntpbook.huang2024.s4_algorithm import checks, figures
 from ntpbook.shared import digits
+from ntpbook.whole_model import plain
 from ntpcore.data.dataset import InputError, from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import problem, stage1, training, transformer
@@ -160,3 +161,17 @@ def test_huang2024_app_decoupling_least_loss_is_no_larger_than_any_other_attenti
 def test_steps_of_the_proofs_hold(step):
     assert step()
     assert all(one.holds for one in step())
+
+
+def test_the_answers_to_the_exercises():
+    for size in (2, 4, 9):
+        slopes = np.full((size, size), 1 / size) - np.eye(size)  # said minus right, at zero
+        assert np.linalg.norm(slopes) == pytest.approx(np.sqrt(size - 1))
+    first, second = plain.algorithm_1(10, 8, 0.1, 0.05), plain.algorithm_1(20, 16, 0.05, 0.025)
+    np.testing.assert_allclose(first[0][-1], second[0][-1], rtol=1e-12)
+    apart = np.linalg.norm(first[1][-1] - second[1][-1]) / np.linalg.norm(first[1][-1])
+    assert 1e-4 < apart < 0.1
+    W_ov, W_kq = first[0][-1], first[1][-1]
+    ten = plain.step(W_kq, 10 * plain.gradient_kq(W_ov, W_kq), 0.05)
+    once = plain.step(W_kq, plain.gradient_kq(W_ov, W_kq), 0.05)
+    np.testing.assert_allclose(ten, once, rtol=1e-12, atol=1e-15)

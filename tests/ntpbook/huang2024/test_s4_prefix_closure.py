@@ -276,3 +276,27 @@ def test_tables_show_what_was_searched_and_found():
 
 def test_a_table_escapes_what_tokens_may_contain():
     assert "<script>" not in Table(("<a>",), (("<script>",),))._repr_html_()
+
+
+def test_the_answers_to_the_exercises() -> None:
+    rule = checks.last_token_rule(analyse(example_1()))
+    sentence = ["P", "S"]
+    while len(sentence) < 7:
+        sentence.append(rule[sentence[-1]])
+    assert sentence == list("PSVOPPP")
+    following = {"a": "b", "b": "c", "c": "a"}
+    longest, samples = 5, []
+    for first in following:
+        grown = [first]
+        for _ in range(longest):
+            samples.append((tuple(grown), following[grown[-1]], 1))
+            grown.append(following[grown[-1]])
+    reached = analyse(from_samples(samples))
+    assert reached.realizable.holds
+    assert len(list(reached.data.samples())) == 3 * longest
+    alone = [((x,), y, 1) for x, y in zip("abcq", "bcqa", strict=True)]
+    open_ended = [(("a", "c", "q"), "b", 1), (("b", "c", "q"), "c", 1)]
+    orders = analyse(from_samples(alone + open_ended)).orders
+    assert orders is not None
+    assert set(orders["q"].optimal) == {"a", "b"}
+    assert not orders["q"].confused

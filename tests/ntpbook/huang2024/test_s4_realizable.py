@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -434,3 +435,17 @@ def test_what_the_checks_say_does_not_depend_on_the_hash_of_texts():
         for seed in ("1", "2", "3")
     }  # fmt: skip
     assert len(said) == 1
+
+
+def test_the_answers_to_the_exercises() -> None:
+    swapped = [(("a",), "b", 1), (("b",), "a", 1), (("a", "b"), "b", 1)]
+    assert order.analyse(from_samples(swapped)).realizable.holds
+    more = order.analyse(from_samples([*swapped, (("a", "a", "b"), "a", 1)]))
+    assert not more.realizable.holds
+    right, others = Fraction(3, 3 + 2), Fraction(1, 3 + 2)  # S V O: O weighs three times as much
+    assert right - others == Fraction(2, 5) > Fraction(1, 3**2)
+    r = math.sqrt(2)
+    leads = [(r - 1) / (r + 1), (2 - r) / (2 + r)]
+    assert leads == pytest.approx([3 - 2 * math.sqrt(2)] * 2)
+    for other in (1.3, 1.5):  # one lead rises with r and the other falls
+        assert min((other - 1) / (other + 1), (2 - other) / (2 + other)) < leads[0]

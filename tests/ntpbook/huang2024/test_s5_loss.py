@@ -506,3 +506,18 @@ def test_huang2024_app_thm_2_chain_a_loss_above_its_bound_is_noticed(some):
     assert judge([some[0]]).verdict is Verdict.PROVED
     far = with_rows(some[0], least_log_odds=some[0].second.rows.least_log_odds + 5.0)
     assert judge([far]).verdict is Verdict.REFUTED
+
+
+def test_the_answers_to_the_exercises():
+    eta_0 = 1 / (5 * math.sqrt(20))
+    floors = [math.log1p(19 * math.exp(-T * eta_0 / math.sqrt(19))) for T in (960, 961)]
+    assert floors[0] > 1 / 1000 > floors[1]
+    example = from_dataset(example_1())
+    c = bounds.constants(example, 0.1, 0.025, 900)
+    ratio = bounds.loss_excess_rate(c, exact=True) / bounds.loss_excess_rate(c)
+    assert ratio == pytest.approx(2 * math.sqrt(78))
+    for A, size in ((0.5, 3), (20.0, 7)):
+        for masses in ((0.0, 1.0), (0.2, 0.3, 0.5)):  # the optimal token first
+            logits = [A * m for m in masses] + [0.0] * (size - len(masses))
+            lost = math.log(sum(map(math.exp, logits))) - logits[0]
+            assert lost <= A + math.log(size)

@@ -520,3 +520,20 @@ def test_huang2024_app_prop_1_sum_what_the_last_line_needs_by_hand():
     shown = steps.last_line()[0]
     assert shown.holds
     assert float(shown.rest) == pytest.approx(math.log(2) * (2 * math.log(4) - 1) - 1, abs=1e-4)
+
+
+def test_the_answers_to_the_exercises():
+    loss_after = [4 * math.log1p(3 * math.exp(-t / (10 * math.sqrt(3)))) for t in (122, 123)]
+    assert loss_after[0] > 1 / 100 > loss_after[1]
+    assert math.sqrt(25 / 16 - 1) * 4 == 3
+    rng = np.random.default_rng(4)
+    E, raised = np.eye(5), np.zeros((5, 5)) + rng.normal(size=5)  # one number for each column
+    plain, shifted = np.zeros((5, 5)), raised.copy()
+    for _ in range(20):
+        for W in (plain, shifted):
+            said = np.exp(W) / np.exp(W).sum(axis=0)
+            G = said - np.roll(E, 1, axis=0)
+            W -= 0.3 * G / np.linalg.norm(G)
+    np.testing.assert_allclose(shifted, raised + plain, atol=1e-12)
+    law = 20 * 0.3 * (np.roll(E, 1, axis=0) - 1 / 5) / 2  # the norm of W_ov* is 2
+    np.testing.assert_allclose(plain, law, atol=1e-12)

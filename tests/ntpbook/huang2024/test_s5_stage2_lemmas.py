@@ -417,3 +417,21 @@ def test_huang2024_app_sketch_1_by_hand_the_longest_sentence_starts_at_the_bound
     low = replace(equal_run().second.rows, log_weight=equal_run().second.rows.log_weight - 1e-9)
     run = replace(equal_run(), second=replace(equal_run().second, rows=low))
     assert checks.check_huang2024_app_sketch_1.judge([run]).verdict is Verdict.REFUTED
+
+
+def test_the_answers_to_the_exercises() -> None:
+    alone = from_samples([(("0",), "1", 1), (("1",), "0", 1), (("0", "1"), "0", 1)])
+    eta, t = 0.25, 8
+    rows = training.run(from_dataset(alone), t, eta, 3.0).rows
+    assert rows.norm[-1] == pytest.approx(t * eta, rel=1e-12)
+    odds = math.sqrt(2) * eta * t  # of the optimal token 1 against 0
+    assert rows.least_log_odds[-1] == pytest.approx(odds, rel=1e-12)
+    R = 100 * math.sqrt(2) + math.log(100 * (math.e + 1))
+    assert 147 < R < 148
+    hidden = (math.e + 1) * math.exp(math.sqrt(2) * 1000 / 10 - R)
+    assert hidden == pytest.approx(1 / 100, rel=1e-9)
+    for k, n in ((1, 2), (2, 5)):
+        grown = np.repeat([[1.0, -1.0]], k, axis=0), np.zeros((n - k, 2))
+        W, star = np.concatenate(grown), np.repeat([[0.5, -0.5]], n, axis=0)
+        cosine = np.sum(W * star) / np.linalg.norm(W) / np.linalg.norm(star)
+        assert cosine == pytest.approx(math.sqrt(k / n))

@@ -18,6 +18,7 @@ from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data import order
 from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.data.examples import example_1
+from ntpcore.exact import margin
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
@@ -385,3 +386,17 @@ def test_ours_separation_by_hand_on_the_sentence_of_one_pair():
 def test_ours_separation_is_no_more_than_said_where_t_3_is_late():
     problem = from_dataset(from_sentences(["0 1 0"], "one pair"), {"1": "0"})
     assert separation.run_until("one pair", problem, 1e-6) is None
+
+
+def test_the_answers_to_the_exercises() -> None:
+    run = checks.example_run(0.1, 0.025, 900, 900)
+    rows = figures.answer_table(run, ["VOP", "PV", "SO"]).rows
+    assert [row[2] for row in rows] == ["P", "O", "P"]
+    pairs = {(a, b) for a in ("a1", "a2") for b in ("b1", "b2", "q")}
+    found = margin.solve(order.PartialOrder.of("q", pairs))
+    norm = math.sqrt(margin.norm_squared([found.scores]))
+    slope = float(min(map(abs, found.scores.values()))) / norm
+    assert slope == pytest.approx(math.sqrt(2 / 15))
+    for c in (2, 9):
+        for s, wins in ((math.log(c) + 0.01, True), (math.log(c) - 0.01, False)):
+            assert (c * math.exp(-s) < 1) == wins

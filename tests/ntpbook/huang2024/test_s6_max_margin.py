@@ -510,3 +510,25 @@ def test_failures_are_counted_by_size():
     assert figures.failure_counts(columns) == {(2, 3): (1, 2), (1, 2): (0, 1)}
     assert figures.with_most_blocks(columns, most_tokens=5) == FIVE_TOKEN_ORDER
     assert figures.with_most_blocks(columns, most_tokens=3) == QUERY_O
+
+
+def test_the_answers_to_the_exercises() -> None:
+    for m in (1, 2, 7):
+        lonely = margin.solve_scores(PartialOrder.of("y0", {("x", f"y{i}") for i in range(m)}))
+        assert lonely == {"x": Fraction(m, m + 1)} | {
+            f"y{i}": Fraction(-1, m + 1) for i in range(m)
+        }
+        assert margin.norm_squared([lonely]) == Fraction(m, m + 1) < 1
+    path = PartialOrder.of("d", {("a", "c"), ("a", "d"), ("b", "d")})
+    found = margin.solve(path)
+    assert set(map(abs, found.scores.values())) == {Fraction(1, 2)}
+    assert found.scores == margin.closed_form_scores(path)
+    for r in range(1, 7):
+        pairs = {("a", "q"), ("b", "q")} | {("a", f"y{i}") for i in range(r)}
+        order = PartialOrder.of("q", pairs)
+        shortest = margin.norm_squared([margin.solve_scores(order)])
+        printed = margin.norm_squared([margin.closed_form_scores(order)])
+        assert margin.satisfies_hall(order) == (r < 2)
+        assert shortest == Fraction(1, 2) + Fraction(r, r + 1)
+        assert printed == Fraction(2 * (r + 1), r + 3)
+        assert printed - shortest == Fraction((r - 1) ** 2, 2 * (r + 1) * (r + 3))

@@ -239,3 +239,17 @@ def test_huang2024_app_verifies_notices_each_broken_bound(both) -> None:
     assert worst(far).startswith("Theorem 1, direction")
     lossy = with_rows(one, log_excess=rows.log_excess + 10)
     assert worst(lossy).startswith("equation (4)")
+
+
+def test_the_answers_to_the_exercises():
+    eta_0 = 0.2 / math.sqrt(20)
+    A = 900 * eta_0 / math.sqrt(19)
+    assert pytest.approx(180 / math.sqrt(380)) == A
+    assert 9 < A < 9.5
+    assert math.log1p(19 * math.exp(-A)) < 2 / 1000
+    exponent = 900 * eta_0 / (4 * 19)
+    assert exponent == pytest.approx(45 / (19 * math.sqrt(20)))
+    assert 11 < 20 * math.exp(-exponent) < 12
+    assert 20 * math.exp(-exponent) / math.log(20) == pytest.approx(4, abs=0.1)
+    allowed = [20 * math.exp(-T * eta_0 / 76) for T in (3226, 3227)]
+    assert allowed[0] > math.log(20) > allowed[1]

@@ -172,3 +172,17 @@ def test_ours_floating_point_by_hand():
     undefined = replace(lost[0], error=np.array([1e-7, math.nan, 1e-3]))
     with pytest.raises(NotANumberError):
         checks.check_ours_floating_point.judge([undefined])
+
+
+def test_the_answers_to_the_exercises():
+    assert 10**5 * (15 / 10) ** 2 > 200_000
+    least = np.float32(2.0**-75)
+    assert least * least == 0 < least
+    assert np.nextafter(least, np.float32(1)) ** 2 > 0
+    c = bounds.constants(from_dataset(example_1()), 0.1, 0.025, 900)
+    speaks = [
+        bounds.bites_from(lambda log_t, one=one: bounds.log_thm_1_direction(one, log_t))
+        for one in (c, replace(c, eta=4 * c.eta))
+    ]
+    quarter = math.exp(speaks[0]) / 4
+    assert 0.7 * quarter < math.exp(speaks[1]) < quarter

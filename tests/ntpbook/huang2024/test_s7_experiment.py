@@ -239,3 +239,15 @@ def test_huang2024_app_verifies_notices_each_broken_bound(both) -> None:
     assert worst(far).startswith("Theorem 1, direction")
     lossy = with_rows(one, log_excess=rows.log_excess + 10)
     assert worst(lossy).startswith("equation (4)")
+
+
+def test_the_answers_to_the_exercises() -> None:
+    eta_0 = 1 / (5 * math.sqrt(20))
+    losses = [20 * math.log1p(19 * math.exp(-T * eta_0 / math.sqrt(19))) for T in (1027, 1028)]
+    assert losses[0] > 0.01 > losses[1]
+    size, left = 20, math.log(19 / math.expm1(1 / 2000))
+    assert math.ceil(left * math.sqrt(19) * math.sqrt(size) * 5) == 1028
+    factors = [math.log(t) ** 2 / t for t in (900, 4.55e6, 4.65e6)]
+    assert factors[1] > factors[0] / 1000 > factors[2]
+    first = experiment.made(7, prefix_closed=True).first  # a matrix of one direction: t eta_0
+    assert np.allclose(first.norm, first.step * generate.experiment(7).eta0, rtol=1e-12)

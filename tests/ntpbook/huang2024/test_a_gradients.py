@@ -138,13 +138,18 @@ def test_the_printed_form_is_safe_in_the_experiment_and_noise_much_later():
     assert min(late) > 0.5
 
 
-def test_the_answers_to_the_exercises():
-    one_hot = next(checks.points(3, 0))  # Example 1 with one-hot tokens
-    for stage in (1, 2):
-        np.testing.assert_allclose(autodiff(one_hot, stage).sum(axis=0), 0, atol=1e-12)
-    repeated = np.array([[0.3, 0.3, 0.3], [1.2, 1.2, 1.2]])  # one token three times
-    phi = transformer.attention(repeated, np.array([[0.1, 2.0], [-1.0, 0.7]]))
-    middle = np.diag(phi) - np.outer(phi, phi)
-    np.testing.assert_allclose(repeated @ middle, 0, atol=1e-15)
-    delta = 2.0**-54
-    assert (1 - delta) - (1 - delta) ** 2 == 0 < (1 - 4 * delta) - (1 - 4 * delta) ** 2
+def test_the_answers_to_the_exercises() -> None:
+    rng = np.random.default_rng(3)
+    W_ov, W_kq = rng.normal(size=(2, 3, 3))
+    n = {"a": "b", "b": "c", "c": "a"}
+    columns = transformer.stage1_gradient(n, W_ov, np.eye(3)).sum(axis=0)
+    assert np.allclose(columns, 0, atol=1e-15)
+    assert not np.allclose(transformer.stage1_gradient(n, W_ov, np.eye(3)), 0, atol=0.01)
+    for sentence, moves in (("aaa", False), ("aba", True)):
+        data = from_samples([(tuple(sentence), "b"), (("b",), "c"), (("c",), "a")], sentence)
+        found = transformer.attention_gradient(data, W_ov, W_kq, np.eye(3))
+        assert (float(abs(found).max()) > 1e-3) is moves
+        assert moves or float(abs(found).max()) < 1e-15
+    for s, zero in ((36, False), (37, True)):
+        weight = 1 / (1 + float(np.exp(-s)))
+        assert (weight - weight**2 == 0) is zero

@@ -241,15 +241,13 @@ def test_huang2024_app_verifies_notices_each_broken_bound(both) -> None:
     assert worst(lossy).startswith("equation (4)")
 
 
-def test_the_answers_to_the_exercises():
-    eta_0 = 0.2 / math.sqrt(20)
-    A = 900 * eta_0 / math.sqrt(19)
-    assert pytest.approx(180 / math.sqrt(380)) == A
-    assert 9 < A < 9.5
-    assert math.log1p(19 * math.exp(-A)) < 2 / 1000
-    exponent = 900 * eta_0 / (4 * 19)
-    assert exponent == pytest.approx(45 / (19 * math.sqrt(20)))
-    assert 11 < 20 * math.exp(-exponent) < 12
-    assert 20 * math.exp(-exponent) / math.log(20) == pytest.approx(4, abs=0.1)
-    allowed = [20 * math.exp(-T * eta_0 / 76) for T in (3226, 3227)]
-    assert allowed[0] > math.log(20) > allowed[1]
+def test_the_answers_to_the_exercises() -> None:
+    eta_0 = 1 / (5 * math.sqrt(20))
+    losses = [20 * math.log1p(19 * math.exp(-T * eta_0 / math.sqrt(19))) for T in (1027, 1028)]
+    assert losses[0] > 0.01 > losses[1]
+    size, left = 20, math.log(19 / math.expm1(1 / 2000))
+    assert math.ceil(left * math.sqrt(19) * math.sqrt(size) * 5) == 1028
+    factors = [math.log(t) ** 2 / t for t in (900, 4.55e6, 4.65e6)]
+    assert factors[1] > factors[0] / 1000 > factors[2]
+    first = experiment.made(7, prefix_closed=True).first  # a matrix of one direction: t eta_0
+    assert np.allclose(first.norm, first.step * generate.experiment(7).eta0, rtol=1e-12)

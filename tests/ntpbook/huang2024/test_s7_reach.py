@@ -174,15 +174,24 @@ def test_ours_floating_point_by_hand():
         checks.check_ours_floating_point.judge([undefined])
 
 
-def test_the_answers_to_the_exercises():
-    assert 10**5 * (15 / 10) ** 2 > 200_000
-    least = np.float32(2.0**-75)
-    assert least * least == 0 < least
-    assert np.nextafter(least, np.float32(1)) ** 2 > 0
-    c = bounds.constants(from_dataset(example_1()), 0.1, 0.025, 900)
-    speaks = [
-        bounds.bites_from(lambda log_t, one=one: bounds.log_thm_1_direction(one, log_t))
-        for one in (c, replace(c, eta=4 * c.eta))
-    ]
-    quarter = math.exp(speaks[0]) / 4
-    assert 0.7 * quarter < math.exp(speaks[1]) < quarter
+def two_tokens(ratio: float, eta: float, steps: int) -> float:
+    """1 - cos of the late equation on two tokens, each step with two full columns of W_kq."""
+    W, star = np.zeros((2, 2)), np.array([[1.0, -1.0], [-1.0, 1.0]]) / 2
+    for _ in range(steps):
+        margins = np.array([W[0, 0] - W[1, 0], W[1, 1] - W[0, 1]])
+        pull = np.array([ratio, 1.0]) * np.exp(-(margins - margins.min()))
+        G = np.array([[pull[0], -pull[1]], [-pull[0], pull[1]]])
+        W += eta * G / np.linalg.norm(G)
+    return 0.5 * float(np.linalg.norm(W / np.linalg.norm(W) - star) ** 2)
+
+
+def test_the_law_on_two_tokens_and_the_answers_to_the_exercises():
+    found = two_tokens(math.exp(2), 0.1, 1_000)  # t eta = 100
+    assert found == pytest.approx(1 / 20_000, rel=0.03)
+    assert two_tokens(math.exp(2), 0.1, 4_000) == pytest.approx(1 / 320_000, rel=0.01)
+    assert two_tokens(1.0, 0.1, 100) < 1e-30
+    entries = np.array([3e-170, 4e-170])
+    assert float((entries**2).sum()) == 0
+    assert np.linalg.norm(entries / entries.max()) == pytest.approx(1.25, rel=1e-15)
+    weight = 1 / (1 + math.exp(-40))
+    assert (weight - weight**2) / max(weight - weight**2, 5e-324) == 0  # scaled, and still wrong

@@ -11,6 +11,7 @@ import io
 import json
 import linecache
 import symtable
+import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -18,8 +19,9 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
-from ntpcore.commands.playground.absent import CELL
+from ntpcore.commands.playground.absent import CELL, Absent
 from ntpcore.verdicts.claims import MIME, render_html
+from ntpcore.verdicts.imports import imported_names
 
 Output = dict[str, str]  # its kind (text, latex, html, error) and its text
 
@@ -149,8 +151,15 @@ def execute(session: Session, code: str, place: int) -> list[Output]:
 
 
 def evaluate(session: Session, code: str, name: str) -> object:
-    """The value of the last line, if it is an expression."""
+    """The value of the last line, if it is an expression.
+
+    Raises:
+        ModuleNotFoundError: the code imports what is not here.
+    """
     tree = ast.parse(code, filename=name)
+    for module in sorted(imported_names(tree)):
+        if isinstance(sys.modules.get(module), Absent):  # only for our own modules
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)
     final = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, name, "exec"), session.values)
     if final is None:

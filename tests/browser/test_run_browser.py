@@ -1,4 +1,4 @@
-"""Cells that are run in the page: what the executed notebook says, or what the reader made of it."""
+"""Cells that are run in the page: what the executed notebook says, or what a reader made of it."""
 
 from __future__ import annotations
 
@@ -197,9 +197,7 @@ def test_the_cells_fit_a_phone_pass_axe_and_are_reached_by_keyboard(page: Page) 
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Run cell 1 of 12"
 
 
-def test_a_long_run_can_be_stopped_and_another_page_runs_as_well(
-    page: Page, below: str
-) -> None:
+def test_a_long_run_can_be_stopped_and_another_page_runs_as_well(page: Page, below: str) -> None:
     one = area(page, "print('on')")
     one.locator("textarea").fill("while True:\n    pass")
     one.locator("button").click()

@@ -33,8 +33,8 @@ data-page="{page}" data-worker="{worker}">
 <p class="ntp-run-status" role="status"></p>
 </div>"""
 ALL = "All {run} cells of code on this page can be changed and run here, in your browser."
-SOME = """{run} of the {count} cells of code on this page can be changed and run here, in your browser.
-The others need packages, such as numpy and matplotlib, that the page does not bring along."""
+SOME = """{run} of the {count} cells of code on this page can be changed and run here, in your
+browser. The others need packages, such as numpy and matplotlib, that the page does not bring along."""
 
 
 def read_cells(app: Sphinx) -> None:
@@ -67,8 +67,7 @@ def mark_cells(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             place = kinds[: node["cell_index"]].count("code")
             node["classes"].append(f"ntp-cell-{place}")
             shown += any(
-                one.get("nb_element") == "cell_code_source"
-                for one in node.findall(nodes.container)
+                one.get("nb_element") == "cell_code_source" for one in node.findall(nodes.container)
             )
     title.parent.insert(title.parent.index(title) + 1, bar(docname, every, shown))
     write_page(app, docname, every)

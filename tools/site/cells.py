@@ -31,7 +31,8 @@ TEMML = "temml/dist/temml.min.js"
 LEFT_OUT = (
     "sympy/physics/mechanics", "sympy/physics/vector", "sympy/physics/control",
     "sympy/physics/quantum", "sympy/physics/continuum", "sympy/physics/optics",
-    "sympy/physics/hep", "sympy/physics/biomechanics", "sympy/parsing/autolev", "sympy/parsing/latex", "sympy/parsing/c/",
+    "sympy/physics/hep", "sympy/physics/biomechanics", "sympy/parsing/autolev", "sympy/parsing/latex",
+    "sympy/parsing/c/",
     "sympy/parsing/fortran", "sympy/diffgeom/", "sympy/liealgebras/",
     "sympy/crypto/", "sympy/holonomic/", "sympy/sandbox/", "sympy/categories/", "sympy/stats/",
     "sympy/vector/", "sympy/polys/numberfields/resolvent_lookup",
@@ -110,9 +111,9 @@ def package_files(name: str) -> Iterator[tuple[str, bytes]]:
     """The modules of a package that go into the archive."""
     for path in distribution(name).files or ():
         text = path.as_posix()
-        if text.startswith(f"{name}/") and text.endswith(".py"):
-            if not any(part in text for part in LEFT_OUT):
-                yield text, Path(str(path.locate())).read_bytes()
+        wanted = text.startswith(f"{name}/") and text.endswith(".py")
+        if wanted and not any(part in text for part in LEFT_OUT):
+            yield text, Path(str(path.locate())).read_bytes()
 
 
 def licence(name: str) -> bytes:
@@ -143,5 +144,3 @@ def page_data(cells: Iterable[Runnable], claims: dict[str, dict[str, str]]) -> s
     """What a page loads of its own: its cells and how its claims are called."""
     listed = [{"code": one.code, "run": one.run} for one in cells]
     return json.dumps({"cells": listed, "claims": claims}, ensure_ascii=False) + "\n"
-
-

@@ -147,7 +147,7 @@ def here(package: str) -> bool:
 
 
 def assigned(statement: ast.stmt) -> set[str]:
-    """The names that a statement gives a value where it stands, not within a function of its own."""
+    """The names that a statement gives a value where it stands, and not within its functions."""
     names = set(aliases(statement))
     waiting: list[ast.AST] = [statement]
     while waiting:
@@ -248,7 +248,9 @@ def scope(module: str) -> Scope:
     definitions: dict[str, tuple[ast.AST, ...]] = {}
     imports: dict[str, str] = {}
     for statement in tree_of(module).body:
-        for inner in ast.walk(statement) if isinstance(statement, ast.If | ast.Try) else [statement]:
+        for inner in (
+            ast.walk(statement) if isinstance(statement, ast.If | ast.Try) else [statement]
+        ):
             imports |= aliases(inner)
         for name in assigned(statement) - set(aliases(statement)):
             definitions[name] = (*definitions.get(name, ()), statement)

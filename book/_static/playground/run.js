@@ -5,7 +5,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const bar = document.querySelector(".ntp-run");
   if (!bar) return;
   const status = bar.querySelector(".ntp-run-status");
-  const progress = bar.querySelector("progress");
+  let progress = bar.querySelector("progress");
+  const fresh = progress.cloneNode();
   const buttons = Object.fromEntries(
     [...bar.querySelectorAll("button")].map((button) => [button.dataset.run, button])
   );
@@ -246,7 +247,8 @@ document.addEventListener("DOMContentLoaded", () => {
     engine.end("stopped", "");
     for (const one of cells) close(one);
     running = null;
-    progress.hidden = true;
+    const used = progress;
+    used.replaceWith((progress = fresh.cloneNode()));
     bar.classList.remove("ntp-running");
     say("The page is as it was printed.");
     buttons.start.focus();

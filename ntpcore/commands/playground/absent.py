@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 OURS = ("ntpcore", "ntpbook")
 CELL = "<cell"  # how the file names of a page's cells begin
@@ -29,7 +29,7 @@ NEVER = (
 class Absent(ModuleType):
     """A package that is not here, or anything in it."""
 
-    __path__: list[str] = []  # its parts can be imported, as parts of a package
+    __path__: ClassVar[list[str]] = []  # its parts can be imported, as parts of a package
     __hash__ = object.__hash__
 
     def __getattr__(self, name: str) -> Absent:
@@ -82,7 +82,7 @@ def _refuse(self: Absent, *args: object) -> NoReturn:
 
 
 def _loading(frame: FrameType | None) -> bool:
-    """Whether it is a module of ours, outside its functions, that asks, itself or through others."""
+    """Whether a module of ours asks, outside its functions, itself or through other packages."""
     while frame is not None and not frame.f_code.co_filename.startswith(CELL):
         if frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
             return frame.f_code.co_name == "<module>"

@@ -11,6 +11,7 @@ import io
 import json
 import linecache
 import symtable
+import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -18,8 +19,9 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
-from ntpcore.commands.playground.absent import CELL
+from ntpcore.commands.playground.absent import CELL, Absent
 from ntpcore.verdicts.claims import MIME, render_html
+from ntpcore.verdicts.imports import imported_names
 
 Output = dict[str, str]  # its kind (text, latex, html, error) and its text
 
@@ -119,7 +121,7 @@ def only_session(claims: str) -> Session:
 
 
 def answer(request: str) -> str:
-    """What the page asks and is told, as JSON: the cells, which to run, and how claims are called."""
+    """What the page is told, as JSON, when it asks for a cell and names all cells and claims."""
     asked = json.loads(request)
     session = only_session(json.dumps(asked["claims"]))
     return json.dumps(run(session, asked["cells"], asked["at"]), ensure_ascii=False)
@@ -149,26 +151,35 @@ def execute(session: Session, code: str, place: int) -> list[Output]:
 
 
 def evaluate(session: Session, code: str, name: str) -> object:
-    """The value of the last line, if it is an expression."""
+    """The value of the last line, if it is an expression.
+
+    Raises:
+        ModuleNotFoundError: the code imports what is not here.
+    """
     tree = ast.parse(code, filename=name)
-    final = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, name, "exec"), session.values)
-    if final is None:
+    for module in sorted(imported_names(tree)):
+        if isinstance(sys.modules.get(module), Absent):  # only for our own modules
+            raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+    final = tree.body[-1] if tree.body else None
+    if not isinstance(final, ast.Expr):
+        exec(compile(tree, name, "exec"), session.values)
         return None
-    expression = ast.Expression(final.value)
-    return eval(compile(expression, name, "eval"), session.values)
+    del tree.body[-1]
+    exec(compile(tree, name, "exec"), session.values)
+    return eval(compile(ast.Expression(final.value), name, "eval"), session.values)
 
 
 def show(session: Session, value: Any) -> Output:
     """A value as a notebook shows it: a verdict as a card, HTML, a formula, or text."""
-    bundle = value._repr_mimebundle_() if hasattr(value, "_repr_mimebundle_") else {}
+    drawn = not isinstance(value, type)  # a class has the methods, too, but nobody to call them on
+    bundle = value._repr_mimebundle_() if drawn and hasattr(value, "_repr_mimebundle_") else {}
     if MIME in bundle:
         data = bundle[MIME]
         return {"kind": "html", "text": render_html(data | session.claims.get(data["label"], {}))}
     for kind in ("html", "latex"):
         text = bundle.get(f"text/{kind}")
         method = getattr(value, f"_repr_{kind}_", None)
-        if text is None and method is not None and not isinstance(value, type):
+        if text is None and method is not None and drawn:
             text = method()
         if text is not None:
             return {"kind": kind, "text": str(text)}

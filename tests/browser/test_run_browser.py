@@ -1,0 +1,233 @@
+"""Cells that are run in the page: what the executed notebook says, or what a reader made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe import AXE, NO_AXE, judge
+from browser import NARROW, OVERFLOW, WIDE, serve
+from playwright.sync_api import Browser, Page
+
+from ntpcore.verdicts.claims import MIME
+
+ROOT = Path(__file__).resolve().parents[2]
+LOADING = 180_000  # milliseconds: engine, archive and sympy on a slow machine
+PAGE, OTHER = "huang2024_s6_max_margin", "tian2023_s4_sampling"
+IDLE = "() => document.querySelector('[data-run=stop]').disabled"
+SAID = "() => document.querySelector('.ntp-run-status').textContent"
+# What every cell that ran shows: its place in the notebook, its texts, its cards and formulas.
+SHOWN = """() => [...document.querySelectorAll('.ntp-run-cell')].map(one => {
+  const cell = one.closest('[class*=ntp-cell-]');
+  const all = selector => [...cell.querySelectorAll(`.cell_output ${selector}`)];
+  return {
+    place: Number(/ntp-cell-(\\d+)/.exec(cell.className)[1]),
+    code: one.querySelector('textarea').value,
+    text: all('.text_plain pre').map(e => e.textContent).join('\\n'),
+    evidence: all('.ntp-check dd').slice(0, 1).map(e => e.textContent),
+    head: all('.ntp-check .ntp-head').map(e => e.textContent),
+    formulas: all('.math math').length,
+    errors: all('.ntp-run-error').length,
+  };
+})"""
+
+
+@pytest.fixture(scope="module")
+def requests() -> list[str]:
+    """Every address that the pages asked for."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def below(book: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The book at an address below another one, as many hosts have it."""
+    folder = tmp_path_factory.mktemp("host")
+    (folder / "some").mkdir()
+    (folder / "some" / "book").symlink_to(book.resolve(), target_is_directory=True)
+    with serve(folder) as address:
+        yield f"{address}some/book/"
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, below: str, requests: list[str]) -> Iterator[Page]:
+    """A page on which nothing has been started."""
+    context = browser.new_context(viewport=WIDE)
+    opened = context.new_page()
+    opened.on("request", lambda request: requests.append(request.url))
+    opened.goto(f"{below}pages/{PAGE}.html")
+    yield opened
+    context.close()
+
+
+def executed(name: str) -> list[dict[str, Any]]:
+    """The code cells of the executed notebook that the book was made from."""
+    file = ROOT / "pages" / f"{name}.ipynb"
+    cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+def said(cell: dict[str, Any]) -> tuple[str, list[str], bool]:
+    """Texts, evidence and whether there is a formula in what a cell of a notebook showed."""
+    texts, evidence, formula = [], [], False
+    for output in cell["outputs"]:
+        data = output.get("data", {"text/plain": output.get("text", "")})
+        if MIME in data:
+            evidence.append(data[MIME]["evidence"])
+        elif "text/latex" in data:
+            formula = True
+        elif "text/html" not in data:
+            texts.append("".join(data["text/plain"]))
+    return "\n".join(texts).strip(), evidence, formula
+
+
+def differences(shown: list[dict[str, Any]], cells: list[dict[str, Any]]) -> list[str]:
+    """Where the page and the executed notebook do not say the same."""
+    wrong = []
+    for one in shown:
+        text, evidence, formula = said(cells[one["place"]])
+        if (one["text"].strip(), one["evidence"], one["formulas"] > 0, one["errors"]) != (
+            text, evidence, formula, 0,
+        ):  # fmt: skip
+            wrong.append(f"cell {one['place']}: {one} instead of {text!r} {evidence} {formula}")
+    return wrong
+
+
+def run_all(page: Page) -> list[dict[str, Any]]:
+    """Run all cells of a page, and hand back what they show."""
+    page.click("[data-run=all]")
+    page.wait_for_function(IDLE, timeout=LOADING)
+    assert page.evaluate(SAID).startswith("All "), page.evaluate(SAID)
+    found: list[dict[str, Any]] = page.evaluate(SHOWN)
+    return found
+
+
+def area(page: Page, text: str) -> Any:
+    """The cell that can be changed and holds a text."""
+    return page.locator(".ntp-run-cell", has=page.locator("textarea")).nth(
+        page.evaluate(
+            "text => [...document.querySelectorAll('.ntp-run-code')]"
+            ".findIndex(e => e.value.includes(text))",
+            text,
+        )
+    )
+
+
+def test_nothing_is_loaded_before_the_first_use(page: Page, requests: list[str]) -> None:
+    assert page.is_visible("[data-run=start]")
+    assert "12 of the 2" in page.inner_text(".ntp-run p >> nth=0")
+    assert not [one for one in requests if "/cells/" in one or "worker" in one or "engine" in one]
+
+
+def test_all_cells_give_what_the_executed_notebook_says_and_a_reset_takes_it_back(
+    page: Page,
+) -> None:
+    printed = page.inner_html("article")
+    page.click("[data-run=start]")
+    page.wait_for_selector(".ntp-run-code")
+    assert page.evaluate("document.activeElement.textContent") == "Run all"
+    cells = executed(PAGE)
+    shown = run_all(page)
+    assert len(shown) == 12
+    assert [one["code"] for one in shown] == ["".join(cells[o["place"]]["source"]) for o in shown]
+    assert differences(shown, cells) == []
+    planted = [one | {"text": one["text"].replace("13", "14")} for one in shown]
+    assert len(differences(planted, cells)) == 1, "a wrong number is noticed"
+    assert any("Proposition 2" in head for one in shown for head in one["head"])
+    page.click("[data-run=reset]")
+    assert page.evaluate(SAID) == "The page is as it was printed."
+    page.evaluate("() => { document.querySelector('.ntp-run-status').textContent = ''; }")
+    assert page.inner_html("article") == printed
+
+
+def test_a_changed_cell_changes_its_result_and_what_is_below(page: Page) -> None:
+    page.click("[data-run=start]")
+    one = area(page, "L_star")
+    code = one.locator("textarea")
+    code.fill(code.input_value().replace("sp.solve(", "len(").replace(", multipliers)", ")"))
+    code.press("Control+Enter")
+    page.wait_for_function(IDLE, timeout=LOADING)
+    result = one.locator("xpath=ancestor::*[contains(@class, 'ntp-cell-')]//pre").last
+    assert result.inner_text().strip() == "4"
+    code.fill("sp.Rational(1, 3) + sp.sqrt(2)")
+    one.locator("button").click()
+    page.wait_for_function(IDLE, timeout=LOADING)
+    cell = one.locator("xpath=ancestor::*[contains(@class, 'ntp-cell-')]")
+    assert cell.locator(".math math msqrt").count() == 1
+
+
+def test_an_error_stands_in_the_page_and_the_next_run_goes_on(page: Page) -> None:
+    one = area(page, "sp.Rational(1, 3)")
+    cell = one.locator("xpath=ancestor::*[contains(@class, 'ntp-cell-')]")
+    for code, last in [
+        ("def third(x):\n    return 1 / x\n\nthird(0)", "ZeroDivisionError: division by zero"),
+        ("1 +", "SyntaxError: invalid syntax"),
+        ("checks.check_huang2024_eq_14()",
+         "ModuleNotFoundError: this needs numpy, which the page does not bring along"),
+        ("import numpy", "ModuleNotFoundError: No module named 'numpy'"),
+    ]:  # fmt: skip
+        one.locator("textarea").fill(code)
+        one.locator("button").click()
+        page.wait_for_function(IDLE, timeout=LOADING)
+        shown = cell.locator(".ntp-run-error pre").inner_text()
+        assert shown.splitlines()[-1] == last
+        assert page.evaluate(SAID).endswith(last)
+        assert "/ntp/ntpcore/commands/playground/cells.py" not in shown
+        assert ("line 2, in third" in shown) == ("third" in code)
+    one.locator("textarea").fill("print('on'); 1 + 1")
+    one.locator("button").click()
+    page.wait_for_function(IDLE, timeout=LOADING)
+    assert cell.locator(".cell_output pre").all_inner_texts() == ["on", "2"]
+
+
+def test_the_cells_fit_a_phone_pass_axe_and_are_reached_by_keyboard(page: Page) -> None:
+    assert AXE.is_file(), NO_AXE
+    page.set_viewport_size(NARROW)
+    assert page.evaluate(OVERFLOW) == 0
+    page.set_viewport_size(WIDE)
+    assert judge(page, {"light": set(), "dark": set()}) == []
+    page.set_viewport_size(WIDE)
+    page.focus("[data-run=all]")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.run") == "reset", "nothing to stop"
+    page.focus(".ntp-run-code >> nth=0")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Run cell 1 of 12"
+
+
+def test_a_long_run_can_be_stopped_and_another_page_runs_as_well(page: Page, below: str) -> None:
+    one = area(page, "print('on')")
+    one.locator("textarea").fill("while True:\n    pass")
+    one.locator("button").click()
+    page.wait_for_timeout(300)
+    assert not page.evaluate(IDLE)
+    one.locator("button").click()
+    page.wait_for_function(IDLE)
+    assert page.evaluate(SAID).startswith("Stopped.")
+    page.goto(f"{below}pages/{OTHER}.html")
+    page.click("[data-run=start]")
+    page.wait_for_selector(".ntp-run-code")
+    assert differences(run_all(page), executed(OTHER)) == []
+
+
+def test_a_page_that_was_opened_as_a_file_says_why_it_cannot(browser: Browser, book: Path) -> None:
+    context = browser.new_context()
+    opened = context.new_page()
+    opened.goto((book.resolve() / "pages" / f"{PAGE}.html").as_uri())
+    assert opened.is_disabled("[data-run=start]")
+    assert "opened as a file" in opened.evaluate(SAID)
+    context.close()
+    without = browser.new_context()
+    without.add_init_script("delete window.WebAssembly;")
+    with serve(book) as address:
+        other = without.new_page()
+        other.goto(f"{address}pages/{PAGE}.html")
+        assert other.evaluate(SAID) == "This browser cannot run Python: it lacks WebAssembly."
+    without.close()
+
+
+def test_nothing_was_asked_of_other_machines(requests: list[str], below: str) -> None:
+    assert any("cells.tar.xz" in one for one in requests)
+    assert [one for one in requests if not one.startswith(below)] == []

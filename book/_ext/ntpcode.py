@@ -62,7 +62,7 @@ def code_page(
     for line, name in places:
         lines[line - 1] = f'<span id="{escape(name)}" class="ntp-anchor"></span>{lines[line - 1]}'
     code = f"{head}<pre>{chr(10).join(lines)}"
-    body = f'<h1>{escape(file.stem)}</h1>{intro}<div class="full-width">{code}</div>'
+    body = f'<h1>{escape(file.stem)}</h1>{intro}<div class="ntp-broad">{code}</div>'
     return page, {"title": title, "body": body, "parents": []}, "page.html"
 
 

@@ -18,6 +18,8 @@ def longest_line(cell: nodes.Element) -> int:
 
 def widen(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Give cells with long lines, and wide tables of measurements, the room beside the text."""
+    if not any(isinstance(part.parent, nodes.section) for part in doctree.findall(nodes.section)):
+        return  # the theme's script fails on a page that has wide cells and no contents
     for cell in doctree.findall(nodes.container):
         tables = docname in TABLES and any(
             "<table" in one.astext() for one in cell.findall(nodes.raw)

@@ -80,6 +80,9 @@ def test_cells_with_long_lines_reach_to_the_right_and_others_do_not() -> None:
     table = nodes.container("", nodes.raw("", "<table></table>", format="html"), classes=["cell"])
     page = page_of(*cells, table)
     wide.widen(App(), page, "pages/two_papers")  # type: ignore[arg-type]
+    assert not any(wide.WIDE in cell["classes"] for cell in cells), "a page without contents"
+    page[0] += nodes.section("")
+    wide.widen(App(), page, "pages/two_papers")  # type: ignore[arg-type]
     assert [wide.WIDE in cell["classes"] for cell in [*cells, table]] == [False, False, True, False]
-    wide.widen(App(), page_of(table), "pages/benchmarks")  # type: ignore[arg-type]
+    wide.widen(App(), page, "pages/benchmarks")  # type: ignore[arg-type]
     assert wide.WIDE in table["classes"]

@@ -61,7 +61,8 @@ def code_page(
     lines = rest.split("\n")
     for line, name in places:
         lines[line - 1] = f'<span id="{escape(name)}" class="ntp-anchor"></span>{lines[line - 1]}'
-    body = f"<h1>{escape(file.stem)}</h1>{intro}{head}<pre>{chr(10).join(lines)}"
+    code = f"{head}<pre>{chr(10).join(lines)}"
+    body = f'<h1>{escape(file.stem)}</h1>{intro}<div class="ntp-broad">{code}</div>'
     return page, {"title": title, "body": body, "parents": []}, "page.html"
 
 

@@ -41,7 +41,7 @@ from tools.site.published import versions
 Rows = dict[str, dict[str, Any]]
 EXTENSIONS = (
     "code", "errata", "ledger", "math", "papers", "previews", "equations", "proofs", "glossary",
-    "downloads", "moving", "offline", "playground", "reference", "run",
+    "downloads", "meta", "moving", "offline", "playground", "reference", "run", "wide",
 )  # fmt: skip
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,10 @@
     equations: "equation", tab: "table", app: "appendix", sec: "section",
   };
   const KINDS = new Set([...Object.values(SHORT), "law", "observation", "conjecture"]);
-  const FILLERS = new Set(["the", "of", "in", "et", "al", "and", "a"]);
+  const FILLERS = new Set([
+    "the", "of", "in", "et", "al", "and", "a",
+    "does", "do", "hold", "holds", "why", "what", "when", "is", "are", "mean", "means", "right", "wrong",
+  ]);
 
   const words = text => (text.toLowerCase().normalize("NFKD").replace(/[\u0300-\u036f]/g, "")
     .match(/[a-z]+(?=\d)|[a-z0-9]+/g) || []);

@@ -36,8 +36,8 @@ LONG = Case("text", "".join(f"{n} {(n + 1) % 150} {(n + 2) % 150}\n" for n in ra
 # Put a text in, press Check, and hand back what the page says once it is done.
 ASK = f"""async ([form, text]) => {{
   const at = name => document.getElementById('pg-' + name);
-  document.querySelector(`input[name=pg-form][value=${{form}}]`).checked = true;
   at('text').value = text;
+  document.querySelector(`input[name=pg-form][value=${{form}}]`).checked = true;
   at('check').click();
   while ({BUSY}) await new Promise(done => setTimeout(done, 20));
   const place = document.querySelector('.pg-json');

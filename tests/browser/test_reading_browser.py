@@ -186,6 +186,7 @@ def test_the_link_of_an_equation_is_stable_and_copied(browser: Browser, book_add
         ("Lemma 7 tian", ["Lemma 7"]),
         ("prop 2", ["Proposition 2"]),
         ("Thm.1 huang", ["Theorem 1"]),
+        ("Does Theorem 1 hold, and why?", ["Theorem 1", "Theorem 1"]),
         ("Hall", ["Proposition 2, corrected", "Hall condition"]),
     ],
 )

@@ -33,7 +33,7 @@ from tools.site.slim import slim_site
 STAGE = Path(".build/stage")
 SOURCE, OUTPUT = STAGE / "src", STAGE / "html"
 LOG = Path(".build/sphinx.log")
-ROOT_FILES = ("_config.yml", "_toc.yml", "references.bib")
+ROOT_FILES = ("_config.yml", "_toc.yml", "references.bib", "CITATION.cff")
 # What shapes the HTML beside Python modules, which are found by their imports.
 SHAPING = tuple(
     Path(name)

@@ -29,8 +29,11 @@ NEVER = (
 class Absent(ModuleType):
     """A package that is not here, or anything in it."""
 
-    __path__: ClassVar[list[str]] = []  # its parts can be imported, as parts of a package
     __hash__ = object.__hash__
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__ = []  # its parts can be imported, as parts of a package
 
     def __getattr__(self, name: str) -> Absent:
         """A part of it."""

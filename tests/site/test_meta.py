@@ -1,0 +1,88 @@
+"""What programs read of a page, and what reaches into the right column."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import ntpmeta as meta
+import ntpwide as wide
+import pytest
+from docutils import nodes
+from tiny_book import ROOT
+
+
+def page_of(*paragraphs: nodes.paragraph) -> nodes.document:
+    """A page with these paragraphs in its first section."""
+    from docutils.utils import new_document
+
+    document = new_document("page")
+    section = nodes.section("", *paragraphs)
+    document += section
+    return document
+
+
+def test_a_description_is_the_first_paragraph_that_says_something() -> None:
+    long = nodes.paragraph("", "", nodes.Text("Attention turns to the max-margin direction "))
+    long += nodes.math("", r"W^\star")
+    long += nodes.Text("(")
+    long += nodes.inline("", "refuted", classes=["ntp-badge"])
+    long += nodes.Text(") when training goes on for long.")
+    said = meta.description(page_of(nodes.paragraph("", "Short."), long))
+    assert said == ("Attention turns to the max-margin direction when training goes on for long.")
+    cut = meta.description(page_of(nodes.paragraph("", "word " * 60)))
+    assert len(cut) <= meta.LONGEST + 2
+    assert cut.endswith("word …")
+    assert meta.description(page_of(nodes.paragraph("", "Short."))) == ""
+
+
+def test_without_settings_no_address_is_written_and_with_them_all_are() -> None:
+    page = meta.Page("A <title>", "It says.", "")
+    bare = meta.tags(page, "Book", "Someone", "2026/11/22", "")
+    assert "canonical" not in bare
+    assert "http" not in bare.replace("https://schema.org", "")
+    here = "https://book.example/pages/a.html"
+    full = meta.tags(
+        meta.Page("A <title>", "It says.", here),
+        "Book",
+        "Someone",
+        "2026/11/22",
+        "https://code.example",
+    )
+    assert f'<link rel="canonical" href="{here}" />' in full
+    text = re.findall(r'<script type="application/ld\+json">(.*?)</script>', full)[0]
+    assert "<" not in text
+    data = json.loads(text)
+    assert (data["headline"], data["url"], data["isBasedOn"]) == (
+        "A <title>", here, "https://code.example"
+    )  # fmt: skip
+    assert data["datePublished"] == "2026-11-22"
+    assert '<meta name="citation_title" content="A &lt;title&gt;" />' in full
+
+
+def test_the_citation_of_the_book_is_that_of_its_file() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    who, date = meta.citation(text)
+    assert f'name: "{who}"' in text
+    assert f"date-released: {date.replace('/', '-')}" in text
+    with pytest.raises(ValueError, match="no author"):
+        meta.citation("title: x")
+
+
+def test_cells_with_long_lines_reach_to_the_right_and_others_do_not() -> None:
+    class App:
+        pass
+
+    cells = [
+        nodes.container("", nodes.literal_block("", text), classes=["cell"])
+        for text in ("x = 1\n" * 50, "x" * wide.FITS, "x" * (wide.FITS + 1))
+    ]
+    table = nodes.container("", nodes.raw("", "<table></table>", format="html"), classes=["cell"])
+    page = page_of(*cells, table)
+    wide.widen(App(), page, "pages/two_papers")  # type: ignore[arg-type]
+    assert not any(wide.WIDE in cell["classes"] for cell in cells), "a page without contents"
+    page[0] += nodes.section("")
+    wide.widen(App(), page, "pages/two_papers")  # type: ignore[arg-type]
+    assert [wide.WIDE in cell["classes"] for cell in [*cells, table]] == [False, False, True, False]
+    wide.widen(App(), page, "pages/benchmarks")  # type: ignore[arg-type]
+    assert wide.WIDE in table["classes"]

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import environment, pages
+from benchmarks import environment, pages, texts
 from benchmarks.instances import problem_of, random_graph, random_samples
 from benchmarks.peers import STAGE_2
 from ntpbook.benchmarks import benchmark
@@ -441,6 +441,12 @@ def page_rows(tiny: bool) -> Iterator[Row]:
         yield row(f"first render, {what}", size, peer, value, limit, unit, 1.0)
 
 
+def text_rows(tiny: bool) -> Iterator[Row]:
+    """The largest realizable part of a text, searched for by `ntpcore repair --greedy`."""
+    if not tiny:
+        yield from texts.text_rows(row, ROOT)
+
+
 def machine() -> dict[str, str]:
     """What the numbers were measured on."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -480,6 +486,7 @@ def main(arguments: list[str]) -> int:
         start_rows,
         book_rows,
         page_rows,
+        text_rows,
         memory_rows,
     )
     results: dict[str, Any] = {

@@ -231,7 +231,7 @@ def repair(
     data, given = _read(file, form, chars, collocation)
     table = repairing.tabulate(data, given)
     if greedy:
-        found = repairing.solve_greedy(table)
+        found = repair_report.tighten(repairing.solve_greedy(table))
     else:
         found = repair_program.solve_exact(table, seconds=seconds)
     contents = {}

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from importlib.util import find_spec
 from itertools import islice
 
 from ntpcore.commands.check import Write, show, show_name
 from ntpcore.data import order
 from ntpcore.data.dataset import InputError
-from ntpcore.exact.repair import Repair, spell
+from ntpcore.exact.repair import COUNTED, Repair, spell
 from ntpcore.exact.repair_program import FLOAT
 
 _LISTED = 12
 _WORDS = 12
 _MOST_DROPPED = 300_000  # about 1 GB of JSON
+
+
+def tighten(found: Repair) -> Repair:
+    """The same part with a better bound, where there is a gap and numpy is installed.
+
+    Raises:
+        ArithmeticError: the bound lies below the part; that would be a fault of ours.
+    """
+    if found.gap == 0 or find_spec("numpy") is None:
+        return found
+    from ntpcore.exact import repair_prices  # loads numpy and numba
+
+    bound = repair_prices.price_bound(found.table, found.kept_weight)
+    if bound is None or bound >= found.bound:
+        return found
+    if bound < found.kept_weight:
+        raise ArithmeticError(f"a bound of {bound} on a part of {found.kept_weight} samples")
+    return replace(found, bound=bound)
 
 
 def to_json(found: Repair) -> dict[str, object]:
@@ -73,6 +93,10 @@ def write_text(found: Repair, write: Write, written: Mapping[str, str]) -> None:
             f"{found.gap / table.weight:.1%} of all; {found.proved})",
             "open",
         )
+        if found.proved == COUNTED:
+            write("  no bound counts what samples of different lines forbid one another", "faint")
+        if find_spec("numpy") is None:
+            write("  a better bound: pip install 'ntpcore[train]'", "faint")
     _write_collocation(found, write)
     if dropped:
         write(f"  drop {dropped} distinct {'sample' if dropped == 1 else 'samples'}:", "plain")

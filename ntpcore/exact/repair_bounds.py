@@ -9,9 +9,9 @@ lie in U(q) and in X', so that they are one token by row 2 of `repair`, and y = 
 of a line contain one another: of one line and one query only one next token stays. Sentences of
 one token repeated meet no row 2; of these the samples with the same token are rivals, by n alone.
 
-What limits it: samples of different lines contradict one another as well, through the n that they
-share. The linear relaxation of the integer program does not see it either: u = 1/2 everywhere
-makes rows 2 hold for nearly half of everything.
+What limits it: the two are not joined (`repair_prices` does that), and samples of different lines
+contradict one another as well, through the n that they share. The linear relaxation of the integer
+program does not see it either: u = 1/2 everywhere makes rows 2 hold for nearly half of everything.
 """
 
 from __future__ import annotations
@@ -81,6 +81,12 @@ def _classes(table: Table, short: int) -> Iterator[tuple[Class, int, int]]:
                 yield (query, frozenset(seen)), following, line.count
             else:
                 yield (query, place), following, line.count
+
+
+def classes(table: Table) -> Iterator[tuple[Class, int, int]]:
+    """The classes with which `rivals_bound` compares the most sentences across lines."""
+    spelled = table.cells <= _SPELLED or not table.data.prefixes
+    return _classes(table, table.data.max_length if spelled else _SHORT[-1])
 
 
 def _heaviest(samples: Iterable[tuple[Class, int, int]]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
-from typing import ClassVar, NoReturn
+from typing import NoReturn
 
 OURS = ("ntpcore", "ntpbook")
 CELL = "<cell"  # how the file names of a page's cells begin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from ntpbook.tian2023.long_times import reduced, stationary
+from ntpbook.tian2023.long_times import reduced, stationary, unequal
 from ntpbook.tian2023.long_times.reduced import Design, follow, one_of_each
 from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 
@@ -100,3 +100,18 @@ def draw_maxima(axes: Axes, witness: stationary.Witness, steps: tuple[int, ...])
         axes.plot(peaks, np.zeros(len(peaks)), "o", color=color)
     axes.axhline(0, color=NONCOMPARABLE, linewidth=1)
     axes.set_ylim(-0.1, 0.1)
+
+
+def draw_leaning(axes: Axes, one: unequal.Unequal, last: float) -> None:
+    """Attention of the last class on the common token, with and without the L2 scaling.
+
+    Args:
+        axes: where to draw.
+        one: classes with one common token.
+        last: ln(1 + t) at the end, up to 600.
+    """
+    times = np.geomspace(0.5, last, 60)
+    for sphere, line, name in ((True, "-", "scaled to length 1"), (False, "--", "softmax alone")):
+        f = unequal.follow(one, times, sphere).f[:, -1]
+        axes.semilogx(times, f[:, 0] / f.sum(axis=1), line, color=NONCOMPARABLE, label=name)
+    axes.set_ylim(0, 1.05)

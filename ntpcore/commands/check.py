@@ -203,7 +203,7 @@ def _roles(one: order.PartialOrder, vocabulary: tuple[str, ...]) -> dict[str, ob
 def _margin(columns: Mapping[str, margin.Solution]) -> dict[str, object]:
     """W_kq_star: squared norm, columns and block sizes."""
     return {
-        "norm_squared": str(margin.norm_squared(c.scores for c in columns.values())),
+        "norm_squared": str(margin.norm_squared([c.scores for c in columns.values()])),
         "columns": {
             query: {token: str(score) for token, score in column.scores.items()}
             for query, column in columns.items()
@@ -360,7 +360,7 @@ def _write_columns(found: Answer, write: Write) -> None:
         write(f"  {show(query)}: {above}  >  {below}   blocks {blocks}", "plain")
     if len(columns) > _LISTED:
         write(f"  ... and {len(columns) - _LISTED} more queries (--json lists them)", "faint")
-    total = margin.norm_squared(column.scores for column in columns.values())
+    total = margin.norm_squared([column.scores for column in columns.values()])
     write(f"  squared norm of W_kq*: {total}", "plain")
 
 

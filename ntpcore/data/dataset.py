@@ -364,6 +364,11 @@ def _parse_jsonl(collector: _Collector, line: str, name: str, number: int) -> No
     except json.JSONDecodeError as error:
         if line.lstrip().startswith("["):
             raise array_of_objects from None
+        if line.lstrip().startswith("{") and not line[error.pos :].strip():
+            raise InputError(
+                f"{where}: this object does not end on its line; write one object per line, such "
+                f"as {example}"
+            ) from None
         raise InputError(
             f"{where}: broken JSON at column {error.colno} ({error.msg}); each line must be an "
             f"object such as {example}"

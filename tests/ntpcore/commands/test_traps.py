@@ -28,6 +28,21 @@ def test_a_json_array_is_told_to_become_lines(run: Run, tmp_path: Path, text: st
     assert f"{path}:1: this looks like a JSON array; write one object per line" in err
 
 
+@pytest.mark.parametrize("text", ['{\n "sentence": ["a"],\n "next": "b"\n}\n', '{"next": "b",\n'])
+def test_an_object_over_several_lines_is_told_to_become_one(
+    run: Run, tmp_path: Path, text: str
+) -> None:
+    path = write(tmp_path, text, "a.json")
+    code, out, err = run("check", path)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{path}:1: this object does not end on its line; write one object per line" in err
+
+
+def test_a_fault_within_the_line_is_told_by_its_column(run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path, '{"sentence": ["a"] "next": "b"}\n', "a.jsonl")
+    assert f"{path}:1: broken JSON at column 20" in run("check", path).err
+
+
 def test_a_list_is_no_token_and_cannot_be_quoted(run: Run, tmp_path: Path) -> None:
     path = write(tmp_path, '{"sentence": [["a", "b"]], "next": "c"}\n', "a.jsonl")
     err = run("check", path).err

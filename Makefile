@@ -24,7 +24,8 @@ help: ## this list
 	@echo "make lint                 lint and types only"
 	@echo "make record               write down what the book says, at a release"
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
-	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB)"
+	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB);"
+	@echo "                          PART=peers: only the strongest ones (ten minutes)"
 	@echo "make fuzz                 a million odd inputs that must not break anything (half an hour)"
 	@echo "make mutants              small errors planted in the code: which the tests notice (a night)"
 	@echo "make audit                ask an advisory service about the pinned packages (needs a network)"
@@ -81,10 +82,11 @@ record: setup
 pin: setup
 	@$(VENV_PYTHON) -m tools.pipeline.pin
 
-# One thread for everybody, ours and peers, so that processors are compared one to one.
+# One thread for everybody, ours and peers, so that processors are compared one to one; the part
+# `peers` has rows on all processors beside. PART="growth start" measures those rows anew.
 bench: setup
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NTPCORE_VARIABLES= \
-	  XLA_FLAGS=--xla_cpu_multi_thread_eigen=false $(VENV_PYTHON) -m benchmarks.run
+	  XLA_FLAGS=--xla_cpu_multi_thread_eigen=false $(VENV_PYTHON) -m benchmarks.run $(if $(PART),part $(PART))
 
 figures-long: setup
 	@$(VENV_PYTHON) -m tools.pipeline.figures_long

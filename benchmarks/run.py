@@ -1,6 +1,8 @@
 """`make bench`: everything side by side in one run, printed and saved.
 
-With the arguments `tiny FILE`, the same on the smallest sizes, saved in FILE, for the tests. One
+With the arguments `tiny FILE`, the same on the smallest sizes, saved in FILE, for the tests; with
+`part peers`, only the strongest peers, some minutes; with `part NAME ...`, only those parts, whose
+rows replace those of before. One
 processor is used, except for the rows on two threads, on starts and on the book; only those are
 times by the clock on the wall, all others are times of the processor, ours and the peers', which
 other work on the machine changes less.
@@ -43,6 +45,9 @@ from tools.site.html import toc_pages
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results.json"
 TIMEOUT = 600  # seconds for one peer
+STRONGEST = ROOT / "benchmarks" / "strongest.json"
+FLOORS = 2.5  # a nonzero may cost so many times what exponentials and memory traffic alone take
+RUNS = 2  # of the strongest peers, both of which are shown
 
 Row = dict[str, Any]
 Arrays = dict[str, Any]
@@ -214,8 +219,8 @@ def growth_rows(tiny: bool) -> Iterator[Row]:
         streamed = bytes_each + 5 * 8 * entries / loops.size
         least = exponentials * exponential[0] + streamed / bandwidth
         text = f"V={size}, N={number}, {loops.size} nonzeros"
-        limit = "4 x the exponentials and the memory traffic"
-        yield row("cost of a nonzero", text, limit, cost, 4 * least, "ns", 1.0)
+        limit = f"{FLOORS} x the exponentials and the memory traffic"
+        yield row("cost of a nonzero", text, limit, cost, FLOORS * least, "ns", 1.0)
         limit_of_memory = 20.0 if loops.size > 5000 else None
         name = "memory of a nonzero"
         goal = 1.0 if limit_of_memory else None
@@ -386,7 +391,8 @@ def start_rows(tiny: bool) -> Iterator[Row]:
             times = [command_seconds(command + options, env) for _ in range(2 if tiny else 7)]
         goal = 1.0 if not options else None
         yield row("start", text, "limit", statistics.median(times), 1.2, "s", goal)
-        yield row("first ever start", text, "limit", first, 6.0, "s", goal)
+        limit = 4.0 if options else 6.0
+        yield row("first ever start", text, "limit", first, limit, "s", 1.0)
 
 
 def command_seconds(command: list[str], env: dict[str, str], cwd: Path = ROOT) -> float:
@@ -468,38 +474,88 @@ def versions() -> dict[str, str]:
     return found | dict(line.split("==") for line in pins if "==" in line)
 
 
+PARTS: dict[str, Callable[[bool], Iterator[Row]]] = {
+    "training": training_rows,
+    "long": long_rows,
+    "growth": growth_rows,
+    "sweep": sweep_rows,
+    "margin": margin_rows,
+    "horizon": horizon_rows,
+    "start": start_rows,
+    "book": book_rows,
+    "page": page_rows,
+    "text": text_rows,
+    "memory": memory_rows,
+}
+
+
+def strongest_peers(target: Path, *words: str) -> None:
+    """Run the strongest peers twice, each part in a process of its own, and save each run."""
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    one = env | {"OMP_NUM_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
+    several = {name: value for name, value in env.items() if "_NUM_THREADS" not in name}
+    several.pop("XLA_FLAGS", None)
+    results = described()
+    runs: list[dict[str, Any]] = []
+    for _ in range(RUNS):
+        run: dict[str, Any] = {"load": f"{os.getloadavg()[0]:.1f}", "rows": []}
+        for part, around in (("steps", one), ("columns", one), ("threads", several)):
+            command = [str(environment.PYTHON), "-m", "benchmarks.strongest", part, *words]
+            done = subprocess.run(
+                command, cwd=ROOT, env=around, stdout=subprocess.PIPE, text=True, check=True
+            )
+            run["rows"] += [json.loads(line) for line in done.stdout.splitlines()]
+        runs.append(run)
+        save(target, results | {"runs": runs})
+
+
+def save(target: Path, results: dict[str, Any]) -> None:
+    """Write results to a file."""
+    text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+    target.write_text(text, encoding="utf-8")
+
+
+def described() -> dict[str, Any]:
+    """When, where, and what is measured."""
+    return {
+        "date": datetime.date.today().isoformat(),
+        "machine": machine(),
+        "versions": versions(),
+        "code": benchmark.code_hash(),
+    }
+
+
+def some_parts(names: list[str]) -> int:
+    """Measure these parts anew; rows of before with the same names give way, others stay."""
+    if names == ["peers"]:
+        strongest_peers(STRONGEST)
+        print(f"Saved to {STRONGEST}.")
+        return 0
+    results = benchmark.read(str(RESULTS))
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    rows = [row for name in names for row in PARTS[name](False)]
+    again = {row["name"] for row in rows}
+    results["rows"] = [row for row in results["rows"] if row["name"] not in again] + rows
+    results["note"] = f"parts measured on {datetime.date.today().isoformat()}: {', '.join(names)}"
+    save(RESULTS, results)
+    return 0
+
+
 def main(arguments: list[str]) -> int:
-    """Run everything; with `tiny FILE` the smallest sizes, saved to that file."""
+    """Run everything; with `tiny FILE` the smallest sizes, with `part NAME ...` only some."""
     tiny = arguments[:1] == ["tiny"]
     target = Path(arguments[1]) if tiny else RESULTS
     if not tiny:
         environment.set_up()
+    if arguments[:1] == ["part"]:
+        return some_parts(arguments[1:])
+    if not tiny:
+        some_parts(["peers"])
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    described = machine()
-    parts = (
-        training_rows,
-        long_rows,
-        growth_rows,
-        sweep_rows,
-        margin_rows,
-        horizon_rows,
-        start_rows,
-        book_rows,
-        page_rows,
-        text_rows,
-        memory_rows,
-    )
-    results: dict[str, Any] = {
-        "date": datetime.date.today().isoformat(),
-        "machine": described,
-        "versions": versions(),
-        "code": benchmark.code_hash(),
-        "rows": [],
-    }
-    for part in parts:
+    results: dict[str, Any] = described() | {"rows": []}
+    for part in PARTS.values():
         results["rows"] += list(part(tiny))
-        text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
-        target.write_text(text, encoding="utf-8")  # after each part: a run takes long
+        save(target, results)  # after each part: a run takes long
     print(f"{benchmark.summary(results)} Saved to {target}.")
     return 0
 

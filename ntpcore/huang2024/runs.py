@@ -47,7 +47,7 @@ def train(
 ) -> Run:
     """Run both stages from zero: the first by its exact law, the second step by step."""
     gap = stage1.gap(problem.vocab_size, steps1, eta0)
-    second = training.run(problem, steps, eta, gap, record=record, progress=progress)
+    second = training.run(problem, steps, eta, gap, record=record, progress=progress, brief=True)
     return Run(name, problem, bounds.constants(problem, eta0, eta, steps1), second)
 
 

@@ -209,6 +209,7 @@ def run(
     keep: Callable[[Trajectory], None] | None = None,
     threads: int = 1,
     plain: bool = False,
+    brief: bool = False,
 ) -> Trajectory:
     """Normalized gradient descent on W_kq from zero, or from where a trajectory stands.
 
@@ -231,6 +232,8 @@ def run(
             only where so many processors are free.
         plain: take every step by the plain loop, the reference that the fast ones are tested
             against.
+        brief: take the first steps by the plain loop, as many as need less time than compiling the
+            others; resumed without it, a run has the same numbers but for rounding.
 
     Raises:
         InputError: a parameter makes no sense, `state` belongs to another run, or the gradient
@@ -239,6 +242,7 @@ def run(
     Source: huang2024, Algorithm 1, lines 6 to 8.
     """
     _check_parameters(steps, eta, gap)
+    eta, gap = float(eta), float(gap)  # compiled loops would be compiled again for an integer
     mark = fingerprint(problem)
     if state is None:
         rows: list[dict[str, float]] = []
@@ -260,7 +264,7 @@ def run(
     wanted = {int(step) for step in (log_grid(steps) if record is None else record)}
     last = int(rows[-1]["step"]) if rows else -1
     stops = sorted(step for step in wanted if max(last + 1, at.step) <= step <= steps)
-    loops = stepping.Loops(problem, gap, threads, plain)
+    loops = stepping.Loops(problem, gap, threads, plain, brief)
 
     def between(now: State) -> None:
         if keep is not None:

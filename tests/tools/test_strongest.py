@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from tiny_book import ROOT
 
-from benchmarks import solvers, sparse, strongest
+from benchmarks import run, solvers, sparse, strongest
 from benchmarks.instances import problem_of, random_graph, random_samples
+from ntpbook.benchmarks import benchmark
 from ntpcore.exact import margin_fast
 from ntpcore.huang2024 import training
 
@@ -112,3 +113,86 @@ def test_pseudoflow_stops_where_a_block_has_the_ratio_of_all():
     assert exact == pytest.approx([*thirds, 0.5, -0.5])
     assert three[6:] == pytest.approx([0.5, -0.5])
     assert three[0] == pytest.approx(0)  # 1/3 is right: the breakpoint below 1/2 is missed
+
+
+def rows_of(**errors: float) -> dict[str, object]:
+    """Results of two runs on one problem; peers are faster in the order of their names."""
+    runs = []
+    for number in range(2):
+        rows: list[dict[str, object]] = [
+            {
+                "name": "one graph",
+                "size": "3 pairs",
+                "peer": peer,
+                "ours": 1e-6,
+                "theirs": (place + 2 + number) * 1e-6,
+                "ratio": place + 2.0 + number,
+                "low": 1.5,
+                "high": 9.0,
+                "error": error,
+            }
+            for place, (peer, error) in enumerate(errors.items())
+        ]
+        rows.append({"name": "one graph", "size": "3 pairs", "peer": "c", "absent": "no compiler"})
+        runs.append({"load": "1.0", "rows": rows})
+    return {"runs": runs}
+
+
+def test_the_strongest_peer_is_the_fastest_that_solves_the_problem():
+    right = benchmark.strongest(rows_of(a=1e-9, b=1e-9)).rows
+    first, second = "a: 2 (1.5 to 9)", "a: 3 (1.5 to 9)"
+    assert right == (("one graph", "3 pairs", first, second),)
+    wrong = benchmark.strongest(rows_of(a=0.1, b=1e-9)).rows
+    assert wrong[0][2].startswith("b: 3 ")
+    assert benchmark.strongest(rows_of(a=0.1)).rows[0][2] == "none solved it"
+
+
+def test_every_peer_has_its_row_with_the_error_or_the_reason():
+    rows = benchmark.peers(rows_of(a=0.1, b=1e-9)).rows
+    assert [row[2] for row in rows] == ["a", "b", "c"]
+    assert rows[0][-1] == "1e-01"
+    assert "no compiler" in rows[2]
+    assert not benchmark.peers(rows_of(a=0.1), ("stage 2",)).rows
+
+
+def test_saved_rows_of_the_strongest_peers_are_complete(tmp_path):
+    found = benchmark.read_strongest("benchmarks/strongest.json")
+    assert len(found["runs"]) == run.RUNS
+    for kind in ("stage 2", "whole", "one graph"):
+        assert benchmark.peers(found, (kind,)).rows
+    for error in (np.nan, np.inf):
+        file = tmp_path / "broken.json"
+        file.write_text(json.dumps(rows_of(a=error)), encoding="utf-8")
+        with pytest.raises(ValueError, match="make bench"):
+            benchmark.read_strongest(str(file))
+
+
+def test_cost_on_paper_is_that_measured_times_ten_shared_and_waited_for():
+    size = "V=100, N=1000, 2000000 nonzeros"
+    row = {"theirs": None, "unit": "", "ratio": None, "goal": None, "peer": ""}
+    found = {
+        "rows": [
+            row | {"name": "cost of a nonzero", "size": size, "ours": 4.0},
+            row | {"name": "memory of a nonzero", "size": size, "ours": 16.0},
+            row | {"name": "stage 2, whole process", "size": "V=100, N=1000", "ours": 50.0},
+        ]
+    }
+    cells = {name: (a, b) for name, a, b in benchmark.on_paper(found, wait=1e-3).rows}
+    assert cells["nonzeros"] == ("2,000,000", "20,000,000")
+    assert cells["one step, one thread"] == ("8 ms", "80 ms")
+    assert cells["one step, 8 machines"] == ("2 ms", "11 ms")
+    assert cells["whole process"] == ("50 MB", "at most 500 MB")
+
+
+def test_a_part_that_is_measured_again_replaces_its_rows_alone(tmp_path, monkeypatch):
+    row = {"size": "", "peer": "", "theirs": None, "unit": "", "ratio": None, "goal": None}
+    old = {"rows": [row | {"name": "a", "ours": 1.0}, row | {"name": "b", "ours": 2.0}]}
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps(old), encoding="utf-8")
+    monkeypatch.setattr(run, "RESULTS", file)
+    monkeypatch.setattr(run, "PARTS", {"x": lambda _: iter([row | {"name": "b", "ours": 3.0}])})
+    monkeypatch.setattr(run.os, "sched_setaffinity", lambda *_: None)
+    run.some_parts(["x"])
+    found = benchmark.read(str(file))
+    assert [(one["name"], one["ours"]) for one in found["rows"]] == [("a", 1.0), ("b", 3.0)]
+    assert found["note"].endswith(": x")

@@ -157,7 +157,7 @@ def from_elsewhere(length: int = 10_000) -> tuple[Run, ...]:
     places = zip(problem.entry_token.tolist(), problem.entry_query.tolist(), strict=True)
     weights = np.array([ELSEWHERE[names[x] + names[q]] for x, q in places])
     placed = replace(fresh, state=replace(fresh.state, weights=weights))
-    second = training.run(problem, length, eta, gap, record=[length], state=placed)
+    second = training.run(problem, length, eta, gap, record=[length], state=placed, brief=True)
     constants = bounds.constants(problem, 1.0, eta, 1)
     return (Run("a start at which o scores 20 below its rivals", problem, constants, second),)
 

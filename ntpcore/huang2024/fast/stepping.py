@@ -29,6 +29,9 @@ SPEED = 20  # entries that a fast loop deals with while the plain one deals with
 # W[o, q] - W[j, q] from which on the fast loop of the first phase serves: its differences lose as
 # many digits as 1 / m_o has. Under Assumption 3 no such gap is below zero.
 LEAST_GAP = -9.0
+# Tokens that the plain loop deals with at first in a brief run: 20 ms of work, where compiling the
+# fast loops takes seconds. Section 7's 900 steps on V = 20 are within it.
+BRIEF = 500_000
 MANY_ENTRIES = 300_000  # from here on, a second thread makes up for what sharing the work costs
 
 
@@ -41,12 +44,14 @@ class Loops:
         gap: A.
         threads: how many threads may share the work.
         plain: whether only the plain loop may be used.
+        brief: whether the plain loop takes the first steps, `BRIEF` tokens of them.
     """
 
     problem: Problem
     gap: float
     threads: int = 1
     plain: bool = False
+    brief: bool = False
 
     @cached_property
     def data(self) -> _kernel.Data:
@@ -91,6 +96,11 @@ class Loops:
         return len(self.problem.rival) + len(self.problem.optimal)
 
     @property
+    def first_fast(self) -> int:
+        """The first step that a fast loop may take."""
+        return BRIEF // self.size if self.brief else 0
+
+    @property
     def useful_threads(self) -> int:
         """How many threads are used."""
         return self.threads if self.size >= MANY_ENTRIES else 1
@@ -117,6 +127,8 @@ def advance(
     merged = loops.merged
     if merged is None:
         return _plain(loops, weights, eta, step, max(1, most // SPEED), track)
+    if step < loops.first_fast:
+        return _plain(loops, weights, eta, step, min(most, loops.first_fast - step), track)
     pairs = loops.problem.pairs
     least = float((weights[pairs[:, 0]] - weights[pairs[:, 1]]).min())
     lacking = merged.least_gap - least

@@ -99,6 +99,29 @@ def test_where_a_fast_loop_does_not_apply_the_plain_one_steps_in(monkeypatch):
     assert "fast" not in loops_used(monkeypatch, one, 5, 1e6, 5.0)
 
 
+def test_a_brief_run_begins_with_the_plain_loop_and_goes_on_with_the_fast_one(monkeypatch):
+    one = problem.from_dataset(EXAMPLE_1)
+    size = stepping.Loops(one, 5.0).size
+    monkeypatch.setattr(stepping, "BRIEF", 30 * size + 1)
+    assert loops_used(monkeypatch, one, 50, 0.025, 5.0, brief=True) == {"advance": 30, "fast": 20}
+    assert loops_used(monkeypatch, one, 20, 0.025, 5.0, brief=True) == {"advance": 20}
+    whole = training.run(one, 50, 0.025, 5.0, brief=True)
+    plain = training.run(one, 50, 0.025, 5.0, plain=True)
+    assert whole.state.weights == pytest.approx(plain.state.weights, rel=1e-12)
+    for stop in (7, 30, 41):
+        part = training.run(one, stop, 0.025, 5.0, brief=True)
+        resumed = training.run(one, 50, 0.025, 5.0, brief=True, state=part)
+        assert (resumed.state.weights == whole.state.weights).all()
+
+
+def test_rates_given_as_integers_are_floats_for_the_loops():
+    one = problem.from_dataset(EXAMPLE_1)
+    found = training.run(one, 3, 1, 5)
+    assert isinstance(found.eta, float)
+    assert isinstance(found.gap, float)
+    assert (found.state.weights == training.run(one, 3, 1.0, 5.0).state.weights).all()
+
+
 def test_large_weights_are_left_to_the_plain_loop(monkeypatch):
     one = problem.from_dataset(dataset.from_sentences(["0 1 2 0", "1 2", "2 0"]))
     start = training.run(one, 0, 1.0, 5.0)

@@ -32,9 +32,9 @@ data-page="{page}" data-worker="{worker}">
 <progress hidden aria-label="Progress"></progress>
 <p class="ntp-run-status" role="status"></p>
 </div>"""
-ALL = "All {run} cells of code on this page can be changed and run here, in your browser."
-SOME = """{run} of the {count} cells of code on this page can be changed and run here, in your
-browser. The others need packages, such as numpy and matplotlib, that the page does not bring along."""
+ALL = "All {run} cells of code on this page run here, in your browser, and can be changed."
+SOME = """{run} of the {count} cells of code on this page run here, in your browser, and can be
+changed; the others need numpy or matplotlib."""
 
 
 def read_cells(app: Sphinx) -> None:

@@ -364,7 +364,7 @@ def _parse_jsonl(collector: _Collector, line: str, name: str, number: int) -> No
     except json.JSONDecodeError as error:
         if line.lstrip().startswith("["):
             raise array_of_objects from None
-        if line.lstrip().startswith("{") and not line[error.pos :].strip():
+        if line.lstrip().startswith("{") and line.rstrip().endswith(("{", "[", ",")):
             raise InputError(
                 f"{where}: this object does not end on its line; write one object per line, such "
                 f"as {example}"

@@ -31,8 +31,8 @@ TEMML = "temml/dist/temml.min.js"
 LEFT_OUT = (
     "sympy/physics/mechanics", "sympy/physics/vector", "sympy/physics/control",
     "sympy/physics/quantum", "sympy/physics/continuum", "sympy/physics/optics",
-    "sympy/physics/hep", "sympy/physics/biomechanics", "sympy/parsing/autolev", "sympy/parsing/latex",
-    "sympy/parsing/c/",
+    "sympy/physics/hep", "sympy/physics/biomechanics", "sympy/parsing/autolev",
+    "sympy/parsing/latex", "sympy/parsing/c/",
     "sympy/parsing/fortran", "sympy/diffgeom/", "sympy/liealgebras/",
     "sympy/crypto/", "sympy/holonomic/", "sympy/sandbox/", "sympy/categories/", "sympy/stats/",
     "sympy/vector/", "sympy/polys/numberfields/resolvent_lookup",

@@ -52,7 +52,7 @@ STACK = {
 REPEATED = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', re.DOTALL)
 # This button says more than "Search", so that name must go: its text is its name.
 SEARCH = 'class="btn search-button-field search-button__button" title="Search" aria-label="Search"'
-# The text of this summary, "Show code cell source", says more than its name.
+# The text of this summary, "Show source", says more than its name.
 HIDDEN = ' aria-label="Toggle hidden content"'
 FIELD = 'id="search-input"'  # on every page, and on the search page once more
 LOADING = re.compile(

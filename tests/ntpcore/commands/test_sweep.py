@@ -152,7 +152,7 @@ def test_a_row_holds_what_the_library_computes(small: plan.Plan, table: list[Row
     data = generate.random_dataset(np.random.default_rng(0), 20, 12, 6, prefix_closed=True)
     problem = from_dataset(data)
     eta0 = 0.2 / 20**0.5
-    trajectory = training.run(problem, 1500, 0.3, stage1.gap(20, 900, eta0))
+    trajectory = training.run(problem, 1500, 0.3, stage1.gap(20, 900, eta0), brief=True)
     rows = trajectory.rows
     assert (cell.eta, row["eta"], row["eta0"], row["status"]) == (0.3, 0.3, eta0, "ok")
     assert row["one_minus_cos"] == rows.one_minus_cos[-1]

@@ -365,12 +365,11 @@ def _parse_jsonl(collector: _Collector, line: str, name: str, number: int) -> No
         if line.lstrip().startswith("["):
             raise array_of_objects from None
         if line.lstrip().startswith("{") and line.rstrip().endswith(("{", "[", ",")):
-            raise InputError(
-                f"{where}: this object does not end on its line; write one object per line, such "
-                f"as {example}"
-            ) from None
+            reason = "this object does not end on its line; write one object per line"
+        else:
+            reason = error.msg
         raise InputError(
-            f"{where}: broken JSON at column {error.colno} ({error.msg}); each line must be an "
+            f"{where}: broken JSON at column {error.colno} ({reason}); each line must be an "
             f"object such as {example}"
         ) from None
     except ValueError:  # the only other one that json raises

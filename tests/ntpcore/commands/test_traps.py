@@ -35,7 +35,8 @@ def test_an_object_over_several_lines_is_told_to_become_one(
     path = write(tmp_path, text, "a.json")
     code, out, err = run("check", path)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"{path}:1: this object does not end on its line; write one object per line" in err
+    assert f"{path}:1: broken JSON" in err
+    assert "this object does not end on its line; write one object per line" in err
 
 
 def test_a_fault_within_the_line_is_told_by_its_column(run: Run, tmp_path: Path) -> None:

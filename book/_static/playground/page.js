@@ -189,7 +189,7 @@ document.addEventListener("DOMContentLoaded", () => {
     } else {
       complain(
         `The engine in your browser failed (${error.message.trim().split("\n").pop()}). Press the button ` +
-          "again to start it anew."
+          "again to start it anew, or use the package: how stands at the end of this page."
       );
     }
   }

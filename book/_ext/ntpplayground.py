@@ -23,7 +23,7 @@ from tools.site.beside import Beside
 from tools.site.playground import MissingError, bundle, presets
 
 FOLDER = "playground"
-SCRIPTS = ("dom.js", "share.js", "engine.js", "draw.js", "show.js", "page.js")
+SCRIPTS = ("dom.js", "share.js", "engine.js", "draw.js", "show.js", "turning.js", "page.js")
 CHECK_SECONDS, ASK_SECONDS = 30, 120
 
 CHECK = """<noscript><p>The playground needs JavaScript. Without it, the command line gives the
@@ -66,6 +66,7 @@ dir="auto">
 value="900"></label></p>
 <div class="pg-buttons">
 <button type="button" id="pg-ask" class="pg-main">Train and ask</button>
+<button type="button" id="pg-turn">Attention over steps</button>
 <button type="button" id="pg-stop-ask" disabled>Stop</button>
 </div>
 <progress id="pg-progress-ask" hidden aria-label="Progress"></progress>

@@ -186,19 +186,100 @@ def test_the_trained_model_answers_as_the_command_line(page: Page, tmp_path: Pat
     assert page.inner_text("#pg-error-ask bdi") == refused.err.strip()
 
 
+TOLD = "part => document.getElementById('pg-status').textContent.includes(part)"
+BARS = """() => [...document.querySelectorAll('#pg-prediction tbody tr')].map(row =>
+  [...row.querySelectorAll('.pg-bar-number')].map(number => Number(number.textContent)))"""
+DRAWN = """() => [...document.querySelectorAll('#pg-prediction tbody tr')].map(row =>
+  [...row.querySelectorAll('.pg-bar-track')].map(track =>
+    track.firstChild.getBoundingClientRect().width / track.clientWidth))"""
+
+
+def fits_and_passes_axe(page: Page) -> None:
+    """Whether what the page shows is legible, light and dark, accessible, and fits a phone."""
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=AXE)
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
+        page.wait_for_timeout(400)  # colours change gradually
+        assert page.evaluate(AXE_RUN) == []
+        assert page.evaluate(CONTRAST) == []
+    page.set_viewport_size(NARROW)
+    assert page.evaluate(OVERFLOW) == 0
+    page.set_viewport_size(WIDE)
+
+
+def test_a_text_that_is_not_realizable_is_made_so(page: Page, tmp_path: Path) -> None:
+    seen(page, PRESETS[0])
+    assert page.locator("#pg-repair").count() == 0, "nothing to repair where Assumption 1 holds"
+    seen(page, PRESETS[3])
+    page.focus("#pg-repair")
+    page.keyboard.press("Enter")
+    page.wait_for_function(TOLD, arg="Kept 4 of 8")
+    said = json.loads(command(tmp_path, "repair", PRESETS[3], "--greedy", "--json").out)
+    shown = page.locator(".pg-dropped > li").all_inner_texts()
+    assert len(shown) == len(said["dropped"])
+    for one, text in zip(said["dropped"], shown, strict=True):
+        assert text.startswith(f"{' '.join(one['sentence'])} → {one['next']}: {one['reason']}")
+        assert text.endswith(f"show line {one['line']}")
+    pairs = page.locator(".pg-pairs li").all_inner_texts()
+    assert pairs == [f"{a} → {b}" for a, b in said["collocation"].items()]
+    assert "✔ Assumption 1 (realizable) holds" in page.inner_text("#pg-result")
+    assert page.evaluate("document.activeElement.tagName") == "H3"
+    page.locator(".pg-dropped .pg-small").first.click()
+    picked = "(t => t.value.slice(t.selectionStart, t.selectionEnd))(document.activeElement)"
+    assert page.evaluate(picked) == "the dog sat up"
+    fits_and_passes_axe(page)
+
+
+def test_attention_over_steps_moves_by_keyboard_and_ends_at_the_trained_model(
+    page: Page,
+) -> None:
+    seen(page, PRESETS[FIVE])
+    page.fill("#pg-steps", "900")
+    page.fill("#pg-sentence", "a b q")
+    page.click("#pg-ask")
+    page.wait_for_selector("#pg-prediction table", timeout=LOADING)
+    table = page.locator("#pg-prediction table").first.locator("tbody tr").all_inner_texts()
+    trained = [float(row.split("\t")[1]) for row in table]
+    page.click("#pg-turn")
+    slider = page.wait_for_selector(".pg-slider", timeout=LOADING)
+    assert slider is not None
+    third = [pytest.approx(1 / 3, abs=6e-4)] * 2
+    assert page.evaluate(BARS) == [third, third, third]
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert slider.get_attribute("aria-valuetext") == "step 30 of 900"
+    first = page.evaluate(BARS)
+    assert first[0][0] > 0.34 > first[1][0], "a is ahead of b"
+    page.keyboard.press("End")
+    assert page.inner_text(".pg-step") == "step 900 of 900"
+    last = page.evaluate(BARS)
+    assert [row[0] for row in last] == [pytest.approx(one, abs=6e-4) for one in trained]
+    assert page.evaluate(DRAWN) == [[pytest.approx(x, abs=0.02) for x in row] for row in last]
+    page.click(".pg-play")
+    page.wait_for_function("document.querySelector('.pg-step').textContent === 'step 90 of 900'")
+    page.click(".pg-play")
+    stopped = page.inner_text(".pg-step")
+    page.wait_for_timeout(500)
+    assert page.inner_text(".pg-step") == stopped != "step 900 of 900"
+    fits_and_passes_axe(page)
+
+
 def test_the_address_holds_the_text_and_brings_it_back(page: Page) -> None:
     case = Case("chars", "猫犬猫\n犬猫 #&=%?\n🐈<img>\n")
+    page.fill("#pg-sentence", "犬 猫")
     seen(page, case)
     link = page.evaluate("location.hash")
-    assert link == f"#form=chars&sentence={quote(page.input_value('#pg-sentence'))}" + (
-        f"&text={quote(case.text)}"
-    )
+    assert link == f"#form=chars&sentence={quote('犬 猫')}&text={quote(case.text)}"
+    page.fill("#pg-sentence", "")
     seen(page, PRESETS[0])
     page.evaluate("link => { location.hash = link; }", link)
     page.wait_for_function(
         "text => document.getElementById('pg-text').value === text", arg=case.text
     )
     assert page.is_checked("input[value=chars]")
+    assert page.input_value("#pg-sentence") == "犬 猫"
 
 
 @pytest.mark.parametrize(

@@ -103,10 +103,12 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // What the engine does
 
+  const asking = (kind) => kind === "ask" || kind === "turn"; // in the second part of the page
+
   function submit(kind) {
     const request = { kind, ...state(), steps: Number(at("steps").value) };
     clearTimeout(timer);
-    if (!engine.busy) part = kind === "ask" ? "-ask" : "";
+    if (!engine.busy) part = asking(kind) ? "-ask" : "";
     complain("");
     if (!size()) {
       clear(kind);
@@ -116,12 +118,12 @@ document.addEventListener("DOMContentLoaded", () => {
       );
       return;
     }
-    if (kind === "ask" && (!Number.isInteger(request.steps) || request.steps < 1 || request.steps > 5000)) {
+    if (asking(kind) && (!Number.isInteger(request.steps) || request.steps < 1 || request.steps > 5000)) {
       complain("The number of steps must be a whole number from 1 to 5000.");
       at("steps").focus();
       return;
     }
-    if (kind === "ask" && request.sentence.length > pg.LONGEST_SENTENCE) {
+    if (asking(kind) && request.sentence.length > pg.LONGEST_SENTENCE) {
       complain(`The sentence has more than ${pg.LONGEST_SENTENCE} characters.`);
       return;
     }
@@ -130,14 +132,16 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   async function perform(request) {
-    part = request.kind === "ask" ? "-ask" : "";
-    const seconds = Number(root.dataset[request.kind === "ask" ? "askSeconds" : "checkSeconds"]);
+    part = asking(request.kind) ? "-ask" : "";
+    const seconds = Number(root.dataset[asking(request.kind) ? "askSeconds" : "checkSeconds"]);
     working(true);
     say(engine.ready ? "Computing …" : "Loading Python into your browser, the first time only …");
     try {
       const answer = await engine.run(request, seconds);
       if (answer.exit === 2) refuse(request, answer.message);
       else if (request.kind === "ask") predicted(answer.view);
+      else if (request.kind === "turn") turned(answer.view);
+      else if (request.kind === "repair") repaired(request, answer);
       else checked(request, answer);
     } catch (error) {
       failed(request, error, seconds);
@@ -149,11 +153,27 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   function checked(request, answer) {
-    at("result").replaceChildren(...pg.show(answer, select).flat(Infinity).filter(Boolean));
+    const repair = () => submit("repair");
+    at("result").replaceChildren(...pg.show(answer, select, repair).flat(Infinity).filter(Boolean));
     at("prediction").replaceChildren();
     at("status-ask").textContent = "";
     say(pg.summary(answer.view));
     share(request);
+  }
+
+  function repaired(request, answer) {
+    at("result").replaceChildren(...pg.showRepair(answer, select).flat(Infinity).filter(Boolean));
+    at("prediction").replaceChildren();
+    at("status-ask").textContent = "";
+    say(pg.repairSummary(answer));
+    at("result").querySelector("h3").focus();
+    share(request);
+  }
+
+  function turned(view) {
+    at("prediction").replaceChildren(...pg.showTurning(view));
+    say(`Trained for ${view.steps} steps. Move the slider, or press Play.`);
+    share(state());
   }
 
   function predicted(view) {
@@ -247,6 +267,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   at("check").addEventListener("click", () => submit("check"));
   at("ask").addEventListener("click", () => submit("ask"));
+  at("turn").addEventListener("click", () => submit("turn"));
   at("copy").addEventListener("click", copy);
   for (const name of ["stop", "stop-ask"]) {
     at(name).addEventListener("click", () => {

@@ -29,15 +29,17 @@ window.ntpPlayground = window.ntpPlayground || {};
     );
   };
 
-  // Everything on the page; `select` shows a line of the reader's text.
-  pg.show = (answer, select) => {
+  // Everything on the page; `select` shows a line of the reader's text, `repair` asks for a part
+  // that is realizable. In a part of the text no line has the number that it has there.
+  pg.show = (answer, select, repair) => {
     const { view } = answer;
     return [
       badges(view),
+      repair && realize(view, repair),
       wrongOrders(view),
       failures(view, select),
       distance(view),
-      lines(view),
+      lines(view, select ? "line" : "kept sample"),
       collocation(view),
       orders(view),
       matrices(view),
@@ -45,6 +47,63 @@ window.ntpPlayground = window.ntpPlayground || {};
       json(answer.json),
     ];
   };
+
+  function realize(view, repair) {
+    if (view.assumptions[0].holds === true) return null;
+    return el(
+      "div",
+      { class: "pg-buttons" },
+      el("button", { type: "button", id: "pg-repair", class: "pg-main", onclick: repair }, "Make it realizable"),
+      el("p", { class: "pg-hint" }, "Drops what contradicts the rest, and judges the claims on what is kept.")
+    );
+  }
+
+  const share = (part, whole) => `${part} of ${whole} (${((100 * part) / whole).toFixed(1)} %)`;
+
+  pg.repairSummary = ({ repair, view }) =>
+    `Kept ${share(repair.kept, repair.weight)}. On the part that was kept: ${pg.summary(view)}`;
+
+  // What was dropped, and the answer for the rest.
+  pg.showRepair = ({ repair, view, json }, select) => {
+    const best = repair.most === repair.kept;
+    return [
+      el("h3", { tabindex: "-1" }, repair.dropped.length ? "Realizable after some samples were dropped" : "Realizable with a collocation, nothing dropped"),
+      el(
+        "p",
+        null,
+        `A greedy search keeps ${share(repair.kept, repair.weight)} samples, each counted as often as it occurs. `,
+        best ? "No realizable part is larger." : `No realizable part has more than ${repair.most}; one between may exist.`
+      ),
+      repair.dropped.length > 0 &&
+        el(
+          "section",
+          { class: "pg-part" },
+          el("h3", null, "What was dropped, and why"),
+          el("ul", { class: "pg-dropped" }, repair.dropped.map((one) => dropped(one, select))),
+          more(repair.more, "samples")
+        ),
+      collocation(view),
+      el("h3", null, "The part that was kept"),
+      pg.show({ view: { ...view, collocation: null }, json }, null, null),
+    ];
+  };
+
+  function dropped(one, select) {
+    const number = one.line;
+    return el(
+      "li",
+      null,
+      one.cut ? "… " : "",
+      one.words.flatMap((word) => [token(word), " "]),
+      "→ ",
+      token(one.next),
+      one.count > 1 ? ` (${one.count} times)` : "",
+      ": ",
+      el("bdi", null, one.reason),
+      " ",
+      el("button", { type: "button", class: "pg-small", onclick: () => select(number) }, `show line ${number}`)
+    );
+  }
 
   function badges(view) {
     const marks = view.assumptions.map((one) =>
@@ -116,15 +175,15 @@ window.ntpPlayground = window.ntpPlayground || {};
   }
 
   function reason(failure, select) {
-    const places = failure.places.map(({ line }) =>
+    const places = !select ? [] : failure.places.map(({ line }) =>
       el("button", { type: "button", class: "pg-small", onclick: () => select(line) }, `show line ${line}`)
     );
     return el("li", null, el("bdi", null, failure.message), places.length ? " " : "", places);
   }
 
-  function lines(view) {
+  function lines(view, name) {
     const marked = view.lines.filter((one) => one.marks.length);
-    const list = (some) => el("ol", { class: "pg-lines" }, some.map(sentence));
+    const list = (some) => el("ol", { class: "pg-lines" }, some.map((line) => sentence(line, name)));
     return [
       marked.length > 0 &&
         el(
@@ -137,14 +196,14 @@ window.ntpPlayground = window.ntpPlayground || {};
       el(
         "details",
         { class: "pg-part" },
-        el("summary", null, "All lines as they were read"),
+        el("summary", null, name === "line" ? "All lines as they were read" : "All samples that were kept"),
         list(view.lines),
         more(view.moreLines, "lines")
       ),
     ];
   }
 
-  function sentence(line) {
+  function sentence(line, name) {
     const ends = new Map(line.marks.map((mark) => [mark.length, mark.rules]));
     const longest = Math.max(0, ...ends.keys());
     const words = line.words.flatMap((word, at) => {
@@ -161,7 +220,7 @@ window.ntpPlayground = window.ntpPlayground || {};
     return el(
       "li",
       null,
-      el("span", { class: "pg-number" }, `line ${line.number}${line.count > 1 ? ` (${line.count} times)` : ""}: `),
+      el("span", { class: "pg-number" }, `${name} ${line.number}${line.count > 1 ? ` (${line.count} times)` : ""}: `),
       words,
       line.more > 0 ? ` … and ${line.more} more` : "",
       notes.length > 0 && el("ul", null, notes)
@@ -169,6 +228,7 @@ window.ntpPlayground = window.ntpPlayground || {};
   }
 
   function collocation(view) {
+    if (view.collocation === null) return null; // shown before
     const pairs = view.collocation.map(([name, next]) =>
       el("li", null, token(name), " → ", next === null ? badge("open", "○ not defined") : token(next))
     );

@@ -97,6 +97,20 @@ function ask(python, request, path, chars) {
   return call(python, "ask", path, options);
 }
 
+// Attention over the steps of a training of its own.
+function turn(python, request, path, chars) {
+  const progress = (step, steps) => {
+    if (step % 20 === 0) self.postMessage({ kind: "train", done: step, total: steps });
+  };
+  return call(python, "turn", path, { sentence: request.sentence, chars, steps: request.steps, progress });
+}
+
+function answer(python, request, path, chars) {
+  if (request.kind === "ask") return ask(python, request, path, chars);
+  if (request.kind === "turn") return turn(python, request, path, chars);
+  return call(python, request.kind === "repair" ? "repair" : "check", path, { chars });
+}
+
 self.onmessage = async ({ data: request }) => {
   try {
     const python = await engine;
@@ -108,8 +122,7 @@ self.onmessage = async ({ data: request }) => {
     const path = FILES[request.form];
     const chars = request.form === "chars";
     python.FS.writeFile(path, new TextEncoder().encode(request.text));
-    const text =
-      request.kind === "ask" ? ask(python, request, path, chars) : call(python, "check", path, { chars });
+    const text = answer(python, request, path, chars);
     self.postMessage({ kind: "answer", number: request.number, text });
   } catch (error) {
     self.postMessage({ kind: "failed", message: String(error.message || error) });

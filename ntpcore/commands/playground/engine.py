@@ -1,4 +1,4 @@
-"""What the playground of the book shows: `ntpcore check` and `ntpcore predict` as plain data.
+"""What the playground of the book shows: what `ntpcore` answers on a text, as plain data.
 
 The browser writes what the reader typed into a file and calls these functions, so that it goes the
 same way as on the command line, down to the numbers of lines in messages. Every text in `view` is
@@ -10,20 +10,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from itertools import islice
 
 from ntpcore.commands import check as report
 from ntpcore.commands import distance
-from ntpcore.commands.playground import diagram, explain
+from ntpcore.commands import repair as repairs
+from ntpcore.commands.playground import diagram, explain, turning
 from ntpcore.data import dataset, order
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.data.order import Assumption, PartialOrder
 from ntpcore.exact import margin
+from ntpcore.exact import repair as repairing
 from ntpcore.huang2024 import plain
 from ntpcore.verdicts.claims import MARKS
 
 MOST_ORDERS = 12  # of each kind, what a page shows; the JSON has all
 MOST_LINES, MOST_WORDS, MOST_FAILURES, MOST_COLUMNS, MOST_NEXT = 60, 60, 20, 16, 10
-MOST_PAIRS, LONGEST = 60, 400
+MOST_PAIRS, MOST_DROPPED, LONGEST = 60, 60, 400
 
 View = dict[str, object]
 
@@ -90,6 +93,96 @@ def ask(
             "more": max(0, len(answer.probabilities) - MOST_NEXT),
             "steps": known.steps,
         },
+    }
+
+
+def repair(path: str, chars: bool = False) -> View:
+    """A realizable part by the greedy search, and what `check` answers for that part.
+
+    The collocation is the one of `ntpcore repair PATH --greedy [--chars]`, and the same samples
+    are dropped.
+
+    Returns:
+        `exit`, 1 if an assumption fails on the part or a claim is refuted there; then `message` if
+        it is 2, else `repair`, `json` and `view`, the last two of the part.
+    """
+    try:
+        data = dataset.read(path, chars=chars)
+        best = repairing.solve_greedy(repairing.tabulate(data))
+        rest = best.rest()
+        if rest is None:
+            return _refusal(f"{path}: no part of it is realizable")
+        found = report.answer(rest, best.collocation, source=f"{path} --repair")
+        part = {"repair": repairs.to_json(best), "part": report.to_json(found)}
+    except InputError as error:
+        return _refusal(str(error))
+    except MemoryError:
+        return _refusal("the data do not fit into memory; use a part of them")
+    text = json.dumps(part, ensure_ascii=False, indent=2) + "\n"
+    exit_code = 0 if found.holds else 1
+    return {"exit": exit_code, "json": text, "repair": _repair(best), "view": _view(found)}
+
+
+def turn(
+    path: str,
+    sentence: str,
+    chars: bool = False,
+    steps: int = plain.STEPS,
+    progress: plain.Progress | None = None,
+) -> View:
+    """The attention of a sentence at steps of a training, beside the max-margin direction.
+
+    Args:
+        path: the data to train on.
+        sentence: tokens, separated by white space, or characters.
+        chars: whether every character is a token.
+        steps: steps of stage 2.
+        progress: called with the steps taken and those in all.
+
+    Returns:
+        `exit`; then `message` if it is 2, else `view`.
+    """
+    words = list("".join(sentence.split())) if chars else sentence.split()
+    try:
+        structure = order.analyse(dataset.read(path, chars=chars), max_witnesses=1)
+        frames = turning.frames(structure, words, steps, progress)
+    except InputError as error:
+        return _refusal(str(error))
+    under = (structure.orders or {}).get(words[-1])
+    return {
+        "exit": 0,
+        "view": {
+            "sentence": [report.show(word) for word in words],
+            "roles": [plain.role_of(word, under) for word in words],
+            "frames": [[one.step, list(one.attention), list(one.aim)] for one in frames],
+            "steps": steps,
+        },
+    }
+
+
+def _repair(best: repairing.Repair) -> View:
+    """What was dropped, and the next token of each token in the part that was kept."""
+    data = best.table.data
+    listed = []
+    for one in islice(best.dropped(), MOST_DROPPED):
+        line = data.lines[one.at.line]
+        before = line.tokens[max(0, one.at.length - MOST_WORDS) : one.at.length]
+        listed.append(
+            {
+                "line": line.number,
+                "cut": one.at.length > MOST_WORDS,
+                "words": [report.show(data.vocabulary[token]) for token in before],
+                "next": report.show(data.vocabulary[line.tokens[one.at.length]]),
+                "count": one.count,
+                "reason": _cut(report.show_name(one.reason)),
+            }
+        )
+    return {
+        "weight": best.table.weight,
+        "kept": best.kept_weight,
+        "most": best.bound,
+        "dropped": listed,
+        "more": best.dropped_count - len(listed),
     }
 
 

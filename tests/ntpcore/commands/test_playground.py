@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import chain, combinations
 from pathlib import Path
@@ -16,10 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playground_cases import FILES, MALFORMED, NASTY, PRESETS, Case, command, random_cases
 
-from ntpcore.commands.playground import diagram, explain
+from ntpcore.commands.playground import diagram, explain, turning
 from ntpcore.commands.playground import engine as playground
+from ntpcore.data import dataset, order
 from ntpcore.data.order import PartialOrder
-from ntpcore.exact import margin
+from ntpcore.exact import judged, margin
+from ntpcore.exact import repair as repairing
+from ntpcore.huang2024 import plain
 from tools.site import playground as files
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -119,6 +123,107 @@ def test_a_model_that_was_trained_before_is_used_again(
     assert "is empty" in str(playground.ask("sentences.txt", " ")["message"])
 
 
+def repaired(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """What the playground makes of a text that is not realizable."""
+    monkeypatch.chdir(folder)
+    Path(FILES[case.form]).write_bytes(case.text.encode("utf-8"))
+    return playground.repair(FILES[case.form], chars=case.form == "chars")
+
+
+def test_a_text_is_made_realizable_by_dropping_one_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a is followed by b twice and by c once, so a, b, c, a in a circle costs one sample
+    found = repaired(Case("text", "a b\na b\na c\nb c\nc a\n"), tmp_path, monkeypatch)
+    repair, view = found["repair"], found["view"]
+    assert isinstance(repair, dict)
+    assert isinstance(view, dict)
+    assert (repair["weight"], repair["kept"], repair["most"], repair["more"]) == (5, 4, 4, 0)
+    (one,) = repair["dropped"]
+    assert (one["line"], one["words"], one["next"], one["count"]) == (3, ["a"], "c", 1)
+    assert one["reason"] == "its next token 'c' is n('b'), and 'b' is not in the sentence"
+    assert view["collocation"] == [["a", "b"], ["b", "c"], ["c", "a"]]
+    assert view["samples"] == 3
+    assert view["assumptions"][0]["holds"] is True
+
+
+@pytest.mark.parametrize("case", [*PRESETS, *NASTY[:4], *random_cases(8)])
+def test_a_repair_is_that_of_the_command_line(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = repaired(case, tmp_path, monkeypatch)
+    said = command(tmp_path, "repair", case, "--greedy", "--json")
+    theirs = json.loads(said.out)
+    mine = json.loads(str(found["json"]))
+    assert mine["part"]["assumptions"]["1"]["holds"] is True
+    for key in ("kept", "kept_weight", "collocation", "dropped"):
+        assert mine["repair"][key] == theirs[key]
+    assert mine["repair"]["bound"] >= theirs["bound"], "that one is tightened by numpy"
+
+
+def test_a_repair_that_keeps_what_contradicts_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repairing.Repair, "rest", lambda self: self.table.data)
+    found = repaired(PRESETS[3], tmp_path, monkeypatch)
+    assert json.loads(str(found["json"]))["part"]["assumptions"]["1"]["holds"] is False
+    assert found["exit"] == 1
+
+
+def test_attention_starts_even_and_ends_as_the_trained_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sentences.txt").write_text(PRESETS[0].text, encoding="utf-8")
+    seen = []
+    view = playground.turn("sentences.txt", "O S P", steps=61, progress=lambda *at: seen.append(at))
+    trained = playground.ask("sentences.txt", "O S P", steps=61)["view"]
+    assert isinstance(view["view"], dict)
+    assert isinstance(trained, dict)
+    frames = view["view"]["frames"]
+    assert [step for step, _, _ in frames] == [0, *range(3, 61, 3), 61]
+    assert frames[0][1] == frames[0][2] == pytest.approx([1 / 3] * 3, rel=1e-12)
+    assert frames[-1][1] == trained["attention"]
+    assert seen[-1] == (61, 61)
+
+
+def _norm(weights: Mapping[tuple[str, str], float]) -> float:
+    """The Frobenius norm."""
+    return math.sqrt(sum(weight * weight for weight in weights.values()))
+
+
+def test_the_aim_is_the_max_margin_attention_at_the_norm_of_the_weights() -> None:
+    data = dataset.read(str(ROOT / "examples" / "example1.txt"))
+    structure = order.analyse(data)
+    columns = margin.W_kq_star(structure.orders or {})
+    whole = {(q, t): float(x) for q, one in columns.items() for t, x in one.scores.items()}
+    frame = turning.frames(structure, ["O", "S", "P"], steps=40)[-1]
+    model = plain.train(structure, steps=40)
+    stretch = _norm(model.weights) / _norm(whole)
+    raised = [math.exp(stretch * whole.get(("P", token), 0.0)) for token in ("O", "S", "P")]
+    aim = [one / sum(raised) for one in raised]
+    assert frame.aim == pytest.approx(aim, rel=1e-12)
+    planted = [math.exp(whole.get(("P", token), 0.0)) for token in ("O", "S", "P")]
+    assert frame.aim != pytest.approx([one / sum(planted) for one in planted], rel=1e-3)
+
+
+def test_attention_over_steps_is_refused_with_the_words_of_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sentences.txt").write_text(PRESETS[0].text, encoding="utf-8")
+    Path("broken.txt").write_text(PRESETS[3].text, encoding="utf-8")
+    for path, sentence in (("sentences.txt", "O X"), ("sentences.txt", " "), ("broken.txt", "cat")):
+        found = playground.turn(path, sentence, steps=3)
+        assert found == playground.ask(path, sentence, steps=3)
+        assert found["exit"] == 2
+
+
+def test_the_five_tokens_have_the_names_of_the_page() -> None:
+    data = dataset.read(str(ROOT / "examples" / "five_tokens.jsonl"))
+    assert (order.analyse(data).orders or {})["q"] == judged.FIVE_TOKENS
+
+
 def test_five_tokens_in_words() -> None:
     found = explain.compare(FIVE, margin.solve(FIVE))
     assert found.hall == explain.Hall(("b",), ("q",), Fraction(3, 5), Fraction(2, 5))
@@ -190,6 +295,8 @@ from ntpcore.commands.playground import engine as playground
 found = playground.check(sys.argv[2])
 assert found["view"]["wrong"] == 1, found
 assert playground.ask(sys.argv[2], "a q", steps=2)["exit"] == 0
+assert playground.turn(sys.argv[2], "a q", steps=2)["exit"] == 0
+assert playground.repair(sys.argv[2])["repair"]["kept"] == 8
 assert [one["verdict"] for one in found["view"]["claims"][:3]] == ["refuted"] * 3
 assert not {"numpy", "numba", "scipy", "sympy", "ntpbook"} & set(sys.modules)
 """

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from tools.site import pdf
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import DARK, TWIN, dark, place_figures, short, size_of, smaller
 from tools.site.slim import drop_needless, mark_versions, put_off_drawings
+from tools.site.speech import SpeechError, spoken
 from tools.site.styles import can_match, drop_unasked, slim, used_by
 
 USED = used_by(
@@ -271,11 +274,110 @@ def test_the_pdf_has_pages_an_outline_and_links(printed: Path) -> None:
     assert data.count(b"/Subtype /Link") > 20
 
 
+def about(data: bytes) -> dict[str, bool]:
+    """What a PDF says of itself for readers who do not see it."""
+    catalog = re.search(rb"<</Type /Catalog\b.*?\nendobj", data, re.DOTALL)
+    assert catalog is not None
+    return {
+        "language": b"/Lang (en)" in catalog[0],
+        "tags": b"/Marked true" in catalog[0] and b"/StructTreeRoot " in catalog[0],
+        "title": b"/DisplayDocTitle true" in catalog[0] and b"<</Title (The book)" in data,
+    }
+
+
+def tagged(data: bytes) -> list[tuple[str, str | None]]:
+    """The kind of every tag in a PDF, and the words that stand for what is in it."""
+    found = re.findall(rb"<</Type /StructElem\n/S /(\w+)\n(?:/Alt \((.*)\)\n)?", data)
+    assert len(found) == data.count(b"/Type /StructElem")
+    assert sum(bool(words) for _, words in found) == data.count(b"/Alt ")
+    plain = [(kind.decode(), re.sub(rb"\\(.)", rb"\1", words).decode()) for kind, words in found]
+    return [(kind, words or None) for kind, words in plain]
+
+
+def test_the_pdf_says_its_language_title_and_tags(printed: Path) -> None:
+    data = (printed / pdf.NAME).read_bytes()
+    assert about(data) == {"language": True, "tags": True, "title": True}
+    kinds = {kind for kind, _ in tagged(data)}
+    assert {"Document", "H1", "H2", "P", "L", "LI", "Link", "Table", "TR", "TH", "TD"} <= kinds
+
+
+def test_every_formula_of_the_pdf_carries_its_words(printed: Path) -> None:
+    html = (printed.parent / "work" / "book.html").read_text(encoding="utf-8")
+    formulas = re.findall(r'<math role="img" aria-label="([^"]*)"', html)
+    assert len(formulas) == html.count("<math") > 100
+    pictures = re.findall(r'<img\b[^>]*\balt="([^"]+)"', html)
+    said = Counter(words for kind, words in tagged((printed / pdf.NAME).read_bytes()) if words)
+    assert said == Counter(unescape(words) for words in formulas + pictures)
+    assert said[formulas[0]] == formulas.count(formulas[0])
+
+
+SPEECH = {
+    r"e^{-d/4}": "e Superscript negative d divided by 4",
+    r"e^{-d}/4": "e Superscript negative d Baseline divided by 4",
+    r"\|W\|^2": "StartNorm upper W EndNorm squared",
+    r"\|W^2\|": "StartNorm upper W squared EndNorm",
+    r"W^{(t)}": "upper W Superscript iterate t",
+    r"W^{(t+1)}": "upper W Superscript iterate t plus 1",
+    r"W^t": "upper W Superscript t",
+    r"\pi^{(n)}": "pi Superscript index n",
+    r"e^{(a)(b)}": "e Superscript left parenthesis a right parenthesis left parenthesis b right "
+    "parenthesis",
+    r"x^{(n)\top}": "x Superscript index n transpose",
+    r"x^\top": "x Superscript transpose",
+    r"\hat{W}": "ModifyingAbove upper W With hat",
+}
+
+
+def test_formulas_are_read_without_doubt(setter: Setter) -> None:
+    words = spoken(ROOT, [setter.set(tex, display=False) for tex in SPEECH])
+    assert list(words.values()) == list(SPEECH.values())
+    assert len(set(words.values())) == len(SPEECH)
+
+
+@pytest.mark.parametrize("formula", ["<math><mi>x</math>", "<math/>", "<math><mi>書</mi></math>"])
+def test_a_formula_without_words_is_an_error(formula: str) -> None:
+    with pytest.raises(SpeechError):
+        spoken(ROOT, ["<math><mi>x</mi></math>", formula])
+
+
+def test_the_contents_of_the_pdf_give_the_sheet_of_each_chapter(tmp_path: Path) -> None:
+    if (executable := find_browser()) is None:
+        pytest.skip(NO_BROWSER)
+    from playwright.sync_api import sync_playwright
+
+    lines = "".join(f'<span data-chapter="{name}"></span>' for name in ("a", "b"))
+    html = (
+        f'<nav class="ntp-contents">{lines}<a href="#a">A</a><a href="#b">B</a></nav>'
+        '<style>div { break-before: page }</style><div id="a">A</div><div>A</div>'
+        '<div>A</div><div id="b">B</div>'
+    )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=pdf.FLAGS)
+        page = browser.new_page()
+        page.set_content(html)
+        data = pdf.print_numbered(page)
+        assert page.locator("[data-chapter]").all_inner_texts() == ["2", "5"]
+        # The first printing has no numbers; here they take a sheet of their own.
+        page.add_style_tag(content="span:not(:empty) { display: block; break-after: page }")
+        page.evaluate("document.querySelectorAll('span').forEach(one => one.textContent = '')")
+        with pytest.raises(pdf.PdfError, match="moved the chapters"):
+            pdf.print_numbered(page)
+        browser.close()
+    assert pdf.sheets(data, ["a", "b"]) == {"a": 2, "b": 5}
+    assert about(data)["language"] is about(data)["title"] is False  # it names neither
+    with pytest.raises(pdf.PdfError, match="no place c"):
+        pdf.sheets(data, ["a", "c"])
+    with pytest.raises(pdf.PdfError, match="no list of places"):
+        pdf.sheets(data.replace(b"/Dests", b"/Other"), ["a"])
+
+
 def test_the_contents_of_the_pdf_name_chapters_by_their_titles(book: Path) -> None:
-    html = pdf.whole_book(book, SOME, TOC, "The book", "up")
-    listed = html.partition('<nav class="ntp-contents">')[2].partition("</nav>")[0]
-    for page in SOME:
-        title = pdf.title_of((book / f"{page}.html").read_text(encoding="utf-8"), page)
+    titles = {
+        page: pdf.title_of((book / f"{page}.html").read_text(encoding="utf-8"), page)
+        for page in SOME
+    }
+    listed = pdf.contents(TOC, titles)
+    for page, title in titles.items():
         assert "/" not in title
         assert f'<a href="#{pdf.slug(page)}">{title}</a>' in listed
     with pytest.raises(pdf.PdfError, match="the page p of the site has no title"):
@@ -300,7 +402,7 @@ def test_links_and_ids_of_chapters_do_not_meet() -> None:
         '<details><summary>s</summary></details><img src="../_images/i.svg">'
         '<img alt="A" class="ntp-in-dark x" src="../_images/i-dark.svg"></article>'
     )
-    text = pdf.chapter(html, "pages/p", {"pages/p": "pages-p", "pages/q": "pages-q"}, "up")
+    text = pdf.chapter(html, "pages/p", {"pages/p": "pages-p", "pages/q": "pages-q"}, "up", {})
     assert 'id="pages-p--a"' in text
     assert '<a href="#pages-p--a">1</a><a href="#pages-q--b">2</a><a >3</a>' in text
     assert 'href="https://example.org/"' in text

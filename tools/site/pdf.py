@@ -6,14 +6,20 @@ import posixpath
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape, unescape
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import yaml
 
+from tools.pipeline.node import NodeError
 from tools.site.html import toc_pages
+from tools.site.speech import SpeechError, spoken
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
@@ -32,11 +38,24 @@ RESTS = re.compile(
 )
 ATTRIBUTE = re.compile(r'\b(id|href|src|for|aria-labelledby|aria-describedby|headers)="([^"]*)"')
 LOOKS = re.compile(r'<link\b[^>]*\bhref="([^"]+\.css)[^"]*"[^>]*>')
-FORMULA = re.compile(r"<math(.*?</math>)", re.DOTALL)
+FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 SPAN = re.compile(r"</?span[^>]*>")
 TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 EDITION = re.compile(r'<p class="ntp-edition">.*?</p>\n?', re.DOTALL)
+
+# A file that Chromium writes: the sheets in their order, and the places that links lead to.
+SHEETS = re.compile(rb"/Kids \[([^\]]*)\]")
+KIND = re.compile(rb"<</Type /(Pages?)\b")
+OBJECT = re.compile(rb"\n(\d+) 0 obj\n(.*?)\nendobj", re.DOTALL)
+PLACE = re.compile(rb"/([\w.#-]+) \[(\d+) 0 R /XYZ ")
+CATALOG = re.compile(rb"/Type /Catalog\n/Pages (\d+) 0 R\n/Dests (\d+) 0 R")
+NUMBERS = """(numbers) => {
+  for (const [chapter, number] of Object.entries(numbers))
+    document.querySelector(`.ntp-contents [data-chapter="${chapter}"]`).textContent = number;
+}"""
+CHAPTERS = """() => [...document.querySelectorAll('.ntp-contents [data-chapter]')]
+  .map(number => number.dataset.chapter)"""
 
 # What is wider than the sheet becomes smaller until it fits.
 FIT = """(width) => {
@@ -62,6 +81,8 @@ body { width: auto; margin: 0; font-size: 10.5pt; line-height: 1.4; }
 .ntp-title p:first-child { font-size: 2.2em; font-weight: 600; }
 h1, h2, h3, h4 { break-after: avoid; }
 .ntp-contents ol { list-style: none; padding-left: 1em; }
+.ntp-contents li { display: flex; justify-content: space-between; }
+.ntp-number { flex: none; width: 3em; text-align: right; }
 .headerlink, .ntp-copy, .ntp-filter, .ntp-shown, .ntp-later, .toggle-button
   { display: none !important; }
 pre, code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
@@ -98,7 +119,9 @@ def slug(page: str) -> str:
     return page.replace("/", "-")
 
 
-def chapter(html: str, page: str, pages: Mapping[str, str], up: str) -> str:
+def chapter(
+    html: str, page: str, pages: Mapping[str, str], up: str, words: Mapping[str, str]
+) -> str:
     """The article of a page as a chapter: ids of its own, links within the book, all unfolded.
 
     Args:
@@ -106,13 +129,14 @@ def chapter(html: str, page: str, pages: Mapping[str, str], up: str) -> str:
         page: its name.
         pages: the slug of every page of the book.
         up: the address of the site, as the book in one file sees it.
+        words: what is said for every formula of the page.
     """
     body = _article(html, page)
     body = RESTS.sub(r'<p class="ntp-links">\1</p>', body)
     body = re.sub(r"<details\b(?![^>]*\bopen\b)", "<details open", body)
     body = re.sub(r"<script\b.*?</script>", "", body, flags=re.DOTALL)
     body = TWINS.sub("", body.replace(' loading="lazy" decoding="async"', ""))
-    body = FORMULA.sub(_as_one, body)
+    body = FORMULA.sub(lambda formula: as_one(formula[0], words[formula[0]]), body)
     body = CODE.sub(lambda code: SPAN.sub("", code[0]), body)
     folder = posixpath.dirname(page)
 
@@ -135,10 +159,9 @@ def chapter(html: str, page: str, pages: Mapping[str, str], up: str) -> str:
     return f'<section class="ntp-chapter" id="{slug(page)}">{ATTRIBUTE.sub(move, body)}</section>'
 
 
-def _as_one(formula: re.Match[str]) -> str:
-    """A formula as one thing with a text: each sign for itself makes the PDF twice as large."""
-    text = " ".join(re.sub(r"<[^>]*>", " ", formula[0]).split())
-    return f'<math role="img" aria-label="{text}"{formula[1]}'
+def as_one(formula: str, words: str) -> str:
+    """A formula as one thing with words: each sign for itself makes the PDF twice as large."""
+    return f'<math role="img" aria-label="{escape(words)}"{formula.removeprefix("<math")}'
 
 
 def _article(html: str, page: str) -> str:
@@ -175,7 +198,7 @@ def title_of(html: str, page: str) -> str:
 
 
 def contents(toc: object, titles: Mapping[str, str]) -> str:
-    """The table of contents, with a link to every chapter."""
+    """The table of contents: a link to every chapter, and room for the number of its sheet."""
 
     def lines(entry: object) -> Iterator[str]:
         if isinstance(entry, list):
@@ -187,7 +210,9 @@ def contents(toc: object, titles: Mapping[str, str]) -> str:
             for key in ("root", "file"):
                 if key in entry:
                     name = str(entry[key])
-                    yield f'<li><a href="#{slug(name)}">{escape(titles[name])}</a></li>'
+                    link = f'<a href="#{slug(name)}">{escape(titles[name])}</a>'
+                    number = f'<span class="ntp-number" data-chapter="{slug(name)}"></span>'
+                    yield f"<li>{link}{number}</li>"
             for key in ("parts", "chapters", "sections"):
                 yield from lines(entry.get(key))
 
@@ -206,7 +231,11 @@ def whole_book(site: Path, pages: list[str], toc: object, title: str, up: str) -
         for link in LOOKS.findall(html):
             looks[posixpath.normpath(posixpath.join(folder, link))] = None
     styles = "".join(f'<link rel="stylesheet" href="{up}/{link}">' for link in looks)
-    chapters = "".join(chapter(html, page, slugs, up) for page, html in texts.items())
+    formulas = [
+        one for page, html in texts.items() for one in FORMULA.findall(_article(html, page))
+    ]
+    words = spoken(ROOT, formulas)
+    chapters = "".join(chapter(html, page, slugs, up, words) for page, html in texts.items())
     return (
         f'<!doctype html><html lang="en" data-theme="light" data-mode="light"><head>'
         f'<meta charset="utf-8"><title>{escape(title)}</title>{styles}<style>{LOOK}</style></head>'
@@ -225,10 +254,6 @@ def print_book(source: Path, target: Path) -> None:
     from playwright.sync_api import sync_playwright  # slow to load, and needed here only
 
     executable = find_browser()
-    footer = (
-        '<div style="width: 100%; text-align: center; font-size: 8pt; font-family: sans-serif">'
-        '<span class="pageNumber"></span></div>'
-    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         page = browser.new_page(viewport={"width": WIDTH, "height": 1000}, color_scheme="light")
@@ -240,18 +265,72 @@ def print_book(source: Path, target: Path) -> None:
         if wide:
             raise PdfError("wider than a sheet of paper:\n  " + "\n  ".join(wide))
         target.parent.mkdir(parents=True, exist_ok=True)
-        page.pdf(
-            path=target,
-            format="A4",
-            margin=dict.fromkeys(("top", "bottom", "left", "right"), MARGIN),  # type: ignore[arg-type]
-            print_background=True,
-            display_header_footer=True,
-            header_template="<span></span>",
-            footer_template=footer,
-            outline=True,
-            tagged=True,
-        )
+        target.write_bytes(print_numbered(page))
         browser.close()
+
+
+def print_numbered(page: Page) -> bytes:
+    """Print twice: only a printed book tells on which sheet a chapter begins.
+
+    Raises:
+        PdfError: the numbers moved a chapter to another sheet.
+    """
+    chapters = page.evaluate(CHAPTERS)
+    data = _print(page)
+    if not chapters:
+        return data
+    numbers = sheets(data, chapters)
+    page.evaluate(NUMBERS, numbers)
+    data = _print(page)
+    if sheets(data, chapters) != numbers:
+        raise PdfError("the page numbers in the contents moved the chapters; see LOOK")
+    return data
+
+
+def _print(page: Page) -> bytes:
+    """What a browser shows, as a PDF with tags, an outline and a number under each sheet."""
+    footer = (
+        '<div style="width: 100%; text-align: center; font-size: 8pt; font-family: sans-serif">'
+        '<span class="pageNumber"></span></div>'
+    )
+    return page.pdf(
+        format="A4",
+        margin=dict.fromkeys(("top", "bottom", "left", "right"), MARGIN),  # type: ignore[arg-type]
+        print_background=True,
+        display_header_footer=True,
+        header_template="<span></span>",
+        footer_template=footer,
+        outline=True,
+        tagged=True,
+    )
+
+
+def sheets(data: bytes, places: Sequence[str]) -> dict[str, int]:
+    """The number of the sheet on which each place of a PDF by Chromium stands, from 1.
+
+    Raises:
+        PdfError: a place is not in it, or it is not written as Chromium writes.
+    """
+    objects = {int(number): text for number, text in OBJECT.findall(data)}
+    catalog = CATALOG.search(data)
+    if catalog is None:
+        raise PdfError("the PDF has no list of places; another Chromium may write one")
+    order: list[int] = []
+
+    def walk(number: int) -> None:
+        kind, kids = KIND.match(objects[number]), SHEETS.search(objects[number])
+        if kind and kind[1] == b"Page":
+            order.append(number)
+        elif kids:
+            for kid in re.findall(rb"(\d+) 0 R", kids[1]):
+                walk(int(kid))
+
+    walk(int(catalog[1]))
+    found = {name.decode(): int(at) for name, at in PLACE.findall(objects[int(catalog[2])])}
+    missing = [place for place in places if found.get(place) not in order]
+    if missing:
+        raise PdfError(f"the PDF has no place {missing[0]}")
+    return {place: order.index(found[place]) + 1 for place in places}
 
 
 def link_edition(site: Path, size: int) -> None:
@@ -296,7 +375,7 @@ def main() -> int:
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     try:
         made = make_pdf(SITE, WORK, toc_pages(ROOT / "_toc.yml"), toc, config["title"])
-    except PdfError as error:
+    except (PdfError, NodeError, SpeechError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     shutil.copy(made, SITE.parent / NAME)

@@ -185,9 +185,10 @@ def test_menus_drawings_and_copies_work_by_keyboard(
     page.locator("details.ntp-rest > summary").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("details.ntp-rest[open] a.ntp-node")
-    page.locator(".ntp-copy").first.focus()
+    copy = page.locator(".ntp-copy:visible").first.element_handle()  # others are folded away
+    copy.focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("() => document.querySelector('.ntp-copy').textContent !== 'copy'")
+    page.wait_for_function("one => one.textContent !== 'copy'", arg=copy)
     page.close()
 
 

@@ -127,7 +127,8 @@ def test_nothing_is_loaded_before_the_first_use(page: Page, requests: list[str])
     assert page.is_visible("[data-run=start]")
     said = page.inner_text(".ntp-run p >> nth=0")
     count = re.match(r"(\d+) of the (\d+) cells of code on this page run here", said)
-    assert count and int(count[1]) == runs(PAGE) < int(count[2])
+    assert count
+    assert int(count[1]) == runs(PAGE) < int(count[2])
     assert not [one for one in requests if "/cells/" in one or "worker" in one or "engine" in one]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +14,15 @@ from ntpcore.data.wikitext import FORMS
 
 PARTS = ("valid", "test")
 GOALS = {"wall clock": (30.0, "s"), "processor": (30.0, "s"), "peak memory": (1000.0, "MB")}
+
+STARTER = """
+import json, resource, subprocess, sys, time
+began = time.perf_counter()
+code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+clock = time.perf_counter() - began
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([code, clock, used.ru_utime + used.ru_stime, used.ru_maxrss]))
+"""
 
 Row = dict[str, Any]
 
@@ -36,20 +45,19 @@ def find(part: str) -> Path | None:
 def use(command: list[str], root: Path) -> Used:
     """What a command takes, its output thrown away.
 
-    The system counts the memory of this process, which starts it, as the least that it takes.
+    A small process starts it: the system counts the memory of whoever starts a process as the least
+    that it takes.
 
     Raises:
         CalledProcessError: it fails.
     """
-    began = time.perf_counter()
-    process = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    clock = time.perf_counter() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
+    program = [sys.executable, "-c", STARTER, *command]
+    done = subprocess.run(program, cwd=root, stdout=subprocess.PIPE, text=True, check=True)
+    code, clock, processor, peak = json.loads(done.stdout)
+    if code:
+        raise subprocess.CalledProcessError(code, command)
     unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
-    return Used(clock, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6)
+    return Used(clock, processor, peak * unit / 1e6)
 
 
 def text_rows(row: Callable[..., Row], root: Path) -> Iterator[Row]:

@@ -81,7 +81,7 @@ def said(cell: dict[str, Any]) -> tuple[str, list[str], bool]:
         elif "text/latex" in data:
             formula = True
         elif "text/html" not in data:
-            texts.append("".join(data["text/plain"]))
+            texts.append("".join(data["text/plain"]).rstrip("\n"))
     return "\n".join(texts).strip(), evidence, formula
 
 

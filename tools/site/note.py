@@ -28,7 +28,9 @@ CELL = re.compile(r"^```\{code-cell\}\n(?:---\n(.*?)\n---\n)?(.*?)^```\n", re.DO
 BLOCK = re.compile(r"^:::\{prf:(\w+)\}[ ]*([^\n]*)\n(.*?)^:::\n", re.DOTALL | re.MULTILINE)
 DISPLAY = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
 RAW = re.compile(r"\\begin\{equation\*\}.*?\\end\{equation\*\}", re.DOTALL)
-KINDS = {"theorem", "lemma", "corollary", "proposition", "conjecture", "remark", "proof"}
+KINDS = {
+    "theorem", "lemma", "corollary", "proposition", "conjecture", "observation", "remark", "proof",
+}  # fmt: skip
 # what a cell does that is no derivation: judging, drawing, running
 CALLS = re.compile(
     r"^(checks|measured|optimum|figures|fig|run|approaches|lates|log_runs|f\")", re.M

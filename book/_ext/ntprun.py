@@ -1,7 +1,8 @@
 """Sphinx extension of this book: pages whose cells can be changed and run in the reader's browser.
 
 A page has the bar for that when at least so many of its cells as the setting `ntp_run_least` names
-need no more than Python, networkx, sympy and mpmath. What they need is loaded on first use.
+need no more than Python, networkx, sympy and mpmath; without the setting none has it. What they
+need is loaded on first use.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def read_cells(app: Sphinx) -> None:
     found: dict[str, list[Runnable]] = {}
     for path in sorted((Path(app.srcdir) / "pages").glob("*.ipynb")):
         every = cells_of(json.loads(path.read_text(encoding="utf-8")))
-        if sum(one.run for one in every) >= app.config.ntp_run_least:
+        if 0 < app.config.ntp_run_least <= sum(one.run for one in every):
             found[f"pages/{path.stem}"] = every
     app.env.ntp_runnable = found  # type: ignore[attr-defined]
     if found:

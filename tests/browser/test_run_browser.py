@@ -97,6 +97,15 @@ def differences(shown: list[dict[str, Any]], cells: list[dict[str, Any]]) -> lis
     return wrong
 
 
+def settled(page: Page) -> str:
+    """The article, once the scripts of the page have left it alone for half a second."""
+    before, now = "", page.inner_html("article")
+    while now != before:
+        page.wait_for_timeout(500)
+        before, now = now, page.inner_html("article")
+    return now
+
+
 def runs(page: str) -> int:
     """How many cells of a page can run in it, as its notebook tells."""
     notebook = json.loads((ROOT / "pages" / f"{page}.ipynb").read_text(encoding="utf-8"))
@@ -135,7 +144,7 @@ def test_nothing_is_loaded_before_the_first_use(page: Page, requests: list[str])
 def test_all_cells_give_what_the_executed_notebook_says_and_a_reset_takes_it_back(
     page: Page,
 ) -> None:
-    printed = page.inner_html("article")
+    printed = settled(page)
     page.click("[data-run=start]")
     page.wait_for_selector(".ntp-run-code:visible")
     assert page.evaluate("document.activeElement.textContent") == "Run all"
@@ -150,7 +159,7 @@ def test_all_cells_give_what_the_executed_notebook_says_and_a_reset_takes_it_bac
     page.click("[data-run=reset]")
     assert page.evaluate(SAID) == "The page is as it was printed."
     page.evaluate("() => { document.querySelector('.ntp-run-status').textContent = ''; }")
-    assert page.inner_html("article") == printed
+    assert settled(page) == printed
 
 
 def test_a_changed_cell_changes_its_result_and_what_is_below(page: Page) -> None:

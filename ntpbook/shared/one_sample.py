@@ -65,10 +65,10 @@ class Sample:
         return sp.Sum(sp.exp(self.A * self.m_k) * term, self.rivals) / self.Z
 
     def same(self, name: str, left: Any, right: Any, words: tuple[str, str]) -> Shown:
-        """That two expressions agree: sums, exponentials and the rest become one quotient."""
+        """That two expressions agree: the numerator of their difference, multiplied out, is 0."""
         import sympy as sp
 
-        rest = sp.cancel(sp.together(self._named(left) - self._named(right)))
+        rest = sp.fraction(sp.together(self._named(left) - self._named(right)))[0].expand()
         return Shown(name, words[0], "=", words[1], str(rest)[:200], rest == 0)
 
     def _named(self, expression: Any) -> Any:

@@ -14,7 +14,7 @@ from tiny_book import ROOT
 
 from benchmarks import peers
 from benchmarks.instances import problem_of, random_graph, random_samples
-from benchmarks.run import peer_arrays
+from benchmarks.run import noted, peer_arrays
 from ntpbook.benchmarks import benchmark
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import training
@@ -121,3 +121,15 @@ def test_a_note_in_the_results_is_shown():
     assert benchmark.origin(found).rows[-1] == ("note", "in parts")
     del found["note"]
     assert "note" not in dict(benchmark.origin(found).rows)
+
+
+def test_the_note_knows_all_parts_that_were_measured_anew():
+    """A second measurement adds to the note, or takes the place of an older one of its part."""
+    before = {"anew": {"margin": "2026-01-01, some processor"}, "rows": [1]}
+    found = noted(before, ["start", "text"])
+    assert found["rows"] == [1]
+    assert found["note"].startswith("parts measured anew: margin (2026-01-01, some processor); ")
+    assert "start, text (" in found["note"]
+    assert "some processor" not in noted(found, ["margin"])["note"]
+    assert "anew" in before
+    assert "start" not in before["anew"]

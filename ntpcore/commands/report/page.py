@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import logging
 import os
 import shutil
 import subprocess
@@ -114,7 +115,7 @@ def execute(parameters: Mapping[str, object]) -> Any:
         .read_text(encoding="utf-8")
     )
     notebook = jupytext.reads(text, fmt="md:myst")
-    with _temporary_folder() as folder, _surroundings(folder):
+    with _temporary_folder() as folder, _surroundings(folder), _silent("papermill"):
         try:
             return papermill.execute_notebook(
                 notebook,
@@ -220,6 +221,17 @@ def _surroundings(folder: Path) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _silent(name: str) -> Iterator[None]:
+    """A logger that says nothing: why a notebook did not end is said once, in words of ours."""
+    logger = logging.getLogger(name)
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def _cell(cell: Any) -> Iterator[str]:

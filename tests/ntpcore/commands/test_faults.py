@@ -116,28 +116,54 @@ def test_training_that_is_stopped_leaves_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_report_that_is_terminated_leaves_no_folder(tmp_path: Path) -> None:
-    """TERM arrives while the notebook runs, when the folder is there."""
-    temporary = tmp_path / "tmp"
+def report_at_work(folder: Path) -> subprocess.Popen[str]:
+    """An endless report whose notebook is running, its folders below `folder`."""
+    temporary = folder / "tmp"
     temporary.mkdir()
-    words = command("report", EXAMPLE_1, "--steps", str(10**9), "-o", str(tmp_path / "r.html"))
-    with subprocess.Popen(
+    words = command("report", EXAMPLE_1, "--steps", str(10**9), "-o", str(folder / "r.html"))
+    process = subprocess.Popen(
         words,
         env=os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    ) as process:
-        until = time.monotonic() + 60
-        while len(list(temporary.glob("ntpcore-*/matplotlib/*"))) == 0:
-            assert process.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.1)
+    )
+    until = time.monotonic() + 60
+    while len(list(temporary.glob("ntpcore-*/matplotlib/*"))) == 0:
+        assert process.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    return process
+
+
+def nothing_left_of_the_report(folder: Path) -> None:
+    """Neither a folder nor a page."""
+    left = [path for path in (folder / "tmp").iterdir() if path.name.startswith("ntpcore-")]
+    assert left == []
+    assert not (folder / "r.html").exists()
+
+
+def test_a_report_that_is_terminated_leaves_no_folder(tmp_path: Path) -> None:
+    """TERM arrives while the notebook runs, when the folder is there."""
+    with report_at_work(tmp_path) as process:
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (143, "", "ntpcore: stopped\n")
-    assert [path for path in temporary.iterdir() if path.name.startswith("ntpcore-")] == []
-    assert not (tmp_path / "r.html").exists()
+    nothing_left_of_the_report(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="children are found in /proc")
+def test_a_report_whose_kernel_is_killed_says_so_once(tmp_path: Path) -> None:
+    """As the system does when memory runs out; packages below have words of their own for it."""
+    with report_at_work(tmp_path) as process:
+        listed = Path(f"/proc/{process.pid}/task").glob("*/children")
+        (kernel,) = [int(child) for file in listed for child in file.read_text().split()]
+        os.kill(kernel, signal.SIGKILL)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("ntpcore: ")
+    assert "the process that computes it ended" in err
+    nothing_left_of_the_report(tmp_path)
 
 
 def test_a_program_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> None:

@@ -389,10 +389,13 @@ def start_rows(tiny: bool) -> Iterator[Row]:
             env.pop("PYTHONDONTWRITEBYTECODE", None)  # make sets it; a reader does not
             first = command_seconds(command + options, env)
             times = [command_seconds(command + options, env) for _ in range(2 if tiny else 7)]
+            with tempfile.TemporaryDirectory() as numba:  # pip leaves byte code, and no numba
+                installed = command_seconds(command + options, env | {"NUMBA_CACHE_DIR": numba})
         goal = 1.0 if not options else None
         yield row("start", text, "limit", statistics.median(times), 1.2, "s", goal)
         limit = 4.0 if options else 6.0
         yield row("first ever start", text, "limit", first, limit, "s", 1.0)
+        yield row("first start after pip install", text, "limit", installed, limit, "s", 1.0)
 
 
 def command_seconds(command: list[str], env: dict[str, str], cwd: Path = ROOT) -> float:
@@ -536,9 +539,19 @@ def some_parts(names: list[str]) -> int:
     rows = [row for name in names for row in PARTS[name](False)]
     again = {row["name"] for row in rows}
     results["rows"] = [row for row in results["rows"] if row["name"] not in again] + rows
-    results["note"] = f"parts measured on {datetime.date.today().isoformat()}: {', '.join(names)}"
-    save(RESULTS, results)
+    save(RESULTS, noted(results, names))
     return 0
+
+
+def noted(results: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """With a note on which parts were measured when and where, if not with all others."""
+    where = f"{datetime.date.today().isoformat()}, {machine()['processor']}"
+    anew = {**results.get("anew", {}), **dict.fromkeys(names, where)}
+    groups = [
+        f"{', '.join(sorted(name for name in anew if anew[name] == one))} ({one})"
+        for one in sorted(set(anew.values()))
+    ]
+    return results | {"anew": anew, "note": f"parts measured anew: {'; '.join(groups)}"}
 
 
 def main(arguments: list[str]) -> int:

@@ -401,8 +401,8 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
     over="random sequences",
     instances=zero_columns,
     says="With the mean subtracted the gradients by Y and by the row of the query are (3) and (4) "
-    "with X^T b - 1/M in the place of X^T b wherever it is normalised, on {tried} random sequences; "
-    "the gradient by Y keeps the sums of the columns of Y.",
+    "with X^T b - 1/M in the place of X^T b wherever it is normalised, on {tried} random "
+    "sequences; the gradient by Y keeps the sums of the columns of Y.",
     tolerance=ROUNDING,
     proof=(
         *DERIVATIVES,

@@ -339,8 +339,8 @@ class Checked:
         for _, name, _, _ in Formatter().parse(text):
             if name is not None and name not in words:
                 raise ValueError(
-                    f"{self.label}: the evidence names {{{name}}}, which the body yielded on none of "
-                    f"the {self.over}; it has {', '.join(words)}"
+                    f"{self.label}: the evidence names {{{name}}}, which the body yielded on none "
+                    f"of the {self.over}; it has {', '.join(words)}"
                 )
         return text.format(**words)
 

@@ -22,6 +22,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from string import Formatter
 from typing import Any
 
 from ntpcore.verdicts.claims import (
@@ -293,7 +294,7 @@ class Checked:
         witness = ""
         if found.failed is not None:
             witness = _witness(found.failed)
-            evidence = (self.fails or f"This fails: {self.says}").format(**words)
+            evidence = self._filled(self.fails or f"This fails: {self.says}", words)
         elif found.undecided:
             evidence = "Not decided: " + "; ".join(
                 f"{reason} ({times})" for reason, times in found.undecided.items()
@@ -301,7 +302,7 @@ class Checked:
         elif not found.points:
             evidence = f"Not decided: nothing was compared on any of the {self.over}."
         else:
-            evidence = self.says.format(**words)
+            evidence = self._filled(self.says, words)
         for one in readings:
             if verdict in NOTHING_TRIED and one.verdict in AGAINST:
                 evidence += f" It fails as read: {one.text}"
@@ -328,6 +329,20 @@ class Checked:
             left_out=dict(found.left_out),
             proof=found.steps,
         )
+
+    def _filled(self, text: str, words: Mapping[str, str]) -> str:
+        """A sentence with the numbers that it names.
+
+        Raises:
+            ValueError: it names a number that no instance gave.
+        """
+        for _, name, _, _ in Formatter().parse(text):
+            if name is not None and name not in words:
+                raise ValueError(
+                    f"{self.label}: the evidence names {{{name}}}, which the body yielded on none "
+                    f"of the {self.over}; it has {', '.join(words)}"
+                )
+        return text.format(**words)
 
     def _slack(self, worst: Compared | None) -> str:
         """The worst slack and its place; what is rounding alone says so."""

@@ -305,6 +305,20 @@ def test_a_page_needs_no_book_first(tiny: Path) -> None:
     assert not (tiny / "_build/html").exists()
 
 
+def test_a_page_without_the_book_says_that_others_run_too(tiny: Path) -> None:
+    shutil.rmtree(tiny / "pages")
+    done = build(tiny, "page", PAGE="second")
+    assert "pages beside it without a result of today, which run, too: 1" in done.stdout
+
+
+def test_a_page_whose_claim_has_no_test_is_refused_before_anything_runs(tiny: Path) -> None:
+    replace(tiny / "tests/test_tiny.py", "test_ours_two", "test_ours_three")
+    done = build(tiny, "page", PAGE="second")
+    assert done.returncode == 1
+    assert "ours-two: no test bears its name (test_ours_two_...)" in done.stderr
+    assert "ran" not in done.stdout
+
+
 def test_an_unknown_page_ends_in_the_list_of_pages(tiny: Path) -> None:
     done = build(tiny, "page", PAGE="third")
     assert done.returncode == 2

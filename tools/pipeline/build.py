@@ -106,10 +106,7 @@ def make_book(
     began = time.monotonic()
     defaults = defaults_by_page()
     wanted = choose(defaults, link_folders(variables, environment, defaults, BUILD))
-    wrong = mismatches(CATALOGUE)
-    if wrong:
-        text = "\n  ".join(wrong)
-        raise SiteError(f"catalogue, checks, pages and tests do not match:\n  {text}")
+    refuse_mismatches()
     remove_strays(PAGES)
     display.say("Notebooks")
     jobs = jobs_wanted(environment)
@@ -130,6 +127,18 @@ def make_book(
     return 0
 
 
+def refuse_mismatches() -> None:
+    """Before anything runs, whether claims, checks, statements and tests belong together.
+
+    Raises:
+        SiteError: they do not; says where.
+    """
+    wrong = mismatches(CATALOGUE)
+    if wrong:
+        text = "\n  ".join(wrong)
+        raise SiteError(f"catalogue, checks, pages and tests do not match:\n  {text}")
+
+
 def make_page(
     environment: Mapping[str, str], variables: Mapping[str, str], display: Display
 ) -> int:
@@ -144,9 +153,12 @@ def make_page(
     others: dict[str, Parameters] = {
         page: {} for page in page_names() if page not in chosen and page not in published
     }
+    refuse_mismatches()
     folder = PAGE_WORK / "pages"
     remove_strays(folder)
     display.say("Notebooks")
+    if others:
+        display.say(f"  pages beside it without a result of today, which run, too: {len(others)}")
     records = PAGE_WORK / "notebooks.json"
     jobs = jobs_wanted(environment)
     outcome = run_pages(wanted | others, folder, records, jobs, display, get_ready)

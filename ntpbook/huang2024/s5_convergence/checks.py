@@ -13,7 +13,7 @@ from ntpbook.shared import plain_stage2 as plain
 from ntpbook.shared.digits import DIGITS, at_most
 from ntpcore.huang2024 import direction
 from ntpcore.verdicts import compare
-from ntpcore.verdicts.compare import Said, least, most
+from ntpcore.verdicts.compare import Said, least, left_out, most
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
 
 ROUNDING = 1e-50  # equalities at sixty digits
@@ -77,7 +77,11 @@ ALIGNMENT = (
     },
 )
 def check_ours_alignment(one: State, rarity: float = 1, lengths: int = 1) -> Iterator[Said]:
-    """<g, W> <= <W*, W> / S + K, and <grad, W> >= (1 + alpha) <grad, W*> ||W|| / ||W*||."""
+    """<g, W> <= <W*, W> / S + K, and <grad, W> >= (1 + alpha) <grad, W*> ||W|| / ||W*||.
+
+    At states where each optimal token has the largest mass; g is minus the gradient by the sum of
+    all forces, K = log(2 L^2 (L - 1)^3 / pi_min), and the second one needs <W*, W> >= 0, W != 0.
+    """
     with mp.workdps(DIGITS):
         data, W = one.data, one.W
         k = instances.K(data.max_length, data.pi_min, rarity, lengths)
@@ -91,6 +95,8 @@ def check_ours_alignment(one: State, rarity: float = 1, lengths: int = 1) -> Ite
             alpha = k * mp.sqrt(S) / norm
             right = (1 + alpha) * plain.inner(G, data.star) / total * norm / mp.sqrt(S)
             yield at_most(left, right, "the form of Lemma 7")
+        else:
+            yield left_out("the form of Lemma 7, where <W*, W> < 0 or W = 0")
 
 
 # Theorem B

@@ -416,7 +416,7 @@ def theorem_a_sum(power_of_length: int = 2) -> tuple[Shown, ...]:
     return (
         at_most("sum c_i <= 2 L^2 (L - 1)^2 / pi", total, bound),
         at_most("1 / (L - 1) <= c_j / c_o", 1 / (c_o + c_j + rest - 1), c_j / c_o),
-        identity("K", sp.exp(K), 2 * L**2 * (L - 1) ** 2 / pi * sp.exp(sp.log(L - 1))),
+        identity("K is the log of this bound and log(L - 1)", K, sp.log(bound) + sp.log(L - 1)),
     )
 
 

@@ -243,6 +243,11 @@ def with_and_without_an_idle_pair() -> tuple[LateRun, ...]:
     return (*huge_steps(), *with_an_idle_pair())
 
 
+def without_and_with_an_idle_pair() -> tuple[LateRun, ...]:
+    """Runs that converge without an idle pair, then runs with one."""
+    return (*converging(), *with_an_idle_pair())
+
+
 def idle_direction(data: Data) -> Vector:
     """v* of that path, (1, -1, 1, -1) / 2 in the order a, b, c, d."""
     half = mp.mpf(1) / 2

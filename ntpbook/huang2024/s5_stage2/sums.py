@@ -19,7 +19,7 @@ from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import paper_rates, train
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, count, left_out
+from ntpcore.verdicts.compare import Said, at_most, count, left_out
 from ntpcore.verdicts.vocabulary import by_hand, check, executed
 
 Floats = NDArray[np.float64]
@@ -185,23 +185,27 @@ def lines(
         "The first sum with 1/10 in the place of its 2.": {"sum_1": 0.1},
         "The second sum with 1/10 in the place of its 8.": {"sum_2": 0.1},
         "15 in the place of 54.": {"last": 15.0},
+        "Half of 9 L ||W*||^2 for the norm at t_0.": {"first": 4.5},
     },
 )
 def check_huang2024_app_thm_1_sums(
-    one: Path, sum_1: float = 2.0, sum_2: float = 8.0, last: float = 54.0
+    one: Path, sum_1: float = 2.0, sum_2: float = 8.0, last: float = 54.0, first: float = 9.0
 ) -> Iterator[Said]:
-    """Every line of the proof of Theorem 1, at every step from t_0 on.
+    """Every line of the proof of Theorem 1, at every step from t_0 on, and the norm at t_0.
 
     Args:
         one: the run.
         sum_1: factor of L ||W*|| log t / eta, which bounds the sum of 1 / ||W||.
         sum_2: factor of N L^3 ||W*||^3 log^2 t / eta, which bounds the sum of alpha.
         last: the constant of Theorem 1.
+        first: factor of L ||W*||^2, which bounds ||W|| at t_0.
     """
     t_0 = bounds.lem_7_start(one.c)
     if t_0 + 1 >= len(one.norms):
         yield left_out("the run ends before t_0")
         return
+    claimed = first * one.c.max_length * one.c.norm_kq**2
+    yield at_most(float(one.norms[t_0]), claimed, "the norm at t_0")
     for name, smaller, larger in lines(one, sum_1, sum_2, last):
         steps = np.arange(t_0 + 1, t_0 + 1 + len(smaller))
         yield arrays.at_most(smaller, larger, f"{name}, t = {{at}}", at=steps)

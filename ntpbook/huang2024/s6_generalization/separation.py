@@ -97,7 +97,7 @@ def entry_of_the_limit() -> tuple[Shown, ...]:
     over="runs",
     instances=runs,
     says="Theorem B gives it for every step size, with constants. On {runs} runs it holds at all "
-    "{steps} recorded steps from t_3 on; entries come to at most {closest} times the bound.",
+    "{steps} recorded steps from t_3 on; the least entry is at most {closest} times the bound.",
     proof=(
         cited("the tangent, and x_t >= t eta / (sqrt(2) ||W*||)", "ours-direction"),
         executed("an entry of W from its part along W*", entry_of_the_limit),
@@ -116,6 +116,7 @@ def check_ours_separation(
 ) -> Iterator[Said]:
     """W[x, q] >= C_0 t at optimal, -W[x, q] >= C_0 t at other compared tokens, from t_3 on.
 
+    The entry of a non-comparable token is 0 by a step of the proof, and is no number of a run.
     C_0 = mu eta / (2 sqrt(2) S), t_3 = 8 S^2 (1 + sqrt(2) K / eta) / mu^2.
 
     Args:

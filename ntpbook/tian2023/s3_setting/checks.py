@@ -367,6 +367,17 @@ def centred(v: Any) -> Any:
     return v - v.sum() / len(v)
 
 
+def layernorm_decoder_slopes(one: Weighted) -> Floats:
+    """The derivatives of ln alpha by Y, entry by entry, with standard LayerNorm, imaginary."""
+    X, found = layer.one_hot(one.sample.context, one.M), np.zeros_like(one.Y)
+    seen = layer.unit(centred(X.T @ layer.attention(X, one.Z[one.sample.query])))
+    for place in np.ndindex(*one.Y.shape):
+        moved = one.Y.astype(complex)
+        moved[place] += STEP * 1j
+        found[place] = np.log(layer.softmax(moved.T @ seen)[one.sample.following]).imag / STEP
+    return found
+
+
 def layernorm_slopes(one: Weighted) -> Floats:
     """The derivatives of ln alpha by the row of the query, with standard LayerNorm, imaginary."""
     X, found = layer.one_hot(one.sample.context, one.M), np.zeros(one.M)
@@ -389,8 +400,9 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
     "tian2023-app-layernorm",
     over="random sequences",
     instances=zero_columns,
-    says="With the mean subtracted the gradient by the row of the query is (4) with X^T b - 1/M in "
-    "the place of X^T b wherever it is normalised, on {tried} random sequences.",
+    says="With the mean subtracted the gradients by Y and by the row of the query are (3) and (4) "
+    "with X^T b - 1/M in the place of X^T b wherever it is normalised, on {tried} random "
+    "sequences; the gradient by Y keeps the sums of the columns of Y.",
     tolerance=ROUNDING,
     proof=(
         *DERIVATIVES,
@@ -404,13 +416,17 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
     planted={
         "The norm of X^T b in the place of that of X^T b - 1/M.": {"norm": "plain"},
         "The projection of X^T b, mean and all.": {"along": "plain"},
+        "X^T b, mean and all, in the gradient by Y.": {"seen": "plain"},
         "A decoder whose columns do not sum to zero.": Variant(instances=small_tables),
     },
 )
 def check_tian2023_app_layernorm(
-    one: Weighted, norm: str = "centred", along: str = "centred"
+    one: Weighted, norm: str = "centred", along: str = "centred", seen: str = "centred"
 ) -> Iterator[Said]:
-    """z_m' = X^T diag(b) X (P_u/|u|) Y (x_(T+1) - alpha), u = X^T b - 1/M."""
+    """Y' = (u/|u|) (x_(T+1) - alpha)^T, z_m' = X^T diag(b) X (P_u/|u|) Y (x_(T+1) - alpha).
+
+    u = X^T b - 1/M, and the columns of Y sum to 0, as Y' leaves their sums.
+    """
     X = layer.one_hot(one.sample.context, one.M)
     v = X.T @ layer.attention(X, one.Z[one.sample.query])
     u = centred(v)
@@ -420,6 +436,9 @@ def check_tian2023_app_layernorm(
     row = v * (P @ one.Y @ error) / float(np.linalg.norm(u if norm == "centred" else v))
     scale = max(1.0, float(np.abs(one.Y).max())) / float(np.linalg.norm(u))
     yield arrays.equal(row, layernorm_slopes(one), "gradient by token {at}", scale=scale)
+    by_Y = np.outer(layer.unit(u if seen == "centred" else v), error)
+    yield arrays.equal(by_Y, layernorm_decoder_slopes(one), "gradient by Y", scale=1.0)
+    yield arrays.equal(by_Y.sum(axis=0), 0.0, "column sums of the gradient by Y", scale=1.0)
 
 
 @check(

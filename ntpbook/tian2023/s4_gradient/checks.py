@@ -691,7 +691,8 @@ def equal_overlaps(points: int = 40) -> list[Settled]:
     "It is not what Theorem 1 gives at a smaller rate: at (1 - rho) eta_Y it misses that by "
     "a factor up to {printed}.",
     readings={
-        "Form (9) with any coefficients, and (a): the sign of xi.": {},
+        "Only (a) is kept, the sign of xi; that (9) holds with some coefficients is a claim of its "
+        "own.": {},
         "Theorem 1 with its coefficients at the rate (1 - rho) eta_Y of Remark 1, within a factor "
         "of two.": {"rate": "1 - rho"},
         "Theorem 1 with its coefficients at some constant rate up to eta_Y, the one that fits "

@@ -135,6 +135,14 @@ def test_tian2023_app_layernorm_by_hand():
     assert checks.check_tian2023_app_layernorm.judge([one]).verdict is PROVED
 
 
+def test_tian2023_app_layernorm_gradient_of_the_decoder_by_hand():
+    # Y = 0: alpha = 1/3 each; tokens 0, 0, 1 have LN = (1, 0, -1)/sqrt(2), and 0 comes next
+    zero = np.zeros((3, 3))
+    one = instances.Weighted("", Sample((0, 0, 1), 2, 0), zero, zero, (0, 0))
+    expected = np.outer([1, 0, -1], [2, -1, -1]) / (3 * math.sqrt(2))
+    assert checks.layernorm_decoder_slopes(one) == pytest.approx(expected, abs=1e-12)
+
+
 def test_tian2023_app_zero_start_by_hand():
     # the stated standard errors, by drawing 300 times
     means, squares = [], []

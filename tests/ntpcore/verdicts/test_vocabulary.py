@@ -57,6 +57,16 @@ def test_a_check_compares_on_every_instance_and_says_so() -> None:
     assert found.parameters == {"last": 3}
 
 
+def test_a_sentence_that_names_a_number_nobody_gave_says_which_there_are() -> None:
+    def body(n: int) -> Iterator[Said]:
+        yield at_most(n, 3)
+        yield most("largest", n)
+
+    assert made(body, says="Up to {largest}.")().evidence == "Up to 3."
+    with pytest.raises(ValueError, match=r"ours-x: .*\{larges\}.* it has largest, tried"):
+        made(body, says="Up to {larges}.")()
+
+
 def test_the_first_instance_that_fails_is_the_witness() -> None:
     found = made(lambda n: at_most(n, 1), planted={"One only.": SHORT})()
     assert found.verdict is Verdict.REFUTED

@@ -136,3 +136,46 @@ def test_two_papers() -> None:
     assert f / f.sum() == pytest.approx([3 / 7, 4 / 7], abs=1e-4)
     share = np.linspace(0, 1, 11)
     assert share[int((g[0] * share + g[1] * (1 - share)).argmax())] == 0
+
+
+def test_reversal() -> None:
+    # a ball in a valley of the curvature c, v <- beta v - c w, w <- w + eta v, has the matrix below
+    for beta, eta, c, swings in ((0.9, 1.0, 0.01, True), (0.9, 1.0, 0.002, False)):
+        matrix = np.array([[1 - eta * c, eta * beta], [-c, beta]])
+        assert (np.abs(np.linalg.eigvals(matrix).imag).max() > 1e-6) == swings
+    assert round((1 - math.sqrt(0.9)) ** 2, 5) == 0.00263
+    finer, steps = 1 - 0.1 / 10, 10 * 100
+    assert finer == pytest.approx(0.99)
+    assert 0.01 / (1 - finer) ** 2 == pytest.approx(1 / (1 - 0.9) ** 2)  # eta/(1 - beta)^2 stays
+    assert steps * (1 - finer) == pytest.approx(100 * (1 - 0.9))
+    assert round(10 ** (29 * math.sqrt(2) - 29)) > 10**11
+
+
+def test_synthetic() -> None:
+    weights = np.arange(1, 11) / 10
+    assert round(weights[-1] / weights.sum(), 3) == 0.182
+    shares = weights / weights.sum()
+    entropy = float(-(shares * np.log(shares)).sum())
+    assert round(entropy, 2) == 2.15
+    assert round(math.exp(entropy), 1) == 8.6
+    total = 10 + weights.sum()
+    inner = 10 / (10 + (weights**2).sum())
+    assert round(float(total), 1) == 15.5
+    assert round(float(inner), 3) == 0.722
+    eigenvalues = np.linalg.eigvalsh(inner * (np.ones((20, 20)) - np.eye(20)))
+    assert round(float(eigenvalues.max()), 1) == 13.7
+
+
+def test_wikitext() -> None:
+    assert round(math.log(35), 2) == 3.56
+    mean = np.mean([math.log(t) for t in range(1, 36)])
+    assert round(float(mean), 2) == 2.63
+    assert round(math.log(500), 2) == 6.21
+    # two places with the same query and key: next tokens of the counts 3 and 1
+    counted = Fraction(3 * 2 + 1 * 0, 4 * 3)
+    assert counted == Fraction(1, 2)
+    assert [Fraction(1, 1 + n) for n in (19, 99, 999)] == [
+        Fraction(1, 20),
+        Fraction(1, 100),
+        Fraction(1, 1000),
+    ]

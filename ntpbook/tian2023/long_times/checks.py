@@ -669,9 +669,9 @@ def measured(one: Measured, lone: bool) -> margins.Margins:
     over="designs",
     instances=any_classes,
     name=lambda one: one.name,
-    says="Along {tried} paths of unequal classes q/|Y| never falls, and the integral of the squared "
-    "tangent is at most {used} of its bound. With two classes and two outputs the two wrong "
-    "probabilities differ by {apart} of their sum or less at ln t = 300.",
+    says="Along {tried} paths of unequal classes q/|Y| never falls, and the integral of the "
+    "squared tangent is at most {used} of its bound. With two classes and two outputs the two "
+    "wrong probabilities differ by {apart} of their sum or less at ln t = 300.",
     tolerance=1e-6,  # the integrator's relative tolerance is 1e-8
     proof=(
         executed("The identities.", relations(margins.margin_steps)),

@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.long_times import bounds, laws, reduced, stationary, steps, unequal
+from ntpbook.tian2023.long_times import bounds, laws, margins, reduced, stationary, steps, unequal
 from ntpbook.tian2023.long_times.reduced import Design, Path, follow, one_of_each
 from ntpbook.tian2023.long_times.stationary import Witness
 from ntpbook.tian2023.long_times.steps import relations
@@ -630,6 +630,85 @@ def check_ours_long_several(one: Witness, number: int = 2) -> Iterator[Said]:
     P = np.array([[float(x) for x in row] for row in one.P])
     places = stationary.stable_points(P, stationary.trained(P, one.steps))
     yield equal(len(places), stable, "those that a scan in floating point finds")
+
+
+# Margins, for classes of any kind
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Classes, and whether their attention is scaled."""
+
+    classes: Unequal
+    sphere: bool
+
+    @property
+    def name(self) -> str:
+        """Which classes."""
+        return f"{self.classes.name}, {'scaled' if self.sphere else 'softmax'}"
+
+
+def any_classes(seed: int = 7) -> Iterator[Measured]:
+    """Unequal classes with M = K, 100 and 1000 outputs; then two classes with two outputs."""
+    rng = np.random.default_rng(seed)
+    for M, sphere in ((0, True), (100, False), (1000, True)):
+        yield Measured(unequal.draw(rng, M, 10 ** rng.uniform(0, 1)), sphere)
+    for _ in range(3):
+        drawn = unequal.draw(rng, 0, 10 ** rng.uniform(0, 1))
+        yield Measured(Unequal(drawn.common[:2], drawn.distinct[:2], 2, drawn.ratio), True)
+
+
+@cache
+def measured(one: Measured, lone: bool) -> margins.Margins:
+    """Margins up to ln t = 300, kept."""
+    return margins.measure(one.classes, np.geomspace(0.5, 300, 300), one.sphere, lone)
+
+
+@check(
+    "ours-long-margin",
+    over="designs",
+    instances=any_classes,
+    name=lambda one: one.name,
+    says="Along {tried} paths of unequal classes q/|Y| never falls, and the integral of the "
+    "squared tangent is at most {used} of its bound. With two classes and two outputs the two "
+    "wrong probabilities differ by {apart} of their sum or less at ln t = 300.",
+    tolerance=1e-6,  # the integrator's relative tolerance is 1e-8
+    proof=(
+        executed("The identities.", relations(margins.margin_steps)),
+        by_hand(
+            "h(0+) = 0 and h'' < 0 up to ln 2, so h adds up to no less than h of the sum; the "
+            "entropy of p is not negative. So the slope of |Y|^2/2 is (eta_Y/K) delta(q) q or more."
+        ),
+        by_hand(
+            "The flow descends, so Lambda' <= -(K/eta_Y)|Y'|^2 and q' >= q |Y'|^2/(Y.Y'); minus "
+            "(ln |Y|)' this is the squared tangent times (ln |Y|)'. And q <= m_nk <= 2^(1/2)|Y|."
+        ),
+        by_hand(
+            "|Y'| >= Y.Y'/|Y| gives Lambda' <= -(eta_Y/K)(q/|Y|)^2 (1 - e^-Lambda)^2; Lambda -> 0."
+        ),
+        by_hand(
+            "K = M = 2: y = rho u + e with e across u, and m_1 - m_2 has the sign of 1 - 2w, so "
+            "rho(1 + eps)|2w - 1| <= |e||f_1 + f_2|; with |u| <= 1, |2w - 1| <= 2^(1/2) tan."
+        ),
+    ),
+    planted={
+        "The margin by a higher power of the length of Y.": {"power": 1.1},
+        "The slope of Y told of the first class alone.": {"lone": True},
+    },
+)
+def check_ours_long_margin(one: Measured, power: float = 1.0, lone: bool = False) -> Iterator[Said]:
+    """q/|Y| never falls; integral of tan^2 d ln|Y| <= ln(2^(1/2)|Y|/q); K = M = 2: equal wrongs."""
+    found = measured(one, lone)
+    gamma = np.log(found.q) - power * np.log(found.size)
+    yield arrays.at_most(gamma[:-1], gamma[1:], "ln q/|Y|", scale=1.0)
+    yield arrays.at_least(found.work, np.ones_like(found.work), "the slope of |Y|^2/2", scale=1.0)
+    used = found.gathered(found.tangent**2) / found.bound
+    yield at_most(used, 1.0, "integral of the squared tangent, by its bound")
+    yield most("used", used, 1, INTEGRATOR)
+    if one.classes.K == one.classes.M == 2 and one.sphere:
+        parts = (found.wrong[:, 0] - found.wrong[:, 1]) / found.wrong.sum(axis=1)
+        yield arrays.at_most(parts**2, 2 * found.tangent**2, "wrong probabilities", scale=1.0)
+        yield most("apart", float(abs(parts[-1])), 1, INTEGRATOR)
 
 
 # Classes that are not alike

@@ -68,11 +68,15 @@ class Course:
         f: (S, K, N), what the decoder sees of each class.
         g: (S, K, N), the gain Y (x_(T+1) - alpha) of each token.
         wrong: (S, K), probability of all wrong next tokens.
+        Y: (S, N, K + 1), the decoder; its last column stands for each of the M - K other outputs.
+        error: (S, K, K + 1), x_(T+1) - alpha of each class, over the same columns.
     """
 
     f: Floats
     g: Floats
     wrong: Floats
+    Y: Floats
+    error: Floats
 
 
 def look(one: Unequal, z: Floats, Y: Floats, sphere: bool) -> tuple[Floats, Floats, Floats]:
@@ -122,7 +126,8 @@ def follow(one: Unequal, log_t: Floats, sphere: bool = True) -> Course:
     rows = states_at(log_t, slope, begin, relative=1e-8, absolute=1e-10, begin=0.0)
     seen = [look(one, row[:N], row[N:].reshape(N, wide), sphere) for row in rows]
     wrong = np.array([[error[n, n] for n in range(one.K)] for _, error, _ in seen])
-    return Course(np.array([x[0] for x in seen]), np.array([x[2] for x in seen]), wrong)
+    f, error, g = (np.array([x[i] for x in seen]) for i in range(3))
+    return Course(f, g, wrong, rows[:, N:].reshape(-1, N, wide), error)
 
 
 def draw(rng: np.random.Generator, M: int, ratio: float) -> Unequal:

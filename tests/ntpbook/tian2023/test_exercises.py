@@ -10,11 +10,24 @@ import pytest
 import sympy as sp
 
 from ntpbook.tian2023.long_times import bounds, laws, reduced
+from ntpbook.tian2023.reversal import inertia
 from ntpbook.tian2023.s5_fates.checks import Centred
 from ntpbook.tian2023.s7_discussion import instances
-from ntpcore.tian2023 import attention, counts, decoder, decoder_rate, population, snapping
+from ntpcore.tian2023 import (
+    attention,
+    counts,
+    coupled,
+    decoder,
+    decoder_rate,
+    population,
+    snapping,
+)
+from ntpcore.tian2023.classes import synthetic_classes
+from ntpcore.tian2023.experiments import distinct_entropy
 from ntpcore.tian2023.gradient import xi_uniform
 from ntpcore.tian2023.population import Population
+from ntpcore.tian2023.text_order import count_contexts
+from ntpcore.tian2023.text_runs import entropies
 
 
 def test_setting() -> None:
@@ -136,3 +149,52 @@ def test_two_papers() -> None:
     assert f / f.sum() == pytest.approx([3 / 7, 4 / 7], abs=1e-4)
     share = np.linspace(0, 1, 11)
     assert share[int((g[0] * share + g[1] * (1 - share)).argmax())] == 0
+
+
+def test_reversal() -> None:
+    # v <- beta v - c w, w <- w + eta v in a valley of the curvature c; complex eigenvalues swing
+    def swings(c: float) -> bool:
+        matrix = np.array([[1 - c, 0.9], [-c, 0.9]])
+        return bool(np.abs(np.linalg.eigvals(matrix).imag).max() > 0)
+
+    assert not swings(0.0026)
+    assert swings(0.0027)
+    assert swings(0.01)
+    assert round((1 - math.sqrt(0.9)) ** 2, 4) == 0.0026
+    # ten times finer: eta/(1 - beta)^2 stays what it is
+    assert pytest.approx(1 / (1 - 0.9) ** 2) == 0.01 / (1 - 0.99) ** 2
+    fine, plain = ((1 - math.sqrt(0.99)) ** 2 / 0.01, (1 - math.sqrt(0.9)) ** 2)
+    assert fine == pytest.approx(plain, rel=0.06)
+    data = coupled.syn(1, 2)
+    turns = [inertia.weak_turn(data, ratio).at for ratio in (100.0, 400.0)]
+    assert [round(x) for x in turns] == [29, 61]
+
+
+def test_synthetic() -> None:
+    classes = synthetic_classes(10, 2)
+    P = classes.probabilities
+    own = P[0][P[0] > 0]
+    weights = np.arange(1, 11) / 10
+    shares = weights / weights.sum()
+    entropy = float(-(shares * np.log(shares)).sum())
+    assert distinct_entropy(classes, np.zeros((classes.L, classes.M))) == pytest.approx(entropy)
+    assert round(entropy, 2) == 2.15
+    assert round(math.exp(entropy), 1) == 8.6
+    assert len(own) == 20
+    assert round(float(10 / (10 + weights.sum())), 3) == 0.645
+    inner = float(10 / (10 + (weights**2).sum()))
+    assert round(inner, 3) == 0.722
+    f = P / np.linalg.norm(P, axis=1, keepdims=True)
+    E = f @ f.T - np.eye(20)
+    assert round(float(np.linalg.eigvalsh(E).max()), 1) == 13.7
+    assert round(19 * inner, 1) == 13.7
+
+
+def test_wikitext() -> None:
+    even = np.tril(np.ones((35, 35))) / np.arange(1, 36)[:, None]
+    assert round(float(entropies(even[None])), 2) == 2.71
+    assert round(math.exp(2.71)) == 15
+    # key 1, query 0, next tokens 2, 2, 2, 3
+    text = np.array([[[1, 0, 2], [1, 0, 2], [1, 0, 2], [1, 0, 3]]], dtype=np.int32)
+    assert count_contexts(text, np.array([0], dtype=np.int32), 4).agreement[0, 1] == 0.5
+    assert (1 + 0) / (1 + 999) == 0.001

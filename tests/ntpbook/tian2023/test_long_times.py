@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import plain_layer
 import pytest
 import sympy as sp
 
-from ntpbook.tian2023.long_times import bounds, checks, laws, reduced, stationary, steps, unequal
+from ntpbook.tian2023.long_times import (
+    bounds,
+    checks,
+    laws,
+    margins,
+    reduced,
+    stationary,
+    steps,
+    unequal,
+)
 from ntpbook.tian2023.long_times.reduced import Design, follow, one_of_each
 from ntpcore.tian2023 import coupled
 from ntpcore.verdicts.claims import Verdict
@@ -502,3 +513,37 @@ def test_ours_long_common_wins_needs_a_class_that_leans_on_the_common_token() ->
     assert checks.check_ours_long_common_wins.judge(checks.even()).verdict is Verdict.NOT_SEEN
     with pytest.raises(ValueError, match="600"):
         unequal.follow(checks.leaning()[0], np.array([601.0]))
+
+
+# The normalized margin
+
+
+def test_ours_long_margin_holds_for_other_classes_and_its_planted_errors_fail() -> None:
+    found = checks.check_ours_long_margin(seed=23)
+    assert found.verdict is Verdict.PROVED
+    assert len(found.controls) == 2
+
+
+def test_ours_long_margin_is_that_of_a_decoder_written_out() -> None:
+    one = unequal.Unequal(((1.0,), (0.5,)), ((0.7, 0.2), (0.4,)), 4, 2.0)
+    log_t = np.array([3.0, 6.0])
+    course = unequal.follow(one, log_t)
+    found = margins.measure(one, log_t)
+    # all four columns of Y, each logit by itself, and the slope of Y as a sum of outer products
+    Y = np.concatenate([course.Y[1], course.Y[1][:, -1:]], axis=1)
+    loss, slope = 0.0, np.zeros_like(Y)
+    for n, f in enumerate(course.f[1]):
+        alpha = np.exp(f @ Y) / np.exp(f @ Y).sum()
+        loss -= math.log(alpha[n])
+        slope += np.outer(f, np.eye(4)[n] - alpha)
+    q, size = -math.log(math.exp(loss) - 1), np.linalg.norm(Y)
+    cosine = (Y * slope).sum() / size / np.linalg.norm(slope)
+    assert found.q[-1] == pytest.approx(q, rel=1e-6)
+    assert found.size[-1] == pytest.approx(size, rel=1e-12)
+    assert found.tangent[-1] == pytest.approx(math.tan(math.acos(cosine)), rel=1e-4)
+    assert found.work[-1] == pytest.approx((Y * slope).sum() * (1 + math.exp(q)) / q, rel=1e-6)
+
+
+def test_ours_long_margin_needs_the_losses_to_be_small_first() -> None:
+    with pytest.raises(ArithmeticError, match="sum of the losses"):
+        margins.measure(checks.leaning()[0], np.array([0.01, 0.02]))

@@ -40,6 +40,13 @@ def test_the_interval_of_a_difference_by_hand() -> None:
     assert checks.larger(less, more, 0.05) == pytest.approx(2.5 - 3.182 * (5 / 12) ** 0.5, abs=1e-3)
 
 
+def test_ours_turn_noise_measures_the_far_end_of_the_interval() -> None:
+    found = np.array([1.0, 2.0, 3.0, 4.0])
+    half = 3.182 * (5 / 12) ** 0.5
+    assert checks.away(found, 0.0, 0.05) == pytest.approx(2.5 + half, abs=1e-3)
+    assert checks.away(found, 4.0, 0.05) == pytest.approx(1.5 + half, abs=1e-3)
+
+
 # Momentum in the population
 
 

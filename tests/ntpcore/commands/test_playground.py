@@ -207,7 +207,7 @@ def test_a_model_of_the_part_that_is_kept_is_that_of_the_part_and_its_collocatio
     assert command(tmp_path, "repair", Case("text", NATURAL), *options).code == 0
     rest = dataset.read("rest.jsonl")
     words = [line.split() for line in Path("n.txt").read_text(encoding="utf-8").splitlines()]
-    trained = plain.train(order.analyse(rest, {a: b for a, b in words}), steps=30)
+    trained = plain.train(order.analyse(rest, dict(words)), steps=30)
     theirs = plain.predict(trained, ["The", "cat", "sat", "on", "the"])
     assert found["attention"] == pytest.approx(theirs.attention, rel=1e-9)
     assert dict(found["next"])["mat."] == pytest.approx(theirs.probabilities["mat."], rel=1e-9)

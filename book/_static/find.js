@@ -14,6 +14,7 @@
   const FILLERS = new Set([
     "the", "of", "in", "et", "al", "and", "a",
     "does", "do", "hold", "holds", "why", "what", "when", "is", "are", "mean", "means", "right", "wrong",
+    "how", "to", "i", "my", "this", "that", "which", "where", "can", "may", "it", "for", "with", "there",
   ]);
 
   const words = text => (text.toLowerCase().normalize("NFKD").replace(/[\u0300-\u036f]/g, "")
@@ -60,8 +61,23 @@
     if (word.length < LONG || entries.some(entry => worth(entry, word))) return [word];
     const known = new Set(entries.flatMap(entry =>
       [...entry.numbers, ...entry.titles, ...entry.papers, ...entry.verdicts, ...entry.texts]));
-    const near = [...known, ...KINDS].filter(one => one.length > 3 && misspelt(word, one));
+    const all = new Set([...known, ...KINDS]);
+    const near = [...all].filter(one => one.length > 3 && misspelt(word, one));
     return near.length ? near : [word];
+  };
+
+  const FEW = 3; // words of a question of which some may stand nowhere
+
+  // Of a question with several words, what has most of them, where nothing has all.
+  const nearly = (entries, choices) => {
+    if (choices.length < FEW) return [];
+    const count = entry => choices.filter(words => words.some(word => worth(entry, word))).length;
+    const counted = entries.map(entry => [entry, count(entry)]);
+    const most = Math.max(...counted.map(([, many]) => many));
+    if (2 * most <= choices.length) return [];
+    const best = counted.filter(([, many]) => many === most).map(([entry]) => entry);
+    const sum = entry => choices.flat().reduce((all, word) => all + worth(entry, word), 0);
+    return best.sort((one, other) => sum(other) - sum(one));
   };
 
   const score = (entry, choices) => {
@@ -84,11 +100,12 @@
     if (!query.length) return [];
     prepared = prepared || window.NTP_STATEMENTS.map(prepare);
     const choices = query.map(word => meant(prepared, word));
-    return prepared
+    const found = prepared
       .map((entry, at) => ({ entry, at, score: score(entry, choices) }))
       .filter(one => one.score > 0)
       .sort((one, other) => other.score - one.score || one.at - other.at)
       .map(one => one.entry);
+    return found.length ? found : nearly(prepared, choices);
   };
 
   const MARKS = {
@@ -141,10 +158,33 @@
     place.before(part);
   };
 
+  // What is shown of a page is what it says: no bars, buttons, folds and names of menus.
+  const CONTROLS = ".ntp-run, summary, button, nav, noscript, .ntp-save";
+  const quoteText = () => {
+    const whole = Search.htmlToText;
+    Search.htmlToText = (html, anchor) => {
+      const page = new DOMParser().parseFromString(html, "text/html");
+      for (const one of page.querySelectorAll(CONTROLS)) one.remove();
+      return whole(page.documentElement.outerHTML, anchor);
+    };
+  };
+
+  // Where statements were found, "no documents" would contradict them.
+  const sayPages = () => {
+    const said = document.querySelector("#search-results .search-summary");
+    if (said && document.querySelector(".ntp-found") && /did not match/.test(said.textContent)) {
+      said.textContent = "No page has all of these words; the statements above answer them.";
+    }
+  };
+
   // Summaries of pages are fetched, which pages opened as files may not do.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
   document.addEventListener("DOMContentLoaded", () => {
+    if (typeof Search !== "undefined") quoteText();
     show(new URLSearchParams(location.search).get("q") || "");
+    const place = document.getElementById("search-results");
+    if (place) new MutationObserver(sayPages).observe(place, { childList: true, subtree: true });
+    sayPages();
     // As one types; the pages below follow when the search is sent.
     for (const field of document.querySelectorAll('main input[name="q"]')) {
       field.addEventListener("input", () => show(field.value));

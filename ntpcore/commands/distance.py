@@ -102,6 +102,11 @@ def sentences(found: Distance, source: str) -> list[str]:
         found: the distance.
         source: how the command line names the data.
     """
+    return facts(found) + _commands(found.part, source)
+
+
+def facts(found: Distance) -> list[str]:
+    """The distance in words, a sentence each, without a word of the command line."""
     part, weight = found.part, found.part.table.weight
     said = []
     if found.missing:
@@ -120,24 +125,27 @@ def sentences(found: Distance, source: str) -> list[str]:
             f"{found.shared} of {found.tokens} tokens ({found.shared / found.tokens:.1%}) share "
             "their next token with another one"
         )
-    said += [
+    return [
+        *said,
         f"of {weight} contexts, by the collocation of the part that was found ({part.method})",
         f"  {_share(part.kept_weight, weight)} are explained{_limit(part)}",
         f"  {_share(found.unexplained, weight)} have a next token that is n of no token of theirs",
         f"  {_share(found.contradicting, weight)} make a token win that loses in explained ones",
     ]
+
+
+def _commands(part: Repair, source: str) -> list[str]:
+    """What to run next, a sentence each."""
     if part.dropped_count == 0:
-        said.append(
+        return [
             f"nothing has to be dropped: ntpcore repair {source} --write-collocation n.txt gives "
             "the collocation with which Assumption 1 holds, for --collocation n.txt"
-        )
-    else:
-        said.append(
-            f"what to drop, and which collocation to give: ntpcore repair {source} --write "
-            "rest.jsonl --write-collocation n.txt"
-        )
-        said.append(f"the claims on the explained part: ntpcore check {source} --repair")
-    return said
+        ]
+    return [
+        f"what to drop, and which collocation to give: ntpcore repair {source} --write "
+        "rest.jsonl --write-collocation n.txt",
+        f"the claims on the explained part: ntpcore check {source} --repair",
+    ]
 
 
 def _limit(part: Repair) -> str:

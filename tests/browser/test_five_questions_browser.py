@@ -51,6 +51,8 @@ def test_question_1_whether_theorem_1_holds_takes_one_press(
     page.wait_for_url("**#verdict-huang2024-thm-1")
     card = page.locator("#verdict-huang2024-thm-1")
     assert "a sentence that is rare enough is learnt so late" in card.inner_text()
+    sliding = page.evaluate("getComputedStyle(document.documentElement).scrollBehavior")
+    assert sliding == "auto", "a link that slides over many screens takes seconds"
 
 
 def test_question_2_what_is_wrong_worst_first_takes_one_press(
@@ -93,6 +95,40 @@ def test_question_4_what_it_learns_from_four_sentences_takes_two_presses(
     press(page.get_by_role("button", name="Check", exact=True))
     page.wait_for_selector("#pg-result h3", timeout=120_000)
     assert "Collocation: the next token of each token" in page.inner_text("#pg-result")
+
+
+def test_question_4_has_an_answer_where_the_theory_does_not_cover_the_sentences(
+    reader: tuple[Page, Press], book_address: str
+) -> None:
+    page, press = reader
+    page.goto(f"{book_address}book/playground.html")
+    page.fill("#pg-text", "The cat sat on the mat.\nThe dog sat on the rug.\n")
+    page.fill("#pg-sentence", "The cat sat on the")
+    press(page.get_by_role("button", name="Train and ask"))
+    page.wait_for_selector("#pg-part", timeout=120_000)
+    assert "ntpcore" not in page.inner_text("#pg-error-ask")
+    press(page.get_by_role("button", name="Train on what can be kept"))
+    page.wait_for_selector("#pg-prediction table", timeout=120_000)
+    assert "on the part that can be kept" in page.inner_text("#pg-status-ask")
+    page.fill("#pg-text", "S V O P\nV O P\nO P P\nP S V\n")
+    page.fill("#pg-sentence", "O P")
+    press(page.get_by_role("button", name="Train and ask"))
+    page.wait_for_function(
+        "document.querySelector('#pg-status-ask').textContent.startsWith('Trained for 900 steps.')"
+    )
+
+
+def test_how_to_cite_and_what_may_be_reused_takes_one_press(
+    reader: tuple[Page, Press], book_address: str
+) -> None:
+    page, press = reader
+    page.goto(f"{book_address}book/preface.html")
+    press(page.get_by_role("main").get_by_role("link", name="cite and reuse"))
+    page.wait_for_url("**/references.html#cite-this-book")
+    words = page.inner_text("article")
+    assert "@misc{ntpcompanion" in words
+    assert "BSD 3-Clause" in words
+    assert "CC BY" in words
 
 
 def test_question_5_where_the_code_is_takes_two_presses(

@@ -218,6 +218,26 @@ def test_the_search_follows_the_typing_and_forgives_a_letter(
         assert page.locator(".ntp-found").count() == 0
 
 
+def test_the_search_answers_a_question_and_quotes_what_pages_say(
+    context: BrowserContext, site: str
+) -> None:
+    page = context.new_page()
+    page.goto(f"{site}search.html?q=how+fast+does+training+turn+to+max-margin")
+    first = page.locator(".ntp-found li").first
+    expect(first).to_contain_text("training turns to the margin for every step size")
+    page.goto(f"{site}search.html?q=theroem+1")  # pages know no misspelt word, statements do
+    expect(page.locator(".ntp-found li").first).to_contain_text("refuted")
+    expect(page.locator(".search-summary")).to_contain_text("the statements above")
+    if site.startswith("file:"):
+        return  # there no page is fetched, and so none is quoted
+    page.goto(f"{site}search.html?q=cells")
+    page.wait_for_selector("#search-results p.context")
+    quoted = " ".join(page.locator("#search-results p.context").all_text_contents())
+    assert len(quoted) > 100
+    for control in ("Run it in the page", "Show code cell source", "They need JavaScript"):
+        assert control not in quoted
+
+
 def test_what_the_search_finds_is_there_and_nothing_is_found_for_nonsense(
     context: BrowserContext, site: str
 ) -> None:

@@ -86,3 +86,27 @@ def test_cells_with_long_lines_reach_to_the_right_and_others_do_not() -> None:
     assert [wide.WIDE in cell["classes"] for cell in [*cells, table]] == [False, False, True, False]
     wide.widen(App(), page, "pages/benchmarks")  # type: ignore[arg-type]
     assert wide.WIDE in table["classes"]
+
+
+def cited(entry: str) -> dict[str, str]:
+    """The fields of one BibTeX entry, and the version that its note names."""
+    fields = dict(re.findall(r"(\w+)\s*= \{+([^{}]+)\}", entry))
+    fields["version"] = fields["note"].removeprefix("Version ")
+    return fields
+
+
+def test_the_citation_on_the_page_is_that_of_the_file() -> None:
+    page = (ROOT / "book" / "references.md").read_text(encoding="utf-8")
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    told = {
+        key: re.search(rf'^\s*(?:- )?{name}: "?([^"\n]+)', text, re.MULTILINE)
+        for key, name in (("title", "title"), ("version", "version"), ("author", "name"))
+    }
+    told_words = {key: found[1] for key, found in told.items() if found}
+    told_words["year"] = meta.citation(text)[1][:4]
+    found = cited(page.split("```bibtex")[1].split("```")[0])
+    assert {key: found[key] for key in ("title", "version", "author", "year")} == told_words
+    assert cited("note = {Version 9}")["version"] != told_words["version"]
+    for name, words in (("LICENSE", "BSD 3-Clause"), ("LICENSE-CC-BY", "Attribution")):
+        assert words in page
+        assert words in (ROOT / name).read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ document.addEventListener("DOMContentLoaded", () => {
   let next = null; // the request that waits for the one that runs
   let timer = null;
   let part = ""; // of the page: "" for checking, "-ask" for asking
+  let repairedText = null; // form and text of which a realizable part was asked for
 
   for (const area of document.querySelectorAll(".pg-root")) area.hidden = false;
   if (location.protocol === "file:") {
@@ -103,10 +104,13 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // What the engine does
 
+  const keyOf = ({ form, text }) => `${form}\n${text}`;
   const asking = (kind) => kind === "ask" || kind === "turn"; // in the second part of the page
 
   function submit(kind) {
     const request = { kind, ...state(), steps: Number(at("steps").value) };
+    if (kind === "repair") repairedText = keyOf(request);
+    request.part = repairedText === keyOf(request);
     clearTimeout(timer);
     if (!engine.busy) part = asking(kind) ? "-ask" : "";
     complain("");
@@ -138,9 +142,10 @@ document.addEventListener("DOMContentLoaded", () => {
     say(engine.ready ? "Computing …" : "Loading Python into your browser, the first time only …");
     try {
       const answer = await engine.run(request, seconds);
-      if (answer.exit === 2) refuse(request, answer.message);
-      else if (request.kind === "ask") predicted(answer.view);
-      else if (request.kind === "turn") turned(answer.view);
+      if (answer.exit === 2 && asking(request.kind) && !request.part && answer.unrealizable) refusedTraining(request);
+      else if (answer.exit === 2) refuse(request, answer.message);
+      else if (request.kind === "ask") predicted(request, answer.view);
+      else if (request.kind === "turn") turned(request, answer.view);
       else if (request.kind === "repair") repaired(request, answer);
       else checked(request, answer);
     } catch (error) {
@@ -170,15 +175,33 @@ document.addEventListener("DOMContentLoaded", () => {
     share(request);
   }
 
-  function turned(view) {
+  // Asked again, the training goes by the part that can be kept.
+  function refusedTraining(request) {
+    clear(request.kind);
+    const again = () => {
+      repairedText = keyOf(state());
+      submit(request.kind);
+    };
+    complain(
+      "The theory does not cover these sentences (Assumption 1 fails), so there is nothing that training would " +
+        "turn to. Some of their beginnings contradict others; without those the rest can be trained on.",
+      " ",
+      el("button", { type: "button", class: "pg-small", id: "pg-part", onclick: again }, "Train on what can be kept")
+    );
+    share(request);
+  }
+
+  function turned(request, view) {
     at("prediction").replaceChildren(...pg.showTurning(view));
-    say(`Trained for ${view.steps} steps. Move the slider, or press Play.`);
+    say(`Trained for ${view.steps} steps${onPart(request)}. Move the slider, or press Play.`);
     share(state());
   }
 
-  function predicted(view) {
+  const onPart = (request) => (request.part ? " on the part that can be kept" : "");
+
+  function predicted(request, view) {
     at("prediction").replaceChildren(...pg.showPrediction(view).filter(Boolean));
-    say(`Trained for ${view.steps} steps. The next token is ${view.next[0][0]}.`);
+    say(`Trained for ${view.steps} steps${onPart(request)}. The next token is ${view.next[0][0]}.`);
     share(state());
   }
 

@@ -83,8 +83,8 @@ function call(python, name, path, options) {
 }
 
 function ask(python, request, path, chars) {
-  const key = JSON.stringify([request.form, request.text, request.steps]);
-  const options = { sentence: request.sentence, chars, steps: request.steps };
+  const key = JSON.stringify([request.form, request.text, request.steps, request.part]);
+  const options = { sentence: request.sentence, chars, steps: request.steps, part: request.part };
   if (trained.key === key) return call(python, "ask", path, { ...options, known: trained.model });
   trained.model?.destroy();
   trained = { key: null, model: undefined };
@@ -102,7 +102,8 @@ function turn(python, request, path, chars) {
   const progress = (step, steps) => {
     if (step % 20 === 0) self.postMessage({ kind: "train", done: step, total: steps });
   };
-  return call(python, "turn", path, { sentence: request.sentence, chars, steps: request.steps, progress });
+  const { sentence, steps, part } = request;
+  return call(python, "turn", path, { sentence, chars, steps, part, progress });
 }
 
 function answer(python, request, path, chars) {

@@ -27,6 +27,7 @@ from ntpcore.verdicts.claims import MARKS
 MOST_ORDERS = 12  # of each kind, what a page shows; the JSON has all
 MOST_LINES, MOST_WORDS, MOST_FAILURES, MOST_COLUMNS, MOST_NEXT = 60, 60, 20, 16, 10
 MOST_PAIRS, MOST_DROPPED, LONGEST = 60, 60, 400
+MISSING = "collocation-missing"
 
 View = dict[str, object]
 
@@ -57,6 +58,7 @@ def ask(
     progress: plain.Progress | None = None,
     trained: Callable[[plain.Trained], object] | None = None,
     known: plain.Trained | None = None,
+    part: bool = False,
 ) -> View:
     """The answer of `ntpcore predict PATH --sentence SENTENCE --steps STEPS [--chars]`.
 
@@ -68,14 +70,17 @@ def ask(
         progress: called with the steps taken and those in all.
         trained: called with the trained model, which may be handed back as `known`.
         known: the model, if it was trained before on the same data, as long.
+        part: whether to train on the part that `repair` keeps, where the data are not realizable.
 
     Returns:
-        `exit`; then `message` if it is 2, else `view`.
+        `exit`; then `message` if it is 2, and `unrealizable` where the data are; else `view`.
     """
     words = list("".join(sentence.split())) if chars else sentence.split()
     try:
         if known is None:
-            structure = order.analyse(dataset.read(path, chars=chars), max_witnesses=1)
+            structure = _structure(path, chars, part)
+            if structure.realizable.holds is not True:
+                return _unrealizable(structure)
             known = plain.train(structure, steps=steps, progress=progress)
             if trained is not None:
                 trained(known)
@@ -94,6 +99,19 @@ def ask(
             "steps": known.steps,
         },
     }
+
+
+def _structure(path: str, chars: bool, part: bool) -> order.Structure:
+    """What to train on: the data, or on demand the part of them that `repair` keeps."""
+    data = dataset.read(path, chars=chars)
+    structure = order.analyse(data, max_witnesses=1)
+    if structure.realizable.holds is True or not part:
+        return structure
+    best = repairing.solve_greedy(repairing.tabulate(data))
+    rest = best.rest()
+    if rest is None:
+        raise InputError(f"{path}: no part of it is realizable")
+    return order.analyse(rest, best.collocation, max_witnesses=1)
 
 
 def repair(path: str, chars: bool = False) -> View:
@@ -129,6 +147,7 @@ def turn(
     chars: bool = False,
     steps: int = plain.STEPS,
     progress: plain.Progress | None = None,
+    part: bool = False,
 ) -> View:
     """The attention of a sentence at steps of a training, beside the max-margin direction.
 
@@ -138,13 +157,16 @@ def turn(
         chars: whether every character is a token.
         steps: steps of stage 2.
         progress: called with the steps taken and those in all.
+        part: whether to train on the part that `repair` keeps, where the data are not realizable.
 
     Returns:
-        `exit`; then `message` if it is 2, else `view`.
+        `exit`; then `message` if it is 2, and `unrealizable` where the data are; else `view`.
     """
     words = list("".join(sentence.split())) if chars else sentence.split()
     try:
-        structure = order.analyse(dataset.read(path, chars=chars), max_witnesses=1)
+        structure = _structure(path, chars, part)
+        if structure.realizable.holds is not True:
+            return _unrealizable(structure)
         frames = turning.frames(structure, words, steps, progress)
     except InputError as error:
         return _refusal(str(error))
@@ -191,6 +213,13 @@ def _refusal(message: str) -> View:
     return {"exit": 2, "message": f"ntpcore: {report.show_name(message)}"}
 
 
+def _unrealizable(structure: order.Structure) -> View:
+    """Why there is nothing to train towards; the page offers the part that can be kept."""
+    reason = structure.realizable.failures[0].message
+    name = structure.data.name
+    return {**_refusal(f"{name}: not realizable (Assumption 1): {reason}"), "unrealizable": True}
+
+
 def _view(found: report.Answer) -> View:
     """What the page shows of an answer."""
     structure = found.structure
@@ -224,8 +253,19 @@ def _view(found: report.Answer) -> View:
     return view | _orders(found) | _matrices(found)
 
 
-def _assumption(number: str, words: str, one: Assumption, data: Dataset) -> View:
-    """An assumption, and the first ways in which it fails."""
+def _missing(names: tuple[str, ...], many: int) -> View:
+    """Tokens that start no sentence, as one failure that names the first of them."""
+    listed = ", ".join(report.show(name) for name in names[:MOST_FAILURES])
+    dots = ", …" if many > MOST_FAILURES else ""
+    said = "token starts" if many == 1 else "tokens start"
+    message = f"{many} {said} no sentence, so nothing says what follows there: "
+    return {"rule": MISSING, "places": [], "message": _cut(message + listed + dots)}
+
+
+def _assumption(number: str, words: str, broken: Assumption, data: Dataset) -> View:
+    """An assumption, and the first ways in which it fails; what starts no sentence in one line."""
+    missing = [one for one in broken.failures if one.rule == MISSING]
+    others = [one for one in broken.failures if one.rule != MISSING]
     failures = [
         {
             "rule": failure.rule,
@@ -235,13 +275,17 @@ def _assumption(number: str, words: str, one: Assumption, data: Dataset) -> View
                 for sample in failure.samples
             ],
         }
-        for failure in one.failures[:MOST_FAILURES]
+        for failure in others[:MOST_FAILURES]
     ]
-    more = sum((one.counts or {}).values()) - len(failures)
+    counts = broken.counts or {}
+    more = sum(counts.values()) - counts.get(MISSING, 0) - len(failures)
+    if missing:
+        names = tuple(failure.tokens[0] for failure in missing)
+        failures.append(_missing(names, counts.get(MISSING, len(names))))
     return {
         "number": number,
         "words": words,
-        "holds": one.holds,
+        "holds": broken.holds,
         "failures": failures,
         "more": more,
     }
@@ -251,8 +295,7 @@ def _distance(found: report.Answer) -> list[str]:
     """How far the data are from Assumption 1, in sentences; none where it holds."""
     if found.distance is None:
         return [_cut(report.show_name(found.unmeasured))] if found.unmeasured else []
-    said = distance.sentences(found.distance, found.source)
-    return [_cut(report.show_name(line.strip())) for line in said]
+    return [_cut(report.show_name(line.strip())) for line in distance.facts(found.distance)]
 
 
 def _lines(data: Dataset, structure: order.Structure) -> list[View]:

@@ -170,6 +170,55 @@ def test_a_repair_that_keeps_what_contradicts_is_noticed(
     assert found["exit"] == 1
 
 
+# Four sentences as people write them: two begin alike and part, and most words begin none.
+NATURAL = (
+    "The cat sat on the mat.\nThe dog sat on the rug.\n"
+    "A bird sang in the old tree.\nI drink tea in the morning.\n"
+)
+
+
+def test_words_that_start_no_sentence_are_one_line_and_no_command_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = answer(Case("text", NATURAL), tmp_path, monkeypatch)["view"]
+    assert isinstance(view, dict)
+    assumption = view["assumptions"][0]
+    # 18 words, and three of them, The, A and I, begin a line
+    missing = set(NATURAL.split()) - {"The", "A", "I"}
+    first, second = assumption["failures"]
+    assert first["message"] == "'The' has more than one next token: 'cat', 'dog'"
+    said, listed = second["message"].split(": ")
+    assert said.startswith(f"{len(missing)} tokens start no sentence")
+    assert set(listed.split(", ")) == missing
+    assert assumption["more"] == 0
+    assert not [text for text in texts(view) if "ntpcore" in text]
+
+
+def test_a_model_of_the_part_that_is_kept_is_that_of_the_part_and_its_collocation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sentences.txt").write_text(NATURAL, encoding="utf-8")
+    refused = playground.ask("sentences.txt", "The cat sat on the", steps=30)
+    assert (refused["exit"], refused["unrealizable"]) == (2, True)
+    found = playground.ask("sentences.txt", "The cat sat on the", steps=30, part=True)["view"]
+    assert isinstance(found, dict)
+    options = ("--greedy", "--write", "rest.jsonl", "--write-collocation", "n.txt")
+    assert command(tmp_path, "repair", Case("text", NATURAL), *options).code == 0
+    rest = dataset.read("rest.jsonl")
+    words = [line.split() for line in Path("n.txt").read_text(encoding="utf-8").splitlines()]
+    trained = plain.train(order.analyse(rest, dict(words)), steps=30)
+    theirs = plain.predict(trained, ["The", "cat", "sat", "on", "the"])
+    assert found["attention"] == pytest.approx(theirs.attention, rel=1e-9)
+    assert dict(found["next"])["mat."] == pytest.approx(theirs.probabilities["mat."], rel=1e-9)
+    frames = playground.turn("sentences.txt", "The cat sat on the", steps=30, part=True)["view"]
+    assert isinstance(frames, dict)
+    assert frames["frames"][-1][1] == pytest.approx(list(theirs.attention), rel=1e-9)
+    Path("example.txt").write_text(PRESETS[0].text, encoding="utf-8")
+    whole = playground.ask("example.txt", "O P", steps=30)
+    assert playground.ask("example.txt", "O P", steps=30, part=True) == whole, "nothing to drop"
+
+
 def test_attention_starts_even_and_ends_as_the_trained_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

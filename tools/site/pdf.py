@@ -57,15 +57,19 @@ NUMBERS = """(numbers) => {
 CHAPTERS = """() => [...document.querySelectorAll('.ntp-contents [data-chapter]')]
   .map(number => number.dataset.chapter)"""
 
-# What is wider than the sheet becomes smaller until it fits.
+# What is wider than the sheet becomes smaller until it fits; a table's words wrap anew each time.
 FIT = """(width) => {
   const parts = 'div.math > math, table, article svg, pre';
+  const wide = part => Math.max(part.scrollWidth || 0, part.getBoundingClientRect().width,
+    ...[...part.children].map(c => c.getBoundingClientRect().right
+      - part.getBoundingClientRect().left));
   for (const part of document.querySelectorAll(parts)) {
     const room = part.parentElement.clientWidth || width;
-    const wide = Math.max(part.scrollWidth || 0, part.getBoundingClientRect().width,
-      ...[...part.children].map(c => c.getBoundingClientRect().right
-        - part.getBoundingClientRect().left));
-    if (wide > room + 1) part.style.fontSize = `${Math.max(0.45, 0.97 * room / wide)}em`;
+    const size = parseFloat(getComputedStyle(part).fontSize);
+    for (let share = 1, turn = 0; turn < 4 && share > 0.45 && wide(part) > room + 1; turn += 1) {
+      share = Math.max(0.45, share * 0.97 * room / wide(part));
+      part.style.fontSize = `${share * size}px`;
+    }
   }
   return [...document.querySelectorAll(`${parts}, img`)]
     .filter(part => part.getBoundingClientRect().right > width + 2)

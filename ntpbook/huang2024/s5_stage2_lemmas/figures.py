@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.pages.plots import BOUND, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, OPTIMAL
 
 
 def draw_attention(axes: Axes, run: Run) -> None:
@@ -44,14 +44,14 @@ def draw_needed_alpha(axes: Axes, run: Run, factors: Sequence[float]) -> None:
     rows, c = run.second.rows, run.constants
     late = rows.step >= bounds.lem_7_start(c)
     t = rows.step[late]
-    axes.loglog(t, rows.needed_alpha[late], color=NONOPTIMAL)
+    axes.loglog(t, rows.needed_alpha[late], color=OPTIMAL)
     middle = int(len(t) * 0.05)
     axes.annotate(
         "needed",
         (t[middle], rows.needed_alpha[late][middle]),
         xytext=(0, 5),
         textcoords="offset points",
-        color=NONOPTIMAL,
+        color=OPTIMAL,
     )
     for factor in factors:
         alpha = np.exp(np.asarray(bounds.log_lem_7_alpha(c, rows.norm[late], factor=factor)))

@@ -89,7 +89,7 @@ def draw_failures(axes: Axes, delta: float, tokens: int, longest: int = 40) -> N
     axes.axhline(delta, color=BOUND, linestyle="--")
     axes.text(longest, delta * 1.03, "allowed, $\\delta$ (dashed)", ha="right")
     for values, color, marker, name in (
-        (every, NONOPTIMAL, "s", "some token, radius of Lemma 18"),
+        (every, OTHER, "s", "some token, radius of Lemma 18"),
         (one, OPTIMAL, "o", "one token, radius of Lemma 18"),
         (wide, NONCOMPARABLE, "^", "some token, our radius"),
     ):

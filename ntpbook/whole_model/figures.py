@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from ntpbook.whole_model import plain
 from ntpbook.whole_model.checks import Mark
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONOPTIMAL, OPTIMAL
 
 
 def draw_attention(

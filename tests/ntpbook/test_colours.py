@@ -36,7 +36,9 @@ def unsaid(source: str) -> list[str]:
     for one in tree.body:  # looks under a name
         if isinstance(one, ast.Assign | ast.AnnAssign):
             loose = [node for node in ast.walk(one) if is_orange(node) and id(node) not in inside]
-            found += ["a look"] * len(loose) * (not LOSES.search(ast.get_source_segment(source, one)))
+            found += (
+                ["a look"] * len(loose) * (not LOSES.search(ast.get_source_segment(source, one)))
+            )
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
 from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import counts
 from ntpcore.tian2023.classes import SequenceClasses

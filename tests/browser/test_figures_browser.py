@@ -349,7 +349,8 @@ def unlike(page: Page) -> list[str]:
     text = saved(page, "SVG")[1].decode("utf-8")
     seen = page.evaluate(
         """() => {
-          const all = query => [...document.querySelector('figure .ntp-drawn').querySelectorAll(query)];
+          const drawn = document.querySelector('figure .ntp-drawn');
+          const all = query => [...drawn.querySelectorAll(query)];
           return [
             ...all('path').map(one => ` d="${one.getAttribute('d')}"`),
             ...all('path').map(one => ` stroke="${getComputedStyle(one).stroke}"`),

@@ -31,6 +31,7 @@ CHAPTERS = (
     "huang2024/s6_max_margin",
     "huang2024/s5_stage1",
     "huang2024/s5_stage2_lemmas",
+    "huang2024/s5_lemma_7",
     "huang2024/s5_stage2",
     "huang2024/s5_convergence",
     "huang2024/s5_late_phase",

@@ -4,7 +4,7 @@
   "use strict";
 
   const SVG = "http://www.w3.org/2000/svg";
-  const SIGNS = { optimal: "circle", nonoptimal: "square", noncomparable: "triangle", bound: "cross" };
+  const SIGNS = { optimal: "circle", nonoptimal: "square", noncomparable: "triangle", other: "diamond", bound: "cross" };
   const ROOM = { left: 58, right: 14, top: 10, bottom: 26 };
   const PAIRS = ["tight", "slack"]; // lines from token to token
   const NAMED = 460; // pixels that a drawing with names on its signs needs
@@ -73,6 +73,7 @@
       circle: `M${x - 3.5} ${y}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z`,
       square: `M${x - 3.2} ${y - 3.2}h6.4v6.4h-6.4z`,
       triangle: `M${x} ${y - 4}l4 7h-8z`,
+      diamond: `M${x} ${y - 4.5}l4.5 4.5l-4.5 4.5l-4.5 -4.5z`,
       cross: `M${x - 3.5} ${y - 3.5}l7 7m0 -7l-7 7`,
     }[SIGNS[role]];
     return make("path", { d: shape, class: `ntp-sign ntp-${role}` });
@@ -279,9 +280,85 @@
 
   // Figures to keep and to show
 
-  // The drawing at three times its size, on white; no drawing leaves the browser.
+  // What gives a drawing its look, from the style sheet into the file.
+  const LOOKS = [
+    "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "text-anchor",
+    "font-family", "font-size", "font-weight",
+  ];
+
+  function dressed(svg) {
+    const copy = svg.cloneNode(true);
+    const parts = [...svg.querySelectorAll("*")];
+    [...copy.querySelectorAll("*")].forEach((node, place) => {
+      const look = getComputedStyle(parts[place]);
+      LOOKS.forEach((name) => node.setAttribute(name, look.getPropertyValue(name)));
+      node.removeAttribute("class");
+    });
+    return copy;
+  }
+
+  // A moved drawing as one SVG in the colours on the screen, its axes and its key in words.
+  function movedSvg(figure) {
+    const drawn = figure.querySelector(".ntp-drawn");
+    const svg = drawn.querySelector(":scope > svg");
+    const [up, across] = [...drawn.querySelectorAll(":scope > .ntp-axis")].map((one) => one.textContent);
+    const look = getComputedStyle(drawn);
+    const [LINE, PAD, SAMPLE] = [22, 12, 44];
+    const [wide, high] = ["width", "height"].map((name) => Number(svg.getAttribute(name)));
+    const words = { "font-family": look.fontFamily, "font-size": 14, fill: look.color };
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = `14px ${look.fontFamily}`;
+    const key = [...drawn.querySelectorAll(".ntp-key li")];
+    const reach = [up, across, ...key.map((one) => one.textContent)].map((text) => pen.measureText(text).width);
+    const width = Math.ceil(Math.max(wide, SAMPLE + Math.max(...reach))) + 2 * PAD;
+    const height = high + (2 + key.length) * LINE + 2 * PAD;
+    const file = make("svg", { xmlns: SVG, viewBox: `0 0 ${width} ${height}`, width, height });
+    file.append(make("title", {}, svg.getAttribute("aria-label")));
+    file.append(make("rect", { width, height, fill: getComputedStyle(document.body).backgroundColor }));
+    file.append(make("text", { x: PAD, y: PAD + 14, ...words }, up));
+    const inner = dressed(svg);
+    for (const [name, value] of Object.entries({ x: PAD, y: PAD + LINE, overflow: "visible" })) inner.setAttribute(name, value);
+    file.append(inner, make("text", { x: PAD + wide, y: PAD + LINE + high + 16, "text-anchor": "end", ...words }, across));
+    key.forEach((one, place) => {
+      const top = PAD + high + (2 + place) * LINE;
+      const sample = dressed(one.querySelector("svg"));
+      sample.setAttribute("x", PAD);
+      sample.setAttribute("y", top + 4);
+      file.append(sample, make("text", { x: PAD + SAMPLE, y: top + 15, ...words }, one.textContent));
+    });
+    return file;
+  }
+
+  function isMoved(figure) {
+    return figure.classList.contains("ntp-moved") && figure.querySelector(".ntp-drawn > svg") !== null;
+  }
+
+  // "…-order.svg" is the printed picture, "…-order-moved.svg" the one that is seen.
+  function movedName(name) {
+    return name.replace(/(\.\w+)$/, "-moved$1");
+  }
+
+  function give(blob, name) {
+    const link = document.createElement("a");
+    link.download = name;
+    link.href = URL.createObjectURL(blob);
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  function saveSvg(event, figure) {
+    if (!isMoved(figure)) return; // the link leads to the printed picture
+    event.preventDefault();
+    const text = new XMLSerializer().serializeToString(movedSvg(figure));
+    give(new Blob([text], { type: "image/svg+xml" }), movedName(event.currentTarget.download));
+  }
+
+  // The drawing at three times its size, on its ground; no drawing leaves the browser.
   function savePng(button) {
-    const picture = button.closest("figure").querySelector("img.ntp-in-light");
+    const figure = button.closest("figure");
+    const moved = isMoved(figure) ? movedSvg(figure) : null;
+    const picture = moved || figure.querySelector("img.ntp-in-light");
+    const name = moved ? movedName(button.dataset.name) : button.dataset.name;
     const image = new Image();
     image.onload = () => {
       const canvas = document.createElement("canvas");
@@ -291,15 +368,10 @@
       pen.fillStyle = "white";
       pen.fillRect(0, 0, canvas.width, canvas.height);
       pen.drawImage(image, 0, 0, canvas.width, canvas.height);
-      canvas.toBlob((blob) => {
-        const link = document.createElement("a");
-        link.download = button.dataset.name;
-        link.href = URL.createObjectURL(blob);
-        link.click();
-        setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-      }, "image/png");
+      canvas.toBlob((blob) => give(blob, name), "image/png");
     };
-    image.src = picture.src;
+    const text = moved && new XMLSerializer().serializeToString(moved);
+    image.src = moved ? `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}` : picture.src;
   }
 
   // One figure on the whole screen, as a projector needs it; Escape leads back.
@@ -345,6 +417,8 @@
   function offer(figure) {
     const png = figure.querySelector(".ntp-png");
     if (!png) return;
+    const svg = figure.querySelector(".ntp-save a");
+    svg.addEventListener("click", (event) => saveSvg(event, figure));
     // A drawing of a page opened as a file may be shown, but a script may not read it.
     if (location.protocol === "file:") png.remove();
     else png.addEventListener("click", () => savePng(png));

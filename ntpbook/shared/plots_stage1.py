@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
 Floats = NDArray[np.float64]
 
@@ -58,8 +58,8 @@ def draw_differences(
     for (name, values), (color, marker, side, shift) in zip(right.items(), looks, strict=True):
         axes.plot(steps, values, "-", marker=marker, color=color)
         axes.text(steps[-2], values[-2] * shift, name, color=color, va=side, ha="center")
-    axes.plot(steps, planted, "-", marker="x", color=NONOPTIMAL)
-    axes.text(steps[-1], planted[-1] * 1e-1, "(6) with a planted error", color=NONOPTIMAL, va="top")
+    axes.plot(steps, planted, "-", marker="x", color=OTHER)
+    axes.text(steps[-1], planted[-1] * 1e-1, "(6) with a planted error", color=OTHER, va="top")
     axes.set(xscale="log", yscale="log", xlabel="step $h$ of the difference quotient")
     axes.set_ylabel("relative distance")
 
@@ -68,7 +68,7 @@ def draw_float_errors(
     axes: Axes, scales: Sequence[float], errors: Mapping[str, Sequence[float]]
 ) -> None:
     """Errors of the direction of a gradient in floats, by the scale of the weights."""
-    looks = ((NONOPTIMAL, "s"), (OPTIMAL, "o"))
+    looks = ((OTHER, "s"), (OPTIMAL, "o"))
     for (name, values), (color, marker) in zip(errors.items(), looks, strict=True):
         axes.plot(scales, np.maximum(values, 1e-17), "-", marker=marker, color=color)
         axes.text(scales[len(scales) // 2] + 3, values[len(scales) // 2] / 900, name, color=color)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from ntpbook.tian2023.long_times import laws
 from ntpbook.tian2023.long_times.reduced import Design
 from ntpbook.two_papers.choices import Choice
-from ntpcore.pages.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL, SIZE
+from ntpcore.pages.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER, SIZE
 
 HATCHES = ("", "//", "..")
 
@@ -24,7 +24,7 @@ def three_axes() -> tuple[Figure, list[Axes]]:
 
 
 def draw_choices(axes: Axes, choices: Sequence[Choice], heading: str) -> None:
-    """Attention masses of several trainings on the same sentence, as stacked bars.
+    """Attention on the optimal token, its rival and the rest, after several trainings, as bars.
 
     Args:
         axes: where to draw.
@@ -70,7 +70,7 @@ def draw_winners(axes: Axes, design: Design, ratio: float, last: float) -> None:
     log_t = np.geomspace(0.1, last, 200)
     for sphere, name, style, color in (
         (True, "scaled to length 1: a sphere", "-", OPTIMAL),
-        (False, "softmax alone: a simplex", "--", NONOPTIMAL),
+        (False, "softmax alone: a simplex", "--", OTHER),
     ):
         shares = laws.top_shares(design, ratio, log_t, sphere)
         axes.plot(log_t, shares, style, color=color, label=name)

@@ -11,13 +11,15 @@ from matplotlib.figure import Figure
 
 from ntpbook.whole_model import plain
 from ntpbook.whole_model.checks import Mark
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONOPTIMAL, OPTIMAL
 
 
 def draw_attention(
     axes: Axes, rows: Sequence[tuple[list[int], int]], W_ov: Any, path: Any, steps: Sequence[int]
 ) -> None:
     """Each sentence as a bar, cut in the shares of its tokens, after more and more steps.
+
+    Tokens that vote for the next one are blue; the others, non-optimal, are orange.
 
     Args:
         axes: where to draw.
@@ -78,9 +80,9 @@ def draw_scan_and_snap(axes: Axes, path: Sequence[tuple[Any, Any]]) -> None:
     steps = np.unique(np.geomspace(1, len(path), 80).astype(int)) - 1
     c = np.array([plain.layer(*path[t])[0][0, :3] for t in steps])
     looks = (
-        ("common token", NONCOMPARABLE, "--", -0.045),
+        ("common token", NONOPTIMAL, "-.", -0.045),
         ("distinct token of frequency 3/10", OPTIMAL, "-", 0.02),
-        ("distinct token of frequency 1/5", OPTIMAL, "-.", 0.02),
+        ("distinct token of frequency 1/5", OPTIMAL, "--", 0.02),
     )
     for place, (label, color, style, up) in enumerate(looks):
         axes.semilogx(steps + 1, c[:, place], style, color=color)

@@ -66,7 +66,7 @@ def view(W_ov: Any, W_kq: Any, step: int, star: Star, entries: Sequence[tuple[st
 
 
 def draw_turning(axes: Any, moved: Moving, at: int) -> None:
-    """The printed picture: one view of the moving one, as a reader sees it."""
+    """The printed picture: one view of the moving one, optimal and non-optimal tokens as bars."""
     up, down, goal = moved.views[at].curves
     axes.bar(up.x, up.y, 0.68, color=OPTIMAL, label=up.label)
     axes.bar(down.x, down.y, 0.68, color=NONOPTIMAL, label=down.label)

@@ -74,14 +74,15 @@ def certified(
 def small_orders(max_optimal: int, max_nonoptimal: int, max_pairs: int) -> Iterator[PartialOrder]:
     """Every bipartite order of these sizes, its tokens named; `max_pairs` bounds k times m.
 
-    The first of the non-optimal tokens is the query.
+    The first of the non-optimal tokens is the query. Names and their turns are such that the first
+    order on which Proposition 2 fails is FIVE_TOKENS itself.
     """
     for k, m in product(range(1, max_optimal + 1), range(1, max_nonoptimal + 1)):
         if k * m > max_pairs:
             continue
-        uppers, lowers = "abcdefgh"[:k], "qtuvwxyz"[:m]
+        uppers, lowers = "abefghij"[:k], "qcdtuvwx"[:m]
         edges = list(product(uppers, lowers))
-        for chosen in product((False, True), repeat=k * m):
+        for chosen in product((True, False), repeat=k * m):
             pairs = [edge for edge, keep in zip(edges, chosen, strict=True) if keep]
             if len({a for a, _ in pairs}) == k and len({b for _, b in pairs}) == m:
                 yield PartialOrder.of("q", pairs)

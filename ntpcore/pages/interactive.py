@@ -22,7 +22,7 @@ from ntpcore.verdicts.tables import DOWNLOAD_MIME, Download
 
 Data = dict[str, object]
 Numbers = Sequence[float] | NDArray[Any]
-ROLES = ("optimal", "nonoptimal", "noncomparable", "bound")
+ROLES = ("optimal", "nonoptimal", "noncomparable", "other", "bound")
 LINES = ("solid", "dashed", "dotted", "points", "bars", "tight", "slack")
 PAIRS = ("tight", "slack")  # lines from token to token, without signs on them
 FIELDS = ("label", "role", "line", "x", "y", "names", "notes")

@@ -15,6 +15,7 @@ from matplotlib_inline.backend_inline import set_matplotlib_formats
 from ntpcore.data.order import PartialOrder
 
 OPTIMAL, NONOPTIMAL, NONCOMPARABLE, BOUND = "#0072B2", "#D55E00", "#666666", "#000000"
+OTHER = "#117733"  # what something blue is compared with; orange means non-optimal and nothing else
 SIZE = (6.4, 3.6)
 
 
@@ -122,7 +123,7 @@ def _spread(
 def draw_scores(
     axes: Axes, order: PartialOrder, scores: Mapping[str, Fraction], others: Iterable[Fraction] = ()
 ) -> None:
-    """Tokens at the height of their scores; every pair must span at least one unit.
+    """Optimal and non-optimal tokens at the height of their scores; pairs span at least one unit.
 
     Tight pairs are solid; slack ones dotted, with their margin written on them.
 
@@ -201,7 +202,7 @@ def draw_decay(axes: Axes, curves: Mapping[str, tuple[Sequence[float], Sequence[
         axes: where to draw.
         curves: for each name, scales and bounds of the loss.
     """
-    colors = (OPTIMAL, NONOPTIMAL, NONCOMPARABLE)
+    colors = (OPTIMAL, OTHER, NONCOMPARABLE)
     styles = ("-", "--", "-.")
     for (name, (scales, losses)), color, style in zip(curves.items(), colors, styles, strict=True):
         axes.plot(scales, losses, style, color=color)

@@ -336,6 +336,59 @@ def test_a_figure_is_saved_under_a_telling_name_and_shown_alone(
     page.context.close()
 
 
+def saved(page: Page, button: str) -> tuple[str, bytes]:
+    """Name and content of the file that a button under the moving figure saves."""
+    figure = page.locator("figure:has(form.ntp-moves)")
+    with page.expect_download() as waiting:
+        figure.get_by_text(button, exact=True).click()
+    return waiting.value.suggested_filename, Path(waiting.value.path()).read_bytes()
+
+
+def unlike(page: Page) -> list[str]:
+    """What the saved SVG lacks of the drawing that is seen: curves, words, colours."""
+    text = saved(page, "SVG")[1].decode("utf-8")
+    seen = page.evaluate(
+        """() => {
+          const drawn = document.querySelector('figure .ntp-drawn');
+          const all = query => [...drawn.querySelectorAll(query)];
+          return [
+            ...all('path').map(one => ` d="${one.getAttribute('d')}"`),
+            ...all('path').map(one => ` stroke="${getComputedStyle(one).stroke}"`),
+            ...all('.ntp-axis, text, .ntp-key li').map(one => `>${one.textContent}</text>`),
+            ` fill="${getComputedStyle(document.body).backgroundColor}"`,
+          ];
+        }"""
+    )
+    assert len(seen) > 20
+    return [one for one in seen if one not in text]
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_a_moved_figure_is_saved_as_it_is_seen(
+    browser: Browser, book_address: str, look: str
+) -> None:
+    page = opened(browser, f"{book_address}pages/{MARGIN}.html", color_scheme=look)
+    name, printed = saved(page, "SVG")
+    assert name == "huang2024-s6-max-margin-prop-2-five-tokens.svg"
+    page.locator("form.ntp-moves [id$=dial-1]").press("ArrowRight")
+    assert unlike(page) == []
+    assert saved(page, "SVG")[0] == "huang2024-s6-max-margin-prop-2-five-tokens-moved.svg"
+    name, picture = saved(page, "PNG")
+    assert name == "huang2024-s6-max-margin-prop-2-five-tokens-moved.png"
+    assert picture.startswith(b"\x89PNG")
+    page.click("form.ntp-moves button[type=reset]")
+    page.wait_for_selector(".ntp-printed:visible")
+    assert saved(page, "SVG")[1] == printed
+    page.context.close()
+    right = "const look = getComputedStyle(parts[place]);"
+    assert SCRIPT.count(right) == 1
+    wrong = SCRIPT.replace(right, "const look = getComputedStyle(document.body);")
+    page = opened(browser, f"{book_address}pages/{MARGIN}.html", wrong, color_scheme=look)
+    page.locator("form.ntp-moves [id$=dial-1]").press("ArrowRight")
+    assert unlike(page), "a drawing without its colours is noticed"
+    page.context.close()
+
+
 def test_the_script_asks_nobody_and_writes_no_html() -> None:
     assert not re.search(r"fetch\(|XMLHttpRequest|import\(|innerHTML|insertAdjacent", SCRIPT)
 

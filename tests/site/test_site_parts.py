@@ -340,6 +340,29 @@ def test_a_formula_without_words_is_an_error(formula: str) -> None:
         spoken(ROOT, ["<math><mi>x</mi></math>", formula])
 
 
+def test_a_table_too_wide_for_the_sheet_shrinks_from_its_own_size() -> None:
+    if (executable := find_browser()) is None:
+        pytest.skip(NO_BROWSER)
+    from playwright.sync_api import sync_playwright
+
+    long = "x" * 105
+    html = (
+        f"<style>{pdf.LOOK} td {{ overflow-wrap: normal }}</style>"
+        f"<table><tr><td>{long}</td></tr></table>"
+    )
+    grows = pdf.FIT.replace("${share * size}px", "${share}em")  # of what stands around it
+    assert grows != pdf.FIT
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=pdf.FLAGS)
+        page = browser.new_page(viewport={"width": pdf.WIDTH, "height": 600})
+        for fit, wide in ((pdf.FIT, 0), (grows.replace("turn < 4", "turn < 1"), 1)):
+            page.set_content(html)
+            before = page.evaluate("document.querySelector('table').getBoundingClientRect().width")
+            assert before > pdf.WIDTH + 1
+            assert len(page.evaluate(fit, pdf.WIDTH)) == wide
+        browser.close()
+
+
 def test_the_contents_of_the_pdf_give_the_sheet_of_each_chapter(tmp_path: Path) -> None:
     if (executable := find_browser()) is None:
         pytest.skip(NO_BROWSER)
@@ -357,9 +380,17 @@ def test_the_contents_of_the_pdf_give_the_sheet_of_each_chapter(tmp_path: Path) 
         page.set_content(html)
         data = pdf.print_numbered(page)
         assert page.locator("[data-chapter]").all_inner_texts() == ["2", "5"]
-        # The first printing has no numbers; here they take a sheet of their own.
+        # The first printing has no numbers; here each takes a sheet of its own.
         page.add_style_tag(content="span:not(:empty) { display: block; break-after: page }")
         page.evaluate("document.querySelectorAll('span').forEach(one => one.textContent = '')")
+        pdf.print_numbered(page)
+        assert page.locator("[data-chapter]").all_inner_texts() == ["4", "7"]
+        # And here every change of a number adds a sheet or takes it away.
+        page.add_style_tag(content=".odd nav { padding-bottom: 60cm }")
+        page.evaluate(
+            "new MutationObserver(() => document.body.classList.toggle('odd'))"
+            ".observe(document.querySelector('nav'), {childList: true, subtree: true})"
+        )
         with pytest.raises(pdf.PdfError, match="moved the chapters"):
             pdf.print_numbered(page)
         browser.close()

@@ -25,17 +25,25 @@ ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 NAME = "ntp-companion.pdf"
 START = "book/preface"
+ABOUT = (
+    "A companion to Huang, Liang, Yang (NeurIPS 2024) and Tian, Wang, Chen, Du (NeurIPS 2023): "
+    "every statement with its check and its verdict"
+)
 WORK = ROOT / ".build" / "pdf"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 WIDTH = 658  # pixels between the margins of a sheet of A4: 210 mm without twice 18 mm
 MARGIN = "18mm"
 TIMEOUT = 300_000  # milliseconds
+PRINTS = 3
 
 ARTICLE = re.compile(r'<article class="bd-article"[^>]*>(.*)</article>', re.DOTALL)
 RESTS = re.compile(
     r'<details class="ntp-rest"[^>]*><summary>(.*?)</summary>.*?</details>', re.DOTALL
 )
+LISTING = re.compile(
+    r'<details class="ntp-code"><summary>([^<]*)</summary>.*?</details>', re.DOTALL
+)  # of a check: more than half of all sheets, and a click away on the screen
 ATTRIBUTE = re.compile(r'\b(id|href|src|for|aria-labelledby|aria-describedby|headers)="([^"]*)"')
 LOOKS = re.compile(r'<link\b[^>]*\bhref="([^"]+\.css)[^"]*"[^>]*>')
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
@@ -57,15 +65,19 @@ NUMBERS = """(numbers) => {
 CHAPTERS = """() => [...document.querySelectorAll('.ntp-contents [data-chapter]')]
   .map(number => number.dataset.chapter)"""
 
-# What is wider than the sheet becomes smaller until it fits.
+# What is wider than the sheet becomes smaller until it fits; a table's words wrap anew each time.
 FIT = """(width) => {
   const parts = 'div.math > math, table, article svg, pre';
+  const wide = part => Math.max(part.scrollWidth || 0, part.getBoundingClientRect().width,
+    ...[...part.children].map(c => c.getBoundingClientRect().right
+      - part.getBoundingClientRect().left));
   for (const part of document.querySelectorAll(parts)) {
     const room = part.parentElement.clientWidth || width;
-    const wide = Math.max(part.scrollWidth || 0, part.getBoundingClientRect().width,
-      ...[...part.children].map(c => c.getBoundingClientRect().right
-        - part.getBoundingClientRect().left));
-    if (wide > room + 1) part.style.fontSize = `${Math.max(0.45, 0.97 * room / wide)}em`;
+    const size = parseFloat(getComputedStyle(part).fontSize);
+    for (let share = 1, turn = 0; turn < 4 && share > 0.45 && wide(part) > room + 1; turn += 1) {
+      share = Math.max(0.45, share * 0.97 * room / wide(part));
+      part.style.fontSize = `${share * size}px`;
+    }
   }
   return [...document.querySelectorAll(`${parts}, img`)]
     .filter(part => part.getBoundingClientRect().right > width + 2)
@@ -79,11 +91,19 @@ body { width: auto; margin: 0; font-size: 10.5pt; line-height: 1.4; }
 .ntp-chapter, .ntp-contents { break-before: page; }
 .ntp-title { padding-top: 30vh; text-align: center; }
 .ntp-title p:first-child { font-size: 2.2em; font-weight: 600; }
-h1, h2, h3, h4 { break-after: avoid; }
-.ntp-contents ol { list-style: none; padding-left: 1em; }
+h1, h2, h3, h4, .ntp-head { break-after: avoid; }
+p, li, pre { orphans: 3; widows: 3; }
+/* What is long may break, and what is short stays whole. */
+.ntp-check, table, .bd-main .bd-content table, div.highlight, div[class*=highlight-]
+  { break-inside: auto !important; }
+tr, dt, .sd-card, figure, .ntp-check dl { break-inside: avoid; }
+div[class*=highlight-], div.highlight { display: block !important; }
+.ntp-contents ol { list-style: none; padding-left: 1em; line-height: 1.25; }
+.ntp-part { margin-top: 0.5em; }
 .ntp-contents li { display: flex; justify-content: space-between; }
 .ntp-number { flex: none; width: 3em; text-align: right; }
-.headerlink, .ntp-copy, .ntp-filter, .ntp-shown, .ntp-later, .toggle-button
+.headerlink, .ntp-copy, .ntp-filter, p.ntp-shown, .ntp-later, .toggle-button,
+.cell details.hide > summary
   { display: none !important; }
 pre, code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
 .ntp-wide, div.math, .cell_output, .output, table.table { overflow: visible !important; }
@@ -133,6 +153,7 @@ def chapter(
     """
     body = _article(html, page)
     body = RESTS.sub(r'<p class="ntp-links">\1</p>', body)
+    body = LISTING.sub(r'<p class="ntp-links">\1: in the book on the screen</p>', body)
     body = re.sub(r"<details\b(?![^>]*\bopen\b)", "<details open", body)
     body = re.sub(r"<script\b.*?</script>", "", body, flags=re.DOTALL)
     body = TWINS.sub("", body.replace(' loading="lazy" decoding="async"', ""))
@@ -239,7 +260,8 @@ def whole_book(site: Path, pages: list[str], toc: object, title: str, up: str) -
     return (
         f'<!doctype html><html lang="en" data-theme="light" data-mode="light"><head>'
         f'<meta charset="utf-8"><title>{escape(title)}</title>{styles}<style>{LOOK}</style></head>'
-        f'<body><main class="bd-content"><div class="ntp-title"><p>{escape(title)}</p></div>'
+        f'<body><main class="bd-content"><div class="ntp-title"><p>{escape(title)}</p>'
+        f"<p>{escape(ABOUT)}</p></div>"
         f'{contents(toc, titles)}<article class="bd-article">{chapters}</article></main></body>'
         "</html>"
     )
@@ -270,20 +292,24 @@ def print_book(source: Path, target: Path) -> None:
 
 
 def print_numbered(page: Page) -> bytes:
-    """Print twice: only a printed book tells on which sheet a chapter begins.
+    """Print until the numbers hold: only a printed book tells on which sheet a chapter begins.
+
+    Chromium may set a long book a sheet longer or shorter from one print to the next.
 
     Raises:
-        PdfError: the numbers moved a chapter to another sheet.
+        PdfError: the numbers moved a chapter to another sheet, each time.
     """
     chapters = page.evaluate(CHAPTERS)
     data = _print(page)
-    if not chapters:
-        return data
-    numbers = sheets(data, chapters)
-    page.evaluate(NUMBERS, numbers)
-    data = _print(page)
-    if sheets(data, chapters) != numbers:
-        raise PdfError("the page numbers in the contents moved the chapters; see LOOK")
+    for _ in range(PRINTS if chapters else 0):
+        numbers = sheets(data, chapters)
+        page.evaluate(NUMBERS, numbers)
+        data = _print(page)
+        if sheets(data, chapters) == numbers:
+            break
+    else:
+        if chapters:
+            raise PdfError("the page numbers in the contents moved the chapters; see LOOK")
     return data
 
 

@@ -18,7 +18,7 @@ POINT = 4 / 3  # pixels
 # what lies on a heat map, whose colours mean numbers, keeps everything.
 DARK = {
     "#000000": "#e6e6e6", "#ffffff": "#121212", "#666666": "#b4b4b4", "#cccccc": "#555555",
-    "#0072b2": "#56b4e9", "#d55e00": "#ff9a57",
+    "#0072b2": "#56b4e9", "#d55e00": "#ff9a57", "#117733": "#7ccf6b",
     # five steps of cividis, as lines: in the same order, all of them light enough
     "#00224e": "#7f9fd1", "#35456c": "#98a5c0", "#666970": "#b3ad9f", "#948e77": "#d0bc7a",
     "#c8b866": "#f0d04f",

@@ -29,7 +29,7 @@ def answers(score: float, lead: float) -> tuple[float, float, float]:
 
 
 def draw_answers(axes: Axes, scores: Sequence[float], lead: float) -> None:
-    """Attention and answers after "O P" against the score of O.
+    """Attention and answers after "O P" against the score of O; P is the non-optimal token.
 
     Args:
         axes: where to draw.

@@ -11,7 +11,7 @@ from ntpbook.huang2024.s5_convergence.optimum import Approach
 from ntpbook.shared import theorem_1
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
 
 def draw_bounds(axes: Axes, run: Run) -> None:
@@ -50,9 +50,9 @@ def draw_approach(axes: Axes, run: Approach) -> None:
         run: the distances at increasing times.
     """
     axes.plot(run.steps, run.to_optimum, "o-", color=OPTIMAL)
-    axes.plot(run.steps, run.to_closed_form, "s-", color=NONOPTIMAL)
+    axes.plot(run.steps, run.to_closed_form, "s-", color=OTHER)
     axes.axhline(run.between, color=BOUND, linestyle="--", linewidth=1)
     axes.text(run.steps[1], run.to_optimum[1], "  to the exact optimum", color=OPTIMAL)
-    axes.text(run.steps[1], run.to_closed_form[1] * 2, "to the closed form", color=NONOPTIMAL)
+    axes.text(run.steps[1], run.to_closed_form[1] * 2, "to the closed form", color=OTHER)
     axes.text(run.steps[1], run.between / 4, "between the two (exact, dashed)")
     axes.set(xscale="log", yscale="log", xlabel="steps $t$", ylabel="$1 - \\cos$")

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from ntpbook.huang2024.s5_late_phase.instances import Enclosed
 from ntpbook.huang2024.s5_late_phase.measured import Late, residual_length
 from ntpcore.huang2024.runs import Run
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
-SERIES = ((OPTIMAL, "o"), (NONOPTIMAL, "s"), (NONCOMPARABLE, "^"))
+SERIES = ((OPTIMAL, "o"), (OTHER, "s"), (NONCOMPARABLE, "^"))
 
 
 def draw_certificate(axes: Axes, run: Run, one: Enclosed) -> None:
@@ -74,7 +74,7 @@ def draw_residuals(axes: Axes, runs: Sequence[Run], slopes: Sequence[float]) -> 
         rows = run.second.rows
         keep = rows.step >= 1
         t, length = rows.step[keep].astype(float), residual_length(run)[keep]
-        color, marker = (NONOPTIMAL, "s") if slope else (OPTIMAL, "o")
+        color, marker = (OTHER, "s") if slope else (OPTIMAL, "o")
         axes.plot(t, length, marker=marker, markevery=12, markersize=4, color=color)
         axes.plot(t, length[-1] + slope * np.log(t / t[-1]), "--", color=BOUND, linewidth=1)
         axes.text(t[-1] * 1.2, length[-1], run.name, color=color, va="center", fontsize=9)

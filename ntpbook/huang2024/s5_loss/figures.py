@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
 Floats = NDArray[np.float64]
 Curve = tuple[Floats, Floats]
@@ -63,10 +63,10 @@ def draw_rare_weight(
         start: the first step at which the conditions of the bound hold.
     """
     for (name, values), style in zip(weights.items(), ("-", "-."), strict=True):
-        color = OPTIMAL if style == "-" else NONOPTIMAL
+        color = OPTIMAL if style == "-" else OTHER
         axes.plot(steps, values, style, color=color)
-        height = 0.9 if style == "-" else float(values[-1]) - 0.08
-        axes.text(1.2 if style != "-" else 8, height, name, color=color)
+        height = 0.92 if style == "-" else float(values[-1]) - 0.08
+        axes.text(1.2 if style != "-" else 300, height, name, color=color)
     axes.plot(steps, claimed, "--", color=BOUND)
     axes.text(250, 0.30, "claimed of both", ha="right", va="top")
     axes.annotate(

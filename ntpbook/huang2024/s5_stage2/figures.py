@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ntpbook.shared import theorem_1
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ def draw_rare(axes: Axes, runs: Sequence[Run]) -> None:
         rows = run.second.rows
         keep = rows.step >= 1
         last = place == len(runs) - 1
-        color = NONOPTIMAL if last else OPTIMAL
+        color = OTHER if last else OPTIMAL
         t, values = rows.step[keep], rows.one_minus_cos[keep]
         axes.plot(t, values, color=color, linewidth=2.2 if last else 1.2)
         exponent = math.log10(-run.problem.log_pi_min)
@@ -92,7 +92,7 @@ def draw_step_sizes(axes: Axes, etas: Floats, measured: Floats, bound: Floats) -
     axes.text(3, measured[0] * 1.6, "measured at $t = 2$", color=OPTIMAL)
     axes.text(150, 12, "printed bound at $t = 2$")
     wrong = measured > bound
-    axes.fill_between(etas, bound, measured, where=wrong, color=NONOPTIMAL, alpha=0.2, linewidth=0)
-    axes.text(etas[-1] / 1.5, 0.011, "bound too small", color=NONOPTIMAL, ha="right")
+    axes.fill_between(etas, bound, measured, where=wrong, color=OTHER, alpha=0.2, linewidth=0)
+    axes.text(etas[-1] / 1.5, 0.011, "bound too small", color=OTHER, ha="right")
     axes.set(xscale="log", yscale="log")
     axes.set(xlabel="step size $\\eta$", ylabel="$1 - \\cos$ after two steps")

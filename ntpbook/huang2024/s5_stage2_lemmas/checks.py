@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_stage2_lemmas import instances
-from ntpbook.huang2024.s5_stage2_lemmas.instances import State, Tried
-from ntpbook.shared import one_sample, without_asm_3
+from ntpbook.huang2024.s5_stage2_lemmas.instances import Certain, State, Tried
+from ntpbook.shared import enclosed, one_sample, without_asm_3
 from ntpbook.shared.attention import attention
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data.dataset import Dataset
@@ -23,11 +23,12 @@ from ntpcore.huang2024 import bounds, stage1, training, transformer
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run
 from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.claims import Shown, Verdict
 from ntpcore.verdicts.compare import (
     Compared,
     Said,
     at_least,
+    at_most,
     below,
     count,
     holds,
@@ -654,3 +655,58 @@ def _lemma_6(run: Run, start: float, pace: float, root: float) -> Iterator[Compa
     )
     yield arrays.at_least(-rows.cos_star, printed, "the cosine, step {at}", at=rows.step)
     yield arrays.at_least(-rows.cos_star, least_cosine, "the cosine, step {at}", at=rows.step)
+
+
+# Section 5.3, Step 2
+
+FIRST = 437  # the step of Example 1 from which the cosine falls behind, at the paper's step size
+
+
+def example_and_runs(
+    seed: int = 7, sets: int = 20, steps: int = 2000, step: int = FIRST
+) -> list[Run | Certain]:
+    """Example 1 at the paper's step size, enclosed, and runs."""
+    return [instances.certain_example(step), *instances.frequent_runs(seed, sets, steps)]
+
+
+@check(
+    "huang2024-app-sketch-2",
+    over="runs and an enclosed step",
+    instances=example_and_runs,
+    says="The cosine exceeds the least optimal weight at {compared} recorded steps.",
+    fails="Attention tends to 1 exponentially, and the cosine is not that fast: it falls behind.",
+    tolerance=1e-12,  # a cosine of sums of a few hundred terms
+    planted={
+        "The weight divided by 2 ||W_kq*||, as Lemma 6 has it.": Variant(
+            {"divided": True}, expected=Verdict.CONSISTENT
+        ),
+    },
+    readings={
+        "the weight of all optimal positions of a sentence": {},
+        "the weight of each optimal position": {"single": True},
+    },
+)
+def check_huang2024_app_sketch_2(
+    one: Run | Certain, divided: bool = False, single: bool = False
+) -> Iterator[Said]:
+    """cos(-G, W*) > min_n m_o at every step."""
+    if isinstance(one, Certain):
+        # on Example 1 ||W*||^2 = 13/6 > 2, and no sentence repeats its optimal token
+        weight = one.weight / 2 if divided else one.weight
+        yield at_most(weight, one.cosine, "the least optimal weight")
+        yield result("weight", enclosed.down(one.weight, 7), digits=7)
+        yield result("cosine", enclosed.up(one.cosine, 7), digits=7)
+        return
+    if not one.problem.frequent:
+        yield left_out(UNEQUAL)
+        return
+    rows = one.second.rows
+    later = rows.step > 0
+    weights = rows.least_attention
+    if single:
+        weights = np.exp(rows.log_weight)  # the least since the row before: never too large
+    share = 1 / (2 * one.problem.norm) if divided else 1.0
+    lead = (-rows.cos_star - share * weights)[later]
+    yield arrays.slack(lead, "the cosine, step {at}", at=rows.step[later])
+    yield count("runs")
+    yield count("failing", int((lead < -1e-12).any()))

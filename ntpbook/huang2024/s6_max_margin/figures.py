@@ -38,7 +38,7 @@ def _blocks_and_slack(one: Column) -> tuple[int, int]:
 
 
 def draw_levers(axes: Axes, sizes: Sequence[tuple[int, int]]) -> None:
-    """The closed form for several (k, m): k tokens above and m below, one unit apart.
+    """The closed form for several (k, m): k optimal tokens one unit above m non-optimal ones.
 
     Args:
         axes: where to draw.

@@ -12,9 +12,9 @@ from ntpbook.huang2024.s7_experiment.bites import BITES, log_bites
 from ntpbook.huang2024.s7_reach.long_runs import BOUNDS, EXACT, Long, bites
 from ntpbook.huang2024.s7_reach.walks import Walk
 from ntpcore.huang2024 import bounds
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
-COLORS = (OPTIMAL, NONOPTIMAL, NONCOMPARABLE)
+COLORS = (OPTIMAL, OTHER, NONCOMPARABLE)
 MARKERS = ("o", "s", "^")
 STYLES = ("--", ":")
 

@@ -12,13 +12,13 @@ from ntpcore.data import order
 from ntpcore.data.dataset import Dataset
 from ntpcore.exact import repair, repair_program
 from ntpcore.exact.repair import Repair
-from ntpcore.pages.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import NONCOMPARABLE, OPTIMAL, OTHER
 from ntpcore.verdicts.tables import Table
 
 _EXACT_CELLS = 650  # tokens of all groups; larger data are searched greedily on the page
 _SECONDS = 600.0  # never reached on the page, where the search stops after so many nodes
 _NODES = 200
-_LOOKS = ((OPTIMAL, "o"), (NONOPTIMAL, "s"), (NONCOMPARABLE, "^"))
+_LOOKS = ((OPTIMAL, "o"), (OTHER, "s"), (NONCOMPARABLE, "^"))
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from ntpcore.commands.sweep import study
 from ntpcore.commands.sweep.columns import Row
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
-_LOOKS = {"no idle pair": (OPTIMAL, "o", -0.13), "an idle pair": (NONOPTIMAL, "s", 0.13)}
+_LOOKS = {"no idle pair": (OPTIMAL, "o", -0.13), "an idle pair": (OTHER, "s", 0.13)}
 NAMES = {"eta": "step size η", "vocab_size": "tokens |V|", "sentences": "sentences drawn"}
 
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from ntpbook.tian2023.long_times import reduced, stationary, unequal
 from ntpbook.tian2023.long_times.reduced import Design, follow, one_of_each
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
 
 STYLES = ("-", "--", "-.")
 COLOURS = (OPTIMAL, BOUND, NONCOMPARABLE, OPTIMAL)  # with the styles; orange is for roles
@@ -73,7 +73,7 @@ def draw_shares(axes: Axes, design: Design, ratio: float, last: float) -> None:
     """
     for sphere, style, color, name in (
         (True, "-", OPTIMAL, "scaled to length 1"),
-        (False, "--", NONOPTIMAL, "softmax alone"),
+        (False, "--", OTHER, "softmax alone"),
     ):
         path = follow(design, ratio, np.geomspace(1e-2, 3 * last, 800), sphere)
         seen = path.log_time < last
@@ -113,5 +113,5 @@ def draw_leaning(axes: Axes, one: unequal.Unequal, last: float) -> None:
     times = np.geomspace(0.5, last, 60)
     for sphere, line, name in ((True, "-", "scaled to length 1"), (False, "--", "softmax alone")):
         f = unequal.follow(one, times, sphere).f[:, -1]
-        axes.semilogx(times, f[:, 0] / f.sum(axis=1), line, color=NONCOMPARABLE, label=name)
+        axes.semilogx(times, f[:, 0] / f.sum(axis=1), line, color=NONOPTIMAL, label=name)
     axes.set_ylim(0, 1.05)

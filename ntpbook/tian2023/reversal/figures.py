@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from ntpbook.tian2023.long_times import reduced
 from ntpbook.tian2023.reversal import inertia
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 from ntpcore.tian2023.coupled import Symmetric
 
 
@@ -22,7 +22,7 @@ def draw_momentum(axes: Axes, data: Symmetric, steps: int) -> None:
     for beta, eta, finer, style, color, name in (
         (0.9, 1.0, 1, "-", OPTIMAL, "momentum 0.9"),
         (0.99, 0.01, 10, ":", "black", "the same, steps ten times finer"),
-        (0.0, 10.0, 1, "--", NONOPTIMAL, "no momentum"),
+        (0.0, 10.0, 1, "--", OTHER, "no momentum"),
     ):
         path = inertia.roll(data, eta, eta, beta, range(0, steps * finer + 1, finer))
         axes.plot(path.t[1:] / finer, path.entropy[1:], style, color=color, label=name)
@@ -59,7 +59,7 @@ def draw_dip(axes: Axes, ratios: tuple[float, ...], on: np.ndarray, off: np.ndar
         off: the same without.
     """
     axes.plot(ratios, on, "o-", color=OPTIMAL, label="momentum 0.9")
-    axes.plot(ratios, off, "s--", color=NONOPTIMAL, label="no momentum")
+    axes.plot(ratios, off, "s--", color=OTHER, label="no momentum")
     axes.set_xscale("log")
     axes.set_xticks(ratios, [f"{x:g}" for x in ratios])
     axes.minorticks_off()

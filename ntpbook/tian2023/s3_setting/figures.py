@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
 from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import counts
 from ntpcore.tian2023.classes import SequenceClasses
@@ -89,7 +89,7 @@ def draw_failures(axes: Axes, delta: float, tokens: int, longest: int = 40) -> N
     axes.axhline(delta, color=BOUND, linestyle="--")
     axes.text(longest, delta * 1.03, "allowed, $\\delta$ (dashed)", ha="right")
     for values, color, marker, name in (
-        (every, NONOPTIMAL, "s", "some token, radius of Lemma 18"),
+        (every, OTHER, "s", "some token, radius of Lemma 18"),
         (one, OPTIMAL, "o", "one token, radius of Lemma 18"),
         (wide, NONCOMPARABLE, "^", "some token, our radius"),
     ):

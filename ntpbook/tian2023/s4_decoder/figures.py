@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ntpbook.tian2023.s4_decoder.instances import Heights
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 from ntpcore.tian2023 import decoder, equicorrelated, shift
 
 
@@ -37,13 +37,13 @@ def draw_window(axes: Axes, experiments: Mapping[str, tuple[int, int, float]]) -
     axes.text(2.8e3, 1.1, r"below this: $|\lambda_1| < 1/K$", va="bottom", ha="right")
     axes.text(600, 0.55, "allowed", color=OPTIMAL, ha="center", va="center")
     for name, (K, M, largest) in experiments.items():
-        axes.plot(M / K**2, K * largest, "s", color=NONOPTIMAL)
+        axes.plot(M / K**2, K * largest, "s", color=OTHER)
         axes.annotate(
             name,
             (M / K**2, K * largest),
             xytext=(7, 7),
             textcoords="offset points",
-            color=NONOPTIMAL,
+            color=OTHER,
         )
     axes.set(
         xscale="log",
@@ -60,12 +60,12 @@ def draw_lead(axes: Axes, M: int, K: int, rho: float, longest: float = 1e6) -> N
     tau = np.geomspace(0.05, longest, 300)
     u, v = equicorrelated.gaps(M, K, rho, tau)
     axes.semilogx(tau, v, color=OPTIMAL)
-    axes.semilogx(tau, u, color=NONOPTIMAL, linewidth=2.5)
+    axes.semilogx(tau, u, color=OTHER, linewidth=2.5)
     claimed = decoder.height(M, (1 - rho) * tau)
     axes.semilogx(tau, claimed, "--", color=BOUND)
     k = int(len(tau) * 0.72)
     axes.text(tau[k], v[k] + 0.6, "to other tokens, $v$", color=OPTIMAL, ha="right")
-    axes.text(tau[k], u[k] - 0.7, "to other classes, $u$", color=NONOPTIMAL, ha="left", va="top")
+    axes.text(tau[k], u[k] - 0.7, "to other classes, $u$", color=OTHER, ha="left", va="top")
     at = int(len(tau) * 0.5)
     axes.annotate(
         "Remark 1, for both",
@@ -94,7 +94,7 @@ def draw_heights(axes: Axes, runs: Sequence[Heights]) -> None:
 
 def draw_shift(axes: Axes, runs: Sequence[Heights]) -> None:
     """The shift c(s) of runs at one rate, between our bounds, beside ln M."""
-    for run, color, marker in zip(runs, (NONOPTIMAL, OPTIMAL), ("o", "s"), strict=False):
+    for run, color, marker in zip(runs, (OTHER, OPTIMAL), ("o", "s"), strict=False):
         later = run.s > 0
         s, c = run.s[later], run.c[later]
         axes.semilogx(s, c, color=color, marker=marker, markevery=40)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ntpbook.tian2023.s4_gradient.instances import Settled
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL
 from ntpcore.tian2023.decoder import speed, transition
 from ntpcore.tian2023.gradient import safe_radius
 
@@ -17,10 +17,10 @@ def draw_denominators(axes: Axes) -> None:
     """The leading term of xi for two classes by e^2, with the printed and the right bound."""
     e = np.linspace(0, 0.5, 101)
     axes.plot(e, 1 / (1 - e**2), color=OPTIMAL, linewidth=2)
-    axes.plot(e, 1 / (1 - e), "--", color=NONOPTIMAL)
+    axes.plot(e, 1 / (1 - e), ":", color=BOUND, linewidth=2)
     axes.plot(e, 1 / (1 + e), "--", color=BOUND)
     axes.text(0.43, 1.28, "term", color=OPTIMAL, ha="right")
-    axes.text(0.37, 1.68, "printed bound: fails", color=NONOPTIMAL, ha="right")
+    axes.text(0.37, 1.68, "printed bound: fails", color=BOUND, ha="right")
     axes.text(0.12, 0.71, "corrected bound", color=BOUND)
     axes.set(xlabel="overlap $e = f_1^\\top f_2$", ylabel="$(E'E)_{11}$ in units of $e^2$")
     axes.set(xlim=(0, 0.5))
@@ -31,10 +31,10 @@ def draw_radii(axes: Axes, largest: int = 50) -> None:
     K = np.arange(3, largest + 1)
     axes.plot(K, 1 / K, ":", color=NONCOMPARABLE, linewidth=2)
     axes.plot(K, [safe_radius(int(k)) for k in K], color=OPTIMAL, linewidth=2)
-    axes.plot(K[1:], 1 / np.sqrt(K[1:] - 2), "--", color=NONOPTIMAL)
+    axes.plot(K[1:], 1 / np.sqrt(K[1:] - 2), "--", color=BOUND)
     axes.text(20, 0.038, "Assumption 2: $1/K$", color=NONCOMPARABLE, ha="right", va="top")
     axes.text(7.6, 0.185, "proved: $1/(1+\\sqrt{K-1})$", color=OPTIMAL, va="top")
-    axes.text(14, 0.33, "stars fail above $1/\\sqrt{K-2}$", color=NONOPTIMAL, va="bottom")
+    axes.text(14, 0.33, "stars fail above $1/\\sqrt{K-2}$", color=BOUND, va="bottom")
     axes.set(xscale="log", yscale="log", xlabel="number of classes $K$")
     axes.set(ylabel="largest eigenvalue $|\\lambda_1(E)|$")
     axes.set_xticks([3, 5, 10, 20, 50], ["3", "5", "10", "20", "50"])
@@ -83,13 +83,13 @@ def draw_speed(axes: Axes, M: int) -> None:
     axes.plot(tau, speed(M, 1, 1.0, tau), color=OPTIMAL, linewidth=2)
     axes.plot(tau[tau <= 300], tau[tau <= 300], "--", color=BOUND)
     axes.plot(late, 2 * np.log(M * late) / late, "--", color=BOUND)
-    axes.plot(late, np.log(late) / late, ":", color=NONOPTIMAL, linewidth=2)
+    axes.plot(late, np.log(late) / late, ":", color=BOUND, linewidth=2)
     for at, name in ((first, "$\\ln M$"), (last, "$\\tau_0$")):
         axes.axvline(at, color=NONCOMPARABLE, linewidth=0.8)
         axes.text(at * 1.07, 1.3e-3, name, color=NONCOMPARABLE)
     axes.text(0.05, 0.14, "$\\tau$", ha="right")
     axes.text(600, 0.1, "$2\\ln(M\\tau)/\\tau$", va="bottom")
-    axes.text(150, 0.012, "$\\ln\\tau/\\tau$", color=NONOPTIMAL, ha="right", va="top")
+    axes.text(150, 0.012, "$\\ln\\tau/\\tau$", color=BOUND, ha="right", va="top")
     axes.text(0.3, 0.12, "$\\gamma$", color=OPTIMAL)
     axes.set(xscale="log", yscale="log", ylim=(1e-3, 30))
     axes.set(xlabel="time $\\tau = \\eta_Y t / K$", ylabel="speed coefficient $\\gamma$")

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ntpbook.tian2023.s4_sampling.instances import printed_theta, relative_slope
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 from ntpcore.tian2023 import decoder, decoder_rate, sampling
 
-COLORS = (OPTIMAL, NONOPTIMAL, NONCOMPARABLE)
+COLORS = (OPTIMAL, OTHER, NONCOMPARABLE)
 MARKERS = ("o", "s", "^")
 
 
@@ -21,12 +21,12 @@ def draw_radii(axes: Axes, N: int, delta: float, classes: Sequence[int]) -> None
     K = np.array(classes)
     one = [sampling.true_radius(N, Fraction(1, int(k)), -(-N // int(k)), delta) for k in K]
     every = [sampling.joint_radius(N, int(k), delta) for k in K]
-    axes.loglog(K, every, "s-", color=NONOPTIMAL, markersize=4)
+    axes.loglog(K, every, "s-", color=OTHER, markersize=4)
     axes.loglog(K, one, "o-", color=OPTIMAL, markersize=4)
     ours = [sampling.bernstein_radius(N, 1 / k, delta) for k in K]
     axes.loglog(K, ours, ":", color=BOUND)
     end = K[-1] * 1.05
-    axes.text(end, every[-1], "needed by all\nclasses at once", color=NONOPTIMAL, va="bottom")
+    axes.text(end, every[-1], "needed by all\nclasses at once", color=OTHER, va="bottom")
     axes.text(end, one[-1], "needed by\none class", color=OPTIMAL, va="top")
     axes.text(end, ours[-1], "ours, one class", va="center")
     for level, text in (
@@ -111,10 +111,10 @@ def draw_steps(axes: Axes, M: int, eta: float, smallest: float) -> None:
     axes.loglog(1 / epsilon, exact, color=OPTIMAL)
     some = epsilon[::6]
     counted = [decoder_rate.counted_steps(heights, M, float(e)) for e in some]
-    axes.loglog(1 / some, counted, "o", color=NONOPTIMAL)
+    axes.loglog(1 / some, counted, "o", color=OTHER)
     printed = [decoder_rate.printed_steps(M, 1, eta, float(e)) for e in epsilon]
     axes.loglog(1 / epsilon, printed, "--", color=BOUND)
     axes.text(1 / epsilon[36], exact[36] * 0.6, "ours, exact", color=OPTIMAL, va="top")
-    axes.text(1 / some[2] * 1.1, counted[2] * 0.75, "counted", color=NONOPTIMAL, va="top")
+    axes.text(1 / some[2] * 1.1, counted[2] * 0.75, "counted", color=OTHER, va="top")
     axes.text(1 / epsilon[25], printed[25] * 1.4, "order of Corollary 1", ha="right")
     axes.set(xlabel=r"$1/\epsilon$", ylabel="updates of the class")

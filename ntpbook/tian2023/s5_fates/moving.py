@@ -48,7 +48,7 @@ def view(rate: float, second: float) -> View:
         ("second common token", "nonoptimal", "dashed", 1),
         ("first distinct token", "optimal", "solid", 2),
         ("second distinct token", "optimal", "dashed", 3),
-        ("third distinct token, 0.4 of the first", "noncomparable", "dotted", 4),
+        ("third distinct token, 0.4 of the first", "optimal", "dotted", 4),
     )
     curves = tuple(
         Curve(name, role, line, steps[1:], c[1:, token]) for name, role, line, token in names

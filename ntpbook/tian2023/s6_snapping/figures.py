@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
 from ntpcore.tian2023 import decoder, snapping
 from ntpcore.tian2023.coupled import Path
 from ntpcore.tian2023.snapping import Setting
@@ -99,9 +99,9 @@ def draw_gains(axes: Axes, runs: Sequence[Path]) -> None:
         )
     steps = runs[-1]
     axes.semilogx(
-        steps.t[60::8], steps.z_distinct[60::8, 0], "x", color=NONOPTIMAL, markersize=5, zorder=3
+        steps.t[60::8], steps.z_distinct[60::8, 0], "x", color=OTHER, markersize=5, zorder=3
     )
-    axes.text(2e3, 0.045, "x  gradient descent, ratio 10", color=NONOPTIMAL, va="top")
+    axes.text(2e3, 0.045, "x  gradient descent, ratio 10", color=OTHER, va="top")
     axes.set(xlabel="time $t$ (steps)", ylabel="logit $z_l$ of the distinct token")
 
 

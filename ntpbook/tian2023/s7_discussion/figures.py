@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ntpbook.tian2023.s7_discussion.instances import Trajectory
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
 
 MARKERS = ("o", "s", "^", "D")
 
@@ -42,7 +42,7 @@ def draw_distinct_scores(axes: Axes, runs: Sequence[Trajectory], n: int) -> None
         runs: runs of the same classes, at most three.
         n: the class.
     """
-    styles = (NONOPTIMAL, NONCOMPARABLE, OPTIMAL)
+    styles = (OTHER, NONCOMPARABLE, OPTIMAL)
     for run, color in zip(runs, styles, strict=False):
         for token, style, marker in zip(run.distinct(n), ("-", "--"), ("o", "s"), strict=True):
             z = run.z[1:, 0, token]

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from ntpbook.tian2023.reversal.figure_6 import Cell
 from ntpbook.tian2023.s8_synthetic.runs import thresholds
-from ntpcore.pages.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL, SIZE
+from ntpcore.pages.plots import NONCOMPARABLE, OPTIMAL, OTHER, SIZE
 from ntpcore.tian2023.classes import attention_scores, distinct_tokens
 from ntpcore.tian2023.experiments import ETA_Z, RATIOS, Stream
 
 Floats = NDArray[np.float64]
 STYLES = (
     (OPTIMAL, "o", "-"),
-    (NONOPTIMAL, "s", "--"),
+    (OTHER, "s", "--"),
     (NONCOMPARABLE, "^", "-."),
     ("#000000", "v", ":"),
 )

@@ -13,7 +13,7 @@ from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, written
 from ntpcore.tian2023.experiments import ETA_Z, QUERIES, RATIOS
 
 Table = Mapping[Cell, NDArray[np.float64]]
-ROLES = ("optimal", "nonoptimal", "noncomparable", "bound")
+ROLES = ("optimal", "other", "noncomparable", "bound")
 LINES = ("solid", "dashed", "dotted", "dotted")
 
 

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ntpbook.tian2023.s8_wikitext.experiment import Sweep, said
-from ntpcore.pages.plots import NONOPTIMAL, OPTIMAL, SIZE
+from ntpcore.pages.plots import OPTIMAL, OTHER, SIZE
 from ntpcore.tian2023.text_runs import Run, changes, entropies
 
-LOOKS = {True: (OPTIMAL, "o", "-"), False: (NONOPTIMAL, "s", "-.")}
+LOOKS = {True: (OPTIMAL, "o", "-"), False: (OTHER, "s", "-.")}
 
 
 def map_axes(rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:

@@ -57,7 +57,7 @@ def draw_orders(study: Study) -> Note | None:
 
 
 def _draw_order(axes: Axes, one: PartialOrder) -> None:
-    """One order: tokens above, tokens below, confused ones in between, and lines for pairs."""
+    """One order: optimal tokens above, non-optimal below, confused in between, lines for pairs."""
     levels = {2.0: one.optimal, 1.0: tuple(sorted(one.confused)), 0.0: one.nonoptimal}
     spots: dict[str, tuple[float, float]] = {}
     for height, tokens in levels.items():

@@ -7,10 +7,11 @@ from dataclasses import asdict
 
 import numpy as np
 
+from ntpbook.huang2024.s5_lemma_7 import checks as alignment
 from ntpbook.huang2024.s5_loss import checks as loss
 from ntpbook.huang2024.s5_loss.instances import fitted_rate
 from ntpbook.huang2024.s5_stage2 import checks as direction
-from ntpbook.huang2024.s5_stage2_lemmas import alignment, checks
+from ntpbook.huang2024.s5_stage2_lemmas import checks
 from ntpbook.huang2024.s6_generalization import checks as generalization
 from ntpbook.shared import theorem_1
 from ntpcore.commands.sweep.code import code_hash, package_version

@@ -18,6 +18,7 @@ from ntpbook.shared import rare, without_asm_3
 from ntpbook.shared.attention import attention
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset, from_samples
+from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, runs, stage1, training, transformer
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run
@@ -38,6 +39,7 @@ VERDICTS = {
     "ours_lem_5_needs_asm_3": Verdict.PROVED,
     "huang2024_app_gradient_norm": Verdict.PROVED,
     "huang2024_lem_6": Verdict.PROVED,
+    "huang2024_app_sketch_2": Verdict.REFUTED,
 }
 
 
@@ -50,7 +52,9 @@ def equal_run() -> Run:
 @pytest.mark.parametrize(("name", "verdict"), VERDICTS.items())
 def test_each_check_gives_its_verdict_and_notices_its_planted_errors(name: str, verdict: Verdict):
     check = getattr(checks, f"check_{name}")
-    assert_sound(check, verdict, **known(check, SMALL))
+    found = assert_sound(check, verdict, **known(check, SMALL))
+    if verdict is Verdict.REFUTED:
+        assert {one.verdict for one in found.readings} == {Verdict.REFUTED}
 
 
 @pytest.fixture(scope="module")
@@ -435,3 +439,42 @@ def test_the_answers_to_the_exercises() -> None:
         W, star = np.concatenate(grown), np.repeat([[0.5, -0.5]], n, axis=0)
         cosine = np.sum(W * star) / np.linalg.norm(W) / np.linalg.norm(star)
         assert cosine == pytest.approx(math.sqrt(k / n))
+
+
+# Section 5.3, Step 2
+
+
+def test_huang2024_app_sketch_2_fails_first_at_this_step_of_example_1():
+    problem = instances.from_dataset(example_1())
+    eta0, eta = runs.paper_rates(4)
+    rows = training.run(
+        problem, 600, eta, stage1.gap(4, 900, eta0), record=range(601), plain=True
+    ).rows
+    behind = np.flatnonzero(-rows.cos_star < rows.least_attention)
+    assert behind[0] == checks.FIRST
+    sure = instances.certain_example(checks.FIRST)
+    assert sure.cosine < sure.weight
+    assert float(sure.cosine) == pytest.approx(-rows.cos_star[checks.FIRST], abs=1e-9)
+    assert float(sure.weight) == pytest.approx(rows.least_attention[checks.FIRST], abs=1e-9)
+    before = instances.certain_example(checks.FIRST - 1)
+    assert before.cosine > before.weight
+
+
+def test_huang2024_app_sketch_2_by_hand_where_the_direction_is_exact():
+    # equal frequencies: the gradient points along W* exactly, and a weight is below 1
+    assert -equal_run().second.rows.cos_star == pytest.approx(
+        np.ones(len(equal_run().second.rows.step))
+    )
+    found = checks.check_huang2024_app_sketch_2.judge([equal_run()])
+    assert found.verdict is Verdict.CONSISTENT
+
+
+def test_huang2024_app_sketch_2_cosine_agrees_with_the_dense_gradient(frequent):
+    problem, A = frequent[0].problem, frequent[0].second.gap
+    start = training.run(problem, 5, 0.3, A, record=[5])
+    W_ov, W, star = A * stage1.W_ov_star(problem.following), np.zeros((4, 4)), np.zeros((4, 4))
+    W[problem.entry_token, problem.entry_query] = start.state.weights
+    star[problem.entry_token, problem.entry_query] = problem.W_kq_star
+    G = transformer.attention_gradient(example_1(), W_ov, W, np.eye(4))
+    cosine = (G * star).sum() / np.linalg.norm(G) / problem.norm
+    assert float(start.rows.cos_star[0]) == pytest.approx(cosine, rel=1e-7)  # T - p cancels

@@ -398,6 +398,14 @@ def test_huang2024_prop_2_fails_by_clarabel_too():
     assert literal.nearly(margin.closed_form_scores(COMPLETE), literal.minimise(COMPLETE.pairs))
 
 
+def test_huang2024_prop_2_fails_first_on_the_five_tokens_as_the_page_names_them():
+    first = next(
+        one for one in judged.small_columns(3) if not literal.hall(one.order.pairs)
+    )  # in the order in which the check takes them
+    assert first.order == judged.FIVE_TOKENS
+    assert first.name == "query q: a > c, d, q; b > q"
+
+
 def test_huang2024_prop_2_shows_the_smallest_failure_wherever_it_stands():
     larger = PartialOrder.of("q", FIVE_TOKEN_ORDER.pairs | {("a", "e")})
     wider = PartialOrder.of("q", FIVE_TOKEN_ORDER.pairs | {("e", "q")})  # a, b and e are optimal

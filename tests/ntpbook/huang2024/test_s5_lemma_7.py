@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from every_check import assert_sound, known
 
-from ntpbook.huang2024.s5_stage2_lemmas import alignment, inside, instances
+from ntpbook.huang2024.s5_lemma_7 import checks, inside
+from ntpbook.huang2024.s5_stage2_lemmas import instances
 from ntpbook.shared import enclosed, rare
-from ntpcore.data.examples import example_1
-from ntpcore.huang2024 import bounds, runs, stage1, training, transformer
+from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.runs import Run
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
@@ -28,7 +28,6 @@ VERDICTS = {
     "huang2024_lem_7_corrected": Verdict.PROVED,
     "huang2024_app_violated_sample": Verdict.REFUTED,
     "huang2024_app_violated_sample_corrected": Verdict.PROVED,
-    "huang2024_app_sketch_2": Verdict.REFUTED,
     "huang2024_app_sketch_3": Verdict.PROVED,
 }
 
@@ -41,7 +40,7 @@ def equal_run() -> Run:
 
 @pytest.mark.parametrize(("name", "verdict"), VERDICTS.items())
 def test_each_check_gives_its_verdict_and_notices_its_planted_errors(name: str, verdict: Verdict):
-    check = getattr(alignment, f"check_{name}")
+    check = getattr(checks, f"check_{name}")
     found = assert_sound(check, verdict, **known(check, SMALL))
     if verdict is Verdict.REFUTED:
         assert {one.verdict for one in found.readings} == {Verdict.REFUTED}
@@ -69,13 +68,13 @@ def test_huang2024_lem_7_by_hand():
     assert rows.needed_alpha[-1] == pytest.approx(math.sqrt(2) - 1)
     # N = 4, L_max = 2, ||W*|| = 1: 4 * 4 * 4 / ||W|| (1 + log(4 ||W||))
     norm = float(rows.norm[-1])
-    alpha = alignment._alpha(run, 4, bounds.N)[-1]
+    alpha = checks._alpha(run, 4, bounds.N)[-1]
     assert alpha == pytest.approx(64 / norm * (1 + math.log(4 * norm)))
 
 
 def test_huang2024_lem_7_agrees_with_the_plain_inequality(frequent):
     """The check fails on a row exactly where the inequality, as the lemma writes it, fails."""
-    check = alignment.check_huang2024_lem_7
+    check = checks.check_huang2024_lem_7
     for run in [*frequent, rare.rare_run(3000.0, 6000, rare.ETA)]:
         rows, c = run.second.rows, run.constants
         late = rows.step >= bounds.lem_7_start(c)
@@ -92,7 +91,7 @@ def test_huang2024_lem_7_agrees_with_the_plain_inequality(frequent):
 
 
 def test_huang2024_lem_7_is_not_refuted_where_one_reading_holds():
-    found = alignment.check_huang2024_lem_7.judge([alignment.rarest(4)])
+    found = checks.check_huang2024_lem_7.judge([checks.rarest(4)])
     verdicts = [one.verdict for one in found.readings]
     assert verdicts == [Verdict.REFUTED, Verdict.CONSISTENT, Verdict.CONSISTENT]
     assert found.verdict is Verdict.CONSISTENT
@@ -100,14 +99,14 @@ def test_huang2024_lem_7_is_not_refuted_where_one_reading_holds():
 
 @pytest.mark.parametrize("factor", [0.5, 20.0, 50.0])
 def test_huang2024_lem_7_is_defeated_with_any_constant(factor):
-    hidden = alignment.rarest(factor)
+    hidden = checks.rarest(factor)
     run = hidden.run()
     rows = run.second.rows
     assert rows.step[-1] >= bounds.lem_7_start(run.constants)
     norm = rows.norm[-1]
     assert rows.needed_alpha[-1] > 2 / 5 > factor * 16 * (1 + math.log(4 * norm)) / norm
     with enclosed.digits(30):
-        assert alignment.hidden_alpha(hidden, factor) < Fraction(2, 5)
+        assert checks.hidden_alpha(hidden, factor) < Fraction(2, 5)
         assert enclosed.lower(hidden.needed_alpha()) > Fraction(2, 5)
         assert float(enclosed.lower(hidden.norm())) <= norm
     # the force of the rare column is at most a hundredth
@@ -120,23 +119,21 @@ def test_huang2024_lem_7_and_its_correction_refuse_a_nan(frequent):
     run = frequent[1]
     needed = run.second.rows.needed_alpha.copy()
     needed[-1] = np.nan
-    for check in (alignment.check_huang2024_lem_7, alignment.check_huang2024_lem_7_corrected):
+    for check in (checks.check_huang2024_lem_7, checks.check_huang2024_lem_7_corrected):
         with pytest.raises(NotANumberError):
             check.judge([with_rows(run, needed_alpha=needed)])
 
 
 def test_huang2024_lem_7_corrected_by_hand():
     # four equal frequencies: 1/pi_min = N
-    printed, corrected = (
-        alignment._alpha(equal_run(), 4, one) for one in (bounds.N, bounds.PI_MIN)
-    )
+    printed, corrected = (checks._alpha(equal_run(), 4, one) for one in (bounds.N, bounds.PI_MIN))
     assert printed == pytest.approx(corrected)
 
 
 def test_huang2024_lem_7_corrected_agrees_with_brute_force_on_its_start(frequent):
     """The step from which alpha_t may be below 1, found by doubling and by the formula."""
     run = frequent[0]
-    step = math.exp(alignment.log_bites(run))
+    step = math.exp(checks.log_bites(run))
     c = run.constants
 
     def alpha(t: float) -> float:
@@ -155,13 +152,13 @@ def test_huang2024_app_violated_sample_by_hand():
     problem, W = often.problem, often.second.state.weights
     assert (problem.norm, often.constants.max_length) == (1.0, 101)
     gaps = W[problem.pairs[:, 0]] - W[problem.pairs[:, 1]]
-    found = alignment.check_huang2024_app_violated_sample.judge([often])
+    found = checks.check_huang2024_app_violated_sample.judge([often])
     by_hand = -np.logaddexp(0.0, math.log(100) + gaps.min()) + np.linalg.norm(W)
     assert by_hand < 0
     assert found.verdict is Verdict.REFUTED
     # `missed` is the largest factor; it has settled at the end
     assert found.numbers["missed"].value == pytest.approx(math.exp(-by_hand), rel=1e-2)
-    left = alignment.check_huang2024_app_violated_sample.judge([equal_run()])  # a multiple of W*
+    left = checks.check_huang2024_app_violated_sample.judge([equal_run()])  # a multiple of W*
     assert left.left_out == {"no step from t_0 on has W apart from W*": 1}
 
 
@@ -185,7 +182,7 @@ def test_huang2024_app_violated_sample_corrected_by_hand_and_with_gaps_that_are_
     rows = equal_run().second.rows
     assert rows.least_gap == pytest.approx(rows.norm)
     assert rows.least_log_odds == pytest.approx(rows.norm)
-    check = alignment.check_huang2024_app_violated_sample_corrected
+    check = checks.check_huang2024_app_violated_sample_corrected
     assert check.judge([equal_run()]).verdict is Verdict.PROVED
     found = check.judge([with_rows(equal_run(), least_gap=rows.norm * 1.01)])
     assert (found.verdict, "the gaps" in found.witness) == (Verdict.REFUTED, True)
@@ -194,44 +191,8 @@ def test_huang2024_app_violated_sample_corrected_by_hand_and_with_gaps_that_are_
 # The sketch
 
 
-def test_huang2024_app_sketch_2_fails_first_at_this_step_of_example_1():
-    problem = instances.from_dataset(example_1())
-    eta0, eta = runs.paper_rates(4)
-    rows = training.run(
-        problem, 600, eta, stage1.gap(4, 900, eta0), record=range(601), plain=True
-    ).rows
-    behind = np.flatnonzero(-rows.cos_star < rows.least_attention)
-    assert behind[0] == alignment.FIRST
-    sure = instances.certain_example(alignment.FIRST)
-    assert sure.cosine < sure.weight
-    assert float(sure.cosine) == pytest.approx(-rows.cos_star[alignment.FIRST], abs=1e-9)
-    assert float(sure.weight) == pytest.approx(rows.least_attention[alignment.FIRST], abs=1e-9)
-    before = instances.certain_example(alignment.FIRST - 1)
-    assert before.cosine > before.weight
-
-
-def test_huang2024_app_sketch_2_by_hand_where_the_direction_is_exact():
-    # equal frequencies: the gradient points along W* exactly, and a weight is below 1
-    assert -equal_run().second.rows.cos_star == pytest.approx(
-        np.ones(len(equal_run().second.rows.step))
-    )
-    found = alignment.check_huang2024_app_sketch_2.judge([equal_run()])
-    assert found.verdict is Verdict.CONSISTENT
-
-
-def test_huang2024_app_sketch_2_cosine_agrees_with_the_dense_gradient(frequent):
-    problem, A = frequent[0].problem, frequent[0].second.gap
-    start = training.run(problem, 5, 0.3, A, record=[5])
-    W_ov, W, star = A * stage1.W_ov_star(problem.following), np.zeros((4, 4)), np.zeros((4, 4))
-    W[problem.entry_token, problem.entry_query] = start.state.weights
-    star[problem.entry_token, problem.entry_query] = problem.W_kq_star
-    G = transformer.attention_gradient(example_1(), W_ov, W, np.eye(4))
-    cosine = (G * star).sum() / np.linalg.norm(G) / problem.norm
-    assert float(start.rows.cos_star[0]) == pytest.approx(cosine, rel=1e-7)  # T - p cancels
-
-
 def test_huang2024_app_sketch_3_refuses_any_alpha_that_does_not_decay(frequent):
-    check = alignment.check_huang2024_app_sketch_3
+    check = checks.check_huang2024_app_sketch_3
     run = frequent[1]  # Example 1, two decades from t_0 on
     norm = run.second.rows.norm
     for size in (1e-6, 1e-3, 0.4):
@@ -253,10 +214,10 @@ def test_huang2024_app_sketch_3_by_hand():
     rows = run.second.rows
     late = rows.step >= 45  # ceil(8 * 2 / 0.36)
     by_hand = np.maximum(rows.needed_alpha[late] * rows.norm[late] / np.log(rows.norm[late]), 0)
-    found = alignment.check_huang2024_app_sketch_3.judge([run])
+    found = checks.check_huang2024_app_sketch_3.judge([run])
     assert found.numbers["most"].value == pytest.approx(by_hand.max())
     short = rare.rare_run(100.0, 4000, rare.ETA)
-    left = alignment.check_huang2024_app_sketch_3.judge([short]).left_out
+    left = checks.check_huang2024_app_sketch_3.judge([short]).left_out
     assert left == {"fewer than two decades from t_0 on": 1}
 
 

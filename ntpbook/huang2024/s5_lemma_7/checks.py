@@ -29,7 +29,6 @@ from ntpcore.verdicts.compare import (
     least,
     left_out,
     most,
-    result,
 )
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
 
@@ -367,7 +366,10 @@ def repeated_often(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run
             "if all gaps exceeded r, W divided by r would meet all constraints of (12) by more "
             "than needed, and be no longer than the shortest matrix that meets them"
         ),
-        cited("an optimal position weighs 1/L_max at least", "Lemma 5, proved on this page"),
+        cited(
+            "an optimal position weighs 1/L_max at least",
+            "Lemma 5",
+        ),
     ),
     planted={
         "A thousand times the weight, on sentences that repeat their optimal token.": Variant(
@@ -390,61 +392,6 @@ def check_huang2024_app_violated_sample_corrected(
     claimed = math.log(larger / c.max_length) - r
     yield arrays.at_least(log_rest, claimed, "the weight, step {at}", at=rows.step, scale=1 + r)
     yield least("least", math.exp(min(float((log_rest - claimed).min()), 700.0)), digits=3)
-
-
-# Section 5.3, Step 2
-
-FIRST = 437  # the step of Example 1 from which the cosine falls behind, at the paper's step size
-
-
-def example_and_runs(
-    seed: int = 7, sets: int = 20, steps: int = 2000, step: int = FIRST
-) -> list[Run | Certain]:
-    """Example 1 at the paper's step size, enclosed, and runs."""
-    return [instances.certain_example(step), *instances.frequent_runs(seed, sets, steps)]
-
-
-@check(
-    "huang2024-app-sketch-2",
-    over="runs and an enclosed step",
-    instances=example_and_runs,
-    says="The cosine exceeds the least optimal weight at {compared} recorded steps.",
-    fails="Attention tends to 1 exponentially, and the cosine is not that fast: it falls behind.",
-    tolerance=1e-12,  # a cosine of sums of a few hundred terms
-    planted={
-        "The weight divided by 2 ||W_kq*||, as Lemma 6 has it.": Variant(
-            {"divided": True}, expected=Verdict.CONSISTENT
-        ),
-    },
-    readings={
-        "the weight of all optimal positions of a sentence": {},
-        "the weight of each optimal position": {"single": True},
-    },
-)
-def check_huang2024_app_sketch_2(
-    one: Run | Certain, divided: bool = False, single: bool = False
-) -> Iterator[Said]:
-    """cos(-G, W*) > min_n m_o at every step."""
-    if isinstance(one, Certain):
-        # on Example 1 ||W*||^2 = 13/6 > 2, and no sentence repeats its optimal token
-        weight = one.weight / 2 if divided else one.weight
-        yield at_most(weight, one.cosine, "the least optimal weight")
-        yield result("weight", enclosed.down(one.weight, 7), digits=7)
-        yield result("cosine", enclosed.up(one.cosine, 7), digits=7)
-        return
-    if not one.problem.frequent:
-        yield left_out(UNEQUAL)
-        return
-    rows = one.second.rows
-    later = rows.step > 0
-    weights = rows.least_attention
-    if single:
-        weights = np.exp(rows.log_weight)  # the least since the row before: never too large
-    share = 1 / (2 * one.problem.norm) if divided else 1.0
-    lead = (-rows.cos_star - share * weights)[later]
-    yield arrays.slack(lead, "the cosine, step {at}", at=rows.step[later])
-    yield count("runs")
-    yield count("failing", int((lead < -1e-12).any()))
 
 
 # Section 5.3, Step 3

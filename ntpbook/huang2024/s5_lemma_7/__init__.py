@@ -1,0 +1,1 @@
+"""The chapter `huang2024_s5_lemma_7`."""

@@ -181,3 +181,8 @@ def equation_4_as_printed(c0: Any = 55, length_power: int = 4) -> tuple[Shown, .
             c0 * N * L**length_power * S**3 * LOG2**2 / eta,
         ),
     )
+
+
+def equation_4_by_powers() -> tuple[Shown, ...]:
+    """`equation_4_as_printed` with the third power of L and c_0 = 109, the second and 218."""
+    return (*equation_4_as_printed(109, 3), *equation_4_as_printed(218, 2))

@@ -46,11 +46,19 @@ def thm_1_slack(run: Run, rarity: str) -> tuple[Integers, Floats]:
     return step, np.minimum(direction, np.minimum(norm / low - 1, 1 - norm / high))
 
 
-def first_bite(run: Run, rarity: str) -> float:
-    """log t from which the bound on 1 - cos is below 1."""
+def first_beat(run: Run, rarity: str) -> float:
+    """log t from which the bound on 1 - cos is below what the norm bounds alone say."""
     return bounds.bites_from(
-        lambda log_t: bounds.log_thm_1_direction(run.constants, log_t, rarity=rarity)
+        lambda log_t: bounds.log_thm_1_direction(run.constants, log_t, rarity=rarity),
+        math.log(trivial(run)),
     )
+
+
+def first_beat_of_b(run: Run) -> int:
+    """The first step at which Theorem B's bound is below what the norm bounds alone say."""
+    c = run.constants
+    S, k = c.norm_kq**2, direction.K(c.max_length, c.log_pi_min)
+    return direction.first_step(lambda t: direction.one_minus_cos(S, k, c.eta, t), trivial(run))
 
 
 def power_of_ten(log_value: float) -> str:

@@ -46,6 +46,13 @@ def thm_1_slack(run: Run, rarity: str) -> tuple[Integers, Floats]:
     return step, np.minimum(direction, np.minimum(norm / low - 1, 1 - norm / high))
 
 
+def first_bite(run: Run, rarity: str) -> float:
+    """log t from which the bound on 1 - cos is below 1."""
+    return bounds.bites_from(
+        lambda log_t: bounds.log_thm_1_direction(run.constants, log_t, rarity=rarity)
+    )
+
+
 def first_beat(run: Run, rarity: str) -> float:
     """log t from which the bound on 1 - cos is below what the norm bounds alone say."""
     return bounds.bites_from(

@@ -254,8 +254,6 @@ def loss_by_entropy(thirds: int = 3) -> tuple[Shown, ...]:
         at_least_zero("which is positive at 1/7", sp.log(7) - 1, strictly=True),
         at_most("m_o (1 - m_o) at 1 / L", thirds / (8 * L), (1 - 1 / L) / L),
         at_most("m_o (1 - m_o) at 3/4", thirds / (8 * L), sp.Rational(3, 16)),
-        at_least_zero(
-            "the constant", sp.Rational(41, 20) - 27 * sp.Rational(32, 21) * sp.exp(-3)
-        ),
+        at_least_zero("the constant", sp.Rational(41, 20) - 27 * sp.Rational(32, 21) * sp.exp(-3)),
         at_most("K_2' <= K_2, but for the logarithms", sp.Rational(41, 20) * L * log_7, 8 * L**2),
     )

@@ -104,7 +104,9 @@ class Printed:
 
     def falls_below(self, level: float) -> float:
         """log t from which the bound on the two-token data is below a level."""
-        c = bounds.constants(rare.rare_problem(0.0), paper_rates(2)[0], self.step_size, rare.STEPS_1)
+        c = bounds.constants(
+            rare.rare_problem(0.0), paper_rates(2)[0], self.step_size, rare.STEPS_1
+        )
         return bounds.bites_from(lambda at: self.log(c, at), math.log(level))
 
     def at(self, hidden: Hidden) -> Fraction:
@@ -280,8 +282,8 @@ END = 900  # steps of the paper's experiment
 def says_at(run: Run, step: int = END) -> tuple[float, float, float, int]:
     """Theorem 1's bound at a step, and from when it, the corrected one, Theorem B beat the norms."""
     printed = math.exp(float(bounds.log_thm_1_direction(run.constants, math.log(step))))
-    beats = (math.exp(first_beat(run, rarity)) for rarity in (bounds.N, bounds.PI_MIN))
-    return printed, *beats, first_beat_of_b(run)
+    beats, corrected = (math.exp(first_beat(run, one)) for one in (bounds.N, bounds.PI_MIN))
+    return printed, beats, corrected, first_beat_of_b(run)
 
 
 def bite_table(runs: Sequence[Run], step: int = END) -> Table:

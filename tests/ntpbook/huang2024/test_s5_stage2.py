@@ -153,6 +153,14 @@ def test_huang2024_thm_1_corrected_first_beat_is_where_the_bound_is_that_of_the_
     assert math.exp(at) == pytest.approx(1 - math.sqrt(3 / 13), abs=1e-9)
 
 
+def test_huang2024_thm_1_corrected_first_bite_is_where_the_bound_is_one():
+    run = few_runs()[0]
+    log_t = theorem_1.first_bite(run, bounds.PI_MIN)
+    at = bounds.log_thm_1_direction(run.constants, log_t, rarity=bounds.PI_MIN)
+    assert at == pytest.approx(0.0, abs=1e-9)
+    assert theorem_1.power_of_ten(1e4) == "10^4343"
+
+
 def test_huang2024_thm_1_numbers_of_the_page_by_hand():
     found = checks.check_huang2024_thm_1.judge([checks.TwoTokens()]).numbers
     for name, level in (("crossing", 0.28), ("below_one", 1.0)):
@@ -164,8 +172,10 @@ def test_huang2024_thm_1_numbers_of_the_page_by_hand():
 def test_huang2024_thm_1_corrected_table_of_the_page_beats_the_norms_where_it_says():
     run = few_runs()[0]
     printed, beats, corrected, ours = checks.says_at(run)
-    assert printed == pytest.approx(math.exp(bounds.log_thm_1_direction(run.constants, math.log(900))))
-    assert beats < corrected
+    assert printed == pytest.approx(
+        math.exp(bounds.log_thm_1_direction(run.constants, math.log(900)))
+    )
+    assert beats == pytest.approx(corrected)  # N = 9 samples, equally frequent
     before, at = theorem_1.theorem_b(run, np.array([ours - 1.0, float(ours)]))
     assert at <= theorem_1.trivial(run) < before
     assert theorem_1.power_of_ten(1e4) == "10^4343"

@@ -87,7 +87,7 @@ def theorem_1(factor: int = 53, length_power: int = 1, rarity_power: int = 1) ->
 
 @cache
 def theorem_1_on_the_page(factor: float = 54) -> tuple[Shown, ...]:
-    """The same with the constant 54 and L^4, at t = 2 and the largest step size in what helps least.
+    """The same with 54 and L^4, at t = 2 and the largest step size in what helps least.
 
     The least coefficient of the difference, a polynomial in l, e and q, is shown.
 

@@ -1,8 +1,8 @@
 """Short lines of the proofs on the late phase, which a reader would do by hand, in sympy.
 
-Notation as in `steps`. Where the proof on the page has one argument, these lines take another one
-if there is one: the second derivative of F by the inequality of Bhatia and Davis, the mean margin of
-Theorem G by entropy.
+Notation as in `steps`. Where there is another argument than that of the page, these lines take it:
+the second derivative of F by the inequality of Bhatia and Davis, the mean margin of Theorem G by
+entropy.
 """
 
 from __future__ import annotations
@@ -105,11 +105,11 @@ def distance_by_descent(cross: int = 2) -> tuple[Shown, ...]:
     )
 
 
-def exponentials_of_lemma_p(second: Any = sp.Rational(14, 5)) -> tuple[Shown, ...]:
+def exponentials_of_lemma_p(second: str = "14/5") -> tuple[Shown, ...]:
     """1 - r >= e^{-1.2 r} and 1 - 2 r >= e^{-2.8 r} on [0, 1/4]: concave, 0 at 0, positive at 1/4.
 
     Args:
-        second: the 2.8.
+        second: the 2.8, as a fraction.
     """
     r = sp.Symbol("r", nonnegative=True)
     found: list[Shown] = []
@@ -160,10 +160,10 @@ def slope_of_the_loss() -> tuple[Shown, ...]:
 def long_residual(times: int = 2) -> tuple[Shown, ...]:
     """Theorem C0: a long residual does not grow, a short one by eta, and what idle pairs push.
 
-    At R the shares are p >= p_min, and F(y) - F(R) = log sum p_e e^{b_e} >= log p_min + max b. Where
-    this is eta / sqrt2 or more, -2 s (F(y) - F(R)) + s^2 D <= 0, as s >= eta / sqrt2 and s^2 D =
-    eta^2 D / (1/S + D) <= eta^2. A share at y is at least a constant times e^{-2 sqrt2 ||y||}, since
-    each term of F lies between C e^{-sqrt2 ||y||} and C e^{sqrt2 ||y||}.
+    At R the shares are p >= p_min, and F(y) - F(R) = log sum p_e e^{b_e} >= log p_min + max b.
+    Where this is eta / sqrt2 or more, -2 s (F(y) - F(R)) + s^2 D <= 0, as s >= eta / sqrt2 and
+    s^2 D = eta^2 D / (1/S + D) <= eta^2. A share at y is at least a constant times
+    e^{-2 sqrt2 ||y||}, since each term of F lies between C e^{-sqrt2 ||y||} and C e^{sqrt2 ||y||}.
 
     Args:
         times: how often s (F(y) - F(R)) is taken off; 2 in truth.
@@ -183,9 +183,9 @@ def long_residual(times: int = 2) -> tuple[Shown, ...]:
 
 
 def energy_of_a_perturbed_step(lipschitz: int = 1) -> tuple[Shown, ...]:
-    """Theorem E: after a push a the energy is at most (root + a)^2 + sqrt2 lam a, root^2 = Z^2 + lam f.
+    """Theorem E: after a push a the energy is at most (root + a)^2 + sqrt2 lam a.
 
-    Z = ||y - R||, f = F(y) - F(R) with the Lipschitz constant sqrt2, lam = eta w / c. And
+    root^2 = Z^2 + lam f, Z = ||y - R||, f = F(y) - F(R) with the Lipschitz constant sqrt2, lam = eta w / c. And
     e^x - 1 <= 2 x on [0, 1]: 2 x - (e^x - 1) is concave, 0 at 0 and positive at 1.
 
     Args:
@@ -205,7 +205,7 @@ def energy_of_a_perturbed_step(lipschitz: int = 1) -> tuple[Shown, ...]:
 
 
 def loss_while_large(three: int = 3) -> tuple[Shown, ...]:
-    """Theorem G: -log T / (1 - T) falls, log^3 v / v <= 27 e^-3, the two thresholds, the perceptron.
+    """Theorem G: -log T / (1 - T) falls, log^3 v / v <= 27 e^-3, the lead, the perceptron.
 
     The derivative of the first is (log x - (x - 1)) / (1 - T)^2 with x = 1 / T, not positive; at
     T = 1 / |V| it is at most 2 log |V|. With v = e^{3 a} the second is 27 (a e^-a)^3, largest at 1.

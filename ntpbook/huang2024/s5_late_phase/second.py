@@ -170,7 +170,8 @@ def beyond_stars(multiplier: str = "1/3") -> tuple[Shown, ...]:
 
     Five tokens a > c, d, q and b > q, a > q slack: the shares at R are the multipliers by S = 7/6,
     1/3 on a > c and a > d, 1/2 on b > q, which is all that is used of R; y itself settles, with its
-    part outside Y: a > q weighs e^{-x / (6 w)} at most, 1e-23 after 200 steps. On the path the loss comes to its constant like 1/t.
+    part outside Y: a > q weighs e^{-x / (6 w)} at most, 1e-23 after 200 steps. On the path the loss
+    comes to its constant like 1/t.
 
     Args:
         multiplier: of a > c and a > d; 1/3 in truth.
@@ -216,10 +217,10 @@ def _loss_by_its_law(one: instances.LateRun, W: plain.Weights, t: int, least: An
 def worst_states(share: float = 1.0) -> tuple[Shown, ...]:
     """Theorem G: states built to be bad, against the bound K_2' by entropy (`lines`).
 
-    A common sample has all its margins equal; a rare one is not read at all, and holds the loss just
-    above its level. For each L the worst over both margins and gaps on a grid. The mean margin of
-    what moves comes to a few per cent of K_2' at most, so neither constant is sharp: on these states
-    it grows like log L.
+    A common sample has all its margins equal; a rare one is not read at all, and holds the loss
+    just above its level. For each L the worst over margins and gaps on a grid. The mean margin of
+    what moves comes to a few per cent of K_2' at most, and grows slowly with L: no state that is
+    known comes near the constants.
 
     Args:
         share: of K_2'; 1 in truth.

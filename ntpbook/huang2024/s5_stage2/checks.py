@@ -280,7 +280,7 @@ END = 900  # steps of the paper's experiment
 
 
 def says_at(run: Run, step: int = END) -> tuple[float, float, float, int]:
-    """Theorem 1's bound at a step, and from when it, the corrected one, Theorem B beat the norms."""
+    """Theorem 1's bound at a step; from when it, the corrected one, Theorem B beat the norms."""
     printed = math.exp(float(bounds.log_thm_1_direction(run.constants, math.log(step))))
     beats, corrected = (math.exp(first_beat(run, one)) for one in (bounds.N, bounds.PI_MIN))
     return printed, beats, corrected, first_beat_of_b(run)

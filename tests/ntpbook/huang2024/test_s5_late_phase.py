@@ -103,7 +103,7 @@ def test_every_line_of_a_step_holds(step):
         (lines.smoothness, {"part": 8}),
         (lines.elementary, {"sign": -1}),
         (lines.distance_by_descent, {"cross": 3}),
-        (lines.exponentials_of_lemma_p, {"second": 2}),
+        (lines.exponentials_of_lemma_p, {"second": "2"}),
         (lines.step_by_shares, {"transported": 4}),
         (lines.long_residual, {"times": 1}),
         (lines.energy_of_a_perturbed_step, {"lipschitz": 0}),

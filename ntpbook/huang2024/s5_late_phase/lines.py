@@ -186,7 +186,7 @@ def energy_of_a_perturbed_step(lipschitz: int = 1) -> tuple[Shown, ...]:
     """Theorem E: after a push a the energy is at most (root + a)^2 + sqrt2 lam a.
 
     root^2 = Z^2 + lam f, Z = ||y - R||, f = F(y) - F(R) with the Lipschitz constant sqrt2, and
-    lam = eta w / c. And e^x - 1 <= 2 x on [0, 1]: 2 x - (e^x - 1) is concave, 0 at 0, positive at 1.
+    lam = eta w / c. And e^x - 1 <= 2 x on [0, 1]: the gap is concave, 0 at 0 and positive at 1.
 
     Args:
         lipschitz: times sqrt2 on the right; 1 in truth.

@@ -53,6 +53,21 @@ def first_bite(run: Run, rarity: str) -> float:
     )
 
 
+def first_beat(run: Run, rarity: str) -> float:
+    """log t from which the bound on 1 - cos is below what the norm bounds alone say."""
+    return bounds.bites_from(
+        lambda log_t: bounds.log_thm_1_direction(run.constants, log_t, rarity=rarity),
+        math.log(trivial(run)),
+    )
+
+
+def first_beat_of_b(run: Run) -> int:
+    """The first step at which Theorem B's bound is below what the norm bounds alone say."""
+    c = run.constants
+    S, k = c.norm_kq**2, direction.K(c.max_length, c.log_pi_min)
+    return direction.first_step(lambda t: direction.one_minus_cos(S, k, c.eta, t), trivial(run))
+
+
 def power_of_ten(log_value: float) -> str:
     """A number, given by its logarithm, as 10^x, or with two digits where a float holds it."""
     if log_value < math.log(1e300):

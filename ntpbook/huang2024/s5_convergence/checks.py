@@ -91,7 +91,7 @@ def check_ours_alignment(one: State, rarity: float = 1, lengths: int = 1) -> Ite
         yield at_most(left, along / S + k)
         yield least("room", float(along / S + k - left), digits=5, origin="sixty digits")
         norm = mp.sqrt(plain.inner(W, W))
-        if along >= 0 and norm:
+        if norm:
             alpha = k * mp.sqrt(S) / norm
             right = (1 + alpha) * plain.inner(G, data.star) / total * norm / mp.sqrt(S)
             yield at_most(left, right, "the form of Lemma 7")
@@ -122,7 +122,7 @@ NORMS = (
         executed("one step: what Theorem A leaves of ||y||^2", steps.theorem_b_recursion),
         by_hand("summed over the steps: ||y||^2 <= 2 K ||W*|| x + eta^2 t"),
         executed("divided by x^2, and 1 - cos", steps.theorem_b_direction),
-        executed("(8), the margins from t_A on", steps.theorem_b_margins),
+        executed("the margins from t_A on", steps.theorem_b_margins),
     ),
     planted={
         NO_RARITY: {"rarity": 0},
@@ -140,7 +140,7 @@ NORMS = (
 def check_ours_direction(
     one: Run, rarity: float = 1, lengths: int = 1, two: float = 2, lateness: int = 32
 ) -> Iterator[Said]:
-    """||y||^2 / x^2 <= (2 S / t) (1 + sqrt(2) K / eta); and (8), the margins from t_A on."""
+    """||y||^2 / x^2 <= (2 S / t) (1 + sqrt(2) K / eta), and the margins from t_A on."""
     with mp.workdps(DIGITS):
         S, eta, root = one.S, one.eta, mp.sqrt(2)
         w, k = mp.sqrt(S), instances.K(one.max_length, one.pi_min, rarity, lengths)
@@ -213,7 +213,7 @@ def check_ours_trivial_bound(one: Run, length: int = 2) -> Iterator[Said]:
         executed("K is at most 3 log 2 + 4 (L - 2) + 1/pi - 1", corollaries.upper_bound_on_K),
         executed("Lemma 7 from Theorem A", corollaries.lemma_7),
         executed("Theorem 1 from Theorem B", corollaries.theorem_1),
-        executed("Theorem 2 from the margins (8)", corollaries.theorem_2),
+        executed("Theorem 2 from the margins from t_A on", corollaries.theorem_2),
         executed("equation (4) from Theorem 2", corollaries.equation_4),
         executed("equation (4) at t = 1", corollaries.equation_4_at_once),
         by_hand("log x <= x - 1 at the tangents, and log t >= log 2 for t >= 2"),

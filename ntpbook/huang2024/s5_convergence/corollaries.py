@@ -86,6 +86,28 @@ def theorem_1(factor: int = 53, length_power: int = 1, rarity_power: int = 1) ->
 
 
 @cache
+def theorem_1_on_the_page(factor: float = 54) -> tuple[Shown, ...]:
+    """The same with 54 and L^4, at t = 2 and the largest step size in what helps least.
+
+    The least coefficient of the difference, a polynomial in l, e and q, is shown.
+
+    Args:
+        factor: the constant of Theorem 1.
+    """
+    L, w, rarity, K = _ranges()
+    printed = factor * L**4 * w**4 * LOG2**2 * rarity
+    ours = w**2 * (w / sp.E + sp.sqrt(2) * K)
+    gap = sp.expand(printed - ours)
+    sizes = sorted(gap.free_symbols, key=str)
+    least = min(sp.N(one, 3) for one in sp.Poly(gap, *sizes).coeffs())
+    name = "the least coefficient of the difference"
+    return (
+        at_most("(S / t) (1 + sqrt(2) K / eta), times t eta", ours, printed),
+        Shown(name, str(least), ">", "0", str(least), bool(least > 0)),
+    )
+
+
+@cache
 def theorem_2(c0: int = 432, length_power: int = 2, rarity_power: int = 1) -> tuple[Shown, ...]:
     """Theorem B gives Theorem 2 with 1 / pi_min for N, for eta <= w / e, without a condition on T.
 
@@ -181,3 +203,8 @@ def equation_4_as_printed(c0: Any = 55, length_power: int = 4) -> tuple[Shown, .
             c0 * N * L**length_power * S**3 * LOG2**2 / eta,
         ),
     )
+
+
+def equation_4_by_powers() -> tuple[Shown, ...]:
+    """`equation_4_as_printed` with the third power of L and c_0 = 109, the second and 218."""
+    return (*equation_4_as_printed(109, 3), *equation_4_as_printed(218, 2))

@@ -424,11 +424,11 @@ def theorem_a_conclusion() -> tuple[Shown, ...]:
     """From <g, W> <= gamma <W_hat, W> + K to the form of Lemma 7, alpha = K w / ||W||.
 
     beta is the total weight, -<grad, W*> = beta <g, W*> >= beta: with <g, W*> = 1 + more,
-    ||W|| = <W_hat, W> + short.
+    <W_hat, W> = ||W|| - short, which may be negative.
     """
-    beta, w, more, x, short = sp.symbols("beta w more x short", nonnegative=True)
+    beta, w, more, norm, short = sp.symbols("beta w more norm short", nonnegative=True)
     K = sp.Symbol("K", nonnegative=True)
-    norm = x + short
+    x = norm - short
     force = beta * (1 + more)  # -<grad, W*>
     alpha = K * w / norm
     return (at_most("-<grad, W>", beta * (x / w + K), (1 + alpha) * force * norm / w),)

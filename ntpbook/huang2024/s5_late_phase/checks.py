@@ -13,7 +13,7 @@ from mpmath import mp
 
 from ntpbook.huang2024.s5_convergence import corollaries
 from ntpbook.huang2024.s5_convergence.checks import BY_A
-from ntpbook.huang2024.s5_late_phase import instances, model, second, steps
+from ntpbook.huang2024.s5_late_phase import instances, lines, model, second, steps
 from ntpbook.huang2024.s5_late_phase.instances import (
     Distribution,
     Enclosed,
@@ -91,13 +91,12 @@ def check_ours_descent_pointwise(one: Triple, part: int = 1) -> Iterator[Said]:
 
 MODEL = (
     executed("across W* a step of the model is gradient descent on F", steps.one_step),
-    by_hand("F is convex and its gradient has the Lipschitz constant 1: a variance of numbers that "
-            "lie at most 2 apart"),
-)  # fmt: skip
+    executed("F is convex and its gradient has the Lipschitz constant 1", lines.smoothness),
+)
 DESCENT = (
     *HARMONIC,
     executed("the inequality between numbers, under Lemma H", steps.descent_pointwise),
-    by_hand("e^{-x} <= 1 / (1 + x) and log x <= x - 1; the second constant by smoothness"),
+    executed("two bounds on e^-x and log x; the second constant by smoothness", lines.elementary),
 )
 
 
@@ -113,12 +112,13 @@ DESCENT = (
         *DESCENT,
         executed("a second proof, by the shape of one function", steps.descent_by_shape),
         executed("distances: the step expanded", steps.distance),
-        by_hand("distances: convexity, and s^2 D <= (s / c) (F(y) - F(y + step))"),
+        executed("distances: by convexity and descent", lines.distance_by_descent),
     ),
     planted={
         "Three times the constant c.": {"better": 3},
         "The constant with 2 S - 2 for 2 S - 1 in the proof.": {"descent_shift": -1},
         "Once s (F(y) - F(v)) in the place of minus twice.": {"cross_term": -1},
+        "Smoothness 1/2: an eighth of the squared width.": {"part": 8},
     },
 )
 def check_ours_descent(one: Point, better: int = 1, cross_term: int = 2) -> Iterator[Said]:
@@ -139,11 +139,12 @@ def check_ours_descent(one: Point, better: int = 1, cross_term: int = 2) -> Iter
 
 PERTURBATION = (
     executed("bounds on X, tau_j and h_j by r = 1 - m_o", steps.perturbation),
-    by_hand("1 - r >= e^{-1.2 r} and 1 - 2 r >= e^{-2.8 r} on [0, 1/4], concave differences"),
+    executed("two exponentials on [0, 1/4]", lines.exponentials_of_lemma_p),
+    executed("shares that change a little turn a step a little", lines.step_by_shares),
 )
 LOSS_OF_A_STATE = (
     executed("the slope of the loss at one-hot attention", steps.loss_of_one_sample),
-    by_hand("log(1 + X) rises in log X with a slope between 1 - T* and 1"),
+    executed("log(1 + X) rises in log X with such slopes", lines.slope_of_the_loss),
 )
 
 
@@ -158,10 +159,11 @@ LOSS_OF_A_STATE = (
     planted={
         "(3 A / 2 + 4) r in the place of (3 A + 4) r.": {"three": 1.5},
         "The loss below .9 A r in the place of 2 A r.": {"two": 0.9},
+        "A step that turns half as far, in the proof.": {"transported": 4},
     },
 )
 def check_ours_perturbation(one: Far, three: float = 3, two: float = 2) -> Iterator[Said]:
-    """|log Xi_e| <= (3 A + 4) r; a step is that of the model but for 2 ||W*|| (e^eps - 1); (14)."""
+    """|log Xi_e| <= (3 A + 4) r; a step is that of the model but for 2 ||W*|| (e^eps - 1); (e)."""
     with mp.workdps(DIGITS):
         data, A, W = one.data, one.A, one.W
         late, missed = model.Late(data), model.attention(data, W)
@@ -221,6 +223,7 @@ SHARP = (
     proof=(
         *SHARP,
         executed("at R a step contracts: its derivative by differences", second.step_at_the_limit),
+        executed("with a slack pair, several optimal tokens", second.beyond_stars),
     ),
     planted={
         "||R||^2 in the place of half of it.": {"half": 1},
@@ -263,12 +266,14 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
         *MODEL,
         *PERTURBATION,
         executed("the step expanded", steps.distance),
-        by_hand("F(y) - F(R) >= kappa |y - R| - log(1 / min p), so a long residual does not grow"),
-        by_hand("if: perturbations are summable. Only if: <z, v*> grows by what idle pairs push"),
+        by_hand("kappa > 0, by compactness; perturbations are summable, by Theorem B"),
+        executed("a long residual does not grow; what idle pairs push", lines.long_residual),
+        by_hand("only if: a bounded y would leave a share of the idle pairs, and a sum diverges"),
     ),
     planted={
         "The bound without the step size.": {"swings": 0},
         "With an idle pair, growth like 4 log t / sqrt(2).": {"slope": 8},
+        "In the proof s (F(y) - F(R)) once for twice.": {"times": 1},
     },
 )
 def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1) -> Iterator[Said]:
@@ -334,7 +339,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     step = one.certificate.state.step
     again = enclosure.certify(one.later[1], Fraction(1, 100))
     yield Shown(
-        f"condition (13) at step {step}, delta = 1/100, in balls",
+        f"condition (f) at step {step}, delta = 1/100, in balls",
         "its left side",
         "<",
         "its right side",
@@ -356,6 +361,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     "bounds hold.",
     proof=(
         *SHARP,
+        executed("what one perturbation does", lines.energy_of_a_perturbed_step),
         executed("sums of perturbations, the geometric tail, 1 - cos", steps.certificate),
         executed("the condition implies those of Lemma P", steps.lateness_of_the_certificate),
         enclosed("the condition at step 1000 of Example 1, and both bounds", later_bounds),
@@ -415,6 +421,7 @@ def least_value(late: model.Late) -> Any:
         *LOSS_OF_A_STATE,
         by_hand("with F(y_t) -> inf F and t eta - x_t -> xi, idle pairs or not"),
         executed("the least value of F by duality", second.least_value_by_duality),
+        executed("with a slack pair, and with an idle one", second.beyond_stars),
     ),
     planted={
         "Without the factor e^F.": {"potential": 0},
@@ -452,8 +459,9 @@ SOON = (
     BY_A,
     cited("step (ii) of Theorem A inside one sample", "ours-alignment"),
     executed("the total force, and the sum of what moves", steps.loss_without_frequencies),
-    by_hand("-log T / (1 - T) falls; log^3 v / v <= 27 e^-3; samples with m_o >= 7/8 apart"),
-    by_hand("the perceptron's recursion while the loss is large, K_2 in the place of K"),
+    executed("functions of one number, and the time by the perceptron", lines.loss_while_large),
+    executed("another argument, by entropy: a smaller K_2", lines.loss_by_entropy),
+    by_hand("samples with m_o >= 3/4, and with m_o >= 7/8, taken apart; the loss falls with t"),
 )
 
 
@@ -464,10 +472,11 @@ SOON = (
     says="At {states} random states with a large loss the mean margin of what moves is at most "
     "K_2, and {runs} runs with shares down to e^-40 are below the level in time.",
     tolerance=ROUNDING,
-    proof=(*SOON, executed("states that an ascent makes as bad as it can", second.worst_states)),
+    proof=(*SOON, executed("states built to be bad", second.worst_states)),
     planted={
         "A loss of |V| e^{-3 A / 2} in the same time.": {"power": 1.5},
         "7 L^2 in the place of 8 L^2 in the proof.": {"eight": 7},
+        "log^4 for log^3 in the proof.": {"three": 4},
     },
 )
 def check_ours_loss_soon(one: Far | LateRun, power: float = 0.25) -> Iterator[Said]:
@@ -510,6 +519,7 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
     proof=(
         *SOON,
         executed("the printed condition is late enough", corollaries.equation_4_as_printed),
+        executed("the same with L^3 and 109, with L^2 and 218", corollaries.equation_4_by_powers),
         executed("t = 1, by eta <= ||W*|| / e", corollaries.equation_4_at_once),
     ),
     planted={

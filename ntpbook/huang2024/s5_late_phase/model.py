@@ -230,7 +230,7 @@ def certify(
         A: the gap.
         eta: the step size, below 2 w.
         delta: in (0, 1], what perturbations may add.
-        eight: the 8 of condition (13).
+        eight: the 8 of condition (f).
     """
     late = Late(data)
     x, y = late.split(W)

@@ -203,7 +203,7 @@ def perturbation() -> tuple[Shown, ...]:
 
 
 def loss_of_one_sample() -> tuple[Shown, ...]:
-    """(14) and the first order of the loss in r: l_n - l_* = A h_* r + ..., m_k = r f_k.
+    """(e) and the first order of the loss in r: l_n - l_* = A h_* r + ..., m_k = r f_k.
 
     h_* = (1 - T_*) |V| / (|V| - 1), for one sample with two rivals that share r as f to 1 - f.
     By hand: log(1 + X) rises in log X with a slope between 1 - T_* and 1 from X_* on.
@@ -244,7 +244,7 @@ def certificate(sum_sign: int = 1) -> tuple[Shown, ...]:
 
 
 def lateness_of_the_certificate() -> tuple[Shown, ...]:
-    """What condition (13) of Theorem E implies: epsilon <= 1/2, so that Lemma P applies.
+    """What condition (f) of Theorem E implies: epsilon <= 1/2, so that Lemma P applies.
 
     Its left side is 8 eta w (3 A + 4) (L - 1) (1 + sqrt(2) S / eta) E and epsilon is at most
     2 (3 A + 4) (L - 1) E, E the exponential; the left side is at least 2 epsilon, as S >= 1/2.

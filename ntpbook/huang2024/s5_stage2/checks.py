@@ -12,11 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.huang2024.s5_convergence import corollaries
 from ntpbook.huang2024.s5_stage2 import instances
 from ntpbook.shared import enclosed, one_sample, rare
 from ntpbook.shared.rare import Hidden
 from ntpbook.shared.symbols import at_least_zero, identity
-from ntpbook.shared.theorem_1 import ROUNDING, TURNS, allowed, first_bite, power_of_ten
+from ntpbook.shared.theorem_1 import (
+    ROUNDING,
+    TURNS,
+    allowed,
+    first_beat,
+    first_beat_of_b,
+    power_of_ten,
+    trivial,
+)
 from ntpcore.huang2024 import bounds, stage1, training
 from ntpcore.huang2024.runs import Run, paper_rates
 from ntpcore.verdicts import arrays
@@ -85,10 +94,20 @@ class Printed:
 
     def hidden(self) -> Hidden:
         """The two-token data at the step from which the bound is below `LEVEL`."""
-        eta = min(rare.ETA, self.largest or rare.ETA)
-        c = bounds.constants(rare.rare_problem(0.0), paper_rates(2)[0], eta, rare.STEPS_1)
-        log_t = bounds.bites_from(lambda at: self.log(c, at), math.log(LEVEL))
-        return Hidden(math.ceil(math.exp(log_t)) + 1, eta, SHARE)
+        steps = math.ceil(math.exp(self.falls_below(LEVEL))) + 1
+        return Hidden(steps, self.step_size, SHARE)
+
+    @property
+    def step_size(self) -> float:
+        """The step size of the two-token data."""
+        return min(rare.ETA, self.largest or rare.ETA)
+
+    def falls_below(self, level: float) -> float:
+        """log t from which the bound on the two-token data is below a level."""
+        c = bounds.constants(
+            rare.rare_problem(0.0), paper_rates(2)[0], self.step_size, rare.STEPS_1
+        )
+        return bounds.bites_from(lambda at: self.log(c, at), math.log(level))
 
     def at(self, hidden: Hidden) -> Fraction:
         """At least the bound there, N = 4, L_max = 2, ||W*|| = 1; within `enclosed.digits`."""
@@ -168,6 +187,11 @@ def check_huang2024_thm_1(
     where = f"eta = {hidden.eta:g}, e^{hidden.log_ratio:.3g} times, step {hidden.steps}: 1 - cos"
     far = enclosed.down(apart, 4)
     yield at_most(apart, bound, f"{where} is at least {far}, the bound {enclosed.up(bound, 4)}")
+    crossing = math.exp(read.falls_below(LEVEL))
+    yield result("crossing", crossing, digits=4)
+    yield result("delay", math.sqrt(2) * hidden.eta * crossing, digits=4)
+    yield result("below_one", math.exp(read.falls_below(1.0)), digits=2)
+    yield result("norms_alone", 1 - 1 / math.sqrt(2), digits=4)  # ||W*|| = 1
     yield result("steps", hidden.steps)
     yield result("ratio", int(hidden.log_ratio))
     yield result("eta", hidden.eta, digits=2, origin="exact")
@@ -221,13 +245,14 @@ def ordinary_and_rare(seed: int = 7, sets: int = 20, steps: int = 5000) -> list[
             "Theorem B: its bound on 1 - cos is below this one for t >= 2",
             "ours-corrected-statements",
         ),
+        executed("the comparison as the page has it", corollaries.theorem_1_on_the_page),
         cited("both bounds on the norm", "huang2024-lem-6"),
     ),
     planted={
         "N back in the place of 1/pi_min, on the run with the rare sentence.": {"rarity": bounds.N},
         "A norm that is a hundredth larger.": {"stretch": 1.01},
     },
-    vacuous="t = 10^{first_bite} on the best of the runs",
+    vacuous="t = 10^{first_beat} on the best of the runs, where it beats the norm bounds",
 )
 def check_huang2024_thm_1_corrected(
     run: Run, rarity: str = bounds.PI_MIN, stretch: float = 1.0
@@ -237,22 +262,48 @@ def check_huang2024_thm_1_corrected(
     yield from said
     if len(said) > 1:
         yield most("fullest", float(used_share(run, LIKELIEST, rarity).max()), digits=1)
-        yield least("first_bite", first_bite(run, rarity) / math.log(10), digits=3)
+        yield least("first_beat", first_beat(run, rarity) / math.log(10), digits=3)
+        if key := SHOWN.get(run.name):
+            printed, beats, corrected, ours = says_at(run)
+            yield result(f"{key}_printed", printed, digits=2)
+            yield result(f"{key}_beats", beats, digits=2)
+            yield result(f"{key}_corrected_beats", corrected, digits=2)
+            yield result(f"{key}_theorem_b_beats", ours)
 
 
-def bite_table(runs: Sequence[Run], step: int = 900) -> Table:
-    """What the bounds say at one step of these runs, and from when they say anything."""
+SHOWN = {
+    "Example 1, eta times 1": "example",
+    "the experiment, prefix-closed data": "closed",
+    "the experiment, other data": "other",
+}  # runs of which the page has a table
+END = 900  # steps of the paper's experiment
+
+
+def says_at(run: Run, step: int = END) -> tuple[float, float, float, int]:
+    """Theorem 1's bound at a step; from when it, the corrected one, Theorem B beat the norms."""
+    printed = math.exp(float(bounds.log_thm_1_direction(run.constants, math.log(step))))
+    beats, corrected = (math.exp(first_beat(run, one)) for one in (bounds.N, bounds.PI_MIN))
+    return printed, beats, corrected, first_beat_of_b(run)
+
+
+def bite_table(runs: Sequence[Run], step: int = END) -> Table:
+    """What the bounds say at one step of these runs, and from when they beat the norm bounds."""
     rows = []
     for run in runs:
-        c, found = run.constants, run.second.rows
+        found = run.second.rows
         at = int(np.searchsorted(found.step, step))
-        cells = [run.name, str(c.sample_count), f"{found.one_minus_cos[at]:.1e}"]
-        for rarity in (bounds.N, bounds.PI_MIN):
-            log_bound = bounds.log_thm_1_direction(c, math.log(step), rarity=rarity)
-            cells += [power_of_ten(float(log_bound)), power_of_ten(first_bite(run, rarity))]
-        rows.append(tuple(cells))
-    header = ("data", "N", f"1 − cos at t = {step}", "bound, printed", "below 1 from t =")
-    return Table((*header, "bound, with 1/π_min", "below 1 from t ="), tuple(rows))
+        printed, *first = says_at(run, step)
+        rows.append(
+            (
+                run.name,
+                f"{found.one_minus_cos[at]:.1e}",
+                f"{trivial(run):.2f}",
+                f"{printed:.1e}",
+                *(power_of_ten(math.log(value)) for value in first),
+            )
+        )
+    header = ("data", f"1 − cos at t = {step}", "the norms alone", f"Theorem 1 at t = {step}")
+    return Table((*header, "beats them from t =", "with 1/π_min", "Theorem B"), tuple(rows))
 
 
 # Large steps
@@ -371,6 +422,9 @@ def check_ours_thm_1_large_eta(size: int, factor: int = 54) -> Iterator[Said]:
     apart = float(run.second.rows.one_minus_cos[-1])
     yield below(math.exp(float(log_bound)), apart, "1 - cos after two steps")
     yield result("measured", apart, digits=4)
+    limit = 1 - (8 + math.sqrt(34)) / math.sqrt(2 * (25 + (3 + math.sqrt(34)) ** 2))  # r = 0
+    yield result("limit", limit, digits=4)
+    yield result("limit_from", factor * 32 * math.log(2) ** 2 / limit, digits=5)
     with enclosed.digits(30):
         far, bound = second_step(LEAST_ETA), bound_at_two(LEAST_ETA, factor)
         yield result("least", enclosed.down(enclosed.lower(far), 4), digits=3)

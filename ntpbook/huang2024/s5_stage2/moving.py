@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ntpbook.huang2024.s5_stage2.instances import random_problem
-from ntpbook.shared.theorem_1 import first_bite, theorem_b, trivial
+from ntpbook.shared.theorem_1 import first_beat, theorem_b, trivial
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
@@ -69,13 +69,13 @@ def trained(name: str, problem: Problem, factor: float) -> Run:
 
 
 def view(run: Run) -> View:
-    """The measured curve, Theorem 1 as printed up to where it falls below 1, Theorem B."""
+    """The measured curve, Theorem 1 as printed up to where it beats the norm bounds, Theorem B."""
     rows, c = run.second.rows, run.constants
     keep = rows.step >= 1
     t, values = rows.step[keep].astype(float), rows.one_minus_cos[keep]
     kept = thinned(t, POINTS)
-    bite = first_bite(run, bounds.N)
-    log_t = np.linspace(math.log(2), bite + 2, 14)
+    beat = first_beat(run, bounds.N)
+    log_t = np.linspace(math.log(2), beat + 2, 14)
     printed = np.exp(bounds.log_thm_1_direction(c, log_t))
     far = np.geomspace(1, t[-1], 14)
     ours = theorem_b(run, far)
@@ -88,7 +88,8 @@ def view(run: Run) -> View:
         f"{run.name}, η = {written(c.eta, 3)}: 1 − cos falls from {written(values[0])} to "
         f"{written(values[-1])} in {written(STEPS)} steps; Theorem B puts it below "
         f"{written(ours[-1])} there. The norms alone put it below {written(trivial(run))}; "
-        f"Theorem 1 as printed puts it below 1 from step {written_power(bite / math.log(10))} on."
+        f"Theorem 1 as printed says more than that from step "
+        f"{written_power(beat / math.log(10))} on."
     )
     if c.eta > bounds.thm_1_largest_eta(c):
         says += " This step size is above ‖W*‖/e, of which the theorem does not speak."

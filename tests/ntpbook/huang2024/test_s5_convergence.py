@@ -300,6 +300,7 @@ def test_margins_and_loss_by_hand():
 
 READINGS = (
     [(corollaries.upper_bound_on_K, {}), (corollaries.equation_4_as_printed, {})]
+    + [(corollaries.theorem_1_on_the_page, {}), (corollaries.equation_4_by_powers, {})]
     + [(corollaries.lemma_7, {"factor": factor}) for factor in (4, 8)]
     + [
         (corollaries.theorem_1, {"factor": factor, "length_power": power})
@@ -329,6 +330,7 @@ def test_the_corrected_statements_follow(claim, reading):
     [
         (corollaries.lemma_7, {"rarity_power": 0}),
         (corollaries.theorem_1, {"rarity_power": 0}),
+        (corollaries.theorem_1_on_the_page, {"factor": 0.5}),
         (corollaries.theorem_2, {"rarity_power": 0}),
         (corollaries.theorem_2, {"c0": 1}),
         (corollaries.equation_4, {"c0": 1}),

@@ -146,11 +146,38 @@ def test_huang2024_thm_1_corrected_holds_where_the_printed_one_fails():
     assert found.vacuous
 
 
+def test_huang2024_thm_1_corrected_first_beat_is_where_the_bound_is_that_of_the_norms():
+    run = few_runs()[0]  # Example 1, ||W*||^2 = 13/6: the norms alone give cos >= sqrt(3 / 13)
+    log_t = theorem_1.first_beat(run, bounds.PI_MIN)
+    at = bounds.log_thm_1_direction(run.constants, log_t, rarity=bounds.PI_MIN)
+    assert math.exp(at) == pytest.approx(1 - math.sqrt(3 / 13), abs=1e-9)
+
+
 def test_huang2024_thm_1_corrected_first_bite_is_where_the_bound_is_one():
     run = few_runs()[0]
     log_t = theorem_1.first_bite(run, bounds.PI_MIN)
     at = bounds.log_thm_1_direction(run.constants, log_t, rarity=bounds.PI_MIN)
     assert at == pytest.approx(0.0, abs=1e-9)
+    assert theorem_1.power_of_ten(1e4) == "10^4343"
+
+
+def test_huang2024_thm_1_numbers_of_the_page_by_hand():
+    found = checks.check_huang2024_thm_1.judge([checks.TwoTokens()]).numbers
+    for name, level in (("crossing", 0.28), ("below_one", 1.0)):
+        t = found[name].value  # N = 4, L = 2, ||W*|| = 1, eta = .36
+        assert 54 * 4 * 2**4 * math.log(t) ** 2 / (0.36 * t) == pytest.approx(level, rel=1e-6)
+    assert found["delay"].value == pytest.approx(math.sqrt(2) * 0.36 * found["crossing"].value)
+
+
+def test_huang2024_thm_1_corrected_table_of_the_page_beats_the_norms_where_it_says():
+    run = few_runs()[0]
+    printed, beats, corrected, ours = checks.says_at(run)
+    assert printed == pytest.approx(
+        math.exp(bounds.log_thm_1_direction(run.constants, math.log(900)))
+    )
+    assert beats == pytest.approx(corrected)  # N = 9 samples, equally frequent
+    before, at = theorem_1.theorem_b(run, np.array([ours - 1.0, float(ours)]))
+    assert at <= theorem_1.trivial(run) < before
     assert theorem_1.power_of_ten(1e4) == "10^4343"
 
 

@@ -25,7 +25,9 @@ import sqlite3
 import subprocess
 import sys
 import time
+import traceback
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +55,7 @@ PLACES = "SELECT module_path, start_pos_row, start_pos_col, operator_name, occur
 COMPILED = "ntpcore.compiled"
 # Loaded once, before processes are split off; nothing of ours is among them.
 LOADED = ("matplotlib.pyplot", "mpmath", "networkx", "numba", "numpy", "pytest", "scipy.optimize")
-LOADED += ("scipy.sparse.csgraph", "sympy", "coverage")
+LOADED += ("scipy.sparse.csgraph", "sympy", "coverage", "hypothesis")
 PINS = ("verdicts.toml", "pipeline import pin", "record.json")
 MUTATE = """
 import json, sys
@@ -179,6 +181,17 @@ class Copy:
         os.environ |= {"PYTHONPATH": str(self.root)}  # for programs that tests start
         for name in LOADED:
             importlib.import_module(name)
+        hypothesis: Any = sys.modules["hypothesis"]
+        quick = [one for one in hypothesis.Phase if one.name in ("explicit", "generate")]
+        hypothesis.settings.register_profile("mutants", phases=quick)  # nobody reads what it finds
+        hypothesis.settings.load_profile("mutants")
+        self.compiled = {}  # modules with compiled loops, and all that they load
+        package = Package(OURS, self.root)
+        for file in (one for name in OURS for one in (self.root / name).rglob("*.py")):
+            names = imported_names(ast.parse(file.read_text(encoding="utf-8")))
+            if COMPILED in names:
+                here = file.relative_to(self.root)
+                self.compiled[file.stem] = {*package.closure(names), here}
 
     def run(self, test: str, seconds: float, first: list[str], lines: Path | None = None) -> int:
         """What pytest ends with on a file; with a path, which tests ran which lines goes there."""
@@ -187,7 +200,10 @@ class Copy:
             code = 3
             try:
                 code = self._in_child(test, first, lines)
+            except BaseException:
+                traceback.print_exc()
             finally:
+                sys.stderr.flush()
                 os._exit(code)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -211,6 +227,7 @@ class Copy:
             del sys.modules[name]
         sys.dont_write_bytecode = lines is None  # compiled anew: what was changed, and no other
         words = ["-x", "-q", "-n", "0", "-m", LATER, "-p", "no:cacheprovider", test]
+        words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded already
         words += [f"--basetemp={self.folder / 'tmp'}"]
         pytest: Any = sys.modules["pytest"]
         if lines is None:
@@ -250,12 +267,9 @@ class Copy:
         shutil.rmtree(self.cache, ignore_errors=True)
         self.base.mkdir(exist_ok=True)
         shutil.copytree(self.base, self.cache)
-        package = Package(OURS, self.root)
-        for file in (one for name in OURS for one in (self.root / name).rglob("*.py")):
-            names = imported_names(ast.parse(file.read_text(encoding="utf-8")))
-            mine = {*package.closure(names), file.relative_to(self.root)} if module else set()
-            if COMPILED in names and module in mine:
-                for old in self.cache.rglob(f"{file.stem}.*"):
+        for stem, files in self.compiled.items():
+            if module in files:
+                for old in self.cache.rglob(f"{stem}.*"):
                     old.unlink()
 
     def judge(
@@ -316,21 +330,23 @@ def users_of(module: Path, root: Path) -> list[str]:
 def judged(kept: Path, work: list[tuple[str, Change, str]], copy: Copy, users: bool) -> None:
     """Judge what is not judged yet, and write it down: by direct tests, or by those of users."""
     ran: dict[str, Ran] = {}
+    direct_of = cache(lambda module: tests_of(module, copy.root))
+    users_of_ = cache(lambda module: users_of(module, copy.root))
     for group, change, text in work:
         lines = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
         before = [one for one in lines if (one["group"], tuple(one["change"])) == (group, change)]
         if any(one["users"] == users or one["by"] for one in before):
             continue
         module, started = Path(change[0]), time.monotonic()
-        direct = tests_of(module, copy.root)
-        tests = sorted(set(users_of(module, copy.root)) - set(direct)) if users else direct
+        direct = direct_of(module)
+        tests = sorted(set(users_of_(module)) - set(direct)) if users else direct
         for test in tests:
             found = None if test in ran else copy.record(test)
             ran |= {test: found} if found else {}
         original = (copy.root / module).read_text(encoding="utf-8")
         chosen = judges(change, original, tests, ran)
         by = copy.judge(change[0], text, chosen, ran)
-        diff = [line for line in difflib.unified_diff(original.split("\n"), text.split("\n"), n=2)]
+        diff = list(difflib.unified_diff(original.split("\n"), text.split("\n"), n=2))
         one = {"group": group, "change": change, "users": users, "by": by, "tests": len(chosen)}
         took = round(time.monotonic() - started, 1)
         with kept.open("a", encoding="utf-8") as stream:

@@ -1,13 +1,15 @@
 """`make mutants`: small errors planted in the code, drawn by a seed, and which a test notices.
 
 cosmic-ray lists all changes that it knows of a group of modules. Of the changes at one place one is
-drawn, so that a sum does not count a dozen times; each is made in a copy of the last commit. First
-every test file runs once on the unchanged copy, in a process of its own, and the lines that it runs
-are kept. A change is then judged by the files that run the changed statement (and, where a module
-has compiled loops, whose lines nobody sees, by those that load it): a file that does not come there
-does the same as before. Those that import the module themselves come first, and cheap ones before
-dear ones. A change is noticed if one of them fails or takes ten times as long. Tests of the built
-site, of a browser, of `tests/verdicts.toml` and slow ones are left out.
+drawn, so that a sum does not count a dozen times; each is made in a copy of the last commit. A
+change is noticed if one of the tests fails that import the changed module directly (or, where none
+does, a module that imports it), and passes without the change, run in the same order. Tests of the
+built site, of a browser, of `tests/verdicts.toml` and slow ones are left out. So a change that
+survives may still be noticed by a test of what uses the module.
+
+To be quick, each test file runs in a process split off from one that has loaded the libraries, the
+module's own file first; in a file those tests come first that speak of the changed function. The
+groups take turns, and what is judged is kept: a stopped run goes on, and its part is a sample, too.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
-import importlib
+import importlib.util
+import inspect
 import json
 import os
 import random
@@ -26,8 +29,6 @@ import subprocess
 import sys
 import time
 import traceback
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,15 @@ GROUPS = {
 DRAWN = ("**/figures.py", "**/moving.py")  # pictures are looked at, no test judges them
 # Unions of types are annotations; a decorator more or less is no small error.
 LEFT_OUT = ("core/ReplaceBinaryOperator_BitOr", "core/RemoveDecorator", "core/Variable")
+TEST_SECONDS = 100  # who takes longer has noticed, if not without the change, too
+SECONDS = 600  # for the tests of one file, as nothing stops a compiled loop
 PLACES = "SELECT module_path, start_pos_row, start_pos_col, operator_name, occurrence"
 COMPILED = "ntpcore.compiled"
 # Loaded once, before processes are split off; nothing of ours is among them.
-LOADED = ("matplotlib.pyplot", "mpmath", "networkx", "numba", "numpy", "pytest", "scipy.optimize")
-LOADED += ("scipy.sparse.csgraph", "sympy", "coverage", "hypothesis")
-PINS = ("verdicts.toml", "pipeline import pin", "record.json")
+LOADED = (
+    *("hypothesis", "matplotlib.pyplot", "mpmath", "networkx", "numba", "numpy", "pytest"),
+    *("scipy.optimize", "scipy.sparse.csgraph", "sympy"),
+)
 MUTATE = """
 import json, sys
 from cosmic_ray.mutating import mutate_code
@@ -68,26 +72,30 @@ json.dump([mutate_code(read(p), get_operator(o)(), n) for p, _, _, o, n in chang
 Change = tuple[str, int, int, str, int]  # module, row, column, operator, occurrence
 
 
-@dataclass(frozen=True)
-class Ran:
-    """What a test file does on the unchanged copy: its seconds, and which tests run which line."""
-
-    seconds: float
-    lines: dict[str, dict[str, list[str]]]
-
-
 class Watch:
-    """Tells coverage which test runs; in other runs, lets some tests of a file come first."""
+    """Lets the tests come first that speak of a function, and ends with one; names what failed."""
 
-    def __init__(self, watch: Any, first: list[str]) -> None:
-        self.watch, self.first = watch, set(first)
+    def __init__(self, failed: Path, name: str, last: str = "") -> None:
+        self.failed, self.last = failed, last
+        self.name = name.removeprefix("_").removeprefix("check_")
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        items.sort(key=lambda item: item.nodeid not in self.first)
+        """Sort tests, and leave those after the last one out."""
+        items.sort(key=lambda item: self.name not in _words(item))
+        ids = [item.nodeid for item in items]
+        if self.last in ids:
+            items[:] = items[: ids.index(self.last) + 1]
 
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        if self.watch is not None:
-            self.watch.switch_context(nodeid)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Write down which test failed."""
+        if report.failed:
+            self.failed.write_text(report.nodeid, encoding="utf-8")
+
+
+def _words(item: Any) -> str:
+    """The name of a test and what stands in it."""
+    text: str = item.nodeid + inspect.getsource(item.function)
+    return text.replace("-", "_")
 
 
 def tests_of(module: Path, root: Path) -> list[str]:
@@ -132,38 +140,14 @@ def draw(session: Path, number: int, seed: int) -> tuple[int, list[Change]]:
     return len(places), [(*place, *rng.choice(sorted(places[place]))) for place in chosen]
 
 
-def statement(text: str, row: int) -> range:
-    """The lines of the innermost statement at a line; of one that holds others, its head."""
-    lines = range(row, row + 1)
-    for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-            continue
-        inner = getattr(node, "body", None)
-        first = min([getattr(node, "lineno", row), *(_decorators(node))])
-        last = inner[0].lineno - 1 if inner else getattr(node, "end_lineno", row)
-        if first <= row <= max(first, last):
-            lines = range(first, max(first, last) + 1)
-    return lines
-
-
-def _decorators(node: ast.AST) -> list[int]:
-    """The lines on which decorators of a definition stand."""
-    return [one.lineno for one in getattr(node, "decorator_list", [])]
-
-
-def judges(
-    change: Change, text: str, tests: list[str], ran: dict[str, Ran]
-) -> dict[str, list[str]]:
-    """Of some test files those that may notice a change, cheap first; tests that begin in each."""
-    module, row = change[:2]
-    compiled = COMPILED in imported_names(ast.parse(text))
-    found = {}
-    for test in sorted((test for test in tests if test in ran), key=lambda one: ran[one].seconds):
-        lines = ran[test].lines.get(module, {})
-        there = [line for line in map(str, statement(text, row)) if line in lines]
-        if there or (compiled and lines):
-            found[test] = sorted({name for line in there for name in lines[line]})
-    return found
+def definition(text: str, row: int) -> str:
+    """The name of the innermost function around a line, or nothing."""
+    inside = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef) and node.lineno <= row <= (node.end_lineno or 0)
+    ]
+    return max(inside, key=lambda node: node.lineno).name if inside else ""
 
 
 class Copy:
@@ -193,19 +177,20 @@ class Copy:
                 here = file.relative_to(self.root)
                 self.compiled[file.stem] = {*package.closure(names), here}
 
-    def run(self, test: str, seconds: float, first: list[str], lines: Path | None = None) -> int:
-        """What pytest ends with on a file; with a path, which tests ran which lines goes there."""
+    def run(self, test: str, watch: Watch) -> int:
+        """What pytest ends with on a file, in a process of its own."""
+        watch.failed.unlink(missing_ok=True)
         child = os.fork()
         if not child:
             code = 3
             try:
-                code = self._in_child(test, first, lines)
+                code = self._in_child(test, watch)
             except BaseException:
                 traceback.print_exc()
             finally:
                 sys.stderr.flush()
                 os._exit(code)
-        end = time.monotonic() + seconds
+        end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
@@ -215,8 +200,8 @@ class Copy:
         os.waitpid(child, 0)
         return 124
 
-    def _in_child(self, test: str, first: list[str], lines: Path | None) -> int:
-        """Forget what was loaded of ours, and run pytest on a file."""
+    def _in_child(self, test: str, watch: Watch) -> int:
+        """Forget what was loaded of ours, and run pytest."""
         os.setsid()
         log = os.open(self.folder / "last.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(log, 1)
@@ -225,42 +210,11 @@ class Copy:
         sys.path[:] = [str(self.root), *(one for one in sys.path if one not in ("", str(ROOT)))]
         for name in [name for name in sys.modules if name.split(".")[0] in OURS]:
             del sys.modules[name]
-        sys.dont_write_bytecode = lines is None  # compiled anew: what was changed, and no other
         words = ["-x", "-q", "-n", "0", "-m", LATER, "-p", "no:cacheprovider", test]
         words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded already
-        words += [f"--basetemp={self.folder / 'tmp'}"]
+        words += [f"--timeout={TEST_SECONDS}", f"--basetemp={self.folder / 'tmp'}"]
         pytest: Any = sys.modules["pytest"]
-        if lines is None:
-            return int(pytest.main(words, [Watch(None, first)]))
-        watch: Any = sys.modules["coverage"].Coverage(data_file=None, source=list(OURS))
-        watch.start()
-        code = int(pytest.main(words, [Watch(watch, [])]))
-        watch.stop()
-        data = watch.get_data()
-        found = {
-            Path(name).relative_to(self.root).as_posix(): data.contexts_by_lineno(name)
-            for name in data.measured_files()
-        }
-        lines.write_text(json.dumps(found), encoding="utf-8")
-        return code
-
-    def record(self, test: str) -> Ran | None:
-        """What a file runs; one that fails without a change judges nothing, and is named."""
-        kept = self.folder / "lines" / f"{test.replace('/', '.')}.json"
-        taken = kept.with_suffix(".seconds")
-        if not taken.exists():
-            kept.parent.mkdir(exist_ok=True)
-            self._fill(None)
-            started = time.monotonic()
-            code = self.run(test, 1200, [], kept)
-            shutil.rmtree(self.base, ignore_errors=True)
-            self.cache.rename(self.base)
-            taken.write_text(f"{time.monotonic() - started} {code}", encoding="utf-8")
-        seconds, code = taken.read_text(encoding="utf-8").split()
-        if int(code) not in (0, NO_TEST):
-            print(f"left out, as it fails without a change: {test}", flush=True)
-            return None
-        return Ran(float(seconds), json.loads(kept.read_text(encoding="utf-8")))
+        return int(pytest.main(words, [watch]))
 
     def _fill(self, module: Path | None) -> None:
         """The cache of compiled loops, without those that may hold a constant of a module."""
@@ -272,22 +226,28 @@ class Copy:
                 for old in self.cache.rglob(f"{stem}.*"):
                     old.unlink()
 
-    def judge(
-        self, module: str, text: str, tests: dict[str, list[str]], ran: dict[str, Ran]
-    ) -> str | None:
-        """The file that notices a changed module, or None; the module is put back."""
-        path = self.root / module
+    def judge(self, module: str, text: str, test: str, name: str) -> str | None:
+        """The test of a file that notices a changed module, or None; the module is put back."""
+        path, failed = self.root / module, self.folder / "failed.txt"
         original, stamp = path.read_bytes(), path.stat()
         self._fill(Path(module))
         try:
             path.write_text(text, encoding="utf-8")
-            for test, first in tests.items():
-                if self.run(test, 60 + 10 * ran[test].seconds, first) not in (0, NO_TEST):
-                    return test
-            return None
+            code = self.run(test, Watch(failed, name))
         finally:
             path.write_bytes(original)
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+            Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
+        if code in (0, NO_TEST):
+            return None
+        found = failed.read_text(encoding="utf-8") if failed.exists() else test
+        self._fill(None)
+        if self.run(test, Watch(failed, name, found)):
+            print(f"does not count, as it fails without a change: {found}", flush=True)
+            return None
+        shutil.rmtree(self.base)
+        self.cache.rename(self.base)
+        return found
 
 
 def listed(group: str, folder: Path, copy: Path) -> Path:
@@ -301,8 +261,9 @@ def listed(group: str, folder: Path, copy: Path) -> Path:
         encoding="utf-8",
     )
     tool = str(side_environment.python_of("mutants").with_name("cosmic-ray"))
-    session.unlink(missing_ok=True)
-    subprocess.run([tool, "init", str(config), str(session)], cwd=copy, check=True)
+    if not session.exists():
+        subprocess.run([tool, "init", str(config), f"{session}.new"], cwd=copy, check=True)
+        Path(f"{session}.new").rename(session)
     return session
 
 
@@ -316,61 +277,21 @@ def changed(changes: list[Change], copy: Path) -> list[str]:
     return texts
 
 
-def users_of(module: Path, root: Path) -> list[str]:
-    """The test files that load a module through others."""
-    package, found = Package(OURS, root), []
-    for path in sorted((root / "tests").rglob("test_*.py")):
-        text = path.read_text(encoding="utf-8")
-        reached = package.closure(imported_names(ast.parse(text)))
-        if module in reached and not any(pin in text for pin in PINS):
-            found.append(str(path.relative_to(root)))
-    return found
-
-
-def judged(kept: Path, work: list[tuple[str, Change, str]], copy: Copy, users: bool) -> None:
-    """Judge what is not judged yet, and write it down: by direct tests, or by those of users."""
-    ran: dict[str, Ran] = {}
-    direct_of = cache(lambda module: tests_of(module, copy.root))
-    users_of_ = cache(lambda module: users_of(module, copy.root))
-    for group, change, text in work:
-        lines = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
-        before = [one for one in lines if (one["group"], tuple(one["change"])) == (group, change)]
-        if any(one["users"] == users or one["by"] for one in before):
-            continue
-        module, started = Path(change[0]), time.monotonic()
-        direct = direct_of(module)
-        tests = sorted(set(users_of_(module)) - set(direct)) if users else direct
-        for test in tests:
-            found = None if test in ran else copy.record(test)
-            ran |= {test: found} if found else {}
-        original = (copy.root / module).read_text(encoding="utf-8")
-        chosen = judges(change, original, tests, ran)
-        by = copy.judge(change[0], text, chosen, ran)
-        diff = list(difflib.unified_diff(original.split("\n"), text.split("\n"), n=2))
-        one = {"group": group, "change": change, "users": users, "by": by, "tests": len(chosen)}
-        took = round(time.monotonic() - started, 1)
-        with kept.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(one | {"seconds": took, "diff": diff}) + "\n")
-        name = f"{group}: {change[0]}:{change[1]} {change[3]}"
-        print(f"{name}: {by or 'SURVIVED'} ({len(chosen)} files, {took} s)", flush=True)
-
-
-def table(kept: Path, places: dict[str, int]) -> str:
-    """How many changes of each group were noticed, and by which tests."""
-    lines = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
-    rows = []
-    for group, number in places.items():
-        mine = [one for one in lines if one["group"] == group]
-        drawn = len({tuple(one["change"]) for one in mine})
-        direct = sum(bool(one["by"]) for one in mine if not one["users"])
-        users = sum(bool(one["by"]) for one in mine if one["users"])
-        tried = sum(one["users"] for one in mine)
-        rows.append(
-            f"{group}: {number} places, {drawn} judged, {direct} noticed by tests that import the "
-            f"module, {users} more by those of what uses it ({tried} tried), "
-            f"{drawn - direct - users} not noticed"
-        )
-    return "\n".join(rows)
+def judged(group: str, change: Change, text: str, copy: Copy) -> dict[str, Any]:
+    """What became of a change: the test that noticed it, if one did."""
+    started, module = time.monotonic(), Path(change[0])
+    original = (copy.root / module).read_text(encoding="utf-8")
+    tests = tests_of(module, copy.root)
+    by = None
+    for test in sorted(tests, key=lambda one: f"test_{module.stem}." not in one):
+        by = copy.judge(change[0], text, test, definition(original, change[1]))
+        if by:
+            break
+    diff = "\n".join(difflib.unified_diff(original.split("\n"), text.split("\n"), n=2))
+    took = round(time.monotonic() - started)
+    print(f"{group}: {change[0]}:{change[1]} {change[3]}: {by or 'not noticed'} ({took} s)")
+    print("" if by else diff, flush=True)
+    return {"group": group, "change": change, "by": by, "seconds": took, "diff": diff}
 
 
 def main() -> int:
@@ -389,17 +310,21 @@ def main() -> int:
     copy, kept = Copy(folder), folder / f"seed-{given.seed}.jsonl"
     kept.touch()
     places, drawn = {}, []
+    done = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
     for group in given.group or list(GROUPS):
         places[group], changes = draw(listed(group, folder, copy.root), given.number, given.seed)
         texts = changed(changes, copy.root)
         drawn += [(n, group, *one) for n, one in enumerate(zip(changes, texts, strict=True))]
-    # A part of the groups in turn is a sample, too.
-    work = [
-        (group, change, text) for _, group, change, text in sorted(drawn, key=lambda one: one[0])
-    ]
-    for users in (False, True):
-        judged(kept, work, copy, users)
-    print(table(kept, places))
+    # The groups take turns, so that a part is a sample of each, too.
+    for _, group, change, text in sorted(drawn, key=lambda one: one[0]):
+        if not any((one["group"], tuple(one["change"])) == (group, change) for one in done):
+            done.append(judged(group, change, text, copy))
+            with kept.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(done[-1]) + "\n")
+    for group, number in places.items():
+        mine = [bool(one["by"]) for one in done if one["group"] == group]
+        drew = f"drawn from {number} places with seed {given.seed}"
+        print(f"{group}: {sum(mine)} of {len(mine)} noticed, {drew}")
     return 0
 
 

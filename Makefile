@@ -27,7 +27,7 @@ help: ## this list
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB);"
 	@echo "                          PART=peers: only the strongest ones (ten minutes)"
 	@echo "make fuzz                 a million odd inputs that must not break anything (half an hour)"
-	@echo "make mutants              small errors planted in the code: which the tests notice (a night)"
+	@echo "make mutants              small errors planted in the code: which the tests notice (hours)"
 	@echo "make audit                ask an advisory service about the pinned packages (needs a network)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"

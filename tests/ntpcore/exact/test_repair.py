@@ -105,6 +105,16 @@ def test_samples_are_counted_as_spelling_them_out_counts_them(data: Dataset) -> 
     assert len(walked) == len(found)
 
 
+def test_the_token_that_would_explain_the_most_samples_is_tried_first() -> None:
+    # Given U(q) = {a, b}: "a q" -> y once, "b q" -> y twice. So n(b) = y explains two
+    # samples and n(a) = y one. Of the sentences of one token "a" goes to q once, and "b" twice.
+    data = from_sentences(["a q y", "b q y", "b q y"])
+    number = {token: place for place, token in enumerate(data.vocabulary)}
+    a, b, q, y = (number[token] for token in "abqy")
+    found = repair._explained(repair.tabulate(data), {q: {a, b}}).first
+    assert found == {q: [(-2, b), (-1, a)], y: [(-2, b), (-1, a)]}
+
+
 def test_a_text_whose_beginnings_are_long_is_not_spelled_out() -> None:
     rng = random.Random(5)
     words = " ".join(str(int(200 * rng.random() ** 2)) for _ in range(4600))

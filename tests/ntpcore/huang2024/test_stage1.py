@@ -97,6 +97,20 @@ def test_eq_8_is_an_equality_and_projections_are_those_of_the_law():
     assert rows.cos_weights[1:] == pytest.approx(-np.ones(50), rel=1e-13)
 
 
+def test_angle_and_gaps_of_a_random_start_are_those_of_their_definitions():
+    following = permutation(5)
+    W = np.random.default_rng(4).normal(size=(5, 5))
+    rows, _ = stage1.iterate(following, 0, 0.1, start=W)
+    star = np.array([[float(v == following[x]) - 1 / 5 for x in range(5)] for v in range(5)])
+    cos = (W * star).sum() / (np.linalg.norm(W) * np.linalg.norm(star))
+    assert rows.norm[0] == pytest.approx(np.linalg.norm(W), rel=1e-14)
+    assert rows.one_minus_cos[0] == pytest.approx(1 - cos, rel=1e-13)
+    gaps = [[W[y, x] - W[v, x] for v in range(5) if v != y] for x, y in enumerate(following)]
+    assert rows.least_gap[0] == min(min(column) for column in gaps)
+    assert rows.greatest_gap[0] == max(max(column) for column in gaps)
+    assert rows.spread[0] == max(max(column) - min(column) for column in gaps)
+
+
 @pytest.mark.parametrize(("size", "steps", "eta0"), [(1, 3, 0.1), (2, -1, 0.1), (2, 3, 0.0)])
 def test_senseless_parameters_are_refused(size, steps, eta0):
     with pytest.raises(InputError, match=r"two or more|positive"):

@@ -266,7 +266,7 @@ def _assumption(number: str, words: str, broken: Assumption, data: Dataset) -> V
     """An assumption, and the first ways in which it fails; what starts no sentence in one line."""
     missing = [one for one in broken.failures if one.rule == MISSING]
     others = [one for one in broken.failures if one.rule != MISSING]
-    failures = [
+    failures: list[View] = [
         {
             "rule": failure.rule,
             "message": _cut(report.show_name(failure.message)),

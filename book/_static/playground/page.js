@@ -275,6 +275,7 @@ document.addEventListener("DOMContentLoaded", () => {
       said = !presets.some((one) => one.text === found.text); // a link says it, an example need not
       submit("check");
     } catch (error) {
+      if (!engine.busy) part = "";
       complain(error.message);
     }
   }

@@ -38,6 +38,7 @@ def main() -> int:
         print(f"error: there is no {record.BOOK}; run `make book` first", file=sys.stderr)
         return 1
     isolate(ROOT, BUILD)
+    os.environ["MPLBACKEND"] = "agg"  # which draws nothing unasked: checks alone are compared
     display, defaults = Display(), defaults_by_page()
     wanted = choose(defaults, link_folders({}, os.environ, defaults, BUILD))
     outcome = run_pages(wanted, BUILD / "pages", BUILD / "notebooks.json", 2, display, lambda: None)

@@ -68,7 +68,7 @@ lint: setup
 
 test: lint
 	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.pipeline.build
-	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),2) --dist loadfile
+	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),2) --dist loadfile --no-loadscope-reorder
 
 quick: setup
 	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.quality.quick

@@ -36,12 +36,23 @@ def book_address(book: Path) -> Iterator[str]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs a browser or the built site, so that `make quick` can leave it to others."""
+    """Mark what needs a browser or the built site, so that `make quick` can leave it to others.
+
+    Files that take minutes (browser, whole builds) come first: begun last, one would run on while
+    the other worker has nothing left to do.
+    """
     for item in items:
         if "browser" in item.path.relative_to(ROOT).parts:
             item.add_marker(pytest.mark.browser)
         if {"book", "book_address"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.site)
+    items.sort(key=_turn)  # stable: within a kind the order stays
+
+
+def _turn(item: pytest.Item) -> int:
+    """When the file of a test has its turn."""
+    parts = item.path.relative_to(ROOT).parts
+    return ("browser" not in parts) + ({"browser", "tools"}.isdisjoint(parts[:2]))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

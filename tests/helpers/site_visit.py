@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from axe import AXE, judge
-from playwright.sync_api import BrowserContext, Page, Request, Route
+from playwright.sync_api import BrowserContext, Page, Request
 
 from tools.site.checksources import find_sources
 from tools.site.html import toc_pages
@@ -91,17 +91,15 @@ def look_at(
 def listen(page: Page, site: str, wrong: list[str]) -> None:
     """Write down what the page fetches from elsewhere or in vain, and what its console says."""
 
-    def route(found: Route) -> None:
-        if found.request.url.startswith((site, "data:", "blob:")):
-            found.continue_()
-        else:
-            wrong.append(f"it asks another machine: {found.request.url}")
-            found.abort()
+    # Not `page.route`: that would switch off the cache, and each page fetch every file anew.
+    def asked(request: Request) -> None:
+        if not request.url.startswith((site, "data:", "blob:")):
+            wrong.append(f"it asks another machine: {request.url}")
 
     def failed(request: Request) -> None:
         wrong.append(f"it cannot fetch {request.url}")
 
-    page.route("**/*", route)
+    page.on("request", asked)
     page.on("requestfailed", failed)
     page.on("pageerror", lambda error: wrong.append(f"a script fails: {error}"))
     page.on(

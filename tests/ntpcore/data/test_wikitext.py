@@ -157,17 +157,17 @@ def test_a_build_reads_the_folder_and_never_tells_where_it_lies(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    said()
-    out = said(parameters={"WIKITEXT_DIR": str(data)})
-    assert "first: ran: wikitext_dir is .build/wikitext-" in out
-    assert "second: skipped" in out
+    assert "first: ran: no earlier result" in said(parameters={"WIKITEXT_DIR": str(data)})
     assert "one two" in (book / "_build/html/pages/first.html").read_text(encoding="utf-8")
     everything = [p for top in ("_build", "pages") for p in (book / top).rglob("*") if p.is_file()]
     assert not [p for p in everything if b"some data" in p.read_bytes()]
     moved = data.rename(tmp_path / "elsewhere")
     assert "first: skipped" in said(parameters={"WIKITEXT_DIR": str(moved)})
     folder(moved, test__txt="three")
-    assert "first: ran: wikitext_dir is" in said(parameters={"WIKITEXT_DIR": str(moved)})
+    out = said(parameters={"WIKITEXT_DIR": str(moved)})
+    assert "first: ran: wikitext_dir is .build/wikitext-" in out
+    assert "second: skipped" in out
+    assert "one three" in (book / "_build/html/pages/first.html").read_text(encoding="utf-8")
     done = build(book, parameters={"WIKITEXT_DIR": "no/such/place"})
     assert done.returncode == 2
     assert done.stderr.startswith("error: WIKITEXT_DIR=no/such/place: no such folder.")

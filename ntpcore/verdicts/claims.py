@@ -206,7 +206,8 @@ class Result:
 
     Attributes:
         value: the number.
-        digits: how many of its digits are good, and shown; None for an exact number.
+        digits: how many of its digits are good, and shown; None for an exact number. Where 0 are,
+            other rounding draws another number, as another seed does; two digits are shown.
         origin: why no more: "exact", "rounding", or what amplifies rounding.
         unit: its unit, if it has one.
     """
@@ -228,7 +229,7 @@ class Result:
     def shown(self) -> str:
         """The number as pages print it."""
         exact = self.digits is None
-        text = str(self.value) if exact else f"{float(self.value):.{self.digits}g}"
+        text = str(self.value) if exact else f"{float(self.value):.{self.digits or 2}g}"
         return f"{text} {self.unit}".strip()
 
     def to_json(self) -> dict[str, object]:

@@ -63,7 +63,8 @@ class Tally:
         name: under which pages quote it.
         value: what this instance adds.
         gather: how two values become one.
-        digits: how many of its digits are good; None for an exact number.
+        digits: how many of its digits are good; None for an exact number, 0 for one that other
+            rounding draws anew.
         origin: why no more.
         unit: its unit.
     """

@@ -42,6 +42,17 @@ def test_a_number_may_differ_beyond_its_good_digits_and_no_sooner() -> None:
     assert not record.agree(number("1/3"), number("2/3"))
 
 
+def test_of_numbers_that_rounding_draws_anew_only_the_verdict_is_compared() -> None:
+    def drawn(value: float, **changes: object) -> dict[str, Any]:
+        return document(numbers={"size": number(value, 0), "count": number(7)}, **changes)
+
+    assert record.differences(drawn(2.1), drawn(1.7, slack="0.1 (n = 1)", witness="n = 2")) == []
+    (line,) = record.differences(drawn(2.1), drawn(2.1, verdict="refuted"))
+    assert line.startswith("ours-x: verdict: ")
+    (line, *_) = record.differences(document(), drawn(1.2345, verdict="refuted"))
+    assert line.startswith("ours-x: verdict: ")
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [("verdict", "refuted"), ("evidence", "It does not."), ("tried", 4), ("witness", "n = 2"),

@@ -1,7 +1,7 @@
 """Run the notebooks a second time, as on an older processor, and compare what the checks say.
 
-`.ci/run` calls this after the book is built, on x86-64 only: with these variables numba, numpy and
-OpenBLAS leave out what newer processors have. Both builds are of one commit, so that nothing is
+`.ci/run` calls this after the book is built, on x86-64 only: with these variables numba, numpy,
+OpenBLAS and JAX leave out what newer processors have. Both builds are of one commit, so that nothing is
 compared with what was found on another day.
 """
 
@@ -29,6 +29,7 @@ OLDER = {
     "NPY_DISABLE_CPU_FEATURES": "X86_V4",
     "OPENBLAS_CORETYPE": "Haswell",
 }
+OLDER_XLA = "--xla_cpu_max_isa=AVX2"  # for JAX, beside the flags that every build has
 
 
 def main() -> int:
@@ -38,6 +39,7 @@ def main() -> int:
         print(f"error: there is no {record.BOOK}; run `make book` first", file=sys.stderr)
         return 1
     isolate(ROOT, BUILD)
+    os.environ["XLA_FLAGS"] += f" {OLDER_XLA}"
     os.environ["MPLBACKEND"] = "agg"  # pictures are made and not drawn: no check reads one
     display, defaults = Display(), defaults_by_page()
     wanted = choose(defaults, link_folders({}, os.environ, defaults, BUILD))

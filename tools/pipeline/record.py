@@ -67,7 +67,11 @@ def unjudged(document: Mapping[str, Any]) -> set[str]:
 
 
 def _row_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
-    """What two rows of one claim say differently."""
+    """What two rows of one claim say differently; of draws only the verdict can be compared."""
+    if is_drawn(one) or is_drawn(other):
+        if one["verdict"] != other["verdict"]:
+            yield f"verdict: {one['verdict']!r}, and {other['verdict']!r}"
+        return
     for key in SAID:
         if one[key] != other[key]:
             yield f"{key}: {one[key]!r}, and {other[key]!r}"
@@ -80,6 +84,12 @@ def _row_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterat
             yield f"{name}: only one of them has it"
         elif not agree(left, right):
             yield f"{name}: {_shown(left)}, and {_shown(right)}"
+
+
+def is_drawn(row: Mapping[str, Any]) -> bool:
+    """Whether other rounding leads to other numbers, and so to other words about them."""
+    numbers = [one for one in row["numbers"].values() if not isinstance(one, str)]
+    return any(one["digits"] == 0 for one in numbers)
 
 
 def _shown(result: Mapping[str, Any] | str) -> str:

@@ -226,6 +226,7 @@ def test_a_result_says_how_many_of_its_digits_are_good():
     assert Result(Fraction(7, 6)).shown == "7/6"
     assert Result(0.123456, 3, "rounding").shown == "0.123"
     assert Result(2.5, 2, "rounding", "nats").shown == "2.5 nats"
+    assert Result(0.123456, 0, "drawn anew by other rounding").shown == "0.12"
     with pytest.raises(ValueError, match="how many of its digits"):
         Result(0.5)
     with pytest.raises(ValueError, match="no number"):

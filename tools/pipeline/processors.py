@@ -1,8 +1,8 @@
 """Run the notebooks a second time, as on an older processor, and compare what the checks say.
 
 `.ci/run` calls this after the book is built, on x86-64 only: with these variables numba, numpy,
-OpenBLAS and JAX leave out what newer processors have. Both builds are of one commit, so that nothing is
-compared with what was found on another day.
+OpenBLAS and JAX leave out what newer processors have. Both builds are of one commit, so that
+nothing is compared with what was found on another day.
 """
 
 from __future__ import annotations

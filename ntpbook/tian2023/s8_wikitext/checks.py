@@ -37,8 +37,8 @@ Floats = NDArray[np.float64]
 Measure = Callable[[Run], tuple[float, float]]
 
 LEVEL = 0.01  # largest chance that a trend may be due to
-# A vector unit of another width is enough: entropies at the end differ in their first digit, as they
-# do from seed to seed. What is judged must hold for all seeds, so that no verdict hangs on a draw.
+# A vector unit of another width is enough: entropies at the end differ in their first digit, as
+# they do from seed to seed. What is judged must hold for all seeds, and no verdict hangs on a draw.
 TRAINED = "training in float32 amplifies rounding until it acts like another seed"
 NO_TEXT = (
     "WikiText was not there: name its folder by WIKITEXT_DIR; what ran on the book's own sample "

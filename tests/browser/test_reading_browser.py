@@ -104,6 +104,33 @@ def test_formulas_have_their_style_on_a_page_that_has_none(
     expect(style).to_have_count(1)
 
 
+UNLIKE = """() => {
+  const ground = e => {
+    const color = getComputedStyle(e).backgroundColor;
+    return color === 'rgba(0, 0, 0, 0)' ? ground(e.parentElement) : color;
+  };
+  const all = [...document.querySelectorAll('div.math')];
+  const wrong = all.filter(e =>
+    !getComputedStyle(e).backgroundImage.includes(`${ground(e.parentElement)} 40%`));
+  return [all.length, wrong.length];
+}"""
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_what_covers_the_shadow_of_a_formula_has_the_colour_behind_it(
+    context: BrowserContext, site: str, look: str
+) -> None:
+    page = opened(context, f"{site}pages/huang2024_s5_stage2.html")
+    page.evaluate("look => { document.documentElement.dataset.theme = look; }", look)
+    found, wrong = page.evaluate(UNLIKE)
+    assert found > 10
+    assert wrong == 0
+    page.evaluate(
+        "() => { document.querySelector('div.math').style.setProperty('--ground', 'red'); }"
+    )
+    assert page.evaluate(UNLIKE)[1] == 1
+
+
 def test_a_preview_moves_nothing_and_leaves_with_the_pointer(
     context: BrowserContext, book_address: str
 ) -> None:

@@ -177,12 +177,15 @@ class _Collector:
 
     def add(self, tokens: Iterable[str], count: int, number: int) -> None:
         """Take in one line; a line of one token adds that token to the vocabulary only."""
-        numbers, ids = self.numbers, array("I")
-        for token in tokens:
-            if token not in numbers:
-                numbers[token] = len(numbers)
-                self._take(_TOKEN + _LETTER * len(token), number)
-            ids.append(numbers[token])
+        words, numbers = list(tokens), self.numbers
+        try:  # nearly every line holds known tokens alone, and this loop runs in C
+            ids = array("I", map(numbers.__getitem__, words))
+        except KeyError:
+            for token in words:
+                if token not in numbers:
+                    numbers[token] = len(numbers)
+                    self._take(_TOKEN + _LETTER * len(token), number)
+            ids = array("I", map(numbers.__getitem__, words))
         if len(ids) > 1:
             key = ids.tobytes()
             if key not in self.counts:

@@ -19,13 +19,39 @@ from ntpcore.verdicts.ledger import count_verdicts
 from tools.pipeline.matching import label_of_test, mismatches, names_of_functions
 from tools.pipeline.outputs import Found, read_checks
 from tools.pipeline.source import OURS, code_cells
-from tools.site.html import toc_pages
+from tools.site.html import name_fold, toc_pages
 from tools.site.inspect_site import Page, missing_controls, off_site, problems, wrong_checks
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.md"))
 MODULES = sorted(path for name in OURS for path in (ROOT / name).rglob("*.py"))
 CHECKED = [claim for claim in CATALOGUE if claim.page is not None]
 LONGEST_CELL = 15  # of one that a reader sees
+
+
+FOLD = re.compile(
+    r'<p class="collapsed admonition-title">([^<]*)</p>\s*<p class="expanded [^>]*>([^<]*)</p>'
+)
+
+
+@pytest.mark.parametrize("name", ["huang2024_s5_stage2", "tian2023_long_times", "two_papers"])
+def test_a_fold_says_what_is_in_it(book: Path, name: str) -> None:
+    folds = FOLD.findall((book / f"pages/{name}.html").read_text(encoding="utf-8"))
+    assert folds[:2] == [("Show parameters", "Hide parameters"), ("Show imports", "Hide imports")]
+    assert set(folds[2:]) == {("Show source", "Hide source")}
+
+
+def test_a_fold_that_is_neither_keeps_its_name() -> None:
+    for tags, source, shown in (
+        (["parameters"], "seed = 7", "Show parameters"),
+        (["hide-input"], "from a import b\n\nuse(b)", "Show imports"),
+        (["hide-input"], "fromage = 1", None),
+    ):
+        cell = {"cell_type": "code", "metadata": {"tags": tags}, "source": [source]}
+        name_fold(cell)
+        assert cell["metadata"].get("mystnb", {}).get("code_prompt_show") == shown
+    text = {"cell_type": "markdown", "metadata": {}, "source": "from here on"}
+    name_fold(text)
+    assert text["metadata"] == {}
 
 
 # Mathematics

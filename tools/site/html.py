@@ -12,6 +12,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -170,11 +171,25 @@ def with_cards(path: Path, rows: Mapping[str, Data]) -> str:
     """
     notebook = json.loads(path.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
+        name_fold(cell)
         for output in cell.get("outputs", []):
             if MIME in output.get("data", {}):
                 label = output["data"][MIME]["label"]
                 output["data"]["text/html"] = render_html(rows[label])
     return json.dumps(notebook, ensure_ascii=False)
+
+
+def name_fold(cell: dict[str, Any]) -> None:
+    """Let the fold of a cell say what is in it, where that is parameters or begins with imports."""
+    source = "".join(cell["source"]).lstrip()
+    if "parameters" in cell["metadata"].get("tags", []):
+        name = "parameters"
+    elif cell["cell_type"] == "code" and source.startswith(("import ", "from ")):
+        name = "imports"
+    else:
+        return
+    settings = cell["metadata"].setdefault("mystnb", {})
+    settings |= {"code_prompt_show": f"Show {name}", "code_prompt_hide": f"Hide {name}"}
 
 
 def get_ready() -> None:

@@ -370,8 +370,8 @@ def test_a_failing_notebook_is_named_and_kept_and_the_book_stays(tiny: Path) -> 
         ("ntpbook/tiny.py", ", controls=(control,)", "", "the planted errors of ours-one"),
         (
             "ntpcore/verdicts/claims.schema.json",
-            '"minimum": 0',
-            '"minimum": 5',
+            '"minimum": 0\n',
+            '"minimum": 5\n',
             "follow claims.schema",
         ),
         (

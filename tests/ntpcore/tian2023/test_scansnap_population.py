@@ -40,6 +40,16 @@ def jax_objective(data, skip):
     return J
 
 
+def test_scores_do_not_change_where_a_row_is_shifted_however_far():
+    """A softmax knows differences alone; a thousand is more than an exponential can hold."""
+    data, rng = random_population(3)
+    z = rng.normal(size=(2, 2, data.q.shape[1]))
+    plain = data.q * np.exp(z[:, data.query])
+    plain /= plain.sum(axis=2, keepdims=True)
+    for shift in (0, -1000, 1000):
+        assert np.allclose(population.scores(data, z + shift), plain, rtol=1e-10, atol=0)
+
+
 @pytest.mark.parametrize("skip", population.SKIPS)
 @pytest.mark.parametrize("heads", [1, 3])
 def test_the_gradient_is_the_derivative_that_jax_finds(skip, heads):

@@ -159,7 +159,7 @@
   };
 
   // What is shown of a page is what it says: no bars, buttons, folds and names of menus.
-  const CONTROLS = ".ntp-run, summary, button, nav, noscript, .ntp-save";
+  const CONTROLS = ".bd-header-article, .ntp-run, summary, button, nav, noscript, .ntp-save";
   const quoteText = () => {
     const whole = Search.htmlToText;
     Search.htmlToText = (html, anchor) => {

@@ -54,10 +54,16 @@ def first_bite(run: Run, rarity: str) -> float:
 
 
 def first_beat(run: Run, rarity: str) -> float:
-    """log t from which the bound on 1 - cos is below what the norm bounds alone say."""
+    """log t from which the bound on 1 - cos is below what the norm bounds alone say.
+
+    Infinite where these leave nothing to say: with one pair alone every direction is the right one.
+    """
+    level = trivial(run)
+    if level <= ROUNDING:
+        return math.inf
     return bounds.bites_from(
         lambda log_t: bounds.log_thm_1_direction(run.constants, log_t, rarity=rarity),
-        math.log(trivial(run)),
+        math.log(level),
     )
 
 

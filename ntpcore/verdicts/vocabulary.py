@@ -19,6 +19,7 @@ left out are counted, and a verdict is computed.
 from __future__ import annotations
 
 import inspect
+import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -324,7 +325,7 @@ class Checked:
             numbers=numbers,
             parameters=dict(parameters),
             readings=readings,
-            vacuous=self.vacuous.format(**words) if found.points else "",
+            vacuous=self._from_where(words) if found.points else "",
             repeat=self.command(parameters),
             left_out=dict(found.left_out),
             proof=found.steps,
@@ -343,6 +344,11 @@ class Checked:
                     f"of the {self.over}; it has {', '.join(words)}"
                 )
         return text.format(**words)
+
+    def _from_where(self, words: Mapping[str, str]) -> str:
+        """From where a bound says something; nothing where no instance has such a place."""
+        asked = {name for _, name, _, _ in string.Formatter().parse(self.vacuous) if name}
+        return self.vacuous.format(**words) if asked <= set(words) else ""
 
     def _slack(self, worst: Compared | None) -> str:
         """The worst slack and its place; what is rounding alone says so."""

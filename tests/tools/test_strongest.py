@@ -195,4 +195,4 @@ def test_a_part_that_is_measured_again_replaces_its_rows_alone(tmp_path, monkeyp
     run.some_parts(["x"])
     found = benchmark.read(str(file))
     assert [(one["name"], one["ours"]) for one in found["rows"]] == [("a", 1.0), ("b", 3.0)]
-    assert found["note"].endswith(": x")
+    assert found["note"].startswith("parts measured anew: x (")

@@ -262,7 +262,8 @@ def check_huang2024_thm_1_corrected(
     yield from said
     if len(said) > 1:
         yield most("fullest", float(used_share(run, LIKELIEST, rarity).max()), digits=1)
-        yield least("first_beat", first_beat(run, rarity) / math.log(10), digits=3)
+        if math.isfinite(beat := first_beat(run, rarity)):
+            yield least("first_beat", beat / math.log(10), digits=3)
         if key := SHOWN.get(run.name):
             printed, beats, corrected, ours = says_at(run)
             yield result(f"{key}_printed", printed, digits=2)

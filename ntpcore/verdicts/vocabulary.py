@@ -19,7 +19,6 @@ left out are counted, and a verdict is computed.
 from __future__ import annotations
 
 import inspect
-import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -337,8 +336,8 @@ class Checked:
         Raises:
             ValueError: it names a number that no instance gave.
         """
-        for _, name, _, _ in Formatter().parse(text):
-            if name is not None and name not in words:
+        for name in _names(text):
+            if name not in words:
                 raise ValueError(
                     f"{self.label}: the evidence names {{{name}}}, which the body yielded on none "
                     f"of the {self.over}; it has {', '.join(words)}"
@@ -347,8 +346,8 @@ class Checked:
 
     def _from_where(self, words: Mapping[str, str]) -> str:
         """From where a bound says something; nothing where no instance has such a place."""
-        asked = {name for _, name, _, _ in string.Formatter().parse(self.vacuous) if name}
-        return self.vacuous.format(**words) if asked <= set(words) else ""
+        known = all(name in words for name in _names(self.vacuous))
+        return self.vacuous.format(**words) if known else ""
 
     def _slack(self, worst: Compared | None) -> str:
         """The worst slack and its place; what is rounding alone says so."""
@@ -463,6 +462,11 @@ def _broken(steps: Iterable[Step]) -> Compared | None:
                 where = f"{one.name}: {one.left} {one.relation} {one.right} fails by {one.rest}"
                 return Compared(-1, where, exact=True, fact=True)
     return None
+
+
+def _names(text: str) -> list[str]:
+    """The numbers that a sentence names."""
+    return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
 
 
 def _witness(failed: Compared) -> str:

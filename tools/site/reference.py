@@ -14,14 +14,8 @@ from ntpcore.verdicts.claims import Claim
 # The public API: what a reader of the page Ten calls or of docs/isotonic.md needs, in that order.
 MODULES = (
     *("data.dataset", "data.order", "exact.margin", "exact.margin_fast"),
-    *(
-        "exact.repair",
-        "exact.repair_program",
-        "huang2024.problem",
-        "huang2024.stage1",
-        "huang2024.training",
-        "huang2024.prediction",
-    ),
+    *("exact.repair", "exact.repair_program"),
+    *("huang2024.problem", "huang2024.stage1", "huang2024.training", "huang2024.prediction"),
     *("commands.check", "huang2024.storage", "verdicts.claims", "verdicts.compare"),
     *("verdicts.arrays", "verdicts.vocabulary", "data.generate", "data.files"),
 )

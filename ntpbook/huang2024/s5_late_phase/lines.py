@@ -7,15 +7,13 @@ entropy.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import sympy as sp
 
-from ntpbook.shared.symbols import at_least_zero, at_most, identity
+from ntpbook.huang2024.s5_late_phase.steps import same
+from ntpbook.shared.symbols import at_least_zero, at_most
 from ntpcore.verdicts.claims import Shown
-
-same = partial(identity, expand=False)
 
 
 def smoothness(part: int = 4) -> tuple[Shown, ...]:

@@ -26,7 +26,7 @@ from ntpbook.shared.theorem_1 import (
     power_of_ten,
     trivial,
 )
-from ntpcore.huang2024 import bounds, stage1, training
+from ntpcore.huang2024 import bounds, direction, stage1, training
 from ntpcore.huang2024.runs import Run, paper_rates
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown, Verdict
@@ -191,7 +191,7 @@ def check_huang2024_thm_1(
     yield result("crossing", crossing, digits=4)
     yield result("delay", math.sqrt(2) * hidden.eta * crossing, digits=4)
     yield result("below_one", math.exp(read.falls_below(1.0)), digits=2)
-    yield result("norms_alone", 1 - 1 / math.sqrt(2), digits=4)  # ||W*|| = 1
+    yield result("norms_alone", direction.one_minus_cos_trivial(1.0), digits=4)  # ||W*|| = 1
     yield result("steps", hidden.steps)
     yield result("ratio", int(hidden.log_ratio))
     yield result("eta", hidden.eta, digits=2, origin="exact")

@@ -107,11 +107,21 @@ def _structure(path: str, chars: bool, part: bool) -> order.Structure:
     structure = order.analyse(data, max_witnesses=1)
     if structure.realizable.holds is True or not part:
         return structure
+    best, rest = _kept(data, path)
+    return order.analyse(rest, best.collocation, max_witnesses=1)
+
+
+def _kept(data: Dataset, path: str) -> tuple[repairing.Repair, Dataset]:
+    """What the greedy search found, and the part of the data that it keeps.
+
+    Raises:
+        InputError: it keeps nothing.
+    """
     best = repairing.solve_greedy(repairing.tabulate(data))
     rest = best.rest()
     if rest is None:
         raise InputError(f"{path}: no part of it is realizable")
-    return order.analyse(rest, best.collocation, max_witnesses=1)
+    return best, rest
 
 
 def repair(path: str, chars: bool = False) -> View:
@@ -125,11 +135,7 @@ def repair(path: str, chars: bool = False) -> View:
         it is 2, else `repair`, `json` and `view`, the last two of the part.
     """
     try:
-        data = dataset.read(path, chars=chars)
-        best = repairing.solve_greedy(repairing.tabulate(data))
-        rest = best.rest()
-        if rest is None:
-            return _refusal(f"{path}: no part of it is realizable")
+        best, rest = _kept(dataset.read(path, chars=chars), path)
         found = report.answer(rest, best.collocation, source=f"{path} --repair")
         part = {"repair": repairs.to_json(best), "part": report.to_json(found)}
     except InputError as error:

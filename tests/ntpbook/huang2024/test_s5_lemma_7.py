@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 from every_check import assert_sound, known
+from measured import equal_run, with_rows
 
 from ntpbook.huang2024.s5_lemma_7 import checks, inside
 from ntpbook.huang2024.s5_stage2_lemmas import instances
@@ -32,12 +30,6 @@ VERDICTS = {
 }
 
 
-@cache
-def equal_run() -> Run:
-    """Two sentences, equally frequent."""
-    return rare.rare_run(0.0, 200, rare.ETA)
-
-
 @pytest.mark.parametrize(("name", "verdict"), VERDICTS.items())
 def test_each_check_gives_its_verdict_and_notices_its_planted_errors(name: str, verdict: Verdict):
     check = getattr(checks, f"check_{name}")
@@ -50,11 +42,6 @@ def test_each_check_gives_its_verdict_and_notices_its_planted_errors(name: str, 
 def frequent() -> list[Run]:
     """Example 1 and four random data sets at two step sizes."""
     return list(instances.frequent_runs(**SMALL))
-
-
-def with_rows(run: Run, **columns: Any) -> Run:
-    """A run with other measurements."""
-    return replace(run, second=replace(run.second, rows=replace(run.second.rows, **columns)))
 
 
 # Lemma 7

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
 
 import mpmath as mp
 import numpy as np
 import pytest
 from every_check import assert_sound
+from measured import equal_run, with_rows
 from plain_training import plain_loss, plain_prediction
 
 from ntpbook.huang2024.s5_loss import chain, checks, figures, instances, rare_sample, steps
@@ -34,17 +34,6 @@ EXPECTED = {
     "huang2024_app_linear_loss": ({}, Verdict.PROVED),
     "ours_loss_rate": ({}, Verdict.PROVED),
 }
-
-
-@cache
-def equal_run() -> runs.Run:
-    """Two sentences, equally frequent."""
-    return rare.rare_run(0.0, 300, 0.36)
-
-
-def with_rows(run, **columns):
-    """A run with other measurements."""
-    return replace(run, second=replace(run.second, rows=replace(run.second.rows, **columns)))
 
 
 @pytest.fixture(scope="module")
@@ -406,10 +395,13 @@ def test_huang2024_app_accuracy_by_hand_for_two_tokens() -> None:
 
 def at_four_fifths(gap: float) -> runs.Run:
     """The two-token data with weights 4/5 on the optimal tokens, and this A."""
-    weights = np.where(equal_run().problem.is_optimal, math.log(4), 0.0)
-    state = replace(equal_run().second.state, weights=weights)
-    rows = replace(equal_run().second.rows, least_log_odds=np.array([math.log(4)]))
-    return replace(equal_run(), second=replace(equal_run().second, state=state, rows=rows, gap=gap))
+    weights = np.where(equal_run(300).problem.is_optimal, math.log(4), 0.0)
+    state = replace(equal_run(300).second.state, weights=weights)
+    rows = replace(equal_run(300).second.rows, least_log_odds=np.array([math.log(4)]))
+    return replace(
+        equal_run(300),
+        second=replace(equal_run(300).second, state=state, rows=rows, gap=gap),
+    )
 
 
 def test_huang2024_app_accuracy_missing_probability_agrees_with_mpmath(some) -> None:
@@ -436,7 +428,7 @@ def test_huang2024_app_accuracy_counts_a_model_as_stuck_beyond_a_hundred_times_e
 def test_huang2024_app_accuracy_one_reading_fails_on_trained_models(late) -> None:
     check = checks.check_huang2024_app_accuracy.judge(late)
     assert [one.verdict for one in check.readings] == [Verdict.PROVED, Verdict.REFUTED]
-    untrained = replace(equal_run(), second=training.run(equal_run().problem, 0, 0.36, 1.0))
+    untrained = replace(equal_run(300), second=training.run(equal_run(300).problem, 0, 0.36, 1.0))
     found = checks.check_huang2024_app_accuracy.judge([untrained])
     assert found.verdict is Verdict.OPEN
     assert found.left_out == {"the optimal weights are below 2/3 at the end": 1}
@@ -448,7 +440,7 @@ def test_huang2024_app_accuracy_lead_by_symbols() -> None:
 
 def test_huang2024_app_loss_excess_by_hand() -> None:
     """The largest rate at which the check passes is that at which the formula does."""
-    c = equal_run().constants  # L = 2, C_1 = 0.36 / 8
+    c = equal_run(300).constants  # L = 2, C_1 = 0.36 / 8
     t = np.array([200.0])
     u = 2 * 2 / (2 + np.exp(c.C1 * t))
     x = c.steps1 * c.C0 * u
@@ -458,14 +450,14 @@ def test_huang2024_app_loss_excess_by_hand() -> None:
     )
     top = 2 * (math.e - 1) * 2 * c.steps1 * c.C0
     edge = float(np.log(top / np.expm1(x))[0] / (c.C1 * t[0]))
-    run = with_rows(equal_run(), step=np.array([200]))
+    run = with_rows(equal_run(300), step=np.array([200]))
     judge = checks.check_huang2024_app_loss_excess.body
     slack = {rate: list(judge(run, rate=rate))[-1].slack for rate in (edge - 1e-6, edge + 1e-6)}
     assert slack[edge - 1e-6] > 0 > slack[edge + 1e-6]
 
 
 def test_huang2024_app_loss_excess_counts_runs_and_leaves_out_short_ones(late) -> None:
-    check = checks.check_huang2024_app_loss_excess.judge([equal_run(), *late])
+    check = checks.check_huang2024_app_loss_excess.judge([equal_run(300), *late])
     assert [one.verdict for one in check.readings] == [Verdict.PROVED, Verdict.REFUTED]
     assert check.numbers["above"].value == 1 + len(late)
     short = with_rows(late[0], step=np.array([0, 1]))

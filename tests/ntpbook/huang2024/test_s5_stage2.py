@@ -11,6 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 from every_check import assert_sound
+from measured import equal_run, with_rows
 
 from ntpbook.huang2024.s5_stage2 import checks, instances, sums
 from ntpbook.shared import enclosed, rare, theorem_1
@@ -20,12 +21,6 @@ from ntpcore.huang2024 import bounds, runs, training
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
 from ntpcore.verdicts.claims import Verdict
-
-
-@cache
-def equal_run() -> Run:
-    """Two sentences, equally frequent."""
-    return rare.rare_run(0.0, 300, 0.36)
 
 
 @cache
@@ -44,11 +39,6 @@ def few_runs() -> tuple[Run, ...]:
 def trained() -> list[Run]:
     """Example 1 and two random data sets, 4000 steps at twenty times the paper's step size."""
     return runs.collection(3, 2, 4000, factors=(20,))
-
-
-def with_rows(run: Run, **columns: np.ndarray) -> Run:
-    """A run with other measurements."""
-    return replace(run, second=replace(run.second, rows=replace(run.second.rows, **columns)))
 
 
 def two_margins(pi: tuple[float, float], eta: float, gap: float, steps: int) -> list[mpmath.mpf]:
@@ -261,8 +251,8 @@ def test_huang2024_app_directions_law_of_stage_1_needs_the_size_of_the_vocabular
 
 def test_huang2024_app_linear_norms_by_hand_for_two_equal_sentences():
     # every step adds eta along W*: the norm is t eta
-    assert equal_run().second.rows.norm[-1] == pytest.approx(300 * 0.36, rel=1e-12)
-    found = checks.check_huang2024_app_linear_norms.judge([equal_run()])
+    assert equal_run(300).second.rows.norm[-1] == pytest.approx(300 * 0.36, rel=1e-12)
+    found = checks.check_huang2024_app_linear_norms.judge([equal_run(300)])
     assert found.verdict is Verdict.PROVED
     assert found.numbers["least"].value == pytest.approx(1.0)
 

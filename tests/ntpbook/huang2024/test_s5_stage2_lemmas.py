@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 from every_check import assert_sound, known
+from measured import equal_run, with_rows
 
 from ntpbook.huang2024.s5_stage2_lemmas import checks, instances
-from ntpbook.shared import rare, without_asm_3
+from ntpbook.shared import without_asm_3
 from ntpbook.shared.attention import attention
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset, from_samples
@@ -43,12 +43,6 @@ VERDICTS = {
 }
 
 
-@cache
-def equal_run() -> Run:
-    """Two sentences, equally frequent."""
-    return rare.rare_run(0.0, 200, rare.ETA)
-
-
 @pytest.mark.parametrize(("name", "verdict"), VERDICTS.items())
 def test_each_check_gives_its_verdict_and_notices_its_planted_errors(name: str, verdict: Verdict):
     check = getattr(checks, f"check_{name}")
@@ -74,11 +68,6 @@ def random_data(count: int) -> list[Dataset]:
 def a_a_b() -> Dataset:
     """n swaps a and b; the sentence "a a b" is followed by b, so that a is optimal."""
     return from_samples([("a", "b"), ("b", "a"), ("aab", "b")], "a a b")
-
-
-def with_rows(run: Run, **columns: Any) -> Run:
-    """A run with other measurements."""
-    return replace(run, second=replace(run.second, rows=replace(run.second.rows, **columns)))
 
 
 # Equations (9) to (12)

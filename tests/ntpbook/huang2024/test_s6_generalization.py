@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from blind import blind
 from every_check import assert_sound
+from measured import with_rows
 from mpmath import mp
 
 from ntpbook.huang2024.s6_generalization import checks, displays, figures, separation
@@ -49,11 +50,6 @@ def check_of(label: str) -> Checked:
 def judge(label: str, *given: object, **changes: object) -> Check:
     """The check of a claim on these instances, with some arguments of its body changed."""
     return check_of(label).judge(given, **changes)
-
-
-def with_rows(run: Run, **columns: np.ndarray) -> Run:
-    """A run with other measurements."""
-    return replace(run, second=replace(run.second, rows=replace(run.second.rows, **columns)))
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,7 @@ RUN = """async ([rules, tags, include]) => {
 }"""
 
 # Texts by what decides their contrast: colour, ground, size, weight. One of each is judged.
-KINDS = """(known) => {
+KINDS = """([known, mark]) => {
   const had = new Set(known), found = [];
   const grounds = new Map();
   const ground = e => {
@@ -55,7 +55,6 @@ KINDS = """(known) => {
     grounds.set(e, text.replace(/^(\\/none\\/1;)+/, ''));
     return grounds.get(e);
   };
-  document.querySelectorAll('[data-axe-kind]').forEach(e => e.removeAttribute('data-axe-kind'));
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode());) {
     if (!node.data.trim()) continue;
@@ -68,10 +67,26 @@ KINDS = """(known) => {
                   style.textShadow].join('|');
     if (had.has(kind)) continue;
     had.add(kind);
-    e.setAttribute('data-axe-kind', found.length);
+    e.setAttribute(mark, '');
     found.push(kind);
   }
   return found;
+}"""
+# Every run of axe-core walks through all elements, also through those that it leaves out. So what
+# is left out, and has no text to be judged, becomes one element of the same size and text.
+THIN = """(marks) => {
+  const judged = e => marks.some(mark => e.matches(`[${mark}]`) || e.querySelector(`[${mark}]`));
+  for (const code of document.querySelectorAll('.highlight pre'))
+    if (!judged(code) && !code.querySelector('a, button, [tabindex]'))
+      code.textContent = code.textContent;
+  const formulas = [...document.querySelectorAll('math')].filter(one => !judged(one));
+  const sizes = formulas.map(one => one.getBoundingClientRect());
+  formulas.forEach((one, at) => {
+    const place = document.createElement('span');
+    place.style.cssText = `display: inline-block; width: ${sizes[at].width}px;` +
+      `height: ${sizes[at].height}px`;
+    one.replaceWith(place);
+  });
 }"""
 STILL = "*, *::before, *::after { transition: none !important; animation: none !important; }"
 
@@ -86,29 +101,36 @@ def judge(page: Page, known: dict[str, set[str]]) -> list[str]:
     """What axe-core finds on a loaded page, in both looks and at three widths.
 
     Args:
-        page: the page, loaded.
+        page: the page, loaded; formulas and the colours of its code are gone afterwards.
         known: for each look the kinds of text that were judged before, here or elsewhere;
             grows. Every distinct colour on every distinct ground is judged once.
     """
     page.add_style_tag(content=STILL)
     page.evaluate(program())
+    marks = {(width, look): f"data-axe-{width}-{look}" for width in WIDTHS for look in LOOKS}
+    fresh = set()
+    for (width, look), mark in marks.items():
+        _show(page, width, look)
+        if kinds := page.evaluate(KINDS, [sorted(known[look]), mark]):
+            known[look].update(kinds)
+            fresh.add(mark)
+    page.evaluate(THIN, list(marks.values()))
     found: list[str] = []
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        rules = None if width == WIDTHS[0] else BY_WIDTH
-        for look in LOOKS:
-            page.evaluate("look => { document.documentElement.dataset.theme = look; }", look)
-            found += [f"{width} px, {look}: {text}" for text in _contrast(page, known[look])]
-            if look == LOOKS[0]:
-                found += [f"{width} px: {text}" for text in _run(page, rules, None)]
+    for (width, look), mark in marks.items():
+        _show(page, width, look)
+        if mark in fresh:
+            said = _run(page, ["color-contrast"], [[f"[{mark}]"]])
+            found += [f"{width} px, {look}: {text}" for text in said]
+        if look == LOOKS[0]:
+            rules = None if width == WIDTHS[0] else BY_WIDTH
+            found += [f"{width} px: {text}" for text in _run(page, rules, None)]
     return found
 
 
-def _contrast(page: Page, known: set[str]) -> list[str]:
-    """Violations of contrast among the kinds of text that are new."""
-    fresh = page.evaluate(KINDS, sorted(known))
-    known.update(fresh)
-    return _run(page, ["color-contrast"], [["[data-axe-kind]"]]) if fresh else []
+def _show(page: Page, width: int, look: str) -> None:
+    """Give a page a width and a look."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate("look => { document.documentElement.dataset.theme = look; }", look)
 
 
 def _run(page: Page, rules: list[str] | None, include: Any) -> list[str]:

@@ -46,23 +46,6 @@ def thm_1_slack(run: Run, rarity: str) -> tuple[Integers, Floats]:
     return step, np.minimum(direction, np.minimum(norm / low - 1, 1 - norm / high))
 
 
-def first_bite(run: Run, rarity: str, level: float = 1.0) -> float:
-    """log t from which the bound on 1 - cos is below a level."""
-    return bounds.bites_from(
-        lambda log_t: bounds.log_thm_1_direction(run.constants, log_t, rarity=rarity),
-        math.log(level),
-    )
-
-
-def first_beat(run: Run, rarity: str) -> float:
-    """log t from which the bound on 1 - cos is below what the norm bounds alone say.
-
-    Infinite where these leave nothing to say: with one pair alone every direction is the right one.
-    """
-    level = trivial(run)
-    return first_bite(run, rarity, level) if level > ROUNDING else math.inf
-
-
 def first_beat_of_b(run: Run) -> int:
     """The first step at which Theorem B's bound is below what the norm bounds alone say."""
     c = run.constants

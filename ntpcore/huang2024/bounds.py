@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpcore.exact.margin import Solution
-from ntpcore.huang2024 import stage1
+from ntpcore.huang2024 import direction, stage1
 from ntpcore.huang2024.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -343,3 +343,18 @@ def bites_from(log_bound: Callable[[float], float], log_level: float = 0.0) -> f
         if middle in (low, high):
             return high
         low, high = (middle, high) if above(middle) else (low, middle)
+
+
+def thm_1_speaks_from(c: Constants, *, rarity: str = N) -> float:
+    """log t from which Theorem 1's bound on 1 - cos is below what the norm bounds alone say.
+
+    Infinite where these leave nothing to say: with one pair alone every direction is the right one.
+
+    Args:
+        c: the constants of the data and the step sizes.
+        rarity: N as printed, or PI_MIN for 1 / pi_min in its place.
+    """
+    if 2 * c.norm_kq**2 <= 1 + 1e-9:  # a sum of rounded squares
+        return math.inf
+    level = direction.one_minus_cos_trivial(c.norm_kq**2)
+    return bites_from(lambda s: float(log_thm_1_direction(c, s, rarity=rarity)), math.log(level))

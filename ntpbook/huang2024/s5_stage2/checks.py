@@ -21,7 +21,6 @@ from ntpbook.shared.theorem_1 import (
     ROUNDING,
     TURNS,
     allowed,
-    first_beat,
     first_beat_of_b,
     power_of_ten,
     trivial,
@@ -262,7 +261,7 @@ def check_huang2024_thm_1_corrected(
     yield from said
     if len(said) > 1:
         yield most("fullest", float(used_share(run, LIKELIEST, rarity).max()), digits=1)
-        if math.isfinite(beat := first_beat(run, rarity)):
+        if math.isfinite(beat := bounds.thm_1_speaks_from(run.constants, rarity=rarity)):
             yield least("first_beat", beat / math.log(10), digits=3)
         if key := SHOWN.get(run.name):
             printed, beats, corrected, ours = says_at(run)
@@ -283,7 +282,10 @@ END = 900  # steps of the paper's experiment
 def says_at(run: Run, step: int = END) -> tuple[float, float, float, int]:
     """Theorem 1's bound at a step; from when it, the corrected one, Theorem B beat the norms."""
     printed = math.exp(float(bounds.log_thm_1_direction(run.constants, math.log(step))))
-    beats, corrected = (math.exp(first_beat(run, one)) for one in (bounds.N, bounds.PI_MIN))
+    c = run.constants
+    beats, corrected = (
+        math.exp(bounds.thm_1_speaks_from(c, rarity=one)) for one in (bounds.N, bounds.PI_MIN)
+    )
     return printed, beats, corrected, first_beat_of_b(run)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ntpbook.huang2024.s5_stage2.instances import random_problem
-from ntpbook.shared.theorem_1 import first_beat, theorem_b, trivial
+from ntpbook.shared.theorem_1 import theorem_b, trivial
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
@@ -74,7 +74,7 @@ def view(run: Run) -> View:
     keep = rows.step >= 1
     t, values = rows.step[keep].astype(float), rows.one_minus_cos[keep]
     kept = thinned(t, POINTS)
-    beat = first_beat(run, bounds.N)
+    beat = bounds.thm_1_speaks_from(run.constants)
     log_t = np.linspace(math.log(2), beat + 2, 14)
     printed = np.exp(bounds.log_thm_1_direction(c, log_t))
     far = np.geomspace(1, t[-1], 14)

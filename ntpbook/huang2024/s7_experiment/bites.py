@@ -50,15 +50,13 @@ BITES = (
         "Theorem 1, direction, as printed",
         "thm_1",
         "t",
-        lambda c: bounds.bites_from(lambda s: bounds.log_thm_1_direction(c, s)),
+        bounds.thm_1_speaks_from,
     ),
     Bite(
         "Theorem 1, direction, corrected",
         "thm_1_corrected",
         "t",
-        lambda c: bounds.bites_from(
-            lambda s: bounds.log_thm_1_direction(c, s, rarity=bounds.PI_MIN)
-        ),
+        lambda c: bounds.thm_1_speaks_from(c, rarity=bounds.PI_MIN),
     ),
     Bite(
         "Theorem 2, its condition on T",

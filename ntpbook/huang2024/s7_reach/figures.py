@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from ntpbook.huang2024.s7_experiment.bites import BITES, log_bites
 from ntpbook.huang2024.s7_reach.long_runs import BOUNDS, EXACT, Long, bites
 from ntpbook.huang2024.s7_reach.walks import Walk
-from ntpcore.huang2024 import bounds
+from ntpcore.huang2024 import bounds, direction
 from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
 COLORS = (OPTIMAL, OTHER, NONCOMPARABLE)
@@ -20,7 +20,7 @@ STYLES = ("--", ":")
 
 
 def draw_reach(axes: Axes, one: Long) -> None:
-    """1 - cos of one run up to 1e15 steps, with the bounds and where they fall below 1.
+    """1 - cos of one run up to 1e15 steps, with the bounds and where they beat the norm bounds.
 
     Args:
         axes: where to draw.
@@ -31,12 +31,13 @@ def draw_reach(axes: Axes, one: Long) -> None:
     axes.plot(t[exact], one.one_minus_cos[exact], color=OPTIMAL, linewidth=2.2)
     axes.plot(t[~exact], one.one_minus_cos[~exact], color=OPTIMAL, linewidth=1.1)
     late = t[t >= 2]
+    norms_alone = direction.one_minus_cos_trivial(one.run.constants.norm_kq**2)
     for bound, style in zip(BOUNDS, STYLES, strict=True):
         values = np.exp(bound.log_bound(one.run.constants, np.log(late)))
         axes.plot(late, values, style, color=BOUND)
         first = bites(one, bound)
-        axes.plot([first], [1.0], marker="D", color=BOUND, markersize=5)
-    axes.axhline(1.0, color=NONCOMPARABLE, linewidth=0.6)
+        axes.plot([first], [norms_alone], marker="D", color=BOUND, markersize=5)
+    axes.axhline(norms_alone, color=NONCOMPARABLE, linewidth=0.6)
     axes.set(xscale="log", yscale="log", xlim=(1, 2e15), xlabel="steps $t$")
     axes.set_ylabel("$1 - \\cos$ to $W_{\\mathrm{kq}}^*$")
     middle = len(t) // 2

@@ -67,7 +67,7 @@ def long_run(name: str, problem: Problem, factor: float) -> long_runs.Long:
 
 
 def view(one: long_runs.Long) -> View:
-    """The run, the bounds, and how much too large each is where it falls below 1."""
+    """The run, the bounds, and how much too large each is where it beats the norm bounds."""
     t, values = one.step, one.one_minus_cos
     kept = thinned(t, POINTS)
     curves, told = [Curve("measured", "optimal", "solid", t[kept], values[kept])], []
@@ -77,7 +77,7 @@ def view(one: long_runs.Long) -> View:
         curves.append(Curve(name, "bound", line, np.exp(log_t), allowed))
         slack = long_runs.slacks(one, bound)[1]
         told.append(
-            f"{name}: below 1 from step {written(long_runs.bites(one, bound))}"
+            f"{name}: beats the norm bounds from step {written(long_runs.bites(one, bound))}"
             + (f", {written_power(float(slack[0]))} times too large there" if len(slack) else "")
         )
     says = (

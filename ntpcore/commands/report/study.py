@@ -331,7 +331,7 @@ def training_table(given: Study) -> Table | Note:
     if given.run is None:
         return Note(untrained(given))
     rows, c = given.run.second.rows, given.run.constants
-    start = bounds.bites_from(lambda log_t: bounds.log_thm_1_direction(c, log_t))
+    start = bounds.thm_1_speaks_from(c)
     lines = [
         ("steps of stage 1, of size", f"{c.steps1}, {c.eta0:.4g}"),
         ("steps of stage 2, of size", f"{given.steps}, {c.eta:.4g}"),

@@ -96,7 +96,7 @@ COLUMNS = (
     Column("thm_1_slack", float, "smallest relative slack of Theorem 1 as printed"),
     Column("thm_1_corrected_slack", float, "the same with 1 / pi_min for N"),
     Column("thm_1_used_log10", float, "log10 of the largest (1 - cos) / bound, corrected form"),
-    Column("thm_1_bites_log10", float, "log10 of the step from which that bound is below 1"),
+    Column("thm_1_bites_log10", float, "log10 of the step from which it beats the norms"),
     *(Column(label, str, "holds, fails, silent (says nothing of it), outside") for label in CLAIMS),
     Column("version", str, "version of ntpcore"),
     Column("code", str, "hash of the code that made the row"),

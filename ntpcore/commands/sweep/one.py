@@ -207,9 +207,10 @@ def residual_growth(one: Run) -> float:
 def bound_columns(one: Run) -> Row:
     """How far the bounds of Theorem 1 are from what they bound."""
     c, rows = one.constants, one.second.rows
+    speaks = bounds.thm_1_speaks_from(c, rarity=bounds.PI_MIN) / math.log(10)
     row: Row = {
         "thm_1_eta_allowed": c.eta <= bounds.thm_1_largest_eta(c),
-        "thm_1_bites_log10": theorem_1.first_bite(one, bounds.PI_MIN) / math.log(10),
+        "thm_1_bites_log10": speaks if math.isfinite(speaks) else None,
     }
     for name, rarity in (
         ("thm_1_slack", bounds.N),

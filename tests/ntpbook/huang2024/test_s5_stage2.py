@@ -138,16 +138,17 @@ def test_huang2024_thm_1_corrected_holds_where_the_printed_one_fails():
 
 def test_huang2024_thm_1_corrected_first_beat_is_where_the_bound_is_that_of_the_norms():
     run = few_runs()[0]  # Example 1, ||W*||^2 = 13/6: the norms alone give cos >= sqrt(3 / 13)
-    log_t = theorem_1.first_beat(run, bounds.PI_MIN)
+    log_t = bounds.thm_1_speaks_from(run.constants, rarity=bounds.PI_MIN)
     at = bounds.log_thm_1_direction(run.constants, log_t, rarity=bounds.PI_MIN)
     assert math.exp(at) == pytest.approx(1 - math.sqrt(3 / 13), abs=1e-9)
 
 
-def test_huang2024_thm_1_corrected_first_bite_is_where_the_bound_is_one():
-    run = few_runs()[0]
-    log_t = theorem_1.first_bite(run, bounds.PI_MIN)
-    at = bounds.log_thm_1_direction(run.constants, log_t, rarity=bounds.PI_MIN)
-    assert at == pytest.approx(0.0, abs=1e-9)
+def test_huang2024_thm_1_corrected_never_beats_the_norms_where_they_say_all():
+    pair = replace(few_runs()[0].constants, norm_kq=math.sqrt(0.5))  # one pair, 1 - cos is 0
+    assert bounds.thm_1_speaks_from(pair) == math.inf
+
+
+def test_a_large_number_is_a_power_of_ten():
     assert theorem_1.power_of_ten(1e4) == "10^4343"
 
 

@@ -29,6 +29,7 @@ from ntpcore.huang2024 import stage1
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.numbers import power_of_e
 
 STEPS_1 = 900  # of stage 1, as in the paper's experiment
 SAMPLES = (("0", "1"), ("01", "0"), ("1", "0"), ("10", "1"))
@@ -56,7 +57,7 @@ def rare_gap() -> float:
 def rare_run(log_ratio: float, steps: int, eta: float, record: Sequence[int] | None = None) -> Run:
     """Algorithm 1 on these data, step by step."""
     return train(
-        f"two tokens, one sentence e^{log_ratio:.3g} times rarer than the other",
+        f"two tokens, one sentence {power_of_e(log_ratio)} times rarer than the other",
         rare_problem(log_ratio),
         eta0=paper_rates(2)[0],
         eta=eta,
@@ -103,7 +104,7 @@ class Hidden:
     def name(self) -> str:
         """The data in words."""
         return (
-            f"two tokens, one sentence e^{self.log_ratio:.3g} times rarer than the other, "
+            f"two tokens, one sentence {power_of_e(self.log_ratio)} times rarer than the other, "
             f"eta = {self.eta:g}, step {self.steps}"
         )
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from ntpbook.whole_model import plain
 from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, written
+from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View
 from ntpcore.pages.plots import BOUND, NONOPTIMAL, OPTIMAL
+from ntpcore.verdicts.numbers import written
 
 STEPS = (1, 3, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 900)
 Star = Mapping[str, Mapping[str, Any]]

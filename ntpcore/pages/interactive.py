@@ -307,23 +307,3 @@ def _control(name: str, dial: Dial) -> str:
         for place, value in enumerate(dial.values)
     )
     return f'<select id="{name}">{options}</select>'
-
-
-def written(value: float, digits: int = 2) -> str:
-    """A number for a sentence: 0.012, 340, or 3.4·10⁷ where zeros would have to be counted."""
-    if value == 0 or 1e-3 <= abs(value) < 1e5:
-        text = f"{value:.{digits}g}"
-        return f"{float(text):.0f}" if "e" in text else text
-    return written_power(math.log10(abs(value)), digits, "−" if value < 0 else "")
-
-
-def written_power(exponent: float, digits: int = 2, sign: str = "") -> str:
-    """10 to a power that may be beyond all floats."""
-    if -3 <= exponent < 5 and not sign:
-        return written(10**exponent, digits)
-    whole = math.floor(exponent)
-    factor = f"{10 ** (exponent - whole):.{digits}g}"
-    if float(factor) == 10:
-        factor, whole = "1", whole + 1
-    power = "10" + "".join("⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".index(digit)] for digit in str(whole))
-    return f"{sign}{power}" if float(factor) == 1 else f"{sign}{factor}·{power}"

@@ -22,6 +22,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from string import Formatter
 from typing import Any
 
@@ -39,6 +40,7 @@ from ntpcore.verdicts.claims import (
     Verdict,
 )
 from ntpcore.verdicts.compare import Compared, LeftOut, NotANumberError, Said, Tally, Undecided
+from ntpcore.verdicts.numbers import amount
 
 Body = Callable[..., Iterable[Said] | Said]
 Parameters = Mapping[str, int | float | str]
@@ -473,7 +475,7 @@ def _witness(failed: Compared) -> str:
     """Where a statement fails, and by how much."""
     if failed.fact:
         return failed.where or "the statement itself"
-    by = str(-failed.slack) if failed.exact else f"{-float(failed.slack):.3g}"
+    by = amount(-Fraction(failed.slack)) if failed.exact else f"{-float(failed.slack):.3g}"
     return f"{failed.where or 'the statement itself'}: violated by {by}"
 
 

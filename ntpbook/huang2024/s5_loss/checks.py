@@ -50,6 +50,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
+from ntpcore.verdicts.numbers import power_of_e, written
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
 
 Floats = NDArray[np.float64]
@@ -147,9 +148,10 @@ def check_huang2024_thm_2(
         return
     weight = 1 / (1 + math.exp(-1))
     where = (
-        f"e^{case.log_ratio:.2g} times rarer, T = {case.steps1:.3g}, t = {case.steps:.3g}, eta = "
+        f"{power_of_e(case.log_ratio)} times rarer, T = {written(case.steps1, 3)}, "
+        f"t = {written(case.steps, 3)}, eta = "
         f"{ETA}: the weight of its optimal token is at most {weight:.3f}, "
-        f"claimed is 1 - e^-{case.claimed:.2g}"
+        f"claimed is 1 - 1 / {power_of_e(case.claimed)}"
     )
     yield at_most(factor * case.claimed, 1.0, where)
     yield result("T", case.steps1, digits=2)

@@ -12,7 +12,8 @@ from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
 from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, thinned, written
+from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, thinned
+from ntpcore.verdicts.numbers import written
 
 FIRST = (100, 300, 900, 3_000, 10_000, 30_000, 100_000, 300_000)
 LAST = 30_000

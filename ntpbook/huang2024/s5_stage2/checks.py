@@ -41,6 +41,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
+from ntpcore.verdicts.numbers import power_of_e
 from ntpcore.verdicts.tables import Table
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, relation
 from ntpcore.verdicts.vocabulary import enclosed as enclosed_step
@@ -183,7 +184,8 @@ def check_huang2024_thm_1(
     hidden = read.hidden()
     with enclosed.digits(40):
         bound, apart = read.at(hidden), enclosed.lower(hidden.one_minus_cos())
-    where = f"eta = {hidden.eta:g}, e^{hidden.log_ratio:.3g} times, step {hidden.steps}: 1 - cos"
+    rare = power_of_e(hidden.log_ratio)
+    where = f"eta = {hidden.eta:g}, {rare} times rarer, step {hidden.steps}: 1 - cos"
     far = enclosed.down(apart, 4)
     yield at_most(apart, bound, f"{where} is at least {far}, the bound {enclosed.up(bound, 4)}")
     crossing = math.exp(read.falls_below(LEVEL))

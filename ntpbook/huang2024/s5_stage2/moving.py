@@ -13,16 +13,8 @@ from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpcore.pages import interactive
-from ntpcore.pages.interactive import (
-    Axis,
-    Curve,
-    Dial,
-    Moving,
-    View,
-    thinned,
-    written,
-    written_power,
-)
+from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, thinned
+from ntpcore.verdicts.numbers import written, written_power
 
 STEPS = 100_000
 FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0, 20.0)

@@ -12,16 +12,8 @@ from ntpcore.data.generate import experiment
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import paper_rates, train
 from ntpcore.pages import interactive
-from ntpcore.pages.interactive import (
-    Axis,
-    Curve,
-    Dial,
-    Moving,
-    View,
-    thinned,
-    written,
-    written_power,
-)
+from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, thinned
+from ntpcore.verdicts.numbers import written, written_power
 
 FACTORS = (0.3, 1.0, 3.0, 10.0, 30.0)
 SEEDS = 3

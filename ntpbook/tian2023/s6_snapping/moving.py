@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, written
+from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View
 from ntpcore.tian2023 import snapping
 from ntpcore.tian2023.snapping import Setting
+from ntpcore.verdicts.numbers import written
 
 CLASSES = (2, 5, 10, 20)
 EPSILONS = (0.1, 0.3, 0.5, 0.7)

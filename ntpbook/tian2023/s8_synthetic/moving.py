@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from ntpbook.tian2023.reversal.figure_6 import Cell
 from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, written
+from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View
 from ntpcore.tian2023.experiments import ETA_Z, QUERIES, RATIOS
+from ntpcore.verdicts.numbers import written
 
 Table = Mapping[Cell, NDArray[np.float64]]
 ROLES = ("optimal", "other", "noncomparable", "bound")

@@ -21,16 +21,7 @@ from ntpbook.tian2023.s4_decoder import moving as decoder_moves
 from ntpbook.tian2023.s5_fates import moving as moves_fates
 from ntpcore.exact.margin import closed_form_scores, solve_scores
 from ntpcore.pages import interactive
-from ntpcore.pages.interactive import (
-    Axis,
-    Curve,
-    Dial,
-    Moving,
-    View,
-    moving,
-    written,
-    written_power,
-)
+from ntpcore.pages.interactive import (Axis, Curve, Dial, Moving, View, moving)
 from ntpcore.verdicts.tables import DOWNLOAD_MIME
 
 EVIL = '</script><img src=x onerror="alert(1)">&'
@@ -150,25 +141,6 @@ def test_faulty_figures_are_refused() -> None:
     with pytest.raises(ValueError, match="more than 60000; take fewer points"):
         moving("fig-x", X, Y, (one,), lambda _: View((big,), ""))
 
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.0, "0"),
-        (0.0123, "0.012"),
-        (37019.0, "37000"),
-        (-2.5e7, "−2.5·10⁷"),
-        (1e-4, "10⁻⁴"),
-        (9.99e9, "10¹⁰"),
-    ],
-)
-def test_numbers_of_sentences_are_readable(value: float, text: str) -> None:
-    assert written(value) == text
-
-
-def test_powers_beyond_all_floats_are_readable() -> None:
-    assert written_power(1234.5) == "3.2·10¹²³⁴"
-    assert written_power(2.0) == "100"
 
 
 def test_steps_are_thinned_evenly_and_keep_their_ends() -> None:

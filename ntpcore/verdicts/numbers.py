@@ -1,0 +1,42 @@
+"""Numbers as a sentence says them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+
+def written(value: float, digits: int = 2) -> str:
+    """A number for a sentence: 0.012, 340, or 3.4·10⁷ where zeros would have to be counted."""
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        text = f"{value:.{digits}g}"
+        return f"{float(text):.0f}" if "e" in text else text
+    return written_power(math.log10(abs(value)), digits, "−" if value < 0 else "")
+
+
+def written_power(exponent: float, digits: int = 2, sign: str = "") -> str:
+    """10 to a power that may be beyond all floats."""
+    if -3 <= exponent < 5 and not sign:
+        return written(10**exponent, digits)
+    whole = math.floor(exponent)
+    factor = f"{10 ** (exponent - whole):.{digits}g}"
+    if float(factor) == 10:
+        factor, whole = "1", whole + 1
+    power = "10" + "".join("⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".index(digit)] for digit in str(whole))
+    return f"{sign}{power}" if float(factor) == 1 else f"{sign}{factor}·{power}"
+
+
+def amount(value: Fraction | int, digits: int = 3) -> str:
+    """A number as a fraction, or in decimals where the denominator is above a million."""
+    found = Fraction(value)
+    if found.denominator <= 10**6:
+        return str(found)
+    size = math.log10(abs(found.numerator)) - math.log10(found.denominator)
+    return written_power(size, digits, "−" if found < 0 else "")
+
+
+def power_of_e(exponent: float) -> str:
+    """e to a power of three digits: e^2360, e^(4.46 million)."""
+    if exponent >= 1e6:
+        return f"e^({exponent / 1e6:.3g} million)"
+    return f"e^{float(f'{exponent:.3g}'):.6g}"

@@ -141,7 +141,7 @@ def on_the_edge(level: Level, rng: np.random.Generator) -> tuple[float, ...] | N
     a = r / T * rng.uniform(level.x, 1.0)
     s = (P + r / K) / level.mu - a / T
     found = parts(K, M, 1.0, r, s, a, T)
-    low = P * level.T**2 <= r and 0 <= s <= r / (K * level.mu)
+    low = r >= P * level.T**2 and 0 <= s <= r / (K * level.mu)
     return (float(edge(K, M, r, T) / found["F"]), r, s, a, T) if low and found["Q"] > 0 else None
 
 

@@ -151,8 +151,8 @@ def away(found: Floats, quiet: float, level: float) -> float:
     says="Five queries, batches of 128, 1000 steps at equal rates, {seeds} seeds, level 1 % for "
     "all six comparisons together: entropy rises by {short} in the mean with momentum 0.9 and "
     "sequences of 127 tokens, by {start} from the uniform start, by {endless} with endless "
-    "sequences, and by {off} at most without momentum. Noise alone, on and off with endless sequences, changes the rise by {noise} at "
-    "most, the ends of both intervals included.",
+    "sequences, and by {off} at most without momentum. Noise alone, on and off with endless "
+    "sequences, changes the rise by {noise} at most, the ends of both intervals included.",
     observes=True,
     planted={
         "Momentum off, told as on.": {"momentum": 0.0},

@@ -11,7 +11,16 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.long_times import bounds, laws, margins, reduced, stationary, steps, unequal
+from ntpbook.tian2023.long_times import (
+    bounds,
+    exponent,
+    laws,
+    margins,
+    reduced,
+    stationary,
+    steps,
+    unequal,
+)
 from ntpbook.tian2023.long_times.reduced import Design, Path, follow, one_of_each
 from ntpbook.tian2023.long_times.stationary import Witness
 from ntpbook.tian2023.long_times.steps import relations
@@ -20,7 +29,7 @@ from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.coupled import Symmetric
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, at_least, at_most, equal, least, most, result
+from ntpcore.verdicts.compare import Said, at_least, at_most, count, equal, least, most, result
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed
 
 Floats = NDArray[np.float64]
@@ -239,6 +248,92 @@ def check_ours_long_law(
     yield at_most(rests[1], 1 / 8, "rest at sigma = 1e4")
     yield at_most(rests[1], rests[0], "rest from sigma = 1e3 to 1e4")
     yield most("part", rests[1], 2, ASYMPTOTIC)
+
+
+# The exponent, proved
+
+
+def rare(ratio: float = 1.0) -> list[Run]:
+    """A common token so rare at the start that the theorem holds from there on."""
+    sizes = ((2, 4, 120.0), (2, 5, 40.0), (2, 8, 80.0), (3, 6, 150.0), (3, 12, 150.0))
+    return [Run(Design(K, M, (1.0,), (T,)), ratio) for K, M, T in sizes]
+
+
+def narrow_decoders() -> list[Run]:
+    """M = 2 K - 1, where the exponent would be one half."""
+    return [Run(Design(K, 2 * K - 1, (1.0,), (150.0,)), 1.0) for K in (2, 3, 5)]
+
+
+def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
+    """The identities of `steps.exponent_limit_steps` for a claimed exponent."""
+    claimed = steps.K / steps.M if power == "K/M" else sp.Rational(power) if power else None
+    return tuple(x.shown for x in steps.exponent_limit_steps(claimed))
+
+
+@check(
+    "ours-long-exponent",
+    over="paths",
+    instances=lambda: rare() + wider(),
+    says="Each of {tried} paths stays inside the region up to sigma = 1e4. The conditions of the "
+    "theorem hold at the start where the common token is rare, and elsewhere from a moment on, at "
+    "r = {latest} the latest. At {states} random states on the upper edge F turns inwards.",
+    tolerance=1e-9,  # the integrator's relative tolerance is 1e-11
+    proof=(
+        executed("The equations on the clock sigma.", relations(steps.clock_steps)),
+        executed("Slopes with r as the clock.", relations(steps.exponent_steps)),
+        executed("The limits, and the room left for F.", exponent_limits),
+        by_hand(
+            "No edge of the region can be reached first: each slope there points inwards, by the "
+            "bounds on x, a T, P, B and Q that hold inside."
+        ),
+        by_hand(
+            "T never falls; a grows like a positive power of r, so Q/r -> 0; then like a power "
+            "below 1, so T grows without bound, x -> 1/mu, s/r -> 1/(K mu), a T/r -> 1 - 1/M."
+        ),
+        by_hand("r ~ sigma as f_d -> 1, and ln t ~ R ~ r as D stays bounded."),
+    ),
+    planted={
+        "The exponent 1, which is right for M = K.": {"power": Fraction(1)},
+        "The exponent K/M.": {"power": "K/M"},
+        "M = 2 K - 1 outputs.": Variant(instances=narrow_decoders),
+        "Attention a hundred times faster, from the same start.": Variant(
+            instances=lambda: rare(0.01)
+        ),
+        "E without its part 1/T^2.": {"edge": "bare"},
+        "The attention without its L2 scaling.": {"edge": "simplex"},
+    },
+)
+def check_ours_long_exponent(
+    one: Run, power: Fraction | str = "", edge: str = ""
+) -> Iterator[Said]:
+    """0 < D, E, Q and F < (1 - u)/T^2 at all times; ln T/ln sigma -> (K - 1)/(M - 1)."""
+    K, M = one.design.K, one.design.M
+    grid = np.geomspace(1e-2, 1e4, 241)
+    path = follow(one.design, one.ratio, grid, edge != "simplex", 1e-11, 1e-14)
+    found = exponent.seen(path, edge == "bare")
+    for name, slack in found.edges.items():
+        yield arrays.at_least(slack, np.zeros_like(slack), f"{name} at {{at}}", at=grid, scale=1.0)
+    levels = [exponent.Level(K, M, (K + 1) / one.ratio, float(T)) for T in found.T]
+    level, row = levels[0], 0
+    if level.omega < 0.1:  # T_0 above 3: the theorem from the start on
+        yield at_least(level.at_start(), 0.0, "the condition at the start", scale=1.0)
+    else:
+        row = found.first(levels)
+        yield at_least(row, 0, "a moment at which the conditions hold")
+        level = levels[row]
+        yield most("latest", float(found.r[row]), 2, "the grid of times")
+    for name, room in level.slacks().items():
+        yield at_least(room, 0.0, name, scale=1.0)
+    alpha = float(Fraction(K, M) if power == "K/M" else power or Fraction(K - 1, M - 1))
+    yield at_least(alpha, level.powers[0], "the exponent, by the region")
+    yield at_most(alpha, level.powers[1], "the exponent, by the region")
+    rng, tried = np.random.default_rng(M), 0
+    for _ in range(200):
+        state = exponent.on_the_edge(level, rng)
+        if state is not None:
+            tried += 1
+            yield at_most(exponent.outward(K, M, *state), -level.room, "slope at the edge of F")
+    yield count("states", tried)
 
 
 def crowds(M: int = 10**9) -> list[Run]:

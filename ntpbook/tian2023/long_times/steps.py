@@ -425,6 +425,74 @@ def law_4_steps(power: sp.Expr | None = None) -> tuple[Identity, ...]:
     )
 
 
+# The exponent for M > K, proved
+
+
+def exponent_steps() -> tuple[Identity, ...]:
+    """One token of each kind, M > K, r as the clock: the slopes of D, Q, E, B and of the edge of F.
+
+    With T = f_d/f_c, k = kappa (K + 1), m = k/(1 + T^2), P = mu (a/T + s) - r/K, D = f_d P,
+    Q = r (1 - 1/K) - x mu (T a - s), B = mu a/T - P/(1 + T^2), E = mu x (1/K + 1/T^2) - 1/K and
+    F = m Q B:  s' = x/K,  a' = x/T,  (ln T)' = m Q,  x' = -x (1 - x) D'.
+    """
+    T, a, s, x, theta = sp.symbols("T a s x theta", positive=True)
+    mu, sine, cosine = M / (M - K), T / sp.sqrt(1 + T**2), 1 / sp.sqrt(1 + T**2)
+    k, free, both = kappa * (K + 1), 1 - 1 / K, 1 / K + 1 / T**2
+    P, Q = mu * (a / T + s) - r / K, r * (1 - 1 / K) - x * mu * (T * a - s)
+    m, B, E = k / (1 + T**2), mu * a / T - P / (1 + T**2), mu * x * both - 1 / K
+    F, u = m * Q * B, theta * T**2 / (r + T**2)
+
+    def slope(y: sp.Expr) -> sp.Expr:
+        """Along the flow, with r as the clock."""
+        moved = sp.diff(y, r) + sp.diff(y, s) * x / K + sp.diff(y, a) * x / T
+        return moved + sp.diff(y, T) * T * m * Q - sp.diff(y, x) * x * (1 - x) * sine * (E - F)
+
+    g_c, g_d = a * x * mu, s * x * mu + r * free
+    G = cosine * g_c + sine * g_d
+    turn = kappa * (sine * (g_d - sine * G) - K * cosine * (g_c - cosine * G)) / sine
+    c, y = sp.symbols("c y", positive=True)
+    by_y = 1 / (1 + c * sp.exp(y))
+    pushed = (
+        free * (1 - mu * x**2) + (1 - x) * (r * free - Q) * sine * (E - F) - x * mu * T * a * m * Q
+    )
+    kept = mu * x * m * Q * (both * (1 - x) * sine * B - 2 / T**2)
+    by_edge = m * Q / T**2 * (2 * (1 - u) + 2 * u * r / (r + T**2)) - u / (T**2 * (r + T**2))
+    pulled = m * Q * T**2 / (1 + T**2) * (mu * a / T - 2 * P / (1 + T**2))
+    return (
+        Identity("(ln T)'", turn, m * Q),
+        Identity("the exponent in x", mu * (cosine * a + sine * s) - sine * r / K, sine * P),
+        Identity("how x moves with D", sp.diff(by_y, y), -by_y * (1 - by_y)),
+        Identity("D'", slope(sine * P), sine * (E - F)),
+        Identity("P'", slope(P), E - mu * a / T * m * Q),
+        Identity("(a T)'", slope(a * T), x + a * T * m * Q),
+        Identity("Q'", slope(Q), pushed),
+        Identity("E'", slope(E), -mu * both * x * (1 - x) * sine * E + kept),
+        Identity("B'", slope(B), mu * x / T**2 - E / (1 + T**2) - pulled),
+        Identity("(ln m)'", slope(m) / m, -2 * m * Q * T**2 / (1 + T**2)),
+        Identity("minus the slope of the edge of F", -slope((1 - u) / T**2), by_edge),
+        Identity("E at x = 1/mu", E.subs(x, 1 / mu), 1 / T**2),
+        Identity("E at its least x", E.subs(x, 1 / (mu * (1 + K / T**2))), sp.Integer(0)),
+    )
+
+
+def exponent_limit_steps(power: sp.Expr | None = None) -> tuple[Identity, ...]:
+    """The limits: a T/r -> 1 - 1/M, (ln T)' -> (K - 1)/(M - 1) in ln r; the room left for F.
+
+    Args:
+        power: the exponent that is claimed; (K - 1)/(M - 1) when left out.
+    """
+    mu, free, theta = M / (M - K), 1 - 1 / K, sp.Symbol("theta")
+    share = 1 / (K * mu) + free  # of a T/r, from x mu (a T - s) = r (1 - 1/K) at x = 1/mu
+    claimed = (K - 1) / (M - 1) if power is None else power
+    room = (1 - theta) / mu - free * (1 - 1 / mu) * (1 + theta) - free * 3 * theta
+    spare = (M - 1) / M + 3 * free
+    return (
+        Identity("a T/r in the limit", share, 1 - 1 / M),
+        Identity("the exponent", 1 - 1 / mu / share, claimed),
+        Identity("room as T grows", room, (M - 2 * K + 1) / M - theta * spare),
+    )
+
+
 # Theorem 5
 
 
@@ -630,6 +698,8 @@ STEPS = (
     closed_form_steps,
     manifold_steps,
     law_4_steps,
+    exponent_steps,
+    exponent_limit_steps,
     margin_steps,
     path_steps,
     floor_steps,

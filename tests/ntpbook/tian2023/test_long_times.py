@@ -12,6 +12,7 @@ import sympy as sp
 from ntpbook.tian2023.long_times import (
     bounds,
     checks,
+    exponent,
     laws,
     margins,
     reduced,
@@ -30,6 +31,7 @@ VERDICTS = {
     "rates": ({}, Verdict.PROVED),
     "closed_form": ({}, Verdict.PROVED),
     "law": ({}, Verdict.CONSISTENT),
+    "exponent": ({}, Verdict.PROVED),
     "early": ({}, Verdict.CONSISTENT),
     "visible": ({}, Verdict.CONSISTENT),
     "angle": ({"seed": 3, "draws": 6}, Verdict.PROVED),
@@ -299,6 +301,71 @@ def test_ours_long_law_with_more_outputs(K: int, M: int) -> None:
     assert abs(found - 2 * (K - 1)) > 0.2  # the coefficient for large M only
     slope = np.log(path.tangent[3] / path.tangent[1]) / np.log(grid[3] / grid[1])
     assert slope < 0.5  # the exponent 1 is that of M = K
+
+
+def of_the_clock(K: int, M: int, kappa: float, state: np.ndarray) -> tuple[float, np.ndarray]:
+    """D and the slopes of (z_d - z_c, a, s, r) by r, from the lemma on the clock, written anew."""
+    lnT, a, s, r = state
+    f_c, f_d = 1 / math.sqrt(1 + math.exp(2 * lnT)), 1 / math.sqrt(1 + math.exp(-2 * lnT))
+    mu = M / (M - K)
+    D = mu * (f_c * a + f_d * s) - f_d * r / K
+    x = (M - K) / (M - K + K * math.exp(D))
+    g_c, g_d = a * x * mu, s * x * mu + r * (K - 1) / K
+    G = f_c * g_c + f_d * g_d
+    turn = kappa * f_d * (g_d - f_d * G) - kappa * K * f_c * (g_c - f_c * G)
+    return D, np.array([turn, f_c * x, f_d * x / K, f_d]) / f_d
+
+
+def test_ours_long_exponent_the_margin_moves_by_what_E_leaves_of_F() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        K = int(rng.integers(2, 6))
+        M, kappa = K + int(rng.integers(1, 30)), float(rng.uniform(0.1, 3))
+        state = np.array([rng.uniform(0, 2), *rng.uniform(0.5, 3, 3)])
+        _, slopes = of_the_clock(K, M, kappa, state)
+        h = 1e-5
+        there, here = (of_the_clock(K, M, kappa, state + w * h * slopes)[0] for w in (1, -1))
+        lnT, a, s, r = state
+        found = exponent.parts(K, M, kappa * (K + 1), r, s, a, math.exp(lnT))
+        f_d = 1 / math.sqrt(1 + math.exp(-2 * lnT))
+        assert found["m"] * found["Q"] == pytest.approx(slopes[0], rel=1e-9, abs=1e-9)
+        assert f_d * (found["E"] - found["F"]) == pytest.approx((there - here) / (2 * h), rel=1e-4)
+
+
+@pytest.mark.parametrize(("K", "M", "T"), [(2, 5, 40.0), (3, 12, 150.0)])
+def test_ours_long_exponent_a_path_written_anew_stays_inside(K: int, M: int, T: float) -> None:
+    from scipy.integrate import solve_ivp
+
+    grid = np.geomspace(1e-2, 1e4, 60)
+    start = [math.log(T), 0.0, 0.0, 0.0]
+    run = solve_ivp(
+        lambda _, y: of_the_clock(K, M, 1.0, y)[1],
+        (0.0, 1e4),
+        start,
+        method="LSODA",
+        t_eval=grid,
+        rtol=1e-10,
+        atol=1e-12,
+    )
+    found = exponent.parts(K, M, K + 1.0, *run.y[[3, 2, 1]], np.exp(run.y[0]))
+    assert (found["D"] > 0).all()
+    assert (found["E"] > 0).all()
+    assert (found["Q"] > 0).all()
+    assert (found["F"] * np.exp(2 * run.y[0]) < 1).all()
+    slope = (run.y[0, -1] - run.y[0, -7]) / math.log(grid[-1] / grid[-7])
+    assert slope == pytest.approx((K - 1) / (M - 1), rel=0.02)  # and not 1, nor K/M
+
+
+def test_the_room_of_the_exponent_closes_at_2_K_minus_1_outputs() -> None:
+    assert exponent.theta(3, 6) == 1 / 48
+    # T without bound: (M - 2K + 1)/M less theta ((M - 1)/M + 3 - 3/K); 1/6 - (5/6 + 2)/48
+    far = exponent.Level(3, 6, 1.0, 1e6)
+    assert far.room == pytest.approx(1 / 6 - (5 / 6 + 2) / 48, abs=1e-9)
+    assert far.powers == pytest.approx((2 / 5, 2 / 5), abs=1e-9)
+    assert exponent.Level(3, 5, 1.0, 1e6).room < 1e-9
+    assert (
+        exponent.Level(2, 5, 3.0, 40.0).at_start() > 0 > exponent.Level(2, 5, 3.0, 20.0).at_start()
+    )
 
 
 def test_the_slow_manifold_goes_on_where_the_flow_stops() -> None:

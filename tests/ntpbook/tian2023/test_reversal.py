@@ -137,6 +137,9 @@ def test_ours_turn_noise_in_the_simulator_it_is_momentum_too() -> None:
         setting = noise.Setting(0.9, 128, length)
         assert noise.simulated(SYN, setting, 1.0, 1, 1000).rise > 0.05
         assert noise.simulated(SYN, replace(setting, momentum=0.0), 1.0, 1, 1000).rise < 0.01
+    start = noise.Setting(0.9, 128, 127, True)
+    assert noise.simulated(SYN, start, 1.0, 1, 1000).rise > 0.05
+    assert noise.simulated(SYN, replace(start, momentum=0.0), 1.0, 1, 1000).rise < 0.01
 
 
 def test_long_sequences_and_large_batches_are_the_population() -> None:

@@ -544,9 +544,14 @@ def some_parts(names: list[str]) -> int:
 
 
 def noted(results: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """With a note on which parts were measured when and where, if not with all others."""
+    """With a note on which parts were measured when and where, if not all on one day and machine.
+
+    Once all were, that is where the results are from, and nothing is left of an older machine.
+    """
     where = f"{datetime.date.today().isoformat()}, {machine()['processor']}"
     anew = {**results.get("anew", {}), **dict.fromkeys(names, where)}
+    if set(anew) == set(PARTS) and set(anew.values()) == {where}:
+        return {**described(), "rows": results["rows"]}
     groups = [
         f"{', '.join(sorted(name for name in anew if anew[name] == one))} ({one})"
         for one in sorted(set(anew.values()))

@@ -14,7 +14,7 @@ from tiny_book import ROOT
 
 from benchmarks import peers
 from benchmarks.instances import problem_of, random_graph, random_samples
-from benchmarks.run import noted, peer_arrays
+from benchmarks.run import PARTS, machine, noted, peer_arrays
 from ntpbook.benchmarks import benchmark
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import training
@@ -133,3 +133,14 @@ def test_the_note_knows_all_parts_that_were_measured_anew():
     assert "some processor" not in noted(found, ["margin"])["note"]
     assert "anew" in before
     assert "start" not in before["anew"]
+
+
+def test_results_are_from_one_machine_once_all_parts_were_measured_on_it() -> None:
+    old = {"machine": {"processor": "another"}, "note": "x", "code": "y", "rows": [1], "anew": {}}
+    some = noted(old, list(PARTS)[1:])
+    assert (some["machine"], some["code"]) == (old["machine"], "y")
+    assert some["note"]
+    every = noted(some, list(PARTS)[:1])
+    assert set(every) == {"date", "machine", "versions", "code", "rows"}
+    assert every["machine"]["processor"] == machine()["processor"]
+    assert (every["rows"], every["code"]) == ([1], benchmark.code_hash())

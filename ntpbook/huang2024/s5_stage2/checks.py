@@ -271,6 +271,9 @@ def check_huang2024_thm_1_corrected(
             yield result(f"{key}_beats", beats, digits=2)
             yield result(f"{key}_corrected_beats", corrected, digits=2)
             yield result(f"{key}_theorem_b_beats", ours)
+            yield result(f"{key}_norms_alone", trivial(run), digits=2)
+            if END in run.second.rows.step:  # Example 1 at this step: `ours-trivial-bound`
+                yield result(f"{key}_direction", off_at(run), digits=2, origin=RUN)
 
 
 SHOWN = {
@@ -279,6 +282,20 @@ SHOWN = {
     "the experiment, other data": "other",
 }  # runs of which the page has a table
 END = 900  # steps of the paper's experiment
+RUN = "900 steps amplify rounding"
+
+
+def off_at(run: Run, step: int = END) -> float:
+    """1 - cos at a recorded step.
+
+    Raises:
+        ValueError: the step was not recorded.
+    """
+    rows = run.second.rows
+    found = rows.one_minus_cos[rows.step == step]
+    if not len(found):
+        raise ValueError(f"{run.name} has no record of step {step}")
+    return float(found[0])
 
 
 def says_at(run: Run, step: int = END) -> tuple[float, float, float, int]:
@@ -295,13 +312,11 @@ def bite_table(runs: Sequence[Run], step: int = END) -> Table:
     """What the bounds say at one step of these runs, and from when they beat the norm bounds."""
     rows = []
     for run in runs:
-        found = run.second.rows
-        at = int(np.searchsorted(found.step, step))
         printed, *first = says_at(run, step)
         rows.append(
             (
                 run.name,
-                f"{found.one_minus_cos[at]:.1e}",
+                f"{off_at(run, step):.1e}",
                 f"{trivial(run):.2f}",
                 f"{printed:.1e}",
                 *(power_of_ten(math.log(value)) for value in first),

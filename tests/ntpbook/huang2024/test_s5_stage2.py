@@ -172,6 +172,14 @@ def test_huang2024_thm_1_corrected_table_of_the_page_beats_the_norms_where_it_sa
     assert theorem_1.power_of_ten(1e4) == "10^4343"
 
 
+def test_huang2024_thm_1_corrected_table_knows_recorded_steps_only():
+    run = few_runs()[0]
+    step = int(run.second.rows.step[-1])
+    assert checks.off_at(run, step) == run.second.rows.one_minus_cos[-1]
+    with pytest.raises(ValueError, match="no record of step"):
+        checks.off_at(run, step + 1)
+
+
 def test_huang2024_thm_1_corrected_is_implied_by_theorem_b_on_runs():
     for run in few_runs():
         if not theorem_1.allowed(run):

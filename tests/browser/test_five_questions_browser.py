@@ -139,8 +139,9 @@ def test_question_5_where_the_code_is_takes_two_presses(
     press(row(page, "Proposition 2").get_by_role("link", name="refuted"))
     page.wait_for_url("**#verdict-huang2024-prop-2")
     card = page.locator("#verdict-huang2024-prop-2")
-    if not card.get_by_role("link", name="source of this check").is_visible():
-        press(card.locator("summary").last)
-    press(card.get_by_role("link", name="source of this check"))
+    press(card.locator("summary"))
+    page.wait_for_selector("#verdict-huang2024-prop-2 .ntp-code")
+    assert "def check_huang2024_prop_2" in card.locator(".ntp-code pre").inner_text()
+    press(card.get_by_role("link", name="source of this check"))  # all that it calls: one more
     page.wait_for_url("**/source/**")
     assert "def check_huang2024_prop_2" in page.inner_text("pre")

@@ -192,8 +192,9 @@ def test_the_link_of_an_equation_is_stable_and_copied(browser: Browser, book_add
     assert copied == f"{book_address}{LEMMAS}#eq-9" == page.url
     formula = page.locator(".ntp-equation:has(#eq-9)")
     assert "9" in formula.inner_text()
-    report = page.locator("details.ntp-report").first
-    report.locator("summary").click()
+    card = page.locator(".ntp-check").first
+    card.locator("summary").click()
+    report = card.locator(".ntp-report")
     report.locator("button").click()
     expect(report.locator(".ntp-copied")).to_have_text("Copied.")
     text = page.evaluate("() => navigator.clipboard.readText()")

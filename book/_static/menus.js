@@ -96,6 +96,21 @@
     window.addEventListener("beforeprint", fetchAll);
   };
 
+  // The field that opens on every page answers as one types: its script comes with its first use.
+  const search = () => {
+    const field = document.querySelector(".search-button__wrapper input[name=q]");
+    if (!field || document.getElementById("search-results")) return; // that page has the script
+    const root = document.documentElement.dataset.content_root || "./";
+    field.addEventListener("focus", () => {
+      for (const name of ["statements.js", "find.js"]) {
+        const script = document.createElement("script");
+        script.src = `${root}_static/${name}`;
+        script.async = false; // in this order
+        document.head.append(script);
+      }
+    }, { once: true });
+  };
+
   // A button at every piece of code that copies it.
   const copies = () => {
     for (const code of document.querySelectorAll("div.highlight pre")) {
@@ -123,6 +138,7 @@
     menus();
     copies();
     rests();
+    search();
     marks();
     new ResizeObserver(reach).observe(document.body);
   });

@@ -246,6 +246,35 @@ def test_the_search_follows_the_typing_and_forgives_a_letter(
         assert page.locator(".ntp-found").count() == 0
 
 
+def test_the_field_of_every_page_answers_as_one_types(context: BrowserContext, site: str) -> None:
+    page = context.new_page()
+    page.goto(f"{site}pages/two_papers.html")
+    assert page.evaluate("() => window.NTP_STATEMENTS") is None  # it comes with the first use
+    page.keyboard.press("Control+k")
+    page.wait_for_function("() => document.querySelector('.ntp-answers')")
+    page.keyboard.type("clsoed form")
+    link = page.locator(".ntp-answers li a").filter(has_text="Proposition 2").first
+    expect(link).to_be_visible()
+    page.keyboard.press("Tab")
+    focused = "() => document.activeElement.closest('.ntp-answers') !== null"
+    assert page.evaluate(focused), "the next stop is the first answer"
+    page.locator(".search-button__wrapper input").fill("xyzzy")
+    expect(page.locator(".ntp-answers [role=status]")).to_contain_text("No statements")
+    assert page.locator(".ntp-answers li").count() == 0
+    page.locator(".search-button__wrapper input").fill("proposition 2")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#huang2024-prop-2")
+
+
+def test_what_was_found_is_one_stop_away(context: BrowserContext, site: str) -> None:
+    page = context.new_page()
+    page.goto(f"{site}search.html?q=lemma+7")
+    expect(page.locator(".ntp-found li a").first).to_be_visible()
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.closest('.ntp-found') !== null")
+
+
 def test_the_search_answers_a_question_and_quotes_what_pages_say(
     context: BrowserContext, site: str
 ) -> None:

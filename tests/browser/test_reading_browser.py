@@ -174,6 +174,41 @@ def test_proofs_fold_and_open_for_a_click_and_on_paper(context: BrowserContext, 
     expect(text.locator("math").first).to_be_visible()
 
 
+def test_paper_shows_the_folds_of_cards_without_the_listing(
+    context: BrowserContext, site: str
+) -> None:
+    page = opened(context, f"{site}pages/huang2024_s6_max_margin.html")
+    card = page.locator("[id='verdict-huang2024-prop-2']")
+    witness, listing = card.locator("dd").first, card.locator(".ntp-code")
+    expect(witness).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(witness).to_be_visible()
+    expect(card.locator("summary")).to_be_hidden()
+    page.emulate_media(media="screen")
+    expect(witness).to_be_hidden()
+    card.locator("summary").click()
+    expect(listing).to_be_visible()
+    expect(witness).to_be_visible()
+    page.emulate_media(media="print")
+    expect(listing).to_be_hidden()
+    expect(card.locator(".ntp-part", has_text="The check,")).to_be_visible()
+
+
+def test_a_card_says_all_but_drawing_and_listing_without_scripts(
+    browser: Browser, book_address: str
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{book_address}pages/huang2024_s6_max_margin.html")
+    card = page.locator("[id='verdict-huang2024-prop-2']")
+    card.locator("summary").click()
+    text = card.inner_text()
+    for words in ("Witness", "It noticed 3 planted errors", "Rests on: Assumption 1", "11 lines"):
+        assert words in text
+    assert card.get_by_role("link", name="source of this check").is_visible()
+    context.close()
+
+
 def test_a_link_into_what_is_folded_opens_it(context: BrowserContext, site: str) -> None:
     page = opened(context, f"{site}{PROOF}")
     name = page.evaluate("() => document.querySelector('details.ntp-proof div.proof').id")

@@ -94,7 +94,10 @@ def test_question_4_what_it_learns_from_four_sentences_takes_two_presses(
     page.fill("#pg-text", "the cat sat\nthe cat ran\na dog sat\na dog ran\n")
     press(page.get_by_role("button", name="Check", exact=True))
     page.wait_for_selector("#pg-result h3", timeout=120_000)
-    assert "Collocation: the next token of each token" in page.inner_text("#pg-result")
+    answer = page.inner_text("#pg-result")
+    assert "Collocation: the next token of each token" in answer
+    assert "Proposition 2" in answer  # statements have names, not labels
+    assert "huang2024-" not in answer
 
 
 def test_question_4_has_an_answer_where_the_theory_does_not_cover_the_sentences(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from ntpbook.catalogue import PAPERS
 from ntpcore.verdicts import graph, ledger_table
-from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.claims import Verdict, heading
 from ntpcore.verdicts.dependencies import describe, neighbourhood
 from ntpcore.verdicts.document import schema_text
 from tools.site import highlight
@@ -134,54 +134,74 @@ class ClaimsSchema(SphinxDirective):
         return [nodes.raw("", html, format="html")]
 
 
-def check_itself(app: Sphinx, label: str) -> str:
-    """The code of a check, folded: what is compared, and which errors are planted."""
+def later(html: str, instead: str = "") -> str:
+    """What comes when a fold opens (`tools.site.slim`), and what stands there without scripts."""
+    return f'<div class="ntp-later">{instead}</div><!--later-->{html}<!--/later-->'
+
+
+def check_itself(app: Sphinx, docname: str, label: str) -> str:
+    """The code of a check: what is compared, and which errors are planted."""
     source: Source | None = app.env.ntp_sources.get(label)  # type: ignore[attr-defined]
     if source is None:
         return ""
     code = highlight.fragment(source.file, source.first, source.last)
     lines = source.last - source.first + 1
+    address = escape(link_to_source(app, docname, app.env.ntp_rows[label]))  # type: ignore[attr-defined]
+    box = (
+        '<div class="ntp-wide ntp-code" role="region" tabindex="0" aria-label="Code of the check">'
+    )
     return (
-        f'<details class="ntp-code"><summary>The check, {lines} lines</summary>'
-        f'<div class="ntp-wide" role="region" tabindex="0" aria-label="Code of the check">{code}'
-        "</div></details>"
+        f"{heading(f'The check, {lines} lines')}<p><code>{escape(source.file.as_posix())}</code>: "
+        f'<a href="{address}">source of this check</a></p>{later(f"{box}{code}</div>")}'
     )
 
 
 def more_on(app: Sphinx, docname: str, label: str) -> str:
-    """What stands below the card of a check: links, and what the claim rests on."""
+    """What ends the fold of a card: what the claim rests on, the code of its check, a report."""
+    row = app.env.ntp_rows[label]  # type: ignore[attr-defined]
+    return f"{ground_of(app, docname, label)}{check_itself(app, docname, label)}{report(app, row)}"
+
+
+def ground_of(app: Sphinx, docname: str, label: str) -> str:
+    """What a claim rests on and what uses it: in words, and as a drawing."""
     rows, standings = app.env.ntp_rows, app.env.ntp_standings  # type: ignore[attr-defined]
     row, standing = rows[label], standings[label]
     names = {other: graph.short_name(rows[other]) for other in rows}
-    links = [f'<a href="{escape(link_to_row(app, docname, row))}">in the ledger</a>']
-    code = link_to_source(app, docname, row)
-    links += [f'<a href="{escape(code)}">source of this check</a>'] if code else []
-    relatives = (
-        (f"{label}-corrected", "corrected form"),
-        *((one, "about") for one in row["about"]),
+
+    def links(labels: Iterable[str]) -> str:
+        addresses = ((one, escape(link_to(app, docname, rows[one]))) for one in labels)
+        return ", ".join(f'<a href="{to}">{escape(names[one])}</a>' for one, to in addresses)
+
+    corrected = f"{label}-corrected"
+    related = (
+        ("Rests on", row["uses"]),
+        ("Used by", standing.used_by),
+        ("Corrected form", [corrected] if corrected in rows else []),
+        ("About", row["about"]),
     )
-    for other, word in relatives:
-        if other in rows and not rows[other]["planned"]:
-            address = escape(link_to(app, docname, rows[other]))
-            links.append(f'{word}: <a href="{address}">{escape(names[other])}</a>')
-    html = (
-        f'{check_itself(app, label)}<p class="ntp-links">{" · ".join(links)}</p>{report(app, row)}'
-    )
-    if not standing.ground and not standing.used_by:
-        return html
-    address = link_of_box(app, docname)
-    name, shown = f"What {names[label]} rests on, and what uses it", neighbourhood(standing)
+    lines = [
+        f"{word}: {links(known)}"
+        for word, labels in related
+        if (known := [one for one in labels if one in rows and not rows[one]["planned"]])
+    ]
+    lines.append(f'<a href="{escape(link_to_row(app, docname, row))}">in the ledger</a>')
+    words = describe(standing, names)
+    listed = "".join(f"<li>{line}</li>" for line in lines)
+    words = escape(words[0].upper() + words[1:])
+    html = f"{heading('What it rests on')}<p>{words}.</p><ul>{listed}</ul>"
+    return html + (drawing_of(app, docname, label) if standing.ground or standing.used_by else "")
+
+
+def drawing_of(app: Sphinx, docname: str, label: str) -> str:
+    """The claim with what it uses and what uses it, drawn; it comes when the fold opens."""
+    rows, standings = app.env.ntp_rows, app.env.ntp_standings  # type: ignore[attr-defined]
+    name = f"What {graph.short_name(rows[label])} rests on, and what uses it"
+    shown, address = neighbourhood(standings[label]), link_of_box(app, docname)
     drawing = graph.draw_narrow(rows, standings, shown, address, name=name, focus=label)
     large = "" if graph.fits_paper(drawing) else " ntp-large"
-    listed = graph.table(rows, standings, shown, address, name=name)
     key = escape(f"{app.builder.get_relative_uri(docname, LEDGER)}#legend")
-    return (
-        f'{html}<details class="ntp-rest{large}"><summary>{escape(names[label])}: '
-        f"{escape(describe(standing, names))}</summary>{drawing}"
-        f'<p class="ntp-links"><a href="{key}">what boxes and lines mean</a></p>'
-        f'<details class="ntp-rest"><summary>The same as a table</summary>{listed}</details>'
-        "</details>"
-    )
+    meaning = f'<p class="ntp-links"><a href="{key}">what boxes and lines mean</a></p>'
+    return later(f'<div class="ntp-rest{large}">{drawing}{meaning}</div>')
 
 
 def show_sources(app: Sphinx) -> Iterator[Page]:

@@ -13,6 +13,7 @@ from sphinx.application import Sphinx
 from sphinx_proof.nodes import unenumerable_node
 
 from ntpbook.catalogue import PAPERS
+from ntpcore.verdicts.claims import heading
 
 ENTRY = re.compile(r"@\w+\{(\w+),(.*?)\n\}", re.DOTALL)
 URL = re.compile(r"^\s*url\s*=\s*\{([^}]+)\}", re.MULTILINE)
@@ -88,11 +89,11 @@ def report(app: Sphinx, row: dict[str, Any]) -> str:
         link = escape(tracker.format(title=subject, body=quote(text)))
         where = f'<a href="{link}">Open a report</a> with this text'
     return (
-        '<details class="ntp-report"><summary>Report an error in this check</summary>'
+        f'<div class="ntp-report">{heading("Report an error in this check")}'
         f"<p>{where}, and say what is wrong:</p>"
         f'<pre tabindex="0" aria-label="Text of the report">{escape(text)}</pre>'
         '<p><button type="button" class="ntp-copy-text" hidden>Copy the text</button> '
-        '<span class="ntp-copied" role="status"></span></p></details>'
+        '<span class="ntp-copied" role="status"></span></p></div>'
     )
 
 

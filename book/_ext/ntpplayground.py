@@ -18,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
+from ntpcore.verdicts.graph import short_name
 from tools.site import playground
 from tools.site.beside import Beside
 from tools.site.playground import MissingError, bundle, presets
@@ -56,6 +57,7 @@ dir="auto" aria-describedby="pg-hint pg-size"></textarea>
 <p id="pg-error" role="alert" hidden></p>
 <div id="pg-result"></div>
 <script type="application/json" id="pg-data">{presets}</script>
+<script type="application/json" id="pg-names">{names}</script>
 </div>"""
 
 ASK = """<div class="pg-root pg-ask" hidden>
@@ -76,6 +78,11 @@ value="900"></label></p>
 </div>"""
 
 
+def as_script(data: object) -> str:
+    """Data within a page, which end no script of it."""
+    return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+
+
 class Playground(SphinxDirective):
     """`playground check` and `playground ask`: controls, and the places for the answers."""
 
@@ -90,11 +97,14 @@ class Playground(SphinxDirective):
         if not hasattr(self.env.app, "ntp_engine"):
             copy_engine(self.env.app)
         depth = self.env.docname.count("/")
+        rows = self.env.ntp_rows.items()
+        names = {label: short_name(row) for label, row in rows if row["paper"] == "huang2024"}
         html = parts[self.arguments[0]].format(
             worker=escape("../" * depth + f"_static/{FOLDER}/worker.mjs?v={version()}"),
             check=CHECK_SECONDS,
             ask=ASK_SECONDS,
-            presets=json.dumps(presets(), ensure_ascii=False).replace("<", "\\u003c"),
+            presets=as_script(presets()),
+            names=as_script(names),
         )
         return [nodes.raw("", html, format="html")]
 

@@ -115,7 +115,8 @@ class VerdictCard(SphinxDirective):
             message = "no check of %r ran, so it has no card"
             logger.warning(message, self.arguments[0], location=self.get_location())
             return []
-        return [nodes.raw("", render_html(row), format="html")]
+        card = render_html(row, more_on(self.env.app, self.env.docname, self.arguments[0]))
+        return [nodes.raw("", card, format="html")]
 
 
 class WitnessRole(SphinxRole):
@@ -171,15 +172,10 @@ def name_verdicts(app: Sphinx, docname: str, source: list[str]) -> None:
             data = output.get("data", {})
             data.pop(DOWNLOAD_MIME, None)  # the build has written the file
             if MIME in data and "text/html" in data:
-                html = data["text/html"]
-                card = html if isinstance(html, str) else "".join(html)
                 label = data[MIME]["label"]
-                name = f'<div id="verdict-{escape(label)}" '
-                card = card.replace("<div ", name, 1)
-                if label in app.env.ntp_rows:  # type: ignore[attr-defined]
-                    end = card.rindex("</div>")
-                    card = card[:end] + more_on(app, docname, label) + card[end:]
-                data["text/html"] = card
+                row = app.env.ntp_rows[label]  # type: ignore[attr-defined]
+                card = render_html(row, more_on(app, docname, label))
+                data["text/html"] = card.replace("<div ", f'<div id="verdict-{escape(label)}" ', 1)
                 del data[MIME]  # from what Sphinx reads only; the download keeps it
     source[0] = json.dumps(notebook, ensure_ascii=False)
 

@@ -1,5 +1,6 @@
-// On the page of the search: statements and terms, found by number and by words, above the pages.
-// The list is `window.NTP_STATEMENTS`, which the build writes; nothing is fetched.
+// Statements and terms, found by number and by words: on the page of the search above the pages, and
+// below the field that opens on every page, which loads this when it is first used (`menus.js`).
+// The list is `window.NTP_STATEMENTS`, which the build writes.
 (() => {
   "use strict";
   const SHORT = {
@@ -136,26 +137,54 @@
   };
 
   const FIRST = 8;
-  const show = text => {
-    document.querySelector(".ntp-found")?.remove();
-    const found = find(text);
-    const place = document.getElementById("search-results");
-    if (!place || !found.length) return;
-    const root = document.documentElement.dataset.content_root || "./";
+  const ROOT = document.documentElement.dataset.content_root || "./";
+  const listed = found => {
     const part = make("section", "ntp-found");
     part.setAttribute("aria-label", "Statements and terms found");
-    part.append(make("h2", "", "Statements and terms"));
     const list = make("ul");
-    list.append(...found.slice(0, FIRST).map(entry => line(entry, root)));
+    list.append(...found.slice(0, FIRST).map(entry => line(entry, ROOT)));
     part.append(list);
     if (found.length > FIRST) {
       const more = make("details");
       const rest = make("ul");
-      rest.append(...found.slice(FIRST).map(entry => line(entry, root)));
+      rest.append(...found.slice(FIRST).map(entry => line(entry, ROOT)));
       more.append(make("summary", "", `${found.length - FIRST} more`), rest);
       part.append(more);
     }
+    return part;
+  };
+
+  const show = text => {
+    document.querySelector("main .ntp-found")?.remove();
+    const found = find(text);
+    const place = document.getElementById("search-results");
+    if (!place || !found.length) return;
+    const part = listed(found);
+    part.prepend(make("h2", "", "Statements and terms"));
     place.before(part);
+  };
+
+  // The field that Ctrl+K opens on every page answers below itself; Enter sends it to the pages.
+  const answerBelow = field => {
+    const box = make("div", "ntp-answers");
+    const said = make("p", "ntp-small");
+    said.setAttribute("role", "status");
+    box.hidden = true;
+    box.append(said);
+    field.form.after(box);
+    const answer = () => {
+      const found = find(field.value);
+      box.hidden = !field.value.trim();
+      box.querySelector(".ntp-found")?.remove();
+      const count = found.length === 1 ? "1 statement or term" : `${found.length || "No"} statements or terms`;
+      said.textContent = `${count}. Press Enter to search the pages, too.`;
+      if (found.length) box.append(listed(found));
+    };
+    field.addEventListener("input", answer);
+    box.addEventListener("click", event => { // to a place of this page: then nothing loads anew
+      if (event.target.closest("a")) field.closest(".search-button__wrapper").classList.remove("show");
+    });
+    answer();
   };
 
   // What is shown of a page is what it says: no bars, buttons, folds and names of menus.
@@ -172,22 +201,26 @@
   // Where statements were found, "no documents" would contradict them.
   const sayPages = () => {
     const said = document.querySelector("#search-results .search-summary");
-    if (said && document.querySelector(".ntp-found") && /did not match/.test(said.textContent)) {
+    if (said && document.querySelector("main .ntp-found") && /did not match/.test(said.textContent)) {
       said.textContent = "No page has all of these words; the statements above answer them.";
     }
   };
 
-  // Summaries of pages are fetched, which pages opened as files may not do.
-  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
-  document.addEventListener("DOMContentLoaded", () => {
+  const start = () => {
+    for (const field of document.querySelectorAll(".search-button__wrapper input[name=q]")) answerBelow(field);
+    if (!document.getElementById("search-results")) return;
+    // Summaries of pages are fetched, which pages opened as files may not do.
+    if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
     if (typeof Search !== "undefined") quoteText();
     show(new URLSearchParams(location.search).get("q") || "");
-    const place = document.getElementById("search-results");
-    if (place) new MutationObserver(sayPages).observe(place, { childList: true, subtree: true });
+    new MutationObserver(sayPages).observe(document.getElementById("search-results"), { childList: true, subtree: true });
     sayPages();
     // As one types; the pages below follow when the search is sent.
-    for (const field of document.querySelectorAll('main input[name="q"]')) {
-      field.addEventListener("input", () => show(field.value));
-    }
-  });
+    const field = document.querySelector('main .bd-search-container input[name="q"]');
+    field.addEventListener("input", () => show(field.value));
+    // What was found is the next thing that Tab reaches, not the list of all pages.
+    if (matchMedia("(hover: hover)").matches) field.focus({ preventScroll: true });
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
 })();

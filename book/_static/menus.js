@@ -1,6 +1,6 @@
 // What the theme leaves to Bootstrap, as far as this book uses it: menus that open, and the mark at
 // the part of the page that is being read. And parts that scroll can be reached by the keyboard,
-// and folded drawings are fetched when the reader asks for the first of them.
+// and what is large in folded cards is fetched when the reader opens the first of them.
 (() => {
   "use strict";
   const ready = (work) =>
@@ -65,27 +65,56 @@
     }
   };
 
-  const drawings = () => {
-    const folded = [...document.querySelectorAll("details[data-later]")];
+  // Of the folds of cards, drawings and listings come when the first fold opens. Cells that run
+  // again take cards away and bring them back, so that what waits is looked up each time.
+  const rests = () => {
+    const waiting = () => [...document.querySelectorAll(".ntp-later[data-part]")];
+    let parts = null;
     let asked = false;
-    window.ntpLater = (parts) => {
-      for (const one of folded) one.querySelector(".ntp-later").outerHTML = parts[one.dataset.part];
+    const fill = () => {
+      for (const one of waiting()) one.outerHTML = parts[one.dataset.part];
+      copies();
       document.documentElement.dataset.drawn = "true";
     };
+    window.ntpLater = (found) => {
+      parts = found;
+      fill();
+    };
     const fetchAll = () => {
-      if (asked || !folded.length) return;
+      const first = waiting()[0];
+      if (!first) return;
+      if (parts) fill();
+      if (asked) return;
       asked = true;
       const script = document.createElement("script");
-      script.src = folded[0].dataset.later;
+      script.src = first.dataset.later;
       document.head.append(script);
     };
-    for (const one of folded) one.addEventListener("toggle", fetchAll);
+    document.addEventListener("toggle", (event) => {
+      if (event.target.querySelector(".ntp-later")) fetchAll();
+    }, true);
     window.addEventListener("beforeprint", fetchAll);
+  };
+
+  // The field that opens on every page answers as one types: its script comes with its first use.
+  const search = () => {
+    const field = document.querySelector(".search-button__wrapper input[name=q]");
+    if (!field || document.getElementById("search-results")) return; // that page has the script
+    const root = document.documentElement.dataset.content_root || "./";
+    field.addEventListener("focus", () => {
+      for (const name of ["statements.js", "find.js"]) {
+        const script = document.createElement("script");
+        script.src = `${root}_static/${name}`;
+        script.async = false; // in this order
+        document.head.append(script);
+      }
+    }, { once: true });
   };
 
   // A button at every piece of code that copies it.
   const copies = () => {
     for (const code of document.querySelectorAll("div.highlight pre")) {
+      if (code.parentElement.querySelector(".ntp-copy")) continue;
       const button = document.createElement("button");
       button.type = "button";
       button.className = "ntp-copy";
@@ -108,7 +137,8 @@
   ready(() => {
     menus();
     copies();
-    drawings();
+    rests();
+    search();
     marks();
     new ResizeObserver(reach).observe(document.body);
   });

@@ -19,7 +19,7 @@
 
   let closed = [];
   window.addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details.ntp-proof:not([open])")];
+    closed = [...document.querySelectorAll("details:is(.ntp-proof, .ntp-fold):not([open])")];
     closed.forEach(one => { one.open = true; });
   });
   window.addEventListener("afterprint", () => closed.forEach(one => { one.open = false; }));
@@ -63,7 +63,7 @@
     }
     const button = event.target.closest?.("button.ntp-copy-text");
     if (!button) return;
-    const report = button.closest("details");
+    const report = button.closest(".ntp-report");
     const done = await copy(report.querySelector("pre").textContent);
     report.querySelector(".ntp-copied").textContent =
       done ? "Copied." : "Your browser does not allow that; mark the text and copy it.";

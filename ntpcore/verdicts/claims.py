@@ -16,6 +16,7 @@ from html import escape
 from typing import Any
 
 MIME = "application/vnd.ntpcore.check+json"
+SUMMARY = "How it was checked"  # of the fold of a card
 
 
 class Verdict(Enum):
@@ -367,39 +368,60 @@ def render_text(check: Check) -> str:
     return line + (f" Witness: {check.witness}" if check.witness else "")
 
 
-def render_html(data: Mapping[str, object]) -> str:
+def render_html(data: Mapping[str, object], more: str = "") -> str:
     """A check as HTML, from what `Check.to_json` gave; every text in it is escaped.
 
-    Where the data hold the number and the title of the claim, as in a ledger, they stand in the
-    head; its label does otherwise.
+    Badge and evidence stand in the open, all else in one fold. Where the data hold the number and
+    the title of the claim, as in a ledger, they stand in the head; its label does otherwise.
+
+    Args:
+        data: the check.
+        more: HTML that ends the fold.
     """
     verdict = str(data["verdict"])
-    rows = [("Evidence", str(data["evidence"]))]
-    for key, title in [
-        ("witness", "Witness"),
-        ("slack", "Worst slack"),
-        ("vacuous", "Says nothing before"),
-    ]:
-        if data.get(key):
-            rows.append((title, str(data[key])))
-    if data.get("by_hand"):
-        rows.append(("Done by hand", "; ".join(_list(data["by_hand"]))))
     shown, folded = _readings(data)
-    rows += [(f"Read as ({one['verdict']})", one["text"]) for one in shown]
-    definitions = "".join(f"<dt>{escape(t)}</dt><dd>{escape(text)}</dd>" for t, text in rows)
-    if data.get("repeat"):
-        definitions += f"<dt>Repeat</dt><dd><code>{escape(str(data['repeat']))}</code></dd>"
+    reading = "".join(
+        f'<p class="ntp-reading">Read as ({escape(one["verdict"])}): {escape(one["text"])}</p>'
+        for one in shown
+    )
     mark = MARKS[Verdict(verdict)]
     number, title = str(data.get("number", "")), str(data.get("title", data["label"]))
     name = f"<strong>{escape(number)}</strong> {escape(title)}" if number else escape(title)
     look = css_class(verdict)
+    known = _measured(data) + _other_readings(folded) + _machine(data)
+    fold = known + _proof(data) + _controls(data) + more
+    if fold:
+        fold = f'<details class="ntp-fold"><summary>{SUMMARY}</summary>{fold}</details>'
     return (
         f'<div class="ntp-check {look}"><p class="ntp-head">'
         f'<span class="ntp-badge {look}"><span aria-hidden="true">{mark}</span> {verdict}'
         f"{_by_hand(data)}</span> {name}</p>"
-        f"<dl>{definitions}</dl>{_other_readings(folded)}{_machine(data)}{_proof(data)}"
-        f"{_controls(data)}</div>"
+        f'<p class="ntp-evidence">{escape(str(data["evidence"]))}</p>{reading}{fold}</div>'
     )
+
+
+def heading(words: str) -> str:
+    """The heading of a part of the fold; the words are HTML."""
+    return f'<div class="ntp-part" role="heading" aria-level="4">{words}</div>'
+
+
+def _measured(data: Mapping[str, object]) -> str:
+    """What the evidence rests on, and how to get it again."""
+    rows = [
+        (title, escape(str(data[key])))
+        for key, title in (
+            ("witness", "Witness"),
+            ("slack", "Worst slack"),
+            ("vacuous", "Says nothing before"),
+        )
+        if data.get(key)
+    ]
+    if data.get("by_hand"):
+        rows.append(("Done by hand", escape("; ".join(_list(data["by_hand"])))))
+    if data.get("repeat"):
+        rows.append(("Repeat", f"<code>{escape(str(data['repeat']))}</code>"))
+    listed = "".join(f"<dt>{title}</dt><dd>{text}</dd>" for title, text in rows)
+    return f"<dl>{listed}</dl>" if listed else ""
 
 
 def _readings(data: Mapping[str, object]) -> tuple[list[Any], list[Any]]:
@@ -419,7 +441,7 @@ def _other_readings(readings: list[Any]) -> str:
         f"<li>{escape(one['text'])} <em>({escape(one['verdict'])})</em></li>" for one in readings
     )
     count = "Another reading" if len(readings) == 1 else f"{len(readings)} other readings"
-    return f"<details><summary>{count}</summary><ul>{items}</ul></details>"
+    return f"{heading(count)}<ul>{items}</ul>"
 
 
 def _machine(data: Mapping[str, object]) -> str:
@@ -429,7 +451,8 @@ def _machine(data: Mapping[str, object]) -> str:
         return ""
     items = "".join(
         f"<li><code>{escape(one['file'])}</code>, <code>{escape(one['theorem'])}</code>; axioms: "
-        f"{escape(', '.join(one['axioms']) or 'none')}<pre>{escape(one['statement'])}</pre></li>"
+        f"{escape(', '.join(one['axioms']) or 'none')}"
+        f'<pre class="ntp-coq">{escape(one["statement"])}</pre></li>'
         for one in found["theorems"]
     )
     words = "".join(
@@ -438,7 +461,7 @@ def _machine(data: Mapping[str, object]) -> str:
         if found[key]
     )
     title = f"Read by {escape(found['by'])}"
-    return f"<details><summary>{title}</summary>{words}<ul>{items}</ul></details>"
+    return f"{heading(title)}{words}<ul>{items}</ul>"
 
 
 def _by_hand(data: Mapping[str, object]) -> str:
@@ -467,7 +490,7 @@ def _proof(data: Mapping[str, object]) -> str:
         inner = f"<ul>{shown}</ul>" if shown else ""
         items.append(f"<li>{escape(step['text'])} <em>({step['how']}{source})</em>{inner}</li>")
     title = f"How one knows: {len(steps)} {'step' if len(steps) == 1 else 'steps'}"
-    return f"<details><summary>{title}</summary><ol>{''.join(items)}</ol></details>"
+    return f"{heading(title)}<ol>{''.join(items)}</ol>"
 
 
 def _controls(data: Mapping[str, object]) -> str:
@@ -481,7 +504,7 @@ def _controls(data: Mapping[str, object]) -> str:
         for one in controls
     )
     count = "a planted error" if len(controls) == 1 else f"{len(controls)} planted errors"
-    return f"<details><summary>It noticed {count}</summary><ul>{items}</ul></details>"
+    return f"{heading(f'It noticed {count}')}<ul>{items}</ul>"
 
 
 def _list(value: object) -> list[Any]:

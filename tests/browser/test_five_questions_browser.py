@@ -94,7 +94,10 @@ def test_question_4_what_it_learns_from_four_sentences_takes_two_presses(
     page.fill("#pg-text", "the cat sat\nthe cat ran\na dog sat\na dog ran\n")
     press(page.get_by_role("button", name="Check", exact=True))
     page.wait_for_selector("#pg-result h3", timeout=120_000)
-    assert "Collocation: the next token of each token" in page.inner_text("#pg-result")
+    answer = page.inner_text("#pg-result")
+    assert "Collocation: the next token of each token" in answer
+    assert "Proposition 2" in answer  # statements have names, not labels
+    assert "huang2024-" not in answer
 
 
 def test_question_4_has_an_answer_where_the_theory_does_not_cover_the_sentences(
@@ -139,8 +142,9 @@ def test_question_5_where_the_code_is_takes_two_presses(
     press(row(page, "Proposition 2").get_by_role("link", name="refuted"))
     page.wait_for_url("**#verdict-huang2024-prop-2")
     card = page.locator("#verdict-huang2024-prop-2")
-    if not card.get_by_role("link", name="source of this check").is_visible():
-        press(card.locator("summary").last)
-    press(card.get_by_role("link", name="source of this check"))
+    press(card.locator("summary"))
+    page.wait_for_selector("#verdict-huang2024-prop-2 .ntp-code")
+    assert "def check_huang2024_prop_2" in card.locator(".ntp-code pre").inner_text()
+    press(card.get_by_role("link", name="source of this check"))  # all that it calls: one more
     page.wait_for_url("**/source/**")
     assert "def check_huang2024_prop_2" in page.inner_text("pre")

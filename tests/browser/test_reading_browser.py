@@ -174,6 +174,41 @@ def test_proofs_fold_and_open_for_a_click_and_on_paper(context: BrowserContext, 
     expect(text.locator("math").first).to_be_visible()
 
 
+def test_paper_shows_the_folds_of_cards_without_the_listing(
+    context: BrowserContext, site: str
+) -> None:
+    page = opened(context, f"{site}pages/huang2024_s6_max_margin.html")
+    card = page.locator("[id='verdict-huang2024-prop-2']")
+    witness, listing = card.locator("dd").first, card.locator(".ntp-code")
+    expect(witness).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(witness).to_be_visible()
+    expect(card.locator("summary")).to_be_hidden()
+    page.emulate_media(media="screen")
+    expect(witness).to_be_hidden()
+    card.locator("summary").click()
+    expect(listing).to_be_visible()
+    expect(witness).to_be_visible()
+    page.emulate_media(media="print")
+    expect(listing).to_be_hidden()
+    expect(card.locator(".ntp-part", has_text="The check,")).to_be_visible()
+
+
+def test_a_card_says_all_but_drawing_and_listing_without_scripts(
+    browser: Browser, book_address: str
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{book_address}pages/huang2024_s6_max_margin.html")
+    card = page.locator("[id='verdict-huang2024-prop-2']")
+    card.locator("summary").click()
+    text = card.inner_text()
+    for words in ("Witness", "It noticed 3 planted errors", "Rests on: Assumption 1", "11 lines"):
+        assert words in text
+    assert card.get_by_role("link", name="source of this check").is_visible()
+    context.close()
+
+
 def test_a_link_into_what_is_folded_opens_it(context: BrowserContext, site: str) -> None:
     page = opened(context, f"{site}{PROOF}")
     name = page.evaluate("() => document.querySelector('details.ntp-proof div.proof').id")
@@ -192,8 +227,9 @@ def test_the_link_of_an_equation_is_stable_and_copied(browser: Browser, book_add
     assert copied == f"{book_address}{LEMMAS}#eq-9" == page.url
     formula = page.locator(".ntp-equation:has(#eq-9)")
     assert "9" in formula.inner_text()
-    report = page.locator("details.ntp-report").first
-    report.locator("summary").click()
+    card = page.locator(".ntp-check").first
+    card.locator("summary").click()
+    report = card.locator(".ntp-report")
     report.locator("button").click()
     expect(report.locator(".ntp-copied")).to_have_text("Copied.")
     text = page.evaluate("() => navigator.clipboard.readText()")
@@ -243,6 +279,35 @@ def test_the_search_follows_the_typing_and_forgives_a_letter(
     for typed in ("xyzzy", "clossedd form"):  # two letters are too many
         field.fill(typed)
         assert page.locator(".ntp-found").count() == 0
+
+
+def test_the_field_of_every_page_answers_as_one_types(context: BrowserContext, site: str) -> None:
+    page = context.new_page()
+    page.goto(f"{site}pages/two_papers.html")
+    assert page.evaluate("() => window.NTP_STATEMENTS") is None  # it comes with the first use
+    page.keyboard.press("Control+k")
+    page.wait_for_function("() => document.querySelector('.ntp-answers')")
+    page.keyboard.type("clsoed form")
+    link = page.locator(".ntp-answers li a").filter(has_text="Proposition 2").first
+    expect(link).to_be_visible()
+    page.keyboard.press("Tab")
+    focused = "() => document.activeElement.closest('.ntp-answers') !== null"
+    assert page.evaluate(focused), "the next stop is the first answer"
+    page.locator(".search-button__wrapper input").fill("xyzzy")
+    expect(page.locator(".ntp-answers [role=status]")).to_contain_text("No statements")
+    assert page.locator(".ntp-answers li").count() == 0
+    page.locator(".search-button__wrapper input").fill("proposition 2")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#huang2024-prop-2")
+
+
+def test_what_was_found_is_one_stop_away(context: BrowserContext, site: str) -> None:
+    page = context.new_page()
+    page.goto(f"{site}search.html?q=lemma+7")
+    expect(page.locator(".ntp-found li a").first).to_be_visible()
+    page.keyboard.press("Tab")
+    assert page.evaluate("() => document.activeElement.closest('.ntp-found') !== null")
 
 
 def test_the_search_answers_a_question_and_quotes_what_pages_say(

@@ -29,7 +29,7 @@ SHOWN = """() => [...document.querySelectorAll('.ntp-run-cell')].map(one => {
     place: Number(/ntp-cell-(\\d+)/.exec(cell.className)[1]),
     code: one.querySelector('textarea').value,
     text: all('.text_plain pre').map(e => e.textContent).join('\\n'),
-    evidence: all('.ntp-check dd').slice(0, 1).map(e => e.textContent),
+    evidence: all('.ntp-check .ntp-evidence').map(e => e.textContent),
     head: all('.ntp-check .ntp-head').map(e => e.textContent),
     formulas: all('.math math').length,
     errors: all('.ntp-run-error').length,

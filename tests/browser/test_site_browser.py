@@ -182,9 +182,13 @@ def test_menus_drawings_and_copies_work_by_keyboard(
     page.keyboard.press("Escape")
     assert menu.get_attribute("aria-expanded") == "false"
     assert page.locator("a.ntp-node").count() == 0
-    page.locator("details.ntp-rest > summary").first.focus()
+    assert page.locator(".ntp-code").count() == 0
+    card = page.locator(".ntp-check").first
+    assert card.locator("details").count() == 1
+    card.locator("summary").focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("details.ntp-rest[open] a.ntp-node")
+    page.wait_for_selector(".ntp-check details[open] a.ntp-node")
+    assert "def check_" in card.locator(".ntp-code").inner_text()
     copy = page.locator(".ntp-copy:visible").first.element_handle()  # others are folded away
     copy.focus()
     page.keyboard.press("Enter")

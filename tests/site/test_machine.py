@@ -49,7 +49,7 @@ def test_the_card_names_file_theorem_axioms_and_version() -> None:
     data = {"label": "ours-x", "verdict": "proved", "evidence": "E.", "machine": read}
     html = render_html(data)
     assert "proved, read by Coq</span>" in html
-    assert "<summary>Read by Coq 8.16.1</summary>" in html
+    assert ">Read by Coq 8.16.1</div>" in html
     assert "<code>A.v</code>, <code>&lt;b&gt;</code>; axioms: none" in html
     assert "forall x, x &lt; 1" in html
     assert "Not covered: O." in html

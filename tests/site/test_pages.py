@@ -168,17 +168,21 @@ def test_every_checked_claim_shows_its_planted_errors_collapsed(book: Path) -> N
 def test_a_control_that_is_missing_or_open_is_noticed() -> None:
     claim = Claim("ours-x", "X", "x", "here", "page")
     card = '<div id="verdict-ours-x"><dl><dt>Evidence</dt></dl>{}</div>'
-    control = "<details><summary>It noticed a planted error</summary><p>Planted.</p></details>"
-    empty = "<details><summary>It noticed a planted error</summary></details>"
+    control = (
+        "<details><summary>How</summary><p>Words.</p>"
+        '<div class="ntp-part">It noticed a planted error</div><p>Planted.</p>'
+        '<div class="ntp-part">What it rests on</div><p>Nothing.</p></details>'
+    )
+    empty = control.replace("<p>Planted.</p>", "")
     other = f'<div id="verdict-ours-y">{empty}</div>'
     assert missing_controls(claim, Page(card.format(f"<div>{control}</div>"))) == []
     for html in (
         card.format(""),
         card.format("") + control,
         card.format("") + other,
-        card.format("<details><summary>More</summary>It noticed a planted error</details>"),
+        card.format(control.replace(' class="ntp-part">It', ">It")),
         card.format(control.replace("<details", "<details open")),
-        card.format(control.replace("<p>Planted.</p>", "")),
+        card.format(empty),
     ):
         assert missing_controls(claim, Page(html)) == [
             "page page does not show the planted errors of ours-x, collapsed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections import Counter
@@ -18,7 +19,7 @@ from tools.pipeline import node
 from tools.site import pdf
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import DARK, TWIN, dark, place_figures, short, size_of, smaller
-from tools.site.slim import drop_needless, mark_versions, put_off_drawings
+from tools.site.slim import drop_needless, mark_versions, put_off
 from tools.site.speech import SpeechError, spoken
 from tools.site.styles import can_match, drop_unasked, slim, used_by
 
@@ -222,19 +223,23 @@ def test_files_bear_a_mark_of_what_they_hold() -> None:
     assert '"_static/b.js?v=1"' in marked
 
 
-def test_folded_drawings_come_in_a_script(tmp_path: Path) -> None:
+def test_what_is_large_in_folds_comes_in_a_script(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "_static").mkdir()
     html = (
-        '<div><details class="ntp-rest"><summary>S</summary><svg>"</svg>'
-        '<details class="ntp-rest"><summary>T</summary>x</details></details></div>'
+        '<details><summary>S</summary><div class="ntp-later"></div><!--later--><svg>"</svg>'
+        '<!--/later--><p>words</p><div class="ntp-later">I</div><!--later--><pre>code</pre>'
+        "<!--/later--></details>"
     )
-    page = put_off_drawings(html, tmp_path / "pages" / "a.html", tmp_path)
-    assert "svg" not in page
-    assert 'data-later="../_static/rests/pages-a.js" data-part="0"><summary>S</summary>' in page
-    assert page.endswith("</p></details></div>")
+    page = put_off(html, tmp_path / "pages" / "a.html", tmp_path)
+    mark = '<div class="ntp-later" data-later="../_static/rests/pages-a.js" data-part="{}">{}</div>'
+    assert page == (
+        f"<details><summary>S</summary>{mark.format(0, '')}<p>words</p>{mark.format(1, 'I')}"
+        "</details>"
+    )
     script = (tmp_path / "_static/rests/pages-a.js").read_text(encoding="utf-8")
-    assert script.startswith('ntpLater(["<svg>')
+    parts = json.loads(script.removeprefix("ntpLater(").removesuffix(");\n"))
+    assert parts == ['<svg>"</svg>', "<pre>code</pre>"]
 
 
 # The book to print
@@ -440,6 +445,16 @@ def test_links_and_ids_of_chapters_do_not_meet() -> None:
     assert "<details open>" in text
     assert 'src="up/_images/i.svg"' in text
     assert "i-dark.svg" not in text
+
+
+def test_long_statements_of_coq_are_not_printed_and_short_ones_are() -> None:
+    short, long = "\n".join("s" * pdf.LONG), "\n".join("t" * (pdf.LONG + 1))
+    shown = f'<pre class="ntp-coq">{short}</pre>'
+    html = f'<article class="bd-article">{shown}<pre class="ntp-coq">{long}</pre></article>'
+    text = pdf.chapter(html, "pages/p", {"pages/p": "pages-p"}, "up", {})
+    assert shown in text
+    assert long not in text
+    assert f": {pdf.LONG + 1} lines, in that file and on the screen" in text
 
 
 def test_what_is_wider_than_paper_is_an_error(tmp_path: Path) -> None:

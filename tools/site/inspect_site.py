@@ -17,6 +17,7 @@ from tools.pipeline.outputs import Found
 SHORTEST = 80  # characters of text on the shortest page that counts as a page
 OFF_SITE = re.compile(r"^\s*(?:https?:)?//", re.IGNORECASE)
 CSS_FETCH = re.compile(r"""(?:url\(|@import)\s*["']?\s*((?:https?:)?//[^\s"')]+)""", re.IGNORECASE)
+PART = "\0"  # where a part of a fold begins
 CONTROL = re.compile(r"It noticed (?:a planted error|\d+ planted errors)\s*\S")
 # What only sets, groups or links text: it fetches nothing, has no id, closes nothing that counts.
 PLAIN = re.compile(
@@ -74,6 +75,8 @@ class Page(HTMLParser):
         self._depth += tag == "div"
         if tag == "details" and self._verdict and "open" not in values:
             self._details = ""
+        if values.get("class") == "ntp-part" and self._details is not None:
+            self._details += PART
 
     def handle_endtag(self, tag: str) -> None:
         """Leave an article, a style sheet or a script."""
@@ -84,7 +87,7 @@ class Page(HTMLParser):
             if not self._depth:
                 self._verdict = ""
         if tag == "details" and self._details is not None:
-            if CONTROL.match(self._details.strip()):
+            if any(CONTROL.match(part.strip()) for part in self._details.split(PART)[1:]):
                 self.controls.add(self._verdict)
             self._details = None
 

@@ -38,12 +38,8 @@ TIMEOUT = 300_000  # milliseconds
 PRINTS = 3
 
 ARTICLE = re.compile(r'<article class="bd-article"[^>]*>(.*)</article>', re.DOTALL)
-RESTS = re.compile(
-    r'<details class="ntp-rest"[^>]*><summary>(.*?)</summary>.*?</details>', re.DOTALL
-)
-LISTING = re.compile(
-    r'<details class="ntp-code"><summary>([^<]*)</summary>.*?</details>', re.DOTALL
-)  # of a check: more than half of all sheets, and a click away on the screen
+COQ = re.compile(r'<pre class="ntp-coq">(.*?)</pre>', re.DOTALL)
+LONG = 10  # lines of a statement of Coq: what has more is a click away on the screen
 ATTRIBUTE = re.compile(r'\b(id|href|src|for|aria-labelledby|aria-describedby|headers)="([^"]*)"')
 LOOKS = re.compile(r'<link\b[^>]*\bhref="([^"]+\.css)[^"]*"[^>]*>')
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
@@ -152,8 +148,7 @@ def chapter(
         words: what is said for every formula of the page.
     """
     body = _article(html, page)
-    body = RESTS.sub(r'<p class="ntp-links">\1</p>', body)
-    body = LISTING.sub(r'<p class="ntp-links">\1: in the book on the screen</p>', body)
+    body = COQ.sub(short_statement, body)
     body = re.sub(r"<details\b(?![^>]*\bopen\b)", "<details open", body)
     body = re.sub(r"<script\b.*?</script>", "", body, flags=re.DOTALL)
     body = TWINS.sub("", body.replace(' loading="lazy" decoding="async"', ""))
@@ -178,6 +173,12 @@ def chapter(
         return f'{name}="{escape(moved)}"'
 
     return f'<section class="ntp-chapter" id="{slug(page)}">{ATTRIBUTE.sub(move, body)}</section>'
+
+
+def short_statement(found: re.Match[str]) -> str:
+    """A statement of Coq; of a long one, how long it is and where it stands."""
+    lines = found[1].count("\n") + 1
+    return found[0] if lines <= LONG else f": {lines} lines, in that file and on the screen"
 
 
 def as_one(formula: str, words: str) -> str:

@@ -1,9 +1,10 @@
 """What the built site does without: so that a page is there at once, on a phone, too.
 
 The stack loads for every page all of Bootstrap, and scripts of extensions that the page has no use
-for. The pages look and do the same without them. Drawings of what a claim rests on, which are
-folded and larger than the rest of their page, come in a script of their own when the first is
-unfolded; a script, because a page that was opened as a file may fetch nothing else.
+for. The pages look and do the same without them. Of the folds of cards, drawings of what a claim
+rests on and listings of code, which are larger than the rest of their page, come in a script of
+their own when the first fold opens; a script, because a page that was opened as a file may fetch
+nothing else. What they say stands in words and behind a link beside them.
 """
 
 from __future__ import annotations
@@ -17,14 +18,10 @@ from tools.site.frames import frame_figures
 from tools.site.pictures import TWIN, dark, place_figures, smaller
 from tools.site.styles import drop_unasked, slim, used_by
 
-FOLDED = re.compile(
-    r'<details class="ntp-rest">(<summary>.*?</summary>)(.*?</details>)(?=</details>)', re.DOTALL
-)
+LATER = re.compile(
+    r'<div class="ntp-later">(.*?)</div><!--later-->(.*?)<!--/later-->', re.DOTALL
+)  # `book/_ext/ntpledger.py` writes it
 RESTS = Path("_static/rests")
-INSTEAD = (
-    '<p class="ntp-links ntp-later">The drawing needs a script. The same is in the '
-    '<a href="{ledger}#legend">ledger</a>.</p>'
-)
 # Scripts and style sheets that no page needs, or only some pages. What Bootstrap and
 # the buttons for copying did for this book, `menus.js` does.
 ONLY_WITH = {
@@ -78,7 +75,7 @@ def slim_site(site: Path) -> None:
         pages[path] = frame_figures(place_figures(html, path.parent), path.stem)
     drop_files(site)
     slim_styles(site, list(pages.values()))
-    pages = {path: put_off_drawings(html, path, site) for path, html in pages.items()}
+    pages = {path: put_off(html, path, site) for path, html in pages.items()}
     marks = {
         path.relative_to(site).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:8]
         for path in sorted((site / "_static").rglob("*"))
@@ -88,22 +85,21 @@ def slim_site(site: Path) -> None:
         path.write_text(mark_versions(html, marks), encoding="utf-8")
 
 
-def put_off_drawings(html: str, page: Path, site: Path) -> str:
-    """A page without its folded drawings, which go into a script beside the style sheets."""
+def put_off(html: str, page: Path, site: Path) -> str:
+    """A page without what its folds need not hold, which goes into a script beside the styles."""
     up = "../" * len(page.relative_to(site).parent.parts)
     name = "-".join(page.relative_to(site).with_suffix(".js").parts)
     parts: list[str] = []
 
-    def put_off(found: re.Match[str]) -> str:
+    def take(found: re.Match[str]) -> str:
         parts.append(found[2])
         address = f"{up}{(RESTS / name).as_posix()}"
-        instead = INSTEAD.format(ledger=f"{up}book/claims.html")
         return (
-            f'<details class="ntp-rest" data-later="{address}" data-part="{len(parts) - 1}">'
-            f"{found[1]}{instead}"
+            f'<div class="ntp-later" data-later="{address}" data-part="{len(parts) - 1}">'
+            f"{found[1]}</div>"
         )
 
-    html = FOLDED.sub(put_off, html)
+    html = LATER.sub(take, html)
     if parts:
         (site / RESTS).mkdir(exist_ok=True)
         text = json.dumps(parts, ensure_ascii=False)

@@ -184,7 +184,8 @@ document.addEventListener("DOMContentLoaded", () => {
     };
     complain(
       "The theory does not cover these sentences (Assumption 1 fails), so there is nothing that training would " +
-        "turn to. Some of their beginnings contradict others; without those the rest can be trained on.",
+        "turn to; Check says why. A part can be kept: what contradicts the rest is dropped, and tokens that start no " +
+        "sentence get a next token. On that part the model can be trained.",
       " ",
       el("button", { type: "button", class: "pg-small", id: "pg-part", onclick: again }, "Train on what can be kept")
     );

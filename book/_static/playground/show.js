@@ -54,7 +54,7 @@ window.ntpPlayground = window.ntpPlayground || {};
       "div",
       { class: "pg-buttons" },
       el("button", { type: "button", id: "pg-repair", class: "pg-main", onclick: repair }, "Make it realizable"),
-      el("p", { class: "pg-hint" }, "Drops what contradicts the rest, and judges the claims on what is kept.")
+      el("p", { class: "pg-hint" }, "Says what follows each token, drops what contradicts the rest, and judges the claims on what is kept.")
     );
   }
 
@@ -349,6 +349,7 @@ window.ntpPlayground = window.ntpPlayground || {};
   }
 
   function claims(view) {
+    const names = JSON.parse(document.getElementById("pg-names").textContent);
     const alike = new Map();
     for (const one of view.claims) {
       const key = one.verdict === "open" ? one.evidence : one.label;
@@ -360,7 +361,7 @@ window.ntpPlayground = window.ntpPlayground || {};
         null,
         badge(some[0].verdict, `${some[0].mark} ${some[0].verdict}`),
         " ",
-        some.map((one, at) => [at ? ", " : "", el("a", { href: `claims.html#${one.label}` }, one.label)]),
+        some.map((one, at) => [at ? ", " : "", el("a", { href: `claims.html#${one.label}` }, names[one.label] || one.label)]),
         ": ",
         el("bdi", null, some[0].evidence)
       )

@@ -64,6 +64,7 @@ img { max-width: 100%; background: #fff; border-radius: 0.4rem; padding: 0.4rem;
 .ntp-check dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr;
   gap: 0.2rem 1rem; margin: 0; } .ntp-check dt { font-weight: 600; color: var(--soft); }
 .ntp-check dd { margin: 0; min-width: 0; } .ntp-check .ntp-head { margin: 0 0 0.5rem; }
+.ntp-check .ntp-part { font-weight: 600; margin-top: 0.6rem; }
 @media print { body { max-width: none; font-size: 11pt; } .ntp-check, figure, tr { break-inside:
   avoid; } h2 { break-after: avoid; } }
 """

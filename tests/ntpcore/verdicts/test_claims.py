@@ -153,6 +153,9 @@ def test_a_check_shows_itself_as_text_html_and_data():
     assert data["readings"] == [{"text": nasty, "verdict": "refuted"}]
 
 
+PART = '<div class="ntp-part" role="heading" aria-level="4">'
+
+
 def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
     claim = find_claim(LABEL)
     everything = check(
@@ -169,12 +172,15 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
     assert render_html(everything.to_json() | named) == (
         '<div class="ntp-check ntp-refuted"><p class="ntp-head">'
         '<span class="ntp-badge ntp-refuted"><span aria-hidden="true">✘</span> refuted</span> '
-        f"<strong>{claim.number}</strong> {claim.title}</p><dl>"
-        "<dt>Evidence</dt><dd>Three orders agree.</dd><dt>Witness</dt><dd>W</dd>"
+        f"<strong>{claim.number}</strong> {claim.title}</p>"
+        '<p class="ntp-evidence">Three orders agree.</p>'
+        '<p class="ntp-reading">Read as (refuted): R</p>'
+        '<details class="ntp-fold"><summary>How it was checked</summary><dl>'
+        "<dt>Witness</dt><dd>W</dd>"
         "<dt>Worst slack</dt><dd>S</dd><dt>Says nothing before</dt><dd>V</dd>"
-        "<dt>Done by hand</dt><dd>A; B</dd><dt>Read as (refuted)</dt><dd>R</dd>"
+        "<dt>Done by hand</dt><dd>A; B</dd>"
         "<dt>Repeat</dt><dd><code>make it</code></dd></dl>"
-        "<details><summary>It noticed a planted error</summary><ul><li>Planted. The check answered "
+        f"{PART}It noticed a planted error</div><ul><li>Planted. The check answered "
         "<em>consistent</em>, as it must.</li></ul></details></div>"
     )
 
@@ -183,8 +189,24 @@ def test_the_html_of_a_check_has_no_row_for_what_it_leaves_out():
     assert render_html(check().to_json()) == (
         '<div class="ntp-check ntp-consistent"><p class="ntp-head">'
         '<span class="ntp-badge ntp-consistent"><span aria-hidden="true">≈</span> consistent</span>'
-        f" {LABEL}</p><dl><dt>Evidence</dt><dd>Three orders agree.</dd></dl></div>"
+        f' {LABEL}</p><p class="ntp-evidence">Three orders agree.</p></div>'
     )
+
+
+def test_a_card_has_one_fold_whatever_it_holds():
+    everything = check(
+        Verdict.REFUTED,
+        witness="W",
+        readings=tuple(Reading(text, Verdict.REFUTED) for text in ("first", "second")),
+        controls=(Control("Planted.", Verdict.CONSISTENT, Verdict.CONSISTENT),),
+        proof=(Step("a step", How.BY_HAND),),
+    )
+    html = render_html(everything.to_json(), "<p>&lt;more&gt;</p>")
+    assert html.count("<details") == html.count("</details>") == 1
+    parts = ("Witness", "Another reading", "How one knows", "It noticed", "&lt;more&gt;")
+    places = [html.index(part) for part in ("</summary>", *parts, "</details>")]
+    assert places == sorted(places)
+    assert html.index("Three orders agree.") < html.index("<details")
 
 
 def test_the_data_of_a_check_say_null_for_what_it_leaves_out():
@@ -242,16 +264,17 @@ def test_what_stands_against_an_observation_shows_a_witness_too():
 def test_the_html_of_a_check_shows_the_likeliest_reading_and_folds_the_others():
     three = tuple(Reading(text, Verdict.REFUTED) for text in ("first", "second", "<third>"))
     html = render_html(check(Verdict.REFUTED, witness="W", readings=three).to_json())
-    assert html.count("<dt>Read as (refuted)</dt>") == 1
-    assert "<dd>first</dd></dl><details><summary>2 other readings</summary><ul>" in html
+    assert html.count("Read as (refuted): ") == 1
+    assert "Read as (refuted): first</p><details" in html
+    assert f"{PART}2 other readings</div><ul>" in html
     assert "<li>second <em>(refuted)</em></li><li>&lt;third&gt; <em>(refuted)</em></li>" in html
     two = render_html(check(Verdict.REFUTED, witness="W", readings=three[:2]).to_json())
-    assert "<summary>Another reading</summary><ul><li>second" in two
+    assert f"{PART}Another reading</div><ul><li>second" in two
 
 
 def test_the_html_of_a_check_shows_the_reading_that_decides_when_it_is_not_the_likeliest():
     readings = (Reading("likeliest", Verdict.REFUTED), Reading("kinder", Verdict.CONSISTENT))
     html = render_html(check(readings=readings).to_json())
-    assert "<dt>Read as (refuted)</dt><dd>likeliest</dd>" in html
-    assert "<dt>Read as (consistent)</dt><dd>kinder</dd>" in html
+    assert "Read as (refuted): likeliest</p>" in html
+    assert "Read as (consistent): kinder</p>" in html
     assert "other reading" not in html.lower()

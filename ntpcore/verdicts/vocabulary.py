@@ -44,6 +44,7 @@ from ntpcore.verdicts.numbers import amount
 
 Body = Callable[..., Iterable[Said] | Said]
 Parameters = Mapping[str, int | float | str]
+Known = dict[tuple[Callable[..., Iterable[Shown]], tuple[Any, ...]], tuple[Shown, ...]]
 
 
 @dataclass(frozen=True)
@@ -162,12 +163,12 @@ class Checked:
         """
         unknown = sorted(set(parameters) - set(self.defaults))
         if unknown:
-            known = ", ".join(self.defaults) or "none"
-            raise ValueError(f"{self.label} has no parameter {unknown[0]!r}; it has {known}")
-        made = self._made(self.instances, parameters)
-        found = self.judge(made, parameters={**self.defaults, **parameters})
+            there = ", ".join(self.defaults) or "none"
+            raise ValueError(f"{self.label} has no parameter {unknown[0]!r}; it has {there}")
+        made, known = self._made(self.instances, parameters), Known()
+        found = self._judged(made, {**self.defaults, **parameters}, {}, known)
         controls = [
-            Control(words, one.expected, self._verdict_of(one, made, parameters))
+            Control(words, one.expected, self._verdict_of(one, made, parameters, known))
             for words, one in self.planted.items()
         ]
         return found.with_control(*controls)
@@ -180,17 +181,22 @@ class Checked:
         Of several readings one that holds decides, then one that is open or says nothing of these
         instances, and a refuted one only when all are refuted.
         """
-        made = list(instances)
-        main = self._run(made, changes)
+        return self._judged(list(instances), parameters or {}, changes, Known())
+
+    def _judged(
+        self, made: list[Any], parameters: Parameters, changes: Mapping[str, Any], known: Known
+    ) -> Check:
+        """The verdict, with steps of the proof that are known already."""
+        main = self._run(made, changes, known)
         readings = []
         if self.readings and not changes:
             outcomes = {
-                words: self._run(self._of(one, made, parameters or {}), one.changes)
+                words: self._run(self._of(one, made, parameters), one.changes, known)
                 for words, one in self.readings.items()
             }
             readings = [Reading(words, self._verdict(one)) for words, one in outcomes.items()]
             main = min(outcomes.values(), key=_standing)
-        return self._check(main, tuple(readings), parameters or {})
+        return self._check(main, tuple(readings), parameters)
 
     def _made(
         self, instances: Callable[..., Iterable[Any]] | None, parameters: Parameters
@@ -207,9 +213,11 @@ class Checked:
             return made
         return self._made(variant.instances, parameters)
 
-    def _verdict_of(self, variant: Variant, made: list[Any], parameters: Parameters) -> Verdict:
+    def _verdict_of(
+        self, variant: Variant, made: list[Any], parameters: Parameters, known: Known
+    ) -> Verdict:
         """What the check says of a planted error; it stops at the first failure."""
-        found = self._run(self._of(variant, made, parameters), variant.changes, stop=True)
+        found = self._run(self._of(variant, made, parameters), variant.changes, known, stop=True)
         verdict = self._verdict(found)
         both = {Verdict.PROVED, Verdict.CONSISTENT, Verdict.SHOWN, Verdict.SEEN}
         against = {Verdict.REFUTED, Verdict.NOT_SEEN}
@@ -218,15 +226,17 @@ class Checked:
                 return variant.expected  # a planted error asks for or against, in whatever words
         return verdict
 
-    def _run(self, made: Iterable[Any], changes: Mapping[str, Any], stop: bool = False) -> Outcome:
+    def _run(
+        self, made: Iterable[Any], changes: Mapping[str, Any], known: Known, stop: bool = False
+    ) -> Outcome:
         """Compare on all instances, or until the first failure."""
-        steps = tuple(self._step(one, changes) for one in self.proof)
+        steps = tuple(self._step(one, changes, known) for one in self.proof)
         failed = _broken(steps)
         tried, points = 0, 0
         worst: Compared | None = None
         left, open_, tallies = Counter[str](), Counter[str](), dict[str, Tally]()
-        known = inspect.signature(self.body).parameters
-        used = {key: value for key, value in changes.items() if key in known}
+        names = inspect.signature(self.body).parameters
+        used = {key: value for key, value in changes.items() if key in names}
         for one in made:
             if stop and failed:
                 break
@@ -252,14 +262,15 @@ class Checked:
         numbers = {name: _result(one) for name, one in tallies.items()}
         return Outcome(tried, points, failed, worst, left, open_, numbers, steps)
 
-    def _step(self, step: Executed | Step, changes: Mapping[str, Any]) -> Step:
-        """A step, run if it can run."""
+    def _step(self, step: Executed | Step, changes: Mapping[str, Any], known: Known) -> Step:
+        """A step, run if it can run, and once only with the same arguments in one call."""
         if isinstance(step, Step):
             return step
-        known = inspect.signature(step.function).parameters
-        used = {key: value for key, value in changes.items() if key in known}
+        names = inspect.signature(step.function).parameters
+        used = {key: value for key, value in changes.items() if key in names}
         source = f"{step.function.__module__}.{step.function.__qualname__}"
-        shown = tuple(step.function(**used))
+        key = (step.function, tuple(sorted(used.items())))
+        shown = known[key] = known.get(key) or tuple(step.function(**used))
         if not shown:
             raise ValueError(f"{self.label}: the step {step.text!r} showed nothing")
         return Step(step.text, step.how, source, shown)

@@ -257,3 +257,25 @@ def test_parameters_are_those_of_the_instances() -> None:
     assert one(last=5).repeat == "ntpcore verify ours-x --set last=5"
     with pytest.raises(ValueError, match="no parameter 'first'; it has last"):
         one(first=1)
+
+
+def test_a_step_runs_once_for_each_set_of_arguments_in_one_call() -> None:
+    ran: list[int] = []
+
+    def step(at: int = 1) -> tuple[Shown, ...]:
+        ran.append(at)
+        return (relation("at", at, "=", 1, at - 1),)
+
+    one = check(
+        "a",
+        over="numbers",
+        instances=lambda: [1],
+        says="All.",
+        proof=(executed("one is one", step),),
+        planted={"two": {"at": 2}, "another number": Variant(instances=lambda: [-1])},
+    )(lambda number: at_least(number, 0))
+    found = one()
+    assert [control.noticed for control in found.controls] == [True, True]
+    assert ran == [1, 2]
+    one()
+    assert ran == [1, 2, 1, 2]  # the next call knows nothing

@@ -92,6 +92,7 @@ def test_copies_say_the_same():
     assert r"\emph{Witness:} x$^2$ = 2, a\_1." in tex
     assert tex.count(r"\item") == 2
     assert tex.isascii()
+    assert errata.latex("1.49·10⁻⁶") == r"1.49$\cdot$10$^-$$^6$"
     with pytest.raises(ValueError, match="no LaTeX"):
         errata.latex("a ☃")
 

@@ -102,7 +102,7 @@ WORDS = (
 SIGNS = {
     "→": r"\to", "η": r"\eta", "π": r"\pi", "≤": r"\le", "≥": r"\ge", "‖": r"\|",
     "·": r"\cdot", "ρ": r"\rho", "ξ": r"\xi", "α": r"\alpha", "√": r"\surd", "∞": r"\infty",
-    **{sign: f"^{digit}" for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+    **{sign: f"^{digit}" for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁻": "^-",
 }  # fmt: skip
 DASHES = {"−": "-", "–": "-"}
 ESCAPED = {sign: "\\" + sign for sign in "&%#_{}$"} | {

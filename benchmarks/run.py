@@ -544,11 +544,12 @@ def some_parts(names: list[str]) -> int:
 
 
 def noted(results: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """With a note on which parts were measured when and where, if not all on one day and machine.
+    """With a note on which parts were measured when, where and of which code, if not all alike.
 
-    Once all were, that is where the results are from, and nothing is left of an older machine.
+    Once all are alike, that is where the results are from, and nothing is left of an older machine.
     """
-    where = f"{datetime.date.today().isoformat()}, {machine()['processor']}"
+    measured = f"code {benchmark.code_hash()[:12]}"
+    where = f"{datetime.date.today().isoformat()}, {machine()['processor']}, {measured}"
     anew = {**results.get("anew", {}), **dict.fromkeys(names, where)}
     if set(anew) == set(PARTS) and set(anew.values()) == {where}:
         return {**described(), "rows": results["rows"]}

@@ -190,7 +190,8 @@ def test_a_part_that_is_measured_again_replaces_its_rows_alone(tmp_path, monkeyp
     file = tmp_path / "results.json"
     file.write_text(json.dumps(old), encoding="utf-8")
     monkeypatch.setattr(run, "RESULTS", file)
-    monkeypatch.setattr(run, "PARTS", {"x": lambda _: iter([row | {"name": "b", "ours": 3.0}])})
+    again = {"x": lambda _: iter([row | {"name": "b", "ours": 3.0}]), "y": lambda _: iter([])}
+    monkeypatch.setattr(run, "PARTS", again)
     monkeypatch.setattr(run.os, "sched_setaffinity", lambda *_: None)
     run.some_parts(["x"])
     found = benchmark.read(str(file))

@@ -170,7 +170,10 @@ def run_pages(
     """
     records = open_records(file)
     package = Package(OURS)
-    tasks = [page_task(page, folder, given, package) for page, given in sorted(wanted.items())]
+    # From the end of the alphabet on: there the experiments stand, which take longest, and which
+    # would leave a processor idle at the end.
+    pages = sorted(wanted.items(), reverse=True)
+    tasks = [page_task(page, folder, given, package) for page, given in pages]
     why = {task.name: reasons(records, task, state(wanted[task.name])) for task in tasks}
     if any(why.values()):
         import tools.pipeline.execute  # noqa: F401  (once here, rather than by all workers at the same time)

@@ -140,8 +140,8 @@ def test_results_are_from_one_machine_once_all_parts_were_measured_on_it() -> No
     some = noted(old, list(PARTS)[1:])
     assert (some["machine"], some["code"]) == (old["machine"], "y")
     assert some["note"]
-    first = list(PARTS)[0]
-    for other in ("2026-01-01, another", f"{some['anew'][list(PARTS)[1]]} of other code"):
+    first, second = list(PARTS)[:2]
+    for other in ("2026-01-01, another", f"{some['anew'][second]} of other code"):
         mixed = noted({**some, "anew": {**some["anew"], first: other}}, list(PARTS)[2:])
         assert other in mixed["note"], "another machine, or other code"
     every = noted(some, [first])

@@ -134,9 +134,9 @@ class ClaimsSchema(SphinxDirective):
         return [nodes.raw("", html, format="html")]
 
 
-def later(html: str, instead: str = "") -> str:
-    """What comes when a fold opens (`tools.site.slim`), and what stands there without scripts."""
-    return f'<div class="ntp-later">{instead}</div><!--later-->{html}<!--/later-->'
+def later(html: str) -> str:
+    """What comes when a fold opens (`tools.site.slim`)."""
+    return f'<div class="ntp-later"></div><!--later-->{html}<!--/later-->'
 
 
 def check_itself(app: Sphinx, docname: str, label: str) -> str:

@@ -300,8 +300,8 @@ def off_at(run: Run, step: int = END) -> float:
 
 def says_at(run: Run, step: int = END) -> tuple[float, float, float, int]:
     """Theorem 1's bound at a step; from when it, the corrected one, Theorem B beat the norms."""
-    printed = math.exp(float(bounds.log_thm_1_direction(run.constants, math.log(step))))
     c = run.constants
+    printed = math.exp(float(bounds.log_thm_1_direction(c, math.log(step))))
     beats, corrected = (
         math.exp(bounds.thm_1_speaks_from(c, rarity=one)) for one in (bounds.N, bounds.PI_MIN)
     )

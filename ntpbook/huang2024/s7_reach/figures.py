@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from ntpbook.huang2024.s7_experiment.bites import BITES, log_bites
 from ntpbook.huang2024.s7_reach.long_runs import BOUNDS, EXACT, Long, bites
 from ntpbook.huang2024.s7_reach.walks import Walk
-from ntpcore.huang2024 import bounds, direction
+from ntpbook.shared.theorem_1 import trivial
+from ntpcore.huang2024 import bounds
 from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
 COLORS = (OPTIMAL, OTHER, NONCOMPARABLE)
@@ -31,7 +32,7 @@ def draw_reach(axes: Axes, one: Long) -> None:
     axes.plot(t[exact], one.one_minus_cos[exact], color=OPTIMAL, linewidth=2.2)
     axes.plot(t[~exact], one.one_minus_cos[~exact], color=OPTIMAL, linewidth=1.1)
     late = t[t >= 2]
-    norms_alone = direction.one_minus_cos_trivial(one.run.constants.norm_kq**2)
+    norms_alone = trivial(one.run)
     for bound, style in zip(BOUNDS, STYLES, strict=True):
         values = np.exp(bound.log_bound(one.run.constants, np.log(late)))
         axes.plot(late, values, style, color=BOUND)

@@ -22,10 +22,11 @@ from ntpcore.exact import margin
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Numbers = NDArray[np.int32]  # of entries, pairs and steps: half the memory to walk through
 
 UPPER, LOWER = 1, 2  # sides of a pair
 NOWHERE, ELSEWHERE = -1, -2  # no way to room; not in the part that is being solved
-MOST_NODES = 2**31  # so that the product of two sizes of a block fits into 64 bits
+MOST = 2**31  # entries, and pairs: a number takes 32 bits, a product of two sizes or flows 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,19 +73,19 @@ def solve_pairs(upper: Integers, lower: Integers, entries: int) -> Columns:
 
     Args:
         upper: (E,), number of the optimal token of each pair.
-        lower: (E,), number of the non-optimal one; no token is both, and no pair occurs twice.
+        lower: (E,), number of the non-optimal one; no token is both.
         entries: K, one more than the largest number that may occur.
 
     Raises:
-        ValueError: a number is out of range, a token is both, or a pair occurs twice.
-        ArithmeticError: the certificate fails, which would be a fault of this module.
+        ValueError: a number is out of range, a token is both, or there are 2^31 pairs.
+        ArithmeticError: the certificate fails: a pair occurs twice, or a fault of this module.
 
     Source: huang2024, equations (3) and (15).
     """
+    if upper.shape != lower.shape or upper.ndim != 1 or not 0 < entries < MOST > len(upper):
+        raise ValueError(f"{upper.shape} and {lower.shape} pairs of {entries} entries do not fit")
     upper = np.ascontiguousarray(upper, dtype=np.int64)
     lower = np.ascontiguousarray(lower, dtype=np.int64)
-    if upper.shape != lower.shape or upper.ndim != 1 or not 0 < entries < MOST_NODES:
-        raise ValueError(f"{upper.shape} and {lower.shape} pairs of {entries} entries do not fit")
     side = np.empty(entries, np.int64)
     fault = _sides(upper, lower, side)
     if fault >= 0:
@@ -210,10 +211,10 @@ def _first_fault(
 @compiled
 def _neighbours(
     upper: Integers, lower: Integers, entries: int
-) -> tuple[Integers, Integers, Integers]:
+) -> tuple[Integers, Numbers, Numbers]:
     """start, pairs and other: from start[x] on, pairs[j] joins x to other[j]."""
     start = np.zeros(entries + 2, np.int64)
-    pairs, other = np.empty(2 * len(upper), np.int64), np.empty(2 * len(upper), np.int64)
+    pairs, other = np.empty(2 * len(upper), np.int32), np.empty(2 * len(upper), np.int32)
     for e in range(len(upper)):
         start[upper[e] + 2] += 1
         start[lower[e] + 2] += 1
@@ -238,8 +239,8 @@ def _solve(
     """
     entries = len(side)
     start, pairs, other = _neighbours(upper, lower, entries)
-    far = np.full(entries, ELSEWHERE)
-    nodes, rest = np.empty(entries, np.int64), np.empty(entries, np.int64)
+    far = np.full(entries, ELSEWHERE, np.int32)
+    nodes, rest = np.empty(entries, np.int64), np.empty(entries + 1, np.int64)
     ends = np.empty(entries + 1, np.int64)
     units, room = np.empty(entries, np.int64), np.empty(entries, np.int64)
     for seed in range(entries):
@@ -256,8 +257,9 @@ def _solve(
             m = last - first - k
             left = 0
             for i in range(first, last):
-                if side[nodes[i]] == UPPER:
-                    _spread(nodes[i], m, start, pairs, other, far, flow, units)
+                x = nodes[i]  # which has the k and m of the part that fell apart, or 0
+                if side[x] == UPPER:
+                    _spread(x, m, m_of[x], start, pairs, other, far, flow, units)
             for i in range(first, last):
                 x = nodes[i]
                 k_of[x], m_of[x], room[x] = k, m, 0
@@ -287,7 +289,7 @@ def _solve(
 
 
 @compiled
-def _component(seed: int, start: Integers, other: Integers, far: Integers, nodes: Integers) -> int:
+def _component(seed: int, start: Integers, other: Numbers, far: Numbers, nodes: Integers) -> int:
     """List and count all that is connected with an entry; `far` marks what is listed."""
     far[seed], nodes[0] = NOWHERE, seed
     count, done = 1, 0
@@ -306,25 +308,79 @@ def _component(seed: int, start: Integers, other: Integers, far: Integers, nodes
 def _spread(
     x: int,
     number: int,
+    before: int,
     start: Integers,
-    pairs: Integers,
-    other: Integers,
-    far: Integers,
+    pairs: Numbers,
+    other: Numbers,
+    far: Numbers,
     flow: Integers,
     units: Integers,
 ) -> None:
-    """A first guess: optimal token x spreads its units evenly over those below it in its part."""
-    ways = 0
+    """A first guess of what optimal token x ships to those below it in its part.
+
+    In proportion to what it shipped of `before` units in the larger part that fell apart, where
+    there was one; what that leaves of its units, evenly.
+    """
+    ways, left = 0, number
     for j in range(start[x], start[x + 1]):
-        ways += far[other[j]] == NOWHERE
-        flow[pairs[j]] = 0
+        moved = 0
+        if far[other[j]] == NOWHERE:
+            ways += 1
+            if before > 0:
+                moved = flow[pairs[j]] * number // before
+        flow[pairs[j]] = moved
+        units[other[j]] += moved
+        left -= moved
     for j in range(start[x], start[x + 1]):
         if far[other[j]] == NOWHERE:
-            moved = number // ways
+            moved = left // ways
             ways -= 1
-            number -= moved
-            flow[pairs[j]] = moved
+            left -= moved
+            flow[pairs[j]] += moved
             units[other[j]] += moved
+
+
+@compiled
+def _steps_to_room(
+    nodes: Integers,
+    start: Integers,
+    pairs: Numbers,
+    other: Numbers,
+    far: Numbers,
+    flow: Integers,
+    room: Integers,
+    queue: Integers,
+) -> int:
+    """Fill `far`, and list in `queue`, the nearest first, the tokens from which room is reached.
+
+    What is found is written down each time and counted only if it is new: no processor foresees
+    a branch here, and taking it wrongly costs more than the writing.
+    """
+    count, done = 0, 0
+    for x in nodes:
+        far[x] = NOWHERE
+        if room[x] > 0:
+            far[x], queue[count] = 1, x
+            count += 1
+    while done < count:
+        x = queue[done]
+        done += 1
+        step = far[x] + 1
+        if step % 2 == 0:
+            for j in range(start[x], start[x + 1]):
+                y = other[j]
+                there = far[y]
+                new = there == NOWHERE
+                queue[count], far[y] = y, step if new else there
+                count += new
+        else:  # units come back to an optimal token along its flow only
+            for j in range(start[x], start[x + 1]):
+                y = other[j]
+                there = far[y]
+                new = (there == NOWHERE) & (flow[pairs[j]] > 0)
+                queue[count], far[y] = y, step if new else there
+                count += new
+    return count
 
 
 @compiled
@@ -332,9 +388,9 @@ def _ship(
     nodes: Integers,
     left: int,
     start: Integers,
-    pairs: Integers,
-    other: Integers,
-    far: Integers,
+    pairs: Numbers,
+    other: Numbers,
+    far: Numbers,
     flow: Integers,
     units: Integers,
     room: Integers,
@@ -344,7 +400,9 @@ def _ship(
 
     Units move in waves. Each wave finds how far all tokens are from room, and moves the units of
     all tokens, the farthest first, to tokens that are one nearer; from a non-optimal token they can
-    only go back to where units came from. What stays behind is farther from room in the next wave.
+    only go back to where units came from. A token next to room fills it and keeps what is too much;
+    elsewhere units are spread evenly over all ways. What stays behind is farther from room in the
+    next wave.
 
     Args:
         nodes: entries of the part.
@@ -354,30 +412,25 @@ def _ship(
         flow: (E,), what each pair ships; changed.
         units: (K,), those at each entry; changed.
         room: (K,), for how many units there is room; changed.
-        queue: room for the entries.
+        queue: room for the entries and one more.
     """
     while left > 0:
-        count, done = 0, 0
-        for x in nodes:
-            far[x] = NOWHERE
-            if room[x] > 0:
-                far[x], queue[count] = 1, x
-                count += 1
-        while done < count:
-            x = queue[done]
-            done += 1
-            optimal = far[x] % 2 == 0  # units come back to it along its flow only
-            for j in range(start[x], start[x + 1]):
-                y = other[j]
-                if far[y] == NOWHERE and (not optimal or flow[pairs[j]] > 0):
-                    far[y], queue[count] = far[x] + 1, y
-                    count += 1
+        count = _steps_to_room(nodes, start, pairs, other, far, flow, room, queue)
         moving = False
         for i in range(count - 1, -1, -1):
             x = queue[i]
             if units[x] == 0:
                 continue
             moving, nearer = True, far[x] - 1
+            if far[x] == 2:
+                for j in range(start[x], start[x + 1]):
+                    y = other[j]
+                    if far[y] == 1 and room[y] > units[y]:
+                        moved = min(units[x], room[y] - units[y])
+                        flow[pairs[j]] += moved
+                        units[x] -= moved
+                        units[y] += moved
+                continue
             if far[x] % 2 == 0:
                 ways = 0
                 for j in range(start[x], start[x + 1]):

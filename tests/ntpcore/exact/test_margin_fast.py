@@ -119,6 +119,60 @@ def test_large_graphs_are_certified_and_have_the_scores_of_the_plain_solver(pair
     )
 
 
+def path(tokens: int):
+    """Optimal tokens 0, ..., n - 1, each above the other tokens on its left and on its right."""
+    ends = np.arange(2 * tokens)
+    return ends // 2, tokens + (ends + 1) // 2
+
+
+def steps(layers: int):
+    """Layers of four optimal tokens and three or four others; each leans on the one below."""
+    pairs = [
+        (4 * layer + x, 4 * layers + 4 * below + y)
+        for layer in range(layers)
+        for below in {layer, max(layer - 1, 0)}
+        for x in range(4)
+        for y in range(3 + below % 2)
+        if (x + y + layer) % 3
+    ]
+    upper, lower = np.array(sorted(set(pairs))).T
+    return upper, lower
+
+
+def star_of_stars(arms: int):
+    """One optimal token above all hubs; the hub i lies below i + 1 more optimal tokens."""
+    pairs = [(0, 1 + hub) for hub in range(arms)]
+    free = 1 + arms
+    for hub in range(arms):
+        pairs += [(free + x, 1 + hub) for x in range(hub + 1)]
+        free += hub + 1
+    upper, lower = np.array(pairs).T
+    return upper, lower
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower"),
+    [path(60), path(60)[::-1], steps(9), steps(9)[::-1], star_of_stars(8), star_of_stars(8)[::-1]],
+)
+def test_units_that_have_far_to_go_arrive(upper, lower):
+    """Shapes that fall apart several times, or whose room lies many pairs away."""
+    _, numbers = np.unique(np.concatenate([upper, lower]), return_inverse=True)
+    upper, lower = numbers[: len(upper)], numbers[len(upper) :]
+    columns = margin_fast.solve_pairs(upper, lower, int(numbers.max()) + 1)
+    order = PartialOrder.of("q", {(f"{a}", f"{b}") for a, b in zip(upper, lower, strict=True)})
+    plain = margin.solve_scores(order)
+    sizes = (columns.k + columns.m).tolist()
+    found = [Fraction(n, s) for n, s in zip(columns.numerators.tolist(), sizes, strict=True)]
+    assert dict(zip(map(str, range(len(found))), found, strict=True)) == plain
+
+
+def test_a_path_is_one_block():
+    """n optimal tokens between n + 1 others: any j of them have j + 1 below them, or more."""
+    columns = margin_fast.solve_pairs(*path(50), 101)
+    assert columns.numerators.tolist() == [51] * 50 + [-50] * 51
+    assert set((columns.k + columns.m).tolist()) == {101}
+
+
 def test_the_order_of_the_pairs_does_not_matter():
     rng = np.random.default_rng(6)
     upper, lower = graph(rng, 500, 150)
@@ -168,6 +222,15 @@ def test_scores_below_a_margin_of_one_get_no_certificate():
 def test_pairs_that_are_no_order_are_refused(upper, lower, entries):
     with pytest.raises(ValueError, match=r"out of range|do not fit"):
         margin_fast.solve_pairs(np.array(upper), np.array(lower), entries)
+
+
+def test_so_many_pairs_that_their_numbers_do_not_fit_are_refused(monkeypatch):
+    """With a limit that a test can reach: numbers of 3 bits."""
+    monkeypatch.setattr(margin_fast, "MOST", 2**3)
+    upper, lower = np.repeat([0, 1], 4), np.tile([2, 3, 4, 5], 2)  # eight pairs of six tokens
+    with pytest.raises(ValueError, match="do not fit"):
+        margin_fast.solve_pairs(upper, lower, 6)
+    assert len(margin_fast.solve_pairs(upper[:7], lower[:7], 6).units) == 7
 
 
 def test_a_pair_that_occurs_twice_is_harmless_or_refused():

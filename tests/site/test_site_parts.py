@@ -19,7 +19,7 @@ from tools.pipeline import node
 from tools.site import pdf
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import DARK, TWIN, dark, place_figures, short, size_of, smaller
-from tools.site.slim import drop_needless, mark_versions, put_off
+from tools.site.slim import drop_needless, join_styles, load_joined, mark_versions, put_off
 from tools.site.speech import SpeechError, spoken
 from tools.site.styles import can_match, drop_unasked, slim, used_by
 
@@ -201,8 +201,8 @@ def test_dark_colours_stand_out_from_the_dark_ground(color: str) -> None:
 def test_a_page_loads_what_it_uses() -> None:
     html = (
         '<script src="_static/scripts/bootstrap.js?v=1"></script>'
-        '<script src="_static/ledger.js"></script><link href="_static/proof.css" rel="stylesheet"/>'
-        '<div class="proof admonition"></div>'
+        '<script src="_static/ledger.js"></script><link href="_static/ntp.css" rel="stylesheet"/>'
+        "<p>text</p>"
     )
     assert drop_needless(html) == html[html.index("<link") :]
     assert "ledger.js" in drop_needless(html + '<div class="ntp-ledger-all"></div>')
@@ -221,6 +221,50 @@ def test_files_bear_a_mark_of_what_they_hold() -> None:
     marked = mark_versions(html, {"_static/a.css": "new"})
     assert '"../_static/a.css?v=new"' in marked
     assert '"_static/b.js?v=1"' in marked
+
+
+def sheets(static: Path, **rules: str) -> None:
+    """Write style sheets by name, with _ for a dot."""
+    for name, css in rules.items():
+        static.joinpath(name.replace("_", ".")).write_text(css, encoding="utf-8")
+
+
+def test_style_sheets_are_joined_in_the_order_of_the_pages(tmp_path: Path) -> None:
+    (tmp_path / "styles").mkdir()
+    sheets(tmp_path, icons_css="i{}", proof_css="p{}", ntp_css="n{}", maths_css="m{}")
+    joined = join_styles(tmp_path)
+    assert (tmp_path / "styles/stack.css").read_text() == "p{}\ni{}\n"
+    assert (tmp_path / "styles/own.css").read_text() == "n{}\n"
+    assert [path.name for path in tmp_path.glob("*.css")] == ["maths.css"]
+    link = '<link rel="stylesheet" href="../_static/{}?v=9" />\n'.format
+    html = link("proof.css") + link("icons.css") + link("maths.css") + link("ntp.css") + "<p>"
+    found = re.findall(r'href="\.\./_static/([^"?]*)\?', load_joined(html, joined))
+    assert found == ["styles/stack.css", "maths.css", "styles/own.css"]
+    assert load_joined(html, joined).endswith("<p>")
+
+
+def test_a_sheet_that_moves_still_finds_its_files(tmp_path: Path) -> None:
+    (tmp_path / "styles").mkdir()
+    sheets(tmp_path, proof_css="a{background:url(file.png)}b{src:url('c/d.woff')}")
+    (tmp_path / "styles/bootstrap.css").write_text('i{src:url("e.svg"),url("data:x/y")}')
+    (tmp_path / "styles/theme.css").write_text('@import "../basic.css";\n')
+    join_styles(tmp_path)
+    assert (tmp_path / "styles/stack.css").read_text().split() == [
+        'i{src:url(e.svg),url("data:x/y")}',
+        "a{background:url(../file.png)}b{src:url(../c/d.woff)}",
+    ]
+
+
+def test_style_sheets_whose_rules_would_win_are_not_joined(tmp_path: Path) -> None:
+    link = '<link rel="stylesheet" href="_static/{}" />'.format
+    with pytest.raises(ValueError, match=r"icons.css is loaded after maths.css"):
+        load_joined(
+            link("proof.css") + link("maths.css") + link("icons.css"),
+            {"proof.css": "styles/stack.css", "icons.css": "styles/stack.css"},
+        )
+    sheets(tmp_path, proof_css="@import 'other.css';")
+    with pytest.raises(ValueError, match=r"proof.css imports a sheet"):
+        join_styles(tmp_path)
 
 
 def test_what_is_large_in_folds_comes_in_a_script(tmp_path: Path) -> None:

@@ -4,14 +4,17 @@ The stack loads for every page all of Bootstrap, and scripts of extensions that 
 for. The pages look and do the same without them. Of the folds of cards, drawings of what a claim
 rests on and listings of code, which are larger than the rest of their page, come in a script of
 their own when the first fold opens; a script, because a page that was opened as a file may fetch
-nothing else. What they say stands in words and behind a link beside them.
+nothing else. What they say stands in words and behind a link beside them. Style sheets of nearly
+all pages are joined to two: a dozen requests keep a slow processor from drawing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import posixpath
 import re
+from functools import partial
 from pathlib import Path
 
 from tools.site.frames import frame_figures
@@ -32,10 +35,18 @@ ONLY_WITH = {
     "copybutton": None,
     "ledger.js": r"ntp-ledger-all",
     "graphs.js": r"data-claim=",
-    "proof.css": r'class="proof',
-    "sphinx-design": r'class="[^"]*\bsd-',
-    "mystnb.": r'class="[^"]*\bcell',
 }
+# In the order in which pages load them; what only some pages load lies between or after them.
+JOINED = {
+    "styles/stack.css": (
+        "basic.css", "styles/theme.css", "styles/bootstrap.css", "styles/pydata-sphinx-theme.css",
+        "pygments.css", "styles/sphinx-book-theme.css", "togglebutton.css",
+        "mystnb.*.css", "proof.css", "icons.css", "sphinx-design.min.css",
+    ),
+    "styles/own.css": ("playground/run.css", "ntp.css", "figures.css", "reading.css"),
+}  # fmt: skip
+BASIC = '@import "../basic.css"'  # all that the first sheet of every page says
+FILE = re.compile(r"""url\(\s*["']?(?!["']?(?:data:|#))([^)"'\s]+)["']?\s*\)""")
 UNLOADED = (
     "scripts/bootstrap.js", "clipboard.min.js", "copybutton.js", "copybutton.css",
     "copybutton_funcs.js",
@@ -75,7 +86,8 @@ def slim_site(site: Path) -> None:
         pages[path] = frame_figures(place_figures(html, path.parent), path.stem)
     drop_files(site)
     slim_styles(site, list(pages.values()))
-    pages = {path: put_off(html, path, site) for path, html in pages.items()}
+    joined = join_styles(site / "_static")
+    pages = {path: put_off(load_joined(html, joined), path, site) for path, html in pages.items()}
     marks = {
         path.relative_to(site).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:8]
         for path in sorted((site / "_static").rglob("*"))
@@ -157,6 +169,58 @@ def slim_styles(site: Path, pages: list[str]) -> None:
     }
     for path, css in drop_unasked(sheets, [*pages, *scripts.values()]).items():
         path.write_text(css, encoding="utf-8")
+
+
+def join_styles(static: Path) -> dict[str, str]:
+    """Join style sheets in place; the sheet that each of those is part of which are gone.
+
+    Raises:
+        ValueError: one of them imports another that does not stand before it.
+    """
+    joined: dict[str, str] = {}
+    for name, members in JOINED.items():
+        texts = []
+        for path in (path for member in members for path in sorted(static.glob(member))):
+            css = path.read_text(encoding="utf-8").replace(BASIC, "").strip(";\n")
+            if "@import" in css:
+                raise ValueError(f"{path.name} imports a sheet, so that it cannot join {name}")
+            folder = path.parent.relative_to(static).as_posix()
+            texts.append(FILE.sub(partial(_moved, folder, posixpath.dirname(name)), css))
+            path.unlink()
+            joined[path.relative_to(static).as_posix()] = name
+        if texts:
+            (static / name).parent.mkdir(exist_ok=True)
+            (static / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
+    return joined
+
+
+def _moved(old: str, new: str, found: re.Match[str]) -> str:
+    """The address of a file, in a style sheet that moves from one folder to another."""
+    return f"url({posixpath.relpath(posixpath.join(old, found[1]), new)})"
+
+
+def load_joined(html: str, joined: dict[str, str]) -> str:
+    """A page that loads joined style sheets, each where it loaded the first of its members.
+
+    Raises:
+        ValueError: the page loads a member after the sheet that follows the joined one, so that
+            other rules would win.
+    """
+    seen: list[str] = []
+
+    def judge(found: re.Match[str]) -> str:
+        up, _, name = (found[2] or "").partition("?")[0].partition("_static/")
+        if not name.endswith(".css"):
+            return found[0]
+        new = joined.get(name, name)
+        if new in seen:
+            if seen[-1] != new:
+                raise ValueError(f"{name} is loaded after {seen[-1]}, but belongs to {new}")
+            return ""
+        seen.append(new)
+        return found[0].replace(found[2], f"{up}_static/{new}?v=0") if name in joined else found[0]
+
+    return LOADING.sub(judge, html)
 
 
 def mark_versions(html: str, marks: dict[str, str]) -> str:

@@ -115,8 +115,8 @@ def _rules(rules: Iterable[tinycss2.ast.Node], used: Used) -> str:
         if rule.type == "qualified-rule":
             selectors = _selectors(tinycss2.serialize(rule.prelude))
             kept = [one.strip() for one in selectors if can_match(one, used)]
-            body = _tight(tinycss2.serialize(rule.content))
-            text += f"{','.join(kept)}{{{body}}}\n" if kept and body else ""
+            body = _tight(tinycss2.serialize(rule.content)) if kept else ""
+            text += f"{','.join(kept)}{{{body}}}\n" if body else ""
         elif rule.type == "at-rule" and rule.lower_at_keyword in NESTING and rule.content:
             inside = _rules(
                 tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True),

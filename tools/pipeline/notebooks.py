@@ -176,8 +176,7 @@ def run_pages(
     tasks = [page_task(page, folder, given, package) for page, given in pages]
     why = {task.name: reasons(records, task, state(wanted[task.name])) for task in tasks}
     if any(why.values()):
-        import tools.pipeline.execute  # noqa: F401  (once here, rather than by all workers at the same time)
-
+        find_classes()
         sys.setswitchinterval(0.0002)  # or messages of kernels would wait for `meanwhile`
         threading.Thread(target=meanwhile, daemon=True).start()
     reporter = Reporter(records, why, display)
@@ -187,6 +186,23 @@ def run_pages(
         runner = MThreadRunner(records, reporter, continue_=True, num_process=jobs)
         runner.run_all(control.task_dispatcher())
     return Outcome(tuple(reporter.ran), tuple(reporter.skipped), tuple(reporter.failures))
+
+
+def find_classes() -> None:
+    """Load what executes notebooks, and let it find the classes that it names in strings.
+
+    Once here, rather than by all workers at the same time: when two look at once, the second one
+    now and then gets what the first has found where it expects a name, and its page fails.
+    """
+    import nbformat
+    from papermill.clientwrap import PapermillNotebookClient
+    from papermill.engines import NotebookExecutionManager
+
+    import tools.pipeline.execute  # noqa: F401
+
+    nothing = NotebookExecutionManager(nbformat.v4.new_notebook(), progress_bar=False)
+    client = PapermillNotebookClient(nothing)
+    client.create_kernel_manager().client()
 
 
 def is_current(page: str) -> bool:

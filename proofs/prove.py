@@ -31,6 +31,7 @@ RECORD = "checked.json"
 LABELS = "labels.toml"
 SECONDS = 120  # for one file
 CHECKER_SECONDS = 1800  # for the independent checker
+CLOSED = "Closed under the global context"  # what Coq says of what rests on no axiom
 NO_COQ = "no coqc here (Debian: apt-get install coq libcoq-mathcomp-algebra)"
 
 # Words that take something for granted, or switch a check of Coq off.
@@ -174,17 +175,42 @@ def compile_file(folder: Path, name: str) -> None:
 def ask(folder: Path, names: list[str], theorems: list[str]) -> dict[str, tuple[str, str]]:
     """For each theorem what Coq takes it to say, and what it rests on.
 
+    What all of them together rest on is asked first: if that is nothing, each rests on nothing.
+
+    Raises:
+        ProofError: Coq does not know a theorem.
+    """
+    full = [f"Companion.{theorem}" for theorem in theorems]
+    together = [f"let _ := @{name} in" for name in full]
+    script = [f'Redirect "says{place}" Check @{name}.' for place, name in enumerate(full)]
+    script += ["Definition asked_together :=", *together, "tt."]
+    script += ['Redirect "rests" Print Assumptions asked_together.']
+    ask_coq(folder, names, script)
+    rests = [read_answer(folder, "rests")] * len(theorems)
+    if rests[0] != CLOSED:
+        ask_coq(
+            folder,
+            names,
+            [f'Redirect "rests{i}" Print Assumptions {name}.' for i, name in enumerate(full)],
+        )
+        rests = [read_answer(folder, f"rests{place}") for place in range(len(theorems))]
+    found = {}
+    for place, theorem in enumerate(theorems):
+        says = re.sub(r"^\S+\s*:\s", "", read_answer(folder, f"says{place}"))
+        found[theorem] = re.sub(r"\n +", "\n ", says), rests[place]
+    return found
+
+
+def ask_coq(folder: Path, names: list[str], questions: list[str]) -> None:
+    """Have Coq answer questions about compiled files, each into a file of its own.
+
     Raises:
         ProofError: Coq does not know a theorem.
     """
     script = ["From mathcomp Require Import all_ssreflect all_algebra."]
     script += [f"From Companion Require Import {name.removesuffix('.v')}." for name in names]
     script += ["Set Printing Width 88.", "Unset Printing Implicit Defensive."]
-    for place, theorem in enumerate(theorems):
-        full = f"Companion.{theorem}"
-        script.append(f'Redirect "says{place}" Check @{full}.')
-        script.append(f'Redirect "rests{place}" Print Assumptions {full}.')
-    (folder / "Ask.v").write_text("\n".join(script) + "\n", encoding="utf-8")
+    (folder / "Ask.v").write_text("\n".join([*script, *questions]) + "\n", encoding="utf-8")
     try:
         compile_file(folder, "Ask.v")
     except ProofError as error:
@@ -192,13 +218,11 @@ def ask(folder: Path, names: list[str], theorems: list[str]) -> dict[str, tuple[
         if unknown:
             raise ProofError(f"{LABELS}: there is no {unknown[1]}") from None
         raise
-    found = {}
-    for place, theorem in enumerate(theorems):
-        says = (folder / f"says{place}.out").read_text(encoding="utf-8")
-        rests = (folder / f"rests{place}.out").read_text(encoding="utf-8")
-        says = re.sub(r"^\S+\s*:\s", "", says.strip())
-        found[theorem] = re.sub(r"\n +", "\n ", says), rests.strip()
-    return found
+
+
+def read_answer(folder: Path, name: str) -> str:
+    """What Coq wrote into a file."""
+    return (folder / f"{name}.out").read_text(encoding="utf-8").strip()
 
 
 def check(folder: Path = HERE, *, coqchk: bool = False) -> dict[str, Any]:
@@ -233,7 +257,7 @@ def check(folder: Path = HERE, *, coqchk: bool = False) -> dict[str, Any]:
             if not re.search(r"\* Axioms:\s*<none>", said):
                 raise ProofError(f"coqchk: {said}")
     for theorem, (_, rests) in answers.items():
-        if rests != "Closed under the global context":
+        if rests != CLOSED:
             raise ProofError(f"{theorem} rests on more than Coq's logic:\n{rests}")
     if hashes(folder) != before:
         raise ProofError("a source changed while it was checked")

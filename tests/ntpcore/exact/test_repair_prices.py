@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from itertools import product
 
@@ -22,13 +23,13 @@ def bound_of(data: Dataset, given: dict[str, str] | None = None) -> int | None:
     return price_bound(repair.tabulate(data, given), 0, rounds=300)
 
 
-def small_data(rng: random.Random) -> Dataset:
-    """A few samples, or a few lines, of four tokens."""
+def small_data(rng: random.Random, tokens: str = "abcd") -> Dataset:
+    """A few samples, or a few lines, of these tokens."""
     if rng.random() < 0.5:
-        lines = [rng.choices("abcd", k=rng.randint(2, 4)) for _ in range(3)]
+        lines = [rng.choices(tokens, k=rng.randint(2, 4)) for _ in range(3)]
         return from_sentences(lines)
     rows = [
-        (rng.choices("abcd", k=rng.randint(1, 3)), rng.choice("abcd"), rng.randint(1, 3))
+        (rng.choices(tokens, k=rng.randint(1, 3)), rng.choice(tokens), rng.randint(1, 3))
         for _ in range(6)
     ]
     return from_samples(rows)
@@ -50,6 +51,22 @@ def test_joined_it_is_less_than_the_least_of_both() -> None:
     assert bound_of(data) == 3
     greedy = repair.solve_greedy(repair.tabulate(data))
     assert (tighten(greedy).bound, tighten(greedy).kept_weight) == (3, greedy.kept_weight)
+
+
+def test_a_group_is_a_class_and_a_next_token() -> None:
+    """Written out from the classes: samples come sorted by their next tokens."""
+    rng = random.Random(6)
+    for _ in range(40):
+        table = repair.tabulate(small_data(rng, rng.choice(("abc", "abcde"))))
+        cells = repair_prices.cells_of(table)
+        named = sorted(
+            ((one, following) for one, following, _ in repair_bounds.classes(table)),
+            key=lambda sample: sample[1],
+        )
+        pairs = set(zip(cells.group.tolist(), named, strict=True))
+        assert len(pairs) == len(set(named)) == len(set(cells.group.tolist()))
+        members = Counter(one for one, _ in set(named))
+        assert sorted(np.diff(cells.start).tolist()) == sorted(members.values())
 
 
 def test_what_lines_forbid_one_another_is_not_in_it() -> None:

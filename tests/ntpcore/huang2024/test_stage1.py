@@ -16,6 +16,13 @@ def permutation(size: int) -> np.ndarray:
     return np.random.default_rng(size).permutation(size)
 
 
+@pytest.mark.parametrize("steps", [0, 1, 2, 7])
+def test_every_step_is_recorded_unless_some_are_named(steps):
+    rows, W = stage1.iterate(permutation(4), steps, 0.5)
+    assert rows.step.tolist() == list(range(steps + 1))
+    assert rows.norm[-1] == pytest.approx(np.linalg.norm(W), abs=1e-15)
+
+
 @pytest.mark.parametrize("size", [2, 3, 4, 20])
 @pytest.mark.parametrize("eta0", [0.05, 1.0, 5.0])
 def test_iteration_agrees_with_the_closed_form(size, eta0):

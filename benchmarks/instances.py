@@ -98,3 +98,20 @@ def random_graph(
     ends = (side * rng.random((2, 2 * pairs)) ** power).astype(np.int64)
     key = np.sort(rng.permutation(np.unique(ends[0] * side + ends[1]))[:pairs])
     return key // side, side + key % side
+
+
+def layered_graph(rng: np.random.Generator, layers: int) -> tuple[Integers, Integers, int]:
+    """Pairs in layers, each of which leans on the one below; and the number of entries.
+
+    A layer has 20 optimal tokens, each above 10 others of its own layer and the one below, and
+    between 20 and 26 others. So what is too much in one layer finds room many layers away.
+    """
+    keys: list[Integers] = []
+    others = 26 * layers
+    for layer in range(layers):
+        for token in range(20 * layer, 20 * (layer + 1)):
+            for below in {layer, max(layer - 1, 0)}:
+                drawn = rng.choice(20 + below % 7, 5, replace=False)
+                keys.append(token * others + 26 * below + drawn)
+    key = np.sort(np.concatenate(keys))
+    return key // others, 20 * layers + key % others, 20 * layers + others

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import solvers, sparse
-from benchmarks.instances import problem_of, random_graph, random_samples
+from benchmarks.instances import layered_graph, problem_of, random_graph, random_samples
 from ntpcore.exact import margin_fast
 from ntpcore.huang2024.fast import loops as _fast
 from ntpcore.huang2024.fast import stepping
@@ -128,7 +128,8 @@ def by_turns(
     return {name: found[1:] for name, found in times.items()}
 
 
-FEWER = "uniform on fewer tokens"  # for pseudoflow alone, which is fast where blocks are few
+FEWER, LAYERS = "uniform on fewer tokens", "in layers"
+FEW_BLOCKS = (FEWER, LAYERS)  # for pseudoflow alone, which is fast where blocks are few
 Case = tuple[str, str, Any, Any, int]  # what, which, upper, lower, number of entries
 
 
@@ -145,6 +146,8 @@ def columns_cases(tiny: bool) -> list[Case]:
     for kind, pairs, side, power in () if tiny else graphs:
         upper, lower = random_graph(np.random.default_rng(0), pairs, side, power)
         cases.append(("one graph", kind, upper, lower, 2 * side))
+    if not tiny:
+        cases.append(("one graph", LAYERS, *layered_graph(np.random.default_rng(0), 50)))
     return cases
 
 
@@ -156,7 +159,7 @@ def columns_rows(cases: list[Case], rounds: int = ROUNDS) -> Iterator[Row]:
         pairs_there = solvers.pairs_of(upper, lower)
         ours = partial(margin_fast.solve_pairs, upper, lower, entries)
         for solver, prepare in solvers.SOLVERS.items():
-            if kind == FEWER and solver != "pseudoflow":
+            if kind in FEW_BLOCKS and solver != "pseudoflow":
                 continue
             if len(upper) >= SLOW_FROM.get(solver, len(upper) + 1):
                 yield {"name": name, "size": text, "peer": solver, "absent": "left out: slow"}

@@ -1,11 +1,13 @@
-"""Rows on `ntpcore repair --greedy` on WikiText-2, from the folder that WIKITEXT_DIR names."""
+"""Rows on commands that read WikiText-2, from the folder that WIKITEXT_DIR names."""
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +15,11 @@ from typing import Any, NamedTuple
 from ntpcore.data.wikitext import FORMS
 
 PARTS = ("valid", "test")
-GOALS = {"wall clock": (30.0, "s"), "processor": (30.0, "s"), "peak memory": (1000.0, "MB")}
+REPAIR = {"wall clock": (30.0, "s"), "processor": (30.0, "s"), "peak memory": (1000.0, "MB")}
+CHECK = {"wall clock": (2.0, "s"), "processor": (2.0, "s"), "peak memory": (150.0, "MB")}
+KINDS = ("repeated", "words of each line shuffled")
+SIZE = 50_000_000  # bytes of the text that `check` reads
+NO_FILE = "limit (no such file; name its folder by WIKITEXT_DIR)"
 
 STARTER = """
 import json, resource, subprocess, sys, time
@@ -42,38 +48,78 @@ def find(part: str) -> Path | None:
     return next((file for file in found if file.is_file()), None)
 
 
-def use(command: list[str], root: Path) -> Used:
+def use(command: list[str], root: Path, codes: tuple[int, ...] = (0,)) -> Used:
     """What a command takes, its output thrown away.
 
     A small process starts it: the system counts the memory of whoever starts a process as the least
     that it takes.
 
     Raises:
-        CalledProcessError: it fails.
+        CalledProcessError: it ends with another exit code than these.
     """
     program = [sys.executable, "-c", STARTER, *command]
     done = subprocess.run(program, cwd=root, stdout=subprocess.PIPE, text=True, check=True)
     code, clock, processor, peak = json.loads(done.stdout)
-    if code:
+    if code not in codes:
         raise subprocess.CalledProcessError(code, command)
     unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
     return Used(clock, processor, peak * unit / 1e6)
 
 
 def text_rows(row: Callable[..., Row], root: Path) -> Iterator[Row]:
-    """For each part a row by the clock, one of the processor and one of peak memory.
+    """For each text a row by the clock, one of the processor and one of peak memory.
 
     Args:
         row: makes a row, as that of `benchmarks.run`.
         root: the checkout.
     """
+    python = [sys.executable, "-m", "ntpcore"]
     for part in PARTS:
-        file = find(part)
-        size = f"WikiText-2, {part}"
-        found: Used | tuple[None, None, None] = (None, None, None)
-        peer = "limit (no such file; name its folder by WIKITEXT_DIR)"
+        file, found = find(part), None
         if file is not None:
-            command = [sys.executable, "-m", "ntpcore", "repair", str(file), "--format", "text"]
-            found, peer = use([*command, "--greedy"], root), "limit"
-        for value, (what, (limit, unit)) in zip(found, GOALS.items(), strict=True):
-            yield row(f"repair of a text, {what}", size, peer, value, limit, unit, 1)
+            command = [*python, "repair", str(file), "--format", "text", "--greedy"]
+            found = use(command, root)
+        yield from _rows(row, "repair of a text", f"WikiText-2, {part}", found, REPAIR)
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in KINDS:
+            size, found = f"50 MB of WikiText-2, {kind}", None
+            if all(find(part) for part in PARTS):
+                file = Path(folder, "text.txt")
+                file.write_text(enlarged(kind, SIZE), encoding="utf-8")
+                # it ends with 1 if the text is not realizable, which no text of this size is
+                found = use([*python, "check", str(file), "--format", "text"], root, (1,))
+            yield from _rows(row, "check of a text", size, found, CHECK)
+
+
+def _rows(
+    row: Callable[..., Row],
+    name: str,
+    size: str,
+    found: Used | None,
+    goals: dict[str, tuple[float, str]],
+) -> Iterator[Row]:
+    """What a command took, beside its goals."""
+    peer = NO_FILE if found is None else "limit"
+    values = found or (None, None, None)
+    for value, (what, (limit, unit)) in zip(values, goals.items(), strict=True):
+        yield row(f"{name}, {what}", size, peer, value, limit, unit, 1)
+
+
+def enlarged(kind: str, size: int) -> str:
+    """Both files again and again, up to so many letters; shuffled, nearly every line is new.
+
+    Repeated lines are merged by what reads them, so that they say how fast a file is read; new
+    ones are samples of their own.
+    """
+    texts = [file.read_text(encoding="utf-8") for part in PARTS if (file := find(part))]
+    lines = [line.split() for text in texts for line in text.splitlines() if line.split()]
+    rng = random.Random(1)
+    found: list[str] = []
+    written = 0
+    while written < size:
+        for line in lines:
+            if kind != KINDS[0]:
+                rng.shuffle(line)
+            found.append(" ".join(line))
+            written += len(found[-1]) + 1
+    return "\n".join(found) + "\n"

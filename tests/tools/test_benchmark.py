@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -148,3 +150,13 @@ def test_results_are_from_one_machine_once_all_parts_were_measured_on_it() -> No
     assert set(every) == {"date", "machine", "versions", "code", "rows"}
     assert every["machine"]["processor"] == machine()["processor"]
     assert (every["rows"], every["code"]) == ([1], benchmark.code_hash())
+
+
+def test_every_row_is_on_the_page() -> None:
+    page = (ROOT / "notebooks/benchmarks.md").read_text(encoding="utf-8")
+    calls = re.findall(r"benchmark\.table\(found, \((.*?)\)\)", page)
+    starts = tuple(
+        ast.literal_eval(word) for call in calls for word in re.findall(r'"[^"]*"', call)
+    )
+    names = {row["name"] for row in benchmark.read(str(ROOT / "benchmarks/results.json"))["rows"]}
+    assert {name for name in names if not name.startswith(starts)} == set()

@@ -237,12 +237,13 @@ def test_launchers_and_icons_from_afar_are_taken_out() -> None:
 
 
 def test_icons_in_use_are_in_the_font(book: Path) -> None:
-    style = (book / "_static/icons.css").read_text(encoding="utf-8")
+    style = (book / "_static/styles/stack.css").read_text(encoding="utf-8")
     for name in PAGES:
         html = (book / f"{name}.html").read_text(encoding="utf-8")
         for icon in re.findall(r'<i class="fa\w* (?:fa-solid )?fa-([\w-]+)', html):
             assert f".fa-{icon}::before" in style, icon
-    assert 10_000 > len(style) > 3_000
+    (font,) = re.findall(r"data:font/woff;base64,([\w+/=]+)", style)
+    assert 9_000 > len(font) > 3_000
 
 
 # Binder

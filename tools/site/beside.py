@@ -14,6 +14,7 @@ import threading
 from typing import Self
 
 FAILED = 3  # exit code of a function that raised an error
+LEFT = 2  # exit code of one that nobody waited for
 
 
 class Beside:
@@ -97,7 +98,7 @@ def _told(said: bytes) -> Exception:
 def _leave_with_parent() -> None:
     """End this process at once when nobody waits for it any more."""
     os.read(sys.stdin.fileno(), 1)
-    os._exit(2)
+    os._exit(LEFT)
 
 
 if __name__ == "__main__":

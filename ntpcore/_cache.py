@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
@@ -72,13 +73,30 @@ class SoundCache(FunctionCache):
         self._cache_file = _SoundFiles(
             cache_path=files._cache_path,
             filename_base=files._index_name.removesuffix(".nbi") + way,
-            source_stamp=files._source_stamp,
+            source_stamp=(files._source_stamp, *_called(function)),
         )
 
     def save_overload(self, sig: object, data: object) -> None:
         """Keep a compiled function; without room, the next run compiles it again."""
         with contextlib.suppress(OSError):
             super().save_overload(sig, data)
+
+
+def _called(function: Callable[..., Any]) -> list[str]:
+    """Digests of other modules whose compiled functions this one can call, and so holds within.
+
+    numba looks at a function's own module alone, and would keep what it made of older ones.
+    """
+    found: dict[str, str] = {}
+    waiting = [function]
+    while waiting:
+        for one in waiting.pop().__globals__.values():
+            inner = getattr(one, "py_func", None)
+            file = getattr(getattr(inner, "__code__", None), "co_filename", None)
+            if inner and file and file not in found and file != function.__code__.co_filename:
+                found[file] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+                waiting.append(inner)
+    return sorted(found.values())
 
 
 def _sound(data: bytes) -> bool:

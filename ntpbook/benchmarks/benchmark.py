@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from ntpcore import compiled
+from ntpcore import compiled, exponential
 from ntpcore.data import digest
 from ntpcore.exact import margin_fast
 from ntpcore.huang2024 import horizon, training
@@ -18,7 +18,9 @@ from ntpcore.huang2024.fast import stepping
 from ntpcore.verdicts.tables import Table
 
 SOLVED = 1e-3  # a peer with a larger error solves something else
-MEASURED = (_fast, _kernel, _packing, compiled, horizon, margin_fast, stepping, training)
+MEASURED = (
+    _fast, _kernel, _packing, compiled, exponential, horizon, margin_fast, stepping, training
+)  # fmt: skip
 
 
 def code_hash() -> str:

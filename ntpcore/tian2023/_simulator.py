@@ -1,8 +1,9 @@
 """Inner loop of the synthetic experiments, compiled where numba can be imported.
 
-Only the counts of the tokens of a sample's class matter: f is proportional to count e^z, the logits
-are sum_k f_k Y[token_k], and with e = onehot - softmax the ascent directions are f_k e for Y and
-f_k (g_k - f_k f . g), g_k = Y[token_k] . e, for Z. So a sample costs O(tokens of a class x M).
+Only the counts of the tokens of a sample's class matter: f is proportional to count e^z, where e^z
+is the same for all samples of a class in a batch; the logits are sum_k f_k Y[token_k], and with
+e = onehot - softmax the ascent directions are f_k e for Y and f_k (g_k - f_k f . g),
+g_k = Y[token_k] . e, for Z. So a sample costs O(tokens of a class x M).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpcore.compiled import compiled_with
+from ntpcore.exponential import fast_exp
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -30,8 +32,8 @@ def add_gradient(
     counts: Integers,
     query: int,
     following: int,
+    weights: Floats,
     Y: Floats,
-    Z: Floats,
     by_Y: Floats,
     by_Z: Floats,
     f: Floats,
@@ -42,23 +44,19 @@ def add_gradient(
     Args:
         tokens: (S,), the tokens of the class.
         counts: (S,), how often each occurs.
-        query: row of Z.
+        query: row of by_Z.
         following: the next token.
+        weights: (S,), proportional to e^Z on the tokens.
         Y: (R, M), rows of the context tokens.
-        Z: (L, M), rows of the queries.
         by_Y: (R, M), what is added to.
         by_Z: (L, M), what is added to.
         f: (S,), overwritten.
         p: (M,), overwritten.
     """
     S, M = len(tokens), len(p)
-    top = -1e300
-    for k in range(S):
-        if counts[k] > 0 and Z[query, tokens[k]] > top:
-            top = Z[query, tokens[k]]
     size = 0.0
     for k in range(S):
-        f[k] = counts[k] * exp(Z[query, tokens[k]] - top)
+        f[k] = counts[k] * weights[k]
         size += f[k] * f[k]
     size = 1.0 / sqrt(size)
     for j in range(M):
@@ -74,7 +72,7 @@ def add_gradient(
     lead = best - p[following]
     total = 0.0
     for j in range(M):
-        p[j] = exp(p[j] - best)
+        p[j] = fast_exp(max(p[j] - best, -700.0))
         total += p[j]
     scale = -1.0 / total
     for j in range(M):
@@ -133,6 +131,7 @@ def run(
     first_Y, first_Z = np.zeros_like(Y), np.zeros_like(Z)
     second_Y, second_Z = np.zeros_like(Y), np.zeros_like(Z)
     f, p = np.zeros(S), np.zeros(Y.shape[1])
+    weights = np.zeros(tokens.shape)
     place = 0
     if place < len(record) and record[place] == 0:
         kept[place] = Z
@@ -141,10 +140,12 @@ def run(
         by_Y[:] = 0.0
         by_Z[:] = 0.0
         loss = 0.0
+        for n in range(len(tokens)):
+            weigh(tokens[n], Z[queries[n]], weights[n])
         for b in range(B):
             n = classes[t, b]
             loss += add_gradient(
-                tokens[n], counts[t, b], queries[n], following[n], Y, Z, by_Y, by_Z, f, p
+                tokens[n], counts[t, b], queries[n], following[n], weights[n], Y, by_Y, by_Z, f, p
             )
         losses[t] = loss / B
         if adam:
@@ -156,6 +157,16 @@ def run(
         if place < len(record) and record[place] == t + 1:
             kept[place] = Z
             place += 1
+
+
+@_compile
+def weigh(tokens: Integers, row: Floats, weights: Floats) -> None:
+    """Fill weights, (S,), with e^Z on the tokens of a class, divided by the largest."""
+    top = row[tokens[0]]
+    for token in tokens:
+        top = max(top, row[token])
+    for k in range(len(tokens)):
+        weights[k] = exp(row[tokens[k]] - top)
 
 
 @_compile

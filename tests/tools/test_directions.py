@@ -17,14 +17,21 @@ MAY_USE = {
     "ntpcore.verdicts": set(),
     "ntpcore.compiled": {"ntpcore._cache"},
     "ntpcore._cache": set(),
+    "ntpcore.exponential": {"ntpcore.compiled"},
     "ntpcore.data": set(),
     "ntpcore.exact": {"ntpcore.verdicts", "ntpcore.data", "ntpcore.compiled"},
-    "ntpcore.huang2024": {"ntpcore.data", "ntpcore.exact", "ntpcore.compiled"},
-    "ntpcore.tian2023": {"ntpcore.data", "ntpcore.compiled"},
+    "ntpcore.huang2024": {
+        "ntpcore.data",
+        "ntpcore.exact",
+        "ntpcore.compiled",
+        "ntpcore.exponential",
+    },
+    "ntpcore.tian2023": {"ntpcore.data", "ntpcore.compiled", "ntpcore.exponential"},
     "ntpcore.pages": {"ntpcore.verdicts", "ntpcore.data"},
 }
 BELOW = {"ntpcore.verdicts", "ntpcore.data", "ntpcore.exact", "ntpcore.huang2024",
-         "ntpcore.tian2023", "ntpcore.pages", "ntpcore.compiled"}  # fmt: skip
+         "ntpcore.tian2023", "ntpcore.pages", "ntpcore.compiled",
+         "ntpcore.exponential"}  # fmt: skip
 # Chapters on readers' data show what the commands answer.
 READERS = ("ntpbook.readers", "ntpbook.benchmarks")
 MODULES = sorted(path for name in ("ntpcore", "ntpbook") for path in (ROOT / name).rglob("*.py"))

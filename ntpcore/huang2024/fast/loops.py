@@ -27,6 +27,17 @@ from math import inf, sqrt
 import numpy as np
 
 from ntpcore.compiled import compiled, compiled_with
+from ntpcore.exponential import (
+    LN2_HIGH,
+    LN2_LOW,
+    LOG2_E,
+    ROUND,
+    SAFE,
+    fast_exp,
+    fast_expm1,
+    power_of_two,
+    reduced,
+)
 from ntpcore.huang2024.fast.packing import Floats, Merged, Packed, Singles
 
 try:
@@ -43,78 +54,29 @@ RIVAL_1, RIVAL_2, RIVAL_3 = (LANES * row for row in range(9, 12))
 ROUNDING = 1e-12  # relative, of R in a step: that of W, up to 300, weighs most
 LARGEST = 1e30  # instead of infinity, which the compiler may take as impossible
 
-_LOG2_E = 1.4426950408889634
-_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-_ROUND = 1.5 * 2.0**52  # adding it rounds to an integer, which then stands in the lowest bits
-_SAFE = {"contract", "nsz", "nnan", "ninf"}  # not "reassoc": it would cancel _ROUND
 
-
-@compiled_with(fastmath=_SAFE)
-def _reduced(r: float) -> float:
-    """e^r - 1 for |r| <= log(2) / 2: the next term of the series is below 2^-52.
-
-    Summed in pairs, so that no term has to wait for all others.
-    """
-    square = r * r
-    fourth = square * square
-    low = (1.0 + r * 0.5) + square * (1.0 / 6.0 + r * (1.0 / 24.0))
-    middle = (1.0 / 120.0 + r * (1.0 / 720.0)) + square * (1.0 / 5040.0 + r * (1.0 / 40320.0))
-    high = (1.0 / 362880.0 + r * (1.0 / 3628800.0)) + square * (
-        1.0 / 39916800.0 + r * (1.0 / 479001600.0)
-    )
-    p = low + fourth * (middle + fourth * high)
-    value: float = p * r
-    return value
-
-
-@compiled_with(fastmath=_SAFE)
-def _power_of_two(n: float) -> float:
-    """2^n for an integer n from -1022 to 1023, by its bits."""
-    bits = (np.float64(n + _ROUND).view(np.int64) + np.int64(1023)) << np.int64(52)
-    power: float = np.int64(bits).view(np.float64)
-    return power
-
-
-@compiled_with(fastmath=_SAFE)
-def fast_exp(x: float) -> float:
-    """e^x for |x| < 700, without branches and calls, so that loops use vector instructions."""
-    n = x * _LOG2_E + _ROUND - _ROUND
-    power = _power_of_two(n)
-    value: float = _reduced(x - n * _LN2_HIGH - n * _LN2_LOW) * power + power
-    return value
-
-
-@compiled_with(fastmath=_SAFE)
-def fast_expm1(x: float) -> float:
-    """e^x - 1 for |x| < 700, likewise."""
-    n = x * _LOG2_E + _ROUND - _ROUND
-    power = _power_of_two(n)
-    value: float = _reduced(x - n * _LN2_HIGH - n * _LN2_LOW) * power + (power - 1.0)
-    return value
-
-
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def _exponentials(x: Floats, out: Floats) -> None:
     """e^x for |x| < 700."""
     for i in range(len(x)):
         out[i] = fast_exp(x[i])
 
 
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def _exponentiate(x: Floats) -> None:
     """The same in place; arrays that might overlap would not be taken by vector instructions."""
     for i in range(len(x)):
         x[i] = fast_exp(x[i])
 
 
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def _bits(x: float) -> np.int64:
     """The bits of a float: of positive floats the larger has the larger ones."""
     bits: np.int64 = np.float64(x).view(np.int64)
     return bits
 
 
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def _one_rival(
     room: Floats,
     lanes: int,
@@ -175,7 +137,7 @@ def _one_rival(
     return signs, light
 
 
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def _two_rivals(
     room: Floats,
     lanes: int,
@@ -224,7 +186,7 @@ def _two_rivals(
     return signs, light
 
 
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def _three_rivals(
     room: Floats,
     lanes: int,
@@ -278,7 +240,7 @@ def _three_rivals(
     return signs, light
 
 
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def _many_rivals(
     room: Floats,
     lanes: int,
@@ -336,7 +298,7 @@ def _many_rivals(
     return signs, light
 
 
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def _sweep(
     p: Packed,
     chunk: int,
@@ -412,7 +374,7 @@ def _sweep(
     return bool(any_sign < 0), smallest
 
 
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def _growth(p: Packed, chunk: int, factor: Floats, moved: Floats, turn: Floats) -> float:
     """The smallest growth of a sample's 1 / R by the step before, as a ratio less 1.
 
@@ -441,7 +403,7 @@ def _growth(p: Packed, chunk: int, factor: Floats, moved: Floats, turn: Floats) 
     return least
 
 
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def _move(weights: Floats, factor: Floats, gradient: Floats, moved: Floats, rate: float) -> None:
     """Move entries by -rate times their gradient, and follow with e^W."""
     for x in range(len(weights)):
@@ -532,7 +494,7 @@ advance = compiled(_advance)
 advance_on_threads = compiled_with(parallel=True)(_advance)
 
 
-@compiled_with(fastmath=_SAFE)
+@compiled_with(fastmath=SAFE)
 def advance_merged(m: Merged, weights: Floats, eta: float, steps: int) -> None:
     """Take normalized gradient steps of the second phase in place.
 
@@ -550,15 +512,15 @@ def advance_merged(m: Merged, weights: Floats, eta: float, steps: int) -> None:
     top = -inf
     for e in range(len(log_C)):
         top = max(top, log_C[e] + (weights[lower[e]] - weights[upper[e]]))
-    shift = np.floor(top * _LOG2_E)
+    shift = np.floor(top * LOG2_E)
     for _ in range(steps):
         for e in range(len(log_C)):
             terms[e] = weights[lower[e]] - weights[upper[e]]
         for e in range(len(log_C)):
             x = log_C[e] + terms[e]
-            n = x * _LOG2_E + _ROUND - _ROUND
-            power = _power_of_two(n - shift if n - shift > -1000.0 else -1000.0)
-            terms[e] = _reduced(x - n * _LN2_HIGH - n * _LN2_LOW) * power + power
+            n = x * LOG2_E + ROUND - ROUND
+            power = power_of_two(n - shift if n - shift > -1000.0 else -1000.0)
+            terms[e] = reduced(x - n * LN2_HIGH - n * LN2_LOW) * power + power
         for e in range(len(log_C)):
             gradient[upper[e]] -= terms[e]
             gradient[lower[e]] += terms[e]

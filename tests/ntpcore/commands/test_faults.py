@@ -248,6 +248,28 @@ def loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+def test_what_calls_a_compiled_function_of_a_changed_module_is_compiled_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The function within is part of what was compiled, and numba looks at one module alone."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.syspath_prepend(tmp_path)
+    inner, outer = tmp_path / "inner_of_this_test.py", tmp_path / "outer.py"
+    head = "from ntpcore.compiled import compiled\n"
+    within = "@compiled\ndef value(n: int) -> int:\n    return n + {}\n"
+    outer.write_text(
+        f"{head}from inner_of_this_test import value\n"
+        "@compiled\ndef total(n: int) -> int:\n    return 2 * value(n)\n"
+    )
+    for added, cached in ((1, 0), (1, 1), (30, 0), (30, 1)):
+        inner.write_text(head + within.format(added))
+        sys.modules.pop("inner_of_this_test", None)
+        importlib.invalidate_caches()
+        module = load(outer)
+        assert module.total(5) == 2 * (5 + added)
+        assert sum(module.total.stats.cache_hits.values()) == cached
+
+
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 def test_a_damaged_cache_is_compiled_anew(loop: Path, suffix: str) -> None:
     (file,) = (loop.parent / "__pycache__").glob(f"*.{suffix}")

@@ -6,6 +6,7 @@ The messages say what to do. The build's own faults are in test_build.py.
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import random
 import resource
@@ -167,9 +168,10 @@ def test_a_report_whose_kernel_is_killed_says_so_once(tmp_path: Path) -> None:
 
 
 def test_a_program_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> None:
-    words = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command("check", EXAMPLE_1)]
-    process = start(tmp_path, words)
-    time.sleep(0.3)
+    deaf = 'trap "" INT; echo deaf; exec "$@"'
+    process = start(tmp_path, ["sh", "-c", deaf, "sh", *command("check", EXAMPLE_1)])
+    assert process.stdout is not None
+    assert process.stdout.readline() == "deaf\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
@@ -179,28 +181,50 @@ def test_a_program_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> Non
 # Kills
 
 
-@pytest.mark.parametrize("name", WRITING)
+def contents_after_kills(folder: Path, target: str, many: int, *words: str) -> list[bytes]:
+    """What a file holds after its writer was killed at several places, and last when it was not."""
+    folder.mkdir()
+    program = str(ROOT / "tests/helpers/killed.py")
+    done = subprocess.run(
+        [sys.executable, program, str(folder), target, str(many), *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return [bytes.fromhex(one) for one in json.loads(done.stdout)]
+
+
+@pytest.mark.parametrize(("name", "many"), [("train", 9), ("repair", 9), ("report", 1)])
 def test_a_killed_process_leaves_the_old_file_or_the_whole_new_one(
-    tmp_path: Path, name: str
+    tmp_path: Path, name: str, many: int
 ) -> None:
     arguments, target = WRITING[name]
-    began = time.monotonic()
-    process = start(tmp_path, command(*arguments))
-    process.communicate(timeout=200)
-    assert process.returncode == 0
-    taken, whole = time.monotonic() - began, (tmp_path / target).read_bytes()
-    for share in (0.7,) if name == "report" else (0.3, 0.8, 0.95, 1.0):
-        (tmp_path / target).write_text("precious")
-        process = start(tmp_path, command(*arguments))
-        try:
-            process.communicate(timeout=share * taken)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-        assert len((tmp_path / target).read_bytes()) in (len("precious"), len(whole))
+    folder = tmp_path / "work"
+    entry = "ntpcore.commands.cli:main"
+    *left, whole = contents_after_kills(folder, target, many, entry, *arguments)
+    assert len(left) == many
+    assert left[0] == b"precious" != whole
+    assert {len(one) for one in left[1:]} <= {len(b"precious"), len(whole)}
     if name == "train":
-        (tmp_path / target).write_bytes(whole)
-        assert storage.load(str(tmp_path / target)).trajectory.state.step == 20
+        (folder / target).write_bytes(whole)
+        assert storage.load(str(folder / target)).trajectory.state.step == 20
+
+
+def test_a_writer_that_may_be_killed_half_way_is_noticed(tmp_path: Path) -> None:
+    in_place = (
+        "def write():\n"
+        "    with open('old', 'w') as file:\n"
+        "        file.write('the whole')\n"
+        "        file.flush()\n"
+        "        file.write(' of it')\n"
+    )
+    *left, whole = contents_after_kills(tmp_path / "work", "old", 4, in_place)
+    assert whole == b"the whole of it"
+    assert {b"", b"the whole"} <= set(left)
 
 
 # The cache of compiled loops

@@ -13,7 +13,7 @@ from browser import serve
 from playwright.sync_api import Browser, BrowserContext
 from site_links import dead_links, equal_titles, read_site
 from site_visit import ROOT, WIDE, all_pages, look_at
-from site_weight import shift_and_weight
+from site_weight import shifts_and_weights
 
 from tools.site.html import toc_pages
 
@@ -200,7 +200,8 @@ def test_pages_are_light_and_nothing_moves_while_they_load(
     browser: Browser, book: Path, book_address: str
 ) -> None:
     pages = toc_pages(ROOT / "_toc.yml")
-    found = {page: shift_and_weight(browser, f"{book_address}{page}.html") for page in pages}
+    found = shifts_and_weights(browser, [f"{book_address}{page}.html" for page in pages])
+    assert len(found) == len(pages)
     assert {page: shift for page, (shift, _) in found.items() if shift > SHIFT} == {}
     weights = {page: weight for page, (_, weight) in found.items()}
     assert statistics.median(weights.values()) < MEDIAN, sorted(weights.items())
@@ -219,6 +220,6 @@ def test_a_heavy_page_and_one_that_moves_are_noticed(browser: Browser, tmp_path:
         encoding="utf-8",
     )
     with serve(tmp_path) as address:
-        shift, weight = shift_and_weight(browser, f"{address}page.html")
+        [(shift, weight)] = shifts_and_weights(browser, [f"{address}page.html"]).values()
     assert shift > SHIFT
     assert weight > MEDIAN

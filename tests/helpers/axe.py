@@ -42,7 +42,7 @@ RUN = """async ([rules, tags, include]) => {
 
 # Texts by what decides their contrast: colour, ground, size, weight. One of each is judged.
 KINDS = """([known, mark]) => {
-  const had = new Set(known), found = [];
+  const had = new Set(known), done = new Set(), found = [];
   const grounds = new Map();
   const ground = e => {
     if (!e) return '';
@@ -59,6 +59,8 @@ KINDS = """([known, mark]) => {
   for (let node; (node = walker.nextNode());) {
     if (!node.data.trim()) continue;
     const e = node.parentElement;
+    if (done.has(e)) continue;
+    done.add(e);
     if (!e.checkVisibility({opacityProperty: true, visibilityProperty: true})) continue;
     if (/^(script|style|noscript|template)$/i.test(e.tagName)) continue;
     const style = getComputedStyle(e), large = parseFloat(style.fontSize) >= 18.6;
@@ -116,12 +118,14 @@ def judge(page: Page, known: dict[str, set[str]]) -> list[str]:
             fresh.add(mark)
     page.evaluate(THIN, list(marks.values()))
     found: list[str] = []
-    for (width, look), mark in marks.items():
-        _show(page, width, look)
+    # Backwards, for every other width costs a layout.
+    for (width, look), mark in reversed(marks.items()):
         if mark in fresh:
+            _show(page, width, look)
             said = _run(page, ["color-contrast"], [[f"[{mark}]"]])
             found += [f"{width} px, {look}: {text}" for text in said]
         if look == LOOKS[0]:
+            _show(page, width, look)
             rules = None if width == WIDTHS[0] else BY_WIDTH
             found += [f"{width} px: {text}" for text in _run(page, rules, None)]
     return found
@@ -129,7 +133,8 @@ def judge(page: Page, known: dict[str, set[str]]) -> list[str]:
 
 def _show(page: Page, width: int, look: str) -> None:
     """Give a page a width and a look."""
-    page.set_viewport_size({"width": width, "height": 900})
+    if page.viewport_size != (size := {"width": width, "height": 900}):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
     page.evaluate("look => { document.documentElement.dataset.theme = look; }", look)
 
 

@@ -290,6 +290,42 @@ def test_values_are_read_as_the_defaults_ask() -> None:
         choose(defaults, {"EXACT": "maybe"})
 
 
+def test_a_build_reads_a_folder_of_wikitext_and_never_tells_where_it_lies(
+    tiny: Path, tmp_path: Path
+) -> None:
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "ntpcore/data", tiny / "ntpcore/data", ignore=ignore)
+    page = tiny / "notebooks/first.md"
+    replace(page, "seed = 0\n", 'seed = 0\nwikitext_dir = ""\n')
+    with page.open("a", encoding="utf-8") as file:
+        file.write("\n```{code-cell}\nimport pathlib\nprint(*sorted(p.read_text() for p in ")
+        file.write("pathlib.Path(wikitext_dir or 'nowhere').glob('*.txt')))\n```\n")
+    data = tmp_path / "some data"
+    data.mkdir()
+    (data / "valid.txt").write_text("one", encoding="utf-8")
+    (data / "test.txt").write_text("two", encoding="utf-8")
+
+    def said(folder: Path) -> str:
+        done = build(tiny, parameters={"WIKITEXT_DIR": str(folder)})
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert "first: ran: " in said(data)
+    assert "one two" in (tiny / "_build/html/pages/first.html").read_text(encoding="utf-8")
+    everything = [p for top in ("_build", "pages") for p in (tiny / top).rglob("*") if p.is_file()]
+    assert not [p for p in everything if b"some data" in p.read_bytes()]
+    moved = data.rename(tmp_path / "elsewhere")
+    assert "first: skipped" in said(moved)
+    (moved / "test.txt").write_text("three", encoding="utf-8")
+    out = said(moved)
+    assert "first: ran: wikitext_dir is .build/wikitext-" in out
+    assert "second: skipped" in out
+    assert "one three" in (tiny / "_build/html/pages/first.html").read_text(encoding="utf-8")
+    done = build(tiny, parameters={"WIKITEXT_DIR": "no/such/place"})
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: WIKITEXT_DIR=no/such/place: no such folder.")
+
+
 # One page
 
 

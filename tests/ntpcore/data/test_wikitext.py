@@ -2,12 +2,10 @@
 
 import hashlib
 import os
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_book import ROOT, build, make_tiny_book
 
 from ntpcore.data import sample_text, wikitext
 from ntpcore.data.dataset import InputError
@@ -139,35 +137,3 @@ def test_without_a_folder_or_a_page_that_asks_nothing_is_linked(tmp_path):
     assert link_folders({}, {"WIKITEXT_DIR": "x"}, {"b": {"seed": 1}}, tmp_path) == {}
     with pytest.raises(UsageError, match="no such folder"):
         link_folders({}, {"WIKITEXT_DIR": "no/such/place"}, PAGES, tmp_path)
-
-
-def test_a_build_reads_the_folder_and_never_tells_where_it_lies(tmp_path):
-    book = make_tiny_book(tmp_path / "book")
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "ntpcore/data", book / "ntpcore/data", ignore=ignore)
-    page = book / "notebooks/first.md"
-    text = page.read_text(encoding="utf-8").replace("seed = 0\n", 'seed = 0\nwikitext_dir = ""\n')
-    text += "\n```{code-cell}\nimport pathlib\nprint(*sorted(p.read_text() for p in "
-    text += "pathlib.Path(wikitext_dir or 'nowhere').glob('*.txt')))\n```\n"
-    page.write_text(text, encoding="utf-8")
-    data = folder(tmp_path / "some data", valid__txt="one", test__txt="two")
-
-    def said(**variables) -> str:
-        done = build(book, **variables)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    assert "first: ran: no earlier result" in said(parameters={"WIKITEXT_DIR": str(data)})
-    assert "one two" in (book / "_build/html/pages/first.html").read_text(encoding="utf-8")
-    everything = [p for top in ("_build", "pages") for p in (book / top).rglob("*") if p.is_file()]
-    assert not [p for p in everything if b"some data" in p.read_bytes()]
-    moved = data.rename(tmp_path / "elsewhere")
-    assert "first: skipped" in said(parameters={"WIKITEXT_DIR": str(moved)})
-    folder(moved, test__txt="three")
-    out = said(parameters={"WIKITEXT_DIR": str(moved)})
-    assert "first: ran: wikitext_dir is .build/wikitext-" in out
-    assert "second: skipped" in out
-    assert "one three" in (book / "_build/html/pages/first.html").read_text(encoding="utf-8")
-    done = build(book, parameters={"WIKITEXT_DIR": "no/such/place"})
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: WIKITEXT_DIR=no/such/place: no such folder.")

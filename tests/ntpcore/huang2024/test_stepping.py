@@ -175,39 +175,47 @@ def test_two_threads_have_the_same_numbers(monkeypatch):
     assert fields_equal(alone.state, shared.state)
 
 
-LAYER_AFTER = """
-import numba, numpy as np
-from ntpcore.data import dataset
-from ntpcore.huang2024 import problem
-from ntpcore.huang2024.fast import loops as _fast, stepping
-one = problem.from_dataset(dataset.read("examples/example1.txt"))
-loops = stepping.Loops(one, 5.0)
-weights = np.zeros(len(one.entry_token))
-room = np.empty((2, loops.room.shape[1]))
-_fast.{loop}(loops.packed, weights, room, 0.1, 0, 3, np.inf, 0, 0.0, 2)
-try:
-    print(numba.threading_layer())
-except ValueError:
-    print("none")
+TWO_WAYS = """
+import numba, numpy as np, sys
+from ntpcore.compiled import compiled, compiled_with
+def _total(values):
+    found = 0.0
+    for i in numba.prange(len(values)):
+        found += values[i]
+    return found
+total = compiled(_total)
+total_on_threads = compiled_with(parallel=True)(_total)
+if __name__ == "__main__":
+    used = globals()[sys.argv[1]]
+    assert used(np.ones(10_000)) == 10_000
+    try:
+        layer = numba.threading_layer()
+    except ValueError:
+        layer = "none"
+    print(layer, sum(used.stats.cache_hits.values()))
 """
 
 
-def test_the_threaded_loop_has_threads_also_when_both_come_from_the_cache(tmp_path):
+def test_a_threaded_loop_has_threads_also_when_both_come_from_the_cache(tmp_path):
     """One function compiled in two ways: numba's own cache would take one for the other."""
-    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    layers = [
+    (tmp_path / "two_ways.py").write_text(TWO_WAYS)
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    found = [
         subprocess.run(
-            [sys.executable, "-c", LAYER_AFTER.format(loop=loop)],
-            cwd=ROOT,
+            [sys.executable, "two_ways.py", loop],
+            cwd=tmp_path,
             env=env,
             capture_output=True,
             text=True,
             check=True,
-        ).stdout.strip()
-        for loop in ("advance", "advance_on_threads", "advance", "advance_on_threads")
+        ).stdout.split()
+        for loop in ("total", "total_on_threads", "total", "total_on_threads")
     ]
-    assert layers[0] == layers[2] == "none"
-    assert layers[1] == layers[3] != "none"
+    assert [cached for _, cached in found] == ["0", "0", "1", "1"]
+    assert found[0][0] == found[2][0] == "none"
+    assert found[1][0] == found[3][0] != "none"
+    assert _fast.advance_on_threads.targetoptions["parallel"]
+    assert not _fast.advance.targetoptions.get("parallel")
 
 
 def test_small_data_are_not_shared():

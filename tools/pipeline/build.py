@@ -214,4 +214,6 @@ def bring_up_site(pages: Path, target: Path, file: Path, display: Display) -> No
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    gc.freeze()  # or Python would look through all that Sphinx made once more before it ends
+    sys.exit(code)

@@ -23,12 +23,13 @@ from ntpcore.verdicts.imports import Package, import_closure
 from ntpcore.verdicts.ledger import Data, ledger
 from tools.pipeline.node import NodeError, find_module, find_node
 from tools.pipeline.outputs import read_checks, read_downloads
-from tools.pipeline.source import OURS
+from tools.pipeline.source import OURS, code_cells
 from tools.site import published
 from tools.site.beside import Beside
 from tools.site.inspect_site import problems
 from tools.site.machine import with_marks
 from tools.site.maths import FONT, TEMML
+from tools.site.runnable import cells_of
 from tools.site.slim import slim_site
 
 STAGE = Path(".build/stage")
@@ -201,6 +202,10 @@ def get_ready() -> None:
         import myst_nb  # noqa: F401
 
         arrange_all(CATALOGUE)
+        for path in sorted(Path("notebooks").glob("*.md")):
+            cells = code_cells(path.read_text(encoding="utf-8"))
+            code = [{"cell_type": "code", "source": one.source, "metadata": {}} for one in cells]
+            cells_of({"cells": code})  # what a name leads to is looked up once
 
 
 def run_sphinx() -> None:

@@ -19,6 +19,7 @@ from ntpcore.exponential import fast_exp
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+SMALLEST = 1e-200  # sum of squares of weights; below it tokens that do not occur weigh far more
 # Sums may be taken in another order, so that they vectorise; nothing here is inf or nan.
 FAST = {"reassoc", "contract", "nsz", "nnan", "ninf", "arcp"}
 
@@ -33,6 +34,7 @@ def add_gradient(
     query: int,
     following: int,
     weights: Floats,
+    scores: Floats,
     Y: Floats,
     by_Y: Floats,
     by_Z: Floats,
@@ -47,6 +49,7 @@ def add_gradient(
         query: row of by_Z.
         following: the next token.
         weights: (S,), proportional to e^Z on the tokens.
+        scores: (M,), the row of Z.
         Y: (R, M), rows of the context tokens.
         by_Y: (R, M), what is added to.
         by_Z: (L, M), what is added to.
@@ -58,6 +61,15 @@ def add_gradient(
     for k in range(S):
         f[k] = counts[k] * weights[k]
         size += f[k] * f[k]
+    if size < SMALLEST:
+        top = -1e300
+        for k in range(S):
+            if counts[k] > 0:
+                top = max(top, scores[tokens[k]])
+        size = 0.0
+        for k in range(S):
+            f[k] = counts[k] * exp(scores[tokens[k]] - top) if counts[k] > 0 else 0.0
+            size += f[k] * f[k]
     size = 1.0 / sqrt(size)
     for j in range(M):
         p[j] = 0.0
@@ -145,8 +157,9 @@ def run(
         for b in range(B):
             n = classes[t, b]
             loss += add_gradient(
-                tokens[n], counts[t, b], queries[n], following[n], weights[n], Y, by_Y, by_Z, f, p
-            )
+                tokens[n], counts[t, b], queries[n], following[n], weights[n], Z[queries[n]], Y,
+                by_Y, by_Z, f, p,
+            )  # fmt: skip
         losses[t] = loss / B
         if adam:
             move_adam(Y, by_Y, first_Y, second_Y, eta_y, 1.0 / B, t + 1)

@@ -62,6 +62,16 @@ def test_runs_agree_with_one_hot_sequences_and_automatic_differentiation(adam, u
     assert np.abs(found.Z[0, -1] - Z).max() < 1e-10
 
 
+def test_weights_that_no_float_holds_together_are_told_apart_in_each_sample():
+    """A token that does not occur may weigh e^1000 times as much as all that do."""
+    plan = experiments.Plan(2, 1, 3, ((2.0, 1e7),), **{**TINY, "length": 2})
+    losses, Z = reference(plan, 2.0, 1e7)
+    found = experiments.simulate(plan)
+    assert np.ptp(Z) > 1e5
+    assert found.losses[0] == pytest.approx(losses, rel=1e-10)
+    assert np.abs(found.Z[0, -1] - Z).max() < 1e-10 * np.ptp(Z)
+
+
 def test_iteration_0_is_the_loss_before_the_first_update():
     found = experiments.simulate(experiments.small(1, ((1.0, 1.0), (10.0, 1.0)), iterations=100))
     assert found.losses[:, 0] == pytest.approx([math.log(34)] * 2, rel=1e-12)

@@ -28,6 +28,17 @@ _compile = compiled_with(fastmath=FAST, nogil=True)
 
 
 @_compile
+def weigh(tokens: Integers, counts: Integers, row: Floats, weights: Floats) -> None:
+    """Fill weights, (S,), with count e^Z, divided by the largest e^Z of a token that occurs."""
+    top = -1e300
+    for k in range(len(tokens)):
+        if counts[k] > 0:
+            top = max(top, row[tokens[k]])
+    for k in range(len(tokens)):
+        weights[k] = counts[k] * exp(row[tokens[k]] - top) if counts[k] > 0 else 0.0
+
+
+@_compile
 def add_gradient(
     tokens: Integers,
     counts: Integers,
@@ -62,13 +73,9 @@ def add_gradient(
         f[k] = counts[k] * weights[k]
         size += f[k] * f[k]
     if size < SMALLEST:
-        top = -1e300
-        for k in range(S):
-            if counts[k] > 0:
-                top = max(top, scores[tokens[k]])
+        weigh(tokens, counts, scores, f)
         size = 0.0
         for k in range(S):
-            f[k] = counts[k] * exp(scores[tokens[k]] - top) if counts[k] > 0 else 0.0
             size += f[k] * f[k]
     size = 1.0 / sqrt(size)
     for j in range(M):
@@ -143,7 +150,7 @@ def run(
     first_Y, first_Z = np.zeros_like(Y), np.zeros_like(Z)
     second_Y, second_Z = np.zeros_like(Y), np.zeros_like(Z)
     f, p = np.zeros(S), np.zeros(Y.shape[1])
-    weights = np.zeros(tokens.shape)
+    weights, once = np.zeros(tokens.shape), np.ones(S, np.int64)
     place = 0
     if place < len(record) and record[place] == 0:
         kept[place] = Z
@@ -153,7 +160,7 @@ def run(
         by_Z[:] = 0.0
         loss = 0.0
         for n in range(len(tokens)):
-            weigh(tokens[n], Z[queries[n]], weights[n])
+            weigh(tokens[n], once, Z[queries[n]], weights[n])
         for b in range(B):
             n = classes[t, b]
             loss += add_gradient(
@@ -170,16 +177,6 @@ def run(
         if place < len(record) and record[place] == t + 1:
             kept[place] = Z
             place += 1
-
-
-@_compile
-def weigh(tokens: Integers, row: Floats, weights: Floats) -> None:
-    """Fill weights, (S,), with e^Z on the tokens of a class, divided by the largest."""
-    top = row[tokens[0]]
-    for token in tokens:
-        top = max(top, row[token])
-    for k in range(len(tokens)):
-        weights[k] = exp(row[tokens[k]] - top)
 
 
 @_compile

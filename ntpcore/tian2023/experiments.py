@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpcore import exponential
 from ntpcore.tian2023 import _simulator
 from ntpcore.tian2023.classes import (
     SequenceClasses,
@@ -32,6 +33,11 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Rates = tuple[float, float]
 
+# What a kept stream depends on, beside its plan.
+CODE = (
+    *(Path(__file__).with_name(name) for name in ("experiments.py", "_simulator.py", "classes.py")),
+    Path(exponential.__file__),
+)
 QUERIES = (1, 3, 5, 10)  # of Syn-Medium, with two next tokens each
 ETA_Z = (0.5, 1.0, 2.0, 3.0)
 RATIOS = (1.0, 2.0, 5.0, 10.0)  # eta_Y / eta_Z
@@ -218,8 +224,8 @@ def simulate_all(
 def fingerprint(plan: Plan) -> str:
     """Hash of a plan and of the code that runs it."""
     mark = hashlib.sha256(json.dumps(asdict(plan), sort_keys=True).encode())
-    for module in (__file__, _simulator.__file__):
-        mark.update(Path(module).read_bytes())
+    for file in CODE:
+        mark.update(file.read_bytes())
     return mark.hexdigest()[:24]
 
 

@@ -1,14 +1,17 @@
 """The simulator of the synthetic experiments, against one-hot sequences and autodiff."""
 
+import ast
 import math
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ntpcore.tian2023 import experiments
+from ntpcore.tian2023 import _simulator, experiments
 from ntpcore.tian2023.classes import SequenceClasses
+from ntpcore.verdicts.imports import imported_names
 
 jax.config.update("jax_enable_x64", True)
 
@@ -123,6 +126,15 @@ def test_another_plan_has_another_fingerprint():
     plan = experiments.medium(1, 1)
     assert experiments.fingerprint(plan) != experiments.fingerprint(experiments.medium(1, 2))
     assert experiments.fingerprint(plan) == experiments.fingerprint(experiments.medium(1, 1))
+
+
+def test_the_fingerprint_covers_what_the_simulator_imports():
+    names = imported_names(ast.parse(Path(_simulator.__file__).read_text(encoding="utf-8")))
+    ours = {name.split(".")[1] for name in names if name.startswith("ntpcore.")}
+    covered = {path.stem for path in experiments.CODE}
+    assert ours - covered == {"compiled"}  # which says how a loop is compiled, not what it does
+    assert {"experiments", "_simulator", "classes", "exponential"} == covered
+    assert all(path.is_file() for path in experiments.CODE)
 
 
 def test_plans_that_make_no_sense_are_refused():

@@ -153,6 +153,25 @@ def test_a_report_that_is_terminated_leaves_no_folder(tmp_path: Path) -> None:
     nothing_left_of_the_report(tmp_path)
 
 
+def test_a_kernel_that_would_abort_on_its_way_out_is_not_heard(tmp_path: Path) -> None:
+    """As ZeroMQ now and then does, with a line on stderr; the report is whole by then."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import atexit, os, sys\n"
+        "if 'ipykernel_launcher' in sys.orig_argv:\n"
+        "    atexit.register(os.abort)\n"
+        "    atexit.register(os.write, os.dup(2), b'Assertion failed\\n')\n"
+    )
+    done = subprocess.run(
+        command("report", EXAMPLE_1, "--steps", "5", "-o", str(tmp_path / "r.html")),
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"written: {tmp_path}/r.html\n", "")
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="children are found in /proc")
 def test_a_report_whose_kernel_is_killed_says_so_once(tmp_path: Path) -> None:
     """As the system does when memory runs out; packages below have words of their own for it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -17,6 +18,11 @@ from tiny_book import ROOT, build_command, clean_environment
 # they start, some of which must hear it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Python looks for circles among objects whenever so many are new. While tests are collected none
+# are left behind, and what is loaded then stays.
+gc.disable()
+NEW_OBJECTS = 200_000
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +61,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
         if {"book", "book_address"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.site)
+
+
+def pytest_collection_finish() -> None:
+    """From now on what is loaded need not be looked through again."""
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

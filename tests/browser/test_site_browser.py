@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,20 +12,17 @@ import pytest
 from axe import AXE, LOOKS, NO_AXE, judge
 from browser import serve
 from playwright.sync_api import Browser, BrowserContext
-from site_links import dead_links, equal_titles, read_site
-from site_visit import ROOT, WIDE, all_pages, look_at
-from site_weight import shifts_and_weights
+from site_links import dead_links, equal_titles, read_site, twin_ids
+from site_visit import ROOT, WIDE, Visit, all_pages, look_at
 
 from tools.site.html import toc_pages
 
 GROUPS = 10  # so that two processes share the work
 PAGES = all_pages()
-# Pages of code differ in nothing but their text: of them axe-core judges every sixth, else all.
-CODE = [at for at, page in enumerate(PAGES) if page.startswith("source/")]
-JUDGED = {*range(len(PAGES))} - {*CODE} | {*CODE[::6]}
+CODE = [page for page in PAGES if page.startswith("source/")]
 MEDIAN = 300_000  # bytes
+LEAST = 50_000  # of a page with what every page loads
 WHOLE = 45_000_000  # 10 of them a Python for the browser, which only those load who ask for it
-SHIFT = 0.05  # of the layout while a page loads; from 0.1 on it needs improvement (web.dev/cls)
 
 PLANTED = """<!doctype html><html lang="en"><head><title>{title}</title></head><body>
 <div class="skip-link"><a href="#main-content">Skip</a></div><main id="main-content"><article>
@@ -44,6 +42,11 @@ FAULTS = {
     "0 of 1 formulas": '<span class="math">x</span>',
     "formulas are broken": "<merror>x</merror>",
     "leave out a level": "<h3>Three</h3>",
+    "its layout moves by": (
+        "<p>One</p><p>Two</p><script>addEventListener('load', () => setTimeout(() => {"
+        "document.body.prepend(Object.assign(document.createElement('div'),"
+        "{style: 'height: 300px'}))}, 100))</script>"
+    ),
     "pixels sideways": '<div style="width: 900px; height: 1px"></div>',
     "not dark": "",
 }
@@ -77,52 +80,84 @@ def known() -> dict[str, set[str]]:
     return {look: set() for look in LOOKS}
 
 
+@pytest.fixture(scope="module")
+def visited(book: Path) -> list[str]:
+    """The pages that are looked at; of those of code, which differ in nothing but their text, some.
+
+    Every sixth, the largest, and the one with the longest line.
+    """
+    texts = {page: (book / f"{page}.html").read_text(encoding="utf-8") for page in CODE}
+    lines = {page: re.sub("<[^>]*>", "", text).splitlines() for page, text in texts.items()}
+    longest = max(CODE, key=lambda page: max(map(len, lines[page])))
+    some = {*CODE[::6], longest, max(CODE, key=lambda page: len(texts[page]))}
+    return [page for page in PAGES if page not in CODE or page in some]
+
+
+@pytest.fixture(scope="module")
+def weights() -> dict[str, int]:
+    """What the pages weigh that were looked at, in bytes."""
+    return {}
+
+
 def test_the_site_has_the_pages_that_it_should_and_no_others(book: Path) -> None:
     assert sorted(read_site(book)) == sorted(["index.html", *(f"{page}.html" for page in PAGES)])
     assert len(toc_pages(ROOT / "_toc.yml")) == len(set(toc_pages(ROOT / "_toc.yml")))
 
 
-def test_every_link_within_the_site_arrives_and_titles_differ(book: Path) -> None:
+def test_every_link_within_the_site_arrives_and_titles_and_ids_differ(book: Path) -> None:
     pages = read_site(book)
+    assert twin_ids(pages) == []
     assert dead_links(book, pages) == []
     assert equal_titles(pages) == []
 
 
-def test_dead_links_and_equal_titles_are_noticed(tmp_path: Path) -> None:
+def test_dead_links_equal_titles_and_twins_are_noticed(tmp_path: Path) -> None:
     part = '<a href="other.html#here">1</a><a href="other.html#gone">2</a><a href="no.html">3</a>'
     (tmp_path / "one.html").write_text(PLANTED.format(title="A", part=part), encoding="utf-8")
     (tmp_path / "other.html").write_text(
-        PLANTED.format(title="A", part='<p id="here">Here.</p>'), encoding="utf-8"
+        PLANTED.format(title="A", part='<p id="here">Here.</p><p id="here">Not here.</p>'),
+        encoding="utf-8",
     )
     pages = read_site(tmp_path)
     assert [line.split(",")[0] for line in dead_links(tmp_path, pages)] == [
         "one.html leads to other.html#gone", "one.html leads to no.html"
     ]  # fmt: skip
     assert len(equal_titles(pages)) == 1
+    assert twin_ids(pages) == ["other.html has here twice"]
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_pages_are_whole_and_quiet_and_fit_everyone(
-    group: int, context: BrowserContext, known: dict[str, set[str]], book_address: str
+    group: int,
+    browser: Browser,
+    known: dict[str, set[str]],
+    visited: list[str],
+    weights: dict[str, int],
+    book_address: str,
 ) -> None:
     wrong = {}
-    for page in PAGES[group::GROUPS]:
-        asked = known if PAGES.index(page) in JUDGED else None
-        found = look_at(context, f"{book_address}{page}.html", book_address, asked)
-        if found:
-            wrong[page] = found
+    pages = visited[group::GROUPS]
+    opened = [Visit(browser, f"{book_address}{pages[0]}.html", book_address)]
+    for page, after in zip(pages, [*pages[1:], None], strict=True):
+        if after:  # which loads, and is watched for what moves, while this one is judged
+            opened.append(Visit(browser, f"{book_address}{after}.html", book_address))
+        visit = opened.pop(0)
+        visit.judge(known)
+        weights[page] = visit.weight
+        if visit.wrong:
+            wrong[page] = visit.wrong
     assert wrong == {}
     if not AXE.is_file():
         pytest.skip(NO_AXE)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_noticed(fault: str, context: BrowserContext, tmp_path: Path) -> None:
+def test_a_planted_fault_is_noticed(fault: str, browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(
         PLANTED.format(title="Wrong", part=FAULTS[fault]), encoding="utf-8"
     )
     with serve(tmp_path) as address:
-        found = look_at(context, f"{address}page.html", address, None)
+        found = look_at(browser, f"{address}page.html", address)
     assert any(fault in line for line in found), found
 
 
@@ -138,9 +173,9 @@ def test_a_planted_barrier_is_noticed(fault: str, context: BrowserContext) -> No
 
 
 @pytest.mark.parametrize("name", ["book/preface", "pages/huang2024_s6_max_margin", "book/claims"])
-def test_a_page_opened_as_a_file_is_as_good(name: str, context: BrowserContext, book: Path) -> None:
+def test_a_page_opened_as_a_file_is_as_good(name: str, browser: Browser, book: Path) -> None:
     address = book.resolve().as_uri()
-    assert look_at(context, f"{address}/{name}.html", "file://", None) == []
+    assert look_at(browser, f"{address}/{name}.html", "file://") == []
 
 
 def test_search_works_in_files_and_over_http(
@@ -196,30 +231,30 @@ def test_menus_drawings_and_copies_work_by_keyboard(
     page.close()
 
 
-def test_pages_are_light_and_nothing_moves_while_they_load(
-    browser: Browser, book: Path, book_address: str
+def test_pages_and_the_whole_site_are_light(
+    browser: Browser, visited: list[str], weights: dict[str, int], book: Path, book_address: str
 ) -> None:
-    pages = toc_pages(ROOT / "_toc.yml")
-    found = shifts_and_weights(browser, [f"{book_address}{page}.html" for page in pages])
-    assert len(found) == len(pages)
-    assert {page: shift for page, (shift, _) in found.items() if shift > SHIFT} == {}
-    weights = {page: weight for page, (_, weight) in found.items()}
+    for page in visited:
+        if page not in weights:  # since the test above, which finds it, was left out
+            visit = Visit(browser, f"{book_address}{page}.html", book_address)
+            visit.judge(None)
+            weights[page] = visit.weight
+    assert min(weights.values()) > LEAST, "styles and scripts were not counted"
     assert statistics.median(weights.values()) < MEDIAN, sorted(weights.items())
     # The printed edition, which `make pdf` adds, is a download and no part of any page.
     files = [path for path in book.rglob("*") if path.is_file() and path.suffix != ".pdf"]
     assert sum(path.stat().st_size for path in files) < WHOLE
 
 
-def test_a_heavy_page_and_one_that_moves_are_noticed(browser: Browser, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_text(
-        "<!doctype html><html><body><p>One</p><p>Two</p>"
-        "<script>addEventListener('load', () => setTimeout(() => {"
-        "document.body.prepend(Object.assign(document.createElement('div'),"
-        "{style: 'height: 300px'}))}, 100))</script></body></html>"
-        f"<!--{random.Random(1).randbytes(400_000).hex()}-->",
-        encoding="utf-8",
-    )
+def test_a_heavy_page_is_noticed(browser: Browser, tmp_path: Path) -> None:
+    """Bytes are counted as they are sent: what can be packed weighs little."""
+    for name, part in (("odd", random.Random(1).randbytes(400_000).hex()), ("even", "a" * 800_000)):
+        (tmp_path / f"{name}.html").write_text(
+            PLANTED.format(title="Heavy", part=f"<!--{part}-->"), encoding="utf-8"
+        )
     with serve(tmp_path) as address:
-        [(shift, weight)] = shifts_and_weights(browser, [f"{address}page.html"]).values()
-    assert shift > SHIFT
-    assert weight > MEDIAN
+        odd, even = (Visit(browser, f"{address}{name}.html", address) for name in ("odd", "even"))
+        for visit in (odd, even):
+            visit.judge(None)
+    assert odd.weight > MEDIAN
+    assert 0 < even.weight < LEAST

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from axe import AXE, judge
-from playwright.sync_api import BrowserContext, Page, Request
+from playwright.sync_api import Browser, Page, Request
 
 from tools.site.checksources import find_sources
 from tools.site.html import toc_pages
@@ -38,6 +38,21 @@ LOOK = """() => {
   };
 }"""
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# How much of a layout may move while it loads; from 0.1 on it needs improvement (web.dev/cls).
+# Figures far below the window are not counted: they come when the reader comes near.
+MOST_SHIFT = 0.05
+WATCH = """() => {
+  window.ntpShift = 0;
+  new PerformanceObserver(list => {
+    for (const one of list.getEntries()) if (!one.hadRecentInput) window.ntpShift += one.value;
+  }).observe({type: 'layout-shift', buffered: true});
+  window.ntpUntil = performance.now() + 250;
+}"""
+SHIFT = """async () => {
+  const left = window.ntpUntil - performance.now();
+  if (left > 0) await new Promise(done => setTimeout(done, left));
+  return window.ntpShift;
+}"""
 DARK = """() => {
   const c = getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g).map(Number);
   return (c[3] ?? 1) > 0.5 && c[0] + c[1] + c[2] < 200;
@@ -57,41 +72,78 @@ def all_pages() -> list[str]:
     return [*toc_pages(ROOT / "_toc.yml"), *sources, *modules, "search", "genindex"]
 
 
-def look_at(
-    context: BrowserContext, address: str, site: str, known: Mapping[str, set[str]] | None
-) -> list[str]:
-    """Everything that is wrong with a page, a sentence each.
+class Visit:
+    """A page, opened by a reader who comes for the first time, and what is wrong with it.
 
-    Args:
-        context: of a running browser.
-        address: of the page.
-        site: how every address begins that is not off the site.
-        known: what axe judged before (see `axe.judge`), or None to leave axe out.
+    Attributes:
+        wrong: everything so far, a sentence each.
+        shift: how much of the layout moved while the page loaded, once it has been judged.
     """
-    page = context.new_page()
-    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
-    wrong: list[str] = []
-    listen(page, site, wrong)
-    page.goto(address, wait_until="load")
-    wrong += judge_look(page.evaluate(LOOK))
-    page.set_viewport_size({"width": 320, "height": 640})
-    if over := page.evaluate(OVERFLOW):
-        wrong.append(f"a screen of 320 pixels must scroll {over} pixels sideways")
-    page.evaluate("() => localStorage.clear()")
-    page.emulate_media(color_scheme="dark")
-    page.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
-    if not page.evaluate(DARK):
-        wrong.append("it is not dark for who asks for that")
-    if known is not None and AXE.is_file():
-        wrong += judge(page, dict(known))
-    page.close()
-    return wrong
+
+    def __init__(self, browser: Browser, address: str, site: str) -> None:
+        """Open a page of a site, with nothing in the cache.
+
+        Args:
+            browser: a running one.
+            address: of the page.
+            site: how every address begins that is not off the site.
+        """
+        self.wrong: list[str] = []
+        self.shift = 0.0
+        self._sizes: list[float] = []
+        self._context = browser.new_context(
+            viewport=WIDE,  # type: ignore[arg-type]
+            color_scheme="light",
+        )
+        self._page = page = self._context.new_page()
+        session = self._context.new_cdp_session(page)
+        session.send("Network.enable")
+        session.on(
+            "Network.loadingFinished", lambda told: self._sizes.append(told["encodedDataLength"])
+        )
+        listen(page, site, self.wrong)
+        page.goto(address, wait_until="load")
+        page.evaluate(WATCH)
+
+    def judge(self, known: Mapping[str, set[str]] | None) -> None:
+        """Look at the page wide and narrow, light and dark; it is closed afterwards.
+
+        Args:
+            known: what axe judged before (see `axe.judge`), or None to leave axe out.
+        """
+        page, wrong = self._page, self.wrong
+        wrong += judge_look(page.evaluate(LOOK))
+        self.shift = float(page.evaluate(SHIFT))  # before the size changes, which moves everything
+        if self.shift > MOST_SHIFT:
+            wrong.append(f"its layout moves by {self.shift:.2f} while it loads")
+        page.set_viewport_size({"width": 320, "height": 640})
+        if over := page.evaluate(OVERFLOW):
+            wrong.append(f"a screen of 320 pixels must scroll {over} pixels sideways")
+        page.evaluate("() => localStorage.clear()")
+        page.emulate_media(color_scheme="dark")
+        page.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
+        if not page.evaluate(DARK):
+            wrong.append("it is not dark for who asks for that")
+        if known is not None and AXE.is_file():
+            wrong += judge(page, dict(known))
+        self._context.close()
+
+    @property
+    def weight(self) -> int:
+        """Bytes received, packed as `make serve` sends them."""
+        return round(sum(self._sizes))
+
+
+def look_at(browser: Browser, address: str, site: str) -> list[str]:
+    """Everything that is wrong with one page, axe's findings apart."""
+    visit = Visit(browser, address, site)
+    visit.judge(None)
+    return visit.wrong
 
 
 def listen(page: Page, site: str, wrong: list[str]) -> None:
     """Write down what the page fetches from elsewhere or in vain, and what its console says."""
 
-    # Not `page.route`: that would switch off the cache, and each page fetch every file anew.
     def asked(request: Request) -> None:
         if not request.url.startswith((site, "data:", "blob:")):
             wrong.append(f"it asks another machine: {request.url}")

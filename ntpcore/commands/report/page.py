@@ -127,7 +127,7 @@ def execute(parameters: Mapping[str, object]) -> Any:
                 log_output=False,
                 cwd=str(folder),
                 execution_timeout=CELL_LIMIT,
-                shutdown_kernel="immediate",  # asked politely, it may abort on its way out and say so
+                shutdown_kernel="immediate",  # asked politely, it may abort and say so
             )
         except papermill.PapermillExecutionError as error:
             raise _failure(error.ename, str(error.evalue)) from None

@@ -15,6 +15,7 @@ from ntpcore.verdicts.claims import Number
 
 ROUNDING = "rounding"
 EXACT = (int, Fraction)
+NOT_THERE = "was not there:"  # what is said of data that a check could not read
 
 
 class NotANumberError(ValueError):
@@ -153,6 +154,11 @@ def left_out(reason: str) -> LeftOut:
 def undecided(reason: str) -> Undecided:
     """This part of an observation is not decided at the stated level."""
     return Undecided(reason)
+
+
+def missing(data: str, more: str) -> Undecided:
+    """These data were not there, so that nothing is decided about what is said of them."""
+    return Undecided(f"{data} {NOT_THERE} {more}")
 
 
 def count(name: str, number: int = 1) -> Tally:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any
 
-from ntpcore.verdicts.claims import Claim
+from ntpcore.verdicts.claims import Claim, Verdict
+from ntpcore.verdicts.compare import NOT_THERE
 from ntpcore.verdicts.ledger import Data, ledger, standings_of
 
 FILE = "claims.json"
@@ -16,6 +17,15 @@ SCHEMA = "claims.schema.json"
 CHECK_FIELDS = ("tried", "unit", "slack", "witness")
 LISTS = ("readings", "by_hand", "proof", "controls")
 OBJECTS = ("left_out", "numbers", "parameters")
+
+
+def without_data(document: Mapping[str, Any]) -> frozenset[str]:
+    """Labels of claims that a document leaves undecided since their data were not there."""
+    return frozenset(
+        row["label"]
+        for row in document["claims"]
+        if row["verdict"] == Verdict.UNDECIDED.value and NOT_THERE in row["evidence"]
+    )
 
 
 def schema_text() -> str:

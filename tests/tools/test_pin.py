@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tiny_book import ROOT
 
+from ntpcore.verdicts.compare import missing
+from ntpcore.verdicts.document import without_data
 from tools.pipeline import pin
 
 CHANGELOG = ROOT / "CHANGELOG.md"
@@ -21,7 +23,7 @@ def pins() -> pin.Pins:
 
 def test_the_published_verdicts_are_the_pinned_ones(book: Path) -> None:
     document = json.loads((book / "claims.json").read_text(encoding="utf-8"))
-    aside = pin.unjudged(document)
+    aside = without_data(document)
     assert all("wikitext" in label or label.startswith("tian2023-fig-") for label in aside)
     found = pin.changes(pins(), pin.published_verdicts(document), aside)
     assert not found, (
@@ -103,16 +105,17 @@ def test_the_command_writes_the_pins_and_prints_the_lines(
 
 
 def test_claims_whose_data_are_not_here_keep_their_pins() -> None:
-    row = {"label": "ours-x", "verdict": "open", "evidence": f"{pin.NOT_HERE} when this was built."}
-    other = {"label": "ours-y", "verdict": "open", "evidence": "Not decided."}
+    told = f"Not decided: {missing('The text', 'name its folder').reason} (2)"
+    row = {"label": "ours-x", "verdict": "undecided", "evidence": told}
+    other = {"label": "ours-y", "verdict": "undecided", "evidence": "Not decided."}
     document = {"claims": [row, other]}
-    published = {"ours-x": "open", "ours-y": "open"}
-    aside = pin.unjudged(document)
+    published = {"ours-x": "undecided", "ours-y": "undecided"}
+    aside = without_data(document)
     assert aside == {"ours-x"}
     pins = {"ours-x": ["refuted"], "ours-y": ["proved"]}
     assert [one.label for one in pin.changes(pins, published, aside)] == ["ours-y"]
     assert pin.updated(pins, published, aside) == {
         "ours-x": ["refuted"],
-        "ours-y": ["proved", "open"],
+        "ours-y": ["proved", "undecided"],
     }
-    assert pin.updated({}, published, aside) == {"ours-y": ["open"]}
+    assert pin.updated({}, published, aside) == {"ours-y": ["undecided"]}

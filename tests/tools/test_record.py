@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ntpcore.verdicts.compare import missing
 from tools.pipeline import record
 
 
@@ -66,7 +67,8 @@ def test_whatever_else_is_said_differently_is_named(key: str, value: object) -> 
 def test_claims_without_their_data_are_left_out_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    absent = document(verdict="undecided", evidence=f"{record.NOT_HERE}, so nothing ran.")
+    reason = missing("The text", "name its folder").reason
+    absent = document(verdict="undecided", evidence=f"Not decided: {reason}.")
     assert record.differences(document(), absent) == []
     monkeypatch.setattr(record, "RECORD", tmp_path / "record.json")
     assert record.compared(absent) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import platform
 import shutil
 import sys
@@ -28,6 +29,7 @@ from tools.pipeline.source import OURS, code_cells, default_parameters, parse_co
 SOURCES = Path("notebooks")
 PAGES = Path("pages")
 FAILED = Path(".build/failed")
+MANY = 3  # kernels of which one to fork pays: it takes as long to get ready as they do
 RECORDS = Path(".build/notebooks.json")
 # What beside modules shapes what an executed copy holds.
 SHAPING = (Path("requirements.txt"), Path("tools/pipeline/matplotlibrc"))
@@ -67,7 +69,8 @@ def inputs(page: str, package: Package) -> set[Path]:
 @cache
 def executing_modules(root: Path) -> frozenset[Path]:
     """The modules of the tools with which notebooks are executed."""
-    return Package(("tools",), root).closure(["tools.pipeline.execute", "tools.pipeline.kernel"])
+    names = [f"tools.pipeline.{name}" for name in ("execute", "forks", "kernel")]
+    return Package(("tools",), root).closure(names)
 
 
 def named_files(trees: Iterable[ast.AST]) -> set[Path]:
@@ -182,10 +185,19 @@ def run_pages(
     reporter = Reporter(records, why, display)
     control = TaskControl(tasks)
     control.process(None)
-    with display.stage("notebooks", len(tasks)):
+    with display.stage("notebooks", len(tasks)), kernels(sum(map(bool, why.values()))):
         runner = MThreadRunner(records, reporter, continue_=True, num_process=jobs)
         runner.run_all(control.task_dispatcher())
     return Outcome(tuple(reporter.ran), tuple(reporter.skipped), tuple(reporter.failures))
+
+
+def kernels(number: int) -> contextlib.AbstractContextManager[None]:
+    """How so many kernels are started: many as forks of one that has loaded what they need."""
+    if number < MANY:
+        return contextlib.nullcontext()
+    from tools.pipeline.forks import forking
+
+    return forking()
 
 
 def find_classes() -> None:

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ntpcore.verdicts.document import without_data
+
 PUBLISHED = Path("_build/html/claims.json")
 PINS = Path("tests/verdicts.toml")
 HEAD = """\
@@ -22,7 +24,6 @@ HEAD = """\
 """
 
 Pins = dict[str, list[str]]
-NOT_HERE = "WikiText was not there"  # how the evidence of a check begins whose data were missing
 
 
 @dataclass(frozen=True)
@@ -50,15 +51,6 @@ class Change:
 def published_verdicts(document: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, str]:
     """The verdict of every treated claim of a claims.json, in its order."""
     return {row["label"]: row["verdict"] for row in document["claims"] if not row["planned"]}
-
-
-def unjudged(document: Mapping[str, Sequence[Mapping[str, str]]]) -> frozenset[str]:
-    """Claims that are open because the data they speak of were not there in this build."""
-    return frozenset(
-        row["label"]
-        for row in document["claims"]
-        if row["verdict"] in ("open", "undecided") and row.get("evidence", "").startswith(NOT_HERE)
-    )
 
 
 def changes(
@@ -104,7 +96,7 @@ def main() -> int:
         print(f"error: there is no {PUBLISHED}; run `make book` first", file=sys.stderr)
         return 1
     document = json.loads(PUBLISHED.read_text(encoding="utf-8"))
-    published, aside = published_verdicts(document), unjudged(document)
+    published, aside = published_verdicts(document), without_data(document)
     pins = from_text(PINS.read_text(encoding="utf-8")) if PINS.is_file() else {}
     found = changes(pins, published, aside)
     PINS.write_text(to_text(updated(pins, published, aside)), encoding="utf-8")

@@ -15,12 +15,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ntpcore.verdicts.document import FILE
+from ntpcore.verdicts.document import FILE, without_data
 
 RECORD = Path("ntpbook/record.json")
 BOOK = Path("_build/html") / FILE
 SAID = ("verdict", "evidence", "witness", "tried", "slack", "vacuous_before")
-NOT_HERE = "WikiText was not there"  # how the evidence begins of a check whose data were missing
 MOST = 12  # differences that `make book` names
 
 
@@ -47,7 +46,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
         other: another.
     """
     first, second = (judged(document) for document in (one, other))
-    open_ = unjudged(one) | unjudged(other)
+    open_ = without_data(one) | without_data(other)
     alone = sorted((set(first) ^ set(second)) - open_)
     lines = [f"{label}: only one of them has it" for label in alone]
     for label in first:
@@ -59,11 +58,6 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 def judged(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The rows of a document by their labels."""
     return {row["label"]: row for row in document["claims"]}
-
-
-def unjudged(document: Mapping[str, Any]) -> set[str]:
-    """Labels of claims that are open because the data they speak of were not there."""
-    return {row["label"] for row in document["claims"] if row["evidence"].startswith(NOT_HERE)}
 
 
 def _row_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
@@ -114,7 +108,7 @@ def compared(document: Mapping[str, Any]) -> list[str]:
     if not RECORD.is_file():
         return []
     record = json.loads(RECORD.read_text(encoding="utf-8"))
-    missing = unjudged(document)
+    missing = without_data(document)
     found = differences(record, document)
     count = len(document["claims"]) - len(missing)
     other = {line.split(":")[0] for line in found}
@@ -141,7 +135,7 @@ def main(words: list[str]) -> int:
     text = json.dumps(recorded(document), ensure_ascii=False, indent=1) + "\n"
     RECORD.write_text(text, encoding="utf-8")
     print(
-        f"{RECORD}: {len(document['claims'])} claims, {len(unjudged(document))} without data here"
+        f"{RECORD}: {len(document['claims'])} claims, {len(without_data(document))} without data here"
     )
     return 0
 

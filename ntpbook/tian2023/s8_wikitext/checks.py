@@ -30,7 +30,7 @@ from ntpbook.tian2023.s8_wikitext.experiment import (
 from ntpcore.tian2023.text_order import Context, Outcome, centred, permutation_test, strata_of
 from ntpcore.tian2023.text_runs import Run, entropies
 from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import Said, at_most, below, count, most, result, undecided
+from ntpcore.verdicts.compare import Said, at_most, below, count, missing, most, result, undecided
 from ntpcore.verdicts.vocabulary import Variant, check
 
 Floats = NDArray[np.float64]
@@ -40,9 +40,10 @@ LEVEL = 0.01  # largest chance that a trend may be due to
 # A vector unit of another width is enough: entropies at the end differ in their first digit, as
 # they do from seed to seed. What is judged must hold for all seeds, and no verdict hangs on a draw.
 TRAINED = "training in float32 amplifies rounding until it acts like another seed"
-NO_TEXT = (
-    "WikiText was not there: name its folder by WIKITEXT_DIR; what ran on the book's own sample "
-    "text shows that the code works, and says nothing about WikiText"
+NO_TEXT = missing(
+    "WikiText",
+    "name its folder by WIKITEXT_DIR; what ran on the book's own sample text shows that the code "
+    "works, and says nothing about WikiText",
 )
 SMALL = (
     "on WikiText this does not show at the small size that ran, which decides nothing about the "
@@ -110,7 +111,7 @@ def check_tian2023_fig_7(
     if model.positional is not positional:
         return
     if not (model.real or as_if):
-        yield undecided(NO_TEXT)
+        yield NO_TEXT
         return
     for run in model.runs:
         run = spoil(run) if spoil else run
@@ -215,7 +216,7 @@ def check_tian2023_fig_10(
     if sweep.positional is not positional:
         return
     if not (sweep.real or as_if):
-        yield undecided(NO_TEXT)
+        yield NO_TEXT
     elif steps:
         for (low, a), (high, b) in pairwise(zip(sweep.rates, means.tolist(), strict=True)):
             where = f"from rate {low:g} to {high:g}: mean entropy {a:.3f} to {b:.3f}"
@@ -306,7 +307,7 @@ def check_ours_wikitext_order(
         yield result(f"{name}_below", one.p_below, digits=0, origin=TRAINED)
     yield result("queries", len(scores))
     if not (order.real or as_if):
-        yield undecided(NO_TEXT)
+        yield NO_TEXT
         return
     text = "{}: rank correlation {:.3f}, p = {:.3f}, for the opposite {:.3f}"
     for name, one in (("distinctness", distinct), ("co-occurrence", together)):

@@ -15,6 +15,7 @@ from ntpcore.tian2023 import text_order
 from ntpcore.tian2023.text_runs import Plan, entropies
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
+from ntpcore.verdicts.document import without_data
 
 SAMPLE = wikitext.read_corpus("", 50)
 SNAP = 0.9 * (1 - np.exp(-np.arange(16) / 3))
@@ -62,6 +63,8 @@ def test_without_wikitext_all_is_undecided_and_says_why(name):
     found = judge(everything(name, real=False))
     assert (found.verdict, found.tried) == (Verdict.UNDECIDED, 0)
     assert "WIKITEXT_DIR" in found.evidence
+    row = {"label": name, "verdict": found.verdict.value, "evidence": found.evidence}
+    assert without_data({"claims": [row]}) == {name}
     assert {one.verdict for one in found.readings} <= {Verdict.UNDECIDED}
     assert found.numbers  # of the sample text, for the page
 

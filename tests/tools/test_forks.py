@@ -1,0 +1,129 @@
+"""Kernels that are forks: they do what other kernels do, and end when they should."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tools.pipeline import forks
+from tools.pipeline.execute import execute
+from tools.pipeline.kernel import isolate
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="looks into /proc")
+
+SAME = """---
+kernelspec: {name: python3, display_name: Python 3}
+---
+
+```{code-cell}
+import gc, os, sys
+import matplotlib.pyplot as plt
+print(sys.argv[0].rpartition("/")[2], sys.path, os.getcwd(), __name__, sys.stdin.fileno())
+print(hash("one"), sys.flags, gc.get_threshold(), gc.isenabled())
+print(plt.get_backend(), sorted(name for name in os.environ if name != "JPY_PARENT_PID"))
+plt.plot([1, 2]);
+```
+
+```{code-cell}
+import sympy
+sympy.Rational(7, 6)
+```
+"""
+HOW = """---
+kernelspec: {name: python3, display_name: Python 3}
+---
+
+```{code-cell}
+import os
+print("of", open(f"/proc/{os.getppid()}/cmdline").read())
+```
+"""
+FORKED = "tools.pipeline.forked"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder to run notebooks in, in the environment of a build."""
+    before = dict(os.environ)
+    isolate(ROOT, tmp_path / "build")
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def executed(folder: Path, text: str) -> str:
+    """The executed copy of a notebook."""
+    (folder / "page.md").write_text(text)
+    execute(folder / "page.md", folder / "page.ipynb", folder / "failed.ipynb", {})
+    return (folder / "page.ipynb").read_text()
+
+
+def runs(pid: int) -> bool:
+    """Whether a process still does something."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def ends(pid: int) -> bool:
+    """Whether a process ends by itself."""
+    until = time.monotonic() + 20
+    while runs(pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not runs(pid)
+
+
+def test_a_fork_does_what_another_kernel_does(folder: Path) -> None:
+    new = executed(folder, SAME), executed(folder, HOW)
+    with forks.forking():
+        assert executed(folder, SAME) == new[0]
+        assert FORKED in executed(folder, HOW)
+    assert FORKED not in new[1]
+    assert executed(folder, HOW) == new[1]
+
+
+def test_when_what_kernels_are_forks_of_has_died_each_loads_for_itself(folder: Path) -> None:
+    with forks.forking():
+        assert forks._source is not None
+        forks._source.process.kill()
+        forks._source.process.wait()
+        assert FORKED not in executed(folder, HOW)
+
+
+def test_forks_end_with_their_exit_codes_and_with_who_started_them(folder: Path) -> None:
+    (folder / "leaves.py").write_text("import sys\nsys.exit(3)\n")
+    (folder / "stays.py").write_text("import time\nopen('stays', 'w')\ntime.sleep(1000)\n")
+    source, environment = forks.Source(), dict(os.environ)
+    assert source.fork(["leaves"], str(folder), environment).wait() == 3
+    killed, left = (source.fork(["stays"], str(folder), environment) for _ in range(2))
+    assert killed.poll() is None
+    killed.kill()
+    assert killed.wait() == killed.poll() == -signal.SIGKILL
+    killed.terminate()  # which is nothing to a process that has ended
+    assert left.poll() is None
+    source.close()
+    assert ends(left.pid)
+    assert left.wait() == -signal.SIGKILL
+
+
+def test_a_kernel_ends_when_the_process_is_killed_that_it_is_a_fork_of(folder: Path) -> None:
+    source, words = forks.Source(), ["ipykernel_launcher", "-f", str(folder / "connection.json")]
+    kernel = source.fork([*words, "--log-level=50"], str(folder), dict(os.environ))
+    until = time.monotonic() + 20
+    while not (folder / "connection.json").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert kernel.poll() is None
+    source.process.kill()
+    source.process.wait()
+    assert kernel.wait() == -signal.SIGKILL
+    assert ends(kernel.pid)
+    with pytest.raises(OSError):
+        source.fork(words, str(folder), dict(os.environ))

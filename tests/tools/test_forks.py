@@ -125,5 +125,6 @@ def test_a_kernel_ends_when_the_process_is_killed_that_it_is_a_fork_of(folder: P
     source.process.wait()
     assert kernel.wait() == -signal.SIGKILL
     assert ends(kernel.pid)
-    with pytest.raises(OSError):
+    with pytest.raises(ConnectionError):
         source.fork(words, str(folder), dict(os.environ))
+    source.close()

@@ -30,9 +30,15 @@ class Fork:
     stdin = stdout = stderr = None
 
     def __init__(self, line: socket.socket) -> None:
-        """A fork that says its number on this line, and whose end will be told on it."""
+        """A fork that says its number on this line, and whose end will be told on it.
+
+        Raises:
+            ConnectionError: nobody says anything.
+        """
         self._line = line
-        self.pid = int(received(line))
+        if not (number := received(line)):
+            raise ConnectionError("there was no fork")
+        self.pid = int(number)
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -86,14 +92,15 @@ class Source:
             OSError: the process is gone.
         """
         ours, theirs = socket.socketpair()
-        with theirs, self._turn:
-            socket.send_fds(self._control, [b"1"], [theirs.fileno()])
-        question = {"words": words, "folder": folder, "environment": environment}
-        ours.sendall(json.dumps(question).encode() + b"\n")
         try:
+            with theirs, self._turn:
+                socket.send_fds(self._control, [b"1"], [theirs.fileno()])
+            question = {"words": words, "folder": folder, "environment": environment}
+            ours.sendall(json.dumps(question).encode() + b"\n")
             return Fork(ours)
-        except ValueError:
-            raise ConnectionError("the process that kernels are forks of has ended") from None
+        except OSError:
+            ours.close()
+            raise
 
     def close(self) -> None:
         """End it, and what is left of its forks."""

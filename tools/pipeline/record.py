@@ -134,9 +134,8 @@ def main(words: list[str]) -> int:
     document = json.loads(BOOK.read_text(encoding="utf-8"))
     text = json.dumps(recorded(document), ensure_ascii=False, indent=1) + "\n"
     RECORD.write_text(text, encoding="utf-8")
-    print(
-        f"{RECORD}: {len(document['claims'])} claims, {len(without_data(document))} without data here"
-    )
+    absent = len(without_data(document))
+    print(f"{RECORD}: {len(document['claims'])} claims, {absent} without data here")
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from docutils import nodes
+from pybtex.plugin import find_plugin, register_plugin
 from sphinx.application import Sphinx
 from sphinx_proof.nodes import unenumerable_node
 
@@ -97,8 +98,16 @@ def report(app: Sphinx, row: dict[str, Any]) -> str:
     )
 
 
+def keep_backends() -> None:
+    """Find what writes citations once; else all installed packages are looked through for each."""
+    for name in ("docutils", "plaintext"):
+        backend = find_plugin("pybtex.backends", name)
+        register_plugin("pybtex.backends", name, backend, force=True)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
+    keep_backends()
     app.add_config_value("ntp_tracker", "", "html", str)
     app.connect("builder-inited", read_papers)
     app.connect("doctree-resolved", link_papers, priority=600)  # after the badge

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from sphinx.highlighting import PygmentsBridge
@@ -20,8 +21,13 @@ def write(folder: str, *files: str) -> None:
 
 def fragment(file: Path, first: int, last: int) -> str:
     """Some lines of a file as highlighted HTML, numbered from 1."""
-    lines = file.read_text(encoding="utf-8").splitlines()[first - 1 : last]
-    return str(PygmentsBridge("html").highlight_block("\n".join(lines), "python", linenos=False))
+    return _highlighted("\n".join(file.read_text(encoding="utf-8").splitlines()[first - 1 : last]))
+
+
+@cache
+def _highlighted(code: str) -> str:
+    """Code as HTML; kept, since a build highlights checks while notebooks run."""
+    return str(PygmentsBridge("html").highlight_block(code, "python", linenos=False))
 
 
 def highlighted(folder: Path, file: Path) -> Path:

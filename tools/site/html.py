@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import ctypes
+import importlib
 import io
 import json
 import os
@@ -26,6 +27,7 @@ from tools.pipeline.outputs import read_checks, read_downloads
 from tools.pipeline.source import OURS, code_cells
 from tools.site import published
 from tools.site.beside import Beside
+from tools.site.checksources import find_sources
 from tools.site.inspect_site import problems
 from tools.site.machine import with_marks
 from tools.site.maths import FONT, TEMML
@@ -42,6 +44,8 @@ SHAPING = tuple(
     for name in ("package-lock.json", "pyproject.toml", "requirements.txt", "tools/site/maths.cjs")
 )
 PROOFS = (".v", ".json", ".toml", ".py")  # files that decide what a proof assistant has read
+# What setting the site loads of others, and takes a second.
+SLOW = ("jupyter_book.sphinx", "myst_nb.sphinx_ext", "sphinx.builders.html", "fontTools.subset")
 EXCHANGE = 2  # RENAME_EXCHANGE of Linux's renameat2
 HERE = -100  # AT_FDCWD
 
@@ -199,9 +203,13 @@ def get_ready() -> None:
     What goes wrong here goes wrong again when the site is set, and is told then.
     """
     with contextlib.suppress(Exception):
-        import myst_nb  # noqa: F401
+        for name in SLOW:
+            importlib.import_module(name)
+        from tools.site.highlight import fragment  # which loads Sphinx
 
         arrange_all(CATALOGUE)
+        for check in find_sources().values():
+            fragment(check.file, check.first, check.last)
         for path in sorted(Path("notebooks").glob("*.md")):
             cells = code_cells(path.read_text(encoding="utf-8"))
             code = [{"cell_type": "code", "source": one.source, "metadata": {}} for one in cells]

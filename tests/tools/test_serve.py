@@ -1,26 +1,51 @@
-"""`make serve` on addresses that name no file."""
+"""`make serve`: what it sends, and addresses that name no file."""
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+import pytest
 
 from tools.pipeline import serve
 
+Ask = Callable[[str], tuple[int, bytes]]
 
-def test_an_address_with_a_nul_is_refused_and_the_server_goes_on(tmp_path: Path) -> None:
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Iterator[Ask]:
+    """Asks a server of a folder for an address: code and body."""
     (tmp_path / "index.html").write_text("<!DOCTYPE html>here")
     server = serve.make_server(tmp_path, {"PORT": "0"})
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    try:
-        for address, code in (("/a%00b.html", 400), ("/%00", 400), ("/index.html", 200)):
-            connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1])
-            connection.request("GET", address, headers={"Accept-Encoding": "gzip"})
-            assert connection.getresponse().status == code
-            connection.close()
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+
+    def get(address: str) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1])
+        connection.request("GET", address, headers={"Accept-Encoding": "gzip"})
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        packed = answer.getheader("Content-Encoding") == "gzip"
+        return answer.status, gzip.decompress(body) if packed else body
+
+    yield get
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_an_address_with_a_nul_is_refused_and_the_server_goes_on(ask: Ask) -> None:
+    codes = [ask(address)[0] for address in ("/a%00b.html", "/%00", "/index.html")]
+    assert codes == [400, 400, 200]
+
+
+def test_a_file_is_sent_as_it_is_now(ask: Ask, tmp_path: Path) -> None:
+    """What was packed is kept, and a book may be built while it is served."""
+    assert ask("/index.html") == ask("/index.html") == (200, b"<!DOCTYPE html>here")
+    (tmp_path / "index.html").write_text("<!DOCTYPE html>else")
+    assert ask("/index.html") == (200, b"<!DOCTYPE html>else")
+    assert ask("/none.html")[0] == 404

@@ -30,7 +30,7 @@ class Packing(SimpleHTTPRequestHandler):
         wanted = "gzip" in self.headers.get("Accept-Encoding", "")
         if not (wanted and path.suffix in PACKED and path.is_file()):
             return super().send_head()  # type: ignore[return-value]
-        packed = gzip.compress(path.read_bytes(), 6, mtime=0)
+        packed = _packed(path, (state := path.stat()).st_size, state.st_mtime_ns)
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(str(path)))
         self.send_header("Content-Encoding", "gzip")
@@ -38,6 +38,12 @@ class Packing(SimpleHTTPRequestHandler):
         self.send_header("Vary", "Accept-Encoding")
         self.end_headers()
         return io.BytesIO(packed)
+
+
+@functools.lru_cache(maxsize=200)
+def _packed(path: Path, size: int, changed: int) -> bytes:
+    """A file as it is sent; kept until it changes, as pages load the same styles and scripts."""
+    return gzip.compress(path.read_bytes(), 6, mtime=0)
 
 
 def make_server(site: Path, environment: Mapping[str, str]) -> ThreadingHTTPServer:

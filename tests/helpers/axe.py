@@ -75,8 +75,11 @@ KINDS = """([known, mark]) => {
   return found;
 }"""
 # Every run of axe-core walks through all elements, also through those that it leaves out. So what
-# is left out, and has no text to be judged, becomes one element of the same size and text.
+# is left out, and has no text to be judged, becomes one element of the same size and text; and what
+# is folded away, which axe-core judges only when it is shown, goes.
 THIN = """(marks) => {
+  for (const part of document.querySelectorAll('details:not([open]) > :not(summary)'))
+    part.remove();
   const judged = e => marks.some(mark => e.matches(`[${mark}]`) || e.querySelector(`[${mark}]`));
   for (const code of document.querySelectorAll('.highlight pre'))
     if (!judged(code) && !code.querySelector('a, button, [tabindex]'))

@@ -249,6 +249,7 @@ def test_a_page_that_was_opened_as_a_file_says_why_it_cannot(browser: Browser, b
     without.close()
 
 
+@pytest.mark.usefixtures("browser")  # without one nothing was asked at all
 def test_nothing_was_asked_of_other_machines(requests: list[str], below: str) -> None:
     assert any("cells.tar.xz" in one for one in requests)
     assert [one for one in requests if not one.startswith(below)] == []

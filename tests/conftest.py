@@ -14,6 +14,8 @@ from axe import NO_AXE
 from browser import NO_BROWSER, serve
 from tiny_book import ROOT, build_command, clean_environment
 
+from tools.pipeline.kernel import NEW_OBJECTS
+
 # A shell that runs the tests in the background makes them deaf to Ctrl-C, and so the processes that
 # they start, some of which must hear it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -22,7 +24,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Python looks for circles among objects whenever so many are new. While tests are collected none
 # are left behind, and what is loaded then stays.
 gc.disable()
-NEW_OBJECTS = 200_000
 
 
 @pytest.fixture(scope="session")

@@ -106,7 +106,7 @@ def test_the_site_has_the_pages_that_it_should_and_no_others(book: Path) -> None
 
 def test_every_link_within_the_site_arrives_and_titles_and_ids_differ(book: Path) -> None:
     pages = read_site(book)
-    assert twin_ids(pages) == []
+    assert twin_ids(book, pages) == []
     assert dead_links(book, pages) == []
     assert equal_titles(pages) == []
 
@@ -123,7 +123,7 @@ def test_dead_links_equal_titles_and_twins_are_noticed(tmp_path: Path) -> None:
         "one.html leads to other.html#gone", "one.html leads to no.html"
     ]  # fmt: skip
     assert len(equal_titles(pages)) == 1
-    assert twin_ids(pages) == ["other.html has here twice"]
+    assert twin_ids(tmp_path, pages) == ["other.html has here 2 times"]
 
 
 @pytest.mark.parametrize("group", range(GROUPS))

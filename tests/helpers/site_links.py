@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from tools.site.inspect_site import Page
 
 
 class Links(HTMLParser):
@@ -14,8 +17,6 @@ class Links(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
         self.ids: set[str] = set()
-        self.twins: set[str] = set()  # ids that occur more than once
-        self.named: set[str] = set()
         self.targets: list[str] = []
         self.title = ""
         self._in_title = False
@@ -24,10 +25,7 @@ class Links(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Collect what links lead to and what they can lead to."""
         values = {name: value or "" for name, value in attrs}
-        if own := values.get("id"):
-            (self.twins if own in self.ids else self.ids).add(own)
-        if name := values.get("name"):
-            self.named.add(name)
+        self.ids |= {values[name] for name in ("id", "name") if values.get(name)}
         self.targets += [values[name] for name in ("href", "src", "data-later") if name in values]
         self._in_title = tag == "title" and not self.title
 
@@ -64,15 +62,20 @@ def dead_links(site: Path, pages: dict[str, Links]) -> list[str]:
                 wrong.append(f"{name} leads to {target}, which is not there")
             elif (
                 place in pages and parts.fragment and parts.fragment != "top"
-                and unquote(parts.fragment) not in pages[place].ids | pages[place].named
+                and unquote(parts.fragment) not in pages[place].ids
             ):  # fmt: skip
                 wrong.append(f"{name} leads to {target}, a place that is not there")
     return wrong
 
 
-def twin_ids(pages: dict[str, Links]) -> list[str]:
+def twin_ids(site: Path, pages: Iterable[str]) -> list[str]:
     """Ids that occur more than once on a page, a sentence each."""
-    return [f"{name} has {twin} twice" for name, page in pages.items() for twin in page.twins]
+    return [
+        f"{name} has {found} {often} times"
+        for name in pages
+        for found, often in Page((site / name).read_text(encoding="utf-8")).ids.items()
+        if often > 1
+    ]
 
 
 def equal_titles(pages: dict[str, Links]) -> list[str]:

@@ -77,7 +77,6 @@ class Visit:
 
     Attributes:
         wrong: everything so far, a sentence each.
-        shift: how much of the layout moved while the page loaded, once it has been judged.
     """
 
     def __init__(self, browser: Browser, address: str, site: str) -> None:
@@ -89,7 +88,6 @@ class Visit:
             site: how every address begins that is not off the site.
         """
         self.wrong: list[str] = []
-        self.shift = 0.0
         self._sizes: list[float] = []
         self._context = browser.new_context(
             viewport=WIDE,  # type: ignore[arg-type]
@@ -113,9 +111,9 @@ class Visit:
         """
         page, wrong = self._page, self.wrong
         wrong += judge_look(page.evaluate(LOOK))
-        self.shift = float(page.evaluate(SHIFT))  # before the size changes, which moves everything
-        if self.shift > MOST_SHIFT:
-            wrong.append(f"its layout moves by {self.shift:.2f} while it loads")
+        shift = float(page.evaluate(SHIFT))  # before the size changes, which moves everything
+        if shift > MOST_SHIFT:
+            wrong.append(f"its layout moves by {shift:.2f} while it loads")
         page.set_viewport_size({"width": 320, "height": 640})
         if over := page.evaluate(OVERFLOW):
             wrong.append(f"a screen of 320 pixels must scroll {over} pixels sideways")

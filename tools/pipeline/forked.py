@@ -1,6 +1,6 @@
 """The process that kernels are forks of: it has loaded what most notebooks load, and nothing else.
 
-It holds no module of this project but this one and its constants, and no thread. Run by `forks`.
+It holds no module of this project but this one, and no thread. Run by `forks`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import signal
 import socket
 import sys
 from typing import Any, NoReturn
-
-from tools.pipeline.kernel import NEW_OBJECTS
 
 LOADED = (
     "ipykernel.kernelapp",
@@ -49,7 +47,6 @@ def serve(control: socket.socket) -> None:
     os.environ["JPY_PARENT_PID"] = str(os.getpid())  # a kernel ends when this process has
     for name in LOADED:
         importlib.import_module(name)
-    gc.set_threshold(NEW_OBJECTS)
     gc.freeze()  # what is loaded stays, and need not be looked at by any fork
     reading, writing = os.pipe()
     os.set_blocking(writing, False)

@@ -116,10 +116,9 @@ class Provisioner(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         """Start one; `cmd` is a Python with -m."""
+        assert _source is not None, "nothing is forked outside of forking()"
         environment = dict(kwargs.get("env") or os.environ)
         try:
-            if _source is None:
-                raise ConnectionError("there is no process to fork")
             fork = _source.fork(cmd[2:], kwargs.get("cwd") or os.getcwd(), environment)
         except OSError:  # it died, of too little memory perhaps; each for itself, then
             return await super().launch_kernel(cmd, **kwargs)

@@ -30,7 +30,8 @@ class Packing(SimpleHTTPRequestHandler):
         wanted = "gzip" in self.headers.get("Accept-Encoding", "")
         if not (wanted and path.suffix in PACKED and path.is_file()):
             return super().send_head()  # type: ignore[return-value]
-        packed = _packed(path, (state := path.stat()).st_size, state.st_mtime_ns)
+        state = path.stat()
+        packed = _packed(path, state.st_size, state.st_mtime_ns)
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(str(path)))
         self.send_header("Content-Encoding", "gzip")

@@ -10,13 +10,11 @@ from sphinx.highlighting import PygmentsBridge
 
 def write(folder: str, *files: str) -> None:
     """Highlight some files, given from the root of the project, into a folder."""
-    bridge = PygmentsBridge("html")
     for name in files:
         code = Path(name).read_text(encoding="utf-8")
         target = highlighted(Path(folder), Path(name))
         target.parent.mkdir(parents=True, exist_ok=True)
-        html = bridge.highlight_block(code, "python", linenos=False)
-        target.write_text(html, encoding="utf-8")
+        target.write_text(_highlighted(code), encoding="utf-8")
 
 
 def fragment(file: Path, first: int, last: int) -> str:

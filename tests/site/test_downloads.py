@@ -62,8 +62,10 @@ RUN = """
 import sys
 import jupytext
 from nbclient import NotebookClient
+from ntpcore.commands.report.sockets import sockets
 
-NotebookClient(jupytext.read(sys.argv[1]), timeout=300, kernel_name="python3").execute()
+with sockets() as how:
+    NotebookClient(jupytext.read(sys.argv[1]), timeout=300, kernel_name="python3", **how).execute()
 """
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
+import socket
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ntpcore.commands.report.sockets import ADDRESS_LIMIT, LAST, fit, sockets
 from tools.pipeline import forks
 from tools.pipeline.execute import execute
 from tools.pipeline.kernel import isolate
@@ -42,6 +47,17 @@ kernelspec: {name: python3, display_name: Python 3}
 ```{code-cell}
 import os
 print("of", open(f"/proc/{os.getppid()}/cmdline").read())
+```
+"""
+SPOKEN = """---
+kernelspec: {name: python3, display_name: Python 3}
+---
+
+```{code-cell}
+import json, os, ipykernel
+connection = json.load(open(ipykernel.get_connection_file()))
+address = connection["ip"] + "-" + str(connection["shell_port"])
+print("by", connection["transport"], os.path.exists(address), "folder", os.path.dirname(address))
 ```
 """
 FORKED = "tools.pipeline.forked"
@@ -88,6 +104,50 @@ def test_a_fork_does_what_another_kernel_does(folder: Path) -> None:
         assert FORKED in executed(folder, HOW)
     assert FORKED not in new[1]
     assert executed(folder, HOW) == new[1]
+
+
+def spoken(folder: Path) -> tuple[str, str]:
+    """How a kernel was spoken to, and the folder that this took."""
+    found = re.search(r'"(by \w+ \w+) folder (.*?)\\n"', executed(folder, SPOKEN))
+    assert found
+    return found[1], found[2]
+
+
+def test_a_kernel_is_spoken_to_where_no_other_program_can_take_its_place(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A port that is free when it is picked may be taken when the kernel wants it."""
+    how, alone = spoken(folder)
+    with forks.forking():
+        again, forked = spoken(folder)
+    assert how == again == "by ipc True"
+    assert alone != forked
+    assert not Path(alone).exists()
+    assert not Path(forked).exists()
+    monkeypatch.setattr("ntpcore.commands.report.sockets.ADDRESS_LIMIT", len(alone))
+    assert spoken(folder) == ("by tcp False", "")
+
+
+def test_a_folder_that_is_too_far_down_for_sockets_is_known() -> None:
+    """What fits can be bound, and one letter more than what fits anywhere cannot."""
+    short = Path(tempfile.mkdtemp())
+    here, there = short / LAST, short / ("x" * (ADDRESS_LIMIT - len(str(short / LAST)) - 1)) / LAST
+    assert len(str(there)) == ADDRESS_LIMIT
+    there.parent.mkdir()
+    for one in (here, there):
+        assert fit(one.parent)
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(str(one))
+    further = short / ("y" * 108)
+    further.mkdir()
+    assert not fit(further)
+    with socket.socket(socket.AF_UNIX) as bound, pytest.raises(OSError, match="too long"):
+        bound.bind(str(further / LAST))
+    with sockets(further) as connection:
+        assert connection == {}
+    with sockets() as connection:
+        assert connection["config"].KernelManager.transport == "ipc"
+    shutil.rmtree(short)
 
 
 def test_when_what_kernels_are_forks_of_has_died_each_loads_for_itself(folder: Path) -> None:

@@ -12,6 +12,7 @@ import nbformat
 import papermill
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
+from ntpcore.commands.report.sockets import sockets
 from tools.pipeline.normalise import normalise, to_text
 
 # Seconds that one cell may take before the build gives up: far above any page's budget.
@@ -40,17 +41,19 @@ def execute(source: Path, target: Path, failed: Path, parameters: Mapping[str, o
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     notebook.metadata.kernelspec = kernel
     try:
-        executed = papermill.execute_notebook(
-            notebook,
-            str(failed),
-            parameters=dict(parameters),
-            kernel_name="python3",
-            progress_bar=False,
-            log_output=False,
-            start_timeout=120,
-            execution_timeout=CELL_LIMIT,
-            shutdown_kernel="immediate",  # asked politely, one in ten takes seconds to go
-        )
+        with sockets() as connection:
+            executed = papermill.execute_notebook(
+                notebook,
+                str(failed),
+                parameters=dict(parameters),
+                kernel_name="python3",
+                progress_bar=False,
+                log_output=False,
+                start_timeout=120,
+                execution_timeout=CELL_LIMIT,
+                shutdown_kernel="immediate",  # asked politely, one in ten takes seconds to go
+                **connection,
+            )
     except papermill.PapermillExecutionError as error:
         injected = 1 if parameters else 0
         raise NotebookError(describe(source.stem, error, injected, failed)) from None

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ntpcore.commands.check import show_name
+from ntpcore.commands.report.sockets import sockets
 from ntpcore.data.dataset import InputError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -116,7 +117,12 @@ def execute(parameters: Mapping[str, object]) -> Any:
         .read_text(encoding="utf-8")
     )
     notebook = jupytext.reads(text, fmt="md:myst")
-    with _temporary_folder() as folder, _surroundings(folder), _silent("papermill"):
+    with (
+        _temporary_folder() as folder,
+        sockets(folder) as connection,
+        _surroundings(folder),
+        _silent("papermill"),
+    ):
         try:
             return papermill.execute_notebook(
                 notebook,
@@ -128,6 +134,7 @@ def execute(parameters: Mapping[str, object]) -> Any:
                 cwd=str(folder),
                 execution_timeout=CELL_LIMIT,
                 shutdown_kernel="immediate",  # asked politely, it may abort and say so
+                **connection,
             )
         except papermill.PapermillExecutionError as error:
             raise _failure(error.ename, str(error.evalue)) from None

@@ -66,8 +66,11 @@ lab: setup
 lint: setup
 	@$(VENV_PYTHON) -m tools.quality.lint
 
-test: lint
-	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.pipeline.build
+# While the book is built, which leaves a processor idle now and then, the code is linted.
+test: setup
+	@nice $(VENV_PYTHON) -m tools.quality.lint & \
+	NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.pipeline.build; built=$$?; \
+	wait $$! && exit $$built
 	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),2) --dist loadfile \
 	  --no-loadscope-reorder
 

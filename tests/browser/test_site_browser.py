@@ -61,6 +61,15 @@ UNFIT = {
         " margin: 0; border: 0 } }</style>"
         '<button class="b" aria-label="a"></button><button class="b" aria-label="b"></button>'
     ),
+    "768 px: button-name": (
+        "<style>.m { display: none } @media (min-width: 500px) and (max-width: 900px)"
+        " { .m { display: block } }</style><button class='m'></button>"
+    ),
+    "768 px: target-size": (
+        "<style>.t { width: 9px; height: 9px; padding: 0; margin: 0; border: 0; display: none }"
+        " @media (min-width: 500px) and (max-width: 900px) { .t { display: inline } }</style>"
+        '<button class="t" aria-label="a"></button><button class="t" aria-label="b"></button>'
+    ),
     "1440 px: image-alt": '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">',
     "1440 px: button-name": "<button></button>",
 }

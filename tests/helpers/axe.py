@@ -12,6 +12,7 @@ AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.m
 NO_AXE = "no axe-core in node_modules"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 WIDTHS = (1440, 768, 320)
+ENDS = (max(WIDTHS), min(WIDTHS))
 LOOKS = ("light", "dark")
 # What depends on the width: whether something shows, scrolls, or is large enough to be hit.
 BY_WIDTH = [
@@ -93,6 +94,16 @@ THIN = """(marks) => {
     one.replaceWith(place);
   });
 }"""
+# What shows at a width. The rules by width ask whether something is named, large enough to be hit or
+# reached by the keyboard: all of it is asked at the widest and at the narrowest window, where most
+# and least shows; of a width between them only what shows at neither.
+SHOWN = """width => {
+  const which = 'a, area, button, input, label, select, summary, textarea, [role], [tabindex]';
+  for (const one of document.querySelectorAll(which))
+    if (one.checkVisibility({opacityProperty: true, visibilityProperty: true}))
+      one.setAttribute('data-axe-at', `${one.getAttribute('data-axe-at') || ''} ${width}`);
+}"""
+ONLY = '[data-axe-at=" %s"]'
 STILL = "*, *::before, *::after { transition: none !important; animation: none !important; }"
 
 
@@ -116,6 +127,8 @@ def judge(page: Page, known: dict[str, set[str]]) -> list[str]:
     fresh = set()
     for (width, look), mark in marks.items():
         _show(page, width, look)
+        if look == LOOKS[0]:
+            page.evaluate(SHOWN, width)
         if kinds := page.evaluate(KINDS, [sorted(known[look]), mark]):
             known[look].update(kinds)
             fresh.add(mark)
@@ -127,10 +140,11 @@ def judge(page: Page, known: dict[str, set[str]]) -> list[str]:
             _show(page, width, look)
             said = _run(page, ["color-contrast"], [[f"[{mark}]"]])
             found += [f"{width} px, {look}: {text}" for text in said]
-        if look == LOOKS[0]:
+        if look == LOOKS[0] and (width in ENDS or page.locator(ONLY % width).count()):
             _show(page, width, look)
             rules = None if width == WIDTHS[0] else BY_WIDTH
-            found += [f"{width} px: {text}" for text in _run(page, rules, None)]
+            include = None if width in ENDS else [[ONLY % width]]
+            found += [f"{width} px: {text}" for text in _run(page, rules, include)]
     return found
 
 

@@ -741,7 +741,7 @@ def test_lint_reads_the_code_of_pages(tmp_path: Path) -> None:
 
 # Pages that are executed once more in another folder: exact numbers without compiled code, and
 # training with it, of both papers. All of them with NTPCORE_ANEW=all in the environment.
-ANEW = ("huang2024_s6_max_margin", "two_papers")
+ANEW = ("huang2024_s4_realizable", "two_papers")
 
 
 def test_builds_in_different_folders_are_alike_byte_for_byte(

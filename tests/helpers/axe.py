@@ -94,9 +94,9 @@ THIN = """(marks) => {
     one.replaceWith(place);
   });
 }"""
-# What shows at a width. The rules by width ask whether something is named, large enough to be hit or
-# reached by the keyboard: all of it is asked at the widest and at the narrowest window, where most
-# and least shows; of a width between them only what shows at neither.
+# What shows at a width. The rules by width ask whether something is named, large enough to be hit
+# or reached by the keyboard: all of it is asked at the widest and at the narrowest window, where
+# most and least shows; of a width between them only what shows at neither.
 SHOWN = """width => {
   const which = 'a, area, button, input, label, select, summary, textarea, [role], [tabindex]';
   for (const one of document.querySelectorAll(which))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -60,6 +61,15 @@ address = connection["ip"] + "-" + str(connection["shell_port"])
 print("by", connection["transport"], os.path.exists(address), "folder", os.path.dirname(address))
 ```
 """
+IN_PARTS = """---
+kernelspec: {name: python3, display_name: Python 3}
+---
+
+```{code-cell}
+for word in ("one", "two", "three"):
+    print(word, flush=True)
+```
+"""
 FORKED = "tools.pipeline.forked"
 
 
@@ -104,6 +114,12 @@ def test_a_fork_does_what_another_kernel_does(folder: Path) -> None:
         assert FORKED in executed(folder, HOW)
     assert FORKED not in new[1]
     assert executed(folder, HOW) == new[1]
+
+
+def test_a_text_that_arrives_in_parts_is_one_output(folder: Path) -> None:
+    """In how many parts depends on the machine, and an executed copy must not."""
+    [cell] = json.loads(executed(folder, IN_PARTS))["cells"]
+    assert [output["text"] for output in cell["outputs"]] == ["one\ntwo\nthree\n"]
 
 
 def spoken(folder: Path) -> tuple[str, str]:

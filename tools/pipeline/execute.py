@@ -52,6 +52,7 @@ def execute(source: Path, target: Path, failed: Path, parameters: Mapping[str, o
                 start_timeout=120,
                 execution_timeout=CELL_LIMIT,
                 shutdown_kernel="immediate",  # asked politely, one in ten takes seconds to go
+                coalesce_streams=True,  # in how many parts a text arrives is chance
                 **connection,
             )
     except papermill.PapermillExecutionError as error:

@@ -134,6 +134,7 @@ def execute(parameters: Mapping[str, object]) -> Any:
                 cwd=str(folder),
                 execution_timeout=CELL_LIMIT,
                 shutdown_kernel="immediate",  # asked politely, it may abort and say so
+                coalesce_streams=True,  # in how many parts a text arrives is chance
                 **connection,
             )
         except papermill.PapermillExecutionError as error:

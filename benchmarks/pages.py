@@ -10,7 +10,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+from ntpcore.commands.report.page import BROWSERS
+
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 SLOWER = 4  # the processor looks so many times slower
 VISITS = 3  # of each page, whose median counts: the slowest of single ones would be the unluckiest

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 
+from ntpcore.commands.report.page import BROWSERS
 from tools.pipeline.node import NodeError
 from tools.site.html import toc_pages
 from tools.site.speech import SpeechError, spoken
@@ -30,7 +31,6 @@ ABOUT = (
     "every statement with its check and its verdict"
 )
 WORK = ROOT / ".build" / "pdf"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 WIDTH = 658  # pixels between the margins of a sheet of A4: 210 mm without twice 18 mm
 MARGIN = "18mm"

@@ -28,7 +28,7 @@ CHECKS: dict[str, dict[str, int | float | str]] = {
 
 
 def verdict(label: str) -> str:
-    """The verdict of a check, or the error in its place, which fails a build."""
+    """The verdict of a check, or the error in its place, which fails a build; the test reads it."""
     try:
         return find_check(label)(**CHECKS[label]).verdict.value
     except Exception as error:  # whatever a planted error leads to

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from axe import NO_AXE
 from browser import NO_BROWSER, serve
@@ -20,6 +21,11 @@ from tools.pipeline.kernel import NEW_OBJECTS
 # they start, some of which must hear it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Random examples are the same in every run, and none has to be quick: neither chance nor a busy
+# machine decides. (`make mutants` has a profile of its own.)
+if hypothesis.settings.get_current_profile_name() != "mutants":
+    hypothesis.settings.load_profile("ci")
 
 # Python looks for circles among objects whenever so many are new. While tests are collected none
 # are left behind, and what is loaded then stays.

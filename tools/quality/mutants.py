@@ -167,7 +167,8 @@ class Copy:
             importlib.import_module(name)
         hypothesis: Any = sys.modules["hypothesis"]
         quick = [one for one in hypothesis.Phase if one.name in ("explicit", "generate")]
-        hypothesis.settings.register_profile("mutants", phases=quick)  # nobody reads what it finds
+        same = hypothesis.settings.get_profile("ci")  # as in tests/conftest.py
+        hypothesis.settings.register_profile("mutants", same, phases=quick)  # nobody reads the rest
         hypothesis.settings.load_profile("mutants")
         self.compiled = {}  # modules with compiled loops, and all that they load
         package = Package(OURS, self.root)

@@ -190,7 +190,7 @@ def test_huang2024_eq_3_agrees_with_clarabel_on_the_whole_matrix():
         assert agrees_with_whole(data, solved(data).columns)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 @given(realizable_data())
 def test_huang2024_eq_3_is_never_refuted_by_realizable_data(data: Dataset):
     assert check_of("huang2024-eq-3").judge([solved(data)]).verdict is Verdict.SHOWN

@@ -97,7 +97,7 @@ def test_every_claim_on_data_has_a_judge() -> None:
         assert find_check(label) is check
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(realizable_data())
 def test_claims_on_orders_are_refuted_iff_a_query_breaks_hall(data: Dataset) -> None:
     found = report.answer(data)

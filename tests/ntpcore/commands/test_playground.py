@@ -283,7 +283,7 @@ def test_five_tokens_in_words() -> None:
 
 
 @given(orders)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_reason_is_right_whenever_the_closed_form_is_wrong(order: PartialOrder) -> None:
     found = explain.compare(order, margin.solve(order))
     k, m = len(order.optimal), len(order.nonoptimal)
@@ -303,7 +303,7 @@ def test_the_reason_is_right_whenever_the_closed_form_is_wrong(order: PartialOrd
 
 
 @given(orders)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_drawing_has_every_token_and_pair_and_upper_tokens_above(order: PartialOrder) -> None:
     drawing = diagram.draw(order)
     assert drawing is not None

@@ -14,7 +14,7 @@ from strategies import RawSample, messy_lines, messy_samples
 from ntpcore.data import dataset
 from ntpcore.data.dataset import Dataset, InputError, Sample, from_samples, from_sentences, read
 
-SETTINGS = settings(max_examples=150, deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=150)
 GOOD = b'{"sentence": ["S", "V"], "next": "O"}\n'
 
 

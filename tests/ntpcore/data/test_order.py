@@ -20,7 +20,7 @@ from ntpcore.data.order import (
     read_collocation,
 )
 
-SETTINGS = settings(max_examples=250, deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=250)
 EXAMPLE_1 = ["S V O P", "V O P", "O P P", "P S V"]
 
 
@@ -188,7 +188,7 @@ def test_realizable_data_are_recognised(data: Dataset):
 def test_some_drawn_data_have_several_optimal_tokens_per_query():
     most = []
 
-    @settings(max_examples=50, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=50)
     @given(several_optimal_data())
     def collect(data: Dataset) -> None:
         most.extend(len(order.optimal) for order in (analyse(data).orders or {}).values())

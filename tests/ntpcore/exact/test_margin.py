@@ -21,7 +21,7 @@ from ntpcore.data.order import Pair, PartialOrder, analyse
 from ntpcore.exact import margin
 from ntpcore.exact.judged import FIVE_TOKENS
 
-SETTINGS = settings(max_examples=200, deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=200)
 
 
 def fractions(**values: str) -> dict[str, Fraction]:

@@ -20,7 +20,7 @@ from ntpcore.exact import margin, margin_fast
 from ntpcore.exact.judged import FIVE_TOKENS
 from ntpcore.huang2024 import problem
 
-SETTINGS = settings(max_examples=200, deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=200)
 
 
 def fast(order: PartialOrder) -> margin.Solution:

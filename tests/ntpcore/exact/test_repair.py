@@ -163,7 +163,7 @@ def test_a_solver_without_time_leaves_the_greedy_part_and_its_bound() -> None:
     assert found.kept_weight < found.bound <= repair_bounds.simple_bound(table)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(strategies.messy_data())
 def test_parts_are_realizable_and_bounds_hold(data: Dataset) -> None:
     best, quick = exact(data), greedy(data)
@@ -178,7 +178,7 @@ def test_parts_are_realizable_and_bounds_hold(data: Dataset) -> None:
         assert best.kept_weight == largest_by_force(data)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(strategies.realizable_data())
 def test_realizable_data_lose_nothing_ever(data: Dataset) -> None:
     assert not dropped(exact(data))
@@ -201,7 +201,7 @@ def test_a_sentence_of_one_token_is_no_rival_of_longer_ones() -> None:
     assert planted == 3  # the line as one class, its first sentence among them, is wrong
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(strategies.messy_data())
 def test_no_realizable_part_exceeds_either_bound(data: Dataset) -> None:
     if len(data.vocabulary) <= 3 and data.sample_count <= 8:
@@ -226,7 +226,7 @@ def test_an_optimum_is_certified_in_whole_numbers_and_nothing_less_is() -> None:
     assert repair_program.certify(loose, 5, 60) == (best < 5.5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(strategies.messy_data(), random_multipliers())
 def test_any_multipliers_give_a_bound_and_negative_ones_are_refused(
     data: Dataset, draw: random.Random

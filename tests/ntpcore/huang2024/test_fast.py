@@ -52,7 +52,7 @@ def test_the_exponential_is_right_to_the_last_digits():
     assert ours == pytest.approx(np.expm1(small), rel=2e-15, abs=0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(realizable_data(), st.integers(0, 2**32 - 1), st.sampled_from([0.01, 1.0, 8.0, 60.0]))
 def test_the_first_phase_has_the_direction_of_the_plain_loop_anywhere(data, seed, gap):
     assume(any(len(set(sample.sentence)) > 1 for sample in data.samples()))

@@ -12,7 +12,7 @@ from ntpcore.data import dataset
 from ntpcore.huang2024 import naive, problem, training
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(realizable_data(), st.integers(0, 2**32 - 1))
 def test_the_gradient_is_right_where_no_attention_is_near_one(data, seed):
     assume(any(len(set(sample.sentence)) > 1 for sample in data.samples()))

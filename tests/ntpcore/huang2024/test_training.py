@@ -57,7 +57,7 @@ def test_the_direction_is_exact_where_automatic_differentiation_has_none(name):
     assert lost[100_000] > 0.5
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(realizable_data(), st.integers(0, 2**32 - 1), st.sampled_from([0.01, 1.0, 8.0]))
 def test_the_gradient_is_equation_6_at_random_points(data, seed, gap):
     assume(any(len(set(sample.sentence)) > 1 for sample in data.samples()))

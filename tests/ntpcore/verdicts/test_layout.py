@@ -65,7 +65,7 @@ def test_crossings_are_counted_and_removed():
     assert (found.places["a"] < found.places["b"]) == (found.places["d"] < found.places["c"])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_no_graph_breaks_the_rules(data: st.DataObject):
     count = data.draw(st.integers(1, 9))

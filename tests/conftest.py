@@ -11,6 +11,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from _pytest import approx
 from axe import NO_AXE
 from browser import NO_BROWSER, serve
 from tiny_book import ROOT, build_command, clean_environment
@@ -26,6 +27,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # machine decides. (`make mutants` has a profile of its own.)
 if hypothesis.settings.get_current_profile_name() != "mutants":
     hypothesis.settings.load_profile("ci")
+
+# A number is compared relative to its own size: pytest would let 1e-12 pass for any smaller one,
+# 0 for 1e-300, also where a test asks for twelve digits of it. What should be 0 may be 1e-12 off.
+approx.ApproxScalar.DEFAULT_ABSOLUTE_TOLERANCE = property(  # type: ignore[assignment]
+    lambda self: 0 if self.expected else 1e-12
+)
 
 # Python looks for circles among objects whenever so many are new. While tests are collected none
 # are left behind, and what is loaded then stays.

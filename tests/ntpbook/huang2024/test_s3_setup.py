@@ -58,8 +58,9 @@ def test_huang2024_app_reparameterization_by_hand_for_scalars():
     X, ones = np.array([[1.0, 2.0]]), np.ones((1, 1))
     four = checks.FourMatrices("by hand", X, 3 * ones, 4 * ones, 5 * ones, np.array([[0.0], [1.0]]))
     share = 1 / (1 + math.exp(-24))
-    right = 1 / (1 + math.exp(-5 * ((1 - share) + 2 * share)))
-    assert four.probabilities() == pytest.approx([1 - right, right], rel=1e-12)
+    score = 5 * ((1 - share) + 2 * share)
+    both = [1 / (1 + math.exp(score)), 1 / (1 + math.exp(-score))]
+    assert four.probabilities() == pytest.approx(both, rel=1e-12)
     logits = transformer.logits(X, np.array([[0.0], [5.0]]), 12 * ones)
     assert transformer.softmax(logits) == pytest.approx(four.probabilities(), rel=1e-12)
 

@@ -379,6 +379,18 @@ def test_ours_separation_by_hand_on_the_sentence_of_one_pair():
     assert found.numbers["closest"].value == pytest.approx(2, rel=1e-12)
 
 
+def test_ours_separation_counts_tokens_below_as_well() -> None:
+    # one optimal token, three others: 3/4 above and -1/4 below, and S = 9/16 + 3/16
+    tokens = ["a", "b", "c", "q"]
+    after = dict(zip(tokens, ["b", "c", "q", "a"], strict=True))
+    rows = [([x], after[x]) for x in tokens] + [(["a", "b", "c", "q"], "b")]
+    problem = from_dataset(from_samples(rows, "one above three"))
+    assert problem.norm**2 == pytest.approx(3 / 4)
+    assert separation.least_score(problem) == pytest.approx(1 / 4)
+    late = 8 * (3 / 4) ** 2 * 16 * (1 + math.sqrt(2) * math.log(2 * 16 * 27 / (1 / 5)))
+    assert separation.separated(problem, 1.0) == pytest.approx(late, rel=1e-12)
+
+
 def test_ours_separation_is_no_more_than_said_where_t_3_is_late():
     problem = from_dataset(from_sentences(["0 1 0"], "one pair"), {"1": "0"})
     assert separation.run_until("one pair", problem, 1e-6) is None

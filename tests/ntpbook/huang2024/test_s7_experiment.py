@@ -71,7 +71,8 @@ def test_huang2024_fig_2_uses_the_parameters_of_the_paper() -> None:
 def test_huang2024_fig_2_stage_1_follows_the_exact_law(both) -> None:
     first, c = both[0].first, both[0].run.constants
     expected = [stage1.log_loss(20, int(step), c.eta0) for step in first.step]
-    assert first.log_loss == pytest.approx(expected, rel=1e-12)
+    # where the loss passes through 1, its logarithm is as far off as the loss is relatively
+    assert first.log_loss == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
 def test_huang2024_fig_2_straightness_agrees_with_the_correlation() -> None:

@@ -117,6 +117,13 @@ def test_ours_turn_flow_weakly_at_every_ratio(ratio: float) -> None:
         assert inertia.turn(in_time.entropy, in_time.t).rise == 0
 
 
+def test_the_flows_own_turn_is_timed_in_units_of_the_attention_s_rate() -> None:
+    # eta_Y = 1.5 eta_Z: eta_Y and eta_Z exchanged would shift log10(eta_Z t) by 2 log10(1.5)
+    in_time = coupled.flow(coupled.syn(1, 2), 1.5, 1.0, np.geomspace(1, 1e8, 161))
+    seen = inertia.turn(in_time.entropy, np.log10(in_time.t))
+    assert seen.at == pytest.approx(inertia.weak_turn(coupled.syn(1, 2), 1.5).at, abs=0.1)
+
+
 def test_forgetting_ends_the_flows_own_turn() -> None:
     path = coupled.flow(coupled.syn(1, 2), 1.0, 1.0, np.geomspace(1, 1e8, 81), forget=True)
     assert inertia.turn(path.entropy, path.t).rise < 1e-9

@@ -346,6 +346,16 @@ def test_ours_coupled_snapping_parts_tokens_by_the_stated_rate() -> None:
     assert change[:, -1] - change[:, 10] == pytest.approx(stated, abs=1e-14)
 
 
+def test_ours_coupled_snapping_compares_with_the_xi_of_theorem_1() -> None:
+    K, M, e, eta, t = 4, 30, 0.3, 2.0, 50.0
+    run = flows.flow(flows.one_of_each(K, M, e), eta, 1e-9, np.array([t]))  # f_n . f_n' = e stays
+    prime = np.eye(K) - np.linalg.inv(np.full((K, K), e) + (1 - e) * np.eye(K))
+    # (88), corrected: q_1 E'_nk + |q_0| (1 - sum over j != n of E'_jk), here n = 0 and k = 1
+    beta = M / (M - 1) * prime[0, 1] + M / (M - 1) ** 2 * (1 - prime[1:, 1].sum())
+    expected = float(decoder.speed(M, K, eta, t)) * (K - 1) * beta * e
+    assert coupled.theorem_1_xi(run)[0] == pytest.approx(expected, rel=1e-6)
+
+
 def test_ours_coupled_snapping_memory_makes_entropy_rise() -> None:
     assert coupled.rise(coupled.reversal(1.0, False)) > 1e-3
     assert coupled.rise(coupled.reversal(1.0, True)) == 0.0

@@ -103,6 +103,16 @@ def test_without_memory_the_force_on_a_distinct_token_is_f_squared_times_xi() ->
     assert kappa[:, 0] - (f * g).sum(axis=1) == pytest.approx(run.xi)
 
 
+def test_with_memory_xi_is_what_moves_the_square_of_f_on_the_distinct_tokens() -> None:
+    # (98) with one xi for all distinct tokens: sum_d f_d z_d' / f_d is xi times the sum of f_d^2
+    run = coupled.flow(SEVERAL, 2.0, 1.0, np.array([5.0, 50.0]))
+    f = run.gradients[0][:, 2:]
+    for i, row in enumerate(run.rows):
+        moved = reduced_slopes(SEVERAL, row)[2:5] / (0.7 / SEVERAL.K)
+        assert run.xi[i] == pytest.approx(moved.sum() / (f[i] ** 2).sum(), rel=1e-12)
+    assert np.ptp(run.gradients[1][1, 2:] / f[1]) > 1e-3  # here tokens do not move alike
+
+
 def test_entropy_of_equal_tokens_is_the_logarithm_of_their_number() -> None:
     run = coupled.flow(Symmetric(2, 9, (1.0,), (0.5, 0.5, 0.5)), 1.0, 1.0, np.array([10.0]))
     assert run.entropy[0] == pytest.approx(math.log(3))

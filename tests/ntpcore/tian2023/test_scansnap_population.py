@@ -106,7 +106,7 @@ def test_errors_stay_exact_where_the_prediction_is_right():
     seen = population.inputs(data, population.scores(data, np.zeros((1, 1, 3))))
     error = population.errors(data, State(Y, np.zeros((1, 1, 3))), seen)
     # 48 others and one next token share exp(-100 / sqrt(2)) of the mass each
-    assert error[0, 0] == pytest.approx(49 * np.exp(-100 / np.sqrt(2)), rel=1e-12)
+    assert error[0, 0] == pytest.approx(49 * np.exp(-100 / np.sqrt(2)), rel=1e-12, abs=0)
     assert error[0] @ [1, 1, 48] == pytest.approx(0, abs=1e-40)
 
 

@@ -179,9 +179,9 @@ def away(found: Floats, quiet: float, level: float) -> float:
 def check_ours_turn_noise(
     one: Series, momentum: float = 0.9, swap: bool = False, quiet: float = 0.9
 ) -> Iterator[Said]:
-    """Paired by seed: rise(on) > 10 rise(off); rise(endless) > rise(127); noise adds a tenth at most.
+    """Paired by seed: rise(on) > 10 rise(off); rise(endless) > rise(127); noise adds a tenth.
 
-    A tenth of the rise with momentum and without noise. Momentum is also switched from the
+    At most a tenth of the rise with momentum and without noise. Momentum is also switched from the
     paper's uniform start, at 127 tokens.
     """
     level = 0.01 / 6

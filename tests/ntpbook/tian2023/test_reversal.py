@@ -121,6 +121,7 @@ def test_it_is_inertia_and_not_the_size_of_a_step() -> None:
     steps = np.diff(rises)
     # of first order in h with a next term h^2: the quotients of differences come to one half
     missed = np.abs(steps[1:] / steps[:-1] - 0.5)
+    assert missed[0] < 0.1  # the next term is smaller by a factor h
     assert missed[1] < 0.6 * missed[0]  # halved up to the next order
     # the same steps without inertia
     assert inertia.turned(SYN, 1.0, 1.0, 0.0, 20_000).rise < 0.1 * rises[0]

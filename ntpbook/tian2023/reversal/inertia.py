@@ -122,18 +122,19 @@ def dip(data: Symmetric, ratios: Sequence[float], eta_Z: float, beta: float, ste
     return np.array([float(roll(data, r * eta_Z, eta_Z, beta, [steps]).entropy[0]) for r in ratios])
 
 
-def weak_turn(data: Symmetric, ratio: float, until: float = 1e4) -> Turn:
+def weak_turn(data: Symmetric, ratio: float, until: float = 1e4, relative: float = 1e-10) -> Turn:
     """The flow's own turn on the clock sigma, with `at` as log10 of eta_Z t.
 
     Args:
         data: the classes.
         ratio: eta_Y / eta_Z.
         until: end of the clock.
+        relative: tolerance of the integrator.
     """
     from ntpbook.tian2023.long_times import reduced
 
     sigma = np.concatenate([[0.0], np.geomspace(0.1, until, 4000)])
-    path = reduced.follow(reduced.of_symmetric(data), ratio, sigma)
+    path = reduced.follow(reduced.of_symmetric(data), ratio, sigma, True, relative, relative / 100)
     found = turn(path.entropy, path.sigma)
     log_t = float(np.interp(found.at, path.sigma, path.log_time)) + np.log(data.K / ratio)
     return Turn(found.least, log_t / np.log(10), found.end)

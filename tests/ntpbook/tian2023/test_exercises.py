@@ -28,6 +28,7 @@ from ntpcore.tian2023.gradient import xi_uniform
 from ntpcore.tian2023.population import Population
 from ntpcore.tian2023.text_order import count_contexts
 from ntpcore.tian2023.text_runs import entropies
+from tests.helpers import plain_layer
 
 
 def test_setting() -> None:
@@ -132,13 +133,24 @@ def test_long_times() -> None:
     assert round(math.log(2) / reduced.law(10, 1000).alpha) == 77
     path = reduced.follow(reduced.one_of_each(2, 2, 0.5), 1.0, np.linspace(7, 10, 3001))
     at = int(np.abs(path.tangent - 10).argmin())
-    assert path.r[at, 0] == pytest.approx(8.31, abs=0.01)
-    assert path.log_time[at] == pytest.approx(8.31, rel=0.2)
+    by_hand = math.sqrt((math.log(10) + 99 / 2) / (3 / 4))  # the closed form with T = 10
+    assert round(by_hand, 2) == 8.31
+    # dT/dr = 3/2 r/(1/T + T) is about 1.2: the grid's 0.001 misses T = 10 by half of it
+    assert path.r[at, 0] == pytest.approx(by_hand, abs=1e-3)
+    # the layer with its matrices, on the same clock
+    P = plain_layer.tokens((1.0,), (1.0,), 2)
+    Y, Z, t = plain_layer.on_the_clock(P, [0, 0], 2, 1.0, 1.0, np.array([0.0, path.sigma[at]]))
+    assert math.exp(Z[-1][0, 1] - Z[-1][0, 0]) == pytest.approx(path.tangent[at], rel=1e-7)
+    assert Y[-1][1, 0] - Y[-1][1, 1] == pytest.approx(path.r[at, 0], rel=1e-7)
+    assert path.log_time[at] == pytest.approx(math.log(1 + t[-1] / 2), rel=1e-7)
     left, right = laws.closed_form(path)
     assert left == pytest.approx(right, rel=1e-6)
     two, thousand = (bounds.keep(reduced.one_of_each(K, K, 0.5)) for K in (2, 1000))
-    assert two.C_2 / two.b**2 == pytest.approx(8)
-    assert thousand.C_2 / thousand.b**2 == pytest.approx(0.0020, abs=5e-5)
+    for K, found in ((2, two), (1000, thousand)):
+        twice = Fraction(1, K) / (1 - Fraction(1, 2))  # 2 C_1 = C L/(K (1 - eps_0))
+        factor = twice * (1 + twice) ** 3  # C_2/b^2 = 2 C_1/b^3, b = 1/(1 + 2 C_1)
+        assert found.C_2 / found.b**2 == pytest.approx(float(factor), rel=1e-12)  # rounding
+        assert round(float(factor), 4) == {2: 8, 1000: 0.0020}[K]
 
 
 def test_two_papers() -> None:
@@ -165,9 +177,19 @@ def test_reversal() -> None:
     assert pytest.approx(1 / (1 - 0.9) ** 2) == 0.01 / (1 - 0.99) ** 2
     fine, plain = ((1 - math.sqrt(0.99)) ** 2 / 0.01, (1 - math.sqrt(0.9)) ** 2)
     assert fine == pytest.approx(plain, rel=0.06)
-    data = coupled.syn(1, 2)
-    turns = [inertia.weak_turn(data, ratio).at for ratio in (100.0, 400.0)]
+    # the layer with its matrices, on a clock of its own
+    P = plain_layer.tokens((1.0,) * 10, tuple(x / 10 for x in range(1, 11)), 2)
+    turns = []
+    for ratio in (100.0, 400.0):
+        sigma = np.linspace(0, 15 * math.sqrt(ratio), 1501)
+        _, Z, t = plain_layer.on_the_clock(P, [0, 0], 33, ratio, 1.0, sigma)
+        least = plain_layer.entropies(P, 10, 10, np.array([z[0] for z in Z])).argmin()
+        turns.append(math.log10(t[least]))
+        ours = inertia.weak_turn(coupled.syn(1, 2), ratio).at
+        # neighbours on the two grids of the clock
+        assert math.log10(t[least - 3]) < ours < math.log10(t[least + 3])
     assert [round(x) for x in turns] == [29, 61]
+    assert round(turns[0] + 3.2 * 10) == round(turns[1])  # the exercise's answer
 
 
 def test_synthetic() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -30,12 +31,14 @@ class Planted:
         changes: (file, old text, new text), the old text standing there once.
         labels: checks that must not give their published verdict, or not run through.
         test: a test of the project that must fail.
+        error: how the error shows where it is by another error than those of `REFUSALS`.
     """
 
     name: str
     changes: tuple[tuple[str, str, str], ...]
     labels: tuple[str, ...] = ()
     test: str = ""
+    error: str = ""
 
 
 SWAPPED_M_AND_K = (
@@ -62,12 +65,14 @@ NO_SHIFT = (
         ((TRANSFORMER, "    top = v.max()\n", "    top = np.float64(0.0)\n"),),
         test="tests/ntpcore/huang2024/test_transformer.py::test_scores_of_any_size_have_a_softmax_and_a_logarithm_of"
         "_their_sum",
+        error="RuntimeWarning",  # an overflow
     ),
     Planted(
         "no shift in the softmax",
         ((TRANSFORMER, "np.exp(v - v.max())", "np.exp(v)"),),
         test="tests/ntpcore/huang2024/test_transformer.py::test_scores_of_any_size_have_a_softmax_and_a_logarithm_of"
         "_their_sum",
+        error="RuntimeWarning",  # an overflow
     ),
     Planted(
         "no shift in sums of logarithms",
@@ -189,6 +194,7 @@ OTHER_ORDER = (
         "tokens numbered in another order for training",
         ((PROBLEM, "in enumerate(data.vocabulary)}", "in enumerate(sorted(data.vocabulary))}"),),
         ("huang2024-alg-1", "huang2024-eq-10"),
+        error="KeyError",  # a sample asks for an entry of W_kq that the numbering does not have
     ),
     Planted(
         "entries sorted backwards",
@@ -247,12 +253,30 @@ def verdicts_in(warm: Warm, folder: Path, labels: list[str]) -> dict[str, str]:
     """What some checks say in a copy."""
     done = run(warm, folder, "tests/helpers/planted.py", *labels)
     assert done.returncode == 0, done.stderr
-    return {label: said.split(":")[0] for label, said in json.loads(done.stdout).items()}
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
 
 
 def test_without_an_error_every_verdict_is_the_published_one(warm: Warm, sound: Path) -> None:
     pins = from_text((ROOT / PINS).read_text(encoding="utf-8"))
     assert verdicts_in(warm, sound, list(CHECKS)) == {label: pins[label][-1] for label in CHECKS}
+
+
+# How the library refuses a result: a value, a planted error of a check that the check does not
+# notice, a certificate that fails, an invariant. Any other error is a crash, which says nothing.
+REFUSALS = {"ValueError", "InputError", "NotANumberError", "ArithmeticError", "AssertionError"}
+
+
+def is_noticed(found: str, published: str, error: str = "") -> bool:
+    """Whether a check says anything but its published verdict, and has not merely crashed."""
+    kind = found.removeprefix("error ")
+    return found != published and (kind == found or kind in REFUSALS | {error})
+
+
+def fails_as_meant(said: str, error: str = "") -> bool:
+    """Whether one test failed, by an assertion or the error that is meant, not by a crash."""
+    meant = "assert |AssertionError" + (f"|{error}:" if error else "")
+    return "1 failed" in said and re.search(rf"^E +({meant})", said, re.MULTILINE) is not None
 
 
 @pytest.mark.parametrize("planted", ALL, ids=lambda planted: planted.name)
@@ -264,11 +288,30 @@ def test_a_planted_error_turns_a_verdict_or_fails_a_test(
     published = from_text((ROOT / PINS).read_text(encoding="utf-8"))
     if planted.labels:
         for label, found in verdicts_in(warm, folder, list(planted.labels)).items():
-            assert found != published[label][-1], label
+            assert is_noticed(found, published[label][-1], planted.error), (label, found)
     if planted.test:
         done = run(warm, folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", planted.test)
         assert done.returncode == 1, done.stdout
-        assert "1 failed" in done.stdout, done.stdout
+        assert fails_as_meant(done.stdout, planted.error), done.stdout
+
+
+@pytest.mark.parametrize("wrong", ["    nobody\n", "    )\n"])
+def test_a_planted_crash_counts_for_nothing(warm: Warm, tmp_path: Path, wrong: str) -> None:
+    (one,) = (planted for planted in NO_SHIFT if planted.name == "no shift in sums of logarithms")
+    ((file, old, _),) = one.changes
+    folder = copy_with(tmp_path / "copy", ((file, old, wrong),))
+    done = run(warm, folder, "tests/helpers/planted.py", *one.labels)
+    published = from_text((ROOT / PINS).read_text(encoding="utf-8"))
+    # a text that is no Python may stop the program before it says anything
+    for label, found in json.loads(done.stdout or "{}").items():
+        assert found.startswith("error ")
+        assert not is_noticed(found, published[label][-1])
+    assert done.stdout or "SyntaxError" in done.stderr
+
+
+def test_a_test_that_crashes_is_told_from_one_that_fails() -> None:
+    assert fails_as_meant("E   assert 1 == 2\n1 failed in 0.1s")
+    assert not fails_as_meant("E   NameError: name 'x' is not defined\n1 failed in 0.1s")
 
 
 @pytest.mark.parametrize("test", sorted({one.test for one in ALL if one.test}))

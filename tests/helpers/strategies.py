@@ -109,3 +109,15 @@ def messy_samples(draw: st.DrawFn) -> list[RawSample]:
 def messy_data() -> st.SearchStrategy[Dataset]:
     """Data of both kinds that may break any assumption."""
     return messy_lines().map(from_sentences) | messy_samples().map(from_samples)
+
+
+@st.composite
+def tiny_data(draw: st.DrawFn) -> Dataset:
+    """Data of both kinds with three tokens and six samples at most, so that all parts are tried."""
+    token = st.sampled_from("abc")
+    if draw(st.booleans()):
+        sentence = st.lists(token, min_size=1, max_size=5)
+        sample = st.tuples(sentence, token, st.integers(1, 3))
+        return from_samples(draw(st.lists(sample, min_size=1, max_size=6)))
+    lines = draw(st.lists(st.lists(token, min_size=2, max_size=4), min_size=1, max_size=2))
+    return from_sentences(lines * draw(st.integers(1, 2)))

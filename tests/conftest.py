@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from axe import NO_AXE
 from browser import NO_BROWSER, serve
+from hypothesis import settings
 from tiny_book import ROOT, build_command, clean_environment
 
 from tools.pipeline.kernel import NEW_OBJECTS
@@ -20,6 +21,11 @@ from tools.pipeline.kernel import NEW_OBJECTS
 # they start, some of which must hear it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# No example is judged by the clock, and all runs see the same. What is not named here stays as in
+# the profile before, so that the phases which changed code is tried with are kept.
+settings.register_profile("tests", settings(), deadline=None, derandomize=True)
+settings.load_profile("tests")
 
 # Python looks for circles among objects whenever so many are new. While tests are collected none
 # are left behind, and what is loaded then stays.

@@ -9,11 +9,11 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import hypothesis
 import pytest
 from _pytest import approx
 from axe import NO_AXE
 from browser import NO_BROWSER, serve
+from hypothesis import settings
 from tiny_book import ROOT, build_command, clean_environment
 
 from tools.pipeline.kernel import NEW_OBJECTS
@@ -24,9 +24,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Random examples are the same in every run, and none has to be quick: neither chance nor a busy
-# machine decides. (`make mutants` has a profile of its own.)
-if hypothesis.settings.get_current_profile_name() != "mutants":
-    hypothesis.settings.load_profile("ci")
+# machine decides. What is not named here stays as it was, such as what `make mutants` tries.
+settings.register_profile("tests", settings(), deadline=None, derandomize=True)
+settings.load_profile("tests")
 
 # A number is compared relative to its own size: pytest would let 1e-12 pass for any smaller one,
 # 0 for 1e-300, also where a test asks for twelve digits of it. What should be 0 may be 1e-12 off.

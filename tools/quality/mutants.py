@@ -167,8 +167,7 @@ class Copy:
             importlib.import_module(name)
         hypothesis: Any = sys.modules["hypothesis"]
         quick = [one for one in hypothesis.Phase if one.name in ("explicit", "generate")]
-        same = hypothesis.settings.get_profile("ci")  # as in tests/conftest.py
-        hypothesis.settings.register_profile("mutants", same, phases=quick)  # nobody reads the rest
+        hypothesis.settings.register_profile("mutants", phases=quick)  # nobody reads what it finds
         hypothesis.settings.load_profile("mutants")
         self.compiled = {}  # modules with compiled loops, and all that they load
         package = Package(OURS, self.root)

@@ -41,9 +41,9 @@ def trained() -> list[Run]:
     return runs.collection(3, 2, 4000, factors=(20,))
 
 
+@mpmath.workdps(60)
 def two_margins(pi: tuple[float, float], eta: float, gap: float, steps: int) -> list[mpmath.mpf]:
     """Plain gradient descent on the two-token loss by differentiation of its formula."""
-    mpmath.mp.dps = 60
     d = [mpmath.mpf(0), mpmath.mpf(0)]
 
     def loss(x: mpmath.mpf) -> mpmath.mpf:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import plain_example_1
 import pytest
 from blind import blind
 from every_check import assert_sound
 from measured import with_rows
-from mpmath import mp
 
 from ntpbook.huang2024.s6_generalization import checks, displays, figures, separation
 from ntpbook.shared.without_asm_3 import outnumbered_run
@@ -197,25 +197,7 @@ def test_huang2024_ex_2_attention_by_hand(example):
 
 def test_huang2024_ex_2_agrees_with_a_transformer_trained_in_plain_mpmath(example):
     """Gradients from the loss and the softmax alone, at 80 digits; four queries share a step."""
-    # for every query how often its optimal token and each rival occur in a sample: P S; S V; S V O
-    # and V O, with the rivals V and S of O; O P
-    samples = {"S": [(1, 1)], "V": [(1, 1)], "O": [(1, 1, 1), (1, 1, 0)], "P": [(1, 1)]}
-    with mp.workdps(80):
-        A, eta = mp.mpf(900) * mp.mpf("0.1") / mp.sqrt(3), mp.mpf("0.025")
-        w = {q: [mp.mpf(0)] * len(rows[0]) for q, rows in samples.items()}
-        for _ in range(900):
-            gradient = {q: [mp.mpf(0)] * len(column) for q, column in w.items()}
-            for q, counts in ((q, counts) for q, rows in samples.items() for counts in rows):
-                powers = [mp.exp(x) * c for x, c in zip(w[q], counts, strict=True)]
-                m = [power / sum(powers) for power in powers]
-                z = [mp.exp(A * share) for share in m]
-                total = sum(z, mp.mpf(4 - len(z)))
-                d = [A * (one / total - (place == 0)) for place, one in enumerate(z)]
-                mean = sum(share * slope for share, slope in zip(m, d, strict=True))
-                for place, share in enumerate(m):
-                    gradient[q][place] += share * (d[place] - mean)
-            norm = mp.sqrt(sum(x**2 for column in gradient.values() for x in column))
-            w = {q: [x - eta * g / norm for x, g in zip(w[q], gradient[q], strict=True)] for q in w}
+    w = plain_example_1.trained()
     problem = example.problem
     names, column = problem.vocabulary, problem.column(problem.vocabulary.index("P"))
     tokens = [names[x] for x in problem.entry_token[column]]

@@ -17,10 +17,10 @@ def loss_at(sentence: tuple[int, ...], scores: list[float], gap: float, size: in
     return mp.log(mp.fsum(map(mp.exp, logits))) - logits[1]
 
 
+@mp.workdps(40)
 @pytest.mark.parametrize("sentence", [(0, 1), (0, 0, 2), (1, 0, 2, 2, 0), (3, 1, 0, 4)])
 def test_the_entries_that_signs_derives_are_derivatives_of_the_loss(sentence):
     """b_k = A m_k ((1 - T_o) m_o + T_k - M), at numbers, for 1 to 3 rivals and |V| = 6."""
-    mp.mp.dps = 40
     scores, A, size = [0.3, -0.7, 1.1, 0.2, -0.4, 0.0], 2.5, 6
     mass = {x: mp.fsum(mp.exp(scores[y]) for y in sentence if y == x) for x in set(sentence)}
     total = mp.fsum(mass.values())

@@ -29,9 +29,9 @@ def margins(log_ratio, eta, gap, steps):
         yield d, force
 
 
+@mp.workdps(60)
 @pytest.mark.parametrize(("log_ratio", "eta", "gap"), [(3, 0.5, 1.0), (12, 0.36, 4.0), (0, 1, 2)])
 def test_ours_hidden_sentence_holds_at_thirty_digits(log_ratio, eta, gap):
-    mp.mp.dps = 60
     states = list(margins(log_ratio, mp.mpf(eta), mp.mpf(gap), 12))
     for t, (d, _) in enumerate(states, start=1):
         share = (mp.exp(gap) + 1) * mp.exp(mp.sqrt(2) * eta * t - log_ratio)

@@ -29,7 +29,13 @@ from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
 from ntpcore.verdicts.vocabulary import Checked
 
-jax.config.update("jax_enable_x64", True)
+
+@pytest.fixture(autouse=True)
+def in_float64():
+    """For each test of this file, and for no other."""
+    with jax.enable_x64(True):
+        yield
+
 
 CHECKS = [one for one in vars(checks).values() if isinstance(one, Checked)]
 NOT_PROVED = {

@@ -101,11 +101,14 @@ def test_all_columns_at_once_are_the_columns_one_by_one(data):
 @pytest.mark.parametrize(
     ("pairs", "side", "power"), [(2000, 600, 1.0), (4000, 400, 1.0), (3000, 900, 3.0)]
 )
-def test_large_graphs_are_certified_and_have_the_scores_of_the_plain_solver(pairs, side, power):
+def test_large_graphs_are_certified_and_the_smallest_has_the_scores_of_the_plain_solver(
+    pairs, side, power
+):
     rng = np.random.default_rng(5)
     upper, lower = graph(rng, pairs, side, power)
     columns = margin_fast.solve_pairs(upper, lower, 2 * side)
     assert margin_fast.first_fault(columns) == -1
+    assert set(np.flatnonzero(columns.k + columns.m)) == {*upper.tolist(), *lower.tolist()}
     if pairs > 2000:  # the plain solver takes a second for each thousand pairs
         return
     order = PartialOrder.of("q", {(f"a{a}", f"b{b}") for a, b in zip(upper, lower, strict=True)})

@@ -132,11 +132,15 @@ def test_a_rare_sample_enters_as_corrected_only():
 
 def test_the_step_from_which_a_bound_says_something():
     start = bounds.bites_from(lambda s: bounds.log_thm_1_direction(C, s))
-    assert math.exp(start) == pytest.approx(3.6e9, rel=0.02)
+    # 54 N L^4 ||W*||^4 log^2 t = t eta; float roots of exponents near 27 are known to 1e-13
+    assert 54 * 9 * 3**4 * KQ2**2 * start**2 == pytest.approx(0.025 * math.exp(start), rel=1e-11)
+    assert start > 2  # beyond the greatest value of log^2 t / t, where the bound only falls
     assert bounds.log_thm_1_direction(C, start) < 0
     assert bounds.log_thm_1_direction(C, math.nextafter(start, 0)) >= 0
     condition = bounds.bites_from(lambda s: bounds.log_thm_2_condition_2(C, s))
-    assert math.exp(condition) == pytest.approx(3.6e11, rel=0.02)
+    by_hand = 1696 * 9 * 3**4 * KQ2**3 * condition**2  # is t eta
+    assert by_hand == pytest.approx(0.025 * math.exp(condition), rel=1e-11)
+    assert condition > 2
     # a bound of twice the size becomes useful later, and one of an easier level sooner
     later = bounds.bites_from(lambda s: bounds.log_thm_1_direction(C, s) + math.log(2))
     assert later > start
@@ -164,6 +168,9 @@ def test_bounds_take_many_steps_at_once():
 def test_the_bound_of_stage_1_at_the_experiment():
     big = bounds.Constants(20, 50, 4, math.sqrt(19), 3.0, -4.0, 0.2 / 20**0.5, 0.05 / 20**0.5, 900)
     value = math.exp(bounds.log_prop_1_direction(big, math.log(900)))
-    assert value == pytest.approx(619.6, abs=0.1)
+    # 12 (|V| - 1)^(3/2) log(2 |V|) log t / (t eta_0)
+    by_hand = 12 * 19**1.5 * math.log(40) / (0.2 / 20**0.5)
+    assert value == pytest.approx(by_hand * math.log(900) / 900, rel=1e-12)
     start = bounds.bites_from(lambda s: bounds.log_prop_1_direction(big, s))
-    assert math.exp(start) == pytest.approx(1.14e6, rel=0.01)
+    assert by_hand * start == pytest.approx(math.exp(start), rel=1e-11)
+    assert start > 1  # beyond the greatest value of log t / t

@@ -85,7 +85,8 @@ def test_many_rivals_many_samples_and_many_chunks(monkeypatch):
     monkeypatch.setattr(_packing, "CHUNK", 64)
     pieces = _packing.pack(one, 4.0)
     assert len(pieces.chunk_entry) > 10
-    assert np.diff(pieces.group_sample).max() > _fast.LANES or len(one.optimal) > 1000
+    assert len(one.optimal) > _fast.LANES  # many samples
+    assert np.bincount(one.sample_of).max() > 8  # many rivals, of at most 11
     for packed in (whole, pieces):
         found = one_step(one, weights, 4.0, 1.0, packed)
         assert found == pytest.approx(expected, rel=1e-11, abs=1e-14)

@@ -9,7 +9,13 @@ from ntpbook.two_papers.choices import rivals
 from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.huang2024 import joint
 
-jax.config.update("jax_enable_x64", True)
+
+@pytest.fixture(autouse=True)
+def in_float64():
+    """For each test of this file, and for no other."""
+    with jax.enable_x64(True):
+        yield
+
 
 DATA = from_sentences(["a b c a", "b c a", "c a b", "a c c b a"], "four sentences")
 

@@ -10,7 +10,12 @@ from scipy.integrate import quad
 
 from ntpcore.tian2023 import attention, classes, decoder
 
-jax.config.update("jax_enable_x64", True)
+
+@pytest.fixture(autouse=True)
+def in_float64():
+    """For each test of this file, and for no other."""
+    with jax.enable_x64(True):
+        yield
 
 
 def drawn(seed: int, queries: int = 2, K: int = 4) -> tuple[classes.SequenceClasses, np.ndarray]:

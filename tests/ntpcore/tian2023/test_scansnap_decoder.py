@@ -11,7 +11,12 @@ import pytest
 from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import E_prime, correlations, random_classes, unit_scores
 
-jax.config.update("jax_enable_x64", True)
+
+@pytest.fixture(autouse=True)
+def in_float64():
+    """For each test of this file, and for no other."""
+    with jax.enable_x64(True):
+        yield
 
 
 def inputs(K: int, M: int, seed: int = 3) -> np.ndarray:

@@ -10,7 +10,12 @@ import pytest
 from ntpcore.tian2023 import layer
 from ntpcore.tian2023.layer import Sample
 
-jax.config.update("jax_enable_x64", True)
+
+@pytest.fixture(autouse=True)
+def in_float64():
+    """For each test of this file, and for no other."""
+    with jax.enable_x64(True):
+        yield
 
 
 def jax_likelihood(X, following, Y, z):

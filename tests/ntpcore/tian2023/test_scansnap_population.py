@@ -9,7 +9,12 @@ from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import layer, population
 from ntpcore.tian2023.population import State
 
-jax.config.update("jax_enable_x64", True)
+
+@pytest.fixture(autouse=True)
+def in_float64():
+    """For each test of this file, and for no other."""
+    with jax.enable_x64(True):
+        yield
 
 
 def random_population(seed, K=4, queries=2, others=3):

@@ -383,7 +383,7 @@ def test_tian2023_app_residual_agrees_with_plain_steps(skip, number):
     queries = np.array(residual.QUERIES)
     data = population.of_classes(one.classes(), queries, instances.VOCABULARY)
     end = population.descend(data, population.start(data), 1.0, 0.1, 1000, skip)
-    assert end.z[0, 0, 1] < -1e-4
+    assert end.z[0, 0, 1] < 0
     flow = residual.local_score(one, skip, 10.0, 1000.0)
     assert flow == pytest.approx(end.z[0, 0, 1], rel=0.1)
 
@@ -419,7 +419,7 @@ def test_tian2023_app_residual_balls_that_grow_too_wide_say_nothing():
 def test_ours_distinct_loses_for_certain_within_three_hundred_steps():
     enclosed, *_ = instances.distinct_losers(steps=10)
     assert enclosed.room == 0.0
-    assert enclosed.scores.max() < -3e-5
+    assert enclosed.scores.max() < 0  # upper ends of balls
     run = instances.example(instances.DISORDERED, 10.0)
     end = population.descend(run.data, population.start(run.data), 1.0, 0.1, 300)
     assert enclosed.scores[0] == pytest.approx(end.z[0, 0, run.distinct(1)], abs=1e-12)

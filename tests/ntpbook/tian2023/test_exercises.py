@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import plain_layer
 import pytest
 import sympy as sp
 
@@ -28,7 +29,6 @@ from ntpcore.tian2023.gradient import xi_uniform
 from ntpcore.tian2023.population import Population
 from ntpcore.tian2023.text_order import count_contexts
 from ntpcore.tian2023.text_runs import entropies
-from tests.helpers import plain_layer
 
 
 def test_setting() -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+import plain_layer
 import pytest
+from every_check import assert_sound, known
 
 from ntpbook.tian2023.reversal import checks, figure_6, inertia, noise
 from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.classes import synthetic_classes
 from ntpcore.tian2023.experiments import distinct_entropy, medium, simulate
 from ntpcore.verdicts.claims import Verdict
-from tests.helpers import plain_layer
-from tests.helpers.every_check import assert_sound, known
 
 SYN = coupled.syn(5, 2)
 # rounding of 2000 contracting steps, a few 1e-16 each, with room for what they amplify
@@ -65,6 +65,30 @@ def test_ours_turn_momentum_begins_with_three_classes_on_the_plain_layer(
     size = checks.Size(queries, following)
     ours = [checks.rise(size, 1.0, 1.0, 0.9, 2000), checks.rise(size, 1.0, 10.0, 0.0, 2000)]
     assert ours == pytest.approx(rises, abs=STEPS)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A series of runs of Syn-Small whose rises are told: with short sequences and endless ones."""
+
+    short: tuple[float, ...]
+    endless: tuple[float, ...]
+    size: checks.Size
+    seeds: int = 4
+
+    def rises(self, momentum: float, length: int, uniform: bool = False) -> checks.Floats:
+        """The rise of each seed."""
+        return np.array(self.endless if length == checks.ENDLESS else self.short)
+
+
+def test_ours_turn_small_says_hardly_for_one_per_cent_of_ln_10_by_hand() -> None:
+    def judged(*of: tuple[float, ...]) -> Verdict:
+        return checks.check_ours_turn_small.judge([Told(*of, checks.Size(2, 1))]).verdict
+
+    few, most = (0.001, 0.001, 0.002, 0.002), (0.0229, 0.0229, 0.0230, 0.0230)
+    assert judged(most, few) is Verdict.SEEN  # ln(10)/100 = 0.023026
+    assert judged((*most[:3], 0.0231), few) is Verdict.NOT_SEEN
+    assert judged(few, few) is Verdict.NOT_SEEN  # short ones rise no more
 
 
 def test_the_interval_of_a_difference_by_hand() -> None:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from tiny_book import ROOT
@@ -14,33 +13,40 @@ from tools.pipeline import figures_long
 ARGUMENTS = ["--seeds", "2", "--iterations", "101", "--threads", "1"]
 
 
-def start(folder):
-    """The command in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "tools.pipeline.figures_long", "--folder", str(folder), *ARGUMENTS],
+# The command, in a process that kills itself right after its second file is in place.
+KILLED = """
+import os, runpy, signal, sys
+put, names = os.replace, []
+def replace(*paths):
+    put(*paths)
+    names.append(paths)
+    if len(names) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+os.replace = replace
+runpy.run_module("tools.pipeline.figures_long", run_name="__main__")
+"""
+
+
+def run(folder, *how):
+    """The command in a process of its own, to its end."""
+    return subprocess.run(
+        [sys.executable, *how, "--folder", str(folder), *ARGUMENTS],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         text=True,
+        timeout=300,
     )
 
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_tables(tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    with start(whole) as process:
-        process.communicate(timeout=300)
-        assert process.returncode == 0
-    with start(killed) as process:
-        kept = killed / "streams"
-        while process.poll() is None and not (kept.exists() and len(list(kept.glob("*.npz"))) > 1):
-            time.sleep(0.05)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    before = {path: path.stat().st_mtime_ns for path in kept.glob("*.npz")}
-    assert 0 < len(before) < 8
-    with start(killed) as process:
-        out, _ = process.communicate(timeout=300)
-    assert "Entropy after 101 iterations" in out
+    command = ("-m", "tools.pipeline.figures_long")
+    assert run(whole, *command).returncode == 0
+    assert run(killed, "-c", KILLED).returncode == -signal.SIGKILL
+    before = {path: path.stat().st_mtime_ns for path in (killed / "streams").glob("*.npz")}
+    assert len(before) == 2
+    assert "Entropy after 101 iterations" in run(killed, *command).stdout
     assert {path: path.stat().st_mtime_ns for path in before} == before
     for step in (100, 101):
         name = f"tian2023-fig-6-after-{step}.csv"

@@ -17,7 +17,7 @@ FILES = ("sample-text-attention.csv", "sample-text-entropy.csv", "checks.json")
 
 
 # The command, in a process that kills itself right after its second run has a file. A run's file is
-# put into place again after each recorded step, so that the second run is still unfinished.
+# put into place again after each recorded step.
 KILLED = """
 import os, runpy, signal, sys
 put, names = os.replace, set()

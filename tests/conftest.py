@@ -48,6 +48,15 @@ def book() -> Path:
     return ROOT / os.environ.get("NTPCORE_BOOK", "_build/html")
 
 
+@pytest.fixture
+def in_float64() -> Iterator[None]:
+    """JAX with 64 bits, for the tests that name this and for no other."""
+    import jax  # slow to load, and needed by few
+
+    with jax.enable_x64(True):
+        yield
+
+
 @pytest.fixture(scope="session")
 def book_address(book: Path) -> Iterator[str]:
     """Address at which the built site is served."""

@@ -13,18 +13,7 @@ from tools.pipeline import figures_long
 ARGUMENTS = ["--seeds", "2", "--iterations", "101", "--threads", "1"]
 
 
-# The command, in a process that kills itself right after its second file is in place.
-KILLED = """
-import os, runpy, signal, sys
-put, names = os.replace, []
-def replace(*paths):
-    put(*paths)
-    names.append(paths)
-    if len(names) == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-os.replace = replace
-runpy.run_module("tools.pipeline.figures_long", run_name="__main__")
-"""
+MODULE = "tools.pipeline.figures_long"
 
 
 def run(folder, *how):
@@ -41,10 +30,11 @@ def run(folder, *how):
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_tables(tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    command = ("-m", "tools.pipeline.figures_long")
+    command, kept = ("-m", MODULE), killed / "streams"
     assert run(whole, *command).returncode == 0
-    assert run(killed, "-c", KILLED).returncode == -signal.SIGKILL
-    before = {path: path.stat().st_mtime_ns for path in (killed / "streams").glob("*.npz")}
+    program = str(ROOT / "tests/helpers/killed_after.py")
+    assert run(killed, program, MODULE, str(kept)).returncode == -signal.SIGKILL
+    before = {path: path.stat().st_mtime_ns for path in kept.glob("*.npz")}
     assert len(before) == 2
     assert "Entropy after 101 iterations" in run(killed, *command).stdout
     assert {path: path.stat().st_mtime_ns for path in before} == before

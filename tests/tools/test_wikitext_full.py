@@ -16,24 +16,10 @@ ARGUMENTS = ["--seeds", "2", "--iterations", "15", "--width", "4", "--threads", 
 FILES = ("sample-text-attention.csv", "sample-text-entropy.csv", "checks.json")
 
 
-# The command, in a process that kills itself right after its second run has a file. A run's file is
-# put into place again after each recorded step.
-KILLED = """
-import os, runpy, signal, sys
-put, names = os.replace, set()
-def replace(part, target):
-    put(part, target)
-    if str(target).endswith(".npz") and "runs" in str(target):
-        names.add(str(target))
-    if len(names) == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-os.replace = replace
-runpy.run_module("tools.pipeline.wikitext_full", run_name="__main__")
-"""
-COMMAND = ("-m", "tools.pipeline.wikitext_full")
+MODULE = "tools.pipeline.wikitext_full"
 
 
-def start(folder, how=COMMAND, **variables):
+def start(folder, how=("-m", MODULE), **variables):
     """The command in a process of its own."""
     environment = {k: v for k, v in os.environ.items() if k != "WIKITEXT_DIR"}
     return subprocess.Popen(
@@ -57,10 +43,11 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_files(tmp_path):
         out, _ = process.communicate(timeout=300)
         assert process.returncode == 0
     assert "says nothing about WikiText" in out
-    with start(killed, ("-c", KILLED), **cache) as process:
+    program, kept = str(ROOT / "tests/helpers/killed_after.py"), killed / "runs"
+    with start(killed, (program, MODULE, str(kept)), **cache) as process:
         process.communicate(timeout=300)
         assert process.returncode == -signal.SIGKILL
-    assert len(list((killed / "runs").glob("*.npz"))) == 2
+    assert len(list(kept.glob("*.npz"))) == 2
     with start(killed, **cache) as process:
         process.communicate(timeout=300)
         assert process.returncode == 0

@@ -134,7 +134,8 @@ def weak_turn(data: Symmetric, ratio: float, until: float = 1e4, relative: float
     from ntpbook.tian2023.long_times import reduced
 
     sigma = np.concatenate([[0.0], np.geomspace(0.1, until, 4000)])
-    path = reduced.follow(reduced.of_symmetric(data), ratio, sigma, True, relative, relative / 100)
+    design, absolute = reduced.of_symmetric(data), relative / 100
+    path = reduced.follow(design, ratio, sigma, relative=relative, absolute=absolute)
     found = turn(path.entropy, path.sigma)
     log_t = float(np.interp(found.at, path.sigma, path.log_time)) + np.log(data.K / ratio)
     return Turn(found.least, log_t / np.log(10), found.end)

@@ -853,9 +853,9 @@ def check_tian2023_eq_133(s: Setting, power: float = 1.0, range_of: str = "late"
     what is added is below 1e-200.
     """
     if range_of == "late":
+        first = float(late_speed(s)[0])
         for C_0 in (0.1, 1.0, 50.0):
             slope = late_slope(s, C_0, power)
-            first = float(snapping.total_speed(s, math.exp(500.0) / s.M * s.K / s.eta_y))
             where = f"C_0 = {C_0:g}: slope {slope:.4f}"
             yield at_least(0.5 - slope, 0.0, where, scale=1.0)
             yield at_most(0.5 - slope, C_0 / (8 * first), where, scale=1.0)
@@ -875,11 +875,18 @@ def check_tian2023_eq_133(s: Setting, power: float = 1.0, range_of: str = "late"
     yield result("early", early_growth(), 2)
 
 
+LATE = (500.0, 690.0)  # ln(M eta_Y t/K) at two late times
+
+
+def late_speed(s: Setting) -> Floats:
+    """Gamma, the integral of the speed, at the late times."""
+    return snapping.total_speed(s, np.exp(LATE) / s.M * s.K / s.eta_y)
+
+
 def late_slope(s: Setting, C_0: float, power: float = 1.0) -> float:
-    """dB / dln ln(M eta_Y t/K) between ln(M eta_Y t/K) = 500 and 690."""
-    tau = np.exp(np.array([500.0, 690.0])) / s.M
-    B = snapping.growth(C_0, snapping.total_speed(s, tau * s.K / s.eta_y) ** power)
-    return float((B[1] - B[0]) / np.log(690 / 500))
+    """dB / dln ln(M eta_Y t/K) between the late times."""
+    B = snapping.growth(C_0, late_speed(s) ** power)
+    return float((B[1] - B[0]) / np.log(LATE[1] / LATE[0]))
 
 
 def joint_growth() -> float:

@@ -571,7 +571,7 @@ def test_with_many_classes_the_shares_stay_near_the_counts_for_ever() -> None:
         drift = np.log(path.shares[-1] / path.shares[0])
         limits[K] = float(np.ptp(drift))
         assert 0 < limits[K] < found.drift
-    assert limits[100] < limits[10]
+    assert limits[100] < limits[10] / 3  # the bound falls like 1/K
 
 
 # Classes that are not alike

@@ -29,12 +29,7 @@ from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
 from ntpcore.verdicts.vocabulary import Checked
 
-
-@pytest.fixture(autouse=True)
-def in_float64():
-    """For each test of this file, and for no other."""
-    with jax.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("in_float64")
 
 
 CHECKS = [one for one in vars(checks).values() if isinstance(one, Checked)]

@@ -184,6 +184,9 @@ def test_no_part_is_larger_than_the_exact_one_nor_than_either_bound(data: Datase
     truth, table = largest_by_force(data), repair.tabulate(data)
     assert exact(data).kept_weight == truth
     assert truth <= repair_bounds.simple_bound(table) <= repair_bounds.rivals_bound(table)
+    assert truth <= min(
+        repair_bounds._heaviest(repair_bounds._classes(table, short)) for short in (1, 2, 9)
+    )
 
 
 @settings(max_examples=30)
@@ -204,8 +207,9 @@ def test_of_one_line_and_query_only_one_next_token_stays() -> None:
 def test_a_sentence_of_one_token_is_no_rival_of_longer_ones() -> None:
     table = repair.tabulate(from_sentences(["a b c a c"]))
     assert greedy(table.data).kept_weight == table.weight == 4
-    # were "a" -> b in one class with "a b c a" -> c, one of them would go, and 3 be the bound
     assert repair_bounds.rivals_bound(table) == 4
+    planted = repair_bounds._heaviest(repair_bounds._classes(table, 0))
+    assert planted == 3  # the line as one class, its first sentence among them, is wrong
 
 
 def test_an_optimum_is_certified_in_whole_numbers_and_nothing_less_is() -> None:

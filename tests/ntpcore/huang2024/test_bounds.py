@@ -96,7 +96,7 @@ def test_the_loss_bound_and_both_floors():
     assert bounds.log_eq_4_loss(C, 1e7) == pytest.approx(math.log(bounds.loss_floor_printed(C)))
     assert bounds.loss_floor_printed(C) == pytest.approx(4 * math.exp(-7.5))
     assert bounds.loss_floor(C) == training.floor(4, bounds.cor_1_corrected(C))
-    assert bounds.loss_floor(C) == pytest.approx(3 * math.exp(-30 * math.sqrt(3)), rel=1e-12, abs=0)
+    assert bounds.loss_floor(C) == pytest.approx(3 * math.exp(-30 * math.sqrt(3)), rel=1e-12)
     assert bounds.loss_excess_rate(C, exact=True) == pytest.approx(0.025 / math.sqrt(KQ2))
     assert bounds.loss_excess_rate(C) == C.C1
 

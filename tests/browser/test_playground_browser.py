@@ -20,17 +20,7 @@ RANDOM = 30
 LOADING = 120_000  # milliseconds for the engine on a slow machine
 BUSY = "document.querySelector('#pg-stop:enabled, #pg-stop-ask:enabled')"
 FIVE = 1  # place of the five tokens among the presets
-# Queries to the engine that take it far longer than the limits that a test sets, and than a layout.
-MANY = 110
-WIDE_ORDER = Case(
-    "jsonl",
-    "".join(
-        f'{{"sentence":["a{i}"],"next":"f"}}\n{{"sentence":["b{i}"],"next":"g"}}\n'
-        f'{{"sentence":["a{i}","b{i}","b{(7 * i + 3) % MANY}","b{(31 * i + 5) % MANY}","q"],'
-        '"next":"f"}\n'
-        for i in range(MANY)
-    ),
-)
+# A text that takes the engine a while to read, far longer than the page takes to draw itself.
 LONG = Case("text", "".join(f"{n} {(n + 1) % 150} {(n + 2) % 150}\n" for n in range(150)))
 
 # Put a text in, press Check, and hand back what the page says once it is done.
@@ -427,26 +417,48 @@ def test_print_has_the_answer_and_no_buttons(page: Page) -> None:
     assert page.is_visible("#pg-check")
 
 
+# An engine that never hears a question has no answer to it, however fast the machine is.
+DEAF = """() => {
+  window.heard = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = () => {};
+}"""
+HEARING = "() => { Worker.prototype.postMessage = window.heard; }"
+
+
 def test_a_time_limit_and_a_stop_end_the_engine_and_the_next_question_starts_it(
     page: Page, tmp_path: Path
 ) -> None:
-    limit = "seconds => { document.getElementById('pg-root').dataset.checkSeconds = seconds; }"
-    page.evaluate(limit, 0.01)
-    assert "Stopped after 0.01 seconds" in str(seen(page, WIDE_ORDER)["error"])
-    page.evaluate(limit, 60)
+    limits = """([check, ask]) => {
+      Object.assign(document.getElementById('pg-root').dataset, {checkSeconds: check, askSeconds: ask});
+    }"""
+    said = command(tmp_path, "check", PRESETS[FIVE], "--json")
+    usual = page.evaluate(
+        "() => { const { checkSeconds, askSeconds } = document.getElementById('pg-root').dataset;"
+        " return [checkSeconds, askSeconds]; }"
+    )
     seen(page, LONG)
-    page.evaluate("() => { document.getElementById('pg-root').dataset.askSeconds = 0.05; }")
+    page.evaluate(DEAF)
+    page.evaluate(limits, [0.01, 0.05])
+    page.click("#pg-check")
+    page.wait_for_selector("#pg-error:visible")
+    assert "Stopped after 0.01 seconds" in page.inner_text("#pg-error")
+    page.evaluate(HEARING)
+    page.evaluate(limits, usual)
+    assert agrees(seen(page, PRESETS[FIVE]), said)
+    page.evaluate(DEAF)
+    page.evaluate(limits, [0.01, 0.05])
     page.fill("#pg-sentence", "1 2")
     page.fill("#pg-steps", "5000")
     page.click("#pg-ask")
     page.wait_for_selector("#pg-error-ask:visible")
     assert "Stopped after 0.05 seconds" in page.inner_text("#pg-error-ask")
+    page.evaluate(limits, usual)
     page.fill("#pg-sentence", "")
     page.click("#pg-check")
     page.click("#pg-stop")
     assert page.inner_text("#pg-status") == "Stopped."
     assert page.inner_text("#pg-result") == ""
-    said = command(tmp_path, "check", PRESETS[FIVE], "--json")
+    page.evaluate(HEARING)
     assert agrees(seen(page, PRESETS[FIVE]), said)
 
 

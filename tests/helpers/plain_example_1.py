@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cache
 
+import numpy as np
 from mpmath import mp
 
 # How often the optimal token of a query and each rival occur in a sample: P S; S V; S V O and V O,
@@ -42,6 +44,56 @@ def trained(steps: int = 900) -> dict[str, list[mp.mpf]]:
             norm = mp.sqrt(sum(x**2 for column in gradient.values() for x in column))
             w = {q: [x - eta * g / norm for x, g in zip(w[q], gradient[q], strict=True)] for q in w}
     return w
+
+
+def far(eta: float, steps: int) -> Iterator[dict[str, np.ndarray]]:
+    """W_kq by query, in floats, before each of the steps of any size and after the last.
+
+    The force on a rival y, share of y times (slope of y - mean slope), is kept as a factor and a
+    logarithm, which has digits where the share is e^-1000; that on the optimal token is the rest.
+    """
+    A = 900 * 0.1 / math.sqrt(3)
+    w = {q: np.zeros(len(tokens)) for q, tokens in TOKENS.items()}
+    yield w
+    for _ in range(steps):
+        forces = []
+        for q, counts in ((q, counts) for q, rows in SAMPLES.items() for counts in rows):
+            places = [place for place, c in enumerate(counts) if c]
+            logs = np.array([w[q][place] + math.log(counts[place]) for place in places])
+            logs -= np.logaddexp.reduce(logs)
+            z = np.exp(A * np.exp(logs))
+            T = z / (z.sum() + 4 - len(z))
+            T[0] = -(z[1:].sum() + 4 - len(z)) / (z.sum() + 4 - len(z))  # T - 1 of the optimal one
+            factor = A * (T - np.exp(logs) @ T)
+            forces += [(q, *one) for one in zip(places, factor, logs, strict=True)][1:]
+        top = max(log for *_, log in forces)
+        G = {q: np.zeros(len(column)) for q, column in w.items()}
+        for q, place, factor, log in forces:
+            G[q][place] += factor * math.exp(log - top)
+            G[q][0] -= factor * math.exp(log - top)
+        norm = math.sqrt(sum(column @ column for column in G.values()))
+        w = {q: w[q] - eta * G[q] / norm for q in w}
+        yield w
+
+
+def along_star(w: dict[str, np.ndarray]) -> float:
+    """<W, W_kq_star> / ||W_kq_star||^2, by which every margin of W_kq_star grows."""
+    return sum(column @ star(q) for q, column in w.items()) / (13 / 6)
+
+
+def log_missed(w: dict[str, np.ndarray]) -> float:
+    """log of the sum of 1 - m_o over the samples, where that is e^-margin, summed over rivals."""
+    return float(
+        np.logaddexp.reduce(
+            [
+                w[q][place] + math.log(c) - w[q][0] - math.log(counts[0])
+                for q, rows in SAMPLES.items()
+                for counts in rows
+                for place, c in enumerate(counts)
+                if place and c
+            ]
+        )
+    )
 
 
 def one_minus_cos(w: dict[str, list[mp.mpf]]) -> float:

@@ -6,6 +6,7 @@ import math
 from functools import cache
 
 import numpy as np
+import plain_example_1
 import pytest
 from every_check import assert_sound
 from least_norm import least_norm
@@ -64,7 +65,19 @@ def test_ours_rate_holds_for_every_step_size_below_the_largest():
     found = assert_sound(measured.check_ours_rate, Verdict.PROVED, seed=5, rate_sets=2)
     assert found.tried == 9
     assert found.numbers["error_by_norm"].value < 1e-5
-    assert abs(measured.oscillation(20_000) - 1) > 0.1
+
+
+def test_ours_rate_fails_just_above_the_largest_step_as_a_plain_loop_does():
+    # two steps ahead the residual is the same, and one step ahead it is another
+    path = list(plain_example_1.far(2.2 * math.sqrt(13 / 6), 1001))
+    found = [measured.oscillation(steps) for steps in (1000, 1001)]
+    for steps, one in zip((1000, 1001), found, strict=True):
+        w = path[steps]
+        along = plain_example_1.along_star(w)
+        aside = [w[q] - along * np.array(plain_example_1.star(q)) for q in w]
+        half = sum(column @ column for column in aside) / 2  # ||W||^2 (1 - cos), but for 1 / t^2
+        assert one * plain_example_1.constant() == pytest.approx(half, rel=half / along**2)
+    assert found[0] < 1 < found[1]
 
 
 def test_ours_rate_large_steps_are_between_the_proved_and_the_largest():

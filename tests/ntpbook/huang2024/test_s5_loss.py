@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import mpmath as mp
 import numpy as np
+import plain_example_1
 import pytest
 from every_check import assert_sound
 from measured import equal_run, with_rows
@@ -344,7 +345,20 @@ def test_ours_loss_rate_leaves_out_large_steps_and_short_runs_and_says_so() -> N
     found = checks.check_ours_loss_rate.judge([large, short])
     assert (found.verdict, found.tried) == (Verdict.OPEN, 0)
     assert len(found.left_out) == 2
-    assert instances.swinging_rate(5000) < 0.97
+
+
+def test_ours_loss_rate_loses_what_large_steps_swing_aside() -> None:
+    # log(L - L*) falls by the mean of the steps' cosines to W*, for the rest of a step swings back
+    steps, factor = 1000, 2.2
+    path = list(plain_example_1.far(factor * math.sqrt(13 / 6), steps))[steps // 10 :]
+    along = [plain_example_1.along_star(w) for w in path]
+    mean = (along[-1] - along[0]) / (factor * (len(path) - 1))
+    # what bends a curve by `bent` turns the fitted line by bent / (2 sd of the steps) at most
+    t = np.array([step for step in training.log_grid(steps) if step >= steps // 10])
+    log_excess = np.array([plain_example_1.log_missed(w) for w in path])  # but for a constant
+    bent = np.ptp(log_excess + along)
+    assert instances.swinging_rate(steps) == pytest.approx(mean, abs=bent / (2 * t.std()) / factor)
+    assert bent / t.std() / factor < 1 - mean
 
 
 def test_ours_loss_rate_tells_the_early_rate_beside() -> None:

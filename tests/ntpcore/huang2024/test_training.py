@@ -53,8 +53,8 @@ def test_the_direction_is_exact_where_automatic_differentiation_has_none(name):
         assert np.abs(ours - exact).max() < 6 * eps / 2 * (1 + np.ptp(weights) + gap)
         found = automatic(dense(one, weights))[one.entry_token, one.entry_query]
         lost = np.linalg.norm(found / np.linalg.norm(found) - exact)
-        # eps / (1 - phi) of the sample that pulls most, where phi is its largest share, and the same
-        # of its probability 1 / (1 + (|V| - 1) e^-gap): both are subtracted from one
+        # eps / (1 - phi) of the sample that pulls most, phi its largest share, and the same of its
+        # probability 1 / (1 + (|V| - 1) e^-gap): both are subtracted from one
         least = (weights[one.pairs[:, 0]] - weights[one.pairs[:, 1]]).min()
         predicted = eps * math.exp(least) + eps * math.exp(gap) / 19
         if predicted < 1:

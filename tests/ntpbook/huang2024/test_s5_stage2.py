@@ -13,6 +13,7 @@ import pytest
 from every_check import assert_sound
 from measured import equal_run, with_rows
 
+from ntpbook.huang2024.s5_late_phase.measured import predicted_growth
 from ntpbook.huang2024.s5_stage2 import checks, instances, sums
 from ntpbook.shared import enclosed, rare, theorem_1
 from ntpbook.shared.without_asm_3 import outnumbered_run
@@ -248,7 +249,19 @@ def test_huang2024_app_directions_by_hand_a_power_law_is_read_off():
 def test_huang2024_app_directions_hold_on_long_runs():
     found = checks.check_huang2024_app_directions.judge(trained())
     assert (found.verdict, found.tried) == (Verdict.PROVED, len(trained()))
-    assert found.numbers["fastest"].value <= found.numbers["slowest"].value < -1.5
+    exponents = [checks.late_exponent(run) for run in trained()]
+    assert found.numbers["fastest"].value == pytest.approx(min(exponents), abs=1e-12)
+    assert found.numbers["slowest"].value == pytest.approx(max(exponents), abs=1e-12)
+    for run, exponent in zip(trained(), exponents, strict=True):
+        rows = run.second.rows
+        late = rows.step >= rows.step[-1] / 10
+        t, norm, near = (one[late] for one in (rows.step, rows.norm, rows.one_minus_cos))
+        # the norm is t eta - lag: its slope is t eta / (t eta - lag), the most where t is least
+        by_norm = -2 * np.polyfit(np.log(t), np.log(norm), 1)[0]
+        assert -2 * t[0] * run.constants.eta / norm[0] <= by_norm < -2
+        # 1 - cos is |y|^2 / (2 |W|^2) but for its square; idle pairs let y grow by v* log t
+        growth = 2 * predicted_growth(run.problem) / (norm[0] * math.sqrt(2 * near[0]))
+        assert by_norm - 2 * near[0] <= exponent <= by_norm + growth + 2 * near[0]
     turned = checks.check_huang2024_app_directions.judge(trained()[:1], turned=True)
     assert turned.verdict is Verdict.REFUTED
 

@@ -81,6 +81,9 @@ def test_huang2024_fig_2_straightness_agrees_with_the_correlation() -> None:
     values = 0.3 * steps + rng.normal(size=50)
     expected = np.corrcoef(steps, values)[0, 1] ** 2
     assert checks.straightness(steps, values) == pytest.approx(expected)
+    # of t on [0, 1], sqrt(t) has the covariance 1/15 and the variance 1/18: R^2 = 24/25
+    even = np.arange(100_000)
+    assert checks.straightness(even, np.sqrt(even)) == pytest.approx(24 / 25, rel=1e-4)
 
 
 def test_huang2024_fig_2_names_the_panel_that_is_wrong(both) -> None:
@@ -211,7 +214,13 @@ def test_huang2024_app_verifies_by_hand_the_room_is_a_quotient(both) -> None:
 def test_huang2024_app_verifies_words_but_not_bounds(both) -> None:
     found = checks.check_huang2024_app_verifies.judge(both)
     assert [one.verdict for one in found.readings] == [Verdict.SEEN, Verdict.NOT_SEEN]
-    assert found.numbers["room"].value > 1e6
+    rooms = []
+    for one in both:  # 54 N L^4 ||W*||^4 log^2 t / (t eta), the bound of Theorem 1, by 1 - cos
+        rows, c = one.run.second.rows, one.run.constants
+        t, apart = rows.step[rows.step >= 2], rows.one_minus_cos[rows.step >= 2]
+        fixed = 54 * c.sample_count * (c.max_length * c.norm_kq) ** 4 / (0.05 / math.sqrt(20))
+        rooms.append((fixed * np.log(t) ** 2 / t / apart).min())
+    assert found.numbers["room"].value == pytest.approx(min(rooms))
     assert found.vacuous.endswith("(Theorem 1)")
     room = math.exp(min(checks.log_room(one.run) for one in both))
     for factor, verdict in ((1.01 * room, Verdict.SEEN), (0.99 * room, Verdict.NOT_SEEN)):

@@ -15,6 +15,9 @@ from ntpcore.exact.judged import realize
 from ntpcore.huang2024 import asymptotics, horizon, problem, stage1, training
 
 HAND_OVER = 100_000
+EPS = np.finfo(float).eps
+# of an offset of length one: less than a hundred steps of the integrator, each within TOLERANCE
+INTEGRATED = 100 * horizon.TOLERANCE
 
 
 def setting_of(name: str):
@@ -32,16 +35,42 @@ def late_state(one, eta, gap, step=HAND_OVER) -> np.ndarray:
     return training.run(one, step, eta, gap, record=[]).state.weights
 
 
+def a_million_steps(one, eta, gap):
+    """A run of so many exact steps, its offset, and what the flow gives from two hand-overs."""
+    run, far, flows = None, np.array([1e6]), []
+    for step in (HAND_OVER, 2 * HAND_OVER):
+        run = training.run(one, step, eta, gap, record=[], state=run)
+        flows.append(horizon.extend(one, run.state.weights, step, eta, gap, far))
+    run = training.run(one, 1_000_000, eta, gap, record=[1_000_000], state=run)
+    return run, run.state.weights - 1e6 * eta * one.W_kq_star / one.norm, flows
+
+
+def left_out(early, later, rounding):
+    """Bound on the error of what was found from an early hand-over: it falls like 1 / t.
+
+    So half of it is gone at twice the hand-over. `rounding` is that of the exact steps.
+    """
+    return 2 * np.linalg.norm(early - later) + rounding
+
+
 @pytest.mark.parametrize("name", ["Example 1", "0", "1", "2"])
-def test_the_flow_is_within_1e_5_of_a_million_exact_steps(name):
+def test_the_flow_is_as_near_a_million_exact_steps_as_the_hand_over_allows(name):
     one, eta, gap = setting_of(name)
-    run = training.run(one, 1_000_000, eta, gap, record=[1_000_000])
-    exact = run.state.weights - 1e6 * eta * one.W_kq_star / one.norm
-    flow = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, np.array([1e6]))
-    assert np.linalg.norm(flow.offset[0] - exact) < 1e-5 * np.linalg.norm(exact)
-    assert flow.one_minus_cos[0] == pytest.approx(run.rows.one_minus_cos[0], rel=3e-5)
-    assert flow.norm[0] == pytest.approx(run.rows.norm[0], rel=1e-9)
-    assert flow.log_excess[0] == pytest.approx(run.rows.log_excess[0], rel=1e-7)
+    run, exact, (flow, later) = a_million_steps(one, eta, gap)
+    rows, rounded = run.rows, 1e6 * EPS / 2  # by half a digit in each step
+    size, angle = rows.norm[-1], rows.one_minus_cos[-1]
+    lost = rounded * size
+    assert np.linalg.norm(flow.offset[0] - exact) < left_out(flow.offset, later.offset, lost)
+    assert abs(flow.norm[0] - size) < left_out(flow.norm, later.norm, lost)
+    # a part of that length across W turns it by as much over the length of W
+    turned = math.sqrt(2 * angle) * rounded
+    assert abs(flow.one_minus_cos[0] - angle) < left_out(
+        flow.one_minus_cos, later.one_minus_cos, turned
+    )
+    # no gap is off by more than sqrt(2) times as much as W
+    assert abs(flow.log_excess[0] - rows.log_excess[-1]) < left_out(
+        flow.log_excess, later.log_excess, math.sqrt(2) * lost
+    )
 
 
 def test_the_flow_as_it_stands_gives_the_same():
@@ -61,8 +90,8 @@ def test_the_flow_as_it_stands_gives_the_same():
     v = start - HAND_OVER * eta * flow.unit
     stiff = solve_ivp(velocity, spans, v, method="Radau", rtol=1e-7, atol=1e-7).y[:, -1]
     ours = horizon.extend(one, start, HAND_OVER, eta, gap, np.array([1e7])).offset[0]
-    # what the flow leaves out, terms of order 1 / s^2, is largest where it takes over
-    assert np.linalg.norm(ours - stiff) < 2e-5 * np.linalg.norm(stiff)
+    # as near as the stiff solver is asked for: 1 / s^2 is 4e-8 and less
+    assert np.linalg.norm(ours - stiff) < 1e-7 * (1 + np.linalg.norm(stiff))
 
 
 @pytest.mark.parametrize("s", [1e4, 1e13])
@@ -78,9 +107,10 @@ def test_the_velocity_has_its_digits_where_the_difference_has_none(s):
     s = math.exp(math.log(s))
     with mp.workdps(60):
         exact = _state_velocity_in_digits(one, flow, state, far.offset[0], mp.mpf(s))
-    assert np.abs(ours).max() > 1e-6
-    # the flow leaves out terms of order 1 / s
-    assert ours == pytest.approx(exact, rel=1e-9 + 30 / s, abs=1e-14 + 1 / s**2)
+    # v* is 1/2 up or down, and s grows at another rate than s + O(log s)
+    assert np.abs(ours).max() == pytest.approx(1 / 2, rel=math.log(s) / s + 4 * EPS)
+    # Newton's method stops where a step gains less than 1e-26, the square of what it moves
+    assert ours == pytest.approx(exact, rel=1e-13, abs=0)
 
 
 def _state_velocity_in_digits(one, flow, state, v, s):
@@ -172,21 +202,25 @@ def test_five_digits_at_1e15_do_not_depend_on_tolerance_or_hand_over(name, monke
     one, eta, gap = setting_of(name)
     far = np.array([1e9, 1e12, 1e15])
     ours = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, far)
-    monkeypatch.setattr(horizon, "TOLERANCE", 1e-7)
-    coarse = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, far)
-    assert coarse.one_minus_cos == pytest.approx(ours.one_minus_cos, rel=1e-5)
+    with monkeypatch.context() as patched:
+        patched.setattr(horizon, "TOLERANCE", 1e-7)
+        coarse = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, far)
+    assert coarse.one_minus_cos == pytest.approx(ours.one_minus_cos, rel=1e-5)  # five digits
     later = late_state(one, eta, gap, 4 * HAND_OVER)
     other = horizon.extend(one, later, 4 * HAND_OVER, eta, gap, far)
-    assert other.one_minus_cos[-1] == pytest.approx(ours.one_minus_cos[-1], rel=1e-5)
-    assert other.one_minus_cos == pytest.approx(ours.one_minus_cos, rel=3e-5)  # 2e-5 at 1e12
-    assert other.log_excess == pytest.approx(ours.log_excess, rel=1e-10)
+    # 1 - cos is a square, which loses twice as much
+    assert other.one_minus_cos == pytest.approx(ours.one_minus_cos, rel=2 * INTEGRATED)
+    apart = np.linalg.norm(other.offset - ours.offset, axis=1)  # of gaps, sqrt(2) times as much
+    off = np.abs(other.log_excess - ours.log_excess)
+    assert (off <= math.sqrt(2) * apart + 4 * EPS * np.abs(ours.log_excess)).all()
 
 
 def test_on_example_1_the_constant_is_that_of_the_limiting_problem():
     one, eta, gap = setting_of("Example 1")
     flow = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, np.array([1e15]))
     c = asymptotics.asymptotic_constant(one)
-    assert flow.one_minus_cos[0] * (1e15 * eta) ** 2 == pytest.approx(c, rel=1e-7)
+    # the offset is settled to the root of what Newton's method gains last, 1e-26
+    assert flow.one_minus_cos[0] * (1e15 * eta) ** 2 == pytest.approx(c, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["path", "0", "1"])
@@ -195,22 +229,24 @@ def test_the_offset_grows_by_the_predicted_amount_for_each_decade(name):
     far = np.array([1e14, 1e15])
     flow = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, far)
     growth = np.linalg.norm(flow.offset[1] - flow.offset[0]) / math.log(10)
-    assert growth == pytest.approx(predicted_growth(one), rel=1e-3)
+    # the next term, log s / s, is far below what the integrator may lose
+    lost = INTEGRATED * np.linalg.norm(flow.offset[1])
+    assert growth == pytest.approx(predicted_growth(one), abs=lost)
 
 
 def test_components_joined_by_all_tight_pairs_are_noticed(monkeypatch):
-    """On the path one tight pair carries no force; taking it for a bond stops the offset."""
+    """On the path one tight pair carries no force; taking it for a bond lets it pull at once."""
     one, eta, gap = setting_of("path")
-    start, far = late_state(one, eta, gap), np.array([1e6])
-    right = horizon.extend(one, start, HAND_OVER, eta, gap, far).offset[0]
-    run = training.run(one, 1_000_000, eta, gap, record=[])
-    exact = run.state.weights - 1e6 * eta * one.W_kq_star / one.norm
-    assert np.abs(right - exact).max() < 1e-4
+    run, exact, (right, later) = a_million_steps(one, eta, gap)
+    within = left_out(right.offset, later.offset, 1e6 * EPS / 2 * run.rows.norm[-1])
+    assert np.linalg.norm(right.offset[0] - exact) < within
     query = one.entry_query - one.entry_query.min()
     number = np.unique(query, return_inverse=True)[1]
     monkeypatch.setattr(horizon, "_components", lambda _: number)
+    start, far = late_state(one, eta, gap), np.array([1e6])
     wrong = horizon.extend(one, start, HAND_OVER, eta, gap, far).offset[0]
-    assert np.abs(wrong - exact).max() > 0.1
+    # farther than all decades from the hand-over on carry it
+    assert np.linalg.norm(wrong - exact) > predicted_growth(one) * math.log(1e6 / HAND_OVER)
 
 
 def test_what_the_flow_cannot_do_is_refused():

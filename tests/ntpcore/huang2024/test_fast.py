@@ -81,10 +81,14 @@ def test_many_rivals_many_samples_and_many_chunks(monkeypatch):
     weights = rng.normal(size=len(one.entry_token))
     expected = -training.gradient(one, weights, 4.0)[1]
     whole = _packing.pack(one, 4.0)
-    assert len(whole.chunk_entry) == 2
     monkeypatch.setattr(_packing, "CHUNK", 64)
     pieces = _packing.pack(one, 4.0)
-    assert len(pieces.chunk_entry) > 10
+    queries, chunks = one.entry_query.tolist(), {}
+    for place, query in enumerate(queries):  # a query goes where its first entry is
+        chunks.setdefault(queries.index(query) // 64, place)
+    assert len(queries) > 64
+    assert whole.chunk_entry.tolist() == [0, len(queries)]
+    assert pieces.chunk_entry.tolist() == [*chunks.values(), len(queries)]
     assert len(one.optimal) > _fast.LANES  # many samples
     assert np.bincount(one.sample_of).max() > 8  # many rivals, of at most 11
     for packed in (whole, pieces):

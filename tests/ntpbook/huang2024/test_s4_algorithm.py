@@ -167,14 +167,15 @@ def test_the_answers_to_the_exercises():
     for size in (2, 4, 9):
         slopes = np.full((size, size), 1 / size) - np.eye(size)  # said minus right, at zero
         assert np.linalg.norm(slopes) == pytest.approx(np.sqrt(size - 1))
-    # a polygon is as far from its curve as a side is long, so that halving the sides twice moves the
-    # end half as far the second time, but for a side's share of the path, an eighth
     runs = [plain.algorithm_1(10 * n, 8 * n, 0.1 / n, 0.05 / n) for n in (1, 2, 4)]
     first, second, third = runs
     np.testing.assert_allclose(first[0][-1], second[0][-1], rtol=1e-12)
+    # Euler and Maclaurin: half the steps move the end by a quarter of a step for each unit that the
+    # direction turns on the way, and half as far when halved again, but for one step in eight
     moved = [np.linalg.norm(a[1][-1] - b[1][-1]) for a, b in ((first, second), (second, third))]
-    assert moved[0] == pytest.approx(2 * moved[1], rel=1 / 8)
-    assert 0 < moved[0] < 0.05  # elsewhere, but by less than a step
+    sides = np.diff(plain.algorithm_1(10, 9, 0.1, 0.05)[1], axis=0)
+    assert moved[0] == pytest.approx(np.linalg.norm(sides[-1] - sides[0]) / 4, rel=1 / 8)
+    assert moved[1] == pytest.approx(moved[0] / 2, rel=1 / 8)
     W_ov, W_kq = first[0][-1], first[1][-1]
     ten = plain.step(W_kq, 10 * plain.gradient_kq(W_ov, W_kq), 0.05)
     once = plain.step(W_kq, plain.gradient_kq(W_ov, W_kq), 0.05)

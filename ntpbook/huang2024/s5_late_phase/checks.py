@@ -317,16 +317,24 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     },
 )
 def check_ours_logarithm_law(one: LateRun, speed: float = 1) -> Iterator[Said]:
-    """y / log t tends to v*, the shortest direction with <B_e, v> >= 1 on the idle pairs."""
+    """y / log t tends to v*, the shortest direction with <B_e, v> >= 1 on the idle pairs.
+
+    On the path, q = <y, v*> has dq / ds = r / sqrt((2 + r)^2 + r^2), s = t eta and r = K e^-q the
+    force on the idle pair by that on another. So e^q is near K / 2 (s - log s + c), c > 0, and q
+    is off by (log s) / s at most. Beside v*, the other two pairs settle at equal forces, whatever
+    q is, but for terms of order 1 / s.
+    """
     with mp.workdps(DIGITS):
         v = instances.idle_direction(one.late.data)
         (_, _), (early, first), (late, second) = one.states
         y, z = (one.late.split(W)[1] for W in (first, second))
         grown = plain.inner(z, v) - plain.inner(y, v)
         off = abs(grown / mp.log(mp.mpf(late) / early) - speed)
-        yield at_most(off, mp.mpf("0.02"), f"growth from t = {early} to {late}")
+        s = early * one.eta
+        next_term = mp.log(s) / s / mp.log(mp.mpf(late) / early)
+        yield at_most(off, next_term, f"growth from t = {early} to {late}")
         beside = [plain.inner(one, one) - plain.inner(one, v) ** 2 for one in (y, z)]
-        yield at_most(abs(beside[1] - beside[0]), mp.mpf("0.05"), "what lies beside v*")
+        yield at_most(abs(beside[1] - beside[0]), 1 / s, "what lies beside v*")
         yield most("off", float(off), digits=1)
 
 

@@ -247,6 +247,18 @@ def test_ours_logarithm_law_has_the_shortest_feasible_direction():
     assert model.inner(data.star, v) == 0
 
 
+def test_ours_logarithm_law_has_the_next_term_of_the_path():
+    """2 e^q / K is s - log s + c, K^2 the ratio of the shares; a step of Euler adds eta^2 / 2s."""
+    for run, K in zip(instances.with_an_idle_pair(), (1, 3, 1), strict=True):
+        v = instances.idle_direction(run.late.data)
+        first, second = (
+            2 * mp.exp(model.inner(run.late.split(W)[1], v)) / K for _, W in run.states[1:]
+        )
+        s = 512 * run.eta
+        grown = s - (1 - run.eta / 2) * mp.log(2)
+        assert abs(second - first - grown) < mp.log(s) / s
+
+
 # Theorem E
 
 

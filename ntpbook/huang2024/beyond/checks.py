@@ -150,6 +150,8 @@ def check_ours_beyond_assumptions(
 ) -> Iterator[Said]:
     """The exponent of t in 1 - cos is at most -1, or at least -1/2, by the optimiser."""
     found = one.exponent()
+    # W = W* log t + O(1) has 1 - cos of about 1 / log^2 t, which is t^-0.27 between these steps;
+    # about twice that, and half of the rate of Theorem B, is the level
     if one.switch in turning:
         yield at_most(found, -1.0, "exponent of 1 - cos")
         yield most("slowest", found, digits=3, origin="two times")

@@ -317,13 +317,11 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     },
 )
 def check_ours_logarithm_law(one: LateRun, speed: float = 1) -> Iterator[Said]:
-    """y / log t tends to v*, the shortest direction with <B_e, v> >= 1 on the idle pairs.
-
-    On the path, q = <y, v*> has dq / ds = r / sqrt((2 + r)^2 + r^2), s = t eta and r = K e^-q the
-    force on the idle pair by that on another. So e^q is near K / 2 (s - log s + c), c > 0, and q
-    is off by (log s) / s at most. Beside v*, the other two pairs settle at equal forces, whatever
-    q is, but for terms of order 1 / s.
-    """
+    """y / log t tends to v*, the shortest direction with <B_e, v> >= 1 on the idle pairs."""
+    # On the path q = <y, v*> has dq / ds = r / sqrt((2 + r)^2 + r^2), s = t eta and r = K e^-q the
+    # force on the idle pair by that on another. So e^q is near K / 2 (s - log s + c), c > 0, and q
+    # off by (log s) / s at most. Beside v*, the other two pairs settle at equal forces whatever q
+    # is, but for terms of order 1 / s.
     with mp.workdps(DIGITS):
         v = instances.idle_direction(one.late.data)
         (_, _), (early, first), (late, second) = one.states

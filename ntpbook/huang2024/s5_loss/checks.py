@@ -491,7 +491,10 @@ def check_huang2024_app_loss_excess(
 # Abstract
 
 
-LINEAR = (0.9, 1.1)  # exponents of t in -log(L - L*) over the last decade that count as linear
+# Exponents of t in -log(L - L*) over the last decade that count as linear: one up to a tenth.
+# exp(-r t + C) has t / (t - C / r), near one in time; exp(-sqrt t) has 1/2, t^-k
+# has 1 / log t, and exp(-t^1.2) is above.
+LINEAR = (0.9, 1.1)
 
 
 def slow_runs(seed: int = 7, steps: int = 1000) -> list[Run]:

@@ -150,13 +150,17 @@ def start_of(plan: Plan) -> tuple[Floats, Floats]:
     )
 
 
-def simulate(plan: Plan) -> Stream:
+def simulate(plan: Plan, samples: tuple[Integers, Integers] | None = None) -> Stream:
     """Train every pair of rates of a plan on its stream of samples.
 
     Next tokens are the last K tokens of the vocabulary.
+
+    Args:
+        plan: what to train.
+        samples: those of `samples_of`, where they are at hand.
     """
     classes = plan.classes
-    drawn, counts = samples_of(plan)
+    drawn, counts = samples or samples_of(plan)
     tokens = np.array([np.flatnonzero(row > 0) for row in classes.probabilities])
     following = np.arange(classes.M - classes.K, classes.M)
     queries = np.array(classes.query, dtype=np.int64)

@@ -20,8 +20,6 @@ RANDOM = 30
 LOADING = 120_000  # milliseconds for the engine on a slow machine
 BUSY = "document.querySelector('#pg-stop:enabled, #pg-stop-ask:enabled')"
 FIVE = 1  # place of the five tokens among the presets
-# A text that takes the engine a while to read, far longer than the page takes to draw itself.
-LONG = Case("text", "".join(f"{n} {(n + 1) % 150} {(n + 2) % 150}\n" for n in range(150)))
 
 # Put a text in, press Check, and hand back what the page says once it is done.
 ASK = f"""async ([form, text]) => {{
@@ -436,7 +434,7 @@ def test_a_time_limit_and_a_stop_end_the_engine_and_the_next_question_starts_it(
         "() => { const { checkSeconds, askSeconds } = document.getElementById('pg-root').dataset;"
         " return [checkSeconds, askSeconds]; }"
     )
-    seen(page, LONG)
+    seen(page, PRESETS[FIVE])
     page.evaluate(DEAF)
     page.evaluate(limits, [0.01, 0.05])
     page.click("#pg-check")

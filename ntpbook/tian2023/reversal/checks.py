@@ -185,13 +185,13 @@ def check_ours_turn_noise(
     paper's uniform start, at 127 tokens.
     """
     level = 0.01 / 6
+    start, still = one.rises(momentum, 127, True), one.rises(0.0, 127, True)
     on, off = {}, {}
     for length in (127, ENDLESS):
         on[length] = one.rises(momentum, length)
         off[length] = one.rises(0.0, length)
         gain = larger(10 * off[length], on[length], level)
         yield below(0.0, gain, f"momentum on against ten times off, {length} tokens")
-    start, still = one.rises(momentum, 127, True), one.rises(0.0, 127, True)
     yield below(0.0, larger(10 * still, start, level), "the same, uniform start")
     first, second = (ENDLESS, 127) if swap else (127, ENDLESS)
     yield below(0.0, larger(on[first], on[second], level), "endless against short")
@@ -238,10 +238,10 @@ def check_ours_turn_small(one: Series, uniform: bool = False) -> Iterator[Said]:
     yield at_most(float(short.max()), hardly, "127 tokens")
     if float(short.max()) > hardly:
         return  # decided; the other runs take as long
+    started = one.rises(0.9, 127, True)
     endless = one.rises(0.9, ENDLESS, uniform)
     yield at_most(float(endless.max()), hardly, "endless")
     yield below(0.0, larger(endless, short, 0.01), "short against endless")
-    started = one.rises(0.9, 127, True)
     yield result("seeds", one.seeds)
     yield result("most", float(max(short.max(), endless.max())), 1, DRAWS)
     yield result("short", float(short.mean()), 1, DRAWS)

@@ -426,8 +426,8 @@ HEARING = "() => { Worker.prototype.postMessage = window.heard; }"
 def test_a_time_limit_and_a_stop_end_the_engine_and_the_next_question_starts_it(
     page: Page, tmp_path: Path
 ) -> None:
-    limits = """([check, ask]) => {
-      Object.assign(document.getElementById('pg-root').dataset, {checkSeconds: check, askSeconds: ask});
+    limits = """([checkSeconds, askSeconds]) => {
+      Object.assign(document.getElementById('pg-root').dataset, {checkSeconds, askSeconds});
     }"""
     said = command(tmp_path, "check", PRESETS[FIVE], "--json")
     usual = page.evaluate(

@@ -331,7 +331,7 @@ def test_tian2023_app_residual_force_at_the_start_agrees_with_automatic_differen
 @pytest.mark.parametrize("skip", ["before", "after"])
 def test_tian2023_app_residual_force_under_26_agrees_with_dense_steps(skip):
     """Dense steps (26) of Y with all vectors written out, then the gradient by z, with jax."""
-    one, M = residual.WEIGHTS[1], 60
+    one, M = residual.WEIGHTS[1], residual.VOCABULARY
     q = one.classes().probabilities
     own = np.eye(10)[[residual.QUERIES[n // 2] for n in range(4)]]
     seen = q / np.linalg.norm(q, axis=1, keepdims=True) + own
@@ -340,19 +340,23 @@ def test_tian2023_app_residual_force_under_26_agrees_with_dense_steps(skip):
     dual = np.linalg.pinv(seen)  # (10, 4): moves row n of S^T Y alone
     Y = np.zeros((10, M))
     for _ in range(5):
-        alpha = np.asarray(jax.nn.softmax(seen @ Y, axis=1))
-        Y = Y + 0.5 * dual @ (np.eye(M)[:4] - alpha)
+        alpha = np.exp(seen @ Y)
+        Y = Y + 0.5 * dual @ (np.eye(M)[:4] - alpha / alpha.sum(axis=1, keepdims=True))
     slope = jax.grad(objective(one, skip), argnums=1)(jnp.array(Y), jnp.zeros((2, 10)))
-    sign = float(slope[0, residual.LOCAL])
-    assert sign < -1e-6
-    assert float(residual.modified_force(one, skip).force.b) < 0
-    # coefficients of g_0 in the vectors that the decoder sees
-    error = np.eye(M)[0] - np.asarray(jax.nn.softmax(seen[0] @ Y))
-    a = np.linalg.lstsq(seen.T, Y @ error, rcond=None)[0]
+    # coefficients of g_0 in the directions that the decoder sees
+    units = seen / np.linalg.norm(seen, axis=1, keepdims=True)
+    alpha = np.exp(seen[0] @ Y)
+    a = np.linalg.lstsq(units.T, Y @ (np.eye(M)[0] - alpha / alpha.sum()), rcond=None)[0]
     found = residual.modified_force(one, skip)
-    # 60 outputs here and a thousand there
-    assert -a[1] / a[0] == pytest.approx(float(found.same.a), abs=0.03)
-    assert np.abs(a[2:] / a[0]).max() == pytest.approx(float(found.other.a), abs=0.03)
+    assert -a[1] / a[0] == pytest.approx(float(found.same.a), rel=1e-9)
+    assert np.abs(a[2:] / a[0]).max() == pytest.approx(abs(float(found.other.a)), rel=1e-9)
+    # the force is in units of iota: g = U^T (I + E)^-1 s with s_n = 1; J is a mean of four
+    s = np.eye(4)[0] - (1 - np.eye(4)[0]) / (M - 1)
+    size = a[0] / np.linalg.solve(units @ units.T, s)[0]
+    assert size > 0
+    force = float(found.force.b) * size / 4
+    assert float(slope[0, residual.LOCAL]) == pytest.approx(force, rel=1e-9)
+    assert force < 0
 
 
 @pytest.mark.parametrize("skip", ["before", "after"])
@@ -377,10 +381,14 @@ def test_tian2023_app_residual_agrees_with_plain_steps(skip, number):
     one = residual.WEIGHTS[number]
     queries = np.array(residual.QUERIES)
     data = population.of_classes(one.classes(), queries, instances.VOCABULARY)
-    end = population.descend(data, population.start(data), 1.0, 0.1, 1000, skip)
-    assert end.z[0, 0, 1] < 0
+    coarse, fine = (
+        population.descend(data, population.start(data), 1 / n, 0.1 / n, 1000 * n, skip).z[0, 0, 1]
+        for n in (1, 2)
+    )
+    assert fine < 0
+    # half the step has half the error
     flow = residual.local_score(one, skip, 10.0, 1000.0)
-    assert flow == pytest.approx(end.z[0, 0, 1], rel=0.1)
+    assert flow == pytest.approx(2 * fine - coarse, abs=abs(fine - coarse))
 
 
 @pytest.mark.parametrize("skip", ["none", "before", "after"])
@@ -397,8 +405,9 @@ def test_tian2023_app_residual_balls_agree_with_plain_steps(skip, shared):
         assert max(float(x.rad()) for row in z for x in row) < 1e-30
     data = population.of_classes(one.classes(shared), queries, M)
     end = population.descend(data, population.start(data), 1.0, 0.25, 40, skip)
-    assert np.abs(middle).max() > 1e-3
-    assert middle == pytest.approx(end.z[0], abs=1e-13)
+    seen = one.classes(shared).probabilities.reshape(2, 2, -1).sum(axis=1)
+    assert ((middle != 0) == (seen > 0)).all()  # every token of a query moves, and no other
+    assert middle == pytest.approx(end.z[0], rel=1e-9)
 
 
 def test_tian2023_app_residual_balls_that_grow_too_wide_say_nothing():

@@ -463,6 +463,9 @@ def check_ours_two_speed(
     left = norm - np.polyval(np.polyfit(x, norm, 1), x)
     bend = float(np.abs(left).max() / np.ptp(norm))
     linear = run.normalized[late] / t
+    # Levels set beforehand: a twentieth of the exponent 1; a twentieth of the norm's growth, where
+    # t and ln t over a decade depart by a sixth from a line in the other; 18 degrees; a tenth, where
+    # ln t/t would change by more than its last value
     yield at_most(abs(slope - exponent), 0.05, "distance of the exponent of the excess loss")
     yield at_most(bend, 0.05, "departure of the norm from a straight line")
     yield at_least(run.cosine, 0.95, "cosine with the max-margin solution")
@@ -529,8 +532,12 @@ def check_ours_two_path(one: TenTwice, turn: float = 1.0) -> Iterator[Said]:
         [paths.top_share(one.design, z) for z in paths.normalized_path(one.design, far)]
     )
     share = paths.top_share(one.design, plain[-1, :-1])
+    # "all": 99 of 100, where tied tokens end with 50; "not there": less than half the way from the
+    # share of counts to 1
+    weights = one.design.distinct
+    half = (1 + max(weights) / sum(weights)) / 2
     yield at_least(float(reached[-1]), 0.99, "the strongest token along the curve")
-    yield at_most(share, 0.9, "the strongest token by plain gradients")
+    yield at_most(share, half, "the strongest token by plain gradients")
     yield most("share", share, 2)
     arrived = np.flatnonzero(reached > 0.99)
     if len(arrived):
@@ -618,10 +625,13 @@ def check_ours_two_ball(one: Race, first: bool = True, second: bool = False) -> 
     top = int(weights.argmax())
     shares, _ = attention(one, first)
     half = float((1 + weights[top] / weights.sum()) / 2)  # half the way from its count share to 1
-    moved = np.abs(shares[2] - shares[1])
+    before, moved = np.abs(np.diff(shares, axis=0))
     yield at_most(float(shares[2, top]), half, "scaled: share of the strongest token")
-    yield arrays.at_most(moved, 1e-3, "scaled: change of a share", scale=1.0)
+    # what moves falls like 1/ln^2 t, a hundredfold in a decade of ln t; no sum would converge if it
+    # did not fall, and a tenth is what falls like 1/ln t
+    yield at_most(float(moved.sum()), float(before.sum()) / 10, "scaled: change of the shares")
     _, others = attention(one, second)
+    # a level set beforehand: where nobody wins, others keep half or more
     yield at_most(float(others[2]), 0.001, "softmax: attention on all others")
     yield at_most(float(others[2]), float(others[1]) / 10, "softmax: its fall")
     yield most("shared", float(shares[2, top]), 3, "tolerance of the integrator")
@@ -687,6 +697,7 @@ def check_ours_two_circle(one: Circling, aim: str = "") -> Iterator[Said]:
     if aim == "winner":
         still = (found == found.max()).astype(float)
     apart = np.abs(found - still)
+    # "nearly every step", a level set beforehand: 19 of 20; on the way there none turns back
     yield at_least(turns, 0.95, "share of the steps that turn back")
     # one step moves a logit by at most its length, to either side of Z*(Y)
     yield arrays.at_most(apart, 2 * one.length * still, "distance of attention from Z*(Y)")

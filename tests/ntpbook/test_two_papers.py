@@ -195,9 +195,22 @@ def test_ours_two_ball_is_what_the_dense_layer_does(sphere):
 def test_ours_two_ball_weak_tokens_drop_for_all_times_reached():
     (crowd,) = checks.many_common()
     shares, _ = checks.attention(crowd, True)
-    counts = np.array(crowd.design.distinct) / sum(crowd.design.distinct)
-    assert shares[2, 1] < counts[1] / 1000
     assert (np.diff(shares[:, :2], axis=0) < 0).all()
+    check = checks.check_ours_two_ball.judge([crowd])
+    assert check.verdict is Verdict.NOT_SEEN
+    assert "strongest token" in check.witness
+
+
+def test_ours_two_ball_shares_that_go_on_moving_are_noticed(monkeypatch):
+    race = checks.Race(reduced.Design(2, 2, (0.5,), (0.1, 0.15, 0.25)), 1.0, 1000.0)
+    found = {sphere: checks.attention(race, sphere) for sphere in (True, False)}
+    monkeypatch.setattr(checks, "attention", lambda _, sphere: found[sphere])
+    shares, rest = found[True]
+    for factor, verdict in ((100, Verdict.SEEN), (9, Verdict.NOT_SEEN)):
+        # the last move is so much smaller than the one before
+        last = shares[1] + (shares[1] - shares[0]) / factor
+        found[True] = np.array([*shares[:2], last]), rest
+        assert checks.check_ours_two_ball.judge([race]).verdict is verdict
 
 
 def test_ours_two_circle_the_place_of_rest_is_proportional_to_the_gain():
@@ -221,6 +234,13 @@ def test_ours_two_path_a_decoder_that_stands_still_has_no_winner():
     assert R[-1] == pytest.approx(np.linalg.norm(r), rel=1e-5)  # f = r/|r|: shares 1/3 and 2/3
     far = paths.normalized_path(DESIGN, np.array([0.0, 400.0]))[-1]
     assert paths.top_share(DESIGN, far) > 0.999
+
+
+def test_ours_two_path_plain_gradients_that_get_there_are_noticed():
+    fast = next(checks.tens(eta_z=5000.0))
+    check = checks.check_ours_two_path.judge([fast])
+    assert check.verdict is Verdict.REFUTED
+    assert "by plain gradients" in check.witness
 
 
 def test_ours_two_path_distance_by_hand():

@@ -464,8 +464,8 @@ def check_ours_two_speed(
     bend = float(np.abs(left).max() / np.ptp(norm))
     linear = run.normalized[late] / t
     # Levels set beforehand: a twentieth of the exponent 1; a twentieth of the norm's growth, where
-    # t and ln t over a decade depart by a sixth from a line in the other; 18 degrees; a tenth, where
-    # ln t/t would change by more than its last value
+    # t and ln t over a decade depart by a sixth from a line in the other; 18 degrees; a tenth,
+    # where ln t/t would change by more than its last value
     yield at_most(abs(slope - exponent), 0.05, "distance of the exponent of the excess loss")
     yield at_most(bend, 0.05, "departure of the norm from a straight line")
     yield at_least(run.cosine, 0.95, "cosine with the max-margin solution")

@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ PAGES = sorted(
     for path in (ROOT / "notebooks").glob("*.md")
     if re.search(r"^(?:moves_\w+|moving)\.", path.read_text(encoding="utf-8"), re.MULTILINE)
 )
+PLAIN = ("solid", "points", "bars", "tight")  # lines without dashes
 NEAR = 0.1  # pixels; coordinates are written with two digits
 
 # What is drawn: curves in pixels, signs, and the places of the ticks with their values.
@@ -97,7 +98,7 @@ def faults(data: dict, drawn: dict | None, place: int) -> list[str]:
         )
         if not same or shown["label"] != curve["label"]:
             found.append(f"{curve['label']} is drawn wrongly")
-        if (shown["look"] == "none") != (curve["line"] in ("solid", "points", "bars", "tight")):
+        if (shown["look"] == "none") != (curve["line"] in PLAIN):
             found.append(f"{curve['label']} is {shown['look']}")
     return found
 
@@ -117,8 +118,12 @@ def figure(page: Page) -> tuple[Any, dict]:
     return form, json.loads(form.locator("script").text_content())
 
 
-def moves(page: Page) -> Iterator[list[str]]:
-    """Move every control by the keyboard to its ends and back; yield what is wrong after each."""
+def moves(page: Page) -> Iterator[tuple[int, list[str]]]:
+    """Move every control by the keyboard to its ends and back.
+
+    Yields:
+        after each move the number of the setting, and what is wrong.
+    """
     form, data = figure(page)
     counts = [len(dial["values"]) for dial in data["dials"]]
     places = [int(form.locator(f"[id$=dial-{at}]").input_value()) for at in range(len(counts))]
@@ -135,7 +140,22 @@ def moves(page: Page) -> Iterator[list[str]]:
                 and control.get_attribute("aria-valuetext") != (data["dials"][at]["values"][place])
             ):
                 wrong.append("the value is not announced")
-            yield wrong
+            yield number, wrong
+
+
+def faulty(page: Page) -> list[int]:
+    """The settings, in the order of the moves, at which something is wrong."""
+    return [number for number, wrong in moves(page) if wrong]
+
+
+def curves(data: dict, view: dict) -> list[dict]:
+    """What a setting draws."""
+    return [data["curves"][number] for number in view["curves"]]
+
+
+def everywhere(*_: object) -> bool:
+    """An error that no setting hides."""
+    return True
 
 
 def select(control: Any) -> bool:
@@ -156,7 +176,7 @@ def test_the_keyboard_moves_every_figure_to_the_numbers_of_its_setting(
 ) -> None:
     page = opened(browser, f"{book_address}pages/{name}.html")
     assert shows(page) == (True, False, True)
-    assert [wrong for wrong in moves(page) if wrong] == []
+    assert [wrong for _, wrong in moves(page) if wrong] == []
     assert shows(page) == (False, True, True)
     drawn = figure(page)[0].evaluate(DRAWN)
     assert drawn["role"] == "img"
@@ -175,23 +195,57 @@ def test_there_are_figures_to_move() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong"),
+    ("right", "wrong", "where"),
     [
-        ("const view = data.views[chosen()];", "const view = data.views[0];"),
-        ("says.textContent = data.views[chosen()].says", "says.textContent = printed"),
-        ('control.setAttribute("aria-valuetext", value);', ""),
-        ("toY(data.numbers[curve.y][at])", "toY(1.02 * data.numbers[curve.y][at])"),
-        ("ntp-${curve.role} ntp-${curve.line}`;", "ntp-${curve.role}`;"),
-        ("below.textContent = `Moved to ${set", "below.textContent = `${set"),
-        ('form.addEventListener("input"', 'form.addEventListener("mouseup"'),
+        (
+            "const view = data.views[chosen()];",
+            "const view = data.views[0];",
+            lambda data, view, *_: curves(data, view) != curves(data, data["views"][0]),
+        ),
+        (
+            "says.textContent = data.views[chosen()].says",
+            "says.textContent = printed",
+            lambda _, view, printed, __: view["says"] != printed,
+        ),
+        (
+            'control.setAttribute("aria-valuetext", value);',
+            "",
+            lambda *moved: moved[-1],  # the page holds what the printed setting announces
+        ),
+        ("toY(data.numbers[curve.y][at])", "toY(1.02 * data.numbers[curve.y][at])", everywhere),
+        (
+            "ntp-${curve.role} ntp-${curve.line}`;",
+            "ntp-${curve.role}`;",
+            lambda data, view, *_: (
+                {one["line"] for one in curves(data, view)} - {"solid", "points"}
+            ),
+        ),
+        ("below.textContent = `Moved to ${set", "below.textContent = `${set", everywhere),
+        ('form.addEventListener("input"', 'form.addEventListener("mouseup"', everywhere),
     ],
 )
-def test_a_script_that_does_not_do_its_work_is_noticed(
-    browser: Browser, book_address: str, right: str, wrong: str
+def test_a_script_that_does_not_do_its_work_is_noticed_where_it_matters(
+    browser: Browser, book_address: str, right: str, wrong: str, where: Callable[..., object]
 ) -> None:
     assert SCRIPT.count(right) == 1
     page = opened(browser, f"{book_address}pages/{PAGES[0]}.html", SCRIPT.replace(right, wrong))
-    assert any(moves(page))
+    data, printed = figure(page)[1], page.locator("figure output").text_content()
+    still = [
+        page.locator(f"form.ntp-moves [id$=dial-{at}]").get_attribute("aria-valuetext")
+        for at in range(len(data["dials"]))
+    ]
+    moved = [
+        dial["values"][place] != value
+        for dial, value in zip(data["dials"], still, strict=True)
+        for place in (-1, 0, 1)
+    ]
+    found = list(moves(page))
+    must = [
+        bool(where(data, data["views"][number], printed, another))
+        for (number, _), another in zip(found, moved, strict=True)
+    ]
+    assert [bool(faults) for _, faults in found] == must
+    assert any(must)
     page.context.close()
 
 
@@ -209,7 +263,7 @@ def test_without_scripts_there_is_the_printed_picture_and_the_file(
 
 def test_figures_move_in_a_page_opened_as_a_file(browser: Browser, book: Path) -> None:
     page = opened(browser, (book / f"pages/{PAGES[-1]}.html").resolve().as_uri())
-    assert not any(moves(page))
+    assert faulty(page) == []
     page.context.close()
 
 
@@ -220,14 +274,14 @@ def test_a_moved_figure_fits_a_phone_and_its_curves_stand_out(
     page = opened(
         browser, f"{book_address}pages/{PAGES[0]}.html", viewport=NARROW, color_scheme=look
     )
-    assert not any(moves(page))
+    assert faulty(page) == []
     assert page.evaluate(OVERFLOW) == 0
     contrasts = page.evaluate(CURVE_CONTRAST)
     assert len(contrasts) > 3
     assert min(contrasts) >= 3, "graphics need a contrast of 3"
     page.set_viewport_size(WIDE)
     page.wait_for_function("() => document.querySelector('.ntp-drawn svg').clientWidth > 500")
-    assert not any(moves(page)), "the drawing follows the width of its column"
+    assert faulty(page) == [], "the drawing follows the width of its column"
     page.set_viewport_size(NARROW)
     page.wait_for_function("() => document.querySelector('.ntp-drawn svg').clientWidth < 320")
     smallest = page.evaluate(
@@ -291,7 +345,11 @@ def test_a_moved_order_keeps_its_tokens_and_a_wrong_name_is_noticed(
     assert SCRIPT.count("}, curve.names[place])") == 1
     wrong = SCRIPT.replace("}, curve.names[place])", '}, "x")')
     page = opened(browser, address, wrong)
-    assert any(moves(page))
+    data = figure(page)[1]
+    found = list(moves(page))
+    named = [any("names" in one for one in curves(data, data["views"][at])) for at, _ in found]
+    assert [bool(faults) for _, faults in found] == named
+    assert any(named)
     page.context.close()
 
 

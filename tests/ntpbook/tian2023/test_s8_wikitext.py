@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from every_check import assert_sound
 from tiny_book import ROOT
 
 from ntpbook.tian2023.s8_wikitext import checks, experiment, tables
@@ -75,9 +76,8 @@ def test_planted_errors_are_noticed_and_what_holds_is_seen(name):
     expected = [one.expected for one in check.planted.values()]
     assert expected == [Verdict.SEEN, Verdict.NOT_SEEN, Verdict.NOT_SEEN]
     made = {"ours_wikitext_order": [sample_order()]}.get(name, everything(name, False))
-    for one in check.planted.values():
-        instances = list(one.instances()) if one.instances else made
-        assert check.judge(instances, **one.changes).verdict is one.expected
+    # not the text itself: nothing is decided, and every planted error is judged as expected
+    assert_sound(dataclasses.replace(check, instances=lambda **_: made), Verdict.UNDECIDED)
 
 
 def test_a_place_on_the_reader_s_machine_is_no_parameter_of_a_check():

@@ -443,7 +443,9 @@ def test_a_moved_figure_is_saved_as_it_is_seen(
     wrong = SCRIPT.replace(right, "const look = getComputedStyle(document.body);")
     page = opened(browser, f"{book_address}pages/{MARGIN}.html", wrong, color_scheme=look)
     page.locator("form.ntp-moves [id$=dial-1]").press("ArrowRight")
-    assert unlike(page), "a drawing without its colours is noticed"
+    lacks = unlike(page)
+    assert lacks, "a drawing without its colours is noticed"
+    assert all(one.startswith(" stroke=") for one in lacks), "and lacks nothing else"
     page.context.close()
 
 

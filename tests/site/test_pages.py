@@ -330,6 +330,7 @@ def test_jax_is_imported_by_the_model_of_the_text_experiments_only() -> None:
             for name in imported_names(ast.parse(path.read_text(encoding="utf-8")))
         )
     }
+    # a rule, not a record: all else that is trained has its gradient written out
     assert users == {"ntpcore/tian2023/text_model.py"}
 
 

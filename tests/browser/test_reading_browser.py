@@ -11,7 +11,7 @@ import pytest
 from browser import WIDE
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from ntpbook.catalogue import find_check
+from ntpbook.catalogue import CATALOGUE, find_check
 
 BOX = "#ntp-preview"
 BADGE = "article a[href*='verdict-huang2024-prop-2']"
@@ -248,22 +248,39 @@ def test_the_link_of_an_equation_is_stable_and_copied(browser: Browser, book_add
 
 
 @pytest.mark.parametrize(
-    ("query", "first"),
+    ("query", "number", "paper"),
     [
-        ("Theorem 1", ["Theorem 1", "Theorem 1"]),
-        ("eq. (9)", ["Equation (9)", "Equation (9)"]),
-        ("Lemma 7 tian", ["Lemma 7"]),
-        ("prop 2", ["Proposition 2"]),
-        ("Thm.1 huang", ["Theorem 1"]),
-        ("Does Theorem 1 hold, and why?", ["Theorem 1", "Theorem 1"]),
-        ("Hall", ["Proposition 2, corrected", "Hall condition"]),
+        ("Theorem 1", "Theorem 1", ""),
+        ("eq. (9)", "Equation (9)", ""),
+        ("Lemma 7 tian", "Lemma 7", "tian2023"),
+        ("prop 2", "Proposition 2", ""),
+        ("Thm.1 huang", "Theorem 1", "huang2024"),
+        ("Does Theorem 1 hold, and why?", "Theorem 1", ""),
     ],
 )
-def test_the_search_finds_statements_by_number_and_by_words(
-    context: BrowserContext, site: str, query: str, first: list[str]
+def test_the_search_finds_statements_by_number(
+    context: BrowserContext, site: str, query: str, number: str, paper: str
 ) -> None:
+    labels = {
+        row.label for row in CATALOGUE if row.number == number and row.label.startswith(paper)
+    }
     page = context.new_page()
     page.goto(f"{site}search.html?q={query}")
+    links = page.locator(".ntp-found li a")
+    expect(links.first).to_be_visible()
+    # all that have this number come before all else
+    first = links.all()[: len(labels)]
+    assert [link.inner_text() for link in first] == [number] * len(labels)
+    assert {str(link.get_attribute("href")).partition("#")[2] for link in first} == labels
+
+
+def test_the_search_finds_statements_by_words_and_then_terms(
+    context: BrowserContext, site: str
+) -> None:
+    first = [row.number for row in CATALOGUE if "Hall" in row.title.split()]
+    first.append("Hall condition")  # of the glossary
+    page = context.new_page()
+    page.goto(f"{site}search.html?q=Hall")
     links = page.locator(".ntp-found li a")
     expect(links.first).to_be_visible()
     assert links.all_inner_texts()[: len(first)] == first

@@ -32,6 +32,11 @@ def use_book_style() -> None:
         }
     )
     set_matplotlib_formats("svg", metadata={"Date": None})
+    if "inline" in (backend := plt.get_backend()):
+        # A figure is drawn when it is written, and not at the end of its cell, too. The first
+        # figure would load the backend and ask for the latter again, so it is loaded here.
+        plt.switch_backend(backend)
+        plt.uninstall_repl_displayhook()
 
 
 def new_figure() -> tuple[Figure, Axes]:

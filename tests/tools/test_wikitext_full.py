@@ -34,10 +34,11 @@ def start(folder, how=("-m", MODULE), **variables):
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_files(tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    # Compiled once for all three processes, which would take most of the time.
+    # Compiled once for all three processes, and plainly, which would take most of the time.
     cache = {
         "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0",
     }
     with start(whole, **cache) as process:
         out, _ = process.communicate(timeout=300)

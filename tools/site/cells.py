@@ -127,7 +127,7 @@ def licence(name: str) -> bytes:
 def bare(source: bytes) -> bytes:
     """A module with empty lines for its texts of documentation; all code keeps its line."""
     lines = source.split(b"\n")
-    for node in ast.walk(ast.parse(source)):
+    for node in with_statements(ast.parse(source)):
         first = node.body[0] if isinstance(node, DOCUMENTED) and node.body else None
         if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
             continue
@@ -138,6 +138,16 @@ def bare(source: bytes) -> bytes:
             lines[text.lineno : last] = [b""] * (last - text.lineno)
             lines[last] = b'"""' + rest
     return b"\n".join(lines)
+
+
+def with_statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The tree and all of it that stands where statements do; most of a tree is expressions."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        yield (node := waiting.pop())
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+            inner = getattr(node, part, None)
+            waiting += inner if isinstance(inner, list) else []
 
 
 def page_data(cells: Iterable[Runnable], claims: dict[str, dict[str, str]]) -> str:

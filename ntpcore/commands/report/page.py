@@ -100,6 +100,9 @@ def execute(parameters: Mapping[str, object]) -> Any:
     Raises:
         InputError: a package is missing, or the data cannot be used.
     """
+    # Loading jsonschema compiles a grammar of addresses for a second where the package for that is
+    # installed, as it is for Jupyter's server. A report has no addresses to check.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     try:
         import jupytext
         import markdown_it  # noqa: F401

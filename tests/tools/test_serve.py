@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import http.client
+import socket
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -49,3 +52,20 @@ def test_a_file_is_sent_as_it_is_now(ask: Ask, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<!DOCTYPE html>else")
     assert ask("/index.html") == (200, b"<!DOCTYPE html>else")
     assert ask("/none.html")[0] == 404
+
+
+@pytest.mark.parametrize("handler", [serve.Packing, SimpleHTTPRequestHandler])
+def test_a_reader_who_leaves_before_the_answer_is_whole_is_no_error(
+    handler: type[SimpleHTTPRequestHandler], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "large").write_bytes(bytes(30_000_000))
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(tmp_path))) as server:
+        server.daemon_threads = False  # so that it waits for them in the end
+        threading.Thread(target=server.serve_forever).start()
+        with socket.create_connection(server.server_address) as line:
+            line.sendall(b"GET /large HTTP/1.0\r\n\r\n")
+            line.recv(1)
+        server.shutdown()
+    said = capsys.readouterr().err
+    assert '"GET /large HTTP/1.0" 200' in said
+    assert ("Traceback" in said) == (handler is SimpleHTTPRequestHandler)

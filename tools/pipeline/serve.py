@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gzip
 import io
@@ -20,6 +21,11 @@ ADDRESS = "127.0.0.1"
 
 class Packing(SimpleHTTPRequestHandler):
     """Sends texts packed, as the servers of published sites do."""
+
+    def handle(self) -> None:
+        """Answer; a reader who leaves before the answer is whole needs no more of it."""
+        with contextlib.suppress(ConnectionError):
+            super().handle()
 
     def send_head(self) -> io.BufferedIOBase | None:  # type: ignore[override]
         """The answer's head, and what its body is read from."""

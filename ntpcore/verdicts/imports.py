@@ -71,19 +71,24 @@ class Package:
 
     def closure(self, names: Iterable[str]) -> frozenset[Path]:
         """Files that importing these dotted names loads, relative to the root."""
+        return frozenset[Path]().union(*self.rings(names))
+
+    def rings(self, names: Iterable[str]) -> Iterator[frozenset[Path]]:
+        """The same files by distance: those of these names, those that these import, and so on."""
         waiting, seen = set(names), set[str]()
-        files: set[Path] = set()
         while waiting:
-            name = waiting.pop()
-            if name in seen or name.split(".")[0] not in self.packages:
-                continue
-            seen.add(name)
-            waiting |= {name.rsplit(".", 1)[0]} if "." in name else set()
-            file = self.file(name)
-            if file is not None:
-                files.add(file)
-                waiting |= self._imported_by(name, file) - seen
-        return frozenset(files)
+            seen |= waiting
+            files, further = set[Path](), set[str]()
+            for name in waiting:
+                if name.split(".")[0] not in self.packages:
+                    continue
+                further |= {name.rsplit(".", 1)[0]} if "." in name else set()
+                file = self.file(name)
+                if file is not None:
+                    files.add(file)
+                    further |= self._imported_by(name, file)
+            yield frozenset(files)
+            waiting = further - seen
 
     def _imported_by(self, name: str, file: Path) -> frozenset[str]:
         """Dotted names that a module imports."""

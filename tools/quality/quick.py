@@ -2,7 +2,8 @@
 
 What changed is told by git: all that differs from the last commit, or, where nothing does, the last
 commit itself. A test is run if a changed file is among those that it imports, directly or through
-others, or if it names the file. Tests that need the built site or a browser wait for `make test`.
+others, or if it names the file. The nearest come first; what has not had its turn when the minute
+is over waits for `make test`, and so do tests that need the built site or a browser.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
 
 from ntpcore.verdicts.imports import Package, imported_names
 from tools.quality.lint import lint_page
@@ -19,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OURS = ("ntpcore", "ntpbook", "tools")
 LATER = "not site and not browser and not slow"
 NO_TEST = 5  # what pytest ends with when it ran none
+SECONDS = 45  # for tests; lint and types take some of the minute before, what runs ends after
 
 
 def changed() -> list[Path]:
@@ -35,21 +40,45 @@ def _git(*words: str) -> list[str]:
 
 
 def reaching(files: list[Path], root: Path) -> list[Path]:
-    """The test files that import one of these files, or name it, or are among them."""
+    """The test files that import one of these, or name it, or are among them; nearest first."""
     package, wanted = Package(OURS, root), set(files)
     helpers = {path.stem: path for path in (root / "tests/helpers").glob("*.py")}
-    found = []
+    found = dict[Path, int]()
     for path in sorted((root / "tests").rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
         names = imported_names(ast.parse(text))
         used = [helpers[name] for name in names if name in helpers]
         for helper in used:
             names |= imported_names(ast.parse(helper.read_text(encoding="utf-8")))
-        reached = {*package.closure(names), path.relative_to(root)}
-        reached |= {helper.relative_to(root) for helper in used}
-        if reached & wanted or any(file.as_posix() in text for file in files):
-            found.append(path.relative_to(root))
-    return found
+        test = path.relative_to(root)
+        own = {test, *(helper.relative_to(root) for helper in used)}
+        if own & wanted or any(file.as_posix() in text for file in files):
+            found[test] = 0
+        else:
+            near = (at for at, ring in enumerate(package.rings(names), 1) if ring & wanted)
+            if (distance := next(near, None)) is not None:
+                found[test] = distance
+    return sorted(found, key=lambda test: found[test])
+
+
+class Minute:
+    """A pytest plugin that ends the run when its time is over."""
+
+    def __init__(self, seconds: float) -> None:
+        """The time begins now."""
+        self.end = time.monotonic() + seconds
+        self.failed = False
+        self.ended = set[str]()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count what ended; leave once it is time."""
+        self.failed |= report.failed
+        if report.when != "teardown":
+            return
+        self.ended.add(report.nodeid.partition("::")[0])
+        if time.monotonic() > self.end:
+            text = f"the minute is over; {len(self.ended)} test files had their turn"
+            pytest.exit(f"{text}, make test runs all", returncode=int(self.failed))
 
 
 def main() -> int:
@@ -60,13 +89,16 @@ def main() -> int:
     steps = [["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"]]
     steps += [["mypy", "--no-error-summary", *typed]] if typed else []
     tests = [str(test) for test in reaching(files, ROOT)]
-    steps += [["pytest", "-q", "-n", "2", "-m", LATER, *tests]] if tests else []
     pages = [file for file in files if file.parts[0] == "notebooks" and file.suffix == ".md"]
     print(f"{len(files)} changed files, {len(tests)} test files reach them", flush=True)
     for step in steps:
         code = subprocess.run([sys.executable, "-m", *step], cwd=ROOT, check=False).returncode
-        if code not in (0, NO_TEST if step[0] == "pytest" else 0):
+        if code:
             return code
+    if tests:
+        code = pytest.main(["-q", "-n", "2", "-m", LATER, *tests], plugins=[Minute(SECONDS)])
+        if code not in (0, NO_TEST):
+            return int(code)
     return int(any(lint_page(ROOT / page) for page in pages))
 
 

@@ -51,14 +51,6 @@ def test_a_change_is_reached_directly_through_others_or_by_name_and_the_nearest_
     assert [path.name for path in found] == tests
 
 
-MINUTE = """
-import sys, pytest
-from tools.quality.quick import Minute
-seconds, *files = sys.argv[1:]
-sys.exit(pytest.main(["-q", "-n", "1", *files], plugins=[Minute(float(seconds))]))
-"""
-
-
 @pytest.mark.parametrize(
     ("seconds", "first", "code", "said"),
     [
@@ -72,7 +64,8 @@ def test_when_the_minute_is_over_the_rest_waits_and_a_failure_still_counts(
 ) -> None:
     (tmp_path / "test_b.py").write_text(f"def test_first(): {first}\n", encoding="utf-8")
     (tmp_path / "test_a.py").write_text("def test_last(): pass\n", encoding="utf-8")
-    words = [sys.executable, "-c", MINUTE, str(seconds), "test_b.py", "test_a.py"]
+    words = [sys.executable, "-m", "pytest", "-q", "-n", "1", "-p", "tools.quality.minute"]
+    words += ["--seconds", str(seconds), "test_b.py", "test_a.py"]
     done = subprocess.run(
         words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, check=False,

@@ -11,10 +11,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-import time
 from pathlib import Path
-
-import pytest
 
 from ntpcore.verdicts.imports import Package, imported_names
 from tools.quality.lint import lint_page
@@ -61,26 +58,6 @@ def reaching(files: list[Path], root: Path) -> list[Path]:
     return sorted(found, key=lambda test: found[test])
 
 
-class Minute:
-    """A pytest plugin that ends the run when its time is over."""
-
-    def __init__(self, seconds: float) -> None:
-        """The time begins now."""
-        self.end = time.monotonic() + seconds
-        self.failed = False
-        self.ended = set[str]()
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count what ended; leave once it is time."""
-        self.failed |= report.failed
-        if report.when != "teardown":
-            return
-        self.ended.add(report.nodeid.partition("::")[0])
-        if time.monotonic() > self.end:
-            text = f"the minute is over; {len(self.ended)} test files had their turn"
-            pytest.exit(f"{text}, make test runs all", returncode=int(self.failed))
-
-
 def main() -> int:
     """Run all of it, and stop at the first that fails."""
     files = [file for file in changed() if (ROOT / file).is_file()]
@@ -89,16 +66,14 @@ def main() -> int:
     steps = [["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"]]
     steps += [["mypy", "--no-error-summary", *typed]] if typed else []
     tests = [str(test) for test in reaching(files, ROOT)]
+    minute = ["-p", "tools.quality.minute", "--seconds", str(SECONDS)]
+    steps += [["pytest", *minute, "-q", "-n", "2", "-m", LATER, *tests]] if tests else []
     pages = [file for file in files if file.parts[0] == "notebooks" and file.suffix == ".md"]
     print(f"{len(files)} changed files, {len(tests)} test files reach them", flush=True)
     for step in steps:
         code = subprocess.run([sys.executable, "-m", *step], cwd=ROOT, check=False).returncode
-        if code:
+        if code not in (0, NO_TEST if step[0] == "pytest" else 0):
             return code
-    if tests:
-        code = pytest.main(["-q", "-n", "2", "-m", LATER, *tests], plugins=[Minute(SECONDS)])
-        if code not in (0, NO_TEST):
-            return int(code)
     return int(any(lint_page(ROOT / page) for page in pages))
 
 

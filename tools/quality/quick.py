@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OURS = ("ntpcore", "ntpbook", "tools")
 LATER = "not site and not browser and not slow"
 NO_TEST = 5  # what pytest ends with when it ran none
-SECONDS = 45  # for tests; lint and types take some of the minute before, what runs ends after
+SECONDS = 40  # for tests; lint and types take some of the minute before, and what runs ends after
 
 
 def changed() -> list[Path]:

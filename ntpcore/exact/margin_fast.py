@@ -283,7 +283,8 @@ def _solve(
                     rest[kept] = x
                     kept += 1
                 far[x] = ELSEWHERE
-            nodes[near:last] = rest[:kept]
+            for i in range(kept):  # as a slice it would take two more seconds to compile
+                nodes[near + i] = rest[i]
             ends[todo], ends[todo + 1] = near, last
             todo += 1
 

@@ -10,14 +10,14 @@ import pytest
 from tiny_book import ROOT
 
 from ntpcore import _cache, compiled
-from ntpcore.tian2023 import experiments
+from ntpcore.tian2023 import _simulator, experiments
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpcore.verdicts.imports import Package
 
 pytestmark = pytest.mark.usefixtures("in_float64")
 
 
-TINY = {"iterations": 4, "batch": 3, "length": 9, "record": (0, 2, 4)}
+TINY = {"iterations": 4, "batch": 11, "length": 9, "record": (0, 2, 4)}
 
 
 def one_hot_loss(Y, Z, plan, classes, counts):
@@ -75,6 +75,18 @@ def test_weights_that_no_float_holds_together_are_told_apart_in_each_sample():
     assert np.ptp(Z) > 1e5
     assert found.losses[0] == pytest.approx(losses, rel=1e-10)
     assert np.abs(found.Z[0, -1] - Z).max() < 1e-10 * np.ptp(Z)
+
+
+@pytest.mark.parametrize("size", [1, 4, 6, 7, 20])
+def test_the_residual_is_that_of_the_softmax_for_any_number_of_tokens(size):
+    rng = np.random.default_rng(size)
+    Y, f = rng.normal(size=(9 + size, 13)), rng.uniform(size=size)
+    tokens, found = rng.permutation(9 + size)[:size], np.full(13, np.nan)
+    loss = _simulator.fill_residual(tokens, f, Y, 5, found)
+    logits = f @ Y[tokens]
+    probabilities = np.exp(logits) / np.exp(logits).sum()
+    assert found == pytest.approx(np.eye(13)[5] - probabilities, rel=1e-12)
+    assert loss == pytest.approx(-math.log(probabilities[5]), rel=1e-12)
 
 
 def test_iteration_0_is_the_loss_before_the_first_update():

@@ -14,6 +14,7 @@ from _pytest import approx
 from axe import NO_AXE
 from browser import NO_BROWSER, serve
 from hypothesis import settings
+from left_behind import threads_at_work
 from tiny_book import ROOT, build_command, clean_environment
 
 from tools.pipeline.kernel import NEW_OBJECTS
@@ -46,6 +47,13 @@ def book() -> Path:
         command = build_command()
         subprocess.run(command, cwd=ROOT, env=clean_environment(), check=True, timeout=1200)
     return ROOT / os.environ.get("NTPCORE_BOOK", "_build/html")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_goes_on() -> Iterator[None]:
+    """A thread that computes on after its tests would slow all others of this process."""
+    yield
+    assert threads_at_work() == []
 
 
 @pytest.fixture

@@ -1,14 +1,13 @@
-"""The runs of a sweep on a Dask cluster, through joblib: workers may come, go and die."""
+"""The runs of a sweep on a Dask cluster, whose workers may come, go and die."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-import queue
 import re
-import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from importlib import import_module
@@ -17,7 +16,7 @@ from typing import Any
 from ntpcore.commands.sweep import one
 from ntpcore.commands.sweep.backends import DIED, Todo, package
 from ntpcore.commands.sweep.code import code_hash
-from ntpcore.commands.sweep.columns import Row, number_of
+from ntpcore.commands.sweep.columns import Row
 from ntpcore.commands.sweep.plan import Cell
 from ntpcore.data.dataset import InputError
 
@@ -26,7 +25,7 @@ ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):\d{1,5}")
 _GONE = (OSError, TimeoutError, CancelledError, asyncio.CancelledError)
 PATIENCE = 30.0  # seconds without a scheduler or a worker after which a sweep stops
 LOOK_SECONDS = 0.5  # between two looks at the cluster while no row comes
-QUIET_LOOKS = 4  # so many without a row and without a task under way mean that tasks were lost
+AHEAD = 4  # runs that a cluster is given at once, for each thread of its workers
 
 
 def on_dask(todo: Todo, mark: str, address: str, patience: float = PATIENCE) -> Iterator[Row]:
@@ -44,18 +43,10 @@ def on_dask(todo: Todo, mark: str, address: str, patience: float = PATIENCE) -> 
             other code.
     """
     package("distributed", "--backend dask")
-    joblib = package("joblib", "--backend dask")
     client = connect(address, patience)
     try:
         check_workers(client, address, patience)
-        waiting = dict(todo)
-        while waiting:
-            started: list[int] = []
-            for row in _through_joblib(joblib, client, waiting, mark, started, address, patience):
-                del waiting[number_of(row)]
-                yield row
-            for number in [number for number in started if number in waiting]:
-                yield _alone(client, number, waiting.pop(number), mark, address, patience)
+        yield from _rows(client, todo, mark, address, patience)
     except _GONE as error:  # between two looks, where nothing else was asked of the cluster
         raise InputError(_lost(address, patience)) from error
     finally:
@@ -116,59 +107,39 @@ def _check_code(found: object, who: str) -> None:
         )
 
 
-def _through_joblib(
-    joblib: Any,
-    client: Any,
-    todo: Todo,
-    mark: str,
-    started: list[int],
-    address: str,
-    patience: float,
-) -> Iterator[Row]:
-    """Rows as they come; ends early where tasks were lost because their workers kept dying.
-
-    joblib waits without end for a lost task and for a lost scheduler. So it waits in a thread of
-    its own, while this one looks after the cluster.
-    """
-    results: queue.Queue[Row | BaseException | None] = queue.Queue()
-
-    def tasks() -> Iterator[Any]:
-        for number, cell in list(todo.items()):
-            started.append(number)
-            yield joblib.delayed(one.run)(number, cell, mark)
-
-    def work() -> None:
-        try:
-            with joblib.parallel_config("dask", client=client):
-                pool = joblib.Parallel(
-                    n_jobs=-1,
-                    batch_size=1,
-                    return_as="generator_unordered",
-                    pre_dispatch="4*n_jobs",
-                )
-            for row in pool(tasks()):
-                results.put(row)
-            results.put(None)
-        except BaseException as error:  # raised again where the rows are taken
-            results.put(error)
-
-    threading.Thread(target=work, name="ntpcore-joblib", daemon=True).start()
-    watch, quiet = _Watch(client, address, patience), 0
-    while quiet < QUIET_LOOKS:
-        try:
-            found = results.get(timeout=LOOK_SECONDS)
-        except queue.Empty:
+def _rows(client: Any, todo: Todo, mark: str, address: str, patience: float) -> Iterator[Row]:
+    """Rows as they come; runs whose workers kept dying come last, each without any other."""
+    distributed = import_module("distributed")
+    watch, waiting = _Watch(client, address, patience), deque(todo.items())
+    flying: dict[Any, tuple[int, Cell]] = {}
+    deadly: list[tuple[int, Cell]] = []
+    while waiting or flying:
+        room = AHEAD * watch.threads() - len(flying)
+        for _ in range(min(room, len(waiting))):
+            number, cell = waiting.popleft()
+            flying[client.submit(one.run, number, cell, mark, pure=False)] = number, cell
+        if flying:
+            with client.as_current(), contextlib.suppress(*_GONE):  # the futures tell
+                distributed.wait(list(flying), LOOK_SECONDS, return_when="FIRST_COMPLETED")
+        else:  # nobody is there to take what is left
+            time.sleep(LOOK_SECONDS)
+        done = [future for future in flying if future.done()]
+        if not done:
             watch.look()
-            quiet = 0 if watch.busy() else quiet + 1
-            continue
-        quiet = 0
-        if found is None:
-            return
-        if isinstance(found, BaseException):
-            watch.outlast(found)
-            return
-        _check_code(found["code"], "a worker")
-        yield found
+        for future in done:
+            task = flying.pop(future)
+            try:
+                row: Row = future.result()
+            except distributed.KilledWorker:
+                deadly.append(task)
+            except _GONE as error:  # the scheduler went, and what it knew with it
+                watch.outlast(error)
+                waiting.appendleft(task)
+            else:
+                _check_code(row["code"], "a worker")
+                yield row
+    for number, cell in deadly:
+        yield _alone(client, number, cell, mark, address, patience)
 
 
 def _lost(address: str, patience: float) -> str:
@@ -192,7 +163,7 @@ class _Watch:
         Raises:
             InputError: none was for too long.
         """
-        if self.client.status == "running" and self._workers():
+        if self.client.status == "running" and self.threads():
             self.seen = time.monotonic()
         elif time.monotonic() - self.seen > self.patience:
             raise InputError(_lost(self.address, self.patience))
@@ -206,21 +177,16 @@ class _Watch:
         """
         if self.client.status == "running" and not isinstance(error, _GONE):
             raise error
-        while self.client.status != "running" or not self._workers():
+        while self.client.status != "running" or not self.threads():
             self.look()
             time.sleep(LOOK_SECONDS)
 
-    def _workers(self) -> int:
-        """How many workers there are; none where nobody answers."""
+    def threads(self) -> int:
+        """How many runs the workers can do at once; none where nobody answers."""
         try:
-            return len(self.client.ncores())
+            return sum(self.client.ncores().values())
         except (*_GONE, RuntimeError, ValueError):
             return 0
-
-    def busy(self) -> bool:
-        """Whether a task is under way, or could be if there were a worker."""
-        states = [future.status for future in list(self.client.futures.values())]
-        return "pending" in states or self.client.status != "running"
 
 
 def _alone(client: Any, number: int, cell: Cell, mark: str, address: str, patience: float) -> Row:

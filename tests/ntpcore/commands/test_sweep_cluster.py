@@ -15,11 +15,10 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
-from ntpcore.commands.sweep import cluster, journal, output, plan, run
+from ntpcore.commands.sweep import cluster, journal, one, output, plan, run
 from ntpcore.commands.sweep.code import code_hash
 from ntpcore.commands.sweep.columns import Row
 from ntpcore.data.dataset import InputError
@@ -86,12 +85,14 @@ def send(process: subprocess.Popen[bytes], sign: signal.Signals) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_a_sweep_survives_a_worker_and_keeps_its_runs_when_the_scheduler_dies(
-    two: Cluster, tmp_path: Path
+    two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from distributed import Client
 
     sweep, path = plan.parse(GRID), str(tmp_path / "r.parquet")
     wanted = output.content(run.rows(sweep), ".parquet")
+    # From now on this process does no run itself, also when one worker with one thread is left.
+    monkeypatch.setattr(one, "measure", lambda cell: pytest.fail("done here, not by a worker"))
     with Client(two.address, timeout=60, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=120)
 
@@ -143,47 +144,115 @@ class Gone:
     """A client whose scheduler went."""
 
     status = "closed"
-    futures: ClassVar[dict[str, object]] = {}
 
     def ncores(self) -> dict[str, int]:
         raise OSError("Timed out trying to connect")
 
-
-class Breaking:
-    """What joblib is when its scheduler goes: an error out of the middle of the rows."""
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-    def parallel_config(self, *_: object, **__: object) -> contextlib.nullcontext[None]:
+    def as_current(self) -> contextlib.nullcontext[None]:
         return contextlib.nullcontext()
 
-    def Parallel(self, **_: object) -> Breaking:
-        return self
 
-    def __call__(self, _: object) -> Iterator[Row]:
-        raise self.error
+@dataclass(frozen=True, eq=False)
+class Future:
+    """A run that is over: what it gave, or how it was lost."""
+
+    outcome: Row | BaseException
+
+    def done(self) -> bool:
+        return True
+
+    def result(self) -> Row:
+        if isinstance(self.outcome, BaseException):
+            raise self.outcome
+        return self.outcome
 
 
-@pytest.mark.parametrize(
-    "error", [OSError("Stream is closed"), CancelledError("one-0"), asyncio.CancelledError()]
-)
+class Lossy(Gone):
+    """A cluster with one thread on which runs end one after the other as given, then well.
+
+    With `away` its scheduler is gone from the first lost run on.
+    """
+
+    status = "running"
+
+    def __init__(self, *outcomes: BaseException, away: bool = False) -> None:
+        self.outcomes, self.away = [*outcomes], away
+        self.given: list[int] = []
+
+    def ncores(self) -> dict[str, int]:
+        return {"tcp://x:2": 1} if self.status == "running" else super().ncores()
+
+    def submit(self, _: object, number: int, *__: object, **___: object) -> Future:
+        self.given.append(number)
+        if not self.outcomes:
+            return Future({"run": number, "code": code_hash()})
+        if self.away:
+            self.status = "closed"
+        return Future(self.outcomes.pop(0))
+
+
+def rows_of(client: Gone, runs: int) -> list[Row]:
+    todo = dict(enumerate(plan.parse(GRID).cells[:runs]))
+    return list(cluster._rows(client, todo, "mark", "tcp://x:1", 1.0))
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to wait for a run."""
+    monkeypatch.setattr("distributed.wait", lambda *_, **__: None)
+
+
+LOST = [OSError("Stream is closed"), CancelledError("one-0"), asyncio.CancelledError()]
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("error", LOST)
 def test_a_scheduler_that_dies_ends_in_a_sentence_after_the_patience(error: BaseException) -> None:
     began = time.monotonic()
-    rows = cluster._through_joblib(Breaking(error), Gone(), {}, "mark", [], "tcp://x:1", 1.0)
     with pytest.raises(InputError, match=r"gone since 1 seconds; what is finished is kept"):
-        list(rows)
+        rows_of(Lossy(error, away=True), 1)
     assert time.monotonic() - began >= 1.0
 
 
+def test_a_cluster_whose_workers_never_come_ends_in_the_same_sentence() -> None:
+    with pytest.raises(InputError, match=r"gone since 1 seconds; what is finished is kept"):
+        rows_of(Gone(), 1)
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("error", LOST)
+def test_a_run_that_a_scheduler_forgot_is_given_again(error: BaseException) -> None:
+    client = Lossy(error)
+    assert sorted(row["run"] for row in rows_of(client, 9)) == [*range(9)]
+    assert sorted(client.given) == [0, *range(9)]
+
+
+@pytest.mark.usefixtures("at_once")
+def test_no_more_runs_are_given_at_once_than_some_for_each_thread() -> None:
+    client = Lossy()
+    rows = cluster._rows(client, dict(enumerate(plan.parse(GRID).cells)), "mark", "tcp://x:1", 1.0)
+    next(rows)
+    assert len(client.given) == cluster.AHEAD
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_run_whose_workers_die_is_done_again_without_others_and_fails_the_second_time() -> None:
+    from distributed import KilledWorker
+
+    killed = KilledWorker("one-0", "a worker", 4)
+    client = Lossy(killed)
+    assert [row["run"] for row in rows_of(client, 3)] == [1, 2, 0]
+    assert client.given == [0, 1, 2, 0]
+    once = Lossy(killed, killed)
+    (failed,) = rows_of(once, 1)
+    assert (failed["run"], failed["status"], failed["error"]) == (0, "failed", "ProcessDied")
+    assert once.given == [0, 0]
+
+
+@pytest.mark.usefixtures("at_once")
 def test_an_error_of_a_run_is_no_lost_scheduler() -> None:
-    there = Gone()
-    there.status = "running"
-    rows = cluster._through_joblib(
-        Breaking(ValueError("of the run")), there, {}, "mark", [], "tcp://x:1", 1.0
-    )
     with pytest.raises(ValueError, match="of the run"):
-        list(rows)
+        rows_of(Lossy(ValueError("of the run")), 1)
 
 
 def test_a_scheduler_that_dies_under_a_single_run_ends_in_the_same_sentence() -> None:

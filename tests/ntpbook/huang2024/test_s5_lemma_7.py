@@ -140,11 +140,14 @@ def test_huang2024_app_violated_sample_by_hand():
     assert (problem.norm, often.constants.max_length) == (1.0, 101)
     gaps = W[problem.pairs[:, 0]] - W[problem.pairs[:, 1]]
     found = checks.check_huang2024_app_violated_sample.judge([often])
-    by_hand = -np.logaddexp(0.0, math.log(100) + gaps.min()) + np.linalg.norm(W)
-    assert by_hand < 0
+    rows = often.second.rows
+    assert rows.least_gap[-1] == pytest.approx(gaps.min(), rel=1e-12)
+    assert rows.norm[-1] == pytest.approx(np.linalg.norm(W), rel=1e-12)
+    by_hand = -np.logaddexp(0.0, math.log(100) + rows.least_gap) + rows.norm
+    worst = by_hand[rows.step >= bounds.lem_7_start(often.constants)].min()
+    assert worst < 0
     assert found.verdict is Verdict.REFUTED
-    # `missed` is the largest factor; it has settled at the end
-    assert found.numbers["missed"].value == pytest.approx(math.exp(-by_hand), rel=1e-2)
+    assert found.numbers["missed"].value == pytest.approx(math.exp(-worst), rel=1e-9)
     left = checks.check_huang2024_app_violated_sample.judge([equal_run()])  # a multiple of W*
     assert left.left_out == {"no step from t_0 on has W apart from W*": 1}
 

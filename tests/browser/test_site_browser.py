@@ -93,12 +93,16 @@ def known() -> dict[str, set[str]]:
 def visited(book: Path) -> list[str]:
     """The pages that are looked at; of those of code, which differ in nothing but their text, some.
 
-    Every sixth, the largest, and the one with the longest line.
+    Of pages with checks and of pages with modules of ntpcore the largest and the smallest, and the
+    one with the longest line.
     """
     texts = {page: (book / f"{page}.html").read_text(encoding="utf-8") for page in CODE}
-    lines = {page: re.sub("<[^>]*>", "", text).splitlines() for page, text in texts.items()}
-    longest = max(CODE, key=lambda page: max(map(len, lines[page])))
-    some = {*CODE[::6], longest, max(CODE, key=lambda page: len(texts[page]))}
+    some = set()
+    for modules in (True, False):
+        kind = [page for page in CODE if page.startswith("source/api/") == modules]
+        lines = {page: re.sub("<[^>]*>", "", texts[page]).splitlines() for page in kind}
+        some |= {pick(kind, key=lambda page: len(texts[page])) for pick in (min, max)}
+        some.add(max(kind, key=lambda page: max(map(len, lines[page]))))
     return [page for page in PAGES if page not in CODE or page in some]
 
 

@@ -65,8 +65,9 @@ def connect(address: str, patience: float) -> Any:
             f"--scheduler {address!r}: no address; give what `dask scheduler` prints, such as "
             "tcp://127.0.0.1:8786"
         )
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # it tells what we tell in words
-    distributed = import_module("distributed")
+    distributed = import_module("distributed")  # which sets levels of its own
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # they tell what we tell in words
     try:
         return distributed.Client(address, timeout=patience, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
@@ -129,7 +130,10 @@ def _rows(client: Any, todo: Todo, mark: str, address: str, patience: float) -> 
         for future in done:
             task = flying.pop(future)
             try:
-                row: Row = future.result()
+                row: Row = future.result(timeout=LOOK_SECONDS)
+            except TimeoutError:  # it lies on a worker that does not answer; others come first
+                flying[future] = task
+                watch.look()
             except distributed.KilledWorker:
                 deadly.append(task)
             except _GONE as error:  # the scheduler went, and what it knew with it
@@ -193,16 +197,21 @@ def _alone(client: Any, number: int, cell: Cell, mark: str, address: str, patien
     """A run whose worker died, once more and without others; a failure if workers die again."""
     watch = _Watch(client, address, patience)
     future = client.submit(one.run, number, cell, mark, pure=False)
-    while not future.done():
-        watch.look()
-        time.sleep(LOOK_SECONDS)
     killed = import_module("distributed").KilledWorker
-    try:
-        row: Row = future.result()
-    except killed:
-        return one.blank(number, cell, mark) | one.failure(*DIED)
-    except _GONE as error:
-        watch.outlast(error)
-        return _alone(client, number, cell, mark, address, patience)
-    _check_code(row["code"], "a worker")
-    return row
+    while True:
+        if not future.done():
+            time.sleep(LOOK_SECONDS)
+        else:
+            try:
+                row: Row = future.result(timeout=LOOK_SECONDS)
+            except TimeoutError:
+                pass
+            except killed:
+                return one.blank(number, cell, mark) | one.failure(*DIED)
+            except _GONE as error:
+                watch.outlast(error)
+                future = client.submit(one.run, number, cell, mark, pure=False)
+            else:
+                _check_code(row["code"], "a worker")
+                return row
+        watch.look()

@@ -85,7 +85,10 @@ def send(process: subprocess.Popen[bytes], sign: signal.Signals) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_a_sweep_survives_a_worker_and_keeps_its_runs_when_the_scheduler_dies(
-    two: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ):
     from distributed import Client
 
@@ -125,6 +128,8 @@ def test_a_sweep_survives_a_worker_and_keeps_its_runs_when_the_scheduler_dies(
     with journal.opened(journal.path_for(path), head) as kept:
         rows = [kept.rows[number] | {"sweep": sweep.mark} for number in range(24)]
     assert output.content(rows, ".parquet") == wanted
+    told = [one for one in caplog.records if one.name.startswith("distributed")]
+    assert told == []  # we tell it, in one sentence
 
 
 @pytest.mark.parametrize("address", ["", "127.0.0.1", "tcp://", "foo://x:1", "tcp://x:1 y", "-x:1"])
@@ -152,16 +157,20 @@ class Gone:
         return contextlib.nullcontext()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Future:
-    """A run that is over: what it gave, or how it was lost."""
+    """A run that is over: what it gave, or how it was lost; first perhaps out of reach."""
 
     outcome: Row | BaseException
+    out_of_reach: int = 0
 
     def done(self) -> bool:
         return True
 
-    def result(self) -> Row:
+    def result(self, timeout: float) -> Row:
+        if self.out_of_reach:
+            self.out_of_reach -= 1
+            raise TimeoutError
         if isinstance(self.outcome, BaseException):
             raise self.outcome
         return self.outcome
@@ -250,6 +259,24 @@ def test_a_run_whose_workers_die_is_done_again_without_others_and_fails_the_seco
 
 
 @pytest.mark.usefixtures("at_once")
+def test_what_lies_on_a_worker_that_does_not_answer_is_waited_for_after_all_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client, submit = Lossy(), Lossy.submit
+
+    def hanging(self: Lossy, function: object, number: int, *rest: object, **_: object) -> Future:
+        future = submit(self, function, number, *rest)
+        future.out_of_reach = 3 * (number == 0)
+        return future
+
+    monkeypatch.setattr(Lossy, "submit", hanging)
+    assert [row["run"] for row in rows_of(client, 9)] == [*range(1, 9), 0]
+    assert client.given == [*range(9)]
+    one_run = plan.parse(GRID).cells[0]
+    assert cluster._alone(client, 0, one_run, "mark", "tcp://x:1", 1.0)["run"] == 0
+
+
+@pytest.mark.usefixtures("at_once")
 def test_an_error_of_a_run_is_no_lost_scheduler() -> None:
     with pytest.raises(ValueError, match="of the run"):
         rows_of(Lossy(ValueError("of the run")), 1)
@@ -263,7 +290,7 @@ def test_a_scheduler_that_dies_under_a_single_run_ends_in_the_same_sentence() ->
         def done(self) -> bool:
             return True
 
-        def result(self) -> None:
+        def result(self, timeout: float) -> None:
             raise CancelledError("one-0")
 
     with pytest.raises(InputError, match="what is finished is kept"):

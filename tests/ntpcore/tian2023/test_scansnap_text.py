@@ -126,9 +126,9 @@ def test_an_update_clips_the_global_norm_and_speeds_up_the_feed_forward_layers()
 
 
 def test_dropout_keeps_the_mean_and_leaves_out_the_right_share():
-    plan = replace(PLAN, layers=1, width=2000, hidden=2, vocabulary=7)
+    plan = replace(PLAN, layers=1, width=500, hidden=2, vocabulary=7)
     p = {k: jnp.asarray(v) for k, v in text_model.start_of(plan).items()}
-    p |= {"embedding": jnp.ones((7, 2000)), "decoder.w": jnp.eye(2000)[:, :7]}
+    p |= {"embedding": jnp.ones((7, 500)), "decoder.w": jnp.eye(500)[:, :7]}
     seen = []
     for name in ("0.in", "0.out", "0.up", "0.down"):
         p[f"{name}.w"] = jnp.zeros_like(p[f"{name}.w"])

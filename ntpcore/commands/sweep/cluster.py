@@ -108,8 +108,13 @@ def _check_code(found: object, who: str) -> None:
         )
 
 
-def _rows(client: Any, todo: Todo, mark: str, address: str, patience: float) -> Iterator[Row]:
-    """Rows as they come; runs whose workers kept dying come last, each without any other."""
+def _rows(
+    client: Any, todo: Todo, mark: str, address: str, patience: float, again: bool = False
+) -> Iterator[Row]:
+    """Rows as they come; runs whose workers kept dying come last, each once more and alone.
+
+    A run whose workers die then, too (`again`), is a failure.
+    """
     distributed = import_module("distributed")
     watch, waiting = _Watch(client, address, patience), deque(todo.items())
     flying: dict[Any, tuple[int, Cell]] = {}
@@ -135,7 +140,10 @@ def _rows(client: Any, todo: Todo, mark: str, address: str, patience: float) -> 
                 flying[future] = task
                 watch.look()
             except distributed.KilledWorker:
-                deadly.append(task)
+                if again:
+                    yield one.blank(*task, mark) | one.failure(*DIED)
+                else:
+                    deadly.append(task)
             except _GONE as error:  # the scheduler went, and what it knew with it
                 watch.outlast(error)
                 waiting.appendleft(task)
@@ -143,7 +151,7 @@ def _rows(client: Any, todo: Todo, mark: str, address: str, patience: float) -> 
                 _check_code(row["code"], "a worker")
                 yield row
     for number, cell in deadly:
-        yield _alone(client, number, cell, mark, address, patience)
+        yield from _rows(client, {number: cell}, mark, address, patience, again=True)
 
 
 def _lost(address: str, patience: float) -> str:
@@ -191,27 +199,3 @@ class _Watch:
             return sum(self.client.ncores().values())
         except (*_GONE, RuntimeError, ValueError):
             return 0
-
-
-def _alone(client: Any, number: int, cell: Cell, mark: str, address: str, patience: float) -> Row:
-    """A run whose worker died, once more and without others; a failure if workers die again."""
-    watch = _Watch(client, address, patience)
-    future = client.submit(one.run, number, cell, mark, pure=False)
-    killed = import_module("distributed").KilledWorker
-    while True:
-        if not future.done():
-            time.sleep(LOOK_SECONDS)
-        else:
-            try:
-                row: Row = future.result(timeout=LOOK_SECONDS)
-            except TimeoutError:
-                pass
-            except killed:
-                return one.blank(number, cell, mark) | one.failure(*DIED)
-            except _GONE as error:
-                watch.outlast(error)
-                future = client.submit(one.run, number, cell, mark, pure=False)
-            else:
-                _check_code(row["code"], "a worker")
-                return row
-        watch.look()

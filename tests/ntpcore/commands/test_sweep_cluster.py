@@ -200,9 +200,9 @@ class Lossy(Gone):
         return Future(self.outcomes.pop(0))
 
 
-def rows_of(client: Gone, runs: int) -> list[Row]:
+def rows_of(client: Gone, runs: int, again: bool = False) -> list[Row]:
     todo = dict(enumerate(plan.parse(GRID).cells[:runs]))
-    return list(cluster._rows(client, todo, "mark", "tcp://x:1", 1.0))
+    return list(cluster._rows(client, todo, "mark", "tcp://x:1", 1.0, again))
 
 
 @pytest.fixture
@@ -272,8 +272,7 @@ def test_what_lies_on_a_worker_that_does_not_answer_is_waited_for_after_all_othe
     monkeypatch.setattr(Lossy, "submit", hanging)
     assert [row["run"] for row in rows_of(client, 9)] == [*range(1, 9), 0]
     assert client.given == [*range(9)]
-    one_run = plan.parse(GRID).cells[0]
-    assert cluster._alone(client, 0, one_run, "mark", "tcp://x:1", 1.0)["run"] == 0
+    assert [row["run"] for row in rows_of(client, 1, again=True)] == [0]
 
 
 @pytest.mark.usefixtures("at_once")
@@ -282,16 +281,10 @@ def test_an_error_of_a_run_is_no_lost_scheduler() -> None:
         rows_of(Lossy(ValueError("of the run")), 1)
 
 
-def test_a_scheduler_that_dies_under_a_single_run_ends_in_the_same_sentence() -> None:
-    class Submits(Gone):
-        def submit(self, *_: object, **__: object) -> Submits:
-            return self
-
-        def done(self) -> bool:
-            return True
-
-        def result(self, timeout: float) -> None:
-            raise CancelledError("one-0")
-
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("error", LOST)
+def test_a_scheduler_that_dies_under_a_single_run_ends_in_the_same_sentence(
+    error: BaseException,
+) -> None:
     with pytest.raises(InputError, match="what is finished is kept"):
-        cluster._alone(Submits(), 0, plan.parse(GRID).cells[0], "mark", "tcp://x:1", 1.0)
+        rows_of(Lossy(error, away=True), 1, again=True)

@@ -46,7 +46,7 @@ def link_of_box(app: Sphinx, docname: str) -> graph.Address:
 def make_badge(app: Sphinx, docname: str, row: dict[str, Any]) -> nodes.inline:
     """A badge with the verdict, which links to where it was reached."""
     classes = ["ntp-badge", css_class(row["verdict"])]
-    text = f"{mark_of(row)} {graph.word_of(row)}"
+    text = f"{mark_of(row)} {graph.long_word_of(row)}"
     if row["planned"]:
         return nodes.inline(text, text, classes=classes)
     title = f"{row['number']}: {row['title']}"

@@ -27,14 +27,16 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx_proof.nodes import unenumerable_node
 
 from ntpbook.catalogue import CATALOGUE
+from ntpcore.verdicts import certainty
 from ntpcore.verdicts.claims import MIME, render_html, shown_number
 from ntpcore.verdicts.imports import Package
-from ntpcore.verdicts.ledger import ledger, standings_of
+from ntpcore.verdicts.ledger import standings_of
 from ntpcore.verdicts.tables import DOWNLOAD_MIME
 from tools.pipeline.outputs import read_checks
+from tools.pipeline.proofs import faults as proof_faults
 from tools.pipeline.source import OURS
 from tools.site.checksources import code_hash, find_sources
-from tools.site.machine import with_marks
+from tools.site.machine import rows_of
 from tools.site.prose import ROLE
 from tools.site.published import versions
 
@@ -50,8 +52,9 @@ def read_rows(app: Sphinx) -> None:
     """Before anything else: read the ledger out of the executed notebooks."""
     found = read_checks(Path(app.srcdir) / "pages")
     app.env.ntp_witnesses = {}  # type: ignore[attr-defined]
-    rows = {row["label"]: row for row in ledger(CATALOGUE, (one.data for one in found))}
-    rows = with_marks(rows)
+    rows = rows_of(found)
+    for fault in (*certainty.faults(rows), *proof_faults(rows)):
+        logger.warning(fault)
     app.env.ntp_rows = rows  # type: ignore[attr-defined]
     app.env.ntp_standings = standings_of(rows.values())  # type: ignore[attr-defined]
     functions = {claim.function: claim.label for claim in CATALOGUE if claim.page is not None}

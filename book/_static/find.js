@@ -110,8 +110,8 @@
   };
 
   const MARKS = {
-    proved: "✔", consistent: "≈", refuted: "✘", open: "○",
-    shown: "◇", seen: "●", "not seen": "◌", undecided: "○",
+    proved: "✔", "not contradicted": "≈", refuted: "✘", open: "○",
+    "well posed": "◇", seen: "●", "not seen": "◌", undecided: "○",
   };
   const make = (tag, classes, text) => {
     const element = document.createElement(tag);

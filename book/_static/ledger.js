@@ -3,7 +3,7 @@
 (() => {
   "use strict";
 
-  const CHOICES = ["paper", "kind", "verdict", "standing"];
+  const CHOICES = ["paper", "kind", "verdict", "certainty", "standing"];
   const SORTS = {
     tried: (row) => Number(row.dataset.tried),
     verdict: (row) => Number(row.dataset.rank),

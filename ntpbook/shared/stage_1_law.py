@@ -119,11 +119,16 @@ def log_is_below_its_tangent() -> tuple[Shown, ...]:
     )
 
 
-ALIKE = by_hand("entries of a column other than at n(x) are alike, so one of them stands for all")
+ALIKE = by_hand(
+    "entries of a column other than at n(x) are alike, so one of them stands for all",
+    at="entries-column-other",
+)
 LAW = (
     executed("the gradient at s W_ov* is a negative multiple of W_ov*", gradient),
     executed("norm, margins and loss of s W_ov*", sizes),
-    by_hand("induction over t: each step adds eta_0 W_ov*/||W_ov*||"),
-    by_hand("with orthonormal tokens the columns W x are independent"),
+    by_hand("induction over t: each step adds eta_0 W_ov*/||W_ov*||", at="induction-over-step"),
+    by_hand(
+        "with orthonormal tokens the columns W x are independent", at="orthonormal-tokens-columns"
+    ),
     ALIKE,
 )

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from ntpcore.huang2024 import bounds, direction
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts.vocabulary import cited
+from ntpcore.verdicts.vocabulary import uses
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-TURNS = cited(
-    "Theorem B: tan^2 <= (2 S / t) (1 + sqrt(2) K / eta) for every step size and t >= 1",
+TURNS = uses(
     "ours-direction",
+    "Theorem B: tan^2 <= (2 S / t) (1 + sqrt(2) K / eta) for every step size and t >= 1",
 )
 
 # A norm that is a sum of 1e7 rounded steps is off by some 1e-11; measured 7e-12.

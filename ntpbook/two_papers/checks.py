@@ -124,7 +124,8 @@ def positions_are_counts() -> Iterator[Shown]:
         ),
         by_hand(
             "in any sentence the positions that hold one token are equal terms, N_x of them; what "
-            "follows attention is Y^T b, or Y^T b/|b|, in both papers by definition"
+            "follows attention is Y^T b, or Y^T b/|b|, in both papers by definition",
+            at="any-sentence-positions",
         ),
     ),
     planted={
@@ -182,8 +183,14 @@ def a_companion() -> Iterator[Shown]:
     "of its query. {several} queries have several optimal tokens; {shared} times a non-optimal "
     "token is shared by classes.",
     proof=(
-        by_hand("by Assumption 1 a sentence with next token n(o) contains o, as n is injective"),
-        by_hand("with another next token n(o') it would put o' above o, by Definition 1"),
+        by_hand(
+            "by Assumption 1 a sentence with next token n(o) contains o, as n is injective",
+            at="assumption-sentence-next",
+        ),
+        by_hand(
+            "with another next token n(o') it would put o' above o, by Definition 1",
+            at="another-next-token",
+        ),
         executed("the converse fails: a companion is distinct and not optimal", a_companion),
     ),
     planted={"The same asked of non-optimal tokens.": {"role": "nonoptimal"}},
@@ -216,7 +223,8 @@ def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> It
     proof=(
         by_hand(
             "by Assumption 3 the optimal token occurs in each sentence at least as often as any "
-            "other token, and averages keep inequalities that hold in every sentence"
+            "other token, and averages keep inequalities that hold in every sentence",
+            at="assumption-optimal-token",
         ),
     ),
     planted={

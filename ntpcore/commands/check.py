@@ -14,7 +14,7 @@ from ntpcore.commands import judge as on_data
 from ntpcore.data import order
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.exact import margin
-from ntpcore.verdicts.claims import MARKS, Check, Verdict
+from ntpcore.verdicts.claims import MARKS, Check, Verdict, certainty_words
 
 if TYPE_CHECKING:
     from ntpcore.huang2024.runs import Run
@@ -267,7 +267,8 @@ def write_text(found: Answer, write: Write) -> None:
     for checks in _alike(found.checks):
         check = checks[0]
         name = check.label if len(checks) == 1 else f"{len(checks)} claims"
-        line = f"  {MARKS[check.verdict]} {check.verdict.value:<10} {name}: {check.evidence}"
+        word = check.verdict.value + certainty_words(check.to_json())
+        line = f"  {MARKS[check.verdict]} {word:<10} {name}: {check.evidence}"
         write(line, check.verdict.value)
         if check.witness:
             write(f"      witness: {show_name(check.witness)}", "plain")

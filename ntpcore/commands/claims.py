@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,8 +13,10 @@ from typing import Any
 
 from ntpbook.catalogue import CATALOGUE
 from ntpcore.data.dataset import InputError
-from ntpcore.verdicts.claims import MARKS, Claim, Verdict
+from ntpcore.verdicts.certainty import Certainty, from_json
+from ntpcore.verdicts.claims import MARKS, Claim, Verdict, certainty_words
 from ntpcore.verdicts.dependencies import Standing, standings
+from ntpcore.verdicts.ledger import count_verdicts
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
 Row = Mapping[str, Any]
@@ -27,7 +28,7 @@ HINT = (
     "No verdicts: no book is built here. Build it with `make book`, or name the claims.json of a "
     "built one with --from FILE."
 )
-_WIDTH = 12  # of a verdict with its mark
+_WIDTH = 26  # of a verdict with its mark and how it is known
 
 
 @dataclass(frozen=True)
@@ -209,6 +210,11 @@ def standing_of(published: Published, label: str) -> Standing:
         raise InputError(f"{published.source}: {error}") from None
 
 
+def certainty_in(published: Published, label: str) -> Certainty | None:
+    """How a claim is known, as the book said it; None where it says nothing."""
+    return from_json(published.rows.get(label, {}).get("certainty"))
+
+
 def list_json(published: Published, rows: Sequence[Row]) -> dict[str, object]:
     """What `ntpcore claims --json` prints."""
     return {"source": published.source, "claims": list(rows)}
@@ -239,10 +245,9 @@ def write_list(published: Published, rows: Sequence[Row], write: Write) -> None:
         state, role = _state(row)
         mark = f"{state:<{_WIDTH + 2}}" if published.judged else ""
         write(f"{mark}{label:<{wide}}  {about}", role)
-    counts = Counter(str(row.get("verdict")) for row in rows)
     total = f"{len(rows)} of {len(published.rows)} claims"
     if published.judged:
-        total += ": " + ", ".join(f"{counts[one.value]} {one.value}" for one in Verdict)
+        total += f": {count_verdicts(rows)}"
     write(total, "title")
     write(f"Verdicts from {show(published.source)}" if published.judged else HINT, "faint")
 
@@ -252,7 +257,7 @@ def _state(row: Row) -> tuple[str, str]:
     if "verdict" not in row:
         return "", "plain"
     verdict = Verdict(row["verdict"])
-    word = "planned" if row.get("planned") else verdict.value
+    word = "planned" if row.get("planned") else verdict.value + certainty_words(row)
     return f"{MARKS[verdict]} {word}", verdict.value
 
 
@@ -286,10 +291,10 @@ def _details(row: Row) -> Iterable[tuple[str, object]]:
         yield "vacuous", f"says nothing before {row['vacuous_before']}"
     for reading in row.get("readings") or ():
         yield "read as", f"{reading['text']} ({reading['verdict']})"
-    for step in row.get("by_hand") or ():
-        yield "by hand", step
     for step in row.get("proof") or ():
         yield "step", f"{step['text']} ({step['how']})"
+    for anchor in (row.get("certainty") or {}).get("by_hand", ()):
+        yield "by hand", anchor
     for control in row.get("controls") or ():
         yield "control", f"{control['planted']} Noticed."
     if row.get("repeat"):

@@ -29,10 +29,10 @@ STYLES = {
     "plain": "",
     "faint": "dim",
     "proved": "green",
-    "consistent": "blue",
+    "not contradicted": "blue",
     "refuted": "red",
     "open": "yellow",
-    "shown": "green",
+    "well posed": "green",
     "seen": "blue",
     "not seen": "red",
     "undecided": "yellow",
@@ -507,7 +507,7 @@ def claims(
         str | None, typer.Option("--kind", help="Only theorems (theorem), lemmas (lemma), ...")
     ] = None,
     verdict: Annotated[
-        str | None, typer.Option("--verdict", help="Only proved, consistent, refuted, or open.")
+        str | None, typer.Option("--verdict", help='Only proved, "not contradicted", refuted, ... ')
     ] = None,
     search: Annotated[
         str | None, typer.Option("--search", help="Only with these words, in any order.")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ntpcore.commands import claims
 from ntpcore.commands.sweep.columns import CLAIMS, FREQUENT
 from ntpcore.data.dataset import InputError
 from ntpcore.data.order import Structure
@@ -96,7 +97,7 @@ def judge(
     run, reason = None, undefined
     if not undefined and any(label in TRAINED for label in chosen):
         run, reason = _train(structure, training)
-    checks = []
+    checks, published = [], claims.load(None)
     for label in chosen:
         words = ["ntpcore check", source, *_steps(label, training), f"--claim {label}"]
         if label in judged.JUDGED:
@@ -105,7 +106,9 @@ def judge(
             check = _judge_run(structure, label, run)
         else:
             check = Check(label, Verdict.OPEN, 0, "runs", reason)
-        checks.append(replace(check, repeat=" ".join(words)))
+        known = claims.certainty_in(published, label) if check.verdict is Verdict.PROVED else None
+        certainty = known.to_json() if known else None
+        checks.append(replace(check, repeat=" ".join(words), certainty=certainty))
     return Judged(tuple(checks), run)
 
 

@@ -85,7 +85,7 @@ def write_text(found: Repair, write: Write, written: Mapping[str, str]) -> None:
     else:
         write("✔ Nothing has to be dropped", "proved")
     if found.gap == 0:
-        role = "consistent" if found.proved == FLOAT else "proved"
+        role = "not contradicted" if found.proved == FLOAT else "proved"
         write(f"  {found.method}: no realizable part is larger (gap 0; {found.proved})", role)
     else:
         write(

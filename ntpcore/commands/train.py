@@ -187,7 +187,7 @@ def write_prediction(answer: prediction.Prediction, write: Write) -> None:
     write(f"After  {' '.join(show(token) for token in answer.sentence)}", "title")
     for token, weight in zip(answer.sentence, answer.attention, strict=True):
         role = answer.roles[token]
-        colour = {"optimal": "consistent", "non-optimal": "refuted"}.get(role, "faint")
+        colour = {"optimal": "not contradicted", "non-optimal": "refuted"}.get(role, "faint")
         write(f"  attention {weight:8.6f}  {show(token):<24} {role}", colour)
     best = sorted(answer.probabilities.items(), key=lambda item: -item[1])[:10]
     for token, probability in best:

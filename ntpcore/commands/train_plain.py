@@ -243,7 +243,7 @@ def write_prediction(words: list[str], answer: plain.Prediction, write: Write) -
     write(f"After  {' '.join(show(token) for token in words)}", "title")
     for token, weight in zip(words, answer.attention, strict=True):
         role = answer.roles[token]
-        colour = {"optimal": "consistent", "non-optimal": "refuted"}.get(role, "faint")
+        colour = {"optimal": "not contradicted", "non-optimal": "refuted"}.get(role, "faint")
         write(f"  attention {weight:8.6f}  {show(token):<24} {role}", colour)
     best = sorted(answer.probabilities.items(), key=lambda item: -item[1])[:10]
     for token, probability in best:

@@ -11,8 +11,10 @@ from difflib import get_close_matches
 from multiprocessing import get_context
 from typing import Any
 
+from ntpcore.commands import claims
 from ntpcore.data.dataset import InputError
-from ntpcore.verdicts.claims import AGAINST, MARKS, Verdict, shown_number
+from ntpcore.verdicts.certainty import Kind, certainty_of, used_in
+from ntpcore.verdicts.claims import AGAINST, MARKS, Verdict, certainty_words, shown_number
 from ntpcore.verdicts.vocabulary import Checked
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
@@ -124,7 +126,20 @@ def run(label: str, given: Mapping[str, Any] | None = None) -> Verified:
 
     claim, began = find_claim(label), time.monotonic()
     data = _checked(label, find_check(label))(**(given or {})).to_json()
+    data["certainty"] = _certainty(label, data)
     return Verified(claim.number, claim.title, data, time.monotonic() - began)
+
+
+def _certainty(label: str, data: Data) -> dict[str, object] | None:
+    """How the claim is known by the steps that ran here and, for what it uses, by the book."""
+    published = claims.load(None)
+    row = published.rows.get(label, {})
+    known = claims.certainty_in(published, label)
+    machine = known is not None and known.kind is Kind.MACHINE_CHECKED
+    own = {**data, "machine": machine, "machine_steps": row.get("machine_steps") or ()}
+    used = {other: claims.certainty_in(published, other) for other in used_in(own)}
+    found = certainty_of(own, used)
+    return found.to_json() if found else None
 
 
 def run_all(labels: list[str], jobs: int) -> Iterator[Verified]:
@@ -159,7 +174,7 @@ def to_json(found: Iterable[Verified]) -> dict[str, object]:
 
 def write_line(one: Verified, write: Write) -> None:
     """One claim in a line, for many of them."""
-    name = f"{one.data['label']}: {one.verdict.value}"
+    name = f"{one.data['label']}: {one.verdict.value}{certainty_words(one.data)}"
     line = f"{MARKS[one.verdict]} {name} ({one.seconds:.1f} s). {one.data['evidence']}"
     write(line, one.verdict.value)
 
@@ -168,7 +183,8 @@ def write_text(one: Verified, write: Write) -> None:
     """One claim for people: verdict, evidence, witness, steps of the proof, planted errors."""
     data = one.data
     write(f"{data['label']}  {one.number}: {one.title}", "title")
-    write(f"{MARKS[one.verdict]} {one.verdict.value}", one.verdict.value)
+    word = one.verdict.value + certainty_words(data)
+    write(f"{MARKS[one.verdict]} {word}", one.verdict.value)
     write(f"  {data['evidence']}", "plain")
     for key, title in (("witness", "witness"), ("slack", "worst slack")):
         if data[key]:

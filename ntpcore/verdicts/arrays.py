@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ def at_most(
     """
     low, high = _numbers(left, where), _numbers(right, where)
     size = np.maximum(np.abs(low), np.abs(high)) if scale is None else _numbers(scale, where)
-    return _worst(high - low, size, where, at)
+    found = _worst(high - low, size, where, at)
+    return replace(found, bound=bool(low.any() and high.any()))
 
 
 def at_least(

@@ -22,7 +22,8 @@ def read_rows(file: Path, page: str) -> tuple[Claim, ...]:
 
     Args:
         file: its `claims.toml`: a table for each label with `number`, `title` and `where`, and, if
-            there is something to say, `uses`, `about` (labels) and `on_data` (true).
+            there is something to say, `uses`, `about` (labels), `on_data` (true) and `paper_page`
+            (the page of the edition that is judged).
         page: name of the notebook of the chapter.
 
     Raises:
@@ -42,7 +43,7 @@ def _claim(file: Path, page: str, label: str, row: object) -> Claim:
     for key in _TEXTS:
         if not isinstance(row.get(key), str):
             raise CatalogueError(f'{file}: {label} has no {key}; add {key} = "..."')
-    unknown = sorted(set(row) - {*_TEXTS, *_LABELS, "on_data"})
+    unknown = sorted(set(row) - {*_TEXTS, *_LABELS, "on_data", "paper_page"})
     if unknown:
         raise CatalogueError(f"{file}: {label} has a key {unknown[0]!r}, which means nothing here")
     lists = {key: tuple(row.get(key, ())) for key in _LABELS}
@@ -55,6 +56,7 @@ def _claim(file: Path, page: str, label: str, row: object) -> Claim:
         uses=lists["uses"],
         on_data=row.get("on_data", False),
         about=lists["about"],
+        paper_page=row.get("paper_page"),
     )
 
 

@@ -22,15 +22,15 @@ SUMMARY = "How it was checked"  # of the fold of a card
 class Verdict(Enum):
     """What a check established; the words are explained on the page `book/verdicts.md`.
 
-    The first four are for mathematical statements, `SHOWN` for definitions and assumptions, the
-    last three for what is said of data or of random runs.
+    The first four are for mathematical statements, `WELL_POSED` for definitions and assumptions,
+    the last three for what is said of data or of random runs.
     """
 
     PROVED = "proved"
-    CONSISTENT = "consistent"
+    NOT_CONTRADICTED = "not contradicted"
     REFUTED = "refuted"
     OPEN = "open"
-    SHOWN = "shown"
+    WELL_POSED = "well posed"
     SEEN = "seen"
     NOT_SEEN = "not seen"
     UNDECIDED = "undecided"
@@ -38,10 +38,10 @@ class Verdict(Enum):
 
 MARKS = {
     Verdict.PROVED: "✔",
-    Verdict.CONSISTENT: "≈",
+    Verdict.NOT_CONTRADICTED: "≈",
     Verdict.REFUTED: "✘",
     Verdict.OPEN: "○",
-    Verdict.SHOWN: "◇",
+    Verdict.WELL_POSED: "◇",
     Verdict.SEEN: "●",
     Verdict.NOT_SEEN: "◌",
     Verdict.UNDECIDED: "○",
@@ -85,6 +85,7 @@ class Claim:
         uses: labels of the claims that its proof rests on.
         on_data: whether its truth depends on the data, so that `ntpcore check` judges it.
         about: labels of the claims that it speaks about without resting on them.
+        paper_page: page of the edition that the book judges; None where that has no page numbers.
     """
 
     label: str
@@ -95,6 +96,7 @@ class Claim:
     uses: tuple[str, ...] = ()
     on_data: bool = False
     about: tuple[str, ...] = ()
+    paper_page: int | None = None
 
     @property
     def paper(self) -> str:
@@ -119,10 +121,15 @@ class Claim:
 
 @dataclass(frozen=True)
 class Reading:
-    """One plausible reading of a statement whose printed form is uncertain, with its verdict."""
+    """A reading of a statement beside the one that is judged, with its verdict and its witness."""
 
     text: str
     verdict: Verdict
+    witness: str = ""
+
+    def to_json(self) -> dict[str, object]:
+        """The reading as plain data."""
+        return {"text": self.text, "verdict": self.verdict.value, "witness": self.witness or None}
 
 
 @dataclass(frozen=True)
@@ -150,9 +157,17 @@ class How(Enum):
 
     EXECUTED = "executed"
     ENCLOSED = "enclosed"
-    MACHINE_CHECKED = "machine-checked"
     CITED = "cited"
+    USES = "uses"
     BY_HAND = "by hand"
+
+
+class WitnessKind(Enum):
+    """In which numbers a counterexample was found."""
+
+    EXACT = "exact"
+    ENCLOSED = "enclosed"
+    FLOATING_POINT = "floating point"
 
 
 @dataclass(frozen=True)
@@ -183,19 +198,29 @@ class Step:
     Attributes:
         text: what the step says.
         how: how one knows that it is right.
-        source: the function that ran, the file that was machine-checked, or the theorem cited.
+        source: the function that ran; the key of a reference and the number of the theorem cited;
+            or the label of the claim that is used.
         shown: the relations that it showed, if it ran.
+        at: for a step by hand the name of its argument in the proof of the claim, where the
+            anchor `step-<label>-<at>` stands.
     """
 
     text: str
     how: How
     source: str = ""
     shown: tuple[Shown, ...] = ()
+    at: str = ""
 
     def to_json(self) -> dict[str, object]:
         """The step as plain data."""
         shown = [vars(one) | {} for one in self.shown]
-        return {"text": self.text, "how": self.how.value, "source": self.source, "shown": shown}
+        return {
+            "text": self.text,
+            "how": self.how.value,
+            "source": self.source,
+            "shown": shown,
+            "at": self.at,
+        }
 
 
 Number = int | float | Fraction
@@ -255,17 +280,19 @@ class Check:
         slack: worst slack of an inequality and where it occurred.
         numbers: named results that the prose of a page may quote.
         parameters: the parameters that repeat the run.
-        by_hand: steps of the argument that no machine checked.
-        readings: plausible readings of a damaged statement, each with its verdict.
+        readings: readings beside the one that is judged, each with its verdict.
         vacuous: for a bound that says nothing at the scale of the experiment, from where it would.
         controls: the planted errors that this check noticed.
         repeat: the command that repeats this check.
         left_out: for each reason why instances were left out, how many.
         proof: the steps of the proof, for a claim that has one.
+        witness_kind: for a refutation, in which numbers its witness was found.
+        loose: for a bound without a known instance near it, how far from tight it stays.
+        certainty: how the claim is known, as the ledger says it; None where a check runs alone.
 
     Raises:
         ValueError: a rule of honest verdicts is broken (refutation without witness, verdict without
-            instances, refutation under some readings only, blind control).
+            instances, blind control).
     """
 
     label: str
@@ -277,13 +304,15 @@ class Check:
     slack: str = ""
     numbers: Mapping[str, str | Result] = field(default_factory=dict)
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
-    by_hand: tuple[str, ...] = ()
     readings: tuple[Reading, ...] = ()
     vacuous: str = ""
     controls: tuple[Control, ...] = ()
     repeat: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
     proof: tuple[Step, ...] = ()
+    witness_kind: WitnessKind | None = None
+    loose: str = ""
+    certainty: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
         if self.verdict in AGAINST and not self.witness:
@@ -292,8 +321,6 @@ class Check:
             raise ValueError(f"{self.label}: {self.verdict.value!r} needs at least one instance")
         if not self.evidence:
             raise ValueError(f"{self.label}: a verdict needs its evidence, an open one its reason")
-        if self.verdict in AGAINST and any(one.verdict not in AGAINST for one in self.readings):
-            raise ValueError(f"{self.label}: refuted only when every plausible reading is refuted")
         for control in self.controls:
             if not control.noticed:
                 raise ValueError(
@@ -307,8 +334,8 @@ class Check:
 
     @property
     def hand_steps(self) -> tuple[str, ...]:
-        """What was done by hand: steps of the proof, and steps named beside it."""
-        return (*self.by_hand, *(one.text for one in self.proof if one.how is How.BY_HAND))
+        """The steps of its own proof that are arguments written on the page."""
+        return tuple(one.text for one in self.proof if one.how is How.BY_HAND)
 
     def to_json(self) -> dict[str, object]:
         """The check as plain data: the object that `ntpcore check --json` and the book store."""
@@ -326,7 +353,7 @@ class Check:
             },
             "parameters": dict(self.parameters),
             "by_hand": list(self.hand_steps),
-            "readings": [{"text": r.text, "verdict": r.verdict.value} for r in self.readings],
+            "readings": [one.to_json() for one in self.readings],
             "vacuous": self.vacuous or None,
             "controls": [
                 {
@@ -339,7 +366,9 @@ class Check:
             "repeat": self.repeat,
             "left_out": dict(self.left_out),
             "proof": [one.to_json() for one in self.proof],
-        }
+            "witness_kind": self.witness_kind.value if self.witness_kind else None,
+            "loose": self.loose or None,
+        } | ({"certainty": dict(self.certainty)} if self.certainty else {})
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
@@ -364,7 +393,8 @@ def css_class(verdict: str) -> str:
 
 def render_text(check: Check) -> str:
     """A check in one line, for a terminal or a plain notebook."""
-    line = f"{MARKS[check.verdict]} {check.label}: {check.verdict.value}. {check.evidence}"
+    verdict = f"{check.verdict.value}{certainty_words(check.to_json())}"
+    line = f"{MARKS[check.verdict]} {check.label}: {verdict}. {check.evidence}"
     return line + (f" Witness: {check.witness}" if check.witness else "")
 
 
@@ -379,24 +409,19 @@ def render_html(data: Mapping[str, object], more: str = "") -> str:
         more: HTML that ends the fold.
     """
     verdict = str(data["verdict"])
-    shown, folded = _readings(data)
-    reading = "".join(
-        f'<p class="ntp-reading">Read as ({escape(one["verdict"])}): {escape(one["text"])}</p>'
-        for one in shown
-    )
     mark = MARKS[Verdict(verdict)]
     number, title = str(data.get("number", "")), str(data.get("title", data["label"]))
     name = f"<strong>{escape(number)}</strong> {escape(title)}" if number else escape(title)
     look = css_class(verdict)
-    known = _measured(data) + _other_readings(folded) + _machine(data)
+    known = _measured(data) + _other_readings(_list(data.get("readings") or [])) + _machine(data)
     fold = known + _proof(data) + _controls(data) + more
     if fold:
         fold = f'<details class="ntp-fold"><summary>{SUMMARY}</summary>{fold}</details>'
     return (
         f'<div class="ntp-check {look}"><p class="ntp-head">'
         f'<span class="ntp-badge {look}"><span aria-hidden="true">{mark}</span> {verdict}'
-        f"{_by_hand(data)}</span> {name}</p>"
-        f'<p class="ntp-evidence">{escape(str(data["evidence"]))}</p>{reading}{fold}</div>'
+        f"{escape(certainty_words(data))}</span> {name}</p>"
+        f'<p class="ntp-evidence">{escape(str(data["evidence"]))}</p>{fold}</div>'
     )
 
 
@@ -412,25 +437,15 @@ def _measured(data: Mapping[str, object]) -> str:
         for key, title in (
             ("witness", "Witness"),
             ("slack", "Worst slack"),
+            ("loose", "Distance from a tight instance"),
             ("vacuous", "Says nothing before"),
         )
         if data.get(key)
     ]
-    if data.get("by_hand"):
-        rows.append(("Done by hand", escape("; ".join(_list(data["by_hand"])))))
     if data.get("repeat"):
         rows.append(("Repeat", f"<code>{escape(str(data['repeat']))}</code>"))
     listed = "".join(f"<dt>{title}</dt><dd>{text}</dd>" for title, text in rows)
     return f"<dl>{listed}</dl>" if listed else ""
-
-
-def _readings(data: Mapping[str, object]) -> tuple[list[Any], list[Any]]:
-    """The likeliest reading, with the one that decides the verdict if that is another; the rest."""
-    readings = _list(data.get("readings") or [])
-    shown = readings[:1]
-    if shown and shown[0]["verdict"] != data["verdict"]:
-        shown += [one for one in readings if one["verdict"] == data["verdict"]][:1]
-    return shown, [one for one in readings if one not in shown]
 
 
 def _other_readings(readings: list[Any]) -> str:
@@ -438,10 +453,16 @@ def _other_readings(readings: list[Any]) -> str:
     if not readings:
         return ""
     items = "".join(
-        f"<li>{escape(one['text'])} <em>({escape(one['verdict'])})</em></li>" for one in readings
+        f"<li>{escape(one['text'])} <em>({escape(one['verdict'])})</em>{_reading_witness(one)}</li>"
+        for one in readings
     )
     count = "Another reading" if len(readings) == 1 else f"{len(readings)} other readings"
     return f"{heading(count)}<ul>{items}</ul>"
+
+
+def _reading_witness(reading: Mapping[str, object]) -> str:
+    """The witness against a reading that fails."""
+    return f" Witness: {escape(str(reading['witness']))}" if reading.get("witness") else ""
 
 
 def _machine(data: Mapping[str, object]) -> str:
@@ -464,14 +485,22 @@ def _machine(data: Mapping[str, object]) -> str:
     return f"{heading(title)}{words}<ul>{items}</ul>"
 
 
-def _by_hand(data: Mapping[str, object]) -> str:
-    """For a badge: that a proof assistant read it, or how many steps of a proof were by hand."""
-    if isinstance(machine := data.get("machine"), dict):
-        return f", read by {str(machine['by']).split()[0]}"
-    count = len(_list(data.get("by_hand") or []))
-    if data["verdict"] != Verdict.PROVED.value or not count:
+def certainty_words(data: Mapping[str, object]) -> str:
+    """What follows the verdict in a badge: how it is known, as `ledger` computed it.
+
+    A check that runs alone does not know the proofs of the claims it uses. Its badge counts its own
+    steps by hand and names what it uses.
+    """
+    if "certainty" in data:
+        known = data["certainty"]
+        return f", {known['words']}" if isinstance(known, dict) else ""
+    if data["verdict"] not in (Verdict.PROVED.value, Verdict.REFUTED.value):
         return ""
-    return f", {count} {'step' if count == 1 else 'steps'} by hand"
+    steps = _list(data.get("proof") or [])
+    own = sum(step["how"] == How.BY_HAND.value for step in steps)
+    used = [str(step["source"]) for step in steps if step["how"] == How.USES.value]
+    words = f", {own} own {'step' if own == 1 else 'steps'} by hand" if own else ""
+    return words + (f", using {', '.join(used)}" if used else "")
 
 
 def _proof(data: Mapping[str, object]) -> str:
@@ -488,9 +517,16 @@ def _proof(data: Mapping[str, object]) -> str:
             for one in step["shown"]
         )
         inner = f"<ul>{shown}</ul>" if shown else ""
-        items.append(f"<li>{escape(step['text'])} <em>({step['how']}{source})</em>{inner}</li>")
+        place = f' <a href="#{anchor}">argument</a>' if (anchor := anchor_of(data, step)) else ""
+        how = f"{step['how']}{source}{place}"
+        items.append(f"<li>{escape(step['text'])} <em>({how})</em>{inner}</li>")
     title = f"How one knows: {len(steps)} {'step' if len(steps) == 1 else 'steps'}"
     return f"{heading(title)}<ol>{''.join(items)}</ol>"
+
+
+def anchor_of(data: Mapping[str, object], step: Mapping[str, object]) -> str:
+    """The anchor of the argument of a step by hand; empty for other steps."""
+    return f"step-{data['label']}-{step['at']}" if step.get("at") else ""
 
 
 def _controls(data: Mapping[str, object]) -> str:

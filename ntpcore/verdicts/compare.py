@@ -33,6 +33,8 @@ class Compared:
         exact: whether the slack holds no rounding, so that no tolerance applies.
         points: how many inequalities this stands for.
         fact: whether it is true or false, and not by how much.
+        bound: whether it compares a quantity with a bound other than zero, so that an error of a
+            tenth in the bound should be noticed.
     """
 
     slack: Number
@@ -40,6 +42,7 @@ class Compared:
     exact: bool = False
     points: int = 1
     fact: bool = False
+    bound: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,10 +107,11 @@ def at_most(
         scale: size against which the slack is measured; None for the larger of the two sides.
     """
     left, right = finite(left, where), finite(right, where)
+    bound = left != 0 and right != 0
     if isinstance(left, EXACT) and isinstance(right, EXACT):
-        return Compared(right - left, where, exact=True)
+        return Compared(right - left, where, exact=True, bound=bound)
     gap, size = float(right - left), _size(left, right, scale, where)
-    return Compared(gap / size if size else gap, where)
+    return Compared(gap / size if size else gap, where, bound=bound)
 
 
 def _size(left: Number, right: Number, scale: Number | None, where: str) -> float:
@@ -137,8 +141,10 @@ def below(left: Number, right: Number, where: str = "") -> Compared:
     """left < right, strictly: equality fails, and for floats whatever is within rounding of it."""
     found = at_most(left, right, where)
     if found.exact:
-        return Compared(found.slack if found.slack else -1, where, exact=True)
-    return Compared(float(found.slack) - 1e-12, where)  # a few thousand roundings
+        slack = found.slack if found.slack else -1
+        return Compared(slack, where, exact=True, bound=found.bound)
+    slack = float(found.slack) - 1e-12  # a few thousand roundings
+    return Compared(slack, where, bound=found.bound)
 
 
 def holds(fact: bool, where: str = "") -> Compared:

@@ -1,14 +1,14 @@
 """What a claim rests on, and whether all of that is sound.
 
 The *ground* of a claim is every other claim that its proof uses, directly or through others. A
-claim is sound when its own verdict is proved or consistent. Then a claim is
+claim is sound when its own verdict is proved or not contradicted. Then a claim is
 
 * grounded, when it is sound and so is all its ground;
 * tainted, when something in its ground is refuted or open, whatever its own verdict;
 * unsound, when only its own verdict is refuted or open: it taints what rests on it.
 
-A tainted claim may well be true, and a check may have found it consistent: tainted says that the
-argument for it, as its uses record it, goes through something that is refuted or not checked.
+A tainted claim may well be true, and a check may have found no counterexample: tainted says that
+the argument for it, as its uses record it, goes through something that is refuted or not checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from graphlib import CycleError, TopologicalSorter
 from ntpcore.verdicts.claims import AGAINST, NOTHING_TRIED, Verdict
 
 MOST = 8  # names in one line
-SOUND = frozenset({Verdict.PROVED, Verdict.CONSISTENT, Verdict.SHOWN, Verdict.SEEN})
+SOUND = frozenset({Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.WELL_POSED, Verdict.SEEN})
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Standing:
 
     @property
     def grounded(self) -> bool:
-        """Whether it and all that it rests on is proved or consistent."""
+        """Whether it and all that it rests on is proved or not contradicted."""
         return self.verdict in SOUND and not self.tainted_by
 
     @property

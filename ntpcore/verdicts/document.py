@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
+from ntpcore.verdicts.certainty import with_certainty
 from ntpcore.verdicts.claims import Claim, Verdict
 from ntpcore.verdicts.compare import NOT_THERE
 from ntpcore.verdicts.ledger import Data, ledger, standings_of
 
 FILE = "claims.json"
 SCHEMA = "claims.schema.json"
+VERSION = 2  # of the schema; 2 says how each claim is known (`certainty`)
 # Of a check, in the order of the file; all of it is absent while a claim is planned.
-CHECK_FIELDS = ("tried", "unit", "slack", "witness")
-LISTS = ("readings", "by_hand", "proof", "controls")
+CHECK_FIELDS = ("tried", "unit", "slack", "witness", "witness_kind", "loose")
+LISTS = ("readings", "proof", "controls")
 OBJECTS = ("left_out", "numbers", "parameters")
 
 
@@ -42,6 +44,7 @@ def publish(
     sources: Mapping[str, Data] | None = None,
     hashes: Mapping[str, str] | None = None,
     machine: Mapping[str, Data] | None = None,
+    machine_steps: Mapping[str, Sequence[str]] | None = None,
 ) -> Data:
     """The whole document.
 
@@ -52,14 +55,15 @@ def publish(
         statements: for labels the statement in words.
         sources: for labels where the code of the check stands: file, line, function, page.
         hashes: for labels a SHA-256 of the code that decided.
-        machine: for labels what a proof assistant read.
+        machine: for labels of claims that a proof assistant read as a whole, what it read.
+        machine_steps: for labels the places of the steps by hand that it read.
     """
     catalogue = list(catalogue)
-    read = machine or {}
-    rows = [row | {"machine": read.get(row["label"])} for row in ledger(catalogue, checks)]
+    rows = list(known_rows(catalogue, checks, machine or {}, machine_steps or {}).values())
     standings = standings_of(rows)
     return {
         "schema": SCHEMA,
+        "schema_version": VERSION,
         "versions": dict(versions),
         "claims": [
             _entry(row, (statements or {}).get(row["label"]))
@@ -76,6 +80,25 @@ def publish(
     }
 
 
+def known_rows(
+    catalogue: Iterable[Claim],
+    checks: Iterable[Mapping[str, Any]],
+    machine: Mapping[str, Data],
+    machine_steps: Mapping[str, Sequence[str]],
+) -> dict[str, Data]:
+    """The rows of the ledger by their labels, each with how the claim is known.
+
+    This is the one place where the certainty of a book is computed; pages, ledger, badges and
+    `claims.json` read it from here.
+    """
+    rows = {}
+    for row in ledger(catalogue, checks):
+        label = str(row["label"])
+        steps = list(machine_steps.get(label, ()))
+        rows[label] = row | {"machine": machine.get(label), "machine_steps": steps}
+    return with_certainty(rows)
+
+
 def _entry(row: Data, statement: str | None) -> Data:
     """What the document says of one claim, but for its code and what it rests on."""
     return {
@@ -85,6 +108,7 @@ def _entry(row: Data, statement: str | None) -> Data:
         "number": row["number"],
         "title": row["title"],
         "where": row["where"],
+        "paper_page": row["paper_page"],
         "statement": statement,
         "verdict": row["verdict"],
         "planned": row["planned"],
@@ -94,7 +118,9 @@ def _entry(row: Data, statement: str | None) -> Data:
         **{key: row.get(key) for key in CHECK_FIELDS},
         **{key: row.get(key, []) for key in LISTS},
         **{key: row.get(key, {}) for key in OBJECTS},
+        "certainty": row["certainty"],
         "machine": row.get("machine"),
+        "machine_steps": row["machine_steps"],
         "page": row["page"],
         "repeat": row.get("repeat") or None,
         "uses": row["uses"],

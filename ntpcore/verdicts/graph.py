@@ -14,7 +14,14 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
-from ntpcore.verdicts.claims import AGAINST, MARKS, Claim, Verdict, css_class
+from ntpcore.verdicts.claims import (
+    AGAINST,
+    MARKS,
+    Claim,
+    Verdict,
+    certainty_words,
+    css_class,
+)
 from ntpcore.verdicts.dependencies import Standing, describe, listed, neighbourhood
 from ntpcore.verdicts.layout import Layout, arrange
 from ntpcore.verdicts.ledger import ledger, standings_of
@@ -32,7 +39,7 @@ MARGIN = 10.0
 PAPER = (800, 900)  # pixels across and down that a sheet takes with letters large enough
 
 LEGEND = (
-    ("grounded", "a bar below: it is proved or consistent, and so is all that it rests on"),
+    ("grounded", "a bar below: it is proved or not contradicted, and so is all that it rests on"),
     ("tainted", "dashed, with an exclamation mark: it rests on something refuted"),
     ("waiting", "dashed, with a question mark: it rests on something open, and nothing refuted"),
     ("unsound", "plain: it is refuted or open itself, and nothing that it rests on is"),
@@ -56,13 +63,8 @@ def word_of(row: Row) -> str:
 
 
 def long_word_of(row: Row) -> str:
-    """The verdict in words: read by a proof assistant, or with so many steps done by hand."""
-    if isinstance(machine := row.get("machine"), dict):
-        return f"{word_of(row)}, read by {str(machine['by']).split()[0]}"
-    steps = len(row.get("by_hand") or ())
-    if row["verdict"] != Verdict.PROVED.value or not steps:
-        return word_of(row)
-    return f"{word_of(row)}, {steps} {'step' if steps == 1 else 'steps'} by hand"
+    """The verdict in words, with how a proof or a refutation is known."""
+    return word_of(row) + certainty_words(row)
 
 
 def badge(row: Row) -> str:

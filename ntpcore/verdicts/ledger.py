@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ntpcore.verdicts.certainty import Kind
 from ntpcore.verdicts.claims import Claim, Verdict
 from ntpcore.verdicts.dependencies import Standing, standings
 
@@ -35,6 +36,7 @@ def _row(claim: Claim, data: Data | None) -> Data:
         "number": claim.number,
         "title": claim.title,
         "where": claim.where,
+        "paper_page": claim.paper_page,
         "uses": list(claim.uses),
         "about": list(claim.about),
         "evidence": "planned" if claim.page is None else "not checked",
@@ -56,14 +58,24 @@ def verdicts_in(rows: Iterable[Mapping[str, Any]]) -> list[Verdict]:
 
 
 def count_verdicts(rows: Iterable[Mapping[str, Any]]) -> str:
-    """How many claims have which verdict, in words; proofs with steps by hand are told apart."""
+    """How many claims have which verdict, in words; the kinds of proof are told apart."""
     rows = list(rows)
+    rows = [row for row in rows if "verdict" in row]
     counts = Counter(str(row["verdict"]) for row in rows)
-    parts = [f"{counts[one.value]} {one.value}" for one in verdicts_in(rows)]
-    by_hand = sum(row["verdict"] == "proved" and bool(row.get("by_hand")) for row in rows)
-    parts = [
-        f"{part} ({by_hand} with steps by hand)" if by_hand and part.endswith(" proved") else part
-        for part in parts
-    ]
-    planned = sum(bool(row["planned"]) for row in rows)
+    parts = []
+    for verdict in verdicts_in(rows):
+        kinds = kinds_of(rows, verdict)
+        known = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        parts.append(f"{counts[verdict.value]} {verdict.value}" + (f" ({known})" if known else ""))
+    planned = sum(bool(row.get("planned")) for row in rows)
     return ", ".join(parts) + (f" ({planned} planned)" if planned else "")
+
+
+def kinds_of(rows: Iterable[Mapping[str, Any]], verdict: Verdict) -> dict[str, int]:
+    """How many of the rows with a verdict are known in which way, in the order of `Kind`."""
+    counts = Counter(
+        str(row["certainty"]["kind"])
+        for row in rows
+        if row["verdict"] == verdict.value and row.get("certainty")
+    )
+    return {kind.value: counts[kind.value] for kind in Kind if counts[kind.value]}

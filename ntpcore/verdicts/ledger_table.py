@@ -11,10 +11,11 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
+from ntpcore.verdicts.certainty import Kind
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.dependencies import Standing, describe
 from ntpcore.verdicts.graph import badge, short_name
-from ntpcore.verdicts.ledger import verdicts_in
+from ntpcore.verdicts.ledger import kinds_of, verdicts_in
 
 Row = Mapping[str, Any]
 Papers = Mapping[str, str]
@@ -36,7 +37,7 @@ RANKS = {
     for rank, verdict in enumerate(
         (
             *(Verdict.REFUTED, Verdict.NOT_SEEN, Verdict.OPEN, Verdict.UNDECIDED),
-            *(Verdict.CONSISTENT, Verdict.SEEN, Verdict.SHOWN, Verdict.PROVED),
+            *(Verdict.NOT_CONTRADICTED, Verdict.SEEN, Verdict.WELL_POSED, Verdict.PROVED),
         )
     )
 }
@@ -97,18 +98,19 @@ def _number(rows: list[Row], text: str = "", **wanted: str) -> str:
     if not count:
         return text or "0"
     link = f'<a href="?{escape(urlencode(wanted))}#ledger">{escape(text) or count}</a>'
-    return link + _by_hand(rows, wanted)
+    return link + _kinds(rows, wanted)
 
 
-def _by_hand(rows: list[Row], wanted: Mapping[str, str]) -> str:
-    """How many of the proofs among some rows have steps by hand, which are counted apart."""
-    if wanted.get("verdict") != Verdict.PROVED.value:
+def _kinds(rows: list[Row], wanted: Mapping[str, str]) -> str:
+    """How the proofs or refutations among some rows are known, each kind as a link to its rows."""
+    if "verdict" not in wanted:
         return ""
-    count = sum(
-        bool(row.get("by_hand")) and all(row[key] == value for key, value in wanted.items())
-        for row in rows
-    )
-    return f' <span class="ntp-small">({count} with steps by hand)</span>' if count else ""
+    fitting = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+    parts = []
+    for kind, count in kinds_of(fitting, Verdict(wanted["verdict"])).items():
+        query = escape(urlencode({**wanted, "certainty": kind}))
+        parts.append(f'<a href="?{query}#ledger">{count} {escape(kind)}</a>')
+    return f'<br><span class="ntp-small">{"<br>".join(parts)}</span>' if parts else ""
 
 
 def filters(rows: Iterable[Row], standings: Mapping[str, Standing], papers: Papers) -> str:
@@ -117,6 +119,7 @@ def filters(rows: Iterable[Row], standings: Mapping[str, Standing], papers: Pape
     kinds = sorted({row["kind"] for row in rows})
     found_papers = {row["paper"] for row in rows}
     verdicts = {v.value: v.value for v in verdicts_in(rows)}
+    known = [one.value for one in Kind if any(_kind(row) == one.value for row in rows)]
     states = {standing.state for standing in standings.values()}
     return (
         '<form class="ntp-filter" role="search" aria-label="Filter the ledger" hidden>'
@@ -124,11 +127,17 @@ def filters(rows: Iterable[Row], standings: Mapping[str, Standing], papers: Pape
         + _choice("paper", "Paper", {k: v for k, v in papers.items() if k in found_papers})
         + _choice("kind", "Kind", {kind: IN_WORDS.get(kind, kind) for kind in kinds})
         + _choice("verdict", "Verdict", verdicts)
+        + _choice("certainty", "Known by", {kind: kind for kind in known})
         + _choice("standing", "Rests on", {k: v for k, v in STATES.items() if k in states})
         + '<button type="reset">Show all</button></form>'
         f'<p class="ntp-shown" role="status" aria-live="polite" hidden>{len(rows)} of {len(rows)} '
         "claims shown</p>"
     )
+
+
+def _kind(row: Row) -> str:
+    """How a proof or a refutation is known; empty for other verdicts."""
+    return str(row["certainty"]["kind"]) if row.get("certainty") else ""
 
 
 def _choice(name: str, title: str, options: Mapping[str, str]) -> str:
@@ -211,6 +220,7 @@ def _row(
         "paper": row["paper"],
         "kind": row["kind"],
         "verdict": row["verdict"],
+        "certainty": _kind(row),
         "rank": RANKS[Verdict(row["verdict"])],
         "standing": standing.state,
         "tried": row.get("tried", -1),

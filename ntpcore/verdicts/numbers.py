@@ -40,3 +40,23 @@ def power_of_e(exponent: float) -> str:
     if exponent >= 1e6:
         return f"e^({exponent / 1e6:.3g} million)"
     return f"e^{float(f'{exponent:.3g}'):.6g}"
+
+
+def singular(plural: str) -> str:
+    """One of what a phrase names in the plural: "partial orders", "runs from any start"."""
+    words = plural.split(" ")
+    ends = [place for place, word in enumerate(words) if word in _PREPOSITIONS]
+    head = (ends[0] if ends else len(words)) - 1
+    words[head] = _singular_word(words[head])
+    return " ".join(words)
+
+
+_PREPOSITIONS = ("of", "with", "from", "to", "and", "E", "C_0")
+_IRREGULAR = {"matrices": "matrix", "series": "series", "vertices": "vertex"}
+
+
+def _singular_word(word: str) -> str:
+    """One noun in the singular."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    return f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")

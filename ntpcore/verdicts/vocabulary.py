@@ -13,14 +13,15 @@
 
 The body compares on one instance; it yields what `ntpcore.verdicts.compare` and `arrays` give. By
 construction every planted error runs through the same body, a NaN is an error, instances that are
-left out are counted, and a verdict is computed.
+left out are counted, and a verdict is computed. Every executed step of a proof has a planted error
+that it notices, and every bound one that is a tenth sharper.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from string import Formatter
@@ -38,12 +39,14 @@ from ntpcore.verdicts.claims import (
     Shown,
     Step,
     Verdict,
+    WitnessKind,
 )
 from ntpcore.verdicts.compare import Compared, LeftOut, NotANumberError, Said, Tally, Undecided
-from ntpcore.verdicts.numbers import amount
+from ntpcore.verdicts.numbers import amount, singular
 
 Body = Callable[..., Iterable[Said] | Said]
 Parameters = Mapping[str, int | float | str]
+SHARPER = "1.1 times sharper"  # what the words of a planted error say of a bound
 Known = dict[tuple[Callable[..., Iterable[Shown]], tuple[Any, ...]], tuple[Shown, ...]]
 
 
@@ -64,31 +67,77 @@ class Variant:
 
 @dataclass(frozen=True)
 class Executed:
-    """A step of a proof that runs: a function that returns the relations it showed."""
+    """A step of a proof that runs.
+
+    Attributes:
+        text: what the step says.
+        function: returns the relations that it showed.
+        how: in which numbers.
+        planted: errors of this step alone: for each in words the arguments of the function that
+            make it. Errors that are planted in the whole check reach the step, too, if its function
+            has an argument of that name.
+        unbreakable: why no error can be planted in this step; empty where one is.
+    """
 
     text: str
     function: Callable[..., Iterable[Shown]]
     how: How = How.EXECUTED
+    planted: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    unbreakable: str = ""
 
 
-def executed(text: str, function: Callable[..., Iterable[Shown]]) -> Executed:
-    """A step that a function runs, in symbols or in exact numbers."""
-    return Executed(text, function)
+def executed(
+    text: str,
+    function: Callable[..., Iterable[Shown]],
+    *,
+    planted: Mapping[str, Mapping[str, Any]] | None = None,
+    unbreakable: str = "",
+) -> Executed:
+    """A step that a function runs, in symbols or in exact numbers; see `Executed`."""
+    return Executed(text, function, How.EXECUTED, planted or {}, unbreakable)
 
 
-def enclosed(text: str, function: Callable[..., Iterable[Shown]]) -> Executed:
-    """A step that a function runs in interval or ball arithmetic."""
-    return Executed(text, function, How.ENCLOSED)
+def enclosed(
+    text: str,
+    function: Callable[..., Iterable[Shown]],
+    *,
+    planted: Mapping[str, Mapping[str, Any]] | None = None,
+    unbreakable: str = "",
+) -> Executed:
+    """A step that a function runs in interval or ball arithmetic; see `Executed`."""
+    return Executed(text, function, How.ENCLOSED, planted or {}, unbreakable)
 
 
-def cited(text: str, theorem: str) -> Step:
-    """A step that is a named theorem of somebody else."""
-    return Step(text, How.CITED, theorem)
+def cited(text: str, key: str, number: str) -> Step:
+    """A step that is a named theorem of somebody else.
+
+    Args:
+        text: what the step says.
+        key: key of the reference in the bibliography of the book.
+        number: what the reference calls the theorem, such as "Theorem 4.2.2".
+
+    Raises:
+        ValueError: key or number is missing.
+    """
+    if not key or not number:
+        raise ValueError(f"the cited step {text!r} needs the key of a reference and a number")
+    return Step(text, How.CITED, f"{key}, {number}")
 
 
-def by_hand(text: str) -> Step:
-    """A step that no machine checked; the page shows it."""
-    return Step(text, How.BY_HAND)
+def uses(label: str, text: str) -> Step:
+    """A step that is another claim of this book; it inherits the steps by hand of that claim."""
+    return Step(text, How.USES, label)
+
+
+def by_hand(text: str, at: str) -> Step:
+    """A step that is an argument written on the page.
+
+    Args:
+        text: what the step says.
+        at: name of the argument: the anchor `step-<label>-<at>` stands at it, inside the proof of
+            the claim, and serves no other step.
+    """
+    return Step(text, How.BY_HAND, at=at)
 
 
 @dataclass(frozen=True)
@@ -103,6 +152,14 @@ class Outcome:
     undecided: Mapping[str, int]
     numbers: Mapping[str, Result]
     steps: tuple[Step, ...]
+    bounds: bool = False
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """The texts of the steps that showed a relation which does not hold."""
+        return frozenset(
+            step.text for step in self.steps if not all(one.holds for one in step.shown)
+        )
 
 
 @dataclass(frozen=True)
@@ -119,12 +176,14 @@ class Checked:
         tolerance: how far below zero rounding alone may push a slack.
         proof: the steps that cover every instance of the hypotheses; without any nothing is proved.
         planted: changes that the check must notice, each in words.
-        readings: plausible readings of a damaged statement, from the likeliest on, each in words.
+        readings: readings beside the one that the box states and the body compares, each in words.
         observes: whether the claim is about data or random runs, and not a mathematical statement.
         shows: for a definition or an assumption what the check shows ("well posed, can be met").
         name: an instance in words.
         size: how many instances one stands for.
         vacuous: for a bound that says nothing at this scale, from where it would.
+        loose: for a bound of which a named search found no instance within a tenth, how far from
+            tight it stays; a wrong exponent and a missing factor are planted instead.
     """
 
     label: str
@@ -142,6 +201,7 @@ class Checked:
     name: Callable[[Any], str]
     size: Callable[[Any], int]
     vacuous: str
+    loose: str
 
     @property
     def defaults(self) -> dict[str, int | float | str]:
@@ -167,19 +227,47 @@ class Checked:
             raise ValueError(f"{self.label} has no parameter {unknown[0]!r}; it has {there}")
         made, known = self._made(self.instances, parameters), Known()
         found = self._judged(made, {**self.defaults, **parameters}, {}, known)
-        controls = [
-            Control(words, one.expected, self._verdict_of(one, made, parameters, known))
-            for words, one in self.planted.items()
-        ]
+        controls, noticed = [], set[str]()
+        for words, one in self.planted.items():
+            outcome = self._run(
+                self._of(one, made, parameters), one.changes, known, stop=True, planted=True
+            )
+            controls.append(Control(words, one.expected, self._answer(one, outcome)))
+            noticed |= outcome.broken
+        for step in self.proof:
+            if isinstance(step, Executed):
+                controls += self._step_controls(step)
+                noticed |= {step.text} if step.planted else set()
+        self._refuse_blind_steps(noticed)
         return found.with_control(*controls)
+
+    def _step_controls(self, step: Executed) -> Iterator[Control]:
+        """What a step answers to the errors that are planted in it alone."""
+        for words, changes in step.planted.items():
+            holds = all(one.holds for one in step.function(**changes))
+            answer = Verdict.PROVED if holds else Verdict.REFUTED
+            yield Control(words, Verdict.REFUTED, answer)
+
+    def _refuse_blind_steps(self, noticed: set[str]) -> None:
+        """Refuse an executed step that noticed none of the planted errors.
+
+        Raises:
+            ValueError: there is one, and it does not say why no error can be planted in it.
+        """
+        for step in self.proof:
+            if isinstance(step, Executed) and step.text not in noticed and not step.unbreakable:
+                raise ValueError(
+                    f"{self.label}: no planted error breaks the executed step {step.text!r}; give "
+                    "it one of its own (planted={...}) or say why none is possible (unbreakable)"
+                )
 
     def judge(
         self, instances: Iterable[Any], *, parameters: Parameters | None = None, **changes: Any
     ) -> Check:
         """The verdict on these instances, with some arguments of the body changed.
 
-        Of several readings one that holds decides, then one that is open or says nothing of these
-        instances, and a refuted one only when all are refuted.
+        The body as it stands decides: it compares what the box of the claim states. Readings are
+        listed beside that verdict and do not change it.
         """
         return self._judged(list(instances), parameters or {}, changes, Known())
 
@@ -189,13 +277,10 @@ class Checked:
         """The verdict, with steps of the proof that are known already."""
         main = self._run(made, changes, known)
         readings = []
-        if self.readings and not changes:
-            outcomes = {
-                words: self._run(self._of(one, made, parameters), one.changes, known)
-                for words, one in self.readings.items()
-            }
-            readings = [Reading(words, self._verdict(one)) for words, one in outcomes.items()]
-            main = min(outcomes.values(), key=_standing)
+        for words, one in self.readings.items() if not changes else ():
+            outcome = self._run(self._of(one, made, parameters), one.changes, known)
+            witness = _witness(outcome.failed) if outcome.failed is not None else ""
+            readings.append(Reading(words, self._verdict(outcome), witness))
         return self._check(main, tuple(readings), parameters)
 
     def _made(
@@ -213,13 +298,10 @@ class Checked:
             return made
         return self._made(variant.instances, parameters)
 
-    def _verdict_of(
-        self, variant: Variant, made: list[Any], parameters: Parameters, known: Known
-    ) -> Verdict:
-        """What the check says of a planted error; it stops at the first failure."""
-        found = self._run(self._of(variant, made, parameters), variant.changes, known, stop=True)
+    def _answer(self, variant: Variant, found: Outcome) -> Verdict:
+        """What the check says of a planted error."""
         verdict = self._verdict(found)
-        both = {Verdict.PROVED, Verdict.CONSISTENT, Verdict.SHOWN, Verdict.SEEN}
+        both = {Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.WELL_POSED, Verdict.SEEN}
         against = {Verdict.REFUTED, Verdict.NOT_SEEN}
         for group in (both, against):
             if verdict in group and variant.expected in group:
@@ -227,13 +309,24 @@ class Checked:
         return verdict
 
     def _run(
-        self, made: Iterable[Any], changes: Mapping[str, Any], known: Known, stop: bool = False
+        self,
+        made: Iterable[Any],
+        changes: Mapping[str, Any],
+        known: Known,
+        stop: bool = False,
+        planted: bool = False,
     ) -> Outcome:
-        """Compare on all instances, or until the first failure."""
+        """Compare on all instances, or until the first failure.
+
+        Raises:
+            ValueError: the body compares with a bound, no error is planted, and the check has
+                neither an error "1.1 times sharper" nor a word on how far from tight it stays.
+        """
         steps = tuple(self._step(one, changes, known) for one in self.proof)
         failed = _broken(steps)
         tried, points = 0, 0
         worst: Compared | None = None
+        bounds = False
         left, open_, tallies = Counter[str](), Counter[str](), dict[str, Tally]()
         names = inspect.signature(self.body).parameters
         used = {key: value for key, value in changes.items() if key in names}
@@ -251,6 +344,7 @@ class Checked:
                 else:
                     said = self._placed(said, one)
                     compared += said.points
+                    bounds |= said.bound
                     if worst is None or said.slack < worst.slack:
                         worst = said
                     if failed is None and said.slack < (0 if said.exact else -self.tolerance):
@@ -260,7 +354,23 @@ class Checked:
         if self.instances is None and steps:
             tried = points = sum(len(one.shown) for one in steps)
         numbers = {name: _result(one) for name, one in tallies.items()}
-        return Outcome(tried, points, failed, worst, left, open_, numbers, steps)
+        if bounds and not planted and not changes and not self.loose:
+            self._refuse_blunt_bounds()
+        return Outcome(tried, points, failed, worst, left, open_, numbers, steps, bounds)
+
+    def _refuse_blunt_bounds(self) -> None:
+        """Refuse a check of a bound that was never asked whether it notices a tenth.
+
+        Raises:
+            ValueError: no planted error says that it is 1.1 times sharper.
+        """
+        words = [*self.planted, *(one for step in self.proof if isinstance(step, Executed)
+                                  for one in step.planted)]  # fmt: skip
+        if not any(SHARPER in one for one in words):
+            raise ValueError(
+                f"{self.label}: it compares with a bound; plant an error whose words hold "
+                f"{SHARPER!r}, or say in `loose` how far from tight a named search stays"
+            )
 
     def _step(self, step: Executed | Step, changes: Mapping[str, Any], known: Known) -> Step:
         """A step, run if it can run, and once only with the same arguments in one call."""
@@ -292,8 +402,8 @@ class Checked:
         if self.observes:
             return Verdict.SEEN
         if self.shows:
-            return Verdict.SHOWN
-        return Verdict.PROVED if self.proof else Verdict.CONSISTENT
+            return Verdict.WELL_POSED
+        return Verdict.PROVED if self.proof else Verdict.NOT_CONTRADICTED
 
     def _check(
         self, found: Outcome, readings: tuple[Reading, ...], parameters: Parameters
@@ -321,7 +431,7 @@ class Checked:
                 evidence += f" It fails as read: {one.text}"
         for reason, times in found.left_out.items():
             evidence += f" Left out: {times} ({reason})."
-        if self.shows and verdict is Verdict.SHOWN:
+        if self.shows and verdict is Verdict.WELL_POSED:
             evidence = f"{self.shows[0].upper()}{self.shows[1:]}. {evidence}"
         numbers.setdefault("tried", Result(found.tried))
         if found.points != found.tried:
@@ -337,6 +447,8 @@ class Checked:
             numbers=numbers,
             parameters=dict(parameters),
             readings=readings,
+            witness_kind=self._witness_kind(found),
+            loose=self.loose,
             vacuous=self._from_where(words) if found.points else "",
             repeat=self.command(parameters),
             left_out=dict(found.left_out),
@@ -355,7 +467,18 @@ class Checked:
                     f"{self.label}: the evidence names {{{name}}}, which the body yielded on none "
                     f"of the {self.over}; it has {', '.join(words)}"
                 )
-        return text.format(**words)
+        filled = text.format(**words)
+        if words.get("tried") == "1":
+            filled = filled.replace(f"1 {self.over}", f"1 {singular(self.over)}")
+        return filled
+
+    def _witness_kind(self, found: Outcome) -> WitnessKind | None:
+        """In which numbers a counterexample was found."""
+        if self._verdict(found) is not Verdict.REFUTED or found.failed is None:
+            return None
+        if any(step.how is How.ENCLOSED for step in found.steps):
+            return WitnessKind.ENCLOSED
+        return WitnessKind.EXACT if found.failed.exact else WitnessKind.FLOATING_POINT
 
     def _from_where(self, words: Mapping[str, str]) -> str:
         """From where a bound says something; nothing where no instance has such a place."""
@@ -397,6 +520,7 @@ def check(
     name: Callable[[Any], str] | None = None,
     size: Callable[[Any], int] | None = None,
     vacuous: str = "",
+    loose: str = "",
 ) -> Callable[[Body], Checked]:
     """Make a check of what a function compares on one instance; see `Checked` for the arguments.
 
@@ -425,6 +549,7 @@ def check(
             name or _name,
             size or (lambda one: 1),
             vacuous,
+            loose,
         )
         object.__setattr__(made, "__doc__", body.__doc__)
         object.__setattr__(made, "__wrapped__", body)
@@ -436,13 +561,6 @@ def check(
 def _variant(one: Variant | Mapping[str, Any]) -> Variant:
     """Changes alone are a variant."""
     return one if isinstance(one, Variant) else Variant(one)
-
-
-def _standing(found: Outcome) -> int:
-    """Whether a reading holds (0), is open or said nothing (1), or fails (2)."""
-    if found.failed is not None:
-        return 2
-    return 0 if found.points and not found.undecided else 1
 
 
 def _name(one: Any) -> str:

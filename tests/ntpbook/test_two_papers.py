@@ -26,7 +26,7 @@ SMALL = {
     "choice": ({"steps": 200}, Verdict.SEEN),
     "syn_small": ({"samples": 20}, Verdict.SEEN),
     "speed": ({"steps": 4000}, Verdict.SEEN),
-    "path": ({"horizon": 1e6}, Verdict.CONSISTENT),
+    "path": ({"horizon": 1e6}, Verdict.NOT_CONTRADICTED),
     "ball": ({}, Verdict.SEEN),
     "circle": ({"steps": 10_000, "drawn": 2}, Verdict.SEEN),
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ntpbook.catalogue import CATALOGUE
 from ntpcore.verdicts.claims import MARKS, Verdict
-from ntpcore.verdicts.ledger import count_verdicts, ledger
+from ntpcore.verdicts.ledger import count_verdicts
 from tools.pipeline import record
 from tools.pipeline.bookkeeping import open_records, reasons, short, tracked_task
 from tools.pipeline.display import Display
@@ -35,6 +35,7 @@ from tools.pipeline.notebooks import (
 from tools.pipeline.outputs import read_checks
 from tools.pipeline.parameters import Parameters, UsageError, choose, choose_pages, given_variables
 from tools.site.html import SiteError, build_site, get_ready, recover, site_inputs, toc_pages
+from tools.site.machine import rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(".build")
@@ -115,7 +116,7 @@ def make_book(
         return report_failures(outcome)
     display.say("Site")
     bring_up_site(PAGES, BOOK, BUILD / "site.json", display)
-    rows = ledger(CATALOGUE, (one.data for one in read_checks(PAGES)))
+    rows = rows_of(read_checks(PAGES)).values()
     display.say()
     display.say(f"Book       {BOOK / 'index.html'}")
     display.say(f"Pages      {len(toc_pages())}")

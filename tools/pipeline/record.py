@@ -19,7 +19,10 @@ from ntpcore.verdicts.document import FILE, without_data
 
 RECORD = Path("ntpbook/record.json")
 BOOK = Path("_build/html") / FILE
-SAID = ("verdict", "evidence", "witness", "tried", "slack", "vacuous_before")
+SAID = (
+    *("verdict", "certainty", "evidence", "witness", "tried", "slack", "vacuous_before"),
+    "machine_steps",
+)
 MOST = 12  # differences that `make book` names
 
 

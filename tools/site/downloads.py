@@ -15,13 +15,13 @@ from typing import Any
 import jupytext
 import nbformat
 
-from ntpbook.catalogue import CATALOGUE
 from ntpcore.verdicts.claims import MARKS, Verdict, shown_number
-from ntpcore.verdicts.ledger import ledger
+from ntpcore.verdicts.graph import long_word_of
 from tools.pipeline.normalise import normalise, to_text
 from tools.pipeline.notebooks import named_files
 from tools.pipeline.outputs import read_checks
 from tools.pipeline.source import HIDING, code_cells, parse_code
+from tools.site.machine import rows_of
 from tools.site.prose import LINK, ROLE, STATEMENT, WITH_TEXT
 
 FOLDER = "downloads"
@@ -121,7 +121,7 @@ def _statement(match: re.Match[str], known: Known) -> str:
 
 def _verdict(row: Mapping[str, Any]) -> str:
     """A verdict as mark and word."""
-    return f"{MARKS[Verdict(row['verdict'])]} {row['verdict']}"
+    return f"{MARKS[Verdict(row['verdict'])]} {long_word_of(row)}"
 
 
 def _role(name: str, content: str, known: Known) -> str:
@@ -191,11 +191,7 @@ def write(pages: str, folder: str) -> None:
         pages: folder of the executed notebooks, which hold what the checks found.
         folder: where they go.
     """
-    rows = {
-        row["label"]: row
-        for row in ledger(CATALOGUE, (one.data for one in read_checks(Path(pages))))
-    }
-    write_chapters(Path(folder), rows)
+    write_chapters(Path(folder), rows_of(read_checks(Path(pages))))
 
 
 def write_chapters(

@@ -21,7 +21,7 @@ from ntpbook.catalogue import CATALOGUE
 from ntpcore.verdicts.claims import MIME, render_html
 from ntpcore.verdicts.graph import arrange_all
 from ntpcore.verdicts.imports import Package, import_closure
-from ntpcore.verdicts.ledger import Data, ledger
+from ntpcore.verdicts.ledger import Data
 from tools.pipeline.node import NodeError, find_module, find_node
 from tools.pipeline.outputs import read_checks, read_downloads
 from tools.pipeline.source import OURS, code_cells
@@ -29,7 +29,7 @@ from tools.site import published
 from tools.site.beside import Beside
 from tools.site.checksources import find_sources
 from tools.site.inspect_site import problems
-from tools.site.machine import with_marks
+from tools.site.machine import rows_of
 from tools.site.maths import FONT, TEMML
 from tools.site.runnable import cells_of
 from tools.site.slim import slim_site
@@ -161,10 +161,7 @@ def stage_sources(pages: Path) -> None:
         (SOURCE / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, SOURCE / path)
     (SOURCE / "pages").mkdir(parents=True, exist_ok=True)
-    rows = {
-        row["label"]: row for row in ledger(CATALOGUE, (one.data for one in read_checks(pages)))
-    }
-    rows = with_marks(rows)
+    rows = rows_of(read_checks(pages))
     for path in pages.glob("*.ipynb"):
         (SOURCE / "pages" / path.name).write_text(with_cards(path, rows), encoding="utf-8")
 

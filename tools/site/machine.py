@@ -10,10 +10,14 @@ import importlib.util
 import json
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ntpbook.catalogue import CATALOGUE
+from ntpcore.verdicts.document import known_rows
 from ntpcore.verdicts.ledger import Data
+from tools.pipeline.outputs import Found
 
 FOLDER = Path("proofs")
 
@@ -49,7 +53,15 @@ def marks(folder: Path = FOLDER) -> dict[str, Data]:
     }
 
 
-def with_marks(rows: dict[str, Data], folder: Path = FOLDER) -> dict[str, Data]:
-    """Rows of a ledger with what was read of each."""
-    known = marks(folder)
-    return {label: row | {"machine": known.get(label)} for label, row in rows.items()}
+def read_steps(folder: Path = FOLDER) -> dict[str, list[str]]:
+    """For labels the places of the steps by hand that were read; nothing where out of date."""
+    record = folder / "checked.json"
+    if not record.is_file() or not is_current(folder):
+        return {}
+    words = tomllib.loads((folder / "labels.toml").read_text(encoding="utf-8"))
+    return {label: list(row["steps"]) for label, row in words.items() if row.get("steps")}
+
+
+def rows_of(found: Iterable[Found]) -> dict[str, Data]:
+    """The ledger of the book by labels: what the checks said, and how each claim is known."""
+    return known_rows(CATALOGUE, (one.data for one in found), marks(), read_steps())

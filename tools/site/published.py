@@ -18,7 +18,7 @@ from ntpcore.verdicts.ledger import Data
 from tools.pipeline.outputs import Found, read_checks
 from tools.pipeline.source import OURS
 from tools.site.checksources import Source, code_hash, find_sources
-from tools.site.machine import marks
+from tools.site.machine import marks, read_steps
 from tools.site.prose import statements
 
 # What the checks compute with; the pins of everything else are in requirements.txt.
@@ -72,6 +72,7 @@ def publish(catalogue: Iterable[Claim], found: Iterable[Found]) -> Data:
             for label, (claim, source) in known.items()
         },
         machine=marks(),
+        machine_steps=read_steps(),
     )
     wrong = schema_faults(made, json.loads(document.schema_text()))
     if wrong:

@@ -122,7 +122,7 @@ def one_term_of_stage_1(target: int = 1) -> Iterator[Shown]:
     fails="The formula is not the derivative of the loss.",
     proof=(
         executed("one term of the loss, differentiated by one entry", one_term_of_stage_1),
-        by_hand("the sum over tokens is differentiated term by term"),
+        by_hand("the sum over tokens is differentiated term by term", at="sum-over-tokens"),
     ),
     planted={
         "T_0(x) alone, the vector of the next token left out.": {"target": 0},
@@ -214,7 +214,10 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
     fails="The formula is not the derivative of the loss.",
     proof=(
         executed("the three derivatives that are multiplied", factors_of_the_chain_rule),
-        by_hand("the chain rule multiplies them, and the sum over samples goes term by term"),
+        by_hand(
+            "the chain rule multiplies them, and the sum over samples goes term by term",
+            at="chain-rule-multiplies",
+        ),
         executed("the whole formula in the smallest case", smallest_case),
     ),
     planted={

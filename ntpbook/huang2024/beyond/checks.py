@@ -103,7 +103,7 @@ def angle() -> tuple[Shown, ...]:
     proof=(
         executed("the gradient is a multiple of one matrix", one_matrix_at_every_step),
         by_hand("then both moments of Adam are multiples of it and of its squares, so that a step "
-                "is a multiple of its signs, 2 P - 1 1^T: by induction from zero"),
+                "is a multiple of its signs, 2 P - 1 1^T: by induction from zero", at="then-both-moments"),
         executed("the angle", angle),
     ),
     planted={

@@ -57,7 +57,9 @@ def loss_of_one_sample() -> Iterator[Shown]:
     tolerance=1e-12,  # some thirty terms of order one, each rounded a few times at 2.2e-16
     proof=(
         executed("-log(softmax) is log Z minus the right logit, for any Z", loss_of_one_sample),
-        by_hand("equal samples are collected, each with its frequency"),
+        by_hand(
+            "equal samples are collected, each with its frequency", at="equal-samples-collected"
+        ),
     ),
     planted={
         "Frequencies left out: every distinct sentence counts alike, although one repeats.": {
@@ -141,7 +143,10 @@ def every_pair_is_reached() -> Iterator[Shown]:
     proof=(
         executed("products of matrices of any shape are associative", products_of_matrices),
         executed("padding with rows of zeros reaches every product", every_pair_is_reached),
-        by_hand("the softmax is applied to equal vectors; padding works for every d and d_1 >= d"),
+        by_hand(
+            "the softmax is applied to equal vectors; padding works for every d and d_1 >= d",
+            at="softmax-applied-equal",
+        ),
     ),
     planted={"The product W_q^T W_k in the place of W_k^T W_q.": {"turned": True}},
 )
@@ -219,7 +224,10 @@ def nothing_to_mix() -> Iterator[Shown]:
     tolerance=1e-12,  # a softmax of one number is 1 exactly; the logits are sums of few products
     proof=(
         executed("equal scores give equal weights, and X phi is the token", nothing_to_mix),
-        by_hand("so the logits are W_ov x; the identity is the same for every L and d"),
+        by_hand(
+            "so the logits are W_ov x; the identity is the same for every L and d",
+            at="logits-ov-identity",
+        ),
     ),
     planted={
         "Sentences of different tokens.": Variant(instances=different_tokens),

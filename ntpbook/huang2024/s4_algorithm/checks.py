@@ -105,10 +105,16 @@ def negative_along_optimal() -> Iterator[Shown]:
     "divides zero by zero, and the library refuses them.",
     fails="The library and the algorithm, run literally, differ.",
     proof=(
-        by_hand("line 4: no probability is 0, so the gradient of stage 1 never vanishes"),
+        by_hand(
+            "line 4: no probability is 0, so the gradient of stage 1 never vanishes",
+            at="line-no-probability",
+        ),
         executed("line 7: the derivative of one sample's loss", derivative_along_optimal),
         executed("by the entry of its optimal token it is negative", negative_along_optimal),
-        by_hand("no other sample with this query has a positive term, by Assumption 1"),
+        by_hand(
+            "no other sample with this query has a positive term, by Assumption 1",
+            at="no-other-sample",
+        ),
     ),
     planted={
         "The library's second stage started one step of stage 1 too early.": {"missed": 1},
@@ -241,7 +247,8 @@ def growth_of_squares() -> Iterator[Shown]:
             "a margin that stayed bounded would keep the forces on it above a constant while those "
             "on unbounded margins u fall like e^-u, so that <d, W> would stay bounded and ||W||^2 "
             "grow like t only, against ||W|| >= t eta / (sqrt(2) ||W*||); so all margins grow "
-            "without bound, and with them the attention on the optimal tokens tends to 1"
+            "without bound, and with them the attention on the optimal tokens tends to 1",
+            at="margin-stayed-bounded",
         ),
     ),
     planted={

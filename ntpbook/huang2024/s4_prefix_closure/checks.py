@@ -61,9 +61,18 @@ def without(failing: Failing) -> dict[str, Variant]:
     says="Each of the {orders} orders of {tried} data sets, of up to {tokens} tokens and sentences "
     "of up to {longest}, has exactly one optimal token.",
     proof=(
-        by_hand("n leads from the first token to every other one inside the sentence"),
-        by_hand("n leads from the token that decides to the query inside the sentence"),
-        by_hand("of two ways to the query one is the end of the other, as n is one-to-one"),
+        by_hand(
+            "n leads from the first token to every other one inside the sentence",
+            at="leads-first-token",
+        ),
+        by_hand(
+            "n leads from the token that decides to the query inside the sentence",
+            at="leads-token-decides",
+        ),
+        by_hand(
+            "of two ways to the query one is the end of the other, as n is one-to-one",
+            at="two-ways-query",
+        ),
     ),
     planted=without(two_optimal),
 )
@@ -122,8 +131,11 @@ def few_tokens(dropped: str) -> Variant:
     "{allowed} leave no token confused, and none of these has a query with two optimal tokens.",
     proof=(
         executed("all pairs of lines on up to five tokens, of any length", search_optimal),
-        by_hand("two sentences with their beginnings suffice"),
-        by_hand("renaming the tokens, so that one n of each cycle type suffices"),
+        by_hand("two sentences with their beginnings suffice", at="two-sentences-their"),
+        by_hand(
+            "renaming the tokens, so that one n of each cycle type suffices",
+            at="renaming-tokens-cycle",
+        ),
     ),
     planted={
         f"The same search where it is not asked for: {words}.": few_tokens(dropped)
@@ -172,8 +184,14 @@ def last_token_rule(structure: Structure, alone: bool = False) -> dict[str, str]
     says="All {samples} samples of {tried} data sets follow the rule, each start token has one "
     "continuation, and N is at most |V| L_max.",
     proof=(
-        by_hand("a sentence with two different tokens is decided by the one optimal token"),
-        by_hand("a sentence that repeats its last token q has n(q) = q, and q orders nothing"),
+        by_hand(
+            "a sentence with two different tokens is decided by the one optimal token",
+            at="sentence-two-different",
+        ),
+        by_hand(
+            "a sentence that repeats its last token q has n(q) = q, and q orders nothing",
+            at="sentence-repeats-last",
+        ),
         executed("the rule on all pairs of lines on up to six tokens, of any length", search_rule),
     ),
     planted=without(two_next) | {"n of the last token, whatever it orders.": {"alone": True}},
@@ -251,7 +269,12 @@ def held(line: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     instances=models,
     says="On two tokens, for all models of sentences of up to three tokens, every beginning of "
     "{tried} generated sentences follows the models, and our data sets hold it.",
-    proof=(by_hand("each token after the first is generated from all before it, by definition"),),
+    proof=(
+        by_hand(
+            "each token after the first is generated from all before it, by definition",
+            at="token-after-first",
+        ),
+    ),
     planted={
         "All sentences of that length, whoever wrote them, with the model's next token.": {
             "by_model": False

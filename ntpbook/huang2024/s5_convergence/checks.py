@@ -14,7 +14,7 @@ from ntpbook.shared.digits import DIGITS, at_most
 from ntpcore.huang2024 import direction
 from ntpcore.verdicts import compare
 from ntpcore.verdicts.compare import Said, least, left_out, most
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
 
 ROUNDING = 1e-50  # equalities at sixty digits
 NO_RARITY = "K without log(1 / pi_min)."
@@ -37,24 +37,32 @@ GRADIENT = (
     ),
     by_hand(
         "induction: then a step raises W[o, q] and lowers W[j, q], margins grow and m_o stays the "
-        "largest; at W = 0 this is Assumption 3"
+        "largest; at W = 0 this is Assumption 3",
+        at="induction-then-step",
     ),
 )
 ALIGNMENT = (
     *GRADIENT,
     executed("(i) h_j <= 2 (1 - T_o), and h_k >= (1 - T_o) / L", steps.theorem_a_bounds_on_h),
-    by_hand("tau_k >= (1 - s) / (L - 1), the largest of at most L - 1 terms with this sum"),
+    by_hand(
+        "tau_k >= (1 - s) / (L - 1), the largest of at most L - 1 terms with this sum",
+        at="tau-largest-most",
+    ),
     executed("(ii) in one sample p_j / p_k <= 2 L e^{-(u_j - u_k)}", steps.theorem_a_one_sample),
     executed(
         "(iii) other samples have 1 - T_o at most L - 1 times as large",
         steps.theorem_a_other_samples,
     ),
-    by_hand("in (iii) m_o of the other sample is not smaller, and 1 - e^{-u} grows with u"),
+    by_hand(
+        "in (iii) m_o of the other sample is not smaller, and 1 - e^{-u} grows with u",
+        at="iii-other-sample",
+    ),
     executed("(iv) sum p_i d_i <= log sum c_i if p_i <= c_i e^{-d_i}", steps.theorem_a_jensen),
     executed("the sum of the c_i, and K", steps.theorem_a_sum),
     cited(
         "W*/S is a mean of the B_e over tight pairs, so the least margin is at most <W*, W>/S",
-        "conditions of Karush, Kuhn and Tucker for a convex program",
+        "boyd2004",
+        "Section 5.5.3",
     ),
     executed("the form of Lemma 7, alpha = K ||W*|| / ||W||", steps.theorem_a_conclusion),
 )
@@ -101,10 +109,13 @@ def check_ours_alignment(one: State, rarity: float = 1, lengths: int = 1) -> Ite
 
 # Theorem B
 
-BY_A = cited("the gradient as a sum of pairs, margins that grow, and Theorem A", "ours-alignment")
+BY_A = uses("ours-alignment", "the gradient as a sum of pairs, margins that grow, and Theorem A")
 NORMS = (
     executed("gamma / sqrt(2) <= <d, W*> / ||W*|| <= 1 for every step d", steps.lemma_6),
-    by_hand("summed over the steps: t eta / (sqrt(2) ||W*||) <= x <= ||W|| <= t eta"),
+    by_hand(
+        "summed over the steps: t eta / (sqrt(2) ||W*||) <= x <= ||W|| <= t eta",
+        at="summed-over-steps",
+    ),
 )
 
 
@@ -120,7 +131,9 @@ NORMS = (
         BY_A,
         *NORMS,
         executed("one step: what Theorem A leaves of ||y||^2", steps.theorem_b_recursion),
-        by_hand("summed over the steps: ||y||^2 <= 2 K ||W*|| x + eta^2 t"),
+        by_hand(
+            "summed over the steps: ||y||^2 <= 2 K ||W*|| x + eta^2 t", at="summed-over-steps-2"
+        ),
         executed("divided by x^2, and 1 - cos", steps.theorem_b_direction),
         executed("the margins from t_A on", steps.theorem_b_margins),
     ),
@@ -216,7 +229,9 @@ def check_ours_trivial_bound(one: Run, length: int = 2) -> Iterator[Said]:
         executed("Theorem 2 from the margins from t_A on", corollaries.theorem_2),
         executed("equation (4) from Theorem 2", corollaries.equation_4),
         executed("equation (4) at t = 1", corollaries.equation_4_at_once),
-        by_hand("log x <= x - 1 at the tangents, and log t >= log 2 for t >= 2"),
+        by_hand(
+            "log x <= x - 1 at the tangents, and log t >= log 2 for t >= 2", at="log-tangents-log"
+        ),
     ),
     planted={
         "No 1 / pi_min at all.": {"rarity_power": 0},

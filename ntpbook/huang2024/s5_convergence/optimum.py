@@ -117,7 +117,12 @@ def approaches(orders: int = 10) -> tuple[Approach, ...]:
     says="On {tried} data sets 1 - cos to the exact optimum falls with an exponent of {slope} or "
     "below over the last decade, and 1 - cos to the closed form tends to the angle between the "
     "two.",
-    proof=(TURNS, by_hand("the cosine to any other matrix is continuous in the direction")),
+    proof=(
+        TURNS,
+        by_hand(
+            "the cosine to any other matrix is continuous in the direction", at="cosine-any-other"
+        ),
+    ),
     planted={
         "The closed form in the place of the optimum, and the other way round.": {"swap": True},
     },

@@ -28,7 +28,7 @@ from ntpcore.huang2024 import enclosure
 from ntpcore.verdicts import compare
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, count, least, most, result
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, enclosed, executed
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
 
 ROUNDING = 1e-50  # of sixty digits
 
@@ -36,7 +36,10 @@ ROUNDING = 1e-50  # of sixty digits
 
 HARMONIC = (
     executed("each term by Cauchy, with the scores of W*", steps.harmonic_by_cauchy),
-    by_hand("summed with the weights p_e, each token counts once: sum of W*_v^2 is at most S"),
+    by_hand(
+        "summed with the weights p_e, each token counts once: sum of W*_v^2 is at most S",
+        at="summed-weights-token",
+    ),
 )
 
 
@@ -208,8 +211,8 @@ SHARP = (
     *DESCENT,
     *PERTURBATION,
     by_hand("by Theorem B margins grow like t, so that a run is the model but for perturbations "
-            "whose sum converges"),
-    by_hand("F is coercive and strictly convex on Y, so F(y_t) - min F shrinks by a factor"),
+            "whose sum converges", at="theorem-margins-grow"),
+    by_hand("F is coercive and strictly convex on Y, so F(y_t) - min F shrinks by a factor", at="coercive-strictly-convex"),
 )  # fmt: skip
 
 
@@ -266,9 +269,15 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
         *MODEL,
         *PERTURBATION,
         executed("the step expanded", steps.distance),
-        by_hand("kappa > 0, by compactness; perturbations are summable, by Theorem B"),
+        by_hand(
+            "kappa > 0, by compactness; perturbations are summable, by Theorem B",
+            at="kappa-compactness-perturbations",
+        ),
         executed("a long residual does not grow; what idle pairs push", lines.long_residual),
-        by_hand("only if: a bounded y would leave a share of the idle pairs, and a sum diverges"),
+        by_hand(
+            "only if: a bounded y would leave a share of the idle pairs, and a sum diverges",
+            at="only-if-bounded",
+        ),
     ),
     planted={
         "The bound without the step size.": {"swings": 0},
@@ -303,11 +312,17 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     "constant. Written for the path of four tokens.",
     proof=(
         *SHARP,
-        by_hand("v* exists: else a multiplier of an idle pair could be positive (Motzkin)"),
-        by_hand("sums of distances give ||y|| = O(log t) and F - min F = O(log^2 t / t)"),
-        by_hand("hence <B_e, z> >= log t - 2 log log t - C on idle pairs"),
+        by_hand(
+            "v* exists: else a multiplier of an idle pair could be positive (Motzkin)",
+            at="exists-else-multiplier",
+        ),
+        by_hand(
+            "sums of distances give ||y|| = O(log t) and F - min F = O(log^2 t / t)",
+            at="sums-distances-give",
+        ),
+        by_hand("hence <B_e, z> >= log t - 2 log log t - C on idle pairs", at="hence-log-log"),
         executed("the energy of z / log t (a second derivation)", steps.logarithm_by_energy),
-        by_hand("the direction: ||z - v* log t||^2 = O(log t log log t)"),
+        by_hand("the direction: ||z - v* log t||^2 = O(log t log log t)", at="direction-log-log"),
     ),
     planted={
         "v* twice as long.": {"speed": 2},
@@ -425,7 +440,7 @@ def least_value(late: model.Late) -> Any:
     proof=(
         *SHARP,
         *LOSS_OF_A_STATE,
-        by_hand("with F(y_t) -> inf F and t eta - x_t -> xi, idle pairs or not"),
+        by_hand("with F(y_t) -> inf F and t eta - x_t -> xi, idle pairs or not", at="inf-eta-xi"),
         executed("the least value of F by duality", second.least_value_by_duality),
         executed("with a slack pair, and with an idle one", second.beyond_stars),
     ),
@@ -463,11 +478,14 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
 
 SOON = (
     BY_A,
-    cited("step (ii) of Theorem A inside one sample", "ours-alignment"),
+    uses("ours-alignment", "step (ii) of Theorem A inside one sample"),
     executed("the total force, and the sum of what moves", steps.loss_without_frequencies),
     executed("functions of one number, and the time by the perceptron", lines.loss_while_large),
     executed("another argument, by entropy: a smaller K_2", lines.loss_by_entropy),
-    by_hand("samples with m_o >= 3/4, and with m_o >= 7/8, taken apart; the loss falls with t"),
+    by_hand(
+        "samples with m_o >= 3/4, and with m_o >= 7/8, taken apart; the loss falls with t",
+        at="samples-taken-apart",
+    ),
 )
 
 

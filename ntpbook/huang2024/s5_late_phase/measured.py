@@ -22,7 +22,7 @@ from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpcore.verdicts.compare import Said, at_least, at_most, count, least, most
 from ntpcore.verdicts.tables import Table
-from ntpcore.verdicts.vocabulary import Variant, check, cited
+from ntpcore.verdicts.vocabulary import Variant, check, uses
 
 Floats = NDArray[np.float64]
 
@@ -306,8 +306,8 @@ def logarithm_table(runs: Sequence[Run]) -> Table:
     "{largest_settled} for each unit of log t; on {growing} with one it grows by {least_growing} "
     "or more, within {miss} of what is predicted.",
     proof=(
-        cited("Theorem C: without an idle pair the residual converges", "ours-sharp-rate"),
-        cited("Theorem D: with one it is |v*| log t but for smaller terms", "ours-logarithm-law"),
+        uses("ours-sharp-rate", "Theorem C: without an idle pair the residual converges"),
+        uses("ours-logarithm-law", "Theorem D: with one it is |v*| log t but for smaller terms"),
     ),
     planted={
         "Not the pairs without force, but the tight pairs in excess of a forest, made responsible "

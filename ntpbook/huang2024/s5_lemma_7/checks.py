@@ -30,7 +30,7 @@ from ntpcore.verdicts.compare import (
     left_out,
     most,
 )
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ def rare_data() -> Iterator[Rare]:
         executed("the force on a margin, from the loss", rare.force),
         executed("bounds on the force", rare.force_bounds),
         executed("how a step moves the margins, and the cosine", rare.geometry),
-        *(by_hand(words) for words in rare.STEPS_BY_HAND),
+        *(by_hand(words, at="words") for words in rare.STEPS_BY_HAND),
     ),
     planted={
         "e^A + 1 left out of the share.": {"with_gap": False},
@@ -160,9 +160,9 @@ def equal_run() -> list[Run]:
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms, alpha_t below 1e3
     planted={
         "The same two sentences, equally frequent: a check that refutes everything would refute "
-        "them, too.": Variant(instances=equal_run, expected=Verdict.CONSISTENT),
+        "them, too.": Variant(instances=equal_run, expected=Verdict.NOT_CONTRADICTED),
         "1/pi_min in the place of N.": Variant(
-            {"rarity": bounds.PI_MIN}, instances=rarest_runs, expected=Verdict.CONSISTENT
+            {"rarity": bounds.PI_MIN}, instances=rarest_runs, expected=Verdict.NOT_CONTRADICTED
         ),
     },
     readings={
@@ -241,9 +241,9 @@ def runs_and_rarest(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Ru
     "what the projections need, at {compared} recorded steps of {tried} runs.",
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms
     proof=(
-        cited(
-            "Theorem A: K ||W*|| is at most alpha_t ||W||, from t_0 on and for every step size",
+        uses(
             "ours-corrected-statements",
+            "Theorem A: K ||W*|| is at most alpha_t ||W||, from t_0 on and for every step size",
         ),
     ),
     planted={
@@ -300,7 +300,9 @@ def repeated_and_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[
     "weight off it.",
     tolerance=ROUNDING,
     planted={
-        "1/L_max before the exponential.": Variant({"shared": True}, expected=Verdict.CONSISTENT),
+        "1/L_max before the exponential.": Variant(
+            {"shared": True}, expected=Verdict.NOT_CONTRADICTED
+        ),
     },
     readings={
         "as printed": {},
@@ -364,12 +366,10 @@ def repeated_often(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run
         executed("the weight of a rival at a gap", weight_of_a_rival),
         by_hand(
             "if all gaps exceeded r, W divided by r would meet all constraints of (12) by more "
-            "than needed, and be no longer than the shortest matrix that meets them"
+            "than needed, and be no longer than the shortest matrix that meets them",
+            at="if-gaps-exceeded",
         ),
-        cited(
-            "an optimal position weighs 1/L_max at least",
-            "Lemma 5",
-        ),
+        uses("huang2024-lem-5", "an optimal position weighs 1/L_max at least"),
     ),
     planted={
         "A thousand times the weight, on sentences that repeat their optimal token.": Variant(
@@ -406,8 +406,11 @@ def check_huang2024_app_violated_sample_corrected(
     "decades from t_0 on.",
     tolerance=1e-9,  # of C_0: needed alphas are rounded at 1e-16, norms go to 1e5
     proof=(
-        cited("Theorem A: the inequality with alpha = K ||W*|| / ||W||", "ours-alignment"),
-        by_hand("||W|| >= 4 L_max >= 8 from t_0 on, so that C_0 = K ||W*|| / log 8 will do"),
+        uses("ours-alignment", "Theorem A: the inequality with alpha = K ||W*|| / ||W||"),
+        by_hand(
+            "||W|| >= 4 L_max >= 8 from t_0 on, so that C_0 = K ||W*|| / log 8 will do",
+            at="max-log-will",
+        ),
     ),
     planted={
         "Projections that differ by a thousandth at every step, without any decay.": {"power": 0.0},

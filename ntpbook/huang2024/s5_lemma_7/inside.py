@@ -70,7 +70,7 @@ def alone() -> list[TwoSamples]:
     "with A = 40 the right token is missed by {first} there and by {second} here.",
     planted={
         "One rival in each sentence, where it is right.": Variant(
-            instances=alone, expected=Verdict.CONSISTENT
+            instances=alone, expected=Verdict.NOT_CONTRADICTED
         ),
     },
 )
@@ -127,10 +127,10 @@ EQUAL = Weighted(
     "and N is 4.",
     planted={
         "All four equally frequent, where it is right.": Variant(
-            instances=lambda: [EQUAL], expected=Verdict.CONSISTENT
+            instances=lambda: [EQUAL], expected=Verdict.NOT_CONTRADICTED
         ),
         "1/pi_min in the place of N, which repairs it.": Variant(
-            {"rarity": True}, expected=Verdict.CONSISTENT
+            {"rarity": True}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
 )

@@ -79,7 +79,10 @@ def loss_of_attention() -> Iterator[Shown]:
         executed("what must stand in the condition on t", needed),
         executed("from margins to the attention", attention_of_margins),
         executed("from the attention to the loss of a sample", loss_of_attention),
-        by_hand("the loss is a mean of the samples' losses, and A = T C_0 or more"),
+        by_hand(
+            "the loss is a mean of the samples' losses, and A = T C_0 or more",
+            at="loss-mean-samples",
+        ),
     ),
     planted={
         "1 in the place of L_max in the attention.": {"length": 1},

@@ -51,7 +51,7 @@ from ntpcore.verdicts.compare import (
     result,
 )
 from ntpcore.verdicts.numbers import power_of_e, written
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
 
 Floats = NDArray[np.float64]
 
@@ -121,7 +121,7 @@ def theorem_2(one: Run, asked: Asked, factor: float) -> Iterator[Said]:
             {"asked": REPAIRED}, expected=Verdict.OPEN
         ),
         "A run that reaches the conditions with 1/pi_min in place of N.": Variant(
-            {"asked": REPAIRED}, instances=inside_alone, expected=Verdict.CONSISTENT
+            {"asked": REPAIRED}, instances=inside_alone, expected=Verdict.NOT_CONTRADICTED
         ),
     },
     readings={text: {"asked": asked} for text, asked in READINGS.items()},
@@ -170,9 +170,9 @@ def check_huang2024_thm_2(
     "recorded steps.",
     tolerance=ROUNDING,
     proof=(
-        cited(
-            "Theorem B: the condition puts t beyond t_A, where every margin is C_1 t at least",
+        uses(
             "ours-corrected-statements",
+            "Theorem B: the condition puts t beyond t_A, where every margin is C_1 t at least",
         ),
     ),
     planted={
@@ -211,10 +211,7 @@ def check_huang2024_thm_2_corrected(one: Run, factor: float = 1.0) -> Iterator[S
     "before the conditions of Theorem 2 hold and without Assumption 3.",
     tolerance=ROUNDING,
     proof=(
-        cited(
-            "the printed conditions on t and eta imply (4) at any frequencies, with c_0 = 55",
-            "ours-eq-4-printed",
-        ),
+        uses("ours-eq-4-printed", "the printed conditions on t and eta imply (4) at any frequencies, with c_0 = 55"),
     ),
     planted={
         "One and a half times the true gap A in the place of T C_0.": Variant(
@@ -268,8 +265,8 @@ def check_huang2024_eq_4(
     proof=(
         executed("the matrix of a pair has the norm sqrt(2)", shown.pair_has_norm_root_two),
         executed("the margin where it is smallest", shown.distance_costs_its_norm),
-        cited("|<P, U - U*>| <= ||P|| ||U - U*||", "Cauchy and Schwarz"),
-        by_hand("<P, W*> >= 1 for the matrix P of every pair, by (3)"),
+        cited("|<P, U - U*>| <= ||P|| ||U - U*||", "horn2013", "Theorem 5.1.4"),
+        by_hand("<P, W*> >= 1 for the matrix P of every pair, by (3)", at="matrix-pair"),
     ),
     planted={
         "The distance of the directions added in place of subtracted.": {"sign": -1},
@@ -324,12 +321,16 @@ def check_huang2024_eq_13(
     "so it is.",
     tolerance=ROUNDING,
     proof=(
-        cited("Theorem B: from t_A on every margin is at least c t, c > 0", "ours-direction"),
-        by_hand("so 1 / m_o - 1 <= (L - 1) e^{-c t} <= eps for t >= t_A + log(L / eps) / c"),
+        uses("ours-direction", "Theorem B: from t_A on every margin is at least c t, c > 0"),
+        by_hand(
+            "so 1 / m_o - 1 <= (L - 1) e^{-c t} <= eps for t >= t_A + log(L / eps) / c",
+            at="eps-log-eps",
+        ),
         executed("2 m_o - 1 is a third or more, eps <= 1/2", shown.lead_of_the_right_token),
         by_hand(
             "the right logit leads by A (2 m_o - 1) at least, so that wrong tokens have at most "
-            "|V| e^{-A / 3}, which is eps for A = 3 log(|V| / eps), and A = T eta_0 / ||W_ov*||"
+            "|V| e^{-A / 3}, which is eps for A = 3 log(|V| / eps), and A = T eta_0 / ||W_ov*||",
+            at="right-logit-leads",
         ),
     ),
     planted={
@@ -406,7 +407,7 @@ def floors() -> list[Floor]:
     "in interval arithmetic for {tried} first stages.",
     planted={
         "Read as an upper bound only, which is right.": Variant(
-            {"read": "bound"}, expected=Verdict.CONSISTENT
+            {"read": "bound"}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
     readings={
@@ -526,10 +527,13 @@ def both_stages(seed: int = 7, steps: int = 1000) -> Iterator[First | Run]:
     fails="A loss does not fall exponentially, or not by the exponent that was asked for.",
     tolerance=ROUNDING,
     proof=(
-        cited("stage 1: the exact law, and its exponential bound", "huang2024-app-stage-1-rate"),
-        cited("Theorem B: from t_A on every margin is at least c t, c > 0", "ours-direction"),
-        cited("L - L* is at most 2 A times the mean of 1 - m_o", "ours-perturbation"),
-        by_hand("1 - m_o <= (L_max - 1) e^{-c t}, so that L - L* falls exponentially from t_A on"),
+        uses("huang2024-app-stage-1-rate", "stage 1: the exact law, and its exponential bound"),
+        uses("ours-direction", "Theorem B: from t_A on every margin is at least c t, c > 0"),
+        uses("ours-perturbation", "L - L* is at most 2 A times the mean of 1 - m_o"),
+        by_hand(
+            "1 - m_o <= (L_max - 1) e^{-c t}, so that L - L* falls exponentially from t_A on",
+            at="max-falls-exponentially",
+        ),
     ),
     planted={
         "A loss whose excess falls like the fourth power of 1/t.": Variant(instances=slow_runs),
@@ -603,8 +607,8 @@ def long_and_paper(seed: int = 7, steps: int = 1000) -> Iterator[Run]:
     "of {off}, on {tried} runs; 2 percent were allowed.",
     fails="A fitted rate is off by more than 2 percent.",
     proof=(
-        cited("Theorem F: e^{t eta / ||W*||} (L - L*) tends to a positive number", "ours-loss-law"),
-        by_hand("the logarithm by t, in the limit"),
+        uses("ours-loss-law", "Theorem F: e^{t eta / ||W*||} (L - L*) tends to a positive number"),
+        by_hand("the logarithm by t, in the limit", at="logarithm-limit"),
     ),
     planted={
         "A claimed rate that is five percent too large.": {"factor": 1.05},

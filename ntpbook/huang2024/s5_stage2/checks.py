@@ -43,7 +43,7 @@ from ntpcore.verdicts.compare import (
 )
 from ntpcore.verdicts.numbers import power_of_e
 from ntpcore.verdicts.tables import Table
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, relation
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 from ntpcore.verdicts.vocabulary import enclosed as enclosed_step
 
 Floats = NDArray[np.float64]
@@ -152,10 +152,13 @@ def rare_and_ordinary(seed: int = 7, sets: int = 20, steps: int = 5000) -> list[
     planted={
         "The counterexample with both sentences equally frequent, on which the bound is right; a "
         "check that refutes everything would refute this, too.": Variant(
-            instances=lambda: [rare.rare_run(0.0, 100_000, rare.ETA)], expected=Verdict.CONSISTENT
+            instances=lambda: [rare.rare_run(0.0, 100_000, rare.ETA)],
+            expected=Verdict.NOT_CONTRADICTED,
         ),
         "1/pi_min in the place of N, on the run with the rare sentence.": Variant(
-            {"rarity": bounds.PI_MIN}, instances=lambda: [witness()], expected=Verdict.CONSISTENT
+            {"rarity": bounds.PI_MIN},
+            instances=lambda: [witness()],
+            expected=Verdict.NOT_CONTRADICTED,
         ),
     },
     readings={
@@ -242,12 +245,12 @@ def ordinary_and_rare(seed: int = 7, sets: int = 20, steps: int = 5000) -> list[
     "part of {fullest} of its bound, so that the runs hardly test it.",
     tolerance=ROUNDING,
     proof=(
-        cited(
-            "Theorem B: its bound on 1 - cos is below this one for t >= 2",
+        uses(
             "ours-corrected-statements",
+            "Theorem B: its bound on 1 - cos is below this one for t >= 2",
         ),
         executed("the comparison as the page has it", corollaries.theorem_1_on_the_page),
-        cited("both bounds on the norm", "huang2024-lem-6"),
+        uses("huang2024-lem-6", "both bounds on the norm"),
     ),
     planted={
         "N back in the place of 1/pi_min, on the run with the rare sentence.": {"rarity": bounds.N},
@@ -425,7 +428,10 @@ def step_sizes(first: int = LEAST_ETA) -> list[int]:
         executed("the force on a margin, from the loss", rare.force),
         executed("how two forces compare", forces_by_cosh),
         enclosed_step("1 - cos exceeds the bound", large_steps),
-        by_hand("cosh(b x) / cosh(a x) falls with x for 0 < b < a, and the bound falls with eta"),
+        by_hand(
+            "cosh(b x) / cosh(a x) falls with x for 0 < b < a, and the bound falls with eta",
+            at="cosh-cosh-falls",
+        ),
     ),
     planted={
         "The claim for every step size from 1000 on.": Variant(
@@ -502,7 +508,10 @@ def stage_1_law(size: int = 0) -> tuple[Shown, ...]:
     proof=(
         executed("stage 1 stays on the ray through W_ov* from zero", stage_1_law),
         TURNS,
-        by_hand("tan^2 <= C / t, and 1 - cos <= tan^2 / 2: sublinear, with C by the data"),
+        by_hand(
+            "tan^2 <= C / t, and 1 - cos <= tan^2 / 2: sublinear, with C by the data",
+            at="tan-cos-tan",
+        ),
     ),
     planted={
         "A run that turns to a direction beside W_kq*, at a hundred times its last distance.": {
@@ -539,10 +548,14 @@ def check_huang2024_app_directions(
     tolerance=ROUNDING,
     proof=(
         executed("stage 1 stays on a ray from zero", stage_1_law),
-        by_hand("so each step of stage 1 adds eta_0 to the norm, from zero on"),
+        by_hand(
+            "so each step of stage 1 adds eta_0 to the norm, from zero on", at="step-stage-adds"
+        ),
         executed("the signs of the gradient, for any number of rivals", one_sample.signs),
         executed("sum b^2 <= (sum b)^2", one_sample.squares),
-        by_hand("the induction of Lemma 5 and the three lines of Lemma 6"),
+        by_hand(
+            "the induction of Lemma 5 and the three lines of Lemma 6", at="induction-lemma-three"
+        ),
     ),
     planted={
         "A norm that grows like the square root of t.": {"power": 0.5},

@@ -176,7 +176,8 @@ def lines(
         by_hand(
             "so the sums over t_0 <= t' < t are at most log t and log^2 t times their factors, as "
             "t_0 >= 2 and log t' <= log t; and ||W^(t_0)|| <= eta t_0 <= eta + 8 L ||W*||^2, at "
-            "most 9 L ||W*||^2 for eta <= ||W*|| / e"
+            "most 9 L ||W*||^2 for eta <= ||W*|| / e",
+            at="sums-over-most",
         ),
         executed("the last line, for every t >= 2", last_line),
         executed("before t_0 the bound says nothing", early),

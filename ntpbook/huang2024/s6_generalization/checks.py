@@ -347,7 +347,10 @@ def all_compared(most_tokens: int = 4) -> Iterator[Shown]:
     "it; so it is in {sentences} sentences with two different tokens, of {tried} data sets.",
     proof=(
         executed("all sentences of up to four tokens, any of them deciding", all_compared),
-        by_hand("a sentence with more tokens: any two of them with the one that decides"),
+        by_hand(
+            "a sentence with more tokens: any two of them with the one that decides",
+            at="sentence-more-tokens",
+        ),
     ),
     planted={"Orders read off without the sentence that has the most tokens.": {"forget": True}},
     readings={
@@ -415,10 +418,17 @@ def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:
         by_hand(
             "while no rival has more attention than the optimal token, the terms tau_j of the "
             "forces are positive, so that a step raises W[o, q] and lowers W[j, q], and the "
-            "hypothesis persists; at W = 0 it is Assumption 3"
+            "hypothesis persists; at W = 0 it is Assumption 3",
+            at="while-no-rival",
         ),
-        by_hand("a token has one role per query, and occurs in a sample that compares it"),
-        by_hand("entries at non-comparable tokens have no gradient, so they stay 0"),
+        by_hand(
+            "a token has one role per query, and occurs in a sample that compares it",
+            at="token-has-role",
+        ),
+        by_hand(
+            "entries at non-comparable tokens have no gradient, so they stay 0",
+            at="entries-non-comparable",
+        ),
         executed("three levels make a strict order that contains the old one", three_levels),
     ),
     planted={

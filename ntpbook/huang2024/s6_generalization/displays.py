@@ -55,10 +55,10 @@ BACKWARD = TwoTokens("x the rival, x' optimal", -1)
     "the difference of the scores is negative and the largest would be needed.",
     planted={
         "x optimal, x' its rival, where it is right.": Variant(
-            instances=lambda: [FORWARD], expected=Verdict.CONSISTENT
+            instances=lambda: [FORWARD], expected=Verdict.NOT_CONTRADICTED
         ),
         "||W|| <= t eta for Lemma 6 where the difference is negative, which repairs it.": Variant(
-            {"repaired": 1}, expected=Verdict.CONSISTENT
+            {"repaired": 1}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
 )
@@ -164,7 +164,10 @@ def lead_and_rest() -> Iterator[Shown]:
     "lacks less than eps_0 of probability 1: so it is in {tried} random sentences.",
     proof=(
         executed("the lead of n(x_0), and what the other tokens have together", lead_and_rest),
-        by_hand("there are fewer than |V| other tokens, and A = T eta_0 / ||W_ov*|| grows with T"),
+        by_hand(
+            "there are fewer than |V| other tokens, and A = T eta_0 / ||W_ov*|| grows with T",
+            at="there-fewer-than",
+        ),
     ),
     planted={
         "Two kinds of non-comparable tokens, which share the attention.": Variant(

@@ -18,7 +18,7 @@ from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, count, left_out, most
-from ntpcore.verdicts.vocabulary import by_hand, check, cited, executed
+from ntpcore.verdicts.vocabulary import by_hand, check, executed, uses
 
 LONGEST = 60_000  # steps of a run; data whose t_3 is later are left out
 
@@ -99,10 +99,11 @@ def entry_of_the_limit() -> tuple[Shown, ...]:
     says="Theorem B gives it for every step size, with constants. On {runs} runs it holds at all "
     "{steps} recorded steps from t_3 on; the least entry is at most {closest} times the bound.",
     proof=(
-        cited("the tangent, and x_t >= t eta / (sqrt(2) ||W*||)", "ours-direction"),
+        uses("ours-direction", "the tangent, and x_t >= t eta / (sqrt(2) ||W*||)"),
         executed("an entry of W from its part along W*", entry_of_the_limit),
         by_hand(
-            "no sample holds a non-comparable token with this query, so its entry has no gradient"
+            "no sample holds a non-comparable token with this query, so its entry has no gradient",
+            at="no-sample-holds",
         ),
     ),
     planted={

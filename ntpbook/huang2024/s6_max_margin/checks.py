@@ -43,7 +43,8 @@ Exact = np.ndarray[Any, np.dtype[np.object_]]  # entries are fractions
 SUFFICIENT = cited(
     "the problem is strictly convex with linear constraints, so that its conditions of optimality "
     "hold at its one solution and nowhere else",
-    "Karush, Kuhn and Tucker",
+    "boyd2004",
+    "Section 5.5.3",
 )
 
 # Assumption 2
@@ -74,7 +75,12 @@ def sizes(most: int = 6) -> Iterator[Size]:
     shows="well posed, can be met and can fail",
     says="One-hot vectors, repeated once they run out, satisfy it exactly when d is at least |V|, "
     "for all {tried} pairs of sizes.",
-    proof=(by_hand("more than d vectors of R^d are linearly dependent, so d >= |V| is needed"),),
+    proof=(
+        by_hand(
+            "more than d vectors of R^d are linearly dependent, so d >= |V| is needed",
+            at="more-than-vectors",
+        ),
+    ),
     planted={
         "Tokens of length 2.": {"length": 2},
         "Every third token repeats the first.": {"period": 2},
@@ -242,11 +248,13 @@ def check_huang2024_eq_3(one: Solved, factor: Fraction = Fraction(1)) -> Iterato
     proof=(
         by_hand(
             "a constraint of a sample compares two entries in the column of its query: an optimal "
-            "token and one that Definition 1 puts below it"
+            "token and one that Definition 1 puts below it",
+            at="constraint-sample-compares",
         ),
         by_hand(
             "the squared norm is the sum over columns, and no constraint joins two of them, so "
-            "that each can be minimised by itself"
+            "that each can be minimised by itself",
+            at="squared-norm-sum",
         ),
     ),
     planted={
@@ -334,8 +342,11 @@ def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
         executed(
             "rotated tokens have the scores and the Gram matrix of the others", rotated_problem
         ),
-        cited("Tr(U M U^T) = Tr(M U^T U) = Tr(M)", "the trace does not change under cycling"),
-        by_hand("W -> U W U^T is one-to-one, so that the smallest matrices correspond"),
+        cited("Tr(U M U^T) = Tr(M U^T U) = Tr(M)", "horn2013", "Section 0.2.5"),
+        by_hand(
+            "W -> U W U^T is one-to-one, so that the smallest matrices correspond",
+            at="smallest-matrices-correspond",
+        ),
     ),
     planted={"U only invertible, not orthogonal: a shear.": {"orthogonal": False}},
 )
@@ -445,8 +456,13 @@ def value_of_a_level() -> Iterator[Shown]:
     says="On all {tried} orders the certified solution is a block form; they have up to {blocks} "
     "blocks.",
     proof=(
-        by_hand("the solution is orthogonal to what is constant on tight pairs"),
-        by_hand("a level has both kinds of tokens, and k (1 + z) + m z = 0 there"),
+        by_hand(
+            "the solution is orthogonal to what is constant on tight pairs",
+            at="solution-orthogonal-what",
+        ),
+        by_hand(
+            "a level has both kinds of tokens, and k (1 + z) + m z = 0 there", at="level-has-both"
+        ),
         executed("this equation gives the scores and the norm", value_of_a_level),
     ),
     planted={
@@ -484,9 +500,9 @@ def check_ours_block_form(
     "whose subsets all satisfy the Hall condition.",
     proof=(
         by_hand("(k + m) <w, d> is m times the sum of d over optimal tokens less k times that over "
-                "the others, for d = w' - w"),
-        by_hand("if: the condition for the tokens with d <= v, summed over v, gives <w, d> >= 0"),
-        by_hand("only if: S and N(S) can sink together, and the norm does not fall"),
+                "the others, for d = w' - w", at="times-sum-over"),
+        by_hand("if: the condition for the tokens with d <= v, summed over v, gives <w, d> >= 0", at="if-condition-tokens"),
+        by_hand("only if: S and N(S) can sink together, and the norm does not fall", at="only-if-can"),
     ),
     planted={
         "The Hall condition on single tokens only.": {"largest": 1},

@@ -91,8 +91,11 @@ def _is_realizable(
     "never exceeded.",
     fails="The program and the complete search disagree.",
     proof=(
-        by_hand("a feasible point gives a realizable set, by the roles of tokens"),
-        by_hand("a realizable set gives a feasible point of its weight"),
+        by_hand(
+            "a feasible point gives a realizable set, by the roles of tokens",
+            at="feasible-point-gives",
+        ),
+        by_hand("a realizable set gives a feasible point of its weight", at="realizable-set-gives"),
     ),
     planted={
         "The rows that make the collocation injective left out of the program.": {

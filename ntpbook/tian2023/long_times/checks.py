@@ -92,7 +92,8 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
         by_hand(
             "delta > 0 while R >= 0, and R stays positive since r_d' = f_d > 0; so sigma increases "
             "with t. It is unbounded: were it bounded, so would be R and A, and delta would keep "
-            "away from 0."
+            "away from 0.",
+            at="delta-while-stays",
         ),
     ),
     planted={
@@ -189,7 +190,8 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
         by_hand(
             "By the limits T grows like r, so 1 - f_d is integrable, r = sigma + O(1) and "
             "R = r + O(1/r); then dt = (K/eta_Y) d sigma/delta with 1/delta = (e^R + K - 1)/K "
-            "gives ln t = sigma + O(1)."
+            "gives ln t = sigma + O(1).",
+            at="limits-grows-like",
         ),
     ),
     planted={
@@ -284,13 +286,15 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
         executed("The limits, and the room left for F.", exponent_limits),
         by_hand(
             "No edge of the region can be reached first: each slope there points inwards, by the "
-            "bounds on x, a T, P, B and Q that hold inside."
+            "bounds on x, a T, P, B and Q that hold inside.",
+            at="no-edge-region",
         ),
         by_hand(
             "T never falls; a grows like a positive power of r, so Q/r -> 0; then like a power "
-            "below 1, so T grows without bound, x -> 1/mu, s/r -> 1/(K mu), a T/r -> 1 - 1/M."
+            "below 1, so T grows without bound, x -> 1/mu, s/r -> 1/(K mu), a T/r -> 1 - 1/M.",
+            at="never-falls-grows",
         ),
-        by_hand("r ~ sigma as f_d -> 1, and ln t ~ R ~ r as D stays bounded."),
+        by_hand("r ~ sigma as f_d -> 1, and ln t ~ R ~ r as D stays bounded.", at="sigma-ln-stays"),
     ),
     planted={
         "The exponent 1, which is right for M = K.": {"power": Fraction(1)},
@@ -431,10 +435,14 @@ def kept(run: Run, sphere: bool = True, start: float = 0.0) -> Path:
     proof=(
         executed("The derivative of chi for any number of tokens.", relations(steps.margin_steps)),
         executed("chi and the distance of f from the decoder.", relations(steps.path_steps)),
-        by_hand("chi^2 <= 1 - eps by Cauchy and Schwarz, so every part of |r| chi' is at least 0."),
+        by_hand(
+            "chi^2 <= 1 - eps by Cauchy and Schwarz, so every part of |r| chi' is at least 0.",
+            at="chi-eps-cauchy",
+        ),
         by_hand(
             "By the theorem on shares f_d/f_e and r_d/r_e have the same limits and eps -> 0; so "
-            "f_D and r/|r| have the same limit, and chi -> 1."
+            "f_D and r/|r| have the same limit, and chi -> 1.",
+            at="theorem-shares-have",
         ),
     ),
     planted={
@@ -473,15 +481,18 @@ def check_ours_long_angle(one: Run, sphere: bool = True, still: bool = False) ->
         executed("The chain of bounds and its integrals.", relations(steps.keep_steps)),
         by_hand(
             "beta is at most the largest P_d, so P_d <= theta, r_d >= p_d theta, q_d >= p_d; the "
-            "least of the P_d has the slope of one of them almost everywhere."
+            "least of the P_d has the slope of one of them almost everywhere.",
+            at="beta-most-largest",
         ),
         by_hand(
             "u(I) >= 2 I/(1 + 2 C_1) by comparison, and the spread stays below the bound whose "
-            "slope is larger."
+            "slope is larger.",
+            at="comparison-spread-stays",
         ),
         by_hand(
             "theta is unbounded: were it bounded, no q_c would fall to 0, the conserved sum would "
-            "bound every z_d, and |q| with them. f_d/f_e = (r_d/r_e)(P_e/P_d), and P_e/P_d -> 1."
+            "bound every z_d, and |q| with them. f_d/f_e = (r_d/r_e)(P_e/P_d), and P_e/P_d -> 1.",
+            at="theta-unbounded-were",
         ),
     ),
     planted={
@@ -530,11 +541,13 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[Run]:
             relations(steps.simplex_limit_steps),
         ),
         by_hand(
-            "r_1 is the largest, so R <= r_1; where r_j > R, use c_j < c_1: no ratio c_j/c_1 grows."
+            "r_1 is the largest, so R <= r_1; where r_j > R, use c_j < c_1: no ratio c_j/c_1 grows.",
+            at="largest-where-use",
         ),
         by_hand(
             "c_1 never falls, so r_1 grows like sigma; all ratios converge, r_j/r_1 to the same "
-            "limits. Were one positive, ln(c_j/c_1) would fall like sigma^2 at least."
+            "limits. Were one positive, ln(c_j/c_1) would fall like sigma^2 at least.",
+            at="never-falls-grows-2",
         ),
     ),
     planted={
@@ -649,13 +662,15 @@ def random_states() -> Iterator[Shown]:
         executed("Where it vanishes.", random_states),
         by_hand(
             "h(f) = ln softmax_n(Y^T f) is concave with gradient g. If f is stationary, g <= G f, "
-            "so h(f') <= h(f) + g.(f' - f) <= h(f) - G (1 - f.f') for all f' >= 0, |f'| <= 1."
+            "so h(f') <= h(f) + g.(f' - f) <= h(f) - G (1 - f.f') for all f' >= 0, |f'| <= 1.",
+            at="ln-softmax-concave",
         ),
         executed("M = K: R never falls and Psi never rises.", relations(steps.still_steps)),
         executed("M = K: the sum that is conserved.", relations(steps.conserved_steps)),
         by_hand(
             "M = K: q_d >= r_d/Psi(0). If R stayed below |r|, Psi would make the integral of 1/|q| "
-            "finite, no q_c could fall to 0, and the conserved sum would bound |q|: impossible."
+            "finite, no q_c could fall to 0, and the conserved sum would bound |q|: impossible.",
+            at="psi-if-stayed",
         ),
     ),
     planted={
@@ -772,18 +787,22 @@ def measured(one: Measured, lone: bool) -> margins.Margins:
         executed("The identities.", relations(margins.margin_steps)),
         by_hand(
             "h(0+) = 0 and h'' < 0 up to ln 2, so h adds up to no less than h of the sum; the "
-            "entropy of p is not negative. So the slope of |Y|^2/2 is (eta_Y/K) delta(q) q or more."
+            "entropy of p is not negative. So the slope of |Y|^2/2 is (eta_Y/K) delta(q) q or more.",
+            at="up-ln-adds",
         ),
         by_hand(
             "The flow descends, so Lambda' <= -(K/eta_Y)|Y'|^2 and q' >= q |Y'|^2/(Y.Y'); minus "
-            "(ln |Y|)' this is the squared tangent times (ln |Y|)'. And q <= m_nk <= 2^(1/2)|Y|."
+            "(ln |Y|)' this is the squared tangent times (ln |Y|)'. And q <= m_nk <= 2^(1/2)|Y|.",
+            at="flow-descends-lambda",
         ),
         by_hand(
-            "|Y'| >= Y.Y'/|Y| gives Lambda' <= -(eta_Y/K)(q/|Y|)^2 (1 - e^-Lambda)^2; Lambda -> 0."
+            "|Y'| >= Y.Y'/|Y| gives Lambda' <= -(eta_Y/K)(q/|Y|)^2 (1 - e^-Lambda)^2; Lambda -> 0.",
+            at="gives-lambda-eta",
         ),
         by_hand(
             "K = M = 2: y = rho u + e with e across u, and m_1 - m_2 has the sign of 1 - 2w, so "
-            "rho(1 + eps)|2w - 1| <= |e||f_1 + f_2|; with |u| <= 1, |2w - 1| <= 2^(1/2) tan."
+            "rho(1 + eps)|2w - 1| <= |e||f_1 + f_2|; with |u| <= 1, |2w - 1| <= 2^(1/2) tan.",
+            at="rho-across-has",
         ),
     ),
     planted={

@@ -259,7 +259,7 @@ def check_tian2023_eq_2(
     tolerance=1e-12,  # rounding of sums of up to a thousand products
     proof=(
         executed("|U^T v| = |v| when U U^T = I", steps.orthonormal_norms),
-        by_hand("LN(U^T v) = U^T v/|U^T v| = U^T LN(v) once the norms agree"),
+        by_hand("LN(U^T v) = U^T v/|U^T v| = U^T LN(v) once the norms agree", at="ln-ln-once"),
     ),
     planted={
         "One embedding that is a hundredth longer than 1.": {"stretch": 0.01},
@@ -288,10 +288,12 @@ STEP = 1e-30  # along the imaginary axis: no difference is taken, so nothing can
 
 CHAIN = by_hand(
     "the chain rule: the differential of the likelihood is the product of the three derivatives "
-    "(log-softmax, normalisation, softmax)"
+    "(log-softmax, normalisation, softmax)",
+    at="chain-rule-differential",
 )
 DROPPED = by_hand(
-    "the part -b b^T of the derivative of the softmax drops out, since b^T X P = (X^T b)^T P = 0"
+    "the part -b b^T of the derivative of the softmax drops out, since b^T X P = (X^T b)^T P = 0",
+    at="part-derivative-softmax",
 )
 DERIVATIVES = (
     executed("the derivative of a log-softmax", steps.likelihood_slope),
@@ -409,7 +411,8 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
         executed("the mean is 1/M, and where it drops out", steps.mean_drops),
         by_hand(
             "the part -b b^T leaves (1^T g/M) X^T b, and 1^T g = 1^T Y (x_(T+1) - alpha) is 0: "
-            "1^T Y keeps its value, since the entries of LN(v) sum to 0, and it starts at 0"
+            "1^T Y keeps its value, since the entries of LN(v) sum to 0, and it starts at 0",
+            at="part-leaves-alpha",
         ),
         CHAIN,
     ),
@@ -481,7 +484,7 @@ def check_tian2023_eq_3(
     proof=(
         *DERIVATIVES,
         executed("X^T diag(b) X is diagonal", bags.counts_are_diagonal),
-        by_hand("the row of (3) at the query, transposed"),
+        by_hand("the row of (3) at the query, transposed", at="row-query-transposed"),
         CHAIN,
         DROPPED,
     ),
@@ -542,7 +545,10 @@ def drawn_starts(seed: int = 7, draws: int = 3) -> list[Drawn]:
     "errors, in {tried} draws; the largest entry for d = 1024 is {largest}.",
     proof=(
         executed("the moments of one product", steps.gaussian_products),
-        by_hand("the d terms of an inner product are independent, so their variances add up"),
+        by_hand(
+            "the d terms of an inner product are independent, so their variances add up",
+            at="terms-inner-product",
+        ),
     ),
     planted={
         "A vector with itself: U U^T with its diagonal.": {"own": True},
@@ -572,10 +578,11 @@ def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1)
     proof=(
         executed("the error sums to zero", steps.errors_sum_to_zero),
         executed("P_v v = 0", steps.centre_drops),
-        by_hand("X 1 = 1, so that P X^T diag(b) X 1 = P X^T b = 0"),
+        by_hand("X 1 = 1, so that P X^T diag(b) X 1 = P X^T b = 0", at="diag"),
         by_hand(
             "a sum of updates with zero sums has zero sums, which covers batches, momentum and "
-            "weight decay"
+            "weight decay",
+            at="sum-updates-zero",
         ),
     ),
     readings={
@@ -692,7 +699,10 @@ def bags_of_classes(seed: int = 7, cases: int = 60) -> Iterator[Bag]:
     proof=(
         executed("the length cancels", bags.shares_decide),
         executed("X^T diag(b) X is diagonal", bags.counts_are_diagonal),
-        by_hand("equal tokens of a sequence have equal weights and are added up"),
+        by_hand(
+            "equal tokens of a sequence have equal weights and are added up",
+            at="equal-tokens-sequence",
+        ),
     ),
     planted={
         "The factor P(l|m,n) left out.": {"weighted": False},
@@ -714,10 +724,11 @@ def check_tian2023_eq_5(one: Bag, weighted: bool = True, heat: float = 1.0) -> I
 
 
 LAW_OF_LARGE_NUMBERS = cited(
-    "the shares q of the tokens tend to P almost surely", "the strong law of large numbers"
+    "the shares q of the tokens tend to P almost surely", "durrett2019", "Theorem 2.4.1"
 )
 CONTINUOUS = by_hand(
-    "X^T b = q e^z/sum(q e^z) is a continuous function of q near P, the sum being positive"
+    "X^T b = q e^z/sum(q e^z) is a continuous function of q near P, the sum being positive",
+    at="sum-continuous-function",
 )
 
 
@@ -805,9 +816,13 @@ HOEFFDING = (
     executed("Hoeffding's computation, and the radius", steps.hoeffding),
     by_hand(
         "Markov's inequality for exp(s (count - length P)), and independence of the positions, "
-        "which turns its mean into a power"
+        "which turns its mean into a power",
+        at="markov-inequality-exp",
     ),
-    by_hand("from a second derivative of at most 1/4 to phi(s) <= s^2/8, by integrating twice"),
+    by_hand(
+        "from a second derivative of at most 1/4 to phi(s) <= s^2/8, by integrating twice",
+        at="second-derivative-most",
+    ),
 )
 TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witness
 
@@ -879,12 +894,16 @@ def _together(one: Together, which: str) -> Iterator[Said]:
     tolerance=1e-5,
     proof=(
         *HOEFFDING,
-        by_hand("the union bound over the tokens that can occur"),
+        by_hand("the union bound over the tokens that can occur", at="union-bound-over"),
         cited(
             "for the second radius: P(sup |G^ - G| > r) <= 2 exp(-2 N r^2)",
-            "the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990)",
+            "massart1990",
+            "Corollary 1",
         ),
-        by_hand("a probability is a difference of two values of a distribution function"),
+        by_hand(
+            "a probability is a difference of two values of a distribution function",
+            at="probability-difference-two",
+        ),
     ),
     planted={
         "The radius of Lemma 18 demanded of all tokens at once.": {"single": True},

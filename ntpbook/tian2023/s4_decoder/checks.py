@@ -78,7 +78,10 @@ AMPLIFIED = 1e-10  # heights up to 40 carry errors of 1e-14, divided by rates do
     tolerance=1e-13,  # sums of up to 400 x 400 rounded terms, relative to their sizes
     proof=(
         executed("the derivative of log alpha_n by an entry of Y", steps.slope_in_the_decoder),
-        by_hand("LN(X^T b) tends to c_n/|c_n|, as X^T b tends to c_n (Lemma 2), which is not 0"),
+        by_hand(
+            "LN(X^T b) tends to c_n/|c_n|, as X^T b tends to c_n (Lemma 2), which is not 0",
+            at="ln-tends-tends",
+        ),
     ),
     planted={
         "c_n in the place of f_n in the update.": {"normalised": False},
@@ -108,9 +111,12 @@ def check_tian2023_eq_7(one: Trained, normalised: bool = True, off: int = 0) -> 
         executed("the missing probability is positive, with a bound", steps.missing_probability),
         by_hand(
             "a sum of outer products of independent vectors f_n with rows r_n vanishes only if all "
-            "r_n do"
+            "r_n do",
+            at="sum-outer-products",
         ),
-        by_hand("finitely many steps of finite size from Y = 0 leave Y finite"),
+        by_hand(
+            "finitely many steps of finite size from Y = 0 leave Y finite", at="finitely-many-steps"
+        ),
     ),
     readings={
         "no finite Y makes the gradient of a single class vanish": {"parts": ("single",)},
@@ -177,7 +183,10 @@ FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > f
     shows="can be met, can fail, and makes F^T F invertible",
     proof=(
         executed("eigenvalues of pairs and triples; the window", steps.window_of_assumption_2),
-        by_hand("eigenvalues of I + E are at least 1 - 1/K > 0 if |lambda_i| < 1/K"),
+        by_hand(
+            "eigenvalues of I + E are at least 1 - 1/K > 0 if |lambda_i| < 1/K",
+            at="eigenvalues-least-if",
+        ),
     ),
     readings={
         "the lower bound is 6/sqrt(M)": {"reading": "6/sqrt(M)"},
@@ -245,7 +254,10 @@ def exact_correlation(common: Fraction = Fraction(1)) -> Fraction:
     tolerance=1e-12,  # eigenvalues of the data that the library generates
     proof=(
         executed("eigenvalues of equal correlations", steps.equal_correlations),
-        by_hand("x (J - I) has no other eigenvalues: these eigenvectors span everything"),
+        by_hand(
+            "x (J - I) has no other eigenvalues: these eigenvectors span everything",
+            at="has-no-other",
+        ),
     ),
     planted={
         "Common tokens of weight 1/10, as rare as the rarest distinct one.": {
@@ -295,7 +307,10 @@ FIRST_ORDER = "E in the place of E', which differ only in second order."
     proof=(
         executed("the modified update moves one row of F^T Y", steps.rows_move_alone),
         executed("the length of the modification", steps.size_of_the_modification),
-        by_hand("the largest eigenvalue of E'(I + E)E' bounds |F E' e_n|^2"),
+        by_hand(
+            "the largest eigenvalue of E'(I + E)E' bounds |F E' e_n|^2",
+            at="largest-eigenvalue-bounds",
+        ),
     ),
     readings={RIGHT_SIGN: {}, PRINTED_SIGN: {"sign": -1}},
     planted={
@@ -335,7 +350,9 @@ def check_tian2023_lem_3(
     tolerance=1e-13,  # sums of up to 400 rounded terms, relative to their sizes
     proof=(
         executed("the derivative of log alpha_n by a logit", steps.slope_in_the_rows),
-        by_hand("the logits of class n are Y^T f_n, which is row n of F^T Y"),
+        by_hand(
+            "the logits of class n are Y^T f_n, which is row n of F^T Y", at="logits-class-which"
+        ),
     ),
     planted={
         "alpha of the next class in the place of alpha_n.": {"off": 1},
@@ -363,7 +380,10 @@ def check_tian2023_eq_8(one: Trained, off: int = 0, target: int = 1) -> Iterator
     tolerance=LINEAR_ALGEBRA,
     proof=(
         executed("the modified update moves one row of F^T Y", steps.rows_move_alone),
-        by_hand("induction over the steps: alpha_n depends on Y through row n of F^T Y only"),
+        by_hand(
+            "induction over the steps: alpha_n depends on Y through row n of F^T Y only",
+            at="induction-over-steps-2",
+        ),
     ),
     readings={RIGHT_SIGN: {}, PRINTED_SIGN: {"sign": -1}},
     planted={FIRST_ORDER: {"first_order": True}},
@@ -425,7 +445,7 @@ def _uses_of_E_prime(one: Correlated, sign: int, uses: tuple[str, ...]) -> Itera
     readings={words: {"uses": (use,)} for use, words in USES.items()},
     planted={
         "The sign turned round: a check that refutes any E' would refute this one, too.": Variant(
-            {"sign": 1}, expected=Verdict.CONSISTENT
+            {"sign": 1}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
 )
@@ -447,7 +467,8 @@ def check_tian2023_app_e_prime(
         executed("E' undoes I + E; its eigenvalues", steps.forms_of_E_prime),
         by_hand(
             "E - E' has the eigenvalues x^2/(1 + x) >= 0, so that no diagonal entry of it is "
-            "negative, and the diagonal of E is zero"
+            "negative, and the diagonal of E is zero",
+            at="has-eigenvalues-no",
         ),
     ),
     planted={
@@ -503,7 +524,9 @@ def one_class(seed: int = 7) -> Iterator[Repeated]:
                 yield Repeated(name, M, E, eta, int(rng.integers(K)))
 
 
-BY_INDUCTION = by_hand("induction over the steps from w_n = 0, which is h*(0) = 0")
+BY_INDUCTION = by_hand(
+    "induction over the steps from w_n = 0, which is h*(0) = 0", at="induction-over-steps"
+)
 
 
 @check(
@@ -681,7 +704,7 @@ def apart(left: Interval, right: Interval, where: str) -> Said:
     planted={
         "K = M, where the sum of all zeta_n does vanish, and the reading by the rate: a check that "
         "refutes every rate would refute this one, too.": Variant(
-            {"reading": "rate"}, as_many_classes, expected=Verdict.CONSISTENT
+            {"reading": "rate"}, as_many_classes, expected=Verdict.NOT_CONTRADICTED
         ),
     },
 )
@@ -742,14 +765,19 @@ def small_gap_sizes() -> Iterator[Gaps]:
     tolerance=1e-6,  # the integrator keeps ten digits per step
     proof=(
         executed("the equations of u and v", steps.gaps_of_equal_correlations),
-        by_hand("rows keep this form, because classes can be renamed and the flow is unique"),
+        by_hand(
+            "rows keep this form, because classes can be renamed and the flow is unique",
+            at="rows-keep-form",
+        ),
         by_hand(
             "v - u rises where it is below the bound, and a solution cannot pass the zero of its "
-            "slope"
+            "slope",
+            at="rises-where-below",
         ),
         by_hand(
             "v - u reaches every lower value, as u rises without end and u' <= (1 - rho) M p_b, so "
-            "that the integral of p_b diverges"
+            "that the integral of p_b diverges",
+            at="reaches-lower-value",
         ),
     ),
     planted={
@@ -821,7 +849,10 @@ def vocabularies() -> Iterator[Vocabulary]:
     tolerance=1e-9,  # the integrator keeps twelve digits per step
     proof=(
         executed("the left side of (45) along (44)", steps.integrated_height),
-        by_hand("two functions with one derivative and one start are equal"),
+        by_hand(
+            "two functions with one derivative and one start are equal",
+            at="two-functions-derivative",
+        ),
     ),
     planted={"M in the place of M - 1 in (45).": {"slope": 0}},
 )
@@ -858,7 +889,7 @@ def all_vocabularies() -> Iterator[Vocabulary]:
     tolerance=2e-14,  # the library's 16 digits; forty digits leave 1e-20 after cancellation
     proof=(
         executed("the closed form solves (45)", steps.closed_height),
-        by_hand("a function that rises has no second solution"),
+        by_hand("a function that rises has no second solution", at="function-rises-has"),
     ),
     planted={
         "c = M tau/(M - 1), without the 1 that h(0) = 0 brings.": {"offset": 0},
@@ -888,7 +919,10 @@ def check_ours_lambert(one: Vocabulary, offset: int = 1, inside: int = 1) -> Ite
 
 # Steps and curve: Lemma 7, Remark 2, Figure 8
 
-COMPARED_SUMS = by_hand("sums over s compared with integrals of functions that rise (on the page)")
+COMPARED_SUMS = by_hand(
+    "sums over s compared with integrals of functions that rise (on the page)",
+    at="sums-over-compared",
+)
 
 
 @check(
@@ -905,7 +939,8 @@ COMPARED_SUMS = by_hand("sums over s compared with integrals of functions that r
         executed("limits along the curve", steps.half_a_logarithm),
         by_hand(
             "induction over s; solutions of x' = g(x) do not cross, and a mean slope lies between "
-            "the slopes at the two ends, g falling (on the page)"
+            "the slopes at the two ends, g falling (on the page)",
+            at="induction-over-solutions",
         ),
         COMPARED_SUMS,
     ),
@@ -977,7 +1012,7 @@ def certified_shift(M: int, eta: float, aim: float) -> tuple[str, float, float]:
     planted={
         "Only times up to eta_Y s = M^2, and the constant 2: there the shift is O(ln M), and a "
         "check that refutes every bound would refute this one, too.": Variant(
-            {"constants": (2.0,), "power": 2.0}, expected=Verdict.CONSISTENT
+            {"constants": (2.0,), "power": 2.0}, expected=Verdict.NOT_CONTRADICTED
         ),
         "The same times and the constant 1/4.": {"constants": (0.25,), "power": 2.0},
     },
@@ -1037,7 +1072,10 @@ def _quoted_shifts(run: Heights) -> Iterator[Said]:
         executed("the sums are Riemann sums", steps.sums_and_integrals),
         executed("limits along the curve", steps.half_a_logarithm),
         COMPARED_SUMS,
-        by_hand("h* - h lies between c(s) times the slopes of h at the two heights (Lemma 7)"),
+        by_hand(
+            "h* - h lies between c(s) times the slopes of h at the two heights (Lemma 7)",
+            at="lies-between-times",
+        ),
     ),
     planted={
         "0.6 in the place of 1/2 before L in the lower bound.": {"half": 0.6},
@@ -1134,10 +1172,14 @@ def enclosed_omega_0(M: int) -> float:
         executed("the lower crossing", steps.lower_crossing),
         executed("the upper crossing", steps.upper_crossing),
         by_hand(
-            "a convex function meets a line in at most two points and lies below it between them"
+            "a convex function meets a line in at most two points and lies below it between them",
+            at="convex-function-meets",
         ),
-        by_hand("e^x <= 1 + x + x^2 on [0, 1], from the series"),
-        by_hand("signs at the trial points and the growth in M of the differences (on the page)"),
+        by_hand("e^x <= 1 + x + x^2 on [0, 1], from the series", at="series"),
+        by_hand(
+            "signs at the trial points and the growth in M of the differences (on the page)",
+            at="signs-trial-points",
+        ),
     ),
     readings={
         "omega_0 = O(M^-0.99/ln M) and omega_1 = Theta(ln ln M/ln M)": {},
@@ -1213,8 +1255,11 @@ def first_updates() -> Iterator[FirstUpdate]:
     proof=(
         executed("the lower crossing", steps.lower_crossing),
         executed("how large a rate is enough", steps.first_update),
-        by_hand("1 + 4/M falls and M^0.01 rises with M"),
-        by_hand("h and h* do not decrease, so that later values are beyond the crossing, too"),
+        by_hand("1 + 4/M falls and M^0.01 rises with M", at="falls-rises"),
+        by_hand(
+            "h and h* do not decrease, so that later values are beyond the crossing, too",
+            at="do-not-decrease",
+        ),
     ),
     planted={
         "eta_Y = M^-1.01, just below the inverse of M.": {"exponent": 1.01},
@@ -1284,8 +1329,14 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
         executed("the lower crossing", steps.lower_crossing),
         executed("the upper crossing", steps.upper_crossing),
         executed("both stages", steps.two_stages),
-        by_hand("M h rises, so that what holds between the crossings holds for all times between"),
-        by_hand("six lines from the executed identities to the constants (on the page)"),
+        by_hand(
+            "M h rises, so that what holds between the crossings holds for all times between",
+            at="rises-what-holds",
+        ),
+        by_hand(
+            "six lines from the executed identities to the constants (on the page)",
+            at="six-lines-executed",
+        ),
     ),
     readings={
         "from the first update of the class on (t >= K), with M >= 100 and eta_Y >= M^-0.99 as "

@@ -42,10 +42,11 @@ from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
 CONDITION = 1e-9  # the condition of I + E is at most 400: its inverse loses four digits of 16
 STEPS = 1e-11  # up to 2600 steps, each rounded at 1e-16 of numbers that nearly cancel later
 SHORTENED = "an exact fraction, shortened"
-SPECTRAL = cited("functions of E act on its eigenvalues", "the spectral theorem")
+SPECTRAL = cited("functions of E act on its eigenvalues", "horn2013", "Theorem 2.5.6")
 RAYLEIGH = cited(
     "|u^T A v| is at most the largest |eigenvalue| of A for unit vectors u, v",
-    "Courant and Fischer",
+    "horn2013",
+    "Theorem 4.2.2",
 )
 
 # Lemmas 13 to 17 and equation (90)
@@ -60,7 +61,9 @@ RAYLEIGH = cited(
     tolerance=CONDITION,
     proof=(
         executed("the Rayleigh quotients of e_i + e_j and e_i - e_j", steps.rayleigh_quotients),
-        cited("a Rayleigh quotient lies between the extreme eigenvalues", "Courant and Fischer"),
+        cited(
+            "a Rayleigh quotient lies between the extreme eigenvalues", "horn2013", "Theorem 4.2.2"
+        ),
     ),
     planted={
         "The mean absolute eigenvalue in the place of the largest.": {"bound": "mean"},
@@ -220,7 +223,7 @@ def pair_and_spectra(seed: int = 7, matrices: int = 1000) -> tuple[Pair | Spectr
     },
     planted={
         "1 + |lambda_1| in the denominator, which is right: a check that refutes everything "
-        "would refute it, too.": Variant({"sign": 1}, expected=Verdict.CONSISTENT),
+        "would refute it, too.": Variant({"sign": 1}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
 def check_tian2023_eq_93(
@@ -269,7 +272,7 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
         executed("G is at least I / (1 + r)", steps.least_of_G),
         executed("with 6/M for the smallest squared eigenvalue", steps.room_of_93),
         SPECTRAL,
-        cited("(E^2)_nn is at least the smallest squared eigenvalue", "Courant and Fischer"),
+        cited("(E^2)_nn is at least the smallest squared eigenvalue", "horn2013", "Theorem 4.2.2"),
     ),
     planted={
         "The denominator left out.": {"sign": 0},
@@ -341,7 +344,7 @@ def gradients_in(one: Even | Trained | Speed) -> int:
     },
     planted={
         "The sign put right: a check that refutes everything would refute it, too.": Variant(
-            {"form": "corrected"}, expected=Verdict.CONSISTENT
+            {"form": "corrected"}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
 )
@@ -359,9 +362,12 @@ def check_tian2023_eq_88(
 
 
 THEOREM_5 = by_hand(
-    "Theorem 5: the decoder is Y = F (I - E') (I + Theta) W_bar, by induction over the steps"
+    "Theorem 5: the decoder is Y = F (I - E') (I + Theta) W_bar, by induction over the steps",
+    at="theorem-decoder-theta",
 )
-MORE_CLASSES = by_hand("for more than five classes the sums have more terms of the same kind")
+MORE_CLASSES = by_hand(
+    "for more than five classes the sums have more terms of the same kind", at="more-than-five"
+)
 
 
 @check(
@@ -408,7 +414,10 @@ def check_tian2023_eq_88_corrected(
     tolerance=STEPS,
     proof=(
         executed("one step of either update keeps Y = F A", steps.span),
-        by_hand("induction over the steps, from Y = 0 = F 0; and g = F (A (e_n - alpha_n))"),
+        by_hand(
+            "induction over the steps, from Y = 0 = F 0; and g = F (A (e_n - alpha_n))",
+            at="induction-over-steps",
+        ),
     ),
     planted={
         "Decoders whose attention moves half-way, so that Y remembers the old f_n.": Variant(
@@ -529,9 +538,9 @@ def beside_the_theorem(one: Trained, n: int) -> Iterator[Said]:
         executed("the coefficients", steps.coefficients),
         MORE_CLASSES,
         executed("(a) 1/K lies within the radius of the proposition on the sign", steps.radius),
-        by_hand("the steps of that proposition that no machine checked"),
+        by_hand("the steps of that proposition that no machine checked", at="steps-proposition-no"),
         executed("(b) from Lemma 6", steps.speed),
-        by_hand("e^x >= 1 + x, and x grows with t"),
+        by_hand("e^x >= 1 + x, and x grows with t", at="grows"),
     ),
     planted={
         "E' with the sign of Appendix D.1.": {"sign": -1},
@@ -578,13 +587,19 @@ def check_tian2023_thm_1_corrected(
         executed("the first term is at least |E e_n|^2 / (1 + r)", steps.least_of_G),
         executed("|E G| is at most r / (1 - r)", steps.largest_of_E_prime),
         SPECTRAL,
-        cited("the sum over the other classes", "the inequality of Cauchy and Schwarz"),
-        by_hand("a sum of nonnegative numbers is at least their Euclidean norm"),
+        cited("the sum over the other classes", "horn2013", "Theorem 5.1.4"),
+        by_hand(
+            "a sum of nonnegative numbers is at least their Euclidean norm",
+            at="sum-nonnegative-numbers",
+        ),
         executed("the condition on r", steps.radius),
         executed("two classes", steps.two_classes),
         executed("three classes", steps.three_classes),
         executed("a star of m leaves", steps.star),
-        by_hand("the inverse of a positive definite matrix has a positive diagonal"),
+        by_hand(
+            "the inverse of a positive definite matrix has a positive diagonal",
+            at="inverse-positive-definite",
+        ),
     ),
     planted={
         "A radius three times as large, where stars of classes are allowed.": Variant(
@@ -625,11 +640,15 @@ def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Itera
         executed(
             "equal overlaps: the second order, and the slope of ln(q/u)", steps.equal_overlaps
         ),
-        by_hand("equal overlaps keep the three kinds of entries alike"),
+        by_hand("equal overlaps keep the three kinds of entries alike", at="equal-overlaps-keep"),
         by_hand(
-            "a continuous D with D = 0 and dD/dtau > 0 at 0 and at each later zero stays positive"
+            "a continuous D with D = 0 and dD/dtau > 0 at 0 and at each later zero stays positive",
+            at="continuous-dd-dtau",
         ),
-        by_hand("with positive D, q > u, so b - c falls from 0 while a - b grows"),
+        by_hand(
+            "with positive D, q > u, so b - c falls from 0 while a - b grows",
+            at="positive-falls-while",
+        ),
     ),
     planted={
         "The modified update (26) in the place of the gradient (7).": {"modified": True},
@@ -701,7 +720,7 @@ def equal_overlaps(points: int = 40) -> list[Settled]:
     planted={
         "The force with the opposite sign.": {"sign": -1},
         "The modified update (26), which does follow Theorem 1; at the rate eta_Y it must pass.": (
-            Variant({"rate": "1", "modified": True}, expected=Verdict.CONSISTENT)
+            Variant({"rate": "1", "modified": True}, expected=Verdict.NOT_CONTRADICTED)
         ),
         "The modified update (26) at half the rate, within a tenth.": {
             "rate": "1/2",

@@ -44,10 +44,17 @@ Floats = NDArray[np.float64]
 TAILS = 1e-9  # p = 1/50 as a float moves a tail of 1e6 draws by 1e-16 times 1e6 at most
 JOINT = 1e-6  # 1 - P errs by 1e-13 and is divided by delta >= 1e-6
 CHERNOFF = (
-    cited("P(N_n - N p >= N e) <= exp(-N KL(p + e || p)), and the lower tail alike", "Chernoff"),
+    cited(
+        "P(N_n - N p >= N e) <= exp(-N KL(p + e || p)), and the lower tail alike",
+        "hoeffding1963",
+        "Theorem 1",
+    ),
     executed("the exponent is KL(p + e || p)", steps.chernoff_exponent),
-    by_hand("a function that vanishes at 0 with its derivative and is convex is not negative"),
-    by_hand("the sum of the two tails"),
+    by_hand(
+        "a function that vanishes at 0 with its derivative and is convex is not negative",
+        at="function-vanishes-derivative",
+    ),
+    by_hand("the sum of the two tails", at="sum-two-tails"),
 )
 
 # Lemma 10
@@ -63,10 +70,13 @@ CHERNOFF = (
     proof=(
         *CHERNOFF,
         executed("KL(p + e || p) is at least 2 e^2", steps.hoeffding_gap),
-        by_hand("rounding N P(n) up moves the centre by less than 1"),
+        by_hand("rounding N P(n) up moves the centre by less than 1", at="rounding-up-moves"),
         executed("the second sign of (58)", steps.order_of_radii),
         executed("2 to 16 draws: fractions for every integer radius", steps.few_draws),
-        by_hand("the upper tail of a binomial grows with P(n), the lower one falls"),
+        by_hand(
+            "the upper tail of a binomial grows with P(n), the lower one falls",
+            at="upper-tail-binomial",
+        ),
     ),
     readings={
         "The chain (58) for every delta and N >= 17.": {},
@@ -108,8 +118,14 @@ def check_tian2023_lem_10(one: Count, chain: bool = True, share: float = 1.0) ->
         executed("Phi(u) is at least u^2 / (2 + 2u/3)", steps.bernstein_function),
         executed("the radius", steps.bernstein_radius),
         executed("its order", steps.bernstein_order),
-        by_hand("the lower tail is the upper tail of the other classes, with the same variance"),
-        by_hand("several classes at once: their probabilities of failure add up to at most delta"),
+        by_hand(
+            "the lower tail is the upper tail of the other classes, with the same variance",
+            at="lower-tail-upper",
+        ),
+        by_hand(
+            "several classes at once: their probabilities of failure add up to at most delta",
+            at="several-classes-once",
+        ),
     ),
     planted={"The radius with N v L for 2 N v L under the root.": {"variance": 1}},
 )
@@ -491,9 +507,15 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
         executed("S from (45)", steps.time_to_accuracy),
         executed("growth along the flow and in an update", steps.growth_of_both),
         executed("what an update adds to c and to ln D", steps.ratio_of_growths),
-        by_hand("the sum over the updates telescopes"),
-        by_hand("ln(1 + a y) >= a ln(1 + y) for 0 <= a <= 1, since the logarithm is concave"),
-        by_hand("(e^u - 1 - u)/u^2 is a power series with positive coefficients: it increases"),
+        by_hand("the sum over the updates telescopes", at="sum-over-updates"),
+        by_hand(
+            "ln(1 + a y) >= a ln(1 + y) for 0 <= a <= 1, since the logarithm is concave",
+            at="ln-ln-since",
+        ),
+        by_hand(
+            "(e^u - 1 - u)/u^2 is a power series with positive coefficients: it increases",
+            at="power-series-positive",
+        ),
     ),
     planted={
         "S without the term ln(M - 1).": {"logarithm": 0},

@@ -109,11 +109,13 @@ def fates() -> list[Fate]:
         by_hand(
             "If B is unbounded, (12) makes chi of the dominant token unbounded, and (11) every "
             "relative gain; common tokens fall, so f of all others tends to 0. The order of the "
-            "quotients is that of the start."
+            "quotients is that of the start.",
+            at="if-unbounded-makes",
         ),
         by_hand(
             "If B is bounded, every logit moves by at most K B in all, so z and f converge, and no "
-            "f of a finite z is 0."
+            "f of a finite z is 0.",
+            at="if-bounded-logit",
         ),
     ),
     planted={
@@ -209,7 +211,7 @@ def all_shares() -> list[Shared]:
     "itself prints the sum over psi^-1(m) with the undivided eta_Z of (10).",
     planted={
         "Equation (10) divided by K, as on the clock of single samples; then (13) is right.": (
-            Variant({"mean": True}, expected=Verdict.CONSISTENT)
+            Variant({"mean": True}, expected=Verdict.NOT_CONTRADICTED)
         ),
     },
 )
@@ -232,7 +234,10 @@ def check_tian2023_eq_13(one: Shared, mean: bool = False) -> Iterator[Said]:
     "for {tried} right-hand sides.",
     proof=(
         executed("(10) with one common token, for 2, 3 and 5 classes", steps.single_common_token),
-        by_hand("K classes have K (K - 1) equal terms, since two of them share one token only"),
+        by_hand(
+            "K classes have K (K - 1) equal terms, since two of them share one token only",
+            at="classes-have-equal",
+        ),
     ),
     planted={
         "The third power of e^z / rho_0 in the place of the fourth.": {"half_power": 1},
@@ -286,11 +291,17 @@ def corners() -> list[Setting]:
 
 SPEED = (
     executed("the derivative of the closed form is eta_Z gamma", steps.integral_of_speed),
-    by_hand("t is treated as continuous, and h solves the equation of Lemma 6"),
+    by_hand(
+        "t is treated as continuous, and h solves the equation of Lemma 6",
+        at="treated-continuous-solves",
+    ),
 )
 SOLUTION = (
     executed("the derivative of the corrected form is that of (13)", steps.solution_of_13),
-    by_hand("the solution of (13) with given start is unique (its right-hand side is smooth)"),
+    by_hand(
+        "the solution of (13) with given start is unique (its right-hand side is smooth)",
+        at="solution-given-start",
+    ),
 )
 
 
@@ -375,10 +386,10 @@ def wrong_growth(C_0: float, Gamma: Floats) -> Floats:
     tolerance=1e-7,  # the integrator works to 1e-10, and B starts near 0
     planted={
         "Only C_0 = 1 is tried, where the dropped constant is 0; the printed form must pass.": (
-            Variant(instances=one, expected=Verdict.CONSISTENT)
+            Variant(instances=one, expected=Verdict.NOT_CONTRADICTED)
         ),
         "The dropped constant put back, 1 + 4 Gamma/C_0.": Variant(
-            {"form": snapping.growth}, expected=Verdict.CONSISTENT
+            {"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
 )
@@ -484,7 +495,7 @@ ONE_READING = (
     tolerance=ROOM,
     planted={
         "The dropped constant put back; the same judging must accept it.": Variant(
-            {"form": snapping.growth}, expected=Verdict.CONSISTENT
+            {"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
 )
@@ -504,7 +515,7 @@ def check_tian2023_eq_14(one: Point, form: Growth = snapping.printed_growth) -> 
     tolerance=ROOM,
     planted={
         "The dropped constant put back; the same judging must accept it.": Variant(
-            {"form": snapping.growth}, expected=Verdict.CONSISTENT
+            {"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
 )
@@ -552,9 +563,12 @@ def local_exponents() -> tuple[float, float]:
         *SPEED,
         *SOLUTION,
         executed("the chord of e^x - 1, and tau at the upper zero of Lemma 8", steps.both_stages),
-        by_hand("e^x - 1 lies between x and, up to x = ln M, its chord, since it is convex"),
-        by_hand("e^x >= (M - 1) x from the upper zero of Lemma 8 on"),
-        by_hand("ln((1 + a) / (1 + r a)) <= ln(1 / r) for a > 0 and 0 < r <= 1"),
+        by_hand(
+            "e^x - 1 lies between x and, up to x = ln M, its chord, since it is convex",
+            at="lies-between-up",
+        ),
+        by_hand("e^x >= (M - 1) x from the upper zero of Lemma 8 on", at="upper-zero-lemma"),
+        by_hand("ln((1 + a) / (1 + r a)) <= ln(1 / r) for a > 0 and 0 < r <= 1", at="ln-ln"),
     ),
     planted={
         "Half of the stated excess.": {"shrink": 0.5},
@@ -616,10 +630,13 @@ def token_by_token(one: Exact) -> snapping.ModelRun:
     tolerance=1e-6,  # the integrator works to 1e-8
     proof=(
         executed("z_c, Phi and Psi along (10), and the limit of e^2 Phi", steps.exponents),
-        by_hand("classes that share one token only have equal terms in (10)"),
+        by_hand(
+            "classes that share one token only have equal terms in (10)", at="classes-share-token"
+        ),
         by_hand(
             "x / tau tends to 1 at fixed tau and x / ln(M tau) to 1 at fixed M, so that Gamma goes "
-            "like t^2 and like the square of ln(M eta_Y t / K)"
+            "like t^2 and like the square of ln(M eta_Y t / K)",
+            at="tau-tends-fixed",
         ),
     ),
     planted={
@@ -687,7 +704,7 @@ def with_full_beta(M: int) -> float:
     tolerance=1e-11,  # M tau reaches 1e12 before a logarithm is taken of it
     proof=(
         executed("tau(t_0) has no rate, and Gamma their ratio only", steps.onset_without_rates),
-        by_hand("x = M h depends on M and tau only (Lemma 6)"),
+        by_hand("x = M h depends on M and tau only (Lemma 6)", at="depends-tau-only"),
     ),
     planted={
         "Only the rate of the decoder is scaled.": {"both": False},
@@ -787,7 +804,7 @@ def check_tian2023_app_after_onset(
     },
     proof=(
         executed("(132) is (131) without C_0.", steps.neglected_constant),
-        by_hand("0 <= ln(1 + a) <= a, and Gamma grows without bound with t"),
+        by_hand("0 <= ln(1 + a) <= a, and Gamma grows without bound with t", at="ln-gamma-grows"),
     ),
     planted={
         "The coefficient 1 in the place of 1/2.": {"half": 1.0},

@@ -56,11 +56,11 @@ img { max-width: 100%; background: #fff; border-radius: 0.4rem; padding: 0.4rem;
 .ntp-check { border: 1px solid var(--line); border-left: 0.35rem solid var(--open);
   border-radius: 0.4rem; padding: 0.7rem 1rem; margin: 1rem 0; }
 .ntp-check.ntp-proved { border-left-color: var(--proved); }
-.ntp-check.ntp-consistent { border-left-color: var(--consistent); }
+.ntp-check.ntp-not-contradicted { border-left-color: var(--consistent); }
 .ntp-check.ntp-refuted { border-left-color: var(--refuted); }
 .ntp-badge { border: 1px solid currentcolor; border-radius: 1em; padding: 0 0.6em;
   font-size: 0.85em; font-weight: 600; } .ntp-badge.ntp-proved { color: var(--proved); }
-.ntp-badge.ntp-consistent { color: var(--consistent); }
+.ntp-badge.ntp-not-contradicted { color: var(--consistent); }
 .ntp-badge.ntp-refuted { color: var(--refuted); } .ntp-badge.ntp-open { color: var(--open); }
 .ntp-check dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr;
   gap: 0.2rem 1rem; margin: 0; } .ntp-check dt { font-weight: 600; color: var(--soft); }

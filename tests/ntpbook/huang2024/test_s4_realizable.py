@@ -44,10 +44,10 @@ SMALL: Mapping[str, dict[str, int]] = {  # parameters under which every check is
     "huang2024-app-asm-3-practice": {"draws": 12, "sentences": 60},
 }
 VERDICTS = {
-    "huang2024-def-1": Verdict.SHOWN,
-    "huang2024-asm-1": Verdict.SHOWN,
-    "huang2024-asm-3": Verdict.SHOWN,
-    "huang2024-fig-1": Verdict.CONSISTENT,
+    "huang2024-def-1": Verdict.WELL_POSED,
+    "huang2024-asm-1": Verdict.WELL_POSED,
+    "huang2024-asm-3": Verdict.WELL_POSED,
+    "huang2024-fig-1": Verdict.NOT_CONTRADICTED,
     "huang2024-app-three-categories": Verdict.PROVED,
     "huang2024-app-extremal": Verdict.PROVED,
     "huang2024-app-near-zero": Verdict.PROVED,
@@ -126,7 +126,7 @@ def test_huang2024_app_roles_by_hand_for_the_query_p_of_example_1():
     assert roles["optimal"] == {"S", "V", "O"}
     assert roles["non-optimal"] == {"S", "V", "P"}
     assert judge("huang2024-app-roles", one).verdict is Verdict.REFUTED
-    assert judge("huang2024-app-roles", one, printed=False).verdict is Verdict.CONSISTENT
+    assert judge("huang2024-app-roles", one, printed=False).verdict is Verdict.NOT_CONTRADICTED
 
 
 def test_huang2024_app_roles_shows_an_order_of_example_1():
@@ -247,13 +247,13 @@ def test_huang2024_app_weights_larger_adds_up_the_weights_of_equal_tokens():
     assert next(checks.weight_pairs(even, False))[1:] == (Fraction(1, 3), Fraction(1, 3))
     assert next(checks.weight_pairs(even, True))[1:] == (Fraction(2, 3), Fraction(1, 3))
     readings = judge("huang2024-app-weights-larger", even).readings
-    assert [one.verdict for one in readings] == [Verdict.REFUTED, Verdict.CONSISTENT]
+    assert [one.verdict for one in readings] == [Verdict.REFUTED, Verdict.NOT_CONTRADICTED]
 
 
 def test_huang2024_app_weights_larger_is_not_refuted_where_the_weights_are_as_claimed():
     weights = instances.smaller_weight()
     swapped = Weights(weights.data, weights.W_ov, {"1": {"0": Fraction(3)}})
-    assert judge("huang2024-app-weights-larger", swapped).verdict is Verdict.CONSISTENT
+    assert judge("huang2024-app-weights-larger", swapped).verdict is Verdict.NOT_CONTRADICTED
 
 
 # Assumptions
@@ -279,7 +279,7 @@ def test_huang2024_asm_3_by_hand_a_rival_that_occurs_twice():
 
 def test_huang2024_asm_3_computes_both_readings_and_example_1_decides_between_them():
     found = checks.check_huang2024_asm_3()
-    assert [one.verdict for one in found.readings] == [Verdict.SHOWN, Verdict.REFUTED]
+    assert [one.verdict for one in found.readings] == [Verdict.WELL_POSED, Verdict.REFUTED]
     # in S V O → P the optimal O is alone against S and V
     together = judge("huang2024-asm-3", checks.Frequent(example_1(), True), together=True)
     assert "S V O → P" in together.witness
@@ -291,7 +291,7 @@ def test_huang2024_asm_3_formula_is_what_the_library_decides(closed: bool):
     for _ in range(15):
         data = generate.random_dataset(rng, 5, 12, 6, prefix_closed=closed, frequent=False)
         met = bool(order.analyse(data).frequent.holds)
-        assert judge("huang2024-asm-3", checks.Frequent(data, met)).verdict is Verdict.SHOWN
+        assert judge("huang2024-asm-3", checks.Frequent(data, met)).verdict is Verdict.WELL_POSED
 
 
 # Example 1 and Figure 1

@@ -39,7 +39,7 @@ CHECKS = (
     (checks.check_ours_eq_4_printed, {"hundredths": "36 10"}),
     (measured.check_ours_rate_large_steps, {"trials": 2}),
 )
-UNPROVED = {"ours-rate-large-steps": Verdict.CONSISTENT, "ours-float-runs": Verdict.SEEN}
+UNPROVED = {"ours-rate-large-steps": Verdict.NOT_CONTRADICTED, "ours-float-runs": Verdict.SEEN}
 ALL_STEPS = (
     steps.harmonic_by_cauchy,
     steps.harmonic_by_duality,

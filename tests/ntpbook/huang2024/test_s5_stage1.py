@@ -22,7 +22,7 @@ FOUR = iterated(cycle(4), 0.1, 60)
 RUNS = [PAIR, FOUR, iterated(cycle(5), 2.0, 60)]
 
 SMALL = {
-    "huang2024_eq_7": ({"seed": 1, "trials": 4}, Verdict.SHOWN),
+    "huang2024_eq_7": ({"seed": 1, "trials": 4}, Verdict.WELL_POSED),
     "ours_stage_1_law": ({"sets": 2}, Verdict.PROVED),
     "huang2024_eq_8": ({"sets": 2}, Verdict.PROVED),
     "huang2024_lem_1": ({"sets": 2}, Verdict.PROVED),
@@ -338,7 +338,7 @@ def test_huang2024_cor_1_by_hand_for_two_tokens():
     assert one.steps < one.asked(5)  # 384 log 4 log 20
     assert checks.check_huang2024_cor_1.judge([one], **ends).verdict is Verdict.OPEN
     long = replace(one, steps=10_000)
-    assert checks.check_huang2024_cor_1.judge([long], **ends).verdict is Verdict.CONSISTENT
+    assert checks.check_huang2024_cor_1.judge([long], **ends).verdict is Verdict.NOT_CONTRADICTED
     ends["upper"] = lambda n: 16
     assert checks.check_huang2024_cor_1.judge([long], **ends).verdict is Verdict.REFUTED
 

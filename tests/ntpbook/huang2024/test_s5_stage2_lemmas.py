@@ -28,10 +28,10 @@ from ntpcore.verdicts.compare import NotANumberError
 SMALL = {"seed": 5, "sets": 2, "steps": 600}
 
 VERDICTS = {
-    "huang2024_eq_9": Verdict.SHOWN,
-    "huang2024_eq_10": Verdict.SHOWN,
+    "huang2024_eq_9": Verdict.WELL_POSED,
+    "huang2024_eq_10": Verdict.WELL_POSED,
     "huang2024_eq_11": Verdict.PROVED,
-    "huang2024_eq_12": Verdict.CONSISTENT,
+    "huang2024_eq_12": Verdict.NOT_CONTRADICTED,
     "huang2024_lem_4": Verdict.PROVED,
     "huang2024_app_induction": Verdict.PROVED,
     "huang2024_lem_5": Verdict.PROVED,
@@ -457,7 +457,7 @@ def test_huang2024_app_sketch_2_by_hand_where_the_direction_is_exact():
         np.ones(len(equal_run().second.rows.step))
     )
     found = checks.check_huang2024_app_sketch_2.judge([equal_run()])
-    assert found.verdict is Verdict.CONSISTENT
+    assert found.verdict is Verdict.NOT_CONTRADICTED
 
 
 def test_huang2024_app_sketch_2_cosine_agrees_with_the_dense_gradient(frequent):

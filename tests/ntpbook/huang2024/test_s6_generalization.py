@@ -35,8 +35,8 @@ SMALL: Mapping[str, dict[str, int]] = {
     "huang2024-app-extended-order": FEW,
 }
 VERDICTS = {
-    "huang2024-thm-3": Verdict.CONSISTENT,
-    "huang2024-ex-2": Verdict.CONSISTENT,
+    "huang2024-thm-3": Verdict.NOT_CONTRADICTED,
+    "huang2024-ex-2": Verdict.NOT_CONTRADICTED,
     "huang2024-app-never-together": Verdict.PROVED,
     "huang2024-app-extended-order": Verdict.PROVED,
 }
@@ -129,7 +129,7 @@ def test_huang2024_thm_3_counts_what_it_leaves_out(some):
     assert found.verdict is Verdict.OPEN
     assert found.left_out == {"t is too small for the data and eta": 1}
     both = judge("huang2024-thm-3", short, *some)
-    assert (both.verdict, both.tried) == (Verdict.CONSISTENT, len(some))
+    assert (both.verdict, both.tried) == (Verdict.NOT_CONTRADICTED, len(some))
     assert both.left_out["t is too small for the data and eta"] == 1
     assert "Left out: 1 (t is too small" in both.evidence
 
@@ -166,7 +166,7 @@ def test_huang2024_thm_3_constant_of_the_proof_fails_for_crowds():
             assert (ratio < 1) == (m >= first)
     found = checks.check_huang2024_thm_3.judge([checks.example_run(0.1, 0.5, 900, 900)])
     readings = [one.verdict for one in found.readings]
-    assert readings == [Verdict.CONSISTENT, *[Verdict.REFUTED] * 3]
+    assert readings == [Verdict.NOT_CONTRADICTED, *[Verdict.REFUTED] * 3]
 
 
 def test_huang2024_thm_3_unseen_sentences_of_example_1():
@@ -327,7 +327,7 @@ def test_huang2024_app_thm_3_margins_by_hand_from_the_run_of_one_pair():
 def test_huang2024_app_thm_3_margins_says_nothing_wrong_of_short_runs():
     early = replace(displays.BACKWARD, steps=1000)
     judge = displays.check_huang2024_app_thm_3_margins.judge
-    assert judge([early]).verdict is Verdict.CONSISTENT
+    assert judge([early]).verdict is Verdict.NOT_CONTRADICTED
 
 
 def test_huang2024_app_thm_3_probability_is_proved_and_its_planted_errors_are_noticed():

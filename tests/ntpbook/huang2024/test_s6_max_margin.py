@@ -48,8 +48,8 @@ SMALL: Mapping[str, dict[str, int]] = {  # parameters under which every check is
     "huang2024-eq-16": {"max_tokens": 3},
 }
 VERDICTS = {
-    "huang2024-asm-2": Verdict.SHOWN,
-    "huang2024-eq-3": Verdict.SHOWN,
+    "huang2024-asm-2": Verdict.WELL_POSED,
+    "huang2024-eq-3": Verdict.WELL_POSED,
     "huang2024-prop-2": Verdict.REFUTED,
     "huang2024-prop-4": Verdict.REFUTED,
     "huang2024-eq-16": Verdict.REFUTED,
@@ -131,7 +131,7 @@ def test_planted_errors_run_the_check_itself(label: str):
 
 def test_huang2024_asm_2_by_hand_for_two_tokens():
     in_the_plane, on_a_line = checks.Size(2, 2), checks.Size(2, 1)
-    assert check_of("huang2024-asm-2").judge([in_the_plane, on_a_line]).verdict is Verdict.SHOWN
+    assert check_of("huang2024-asm-2").judge([in_the_plane, on_a_line]).verdict is Verdict.WELL_POSED
     # without the need for d >= |V| two tokens on a line would have to be orthonormal
     found = check_of("huang2024-asm-2").judge([on_a_line], spare=1)
     assert (found.verdict, found.witness) == (Verdict.REFUTED, "|V| = 2, d = 1: violated by 1")
@@ -182,7 +182,7 @@ def test_huang2024_eq_3_holds_for_example_1_by_hand():
     columns = {q: one.scores for q, one in solved(EXAMPLE_1).columns.items()}
     assert sample_violations(EXAMPLE_1, columns) == ([], 6)
     found = check_of("huang2024-eq-3").judge([solved(EXAMPLE_1)])
-    assert (found.verdict, found.numbers["constraints"].shown) == (Verdict.SHOWN, "6")
+    assert (found.verdict, found.numbers["constraints"].shown) == (Verdict.WELL_POSED, "6")
 
 
 def test_huang2024_eq_3_agrees_with_clarabel_on_the_whole_matrix():
@@ -193,7 +193,7 @@ def test_huang2024_eq_3_agrees_with_clarabel_on_the_whole_matrix():
 @settings(max_examples=40)
 @given(realizable_data())
 def test_huang2024_eq_3_is_never_refuted_by_realizable_data(data: Dataset):
-    assert check_of("huang2024-eq-3").judge([solved(data)]).verdict is Verdict.SHOWN
+    assert check_of("huang2024-eq-3").judge([solved(data)]).verdict is Verdict.WELL_POSED
 
 
 @pytest.mark.parametrize("factor", [Fraction(9, 10), Fraction(11, 10), Fraction(-1)])
@@ -376,7 +376,7 @@ def test_huang2024_prop_2_corrected_needs_sets_of_several_tokens():
 
 @pytest.mark.parametrize("label", ["huang2024-prop-2", "huang2024-prop-4"])
 def test_huang2024_prop_2_and_4_hold_for_query_o_of_example_1(label: str):
-    assert judge(label, QUERY_O).verdict is Verdict.CONSISTENT
+    assert judge(label, QUERY_O).verdict is Verdict.NOT_CONTRADICTED
 
 
 @pytest.mark.parametrize("label", ["huang2024-prop-2", "huang2024-prop-4"])
@@ -482,7 +482,7 @@ def test_huang2024_eq_16_shows_the_first_of_two_orders_of_one_size():
 
 def test_huang2024_eq_16_does_not_refute_complete_orders():
     found = judge("huang2024-eq-16", COMPLETE, QUERY_O)
-    assert (found.verdict, found.tried) == (Verdict.CONSISTENT, 2)
+    assert (found.verdict, found.tried) == (Verdict.NOT_CONTRADICTED, 2)
 
 
 # Small orders and figures

@@ -16,10 +16,10 @@ from ntpcore.tian2023.layer import Sample
 from ntpcore.verdicts.claims import How, Verdict
 from ntpcore.verdicts.vocabulary import Checked
 
-CONSISTENT, PROVED, REFUTED = Verdict.CONSISTENT, Verdict.PROVED, Verdict.REFUTED
+CONSISTENT, PROVED, REFUTED = Verdict.NOT_CONTRADICTED, Verdict.PROVED, Verdict.REFUTED
 CHECKS = [one for one in vars(checks).values() if isinstance(one, Checked)]
 DEFINED = ("eq-1", "eq-2", "eq-5", "fig-1", "app-classes", "asm-1")
-NOT_PROVED = {f"tian2023-{name}": Verdict.SHOWN for name in DEFINED}
+NOT_PROVED = {f"tian2023-{name}": Verdict.WELL_POSED for name in DEFINED}
 NOT_PROVED["tian2023-app-table-1"] = CONSISTENT
 SMALL = {"seed": 3, "cases": 24, "draws": 5, "runs": 4, "random": 12, "largest": 8}
 
@@ -40,7 +40,7 @@ def test_a_check_gives_its_verdict_and_notices_its_planted_errors(one):
 def test_tian2023_fig_1_by_hand():
     two = classes.SequenceClasses(np.array([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]), (0, 0))
     found = checks.check_tian2023_fig_1.judge([instances.Named("two classes", two)])
-    assert found.verdict is Verdict.SHOWN
+    assert found.verdict is Verdict.WELL_POSED
     assert checks.check_tian2023_fig_1.judge(instances.disjoint()).verdict is REFUTED
 
 
@@ -218,7 +218,7 @@ def test_tian2023_eq_5_by_hand():
 
 
 def test_tian2023_eq_5_is_well_defined_and_not_called_proved():
-    assert run(checks.check_tian2023_eq_5).verdict is Verdict.SHOWN
+    assert run(checks.check_tian2023_eq_5).verdict is Verdict.WELL_POSED
 
 
 def test_tian2023_lem_2_by_hand():

@@ -34,11 +34,11 @@ pytestmark = pytest.mark.usefixtures("in_float64")
 
 CHECKS = [one for one in vars(checks).values() if isinstance(one, Checked)]
 NOT_PROVED = {
-    "tian2023-asm-2": Verdict.SHOWN,
+    "tian2023-asm-2": Verdict.WELL_POSED,
     "tian2023-app-e-prime": Verdict.REFUTED,
     "tian2023-rem-1": Verdict.REFUTED,
     "tian2023-rem-2": Verdict.REFUTED,
-    "tian2023-fig-8": Verdict.CONSISTENT,
+    "tian2023-fig-8": Verdict.NOT_CONTRADICTED,
 }
 SMALL = {"seed": 3, "steps": 600, "updates": 10**5, "draws": 1}
 
@@ -141,7 +141,7 @@ def test_tian2023_asm_2_is_never_met_when_the_window_is_closed():
 
 def test_tian2023_asm_2_is_shown_in_both_readings():
     found = run(checks.check_tian2023_asm_2)
-    assert [reading.verdict for reading in found.readings] == [Verdict.SHOWN] * 2
+    assert [reading.verdict for reading in found.readings] == [Verdict.WELL_POSED] * 2
     assert found.numbers["random"].value == 200
     assert found.numbers["random_met"].value < 200
 
@@ -260,7 +260,7 @@ def test_tian2023_app_e_prime_is_refuted_in_each_use():
     assert [reading.verdict for reading in found.readings] == [Verdict.REFUTED] * 3
     one = list(instances.exact_correlations(3, 1))
     right = checks.check_tian2023_app_e_prime.judge(one, sign=1)
-    assert right.verdict is Verdict.CONSISTENT
+    assert right.verdict is Verdict.NOT_CONTRADICTED
 
 
 def test_tian2023_app_e_prime_corrected_by_hand():
@@ -351,7 +351,7 @@ def test_tian2023_rem_1_is_refuted_in_each_reading():
 def test_tian2023_rem_1_holds_for_as_many_classes_as_tokens_by_the_rate_and_not_as_printed():
     judge = checks.check_tian2023_rem_1.judge
     square = list(checks.as_many_classes())
-    assert judge(square, reading="rate").verdict is Verdict.CONSISTENT
+    assert judge(square, reading="rate").verdict is Verdict.NOT_CONTRADICTED
     assert judge(square, reading="(43)").verdict is Verdict.REFUTED
 
 

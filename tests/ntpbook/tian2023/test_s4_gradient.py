@@ -16,7 +16,7 @@ from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
 from ntpcore.verdicts.vocabulary import Checked
 
-PROVED, CONSISTENT, REFUTED = Verdict.PROVED, Verdict.CONSISTENT, Verdict.REFUTED
+PROVED, CONSISTENT, REFUTED = Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.REFUTED
 VERDICTS = {
     "tian2023-lem-13": PROVED,
     "tian2023-lem-14": PROVED,

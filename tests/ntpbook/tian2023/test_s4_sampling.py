@@ -18,7 +18,7 @@ from ntpcore.tian2023 import decoder, decoder_rate, sampling
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.vocabulary import Checked
 
-PROVED, CONSISTENT, REFUTED = Verdict.PROVED, Verdict.CONSISTENT, Verdict.REFUTED
+PROVED, CONSISTENT, REFUTED = Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.REFUTED
 VERDICTS = {
     "tian2023-lem-10": PROVED,
     "ours-bernstein": PROVED,

@@ -20,7 +20,7 @@ from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
 from ntpcore.verdicts.vocabulary import Checked
 
-PROVED, CONSISTENT, REFUTED = Verdict.PROVED, Verdict.CONSISTENT, Verdict.REFUTED
+PROVED, CONSISTENT, REFUTED = Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.REFUTED
 VERDICTS = {
     "tian2023-lem-4": PROVED,
     "tian2023-eq-10": PROVED,

@@ -49,7 +49,7 @@ def test_a_claim_that_data_do_not_decide_is_refused_with_the_way_out() -> None:
 
 def test_without_steps_only_orders_are_judged() -> None:
     found = judge(EXAMPLE_1)
-    assert [found[label].verdict for label in on_data.JUDGES] == [Verdict.CONSISTENT] * 3
+    assert [found[label].verdict for label in on_data.JUDGES] == [Verdict.NOT_CONTRADICTED] * 3
     assert found["huang2024-prop-2"].repeat == "ntpcore check x --claim huang2024-prop-2"
     for label in TRAINED:
         assert found[label].verdict is Verdict.OPEN
@@ -59,7 +59,7 @@ def test_without_steps_only_orders_are_judged() -> None:
 
 def test_with_steps_a_run_is_judged() -> None:
     found = judge(EXAMPLE_1, (60, None, 0.4))
-    assert found["huang2024-thm-3"].verdict is Verdict.CONSISTENT
+    assert found["huang2024-thm-3"].verdict is Verdict.NOT_CONTRADICTED
     for label in ("huang2024-lem-5", "huang2024-lem-6", "huang2024-eq-13"):
         assert found[label].verdict is Verdict.PROVED, label
     assert found["huang2024-thm-3"].repeat == (
@@ -103,7 +103,7 @@ def test_claims_on_orders_are_refuted_iff_a_query_breaks_hall(data: Dataset) -> 
     found = report.answer(data)
     orders = (found.structure.orders or {}).values()
     right = all(literal.hall(order.pairs) for order in orders)
-    expected = Verdict.OPEN if not orders else Verdict.CONSISTENT if right else Verdict.REFUTED
+    expected = Verdict.OPEN if not orders else Verdict.NOT_CONTRADICTED if right else Verdict.REFUTED
     verdicts = [check.verdict for check in found.checks if check.label in on_data.JUDGES]
     assert verdicts == [expected] * 3
     assert found.holds == (found.structure.frequent.holds and expected is not Verdict.REFUTED)

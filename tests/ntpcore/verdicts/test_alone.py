@@ -91,7 +91,7 @@ def check_euler_thm_2(n, any_p=False):
 
 @check("euler-prop-1", over="numbers", instances=lambda most=6: range(most), name=str,
        says="All are prime.", planted={"Only the first five.": Variant(
-           instances=lambda: range(5), expected=Verdict.CONSISTENT)})
+           instances=lambda: range(5), expected=Verdict.NOT_CONTRADICTED)})
 def check_euler_prop_1(n):
     yield holds(is_prime(2 ** (2**n) + 1), f"n = {n}")
 

@@ -29,7 +29,7 @@ from ntpcore.verdicts.claims import (
 LABEL = "huang2024-prop-2"
 
 
-def check(verdict: Verdict = Verdict.CONSISTENT, **changes: object) -> Check:
+def check(verdict: Verdict = Verdict.NOT_CONTRADICTED, **changes: object) -> Check:
     fields = {"tried": 3, "unit": "partial orders", "evidence": "Three orders agree."} | changes
     return Check(LABEL, verdict, **fields)
 
@@ -98,7 +98,7 @@ def test_a_refutation_must_show_a_witness():
     assert check(Verdict.REFUTED, witness="five tokens").witness == "five tokens"
 
 
-@pytest.mark.parametrize("verdict", [Verdict.PROVED, Verdict.CONSISTENT, Verdict.REFUTED])
+@pytest.mark.parametrize("verdict", [Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.REFUTED])
 def test_a_verdict_needs_an_instance(verdict: Verdict):
     with pytest.raises(ValueError, match="needs at least one instance"):
         check(verdict, tried=0, witness="w")
@@ -111,14 +111,14 @@ def test_an_open_verdict_needs_a_reason_and_no_instance():
 
 
 def test_a_damaged_statement_is_refuted_only_if_every_reading_is():
-    bad, good = Reading("as N", Verdict.REFUTED), Reading("as 1/pi", Verdict.CONSISTENT)
+    bad, good = Reading("as N", Verdict.REFUTED), Reading("as 1/pi", Verdict.NOT_CONTRADICTED)
     assert check(Verdict.REFUTED, witness="w", readings=(bad,)).readings == (bad,)
     with pytest.raises(ValueError, match="only when every plausible reading"):
         check(Verdict.REFUTED, witness="w", readings=(bad, good))
 
 
 def test_a_blind_control_is_refused():
-    blind = Control("a planted error", Verdict.REFUTED, Verdict.CONSISTENT)
+    blind = Control("a planted error", Verdict.REFUTED, Verdict.NOT_CONTRADICTED)
     noticed = Control("a planted error", Verdict.REFUTED, Verdict.REFUTED)
     assert not blind.noticed
     assert check().with_control(noticed).controls == (noticed,)
@@ -135,7 +135,7 @@ def test_a_check_shows_itself_as_text_html_and_data():
         slack=nasty,
         by_hand=(nasty,),
         readings=(Reading(nasty, Verdict.REFUTED),),
-        controls=(Control(nasty, Verdict.CONSISTENT, Verdict.CONSISTENT),),
+        controls=(Control(nasty, Verdict.NOT_CONTRADICTED, Verdict.NOT_CONTRADICTED),),
         proof=(Step(nasty, How.EXECUTED, nasty, (Shown(nasty, nasty, "=", nasty, nasty, True),)),),
         left_out={nasty: 1},
         vacuous=nasty,
@@ -164,7 +164,7 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
         slack="S",
         by_hand=("A", "B"),
         readings=(Reading("R", Verdict.REFUTED),),
-        controls=(Control("Planted.", Verdict.CONSISTENT, Verdict.CONSISTENT),),
+        controls=(Control("Planted.", Verdict.NOT_CONTRADICTED, Verdict.NOT_CONTRADICTED),),
         vacuous="V",
         repeat="make it",
     )
@@ -198,7 +198,7 @@ def test_a_card_has_one_fold_whatever_it_holds():
         Verdict.REFUTED,
         witness="W",
         readings=tuple(Reading(text, Verdict.REFUTED) for text in ("first", "second")),
-        controls=(Control("Planted.", Verdict.CONSISTENT, Verdict.CONSISTENT),),
+        controls=(Control("Planted.", Verdict.NOT_CONTRADICTED, Verdict.NOT_CONTRADICTED),),
         proof=(Step("a step", How.BY_HAND),),
     )
     html = render_html(everything.to_json(), "<p>&lt;more&gt;</p>")
@@ -273,7 +273,7 @@ def test_the_html_of_a_check_shows_the_likeliest_reading_and_folds_the_others():
 
 
 def test_the_html_of_a_check_shows_the_reading_that_decides_when_it_is_not_the_likeliest():
-    readings = (Reading("likeliest", Verdict.REFUTED), Reading("kinder", Verdict.CONSISTENT))
+    readings = (Reading("likeliest", Verdict.REFUTED), Reading("kinder", Verdict.NOT_CONTRADICTED))
     html = render_html(check(readings=readings).to_json())
     assert "Read as (refuted): likeliest</p>" in html
     assert "Read as (consistent): kinder</p>" in html

@@ -8,7 +8,7 @@ from ntpbook.catalogue import CATALOGUE
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.dependencies import describe, listed, neighbourhood, standings
 
-P, C, R, O = Verdict.PROVED, Verdict.CONSISTENT, Verdict.REFUTED, Verdict.OPEN  # noqa: E741
+P, C, R, O = Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.REFUTED, Verdict.OPEN  # noqa: E741
 NAMES = {label: label.upper() for label in "abcde"}
 
 

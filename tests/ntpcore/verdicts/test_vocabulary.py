@@ -43,7 +43,7 @@ def made(body: Any, **options: Any) -> Checked:
         "over": "numbers",
         "instances": lambda last=3: range(1, last + 1),
         "says": "It holds for {tried} numbers.",
-        "planted": {"Something.": Variant(expected=Verdict.CONSISTENT)},
+        "planted": {"Something.": Variant(expected=Verdict.NOT_CONTRADICTED)},
         "name": lambda one: f"n = {one}",
     }
     return check("ours-x", **(usual | options))(body)
@@ -51,7 +51,7 @@ def made(body: Any, **options: Any) -> Checked:
 
 def test_a_check_compares_on_every_instance_and_says_so() -> None:
     found = made(lambda n: at_most(n, 3))()
-    assert (found.verdict, found.tried) == (Verdict.CONSISTENT, 3)
+    assert (found.verdict, found.tried) == (Verdict.NOT_CONTRADICTED, 3)
     assert found.evidence == "It holds for 3 numbers."
     assert found.repeat == "ntpcore verify ours-x"
     assert found.parameters == {"last": 3}
@@ -73,7 +73,7 @@ def test_the_first_instance_that_fails_is_the_witness() -> None:
     assert found.witness == "n = 2: violated by 1"
 
 
-SHORT = Variant(instances=lambda: [1], expected=Verdict.CONSISTENT)
+SHORT = Variant(instances=lambda: [1], expected=Verdict.NOT_CONTRADICTED)
 
 
 def test_a_planted_error_runs_the_same_body_and_must_be_noticed() -> None:
@@ -131,7 +131,7 @@ def test_fractions_are_compared_exactly_whatever_the_tolerance() -> None:
     tight = made(lambda n: at_most(1 + tiny, Fraction(1)), tolerance=0.5)
     assert tight.judge([1]).verdict is Verdict.REFUTED
     loose = made(lambda n: at_most(1 + 1e-9, 1.0), tolerance=1e-8)
-    assert loose.judge([1]).verdict is Verdict.CONSISTENT
+    assert loose.judge([1]).verdict is Verdict.NOT_CONTRADICTED
     assert loose.judge([1]).slack == "rounding alone, below 1e-08"
 
 
@@ -188,8 +188,8 @@ def test_readings_are_judged_by_the_same_body() -> None:
 
     both = {"the bound is 1": {"bound": 1}, "the bound is 3": {"bound": 3}}
     found = made(body, readings=both, planted={"x": {"bound": 0}})()
-    assert [one.verdict for one in found.readings] == [Verdict.REFUTED, Verdict.CONSISTENT]
-    assert found.verdict is Verdict.CONSISTENT  # refuted only if every reading is
+    assert [one.verdict for one in found.readings] == [Verdict.REFUTED, Verdict.NOT_CONTRADICTED]
+    assert found.verdict is Verdict.NOT_CONTRADICTED  # refuted only if every reading is
     neither = {"the bound is 1": {"bound": 1}, "the bound is 2": {"bound": 2}}
     assert made(body, readings=neither, planted={"x": {"bound": 0}})().verdict is Verdict.REFUTED
 
@@ -212,7 +212,7 @@ def test_of_two_readings_the_decided_one_speaks() -> None:
 
     words = {"unknown": {"known": 0}, "known": {"known": 1}}
     found = made(body, readings=words, planted={"x": Variant(instances=lambda: [4])})()
-    assert found.verdict is Verdict.CONSISTENT
+    assert found.verdict is Verdict.NOT_CONTRADICTED
 
 
 def test_observations_and_definitions_have_words_of_their_own() -> None:
@@ -225,7 +225,7 @@ def test_observations_and_definitions_have_words_of_their_own() -> None:
     assert open_.judge([1]).verdict is Verdict.UNDECIDED
     shown = made(lambda n: at_most(n, 3), shows="can be met", planted={"x": Variant(
         instances=lambda: [4])})()  # fmt: skip
-    assert shown.verdict is Verdict.SHOWN
+    assert shown.verdict is Verdict.WELL_POSED
     assert shown.evidence == "Can be met. It holds for 3 numbers."
     with pytest.raises(ValueError, match="neither proved nor well posed"):
         made(lambda n: at_most(n, 3), observes=True, shows="can be met")

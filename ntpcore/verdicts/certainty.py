@@ -62,7 +62,7 @@ class Certainty:
         """What a badge says."""
         if self.kind is Kind.BY_HAND:
             return f"{self.kind.value} ({len(self.by_hand)})"
-        return self.kind.value
+        return str(self.kind.value)
 
     def to_json(self) -> dict[str, object]:
         """The certainty as plain data."""

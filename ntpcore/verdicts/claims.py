@@ -288,6 +288,7 @@ class Check:
         proof: the steps of the proof, for a claim that has one.
         witness_kind: for a refutation, in which numbers its witness was found.
         loose: for a bound without a known instance near it, how far from tight it stays.
+        hypotheses: those in force where the statement stands, each tested on the instances.
         certainty: how the claim is known, as the ledger says it; None where a check runs alone.
 
     Raises:
@@ -312,6 +313,7 @@ class Check:
     proof: tuple[Step, ...] = ()
     witness_kind: WitnessKind | None = None
     loose: str = ""
+    hypotheses: tuple[str, ...] = ()
     certainty: Mapping[str, object] | None = None
 
     def __post_init__(self) -> None:
@@ -368,6 +370,7 @@ class Check:
             "proof": [one.to_json() for one in self.proof],
             "witness_kind": self.witness_kind.value if self.witness_kind else None,
             "loose": self.loose or None,
+            "hypotheses": list(self.hypotheses),
         } | ({"certainty": dict(self.certainty)} if self.certainty else {})
 
     def _repr_mimebundle_(
@@ -433,14 +436,15 @@ def heading(words: str) -> str:
 def _measured(data: Mapping[str, object]) -> str:
     """What the evidence rests on, and how to get it again."""
     rows = [
-        (title, escape(str(data[key])))
+        (title, escape("; ".join(map(str, value)) if isinstance(value, list) else str(value)))
         for key, title in (
             ("witness", "Witness"),
             ("slack", "Worst slack"),
+            ("hypotheses", "Hypotheses tested on every instance"),
             ("loose", "Distance from a tight instance"),
             ("vacuous", "Says nothing before"),
         )
-        if data.get(key)
+        if (value := data.get(key))
     ]
     if data.get("repeat"):
         rows.append(("Repeat", f"<code>{escape(str(data['repeat']))}</code>"))

@@ -81,7 +81,15 @@ class Tally:
     unit: str = ""
 
 
-Said = Compared | LeftOut | Undecided | Tally
+@dataclass(frozen=True)
+class Assumed:
+    """Whether an instance meets a hypothesis that is in force where the statement stands."""
+
+    name: str
+    holds: bool
+
+
+Said = Compared | LeftOut | Undecided | Tally | Assumed
 
 
 def finite(value: Number, where: str = "") -> Number:
@@ -150,6 +158,18 @@ def below(left: Number, right: Number, where: str = "") -> Compared:
 def holds(fact: bool, where: str = "") -> Compared:
     """A fact that is true or false."""
     return Compared(0 if fact else -1, where, exact=True, fact=True)
+
+
+def assume(name: str, holds: bool) -> Assumed:
+    """This instance meets a hypothesis in force, as was just tested.
+
+    An instance that does not is no witness of anything: the check stops with an error.
+
+    Args:
+        name: the hypothesis, as `hypotheses` of the check lists it.
+        holds: what the test of it on this instance gave.
+    """
+    return Assumed(name, holds)
 
 
 def left_out(reason: str) -> LeftOut:

@@ -17,7 +17,7 @@ SCHEMA = "claims.schema.json"
 VERSION = 2  # of the schema; 2 says how each claim is known (`certainty`)
 # Of a check, in the order of the file; all of it is absent while a claim is planned.
 CHECK_FIELDS = ("tried", "unit", "slack", "witness", "witness_kind", "loose")
-LISTS = ("readings", "proof", "controls")
+LISTS = ("readings", "hypotheses", "proof", "controls")
 OBJECTS = ("left_out", "numbers", "parameters")
 
 

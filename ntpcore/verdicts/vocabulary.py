@@ -41,11 +41,20 @@ from ntpcore.verdicts.claims import (
     Verdict,
     WitnessKind,
 )
-from ntpcore.verdicts.compare import Compared, LeftOut, NotANumberError, Said, Tally, Undecided
+from ntpcore.verdicts.compare import (
+    Assumed,
+    Compared,
+    LeftOut,
+    NotANumberError,
+    Said,
+    Tally,
+    Undecided,
+)
 from ntpcore.verdicts.numbers import amount, singular
 
 Body = Callable[..., Iterable[Said] | Said]
 Parameters = Mapping[str, int | float | str]
+UNCONDITIONAL = ("no hypothesis",)  # of a statement that is made of everything
 SHARPER = "1.1 times sharper"  # what the words of a planted error say of a bound
 Known = dict[tuple[Callable[..., Iterable[Shown]], tuple[Any, ...]], tuple[Shown, ...]]
 
@@ -184,6 +193,9 @@ class Checked:
         vacuous: for a bound that says nothing at this scale, from where it would.
         loose: for a bound of which a named search found no instance within a tenth, how far from
             tight it stays; a wrong exponent and a missing factor are planted instead.
+        hypotheses: those in force at that line of the paper, standing facts included. A refutation
+            needs them: its body yields `assume` for each on every instance that it compares.
+            `UNCONDITIONAL` where there are none.
     """
 
     label: str
@@ -202,6 +214,7 @@ class Checked:
     size: Callable[[Any], int]
     vacuous: str
     loose: str
+    hypotheses: tuple[str, ...]
 
     @property
     def defaults(self) -> dict[str, int | float | str]:
@@ -230,7 +243,7 @@ class Checked:
         controls, noticed = [], set[str]()
         for words, one in self.planted.items():
             outcome = self._run(
-                self._of(one, made, parameters), one.changes, known, stop=True, planted=True
+                self._of(one, made, parameters), one.changes, known, stop=True, strict=False
             )
             controls.append(Control(words, one.expected, self._answer(one, outcome)))
             noticed |= outcome.broken
@@ -278,10 +291,10 @@ class Checked:
         main = self._run(made, changes, known)
         readings = []
         for words, one in self.readings.items() if not changes else ():
-            outcome = self._run(self._of(one, made, parameters), one.changes, known)
+            outcome = self._run(self._of(one, made, parameters), one.changes, known, strict=False)
             witness = _witness(outcome.failed) if outcome.failed is not None else ""
             readings.append(Reading(words, self._verdict(outcome), witness))
-        return self._check(main, tuple(readings), parameters)
+        return self._check(main, tuple(readings), parameters, bool(changes))
 
     def _made(
         self, instances: Callable[..., Iterable[Any]] | None, parameters: Parameters
@@ -314,13 +327,21 @@ class Checked:
         changes: Mapping[str, Any],
         known: Known,
         stop: bool = False,
-        planted: bool = False,
+        strict: bool = True,
     ) -> Outcome:
         """Compare on all instances, or until the first failure.
 
+        Args:
+            made: the instances.
+            changes: arguments of the body and of executed steps, by name.
+            known: steps that ran already.
+            stop: at the first failure.
+            strict: whether to ask what a verdict of the book needs; not of planted errors, nor of
+                readings, which may drop a hypothesis.
+
         Raises:
-            ValueError: the body compares with a bound, no error is planted, and the check has
-                neither an error "1.1 times sharper" nor a word on how far from tight it stays.
+            ValueError: an instance breaks a hypothesis in force, or one was not tested; or the body
+                compares with a bound that was never made sharper.
         """
         steps = tuple(self._step(one, changes, known) for one in self.proof)
         failed = _broken(steps)
@@ -333,7 +354,7 @@ class Checked:
         for one in made:
             if stop and failed:
                 break
-            compared = 0
+            compared, met = 0, set(UNCONDITIONAL)
             for said in _listed(self.body(one, **used)):
                 if isinstance(said, LeftOut):
                     left[said.reason] += 1
@@ -341,6 +362,13 @@ class Checked:
                     open_[said.reason] += 1
                 elif isinstance(said, Tally):
                     _gather(tallies, said)
+                elif isinstance(said, Assumed):
+                    met |= {said.name}
+                    if strict and not changes and not said.holds:
+                        raise ValueError(
+                            f"{self.label}, {self.name(one)}: the instance breaks the hypothesis "
+                            f"{said.name!r}, so it is no witness; choose another or leave it out"
+                        )
                 else:
                     said = self._placed(said, one)
                     compared += said.points
@@ -349,14 +377,28 @@ class Checked:
                         worst = said
                     if failed is None and said.slack < (0 if said.exact else -self.tolerance):
                         failed = said
+            if compared and strict and not changes:
+                self._refuse_untested(set(self.hypotheses) - met, self.name(one))
             tried += self.size(one) if compared else 0
             points += compared
         if self.instances is None and steps:
             tried = points = sum(len(one.shown) for one in steps)
         numbers = {name: _result(one) for name, one in tallies.items()}
-        if bounds and not planted and not changes and not self.loose:
+        if bounds and strict and not changes and not self.loose:
             self._refuse_blunt_bounds()
         return Outcome(tried, points, failed, worst, left, open_, numbers, steps, bounds)
+
+    def _refuse_untested(self, missing: set[str], where: str) -> None:
+        """Refuse an instance on which a hypothesis in force was not tested.
+
+        Raises:
+            ValueError: there is one.
+        """
+        if missing:
+            raise ValueError(
+                f"{self.label}, {where}: the body tests nothing of {', '.join(sorted(missing))}; "
+                "yield assume(name, holds) for every hypothesis in force"
+            )
 
     def _refuse_blunt_bounds(self) -> None:
         """Refuse a check of a bound that was never asked whether it notices a tenth.
@@ -406,10 +448,23 @@ class Checked:
         return Verdict.PROVED if self.proof else Verdict.NOT_CONTRADICTED
 
     def _check(
-        self, found: Outcome, readings: tuple[Reading, ...], parameters: Parameters
+        self,
+        found: Outcome,
+        readings: tuple[Reading, ...],
+        parameters: Parameters,
+        changed: bool,
     ) -> Check:
-        """The outcome as a check."""
+        """The outcome as a check.
+
+        Raises:
+            ValueError: it is a refutation, nothing was changed, and no hypotheses are named.
+        """
         verdict = self._verdict(found)
+        if verdict is Verdict.REFUTED and not self.hypotheses and not changed:
+            raise ValueError(
+                f"{self.label}: a refutation names the hypotheses in force at that line of the "
+                "paper (`hypotheses`), or UNCONDITIONAL where there are none"
+            )
         numbers = dict(found.numbers)
         words = {name: one.shown for name, one in numbers.items()}
         words |= {"tried": str(found.tried), "compared": str(found.points)}
@@ -449,6 +504,7 @@ class Checked:
             readings=readings,
             witness_kind=self._witness_kind(found),
             loose=self.loose,
+            hypotheses=self.hypotheses if self.hypotheses != UNCONDITIONAL else (),
             vacuous=self._from_where(words) if found.points else "",
             repeat=self.command(parameters),
             left_out=dict(found.left_out),
@@ -521,6 +577,7 @@ def check(
     size: Callable[[Any], int] | None = None,
     vacuous: str = "",
     loose: str = "",
+    hypotheses: tuple[str, ...] = (),
 ) -> Callable[[Body], Checked]:
     """Make a check of what a function compares on one instance; see `Checked` for the arguments.
 
@@ -550,6 +607,7 @@ def check(
             size or (lambda one: 1),
             vacuous,
             loose,
+            hypotheses,
         )
         object.__setattr__(made, "__doc__", body.__doc__)
         object.__setattr__(made, "__wrapped__", body)
@@ -570,7 +628,7 @@ def _name(one: Any) -> str:
 
 def _listed(said: Iterable[Said] | Said) -> Iterable[Said]:
     """What a body said, one by one."""
-    return (said,) if isinstance(said, Compared | LeftOut | Undecided | Tally) else said
+    return (said,) if isinstance(said, Said) else said
 
 
 def _gather(tallies: dict[str, Tally], one: Tally) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ntpcore.verdicts.claims import Check, How, Verdict
-from ntpcore.verdicts.vocabulary import Checked
+from ntpcore.verdicts.vocabulary import Checked, Executed
 
 
 def known(one: Checked, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,7 +27,9 @@ def assert_sound(one: Checked, verdict: Verdict, **parameters: Any) -> Check:
     """
     found = one(**parameters)
     assert found.verdict is verdict, f"{one.label}: {found.verdict}, {found.witness}"
-    assert len(found.controls) == len(one.planted) > 0, f"{one.label}: no error is planted"
+    in_steps = sum(len(step.planted) for step in one.proof if isinstance(step, Executed))
+    assert len(found.controls) == len(one.planted) + in_steps, f"{one.label}: an error not tried"
+    assert one.planted, f"{one.label}: no error is planted"
     missed = [control.planted for control in found.controls if not control.noticed]
     assert not missed, f"{one.label}: not noticed: {missed}"
     for step in found.proof:
@@ -35,3 +37,12 @@ def assert_sound(one: Checked, verdict: Verdict, **parameters: Any) -> Check:
             assert step.shown, f"{one.label}: nothing shown by {step.text}"
         assert all(shown.holds for shown in step.shown), f"{one.label}: {step.text}"
     return found
+
+
+def failure(one: Checked, instances: Iterable[Any], **changes: Any) -> str:
+    """Where a check finds its first fault on these instances, spoilt on purpose; empty for none.
+
+    `judge` would refuse to call this a refutation, as spoilt instances break the hypotheses.
+    """
+    found = one._run(list(instances), changes, {}, stop=True, strict=False)
+    return "" if found.failed is None else found.failed.where or "the statement itself"

@@ -21,8 +21,8 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import transformer
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, at_most, most
-from ntpcore.verdicts.vocabulary import by_hand, check, executed
+from ntpcore.verdicts.compare import Said, holds, most
+from ntpcore.verdicts.vocabulary import check, executed, uses
 
 STEP = 20  # h = 10^-20: an error of h^2 = 1e-40 by theory, and as much by rounding of 60 digits
 IN_DIGITS = 1e-30  # far above both errors of a difference quotient, see STEP
@@ -85,44 +85,51 @@ def _compare(
 
 
 def _within(far: float, limit: float, what: str) -> Said:
-    """far <= limit; what is too far away says how far."""
-    return at_most(far, limit, what if far <= limit else f"{what}: relative distance {far:.1e}")
+    """Whether a distance is one of rounding; what is too far away says how far."""
+    close = far <= limit
+    return holds(close, what if close else f"{what}: relative distance {far:.1e}")
 
 
 # Equation (5)
 
 
-def one_term_of_stage_1(target: int = 1) -> Iterator[Shown]:
-    """The derivative of one term of L_0 by one entry of W_ov, for any size.
+@cache
+def gradient_of_stage_1(target: int = 1) -> tuple[Shown, ...]:
+    """The derivative of L_0 by one entry of W_ov, for any number of tokens and any |V|, d.
 
-    An entry w in row v meets the coordinate x of the token. The rest of the logit of v is a, and R
-    stands for the exponentials of all other logits, however many there are.
+    An entry w in row v meets the coordinate x[k] of token k. The rest of the logit of v is a[k],
+    R[k] stands for the exponentials of all other logits, hit[k] is 1 where v is n of token k and
+    else 0, and c[k] is the logit of n of token k where it is another.
 
     Args:
         target: what is subtracted from the probability of the next token.
     """
     import sympy as sp
 
-    w, x, a, c = sp.symbols("w x a c", real=True)
-    R = sp.symbols("R", positive=True)
-    logit = w * x + a
-    T = sp.exp(logit) / (sp.exp(logit) + R)
-    total = sp.log(sp.exp(logit) + R)
-    yield identity("row of the next token", sp.diff(total - logit, w), (T - target) * x)
-    yield identity("another row", sp.diff(total - c, w), T * x)
+    w = sp.Symbol("w", real=True)
+    k, tokens = sp.Symbol("k", integer=True), sp.Symbol("n", integer=True, positive=True)
+    x, a, c, hit = (sp.IndexedBase(name, real=True) for name in ("x", "a", "c", "hit"))
+    R = sp.IndexedBase("R", positive=True)
+    logit = w * x[k] + a[k]
+    own = hit[k] * logit + (1 - hit[k]) * c[k]  # the logit of n of token k
+    loss = sp.Sum(sp.log(sp.exp(logit) + R[k]) - own, (k, 1, tokens))
+    T = sp.exp(logit) / (sp.exp(logit) + R[k])
+    formula = sp.Sum((T - target * hit[k]) * x[k], (k, 1, tokens))
+    return (identity("entry of (5)", sp.diff(loss, w), formula, expand=False),)
 
 
 @check(
     "huang2024-eq-5",
     over="points",
     instances=points,
-    says="With symbols for whatever the size adds, every entry has the stated derivative; at "
+    says="With symbols for all sizes, every entry has the stated derivative; at "
     "{tried} points formula and difference quotients agree to {distance} relatively, and so does "
     "our code up to the rounding of floats.",
     fails="The formula is not the derivative of the loss.",
     proof=(
-        executed("one term of the loss, differentiated by one entry", one_term_of_stage_1),
-        by_hand("the sum over tokens is differentiated term by term", at="sum-over-tokens"),
+        executed(
+            "the loss of any number of tokens, differentiated by one entry", gradient_of_stage_1
+        ),
     ),
     planted={
         "T_0(x) alone, the vector of the next token left out.": {"target": 0},
@@ -147,26 +154,51 @@ def check_huang2024_eq_5(one: Point, target: int = 1, own: bool = False) -> Iter
 # Equation (6)
 
 
-def factors_of_the_chain_rule(outer: int = 1) -> Iterator[Shown]:
-    """The three derivatives that the chain rule multiplies, for any size.
+@cache
+def gradient_of_stage_2(outer: int = 1, share: int = 1) -> tuple[Shown, ...]:
+    """The derivative of the loss by one entry of W_kq, for any length, any |V| and d.
 
-    R and a collect all that does not depend on the variable; Q is the exponential of the score at
-    another position, which R contains.
+    An entry w of W_kq adds w x[l] q to the score of position l, x[l] being a coordinate of its
+    token and q one of the query. E[l] is the exponential of the score without it, u[v, l] the logit
+    that position l alone gives to v, and o the next token. The sum over the samples comes last.
 
     Args:
         outer: what multiplies phi phi^T.
+        share: power of the frequency of a sample.
     """
     import sympy as sp
 
-    y, s, w, x, q, a, c = sp.symbols("y s w x q a c", real=True)
-    R, Q = sp.symbols("R Q", positive=True)
-    T, total = sp.exp(y) / (sp.exp(y) + R), sp.log(sp.exp(y) + R)
-    own, other = sp.exp(s) / (sp.exp(s) + R + Q), Q / (sp.exp(s) + R + Q)
-    yield identity("loss by the logit of the next token", sp.diff(total - y, y), T - 1)
-    yield identity("loss by another logit", sp.diff(total - c, y), T)
-    yield identity("weight by its own score", sp.diff(own, s), own - outer * own**2)
-    yield identity("weight by another score", sp.diff(other, s), -outer * other * own)
-    yield identity("score by an entry", sp.diff(x * w * q + a, w), x * q)
+    w, q = sp.symbols("w q", real=True)
+    l, v, i = sp.symbols("l v i", integer=True)  # noqa: E741 (a position)
+    L, V, o, N = sp.symbols("L V o N", integer=True, positive=True)
+    E, pi = sp.IndexedBase("E", positive=True), sp.IndexedBase("pi", positive=True)
+    x, u = sp.IndexedBase("x", real=True), sp.IndexedBase("u", real=True)
+
+    def positions(term: Any) -> Any:
+        return sp.Sum(term, (l, 1, L))
+
+    top = E[l] * sp.exp(w * x[l] * q)
+    logit = {
+        v: positions(u[v, l] * top) / positions(top),
+        o: positions(u[o, l] * top) / positions(top),
+    }
+    loss = sp.log(sp.Sum(sp.exp(logit[v]), (v, 1, V))) - logit[o]
+
+    def column(r: Any) -> Any:
+        """Row r of W_ov X (diag(phi) - phi phi^T) X^T, at the coordinate of x, times q."""
+        mean = positions(E[l] * x[l]) / positions(E[l])
+        vote = positions(u[r, l] * E[l]) / positions(E[l])
+        return (positions(u[r, l] * E[l] * x[l]) / positions(E[l]) - outer * vote * mean) * q
+
+    powers = sp.exp(positions(u[v, l] * E[l]) / positions(E[l]))
+    formula = sp.Sum(powers * column(v), (v, 1, V)) / sp.Sum(powers, (v, 1, V)) - column(o)
+    of_sample = sp.Function("loss")
+    whole = sp.Sum(pi[i] * of_sample(i, w), (i, 1, N))
+    terms = sp.Sum(pi[i] ** share * sp.diff(of_sample(i, w), w), (i, 1, N))
+    return (
+        identity("entry of (6), one sample", sp.diff(loss, w).subs(w, 0), formula, expand=False),
+        identity("the sum over samples", sp.diff(whole, w), terms, expand=False),
+    )
 
 
 @cache
@@ -208,17 +240,22 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
     "huang2024-eq-6",
     over="points",
     instances=points,
-    says="With symbols for whatever the size adds, the three factors of the chain rule are those "
-    "of the formula, and for two tokens so is the whole; at {tried} points formula and difference "
-    "quotients agree to {distance} relatively, and so does our code up to the rounding of floats.",
+    says="With symbols for all sizes, every entry has the stated derivative; at {tried} points "
+    "formula and difference quotients agree to {distance} relatively, and so does our code up to "
+    "the rounding of floats.",
     fails="The formula is not the derivative of the loss.",
     proof=(
-        executed("the three derivatives that are multiplied", factors_of_the_chain_rule),
-        by_hand(
-            "the chain rule multiplies them, and the sum over samples goes term by term",
-            at="chain-rule-multiplies",
+        uses("huang2024-eq-1", "the loss is that of equation (1)"),
+        executed(
+            "the loss of one sample of any length, differentiated by one entry, and the sum over "
+            "samples",
+            gradient_of_stage_2,
+            planted={"The frequency of a sample squared.": {"share": 2}},
         ),
-        executed("the whole formula in the smallest case", smallest_case),
+        executed(
+            "a second derivation: the formula as matrices, for one sentence of two tokens",
+            smallest_case,
+        ),
     ),
     planted={
         "diag(phi) alone, phi phi^T left out.": {"outer": 0},

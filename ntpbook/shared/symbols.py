@@ -26,6 +26,22 @@ def identity(name: str, left: Any, right: Any, *, expand: bool = True) -> Shown:
     return Shown(name, _text(left), "=", _text(right), "0" if zero else _text(rest), bool(zero))
 
 
+def matrices(name: str, left: Any, right: Any, written: str = "") -> Shown:
+    """left = right for matrices of symbolic size.
+
+    Args:
+        name: what the equation says, in words.
+        left: a matrix expression of sympy.
+        right: what it should be.
+        written: the left side as text, where sympy simplifies it before it can be shown.
+    """
+    rest = (left - right).expand().doit()
+    zero = rest.is_ZeroMatrix is True
+    return Shown(
+        name, written or _text(left), "=", _text(right), "0" if zero else _text(rest), zero
+    )
+
+
 def at_least_zero(name: str, expression: Any, *, strictly: bool = False) -> Shown:
     """expression >= 0, from what sympy knows of the signs of its symbols.
 

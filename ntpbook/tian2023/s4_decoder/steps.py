@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from ntpbook.shared.symbols import at_least_zero, identity
+from ntpbook.shared.symbols import at_least_zero, identity, matrices
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.vocabulary import relation
 
@@ -60,13 +60,6 @@ def missing_probability() -> Iterator[Shown]:
 # Matrices of symbolic size
 
 
-def _matrices(name: str, left: Any, right: Any, written: str = "") -> Shown:
-    """An equation between matrices of symbolic size; sympy may simplify what was `written`."""
-    rest = (left - right).expand().doit()
-    zero = rest.is_ZeroMatrix is True
-    return Shown(name, written or str(left), "=", str(right), "0" if zero else str(rest), zero)
-
-
 def rows_move_alone(sign: int = 1) -> Iterator[Shown]:
     """F^T (F - F E') = I for E' = sign (I - (I + E)^-1), with I + E = F^T F."""
     import sympy as sp
@@ -76,7 +69,7 @@ def rows_move_alone(sign: int = 1) -> Iterator[Shown]:
     E = F.T * F - one
     E_prime = sign * (one - (one + E).doit().inverse())
     moved = F.T * (F - F * E_prime)
-    yield _matrices("a step along f_n - F E' e_n moves F^T Y by e_n", moved, one)
+    yield matrices("a step along f_n - F E' e_n moves F^T Y by e_n", moved, one)
 
 
 def forms_of_E_prime() -> Iterator[Shown]:
@@ -87,8 +80,8 @@ def forms_of_E_prime() -> Iterator[Shown]:
     A, one = sp.MatrixSymbol("A", K, K), sp.Identity(K)  # A = I + E
     E_prime = one - A.inverse()
     undone = A * (one - E_prime)
-    yield _matrices("(I + E)(I - E') with A = I + E", undone, one, "A*(I - (I - A**(-1)))")
-    yield _matrices("E (I + E)^-1 with E = A - I", (A - one) * A.inverse(), E_prime)
+    yield matrices("(I + E)(I - E') with A = I + E", undone, one, "A*(I - (I - A**(-1)))")
+    yield matrices("E (I + E)^-1 with E = A - I", (A - one) * A.inverse(), E_prime)
     p = sp.Symbol("p", positive=True)  # 1 + x, an eigenvalue of I + E
     yield identity("an eigenvalue of E'", 1 - 1 / p, (p - 1) - (p - 1) ** 2 / p)
     yield at_least_zero("what it is below x", (p - 1) ** 2 / p)

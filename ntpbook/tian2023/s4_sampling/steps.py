@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ntpbook.shared.symbols import at_least_zero, identity
+from ntpbook.shared.symbols import at_least_zero, identity, matrices
 from ntpcore.tian2023 import sampling
 from ntpcore.verdicts.claims import Shown
 
@@ -136,6 +136,27 @@ def bernstein_order() -> Iterator[Shown]:
     corner = (1 - 2 * v) - sp.Rational(2, 3) * sp.sqrt(L / N)
     at = corner.subs(v, sp.Rational(1, 4)).subs(N, 16 * L / 9)
     yield identity("at v = 1/4 and N = 16 L/9", at, 0)
+
+
+# Theorem 5
+
+
+def two_forms_of_the_solution(sign: int = 1) -> Iterator[Shown]:
+    """G = (I - E') F^T has G F = I, and F G is symmetric: G is the pseudo-inverse of F.
+
+    Matrices have symbolic size, I + E = F^T F is invertible, and E' = sign (I - (I + E)^-1).
+
+    Args:
+        sign: of E'; the right one is 1, Appendix D.1 prints -1.
+    """
+    import sympy as sp
+
+    K, M = sp.symbols("K M", integer=True, positive=True)
+    F, one = sp.MatrixSymbol("F", M, K), sp.Identity(K)
+    E_prime = sign * (one - (F.T * F).inverse())
+    G = (one - E_prime) * F.T
+    yield matrices("(I - E') F^T F", G * F, one)
+    yield matrices("F G, transposed", (F * G).T, F * G)
 
 
 # The exact number of updates

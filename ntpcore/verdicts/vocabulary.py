@@ -239,12 +239,15 @@ class Checked:
             there = ", ".join(self.defaults) or "none"
             raise ValueError(f"{self.label} has no parameter {unknown[0]!r}; it has {there}")
         made, known = self._made(self.instances, parameters), Known()
-        found = self._judged(made, {**self.defaults, **parameters}, {}, known)
+        found = self._judged(made, {**self.defaults, **parameters}, {}, known, strict=True)
+        if found.verdict is Verdict.REFUTED and not self.hypotheses:
+            raise ValueError(
+                f"{self.label}: a refutation names the hypotheses in force at that line of the "
+                "paper (`hypotheses`), or UNCONDITIONAL where there are none"
+            )
         controls, noticed = [], set[str]()
         for words, one in self.planted.items():
-            outcome = self._run(
-                self._of(one, made, parameters), one.changes, known, stop=True, strict=False
-            )
+            outcome = self._run(self._of(one, made, parameters), one.changes, known, stop=True)
             controls.append(Control(words, one.expected, self._answer(one, outcome)))
             noticed |= outcome.broken
         for step in self.proof:
@@ -285,16 +288,21 @@ class Checked:
         return self._judged(list(instances), parameters or {}, changes, Known())
 
     def _judged(
-        self, made: list[Any], parameters: Parameters, changes: Mapping[str, Any], known: Known
+        self,
+        made: list[Any],
+        parameters: Parameters,
+        changes: Mapping[str, Any],
+        known: Known,
+        strict: bool = False,
     ) -> Check:
         """The verdict, with steps of the proof that are known already."""
-        main = self._run(made, changes, known)
+        main = self._run(made, changes, known, strict=strict)
         readings = []
         for words, one in self.readings.items() if not changes else ():
-            outcome = self._run(self._of(one, made, parameters), one.changes, known, strict=False)
+            outcome = self._run(self._of(one, made, parameters), one.changes, known)
             witness = _witness(outcome.failed) if outcome.failed is not None else ""
             readings.append(Reading(words, self._verdict(outcome), witness))
-        return self._check(main, tuple(readings), parameters, bool(changes))
+        return self._check(main, tuple(readings), parameters)
 
     def _made(
         self, instances: Callable[..., Iterable[Any]] | None, parameters: Parameters
@@ -327,7 +335,7 @@ class Checked:
         changes: Mapping[str, Any],
         known: Known,
         stop: bool = False,
-        strict: bool = True,
+        strict: bool = False,
     ) -> Outcome:
         """Compare on all instances, or until the first failure.
 
@@ -336,8 +344,8 @@ class Checked:
             changes: arguments of the body and of executed steps, by name.
             known: steps that ran already.
             stop: at the first failure.
-            strict: whether to ask what a verdict of the book needs; not of planted errors, nor of
-                readings, which may drop a hypothesis.
+            strict: whether to ask what a verdict of the book needs. Planted errors and readings
+                may drop a hypothesis, and a reader's own data need not meet any.
 
         Raises:
             ValueError: an instance breaks a hypothesis in force, or one was not tested; or the body
@@ -364,7 +372,7 @@ class Checked:
                     _gather(tallies, said)
                 elif isinstance(said, Assumed):
                     met |= {said.name}
-                    if strict and not changes and not said.holds:
+                    if strict and not said.holds:
                         raise ValueError(
                             f"{self.label}, {self.name(one)}: the instance breaks the hypothesis "
                             f"{said.name!r}, so it is no witness; choose another or leave it out"
@@ -377,14 +385,14 @@ class Checked:
                         worst = said
                     if failed is None and said.slack < (0 if said.exact else -self.tolerance):
                         failed = said
-            if compared and strict and not changes:
+            if compared and strict:
                 self._refuse_untested(set(self.hypotheses) - met, self.name(one))
             tried += self.size(one) if compared else 0
             points += compared
         if self.instances is None and steps:
             tried = points = sum(len(one.shown) for one in steps)
         numbers = {name: _result(one) for name, one in tallies.items()}
-        if bounds and strict and not changes and not self.loose:
+        if bounds and strict and not self.loose:
             self._refuse_blunt_bounds()
         return Outcome(tried, points, failed, worst, left, open_, numbers, steps, bounds)
 
@@ -452,19 +460,9 @@ class Checked:
         found: Outcome,
         readings: tuple[Reading, ...],
         parameters: Parameters,
-        changed: bool,
     ) -> Check:
-        """The outcome as a check.
-
-        Raises:
-            ValueError: it is a refutation, nothing was changed, and no hypotheses are named.
-        """
+        """The outcome as a check."""
         verdict = self._verdict(found)
-        if verdict is Verdict.REFUTED and not self.hypotheses and not changed:
-            raise ValueError(
-                f"{self.label}: a refutation names the hypotheses in force at that line of the "
-                "paper (`hypotheses`), or UNCONDITIONAL where there are none"
-            )
         numbers = dict(found.numbers)
         words = {name: one.shown for name, one in numbers.items()}
         words |= {"tried": str(found.tried), "compared": str(found.points)}

@@ -354,7 +354,6 @@ class Check:
                 for name, one in self.numbers.items()
             },
             "parameters": dict(self.parameters),
-            "by_hand": list(self.hand_steps),
             "readings": [one.to_json() for one in self.readings],
             "vacuous": self.vacuous or None,
             "controls": [

@@ -41,8 +41,8 @@ uses = ["euler-lem-1"]
 
 CHECKS = """
 from verdicts.claims import Verdict
-from verdicts.compare import equal, holds, left_out
-from verdicts.vocabulary import Variant, by_hand, check, executed, relation
+from verdicts.compare import assume, equal, holds, left_out
+from verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 
 
 def divisors(n):
@@ -65,14 +65,15 @@ def check_euler_thm_1(n, constant=41):
     yield holds(is_prime(n * n + n + constant), f"n = {n}")
 
 
-def small_sums():
-    left = sum(divisors(3)) * sum(divisors(4))
+def small_sums(other=4):
+    left = sum(divisors(3)) * sum(divisors(other))
     yield relation("sigma(3) sigma(4) = sigma(12)", left, "=", 28, left - sum(divisors(12)))
 
 
 @check("euler-lem-1", over="pairs", says="sigma(a b) = sigma(a) sigma(b) for {tried} pairs.",
        instances=lambda most=12: [(a, b) for a in range(1, most) for b in range(1, most)], name=str,
-       proof=(executed("an example", small_sums), by_hand("unique factorisation")),
+       proof=(executed("an example", small_sums, planted={"6 in the place of 4.": {"other": 6}}),
+              by_hand("unique factorization", at="factors")),
        planted={"Pairs that share a factor, too.": {"coprime": False}})
 def check_euler_lem_1(pair, coprime=True):
     a, b = pair
@@ -90,13 +91,16 @@ def check_euler_thm_2(n, any_p=False):
 
 
 @check("euler-prop-1", over="numbers", instances=lambda most=6: range(most), name=str,
-       says="All are prime.", planted={"Only the first five.": Variant(
+       says="All are prime.", hypotheses=("n is a natural number",),
+       planted={"Only the first five.": Variant(
            instances=lambda: range(5), expected=Verdict.NOT_CONTRADICTED)})
 def check_euler_prop_1(n):
+    yield assume("n is a natural number", n >= 0)
     yield holds(is_prime(2 ** (2**n) + 1), f"n = {n}")
 
 
 @check("euler-cor-1", over="primes", instances=lambda: [2, 3, 5, 7], name=str,
+       proof=(uses("euler-lem-1", "a prime has no other divisors, and sigma is multiplicative"),),
        says="Right for {tried} primes.", planted={"p in the place of p + 1.": {"add": 0}})
 def check_euler_cor_1(p, add=1):
     yield equal(sum(divisors(p)), p + add)
@@ -110,7 +114,7 @@ from verdicts import catalogue, document, graph, ledger, ledger_table
 
 claims = catalogue.gather([(Path("chapter"), "primes")])
 found = [getattr(checks, one.function)().to_json() for one in claims]
-rows = {row["label"]: row for row in ledger.ledger(claims, found)}
+rows = document.known_rows(claims, found, {}, {})
 standings = ledger.standings_of(rows.values())
 shown = graph.connected_to("euler", rows)
 made = document.publish(claims, found, versions={"python": "3"})
@@ -146,18 +150,21 @@ def test_another_catalogue_gets_its_ledger_graph_and_document(tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     out = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     assert out["verdicts"] == {
-        "euler-thm-1": "consistent",
-        "euler-thm-2": "consistent",
+        "euler-thm-1": "not contradicted",
+        "euler-thm-2": "not contradicted",
         "euler-lem-1": "proved",
         "euler-prop-1": "refuted",
-        "euler-cor-1": "consistent",
+        "euler-cor-1": "proved",
     }
-    assert out["counts"] == "1 proved (1 with steps by hand), 3 consistent, 1 refuted"
+    assert out["counts"] == (
+        "2 proved (2 by hand), 2 not contradicted, 1 refuted (1 exact witness)"
+    )
     assert "Lemma 1" in out["graph"]
     assert "<svg" in out["graph"]
     assert "n = 5" in out["table"]  # 2^32 + 1 = 641 * 6700417
     document = json.loads((tmp_path / "claims.json").read_text(encoding="utf-8"))
-    lemma = document["claims"][2]
+    lemma, corollary = document["claims"][2], document["claims"][4]
+    assert corollary["certainty"]["by_hand"] == ["step-euler-lem-1-factors"]  # inherited
     assert lemma["left_out"]["the two share a factor"] > 0
     assert lemma["proof"][0]["shown"][0]["left"] == "28"
     schema = json.loads((target / "claims.schema.json").read_text(encoding="utf-8"))

@@ -37,10 +37,10 @@ def check(verdict: Verdict = Verdict.NOT_CONTRADICTED, **changes: object) -> Che
 def test_verdicts_have_the_words_and_marks_that_other_programs_read():
     assert {verdict.value: MARKS[verdict] for verdict in Verdict} == {
         "proved": "✔",
-        "consistent": "≈",
+        "not contradicted": "≈",
         "refuted": "✘",
         "open": "○",
-        "shown": "◇",
+        "well posed": "◇",
         "seen": "●",
         "not seen": "◌",
         "undecided": "○",
@@ -110,11 +110,14 @@ def test_an_open_verdict_needs_a_reason_and_no_instance():
         check(Verdict.OPEN, tried=0, evidence="")
 
 
-def test_a_damaged_statement_is_refuted_only_if_every_reading_is():
-    bad, good = Reading("as N", Verdict.REFUTED), Reading("as 1/pi", Verdict.NOT_CONTRADICTED)
-    assert check(Verdict.REFUTED, witness="w", readings=(bad,)).readings == (bad,)
-    with pytest.raises(ValueError, match="only when every plausible reading"):
-        check(Verdict.REFUTED, witness="w", readings=(bad, good))
+def test_readings_are_listed_beside_the_verdict_with_their_witness():
+    bad = Reading("as N", Verdict.REFUTED, "two tokens")
+    good = Reading("as 1/pi", Verdict.NOT_CONTRADICTED)
+    found = check(Verdict.REFUTED, witness="w", readings=(bad, good)).to_json()["readings"]
+    assert found == [
+        {"text": "as N", "verdict": "refuted", "witness": "two tokens"},
+        {"text": "as 1/pi", "verdict": "not contradicted", "witness": None},
+    ]
 
 
 def test_a_blind_control_is_refused():
@@ -133,8 +136,9 @@ def test_a_check_shows_itself_as_text_html_and_data():
         witness=nasty,
         evidence=f"Evidence {nasty}",
         slack=nasty,
-        by_hand=(nasty,),
-        readings=(Reading(nasty, Verdict.REFUTED),),
+        readings=(Reading(nasty, Verdict.REFUTED, nasty),),
+        hypotheses=(nasty,),
+        loose=nasty,
         controls=(Control(nasty, Verdict.NOT_CONTRADICTED, Verdict.NOT_CONTRADICTED),),
         proof=(Step(nasty, How.EXECUTED, nasty, (Shown(nasty, nasty, "=", nasty, nasty, True),)),),
         left_out={nasty: 1},
@@ -144,13 +148,14 @@ def test_a_check_shows_itself_as_text_html_and_data():
     assert set(shown) == {"text/plain", "text/html", MIME}
     html = str(shown["text/html"])
     assert "<script" not in html
-    assert html.count("&lt;script&gt;") == 14
+    assert html.count("&lt;script&gt;") == 16
     data = json.loads(json.dumps(shown[MIME]))
     assert data["witness"] == nasty
-    noticed = {"planted": nasty, "expected": "consistent", "obtained": "consistent"}
+    noticed = {"planted": nasty, "expected": "not contradicted"}
+    noticed["obtained"] = "not contradicted"
     assert data["controls"] == [noticed]
     assert data["proof"][0]["shown"][0]["left"] == nasty
-    assert data["readings"] == [{"text": nasty, "verdict": "refuted"}]
+    assert data["readings"] == [{"text": nasty, "verdict": "refuted", "witness": nasty}]
 
 
 PART = '<div class="ntp-part" role="heading" aria-level="4">'
@@ -162,8 +167,9 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
         Verdict.REFUTED,
         witness="W",
         slack="S",
-        by_hand=("A", "B"),
-        readings=(Reading("R", Verdict.REFUTED),),
+        readings=(Reading("R", Verdict.REFUTED, "r"),),
+        hypotheses=("A", "B"),
+        loose="L",
         controls=(Control("Planted.", Verdict.NOT_CONTRADICTED, Verdict.NOT_CONTRADICTED),),
         vacuous="V",
         repeat="make it",
@@ -174,22 +180,23 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
         '<span class="ntp-badge ntp-refuted"><span aria-hidden="true">✘</span> refuted</span> '
         f"<strong>{claim.number}</strong> {claim.title}</p>"
         '<p class="ntp-evidence">Three orders agree.</p>'
-        '<p class="ntp-reading">Read as (refuted): R</p>'
         '<details class="ntp-fold"><summary>How it was checked</summary><dl>'
         "<dt>Witness</dt><dd>W</dd>"
-        "<dt>Worst slack</dt><dd>S</dd><dt>Says nothing before</dt><dd>V</dd>"
-        "<dt>Done by hand</dt><dd>A; B</dd>"
+        "<dt>Worst slack</dt><dd>S</dd>"
+        "<dt>Hypotheses tested on every instance</dt><dd>A; B</dd>"
+        "<dt>Distance from a tight instance</dt><dd>L</dd><dt>Says nothing before</dt><dd>V</dd>"
         "<dt>Repeat</dt><dd><code>make it</code></dd></dl>"
+        f"{PART}Another reading</div><ul><li>R <em>(refuted)</em> Witness: r</li></ul>"
         f"{PART}It noticed a planted error</div><ul><li>Planted. The check answered "
-        "<em>consistent</em>, as it must.</li></ul></details></div>"
+        "<em>not contradicted</em>, as it must.</li></ul></details></div>"
     )
 
 
 def test_the_html_of_a_check_has_no_row_for_what_it_leaves_out():
     assert render_html(check().to_json()) == (
-        '<div class="ntp-check ntp-consistent"><p class="ntp-head">'
-        '<span class="ntp-badge ntp-consistent"><span aria-hidden="true">≈</span> consistent</span>'
-        f' {LABEL}</p><p class="ntp-evidence">Three orders agree.</p></div>'
+        '<div class="ntp-check ntp-not-contradicted"><p class="ntp-head">'
+        '<span class="ntp-badge ntp-not-contradicted"><span aria-hidden="true">≈</span> '
+        f'not contradicted</span> {LABEL}</p><p class="ntp-evidence">Three orders agree.</p></div>'
     )
 
 
@@ -199,11 +206,11 @@ def test_a_card_has_one_fold_whatever_it_holds():
         witness="W",
         readings=tuple(Reading(text, Verdict.REFUTED) for text in ("first", "second")),
         controls=(Control("Planted.", Verdict.NOT_CONTRADICTED, Verdict.NOT_CONTRADICTED),),
-        proof=(Step("a step", How.BY_HAND),),
+        proof=(Step("a step", How.BY_HAND, at="here"),),
     )
     html = render_html(everything.to_json(), "<p>&lt;more&gt;</p>")
     assert html.count("<details") == html.count("</details>") == 1
-    parts = ("Witness", "Another reading", "How one knows", "It noticed", "&lt;more&gt;")
+    parts = ("Witness", "2 other readings", "How one knows", "It noticed", "&lt;more&gt;")
     places = [html.index(part) for part in ("</summary>", *parts, "</details>")]
     assert places == sorted(places)
     assert html.index("Three orders agree.") < html.index("<details")
@@ -213,7 +220,7 @@ def test_the_data_of_a_check_say_null_for_what_it_leaves_out():
     numbers, parameters = {"worst": Result(Fraction(2, 3))}, {"seed": 7}
     assert check(numbers=numbers, parameters=parameters).to_json() == {
         "label": LABEL,
-        "verdict": "consistent",
+        "verdict": "not contradicted",
         "tried": 3,
         "unit": "partial orders",
         "evidence": "Three orders agree.",
@@ -221,27 +228,38 @@ def test_the_data_of_a_check_say_null_for_what_it_leaves_out():
         "slack": None,
         "numbers": {"worst": {"value": "2/3", "shown": "2/3", "digits": None, "origin": "exact"}},
         "parameters": parameters,
-        "by_hand": [],
         "readings": [],
         "vacuous": None,
         "controls": [],
         "repeat": "",
         "left_out": {},
         "proof": [],
+        "witness_kind": None,
+        "loose": None,
+        "hypotheses": [],
     }
 
 
 def test_the_text_of_a_check_has_mark_label_verdict_and_witness():
     found = check(Verdict.REFUTED, witness="w.")
     assert render_text(found) == f"✘ {LABEL}: refuted. Three orders agree. Witness: w."
-    assert render_text(check()) == f"≈ {LABEL}: consistent. Three orders agree."
+    assert render_text(check()) == f"≈ {LABEL}: not contradicted. Three orders agree."
 
 
-def test_the_badge_of_a_proof_counts_the_steps_by_hand():
-    step = Step("a step", How.BY_HAND)
-    html = render_html(check(Verdict.PROVED, proof=(step, step)).to_json())
-    assert "proved, 2 steps by hand</span>" in html
-    assert "by hand</span>" not in render_html(check(Verdict.PROVED).to_json())
+def test_a_check_that_runs_alone_counts_its_own_steps_by_hand_and_names_what_it_uses():
+    first, second = (Step("a step", How.BY_HAND, at=place) for place in ("one", "two"))
+    other = Step("a lemma", How.USES, "ours-lemma")
+    html = render_html(check(Verdict.PROVED, proof=(first, second, other)).to_json())
+    assert "proved, 2 own steps by hand, using ours-lemma</span>" in html
+    assert f'<a href="#step-{LABEL}-two">argument</a>' in html
+    assert " proved</span>" in render_html(check(Verdict.PROVED).to_json())
+
+
+def test_the_badge_of_a_ledger_says_how_the_claim_is_known():
+    known = {"kind": "by hand", "words": "by hand (7)", "by_hand": [], "cited": []}
+    data = check(Verdict.PROVED, proof=(Step("a step", How.BY_HAND, at="one"),)).to_json()
+    assert "proved, by hand (7)</span>" in render_html(data | {"certainty": known})
+    assert " proved</span>" in render_html(data | {"certainty": None})
 
 
 def test_a_result_says_how_many_of_its_digits_are_good():
@@ -261,20 +279,10 @@ def test_what_stands_against_an_observation_shows_a_witness_too():
     assert check(Verdict.UNDECIDED, tried=0).verdict is Verdict.UNDECIDED
 
 
-def test_the_html_of_a_check_shows_the_likeliest_reading_and_folds_the_others():
+def test_the_readings_of_a_check_are_folded_each_with_its_verdict():
     three = tuple(Reading(text, Verdict.REFUTED) for text in ("first", "second", "<third>"))
     html = render_html(check(Verdict.REFUTED, witness="W", readings=three).to_json())
-    assert html.count("Read as (refuted): ") == 1
-    assert "Read as (refuted): first</p><details" in html
-    assert f"{PART}2 other readings</div><ul>" in html
-    assert "<li>second <em>(refuted)</em></li><li>&lt;third&gt; <em>(refuted)</em></li>" in html
-    two = render_html(check(Verdict.REFUTED, witness="W", readings=three[:2]).to_json())
-    assert f"{PART}Another reading</div><ul><li>second" in two
-
-
-def test_the_html_of_a_check_shows_the_reading_that_decides_when_it_is_not_the_likeliest():
-    readings = (Reading("likeliest", Verdict.REFUTED), Reading("kinder", Verdict.NOT_CONTRADICTED))
-    html = render_html(check(readings=readings).to_json())
-    assert "Read as (refuted): likeliest</p>" in html
-    assert "Read as (consistent): kinder</p>" in html
-    assert "other reading" not in html.lower()
+    assert f"{PART}3 other readings</div><ul><li>first <em>(refuted)</em></li>" in html
+    assert "<li>&lt;third&gt; <em>(refuted)</em></li>" in html
+    one = render_html(check(Verdict.REFUTED, witness="W", readings=three[:1]).to_json())
+    assert f"{PART}Another reading</div><ul><li>first" in one

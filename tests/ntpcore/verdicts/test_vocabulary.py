@@ -14,6 +14,7 @@ from ntpcore.verdicts.claims import How, Shown, Verdict
 from ntpcore.verdicts.compare import (
     NotANumberError,
     Said,
+    assume,
     at_least,
     at_most,
     below,
@@ -27,6 +28,7 @@ from ntpcore.verdicts.compare import (
     undecided,
 )
 from ntpcore.verdicts.vocabulary import (
+    UNCONDITIONAL,
     Checked,
     Variant,
     by_hand,
@@ -34,6 +36,7 @@ from ntpcore.verdicts.vocabulary import (
     cited,
     executed,
     relation,
+    uses,
 )
 
 
@@ -43,7 +46,8 @@ def made(body: Any, **options: Any) -> Checked:
         "over": "numbers",
         "instances": lambda last=3: range(1, last + 1),
         "says": "It holds for {tried} numbers.",
-        "planted": {"Something.": Variant(expected=Verdict.NOT_CONTRADICTED)},
+        "planted": {"1.1 times sharper.": Variant(expected=Verdict.NOT_CONTRADICTED)},
+        "hypotheses": UNCONDITIONAL,
         "name": lambda one: f"n = {one}",
     }
     return check("ours-x", **(usual | options))(body)
@@ -68,7 +72,7 @@ def test_a_sentence_that_names_a_number_nobody_gave_says_which_there_are() -> No
 
 
 def test_the_first_instance_that_fails_is_the_witness() -> None:
-    found = made(lambda n: at_most(n, 1), planted={"One only.": SHORT})()
+    found = made(lambda n: at_most(n, 1), planted={"1.1 times sharper, on one only.": SHORT})()
     assert found.verdict is Verdict.REFUTED
     assert found.witness == "n = 2: violated by 1"
 
@@ -83,11 +87,11 @@ def test_a_planted_error_runs_the_same_body_and_must_be_noticed() -> None:
         calls.append((n, factor))
         return at_most(factor * n, 3)
 
-    found = made(body, planted={"Twice as much.": {"factor": 2}})()
+    found = made(body, planted={"Twice as much, and so 1.1 times sharper.": {"factor": 2}})()
     assert [one.noticed for one in found.controls] == [True]
     assert calls == [(1, 1), (2, 1), (3, 1), (1, 2), (2, 2)]  # it stops where it fails
-    with pytest.raises(ValueError, match="the negative control was not noticed: As much"):
-        made(body, planted={"As much.": {"factor": 1}})()
+    with pytest.raises(ValueError, match=r"the negative control was not noticed: 1\.1 times"):
+        made(body, planted={"1.1 times sharper.": {"factor": 1}})()
 
 
 def test_a_check_without_a_planted_error_cannot_be_written() -> None:
@@ -117,7 +121,7 @@ def test_instances_that_are_left_out_are_counted_and_told() -> None:
     found = made(lambda n: left_out("too small") if n < 3 else at_most(n, 3))()
     assert found.left_out == {"too small": 2}
     assert found.tried == 1
-    assert found.evidence == "It holds for 1 numbers. Left out: 2 (too small)."
+    assert found.evidence == "It holds for 1 number. Left out: 2 (too small)."
 
 
 def test_without_a_comparison_there_is_no_verdict() -> None:
@@ -153,14 +157,17 @@ def test_an_array_is_judged_at_its_worst_entry() -> None:
         arrays.at_most([], [])
 
 
+TWICE = {"Twice, and so 1.1 times sharper.": {"factor": 2}}
+
+
 def proof(factor: int = 1) -> Iterator[Shown]:
     """2 + 2 = 4."""
     yield relation("a sum", "2 + 2", "=", 4 * factor, 4 - 4 * factor)
 
 
 def test_proved_needs_steps_that_hold_and_a_planted_error_breaks_them() -> None:
-    steps = (executed("add", proof), by_hand("think"), cited("know", "Euclid"))
-    found = made(lambda n: at_most(n, 3), proof=steps, planted={"Twice.": {"factor": 2}})()
+    steps = (executed("add", proof), by_hand("think", at="thought"), cited("know", "a1", "I.5"))
+    found = made(lambda n: at_most(n, 3), proof=steps, planted=TWICE)()
     assert found.verdict is Verdict.PROVED
     assert [one.how for one in found.proof] == [How.EXECUTED, How.BY_HAND, How.CITED]
     assert found.proof[0].shown[0].rest == "0"
@@ -169,8 +176,9 @@ def test_proved_needs_steps_that_hold_and_a_planted_error_breaks_them() -> None:
 
 
 def test_a_proof_whose_steps_fail_refutes_itself() -> None:
-    broken = made(lambda n: at_most(n, 3), proof=(executed("add", lambda: proof(2)),), planted={
-        "Nothing.": Variant()})()  # fmt: skip
+    step = executed("add", lambda: proof(2), unbreakable="it fails as it is")
+    broken = made(lambda n: at_most(n, 3), proof=(step,), planted={
+        "1.1 times sharper.": Variant()})()  # fmt: skip
     assert broken.verdict is Verdict.REFUTED
     assert "a sum: 2 + 2 = 8 fails by -4" in broken.witness
     with pytest.raises(ValueError, match="showed nothing"):
@@ -182,49 +190,117 @@ def test_one_failing_instance_outweighs_a_proof() -> None:
     assert found.judge([1, 2, 3]).verdict is Verdict.REFUTED
 
 
-def test_readings_are_judged_by_the_same_body() -> None:
+def test_readings_stand_beside_the_statement_that_the_body_compares() -> None:
+    def body(n: int, bound: int = 3) -> Said:
+        return at_most(n, bound)
+
+    beside = {"the bound is 1": {"bound": 1}, "the bound is 4": {"bound": 4}}
+    found = made(body, readings=beside, planted={"1.1 times sharper.": {"bound": 2}})()
+    assert found.verdict is Verdict.NOT_CONTRADICTED
+    assert [one.verdict for one in found.readings] == [Verdict.REFUTED, Verdict.NOT_CONTRADICTED]
+    assert [one.witness for one in found.readings] == ["n = 2: violated by 1", ""]
+
+
+def test_a_reading_that_holds_does_not_save_the_statement() -> None:
     def body(n: int, bound: int = 1) -> Said:
         return at_most(n, bound)
 
-    both = {"the bound is 1": {"bound": 1}, "the bound is 3": {"bound": 3}}
-    found = made(body, readings=both, planted={"x": {"bound": 0}})()
-    assert [one.verdict for one in found.readings] == [Verdict.REFUTED, Verdict.NOT_CONTRADICTED]
-    assert found.verdict is Verdict.NOT_CONTRADICTED  # refuted only if every reading is
-    neither = {"the bound is 1": {"bound": 1}, "the bound is 2": {"bound": 2}}
-    assert made(body, readings=neither, planted={"x": {"bound": 0}})().verdict is Verdict.REFUTED
+    sharper = {"1.1 times sharper.": Variant({"bound": 3}, expected=Verdict.NOT_CONTRADICTED)}
+    found = made(body, readings={"the bound is 3": {"bound": 3}}, planted=sharper)()
+    assert found.verdict is Verdict.REFUTED
+    assert found.readings[0].verdict is Verdict.NOT_CONTRADICTED
 
 
-def test_a_reading_that_says_nothing_keeps_a_refutation_open() -> None:
-    def body(n: int, first: int = 1) -> Said:
-        return at_most(n, 2) if n >= first else left_out("too small")
-
-    words = {"from 1 on": {"first": 1}, "from 9 on": {"first": 9}}
-    found = made(body, readings=words, planted={"x": {"first": 1}})()
-    assert found.verdict is Verdict.OPEN
-    assert [one.verdict for one in found.readings] == [Verdict.REFUTED, Verdict.OPEN]
-    assert found.evidence.startswith("Not decided: nothing was compared")
-    assert "It fails as read: from 1 on" in found.evidence
+def odd(n: int) -> Iterator[Said]:
+    """Every odd number above one is prime: true of 3, false of 9, and 8 is no odd number."""
+    yield assume("n is odd", n % 2 == 1)
+    yield holds(n in (2, 3, 5, 7), f"{n} is prime")
 
 
-def test_of_two_readings_the_decided_one_speaks() -> None:
-    def body(n: int, known: int = 1) -> Said:
-        return at_most(n, 3) if known else undecided("the digits do not tell")
+PRIME = {"Up to seven only.": Variant(instances=lambda: [7], expected=Verdict.NOT_CONTRADICTED)}
 
-    words = {"unknown": {"known": 0}, "known": {"known": 1}}
-    found = made(body, readings=words, planted={"x": Variant(instances=lambda: [4])})()
-    assert found.verdict is Verdict.NOT_CONTRADICTED
+
+def test_a_witness_outside_the_hypotheses_is_refused() -> None:
+    options = {"planted": PRIME, "hypotheses": ("n is odd",), "name": lambda n: f"n = {n}"}
+    good = made(odd, instances=lambda: [7, 9], **options)()
+    assert good.verdict is Verdict.REFUTED
+    assert good.hypotheses == ("n is odd",)
+    assert good.to_json()["witness_kind"] == "exact"
+    with pytest.raises(ValueError, match="n = 8: the instance breaks the hypothesis 'n is odd'"):
+        made(odd, instances=lambda: [7, 8], **options)()
+
+
+def test_a_refutation_names_its_hypotheses_and_its_witness_is_asked_for_each() -> None:
+    with pytest.raises(ValueError, match="names the hypotheses in force"):
+        made(odd, instances=lambda: [9], planted=PRIME, hypotheses=())()
+    with pytest.raises(ValueError, match="tests nothing of n > 1; yield assume"):
+        made(odd, instances=lambda: [9], planted=PRIME, hypotheses=("n is odd", "n > 1"))()
+
+
+def test_readings_planted_errors_and_data_of_a_reader_may_drop_a_hypothesis() -> None:
+    even = Variant(instances=lambda: [8])
+    one = made(odd, instances=lambda: [7], planted={"Eight.": even}, readings={"any n": even},
+               hypotheses=("n is odd",))  # fmt: skip
+    assert one().readings[0].verdict is Verdict.REFUTED
+    assert one.judge([8]).verdict is Verdict.REFUTED
+
+
+def test_a_step_that_no_planted_error_breaks_is_refused() -> None:
+    blind = made(lambda n: at_most(n, 3), proof=(executed("add", lambda: proof(1)),),
+                 planted={"1.1 times sharper.": SHARP})  # fmt: skip
+    with pytest.raises(ValueError, match="no planted error breaks the executed step 'add'"):
+        blind()
+    own = executed("add", proof, planted={"Twice the sum.": {"factor": 2}})
+    found = made(lambda n: at_most(n, 3), proof=(own,), planted={"1.1 times sharper.": SHARP})()
+    assert [one.planted for one in found.controls] == ["1.1 times sharper.", "Twice the sum."]
+    equal_sides = executed("add", proof, planted={"Nothing.": {"factor": 1}})
+    with pytest.raises(ValueError, match="the negative control was not noticed: Nothing"):
+        made(lambda n: at_most(n, 3), proof=(equal_sides,), planted={"1.1 times sharper.": SHARP})()
+
+
+SHARP = Variant(instances=lambda: [4])
+
+
+def test_a_bound_that_was_never_made_sharper_is_refused() -> None:
+    for body in (
+        lambda n: at_most(n, 3),
+        lambda n: at_least(4.0, n),
+        lambda n: below(n, 4),
+        lambda n: arrays.at_most([n], [3.0]),
+    ):
+        with pytest.raises(ValueError, match="it compares with a bound; plant an error"):
+            made(body, planted={"Four.": SHARP})()
+    assert made(lambda n: at_least(n, 0), planted={"Less.": BELOW})().tried == 3  # no bound
+    loose = made(lambda n: at_most(n, 99), planted={"x": Variant(instances=lambda: [100])},
+                 loose="3 of 99; no larger number among the first three")  # fmt: skip
+    assert loose().loose.startswith("3 of 99")
+
+
+BELOW = Variant(instances=lambda: [-1])
+
+
+def test_a_cited_step_has_a_reference_and_a_number() -> None:
+    assert cited("know", "horn2013", "Theorem 4.2.2").source == "horn2013, Theorem 4.2.2"
+    with pytest.raises(ValueError, match="needs the key of a reference and a number"):
+        cited("know", "Euclid", "")
+
+
+def test_a_step_may_be_another_claim() -> None:
+    step = uses("ours-y", "y is positive")
+    assert (step.how, step.source, step.text) == (How.USES, "ours-y", "y is positive")
 
 
 def test_observations_and_definitions_have_words_of_their_own() -> None:
-    seen = made(lambda n: at_most(n, 3), observes=True, planted={"x": Variant(
+    seen = made(lambda n: at_most(n, 3), observes=True, planted={"1.1 times sharper.": Variant(
         instances=lambda: [4], expected=Verdict.NOT_SEEN)})  # fmt: skip
     assert seen().verdict is Verdict.SEEN
     assert seen.judge([4]).verdict is Verdict.NOT_SEEN
     assert seen.judge([]).verdict is Verdict.UNDECIDED
     open_ = made(lambda n: (at_most(n, 3), undecided("too few seeds")), observes=True)
     assert open_.judge([1]).verdict is Verdict.UNDECIDED
-    shown = made(lambda n: at_most(n, 3), shows="can be met", planted={"x": Variant(
-        instances=lambda: [4])})()  # fmt: skip
+    shown = made(
+        lambda n: at_most(n, 3), shows="can be met", planted={"1.1 times sharper.": SHARP}
+    )()
     assert shown.verdict is Verdict.WELL_POSED
     assert shown.evidence == "Can be met. It holds for 3 numbers."
     with pytest.raises(ValueError, match="neither proved nor well posed"):

@@ -18,7 +18,7 @@ from typing import Any
 
 from ntpbook.catalogue import CATALOGUE, find_check
 from ntpcore.verdicts import certainty
-from ntpcore.verdicts.claims import How, anchor_of
+from ntpcore.verdicts.claims import How, Verdict, anchor_of
 from ntpcore.verdicts.vocabulary import Checked
 
 Row = Mapping[str, Any]
@@ -141,7 +141,7 @@ def declared() -> dict[str, dict[str, Any]]:
             "page": claim.page,
             "uses": list(claim.uses),
             "about": list(claim.about),
-            "verdict": "proved" if steps else "open",
+            "verdict": _expected(check),
             "proof": [
                 {"text": one.text, "how": one.how.value, "source": getattr(one, "source", ""),
                  "at": getattr(one, "at", "")}
@@ -149,6 +149,14 @@ def declared() -> dict[str, dict[str, Any]]:
             ],
         }  # fmt: skip
     return rows
+
+
+def _expected(check: object) -> str:
+    """What a check says if nothing fails: what it can prove, or that something is well posed."""
+    if isinstance(check, Checked) and check.shows:
+        return Verdict.WELL_POSED.value
+    proved = isinstance(check, Checked) and check.proof
+    return Verdict.PROVED.value if proved else Verdict.OPEN.value
 
 
 def main(pages: list[str]) -> int:

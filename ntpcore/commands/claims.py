@@ -13,7 +13,7 @@ from typing import Any
 
 from ntpbook.catalogue import CATALOGUE
 from ntpcore.data.dataset import InputError
-from ntpcore.verdicts.certainty import Certainty, from_json
+from ntpcore.verdicts.certainty import Certainty, Kind, from_json
 from ntpcore.verdicts.claims import MARKS, Claim, Verdict, certainty_words
 from ntpcore.verdicts.dependencies import Standing, standings
 from ntpcore.verdicts.ledger import count_verdicts
@@ -28,7 +28,6 @@ HINT = (
     "No verdicts: no book is built here. Build it with `make book`, or name the claims.json of a "
     "built one with --from FILE."
 )
-_WIDTH = 26  # of a verdict with its mark and how it is known
 
 
 @dataclass(frozen=True)
@@ -147,6 +146,7 @@ def choose(
     paper: str | None = None,
     kind: str | None = None,
     verdict: str | None = None,
+    known_by: str | None = None,
     search: str | None = None,
 ) -> list[Row]:
     """The claims that fit all filters.
@@ -158,8 +158,10 @@ def choose(
     _known("--paper", paper, PAPERS)
     _known("--kind", kind, sorted({str(row["kind"]) for row in rows}))
     _known("--verdict", verdict, [one.value for one in Verdict])
-    if verdict is not None and not published.judged:
-        raise InputError(f"--verdict {verdict}: {HINT}")
+    _known("--known-by", known_by, [one.value for one in Kind])
+    for option, value in (("--verdict", verdict), ("--known-by", known_by)):
+        if value is not None and not published.judged:
+            raise InputError(f"{option} {value}: {HINT}")
     words = (search or "").lower().split()
     return [
         row
@@ -167,6 +169,7 @@ def choose(
         if (paper is None or row["label"].split("-")[0] == paper)
         and (kind is None or row["kind"] == kind)
         and (verdict is None or row.get("verdict") == verdict)
+        and (known_by is None or (row.get("certainty") or {}).get("kind") == known_by)
         and all(word in _words(row) for word in words)
     ]
 
@@ -240,10 +243,11 @@ def show(text: object) -> str:
 def write_list(published: Published, rows: Sequence[Row], write: Write) -> None:
     """Claims for people, one to a line, and how many have which verdict."""
     wide = max((len(row["label"]) for row in rows), default=0)
+    states = max((len(_state(row)[0]) for row in rows), default=0)
     for row in rows:
         label, about = show(row["label"]), show(f"{row['number']}: {row['title']}")
         state, role = _state(row)
-        mark = f"{state:<{_WIDTH + 2}}" if published.judged else ""
+        mark = f"{state:<{states + 2}}" if published.judged else ""
         write(f"{mark}{label:<{wide}}  {about}", role)
     total = f"{len(rows)} of {len(published.rows)} claims"
     if published.judged:
@@ -319,11 +323,12 @@ def _write_relations(published: Published, row: Row, write: Write) -> None:
         if not labels:
             continue
         write(f"{title}:", "title")
+        states = max(len(_state(published.rows.get(one, {}))[0]) for one in labels)
         for label in labels:
             other = published.rows.get(label, {"label": label, "number": "", "title": "?"})
             state, role = _state(other)
             text = show(f"{other['number']}: {other['title']}")
-            write(f"  {state:<{_WIDTH}} {show(label)}  {text}", role)
+            write(f"  {state:<{states}} {show(label)}  {text}", role)
     if published.judged and standing.tainted_by:
         bad = ", ".join(standing.tainted_by)
         write(f"Tainted: what it rests on is refuted or open in part ({show(bad)})", "refuted")

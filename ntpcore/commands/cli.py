@@ -507,7 +507,11 @@ def claims(
         str | None, typer.Option("--kind", help="Only theorems (theorem), lemmas (lemma), ...")
     ] = None,
     verdict: Annotated[
-        str | None, typer.Option("--verdict", help='Only proved, "not contradicted", refuted, ... ')
+        str | None, typer.Option("--verdict", help='Only proved, "not contradicted", refuted, ...')
+    ] = None,
+    known_by: Annotated[
+        str | None,
+        typer.Option("--known-by", help='Only machine-checked, computed, cited, "by hand", ...'),
     ] = None,
     search: Annotated[
         str | None, typer.Option("--search", help="Only with these words, in any order.")
@@ -530,14 +534,25 @@ def claims(
     published = claims_report.load(source)
     if label is None:
         rows = claims_report.choose(
-            published, paper=paper, kind=kind, verdict=verdict, search=search
+            published,
+            paper=paper,
+            kind=kind,
+            verdict=verdict,
+            known_by=known_by,
+            search=search,
         )
         if as_json:
             _write(_json(claims_report.list_json(published, rows)))
         else:
             _write(_text(lambda write: claims_report.write_list(published, rows, write)))
         return
-    given = {"--paper": paper, "--kind": kind, "--verdict": verdict, "--search": search}
+    given = {
+        "--paper": paper,
+        "--kind": kind,
+        "--verdict": verdict,
+        "--known-by": known_by,
+        "--search": search,
+    }
     for option, value in given.items():
         if value is not None:
             raise dataset.InputError(

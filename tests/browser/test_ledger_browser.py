@@ -92,7 +92,7 @@ def test_the_keyboard_sorts_and_screen_readers_hear_it(ledger: Page) -> None:
     verdicts = ledger.eval_on_selector_all(
         "table.ntp-claims tbody tr", "rows => rows.map(row => row.dataset.verdict)"
     )
-    order = ["refuted", "not seen", "open", "undecided", "consistent", "seen", "shown", "proved"]
+    order = ["refuted", "not seen", "open", "undecided", "not contradicted", "seen", "well posed", "proved"]
     assert verdicts == sorted(verdicts, key=order.index)
     assert len(set(verdicts)) > 2
     ledger.keyboard.press("Space")

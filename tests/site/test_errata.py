@@ -18,7 +18,7 @@ ROWS = {
         "witness": "x² = 2, a_1",
     },
     "p-eq-2": {"paper": "p", "number": "Equation (2)", "verdict": "refuted", "witness": "n = 3"},
-    "p-lem-3": {"paper": "p", "number": "Lemma 3", "verdict": "consistent", "witness": ""},
+    "p-lem-3": {"paper": "p", "number": "Lemma 3", "verdict": "not contradicted", "witness": ""},
     "ours-y": {"paper": "ours", "number": "Ours", "verdict": "proved", "evidence": "for all n"},
 }
 LISTED = r"""

@@ -35,8 +35,8 @@ def rows() -> dict[str, Data]:
     checks = [
         found("huang2024-eq-1", "proved"),
         found("huang2024-prop-2", "refuted"),
-        found("huang2024-thm-3", "consistent", vacuous="t = 9", slack="0.5 (run 3)"),
-        found("ours-block-form", "consistent"),
+        found("huang2024-thm-3", "not contradicted", vacuous="t = 9", slack="0.5 (run 3)"),
+        found("ours-block-form", "not contradicted"),
     ]
     return {row["label"]: row for row in ledger(CLAIMS, checks)}
 
@@ -52,7 +52,7 @@ def test_every_box_is_a_link_with_name_mark_and_state(rows: dict[str, Data], sid
     boxes = ElementTree.fromstring(html).findall(".//a")
     assert {box.get("href") for box in boxes} == {f"#{label}" for label in rows}
     says = {box.get("href"): box.get("aria-label") for box in boxes}
-    assert says["#huang2024-thm-3"] == "Theorem 3, t: consistent; tainted"
+    assert says["#huang2024-thm-3"] == "Theorem 3, t: not contradicted; tainted"
     assert says["#tian2023-lem-1"] == "Lemma 1, t: open, planned"
     classes = {box.get("href"): str(box.get("class")).split() for box in boxes}
     assert {"ntp-tainted", "ntp-focus"} <= set(classes["#huang2024-thm-3"])
@@ -128,7 +128,7 @@ def test_short_names_tell_claims_apart(rows: dict[str, Data]):
 
 def test_the_legend_shows_every_mark_and_state():
     html = graph.legend()
-    for word in ("proved", "consistent", "refuted", "open", ">!<", ">?<", "ntp-bar"):
+    for word in ("proved", "not contradicted", "refuted", "open", ">!<", ">?<", "ntp-bar"):
         assert word in html
 
 
@@ -147,7 +147,7 @@ def test_a_row_of_the_ledger_has_evidence_links_and_data(rows: dict[str, Data]):
         'href="v-huang2024-thm-3"',
         'href="s-huang2024-thm-3"',
         'href="#huang2024-thm-3"',
-        'data-verdict="consistent"',
+        'data-verdict="not contradicted"',
         'data-kind="theorem"',
         'data-standing="tainted"',
     ):

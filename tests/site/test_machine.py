@@ -46,9 +46,11 @@ def test_without_a_record_there_are_no_marks(proofs: Path) -> None:
 def test_the_card_names_file_theorem_axioms_and_version() -> None:
     theorem = {"file": "A.v", "theorem": "<b>", "statement": "forall x, x < 1", "axioms": []}
     read = {"by": "Coq 8.16.1", "says": "S.", "differs": "", "open": "O.", "theorems": [theorem]}
+    known = {"kind": "machine-checked", "words": "machine-checked", "by_hand": [], "cited": []}
     data = {"label": "ours-x", "verdict": "proved", "evidence": "E.", "machine": read}
+    data["certainty"] = known
     html = render_html(data)
-    assert "proved, read by Coq</span>" in html
+    assert "proved, machine-checked</span>" in html
     assert ">Read by Coq 8.16.1</div>" in html
     assert "<code>A.v</code>, <code>&lt;b&gt;</code>; axioms: none" in html
     assert "forall x, x &lt; 1" in html

@@ -96,7 +96,7 @@ def test_the_summary_names_start_page_and_counts(tiny: Path) -> None:
     said = build(tiny).stdout
     assert "_build/html/index.html" in said
     assert "0 run, 2 skipped" in said
-    assert "1 consistent, 1 refuted, 1 open (1 planned)" in said
+    assert "1 not contradicted, 1 refuted, 1 open (1 planned)" in said
 
 
 def test_a_second_build_skips_everything_and_says_so(tiny: Path) -> None:
@@ -336,7 +336,7 @@ def test_a_page_is_run_aside_and_the_book_stays(tiny: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "first: ran" in done.stdout
     assert "second: ran" not in done.stdout
-    assert "ours-one: consistent" in done.stdout
+    assert "ours-one: not contradicted" in done.stdout
     assert "_build/page/pages/first.html" in done.stdout
     assert "--seed 7" in (tiny / "_build/page/pages/first.html").read_text()
     assert (tree(tiny / "_build/html"), tree(tiny / "pages")) == (before, pages)

@@ -20,7 +20,7 @@ PINS = Path("tests/verdicts.toml")
 HEAD = """\
 # The verdicts of the book, written by `make pin`: for every treated claim those that it has had, in
 # order. A claim with more than one has changed its verdict, and each change is a line of
-# CHANGELOG.md such as "`label`: consistent → refuted", with the reason.
+# CHANGELOG.md such as "`label`: not contradicted → refuted", with the reason.
 """
 
 Pins = dict[str, list[str]]

@@ -32,10 +32,21 @@ def entry(label: str, verdict: str, uses: tuple[str, ...] = (), **more: object) 
 
 ENTRIES = [
     entry("huang2024-lem-1", "refuted", witness="the \x1b[31mred one"),
-    entry("huang2024-lem-2", "consistent", ("huang2024-lem-1",), statement="First.\nSecond."),
+    entry("huang2024-lem-2", "not contradicted", ("huang2024-lem-1",), statement="First.\nSecond."),
     entry(
-        "ours-x", "proved", about=["huang2024-lem-1"], vacuous_before="t = 9", tried=3, unit="runs"
-    ),
+        "ours-x",
+        "proved",
+        about=["huang2024-lem-1"],
+        vacuous_before="t = 9",
+        tried=3,
+        unit="runs",
+        certainty={
+            "kind": "by hand",
+            "words": "by hand (2)",
+            "cited": [],
+            "by_hand": ["step-ours-x-one", "step-ours-y-two"],
+        },
+    ),  # fmt: skip
     entry("tian2023-lem-1", "open", planned=True),
 ]
 
@@ -100,9 +111,10 @@ def test_a_list_shows_marks_verdicts_counts_and_its_source(
     capsys: pytest.CaptureFixture[str], file: Path
 ):
     text = said(capsys, "--from", str(file))
-    assert "✘ refuted     huang2024-lem-1  HUANG2024-LEM-1: about it" in text
+    assert "✘ refuted              huang2024-lem-1  HUANG2024-LEM-1: about it" in text
+    assert "✔ proved, by hand (2)  ours-x" in text
     assert "○ planned" in text
-    assert "4 of 4 claims: 1 proved, 1 consistent, 1 refuted, 1 open" in text
+    assert "4 of 4 claims: 1 proved (1 by hand), 1 not contradicted, 1 refuted, 1 open" in text
     assert f"Verdicts from {file}" in text
 
 
@@ -111,6 +123,8 @@ def test_a_list_shows_marks_verdicts_counts_and_its_source(
     [
         (["--paper", "ours"], ["ours-x"]),
         (["--verdict", "refuted"], ["huang2024-lem-1"]),
+        (["--known-by", "by hand"], ["ours-x"]),
+        (["--known-by", "machine-checked"], []),
         (["--search", "SECOND first"], ["huang2024-lem-2"]),
         (["--kind", "lemma", "--paper", "tian2023"], ["tian2023-lem-1"]),
         (["--search", "nowhere"], []),
@@ -126,16 +140,22 @@ def test_filters_work_together_and_in_json(
 
 def test_one_claim_is_explained(capsys: pytest.CaptureFixture[str], file: Path):
     text = said(capsys, "huang2024-lem-2", "--from", str(file))
-    for part in ("≈ consistent", "  First.\n  Second.\n", "evidence:    Seen.", "Its proof uses:",
-                 "✘ refuted    huang2024-lem-1", "Tainted", "(huang2024-lem-1)"):  # fmt: skip
+    for part in ("≈ not contradicted", "  First.\n  Second.\n", "evidence:    Seen.", "Its proof uses:",
+                 "✘ refuted huang2024-lem-1", "Tainted", "(huang2024-lem-1)"):  # fmt: skip
         assert part in text, part
     text = said(capsys, "ours-x", "--from", str(file))
-    for part in ("It speaks about:", "says nothing before t = 9", "tried:       3 (runs)"):
+    for part in (
+        "It speaks about:",
+        "says nothing before t = 9",
+        "tried:       3 (runs)",
+        "✔ proved, by hand (2)",
+        "by hand:     step-ours-y-two",
+    ):
         assert part in text, part
     assert "Used by:" in said(capsys, "huang2024-lem-1", "--from", str(file))
     data = json.loads(said(capsys, "huang2024-lem-2", "--from", str(file), "--json"))
     assert data["tainted_by"] == data["rests_on"] == ["huang2024-lem-1"]
-    assert data["claim"]["verdict"] == "consistent"
+    assert data["claim"]["verdict"] == "not contradicted"
 
 
 def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str], file: Path):
@@ -173,7 +193,7 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
         (["zzz"], "zzz: no such claim; ntpcore claims lists them all"),
         (["--paper", "x"], "--paper x: choose one of huang2024, tian2023, ours"),
         (["--kind", "x"], "--kind x: choose one of lemma"),
-        (["--verdict", "x"], "--verdict x: choose one of proved, consistent, refuted, open"),
+        (["--verdict", "x"], "--verdict x: choose one of proved, not contradicted, refuted, open"),
         (["ours-x", "--paper", "ours"], "--paper ours: filters a list, and ours-x is one claim"),
     ],
 )

@@ -170,7 +170,7 @@ def test_a_stage_1_too_short_for_theorem_3_refutes_nothing(run: Run) -> None:
     options = ("--steps", "200", "--eta0", "0.001", "--eta", "1", "--claim", "huang2024-thm-3")
     code, out, _ = run("check", EXAMPLE_1, *options, "--json")
     assert code == 0
-    assert json.loads(out)["claims"][0]["verdict"] == "consistent"
+    assert json.loads(out)["claims"][0]["verdict"] == "not contradicted"
 
 
 def test_a_check_of_data_without_a_gradient_answers_all_the_rest(run: Run, tmp_path: Path) -> None:
@@ -238,7 +238,10 @@ def test_check_with_steps_judges_every_claim_on_training(run: Run) -> None:
     late = {f"huang2024-{name}{end}" for name in ("lem-7", "thm-2") for end in ("", "-corrected")}
     assert {label for label, verdict in verdicts.items() if verdict == "open"} == late
     assert "refuted" not in verdicts.values()
-    assert (verdicts["huang2024-thm-1"], verdicts["huang2024-eq-4"]) == ("consistent", "proved")
+    assert (verdicts["huang2024-thm-1"], verdicts["huang2024-eq-4"]) == (
+        "not contradicted",
+        "proved",
+    )
 
 
 def test_statements_that_presume_assumption_3_are_open_where_it_fails(

@@ -21,6 +21,11 @@ SEARCHED = {
     "tian2023": "tian wang chen du 2023 tian2023 scan snap",
     "ours": "ours this book",
 }
+# The edition of each paper that the book judges, as rows and errata name it.
+EDITIONS = {
+    "huang2024": "preprint of September 2024 (arXiv 2409.17335; our copy names no version)",
+    "tian2023": "arXiv 2305.16380 v4 of 30 October 2023",
+}
 # Chapters that hold claims, in the order of the book; a test compares it with `_toc.yml`.
 CHAPTERS = (
     "whole_model",

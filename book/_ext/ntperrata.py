@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from tools.site.errata import COLUMNS, Erratum, as_latex, as_text, read_errata
+from tools.site.errata import COLUMNS, GROUPS, HEADINGS, Erratum, as_latex, as_text, read_errata
 
 FILE = Path("book/errata.toml")
 logger = logging.getLogger(__name__)
@@ -25,7 +25,17 @@ def errata_of(env: object, paper: str) -> list[Erratum]:
 
 
 def table_source(errata: list[Erratum]) -> list[str]:
-    """The table in MyST; the witness is code, since it is plain text."""
+    """The tables in MyST, one for each group; the witness is plain text."""
+    lines = []
+    for group in GROUPS:
+        mine = [one for one in errata if one.group == group]
+        if mine:
+            lines += [f"**{HEADINGS[group]}: {len(mine)}**", "", *_table(mine), ""]
+    return lines
+
+
+def _table(errata: list[Erratum]) -> list[str]:
+    """One table."""
     lines = [
         "```{list-table}",
         ":header-rows: 1",

@@ -27,11 +27,13 @@ def papers(bibliography: str) -> dict[str, str]:
 
 
 def place_in_paper(row: dict[str, Any]) -> str:
-    """Where a statement stands in its paper, such as `Section 6, Proposition 2`; or nothing."""
+    """Where a statement stands in its paper, such as `Section 6, Proposition 2`, and in which
+    edition; or nothing."""
     if row["paper"] not in PAPERS or row["paper"] == "ours" or row["where"] == "this book":
         return ""
     number, where = row["number"], row["where"]
-    return number if number.startswith(where) else f"{where}, {number}"
+    place = number if number.startswith(where) else f"{where}, {number}"
+    return place + (f"; {row['edition']}" if row.get("edition") else "")
 
 
 def read_papers(app: Sphinx) -> None:

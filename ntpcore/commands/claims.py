@@ -268,7 +268,8 @@ def _state(row: Row) -> tuple[str, str]:
 def write_claim(published: Published, row: Row, write: Write) -> None:
     """One claim for people: what it says, what became of it, what it rests on."""
     write(f"{show(row['label'])}  {show(row['number'])}: {show(row['title'])}", "title")
-    write(f"  {show(row['where'])}", "faint")
+    edition = f"; {row['edition']}" if row.get("edition") else ""
+    write(f"  {show(row['where'])}{show(edition)}", "faint")
     for line in str(row.get("statement") or "").splitlines():
         write(f"  {show(line)}", "plain")
     if not published.judged:

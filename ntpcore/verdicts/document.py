@@ -14,6 +14,7 @@ from ntpcore.verdicts.ledger import Data, ledger, standings_of
 
 FILE = "claims.json"
 SCHEMA = "claims.schema.json"
+OWN_PLACE = "this book"  # `where` of what no paper states
 VERSION = 2  # of the schema; 2 says how each claim is known (`certainty`)
 # Of a check, in the order of the file; all of it is absent while a claim is planned.
 CHECK_FIELDS = ("tried", "unit", "slack", "witness", "witness_kind", "loose")
@@ -45,6 +46,7 @@ def publish(
     hashes: Mapping[str, str] | None = None,
     machine: Mapping[str, Data] | None = None,
     machine_steps: Mapping[str, Sequence[str]] | None = None,
+    editions: Mapping[str, str] | None = None,
 ) -> Data:
     """The whole document.
 
@@ -57,9 +59,12 @@ def publish(
         hashes: for labels a SHA-256 of the code that decided.
         machine: for labels of claims that a proof assistant read as a whole, what it read.
         machine_steps: for labels the places of the steps by hand that it read.
+        editions: for keys of papers the edition that is judged.
     """
     catalogue = list(catalogue)
-    rows = list(known_rows(catalogue, checks, machine or {}, machine_steps or {}).values())
+    rows = list(
+        known_rows(catalogue, checks, machine or {}, machine_steps or {}, editions or {}).values()
+    )
     standings = standings_of(rows)
     return {
         "schema": SCHEMA,
@@ -85,8 +90,9 @@ def known_rows(
     checks: Iterable[Mapping[str, Any]],
     machine: Mapping[str, Data],
     machine_steps: Mapping[str, Sequence[str]],
+    editions: Mapping[str, str],
 ) -> dict[str, Data]:
-    """The rows of the ledger by their labels, each with how the claim is known.
+    """The rows of the ledger by their labels, each with how the claim is known and where it stands.
 
     This is the one place where the certainty of a book is computed; pages, ledger, badges and
     `claims.json` read it from here.
@@ -95,8 +101,20 @@ def known_rows(
     for row in ledger(catalogue, checks):
         label = str(row["label"])
         steps = list(machine_steps.get(label, ()))
-        rows[label] = row | {"machine": machine.get(label), "machine_steps": steps}
+        rows[label] = row | {
+            "machine": machine.get(label),
+            "machine_steps": steps,
+            "edition": edition_of(row, editions),
+        }
     return with_certainty(rows)
+
+
+def edition_of(row: Mapping[str, Any], editions: Mapping[str, str]) -> str | None:
+    """The edition that a claim was read in, with the page; None for statements of the book."""
+    if row["paper"] not in editions or str(row["where"]).lower() == OWN_PLACE:
+        return None
+    page = f", page {row['paper_page']}" if row["paper_page"] else ""
+    return editions[row["paper"]] + page
 
 
 def _entry(row: Data, statement: str | None) -> Data:
@@ -109,6 +127,7 @@ def _entry(row: Data, statement: str | None) -> Data:
         "title": row["title"],
         "where": row["where"],
         "paper_page": row["paper_page"],
+        "edition": row["edition"],
         "statement": statement,
         "verdict": row["verdict"],
         "planned": row["planned"],

@@ -211,6 +211,7 @@ def _row(
     number = escape(str(row["number"]))
     paper = papers.get(row["paper"], row["paper"])
     place = paper if row["where"].lower() == paper.lower() else f"{paper}, {row['where']}"
+    place += f"; {row['edition']}" if row.get("edition") else ""
     links = []
     if verdict_address:
         number = f'<a class="reference internal" href="{escape(verdict_address)}">{number}</a>'

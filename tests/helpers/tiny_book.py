@@ -32,6 +32,7 @@ CATALOGUE = '''"""Three claims."""
 from ntpcore.verdicts.claims import Claim
 
 PAPERS = {"huang2024": "Huang, Liang, Yang (2024)", "ours": "This book"}
+EDITIONS = {"huang2024": "preprint"}
 SEARCHED = {"huang2024": "huang liang yang", "ours": "ours this book"}
 CATALOGUE = (
     Claim("ours-one", "Theorem (ours)", "one is one", "this book", "first"),

@@ -13,12 +13,25 @@ from tools.site import errata
 ROWS = {
     "p-thm-1": {
         "paper": "p",
+        "kind": "theorem",
         "number": "Theorem 1",
         "verdict": "refuted",
         "witness": "x² = 2, a_1",
     },
-    "p-eq-2": {"paper": "p", "number": "Equation (2)", "verdict": "refuted", "witness": "n = 3"},
-    "p-lem-3": {"paper": "p", "number": "Lemma 3", "verdict": "not contradicted", "witness": ""},
+    "p-eq-2": {
+        "paper": "p",
+        "kind": "equation",
+        "number": "Equation (2)",
+        "verdict": "refuted",
+        "witness": "n = 3",
+    },
+    "p-lem-3": {
+        "paper": "p",
+        "kind": "text",
+        "number": "Lemma 3",
+        "verdict": "not contradicted",
+        "witness": "",
+    },
     "ours-y": {"paper": "ours", "number": "Ours", "verdict": "proved", "evidence": "for all n"},
 }
 LISTED = r"""
@@ -28,7 +41,7 @@ printed = '$a$'
 read = '$2a$'
 
 [p-thm-1]
-severity = "theorem"
+severity = "statement"
 printed = '$\frac12 \log(M\eta) \le e^{-C_1 t}$'
 read = 'not so'
 note = "It is rare."
@@ -42,18 +55,21 @@ def test_the_most_severe_stands_first_with_the_witness_of_its_check():
     assert errata.read_errata(LISTED, ROWS, "q") == []
 
 
+def step(*more: str) -> str:
+    """The errata with one more, of a step of a proof."""
+    lines = ("", "[p-lem-3]", "severity = 'argument'", "printed = 'a'", "read = 'b'", *more)
+    return LISTED + "\n".join(lines)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         (LISTED.split("[p-thm-1]")[0], "p-thm-1 refuted and not listed"),
         (LISTED.replace("constant", "grave"), "grave is no claim"),
         (LISTED.replace("p-eq-2", "p-eq-7"), "p-eq-7"),
-        (LISTED + "[p-lem-3]\nseverity = 'theorem'\nprinted = 'a'\nread = 'b'\n", "nothing shows"),
-        (
-            LISTED
-            + "[p-lem-3]\nseverity = 'theorem'\nprinted = 'a'\nread = 'b'\nevidence = 'ours-z'\n",
-            "nothing shows",
-        ),
+        (step("group = 'proof'"), "nothing shows"),
+        (step("group = 'proof'", "evidence = 'ours-z'"), "nothing shows"),
+        (step("evidence = 'ours-y'"), 'p-lem-3 needs group = "proof" or "motivation"'),
     ],
 )
 def test_what_is_missing_or_unfounded_is_refused(text: str, words: str):
@@ -61,12 +77,13 @@ def test_what_is_missing_or_unfounded_is_refused(text: str, words: str):
         errata.read_errata(text, ROWS, "p")
 
 
-def test_another_claim_may_show_an_erratum():
-    more = "[p-lem-3]\nseverity = 'theorem'\nprinted = 'a'\nread = 'b'\nevidence = 'ours-y'\n"
-    found = errata.read_errata(LISTED + more, ROWS, "p")
-    assert [(one.label, one.witness) for one in found if one.label == "p-lem-3"] == [
-        ("p-lem-3", "for all n")
-    ]
+def test_another_claim_may_show_an_erratum_and_steps_of_proofs_stand_apart():
+    text = step("group = 'proof'", "evidence = 'ours-y'")
+    found = errata.read_errata(text, ROWS, "p")
+    assert [(one.label, one.group) for one in found] == [
+        ("p-thm-1", "statement"), ("p-eq-2", "statement"), ("p-lem-3", "proof")
+    ]  # fmt: skip
+    assert found[-1].witness == "for all n"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +104,7 @@ def test_formulas_in_words(tex: str, words: str):
 def test_copies_say_the_same():
     found = errata.read_errata(LISTED, ROWS, "p")
     text, tex = errata.as_text(found), errata.as_latex(found)
-    assert text.startswith("1. Theorem 1 (theorem)\n   Printed: 1/2 log(M eta) <= e^(-C_1 t)\n")
+    assert text.startswith("1. Theorem 1 (statement)\n   Printed: 1/2 log(M eta) <= e^(-C_1 t)\n")
     assert "   Note: It is rare." in text
     assert r"\emph{Witness:} x$^2$ = 2, a\_1." in tex
     assert tex.count(r"\item") == 2
@@ -106,7 +123,7 @@ def test_formulas_of_the_errata_are_balanced():
             assert "\\" not in errata.plain(f"${formula}$"), line
 
 
-def test_both_letters_name_what_is_more_than_cosmetic(book: Path):
+def test_both_letters_name_every_false_statement(book: Path):
     import json
     import tomllib
 
@@ -115,7 +132,7 @@ def test_both_letters_name_what_is_more_than_cosmetic(book: Path):
     listed = tomllib.loads((ROOT / "book/errata.toml").read_text(encoding="utf-8"))
     for label, one in listed.items():
         letter = ROOT / f"docs/letter_{label.split('-')[0]}.md"
-        if one["severity"] != "cosmetic":
+        if one["severity"] not in ("wording", "argument"):
             assert number[label].split(",")[0] in letter.read_text(encoding="utf-8"), label
 
 

@@ -23,6 +23,7 @@ SAID = (
     *("verdict", "certainty", "evidence", "witness", "tried", "slack", "vacuous_before"),
     "machine_steps",
 )
+KEPT = (*SAID, "edition", "numbers", "readings")  # of a claim, besides its label
 MOST = 12  # differences that `make book` names
 
 
@@ -32,10 +33,7 @@ def recorded(document: Mapping[str, Any]) -> dict[str, Any]:
         "date": datetime.date.today().isoformat(),
         "versions": document["versions"],
         "claims": [
-            {"label": row["label"]}
-            | {key: row[key] for key in SAID}
-            | {"numbers": row["numbers"], "readings": row["readings"]}
-            for row in document["claims"]
+            {"label": row["label"]} | {key: row[key] for key in KEPT} for row in document["claims"]
         ],
     }
 

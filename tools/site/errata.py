@@ -8,7 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-SEVERITIES = ("theorem", "constant", "cosmetic")  # the most severe first
+# The most severe first. Each erratum has the first of these that applies, from the mildest on: a
+# changed constant mends it; an added hypothesis or a new quantity mends it; nothing of the kind
+# does; a step of an argument fails and the statement stands; a word.
+SEVERITIES = ("statement", "hypothesis", "constant", "argument", "wording")
+# What it is an erratum of: a numbered statement, a step of a proof, or motivation and remarks.
+GROUPS = ("statement", "proof", "motivation")
+HEADINGS = {
+    "statement": "Numbered statements, figures and equations",
+    "proof": "Steps of proofs and sketches",
+    "motivation": "Motivation and remarks",
+}
 COLUMNS = ("Place, severity", "Printed", "Should read", "Witness")
 
 
@@ -22,6 +32,7 @@ class Erratum:
         printed: what stands there, with formulas between dollar signs.
         read: what it should read.
         severity: one of SEVERITIES.
+        group: one of GROUPS.
         witness: the counterexample that the check found, as plain text.
         note: what a reader must know beside the verdict; may be empty.
         reply: what the authors answered; may be empty.
@@ -32,6 +43,7 @@ class Erratum:
     printed: str
     read: str
     severity: str
+    group: str
     witness: str
     note: str
     reply: str
@@ -46,8 +58,8 @@ def read_errata(text: str, rows: Mapping[str, Mapping[str, Any]], paper: str) ->
         paper: key of the paper.
 
     Raises:
-        ValueError: a severity or a label is unknown, nothing shows an erratum, or a statement that
-            is refuted is not listed.
+        ValueError: a severity, a group or a label is unknown, nothing shows an erratum, or a
+            statement that is refuted is not listed.
     """
     found = []
     for label, one in tomllib.loads(text).items():
@@ -59,7 +71,7 @@ def read_errata(text: str, rows: Mapping[str, Mapping[str, Any]], paper: str) ->
             continue
         if not witness or ("evidence" not in one and row["verdict"] != "refuted"):
             raise ValueError(f"errata: nothing shows {label}, which is {row['verdict']}")
-        texts = (one["printed"], one["read"], one["severity"], witness)
+        texts = (one["printed"], one["read"], one["severity"], _group(label, row, one), witness)
         found.append(
             Erratum(label, row["number"], *texts, one.get("note", ""), one.get("reply", ""))
         )
@@ -70,7 +82,21 @@ def read_errata(text: str, rows: Mapping[str, Mapping[str, Any]], paper: str) ->
     } - {one.label for one in found}
     if missing:
         raise ValueError(f"errata: {', '.join(sorted(missing))} refuted and not listed")
-    return sorted(found, key=lambda one: SEVERITIES.index(one.severity))
+    return sorted(found, key=lambda one: (GROUPS.index(one.group), SEVERITIES.index(one.severity)))
+
+
+def _group(label: str, row: Mapping[str, Any], one: Mapping[str, str]) -> str:
+    """Of what it is an erratum: remarks are counted with the motivation, and an erratum of a
+    sentence in the text says whether that is a step of a proof.
+
+    Raises:
+        ValueError: it does not, or names no group.
+    """
+    kinds = {"remark": "motivation", "text": one.get("group", "")}
+    group = kinds.get(str(row["kind"]), "statement")
+    if group not in GROUPS:
+        raise ValueError(f'errata: {label} needs group = "proof" or "motivation"')
+    return group
 
 
 # Copies

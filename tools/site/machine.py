@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ntpbook.catalogue import CATALOGUE
+from ntpbook.catalogue import CATALOGUE, EDITIONS
 from ntpcore.verdicts.document import known_rows
 from ntpcore.verdicts.ledger import Data
 from tools.pipeline.outputs import Found
@@ -64,4 +64,4 @@ def read_steps(folder: Path = FOLDER) -> dict[str, list[str]]:
 
 def rows_of(found: Iterable[Found]) -> dict[str, Data]:
     """The ledger of the book by labels: what the checks said, and how each claim is known."""
-    return known_rows(CATALOGUE, (one.data for one in found), marks(), read_steps())
+    return known_rows(CATALOGUE, (one.data for one in found), marks(), read_steps(), EDITIONS)

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ntpbook.catalogue import CATALOGUE
+from ntpbook.catalogue import CATALOGUE, EDITIONS
 from ntpcore.verdicts import document
 from ntpcore.verdicts.claims import Claim
 from ntpcore.verdicts.imports import Package
@@ -73,6 +73,7 @@ def publish(catalogue: Iterable[Claim], found: Iterable[Found]) -> Data:
         },
         machine=marks(),
         machine_steps=read_steps(),
+        editions=EDITIONS,
     )
     wrong = schema_faults(made, json.loads(document.schema_text()))
     if wrong:

@@ -96,6 +96,7 @@ def statement_entry(row: Mapping[str, Any], address: str, html: str) -> Entry:
     shown = body_of(html or "<p>No chapter of this book treats it yet.</p>")
     where = PAPERS[row["paper"]]
     where += f", {row['where']}" if row["where"].lower() != "this book" else ""
+    where += f"; {row['edition']}" if row.get("edition") else ""
     head = (
         f'<p class="ntp-head">{badge(row)} <strong>{escape(row["number"])}</strong> '
         f'{escape(row["title"])} <span class="ntp-small">{escape(where)}</span></p>'

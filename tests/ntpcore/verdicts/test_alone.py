@@ -25,6 +25,7 @@ where = "De numeris amicabilibus"
 number = "Lemma 1"
 title = "sigma is multiplicative"
 where = "De numeris amicabilibus"
+paper_page = 86
 
 [euler-prop-1]
 number = "Proposition 1"
@@ -114,10 +115,11 @@ from verdicts import catalogue, document, graph, ledger, ledger_table
 
 claims = catalogue.gather([(Path("chapter"), "primes")])
 found = [getattr(checks, one.function)().to_json() for one in claims]
-rows = document.known_rows(claims, found, {}, {})
+rows = document.known_rows(claims, found, {}, {}, {"euler": "Opera omnia"})
 standings = ledger.standings_of(rows.values())
 shown = graph.connected_to("euler", rows)
-made = document.publish(claims, found, versions={"python": "3"})
+made = document.publish(claims, found, versions={"python": "3"},
+                        editions={"euler": "Opera omnia"})
 Path("claims.json").write_text(document.to_text(made))
 Path("out.json").write_text(json.dumps({
     "verdicts": {label: row["verdict"] for label, row in rows.items()},
@@ -164,6 +166,8 @@ def test_another_catalogue_gets_its_ledger_graph_and_document(tmp_path: Path) ->
     assert "n = 5" in out["table"]  # 2^32 + 1 = 641 * 6700417
     document = json.loads((tmp_path / "claims.json").read_text(encoding="utf-8"))
     lemma, corollary = document["claims"][2], document["claims"][4]
+    assert (lemma["edition"], lemma["paper_page"]) == ("Opera omnia, page 86", 86)
+    assert corollary["edition"] == "Opera omnia"
     assert corollary["certainty"]["by_hand"] == ["step-euler-lem-1-factors"]  # inherited
     assert lemma["left_out"]["the two share a factor"] > 0
     assert lemma["proof"][0]["shown"][0]["left"] == "28"

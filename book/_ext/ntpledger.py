@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -19,6 +20,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from ntpbook.catalogue import PAPERS
 from ntpcore.verdicts import graph, ledger_table
+from ntpcore.verdicts.certainty import Kind
 from ntpcore.verdicts.claims import Verdict, heading
 from ntpcore.verdicts.dependencies import describe, neighbourhood
 from ntpcore.verdicts.document import schema_text
@@ -30,19 +32,27 @@ logger = logging.getLogger(__name__)
 
 
 class TallyRole(SphinxRole):
-    """`tally` and a verdict, or `all`: how many claims have it, as a link to them."""
+    """`tally` and a verdict, or `all`: how many claims have it, as a link to them.
+
+    `proved:by hand` counts those of the proved ones that are known in this way (`Kind`).
+    """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Count them."""
-        rows, words = self.env.ntp_rows.values(), ("all", *(verdict.value for verdict in Verdict))
-        if self.text not in words:
-            message = "%r is no verdict; there are %s"
-            logger.warning(message, self.text, ", ".join(words), location=self.get_location())
+        words = ("all", *(one.value for one in Verdict))
+        kinds = tuple(one.value for one in Kind)
+        verdict, _, kind = self.text.partition(":")
+        if verdict not in words or kind not in ("", *kinds):
+            message = "%r is no verdict, or no way to know one; there are %s, and %s"
+            listed = (", ".join(words), ", ".join(kinds))
+            logger.warning(message, self.text, *listed, location=self.get_location())
             return [nodes.literal(self.text, self.text)], []
-        count = str(sum(self.text in ("all", row["verdict"]) for row in rows))
+        wanted = {"verdict": verdict} if verdict != "all" else {}
+        count = ledger_table.count(self.env.ntp_rows.values(), wanted, kind)
         page = self.env.app.builder.get_relative_uri(self.env.docname, LEDGER)
-        address = page if self.text == "all" else f"{page}?verdict={self.text}"
-        return [nodes.reference("", count, refuri=address, internal=True)], []
+        query = urlencode(wanted | ({"certainty": kind} if kind else {}))
+        address = f"{page}?{query}" if query else page
+        return [nodes.reference("", str(count), refuri=address, internal=True)], []
 
 
 class Ledger(SphinxDirective):

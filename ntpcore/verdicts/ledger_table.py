@@ -92,12 +92,20 @@ def counts(rows: Iterable[Row], papers: Papers) -> str:
     )
 
 
+def count(rows: Iterable[Row], wanted: Mapping[str, str], kind: str = "") -> int:
+    """How many rows are as wanted, and known in that way if one is named."""
+    return sum(
+        all(row[key] == value for key, value in wanted.items()) and kind in ("", _kind(row))
+        for row in rows
+    )
+
+
 def _number(rows: list[Row], text: str = "", **wanted: str) -> str:
     """How many rows are as wanted, or a text, as a link to them."""
-    count = sum(all(row[key] == value for key, value in wanted.items()) for row in rows)
-    if not count:
+    found = count(rows, wanted)
+    if not found:
         return text or "0"
-    link = f'<a href="?{escape(urlencode(wanted))}#ledger">{escape(text) or count}</a>'
+    link = f'<a href="?{escape(urlencode(wanted))}#ledger">{escape(text) or found}</a>'
     return link + _kinds(rows, wanted)
 
 
@@ -107,9 +115,9 @@ def _kinds(rows: list[Row], wanted: Mapping[str, str]) -> str:
         return ""
     fitting = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
     parts = []
-    for kind, count in kinds_of(fitting, Verdict(wanted["verdict"])).items():
+    for kind, number in kinds_of(fitting, Verdict(wanted["verdict"])).items():
         query = escape(urlencode({**wanted, "certainty": kind}))
-        parts.append(f'<a href="?{query}#ledger">{count} {escape(kind)}</a>')
+        parts.append(f'<a href="?{query}#ledger">{number} {escape(kind)}</a>')
     return f'<br><span class="ntp-small">{"<br>".join(parts)}</span>' if parts else ""
 
 

@@ -8,13 +8,14 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page pdf note serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext fuzz mutants audit
+.PHONY: help setup book page pdf picture note serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext fuzz mutants audit
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
 	@echo "make book SEED=7          the same, with another value for that parameter of every page"
 	@echo "make page PAGE=name ...   run one page with other parameters, into _build/page"
 	@echo "make pdf                  print the built book into _build/ntp-companion.pdf (needs Chromium)"
+	@echo "make picture              take the picture of the README from the built book (needs Chromium)"
 	@echo "make note                 the new theorems as a paper in LaTeX, into _build/note"
 	@echo "make serve [PORT=8000]    show the built book at http://127.0.0.1:8000"
 	@echo "make lab                  open the notebooks in JupyterLab"
@@ -53,6 +54,9 @@ page: setup
 
 pdf: book
 	@$(VENV_PYTHON) -m tools.site.pdf
+
+picture: book
+	@$(VENV_PYTHON) -m tools.site.picture
 
 note: book
 	@$(VENV_PYTHON) -m tools.site.note

@@ -12,6 +12,12 @@ from ntpcore.verdicts.claims import Claim
 from tools.pipeline.source import OURS
 
 OF_CLAIMS = ("huang2024-", "tian2023-", "ours-")  # how labels of claims begin
+# A number of claims in prose; after a word such as Theorem it is the number of that theorem.
+COUNT = re.compile(
+    r"(?P<before>\b[A-Z][a-z]+\s+)?\b\d+\s+(?:of\s+\d+\s+)?(?:claims|statements|proved|refuted|"
+    r"machine-checked|computed|cited|steps?\s+by\s+hand|are\s+(?:proved|refuted|open|seen))\b"
+)
+PROSE = ("README.md", "CONTRIBUTING.md", "book/*.md", "notebooks/*.md", "docs/letter_*.md")
 STATEMENT = re.compile(r"^(?::label: +([\w-]+)|\(([\w-]+)\)=)\s*$", re.MULTILINE)
 
 
@@ -35,6 +41,12 @@ def mismatches(catalogue: Sequence[Claim], root: Path = Path()) -> list[str]:
     wrong += [f"{name} checks no claim of the catalogue" for name in functions if name not in known]
     for path in sorted((root / "notebooks").glob("*.md")):
         wrong += wrong_statements(checked, path.stem, path.read_text(encoding="utf-8"))
+    wrong += [
+        f"{path.relative_to(root).as_posix()}: {line}"
+        for pattern in PROSE
+        for path in sorted(root.glob(pattern))
+        for line in typed_counts(path.read_text(encoding="utf-8"))
+    ]
     labels = [claim.label for claim in checked]
     names = names_of_functions((root / "tests").rglob("test_*.py"), "test_")
     tested = {label_of_test(name, labels) for name in names}
@@ -58,6 +70,15 @@ def wrong_statements(checked: Iterable[Claim], page: str, text: str) -> list[str
         f"page {page} states {label}, which the catalogue does not place there"
         for label in stated
         if label.startswith(OF_CLAIMS) and label not in mine
+    ]
+
+
+def typed_counts(text: str) -> list[str]:
+    """Numbers of claims that are typed in prose, where the build counts them (the role `tally`)."""
+    return [
+        f"the count {' '.join(found[0].split())!r} is typed; write it with the role tally"
+        for found in COUNT.finditer(text)
+        if not found["before"]
     ]
 
 

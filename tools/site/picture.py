@@ -12,8 +12,7 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
-from tools.pipeline.node import NodeError
-from tools.site.pdf import FLAGS, SITE, find_browser
+from tools.site.pdf import FLAGS, SITE, PdfError, find_browser
 
 PAGE = "book/preface.html"
 PICTURE = Path("docs/screenshot.png")
@@ -40,7 +39,7 @@ def main() -> int:
 
     try:
         program = find_browser()
-    except NodeError as error:
+    except PdfError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     with sync_playwright() as playwright:

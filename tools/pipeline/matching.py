@@ -14,8 +14,9 @@ from tools.pipeline.source import OURS
 OF_CLAIMS = ("huang2024-", "tian2023-", "ours-")  # how labels of claims begin
 # A number of claims in prose; after a word such as Theorem it is the number of that theorem.
 COUNT = re.compile(
-    r"(?P<before>\b[A-Z][a-z]+\s+)?\b\d+\s+(?:of\s+\d+\s+)?(?:claims|statements|proved|refuted|"
-    r"machine-checked|computed|cited|steps?\s+by\s+hand|are\s+(?:proved|refuted|open|seen))\b"
+    r"(?P<before>\b(?:Theorem|Lemma|Proposition|Corollary|Remark|Figure|Section|Step)s?\s+)?"
+    r"\b\d+\s+(?:of\s+\d+\s+)?(?:claims|statements|proved|refuted|machine-checked|computed|cited|"
+    r"steps?\s+by\s+hand|are\s+(?:proved|refuted|open|seen))\b"
 )
 PROSE = ("README.md", "CONTRIBUTING.md", "book/*.md", "notebooks/*.md", "docs/letter_*.md")
 STATEMENT = re.compile(r"^(?::label: +([\w-]+)|\(([\w-]+)\)=)\s*$", re.MULTILINE)

@@ -55,11 +55,6 @@ def every_count() -> list[Count]:
     return [ONE_DRAW, *counts()]
 
 
-def enough_draws() -> list[Count]:
-    """The grid where the second sign of (58) holds."""
-    return counts(ENOUGH)
-
-
 def two_draws() -> list[Count]:
     """The grid from two draws on."""
     return counts(2)
@@ -83,16 +78,14 @@ class Joint:
         """ceil(N/K)."""
         return -(-self.N // self.K)
 
-    def outside(self, radius: int, single: bool) -> float:
-        """The probability that one count, or some count, is further than this from the mean."""
-        if single:
-            return sampling.outside(self.N, Fraction(1, self.K), self.mean, radius)
+    def outside(self, radius: int) -> float:
+        """The probability that some count is further than this from the mean."""
         return 1 - sampling.all_inside(self.N, self.K, self.mean - radius, self.mean + radius)
 
 
 CLASSES = (2, 3, 5, 10, 20, 50)
 MULTIPLES = (4, 16, 100, 1000)  # N / K^2
-LIKELY = (1e-6, 1e-3, 0.05, 0.3, 0.5)
+LIKELY = (1e-10, 1e-6, 1e-3, 0.05, 0.3, 0.5)
 
 
 def joint() -> list[Joint]:
@@ -102,9 +95,12 @@ def joint() -> list[Joint]:
 
 
 def joint_every_delta() -> list[Joint]:
-    """delta up to nearly 1."""
-    grid = itertools.product(CLASSES, MULTIPLES, (*LIKELY, 0.75, 0.9, 0.99))
-    return [Joint(K, multiple * K * K, delta) for K, multiple, delta in grid]
+    """delta up to nearly 1, then nineteen draws of two classes, where rounding is seen."""
+    grid = itertools.product(CLASSES, MULTIPLES, (*LIKELY, 0.75, 0.9, 0.99, 0.9999))
+    return [
+        *(Joint(K, multiple * K * K, delta) for K, multiple, delta in grid),
+        Joint(2, 19, 0.42),
+    ]
 
 
 def joint_near_one() -> list[Joint]:
@@ -122,7 +118,7 @@ class Mean:
     M: int
     eta: float
     mean: float
-    ratios: tuple[float, ...] = (0.0, 0.1, 0.5, 2 / 3, 0.9, 0.99, 1.01, 1.1, 1.5, 2.0, 10.0)
+    ratios: tuple[float, ...] = (0.0, 0.1, 0.5, 2 / 3, 0.75, 0.9, 0.99, 1.01, 1.1, 1.5, 2.0, 10.0)
 
     @property
     def name(self) -> str:
@@ -163,8 +159,45 @@ def means() -> list[Mean | Vocabulary]:
     return [
         Mean(1000, 1.0, 9.0),
         *(Mean(*one) for one in grid),
+        *(Mean(M, 0.5, 30.0) for M in (2, 3)),
         *(Vocabulary(M) for M in VOCABULARIES),
     ]
+
+
+def means_alone() -> list[Mean]:
+    """The mean counts of that grid, from four tokens on."""
+    return [one for one in means() if isinstance(one, Mean) and one.M >= 4]
+
+
+@dataclass(frozen=True)
+class Height:
+    """A height of the decoder in exact numbers, with the slope that (44) gives it.
+
+    Attributes:
+        M: size of the vocabulary.
+        eta: eta_Y.
+        y: e^(Mh), at least 1.
+        slope: dh/ds.
+    """
+
+    M: int
+    eta: Fraction
+    y: Fraction
+    slope: Fraction
+
+    @property
+    def name(self) -> str:
+        """The instance in words."""
+        return f"M = {self.M}, eta_Y = {self.eta}, e^(Mh) = {self.y}"
+
+
+def few_heights() -> list[Height]:
+    """Two vocabularies at the start, where the slope of ln g is largest, and later."""
+    found = []
+    for M, y in ((1000, 1), (1000, 999), (50_000, 1), (50_000, 10**6)):
+        eta = Fraction(1, 2)
+        found.append(Height(M, eta, Fraction(y), eta / (M - 1 + y)))
+    return found
 
 
 # Rows of the decoder
@@ -227,7 +260,7 @@ class Setting:
 
 
 SIZES = ((30, 2), (1000, 2), (1000, 10), (1000, 50), (1_000_000, 10), (1_000_000, 50))
-STEPS = (0.01, 0.5, 2.0)
+STEPS = (0.01, 0.5, 1.0)
 FAILURES = (1e-3, 0.05, 0.5)
 ROWS_EXAMPLE = Setting(1000, 10, 0.5, 10_000)
 
@@ -236,7 +269,7 @@ def rows(seed: int = 7) -> list[Sampled | Setting]:
     """Two sampled runs for the form of the rows, and a grid for the size of theta."""
     grid = itertools.product(SIZES, STEPS, MULTIPLES)
     settings = [Setting(M, K, eta, multiple * K * K) for (M, K), eta, multiple in grid]
-    return [*sampled(seed, ((30, 2, 0.5, 60), (200, 5, 2.0, 500))), *settings]
+    return [*sampled(seed, ((30, 2, 0.5, 61), (200, 5, 2.0, 501))), *settings]
 
 
 def printed_theta(K: int, N: int, delta: float, exponent: float = 1.0) -> float:
@@ -391,8 +424,9 @@ class Accuracy:
         M: size of the vocabulary.
         K: number of classes.
         eta: eta_Y.
-        epsilon: probability left to wrong tokens.
-        need: updates of its class after which the recursion (33) is that accurate.
+        epsilon: length of the residual.
+        need: updates of its class after which the recursion (33) is that accurate in the length
+            of its residual.
     """
 
     M: int
@@ -414,14 +448,15 @@ COARSE = (0.5, 0.1, 0.01, 0.001)
 def accuracies(M: int, K: int, eta: float) -> list[Accuracy]:
     """The accuracies that a run of reasonable length reaches."""
     reached = [e for e in COARSE if decoder_rate.steps_to_accuracy(M, eta, e) < LONGEST]
-    heights = decoder_rate.heights_until(M, eta, min(reached))
-    return [Accuracy(M, K, eta, e, decoder_rate.counted_steps(heights, M, e)) for e in reached]
+    left = {e: e * math.sqrt(1 - 1 / M) for e in reached}  # probability of wrong tokens
+    heights = decoder_rate.heights_until(M, eta, min(left.values()))
+    return [Accuracy(M, K, eta, e, decoder_rate.counted_steps(heights, M, left[e])) for e in left]
 
 
 def residuals_and_steps(seed: int = 7) -> list[Sampled | Accuracy | Spread]:
     """Two sampled runs for the form of the residuals, a grid for the steps, and one for sigma."""
-    sizes = ((5, 2), (1000, 2), (1000, 50), (1_000_000, 10))  # M, K
-    grid = [one for (M, K), eta in itertools.product(sizes, RATES) for one in accuracies(M, K, eta)]
+    sizes, rates = ((100, 2), (1000, 2), (1000, 50), (1_000_000, 10)), RATES[:4]  # M, K
+    grid = [one for (M, K), eta in itertools.product(sizes, rates) for one in accuracies(M, K, eta)]
     runs = sampled(seed, ((30, 2, 0.5, 80), (1000, 5, 2.0, 900)))
     return [*runs, *accuracies(1000, 10, 0.5)[1:], *grid, *spreads()]
 
@@ -448,34 +483,39 @@ class Spread:
         return f"M = {self.M}, K = {self.K}, eta = {self.eta:g}, N = {self.N}"
 
     def is_late(self, delta: float) -> bool:
-        """N at least four times K (sqrt(N ln(1/delta)) + 2 (1 + omega_1) ln(M)/eta_Y).
+        """N at least ten times K (sqrt(N ln(1/delta)) + 2 (1 + omega_1) ln(M)/eta_Y).
 
         omega_1 is ln ln M / ln M.
         """
         start = 2 * (math.log(self.M) + math.log(math.log(self.M))) / self.eta
-        return 4 * self.K * (math.sqrt(self.N * math.log(1 / delta)) + start) <= self.N
+        return 10 * self.K * (math.sqrt(self.N * math.log(1 / delta)) + start) <= self.N
 
     def chance_beyond(self, bound: float) -> float:
         """P(|sigma| > bound) for one class, summed over the binomial counts."""
-        from scipy.stats import binom
+        sigma, chances = _sigma(self)
+        return float(1 - chances[np.abs(sigma) <= bound].sum())
 
-        mean = -(-self.N // self.K)
-        reach = math.ceil(12 * math.sqrt(self.N / self.K)) + 60
-        counts = np.arange(max(0, mean - reach), min(self.N, mean + reach) + 1)
-        heights = decoder.recursion(self.M, self.eta, int(counts[-1]))[counts]
-        middle = float(decoder.height(self.M, self.eta * mean))
-        # sigma + 1 = (M - 1 + e^middle)/(M - 1 + e^height)
-        top = np.maximum(heights, middle)
-        sizes = [(self.M - 1) * np.exp(-top) + np.exp(x - top) for x in (middle, heights)]
-        sigma = sizes[0] / sizes[1] - 1
-        inside = binom.pmf(counts, self.N, 1 / self.K)[np.abs(sigma) <= bound].sum()
-        return float(1 - inside)
+
+@cache
+def _sigma(one: Spread) -> tuple[Floats, Floats]:
+    """sigma of (71) for the counts that are likely, and their binomial probabilities."""
+    from scipy.stats import binom
+
+    mean = -(-one.N // one.K)
+    reach = math.ceil(12 * math.sqrt(one.N / one.K)) + 60
+    counts = np.arange(max(0, mean - reach), min(one.N, mean + reach) + 1)
+    heights = decoder.recursion(one.M, one.eta, int(counts[-1]))[counts]
+    middle = float(decoder.height(one.M, one.eta * mean))
+    # sigma + 1 = (M - 1 + e^middle)/(M - 1 + e^height)
+    top = np.maximum(heights, middle)
+    sizes = [(one.M - 1) * np.exp(-top) + np.exp(x - top) for x in (middle, heights)]
+    return sizes[0] / sizes[1] - 1, binom.pmf(counts, one.N, 1 / one.K)
 
 
 def spreads() -> list[Spread]:
     """Early and late numbers of draws, N well above K^2."""
     sizes = ((100, 2), (1000, 10), (1_000_000, 10))
-    factors = (10, 100, 1000)
+    factors = (10, 100, 1000, 10_000)
     return [
         Spread(M, K, eta, K * K * factor)
         for (M, K), eta, factor in itertools.product(sizes, (0.1, 0.5, 0.99), factors)

@@ -22,13 +22,17 @@ def divergence_of_coins(p: Expression, e: Expression) -> Expression:
 # Lemma 10
 
 
-def chernoff_exponent() -> Iterator[Shown]:
-    """The best exponent of E exp(theta N_n) <= (1 - p + p e^theta)^N at q = p + e is KL(q || p)."""
+def chernoff_exponent(ratio: bool = False) -> Iterator[Shown]:
+    """The best exponent of E exp(theta N_n) <= (1 - p + p e^theta)^N at q = p + e is KL(q || p).
+
+    Args:
+        ratio: whether e^theta is q/p, which is not the best one, in the place of the odds ratio.
+    """
     import sympy as sp
 
     p, e, r = sp.symbols("p e r", positive=True)  # r = 1 - q, so that 1 - p = e + r
     q = p + e
-    odds = q * (e + r) / (p * r)  # e^theta
+    odds = q / p if ratio else q * (e + r) / (p * r)  # e^theta
     whole = {p: 1 - e - r}
     moment = sp.factor(e + r + p * odds).subs(whole)  # of one draw
     slope = (q - p * odds / moment).subs(whole)  # of theta q - ln(moment), in theta
@@ -59,8 +63,12 @@ def hoeffding_gap(factor: int = 2) -> Iterator[Shown]:
     yield at_least_zero("which is not negative", half**2 / (r * p))
 
 
-def order_of_radii() -> Iterator[Shown]:
-    """sqrt(N L) > sqrt(N L / 2) + 1 iff N L > 6 + 4 sqrt(2), which N >= 17 gives as L > ln 2."""
+def order_of_radii(draws: int = 17) -> Iterator[Shown]:
+    """sqrt(N L) > sqrt(N L / 2) + 1 iff N L > 6 + 4 sqrt(2), which N >= 17 gives as L > ln 2.
+
+    Args:
+        draws: how many are enough; the right number is 17.
+    """
     import sympy as sp
 
     y = sp.symbols("y", nonnegative=True)  # sqrt(N L)
@@ -68,13 +76,18 @@ def order_of_radii() -> Iterator[Shown]:
     yield identity("the edge, squared", edge**2, 6 + 4 * sp.sqrt(2))
     room = sp.expand(y + edge - (y + edge) / sp.sqrt(2) - 1)
     yield identity("the room beyond the edge", room, y * (1 - 1 / sp.sqrt(2)))
-    yield at_least_zero("17 draws", 17 * sp.log(2) - edge**2, strictly=True)
-    yield at_least_zero("not 16", edge**2 - 16 * sp.log(2), strictly=True)
+    enough, fewer = draws * sp.log(2) - edge**2, edge**2 - (draws - 1) * sp.log(2)
+    yield at_least_zero(f"{draws} draws", enough, strictly=True)
+    yield at_least_zero(f"not {draws - 1}", fewer, strictly=True)
 
 
-def few_draws() -> Iterator[Shown]:
-    """For 2 <= N <= 16 fractions bound P(|N_n - c| > outer radius) / delta below 1, for all p."""
-    for N in range(2, 17):
+def few_draws(fewest: int = 2) -> Iterator[Shown]:
+    """For 2 <= N <= 16 fractions bound P(|N_n - c| > outer radius) / delta below 1, for all p.
+
+    Args:
+        fewest: the smallest N; for a single draw the radius is too small.
+    """
+    for N in range(fewest, 17):
         ratio = sampling.outer_worst_case(N)
         short = (f"{float(ratio):.4f}", f"{float(ratio - 1):.4f}")
         yield Shown(f"N = {N}, a fraction", short[0], "<", "1", short[1], ratio < 1)
@@ -83,8 +96,12 @@ def few_draws() -> Iterator[Shown]:
 # The radius that knows the variance
 
 
-def bernstein_divergence() -> Iterator[Shown]:
-    """KL(p + e || p) >= v Phi(e/v), v = p (1 - p), Phi(u) = (1 + u) ln(1 + u) - u."""
+def bernstein_divergence(stretch: int = 1) -> Iterator[Shown]:
+    """KL(p + e || p) >= v Phi(e/v), v = p (1 - p), Phi(u) = (1 + u) ln(1 + u) - u.
+
+    Args:
+        stretch: factor of e/v; the right one is 1.
+    """
     import sympy as sp
 
     p, e, v, u = sp.symbols("p e v u", positive=True)
@@ -92,19 +109,23 @@ def bernstein_divergence() -> Iterator[Shown]:
     left = sp.simplify(sp.diff(divergence_of_coins(p, e), e, 2))
     yield identity("the curvature of KL", left, 1 / (q * (1 - q)))
     Phi = (1 + u) * sp.log(1 + u) - u
-    right = sp.simplify(sp.diff(v * Phi.subs(u, e / v), e, 2))
+    right = sp.simplify(sp.diff(v * Phi.subs(u, stretch * e / v), e, 2))
     yield identity("the curvature of v Phi(e/v)", right, 1 / (v + e))
     wider = sp.expand(p * (1 - p) + e - q * (1 - q))
     yield identity("v + e - q (1 - q)", wider, 2 * p * e + e**2)
     yield at_least_zero("which is not negative", 2 * p * e + e**2)
 
 
-def bernstein_function() -> Iterator[Shown]:
-    """Phi(u) (2 + 2u/3) >= u^2: the gap vanishes at 0 with two derivatives, the third is >= 0."""
+def bernstein_function(thirds: int = 2) -> Iterator[Shown]:
+    """Phi(u) (2 + 2u/3) >= u^2: the gap vanishes at 0 with two derivatives, the third is >= 0.
+
+    Args:
+        thirds: how many thirds of u are added to 2; the right number is 2.
+    """
     import sympy as sp
 
     u = sp.symbols("u", positive=True)
-    gap = ((1 + u) * sp.log(1 + u) - u) * (2 + 2 * u / 3) - u**2
+    gap = ((1 + u) * sp.log(1 + u) - u) * (2 + sp.Rational(thirds, 3) * u) - u**2
     for order, word in enumerate(("the gap at 0", "its slope there", "its curvature there")):
         yield identity(word, sp.diff(gap, u, order).subs(u, 0), 0)
     third = sp.simplify(sp.diff(gap, u, 3))
@@ -125,8 +146,12 @@ def bernstein_radius(variance: int = 2) -> Iterator[Shown]:
     yield identity("t^2", sp.expand(t**2), sp.expand(L * (2 * N * v + 2 * t / 3)))
 
 
-def bernstein_order() -> Iterator[Shown]:
-    """The radius is at most sqrt(N L) iff 1 - 2v >= (2/3) sqrt(L/N); v <= 1/4, and N = 16 L/9."""
+def bernstein_order(ninths: int = 16) -> Iterator[Shown]:
+    """The radius is at most sqrt(N L) iff 1 - 2v >= (2/3) sqrt(L/N); v <= 1/4, and N = 16 L/9.
+
+    Args:
+        ninths: of L, from which N on this holds; the right number is 16.
+    """
     import sympy as sp
 
     N, v, L = sp.symbols("N v L", positive=True)
@@ -134,8 +159,182 @@ def bernstein_order() -> Iterator[Shown]:
     expected = N * L * ((1 - 2 * v) - sp.Rational(2, 3) * sp.sqrt(L / N))
     yield identity("(sqrt(N L) - L/3)^2 less the root squared", order, sp.expand(expected))
     corner = (1 - 2 * v) - sp.Rational(2, 3) * sp.sqrt(L / N)
-    at = corner.subs(v, sp.Rational(1, 4)).subs(N, 16 * L / 9)
-    yield identity("at v = 1/4 and N = 16 L/9", at, 0)
+    at = corner.subs(v, sp.Rational(1, 4)).subs(N, ninths * L / 9)
+    yield identity(f"at v = 1/4 and N = {ninths} L/9", at, 0)
+
+
+# Remark 4, and all classes at once
+
+
+def one_class_within_two_radii(constant: int = 2) -> Iterator[Shown]:
+    """P(|N_n - N/K| >= C Delta) <= 2 delta^(2 C^2) <= delta, and what a larger delta needs.
+
+    For delta <= 1/2 the first is enough. For delta > 1/2 the window of delta = 1/2 holds at least
+    1 - 2^(1 - 2 C^2); the narrower one at least a share sqrt(ln(1/delta))/(sqrt(ln 2) + 1/4) of it,
+    which has to be 1 - delta <= sqrt(1 - delta)/sqrt(2) or more.
+
+    Args:
+        constant: C; the right one is 2.
+    """
+    import sympy as sp
+
+    N, L, delta = sp.symbols("N L delta", positive=True)  # L = ln(1/delta)
+    exponent = -2 * (constant * sp.sqrt(N * L)) ** 2 / N
+    yield identity("the exponent of Hoeffding's bound", exponent, -2 * constant**2 * L)
+    half = sp.Rational(1, 2)
+    power = 2 * constant**2 - 1
+    yield at_least_zero("1 - 2 delta^(2 C^2 - 1) at delta = 1/2", 1 - 2 * half**power)
+    inside = 1 - 2 ** sp.Integer(1 - 2 * constant**2)
+    room = 2 * inside**2 - (sp.sqrt(sp.log(2)) + sp.Rational(1, 4)) ** 2
+    yield at_least_zero("2 (1 - 2^(1 - 2 C^2))^2 - (sqrt(ln 2) + 1/4)^2", room)
+    slope = sp.diff(-sp.log(delta) - (1 - delta), delta)  # falls to 0 at delta = 1
+    yield identity("slope of ln(1/delta) - (1 - delta)", slope, -(1 - delta) / delta)
+
+
+def all_classes_within_three_radii(constant: int = 3) -> Iterator[Shown]:
+    """2L/3 + sqrt(2 N L/K) + 1 <= 3 sqrt(N a), a = ln(1/delta) >= ln 2, L = a + ln(2K), a <= N.
+
+    With N >= 4 K^2 and K >= 2 the three terms are shares of sqrt(N a) of at most
+    (2/3)(1 + sqrt(ln 2)/2), sqrt(3) and 1/(4 sqrt(ln 2)).
+
+    Args:
+        constant: of sqrt(N a); the right one is 3.
+    """
+    import sympy as sp
+
+    K, a = sp.symbols("K a", positive=True)
+    root = sp.sqrt(sp.log(2))
+    slope = sp.diff(sp.log(2 * K) / (2 * K), K)
+    yield identity("slope of ln(2K)/(2K)", slope, (1 - sp.log(2 * K)) / (2 * K**2))
+    yield at_least_zero("it falls from K = 2 on", sp.log(4) - 1, strictly=True)
+    yield identity("ln(2K)/(2K) at K = 2", (sp.log(2 * K) / (2 * K)).subs(K, 2), root**2 / 2)
+    variance = (a + sp.log(2 * K)) / K
+    yield identity("L/K at K = 2", variance.subs(K, 2), a / 2 + sp.log(2))
+    total = sp.Rational(2, 3) * (1 + root / 2) + sp.sqrt(3) + 1 / (4 * root)
+    yield at_least_zero("the room of all three", constant - total, strictly=True)
+
+
+# Lemma 11, equations (63) to (65)
+
+
+def slope_of_g(share: float = 1 / 3) -> Iterator[Shown]:
+    """-d ln g/ds = eta M y/(M - 1 + y)^2 <= eta M/(4 (M - 1)) <= eta/3, y = e^(Mh), M >= 4.
+
+    Args:
+        share: of eta; the right one is 1/3.
+    """
+    import sympy as sp
+
+    q, eta, y = sp.symbols("q eta y", positive=True)  # q = M - 1
+    M, g = q + 1, 1 / (q + y)
+    grown = M * eta * g * y  # dy/ds along (44)
+    slope = -sp.diff(sp.log(g), y) * grown
+    yield identity("-d ln g/ds", slope, eta * M * y / (q + y) ** 2)
+    room = sp.factor(sp.together(eta * M / (4 * q) - slope))
+    yield at_least_zero("eta M/(4 (M - 1)) less it", sp.factor(room * 4 * q) / (4 * q))
+    yield identity("at y = M - 1", slope.subs(y, q), eta * M / (4 * q))
+    r = sp.symbols("r", nonnegative=True)  # M = 4 + r
+    last = sp.nsimplify(share, rational=True, tolerance=1e-12) - M / (4 * q)
+    yield at_least_zero("eta/3 less this, M = 4 + r", sp.factor(last.subs(q, 3 + r)))
+
+
+def difference_of_one_over_g(extra: int = 0) -> Iterator[Shown]:
+    """Along (44) 1/g rises by at most M eta per unit of time, and 1/g is at least M.
+
+    Args:
+        extra: added to M - 1 in the line of (45); the right number is 0.
+    """
+    import sympy as sp
+
+    q, eta, y = sp.symbols("q eta y", positive=True)  # y = e^(Mh), q = M - 1
+    M = q + 1
+    rate = M * eta / (q + y)  # d(Mh)/ds
+    whole = (y + q + extra) * rate  # of e^(Mh) + (M - 1) Mh
+    yield identity("the left side of (45), per unit of time", whole, M * eta)
+    yield at_least_zero("M eta less the rate of 1/g", sp.factor(M * eta - y * rate))
+    yield identity("1/g at h = 0", (q + y).subs(y, 1), M)
+
+
+def slope_in_stage_2(start: float = 1.0) -> Iterator[Shown]:
+    """-d ln g/d ln s <= 1 + k, k = (M - 1) x/e^x: at most 2 in stage 2, 3 from 3/4 of its start on.
+
+    The last bounds turn |ln(g/g_m)| <= 3 |ln r| into |g/g_m - 1| <= 6 |r - 1| for r >= 3/4.
+
+    Args:
+        start: where stage 2 begins, as a share of 2 x_1/eta; the right one is 1.
+    """
+    import sympy as sp
+
+    q, y, k = sp.symbols("q y k", positive=True)  # q = M - 1, y = e^x
+    slope = (1 + k) * y * y / (q + y) ** 2  # s eta M y/(q + y)^2 with M eta s < (1 + k) y
+    yield at_least_zero("1 + k less the slope", sp.factor(sp.together(1 + k - slope)))
+    x_1 = sp.symbols("x_1", positive=True)
+    begun = sp.nsimplify(start, rational=True)
+    # M eta s >= (3/4) 2 M x_1 and x <= x_1, so that e^x >= (3/2) q x_1 - q x_1
+    least = sp.Rational(3, 4) * begun * 2 * q * x_1 - q * x_1
+    yield identity("(M - 1) x_1 over the least e^x", q * x_1 / least, sp.Integer(2))
+    u, w = sp.symbols("u w", nonnegative=True)  # r = 1 - u, u = 1/4 - w
+    below = 1 + 6 * u - 1 / (1 - u) ** 3
+    yield identity("1 + 6 u - (1 - u)^-3 at u = 0", below.subs(u, 0), sp.Integer(0))
+    end = below.subs(u, sp.Rational(1, 4))
+    yield at_least_zero("at u = 1/4", end, strictly=True)
+    curve = sp.diff(1 / (1 - u) ** 3, u, 2)
+    yield identity("(1 - u)^-3 is convex: its second derivative", curve, 12 / (1 - u) ** 5)
+    above = sp.factor(sp.together(3 * w - (1 - 1 / (1 + w) ** 3)))
+    yield at_least_zero("3 w - (1 - (1 + w)^-3)", above)
+
+
+# Lemma 12 and Corollary 1
+
+
+def constant_of_theta(constant: float = 2.5) -> Iterator[Shown]:
+    """sqrt(ln(2K/delta)/2) + (1 + c)/sqrt(N) <= 5/2 sqrt(ln(K/delta)), c = phi(1) ln(1 + (e-1) N).
+
+    For K >= 2 and N >= 16; phi(1) = e - 2. The second term falls with N and is largest at N = 16;
+    ln(K/delta) is at least ln 2.
+
+    Args:
+        constant: the right one is 5/2.
+    """
+    import sympy as sp
+
+    a, N = sp.symbols("a N", positive=True)  # a = ln(K/delta)
+    room = a - (sp.log(2) + a) / 2
+    yield identity("a - ln(2K/delta)/2", room, (a - sp.log(2)) / 2)
+    phi, b = sp.E - 2, sp.E - 1
+    lead = 1 + phi * sp.log(1 + b * N)
+    slope = sp.diff(lead / sp.sqrt(N), N) * 2 * N * sp.sqrt(N)
+    expected = 2 * phi * b * N / (1 + b * N) - lead
+    yield identity("slope of (1 + c)/sqrt(N), times 2 N^(3/2)", slope, expected)
+    falls = lead.subs(N, 16) - 2 * phi
+    yield at_least_zero("it is negative from N = 16 on", falls, strictly=True)
+    rest = (sp.nsimplify(constant, rational=True) - 1) * sp.sqrt(sp.log(2)) - lead.subs(N, 16) / 4
+    yield at_least_zero("(5/2 - 1) sqrt(ln 2) less it at N = 16", rest, strictly=True)
+
+
+def steps_to_the_accuracy(halves: int = 1) -> Iterator[Shown]:
+    """S + 1 <= ln(M/epsilon)/(epsilon eta), and half of N/K is left after the deviation.
+
+    Accuracy epsilon in the length of the residual is epsilon sqrt(1 - 1/M) in the probability.
+
+    Args:
+        halves: of K^2 ln(2K/delta), how many times two N must be; the right number is 1.
+    """
+    import sympy as sp
+
+    K, L, M, epsilon, e_2, w = sp.symbols("K L M epsilon e_2 w", positive=True)
+    N = halves * 2 * K**2 * L  # L = ln(2K/delta)
+    yield identity("sqrt(N L/2) at N = 2 K^2 L", sp.sqrt(N * L / 2), N / (2 * K))
+    short = sp.sqrt(1 - 1 / M) * epsilon
+    yield identity("(1 - 1/M)/epsilon', squared", ((1 - 1 / M) / short) ** 2,
+                   (1 - 1 / M) / epsilon**2)  # fmt: skip
+    # 1/epsilon + l <= l/epsilon for l >= 1/(1 - epsilon), with l = 1/(1 - epsilon) + w
+    small = 1 / (1 + e_2)  # any epsilon below 1
+    ell = 1 / (1 - small) + w
+    yield at_least_zero(
+        "l/epsilon - 1/epsilon - l", sp.factor(sp.together(ell / small - 1 / small - ell))
+    )
+    yield at_least_zero("ln 200 - 2", sp.log(200) - 2, strictly=True)
 
 
 # Theorem 5
@@ -177,14 +376,18 @@ def time_to_accuracy(logarithm: float = 1) -> Iterator[Shown]:
     yield identity("M eta S by (45)", M * eta * S, odds + (M - 1) * sp.log(odds) - 1)
 
 
-def growth_of_both() -> Iterator[Shown]:
-    """V = e^x + (M-1) x grows by M eta along (44), by M eta + e^x (e^d - 1 - d) in an update."""
+def growth_of_both(less: int = 1) -> Iterator[Shown]:
+    """V = e^x + (M-1) x grows by M eta along (44), by M eta + e^x (e^d - 1 - d) in an update.
+
+    Args:
+        less: taken from M in V; the right number is 1.
+    """
     import sympy as sp
 
     M, eta, x, d = sp.symbols("M eta x d", positive=True)
 
     def V(at: Expression) -> Expression:
-        return sp.exp(at) + (M - 1) * at
+        return sp.exp(at) + (M - less) * at
 
     D = M - 1 + sp.exp(x)
     yield identity("along (44), per unit of time", sp.diff(V(x), x) * M * eta / D, M * eta)
@@ -195,12 +398,18 @@ def growth_of_both() -> Iterator[Shown]:
     yield identity("D grows by", wider, sp.expand(sp.exp(x) * (sp.exp(d) - 1)))
 
 
-def ratio_of_growths() -> Iterator[Shown]:
-    """An update adds a (e^d - 1 - d)/d to c; by a d, the least growth of ln D, that is phi(d)."""
+def ratio_of_growths(less: int = 1) -> Iterator[Shown]:
+    """An update adds a (e^d - 1 - d)/d to c; by a d, the least growth of ln D, that is phi(d).
+
+    D grows by D a (e^d - 1) in it, which is at most M (e^eta - 1), since a <= 1 and d <= eta.
+
+    Args:
+        less: taken from M in D; the right number is 1.
+    """
     import sympy as sp
 
     M, eta, x, d = sp.symbols("M eta x d", positive=True)
     D = M - 1 + sp.exp(x)
-    a = sp.exp(x) / D
+    a = sp.exp(x) / (D + 1 - less)
     added = (sp.exp(x) * (sp.exp(d) - 1 - d) / (M * eta)).subs(eta, d * D / M)
     yield identity("over a d", sp.simplify(added / (a * d)), (sp.exp(d) - 1 - d) / d**2)

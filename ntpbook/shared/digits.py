@@ -168,6 +168,8 @@ def as_floats(rows: Iterable[Any]) -> NDArray[np.float64]:
 def at_most(left: Any, right: Any, where: str = "") -> Compared:
     """left <= right for mpmath numbers; the slack, relative to the larger side, has their digits.
 
+    It compares with a bound, as `ntpcore.verdicts.compare.at_most` does, where no side is zero.
+
     Raises:
         NotANumberError: a side is a NaN or an infinity.
     """
@@ -175,4 +177,5 @@ def at_most(left: Any, right: Any, where: str = "") -> Compared:
     if not (mp.isfinite(left) and mp.isfinite(right)):
         raise NotANumberError(f"{where or 'a comparison'}: {left} <= {right} compares no numbers")
     size = max(abs(left), abs(right))
-    return Compared(float((right - left) / size) if size else 0.0, where)
+    slack = float((right - left) / size) if size else 0.0
+    return Compared(slack, where, bound=left != 0 and right != 0)

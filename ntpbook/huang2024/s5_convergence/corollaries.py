@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from ntpbook.shared.symbols import at_most
+from ntpbook.shared.symbols import at_least_zero, at_most, identity
 from ntpcore.verdicts.claims import Shown
 
 LOG2 = sp.log(2)
@@ -32,11 +32,47 @@ def _step_size(w: Any) -> Any:
     return w / (sp.E * (1 + sp.Symbol("h", nonnegative=True)))
 
 
-def upper_bound_on_K() -> tuple[Shown, ...]:
-    """K <= 3 log 2 + 4 (L - 2) + 1 / pi - 1 by the tangents of log L, log(L - 1), log(1 / pi)."""
-    L, _, rarity, bound = _ranges()
-    tangents = LOG2 + 2 * (LOG2 + (L - 2) / 2) + 3 * (L - 2) + (rarity - 1)
-    return (at_most("K by its tangents", tangents, bound),)
+def tangents(slope: Any = 1) -> tuple[Shown, ...]:
+    """log x <= x - 1 for x > 0, and log t >= log 2 for t >= 2.
+
+    x - 1 - log x vanishes at 1; it grows with s for x = 1 + s, and for x = 1 / (1 + s).
+
+    Args:
+        slope: of the tangent; 1 in truth.
+    """
+    s = sp.Symbol("s", nonnegative=True)
+    gap = [sp.sympify(slope) * (x - 1) - sp.log(x) for x in (1 + s, 1 / (1 + s))]
+    found = []
+    for one, side in zip(gap, ("right", "left"), strict=True):
+        found.append(identity(f"x - 1 - log x at 1, {side}", one.subs(s, 0), sp.Integer(0)))
+        rise = sp.factor(sp.diff(one, s))
+        found.append(at_least_zero(f"it grows to the {side}", rise))
+    found.append(at_least_zero("log t grows", sp.diff(sp.log(2 + s), s)))
+    return tuple(found)
+
+
+def upper_bound_on_K(square: int = 2) -> tuple[Shown, ...]:
+    """K <= 3 log 2 + 4 (L - 2) + 1 / pi - 1 by the tangents of log L, log(L - 1), log(1 / pi).
+
+    K = log(2 L^2 (L - 1)^3 / pi) is log 2 + 2 log L + 3 log(L - 1) + log(1 / pi).
+
+    Args:
+        square: power of L in K; 2 in truth.
+    """
+    L, pi = sp.symbols("L pi", positive=True)
+    low, lower, rare = sp.symbols("low lower rare", nonnegative=True)  # what the tangents leave
+    K = sp.log(2) + 2 * sp.log(L) + 3 * sp.log(L - 1) + sp.log(1 / pi)
+    whole = sp.log(2 * L**square * (L - 1) ** 3 / pi)
+    longer, _, rarity, bound = _ranges()
+    logs = LOG2 + 2 * (LOG2 + (longer - 2) / 2 - low) + 3 * (longer - 2 - lower)
+    return (
+        identity(
+            "K as a sum of logarithms",
+            sp.expand_log(whole, force=True),
+            sp.expand_log(K, force=True),
+        ),
+        at_most("K by its tangents", logs + rarity - 1 - rare, bound),
+    )
 
 
 def lemma_7(factor: int = 4, rarity_power: int = 1) -> tuple[Shown, ...]:
@@ -165,11 +201,15 @@ def equation_4(c0: int = 432, length_power: int = 2) -> tuple[Shown, ...]:
     )
 
 
-def equation_4_at_once() -> tuple[Shown, ...]:
+def equation_4_at_once(larger: int = 1) -> tuple[Shown, ...]:
     """Equation (4) at t = 1, where its condition is empty: C_1 <= log 2 <= log L, so that its right
-    side is at least |V|, and no loss is larger than log |V|. For eta <= w / e."""
+    side is at least |V|, and no loss is larger than log |V|. For eta <= w / e.
+
+    Args:
+        larger: times w / e, the largest step size; 1 in truth.
+    """
     L, w, _, _ = _ranges()
-    C_1 = _step_size(w) / (4 * L * w**2)
+    C_1 = larger * _step_size(w) / (4 * L * w**2)
     E, less = 1 + sp.Symbol("more", nonnegative=True), sp.Symbol("less", nonnegative=True)
     longer = E + less  # L, at least e^{C_1}
     return (
@@ -195,6 +235,8 @@ def equation_4_as_printed(c0: Any = 55, length_power: int = 4) -> tuple[Shown, .
     L, w, N, _ = _ranges()
     eta, S = _step_size(w), w**2
     log_L = LOG2 + (L - 2) / 2
+    step, more = sp.symbols("step more", nonnegative=True)
+    root = 1 + more  # sqrt(|V| - 1)
     K_2 = 8 * L**2 + sp.log(14) + 3 * log_L
     return (
         at_most(
@@ -202,9 +244,15 @@ def equation_4_as_printed(c0: Any = 55, length_power: int = 4) -> tuple[Shown, .
             2 * S * (1 + 2 * K_2 * w / eta),
             c0 * N * L**length_power * S**3 * LOG2**2 / eta,
         ),
+        at_most("T C_0 <= A / 4", step / (4 * root**2), step / root / 4),
     )
 
 
-def equation_4_by_powers() -> tuple[Shown, ...]:
-    """`equation_4_as_printed` with the third power of L and c_0 = 109, the second and 218."""
-    return (*equation_4_as_printed(109, 3), *equation_4_as_printed(218, 2))
+def equation_4_by_powers(third: Any = 109, second: Any = 218) -> tuple[Shown, ...]:
+    """`equation_4_as_printed` with the third power of L and c_0 = 109, the second and 218.
+
+    Args:
+        third: c_0 with the third power.
+        second: c_0 with the second one.
+    """
+    return (*equation_4_as_printed(third, 3), *equation_4_as_printed(second, 2))

@@ -47,12 +47,14 @@ class State:
         data: the samples.
         A: the gap.
         W: the weights.
+        by_positions: whether the gradient is also taken by equation (6), position by position.
     """
 
     name: str
     data: Data
     A: Any
     W: Weights
+    by_positions: bool = False
 
 
 def states(seed: int = 7, trials: int = 150) -> Iterator[State]:
@@ -64,6 +66,25 @@ def states(seed: int = 7, trials: int = 150) -> Iterator[State]:
             data, A = small_data.random_data(rng), mp.mpf(10 ** rng.uniform(-2, 3))
             W = small_data.random_state(rng, data)
             yield State(f"random state {trial}", data, A, W)
+
+
+def states_and_steps(seed: int = 7, trials: int = 60) -> Iterator[State]:
+    """States of runs and random ones; small ones with the gradient by positions, too.
+
+    One of them is a sentence of thirty different tokens at W = 0, whose optimal token has the mass
+    1 / L.
+    """
+    with mp.workdps(DIGITS):
+        rivals = tuple((j, 1) for j in range(1, 30))
+        data = Data(30, (Sample(29, 0, 1, rivals, mp.mpf(1)),))
+        yield State("thirty different tokens", data, mp.mpf(3), data.zero, True)
+        rng = np.random.default_rng(seed)
+        for trial in range(trials):
+            data, A = small_data.random_data(rng), mp.mpf(10 ** rng.uniform(-2, 1))
+            W = small_data.random_state(rng, data)
+            small = max(abs(value) for value in W.values()) < 10
+            yield State(f"random state {trial}", data, A, W, small)
+    yield from _on_runs()[::5]
 
 
 @cache
@@ -172,9 +193,20 @@ def runs(steps: int = 25) -> tuple[Run, ...]:
             found.append(run(name, small_data.edges()[name], 3, 0.3, 100))
         pair = small_data.edges()["one pair"]
         found.append(run("one pair to t_A", pair, 3, 4, 30))
+        found.append(run("twenty pairs, one of them common", many_pairs(20), 3, 1e6, 3))
         example = small_data.example_1()  # gap and step size of the paper's experiment
         found.append(run("Example 1", example, mp.sqrt(2700), mp.mpf(1) / 40, 900, "example"))
     return tuple(found)
+
+
+def many_pairs(number: int) -> Data:
+    """So many queries of one pair each, the first e^100 times more frequent than the others."""
+    rare = [mp.exp(-100)] * (number - 1)
+    samples = tuple(
+        Sample(2 * i + 1, 2 * i, 1, ((2 * i + 1, 1),), share)
+        for i, share in enumerate(small_data.shares(1, *rare))
+    )
+    return Data(2 * number, samples)
 
 
 def with_experiments(seed: int = 7, sets: int = 5) -> Iterator[Run]:
@@ -268,7 +300,8 @@ class Sizes:
 
 
 def sizes(seed: int = 7, trials: int = 400) -> Iterator[Sizes]:
-    """Random sizes over many orders of magnitude."""
+    """The corner where the bounds are nearest, then random sizes over many orders of magnitude."""
+    yield Sizes("the corner", 2, 1.0, 0.5, float(np.sqrt(0.5) / np.e), 2, 8.0)
     rng = np.random.default_rng(seed)
     for trial in range(trials):
         L, S = int(rng.integers(2, 50)), float(10 ** rng.uniform(np.log10(0.5), 2))

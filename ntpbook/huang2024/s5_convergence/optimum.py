@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.shared.levels import within
 from ntpbook.shared.theorem_1 import TURNS
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
@@ -17,7 +18,7 @@ from ntpcore.exact.judged import FIVE_TOKENS, has_data, realize, small_orders
 from ntpcore.huang2024 import training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import paper_rates, train
-from ntpcore.verdicts.compare import Said, at_most, most, result
+from ntpcore.verdicts.compare import Said, most, result
 from ntpcore.verdicts.tables import Table
 from ntpcore.verdicts.vocabulary import by_hand, check
 
@@ -119,9 +120,7 @@ def approaches(orders: int = 10) -> tuple[Approach, ...]:
     "two.",
     proof=(
         TURNS,
-        by_hand(
-            "the cosine to any other matrix is continuous in the direction", at="cosine-any-other"
-        ),
+        by_hand("the cosine to any other matrix is continuous in the direction", at="continuity"),
     ),
     planted={
         "The closed form in the place of the optimum, and the other way round.": {"swap": True},
@@ -134,9 +133,9 @@ def check_ours_true_optimum(one: Approach, swap: bool = False) -> Iterator[Said]
         near, far = far, near
     slope = math.log(near[-1] / near[-2]) / math.log(one.steps[-1] / one.steps[-2])
     # log^2 t / t^2 has a slope near -1.8 there; with a limit above 0 the slope would tend to 0
-    yield at_most(slope, -1.5, "the exponent of 1 - cos to the optimum")
+    yield within(slope, -1.5, "the exponent of 1 - cos to the optimum")
     left = abs(far[-1] / one.between - 1)
-    yield at_most(left, 0.01, "1 - cos to the closed form, off the angle by", scale=1.0)
+    yield within(left, 0.01, "1 - cos to the closed form, off the angle by")
     yield most("slope", slope, digits=3, origin="two times")
     if not one.first:
         return

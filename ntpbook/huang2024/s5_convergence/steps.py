@@ -378,18 +378,21 @@ def theorem_a_other_samples(others_shift: int = 0) -> tuple[Shown, ...]:
     )
 
 
-def theorem_a_jensen() -> tuple[Shown, ...]:
+def theorem_a_jensen(slope: int = 1) -> tuple[Shown, ...]:
     """(iv): if p_i <= c_i e^{-d_i} and sum p_i = 1 then sum p_i d_i <= log sum c_i.
 
     d_i <= log(c_i / p_i), and log x <= x - 1 at x = c_i / (p_i C), C = sum c_i, gives
     sum p_i log(c_i / p_i) - log C <= sum p_i (x_i - 1) = 0. The function x - 1 - log x has the
     derivative (x - 1) / x and the value 0 at x = 1: its least value.
+
+    Args:
+        slope: of the tangent; 1 in truth.
     """
     i, n = sp.Symbol("i", integer=True), sp.Symbol("n", integer=True, positive=True)
     p, c = sp.IndexedBase("p", positive=True), sp.IndexedBase("c", positive=True)
     x = sp.Symbol("x", positive=True)
     C = sp.Sum(c[i], (i, 1, n))
-    above = x - 1 - sp.log(x)
+    above = slope * (x - 1) - sp.log(x)
     total = sp.Sum(p[i] * c[i] / p[i], (i, 1, n)).simplify() / C - sp.Sum(p[i], (i, 1, n))
     return (
         identity("sum p_i (x_i - 1) = 1 - sum p_i", total, 1 - sp.Sum(p[i], (i, 1, n))),
@@ -420,47 +423,55 @@ def theorem_a_sum(power_of_length: int = 2) -> tuple[Shown, ...]:
     )
 
 
-def theorem_a_conclusion() -> tuple[Shown, ...]:
+def theorem_a_conclusion(part: int = 1) -> tuple[Shown, ...]:
     """From <g, W> <= gamma <W_hat, W> + K to the form of Lemma 7, alpha = K w / ||W||.
 
     beta is the total weight, -<grad, W*> = beta <g, W*> >= beta: with <g, W*> = 1 + more,
     <W_hat, W> = ||W|| - short, which may be negative.
+
+    Args:
+        part: what divides alpha; 1 in truth.
     """
     beta, w, more, norm, short = sp.symbols("beta w more norm short", nonnegative=True)
     K = sp.Symbol("K", nonnegative=True)
     x = norm - short
     force = beta * (1 + more)  # -<grad, W*>
-    alpha = K * w / norm
+    alpha = K * w / norm / part
     return (at_most("-<grad, W>", beta * (x / w + K), (1 + alpha) * force * norm / w),)
 
 
 # Theorem B: the perceptron's recursion
 
 
-def theorem_b_recursion(sign_of_x: int = 1) -> tuple[Shown, ...]:
+def theorem_b_recursion(sign_of_x: int = 1, constant: int = 1) -> tuple[Shown, ...]:
     """||y+||^2 <= ||y||^2 + 2 eta a K w + eta^2 (1 - a^2), from the update and Theorem A.
 
-    W = x W_hat + y and d = a W_hat + d_y, ||d|| = 1; Theorem A gives <d, W> <= (x + K w) a, since
-    1 / ||g|| <= a / gamma.
+    Any W, W* and d in three dimensions, which they span: x = <W, W*> / w and y = W - x W* / w are
+    taken from W, and after the step from W + eta d, where ||d|| = 1. Theorem A says <g, W> <= x / w
+    + K, as <W*, W> / S is x / w, and ||g|| = <g, W*> / (a w) >= 1 / (a w). So <d, W>, the quotient
+    of the two, is at most a (x + K w).
 
     Args:
-        sign_of_x: of the term with x_{t+1}; 1 in truth.
+        sign_of_x: of a x, which the step takes off <d, W>; 1 in truth.
+        constant: times K in Theorem A; 1 in truth.
     """
-    x, a, eta, K, w = sp.symbols("x a eta K w", nonnegative=True)
-    y, v = sp.Matrix(sp.symbols("y_1 y_2", real=True)), sp.Matrix(sp.symbols("v_1 v_2", real=True))
-    W, d = sp.Matrix([x, *y]), sp.Matrix([a, *v])
-    new = W + eta * d
-    across = sp.Matrix(new[1:])
-    Y = sp.Symbol("Y", nonnegative=True)  # ||y||^2
-    largest = (x**2 + Y) + 2 * eta * (x + K * w) * a + eta**2  # ||W+||^2 at most
+    eta, K, short, more = sp.symbols("eta K short more", nonnegative=True)
+    W, star, d = (sp.Matrix(sp.symbols(f"{name}_1:4", real=True)) for name in ("W", "s", "d"))
+
+    def across(M: Any) -> Any:
+        """||y||^2 of M."""
+        y = M - star * M.dot(star) / star.dot(star)
+        return y.dot(y)
+
+    a, x = (M.dot(star) / sp.sqrt(star.dot(star)) for M in (d, W))
+    step = across(W) + 2 * eta * (d.dot(W) - sign_of_x * a * x) + eta**2 * (d.dot(d) - a**2)
+    # Theorem A; from here on a, w and x are numbers, and x / w + K is not negative
+    alpha, w, X = sp.symbols("a w x", nonnegative=True)
+    size = (1 + more) / (alpha * w)  # ||g||, as <g, W*> = 1 + more
+    pull = (X / w + constant * K - short) / size
     return (
-        identity("||W+||^2", new.dot(new), W.dot(W) + 2 * eta * W.dot(d) + eta**2 * d.dot(d)),
-        identity("||y+||^2", across.dot(across), new.dot(new) - (x + eta * a) ** 2),
-        identity(
-            "what Theorem A leaves",
-            largest - sign_of_x * (x + eta * a) ** 2,
-            Y + 2 * eta * a * K * w + eta**2 * (1 - a**2),
-        ),
+        identity("||y||^2 after the step", across(W + eta * d), step, expand=False),
+        at_most("<d, W> <= a (x + K w)", pull, alpha * (X + K * w)),
     )
 
 

@@ -12,7 +12,6 @@ from flint import arb, ctx
 from mpmath import mp
 
 from ntpbook.huang2024.s5_convergence import corollaries
-from ntpbook.huang2024.s5_convergence.checks import BY_A
 from ntpbook.huang2024.s5_late_phase import instances, lines, model, second, steps
 from ntpbook.huang2024.s5_late_phase.instances import (
     Distribution,
@@ -22,8 +21,10 @@ from ntpbook.huang2024.s5_late_phase.instances import (
     Point,
     Triple,
 )
+from ntpbook.huang2024.s5_late_phase.transcriptions import transcriptions
 from ntpbook.shared import plain_stage2 as plain
 from ntpbook.shared.digits import DIGITS, at_most
+from ntpbook.shared.levels import within
 from ntpcore.huang2024 import enclosure
 from ntpcore.verdicts import compare
 from ntpcore.verdicts.claims import Shown
@@ -31,16 +32,9 @@ from ntpcore.verdicts.compare import Said, count, least, most, result
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
 
 ROUNDING = 1e-50  # of sixty digits
+SHARPER = "1.1 times sharper"
 
 # Lemma H
-
-HARMONIC = (
-    executed("each term by Cauchy, with the scores of W*", steps.harmonic_by_cauchy),
-    by_hand(
-        "summed with the weights p_e, each token counts once: sum of W*_v^2 is at most S",
-        at="summed-weights-token",
-    ),
-)
 
 
 @check(
@@ -50,16 +44,27 @@ HARMONIC = (
     says="By Cauchy, and again by duality; in exact fractions on {tried} distributions, with "
     "equality at the dual solution of five tokens.",
     proof=(
-        *HARMONIC,
+        executed(
+            "each term by Cauchy, with the scores of W*",
+            steps.harmonic_by_cauchy,
+            planted={"Cubes of the scores for their squares.": {"power_of_scores": 3}},
+        ),
+        by_hand(
+            "summed with the weights p_e, each token counts once: sum of W*_v^2 is at most S",
+            at="sum",
+        ),
         executed("a second proof, from <B_e, B_f> >= 0", steps.harmonic_by_duality),
     ),
     planted={
+        f"S {SHARPER}.": {"part": Fraction(11, 10)},
         "1 / G_e^2 in the place of 1 / G_e.": {"inverse": 2},
         "Half of S.": {"part": 2},
         "In the second proof 1 / G_e + 1 / G_f.": {"between": 1},
     },
 )
-def check_ours_harmonic(one: Distribution, inverse: int = 1, part: int = 1) -> Iterator[Said]:
+def check_ours_harmonic(
+    one: Distribution, inverse: int = 1, part: Fraction | int = 1
+) -> Iterator[Said]:
     """sum of p_e / G_e over p_e > 0 is at most ||W*||^2, G_e = <B_e, sum p_f B_f>."""
     V = model.combine(one.p, one.data)
     total = sum(x / model.margin(e, V) ** inverse for e, x in one.p.items() if x)
@@ -79,28 +84,20 @@ def check_ours_harmonic(one: Distribution, inverse: int = 1, part: int = 1) -> I
     proof=(executed("the gap, and the bracket between its ends", steps.descent_pointwise),),
     planted={
         "Half of 2 S - 1 in the constant.": {"part": 2},
+        f"The right side {SHARPER}.": {"sharper": Fraction(11, 10)},
         "z up to 2 S + 1.": Variant(instances=instances.beyond_the_end),
         "In the proof, 2 S - 2 for 2 S - 1.": {"descent_shift": -1},
     },
 )
-def check_ours_descent_pointwise(one: Triple, part: int = 1) -> Iterator[Said]:
+def check_ours_descent_pointwise(
+    one: Triple, part: int = 1, sharper: Fraction | int = 1
+) -> Iterator[Said]:
     """z/(1+tz) >= c z + (1-c) z/(1+z) for -1 < z <= 2S-1, 0 < t <= 1, c = (1-t)/(1+t(2S-1))."""
     z, t = one.z, one.t
     c = (1 - t) / (1 + t * (2 * one.S - 1) / part)
     left, right = c * z + (1 - c) * z / (1 + z), z / (1 + t * z)
-    yield compare.at_most(left, right, "both sides")
+    yield compare.at_most(left + (sharper - 1) * abs(left), right, "both sides")
     yield count("equalities", int(left == right))
-
-
-MODEL = (
-    executed("across W* a step of the model is gradient descent on F", steps.one_step),
-    executed("F is convex and its gradient has the Lipschitz constant 1", lines.smoothness),
-)
-DESCENT = (
-    *HARMONIC,
-    executed("the inequality between numbers, under Lemma H", steps.descent_pointwise),
-    executed("two bounds on e^-x and log x; the second constant by smoothness", lines.elementary),
-)
 
 
 @check(
@@ -111,20 +108,40 @@ DESCENT = (
     "inequality of distances, {compared} comparisons hold.",
     tolerance=ROUNDING,
     proof=(
-        *MODEL,
-        *DESCENT,
+        executed(
+            "across W* a step of the model is gradient descent on F",
+            steps.one_step,
+            planted={"Uphill.": {"downhill": 1}},
+        ),
+        executed("F is convex and its gradient has the Lipschitz constant 1", lines.smoothness),
+        uses("ours-harmonic", "Lemma H: the mean of z / (1 + z) is not negative"),
+        uses("ours-descent-pointwise", "the inequality between numbers"),
+        executed(
+            "two bounds on e^-x and log x; the second constant by smoothness",
+            lines.elementary,
+            planted={"1 + (1 + x) e^-x for 1 - (1 + x) e^-x.": {"sign": -1}},
+        ),
+        by_hand("the mean of the inequality between numbers; c falls with the step", at="mean"),
         executed("a second proof, by the shape of one function", steps.descent_by_shape),
-        executed("distances: the step expanded", steps.distance),
-        executed("distances: by convexity and descent", lines.distance_by_descent),
+        executed(
+            "distances: the step expanded",
+            steps.distance,
+            planted={"The cross term once.": {"cross": 1}},
+        ),
+        executed(
+            "distances: by convexity and descent",
+            lines.distance_by_descent,
+            planted={"F(y) - F(v) three times.": {"cross": 3}},
+        ),
     ),
     planted={
-        "Three times the constant c.": {"better": 3},
+        f"The descent {SHARPER}: 1.1 c.": {"better": 1.1},
         "The constant with 2 S - 2 for 2 S - 1 in the proof.": {"descent_shift": -1},
         "Once s (F(y) - F(v)) in the place of minus twice.": {"cross_term": -1},
         "Smoothness 1/2: an eighth of the squared width.": {"part": 8},
     },
 )
-def check_ours_descent(one: Point, better: int = 1, cross_term: int = 2) -> Iterator[Said]:
+def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> Iterator[Said]:
     """F(y') <= F(y) - c s ||grad F(y)||^2, y' = y - s grad F(y), and the distances to a point v."""
     with mp.workdps(DIGITS):
         late, y, v = one.late, one.y, one.v
@@ -140,16 +157,6 @@ def check_ours_descent(one: Point, better: int = 1, cross_term: int = 2) -> Iter
 
 # Lemma P and the loss of a state
 
-PERTURBATION = (
-    executed("bounds on X, tau_j and h_j by r = 1 - m_o", steps.perturbation),
-    executed("two exponentials on [0, 1/4]", lines.exponentials_of_lemma_p),
-    executed("shares that change a little turn a step a little", lines.step_by_shares),
-)
-LOSS_OF_A_STATE = (
-    executed("the slope of the loss at one-hot attention", steps.loss_of_one_sample),
-    executed("log(1 + X) rises in log X with such slopes", lines.slope_of_the_loss),
-)
-
 
 @check(
     "ours-perturbation",
@@ -158,14 +165,44 @@ LOSS_OF_A_STATE = (
     says="From the softmax, for every state with 1 - m_o <= 1/4; at {tried} random states with "
     "sixty digits, {compared} comparisons hold.",
     tolerance=ROUNDING,
-    proof=(BY_A, *PERTURBATION, *LOSS_OF_A_STATE),
+    proof=(
+        uses("ours-pairs", "the forces on pairs, b_j = A m_j h_j"),
+        executed(
+            "bounds on X, tau_j and h_j by r = 1 - m_o",
+            steps.perturbation,
+            planted={"X at most X_* e^{A r} in the place of X_* e^{2 A r}.": {"power": 1}},
+        ),
+        executed(
+            "two exponentials on [0, 1/4]",
+            lines.exponentials_of_lemma_p,
+            planted={"e^{-2.7 r} for e^{-2.8 r}.": {"second": "27/10"}},
+        ),
+        executed("shares that change a little turn a step a little", lines.step_by_shares),
+        by_hand(
+            "Xi_e is a mean of the numbers m_o h_j / h_*, whose logarithms are so bounded",
+            at="shares",
+        ),
+        executed(
+            "the slope of the loss at one-hot attention",
+            steps.loss_of_one_sample,
+            planted={"h_* without |V| / (|V| - 1).": {"votes": 0}},
+        ),
+        executed(
+            "log(1 + X) rises in log X with such slopes",
+            lines.slope_of_the_loss,
+            planted={"A slope of at least T_* in the place of 1 - T_*.": {"wrong": 0}},
+        ),
+    ),
     planted={
+        f"The lower bound on the loss {SHARPER}.": {"sharper": 1.1},
         "(3 A / 2 + 4) r in the place of (3 A + 4) r.": {"three": 1.5},
         "The loss below .9 A r in the place of 2 A r.": {"two": 0.9},
         "A step that turns half as far, in the proof.": {"transported": 4},
     },
 )
-def check_ours_perturbation(one: Far, three: float = 3, two: float = 2) -> Iterator[Said]:
+def check_ours_perturbation(
+    one: Far, three: float = 3, two: float = 2, sharper: float = 1
+) -> Iterator[Said]:
     """|log Xi_e| <= (3 A + 4) r; a step is that of the model but for 2 ||W*|| (e^eps - 1); (e)."""
     with mp.workdps(DIGITS):
         data, A, W = one.data, one.A, one.W
@@ -183,7 +220,7 @@ def check_ours_perturbation(one: Far, three: float = 3, two: float = 2) -> Itera
         pairs = zip(data.samples, missed, model.excesses(data, W, A), strict=True)
         parts = [(n.pi * r, n.pi * excess) for n, r, excess in pairs]
         mean, excess = (mp.fsum(column) for column in zip(*parts, strict=True))
-        yield at_most(wrong * A * mean, excess, "loss from below")
+        yield at_most(sharper * wrong * A * mean, excess, "loss from below")
         yield at_most(excess, two * A * mean, "loss from above")
 
 
@@ -206,15 +243,6 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
 
 # Theorem C
 
-SHARP = (
-    *MODEL,
-    *DESCENT,
-    *PERTURBATION,
-    by_hand("by Theorem B margins grow like t, so that a run is the model but for perturbations "
-            "whose sum converges", at="theorem-margins-grow"),
-    by_hand("F is coercive and strictly convex on Y, so F(y_t) - min F shrinks by a factor", at="coercive-strictly-convex"),
-)  # fmt: skip
-
 
 @check(
     "ours-sharp-rate",
@@ -224,11 +252,34 @@ SHARP = (
     "half of a run the distance to R falls at least to the power 3/2 of itself, and "
     "(t eta)^2 (1 - cos) is ||R||^2 / 2 but for the next term; {compared} comparisons.",
     proof=(
-        *SHARP,
-        executed("at R a step contracts: its derivative by differences", second.step_at_the_limit),
-        executed("with a slack pair, several optimal tokens", second.beyond_stars),
+        uses("ours-direction", "Theorem B: margins grow like t, and ||y|| like its root at most"),
+        uses("ours-perturbation", "Lemma P: the run is the model but for a small part"),
+        uses("ours-descent", "Lemma D: F falls in a step of the model"),
+        by_hand("these parts and those of slack pairs have exponentially small sizes", at="model"),
+        by_hand(
+            "F has one minimiser on Y, by a dual solution that is positive on all tight pairs",
+            at="goal",
+        ),
+        by_hand(
+            "F(y_t) - min F shrinks by a factor in each step; so does the lag of x", at="speed"
+        ),
+        by_hand(
+            "where each query has one optimal token, R has the margins log(C_e (1 + m))",
+            at="constant",
+        ),
+        executed(
+            "at R a step contracts: its derivative by differences",
+            second.step_at_the_limit,
+            planted={"Nine tenths of the derivative.": {"factor": 0.9}},
+        ),
+        executed(
+            "with a slack pair, several optimal tokens",
+            second.beyond_stars,
+            planted={"The multiplier 1/4 for 1/3.": {"multiplier": "1/4"}},
+        ),
     ),
     planted={
+        f"The constant {SHARPER}.": {"half": 0.5 / 1.1},
         "||R||^2 in the place of half of it.": {"half": 1},
         "Margins log C_e of R, without the number of rivals.": {"rivals": 0},
     },
@@ -266,19 +317,29 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
     says="Bounded without an idle pair, at step sizes up to 20 ||W*||; on data with an idle pair "
     "the longest residual exceeds log t / (2 sqrt(2)). {tried} runs.",
     proof=(
-        *MODEL,
-        *PERTURBATION,
-        executed("the step expanded", steps.distance),
-        by_hand(
-            "kappa > 0, by compactness; perturbations are summable, by Theorem B",
-            at="kappa-compactness-perturbations",
+        executed(
+            "across W* a step of the model is gradient descent on F",
+            steps.one_step,
+            planted={"Uphill.": {"downhill": 1}},
         ),
+        uses("ours-direction", "Theorem B: margins grow like t, for every step size"),
+        uses("ours-perturbation", "Lemma P: the run is the model but for a small part"),
+        by_hand("the sizes of these parts have a finite sum", at="model"),
+        executed(
+            "the step expanded",
+            steps.distance,
+            planted={"The cross term once.": {"cross": 1}},
+        ),
+        by_hand("kappa > 0, by compactness", at="kappa"),
         executed("a long residual does not grow; what idle pairs push", lines.long_residual),
+        by_hand("a direction v* separates the idle pairs, by the theorem of Motzkin", at="motzkin"),
         by_hand(
             "only if: a bounded y would leave a share of the idle pairs, and a sum diverges",
-            at="only-if-bounded",
+            at="only-if",
         ),
     ),
+    loose="in these runs the residual stays below a ninth of the bound that the proof gives, at "
+    "step sizes up to 20 ||W*||, and with an idle pair it is 2.2 times log t / (2 sqrt(2)) or more",
     planted={
         "The bound without the step size.": {"swings": 0},
         "With an idle pair, growth like 4 log t / sqrt(2).": {"slope": 8},
@@ -311,20 +372,28 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     "logarithm of the steps but for {off}, and has no part beside v* but for rounding and a "
     "constant. Written for the path of four tokens.",
     proof=(
-        *SHARP,
+        uses("ours-sharp-rate", "the run as the model, and the minimiser of F_1, as for F"),
+        uses("ours-descent", "Lemma D and the inequality of distances"),
+        uses("ours-perturbation", "Lemma P"),
         by_hand(
             "v* exists: else a multiplier of an idle pair could be positive (Motzkin)",
-            at="exists-else-multiplier",
+            at="motzkin",
         ),
+        by_hand("inf F is the least value of F_1, and sum of ||grad F||^2 is finite", at="infimum"),
         by_hand(
             "sums of distances give ||y|| = O(log t) and F - min F = O(log^2 t / t)",
-            at="sums-distances-give",
+            at="distances",
         ),
-        by_hand("hence <B_e, z> >= log t - 2 log log t - C on idle pairs", at="hence-log-log"),
-        executed("the energy of z / log t (a second derivation)", steps.logarithm_by_energy),
-        by_hand("the direction: ||z - v* log t||^2 = O(log t log log t)", at="direction-log-log"),
+        by_hand("hence <B_e, z> >= log t - 2 log log t - C on idle pairs", at="idle"),
+        executed(
+            "the energy of z / log t (a second derivation)",
+            steps.logarithm_by_energy,
+            planted={"The energy without its half.": {"half": 1}},
+        ),
+        by_hand("the direction: ||z - v* log t||^2 = O(log t log log t)", at="direction"),
     ),
     planted={
+        f"The growth {SHARPER}.": {"speed": 1.1},
         "v* twice as long.": {"speed": 2},
         "v* of half the length, so that (t eta)^2 (1 - cos) grows a quarter as fast.": {
             "speed": 0.5
@@ -355,10 +424,15 @@ def check_ours_logarithm_law(one: LateRun, speed: float = 1) -> Iterator[Said]:
 
 
 def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
-    """On Example 1 the bounds from an enclosed state, as balls of floats rounded outwards."""
-    (one,) = instances.enclosed(first)
-    step = one.certificate.state.step
-    again = enclosure.certify(one.later[1], Fraction(1, 100))
+    """On Example 1 the bounds from an enclosed state, as balls of floats rounded outwards.
+
+    Args:
+        first: the step of the state on which condition (f) is asked.
+        far: the step of the bounds.
+    """
+    (one,) = instances.enclosed()
+    state = one.later[1] if first == 1000 else instances.enclosed_at(first)
+    step, again = state.step, enclosure.certify(state, Fraction(1, 100))
     yield Shown(
         f"condition (f) at step {step}, delta = 1/100, in balls",
         "its left side",
@@ -381,20 +455,61 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     "(t eta)^2 (1 - cos) between {low} and {high}. At {compared} ends of later enclosed states the "
     "bounds hold.",
     proof=(
-        *SHARP,
-        executed("what one perturbation does", lines.energy_of_a_perturbed_step),
-        executed("sums of perturbations, the geometric tail, 1 - cos", steps.certificate),
-        executed("the condition implies those of Lemma P", steps.lateness_of_the_certificate),
-        enclosed("the condition at step 1000 of Example 1, and both bounds", later_bounds),
-        executed("perturbations chosen against the bound", second.worst_perturbations),
+        uses("ours-sharp-rate", "R is the minimiser of F where each query has one optimal token"),
+        uses("ours-descent", "the inequality of distances with v = R"),
+        uses("ours-perturbation", "Lemma P"),
+        uses("ours-trivial-bound", "x grows by eta / (sqrt(2) ||W*||) in a step, at least"),
+        executed(
+            "what one perturbation does",
+            lines.energy_of_a_perturbed_step,
+            planted={"No Lipschitz constant.": {"lipschitz": 0}},
+        ),
+        executed(
+            "sums of perturbations, the geometric tail, 1 - cos",
+            steps.certificate,
+            planted={"The sum of b taken off.": {"sum_sign": -1}},
+        ),
+        executed(
+            "the condition implies those of Lemma P",
+            steps.lateness_of_the_certificate,
+            planted={"3 for 8 in condition (f).": {"eight": 3}},
+        ),
+        by_hand(
+            "as long as the energy is below omega^2, a geometric series bounds all "
+            "perturbations by the left side of (f): induction",
+            at="induction",
+        ),
+        by_hand("the lag of x, from the sum of ||grad F||^2", at="lag"),
+        executed(
+            "condition (f) and the lag as the box has them, against the transcriptions in balls, "
+            "in floats and in many digits",
+            transcriptions,
+            planted={
+                "omega left out of condition (f).": {"without_omega": 1},
+                "S left out of the lag.": {"without_S": 1},
+            },
+        ),
+        enclosed(
+            "the condition at step 1000 of Example 1, and both bounds",
+            later_bounds,
+            planted={"The state of step 600.": {"first": 600}},
+        ),
+        executed(
+            "perturbations chosen against the bound",
+            second.worst_perturbations,
+            planted={"A hundredth of delta for 2 delta.": {"allowed": 0.01}},
+        ),
     ),
     planted={
+        f"Both bounds {SHARPER}.": {"sharper": 1.1},
         "Both bounds without what perturbations may add.": {"omega": 0},
         "Bounds that fall like 1/t in the place of 1/t^2.": {"power": 1},
         "A run where one sample counts twice.": Variant(instances=instances.of_other_data),
     },
 )
-def check_ours_certificate(one: Enclosed, omega: int = 1, power: int = 2) -> Iterator[Said]:
+def check_ours_certificate(
+    one: Enclosed, omega: int = 1, power: int = 2, sharper: float = 1
+) -> Iterator[Said]:
     """1 - cos is at least (||R|| - omega)^2 / (2 (t eta)^2 + 2 (||R|| + omega)^2), and at most
     (||R|| + omega)^2 / (2 (t eta - xi)^2), for all t from the step of the certificate on."""
     made = one.certificate
@@ -408,8 +523,8 @@ def check_ours_certificate(one: Enclosed, omega: int = 1, power: int = 2) -> Ite
         with ctx.workprec(53):
             value = arb(enclosure.one_minus_cos(state))
             ends = float(value.lower()), float(value.upper())
-        yield compare.at_most(scale * low, ends[0], f"below, t = {state.step}")
-        yield compare.at_most(ends[1], scale * high, f"above, t = {state.step}")
+        yield compare.at_most(sharper * scale * low, ends[0], f"below, t = {state.step}")
+        yield compare.at_most(sharper * ends[1], scale * high, f"above, t = {state.step}")
     far, eta = 10**5, 1 / 40
     low, high = (x * (far * eta) ** 2 for x in made.bounds(far))
     yield least("low", low, digits=4, origin="balls")
@@ -438,11 +553,20 @@ def least_value(late: model.Late) -> Any:
     "with one optimal token per query, the ratio of both sides is 1 but for {off} at the end; on "
     "{idle} runs with an idle pair it falls towards 1 with every doubling of t, to within {far}.",
     proof=(
-        *SHARP,
-        *LOSS_OF_A_STATE,
-        by_hand("with F(y_t) -> inf F and t eta - x_t -> xi, idle pairs or not", at="inf-eta-xi"),
-        executed("the least value of F by duality", second.least_value_by_duality),
-        executed("with a slack pair, and with an idle one", second.beyond_stars),
+        uses("ours-sharp-rate", "Theorem C: y_t and t eta - x_t converge where no pair is idle"),
+        uses("ours-logarithm-law", "Theorem D: F(y_t) tends to inf F where one is"),
+        uses("ours-perturbation", "(e), and the forces of late states"),
+        by_hand("F(y_t) -> inf F and t eta - x_t -> xi, idle pairs or not", at="limit"),
+        executed(
+            "the least value of F by duality",
+            second.least_value_by_duality,
+            planted={"The entropy twice.": {"entropy": 2}},
+        ),
+        executed(
+            "with a slack pair, and with an idle one",
+            second.beyond_stars,
+            planted={"The multiplier 1/4 for 1/3.": {"multiplier": "1/4"}},
+        ),
     ),
     planted={
         "Without the factor e^F.": {"potential": 0},
@@ -466,27 +590,15 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
             constant *= mp.exp(potential * least_value(late) + xi / late.w)
             off.append(abs(mp.exp(rate * t * one.eta / late.w) * excess / constant - 1))
         settled = late.one_optimal
-        yield at_most(off[-1], mp.mpf(10) ** (-12 if settled else -2), f"t = {one.states[-1][0]}")
+        yield within(float(off[-1]), 1e-12 if settled else 1e-2, f"t = {one.states[-1][0]}")
         if not settled:
-            yield at_most(off[-1], off[0] * 2 / 3, "the distance when t doubles")
+            yield within(float(off[-1] / off[0]), 2 / 3, "the distance when t doubles")
         yield count("settled", int(settled))
         yield count("idle", int(not settled))
         yield most("off" if settled else "far", float(off[-1]), digits=1)
 
 
 # Theorem G and equation (4)
-
-SOON = (
-    BY_A,
-    uses("ours-alignment", "step (ii) of Theorem A inside one sample"),
-    executed("the total force, and the sum of what moves", steps.loss_without_frequencies),
-    executed("functions of one number, and the time by the perceptron", lines.loss_while_large),
-    executed("another argument, by entropy: a smaller K_2", lines.loss_by_entropy),
-    by_hand(
-        "samples with m_o >= 3/4, and with m_o >= 7/8, taken apart; the loss falls with t",
-        at="samples-taken-apart",
-    ),
-)
 
 
 @check(
@@ -496,14 +608,39 @@ SOON = (
     says="At {states} random states with a large loss the mean margin of what moves is at most "
     "K_2, and {runs} runs with shares down to e^-40 are below the level in time.",
     tolerance=ROUNDING,
-    proof=(*SOON, executed("states built to be bad", second.worst_states)),
+    proof=(
+        uses("ours-pairs", "the forces, and that all m_o and m_o - m_k grow"),
+        by_hand("the loss of each sample falls with t", at="falls"),
+        executed("the total force, and the sum of what moves", steps.loss_without_frequencies),
+        by_hand("samples with m_o < 3/4 hold more than e^{-A/4} of the loss", at="pull"),
+        uses("ours-alignment", "(ii) and (iv) of Theorem A inside one sample"),
+        by_hand("samples with m_o >= 7/8 and the others, taken apart", at="margins"),
+        executed("functions of one number, and the time by the perceptron", lines.loss_while_large),
+        uses("ours-trivial-bound", "||W|| >= t eta / (sqrt(2) ||W*||)"),
+        by_hand("||W||^2 grows by 2 eta K_2 ||W*|| + eta^2 in a step, at most", at="perceptron"),
+        executed(
+            "another argument, by entropy: a smaller K_2",
+            lines.loss_by_entropy,
+            planted={"7 / (8 L) for 3 / (8 L).": {"thirds": 7}},
+        ),
+        executed(
+            "states built to be bad",
+            second.worst_states,
+            planted={"A hundredth of the smaller K_2.": {"share": 0.01}},
+        ),
+    ),
+    loose="of the states built to be bad, over lengths up to 20, gaps and margins on a grid, the "
+    "worst has a mean margin of a few per cent of K_2; random states and runs stay below that",
     planted={
         "A loss of |V| e^{-3 A / 2} in the same time.": {"power": 1.5},
+        "A thousandth of K_2.": {"bound": 1e-3},
         "7 L^2 in the place of 8 L^2 in the proof.": {"eight": 7},
         "log^4 for log^3 in the proof.": {"three": 4},
     },
 )
-def check_ours_loss_soon(one: Far | LateRun, power: float = 0.25) -> Iterator[Said]:
+def check_ours_loss_soon(
+    one: Far | LateRun, power: float = 0.25, bound: float = 1
+) -> Iterator[Said]:
     """Loss <= |V| e^{-A/4} for t > 2 S (1 + 2 K_2 ||W*|| / eta), K_2 = 8 L^2 + log(14 L^3).
 
     L is the longest sentence. A run is tried at the first such t. At a state with a larger loss the
@@ -523,7 +660,7 @@ def check_ours_loss_soon(one: Far | LateRun, power: float = 0.25) -> Iterator[Sa
             pulls = [value for values in b for value in values]
             u = [value for n in one.data.samples for value in plain.margins(n, one.W)]
             mean = mp.fsum(p * v for p, v in zip(pulls, u, strict=True)) / mp.fsum(pulls)
-            yield at_most(mean, model.K_2(one.data.max_length))
+            yield at_most(mean, bound * model.K_2(one.data.max_length))
             yield count("states")
 
 
@@ -541,28 +678,38 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
     "at t = 1, where it is empty, equation (4) holds on {tried} runs with step sizes up to "
     "||W*||/e.",
     proof=(
-        *SOON,
+        uses("ours-loss-soon", "Theorem G: the loss is at most |V| e^{-A/4} from its time on"),
         executed("the printed condition is late enough", corollaries.equation_4_as_printed),
-        executed("the same with L^3 and 109, with L^2 and 218", corollaries.equation_4_by_powers),
-        executed("t = 1, by eta <= ||W*|| / e", corollaries.equation_4_at_once),
+        executed(
+            "the same with L^3 and 109, with L^2 and 218",
+            corollaries.equation_4_by_powers,
+            planted={"c_0 = 108 with the third power of L.": {"third": 108}},
+        ),
+        executed(
+            "t = 1, by eta <= ||W*|| / e",
+            corollaries.equation_4_at_once,
+            planted={"A step size eleven times as large.": {"larger": 11}},
+        ),
+        uses("ours-pairs", "the optimal token has the largest mass"),
+        by_hand(
+            "so no loss exceeds log |V|, and at t = 1 the right side is |V| at least",
+            at="first-step",
+        ),
     ),
+    loose="no loss exceeds log |V|, and |V| / log |V| is at least e: at t = 1, where the condition "
+    "is empty, the right side is at least e times the loss; later it is weaker than Theorem G",
     planted={
+        "The sign of the exponent of (4) turned.": {"times": -1},
         "c_0 = 54 in the condition.": {"c0": 54},
         "The step size 50 at t = 1, which eta <= ||W*||/e rules out.": Variant(
             instances=instances.a_long_first_step
         ),
     },
-    readings={
-        "c_0 = 1696 and the fourth power of L": {"c0": 1696, "length_power": 4},
-        "c_0 = 432 and the fourth power of L": {"c0": 432, "length_power": 4},
-        "c_0 = 432 and the third power of L": {"c0": 432, "length_power": 3},
-        "c_0 = 432 and the square of L": {"c0": 432, "length_power": 2},
-    },
 )
-def check_ours_eq_4_printed(one: LateRun) -> Iterator[Said]:
+def check_ours_eq_4_printed(one: LateRun, times: float = 1) -> Iterator[Said]:
     """log L <= log |V| - T C_0 (1 - 2 L / (L + e^{C_1 t})) at t = 1, |V| = 4, L = 2, S = 1."""
     with mp.workdps(DIGITS):
         t, W = one.states[-1]
-        exponent = one.A / (4 * mp.sqrt(3)) * (1 - 4 / (2 + mp.exp(one.eta / 8)))
+        exponent = times * one.A / (4 * mp.sqrt(3)) * (1 - 4 / (2 + mp.exp(one.eta / 8)))
         left = mp.log(mean_loss(one.late.data, W, one.A))
         yield compare.at_most(float(left - mp.log(4) + exponent), 0.0, f"t = {t}")

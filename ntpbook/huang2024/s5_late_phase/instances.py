@@ -409,6 +409,13 @@ def enclosed(first: int = 1000, steps: int = 1600) -> tuple[Enclosed, ...]:
     return (Enclosed("Example 1", made, states),)
 
 
+@cache
+def enclosed_at(step: int) -> enclosure.State:
+    """Example 1 in balls after so many steps."""
+    (state,) = enclosure.enclose(example_1_setting(), step, {step})
+    return state
+
+
 def of_other_data(first: int = 1000, steps: int = 1600) -> tuple[Enclosed, ...]:
     """The certificate of Example 1 beside a run where one sample counts twice."""
     (right,) = enclosed(first, steps)

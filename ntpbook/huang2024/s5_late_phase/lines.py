@@ -19,32 +19,29 @@ from ntpcore.verdicts.claims import Shown
 def smoothness(part: int = 4) -> tuple[Shown, ...]:
     """0 <= v^T F'' v <= ||v||^2: F is convex, and its gradient has the Lipschitz constant 1.
 
-    v^T F'' v is the variance of the numbers <B_e, v>, half the mean squared difference of two. Two
-    of them differ by at most ||B_e - B_f|| ||v|| <= 2 ||v||, and a variance is at most a quarter of
-    the squared width: with mean m between low and high, E (high - x)(x - low) is not negative, and
-    it is (high - m)(m - low) less the variance. Written out for three pairs.
+    For any number of pairs v^T F'' v is the variance of the numbers x_e = <B_e, v> under the shares
+    p. Two of them differ by at most ||B_e - B_f|| ||v|| <= 2 ||v||, and a variance is at most a
+    quarter of the squared width (Bhatia and Davis): with mean m between low and high, the mean of
+    (high - x)(x - low) is not negative, and it is (high - m)(m - low) less the variance.
 
     Args:
         part: which part of the squared width; 4 in truth.
     """
-    C = sp.symbols("C_1:4", positive=True)
-    u, v = sp.symbols("u_1:4", real=True), sp.symbols("v_1:4", real=True)
-    s = sp.Symbol("s", real=True)
-    terms = [c * sp.exp(-(a + s * b)) for c, a, b in zip(C, u, v, strict=True)]
-    p = sp.symbols("p_1:4", positive=True)
-    share = {p[e]: terms[e] / sum(terms) for e in range(3)}
-    mean = sum(p[e] * v[e] for e in range(3))
-    variance = sum(p[e] * v[e] ** 2 for e in range(3)) - mean**2
-    pairs = [(e, f) for e in range(3) for f in range(e)]
-    spread = sum(p[e] * p[f] * (v[e] - v[f]) ** 2 for e, f in pairs)
-    last = {p[2]: 1 - p[0] - p[1]}
-    low, high, a, b = sp.symbols("low high a b", real=True)
-    inside = sum(p[e] * (high - v[e]) * (v[e] - low) for e in range(3))
-    room = (high - mean) * (mean - low)
+    e, n, s = sp.Symbol("e", integer=True), sp.Symbol("n", integer=True), sp.Symbol("s", real=True)
+    C = sp.IndexedBase("C", positive=True)
+    u, x = sp.IndexedBase("u", real=True), sp.IndexedBase("x", real=True)
+
+    def mean(value: Any) -> Any:
+        weight = C[e] * sp.exp(-u[e])
+        return sp.Sum(weight * value, (e, 1, n)) / sp.Sum(weight, (e, 1, n))
+
+    F = sp.log(sp.Sum(C[e] * sp.exp(-u[e] - s * x[e]), (e, 1, n)))
+    variance = mean(x[e] ** 2) - mean(x[e]) ** 2
+    low, high, a, b, m, second = sp.symbols("low high a b m second", real=True)
+    inside = high * m + low * m - second - high * low  # the mean of (high - x)(x - low)
     return (
-        same("F'' along v", sp.diff(sp.log(sum(terms)), s, 2), variance.subs(share)),
-        same("a variance, by differences", (variance - spread).subs(last), sp.Integer(0)),
-        same("E (high - x)(x - low)", (inside - room + variance).subs(last), sp.Integer(0)),
+        same("F'' along v", sp.diff(F, s, 2).subs(s, 0), variance),
+        same("(high - m)(m - low) less it", inside, (high - m) * (m - low) - (second - m**2)),
         same("(a + b)^2 / 4 - a b", (a + b) ** 2 / part - a * b, (a - b) ** 2 / 4),
         *(same(f"||B_e - B_f||^2, {words}", value, sp.Integer(most)) for words, value, most in
           _distances()),
@@ -135,22 +132,28 @@ def step_by_shares(transported: int = 2) -> tuple[Shown, ...]:
     E = 1 + d
     B = [sp.Matrix(sp.symbols(f"x_{e} y_{e}", real=True)) for e in range(3)]
     g, g_0 = sp.Symbol("g", real=True), sp.Symbol("g_0", real=True)
-    moved = (t_1 + t_2) * B[0] - t_1 * B[1] - t_2 * B[2]
+    v = sp.Matrix([t_1 + t_2, -t_1, -t_2])  # zero-sum, one entry positive
+    moved = sum((v[e] * B[e] for e in range(3)), sp.zeros(2, 1))
+    norm_1 = sum(abs(entry) for entry in v)
     return (
         at_most("p / p0 <= e^eps", E / (1 / E + more), E**2),
         at_most("1 - e^-eps <= e^eps - 1", 1 - 1 / E**2, E**2 - 1),
         same("a zero-sum v", moved, t_1 * (B[0] - B[1]) + t_2 * (B[0] - B[2])),
-        same("its transports", t_1 + t_2, ((t_1 + t_2) + t_1 + t_2) / transported),
+        same("its transports", t_1 + t_2, norm_1 / transported),
         same("unit vectors", g / n - g_0 / n_0, (g - g_0) / n_0 + g / n * (n_0 - n) / n_0),
     )
 
 
-def slope_of_the_loss() -> tuple[Shown, ...]:
-    """(e): the slope X / (1 + X) of log(1 + X) in log X lies between 1 - T_* and 1 from X_* on."""
+def slope_of_the_loss(wrong: int = 1) -> tuple[Shown, ...]:
+    """(e): the slope X / (1 + X) of log(1 + X) in log X lies between 1 - T_* and 1 from X_* on.
+
+    Args:
+        wrong: whether the lower end is 1 - T_*, as in truth, or T_*.
+    """
     star, t = sp.symbols("star t", nonnegative=True)
     slope = (star + t) / (1 + star + t)
     return (
-        at_most("1 - T_* is X_* / (1 + X_*)", star / (1 + star), slope),
+        at_most("1 - T_* is X_* / (1 + X_*)", (star if wrong else 1) / (1 + star), slope),
         at_most("the slope is at most 1", slope, sp.Integer(1)),
     )
 

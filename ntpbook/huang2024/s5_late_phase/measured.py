@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_late_phase import instances
-from ntpbook.huang2024.s5_late_phase.checks import SHARP
 from ntpbook.huang2024.s5_late_phase.instances import Beyond
+from ntpbook.shared.levels import beyond, within
 from ntpcore.data import generate
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import PartialOrder
@@ -20,7 +20,7 @@ from ntpcore.exact.judged import FIVE_TOKENS, realize
 from ntpcore.huang2024 import asymptotics
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
-from ntpcore.verdicts.compare import Said, at_least, at_most, count, least, most
+from ntpcore.verdicts.compare import Said, count, least, most
 from ntpcore.verdicts.tables import Table
 from ntpcore.verdicts.vocabulary import Variant, check, uses
 
@@ -147,7 +147,10 @@ def rate_table(lates: Sequence[Late]) -> Table:
     says="(t eta)^2 (1 - cos) ends within {error} of the explicit constant on all {tried} runs, "
     "and ||W||^2 (1 - cos) within {error_by_norm}; slopes of 1 - cos over two decades go from "
     "{steepest} to {flattest}.",
-    proof=SHARP,
+    proof=(
+        uses("ours-prefix-closure", "each query has one optimal token at most"),
+        uses("ours-sharp-rate", "Theorem C, with R in closed form"),
+    ),
     planted={
         "The constant computed as if all samples were equally frequent.": {"alike": True},
         "Step sizes of 2.2 ||W_kq*||.": Variant(instances=too_fast),
@@ -158,8 +161,8 @@ def check_ours_rate(run: Run, alike: bool = False) -> Iterator[Said]:
     one = late(run, alike)
     # (t eta)^2 (1 - cos) is off by a part of order 1 / (t eta); with ||W|| for t eta only the
     # part that decays exponentially, rounding, and the rest of the transient remain.
-    yield at_most(one.error, 0.05, "(t eta)^2 (1 - cos) from its constant", scale=1.0)
-    yield at_most(one.error_by_norm, 1e-4, "||W||^2 (1 - cos) from its constant", scale=1.0)
+    yield within(one.error, 0.05, "(t eta)^2 (1 - cos) from its constant")
+    yield within(one.error_by_norm, 1e-4, "||W||^2 (1 - cos) from its constant")
     yield most("error", one.error, digits=2)
     yield most("error_by_norm", one.error_by_norm, digits=1)
     yield least("steepest", one.slope, digits=4, origin="a fit over two decades")
@@ -190,11 +193,11 @@ def check_ours_rate_large_steps(one: Beyond | Run) -> Iterator[Said]:
     """Theorem C for max(||W*||, 2 / ||W*||) <= eta < 2 ||W*||: y tends to R."""
     if isinstance(one, Run):
         found = late(one)
-        yield at_most(found.error_by_norm, 1e-4, "||W||^2 (1 - cos) from its constant", scale=1.0)
+        yield within(found.error_by_norm, 1e-4, "||W||^2 (1 - cos) from its constant")
         yield most("error", found.error_by_norm, digits=1)
         yield count("runs")
         return
-    yield at_most(float(one.distance), 1e-6, one.name, scale=1.0)
+    yield within(float(one.distance), 1e-6, "the distance from R")
     yield most("farthest", float(one.distance), digits=1)
     yield count("starts")
 
@@ -324,15 +327,15 @@ def check_ours_rate_logarithm(run: Run, excess: bool = False, times: float = 1.0
     slope, problem = growth(run), run.problem
     idle = _excess_pairs(problem) if excess else count_degenerate(problem)
     if not idle:
-        yield at_most(abs(slope), 0.02, "no idle pair, growth of the residual", scale=1.0)
+        yield within(abs(slope), 0.02, "no idle pair, growth of the residual")
         yield count("settled")
         yield most("largest_settled", abs(slope), digits=1, origin="a fit over a decade")
         return
     predicted = times * predicted_growth(problem)
-    yield at_least(slope, 0.2, f"{idle} idle pairs, growth of the residual", scale=1.0)
+    yield beyond(slope, 0.2, f"{idle} idle pairs, growth of the residual")
     if predicted:
         miss = abs(slope / predicted - 1)
-        yield at_most(miss, 0.2, "growth off the predicted one by", scale=1.0)
+        yield within(miss, 0.2, "growth off the predicted one by")
         yield most("miss", 100 * miss, digits=1, origin="a fit over a decade", unit="percent")
     yield count("growing")
     yield least("least_growing", slope, digits=2, origin="a fit over a decade")

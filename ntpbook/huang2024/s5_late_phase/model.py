@@ -216,8 +216,31 @@ class Certificate:
         return low, self.reach**2 / (2 * (length - self.lag) ** 2)
 
 
+def omega(late: Late, y: Mapping[tuple[int, int], Any], eta: Any, delta: Any) -> Any:
+    """(||y - R||^2 + (eta w / c) (F(y) - F(R)))^{1/2} + 2 delta, with c of `constant`."""
+    away = {v: y[v] - late.R[v] for v in y}
+    excess = max(late.F(y) - late.F(late.R), mp.mpf(0))  # R is the minimiser; below is rounding
+    c = constant(late, eta)[0]
+    return mp.sqrt(inner(away, away) + eta * late.w / c * excess) + 2 * delta
+
+
+def constant(late: Late, eta: Any) -> tuple[Any, bool]:
+    """c of Lemma D, or (2 - theta) / 4 where that is not positive; and whether it was not."""
+    c = descent_constant(late.S, eta)
+    return (c, False) if c > 0 else ((2 - eta / late.w) / 4, True)
+
+
 def certify(
-    data: Data, W: Weights, t: int, A: Any, eta: Any, delta: Any, *, eight: Any = 8
+    data: Data,
+    W: Weights,
+    t: int,
+    A: Any,
+    eta: Any,
+    delta: Any,
+    *,
+    eight: Any = 8,
+    of_omega: int = 1,
+    of_S: int = 1,
 ) -> Certificate | None:
     """The certificate of Theorem E at a state of a run, or None where its condition fails.
 
@@ -231,28 +254,26 @@ def certify(
         eta: the step size, below 2 w.
         delta: in (0, 1], what perturbations may add.
         eight: the 8 of condition (f).
+        of_omega: how often omega stands in the exponent of condition (f); 1 in truth.
+        of_S: the power of S in the lag; 1 in truth.
     """
     late = Late(data)
     x, y = late.split(W)
     w, S, theta = late.w, late.S, eta / late.w
-    c = descent_constant(S, eta)
-    local = c <= 0
-    if local:
-        c = (2 - theta) / 4
+    c, local = constant(late, eta)
     scale = mp.sqrt(2) * eta * w / c  # Lambda
-    away = {v: y[v] - late.R[v] for v in y}
-    excess = max(late.F(y) - late.F(late.R), mp.mpf(0))  # R is the minimiser; below is rounding
-    omega = mp.sqrt(inner(away, away) + eta * w / c * excess) + 2 * delta
+    excess = max(late.F(y) - late.F(late.R), mp.mpf(0))
+    wide = omega(late, y, eta, delta)
     size = mp.sqrt(inner(late.R, late.R))
-    zeta = mp.sqrt(2) * S * omega
+    zeta = mp.sqrt(2) * S * wide
     if local and theta / 2 * (1 + zeta) * mp.exp(theta * zeta) > (2 + theta) / 4:
         return None
     left = eight * eta * w * (3 * A + 4) * (data.max_length - 1) * (1 + mp.sqrt(2) * S / eta)
-    left *= mp.exp(-x / w + mp.sqrt(2) * (size + omega))
+    left *= mp.exp(-x / w + mp.sqrt(2) * (size + of_omega * wide))
     if left > min(delta, delta**2 / scale):
         return None
-    lag = t * eta - x + S / (mp.sqrt(2) * c) * (excess + mp.sqrt(2) * delta) + delta
-    return Certificate(t, size + omega, max(size - omega, mp.mpf(0)), lag, eta)
+    lag = t * eta - x + S**of_S / (mp.sqrt(2) * c) * (excess + mp.sqrt(2) * delta) + delta
+    return Certificate(t, size + wide, max(size - wide, mp.mpf(0)), lag, eta)
 
 
 def one_minus_cos(late: Late, W: Weights) -> Any:

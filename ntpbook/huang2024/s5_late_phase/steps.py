@@ -8,6 +8,7 @@ tight pairs, D the squared length of its gradient, theta = eta / w.
 from __future__ import annotations
 
 from functools import cache, partial
+from typing import Any
 
 import sympy as sp
 
@@ -145,12 +146,23 @@ def distance(cross: int = 2) -> tuple[Shown, ...]:
 def one_step(downhill: int = -1) -> tuple[Shown, ...]:
     """The exponential model: across W_hat a step is gradient descent on F with s = eta / ||g||.
 
-    grad F = -sum_e p_e (B_e - gamma W_hat), as <B_e, W_hat> = gamma on tight pairs; here for two
-    tight pairs (a; b) and (a; c) of one query, W* = (2, -1, -1) / 3, with general C and y.
+    For any number of tight pairs the derivative of F along a direction v is -<g, v>, so that grad F
+    is minus the part of g across W_hat. And <g, W_hat> = gamma, as <B_e, W_hat> = gamma on tight
+    pairs. All of it in coordinates for two tight pairs (a; b) and (a; c) of one query, W* =
+    (2, -1, -1) / 3, with general C and y.
 
     Args:
         downhill: of the gradient; -1 in truth.
     """
+    e, n, r = sp.Symbol("e", integer=True), sp.Symbol("n", integer=True), sp.Symbol("r", real=True)
+    size, at = sp.IndexedBase("C", positive=True), sp.IndexedBase("u", real=True)
+    along = sp.IndexedBase("v", real=True)  # <B_e, v>
+
+    def pairs(term: Any) -> Any:
+        return sp.Sum(term, (e, 1, n))
+
+    slope = sp.diff(sp.log(pairs(size[e] * sp.exp(-at[e] - r * along[e]))), r).subs(r, 0)
+    weights = size[e] * sp.exp(-at[e])
     C = sp.symbols("C_1:3", positive=True)
     y = sp.symbols("y_1:4", real=True)
     B = [sp.Matrix([1, -1, 0]), sp.Matrix([1, 0, -1])]
@@ -163,18 +175,22 @@ def one_step(downhill: int = -1) -> tuple[Shown, ...]:
     g = sum((term * pair for term, pair in zip(terms, B, strict=True)), sp.zeros(3, 1)) / sum(terms)
     across = g - star * g.dot(star) / S
     return (
+        same("grad F along v", slope, downhill * pairs(weights * along[e]) / pairs(weights)),
         *(same(f"grad F, entry {k}", gradient[k], downhill * across[k]) for k in range(3)),
         same("<g, W*> = 1", g.dot(star), sp.Integer(1)),
         same("||g||^2 = gamma^2 + D", g.dot(g), 1 / S + gradient.dot(gradient)),
     )
 
 
-def perturbation() -> tuple[Shown, ...]:
+def perturbation(power: int = 2) -> tuple[Shown, ...]:
     """Lemma P on one sample: bounds on X, tau_j and h_j by r = 1 - m_o and E = e^{A r}.
 
     g = sum_k (e^{A m_k} - 1) lies between 0 and E - 1, since x -> e^x - 1 is superadditive, and
     X = e^{-A (1 - r)} (|V| - 1 + g). By hand: |log| of the bounds, with 1 - r >= e^{-1.2 r} and
     1 - 2 r >= e^{-2.8 r} on [0, 1/4] (concave differences, both ends enclosed in the tests).
+
+    Args:
+        power: of e^{A r} in the upper bound on X; 2 in truth.
     """
     v, g, short, d, t, star = sp.symbols("v g short d t star", nonnegative=True)
     V, E = 2 + v, 1 + g + short  # e^{A r}
@@ -185,7 +201,7 @@ def perturbation() -> tuple[Shown, ...]:
     low = sp.Symbol("low", nonnegative=True)  # min(e^{-A r}, 1 - 2 r)
     return (
         at_most("X from below", X_star * E, X),
-        at_most("X from above", X, X_star * E**2),
+        at_most("X from above", X, X_star * E**power),
         at_most("1 - T_o from below", X_star / (1 + X_star), (X_star + t) / (1 + X_star + t)),
         at_most(
             "1 - T_o from above",
@@ -202,18 +218,21 @@ def perturbation() -> tuple[Shown, ...]:
     )
 
 
-def loss_of_one_sample() -> tuple[Shown, ...]:
+def loss_of_one_sample(votes: int = 1) -> tuple[Shown, ...]:
     """(e) and the first order of the loss in r: l_n - l_* = A h_* r + ..., m_k = r f_k.
 
     h_* = (1 - T_*) |V| / (|V| - 1), for one sample with two rivals that share r as f to 1 - f.
     By hand: log(1 + X) rises in log X with a slope between 1 - T_* and 1 from X_* on.
+
+    Args:
+        votes: power of |V| / (|V| - 1) in h_*; 1 in truth.
     """
     A, V, f = sp.symbols("A V f", positive=True)
     r = sp.Symbol("r", nonnegative=True)
     masses = (1 - r, r * f, r * (1 - f))
     X = sp.exp(-A * masses[0]) * (sum(sp.exp(A * m) for m in masses[1:]) + V - 3)
     X_star = (V - 1) * sp.exp(-A)
-    h_star = X_star / (1 + X_star) * V / (V - 1)
+    h_star = X_star / (1 + X_star) * (V / (V - 1)) ** votes
     x = sp.Symbol("x", real=True)  # log X
     return (
         same("slope at one-hot attention", sp.diff(sp.log(1 + X), r).subs(r, 0), A * h_star),
@@ -243,16 +262,19 @@ def certificate(sum_sign: int = 1) -> tuple[Shown, ...]:
     )
 
 
-def lateness_of_the_certificate() -> tuple[Shown, ...]:
+def lateness_of_the_certificate(eight: int = 8) -> tuple[Shown, ...]:
     """What condition (f) of Theorem E implies: epsilon <= 1/2, so that Lemma P applies.
 
     Its left side is 8 eta w (3 A + 4) (L - 1) (1 + sqrt(2) S / eta) E and epsilon is at most
     2 (3 A + 4) (L - 1) E, E the exponential; the left side is at least 2 epsilon, as S >= 1/2.
+
+    Args:
+        eight: the 8 of condition (f).
     """
     eta, A, rest, E, e = sp.symbols("eta A rest E e", nonnegative=True)
     w = 1 / sp.sqrt(2) + e
     epsilon = 2 * (3 * A + 4) * (1 + rest) * E
-    left = 8 * eta * w * (3 * A + 4) * (1 + rest) * (1 + sp.sqrt(2) * w**2 / eta) * E
+    left = eight * eta * w * (3 * A + 4) * (1 + rest) * (1 + sp.sqrt(2) * w**2 / eta) * E
     return (at_most("2 epsilon", 2 * epsilon, left),)
 
 
@@ -282,7 +304,7 @@ def loss_without_frequencies(eight: int = 8) -> tuple[Shown, ...]:
     )
 
 
-def logarithm_by_energy() -> tuple[Shown, ...]:
+def logarithm_by_energy(half: int = 2) -> tuple[Shown, ...]:
     """Theorem D (e) again, another way: an energy bound in the place of the recursion for rho.
 
     In tau = log t, with w_e = <B~_e, z> - tau and N = sum_e of the pushes, z moves at the rate
@@ -291,15 +313,18 @@ def logarithm_by_energy() -> tuple[Shown, ...]:
     integral of <z, v*> + C' tau; and <z, v*> >= (||v*||^2 - o(1)) tau by (12) and v* = sum alpha_e
     B~_e with complementary slackness. With zeta = z / tau: ||zeta||^2 / 2 <= <zeta, v*> -
     ||v*||^2 / 2 + o(1), which is ||zeta - v*||^2 / 2 <= o(1). Sums for integrals: by hand.
+
+    Args:
+        half: what divides ||zeta||^2; 2 in truth.
     """
     tau = sp.Symbol("tau", positive=True)
     x = sp.Symbol("x", real=True)
     zeta, v = (sp.Matrix(sp.symbols(f"{name}_1:3", real=True)) for name in ("zeta", "v"))
-    half = zeta.dot(zeta) / 2 - zeta.dot(v) + v.dot(v) / 2
+    energy = zeta.dot(zeta) / half - zeta.dot(v) + v.dot(v) / 2
     f = sp.Function("f")
     whole = tau * f(tau) - sp.Integral(f(x), (x, 1, tau))
     return (
-        same("the energy", half, (zeta - v).dot(zeta - v) / 2),
+        same("the energy", energy, (zeta - v).dot(zeta - v) / 2),
         same("by parts", sp.diff(whole, tau), tau * sp.diff(f(tau), tau)),
         same("integral of tau", sp.integrate(x, (x, 0, tau)), tau**2 / 2),
         same("largest w e^-w", sp.diff(x * sp.exp(-x), x).subs(x, 1), sp.Integer(0)),

@@ -9,8 +9,9 @@ e, with margins u = B W, and smaller terms. If a dual solution is positive on ev
 and (t eta)^2 (1 - cos) tends to half the squared length of R across W_star. If some tight pair
 cannot carry a multiplier (a degenerate pair), there is no minimiser and R grows like a logarithm.
 Pairs with slack move sums between the tight components before they die out; that part of R depends
-on the run and is read off its weights. The derivation is that of gradient descent on linear models
-with exponential loss; for stage 2 it is supported by runs, not proved.
+on the run and is read off its weights. `ours-sharp-rate` and `ours-logarithm-law` in this project's
+book prove it for stage 2, under Assumptions 1 to 3 and for step sizes below max(||W_star||, 2 /
+||W_star||).
 """
 
 from __future__ import annotations

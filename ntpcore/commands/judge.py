@@ -93,7 +93,7 @@ def judge(
     """
     chosen = tuple(chosen)
     undefined = _undefined(structure)
-    exact = judged.certified((structure.orders or {}).values(), columns) if columns else []
+    exact = judged.columns_of(structure, columns) if columns else []
     run, reason = None, undefined
     if not undefined and any(label in TRAINED for label in chosen):
         run, reason = _train(structure, training)
@@ -154,7 +154,7 @@ def _judge_orders(label: str, exact: list[judged.Column], undefined: str) -> Che
     if not exact:
         reason = undefined or "No query orders two tokens, so there is nothing to judge."
         return Check(label, Verdict.OPEN, 0, "partial orders", reason)
-    return judged.JUDGED[label].judge(exact)
+    return judged.on_data(label, exact)
 
 
 def _judge_run(structure: Structure, label: str, run: Run) -> Check:

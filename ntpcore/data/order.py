@@ -14,6 +14,7 @@ Pair = tuple[str, str]
 
 MAX_PAIRS = 4_000_000  # about 1 GB of pairs with their witnesses
 MAX_WITNESSES = 100
+ASSUMPTION_1, CLOSURE, SOURCE = "Assumption 1", "prefix closure", "source"
 _SHOWN_TOKENS = 40
 _SHOWN_LETTERS = 60
 
@@ -133,6 +134,25 @@ class Structure:
     orders: Mapping[str, PartialOrder] | None
     realizable: Assumption
     frequent: Assumption
+
+
+def facts(structure: Structure) -> dict[str, bool]:
+    """Whether data satisfy what is in force in Sections 4 to 6 of huang2024, by name.
+
+    *Assumption 1* as the paper prints it: an injective collocation, and no confused token. *Prefix
+    closure*: every beginning of a sample is a sample (Section 3). *Source*: every next token is n
+    of a token of its sentence (Section 4.1). `Structure.realizable` joins the first and the third.
+
+    Args:
+        structure: the data set, analysed with `analyse`.
+    """
+    broken = set(structure.realizable.counts or {})
+    known = structure.orders is not None
+    return {
+        ASSUMPTION_1: known and broken <= {"next-token-unexplained"},
+        CLOSURE: structure.data.prefix_closed,
+        SOURCE: known and "next-token-unexplained" not in broken,
+    }
 
 
 class _Failures:

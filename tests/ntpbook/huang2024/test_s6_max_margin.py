@@ -20,7 +20,7 @@ from strategies import realizable_data
 from ntpbook.huang2024.s6_max_margin import checks, figures
 from ntpbook.shared.constraints import constraints, sample_violations
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences, read
-from ntpcore.data.order import PartialOrder, analyse
+from ntpcore.data.order import PartialOrder, analyse, facts
 from ntpcore.exact import judged, margin
 from ntpcore.exact.margin import Solution
 from ntpcore.verdicts.claims import Check, Verdict
@@ -33,6 +33,7 @@ FIVE_TOKENS = read(str(EXAMPLES / "five_tokens.jsonl"))
 FIVE_TOKEN_ORDER = PartialOrder.of("q", {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q")})
 QUERY_O = PartialOrder.of("O", {("O", "S"), ("O", "V")})
 COMPLETE = PartialOrder.of("q", product("ab", "qcd"))
+PRESUMING = [*judged.JUDGED]  # claims that presume prefix closure and source
 
 SMALL: Mapping[str, dict[str, int]] = {  # parameters under which every check is quick
     "huang2024-asm-2": {"most": 4},
@@ -46,13 +47,11 @@ SMALL: Mapping[str, dict[str, int]] = {  # parameters under which every check is
     "huang2024-prop-2": {"max_tokens": 3},
     "huang2024-prop-4": {"max_tokens": 3},
     "huang2024-eq-16": {"max_tokens": 3},
+    "huang2024-app-one-level": {"max_tokens": 3},
 }
 VERDICTS = {
     "huang2024-asm-2": Verdict.WELL_POSED,
     "huang2024-eq-3": Verdict.WELL_POSED,
-    "huang2024-prop-2": Verdict.REFUTED,
-    "huang2024-prop-4": Verdict.REFUTED,
-    "huang2024-eq-16": Verdict.REFUTED,
 }
 
 
@@ -69,7 +68,8 @@ def solved(data: Dataset) -> checks.Solved:
 
 def judge(label: str, *orders: PartialOrder, **changes: object) -> Check:
     """The check of a claim on these orders, with some arguments of its body changed."""
-    return check_of(label).judge(judged.certified(orders), **changes)
+    presumed = {"presumed": False} if label in PRESUMING else {}  # orders alone have no data
+    return check_of(label).judge(judged.certified(orders), **presumed, **changes)
 
 
 def drawn_orders(number: int, seed: int) -> list[PartialOrder]:
@@ -116,7 +116,7 @@ def test_every_check_gives_its_verdict_and_notices_its_planted_errors(label: str
 
 @pytest.mark.parametrize("label", SMALL)
 def test_planted_errors_run_the_check_itself(label: str):
-    """A body that passes the planted changes over notices none of them, and the check says so."""
+    """A body that passes the planted changes over does not notice them, and the check says so."""
     check = check_of(label)
 
     def blind(one: object) -> Iterable[Said]:
@@ -131,7 +131,9 @@ def test_planted_errors_run_the_check_itself(label: str):
 
 def test_huang2024_asm_2_by_hand_for_two_tokens():
     in_the_plane, on_a_line = checks.Size(2, 2), checks.Size(2, 1)
-    assert check_of("huang2024-asm-2").judge([in_the_plane, on_a_line]).verdict is Verdict.WELL_POSED
+    assert (
+        check_of("huang2024-asm-2").judge([in_the_plane, on_a_line]).verdict is Verdict.WELL_POSED
+    )
     # without the need for d >= |V| two tokens on a line would have to be orthonormal
     found = check_of("huang2024-asm-2").judge([on_a_line], spare=1)
     assert (found.verdict, found.witness) == (Verdict.REFUTED, "|V| = 2, d = 1: violated by 1")
@@ -329,6 +331,17 @@ def test_ours_block_form_agrees_with_level_sets_found_by_clarabel():
         ]
 
 
+def test_ours_block_form_leaves_zero_to_a_token_that_is_not_compared():
+    assert judge("ours-block-form", QUERY_O, apart=Fraction(0)).verdict is Verdict.PROVED
+    found = judge("ours-block-form", QUERY_O, apart=Fraction(1, 10))
+    assert "a token that is not compared" in found.witness
+
+
+def test_ours_block_form_step_needs_the_right_equation():
+    assert all(one.holds for one in checks.value_of_a_level())
+    assert not all(one.holds for one in checks.value_of_a_level(exchanged=True))
+
+
 def test_ours_block_form_needs_more_than_one_block():
     assert judge("ours-block-form", FIVE_TOKEN_ORDER, joined=True).verdict is Verdict.REFUTED
     assert judge("ours-block-form", COMPLETE, joined=True).verdict is Verdict.PROVED
@@ -374,15 +387,84 @@ def test_huang2024_prop_2_corrected_needs_sets_of_several_tokens():
 # Propositions 2 and 4
 
 
-@pytest.mark.parametrize("label", ["huang2024-prop-2", "huang2024-prop-4"])
-def test_huang2024_prop_2_and_4_hold_for_query_o_of_example_1(label: str):
-    assert judge(label, QUERY_O).verdict is Verdict.NOT_CONTRADICTED
+def closed(*lines: str) -> list[judged.Column]:
+    """The columns of text lines, with all their beginnings."""
+    return judged.columns_of(analyse(from_sentences(lines)))
+
+
+def test_facts_in_force_by_hand():
+    assert facts(analyse(EXAMPLE_1)) == dict.fromkeys(judged.PRESUMED, True)
+    lacking = {"prefix closure": judged.without_closure(), "source": judged.without_source()}
+    for name, columns in lacking.items():
+        for one in columns:
+            assert one.facts == dict.fromkeys(judged.PRESUMED, True) | {name: False}
+    shared = closed("a c", "b c", "c a", "a c a")  # n(a) = n(b)
+    assert {one.facts["Assumption 1"] for one in shared} == {False}
+
+
+def test_facts_in_force_agree_with_the_words_of_the_paper():
+    """Of all two lines on two tokens, whether or not anything is in force."""
+    words = ["".join(line) for length in (2, 3, 4) for line in product("ab", repeat=length)]
+    for n, pair in product(("ab ba", "aa bb", "ab bb"), product(words, repeat=2)):
+        lines = [tuple(line) for line in (*n.split(), *pair)]
+        samples = literal.samples_of_lines(lines)
+        read_off = literal.read(from_sentences(lines))
+        found = facts(analyse(from_sentences(lines)))
+        assert found["prefix closure"] == literal.is_prefix_closed(samples)
+        if read_off.orders is None:
+            assert not found["Assumption 1"]
+            continue
+        assert found["source"] == (read_off.unexplained == 0)
+        assert found["Assumption 1"] == (not read_off.shared and not read_off.confused)
 
 
 @pytest.mark.parametrize("label", ["huang2024-prop-2", "huang2024-prop-4"])
-def test_huang2024_prop_2_and_4_are_refuted_by_five_tokens(label: str):
+def test_huang2024_prop_2_and_4_hold_for_example_1_by_hand(label: str):
+    found = check_of(label).judge(judged.columns_of(analyse(EXAMPLE_1)))
+    assert (found.verdict, found.tried) == (Verdict.PROVED, 4)
+    # O over S and V: 2/3 and -1/3; P is not compared
+    (query_o,) = (c for c in judged.columns_of(analyse(EXAMPLE_1)) if c.order == QUERY_O)
+    assert query_o.others == ("P",)
+    assert judged._formula(query_o, "printed", 0) == {
+        "P": 0, "O": Fraction(2, 3), "S": Fraction(-1, 3), "V": Fraction(-1, 3)
+    }  # fmt: skip
+
+
+def test_huang2024_prop_2_agrees_with_clarabel_on_closed_data():
+    for data in list(judged.closed_data(3, 4))[::7]:
+        structure = analyse(data)
+        if structure.realizable.holds and structure.orders:
+            formula = {q: margin.closed_form_scores(o) for q, o in structure.orders.items()}
+            zeros = dict.fromkeys(data.vocabulary, Fraction(0))
+            whole = minimise_whole(data)
+            assert all(literal.nearly(zeros | formula.get(q, {}), whole[q]) for q in whole)
+
+
+def test_closed_data_are_closed_and_contain_example_1():
+    every = list(judged.closed_data(3, 4))
+    assert all(
+        literal.is_prefix_closed([(s.sentence, s.next_token) for s in data.samples()])
+        for data in every
+    )
+    assert all(facts(analyse(data))["source"] for data in every)
+    assert any(not facts(analyse(data))["Assumption 1"] for data in every)  # orders are tested
+    wanted = PartialOrder.of("c", {("c", "a"), ("c", "b")})  # S, V and O under the query O
+    assert wanted in {one.order for one in judged.closed_columns(4, 4)}
+
+
+@pytest.mark.parametrize("label", PRESUMING)
+def test_an_instance_without_a_fact_in_force_is_no_witness(label: str):
+    for columns in (judged.without_closure(), judged.without_source()):
+        broken = replace(check_of(label), instances=lambda columns=columns: columns)
+        with pytest.raises(ValueError, match="the instance breaks the hypothesis"):
+            broken()
+
+
+@pytest.mark.parametrize("label", ["huang2024-prop-2", "huang2024-prop-4"])
+def test_huang2024_prop_2_and_4_need_prefix_closure_by_five_tokens(label: str):
+    (five,) = judged.without_closure()
     order = (analyse(FIVE_TOKENS).orders or {})["q"]
-    assert order == FIVE_TOKEN_ORDER == judged.FIVE_TOKENS
+    assert order == FIVE_TOKEN_ORDER == judged.FIVE_TOKENS == five.order
     found = judge(label, QUERY_O, order)
     numbers = {name: one.shown for name, one in found.numbers.items()}
     assert found.verdict is Verdict.REFUTED
@@ -391,9 +473,27 @@ def test_huang2024_prop_2_and_4_are_refuted_by_five_tokens(label: str):
     assert found.witness.startswith("query q: a > c, d, q; b > q, squared norm 6/5")
 
 
-def test_huang2024_prop_2_fails_by_clarabel_too():
+@pytest.mark.parametrize("label", ["huang2024-prop-2", "huang2024-prop-4"])
+def test_huang2024_prop_2_and_4_need_source_by_seven_tokens(label: str):
+    (seven,) = judged.without_source()
+    written = read(str(EXAMPLES / "seven_tokens.txt"))
+    assert list(written.samples()) == list(from_sentences(judged.SEVEN_TOKENS).samples())
+    assert seven.order.below == {"a": ("A", "q", "r", "s"), "b": ("B", "q")}
+    # {a; A, r, s}: 1 * 3 / 4; {b; B, q}: 1 * 2 / 3; as one block 2 * 5 / 7
+    assert margin.norm_squared(seven.solution.scores) == Fraction(3, 4) + Fraction(2, 3)
+    assert margin.norm_squared(margin.closed_form_scores(seven.order)) == Fraction(10, 7)
+    scores = literal.minimise(seven.order.pairs)
+    assert sum(score**2 for score in scores.values()) == pytest.approx(17 / 12, abs=1e-3)
+    found = check_of(label)(max_tokens=3)
+    assert [one.verdict for one in found.readings] == [
+        Verdict.REFUTED, Verdict.REFUTED, Verdict.PROVED
+    ]  # fmt: skip
+    assert found.readings[1].witness.endswith("10/7 by the formula, 17/12 at the optimum")
+
+
+def test_huang2024_prop_2_fails_without_closure_by_clarabel_too():
     scores = literal.minimise(FIVE_TOKEN_ORDER.pairs)
-    assert sum(score**2 for score in scores.values()) < 1.167 < 1.2  # 7/6, and 6/5 as printed
+    assert sum(score**2 for score in scores.values()) < 1.167 < 1.2  # 7/6, and 6/5 by the formula
     assert not literal.nearly(margin.closed_form_scores(FIVE_TOKEN_ORDER), scores)
     assert literal.nearly(margin.closed_form_scores(COMPLETE), literal.minimise(COMPLETE.pairs))
 
@@ -401,20 +501,21 @@ def test_huang2024_prop_2_fails_by_clarabel_too():
 def test_huang2024_prop_2_fails_first_on_the_five_tokens_as_the_page_names_them():
     first = next(
         one for one in judged.small_columns(3) if not literal.hall(one.order.pairs)
-    )  # in the order in which the check takes them
+    )  # in the order in which the page takes them
     assert first.order == judged.FIVE_TOKENS
     assert first.name == "query q: a > c, d, q; b > q"
 
 
-def test_huang2024_prop_2_shows_the_smallest_failure_wherever_it_stands():
-    larger = PartialOrder.of("q", FIVE_TOKEN_ORDER.pairs | {("a", "e")})
+def test_huang2024_prop_2_counts_the_orders_on_which_the_formula_fails():
     wider = PartialOrder.of("q", FIVE_TOKEN_ORDER.pairs | {("e", "q")})  # a, b and e are optimal
-    for orders in ([larger, FIVE_TOKEN_ORDER, wider], [wider, larger, FIVE_TOKEN_ORDER]):
-        found = judge("huang2024-prop-2", *orders)
-        assert found.witness.startswith("query q: a > c, d, q; b > q,")
-        assert found.numbers["failed"].shown == "3"
-        assert found.numbers["true"].shown == "7/6"
+    found = judge("huang2024-prop-2", FIVE_TOKEN_ORDER, wider, COMPLETE)
+    assert found.numbers["failed"].shown == "2"
     assert judge("huang2024-prop-2", wider).numbers["fewest"].shown == "3"
+
+
+def test_huang2024_prop_2_notices_a_score_at_a_token_that_is_not_compared():
+    found = check_of("huang2024-prop-2").judge(closed("a b b", "b a", "c c"), apart=Fraction(1, 9))
+    assert found.verdict is Verdict.REFUTED
 
 
 def test_huang2024_prop_4_agrees_with_clarabel():
@@ -432,6 +533,19 @@ def test_huang2024_prop_4_asks_for_margins_of_one():
 @pytest.mark.parametrize("label", judged.JUDGED)
 def test_claims_on_data_stay_open_without_an_order(label: str):
     assert judged.JUDGED[label].judge([]).verdict is Verdict.OPEN
+
+
+@pytest.mark.parametrize("label", judged.JUDGED)
+def test_claims_on_data_are_open_where_the_data_lack_what_is_presumed(label: str):
+    assert judged.on_data(label, judged.columns_of(analyse(EXAMPLE_1))).verdict is Verdict.PROVED
+    for name, columns in (
+        ("prefix closure", judged.without_closure()),
+        ("source", judged.without_source()),
+    ):
+        found = judged.on_data(label, columns)
+        assert found.verdict is Verdict.OPEN
+        assert found.evidence.startswith(f"The data lack {name}, which the statement presumes.")
+        assert "on 1 of 1 orders" in found.evidence.lower()
 
 
 # Equation (16)
@@ -455,12 +569,38 @@ def tight_and_not_negative(order: PartialOrder) -> bool:
     return problem.status == cp.OPTIMAL
 
 
+def test_huang2024_eq_16_by_hand_for_one_optimal_token():
+    # O over S and V: multipliers 1/3 each, L* = -(2/3)^2 - 2 (1/3)^2 + 2 * 2/3 = 2/3
+    (one,) = judged.certified([QUERY_O])
+    third = dict.fromkeys(QUERY_O.pairs, Fraction(1, 3))
+    assert one.solution.multipliers == third
+    assert judged._dual(one, third, 2) == Fraction(2, 3)
+    assert judge("huang2024-eq-16", QUERY_O).verdict is Verdict.PROVED
+
+
 def test_huang2024_eq_16_by_hand_for_five_tokens():
     # at the maximum a sends 1/3 to each of c and d, and b 1/2 to q: along a > q the derivative of
     # L* is 2 - 2 * 2/3 - 2 * 1/2 = -1/3
     found = judge("huang2024-eq-16", COMPLETE, FIVE_TOKEN_ORDER)
     assert found.verdict is Verdict.REFUTED
     assert found.witness.endswith("the derivative of L* along the multiplier of a > q is -1/3")
+
+
+def test_huang2024_eq_16_dual_is_the_least_value_of_the_lagrangian_by_clarabel():
+    import cvxpy as cp
+
+    rng = np.random.default_rng(16)
+    for order in drawn_orders(6, seed=16):
+        (one,) = judged.certified([order])
+        multipliers = {pair: Fraction(int(rng.integers(0, 9)), 8) for pair in order.pairs}
+        names = sorted(order.compared)
+        w = cp.Variable(len(names))
+        lagrangian = cp.sum_squares(w) - 2 * sum(
+            float(value) * (w[names.index(a)] - w[names.index(b)] - 1)
+            for (a, b), value in multipliers.items()
+        )
+        least = cp.Problem(cp.Minimize(lagrangian)).solve(solver=cp.CLARABEL)
+        assert least == pytest.approx(float(judged._dual(one, multipliers, 2)), abs=1e-5)
 
 
 def test_huang2024_eq_16_agrees_with_a_linear_program():
@@ -482,7 +622,23 @@ def test_huang2024_eq_16_shows_the_first_of_two_orders_of_one_size():
 
 def test_huang2024_eq_16_does_not_refute_complete_orders():
     found = judge("huang2024-eq-16", COMPLETE, QUERY_O)
-    assert (found.verdict, found.tried) == (Verdict.NOT_CONTRADICTED, 2)
+    assert (found.verdict, found.tried) == (Verdict.PROVED, 2)
+
+
+# The last step of D.1
+
+
+def test_huang2024_app_one_level_by_hand():
+    # k = 1, m = 2: x = -1/3, and (x + 1)^2 + 2 x^2 = 4/9 + 2/9
+    check = check_of("huang2024-app-one-level")
+    assert check.judge(judged.certified([QUERY_O]), presumed=False).verdict is Verdict.PROVED
+    found = check.judge(judged.certified([QUERY_O]), presumed=False, exchanged=True)
+    assert found.verdict is Verdict.REFUTED
+    apart = PartialOrder.of("q", {("a", "q"), ("b", "c")})
+    assert checks.joined_by_pairs(COMPLETE) == [{"a", "b", "c", "d", "q"}]
+    assert sorted(map(sorted, checks.joined_by_pairs(apart))) == [["a", "q"], ["b", "c"]]
+    assert all(one.holds for one in checks.one_number_left())
+    assert [one.holds for one in checks.one_number_left(exchanged=True)] == [False, False, True]
 
 
 # Small orders and figures

@@ -99,19 +99,21 @@ def separating_weights(data: Dataset, favour: int | None = None) -> Weights:
 
 def peak_outside() -> Weights:
     """A next token that is not n of any token of its sentence; |V| = 3."""
-    data = from_sentences(["0 1 0", "1 2", "2 0"], "R1")
+    data = from_sentences(["0 1 0", "1 2", "2 0"], "lines 0 1 0, 1 2, 2 0")
     return Weights(data, columns("012", (9, 10, 0), (9, 0, 10), (10, 0, 0)), {})
 
 
 def contradictory_orders() -> Weights:
     """0 above 1 and 1 above 0 under query 1; |V| = 2."""
-    data = from_sentences(["0 1 1 0", "1 0"], "R2")
+    data = from_sentences(["0 1 1 0", "1 0"], "lines 0 1 1 0, 1 0")
     return Weights(data, columns("01", (0, 3), (3, 0)), {"1": {"0": Fraction(3, 2)}})
 
 
 def shared_next_token() -> Weights:
     """n(0) = n(1) = 0; |V| = 2."""
-    return Weights(from_sentences(["0 0", "1 0"], "R3"), columns("01", (3, 0), (3, 0)), {})
+    return Weights(
+        from_sentences(["0 0", "1 0"], "lines 0 0, 1 0"), columns("01", (3, 0), (3, 0)), {}
+    )
 
 
 def broken_chain() -> Weights:
@@ -120,7 +122,7 @@ def broken_chain() -> Weights:
     n runs around a, b, c, q; "a b q" is followed by n(a) and "b c q" by n(b), and W_ov x = e_n(x).
     """
     singles = [("a", "b"), ("b", "c"), ("c", "q"), ("q", "a")]
-    data = from_samples([*singles, ("abq", "b"), ("bcq", "c")], "R4")
+    data = from_samples([*singles, ("abq", "b"), ("bcq", "c")], "a b q → b, b c q → c")
     W_ov = columns("abcq", (0, 3, 0, 0), (0, 0, 3, 0), (0, 0, 0, 3), (3, 0, 0, 0))
     return Weights(data, W_ov, {"q": {"a": Fraction(9), "b": Fraction(3)}})
 

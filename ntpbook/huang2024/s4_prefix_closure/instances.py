@@ -132,3 +132,9 @@ def nested_arcs() -> Dataset:
     """Two sentences around a cycle of eight tokens that would give their last token two rules."""
     cycle = [[str(x), str((x + 1) % 8)] for x in range(8)]
     return from_sentences([*cycle, list("1234563"), list("34565")], "nested arcs")
+
+
+def all_continuations(size: int = 5, longest: int = 6) -> Dataset:
+    """A cycle of tokens, each of which starts a sentence that follows n at every step."""
+    lines = [[str((x + step) % size) for step in range(longest + 1)] for x in range(size)]
+    return from_sentences(lines, "all continuations")

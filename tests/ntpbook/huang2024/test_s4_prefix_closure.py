@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import pytest
@@ -258,7 +259,24 @@ def test_huang2024_app_prefixes_by_hand():
 
 def test_huang2024_app_prefixes_reads_the_definition_of_the_data_by_the_same_check():
     found = checks.check_huang2024_app_prefixes(longest=2)
-    assert [one.verdict for one in found.readings] == [Verdict.PROVED, Verdict.REFUTED]
+    assert [one.verdict for one in found.readings] == [Verdict.REFUTED]
+
+
+def test_ours_last_token_bound_is_reached_by_data_that_follow_n_at_every_step():
+    data = instances.all_continuations(4, 3)
+    # 0 1 2 3, 1 2 3 0, 2 3 0 1, 3 0 1 2: lengths 1, 2 and 3 from each of four tokens
+    assert data.sample_count == 12 == len(data.vocabulary) * data.max_length
+    structure = analyse(data)
+    assert not instances.broken_hypotheses(structure)
+    assert judge("ours-last-token", structure).verdict is Verdict.PROVED
+    found = judge("ours-last-token", structure, share=Fraction(10, 11))
+    assert found.witness.startswith("n: 0 → 1, ") or "number of samples" in found.witness
+
+
+def test_searches_notice_that_a_hypothesis_is_not_asked_for():
+    for search in (checks.search_optimal, checks.search_rule):
+        assert all(one.holds for one in search(largest=3))
+        assert not all(one.holds for one in search(largest=3, spared="source"))
 
 
 # Tables

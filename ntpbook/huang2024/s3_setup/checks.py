@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +40,18 @@ def random_matrices(seed: int = 7, trials: int = 40) -> Iterator[Matrices]:
         yield Matrices(f"trial {trial}", *(rng.normal(size=(2, 4, 4)) * 2))
 
 
-def loss_of_one_sample() -> Iterator[Shown]:
-    """Minus the logarithm of a softmax is the logarithm of its denominator minus one logit."""
+def loss_of_one_sample(plus: bool = False) -> Iterator[Shown]:
+    """Minus the logarithm of a softmax is the logarithm of its denominator minus one logit.
+
+    Args:
+        plus: whether the right logit is added, a planted error.
+    """
     import sympy as sp
 
     t, rest = sp.symbols("t", real=True), sp.symbols("rest", positive=True)
     Z = sp.exp(t) + rest  # the exponentials of all logits, the right one apart
-    yield identity("the loss of one sample", -sp.log(sp.exp(t) / Z), sp.log(Z) - t)
+    right = sp.log(Z) + t if plus else sp.log(Z) - t
+    yield identity("the loss of one sample", -sp.log(sp.exp(t) / Z), right)
 
 
 @check(
@@ -56,10 +62,12 @@ def loss_of_one_sample() -> Iterator[Shown]:
     "random pairs of matrices.",
     tolerance=1e-12,  # some thirty terms of order one, each rounded a few times at 2.2e-16
     proof=(
-        executed("-log(softmax) is log Z minus the right logit, for any Z", loss_of_one_sample),
-        by_hand(
-            "equal samples are collected, each with its frequency", at="equal-samples-collected"
+        executed(
+            "-log(softmax) is log Z minus the right logit, for any Z",
+            loss_of_one_sample,
+            planted={"log Z plus the right logit.": {"plus": True}},
         ),
+        by_hand("equal samples are collected, each with its frequency", at="collected"),
     ),
     planted={
         "Frequencies left out: every distinct sentence counts alike, although one repeats.": {
@@ -105,8 +113,12 @@ def random_four(seed: int = 7, trials: int = 40) -> Iterator[FourMatrices]:
         yield FourMatrices(f"trial {trial}, d = {d}, d_1 = {d_1}", *made)
 
 
-def products_of_matrices() -> Iterator[Shown]:
-    """Scores and logits by the four matrices and by the two products, for symbolic shapes."""
+def products_of_matrices(turned: bool = False) -> Iterator[Shown]:
+    """Scores and logits by the four matrices and by the two products, for symbolic shapes.
+
+    Args:
+        turned: whether W_q^T W_k takes the place of W_k^T W_q, a planted error.
+    """
     import sympy as sp
 
     d, L, d_1, d_2, n = sp.symbols("d L d_1 d_2 n", integer=True, positive=True)
@@ -114,23 +126,48 @@ def products_of_matrices() -> Iterator[Shown]:
     x = sp.MatrixSymbol("x", d, 1)
     W_k, W_q = sp.MatrixSymbol("W_k", d_1, d), sp.MatrixSymbol("W_q", d_1, d)
     W_v, W_o = sp.MatrixSymbol("W_v", d_2, d), sp.MatrixSymbol("W_o", n, d_2)
+    W_kq = W_q.T * W_k if turned else W_k.T * W_q
     pairs = (
-        ("scores", (W_k * X).T * (W_q * x), X.T * (W_k.T * W_q) * x),
+        ("scores", (W_k * X).T * (W_q * x), X.T * W_kq * x),
         ("logits", W_o * ((W_v * X) * phi), (W_o * W_v) * X * phi),
     )
-    for name, left, right in pairs:
-        rest = (left.doit() - right.doit()).doit()
-        zero = rest.is_ZeroMatrix is True
-        yield Shown(name, str(left), "=", str(right), "0" if zero else str(rest), zero)
+    yield from (_same_matrix(*pair) for pair in pairs)
 
 
-def every_pair_is_reached() -> Iterator[Shown]:
-    """W_k = (I; 0), W_q = (W_kq; 0) have any product W_kq, with d_1 = 3 rows for d = 2."""
+def _same_matrix(name: str, left: Any, right: Any) -> Shown:
+    """Whether the difference of two matrix expressions is the zero matrix."""
+    rest = (left.doit() - right.doit()).doit()
+    zero = rest.is_ZeroMatrix is True
+    return Shown(name, str(left), "=", str(right), "0" if zero else str(rest), zero)
+
+
+def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:
+    """Padding reaches every product, for symbolic d, d_1 = d + r and d_2 = d + s.
+
+    W_k = (I; 0) and W_q = (W_kq; 0) have the product W_kq; W_v = (I; 0) and W_o = (W_ov, 0) have
+    W_ov.
+
+    Args:
+        zeros: whether the identity stands above zeros, and not above other rows, a planted error.
+    """
     import sympy as sp
 
-    W_kq, zero = sp.Matrix(2, 2, sp.symbols("w:4")), sp.zeros(1, 2)
-    W_k, W_q = sp.eye(2).col_join(zero), W_kq.col_join(zero)
-    yield identity("a product of padded matrices", W_k.T * W_q, W_kq)
+    d, n, r, s = sp.symbols("d n r s", integer=True, positive=True)
+    W_kq, W_ov = sp.MatrixSymbol("W_kq", d, d), sp.MatrixSymbol("W_ov", n, d)
+    below, beside = sp.ZeroMatrix(r, d), sp.ZeroMatrix(n, s)
+    if not zeros:
+        below, beside = sp.MatrixSymbol("R", r, d), sp.MatrixSymbol("S", n, s)
+    W_k = sp.BlockMatrix([[sp.Identity(d)], [below]])
+    W_q = sp.BlockMatrix([[W_kq], [below]])
+    W_v = sp.BlockMatrix([[sp.Identity(d)], [sp.MatrixSymbol("Q", s, d)]])
+    W_o = sp.BlockMatrix([[W_ov, beside]])
+    for name, product, wanted in (
+        ("W_k^T W_q", W_k.T * W_q, W_kq),
+        ("W_o W_v", W_o * W_v, W_ov),
+    ):
+        found = sp.block_collapse(product)
+        found = found.blocks[0, 0] if isinstance(found, sp.BlockMatrix) else found
+        yield _same_matrix(name, found, wanted)
 
 
 @check(
@@ -141,11 +178,16 @@ def every_pair_is_reached() -> Iterator[Shown]:
     "of matrices, of all shapes.",
     tolerance=1e-11,  # a few dozen sums of products of order one to ten
     proof=(
-        executed("products of matrices of any shape are associative", products_of_matrices),
-        executed("padding with rows of zeros reaches every product", every_pair_is_reached),
-        by_hand(
-            "the softmax is applied to equal vectors; padding works for every d and d_1 >= d",
-            at="softmax-applied-equal",
+        executed(
+            "the inner softmax is applied to equal scores, and for any attention weights the outer "
+            "one to equal logits",
+            products_of_matrices,
+        ),
+        executed(
+            "padding with zeros reaches every pair of products, for all d, d_1 > d and d_2 > d; "
+            "without padding, for d_1 = d and d_2 = d, the identity does",
+            every_pair_is_reached,
+            planted={"Other rows than zeros.": {"zeros": False}},
         ),
     ),
     planted={"The product W_q^T W_k in the place of W_k^T W_q.": {"turned": True}},
@@ -203,16 +245,20 @@ def different_tokens(seed: int = 7, trials: int = 40) -> list[Twice]:
     return drawn(seed, trials, (2, 3, 4, 5), alike=False)
 
 
-def nothing_to_mix() -> Iterator[Shown]:
-    """One token at L positions: equal scores, so that W_kq falls out of the mixture of values."""
+def one_weight(rivals: bool = False) -> Iterator[Shown]:
+    """The attention on a token that stands alone L times, for any L and any score s.
+
+    All positions have one score s = x^T W_kq x, so each gets exp(s) / (L exp(s)).
+
+    Args:
+        rivals: whether another token has a share of the denominator, a planted error.
+    """
     import sympy as sp
 
-    x = sp.Matrix(sp.symbols("x_1:4", real=True))
-    W_kq = sp.Matrix(3, 3, sp.symbols("w_:9", real=True))
-    for length in (1, 2, 3):
-        X = sp.Matrix.hstack(*[x] * length)
-        powers = (X.T * W_kq * X[:, -1]).applyfunc(sp.exp)
-        yield identity(f"X phi(X^T W_kq x_L), L = {length}", X * powers / sum(powers), x)
+    s, u = sp.symbols("s u", real=True)
+    L = sp.symbols("L", integer=True, positive=True)
+    weight = sp.exp(s) / (L * sp.exp(s) + (sp.exp(u) if rivals else 0))
+    yield identity("L positions together, so that X phi = x", L * weight, sp.Integer(1))
 
 
 @check(
@@ -223,10 +269,10 @@ def nothing_to_mix() -> Iterator[Shown]:
     "attention matrices give the same probabilities on {tried} random sentences.",
     tolerance=1e-12,  # a softmax of one number is 1 exactly; the logits are sums of few products
     proof=(
-        executed("equal scores give equal weights, and X phi is the token", nothing_to_mix),
-        by_hand(
-            "so the logits are W_ov x; the identity is the same for every L and d",
-            at="logits-ov-identity",
+        executed(
+            "the weights of a token that stands alone add up to 1, so that the logits are W_ov x",
+            one_weight,
+            planted={"Another token beside it.": {"rivals": True}},
         ),
     ),
     planted={
@@ -234,7 +280,6 @@ def nothing_to_mix() -> Iterator[Shown]:
         "Another W_ov as well: its rows turned by one.": {"values": 1},
     },
     readings={
-        "a sentence of length one": {},
         "a sentence of one token, repeated": Variant(instances=one_token_repeated),
     },
 )

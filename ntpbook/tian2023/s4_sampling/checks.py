@@ -213,7 +213,7 @@ def radii_of_the_example(one: Count) -> Iterator[Said]:
 
 def radius_of_remark_4(N: int, delta: float, power: float = 0.5, logarithm: bool = True) -> int:
     """Delta = ceil((N ln(1/delta))^power), or without its logarithm."""
-    return math.ceil((N * (math.log(1 / delta) if logarithm else 1.0)) ** power)
+    return math.ceil(float((N * (math.log(1 / delta) if logarithm else 1.0)) ** power))
 
 
 @check(

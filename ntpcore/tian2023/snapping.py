@@ -40,7 +40,13 @@ class Setting:
 
     def __post_init__(self) -> None:
         if self.M < 5 or self.K < 1 or not (self.eta_y > 0 and self.eta_z > 0):
-            raise ValueError(f"{self}: M >= 5, K >= 1 and rates > 0 are needed")
+            raise ValueError(f"{self.name}: M >= 5, K >= 1 and rates > 0 are needed")
+
+    @property
+    def name(self) -> str:
+        """The sizes and rates in words."""
+        rates = f"eta_Y = {self.eta_y:g}, eta_Z = {self.eta_z:g}"
+        return f"M = {self.M}, K = {self.K}, {rates}"
 
     @property
     def first_end(self) -> float:

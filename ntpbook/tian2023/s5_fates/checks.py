@@ -32,6 +32,7 @@ from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import (
     Said,
+    assume,
     at_least,
     below,
     count,
@@ -41,19 +42,26 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 SUMS = 1e-9  # relative; sums over at most 50 classes of terms that cancel to a few digits
 INTEGRATOR = 1e-7  # z is right to about 1e-9, and r is an exponential of it over a difference
 SIGN = 1e-12  # a few thousand roundings of the size against which a strict sign is measured
-XI = by_hand(
-    "xi_n > 0 is Theorem 1(a), proved as ours-xi-positive on the page on the gradient for draws "
-    "that are even enough, as t >> K^2 is read",
-    at="xi-theorem-proved",
+LAW_98 = executed(
+    "(98), the law of motion of a distinct token",
+    steps.distinct_token,
+    planted={"f_nl in the place of its square": {"power": 1}},
 )
-TERMS = by_hand(
-    "(10) is a sum of such terms over n and n', so that one term is enough", at="sum-such-terms"
+PART_ALONG_F = executed(
+    "the part along f_n drops out of (9)",
+    steps.coordinate,
+    planted={"vectors f_n that are not of length 1": {"square": 2}},
+)
+GAIN = executed(
+    "r / chi is constant along it, and dr/dt = 2 r dz/dt",
+    steps.relative_gain,
+    planted={"the exponent without its factor 2": {"factor": 1}},
 )
 
 # Lemma 4 and equation (10)
@@ -78,20 +86,6 @@ def alike(found: Floats, expected: Floats, where: str = "") -> Said:
     return arrays.equal(found, expected, where, scale=float(np.abs(expected).max()))
 
 
-LIKELIHOOD = (
-    executed("the derivative of f = c / |c| in z", steps.derivative_of_unit_scores),
-    executed("the derivative of ln alpha_n in f", steps.derivative_of_likelihood),
-    by_hand(
-        "these sums over three tokens and two logits have more terms of the same kind",
-        at="these-sums-over",
-    ),
-    by_hand(
-        "from Lemma 2 the combined vector of an endless sequence is along c",
-        at="lemma-combined-vector",
-    ),
-)
-
-
 @check(
     "tian2023-lem-4",
     over="instances",
@@ -100,17 +94,22 @@ LIKELIHOOD = (
     "added up, in {tried} instances, at decoders trained by (7) and by (26).",
     tolerance=SUMS,
     proof=(
-        *LIKELIHOOD,
-        executed("the part along f_n drops out of (9)", steps.coordinate),
-        by_hand(
-            "g is a combination of the f_n: Theorem 1 for (26), and exact for (7) at fixed f_n",
-            at="combination-theorem-exact",
+        uses("tian2023-eq-6", "the combined vector of an endless sequence is along c"),
+        uses("tian2023-eq-9", "the gradient is a combination of the f_n"),
+        executed(
+            "the derivative of f = c / |c| in z",
+            steps.derivative_of_unit_scores,
+            planted={"c divided by its sum": {"power": 1}},
         ),
+        executed(
+            "the derivative of ln alpha_n in f",
+            steps.derivative_of_likelihood,
+            planted={"alpha added to e_n": {"sign": 1}},
+        ),
+        PART_ALONG_F,
+        by_hand("the same for all numbers of tokens and outputs, added up", at="chain-rule"),
     ),
     readings={
-        "One unit of time shows every class of the query once, as the proof adds them up.": {
-            "share": "each"
-        },
         "t counts steps of batch size 1, as in Theorem 1 and in gamma(t).": {"share": "drawn"},
     },
     planted={
@@ -139,7 +138,7 @@ def check_tian2023_lem_4(
     says="The printed sum equals diag(f_n) (I - f_n f_n^T) g_n, added up, for random iota and beta "
     "in {tried} instances, and its rows sum to zero.",
     tolerance=SUMS,
-    proof=(executed("one coordinate, from f_n . f_n = 1", steps.coordinate), TERMS),
+    proof=(PART_ALONG_F, by_hand("(10) is the sum of these coordinates", at="sum")),
     planted={
         "Equation (10) without its factor diag(f_n).": {"weighted": False},
         "I - f_n f_n^T with the opposite sign.": {"sign": -1},
@@ -171,9 +170,8 @@ def check_tian2023_eq_10(one: Instance, weighted: bool = True, sign: int = 1) ->
     "{tried} instances.",
     tolerance=SUMS,
     proof=(
-        *LIKELIHOOD,
-        executed("the part along f_n drops out of (9)", steps.coordinate),
-        by_hand("the mean of a uniform draw is linear", at="mean-uniform-draw"),
+        uses("tian2023-lem-4", "what the classes of a query add up to"),
+        by_hand("the mean over a uniform draw", at="mean"),
     ),
     planted={
         "eta_Z in the place of eta_Z / K.": {"shares": "none"},
@@ -201,7 +199,7 @@ def check_tian2023_lem_4_corrected(one: Instance, shares: str = "all") -> Iterat
 
 def rises(values: Floats, sizes: Floats | float, where: str) -> Said:
     """values > 0, strictly: beyond rounding of their sizes."""
-    return arrays.at_most(SIGN, values / sizes, where, scale=1.0)
+    return arrays.at_least(np.asarray(values / sizes) - SIGN, 0.0, where, scale=1.0)
 
 
 @check(
@@ -211,10 +209,10 @@ def rises(values: Floats, sizes: Floats | float, where: str) -> Said:
     says="Under (10) with Theorem 1's coefficients every distinct token rises in {tried} "
     "instances, and the single common token falls in the {single} that have one.",
     proof=(
-        executed("(98), a distinct token", steps.distinct_token),
-        executed("(99), a single common token", steps.single_common_token),
-        TERMS,
-        XI,
+        LAW_98,
+        uses("tian2023-eq-100", "the speed of the single common token"),
+        uses("ours-xi-positive", "xi_n > 0, for draws that are even enough"),
+        by_hand("the terms of one class, added up, and their signs", at="signs"),
     ),
     planted={
         "One more class, all of whose tokens are distinct: an eigenvalue of E is 0, and its tokens "
@@ -257,7 +255,10 @@ def positive_under_7(one: Instance) -> bool:
     says="The common token moves at the speed of (100) in {tried} instances of (10), for random "
     "beta of both signs.",
     tolerance=SUMS,
-    proof=(executed("(99), a single common token", steps.single_common_token), TERMS),
+    proof=(
+        executed("(99), a single common token", steps.single_common_token),
+        by_hand("the sum of the terms over n and n'", at="sum"),
+    ),
     planted={
         "Two common tokens in the place of one.": Variant(instances=instances.two_common),
         "1 - f_nl in the place of 1 - f_nl^2.": {"power": 1},
@@ -287,25 +288,27 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
     "common to both classes grows at Z = 0, in fractions.",
     tolerance=1e-9,  # of trained coefficients, which are equal up to the integrator's error
     proof=(
-        executed("beta is equal for two classes, and positive", steps.equal_coefficients),
-        executed("the criterion", steps.criterion),
-        by_hand(
-            "under (7) beta is equal for both classes, too, as E is symmetric in them, and "
-            "positive early: to first order in t every gamma beta_nn' is eta_Y t / (K M)",
-            at="under-beta-equal",
+        uses("tian2023-eq-88-corrected", "beta under the modified update"),
+        uses("ours-xi-true", "beta under (7), early"),
+        executed(
+            "beta is equal for two classes, and positive",
+            steps.equal_coefficients,
+            planted={"E' with the other sign in one term": {"sign": 1}},
         ),
-        by_hand(
-            "Assumption 2 gets weaker as M grows; the sign of the speed does not depend on M",
-            at="assumption-gets-weaker",
-        ),
+        executed("the criterion", steps.criterion, planted={"1 in the place of 2": {"twice": 1}}),
+        by_hand("under (7) beta is equal and positive early, too", at="early"),
+        by_hand("what holds for M = 165 holds for larger M", at="larger"),
     ),
     planted={
+        "A lower bound of Assumption 2 that is 1.1 times sharper.": {"sharper": Fraction(11, 10)},
         "Weights (2, 1, 0) and (3, 3, 8), which satisfy Assumption 2, but have the first token "
         "more evenly in both classes.": Variant(instances=instances.more_even),
         "A vocabulary of 164 tokens.": Variant(instances=instances.too_small),
     },
 )
-def check_ours_common_grows(one: Weighted | Drawn) -> Iterator[Said]:
+def check_ours_common_grows(
+    one: Weighted | Drawn, sharper: Fraction = Fraction(1)
+) -> Iterator[Said]:
     """36/M <= (f_1.f_2)^2 < 1/4, token 1 is in both classes, and (10) moves it up."""
     yield count("draws", int(isinstance(one, Drawn)))
     if isinstance(one, Drawn):
@@ -314,7 +317,7 @@ def check_ours_common_grows(one: Weighted | Drawn) -> Iterator[Said]:
         yield count("weak", int(weak))
         yield count("both", int(grown and weak))
         return
-    yield at_least(one.squared, Fraction(36, one.M), "lower bound of Assumption 2")
+    yield at_least(one.squared, sharper * Fraction(36, one.M), "lower bound of Assumption 2")
     yield below(one.squared, Fraction(1, 4), "upper bound of Assumption 2")
     yield below(0, Fraction(one.first[0] * one.second[0]), "the token is common")
     yield below(0, one.speed(0), "the speed")
@@ -419,17 +422,15 @@ def centred_classes() -> list[Centred]:
     says="On {tried} sets of classes, in fractions, the gradient by z when the decoder has begun "
     "to move is the stated one for every token; in {lost} of them a distinct token loses.",
     proof=(
-        executed("the terms of a pair of classes", steps.layernorm_signs),
-        executed("the part along f_n drops out of (9)", steps.coordinate),
-        by_hand(
-            "the classes are alike, so all pairs have equal terms and one beta > 0",
-            at="classes-alike-pairs",
+        uses("tian2023-app-layernorm", "the gradient of the layer with the mean subtracted"),
+        executed(
+            "the terms of a pair of classes",
+            steps.layernorm_signs,
+            planted={"the mean kept in f": {"taken": 0}},
         ),
-        by_hand(
-            "from Y = 0 the decoder is eta_Y t/K times the sum of f_n (e_n - 1/M)^T to first "
-            "order, and g_n = eta_Y t/K (f_n - the sum of all f_k by M): beta is eta_Y t/(K M)",
-            at="decoder-eta-times",
-        ),
+        PART_ALONG_F,
+        by_hand("all pairs of classes have equal terms", at="pairs"),
+        by_hand("the decoder and its gradient when it has begun to move", at="start"),
     ),
     planted={
         "The layer of the paper, which keeps the mean.": {"mean": False},
@@ -460,16 +461,14 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
     says="Every common token falls at each of {compared} recorded moments and tokens of {tried} "
     "flows (10) from Z = 0.",
     proof=(
-        executed("a term of a shared common token", steps.shared_common_tokens),
-        by_hand(
-            "the sum of the terms over n and n', some class having a distinct token",
-            at="sum-terms-over",
+        executed(
+            "a term of a shared common token",
+            steps.shared_common_tokens,
+            planted={"the norm in the place of its square": {"power": 1}},
         ),
-        by_hand(
-            "at all times: S / o_n^2 falls, so all entries of E do, and |lambda_1| stays below 1/K",
-            at="times-falls-entries",
-        ),
-        XI,
+        uses("ours-xi-positive", "xi_n > 0 for classes drawn equally often"),
+        by_hand("the sum of the terms is negative", at="sum"),
+        by_hand("so it stays at all times", at="stays"),
     ),
     planted={
         "Hypothesis (3) broken: two common tokens with weights 4, 2 in one class and 1, 4 in the "
@@ -503,73 +502,80 @@ def check_tian2023_cor_2(one: Shared | Moment) -> Iterator[Said]:
 # Equations (102) and (106)
 
 
-def chain(one: Chain, norm: str) -> Iterator[Said]:
+def chain(one: Chain, squared: bool) -> Iterator[Said]:
     """o_n = sum of c~^2 = sum of P^2 e^(2z), the same for both classes, in fractions.
 
     Args:
         one: the classes.
-        norm: what o is: "the norm" (o^2 = sum of c~^2), "the sum" of c~, or "squared", for o^2 at
-            the ends of the chain.
+        squared: whether o_n^2 stands at the ends of the chain, or o_n itself.
     """
     sums = [sum(x * x for x in scores) for scores in one.scores]
-    for n, (scores, total) in enumerate(zip(one.scores, sums, strict=True)):
-        where = f"class {n + 1}, sum of c~^2 = {total}"
-        if norm == "the norm":  # o = total for positive numbers iff o^2 = total^2
-            yield equal(total, total * total, f"{where}: o^2 against its square")
-        elif norm == "the sum":
-            yield equal(sum(scores), total, f"{where}: o = {sum(scores)} against it")
-        else:
-            yield equal(total, sum(x**2 for x in scores), where)
-        yield equal(total, sums[0], f"{where}, against class 1")
+    for n, total in enumerate(sums):
+        if not squared:  # o = total for positive numbers iff o^2 = total^2, and o^2 is total
+            where = f"class {n + 1}, o^2 = sum of c~^2 = {total}, and (sum of c~^2)^2"
+            yield equal(total, total * total, where)
+        yield equal(total, sums[0], f"class {n + 1} against class 1, sum of c~^2")
+
+
+HYPOTHESES_OF_106 = (
+    "Assumption 2",
+    "(1) a single query",
+    "(2) matched distinct tokens",
+    "(3) common tokens of shared probabilities",
+    "(4) Z(0) = 0",
+)
 
 
 @check(
     "tian2023-eq-106",
     over="pairs of classes",
-    instances=instances.chains,
+    instances=instances.starting_chains,
     says="The ends o_n of the chain equal the sums of squares between them in {tried} pairs of "
     "classes.",
-    fails="The ends o_n of the chain are no sums of squares.",
-    readings={
-        "o_n is the norm, o_n^2 = sum of c~^2, as the proof defines it just before.": {
-            "norm": "the norm"
-        },
-        "o_n is what makes the attention scores (5) sum to 1, the sum of c~.": {"norm": "the sum"},
-    },
+    fails="The ends o_n of the chain are no sums of squares: o_n^2 is, as the proof defines it just "
+    "before.",
+    hypotheses=HYPOTHESES_OF_106,
     planted={
         "The chain with its squares put back: a check that refutes everything would refute it, "
-        "too.": Variant({"norm": "squared"}, expected=Verdict.NOT_CONTRADICTED),
+        "too.": Variant({"squared": True}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
-def check_tian2023_eq_106(one: Chain, norm: str = "the norm") -> Iterator[Said]:
-    """o_1 = sum of c~_1^2 = ... = sum of c~_2^2 = o_2."""
-    yield from chain(one, norm)
+def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:
+    """o_1 = sum of c~_1^2 = ... = sum of c~_2^2 = o_2, at the start of the induction."""
+    small = Fraction(36, one.M) <= one.overlap < Fraction(1, 4)  # M >= 100 K^2, too
+    yield assume("Assumption 2", small and one.M >= 400)
+    yield assume("(1) a single query", len(one.scores) == 2)  # two classes, one row of Z
+    yield assume("(2) matched distinct tokens", one.distinct[0] == one.distinct[1])
+    inside = all(scores[: len(one.common)] == one.common for scores in one.scores)
+    yield assume("(3) common tokens of shared probabilities", inside and bool(one.common))
+    yield assume("(4) Z(0) = 0", all(sum(scores) == 1 for scores in one.scores))
+    yield from chain(one, squared)
 
 
 @check(
     "tian2023-eq-106-corrected",
     over="pairs of classes",
     instances=instances.chains,
-    says="o_n^2, the sum of c~^2 and that of P^2 e^(2z) are equal, and equal for both classes, in "
-    "{tried} pairs of classes, in fractions.",
+    says="o_n^2, the sum of P^2 e^(2z), is equal for both classes in {tried} pairs of classes, in "
+    "fractions.",
     proof=(
-        executed("c~ = P e^z by definition", steps.squares_of_scores),
-        by_hand(
-            "the sum over the distinct tokens of one class, taken in the order of phi, is that of "
-            "the other, term by term",
-            at="sum-over-distinct",
+        executed(
+            "o_1^2 and o_2^2 from (5), for two distinct and two common tokens",
+            steps.norms_of_two_classes,
+            planted={"a logit of the second class is another one": {"moved": True}},
         ),
+        by_hand("term by term for any number of tokens", at="bijection"),
     ),
     planted={
         "Hypothesis (2) broken: one class has a heavier distinct token.": Variant(
             instances=instances.heavier
         ),
-        "The ends without their squares.": {"norm": "the norm"},
+        "The ends without their squares.": {"squared": False},
     },
 )
-def check_tian2023_eq_106_corrected(one: Chain, norm: str = "squared") -> Iterator[Said]:
+def check_tian2023_eq_106_corrected(one: Chain, squared: bool = True) -> Iterator[Said]:
     """o_1^2 = sum of c~_1^2 = sum of P^2 e^(2z) = ... = o_2^2."""
-    yield from chain(one, norm)
+    yield from chain(one, squared)
 
 
 # Theorem 3
@@ -592,12 +598,13 @@ def gains(run: Run, used: int = 0) -> Iterator[Said]:
                 yield arrays.equal(gain, closed, where, at=run.path.at)
 
 
-def bounds(run: Run, token: int, share: bool = True) -> Iterator[Said]:
+def bounds(run: Run, token: int, share: bool = True, sharper: float = 1.0) -> Iterator[Said]:
     """2 f^2(0) B <= ln chi <= 2 B after the start, strictly."""
     log_chi = 2 * (run.z[1:, token] - run.z[0, token])
     B, part = run.path.B[1:, run.n], float(run.f[0, token] ** 2) if share else 1.0
     at = run.path.at[1:]
-    yield rises(log_chi - 2 * part * B, 2 * part * B, "lower bound of (12)")
+    lower = 2 * part * B * sharper
+    yield arrays.at_least(log_chi, lower * (1 + SIGN), "lower bound of (12), clock {at}", at=at)
     yield arrays.at_most(log_chi, 2 * B * (1 - SIGN), "upper bound, clock {at}", at=at)
 
 
@@ -612,28 +619,28 @@ NOT_FALLING = "a common token of the class does not fall, which Theorem 3 asks f
     "(12) holds.",
     tolerance=INTEGRATOR,
     proof=(
-        executed("(98), the law of motion of a distinct token", steps.distinct_token),
-        executed("r / chi is constant along it", steps.relative_gain),
-        executed("the growth of f_0^2, (114)", steps.growth_of_share),
-        by_hand(
-            "the dominant token stays ahead of the other distinct ones by (11) and of the falling "
-            "common ones, so that every term of d ln f^2 / dt is positive",
-            at="dominant-token-stays",
+        LAW_98,
+        uses("tian2023-eq-11", "the relative gains of the distinct tokens"),
+        uses("tian2023-eq-113", "the relative gains over the common tokens"),
+        executed(
+            "the growth of f_0^2, (114)",
+            steps.growth_of_share,
+            planted={"a factor 1 for 2": {"factor": 1}},
         ),
-        by_hand(
-            "f^2 lies between its start and 1, and the integral of dz/dt keeps this",
-            at="lies-between-start",
-        ),
-        XI,
+        by_hand("z and f of the dominant token grow", at="growth"),
+        by_hand("f^2 lies between its start and 1, and so do the bounds", at="between"),
     ),
     planted={
         "A class in which a common token grows, against the hypothesis.": Variant(
             {"falling": False}, instances=instances.growing_run
         ),
         "The second strongest distinct token for the dominant one.": {"place": 1},
+        "A lower bound of ln chi that is 1.1 times sharper.": {"sharper": 1.1},
     },
 )
-def check_tian2023_thm_3(run: Run, falling: bool = True, place: int = 0) -> Iterator[Said]:
+def check_tian2023_thm_3(
+    run: Run, falling: bool = True, place: int = 0, sharper: float = 1.0
+) -> Iterator[Said]:
     """(11) for all pairs; z and f of the dominant token increase; (12)."""
     if falling and not run.fall:
         yield left_out(NOT_FALLING)
@@ -641,7 +648,7 @@ def check_tian2023_thm_3(run: Run, falling: bool = True, place: int = 0) -> Iter
     first = run.tokens[place]
     for word, values in (("z", run.z[:, first]), ("f", run.f[:, first])):
         yield rises(np.diff(values), np.abs(values[1:]), f"growth of {word}")
-    yield from bounds(run, first)
+    yield from bounds(run, first, sharper=sharper)
     yield from gains(run)
 
 
@@ -652,10 +659,7 @@ def check_tian2023_thm_3(run: Run, falling: bool = True, place: int = 0) -> Iter
     says="The relative gain is its start times the growth factor at all recorded moments of "
     "{tried} flows (10), {compared} comparisons.",
     tolerance=INTEGRATOR,
-    proof=(
-        executed("(98), the law of motion of a distinct token", steps.distinct_token),
-        executed("r / chi is constant along it, and chi(0) = 1", steps.relative_gain),
-    ),
+    proof=(LAW_98, GAIN),
     planted={
         "The growth factor of l' in the place of that of l.": {"used": 1},
         "Both layers trained, by (7) and (4), in the place of (10).": Variant(
@@ -674,70 +678,68 @@ def check_tian2023_eq_11(run: Run, used: int = 0) -> Iterator[Said]:
     instances=instances.runs,
     says="Along {tried} flows (10) the growth factor lies between the two exponentials, strictly "
     "for t > 0.",
-    proof=(
-        executed("(98), the law of motion of a distinct token", steps.distinct_token),
-        executed("the growth of f_0^2, (114)", steps.growth_of_share),
-        by_hand(
-            "dz/dt = eta_Z xi_n f^2 with f^2 between its start and 1, integrated", at="dz-dt-eta"
-        ),
-        XI,
-    ),
+    proof=(uses("tian2023-thm-3", "it is a clause of the theorem"),),
     planted={
         "A distinct token that does not dominate.": {"place": 1},
+        "A lower bound of ln chi that is 1.1 times sharper.": {"sharper": 1.1},
         "The lower bound without f^2(0) in its exponent.": {"share": False},
     },
 )
-def check_tian2023_eq_12(run: Run, place: int = 0, share: bool = True) -> Iterator[Said]:
+def check_tian2023_eq_12(
+    run: Run, place: int = 0, share: bool = True, sharper: float = 1.0
+) -> Iterator[Said]:
     """exp(2 f_0^2(0) B) <= chi_0 <= exp(2 B)."""
     if not run.fall:
         yield left_out(NOT_FALLING)
         return
-    yield from bounds(run, run.tokens[place], share)
+    yield from bounds(run, run.tokens[place], share, sharper)
     yield least("least_B", float(run.path.B[-1, run.n]), 2)
     yield most("most_B", float(run.path.B[-1, run.n]), 2)
 
 
-# Equation (112)
+# Equations (112) and (113)
 
 
-def slope_of_gain(run: Run, factor: int, power: int = 2) -> Iterator[Said]:
-    """factor r(0) chi dz/dt = dr/dt for r = (f_0/f_l)^power - 1, the dominant token first.
+def slope_of_gain(run: Run, factor: int) -> Iterator[Said]:
+    """factor r(0) chi dz/dt = dr/dt for r = (f_0/f_l)^2 - 1, the dominant token first.
 
-    dr/dt is power (f_0/f_l)^power (dz_0/dt - dz_l/dt), as f_0/f_l is a quotient of exponentials.
+    dr/dt is 2 (f_0/f_l)^2 (dz_0/dt - dz_l/dt), as f_0/f_l is a quotient of exponentials.
     """
     f, z, moves, first = run.f, run.z, run.moves, run.tokens[0]
     chi = attention.growth(z[:, first], float(z[0, first]))
     for other in run.tokens[1:]:
-        ratio = (f[:, first] / f[:, other]) ** power
-        exact = power * ratio * (moves[:, first] - moves[:, other])
+        ratio = (f[:, first] / f[:, other]) ** 2
+        exact = 2 * ratio * (moves[:, first] - moves[:, other])
         formula = factor * (ratio[0] - 1) * chi * moves[:, first]
         yield arrays.equal(formula, exact, f"token {other}, clock {{at}}", at=run.path.at)
 
 
 @check(
     "tian2023-eq-112",
-    over="flows",
-    instances=instances.small_and_runs,
-    says="The derivative of the relative gain is r(0) chi dz/dt along {tried} flows (10).",
-    fails="The derivative of the relative gain is not r(0) chi dz/dt.",
-    tolerance=INTEGRATOR,
-    readings={
-        "r is the quotient of squares less 1, as Theorem 3 defines it.": {"power": 2},
-        "r is the quotient of the f_nl themselves less 1.": {"power": 1},
-    },
+    over="pairs of distinct tokens",
+    instances=instances.quotients,
+    says="The derivative of the relative gain is r(0) chi dz/dt for {tried} pairs of tokens.",
+    fails="The derivative of the relative gain is twice what (112) says, in fractions.",
+    hypotheses=(
+        "Assumption 2",
+        "xi_n > 0",
+        "l_0 dominates",
+        "common tokens fall",
+    ),
     planted={
         "The formula with its factor 2: a check that refutes everything would refute it, "
         "too.": Variant({"factor": 2}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
-def check_tian2023_eq_112(
-    run: Run | instances.Quotient, factor: int = 1, power: int = 2
-) -> Iterator[Said]:
-    """dr/dt = r(0) e^(2 (z_0(t) - z_0(0))) dz_0/dt."""
-    if isinstance(run, instances.Quotient):
-        yield equal(factor * run.formula(power), run.slope(power), "at t = 0")
-        return
-    yield from slope_of_gain(run, factor, power)
+def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[Said]:
+    """dr/dt = r(0) e^(2 (z_0(t) - z_0(0))) dz_0/dt, at t = 0 under (10)."""
+    e, (dominant, _, common) = one.overlap, one.speeds()
+    window = Fraction(36, one.M) <= e**2 < Fraction(1, 4)  # and M >= 100 K^2
+    yield assume("Assumption 2", window and one.M >= 400)
+    yield assume("xi_n > 0", e > 0 and dominant > 0)
+    yield assume("l_0 dominates", one.first > one.other)
+    yield assume("common tokens fall", common < 0)
+    yield equal(factor * one.formula(), one.slope(), "at t = 0")
 
 
 @check(
@@ -746,10 +748,7 @@ def check_tian2023_eq_112(
     instances=instances.small_and_runs,
     says="The derivative of the relative gain is 2 r(0) chi dz/dt along {tried} flows (10).",
     tolerance=INTEGRATOR,
-    proof=(
-        executed("(98), the law of motion of a distinct token", steps.distinct_token),
-        executed("dr/dt = 2 r dz/dt along it, and r = r(0) chi", steps.relative_gain),
-    ),
+    proof=(LAW_98, GAIN),
     planted={"The factor 2 left out.": {"factor": 1}},
 )
 def check_tian2023_eq_112_corrected(
@@ -757,9 +756,50 @@ def check_tian2023_eq_112_corrected(
 ) -> Iterator[Said]:
     """dr/dt = 2 r(0) e^(2 (z_0(t) - z_0(0))) dz_0/dt."""
     if isinstance(run, instances.Quotient):
-        yield equal(factor * run.formula(2), run.slope(2), "at t = 0")
+        yield equal(factor * run.formula(), run.slope(), "at t = 0")
         return
     yield from slope_of_gain(run, factor)
+
+
+@check(
+    "tian2023-eq-113",
+    over="flows",
+    instances=instances.runs,
+    says="The relative gain over every falling common token grows at the speed of (113), at "
+    "{compared} moments of {tried} flows (10).",
+    tolerance=INTEGRATOR,
+    proof=(
+        LAW_98,
+        executed(
+            "the derivative of the quotient of squared scores",
+            steps.growth_of_common_ratio,
+            planted={"a quotient without squares": {"power": 1}},
+        ),
+        by_hand("both terms of the last factor are positive", at="signs"),
+    ),
+    planted={
+        "A class in which a common token grows, against the hypothesis.": Variant(
+            {"falling": False}, instances=instances.growing_run
+        ),
+        "The formula without its factor 2.": {"factor": 1.0},
+    },
+)
+def check_tian2023_eq_113(run: Run, falling: bool = True, factor: float = 2.0) -> Iterator[Said]:
+    """d/dt (c~_0^2/c~_l^2) = (P_0/P_l)^2 e^(2 (z_0 - z_l)) 2 (dz_0 - dz_l)/dt > 0, common l."""
+    if falling and not run.fall:
+        yield left_out(NOT_FALLING)
+        return
+    classes, first = run.path.classes, run.tokens[0]
+    P = classes.probabilities[run.n]
+    for token in (x for x in common_tokens(classes) if P[x] > 0):
+        apart = run.moves[:, first] - run.moves[:, token]
+        ratio = (run.f[:, first] / run.f[:, token]) ** 2  # d ratio = 2 ratio d(ln f_0 - ln f_l)
+        lead = run.z[:, first] - run.z[:, token]
+        formula = (P[first] / P[token]) ** 2 * np.exp(2 * lead) * factor * apart
+        where = f"token {token}, clock {{at}}"
+        yield arrays.equal(formula, 2 * ratio * apart, where, at=run.path.at)
+        yield rises(-run.moves[:, token], np.abs(run.moves[:, token]), "the common token falls")
+        yield rises(apart, np.abs(run.moves[:, first]), "growth")
 
 
 # What Section 5 reads from Theorem 3
@@ -774,21 +814,23 @@ def check_tian2023_eq_112_corrected(
     fails="A rarer token is not the first to fall behind.",
     tolerance=INTEGRATOR,
     proof=(
-        executed("(98), the law of motion of a distinct token", steps.distinct_token),
-        executed("r / chi is constant along it", steps.relative_gain),
-        executed("(1 + r chi) / (1 + r) grows in r, up to chi", steps.growth_of_quotient),
-        by_hand(
-            "chi grows, by Theorem 2, and r(0) is larger for the rarer token",
-            at="chi-grows-theorem",
+        uses("tian2023-eq-11", "r(t) = r(0) chi(t)"),
+        LAW_98,
+        executed(
+            "(1 + r chi) / (1 + r) grows in r, up to chi",
+            steps.growth_of_quotient,
+            planted={"a chi that may have fallen below 1": {"least": 0}},
         ),
+        by_hand("level, speed and factor are those of r(0)", at="order"),
     ),
     planted={
         "Z(0) not zero: the rarest of three distinct tokens starts with a bonus.": Variant(
             instances=instances.with_a_bonus
         ),
+        "A bound on the factor that is 1.1 times sharper.": {"sharper": 1.1},
     },
 )
-def check_tian2023_app_scanning(run: Run) -> Iterator[Said]:
+def check_tian2023_app_scanning(run: Run, sharper: float = 1.0) -> Iterator[Said]:
     """For P(l) < P(l') < P(l_0): f_0^2/f_l^2 is larger, grows faster and by more than f_0^2/f_l'^2.
 
     Nor does it grow by more than chi of the dominant token.
@@ -798,12 +840,13 @@ def check_tian2023_app_scanning(run: Run) -> Iterator[Said]:
     chi = attention.growth(run.z[:, ranked[0]], float(run.z[0, ranked[0]]))
     quotients = [(f[:, ranked[0]] / f[:, x]) ** 2 for x in ranked[1:]]
     for token, q in zip(ranked[1:], quotients, strict=True):
-        yield arrays.at_most(q / q[0], chi, f"token {token}, at most chi")
+        yield arrays.at_most(q / q[0], chi / sharper, f"token {token}, at most chi")
     for (token, more), (_, rare) in pairwise(zip(ranked[1:], quotients, strict=True)):
         where = f"behind token {token}"
-        yield arrays.at_most(more, rare, f"{where}, level")
-        yield arrays.at_most(np.diff(more), np.diff(rare), f"{where}, speed")
-        yield arrays.at_most(more / more[0], rare / rare[0], f"{where}, factor")
+        yield arrays.at_least(rare - more, 0.0, f"{where}, level", scale=rare)
+        speeds = np.diff(rare), np.diff(more)
+        yield arrays.at_least(speeds[0] - speeds[1], 0.0, f"{where}, speed", scale=rare[1:])
+        yield arrays.at_least(rare / rare[0] - more / more[0], 0.0, f"{where}, factor", scale=chi)
     others = ranked[1:]
     yield count("others", len(others))
     yield count("rises", int((f[1] > f[0])[others].sum()))
@@ -817,11 +860,9 @@ def check_tian2023_app_scanning(run: Run) -> Iterator[Said]:
     says="Under (10) the token with the larger P e^z at the start leads for ever, by more and "
     "more, from {tried} starts: the more frequent one from {first} of them.",
     proof=(
-        executed("(98), the law of motion of a distinct token", steps.distinct_token),
-        executed("r / chi is constant along it", steps.relative_gain),
-        by_hand(
-            "chi > 0, so that r(t) has the sign of r(0); chi grows, by Theorem 2", at="chi-has-sign"
-        ),
+        uses("tian2023-eq-11", "r(t) = r(0) chi(t)"),
+        LAW_98,
+        by_hand("the sign of r(0) stays, and its size grows", at="sign"),
     ),
     planted={"The winner predicted from the probabilities alone.": {"with_start": False}},
 )
@@ -834,3 +875,97 @@ def check_tian2023_app_prior(one: Start, with_start: bool = True) -> Iterator[Sa
     yield rises(np.diff(ahead), np.abs(lead[0]), "growth of the lead")
     yield count("first", int(lead[-1] > 0))
     yield count("second", int(lead[-1] < 0))
+
+
+# What larger growth does to the attention on the distinct tokens
+
+
+def shares_of(run: Run) -> Floats:
+    """(S, D), attention on the distinct tokens of the class, renormalised, the strongest first."""
+    f = run.f[:, list(run.tokens)]
+    return np.asarray(f / f.sum(axis=1, keepdims=True))
+
+
+@check(
+    "tian2023-app-sparser",
+    over="flows",
+    instances=instances.runs,
+    says="Along {tried} flows (10) B grows, and with it the relative gain of the stronger of any "
+    "two distinct tokens; the entropy of the attention on them falls.",
+    tolerance=INTEGRATOR,
+    proof=(
+        LAW_98,
+        uses("tian2023-eq-11", "r(t) = r(0) chi(t)"),
+        executed(
+            "the entropy of three shares falls by the covariance of dz/dt and ln p",
+            steps.entropy_of_shares,
+            planted={"the covariance with the other sign": {"factor": 1}},
+        ),
+        by_hand("the covariance is not negative, for any number of tokens", at="covariance"),
+    ),
+    planted={
+        "A relative gain of the weaker over the stronger token.": {"turned": True},
+        "Both layers trained at equal rates, whose entropy turns back.": Variant(
+            instances=instances.both_layers_at_equal_rates
+        ),
+    },
+)
+def check_tian2023_app_sparser(run: Run, turned: bool = False) -> Iterator[Said]:
+    """B and r_(l/l') of the stronger token grow; the entropy of the shares falls."""
+    B = run.path.B[:, run.n]
+    yield arrays.at_least(np.diff(B), 0.0, "B")
+    for strong, weak in pairwise(run.tokens):
+        gain = attention.relative_gain(run.f, *((weak, strong) if turned else (strong, weak)))
+        where = f"gain of token {strong} over {weak}"
+        yield arrays.at_least(np.diff(gain), 0.0, where, scale=1 + np.abs(gain[1:]))
+    shares = shares_of(run)
+    entropy = -(shares * np.log(shares)).sum(axis=1)
+    yield arrays.at_least(
+        -np.diff(entropy), 0.0, "entropy, clock {at}", at=run.path.at[1:], scale=1.0
+    )
+
+
+@check(
+    "tian2023-app-frequency-bias",
+    over="flows",
+    instances=instances.from_zero,
+    says="Along {tried} flows (10) from Z = 0 the share of the most frequent distinct token in the "
+    "attention on the distinct ones grows, and that of the least frequent one falls.",
+    tolerance=INTEGRATOR,
+    proof=(
+        LAW_98,
+        uses("tian2023-eq-11", "the order of the distinct tokens stays"),
+        by_hand("the strongest share grows and the weakest falls", at="extremes"),
+    ),
+    readings={
+        "Attention itself, not its share: that on the least frequent distinct token falls.": {
+            "part": "attention"
+        },
+        "All tokens: the most frequent one gains, though it may be common.": Variant(
+            {"part": "all"}, instances=instances.frequent_common
+        ),
+    },
+    planted={
+        "The least frequent token is said to gain.": {"turned": True},
+        "Z(0) not zero: the rarest of three distinct tokens starts with a bonus.": Variant(
+            instances=instances.with_a_large_bonus
+        ),
+    },
+)
+def check_tian2023_app_frequency_bias(
+    run: Run, part: str = "shares", turned: bool = False
+) -> Iterator[Said]:
+    """The share of the most frequent distinct token grows, that of the least frequent falls."""
+    P = run.path.classes.probabilities[run.n]
+    if part == "shares":
+        ranked = sorted(run.tokens, key=lambda token: -float(P[token]))
+        shares = run.f[:, ranked] / run.f[:, ranked].sum(axis=1, keepdims=True)
+        first, last = (-1, 0) if turned else (0, -1)
+        yield arrays.at_least(np.diff(shares[:, first]), 0.0, "the most frequent token", scale=1.0)
+        yield arrays.at_least(-np.diff(shares[:, last]), 0.0, "the least frequent token", scale=1.0)
+        return
+    c = run.f / run.f.sum(axis=1, keepdims=True)  # attention, which sums to 1
+    weakest = min(run.tokens, key=lambda token: float(P[token]))
+    token, sign = (weakest, -1) if part == "attention" else (int(P.argmax()), 1)
+    where = f"attention {c[0, token]:.4f} at the start and {c[1, token]:.4f} soon after"
+    yield arrays.at_least(sign * np.diff(c[:, token]), 0.0, where, scale=1.0)

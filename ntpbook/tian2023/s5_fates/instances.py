@@ -455,35 +455,61 @@ def unequal_probabilities() -> list[Shared]:
 
 @dataclass(frozen=True)
 class Chain:
-    """Two classes in fractions, for (102) to (106).
+    """Two classes of one query in fractions, for (102) to (106).
 
     Attributes:
         name: the instance in words.
-        scores: for each class c~ = P e^z of its tokens, in the order of the bijection.
+        common: c~ = P e^z of the common tokens, the same in both classes.
+        distinct: for each class c~ of its distinct tokens, in the order of the bijection.
+        M: size of the vocabulary.
     """
 
     name: str
-    scores: tuple[tuple[Fraction, ...], ...]
+    common: tuple[Fraction, ...]
+    distinct: tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
+    M: int = 10**4
+
+    @property
+    def scores(self) -> tuple[tuple[Fraction, ...], ...]:
+        """c~ of all tokens of each class."""
+        return tuple((*self.common, *own) for own in self.distinct)
+
+    @property
+    def overlap(self) -> Fraction:
+        """(f_1 . f_2)^2; the eigenvalues of E are +-f_1 . f_2."""
+        inner = sum(x * x for x in self.common)
+        first, second = (sum(x * x for x in one) for one in self.scores)
+        return Fraction(inner**2) / (first * second)
+
+
+def starting_chains() -> list[Chain]:
+    """Classes at Z(0) = 0, where c~ are the probabilities; the fewest tokens come first."""
+    third, fifth = Fraction(1, 3), Fraction(1, 5)
+    two = (2 * fifth, fifth)
+    return [
+        Chain("common 1/3, distinct 2/3, Z(0) = 0", (third,), ((2 * third,),) * 2),
+        Chain("common 1/5 twice, distinct 2/5 and 1/5, Z(0) = 0", (fifth, fifth), (two, two)),
+    ]
 
 
 def chains(seed: int = 7, draws: int = 20) -> list[Chain]:
-    """Two tokens of one half each; then random classes with the hypotheses (2) and (3)."""
-    half = Fraction(1, 2)
-    found = [Chain("two tokens of 1/2, Z = 0", ((half, half),) * 2)]
+    """Classes at the start, then random ones with the hypotheses (2) and (3) at some Z."""
+    found = starting_chains()
     for number in range(draws):
         rng = np.random.default_rng((seed, 11, number))
         weights = [Fraction(int(one), 20) for one in rng.integers(1, 40, size=rng.integers(2, 7))]
         total = sum(weights)
         growth = [Fraction(int(one), 10) for one in rng.integers(5, 20, size=len(weights))]  # e^z
-        scores = tuple(w / total * g for w, g in zip(weights, growth, strict=True))
-        found.append(Chain(f"draw {number}, {len(scores)} tokens", (scores, scores)))
+        first, *own = (w / total * g for w, g in zip(weights, growth, strict=True))
+        name = f"draw {number}, {len(own) + 1} tokens"
+        found.append(Chain(name, (first,), (tuple(own), tuple(own))))
     return found
 
 
 def heavier() -> list[Chain]:
     """(2) broken: one class has a heavier distinct token."""
     half, third = Fraction(1, 2), Fraction(1, 3)
-    return [Chain("unequal", ((half, half), (third, 2 * third)))]
+    return [Chain("unequal", (), ((half, half), (third, 2 * third)))]
 
 
 # Theorem 3
@@ -586,32 +612,64 @@ def growing_run() -> list[Run]:
 
 @dataclass(frozen=True)
 class Quotient:
-    """Two distinct tokens of one class at t = 0, in fractions: weights of each.
+    """Two classes of one query, each with two distinct tokens, and a common one, in fractions.
 
-    With eta_Z xi_n / |P|^2 as the unit of speed, (98) says dz_l/dt = P_l^2.
+    The unit of speed is eta_Z gamma beta for the one beta of both classes. With norms squared
+    everything is rational.
+
+    Attributes:
+        first: weight of the dominant token.
+        other: weight of the weaker one.
+        common: weight of the common token.
+        M: size of the vocabulary.
     """
 
     first: Fraction
     other: Fraction
+    common: Fraction = Fraction(1)
+    M: int = 10**4
 
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"distinct tokens of weights {self.first} and {self.other}, Z = 0"
+        own = f"distinct tokens of weights {self.first} and {self.other}"
+        return f"two classes, {own} in each, common {self.common}, Z = 0"
 
-    def formula(self, power: int) -> Fraction:
-        """r(0) dz/dt of the first token, r = (f / f')^power - 1."""
-        return ((self.first / self.other) ** power - 1) * self.first**2
+    @property
+    def overlap(self) -> Fraction:
+        """f_1 . f_2, which is xi in this unit; the eigenvalues of E are +-f_1 . f_2."""
+        return self.common**2 / self._square
 
-    def slope(self, power: int) -> Fraction:
-        """dr/dt = power (f / f')^power (dz/dt - dz'/dt)."""
-        ratio = (self.first / self.other) ** power
-        return power * ratio * (self.first**2 - self.other**2)
+    @property
+    def _square(self) -> Fraction:
+        """The squared norm of the weights of a class."""
+        return self.first**2 + self.other**2 + self.common**2
+
+    def speeds(self) -> tuple[Fraction, Fraction, Fraction]:
+        """dz/dt of the dominant, the weaker and the common token by (10), summed over classes."""
+        a, b, c = (x**2 / self._square for x in (self.first, self.other, self.common))
+        e = self.overlap
+        # a term of (10) is f_nl (f_n . f_n' f_nl - f_n'l): f_n'l is 0 or f_nl
+        return a * e, b * e, 2 * (c * e - c)
+
+    def formula(self) -> Fraction:
+        """r(0) dz/dt of the dominant token, r = (f / f')^2 - 1."""
+        return ((self.first / self.other) ** 2 - 1) * self.speeds()[0]
+
+    def slope(self) -> Fraction:
+        """dr/dt = 2 (f / f')^2 (dz/dt - dz'/dt)."""
+        dominant, weaker, _ = self.speeds()
+        return 2 * (self.first / self.other) ** 2 * (dominant - weaker)
+
+
+def quotients() -> list[Quotient]:
+    """Pairs of weights, small ones first."""
+    return [Quotient(Fraction(a), Fraction(b)) for a, b in ((2, 1), (3, 1), (3, 2))]
 
 
 def small_and_runs(seed: int = 7) -> list[Quotient | Run]:
     """Two tokens in fractions, then flows."""
-    return [Quotient(Fraction(2), Fraction(1)), *runs(seed)]
+    return [*quotients(), *runs(seed)]
 
 
 @cache
@@ -626,6 +684,14 @@ def both_layers(eta_Z: float = 0.5, time: float = 1e4) -> tuple[Run, ...]:
 def both_layers_trained() -> tuple[Run, ...]:
     """The same as a planted error of (11)."""
     return both_layers()
+
+
+def both_layers_at_equal_rates() -> tuple[Run, ...]:
+    """The same at equal rates and for longer, where entropy has turned back."""
+    data = layered_classes([1.0], [[0.3, 0.6, 1.0]] * 3, 10, (0, 0, 0))
+    times = np.concatenate([[0.0], np.geomspace(1, 1e7, 31)])
+    path = attention.coupled_flow(data, 12, 1.0, 1.0, times)
+    return (Run("both layers, equal rates", path, 0, 12, True),)
 
 
 def defect_of_11(eta_Z: float, time: float = 1e4) -> float:
@@ -651,6 +717,20 @@ def with_a_bonus() -> list[Run]:
     start = np.zeros((1, 7))
     start[0, 3] = 0.8
     return [run_of("a bonus", data, 100, 0, start)]
+
+
+def frequent_common() -> list[Run]:
+    """Classes whose most frequent token is common to both."""
+    data = layered_classes([3], [[2, 1]] * 2, 5, (0, 0))
+    return [run_of("common 3, distinct 2 and 1", data, 10**4, 0)]
+
+
+def with_a_large_bonus() -> list[Run]:
+    """Z(0) not zero: the rarest of three distinct tokens starts in the first place."""
+    data = layered_classes([1.0], [[1.0, 0.7, 0.4]] * 2, 7, (0, 0))
+    start = np.zeros((1, 7))
+    start[0, 3] = 1.5
+    return [run_of("a large bonus", data, 100, 0, start)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.tian2023.long_times import reduced
 from ntpcore.tian2023 import coupled, decoder
 from ntpcore.tian2023.coupled import Path, Symmetric
 
@@ -210,3 +211,71 @@ def gain(K: int, ratio: float, at: float = 1e5) -> float:
 def long_run(ratio: float) -> Path:
     """The paper's classes of one query up to 1e9 steps."""
     return coupled.flow(coupled.syn(1, 2), ratio, 1.0, LINES)
+
+
+# Long times, on the clock of the flow itself
+
+
+@dataclass(frozen=True)
+class Long:
+    """Symmetric classes of one query, and ratios of the rates, followed for very long times.
+
+    Attributes:
+        design: the classes.
+        ratios: values of eta_Y / eta_Z, the slower decoder first.
+        eta_z: eta_Z.
+    """
+
+    design: reduced.Design
+    ratios: tuple[float, ...]
+    eta_z: float
+
+    @property
+    def name(self) -> str:
+        """The classes in words."""
+        own = ", ".join(f"{x:g}" for x in self.design.distinct)
+        sizes = f"K = {self.design.K}, M = {self.design.M}"
+        return f"{sizes}, weights {self.design.common[0]:g} in common and {own} distinct"
+
+    @property
+    def correlations(self) -> Floats:
+        """(K, K), E at the start."""
+        q, K = self.design.p, self.design.K
+        share = float(q[0] ** 2 / (q**2).sum())
+        return share * (np.ones((K, K)) - np.eye(K))
+
+    def path(self, ratio: float) -> reduced.Path:
+        """The flow on its clock."""
+        return _long(self.design, ratio)
+
+    def entropy(self, ratio: float, exponent: float, whole: bool = False) -> float:
+        """Entropy of the attention after 10^exponent steps, on the distinct tokens or on all.
+
+        The path holds ln(1 + eta_Y t/K).
+        """
+        path = self.path(ratio)
+        c = path.scores
+        values = -(c * np.log(c)).sum(axis=1) if whole else path.entropy
+        when = exponent * np.log(10) + np.log(ratio * self.eta_z / self.design.K)
+        if not path.log_time[0] <= when <= path.log_time[-1]:
+            raise ValueError(
+                f"t = 10^{exponent:g} is not on the path; choose a later or earlier one"
+            )
+        return float(np.interp(when, path.log_time, values))
+
+
+@cache
+def _long(design: reduced.Design, ratio: float) -> reduced.Path:
+    """One flow: for these designs the clock 1000 is beyond 10^300 steps."""
+    sigma = np.concatenate([[0.0], np.geomspace(0.01, 2000.0, 4000)])
+    return reduced.follow(design, ratio, sigma)
+
+
+def long_designs() -> list[Long]:
+    """Classes that satisfy Assumption 2 at the start, with ratios that satisfy Assumption 1(c)."""
+    three = (0.2, 0.6, 1.0)
+    return [
+        Long(reduced.Design(2, 10**5, (1.0,), three), (100.0, 1000.0), 1e-4),
+        Long(reduced.Design(3, 10**5, (0.5,), three), (100.0, 1000.0), 1e-4),
+        Long(reduced.Design(2, 10**6, (0.5,), (0.5, 1.0)), (100.0, 1000.0), 1e-4),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity
@@ -52,8 +53,13 @@ def _classes(K: int, shares: tuple[Any, ...], common: Any) -> list[list[Any]]:
     ]
 
 
-def single_common_token() -> Iterator[Shown]:
-    """(10) with beta = f_n . f_n': the common token's speed is -K (1 - c^2) xi, xi = (K-1) c^4."""
+def single_common_token(others: int = 1, factor: int = 1) -> Iterator[Shown]:
+    """(10) with beta = f_n . f_n': the common token's speed is -K (1 - c^2) xi, xi = (K-1) c^4.
+
+    Args:
+        others: what is taken from K in the number of the other classes; 1 in truth.
+        factor: of c^2 in 1 - c^2; 1 in truth.
+    """
     import sympy as sp
 
     c, d, w = sp.symbols("c d w", positive=True)
@@ -61,8 +67,28 @@ def single_common_token() -> Iterator[Shown]:
         for shares in ((d,), (d, w)):
             speeds, forces = sums_of_10(_classes(K, shares, c))
             where = f"K = {K}, {len(shares)} distinct tokens"
-            yield identity(f"{where}: xi", forces[0], (K - 1) * c**4)
-            yield identity(f"{where}: speed", speeds[0], -K * (1 - c**2) * (K - 1) * c**4)
+            xi = (K - others) * c**4
+            yield identity(f"{where}: xi", forces[0], xi)
+            yield identity(f"{where}: speed", speeds[0], -K * (1 - factor * c**2) * xi)
+
+
+def misses_of_13(mean: bool = True) -> Iterator[Shown]:
+    """What (13) misses where a step shows one class: a share c^2 of dz/dt, and 1/K of xi.
+
+    The classes have one distinct token each, so that c^2 + d^2 = 1.
+
+    Args:
+        mean: whether (10) is divided by K, as the mean over the class of a step.
+    """
+    import sympy as sp
+
+    c = sp.Symbol("c", positive=True)
+    for K in (2, 3, 5):
+        speeds, forces = sums_of_10(_classes(K, (sp.sqrt(1 - c**2),), c))
+        ratio = -speeds[0] / forces[0] / (K if mean else 1)  # dz/dt by -eta_Z xi
+        yield identity(f"K = {K}: dz/dt", ratio, 1 - c**2)
+        printed = K * c**4  # e^(4z) / C_0 with C_0 = rho_0^4 / K and c = e^z / rho_0
+        yield identity(f"K = {K}: xi", forces[0] / printed, sp.Rational(K - 1, K))
 
 
 def integral_of_speed(half: float = 0.5) -> Iterator[Shown]:
@@ -78,33 +104,81 @@ def integral_of_speed(half: float = 0.5) -> Iterator[Shown]:
 
 
 def solution_of_13(factor: float = 4.0) -> Iterator[Shown]:
-    """z = -B, B = ln(1 + 4 Gamma/C_0)/4 solve dB = dGamma e^(4z)/C_0 from 0."""
+    """e^(-4z) - 4 Gamma/C_0 and B + z stand still along every solution of (13), as (120) says.
+
+    At the start Gamma, B and z are 0, so that e^(-4z) = 1 + 4 Gamma/C_0 and B = -z for ever.
+
+    Args:
+        factor: of Gamma; 4 in truth.
+    """
     import sympy as sp
 
     C_0, t = sp.symbols("C_0 t", positive=True)
-    Gamma = sp.Function("Gamma", positive=True)(t)
-    B = sp.log(1 + sp.nsimplify(factor) * Gamma / C_0) / 4
-    force = sp.diff(Gamma, t) * sp.exp(-4 * B) / C_0
-    yield identity("dB/dt", sp.diff(B, t), force)
-    yield identity("B at Gamma = 0", B.subs(Gamma, 0), sp.Integer(0))
+    Gamma, z, B = (sp.Function(name)(t) for name in ("Gamma", "z", "B"))
+    force = sp.diff(Gamma, t) * sp.exp(4 * z) / C_0  # eta_Z xi
+    laws = {z.diff(t): -force, B.diff(t): force}
+    kept = sp.exp(-4 * z) - sp.nsimplify(factor) * Gamma / C_0
+    yield identity("slope of e^(-4z) - 4 Gamma/C_0", kept.diff(t).subs(laws), sp.Integer(0))
+    yield identity("slope of B + z", (B + z).diff(t).subs(laws), sp.Integer(0))
 
 
-def both_stages() -> Iterator[Shown]:
-    """The chord of e^x - 1 up to ln M, and tau where e^x = (M - 1) x, from Lemma 6's equation."""
+def first_stage(share: float = 1.0) -> Iterator[Shown]:
+    """tau / x grows with x, and tau = ln M gives x >= ln M - Omega, Omega e^Omega = 1.
+
+    Lemma 6 is M tau = e^x - 1 + (M - 1) x. At x = ln M - Omega it gives M tau <= M ln M.
+
+    Args:
+        share: by what Omega is multiplied; 1 in truth.
+    """
     import sympy as sp
 
     M, x = sp.symbols("M x", positive=True)
-    curve = sp.exp(x) - 1  # M tau = curve + (M - 1) x
-    chord = x * curve.subs(x, sp.log(M)) / sp.log(M)
-    bound = x * (M - 1) / M * (1 + 1 / sp.log(M))
-    yield identity("tau on the chord", (chord + (M - 1) * x) / M, bound)
-    yield at_least_zero("e^x - 1 is convex", sp.diff(curve, x, 2))
-    upper = (curve + (M - 1) * x).subs(sp.exp(x), (M - 1) * x) / M  # tau at the upper zero
-    yield identity("what t_0 has beyond it", 2 * x - upper, (2 * x + 1) / M)
+    tau = height_law(M, x)
+    slope = sp.diff(tau / x, x) * M * x**2
+    yield identity("slope of tau/x, times M x^2", slope, x * sp.exp(x) - sp.exp(x) + 1)
+    # at x = 0 it is 0, and its own slope is x e^x
+    yield at_least_zero("its slope", sp.diff(slope.expand(), x).simplify())
+    W = sp.Symbol("Omega", positive=True)
+    at = sp.expand(tau.subs(x, sp.log(M) - sp.nsimplify(share) * W))
+    over = (M * (sp.log(M) - at)).expand().subs(sp.exp(-W), W)  # e^(-Omega) = Omega
+    yield identity("M (ln M - tau) at x = ln M - Omega", over, sp.log(M) + 1 - W)
 
 
-def exponents() -> Iterator[Shown]:
-    """z_c = -K z_l, Phi and Psi along (10), and e^2 Phi -> 1, for K = 2, 3, 5 and all K."""
+def second_stage(twice: int = 2) -> Iterator[Shown]:
+    """tau(t_0) exceeds tau at the upper zero of Lemma 8, where e^x = (M - 1) x, by Lemma 6.
+
+    Args:
+        twice: tau(t_0) over that zero; 2 in truth.
+    """
+    import sympy as sp
+
+    M, x = sp.symbols("M x", positive=True)
+    upper = height_law(M, x).subs(sp.exp(x), (M - 1) * x)
+    yield identity("what t_0 has beyond it", twice * x - upper, (2 * x + 1) / M)
+
+
+def growth_of_a_share(power: int = 2) -> Iterator[Shown]:
+    """(1 + a) / (1 + r^2 a) <= 1/r^2 for a >= 0 and 0 < r <= 1, r = 1 / (1 + s).
+
+    Args:
+        power: of r; 2 in truth, as Gamma is a square.
+    """
+    import sympy as sp
+
+    a, s = sp.symbols("a s", nonnegative=True)
+    r = 1 / (1 + s)
+    larger = 1 / r**2 - (1 + a) / (1 + r**power * a)
+    rest = s * (2 + s) / (1 + a / (1 + s) ** 2)
+    yield identity("1/r^2 less it", sp.simplify(larger), rest)
+    yield at_least_zero("which is not negative", rest)
+
+
+def exponents(added: int = 1) -> Iterator[Shown]:
+    """z_c = -K z_l, Phi and Psi along (10), and e^2 Phi -> 1, for K = 2, 3, 5 and all K.
+
+    Args:
+        added: to K in the factor between B and Psi; 1 in truth.
+    """
     import sympy as sp
 
     e, K = sp.symbols("e K", positive=True)
@@ -118,39 +192,62 @@ def exponents() -> Iterator[Shown]:
     Phi = 1 / e**2 + 4 / e - 6 * sp.log(e / (1 - e)) - 2 / (1 - e)
     Psi = sp.log(e / (1 - e)) + 1 / (1 - e)
     yield identity("dPhi/dGamma", sp.diff(Phi, e) * slope, 4 * (K**2 - 1))
-    yield identity("-dPsi/dGamma", -sp.diff(Psi, e) * slope, 2 * (K + 1) * xi)
+    yield identity("-dPsi/dGamma", -sp.diff(Psi, e) * slope, 2 * (K + added) * xi)
     yield identity("limit of e^2 Phi", sp.limit(e**2 * Phi, e, 0, "+"), sp.Integer(1))
 
 
-def onset_without_rates() -> Iterator[Shown]:
-    """eta_Y t_0/K is free of the rates, and Gamma at given tau holds their ratio only."""
+def height_law(M: Any, x: Any) -> Any:
+    """tau at which x = M h: Lemma 6 is e^x - 1 + (M - 1) x = M tau, tau = eta_Y t/K."""
+    import sympy as sp
+
+    return (sp.exp(x) - 1 + (M - 1) * x) / M
+
+
+def onset_without_rates(own: bool = True, both: bool = True) -> Iterator[Shown]:
+    """With both rates a times as large, gamma at the own t_0 is the same, and eta_Z dt is, too.
+
+    The clock u = t / t_0 runs from 0 to 1 for both. From Lemma 6 in the form of its equation for
+    dx/dt, dx/du holds no rate, and the integrand of (128), eta_Z gamma dt/du, their ratio only.
+
+    Args:
+        own: whether t_0 is that of the rates that are used.
+        both: whether both rates are scaled.
+    """
     import sympy as sp
 
     K, M, eta_Y, eta_Z, a, omega, x = sp.symbols("K M eta_Y eta_Z a omega x", positive=True)
+    scaled = {eta_Y: a * eta_Y, eta_Z: a * eta_Z if both else eta_Z}
     t_0 = 2 * (1 + omega) * K * sp.log(M) / eta_Y
-    tau = eta_Y * t_0 / K
-    Gamma = eta_Z / eta_Y * K * ((M - 1) / M * x) ** 2 / 2
-    scaled = {eta_Y: a * eta_Y, eta_Z: a * eta_Z}
-    yield identity("tau(t_0) by eta_Y", sp.diff(tau, eta_Y), sp.Integer(0))
-    yield identity("Gamma, both rates scaled", Gamma.subs(scaled, simultaneous=True), Gamma)
+    dt_du = t_0 if own else sp.Symbol("t", positive=True)
+    dx_du = eta_Y / K / sp.diff(height_law(M, x), x) * dt_du  # d tau / dt = eta_Y / K
+    gamma = (M - 1) ** 2 * x / M / (M - 1 + sp.exp(x))
+    for name, one in (("dx/du", dx_du), ("eta_Z gamma dt/du", eta_Z * gamma * dt_du)):
+        yield identity(f"{name}, rates times a", one.subs(scaled, simultaneous=True), one)
 
 
-def neglected_constant(half: float = 0.5) -> Iterator[Shown]:
-    """ln(4 Gamma_2)/4 is the right-hand side of (132), Gamma_2 being Gamma at x = ln(M tau)."""
+def late_constant(half: float = 0.5) -> Iterator[Shown]:
+    """ln(4 Gamma_2 / C_0)/4 is (132) less ln(C_0)/4, Gamma_2 being (128) at x = ln(M tau).
+
+    Args:
+        half: the coefficient of the iterated logarithm; 1/2 in truth.
+    """
     import sympy as sp
 
-    K, M, nu = sp.symbols("K M nu", positive=True)
+    K, M, nu, C_0 = sp.symbols("K M nu C_0", positive=True)
     log = sp.Symbol("log", positive=True)  # ln(M eta_Y t/K)
     Gamma = K * (M - 1) ** 2 * (log / M) ** 2 / nu / 2  # (128) with h = log/M
-    claimed = sp.nsimplify(half) * sp.log(log) + sp.log(2 * K * (M - 1) ** 2 / M**2 / nu) / 4
-    gap = sp.exp(4 * (sp.log(4 * Gamma) / 4 - claimed))
-    yield identity("e^(4 (B - (132))) at C_0 = 0", sp.powsimp(sp.expand_log(gap)), sp.Integer(1))
+    claimed = sp.nsimplify(half) * sp.log(log) + sp.log(2 * K * (M - 1) ** 2 / M**2 / nu / C_0) / 4
+    gap = sp.exp(4 * (sp.log(4 * Gamma / C_0) / 4 - claimed))
+    yield identity("e^(4 (B - (132)))", sp.powsimp(sp.expand_log(gap)), sp.Integer(1))
 
 
-def fate_of_ratios() -> Iterator[Shown]:
+def fate_of_ratios(others: int = 0) -> Iterator[Shown]:
     """(10): d ln(f_1/f_l) = (f_1^2 - f_l^2) dB, d ln(f_1/f_c) = (f_1^2 + K (1 - f_c^2)) dB.
 
     Two distinct tokens in each of K = 2, 3 classes, one common token; dB = eta_Z xi dt.
+
+    Args:
+        others: what is taken from K in the speed of the common token; 0 in truth.
     """
     import sympy as sp
 
@@ -161,24 +258,61 @@ def fate_of_ratios() -> Iterator[Shown]:
         own = sp.simplify(((speeds[1] - speeds[2]) / forces[0]).subs(length))
         common = sp.simplify(((speeds[1] - speeds[0]) / forces[0]).subs(length))
         yield identity(f"K = {K}: two distinct tokens", own, d**2 - w**2)
-        yield identity(f"K = {K}: distinct against common", common, d**2 + K * (d**2 + w**2))
+        expected = d**2 + (K - others) * (d**2 + w**2)
+        yield identity(f"K = {K}: distinct against common", common, expected)
 
 
-def scaling_is_waiting() -> Iterator[Shown]:
-    """Gamma for rates (a eta_Y, a eta_Z) at t is that for (eta_Y, eta_Z) at a t."""
+def scaling_is_waiting(both: bool = True) -> Iterator[Shown]:
+    """With both rates a times as large everything runs a times as fast: Lemma 6 and (13).
+
+    Args:
+        both: whether both rates are scaled, or that of the decoder only.
+    """
     import sympy as sp
 
-    K, M, eta_Y, eta_Z, a, t = sp.symbols("K M eta_Y eta_Z a t", positive=True)
-    x = sp.Function("x", positive=True)
-    Gamma = eta_Z / eta_Y * K * ((M - 1) / M * x(eta_Y * t / K)) ** 2 / 2
-    scaled = Gamma.subs({eta_Y: a * eta_Y, eta_Z: a * eta_Z}, simultaneous=True)
-    yield identity("Gamma, both rates scaled", scaled, Gamma.subs(t, a * t))
+    K, M, eta_Y, eta_Z, a, C_0, x, z = sp.symbols("K M eta_Y eta_Z a C_0 x z", positive=True)
+    scaled = {eta_Y: a * eta_Y, eta_Z: a * eta_Z if both else eta_Z}
+    dx_dt = eta_Y / K / sp.diff(height_law(M, x), x)
+    force = eta_Z * (M - 1) ** 2 * x / M / (M - 1 + sp.exp(x)) * sp.exp(4 * z) / C_0
+    for name, one in (("dx/dt", dx_dt), ("dB/dt", force)):
+        yield identity(f"{name}, rates times a", one.subs(scaled, simultaneous=True), a * one)
 
 
-def slower_decoder() -> Iterator[Shown]:
+def shorter_with_the_rate(exponent: int = 1) -> Iterator[Shown]:
+    """t_0 = 2 (1 + omega_1) K ln(M) / eta_Y falls with eta_Y: its slope is -t_0 / eta_Y.
+
+    Args:
+        exponent: of 1/eta_Y in t_0; 1 in truth.
+    """
+    import sympy as sp
+
+    K, eta_Y, top = sp.symbols("K eta_Y x_1", positive=True)  # x_1 = (1 + omega_1) ln M
+    t_0 = 2 * top * K / eta_Y**exponent
+    yield identity("slope of t_0", sp.diff(t_0, eta_Y), -2 * top * K / eta_Y**2)
+
+
+def growth_is_linear(root: str = "1/2") -> Iterator[Shown]:
+    """e^(2B) = sqrt(1 + y^2) <= 1 + y, y^2 = 4 Gamma/C_0, for every y >= 0.
+
+    Args:
+        root: the power in e^(2B) = (1 + y^2)^root; 1/2 in truth.
+    """
+    import sympy as sp
+
+    y = sp.Symbol("y", nonnegative=True)
+    B = sp.log(1 + y**2) / 4
+    square = sp.expand((1 + y) ** 2 - sp.exp(2 * B) ** (4 * sp.Rational(root)))
+    yield identity("the square of 1 + y less that of e^(2B)", square, 2 * y)
+    yield at_least_zero("which is not negative", 2 * y)
+
+
+def slower_decoder(sizes: tuple[int, ...] = (6, 7)) -> Iterator[Shown]:
     """x^2/tau falls with x where e^x (x - 2) > (M - 1) x - 2, so for M >= 6 from t_0 on.
 
     With e^x = u (M - 1) x, u >= 1 from the upper zero of Lemma 8 on, that holds for x >= 3.
+
+    Args:
+        sizes: vocabularies below 8, where it is asked at t_0 itself.
     """
     import sympy as sp
 
@@ -193,7 +327,100 @@ def slower_decoder() -> Iterator[Shown]:
     yield at_least_zero("its negative at e^x = (1 + u)(M - 1) x, x = 3 + s", room, strictly=True)
     first = decoder.crossings(8)[1]
     yield relation("upper zero for M = 8, which grows with M", f"{first:.4f}", ">", 3, first - 3)
-    for size in (6, 7):
+    for size in sizes:
         at = float(decoder.height(size, 2 * decoder.crossings(size)[1]))
         left, right = math.exp(at) * (at - 2), (size - 1) * at - 2
         yield relation(f"M = {size} at t_0", f"{left:.4f}", ">", f"{right:.4f}", left - right)
+
+
+# The reduction of the coupled flow
+
+# K, M, L, and the entries of f on common and distinct tokens, whose squares sum to 1
+SHAPES = (
+    (2, 6, 1, ("3/5",), ("4/5",)),
+    (2, 8, 2, ("1/3",), ("2/3", "2/3")),
+    (3, 12, 1, ("2/7", "3/7"), ("6/7",)),
+    (4, 15, 2, ("1/11", "2/11"), ("4/11", "10/11")),
+    (6, 20, 3, ("2/3",), ("2/3", "1/3")),
+)
+
+
+def equal_changes(share: bool = True, rest: int = 1) -> Iterator[Shown]:
+    """The changes of Y and z by Lemmas 1 and 2, entry by entry, are those of the few numbers.
+
+    Y has the form, f and the probabilities are any rational numbers that are alike in all classes:
+    how they come from the logits does not matter. The dense side knows nothing of the form.
+
+    Args:
+        share: whether each class adds to its own query only.
+        rest: whether the other outputs enter the gain of the few numbers; 1 in truth.
+    """
+    for K, M, L, common, distinct in SHAPES:
+        f_c, f_d = [Fraction(x) for x in common], [Fraction(x) for x in distinct]
+        yield from _equal_changes(K, M, L, f_c, f_d, share, rest)
+
+
+def _equal_changes(
+    K: int, M: int, L: int, f_c: list[Fraction], f_d: list[Fraction], share: bool, rest: int
+) -> Iterator[Shown]:
+    """The same for one shape."""
+    C, D = len(f_c), len(f_d)
+    a = [Fraction(2 + i, 3) for i in range(C)]
+    u, v = [Fraction(5 + i, 2) for i in range(D)], [Fraction(-1 - i, 7) for i in range(D)]
+    left = [-(x + (K - 1) * y) / (M - K) for x, y in zip(u, v, strict=True)]
+    p_own, p_other = Fraction(1, 3), Fraction(1, 4 * K)
+    p_rest = (1 - p_own - (K - 1) * p_other) / (M - K)
+
+    Y = [[Fraction(0)] * M for _ in range(M)]
+    for i in range(C):
+        Y[i] = [a[i]] * K + [-K * a[i] / (M - K)] * (M - K)
+    for n in range(K):
+        for i in range(D):
+            Y[C + n * D + i] = [u[i] if k == n else v[i] for k in range(K)] + [left[i]] * (M - K)
+    change_Y = [[Fraction(0)] * M for _ in range(M)]
+    change_z = [[Fraction(0)] * M for _ in range(L)]
+    logits = set()
+    for n in range(K):
+        f = [*f_c, *[Fraction(0)] * (M - C)]
+        f[C + n * D : C + (n + 1) * D] = f_d
+        gap = [int(k == n) - (p_own if k == n else p_other if k < K else p_rest) for k in range(M)]
+        g = [sum((x * y for x, y in zip(row, gap, strict=True)), Fraction(0)) for row in Y]
+        along = sum((x * y for x, y in zip(f, g, strict=True)), Fraction(0))
+        found = [sum((f[l] * Y[l][k] for l in range(M)), Fraction(0)) for k in range(M)]
+        logits.add((found[n], *sorted(set(found[:n] + found[n + 1 : K])), *set(found[K:])))
+        for m in range(L) if not share else [n * L // K]:
+            change_z[m] = [
+                z + x * (y - x * along) / K for z, x, y in zip(change_z[m], f, g, strict=True)
+            ]
+        for token, x in enumerate(f):
+            change_Y[token] = [y + x * e / K for y, e in zip(change_Y[token], gap, strict=True)]
+
+    # the few numbers
+    g_c = [(M - K) * p_rest * (x + rest * K * x / (M - K)) for x in a]
+    g_d = [
+        x * (1 - p_own) - (K - 1) * y * p_other - rest * (M - K) * w * p_rest
+        for x, y, w in zip(u, v, left, strict=True)
+    ]
+    along = sum((x * y for x, y in zip(f_c + f_d, g_c + g_d, strict=True)), Fraction(0))
+    few_z = [x * (y - x * along) for x, y in zip(f_c + f_d, g_c + g_d, strict=True)]
+    off_z = sum(abs(change_z[m][i] - few_z[i] / L) for m in range(L) for i in range(C))
+    for n in range(K):
+        for i in range(D):
+            off_z += abs(change_z[n * L // K][C + n * D + i] - few_z[C + i] / K)
+    off_Y = Fraction(0)
+    for i in range(C):
+        few = f_c[i] * (1 - p_own - (K - 1) * p_other) / K
+        off_Y += sum(abs(change_Y[i][k] - few) for k in range(K))
+    for n in range(K):
+        for i in range(D):
+            row = change_Y[C + n * D + i]
+            few_of = [f_d[i] * (1 - p_own if k == n else -p_other) / K for k in range(K)]
+            off_Y += sum(abs(x - y) for x, y in zip(row[:K], few_of, strict=True))
+    sums = sum((abs(sum(row, Fraction(0))) for row in change_Y), Fraction(0))
+    where = f"K = {K}, M = {M}, {L} queries"
+    yield relation(
+        f"{where}: logits of a class are alike in all", len(logits), "=", 1, len(logits) - 1
+    )
+    yield relation(f"{where}: changes of z, distance", off_z, "=", 0, off_z)
+    yield relation(f"{where}: changes of Y, distance", off_Y, "=", 0, off_Y)
+    yield relation(f"{where}: sums of the rows of Y", sums, "=", 0, sums)

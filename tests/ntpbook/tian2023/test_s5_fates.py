@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import sympy as sp
 from every_check import assert_sound, known
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
@@ -17,10 +16,10 @@ from scipy.optimize import brentq
 from ntpbook.tian2023.s5_fates import checks, instances, steps
 from ntpcore.tian2023 import attention, classes, decoder
 from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import NotANumberError
+from ntpcore.verdicts.compare import Assumed, NotANumberError
 from ntpcore.verdicts.vocabulary import Checked
 
-PROVED, CONSISTENT, REFUTED = Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.REFUTED
+PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 VERDICTS = {
     "tian2023-lem-4": PROVED,
     "tian2023-eq-10": PROVED,
@@ -37,6 +36,9 @@ VERDICTS = {
     "tian2023-eq-12": PROVED,
     "tian2023-eq-112": REFUTED,
     "tian2023-eq-112-corrected": PROVED,
+    "tian2023-eq-113": PROVED,
+    "tian2023-app-sparser": PROVED,
+    "tian2023-app-frequency-bias": PROVED,
     "tian2023-app-scanning": PROVED,
     "tian2023-app-prior": PROVED,
 }
@@ -53,6 +55,12 @@ def test_each_check_has_its_verdict_and_notices_its_planted_errors(label):
 
 def test_no_check_of_the_chapter_is_forgotten():
     assert set(CHECKS) == set(VERDICTS)
+
+
+def broken(check: Checked, one: object) -> list[str]:
+    """The hypotheses that an instance breaks."""
+    said = check.body(one)
+    return [x.name for x in said if isinstance(x, Assumed) and not x.holds]
 
 
 @pytest.fixture(scope="module")
@@ -89,11 +97,9 @@ PYTHAGORAS = [[3 / 7, 4 / 7, 0.0], [3 / 7, 0.0, 4 / 7]]  # f = (0.6, 0.8, 0) and
 # Steps of proofs
 
 
-def test_a_planted_derivative_of_the_unit_vector_is_noticed(monkeypatch):
+def test_a_planted_derivative_of_the_unit_vector_is_noticed():
     assert all(one.holds for one in steps.derivative_of_unit_scores())
-    true = sp.sqrt
-    monkeypatch.setattr(sp, "sqrt", lambda x: true(x) ** 2)  # no norm: the sum of squares
-    assert not all(one.holds for one in steps.derivative_of_unit_scores())
+    assert not all(one.holds for one in steps.derivative_of_unit_scores(power=1))  # no norm
 
 
 # Lemma 4
@@ -130,9 +136,10 @@ def test_tian2023_lem_4_agrees_with_central_differences(some):
             assert found[n, token] == pytest.approx(rise / 2e-5, abs=1e-8)
 
 
-def test_tian2023_lem_4_is_proved_in_one_reading(some):
+def test_tian2023_lem_4_differs_by_the_number_of_classes_with_one_sample_a_step(some):
     found = checks.check_tian2023_lem_4.judge(some)
-    assert [one.verdict for one in found.readings] == [PROVED, REFUTED]
+    assert found.verdict is PROVED
+    assert [one.verdict for one in found.readings] == [REFUTED]
 
 
 # Equation (10)
@@ -382,24 +389,25 @@ def test_tian2023_cor_2_a_token_that_rests_does_not_fall():
 
 
 def test_tian2023_eq_106_by_hand():
-    # two tokens of 1/2: the norm is sqrt(1/2), the sum of squares 1/2, the sum 1
+    # common 1/3 and distinct 2/3: the square of the norm is 5/9, and the chain says the norm is 5/9
     found = checks.check_tian2023_eq_106()
-    assert [one.verdict for one in found.readings] == [REFUTED, REFUTED]
-    assert "two tokens of 1/2" in found.witness
-    assert math.sqrt(0.5) != 0.5
+    assert "common 1/3, distinct 2/3" in found.witness
+    assert found.witness.endswith(f"violated by {Fraction(5, 9) - Fraction(25, 81)}")
+    assert found.hypotheses == checks.HYPOTHESES_OF_106
 
 
 def test_tian2023_eq_106_is_not_refuted_where_it_holds():
-    # one token of weight 1: norm, sum and sum of squares are all 1
-    one = instances.Chain("one token", ((Fraction(1),), (Fraction(1),)))
-    found = checks.check_tian2023_eq_106.judge([one])
-    assert found.verdict is CONSISTENT
-    assert [reading.verdict for reading in found.readings] == [CONSISTENT, CONSISTENT]
+    # sums of squares that are 1: 9/25 and 16/25
+    own = ((Fraction(4, 5),),) * 2
+    one = instances.Chain("squares sum to 1", (Fraction(3, 5),), own)
+    # these are no probabilities, so that the classes would be no witness
+    assert broken(checks.check_tian2023_eq_106, one) == ["(4) Z(0) = 0"]
+    assert [said.slack for said in checks.chain(one, squared=False)] == [0, 0, 0, 0]
 
 
 def test_tian2023_eq_106_corrected_by_hand():
     one = instances.chains()[0]
-    assert sum(x * x for x in one.scores[0]) == Fraction(1, 2)
+    assert sum(x * x for x in one.scores[0]) == Fraction(5, 9)
     assert checks.check_tian2023_eq_106_corrected.judge([one]).verdict is PROVED
 
 
@@ -537,15 +545,23 @@ def test_tian2023_eq_112_by_hand(simple):
     # dz_2 = dz_1 / 4; with dz_1 = P_1^2 = 4 these are 12 and 24
     assert simple.moves[0, 2] == pytest.approx(simple.moves[0, 1] / 4)
     one = instances.Quotient(Fraction(2), Fraction(1))
-    assert (one.formula(2), one.slope(2)) == (12, 24)
-    # without squares: 1 dz against 2 (dz_1 - dz_2)
-    assert (one.formula(1), one.slope(1)) == (4, 6)
+    # the squared norm is 6 and f_1 . f_2 = 1/6: the speeds are 4/36, 1/36 and 2 (1/36 - 1/6)
+    assert one.speeds() == (Fraction(1, 9), Fraction(1, 36), Fraction(-5, 18))
+    assert (one.formula(), one.slope()) == (Fraction(1, 3), Fraction(2, 3))
 
 
-def test_tian2023_eq_112_is_refuted_in_fractions_under_each_reading():
+def test_tian2023_eq_112_speeds_agree_with_the_library():
+    one = instances.Quotient(Fraction(2), Fraction(1))
+    f = classes.unit_scores(classes.layered_classes([1], [[2, 1]] * 2, 5, (0, 0)))
+    moves = attention.velocity((0, 0), f, np.ones((2, 2)))[0]
+    assert moves[[1, 2, 0]] == pytest.approx([float(x) for x in one.speeds()])
+
+
+def test_tian2023_eq_112_is_refuted_in_fractions_where_its_hypotheses_hold():
     found = checks.check_tian2023_eq_112.judge([instances.Quotient(Fraction(2), Fraction(1))])
-    assert [one.verdict for one in found.readings] == [REFUTED, REFUTED]
-    assert found.witness.endswith("violated by 12")
+    assert found.witness.endswith("violated by 1/3")
+    swapped = instances.Quotient(Fraction(1), Fraction(2))
+    assert broken(checks.check_tian2023_eq_112, swapped) == ["l_0 dominates"]
 
 
 def test_tian2023_eq_112_agrees_with_differences_of_the_gain():
@@ -566,6 +582,41 @@ def test_tian2023_eq_112_corrected_agrees_with_growth_of_logarithms(flows):
     r, moves = attention.relative_gain(run.f[4], first, other), run.moves[4]
     # d ln(1 + r) = 2 (dz_1 - dz_2) and dr = 2 r dz_1
     assert 2 * r * moves[first] / (1 + r) == pytest.approx(2 * (moves[first] - moves[other]))
+
+
+def test_tian2023_eq_113_by_hand(simple):
+    # common 1, distinct 2 and 1: d/dt (f_1/f_0)^2 = 2 * 4 (dz_1 - dz_0) at t = 0
+    ahead, behind = simple.moves[0, 1], simple.moves[0, 0]
+    later = attention.flow(simple.path.classes, 100, np.array([0.0, 1e-5]))
+    f = later.f(1)[0]
+    assert ((f[1] / f[0]) ** 2 - 4) / 1e-5 == pytest.approx(8 * (ahead - behind), rel=1e-3)
+    assert behind < 0 < ahead
+
+
+def test_tian2023_app_sparser_by_hand(simple):
+    # two shares p and 1 - p with p = 2/3: dH/dt = -p (1 - p) (dz_1 - dz_2) ln 2
+    later = attention.flow(simple.path.classes, 100, np.array([0.0, 1e-5])).f(1)[0]
+    p = later[1] / (later[1] + later[2])
+    entropy = -p * math.log(p) - (1 - p) * math.log(1 - p)
+    start = math.log(3) - 2 / 3 * math.log(2)
+    slope = -2 / 9 * (simple.moves[0, 1] - simple.moves[0, 2]) * math.log(2)
+    assert (entropy - start) / 1e-5 == pytest.approx(slope, rel=1e-3)
+
+
+def test_tian2023_app_sparser_shares_sum_to_one(simple):
+    shares = checks.shares_of(simple)
+    assert shares[0] == pytest.approx([2 / 3, 1 / 3])
+    assert shares.sum(axis=1) == pytest.approx(1)
+
+
+def test_tian2023_app_frequency_bias_fails_for_attention_itself():
+    found = checks.check_tian2023_app_frequency_bias()
+    assert found.verdict is PROVED
+    assert [one.verdict for one in found.readings] == [REFUTED, REFUTED]
+    # common 3, distinct 2 and 1: attention 1/2, 1/3, 1/6, and the common token falls at once
+    (one,) = instances.frequent_common()
+    assert one.f[0] / one.f[0].sum() == pytest.approx([1 / 2, 1 / 3, 1 / 6, 0, 0])
+    assert one.moves[0, 0] < 0
 
 
 # Token scanning

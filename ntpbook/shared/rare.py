@@ -8,7 +8,7 @@ d_1 being the margin of the common and d_2 that of the rare query, e^R times rar
 A rare sentence stays hidden: a sample pulls its margin d with the force f = pi A m (1 - m) (1 - T_o
 + T_j), m = 1 / (1 + e^-d), and a step moves (d_1, d_2) by sqrt(2) eta along (f_1, f_2). With
 
-    share = (e^A + 1) e^(sqrt(2) eta t - R)
+    share = (e^A + 1) / 2 e^(sqrt(2) eta t - R)
 
 f_2 <= share f_1 and d_2 <= share d_1 in the first t steps, and d_2 <= share. The steps below show
 it; `ours-hidden-sentence` is the claim.
@@ -76,7 +76,7 @@ def margins(run: Run) -> tuple[float, float]:
 def log_ratio_that_hides(
     steps: int, eta: float, gap: float | None = None, share: float = 1.0
 ) -> float:
-    """R = sqrt(2) eta t + log((e^A + 1) / share): so rare, the lemma above has this share at t."""
+    """R = sqrt(2) eta t + log((e^A + 1) / share): the lemma above then has half of it at t."""
     gap = rare_gap() if gap is None else gap
     return math.sqrt(2) * eta * steps + gap + math.log1p(math.exp(-gap)) - math.log(share)
 
@@ -172,8 +172,11 @@ def force(factor: int = 1) -> tuple[Shown, ...]:
 
 
 @cache
-def geometry() -> tuple[Shown, ...]:
-    """A step has the length sqrt(2) eta in (d_1, d_2); the cosine of W_kq and W_kq_star."""
+def geometry(squared: int = 2) -> tuple[Shown, ...]:
+    """A step has the length sqrt(2) eta in (d_1, d_2); the cosine of W_kq and W_kq_star.
+
+    `squared` stands for the square of the sqrt(2) and is another number only for a planted error.
+    """
     import sympy as sp
 
     f_1, f_2, d_1, d_2, eta = sp.symbols("f_1 f_2 d_1 d_2 eta", positive=True)
@@ -184,7 +187,7 @@ def geometry() -> tuple[Shown, ...]:
     cosine = W.dot(star) / sp.sqrt(W.dot(W) * star.dot(star))
     x = d_2 / d_1
     return (
-        identity("the squared length of a step in (d_1, d_2)", steps, 2 * eta**2),
+        identity("the squared length of a step in (d_1, d_2)", steps, squared * eta**2),
         identity("its direction", (moved[0] - moved[1]) * f_2, (moved[2] - moved[3]) * f_1),
         identity("the squared cosine, x = d_2 / d_1", cosine**2, (1 + x) ** 2 / (2 + 2 * x**2)),
     )
@@ -192,11 +195,11 @@ def geometry() -> tuple[Shown, ...]:
 
 @cache
 def force_bounds(quarter: int = 4) -> tuple[Shown, ...]:
-    """e^-d / 4 <= m (1 - m) <= 1/4 and 1 / (e^A + 1) <= 1 - T_o + T_j <= 1 for d >= 0.
+    """e^-d / 4 <= m (1 - m) <= 1/4 and 2 / (e^A + 1) <= 1 - T_o + T_j <= 1 for d >= 0.
 
     With e^-d = 1 / (1 + z) and e^(A (2 m - 1)) = 1 + w, where 1 + w <= e^A = (1 + w) (1 + x). The
-    quotient of the two forces is so at most e^(d_1 - R) (e^A + 1). `quarter` stands for the first
-    4 and is another number only for a planted error.
+    quotient of the two forces is so at most e^(d_1 - R) (e^A + 1) / 2. `quarter` stands for the
+    first 4 and is another number only for a planted error.
     """
     import sympy as sp
 
@@ -215,11 +218,6 @@ def force_bounds(quarter: int = 4) -> tuple[Shown, ...]:
             f"m (1 - m) - e^-d / {quarter}", positive(m * (1 - m) - 1 / (1 + z) / quarter)
         ),
         at_least_zero("1 - (1 - T_o + T_j)", positive(1 - both)),
-        at_least_zero("1 - T_o + T_j - 1 / (e^A + 1)", positive(both - 1 / (e_A + 1))),
+        at_least_zero("1 - T_o + T_j - 2 / (e^A + 1)", positive(both - 2 / (e_A + 1))),
     )
 
-
-STEPS_BY_HAND = (
-    "d_1 <= sqrt(2) eta s after s steps; the ratio of the increments bounds that of the margins",
-    "d_2 <= sum over s < t of sqrt(2) eta share_s <= share_t, since x <= e^x - 1",
-)

@@ -11,10 +11,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.huang2024.s5_lemma_7 import inside
 from ntpbook.huang2024.s5_stage2_lemmas import instances
 from ntpbook.huang2024.s5_stage2_lemmas.checks import UNEQUAL
 from ntpbook.huang2024.s5_stage2_lemmas.instances import Certain
 from ntpbook.shared import enclosed, rare
+from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
 from ntpbook.shared.rare import Hidden
 from ntpbook.shared.symbols import identity
 from ntpcore.huang2024 import bounds, training
@@ -23,6 +25,7 @@ from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown, Verdict
 from ntpcore.verdicts.compare import (
     Said,
+    assume,
     at_least,
     at_most,
     count,
@@ -82,26 +85,39 @@ def rare_data() -> Iterator[Rare]:
     proof=(
         executed("the force on a margin, from the loss", rare.force),
         executed("bounds on the force", rare.force_bounds),
-        executed("how a step moves the margins, and the cosine", rare.geometry),
-        *(by_hand(words, at="words") for words in rare.STEPS_BY_HAND),
+        executed(
+            "how a step moves the margins, and the cosine",
+            rare.geometry,
+            planted={"Steps of the squared length 3 eta^2 in the margins.": {"squared": 3}},
+        ),
+        by_hand(
+            "d_1 <= sqrt(2) eta s after s steps; the ratio of the increments bounds that of the "
+            "margins",
+            at="ratio",
+        ),
+        by_hand(
+            "d_2 <= sum over s < t of sqrt(2) eta share_s <= share_t, since x <= e^x - 1", at="sum"
+        ),
     ),
     planted={
-        "e^A + 1 left out of the share.": {"with_gap": False},
+        "(e^A + 1) / 2 left out of the share.": {"with_gap": False},
+        "The share 1.1 times sharper.": {"sharper": 1.1},
         "sqrt(2) left out of its exponent.": {"root": 1.0},
         "m (1 - m) >= e^-d in the place of e^-d / 4.": {"quarter": 1},
         "Half the force.": {"factor": Fraction(1, 2)},
     },
 )
 def check_ours_hidden_sentence(
-    one: Rare, with_gap: bool = True, root: float = math.sqrt(2)
+    one: Rare, with_gap: bool = True, root: float = math.sqrt(2), sharper: float = 1.0
 ) -> Iterator[Said]:
-    """d_2 <= share min(1, d_1) and f_2 <= share f_1, share = (e^A + 1) e^(sqrt(2) eta t - R)."""
+    """d_2 <= share min(1, d_1), f_2 <= share f_1, share = (e^A + 1) / 2 e^(sqrt(2) eta t - R)."""
     problem = rare.rare_problem(one.log_ratio)
     at = training.run(problem, 0, one.eta, one.gap, record=[])
     for t in (1, 2, 5, 20, 100, 500, one.steps):
         at = training.run(problem, t, one.eta, one.gap, state=at, record=[])
         log_share = root * one.eta * t - one.log_ratio
-        log_share += math.log1p(math.exp(one.gap)) if with_gap else 0.0
+        log_share += math.log1p(math.exp(one.gap)) - math.log(2) if with_gap else 0.0
+        log_share -= math.log(sharper)
         w_2, _, w_1, _ = np.abs(at.state.weights)
         push = np.abs(training.gradient(problem, at.state.weights, one.gap)[1])
         if log_share > 300:  # the share is no bound any more
@@ -140,9 +156,8 @@ FACTORS = bounds.READINGS["huang2024-lem-7"]["factor"]
 
 
 def hidden_and_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run | Hidden]:
-    """The data of the proof on the page, runs on them, and the runs of the page."""
-    hidden = [rarest(factor) for factor in (*FACTORS, 1000.0)]
-    return [*hidden, *rarest_runs(), *instances.frequent_runs(seed, sets, steps)]
+    """The data of the proof on the page, runs on them, and the prefix-closed runs of the page."""
+    return [rarest(4), *rarest_runs(), *instances.frequent_runs(seed, sets, steps)]
 
 
 def equal_run() -> list[Run]:
@@ -150,40 +165,69 @@ def equal_run() -> list[Run]:
     return [rare.rare_run(0.0, 4000, rare.ETA)]
 
 
+def just_before() -> list[Run]:
+    """The rare sentence, up to a step at which alpha_t is a twentieth above what is needed."""
+    c = rarest_runs()[0].constants
+    log_x = bounds.bites_from(
+        lambda log_x: bounds.log_lem_7_alpha(c, math.exp(log_x)),
+        math.log(1.05 * (math.sqrt(2) - 1)),
+    )
+    return [rare.rare_run(rarest(4).log_ratio, math.floor(math.exp(log_x) / rare.ETA), rare.ETA)]
+
+
 @check(
     "huang2024-lem-7",
     over="runs and rare sentences",
     instances=hidden_and_runs,
     says="From t_0 on, alpha_t is at least what the projections need at {compared} recorded steps.",
-    fails="A sentence that is rare enough is learnt so late that alpha_t, which knows no "
-    "frequencies, is too small before, under every reading of its constant.",
+    fails="A sentence that is rare enough is learned so late that alpha_t, which contains no "
+    "frequency, is too small before, under every reading of its constant.",
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms, alpha_t below 1e3
+    hypotheses=(inside.LATE, *FACTS),
     planted={
         "The same two sentences, equally frequent: a check that refutes everything would refute "
         "them, too.": Variant(instances=equal_run, expected=Verdict.NOT_CONTRADICTED),
         "1/pi_min in the place of N.": Variant(
             {"rarity": bounds.PI_MIN}, instances=rarest_runs, expected=Verdict.NOT_CONTRADICTED
         ),
+        "The rare sentence, shortly before the printed alpha_t fails.": Variant(
+            instances=just_before, expected=Verdict.NOT_CONTRADICTED
+        ),
+        "alpha_t 1.1 times sharper, on the same run.": Variant(
+            {"factor": 4 / 1.1}, instances=just_before
+        ),
     },
     readings={
-        "the constant of alpha_t is 4": {"factor": 4.0},
-        "the constant of alpha_t is 8": {"factor": 8.0},
-        "the constant of alpha_t is 1000; the proof on the page takes any": {"factor": 1000.0},
+        "the constant of alpha_t is 8": Variant({"factor": 8.0}, instances=lambda: [rarest(8)]),
+        "the constant of alpha_t is 1000; the proof on the page takes any": Variant(
+            {"factor": 1000.0}, instances=lambda: [rarest(1000)]
+        ),
     },
 )
 def check_huang2024_lem_7(
     one: Run | Hidden, factor: float = 4.0, rarity: str = bounds.N
 ) -> Iterator[Said]:
-    """alpha_t >= the least alpha with <G, W> >= (1 + alpha) <G, W*> ||W|| / ||W*||, t >= t_0."""
+    """alpha_t >= the least alpha with <G, W> >= (1 + alpha) <G, W*> ||W|| / ||W*||, t >= t_0.
+
+    Under Assumptions 1 to 3 and prefix closure, with any step size.
+    """
     if isinstance(one, Hidden):
+        yield assume(inside.LATE, one.steps >= math.ceil(16 / one.eta))  # L_max = 2, ||W*|| = 1
+        yield from facts(rare.two_tokens())
         with enclosed.digits(30):
             needed, allowed = enclosed.lower(one.needed_alpha()), hidden_alpha(one, factor)
         yield at_least(allowed, needed, "by the lemma on rare sentences, alpha_t")
         return
+    if not one.problem.prefix_closed:
+        yield left_out("the data are not prefix-closed")
+        return
+    late = _late(one)
+    if one.problem.frequent and late.any():
+        yield assume(inside.LATE, bool(late.any()))
+        yield from facts_of_problem(one.problem)
     yield from aligned(one, factor, rarity)
-    rows, late = one.second.rows, _late(one)
     for number in FACTORS if late.any() else ():
-        missed = rows.needed_alpha[late] - _alpha(one, number, bounds.N)
+        missed = one.second.rows.needed_alpha[late] - _alpha(one, number, bounds.N)
         yield most(f"missed_{number:g}", float(missed.max()), digits=2)
 
 
@@ -204,18 +248,19 @@ def _late(run: Run) -> NDArray[np.bool_]:
     return late
 
 
-def _log_alpha(run: Run, factor: float, rarity: str) -> Floats:
-    """log alpha_t of Lemma 7 at the recorded steps from t_0 on."""
+def _log_alpha(run: Run, factor: float, rarity: str, exponent: int = 1) -> Floats:
+    """log alpha_t of Lemma 7 at recorded steps from t_0 on, with a power of its N or 1/pi_min."""
     norm = run.second.rows.norm[_late(run)]
-    return np.asarray(bounds.log_lem_7_alpha(run.constants, norm, factor=factor, rarity=rarity))
+    log_alpha = bounds.log_lem_7_alpha(run.constants, norm, factor=factor, rarity=rarity)
+    return np.asarray(log_alpha) + (exponent - 1) * run.constants.log_rarity(rarity)
 
 
-def _alpha(run: Run, factor: float, rarity: str) -> Floats:
+def _alpha(run: Run, factor: float, rarity: str, exponent: int = 1) -> Floats:
     """alpha_t there; beyond e^700 it bounds anything."""
-    return np.exp(np.minimum(_log_alpha(run, factor, rarity), 700.0))
+    return np.exp(np.minimum(_log_alpha(run, factor, rarity, exponent), 700.0))
 
 
-def aligned(run: Run, factor: float, rarity: str) -> Iterator[Said]:
+def aligned(run: Run, factor: float, rarity: str, exponent: int = 1) -> Iterator[Said]:
     """alpha_t against the alpha that the projections of a run need, from t_0 on."""
     if not run.problem.frequent:
         yield left_out(UNEQUAL)
@@ -224,8 +269,10 @@ def aligned(run: Run, factor: float, rarity: str) -> Iterator[Said]:
     if not late.any():
         yield left_out("the run does not reach t_0")
         return
-    slack = _alpha(run, factor, rarity) - rows.needed_alpha[late]
-    yield arrays.slack(slack, "alpha_t, step {at}", at=rows.step[late])
+    allowed = _alpha(run, factor, rarity, exponent)
+    needed = np.maximum(rows.needed_alpha[late], 0.0)
+    scale = np.ones_like(allowed)
+    yield arrays.at_least(allowed, needed, "alpha_t, step {at}", at=rows.step[late], scale=scale)
 
 
 def runs_and_rarest(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run]:
@@ -246,16 +293,20 @@ def runs_and_rarest(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Ru
             "Theorem A: K ||W*|| is at most alpha_t ||W||, from t_0 on and for every step size",
         ),
     ),
+    loose="no instance can be near: by Theorem A the projections need at most K ||W_kq*|| / ||W||; "
+    "from t_0 on alpha_t is more than 18 times that for all data, and least for two tokens",
     planted={
         "N in the place of 1/pi_min, on the runs with a rare sentence.": {"rarity": bounds.N},
+        "1/pi_min left out.": {"exponent": 0},
+        "pi_min in the place of 1/pi_min.": {"exponent": -1},
     },
     vacuous="t = 10^{bites} at the earliest, where alpha_t falls below 1 on the best of the runs",
 )
 def check_huang2024_lem_7_corrected(
-    run: Run, factor: float = 4.0, rarity: str = bounds.PI_MIN
+    run: Run, factor: float = 4.0, rarity: str = bounds.PI_MIN, exponent: int = 1
 ) -> Iterator[Said]:
     """alpha_t = 4 L_max^2 ||W*||^2 (1 + log(2 L_max ||W||)) / (pi_min ||W||), from t_0 on."""
-    yield from aligned(run, factor, rarity)
+    yield from aligned(run, factor, rarity, exponent)
     rows, late = run.second.rows, _late(run)
     if not run.problem.frequent or not late.any():
         return
@@ -284,68 +335,94 @@ def log_bites(run: Run) -> float:
 APART = 1e-12  # 1 - cos above which W_kq is surely not a multiple of W_kq_star
 
 
-def repeated_and_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run | Certain]:
-    """Sentences that hold their optimal token twice and twenty times, then runs."""
-    sure = [instances.certain_repeated(times) for times in (2, 20)]
-    runs = instances.frequent_runs(seed, sets, steps)
-    return [*sure, instances.repeated_run(2), instances.repeated_run(1000), *runs]
+def nearly_alike_and_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run | Certain]:
+    """Two sentences that are nearly equally frequent, at t_0, and the runs of the page."""
+    return [instances.certain_nearly_alike(), *instances.frequent_runs(seed, sets, steps)]
+
+
+def repeated() -> list[Certain]:
+    """Sentences that hold their optimal token twice and twenty times; not prefix-closed."""
+    return [instances.certain_repeated(times) for times in (2, 20)]
+
+
+APART_FROM_STAR = "W is no multiple of W_kq*"
 
 
 @check(
     "huang2024-app-violated-sample",
     over="runs and enclosed steps",
-    instances=repeated_and_runs,
+    instances=nearly_alike_and_runs,
     says="From t_0 on some sample keeps that weight off its optimal token, at {compared} steps.",
-    fails="Where an optimal token occurs several times in its sentence, no sample keeps such a "
-    "weight off it.",
+    fails="A rival that scores d less has the odds e^-d against the optimal token, and so the "
+    "weight e^-d / (1 + e^-d). Where W is nearly a multiple of W_kq*, all d are nearly "
+    "||W|| / ||W_kq*||, and the denominator decides.",
     tolerance=ROUNDING,
+    hypotheses=(inside.LATE, APART_FROM_STAR, *FACTS),
     planted={
         "1/L_max before the exponential.": Variant(
             {"shared": True}, expected=Verdict.NOT_CONTRADICTED
         ),
+        "A millionth less before the exponential.": Variant(
+            {"constant": Fraction(999_999, 10**6)}, expected=Verdict.NOT_CONTRADICTED
+        ),
+        "The printed bound 1.1 times sharper.": {"constant": Fraction(11, 10)},
     },
     readings={
-        "as printed": {},
-        "with a tenth before the exponential; more repetitions defeat any constant": {
-            "constant": Fraction(1, 10)
-        },
+        "without prefix closure, sentences that hold their optimal token 2 and 20 times; more "
+        "repetitions defeat any constant before the exponential": Variant(
+            {"closed": False, "constant": Fraction(1, 10)}, instances=repeated
+        ),
     },
 )
 def check_huang2024_app_violated_sample(
-    one: Run | Certain, constant: Fraction = Fraction(1), shared: bool = False
+    one: Run | Certain,
+    constant: Fraction = Fraction(1),
+    shared: bool = False,
+    closed: bool = True,
 ) -> Iterator[Said]:
     """Some sample has phi_- >= exp(-||W|| / ||W*||) where W is no multiple of W*, for t >= t_0."""
     L = one.max_length if isinstance(one, Certain) else one.constants.max_length
     log_share = math.log(constant / L if shared else constant)
     if isinstance(one, Certain):
-        claimed = one.log_claimed + Fraction(math.floor(log_share * 1e9), 10**9)
-        yield at_least(one.log_rest, claimed, "the largest log weight off it")
+        yield assume(inside.LATE, one.step >= one.start)
+        yield assume(APART_FROM_STAR, one.apart)
+        yield from facts(one.data)
+        sure = one.log_claimed + Fraction(math.floor(log_share * 1e9), 10**9)
+        yield at_least(one.log_rest, sure, "the largest log weight off it")
         return
-    if not one.problem.frequent:
-        yield left_out(UNEQUAL)
+    if not one.problem.frequent or (closed and not one.problem.prefix_closed):
+        yield left_out(UNEQUAL if not one.problem.frequent else "the data are not prefix-closed")
         return
     rows, c = one.second.rows, one.constants
     held = (rows.step >= bounds.lem_7_start(c)) & (rows.one_minus_cos > APART)
     if not held.any():
         yield left_out("no step from t_0 on has W apart from W*")
         return
+    yield assume(inside.LATE, bool(held.any()))
+    yield assume(APART_FROM_STAR, bool((rows.one_minus_cos[held] > APART).all()))
+    yield from facts_of_problem(one.problem)
     log_rest = -np.logaddexp(0.0, rows.least_log_odds[held])
-    above = log_rest + rows.norm[held] / c.norm_kq
-    yield arrays.slack(above - log_share, "the largest log weight, step {at}", at=rows.step[held])
+    claimed = log_share - rows.norm[held] / c.norm_kq
+    yield arrays.at_least(
+        log_rest, claimed, "the largest log weight, step {at}", at=rows.step[held]
+    )
     yield count("runs")
-    yield count("failing", int((above < -ROUNDING).any()))
-    yield most("missed", math.exp(-float(above.min())), digits=3)
+    yield count("failing", int((log_rest < claimed - ROUNDING).any()))
 
 
 @cache
-def weight_of_a_rival() -> tuple[Shown, ...]:
-    """A rival weighs e^-gap times as much as one optimal position, by (9)."""
+def weight_of_a_rival(heat: int = 1) -> tuple[Shown, ...]:
+    """A rival weighs e^-gap times as much as one optimal position, by (9).
+
+    Args:
+        heat: what scores are divided by in the softmax.
+    """
     import sympy as sp
 
     best, gap = sp.symbols("best gap", real=True)
     rest = sp.Symbol("rest", positive=True)
-    Z = sp.exp(best) + sp.exp(best - gap) + rest
-    optimal, rival = sp.exp(best) / Z, sp.exp(best - gap) / Z
+    weights = sp.exp(best / heat), sp.exp((best - gap) / heat)
+    optimal, rival = (one / (sum(weights) + rest) for one in weights)
     return (identity("the weight of a rival", rival, optimal * sp.exp(-gap)),)
 
 
@@ -363,11 +440,16 @@ def repeated_often(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run
     "r, and some sample has at least {least} times that weight.",
     tolerance=ROUNDING,
     proof=(
-        executed("the weight of a rival at a gap", weight_of_a_rival),
+        executed(
+            "the weight of a rival at a gap",
+            weight_of_a_rival,
+            planted={"Scores halved in the softmax.": {"heat": 2}},
+        ),
+        uses("huang2024-eq-12", "W_kq* is the shortest matrix that meets all constraints"),
         by_hand(
             "if all gaps exceeded r, W divided by r would meet all constraints of (12) by more "
             "than needed, and be no longer than the shortest matrix that meets them",
-            at="if-gaps-exceeded",
+            at="gaps",
         ),
         uses("huang2024-lem-5", "an optimal position weighs 1/L_max at least"),
     ),
@@ -375,7 +457,10 @@ def repeated_often(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run
         "A thousand times the weight, on sentences that repeat their optimal token.": Variant(
             {"larger": 1000.0}, instances=lambda: [instances.repeated_run(50)]
         ),
-        "A gap of r/2 at most.": {"half": 0.5},
+        "A gap of at most r, 1.1 times sharper.": {"half": 1 / 1.1},
+        "A weight 1.1 times sharper, where an optimal token occurs fifty times.": Variant(
+            {"larger": 1.1}, instances=lambda: [instances.repeated_run(50)]
+        ),
     },
 )
 def check_huang2024_app_violated_sample_corrected(
@@ -397,6 +482,21 @@ def check_huang2024_app_violated_sample_corrected(
 # Section 5.3, Step 3
 
 
+def declining() -> list[Run]:
+    """A rare sentence, on a run whose last decade begins where the needed C_0 has its maximum."""
+    run = rare.rare_run(1000.0, 2500, rare.ETA, record=range(2501))
+    rows = run.second.rows
+    later = rows.norm > math.e
+    C_0 = np.maximum(rows.needed_alpha[later], 0) * rows.norm[later] / np.log(rows.norm[later])
+    end = 10 * int(rows.step[later][C_0.argmax()])
+    return [rare.rare_run(1000.0, end, rare.ETA, record=range(end + 1))]
+
+
+def hiding() -> list[Run]:
+    """A sentence that stays hidden until the needed C_0 exceeds what Lemma 7 would allow."""
+    return [rarest(16).run()]
+
+
 @check(
     "huang2024-app-sketch-3",
     over="runs",
@@ -407,24 +507,30 @@ def check_huang2024_app_violated_sample_corrected(
     tolerance=1e-9,  # of C_0: needed alphas are rounded at 1e-16, norms go to 1e5
     proof=(
         uses("ours-alignment", "Theorem A: the inequality with alpha = K ||W*|| / ||W||"),
-        by_hand(
-            "||W|| >= 4 L_max >= 8 from t_0 on, so that C_0 = K ||W*|| / log 8 will do",
-            at="max-log-will",
-        ),
+        uses("huang2024-lem-6", "||W|| >= t eta / (sqrt(2) ||W*||)"),
+        by_hand("||W|| >= 4 L_max >= 8 from t_0 on: C_0 = K ||W*|| / log 8 will do", at="constant"),
     ),
     planted={
         "Projections that differ by a thousandth at every step, without any decay.": {"power": 0.0},
         "Projections whose difference falls like the inverse root of the norm.": {"power": 0.5},
+        "C_0 1.1 times sharper than before, on a run that ends early in its decline.": Variant(
+            {"sharper": 1.1}, instances=declining
+        ),
     },
     readings={
-        "C_0 may depend on the data": {},
-        "C_0 is made of N, L_max and ||W_kq*||, as in Lemma 7": {"printed": True},
+        "C_0 is made of N, L_max and ||W_kq*|| alone, as in Lemma 7": Variant(
+            {"printed": True}, instances=hiding
+        ),
     },
 )
 def check_huang2024_app_sketch_3(
-    run: Run, power: float | None = None, printed: bool = False
+    run: Run, power: float | None = None, printed: bool = False, sharper: float = 1.0
 ) -> Iterator[Said]:
-    """C_0(t) = alpha_t ||W|| / log ||W||, alpha_t the needed one: max over late t <= max before."""
+    """C_0(t) = alpha_t ||W|| / log ||W||, alpha_t the needed one: max over late t <= max before.
+
+    C_0 may depend on the data. Where it may not (`printed`), it is 4 N L^2 ||W*||^2 (2 + log(2 L)),
+    which makes the printed alpha_t of Lemma 7 smaller, as ||W|| >= e.
+    """
     if not run.problem.frequent:
         yield left_out(UNEQUAL)
         return
@@ -436,10 +542,16 @@ def check_huang2024_app_sketch_3(
     norm = rows.norm[late]
     alpha = rows.needed_alpha[late] if power is None else 1e-3 * norm**-power
     constant = np.maximum(alpha, 0.0) * norm / np.log(norm)
+    if printed:
+        c = run.constants
+        allowed = 4 * c.sample_count * (c.max_length * c.norm_kq) ** 2
+        allowed *= 2 + math.log(2 * c.max_length)
+        yield arrays.at_most(constant, allowed, "C_0, step {at}", at=rows.step[late], scale=1)
+        return
     last = rows.step[late] > rows.step[-1] / 10
     before = float(constant[~last].max())
     yield arrays.at_most(
-        constant[last], before, "C_0, step {at}", at=rows.step[late][last], scale=1
+        constant[last], before / sharper, "C_0, step {at}", at=rows.step[late][last], scale=1
     )
     yield count("needing", int(constant.max() > 1e-9))
     yield most("most", float(constant.max()), digits=2)

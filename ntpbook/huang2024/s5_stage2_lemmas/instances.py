@@ -176,6 +176,10 @@ class Certain:
         log_rest: log of the weight off the optimal token, in every sample, is this at most.
         log_claimed: -||W_kq|| / ||W_kq*|| is this at least.
         max_length: L_max.
+        data: the data.
+        step: t.
+        start: t_0 of Lemma 7.
+        apart: whether W_kq is no multiple of W_kq*, for certain.
     """
 
     name: str
@@ -184,6 +188,10 @@ class Certain:
     log_rest: Fraction
     log_claimed: Fraction
     max_length: int
+    data: Dataset
+    step: int
+    start: int
+    apart: bool
 
 
 def _certain(data: Dataset, eta: Fraction, step: int, digits: int) -> Certain:
@@ -191,6 +199,13 @@ def _certain(data: Dataset, eta: Fraction, step: int, digits: int) -> Certain:
     with enclosed.digits(digits) as iv:
         gap = enclosed.paper_gap(len(data.vocabulary), rare.STEPS_1)
         found = enclosed.follow(data, eta, step, gap)
+        problem = from_dataset(data)
+        tight = [  # margins of W_kq at pairs at which that of W_kq* is 1
+            found.W[query, a] - found.W[query, b]
+            for query, order in problem.orders.items()
+            for a, b in order.pairs
+            if problem.solutions[query].scores[a] - problem.solutions[query].scores[b] == 1
+        ]
         return Certain(
             f"{data.name}, eta = {float(eta):g}, step {step}",
             enclosed.upper(found.cosine),
@@ -198,6 +213,10 @@ def _certain(data: Dataset, eta: Fraction, step: int, digits: int) -> Certain:
             max(enclosed.upper(iv.log(one)) for one in found.rests),
             enclosed.lower(-found.r),
             data.max_length,
+            data,
+            step,
+            math.ceil(8 * data.max_length * problem.norm_squared / eta),
+            any(one.a > tight[0].b or one.b < tight[0].a for one in tight),
         )
 
 
@@ -228,6 +247,15 @@ def certain_repeated(times: int) -> Certain:
     eta = Fraction(36, 100)
     start = math.ceil(8 * (times + 1) / eta)
     return _certain(repeated_data(times), eta, start, 60 + start // 3)
+
+
+@cache
+def certain_nearly_alike() -> Certain:
+    """0 1 0 occurs 10^9 + 1 times and 1 0 1 10^9 times, at t_0 and with eta = 0.36."""
+    often = 10**9
+    rows = [("0", "1", often + 1), ("01", "0", often + 1), ("1", "0", often), ("10", "1", often)]
+    data = from_samples(rows, "two sentences, 1000000001 to 1000000000")
+    return _certain(data, Fraction(36, 100), 45, 120)
 
 
 def repeated_run(times: int) -> Run:

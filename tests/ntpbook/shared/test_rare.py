@@ -82,3 +82,4 @@ def test_ours_hidden_sentence_steps_hold_and_notice_another_constant():
         assert all(one.holds for one in step())
         assert not all(one.holds for one in step(wrong))
     assert all(one.holds for one in rare.geometry())
+    assert not all(one.holds for one in rare.geometry(3))

@@ -278,7 +278,7 @@ def check_ours_trivial_bound(
         "S / 2 in the place of 2 S.": {"two": 0.5},
         f"The bounds on ||y||^2 and the tangent {SHARPER}.": {"sharper": 1.1},
         "A next token that is n of no token of its sentence.": Variant(
-            instances=instances.from_outside
+            instances=lambda: instances.from_outside(300)
         ),
         "Margins from half of t_A on.": {"lateness": 16},
     },

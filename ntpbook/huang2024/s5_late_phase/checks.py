@@ -633,7 +633,7 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
     "worst has a mean margin of a few per cent of K_2; random states and runs stay below that",
     planted={
         "A loss of |V| e^{-3 A / 2} in the same time.": {"power": 1.5},
-        "A thousandth of K_2.": {"bound": 1e-3},
+        "Nothing in the place of K_2.": {"bound": 0},
         "7 L^2 in the place of 8 L^2 in the proof.": {"eight": 7},
         "log^4 for log^3 in the proof.": {"three": 4},
     },
@@ -699,7 +699,7 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
     loose="no loss exceeds log |V|, and |V| / log |V| is at least e: at t = 1, where the condition "
     "is empty, the right side is at least e times the loss; later it is weaker than Theorem G",
     planted={
-        "The sign of the exponent of (4) turned.": {"times": -1},
+        "The exponent of (4) times -3.": {"times": -3},
         "c_0 = 54 in the condition.": {"c0": 54},
         "The step size 50 at t = 1, which eta <= ||W*||/e rules out.": Variant(
             instances=instances.a_long_first_step

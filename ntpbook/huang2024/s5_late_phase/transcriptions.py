@@ -123,11 +123,11 @@ def transcriptions(without_omega: int = 0, without_S: int = 0) -> tuple[Shown, .
     for step in STEPS:
         right = in_digits(step, without_omega, without_S)
         for words, other in (("balls", in_balls(step)), ("floats", in_floats(step))):
-            found.append(_alike(f"step {step}, digits and {words}", right, other))
+            found.append(alike(f"step {step}, digits and {words}", right, other))
     return tuple(found)
 
 
-def _alike(name: str, one: Made | None, other: Made | None) -> Shown:
+def alike(name: str, one: Made | None, other: Made | None) -> Shown:
     """Whether two transcriptions say the same."""
     if one is None or other is None:
         return Shown(name, _said(one), "=", _said(other), "", one is other)

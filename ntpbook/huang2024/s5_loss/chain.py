@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ntpbook.huang2024.s5_loss.instances import log_loss, with_and_without
+from ntpbook.huang2024.s5_loss.instances import log_loss, with_a_crowd
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.huang2024.runs import Run
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, at_least
-from ntpcore.verdicts.vocabulary import by_hand, check, executed
+from ntpcore.verdicts.compare import Said, holds
+from ntpcore.verdicts.vocabulary import by_hand, check, executed, uses
 
 ROUNDING = 1e-9  # logarithms of sums of a few hundred rounded terms
 
@@ -37,29 +37,38 @@ def needed(square: int = 2, part: str = "1/2") -> Iterator[Shown]:
     yield at_least_zero("1696 less that", 1696 - found)
 
 
-def attention_of_margins() -> Iterator[Shown]:
-    """c_o / (c_o + c e^-m) >= 1 / (1 + L e^-m), c_o >= 1, c <= L - c_o; at last 1 / (1 + eps)."""
+def attention_of_margins(fewer: int = 0) -> Iterator[Shown]:
+    """c_o / (c_o + c e^-m) >= 1 / (1 + L e^-m), c_o >= 1, c <= L - c_o; at last 1 / (1 + eps).
+
+    Args:
+        fewer: what is taken off L; 0 in truth.
+    """
     import sympy as sp
 
     more, rest, slack = sp.symbols("more rest slack", nonnegative=True)
     r, L, eps = sp.symbols("r L eps", positive=True)  # r = e^-m
     c_o, c = 1 + more, rest
     length = c_o + c + slack
-    gap = sp.factor(c_o / (c_o + c * r) - 1 / (1 + length * r))
+    gap = sp.factor(c_o / (c_o + c * r) - 1 / (1 + (length - fewer) * r))
     yield at_least_zero("the difference, L = c_o + c + slack", gap)
     # t = (4 L S / eta) log(L / eps) makes the margin m = t eta / (4 L S) the logarithm of L / eps
     yield identity("L e^-m at m = log(L / eps)", L * sp.exp(-sp.log(L / eps)), eps)
 
 
-def loss_of_attention() -> Iterator[Shown]:
-    """One sample: a lead of A (2 m_o - 1) at least, which is A less 2 A L / (L + e^m)."""
+def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
+    """One sample: a lead of A (2 m_o - 1) at least, which is A less 2 A L / (L + e^m).
+
+    Args:
+        whole: 1 claims a lead of A m_o.
+    """
     import sympy as sp
 
     A, L, E = sp.symbols("A L E", positive=True)  # E = e^m
     m_o, left, n = sp.symbols("m_o left n", nonnegative=True)
     rival = 1 - m_o - left  # the mass of one rival, where others have `left`
     lead = A * m_o - A * rival
-    yield at_least_zero("lead - A (2 m_o - 1)", sp.expand(lead - A * (2 * m_o - 1)))
+    claimed = A * m_o if whole else A * (2 * m_o - 1)
+    yield at_least_zero("lead - A (2 m_o - 1)", sp.expand(lead - claimed))
     yield identity("2 m_o - 1", 2 / (1 + L / E) - 1, 1 - 2 * L / (L + E))
     x = sp.symbols("x", nonnegative=True)
     rise = (n + 1) * x - sp.log(1 + n * x)  # |V| = n + 1
@@ -70,27 +79,38 @@ def loss_of_attention() -> Iterator[Shown]:
 @check(
     "huang2024-app-thm-2-chain",
     over="runs",
-    instances=with_and_without,
+    instances=with_a_crowd,
     says="Each line follows from the one before: at every recorded step of {tried} runs, the least "
     "margin bounds the attention and the attention bounds the loss, in {compared} comparisons. The "
     "condition on t must hold 864 for half of the margin to be left; 1696 is more.",
     tolerance=ROUNDING,
     proof=(
-        executed("what must stand in the condition on t", needed),
-        executed("from margins to the attention", attention_of_margins),
-        executed("from the attention to the loss of a sample", loss_of_attention),
-        by_hand(
-            "the loss is a mean of the samples' losses, and A = T C_0 or more",
-            at="loss-mean-samples",
+        executed(
+            "what must stand in the condition on t",
+            needed,
+            planted={"A third of the margin in the place of its half.": {"part": "1/3"}},
         ),
+        executed(
+            "from margins to the attention",
+            attention_of_margins,
+            planted={"L - 3 in the place of L.": {"fewer": 3}},
+        ),
+        executed(
+            "from the attention to the loss of a sample",
+            loss_of_attention,
+            planted={"A m_o in the place of A (2 m_o - 1), in the proof.": {"whole": 1}},
+        ),
+        uses("huang2024-cor-1-corrected", "the gap of stage 1 is one number A, T C_0 or more"),
+        by_hand("the loss is a mean of the samples' losses", at="mean"),
     ),
     planted={
         "1 in the place of L_max in the attention.": {"length": 1},
         "A m_o in the place of A (2 m_o - 1) in the loss.": {"twice": 1.0},
         "800 in the place of 1696.": {"constant": 800},
+        "The odds of the optimal tokens 1.1 times sharper.": {"odds": 1.1},
+        "The bound on the loss 1.1 times sharper.": {"sharper": 1.1},
     },
     readings={
-        "each line bounds the next, a pair's matrix having the norm √2": {},
         "the norm 2 for √2, which 108 under the root of Appendix D.2 speaks for": {"square": 4},
     },
 )
@@ -100,6 +120,9 @@ def check_huang2024_app_thm_2_chain(
     square: int = 2,
     length: int = 0,
     twice: float = 2.0,
+    odds: float = 1.0,
+    sharper: float = 1.0,
+    power: int = 1,
 ) -> Iterator[Said]:
     """m_o >= 1 / (1 + L e^-m) for the least margin m, and L <= |V| e^(-A (2 m_o - 1)).
 
@@ -109,12 +132,21 @@ def check_huang2024_app_thm_2_chain(
         square: square of the norm of a pair's matrix.
         length: what stands for L_max; 0 for L_max.
         twice: the factor 2 in 2 m_o - 1.
+        odds: what multiplies the claimed odds of the optimal tokens.
+        sharper: what divides the bound on the loss.
+        power: of L_max; 1 in truth.
     """
-    yield at_least(constant, 432 * square, "the constant in the condition on t")
+    yield holds(constant >= 432 * square, "the constant in the condition on t")
     rows, c = one.second.rows, one.constants
-    claimed = rows.least_gap - np.log(length or c.max_length)
-    yield arrays.at_least(rows.least_log_odds, claimed, "log-odds, step {at}", at=rows.step)
+    claimed = rows.least_gap - power * np.log(length or c.max_length) + np.log(odds)
+    # both sides are logarithms, so that slacks are absolute
+    yield arrays.at_least(
+        rows.least_log_odds, claimed, "log-odds, step {at}", at=rows.step, scale=1.0
+    )
     m_o = 1 / (1 + np.exp(-rows.least_log_odds))
     exponent = -one.second.gap * (twice * m_o - (twice - 1))
-    bound = np.log(c.vocab_size) + exponent
-    yield arrays.at_most(log_loss(one), bound, "log of the loss, step {at}", at=rows.step)
+    bound = np.log(c.vocab_size) + exponent - np.log(sharper)
+    # the exponent is a rounded number of the size of A
+    yield arrays.at_most(
+        log_loss(one), bound, "log of the loss, step {at}", at=rows.step, scale=1 + one.second.gap
+    )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpcore.data import generate
-from ntpcore.data.dataset import from_sentences
+from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, runs, stage1, training
 from ntpcore.huang2024.problem import Problem, from_dataset
@@ -97,6 +97,43 @@ def with_and_without(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterat
     yield from frequent(seed, sets, steps)
     yield from others(seed, sets, steps)
     yield experiment(seed)
+
+
+@cache
+def crowd(rivals: int = 19, tokens: int = 30) -> Run:
+    """One sentence of an optimal token and nineteen rivals, which all lag behind alike.
+
+    The least margin is that of all rivals, so that the optimal token has the odds e^m / (L - 1),
+    and in the end the loss is (|V| - 1) e^-A but for a small share.
+    """
+    names = [f"x{number}" for number in range(tokens)]
+    following = dict(zip(names, [*names[1:], names[0]], strict=True))
+    samples: list[tuple[list[str], str]] = [([token], following[token]) for token in names]
+    samples.append((names[: rivals + 1], following["x0"]))
+    problem = from_dataset(from_samples(samples, "an optimal token and nineteen rivals"))
+    return train(
+        "an optimal token and nineteen rivals", problem, eta0=1.0, eta=1.0, steps1=60, steps=60
+    )
+
+
+def with_a_crowd(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:
+    """A sentence of many rivals, and ordinary data with Assumption 3 and without."""
+    yield crowd()
+    yield from with_and_without(seed, sets, steps)
+
+
+def at_the_chord(seed: int = 7, steps: int = 1000) -> Run:
+    """A long run with T so large that T C_0 u is just below 1 after its last step."""
+    run = long_runs(seed, steps)[0]
+    c, t = run.constants, float(run.second.rows.step[-1])
+    log_u = math.log(2) - float(np.logaddexp(0.0, bounds.thm_2_log_odds(c, t)))
+    return replace(run, constants=replace(c, steps1=math.floor(math.exp(-log_u) / c.C0)))
+
+
+def for_the_excess(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:
+    """Ordinary data under Assumption 3, long runs, and one with the longest possible stage 1."""
+    yield from ordinary_and_long(seed, sets, steps)
+    yield at_the_chord(seed, steps)
 
 
 def ordinary_and_long(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:

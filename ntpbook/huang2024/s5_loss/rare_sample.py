@@ -47,7 +47,6 @@ PRINTED = Asked()
 REPAIRED = Asked(rarity=bounds.PI_MIN)
 ONE = Asked(c0=1, c1=1)
 READINGS = {
-    "constants 384 and 1696, exponent 4 of L_max, as the scan of the proof shows them": PRINTED,
     "constant 864 in place of 1696, which the step that uses it needs": Asked(c1=864),
     "exponent 2 of L_max": Asked(length_power=2),
     "an absolute constant c_0, tried at 1": ONE,
@@ -65,6 +64,8 @@ class Hidden:
         log_ratio: how much rarer one sentence is than the other, as a logarithm.
         claimed: lower bound of Theorem 2 on the log-odds of the rare sample's optimal token.
         inside: whether both conditions hold as they are read, with frequencies if they have them.
+        eta: the step size.
+        norm: ||W_kq_star||.
     """
 
     steps1: int
@@ -72,6 +73,8 @@ class Hidden:
     log_ratio: float
     claimed: float
     inside: bool
+    eta: float = ETA
+    norm: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class TooRare:
         name: the instance in words.
     """
 
-    name: str = "sentences 0 1 0 and 1 0 1, the second too rare to be touched"
+    name: str = "the sentences 0 1 0 and 1 0 1, the second too rare to be touched"
 
     def hidden(self, asked: Asked) -> Hidden:
         """A point at which the conditions hold if they are read with N, and what is claimed there.
@@ -105,7 +108,7 @@ class TooRare:
         c = bounds.constants(rare.rare_problem(log_ratio), eta0, ETA, steps1)
         missed = max(asked.of_T(c, math.log(steps1)), asked.of_t(c, math.log(steps)))
         claimed = float(bounds.thm_2_log_odds(c, steps))
-        return Hidden(steps1, steps, log_ratio, claimed, bool(missed <= -CLEAR))
+        return Hidden(steps1, steps, log_ratio, claimed, bool(missed <= -CLEAR), ETA, c.norm_kq)
 
 
 def too_rare() -> list[TooRare]:

@@ -9,11 +9,15 @@ from ntpcore.verdicts.claims import Shown
 
 
 @lru_cache
-def pair_has_norm_root_two() -> tuple[Shown, ...]:
-    """(x_* - x) q^T has the norm sqrt(2) for distinct orthonormal tokens x_*, x and a token q."""
+def pair_has_norm_root_two(overlap: int = 0) -> tuple[Shown, ...]:
+    """(x_* - x) q^T has the norm sqrt(2) for distinct orthonormal tokens x_*, x and a token q.
+
+    Args:
+        overlap: the inner product of x_* and x; 0 in truth.
+    """
     import sympy as sp
 
-    x = {"x_*": sp.Matrix([1, 0, 0]), "x": sp.Matrix([0, 1, 0])}
+    x = {"x_*": sp.Matrix([1, 0, 0]), "x": sp.Matrix([overlap, 1, 0])}
     shown = []
     for name, q in (*x.items(), ("another token", sp.Matrix([0, 0, 1]))):
         pair = (x["x_*"] - x["x"]) * q.T
@@ -23,18 +27,21 @@ def pair_has_norm_root_two() -> tuple[Shown, ...]:
 
 
 @lru_cache
-def distance_costs_its_norm() -> tuple[Shown, ...]:
+def distance_costs_its_norm(side: int = -1) -> tuple[Shown, ...]:
     """<P, W> / ||W|| is <P, U*> + <P, U - U*>, of which the first is 1 / ||W*|| at least.
 
     P is the matrix of a pair, U and U* are W and W* by their norms. By Cauchy and Schwarz the
     second is at least -||P|| ||U - U*||, with ||P||^2 = 2.
+
+    Args:
+        side: the sign of that bound; -1 in truth.
     """
     import sympy as sp
 
     norm, star, distance = sp.symbols("norm star distance", positive=True)
     on_star, rest = sp.symbols("on_star rest", real=True)  # <P, W*> and <P, U - U*>
     margin = norm * (on_star / star + rest)
-    worst = margin.subs({on_star: 1, rest: -sp.sqrt(2) * distance})
+    worst = margin.subs({on_star: 1, rest: side * sp.sqrt(2) * distance})
     claimed = norm / star - sp.sqrt(2) * norm * distance
     return (identity("<P, W> at <P, W*> = 1, where <P, U - U*> is least", worst, claimed),)
 
@@ -64,8 +71,12 @@ def excess_of_4(rate: float = 1.0) -> tuple[Shown, ...]:
 
 
 @lru_cache
-def lead_of_the_right_token() -> tuple[Shown, ...]:
-    """With m_o = 1 / (1 + eps), 2 m_o - 1 = (1 - eps) / (1 + eps), which is 1/3 up to eps = 1/2."""
+def lead_of_the_right_token(part: str = "1/3") -> tuple[Shown, ...]:
+    """With m_o = 1 / (1 + eps), 2 m_o - 1 = (1 - eps) / (1 + eps), which is 1/3 up to eps = 1/2.
+
+    Args:
+        part: the 1/3.
+    """
     import sympy as sp
 
     eps, s = sp.symbols("eps s", nonnegative=True)
@@ -74,6 +85,25 @@ def lead_of_the_right_token() -> tuple[Shown, ...]:
         identity("2 m_o - 1", lead, (1 - eps) / (1 + eps)),
         at_least_zero(
             "lead - 1/3, eps = 1 / (2 + s)",
-            sp.factor((lead - sp.Rational(1, 3)).subs(eps, 1 / (2 + s))),
+            sp.factor((lead - sp.Rational(part)).subs(eps, 1 / (2 + s))),
         ),
+    )
+
+
+@lru_cache
+def limit_of_the_rate(times: int = 1) -> tuple[Shown, ...]:
+    """-log(L - L*) / t tends to r if e^{r t} (L - L*) tends to c > 0.
+
+    From some step on e^{r t} (L - L*) lies between c / 2 and 2 c; both ends have the limit r.
+
+    Args:
+        times: what multiplies the rate; 1 in truth.
+    """
+    import sympy as sp
+
+    r, c, t = sp.symbols("r c t", positive=True)
+    ends = (("above", c / 2), ("below", 2 * c))
+    return tuple(
+        identity(f"from {words}", sp.limit(times * r - sp.log(end) / t, t, sp.oo), r)
+        for words, end in ends
     )

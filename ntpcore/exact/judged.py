@@ -304,14 +304,14 @@ _SAYS = "The closed form is the certified solution on all {tried} orders tried."
 _FAILS = "The closed form is not the certified solution on {failed} of {tried} orders."
 _ANYWAY = {"presumed": False}
 _READINGS = {
-    "Without prefix closure: five tokens, for which Assumption 1 and source hold.": Variant(
+    "without prefix closure: five tokens, for which Assumption 1 and source hold": Variant(
         _ANYWAY, without_closure
     ),
-    "Without source: seven tokens, for which Assumption 1 and prefix closure hold.": Variant(
+    "without source: seven tokens, for which Assumption 1 and prefix closure hold": Variant(
         _ANYWAY, without_source
     ),
-    "With any number k of optimal tokens, where each of them lies above every non-optimal one, "
-    "whatever the data are.": Variant(_ANYWAY, complete_columns),
+    "with any number k of optimal tokens, where each of them lies above every non-optimal one, "
+    "whatever the data are": Variant(_ANYWAY, complete_columns),
 }
 
 

@@ -252,7 +252,7 @@ def singles(
         "Another token in front of each.": Variant(instances=lambda: singles(front=True)),
     },
     readings={
-        "Each sentence of one token as often as it occurs in the data: one occurs twice.": Variant(
+        "each sentence of one token as often as it occurs in the data: one occurs twice": Variant(
             instances=lambda: singles(count_of_first=2)
         ),
     },

@@ -438,7 +438,7 @@ def check_huang2024_app_peaks(one: Weights) -> Iterator[Said]:
         ),
     },
     readings={
-        "Without prefix closure, where no sentence repeats a token.": Variant(
+        "without prefix closure, where no sentence repeats a token": Variant(
             instances=lambda: [broken_chain()]
         ),
     },
@@ -494,7 +494,7 @@ def weight_pairs(weights: Weights, total: bool) -> Iterator[tuple[str, Fraction,
             expected=Verdict.NOT_CONTRADICTED,
         ),
     },
-    readings={"The total weight of a token in the place of that of a position.": {"total": True}},
+    readings={"the total weight of a token in the place of that of a position": {"total": True}},
 )
 def check_huang2024_app_weights_larger(one: Weights, total: bool = False) -> Iterator[Said]:
     """If the loss tends to zero, optimal tokens have larger weights than the others."""
@@ -582,7 +582,7 @@ class Frequent:
         "More occurrences in the place of no fewer.": {"strictly": True},
     },
     readings={
-        "The sentence before the formula: all non-optimal tokens together.": {"together": True},
+        "the sentence before the formula: all non-optimal tokens together": {"together": True},
     },
 )
 def check_huang2024_asm_3(
@@ -908,9 +908,9 @@ def closed_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
         "n of the last token in the place of n of the optimal one.": {"last": True},
     },
     readings={
-        "Without prefix closure.": Variant(instances=lambda: [repeated_token()]),
-        "Without prefix closure, where a sentence that repeats one token counts as a sentence with "
-        "only one token.": Variant({"distinct": True}, realizable_data),
+        "without prefix closure": Variant(instances=lambda: [repeated_token()]),
+        "without prefix closure, where a sentence that repeats one token counts as a sentence with "
+        "only one token": Variant({"distinct": True}, realizable_data),
     },
 )
 def check_huang2024_app_regenerate(
@@ -993,9 +993,9 @@ def without_beginnings() -> list[Collocated]:
         ),
     },
     readings={
-        "Tokens may start no sentence: a → b and a b → a fix n(a), while n(b) is nowhere to be "
-        "seen.": Variant(instances=partial_collocation),
-        "Without prefix closure.": Variant(instances=without_beginnings),
+        "tokens may start no sentence: a → b and a b → a fix n(a), while n(b) is nowhere to be "
+        "seen": Variant(instances=partial_collocation),
+        "without prefix closure": Variant(instances=without_beginnings),
     },
 )
 def check_huang2024_app_length_2(one: Collocated, last: bool = False) -> Iterator[Said]:

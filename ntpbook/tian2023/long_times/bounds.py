@@ -6,7 +6,7 @@ says that it is not negative.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
@@ -58,7 +58,7 @@ def simplex_slack(c: Floats, r: Floats, j: int) -> float:
     return float(c[0] * (r[0] - R) + c[j] * (R - r[j])) / float(r[0])
 
 
-def unique_slack(Y: Floats, n: int, f: Floats, other: Floats) -> float:
+def unique_slack(Y: Floats, n: int, f: Floats, other: Floats, sharper: float = 1.0) -> float:
     """h(f) - h(other) for a stationary f with G > 0, less the margin G (1 - f . other) it proves.
 
     h(f) = ln softmax_n(Y^T f); tangent of a concave function at f, with g <= G f (Theorem 7 (ii)).
@@ -68,11 +68,12 @@ def unique_slack(Y: Floats, n: int, f: Floats, other: Floats) -> float:
         n: the next token.
         f: (N,), unit vector, stationary: g_i = G f_i, or f_i = 0 and g_i <= 0.
         other: (N,), any vector >= 0 of length at most 1.
+        sharper: by which the margin is multiplied.
     """
     h = [float(Y[:, n] @ v - np.logaddexp.reduce(Y.T @ v)) for v in (f, other)]
     alpha = np.exp(Y.T @ f - np.logaddexp.reduce(Y.T @ f))
     g = Y @ (np.eye(Y.shape[1])[n] - alpha)
-    return h[0] - h[1] - float(f @ g) * float(1 - f @ other)
+    return h[0] - h[1] - sharper * float(f @ g) * float(1 - f @ other)
 
 
 # Theorem 5'': no token is lost
@@ -116,7 +117,25 @@ def keep(design: Design) -> Keep:
     return Keep(b, C_2, C_2 / b**2 * (1 + max(0.0, log(early)) / 2))
 
 
-def keep_slacks(path: Path) -> dict[str, float]:
+def sharpened(found: Keep, changed: str) -> Keep:
+    """Constants of which one is planted: sharper by a tenth, or a drift with another formula.
+
+    Args:
+        found: the constants.
+        changed: "b" or "C_2"; of the drift "exponent", C_2^2 for C_2, or "factor", without its
+            bracket; "" for none.
+    """
+    if changed == "b":
+        return replace(found, b=1.1 * found.b)
+    if changed == "C_2":
+        return replace(found, C_2=found.C_2 / 1.1)
+    if changed:
+        plain = found.C_2 / found.b**2
+        return replace(found, drift=found.drift * found.C_2 if changed == "exponent" else plain)
+    return found
+
+
+def keep_slacks(path: Path, changed: str = "") -> dict[str, float]:
     """Least slack of each inequality of Theorem 5' (b) and 5'' along a path.
 
     Relative to the bound; that of the spread is relative to the largest P_d, which it is a small
@@ -124,8 +143,10 @@ def keep_slacks(path: Path) -> dict[str, float]:
 
     Args:
         path: M = K, scaled attention, without sigma = 0.
+        changed: a constant that is planted, see `sharpened`.
     """
-    C, p, found = len(path.design.common), path.design.p, keep(path.design)
+    C, p = len(path.design.common), path.design.p
+    found = sharpened(keep(path.design), changed)
     q, clock = p * np.exp(path.z), path.theta
     P = path.r / q[:, C:]
     spread, common = P.max(axis=1) - P.min(axis=1), (q[:, :C] ** 2).sum(axis=1)

@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from ntpbook.shared.levels import beyond, never_rises, within
 from ntpbook.tian2023.long_times import (
     bounds,
     exponent,
@@ -29,8 +30,18 @@ from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.coupled import Symmetric
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, at_least, at_most, count, equal, least, most, result
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed
+from ntpcore.verdicts.compare import (
+    Said,
+    at_least,
+    at_most,
+    count,
+    equal,
+    holds,
+    least,
+    most,
+    result,
+)
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
 
 Floats = NDArray[np.float64]
 INTEGRATOR = "the integrator's tolerance"
@@ -81,20 +92,22 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
     "up to ln t = {log_t}; the logits agree but for the integrator's error.",
     tolerance=1e-6,  # relative; both integrators run at 1e-9 or less over many steps
     proof=(
+        uses("tian2023-lem-1", "The gradients in Y and Z of one sample."),
+        uses("ours-coupled-flow", "The flow keeps the symmetric form."),
         executed(
             "The gradient in Z of one class, entry by entry.", relations(steps.projector_step)
         ),
         executed("How f moves with z.", relations(steps.unit_step)),
         executed(
-            "Lemma 1 inserted into the symmetric form and divided by (eta_Y/K) delta.",
+            "M > K: Lemma 1 inserted into the symmetric form and divided by (eta_Y/K) delta.",
             relations(steps.clock_steps),
         ),
-        by_hand(
-            "delta > 0 while R >= 0, and R stays positive since r_d' = f_d > 0; so sigma increases "
-            "with t. It is unbounded: were it bounded, so would be R and A, and delta would keep "
-            "away from 0.",
-            at="delta-while-stays",
+        executed(
+            "M = K: the same, without other outputs.",
+            relations(steps.bulk_free_steps),
+            planted={"An error whose entries do not add up to zero.": {"wrong": 0}},
         ),
+        by_hand("delta > 0, so sigma increases with t, and it is unbounded.", at="unbounded"),
     ),
     planted={
         "The attention without its L2 scaling.": {"sphere": False},
@@ -136,9 +149,15 @@ def narrow(M: int = 0) -> list[Design]:
     "function of the scaled clock, but for the integrator's error.",
     tolerance=1e-7,  # the integrator's tolerance, over the range of the logits
     proof=(
+        uses("ours-long-clock", "The coupled flow on the clock sigma."),
+        by_hand("The flow of such a loss keeps the symmetric form.", at="symmetry"),
         executed(
             "The equations for M = K, for any loss that treats the wrong labels alike.",
             relations(steps.bulk_free_steps),
+            planted={
+                "An error whose entries do not add up to zero.": {"wrong": 0},
+                "The rows of attention that is not scaled.": {"claimed": False},
+            },
         ),
         executed("nu drops out of the scaled equations.", relations(steps.universality_steps)),
     ),
@@ -185,14 +204,10 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
     "of the way.",
     tolerance=1e-6,  # the integrator runs at 1e-11, over five powers of ten of the clock
     proof=(
-        executed("The equations for M = K.", relations(steps.bulk_free_steps)),
+        uses("ours-long-clock", "Time as a function of the clock."),
+        uses("ours-long-rates", "The equations for M = K."),
         executed("Both sides start alike and grow alike; the limits.", closed_form),
-        by_hand(
-            "By the limits T grows like r, so 1 - f_d is integrable, r = sigma + O(1) and "
-            "R = r + O(1/r); then dt = (K/eta_Y) d sigma/delta with 1/delta = (e^R + K - 1)/K "
-            "gives ln t = sigma + O(1).",
-            at="limits-grows-like",
-        ),
+        by_hand("T grows like r, r = sigma + O(1) and ln t = sigma + O(1).", at="time"),
     ),
     planted={
         "The coefficient 1/(2(K + 1)), that of (10).": {"parts": 2},
@@ -209,7 +224,7 @@ def check_ours_long_closed_form(one: Run, parts: int = 1, sphere: bool = True) -
     w = path.z[:, 1] - path.z[:, 0]
     yield arrays.equal(path.z[:, 1], w / (parts * (one.design.K + 1)), "z_d at {at}", at=grid)
     rest = np.abs(laws.offset(path))
-    yield at_most(float(rest[-1]), float(rest[-11]) / 5, "the rest of w - ln ln t")
+    yield within(float(rest[-1]), float(rest[-11]) / 5, "the rest of w - ln ln t")
     yield most("rest", float(rest[-1]), 1, INTEGRATOR)
 
 
@@ -228,6 +243,7 @@ def wider(first: float = 1.0, last: float = 10.0) -> list[Run]:
     instances=wider,
     says="On {tried} paths the slope d ln T/d ln sigma at sigma = 1e4 differs from alpha, and from "
     "alpha + c/T^2 by at most {part} of that difference; it came closer from sigma = 1e3 on.",
+    tolerance=1e-8,  # the integrator runs at 1e-10
     planted={
         "The exponent 1, which is right for M = K.": {"power": Fraction(1)},
         "The exponent K/M.": {"power": "K/M"},
@@ -238,7 +254,10 @@ def wider(first: float = 1.0, last: float = 10.0) -> list[Run]:
 def check_ours_long_law(
     one: Run, power: Fraction | str = "", wide: bool = False, sphere: bool = True
 ) -> Iterator[Said]:
-    """d ln T/d ln sigma = alpha + c/T^2 + smaller: the rest is below an eighth, and falls."""
+    """d ln T/d ln sigma = alpha + c/T^2 + smaller: the rest is below an eighth, and falls.
+
+    At all times z_d = w/(K + 1).
+    """
     K, M = one.design.K, one.design.M
     law = reduced.law(K, M)
     alpha = float(Fraction(K, M) if power == "K/M" else power or law.alpha)
@@ -247,8 +266,11 @@ def check_ours_long_law(
     path = follow(one.design, one.ratio, grid, sphere)
     found = [laws.second_coefficient(path, i, alpha) for i in (1, 4)]
     rests = [abs(x / c - 1) for x in found]
-    yield at_most(rests[1], 1 / 8, "rest at sigma = 1e4")
-    yield at_most(rests[1], rests[0], "rest from sigma = 1e3 to 1e4")
+    yield within(rests[1], 1 / 8, "rest at sigma = 1e4")
+    yield within(rests[1], rests[0], "rest from sigma = 1e3 to 1e4")
+    w = path.z[:, 1] - path.z[:, 0]
+    if sphere:
+        yield arrays.equal(path.z[:, 1], w / (K + 1), "z_d at sigma = {at}", at=grid)
     yield most("part", rests[1], 2, ASYMPTOTIC)
 
 
@@ -281,20 +303,13 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     "r = {latest} the latest. At {states} random states on the upper edge F turns inwards.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-11
     proof=(
-        executed("The equations on the clock sigma.", relations(steps.clock_steps)),
+        uses("ours-long-clock", "The equations on the clock sigma, and time."),
         executed("Slopes with r as the clock.", relations(steps.exponent_steps)),
         executed("The limits, and the room left for F.", exponent_limits),
-        by_hand(
-            "No edge of the region can be reached first: each slope there points inwards, by the "
-            "bounds on x, a T, P, B and Q that hold inside.",
-            at="no-edge-region",
-        ),
-        by_hand(
-            "T never falls; a grows like a positive power of r, so Q/r -> 0; then like a power "
-            "below 1, so T grows without bound, x -> 1/mu, s/r -> 1/(K mu), a T/r -> 1 - 1/M.",
-            at="never-falls-grows",
-        ),
-        by_hand("r ~ sigma as f_d -> 1, and ln t ~ R ~ r as D stays bounded.", at="sigma-ln-stays"),
+        by_hand("What holds inside the region: bounds on x, a T, P, B and Q.", at="inside"),
+        by_hand("No edge of the region is reached first.", at="edges"),
+        by_hand("T grows without bound, and a T/r -> 1 - 1/M.", at="growth"),
+        by_hand("r ~ sigma and ln t ~ sigma.", at="time"),
     ),
     planted={
         "The exponent 1, which is right for M = K.": {"power": Fraction(1)},
@@ -305,10 +320,11 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
         ),
         "E without its part 1/T^2.": {"edge": "bare"},
         "The attention without its L2 scaling.": {"edge": "simplex"},
+        "The bounds on the exponent 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_ours_long_exponent(
-    one: Run, power: Fraction | str = "", edge: str = ""
+    one: Run, power: Fraction | str = "", edge: str = "", sharper: float = 1.0
 ) -> Iterator[Said]:
     """0 < D, E, Q and F < (1 - u)/T^2 at all times; ln T/ln sigma -> (K - 1)/(M - 1)."""
     K, M = one.design.K, one.design.M
@@ -329,8 +345,8 @@ def check_ours_long_exponent(
     for name, room in level.slacks().items():
         yield at_least(room, 0.0, name, scale=1.0)
     alpha = float(Fraction(K, M) if power == "K/M" else power or Fraction(K - 1, M - 1))
-    yield at_least(alpha, level.powers[0], "the exponent, by the region")
-    yield at_most(alpha, level.powers[1], "the exponent, by the region")
+    yield at_least(alpha, sharper * level.powers[0], "the exponent, by the region")
+    yield at_most(alpha, level.powers[1] / sharper, "the exponent, by the region")
     rng, tried = np.random.default_rng(M), 0
     for _ in range(200):
         state = exponent.on_the_edge(level, rng)
@@ -365,11 +381,11 @@ def check_ours_long_early(one: Run, slope: int = 4) -> Iterator[Said]:
     grid = np.array([1e4, 1e5, *10.0 ** np.arange(10, 61, 10)])
     slow = reduced.creep(K, M, grid, float(T[0]), float(r[0]))
     apart = abs(float(slow[1] / T[1]) - 1)
-    yield at_most(apart, 0.01, "T of the manifold against the flow", scale=1.0)
+    yield within(apart, 0.01, "T of the manifold against the flow")
     slopes = np.diff(slow[2:] ** 2) / np.diff(np.log(grid[2:])) / (slope * (K - 1))
     gaps = np.abs(slopes - 1)
-    yield arrays.at_most(gaps[1:], gaps[:-1], "distance of the slope from its limit")
-    yield at_most(float(gaps[-1]), 0.02, "the slope at sigma = 1e60")
+    yield never_rises(gaps, "distance of the slope from its limit")
+    yield within(float(gaps[-1]), 0.02, "the slope at sigma = 1e60")
     yield most("gap", float(gaps[-1]), 1, ASYMPTOTIC)
     yield most("apart", apart, 1, ASYMPTOTIC)
 
@@ -399,7 +415,7 @@ def check_ours_long_visible(one: Run, power: float = 0.5, factor: float = 1.0) -
     for ratio in (1e4, 1e5, 1e6):
         found = laws.measured_relaxation(K, K, epsilon, ratio) * ratio**0.5 + np.log(K)
         where = f"ln(eta_Y t) at ratio {ratio:g}"
-        yield at_most(abs(found - c * ratio**power), 2.0, where, scale=1.0)
+        yield within(abs(found - c * ratio**power), 2.0, where)
         yield most("apart", abs(found - c * ratio**power), 2, "the grid of times")
     yield most("high", c, 3, "the grid of times")
     yield least("low", c, 3, "the grid of times")
@@ -409,9 +425,15 @@ def check_ours_long_visible(one: Run, power: float = 0.5, factor: float = 1.0) -
 
 
 def random_runs(seed: int = 7, draws: int = 12) -> list[Run]:
-    """Up to six common and five distinct tokens per class, weights over up to six decades."""
+    """Up to six common and five distinct tokens per class, weights over up to six decades.
+
+    The last two are made: with a common token that is rare at the start the bounds of the proof are
+    nearly tight, and many classes with unlike tokens come near to the bound on the drift.
+    """
     rng = np.random.default_rng(seed)
-    return [Run(bounds.random_design(rng), float(10 ** rng.uniform(-1, 2))) for _ in range(draws)]
+    found = [Run(bounds.random_design(rng), float(10 ** rng.uniform(-1, 2))) for _ in range(draws)]
+    many = Design(100, 100, (6.0,), (1.0, 850.0))
+    return [*found, Run(Design(2, 2, (0.05,), (1.0,)), 1.0), Run(many, 1.0)]
 
 
 @cache
@@ -433,17 +455,16 @@ def kept(run: Run, sphere: bool = True, start: float = 0.0) -> Path:
     "{left} at most.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
+        uses("ours-long-rates", "The equations for M = K."),
         executed("The derivative of chi for any number of tokens.", relations(steps.margin_steps)),
-        executed("chi and the distance of f from the decoder.", relations(steps.path_steps)),
-        by_hand(
-            "chi^2 <= 1 - eps by Cauchy and Schwarz, so every part of |r| chi' is at least 0.",
-            at="chi-eps-cauchy",
+        executed(
+            "1 - eps - chi^2 is the square of |f_D - chi r/|r||, so all parts of |r| chi' are "
+            "squares.",
+            relations(steps.path_steps),
+            planted={"chi in the place of its square.": {"power": 1}},
         ),
-        by_hand(
-            "By the theorem on shares f_d/f_e and r_d/r_e have the same limits and eps -> 0; so "
-            "f_D and r/|r| have the same limit, and chi -> 1.",
-            at="theorem-shares-have",
-        ),
+        uses("ours-long-keep", "eps -> 0, and f_d/f_e and r_d/r_e have the same positive limits."),
+        by_hand("So f_D and r/|r| have the same limit, and chi -> 1.", at="limit"),
     ),
     planted={
         "The attention without its L2 scaling.": {"sphere": False},
@@ -458,11 +479,11 @@ def check_ours_long_angle(one: Run, sphere: bool = True, still: bool = False) ->
     f = path.f / np.linalg.norm(path.f, axis=1, keepdims=True)
     # 1 - chi without a difference of nearly equal numbers
     short = (((f[:, C:] - unit) ** 2).sum(axis=1) + (f[:, :C] ** 2).sum(axis=1)) / 2
-    yield arrays.at_most(short[1:], short[:-1], "1 - chi at row {at}", at=np.arange(1, len(short)))
-    goal = short[0] if still else short[0] / 50
-    yield at_most(float(short[-1]), float(goal), "1 - chi at the end")
+    yield never_rises(short, "1 - chi")
+    goal = float(short[0]) * (1.0 if still else 1 / 50)
+    yield within(float(short[-1]), goal, "1 - chi at the end")
     if still:
-        yield at_least(float(short[-1]), float(goal), "1 - chi at the end")
+        yield beyond(float(short[-1]), goal, "1 - chi at the end")
     yield most("left", float(short[-1]), 1, INTEGRATOR)
 
 
@@ -475,34 +496,45 @@ def check_ours_long_angle(one: Run, sphere: bool = True, still: bool = False) ->
     "of the decoder's entries drift by {drift} of the bound or less.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
-        executed("The equations for M = K.", relations(steps.bulk_free_steps)),
-        executed("Slopes on the clock theta.", relations(steps.floor_steps)),
-        executed("The sum that is conserved.", relations(steps.conserved_steps)),
-        executed("The chain of bounds and its integrals.", relations(steps.keep_steps)),
-        by_hand(
-            "beta is at most the largest P_d, so P_d <= theta, r_d >= p_d theta, q_d >= p_d; the "
-            "least of the P_d has the slope of one of them almost everywhere.",
-            at="beta-most-largest",
+        uses("ours-long-rates", "The equations for M = K."),
+        executed(
+            "Slopes on the clock theta.",
+            relations(steps.floor_steps),
+            planted={"Slopes on the clock sigma.": {"clock": False}},
         ),
-        by_hand(
-            "u(I) >= 2 I/(1 + 2 C_1) by comparison, and the spread stays below the bound whose "
-            "slope is larger.",
-            at="comparison-spread-stays",
+        executed(
+            "The sum that is conserved.",
+            relations(steps.conserved_steps),
+            planted={"Common tokens with the weight 1.": {"weight": 1}},
         ),
-        by_hand(
-            "theta is unbounded: were it bounded, no q_c would fall to 0, the conserved sum would "
-            "bound every z_d, and |q| with them. f_d/f_e = (r_d/r_e)(P_e/P_d), and P_e/P_d -> 1.",
-            at="theta-unbounded-were",
+        executed(
+            "The chain of bounds and its integrals.",
+            relations(steps.keep_steps),
+            planted={"b^2 in the place of b.": {"power": 2}},
         ),
+        by_hand("P_d <= theta, r_d >= p_d theta and q_d >= p_d.", at="floor"),
+        by_hand("The least of the P_d is at least b theta.", at="least"),
+        by_hand("The spread of the P_d stays below its bound.", at="spread"),
+        by_hand("r_d/r_e converges, and so does f_d/f_e, within the bound.", at="drift"),
+        by_hand("theta is unbounded.", at="unbounded"),
     ),
     planted={
         "The attention without its L2 scaling.": {"sphere": False},
         "A decoder that prefers one token from the start.": {"start": 30.0},
+        "The bound b theta on the P_d 1.1 times sharper.": {"changed": "b"},
+        "The bound C_2 on the common tokens 1.1 times sharper.": {"changed": "C_2"},
+        "The bound on the drift with C_2^2 for C_2.": {"changed": "exponent"},
+        "The bound on the drift without its bracket.": {"changed": "factor"},
     },
+    loose="Both bounds of the proof, b theta and C_2, are reached within a tenth. The bound on the "
+    "drift of the shares is not: on 270 random designs with M = K, 2 to 100 classes and weights "
+    "over up to six decades the drift was at most six tenths of it.",
 )
-def check_ours_long_keep(one: Run, sphere: bool = True, start: float = 0.0) -> Iterator[Said]:
+def check_ours_long_keep(
+    one: Run, sphere: bool = True, start: float = 0.0, changed: str = ""
+) -> Iterator[Said]:
     """z_c <= 0 <= z_d, b theta <= P_d <= theta, nu theta^2 sum q_c^2 <= C_2, |drift| <= bound."""
-    slacks = bounds.keep_slacks(kept(one, sphere, start))
+    slacks = bounds.keep_slacks(kept(one, sphere, start), changed)
     drift = 1 - slacks.pop("drift of the decoder's ratios")
     for name, slack in slacks.items():
         yield at_least(slack, 0.0, name, scale=1.0)
@@ -532,23 +564,18 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[Run]:
     "the attention or less to all others in the end.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
+        by_hand("The flow keeps the symmetric form, and sigma is unbounded.", at="symmetry"),
+        executed("The equations for M = K.", relations(steps.soft_free_steps)),
         executed(
             "The softmax's own gradient, and the slopes of ln(c_j/c_1).",
             relations(steps.simplex_steps),
         ),
         executed(
-            "The bracket is positive in the limit, if another token keeps a share.",
+            "Both brackets are positive in the limit, if another token keeps a share.",
             relations(steps.simplex_limit_steps),
         ),
-        by_hand(
-            "r_1 is the largest, so R <= r_1; where r_j > R, use c_j < c_1: no ratio c_j/c_1 grows.",
-            at="largest-where-use",
-        ),
-        by_hand(
-            "c_1 never falls, so r_1 grows like sigma; all ratios converge, r_j/r_1 to the same "
-            "limits. Were one positive, ln(c_j/c_1) would fall like sigma^2 at least.",
-            at="never-falls-grows-2",
-        ),
+        by_hand("No ratio c_j/c_1 grows.", at="order"),
+        by_hand("Were the limit of one of them positive, it would fall to 0.", at="limit"),
     ),
     planted={
         "The attention scaled to length 1.": {"sphere": True},
@@ -562,10 +589,10 @@ def check_ours_long_simplex(one: Run, sphere: bool = False) -> Iterator[Said]:
     path = follow(one.design, one.ratio, grid, sphere, absolute=1e-14)
     top = len(one.design.p) - 1
     ratios = np.delete(path.z, top, axis=1) - path.z[:, [top]]
-    yield arrays.at_most(ratios[1:], ratios[:-1], "ln c_j/c_1", scale=1.0)
+    yield never_rises(ratios, "ln c_j/c_1")
     others = np.delete(path.scores, top, axis=1).sum(axis=1)
-    yield at_most(float(others[-1]), 1e-4, "attention on all others")
-    yield at_most(float(others[-1]), float(others[-11]) / 50, "its fall")
+    yield within(float(others[-1]), 1e-4, "attention on all others")
+    yield within(float(others[-1]), float(others[-11]) / 50, "its fall")
     yield most("left", float(others[-1]), 1, INTEGRATOR)
 
 
@@ -580,11 +607,14 @@ class Fixed:
         P: (n, N), probabilities of the tokens in each class.
         Y: (N, M), decoder.
         name: in words.
+        r: (K, N), for M = K: r_d of the distinct tokens of each class, 0 elsewhere; None where the
+            decoder has another form.
     """
 
     P: Floats
     Y: Floats
     name: str
+    r: Floats | None = None
 
 
 def one_class(seed: int = 7, draws: int = 8) -> list[Fixed]:
@@ -596,7 +626,25 @@ def one_class(seed: int = 7, draws: int = 8) -> list[Fixed]:
         Y = rng.normal(size=(N, M))
         Y[:, 0] = Y.max(axis=1) + rng.uniform(0.2, 1, N)
         found.append(Fixed(rng.dirichlet(np.ones(N))[None], Y, f"decoder {i + 1}, {N} tokens"))
-    return found
+    return [*found, *(_unlike(rng, K) for K in (1, 2, 3))]
+
+
+def _unlike(rng: np.random.Generator, K: int) -> Fixed:
+    """K classes of one query that differ in everything; rows of the decoder as in part 3.
+
+    There is one next token more, of a class of another query.
+    """
+    sizes = rng.integers(1, 4, K)
+    C, N = 2, 2 + int(sizes.sum())
+    P, Y, r = np.zeros((K, N)), np.zeros((N, K + 1)), np.zeros((K, N))
+    ends = C + np.cumsum([0, *sizes])
+    for n in range(K):
+        own = slice(int(ends[n]), int(ends[n + 1]))
+        P[n, :C], P[n, own] = rng.uniform(0.2, 1, C), rng.uniform(0.2, 1, sizes[n])
+        r[n, own] = rng.uniform(0.5, 2, sizes[n])
+        Y[own] = r[n, own][:, None] * (np.eye(K + 1)[n] - 1 / (K + 1))
+    P /= P.sum(axis=1, keepdims=True)
+    return Fixed(P, Y, f"{K} classes, next tokens as the only outputs, {N - C} distinct tokens", r)
 
 
 def several_classes() -> list[Fixed]:
@@ -617,6 +665,39 @@ def slopes_of(one: Fixed, z: Floats) -> tuple[Floats, Floats, Floats]:
     alpha /= alpha.sum(axis=1, keepdims=True)
     g = (np.eye(one.Y.shape[1])[: len(f)] - alpha) @ one.Y.T
     return f, g, np.asarray((f * (g - f * (f * g).sum(axis=1, keepdims=True))).mean(axis=0))
+
+
+def drawn_to_the_decoder(one: Fixed, aim: Floats, z: Floats) -> Iterator[Said]:
+    """Along the flow of z under a fixed decoder R rises, Psi falls, and f tends to `aim`.
+
+    Args:
+        one: classes, with the r_d of their tokens.
+        aim: (K, N), the direction of f in each class.
+        z: (N,), the start.
+    """
+    from scipy.integrate import solve_ivp
+
+    assert one.r is not None
+    at = np.linspace(0.0, np.log(1e6), 40)
+    flow = solve_ivp(
+        lambda u, here: np.exp(u) * slopes_of(one, here)[2],
+        (-5.0, at[-1]),
+        z,
+        method="LSODA",
+        t_eval=at,
+        rtol=1e-10,
+        atol=1e-13,
+    )
+    f = np.array([slopes_of(one, here)[0] for here in flow.y.T])  # (S, K, N)
+    q = one.P * np.exp(flow.y.T)[:, None, :]
+    R = (f * one.r).sum(axis=2)
+    psi = np.where(one.r > 0, one.r / np.where(q > 0, q, 1.0), 0.0).sum(axis=2)
+    yield never_rises(-R, "minus R")
+    yield never_rises(psi / psi[0], "Psi")
+    unit = aim / np.linalg.norm(aim, axis=1, keepdims=True)
+    apart = np.linalg.norm(f - unit, axis=2).max(axis=1)
+    # f_c^2 falls like 1/t, so that the distance falls tenfold for a hundred times the time
+    yield within(float(apart[-1]), 0.02, "distance of f from the decoder")
 
 
 def settled(one: Fixed, z: Floats) -> Floats:
@@ -640,48 +721,55 @@ def settled(one: Fixed, z: Floats) -> Floats:
     return np.asarray(found.y[:, -1])
 
 
-def random_states() -> Iterator[Shown]:
-    """One line of the proof in numbers: see `bounds.unique_slack`, which the tests try."""
-    f, g, G = sp.symbols("f g G", real=True)
-    steady = sp.solve(f * (g - f * G), g)
-    yield steps.Identity("g_i where z_i stands still and f_i > 0", steady[0], f * G).shown
-
-
 @check(
     "ours-long-still",
     over="decoders",
     instances=one_class,
     name=lambda one: one.name,
-    says="Under {tried} random decoders, five random starts each end at one attention, which is "
-    "proportional to g but for the integrator's error.",
+    says="Under {tried} random decoders: with one class, five random starts each end at one "
+    "attention, which is proportional to g but for the integrator's error; where the next tokens "
+    "are the only outputs, three random starts each, unlike for unlike classes, end at r/|r|.",
     tolerance=1e-6,  # the flow is stopped where its slope is below 1e-9
     proof=(
+        uses("tian2023-lem-1", "The gradient in Z of one sample."),
         executed(
-            "The gradient in Z of one class, entry by entry.", relations(steps.projector_step)
+            "The gradient in Z of one class, entry by entry: z_i' is f_i (g_i - f_i G).",
+            relations(steps.projector_step),
+            planted={"The gradient of the softmax alone.": {"sphere": False}},
         ),
-        executed("Where it vanishes.", random_states),
-        by_hand(
-            "h(f) = ln softmax_n(Y^T f) is concave with gradient g. If f is stationary, g <= G f, "
-            "so h(f') <= h(f) + g.(f' - f) <= h(f) - G (1 - f.f') for all f' >= 0, |f'| <= 1.",
-            at="ln-softmax-concave",
+        by_hand("h(f) is at most h at the stationary f less G (1 - f.f').", at="concave"),
+        executed(
+            "M = K: the slopes of z of one class.",
+            relations(steps.bulk_free_steps),
+            planted={"An error whose entries do not add up to zero.": {"wrong": 0}},
         ),
-        executed("M = K: R never falls and Psi never rises.", relations(steps.still_steps)),
-        executed("M = K: the sum that is conserved.", relations(steps.conserved_steps)),
-        by_hand(
-            "M = K: q_d >= r_d/Psi(0). If R stayed below |r|, Psi would make the integral of 1/|q| "
-            "finite, no q_c could fall to 0, and the conserved sum would bound |q|: impossible.",
-            at="psi-if-stayed",
+        executed(
+            "M = K, any start: R never falls, Psi never rises, and how sum_d z_d moves.",
+            relations(steps.still_steps),
+            planted={"A decoder that learns.": {"moving": True}},
         ),
+        by_hand("If R stayed below |r|, |q| would be bounded and unbounded.", at="every-start"),
     ),
     planted={
         "A decoder with two maxima: two classes of one query.": Variant(instances=several_classes),
         "The attention proportional to the counts.": {"count": True},
+        "The margin G (1 - f.f') 1.1 times sharper.": {"margin": 1.1},
+        "The decoder asks for its rows squared.": {"power": 2},
     },
 )
-def check_ours_long_still(one: Fixed, count: bool = False) -> Iterator[Said]:
-    """f stationary <=> g_i = G f_i; all starts lead to the same f, the largest h of all."""
+def check_ours_long_still(
+    one: Fixed, count: bool = False, margin: float = 1.0, power: int = 1
+) -> Iterator[Said]:
+    """f stationary <=> g_i = G f_i; all starts lead to the same f, the largest h of all.
+
+    With M = K and rows r_d (e_n - 1_K/K) every start leads to f = r/|r| in every class.
+    """
     rng = np.random.default_rng(1)
     N = one.P.shape[1]
+    if one.r is not None:
+        for start in rng.uniform(-2, 2, (3, N)):
+            yield from drawn_to_the_decoder(one, one.r**power, start)
+        return
     found = []
     for start in [np.zeros(N), *(rng.uniform(-6, 6, (4, N)))]:
         z = np.zeros(N) if count else settled(one, start)
@@ -690,9 +778,11 @@ def check_ours_long_still(one: Fixed, count: bool = False) -> Iterator[Said]:
         if len(one.P) == 1:
             G = float(f[0] @ g[0])
             yield arrays.equal(g[0], G * f[0], "g against f", scale=G)
-            other = np.abs(rng.normal(size=N))
-            other /= np.linalg.norm(other)
-            yield at_least(bounds.unique_slack(one.Y, 0, f[0], other), 0.0, "h", scale=1.0)
+            near = f[0] * np.exp(0.3 * rng.normal(size=N))  # where the margin is nearly tight
+            for other in (np.abs(rng.normal(size=N)), near):
+                other /= np.linalg.norm(other)
+                slack = bounds.unique_slack(one.Y, 0, f[0], other, margin)
+                yield at_least(slack, 0.0, "h", scale=1.0)
     for f in found[1:]:
         yield arrays.equal(f, found[0], "f of another start", scale=1.0)
 
@@ -708,14 +798,13 @@ def _enclosed(*parts: object) -> tuple[tuple[float, float], ...]:
     return stationary.enclosed_slopes(Witness(*parts))  # type: ignore[arg-type]
 
 
-def two_maxima() -> Iterator[Shown]:
-    """Signs +, -, ..., + - at the brackets of the trained example, in intervals."""
-    w = stationary.TRAINED
-    for at, (low, high) in zip(w.brackets, enclosures(w), strict=True):
-        sign = ">" if low > 0 else "<"
-        holds_ = low > 0 or high < 0
+def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
+    """Signs +, -, -, +, +, - at the brackets of the trained example, in intervals."""
+    signs = (1, -1, -1, 1, 1, -1)
+    for sign, at, (low, high) in zip(signs, witness.brackets, enclosures(witness), strict=True):
         text = f"[{low:.6g}, {high:.6g}]"
-        yield Shown(f"slope of w at w = {at}", text, sign, "0", text, holds_)
+        found = low > 0 if sign > 0 else high < 0
+        yield Shown(f"slope of w at w = {at}", text, ">" if sign > 0 else "<", "0", text, found)
 
 
 @check(
@@ -724,7 +813,18 @@ def two_maxima() -> Iterator[Shown]:
     instances=lambda: [stationary.TRAINED],
     name=lambda w: f"{w.steps} steps of training",
     says="In intervals, the slope changes from + to - twice: there are {stable} stable attentions.",
-    proof=(enclosed("Signs of the slope on both sides of both maxima.", two_maxima),),
+    proof=(
+        uses("tian2023-lem-1", "The gradients in Y and Z of one sample."),
+        enclosed(
+            "Signs of the slope on both sides of both maxima.",
+            two_maxima,
+            planted={
+                "Tamer classes, where every entry is between 0.2 and 0.8.": {
+                    "witness": stationary.TAME
+                }
+            },
+        ),
+    ),
     planted={
         "Tamer classes, where every entry is between 0.2 and 0.8.": Variant(
             instances=lambda: [stationary.TAME]
@@ -735,7 +835,7 @@ def two_maxima() -> Iterator[Shown]:
 def check_ours_long_several(one: Witness, number: int = 2) -> Iterator[Said]:
     """Under Y trained by frequency the slope of w = z_2 - z_1 has the signs +, -, -, +, +, -."""
     stable = stationary.stable_between(enclosures(one))
-    yield at_least(stable, number, "stable attentions")
+    yield holds(stable >= number, f"{stable} stable attentions, {number} said")
     yield result("stable", stable)
     P = np.array([[float(x) for x in row] for row in one.P])
     places = stationary.stable_points(P, stationary.trained(P, one.steps))
@@ -751,27 +851,50 @@ class Measured:
 
     classes: Unequal
     sphere: bool
+    margins: tuple[float, float] | None = None
+    shift: float = 0.0
 
     @property
     def name(self) -> str:
         """Which classes."""
-        return f"{self.classes.name}, {'scaled' if self.sphere else 'softmax'}"
+        start = f", start ({self.margins[0]:g}, {self.margins[1]:g})" if self.margins else ""
+        return f"{self.classes.name}, {'scaled' if self.sphere else 'softmax'}{start}"
+
+    @property
+    def start(self) -> Floats | None:
+        """(2, 3), the decoder of two classes with one token each that has these margins.
+
+        Every entry is shifted by half of `shift`, which moves no margin and is across all of them.
+        """
+        if self.margins is None:
+            return None
+        rows = [[x / 2, -x / 2, 0.0] for x in self.margins]
+        Y = np.array([rows[0], [rows[1][1], rows[1][0], 0.0]])
+        Y[:, :2] += self.shift / 2
+        return Y
 
 
 def any_classes(seed: int = 7) -> Iterator[Measured]:
-    """Unequal classes with M = K, 100 and 1000 outputs; then two classes with two outputs."""
+    """Unequal classes with M = K, 100 and 1000 outputs; then two classes with two outputs.
+
+    The last two have no common tokens and begin with margins that make the bounds nearly tight.
+    """
     rng = np.random.default_rng(seed)
     for M, sphere in ((0, True), (100, False), (1000, True)):
         yield Measured(unequal.draw(rng, M, 10 ** rng.uniform(0, 1)), sphere)
     for _ in range(3):
         drawn = unequal.draw(rng, 0, 10 ** rng.uniform(0, 1))
         yield Measured(Unequal(drawn.common[:2], drawn.distinct[:2], 2, drawn.ratio), True)
+    alone = Unequal(((), ()), ((1.0,), (1.0,)), 2, 1.0)
+    yield Measured(alone, True, (30.0, 30.0), 90.0)
+    yield Measured(alone, True, (100.0, 102.0))
 
 
 @cache
 def measured(one: Measured, lone: bool) -> margins.Margins:
-    """Margins up to ln t = 300, kept."""
-    return margins.measure(one.classes, np.geomspace(0.5, 300, 300), one.sphere, lone)
+    """Margins up to ln t = 300, or 600 from a start with margins, kept."""
+    log_t = np.geomspace(0.5, 300, 300) if one.start is None else np.geomspace(0.5, 600, 600)
+    return margins.measure(one.classes, log_t, one.sphere, lone, one.start)
 
 
 @check(
@@ -784,45 +907,65 @@ def measured(one: Measured, lone: bool) -> margins.Margins:
     "wrong probabilities differ by {apart} of their sum or less at ln t = 300.",
     tolerance=1e-6,  # the integrator's relative tolerance is 1e-8
     proof=(
-        executed("The identities.", relations(margins.margin_steps)),
-        by_hand(
-            "h(0+) = 0 and h'' < 0 up to ln 2, so h adds up to no less than h of the sum; the "
-            "entropy of p is not negative. So the slope of |Y|^2/2 is (eta_Y/K) delta(q) q or more.",
-            at="up-ln-adds",
+        uses("tian2023-lem-1", "The gradients in Y and Z of one sample."),
+        executed(
+            "q, h and the mean margin of a class.",
+            relations(margins.margin_steps),
+            planted={"The entropy of the wrong labels left out.": {"entropy": False}},
         ),
-        by_hand(
-            "The flow descends, so Lambda' <= -(K/eta_Y)|Y'|^2 and q' >= q |Y'|^2/(Y.Y'); minus "
-            "(ln |Y|)' this is the squared tangent times (ln |Y|)'. And q <= m_nk <= 2^(1/2)|Y|.",
-            at="flow-descends-lambda",
+        executed(
+            "Lengths and inner products of e_n - 1_M/M.",
+            relations(margins.length_steps),
+            planted={"1_M/M not taken off.": {"centered": False}},
         ),
-        by_hand(
-            "|Y'| >= Y.Y'/|Y| gives Lambda' <= -(eta_Y/K)(q/|Y|)^2 (1 - e^-Lambda)^2; Lambda -> 0.",
-            at="gives-lambda-eta",
+        executed(
+            "K = M = 2: f_1 + f_2 along u and across it.",
+            relations(margins.angle_steps),
+            planted={"f_2 of half the length.": {"scaled": False}},
         ),
-        by_hand(
-            "K = M = 2: y = rho u + e with e across u, and m_1 - m_2 has the sign of 1 - 2w, so "
-            "rho(1 + eps)|2w - 1| <= |e||f_1 + f_2|; with |u| <= 1, |2w - 1| <= 2^(1/2) tan.",
-            at="rho-across-has",
-        ),
+        by_hand("The slope of |Y|^2/2 is (eta_Y/K) delta(q) q or more.", at="concave"),
+        by_hand("ln(q/|Y|) grows by tan^2 d ln|Y| at least.", at="descent"),
+        by_hand("q/|Y| is at most (M/(K (M - 1)))^(1/2).", at="largest"),
+        by_hand("Lambda -> 0 and |Y| -> infinity.", at="end"),
+        by_hand("K = M = 2: |2 w - 1| is at most the tangent.", at="two-classes"),
     ),
     planted={
         "The margin by a higher power of the length of Y.": {"power": 1.1},
         "The slope of Y told of the first class alone.": {"lone": True},
+        "The slope of |Y|^2/2 said to be 1.1 times sharper.": {"work": 1.1},
+        "The bound on the integral 1.1 times sharper.": {"integral": 1.1},
+        "The largest q/|Y| 1.1 times sharper.": {"top": 1.1},
+        "The bound on the two wrong probabilities 1.1 times sharper.": {"two": 1.1},
     },
 )
-def check_ours_long_margin(one: Measured, power: float = 1.0, lone: bool = False) -> Iterator[Said]:
-    """q/|Y| never falls; integral of tan^2 d ln|Y| <= ln(2^(1/2)|Y|/q); K = M = 2: equal wrongs."""
+def check_ours_long_margin(
+    one: Measured,
+    power: float = 1.0,
+    lone: bool = False,
+    work: float = 1.0,
+    integral: float = 1.0,
+    top: float = 1.0,
+    two: float = 1.0,
+) -> Iterator[Said]:
+    """q/|Y| never falls; integral of tan^2 d ln|Y| <= ln(c |Y|/q), c^2 = M/(K (M - 1)).
+
+    K = M = 2: (delta_1 - delta_2)^2 <= tan^2 (delta_1 + delta_2)^2.
+    """
     found = measured(one, lone)
     gamma = np.log(found.q) - power * np.log(found.size)
-    yield arrays.at_most(gamma[:-1], gamma[1:], "ln q/|Y|", scale=1.0)
-    yield arrays.at_least(found.work, np.ones_like(found.work), "the slope of |Y|^2/2", scale=1.0)
+    yield never_rises(-gamma, "minus ln q/|Y|")
+    ones = np.ones_like(found.work)
+    yield arrays.at_least(found.work, work * ones, "the slope of |Y|^2/2", scale=1.0)
+    yield arrays.at_most(found.q / found.size, found.most / top, "q/|Y|", scale=1.0)
     used = found.gathered(found.tangent**2) / found.bound
-    yield at_most(used, 1.0, "integral of the squared tangent, by its bound")
-    yield most("used", used, 1, INTEGRATOR)
+    yield at_most(used, 1 / integral, "integral of the squared tangent, by its bound")
+    yield most("used", used, 2, INTEGRATOR)
     if one.classes.K == one.classes.M == 2 and one.sphere:
         parts = (found.wrong[:, 0] - found.wrong[:, 1]) / found.wrong.sum(axis=1)
-        yield arrays.at_most(parts**2, 2 * found.tangent**2, "wrong probabilities", scale=1.0)
-        yield most("apart", float(abs(parts[-1])), 1, INTEGRATOR)
+        squares = found.tangent**2 / two
+        yield arrays.at_most(parts**2, squares, "wrong probabilities", scale=1.0)
+        if one.start is None:
+            yield most("apart", float(abs(parts[-1])), 1, INTEGRATOR)
 
 
 # Classes that are not alike
@@ -869,21 +1012,21 @@ def check_ours_long_unequal(one: Unequal, sphere: bool = True, aim: str = "") ->
         shares = seen.f[:, n, own] / seen.f[:, n, own].sum(axis=1, keepdims=True)
         counts = one.P[n, own] / one.P[n, own].sum()
         moved, top = np.abs(shares[1] - shares[0]), int(counts.argmax())
-        yield arrays.at_most(moved, 1e-3, f"class {n + 1}: change of a share", scale=1.0)
-        yield at_most(float(shares[1, top]), (1 + counts[top]) / 2, f"class {n + 1}: top share")
+        yield within(float(moved.max()), 1e-3, f"class {n + 1}: change of a share")
+        yield within(float(shares[1, top]), (1 + counts[top]) / 2, f"class {n + 1}: top share")
         gain = seen.g[1, n, own] / (counts if aim == "gain by counts" else seen.f[1, n, own])
-        yield at_most(float(gain.max() / gain.min()), 1.01, f"class {n + 1}: g over f")
+        yield within(float(gain.max() / gain.min()), 1.01, f"class {n + 1}: g over f")
         if aim == "counts":
-            yield arrays.at_most(np.abs(shares[1] - counts), 1e-3, "distance from counts")
+            yield within(float(np.abs(shares[1] - counts).max()), 1e-3, "distance from counts")
         yield most("moved", float(moved.max()), 1, INTEGRATOR)
     squares = (seen.f[1, :, :C] ** 2).sum(axis=1)
     if aim == "distinct":
-        yield arrays.at_most(squares, 0.01, "squares of f on common tokens")
+        yield within(float(squares.max()), 0.01, "squares of f on common tokens")
     margins = -np.log(seen.wrong[1])
     if aim == "early margin":
         margins[0] = -np.log(seen.wrong[0, 0])
     apart = float(np.ptp(margins))
-    yield at_most(apart, 0.1, "distance of the margins")
+    yield within(apart, 0.1, "distance of the margins")
     yield most("apart", apart, 1, INTEGRATOR)
     yield most("kept", float(squares.max()), 2, INTEGRATOR)
     yield result("log_t", 300.0, 3, "exact")
@@ -925,6 +1068,6 @@ def check_ours_long_common_wins(one: Unequal, sphere: bool = False) -> Iterator[
     f = course(one, sphere).f
     for n, winner in ((0, 1), (1, 0)):
         others = np.delete(f[:, n] / f[:, n].sum(axis=1, keepdims=True), winner, axis=1).sum(axis=1)
-        yield at_most(float(others[1]), 0.001, f"class {n + 1}: attention on all others")
-        yield at_most(float(others[1]), float(others[0]) / 3, f"class {n + 1}: its fall")
+        yield within(float(others[1]), 0.001, f"class {n + 1}: attention on all others")
+        yield within(float(others[1]), float(others[0]) / 3, f"class {n + 1}: its fall")
         yield most("left", float(others[1]), 1, INTEGRATOR)

@@ -12,21 +12,23 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.long_times.steps import Identity
+from ntpbook.tian2023.long_times.steps import Identity, M
 from ntpbook.tian2023.long_times.unequal import Unequal, follow
 
 Floats = NDArray[np.float64]
 
 
-def margin_steps() -> tuple[Identity, ...]:
-    """The identities behind the theorem; s is a loss, w = delta_1/(delta_1 + delta_2).
+def margin_steps(entropy: bool = True) -> tuple[Identity, ...]:
+    """The identities behind the theorem for one class and for the sum of the losses; s is a loss.
 
     dq/d Lambda = -1/delta(q), delta(q) = 1/(1 + e^q) = 1 - e^-Lambda;
     h(s) = (1 - e^-s) q(s) has h'' = -e^-s (q + 1/(1 - e^-s));
-    sum of p_k m_k = q_n + entropy of p, for p_k proportional to e^-m_k and e^-q_n = sum e^-m_k;
-    u = w f_1 - (1 - w) f_2 with |f_n| = 1, f_1.f_2 = e: u.(f_1 + f_2) and 1 - |u|^2.
+    sum of p_k m_k = q_n + entropy of p, for p_k proportional to e^-m_k and e^-q_n = sum e^-m_k.
+
+    Args:
+        entropy: the mean margin has the entropy of the wrong labels in it.
     """
-    s, w, e = sp.symbols("s w e", positive=True)
+    s = sp.Symbol("s", positive=True)
     q = -sp.log(sp.exp(s) - 1)
     h = (1 - sp.exp(-s)) * q
     m = sp.symbols("m1:4", real=True)
@@ -34,16 +36,50 @@ def margin_steps() -> tuple[Identity, ...]:
     p = [sp.exp(-x) / total for x in m]
     logs = [-x - sp.log(total) for x in m]  # ln p_k
     mean = sum(a * x for a, x in zip(p, m, strict=True))
-    entropy = -sum(a * b for a, b in zip(p, logs, strict=True))
+    spread = -sum(a * b for a, b in zip(p, logs, strict=True)) if entropy else sp.Integer(0)
     bend = -sp.exp(-s) * (q + 1 / (1 - sp.exp(-s)))
-    square = w**2 + (1 - w) ** 2 - 2 * w * (1 - w) * e
-    along = w + w * e - (1 - w) * e - (1 - w)
     return (
         Identity("dq/d Lambda", sp.diff(q, s), -1 / (1 - sp.exp(-s))),
         Identity("h''", sp.diff(h, s, 2), bend),
-        Identity("mean margin of a class", sp.expand(mean), sp.expand(-sp.log(total) + entropy)),
+        Identity("mean margin of a class", sp.expand(mean), sp.expand(-sp.log(total) + spread)),
+    )
+
+
+def length_steps(centered: bool = True) -> tuple[Identity, ...]:
+    """(e_n - 1_M/M).(e_m - 1_M/M) = 1 - 1/M for n = m, and -1/M otherwise.
+
+    So sum_n f_n (e_n - 1_M/M)^T has at most the squared length K (1 - 1/M), as f_n.f_m >= 0.
+
+    Args:
+        centered: 1_M/M is taken off.
+    """
+    off = 1 / M if centered else sp.Integer(0)
+    own = (1 - off) ** 2 + (M - 1) * off**2
+    other = 2 * (1 - off) * (-off) + (M - 2) * off**2
+    return (
+        Identity("squared length of e_n - 1_M/M", own, 1 - 1 / M),
+        Identity("inner product of two of them", other, -1 / M),
+    )
+
+
+def angle_steps(scaled: bool = True) -> tuple[Identity, ...]:
+    """K = M = 2: what is left of f_1 + f_2 at right angles to u = w f_1 - (1 - w) f_2.
+
+    With |f_n| = 1, f_1.f_2 = e and w = delta_1/(delta_1 + delta_2): u.(f_1 + f_2) is
+    (2 w - 1)(1 + e), and the squared length of f_1 + f_2 at right angles to u is (1 - e^2)/|u|^2.
+
+    Args:
+        scaled: f_2 has length 1; without it half of that.
+    """
+    w, e = sp.symbols("w e", positive=True)
+    f_1 = sp.Matrix([1, 0])
+    f_2 = sp.Matrix([e, sp.sqrt(1 - e**2)]) * (1 if scaled else sp.Rational(1, 2))
+    u, both = w * f_1 - (1 - w) * f_2, f_1 + f_2
+    square, along = u.dot(u), u.dot(both)
+    rest = both - along / square * u
+    return (
         Identity("u.(f_1 + f_2)", along, (2 * w - 1) * (1 + e)),
-        Identity("1 - |u|^2", 1 - square, 2 * w * (1 - w) * (1 + e)),
+        Identity("f_1 + f_2 across u", rest.dot(rest) * square, 1 - e**2),
     )
 
 
@@ -57,6 +93,7 @@ class Margins:
         tangent: (S,), tan of the angle between Y and its slope.
         work: (S,), sum over classes and wrong labels of alpha_nk m_nk, in units of delta(q) q.
         wrong: (S, K), delta_n.
+        most: the largest q/|Y| that K classes and M outputs allow.
     """
 
     q: Floats
@@ -64,18 +101,30 @@ class Margins:
     tangent: Floats
     work: Floats
     wrong: Floats
+    most: float
 
     @property
     def bound(self) -> float:
-        """ln(2^(1/2) |Y|/q) at the start."""
-        return float(np.log(2**0.5 * self.size[0] / self.q[0]))
+        """ln(most |Y|/q) at the start."""
+        return float(np.log(self.most * self.size[0] / self.q[0]))
 
     def gathered(self, values: Floats) -> float:
         """The integral of values over ln |Y|, by trapezoids."""
         return float(np.trapezoid(values, np.log(self.size)))
 
 
-def measure(one: Unequal, log_t: Floats, sphere: bool = True, lone: bool = False) -> Margins:
+def largest(K: int, M: int) -> float:
+    """(M/(K (M - 1)))^(1/2), which q/|Y| does not exceed: reached for f_n at right angles."""
+    return float((M / (K * (M - 1))) ** 0.5)
+
+
+def measure(
+    one: Unequal,
+    log_t: Floats,
+    sphere: bool = True,
+    lone: bool = False,
+    start: Floats | None = None,
+) -> Margins:
     """The margins of a run from the first recorded Lambda <= 0.35 on.
 
     Args:
@@ -83,11 +132,12 @@ def measure(one: Unequal, log_t: Floats, sphere: bool = True, lone: bool = False
         log_t: (S,), increasing values of ln(1 + t).
         sphere: attention is scaled to length 1; otherwise it is the softmax.
         lone: the slope of Y is told of the first class only.
+        start: (N, K + 1), the decoder at first; zero when left out.
 
     Raises:
         ArithmeticError: Lambda does not come down to 0.35.
     """
-    course = follow(one, log_t, sphere)
+    course = follow(one, log_t, sphere, start)
     loss = -np.log1p(-course.wrong).sum(axis=1)
     late = loss <= 0.35
     if not late.any():
@@ -105,4 +155,4 @@ def measure(one: Unequal, log_t: Floats, sphere: bool = True, lone: bool = False
     tangent = np.sqrt((across**2 * many).sum(axis=(1, 2))) * size / inner
     q = -np.log(np.expm1(loss))
     work = np.einsum("sni,sik,snk,k->s", f, Y, error, many) / (-np.expm1(-loss) * q)
-    return Margins(q, size, tangent, work, course.wrong[first:])
+    return Margins(q, size, tangent, work, course.wrong[first:], largest(one.K, one.M))

@@ -99,11 +99,15 @@ def softmax_error(logits: Triple) -> Triple:
 # The clock
 
 
-def projector_step() -> tuple[Identity, ...]:
+def projector_step(sphere: bool = True) -> tuple[Identity, ...]:
     """The attention's gradient with projector and diagonal is f * (g - f (f . g)).
 
     diag(c) P g / |c| with P = I - c c^T/|c|^2 and f = c/|c|, entry by entry for three tokens; each
     entry depends on the others through the sum f . g only.
+
+    Args:
+        sphere: the gradient is that of the scaled attention; without it that of the softmax,
+            (diag(c) - c c^T) g.
 
     Source: tian2023, Lemma 1 in the limit of Lemma 2.
     """
@@ -111,7 +115,7 @@ def projector_step() -> tuple[Identity, ...]:
     g = sp.Matrix(sp.symbols("g1:4", real=True))
     size = sp.sqrt((c.T * c)[0])
     P = sp.eye(3) - c * c.T / size**2
-    derived = sp.diag(*c) * P * g / size
+    derived = sp.diag(*c) * P * g / size if sphere else (sp.diag(*c) - c * c.T) * g
     unit = c / size
     along = (unit.T * g)[0]
     return tuple(
@@ -120,13 +124,17 @@ def projector_step() -> tuple[Identity, ...]:
     )
 
 
-def unit_step() -> tuple[Identity, ...]:
-    """f_i' = f_i (z_i' - W), W the sum of f_j^2 z_j', for f = q/|q| and q_i = p_i e^(z_i)."""
+def unit_step(sphere: bool = True) -> tuple[Identity, ...]:
+    """f_i' = f_i (z_i' - W), W the sum of f_j^2 z_j', for f = q/|q| and q_i = p_i e^(z_i).
+
+    Args:
+        sphere: f is scaled to length 1; without it f = q/sum(q), whose W is the sum of f_j z_j'.
+    """
     t = sp.Symbol("t")
     p = sp.symbols("p1:4", positive=True)
     z = [sp.Function(f"z{i + 1}")(t) for i in range(3)]
     q = [p[i] * sp.exp(z[i]) for i in range(3)]
-    size = sp.sqrt(sum(x**2 for x in q))
+    size = sp.sqrt(sum(x**2 for x in q)) if sphere else sum(q)
     unit = [x / size for x in q]
     pull = sum(unit[i] ** 2 * sp.diff(z[i], t) for i in range(3))
     return tuple(
@@ -135,7 +143,7 @@ def unit_step() -> tuple[Identity, ...]:
     )
 
 
-def clock_steps() -> tuple[Identity, ...]:
+def clock_steps(sphere: bool = True, invert: bool = False) -> tuple[Identity, ...]:
     """The coupled flow on the clock sigma, d sigma = (eta_Y/K) delta dt (Lemma 1 of ours).
 
     a_c' = f_c x,  s_d' = f_d x/K,  r_d' = f_d,  g_c = a_c x mu,  g_d = s_d x mu + r_d (1 - 1/K),
@@ -145,6 +153,10 @@ def clock_steps() -> tuple[Identity, ...]:
 
     K, M and L are symbols; one token of each kind stands for all, since a token meets the others
     through A, R and G only.
+
+    Args:
+        sphere: the layer scales attention to length 1; without it z' is f (g - G).
+        invert: kappa is taken for eta_Y/eta_Z.
 
     Source: tian2023, Lemma 1 and equation (4), averaged over classes.
     """
@@ -160,8 +172,9 @@ def clock_steps() -> tuple[Identity, ...]:
     claimed = combine(f * x / K, f)
     g_common, g_distinct = inner(combine(a, sp.Integer(0)), error), inner(combine(s, r), error)
     g = sp.Symbol("g", real=True)
-    moved = f * (delta * g - f * delta * G)  # `projector_step`, g and G in units of delta
-    ratio = eta_z / eta_y
+    # `projector_step`, g and G in units of delta
+    moved = f * (delta * g - (f if sphere else 1) * delta * G)
+    ratio = eta_y / eta_z if invert else eta_z / eta_y
     return (
         Identity("row of a common token, on next tokens", common[0] / rate, f * x * PHI[0]),
         Identity("row of a common token, elsewhere", common[1] / rate, f * x * PHI[2]),
@@ -242,49 +255,76 @@ def change(expression: sp.Expr, moving: bool = True, sphere: bool = True) -> sp.
     return over_distinct(slope).subs(W, pull)
 
 
-def bulk_free_steps() -> tuple[Identity, ...]:
+def bulk_free_steps(
+    sphere: bool = True, claimed: bool = True, wrong: int = 1
+) -> tuple[Identity, ...]:
     """M = K: the error of any loss symmetric in the wrong labels, and the rows of `bulk_free`.
 
     A loss of the differences of logits that treats the wrong labels alike has a gradient (own,
     other) with own + (K - 1) other = 0, so it is delta (e_n - 1_K/K) with delta = own - other.
+
+    Args:
+        sphere: the layer whose gradient is taken.
+        claimed: the layer of which `bulk_free` speaks.
+        wrong: so many of the K labels are right; with any other number than 1 the entries of the
+            error do not add up to zero.
     """
     other, G = sp.symbols("other G", real=True)
-    own = -(K - 1) * other
+    own = -(K - wrong) * other
     delta = own - other
     rate = eta_y / K * delta
     # Y (x_(T+1) - alpha) of a distinct token, whose row is r (e_n - 1_K/K)
     g = r * (OWN[0] * own + (K - 1) * OWN[1] * other)
     G = g.subs(r, R)  # the sum of f_i g_i: common tokens have g = 0
-    r_slope, z_d, z_c = bulk_free()
+    pulled = f * G if sphere else G  # `projector_step`
+    r_slope, z_d, z_c = bulk_free(claimed)
     back = {nu: eta_z / eta_y * (1 - 1 / K)}
     return (
         Identity("own entry of the error", own, delta * OWN[0]),
         Identity("another entry of the error", other, delta * OWN[1]),
         Identity("r' of a distinct token", eta_y / K * f * own / rate, r_slope * OWN[0]),
         Identity("sum over classes, a common token", own + (K - 1) * other, sp.Integer(0)),
-        Identity("z' of a distinct token", eta_z / K * f * (g - f * G) / rate, z_d.subs(back)),
+        Identity("z' of a distinct token", eta_z / K * f * (g - pulled) / rate, z_d.subs(back)),
         Identity(
-            "z' of a common token", eta_z / K * (K / L) * f * (0 - f * G) / rate, z_c.subs(back)
+            "z' of a common token", eta_z / K * (K / L) * f * (0 - pulled) / rate, z_c.subs(back)
         ),
     )
 
 
-def universality_steps() -> tuple[Identity, ...]:
-    """M = K: on the clock sqrt(nu) sigma, with r in units of 1/sqrt(nu), nu is gone (Prop. 2)."""
+def soft_free_steps(sphere: bool = False) -> tuple[Identity, ...]:
+    """The same for attention that is not scaled, f = c: z' = nu f (r - R) and -nu (K/L) f R.
+
+    Args:
+        sphere: the layer whose gradient is taken; the scaled one has other rows.
+    """
+    return bulk_free_steps(sphere, claimed=False)
+
+
+def universality_steps(power: float = 0.5) -> tuple[Identity, ...]:
+    """M = K: on the clock sqrt(nu) sigma, with r in units of 1/sqrt(nu), nu is gone (Prop. 2).
+
+    Args:
+        power: of nu, by which both are scaled.
+    """
     r_slope, z_d, z_c = bulk_free()
     rho, P = sp.symbols("rho P", positive=True)
-    scaled = {r: rho / sp.sqrt(nu), R: P / sp.sqrt(nu)}
+    unit = nu ** sp.nsimplify(power)
+    scaled = {r: rho / unit, R: P / unit}
     return (
-        Identity("d rho / du", (r_slope * sp.sqrt(nu)).subs(scaled) / sp.sqrt(nu), f),
-        Identity("d z_d / du", z_d.subs(scaled) / sp.sqrt(nu), f * (rho - f * P)),
-        Identity("d z_c / du", z_c.subs(scaled) / sp.sqrt(nu), -(K / L) * f**2 * P),
+        Identity("d rho / du", (r_slope * unit).subs(scaled) / unit, f),
+        Identity("d z_d / du", z_d.subs(scaled) / unit, f * (rho - f * P)),
+        Identity("d z_c / du", z_c.subs(scaled) / unit, -(K / L) * f**2 * P),
     )
 
 
-def conserved_steps() -> tuple[Identity, ...]:
-    """M = K: the sum of z_d plus L/K times the sum of z_c stays what it is."""
+def conserved_steps(weight: sp.Expr = L / K) -> tuple[Identity, ...]:
+    """M = K: the sum of z_d plus L/K times the sum of z_c stays what it is.
+
+    Args:
+        weight: of the common tokens.
+    """
     _, z_d, z_c = bulk_free()
-    total = known(over_distinct(z_d) + L / K * over_common(z_c))
+    total = known(over_distinct(z_d) + weight * over_common(z_c))
     return (Identity("sum z_d' + (L/K) sum z_c'", total, sp.Integer(0)),)
 
 
@@ -428,16 +468,20 @@ def law_4_steps(power: sp.Expr | None = None) -> tuple[Identity, ...]:
 # The exponent for M > K, proved
 
 
-def exponent_steps() -> tuple[Identity, ...]:
+def exponent_steps(edge: str = "") -> tuple[Identity, ...]:
     """One token of each kind, M > K, r as the clock: the slopes of D, Q, E, B and of the edge of F.
 
     With T = f_d/f_c, k = kappa (K + 1), m = k/(1 + T^2), P = mu (a/T + s) - r/K, D = f_d P,
     Q = r (1 - 1/K) - x mu (T a - s), B = mu a/T - P/(1 + T^2), E = mu x (1/K + 1/T^2) - 1/K and
     F = m Q B:  s' = x/K,  a' = x/T,  (ln T)' = m Q,  x' = -x (1 - x) D'.
+
+    Args:
+        edge: "bare" for E without its part 1/T^2, "simplex" for attention that is not scaled.
     """
     T, a, s, x, theta = sp.symbols("T a s x theta", positive=True)
     mu, sine, cosine = M / (M - K), T / sp.sqrt(1 + T**2), 1 / sp.sqrt(1 + T**2)
-    k, free, both = kappa * (K + 1), 1 - 1 / K, 1 / K + 1 / T**2
+    k, free = kappa * (K + 1), 1 - 1 / K
+    both = 1 / K + (0 if edge == "bare" else 1 / T**2)
     P, Q = mu * (a / T + s) - r / K, r * (1 - 1 / K) - x * mu * (T * a - s)
     m, B, E = k / (1 + T**2), mu * a / T - P / (1 + T**2), mu * x * both - 1 / K
     F, u = m * Q * B, theta * T**2 / (r + T**2)
@@ -449,7 +493,8 @@ def exponent_steps() -> tuple[Identity, ...]:
 
     g_c, g_d = a * x * mu, s * x * mu + r * free
     G = cosine * g_c + sine * g_d
-    turn = kappa * (sine * (g_d - sine * G) - K * cosine * (g_c - cosine * G)) / sine
+    sharing = (1, 1) if edge == "simplex" else (sine, cosine)
+    turn = kappa * (sine * (g_d - sharing[0] * G) - K * cosine * (g_c - sharing[1] * G)) / sine
     c, y = sp.symbols("c y", positive=True)
     by_y = 1 / (1 + c * sp.exp(y))
     pushed = (
@@ -527,15 +572,19 @@ def margin_steps(sphere: bool = True) -> tuple[Identity, ...]:
     )
 
 
-def path_steps() -> tuple[Identity, ...]:
-    """M = K: |f_D - chi r/|r||^2 = 1 - eps - chi^2, and the speed of r/|r| is its root by |r|."""
+def path_steps(power: int = 2) -> tuple[Identity, ...]:
+    """M = K: |f_D - chi r/|r||^2 = 1 - eps - chi^2, and the speed of r/|r| is its root by |r|.
+
+    Args:
+        power: of chi.
+    """
     size, chi = sp.symbols("size chi", positive=True)
     distance = known(over_distinct((f - chi * r / size) ** 2))
     r_slope, _, _ = bulk_free()
     # (r_d/|r|)' = r_d'/|r| - r_d |r|'/|r|^2, with |r|' = chi
     turning = r_slope / size - r * chi / size**2
     seen = {sp.Symbol("D02"): size**2, R: chi * size}
-    claimed = 1 - eps - chi**2
+    claimed = 1 - eps - chi**power
     speed = known(over_distinct(turning**2))
     sigma, rho = sp.symbols("sigma rho", positive=True)
     tail = sp.integrate((rho + chi * sigma) ** -3, (sigma, 0, sp.oo))
@@ -546,26 +595,30 @@ def path_steps() -> tuple[Identity, ...]:
     )
 
 
-def floor_steps() -> tuple[Identity, ...]:
+def floor_steps(clock: bool = True) -> tuple[Identity, ...]:
     """M = K: the steps of Theorem 5' (b) and (c), on the clock theta, d theta = d sigma/|q|.
 
     With P_d = r_d/q_d and beta = R/|q| = sum f_d^2 P_d:  dP_d = 1 + nu r_d q_d (beta - P_d),
     d ln r_d = 1/P_d,  d(1/q_c^2) = 2 nu (K/L) beta.
+
+    Args:
+        clock: slopes are on the clock theta; without it they are on sigma.
     """
     q, size, beta = sp.symbols("q size beta", positive=True)  # one q_i, and |q|
     r_slope, z_d, z_c = bulk_free()
     here = {f: q / size, R: beta * size}
     z_d, z_c, r_slope = z_d.subs(here), z_c.subs(here), r_slope.subs(here)
-    P = r / q
-    slope_P = size * (r_slope / q - r / q * z_d)  # q' = q z'
+    P, by_theta = r / q, size if clock else sp.Integer(1)
+    slope_P = by_theta * (r_slope / q - r / q * z_d)  # q' = q z'
+    grown = by_theta * (-2) * z_c / q**2
     return (
         Identity("dP_d / d theta", slope_P, 1 + nu * r * q * (beta - P)),
-        Identity("d ln r_d / d theta", size * r_slope / r, 1 / P),
-        Identity("d(1/q_c^2) / d theta", size * (-2) * z_c / q**2, 2 * nu * (K / L) * beta),
+        Identity("d ln r_d / d theta", by_theta * r_slope / r, 1 / P),
+        Identity("d(1/q_c^2) / d theta", grown, 2 * nu * (K / L) * beta),
     )
 
 
-def keep_steps() -> tuple[Identity, ...]:
+def keep_steps(power: int = 1) -> tuple[Identity, ...]:
     """M = K: the steps of Theorem 5'', no token is lost and the shares converge.
 
     On the clock theta of `floor_steps`, with y = min P_d, I its integral from 0, eps_0 = eps(0) and
@@ -579,8 +632,11 @@ def keep_steps() -> tuple[Identity, ...]:
        S' <= -nu b p_min^2 theta S + C_2, and 2 C_2/(A theta), A = nu b p_min^2, is above it once
        theta^2 >= 2/A.
     5. (ln r_d/r_e)' = 1/P_d - 1/P_e, at most S/(b theta)^2, which is integrable.
+
+    Args:
+        power: of b in the place of b.
     """
-    area, theta, b, C, C_1, e_0 = sp.symbols("I theta b C C_1 e_0", positive=True)
+    area, theta, C, C_1, e_0 = sp.symbols("I theta C C_1 e_0", positive=True)
     A, C_2 = sp.symbols("A C_2", positive=True)
     y, begin, size, q, beta = sp.symbols("y begin size q beta", positive=True)
     r_slope, z_d, z_c = bulk_free()
@@ -592,8 +648,9 @@ def keep_steps() -> tuple[Identity, ...]:
     grown = (-2 * size * z_c / q**2).subs(here).subs(beta, (1 - e_0) * y)
     q_squared = 1 / (grown / y * area)  # of one common token, at most
     of_C_1 = {C_1: C * L / (2 * K * (1 - e_0))}
-    # 3: equality in the comparison
-    u, solved = 2 * area / (1 + 2 * C_1), theta**2 / (2 * (1 + 2 * C_1))
+    # 3: equality in the comparison; y = b theta has the integral I = b theta^2/2
+    b = (1 + 2 * C_1) ** -power
+    u, solved = 2 * area / (1 + 2 * C_1), b * theta**2 / 2
     # 4: the bound on S and its slope
     bound = 2 * C_2 / (A * theta)
     excess = sp.diff(bound, theta) - (-A * theta * bound + C_2)
@@ -606,8 +663,12 @@ def keep_steps() -> tuple[Identity, ...]:
         Identity("slope of the least P_d at the least beta", least, 1 - nu * y**2 * eps * q**2),
         Identity("nu y^2 sum q_c^2", nu * y**2 * C * q_squared, (C_1 * y**2 / area).subs(of_C_1)),
         Identity("u = 2 I/(1 + 2 C_1)", sp.diff(u, area), 2 - 2 * C_1 * u / area),
-        Identity("I = b theta^2/2", sp.diff(solved, theta) ** 2, u.subs(area, solved)),
-        Identity("nu theta^2 sum q_c^2", nu * theta**2 * total, (2 * C_1 / b).subs(of_C_1)),
+        Identity("y^2 = u at y = b theta", sp.diff(solved, theta) ** 2, u.subs(area, solved)),
+        Identity(
+            "nu theta^2 sum q_c^2",
+            nu * theta**2 * total.subs(of_C_1),
+            (2 * C_1 * (1 + 2 * C_1)).subs(of_C_1),
+        ),
         Identity("excess of the bound's slope", excess, C_2 * (1 - 2 / (A * theta**2))),
         Identity("late part of the drift", late, C_2 / (2 * b**2)),
         Identity("middle part", middle, C_2 / b**2 * (sp.log(2 / A) / 2 - sp.log(begin))),
@@ -648,43 +709,65 @@ def simplex_steps(sphere: bool = False) -> tuple[Identity, ...]:
     )
 
 
-def simplex_limit_steps() -> tuple[Identity, ...]:
-    """The contradiction and the rate of Theorem 6.
+def simplex_limit_steps(sphere: bool = False) -> tuple[Identity, ...]:
+    """The contradiction of Theorem 6: what falls like sigma if another token keeps a share.
 
-    Were the limits of c_j/c_1 some v_j in [0, 1), not all 0, then with rho = lim R/r_1 the bracket
-    is r_1 c_1 times (1 - rho) + v (rho - v), which is (1 - v)(1 - rho) + v (1 - v) > 0.
-    Rate: c_j ~ k_j/(nu sigma^2) with 2 = Y + k_d and 2 = Y + (K/L) k_c, Y the sum of all k.
+    With c_j = v c_1, r_j = v r_1 and R = rho r_1 the slope of ln(c_j/c_1) is, for a distinct token,
+    -nu c_1 r_1 [(1 - v)(1 - rho) + v (1 - v)], and for a common one
+    -nu c_1 r_1 [(1 - rho) + (K/L) v rho]: both brackets are positive for 0 < v < 1 and
+    0 < rho < 1.
+
+    Args:
+        sphere: see `bulk_free`; with the scaling both fail.
     """
-    rho, v, N, Y, C, D = sp.symbols("rho v N Y C D", positive=True)
-    k_d, k_c = 2 - Y, (L / K) * (2 - Y)
-    total = sp.solve((D - 1) * k_d + C * k_c - Y, Y)[0]
-    N_of = D - 1 + C * L / K
+    c_1, r_1, rho, v = sp.symbols("c_1 r_1 rho v", positive=True)
+    _, z_d, z_c = bulk_free(sphere)
+    first = z_d.subs({f: c_1, r: r_1})
+    distinct = z_d.subs({f: v * c_1, r: v * r_1}) - first
+    common = z_c.subs(f, v * c_1) - first
+    unit = -nu * c_1 * r_1
     return (
         Identity(
-            "bracket / (c_1 r_1)", (1 - rho) + v * (rho - v), (1 - v) * (1 - rho) + v * (1 - v)
+            "(ln c_j/c_1)' in the limit, distinct",
+            distinct.subs(R, rho * r_1) / unit,
+            (1 - v) * (1 - rho) + v * (1 - v),
         ),
-        Identity("(1 - c_1) nu sigma^2", total, (2 * N / (1 + N)).subs(N, N_of)),
+        Identity(
+            "(ln c_j/c_1)' in the limit, common",
+            common.subs(R, rho * r_1) / unit,
+            (1 - rho) + K / L * v * rho,
+        ),
     )
 
 
 # Theorem 7
 
 
-def still_steps() -> tuple[Identity, ...]:
-    """M = K, a fixed decoder: R never falls and Psi = sum r_d/q_d never rises (Theorem 7 (iii)).
+def still_steps(moving: bool = False) -> tuple[Identity, ...]:
+    """M = K, a fixed decoder, one class of a query from any start (Theorem 7 (iii)).
 
-    R' = nu [sum_d f_d^2 (r_d - f_d R)^2 + (K/L) R^2 sum_c f_c^4],
-    Psi' = -(nu/|q|)(|r|^2 - R^2).
+    z_d' = delta f_d (r_d - f_d R) and z_c' = -w_c, where w_c sums over all classes of the query and
+    S is the sum of f_c^2 w_c. Then, with delta = 1,
+
+        R' = sum_d f_d^2 (r_d - f_d R)^2 + R S,
+        (sum_d r_d/q_d)' = -(|r|^2 - R^2)/|q|,      (sum_d z_d)' = eps R.
+
+    Args:
+        moving: the decoder learns, r_d' = f_d, in the place of a fixed one.
     """
-    size = sp.Symbol("size", positive=True)
-    R_slope = known(change(f * r, moving=False))
-    bracket = known(over_distinct(f**2 * (r - f * R) ** 2)) + K / L * R**2 * sp.Symbol("C4")
-    _, z_d, _ = bulk_free()
-    # (r_d/q_d)' = -(r_d/q_d) z_d', with q_d = f_d |q|
-    psi = known(over_distinct(-r / (f * size) * z_d))
+    size, S = sp.symbols("size S", positive=True)
+    z_d = f * (r - f * R)
+    r_slope = f if moving else sp.Integer(0)
+    # f_d' = f_d (z_d' - W), where W sums f_i^2 z_i' over all tokens (`unit_step`)
+    pull = over_distinct(f**2 * z_d) - S
+    R_slope = known(over_distinct(r * f * z_d) - R * pull + over_distinct(f * r_slope))
+    square = known(over_distinct(f**2 * (r - f * R) ** 2))
+    # (r_d/q_d)' = r_d'/q_d - (r_d/q_d) z_d', with q_d = f_d |q|
+    psi = known(over_distinct(sp.expand((r_slope - r * z_d) / f))) / size
     return (
-        Identity("R'", R_slope, nu * bracket),
-        Identity("Psi'", psi, -nu / size * (sp.Symbol("D02") - R**2)),
+        Identity("R'", R_slope, square + R * S),
+        Identity("Psi'", psi, -(sp.Symbol("D02") - R**2) / size),
+        Identity("sum z_d'", known(over_distinct(z_d)), eps * R),
     )
 
 
@@ -693,6 +776,7 @@ STEPS = (
     unit_step,
     clock_steps,
     bulk_free_steps,
+    soft_free_steps,
     universality_steps,
     conserved_steps,
     closed_form_steps,

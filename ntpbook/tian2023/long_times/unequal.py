@@ -99,13 +99,14 @@ def look(one: Unequal, z: Floats, Y: Floats, sphere: bool) -> tuple[Floats, Floa
     return f, error, (error * many) @ Y.T
 
 
-def follow(one: Unequal, log_t: Floats, sphere: bool = True) -> Course:
-    """The flow of (3), averaged over the classes, from Y = Z = 0, at values of ln(1 + t).
+def follow(one: Unequal, log_t: Floats, sphere: bool = True, start: Floats | None = None) -> Course:
+    """The flow of (3), averaged over the classes, from Z = 0, at values of ln(1 + t).
 
     Args:
         one: the classes.
         log_t: (S,), increasing values > 0; up to 600, beyond which probabilities underflow.
         sphere: attention is scaled to length 1; otherwise it is the softmax.
+        start: (N, K + 1), the decoder at first; zero when left out.
 
     Raises:
         ValueError: log_t goes beyond 600.
@@ -123,6 +124,8 @@ def follow(one: Unequal, log_t: Floats, sphere: bool = True) -> Course:
         return np.asarray(np.exp(u) * np.concatenate(moves))
 
     begin = np.zeros(N * (1 + wide))
+    if start is not None:
+        begin[N:] = start.ravel()
     rows = states_at(log_t, slope, begin, relative=1e-8, absolute=1e-10, begin=0.0)
     seen = [look(one, row[:N], row[N:].reshape(N, wide), sphere) for row in rows]
     wrong = np.array([[error[n, n] for n in range(one.K)] for _, error, _ in seen])

@@ -631,9 +631,60 @@ def test_ours_long_common_wins_needs_a_class_that_leans_on_the_common_token() ->
 
 
 def test_ours_long_margin_holds_for_other_classes_and_its_planted_errors_fail() -> None:
-    found = checks.check_ours_long_margin(seed=23)
-    assert found.verdict is Verdict.PROVED
-    assert len(found.controls) == 2
+    every_check.assert_sound(checks.check_ours_long_margin, Verdict.PROVED, seed=23)
+
+
+def test_ours_long_margin_the_largest_margin_by_length_is_reached_at_right_angles() -> None:
+    # K classes that see unit vectors at right angles, Y[n] = e_n - 1/M: every margin is 1
+    for K, M in ((2, 2), (3, 7), (5, 5)):
+        Y = np.eye(M)[:K] - 1 / M
+        assert margins.largest(K, M) == pytest.approx(1 / np.linalg.norm(Y), rel=1e-12)
+    assert margins.largest(2, 2) == 1.0
+
+
+def test_ours_long_margin_its_constants_are_nearly_reached_and_no_weaker_ones_would_be() -> None:
+    runs = {one.start is not None: one for one in checks.any_classes()}  # the last of either kind
+    *_, shifted, apart = checks.any_classes()
+    assert runs[True] == apart
+    found = checks.measured(shifted, False)
+    assert 0.95 < found.gathered(found.tangent**2) / found.bound < 1
+    for weaker in (2.0, 2**0.5):  # in the place of c = 1
+        assert found.gathered(found.tangent**2) < (found.bound + math.log(weaker)) / 1.1
+    near = checks.measured(apart, False)
+    parts = (near.wrong[0, 0] - near.wrong[0, 1]) / near.wrong[0].sum()
+    # by hand: margins 100 and 102, so w = 1/(1 + e^-2); y = (100, -102), u = (w, w - 1)
+    w = 1 / (1 + math.exp(-2))
+    along, square = 100 * w + 102 * (1 - w), w**2 + (1 - w) ** 2
+    tangent = ((100**2 + 102**2) * square / along**2 - 1) ** 0.5
+    assert near.tangent[0] == pytest.approx(tangent, rel=1e-3)
+    assert parts == pytest.approx(math.tanh(1), rel=1e-3)
+    assert 0.95 * tangent < parts < tangent
+
+
+def test_ours_long_keep_its_bounds_are_nearly_reached_where_the_common_token_is_rare() -> None:
+    # one rare common token, K = 2: q_c^2 -> 1/(4 nu I), so that P_d/theta -> 1/(1 + 1/2) = 2/3
+    design = Design(2, 2, (0.05,), (1.0,))
+    path, found = bounds.keeping_run(design, 1.0), bounds.keep(design)
+    q = design.p * np.exp(path.z)
+    assert path.r[-1, 0] / q[-1, 1] / path.theta[-1] == pytest.approx(2 / 3, rel=0.05)
+    assert found.b < 2 / 3 < 1.1 * found.b
+    for changed in ("b", "C_2"):
+        assert min(bounds.keep_slacks(path, changed).values()) < 0 < found.b
+
+
+def test_ours_long_still_a_start_that_treats_classes_unlike_ends_at_the_decoder() -> None:
+    # two classes of one query, one common token and two distinct ones each, by plain small steps
+    P = np.array([[0.4, 0.4, 0.2, 0, 0], [0.2, 0, 0, 0.5, 0.3]])
+    r = np.array([[0, 1.0, 2.0, 0, 0], [0, 0, 0, 1.5, 0.5]])
+    z = np.array([1.0, -1.0, 0.5, 2.0, -2.0])
+    delta = 1.0  # any positive number; the theorem holds for every one
+    for step in range(40_000):
+        f = P * np.exp(z - z.max())
+        f /= np.linalg.norm(f, axis=1, keepdims=True)
+        R = (f * r).sum(axis=1, keepdims=True)
+        z = z + 0.02 * 1.001 ** min(step, 3000) * delta * (f * (r - f * R)).sum(axis=0)
+    aim = r / np.linalg.norm(r, axis=1, keepdims=True)
+    assert f == pytest.approx(aim, abs=0.02)
 
 
 def test_ours_long_margin_is_that_of_a_decoder_written_out() -> None:

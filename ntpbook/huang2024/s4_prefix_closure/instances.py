@@ -116,7 +116,7 @@ def spelled_out(n: Map, pair: Iterable[Line], dropped: str = "") -> Dataset:
     lines = ["".join("abcdefgh"[x] for x in line) for line in dict.fromkeys([*singles, *pair])]
     name = f"without {dropped!r}"
     if dropped == "closure":
-        return from_samples([(line[:-1], line[-1]) for line in lines], name)
+        return from_samples([(tuple(line[:-1]), line[-1]) for line in lines], name)
     return from_sentences([list(line) for line in lines], name)
 
 

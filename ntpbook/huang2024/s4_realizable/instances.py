@@ -122,7 +122,9 @@ def broken_chain() -> Weights:
     n runs around a, b, c, q; "a b q" is followed by n(a) and "b c q" by n(b), and W_ov x = e_n(x).
     """
     singles = [("a", "b"), ("b", "c"), ("c", "q"), ("q", "a")]
-    data = from_samples([*singles, ("abq", "b"), ("bcq", "c")], "a b q → b, b c q → c")
+    data = from_samples(
+        [*singles, (tuple("abq"), "b"), (tuple("bcq"), "c")], "a b q → b, b c q → c"
+    )
     W_ov = columns("abcq", (0, 3, 0, 0), (0, 0, 3, 0), (0, 0, 0, 3), (3, 0, 0, 0))
     return Weights(data, W_ov, {"q": {"a": Fraction(9), "b": Fraction(3)}})
 
@@ -144,4 +146,5 @@ def outnumbered() -> Dataset:
 
 def repeated_token() -> Dataset:
     """Realizable data with a sentence that repeats a token which another sentence rates low."""
-    return from_samples([("a", "b"), ("b", "a"), ("ba", "a"), ("aa", "b")], "a repeated token")
+    samples = [("a", "b"), ("b", "a"), ("ba", "a"), ("aa", "b")]
+    return from_samples([(tuple(s), following) for s, following in samples], "a repeated token")

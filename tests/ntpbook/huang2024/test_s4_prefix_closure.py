@@ -112,7 +112,9 @@ def test_ours_prefix_closure_agrees_with_definition_1_read_off_sample_by_sample(
 
 def test_ours_prefix_closure_leaves_out_data_without_closure_and_says_so():
     rows = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "q"), ("q", "a")]
-    structure = analyse(from_samples([*rows, ("acq", "b"), ("adq", "b"), ("bq", "c")]))
+    structure = analyse(
+        from_samples([*rows, (tuple("acq"), "b"), (tuple("adq"), "b"), (tuple("bq"), "c")])
+    )
     assert instances.broken_hypotheses(structure) == {"closure"}
     found = judge("ours-prefix-closure", structure)
     reason = "not true: every beginning of a sample is a sample"

@@ -7,16 +7,19 @@ stands for almost a million samples, and they share its memory.
 from __future__ import annotations
 
 import json
+import operator
+import os
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import IO
+from typing import IO, Any, SupportsIndex
 
 FORMATS = ("text", "jsonl")
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _KEYS = ("sentence", "next", "count")
+Token = str | SupportsIndex  # a token of a caller in Python: its text, or the number of an id
 
 MOST_COUNT = 10**15  # how often a sample may occur: sums of counts stay numbers to be read
 LONGEST_LINE = 20_000_000  # characters; a longer one is rather another kind of file
@@ -222,42 +225,134 @@ class _Collector:
         return Dataset(tuple(self.numbers), lines, prefixes, name)
 
 
-def from_sentences(sentences: Iterable[str | Iterable[str]], name: str = "data") -> Dataset:
+def from_sentences(
+    sentences: Iterable[str | Iterable[Token]],
+    name: str = "data",
+    *,
+    vocabulary: Sequence[str] | None = None,
+) -> Dataset:
     """The data set of these lines, each a text to be split at white space or a list of tokens.
 
     Every beginning of a line is a sample with the token after it as its next token
     (huang2024, Section 3).
 
+    Args:
+        sentences: lines; their tokens are strings, or integers of Python or numpy.
+        name: what messages call the data.
+        vocabulary: the token of each integer, such as the vocabulary of a tokenizer; without one
+            an integer is its own name.
+
     Raises:
-        InputError: no line has two tokens.
+        InputError: no line has two tokens, or something is not a token.
     """
     collector = _Collector(name)
-    for number, line in enumerate(sentences, start=1):
-        collector.add(line.split() if isinstance(line, str) else line, 1, number)
+    for number, line in enumerate(_listed(sentences, f"{name}: sentences"), start=1):
+        collector.add(_words(line, f"{name}:{number}", vocabulary), 1, number)
     return collector.dataset(prefixes=True)
 
 
 def from_samples(
-    samples: Iterable[tuple[Iterable[str], str] | tuple[Iterable[str], str, int]],
+    samples: Iterable[
+        tuple[str | Iterable[Token], Token]
+        | tuple[str | Iterable[Token], Token, int]
+        | Mapping[str, Any]
+    ],
     name: str = "data",
+    *,
+    vocabulary: Sequence[str] | None = None,
 ) -> Dataset:
-    """The data set of exactly these samples (sentence, next token[, count]); no beginning is added.
+    """The data set of exactly these samples; no beginning is added.
+
+    Args:
+        samples: pairs (sentence, next token), triples with a count, or mappings with the keys of
+            JSON Lines: "sentence", "next", and perhaps "count". A sentence is a text to be split at
+            white space or a list of tokens.
+        name: what messages call the data.
+        vocabulary: the token of each integer, as in `from_sentences`.
 
     Raises:
-        InputError: there is no sample, a sentence is empty, or a count is not a positive integer.
+        InputError: there is no sample, one has another shape, a sentence is empty, something is not
+            a token, or a count is not a positive integer.
     """
     collector = _Collector(name)
-    for number, (sentence, next_token, *rest) in enumerate(samples, start=1):
-        words, count = list(sentence), rest[0] if rest else 1
+    for number, sample in enumerate(_listed(samples, f"{name}: samples"), start=1):
+        where = f"{name}:{number}"
+        sentence, next_token, count = _parts(sample, where)
+        words = _words(sentence, where, vocabulary)
         if not words:
-            raise InputError(f"{name}:{number}: a sample's sentence must have a token")
-        if type(count) is not int or count < 1:
-            raise InputError(f"{name}:{number}: count is {count!r}; give a positive integer")
-        collector.add([*words, next_token], count, number)
+            raise InputError(f"{where}: a sample's sentence must have a token")
+        if type(count) is not int or not 1 <= count <= MOST_COUNT:
+            raise InputError(f"{where}: count is {count!r}; give a positive integer")
+        collector.add([*words, _word(next_token, where, vocabulary)], count, number)
     return collector.dataset(prefixes=False)
 
 
-def read(path: str, *, form: str | None = None, chars: bool = False, room: int = ROOM) -> Dataset:
+def _listed(values: Any, what: str) -> Iterable[Any]:
+    """Values one by one; a text or a mapping is not a list of them."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InputError(f"{what} are {type(values).__name__}; give a list of them")
+    return values
+
+
+def _parts(sample: Any, where: str) -> tuple[Any, Any, Any]:
+    """Sentence, next token and count of a sample."""
+    if isinstance(sample, Mapping):
+        unknown = sorted(set(map(str, sample)) - set(_KEYS))
+        if unknown or not {"sentence", "next"} <= set(sample):
+            keys = ", ".join(map(repr, _KEYS))
+            raise InputError(
+                f"{where}: a sample has the keys {', '.join(map(str, sample))}; they are {keys}"
+            )
+        return sample["sentence"], sample["next"], sample.get("count", 1)
+    if isinstance(sample, str | bytes) or not isinstance(sample, Sequence):
+        raise InputError(
+            f"{where}: a sample is {sample!r}; give (sentence, next token) or (sentence, next "
+            "token, count)"
+        )
+    if len(sample) not in (2, 3):
+        raise InputError(
+            f"{where}: a sample has {len(sample)} parts; give (sentence, next token) or (sentence, "
+            "next token, count)"
+        )
+    return sample[0], sample[1], sample[2] if len(sample) == 3 else 1
+
+
+def _words(line: Any, where: str, vocabulary: Sequence[str] | None) -> list[str]:
+    """The tokens of a line."""
+    if isinstance(line, str):
+        return line.split()
+    if isinstance(line, bytes | Mapping) or not isinstance(line, Iterable):
+        raise InputError(
+            f"{where}: a sentence is {line!r}; give a text, or a list of tokens such as ['S', 'V']"
+        )
+    return [_word(token, where, vocabulary) for token in line]
+
+
+def _word(token: Any, where: str, vocabulary: Sequence[str] | None) -> str:
+    """A token as a string: its own, the name of an integer, or the vocabulary's."""
+    if isinstance(token, str):
+        _check_token(token, where)
+        return token
+    if isinstance(token, bool) or not hasattr(token, "__index__"):
+        raise InputError(f"{where}: the token {token!r} is neither a string nor an integer")
+    number = operator.index(token)
+    if vocabulary is None:
+        return str(number)
+    if not 0 <= number < len(vocabulary):
+        raise InputError(
+            f"{where}: the token {number} is outside the vocabulary, which has {len(vocabulary)} "
+            "tokens"
+        )
+    return vocabulary[number]
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    form: str | None = None,
+    chars: bool = False,
+    room: int = ROOM,
+) -> Dataset:
     """Read a data set from a file.
 
     Args:
@@ -271,6 +366,7 @@ def read(path: str, *, form: str | None = None, chars: bool = False, room: int =
         InputError: the file is missing, a directory, not UTF-8, binary, empty or malformed, or it
             does not fit.
     """
+    path = os.fspath(path)
     name = path_name(path)
     if form is None:
         form = "jsonl" if path.lower().endswith(JSON_SUFFIXES) else "text"

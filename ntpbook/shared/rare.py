@@ -32,7 +32,7 @@ from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.numbers import power_of_e
 
 STEPS_1 = 900  # of stage 1, as in the paper's experiment
-SAMPLES = (("0", "1"), ("01", "0"), ("1", "0"), ("10", "1"))
+SAMPLES = ((("0",), "1"), (("0", "1"), "0"), (("1",), "0"), (("1", "0"), "1"))
 # The largest step size that the proof of Theorem 1 allows is ||W_kq_star|| / e = 0.3679.
 ETA = 0.36
 

@@ -67,7 +67,7 @@ def test_a_page_says_in_a_sentence_why_there_is_nothing_to_train() -> None:
 
 
 def test_the_list_of_pages_that_take_a_file_is_the_whole_list() -> None:
-    """Every page with such a parameter is in the list of the page Ten calls, and no other."""
+    """Every page with such a parameter is in the list of the page From Python, and no other."""
     taking = {
         path.stem
         for path in (ROOT / "notebooks").glob("*.md")

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from ntpcore.verdicts.claims import Claim
 
-# The public API: what a reader of the page Ten calls or of docs/isotonic.md needs, in that order.
+# The public API: what a reader of the page From Python or of docs/isotonic.md needs, in that order.
 MODULES = (
-    *("data.dataset", "data.order", "exact.margin", "exact.margin_fast"),
+    *("front", "data.dataset", "data.order", "exact.any_order"),
+    *("exact.margin", "exact.margin_fast"),
     *("exact.repair", "exact.repair_program"),
     *("huang2024.problem", "huang2024.stage1", "huang2024.training", "huang2024.prediction"),
     *("commands.check", "huang2024.storage", "verdicts.claims", "verdicts.compare"),

@@ -8,7 +8,7 @@ export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring 
 export PORT
 export PYTHONDONTWRITEBYTECODE := 1
 .DEFAULT_GOAL := help
-.PHONY: help setup book page pdf picture note serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext fuzz mutants audit
+.PHONY: help setup book page pdf picture serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext fuzz mutants
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -16,7 +16,6 @@ help: ## this list
 	@echo "make page PAGE=name ...   run one page with other parameters, into _build/page"
 	@echo "make pdf                  print the built book into _build/ntp-companion.pdf (needs Chromium)"
 	@echo "make picture              take the picture of the README from the built book (needs Chromium)"
-	@echo "make note                 the new theorems as a paper in LaTeX, into _build/note"
 	@echo "make serve [PORT=8000]    show the built book at http://127.0.0.1:8000"
 	@echo "make lab                  open the notebooks in JupyterLab"
 	@echo "make test                 lint, types, a full build, all tests"
@@ -29,7 +28,6 @@ help: ## this list
 	@echo "                          PART=peers: only the strongest ones (ten minutes)"
 	@echo "make fuzz                 a million odd inputs that must not break anything (half an hour)"
 	@echo "make mutants              small errors planted in the code: which the tests notice (hours)"
-	@echo "make audit                ask an advisory service about the pinned packages (needs a network)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
 	@echo "make enclosed-long        Example 1 in ball arithmetic for 100 000 steps (five minutes)"
@@ -57,9 +55,6 @@ pdf: book
 
 picture: book
 	@$(VENV_PYTHON) -m tools.site.picture
-
-note: book
-	@$(VENV_PYTHON) -m tools.site.note
 
 serve: setup
 	@$(VENV_PYTHON) -m tools.pipeline.serve
@@ -111,9 +106,6 @@ fuzz: setup
 mutants: setup
 	@$(VENV_PYTHON) -m tools.quality.mutants $(MUTANTS)
 
-audit: setup
-	@$(VENV_PYTHON) -m tools.quality.audit
-
 lock:
 	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
 	  --custom-compile-command "make lock" --all-extras --output-file requirements.txt pyproject.toml
@@ -130,4 +122,4 @@ clean:
 	find . -name __pycache__ -not -path "./.venv*" -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-bench .venv-fuzz .venv-mutants .venv-audit node_modules
+	rm -rf .venv .venv-bench .venv-fuzz .venv-mutants node_modules

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 import typer
 from rich.console import Console
@@ -19,10 +19,6 @@ from rich.text import Text
 
 from ntpcore.commands import check as report
 from ntpcore.data import dataset, order
-
-if TYPE_CHECKING:
-    from ntpcore.commands import train_plain
-    from ntpcore.huang2024 import plain
 
 STYLES = {
     "title": "bold",
@@ -345,14 +341,6 @@ def train(
     Both stages start from zero. The saved file holds measurements at recorded steps, the weights,
     and the data as far as training needs them; ntpcore predict reads it.
     """
-    from ntpcore.commands import train_plain
-
-    if train_plain.needed() or (output or "").endswith(train_plain.SUFFIX):
-        target = train_plain.target_of(file) if output is None else output
-        _train_plainly(
-            file, form, chars, collocation, (steps, steps1, eta0, eta), target, resume, overwrite
-        )
-        return
     from ntpcore.commands import (
         train as training_report,  # numpy and numba are loaded only where needed
     )
@@ -404,19 +392,6 @@ def predict(
 
     FILE is a trajectory that ntpcore train saved, or data, which are then trained on first.
     """
-    from ntpcore.commands import train_plain
-
-    saved_plainly = file.endswith(train_plain.SUFFIX)
-    if saved_plainly or (train_plain.needed() and not file.endswith(".npz")):
-        if saved_plainly:
-            _refuse_options(context, file)
-            run = train_plain.load(file)
-        else:
-            run = _run_plainly(file, form, chars, collocation, (steps, steps1, eta0, eta))[0]
-        _predict_plainly(
-            run, list("".join(sentence.split())) if chars else sentence.split(), as_json
-        )
-        return
     from ntpcore.commands import train as training_report  # loaded only where needed
     from ntpcore.huang2024 import prediction, storage
     from ntpcore.huang2024.training import Settings
@@ -627,80 +602,10 @@ def _read(
     return data, None if collocation is None else order.read_collocation(collocation)
 
 
-Settings = tuple[int, int, float | None, float | None]  # steps, steps1, eta0, eta
-
-
-def _run_plainly(
-    file: str,
-    form: str | None,
-    chars: bool,
-    collocation: str | None,
-    settings: Settings,
-    target: str | None = None,
-    resume: bool = False,
-) -> tuple[plain.Trained, train_plain.Rates]:
-    """Train by the plain-Python loop; a run with a target is saved on the way."""
-    from ntpcore.commands import patience, train_plain
-
-    data, given = _read(file, form, chars, collocation)
-    steps, steps1, eta0, eta = settings
-    size = len(order.with_tokens(data, given or {}).vocabulary)
-    rates = train_plain.rates_of(size, steps1, eta0, eta)
-
-    def save(now: plain.Trained) -> None:
-        assert target is not None
-        train_plain.save(target, now, rates)
-        _say_saved(target, now.steps)
-
-    with _progress() as progress:
-        run = train_plain.train(
-            data,
-            given,
-            steps,
-            rates,
-            going_on=target if resume else None,
-            save=None if target is None else save,
-            progress=patience.refuse_years(progress, 1.0),
-        )
-    return run, rates
-
-
 def _say_saved(target: str, step: int) -> None:
     """Say on standard error what a file holds of a run that is not at its end."""
     text = f"ntpcore: {report.show_name(target)} holds the run up to step {step}"
     print(f"{text}; --resume goes on with it", file=sys.stderr)
-
-
-def _train_plainly(
-    file: str,
-    form: str | None,
-    chars: bool,
-    collocation: str | None,
-    settings: Settings,
-    target: str,
-    resume: bool,
-    overwrite: bool,
-) -> None:
-    """`ntpcore train` without numpy and numba."""
-    from ntpcore.commands import train_plain
-
-    inputs = [name for name in (file, collocation) if name not in (None, "-")]
-    train_plain.check_target(target, resume, overwrite, inputs)
-    run, rates = _run_plainly(file, form, chars, collocation, settings, target, resume)
-    train_plain.save(target, run, rates)
-    _write(_text(lambda write: train_plain.write_summary(run, rates, target, write)))
-
-
-def _predict_plainly(run: plain.Trained, words: list[str], as_json: bool) -> None:
-    """`ntpcore predict` without numpy and numba."""
-    from ntpcore.commands import train_plain
-    from ntpcore.huang2024 import plain
-
-    answer = plain.predict(run, words)
-    if as_json:
-        _write(_json(train_plain.prediction_json(answer)))
-    else:
-        _write(_text(lambda write: train_plain.write_prediction(words, answer, write)))
 
 
 def _refuse_options(context: typer.Context, file: str) -> None:

@@ -46,7 +46,7 @@ ENTRIES = [
             "cited": [],
             "by_hand": ["step-ours-x-one", "step-ours-y-two"],
         },
-    ),  # fmt: skip
+    ),
     entry("tian2023-lem-1", "open", planned=True),
 ]
 
@@ -140,8 +140,9 @@ def test_filters_work_together_and_in_json(
 
 def test_one_claim_is_explained(capsys: pytest.CaptureFixture[str], file: Path):
     text = said(capsys, "huang2024-lem-2", "--from", str(file))
-    for part in ("≈ not contradicted", "  First.\n  Second.\n", "evidence:    Seen.", "Its proof uses:",
-                 "✘ refuted huang2024-lem-1", "Tainted", "(huang2024-lem-1)"):  # fmt: skip
+    for part in ("≈ not contradicted", "  First.\n  Second.\n", "evidence:    Seen.",
+                 "Its proof uses:", "✘ refuted huang2024-lem-1", "Tainted",
+                 "(huang2024-lem-1)"):  # fmt: skip
         assert part in text, part
     text = said(capsys, "ours-x", "--from", str(file))
     for part in (

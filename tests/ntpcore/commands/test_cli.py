@@ -60,24 +60,27 @@ def test_example_1_is_answered_as_data_exactly(run: Run):
         },
     }
     assert [(claim["label"], claim["verdict"]) for claim in claims] == [
-        ("huang2024-prop-2", "consistent"),
-        ("huang2024-prop-4", "consistent"),
-        ("huang2024-eq-16", "consistent"),
+        ("huang2024-prop-2", "proved"),
+        ("huang2024-prop-4", "proved"),
+        ("huang2024-eq-16", "proved"),
         *((label, "open") for label in on_data.TRAINED),
     ]
 
 
-def test_five_tokens_refute_proposition_2(run: Run):
+def test_five_tokens_lack_prefix_closure_and_break_the_formula_of_proposition_2(run: Run):
     result = run("check", FIVE_TOKENS, "--json")
     found = json.loads(result.out)
-    assert result.code == 1
+    assert result.code == 0
     assert found["margin"] == {
         "norm_squared": "7/6",
         "columns": {"q": {"a": "2/3", "b": "1/2", "c": "-1/3", "d": "-1/3", "q": "-1/2"}},
         "blocks": {"q": [[1, 2], [1, 1]]},
     }
-    assert {claim["verdict"] for claim in found["claims"][:3]} == {"refuted"}
+    assert {claim["verdict"] for claim in found["claims"][:3]} == {"open"}
     first = found["claims"][0]
+    assert first["evidence"].startswith(
+        "The data lack prefix closure, which the statement presumes."
+    )
     assert [first["numbers"][name]["value"] for name in ("printed", "true")] == ["6/5", "7/6"]
 
 
@@ -118,12 +121,13 @@ def test_data_that_order_nothing_have_empty_orders(run: Run, tmp_path: Path):
 
 def test_the_report_names_orders_scores_and_verdicts(run: Run):
     result = run("check", FIVE_TOKENS)
-    assert (result.code, result.err) == (1, "")
+    assert (result.code, result.err) == (0, "")
     lines = [line.strip() for line in result.out.splitlines()]
     assert "q: a 2/3, b 1/2  >  c -1/3, d -1/3, q -1/2   blocks (1,2) (1,1)" in lines
     assert "squared norm of W_kq*: 7/6" in lines
     assert "✔ Assumption 1 (realizable): holds" in lines
-    assert any(line.startswith("✘ refuted    huang2024-prop-2:") for line in lines)
+    assert any(line.startswith("○ open       huang2024-eq-16: The data lack") for line in lines)
+    assert "huang2024-prop-2, huang2024-prop-4" in lines
 
 
 def test_the_report_shows_the_lines_that_confuse_a_token(run: Run):
@@ -309,15 +313,15 @@ def test_the_command_that_a_claim_shows_repeats_it(tmp_path: Path, name: str):
     write(tmp_path, "z z\n", "my n")
     command = (
         f"cd {shlex.quote(str(tmp_path))}; "
-        "ntpcore check --format jsonl --max-pairs 4 --collocation 'my n' "
+        "ntpcore check --format jsonl --max-pairs 4 --collocation 'my n' --claim huang2024-prop-2 "
     )
     first = shell(f"{command} -- {shlex.quote(name)}")
     shown = [line.split(":", 1)[1] for line in first.out.splitlines() if "repeat: " in line]
-    assert len(shown) == 3
-    assert all(" --max-pairs 4 " in command for command in shown)
+    assert len(shown) == 1
+    assert " --max-pairs 4 " in shown[0]
     assert not has_control_characters(first.out)
     again = shell(f"cd {shlex.quote(str(tmp_path))}; {shown[0]}")
-    assert (again.code, again.err) == (1, "")
+    assert (again.code, again.err) == (0, "")
     assert [line for line in first.out.splitlines() if "huang2024-prop-2:" in line] == [
         line for line in again.out.splitlines() if "huang2024-" in line and "repeat" not in line
     ]
@@ -329,7 +333,7 @@ def test_standard_input_is_read_as_text_or_as_told():
     assert result.code == 0
     assert found["margin"]["norm_squared"] == "13/6"
     assert found["claims"][0]["repeat"] == "ntpcore check - --chars --claim huang2024-prop-2"
-    assert shell("ntpcore check - --format jsonl", Path(FIVE_TOKENS).read_bytes()).code == 1
+    assert shell("ntpcore check - --format jsonl", Path(FIVE_TOKENS).read_bytes()).code == 0
     bad = shell("ntpcore check -", b"a b\n\xff\n")
     assert bad == (2, "", "ntpcore: <stdin>:2: not valid UTF-8; convert the file to UTF-8 first\n")
     closed = shell("ntpcore check - <&-")
@@ -340,7 +344,7 @@ def test_standard_input_is_read_as_text_or_as_told():
 def test_a_reader_that_stops_early_is_no_error():
     result = shell("ntpcore check example1.txt | head -1")
     assert result == (0, "Data  example1.txt\n", "")
-    assert shell("ntpcore check five_tokens.jsonl --json | true") == (1, "", "")
+    assert shell("ntpcore check five_tokens.jsonl --json | true") == (0, "", "")
 
 
 def test_an_answer_that_cannot_be_written_is_a_message():
@@ -373,7 +377,7 @@ def test_a_file_name_that_is_not_utf_8_is_no_obstacle(tmp_path: Path):
     found: dict[str, Any] = json.loads(result.out)
     assert (result.code, result.err) == (1, "")
     again = shell(f"cd {folder}; {found['claims'][0]['repeat']}")
-    assert (again.code, again.err) == (1, "")
+    assert (again.code, again.err) == (0, "")
 
 
 def test_answers_do_not_depend_on_the_hash_seed(tmp_path: Path):

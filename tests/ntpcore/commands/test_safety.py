@@ -17,7 +17,6 @@ from ntpcore.commands.report import figures as plots_report
 from ntpcore.data import dataset
 from ntpcore.data.order import PartialOrder
 from tools.pipeline.execute import execute
-from tools.quality import audit
 
 ROOT = Path(__file__).resolve().parents[3]
 NASTY = (
@@ -164,19 +163,3 @@ def test_dangers_are_noticed() -> None:
     ):
         assert dangers(text), text
     assert not dangers("np.load(f, allow_pickle=False); ast.literal_eval(x); yaml.safe_load(x)")
-
-
-# The audit
-
-
-def test_an_audit_without_an_answer_does_not_pass_for_a_clean_one() -> None:
-    sound = {"name": "a", "version": "1", "vulns": []}
-    bad = {"name": "b", "version": "2", "vulns": [{"id": "X-1", "fix_versions": ["3"]}]}
-    skipped = {"name": "c", "skip_reason": "not found"}
-    assert audit.judge({"dependencies": [sound]}, "")[0] == 0
-    code, lines = audit.judge({"dependencies": [sound, bad, skipped]}, "")
-    assert (code, lines[0]) == (1, "audit: b 2: X-1; fixed in 3")
-    assert audit.judge({"dependencies": [sound, skipped]}, "")[0] == 2
-    assert audit.judge({"dependencies": []}, "")[0] == 2
-    code, lines = audit.judge(None, "x\nno route to host\n")
-    assert (code, lines) == (2, ["audit: could not run, so nothing is known: no route to host"])

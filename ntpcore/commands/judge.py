@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ntpcore.commands import claims
 from ntpcore.commands.sweep.columns import CLAIMS, FREQUENT
 from ntpcore.data.dataset import InputError
 from ntpcore.data.order import Structure
@@ -97,7 +96,7 @@ def judge(
     run, reason = None, undefined
     if not undefined and any(label in TRAINED for label in chosen):
         run, reason = _train(structure, training)
-    checks, published = [], claims.load(None)
+    checks = []
     for label in chosen:
         words = ["ntpcore check", source, *_steps(label, training), f"--claim {label}"]
         if label in judged.JUDGED:
@@ -106,10 +105,21 @@ def judge(
             check = _judge_run(structure, label, run)
         else:
             check = Check(label, Verdict.OPEN, 0, "runs", reason)
-        known = claims.certainty_in(published, label) if check.verdict is Verdict.PROVED else None
-        certainty = known.to_json() if known else None
-        checks.append(replace(check, repeat=" ".join(words), certainty=certainty))
+        checks.append(replace(check, repeat=" ".join(words), certainty=_certainty(check)))
     return Judged(tuple(checks), run)
+
+
+def _certainty(check: Check) -> dict[str, object] | None:
+    """How the book knows a claim on training that is proved here; None for others.
+
+    Claims on orders are judged without the book, and their badges name what their proofs use.
+    """
+    if check.verdict is not Verdict.PROVED or check.label in JUDGES:
+        return None
+    from ntpcore.commands import claims
+
+    known = claims.certainty_in(claims.load(None), check.label)
+    return known.to_json() if known else None
 
 
 def _undefined(structure: Structure) -> str:

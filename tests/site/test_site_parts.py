@@ -20,7 +20,6 @@ from tools.site import pdf
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import DARK, TWIN, dark, place_figures, short, size_of, smaller
 from tools.site.slim import drop_needless, join_styles, load_joined, mark_versions, put_off
-from tools.site.speech import SpeechError, spoken
 from tools.site.styles import can_match, drop_unasked, slim, used_by
 
 USED = used_by(
@@ -350,7 +349,7 @@ def test_the_pdf_says_its_language_title_and_tags(printed: Path) -> None:
     assert {"Document", "H1", "H2", "P", "L", "LI", "Link", "Table", "TR", "TH", "TD"} <= kinds
 
 
-def test_every_formula_of_the_pdf_carries_its_words(printed: Path) -> None:
+def test_every_formula_of_the_pdf_carries_its_signs(printed: Path) -> None:
     html = (printed.parent / "work" / "book.html").read_text(encoding="utf-8")
     formulas = re.findall(r'<math role="img" aria-label="([^"]*)"', html)
     assert len(formulas) == html.count("<math") > 100
@@ -358,35 +357,6 @@ def test_every_formula_of_the_pdf_carries_its_words(printed: Path) -> None:
     said = Counter(words for kind, words in tagged((printed / pdf.NAME).read_bytes()) if words)
     assert said == Counter(unescape(words) for words in formulas + pictures)
     assert said[formulas[0]] == formulas.count(formulas[0])
-
-
-SPEECH = {
-    r"e^{-d/4}": "e Superscript negative d divided by 4",
-    r"e^{-d}/4": "e Superscript negative d Baseline divided by 4",
-    r"\|W\|^2": "StartNorm upper W EndNorm squared",
-    r"\|W^2\|": "StartNorm upper W squared EndNorm",
-    r"W^{(t)}": "upper W Superscript iterate t",
-    r"W^{(t+1)}": "upper W Superscript iterate t plus 1",
-    r"W^t": "upper W Superscript t",
-    r"\pi^{(n)}": "pi Superscript index n",
-    r"e^{(a)(b)}": "e Superscript left parenthesis a right parenthesis left parenthesis b right "
-    "parenthesis",
-    r"x^{(n)\top}": "x Superscript index n transpose",
-    r"x^\top": "x Superscript transpose",
-    r"\hat{W}": "ModifyingAbove upper W With hat",
-}
-
-
-def test_formulas_are_read_without_doubt(setter: Setter) -> None:
-    words = spoken(ROOT, [setter.set(tex, display=False) for tex in SPEECH])
-    assert list(words.values()) == list(SPEECH.values())
-    assert len(set(words.values())) == len(SPEECH)
-
-
-@pytest.mark.parametrize("formula", ["<math><mi>x</math>", "<math/>", "<math><mi>書</mi></math>"])
-def test_a_formula_without_words_is_an_error(formula: str) -> None:
-    with pytest.raises(SpeechError):
-        spoken(ROOT, ["<math><mi>x</mi></math>", formula])
 
 
 def test_a_table_too_wide_for_the_sheet_shrinks_from_its_own_size() -> None:

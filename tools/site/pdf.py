@@ -15,9 +15,7 @@ from urllib.parse import unquote, urlsplit
 import yaml
 
 from ntpcore.commands.report.page import BROWSERS
-from tools.pipeline.node import NodeError
 from tools.site.html import toc_pages
-from tools.site.speech import SpeechError, spoken
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -42,6 +40,7 @@ COQ = re.compile(r'<pre class="ntp-coq">(.*?)</pre>', re.DOTALL)
 LONG = 10  # lines of a statement of Coq: what has more is a click away on the screen
 ATTRIBUTE = re.compile(r'\b(id|href|src|for|aria-labelledby|aria-describedby|headers)="([^"]*)"')
 LOOKS = re.compile(r'<link\b[^>]*\bhref="([^"]+\.css)[^"]*"[^>]*>')
+TAG = re.compile(r"<[^>]*>")
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 SPAN = re.compile(r"</?span[^>]*>")
@@ -135,9 +134,7 @@ def slug(page: str) -> str:
     return page.replace("/", "-")
 
 
-def chapter(
-    html: str, page: str, pages: Mapping[str, str], up: str, words: Mapping[str, str]
-) -> str:
+def chapter(html: str, page: str, pages: Mapping[str, str], up: str) -> str:
     """The article of a page as a chapter: ids of its own, links within the book, all unfolded.
 
     Args:
@@ -145,14 +142,13 @@ def chapter(
         page: its name.
         pages: the slug of every page of the book.
         up: the address of the site, as the book in one file sees it.
-        words: what is said for every formula of the page.
     """
     body = _article(html, page)
     body = COQ.sub(short_statement, body)
     body = re.sub(r"<details\b(?![^>]*\bopen\b)", "<details open", body)
     body = re.sub(r"<script\b.*?</script>", "", body, flags=re.DOTALL)
     body = TWINS.sub("", body.replace(' loading="lazy" decoding="async"', ""))
-    body = FORMULA.sub(lambda formula: as_one(formula[0], words[formula[0]]), body)
+    body = FORMULA.sub(lambda formula: as_one(formula[0]), body)
     body = CODE.sub(lambda code: SPAN.sub("", code[0]), body)
     folder = posixpath.dirname(page)
 
@@ -181,9 +177,10 @@ def short_statement(found: re.Match[str]) -> str:
     return found[0] if lines <= LONG else f": {lines} lines, in that file and on the screen"
 
 
-def as_one(formula: str, words: str) -> str:
-    """A formula as one thing with words: each sign for itself makes the PDF twice as large."""
-    return f'<math role="img" aria-label="{escape(words)}"{formula.removeprefix("<math")}'
+def as_one(formula: str) -> str:
+    """A formula as one thing, named by its signs: each for itself makes the PDF twice as large."""
+    signs = " ".join(unescape(TAG.sub(" ", formula)).split())
+    return f'<math role="img" aria-label="{escape(signs)}"{formula.removeprefix("<math")}'
 
 
 def _article(html: str, page: str) -> str:
@@ -253,11 +250,7 @@ def whole_book(site: Path, pages: list[str], toc: object, title: str, up: str) -
         for link in LOOKS.findall(html):
             looks[posixpath.normpath(posixpath.join(folder, link))] = None
     styles = "".join(f'<link rel="stylesheet" href="{up}/{link}">' for link in looks)
-    formulas = [
-        one for page, html in texts.items() for one in FORMULA.findall(_article(html, page))
-    ]
-    words = spoken(ROOT, formulas)
-    chapters = "".join(chapter(html, page, slugs, up, words) for page, html in texts.items())
+    chapters = "".join(chapter(html, page, slugs, up) for page, html in texts.items())
     return (
         f'<!doctype html><html lang="en" data-theme="light" data-mode="light"><head>'
         f'<meta charset="utf-8"><title>{escape(title)}</title>{styles}<style>{LOOK}</style></head>'
@@ -402,7 +395,7 @@ def main() -> int:
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     try:
         made = make_pdf(SITE, WORK, toc_pages(ROOT / "_toc.yml"), toc, config["title"])
-    except (PdfError, NodeError, SpeechError) as error:
+    except PdfError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     shutil.copy(made, SITE.parent / NAME)

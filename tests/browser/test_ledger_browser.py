@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page
 from site_visit import source_pages
 
 from ntpbook.catalogue import CATALOGUE
+from ntpcore.verdicts.ledger_table import RANKS
 
 LABELS = [claim.label for claim in CATALOGUE]
 
@@ -92,7 +93,7 @@ def test_the_keyboard_sorts_and_screen_readers_hear_it(ledger: Page) -> None:
     verdicts = ledger.eval_on_selector_all(
         "table.ntp-claims tbody tr", "rows => rows.map(row => row.dataset.verdict)"
     )
-    order = ["refuted", "not seen", "open", "undecided", "not contradicted", "seen", "well posed", "proved"]
+    order = [verdict.value for verdict in RANKS]
     assert verdicts == sorted(verdicts, key=order.index)
     assert len(set(verdicts)) > 2
     ledger.keyboard.press("Space")

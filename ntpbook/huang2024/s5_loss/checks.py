@@ -44,7 +44,7 @@ from ntpcore.huang2024 import bounds, direction, stage1
 from ntpcore.huang2024.logs import log_expm1
 from ntpcore.huang2024.runs import Run
 from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Verdict
+from ntpcore.verdicts.claims import Shown, Verdict
 from ntpcore.verdicts.compare import (
     Said,
     assume,
@@ -57,7 +57,7 @@ from ntpcore.verdicts.compare import (
     result,
 )
 from ntpcore.verdicts.numbers import power_of_e, written
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, enclosed, executed, uses
 
 Floats = NDArray[np.float64]
 
@@ -129,9 +129,9 @@ def theorem_2(one: Run, asked: Asked, factor: float) -> Iterator[Said]:
     says="Where the stated conditions hold, the bound on the attention holds at {compared} steps.",
     fails="The stated conditions hold at T = {T} and t = {t}, and there the bound on the attention "
     "fails. They know no frequencies: before they hold, Algorithm 1 does not touch a sentence that "
-    "is rare enough, which defeats any constant in them. The argument is on the page. All numbers are "
-    "closed forms in floats, right to 1e-12; both conditions hold with a thousandth to spare, and "
-    "the claim fails by far more.",
+    "is rare enough, which defeats any constant in them. The argument is on the page. All numbers "
+    "are closed forms in floats, right to 1e-12; both conditions hold with a thousandth to spare, "
+    "and the claim fails by far more.",
     tolerance=ROUNDING,
     hypotheses=(*FACTS, LARGEST, "the condition on T", "the condition on t"),
     proof=(
@@ -484,6 +484,22 @@ def first_T(size: int) -> int:
     return math.ceil(1.01 * T)
 
 
+def exceeds(power: int = 1) -> Iterator[Shown]:
+    """|V| e^(-T C_0) > log(1 + (|V| - 1) e^-A), in intervals, for these first stages.
+
+    Args:
+        power: of e^(-T C_0); 1 in truth.
+    """
+    from mpmath import iv
+
+    for one in floors():
+        printed, _, least_loss = one.levels()
+        gap = one.size * iv.exp(-power * printed) - least_loss
+        words = "surely positive" if gap.a > 0 else "not surely positive"
+        left, right = "|V| e^(-T C_0)", "log(1 + (|V| - 1) e^-A)"
+        yield Shown(one.name, left, ">", right, words, bool(gap.a > 0))
+
+
 @check(
     "huang2024-app-floor",
     over="first stages",
@@ -492,6 +508,13 @@ def first_T(size: int) -> int:
     fails="n x - log(1 + (n-1) x) vanishes at x = 0 and has a positive slope for x > 0, so the "
     "printed value exceeds the least loss for every |V| >= 2, even with the true gap A; enclosed "
     "in interval arithmetic for {tried} first stages.",
+    proof=(
+        enclosed(
+            "the claimed value exceeds the least loss, in intervals",
+            exceeds,
+            planted={"The fifth power of e^(-T C_0).": {"power": 5}},
+        ),
+    ),
     hypotheses=(ORTHONORMAL, "W_ov comes from T steps of stage 1", "the condition on T"),
     planted={
         "Read as an upper bound only, which is right.": Variant(

@@ -7,7 +7,7 @@ import numpy as np
 import plain_example_1
 import pytest
 import sympy as sp
-from every_check import assert_sound
+from every_check import assert_sound, failure
 from least_norm import least_norm
 from mpmath import mp
 
@@ -19,6 +19,7 @@ from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
 
 CHECKS = (
+    (checks.check_ours_pairs, {"trials": 10}),
     (checks.check_ours_alignment, {"trials": 20}),
     (checks.check_ours_direction, {"steps": 10}),
     (checks.check_ours_trivial_bound, {"sets": 1}),
@@ -66,8 +67,11 @@ def test_every_line_of_a_step_holds(step):
         (steps.theorem_a_bounds_on_h, {"largest_h": 1}),
         (steps.theorem_a_one_sample, {"largest_h": 1}),
         (steps.theorem_a_other_samples, {"others_shift": 1}),
+        (steps.theorem_a_jensen, {"slope": 2}),
         (steps.theorem_a_sum, {"power_of_length": 1}),
+        (steps.theorem_a_conclusion, {"part": 2}),
         (steps.theorem_b_recursion, {"sign_of_x": -1}),
+        (steps.theorem_b_recursion, {"constant": 2}),
         (steps.theorem_b_direction, {"direction": 1}),
         (steps.theorem_b_margins, {"lateness": 31}),
     ],
@@ -152,6 +156,24 @@ def test_forces_without_cancellation_are_equation_6():
 
 
 @pytest.mark.usefixtures("sixty_digits")
+def test_ours_pairs_at_zero_by_hand():
+    """One pair at W = 0, |V| = 2: m = T = 1/2 twice, so that h = 1/2 and b = A / 4."""
+    data = small_data.edges()["one pair"]
+    assert model.forces(data, data.zero, mp.mpf(8)) == [[mp.mpf(2)]]
+    assert model.gradient(data, [[mp.mpf(2)]]) == {(1, 0): 2, (1, 1): -2}
+    state = instances.State("by hand", data, mp.mpf(8), data.zero, by_positions=True)
+    found = checks.check_ours_pairs.judge([state])
+    assert (found.verdict, found.slack) == (Verdict.PROVED, "")  # m_o = 1 / L exactly
+
+
+def test_ours_pairs_fails_where_assumption_3_does():
+    (run,) = instances.outnumbered()
+    assert "step 1" in failure(checks.check_ours_trivial_bound, [run])
+    state = next(iter(instances.below_a_rival()))
+    assert failure(checks.check_ours_pairs, [state])
+
+
+@pytest.mark.usefixtures("sixty_digits")
 def test_ours_alignment_of_one_pair_by_hand():
     data = small_data.edges()["one pair"]
     W = {(1, 0): mp.mpf(2), (1, 1): mp.mpf(-1)}
@@ -191,15 +213,22 @@ def test_ours_direction_is_that_of_equation_6():
             assert abs(row.across / row.along**2 - tangent) < mp.mpf(10) ** -40
 
 
-def test_ours_direction_needs_the_factor_and_both_hypotheses():
-    def judged(runs, **changes):
-        return checks.check_ours_direction.judge(runs, **changes).witness
-
+def test_ours_direction_needs_the_factor_and_the_next_token_in_its_sentence():
     rare = [one for one in instances.runs() if one.name.startswith("two pairs, one rare")]
-    assert judged(rare) == ""
-    assert "step" in judged(rare, rarity=0)
-    assert "x at step" in judged(instances.outnumbered())
-    assert "x at step" in judged(instances.from_outside())
+    assert failure(checks.check_ours_direction, rare) == ""
+    assert "step" in failure(checks.check_ours_direction, rare, rarity=0)
+    assert "step" in failure(checks.check_ours_direction, instances.from_outside())
+    assert "x at step" in failure(checks.check_ours_trivial_bound, instances.from_outside())
+
+
+def test_ours_direction_is_nearly_attained_by_the_first_huge_step():
+    """Twenty pairs, S = 10: the step goes along one of them, so that tan^2 is 2 S - 1 = 19."""
+    with mp.workdps(60):
+        run = instances.run("", instances.many_pairs(20), 3, 1e6, 1)
+        (row,) = run.rows
+        assert float(run.S) == 10
+        assert float(row.across / row.along**2) == pytest.approx(19, rel=1e-12)
+        assert float(row.across) == pytest.approx(0.95e12, rel=1e-12)
 
 
 def test_ours_direction_itself_fails_where_a_next_token_comes_from_outside():
@@ -305,6 +334,7 @@ def test_margins_and_loss_by_hand():
 
 READINGS = (
     [(corollaries.upper_bound_on_K, {}), (corollaries.equation_4_as_printed, {})]
+    + [(corollaries.tangents, {})]
     + [(corollaries.theorem_1_on_the_page, {}), (corollaries.equation_4_by_powers, {})]
     + [(corollaries.lemma_7, {"factor": factor}) for factor in (4, 8)]
     + [
@@ -333,6 +363,8 @@ def test_the_corrected_statements_follow(claim, reading):
 @pytest.mark.parametrize(
     ("claim", "planted"),
     [
+        (corollaries.tangents, {"slope": "1/2"}),
+        (corollaries.upper_bound_on_K, {"square": 0}),
         (corollaries.lemma_7, {"rarity_power": 0}),
         (corollaries.theorem_1, {"rarity_power": 0}),
         (corollaries.theorem_1_on_the_page, {"factor": 0.5}),
@@ -340,6 +372,8 @@ def test_the_corrected_statements_follow(claim, reading):
         (corollaries.theorem_2, {"c0": 1}),
         (corollaries.equation_4, {"c0": 1}),
         (corollaries.equation_4_as_printed, {"c0": 54}),
+        (corollaries.equation_4_by_powers, {"third": 108}),
+        (corollaries.equation_4_at_once, {"larger": 11}),
         (corollaries.equation_4_as_printed, {"c0": 1696, "length_power": 1}),
     ],
 )

@@ -9,7 +9,7 @@ of sixty digits lose about forty in five hundred steps of Example 1, and stay na
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -98,7 +98,9 @@ class _Sample:
     ratio: dict[str, Fraction]  # of each rival's count by that of the optimal token
 
 
-def follow(data: Dataset, eta: Fraction, steps: int, gap: Any) -> Enclosed:
+def follow(
+    data: Dataset, eta: Fraction, steps: int, gap: Any, counts: Sequence[int] | None = None
+) -> Enclosed:
     """Stage 2 from zero, enclosed; call it within `digits`.
 
     Args:
@@ -106,10 +108,11 @@ def follow(data: Dataset, eta: Fraction, steps: int, gap: Any) -> Enclosed:
         eta: step size.
         steps: number of steps.
         gap: A, an interval.
+        counts: how often each sample occurs, in their order; None for the counts of the data.
     """
     from mpmath import iv
 
-    samples = _samples(data)
+    samples = _samples(data, counts)
     star = {
         (query, token): score
         for query, solution in margin.W_kq_star(analyse(data).orders or {}).items()
@@ -130,17 +133,18 @@ def follow(data: Dataset, eta: Fraction, steps: int, gap: Any) -> Enclosed:
     return Enclosed(steps, along / length / size, weights, rests, norm / size, W)
 
 
-def _samples(data: Dataset) -> list[_Sample]:
+def _samples(data: Dataset, counts: Sequence[int] | None) -> list[_Sample]:
     """The samples with at least two distinct tokens."""
     n, found = analyse(data).collocation, []
-    total = sum(sample.count for sample in data.samples())
-    for sample in data.samples():
+    times = [sample.count for sample in data.samples()] if counts is None else counts
+    total = sum(times)
+    for sample, often in zip(data.samples(), times, strict=True):
         words = sample.sentence
         best = next(x for x in words if n[x] == sample.next_token)
         rivals = [x for x in dict.fromkeys(words) if x != best]
         ratio = {x: Fraction(words.count(x), words.count(best)) for x in rivals}
         if rivals:
-            found.append(_Sample(Fraction(sample.count, total), words[-1], best, ratio))
+            found.append(_Sample(Fraction(often, total), words[-1], best, ratio))
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.vocabulary import by_hand, executed
+from ntpcore.verdicts.vocabulary import by_hand, executed, uses
 
 
 @dataclass(frozen=True)
@@ -107,28 +107,33 @@ def sizes(low: str = "-1/n") -> tuple[Shown, ...]:
 
 
 @lru_cache
-def log_is_below_its_tangent() -> tuple[Shown, ...]:
-    """log(1 + x) <= x for x >= 0: equal at 0, and the right side has the larger slope."""
+def log_is_below_its_tangent(slope: str = "1") -> tuple[Shown, ...]:
+    """log(1 + x) <= x for x >= 0: equal at 0, and the right side has the larger slope.
+
+    Args:
+        slope: of the right side.
+    """
     import sympy as sp
 
     x = sp.symbols("x", nonnegative=True)
-    gap = x - sp.log(1 + x)
+    gap = sp.sympify(slope) * x - sp.log(1 + x)
     return (
         identity("x - log(1 + x) at x = 0", gap.subs(x, 0), sp.Integer(0)),
         at_least_zero("its slope", sp.factor(sp.diff(gap, x))),
     )
 
 
-ALIKE = by_hand(
-    "entries of a column other than at n(x) are alike, so one of them stands for all",
-    at="entries-column-other",
-)
 LAW = (
+    uses("huang2024-eq-2", "W_ov* has the columns e_n(x) - 1 / |V|"),
     executed("the gradient at s W_ov* is a negative multiple of W_ov*", gradient),
     executed("norm, margins and loss of s W_ov*", sizes),
-    by_hand("induction over t: each step adds eta_0 W_ov*/||W_ov*||", at="induction-over-step"),
-    by_hand(
-        "with orthonormal tokens the columns W x are independent", at="orthonormal-tokens-columns"
-    ),
-    ALIKE,
+    by_hand("with orthonormal tokens the columns W x are independent", at="columns"),
+    by_hand("entries of a column other than at n(x) are alike, so one stands for all", at="alike"),
+    by_hand("induction over t: each step adds eta_0 W_ov*/||W_ov*||", at="induction"),
+)
+BY_LAW = uses("ours-stage-1-law", "W_ov = s W_ov* at every step: norm, margins and loss by s")
+TANGENT = executed(
+    "log(1 + x) <= x",
+    log_is_below_its_tangent,
+    planted={"Nine tenths of x.": {"slope": "9/10"}},
 )

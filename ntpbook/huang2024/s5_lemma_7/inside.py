@@ -25,7 +25,7 @@ from ntpbook.huang2024.s5_lemma_7 import steps
 from ntpbook.huang2024.s5_stage2_lemmas import instances
 from ntpbook.shared import digits, enclosed, rare
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
-from ntpcore.data.dataset import Dataset, from_samples, from_sentences
+from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, train
@@ -239,7 +239,7 @@ def two_rivals() -> list[State]:
 def five_tokens() -> list[State]:
     """The data on which the closed form of Proposition 2 fails; they are not prefix-closed."""
     singles = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "q"), ("q", "a")]
-    longer = [("acq", "b"), ("adq", "b"), ("bq", "c")]
+    longer = [("a c q", "b"), ("a d q", "b"), ("b q", "c")]
     problem = from_dataset(from_samples([*singles, *longer], "five tokens"))
     run = train("five tokens", problem, eta0=0.1, eta=1.0, steps1=30, steps=3)
     return [last_state(run)]
@@ -804,11 +804,9 @@ class Weighted:
         return f"two tokens, one sentence 10^{self.log_10} times rarer, step {self.step}"
 
     @property
-    def data(self) -> Dataset:
-        """The four samples, prefix-closed."""
-        often = 10**self.log_10
-        rows = [("0", "1", often), ("01", "0", often), ("1", "0", 1), ("10", "1", 1)]
-        return from_samples(rows, "two tokens")
+    def counts(self) -> tuple[int, ...]:
+        """How often 0, 0 1, 1 and 1 0 occur."""
+        return (10**self.log_10, 10**self.log_10, 1, 1)
 
     def terms(self) -> list[tuple[Fraction, Fraction]]:
         """Frequency and A^(n,*), to nine digits behind the point, of the samples of type 1.
@@ -816,21 +814,21 @@ class Weighted:
         Raises:
             ValueError: the intervals do not tell of which type a sample is.
         """
-        comparing = [one for one in self.data.samples() if len(one.sentence) > 1]
-        total = sum(one.count for one in self.data.samples())
+        shares = [Fraction(often, sum(self.counts)) for often in self.counts]
+        data, comparing = rare.two_tokens(), (shares[1], shares[3])
         with enclosed.digits(200) as iv:
             gap = enclosed.paper_gap(2, rare.STEPS_1)
-            at = enclosed.follow(self.data, ETA, self.step, gap)
+            at = enclosed.follow(data, ETA, self.step, gap, self.counts)
             beta_0 = BETA * 4 * (1 + iv.log(4 * at.r)) / at.r
             edge, found = -(1 + beta_0 / 2) * at.r, []
-            for one, plus, minus in zip(comparing, at.weights, at.rests, strict=True):
+            for share, plus, minus in zip(comparing, at.weights, at.rests, strict=True):
                 above, below = iv.log(minus).a >= edge.b, iv.log(minus).b < edge.a
                 if not (above or below):
                     raise ValueError(f"{self.name}: the type of a sample is not certain")
                 if above:
                     miss = 1 / (1 + iv.exp(gap * (plus - minus)))
                     term = enclosed.upper(-miss * plus * minus * at.r)
-                    found.append((Fraction(one.count, total), term))
+                    found.append((share, term))
         return found
 
 
@@ -860,9 +858,9 @@ def check_huang2024_app_lem_7_weights(
 ) -> Iterator[Said]:
     """max A^(n_0,*) >= N sum pi^(n) A^(n,*), over the samples of type 1, at t >= t_0."""
     yield assume(LATE, one.step >= START)
-    yield from facts(one.data)
-    shares = [Fraction(each.count) for each in one.data.samples()]
-    factor = sum(shares) / min(shares) if rarity else len(shares)
+    yield from facts(rare.two_tokens())
+    rarest = Fraction(sum(one.counts), min(one.counts))  # 1 / pi_min
+    factor = rarest if rarity else Fraction(len(one.counts))
     terms = one.terms()
     total = sum((pi * term for pi, term in terms), Fraction(0))
     yield at_least(max(term for _, term in terms), factor * total / sharper)

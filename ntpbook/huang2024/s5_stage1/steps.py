@@ -9,20 +9,26 @@ from functools import lru_cache
 from typing import Any
 
 from ntpbook.shared.stage_1_law import along_the_optimum, column
-from ntpbook.shared.symbols import at_least_zero, identity
+from ntpbook.shared.symbols import at_least_zero, at_most, identity, signed_coefficients
 from ntpcore.verdicts.claims import Shown
 
 
 @lru_cache
-def gradient_is_never_zero() -> tuple[Shown, ...]:
-    """The gradient's entry at n(x) is minus the probability of all wrong tokens, so not zero."""
+def gradient_is_never_zero(wrong_tokens: int = 1) -> tuple[Shown, ...]:
+    """The gradient's entry at n(x) is minus the probability of all wrong tokens, so not zero.
+
+    Args:
+        wrong_tokens: 1, as there is a wrong token; 0 where there is none.
+    """
     import sympy as sp
 
     one = column()
-    wrong = sp.exp(one.b) + one.R
+    wrong = wrong_tokens * (sp.exp(one.b) + one.R)
+    missing, rest = wrong / (sp.exp(one.a) + wrong), sp.symbols("rest", nonnegative=True)
     return (
-        identity("entry at n(x)", one.right, -wrong / (sp.exp(one.a) + wrong)),
-        at_least_zero("minus that", wrong / (sp.exp(one.a) + wrong), strictly=True),
+        identity("entry at n(x)", one.right, -missing),
+        at_least_zero("minus that", missing, strictly=True),
+        at_least_zero("the squared norm of the gradient", missing**2 + rest, strictly=True),
     )
 
 
@@ -43,11 +49,14 @@ def projection(margin: str = "1") -> tuple[Shown, ...]:
 
 
 @lru_cache
-def norm_of_a_column() -> tuple[Shown, ...]:
+def norm_of_a_column(times: int = 1) -> tuple[Shown, ...]:
     """A column of G has a squared norm of at most 2 S^2, S being its entry at n(x) but for a sign.
 
     The others are not negative and have the sum S. Two of them are merged into one, which can only
     raise the sum of their squares; with one left it is S^2.
+
+    Args:
+        times: how often the squares are subtracted.
     """
     import sympy as sp
 
@@ -56,33 +65,41 @@ def norm_of_a_column() -> tuple[Shown, ...]:
     return (
         identity("the sum of a column", one.right + one.wrong + one.others, sp.Integer(0)),
         at_least_zero("a wrong entry", one.wrong),
-        at_least_zero("(p + q)^2 - p^2 - q^2", sp.expand((p + q) ** 2 - p**2 - q**2)),
+        at_least_zero("(p + q)^2 - p^2 - q^2", sp.expand((p + q) ** 2 - times * (p**2 + q**2))),
     )
 
 
 @lru_cache
-def sum_of_margins() -> tuple[Shown, ...]:
-    """<W_ov*, W> is the sum of all margins of W by n; if all were above r, it would exceed this."""
+def sum_of_margins(low: str = "-1/n") -> tuple[Shown, ...]:
+    """<W_ov*, W> is the sum of all margins of W by n; if all were above r, it would exceed this.
+
+    Args:
+        low: the entries of W_ov* other than at n(x).
+    """
     import sympy as sp
 
     n, size = sp.symbols("n", positive=True), sp.symbols("w", positive=True)
-    top, low = sp.symbols("W_n S", real=True)  # the logit of n(x), and the sum of all others
+    top, others = sp.symbols("W_n S", real=True)  # the logit of n(x), and the sum of all others
     star = sp.sqrt(n - 1)
-    projected = (1 - 1 / n) * top - low / n
+    projected = (1 - 1 / n) * top + sp.sympify(low, locals={"n": n}) * others
     r = size / star
     return (
-        identity("a column of <W*, W>", projected, ((n - 1) * top - low) / n),
+        identity("a column of <W*, W>", projected, ((n - 1) * top - others) / n),
         identity("n ||W*|| ||W|| by n (n - 1) margins", n * star * size / (n * (n - 1)), r),
     )
 
 
 @lru_cache
-def log_is_above_its_chord() -> tuple[Shown, ...]:
-    """log(1 + z) >= z / 2 on [0, 1]: concave, 0 at 0, and above 0 at 1."""
+def log_is_above_its_chord(slope: str = "1/2") -> tuple[Shown, ...]:
+    """log(1 + z) >= z / 2 on [0, 1]: concave, 0 at 0, and above 0 at 1.
+
+    Args:
+        slope: of the right side.
+    """
     import sympy as sp
 
     z = sp.symbols("z", nonnegative=True)
-    rise = sp.log(1 + z) - z / 2
+    rise = sp.log(1 + z) - sp.sympify(slope) * z
     return (
         at_least_zero("minus its second derivative", sp.simplify(-sp.diff(rise, z, 2))),
         identity("at z = 0", rise.subs(z, 0), sp.Integer(0)),
@@ -108,10 +125,13 @@ def far_multiple(times: int = 2, share: str = "1/2") -> tuple[Shown, ...]:
 
 
 @lru_cache
-def second_derivative() -> tuple[Shown, ...]:
+def second_derivative(power: int = 2) -> tuple[Shown, ...]:
     """Along a direction v the second derivative of log sum e^z is the variance of v, a mean square.
 
     With Z = sum e^(z_i + s v_i), Z^(k) / Z is the mean of v^k under the predicted probabilities.
+
+    Args:
+        power: of the mean that is subtracted.
     """
     import sympy as sp
 
@@ -121,7 +141,7 @@ def second_derivative() -> tuple[Shown, ...]:
     second = sp.expand(sp.diff(sp.log(Z), s, 2))
     second = second.subs({sp.diff(Z, s, 2): means[2] * Z, sp.diff(Z, s): means[1] * Z})
     return (
-        identity("second derivative", second, means[2] - means[1] ** 2),
+        identity("second derivative", second, means[2] - means[1] ** power),
         identity("mean of (v - E v)^2", _mean((v - means[1]) ** 2, v, means), sp.simplify(second)),
     )
 
@@ -135,11 +155,15 @@ def _mean(square: Any, v: Any, means: dict[int, Any]) -> Any:
 
 
 @lru_cache
-def loss_along_the_optimum() -> tuple[Shown, ...]:
-    """L_0(B W_ov*) = n log(1 + (n - 1) e^-B), whose slope is negative and whose limit is 0."""
+def loss_along_the_optimum(low: str = "-1/n") -> tuple[Shown, ...]:
+    """L_0(B W_ov*) = n log(1 + (n - 1) e^-B), whose slope is negative and whose limit is 0.
+
+    Args:
+        low: the entries of W_ov* other than at n(x).
+    """
     import sympy as sp
 
-    of_a_column, B, m = along_the_optimum(column().loss)
+    of_a_column, B, m = along_the_optimum(column().loss, low)
     ratio = sp.simplify(sp.exp(of_a_column))
     loss = (m + 1) * sp.log(ratio)
     return (
@@ -150,30 +174,38 @@ def loss_along_the_optimum() -> tuple[Shown, ...]:
 
 
 @lru_cache
-def law_is_inside() -> tuple[Shown, ...]:
+def law_is_inside(half: int = 2, quarter: int = 4) -> tuple[Shown, ...]:
     """The bounds of Proposition 1 leave room for norm t eta_0, cosine 1 and rate eta_0 / ||W*||.
 
     With n = 2 + k and t = 2 + u; each difference is written so that its sign can be read off.
+
+    Args:
+        half: the 2 of the lower bound on the norm.
+        quarter: the 4 of the stated rate.
     """
     import sympy as sp
 
     k, u = sp.symbols("k u", nonnegative=True)
     eta0 = sp.symbols("eta_0", positive=True)
     star, t = sp.sqrt(1 + k), 2 + u
-    room = t * eta0 - t * eta0 / (2 * star)
+    room = t * eta0 - t * eta0 / (half * star)
     seen = t * eta0 * (4 * k + 3) / (2 * star * (2 * star + 1))
     turn = 12 * star**3 * sp.log(2 * (2 + k)) * sp.log(t) / (t * eta0)
     return (
         identity("t eta_0 - t eta_0 / (2 ||W*||)", room, seen),
         at_least_zero("that", seen),
         at_least_zero("the bound on 1 - cos", turn),
-        at_least_zero("rate minus stated rate", t * eta0 / star - t * eta0 / (4 * star)),
+        at_least_zero("rate minus stated rate", t * eta0 / star - t * eta0 / (quarter * star)),
     )
 
 
 @lru_cache
-def margin_by_the_printed_A() -> tuple[Shown, ...]:
-    """The margin T eta_0 / ||W*|| is 4 sqrt(n - 1) A, which is at least A."""
+def margin_by_the_printed_A(four: int = 4) -> tuple[Shown, ...]:
+    """The margin T eta_0 / ||W*|| is 4 sqrt(n - 1) A, which is at least A.
+
+    Args:
+        four: the 4 of the claim.
+    """
     import sympy as sp
 
     k, T = sp.symbols("k T", nonnegative=True)
@@ -181,18 +213,22 @@ def margin_by_the_printed_A() -> tuple[Shown, ...]:
     star = sp.sqrt(1 + k)
     A = T * eta0 / (4 * star**2)
     return (
-        identity("margin", T * eta0 / star, 4 * star * A),
+        identity("margin", T * eta0 / star, four * star * A),
         at_least_zero("square of 4 sqrt(n - 1), minus 1", sp.expand((4 * star) ** 2 - 1)),
     )
 
 
 @lru_cache
-def one_over_t() -> tuple[Shown, ...]:
-    """1/t <= log t - log(t - 1) for t > 1: with s = 1/t, equal at 0 and of the larger slope."""
+def one_over_t(factor: str = "1") -> tuple[Shown, ...]:
+    """1/t <= log t - log(t - 1) for t > 1: with s = 1/t, equal at 0 and of the larger slope.
+
+    Args:
+        factor: of 1/t.
+    """
     import sympy as sp
 
     s, u = sp.symbols("s u", positive=True)
-    rise = -sp.log(1 - s) - s
+    rise = -sp.log(1 - s) - sp.sympify(factor) * s
     slope = sp.simplify(sp.diff(rise, s).subs(s, 1 / (1 + u)))
     return (
         identity("-log(1 - s) - s at s = 0", rise.subs(s, 0), sp.Integer(0)),
@@ -200,11 +236,84 @@ def one_over_t() -> tuple[Shown, ...]:
     )
 
 
-def last_line() -> tuple[Shown, ...]:
-    """||W*|| (2 log(2 |V|) - 1) log t >= 1, which the last line needs, where it is smallest."""
-    from mpmath import iv
+@lru_cache
+def gain_of_the_norm(share: int = 2) -> tuple[Shown, ...]:
+    """a - b <= eta p + eta^2 / (2 b), b and a being the norms before and after a step.
 
-    least = iv.log(2) * (2 * iv.log(4) - 1)
-    name = "||W*|| (2 log(2|V|) - 1) log t at |V| = 2, t = 2"
-    rest = f"{float(least.a) - 1:.4f}"
-    return (Shown(name, "log 2 (2 log 4 - 1)", ">", "1", rest, bool(least.a > 1)),)
+    The step has the length eta and the cosine p with W, so that a^2 = b^2 + 2 b eta p + eta^2.
+
+    Args:
+        share: the 2 of eta^2 / (2 b).
+    """
+    import sympy as sp
+
+    a, b, eta = sp.symbols("a b eta", positive=True)
+    p = sp.symbols("p", real=True)
+    found = sp.solve(b**2 + 2 * b * eta * p + eta**2 - a**2, p)[0]
+    room = sp.factor(eta * found + eta**2 / (share * b) - (a - b))
+    return (
+        identity("eta p + eta^2 / (2 b) - (a - b)", room, (a - b) ** 2 / (2 * b)),
+        at_least_zero("(a - b)^2 / (2 b)", (a - b) ** 2 / (2 * b)),
+    )
+
+
+@lru_cache
+def part_of_the_gain(share: str = "1") -> tuple[Shown, ...]:
+    """p / (1 + alpha) >= p - alpha / (1 + alpha) for p <= 1.
+
+    Args:
+        share: of alpha / (1 + alpha).
+    """
+    import sympy as sp
+
+    alpha, less = sp.symbols("alpha less", nonnegative=True)
+    p = 1 - less
+    room = sp.factor(p / (1 + alpha) - p + sp.sympify(share) * alpha / (1 + alpha))
+    return (at_least_zero("left minus right, p = 1 - less", room),)
+
+
+@lru_cache
+def alpha_by_itself(power: int = 1) -> tuple[Shown, ...]:
+    """alpha / (1 + alpha) <= alpha for alpha >= 0.
+
+    Args:
+        power: of the alpha on the right.
+    """
+    import sympy as sp
+
+    alpha = sp.symbols("alpha", nonnegative=True)
+    return (at_most("alpha / (1 + alpha)", alpha / (1 + alpha), alpha**power),)
+
+
+@lru_cache
+def last_line(last: int = 6) -> tuple[Shown, ...]:
+    """2 eta_0 + 2 eta_0 s log t + 4 s^2 l log t <= 6 s^2 l log t, l = log(2 |V|), 2 eta_0 <= s.
+
+    At the largest eta_0 and divided by s it says 1 + s log t <= 2 s l log t. With s = 1 + d, l =
+    log 4 + m and log t = log 2 + u every coefficient of the difference is positive; |V| and t are
+    at least 2.
+
+    Args:
+        last: the 6 of the right side.
+    """
+    import sympy as sp
+
+    d, m, u = sp.symbols("d m u", nonnegative=True)
+    s, length, log_t = 1 + d, sp.log(4) + m, sp.log(2) + u
+    room = sp.expand((last - 4) * s * length * log_t - 1 - s * log_t)
+    least = min(signed_coefficients(room))
+    return (at_least_zero("the least coefficient of what is left over", least),)
+
+
+@lru_cache
+def attention_on_one_token(others: int = 0) -> tuple[Shown, ...]:
+    """A sentence of one token has the attention 1 on it, whatever its score.
+
+    Args:
+        others: sum of the exponentials of other scores.
+    """
+    import sympy as sp
+
+    score = sp.symbols("score", real=True)
+    weight = sp.exp(score) / (sp.exp(score) + others)
+    return (identity("the weight of the only token", weight, sp.Integer(1)),)

@@ -151,7 +151,7 @@ def from_elsewhere(length: int = 10_000) -> tuple[Run, ...]:
     the token o starts far below its two rivals, which take turns at leading and use up the steps;
     under the query o all is learnt from the start.
     """
-    samples = [("k", "o"), ("o", "q"), ("q", "k"), ("ko", "q"), ("koq", "q")]
+    samples = [("k", "o"), ("o", "q"), ("q", "k"), ("k o", "q"), ("k o q", "q")]
     problem, eta, gap = from_dataset(from_samples(samples, "from elsewhere")), 0.1, 30.0
     names, fresh = problem.vocabulary, training.run(problem, 0, eta, gap)
     places = zip(problem.entry_token.tolist(), problem.entry_query.tolist(), strict=True)
@@ -235,8 +235,8 @@ def repeated_data(times: int) -> Dataset:
     samples = [
         ("0", "1", 3),
         ("1", "0", 3),
-        ("0" * times + "1", "1", 3),
-        ("1" * times + "0", "0", 2),
+        (["0"] * times + ["1"], "1", 3),
+        (["1"] * times + ["0"], "0", 2),
     ]
     return from_samples(samples, f"two tokens, the optimal one {times} times in a sentence")
 
@@ -253,7 +253,12 @@ def certain_repeated(times: int) -> Certain:
 def certain_nearly_alike() -> Certain:
     """0 1 0 occurs 10^9 + 1 times and 1 0 1 10^9 times, at t_0 and with eta = 0.36."""
     often = 10**9
-    rows = [("0", "1", often + 1), ("01", "0", often + 1), ("1", "0", often), ("10", "1", often)]
+    rows = [
+        ("0", "1", often + 1),
+        ("0 1", "0", often + 1),
+        ("1", "0", often),
+        ("1 0", "1", often),
+    ]
     data = from_samples(rows, "two sentences, 1000000001 to 1000000000")
     return _certain(data, Fraction(36, 100), 45, 120)
 

@@ -8,11 +8,14 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
-from every_check import assert_sound
+import sympy as sp
+from every_check import assert_sound, failure
 
 from ntpbook.huang2024.s5_stage1 import checks, steps
 from ntpbook.shared import digits, first_stage, stage_1_law
 from ntpbook.shared.first_stage import cycle, iterated
+from ntpbook.shared.in_force import FACTS
+from ntpcore.data.dataset import from_samples
 from ntpcore.huang2024 import bounds, stage1
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
@@ -25,6 +28,10 @@ SMALL = {
     "huang2024_eq_7": ({"seed": 1, "trials": 4}, Verdict.WELL_POSED),
     "ours_stage_1_law": ({"sets": 2}, Verdict.PROVED),
     "huang2024_eq_8": ({"sets": 2}, Verdict.PROVED),
+    "huang2024_app_lem_1_cosine": ({"sets": 2}, Verdict.PROVED),
+    "huang2024_app_prop_3_step": ({"sets": 2}, Verdict.PROVED),
+    "huang2024_app_p_1": ({"sets": 4}, Verdict.PROVED),
+    "huang2024_app_l_0": ({"trials": 3}, Verdict.PROVED),
     "huang2024_lem_1": ({"sets": 2}, Verdict.PROVED),
     "huang2024_lem_2": ({"sets": 2}, Verdict.PROVED),
     "huang2024_lem_3": ({"sets": 2}, Verdict.PROVED),
@@ -211,6 +218,63 @@ def test_huang2024_lem_1_notices_scaled_weights(factor):
     assert checks.check_huang2024_lem_1.judge(scaled).verdict is Verdict.REFUTED
 
 
+def test_huang2024_app_lem_1_cosine_by_hand_for_one_wrong_token():
+    # one column [-1, 1, 0] is left: the product is 1 by (8), the norm sqrt(2)
+    for one in checks.one_column_left():
+        product = -one.rows.cos_star * one.norm_star
+        assert product == pytest.approx(1 / math.sqrt(2), rel=1e-6)
+    # at W = 0 the gradient is -W*/... and the product is ||W*||
+    assert -PAIR.rows.cos_star[0] * PAIR.norm_star == pytest.approx(1.0)
+
+
+def test_huang2024_app_lem_1_cosine_agrees_with_a_dense_product():
+    rng = np.random.default_rng(8)
+    n = np.array([2, 0, 1, 3])
+    for scale in (0.1, 3.0, 20.0):
+        W = rng.normal(size=(4, 4)) * scale
+        G = digits.as_floats(
+            digits.stage1_gradient(n.tolist(), digits.exact(W), digits.exact(np.eye(4)))
+        )
+        product = -(G * stage1.W_ov_star(n)).sum() / np.linalg.norm(G)
+        assert product >= 1 / math.sqrt(2)
+
+
+def test_huang2024_app_prop_3_step_by_hand_from_zero():
+    # |V| = 2, eta_0 = 1/2, the second step: norms 1/2 and 1, alpha = 2 log 4 / (1/2) = 4 log 4
+    rows, _ = stage1.iterate(cycle(2), 2, 0.5, record=range(3))
+    one = first_stage.First("by hand", cycle(2), 0.5, 0.0, rows)
+    alpha = 4 * math.log(4)
+    right = 0.5 - 0.25 / (2 * 0.5) - 0.5 * alpha / (1 + alpha)
+    (said,) = checks.check_huang2024_app_prop_3_step.body(one)
+    assert float(said.slack) == pytest.approx((0.5 - right) / 0.5)  # by eta_0
+
+
+def test_huang2024_app_prop_3_step_half_of_the_square_is_exact():
+    """The step of the proof has eta^2 / (2 ||W||): with another number its identity fails."""
+    assert all(one.holds for one in steps.gain_of_the_norm())
+    for share in (1, 3):
+        assert not all(one.holds for one in steps.gain_of_the_norm(share))
+
+
+def test_huang2024_app_p_1_by_hand_and_without_closure():
+    closed = from_samples([("a", "b"), ("b", "a"), ("a b", "b")], "a b")
+    tried = checks.Tried(closed, 0)
+    assert checks.check_huang2024_app_p_1.judge([tried]).verdict is Verdict.PROVED
+    place = failure(checks.check_huang2024_app_p_1, checks.five_tokens(), closed=False)
+    assert place == "five tokens, |V| = 5, a c q begins otherwise than n(a)"
+
+
+def test_huang2024_app_l_0_by_hand_for_two_tokens():
+    # logits 1 and 0 for the right and the wrong token of both: 2 log(1 + 1/e)
+    W = np.array([[0.0, 1.0], [1.0, 0.0]])
+    with mp.workdps(30):
+        alone = digits.stage1_loss([1, 0], digits.exact(W), digits.exact(np.eye(2)))
+        assert float(alone) == pytest.approx(2 * math.log(1 + math.exp(-1)))
+    one = checks.Place("by hand", W, np.array([1, 0]), 1.0)
+    assert checks.check_huang2024_app_l_0.judge([one]).verdict is Verdict.PROVED
+    assert failure(checks.check_huang2024_app_l_0, [one], longer=True)
+
+
 def test_huang2024_lem_2_by_hand_for_two_tokens():
     # ||W*|| = 1 and |V| = 2: 1 + 2 log 4 / ||W||
     assert bounds.lem_2_factor(_constants(PAIR), 4.0) == pytest.approx(1 + math.log(2))
@@ -367,6 +431,14 @@ def test_huang2024_cor_1_is_refuted_under_every_reading_by_example_1_at_the_pape
     assert first == pytest.approx(asked, rel=1e-9)
 
 
+def test_huang2024_cor_1_tests_its_hypotheses_on_every_first_stage():
+    found = checks.check_huang2024_cor_1()
+    assert found.hypotheses == (checks.LONG_ENOUGH, checks.FROM_ZERO, *FACTS)
+    one = checks.Margins("by hand", 3, Fraction(1), 10_000)
+    assert one.data.prefix_closed
+    assert [line.next_token for line in one.data.samples()] == ["1", "2", "0", "2"]
+
+
 def test_huang2024_cor_1_says_how_many_first_stages_were_too_short():
     short = [checks.Margins("short", 20, Fraction(4, 2000), 900)]
     found = checks.check_huang2024_cor_1.judge(short)
@@ -440,10 +512,9 @@ def test_huang2024_app_constant_a_margins_are_four_roots_times_the_printed_one()
     found = checks.check_huang2024_app_constant_a(sets=2)
     ends = found.numbers["least"].value, found.numbers["most"].value
     assert ends == pytest.approx((4, 28))
-    shown = [one.verdict for one in found.readings]
-    assert shown == [Verdict.PROVED, Verdict.PROVED, Verdict.REFUTED, Verdict.REFUTED]
+    assert [one.verdict for one in found.readings] == [Verdict.REFUTED, Verdict.REFUTED]
     alone = checks.check_huang2024_app_constant_a.judge([PAIR])  # |V| = 2 only
-    assert [one.verdict for one in alone.readings][2:] == [Verdict.REFUTED, Verdict.PROVED]
+    assert [one.verdict for one in alone.readings] == [Verdict.REFUTED, Verdict.PROVED]
 
 
 def test_huang2024_app_lem_2_lower_by_hand_for_two_tokens():
@@ -471,10 +542,9 @@ def test_huang2024_app_lem_2_upper_by_hand_for_two_tokens():
     assert loss <= math.exp(-r) / 4
 
 
-def test_huang2024_app_lem_2_upper_readings_of_its_factor_are_judged():
+def test_huang2024_app_lem_2_upper_comes_near_its_quarter():
     found = checks.check_huang2024_app_lem_2_upper(trials=60)
-    assert [one.verdict for one in found.readings] == [Verdict.PROVED] * 2
-    assert 0.2 < found.numbers["most"].value < 0.25
+    assert 0.24 < found.numbers["most"].value < 0.25
     fifth = checks.check_huang2024_app_lem_2_upper.judge(checks.near_and_far(), share="1/5")
     assert fifth.verdict is Verdict.REFUTED
     assert not steps.far_multiple(2, "1/5")[0].holds
@@ -513,26 +583,29 @@ def test_huang2024_app_prop_1_sum_last_line_by_hand_for_five_tokens():
     assert edge / 2 == pytest.approx(1.338, abs=1e-3)
     judge = checks.check_huang2024_app_prop_1_sum.judge
     for factor, verdict in ((0.999, Verdict.PROVED), (1.001, Verdict.REFUTED)):
-        found = judge([checks.norms(5, factor * edge)], last=6.0)
+        found = judge([checks.norms(5, factor * edge)], last=6.0, any_step=True)
         assert found.verdict is verdict
     assert "last line, t = 2" in found.witness
 
 
 def test_huang2024_app_prop_1_sum_last_line_fails_for_large_steps():
-    readings = {one.text: one.verdict for one in checks.check_huang2024_app_prop_1_sum().readings}
-    assert readings == {
-        "with 2 eta_0 <= ||W_ov*||": Verdict.PROVED,
-        "the last line for every eta_0": Verdict.REFUTED,
-    }
+    found = checks.check_huang2024_app_prop_1_sum()
+    (reading,) = found.readings
+    assert reading.verdict is Verdict.REFUTED
     # |V| = 2, t = 2, eta_0 = 2: 4 + (4 + 4 log 4) log 2 = 10.6 against 6 log 4 log 2 = 5.8
-    found = checks.check_huang2024_app_prop_1_sum.judge(checks.large_steps(), first=4.0)
-    assert found.witness.startswith("|V| = 2, eta_0 = 2, last line, t = 2")
+    left, right = 4 + (4 + 4 * math.log(4)) * math.log(2), 6 * math.log(4) * math.log(2)
+    assert reading.witness.startswith("|V| = 2, eta_0 = 2, last line, t = 2")
+    assert reading.witness.endswith(f"violated by {1 - right / left:.3g}")
+    left_out = checks.check_huang2024_app_prop_1_sum.judge(checks.large_steps())
+    assert left_out.left_out == {checks.SMALL_ETA: len(checks.large_steps())}
 
 
 def test_huang2024_app_prop_1_sum_what_the_last_line_needs_by_hand():
-    shown = steps.last_line()[0]
+    # its least coefficient is the constant one, at |V| = 2 and t = 2
+    (shown,) = steps.last_line()
     assert shown.holds
-    assert float(shown.rest) == pytest.approx(math.log(2) * (2 * math.log(4) - 1) - 1, abs=1e-4)
+    least = 2 * math.log(4) * math.log(2) - 1 - math.log(2)
+    assert float(sp.N(sp.sympify(shown.left))) == pytest.approx(least)
 
 
 def test_the_answers_to_the_exercises():

@@ -67,7 +67,7 @@ def random_data(count: int) -> list[Dataset]:
 
 def a_a_b() -> Dataset:
     """n swaps a and b; the sentence "a a b" is followed by b, so that a is optimal."""
-    return from_samples([("a", "b"), ("b", "a"), ("aab", "b")], "a a b")
+    return from_samples([("a", "b"), ("b", "a"), ("a a b", "b")], "a a b")
 
 
 # Equations (9) to (12)

@@ -27,22 +27,39 @@ from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import (
     Said,
+    assume,
     at_least,
     at_most,
     below,
     count,
     equal,
+    holds,
     least,
     left_out,
     most,
     result,
 )
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
 
 CONDITION = 1e-9  # the condition of I + E is at most 400: its inverse loses four digits of 16
 STEPS = 1e-11  # up to 2600 steps, each rounded at 1e-16 of numbers that nearly cancel later
 SHORTENED = "an exact fraction, shortened"
 SPECTRAL = cited("functions of E act on its eigenvalues", "horn2013", "Theorem 2.5.6")
+SECOND_ORDER = executed(
+    "E' = E - E G E, on eigenvalues",
+    steps.second_order,
+    planted={"E G E taken off twice": {"times": 2}},
+)
+LEAST_OF_G = executed(
+    "G is at least I / (1 + r)",
+    steps.least_of_G,
+    planted={"1 - r in the place of 1 + r": {"sign": -1}},
+)
+LARGEST = executed(
+    "no eigenvalue of E' = E G exceeds r / (1 - r)",
+    steps.largest_of_E_prime,
+    planted={"1 + r in the place of 1 - r": {"sign": 1}},
+)
 RAYLEIGH = cited(
     "|u^T A v| is at most the largest |eigenvalue| of A for unit vectors u, v",
     "horn2013",
@@ -60,20 +77,24 @@ RAYLEIGH = cited(
     "entry reaches {reached} of it.",
     tolerance=CONDITION,
     proof=(
-        executed("the Rayleigh quotients of e_i + e_j and e_i - e_j", steps.rayleigh_quotients),
+        executed(
+            "the Rayleigh quotients of e_i + e_j and e_i - e_j",
+            steps.rayleigh_quotients,
+            planted={"a matrix with a diagonal": {"diagonal": 1}},
+        ),
         cited(
             "a Rayleigh quotient lies between the extreme eigenvalues", "horn2013", "Theorem 4.2.2"
         ),
     ),
     planted={
         "The mean absolute eigenvalue in the place of the largest.": {"bound": "mean"},
-        "Half the largest absolute eigenvalue.": {"bound": "half"},
+        "The largest absolute eigenvalue, 1.1 times sharper.": {"bound": "sharper"},
     },
 )
 def check_tian2023_lem_13(one: Spectrum, bound: str = "largest") -> Iterator[Said]:
     """max |E_ij| <= |lambda_1(E)|."""
     sizes = np.abs(one.values)
-    limit = {"largest": sizes.max(), "mean": sizes.mean(), "half": sizes.max() / 2}[bound]
+    limit = {"largest": sizes.max(), "mean": sizes.mean(), "sharper": sizes.max() / 1.1}[bound]
     yield arrays.at_most(np.abs(one.E), limit)
     yield most("reached", float(one.E.max() / one.radius), digits=4)
 
@@ -106,16 +127,19 @@ def check_tian2023_lem_14(one: Spectrum, sign: int = 1, denominator: int = 1) ->
     "three levels lambda each; some eigenvalue reaches {reached} of it.",
     tolerance=CONDITION,
     proof=(
+        uses("tian2023-lem-14", "the eigenvalues of E'"),
         executed("both signs, and every level from r on", steps.largest_of_E_prime),
-        SPECTRAL,
     ),
-    planted={"1 + lambda in the place of 1 - lambda.": {"sign": 1}},
+    planted={
+        "1 + lambda in the place of 1 - lambda.": {"sign": 1},
+        "Both bounds 1.1 times sharper.": {"sharper": 1.1},
+    },
 )
-def check_tian2023_lem_15(one: Spectrum, sign: int = -1) -> Iterator[Said]:
+def check_tian2023_lem_15(one: Spectrum, sign: int = -1, sharper: float = 1.0) -> Iterator[Said]:
     """max |lambda_i(E')| <= |lambda_1| / (1 - l) <= l / (1 - l) for |lambda_1| <= l < 1."""
     levels = one.radius + (1 - one.radius) * np.array([0.0, 0.5, 0.99])
     bound = one.radius / (1 + sign * levels)
-    yield arrays.at_most(one.inverse_radius, bound, "lambda = {at}", at=levels)
+    yield arrays.at_most(one.inverse_radius, bound / sharper, "lambda = {at}", at=levels)
     yield arrays.at_most(bound, levels / (1 + sign * levels), "second part, {at}", at=levels)
     yield most("reached", float(one.inverse_radius / bound[0]), digits=4)
 
@@ -128,18 +152,22 @@ def check_tian2023_lem_15(one: Spectrum, sign: int = -1) -> Iterator[Said]:
     "other ({isolated} classes), and else at most -|E e_n|^2 / (1 + |lambda_1|) < 0.",
     tolerance=CONDITION,
     proof=(
-        executed("E' = E - E G E, and E has no diagonal", steps.second_order),
-        executed("(E G E)_nn is at least |E e_n|^2 / (1 + r)", steps.least_of_G),
-        SPECTRAL,
+        uses("tian2023-lem-14", "E' and G are functions of E"),
+        SECOND_ORDER,
+        LEAST_OF_G,
+        by_hand("the diagonal of E G E, as E has none", at="diagonal"),
     ),
     planted={
         "Vectors f_n that are one per cent longer than 1, so that E has a diagonal.": {
             "length": 1.01
         },
         "E' with the sign of Appendix D.1.": {"sign": -1},
+        "The bound on the diagonal 1.1 times sharper.": {"sharper": 1.1},
     },
 )
-def check_tian2023_lem_16(one: Spectrum, length: float = 1.0, sign: int = 1) -> Iterator[Said]:
+def check_tian2023_lem_16(
+    one: Spectrum, length: float = 1.0, sign: int = 1, sharper: float = 1.0
+) -> Iterator[Said]:
     """If |lambda_1| < 1: E'_nn <= -|E e_n|^2 / (1 + |lambda_1|), 0 if E e_n = 0; so Lemma 16."""
     longer = one.E + (length**2 - 1) * (one.E + np.eye(one.K))
     diagonal = sign * np.diag(one.inverse if length == 1 else E_prime(longer))
@@ -147,7 +175,7 @@ def check_tian2023_lem_16(one: Spectrum, length: float = 1.0, sign: int = 1) -> 
     if not overlaps.all():
         yield arrays.equal(diagonal[~overlaps], 0.0, "a class alone", scale=1.0)
     yield count("isolated", int((~overlaps).sum()))
-    bound = -one.squares[overlaps] / (1 + one.radius)
+    bound = -sharper * one.squares[overlaps] / (1 + one.radius)
     yield arrays.at_most(diagonal[overlaps], bound, "class {at}", at=np.flatnonzero(overlaps))
 
 
@@ -159,21 +187,24 @@ def check_tian2023_lem_16(one: Spectrum, length: float = 1.0, sign: int = 1) -> 
     "random matrices E; some difference reaches {reached} of it.",
     tolerance=CONDITION,
     proof=(
-        executed("E' = E - E G E", steps.second_order),
+        uses("tian2023-lem-14", "E' and G are functions of E"),
+        SECOND_ORDER,
         executed("the eigenvalues of E G E", steps.difference_of_E_prime),
-        SPECTRAL,
         RAYLEIGH,
     ),
     planted={
         "1 + |lambda_1| in the place of 1 - |lambda_1|.": {"sign": 1},
         "|lambda_1|^3 in the place of its square.": {"power": 3},
+        "The bound 1.1 times sharper.": {"sharper": 1.1},
     },
 )
-def check_tian2023_lem_17(one: Spectrum, sign: int = -1, power: int = 2) -> Iterator[Said]:
+def check_tian2023_lem_17(
+    one: Spectrum, sign: int = -1, power: int = 2, sharper: float = 1.0
+) -> Iterator[Said]:
     """|E'_kn - E_nk| <= |lambda_1|^2 / (1 - |lambda_1|)."""
     bound = one.radius**power / (1 + sign * one.radius)
     difference = np.abs(one.inverse - one.E)
-    yield arrays.at_most(difference, bound)
+    yield arrays.at_most(difference, bound / sharper)
     yield most("reached", float(difference.max() / bound), digits=3)
 
 
@@ -186,62 +217,90 @@ def check_tian2023_lem_17(one: Spectrum, sign: int = -1, power: int = 2) -> Iter
     tolerance=CONDITION,
     proof=(
         RAYLEIGH,
-        executed("the eigenvalues of E'", steps.largest_of_E_prime),
+        uses("tian2023-lem-15", "the eigenvalues of E'"),
         executed("r / (1 - r) and 1 / (K - 1) around r / (1 - 1/K)", steps.window_of_E_prime),
-        SPECTRAL,
     ),
-    planted={"1/K in the place of 1/(K - 1).": {"less": 0}},
+    planted={
+        "1/K in the place of 1/(K - 1).": {"less": 0},
+        "All three bounds 1.1 times sharper.": {"sharper": 1.1},
+    },
 )
-def check_tian2023_eq_90(one: Spectrum, less: int = 1) -> Iterator[Said]:
+def check_tian2023_eq_90(one: Spectrum, less: int = 1, sharper: float = 1.0) -> Iterator[Said]:
     """|E'_kn| <= max |lambda_i(E')| <= |lambda_1| / (1 - 1/K) <= 1 / (K - 1)."""
     middle = one.radius / (1 - 1 / one.K)
-    yield arrays.at_most(np.abs(one.inverse), one.inverse_radius, "first")
-    yield at_most(one.inverse_radius, middle, "second")
-    yield at_most(middle, 1 / (one.K - less), "third")
+    yield arrays.at_most(np.abs(one.inverse), one.inverse_radius / sharper, "first")
+    yield at_most(one.inverse_radius, middle / sharper, "second")
+    yield at_most(middle, 1 / (one.K - less) / sharper, "third")
     yield most("reached", middle * (one.K - 1), digits=3)
 
 
-# Equation (93)
+# Equations (91) to (93)
 
 
-def pair_and_spectra(seed: int = 7, matrices: int = 1000) -> tuple[Pair | Spectrum, ...]:
-    """The pair of the page in fractions, then random matrices in the window of Assumption 2."""
-    return (Pair(Fraction(1, 3), 324), *instances.spectra_in_window(seed, matrices))
+@check(
+    "tian2023-eq-92",
+    over="matrices E",
+    instances=instances.spectra_in_window,
+    says="The sum of E_nk E'_nk over the other classes is -E'_nn in {tried} random matrices E, and "
+    "positive wherever a class overlaps with another.",
+    tolerance=CONDITION,
+    proof=(
+        executed(
+            "E - E' - E E' = 0, for matrices of every size",
+            steps.defect_of_the_inverse,
+            planted={"E E' taken off twice": {"times": 2}},
+        ),
+        by_hand("its diagonal, and a row without overlap", at="diagonal"),
+        uses("tian2023-lem-16", "E'_nn < 0 for a class that overlaps with another"),
+    ),
+    planted={
+        "E' with the sign of Appendix D.1.": {"sign": -1},
+        "Twice the diagonal of E'.": {"times": 2},
+    },
+)
+def check_tian2023_eq_92(one: Spectrum, sign: int = 1, times: int = 1) -> Iterator[Said]:
+    """The sum over k != n of E_nk E'_nk is -E'_nn, and positive if E e_n is not 0."""
+    inverse = sign * one.inverse
+    sums = np.einsum("nk,nk->n", one.E, inverse)  # E_nn is 0
+    diagonal = -times * np.diag(inverse)
+    size = max(float(np.abs(sums).max()), 1e-300)
+    yield arrays.equal(sums, diagonal, "class {at}", at=np.arange(one.K) + 1, scale=size)
+    yield arrays.at_least(sums[one.squares > 0], 0.0, "the sign", scale=size)
 
 
 @check(
     "tian2023-eq-93",
     over="matrices E",
-    instances=pair_and_spectra,
+    instances=instances.pairs,
     says="The leading term of xi is at least S / (1 - |lambda_1|) in {tried} matrices E.",
-    fails="The printed bound exceeds the leading term of xi: for {smallest} of {tried} matrices E "
-    "with the smallest squared eigenvalue for S, and for {entry} with (E^2)_nn.",
-    tolerance=CONDITION,
-    readings={
-        "S is the smallest squared eigenvalue of E.": {"S": "smallest"},
-        "S is the entry (E^2)_nn, which is |E e_n|^2.": {"S": "entry"},
-    },
+    fails="The printed bound exceeds the leading term of xi: its denominator should be "
+    "1 + |lambda_1|.",
+    hypotheses=("Assumption 2", "theta = 0"),
     planted={
         "1 + |lambda_1| in the denominator, which is right: a check that refutes everything "
         "would refute it, too.": Variant({"sign": 1}, expected=Verdict.NOT_CONTRADICTED),
+        "1 + |lambda_1| in the denominator, and a bound that is 1.1 times sharper.": {
+            "sign": 1,
+            "sharper": Fraction(11, 10),
+        },
     },
 )
 def check_tian2023_eq_93(
-    one: Pair | Spectrum, S: str = "smallest", sign: int = -1
+    one: Pair, sign: int = -1, sharper: Fraction = Fraction(1)
 ) -> Iterator[Said]:
-    """(E' E)_nn >= S / (1 - |lambda_1|)."""
-    denominator = 1 + sign * one.radius
-    for name, bounds in (
-        ("smallest", [one.least_square / denominator] * len(one.leading)),
-        ("entry", [square / denominator for square in one.squares]),
-    ):
-        size = None if isinstance(one, Pair) else max(float(max(one.leading)), 1e-300)
-        found = [at_least(*both, scale=size) for both in zip(one.leading, bounds, strict=True)]
-        yield count(name, int(any(value.slack < -CONDITION for value in found)))
-        if name == S:
-            yield from found
-    if isinstance(one, Pair):
+    """The sum of E'_nk E_nk over the others is at least min lambda^2 / (1 - |lambda_1|)."""
+    yield assume("Assumption 2", instances.allowed(one.E, one.M))
+    yield assume("theta = 0", one.leading == even_leading(one))
+    bound = sharper * one.least_square / (1 + sign * one.radius)
+    yield at_least(one.leading[0], bound, "the term and the bound")
+    if one.overlap == Fraction(1, 3):
         yield from whole_line(one)
+
+
+def even_leading(one: Pair) -> tuple[Fraction, ...]:
+    """The term from the corrected coefficients of classes that were drawn equally often."""
+    prime = instances.even_pair(one.M, one.overlap).prime()
+    return (prime[0][1] * one.overlap,)
 
 
 def whole_line(one: Pair) -> Iterator[Said]:
@@ -257,30 +316,43 @@ def whole_line(one: Pair) -> Iterator[Said]:
     yield result("promised", promised, 4, SHORTENED)
 
 
+def pairs_and_spectra(seed: int = 7, matrices: int = 1000) -> tuple[Pair | Spectrum, ...]:
+    """Pairs in fractions, one nearly at the border of 1/2, then random matrices."""
+    border = Pair(Fraction(499, 1000), 10**6)
+    return (*instances.pairs(), border, *instances.spectra_in_window(seed, matrices))
+
+
 ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but rounding
 
 
 @check(
     "tian2023-eq-93-corrected",
     over="matrices E",
-    instances=pair_and_spectra,
+    instances=pairs_and_spectra,
     says="The leading term of xi is at least (E^2)_nn / (1 + |lambda_1|), and this at least the "
     "bound with the smallest squared eigenvalue, in {tried} matrices E.",
     tolerance=CONDITION,
     proof=(
-        executed("E'E = E^2 G on eigenvalues", steps.second_order),
-        executed("G is at least I / (1 + r)", steps.least_of_G),
-        executed("with 6/M for the smallest squared eigenvalue", steps.room_of_93),
-        SPECTRAL,
+        uses("tian2023-lem-14", "E' and G are functions of E"),
+        SECOND_ORDER,
+        LEAST_OF_G,
+        executed(
+            "6/M for the smallest squared eigenvalue leaves 4 K r / M",
+            steps.room_of_93,
+            planted={"1 + 2 r in the place of 1 + r": {"sign": 2}},
+        ),
         cited("(E^2)_nn is at least the smallest squared eigenvalue", "horn2013", "Theorem 4.2.2"),
     ),
     planted={
         "The denominator left out.": {"sign": 0},
         "The denominator as printed.": {"sign": -1},
+        "All bounds 1.1 times sharper.": {"sharper": 1.1},
     },
 )
-def check_tian2023_eq_93_corrected(one: Pair | Spectrum, sign: int = 1) -> Iterator[Said]:
-    """(E' E)_nn >= (E^2)_nn / (1 + r) >= min lambda^2 / (1 + r) > 3 K r / M.
+def check_tian2023_eq_93_corrected(
+    one: Pair | Spectrum, sign: int = 1, sharper: float = 1.0
+) -> Iterator[Said]:
+    """(E' E)_nn >= (E^2)_nn / (1 + r) >= min lambda^2 / (1 + r) > 4 K r / M.
 
     The last part has min lambda^2 >= 6/M, true under both readings of Assumption 2; it is judged
     at the smallest M that the weaker reading allows.
@@ -288,12 +360,13 @@ def check_tian2023_eq_93_corrected(one: Pair | Spectrum, sign: int = 1) -> Itera
     denominator = 1 + sign * one.radius
     size = None if isinstance(one, Pair) else max(float(max(one.leading)), 1e-300)
     for term, square in zip(one.leading, one.squares, strict=True):
-        yield at_least(term, square / denominator, "first", scale=size)
+        first = square / denominator if sharper == 1 else sharper * float(square / denominator)
+        yield at_least(term, first, "first", scale=size)
         yield at_least(square, one.least_square, "second", scale=size)
     K = 2 if isinstance(one, Pair) else one.K
     if one.least_square > (ROUNDED * one.radius) ** 2:
         M = 6 / one.least_square
-        yield below(3 * K * one.radius / M, one.least_square / (1 + one.radius), "last")
+        yield below(4 * K * one.radius / M, one.least_square / (1 + one.radius), "last")
     else:
         yield left_out(
             "an eigenvalue is 0 up to rounding: no M allows it, the last part says nothing"
@@ -326,21 +399,18 @@ def gradients_in(one: Even | Trained | Speed) -> int:
 
 @check(
     "tian2023-eq-88",
-    over="gradients of decoders",
-    instances=instances.coefficients_to_compare,
-    size=gradients_in,
-    says="The coefficients (88) are those of the gradient under (26) in {tried} gradients.",
+    over="sets of classes",
+    instances=instances.allowed_even,
+    says="The coefficients (88) are those of the gradient under (26) in {tried} sets of classes.",
     fails="The coefficients (88) are not those of the gradient under (26): for two classes with "
-    "the overlap 1/3 and M = 324 beta is {true}, and (88) gives {printed}.",
-    tolerance=STEPS,
+    "the overlap 1/3 and M = 900 beta is {true}, and (88) gives {printed}.",
+    hypotheses=(
+        "Assumption 2",
+        "M >> 100",
+        "the decoder of Theorem 5 after uniform draws",
+    ),
     readings={
-        "q_0 is negative, and E' is that of Lemma 14.": {"form": "q_0 with its sign", "sign": 1},
-        "q_0 is a size, and E' is that of Lemma 14.": {"form": "q_0 as a size", "sign": 1},
-        "q_0 is negative, and E' is that of Appendix D.1.": {
-            "form": "q_0 with its sign",
-            "sign": -1,
-        },
-        "q_0 is a size, and E' is that of Appendix D.1.": {"form": "q_0 as a size", "sign": -1},
+        "E' of the notation section, Appendix D.1, whose sign contradicts Lemma 14.": {"sign": -1},
     },
     planted={
         "The sign put right: a check that refutes everything would refute it, too.": Variant(
@@ -349,25 +419,22 @@ def gradients_in(one: Even | Trained | Speed) -> int:
     },
 )
 def check_tian2023_eq_88(
-    one: Even | Trained, form: str = "q_0 with its sign", sign: int = 1
+    one: Even, form: str = "q_0 with its sign", sign: int = 1
 ) -> Iterator[Said]:
-    """beta_nk = (1 + sigma) [q_1 theta+_n E'_nk + q_0 (theta+_k + sum_(j != n) theta+_j E'_jk)]."""
+    """beta_nk = q_1 E'_nk + q_0 (1 + sum_(j != n) E'_jk) for classes drawn equally often.
+
+    theta = sigma = 0 then. q_0 is negative, as Appendix D.1 defines it.
+    """
+    yield assume("Assumption 2", instances.allowed(one.E, one.M))
+    yield assume("M >> 100", one.M >= 900)
+    yield assume("the decoder of Theorem 5 after uniform draws", one.follows_theorem_5())
     yield from agreement(one, form, sign)
-    if isinstance(one, Even) and len(one.E) == 2:
+    if one.M == 900:
         true, printed = -one.gradient(0)[1], -one.theorem(0, form, sign)[1]
         yield result("true", true, 5, SHORTENED)
         yield result("printed", printed, 5, SHORTENED)
         yield result("difference", true - printed, 3, SHORTENED)
         yield result("two_by_M", Fraction(2, one.M), 3, SHORTENED)
-
-
-THEOREM_5 = by_hand(
-    "Theorem 5: the decoder is Y = F (I - E') (I + Theta) W_bar, by induction over the steps",
-    at="theorem-decoder-theta",
-)
-MORE_CLASSES = by_hand(
-    "for more than five classes the sums have more terms of the same kind", at="more-than-five"
-)
 
 
 @check(
@@ -379,11 +446,19 @@ MORE_CLASSES = by_hand(
     "decoders trained by (26).",
     tolerance=STEPS,
     proof=(
-        executed("an update (26) moves one row of F^T Y", steps.update_of_one_row),
-        THEOREM_5,
-        executed("the inner products of the zeta_n", steps.inner_products),
-        executed("(I - E') (I + Theta) q, row by row", steps.coefficients),
-        MORE_CLASSES,
+        uses("tian2023-thm-5-exact", "Y = F (I - E') (I + Theta) W_bar"),
+        uses("tian2023-lem-5", "e_n - alpha_n is a multiple of zeta_n"),
+        executed(
+            "the inner products of the zeta_n",
+            steps.inner_products,
+            planted={"2/M in the place of 1/M": {"share": 2}},
+        ),
+        executed(
+            "(I - E') (I + Theta) q, row by row, for two to five classes",
+            steps.coefficients,
+            planted={"(88) as printed": {"outer": 1, "inner": 1}},
+        ),
+        by_hand("the rows of this product for any number of classes", at="rows"),
     ),
     planted={
         "A plus before the sum in the bracket, which changes a term of order 1/M.": {
@@ -413,11 +488,12 @@ def check_tian2023_eq_88_corrected(
     "decoders, trained by (7) and by (26).",
     tolerance=STEPS,
     proof=(
-        executed("one step of either update keeps Y = F A", steps.span),
-        by_hand(
-            "induction over the steps, from Y = 0 = F 0; and g = F (A (e_n - alpha_n))",
-            at="induction-over-steps",
+        executed(
+            "one step of either update keeps Y = F A",
+            steps.span,
+            planted={"a step that adds a vector beside the f_n": {"beside": 1}},
         ),
+        by_hand("induction over the steps, and what follows for g", at="induction"),
     ),
     planted={
         "Decoders whose attention moves half-way, so that Y remembers the old f_n.": Variant(
@@ -439,10 +515,10 @@ def positive(one: Trained, n: int, plain: bool) -> Said:
     if not row.any():
         return left_out("the class overlaps with no other, which Assumption 2 excludes")
     size = float(np.abs(a) @ np.abs(row)) or 1.0
-    return below(1e-13, float(-a @ row) / size, f"xi, class {n + 1}")
+    return below(0.0, float(-a @ row) / size - 1e-13, f"xi, class {n + 1}")
 
 
-def printed_speed(one: Speed, constant: float | None) -> Iterator[Said]:
+def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
     """(b): gamma <= tau in stage 1, and gamma <= C ln(tau) / tau from tau_0 on.
 
     Args:
@@ -452,64 +528,82 @@ def printed_speed(one: Speed, constant: float | None) -> Iterator[Said]:
     late = one.tau >= one.tau_0
     needed = one.gamma[late] * one.tau[late] / np.log(one.tau[late])
     own = 2 * (1 + math.log(one.M) / math.log(one.tau_0))
-    yield arrays.at_most(one.gamma[~late], one.tau[~late], "stage 1, tau = {at}", at=one.tau[~late])
+    early = one.tau[~late]
+    over = early - one.gamma[~late]
+    yield arrays.at_least(over, 0.0, "stage 1, tau = {at}", at=early, scale=early)
     limit = own if constant is None else constant
-    yield arrays.at_most(needed, limit, "stage 2, tau = {at}", at=one.tau[late])
+    shown = np.array([f"{tau:.4g}" for tau in one.tau[late]])
+    where = f"stage 2 with the constant {limit:.3g}, tau = {{at}}"
+    yield arrays.at_least(limit - needed, 0.0, where, at=shown, scale=1.0)
     yield result(f"constant_{one.exponent}", float(needed[0]), digits=2)
 
 
 @check(
     "tian2023-thm-1",
-    over="gradients and speeds",
-    instances=instances.speeds_and_decoders,
-    size=gradients_in,
-    says="Under the modified update (26), with one sign of (88) put right, form, sign and speed "
-    "hold in {tried} gradients and speeds. Under the gradient (7) itself the coefficients of the "
-    "theorem are wrong: there xi is less than half of what they give in {below_half} of "
-    "{gradients} gradients, though positive in {positive}.",
-    fails="Form, sign or speed of Theorem 1 fail.",
+    over="vocabularies",
+    instances=instances.large_vocabularies,
+    says="Both bounds of (b) hold with one constant, here 10, for {tried} vocabularies.",
+    fails="Part (b) for the second stage: at tau_0 gamma tau_0 is at least x_1 >= ln M, where the "
+    "bound is a constant times ln(2 x_1); no constant will do for all M. Lemma 9, from which the "
+    "proof takes it, has ln(M eta_Y t/K). Form and sign are claims of their own, and hold under "
+    "the update (26).",
     tolerance=STEPS,
+    hypotheses=(
+        "Assumption 2",
+        "M >> 100",
+        "M^-0.99 << eta_Y < 1",
+        "t >> K^2",
+        "gamma of (85)",
+    ),
     readings={
-        "The update (26); the sign in (88) taken for a slip; constants in (b) may depend on M.": {},
-        "The gradient (7), with any coefficients in (9): only (a) and (b).": {
-            "form": "any",
-            "plain": True,
-        },
-        "The gradient (7), with the coefficients of Appendix D.5.": {"plain": True},
-        "The update (26), with (88) as printed.": {"form": "q_0 with its sign"},
-        "The update (26); constants in (b) that are the same for all M, here 10.": {
-            "constant": 10.0
-        },
-        "The update (26); (a) at any t, from the first step on: four classes in a row, overlaps "
+        "Constants in (b) that may depend on M.": {"constant": None},
+        "(9) under the gradient (7), with the coefficients of Appendix D.5.": Variant(
+            {"form": "corrected", "plain": True}, instances=instances.trained
+        ),
+        "(a) under the gradient (7), with any coefficients in (9).": Variant(
+            {"plain": True}, instances=instances.trained
+        ),
+        "(a) at any t, from the first step on, under (26): four classes in a row, overlaps "
         "of 3/20 between neighbours, M = 10000 (Assumption 2 holds), one draw of class 3.": Variant(
             instances=instances.first_step
         ),
     },
     planted={
-        "Vectors with negative overlaps, which attention scores cannot have.": Variant(
-            instances=instances.speeds_and_negative_overlaps
+        "ln(M eta_Y t/K) in the place of ln(eta_Y t/K); it must pass.": Variant(
+            {"constant": None}, expected=Verdict.NOT_CONTRADICTED
         ),
-        "E' with the sign of Appendix D.1.": {"sign": -1},
     },
 )
 def check_tian2023_thm_1(
-    one: Speed | Trained,
-    form: str = "corrected",
-    sign: int = 1,
-    plain: bool = False,
-    constant: float | None = None,
+    one: Speed | Trained, form: str = "", plain: bool = False, constant: float | None = 10.0
 ) -> Iterator[Said]:
-    """(9) with the coefficients of Appendix D.5; (a) xi_n > 0; (b) the speed gamma."""
+    """(b) with one constant for all M; in readings the form (9) and (a) for trained decoders."""
     if isinstance(one, Speed):
-        yield from printed_speed(one, constant)
-        yield from (count(name, 0) for name in ("gradients", "below_half", "positive"))
+        x = height_of(one)
+        yield assume("Assumption 2", instances.allowed(one.E, one.M))
+        yield assume("M >> 100", one.M >= 1000)
+        yield assume("M^-0.99 << eta_Y < 1", 10 * one.M**-0.99 <= one.eta < 1)
+        yield assume("t >> K^2", bool((one.K * one.tau / one.eta >= 100 * one.K**2).all()))
+        stated = (one.M - 1) ** 2 / one.M * x / (one.M - 1 + np.exp(x))  # h(N_bar) = x / M
+        yield assume("gamma of (85)", bool(np.allclose(stated, one.gamma, rtol=1e-9)))
+        yield from speed_bounds(one, constant)
         return
-    if form != "any":
+    if form:
         judged = Trained(one.name, one.eta, one.plain, one.plain) if plain else one
-        yield from agreement(judged, form, sign)
+        yield from agreement(judged, form, 1)
+        return
     for n in one.seen:
         yield positive(one, n, plain)
-        yield from beside_the_theorem(one, n)
+
+
+def height_of(one: Speed) -> instances.Floats:
+    """x = M h at the times, solved anew from Lemma 6: e^x + (M - 1) x = M tau + 1."""
+    # Newton's method from above: the left-hand side is convex and increasing
+    x = np.minimum(one.tau, np.log1p(one.M * one.tau))
+    for _ in range(50):
+        value = np.exp(x) + (one.M - 1) * x - one.M * one.tau - 1
+        x = x - value / (np.exp(x) + one.M - 1)
+    return np.asarray(x)
 
 
 def beside_the_theorem(one: Trained, n: int) -> Iterator[Said]:
@@ -532,21 +626,29 @@ def beside_the_theorem(one: Trained, n: int) -> Iterator[Said]:
     "xi > 0 where theta is as small as (a) asks, and the speeds obey (b).",
     tolerance=STEPS,
     proof=(
-        executed("an update (26) moves one row of F^T Y", steps.update_of_one_row),
-        THEOREM_5,
-        executed("the inner products of the zeta_n", steps.inner_products),
-        executed("the coefficients", steps.coefficients),
-        MORE_CLASSES,
-        executed("(a) 1/K lies within the radius of the proposition on the sign", steps.radius),
-        by_hand("the steps of that proposition that no machine checked", at="steps-proposition-no"),
+        uses("tian2023-eq-88-corrected", "the coefficients"),
+        uses("ours-xi-positive", "(a), up to a radius"),
+        executed(
+            "(a) 1/K lies within that radius",
+            steps.radius,
+            planted={"a radius twice as large": {"larger": 2}},
+        ),
+        uses("tian2023-lem-6", "the equation of x = M h"),
+        uses("tian2023-lem-8", "the upper zero, from which tau_0 is taken"),
         executed("(b) from Lemma 6", steps.speed),
-        by_hand("e^x >= 1 + x, and x grows with t", at="grows"),
+        by_hand("what holds of e^x and x at all times, and from tau_0 on", at="stages"),
+        executed(
+            "at tau_0 gamma tau_0 is at least x_1, and x_1 / ln(2 x_1) has no bound",
+            steps.least_constant,
+            planted={"twice as much": {"room": 2}},
+        ),
     ),
     planted={
         "E' with the sign of Appendix D.1.": {"sign": -1},
         "(88) as printed.": {"form": "q_0 with its sign"},
         "The decoders trained by the gradient (7).": {"plain": True},
         "ln(M tau) / tau without its factor 2.": {"factor": 0.9},
+        "Both bounds on gamma 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_thm_1_corrected(
@@ -555,16 +657,27 @@ def check_tian2023_thm_1_corrected(
     sign: int = 1,
     plain: bool = False,
     factor: float = 2.0,
+    sharper: float = 1.0,
 ) -> Iterator[Said]:
-    """(9) with the corrected coefficients; (a) xi_n > 0; (b) gamma <= tau and 2 ln(M tau)/tau."""
+    """(9) with the corrected coefficients; (a) xi_n > 0; (b) gamma <= tau and 2 ln(M tau)/tau.
+
+    At tau_0 = 2 x_1 gamma tau is at least 2 x_1^2 (M-1)^2 / (M (M + (M+1) x_1)), M >= 100.
+    """
     if isinstance(one, Speed):
         late = one.tau >= one.tau_0
-        yield arrays.at_most(one.gamma, one.tau, "(b), tau = {at}", at=one.tau)
-        bound = factor * np.log(one.M * one.tau[late]) / one.tau[late]
+        where = "(b), tau = {at}"
+        yield arrays.at_most(one.gamma, one.tau / sharper, where, at=one.tau)
+        bound = factor * np.log(one.M * one.tau[late]) / one.tau[late] / sharper
         yield arrays.at_most(one.gamma[late], bound, "stage 2, tau = {at}", at=one.tau[late])
+        x_1, M = one.tau_0 / 2, one.M
+        lowest = 2 * x_1**2 * (M - 1) ** 2 / M / (M + (M + 1) * x_1)
+        found = float(one.gamma[late][0] * one.tau_0)
+        yield at_least(found, lowest * sharper, "gamma tau_0")
         return
     judged = Trained(one.name, one.eta, one.plain, one.plain) if plain else one
     yield from agreement(judged, form, sign)
+    for n in one.seen:
+        yield from beside_the_theorem(one, n)
     if not one.deviates_little():
         yield left_out("theta exceeds what (a) asks, so that the sign is not judged")
         return
@@ -583,23 +696,29 @@ def check_tian2023_thm_1_corrected(
     says="xi is positive for every class that overlaps with another in {positive} random pairs of "
     "E and M up to the stated radius, and negative for {stars} stars beyond it, in fractions.",
     proof=(
-        executed("E' = E - E G E", steps.second_order),
-        executed("the first term is at least |E e_n|^2 / (1 + r)", steps.least_of_G),
-        executed("|E G| is at most r / (1 - r)", steps.largest_of_E_prime),
-        SPECTRAL,
+        uses("tian2023-eq-88-corrected", "the coefficients"),
+        uses("tian2023-lem-14", "E' and G are functions of E"),
+        SECOND_ORDER,
+        LEAST_OF_G,
+        LARGEST,
         cited("the sum over the other classes", "horn2013", "Theorem 5.1.4"),
-        by_hand(
-            "a sum of nonnegative numbers is at least their Euclidean norm",
-            at="sum-nonnegative-numbers",
+        by_hand("both terms of the sum", at="terms"),
+        executed(
+            "the condition on r",
+            steps.radius,
+            planted={"a radius twice as large": {"larger": 2}},
         ),
-        executed("the condition on r", steps.radius),
-        executed("two classes", steps.two_classes),
-        executed("three classes", steps.three_classes),
-        executed("a star of m leaves", steps.star),
-        by_hand(
-            "the inverse of a positive definite matrix has a positive diagonal",
-            at="inverse-positive-definite",
+        executed("two classes", steps.two_classes, planted={"a diagonal": {"diagonal": 1}}),
+        executed(
+            "three classes", steps.three_classes, planted={"1 + E_23 for 1 - E_23": {"sign": 1}}
         ),
+        by_hand("the sign for three classes", at="three"),
+        executed(
+            "a star of m leaves",
+            steps.star,
+            planted={"class 1 overlaps with a leaf, too": {"own_leaves": 1}},
+        ),
+        by_hand("the sign for stars, and vectors with these overlaps", at="star"),
     ),
     planted={
         "A radius three times as large, where stars of classes are allowed.": Variant(
@@ -621,7 +740,7 @@ def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Itera
         found = gradient.coefficients(one.M, E_prime(one.E), one.theta, 0.0, n, form)
         size = float(np.abs(found.beta) @ one.E[n])
         value = float(found.beta @ one.E[n]) / size
-        yield below(1e-13, value, f"class {n + 1}")
+        yield below(0.0, value - 1e-13, f"class {n + 1}")
         yield least("least", value, digits=2)
 
 
@@ -636,19 +755,16 @@ def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Itera
     "E; for {equal} sets of equal overlaps it follows the second order and stays positive at all "
     "{times} times.",
     proof=(
-        executed("the coefficients at first order", steps.first_order),
+        executed(
+            "the coefficients at first order",
+            steps.first_order,
+            planted={"a decoder that does not start at 0": {"start": 1}},
+        ),
         executed(
             "equal overlaps: the second order, and the slope of ln(q/u)", steps.equal_overlaps
         ),
-        by_hand("equal overlaps keep the three kinds of entries alike", at="equal-overlaps-keep"),
-        by_hand(
-            "a continuous D with D = 0 and dD/dtau > 0 at 0 and at each later zero stays positive",
-            at="continuous-dd-dtau",
-        ),
-        by_hand(
-            "with positive D, q > u, so b - c falls from 0 while a - b grows",
-            at="positive-falls-while",
-        ),
+        by_hand("equal overlaps keep the three kinds of entries alike", at="kinds"),
+        by_hand("D stays positive, and what follows for the coefficient", at="positive"),
     ),
     planted={
         "The modified update (26) in the place of the gradient (7).": {"modified": True},
@@ -672,15 +788,17 @@ def check_ours_xi_true(
             expected = one.tau / one.M * one.E[n].sum()
             if expected > 0:
                 error = abs(xi(state, n) / expected - 1)
-                yield at_most(error, 10 * one.tau, f"class {n + 1}", scale=1.0)
+                # the next term is of the size tau; 10 leaves room for its factor
+                yield holds(error <= 10 * one.tau, f"class {n + 1}, off by {error:.2g}")
         return
     found = one.modified if modified else one.gradient
     first = (one.K - others) * one.rho * one.tau / one.M
     second = 1 + factor * one.tau / one.M * ((one.M - one.K + 1) * one.rho - 1)
     early = one.tau < 0.1
     error = np.abs(found / (first * second) - 1)[early] / one.tau[early] ** 2
-    yield arrays.at_most(error, 1.0, "second order, tau = {at}", at=one.tau[early])
-    yield arrays.at_least(np.sign(found), 1.0, "the sign at tau = {at}", at=one.tau)
+    # the next term is of the size tau^2
+    yield arrays.at_least(1.0 - error, 0.0, "second order, tau = {at}", at=one.tau[early])
+    yield arrays.at_least(np.sign(found) - 1, 0.0, "the sign at tau = {at}", at=one.tau)
     yield from over_time_numbers(one)
 
 
@@ -697,49 +815,74 @@ def over_time_numbers(one: Settled) -> Iterator[Said]:
     yield most("modified", error, digits=1, origin=flow)
 
 
-def equal_overlaps(points: int = 40) -> list[Settled]:
-    """Two settings of equal overlaps, of which the first satisfies Assumption 2."""
-    return [instances.over_time(*setting, points=points) for setting in instances.SETTINGS]
+def allowed_overlaps(points: int = 40) -> list[Settled]:
+    """The setting of equal overlaps that satisfies Assumption 2, two classes."""
+    return [instances.over_time(*instances.SETTINGS[0], points=points)]
 
 
 @check(
     "tian2023-app-effective-rate",
     over="sets of equal overlaps",
-    instances=equal_overlaps,
-    says="Under (7) with equal overlaps xi is positive at all {compared} times of {tried} sets. "
-    "It is not what Theorem 1 gives at a smaller rate: at (1 - rho) eta_Y it misses that by "
-    "a factor up to {printed}.",
+    instances=allowed_overlaps,
+    says="At some constant rate up to eta_Y Theorem 1 gives xi under (7) within a factor of two, "
+    "in {tried} sets of equal overlaps.",
+    fails="Under (7) with equal overlaps xi is positive, but at no constant rate is it what "
+    "Theorem 1 gives, up to a factor of two at all times: at (1 - rho) eta_Y it misses that by a "
+    "factor up to {printed}, at the rate that fits best by one up to {best}.",
+    hypotheses=(
+        "Assumption 2",
+        "equal off-diagonal entries of E",
+        "M^-0.99 << eta_Y < 1",
+        "t >> K^2",
+    ),
     readings={
-        "Only (a) is kept, the sign of xi; that (9) holds with some coefficients is a claim of its "
-        "own.": {},
-        "Theorem 1 with its coefficients at the rate (1 - rho) eta_Y of Remark 1, within a factor "
-        "of two.": {"rate": "1 - rho"},
-        "Theorem 1 with its coefficients at some constant rate up to eta_Y, the one that fits "
-        "best, within a factor of two.": {"rate": "best"},
+        "Theorem 1 at the rate (1 - rho) eta_Y of Remark 1.": {"rate": "1 - rho"},
+        "Only (a) is kept, the sign of xi.": {"rate": ""},
     },
     planted={
-        "The force with the opposite sign.": {"sign": -1},
-        "The modified update (26), which does follow Theorem 1; at the rate eta_Y it must pass.": (
-            Variant({"rate": "1", "modified": True}, expected=Verdict.NOT_CONTRADICTED)
+        "The modified update (26), which does follow Theorem 1; it must pass.": (
+            Variant({"modified": True}, expected=Verdict.NOT_CONTRADICTED)
         ),
         "The modified update (26) at half the rate, within a tenth.": {
             "rate": "1/2",
             "modified": True,
             "room": 1.1,
         },
+        "The modified update (26) at half the rate, within a factor that is 1.1 times sharper than "
+        "its error.": {"rate": "1/2", "modified": True, "room": 0.0},
     },
 )
 def check_tian2023_app_effective_rate(
-    one: Settled, rate: str = "", sign: int = 1, modified: bool = False, room: float = 2.0
+    one: Settled, rate: str = "best", modified: bool = False, room: float = 2.0
 ) -> Iterator[Said]:
-    """xi_n > 0 under (7); read strictly, xi_n(t) is Theorem 1's at the time c t, c <= 1."""
-    found = sign * (one.modified if modified else one.gradient)
-    factor = np.exp(np.abs(np.log(np.abs(found) / one.at_rate(1 - one.rho))))
-    yield most("printed", float(factor.max()), digits=1, origin="the integrator's tolerance")
+    """xi_n(t) under (7) is Theorem 1's at the time c t for some constant c <= 1, up to `room`.
+
+    Theorem 1 at the rate c eta_Y is Theorem 1 at the time c t.
+    """
+    eta = 0.01  # the flow depends on tau = eta_Y t / K only
+    late = one.K * one.tau / eta >= 100 * one.K**2
+    found = one.modified if modified else one.gradient
+    E = one.rho * (np.ones((one.K, one.K)) - np.eye(one.K))
+    others = E[~np.eye(one.K, dtype=bool)]
+    yield assume("Assumption 2", instances.allowed(E, one.M))
+    yield assume("equal off-diagonal entries of E", float(np.ptp(others)) == 0)
+    yield assume("M^-0.99 << eta_Y < 1", 10 * one.M**-0.99 <= eta < 1)
+    yield assume("t >> K^2", bool(late.any()))
+
+    def missed(c: float) -> float:
+        """ln of the largest factor between xi and Theorem 1 at a rate."""
+        return float(np.abs(np.log(np.abs(found) / one.at_rate(c)))[late].max())
+
+    best = min(missed(c) for c in np.geomspace(1e-8, 1.0, 161).tolist())
+    own = "the integrator's tolerance"
+    yield most("printed", math.exp(missed(1 - one.rho)), digits=1, origin=own)
+    yield most("best", math.exp(best), digits=1, origin=own)
     if not rate:
-        yield arrays.at_least(np.sign(found), 1.0, "the sign at tau = {at}", at=one.tau)
+        yield arrays.at_least(np.sign(found) - 1, 0.0, "the sign at tau = {at}", at=one.tau)
         return
-    fixed = {"1 - rho": 1 - one.rho, "1": 1.0, "1/2": 0.5}
-    tried = [fixed[rate]] if rate in fixed else np.geomspace(1e-8, 1.0, 161).tolist()
-    best = min(float(np.abs(np.log(found / one.at_rate(c))).max()) for c in tried)
-    yield at_most(best, math.log(room), "ln of xi by Theorem 1 at the rate that fits best")
+    fixed = {"1 - rho": 1 - one.rho, "1/2": 0.5}
+    off = missed(fixed[rate]) if rate in fixed else best
+    allowed = math.log(room) if room else off / 1.1
+    name = f"the rate {rate} eta_Y" if rate in fixed else "the rate that fits best"
+    where = f"{name}: a factor of {math.exp(off):.3g}"
+    yield at_most(off, allowed, where, scale=1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
@@ -110,6 +110,19 @@ def _spectra(seed: int, count: int, within_window: bool) -> tuple[Spectrum, ...]
     return tuple(found)
 
 
+def allowed(E: Floats | Exact, M: int) -> bool:
+    """Whether Assumption 2 holds as printed for E = F^T F - I, M >= 100 K^2 for M >> K^2.
+
+    E must be symmetric and nonnegative with a zero diagonal. An eigenvalue on the border counts
+    as allowed up to rounding.
+    """
+    matrix = np.array(E, dtype=np.float64)
+    sizes, K = np.abs(np.linalg.eigvalsh(matrix)), len(matrix)
+    vectors = bool((matrix >= 0).all() and not np.diag(matrix).any() and (matrix == matrix.T).all())
+    window = sizes.max() < 1 / K and sizes.min() >= 6 / M**0.5 * (1 - 1e-12)
+    return vectors and bool(window) and M >= 100 * K * K
+
+
 @dataclass(frozen=True)
 class Pair:
     """Two classes with one rational overlap: everything in (93) is a fraction.
@@ -144,6 +157,17 @@ class Pair:
     def least_square(self) -> Fraction:
         """The smallest squared eigenvalue."""
         return self.overlap**2
+
+    @property
+    def E(self) -> Exact:
+        """The two correlations."""
+        return ((0 * self.overlap, self.overlap), (self.overlap, 0 * self.overlap))
+
+
+def pairs() -> list[Pair]:
+    """Overlaps that Assumption 2 allows, in the smallest vocabularies and in large ones."""
+    third, quarter = Fraction(1, 3), Fraction(1, 4)
+    return [Pair(third, 900), Pair(quarter, 900), Pair(Fraction(1, 100), 10**6)]
 
 
 # Trained decoders
@@ -315,13 +339,31 @@ class Even:
         found = sign * (sp.eye(K) - whole.inv())
         return [[Fraction(int(x.p), int(x.q)) for x in found.row(i)] for i in range(K)]
 
+    def follows_theorem_5(self) -> bool:
+        """Whether F^T g is a multiple of W_bar zeta_n: equal heights, residuals along zeta_n.
+
+        The inner products of the rows zeta_k of W_bar with zeta_n are summed over all M entries.
+        """
+        M, K = self.M, len(self.E)
+        factor = Fraction(M, M - 1)
+        zeta = [[factor * (int(i == k) - Fraction(1, M)) for i in range(K)] for k in range(K)]
+        rest = factor**2 * Fraction(M - K, M * M)  # of the entries beyond the classes
+        for n in self.seen:
+            a = self.gradient(n)
+            for k in self.seen:
+                found = a[k] + sum(x * y for x, y in zip(self.E[k], a, strict=True))
+                wanted = rest + sum(x * y for x, y in zip(zeta[k], zeta[n], strict=True))
+                if found != wanted:
+                    return False
+        return True
+
     def xi(self, n: int) -> Fraction:
         """xi_n / gamma = -sum of a_k E_nk, exactly."""
         return -sum((x * y for x, y in zip(self.gradient(n), self.E[n], strict=True)), Fraction(0))
 
 
-def even_pair(M: int = 324, e: Fraction = Fraction(1, 3)) -> Even:
-    """Two classes with one overlap; that of 1/3 is in the window of Assumption 2 at M = 324."""
+def even_pair(M: int = 900, e: Fraction = Fraction(1, 3)) -> Even:
+    """Two classes with one overlap; that of 1/3 is in the window of Assumption 2 at M = 900."""
     return Even(f"K = 2, M = {M}, overlap {e}, drawn equally often", M, ((0 * e, e), (e, 0 * e)))
 
 
@@ -340,6 +382,18 @@ def even_star(leaves: int, strength: Fraction, link: Fraction, M: int) -> Even:
     E[0][1] = E[1][0] = link
     name = f"a star of {leaves} leaves, s = {strength}, e = {link}, M = {M}"
     return Even(name, M, tuple(tuple(row) for row in E))
+
+
+def even_equal(K: int, M: int, rho: Fraction) -> Even:
+    """Classes with equal overlaps: the eigenvalues of E are (K - 1) rho and -rho."""
+    E = tuple(tuple(rho * int(i != j) for j in range(K)) for i in range(K))
+    return Even(f"K = {K}, M = {M}, all overlaps {rho}, drawn equally often", M, E)
+
+
+def allowed_even() -> list[Even]:
+    """Classes that Assumption 2 allows, drawn equally often."""
+    quarter, small = Fraction(1, 4), Fraction(3, 20)
+    return [even_pair(), even_pair(10_000, quarter), even_equal(3, 10_000, small)]
 
 
 def coefficients_to_compare(seed: int = 7) -> tuple[Even | Trained, ...]:
@@ -422,6 +476,9 @@ class Speed:
         gamma: (T,), the speed at them.
         tau_0: where the second stage begins.
         exponent: of M as a power of ten.
+        K: number of classes; a time tau is t = K tau / eta steps.
+        eta: eta_Y.
+        overlap: of any two classes.
     """
 
     M: int
@@ -429,11 +486,20 @@ class Speed:
     gamma: Floats
     tau_0: float
     exponent: int
+    K: int = 2
+    eta: float = 0.02
+    overlap: float = 0.25
 
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"the speed for M = 10^{self.exponent}"
+        sizes = f"K = {self.K} with overlap {self.overlap:g}, M = 10^{self.exponent}"
+        return f"{sizes}, eta_Y = {self.eta:g}"
+
+    @property
+    def E(self) -> Floats:
+        """(K, K), equal overlaps."""
+        return self.overlap * (np.ones((self.K, self.K)) - np.eye(self.K))
 
 
 @cache
@@ -446,6 +512,17 @@ def speeds() -> tuple[Speed, ...]:
         tau = np.sort(np.append(np.geomspace(1e-6, 1e4, 300) * tau_0, tau_0))
         out.append(Speed(M, tau, speed_at(M, height(M, tau)), tau_0, exponent))
     return tuple(out)
+
+
+def large_vocabularies() -> list[Speed]:
+    """Those with M from 1000 on, and times from 100 K^2 steps on."""
+    found = []
+    for one in speeds():
+        steps = one.K * one.tau / one.eta
+        late = steps >= 100 * one.K**2
+        if one.exponent > 2:
+            found.append(replace(one, tau=one.tau[late], gamma=one.gamma[late]))
+    return found
 
 
 def speeds_and_decoders(seed: int = 7) -> tuple[Speed | Trained, ...]:

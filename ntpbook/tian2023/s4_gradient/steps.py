@@ -60,23 +60,32 @@ def prime(value: Expression) -> Expression:
 # Lemmas 13 to 17, equations (90) and (93)
 
 
-def rayleigh_quotients() -> Iterator[Shown]:
-    """The Rayleigh quotients of e_i + e_j and e_i - e_j are E_ij and -E_ij for a zero diagonal."""
+def rayleigh_quotients(diagonal: int = 0) -> Iterator[Shown]:
+    """The Rayleigh quotients of e_i + e_j and e_i - e_j are E_ij and -E_ij for a zero diagonal.
+
+    Args:
+        diagonal: of E; 0 in truth.
+    """
     import sympy as sp
 
     E_ij = sp.symbols("E_ij", nonnegative=True)
-    block = sp.Matrix([[0, E_ij], [E_ij, 0]])  # all entries of E that these vectors see
+    block = sp.Matrix([[diagonal, E_ij], [E_ij, diagonal]])  # all that these vectors see of E
     for word, v, value in (("+", sp.Matrix([1, 1]), E_ij), ("-", sp.Matrix([1, -1]), -E_ij)):
         yield identity(f"of e_i {word} e_j", (v.T * block * v)[0] / (v.T * v)[0], value)
 
 
-def inverse() -> Iterator[Shown]:
-    """1 + lambda >= 0 for |lambda| <= r < 1, and E' has the eigenvalue lambda / (1 + lambda)."""
+def inverse(sign: int = 1, denominator: int = 1) -> Iterator[Shown]:
+    """1 + lambda >= 0 for |lambda| <= r < 1, and E' has the eigenvalue lambda / (1 + lambda).
+
+    Args:
+        sign: of the eigenvalue of E'; 1 in truth.
+        denominator: sign of lambda in the denominator; 1 in truth.
+    """
     import sympy as sp
 
     x = sp.symbols("lambda")
     yield at_least("I + E has no negative eigenvalue", 1 + eigenvalue()[1], sp.S.Zero)
-    yield identity("an eigenvalue of I - (I + E)^-1", prime(x), x / (1 + x))
+    yield identity("an eigenvalue of I - (I + E)^-1", prime(x), sign * x / (1 + denominator * x))
 
 
 def largest_of_E_prime(sign: int = -1) -> Iterator[Shown]:
@@ -92,12 +101,16 @@ def largest_of_E_prime(sign: int = -1) -> Iterator[Shown]:
     yield at_least("r is at most l", level / (1 + sign * level), r / (1 + sign * level))
 
 
-def second_order() -> Iterator[Shown]:
-    """E' = E - E G E with G = (I + E)^-1, on eigenvalues, and G has no negative one."""
+def second_order(times: int = 1) -> Iterator[Shown]:
+    """E' = E - E G E with G = (I + E)^-1, on eigenvalues, and G has no negative one.
+
+    Args:
+        times: how often E G E is taken off; once in truth.
+    """
     import sympy as sp
 
     x = sp.symbols("lambda")
-    yield identity("E' = E - E G E", prime(x), x - x * (1 / (1 + x)) * x)
+    yield identity("E' = E - E G E", prime(x), x - times * x * (1 / (1 + x)) * x)
     yield at_least("G is not negative", 1 / (1 + eigenvalue()[1]), sp.S.Zero)
 
 
@@ -130,42 +143,57 @@ def window_of_E_prime(less: int = 1) -> Iterator[Shown]:
 
 
 def room_of_93(sign: int = 1) -> Iterator[Shown]:
-    """6/M / (1 + r) exceeds 3 K r / M for r < 1/K, K = 2 + k: the last step of (93)."""
+    """6/M / (1 + r) is at least 4 K r / M for r < 1/K, K = 2 + k: more than (93) needs."""
     import sympy as sp
 
     k, w, M = sp.symbols("k w M", positive=True)
     r = 1 / (2 + k + w)
-    yield at_least("more than 3 K r / M", 6 / M / (1 + sign * r), 3 * (2 + k) * r / M)
+    yield at_least("at least 4 K r / M", 6 / M / (1 + sign * r), 4 * (2 + k) * r / M)
+
+
+def defect_of_the_inverse(times: int = 1) -> Iterator[Shown]:
+    """E - E' - E E' = 0 with E' = I - (I + E)^-1, for matrices of every size.
+
+    Args:
+        times: how often E E' is taken off; once in truth.
+    """
+    import sympy as sp
+
+    K = sp.symbols("K", integer=True, positive=True)
+    E = sp.MatrixSymbol("E", K, K)
+    G = sp.Inverse(sp.Identity(K) + E)
+    # E - (I - G) - E (I - G) = (I + E) G - I
+    rest = (sp.Identity(K) + times * E) * G - sp.Identity(K) + (1 - times) * E
+    zero = sp.expand(rest.doit()).doit() == sp.ZeroMatrix(K, K)
+    yield Shown("E - E' - E E'", str(rest), "=", "0", "0" if zero else str(rest), bool(zero))
 
 
 # Equation (88) and Theorem 1
 
 
-def inner_products() -> Iterator[Shown]:
-    """zeta_n . zeta_n and zeta_n . zeta_k for every M, from zeta_n = M/(M-1) (e_n - 1/M)."""
+def inner_products(share: int = 1) -> Iterator[Shown]:
+    """zeta_n . zeta_n and zeta_n . zeta_k for M = 4, 7, 12, and for every M from three entries.
+
+    Args:
+        share: of 1/M in zeta_n = M/(M-1) (e_n - 1/M); 1 in truth.
+    """
     import sympy as sp
 
+    def zeta(n: int, M: int) -> Any:
+        e_n = sp.Matrix(M, 1, lambda i, _: int(i == n))
+        return sp.Rational(M, M - 1) * (e_n - sp.Rational(share, M) * sp.ones(M, 1))
+
+    for M in (4, 7, 12):
+        for name, k, value in (
+            ("zeta_n . zeta_n", 0, sp.Rational(M, M - 1)),
+            ("zeta_n . zeta_k", 1, -sp.Rational(M, (M - 1) ** 2)),
+        ):
+            yield identity(f"M = {M}: {name}", (zeta(0, M).T * zeta(k, M))[0], value)
     M = sp.symbols("M", positive=True)
-    for name, same, value in (
-        ("zeta_n . zeta_n", 1, M / (M - 1)),
-        ("zeta_n . zeta_k", 0, -M / (M - 1) ** 2),
-    ):
-        # (e_n - 1/M).(e_k - 1/M): e_n.e_k, twice e_n.1/M, and M squares of 1/M
-        yield identity(name, (M / (M - 1)) ** 2 * (same - 2 / M + M / M**2), value)
-
-
-def update_of_one_row() -> Iterator[Shown]:
-    """F^T (f_n - F E' e_n) = e_n: the update (26) moves row n of F^T Y and no other."""
-    import sympy as sp
-
-    K = sp.symbols("K", integer=True, positive=True)
-    E, e_n = sp.MatrixSymbol("E", K, K), sp.MatrixSymbol("e_n", K, 1)
-    gram = sp.Identity(K) + E  # F^T F
-    parts = (gram, sp.Identity(K) - (sp.Identity(K) - sp.Inverse(gram)), e_n)
-    rest = sp.expand(sp.MatMul(*parts).doit() - e_n).doit()
-    zero = rest == sp.ZeroMatrix(K, 1)
-    left = "(I + E) (I - E') e_n with E' = I - (I + E)^-1"
-    yield Shown("F^T (f_n - F E' e_n)", left, "=", "e_n", "0" if zero else str(rest), zero)
+    own, other = M / (M - 1) * (1 - share / M), M / (M - 1) * (0 - share / M)
+    yield identity("every M: zeta_n . zeta_n", own**2 + (M - 1) * other**2, M / (M - 1))
+    pair = 2 * own * other + (M - 2) * other**2
+    yield identity("every M: zeta_n . zeta_k", pair, -M / (M - 1) ** 2)
 
 
 def coefficients(outer: int = -1, inner: int = -1) -> Iterator[Shown]:
@@ -197,16 +225,21 @@ def _coefficients(K: int, outer: int, inner: int) -> Iterator[Shown]:
         yield identity(f"beta of class {k + 1}, K = {K}", sp.expand(-a[k]), beta)
 
 
-def span() -> Iterator[Shown]:
-    """One step of (7) or (26) from Y = F A leaves Y = F (A + v r^T), with the step's v and r."""
+def span(beside: int = 0) -> Iterator[Shown]:
+    """One step of (7) or (26) from Y = F A leaves Y = F (A + v r^T), with the step's v and r.
+
+    Args:
+        beside: how much of another vector b the step adds; 0 in truth.
+    """
     import sympy as sp
 
     M, K = sp.symbols("M K", integer=True, positive=True)
     F, A = sp.MatrixSymbol("F", M, K), sp.MatrixSymbol("A", K, M)
     e_n, r = sp.MatrixSymbol("e_n", K, 1), sp.MatrixSymbol("r", M, 1)
-    E_prime = sp.MatrixSymbol("E_prime", K, K)
+    E_prime, b = sp.MatrixSymbol("E_prime", K, K), sp.MatrixSymbol("b", M, 1)
     for name, v in (("(7)", e_n), ("(26)", e_n - E_prime * e_n)):
         moved = F * A + (F * e_n if name == "(7)" else F * e_n - F * E_prime * e_n) * r.T
+        moved = moved + beside * b * r.T if beside else moved
         rest = sp.expand((F * (A + v * r.T)).doit() - moved).doit()
         zero = sp.expand(rest) == sp.ZeroMatrix(M, M)
         yield Shown(
@@ -219,10 +252,13 @@ def span() -> Iterator[Shown]:
         )
 
 
-def speed() -> Iterator[Shown]:
+def speed(factor: float = 2.0) -> Iterator[Shown]:
     """gamma <= tau at every time; gamma tau <= 2 x <= 2 ln(M tau) once e^x >= (M-1) x and x >= 1.
 
     From Lemma 6, M tau = e^x - 1 + (M-1) x, and gamma = (M-1)^2/M x / (M - 1 + e^x).
+
+    Args:
+        factor: of x; 2 in truth.
     """
     import sympy as sp
 
@@ -233,21 +269,53 @@ def speed() -> Iterator[Shown]:
     yield at_least("gamma is at most tau", tau, gamma)
     grown = m * x + d  # e^x >= (M - 1) x
     gamma, tau = m**2 / M * x / (m + grown), (grown - 1 + m * x) / M
-    yield at_least("gamma tau is at most 2 x", 2 * x, gamma * tau)
+    yield at_least("gamma tau is at most 2 x", sp.nsimplify(factor) * x, gamma * tau)
     yield at_least("e^x = (M - 1) x is met by tau = 2 x", 2 * x, (m * x - 1 + m * x) / M)
     late = tau.subs({x: 1 + u, m: 1 + m})
     yield at_least("e^x is at most M tau", (2 + m) * late, grown.subs({x: 1 + u, m: 1 + m}))
 
 
+def least_constant(room: int = 1) -> Iterator[Shown]:
+    """At tau_0 = 2 x_1 gamma tau is at least x_1, and x_1 >= ln M: (b) needs x_1 / ln(2 x_1).
+
+    x_1 is the upper zero of Lemma 8, e^(x_1) = (M-1) x_1, and x = x_1 + d, d >= 0, the height at
+    tau_0. M = 100 + m and x_1 = 3 + s, as e^3 < 99 * 3; Lemma 6 gives e^x = 2 M x_1 + 1 - (M-1) x.
+
+    Args:
+        room: of x_1 in the first bound; 1 in truth.
+    """
+    import sympy as sp
+
+    m, s, d = sp.symbols("m s d", nonnegative=True)
+    M, x_1 = 100 + m, 3 + s
+    at_zero = 2 * M * x_1 + 1 - ((M - 1) * x_1 + (M - 1) * x_1)  # M tau_0 + 1 less Lemma 6 at x_1
+    yield at_least("x is at least x_1 at tau_0", at_zero, sp.S.Zero)
+    x = x_1 + d
+    # gamma falls with e^x, and e^x is at most its value for the least x
+    most = 2 * M * x_1 + 1 - (M - 1) * x_1
+    gamma = (M - 1) ** 2 / M * x / (M - 1 + most)
+    yield at_least("gamma tau_0", gamma * 2 * x_1, room * x_1)
+    # ln M <= x_1, since e^(x_1) = (M-1) x_1 >= M
+    yield at_least("e^(x_1) is at least M", (M - 1) * x_1, M)
+    grown = sp.Symbol("x_1", positive=True)
+    limit = sp.limit(grown / sp.log(2 * grown), grown, sp.oo)
+    text = "x_1 / ln(2 x_1) has no bound"
+    yield Shown(text, str(limit), "=", "oo", "0", limit == sp.oo)
+
+
 # When xi is positive
 
 
-def radius() -> Iterator[Shown]:
-    """sqrt(K-1) r / (1 - r) <= c for r up to c / (c + s), s = sqrt(K-1); and 1/K <= 1/(1 + s)."""
+def radius(larger: int = 1) -> Iterator[Shown]:
+    """sqrt(K-1) r / (1 - r) <= c for r up to c / (c + s), s = sqrt(K-1); and 1/K <= 1/(1 + s).
+
+    Args:
+        larger: by what the radius is multiplied; 1 in truth.
+    """
     import sympy as sp
 
     s, c, z = sp.symbols("s c z", nonnegative=True)
-    r = c / (c + s) / (1 + z)  # every r up to the radius
+    r = larger * c / (c + s) / (1 + z)  # every r up to the radius
     yield at_least("below the radius", c, s * r / (1 - r))
     at = (s * r / (1 - r)).subs(z, 0)
     yield identity("at the radius", at, c)
@@ -255,38 +323,53 @@ def radius() -> Iterator[Shown]:
     yield at_least("1/K is in it", 1 / (2 + k), 1 / (1 + (1 + k) ** 2))
 
 
-def two_classes() -> Iterator[Shown]:
-    """For K = 2 the sum of the second term is -theta+_2 e^3 / (1 - e^2), from E G E itself."""
+def two_classes(diagonal: int = 0) -> Iterator[Shown]:
+    """For K = 2 the sum of the second term is -theta+_2 e^3 / (1 - e^2), from E G E itself.
+
+    Args:
+        diagonal: of E; 0 in truth.
+    """
     import sympy as sp
 
     e = sp.symbols("e", positive=True)
-    E = sp.Matrix([[0, e], [e, 0]])
+    E = sp.Matrix([[diagonal, e], [e, diagonal]])
     product = E * (sp.eye(2) + E).inv() * E
     yield identity("(E G E)_12 for two classes", product[0, 1], -(e**3) / (1 - e**2))
 
 
-def three_classes() -> Iterator[Shown]:
-    """For K = 3 the row sum of G off the diagonal is -(E_12 + E_13) (1 - E_23) / det(I + E)."""
+def three_classes(sign: int = -1) -> Iterator[Shown]:
+    """For K = 3 the row sum of G off the diagonal is -(E_12 + E_13) (1 - E_23) / det(I + E).
+
+    Args:
+        sign: of E_23; -1 in truth.
+    """
     import sympy as sp
 
     a, b, c = sp.symbols("E_12 E_13 E_23", nonnegative=True)
     whole = sp.Matrix([[1, a, b], [a, 1, c], [b, c, 1]])
     cofactors = whole.adjugate()  # det(I + E) G
     row = cofactors[0, 1] + cofactors[0, 2]
-    yield identity("G_12 + G_13, times det(I + E)", row, -(a + b) * (1 - c))
+    yield identity("G_12 + G_13, times det(I + E)", row, -(a + b) * (1 + sign * c))
 
 
-def star() -> Iterator[Shown]:
+def star(own_leaves: int = 0) -> Iterator[Shown]:
     """For a star, (M-1)(G_11 - 1) - sum_k G_1k = G_11 e ((M-1) e - (m s - 1)) / (1 - m s^2).
 
     Class 1 overlaps by e with a centre that overlaps by s with each of m leaves; the leaves are
     alike, so that three equations of (I + E) G e_1 = e_1 do for every m.
+
+    Args:
+        own_leaves: leaves with which class 1 overlaps, too; none in truth.
     """
     import sympy as sp
 
     m, s, e, M = sp.symbols("m s e M", positive=True)
     own, centre, leaf = sp.symbols("own centre leaf")
-    equations = [own + e * centre - 1, e * own + centre + m * s * leaf, s * centre + leaf]
+    equations = [
+        own + e * centre + own_leaves * e * leaf - 1,
+        e * own + centre + m * s * leaf,
+        s * centre + leaf,
+    ]
     G = sp.solve(equations, [own, centre, leaf], dict=True)[0]
     left = (M - 1) * (G[own] - 1) - G[centre] - m * G[leaf]
     right = G[own] * e * ((M - 1) * e - (m * s - 1)) / (1 - m * s**2)
@@ -296,13 +379,32 @@ def star() -> Iterator[Shown]:
 # The gradient (7)
 
 
-def first_order() -> Iterator[Shown]:
-    """a_k = tau (e_k - 1/M) . (e_n - 1/M) = -tau/M to first order, k != n, for every E and M."""
+def first_order(start: int = 0) -> Iterator[Shown]:
+    """a_k = -tau/M to first order, k != n, from the softmax at Y = 0 and one step of (7).
+
+    Row k of A moves by e_k - alpha_k, and g = F A (e_n - alpha_n): with alpha the softmax of M
+    equal logits. For small K and M entry by entry, and for every M from three kinds of entries.
+
+    Args:
+        start: the logit of the first token at the start; 0 in truth.
+    """
     import sympy as sp
 
-    M, tau = sp.symbols("M tau", positive=True)
-    # at Y = 0 every probability is 1/M; e_k . e_n = 0, 1 . e_n = 1 and 1 . 1 = M
-    yield identity("the coefficient of f_k", tau * (0 - 1 / M - 1 / M + M / M**2), -tau / M)
+    tau = sp.Symbol("tau", positive=True)
+    for K, size in ((2, 3), (3, 5), (4, 8)):
+        logits = [sp.Integer(start)] + [sp.Integer(0)] * (size - 1)
+        weights = [sp.exp(x) for x in logits]
+        alpha = [x / sum(weights) for x in weights]
+        gaps = [[int(i == k) - alpha[i] for i in range(size)] for k in range(K)]
+        for k in range(1, K):  # the class is n = 0
+            found = tau * sum(x * y for x, y in zip(gaps[k], gaps[0], strict=True))
+            name = f"K = {K}, M = {size}: the coefficient of f_{k + 1}"
+            yield identity(name, sp.simplify(found), -tau / size)
+    M, y = sp.symbols("M y", positive=True)
+    p = sp.exp(y) / (M * sp.exp(y))  # softmax of M logits that are all y
+    # tokens n and k, and M - 2 others
+    found = tau * ((1 - p) * (-p) + (-p) * (1 - p) + (M - 2) * p**2)
+    yield identity("every M: the coefficient of f_k", sp.simplify(found), -tau / M)
 
 
 def equal_overlaps(factor: Any = None) -> Iterator[Shown]:

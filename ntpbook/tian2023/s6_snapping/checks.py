@@ -91,7 +91,7 @@ class Fate:
 
 
 def fates() -> list[Fate]:
-    """Two to ten classes, one to four distinct tokens; the first has a common token that is rare."""
+    """Two to ten classes, one to four distinct tokens; the first has a rare common token."""
     return [
         Fate(2, 0.02, (1.0,)),
         Fate(2, 0.5, (0.2, 0.3)),
@@ -104,9 +104,9 @@ def fates() -> list[Fate]:
     "tian2023-app-two-fates",
     over="designs",
     instances=fates,
-    says="Under (10), on {tried} designs with B up to 200: every other token is behind the dominant "
-    "one by the stated factor, which leaves {left} of the squares of f to the others, or less; no "
-    "token falls below e^(-(K + 1) B) times its part at the start.",
+    says="Under (10), on {tried} designs with B up to 200: every other token is behind the "
+    "dominant one by the stated factor, which leaves {left} of the squares of f to the others, or "
+    "less; no token falls below e^(-(K + 1) B) times its part at the start.",
     tolerance=1e-7,  # the integrator works to 1e-9, and quotients of f are squared
     proof=(
         uses("tian2023-thm-3", "(11) and (12)"),
@@ -219,9 +219,9 @@ def all_shares() -> list[Shared]:
     "tian2023-eq-13",
     over="right-hand sides",
     instances=small_shares,
-    says="With one sample a step -dz/dt is eta_Z xi up to the share c^2, and xi is gamma e^(4z)/C_0 "
-    "up to the share 1/K, in {tried} right-hand sides, in fractions; both shares are reached. The "
-    "sum over all classes in each step makes -dz/dt larger by the factor K.",
+    says="With one sample a step -dz/dt is eta_Z xi up to the share c^2, and xi is "
+    "gamma e^(4z)/C_0 up to the share 1/K, in {tried} right-hand sides, in fractions; both shares "
+    "are reached. The sum over all classes in each step makes -dz/dt larger by the factor K.",
     proof=(
         uses("tian2023-lem-4-corrected", "the mean step of one sample is (10) over K"),
         uses("tian2023-eq-13-corrected", "both sides for all K"),
@@ -435,8 +435,8 @@ def without_the_constant() -> list[Point]:
 
 PUT_BACK = "The dropped constant put back, 1 + 4 Gamma/C_0; the same judging must accept it."
 ONE_READING = (
-    " B_n is the integral from 0 in (12), and C_0 = rho_0^4/K stands beside (13), so that the print "
-    "leaves no other reading."
+    " B_n is the integral from 0 in (12), and C_0 = rho_0^4/K stands beside (13), so that the "
+    "print leaves no other reading."
 )
 
 
@@ -640,9 +640,9 @@ def check_tian2023_eq_14(
     instances=allowed_points,
     says="The growth bound e^(2B) of (14) is that of (13) within its approximation of h.",
     fails="The display (14) and the formula of the scanning stage have lost a constant: at t = 0, "
-    "where chi is 1, the lower bound on chi is C_0^(f^2/2), and e^(2B) is off by the root of C_0 at "
-    "all times. The phases, their times and the two rates of growth are claims of their own, and "
-    "hold." + ONE_READING,
+    "where chi is 1, the lower bound on chi is C_0^(f^2/2), and e^(2B) is off by the root of C_0 "
+    "at all times. The phases, their times and the two rates of growth are claims of their own, "
+    "and hold." + ONE_READING,
     tolerance=ROOM,
     hypotheses=IN_FORCE,
     planted={
@@ -1377,7 +1377,7 @@ def check_tian2023_app_slow_decoder_bound(
 def check_tian2023_app_slow_decoder(
     one: coupled.Long | tuple[int, float, float], at: float = 150.0
 ) -> Iterator[Said]:
-    """At fixed eta_Z and t >= t_0 a smaller eta_Y makes attention sparser; in readings: the gain."""
+    """At fixed eta_Z and t >= t_0 a smaller eta_Y makes attention sparser; readings: the gain."""
     gains = {r: coupled.gain(10, r) for r in (1.0, 2.0, 5.0, 10.0, 30.0, 100.0, 1000.0)}
     best = max(gains, key=lambda r: gains[r])
     yield result("best", int(best))

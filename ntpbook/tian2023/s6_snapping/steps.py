@@ -386,7 +386,7 @@ def _equal_changes(
         gap = [int(k == n) - (p_own if k == n else p_other if k < K else p_rest) for k in range(M)]
         g = [sum((x * y for x, y in zip(row, gap, strict=True)), Fraction(0)) for row in Y]
         along = sum((x * y for x, y in zip(f, g, strict=True)), Fraction(0))
-        found = [sum((f[l] * Y[l][k] for l in range(M)), Fraction(0)) for k in range(M)]
+        found = [sum((f[i] * Y[i][k] for i in range(M)), Fraction(0)) for k in range(M)]
         logits.add((found[n], *sorted(set(found[:n] + found[n + 1 : K])), *set(found[K:])))
         for m in range(L) if not share else [n * L // K]:
             change_z[m] = [

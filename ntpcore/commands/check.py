@@ -226,12 +226,22 @@ def show(token: str) -> str:
     return repr(text) if " " in text else text
 
 
+def look(token: str) -> str:
+    """What a reader sees of a token: its letters in their usual form, without invisible signs.
+
+    Composed and full-width letters become the usual ones (NFKC); soft hyphens, zero-width spaces,
+    marks of direction and of byte order, all of the category Cf, go.
+    """
+    usual = unicodedata.normalize("NFKC", token)
+    return "".join(sign for sign in usual if unicodedata.category(sign) != "Cf")
+
+
 def twins(vocabulary: Iterable[str]) -> list[tuple[str, str]]:
-    """Pairs of tokens that look alike, as they are equal once composed as Unicode (NFC) says."""
+    """Pairs of different tokens that look alike."""
     first: dict[str, str] = {}
     found = []
     for token in vocabulary:
-        other = first.setdefault(unicodedata.normalize("NFC", token), token)
+        other = first.setdefault(look(token), token)
         if other != token:
             found.append((other, token))
     return found
@@ -243,9 +253,11 @@ def warn_of_twins(vocabulary: Iterable[str]) -> str:
     if not found:
         return ""
     one, other = (token.encode("unicode_escape").decode() for token in found[0])
+    many = len(found)
+    alike = "1 token looks like another" if many == 1 else f"{many} tokens look like others"
     return (
-        f"{len(found)} tokens look like others and are not the same letters ({one} and {other}, "
-        "say); normalise the text to NFC if they should be one"
+        f"{alike}, spelled with other characters ({one} and {other}, for one); normalize the text "
+        "to NFKC and remove invisible characters if they should be the same"
     )
 
 
@@ -285,10 +297,10 @@ def write_text(found: Answer, write: Write) -> None:
 
 
 def _alike(checks: tuple[Check, ...]) -> list[list[Check]]:
-    """The checks one by one, but open ones with the same reason together."""
+    """The checks one by one, but open ones with the same reason and no witness together."""
     groups: dict[str, list[Check]] = {}
     for check in checks:
-        shared = check.verdict is Verdict.OPEN
+        shared = check.verdict is Verdict.OPEN and not check.witness
         groups.setdefault(check.evidence if shared else check.label, []).append(check)
     return list(groups.values())
 

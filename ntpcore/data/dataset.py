@@ -24,6 +24,14 @@ Token = str | SupportsIndex  # a token of a caller in Python: its text, or the n
 MOST_COUNT = 10**15  # how often a sample may occur: sums of counts stay numbers to be read
 LONGEST_LINE = 20_000_000  # characters; a longer one is rather another kind of file
 ROOM = 1_000_000_000  # bytes that data may take with what is computed at once: 2 GB in all
+# How files begin that hold others.
+PACKED = {
+    b"\x1f\x8b": "a gzip archive",
+    b"PK\x03\x04": "a zip archive",
+    b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ": "an xz archive",
+    b"\x28\xb5\x2f\xfd": "a zstd archive",
+}
 # What a distinct line, each of its places, and a token cost of that, as measured.
 _LINE, _PLACE, _TOKEN, _LETTER = 600, 12, 800, 8
 
@@ -402,6 +410,10 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
                         f"{name}:{number}: a line of more than {LONGEST_LINE} characters; write "
                         "one sentence or sample per line"
                     )
+                if number == 1 and (kind := _packed(line)):
+                    raise InputError(
+                        f"{name}: this is {kind}, not a text; unpack it, and give the file in it"
+                    )
                 if "\0" in line:
                     raise InputError(
                         f"{name}:{number}: this looks like a binary file (it holds a NUL byte); "
@@ -426,6 +438,12 @@ def _open(path: str) -> IO[str]:
     """A file, or standard input, as text in which undecodable bytes survive as surrogates."""
     source: int | str = 0 if path == "-" else path
     return open(source, encoding="utf-8-sig", errors="surrogateescape", closefd=path != "-")
+
+
+def _packed(line: str) -> str:
+    """What kind of archive a first line begins; empty for a text."""
+    start = line[:6].encode("utf-8", "surrogateescape")
+    return next((kind for sign, kind in PACKED.items() if start.startswith(sign)), "")
 
 
 def _is_utf8(line: str) -> bool:

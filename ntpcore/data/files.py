@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+import re
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO
 
 from ntpcore.data.dataset import InputError, unwritable
+
+SUFFIX = ".part"  # of what is written beside a target
 
 
 def check_target(path: str, option: str, overwrite: bool, inputs: Iterable[str] = ()) -> None:
@@ -40,12 +46,15 @@ def check_place(path: str) -> None:
     """Refuse a target whose folder takes no file, before anything is computed.
 
     Raises:
-        InputError: a file beside it cannot be made.
+        InputError: a file beside it cannot be made, or its name is too long.
     """
-    part = f"{os.path.realpath(path)}.{os.getpid()}.part"
+    real = os.path.realpath(path)
     try:
-        with open(part, "wb"):
-            pass
+        _refuse_no_file(real)
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(real)  # refuses a name that is too long
+        handle, part = _beside(real)
+        os.close(handle)
         os.remove(part)
     except OSError as error:
         raise unwritable(path, error) from None
@@ -57,21 +66,74 @@ def write_whole(contents: Mapping[str, bytes]) -> None:
     Raises:
         InputError: one cannot be written; then what was there before is still there.
     """
-    parts: dict[str, str] = {}
     path = ""
     try:
-        for path, content in contents.items():
-            real = os.path.realpath(path)
-            parts[real] = f"{real}.{os.getpid()}.part"
-            with open(parts[real], "wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-        for real, part in parts.items():
-            os.replace(part, real)
+        with contextlib.ExitStack() as stack:
+            for path, content in contents.items():
+                stack.enter_context(replacing(path)).write(content)
     except OSError as error:
         raise unwritable(path, error) from None
-    finally:
-        for part in parts.values():
-            with contextlib.suppress(OSError):
-                os.remove(part)
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A stream whose content takes the place of a file in one step, or of nothing.
+
+    It is written to a new file beside the target, whose name nobody can guess and which is never
+    there before. The target keeps its permissions; a link to a file stays, and the file that it
+    names is replaced. Whatever goes wrong before the end, the target stays as it was.
+
+    Args:
+        path: the target.
+
+    Raises:
+        OSError: it cannot be written, or is there and is no plain file.
+    """
+    real = os.path.realpath(path)
+    _refuse_no_file(real)
+    handle, part = _beside(real)
+    try:
+        with open(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(part, _mode(real))
+        os.replace(part, real)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.remove(part)
+        raise
+
+
+def _refuse_no_file(real: str) -> None:
+    """Refuse a target that is there and is a folder, a device, or the like."""
+    if os.path.exists(real) and not os.path.isfile(real):
+        raise OSError("it exists and is not a plain file")
+
+
+def leftovers(path: str | os.PathLike[str]) -> list[str]:
+    """Files beside a target that a process left which was killed while it wrote."""
+    folder, name = os.path.split(os.path.realpath(path))
+    mark = re.compile(rf"{re.escape(_prefix(name))}\w{{8}}{re.escape(SUFFIX)}")
+    found = os.listdir(folder) if os.path.isdir(folder) else []
+    return [os.path.join(folder, one) for one in sorted(found) if mark.fullmatch(one)]
+
+
+def _beside(real: str) -> tuple[int, str]:
+    """A new, empty file beside a target, open for writing, and its name."""
+    folder, name = os.path.split(real)
+    return tempfile.mkstemp(SUFFIX, _prefix(name), folder or ".")
+
+
+def _prefix(name: str) -> str:
+    """How the name of a file beside a target begins: short enough for every file system."""
+    return f".{name.encode('utf-8', 'replace')[:64].decode('utf-8', 'ignore')}."
+
+
+def _mode(real: str) -> int:
+    """The permissions of a target: those that it has, or those of any new file."""
+    with contextlib.suppress(OSError):
+        return stat.S_IMODE(os.stat(real).st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -15,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpcore.data.dataset import ROOM, InputError, unwritable
+from ntpcore.data.files import replacing
 from ntpcore.huang2024.problem import Problem
 from ntpcore.huang2024.training import Rows, State, Trajectory, fingerprint
 
@@ -88,7 +87,8 @@ def save(
     arrays["weights"] = state.weights
     arrays["head"] = np.frombuffer(json.dumps(head, allow_nan=False).encode(), dtype=np.uint8)
     try:
-        _replace(os.path.realpath(path), arrays)
+        with replacing(path) as stream:
+            np.savez_compressed(stream, allow_pickle=False, **arrays)
     except OSError as error:
         raise unwritable(path, error) from None
 
@@ -128,23 +128,6 @@ def _check_size(stream: IO[bytes]) -> None:
 def _finite(value: float) -> float | None:
     """A number for JSON, which has no infinity."""
     return value if math.isfinite(value) else None
-
-
-def _replace(path: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write beside the file, then put the result in its place in one step."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise OSError("it exists and is not a plain file")
-    part = f"{path}.{os.getpid()}.part"
-    try:
-        with open(part, "wb") as stream:
-            np.savez_compressed(stream, allow_pickle=False, **arrays)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.remove(part)
-        raise
 
 
 def _saved(arrays: Mapping[str, NDArray[Any]]) -> Saved:

@@ -7,10 +7,8 @@ learning rates of one size and seed see the same samples.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpcore import exponential
+from ntpcore.data.files import replacing
 from ntpcore.tian2023 import _simulator
 from ntpcore.tian2023.classes import (
     SequenceClasses,
@@ -237,14 +236,8 @@ def _save(stream: Stream, folder: Path) -> None:
     """Write a finished stream, all or nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{fingerprint(stream.plan)}.npz"
-    part = target.with_name(f"{target.name}.{os.getpid()}.{id(stream)}.part")
-    try:
-        with part.open("wb") as file:
-            np.savez(file, allow_pickle=False, losses=stream.losses, Z=stream.Z)
-        os.replace(part, target)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            part.unlink()
+    with replacing(target) as file:
+        np.savez(file, allow_pickle=False, losses=stream.losses, Z=stream.Z)
 
 
 def _load(plan: Plan, folder: Path) -> Stream | None:

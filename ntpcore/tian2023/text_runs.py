@@ -5,10 +5,8 @@ Nothing here needs JAX; the training itself is in `text_model`.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -17,6 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ntpcore.data.files import replacing
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int32]
@@ -190,17 +190,11 @@ def save(run: Run, text: Text, folder: Path) -> None:
     """Write a run, finished or not, all or nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{fingerprint(run.plan, text)}.npz"
-    part = target.with_name(f"{target.name}.{os.getpid()}.{id(run)}.part")
     arrays: dict[str, Any] = {f"parameter {k}": v for k, v in run.parameters.items()}
     names = ("batch_losses", "losses", "attention", "scores")
     arrays |= {name: getattr(run, name) for name in names}
-    try:
-        with part.open("wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        os.replace(part, target)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            part.unlink()
+    with replacing(target) as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 def load(plan: Plan, text: Text, folder: Path) -> Run | None:

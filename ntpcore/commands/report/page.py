@@ -14,14 +14,15 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ntpcore.commands.check import show_name
 from ntpcore.commands.report.sockets import sockets
-from ntpcore.data.dataset import InputError
+from ntpcore.data.dataset import ROOM, InputError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 CELL_LIMIT = 3600  # seconds
+CHUNK = 2**20  # bytes read at once
 PRINT_LIMIT = 180
 
 # What a figure shows, for who cannot see it; the cells of the notebook call these functions.
@@ -162,16 +163,17 @@ def copied(file: str, collocation: str | None) -> Iterator[tuple[str, str | None
         copies = {}
         for place, name in enumerate(one for one in (file, collocation) if one is not None):
             copies[name] = str(folder / str(place) / (os.path.basename(name) or "data"))
+            os.mkdir(folder / str(place))
             try:
-                with open(name, "rb") as stream:
-                    content = stream.read()
+                with open(name, "rb") as stream, open(copies[name], "wb") as target:
+                    _copy_text(name, stream, target)
+            except InputError:
+                raise
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
                 raise InputError(
                     f"{name or repr('')}: cannot be read ({reason}); name a readable text file"
                 ) from None
-            os.mkdir(folder / str(place))
-            Path(copies[name]).write_bytes(content)
         try:
             yield copies[file], None if collocation is None else copies[collocation]
         except InputError as error:
@@ -179,6 +181,24 @@ def copied(file: str, collocation: str | None) -> Iterator[tuple[str, str | None
             for name, copy in copies.items():
                 text = text.replace(copy, name)
             raise InputError(text) from None
+
+
+def _copy_text(name: str, stream: IO[bytes], copy: IO[bytes]) -> None:
+    """Copy a text, and stop at what is none: a device without an end, a file of many gigabytes.
+
+    Raises:
+        InputError: it holds a NUL byte, or more than data may take.
+    """
+    size = 0
+    while part := stream.read(CHUNK):
+        size += len(part)
+        if b"\0" in part:
+            raise InputError(f"{name}: this looks like a binary file (it holds a NUL byte)")
+        if size > ROOM:
+            raise InputError(
+                f"{name}: more than {ROOM // 10**6} MB, which do not fit; use a part of the file"
+            )
+        copy.write(part)
 
 
 def _failure(kind: str, text: str) -> InputError:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from glob import escape, glob
 
 from ntpcore.commands.sweep import backends, journal, output
 from ntpcore.commands.sweep.code import code_hash
@@ -127,6 +125,5 @@ def _clear(record: str, head: journal.Head) -> None:
 
 def _tidy(path: str) -> None:
     """Remove what a sweep left that was killed while it wrote its result."""
-    for part in glob(f"{escape(os.path.realpath(path))}.*.part"):
-        if re.fullmatch(r"\.\d+\.part", part[len(os.path.realpath(path)) :]):
-            os.remove(part)
+    for part in files.leftovers(path):
+        os.remove(part)

@@ -167,6 +167,24 @@ def test_long_tokens_that_are_cut_stay_apart(run: Run, tmp_path: Path) -> None:
 def test_tokens_that_look_alike_are_warned_of_once(run: Run, tmp_path: Path) -> None:
     composed, apart = "\u00e9", "e\u0301"
     said = run("check", write(tmp_path, f"{composed} {apart}\n{apart} {composed}\n")).out
-    assert said.count("look like others") == 1
-    assert "1 tokens look like others and are not the same letters (\\xe9 and e\\u0301" in said
-    assert "look like others" not in run("check", EXAMPLE_1).out
+    assert said.count("looks like another") == 1
+    assert "1 token looks like another, spelled with other characters (\\xe9 and e\\u0301" in said
+    assert "like another" not in run("check", EXAMPLE_1).out
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["a\u200bb", "a\u00adb", "\uff41b", "\ufeffab", "a\u2060b"],
+    ids=["zero-width space", "soft hyphen", "full-width letter", "byte order mark", "word joiner"],
+)
+def test_invisible_characters_and_wide_letters_are_warned_of(odd: str) -> None:
+    assert check.twins(["ab", odd]) == [("ab", odd)]
+    assert check.warn_of_twins(["ab", odd, "ba"]).startswith("1 token looks like another")
+    assert check.twins(["ab", "Ab", "a\u1e05"]) == []
+
+
+def test_a_report_of_a_file_without_end_is_refused(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("report", "/dev/zero", "-o", str(tmp_path / "r.html"))
+    assert (code, err.count("\n")) == (2, 1)
+    assert "/dev/zero: this looks like a binary file" in err
+    assert list(tmp_path.iterdir()) == []

@@ -182,6 +182,8 @@ BAD_TEXT = {
     "latin-1": (b"a b\n\ncaf\xe9 c\n", ":3: not valid UTF-8"),
     "encoded surrogate": (b"a b\n\xed\xa0\x80 c\n", ":2: not valid UTF-8"),
     "NUL": (b"a b\na\0 b\n", ":2: this looks like a binary file"),
+    "gzip": (b"\x1f\x8b\x08\x00\x00", ": this is a gzip archive, not a text; unpack it"),
+    "zip": (b"PK\x03\x04\x14\x00", ": this is a zip archive, not a text; unpack it"),
     "UTF-16": ("a b\n".encode("utf-16"), ":1: this looks like a binary file"),
     "image": (b"\x89PNG\r\n\x1a\n\xff\xd8", ":1: not valid UTF-8"),
 }

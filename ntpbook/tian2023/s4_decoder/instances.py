@@ -78,6 +78,14 @@ def random_decoders(seed: int = 7, draws: int = 2) -> Iterator[Trained]:
                 yield Trained(name, c, f, Y, eta, seed)
 
 
+def decoders_and_a_pair(seed: int = 7, draws: int = 2) -> Iterator[Trained]:
+    """Random decoders, then two classes that share little: their modification is nearly longest."""
+    yield from random_decoders(seed, draws)
+    f = np.array([[1.0, 0.0, 0.0], [0.1, math.sqrt(0.99), 0.0]])
+    Y = np.random.default_rng(seed).normal(size=(3, 3))
+    yield Trained("two classes with f_1 . f_2 = 1/10", f / f.sum(axis=1)[:, None], f, Y, 0.2, seed)
+
+
 def small_decoders(seed: int = 7) -> Iterator[Trained]:
     """Those of up to a hundred tokens, one draw each: for many dense steps."""
     return (one for one in random_decoders(seed, 1) if one.M <= 100)
@@ -112,10 +120,26 @@ class Correlated:
     Attributes:
         name: in words.
         E: rows of fractions, zero on the diagonal.
+        M: size of the vocabulary, where it matters; 0 elsewhere.
     """
 
     name: str
     E: tuple[tuple[Fraction, ...], ...]
+    M: int = 0
+
+
+def weakly_correlated() -> Iterator[Correlated]:
+    """Two classes, pairs among four and three alike, with vocabularies for Assumption 2."""
+    for K, size, x, M in ((2, 2, 3, 1000), (4, 2, 5, 10**4), (3, 3, 10, 10**4)):
+        E = tuple(
+            tuple(
+                Fraction(1, x) if i != j and i // size == j // size else Fraction(0)
+                for j in range(K)
+            )
+            for i in range(K)
+        )
+        kind = "two classes" if K == 2 else f"{K} classes in groups of {size}"
+        yield Correlated(f"{kind} with f_1 . f_2 = 1/{x}, M = {M}", E, M)
 
 
 def exact_correlations(seed: int = 7, draws: int = 5) -> Iterator[Correlated]:
@@ -200,13 +224,14 @@ class Heights:
 
 @cache
 def heights(M: int, eta: float, steps: int, points: int = 400) -> Heights:
-    """The recursion up to `steps`, kept at about so many numbers of updates."""
+    """The recursion up to `steps`, kept at about so many numbers of updates, or at every one."""
     everything = decoder.recursion(M, eta, steps)
     c = shift.shifts(M, eta, everything)
     tens = 10 ** np.arange(int(math.log10(steps)) + 1)
     kept = np.unique(np.concatenate([[0], np.geomspace(1, steps, points).astype(int), tens]))
-    x = decoder.height(M, eta * kept)
-    return Heights(M, eta, kept.astype(float), everything[kept], x, c[kept])
+    kept = np.arange(steps + 1) if points > steps else kept
+    s = kept.astype(np.float64)
+    return Heights(M, eta, s, everything[kept], decoder.height(M, eta * s), c[kept])
 
 
 def many_heights(steps: int = 3000) -> list[Heights]:
@@ -215,9 +240,20 @@ def many_heights(steps: int = 3000) -> list[Heights]:
     return [heights(M, eta, steps) for M in sizes for eta in rates]
 
 
+def whole_heights(steps: int = 300) -> list[Heights]:
+    """Every update of some runs, with rates up to 2."""
+    sizes, rates = (2, 50, 1000, 10**6), (0.01, 0.5, 1.0, 2.0)
+    return [heights(M, eta, steps, 10 * steps) for M in sizes for eta in rates]
+
+
 def long_heights(updates: int = 10**6) -> list[Heights]:
     """Five and a thousand tokens at rate 1 for a million updates."""
     return [heights(M, 1.0, updates) for M in (5, 1000)]
+
+
+def late_heights(updates: int = 10**5) -> list[Heights]:
+    """A thousand tokens at the rates 1 and 1/2, for which late times are certified."""
+    return [heights(1000, eta, updates) for eta in (1.0, 0.5)]
 
 
 def all_heights(steps: int = 3000, updates: int = 10**6) -> list[Heights]:

@@ -13,10 +13,13 @@ from ntpcore.verdicts.vocabulary import relation
 # The likelihood of one class, equations (7) and (8)
 
 
-def slope_in_the_decoder() -> Iterator[Shown]:
+def slope_in_the_decoder(target: int = 1) -> Iterator[Shown]:
     """Derivatives of log alpha_n by Y_ln and Y_lj, for the logits w = Y^T f of any vocabulary.
 
     What else adds to the two logits, and the weight of all other tokens, is arbitrary.
+
+    Args:
+        target: entry of e_n at the next token; the right one is 1.
     """
     import sympy as sp
 
@@ -26,24 +29,36 @@ def slope_in_the_decoder() -> Iterator[Shown]:
     total = sp.exp(w_n) + sp.exp(w_j) + rest
     alpha_n, alpha_j = sp.exp(w_n) / total, sp.exp(w_j) / total
     logarithm = sp.expand_log(sp.log(alpha_n))
-    yield identity("by the entry of the next token", sp.diff(logarithm, Y_ln), f * (1 - alpha_n))
+    yield identity(
+        "by the entry of the next token", sp.diff(logarithm, Y_ln), f * (target - alpha_n)
+    )
     yield identity("by the entry of another token", sp.diff(logarithm, Y_lj), -f * alpha_j)
 
 
-def slope_in_the_rows() -> Iterator[Shown]:
-    """Derivatives of log softmax(w_n)_n by the logits of row n, for any vocabulary."""
+def slope_in_the_rows(target: int = 1) -> Iterator[Shown]:
+    """Derivatives of log softmax(w_n)_n by the logits of row n, for any vocabulary.
+
+    Args:
+        target: entry of e_n at the next token; the right one is 1.
+    """
     import sympy as sp
 
     w_n, w_j = sp.symbols("w_nn w_nj", real=True)
     rest = sp.Symbol("rest", positive=True)
     total = sp.exp(w_n) + sp.exp(w_j) + rest
     alpha_n, alpha_j = sp.exp(w_n) / total, sp.exp(w_j) / total
-    yield identity("by the logit of the next token", sp.diff(sp.log(alpha_n), w_n), 1 - alpha_n)
+    yield identity(
+        "by the logit of the next token", sp.diff(sp.log(alpha_n), w_n), target - alpha_n
+    )
     yield identity("by the logit of another token", sp.diff(sp.log(alpha_n), w_j), -alpha_j)
 
 
-def missing_probability() -> Iterator[Shown]:
-    """1 - alpha_nn = S/(e^w + S) > 0, rising with S, and its value at S = (M - 1) e^(w - D)."""
+def missing_probability(spread: float = 1.0) -> Iterator[Shown]:
+    """1 - alpha_nn = S/(e^w + S) > 0, rising with S, and its value at S = (M - 1) e^(w - D).
+
+    Args:
+        spread: factor of D in the exponent of the bound; the right one is 1.
+    """
     import sympy as sp
 
     w, D = sp.symbols("w D", real=True)
@@ -54,7 +69,8 @@ def missing_probability() -> Iterator[Shown]:
     slope = sp.factor(sp.diff(missing, S))
     yield at_least_zero("it rises with the weight of the wrong tokens", slope)
     least = missing.subs(S, wrong * sp.exp(w - D))
-    yield identity("its value when all are D below", least, wrong / (wrong + sp.exp(D)))
+    bound = wrong / (wrong + sp.exp(sp.nsimplify(spread) * D))
+    yield identity("its value when all are D below", least, bound)
 
 
 # Matrices of symbolic size
@@ -72,28 +88,38 @@ def rows_move_alone(sign: int = 1) -> Iterator[Shown]:
     yield matrices("a step along f_n - F E' e_n moves F^T Y by e_n", moved, one)
 
 
-def forms_of_E_prime() -> Iterator[Shown]:
-    """I - (I + E)^-1 undoes I + E, and is E (I + E)^-1; an eigenvalue x becomes x - x^2/(1 + x)."""
+def forms_of_E_prime(sign: int = 1) -> Iterator[Shown]:
+    """I - (I + E)^-1 undoes I + E, and is E (I + E)^-1; an eigenvalue x becomes x - x^2/(1 + x).
+
+    Args:
+        sign: of E'; the right one is 1, Appendix D.1 prints -1.
+    """
     import sympy as sp
 
     K = sp.Symbol("K", integer=True, positive=True)
     A, one = sp.MatrixSymbol("A", K, K), sp.Identity(K)  # A = I + E
-    E_prime = one - A.inverse()
+    E_prime = sign * (one - A.inverse())
     undone = A * (one - E_prime)
-    yield matrices("(I + E)(I - E') with A = I + E", undone, one, "A*(I - (I - A**(-1)))")
+    yield matrices("(I + E)(I - E') with A = I + E", undone, one, f"A*(I - {E_prime})")
     yield matrices("E (I + E)^-1 with E = A - I", (A - one) * A.inverse(), E_prime)
     p = sp.Symbol("p", positive=True)  # 1 + x, an eigenvalue of I + E
-    yield identity("an eigenvalue of E'", 1 - 1 / p, (p - 1) - (p - 1) ** 2 / p)
+    yield identity("an eigenvalue of E'", sign * (1 - 1 / p), (p - 1) - (p - 1) ** 2 / p)
     yield at_least_zero("what it is below x", (p - 1) ** 2 / p)
 
 
-def size_of_the_modification() -> Iterator[Shown]:
-    """|F E' v|^2 = v^T E' (I + E) E' v: an eigenvalue x of E gives x^2/(1 + x), most for x < 0."""
+def size_of_the_modification(power: int = 2) -> Iterator[Shown]:
+    """|F E' v|^2 = v^T E' (I + E) E' v: an eigenvalue x of E gives x^2/(1 + x), most for x < 0.
+
+    Args:
+        power: of x; the right one is 2.
+    """
     import sympy as sp
 
     p, r = sp.symbols("p r", positive=True)
     x = p - 1  # an eigenvalue of E; I + E has p
-    yield identity("E'(I + E)E' on its eigenvectors", (1 - 1 / p) * p * (1 - 1 / p), x**2 / (1 + x))
+    yield identity(
+        "E'(I + E)E' on its eigenvectors", (1 - 1 / p) * p * (1 - 1 / p), x**power / (1 + x)
+    )
     # every size below 1 is l = r/(1 + r), rising with r
     size = r / (1 + r)
     negative, positive = size**2 / (1 - size), size**2 / (1 + size)
@@ -105,8 +131,12 @@ def size_of_the_modification() -> Iterator[Shown]:
 # Assumption 2
 
 
-def window_of_assumption_2() -> Iterator[Shown]:
-    """Eigenvalues of a pair and of a triple of classes, and where the window opens."""
+def window_of_assumption_2(square: int = 36) -> Iterator[Shown]:
+    """Eigenvalues of a pair and of a triple of classes, and where the window opens.
+
+    Args:
+        square: M/K^2 from which on 6/sqrt(M) is below 1/K; the right number is 36.
+    """
     import sympy as sp
 
     x, odds, M, K = sp.symbols("x o M K", positive=True)
@@ -118,20 +148,24 @@ def window_of_assumption_2() -> Iterator[Shown]:
     t = sp.Symbol("t")
     yield identity("a pair: eigenvalues +-x", pair.charpoly(t).as_expr(), (t - x) * (t + x))
     yield identity("a triple: 2x, -x, -x", triple.charpoly(t).as_expr(), (t - 2 * x) * (t + x) ** 2)
-    for bound, factor in ((6 / sp.sqrt(M), 36), (sp.sqrt(6 / M), 6)):
+    for bound, factor in ((6 / sp.sqrt(M), square), (sp.sqrt(6 / M), 6)):
         gap = bound**2 - 1 / K**2
         yield identity(f"{bound} against 1/K", gap * M * K**2, factor * K**2 - M)
 
 
-def equal_correlations() -> Iterator[Shown]:
-    """x (J - I) has the eigenvalue (K - 1) x on (1, ..., 1) and -x on e_1 - e_2, for symbolic K."""
+def equal_correlations(less: int = 1) -> Iterator[Shown]:
+    """x (J - I) has the eigenvalue (K - 1) x on (1, ..., 1) and -x on e_1 - e_2, for symbolic K.
+
+    Args:
+        less: taken from K; the right number is 1.
+    """
     import sympy as sp
 
     K = sp.Symbol("K", integer=True, positive=True)
     x = sp.Symbol("x", positive=True)
     E = x * (sp.OneMatrix(K, K) - sp.Identity(K))
     ones = sp.OneMatrix(K, 1)
-    yield identity("an entry of E (1, ..., 1)^T", (E * ones)[0, 0].doit(), (K - 1) * x)
+    yield identity("an entry of E (1, ..., 1)^T", (E * ones)[0, 0].doit(), (K - less) * x)
     i = sp.Symbol("i", integer=True)
     first, second = (x * (1 - sp.KroneckerDelta(i, j)) for j in (1, 2))  # columns 1 and 2 of E
     difference = sp.KroneckerDelta(i, 1) - sp.KroneckerDelta(i, 2)
@@ -141,8 +175,12 @@ def equal_correlations() -> Iterator[Shown]:
 # One class for many steps: Lemma 5
 
 
-def step_of_the_rows() -> Iterator[Shown]:
-    """One step (8) from the logits (M - 1) h at n and -h elsewhere, for symbolic M and h."""
+def step_of_the_rows(less: int = 1) -> Iterator[Shown]:
+    """One step (8) from the logits (M - 1) h at n and -h elsewhere, for symbolic M and h.
+
+    Args:
+        less: taken from M in the denominator of (33); the right number is 1.
+    """
     import sympy as sp
 
     M, eta = sp.symbols("M eta", positive=True)
@@ -150,7 +188,7 @@ def step_of_the_rows() -> Iterator[Shown]:
     right, other = sp.exp((M - 1) * h), sp.exp(-h)
     total = right + (M - 1) * other
     alpha_n, alpha_j = right / total, other / total
-    D = M - 1 + sp.exp(M * h)
+    D = M - less + sp.exp(M * h)
     zeta_n, zeta_j = M / (M - 1) * (1 - 1 / M), -M / (M - 1) / M
     later = (M - 1) * (h + eta / D)  # with h* of (33) after the step
     yield identity("alpha_nn", alpha_n, sp.exp(M * h) / D)
@@ -166,11 +204,14 @@ def step_of_the_rows() -> Iterator[Shown]:
 # Equal correlations: Remark 1
 
 
-def gaps_of_equal_correlations() -> Iterator[Shown]:
+def gaps_of_equal_correlations(slow: bool = False) -> Iterator[Shown]:
     """u and v under the mean of (7) with f_n . f_n' = rho, from the residuals of all classes.
 
     Row n moves by its own residual and rho times that of every other class; its three different
     entries move by a (at n), b (at K - 1 other classes) and c (at M - K other tokens).
+
+    Args:
+        slow: whether v, too, has the rate 1 - rho, as Remark 1 has it.
     """
     import sympy as sp
 
@@ -183,6 +224,7 @@ def gaps_of_equal_correlations() -> Iterator[Shown]:
     c = -p_c - rho * (K - 1) * p_c
     u_slope = (1 - rho) * (1 - p_n + p_b)
     v_slope = 1 - p_n - rho * (K - 1) * p_b + (1 + (K - 1) * rho) * p_c
+    v_slope = (1 - rho) * (1 - p_n + p_c) if slow else v_slope
     start = {others: 1, strangers: 1}
     square = (1 - rho) * M / (1 / others + M - 1)  # (44) for x = u at the rate (1 - rho) eta
     bound = (1 + (M - 1) * rho) / (1 - rho)
@@ -209,7 +251,11 @@ def _rational(name: str, left: Any, right: Any) -> Shown:
 
 
 def integrated_height(slope: int = 1) -> Iterator[Shown]:
-    """d/dt (e^(Mh) + (M - 1) M h) = M eta along (44), and 1 at h = 0."""
+    """d/dt (e^(Mh) + (M - 1) M h) = M eta along (44), and 1 at h = 0.
+
+    Args:
+        slope: taken from M in the linear term; the right number is 1.
+    """
     import sympy as sp
 
     M, eta, h = sp.symbols("M eta h", positive=True)
@@ -219,12 +265,16 @@ def integrated_height(slope: int = 1) -> Iterator[Shown]:
     yield identity("value at h = 0", left.subs(h, 0), sp.Integer(1))
 
 
-def closed_height() -> Iterator[Shown]:
-    """With w e^w = e^c/q the number x = c - w solves e^x + q x = q c, and q c = M tau + 1."""
+def closed_height(offset: int = 1) -> Iterator[Shown]:
+    """With w e^w = e^c/q the number x = c - w solves e^x + q x = q c, and q c = M tau + 1.
+
+    Args:
+        offset: added to M tau in c; the right number is 1.
+    """
     import sympy as sp
 
     w, q, M, tau = sp.symbols("w q M tau", positive=True)  # q = M - 1
-    c = (M * tau + 1) / q
+    c = (M * tau + offset) / q
     exponential = q * (w * sp.exp(w)) / sp.exp(w)  # e^(c - w) = e^c/e^w
     yield identity("(45) at x = c - w", exponential + q * (c - w), M * tau + 1)
     x = sp.Symbol("x", real=True)
@@ -235,33 +285,54 @@ def closed_height() -> Iterator[Shown]:
 # Steps and curve: Lemma 7, Remark 2
 
 
-def steps_above_the_curve() -> Iterator[Shown]:
-    """The slope g(x) = M eta/(M - 1 + e^x) falls from eta, and how the gap changes in one step."""
+def steps_above_the_curve(start: int = 1) -> Iterator[Shown]:
+    """The slope g(x) = M eta/(M - 1 + e^x) falls from eta, by how much between two heights.
+
+    Args:
+        start: the slope at 0 over eta; the right number is 1.
+    """
     import sympy as sp
 
     q, eta = sp.symbols("q eta", positive=True)  # q = M - 1
-    x, y = sp.symbols("x y", real=True)
+    x, y, b = sp.symbols("x y b", real=True)
     slope = (q + 1) * eta / (q + sp.exp(x))
     yield at_least_zero("the slope falls", -sp.diff(slope, x))
-    yield identity("the slope at 0", slope.subs(x, 0), eta)
-    # a = x(s), b = x(s + 1), y = M h*(s): the curve gains b - a >= g(b), the steps g(y)
-    a, b, g_y, g_b = sp.symbols("a b g_y g_b", real=True)
-    lost = (y - a) - (y + g_y - b)
+    yield identity("the slope at 0", slope.subs(x, 0), start * eta)
+    fall = (slope.subs(x, b) - slope.subs(x, y)) * (q + sp.exp(y)) * (q + sp.exp(b))
     yield identity(
-        "what the gap loses if y >= b, two terms >= 0", lost, (g_b - g_y) + (b - a - g_b)
+        "g(b) - g(y), times both denominators", fall, (q + 1) * eta * (sp.exp(y) - sp.exp(b))
     )
-    yield identity("what the gap lacks to g(y) if y < b", g_y - (y + g_y - b), b - y)
 
 
-def growth_of_the_shift() -> Iterator[Shown]:
-    """One update adds e^y (e^g - 1 - g)/(M eta) to the shift, and two bounds on e^g - 1 - g."""
+def difference_of_slopes(less: int = 1) -> Iterator[Shown]:
+    """1/(q + e^(a+e)) - 1/(q + e^b) = -e^a (e^e - e^(b-a))/((q + e^(a+e))(q + e^b)), e = M epsilon.
+
+    Args:
+        less: factor of e^(b - a); the right number is 1.
+    """
+    import sympy as sp
+
+    q = sp.symbols("q", positive=True)
+    a, b, e = sp.symbols("a b e", real=True)
+    first, second = q + sp.exp(a + e), q + sp.exp(b)
+    numerator = sp.expand((1 / first - 1 / second) * first * second)
+    expected = -sp.exp(a) * (sp.exp(e) - less * sp.exp(b - a))
+    yield identity("the numerator", sp.simplify(numerator), expected)
+
+
+def growth_of_the_shift(less: int = 1) -> Iterator[Shown]:
+    """One update adds e^y (e^g - 1 - g)/(M eta) to the shift, and two bounds on e^g - 1 - g.
+
+    Args:
+        less: taken from M in the line of (45); the right number is 1.
+    """
     import sympy as sp
 
     q, g, y = sp.symbols("q g y", positive=True)
     rate = (q + sp.exp(y)) * g  # M eta, as g = M eta/(q + e^y)
 
     def passage(x: Any) -> Any:
-        return (sp.exp(x) + q * x - 1) / rate  # T(x) of (45)
+        return (sp.exp(x) + (q + 1 - less) * x - 1) / rate  # T(x) of (45)
 
     added = passage(y + g) - passage(y) - 1
     yield identity("what one update adds", added, sp.exp(y) * (sp.exp(g) - 1 - g) / rate)
@@ -275,8 +346,12 @@ def growth_of_the_shift() -> Iterator[Shown]:
     yield at_least_zero("second derivative of the upper", sp.simplify(sp.diff(high, g, 2)))
 
 
-def sums_and_integrals() -> Iterator[Shown]:
-    """The sums over updates are Riemann sums of ln(q + e^y)/2, whose integrand rises."""
+def sums_and_integrals(square: int = 2) -> Iterator[Shown]:
+    """The sums over updates are Riemann sums of ln(q + e^y)/2, whose integrand rises.
+
+    Args:
+        square: the power of r - 1 in the bound on r - 1 - ln r; the right one is 2.
+    """
     import sympy as sp
 
     q, r = sp.symbols("q r", positive=True)
@@ -284,21 +359,25 @@ def sums_and_integrals() -> Iterator[Shown]:
     share = sp.exp(y) / (q + sp.exp(y))
     yield identity("the integrand", sp.diff(sp.log(q + sp.exp(y)), y), share)
     yield at_least_zero("it rises", sp.factor(sp.diff(share, y)))
-    taylor = (r - 1) ** 2 / 2 + sp.log(r) - (r - 1)  # at least 0 for r >= 1
+    taylor = (r - 1) ** square / 2 + sp.log(r) - (r - 1)  # at least 0 for r >= 1
     yield identity(
         "r - 1 <= ln r + (r - 1)^2/2: both sides at r = 1", taylor.subs(r, 1), sp.Integer(0)
     )
     yield at_least_zero("its slope", sp.factor(sp.diff(taylor, r)))
 
 
-def half_a_logarithm() -> Iterator[Shown]:
-    """Along the curve e^L/(eta s) and s x'(s) tend to 1, with M eta s = e^x + (M - 1) x - 1."""
+def half_a_logarithm(limit: int = 1) -> Iterator[Shown]:
+    """Along the curve e^L/(eta s) and s x'(s) tend to 1, with M eta s = e^x + (M - 1) x - 1.
+
+    Args:
+        limit: of both; the right number is 1.
+    """
     import sympy as sp
 
     X, M, eta = sp.symbols("X M eta", positive=True)  # X = e^x
     s = (X + (M - 1) * sp.log(X) - 1) / (M * eta)  # (45)
     level, slope = (M - 1 + X) / M, M * eta / (M - 1 + X)  # e^L and x'
-    one = sp.Integer(1)
+    one = sp.Integer(limit)
     yield identity("limit of e^L/(eta s)", sp.limit(level / (eta * s), X, sp.oo), one)
     yield identity("limit of s x'(s)", sp.limit(s * slope, X, sp.oo), one)
 
@@ -306,28 +385,43 @@ def half_a_logarithm() -> Iterator[Shown]:
 # Where the exponential takes over: Lemma 8, Remark 3
 
 
-def lower_crossing() -> Iterator[Shown]:
-    """The line (M - 1) x is above e^x at x = (1 + 3/M)/M for M >= 8; M = 5, 6, 7 with 4 for 3."""
+def lower_crossing(least: int = 8) -> Iterator[Shown]:
+    """The line (M - 1) x is above e^x at x = (1 + 3/M)/M for M >= 8; M = 5, 6, 7 with 4 for 3.
+
+    Args:
+        least: the smallest M for which 3 is enough; the right number is 8.
+    """
     import sympy as sp
 
     M = sp.Symbol("M", positive=True)
     x = (1 + 3 / M) / M
     margin = sp.expand(((M - 1) * x - (1 + x + x**2)) * M)  # e^x <= 1 + x + x^2 on [0, 1]
     yield identity("how far the line is above, times M", margin, 1 - 7 / M - 6 / M**2 - 9 / M**3)
-    eight = Fraction(1) - Fraction(7, 8) - Fraction(6, 64) - Fraction(9, 512)
-    yield relation("it grows with M; at M = 8", eight, ">", 0, eight)
+    r = sp.Symbol("r", nonnegative=True)  # M = 8 + r
+    grown = sp.factor(sp.together(margin.subs(M, least + r)))
+    yield at_least_zero(f"for M = {least} + r", grown, strictly=True)
+    y = sp.Symbol("y", nonnegative=True)
+    gap = 1 + y + y**2 - sp.exp(y)  # 0 at 0 with its slope; its slope 1 + 2y - e^y is concave
+    yield identity("1 + y + y^2 - e^y at 0", gap.subs(y, 0), sp.Integer(0))
+    yield identity("its slope there", sp.diff(gap, y).subs(y, 0), sp.Integer(0))
+    yield at_least_zero("its slope at 1", sp.diff(gap, y).subs(y, 1), strictly=True)
+    yield at_least_zero("minus its third derivative", -sp.diff(gap, y, 3), strictly=True)
     for m in (5, 6, 7):
         at = sp.Rational(m + 4, m**2)
         yield at_least_zero(f"the line is above at x = (1 + 4/{m})/{m}", (m - 1) * at - sp.exp(at))
 
 
-def upper_crossing() -> Iterator[Shown]:
-    """With L = ln M the line is above e^x at x = L + ln L, and below it at x = L + 2 ln L."""
+def upper_crossing(double: int = 2) -> Iterator[Shown]:
+    """With L = ln M the line is above e^x at x = L + ln L, and below it at x = L + 2 ln L.
+
+    Args:
+        double: factor of ln L in the second; 2 is enough.
+    """
     import sympy as sp
 
     L = sp.Symbol("L", positive=True)
     five = sp.log(5)
-    gap = L**2 - L - 2 * sp.log(L)  # e^x - M x at x = L + 2 ln L, divided by M
+    gap = L**double - L - double * sp.log(L)  # e^x - M x at x = L + 2 ln L, divided by M
     yield identity("slope of L^2 - L - 2 ln L, times L", sp.diff(gap, L) * L, 2 * L**2 - L - 2)
     yield at_least_zero(
         "the slope at M = 5; it rises with L", 2 * five**2 - five - 2, strictly=True
@@ -338,26 +432,35 @@ def upper_crossing() -> Iterator[Shown]:
     yield at_least_zero("and more so later", sp.log(five) - sp.Rational(1, 5), strictly=True)
 
 
-def first_update() -> Iterator[Shown]:
-    """h(1) is past the lower crossing if M eta >= 2 (M - 1) x_0 - 1, which is at most 1 + 4/M."""
+def first_update(power: int = 100) -> Iterator[Shown]:
+    """h(1) is past the lower crossing if M eta >= 2 (M - 1) x_0 - 1, which is at most 1 + 4/M.
+
+    Args:
+        power: one over the exponent 0.01 of M; the right number is 100.
+    """
     import sympy as sp
 
     M = sp.Symbol("M", positive=True)
     needed = 2 * (M - 1) * (1 + 3 / M) / M - 1  # with x_0 <= (1 + 3/M)/M
     yield identity("M eta that is enough", sp.expand(needed), 1 + 4 / M - 6 / M**2)
-    power = Fraction(104, 100) ** 100
-    yield relation("(1 + 4/M)^100 <= M at M = 100", "1.04^100", "<=", 100, power - 100)
+    found = Fraction(104, 100) ** power
+    yield relation(f"(1 + 4/M)^{power} <= M at M = 100", f"1.04^{power}", "<=", 100, found - 100)
+    yield at_least_zero("minus the slope of 1 + 4/M", -sp.diff(1 + 4 / M, M), strictly=True)
 
 
 # Two stages: Lemma 9
 
 
-def two_stages() -> Iterator[Shown]:
-    """The inequalities behind both stages; with q = M - 1, (45) is e^x + q x = M tau + 1."""
+def two_stages(less: int = 1) -> Iterator[Shown]:
+    """The inequalities behind both stages; with q = M - 1, (45) is e^x + q x = M tau + 1.
+
+    Args:
+        less: taken from M in q; the right number is 1.
+    """
     import sympy as sp
 
     M, x, y = sp.symbols("M x y", positive=True)  # y = e^x
-    q = M - 1
+    q = M - less
     margin = q + q * sp.log(q) - M * sp.log(M) - 1  # (45) at x = ln q against tau = ln M
     yield identity("its slope in M", sp.diff(margin, M), 1 + sp.log(q / M))
     yield at_least_zero(

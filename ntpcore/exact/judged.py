@@ -300,8 +300,8 @@ _ONE = uses(
     "a query has one optimal token at most, which lies above every non-optimal one",
 )
 _COMPLETE = uses("ours-complete-order", "on such an order the solution of (15) is the closed form")
-_SAYS = "The closed form is the certified solution on all {tried} orders tried."
-_FAILS = "The closed form is not the certified solution on {failed} of {tried} orders."
+_SAYS = "The closed form is the certified solution of all {tried} partial orders."
+_FAILS = "The closed form is not the certified solution of {failed} of {tried} partial orders."
 _ANYWAY = {"presumed": False}
 _READINGS = {
     "without prefix closure: five tokens, for which Assumption 1 and source hold": Variant(
@@ -418,10 +418,10 @@ def _sums(one: Column, multipliers: Mapping[tuple[str, str], Fraction]) -> dict[
     "huang2024-eq-16",
     over="partial orders",
     instances=closed_columns,
-    says="On all {tried} orders the dual at the certified multipliers is the squared norm of the "
-    "solution, its largest value, and its gradient vanishes there.",
-    fails="On {failed} of {tried} orders the gradient of the dual does not vanish where the dual "
-    "is maximal over non-negative multipliers.",
+    says="On all {tried} partial orders the dual at the certified multipliers is the squared norm "
+    "of the solution, its largest value, and its gradient vanishes there.",
+    fails="On {failed} of {tried} partial orders the gradient of the dual does not vanish where "
+    "the dual is maximal over non-negative multipliers.",
     hypotheses=PRESUMED,
     proof=(
         _COLUMN,
@@ -488,7 +488,8 @@ def on_data(label: str, columns: list[Column]) -> Check:
     """A claim judged on the columns of one data set.
 
     Data that break what the statement presumes do not decide it. Then it is open, and the evidence
-    says what the data lack and what becomes of the formula on them.
+    says what the data lack and what becomes of the formula on them; where it fails, the place is
+    shown as a witness.
 
     Args:
         label: one of `JUDGED`.
@@ -500,6 +501,12 @@ def on_data(label: str, columns: list[Column]) -> Check:
         return one.judge(columns)
     found = one.judge(columns, presumed=False)
     lacking = f"The data lack {' and '.join(missing)}, which the statement presumes."
-    witness = f" ({found.witness})" if found.witness else ""
-    evidence = f"{lacking} {found.evidence.removesuffix('.')}{witness}."
-    return Check(label, Verdict.OPEN, found.tried, found.unit, evidence, numbers=found.numbers)
+    return Check(
+        label,
+        Verdict.OPEN,
+        found.tried,
+        found.unit,
+        f"{lacking} {found.evidence}",
+        witness=found.witness,
+        numbers=found.numbers,
+    )

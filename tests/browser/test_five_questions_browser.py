@@ -78,8 +78,8 @@ def test_question_3_what_the_closed_form_means_takes_one_press(
     page, press = reader
     page.goto(f"{book_address}book/preface.html")
     answer = row(page, "Proposition 2")
-    assert "For complete orders" in answer.inner_text()
-    press(answer.get_by_role("link", name="refuted"))
+    assert "True for the data of the paper" in answer.inner_text()
+    press(answer.get_by_role("link", name="proved").first)
     page.wait_for_url("**#verdict-huang2024-prop-2")
     assert "every optimal token lies above every non-optimal one" in page.inner_text("article")
 
@@ -134,7 +134,7 @@ def test_question_5_where_the_code_is_takes_two_presses(
 ) -> None:
     page, press = reader
     page.goto(f"{book_address}book/preface.html")
-    press(row(page, "Proposition 2").get_by_role("link", name="refuted"))
+    press(row(page, "Proposition 2").get_by_role("link", name="proved").first)
     page.wait_for_url("**#verdict-huang2024-prop-2")
     card = page.locator("#verdict-huang2024-prop-2")
     press(card.locator("summary"))

@@ -352,11 +352,11 @@ def training_table(given: Study) -> Table | Note:
 
 
 def verdicts(given: Study) -> Page:
-    """All checks, those with the same reason to be open together."""
+    """All checks, those with the same reason to be open and no witness together."""
     parts = []
     reasons: dict[str, list[str]] = {}
     for check in given.found.checks:
-        if check.verdict is Verdict.OPEN:
+        if check.verdict is Verdict.OPEN and not check.witness:
             reasons.setdefault(check.evidence, []).append(check.label)
         else:
             claim = find_claim(check.label)

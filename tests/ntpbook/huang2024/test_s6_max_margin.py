@@ -545,7 +545,8 @@ def test_claims_on_data_are_open_where_the_data_lack_what_is_presumed(label: str
         found = judged.on_data(label, columns)
         assert found.verdict is Verdict.OPEN
         assert found.evidence.startswith(f"The data lack {name}, which the statement presumes.")
-        assert "on 1 of 1 orders" in found.evidence.lower()
+        assert "1 of 1 partial order" in found.evidence
+        assert found.witness.startswith("query q: a > ")
 
 
 # Equation (16)

@@ -127,7 +127,7 @@ def test_the_report_names_orders_scores_and_verdicts(run: Run):
     assert "squared norm of W_kq*: 7/6" in lines
     assert "✔ Assumption 1 (realizable): holds" in lines
     assert any(line.startswith("○ open       huang2024-eq-16: The data lack") for line in lines)
-    assert "huang2024-prop-2, huang2024-prop-4" in lines
+    assert any(line.startswith("witness: query q: a > c, d, q; b > q, squared") for line in lines)
 
 
 def test_the_report_shows_the_lines_that_confuse_a_token(run: Run):
@@ -275,7 +275,7 @@ def test_odd_tokens_are_ordinary_data(run: Run, tmp_path: Path):
 
 def test_the_report_prints_no_control_character(run: Run, tmp_path: Path):
     realizable = run("check", odd_five_tokens(tmp_path))
-    assert realizable.code == 1
+    assert realizable.code == 0
     assert "[red]👩" in realizable.out
     failing = [
         "\x1b[2J b\u200f \x7f",
@@ -360,9 +360,9 @@ def test_an_answer_that_cannot_be_written_is_a_message():
 def test_output_that_cannot_hold_all_characters_is_spelled_out(tmp_path: Path):
     path = shlex.quote(odd_five_tokens(tmp_path))
     report = shell(f"ntpcore check {path}", PYTHONIOENCODING="ascii")
-    assert (report.code, report.err) == (1, "")
+    assert (report.code, report.err) == (0, "")
     assert report.out.isascii()
-    assert "\\u2718 refuted" in report.out
+    assert "\\u25cb open" in report.out
     data = shell(f"ntpcore check {path} --json", PYTHONIOENCODING="ascii")
     assert data.out.isascii()
     assert json.loads(data.out)["dataset"]["vocabulary"] == [ODD[t] for t in "abcdq"]
@@ -375,7 +375,7 @@ def test_a_file_name_that_is_not_utf_8_is_no_obstacle(tmp_path: Path):
     folder = shlex.quote(str(tmp_path))
     result = shell(f"cd {folder}; ntpcore check $'\\xff.jsonl' --json")
     found: dict[str, Any] = json.loads(result.out)
-    assert (result.code, result.err) == (1, "")
+    assert (result.code, result.err) == (0, "")
     again = shell(f"cd {folder}; {found['claims'][0]['repeat']}")
     assert (again.code, again.err) == (0, "")
 

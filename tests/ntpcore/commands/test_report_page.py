@@ -90,7 +90,7 @@ def test_a_report_has_every_part(odd_page: str) -> None:
         "2/3",
         "(1,2) (1,1)",
         "Proposition 2",
-        "ntp-refuted",
+        "ntp-open",
         "likeliest next token",
         f"ntpcore check &#x27;{NAME.replace('<b>', '&lt;b&gt;')}&#x27; --steps 50",
         "SHA-256",

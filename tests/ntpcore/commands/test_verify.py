@@ -30,7 +30,7 @@ def test_the_answer_for_programs_holds_what_the_book_holds(run: Run) -> None:
 
 
 def test_a_refuted_claim_ends_with_exit_code_1(run: Run) -> None:
-    code, out, _ = run("verify", "huang2024-prop-2")
+    code, out, _ = run("verify", "huang2024-app-peaks")
     assert code == 1
     assert "✘ refuted" in out
     assert "witness:" in out

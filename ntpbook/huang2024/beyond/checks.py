@@ -12,10 +12,11 @@ import numpy as np
 from ntpbook.huang2024.beyond import layers, runs
 from ntpbook.huang2024.beyond.layers import OV, Floats, Optimiser, Sentences
 from ntpbook.huang2024.beyond.runs import KeptBack, Turned
+from ntpbook.shared.levels import beyond, within
 from ntpbook.shared.symbols import identity
 from ntpcore.verdicts import compare
 from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, at_least, at_most, count, least, most
+from ntpcore.verdicts.compare import Said, at_most, count, least, most
 from ntpcore.verdicts.tables import Table
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
 
@@ -83,13 +84,18 @@ def one_matrix_at_every_step(share: int = 1) -> tuple[Shown, ...]:
 
 
 @cache
-def angle() -> tuple[Shown, ...]:
-    """The cosine of 2 P - 1 1^T and W_ov* = P - 1 1^T / |V|, column by column."""
+def angle(signs: int = 2) -> tuple[Shown, ...]:
+    """The cosine of 2 P - 1 1^T and W_ov* = P - 1 1^T / |V|, column by column.
+
+    Args:
+        signs: what multiplies P; 2 in truth.
+    """
     import sympy as sp
 
     n = sp.symbols("n", positive=True)
-    product = (1 - 1 / n) + (n - 1) / n
-    squares = n * ((1 - 1 / n) ** 2 + (n - 1) / n**2)
+    right, wrong = signs - 1, -1  # entries of a column
+    product = right * (1 - 1 / n) - wrong * (n - 1) / n
+    squares = (right**2 + (n - 1) * wrong**2) * ((1 - 1 / n) ** 2 + (n - 1) / n**2)
     return (identity("squared cosine", product**2 / squares, 4 * (n - 1) / n**2),)
 
 
@@ -103,8 +109,8 @@ def angle() -> tuple[Shown, ...]:
     proof=(
         executed("the gradient is a multiple of one matrix", one_matrix_at_every_step),
         by_hand("then both moments of Adam are multiples of it and of its squares, so that a step "
-                "is a multiple of its signs, 2 P - 1 1^T: by induction from zero", at="then-both-moments"),
-        executed("the angle", angle),
+                "is a multiple of its signs, 2 P - 1 1^T: by induction from zero", at="moments"),
+        executed("the angle", angle, planted={"1 in the place of 2 in 2 P - 1 1^T.": {"signs": 1}}),
     ),
     planted={
         "The max-margin W_ov* in the place of it.": {"signs": 1},
@@ -153,10 +159,10 @@ def check_ours_beyond_assumptions(
     # W = W* log t + O(1) has 1 - cos of about 1 / log^2 t, which is t^-0.27 between these steps;
     # about twice that, and half of the rate of Theorem B, is the level
     if one.switch in turning:
-        yield at_most(found, -1.0, "exponent of 1 - cos")
+        yield within(found, -1.0, "exponent of 1 - cos")
         yield most("slowest", found, digits=3, origin="two times")
     else:
-        yield at_least(found, -0.5, "exponent of 1 - cos")
+        yield beyond(found, -0.5, "exponent of 1 - cos")
         yield least("fastest", found, digits=2, origin="two times")
 
 
@@ -176,11 +182,11 @@ def check_ours_joint_training(one: Turned, joint: str = runs.JOINT) -> Iterator[
     """Joint: 1 - cos of both layers at most .01. Stage 1 on (1): that of W_ov at least .05."""
     of_ov, of_kq = one.feed_forward(), float(one.attention()[-1])
     if one.switch == joint:
-        yield at_most(of_ov, 0.01, "1 - cos of W_ov", scale=1.0)
-        yield at_most(of_kq, 0.01, "1 - cos of W_kq", scale=1.0)
+        yield within(of_ov, 0.01, "1 - cos of W_ov")
+        yield within(of_kq, 0.01, "1 - cos of W_kq")
         yield most("joint", max(of_ov, of_kq), digits=2)
     else:
-        yield at_least(of_ov, 0.05, "1 - cos of W_ov", scale=1.0)
+        yield beyond(of_ov, 0.05, "1 - cos of W_ov")
         yield least("apart", of_ov, digits=2)
 
 

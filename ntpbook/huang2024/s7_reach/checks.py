@@ -26,10 +26,10 @@ from ntpbook.huang2024.s7_reach.walks import (
     short_walks,
     walks,
 )
+from ntpbook.shared.levels import within
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.compare import (
     Said,
-    at_most,
     count,
     finite,
     holds,
@@ -70,8 +70,8 @@ def check_ours_late_flow(one: Long, claimed: int = EXACT, eta: float = 1.0) -> I
         eta: factor of the step size that it believes in.
     """
     near, later = offset_error(one, claimed, eta), hand_over(one)
-    yield at_most(near, TOLERANCE, f"relative error {near:.1g} at a million steps", scale=1.0)
-    yield at_most(later, TOLERANCE, f"{later:.1g} by the take-over", scale=1.0)
+    yield within(near, TOLERANCE, f"relative error {near:.1g} at a million steps")
+    yield within(later, TOLERANCE, f"{later:.1g} by the take-over")
     yield most("steps", near, digits=1, origin="the flow is an approximation")
     yield most("hand_over", power_above(later), digits=1, origin=SOLVER)
 

@@ -235,7 +235,7 @@ def repair(
         contents[write] = repair_report.rest_lines(found)
     if write_collocation is not None:
         contents[write_collocation] = repair_report.collocation_lines(found)
-    files.write_whole(contents)
+    files.write_whole(contents, overwrite=overwrite)
     names = {"samples": write, "collocation": write_collocation}
     written = {what: path for what, path in names.items() if path is not None}
     if as_json:
@@ -309,7 +309,7 @@ def write_report(
     contents = {output: page}
     if pdf is not None and browser is not None:
         contents[pdf] = report_page.print_pdf(page, browser)
-    files.write_whole(contents)
+    files.write_whole(contents, overwrite=overwrite)
     _write("".join(f"written: {report.show_name(name)}\n" for name in contents))
 
 
@@ -353,8 +353,15 @@ def train(
     data, given = _read(file, form, chars, collocation)
     settings = Settings(steps, steps1, eta0, eta)
 
+    mine = resume or overwrite  # whether the file there, if any, may be replaced
+
+    def keep(now: storage.Saved) -> None:
+        nonlocal mine
+        storage.save(target, now.problem, now.trajectory, now.parameters, overwrite=mine)
+        mine = True
+
     def save(now: storage.Saved) -> None:
-        storage.save(target, now.problem, now.trajectory, now.parameters)
+        keep(now)
         _say_saved(target, now.trajectory.state.step)
 
     with _progress() as progress:
@@ -367,7 +374,7 @@ def train(
             save=save,
             name=target,
         )
-    storage.save(target, saved.problem, saved.trajectory, saved.parameters)
+    keep(saved)
     _write(_text(lambda write: training_report.write_summary(saved, target, write)))
 
 

@@ -60,8 +60,12 @@ def check_place(path: str) -> None:
         raise unwritable(path, error) from None
 
 
-def write_whole(contents: Mapping[str, bytes]) -> None:
+def write_whole(contents: Mapping[str, bytes], *, overwrite: bool = True) -> None:
     """Write files: first all of them beside their places, then each into its place in one step.
+
+    Args:
+        contents: for each file what it is to hold.
+        overwrite: whether to replace what is there.
 
     Raises:
         InputError: one cannot be written; then what was there before is still there.
@@ -70,13 +74,13 @@ def write_whole(contents: Mapping[str, bytes]) -> None:
     try:
         with contextlib.ExitStack() as stack:
             for path, content in contents.items():
-                stack.enter_context(replacing(path)).write(content)
+                stack.enter_context(replacing(path, overwrite=overwrite)).write(content)
     except OSError as error:
         raise unwritable(path, error) from None
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[IO[bytes]]:
     """A stream whose content takes the place of a file in one step, or of nothing.
 
     It is written to a new file beside the target, whose name nobody can guess and which is never
@@ -85,9 +89,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     Args:
         path: the target.
+        overwrite: whether to replace what is there at the end. Where it is not, and another process
+            has written the target meanwhile, the content stays under a name of its own.
 
     Raises:
-        OSError: it cannot be written, or is there and is no plain file.
+        OSError: the target cannot be written, or is there and is no plain file.
+        InputError: another process has written it meanwhile; names the file that holds the content.
     """
     real = os.path.realpath(path)
     _refuse_no_file(real)
@@ -98,11 +105,31 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(part, _mode(real))
-        os.replace(part, real)
+        if overwrite:
+            os.replace(part, real)
+        else:
+            _put(part, real)
     except BaseException:
         with contextlib.suppress(OSError):
             os.remove(part)
         raise
+
+
+def _put(part: str, real: str) -> None:
+    """Give a file the name of a target that must not be there, in one step."""
+    try:
+        os.link(part, real)
+    except FileExistsError:
+        kept = f"{real}.{os.path.basename(part).split('.')[-2]}"
+        os.replace(part, kept)
+        raise InputError(
+            f"{real}: another command wrote this file meanwhile; the result of this one is in "
+            f"{kept}"
+        ) from None
+    except OSError:  # a file system without links
+        os.replace(part, real)
+    else:
+        os.remove(part)
 
 
 def _refuse_no_file(real: str) -> None:

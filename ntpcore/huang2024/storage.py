@@ -59,17 +59,20 @@ def save(
     problem: Problem,
     trajectory: Trajectory,
     parameters: Mapping[str, Parameter] | None = None,
+    *,
+    overwrite: bool = True,
 ) -> None:
     """Write a run to a file; the old file stays until the new one is complete.
 
     Args:
-        path: the file; an existing one is replaced.
+        path: the file.
         problem: the data that were trained on.
         trajectory: the run.
         parameters: anything worth keeping with it, as texts and numbers.
+        overwrite: whether to replace an existing file.
 
     Raises:
-        InputError: the file cannot be written.
+        InputError: the file cannot be written, or another process has written it meanwhile.
     """
     state = trajectory.state
     head = {
@@ -87,7 +90,7 @@ def save(
     arrays["weights"] = state.weights
     arrays["head"] = np.frombuffer(json.dumps(head, allow_nan=False).encode(), dtype=np.uint8)
     try:
-        with replacing(path) as stream:
+        with replacing(path, overwrite=overwrite) as stream:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
     except OSError as error:
         raise unwritable(path, error) from None

@@ -77,6 +77,19 @@ def test_a_long_name_is_written_and_one_too_long_is_refused_at_once(tmp_path: Pa
     assert umlauts.read_bytes() == b"result"
 
 
+def test_of_two_that_write_one_new_file_both_results_stay(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    files.write_whole({str(target): b"first"}, overwrite=False)
+    with pytest.raises(InputError, match="another command wrote this file meanwhile") as told:
+        files.write_whole({str(target): b"second"}, overwrite=False)
+    assert target.read_bytes() == b"first"
+    (kept,) = set(tmp_path.iterdir()) - {target}
+    assert str(told.value).endswith(str(kept))
+    assert kept.read_bytes() == b"second"
+    files.write_whole({str(target): b"third"})
+    assert target.read_bytes() == b"third"
+
+
 def test_what_a_killed_process_left_is_found_and_nothing_else(tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     with files.replacing(target):

@@ -72,20 +72,20 @@ def single_common_token(others: int = 1, factor: int = 1) -> Iterator[Shown]:
             yield identity(f"{where}: speed", speeds[0], -K * (1 - factor * c**2) * xi)
 
 
-def misses_of_13(mean: bool = True) -> Iterator[Shown]:
+def misses_of_13(one_sample: bool = True) -> Iterator[Shown]:
     """What (13) misses where a step shows one class: a share c^2 of dz/dt, and 1/K of xi.
 
     The classes have one distinct token each, so that c^2 + d^2 = 1.
 
     Args:
-        mean: whether (10) is divided by K, as the mean over the class of a step.
+        one_sample: whether (10) is divided by K, as the mean over the class of a step.
     """
     import sympy as sp
 
     c = sp.Symbol("c", positive=True)
     for K in (2, 3, 5):
         speeds, forces = sums_of_10(_classes(K, (sp.sqrt(1 - c**2),), c))
-        ratio = -speeds[0] / forces[0] / (K if mean else 1)  # dz/dt by -eta_Z xi
+        ratio = -speeds[0] / forces[0] / (K if one_sample else 1)  # dz/dt by -eta_Z xi
         yield identity(f"K = {K}: dz/dt", ratio, 1 - c**2)
         printed = K * c**4  # e^(4z) / C_0 with C_0 = rho_0^4 / K and c = e^z / rho_0
         yield identity(f"K = {K}: xi", forces[0] / printed, sp.Rational(K - 1, K))

@@ -22,7 +22,7 @@ from ntpcore.huang2024 import transformer
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, holds, most
-from ntpcore.verdicts.vocabulary import check, executed, uses
+from ntpcore.verdicts.vocabulary import check, executed
 
 STEP = 20  # h = 10^-20: an error of h^2 = 1e-40 by theory, and as much by rounding of 60 digits
 IN_DIGITS = 1e-30  # far above both errors of a difference quotient, see STEP
@@ -245,7 +245,6 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
     "the rounding of floats.",
     fails="The formula is not the derivative of the loss.",
     proof=(
-        uses("huang2024-eq-1", "the loss is that of equation (1)"),
         executed(
             "the loss of one sample of any length, differentiated by one entry, and the sum over "
             "samples",

@@ -532,8 +532,8 @@ HYPOTHESES_OF_106 = (
     instances=instances.starting_chains,
     says="The ends o_n of the chain equal the sums of squares between them in {tried} pairs of "
     "classes.",
-    fails="The ends o_n of the chain are no sums of squares: o_n^2 is, as the proof defines it just "
-    "before.",
+    fails="The ends o_n of the chain are no sums of squares: o_n^2 is, as the proof defines it "
+    "just before.",
     hypotheses=HYPOTHESES_OF_106,
     planted={
         "The chain with its squares put back: a check that refutes everything would refute it, "

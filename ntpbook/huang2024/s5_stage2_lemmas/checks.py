@@ -15,6 +15,7 @@ from ntpbook.huang2024.s5_stage2_lemmas import instances
 from ntpbook.huang2024.s5_stage2_lemmas.instances import Certain, State, Tried
 from ntpbook.shared import enclosed, one_sample, without_asm_3
 from ntpbook.shared.attention import attention
+from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.order import analyse
@@ -27,6 +28,7 @@ from ntpcore.verdicts.claims import Shown, Verdict
 from ntpcore.verdicts.compare import (
     Compared,
     Said,
+    assume,
     at_least,
     at_most,
     below,
@@ -144,14 +146,14 @@ def ratio_of_weights(heat: int = 1) -> tuple[Shown, ...]:
     tolerance=1e-9,  # scores in the thousands leave twelve digits behind the point
     proof=(
         executed("the sum in the denominator of (9) cancels, and is larger", ratio_of_weights),
-        by_hand(
-            "a convex combination of scores is at most the largest of them",
-            at="convex-combination-scores",
-        ),
+        by_hand("a convex combination of scores is at most the largest of them", at="convex"),
     ),
-    planted={"Attention weights computed from halved scores.": {"heat": 2}},
+    planted={
+        "Attention weights computed from halved scores.": {"heat": 2},
+        "The bound e^-C 1.1 times sharper.": {"sharper": 1.1},
+    },
 )
-def check_huang2024_eq_11(run: Run, heat: int = 1) -> Iterator[Said]:
+def check_huang2024_eq_11(run: Run, heat: int = 1, sharper: float = 1.0) -> Iterator[Said]:
     """log phi_l <= -C if a_l is C below a convex combination of scores."""
     problem, weights = run.problem, run.second.state.weights
     for i in range(len(problem.optimal)):
@@ -160,7 +162,8 @@ def check_huang2024_eq_11(run: Run, heat: int = 1) -> Iterator[Said]:
         log_phi = a / heat - np.logaddexp.reduce(a / heat + np.log(counts))
         above = np.array([a.max(), float(a @ counts) / counts.sum()])
         C = above[:, None] - a[None, :]
-        slacks = np.where(C >= 0, -C - log_phi, np.abs(C))  # (11) says nothing where C < 0
+        bound = -C - math.log(sharper)
+        slacks = np.where(C >= 0, bound - log_phi, np.abs(C))  # (11) says nothing where C < 0
         yield Compared(float(arrays.slack(slacks).slack) + 0.0, f"merged sentence {i}")
 
 
@@ -175,14 +178,58 @@ def sample_tokens(problem: Problem, sample: int) -> tuple[Integers, Floats]:
 # Equation (12)
 
 
+@cache
+def two_roles(share: str = "1/2") -> tuple[Shown, ...]:
+    """1/2 at optimal tokens and -1/2 at all others meets every constraint: the margin is 1.
+
+    Args:
+        share: what stands at optimal tokens.
+    """
+    import sympy as sp
+
+    best, other = sp.sympify(share), sp.Rational(-1, 2)
+    return (at_least_zero("the margin, less 1", best - other - 1),)
+
+
+@cache
+def middle(share: str = "1/4") -> tuple[Shown, ...]:
+    """|(u + v) / 2|^2 = (|u|^2 + |v|^2) / 2 - |u - v|^2 / 4, entry by entry.
+
+    Args:
+        share: the 1/4 of the last term.
+    """
+    import sympy as sp
+
+    u, v = sp.symbols("u v", real=True)
+    right = (u**2 + v**2) / 2 - sp.sympify(share) * (u - v) ** 2
+    return (identity("the square of the middle", ((u + v) / 2) ** 2, right),)
+
+
 @check(
     "huang2024-eq-12",
     over="data sets",
     instances=instances.small_data,
-    says="On {tried} data sets the constraints of (12) are the pairs of (3), the exact solution "
-    "meets all {constraints} of them, and each of {others} other matrices of its norm breaks one.",
+    says="Feasible matrices are a closed convex set, in which the norm has one minimizer. On "
+    "{tried} data sets the constraints of (12) are the pairs of (3), the exact solution meets all "
+    "{constraints} of them, and each of {others} other matrices of its norm breaks one.",
+    proof=(
+        uses("huang2024-eq-3", "the constraints are those of (3)"),
+        executed(
+            "some matrix meets all constraints, as a token has one role per query",
+            two_roles,
+            planted={"2/5 at optimal tokens.": {"share": "2/5"}},
+        ),
+        by_hand("so there is a shortest one: the set is closed", at="closest"),
+        executed(
+            "the middle of two matrices of one norm is shorter",
+            middle,
+            planted={"1/5 in the place of 1/4.": {"share": "1/5"}},
+        ),
+        by_hand("so there is one only, and no other matrix of its norm is feasible", at="one"),
+    ),
     planted={
         "The solution shrunk by a tenth.": {"scale": Fraction(9, 10)},
+        "Constraints 1.1 times sharper: margins of 11/10.": {"scale": Fraction(10, 11)},
         "A constraint for every pair of different tokens of a sentence.": {"every": True},
     },
 )
@@ -247,8 +294,7 @@ def constraints_12(data: Dataset, every: bool = False) -> set[tuple[str, str, st
             one_sample.lemma_4_by_positions,
         ),
         by_hand(
-            "the positions of a token share its score; the loss is a sum over samples",
-            at="positions-token-share",
+            "the positions of a token share its score; the loss is a sum over samples", at="sum"
         ),
     ),
     planted={
@@ -319,25 +365,20 @@ def projections(
 # Lemma 5
 
 
-SIGNS = executed("the signs of the gradient, for any number of rivals", one_sample.signs)
-INDUCTION = by_hand(
-    "induction over t: the signs raise the optimal entries and lower the others, so the optimal "
-    "mass stays the largest",
-    at="induction-over-signs",
-)
-TWICE = {"2 A in the place of A in the entries of the gradient.": {"factor": 2}}
-
-
 @cache
-def start_by_counts() -> tuple[Shown, ...]:
-    """At W = 0 the mass of a token is its share of the positions, so that counts compare masses."""
+def start_by_counts(sign: int = 1) -> tuple[Shown, ...]:
+    """At W = 0 the mass of a token is its share of the positions, so that counts compare masses.
+
+    Args:
+        sign: of c_o - c_j, which Assumption 3 makes not negative.
+    """
     import sympy as sp
 
     counts = sp.symbols("c_o c_j c_k", positive=True)
     terms = [number * sp.exp(0 * number) for number in counts]  # (9) with all scores 0
     masses = [one / sum(terms) for one in terms]
     more = sp.Symbol("more", nonnegative=True)  # c_o = c_j + more, Assumption 3
-    lead = (masses[0] - masses[1]).subs(counts[0], counts[1] + more)
+    lead = (masses[0] - masses[1]).subs(counts[0], counts[1] + sign * more)
     return (
         identity("the masses of a sentence sum to 1", sum(masses), sp.Integer(1)),
         at_least_zero("m_o - m_j where o occurs at least as often", sp.factor(lead)),
@@ -352,15 +393,23 @@ def start_by_counts() -> tuple[Shown, ...]:
     "optimal token has the largest weight of each sentence and all signs are as displayed.",
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
-        executed("at the start masses are shares of positions", start_by_counts),
-        SIGNS,
-        INDUCTION,
+        executed(
+            "at the start masses are shares of positions",
+            start_by_counts,
+            planted={"The optimal token occurs less often.": {"sign": -1}},
+        ),
+        executed("the signs of the gradient, for any number of rivals", one_sample.signs),
+        by_hand(
+            "induction over t: a step raises the optimal entries and lowers no difference to the "
+            "others, so the optimal mass stays the largest",
+            at="induction",
+        ),
     ),
     planted={
         "Data without Assumption 3, on which the supposition is wrong from the start.": Variant(
             {"frequent": False}, instances=outnumbered
         ),
-        **TWICE,
+        "2 A in the place of A in the entries of the gradient.": {"factor": 2},
     },
 )
 def check_huang2024_app_induction(run: Run, frequent: bool = True) -> Iterator[Said]:
@@ -390,13 +439,15 @@ def check_huang2024_app_induction(run: Run, frequent: bool = True) -> Iterator[S
     fails="In some step the log-odds of an optimal token fall, or an optimal position has less "
     "attention than 1/L_max.",
     tolerance=1e-15,  # log(1/L) is rounded; the sign of a change is exact
-    proof=(SIGNS, INDUCTION),
+    proof=(
+        uses("huang2024-app-induction", "the optimal token leads at every step, and moves ahead"),
+        by_hand("so its weight does not fall, and it starts with 1 / L >= 1 / L_max", at="weight"),
+    ),
     planted={
         "Data that violate Assumption 3, the witness of the next section.": Variant(
             {"frequent": False}, instances=outnumbered
         ),
-        "A weight of 2/L_max at least.": {"times": 2.0},
-        **TWICE,
+        "The bound 1/L_max 1.1 times sharper.": {"times": 1.1},
     },
 )
 def check_huang2024_lem_5(run: Run, frequent: bool = True, times: float = 1.0) -> Iterator[Said]:
@@ -429,6 +480,7 @@ def check_huang2024_lem_5(run: Run, frequent: bool = True, times: float = 1.0) -
     proof=(uses("huang2024-lem-5", "every optimal position has 1/L_max at least, at every step"),),
     planted={
         "A lower bound of 1.01/L_max.": {"times": 1.01},
+        "The bound 1/L_max 1.1 times sharper.": {"times": 1.1},
     },
 )
 def check_huang2024_app_sketch_1(run: Run, times: float = 1.0) -> Iterator[Said]:
@@ -483,8 +535,12 @@ def first_moves(
 
 
 @cache
-def log_odds_along() -> tuple[Shown, ...]:
-    """The log-odds of o move along W' at the rate v_o - sum_j m_j v_j / (1 - m_o)."""
+def log_odds_along(sign: int = -1) -> tuple[Shown, ...]:
+    """The log-odds of o move along W' at the rate v_o - sum_j m_j v_j / (1 - m_o).
+
+    Args:
+        sign: of the sum over the rivals.
+    """
     import sympy as sp
 
     s, (v_o, v_j, v_k) = sp.Symbol("s", real=True), sp.symbols("v_o v_j v_k", real=True)
@@ -492,7 +548,7 @@ def log_odds_along() -> tuple[Shown, ...]:
     terms = [E * sp.exp(s * v) for E, v in ((E_o, v_o), (E_j, v_j), (E_k, v_k))]
     m_o, m_j, m_k = (one / sum(terms) for one in terms)  # (9)
     odds = m_o / (m_j + m_k)
-    moved, rate = sp.diff(odds, s) / odds, v_o - (m_j * v_j + m_k * v_k) / (1 - m_o)
+    moved, rate = sp.diff(odds, s) / odds, v_o + sign * (m_j * v_j + m_k * v_k) / (1 - m_o)
     return (
         identity("the odds of o", sp.cancel(odds - m_o / (1 - m_o)), sp.Integer(0)),
         identity("the slope of their logarithm", *(sp.cancel(x.subs(s, 0)) for x in (moved, rate))),
@@ -515,11 +571,12 @@ def two_tokens_alike() -> list[Dataset]:
     fails="On this example no optimal attention decreases at the start.",
     proof=(
         executed("the gradient of a sample, by Lemma 4", one_sample.lemma_4),
-        executed("how the log-odds of a token move with the scores", log_odds_along),
-        by_hand(
-            "a smooth function with a negative derivative falls at first",
-            at="smooth-function-negative",
+        executed(
+            "how the log-odds of a token move with the scores",
+            log_odds_along,
+            planted={"The rivals' mean added in place of subtracted.": {"sign": 1}},
         ),
+        by_hand("a smooth function with a negative derivative falls at first", at="slope"),
     ),
     planted={
         "The same order, with each token once in the second sentence, so that Assumption 3 "
@@ -566,28 +623,29 @@ def lengths(most: int = 2) -> tuple[Shown, ...]:
     over="states",
     instances=instances.states,
     says="Tokens are orthonormal, so that an optimal one is at most sqrt(2) phi_- from the mean of "
-    "its sentence and any other at most sqrt(2). At {tried} states the bound is at least {least} "
-    "times the norm.",
+    "its sentence and any other at most sqrt(2). At {tried} states the bound, and the one with "
+    "sqrt(2) for 2, hold; the printed one is at least {least} times the norm.",
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
-        executed("Lemma 4 for every W' gives the gradient itself", one_sample.lemma_4),
+        uses("huang2024-lem-4", "for every W' it gives the gradient itself"),
         executed("how far tokens are from the mean of their sentence", lengths),
-        by_hand(
-            "the triangle inequality over positions and samples", at="triangle-inequality-over"
-        ),
+        by_hand("the triangle inequality over positions and samples", at="triangle"),
     ),
     planted={
-        "The factor 2 left out, where a single rival matters.": Variant(
-            {"constant": 1.0}, instances=instances.one_column
+        "The bound with sqrt(2) made 1.1 times sharper, where a single rival matters.": Variant(
+            {"root": math.sqrt(2) / 1.1}, instances=instances.one_column
         ),
         "phi_- in the place of sqrt(2) phi_-.": {"most": 1},
     },
 )
-def check_huang2024_app_gradient_norm(state: State, constant: float = 2.0) -> Iterator[Said]:
-    """||G|| <= 2 A sum_n pi ((1 - T_o) phi_+ phi_- + sum_j T_j m_j), at any W_kq."""
+def check_huang2024_app_gradient_norm(
+    state: State, constant: float = 2.0, root: float = math.sqrt(2)
+) -> Iterator[Said]:
+    """||G|| <= 2 A sum_n pi ((1 - T_o) phi_+ phi_- + sum_j T_j m_j), at any W_kq; sqrt(2) does."""
     norm = training.gradient(state.problem, state.weights, state.gap)[0]
     bound = log_norm_bound(state, constant)
     yield at_least(bound, norm, scale=1.0)
+    yield at_least(log_norm_bound(state, root), norm, "with sqrt(2)", scale=1.0)
     yield least("least", math.exp(bound - norm), digits=3)
 
 
@@ -604,31 +662,64 @@ LEMMA_6_TOLERANCE = 1e-10  # t additions of a step of length eta, t up to a few 
 
 
 @check(
+    "huang2024-app-lem-6-cosine",
+    over="runs",
+    instances=instances.all_runs,
+    says="A sample's gradient is a sum of pairs with margins of at least 1 in W_kq*. At {compared} "
+    "recorded steps of {tried} runs the cosine is at least 1 / (sqrt(2) ||W_kq*||), and so at "
+    "least what is printed.",
+    fails="The cosine falls below its bound.",
+    tolerance=LEMMA_6_TOLERANCE,
+    proof=(
+        uses("huang2024-app-induction", "b_j >= 0 for every rival, at every step"),
+        executed("the gradient of a sample in pairs, and a = sum b_j", one_sample.signs),
+        executed("sum b^2 <= (sum b)^2", one_sample.squares),
+        by_hand("-<G_n, W*> >= a_n and ||G_n|| <= sqrt(2) a_n, summed over the samples", at="sum"),
+    ),
+    planted={
+        "The bound with sqrt(2) made 1.1 times sharper, where one pair is all there is.": Variant(
+            {"root": math.sqrt(2) / 1.1}, instances=instances.one_pair
+        ),
+        "2 A in the place of A in the entries of the gradient.": {"factor": 2},
+        "sum b^2 left out of the norm.": {"most": 1},
+    },
+)
+def check_huang2024_app_lem_6_cosine(run: Run, root: float = math.sqrt(2)) -> Iterator[Said]:
+    """-cos(G, W*) >= 1 / (sqrt(2) ||W*||) >= min m_o / (2 ||W*||) >= 1 / (2 L_max ||W*||)."""
+    rows, c = run.second.rows, run.constants
+    if not run.problem.frequent:
+        yield left_out(UNEQUAL)
+        return
+    printed = -bounds.lem_6_cosine(c, rows.least_attention)
+    sharper = 1 / (root * c.norm_kq)
+    yield arrays.at_least(-rows.cos_star, printed, "as printed, step {at}", at=rows.step)
+    yield arrays.at_least(-rows.cos_star, sharper, "with sqrt(2), step {at}", at=rows.step)
+    level = 1 / (2 * c.max_length * c.norm_kq)
+    yield arrays.at_least(printed, level, "with 1 / L_max, step {at}", at=rows.step)
+
+
+@check(
     "huang2024-lem-6",
     over="runs",
     instances=instances.all_runs,
     says="The norm of W_kq stays between t eta / (2 L_max ||W_kq*||) and t eta, and even above "
-    "t eta / (sqrt(2) ||W_kq*||); the cosine of minus the gradient and W_kq* is never below "
-    "1 / (sqrt(2) ||W_kq*||): {compared} inequalities at recorded steps of {tried} runs.",
-    fails="The norm leaves its bounds, or the cosine falls below its bound.",
+    "t eta / (sqrt(2) ||W_kq*||): {compared} inequalities at recorded steps of {tried} runs.",
+    fails="The norm leaves its bounds.",
     tolerance=LEMMA_6_TOLERANCE,
     proof=(
-        SIGNS,
-        executed("sum b^2 <= (sum b)^2", one_sample.squares),
-        INDUCTION,
+        uses("huang2024-app-lem-6-cosine", "each step gains eta / (sqrt(2) ||W*||) along W*"),
         by_hand(
-            "the sum over samples, the triangle inequality, and the sum over steps",
-            at="sum-over-samples",
+            "the sum over the steps; Cauchy and Schwarz, and the triangle inequality", at="sum"
         ),
     ),
     planted={
         "A step size declared half as long as it is.": {"pace": 0.5},
-        "1 in the place of sqrt(2).": {"root": 1.0},
-        **TWICE,
+        "The bound with sqrt(2) made 1.1 times sharper, where one pair is all there is.": Variant(
+            {"root": math.sqrt(2) / 1.1}, instances=instances.one_pair
+        ),
     },
     readings={
-        "started from zero, as in Algorithm 1": {},
-        "started anywhere": Variant(
+        "for every W_kq at the start, not for zero alone": Variant(
             {"start": instances.ELSEWHERE_NORM}, instances=instances.from_elsewhere
         ),
     },
@@ -636,7 +727,7 @@ LEMMA_6_TOLERANCE = 1e-10  # t additions of a step of length eta, t up to a few 
 def check_huang2024_lem_6(
     run: Run, start: float = 0.0, pace: float = 1.0, root: float = math.sqrt(2)
 ) -> Iterator[Said]:
-    """t eta / (sqrt(2) ||W*||) <= ||W|| <= t eta, and -cos(G, W*) >= 1 / (sqrt(2) ||W*||)."""
+    """t eta / (sqrt(2) ||W*||) <= ||W|| <= t eta from zero, hence t eta / (2 L ||W*||) <= ||W||."""
     if not (run.second.rows.step > 0).any():
         yield left_out("no step was taken")
         return
@@ -653,7 +744,7 @@ def check_huang2024_lem_6(
 
 
 def _lemma_6(run: Run, start: float, pace: float, root: float) -> Iterator[Compared]:
-    """The inequalities at all recorded steps; from a start other than zero those of the norm."""
+    """The inequalities at all recorded steps; the sharper one from zero only."""
     rows, c = run.second.rows, run.constants
     later = rows.step > 0
     step, norm = rows.step[later], rows.norm[later]
@@ -661,15 +752,9 @@ def _lemma_6(run: Run, start: float, pace: float, root: float) -> Iterator[Compa
     low, high = bounds.lem_6_norm(c, t, start)
     yield arrays.at_least(norm, low, "the norm, step {at}", at=step)
     yield arrays.at_most(norm, high, "the norm, step {at}", at=step)
-    if start:
-        return
-    least_norm, least_cosine = t * c.eta / (root * c.norm_kq), 1 / (root * c.norm_kq)
-    printed = -bounds.lem_6_cosine(c, rows.least_attention)
-    yield arrays.at_least(
-        norm, least_norm, "the norm against the sharper bound, step {at}", at=step
-    )
-    yield arrays.at_least(-rows.cos_star, printed, "the cosine, step {at}", at=rows.step)
-    yield arrays.at_least(-rows.cos_star, least_cosine, "the cosine, step {at}", at=rows.step)
+    if not start:
+        sharper = t * c.eta / (root * c.norm_kq)
+        yield arrays.at_least(norm, sharper, "the norm with sqrt(2), step {at}", at=step)
 
 
 # Section 5.3, Step 2
@@ -684,6 +769,11 @@ def example_and_runs(
     return [instances.certain_example(step), *instances.frequent_runs(seed, sets, steps)]
 
 
+def shortly_before() -> list[Certain]:
+    """Example 1, some steps before the cosine falls behind."""
+    return [instances.certain_example(FIRST - 20)]
+
+
 @check(
     "huang2024-app-sketch-2",
     over="runs and an enclosed step",
@@ -691,31 +781,44 @@ def example_and_runs(
     says="The cosine exceeds the least optimal weight at {compared} recorded steps.",
     fails="Attention tends to 1 exponentially, and the cosine is not that fast: it falls behind.",
     tolerance=1e-12,  # a cosine of sums of a few hundred terms
+    hypotheses=("zero start", *FACTS),
     planted={
         "The weight divided by 2 ||W_kq*||, as Lemma 6 has it.": Variant(
             {"divided": True}, expected=Verdict.NOT_CONTRADICTED
         ),
+        "Example 1 twenty steps before.": Variant(
+            instances=shortly_before, expected=Verdict.NOT_CONTRADICTED
+        ),
+        "The least weight, the bound, 1.1 times sharper there.": Variant(
+            {"sharper": Fraction(11, 10)}, instances=shortly_before
+        ),
     },
     readings={
-        "the weight of all optimal positions of a sentence": {},
         "the weight of each optimal position": {"single": True},
     },
 )
 def check_huang2024_app_sketch_2(
-    one: Run | Certain, divided: bool = False, single: bool = False
+    one: Run | Certain,
+    divided: bool = False,
+    single: bool = False,
+    sharper: Fraction = Fraction(1),
 ) -> Iterator[Said]:
-    """cos(-G, W*) > min_n m_o at every step."""
+    """cos(-G, W*) > min_n m_o at every step, under Assumptions 1 to 3 and prefix closure."""
     if isinstance(one, Certain):
+        yield assume("zero start", one.step >= 0)  # `enclosed.follow` starts at zero
+        yield from facts(one.data)
         # on Example 1 ||W*||^2 = 13/6 > 2, and no sentence repeats its optimal token
-        weight = one.weight / 2 if divided else one.weight
+        weight = sharper * one.weight / (2 if divided else 1)
         yield at_most(weight, one.cosine, "the least optimal weight")
         yield result("weight", enclosed.down(one.weight, 7), digits=7)
         yield result("cosine", enclosed.up(one.cosine, 7), digits=7)
         return
-    if not one.problem.frequent:
-        yield left_out(UNEQUAL)
+    if not one.problem.frequent or not one.problem.prefix_closed:
+        yield left_out(UNEQUAL if not one.problem.frequent else "the data are not prefix-closed")
         return
     rows = one.second.rows
+    yield assume("zero start", bool(rows.step[0] > 0 or rows.norm[0] == 0))
+    yield from facts_of_problem(one.problem)
     later = rows.step > 0
     weights = rows.least_attention
     if single:

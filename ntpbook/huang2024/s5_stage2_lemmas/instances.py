@@ -137,6 +137,13 @@ def one_column() -> list[State]:
     return [State(run.name, run.problem, run.second.gap, run.second.state.weights)]
 
 
+@cache
+def one_pair() -> tuple[Run, ...]:
+    """A run on 0 -> 1, 1 -> 0 and 0 1 -> 0, which compare one pair of tokens."""
+    problem = from_dataset(from_samples([("0", "1"), ("1", "0"), ("0 1", "0")], "one pair"))
+    return (runs.train("one pair", problem, eta0=0.1, eta=0.25, steps1=100, steps=200),)
+
+
 # A start far from zero
 
 ELSEWHERE = {"oq": -20.0, "kq": 0.3, "qq": 0.0, "oo": 30.0, "ko": -30.0}

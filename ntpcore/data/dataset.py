@@ -6,6 +6,7 @@ stands for almost a million samples, and they share its memory.
 
 from __future__ import annotations
 
+import errno
 import json
 import operator
 import os
@@ -42,10 +43,13 @@ class InputError(ValueError):
 
 def unwritable(path: str, error: OSError) -> InputError:
     """What to say of a file that cannot be written."""
-    return InputError(
-        f"{path}: cannot be written ({error.strerror or error}); make room, or name a file in a "
-        "folder you may write to"
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    way_out = (
+        "make room, or name a file elsewhere"
+        if full
+        else ("name another file, in a folder you may write to")
     )
+    return InputError(f"{path}: cannot be written ({error.strerror or error}); {way_out}")
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ from ntpcore.data.dataset import InputError
 
 MOST_RUNS = 100_000
 MOST_BYTES = 1_000_000
+# A key of many parts, which the parser takes quadratic time to read; those of a sweep have two.
+DOTTED = re.compile(r"^(?:[^\n.=#]*\.){20}", re.MULTILINE)
 EXAMPLE = "[[grid]] with lines such as seed = { from = 0, to = 9 } and eta = [0.05, 0.2]"
 
 
@@ -120,6 +122,10 @@ def parse(text: str, name: str = "sweep.toml") -> Plan:
     Raises:
         InputError: as for `read`.
     """
+    deep = DOTTED.search(text)
+    if deep:
+        line = text.count("\n", 0, deep.start()) + 1
+        raise InputError(f"{name}:{line}: a key with many dots, nested too deeply; write {EXAMPLE}")
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

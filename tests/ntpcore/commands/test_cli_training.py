@@ -372,8 +372,8 @@ def test_targets_are_checked_before_the_work_begins(
         code, _, err = run(*words)
         assert (code, err) == (
             2,
-            "ntpcore: no/x.npz: cannot be written (No such file or directory); make room, or name "
-            "a file in a folder you may write to\n",
+            "ntpcore: no/x.npz: cannot be written (No such file or directory); name another "
+            "file, in a folder you may write to\n",
         )
 
 

@@ -108,6 +108,7 @@ BAD = [
     ("[[grid]]\n[[grid]]", "grids 1 and 2 both hold the run generator=prefix-closed"),
     ("[[grid]]\nseed = ", "sweep.toml: broken TOML (Invalid value (at end of document))"),
     ("[[grid]]\nseed = 1\nseed = 2\n", "sweep.toml:3: broken TOML"),
+    ("[[grid]]\n" + "a." * 200_000 + "b = 1\n", "sweep.toml:2: a key with many dots"),
     ("[[grid]]\nseed = " + "[" * 100_000, "sweep.toml"),
     ("[[grid]]\nseed = " + "9" * 5000, "sweep.toml"),
     ("[[grid]]\nseed = {from=0, to=999}\nsentences = {from=1, to=999}", "999,000 runs"),

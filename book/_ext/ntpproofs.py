@@ -6,17 +6,24 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx_proof.directive import ProofDirective
 from sphinx_proof.nodes import proof_node
 
-OPENS = "Proof. "  # what sphinx-proof puts before the first word
 
+class Proof(ProofDirective):
+    """A proof whose text stays as it is written.
 
-def fold_proofs(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Take the word from the first sentence; the line that opens the proof says it."""
-    for proof in doctree.findall(proof_node):
-        first = next(proof.findall(nodes.Text), None)
-        if first is not None and first.startswith(OPENS):
-            first.parent.replace(first, nodes.Text(first[len(OPENS) :]))
+    That of sphinx-proof puts "Proof. " before the first line, which breaks an anchor there; the
+    line that opens the proof says the word.
+    """
+
+    def run(self) -> list[nodes.Node]:
+        """The proof as a node."""
+        box = nodes.admonition(classes=["proof", "proof", *self.options.get("class", [])])
+        self.state.nested_parse(self.content, self.content_offset, box)
+        proof = proof_node()
+        proof += box
+        return [proof]
 
 
 def open_proof(self: Any, node: nodes.Element) -> None:
@@ -31,6 +38,7 @@ def close_proof(self: Any, node: nodes.Element) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
+    app.setup_extension("sphinx_proof")
     app.add_node(proof_node, override=True, html=(open_proof, close_proof))
-    app.connect("doctree-resolved", fold_proofs)
+    app.add_directive_to_domain("prf", "proof", Proof, override=True)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -107,7 +107,7 @@ def test_a_preset_opens_by_its_link_and_tells_why_proposition_2_fails(page: Page
     shown = page.inner_text("#pg-result")
     for part in ("6/5", "7/6", "S = {b}", "N(S) = {q}", "which is less than m |S|"):
         assert part in shown
-    place = shown.index("Where Proposition 2 fails")
+    place = shown.index("Where the closed form fails")
     assert place < shown.index("Collocation"), "what most readers look for comes first"
     assert page.locator("#pg-result svg text").first.is_visible()
     fills = page.evaluate(FILLS)

@@ -28,7 +28,7 @@ START = "ntpcore.commands.playground.engine"
 EMPTIED = ("algorithms", "algorithms/components", "algorithms/flow", "generators")
 PRESETS = {  # name in addresses: file, form, button
     "example-1": ("example1.txt", "text", "Example 1 of the paper"),
-    "five-tokens": ("five_tokens.jsonl", "jsonl", "Five tokens against Proposition 2"),
+    "five-tokens": ("five_tokens.jsonl", "jsonl", "Five tokens without prefix closure"),
     "cycle": ("cycle.jsonl", "jsonl", "A cycle"),
     "two-next-tokens": ("two_next_tokens.txt", "text", "Two next tokens"),
 }

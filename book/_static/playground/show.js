@@ -116,7 +116,7 @@ window.ntpPlayground = window.ntpPlayground || {};
     return el("div", { class: "pg-badges" }, marks, el("p", null, facts));
   }
 
-  // Where Proposition 2 fails comes first: it is what most readers are here for.
+  // Where the closed form of Proposition 2 fails comes first: it is what most readers are here for.
   function wrongOrders(view) {
     if (!view.orders || !view.wrong) return null;
     const wrong = view.orders.filter((one) => one.column && !one.column.agree);
@@ -125,7 +125,7 @@ window.ntpPlayground = window.ntpPlayground || {};
     return el(
       "section",
       { class: "pg-part" },
-      el("h3", null, "Where Proposition 2 fails: under the query ", token(first.query)),
+      el("h3", null, "Where the closed form fails: under the query ", token(first.query)),
       paragraphs(first.column.words),
       figure(first),
       scores(first),
@@ -288,8 +288,8 @@ window.ntpPlayground = window.ntpPlayground || {};
       )
     );
     const verdict = found.agree
-      ? badge("consistent", "≈ Proposition 2 is right here")
-      : badge("refuted", "✘ Proposition 2 fails here");
+      ? badge("proved", "✔ The closed form is right here")
+      : badge("refuted", "✘ The closed form fails here");
     const rows = found.pairs.map((pair) => [
       el("span", null, token(pair.upper), " > ", token(pair.lower)),
       pair.margin,

@@ -77,11 +77,18 @@ def solve_pairs(upper: Integers, lower: Integers, entries: int) -> Columns:
         entries: K, one more than the largest number that may occur.
 
     Raises:
-        ValueError: a number is out of range, a token is both, or there are 2^31 pairs.
+        ValueError: a number is no integer or out of range, a token is both, or there are 2^31
+            pairs.
         ArithmeticError: the certificate fails: a pair occurs twice, or a fault of this module.
 
     Source: huang2024, equations (3) and (15).
     """
+    upper, lower = np.asarray(upper), np.asarray(lower)
+    for numbers in (upper, lower):
+        if numbers.size and not np.issubdtype(numbers.dtype, np.integer):
+            raise ValueError(
+                f"pairs of numbers of the kind {numbers.dtype}; give integers, the tokens' numbers"
+            )
     if upper.shape != lower.shape or upper.ndim != 1 or not 0 < entries < MOST > len(upper):
         raise ValueError(f"{upper.shape} and {lower.shape} pairs of {entries} entries do not fit")
     upper = np.ascontiguousarray(upper, dtype=np.int64)

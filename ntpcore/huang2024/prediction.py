@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ntpcore.data.dataset import InputError
 from ntpcore.huang2024.problem import Problem
-from ntpcore.huang2024.training import Trajectory
+from ntpcore.huang2024.training import Trajectory, fingerprint
 from ntpcore.huang2024.transformer import softmax
 
 Floats = NDArray[np.float64]
@@ -50,10 +50,15 @@ def predict(problem: Problem, trajectory: Trajectory, sentence: Sequence[str]) -
         sentence: tokens of the vocabulary, at least one.
 
     Raises:
-        InputError: the sentence is empty, or a token is not in the vocabulary.
+        InputError: the sentence is empty, a token is not in the vocabulary, or the run is one on
+            other data.
 
     Source: huang2024, Section 4.1.
     """
+    if trajectory.fingerprint != fingerprint(problem):
+        raise InputError(
+            "the run was trained on other data than those given; pass the problem it was trained on"
+        )
     numbers = {token: number for number, token in enumerate(problem.vocabulary)}
     if not sentence:
         raise InputError("the sentence is empty; give at least one token")

@@ -281,3 +281,9 @@ def test_without_numba_the_solver_runs_as_plain_python(monkeypatch):
     upper, lower = graph(np.random.default_rng(8), 300, 100)
     ours = margin_fast.solve_pairs(upper, lower, 200)
     assert np.array_equal(plain.solve_pairs(upper, lower, 200).units, ours.units)
+
+
+def test_numbers_that_are_no_integers_are_refused():
+    with pytest.raises(ValueError, match="pairs of numbers of the kind float64; give integers"):
+        margin_fast.solve_pairs(np.array([0.0, 1.7]), np.array([2, 3]), 4)
+    assert margin_fast.solve_pairs(np.array([0], np.uint8), np.array([1], np.int32), 2).k[0] == 1

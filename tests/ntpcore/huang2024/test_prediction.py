@@ -66,3 +66,11 @@ def test_an_unknown_token_and_an_empty_sentence_are_refused(trained):
         prediction.predict(*trained, ["S", "X"])
     with pytest.raises(InputError, match="sentence is empty"):
         prediction.predict(*trained, [])
+
+
+def test_a_run_of_other_data_is_refused(trained):
+    _, run = trained
+    other = problem.from_dataset(dataset.from_sentences(["S V O P", "V O P", "O P", "P S V O"]))
+    assert other.vocabulary == ("S", "V", "O", "P")  # so that it would predict, and wrongly
+    with pytest.raises(InputError, match="trained on other data than those given"):
+        prediction.predict(other, run, ["S", "P"])

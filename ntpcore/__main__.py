@@ -1,4 +1,4 @@
-"""The program `ntpcore`, also as `python -m ntpcore`; Ctrl-C and TERM end it in one line."""
+"""The program `ntpcore`, also as `python -m ntpcore`; Ctrl-C, TERM, and HUP end it in one line."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not run in the background
         signal.signal(signal.SIGINT, _stop)
         sys.unraisablehook = _unraisable
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _stop)  # temporary folders are removed on the way out
+    for name in ("SIGTERM", "SIGHUP"):  # temporary folders are removed on the way out
+        number = getattr(signal, name, None)  # the second is that of a terminal that closes
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _stop)
     try:
         from ntpcore.commands import cli
 

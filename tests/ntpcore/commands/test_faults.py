@@ -155,12 +155,13 @@ def nothing_left_of_the_report(folder: Path) -> None:
     assert not (folder / "r.html").exists()
 
 
-def test_a_report_that_is_terminated_leaves_no_folder(tmp_path: Path) -> None:
-    """TERM arrives while the notebook runs, when the folder is there."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_report_that_is_terminated_leaves_no_folder(tmp_path: Path, number: int) -> None:
+    """TERM, or HUP of a closed terminal, arrives while the notebook runs."""
     with report_at_work(tmp_path) as process:
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (143, "", "ntpcore: stopped\n")
+    assert (process.returncode, out, err) == (128 + number, "", "ntpcore: stopped\n")
     nothing_left_of_the_report(tmp_path)
 
 

@@ -99,9 +99,10 @@ ALIGNMENT = (
         steps.theorem_a_bounds_on_h,
         planted={"1 - T_o for its double, as a bound on h_j.": {"largest_h": 1}},
     ),
-    by_hand(
+    executed(
         "tau_k >= (1 - s) / (L - 1), the largest of at most L - 1 terms with this sum",
-        at="largest",
+        steps.theorem_a_largest,
+        planted={"L - 2 for L - 1.": {"fewer": 1}},
     ),
     executed(
         "(ii) in one sample p_j / p_k <= 2 L e^{-(u_j - u_k)}",
@@ -111,11 +112,10 @@ ALIGNMENT = (
     executed(
         "(iii) other samples have 1 - T_o at most L - 1 times as large",
         steps.theorem_a_other_samples,
-        planted={"|V| - 1 for |V| - 2 in the bound on X_0.": {"others_shift": 1}},
-    ),
-    by_hand(
-        "in (iii) m_o of the other sample is not smaller, and 1 - e^{-u} grows with u",
-        at="other-samples",
+        planted={
+            "|V| - 1 for |V| - 2 in the bound on X_0.": {"others_shift": 1},
+            "The other sample with more attention on its rivals.": {"lighter": 0},
+        },
     ),
     executed(
         "(iv) sum p_i d_i <= log sum c_i if p_i <= c_i e^{-d_i}",
@@ -196,8 +196,12 @@ def check_ours_alignment(
     tolerance=1e-12,  # the runs with twenty tokens are in floats
     proof=(
         uses("ours-pairs", "a step goes along a mean of pairs"),
-        executed("gamma / sqrt(2) <= <d, W*> / ||W*|| <= 1 for every step d", steps.lemma_6),
-        by_hand("summed over the steps", at="sum"),
+        executed(
+            "gamma / sqrt(2) <= <d, W*> / ||W*|| <= 1 for every step d, and their sum",
+            steps.lemma_6,
+            planted={"A step that gains nothing.": {"gains": 0}},
+        ),
+        cited("x <= ||W|| and <W, d> <= ||W||", "horn2013", "Theorem 5.1.4"),
     ),
     planted={
         "1 / ||W*|| without the square root of 2.": {"length": 1},
@@ -253,23 +257,23 @@ def check_ours_trivial_bound(
         uses("ours-alignment", "Theorem A, at every step"),
         uses("ours-trivial-bound", "(c): t eta / (sqrt(2) ||W*||) <= x <= ||W|| <= t eta"),
         executed(
-            "one step: what Theorem A leaves of ||y||^2",
+            "one step: what Theorem A leaves of ||y||^2, and the sum over the steps",
             steps.theorem_b_recursion,
             planted={
                 "x^2 of the new state added in place of subtracted.": {"sign_of_x": -1},
                 "Theorem A with 2 K.": {"constant": 2},
             },
         ),
-        by_hand("summed over the steps: ||y||^2 <= 2 K ||W*|| x + eta^2 t", at="sum"),
         executed(
             "divided by x^2, and 1 - cos",
             steps.theorem_b_direction,
             planted={"S / t for 2 S / t.": {"direction": 1}},
         ),
-        executed("the margins from t_A on", steps.theorem_b_margins),
-        by_hand(
-            "a margin is at least x / ||W*|| - sqrt(2) ||y||, and a half of x / ||W*|| is left",
-            at="margins",
+        cited("|<B_e, y>| <= sqrt(2) ||y||", "horn2013", "Theorem 5.1.4"),
+        executed(
+            "the margins from t_A on",
+            steps.theorem_b_margins,
+            planted={"||y|| left out.": {"across": 0}},
         ),
     ),
     planted={

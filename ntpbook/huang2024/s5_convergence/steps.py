@@ -268,15 +268,18 @@ def lemma_5(drop_m_o_s: int = 0) -> tuple[Shown, ...]:
 
 
 @cache
-def lemma_6(squared_length: int = 2) -> tuple[Shown, ...]:
+def lemma_6(squared_length: int = 2, gains: int = 1) -> tuple[Shown, ...]:
     """The norm bounds: gamma / sqrt(2) <= <d, W*> / w <= 1 for every step d.
 
     d = g / ||g|| with g a convex combination of the B_e, ||B_e||^2 = 2. A convex combination is no
     longer than the longest of its terms: its squared length falls short of the mean squared length
-    by half the mean squared distance of two terms. And <B_e, W*> >= 1 gives <g, W*> >= 1.
+    by half the mean squared distance of two terms. And <B_e, W*> >= 1 gives <g, W*> >= 1. The sum
+    over the steps, by induction: if t steps have x >= t eta gamma / sqrt(2) and ||W|| <= t eta, then
+    so have t + 1; <W, d> falls short of ||W|| by some amount, and ||W|| of t eta.
 
     Args:
         squared_length: the squared length that B_e should have; 2 in truth.
+        gains: how often a step gains gamma / sqrt(2); 1 in truth.
 
     Source: huang2024, Lemma 6, with sqrt(2) in the place of 2 L_max.
     """
@@ -289,6 +292,10 @@ def lemma_6(squared_length: int = 2) -> tuple[Shown, ...]:
     norm, more, gamma = sp.symbols("norm more gamma", nonnegative=True)
     a = gamma * (1 + more) / norm  # <g, W_hat> / ||g||, as <g, W*> = 1 + more
     longest = norm + sp.Symbol("short", nonnegative=True)  # sqrt(2), which ||g|| falls short of
+    t, eta, least, extra, size, missed = sp.symbols(
+        "t eta least extra size missed", nonnegative=True
+    )
+    gain = gains * least + extra  # a, where least = gamma / sqrt(2)
     return (
         identity(
             "the mean has at most the mean squared length",
@@ -298,6 +305,15 @@ def lemma_6(squared_length: int = 2) -> tuple[Shown, ...]:
         identity("||B_e||^2", sp.Integer(pair.dot(pair)), sp.Integer(squared_length)),
         at_most("1 / ||g|| <= a / gamma", 1 / norm, a / gamma),
         at_most("gamma / sqrt(2) <= a", gamma / longest, a),
+        at_most(
+            "x after one more step", (t + 1) * eta * least, t * eta * least + more + eta * gain
+        ),
+        at_most(
+            "||W||^2 after one more step",
+            size**2 + 2 * eta * (size - missed) + eta**2,
+            (size + eta) ** 2,
+        ),
+        at_most("t + 1 steps", size + eta, size + missed + eta),
     )
 
 
@@ -329,6 +345,21 @@ def theorem_a_bounds_on_h(largest_h: int = 2) -> tuple[Shown, ...]:
     )
 
 
+def theorem_a_largest(fewer: int = 0) -> tuple[Shown, ...]:
+    """tau_k >= (1 - s) / (L - 1), the largest of at most L - 1 terms with the sum 1 - s.
+
+    J terms, none larger than tau_k, add up to J tau_k less what they fall short by; L - 1 is J +
+    more.
+
+    Args:
+        fewer: what is taken off L - 1; 0 in truth.
+    """
+    tau_k, short, more, j = sp.symbols("tau_k short more j", nonnegative=True)
+    J = 1 + j
+    total = J * tau_k - short
+    return (at_most("the mean of J terms", total / (J + more - fewer), tau_k),)
+
+
 def theorem_a_one_sample(largest_h: int = 2) -> tuple[Shown, ...]:
     """(ii): in one sample p_j / p_k <= 2 L e^{-(u~_j - u~_k)}, k being the rival of least u~.
 
@@ -350,20 +381,23 @@ def theorem_a_one_sample(largest_h: int = 2) -> tuple[Shown, ...]:
     )
 
 
-def theorem_a_other_samples(others_shift: int = 0) -> tuple[Shown, ...]:
+def theorem_a_other_samples(others_shift: int = 0, lighter: int = 1) -> tuple[Shown, ...]:
     """(iii): 1 - T_o of a sample whose margins are all larger by log L is at most L - 1 times that
     of the sample with the least one.
 
     With X = (1 - T_o) / T_o. E_a = e^{-A m_o^0 (1 - e^{-u~_0})} and E_b = e^{-A m_o^0}, J rivals.
-    By hand: m_o^n >= m_o^0 as rho_n < e^{-u~_0} <= rho_0; 1 - e^{-u~} grows with u~.
+    m_o^n >= m_o^0 as rho_n < e^{-u~_0} <= rho_0; m_o (1 - e^{-u~}) grows with m_o and with u~, here
+    with e^{-u~} = 1 / (1 + v).
 
     Args:
         others_shift: what is added to |V| - 2 in the bound below on X_0; 0 in truth.
+        lighter: whether rho_n is the smaller one, as in truth.
     """
     A, m_o, others = sp.symbols("A m_o others", positive=True)
     E_a, E_b, more, j, v, g = sp.symbols("E_a E_b more j v g", nonnegative=True)
     J, V = 1 + j, 3 + j + v  # one rival at least; |V| >= 1 + J, here one more token
     X_n, short, kappa_1 = sp.symbols("X_n short kappa", nonnegative=True)
+    rho, extra, m, d_m, u, d_u = sp.symbols("rho extra m d_m u d_u", nonnegative=True)
     kappa = 1 + kappa_1
     X_0 = (X_n + short) / kappa
     least = E_a + (V - 2 + others_shift) * E_b
@@ -375,6 +409,12 @@ def theorem_a_other_samples(others_shift: int = 0) -> tuple[Shown, ...]:
         at_most("X_0 from below", least, E_a + (J - 1 + g) * E_b + (V - 1 - J) * E_b),
         at_most("1 - T_n <= kappa (1 - T_0)", X_n / (1 + X_n), kappa * X_0 / (1 + X_0)),
         at_most("rho_n < e^{-u~_0}", (J * E_b) / (1 + J + more), E_b),
+        at_most(
+            "m_o of the other sample is not smaller",
+            1 / (1 + rho + extra),
+            1 / (1 + rho) if lighter else 1 / (1 + rho + 2 * extra),
+        ),
+        at_most("m_o (1 - e^{-u~}) grows", m * u / (1 + u), (m + d_m) * (u + d_u) / (1 + u + d_u)),
     )
 
 
@@ -449,7 +489,8 @@ def theorem_b_recursion(sign_of_x: int = 1, constant: int = 1) -> tuple[Shown, .
     Any W, W* and d in three dimensions, which they span: x = <W, W*> / w and y = W - x W* / w are
     taken from W, and after the step from W + eta d, where ||d|| = 1. Theorem A says <g, W> <= x / w
     + K, as <W*, W> / S is x / w, and ||g|| = <g, W*> / (a w) >= 1 / (a w). So <d, W>, the quotient
-    of the two, is at most a (x + K w).
+    of the two, is at most a (x + K w). Last, the sum over the steps, by induction: if ||y||^2 <= 2 K
+    w x + eta^2 t, then the same holds after one more, where x has grown by eta a.
 
     Args:
         sign_of_x: of a x, which the step takes off <d, W>; 1 in truth.
@@ -468,10 +509,16 @@ def theorem_b_recursion(sign_of_x: int = 1, constant: int = 1) -> tuple[Shown, .
     # Theorem A; from here on a, w and x are numbers, and x / w + K is not negative
     alpha, w, X = sp.symbols("a w x", nonnegative=True)
     size = (1 + more) / (alpha * w)  # ||g||, as <g, W*> = 1 + more
+    t = sp.Symbol("t", nonnegative=True)
+    total = 2 * K * w * X + eta**2 * t  # which ||y||^2 falls short of after t steps; 0 at t = 0
+    after = total - short + 2 * eta * constant * K * w * alpha + eta**2 * (1 - alpha**2)
     pull = (X / w + constant * K - short) / size
     return (
         identity("||y||^2 after the step", across(W + eta * d), step, expand=False),
         at_most("<d, W> <= a (x + K w)", pull, alpha * (X + K * w)),
+        at_most(
+            "summed over t steps, and one more", after, total + 2 * K * w * eta * alpha + eta**2
+        ),
     )
 
 
@@ -493,7 +540,7 @@ def theorem_b_direction(direction: int = 2) -> tuple[Shown, ...]:
     )
 
 
-def theorem_b_margins(lateness: int = 32) -> tuple[Shown, ...]:
+def theorem_b_margins(lateness: int = 32, across: int = 1) -> tuple[Shown, ...]:
     """u_e >= gamma x / 2 >= t eta / (2 sqrt(2) S) from t_A = 32 S^2 max(1, sqrt(2) K / eta) on.
 
     u_e >= gamma x - sqrt(2) ||y||, and 8 ||y||^2 <= gamma^2 x^2 if both halves of the bound on
@@ -501,6 +548,7 @@ def theorem_b_margins(lateness: int = 32) -> tuple[Shown, ...]:
 
     Args:
         lateness: the 32 of t_A.
+        across: how often sqrt(2) ||y|| is taken off; 1 in truth.
     """
     eta, K, w, later, more = sp.symbols("eta K w later more", nonnegative=True)
     S, root = w**2, sp.sqrt(2)
@@ -508,9 +556,15 @@ def theorem_b_margins(lateness: int = 32) -> tuple[Shown, ...]:
     x_1, x_2 = (t * eta / (root * w) + more for t in (t_1, t_2))
     y, x = sp.symbols("y x", nonnegative=True)
     gx = 2 * root * y + x  # gamma x, where 8 y^2 <= (gamma x)^2
+    along = sp.Symbol("along", nonnegative=True)  # gamma x
     return (
         at_most("16 K w x <= gamma^2 x^2 / 2", 16 * K * w * x_1, x_1**2 / S / 2),
         at_most("8 eta^2 t <= gamma^2 x^2 / 2", 8 * eta**2 * t_2, x_2**2 / S / 2),
+        at_most(
+            "<B_e, W> >= gamma x - sqrt(2) ||y||",
+            along - across * root * y,
+            along * (1 + more) - root * y + later,  # <B_e, W_hat> >= gamma, and Cauchy-Schwarz
+        ),
         at_most("gamma x - sqrt(2) ||y|| >= gamma x / 2", gx / 2, gx - root * y),
         at_most("gamma x / 2", t_2 * eta / (2 * root * S), x_2 / (2 * w)),
     )

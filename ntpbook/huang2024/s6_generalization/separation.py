@@ -83,13 +83,14 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
     import sympy as sp
 
     w, mu, eta, K, t, more = sp.symbols("w mu eta K t more", positive=True)
-    S = w**2
+    S, y = w**2, sp.Matrix(sp.symbols("y_1:4", real=True))
     tan_squared = 2 * S / t * (1 + sp.sqrt(2) * K / eta)
     t_3 = eight * S**2 * (1 + sp.sqrt(2) * K / eta) / mu**2
     room = sp.factor((mu / (2 * w)) ** 2 - tan_squared.subs(t, t_3 * (1 + more)))
     along = t * eta / (sp.sqrt(2) * w)
     left = along * (mu / w - mu / (2 * w))
     return (
+        at_least_zero("||y||^2 - y_1^2", y.dot(y) - y[0] ** 2),
         at_least_zero("(mu / 2 w)^2 - tan^2 from t_3 on", room),
         identity("the entry at least", left, mu * t * eta / (2 * sp.sqrt(2) * S)),
     )
@@ -108,7 +109,6 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
             entry_of_the_limit,
             planted={"4 for 8 in t_3.": {"eight": 4}},
         ),
-        by_hand("an entry of the part across W* is no larger than its norm", at="entry"),
         uses(
             "huang2024-app-never-together", "no sample holds a non-comparable token beside others"
         ),

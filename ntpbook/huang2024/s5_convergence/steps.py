@@ -274,8 +274,8 @@ def lemma_6(squared_length: int = 2, gains: int = 1) -> tuple[Shown, ...]:
     d = g / ||g|| with g a convex combination of the B_e, ||B_e||^2 = 2. A convex combination is no
     longer than the longest of its terms: its squared length falls short of the mean squared length
     by half the mean squared distance of two terms. And <B_e, W*> >= 1 gives <g, W*> >= 1. The sum
-    over the steps, by induction: if t steps have x >= t eta gamma / sqrt(2) and ||W|| <= t eta, then
-    so have t + 1; <W, d> falls short of ||W|| by some amount, and ||W|| of t eta.
+    over the steps, by induction: if t steps have x >= t eta gamma / sqrt(2) and ||W|| <= t eta, so
+    have t + 1; <W, d> falls short of ||W|| by some amount, and ||W|| of t eta.
 
     Args:
         squared_length: the squared length that B_e should have; 2 in truth.
@@ -489,8 +489,8 @@ def theorem_b_recursion(sign_of_x: int = 1, constant: int = 1) -> tuple[Shown, .
     Any W, W* and d in three dimensions, which they span: x = <W, W*> / w and y = W - x W* / w are
     taken from W, and after the step from W + eta d, where ||d|| = 1. Theorem A says <g, W> <= x / w
     + K, as <W*, W> / S is x / w, and ||g|| = <g, W*> / (a w) >= 1 / (a w). So <d, W>, the quotient
-    of the two, is at most a (x + K w). Last, the sum over the steps, by induction: if ||y||^2 <= 2 K
-    w x + eta^2 t, then the same holds after one more, where x has grown by eta a.
+    of the two, is at most a (x + K w). Last, the sum over the steps, by induction: if ||y||^2 is at
+    most 2 K w x + eta^2 t, then so it is after one more, where x has grown by eta a.
 
     Args:
         sign_of_x: of a x, which the step takes off <d, W>; 1 in truth.

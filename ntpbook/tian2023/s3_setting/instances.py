@@ -65,6 +65,9 @@ def embeddings(seed: int = 7, cases: int = 60, draws: int = 50) -> Iterator[Embe
         U = np.linalg.qr(rng.normal(size=(d, M)))[0].T
         v = rng.dirichlet(np.full(M, 0.3)) + 1e-9
         yield Embedding(f"M = {M}, d = {d}, orthonormal, case {number}", U, v, True)
+    # two embeddings of length 1 with the inner product 1/10: their sum is the extreme direction
+    U, v = np.array([[1.0, 0.0], [0.1, math.sqrt(0.99)]]), np.array([0.5, 0.5])
+    yield Embedding("M = 2, d = 2, inner product 1/10", U, v, False)
     for d in (16, 64, 256, 1024):
         for number in range(draws):
             U = rng.normal(size=(60, d)) / np.sqrt(d)
@@ -291,6 +294,12 @@ def decoder_time_movement(ratio: float, M: int = 1000, K: int = 4) -> float:
 
 # Counts of tokens: Lemma 18
 
+
+def _many(length: int) -> str:
+    """A number of contextual tokens in words."""
+    return f"{length} contextual token" + ("" if length == 1 else "s")
+
+
 DELTAS = (0.9, 0.5, 0.1, 0.01, 1e-4, 1e-8)
 
 
@@ -305,7 +314,7 @@ class Strays:
     @property
     def name(self) -> str:
         """All three in words."""
-        return f"{self.length} contextual tokens, delta = {self.delta:g}, P = {self.p:g}"
+        return f"{_many(self.length)}, delta = {self.delta:g}, P = {self.p:g}"
 
 
 @dataclass(frozen=True)
@@ -318,7 +327,7 @@ class Together:
     @property
     def name(self) -> str:
         """Both in words."""
-        return f"{self.length} contextual tokens, {self.tokens} equally likely ones"
+        return f"{_many(self.length)}, {self.tokens} equally likely ones"
 
 
 @dataclass(frozen=True)
@@ -333,6 +342,45 @@ class Written:
         """The number in words."""
         return f"sequence {self.number}"
 
+    def drawn(self) -> tuple[tuple[int, ...], Floats]:
+        """The tokens, and the vector h."""
+        rng = np.random.default_rng((self.seed, self.number))
+        M, length = int(rng.integers(2, 9)), int(rng.integers(1, 200))
+        tokens = tuple(rng.integers(M, size=length).tolist())
+        return tokens, rng.normal(size=M)
+
+
+def written(seed: int = 7, cases: int = 60) -> Iterator[Written]:
+    """Sequences of up to eight tokens and 199 positions."""
+    return (Written(seed, number) for number in range(cases))
+
+
+@dataclass(frozen=True)
+class Far:
+    """A share of a token of probability p that is this far from p, or farther."""
+
+    length: int
+    p: float
+    distance: float
+
+    @property
+    def name(self) -> str:
+        """All three in words."""
+        return f"{_many(self.length)}, P = {self.p:g}, t = {self.distance:.3g}"
+
+    def chance(self) -> float:
+        """P(|q - p| >= distance), by the binomial law."""
+        return counts.token_failure(self.length, self.p, self.distance * (1 - 1e-12))
+
+
+def distances_of_shares() -> Iterator[Far]:
+    """Distances of up to about nine standard deviations of a fair coin."""
+    for length, p in product((1, 2, 10, 127, 10**4, 10**6), (1e-3, 0.1, 0.5, 0.9)):
+        for exponent in (0.01, 0.5, 2.0, 8.0, 40.0):  # 2 (T - 1) t^2
+            distance = math.sqrt(exponent / (2 * length))
+            if distance <= 1:
+                yield Far(length, p, distance)
+
 
 Counted = Strays | Together | Written
 
@@ -342,7 +390,7 @@ def counted(seed: int = 7, cases: int = 60) -> Iterator[Counted]:
     lengths = (1, 2, 5, 10, 50, 127, 1000, 10**4, 10**6)
     chances = (1e-6, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.99)
     yield from (Strays(*one) for one in product(lengths, DELTAS, chances))
-    yield from (Written(seed, number) for number in range(cases))
+    yield from written(seed, cases)
     for length in [*range(1, 21), 40, 80, 127]:
         yield from (Together(length, tokens) for tokens in (2, 3, 4, 8, 20, 50, 1000))
 
@@ -399,10 +447,12 @@ class Distribution:
     def name(self) -> str:
         """All of it in words."""
         what = f"chances {self.parts}" if self.parts else f"{self.tokens} equally likely"
-        return f"{self.length} contextual tokens, {what}, delta = {self.delta:g}"
+        return f"{_many(self.length)}, {what}, delta = {self.delta:g}"
 
     def failure(self, radius: float) -> float:
         """Probability that some token strays by more than the radius, from the multinomial law."""
+        if self.parts == (1, 1):  # both stray together
+            return counts.token_failure(self.length, 0.5, radius)
         if not self.parts:
             return counts.even_failure(self.length, self.tokens, radius)
         p = [Fraction(part, sum(self.parts)) for part in self.parts]
@@ -415,3 +465,4 @@ def distributions(largest: int = 12) -> Iterator[Distribution]:
         yield from (Distribution(length, delta, tokens) for delta in DELTAS)
     for length, parts in product((1, 2, 5, largest), ((1, 1), (1, 2, 3), (8, 1, 1, 1, 1))):
         yield from (Distribution(length, delta, len(parts), parts) for delta in DELTAS)
+    yield Distribution(2000, 1e-12, 2, (1, 1))  # two tokens that stray together: nearly tight

@@ -376,7 +376,7 @@ def test_tian2023_rem_1_witnesses_meet_assumption_2_by_hand():
 def test_tian2023_rem_1_holds_for_as_many_classes_as_tokens_by_the_rate_and_not_as_printed():
     judge = checks.check_tian2023_rem_1.judge
     square = list(checks.as_many_classes())
-    assert judge(square, reading="rate").verdict is Verdict.NOT_CONTRADICTED
+    assert judge(square, reading="rate").verdict is not Verdict.REFUTED
     assert judge(square, reading="(43)").verdict is Verdict.REFUTED
 
 

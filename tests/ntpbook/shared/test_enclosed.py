@@ -13,7 +13,9 @@ from ntpcore.data.order import analyse
 from ntpcore.huang2024 import training
 from ntpcore.huang2024.problem import from_dataset
 
-REPEATED = from_samples([("0", "1", 3), ("1", "0", 3), ("001", "1", 3), ("110", "0", 2)], "twice")
+REPEATED = from_samples(
+    [("0", "1", 3), ("1", "0", 3), ("0 0 1", "1", 3), ("1 1 0", "0", 2)], "twice"
+)
 
 
 def holds(interval, number) -> bool:

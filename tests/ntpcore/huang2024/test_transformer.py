@@ -10,7 +10,7 @@ from ntpcore.huang2024 import transformer
 
 EXAMPLE_1 = dataset.read("examples/example1.txt")
 FIVE_TOKENS = dataset.read("examples/five_tokens.jsonl")
-UNEVEN = dataset.from_samples([("a", "b", 2), ("b", "a", 3), ("aab", "b", 7), ("abb", "a", 1)])
+UNEVEN = dataset.from_samples([("a", "b", 2), ("b", "a", 3), ("a a b", "b", 7), ("a b b", "a", 1)])
 
 
 def embedding(size: int, *, rotated: bool) -> np.ndarray:
@@ -91,7 +91,7 @@ def test_two_tokens_have_the_gradient_that_sympy_derives():
     loss = sp.log(1 + sp.exp(logits[0] - logits[1]))
     at = {u: 0.3, v: -0.4, s: 1.7}
     expected = [float(sp.diff(loss, w).subs(at)) for w in (u, v)]
-    data = dataset.from_samples([("ab", "b")])
+    data = dataset.from_samples([("a b", "b")])
     W_ov = 1.7 * np.array([[-1.0, 1.0], [1.0, -1.0]])
     W_kq = np.array([[0.0, 0.3], [0.0, -0.4]])
     gradient = transformer.attention_gradient(data, W_ov, W_kq, np.eye(2))

@@ -647,6 +647,9 @@ def beside_the_theorem(one: Trained, n: int) -> Iterator[Said]:
         "E' with the sign of Appendix D.1.": {"sign": -1},
         "(88) as printed.": {"form": "q_0 with its sign"},
         "The decoders trained by the gradient (7).": {"plain": True},
+        "Vectors with negative overlaps, which attention scores cannot have.": Variant(
+            instances=instances.speeds_and_negative_overlaps
+        ),
         "ln(M tau) / tau without its factor 2.": {"factor": 0.9},
         "Both bounds on gamma 1.1 times sharper.": {"sharper": 1.1},
     },

@@ -395,7 +395,7 @@ class Point:
     @property
     def rho(self) -> float:
         """rho_0, from C_0 = rho_0^4/K."""
-        return (self.C_0 * self.s.K) ** 0.25
+        return float((self.C_0 * self.s.K) ** 0.25)
 
 
 # What is in force where Theorem 4 and Appendix F state their formulas of B

@@ -16,6 +16,7 @@ from measured import equal_run, with_rows
 from ntpbook.huang2024.s5_late_phase.measured import predicted_growth
 from ntpbook.huang2024.s5_stage2 import checks, instances, sums
 from ntpbook.shared import enclosed, rare, theorem_1
+from ntpbook.shared.in_force import FACTS, facts_of_problem
 from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, runs, training
@@ -87,7 +88,7 @@ def test_huang2024_thm_1_is_refuted_by_a_rare_sentence_in_every_reading():
     assert found.numbers["measured"].value > 0.29
     assert found.numbers["bound"].value < 0.2801
     assert found.numbers["failing"].value == 1  # the run on the same data, step by step
-    assert len(found.readings) == 9
+    assert len(found.readings) == 8
     assert {reading.verdict for reading in found.readings} == {Verdict.REFUTED}
 
 
@@ -108,7 +109,26 @@ def test_huang2024_thm_1_witness_by_hand():
     assert hidden.share == Fraction(1, 10**6)
 
 
-def test_huang2024_thm_1_is_consistent_on_ordinary_data_and_says_nothing_of_larger_steps():
+def test_huang2024_thm_1_tests_its_hypotheses_on_the_witness():
+    found = checks.check_huang2024_thm_1.judge([checks.TwoTokens()])
+    assert found.verdict is Verdict.REFUTED
+    assert found.hypotheses == (checks.AFTER, checks.SMALL_STEPS, *FACTS)
+    problem = rare.rare_problem(1000.0)
+    assert all(one.holds for one in facts_of_problem(problem))
+    assert not all(one.holds for one in facts_of_problem(outnumbered_run().problem))
+    assert checks.LIKELIEST.step_size <= 1 / math.e
+
+
+def test_huang2024_thm_1_holds_at_0_3_and_a_tenth_decides():
+    # 1 - cos is 1 - 1/sqrt(2) = 0.2929 while the rare sentence hides
+    assert 0.3 / 1.1 < 1 - 1 / math.sqrt(2) < 0.3
+    at = [checks.TwoTokens(0.3)]
+    check = checks.check_huang2024_thm_1
+    assert check.judge(at).verdict is Verdict.NOT_CONTRADICTED
+    assert check.judge(at, sharper=Fraction(11, 10)).verdict is Verdict.REFUTED
+
+
+def test_huang2024_thm_1_is_not_contradicted_on_ordinary_data_and_says_nothing_of_larger_steps():
     assert checks.check_huang2024_thm_1.judge(few_runs()).verdict is Verdict.NOT_CONTRADICTED
     run = train("x", from_dataset(example_1()), eta0=0.1, eta=1.0, steps1=900, steps=10)
     found = checks.check_huang2024_thm_1.judge([run])
@@ -266,11 +286,6 @@ def test_huang2024_app_directions_hold_on_long_runs():
     assert turned.verdict is Verdict.REFUTED
 
 
-def test_huang2024_app_directions_law_of_stage_1_needs_the_size_of_the_vocabulary():
-    assert all(one.holds for one in checks.stage_1_law())
-    assert not all(one.holds for one in checks.stage_1_law(1))
-
-
 def test_huang2024_app_linear_norms_by_hand_for_two_equal_sentences():
     # every step adds eta along W*: the norm is t eta
     assert equal_run(300).second.rows.norm[-1] == pytest.approx(300 * 0.36, rel=1e-12)
@@ -291,7 +306,7 @@ def test_huang2024_app_linear_norms_hold_and_a_longer_norm_is_noticed():
 
 def test_huang2024_app_thm_1_sums_is_proved_and_smaller_constants_are_noticed():
     found = assert_sound(sums.check_huang2024_app_thm_1_sums, Verdict.PROVED)
-    assert found.tried == 4
+    assert found.tried == 5
     assert not found.left_out
 
 
@@ -311,6 +326,29 @@ def test_huang2024_app_thm_1_sums_by_hand_for_a_straight_path():
     assert gained[0] < 0.3636 - 0.3636 / 90
     small, _ = found["the norm less the part along W*"]
     assert small == pytest.approx(np.zeros_like(small), abs=1e-12)
+
+
+def test_huang2024_app_thm_1_sums_least_coefficients_by_hand():
+    # at k = d = m = u = 0 and beyond: 54 N L^4 s^4 log^2 t - ... has 4.56, the early bound 1.44
+    (last,) = sums.last_line()
+    (early,) = sums.early()
+    assert (last.left, early.left) == ("4.56", "1.44")
+    assert float(early.left) == pytest.approx(6 * 0.5 * math.log(2) ** 2, abs=5e-3)  # of k^3
+
+
+def test_huang2024_app_thm_1_sums_half_of_the_square_is_exact():
+    """eta^2 / ||W|| for eta^2 / (2 ||W||) is noticed by the identity of the step."""
+    assert all(one.holds for one in sums.one_step())
+    for share in (1, 4):
+        assert not all(one.holds for one in sums.one_step(share))
+
+
+def test_huang2024_app_thm_1_sums_norm_at_t_0_is_nearly_attained_by_one_pair():
+    # eta = 0.258, ||W*||^2 = 1/2, L = 2: t_0 = 32, and W walks straight
+    one = sums.one_pair()
+    assert bounds.lem_7_start(one.c) == 32
+    assert one.norms[32] == pytest.approx(32 * 0.258)
+    assert 9 / 1.1 < one.norms[32] < 9  # 9 L ||W*||^2 = 9
 
 
 def test_huang2024_app_thm_1_sums_a_norm_too_small_breaks_the_first_sum():

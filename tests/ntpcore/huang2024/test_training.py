@@ -178,7 +178,7 @@ def test_steps_between_two_rows_are_followed_too():
 def test_a_decrease_without_assumption_3_is_seen():
     """The smallest known failure of Lemma 5: three tokens, two samples, a small step."""
     data = dataset.from_samples(
-        [("0", "1"), ("1", "2"), ("2", "0"), ("100222222220", "2"), ("11100", "2")]
+        [("0", "1"), ("1", "2"), ("2", "0"), (list("100222222220"), "2"), (list("11100"), "2")]
     )
     weights = [-60.0, -60.0, -60.0, math.log(0.75), math.log(0.25)]
     one = problem.from_dataset(data, log_weights=weights)
@@ -187,7 +187,7 @@ def test_a_decrease_without_assumption_3_is_seen():
     assert run.decreased
     assert run.rows.change.min() < -1e-6
     with_counts = dataset.from_samples(
-        [("0", "1"), ("1", "2"), ("2", "0"), ("1102", "2"), ("110", "2")]
+        [("0", "1"), ("1", "2"), ("2", "0"), (list("1102"), "2"), (list("110"), "2")]
     )
     assert not training.run(problem.from_dataset(with_counts), 50, 0.01, 40.0).decreased
 

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 
+from ntpbook.shared.levels import beyond, never_rises, within
 from ntpbook.shared.symbols import identity
 from ntpbook.tian2023.long_times import reduced, stationary
 from ntpbook.two_papers import choices, paths
@@ -24,7 +25,6 @@ from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import (
     Said,
-    at_least,
     at_most,
     below,
     count,
@@ -34,7 +34,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 
 Floats = joint.Floats
 STEPS = 10_000  # of joint training; Algorithm 1 has its direction long before
@@ -93,8 +93,12 @@ def layer_of(sentence: tuple[str, ...], one: Layer, hide: bool) -> Floats:
     return np.asarray(one.Y.T @ (mixed / np.linalg.norm(mixed)))
 
 
-def positions_are_counts() -> Iterator[Shown]:
-    """The sentence a a b c a under the query a, position by position and by counts."""
+def positions_are_counts(once: bool = False) -> Iterator[Shown]:
+    """The sentence a a b c a under the query a, position by position and by counts.
+
+    Args:
+        once: every token counts once, however often it occurs.
+    """
     import sympy as sp
 
     z = sp.symbols("z_a z_b z_c", real=True)
@@ -105,7 +109,7 @@ def positions_are_counts() -> Iterator[Shown]:
             sum(w for w, y in zip(weights, seen, strict=True) if y == x) / sum(weights)
             for x in range(3)
         ]
-        times = [seen.count(x) for x in range(3)]
+        times = [1 if once else seen.count(x) for x in range(3)]
         total = sum(n * sp.exp(score) for n, score in zip(times, z, strict=True))
         by_counts = [n * sp.exp(score) / total for n, score in zip(times, z, strict=True)]
         yield identity(f"b with {name}", sp.Matrix(mixed), sp.Matrix(by_counts))
@@ -119,14 +123,13 @@ def positions_are_counts() -> Iterator[Shown]:
     "{sentences} sentences of {tried} random data sets.",
     tolerance=1e-12,  # sums of a few dozen terms of order one
     proof=(
+        uses("huang2024-eq-1", "The layer of the first paper."),
+        uses("tian2023-eq-1", "The attention of the second paper."),
+        uses("tian2023-eq-2", "What follows attention in the second paper."),
         executed(
-            "on one sentence, with any scores, attention by positions is b", positions_are_counts
+            "On one sentence, with any scores, attention by positions is b.", positions_are_counts
         ),
-        by_hand(
-            "in any sentence the positions that hold one token are equal terms, N_x of them; what "
-            "follows attention is Y^T b, or Y^T b/|b|, in both papers by definition",
-            at="any-sentence-positions",
-        ),
+        by_hand("So it is in any sentence, and what follows is Y^T b or Y^T b/|b|.", at="counts"),
     ),
     planted={
         "The scaling to length 1 in the wrong paper.": {"swapped": True},
@@ -165,14 +168,19 @@ def outnumbered(seed: int = 7, sets: int = 40) -> tuple[Structure, ...]:
     return tuple(order.analyse(one) for one in random_data(seed, sets, frequent=False))
 
 
-def a_companion() -> Iterator[Shown]:
-    """In the class of `rivals` the token d1 is in one class only, and not optimal."""
+def a_companion(role: str = "optimal") -> Iterator[Shown]:
+    """In the class of `rivals` the token d1 is in one class only, and not optimal.
+
+    Args:
+        role: of the tokens among which d1 is said not to be.
+    """
     structure = order.analyse(choices.rivals(2, 1))
     classes = choices.classes_of_query(structure.data, "q")
     spread = sum(any("d1" in s for s, _ in rows) for rows in classes.values())
-    optimal = (structure.orders or {})["q"].optimal
+    optimal = getattr((structure.orders or {})["q"], role)
     yield relation("classes of q that hold d1", spread, "=", 1, Fraction(spread - 1))
-    yield relation("d1 among the optimal tokens", "d1" in optimal, "=", False, optimal.count("d1"))
+    times = tuple(optimal).count("d1")
+    yield relation(f"d1 among the {role} tokens", "d1" in optimal, "=", False, times)
 
 
 @check(
@@ -183,15 +191,12 @@ def a_companion() -> Iterator[Shown]:
     "of its query. {several} queries have several optimal tokens; {shared} times a non-optimal "
     "token is shared by classes.",
     proof=(
-        by_hand(
-            "by Assumption 1 a sentence with next token n(o) contains o, as n is injective",
-            at="assumption-sentence-next",
-        ),
-        by_hand(
-            "with another next token n(o') it would put o' above o, by Definition 1",
-            at="another-next-token",
-        ),
-        executed("the converse fails: a companion is distinct and not optimal", a_companion),
+        uses("huang2024-def-1", "The order of the tokens under a query."),
+        uses("huang2024-asm-1", "Realizable data."),
+        uses("tian2023-app-classes", "Distinct tokens."),
+        by_hand("Every sentence with the next token n(o) contains o.", at="contains"),
+        by_hand("No sentence of the query with another next token contains o.", at="elsewhere"),
+        executed("The converse fails: a companion is distinct and not optimal.", a_companion),
     ),
     planted={"The same asked of non-optimal tokens.": {"role": "nonoptimal"}},
     name=lambda one: one.data.name,
@@ -221,13 +226,12 @@ def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> It
     says="The optimal token is the most probable one in each of {classes} classes, tied with "
     "another in {ties}.",
     proof=(
-        by_hand(
-            "by Assumption 3 the optimal token occurs in each sentence at least as often as any "
-            "other token, and averages keep inequalities that hold in every sentence",
-            at="assumption-optimal-token",
-        ),
+        uses("huang2024-asm-3", "Optimal tokens are at least as frequent in each sentence."),
+        uses("ours-two-optimal-distinct", "The optimal token occurs in every sentence."),
+        by_hand("Averages keep inequalities that hold in every sentence.", at="averages"),
     ),
     planted={
+        "The probability of the optimal token 1.1 times sharper.": {"sharper": Fraction(11, 10)},
         "Realizable data in which optimal tokens may be outnumbered.": Variant(
             instances=outnumbered
         ),
@@ -235,7 +239,9 @@ def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> It
     },
     name=lambda one: one.data.name,
 )
-def check_ours_two_most_frequent(one: Structure, strictly: bool = False) -> Iterator[Said]:
+def check_ours_two_most_frequent(
+    one: Structure, strictly: bool = False, sharper: Fraction = Fraction(1)
+) -> Iterator[Said]:
     """P(x | q, n(o)) <= P(o | q, n(o)) for every token x, in exact fractions."""
     for query, found in (one.orders or {}).items():
         classes = choices.classes_of_query(one.data, query)
@@ -244,7 +250,7 @@ def check_ours_two_most_frequent(one: Structure, strictly: bool = False) -> Iter
             best = max((share for x, share in shares.items() if x != token), default=Fraction(0))
             where = f"query {query}, optimal token {token}"
             compare = below if strictly else at_most
-            yield compare(best, shares[token], where)
+            yield compare(sharper * best, shares[token], where)
             yield count("classes")
             yield count("ties", int(best == shares[token]))
 
@@ -302,8 +308,8 @@ def check_ours_two_example_1(one: Rates, gains: str = "V", hide: bool = True) ->
     winner = samples.vocabulary.index(gains)
     share = np.array([joint.attend(samples, Z)[free[0], winner] for Z in run.Z])
     yield equal(float(share[0]), 0.5, f"share of {gains} at first")
-    yield arrays.at_most(share[:-1], share[1:], f"share of {gains} by step {{at}}", at=record[1:])
-    yield below(float(share[0]), float(share[-1]), f"share of {gains} at the end")
+    yield never_rises(-share, f"minus the share of {gains}")
+    yield holds(float(share[0]) < float(share[-1]), f"share of {gains} at the end")
     yield least("share", float(share[-1]), 2)
 
 
@@ -358,14 +364,14 @@ def check_ours_two_choice(
     lead, counts = (d / o if exchanged else o / d), one.optimal / one.rival
     follows = (choices.by_frequency(one.choice.training) or frequency) and not margin
     if not follows:
-        yield below(max(1.0, counts), lead, "odds of the optimal token")
+        yield holds(max(1.0, counts) < lead, f"odds {lead:.3g} of the optimal token")
         yield least("least", o, 2)
     elif one.optimal == one.rival:
-        yield at_most(abs(lead - 1), 1e-9, "distance of a tie")  # two runs of equal arithmetic
+        yield within(abs(lead - 1), 1e-9, "distance of a tie")  # two runs of equal arithmetic
     elif one.optimal > one.rival:
-        yield below(counts, lead, "odds of the more frequent optimal token")
+        yield holds(counts < lead, f"odds {lead:.3g} of the more frequent optimal token")
     else:
-        yield below(lead, counts, "odds of the less frequent optimal token")
+        yield holds(lead < counts, f"odds {lead:.3g} of the less frequent optimal token")
 
 
 # Syn-Small
@@ -474,10 +480,10 @@ def check_ours_two_speed(
     # Levels set beforehand: a twentieth of the exponent 1; a twentieth of the norm's growth, where
     # t and ln t over a decade depart by a sixth from a line in the other; 18 degrees; a tenth,
     # where ln t/t would change by more than its last value
-    yield at_most(abs(slope - exponent), 0.05, "distance of the exponent of the excess loss")
-    yield at_most(bend, 0.05, "departure of the norm from a straight line")
-    yield at_least(run.cosine, 0.95, "cosine with the max-margin solution")
-    yield at_most(float(np.ptp(linear) / linear[-1]), 0.1, "normalized norm by t, its range")
+    yield within(abs(slope - exponent), 0.05, "distance of the exponent of the excess loss")
+    yield within(bend, 0.05, "departure of the norm from a straight line")
+    yield beyond(run.cosine, 0.95, "cosine with the max-margin solution")
+    yield within(float(np.ptp(linear) / linear[-1]), 0.1, "normalized norm by t, its range")
     yield least("steep", slope, 3)
     yield most("flat", slope, 3)
     yield most("bend", bend, 1)
@@ -534,7 +540,7 @@ def check_ours_two_path(one: TenTwice, turn: float = 1.0) -> Iterator[Said]:
     other = paths.normalized_path(one.design, lengths)
     other[:, -1] *= turn
     # two integrations at a relative tolerance of 1e-9 over forty stops
-    yield at_most(paths.relative_distance(plain[:, :-1], other), 1e-5, "distance of the curves")
+    yield within(paths.relative_distance(plain[:, :-1], other), 1e-5, "distance of the curves")
     far = np.linspace(0, 400, 4001)
     reached = np.array(
         [paths.top_share(one.design, z) for z in paths.normalized_path(one.design, far)]
@@ -544,8 +550,8 @@ def check_ours_two_path(one: TenTwice, turn: float = 1.0) -> Iterator[Said]:
     # share of counts to 1
     weights = one.design.distinct
     half = (1 + max(weights) / sum(weights)) / 2
-    yield at_least(float(reached[-1]), 0.99, "the strongest token along the curve")
-    yield at_most(share, half, "the strongest token by plain gradients")
+    yield beyond(float(reached[-1]), 0.99, "the strongest token along the curve")
+    yield within(share, half, "the strongest token by plain gradients")
     yield most("share", share, 2)
     arrived = np.flatnonzero(reached > 0.99)
     if len(arrived):
@@ -634,14 +640,14 @@ def check_ours_two_ball(one: Race, first: bool = True, second: bool = False) -> 
     shares, _ = attention(one, first)
     half = float((1 + weights[top] / weights.sum()) / 2)  # half the way from its count share to 1
     before, moved = np.abs(np.diff(shares, axis=0))
-    yield at_most(float(shares[2, top]), half, "scaled: share of the strongest token")
+    yield within(float(shares[2, top]), half, "scaled: share of the strongest token")
     # what moves falls like 1/ln^2 t, a hundredfold in a decade of ln t; no sum would converge if it
     # did not fall, and a tenth is what falls like 1/ln t
-    yield at_most(float(moved.sum()), float(before.sum()) / 10, "scaled: change of the shares")
+    yield within(float(moved.sum()), float(before.sum()) / 10, "scaled: change of the shares")
     _, others = attention(one, second)
     # a level set beforehand: where nobody wins, others keep half or more
-    yield at_most(float(others[2]), 0.001, "softmax: attention on all others")
-    yield at_most(float(others[2]), float(others[1]) / 10, "softmax: its fall")
+    yield within(float(others[2]), 0.001, "softmax: attention on all others")
+    yield within(float(others[2]), float(others[1]) / 10, "softmax: its fall")
     yield most("shared", float(shares[2, top]), 3, "tolerance of the integrator")
     yield most("moved", float(moved.max()), 1, "tolerance of the integrator")
     yield most("left", float(others[2]), 1, "tolerance of the integrator")
@@ -706,9 +712,10 @@ def check_ours_two_circle(one: Circling, aim: str = "") -> Iterator[Said]:
         still = (found == found.max()).astype(float)
     apart = np.abs(found - still)
     # "nearly every step", a level set beforehand: 19 of 20; on the way there none turns back
-    yield at_least(turns, 0.95, "share of the steps that turn back")
+    yield beyond(turns, 0.95, "share of the steps that turn back")
     # one step moves a logit by at most its length, to either side of Z*(Y)
-    yield arrays.at_most(apart, 2 * one.length * still, "distance of attention from Z*(Y)")
+    farthest = float((apart / still).max()) if aim != "winner" else float(apart.max())
+    yield within(farthest, 2 * one.length, "distance of attention from Z*(Y)")
     yield most("kept", n - n // 10 - int(walk.flips[2] - walk.flips[1]))
     yield result("steps", n)
     yield most("apart", float((apart / found).max()), 1)

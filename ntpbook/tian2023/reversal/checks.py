@@ -10,10 +10,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.shared.levels import within
 from ntpbook.tian2023.reversal import figure_6, inertia, noise
 from ntpbook.tian2023.reversal.noise import ENDLESS, Setting
 from ntpcore.tian2023 import coupled
-from ntpcore.verdicts.compare import Said, at_most, below, count, least, most, result
+from ntpcore.verdicts.compare import Said, below, count, holds, least, most, result
 from ntpcore.verdicts.vocabulary import Variant, check
 
 Floats = NDArray[np.float64]
@@ -32,7 +33,9 @@ class Size:
     @property
     def name(self) -> str:
         """The size in words."""
-        return f"{self.queries} queries with {self.following} next tokens each"
+        queries = "one query" if self.queries == 1 else f"{self.queries} queries"
+        each = "one next token" if self.following == 1 else f"{self.following} next tokens"
+        return f"{queries} with {each} each"
 
     @property
     def data(self) -> coupled.Symmetric:
@@ -65,7 +68,8 @@ def rise(size: Size, ratio: float, eta_z: float, beta: float, steps: int) -> flo
     "more than two classes entropy rises again by {low} to {high} with momentum 0.9, at least "
     "{times} times as much as without momentum at the same effective rates; a ball ten times finer "
     "rises as much up to {apart}. With two classes it rises by {two} at most, at most {two_times} "
-    "times as much as without. No draw enters.",
+    "times as much as without, and at a ratio of two the order turns over: by {turned_on} at most "
+    "with momentum and {turned_off} or more without. No draw enters.",
     observes=True,
     planted={
         "Momentum off, told as on.": {"beta": 0.0},
@@ -79,23 +83,28 @@ def check_ours_turn_momentum(
 ) -> Iterator[Said]:
     """The rise with momentum is more than ten times that without if K > 2, and is not if K = 2.
 
+    At a ratio of two, with K = 2, it is less than that without.
     For K > 2 it stays for finer steps, and falls with both rates. That the line is at two classes
     was seen on one, three, five and ten queries, and is tried here on three and four classes, too.
     """
     on, off = rise(one, ratio, 10 * (1 - beta), beta, 2000), rise(one, ratio, 10.0, 0.0, 2000)
     if few >= one.data.K:
-        yield below(on, 10 * off, "two classes")
+        yield holds(on < 10 * off, f"two classes: {on:.2g} against {off:.2g} without momentum")
         yield most("two", on, 2, STEPS)
         yield most("two_times", on / off if off else 0.0, 2, STEPS)
+        turned = rise(one, 2.0, 1.0, beta, 2000), rise(one, 2.0, 10.0, 0.0, 2000)
+        yield holds(turned[0] < turned[1], f"ratio 2: {turned[0]:.2g} and {turned[1]:.2g} without")
+        yield most("turned_on", turned[0], 1, STEPS)
+        yield least("turned_off", turned[1], 2, STEPS)
         return
-    yield below(10 * off, on, "without momentum")
+    yield holds(10 * off < on, f"{on:.2g} against {off:.2g} without momentum")
     # 1 - beta ten times smaller, eta a hundred times: the same ball, seen ten times as often. A
     # step is the share 1 - beta of the ball's memory; the change is of first order in it.
     fine = rise(one, ratio, (1 - beta) / 10, 1 - (1 - beta) / 10, 20_000)
-    yield at_most(abs(fine - on), (1 - beta) * on, "a finer ball")
+    yield within(abs(fine - on), (1 - beta) * on, "a finer ball")
     slower = [on, rise(one, ratio, 0.3, beta, 6667), rise(one, ratio, 0.1, beta, 20_000)]
     for fast, slow in pairwise(slower):
-        yield below(slow, fast, "smaller rates, as long in eta_Z t")
+        yield holds(slow < fast, f"smaller rates: {fast:.2g} to {slow:.2g}, as long in eta_Z t")
     yield count("more")
     yield least("low", on, 2, STEPS)
     yield most("high", on, 2, STEPS)
@@ -202,7 +211,7 @@ def check_ours_turn_noise(
         for noisy, beta in ((on[ENDLESS], quiet), (off[ENDLESS], 0.0))
     ]
     for distance, where in zip(apart, ("with momentum", "without"), strict=True):
-        yield at_most(10 * distance, momentum_alone, f"noise on against off, {where}")
+        yield within(10 * distance, momentum_alone, f"noise on against off, {where}")
     yield most("noise", max(apart), 1, DRAWS)
     yield result("seeds", one.seeds)
     yield result("short", float(on[127].mean()), 2, DRAWS)
@@ -235,12 +244,12 @@ def check_ours_turn_small(one: Series, uniform: bool = False) -> Iterator[Said]:
     """
     hardly = 0.01 * float(np.log(len(one.size.data.distinct)))
     short = one.rises(0.9, 127, uniform)
-    yield at_most(float(short.max()), hardly, "127 tokens")
+    yield within(float(short.max()), hardly, "127 tokens")
     if float(short.max()) > hardly:
         return  # decided; the other runs take as long
     started = one.rises(0.9, 127, True)
     endless = one.rises(0.9, ENDLESS, uniform)
-    yield at_most(float(endless.max()), hardly, "endless")
+    yield within(float(endless.max()), hardly, "endless")
     yield below(0.0, larger(endless, short, 0.01), "short against endless")
     yield result("seeds", one.seeds)
     yield result("most", float(max(short.max(), endless.max())), 1, DRAWS)
@@ -297,19 +306,19 @@ def check_ours_turn_flow(one: Flow, power: float = 0.5, forget: bool = True) -> 
     turns = [inertia.weak_turn(data, ratio) for ratio in one.ratios]
     for ratio, turn in zip(one.ratios, turns, strict=True):
         error = abs(turn.rise - inertia.weak_turn(data, ratio, relative=1e-8).rise)
-        yield below(error, turn.rise, f"rise at ratio {ratio:g}")
+        yield holds(error < turn.rise, f"rise {turn.rise:.2g} at ratio {ratio:g}")
         yield least("low", turn.rise, 2, "the integrator's tolerance")
         yield most("high", turn.rise, 2, "the integrator's tolerance")
     at, ratios = np.array([turn.at for turn in turns]), np.array(one.ratios)
     missing = np.abs(np.diff(np.log(at)) / np.diff(np.log(ratios)) - power)
-    yield at_most(2 * float(missing[1]), float(missing[0]), "log10 t against the root")
+    yield within(2 * float(missing[1]), float(missing[0]), "log10 t against the root")
     yield result("slope", float(np.diff(at)[-1] / np.diff(ratios**0.5)[-1]), 2, "the grid of times")
     yield result("off", float(missing[-1]), 1, "the grid of times")
     t = np.geomspace(1, 1e8, 81)
     forgot = coupled.flow(data, 1.0, 1.0, t, forget).entropy
     coarse = coupled.flow(data, 1.0, 1.0, t, forget, relative=1e-8).entropy
     error = float(np.abs(forgot - coarse).max())
-    yield at_most(inertia.turn(forgot, t).rise, error, "a decoder that forgets")
+    yield within(inertia.turn(forgot, t).rise, error, "a decoder that forgets")
 
 
 # The dip of Figure 6
@@ -346,10 +355,10 @@ def check_ours_turn_dip(one: Size, beta: float = 0.9, swap: bool = False) -> Ite
     if swap:
         on, off = off, on
     at_on, at_off = (RATIOS[int(np.argmin(x))] for x in (on, off))
-    yield at_most(at_on, at_off, "place of the dip")
-    yield below(at_off, RATIOS[-1], "a dip without momentum")
+    yield holds(at_on <= at_off, f"dip at {at_on:g} with momentum, {at_off:g} without")
+    yield holds(at_off < RATIOS[-1], "a dip without momentum")
     climb = float(on[-1] - on.min()), float(off[-1] - off.min())
-    yield below(climb[1], climb[0], "the climb to ratio 10")
+    yield holds(climb[1] < climb[0], f"climb {climb[0]:.2g} to ratio 10, {climb[1]:.2g} without")
     yield least("times", climb[0] / climb[1], 2, STEPS)
     yield most("highest_on", at_on, 2, "the grid of ratios")
     yield most("highest_off", at_off, 2, "the grid of ratios")

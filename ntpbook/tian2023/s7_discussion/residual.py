@@ -33,15 +33,41 @@ class TwoQueries:
     Attributes:
         common: weight of token 0.
         local: weight of token 1.
+        outputs: M, size of the vocabulary.
     """
 
     common: Fraction
     local: Fraction
+    outputs: int = VOCABULARY
 
     @property
     def name(self) -> str:
         """Both weights in words."""
-        return f"weights {self.common} (common to all) and {self.local} (common to the queries)"
+        weights = f"weights {self.common} (common to all) and {self.local} (common to the queries)"
+        return f"{weights}, M = {self.outputs}"
+
+    @property
+    def eigenvalues(self) -> Floats:
+        """(4,), those of E, from F^T F = I + E with the f_n of (5) at Z = 0."""
+        P = self.classes().probabilities
+        f = P / np.linalg.norm(P, axis=1, keepdims=True)
+        return np.asarray(np.linalg.eigvalsh(f @ f.T - np.eye(len(f))))
+
+    @property
+    def weakly_correlated(self) -> bool:
+        """Assumption 2 for the f_n of (5): M >> K^2, |lambda_1| < 1/K, |lambda_i| >= 6/sqrt(M).
+
+        The stronger reading of the lower bound, and a thousand for "much larger".
+        """
+        found, K = np.abs(self.eigenvalues), len(self.rows())
+        spread = self.outputs >= 1000 * K**2
+        return bool(spread and found.max() < 1 / K and found.min() >= 6 / self.outputs**0.5)
+
+    @property
+    def locally_distinct(self) -> bool:
+        """Whether token 1 occurs in exactly one class of each query."""
+        found = [row[LOCAL] > 0 for row in self.rows()]
+        return sum(found[:2]) == 1 == sum(found[2:])
 
     def rows(self, shared: bool = True) -> list[list[Fraction]]:
         """P(.|n) of the four classes, exactly.
@@ -67,6 +93,11 @@ class TwoQueries:
 WEIGHTS = tuple(
     TwoQueries(Fraction(common, 10), Fraction(local, 10))
     for common, local in ((1, 3), (1, 10), (3, 3), (3, 10))
+)
+# Many outputs, so that Assumption 2 holds for the f_n of (5).
+WITNESSES = tuple(
+    TwoQueries(Fraction(common, 10), Fraction(local, 10), 10**6)
+    for common, local in ((1, 4), (2, 3), (2, 4))
 )
 
 # Vectors of intervals
@@ -159,7 +190,7 @@ def force_at_the_start(one: TwoQueries, skip: str, shared: bool = True) -> Inter
     c = intervals(one, shared)
     seen = seen_vectors(c, skip)
     total = [sum((u[i] for u in seen), 0 * seen[0][0]) for i in range(TOKENS)]
-    g = [[x - y / VOCABULARY for x, y in zip(u, total, strict=True)] for u in seen]
+    g = [[x - y / one.outputs for x, y in zip(u, total, strict=True)] for u in seen]
     return _force(c, seen, g, skip)
 
 
@@ -199,7 +230,7 @@ def modified_force(one: TwoQueries, skip: str, shared: bool = True) -> Modified:
     g: list[Vector] = []
     first: Vector = []
     for n in range(2):
-        s = [iv.mpf(1) if k == n else iv.mpf(-1) / (VOCABULARY - 1) for k in range(4)]
+        s = [iv.mpf(1) if k == n else iv.mpf(-1) / (one.outputs - 1) for k in range(4)]
         a = _solve(cosines, s)
         g.append(_mix(a, units))
         first = first or [-x / a[0] for x in a]
@@ -222,7 +253,7 @@ def enclosed_score(one: TwoQueries, skip: str, steps: int = 100, shared: bool = 
     rates = Fraction(1), Fraction(1, 100)
     with enclosed_steps.bits(3 * steps + 64):
         z = enclosed_steps.scores_after(
-            one.rows(shared), (0, 0, 1, 1), QUERIES, VOCABULARY - 4, rates, steps, skip
+            one.rows(shared), (0, 0, 1, 1), QUERIES, one.outputs - 4, rates, steps, skip
         )
         return z[0][LOCAL]
 
@@ -231,6 +262,6 @@ def local_score(
     one: TwoQueries, skip: str, ratio: float = 100.0, time: float = 1e4, shared: bool = True
 ) -> float:
     """The score of token 1 under the first query after the coupled flow with the connection."""
-    data = population.of_classes(one.classes(shared), np.array(QUERIES), VOCABULARY)
+    data = population.of_classes(one.classes(shared), np.array(QUERIES), one.outputs)
     end = population.flow(data, population.start(data), 1.0, 1 / ratio, np.array([time]), skip)
     return float(end[0].z[0, 0, LOCAL])

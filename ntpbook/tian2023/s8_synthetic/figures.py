@@ -89,7 +89,9 @@ def draw_shares(axes: Axes, names: Sequence[str], shares: Sequence[Floats]) -> N
 
 
 def draw_entropies(axes: Axes, table: Mapping[Cell, Floats], queries: int) -> None:
-    """Entropy against the ratio of the rates, a line for each eta_Z, bars of one standard error.
+    """Entropy against the ratio of the rates, a line for each eta_Z.
+
+    Bars with caps are one standard error of the mean, pale ones one standard deviation over seeds.
 
     Args:
         axes: where to draw.
@@ -98,9 +100,12 @@ def draw_entropies(axes: Axes, table: Mapping[Cell, Floats], queries: int) -> No
     """
     for eta_z, (color, marker, line) in zip(ETA_Z, STYLES, strict=True):
         values = [table[queries, eta_z, ratio] for ratio in RATIOS]
+        means = [value.mean() for value in values]
+        spreads = [value.std(ddof=1) for value in values]
+        axes.errorbar(RATIOS, means, spreads, fmt="none", ecolor=color, elinewidth=4, alpha=0.25)
         axes.errorbar(
             RATIOS,
-            [value.mean() for value in values],
+            means,
             yerr=[value.std(ddof=1) / len(value) ** 0.5 for value in values],
             fmt=line,
             marker=marker,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ntpbook.tian2023.reversal import figure_6
 from ntpbook.tian2023.reversal.figure_6 import Cell
 from ntpcore.tian2023 import experiments
-from ntpcore.tian2023.classes import SequenceClasses, synthetic_classes
+from ntpcore.tian2023.classes import SequenceClasses, attention_scores, synthetic_classes
 from ntpcore.tian2023.experiments import (
     QUERIES,
     Stream,
@@ -26,7 +26,8 @@ Floats = NDArray[np.float64]
 
 SLOW_AND_FAST = ((1.0, 1.0), (10.0, 1.0))  # Figure 4: (eta_Y, eta_Z)
 ADAM = ((0.1, 0.1), (0.5, 0.5), (1.0, 1.0))  # Figure 5
-MAPS = (0, 2, 4, 6, 8, 10, 100)  # updates after which Figure 4 shows attention
+# Updates after which Figure 4 shows attention, the last row being 48 there; and the end of the run.
+MAPS = (0, 2, 4, 6, 8, 10, 48, 100)
 # Axes of Figures 11 and 12: first and last threshold for each number of queries.
 THRESHOLDS = {1: (0.028, 0.038), 3: (0.012, 0.016), 5: (0.0075, 0.0105), 10: (0.0040, 0.0050)}
 
@@ -96,6 +97,16 @@ def entropy_table(streams: Sequence[Stream], at: int = -1) -> dict[Cell, Floats]
             [distinct_entropy(synthetic_classes(queries, 2), z) for z in Zs]
         )
         for queries, (eta_y, eta_z), Zs in cells(streams, at)
+    }
+
+
+def top_table(streams: Sequence[Stream]) -> dict[Cell, Floats]:
+    """The largest attention on one token: for each cell (S, K), a row for each seed."""
+    return {
+        (queries, eta_z, round(eta_y / eta_z, 9)): np.array(
+            [attention_scores(synthetic_classes(queries, 2), z).max(axis=1) for z in Zs]
+        )
+        for queries, (eta_y, eta_z), Zs in cells(streams)
     }
 
 

@@ -694,6 +694,7 @@ def steep(one: Point) -> tuple[float, float]:
     "at {compared} places of {tried} constants and settings.",
     tolerance=ROOM,
     proof=(
+        uses("tian2023-eq-12", "the growth factor is at most e^(2B)"),
         uses("tian2023-eq-124-corrected", "e^(4B) = 1 + 4 Gamma/C_0"),
         uses("tian2023-eq-128", "Gamma is a constant times x^2"),
         uses("tian2023-eq-130", "x is at most tau"),
@@ -731,6 +732,7 @@ def check_tian2023_thm_4_scanning(
     "places of {tried} constants and settings.",
     tolerance=ROOM,
     proof=(
+        uses("tian2023-eq-12", "the growth factor is at most e^(2B)"),
         uses("tian2023-eq-124-corrected", "e^(4B) = 1 + 4 Gamma/C_0"),
         uses("tian2023-eq-128", "Gamma is a constant times x^2"),
         uses("tian2023-eq-130", "x lies between ln(M tau/2) and ln(M tau)"),

@@ -913,10 +913,11 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
         "The bounds on c 1.1 times sharper.": {"phi": 1 / 1.1},
         "S without the term ln(M - 1).": {"logarithm": 0},
         "phi(eta) halved.": {"phi": 0.5},
+        "ln M not subtracted in the bound on c.": {"subtracted": 0.0},
     },
 )
 def check_ours_decoder_rate(
-    one: Recursion, logarithm: float = 1, phi: float = 1.0
+    one: Recursion, logarithm: float = 1, phi: float = 1.0, subtracted: float = 1.0
 ) -> Iterator[Said]:
     """1 - alpha_nn(S) = epsilon; S - phi (ln(1/epsilon) + eta) <= S* <= ceil(S); c bounded."""
     M, eta = one.M, one.eta
@@ -934,20 +935,24 @@ def check_ours_decoder_rate(
         yield at_most(float(counted), math.ceil(S - 1e-9), f"{where}, at most", scale=max(S, 1.0))
         if (M, eta, epsilon) == (1000, 0.5, 0.01):
             yield from updates_of_the_example(one, epsilon, S, counted, low)
-    yield from lead_of(one, phi)
+    yield from lead_of(one, phi, subtracted)
 
 
-def lead_of(one: Recursion, phi: float) -> Iterator[Said]:
-    """c(s) solves (45) at s + c, and lies between 0 and its bound, at every update."""
+def lead_of(one: Recursion, phi: float, subtracted: float) -> Iterator[Said]:
+    """c(s) solves (45) at s + c, and lies between 0 and its bounds, at every update.
+
+    The bound by the height, of which ln M is subtracted once, is below the one by s.
+    """
     M, eta, heights = one.M, one.eta, one.heights
     c, s = decoder_rate.lead(heights, M, eta), np.arange(len(heights))
     left = np.expm1(heights) + (M - 1) * heights
     yield arrays.equal(left[1:], M * eta * (s + c)[1:], "(45) at s + c, s = {at}", at=s[1:])
     yield arrays.at_least(c, 0.0, "c at s = {at}", at=s)
-    bound = phi * decoder_rate.largest_lead(M, eta, heights)
+    more = (1 - subtracted) * decoder_rate.lead_factor(eta) * math.log(M)
+    bound = phi * (decoder_rate.largest_lead(M, eta, heights) + more)
     yield arrays.at_most(c[1:], bound[1:], "the bound on c at s = {at}", at=s[1:])
     simple = decoder_rate.lead_factor(eta) * np.log1p(math.expm1(eta) * s)
-    yield arrays.at_most(c[1:], simple[1:], "the bound on c by s, at s = {at}", at=s[1:])
+    yield arrays.at_most(bound[1:], simple[1:], "both bounds on c, at s = {at}", at=s[1:])
 
 
 def updates_of_the_example(

@@ -577,7 +577,11 @@ def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
 def check_tian2023_thm_1(
     one: Speed | Trained, form: str = "", plain: bool = False, constant: float | None = 10.0
 ) -> Iterator[Said]:
-    """(b) with one constant for all M; in readings the form (9) and (a) for trained decoders."""
+    """(b) with one constant for all M; in readings the form (9) and (a) for trained decoders.
+
+    By (85) gamma is a function of t alone: that classes appear uniformly, and that Y(0) = 0, enter
+    its definition only.
+    """
     if isinstance(one, Speed):
         x = height_of(one)
         yield assume("Assumption 2", instances.allowed(one.E, one.M))

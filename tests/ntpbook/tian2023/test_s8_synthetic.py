@@ -27,7 +27,8 @@ FIGURES = {
 def five_queries() -> checks.Sweep:
     """The sweep of one size, twelve seeds that the book does not use."""
     streams = [experiments.simulate(experiments.medium(5, seed)) for seed in range(101, 113)]
-    return checks.Sweep(runs.entropy_table(streams), runs.recall_table(streams))
+    entropy, recall = runs.entropy_table(streams), runs.recall_table(streams)
+    return checks.Sweep(entropy, recall, runs.top_table(streams))
 
 
 def of(check: Checked, *instances: object) -> Checked:
@@ -45,7 +46,8 @@ def by_hand(entropy) -> checks.Sweep:
         for r in (1.0, 2.0, 5.0)
     }
     # recall falls from 1 by the entropy
-    return checks.Sweep(table, {k: np.stack([x * 0 + 3, 3 - x], axis=1) for k, x in table.items()})
+    recall = {k: np.stack([x * 0 + 3, 3 - x], axis=1) for k, x in table.items()}
+    return checks.Sweep(table, recall, {})
 
 
 # Figure 4
@@ -95,6 +97,18 @@ def test_tian2023_fig_4_differences_by_hand() -> None:
     # mean 1, deviation 1: one error is 0.58, and t asks for 9.9 of them
     open_ = checks.differs(one * 0, np.array([0.0, 1.0, 2.0]), 0.01, "x")
     assert open_.reason.startswith("x: the difference 1 ")
+
+
+def test_tian2023_fig_4_is_recorded_where_the_paper_ends_and_at_the_end_of_the_run() -> None:
+    assert runs.MAPS[-2:] == (48, 100)
+    found = FIGURES["4"].judge([runs.gradient_descent(6)])
+    assert found.numbers["slow_48"].value > found.numbers["slow"].value
+
+
+def test_tian2023_fig_4_a_loss_that_both_rates_meet_at_once_decides_nothing() -> None:
+    found = FIGURES["4"].judge([runs.gradient_descent(6)], losses=(10.0,))
+    assert found.verdict is Verdict.UNDECIDED
+    assert "below 10 sooner" in found.evidence
 
 
 # Figure 5
@@ -192,6 +206,37 @@ def test_tian2023_fig_6_samples_and_start_are_those_of_the_paper(queries) -> Non
     for start in experiments.start_of(plan):
         assert np.abs(start).max() <= M**-0.5
         assert start.std() == pytest.approx((3 * M) ** -0.5, rel=0.2)  # uniform on +- M^-1/2
+
+
+# The threshold, and a single token
+
+
+def test_tian2023_app_threshold_is_not_set_by_the_ratio_alone() -> None:
+    found = assert_sound(checks.check_tian2023_app_threshold, Verdict.NOT_SEEN)
+    assert [one.verdict for one in found.readings] == [Verdict.SEEN]
+    assert found.numbers["on_low"].value == 1.0 < found.numbers["off_low"].value
+
+
+def test_ours_single_winner_one_seed_of_two_hundred_by_its_scores() -> None:
+    stream = experiments.simulate(experiments.medium(1, 70, ((30.0, 3.0),), record=(0, 10, 100)))
+    P = stream.plan.classes.probabilities
+    found = {}
+    for at, step in enumerate(stream.plan.record):
+        weights = P * np.exp(stream.Z[0, at][0])
+        found[step] = (weights / weights.sum(axis=1, keepdims=True)).max(axis=1)
+    assert found[0].max() < 0.1
+    assert found[10].max() > 0.9
+    assert found[100].max() == pytest.approx(0.9929, abs=1e-3)
+    assert runs.top_table([stream])[checks.SHARP][0] == pytest.approx(found[100], abs=1e-12)
+
+
+def test_ours_single_winner_by_hand() -> None:
+    def judged(*rows: tuple[float, float]) -> Verdict:
+        sweep = checks.Sweep({}, {}, {checks.SHARP: np.array(rows)})
+        return checks.check_ours_single_winner.judge([sweep]).verdict
+
+    assert judged((0.2, 0.3), (0.991, 0.1)) is Verdict.SEEN
+    assert judged((0.2, 0.3), (0.989, 0.1)) is Verdict.NOT_SEEN
 
 
 # Figures 11 and 12

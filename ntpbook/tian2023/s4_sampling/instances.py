@@ -483,11 +483,8 @@ class Spread:
         return f"M = {self.M}, K = {self.K}, eta = {self.eta:g}, N = {self.N}"
 
     def is_late(self, delta: float) -> bool:
-        """N at least ten times K (sqrt(N ln(1/delta)) + 2 (1 + omega_1) ln(M)/eta_Y).
-
-        omega_1 is ln ln M / ln M.
-        """
-        start = 2 * (math.log(self.M) + math.log(math.log(self.M))) / self.eta
+        """N at least ten times K (sqrt(N ln(1/delta)) + 2 (1 + omega_1) ln(M)/eta_Y)."""
+        start = decoder.transition(self.M, 1, self.eta)
         return 10 * self.K * (math.sqrt(self.N * math.log(1 / delta)) + start) <= self.N
 
     def chance_beyond(self, bound: float) -> float:

@@ -307,7 +307,7 @@ def inverting(E: Floats, sign: int = 1) -> Floats:
     return np.asarray(sign * (one - np.linalg.inv(one + E)))
 
 
-PRINTED_SIGN = "E' = (I + E)^-1 - I, as Appendix D.1 prints it."
+PRINTED_SIGN = "E' = (I + E)^-1 - I, as in the list of symbols of Appendix D.1."
 FIRST_ORDER = "E in the place of E', which differ only in second order."
 
 
@@ -459,9 +459,9 @@ def _uses_of_E_prime(one: Correlated, sign: int, places: tuple[str, ...]) -> Ite
     "tian2023-app-e-prime",
     over="exact matrices E",
     instances=weakly_correlated,
-    says="The printed E' serves all three uses on {tried} exact matrices E.",
-    fails="With the printed sign (26) moves the rows of other classes, and neither lemma holds; "
-    "computed in fractions.",
+    says="The E' of the list of symbols serves all three uses on {tried} exact matrices E.",
+    fails="With the sign of the list of symbols (26) moves the rows of other classes, and neither "
+    "lemma holds; computed in fractions.",
     hypotheses=("Assumption 2", "M >= 100 K^2"),
     readings={words: {"places": (use,)} for use, words in USES.items()},
     planted={
@@ -987,8 +987,8 @@ GROWING_SHIFT = executed(
     "tian2023-lem-7",
     over="runs",
     instances=many_heights,
-    says="0 <= h* - h <= eta_Y/M, half the printed bound, c(s) < 1/2 for eta_Y s <= ln M, and "
-    "h* - h lies between c(s) times the slopes of h at the two heights: {compared} inequalities on "
+    says="0 <= h* - h <= eta_Y/M, half of the bound in the paper, c(s) < 1/2 for eta_Y s <= ln M, "
+    "and h* - h lies between c(s) times the slopes of h at the two heights: {compared} inequalities on "
     "{tried} runs. The largest M (h* - h)/eta_Y is {gap}, the largest such shift {shift}.",
     tolerance=AMPLIFIED,
     proof=(
@@ -1282,8 +1282,8 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
     "passes each at a time that interval arithmetic certifies.",
     tolerance=AMPLIFIED,
     hypotheses=(
-        "M >= 1000, for M >> 100",
-        "M^-0.99 < eta_Y <= 1",
+        "M >= 5, for omega_1 of Lemma 8",
+        "0 < eta_Y <= 1, for eta_Y = O(1)",
         "s > s_1 = 2 (1 + omega_1) ln M/eta_Y",
         "h* - h <= h/20 at these times",
     ),
@@ -1331,8 +1331,8 @@ def check_tian2023_rem_2(
     # s M (h* - h) is some e^-eta times the shift
     factor, name = (2 * math.exp(eta), "s M (h* - h)") if height else (1.0, "c(s)")
     late = [certified_shift(M, eta, factor * C * unit) for C in constants]
-    yield assume("M >= 1000, for M >> 100", M >= 1000)
-    yield assume("M^-0.99 < eta_Y <= 1", M**-0.99 < eta <= 1)
+    yield assume("M >= 5, for omega_1 of Lemma 8", M >= 5)
+    yield assume("0 < eta_Y <= 1, for eta_Y = O(1)", 0 < eta <= 1)
     later = all(one.s > decoder.transition(M, 1, eta) for one in late)
     yield assume("s > s_1 = 2 (1 + omega_1) ln M/eta_Y", later)
     yield assume("h* - h <= h/20 at these times", all(one.share <= 1 / 20 for one in late))

@@ -409,7 +409,12 @@ def two_each(seed: int = 7, samples: int = 100) -> Iterator[Sampled]:
     says="{samples} sequences of each class satisfy Assumption 1 with n(query) = the next token of "
     "its class, and the query is its only optimal token, above all the context, in {tried} "
     "samples.",
-    observes=True,
+    proof=(
+        uses("huang2024-asm-1", "Realizable data."),
+        uses("huang2024-def-1", "The order of the tokens under a query."),
+        by_hand("The next token is n of the query and of no other token.", at="query"),
+        by_hand("So the query is above all others, and no token is confused.", at="order"),
+    ),
     planted={
         "Two classes per query, as in Syn-Medium.": Variant(instances=two_each),
         "The next tokens of the two queries exchanged.": {"exchanged": True},

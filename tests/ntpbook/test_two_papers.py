@@ -24,7 +24,7 @@ SMALL = {
     "most_frequent": ({"sets": 10}, Verdict.PROVED),
     "example_1": ({}, Verdict.SEEN),
     "choice": ({"steps": 200}, Verdict.SEEN),
-    "syn_small": ({"samples": 20}, Verdict.SEEN),
+    "syn_small": ({"samples": 20}, Verdict.PROVED),
     "speed": ({"steps": 4000}, Verdict.SEEN),
     "path": ({"horizon": 1e6}, Verdict.NOT_CONTRADICTED),
     "ball": ({}, Verdict.SEEN),

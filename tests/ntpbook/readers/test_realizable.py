@@ -40,7 +40,7 @@ def test_ours_repair_notices_a_program_without_injectivity() -> None:
 
 
 def test_ours_repair_by_force_agrees_with_a_part_that_is_realizable_as_it_is() -> None:
-    data = from_samples([("a", "b", 3), ("b", "a", 1), ("ab", "b", 2)])
+    data = from_samples([("a", "b", 3), ("b", "a", 1), ("a b", "b", 2)])
     assert checks.largest_by_force(data) == 6
 
 

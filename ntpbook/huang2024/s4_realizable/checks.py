@@ -17,6 +17,7 @@ import numpy as np
 from ntpbook.huang2024.s4_realizable.instances import (
     Weights,
     broken_chain,
+    closed_chain,
     columns,
     contradictory_orders,
     outnumbered,
@@ -153,6 +154,7 @@ NEXT = "one next token for each sentence"
 INJECTIVE = "an injective collocation"
 PEAKS = "columns of W_ov that peak at n"
 STRICT = "strict partial orders"
+WEIGHTS = "larger attention weights on optimal tokens"
 
 
 @dataclass(frozen=True)
@@ -343,6 +345,7 @@ def _in_force(one: Weights, *names: str) -> Iterator[Said]:
         ),
         order.CLOSURE: lambda: known[order.CLOSURE],
         order.SOURCE: lambda: known[order.SOURCE],
+        WEIGHTS: lambda: all(best > rest for _, best, rest in weight_pairs(one, total=False)),
     }
     for name in names:
         yield assume(name, tests[name]())
@@ -424,13 +427,13 @@ def check_huang2024_app_peaks(one: Weights) -> Iterator[Said]:
 @check(
     "huang2024-app-well-defined",
     over="explicit parameters",
-    instances=lambda: [contradictory_orders()],
+    instances=lambda: [closed_chain()],
     says="Nothing refuted by {tried} choices of parameters.",
     fails=LEAD,
-    hypotheses=(LOSS, order.CLOSURE, NEXT, INJECTIVE, PEAKS, order.SOURCE),
+    hypotheses=(LOSS, order.CLOSURE, NEXT, INJECTIVE, PEAKS, order.SOURCE, WEIGHTS),
     planted={
         "The same data and W_ov with W_kq = 0, where all tokens get equal attention.": Variant(
-            instances=lambda: [replace(contradictory_orders(), odds={})],
+            instances=lambda: [replace(closed_chain(), odds={})],
             expected=Verdict.NOT_CONTRADICTED,
         ),
         "Example 1, whose orders are strict.": Variant(
@@ -438,6 +441,9 @@ def check_huang2024_app_peaks(one: Weights) -> Iterator[Said]:
         ),
     },
     readings={
+        "without the larger weights, where a repeated token outweighs a single one": Variant(
+            instances=lambda: [contradictory_orders()]
+        ),
         "without prefix closure, where no sentence repeats a token": Variant(
             instances=lambda: [broken_chain()]
         ),
@@ -794,11 +800,9 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     instances=near_zero_data,
     says="With explicit parameters the right logit leads by at least B/(2 L_max - 1) in every "
     "sample of {tried} data sets, exactly; the least lead is {least} times that.",
+    hypotheses=(order.ASSUMPTION_1, order.SOURCE),
     proof=(
-        uses(
-            "huang2024-asm-1",
-            "n is injective, the next token is n of a token of its sentence, no token is confused",
-        ),
+        uses("huang2024-asm-1", "n is injective, and no token is confused"),
         by_hand(
             "every other token of a sentence has another next token, n being injective, and is "
             "optimal in no sentence with this query, as no token is confused",
@@ -828,6 +832,9 @@ def check_huang2024_app_near_zero(
         favour: how many times the attention of another token an optimal one gets.
         sharper: what the bound is multiplied with.
     """
+    known = order.facts(order.analyse(one))
+    for name in (order.ASSUMPTION_1, order.SOURCE):
+        yield assume(name, known[name])
     share = separation(separating_weights(one, favour)) * (2 * one.max_length - 1)
     yield at_least(share, sharper, "the lead in units of B / (2 L_max - 1)")
     yield least("least", share)

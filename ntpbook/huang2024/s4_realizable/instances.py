@@ -116,6 +116,18 @@ def shared_next_token() -> Weights:
     )
 
 
+def closed_chain() -> Weights:
+    """0 above 2 and 2 above 3, but not 0 above 3, under query 2; |V| = 4, n runs around them.
+
+    The data are prefix-closed, W_ov x = e_n(x), and in every sample each position of the optimal
+    token has a larger weight than each other position.
+    """
+    data = from_sentences(["0 1 2 1", "1 2 3 2 3", "2 3", "3 0"], "lines 0 1 2 1, 1 2 3 2 3")
+    W_ov = columns("0123", (0, 3, 0, 0), (0, 0, 3, 0), (0, 0, 0, 3), (3, 0, 0, 0))
+    three, nine = Fraction(3), Fraction(9)
+    return Weights(data, W_ov, {"1": {"1": three}, "2": {"0": nine, "2": three}, "3": {"1": three}})
+
+
 def broken_chain() -> Weights:
     """a above b and b above c, but not a above c, under query q; no sentence repeats a token.
 

@@ -175,7 +175,7 @@ def test_huang2024_app_three_categories_judges_the_printed_roles_by_the_same_che
 
 CASES = [
     ("huang2024-app-peaks", instances.peak_outside(), Fraction(1, 3)),
-    ("huang2024-app-well-defined", instances.contradictory_orders(), Fraction(1, 7)),
+    ("huang2024-app-well-defined", instances.closed_chain(), Fraction(2, 5)),
     ("huang2024-app-injective", instances.shared_next_token(), Fraction(1)),
     ("huang2024-app-weights-larger", instances.smaller_weight(), Fraction(1)),
 ]
@@ -210,6 +210,9 @@ def test_each_counterexample_meets_what_the_paper_has_said_before(label, weights
             assert [v for v in column if column[v] == max(column.values())] == [n[x]]
     if label in ("huang2024-app-well-defined", "huang2024-app-weights-larger"):
         assert literal.read(data).unexplained == 0
+    if label == "huang2024-app-well-defined":
+        for _, optimal, other in checks.weight_pairs(weights, total=False):
+            assert optimal > other
 
 
 @pytest.mark.parametrize(("label", "weights", "lead"), CASES)
@@ -232,6 +235,23 @@ def test_huang2024_app_peaks_by_hand_the_mean_of_two_columns_ranks_token_0_first
     assert mean == {"0": 3, "1": Fraction(5, 3), "2": Fraction(5, 3)}
 
 
+def test_huang2024_app_well_defined_by_hand_a_chain_in_closed_data():
+    chain = instances.closed_chain()
+    # 0 1 2 → n(0) and 1 2 3 2 → n(2), so 0 > 1, 2 and 2 > 1, 3
+    assert order.analyse(chain.data).orders["2"].pairs == {
+        ("0", "1"), ("0", "2"), ("2", "1"), ("2", "3")
+    }  # fmt: skip
+    # weights 9 : 3 : 1 in 0 1 2, 3 : 1 in 1 2, 3 : 1 : 1 in 1 2 3, 6 : 1 : 1 in 1 2 3 2
+    leads = [Fraction(6, 13), Fraction(2, 4), Fraction(2, 5), Fraction(5, 8)]
+    assert instances.separation(chain) == min(leads)
+
+
+def test_huang2024_app_well_defined_has_no_witness_with_smaller_weights_on_an_optimal_token():
+    check = check_of("huang2024-app-well-defined")
+    with pytest.raises(ValueError, match=f"breaks the hypothesis '{checks.WEIGHTS}'"):
+        replace(check, instances=lambda: [instances.contradictory_orders()])()
+
+
 def test_huang2024_app_well_defined_by_hand_attention_of_token_0():
     # 3/2 against one 1, then against two: 3/5 and 3/7
     assert Fraction(3, 2) / (Fraction(3, 2) + 1) > Fraction(1, 2)
@@ -249,9 +269,10 @@ def test_huang2024_app_well_defined_fails_without_closure_and_without_repeated_t
     assert {("a", "b"), ("b", "c")} <= pairs
     assert ("a", "c") not in pairs
     assert not chain.data.prefix_closed
-    (reading,) = checks.check_huang2024_app_well_defined().readings
-    assert reading.verdict is Verdict.REFUTED
-    assert reading.witness.endswith("under query q: a > b > c, and not a > c")
+    repeated, open_chain = checks.check_huang2024_app_well_defined().readings
+    assert repeated.verdict is open_chain.verdict is Verdict.REFUTED
+    assert repeated.witness.endswith("under query 1: 0 > 1 > 0, and not 0 > 0")
+    assert open_chain.witness.endswith("under query q: a > b > c, and not a > c")
 
 
 def test_huang2024_app_injective_has_one_next_token_for_two_tokens():
@@ -391,6 +412,17 @@ def test_huang2024_app_near_zero_agrees_with_the_loss_of_the_model(closed: bool)
             bound = (len(data.vocabulary) - 1) * np.exp(-scale / (2 * data.max_length - 1))
             loss = dense_loss(weights, scale)
             assert 0 <= loss <= instances.loss_bound(weights, scale) <= bound
+
+
+def test_huang2024_app_near_zero_needs_source():
+    # a and a a have one answer, whatever the parameters, and different next tokens
+    data = from_samples([("a", "a"), ("b", "b"), (("a", "a"), "b")])
+    known = order.facts(order.analyse(data))
+    assert known["Assumption 1"]
+    assert known["prefix closure"]
+    assert not known["source"]
+    with pytest.raises(ValueError, match="breaks the hypothesis 'source'"):
+        replace(check_of("huang2024-app-near-zero"), instances=lambda: [data])()
 
 
 def test_huang2024_app_near_zero_fails_for_confused_tokens_and_stays_open_without_data():

@@ -358,7 +358,7 @@ def check_huang2024_prop_2(
     "huang2024-prop-4",
     over="partial orders",
     instances=closed_columns,
-    says=f"{_SAYS} All margins are 1.",
+    says=f"{_SAYS} All margins are 1, and non-optimal tokens score alike.",
     fails=_FAILS,
     hypotheses=PRESUMED,
     proof=(
@@ -373,18 +373,24 @@ def check_huang2024_prop_2(
     planted={
         "k and m exchanged in the closed form.": {"reading": "exchanged"},
         "A margin of 2 in the place of 1.": {"margin_of_pairs": 2},
+        "1/10 in the place of 0 between two non-optimal tokens.": {"apart": Fraction(1, 10)},
     },
     readings=_READINGS,
 )
 def check_huang2024_prop_4(
-    one: Column, reading: str = "printed", margin_of_pairs: int = 1, presumed: bool = True
+    one: Column,
+    reading: str = "printed",
+    margin_of_pairs: int = 1,
+    apart: Fraction | int = 0,
+    presumed: bool = True,
 ) -> Iterator[Said]:
-    """Proposition 2 again; and w_a - w_b = 1 for every pair a > b.
+    """Proposition 2 again; w_a - w_b = 1 for every pair a > b, and w_b = w_c for non-optimal b, c.
 
     Args:
         one: a column.
         reading: which formula.
         margin_of_pairs: what all margins should be.
+        apart: the difference of the scores of non-optimal tokens.
         presumed: whether what is in force is asked of the data.
     """
     if presumed:
@@ -393,6 +399,10 @@ def check_huang2024_prop_4(
     scores = one.solution.scores
     widest, a, b = max((scores[a] - scores[b], a, b) for a, b in one.order.pairs)
     yield equal(widest, margin_of_pairs, f"{a} - {b} is {widest}")
+    low = sorted((scores[b], b) for b in one.order.nonoptimal)
+    if len(low) > 1:
+        (least_score, b), (largest_score, c) = low[0], low[-1]
+        yield equal(largest_score - least_score, apart, f"{c} - {b}, both non-optimal")
 
 
 # Equation (16)

@@ -530,6 +530,15 @@ def test_huang2024_prop_4_asks_for_margins_of_one():
     assert (found.verdict, found.numbers["failed"].shown) == (Verdict.REFUTED, "0")
 
 
+def test_huang2024_prop_4_asks_for_equal_scores_of_non_optimal_tokens():
+    assert judge("huang2024-prop-4", QUERY_O).verdict is Verdict.PROVED  # S and V score -1/3 each
+    found = judge("huang2024-prop-4", QUERY_O, apart=Fraction(1, 10))
+    assert (found.verdict, found.numbers["failed"].shown) == (Verdict.REFUTED, "0")
+    uneven = {"a": Fraction(2, 3), "b": Fraction(1, 2), "c": Fraction(-1, 3), "q": Fraction(-1, 2)}
+    scores = margin.solve_scores(FIVE_TOKEN_ORDER)  # without prefix closure they differ
+    assert {x: scores[x] for x in uneven} == uneven
+
+
 @pytest.mark.parametrize("label", judged.JUDGED)
 def test_claims_on_data_stay_open_without_an_order(label: str):
     assert judged.JUDGED[label].judge([]).verdict is Verdict.OPEN

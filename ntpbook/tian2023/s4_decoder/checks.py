@@ -988,8 +988,9 @@ GROWING_SHIFT = executed(
     over="runs",
     instances=many_heights,
     says="0 <= h* - h <= eta_Y/M, half of the bound in the paper, c(s) < 1/2 for eta_Y s <= ln M, "
-    "and h* - h lies between c(s) times the slopes of h at the two heights: {compared} inequalities on "
-    "{tried} runs. The largest M (h* - h)/eta_Y is {gap}, the largest such shift {shift}.",
+    "and h* - h lies between c(s) times the slopes of h at the two heights: {compared} "
+    "inequalities on {tried} runs. The largest M (h* - h)/eta_Y is {gap}, the largest such shift "
+    "{shift}.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "(45), solved for the time"),

@@ -67,11 +67,14 @@ class Variant:
         changes: arguments of the body, and of executed steps that take them, by name.
         instances: what makes other instances; None for those of the check.
         expected: what the check must answer to a planted error.
+        covered: of a reading, whether the steps of the proof cover it, too; a reading that is only
+            tried is not contradicted at most.
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
     instances: Callable[..., Iterable[Any]] | None = None
     expected: Verdict = Verdict.REFUTED
+    covered: bool = False
 
 
 @dataclass(frozen=True)
@@ -301,7 +304,10 @@ class Checked:
         for words, one in self.readings.items() if not changes else ():
             outcome = self._run(self._of(one, made, parameters), one.changes, known)
             witness = _witness(outcome.failed) if outcome.failed is not None else ""
-            readings.append(Reading(words, self._verdict(outcome), witness))
+            verdict = self._verdict(outcome)
+            if verdict is Verdict.PROVED and not one.covered:
+                verdict = Verdict.NOT_CONTRADICTED
+            readings.append(Reading(words, verdict, witness))
         return self._check(main, tuple(readings), parameters)
 
     def _made(

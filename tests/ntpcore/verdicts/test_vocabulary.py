@@ -201,6 +201,15 @@ def test_readings_stand_beside_the_statement_that_the_body_compares() -> None:
     assert [one.witness for one in found.readings] == ["n = 2: violated by 1", ""]
 
 
+def test_a_reading_is_proved_only_if_the_proof_covers_it() -> None:
+    step = executed("add", proof, planted={"Twice the sum.": {"factor": 2}})
+    more = Variant(instances=lambda: [1])
+    readings = {"tried": more, "covered": Variant(instances=lambda: [1], covered=True)}
+    found = made(lambda n: at_most(n, 3), proof=(step,), readings=readings,
+                 planted={"1.1 times sharper.": SHARP})()  # fmt: skip
+    assert [one.verdict for one in found.readings] == [Verdict.NOT_CONTRADICTED, Verdict.PROVED]
+
+
 def test_a_reading_that_holds_does_not_save_the_statement() -> None:
     def body(n: int, bound: int = 1) -> Said:
         return at_most(n, bound)

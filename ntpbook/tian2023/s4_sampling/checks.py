@@ -549,6 +549,7 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
     says="In {tried} runs and settings of (26) rows keep the direction zeta_n, |theta_n| is at "
     "most (|N_n - N-bar| + c(N_n))/N-bar, and with probability 1 - delta no theta_n is larger than "
     "5/2 K/sqrt(N) sqrt(ln(K/delta)); the constant 1 would do in {once} of {chances} cases.",
+    fails="A row has another form, or theta_n is larger than its bounds say.",
     tolerance=1e-8,  # the probability errs by 1e-12 and is divided by delta >= 1e-3
     proof=(
         uses("tian2023-thm-5-exact", "F^T Y = (I + Theta) W-bar with h*(N_n)/h(N-bar) - 1"),
@@ -600,6 +601,8 @@ def check_tian2023_lem_12(
         bound = (np.abs(times - mean) + ahead) / mean / sharper
         found = np.abs(sampling.row_errors(M, K, eta, N, times))
         yield arrays.at_most(found, bound, "theta at N_n = {at}", at=times, scale=1.0)
+        yield count("once", 0)
+        yield count("chances", 0)
     else:
         printed = [instances.printed_theta(K, N, delta, exponent) for delta in instances.FAILURES]
         bounds = [2.5 * bound / (K if without else 1) for bound in printed]

@@ -526,12 +526,71 @@ def tied_tens(horizon: float = 1e9) -> Iterator[TenTwice]:
     return tens(horizon=horizon, second=0.25)
 
 
+def ten_for_classes_alike(classes: str = "all") -> Iterator[Shown]:
+    """(10) for K classes that are alike, one common token, every beta_nn' the same.
+
+    The force on token l is f_l times the sum over n' of beta (f_l f_n.f_n' - f_n'l), where
+    f_n.f_n' = f_c^2, f_n'l is f_c for the common token and 0 for a distinct one of class n, and
+    xi = (K - 1) beta f_c^2. The common token has it from all K classes.
+
+    Args:
+        classes: "all" for the common token, or "one".
+    """
+    import sympy as sp
+
+    K, beta, f_c, f_l = sp.symbols("K beta f_c f_l", positive=True)
+    xi, many = (K - 1) * beta * f_c**2, K if classes == "all" else 1
+    distinct = f_l * (K - 1) * beta * (f_l * f_c**2 - 0)
+    common = many * f_c * (K - 1) * beta * (f_c * f_c**2 - f_c)
+    yield identity("a distinct token", sp.Matrix([distinct]), sp.Matrix([xi * f_l**2]))
+    yield identity("the common token", sp.Matrix([common]), sp.Matrix([-K * xi * (1 - f_c**2)]))
+
+
+def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
+    """xi/gamma = M/(M - 1) (-o)(K - 1)(e + 1/(M - 1)) for I + E with e off the diagonal.
+
+    (I + E)^-1 has d on the diagonal and o = -e/((1 - e)(1 + (K - 1) e)) < 0 elsewhere, and by the
+    coefficients of (88) xi/gamma = M/(M - 1) [d - 1 - (K - 1) o/(M - 1)].
+
+    Args:
+        more: classes that the inverse has too many.
+    """
+    import sympy as sp
+
+    K, M, e = sp.symbols("K M e", positive=True)
+    o = -e / ((1 - e) * (1 + (K + more - 1) * e))
+    d = 1 - (K - 1) * e * o
+    yield identity("row times inverse, own", sp.Matrix([d + (K - 1) * e * o]), sp.Matrix([1]))
+    elsewhere = sp.Matrix([e * d + o + (K - 2) * e * o])
+    yield identity("row times inverse, elsewhere", elsewhere, sp.Matrix([0]))
+    found = M / (M - 1) * (d - 1 - (K - 1) * o / (M - 1))
+    claimed = M / (M - 1) * (-o) * (K - 1) * (e + 1 / (M - 1))
+    yield identity("xi by gamma", sp.Matrix([found]), sp.Matrix([claimed]))
+
+
 @check(
     "ours-two-path",
     over="designs",
     instances=tens,
     says="The two curves of (10) agree. After {horizon} plain steps the strongest token has at "
     "most {share} of the attention; normalized steps give it 99 % after at most {steps} of them.",
+    proof=(
+        uses("tian2023-eq-10", "The dynamics (10)."),
+        uses("tian2023-eq-88-corrected", "The coefficients under the modified update."),
+        executed(
+            "For equal overlaps xi is a sum of positive terms.",
+            xi_for_equal_overlaps,
+            planted={"One class too many in the inverse.": {"more": 1}},
+        ),
+        executed(
+            "(10) for classes that are alike.",
+            ten_for_classes_alike,
+            planted={"The common token pushed by one class only.": {"classes": "one"}},
+        ),
+        by_hand("A common factor moves the clock and not the curve.", at="curve"),
+        by_hand("All quotients to the strongest token fall to 0 along it.", at="winner"),
+        by_hand("Steps of one length go to its end.", at="length"),
+    ),
     planted={
         "The common token of the normalized run falls by a tenth too much.": {"turn": 1.1},
         "Two distinct tokens are equally probable.": Variant(instances=tied_tens),

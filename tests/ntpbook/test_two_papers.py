@@ -26,7 +26,7 @@ SMALL = {
     "choice": ({"steps": 200}, Verdict.SEEN),
     "syn_small": ({"samples": 20}, Verdict.PROVED),
     "speed": ({"steps": 4000}, Verdict.SEEN),
-    "path": ({"horizon": 1e6}, Verdict.NOT_CONTRADICTED),
+    "path": ({"horizon": 1e6}, Verdict.PROVED),
     "ball": ({}, Verdict.SEEN),
     "circle": ({"steps": 10_000, "drawn": 2}, Verdict.SEEN),
 }

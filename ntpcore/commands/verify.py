@@ -13,7 +13,7 @@ from typing import Any
 
 from ntpcore.commands import claims
 from ntpcore.data.dataset import InputError
-from ntpcore.verdicts.certainty import Kind, certainty_of, used_in
+from ntpcore.verdicts.certainty import JUDGED, Kind, certainty_of, used_in
 from ntpcore.verdicts.claims import AGAINST, MARKS, Verdict, certainty_words, shown_number
 from ntpcore.verdicts.vocabulary import Checked
 
@@ -126,13 +126,25 @@ def run(label: str, given: Mapping[str, Any] | None = None) -> Verified:
 
     claim, began = find_claim(label), time.monotonic()
     data = _checked(label, find_check(label))(**(given or {})).to_json()
-    data["certainty"] = _certainty(label, data)
+    published = claims.load(None)
+    if all(_knows(published, other) for other in used_in(data)):
+        data["certainty"] = _certainty(published, label, data)
     return Verified(claim.number, claim.title, data, time.monotonic() - began)
 
 
-def _certainty(label: str, data: Data) -> dict[str, object] | None:
+def _knows(published: claims.Published, label: str) -> bool:
+    """Whether the book says how a claim is known; an older record does not.
+
+    Without that, steps by hand below the claim would go uncounted, and the badge says too much.
+    """
+    if not published.judged or label not in published.rows:
+        return False
+    judged = published.rows[label].get("verdict") in JUDGED
+    return not judged or claims.certainty_in(published, label) is not None
+
+
+def _certainty(published: claims.Published, label: str, data: Data) -> dict[str, object] | None:
     """How the claim is known by the steps that ran here and, for what it uses, by the book."""
-    published = claims.load(None)
     row = published.rows.get(label, {})
     known = claims.certainty_in(published, label)
     machine = known is not None and known.kind is Kind.MACHINE_CHECKED

@@ -8,7 +8,9 @@ import pytest
 from program import Run
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.commands import verify
+from ntpcore.commands import claims, verify
+from ntpcore.verdicts.certainty import Certainty, Kind
+from ntpcore.verdicts.claims import certainty_words
 
 
 def test_a_claim_is_verified_with_its_proof_and_its_planted_errors(run: Run) -> None:
@@ -27,6 +29,25 @@ def test_the_answer_for_programs_holds_what_the_book_holds(run: Run) -> None:
     assert one["label"] == "huang2024-eq-1"
     assert one["proof"][0]["shown"][0]["rest"] == "0"
     assert one["numbers"]["tried"]["value"] == one["tried"]
+
+
+def test_steps_below_a_claim_that_the_book_does_not_count_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    label = "huang2024-app-decoupling"
+    used = ["huang2024-app-one-token", "ours-stage-1-law", "ours-direction"]
+    rows: dict[str, claims.Row] = {one: {"verdict": "proved"} for one in [label, *used]}
+    certain = Certainty(Kind.BY_HAND, ("ours-direction at sum",)).to_json()
+
+    def words(rows: dict[str, claims.Row], source: str | None) -> str:
+        monkeypatch.setattr(claims, "load", lambda folder: claims.Published(rows, source))
+        return certainty_words(verify.run(label).data)
+
+    below = ", 2 own steps by hand, using " + ", ".join(used)
+    assert words(rows, "an older record") == below
+    assert words(rows, None) == below  # the catalogue alone
+    counted = {one: {**row, "certainty": certain} for one, row in rows.items()}
+    assert words(counted, "claims.json") == ", by hand (3)"
 
 
 def test_a_refuted_claim_ends_with_exit_code_1(run: Run) -> None:

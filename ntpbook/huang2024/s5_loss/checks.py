@@ -390,7 +390,8 @@ def check_huang2024_eq_13(
         ),
     ),
     loose="with one rival and |V| = 2 at eps = 1/2 a probability of 1/5 is missing where eps is "
-    "claimed; a search over |V| up to 50 and eps found nothing nearer. The paper claims O(eps)",
+    "claimed; |V| = 2 to 50 with eps = 1/1000, ..., 500/1000 gave nothing nearer. The paper claims "
+    "O(eps)",
     planted={
         "eps^4 for eps.": {"power": 4.0},
         "A of half of log(|V|/eps) only.": {"times": 0.5},

@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -404,13 +404,18 @@ def test_targets_that_cannot_be_written_are_refused_before_anything_is_run(
 def test_a_result_that_cannot_be_written_leaves_all_runs_in_the_record(
     small: plan.Plan, table: list[Row], tmp_path: Path
 ):
-    name = "r" * 245 + ".csv"  # the record's name fits, that of the unfinished result does not
+    target = tmp_path / "r.csv"
+
+    def hindered(todo: Mapping[int, plan.Cell], mark: str) -> Iterator[Row]:
+        target.mkdir()  # somebody makes a folder of that name meanwhile
+        return iter(table)
+
     with pytest.raises(InputError, match="all 18 runs are kept") as caught:
-        run.to_file(small, str(tmp_path / name), lambda todo, mark: iter(table))
-    assert "File name too long" in str(caught.value)
-    assert os.listdir(tmp_path) == [f"{name}.runs"]
-    (tmp_path / f"{name}.runs").rename(tmp_path / "short.csv.runs")
-    assert run.to_file(small, str(tmp_path / "short.csv"), never).kept == 18
+        run.to_file(small, str(target), hindered)
+    assert "not a plain file" in str(caught.value)
+    assert sorted(os.listdir(tmp_path)) == ["r.csv", "r.csv.runs"]
+    target.rmdir()
+    assert run.to_file(small, str(target), never).kept == 18
 
 
 FULL_DISK = """

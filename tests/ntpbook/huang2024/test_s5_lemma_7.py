@@ -314,11 +314,54 @@ def test_inside_lemma_7_type_1_ends_where_phi_is_that_small():
     assert float(rare_one.minus) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("name", ["a_star", "a_t", "b_plus", "type_1"])
-def test_inside_lemma_7_bounds_notice_terms_that_are_a_tenth_larger(name):
-    check = getattr(inside, f"check_huang2024_app_lem_7_{name}")
+def holds_and_is_sharp(check):
+    """A bound of the proof holds at its nearly tight states, and not with a tenth less room."""
     assert check.judge(inside.edges()).verdict is Verdict.PROVED
-    assert failure(check, inside.edges(), sharper=1.1)
+    return failure(check, inside.edges(), sharper=1.1)
+
+
+def test_huang2024_app_lem_7_a_star_is_attained_by_two_tokens():
+    assert holds_and_is_sharp(inside.check_huang2024_app_lem_7_a_star)
+    state = plain_state()
+    for one in state.terms():  # one rival, so that the weighted difference is the one margin
+        assert float(one.A_star) == pytest.approx(
+            -float(one.miss * one.plus * one.minus * state.w / state.s)
+        )
+
+
+def test_huang2024_app_lem_7_a_t_notices_a_tenth():
+    assert holds_and_is_sharp(inside.check_huang2024_app_lem_7_a_t)
+
+
+def test_huang2024_app_lem_7_b_star_is_the_part_of_the_optimal_token():
+    for one in plain_state().terms():
+        assert float(one.B_minus_star) == 0.0
+        assert float(one.B_plus_star) == pytest.approx(float(one.A_star))  # T_j = 1 - T_o
+
+
+def test_huang2024_app_lem_7_b_plus_notices_a_tenth():
+    assert holds_and_is_sharp(inside.check_huang2024_app_lem_7_b_plus)
+
+
+def test_huang2024_app_lem_7_type_1_notices_a_tenth():
+    assert holds_and_is_sharp(inside.check_huang2024_app_lem_7_type_1)
+
+
+def test_huang2024_app_lem_7_type_2_by_hand_for_two_tokens():
+    state = inside.rare_states()[1]
+    r = float(state.w)  # ||W*|| = 1
+    beta_0 = 8 / r * (1 + math.log(4 * r))
+    with mp.workdps(inside.DIGITS):
+        n, n_0 = sorted(state.terms(), key=lambda one: one.minus)
+        # A + B_+ of two tokens: 2 (1 - T) m (1 - m) d, where 1 - m = 1 / (1 + e^d)
+        d = mp.log(n.plus / n.minus)
+        left = -2 * n.miss * n.plus * n.minus * d
+        assert float((n.A_t + n.B_plus_t) / left) == pytest.approx(1)
+        right = -beta_0 * n_0.miss * n_0.plus * n_0.minus * r
+        assert left > right
+        found = inside.check_huang2024_app_lem_7_type_2.judge([state])
+        assert found.verdict is Verdict.PROVED
+        assert found.numbers["most"].value == pytest.approx(float(left / right), rel=1e-6)
 
 
 def test_huang2024_app_lem_7_b_minus_is_negative_where_counts_differ():

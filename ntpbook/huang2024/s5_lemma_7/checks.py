@@ -335,9 +335,14 @@ def log_bites(run: Run) -> float:
 APART = 1e-12  # 1 - cos above which W_kq is surely not a multiple of W_kq_star
 
 
-def nearly_alike_and_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run | Certain]:
-    """Two sentences that are nearly equally frequent, at t_0, and the runs of the page."""
-    return [instances.certain_nearly_alike(), *instances.frequent_runs(seed, sets, steps)]
+def closed_and_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run | Certain]:
+    """Two tokens, one of them twice in a sentence, at t_0, and the runs of the page."""
+    return [instances.certain_closed(), *instances.frequent_runs(seed, sets, steps)]
+
+
+def only_closed() -> list[Certain]:
+    """Without the runs."""
+    return [instances.certain_closed()]
 
 
 def repeated() -> list[Certain]:
@@ -351,21 +356,23 @@ APART_FROM_STAR = "W is no multiple of W_kq*"
 @check(
     "huang2024-app-violated-sample",
     over="runs and enclosed steps",
-    instances=nearly_alike_and_runs,
+    instances=closed_and_runs,
     says="From t_0 on some sample keeps that weight off its optimal token, at {compared} steps.",
-    fails="A rival that scores d less has the odds e^-d against the optimal token, and so the "
-    "weight e^-d / (1 + e^-d). Where W is nearly a multiple of W_kq*, all d are nearly "
-    "||W|| / ||W_kq*||, and the denominator decides.",
+    fails="A rival that scores d less than an optimal token that occurs c times has the weight "
+    "e^-d / (c + e^-d). The sentence in which the optimal token occurs once has d above r = "
+    "||W|| / ||W_kq*||, and in the other one, with c = 2, half of e^-d is too little, too.",
     tolerance=ROUNDING,
     hypotheses=(inside.LATE, APART_FROM_STAR, *FACTS),
     planted={
         "1/L_max before the exponential.": Variant(
             {"shared": True}, expected=Verdict.NOT_CONTRADICTED
         ),
-        "A millionth less before the exponential.": Variant(
-            {"constant": Fraction(999_999, 10**6)}, expected=Verdict.NOT_CONTRADICTED
+        "7/10 before the exponential, a little less than 1/sqrt(2).": Variant(
+            {"constant": Fraction(7, 10)}, expected=Verdict.NOT_CONTRADICTED
         ),
-        "The printed bound 1.1 times sharper.": {"constant": Fraction(11, 10)},
+        "7/10, 1.1 times sharper, on the witness.": Variant(
+            {"constant": Fraction(77, 100)}, instances=only_closed
+        ),
     },
     readings={
         "without prefix closure, sentences that hold their optimal token 2 and 20 times; more "

@@ -257,17 +257,15 @@ def certain_repeated(times: int) -> Certain:
 
 
 @cache
-def certain_nearly_alike() -> Certain:
-    """0 1 0 occurs 10^9 + 1 times and 1 0 1 10^9 times, at t_0 and with eta = 0.36."""
-    often = 10**9
-    rows = [
-        ("0", "1", often + 1),
-        ("0 1", "0", often + 1),
-        ("1", "0", often),
-        ("1 0", "1", often),
-    ]
-    data = from_samples(rows, "two sentences, 1000000001 to 1000000000")
-    return _certain(data, Fraction(36, 100), 45, 120)
+def certain_closed() -> Certain:
+    """0 is followed by 1, and 1 by 0, 1 0 by 1, 1 0 1 by 0, equally often; at t_0, eta = 0.36.
+
+    A prefix-closed sentence holds a first pair of tokens once, here 1 0. In 1 0 1 the optimal token
+    occurs twice. The two queries differ by log 2 in their margins in the end, so that both samples
+    have about e^-r / sqrt(2) of the attention off their optimal token.
+    """
+    data = from_samples([("0", "1"), ("1", "0"), ("1 0", "1"), ("1 0 1", "0")], "0 1 and 1 0 1 0")
+    return _certain(data, Fraction(36, 100), 67, 120)
 
 
 def repeated_run(times: int) -> Run:

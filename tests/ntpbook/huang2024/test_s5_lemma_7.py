@@ -165,21 +165,21 @@ def test_huang2024_lem_7_corrected_agrees_with_brute_force_on_its_start(frequent
 
 
 def test_huang2024_app_violated_sample_by_hand():
-    # both margins d are r but for little, and phi_- = 1 / (1 + e^d) where d is least
-    sure = instances.certain_nearly_alike()
-    assert (sure.step, sure.start, sure.max_length, sure.apart) == (45, 45, 2, True)
+    # a force is like the odds e^-d / c, c = 1 and c = 2; the margins d grow alike once these are
+    # equal, so d_1 = d_2 + log 2, and r^2 = (d_1^2 + d_2^2) / 2
+    sure = instances.certain_closed()
+    assert (sure.step, sure.start, sure.max_length, sure.apart) == (67, 67, 3, True)
     assert sure.data.prefix_closed
     r = -float(sure.log_claimed)
-    assert 8 * 2 / math.sqrt(2) < r <= 45 * 0.36  # Lemma 6, with t_0 eta >= 8 L_max ||W*||^2
-    missing = -math.log1p(math.exp(-r))
-    assert missing <= float(sure.log_rest - sure.log_claimed) < missing / 2
-    assert sure.log_rest < sure.log_claimed
+    assert 8 * 3 / math.sqrt(2) < r <= 67 * 0.36  # Lemma 6, with t_0 eta >= 8 L_max ||W*||^2
+    missing = -math.log(2) / 2 + math.log(2) ** 2 / (8 * r)
+    assert float(sure.log_rest - sure.log_claimed) == pytest.approx(missing, abs=1e-4)
     left = checks.check_huang2024_app_violated_sample.judge([equal_run()])  # a multiple of W*
     assert left.left_out == {"no step from t_0 on has W apart from W*": 1}
 
 
 def test_huang2024_app_violated_sample_needs_w_apart_from_the_optimum():
-    alike = replace(instances.certain_nearly_alike(), apart=False)
+    alike = replace(instances.certain_closed(), apart=False)
     with pytest.raises(ValueError, match="no multiple"):
         replace(checks.check_huang2024_app_violated_sample, instances=lambda: [alike])()
 

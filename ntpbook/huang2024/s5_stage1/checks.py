@@ -776,7 +776,7 @@ def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator
     proof=(
         uses("ours-stage-1-law", "the loss at s W_ov* is |V| log(1 + (|V|-1) e^-s)"),
         TANGENT,
-        executed("|V| (|V|-1) e^-s is at most a share of e^-r", steps.far_multiple),
+        executed("|V| (|V|-1) e^-s is at most e^-r / 4", steps.far_multiple),
         uses("huang2024-app-lem-2-lower", "L_0(W) >= e^-r / 2"),
     ),
     planted={

@@ -108,7 +108,7 @@ def log_is_above_its_chord(slope: str = "1/2") -> tuple[Shown, ...]:
 
 
 @lru_cache
-def far_multiple(times: int = 2, share: str = "1/2") -> tuple[Shown, ...]:
+def far_multiple(times: int = 2, share: str = "1/4") -> tuple[Shown, ...]:
     """n (n - 1) e^-s is at most a share of e^-r if s = r + times log(2 n).
 
     Args:

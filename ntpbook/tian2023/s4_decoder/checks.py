@@ -1211,6 +1211,87 @@ def check_tian2023_eq_48(
             yield arrays.at_most(left, bound, where, at=run.s[:-1], scale=1.0)
 
 
+@dataclass(frozen=True)
+class Gap:
+    """A gap epsilon that the proof of Lemma 7 (b) takes for the least of all h* - h.
+
+    Attributes:
+        M: size of the vocabulary.
+        eta: eta_Y.
+        size: M epsilon.
+        since: the first number of updates that is judged, s'_0.
+    """
+
+    M: int
+    eta: Fraction
+    size: Fraction
+    since: int = 10**4
+
+    @property
+    def name(self) -> str:
+        """The numbers in words."""
+        return f"M = {self.M}, eta_Y = {self.eta}, M epsilon = {self.size}"
+
+
+def small_gaps() -> Iterator[Gap]:
+    """Gaps of at most ln 2/M; at the first rate the proof has no larger ones."""
+    for M, eta, size in ((1000, 10, 5), (1000, 2, 2), (10**4, 4, 2)):
+        yield Gap(M, Fraction(1, eta), Fraction(1, size))
+
+
+def large_gaps() -> Iterator[Gap]:
+    """A gap of 1/M, the largest at the rate 1/2, which is above ln 2/M; 14 updates are enough."""
+    yield Gap(1000, Fraction(1, 2), Fraction(1), 14)
+
+
+def rise_is_required_to_be_negative(large: bool = False) -> Iterator[Shown]:
+    """M epsilon < ln 2 at each of the small gaps, in interval arithmetic.
+
+    Args:
+        large: whether to take the large gap.
+    """
+    import mpmath
+
+    iv = mpmath.iv
+    for one in large_gaps() if large else small_gaps():
+        size = iv.mpf(one.size.numerator) / one.size.denominator
+        rest = iv.log(2) - size
+        yield Shown(one.name, str(size), "<", "ln 2", str(rest), rest.a > 0)
+
+
+@check(
+    "tian2023-app-lem-7-late",
+    over="gaps epsilon",
+    instances=small_gaps,
+    says="From some update on h(s + 1) - h(s) is at most epsilon - ln 2/M, for {tried} gaps.",
+    fails="For epsilon <= ln 2/M the right side is not positive, and h rises: no s will do.",
+    tolerance=AMPLIFIED,
+    hypotheses=("M >= 1000, for M >> 100", "0 < eta_Y < 1", "0 < epsilon <= 2 eta_Y/M"),
+    proof=(
+        uses("tian2023-lem-6", "h solves (44): it rises at all times"),
+        enclosed(
+            "the right side is negative",
+            rise_is_required_to_be_negative,
+            planted={"epsilon = 1/M.": {"large": True}},
+        ),
+    ),
+    planted={
+        "A gap above ln 2/M, where the step is right: a check that refutes every gap would refute "
+        "this one, too.": Variant({}, large_gaps, Verdict.NOT_CONTRADICTED),
+        "The right side at this gap 1.1 times sharper.": Variant({"sharper": 1.1}, large_gaps),
+    },
+)
+def check_tian2023_app_lem_7_late(one: Gap, sharper: float = 1.0) -> Iterator[Said]:
+    """M (h(s + 1) - h(s)) <= M epsilon + ln(1/2) for late s."""
+    yield assume("M >= 1000, for M >> 100", one.M >= 1000)
+    yield assume("0 < eta_Y < 1", 0 < one.eta < 1)
+    yield assume("0 < epsilon <= 2 eta_Y/M", 0 < one.size <= 2 * one.eta)
+    s: Floats = np.array([one.since * 10.0**power for power in range(5)])
+    low, high = (decoder.height(one.M, float(one.eta) * at) for at in (s, s + 1))
+    right = (float(one.size) - math.log(2)) / sharper
+    yield arrays.at_most(high - low, right, "s = {at}", at=s.astype(int), scale=1.0)
+
+
 @check(
     "tian2023-eq-49",
     over="runs",

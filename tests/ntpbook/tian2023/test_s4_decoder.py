@@ -37,6 +37,7 @@ NOT_PROVED = {
     "tian2023-asm-2": Verdict.WELL_POSED,
     "tian2023-eq-46": Verdict.WELL_POSED,
     "tian2023-app-e-prime": Verdict.REFUTED,
+    "tian2023-app-lem-7-late": Verdict.REFUTED,
     "tian2023-rem-1": Verdict.REFUTED,
     "tian2023-rem-2": Verdict.REFUTED,
 }
@@ -505,6 +506,15 @@ def test_tian2023_eq_48_by_hand():
     for run in instances.whole_heights():
         late = run.y - run.x <= math.log(2)
         assert (np.diff(run.x)[late[:-1]] > (run.y - run.x - math.log(2))[:-1][late[:-1]]).all()
+
+
+def test_tian2023_app_lem_7_late_by_hand():
+    # at eta = 1/10 no gap of the proof is larger than 1/5 < ln 2, so that none will do
+    one = next(checks.small_gaps())
+    assert one.size == 2 * one.eta < math.log(2)
+    x = decoder.height(one.M, 0.1 * np.arange(3.0))
+    assert float(one.size) - math.log(2) < 0 < np.diff(x).min()
+    assert failure(checks.check_tian2023_app_lem_7_late, [one])
 
 
 def test_tian2023_eq_49_by_hand():

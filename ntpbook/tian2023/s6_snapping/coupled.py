@@ -224,11 +224,16 @@ class Long:
         design: the classes.
         ratios: values of eta_Y / eta_Z, the slower decoder first.
         eta_z: eta_Z.
+        overtaken: a time after the faster decoder has got the sparser attention, as the logarithm,
+            base 10, of the number of steps.
+        turned: the same for a time after the entropy of the slower decoder has begun to rise.
     """
 
     design: reduced.Design
     ratios: tuple[float, ...]
     eta_z: float
+    overtaken: float
+    turned: float
 
     @property
     def name(self) -> str:
@@ -272,10 +277,14 @@ def _long(design: reduced.Design, ratio: float) -> reduced.Path:
 
 
 def long_designs() -> list[Long]:
-    """Classes that satisfy Assumption 2 at the start, with ratios that satisfy Assumption 1(c)."""
+    """Classes that satisfy Assumption 2 at the start, with ratios that satisfy Assumption 1(c).
+
+    The larger the ratios are, the later attention turns back; the earliest comes first.
+    """
     three = (0.2, 0.6, 1.0)
     return [
-        Long(reduced.Design(2, 10**5, (1.0,), three), (100.0, 1000.0), 1e-4),
-        Long(reduced.Design(3, 10**5, (0.5,), three), (100.0, 1000.0), 1e-4),
-        Long(reduced.Design(2, 10**6, (0.5,), (0.5, 1.0)), (100.0, 1000.0), 1e-4),
+        Long(reduced.Design(2, 10**5, (1.0,), three), (10.0, 100.0), 1e-3, 7.0, 16.0),
+        Long(reduced.Design(2, 10**5, (1.0,), three), (100.0, 1000.0), 1e-4, 24.0, 40.0),
+        Long(reduced.Design(3, 10**5, (0.5,), three), (100.0, 1000.0), 1e-4, 35.0, 50.0),
+        Long(reduced.Design(2, 10**6, (0.5,), (0.5, 1.0)), (100.0, 1000.0), 1e-4, 35.0, 40.0),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 
 
 def draw_growth(axes: Axes, s: Setting, epsilon: float) -> None:
-    """B: printed, corrected, and integrated from (10), with the ends of both stages.
+    """B: printed, corrected, and integrated from (10) in both counts of steps.
 
     Args:
         axes: where to draw.
@@ -26,24 +27,29 @@ def draw_growth(axes: Axes, s: Setting, epsilon: float) -> None:
     t = np.geomspace(0.005 * s.first_end, 300 * s.onset, 80)
     C_0 = 1 / (epsilon**2 * s.K)
     Gamma = snapping.total_speed(s, t)
-    run = snapping.solve_10(s, epsilon, t, relative=1e-7)
-    _, closed = snapping.solve_closed(s.K, epsilon, Gamma)
+    # one sample a step: eta_Z/K in (10), and B_n with the undivided eta_Z
+    slow = replace(s, eta_z=s.eta_z / s.K)
+    of_one = s.K * snapping.solve_10(slow, epsilon, t, relative=1e-7).B
+    of_all = snapping.solve_10(s, epsilon, t, relative=1e-7).B
     axes.semilogx(t, snapping.printed_growth(C_0, Gamma), "--", color=BOUND)
     axes.semilogx(t, snapping.growth(C_0, Gamma), ":", color=BOUND)
-    axes.semilogx(t, run.B, color=OPTIMAL)
-    axes.semilogx(t[::5], closed[::5], "o", color=OPTIMAL, markersize=4)
+    for B, factor, total, style in ((of_one, s.K, Gamma / s.K, "-"), (of_all, 1, Gamma, "-.")):
+        _, closed = snapping.solve_closed(s.K, epsilon, total)
+        axes.semilogx(t, B, style, color=OPTIMAL)
+        axes.semilogx(t[::5], factor * closed[::5], "o", color=OPTIMAL, markersize=4)
     last = t[-1] * 1.1
     for value, text, color, place in (
         (float(snapping.growth(C_0, Gamma[-1])), " (14), corrected", BOUND, "bottom"),
         (float(snapping.printed_growth(C_0, Gamma[-1])), " (14), printed", BOUND, "top"),
-        (float(run.B[-1]), " (10) itself", OPTIMAL, "center"),
+        (float(of_one[-1]), " (10), one sample", OPTIMAL, "center"),
+        (float(of_all[-1]), " (10), the sum", OPTIMAL, "center"),
     ):
         axes.text(last, value, text, color=color, va=place)
     for when, text in ((s.first_end, "$t_0'$ "), (s.onset, " $t_0$")):
         axes.axvline(when, color=NONCOMPARABLE, linewidth=0.8)
-        axes.text(when, 2.6, text, color=NONCOMPARABLE, ha="right" if "'" in text else "left")
-    axes.set(xlabel="time $t$ (steps)", ylabel="growth bound $B_n$", ylim=(-0.4, 2.8))
-    axes.set_xlim(t[0], t[-1] * 40)
+        axes.text(when, 2.9, text, color=NONCOMPARABLE, ha="right" if "'" in text else "left")
+    axes.set(xlabel="time $t$ (steps)", ylabel="growth bound $B_n$", ylim=(-0.4, 3.1))
+    axes.set_xlim(t[0], t[-1] * 200)
 
 
 def draw_figure_3(axes: Axes, rates: Sequence[float], C_0: float) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ntpcore.pages import interactive
@@ -16,7 +18,7 @@ POINTS = 48
 
 
 def growth(M: int) -> Moving:
-    """B_n as printed, with its constant, and from (10), for numbers of classes and epsilon.
+    """B_n as printed, with its constant, and from (10) in both counts of steps.
 
     Args:
         M: size of the vocabulary; both rates are 1.
@@ -38,23 +40,28 @@ def growth(M: int) -> Moving:
 
 
 def view(s: Setting, epsilon: float) -> View:
-    """The three curves, and where they end."""
+    """The four curves, and where they end."""
     t = np.geomspace(0.005 * s.first_end, 300 * s.onset, POINTS)
     C_0 = 1 / (epsilon**2 * s.K)
     Gamma = snapping.total_speed(s, t)
-    true = snapping.solve_10(s, epsilon, t, relative=1e-7).B
+    of_all = snapping.solve_10(s, epsilon, t, relative=1e-7).B
+    # one sample a step: eta_Z/K in (10), and B_n with the undivided eta_Z
+    slow = replace(s, eta_z=s.eta_z / s.K)
+    true = s.K * snapping.solve_10(slow, epsilon, t, relative=1e-7).B
     printed, corrected = snapping.printed_growth(C_0, Gamma), snapping.growth(C_0, Gamma)
     at = float(np.interp(np.log(s.onset), np.log(t), true))
     curves = (
-        Curve("equation (10) itself", "optimal", "solid", t, true),
+        Curve("(10), one sample a step", "optimal", "solid", t, true),
+        Curve("(10), the sum over classes", "optimal", "dashed", t, of_all),
         Curve("(14) as printed", "bound", "dashed", t, printed),
         Curve("(14) with its constant", "bound", "dotted", t, corrected),
         Curve("snapping begins, t₀", "noncomparable", "dotted", (s.onset,) * 2, (-0.5, 5.0)),
     )
-    ends = [written(float(curve[-1])) for curve in (true, printed, corrected)]
+    ends = [written(float(curve[-1])) for curve in (true, printed, corrected, of_all)]
     says = (
-        f"K = {s.K}, fₙ·fₙ′ = {epsilon:g}: at step t₀ = {s.onset:.0f} the bound from (10) has "
-        f"come to {written(at)}, and it ends at {ends[0]}. Equation (14) ends at {ends[1]} as "
-        f"printed, at {ends[2]} with its constant."
+        f"K = {s.K}, fₙ·fₙ′ = {epsilon:g}: with one sample a step the bound from (10) has come to "
+        f"{written(at)} at step t₀ = {s.onset:.0f}, and ends at {ends[0]}. Equation (14) ends at "
+        f"{ends[1]} as printed, at {ends[2]} with its constant. Where a step sums over all "
+        f"classes, the bound ends at {ends[3]}."
     )
     return View(curves, says)

@@ -239,8 +239,8 @@ def lemma_5(drop_m_o_s: int = 0) -> tuple[Shown, ...]:
     h_j / (1 - T_o) = tau_j + m_o s + sum_k (m_o - m_k) tau_k, a sum of terms that are not negative
     if m_k <= m_o for all rivals; then a step raises W[o, q] and lowers W[j, q] (a token has one
     role per query, Assumption 1), all margins grow, and m_k <= m_o persists, whatever the step
-    size. At W = 0 it is Assumption 3. By hand: this induction. The weight of an optimal position is
-    e^{W[o, q]} over a sum of at most L exponentials, none of which is larger, hence at least 1 / L.
+    size. At W = 0 it is Assumption 3. By hand: this induction. And m_o is 1 / (1 + rho), rho
+    the sum of m_j / m_o over at most L - 1 rivals, none with more mass than o: at least 1 / L.
 
     Args:
         drop_m_o_s: 1 leaves out the term m_o s.
@@ -395,7 +395,7 @@ def theorem_a_other_samples(others_shift: int = 0, lighter: int = 1) -> tuple[Sh
     """
     A, m_o, others = sp.symbols("A m_o others", positive=True)
     E_a, E_b, more, j, v, g = sp.symbols("E_a E_b more j v g", nonnegative=True)
-    J, V = 1 + j, 3 + j + v  # one rival at least; |V| >= 1 + J, here one more token
+    J, V = 1 + j, 2 + j + v  # one rival at least; |V| >= 1 + J
     X_n, short, kappa_1 = sp.symbols("X_n short kappa", nonnegative=True)
     rho, extra, m, d_m, u, d_u = sp.symbols("rho extra m d_m u d_u", nonnegative=True)
     kappa = 1 + kappa_1

@@ -17,6 +17,7 @@ from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.verdicts.claims import Shown, Verdict
 from ntpcore.verdicts.compare import Said, assume, below, holds, result
+from ntpcore.verdicts.numbers import written
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
@@ -91,7 +92,10 @@ def check_huang2024_app_thm_3_margins(one: TwoTokens, repaired: int = 0) -> Iter
             first = one.star * length / iv.sqrt(S)
         rest = iv.sqrt(108 * N * L**2 * S * length) * iv.log(iv.mpf(one.steps))
         claimed = first - rest
-        where = f"t = {one.steps}, eta = {one.eta}"
+        where = (
+            f"t = {one.steps}, eta = {one.eta}: the margin is {written(float(upper(margin)), 4)}, "
+            f"claimed is {written(float(lower(claimed)), 4)} at least"
+        )
         yield holds(lower(margin) >= upper(claimed), where)
         if one.star < 0 and not repaired:
             yield result("t", one.steps)

@@ -348,8 +348,8 @@ def test_jax_is_imported_by_the_model_of_the_text_experiments_only() -> None:
     assert users == {"ntpcore/tian2023/text_model.py"}
 
 
-def test_the_package_itself_imports_nothing() -> None:
+def test_packages_import_nothing_but_the_front_door_which_loads_on_use() -> None:
     for path in MODULES:
-        if path.name == "__init__.py":
+        if path.name == "__init__.py" and path.parent.name != "ntpcore":
             body = ast.parse(path.read_text(encoding="utf-8")).body
             assert all(isinstance(node, ast.Expr) for node in body), path

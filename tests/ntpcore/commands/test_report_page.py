@@ -114,7 +114,7 @@ def test_data_that_fail_show_witnesses_and_what_to_drop() -> None:
     listed = report_study.verdicts(study)._repr_html_()
     assert sorted(re.findall(r"(?:huang2024|ours)-[\w-]+", listed)) == sorted(decided)
     plots_report.draw_orders(study)
-    assert plots_report.draw_matrix(study) is None
+    assert plots_report.draw_matrix(study) == plots_report.NOTHING
 
 
 def test_every_rule_of_assumption_1_is_explained_in_words() -> None:

@@ -351,10 +351,18 @@ def test_a_page_needs_no_book_first(tiny: Path) -> None:
     assert not (tiny / "_build/html").exists()
 
 
-def test_a_page_without_the_book_says_that_others_run_too(tiny: Path) -> None:
+def test_a_page_without_the_book_runs_alone_and_the_others_stand_beside_it_without_results(
+    tiny: Path,
+) -> None:
     shutil.rmtree(tiny / "pages")
     done = build(tiny, "page", PAGE="second")
-    assert "pages beside it without a result of today, which run, too: 1" in done.stdout
+    assert done.returncode == 0, done.stderr
+    assert "second: ran" in done.stdout
+    assert "first: ran" not in done.stdout
+    assert "pages without a result of today, set without any: 1" in done.stdout
+    site = tiny / "_build/page/pages"
+    assert "They differ." in (site / "second.html").read_text(encoding="utf-8")
+    assert "All were equal." not in (site / "first.html").read_text(encoding="utf-8")
 
 
 def test_a_page_whose_claim_has_no_test_is_refused_before_anything_runs(tiny: Path) -> None:
@@ -466,7 +474,7 @@ def test_a_book_that_builds_nothing_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(make_tiny_book(tmp_path / "book"))
-    monkeypatch.setattr(html, "run_sphinx", lambda: html.OUTPUT.mkdir(parents=True))
+    monkeypatch.setattr(html, "run_sphinx", lambda **_: html.OUTPUT.mkdir(parents=True))
     with pytest.raises(html.SiteError, match="page pages/first is missing from the output"):
         html.build_site(Path("pages"), Path("_build/html"))
     assert not Path("_build/html").exists()

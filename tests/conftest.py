@@ -25,8 +25,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Random examples are the same in every run, and none has to be quick: neither chance nor a busy
-# machine decides. What is not named here stays as it was, such as what `make mutants` tries.
+# machine decides.
 settings.register_profile("tests", settings(), deadline=None, derandomize=True)
+# For a long search: pytest --hypothesis-profile=many
+settings.register_profile("many", deadline=None, max_examples=10_000)
 settings.load_profile("tests")
 
 # A number is compared relative to its own size: pytest would let 1e-12 pass for any smaller one,

@@ -10,7 +10,7 @@ export PORT
 # PYTHONSAFEPATH from finding tools/, PYTHONOPTIMIZE from asserting.
 unexport $(filter-out PYTHON,$(filter PYTHON%,$(.VARIABLES)))
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test setup-lab setup-wikitext setup-mutants book page pdf note serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext mutants audit
+.PHONY: help setup setup-test setup-lab setup-mutants book page pdf note serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext mutants audit
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -39,7 +39,7 @@ help: ## this list
 
 # Once there is a .venv, its own Python looks after it, unless PYTHON asks for another one.
 # setup installs what the book needs; the others add the packages of one more group.
-setup setup-test setup-lab setup-wikitext setup-mutants:
+setup setup-test setup-lab setup-mutants:
 	@python="$(PYTHON)"; \
 	if [ "$(origin PYTHON)" = file ] && [ -f .venv/ntpcore-stamp.json ] && [ -x .venv/bin/python ]; \
 	then python=.venv/bin/python; fi; \
@@ -100,7 +100,7 @@ figures-long: setup
 enclosed-long: setup
 	@$(VENV_PYTHON) -m tools.pipeline.enclosed_long
 
-wikitext: setup-wikitext
+wikitext: setup
 	@$(VENV_PYTHON) -m tools.pipeline.wikitext_full
 
 # cosmic-ray changes files in place, hence in a clone; a stopped run goes on until the clone is removed.

@@ -284,13 +284,9 @@ def set_up(todo, groups=("book",)):
     print("set-up: done", flush=True)
 
 
-def wanted_groups(words, finished, environment):
-    """The groups to install: those asked for, those installed before, and what the book needs.
-
-    The page on WikiText trains models where a folder of that text is given.
-    """
-    text = {"wikitext"} if environment.get("WIKITEXT_DIR") else set()
-    return {"book", *words, *(finished or {}).get("groups", ()), *text}
+def wanted_groups(words, finished):
+    """The groups to install: those asked for, those installed before, and what the book needs."""
+    return {"book", *words, *(finished or {}).get("groups", ())}
 
 
 def main(words=()):
@@ -318,7 +314,7 @@ def main(words=()):
     with open(str(ROOT / ".build" / "setup.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         finished = finished_state()
-        groups = wanted_groups(words, finished, os.environ)
+        groups = wanted_groups(words, finished)
         todo = steps(wanted_state(groups), finished)
         if todo:
             set_up(todo, groups)

@@ -137,7 +137,7 @@ def test_500_megabytes_end_in_a_message_within_memory(source: str, message: str)
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=3000,
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")

@@ -26,6 +26,7 @@ from ntpcore.commands.report import (
     study as report_study,
 )
 from ntpcore.commands.report.study import Note
+from ntpcore.data.dataset import InputError
 from ntpcore.exact import repair
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -71,6 +72,32 @@ def test_tokens_in_a_report_are_data(odd_page: str) -> None:
     for svg in pictures(odd_page):
         assert "<script" not in svg
         assert not [c for c in svg if c in "\x1b\x07\x9b\u202e\u200d"]
+
+
+def test_a_readers_environment_changes_no_byte_of_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backend without figures, pink axes, and a program that Python starts with."""
+    (tmp_path / "colours.rc").write_text("axes.facecolor: pink\n", encoding="utf-8")
+    (tmp_path / "startup.py").write_text("print('started')\n", encoding="utf-8")
+    words = (EXAMPLE_1, "--steps", "5", "-o")
+    plain = ntpcore(tmp_path, *words, "plain.html")
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setenv("MATPLOTLIBRC", str(tmp_path / "colours.rc"))
+    monkeypatch.setenv("PYTHONSTARTUP", str(tmp_path / "startup.py"))
+    foreign = ntpcore(tmp_path, *words, "foreign.html")
+    assert (plain.returncode, foreign.returncode) == (0, 0), plain.stderr + foreign.stderr
+    page = (tmp_path / "plain.html").read_text(encoding="utf-8")
+    assert len(pictures(page)) == 5
+    assert (tmp_path / "foreign.html").read_text(encoding="utf-8") == page
+
+
+def test_a_cell_that_draws_nothing_and_says_nothing_is_an_error() -> None:
+    cell = {"cell_type": "code", "source": "plots_report.draw_loss(study)", "outputs": []}
+    with pytest.raises(InputError, match=r"no picture: plots_report\.draw_loss\(study\) drew none"):
+        list(report_page._cell(cell))
+    cell["outputs"] = [{"data": {"text/html": "<p>why</p>"}}]
+    assert list(report_page._cell(cell)) == ['<div class="wide"><p>why</p></div>']
 
 
 def test_a_report_reaches_no_network_and_names_no_folder(odd_page: str) -> None:

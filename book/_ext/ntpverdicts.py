@@ -37,7 +37,7 @@ from tools.pipeline.proofs import faults as proof_faults
 from tools.pipeline.source import OURS
 from tools.site.checksources import code_hash, find_sources
 from tools.site.machine import rows_of
-from tools.site.prose import ROLE
+from tools.site.prose import MISSING, ROLE
 from tools.site.published import versions
 
 Rows = dict[str, dict[str, Any]]
@@ -53,8 +53,9 @@ def read_rows(app: Sphinx) -> None:
     found = read_checks(Path(app.srcdir) / "pages")
     app.env.ntp_witnesses = {}  # type: ignore[attr-defined]
     rows = rows_of(found)
-    for fault in (*certainty.faults(rows), *proof_faults(rows)):
-        logger.warning(fault)
+    if not app.config.ntp_partial:  # else the checks of some claims below did not run
+        for fault in (*certainty.faults(rows), *proof_faults(rows)):
+            logger.warning(fault)
     app.env.ntp_rows = rows  # type: ignore[attr-defined]
     app.env.ntp_standings = standings_of(rows.values())  # type: ignore[attr-defined]
     functions = {claim.function: claim.label for claim in CATALOGUE if claim.page is not None}
@@ -96,7 +97,10 @@ class ResultRole(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Look the number up."""
         label, _, name = self.text.partition(":")
-        numbers = self.env.ntp_rows.get(label, {}).get("numbers", {})
+        row = self.env.ntp_rows.get(label, {})
+        numbers = row.get("numbers", {})
+        if label in self.env.ntp_rows and "tried" not in row and self.config.ntp_partial:
+            return [nodes.inline(MISSING, MISSING)], []
         if name not in numbers:
             known = ", ".join(f"{label}:{key}" for key in numbers) or "nothing"
             message = "no check gives %r; known for this label: %s"
@@ -114,6 +118,8 @@ class VerdictCard(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Look the check up."""
         row = self.env.ntp_rows.get(self.arguments[0])
+        if row is not None and "tried" not in row and self.config.ntp_partial:
+            return []
         if row is None or row["planned"] or "tried" not in row:
             message = "no check of %r ran, so it has no card"
             logger.warning(message, self.arguments[0], location=self.get_location())
@@ -128,6 +134,8 @@ class WitnessRole(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Look the witness up, and remember that this page treats the refutation."""
         row = self.env.ntp_rows.get(self.text, {})
+        if "tried" not in row and self.config.ntp_partial:
+            return [nodes.inline(MISSING, MISSING)], []
         if row.get("verdict") != "refuted":
             message = "%r is not refuted, so it has no witness"
             logger.warning(message, self.text, location=self.get_location())
@@ -141,7 +149,10 @@ class ReadingsRole(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """List the readings that the check recorded."""
-        readings = self.env.ntp_rows.get(self.text, {}).get("readings")
+        row = self.env.ntp_rows.get(self.text, {})
+        readings = row.get("readings")
+        if "tried" not in row and self.config.ntp_partial:
+            return [nodes.inline(MISSING, MISSING)], []
         if not readings:
             message = "no check recorded readings of %r"
             logger.warning(message, self.text, location=self.get_location())
@@ -192,6 +203,8 @@ def fill_alt(app: Sphinx, docname: str, cell: dict[str, Any]) -> None:
     def number(match: re.Match[str]) -> str:
         label, _, name = match[2].partition(":")
         row = app.env.ntp_rows.get(label, {})  # type: ignore[attr-defined]
+        if app.config.ntp_partial and "tried" not in row:
+            return MISSING
         if match[1] != "result" or name not in row.get("numbers", {}):
             logger.warning("an alternative text cannot hold %s", match[0], location=docname)
             return match[0]
@@ -238,6 +251,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_role("witness", WitnessRole())
     app.add_role("readings", ReadingsRole())
     app.add_directive("verdict-card", VerdictCard)
+    app.add_config_value("ntp_partial", False, "env")
     app.connect("builder-inited", read_rows)
     app.add_search_language(English)
     app.connect("source-read", name_verdicts)

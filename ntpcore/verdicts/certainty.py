@@ -99,12 +99,30 @@ def certainties(rows: Mapping[str, Row]) -> dict[str, Certainty | None]:
 
 
 def with_certainty(rows: Mapping[str, Row]) -> dict[str, dict[str, Any]]:
-    """The rows of a ledger with their certainty, as plain data, under `certainty`."""
+    """The rows of a ledger with their certainty, as plain data, under `certainty`.
+
+    Where the check of a claim below did not run, as in a page that is built alone, the steps by
+    hand are not all known. Such a row gets no certainty, and its badge names what it uses.
+    """
     known = certainties(rows)
-    return {
-        label: {**row, "certainty": one.to_json() if (one := known[label]) else None}
-        for label, row in rows.items()
-    }
+    found = {}
+    for label, row in rows.items():
+        one = known[label]
+        whole = all("tried" in rows.get(other, {}) for other in _below(label, rows))
+        found[label] = {**row, "certainty": one.to_json() if one else None} if whole else {**row}
+    return found
+
+
+def _below(label: str, rows: Mapping[str, Row]) -> set[str]:
+    """All claims that a proof uses, directly or through others."""
+    seen: set[str] = set()
+    todo = used_in(rows[label])
+    while todo:
+        other = todo.pop()
+        if other not in seen:
+            seen.add(other)
+            todo += used_in(rows[other]) if other in rows else []
+    return seen
 
 
 def _add(

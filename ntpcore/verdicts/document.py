@@ -137,7 +137,7 @@ def _entry(row: Data, statement: str | None) -> Data:
         **{key: row.get(key) for key in CHECK_FIELDS},
         **{key: row.get(key, []) for key in LISTS},
         **{key: row.get(key, {}) for key in OBJECTS},
-        "certainty": row["certainty"],
+        "certainty": row.get("certainty"),
         "machine": row.get("machine"),
         "machine_steps": row["machine_steps"],
         "page": row["page"],

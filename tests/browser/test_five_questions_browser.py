@@ -93,7 +93,7 @@ def test_question_4_what_it_learns_from_four_sentences_takes_two_presses(
     page.wait_for_url("**/playground.html")
     page.fill("#pg-text", "the cat sat\nthe cat ran\na dog sat\na dog ran\n")
     press(page.get_by_role("button", name="Check", exact=True))
-    page.wait_for_selector("#pg-result h3", timeout=120_000)
+    page.wait_for_selector("#pg-result h3")
     answer = page.inner_text("#pg-result")
     assert "Collocation: the next token of each token" in answer
     assert "Proposition 2" in answer  # statements have names, not labels
@@ -103,10 +103,10 @@ def test_question_4_what_it_learns_from_four_sentences_takes_two_presses(
     page.fill("#pg-text", "The cat sat on the mat.\nThe dog sat on the rug.\n")
     page.fill("#pg-sentence", "The cat sat on the")
     press(page.get_by_role("button", name="Train and ask"))
-    page.wait_for_selector("#pg-part", timeout=120_000)
+    page.wait_for_selector("#pg-part")
     assert "ntpcore" not in page.inner_text("#pg-error-ask")
     press(page.get_by_role("button", name="Train on what can be kept"))
-    page.wait_for_selector("#pg-prediction table", timeout=120_000)
+    page.wait_for_selector("#pg-prediction table")
     assert "on the part that can be kept" in page.inner_text("#pg-status-ask")
     page.fill("#pg-text", "S V O P\nV O P\nO P P\nP S V\n")
     page.fill("#pg-sentence", "O P")

@@ -10,14 +10,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from browser import CONTRAST, NARROW, OVERFLOW, WIDE
+from browser import CONTRAST, NARROW, OVERFLOW, WIDE, colours_at_rest
 from playground_cases import MALFORMED, NASTY, PRESETS, Case, Said, command, random_cases
 from playwright.sync_api import Browser, Page, Route
 
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 RANDOM = 30
-LOADING = 120_000  # milliseconds for the engine on a slow machine
 BUSY = "document.querySelector('#pg-stop:enabled, #pg-stop-ask:enabled')"
 FIVE = 1  # place of the five tokens among the presets
 
@@ -43,6 +42,13 @@ ASK = f"""async ([form, text]) => {{
 AXE_RUN = """async () => (await axe.run(document.querySelector('article'), {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
 })).violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 80)).join(' | ')}`)"""
+# Stops what plays between two frames, so that no message has to arrive before the last one.
+STOP_ON_THE_WAY = """() => {
+  const step = document.querySelector('.pg-step').textContent;
+  if (parseInt(step.slice(5)) < 90 || step === 'step 900 of 900') return false;
+  document.querySelector('.pg-play').click();
+  return true;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +83,7 @@ def page(browser: Browser, address: str, requests: list[str], trouble: list[str]
     opened.wait_for_selector("#pg-check:visible")
     assert not [one for one in requests if "/engine/" in one or "worker" in one], "loaded too soon"
     opened.goto(f"{address}#preset=five-tokens")
-    opened.wait_for_selector("#pg-result h3", timeout=LOADING)
+    opened.wait_for_selector("#pg-result h3")
     yield opened
     context.close()
 
@@ -160,7 +166,7 @@ def test_the_trained_model_answers_as_the_command_line(page: Page, tmp_path: Pat
     seen(page, PRESETS[0])
     page.fill("#pg-sentence", "O S P")
     page.press("#pg-sentence", "Enter")
-    page.wait_for_selector("#pg-prediction table", timeout=LOADING)
+    page.wait_for_selector("#pg-prediction table")
     cells = page.locator("#pg-prediction table").nth(1).locator("tbody tr").all_inner_texts()
     shown = {token: float(value) for token, value in (row.split("\t") for row in cells)}
     said = command(tmp_path, "predict", PRESETS[0], "--sentence", "O S P", "--json")
@@ -189,7 +195,7 @@ def fits_and_passes_axe(page: Page) -> None:
     for scheme in ("dark", "light"):
         page.emulate_media(color_scheme=scheme)
         page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
-        page.wait_for_timeout(400)  # colours change gradually
+        colours_at_rest(page)
         assert page.evaluate(AXE_RUN) == []
         assert page.evaluate(CONTRAST) == []
     page.set_viewport_size(NARROW)
@@ -227,11 +233,11 @@ def test_attention_over_steps_moves_by_keyboard_and_ends_at_the_trained_model(
     page.fill("#pg-steps", "900")
     page.fill("#pg-sentence", "a b q")
     page.click("#pg-ask")
-    page.wait_for_selector("#pg-prediction table", timeout=LOADING)
+    page.wait_for_selector("#pg-prediction table")
     table = page.locator("#pg-prediction table").first.locator("tbody tr").all_inner_texts()
     trained = [float(row.split("\t")[1]) for row in table]
     page.click("#pg-turn")
-    slider = page.wait_for_selector(".pg-slider", timeout=LOADING)
+    slider = page.wait_for_selector(".pg-slider")
     assert slider is not None
     third = [pytest.approx(1 / 3, abs=6e-4)] * 2
     assert page.evaluate(BARS) == [third, third, third]
@@ -246,11 +252,7 @@ def test_attention_over_steps_moves_by_keyboard_and_ends_at_the_trained_model(
     assert [row[0] for row in last] == [pytest.approx(one, abs=6e-4) for one in trained]
     assert page.evaluate(DRAWN) == [[pytest.approx(x, abs=0.02) for x in row] for row in last]
     page.click(".pg-play")
-    page.wait_for_function(
-        "parseInt(document.querySelector('.pg-step').textContent.slice(5)) >= 90 &&"
-        " document.querySelector('.pg-step').textContent !== 'step 900 of 900'"
-    )
-    page.click(".pg-play")
+    page.wait_for_function(STOP_ON_THE_WAY)
     stopped = page.inner_text(".pg-step")
     page.wait_for_timeout(500)
     assert page.inner_text(".pg-step") == stopped != "step 900 of 900"
@@ -388,7 +390,7 @@ def test_answers_fit_a_phone_are_legible_and_pass_axe(page: Page, place: int) ->
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
-        page.wait_for_timeout(400)  # colours change gradually
+        colours_at_rest(page)
         assert page.evaluate(AXE_RUN) == []
         assert page.evaluate(CONTRAST) == []
     page.set_viewport_size(NARROW)

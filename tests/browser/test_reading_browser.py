@@ -17,7 +17,6 @@ BOX = "#ntp-preview"
 BADGE = "article a[href*='verdict-huang2024-prop-2']"
 PROOF = "pages/huang2024_s4_prefix_closure.html"
 LEMMAS = "pages/huang2024_s5_stage2_lemmas.html"
-expect.set_options(timeout=30_000)  # a busy machine is slow, not wrong
 
 
 @pytest.fixture(scope="module", params=["served", "file"])

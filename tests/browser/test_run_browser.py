@@ -17,7 +17,6 @@ from ntpcore.verdicts.claims import MIME
 from tools.site.runnable import cells_of
 
 ROOT = Path(__file__).resolve().parents[2]
-LOADING = 180_000  # milliseconds: engine, archive and sympy on a slow machine
 PAGE, OTHER = "huang2024_s6_max_margin", "tian2023_s4_sampling"
 IDLE = "() => document.querySelector('[data-run=stop]').disabled"
 SAID = "() => document.querySelector('.ntp-run-status').textContent"
@@ -103,6 +102,7 @@ def settled(page: Page) -> str:
     That no key reaches an element is said by the theme with a -1, by our script with nothing.
     Whichever comes last wins, and for readers it is the same.
     """
+    page.wait_for_load_state("networkidle")
     before, now = "", page.inner_html("article")
     while now != before:
         page.wait_for_timeout(500)
@@ -119,7 +119,7 @@ def runs(page: str) -> int:
 def run_all(page: Page) -> list[dict[str, Any]]:
     """Run all cells of a page, and hand back what they show."""
     page.click("[data-run=all]")
-    page.wait_for_function(IDLE, timeout=LOADING)
+    page.wait_for_function(IDLE)
     assert page.evaluate(SAID).startswith("All "), page.evaluate(SAID)
     found: list[dict[str, Any]] = page.evaluate(SHOWN)
     return found
@@ -174,12 +174,12 @@ def test_a_changed_cell_changes_its_result_and_what_is_below(page: Page) -> None
     code = one.locator("textarea")
     code.fill(code.input_value().replace("sp.solve(", "len(").replace(", multipliers)", ")"))
     code.press("Control+Enter")
-    page.wait_for_function(IDLE, timeout=LOADING)
+    page.wait_for_function(IDLE)
     result = one.locator("xpath=ancestor::*[contains(@class, 'ntp-cell-')]//pre").last
     assert result.inner_text().strip() == "4"
     code.fill("sp.Rational(1, 3) + sp.sqrt(2)")
     one.locator("button").click()
-    page.wait_for_function(IDLE, timeout=LOADING)
+    page.wait_for_function(IDLE)
     cell = one.locator("xpath=ancestor::*[contains(@class, 'ntp-cell-')]")
     assert cell.locator(".math math msqrt").count() == 1
 
@@ -196,7 +196,7 @@ def test_an_error_stands_in_the_page_and_the_next_run_goes_on(page: Page) -> Non
     ]:  # fmt: skip
         one.locator("textarea").fill(code)
         one.locator("button").click()
-        page.wait_for_function(IDLE, timeout=LOADING)
+        page.wait_for_function(IDLE)
         shown = cell.locator(".ntp-run-error pre").inner_text()
         assert shown.splitlines()[-1] == last
         assert page.evaluate(SAID).endswith(last)
@@ -204,7 +204,7 @@ def test_an_error_stands_in_the_page_and_the_next_run_goes_on(page: Page) -> Non
         assert ("line 2, in third" in shown) == ("third" in code)
     one.locator("textarea").fill("print('on'); 1 + 1")
     one.locator("button").click()
-    page.wait_for_function(IDLE, timeout=LOADING)
+    page.wait_for_function(IDLE)
     assert cell.locator(".cell_output pre").all_inner_texts() == ["on", "2"]
 
 
@@ -228,8 +228,7 @@ def test_a_long_run_can_be_stopped_and_another_page_runs_as_well(page: Page, bel
     one = area(page, "print('on')")
     one.locator("textarea").fill("while True:\n    pass")
     one.locator("button").click()
-    page.wait_for_timeout(300)
-    assert not page.evaluate(IDLE)
+    page.wait_for_function(f"() => !({IDLE})()")
     one.locator("button").click()
     page.wait_for_function(IDLE)
     assert page.evaluate(SAID).startswith("Stopped.")

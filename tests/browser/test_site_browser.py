@@ -197,7 +197,7 @@ def test_search_works_in_files_and_over_http(
     for site in (f"{book.resolve().as_uri()}/", book_address):
         page = context.new_page()
         page.goto(f"{site}search.html?q=collocation")
-        page.wait_for_selector("#search-results li a", timeout=20_000)
+        page.wait_for_selector("#search-results li a")
         found = page.locator("#search-results li a").all_inner_texts()
         assert any("collocation" in text.lower() for text in found)
         page.goto(f"{site}search.html?q=zzyzx")

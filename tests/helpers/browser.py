@@ -12,11 +12,13 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, Playwright, Route
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route, expect
 
 from ntpcore.commands.report.page import BROWSERS
 from tools.pipeline.serve import Packing
 
+PATIENCE = 1_200_000  # milliseconds: a busy machine is slow, not wrong
+expect.set_options(timeout=PATIENCE)
 NO_BROWSER = "no Chromium or Chrome on this machine"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 # Nothing is fetched from another machine, whatever a page asks for.
@@ -125,8 +127,24 @@ def find_browser() -> str | None:
 
 
 def launch(playwright: Playwright, executable: str) -> Browser:
-    """Start the browser, without a window."""
-    return playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    """Start the browser, without a window; its pages wait as long as a busy machine takes."""
+    running = playwright.chromium.launch(executable_path=executable, args=FLAGS, timeout=PATIENCE)
+    new_context = running.new_context
+
+    def patient_context(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        context.set_default_timeout(PATIENCE)
+        return context
+
+    running.new_context = patient_context  # type: ignore[method-assign]
+    return running
+
+
+def colours_at_rest(page: Page) -> None:
+    """Wait until no colour changes any more, as it does gradually after a change of the look."""
+    page.wait_for_function(
+        "() => !document.getAnimations().some(one => one instanceof CSSTransition)"
+    )
 
 
 def visit(browser: Browser, address: str, site: str) -> Seen:

@@ -40,10 +40,15 @@ def shell(command: str, given: bytes = b"", **environment: str) -> Result:
         capture_output=True,
         env=os.environ | environment,
         cwd=EXAMPLES,
-        timeout=60,
+        timeout=3000,
         check=False,
     )
     return Result(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+
+def sentences(text: str) -> list[str]:
+    """What the program itself says on its error stream; libraries may say more."""
+    return [line for line in text.splitlines() if line.startswith("ntpcore: ")]
 
 
 def has_control_characters(text: str) -> bool:

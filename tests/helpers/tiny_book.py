@@ -248,6 +248,6 @@ def build_anew(folder: Path, **variables: str) -> subprocess.CompletedProcess[st
         env=clean_environment(**_variables({}, {}), **variables),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=3000,
         check=False,
     )

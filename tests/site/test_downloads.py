@@ -65,7 +65,7 @@ from nbclient import NotebookClient
 from ntpcore.commands.report.sockets import sockets
 
 with sockets() as how:
-    NotebookClient(jupytext.read(sys.argv[1]), timeout=300, kernel_name="python3", **how).execute()
+    NotebookClient(jupytext.read(sys.argv[1]), timeout=3000, kernel_name="python3", **how).execute()
 """
 
 
@@ -188,7 +188,7 @@ def run_alone(file: Path, folder: Path) -> subprocess.CompletedProcess[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=3000,
         check=False,
     )
 

@@ -112,7 +112,7 @@ for name, texts, asked in json.loads(open(told, encoding="utf-8").read()):
 def outcomes(folder: Path, told: Path) -> dict[tuple[str, int], list[dict[str, str]]]:
     """What cells show where there is nothing but the archive and the standard library."""
     command = [sys.executable, "-I", "-S", "-c", RUN, str(folder), str(told)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=3000)
     return {(name, at): shown for name, at, shown in map(json.loads, done.stdout.splitlines())}
 
 

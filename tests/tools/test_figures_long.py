@@ -24,7 +24,7 @@ def run(folder, *how):
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         text=True,
-        timeout=300,
+        timeout=3000,
     )
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from ntpcore.commands.report.sockets import ADDRESS_LIMIT, LAST, fit, sockets
 from tools.pipeline import forks
-from tools.pipeline.execute import execute
+from tools.pipeline.execute import NotebookError, execute
 from tools.pipeline.kernel import isolate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,7 +101,7 @@ def runs(pid: int) -> bool:
 
 def ends(pid: int) -> bool:
     """Whether a process ends by itself."""
-    until = time.monotonic() + 20
+    until = time.monotonic() + 3000
     while runs(pid) and time.monotonic() < until:
         time.sleep(0.05)
     return not runs(pid)
@@ -114,6 +114,55 @@ def test_a_fork_does_what_another_kernel_does(folder: Path) -> None:
         assert FORKED in executed(folder, HOW)
     assert FORKED not in new[1]
     assert executed(folder, HOW) == new[1]
+
+
+# What a reader's shell may hold and no page may show.
+FOREIGN = {
+    "MPLBACKEND": "Agg",
+    "MATPLOTLIBRC": "colours.rc",
+    "PYTHONSTARTUP": "startup.py",
+    "PYTHONOPTIMIZE": "2",
+    "COLUMNS": "40",
+    "FORCE_COLOR": "1",
+    "SOURCE_DATE_EPOCH": "1000000000",
+}
+
+
+def test_nothing_of_a_readers_environment_reaches_a_page(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    isolate(ROOT, folder / "build")  # of this test's own name in the environment, too
+    plain = executed(folder, SAME)
+    (folder / "colours.rc").write_text("axes.facecolor: pink\n", encoding="utf-8")
+    (folder / "startup.py").write_text("print('started')\n", encoding="utf-8")
+    for name, value in FOREIGN.items():
+        monkeypatch.setenv(name, str(folder / value) if (folder / value).is_file() else value)
+    isolate(ROOT, folder / "build")
+    assert not set(FOREIGN) & set(os.environ)
+    assert executed(folder, SAME) == plain
+    with forks.forking():
+        assert executed(folder, SAME) == plain
+
+
+def test_a_figure_without_a_picture_fails_its_page(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = SAME.replace("```{code-cell}\nimport gc", "```{code-cell}\n" + CAPTION + "import gc")
+    assert "image/svg+xml" in executed(folder, page) or "image/png" in executed(folder, page)
+    with pytest.raises(NotebookError, match="cell of fig-one has a caption and draws no picture"):
+        executed(folder, page.replace("plt.plot([1, 2]);", ""))
+    assert (folder / "failed.ipynb").is_file()
+    monkeypatch.setenv("MPLBACKEND", "agg")  # where nobody looks at pictures, none is asked for
+    executed(folder, page)
+
+
+CAPTION = """---
+mystnb:
+  figure:
+    name: fig-one
+    caption: A line.
+---
+"""
 
 
 def test_a_text_that_arrives_in_parts_is_one_output(folder: Path) -> None:
@@ -193,7 +242,7 @@ def test_forks_end_with_their_exit_codes_and_with_who_started_them(folder: Path)
 def test_a_kernel_ends_when_the_process_is_killed_that_it_is_a_fork_of(folder: Path) -> None:
     source, words = forks.Source(), ["ipykernel_launcher", "-f", str(folder / "connection.json")]
     kernel = source.fork([*words, "--log-level=50"], str(folder), dict(os.environ))
-    until = time.monotonic() + 20
+    until = time.monotonic() + 3000
     while not (folder / "connection.json").exists() and time.monotonic() < until:
         time.sleep(0.05)
     assert kernel.poll() is None

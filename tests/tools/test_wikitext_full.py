@@ -41,16 +41,16 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_files(tmp_path):
         "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0",
     }
     with start(whole, **cache) as process:
-        out, _ = process.communicate(timeout=300)
+        out, _ = process.communicate(timeout=3000)
         assert process.returncode == 0
     assert "says nothing about WikiText" in out
     program, kept = str(ROOT / "tests/helpers/killed_after.py"), killed / "runs"
     with start(killed, (program, MODULE, str(kept)), **cache) as process:
-        process.communicate(timeout=300)
+        process.communicate(timeout=3000)
         assert process.returncode == -signal.SIGKILL
     assert len(list(kept.glob("*.npz"))) == 2
     with start(killed, **cache) as process:
-        process.communicate(timeout=300)
+        process.communicate(timeout=3000)
         assert process.returncode == 0
     for name in FILES:
         assert (whole / name).read_bytes() == (killed / name).read_bytes()
@@ -61,7 +61,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_files(tmp_path):
 
 def test_a_folder_that_is_not_there_ends_in_one_line(tmp_path):
     with start(tmp_path, WIKITEXT_DIR="no/such/place") as process:
-        _, errors = process.communicate(timeout=100)
+        _, errors = process.communicate(timeout=3000)
     assert process.returncode == 1
     assert errors.startswith("wikitext: WIKITEXT_DIR=no/such/place: no such folder.")
     assert len(errors.splitlines()) == 1

@@ -26,6 +26,7 @@ from tools.pipeline.notebooks import (
     RECORDS,
     Outcome,
     copy_published,
+    copy_unrun,
     defaults_by_page,
     is_current,
     page_names,
@@ -143,7 +144,10 @@ def refuse_mismatches() -> None:
 def make_page(
     environment: Mapping[str, str], variables: Mapping[str, str], display: Display
 ) -> int:
-    """Build a second site in which some pages ran with other parameters; the book stays."""
+    """Build a second site in which some pages ran with other parameters; the book stays.
+
+    Pages beside them are those of the book; where it has none of today, they come without results.
+    """
     chosen = choose_pages(page_names(), environment.get("PAGE", ""))
     defaults = defaults_by_page()
     defaults = {page: defaults[page] for page in chosen}
@@ -151,22 +155,21 @@ def make_page(
         choose(defaults, link_folders(variables, environment, defaults, BUILD))
     )
     published = [page for page in page_names() if page not in chosen and is_current(page)]
-    others: dict[str, Parameters] = {
-        page: {} for page in page_names() if page not in chosen and page not in published
-    }
+    unrun = [page for page in page_names() if page not in chosen and page not in published]
     refuse_mismatches()
     folder = PAGE_WORK / "pages"
     remove_strays(folder)
     display.say("Notebooks")
-    if others:
-        display.say(f"  pages beside it without a result of today, which run, too: {len(others)}")
     records = PAGE_WORK / "notebooks.json"
     jobs = jobs_wanted(environment)
-    outcome = run_pages(wanted | others, folder, records, jobs, display, get_ready)
+    outcome = run_pages(wanted, folder, records, jobs, display, get_ready)
     if outcome.failures:
         return report_failures(outcome)
     copy_published(published, folder)
+    copy_unrun(unrun, folder)
     display.say("Site")
+    if unrun:
+        display.say(f"  pages without a result of today, set without any: {len(unrun)}")
     bring_up_site(folder, PAGE_SITE, PAGE_WORK / "site.json", display)
     display.say()
     for check in read_checks(folder):

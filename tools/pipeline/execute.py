@@ -13,10 +13,16 @@ import papermill
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from ntpcore.commands.report.sockets import sockets
-from tools.pipeline.normalise import normalise, to_text
+from tools.pipeline.kernel import UNDRAWN
+from tools.pipeline.normalise import UNRUN, normalise, to_text
 
 # Seconds that one cell may take before the build gives up: far above any page's budget.
 CELL_LIMIT = 900
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+NO_PICTURE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="40"><text x="8" y="25" '
+    'font-size="14" fill="#767676">not drawn: this page was not run</text></svg>'
+)
 
 
 class NotebookError(Exception):
@@ -38,8 +44,7 @@ def execute(source: Path, target: Path, failed: Path, parameters: Mapping[str, o
     failed.parent.mkdir(parents=True, exist_ok=True)
     failed.unlink(missing_ok=True)
     notebook = jupytext.read(source)
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook.metadata.kernelspec = kernel
+    notebook.metadata.kernelspec = KERNEL
     try:
         with sockets() as connection:
             executed = papermill.execute_notebook(
@@ -63,14 +68,52 @@ def execute(source: Path, target: Path, failed: Path, parameters: Mapping[str, o
         raise NotebookError(text) from None
     except DeadKernelError:
         raise NotebookError(f"{source.stem}: the kernel died; see {failed}") from None
+    drawn = os.environ.get("MPLBACKEND") != UNDRAWN["MPLBACKEND"]
+    if drawn and (blank := without_picture(executed)):
+        raise NotebookError(f"{source.stem}: {blank}; see {failed}")
     failed.unlink(missing_ok=True)
     _hide_injected(executed)
-    plain = normalise(executed)
+    _put_in_place(executed, target)
+
+
+def leave_unrun(source: Path, target: Path) -> None:
+    """Put a copy of a notebook in place that holds no outputs but an empty picture for each figure.
+
+    Other pages can refer to it, and it says itself that it was not run.
+    """
+    notebook = jupytext.read(source)
+    notebook.metadata.kernelspec = KERNEL
+    notebook.metadata[UNRUN] = True
+    for cell in notebook.cells:
+        if has_caption(cell):
+            data = {"image/svg+xml": NO_PICTURE}
+            cell.outputs = [nbformat.v4.new_output("display_data", data)]
+    _put_in_place(notebook, target)
+
+
+def _put_in_place(notebook: Any, target: Path) -> None:
+    """Write a notebook whole or not at all."""
+    plain = normalise(notebook)
     nbformat.validate(plain)
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_suffix(".unfinished")
     unfinished.write_text(to_text(plain), encoding="utf-8")
     os.replace(unfinished, target)
+
+
+def without_picture(notebook: Any) -> str:
+    """A sentence about the first cell with a caption and no picture; nothing if there is none."""
+    for cell in filter(has_caption, notebook.cells):
+        kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
+        if not any(kind.startswith("image/") for kind in kinds):
+            name = cell.metadata["mystnb"]["figure"].get("name", "a figure without a name")
+            return f"the cell of {name} has a caption and draws no picture"
+    return ""
+
+
+def has_caption(cell: Any) -> bool:
+    """Whether a cell is one that draws a figure."""
+    return cell.cell_type == "code" and "figure" in cell.metadata.get("mystnb", {})
 
 
 def describe(

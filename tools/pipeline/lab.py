@@ -15,6 +15,15 @@ from tools.pipeline.kernel import isolate
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = ROOT / "tools" / "pipeline" / "jupyter" / "labconfig"
+# What a server needs to open a browser and a terminal.
+SESSION = (
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+    *("BROWSER", "SHELL", "TERM", "LANG", "WIKITEXT_DIR"),
+)
 STARTUP = Path("profile_default", "startup", "00-folder.py")
 
 
@@ -41,7 +50,7 @@ def main(arguments: list[str]) -> None:
     if arguments == ["prepare"]:
         prepare(Path(sys.prefix), Path.home())
         return
-    isolate(ROOT, Path(".build"))
+    isolate(ROOT, Path(".build"), SESSION)
     begin_in(ROOT, Path(os.environ["IPYTHONDIR"]))
     os.environ["JUPYTER_CONFIG_PATH"] = str(SETTINGS.parent)
     folder = f"--ServerApp.root_dir={ROOT / 'notebooks'}"

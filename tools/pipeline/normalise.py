@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 Notebook = dict[str, Any]
+UNRUN = "ntp_unrun"  # in the metadata of a notebook that stands beside others without results
 
 
 def normalise(notebook: Notebook) -> Notebook:

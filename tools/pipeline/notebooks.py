@@ -233,6 +233,14 @@ def copy_published(pages: list[str], folder: Path) -> None:
         shutil.copy(PAGES / f"{page}.ipynb", folder / f"{page}.ipynb")
 
 
+def copy_unrun(pages: Iterable[str], folder: Path) -> None:
+    """Put copies of pages that did not run beside those that did."""
+    from tools.pipeline.execute import leave_unrun  # slow to load
+
+    for page in pages:
+        leave_unrun(SOURCES / f"{page}.md", folder / f"{page}.ipynb")
+
+
 def remove_strays(folder: Path) -> None:
     """Remove executed copies whose notebook is gone."""
     for path in folder.glob("*.ipynb"):

@@ -1,1 +1,1 @@
-"""Lint, audits and fuzzing."""
+"""Lint, audits, and the tests that reach a change."""

@@ -1,19 +1,31 @@
 """`make quick`: lint, types of what changed, and the tests that reach it, within a minute.
 
 What changed is told by git: all that differs from the last commit, or, where nothing does, the last
-commit itself. A test is run if a changed file is among those that it imports, directly or through
-others, or if it names the file. The nearest come first; what has not had its turn when the minute
-is over waits for `make test`, and so do tests that need the built site or a browser.
+commit itself. A changed file reaches a test file that imports it, directly or through others, or
+that names it. Of these, pytest-testmon leaves out what it has seen to execute nothing that changed;
+it keeps its record in `.build`, and a fresh clone has none. Some test files run whatever the record
+says: those that start processes, which it does not see, and those that reach what no tracer sees,
+such as compiled loops, rows of claims, and pages. Changed pages are executed, too.
+
+The nearest tests come first; what has not had its turn when the minute is over waits for
+`make test`, and so do tests that need the built site or a browser. `python -m tools.quality.quick
+tests` runs all tests that a change reaches, without a limit, and nothing else, for `make mutants`.
 """
 
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
+from ntpbook.catalogue import CATALOGUE
 from ntpcore.verdicts.imports import Package, imported_names
+from tools.pipeline.matching import mismatches
 from tools.quality.lint import lint_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +33,26 @@ OURS = ("ntpcore", "ntpbook", "tools")
 LATER = "not site and not browser and not slow"
 NO_TEST = 5  # what pytest ends with when it ran none
 SECONDS = 40  # for tests; lint and types take some of the minute before, and what runs ends after
+COMPILED = "ntpcore.compiled"  # whoever imports it has loops that no tracer sees
+STARTING = ("multiprocessing", "subprocess")  # whoever imports these starts processes
+ROWS = "claims.toml"
+READER = "ntpbook.catalogue"  # reads the rows of all chapters
+RECORD = Path(".build/testmondata")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A test file that a change reaches.
+
+    Attributes:
+        path: of the test file, relative to the project.
+        distance: how many imports lie between it and the change.
+        traced: whether a record of what it executed tells what it needs.
+    """
+
+    path: Path
+    distance: int
+    traced: bool
 
 
 def changed() -> list[Path]:
@@ -36,46 +68,110 @@ def _git(*words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def reaching(files: list[Path], root: Path) -> list[Path]:
+def modules_for(file: Path) -> set[Path]:
+    """The modules that stand for a file: itself, or those that read the rows of a chapter."""
+    if file.name == ROWS:
+        return {file, Path("ntpbook/catalogue.py"), file.with_name("checks.py")}
+    return {file}
+
+
+def is_traced(file: Path, root: Path) -> bool:
+    """Whether a tracer of Python sees what is executed of a file."""
+    if file.suffix != ".py" or not (root / file).is_file():
+        return False
+    names = imported_names(ast.parse((root / file).read_text(encoding="utf-8")))
+    return COMPILED not in names
+
+
+def reaching(files: Iterable[Path], root: Path) -> list[Reached]:
     """The test files that import one of these, or name it, or are among them; nearest first."""
-    package, wanted = Package(OURS, root), set(files)
+    files = list(files)
+    package = Package(OURS, root)
+    wanted = {module for file in files for module in modules_for(file)}
+    seen = {file for file in files if is_traced(file, root)}
     helpers = {path.stem: path for path in (root / "tests/helpers").glob("*.py")}
-    found = dict[Path, int]()
+    found = []
     for path in sorted((root / "tests").rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
-        names = imported_names(ast.parse(text))
-        used = [helpers[name] for name in names if name in helpers]
-        for helper in used:
+        names, own = _with_helpers(text, helpers)
+        mine = {path.relative_to(root), *(helper.relative_to(root) for helper in own)}
+        rings = list(package.rings(names))
+        named = {file for file in files if file.as_posix() in text}
+        reached = (set[Path]().union(*rings) | mine) & wanted | named
+        if reached:
+            near = (at for at, ring in enumerate(rings, 1) if ring & wanted)
+            all_rows = names & {READER} and {ROWS} & {file.name for file in files}
+            distance = 0 if mine & wanted or named or all_rows else next(near)
+            traced = reached <= seen and not names & set(STARTING)
+            found.append(Reached(path.relative_to(root), distance, traced))
+    return sorted(found, key=lambda one: one.distance)
+
+
+def _with_helpers(text: str, helpers: dict[str, Path]) -> tuple[set[str], set[Path]]:
+    """What a test file imports, itself and by its helpers, and these helpers."""
+    names, own = imported_names(ast.parse(text)), set[Path]()
+    while new := {helpers[name] for name in names if name in helpers} - own:
+        own |= new
+        for helper in new:
             names |= imported_names(ast.parse(helper.read_text(encoding="utf-8")))
-        test = path.relative_to(root)
-        own = {test, *(helper.relative_to(root) for helper in used)}
-        if own & wanted or any(file.as_posix() in text for file in files):
-            found[test] = 0
-        else:
-            near = (at for at, ring in enumerate(package.rings(names), 1) if ring & wanted)
-            if (distance := next(near, None)) is not None:
-                found[test] = distance
-    return sorted(found, key=lambda test: found[test])
+    return names, own
 
 
-def main() -> int:
+def test_steps(found: list[Reached], *options: str) -> list[list[str]]:
+    """The calls of pytest: nearest first, and by the record where that knows everything."""
+    steps = []
+    for near in (True, False):
+        for traced, select in ((False, "--testmon-noselect"), (True, "--testmon")):
+            tests = [one for one in found if (one.distance <= 1, one.traced) == (near, traced)]
+            if tests:
+                names = [str(one.path) for one in tests]
+                steps.append(["pytest", "-q", "-m", LATER, *options, select, *names])
+    return steps
+
+
+def main(words: list[str]) -> int:
     """Run all of it, and stop at the first that fails."""
-    files = [file for file in changed() if (ROOT / file).is_file()]
-    python = [file for file in files if file.suffix == ".py"]
-    typed = [str(file) for file in python if file.parts[0] in ("ntpcore", "ntpbook")]
+    os.chdir(ROOT)
+    RECORD.parent.mkdir(exist_ok=True)
+    os.environ["TESTMON_DATAFILE"] = str(ROOT / RECORD)
+    files = changed()
+    there = [file for file in files if file.is_file()]
+    found = reaching(files, ROOT)
+    if words == ["tests"]:
+        return run(test_steps(found, "-x", "-n", "0"))
+    typed = [str(file) for file in there
+             if file.suffix == ".py" and file.parts[0] in ("ntpcore", "ntpbook")]  # fmt: skip
+    pages = [file.stem for file in there if file.parent == Path("notebooks")]
+    print(f"{len(files)} changed files, {len(found)} test files reach them", flush=True)
+    if wrong := mismatches(CATALOGUE):
+        print("\n".join(wrong))
+        return 1
+    if any(lint_page(Path("notebooks") / f"{page}.md") for page in pages):
+        return 1
     steps = [["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"]]
     steps += [["mypy", "--no-error-summary", *typed]] if typed else []
-    tests = [str(test) for test in reaching(files, ROOT)]
-    minute = ["-p", "tools.quality.minute", "--seconds", str(SECONDS)]
-    steps += [["pytest", *minute, "-q", "-n", "2", "-m", LATER, *tests]] if tests else []
-    pages = [file for file in files if file.parts[0] == "notebooks" and file.suffix == ".md"]
-    print(f"{len(files)} changed files, {len(tests)} test files reach them", flush=True)
+    steps += [["tools.quality.page", *pages]] if pages else []
+    if code := run(steps):
+        return code
+    end = time.monotonic() + SECONDS
+    for step in test_steps(found, "-p", "tools.quality.minute", "-n", "2"):
+        left = end - time.monotonic()
+        if left <= 0:
+            print("the minute is over; make test runs the rest")
+            return 0
+        if code := run([[*step, "--seconds", f"{left:.0f}"]]):
+            return code
+    return 0
+
+
+def run(steps: list[list[str]]) -> int:
+    """Run modules of Python one after another, up to the first that fails."""
     for step in steps:
-        code = subprocess.run([sys.executable, "-m", *step], cwd=ROOT, check=False).returncode
+        code = subprocess.run([sys.executable, "-m", *step], check=False).returncode
         if code not in (0, NO_TEST if step[0] == "pytest" else 0):
             return code
-    return int(any(lint_page(ROOT / page) for page in pages))
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -22,7 +22,7 @@ from tools.pipeline.notebooks import named_files
 from tools.pipeline.outputs import read_checks
 from tools.pipeline.source import HIDING, code_cells, parse_code
 from tools.site.machine import rows_of
-from tools.site.prose import LINK, ROLE, STATEMENT, WITH_TEXT
+from tools.site.prose import LINK, MISSING, ROLE, STATEMENT, WITH_TEXT
 
 FOLDER = "downloads"
 LARGEST = 200_000  # characters of one file that a download carries
@@ -126,6 +126,9 @@ def _verdict(row: Mapping[str, Any]) -> str:
 
 def _role(name: str, content: str, known: Known) -> str:
     """What a reader of the book sees in the place of a role."""
+    row = known.rows.get(content.partition(":")[0])
+    if name in ("result", "witness", "readings") and row is not None and "tried" not in row:
+        return MISSING
     shown: dict[str, Callable[[], str]] = {
         "verdict": lambda: f"**{_verdict(known.rows[content])}**",
         "result": lambda: _result(content, known),

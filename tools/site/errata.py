@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tools.site.prose import MISSING
+
 # The most severe first. Each erratum has the first of these that applies, from the mildest on: a
 # changed constant mends it; an added hypothesis or a new quantity mends it; nothing of the kind
 # does; a step of an argument fails and the statement stands; a word.
@@ -49,13 +51,16 @@ class Erratum:
     reply: str
 
 
-def read_errata(text: str, rows: Mapping[str, Mapping[str, Any]], paper: str) -> list[Erratum]:
+def read_errata(
+    text: str, rows: Mapping[str, Mapping[str, Any]], paper: str, *, partial: bool = False
+) -> list[Erratum]:
     """The errata of a paper, the most severe first.
 
     Args:
         text: of the file that lists them.
         rows: the ledger by label; the witness is that of the check.
         paper: key of the paper.
+        partial: some checks did not run, and their witnesses are missing.
 
     Raises:
         ValueError: a severity, a group or a label is unknown, nothing shows an erratum, or a
@@ -69,7 +74,9 @@ def read_errata(text: str, rows: Mapping[str, Mapping[str, Any]], paper: str) ->
         witness = shows.get("witness") or (shows.get("evidence") if "evidence" in one else "")
         if row["paper"] != paper:
             continue
-        if not witness or ("evidence" not in one and row["verdict"] != "refuted"):
+        if partial and not ("tried" in row and "tried" in shows):
+            witness = MISSING
+        elif not witness or ("evidence" not in one and row["verdict"] != "refuted"):
             raise ValueError(f"errata: nothing shows {label}, which is {row['verdict']}")
         texts = (one["printed"], one["read"], one["severity"], _group(label, row, one), witness)
         found.append(
@@ -128,6 +135,7 @@ WORDS = (
 SIGNS = {
     "→": r"\to", "η": r"\eta", "π": r"\pi", "≤": r"\le", "≥": r"\ge", "‖": r"\|",
     "·": r"\cdot", "ρ": r"\rho", "ξ": r"\xi", "α": r"\alpha", "√": r"\surd", "∞": r"\infty",
+    MISSING: r"\ldots",
     **{sign: f"^{digit}" for digit, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}, "⁻": "^-",
 }  # fmt: skip
 DASHES = {"−": "-", "–": "-"}

@@ -23,6 +23,7 @@ from ntpcore.verdicts.graph import arrange_all
 from ntpcore.verdicts.imports import Package, import_closure
 from ntpcore.verdicts.ledger import Data
 from tools.pipeline.node import NodeError, find_module, find_node
+from tools.pipeline.normalise import UNRUN
 from tools.pipeline.outputs import read_checks, read_downloads
 from tools.pipeline.source import OURS, code_cells
 from tools.site import published
@@ -120,8 +121,9 @@ def build_site(pages: Path, target: Path) -> None:
         raise SiteError(str(error)) from None
     shutil.rmtree(STAGE, ignore_errors=True)
     stage_sources(pages)
+    unrun = unrun_pages(pages)
     with Beside(published.__name__, "write", str(SOURCE / "pages"), str(OUTPUT)) as claims:
-        run_sphinx()
+        run_sphinx(partial=bool(unrun))
         try:
             claims.wait()
         except ValueError as error:
@@ -134,11 +136,21 @@ def build_site(pages: Path, target: Path) -> None:
     except ValueError as error:
         raise SiteError(str(error)) from None
     notebooks = sorted(path.stem for path in Path("notebooks").glob("*.md"))
-    wrong = problems(OUTPUT, toc_pages(), notebooks, CATALOGUE, found)
+    claims_here = [claim for claim in CATALOGUE if claim.page not in unrun]
+    wrong = problems(OUTPUT, toc_pages(), notebooks, claims_here, found)
     if wrong:
         raise SiteError("the built pages are not as they must be:\n  " + "\n  ".join(wrong))
     replace(OUTPUT, target, previous_of(target))
     shutil.rmtree(STAGE, ignore_errors=True)
+
+
+def unrun_pages(pages: Path) -> set[str]:
+    """The pages of a folder that stand there without results; a whole book has none."""
+    return {
+        path.stem
+        for path in pages.glob("*.ipynb")
+        if json.loads(path.read_text(encoding="utf-8"))["metadata"].get(UNRUN)
+    }
 
 
 def write_downloads(pages: Path, folder: Path) -> None:
@@ -213,8 +225,11 @@ def get_ready() -> None:
             cells_of({"cells": code})  # what a name leads to is looked up once
 
 
-def run_sphinx() -> None:
+def run_sphinx(*, partial: bool = False) -> None:
     """Run Jupyter Book's Sphinx build on the stage, in this process, so that no kill orphans it.
+
+    Args:
+        partial: some pages did not run, and the results of their checks are missing.
 
     Raises:
         SiteError: it failed, or warned about anything.
@@ -237,6 +252,7 @@ def run_sphinx() -> None:
                 "external_toc_path": (SOURCE / "_toc.yml").resolve().as_posix(),
                 "latex_individualpages": False,
                 "nitpicky": True,
+                "ntp_partial": partial,
             },
             freshenv=True,
             force_all=True,

@@ -13,6 +13,7 @@ STATEMENT = re.compile(
 )
 OPTION = re.compile(r"^:([\w-]+):[ \t]*(.*)$")
 ROLE = re.compile(r"\{([\w:-]+)\}`([^`]*)`")
+MISSING = "…"  # stands for what a check found in a site whose other pages did not run
 WITH_TEXT = re.compile(r"^(?P<text>.*?)\s*<[^>]*>$", re.DOTALL)
 LINK = re.compile(r"!?\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]*)\)")
 DISPLAY = re.compile(r"\$\$.*?\$\$|\\begin\{(?P<name>[a-z]+\*?)\}.*?\\end\{(?P=name)\}", re.DOTALL)

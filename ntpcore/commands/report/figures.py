@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ntpcore.commands.check import show
-from ntpcore.commands.report.study import Note, Study, undefined
+from ntpcore.commands.report.study import Note, Page, Study, undefined
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import bounds
 from ntpcore.pages import plots
@@ -20,6 +20,7 @@ from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 
 _QUERIES, _SIDE, _MATRIX = 12, 6, 12  # most panels, tokens of a row, rows of a matrix
 _LETTERS = 10
+NOTHING = Page(())  # what a function returns that had nothing to draw
 
 
 def use_report_style() -> None:
@@ -90,11 +91,11 @@ def _draw_order(axes: Axes, one: PartialOrder) -> None:
     axes.set(xlim=(-half, half), ylim=(-0.6, 2.6))
 
 
-def draw_matrix(study: Study) -> Note | None:
+def draw_matrix(study: Study) -> Note | Page | None:
     """W_kq* with its exact entries, where it is small enough to be read."""
     columns, tokens = study.found.columns, study.structure.data.vocabulary
     if not columns or undefined(study):
-        return None
+        return NOTHING
     if len(columns) > _MATRIX or len(tokens) > _MATRIX:
         return Note("Too large to be drawn; the table below lists its entries.")
     names = dict(zip(tokens, _different([label(token) for token in tokens]), strict=True))
@@ -121,20 +122,21 @@ def _different(labels: Sequence[str]) -> list[str]:
     return found
 
 
-def draw_loss(study: Study) -> None:
+def draw_loss(study: Study) -> Page | None:
     """The loss above its floor."""
     if study.run is None:
-        return
+        return NOTHING
     rows = study.run.second.rows
     _, axes = plots.new_figure()
     axes.plot(rows.step + 1, rows.log_excess / math.log(10), color=OPTIMAL)
     axes.set(xscale="log", xlabel="step $t + 1$ of stage 2", ylabel="$\\log_{10}(L - L^*)$, nats")
+    return None
 
 
-def draw_direction(study: Study) -> None:
+def draw_direction(study: Study) -> Page | None:
     """1 - cos to W_kq*, and the bound of Theorem 1 on it."""
     if study.run is None:
-        return
+        return NOTHING
     rows, c = study.run.second.rows, study.run.constants
     keep = rows.step >= 1
     t = rows.step[keep].astype(float)
@@ -151,12 +153,13 @@ def draw_direction(study: Study) -> None:
     axes.text(t[0], 2.3, "never more than 2", color=NONCOMPARABLE, fontsize=9)
     axes.set(xscale="log", yscale="log", xlabel="step $t$", ylabel="$1-\\cos$")
     axes.legend(frameon=False)
+    return None
 
 
-def draw_norm(study: Study) -> None:
+def draw_norm(study: Study) -> Page | None:
     """The norm of W_kq between the bounds of Theorem 1."""
     if study.run is None:
-        return
+        return NOTHING
     rows, c = study.run.second.rows, study.run.constants
     t = rows.step.astype(float)
     lower, upper = bounds.thm_1_norm(c, t)
@@ -166,3 +169,4 @@ def draw_norm(study: Study) -> None:
     axes.plot(t, lower, ":", color=BOUND, label="Theorem 1, lower bound")
     axes.set(xlabel="step $t$", ylabel="norm of $W_{\\mathrm{kq}}$")
     axes.legend(frameon=False)
+    return None

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ntpcore.commands.check import show_name
+from ntpcore.commands.report import surroundings
 from ntpcore.commands.report.sockets import sockets
 from ntpcore.data.dataset import ROOM, InputError
 
@@ -226,34 +227,15 @@ def _temporary_folder() -> Iterator[Path]:
 @contextlib.contextmanager
 def _surroundings(folder: Path) -> Iterator[None]:
     """An environment in which the kernel is this very Python, with this package, and no other."""
-    spec = folder / "share" / "kernels" / "python3"
-    spec.mkdir(parents=True)
-    command = f'["{sys.executable}", "-m", "ipykernel_launcher", "-f", "{{connection_file}}"'
-    command = command.replace("\\", "\\\\") + ', "--log-level=50"]'
-    (spec / "kernel.json").write_text(
-        f'{{"argv": {command}, "display_name": "Python 3", "language": "python"}}', "utf-8"
-    )
+    before = dict(os.environ)
     package = str(Path(__file__).resolve().parents[3])
-    wanted = {
-        "IPYTHONDIR": str(folder / "ipython"),
-        "JUPYTER_CONFIG_DIR": str(folder / "config"),
-        "JUPYTER_DATA_DIR": str(folder / "data"),
-        "JUPYTER_PATH": str(folder / "share"),
-        "JUPYTER_PLATFORM_DIRS": "1",
-        "JUPYTER_RUNTIME_DIR": str(folder / "run"),
-        "MPLCONFIGDIR": str(folder / "matplotlib"),
-        "PYTHONPATH": os.pathsep.join([package, os.environ.get("PYTHONPATH", "")]).strip(":;"),
-    }
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ |= wanted
+    path = os.pathsep.join([package, before.get("PYTHONPATH", "")]).strip(":;")
+    folders = surroundings.jupyter_folders(folder)
+    surroundings.replace(surroundings.inherited(before) | folders | {"PYTHONPATH": path})
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        surroundings.replace(before)
 
 
 @contextlib.contextmanager
@@ -268,19 +250,25 @@ def _silent(name: str) -> Iterator[None]:
 
 
 def _cell(cell: Any) -> Iterator[str]:
-    """What the page shows of a cell: its text, or its outputs; never its code."""
+    """What the page shows of a cell: its text, or its outputs; never its code.
+
+    Raises:
+        InputError: a cell that draws gave neither a picture nor a reason.
+    """
     if cell["cell_type"] == "markdown":
         from markdown_it import MarkdownIt
 
         yield MarkdownIt("commonmark", {"html": False}).render(cell["source"])
         return
-    for output in cell.get("outputs", ()):
-        data = output.get("data", {})
+    alt = next((text for name, text in ALT.items() if name in cell["source"]), "")
+    shown = [output.get("data", {}) for output in cell.get("outputs", ())]
+    if alt and not any({"text/html", "image/svg+xml"} & data.keys() for data in shown):
+        raise _failure("no picture", f"{cell['source'].strip()} drew none")
+    for data in shown:
         if "text/html" in data:
             yield f'<div class="wide">{_printable(data["text/html"])}</div>'
         elif "image/svg+xml" in data:
             picture = base64.b64encode(data["image/svg+xml"].encode()).decode()
-            alt = next((text for name, text in ALT.items() if name in cell["source"]), "")
             source = f"data:image/svg+xml;base64,{picture}"
             yield f'<figure><img src="{source}" alt="{escape(alt)}"></figure>'
 

@@ -1,64 +1,56 @@
-"""A short run of `make fuzz`, and what it found: no input breaks a reader or the command line."""
+"""No input breaks a reader or the command line; reading takes linear time and bounded memory.
+
+`pytest --hypothesis-profile=many tests/ntpcore/commands/test_fuzz.py` tries a hundred times as many
+inputs, others each time.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from odd_inputs import TARGETS, inputs
 
 from ntpcore.data import dataset, order
-from tools.quality import fuzz, fuzz_targets
-from tools.quality.mutate import mutants
 
 ROOT = Path(__file__).resolve().parents[3]
-SHORT = {"text": 1000, "jsonl": 3000, "collocation": 3000, "checkpoint": 150, "command_line": 60}
+# Inputs for one example of a usual test; a command takes a hundred times as long as a text.
+MORE = {"text": 10, "jsonl": 10, "collocation": 10, "checkpoint": 1, "command_line": 0.6}
 
 
-@pytest.fixture
-def folder() -> Iterator[str]:
-    """A folder in memory, where there is one."""
-    with tempfile.TemporaryDirectory(dir=fuzz.in_memory()) as name:
-        yield name
+def feed(target: str, phases: tuple[Phase, ...] = tuple(Phase)) -> None:
+    """Try many inputs on a target; hypothesis makes one that breaks it small, and shows it."""
+    count = int(MORE[target] * settings().max_examples)
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder, "data"))
+
+        @settings(max_examples=count, phases=phases, suppress_health_check=list(HealthCheck))
+        @given(inputs(target))
+        def one(content: bytes) -> None:
+            TARGETS[target](path, content)
+
+        one()
 
 
-@pytest.mark.parametrize("target", SHORT)
-def test_mutations_break_nothing(target: str, folder: str) -> None:
-    feed = fuzz.feeder(target, folder)
-    for content in mutants(fuzz_targets.corpus(target), seed=1, count=SHORT[target]):
-        feed(content)
-
-
-@pytest.mark.parametrize("target", ["text", "jsonl", "checkpoint"])
-def test_what_hypothesis_imagines_breaks_nothing(target: str, folder: str) -> None:
-    fuzz.imagined(target, fuzz.feeder(target, folder), 100)
-
-
-def test_mutations_are_the_same_every_time_and_not_all_alike() -> None:
-    first, second = (list(mutants([b"a b\n"], seed=3, count=200)) for _ in range(2))
-    assert first == second
-    assert len(set(first)) > 120
-    assert first != list(mutants([b"a b\n"], seed=4, count=200))
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_input_breaks_anything(target: str) -> None:
+    feed(target)
 
 
 @pytest.mark.parametrize("target", ["text", "jsonl", "collocation"])
-def test_a_planted_error_is_found(
-    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_reader_that_cannot_refuse_wrong_bytes_is_noticed(
+    target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the check of bytes that are no UTF-8, or of characters, a reader breaks."""
-    monkeypatch.setattr(fuzz.tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr(dataset, "_is_utf8", lambda line: ord(line[0]) // 0)
-    feed = fuzz.feeder(target, str(tmp_path))
-    inputs = mutants(fuzz_targets.corpus(target), seed=1, count=2000)
     with pytest.raises(ZeroDivisionError):
-        deque(map(feed, inputs), maxlen=0)
-    assert (tmp_path / f"ntpcore-fuzz-{target}.input").exists()
+        feed(target, (Phase.generate,))
 
 
 def test_a_long_token_does_not_make_a_long_message(tmp_path: Path) -> None:
@@ -70,6 +62,24 @@ def test_a_long_token_does_not_make_a_long_message(tmp_path: Path) -> None:
 
 
 # Linear time, by counting what Python does and not by the clock
+
+
+# Inputs that grow, each with its target.
+GROWING: dict[str, tuple[str, Callable[[int], bytes]]] = {
+    "one token": ("text", lambda n: b"a " * n),
+    "tokens all different": ("text", lambda n: b" ".join(b"%d" % i for i in range(n))),
+    "one long token": ("text", lambda n: b"a" * n),
+    "blank lines": ("text", lambda n: b"\n" * n + b"a b"),
+    "lines all different": ("text", lambda n: b"".join(b"a %d\n" % i for i in range(n))),
+    "carriage returns": ("text", lambda n: b"\r" * n + b"a b"),
+    "growing prefixes": ("text", lambda n: b"\n".join(b"a " * i for i in range(int(n**0.5)))),
+    "nested lists": ("jsonl", lambda n: b"[" * n),
+    "a long number": ("jsonl", lambda n: b'{"count": ' + b"9" * n + b"}"),
+    "many keys": ("jsonl", lambda n: b"{" + b",".join(b'"%d":1' % i for i in range(n)) + b"}"),
+    "escapes": ("jsonl", lambda n: b'{"sentence": ["' + b"\\u0061" * n + b'"], "next": "b"}'),
+    "a sentence": ("jsonl", lambda n: b'{"sentence": [' + b'"a",' * n + b'"b"], "next": "b"}'),
+    "collocations": ("collocation", lambda n: b"".join(b"%d a\n" % i for i in range(n))),
+}
 
 
 def calls(work: Callable[[], object]) -> int:
@@ -88,15 +98,15 @@ def calls(work: Callable[[], object]) -> int:
     return count
 
 
-@pytest.mark.parametrize("name", fuzz.GROWING)
+@pytest.mark.parametrize("name", GROWING)
 def test_twice_the_input_takes_twice_the_work(name: str, tmp_path: Path) -> None:
-    target, make = fuzz.GROWING[name]
+    target, make = GROWING[name]
     path = str(tmp_path / "data")
 
     def read(size: int) -> int:
         content = make(size) + b" "
         content += b" " * (1 - len(content) % 8)
-        return calls(lambda: fuzz_targets.TARGETS[target](path, content))
+        return calls(lambda: TARGETS[target](path, content))
 
     read(10)
     assert read(4000) <= 2.3 * read(2000) + 200
@@ -107,13 +117,6 @@ def test_more_than_linear_work_is_noticed() -> None:
         return calls(lambda: [len("") for _ in range(n) for _ in range(n)])
 
     assert square(200) > 2.3 * square(100) + 200
-
-
-def test_the_published_run_had_a_million_inputs_and_broke_nothing() -> None:
-    found = json.loads(fuzz.RESULT.read_text(encoding="utf-8"))
-    assert found["inputs"] == sum(sum(one.values()) for one in found["by"].values()) >= 1_000_000
-    assert found["broken"] == 0
-    assert all(value < 3 for value in found["growth_on_doubling"].values())
 
 
 # Memory
@@ -134,7 +137,7 @@ def test_500_megabytes_end_in_a_message_within_memory(source: str, message: str)
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=3000,
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")

@@ -108,7 +108,7 @@ def run(python: Path, folder: Path, *words: str, code: int = 0) -> str:
         env={"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=3000,
         check=False,
     )
     assert done.returncode == code, (words, done.stdout, done.stderr)

@@ -96,8 +96,8 @@ def test_a_sweep_survives_a_worker_and_keeps_its_runs_when_the_scheduler_dies(
     wanted = output.content(run.rows(sweep), ".parquet")
     # From now on this process does no run itself, also when one worker with one thread is left.
     monkeypatch.setattr(one, "measure", lambda cell: pytest.fail("done here, not by a worker"))
-    with Client(two.address, timeout=60, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=120)
+    with Client(two.address, timeout=3000, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=3000)
 
     # One of two workers stands still from the first row on, so that it holds runs, and is killed
     # half-way: every row arrives, none twice, and all are equal to those of this process.

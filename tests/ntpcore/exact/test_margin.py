@@ -319,7 +319,7 @@ def test_multipliers_do_not_depend_on_the_hash_seed():
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=3000,
         )
         return done.stdout
 

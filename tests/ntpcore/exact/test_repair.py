@@ -274,7 +274,7 @@ def run(*arguments: str, folder: Path, code: int = 0, **environment: str) -> str
         env=os.environ | {"PYTHONPATH": str(EXAMPLES.parent)} | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=3000,
         check=False,
     )
     assert done.returncode == code, done.stderr

@@ -81,6 +81,16 @@ def test_other_verdicts_have_no_certainty() -> None:
     assert with_certainty({"a": row("a", verdict="open")})["a"]["certainty"] is None
 
 
+def test_where_the_check_of_a_claim_below_did_not_run_nothing_is_said_of_the_whole() -> None:
+    base, middle = row("a", hand("x"), tried=1), row("b", step("uses", "a"), tried=1)
+    top = row("c", step("uses", "b"), tried=1)
+    rows = {one["label"]: one for one in (base, middle, top)}
+    assert with_certainty(rows)["c"]["certainty"]["words"] == "by hand (1)"
+    del base["tried"]
+    found = with_certainty(rows)
+    assert [label for label, one in found.items() if "certainty" in one] == ["a"]
+
+
 def test_claims_that_use_each_other_in_a_circle_are_refused() -> None:
     with pytest.raises(ValueError, match="in a circle: a uses b uses a"):
         words(row("a", step("uses", "b")), row("b", step("uses", "a")))

@@ -1,21 +1,23 @@
-"""What is fuzzed: both readers, the command line and the reader of saved runs, an input at a time.
+"""Odd inputs for both readers, the command line and the reader of saved runs.
 
 A target takes bytes and returns nothing. An answer and a refusal in one message are right; anything
-else is raised, and is an error of ours.
+else is raised, and is an error of ours. `inputs` are the bytes: sound examples that were changed in
+a few places, and what is made up from words that readers stumble over.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
+import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from hypothesis import strategies as st
 
 from ntpcore.commands import cli
 from ntpcore.data import dataset, order
@@ -24,6 +26,14 @@ from ntpcore.huang2024 import prediction, problem, stage1, storage, training
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LONGEST = 4000  # characters of a message
 MAX_PAIRS = 2000
+LONGEST_INPUT = 20_000  # bytes
+WORDS = (
+    *(b"\n", b"\r\n", b" ", b"\t", b"\0", b"\xef\xbb\xbf", b"\xff\xfe", b"\xed\xa0\x80"),
+    *("\u2028\u0085\u3000\u200f\u202e👩\u200d💻ﷺ\x1c\x1d\x0b\x1b[31m".encode(), "\ufeff".encode()),
+    *(b'{"sentence": [', b'"next": ', b'"count": ', b"]}", b'"', b"\\ud800", b"\\u0000", b"{}"),
+    *(b"1e999", b"NaN", b"-0", b"9" * 400, b"9" * 5000, b"null", b"true", b"[" * 2000, b"S V"),
+    *(b"$x_1^2$", b"<script>", b"__import__('os')", b"${HOME}", b"%s%n", b"../../x", b"--"),
+)
 
 # Commands that the second and later bytes complete; {} stands for the data.
 COMMANDS: tuple[tuple[str, ...], ...] = (
@@ -125,6 +135,36 @@ def corpus(target: str) -> list[bytes]:
     return kinds[target]
 
 
+def inputs(target: str) -> st.SearchStrategy[bytes]:
+    """Bytes for a target."""
+    return _changed(corpus(target)) | _made_up(corpus(target))
+
+
+@st.composite
+def _changed(draw: st.DrawFn, sound: list[bytes]) -> bytes:
+    """One of some inputs, a few places of which hold other bytes."""
+    content = bytearray(draw(st.sampled_from(sound)))
+    for _ in range(draw(st.integers(0, 4))):
+        low = draw(st.integers(0, len(content)))
+        high = draw(st.integers(low, min(len(content), low + 60)))
+        kept = bytes(content[low:high])
+        new = st.one_of(
+            st.sampled_from(WORDS),
+            st.binary(max_size=9),
+            st.just(kept * 20),  # the same again and again
+            st.just(bytes(byte ^ 4 for byte in kept)),
+        )
+        content[low:high] = draw(new)
+    return bytes(content[:LONGEST_INPUT])
+
+
+def _made_up(sound: list[bytes]) -> st.SearchStrategy[bytes]:
+    """Words, bytes and texts in a row."""
+    texts = st.text(max_size=20).map(lambda text: text.encode("utf-8", "surrogatepass"))
+    part = st.one_of(st.sampled_from([*WORDS, *sound]), st.binary(max_size=40), texts)
+    return st.lists(part).map(lambda parts: b"".join(parts)[:LONGEST_INPUT])
+
+
 def _put(path: str, content: bytes) -> None:
     """Write a file."""
     with open(path, "wb") as stream:
@@ -183,11 +223,10 @@ def _example_run() -> tuple[problem.Problem, training.Trajectory]:
 @cache
 def sound_run() -> bytes:
     """The file of a run on Example 1."""
-    path = f"/tmp/ntpcore-sound-{os.getpid()}.npz"
-    storage.save(path, *_example_run(), {"file": "example1.txt"})
-    content = Path(path).read_bytes()
-    os.remove(path)
-    return content
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.npz")
+        storage.save(str(path), *_example_run(), {"file": "example1.txt"})
+        return path.read_bytes()
 
 
 @cache

@@ -51,9 +51,9 @@ from ntpcore.helper import instances
 def check_ours_one(seed: int) -> Check:
     """One is one."""
     control = Control("One was called two.", Verdict.REFUTED, Verdict.REFUTED)
-    return Check("ours-one", Verdict.NOT_CONTRADICTED, instances(seed), "numbers", "All were equal.",
-                 numbers={"sum": "7/6"}, parameters={"seed": seed}, controls=(control,),
-                 repeat=f"ntpcore verify ours-one --seed {seed}")
+    return Check("ours-one", Verdict.NOT_CONTRADICTED, instances(seed), "numbers",
+                 "All were equal.", numbers={"sum": "7/6"}, parameters={"seed": seed},
+                 controls=(control,), repeat=f"ntpcore verify ours-one --seed {seed}")
 
 
 def check_ours_two() -> Check:

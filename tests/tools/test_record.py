@@ -18,9 +18,11 @@ def number(value: object, digits: int | None = None) -> dict[str, Any]:
 
 def document(**changes: object) -> dict[str, Any]:
     row = {
-        "label": "ours-x", "verdict": "not contradicted", "certainty": None, "evidence": "It holds.", "witness": None,
+        "label": "ours-x", "verdict": "not contradicted", "certainty": None,
+        "edition": None, "evidence": "It holds.", "witness": None,
         "tried": 3, "slack": "rounding alone, below 1e-12", "vacuous_before": None,
-        "machine_steps": [], "readings": [], "numbers": {"size": number(1.2345, 3), "count": number(7)},
+        "machine_steps": [], "readings": [],
+        "numbers": {"size": number(1.2345, 3), "count": number(7)},
     }  # fmt: skip
     return {"versions": {"python": "3"}, "claims": [row | changes]}
 

@@ -69,9 +69,14 @@ def test_the_record_speaks_of_the_labels_and_of_no_axiom():
     record = json.loads((PROOFS / prove.RECORD).read_text(encoding="utf-8"))
     entries = prove.read_labels(PROOFS)
     assert list(record["labels"]) == [entry.label for entry in entries]
+    allowed, about_reals = prove.read_axioms(PROOFS)
+    named = [f"{row['file'][:-2]}.{row['theorem']}" for row in record["reals"]]
+    assert named == about_reals
+    assert {axiom for row in record["reals"] for axiom in row["axioms"]} == allowed
     for entry in entries:
         row = record["labels"][entry.label]
         assert row["mark"] == entry.mark
+        assert row["steps"] == [*entry.steps]
         assert [f"{t['file'][:-2]}.{t['theorem']}" for t in row["theorems"]] == [*entry.theorems]
         assert all(t["axioms"] == [] and t["statement"] for t in row["theorems"])
 
@@ -89,6 +94,31 @@ def test_a_row_of_labels_needs_all_its_parts(tmp_path):
         (tmp_path / prove.LABELS).write_text(row.replace(old, new))
         with pytest.raises(prove.ProofError, match="x "):
             prove.read_labels(tmp_path)
+
+
+def test_steps_belong_to_a_row_without_a_mark_and_are_anchors(tmp_path):
+    row = (
+        '[x]\ntheorems = ["A.b"]\nmark = false\nsteps = ["a"]\nsays = ""\ndiffers = ""\nopen = ""\n'
+    )
+    (tmp_path / prove.LABELS).write_text(row)
+    assert prove.read_labels(tmp_path) == [prove.Entry("x", ("A.b",), False, ("a",))]
+    for old, new in [("false", "true"), ('["a"]', '"a"'), ('["a"]', "[1]")]:
+        (tmp_path / prove.LABELS).write_text(row.replace(old, new))
+        with pytest.raises(prove.ProofError, match="x "):
+            prove.read_labels(tmp_path)
+
+
+def test_the_axioms_are_two_lists_that_are_not_empty(tmp_path):
+    for text in ('axioms = ["A.a"]\n', 'axioms = []\ntheorems = ["A.b"]\n', 'axioms = "A.a"\n'):
+        (tmp_path / prove.AXIOMS).write_text(text)
+        with pytest.raises(prove.ProofError, match="two lists"):
+            prove.read_axioms(tmp_path)
+
+
+def test_axioms_are_read_off_an_answer_of_coq():
+    answer = "Axioms:\nA.a : forall x : R,\n      x = x\nlong_name\n  : Prop\n"
+    assert prove.axioms_in(answer) == ["A.a", "long_name"]
+    assert prove.axioms_in(prove.CLOSED) == []
 
 
 def test_other_options_and_other_files_are_refused(tmp_path):
@@ -172,8 +202,8 @@ def _needing(names, changed):
     found = [changed]
     for name in names:
         text = (PROOFS / name).read_text(encoding="utf-8")
-        needs = re.search(r"From Companion Require Import ([\w\s]+)\.", text)
-        if needs and {n.removesuffix(".v") for n in found} & set(needs[1].split()):
+        needs = re.findall(r"From Companion Require (?:Import )?([\w\s]+)\.", text)
+        if {n.removesuffix(".v") for n in found} & set(" ".join(needs).split()):
             found.append(name)
     return found
 

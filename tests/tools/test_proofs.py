@@ -142,6 +142,29 @@ def test_words_that_take_for_granted_are_refused_outside_comments(tmp_path):
             prove.refuse_granted(tmp_path, ["A.v"])
 
 
+# The page
+
+
+def test_the_page_shows_the_audit_file_whole_and_in_its_order():
+    page = (ROOT / "book" / "machine_checked.md").read_text(encoding="utf-8")
+    audit = (PROOFS / "Audit.v").read_text(encoding="utf-8")
+    shown = re.findall(r"^```coq\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert _lines("".join(shown)) == _lines(audit)
+    assert _lines("".join(shown[:-1])) != _lines(audit)
+
+
+def _lines(text):
+    return [line for line in text.splitlines() if line]
+
+
+def test_the_page_counts_the_errors_in_the_audit_file_and_there_are_twenty():
+    page = (ROOT / "book" / "machine_checked.md").read_text(encoding="utf-8")
+    planted = sum(error["file"] == "Audit.v" for error in PLANTED)
+    assert planted >= 20
+    assert planted == 25, "the page says twenty-five"
+    assert "Twenty-five changes of `Audit.v`" in page
+
+
 # Coq
 
 

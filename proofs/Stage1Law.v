@@ -1,25 +1,17 @@
 (* The exact law of stage 1, and what it says of equation (8), Lemmas 1 and 3, Propositions 1 and 3
    and Corollary 1. Page: huang2024_s5_stage1.
 
-   Exponential and logarithm enter through a few properties that both have: exp is positive, and
-   for the loss and the printed bounds those of [exp_and_log]. So the theorems hold for any two
-   functions with these properties. The gradient is the formula (5). *)
+   The law of the matrix needs of exp only that it is positive; the loss and the printed bounds use
+   [exponential] and that log inverts exp. The gradient is the formula (5), which is the derivative
+   of the loss (Calculus.gradient_5). *)
 From Coq Require Import Ring Field.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Companion Require Import Fields MaxMargin Frobenius Stage1.
+From Companion Require Import Fields Exponential MaxMargin Frobenius Stage1.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory Order.TTheory.
 Local Open Scope ring_scope.
-
-(* What is used of exp and log, beside that exp is positive. *)
-Record exp_and_log (R : realFieldType) (exp log : R -> R) : Prop := {
-  exp_add : forall x y, exp (x + y) = exp x * exp y;
-  exp_le : forall x y, x <= y -> exp x <= exp y;
-  log_inv : forall x, 0 < x -> log x^-1 = - log x;
-  log_ge0 : forall x, 1 <= x -> 0 <= log x;
-  log_le : forall x, 0 <= x -> log (1 + x) <= x }.
 
 Section Softmax.
 Variables (R : realFieldType) (V : finType) (n : V -> V) (exp : R -> R).
@@ -171,7 +163,7 @@ by rewrite divfK ?lt0r_neq0 ?norm_star_gt0.
 Qed.
 
 (* For the loss: the low odds are e^-s times the high. *)
-Hypothesis el : exp_and_log exp log.
+Hypotheses (expo : exponential exp) (logK : forall c, 0 < c -> exp (log c) = c).
 
 Theorem law_loss t :
   loss0 (W_ov t) = size * log (1 + (size - 1) * exp (- (t%:R * eta / Num.sqrt (size - 1)))).
@@ -179,14 +171,15 @@ Proof.
 rewrite -norm_star; set s := t%:R * eta / norm W_star.
 set high := exp (s * (1 - 1 / size)); set low := exp (s * (0 - 1 / size)).
 have low_high : low = high * exp (- s).
-  by rewrite -(exp_add el); congr exp; named R; ring.
+  by rewrite -(exponential_add expo); congr exp; named R; ring.
 have h0 : 0 < high by apply: pos.
 have total0 : 0 < high + (size - 1) * low by rewrite addr_gt0 ?mulr_gt0 ?pos ?size_gt1.
 rewrite /loss0 -sumrN (eq_bigr (fun=> log (1 + (size - 1) * exp (- s)))) => [|x _].
   by rewrite sumr_const -mulr_natl.
 rewrite /softmax; have [-> ->] := odds x (n x) (law t); rewrite eqxx -/s -/high -/low.
 rewrite low_high in total0 *.
-rewrite -(log_inv el) ?divr_gt0 //; congr log; apply: inverse_odds; apply/eqP; exact: lt0r_neq0.
+rewrite -(log_inv expo logK) ?divr_gt0 //; congr log; apply: inverse_odds; apply/eqP;
+  exact: lt0r_neq0.
 Qed.
 
 (* The cosine of W_ov(t) and W_star. *)
@@ -215,8 +208,8 @@ rewrite law_norm (law_cosine t0) lexx; split=> //.
   rewrite ler_pdivr_mulr ?mulr_gt0 ?ltr0n ?norm_star_gt0 //.
   by apply: ler_pemulr; [apply: ltW | rewrite mulr_ege1 ?norm_star_ge1 ?ler1n].
 rewrite ger_addl oppr_le0 divr_ge0 ?(ltW te) // !mulr_ge0 ?exprn_ge0 ?norm_ge0 ?ler0n //.
-  by apply: (log_ge0 el); rewrite /size -natrM ler1n muln_gt0 (ltn_trans _ two_tokens).
-by apply: (log_ge0 el); rewrite ler1n.
+  by apply: (log_ge0 expo logK); rewrite /size -natrM ler1n muln_gt0 (ltn_trans _ two_tokens).
+by apply: (log_ge0 expo logK); rewrite ler1n.
 Qed.
 
 (* The constant of O(...) depends on the size of the vocabulary only. *)
@@ -226,8 +219,8 @@ Proof.
 have s0 : 0 <= size - 1 by apply: ltW size_gt1.
 exists (size * (size - 1)) => [|t]; first by rewrite mulr_ge0 ?ler0n.
 rewrite law_loss -norm_star -[leRHS]mulrA ler_wpmul2l ?ler0n //.
-apply: le_trans (log_le el _) _; first by rewrite mulr_ge0 // ltW.
-rewrite ler_wpmul2l // (exp_le el) // ler_opp2 [eta * _]mulrC.
+apply: le_trans (log1_le expo logK _) _; first by rewrite mulr_ge0 // ltW.
+rewrite ler_wpmul2l // (exp_le expo) // ler_opp2 [eta * _]mulrC.
 have te : 0 <= t%:R * eta by rewrite mulr_ge0 ?ler0n // ltW.
 apply: ler_wpmul2l => //; rewrite lef_pinv ?posrE ?mulr_gt0 ?ltr0n ?norm_star_gt0 //.
 by apply: ler_pemull; [apply: norm_ge0 | rewrite ler1n].
@@ -267,13 +260,10 @@ Qed.
 (* T = 1 meets the printed condition, as log 1 = 0; and every other T that meets it fails, too. *)
 Theorem corollary_1_refuted k : ~ corollary_1 k.
 Proof.
-have log1 : log 1 = 0.
-  apply: le_anti; rewrite (log_ge0 el) // andbT; have := log_le el (lexx 0).
-  by rewrite addr0.
 have [x [i ne]] : exists x i, i != n x.
   have x := some_token; have : (0 < #|predC1 (n x)|)%N by rewrite cardC1 -ltnS prednK // ltnW.
   by case/card_gt0P=> i ne; exists x, i.
-move=> claim; have := claim 1%N isT; rewrite log1 mulr0 mul0r ler0n => /(_ isT x i ne).
+move=> claim; have := claim 1%N isT; rewrite (log1 expo logK) mulr0 mul0r ler0n => /(_ isT x i ne).
 by case/andP=> _ /lt_trans /(_ (above_three_A (ltn0Sn 0) ne)); rewrite ltxx.
 Qed.
 

@@ -1,9 +1,11 @@
 """Check the proofs with Coq and write checked.json: what was proved, on which axioms, by what.
 
 The proofs are compiled from scratch in a folder of their own, each file within a time limit. The
-check fails, and leaves checked.json as it was, on any axiom, on any step taken for granted, on a
-theorem that labels.toml names and Coq does not know. Whoever has no Coq can still ask whether
-checked.json is that of the sources beside it; the book shows a mark only then.
+check fails, and leaves checked.json as it was, on any axiom under a label, on any step taken for
+granted, on a theorem that labels.toml names and Coq does not know. The theorems on Coq's real
+numbers stand for no label; axioms.toml lists them with the axioms on which they may rest. Whoever
+has no Coq can still ask whether checked.json is that of the sources beside it; the book shows a
+mark only then.
 
     prove.py            check all and write checked.json
     prove.py --verify   say whether checked.json fits the sources; needs no Coq
@@ -29,7 +31,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 RECORD = "checked.json"
 LABELS = "labels.toml"
-SECONDS = 120  # for one file
+AXIOMS = "axioms.toml"
+SECONDS = 600  # for one file, against a proof that never ends; a busy machine needs many
 CHECKER_SECONDS = 1800  # for the independent checker
 CLOSED = "Closed under the global context"  # what Coq says of what rests on no axiom
 NO_COQ = "no coqc here (Debian: apt-get install coq libcoq-mathcomp-algebra)"
@@ -59,11 +62,13 @@ class Entry:
         label: the label.
         theorems: names such as PrefixClosure.one_optimal_token.
         mark: whether they say all that the claim says, so that the book may show a mark.
+        steps: where they do not, the anchors of the steps by hand that they read.
     """
 
     label: str
     theorems: tuple[str, ...]
     mark: bool
+    steps: tuple[str, ...] = ()
 
 
 def project_files(folder: Path) -> list[str]:
@@ -85,7 +90,8 @@ def project_files(folder: Path) -> list[str]:
 
 def hashes(folder: Path) -> dict[str, str]:
     """SHA-256 of everything that a check depends on."""
-    names = [*sorted(path.name for path in folder.glob("*.v")), LABELS, "Makefile", "_CoqProject"]
+    names = sorted(path.name for path in folder.glob("*.v"))
+    names += [LABELS, AXIOMS, "Makefile", "_CoqProject"]
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
 
 
@@ -108,14 +114,39 @@ def read_labels(folder: Path) -> list[Entry]:
     entries = []
     for label, row in table.items():
         wanted = {"theorems": list, "mark": bool, "says": str, "differs": str, "open": str}
-        if set(row) - {"verdict"} != set(wanted):
+        if set(row) - {"verdict", "steps"} != set(wanted):
             raise ProofError(f"{LABELS}: {label} needs {', '.join(wanted)}")
         if any(type(row[key]) is not kind for key, kind in wanted.items()):
             raise ProofError(f"{LABELS}: {label} has a value of the wrong kind")
         if not row["theorems"] or not all(name.count(".") == 1 for name in row["theorems"]):
             raise ProofError(f"{LABELS}: {label} needs theorems, each as File.name")
-        entries.append(Entry(label, tuple(row["theorems"]), row["mark"]))
+        steps = row.get("steps", [])
+        if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
+            raise ProofError(f"{LABELS}: {label} has steps that are no list of anchors")
+        if "steps" in row and row["mark"]:
+            raise ProofError(f"{LABELS}: {label} has a mark, which stands for all steps")
+        entries.append(Entry(label, tuple(row["theorems"]), row["mark"], tuple(steps)))
     return entries
+
+
+def read_axioms(folder: Path) -> tuple[frozenset[str], list[str]]:
+    """The axioms of Coq's real numbers, and the theorems that may rest on them.
+
+    Raises:
+        ProofError: the file does not hold these two lists and nothing else.
+    """
+    table = tomllib.loads((folder / AXIOMS).read_text(encoding="utf-8"))
+    lists = [table.get(key) for key in ("axioms", "theorems")]
+    if len(table) != 2 or not all(isinstance(names, list) and names for names in lists):
+        raise ProofError(f"{AXIOMS}: needs axioms and theorems, two lists")
+    return frozenset(table["axioms"]), table["theorems"]
+
+
+def axioms_in(answer: str) -> list[str]:
+    """The names in an answer of Print Assumptions."""
+    return sorted(
+        re.findall(r"^([\w.]+)(?=\s*:| *$)", answer.removeprefix("Axioms:"), re.MULTILINE)
+    )
 
 
 def without_comments(text: str) -> str:
@@ -243,6 +274,7 @@ def check(folder: Path = HERE, *, coqchk: bool = False) -> dict[str, Any]:
         raise NoCoqError(NO_COQ)
     before = hashes(folder)
     names, entries = project_files(folder), read_labels(folder)
+    allowed, about_reals = read_axioms(folder)
     refuse_granted(folder, names)
     with tempfile.TemporaryDirectory() as scratch:
         for name in names:
@@ -250,8 +282,14 @@ def check(folder: Path = HERE, *, coqchk: bool = False) -> dict[str, Any]:
             compile_file(Path(scratch), name)
         theorems = sorted({theorem for entry in entries for theorem in entry.theorems})
         answers = ask(Path(scratch), names, theorems)
+        reals = ask(Path(scratch), names, about_reals)
         if coqchk:
-            modules = [f"Companion.{name.removesuffix('.v')}" for name in names]
+            rest_on_reals = {theorem.split(".")[0] for theorem in about_reals}
+            modules = [
+                f"Companion.{module}"
+                for module in (name.removesuffix(".v") for name in names)
+                if module not in rest_on_reals | {"StdReals", "Audit"}
+            ]
             command = ["coqchk", "-silent", "-o", "-Q", ".", "Companion", *modules]
             said = run_coq(command, Path(scratch), "coqchk", CHECKER_SECONDS)
             if not re.search(r"\* Axioms:\s*<none>", said):
@@ -259,10 +297,26 @@ def check(folder: Path = HERE, *, coqchk: bool = False) -> dict[str, Any]:
     for theorem, (_, rests) in answers.items():
         if rests != CLOSED:
             raise ProofError(f"{theorem} rests on more than Coq's logic:\n{rests}")
+    used = {theorem: axioms_in(rests) for theorem, (_, rests) in reals.items()}
+    if (named := {axiom for axioms in used.values() for axiom in axioms}) != allowed:
+        raise ProofError(f"{AXIOMS}: the theorems rest on {', '.join(sorted(named))}")
     if hashes(folder) != before:
         raise ProofError("a source changed while it was checked")
     version = run_coq(["coqc", "--print-version"], folder, "coqc").split()[0]
-    return {"coq": version, "sources": before, "labels": rows(entries, answers)}
+    return {
+        "coq": version,
+        "sources": before,
+        "labels": rows(entries, answers),
+        "reals": [
+            theorem_row(theorem, says, used[theorem]) for theorem, (says, _) in reals.items()
+        ],
+    }
+
+
+def theorem_row(theorem: str, statement: str, axioms: list[str]) -> dict[str, Any]:
+    """What the record says of one theorem."""
+    file, name = theorem.split(".")
+    return {"file": f"{file}.v", "theorem": name, "statement": statement, "axioms": axioms}
 
 
 def rows(entries: list[Entry], answers: dict[str, tuple[str, str]]) -> dict[str, Any]:
@@ -270,14 +324,9 @@ def rows(entries: list[Entry], answers: dict[str, tuple[str, str]]) -> dict[str,
     return {
         entry.label: {
             "mark": entry.mark,
+            "steps": list(entry.steps),
             "theorems": [
-                {
-                    "file": theorem.split(".")[0] + ".v",
-                    "theorem": theorem.split(".")[1],
-                    "statement": answers[theorem][0],
-                    "axioms": [],
-                }
-                for theorem in entry.theorems
+                theorem_row(theorem, answers[theorem][0], []) for theorem in entry.theorems
             ],
         }
         for entry in entries
@@ -305,7 +354,10 @@ def main(arguments: list[str]) -> int:
     (HERE / RECORD).write_text(text, encoding="utf-8")
     theorems = {(t["file"], t["theorem"]) for r in record["labels"].values() for t in r["theorems"]}
     marks = sum(row["mark"] for row in record["labels"].values())
-    print(f"Coq {record['coq']}: {len(theorems)} theorems, {marks} marks; axioms: none")
+    print(
+        f"Coq {record['coq']}: {len(theorems)} theorems, {marks} marks; axioms: none; "
+        f"{len(record['reals'])} theorems on real numbers, axioms as in {AXIOMS}"
+    )
     return 0
 
 

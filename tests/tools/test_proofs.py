@@ -1,111 +1,511 @@
-"""Proofs on pages: every step by hand has its argument in the proof of its own claim."""
+"""The machine-checked proofs: the record fits them, Coq accepts them and nothing that is planted in
+them, and their definitions say what ntpcore computes."""
 
-from __future__ import annotations
-
+import importlib.util
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import tomllib
+from contextlib import nullcontext
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
 
-from tools.pipeline.proofs import faults, proofs_of
+from ntpbook.catalogue import CATALOGUE
+from ntpcore.data import dataset, generate, order
+from ntpcore.exact import margin
 
-PAGE = """\
-:::{prf:theorem} 1
-:label: ours-a
-:nonumber:
+ROOT = next(p for p in Path(__file__).resolve().parents if (p / "proofs" / "prove.py").is_file())
+PROOFS = ROOT / "proofs"
+PLANTED = tomllib.loads((PROOFS / "planted.toml").read_text(encoding="utf-8"))["planted"]
+EXAMPLES = sorted(p for p in (ROOT / "examples").iterdir() if p.suffix in (".txt", ".jsonl"))
 
-All is well.
-:::
 
-:::{prf:proof}
-By {verdict}`ours-b` and a picture.
+def _load_prove():
+    spec = importlib.util.spec_from_file_location("prove", PROOFS / "prove.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["prove"] = module
+    spec.loader.exec_module(module)
+    return module
 
-(step-ours-a-picture)=
-The picture.
 
-It is [enough to look]{#step-ours-a-look}.
-:::
+prove = _load_prove()
+NEEDS_COQ = pytest.mark.skipif(not shutil.which("coqc"), reason=prove.NO_COQ)
 
-(step-ours-a-outside)=
-Not in a proof.
+
+# The record
+
+
+def test_the_record_is_that_of_the_sources():
+    assert prove.is_current(PROOFS), "run `make proofs`"
+
+
+def test_any_changed_source_ends_the_record(tmp_path):
+    names = [*prove.hashes(PROOFS), prove.RECORD]
+    for name in names:
+        shutil.copy(PROOFS / name, tmp_path)
+    assert prove.is_current(tmp_path)
+    for name in names[:-1]:
+        kept = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(kept + b"\n")
+        assert not prove.is_current(tmp_path), name
+        (tmp_path / name).write_bytes(kept)
+    shutil.copy(PROOFS / "Fields.v", tmp_path / "More.v")
+    assert not prove.is_current(tmp_path)
+    (tmp_path / "More.v").unlink()
+    (tmp_path / prove.RECORD).write_text("{}")
+    assert not prove.is_current(tmp_path)
+    (tmp_path / prove.RECORD).unlink()
+    assert not prove.is_current(tmp_path)
+
+
+def test_the_record_speaks_of_the_labels_and_of_no_axiom():
+    record = json.loads((PROOFS / prove.RECORD).read_text(encoding="utf-8"))
+    entries = prove.read_labels(PROOFS)
+    assert list(record["labels"]) == [entry.label for entry in entries]
+    allowed, about_reals = prove.read_axioms(PROOFS)
+    named = [f"{row['file'][:-2]}.{row['theorem']}" for row in record["reals"]]
+    assert named == about_reals
+    assert {axiom for row in record["reals"] for axiom in row["axioms"]} == allowed
+    for entry in entries:
+        row = record["labels"][entry.label]
+        assert row["mark"] == entry.mark
+        assert row["steps"] == [*entry.steps]
+        assert [f"{t['file'][:-2]}.{t['theorem']}" for t in row["theorems"]] == [*entry.theorems]
+        assert all(t["axioms"] == [] and t["statement"] for t in row["theorems"])
+
+
+def test_every_mark_belongs_to_a_claim_of_the_book():
+    labels = {claim.label for claim in CATALOGUE}
+    assert {entry.label for entry in prove.read_labels(PROOFS) if entry.mark} <= labels
+
+
+def test_a_row_of_labels_needs_all_its_parts(tmp_path):
+    row = '[x]\ntheorems = ["A.b"]\nmark = true\nsays = ""\ndiffers = ""\nopen = ""\n'
+    (tmp_path / prove.LABELS).write_text(row)
+    assert prove.read_labels(tmp_path) == [prove.Entry("x", ("A.b",), True)]
+    for old, new in [("mark = true\n", ""), ("true", '"yes"'), ('"A.b"', ""), ("A.b", "b")]:
+        (tmp_path / prove.LABELS).write_text(row.replace(old, new))
+        with pytest.raises(prove.ProofError, match="x "):
+            prove.read_labels(tmp_path)
+
+
+def test_steps_belong_to_a_row_without_a_mark_and_are_anchors(tmp_path):
+    row = (
+        '[x]\ntheorems = ["A.b"]\nmark = false\nsteps = ["a"]\nsays = ""\ndiffers = ""\nopen = ""\n'
+    )
+    (tmp_path / prove.LABELS).write_text(row)
+    assert prove.read_labels(tmp_path) == [prove.Entry("x", ("A.b",), False, ("a",))]
+    for old, new in [("false", "true"), ('["a"]', '"a"'), ('["a"]', "[1]")]:
+        (tmp_path / prove.LABELS).write_text(row.replace(old, new))
+        with pytest.raises(prove.ProofError, match="x "):
+            prove.read_labels(tmp_path)
+
+
+def test_the_axioms_are_two_lists_that_are_not_empty(tmp_path):
+    for text in ('axioms = ["A.a"]\n', 'axioms = []\ntheorems = ["A.b"]\n', 'axioms = "A.a"\n'):
+        (tmp_path / prove.AXIOMS).write_text(text)
+        with pytest.raises(prove.ProofError, match="two lists"):
+            prove.read_axioms(tmp_path)
+
+
+def test_axioms_are_read_off_an_answer_of_coq():
+    answer = "Axioms:\nA.a : forall x : R,\n      x = x\nlong_name\n  : Prop\n"
+    assert prove.axioms_in(answer) == ["A.a", "long_name"]
+    assert prove.axioms_in(prove.CLOSED) == []
+
+
+def test_other_options_and_other_files_are_refused(tmp_path):
+    project = (PROOFS / "_CoqProject").read_text(encoding="utf-8")
+    for path in PROOFS.glob("*.v"):
+        shutil.copy(path, tmp_path)
+    (tmp_path / "_CoqProject").write_text(project)
+    assert prove.project_files(tmp_path) == prove.project_files(PROOFS)
+    for more in ("-arg -type-in-type\n", "Absent.v\n", "Fields.v\n"):
+        (tmp_path / "_CoqProject").write_text(project + more)
+        with pytest.raises(prove.ProofError, match="_CoqProject"):
+            prove.project_files(tmp_path)
+
+
+def test_words_that_take_for_granted_are_refused_outside_comments(tmp_path):
+    (tmp_path / "A.v").write_text("(* Admitted (* nested Axiom *) admit *) Lemma x : True.")
+    prove.refuse_granted(tmp_path, ["A.v"])
+    for word in ("Admitted.", "Axiom x : False.", "Unset Guard Checking.", "admit."):
+        (tmp_path / "A.v").write_text(f"(* fine *) {word}")
+        with pytest.raises(prove.ProofError, match=r"A\.v"):
+            prove.refuse_granted(tmp_path, ["A.v"])
+
+
+# The page
+
+
+def test_the_page_shows_the_audit_file_whole_and_in_its_order():
+    page = (ROOT / "book" / "machine_checked.md").read_text(encoding="utf-8")
+    audit = (PROOFS / "Audit.v").read_text(encoding="utf-8")
+    shown = re.findall(r"^```coq\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert _lines("".join(shown)) == _lines(audit)
+    assert _lines("".join(shown[:-1])) != _lines(audit)
+
+
+def _lines(text):
+    return [line for line in text.splitlines() if line]
+
+
+def test_the_page_counts_the_errors_in_the_audit_file_and_there_are_twenty():
+    page = (ROOT / "book" / "machine_checked.md").read_text(encoding="utf-8")
+    planted = sum(error["file"] == "Audit.v" for error in PLANTED)
+    assert planted >= 20
+    assert planted == 25, "the page says twenty-five"
+    assert "Twenty-five changes of `Audit.v`" in page
+
+
+# Coq
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """What the check of all proofs says, and the folder in which it compiled them: once is dear."""
+    folder = tmp_path_factory.mktemp("proofs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prove.tempfile, "TemporaryDirectory", lambda: nullcontext(str(folder)))
+        return prove.check(PROOFS), folder
+
+
+@pytest.fixture(scope="module")
+def compiled(checked):
+    """The folder with all proofs, compiled."""
+    return checked[1]
+
+
+@NEEDS_COQ
+@pytest.mark.slow
+def test_coq_reads_all_proofs_and_writes_the_same_record(checked):
+    assert checked[0] == json.loads((PROOFS / prove.RECORD).read_text(encoding="utf-8"))
+
+
+@NEEDS_COQ
+@pytest.mark.slow
+def test_an_unknown_theorem_an_axiom_and_a_slow_proof_are_found(compiled, tmp_path, monkeypatch):
+    names = prove.project_files(PROOFS)
+    folder = _linked(compiled, tmp_path, names)
+    with pytest.raises(prove.ProofError, match=r"no Companion\.Orders\.absent"):
+        prove.ask(folder, names, ["Orders.absent"])
+    (folder / "Own.v").write_text("Axiom own : False. Lemma wrong : 0 = 1. case own. Qed.")
+    prove.compile_file(folder, "Own.v")
+    says, rests = prove.ask(folder, [*names, "Own.v"], ["Own.wrong"])["Own.wrong"]
+    assert says == "0 = 1"
+    assert "own : False" in rests
+    monkeypatch.setattr(prove, "SECONDS", 0.01)
+    with pytest.raises(prove.ProofError, match="not done within"):
+        prove.run_coq(["coqc", "--version"], folder, "Slow.v", prove.SECONDS)
+
+
+def test_without_coq_the_check_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(prove.shutil, "which", lambda _: None)
+    assert prove.main([]) == 2
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def _linked(compiled, folder, names):
+    """A copy of the compiled folder; what is not changed is a link."""
+    for name in names:
+        for file in (name, name + "o"):
+            (folder / file).symlink_to(compiled / file)
+    return folder
+
+
+def _needing(names, changed):
+    """The changed file and those that need it, in order."""
+    found = [changed]
+    for name in names:
+        text = (PROOFS / name).read_text(encoding="utf-8")
+        needs = re.findall(r"From Companion Require (?:Import )?([\w\s]+)\.", text)
+        if {n.removesuffix(".v") for n in found} & set(" ".join(needs).split()):
+            found.append(name)
+    return found
+
+
+def _check_again(folder, names, todo):
+    """What prove.check does, for files some of which are compiled."""
+    prove.refuse_granted(folder, names)
+    for name in todo:
+        prove.compile_file(folder, name)
+
+
+# How a sentence of Coq begins that stands by itself, outside a proof.
+SENTENCE = re.compile(
+    r"^(?:#\[|Lemma|Theorem|Corollary|Proposition|Fact|Remark|Example|Definition|Fixpoint|Inductive"
+    r"|Variant|Record|Notation|Local|Let|Variables?|Hypothes[ie]s|Context|Section|End|From)\b",
+    re.MULTILINE,
+)
+
+
+class Coq:
+    """A running Coq that can take back what it was told: what many questions share is read once."""
+
+    def __init__(self, folder):
+        options = ["-q", "-emacs", "-w", "-notation-overridden,-ambiguous-paths"]
+        self.process = subprocess.Popen(
+            ["coqtop", *options, "-Q", ".", "Companion"],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.told = 0
+
+    def tell(self, text):
+        """What it says to some sentences, and its state after them; it goes on after an error."""
+        self.told += 1
+        mark = f"mark{self.told}end"
+        writer = threading.Thread(target=self._write, args=(f"{text}\nLocate {mark}.\n",))
+        limit = threading.Timer(prove.SECONDS, self.process.kill)
+        writer.start(), limit.start()
+        lines = []
+        while not lines or f"No object of basename {mark}" not in lines[-1]:
+            lines.append(self.process.stdout.readline())
+            assert lines[-1], f"Coq ended, or was not done within {prove.SECONDS} seconds"
+        limit.cancel(), limit.join(), writer.join()
+        said = "".join(lines)
+        return said, int(re.findall(r"<prompt>\S+ < (\d+) \|", said)[-1])
+
+    def _write(self, text):
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def back(self, state):
+        """Take back everything since a state."""
+        assert "Error" not in self.tell(f"BackTo {state}.")[0]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def _first_refusals(folder, name, changes):
+    """For each change of a file what Coq says first against it; empty if it takes the whole file.
+
+    The sentences before a change are told once for all changes; unchanged, Coq takes every one.
+    """
+    source = (PROOFS / name).read_text(encoding="utf-8")
+    found, done = {}, 0
+    coq = Coq(folder)
+    for old, new in sorted(changes, key=lambda change: source.index(change[0])):
+        starts = [m.start() for m in SENTENCE.finditer(source, 0, source.index(old) + 1)]
+        said, state = coq.tell(source[done : starts[-1]])
+        assert "Error" not in said, f"{name}: {said}"
+        done = starts[-1]
+        said, _ = coq.tell(source[done:].replace(old, new))
+        error = re.search(r"\bError\b.*?(?=<prompt>)", said, re.DOTALL)
+        found[old, new] = error[0] if error else ""
+        coq.back(state)
+    said, _ = coq.tell(source[done:])
+    assert "Error" not in said, f"{name}: {said}"
+    coq.close()
+    return found
+
+
+@pytest.fixture(scope="module")
+def refusals(compiled):
+    """What Coq says first against a planted error, in the file where it is planted."""
+    known = {}
+
+    def first(error):
+        if error["file"] not in known:
+            changes = [(e["old"], e["new"]) for e in PLANTED if e["file"] == error["file"]]
+            known[error["file"]] = _first_refusals(compiled, error["file"], changes)
+        return known[error["file"]][error["old"], error["new"]]
+
+    return first
+
+
+@NEEDS_COQ
+@pytest.mark.slow
+@pytest.mark.parametrize("error", PLANTED, ids=lambda error: f"{error['file']}: {error['why']}")
+def test_a_planted_error_stops_the_check(error, refusals, compiled, tmp_path):
+    source = (PROOFS / error["file"]).read_text(encoding="utf-8")
+    assert source.count(error["old"]) == 1
+    said = refusals(error)
+    if not said:  # it is refused for its words, or in a file that needs this one
+        names = prove.project_files(PROOFS)
+        folder = _linked(compiled, tmp_path, names)
+        todo = _needing(names, error["file"])
+        for name in todo:
+            (folder / (name + "o")).unlink()
+        (folder / error["file"]).unlink()
+        (folder / error["file"]).write_text(source.replace(error["old"], error["new"]))
+        with pytest.raises(prove.ProofError) as refused:
+            _check_again(folder, names, todo)
+        said = str(refused.value)
+    # It is refused for what it says, and not because it cannot be read.
+    assert not re.search("[Ss]yntax error|Illegal begin|not done within", said)
+
+
+def test_there_are_forty_planted_errors_in_all_kinds_of_files():
+    assert len({(error["file"], error["new"]) for error in PLANTED}) == len(PLANTED) >= 40
+    assert {error["file"] for error in PLANTED} == set(prove.project_files(PROOFS)) - {"Fields.v"}
+
+
+# The code
+
+
+def _random_samples(seed):
+    """Samples over few tokens, with any map n; tokens are often confused."""
+    rng = random.Random(seed)
+    tokens = "abcdef"[: rng.randint(2, 6)]
+    n = {x: rng.choice(tokens) for x in tokens}
+    if seed % 2:
+        n = dict(zip(tokens, rng.sample(tokens, len(tokens)), strict=True))
+    samples = [([x], n[x]) for x in tokens]
+    for _ in range(rng.randint(1, 8)):
+        sentence = rng.choices(tokens, k=rng.randint(2, 5))
+        samples.append((sentence, n[rng.choice(sentence)]))
+    return dataset.from_samples(samples)
+
+
+def _structures():
+    """All examples that have orders, and fifty small random data sets."""
+    found = [order.analyse(dataset.read(str(path))) for path in EXAMPLES]
+    rng = np.random.default_rng(20)
+    realizable = [
+        generate.random_dataset(rng, 6, 8, 4, prefix_closed=i % 2 == 0) for i in range(25)
+    ]
+    found += [order.analyse(data) for data in realizable]
+    found += [order.analyse(_random_samples(seed)) for seed in range(25)]
+    return [structure for structure in found if structure.orders is not None]
+
+
+def _list(items):
+    return "[:: " + "; ".join(items) + "]" if items else "[::]"
+
+
+def _fraction(value):
+    sign = "- " if value < 0 else ""
+    return f"({sign}fracq (Posz {abs(value.numerator)}%N, Posz {value.denominator}%N))"
+
+
+PRELUDE = """From mathcomp Require Import all_ssreflect all_algebra.
+From Companion Require Import Orders MaxMargin Hall Executable.
+Import GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+Local Close Scope nat_scope.
+Definition code (r : role) : nat :=
+  match r with Optimal => 0 | Nonoptimal => 1 | Confused => 2 | Noncomparable => 3 end%N.
+Definition same_rat (r s : seq rat) := r == s.
 """
 
 
-def step(how: str, source: str = "", at: str = "") -> dict[str, str]:
-    """A step of a proof."""
-    return {"text": "a step", "how": how, "source": source, "at": at}
+def _questions(structure, shift):
+    """Lines of Coq that compare all of a structure with what Coq's definitions say of the data.
 
-
-def row(label: str, *steps: dict[str, str], **more: Any) -> dict[str, Any]:
-    """A row of the ledger on the page `page`."""
-    used = [one["source"] for one in steps if one["how"] == "uses"]
-    known = {"label": label, "page": "page", "uses": used, "about": [], "proof": list(steps)}
-    return known | more
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A project with one page and one reference."""
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks/page.md").write_text(PAGE, encoding="utf-8")
-    (tmp_path / "references.bib").write_text("@book{horn2013,\n}\n", encoding="utf-8")
-    return tmp_path
-
-
-def said(project: Path, *rows: dict[str, Any]) -> list[str]:
-    """What is wrong, without the name of the page."""
-    found = faults({one["label"]: one for one in rows}, project)
-    return [line.removeprefix(f"{(project / 'notebooks/page.md').as_posix()}: ") for line in found]
-
-
-GOOD = row("ours-a", step("uses", "ours-b"), *(step("by hand", at=x) for x in ("picture", "look")))
-OTHER = row("ours-b", page="other")
-
-
-def test_a_page_whose_steps_have_their_places_is_right(project: Path) -> None:
-    assert said(project, GOOD, OTHER) == []
-
-
-def test_a_step_by_hand_without_a_place_is_told(project: Path) -> None:
-    more = GOOD | {"proof": [*GOOD["proof"], step("by hand", at="gone")]}
-    wanted = "the anchor step-ours-a-gone stands 0 times in a proof, not once"
-    assert said(project, more, OTHER) == [f"ours-a: {wanted}"]
-
-
-def test_a_place_outside_the_proof_does_not_count(project: Path) -> None:
-    more = GOOD | {"proof": [*GOOD["proof"], step("by hand", at="outside")]}
-    assert "stands 0 times in a proof" in said(project, more, OTHER)[0]
-
-
-def test_an_anchor_serves_one_step_of_one_claim(project: Path) -> None:
-    fewer = GOOD | {"proof": GOOD["proof"][:2]}
-    assert said(project, fewer, OTHER) == [
-        "the anchor step-ours-a-look belongs to no step by hand of this page"
+    What is said of scores is asked once more with each of them changed by `shift`.
+    """
+    number = {token: place for place, token in enumerate(structure.data.vocabulary)}
+    tokens = [str(place) for place in number.values()]
+    following = [str(number[structure.collocation[token]]) for token in number]
+    samples = [
+        f"({_list([str(number[t]) for t in s.sentence])}, {number[s.next_token]})"
+        for s in structure.data.samples()
     ]
-    text = PAGE.replace("The picture.", "(step-ours-c-x)=\nThe picture.")
-    (project / "notebooks/page.md").write_text(text, encoding="utf-8")
-    both = said(project, GOOD, OTHER, row("ours-c", step("by hand", at="x")))
-    assert "holds steps of ours-a and ours-c; give each its own proof" in both[0]
-
-
-def test_a_proof_names_only_what_its_row_names(project: Path) -> None:
-    silent = GOOD | {"uses": []}
-    assert said(project, silent, OTHER) == [
-        "the proof of ours-a names ours-b, which its row does not (uses, about)"
+    lines = [
+        f"Definition tokens := ({_list(tokens)})%N.",
+        f"Definition n (x : nat) : nat := nth 0%N ({_list(following)})%N x.",
+        f"Definition data : seq (seq nat * nat) := ({_list(samples)})%N.",
+        "Definition all_pairs := [seq (x, y) | x <- tokens, y <- tokens].",
+        "Definition pairs q := [seq p <- all_pairs | aboveb n data q p.1 p.2].",
+        "Definition roles q := [seq code (role_of n data q x) | x <- tokens].",
     ]
-    assert said(project, silent | {"about": ["ours-b"]}, OTHER) == []
+    return lines + [line for part in _by_order(structure, shift) for line in part]
 
 
-def test_a_claim_of_ours_cited_as_if_it_were_somebody_elses_is_told(project: Path) -> None:
-    for source in ("ours-b, Theorem B", "euclid, I.5"):
-        key = source.split(",")[0]
-        found = said(project, GOOD, OTHER, row("ours-d", step("cited", source), page="other"))
-        assert found == [f"ours-d: a step cites '{key}', which references.bib does not hold"]
-    known = row("ours-d", step("cited", "horn2013, Theorem 4.2.2"), page="other")
-    assert said(project, GOOD, OTHER, known) == []
+def _by_order(structure, shift):
+    """The questions of a structure, order by order."""
+    number = {token: place for place, token in enumerate(structure.data.vocabulary)}
+    return [
+        _order_questions(
+            structure.orders.get(query, order.PartialOrder(query, frozenset())), number, shift
+        )
+        for query in number
+    ]
 
 
-def test_the_proofs_of_a_page_end_at_their_own_fence() -> None:
-    nested = "::::{prf:proof}\n:::{note}\n(step-ours-a-x)=\n:::\nEnd.\n::::\n(step-ours-a-y)=\n"
-    (found,) = proofs_of(nested)
-    assert (found.line, found.anchors) == (1, ["step-ours-a-x"])
+def _order_questions(one, number, shift):
+    """Lines of Coq about one order."""
+    q = number[one.query]
+    pairs = [f"({number[x]}, {number[y]})" for x, y in one.pairs]
+    roles = [
+        {True: "2"}.get(x in one.confused)
+        or ("0" if x in one.optimal else "1" if x in one.nonoptimal else "3")
+        for x in number
+    ]
+    lines = [
+        f"Eval vm_compute in perm_eq (pairs {q}%N) ({_list(pairs)})%N.",
+        f"Eval vm_compute in roles {q}%N == ({_list(roles)})%N.",
+    ]
+    if not one.pairs or one.confused:
+        return lines
+    solution = margin.solve(one)
+    scores = {x: solution.scores.get(x, Fraction(0)) for x in number}
+    printed = {x: margin.closed_form_scores(one).get(x, Fraction(0)) for x in number}
+    multipliers = [
+        f"(({number[x]}%N, {number[y]}%N), {_fraction(c)})"
+        for (x, y), c in solution.multipliers.items()
+    ]
+    lines.append(f"Definition l{q} : seq (nat * nat * rat) := {_list(multipliers)}.")
+    for name, more in (("right", Fraction(0)), ("wrong", shift)):
+        scores[one.optimal[0]] += more
+        printed[one.optimal[0]] += more
+        listed = _list([_fraction(c) for c in scores.values()])
+        lines += [
+            f"Definition {name}{q} (x : nat) : rat := nth 0 {listed} x.",
+            f"Eval vm_compute in proves tokens (pairs {q}%N) {name}{q} l{q}.",
+            f"Eval vm_compute in same_rat [seq closed_form_on _ (pairs {q}%N) x | x <- tokens] "
+            f"{_list([_fraction(c) for c in printed.values()])}.",
+        ]
+    return lines
+
+
+def _answers(folder, structures, shift):
+    """What Coq answers, true or false: for each order to its two questions, or to all six."""
+    parts = [
+        "\n".join([f"Module M{place}.", *_questions(structure, shift), f"End M{place}."])
+        for place, structure in enumerate(structures)
+    ]
+    (folder / "Compare.v").write_text(PRELUDE + "\n".join(parts) + "\n")
+    said = prove.run_coq(
+        ["coqc", "-w", "none", "-Q", ".", "Companion", "Compare.v"], folder, "Compare.v", 300
+    )
+    assert said.count(": bool") == "\n".join(parts).count("Eval vm_compute")
+    answers = iter(re.findall(r"= (true|false)\s+: bool", said))
+    return [
+        [next(answers) == "true" for line in lines if line.startswith("Eval")]
+        for structure in structures
+        for lines in _by_order(structure, shift)
+    ]
+
+
+@NEEDS_COQ
+@pytest.mark.slow
+def test_ntpcore_computes_what_coq_defines(compiled, tmp_path):
+    folder = _linked(compiled, tmp_path, prove.project_files(PROOFS))
+    structures = _structures()
+    assert len(structures) >= 53
+    answers = _answers(folder, structures, Fraction(1, 7))
+    solved = [o for s in structures for o in s.orders.values() if not o.confused]
+    confused = [o for s in structures for o in s.orders.values() if o.confused]
+    assert len(solved) >= 50
+    assert len(confused) >= 10
+    assert sum(not margin.satisfies_hall(one) for one in solved) >= 1
+    # other scores are noticed in each of them, twice
+    longer = [answer for answer in answers if len(answer) > 2]
+    assert len(longer) == len(solved)
+    assert all(answer == [True, True] for answer in answers if len(answer) == 2)
+    assert all(answer == [True, True, True, True, False, False] for answer in longer)

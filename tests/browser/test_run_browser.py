@@ -229,6 +229,7 @@ def test_a_long_run_can_be_stopped_and_another_page_runs_as_well(page: Page, bel
     one.locator("textarea").fill("while True:\n    pass")
     one.locator("button").click()
     page.wait_for_function(f"() => !({IDLE})()")
+    page.wait_for_timeout(300)  # the run is under way, and not only asked for
     one.locator("button").click()
     page.wait_for_function(IDLE)
     assert page.evaluate(SAID).startswith("Stopped.")

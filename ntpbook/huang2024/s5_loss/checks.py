@@ -492,7 +492,7 @@ def floors() -> list[Floor]:
 
 def first_T(size: int) -> int:
     """A T a hundredth larger than 384 ||W_ov*||^5 log|V| log T / eta_0, as Theorem 2 asks."""
-    factor = 384 * float(size - 1) ** 2.5 * math.log(size) * math.sqrt(size) / 0.2
+    factor: float = 384 * math.sqrt(size - 1) ** 5 * math.log(size) * math.sqrt(size) / 0.2
     T = factor
     for _ in range(100):
         T = factor * math.log(T)

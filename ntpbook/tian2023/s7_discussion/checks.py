@@ -120,9 +120,14 @@ def check_tian2023_app_uniform_start(
 # The order in which distinct tokens are left behind
 
 
-def trained_orders(seeds: int = 2) -> list[section_8.Order | Trajectory]:
-    """The runs of Section 8, and the runs of the coupled flow, which only count."""
-    return [*section_8.runs(seeds), *ordered_flows()]
+def trained_orders(seeds: int = 20) -> list[section_8.Order | Trajectory]:
+    """The runs of Section 8 from uniform attention, and those of the flow, which only count."""
+    return [*section_8.uniform_starts(seeds), *ordered_flows()]
+
+
+def all_orders() -> list[section_8.Order]:
+    """The runs of Section 8 from uniform attention and from random starts."""
+    return [*section_8.uniform_starts(20), *section_8.random_starts(2)]
 
 
 @check(
@@ -131,18 +136,20 @@ def trained_orders(seeds: int = 2) -> list[section_8.Order | Trajectory]:
     instances=trained_orders,
     name=lambda one: one.name,
     size=lambda one: int(isinstance(one, section_8.Order)),
-    says="In all of {tried} runs with the settings of Section 8 distinct tokens end in the order "
-    "of their co-occurrence.",
-    fails="With the settings of Section 8, in {disordered} of {simulated} runs some token of a "
-    "class gains less, or loses more, than a rarer distinct token of its class. The tendency is "
-    "there: in every run the rank correlation of gain and co-occurrence, averaged over the "
-    "classes, is {rank} or more.",
+    says="In all of {tried} runs of Syn-Small distinct tokens end in the order of their "
+    "co-occurrence.",
+    fails="On Syn-Small, from uniform attention, the order holds token by token in {ordered} of "
+    "{simulated} runs. In the others some token gains less, or loses more, than a rarer distinct "
+    "token of its class; the largest miss in the logarithm of the attention is {miss}. The "
+    "tendency is there in every run: the least rank correlation of gain and co-occurrence, "
+    "averaged over the classes, is {rank}.",
     tolerance=INTEGRATOR,
     observes=True,
     readings={
-        "On the whole, by rank correlation, averaged over the classes of each run.": {
-            "which": "tendency"
-        },
+        "On the whole, by rank correlation above 0.5, averaged over the classes of each run, on "
+        "Syn-Small and on Syn-Medium.": Variant({"which": "tendency"}, instances=all_orders),
+        "Token by token on Syn-Medium, where scores and decoder start at random, and not from "
+        "uniform attention.": Variant({}, instances=lambda: section_8.random_starts(2)),
         "In expectation: the same settings without noise, from zero, eta_Y at least twice eta_Z, "
         "after 100 steps.": Variant({"which": "order"}, instances=lambda: section_8.expected()),
         "In the coupled flow the rarer of two distinct tokens never leads, for eta_Y/eta_Z >= 100 "
@@ -190,7 +197,8 @@ def check_tian2023_app_dropping(
         elif which == "tendency":
             yield within(-found.rank, -0.5, "rank correlation")
         yield least("rank", run.rank, 2, "the spread of the seeds")
-        yield count("disordered", int(any((np.diff(x) < 0).any() for x in run.gains)))
+        yield most("miss", max(-run.step, 0.0), 2, "the spread of the seeds")
+        yield count("ordered", int(run.step >= 0))
         yield count("simulated")
         return
     fast_enough, one = run.ratio >= fast, run.with_scores(factor)
@@ -667,8 +675,8 @@ def ten_tokens() -> list[tuple[reduced.Design, float]]:
     return [(design, ratio) for design in designs for ratio in (1.0, 10.0)]
 
 
-def figure_6_runs(first: int = 61, seeds: int = 20) -> list[section_8.Counted]:
-    """Figure 6 with one query, eta_Z = 3 and eta_Y = 30: one experiment of some seeds."""
+def figure_6_runs(first: int = 1, seeds: int = 60) -> list[section_8.Counted]:
+    """Figure 6 with one query, eta_Z = 3 and eta_Y = 30: one experiment of the first seeds."""
     return [section_8.counted(first, seeds)]
 
 

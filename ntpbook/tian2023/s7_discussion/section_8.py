@@ -30,6 +30,11 @@ class Order:
     gains: tuple[Floats, ...]
 
     @property
+    def step(self) -> float:
+        """The least gain of a token above that of the next rarer one; negative: out of order."""
+        return min(float(np.diff(one).min()) for one in self.gains)
+
+    @property
     def rank(self) -> float:
         """Rank correlation of gain and co-occurrence, averaged over the classes."""
         return float(np.mean([_rank(one) for one in self.gains]))
@@ -69,17 +74,23 @@ def orders(stream: Stream, title: str) -> list[Order]:
 
 
 @cache
-def runs(seeds: int) -> tuple[Order, ...]:
-    """Syn-Small at both rates of Figure 4, and Syn-Medium at eta_Z = 1, eta_Y = 2 and 10."""
-    small = [experiments.small(s, ((1.0, 1.0), (10.0, 1.0)), record=(0, 100)) for s in _from(seeds)]
-    rates = ((2.0, 1.0), (10.0, 1.0))
-    medium = [
-        experiments.medium(queries, s, rates, record=(0, 100))
+def uniform_starts(seeds: int) -> tuple[Order, ...]:
+    """Syn-Small at both rates of Figure 4: Y = Z = 0 at the start, which is uniform attention."""
+    rates = ((1.0, 1.0), (10.0, 1.0))
+    plans = [experiments.small(s, rates, record=(0, 100)) for s in _from(seeds)]
+    return tuple(one for x in experiments.simulate_all(plans) for one in orders(x, "Syn-Small"))
+
+
+@cache
+def random_starts(seeds: int) -> tuple[Order, ...]:
+    """Syn-Medium, where Y and Z start at random, at eta_Z = 1, eta_Y = 2 and 10."""
+    plans = [
+        experiments.medium(queries, s, ((2.0, 1.0), (10.0, 1.0)), record=(0, 100))
         for queries in experiments.QUERIES
         for s in _from(seeds)
     ]
-    found = [one for x in experiments.simulate_all(small) for one in orders(x, "Syn-Small")]
-    for stream in experiments.simulate_all(medium):
+    found: list[Order] = []
+    for stream in experiments.simulate_all(plans):
         found += orders(stream, f"Syn-Medium, {stream.plan.queries} queries")
     return tuple(found)
 

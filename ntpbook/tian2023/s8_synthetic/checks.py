@@ -346,34 +346,43 @@ def of_expectation() -> list[Thresholds]:
     instances=of_expectation,
     size=lambda one: len(one.sizes),
     name=lambda one: "",
-    says="On the expected loss, {tried} sizes, entropy is least at the same ratio of the rates "
-    "with momentum and without.",
-    fails="On the expected loss, after 100 steps, the place of the least entropy is not set by the "
-    "ratio alone: at the same effective rates it is at the ratio {on_low} to {on_high} with "
-    "momentum 0.9, growing with the number of queries, and {off_low} to {off_high} without.",
+    says="On the expected loss, without momentum, entropy after 100 steps falls with the ratio of "
+    "the rates and then rises, for all {tried} sizes: it is least at the ratio {off_low} to "
+    "{off_high}, and lower there than at 0.5 by {depth} to {depth_most} nats. With momentum 0.9, "
+    "at the same effective rates, it is least at the ratio {on_low} to {on_high}.",
+    fails="On the expected loss, without momentum, entropy after 100 steps does not fall and then "
+    "rise with the ratio of the rates.",
     observes=True,
     readings={
-        "Without momentum, too, entropy falls with the ratio up to some ratio between 1 and 10, "
-        "and rises from there.": {"which": "dip"}
+        "The ratio alone sets the place of the threshold: it is the same with momentum and "
+        "without, at the same effective rates.": {"which": "place"}
     },
     planted={
-        "Momentum off in both.": Variant({"beta": 0.0}, expected=Verdict.SEEN),
-        "The dip looked for at the first ratio, 0.5.": {"which": "dip", "first": 0},
+        "Momentum off in both: now the place is the same.": Variant(
+            {"which": "place", "beta": 0.0}, expected=Verdict.SEEN
+        ),
+        "The entropy falls with the ratio up to 10.": {"first": -1},
+        "The entropy rises with the ratio from 0.5 on.": {"first": 0},
     },
 )
 def check_tian2023_app_threshold(
-    one: Thresholds, beta: float = 0.9, which: str = "place", first: int = 1
+    one: Thresholds, beta: float = 0.9, which: str = "dip", first: int | None = None
 ) -> Iterator[Said]:
-    """The ratio of least entropy is one for all sizes, with momentum and without."""
+    """Without momentum entropy falls up to one of the ratios from 1 to 5, and rises from there."""
     ratios = turning.RATIOS
     for size in one.sizes:
-        on, off = (int(np.argmin(turning.dips(size, x))) for x in (beta, 0.0))
+        entropy = turning.dips(size, 0.0)
+        on, off = int(np.argmin(turning.dips(size, beta))), int(np.argmin(entropy))
         where = f"{size.name}: least at ratio {ratios[on]:g} with momentum, {ratios[off]:g} without"
         if which == "place":
             yield holds(on == off, where)
         else:
-            inside = first <= off < len(ratios) - 1 if first else off == 0
-            yield holds(inside, where)
+            turn = off if first is None else range(len(ratios))[first]
+            steps = np.diff(entropy)
+            yield holds(bool((steps[:turn] < 0).all() and (steps[turn:] > 0).all()), where)
+            yield holds(1 <= ratios[off] < ratios[-1], where)
+        yield least("depth", float(entropy[0] - entropy[off]), 2, "the grid of ratios")
+        yield most("depth_most", float(entropy[0] - entropy[off]), 2, "the grid of ratios")
         yield least("on_low", ratios[on], 2, "the grid of ratios")
         yield most("on_high", ratios[on], 2, "the grid of ratios")
         yield least("off_low", ratios[off], 2, "the grid of ratios")

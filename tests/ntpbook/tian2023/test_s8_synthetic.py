@@ -211,9 +211,9 @@ def test_tian2023_fig_6_samples_and_start_are_those_of_the_paper(queries) -> Non
 # The threshold, and a single token
 
 
-def test_tian2023_app_threshold_is_not_set_by_the_ratio_alone() -> None:
-    found = assert_sound(checks.check_tian2023_app_threshold, Verdict.NOT_SEEN)
-    assert [one.verdict for one in found.readings] == [Verdict.SEEN]
+def test_tian2023_app_threshold_remains_without_momentum_at_another_ratio() -> None:
+    found = assert_sound(checks.check_tian2023_app_threshold, Verdict.SEEN)
+    assert [one.verdict for one in found.readings] == [Verdict.NOT_SEEN]
     assert found.numbers["on_low"].value == 1.0 < found.numbers["off_low"].value
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 
@@ -161,38 +160,6 @@ def predictions(run: Run, kinds: int) -> Iterator[Said]:
         yield count("sentences")
 
 
-def crowd(rivals: int) -> Problem:
-    """Data with one query q: each sentence is one of its rivals, then q; q is optimal, L_max = 2.
-
-    The collocation runs around all tokens in a cycle.
-    """
-    tokens = ["q", *(f"r{number}" for number in range(1, rivals + 1))]
-    following = dict(zip(tokens, [*tokens[1:], tokens[0]], strict=True))
-    samples: list[tuple[list[str], str]] = [([token], following[token]) for token in tokens]
-    samples += [([token, "q"], following["q"]) for token in tokens[1:]]
-    return from_dataset(from_samples(samples, f"one query with {rivals} rivals"))
-
-
-@cache
-def crowds() -> tuple[Run, ...]:
-    """One step on crowds of growing size."""
-    return tuple(
-        train(f"{rivals} rivals", crowd(rivals), eta0=1, eta=1, steps1=1, steps=1)
-        for rivals in range(1, 13)
-    )
-
-
-def slope_ratio_squared(problem: Problem, length_power: int) -> Fraction:
-    """Square of (limit slope of Theorem 3) / (slope that its proof leads to), exactly.
-
-    The slopes are eta mu / ||W*|| and eta / (2 L_max^length_power ||W*||^2), mu being the smallest
-    absolute entry of W* at a compared token.
-    """
-    scores = [x for one in problem.solutions.values() for x in one.scores.values()]
-    ratio_but_norm = 2 * Fraction(problem.max_length) ** length_power * min(map(abs, scores))
-    return ratio_but_norm**2 * problem.norm_squared
-
-
 # Theorem 3
 
 
@@ -264,10 +231,6 @@ def weight_of_the_free_token(more: int = 0) -> tuple[Shown, ...]:
         "t at most of the order of log(1/ε), as our copy prints it": Variant(
             {"any_t": True}, lambda: [example_run(0.1, 0.025, 10, 10)]
         ),
-        "C_0 = η / (2 L_max ||W_kq*||²), a reading of the damaged constant of the proof": Variant(
-            {"length_power": 1}, crowds
-        ),
-        "C_0 = η / (2 L_max² ||W_kq*||²), another one": Variant({"length_power": 2}, crowds),
     },
 )
 def check_huang2024_thm_3(
@@ -276,7 +239,6 @@ def check_huang2024_thm_3(
     slowed: bool = False,
     upside_down: bool = False,
     any_t: bool = False,
-    length_power: int = 0,
 ) -> Iterator[Said]:
     """W[x, q] >= C_0 t at optimal and -W[x, q] >= C_0 t at non-optimal x; then n(x_0) follows.
 
@@ -284,10 +246,6 @@ def check_huang2024_thm_3(
     """
     if run is None or not run.problem.frequent:
         yield left_out("t_3 is too late to be reached" if run is None else "Assumption 3 fails")
-        return
-    if length_power:  # a constant above the limit slope is exceeded in the end
-        ratio = slope_ratio_squared(run.problem, length_power)
-        yield holds(ratio >= 1, f"the squared limit slope is {ratio} of the squared claim")
         return
     run = turned(run) if upside_down else run
     if not any_t:

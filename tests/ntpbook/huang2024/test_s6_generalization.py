@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import plain_example_1
@@ -110,16 +109,9 @@ def test_huang2024_thm_3_weight_of_the_free_token_by_hand():
     assert scores[0] / scores.sum() == pytest.approx(2 / 3)
 
 
-def test_huang2024_thm_3_constant_of_the_proof_fails_for_crowds():
-    # m rivals: norm^2 = m / (m + 1), least entry 1 / (m + 1), L_max = 2
-    for power, first in ((1, 3), (2, 7)):
-        for m in range(1, 9):
-            by_hand = (2 * 2**power * Fraction(1, m + 1)) ** 2 * Fraction(m, m + 1)
-            ratio = checks.slope_ratio_squared(checks.crowd(m), power)
-            assert ratio == by_hand
-            assert (ratio < 1) == (m >= first)
+def test_huang2024_thm_3_fails_for_short_runs_as_our_copy_prints_its_time():
     readings = checks.check_huang2024_thm_3.judge([]).readings
-    assert [one.verdict for one in readings] == [Verdict.REFUTED] * 3
+    assert [one.verdict for one in readings] == [Verdict.REFUTED]
 
 
 # Theorem 3 on runs

@@ -93,7 +93,7 @@ class Margins:
         tangent: (S,), tan of the angle between Y and its slope.
         work: (S,), sum over classes and wrong labels of alpha_nk m_nk, in units of delta(q) q.
         wrong: (S, K), delta_n.
-        most: the largest q/|Y| that K classes and M outputs allow.
+        most: the least upper bound of q/|Y| for K classes and M outputs.
     """
 
     q: Floats
@@ -114,7 +114,7 @@ class Margins:
 
 
 def largest(K: int, M: int) -> float:
-    """(M/(K (M - 1)))^(1/2), which q/|Y| does not exceed: reached for f_n at right angles."""
+    """(M/(K (M - 1)))^(1/2), which q/|Y| stays below: the limit for f_n at right angles."""
     return float((M / (K * (M - 1))) ** 0.5)
 
 

@@ -220,4 +220,3 @@ def force_bounds(quarter: int = 4) -> tuple[Shown, ...]:
         at_least_zero("1 - (1 - T_o + T_j)", positive(1 - both)),
         at_least_zero("1 - T_o + T_j - 2 / (e^A + 1)", positive(both - 2 / (e_A + 1))),
     )
-

@@ -123,7 +123,8 @@ class Apart:
 
 def draw(seed: int = 7, number: int = 40) -> list[Apart]:
     """Random classes of one to three queries with few common tokens, |lambda_1| below 1/K."""
-    rng, found = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    found: list[Apart] = []
     while len(found) < number:
         blocks = []
         for _ in range(int(rng.integers(1, 4))):

@@ -64,7 +64,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
+from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
 
 Floats = NDArray[np.float64]
 
@@ -534,12 +534,20 @@ RESIDUAL = ("Assumption 2 for the f_n of (5)", "a token distinct among the class
     "each; token 0 occurs in all four, token 1 in one of each query, and each class has a token of "
     "its own with weight 1.",
     hypotheses=RESIDUAL,
+    proof=(
+        enclosed(
+            "The force is negative.",
+            residual.forces_below_zero,
+            planted={"Queries share no contextual token.": {"overlap": False}},
+        ),
+    ),
     readings={
-        "LN(X^T b) + x_T, coupled flow: at the start, and after a hundred gradient steps.": Variant(
+        "LN(X^T b) + x_T, coupled flow, M = 1000, without Assumption 2: at the start, and after a "
+        "hundred gradient steps.": Variant(
             {"dynamics": "coupled flow"}, instances=lambda: residual.WEIGHTS
         ),
         "LN(X^T b + x_T), decoder under (26).": {"skip": "before"},
-        "LN(X^T b + x_T), coupled flow.": Variant(
+        "LN(X^T b + x_T), coupled flow, M = 1000, without Assumption 2.": Variant(
             {"skip": "before", "dynamics": "coupled flow"}, instances=lambda: residual.WEIGHTS
         ),
     },
@@ -584,6 +592,10 @@ def check_tian2023_app_residual(
         yield result("printed_other", float(found.printed_other.b), digits=2)
         yield result("largest", float(np.abs(one.eigenvalues).max()), digits=2)
         yield result("smallest", float(np.abs(one.eigenvalues).min()), digits=2)
+        start = float(residual.force_at_the_start(one, "after").b)
+        score = enclosed_steps.above(residual.enclosed_score(one, "after"))
+        yield result("flow_start", start, digits=2)
+        yield result("flow_score", score, digits=2)
 
 
 APART = ("|lambda_1| < 1/K, of Assumption 2", "queries share no contextual token")

@@ -7,6 +7,7 @@ first query is the right-hand side of (4), averaged over classes, with the resid
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,7 @@ from ntpbook.tian2023.s7_discussion import enclosed_steps
 from ntpbook.tian2023.s7_discussion.instances import VOCABULARY
 from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
+from ntpcore.verdicts.claims import Shown
 
 Floats = NDArray[np.float64]
 Interval = Any  # of mpmath, which has no types
@@ -243,6 +245,19 @@ def modified_force(one: TwoQueries, skip: str, shared: bool = True) -> Modified:
         printed[1] + 1,
         max(printed[2:], key=lambda x: float(x.b)),
     )
+
+
+def forces_below_zero(overlap: bool = True) -> Iterator[Shown]:
+    """The force under (26) on the token of each witness, enclosed: it loses.
+
+    Args:
+        overlap: `shared` of `TwoQueries.rows`.
+    """
+    for one in WITNESSES:
+        force = modified_force(one, "after", overlap).force
+        low, high = float(force.a), float(force.b)
+        text = f"[{low:.6g}, {high:.6g}]"
+        yield Shown(f"force, {one.name}", text, "<", "0", text, high < 0)
 
 
 def enclosed_score(one: TwoQueries, skip: str, steps: int = 100, shared: bool = True) -> Any:

@@ -88,19 +88,35 @@ class Apart:
         f = self.f()
         return float(np.abs(np.linalg.eigvalsh(f @ f.T - np.eye(len(f)))).max())
 
-    def forces(self, before: bool = False, shared: bool = False) -> list[float]:
+    def queries(self, contextual: bool = False) -> Floats:
+        """(L, N + L), x_T of each query: a token of its own.
+
+        Args:
+            contextual: x_T is instead the first token of the next query that is distinct there.
+        """
+        L, N = len(self.blocks), sum(x.shape[1] for x in self.blocks)
+        if not contextual or L == 1:
+            return np.eye(L, N + L, N)
+        starts = np.cumsum([0, *(x.shape[1] for x in self.blocks[:-1])])
+        first = [int(np.argmax((x > 0).sum(axis=0) == 1)) for x in self.blocks]
+        return np.asarray(np.eye(N + L)[np.roll(starts + first, -1)])
+
+    def forces(
+        self, before: bool = False, shared: bool = False, contextual: bool = False
+    ) -> list[float]:
         """Force on every token that is distinct among the classes of its query, dense.
 
         Args:
             before: x_T is added before the normalization.
             shared: see `f`.
+            contextual: see `queries`.
         """
         f = self.f(shared)
         K, N = f.shape
         query = np.repeat(np.arange(len(self.blocks)), [len(x) for x in self.blocks])
-        own = np.eye(len(self.blocks))[query]  # the query tokens are no contextual ones
+        own = self.queries(contextual)[query]
         c = f / f.sum(axis=1, keepdims=True)
-        seen = np.hstack([c if before else f, own])
+        seen = np.pad(c if before else f, ((0, 0), (0, len(self.blocks)))) + own
         length = np.linalg.norm(seen, axis=1)
         units = seen / length[:, None]
         cosines, found = units @ units.T, list[float]()

@@ -598,7 +598,10 @@ def check_tian2023_app_residual(
         yield result("flow_score", score, digits=2)
 
 
-APART = ("|lambda_1| < 1/K, of Assumption 2", "queries share no contextual token")
+APART = (
+    "|lambda_1| < 1/K, of Assumption 2",
+    "queries share no contextual token, and no query is one",
+)
 
 
 @check(
@@ -621,16 +624,18 @@ APART = ("|lambda_1| < 1/K, of Assumption 2", "queries share no contextual token
     planted={
         "x_T added before the normalization.": {"before": True},
         "All queries with the same contextual tokens.": {"shared": True},
+        "Each query is a contextual token of the next one.": {"contextual": True},
     },
 )
 def check_tian2023_app_residual_corrected(
-    one: apart.Apart, before: bool = False, shared: bool = False
+    one: apart.Apart, before: bool = False, shared: bool = False, contextual: bool = False
 ) -> Iterator[Said]:
     """Under (26), with LN(X^T b) + x_T, the force on every locally distinct token is positive."""
     overlap = one.f()[: len(one.blocks[0])] @ one.f()[len(one.blocks[0]) :].T
     yield assume(APART[0], one.largest < 1 / len(one.f()))
-    yield assume(APART[1], not overlap.any())
-    forces = one.forces(before, shared)
+    as_context = one.queries(contextual)[:, : one.f().shape[1]]
+    yield assume(APART[1], not overlap.any() and not as_context.any())
+    forces = one.forces(before, shared, contextual)
     for found in forces:
         yield below(0.0, found, "force on a token that is distinct within its query")
     yield count("tokens", len(forces))

@@ -505,6 +505,16 @@ def test_tian2023_app_residual_is_refuted_in_every_reading():
     assert not failure(checks.check_tian2023_app_residual, residual.WITNESSES, shared=False)
 
 
+def test_tian2023_app_residual_corrected_a_query_among_the_contexts_of_another():
+    # two queries, tokens 0 to 2 and 3 to 5; the first query is token 4 of the second one's contexts
+    block = np.array([[0.1, 0.9, 0.0], [0.1, 0.0, 0.9]])
+    one = apart.Apart((block, block), 10**4)
+    plain, crossed = one.queries(), one.queries(contextual=True)
+    assert plain.argmax(axis=1).tolist() == [6, 7]
+    assert crossed.argmax(axis=1).tolist() == [4, 1]
+    assert min(one.forces()) > 0 > min(one.forces(contextual=True))
+
+
 def test_tian2023_app_residual_under_assumption_2_the_flow_turns_to_a_gain():
     # plain floats of the same flow: a loss at the start, a gain after a hundred gradient steps
     one = residual.WITNESSES[0]

@@ -14,6 +14,7 @@ import numpy as np
 
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.order import analyse
+from ntpcore.huang2024.asymptotics import Floats
 from ntpcore.huang2024.problem import Problem
 from ntpcore.verdicts.compare import Assumed, assume
 
@@ -24,11 +25,15 @@ CLOSURE = "prefix closure"
 FACTS = (REALIZABLE, ORTHONORMAL, FREQUENT, CLOSURE)
 
 
-def facts(data: Dataset) -> Iterator[Assumed]:
-    """Whether a data set meets Assumptions 1 to 3 and the standing facts."""
+def facts(data: Dataset, E: Floats | None = None) -> Iterator[Assumed]:
+    """Whether a data set meets Assumptions 1 to 3 and the standing facts.
+
+    E: (d, |V|), the embedding. Without one, token x is e_x, as in all runs of this book, which
+    compute with one weight per pair of tokens.
+    """
     found = analyse(data)
     yield assume(REALIZABLE, found.realizable.holds is True)
-    yield assume(ORTHONORMAL, _one_hot(len(data.vocabulary)))
+    yield assume(ORTHONORMAL, _orthonormal(np.eye(len(data.vocabulary)) if E is None else E))
     yield assume(FREQUENT, found.frequent.holds is True)
     yield assume(CLOSURE, data.prefix_closed)
 
@@ -43,12 +48,11 @@ def facts_of_problem(problem: Problem) -> Iterator[Assumed]:
     clear = not any(order.confused for order in problem.orders.values())
     best = problem.optimal_count[problem.sample_of]
     yield assume(REALIZABLE, bijection and clear)
-    yield assume(ORTHONORMAL, _one_hot(problem.vocab_size))
+    yield assume(ORTHONORMAL, _orthonormal(np.eye(problem.vocab_size)))
     yield assume(FREQUENT, bool((problem.rival_count <= best).all()))
     yield assume(CLOSURE, problem.prefix_closed)
 
 
-def _one_hot(size: int) -> bool:
-    """Whether the embedding of all runs of this book, token x as e_x, is orthonormal."""
-    E = np.eye(size)
-    return bool((np.eye(size) == E.T @ E).all())
+def _orthonormal(E: Floats) -> bool:
+    """Whether the columns of an embedding are orthonormal, to rounding."""
+    return bool(np.allclose(E.T @ E, np.eye(E.shape[1]), rtol=0, atol=1e-12))

@@ -14,8 +14,9 @@ from every_check import assert_sound, failure
 from ntpbook.huang2024.s5_stage1 import checks, steps
 from ntpbook.shared import digits, first_stage, stage_1_law
 from ntpbook.shared.first_stage import cycle, iterated
-from ntpbook.shared.in_force import FACTS
-from ntpcore.data.dataset import from_samples
+from ntpbook.shared.in_force import FACTS, facts
+from ntpcore.data.dataset import from_samples, from_sentences
+from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, stage1
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
@@ -437,6 +438,20 @@ def test_huang2024_cor_1_tests_its_hypotheses_on_every_first_stage():
     one = checks.Margins("by hand", 3, Fraction(1), 10_000)
     assert one.data.prefix_closed
     assert [line.next_token for line in one.data.samples()] == ["1", "2", "0", "2"]
+
+
+def test_each_fact_in_force_is_lost_by_an_instance_of_its_own():
+    outweighed = from_samples([(("a", "a", "b"), "a"), (("a",), "b"), (("b",), "a")])
+    slanted = np.eye(4) + 1e-6 * np.eye(4)[::-1]
+    lost = {
+        "Assumption 1, with source": facts(from_sentences(["a b", "c b", "b a"])),
+        "Assumption 2": facts(example_1(), slanted),
+        "Assumption 3": facts(outweighed),
+        "prefix closure": facts(outweighed),
+    }
+    assert all(one.holds for one in facts(example_1()))
+    for name, said in lost.items():
+        assert {one.name: one.holds for one in said}[name] is False, name
 
 
 def test_huang2024_cor_1_says_how_many_first_stages_were_too_short():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def imported_names(tree: ast.AST, package: str = "") -> set[str]:
-    """Dotted names that code imports anywhere, in functions too.
+    """Dotted names that code imports anywhere, in functions too, but for types alone.
 
     Args:
         tree: parsed code.
@@ -22,6 +22,8 @@ def imported_names(tree: ast.AST, package: str = "") -> set[str]:
     for node in _statements(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
+            # `import ntpcore as ntp` reaches the front door, which is loaded at its first use
+            names |= {f"{alias.name}.front" for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
@@ -32,12 +34,15 @@ def imported_names(tree: ast.AST, package: str = "") -> set[str]:
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every statement, also within others; expressions, which are most of a tree, are left out."""
+    """Every statement that may run, also within others; expressions, most of a tree, are left out."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         yield node
+        typing = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
         for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            if typing and part == "body":
+                continue  # nothing runs there
             waiting += getattr(node, part, ())
 
 

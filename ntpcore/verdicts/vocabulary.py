@@ -302,6 +302,8 @@ class Checked:
         main = self._run(made, changes, known, strict=strict)
         readings = []
         for words, one in self.readings.items() if not changes else ():
+            if one.instances is not None and not strict:
+                continue  # it has instances of its own, which say nothing of a reader's data
             outcome = self._run(self._of(one, made, parameters), one.changes, known)
             witness = _witness(outcome.failed) if outcome.failed is not None else ""
             verdict = self._verdict(outcome)
@@ -485,9 +487,9 @@ class Checked:
             evidence = f"Not decided: nothing was compared on any of the {self.over}."
         else:
             evidence = self._filled(self.says, words)
-        for one in readings:
-            if verdict in NOTHING_TRIED and one.verdict in AGAINST:
-                evidence += f" It fails as read: {one.text}"
+        against = [one.text.rstrip(".") for one in readings if one.verdict in AGAINST]
+        if against and verdict in NOTHING_TRIED:
+            evidence += f" Read otherwise it fails: {'; '.join(against)}."
         for reason, times in found.left_out.items():
             evidence += f" Left out: {times} ({reason})."
         if self.shows and verdict is Verdict.WELL_POSED:

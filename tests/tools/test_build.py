@@ -601,12 +601,17 @@ def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
         "ntpcore/sub/c.py": "import numpy\n",
         "ntpcore/d.py": "from .a import f\n",
         "ntpcore/e.py": "",
+        "ntpcore/front.py": "",
     }
+    files["ntpcore/__init__.py"] = "if TYPE_CHECKING:\n    from ntpcore.e import g\n"
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     found = import_closure([ast.parse("import ntpcore.a as x")], Package(OURS, tmp_path))
-    assert {str(path) for path in found} == set(files) - {"ntpcore/e.py"}
+    never = {"ntpcore/e.py", "ntpcore/front.py"}
+    assert {str(path) for path in found} == set(files) - never
+    found = import_closure([ast.parse("import ntpcore as ntp")], Package(OURS, tmp_path))
+    assert {str(path) for path in found} == {"ntpcore/__init__.py", "ntpcore/front.py"}
     assert imported_names(ast.parse("from ..x import y"), "a.b.c") == {"a.b.x", "a.b.x.y"}
 
 

@@ -76,7 +76,8 @@ def test_claims_are_judged_on_the_part_when_asked(run: Run) -> None:
     assert found["distance"]["explained"] == 5
     assert found["part"]["assumptions"]["1"]["holds"] is True
     verdicts = {claim["label"]: claim["verdict"] for claim in found["part"]["claims"]}
-    assert verdicts["huang2024-thm-1"] == "not contradicted"
+    assert verdicts["huang2024-thm-1-corrected"] == "proved"
+    assert verdicts["huang2024-thm-1"] == "open"  # the part is not prefix-closed
     assert "refuted" not in verdicts.values()
     assert all("--repair" in claim["repeat"] for claim in found["part"]["claims"])
 

@@ -34,7 +34,7 @@ def imported_names(tree: ast.AST, package: str = "") -> set[str]:
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every statement that may run, also within others; expressions, most of a tree, are left out."""
+    """Every statement that may run, also within others; expressions are left out."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()

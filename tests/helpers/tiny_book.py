@@ -40,6 +40,10 @@ CATALOGUE = (
           ("ours-one",)),
     Claim("huang2024-lem-1", "Lemma 1", "not yet", "Appendix B"),
 )
+
+
+def find_check(label: str) -> None:
+    """The tools import it; a build reads what checks answered and never asks for one."""
 '''
 
 CHECKS = '''"""Checks of the tiny book."""

@@ -97,7 +97,7 @@ def test_the_summary_names_start_page_and_counts(tiny: Path) -> None:
     said = build(tiny).stdout
     assert "_build/html/index.html" in said
     assert "0 run, 2 skipped" in said
-    assert "1 not contradicted, 1 refuted, 1 open (1 planned)" in said
+    assert "1 not contradicted, 1 refuted (1 floating-point witness), 1 open (1 planned)" in said
 
 
 def test_a_second_build_skips_everything_and_says_so(tiny: Path) -> None:
@@ -434,7 +434,7 @@ WRONG = {
     ),
     "the built pages": (
         ("_toc.yml", "  - file: pages/second\n", "", "notebook second is not in _toc.yml"),
-        ("ntpbook/tiny.py", ", controls=(control,)", "", "the planted errors of ours-one"),
+        ("ntpbook/tiny.py", "controls=(control,), ", "", "the planted errors of ours-one"),
         (
             "notebooks/second.md",
             "tiny.check_ours_two()",

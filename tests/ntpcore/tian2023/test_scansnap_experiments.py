@@ -10,6 +10,7 @@ import pytest
 from tiny_book import ROOT
 
 from ntpcore import _cache, compiled
+from ntpcore.data import dataset, files
 from ntpcore.tian2023 import _simulator, experiments
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpcore.verdicts.imports import Package
@@ -145,10 +146,10 @@ def test_another_plan_has_another_fingerprint():
 def test_the_fingerprint_covers_what_the_simulator_imports():
     reached = Package(["ntpcore"], ROOT).closure([experiments.__name__])
     code = {(ROOT / path).resolve() for path in reached if path.name != "__init__.py"}
-    # these say how a loop is compiled and where that is kept, not what it does
-    built = {Path(module.__file__).resolve() for module in (compiled, _cache)}
-    assert built < code
-    assert {path.resolve() for path in experiments.CODE} == code - built
+    # these say how a loop is compiled, and how files are kept, not what a run does
+    aside = {Path(module.__file__).resolve() for module in (compiled, _cache, files, dataset)}
+    assert aside < code
+    assert {path.resolve() for path in experiments.CODE} == code - aside
 
 
 def test_plans_that_make_no_sense_are_refused():

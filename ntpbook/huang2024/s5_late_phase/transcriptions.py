@@ -130,7 +130,8 @@ def transcriptions(without_omega: int = 0, without_S: int = 0) -> tuple[Shown, .
 def alike(name: str, one: Made | None, other: Made | None) -> Shown:
     """Whether two transcriptions say the same."""
     if one is None or other is None:
-        return Shown(name, _said(one), "=", _said(other), "", one is other)
+        rest = "0" if one is other else "one of the two"
+        return Shown(name, _said(one), "=", _said(other), rest, one is other)
     off = max(abs(a - b) / max(abs(a), 1.0) for a, b in zip(one[1:], other[1:], strict=True))
     same = one[0] == other[0] and off < ROUNDING
     return Shown(name, _said(one), "=", _said(other), f"{off:.0e}", same)

@@ -184,6 +184,10 @@ rewrite maxr_pmulr // le_maxl mulr1 => ij /andP [t1 t2].
 exact: (theorem_B_margins e data gap A_gt0 L_max solU pi_min_gt0 pi_minP K_large eta_gt0 ij t1 t2).
 Qed.
 
+Theorem norm_bounds t (x := inner U (W_kq t) / norm U) :
+  [/\ t%:R * eta / (root2 * norm U) <= x, x <= norm (W_kq t) & norm (W_kq t) <= t%:R * eta].
+Proof. exact: (norm_bounds e data gap A_gt0 solU eta_gt0). Qed.
+
 Theorem trivial_bound t : (0 < t)%N -> 1 / (root2 * norm U) <= cosine (W_kq t) U.
 Proof.
 exact: (trivial_bound e data gap A_gt0 solU eta_gt0).

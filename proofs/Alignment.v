@@ -573,6 +573,30 @@ rewrite [X in _ + X]big1 ?addr0 => [|j /andP [_ js]]; last by rewrite pull_absen
 by apply: eq_bigl => j; rewrite /Stage2.rival andbC.
 Qed.
 
+(* The pairs have positive weights where deciders lead, and a step of any size keeps that and lowers
+   no margin. *)
+Theorem pairs W W' (c : R) : leads W -> 0 <= c ->
+  (forall q x, W' q x = W q x - c * gradient W q x) ->
+  [/\ forall i j, rival i j -> 0 < pull W i j /\ pull W i j = A * mass W i j *
+        (T W i (n j) + (tau W i * mass W i (decider i) - Q W i)),
+      forall i, 1 <= L%:R * mass W i (decider i),
+      leads W' & forall i j, rival i j -> margin W i j <= margin W' i j].
+Proof.
+move=> lead c0 step; split=> [i j ij|i||i j ij].
+- rewrite (pullE W ij); split=> //; apply: mulr_gt0.
+    by rewrite mulr_gt0 // mass_gt0 //; case/andP: ij.
+  apply: ltr_paddr; last exact: T_gt0.
+  by rewrite subr_ge0; exact: (Q_le W_ov exp_pos asm1 i lead).
+- exact: m_large lead i.
+- exact: (leads_step exp_pos gap asm1 freq_gt0 A_gt0 exp_add exp_le c0 step lead).
+rewrite !step -subr_ge0.
+have up := ltW (gradient_optimal exp_pos gap asm1 freq_gt0 A_gt0 W ij).
+have down := gradient_nonoptimal exp_pos gap asm1 freq_gt0 A_gt0 lead ij.
+set a := W _ _; set b := W _ j; set ga := gradient W _ _ in up *; set gb := gradient W _ j in down *.
+have -> : a - c * ga - (b - c * gb) - (a - b) = c * (gb - ga) by calc.
+by rewrite mulr_ge0 // subr_ge0 (le_trans up).
+Qed.
+
 Theorem theorem_A W : leads W ->
   - inner (gradient W) W <= force W * (inner U W / Norm2 U + K).
 Proof.

@@ -125,7 +125,7 @@ move=> asm1 closed sol q x; have same := listedP body query next.
 have closed' : closure (samples (listed body query next)).
   move=> s y r z s0 /same [i [e _]]; apply/same; have [j e1 e2] := closed i s y r s0 e.
   by exists j.
-have [form _] := closed_data R (assumption_1_same same asm1) closed'.
+have [form _ _] := closed_data R (assumption_1_same same asm1) closed'.
 have [o m z] := form U ((solves12P n U same).1 sol) q x.
 rewrite (closed_formE same) /closed_form.
 by case: ifP => [/o //|/negbT xo]; case: ifP => [/m //|/negbT xn]; apply: z.

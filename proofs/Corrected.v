@@ -320,6 +320,14 @@ rewrite ler_pdivr_mulr ?mulr_gt0 ?ltr0n // mul1r; apply: le_trans eta_S _.
 by rewrite ler_pemull ?Norm2_ge0 // ler1n.
 Qed.
 
+(* If all samples are equally frequent, 1 / pi is their number. *)
+Theorem equal_frequencies : (forall i j, freq i = freq j) -> forall i, (freq i)^-1 = #|I|%:R.
+Proof.
+move=> same i; have := shares_total data; rewrite (eq_bigr (fun=> freq i)) // sumr_const.
+rewrite -[_ *+ _]mulr_natl => one; have f0 := lt0r_neq0 (shares data i).
+by apply: (mulIf f0); rewrite mulVf // one.
+Qed.
+
 (* Equation (4), corrected. *)
 Theorem equation_4 (C0 := eta0 / (4%:R * Norm2 (@W_star R V n))) :
   loss exp log body query next freq W_ov (W_kq t) <=
@@ -403,6 +411,17 @@ have [xd|xd] := eqVneq x (decider i).
   by rewrite iq -xd => /gt_opts; rewrite (negbTE xo).
 have /rival_order : rival i x by rewrite /Stage2.rival xs xd.
 by rewrite iq => /gt_nons; rewrite (negbTE xn).
+Qed.
+
+(* A non-comparable token stands in no sentence of its query beside another token. *)
+Theorem never_together i x y : x \notin opts (order (query i)) -> x \notin nons (order (query i)) ->
+  x \in sentence i -> y \in sentence i -> x = y.
+Proof.
+move=> xo xn xs ys; apply/eqP/negPn/negP => ne; have [xd|xd] := eqVneq x (decider i).
+  have /rival_order : rival i y by rewrite /Stage2.rival ys eq_sym -xd.
+  by rewrite -xd => /gt_opts; rewrite (negbTE xo).
+have /rival_order : rival i x by rewrite /Stage2.rival xs.
+by move=> /gt_nons; rewrite (negbTE xn).
 Qed.
 
 Lemma U_solves q : solves (order q) (U q).

@@ -278,16 +278,23 @@ by move: (2%:R : R) (t%:R^-1 : R) S (1 + _) => a b c0' e; calc.
 Qed.
 
 (* The trivial bound. *)
+Theorem norm_bounds t : [/\ t%:R * eta / (root2 * w) <= along t, along t <= norm (W_kq t) &
+  norm (W_kq t) <= t%:R * eta].
+Proof.
+split; first exact: along_lower.
+  by rewrite /along ler_pdivr_mulr // innerC; apply: inner_norm.
+have zero : norm (fun _ _ : V => 0 : R) = 0.
+  by apply: le_anti; rewrite norm_ge0 andbT; apply: norm_le => //;
+    rewrite expr0n /Norm2 /inner big1 // => q _; apply: big1 => x _; rewrite mul0r.
+by have := norm_upper gradient (fun _ _ => 0) (ltW eta_gt0) t; rewrite zero addr0.
+Qed.
+
 Theorem trivial_bound t : (0 < t)%N ->
   1 / (root2 * w) <= inner (W_kq t) U / (norm (W_kq t) * w).
 Proof.
 move=> t0; have te : 0 < t%:R * eta by rewrite mulr_gt0 ?ltr0n.
-have W1 : norm (W_kq t) <= t%:R * eta.
-  have zero : norm (fun _ _ : V => 0 : R) = 0.
-    by apply: le_anti; rewrite norm_ge0 andbT; apply: norm_le => //;
-      rewrite expr0n /Norm2 /inner big1 // => q _; apply: big1 => x _; rewrite mul0r.
-  by have := norm_upper gradient (fun _ _ => 0) (ltW eta_gt0) t; rewrite zero addr0.
-have x0 := along_gt0 t0; have low := along_lower t.
+have [low _ W1] := norm_bounds t.
+have x0 := along_gt0 t0.
 have W0 : 0 < norm (W_kq t).
   rewrite lt_neqAle norm_ge0 andbT eq_sym; apply/eqP => zero; have := norm_W t.
   rewrite zero expr0n => /esym /eqP; rewrite paddr_eq0 ?sqr_ge0 ?Norm2_ge0 //.

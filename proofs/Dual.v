@@ -1,8 +1,9 @@
 (* The function of equation (16), and what the proof of Proposition 4 says of it.
-   Page: huang2024_s6_max_margin, label huang2024-eq-16. FiveTokens.v refutes the claim. *)
+   Page: huang2024_s6_max_margin, label huang2024-eq-16. With prefix closure the claim is true;
+   without it FiveTokens.v refutes it. *)
 From Coq Require Import Ring Field.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Companion Require Import Fields Orders MaxMargin.
+From Companion Require Import Fields Orders MaxMargin Hall Matrix.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -62,13 +63,20 @@ have -> : (a - b) * (a - b) = a ^+ 2 + b ^+ 2 - 2%:R * (a * b) by calc.
 by rewrite ab mulr0 subr0.
 Qed.
 
+Lemma row0 l x : x \notin opts gt -> row l x = 0.
+Proof.
+move=> xo; rewrite /row big_pred0 // => y; apply/negbTE.
+by apply: contra xo; apply: gt_opts.
+Qed.
+Lemma col0 l y : y \notin nons gt -> col l y = 0.
+Proof.
+move=> yn; rewrite /col big_pred0 // => x; apply/negbTE.
+by apply: contra yn; apply: gt_nons.
+Qed.
 Lemma one_side l x : unconfused gt -> row l x * col l x = 0.
 Proof.
-move=> clear; have [xo|xo] := boolP (x \in opts gt); last first.
-  rewrite /row big_pred0 ?mul0r // => y; apply/negbTE.
-  by apply: contra xo; apply: gt_opts.
-rewrite /col big_pred0 ?mulr0 // => y; apply/negbTE.
-by apply: contra (clear _ xo); apply: gt_nons.
+move=> clear; have [/clear xn|xo] := boolP (x \in opts gt); first by rewrite col0 ?mulr0.
+by rewrite row0 ?mul0r.
 Qed.
 
 Lemma sum_margins l w : \sum_x (row l x - col l x) * w x =
@@ -80,6 +88,21 @@ have -> : \sum_x \sum_(y | gt x y) l x y * (w x - w y) =
   by apply: eq_bigr => y _; rewrite mulrBr.
 rewrite (exchange_big_dep xpredT) //= -sumrB; apply: eq_bigr => x _.
 by rewrite mulrBl [col l x * _]mulr_suml.
+Qed.
+
+(* ... as it is the least value of the Lagrangian over w, ... *)
+Definition lagrangian l w : R :=
+  norm2 w + 2%:R * \sum_x \sum_(y | gt x y) l x y * (1 - (w x - w y)).
+Theorem lagrangian_least l w (best := fun x => row l x - col l x) : unconfused gt ->
+  lagrangian l w = dual l + norm2 (fun x => w x - best x).
+Proof.
+move=> clear; rewrite /lagrangian dualE => [|x]; last exact: one_side.
+have -> : \sum_x \sum_(y | gt x y) l x y * (1 - (w x - w y)) = \sum_x row l x - dot best w.
+  rewrite /dot sum_margins -sumrB; apply: eq_bigr => x _; rewrite /row -sumrB.
+  by apply: eq_bigr => y _; rewrite mulrBr mulr1.
+have -> : norm2 (fun x => w x - best x) = norm2 w + norm2 best - 2%:R * dot best w.
+  by rewrite mulr_sumr -big_split -sumrB; apply: eq_bigr => x _ /=; calc.
+rewrite -/best; move: (norm2 w) (norm2 best) (dot _ _) (\sum_x row l x) => a b c d; calc.
 Qed.
 
 Theorem dual_bound l w : unconfused gt -> (forall x y, gt x y -> 0 <= l x y) ->
@@ -115,12 +138,79 @@ have -> : \sum_x row l x = norm2 w.
 by calc.
 Qed.
 
+(* Where all slopes vanish, every pair is tight: the sums of the multipliers solve (15), and the
+   function has the value |w|^2 and so is largest. *)
+Theorem flat_solves l (w := fun x => row l x - col l x) : unconfused gt ->
+  (forall x y, gt x y -> 0 <= l x y) -> (forall x y, gt x y -> slope l x y = 0) ->
+  [/\ solves_uniquely gt w, dual l = norm2 w & forall x y, gt x y -> w x - w y = 1].
+Proof.
+move=> clear l0 flat; have tight x y : gt x y -> w x - w y = 1.
+  move=> xy; have yn := gt_nons xy; have xo := gt_opts xy; rewrite /w (col0 l (clear _ xo)).
+  rewrite (row0 l (nons_opts clear yn)) subr0 sub0r opprK.
+  apply: (mulfI (_ : 2%:R != 0)); first by rewrite pnatr_eq0.
+  apply/eqP; rewrite mulr1 -subr_eq0 -oppr_eq0 -(flat x y xy) /slope; apply/eqP.
+  by move: (row _ _) (col _ _) => a b; calc.
+pose l' x y := if gt x y then l x y else 0.
+have rowE x : row l x = \sum_y l' x y by rewrite /row big_mkcond.
+have colE y : col l y = \sum_x l' x y by rewrite /col big_mkcond.
+have cert : certificate gt w l'.
+  split=> [x y|x y|x]; last by rewrite /w rowE colE.
+    by rewrite /l'; case: ifP => // /l0.
+  by rewrite /l'; case: ifP => [xy _|]; [split=> //; apply: tight | rewrite eqxx].
+split=> //; first by apply: certificate_solves cert => x y /tight ->.
+rewrite -(dual_attained clear cert) /dual; congr (- _ - _ + _ * _).
+- by apply: eq_bigr => x _; congr (_ ^+ 2); apply: eq_bigr => y xy; rewrite /l' xy.
+- by apply: eq_bigr => y _; congr (_ ^+ 2); apply: eq_bigr => x xy; rewrite /l' xy.
+- by apply: eq_bigr => x _; apply: eq_bigr => y xy; rewrite /l' xy.
+Qed.
+
+(* On a complete order they vanish at the multipliers 1 / (k + m). *)
+Lemma complete_flat x y : complete gt -> gt x y ->
+  slope (fun _ _ => 1 / (#|opts gt|%:R + #|nons gt|%:R)) x y = 0.
+Proof.
+move=> all_pairs xy; have xo := gt_opts xy; have yn := gt_nons xy.
+rewrite /slope; set c := 1 / _; have -> : row (fun _ _ => c) x = #|nons gt|%:R * c.
+  rewrite /row (eq_bigl (mem (nons gt))) => [|z]; first by rewrite sumr_const -[_ *+ _]mulr_natl.
+  by apply/idP/idP => [/gt_nons //|/(all_pairs _ _ xo)].
+have -> : col (fun _ _ => c) y = #|opts gt|%:R * c.
+  rewrite /col (eq_bigl (mem (opts gt))) => [|z]; first by rewrite sumr_const -[_ *+ _]mulr_natl.
+  by apply/idP/idP => [/gt_opts //|zo]; apply: all_pairs.
+have : #|opts gt|%:R + #|nons gt|%:R != 0 :> R.
+  rewrite -natrD pnatr_eq0 addn_eq0 negb_and -!lt0n; apply/orP; left.
+  by apply/card_gt0P; exists x.
+rewrite /c => /eqP; move: (#|opts gt|%:R : R) (#|nons gt|%:R : R) => a b ab.
+by rewrite -[2%:R]/(1 + 1); named R; field.
+Qed.
+
 (* The claim: on multipliers that are not negative the function is largest at some place where all
    its slopes vanish. *)
 Definition largest_where_flat : Prop := exists l, [/\ forall x y, 0 <= l x y,
   forall l', (forall x y, 0 <= l' x y) -> dual l' <= dual l &
   forall x y, gt x y -> slope l x y = 0].
 End Dual.
+
+(* With prefix closure the claim is true; the largest value is the squared norm of the solution, and
+   every constraint is tight. *)
+Theorem equation_16_closed (R : realFieldType) (V : finType) n data (W : V -> V -> R) q
+    (gt := aboveb n data q) :
+  assumption_1 n (samples data) -> closure (samples data) -> solves3 n data W ->
+  [/\ exists l, [/\ forall x y, 0 <= l x y, dual gt l = norm2 (W q) &
+        forall x y, gt x y -> slope gt l x y = 0],
+      forall l, (forall x y, 0 <= l x y) -> dual gt l <= norm2 (W q) &
+      forall x y, gt x y -> W q x - W q y = 1].
+Proof.
+move=> asm1 closed sol; have clear : unconfused gt by exact: (unconfused_order asm1).
+have solq : solves gt (W q) by move/columns: (sol); apply.
+have [_ tight _] := closed_data R asm1 closed; split=> [|l l0|x y /aboveP xy].
+- exists (fun _ _ => 1 / (#|opts gt|%:R + #|nons gt|%:R)).
+  have l0 : 0 <= 1 / (#|opts gt|%:R + #|nons gt|%:R) :> R.
+    by rewrite divr_ge0 ?ler01 ?addr_ge0 ?ler0n.
+  have flat x y := complete_flat (x := x) (y := y) R (closed_complete asm1 closed (q := q)).
+  have [[best _] -> _] := flat_solves clear (fun x y _ => l0) flat; split=> //.
+  by apply: eq_bigr => x _; rewrite (uniqueness solq best).
+- by apply: dual_bound => //; case: solq.
+exact: tight sol _ _ _ xy.
+Qed.
 
 Definition equation_16 (R : realFieldType) : Prop :=
   forall (V : finType) n data, assumption_1 n (samples data) ->

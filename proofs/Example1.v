@@ -1,5 +1,5 @@
 (* Example 1 of the paper meets every hypothesis of the theorem on prefix closure, so that this does
-   not speak about nothing; and it shows that the printed roles overlap.
+   not speak about nothing. (Prediction.v shows with it that the printed roles overlap.)
    Page: huang2024_s4_realizable; labels huang2024-ex-1, huang2024-app-roles. *)
 From mathcomp Require Import all_ssreflect.
 From Companion Require Import Orders.
@@ -49,16 +49,4 @@ have /allP ok : all (fun p => all (fun i => cut p i \in example_1) (iota 1 (size
 move=> s x t z s0 /ok /= /allP /(_ (size s)); rewrite /cut /=.
 rewrite take_size_cat // nth_cat ltnn subnn size_cat addnS mem_iota; apply.
 by rewrite lt0n size_eq0 s0 add1n ltnS leq_addr.
-Qed.
-
-(* The four types of tokens that the paper calls disjoint, by their printed definitions. *)
-Definition four_disjoint_types : Prop := forall (V : finType) n (data : seq (seq V * V)) q x r r',
-  assumption_1 n (samples data) ->
-  printed n (samples data) q x r -> printed n (samples data) q x r' -> r = r'.
-
-Theorem printed_roles_refuted : ~ four_disjoint_types.
-Proof.
-have none : plays next (samples example_1) S V Noncomparable by apply/one_role.
-have [_ top bottom] := printed_roles_overlap none.
-by move=> /(_ _ _ _ _ _ _ _ example_1_assumption_1 top bottom).
 Qed.

@@ -1,4 +1,5 @@
-(* Five tokens on which Propositions 2 and 4 and equation (16) fail: examples/five_tokens.jsonl.
+(* Five tokens, without prefix closure, on which Propositions 2 and 4 and equation (16) fail:
+   examples/five_tokens.jsonl. With prefix closure all three hold (Matrix.v, Dual.v).
    Page: huang2024_s6_max_margin; labels huang2024-prop-2, huang2024-prop-4, huang2024-eq-16. *)
 From Coq Require Import Ring Field.
 From mathcomp Require Import all_ssreflect all_algebra.

@@ -169,6 +169,33 @@ rewrite (eq_bigr (fun=> (1 - c ^+ 2) * ((#|C|%:R - 1) / rho ^+ 4 * gamma * ez ^+
   by named R; ring.
 by rewrite same xiE.
 Qed.
+
+(* (13) with one sample a step, its class drawn uniformly, so that the mean of the steps of one class
+   is (10) with eta / K: what both approximations miss. *)
+Definition mean_step l : R := (\sum_n eta * projected n (back n) l) / #|C|%:R.
+Theorem equation_13_misses l (c ez rho : R) (C0 := rho ^+ 4 / #|C|%:R) n :
+  single_common l -> rho != 0 -> ez != 0 -> eta != 0 -> gamma != 0 -> (1 < #|C|)%N ->
+  (forall k, f k l = c) -> c = ez / rho -> (forall k j, beta k j = dot (f k) (f j)) ->
+  [/\ forall k, k != n -> dot (f n) (f k) = ez ^+ 2 / rho ^+ 2,
+      mean_step l = equation_10 l / #|C|%:R,
+      1 - - mean_step l / (eta * xi n) = ez ^+ 2 / rho ^+ 2 &
+      1 - C0 * xi n / ez ^+ 4 / gamma = 1 / #|C|%:R].
+Proof.
+move=> single r0 z0 e0 g0 two same cE betaE.
+have [xiE eqE] := equation_13_corrected single r0 same cE betaE.
+have meanE : mean_step l = equation_10 l / #|C|%:R by rewrite equation_10_projected mulr_sumr.
+have C1 : #|C|%:R != 0 :> R by rewrite pnatr_eq0 -lt0n ltnW.
+have C2 : (#|C|%:R - 1) != 0 :> R by rewrite subr_eq0 -[1]/(1%:R) eqr_nat gtn_eqF.
+split=> // [k kn||]; first by rewrite (common_overlap single) 1?eq_sym // !same cE -expr2 expr_div_n.
+- rewrite meanE eqE xiE; have r4 := expf_neq0 4 r0; have z4 := expf_neq0 4 z0.
+  move: (ez ^+ 2 / rho ^+ 2) (#|C|%:R : R) C1 C2 (rho ^+ 4) r4 (ez ^+ 4) z4 => s k.
+  move=> /eqP k0 /eqP k1 r /eqP r1 z /eqP z1; move/eqP: e0 => e0; move/eqP: g0 => g0.
+  by named R; field; do !split.
+rewrite xiE /C0; have r4 := expf_neq0 4 r0; have z4 := expf_neq0 4 z0.
+move: (#|C|%:R : R) C1 C2 (rho ^+ 4) r4 (ez ^+ 4) z4 => k.
+move=> /eqP k0 /eqP k1 r /eqP r1 z /eqP z1; move/eqP: g0 => g0.
+by named R; field; do !split.
+Qed.
 End Dynamics.
 
 (* The decoder: softmax, its positive entries; rows of the gradient add up to zero. *)
@@ -280,6 +307,36 @@ have -> : \sum_(u | u != n) 1 = M - 1 :> R; last by rewrite addrC.
 have V0 : (0 < #|V|)%N by apply/card_gt0P; exists n.
 rewrite sumr_const -[#|_|]/#|predC1 n| cardC1.
 by rewrite -{2}(prednK V0) -addn1 natrD addrK.
+Qed.
+
+(* All of Lemma 5 in its words: the rows of (8), of which only that of the class moves. *)
+Definition zeta n v : R := M / (M - 1) * ((v == n)%:R - 1 / M).
+Fixpoint rows n (s : nat) j : V -> R :=
+  if s is s'.+1 then fun v =>
+    rows n s' j v + (j == n)%:R * (eta * ((v == n)%:R - alpha (rows n s' j) v))
+  else fun=> 0.
+Theorem lemma_5_rows n s : (1 < #|V|)%N ->
+  [/\ forall v, rows n s n v = (M - 1) * height s * zeta n v,
+      forall j v, j != n -> rows n s j v = 0 &
+      forall v, (v == n)%:R - alpha (rows n s n) v =
+        (M - 1) / (M - 1 + exp (M * height s)) * zeta n v].
+Proof.
+move=> two; have M0 : M <> 0 :> R by apply/eqP; rewrite pnatr_eq0 -lt0n ltnW.
+have M1 : M - 1 <> 0 :> R by apply/eqP; rewrite subr_eq0 -[1]/(1%:R) eqr_nat gtn_eqF.
+have rowE : rows n s n =1 row n s.
+  elim: s => [//|s IH] v /=; rewrite eqxx mul1r IH /alpha; congr (_ + _ * (_ - exp _ / _)) => //.
+  by apply: eq_bigr => u _; rewrite IH.
+have alphaE v : alpha (rows n s n) v = alpha (row n s) v.
+  by rewrite /alpha rowE; congr (_ / _); apply: eq_bigr => u _; rewrite rowE.
+have pos : M - 1 + exp (M * height s) <> 0.
+  apply/eqP/lt0r_neq0; rewrite ltr_paddl ?(exp_gt0 expo) // subr_ge0 -[1]/(1%:R) ler_nat.
+  exact: ltnW.
+split=> [v|j v jn|v].
+- rewrite rowE lemma_5 /zeta; move: (height s) M0 M1 => h; move: (M) => m m0 m1.
+  by case: eqP => _; rewrite ?mulr1n ?mulr0n; named R; field.
+- by elim: s {rowE alphaE pos} v => [//|s IH] v /=; rewrite (negbTE jn) mul0r addr0.
+rewrite alphaE lemma_5_alpha /zeta; move: (exp _) pos M0 M1 => h; move: (M) => m pos m0 m1.
+by case: eqP => _; rewrite ?mulr1n ?mulr0n; named R; field; do !split.
 Qed.
 End Decoder.
 

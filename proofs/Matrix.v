@@ -102,13 +102,16 @@ Definition closed_form_holds : Prop := forall W : V -> V -> R, solves3 n data W 
       x \notin O -> x \notin N -> W q x = 0].
 Definition margins_one : Prop := forall W : V -> V -> R, solves3 n data W -> forall q x y,
   above n (samples data) q x y -> W q x - W q y = 1.
+Definition others_alike : Prop := forall W : V -> V -> R, solves3 n data W ->
+  forall s q z x y, samples data (rcons s q) z -> x \in rcons s q -> y \in rcons s q ->
+  n x <> z -> n y <> z -> W q x = W q y.
 End Statements.
 
 Definition proposition_2 (R : realFieldType) : Prop :=
   forall (V : finType) n data, assumption_1 n (samples data) -> @closed_form_holds R V n data.
 Definition proposition_4 (R : realFieldType) : Prop :=
   forall (V : finType) n data, assumption_1 n (samples data) ->
-  @closed_form_holds R V n data /\ @margins_one R V n data.
+  [/\ @closed_form_holds R V n data, @margins_one R V n data & @others_alike R V n data].
 
 (* The part on non-comparable tokens is right in general. *)
 Theorem noncomparable_zero (R : realFieldType) (V : finType) n data (W : V -> V -> R) q x :
@@ -120,19 +123,32 @@ by apply/nonsP => -[y /aboveP yx]; apply: not_beaten; exists y.
 Qed.
 
 (* With prefix closure both propositions are true. *)
+Lemma closed_complete (V : finType) n (data : seq (seq V * V)) q :
+  assumption_1 n (samples data) -> closure (samples data) -> complete (aboveb n data q).
+Proof.
+move=> asm1 closed; case: (asm1) => n_inj src unconf; apply: one_opt_complete => x y.
+by move=> /(optimal_opts asm1) ox /(optimal_opts asm1); apply: one_optimal_token ox.
+Qed.
+
 Theorem closed_data (R : realFieldType) (V : finType) n data :
   assumption_1 n (samples data) -> closure (samples data) ->
-  @closed_form_holds R V n data /\ @margins_one R V n data.
+  [/\ @closed_form_holds R V n data, @margins_one R V n data & @others_alike R V n data].
 Proof.
 move=> asm1 closed; have clear q := unconfused_order (q := q) asm1.
 have right W q : @solves3 R V n data W -> W q =1 @closed_form R V (aboveb n data q).
-  move=> /columns sol; apply: uniqueness (sol q); case: (asm1) => n_inj src unconf.
-  apply: (complete_solves R (clear q) _).1; apply: one_opt_complete => x y.
-  by move=> /(optimal_opts asm1) ox /(optimal_opts asm1); apply: one_optimal_token ox.
-split=> W sol q x; rewrite ?[W q x]right //=.
+  move=> /columns sol; apply: uniqueness (sol q).
+  exact: (complete_solves R (clear q) (closed_complete asm1 closed)).1.
+have form : @closed_form_holds R V n data.
+  move=> W sol q x; rewrite ?[W q x]right //=.
   split=> [xo|xn|/negbTE xo /negbTE xn]; rewrite /closed_form.
   - by rewrite xo.
   - by rewrite (negbTE (nons_opts (@clear q) xn)) xn.
   - by rewrite xo xn.
-by move=> y /aboveP xy; rewrite !right // closed_form_tight.
+split=> // [W sol q x y /aboveP xy|W sol s q z x y Dz xs ys nx ny].
+  by rewrite !right // closed_form_tight.
+have [_ /(_ _ _ Dz) [o os zo] _] := asm1.
+have low v : v \in rcons s q -> n v <> z -> v \in nons (aboveb n data q).
+  by move=> vs nv; apply: (@gt_nons _ _ o); apply/aboveP; exists s, z.
+have [_ Wx _] := form W sol q x; have [_ Wy _] := form W sol q y.
+by rewrite Wx ?Wy //; apply: low.
 Qed.

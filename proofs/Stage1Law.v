@@ -274,7 +274,48 @@ move=> T0 ne; apply: le_lt_trans (above_three_A T0 ne); rewrite ler_pemull ?ler1
 by rewrite divr_ge0 ?mulr_ge0 ?exprn_ge0 ?norm_ge0 ?ler0n // ltW.
 Qed.
 
-(* Lemma 1, from any start. *)
+(* Lemma 1, from any start, and the cosine of each step in its proof. *)
+Lemma mistakes_gt0 U : 0 < mistakes n exp U.
+Proof.
+have x0 := some_token; rewrite /mistakes (bigD1 x0) //= ltr_paddr //.
+  apply: sumr_ge0 => x _; apply: sumr_ge0 => v _; exact/ltW/softmax_gt0.
+have /card_gt0P [v ne] : (0 < #|predC1 (n x0)|)%N by rewrite cardC1 -ltnS prednK // ltnW.
+rewrite (bigD1 v) //= ltr_paddr ?softmax_gt0 //.
+by apply: sumr_ge0 => u _; exact/ltW/softmax_gt0.
+Qed.
+
+Lemma along_step U (G := gradient n exp U) :
+  inner W_star (fun x v => - G x v / norm G) = - inner G W_star / norm G.
+Proof.
+rewrite (@eq_inner _ _ W_star W_star _ (fun x v => - (norm G)^-1 * G x v)) => // [|x v].
+  by rewrite inner_scale innerC !mulNr mulrC.
+by rewrite !mulNr mulrC.
+Qed.
+
+Theorem lemma_1_cosine U (G := gradient n exp U) : [/\ 0 < norm G,
+  1 / Num.sqrt 2%:R <= inner W_star (fun x v => - G x v / norm G) &
+  1 / 2%:R <= 1 / Num.sqrt 2%:R :> R].
+Proof.
+have s1 := mistakes_gt0 U; have r0 : 0 < Num.sqrt 2%:R :> R by rewrite sqrtr_gt0 ltr0n.
+have G0 : 0 < norm G.
+  rewrite lt_neqAle norm_ge0 eq_sym andbT; apply/eqP => zero.
+  have := inner_norm_abs W_star G; rewrite zero mulr0 normr_le0 (equation_8 n pos) oppr_eq0.
+  by move=> /eqP e; move: s1; rewrite e ltxx.
+have up : norm G <= Num.sqrt 2%:R * mistakes n exp U.
+  apply: norm_le; first by rewrite mulr_ge0 ?ltW.
+  rewrite exprMn sqr_sqrtr ?ler0n //.
+  apply: le_trans (ler_sum _ (fun x _ => column_norm2 n pos U x)) _.
+  rewrite -mulr_sumr ler_wpmul2l ?ler0n // expr2 mulr_suml; apply: ler_sum => x _.
+  have s_ge0 y : 0 <= \sum_(v | v != n y) softmax exp U y v.
+    by apply: sumr_ge0 => v _; exact/ltW/softmax_gt0.
+  by rewrite expr2 ler_wpmul2l // /mistakes [leRHS](bigD1 x) //= ler_addl sumr_ge0.
+rewrite along_step -/G innerC (equation_8 n pos) opprK.
+split=> //; first by rewrite ler_pdivr_mulr // mulrAC ler_pdivl_mulr // mul1r mulrC.
+rewrite !mul1r lef_pinv ?posrE ?ltr0n //.
+apply: le_trans (_ : Num.sqrt 2%:R * Num.sqrt 2%:R <= _); last by rewrite -expr2 sqr_sqrtr ?ler0n.
+by rewrite ler_pemulr ?sqrtr_ge0 // -{1}[1]sqrtr1 ler_wsqrtr // ler1n.
+Qed.
+
 Theorem lemma_1 start t (W := descent (gradient n exp) eta start t) :
   norm W <= t%:R * eta + norm start /\
   t%:R * eta / (2%:R * norm W_star) - norm start <= norm W.
@@ -286,26 +327,7 @@ have -> : t%:R * eta / (2%:R * norm W_star) * norm W_star = t%:R * eta * (1 / 2%
   move: s0 => /lt0r_neq0 /eqP; move: two; move: (norm _) 2%:R (t%:R * eta) => a b c b0 a0.
   by named R; field.
 apply: norm_lower => [|i _]; first exact: ltW.
-set U := descent _ _ _ _; have s1 : 0 < mistakes n exp U.
-  have x0 := some_token; rewrite /mistakes (bigD1 x0) //= ltr_paddr //.
-    apply: sumr_ge0 => x _; apply: sumr_ge0 => v _; exact/ltW/softmax_gt0.
-  have /card_gt0P [v ne] : (0 < #|predC1 (n x0)|)%N by rewrite cardC1 -ltnS prednK // ltnW.
-  rewrite (bigD1 v) //= ltr_paddr ?softmax_gt0 //.
-  by apply: sumr_ge0 => u _; exact/ltW/softmax_gt0.
-have up : norm (gradient n exp U) <= 2%:R * mistakes n exp U.
-  apply: norm_le; first by rewrite mulr_ge0 ?ler0n ?ltW.
-  apply: le_trans (_ : 2%:R * mistakes n exp U ^+ 2 <= _); last first.
-    by rewrite exprMn ler_wpmul2r ?sqr_ge0 // -natrX ler_nat.
-  apply: le_trans (ler_sum _ (fun x _ => column_norm2 n pos U x)) _.
-  rewrite -mulr_sumr ler_wpmul2l ?ler0n // expr2 mulr_suml; apply: ler_sum => x _.
-  have s_ge0 y : 0 <= \sum_(v | v != n y) softmax exp U y v.
-    by apply: sumr_ge0 => v _; exact/ltW/softmax_gt0.
-  by rewrite expr2 ler_wpmul2l // /mistakes [leRHS](bigD1 x) //= ler_addl sumr_ge0.
-rewrite innerC (equation_8 n pos) opprK; split; last first.
-  by rewrite mul1r mulrC ler_pdivr_mulr ?ltr0n // mulrC.
-rewrite lt_neqAle norm_ge0 eq_sym andbT; apply/eqP => zero.
-have := inner_norm_abs W_star (gradient n exp U).
-rewrite zero mulr0 normr_le0 (equation_8 n pos) oppr_eq0 => /eqP e.
-by move: s1; rewrite e ltxx.
+set U := descent _ _ _ _; have [G0 sharp half] := lemma_1_cosine U; split=> //.
+rewrite -ler_pdivl_mulr //; by apply: le_trans (le_trans half sharp) _; rewrite along_step.
 Qed.
 End Law.

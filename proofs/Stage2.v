@@ -496,13 +496,21 @@ Qed.
 
 (* The cosine, and the norm; the first bound of each is the paper's, the second the book's. *)
 Theorem lemma_6_cosine t (G := gradient (W_kq t)) :
-  (forall i, mass (W_kq t) i (decider i) / (2%:R * norm U) <= - inner G U / (norm G * norm U)) /\
-  1 / (Num.sqrt 2%:R * norm U) <= - inner G U / (norm G * norm U).
+  [/\ forall i, mass (W_kq t) i (decider i) / (2%:R * norm U) <= - inner G U / (norm G * norm U),
+      forall i, 1 / (2%:R * L%:R * norm U) <= mass (W_kq t) i (decider i) / (2%:R * norm U) &
+      1 / (Num.sqrt 2%:R * norm U) <= - inner G U / (norm G * norm U)].
 Proof.
 have [g0 le] := gradient_part (always_leads t); have U0 := norm_U_gt0.
 have sharp : 1 / (Num.sqrt 2%:R * norm U) <= - inner G U / (norm G * norm U).
   rewrite mul1r !invfM mulrA ler_pmul2r ?invr_gt0 // ler_pdivl_mulr //.
-split=> // i; apply: le_trans sharp; apply: ler_pmul; rewrite ?mass_ge0 ?invr_ge0 //.
+split=> // i; last first.
+  have -> : 1 / (2%:R * L%:R * norm U) = 1 / L%:R / (2%:R * norm U).
+    by rewrite !mul1r -!invfM [2%:R * _]mulrC mulrA.
+  rewrite ler_pmul2r ?invr_gt0 ?mulr_gt0 ?ltr0n //.
+  have [low _] := @lemma_5 t i _ (decider_in i) (decider_next i).
+  apply: le_trans low _; rewrite /mass ler_pemull ?ler1n -?has_count ?has_pred1 ?decider_in //.
+  by rewrite divr_ge0 ?ltW // total_gt0.
+apply: le_trans sharp; apply: ler_pmul; rewrite ?mass_ge0 ?invr_ge0 //.
 - by rewrite mulr_ge0 ?norm_ge0 ?ler0n.
 - exact: decider_le1.
 rewrite lef_pinv ?posrE ?mulr_gt0 ?ltr0n // ler_pmul2r //.

@@ -74,4 +74,26 @@ Proof.
 split=> [|x]; first by rewrite /logit sentence_sum; apply: eq_bigr => x _; rewrite mulrA.
 by rewrite /mass /weight mulrA sentence_sum.
 Qed.
+
+(* Tian et al. leave the last position out and divide by the length: the sum over positions of
+   attention times one-hot vector is b, so what follows is Y' b / |b|. *)
+Definition combined W i l : R := \sum_(y <- body i) (y == l)%:R *
+  (exp (W (query i) y) / \sum_(u <- body i) exp (W (query i) u)).
+Definition tian_logit W (Y : V -> V -> R) i v : R :=
+  \sum_l combined W i l / Num.sqrt (\sum_u combined W i u ^+ 2) * Y l v.
+Theorem tian_logits_by_tokens W (Y : V -> V -> R) i v
+    (b := fun x => (count_mem x (body i))%:R * exp (W (query i) x) /
+      \sum_y (count_mem y (body i))%:R * exp (W (query i) y)) :
+  tian_logit W Y i v = (\sum_l b l * Y l v) / Num.sqrt (\sum_l b l ^+ 2).
+Proof.
+have bE l : combined W i l = b l.
+  rewrite /combined /b -[in RHS]sentence_sum; set Z := \sum_(u <- body i) exp _.
+  rewrite sentence_sum (bigD1 l) //= eqxx mul1r big1 => [|y /negbTE ->].
+    by rewrite addr0 mulrA.
+  by rewrite mul0r mulr0.
+have -> : tian_logit W Y i v = \sum_l b l / Num.sqrt (\sum_u b u ^+ 2) * Y l v.
+  rewrite /tian_logit; under [X in Num.sqrt X]eq_bigr => u _ do rewrite bE.
+  by apply: eq_bigr => l _; rewrite bE.
+by rewrite mulr_suml; apply: eq_bigr => l _; rewrite mulrAC.
+Qed.
 End Frequent.

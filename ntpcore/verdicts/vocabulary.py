@@ -221,11 +221,11 @@ class Checked:
 
     @property
     def defaults(self) -> dict[str, int | float | str]:
-        """The parameters of the check and their values."""
+        """The parameters of the check and their values: numbers and texts, as a command takes them."""
         if self.instances is None:
             return {}
         known = inspect.signature(self.instances).parameters.values()
-        return {one.name: one.default for one in known if one.default is not one.empty}
+        return {one.name: one.default for one in known if type(one.default) in (int, float, str)}
 
     def __call__(self, **parameters: int | float | str) -> Check:
         """Run the check, its readings and its planted errors.

@@ -221,7 +221,7 @@ class Checked:
 
     @property
     def defaults(self) -> dict[str, int | float | str]:
-        """The parameters of the check and their values: numbers and texts, as a command takes them."""
+        """The parameters and their values: numbers and texts, as a command takes them."""
         if self.instances is None:
             return {}
         known = inspect.signature(self.instances).parameters.values()

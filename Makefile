@@ -52,10 +52,10 @@ book: setup
 page: setup
 	@$(VENV_PYTHON) -m tools.pipeline.build page
 
-pdf: book
+pdf: setup-test book
 	@$(VENV_PYTHON) -m tools.site.pdf
 
-picture: book
+picture: setup-test book
 	@$(VENV_PYTHON) -m tools.site.picture
 
 serve: setup

@@ -45,7 +45,8 @@ from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed
 
 Floats = NDArray[np.float64]
 TAILS = 1e-9  # p = 1/50 as a float moves a tail of 1e6 draws by 1e-16 times 1e6 at most
-JOINT = 1e-6  # 1 - P errs by 1e-13 and is divided by delta >= 1e-6
+JOINT = 1e-6  # of delta
+NOISE = 1e-12  # 1 - P below this is called this, so that no rounding chooses the tightest triple
 HOEFFDING = cited(
     "P(|N_n - N p| >= t) <= 2 exp(-2 t^2/N)", "hoeffding1963", "Theorem 1, inequality (2.3)"
 )
@@ -310,7 +311,7 @@ def check_ours_all_counts(
     """P(|N_n - N-bar| > 3 Delta for some n) <= delta for delta <= 1/2 and N >= 4 K^2."""
     K, N, delta = one.K, one.N, one.delta
     Delta = radius_of_remark_4(N, delta, power, logarithm)
-    yield at_most(one.outside(factor * Delta), delta)
+    yield at_most(max(one.outside(factor * Delta), NOISE), delta)
     once = one.outside(sampling.remark_radius(N, delta)) <= delta * (1 + JOINT)
     yield count("once", int(once))
     if (K, N, delta) == (EXAMPLE.p.denominator, EXAMPLE.N, EXAMPLE.delta):

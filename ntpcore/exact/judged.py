@@ -311,7 +311,7 @@ _READINGS = {
         _ANYWAY, without_source
     ),
     "with any number k of optimal tokens, where each of them lies above every non-optimal one, "
-    "whatever the data are": Variant(_ANYWAY, complete_columns),
+    "whatever the data are": Variant(_ANYWAY, complete_columns, covered=True),
 }
 
 

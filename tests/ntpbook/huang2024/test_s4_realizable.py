@@ -458,7 +458,7 @@ def test_huang2024_app_regenerate_as_printed_fails_without_prefix_closure():
     assert "a a → b, by the rule nothing" in found.witness
     assert judge("huang2024-app-regenerate", data).verdict is Verdict.PROVED
     readings = checks.check_huang2024_app_regenerate(trials=2).readings
-    assert [one.verdict for one in readings] == [Verdict.PROVED, Verdict.REFUTED]
+    assert [one.verdict for one in readings] == [Verdict.NOT_CONTRADICTED, Verdict.REFUTED]
     assert [one.holds for one in checks.undecided_pairs(confused=True)] == [False]
 
 

@@ -174,7 +174,7 @@ def _judge_run(structure: Structure, label: str, run: Run) -> Check:
         return Check(label, Verdict.OPEN, 0, "runs", reason)
     from ntpbook.catalogue import find_check
 
-    found: Check = find_check(label).judge([run])
+    found: Check = find_check(label).judge_data([run])
     return found
 
 

@@ -508,7 +508,7 @@ def on_data(label: str, columns: list[Column]) -> Check:
     one = JUDGED[label]
     missing = [name for name, there in columns[0].facts.items() if not there]
     if not missing:
-        return one.judge(columns)
+        return one.judge_data(columns)
     found = one.judge(columns, presumed=False)
     lacking = f"The data lack {' and '.join(missing)}, which the statement presumes."
     return Check(

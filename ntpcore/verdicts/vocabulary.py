@@ -290,6 +290,14 @@ class Checked:
         """
         return self._judged(list(instances), parameters or {}, changes, Known())
 
+    def judge_data(self, instances: Iterable[Any]) -> Check:
+        """The verdict on a reader's data.
+
+        Readings that have instances of their own say nothing of it, and are left out.
+        """
+        readings = {words: one for words, one in self.readings.items() if one.instances is None}
+        return replace(self, readings=readings).judge(instances)
+
     def _judged(
         self,
         made: list[Any],
@@ -302,8 +310,6 @@ class Checked:
         main = self._run(made, changes, known, strict=strict)
         readings = []
         for words, one in self.readings.items() if not changes else ():
-            if one.instances is not None and not strict:
-                continue  # it has instances of its own, which say nothing of a reader's data
             outcome = self._run(self._of(one, made, parameters), one.changes, known)
             witness = _witness(outcome.failed) if outcome.failed is not None else ""
             verdict = self._verdict(outcome)

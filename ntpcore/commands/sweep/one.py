@@ -230,7 +230,7 @@ def judge(label: str, one: Run) -> str:
     """What a claim says of the run, and whether it is so."""
     if label in FREQUENT and not one.problem.frequent:
         return OUTSIDE
-    found = JUDGES[label].judge([one])
+    found = JUDGES[label].judge_data([one])
     if found.verdict is Verdict.REFUTED:
         return FAILS
     return SILENT if found.verdict is Verdict.OPEN else HOLDS

@@ -27,6 +27,7 @@ MAY_USE = {
         "ntpcore.exponential",
     },
     "ntpcore.tian2023": {"ntpcore.data", "ntpcore.compiled", "ntpcore.exponential"},
+    "ntpcore.front": {"ntpcore.data", "ntpcore.exact", "ntpcore.huang2024"},
     "ntpcore.pages": {"ntpcore.verdicts", "ntpcore.data"},
 }
 BELOW = {"ntpcore.verdicts", "ntpcore.data", "ntpcore.exact", "ntpcore.huang2024",

@@ -13,7 +13,7 @@ import pytest
 from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.claims import Claim
+from ntpcore.verdicts.claims import Claim, certainty_words
 from ntpcore.verdicts.imports import imported_names
 from ntpcore.verdicts.ledger import count_verdicts
 from tools.pipeline.matching import label_of_test, mismatches, names_of_functions, typed_counts
@@ -234,32 +234,46 @@ def test_every_link_to_a_verdict_arrives(book: Path) -> None:
     assert linked == set(targets), "the ledger links to every verdict"
 
 
-def missing_badges(claims: list[Claim], verdicts: dict[str, str], html: str) -> list[str]:
-    """Claims whose statement on a page bears no badge, or a wrong one."""
+def missing_badges(
+    claims: list[Claim], verdicts: dict[str, str], known: dict[str, str], html: str
+) -> list[str]:
+    """Claims whose statement on a page bears no badge, or a wrong one.
+
+    Args:
+        claims: those of the page.
+        verdicts: by label.
+        known: by label, what follows the verdict: how it is known.
+        html: the page.
+    """
     titles = re.findall(r'<p class="admonition-title" id="([\w-]+)">(.*?)</p>', html, re.DOTALL)
     badge = re.compile(
         r'<span class="ntp-badge ntp-([\w-]+)"><a [^>]*href="[^"#]*#verdict-([\w-]+)"[^>]*>. '
-        r"([\w ]+)</a>"
+        r"([^<]+)</a>"
     )
     found = {label: badge.findall(title) for label, title in titles}
     return [
         claim.label
         for claim in claims
         if found.get(claim.label)
-        != [((v := verdicts[claim.label]).replace(" ", "-"), claim.label, v)]
+        != [((v := verdicts[claim.label]).replace(" ", "-"), claim.label, v + known[claim.label])]
     ]
 
 
 def test_every_statement_bears_its_verdict_as_a_badge(book: Path) -> None:
     rows = json.loads((book / "claims.json").read_text(encoding="utf-8"))["claims"]
     verdicts = {row["label"]: row["verdict"] for row in rows}
+    known = {row["label"]: certainty_words(row) for row in rows}
     for page in {claim.page for claim in CHECKED}:
         claims = [claim for claim in CHECKED if claim.page == page]
         html = (book / f"pages/{page}.html").read_text(encoding="utf-8")
-        assert missing_badges(claims, verdicts, html) == []
+        assert missing_badges(claims, verdicts, known, html) == []
         turned = {label: "proved" if v == "open" else "open" for label, v in verdicts.items()}
-        assert len(missing_badges(claims, turned, html)) == len(claims)
-        assert missing_badges(claims, verdicts, html.replace("ntp-badge", ""))
+        assert len(missing_badges(claims, turned, known, html)) == len(claims)
+        bare = dict.fromkeys(known, "")
+        assert len(missing_badges(claims, verdicts, bare, html)) == sum(
+            bool(known[claim.label]) for claim in claims
+        )
+        assert missing_badges(claims, verdicts, known, html.replace("ntp-badge", ""))
 
 
 def test_every_figure_has_a_text_for_who_cannot_see_it(book: Path) -> None:

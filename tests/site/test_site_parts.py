@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections import Counter
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -333,30 +331,16 @@ def about(data: bytes) -> dict[str, bool]:
     }
 
 
-def tagged(data: bytes) -> list[tuple[str, str | None]]:
-    """The kind of every tag in a PDF, and the words that stand for what is in it."""
-    found = re.findall(rb"<</Type /StructElem\n/S /(\w+)\n(?:/Alt \((.*)\)\n)?", data)
-    assert len(found) == data.count(b"/Type /StructElem")
-    assert sum(bool(words) for _, words in found) == data.count(b"/Alt ")
-    plain = [(kind.decode(), re.sub(rb"\\(.)", rb"\1", words).decode()) for kind, words in found]
-    return [(kind, words or None) for kind, words in plain]
+def tagged(data: bytes) -> set[str]:
+    """The kinds of tags in a PDF."""
+    return {kind.decode() for kind in re.findall(rb"<</Type /StructElem\n/S /(\w+)\n", data)}
 
 
 def test_the_pdf_says_its_language_title_and_tags(printed: Path) -> None:
     data = (printed / pdf.NAME).read_bytes()
     assert about(data) == {"language": True, "tags": True, "title": True}
-    kinds = {kind for kind, _ in tagged(data)}
-    assert {"Document", "H1", "H2", "P", "L", "LI", "Link", "Table", "TR", "TH", "TD"} <= kinds
-
-
-def test_every_formula_of_the_pdf_carries_its_signs(printed: Path) -> None:
-    html = (printed.parent / "work" / "book.html").read_text(encoding="utf-8")
-    formulas = re.findall(r'<math role="img" aria-label="([^"]*)"', html)
-    assert len(formulas) == html.count("<math") > 100
-    pictures = re.findall(r'<img\b[^>]*\balt="([^"]+)"', html)
-    said = Counter(words for kind, words in tagged((printed / pdf.NAME).read_bytes()) if words)
-    assert said == Counter(unescape(words) for words in formulas + pictures)
-    assert said[formulas[0]] == formulas.count(formulas[0])
+    kinds = {"Document", "H1", "H2", "P", "L", "LI", "Link", "Table", "TR", "TH", "TD"}
+    assert kinds <= tagged(data)
 
 
 def test_a_table_too_wide_for_the_sheet_shrinks_from_its_own_size() -> None:
@@ -450,7 +434,7 @@ def test_links_and_ids_of_chapters_do_not_meet() -> None:
         '<details><summary>s</summary></details><img src="../_images/i.svg">'
         '<img alt="A" class="ntp-in-dark x" src="../_images/i-dark.svg"></article>'
     )
-    text = pdf.chapter(html, "pages/p", {"pages/p": "pages-p", "pages/q": "pages-q"}, "up", {})
+    text = pdf.chapter(html, "pages/p", {"pages/p": "pages-p", "pages/q": "pages-q"}, "up")
     assert 'id="pages-p--a"' in text
     assert '<a href="#pages-p--a">1</a><a href="#pages-q--b">2</a><a >3</a>' in text
     assert 'href="https://example.org/"' in text
@@ -463,7 +447,7 @@ def test_long_statements_of_coq_are_not_printed_and_short_ones_are() -> None:
     short, long = "\n".join("s" * pdf.LONG), "\n".join("t" * (pdf.LONG + 1))
     shown = f'<pre class="ntp-coq">{short}</pre>'
     html = f'<article class="bd-article">{shown}<pre class="ntp-coq">{long}</pre></article>'
-    text = pdf.chapter(html, "pages/p", {"pages/p": "pages-p"}, "up", {})
+    text = pdf.chapter(html, "pages/p", {"pages/p": "pages-p"}, "up")
     assert shown in text
     assert long not in text
     assert f": {pdf.LONG + 1} lines, in that file and on the screen" in text

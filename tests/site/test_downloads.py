@@ -19,6 +19,7 @@ from tools.site import downloads
 KNOWN = downloads.Known(
     {
         "ours-a": {
+            "planned": False,
             "verdict": "refuted",
             "witness": "2 < 3",
             "numbers": {"sum": "7/6"},

@@ -139,7 +139,9 @@ def test_both_letters_name_every_false_statement(book: Path):
 def test_the_built_pages_hold_table_entries_and_replies(book: Path):
     for paper in ("huang2024", "tian2023"):
         html = (book / f"book/errata_{paper}.html").read_text(encoding="utf-8")
-        labels = re.findall(r'href="#erratum-([\w-]+)"', html.split("</table>")[0])
+        tables = re.findall(r'<table class="[^"]*ntp-errata.*?</table>', html, re.DOTALL)
+        assert len(tables) == 3
+        labels = re.findall(r'href="#erratum-([\w-]+)"', "".join(tables))
         assert len(labels) > 10
         assert all(f'id="erratum-{label}"' in html for label in labels)
         assert html.count('class="ntp-reply"') == len(labels)

@@ -262,10 +262,16 @@ def verdicts_in(warm: Warm, folder: Path, labels: list[str]) -> dict[str, str]:
     return found
 
 
+# What a check says that refutes although its author names no hypothesis in force.
+REFUTATION = "a refutation names the hypotheses in force"
+
+
 def notices(found: str, published: str, says: str) -> bool:
     """Whether what a check says in a copy with an error notices it."""
     if found in {verdict.value for verdict in Verdict}:
         return found != published
+    if REFUTATION in found:
+        return published != Verdict.REFUTED.value  # it came to that, where nothing is refuted
     return bool(says) and says in found
 
 

@@ -117,7 +117,7 @@ def test_the_glossary_has_the_words_of_the_field_and_pages_lead_to_them(book: Pa
     }
     assert set().union(*linked.values()) <= set(terms)
     assert linked["book/preface"]
-    assert linked["book/verdicts"]
+    assert linked["book/if_you_train"]
     assert sum(bool(found) for found in linked.values()) > 25
     assert not linked["book/glossary"]
 
@@ -270,7 +270,7 @@ def test_the_start_page_says_what_was_found_and_leads_on(book: Path) -> None:
     html = (book / "book/preface.html").read_text(encoding="utf-8")
     rows = json.loads((book / "claims.json").read_text(encoding="utf-8"))["claims"]
     refuted = sum(row["verdict"] == "refuted" for row in rows)
-    first = html[html.index("<article") : html.index("<h2>What came out")]
+    first = html[html.index("<article") : html.index("<h2>What we found")]
     assert f'href="claims.html?verdict=refuted">{refuted}</a>' in first
     assert f'href="claims.html">{len(rows)}</a>' in first
     stops = html[html.index('id="if-you-have-ten-minutes"') :].split("</ol>")[0]

@@ -20,6 +20,7 @@ KNOWN = downloads.Known(
     {
         "ours-a": {
             "planned": False,
+            "tried": 1,
             "verdict": "refuted",
             "witness": "2 < 3",
             "numbers": {"sum": "7/6"},

@@ -237,9 +237,15 @@ def file_of(module: str) -> Path | None:
 
 @cache
 def tree_of(module: str) -> ast.Module:
-    """The code of a module of ours."""
+    """The code of a module of ours, without what is there for types alone."""
     file = file_of(module)
-    return ast.parse(file.read_bytes() if file else b"")
+    tree = ast.parse(file.read_bytes() if file else b"")
+    tree.body = [
+        one
+        for one in tree.body
+        if not (isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING")
+    ]
+    return tree
 
 
 @cache

@@ -237,15 +237,19 @@ def file_of(module: str) -> Path | None:
 
 @cache
 def tree_of(module: str) -> ast.Module:
-    """The code of a module of ours, without what is there for types alone."""
+    """The code of a module of ours."""
     file = file_of(module)
-    tree = ast.parse(file.read_bytes() if file else b"")
-    tree.body = [
-        one
-        for one in tree.body
-        if not (isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING")
-    ]
-    return tree
+    return ast.parse(file.read_bytes() if file else b"")
+
+
+@cache
+def for_types(module: str) -> frozenset[str]:
+    """Names that a module imports for types alone: loading it does not load what they stand for."""
+    found: set[str] = set()
+    for statement in tree_of(module).body:
+        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
+            found |= {name for inner in ast.walk(statement) for name in aliases(inner)}
+    return frozenset(found)
 
 
 @cache
@@ -278,7 +282,10 @@ def to_load(module: str) -> frozenset[str]:
             continue
         seen.add(name)
         found |= called_for(name)
-        waiting += {resolved(target)[0] for target in scope(name).imports.values()}
+        types = for_types(name)
+        waiting += {
+            resolved(target)[0] for one, target in scope(name).imports.items() if one not in types
+        }
         waiting.append(name.rpartition(".")[0])
     return frozenset(found)
 

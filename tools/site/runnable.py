@@ -282,7 +282,8 @@ def to_load(module: str) -> frozenset[str]:
             continue
         seen.add(name)
         found |= called_for(name)
-        types = for_types(name)
+        # what is asked for itself, as in `import ntpcore`, is used through those names
+        types = for_types(name) if name != module else frozenset()
         waiting += {
             resolved(target)[0] for one, target in scope(name).imports.items() if one not in types
         }

@@ -39,11 +39,15 @@ def _statements(tree: ast.AST) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.pop()
         yield node
-        typing = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
         for part in ("body", "orelse", "finalbody", "handlers", "cases"):
-            if typing and part == "body":
+            if part == "body" and for_types(node):
                 continue  # nothing runs there
             waiting += getattr(node, part, ())
+
+
+def for_types(node: ast.AST) -> bool:
+    """Whether a statement is `if TYPE_CHECKING:`, whose body never runs."""
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
 class Package:

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ntpcore.verdicts.imports import for_types, imported_names
 from tools.pipeline.source import OURS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -128,9 +129,7 @@ def imported_from(statement: ast.stmt, imports: dict[str, str]) -> Iterator[str]
     for name, target in aliases(statement).items():
         imports[name] = target
         top = target.partition(".")[0]
-        if target == "ntpcore":
-            yield "numpy"  # its front door computes with packages that no page brings
-        elif top in OURS:
+        if top in OURS:
             yield from to_load(resolved(target)[0])
         elif not here(top):
             yield top
@@ -245,13 +244,15 @@ def tree_of(module: str) -> ast.Module:
 
 
 @cache
-def for_types(module: str) -> frozenset[str]:
+def names_for_types(module: str) -> frozenset[str]:
     """Names that a module imports for types alone: loading it does not load what they stand for."""
-    found: set[str] = set()
-    for statement in tree_of(module).body:
-        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
-            found |= {name for inner in ast.walk(statement) for name in aliases(inner)}
-    return frozenset(found)
+    return frozenset(
+        name
+        for statement in tree_of(module).body
+        if for_types(statement)
+        for inner in ast.walk(statement)
+        for name in aliases(inner)
+    )
 
 
 @cache
@@ -284,8 +285,7 @@ def to_load(module: str) -> frozenset[str]:
             continue
         seen.add(name)
         found |= called_for(name)
-        # what is asked for itself, as in `import ntpcore`, is used through those names
-        types = for_types(name) if name != module else frozenset()
+        types = names_for_types(name)
         waiting += {
             resolved(target)[0] for one, target in scope(name).imports.items() if one not in types
         }
@@ -343,9 +343,5 @@ def uses(module: str, name: str) -> list[tuple[str, str]]:
 
 
 def wanted_modules(cells: Iterable[Runnable]) -> set[str]:
-    """The modules that the cells of a page import."""
-    names: set[str] = set()
-    for cell in cells:
-        for node in ast.walk(ast.parse(cell.code)):
-            names |= {resolved(target)[0] for target in aliases(node).values()}
-    return names
+    """The names that the cells of a page import, modules among them."""
+    return {name for cell in cells for name in imported_names(ast.parse(cell.code))}

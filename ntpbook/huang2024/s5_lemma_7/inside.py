@@ -11,7 +11,7 @@ r <grad L, W_kq*>.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -279,7 +279,40 @@ def judged(state: State, closed: bool = True) -> tuple[list[Said], list[Terms]]:
     return said, [] if isinstance(said[0], LeftOut) else state.terms()
 
 
+def at_least_of_type_1(
+    state: State,
+    left: Callable[[Terms], Any],
+    right: Callable[[Terms, Any], Any],
+    sharper: float,
+    factor: float,
+) -> Iterator[Said]:
+    """left >= right / sharper for samples of type 1, and how near they come.
+
+    Args:
+        state: the state.
+        left: of a sample; negative.
+        right: of a sample and beta_0; negative.
+        sharper: what the right side is divided by.
+        factor: that of beta_0.
+    """
+    with mp.workdps(DIGITS):
+        said, samples = judged(state)
+        yield from said
+        beta = state.beta_0(factor)
+        for one in samples:
+            if state.type_1(one):
+                low = right(one, beta)
+                yield near(low / sharper, left(one), one.place)
+                yield most("most", float(left(one) / low), digits=3)
+
+
 SHARPER = {"The right side 1.1 times sharper.": {"sharper": 1.1}}
+TIGHT: Mapping[str, Variant | Mapping[str, Any]] = {
+    **SHARPER,
+    "beta_0 left out of the right side, at sentences that are read better than r.": Variant(
+        {"factor": 0.0}, instances=uneven_states
+    ),
+}
 BETA_R = executed(
     "beta_0 r / 2 = L^2 s (1 + lambda) >= 1 + lambda, with s = ||W_kq*||, lambda = log(2 L w)",
     steps.beta_times_r,
@@ -348,26 +381,15 @@ def check_huang2024_app_lem_7_a_star(
             planted={"beta_0 left out.": {"beta": 0}},
         ),
     ),
-    planted={
-        **SHARPER,
-        "beta_0 left out of the right side, at sentences that are read better than r.": Variant(
-            {"factor": 0.0}, instances=uneven_states
-        ),
-    },
+    planted=TIGHT,
 )
 def check_huang2024_app_lem_7_a_t(
     state: State, sharper: float = 1.0, factor: float = BETA
 ) -> Iterator[Said]:
     """A^(n,t) >= (1 + beta_0) A^(n,*) for samples of type 1."""
-    with mp.workdps(DIGITS):
-        said, samples = judged(state)
-        yield from said
-        beta = state.beta_0(factor)
-        for one in samples:
-            if state.type_1(one):
-                right = (1 + beta) * one.A_star
-                yield near(right / sharper, one.A_t, one.place)
-                yield most("most", float(one.A_t / right), digits=3)
+    yield from at_least_of_type_1(
+        state, lambda one: one.A_t, lambda one, beta: (1 + beta) * one.A_star, sharper, factor
+    )
 
 
 # The bounds on B
@@ -427,26 +449,19 @@ def check_huang2024_app_lem_7_b_star(
             planted={"1 / L^4 in the place of the L of lambda.": {"length": "1/L**4"}},
         ),
     ),
-    planted={
-        **SHARPER,
-        "beta_0 left out of the right side, at sentences that are read better than r.": Variant(
-            {"factor": 0.0}, instances=uneven_states
-        ),
-    },
+    planted=TIGHT,
 )
 def check_huang2024_app_lem_7_b_plus(
     state: State, sharper: float = 1.0, factor: float = BETA
 ) -> Iterator[Said]:
     """B_+^(n,t) >= (1 + beta_0) B_+^(n,*) + beta_0 A^(n,*) for samples of type 1."""
-    with mp.workdps(DIGITS):
-        said, samples = judged(state)
-        yield from said
-        beta = state.beta_0(factor)
-        for one in samples:
-            if state.type_1(one):
-                right = (1 + beta) * one.B_plus_star + beta * one.A_star
-                yield near(right / sharper, one.B_plus_t, one.place)
-                yield most("most", float(one.B_plus_t / right), digits=3)
+    yield from at_least_of_type_1(
+        state,
+        lambda one: one.B_plus_t,
+        lambda one, beta: (1 + beta) * one.B_plus_star + beta * one.A_star,
+        sharper,
+        factor,
+    )
 
 
 @check(
@@ -517,27 +532,19 @@ def check_huang2024_app_lem_7_b_minus(
             planted={"2 in the place of 3.": {"parts": 2}},
         ),
     ),
-    planted={
-        **SHARPER,
-        "beta_0 left out of the right side, at sentences that are read better than r.": Variant(
-            {"factor": 0.0}, instances=uneven_states
-        ),
-    },
+    planted=TIGHT,
 )
 def check_huang2024_app_lem_7_type_1(
     state: State, sharper: float = 1.0, factor: float = BETA
 ) -> Iterator[Said]:
     """A^(n,t) + B^(n,t) >= (1 + 3 beta_0) (A^(n,*) + B^(n,*)) for samples of type 1."""
-    with mp.workdps(DIGITS):
-        said, samples = judged(state)
-        yield from said
-        beta = state.beta_0(factor)
-        for one in samples:
-            if state.type_1(one):
-                right = (1 + 3 * beta) * (one.A_star + one.B_plus_star + one.B_minus_star)
-                left = one.A_t + one.B_plus_t + one.B_minus_t
-                yield near(right / sharper, left, one.place)
-                yield most("most", float(left / right), digits=3)
+    yield from at_least_of_type_1(
+        state,
+        lambda one: one.A_t + one.B_plus_t + one.B_minus_t,
+        lambda one, beta: (1 + 3 * beta) * (one.A_star + one.B_plus_star + one.B_minus_star),
+        sharper,
+        factor,
+    )
 
 
 @check(

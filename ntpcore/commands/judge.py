@@ -105,21 +105,28 @@ def judge(
             check = _judge_run(structure, label, run)
         else:
             check = Check(label, Verdict.OPEN, 0, "runs", reason)
-        checks.append(replace(check, repeat=" ".join(words), certainty=_certainty(check)))
-    return Judged(tuple(checks), run)
+        checks.append(replace(check, repeat=" ".join(words)))
+    return Judged(_with_certainty(checks), run)
 
 
-def _certainty(check: Check) -> dict[str, object] | None:
-    """How the book knows a claim on training that is proved here; None for others.
+def _with_certainty(checks: list[Check]) -> tuple[Check, ...]:
+    """The same, with how the book knows the claims on training that are proved here.
 
     Claims on orders are judged without the book, and their badges name what their proofs use.
     """
-    if check.verdict is not Verdict.PROVED or check.label in JUDGES:
-        return None
+    asked = {
+        one.label for one in checks if one.verdict is Verdict.PROVED and one.label not in JUDGES
+    }
+    if not asked:
+        return tuple(checks)
     from ntpcore.commands import claims
 
-    known = claims.certainty_in(claims.load(None), check.label)
-    return known.to_json() if known else None
+    published = claims.load(None)
+    known = {label: claims.certainty_in(published, label) for label in asked}
+    return tuple(
+        replace(one, certainty=found.to_json()) if (found := known.get(one.label)) else one
+        for one in checks
+    )
 
 
 def _undefined(structure: Structure) -> str:

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from multiprocessing import get_context
 from typing import Any
@@ -121,15 +121,25 @@ def _checked(label: str, check: Any) -> Checked:
 
 
 def run(label: str, given: Mapping[str, Any] | None = None) -> Verified:
+    """Run one check with its planted errors, and say how the claim is known."""
+    return _known(_run(label, given), claims.load(None))
+
+
+def _run(label: str, given: Mapping[str, Any] | None = None) -> Verified:
     """Run one check with its planted errors."""
     from ntpbook.catalogue import find_check, find_claim
 
     claim, began = find_claim(label), time.monotonic()
     data = _checked(label, find_check(label))(**(given or {})).to_json()
-    published = claims.load(None)
-    if all(_knows(published, other) for other in used_in(data)):
-        data["certainty"] = _certainty(published, label, data)
     return Verified(claim.number, claim.title, data, time.monotonic() - began)
+
+
+def _known(one: Verified, published: claims.Published) -> Verified:
+    """The same with its certainty, where the book knows that of all claims that it uses."""
+    if not all(_knows(published, other) for other in used_in(one.data)):
+        return one
+    certainty = _certainty(published, str(one.data["label"]), one.data)
+    return replace(one, data={**one.data, "certainty": certainty})
 
 
 def _knows(published: claims.Published, label: str) -> bool:
@@ -156,14 +166,15 @@ def _certainty(published: claims.Published, label: str, data: Data) -> dict[str,
 
 def run_all(labels: list[str], jobs: int) -> Iterator[Verified]:
     """Run many checks, in this process or in several, each as soon as it is done."""
+    published = claims.load(None)  # once, for all of them
     if jobs == 1 or len(labels) == 1:
-        yield from map(run, labels)
+        yield from (_known(_run(label), published) for label in labels)
         return
     with ProcessPoolExecutor(min(jobs, os.cpu_count() or 1), get_context("spawn")) as pool:
-        waiting = [pool.submit(run, label) for label in labels]
+        waiting = [pool.submit(_run, label) for label in labels]
         try:
             for future in as_completed(waiting):
-                yield future.result()
+                yield _known(future.result(), published)
         finally:
             for future in waiting:
                 future.cancel()

@@ -73,7 +73,7 @@ def test_a_badge_shows_the_statement_with_formulas_and_verdict(
 
 
 def test_the_keyboard_opens_and_closes_a_preview(context: BrowserContext, site: str) -> None:
-    page = opened(context, f"{site}book/verdicts.html")  # a page without formulas of its own
+    page = opened(context, f"{site}book/reference.html")  # a page without formulas of its own
     link = page.locator("a.ntp-term").first
     page.keyboard.press("Tab")
     link.focus()
@@ -208,7 +208,7 @@ def test_a_card_says_all_but_drawing_and_listing_without_scripts(
     check = find_check("huang2024-prop-2")
     noticed = f"It noticed {len(check.planted)} planted errors"
     lines = f"{len(inspect.getsource(check.body).splitlines())} lines"
-    for words in ("Witness", noticed, "Rests on: Equation (15)", lines):
+    for words in ("Witness", noticed, "Rests on: Eq. (15)", lines):
         assert words in text
     assert card.get_by_role("link", name="source of this check").is_visible()
     context.close()
@@ -216,7 +216,7 @@ def test_a_card_says_all_but_drawing_and_listing_without_scripts(
 
 def test_a_link_into_what_is_folded_opens_it(context: BrowserContext, site: str) -> None:
     page = opened(context, f"{site}{PROOF}")
-    name = page.evaluate("() => document.querySelector('details.ntp-proof div.proof').id")
+    name = page.evaluate("() => document.querySelector('details.ntp-proof [id]').id")
     page.goto(f"{site}{PROOF}#{name}")
     page.evaluate("() => window.dispatchEvent(new HashChangeEvent('hashchange'))")
     expect(page.locator(f"[id='{name}']")).to_be_visible()

@@ -24,6 +24,9 @@ from tools.pipeline.kernel import NEW_OBJECTS
 # they start, some of which must hear it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# So does nohup to the signal of a terminal that closes.
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Random examples are the same in every run, and none has to be quick: neither chance nor a busy
 # machine decides.

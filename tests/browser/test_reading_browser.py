@@ -137,6 +137,7 @@ def test_a_preview_moves_nothing_and_leaves_with_the_pointer(
     context: BrowserContext, book_address: str
 ) -> None:
     page = opened(context, f"{book_address}book/preface.html")
+    page.evaluate("() => document.fonts.ready")  # they set the lines, and may come after the text
     heights = "() => [document.documentElement.scrollHeight, document.body.offsetHeight]"
     before = page.evaluate(heights)
     page.locator(BADGE).first.hover()

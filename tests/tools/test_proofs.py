@@ -162,7 +162,7 @@ def test_the_page_counts_the_errors_in_the_audit_file_and_there_are_twenty():
     planted = sum(error["file"] == "Audit.v" for error in PLANTED)
     assert planted >= 20
     assert planted == 25, "the page says twenty-five"
-    assert "Twenty-five changes of `Audit.v`" in page
+    assert "Twenty-five changes of *Audit.v*" in page
 
 
 # Coq

@@ -7,6 +7,7 @@ with its present text, it runs first. So a result is what the page gives from to
 from __future__ import annotations
 
 import ast
+import copy
 import io
 import json
 import linecache
@@ -59,7 +60,8 @@ def names(code: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def names_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
     """The same for one statement."""
-    top = symtable.symtable(ast.unparse(statement), "cell", "exec")
+    alike = ast.fix_missing_locations(_Generators().visit(copy.deepcopy(statement)))
+    top = symtable.symtable(ast.unparse(alike), "cell", "exec")
     own = top.get_symbols()
     used = {one.get_name() for one in own if one.is_referenced()} | set(_globals(top))
     used |= {
@@ -68,6 +70,25 @@ def names_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
     }
     return used, {one.get_name() for one in own if one.is_assigned() or one.is_imported()}
+
+
+class _Generators(ast.NodeTransformer):
+    """Write every comprehension as a generator, which keeps its variables to itself.
+
+    From Python 3.12 on the others lie in the scope around them, and their variables with them.
+    """
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp) -> ast.expr:
+        """One that gives values."""
+        self.generic_visit(node)
+        return ast.GeneratorExp(node.elt, node.generators)
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        """One that gives pairs."""
+        self.generic_visit(node)
+        return ast.GeneratorExp(ast.Tuple([node.key, node.value], ast.Load()), node.generators)
 
 
 def _globals(table: symtable.SymbolTable) -> Iterator[str]:

@@ -303,14 +303,22 @@ def _first_refusals(folder, name, changes):
         said, state = coq.tell(source[done : starts[-1]])
         assert "Error" not in said, f"{name}: {said}"
         done = starts[-1]
-        said, _ = coq.tell(source[done:].replace(old, new))
-        error = re.search(r"\bError\b.*?(?=<prompt>)", said, re.DOTALL)
-        found[old, new] = error[0] if error else ""
+        found[old, new] = _first_error(coq, source[done:].replace(old, new))
         coq.back(state)
     said, _ = coq.tell(source[done:])
     assert "Error" not in said, f"{name}: {said}"
     coq.close()
     return found
+
+
+def _first_error(coq, text):
+    """The first error that Coq finds in a text, told sentence by sentence; empty if none."""
+    starts = [0, *(m.start() for m in SENTENCE.finditer(text) if m.start())]
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        said, _ = coq.tell(text[start:end])
+        if error := re.search(r"\bError\b.*?(?=<prompt>)", said, re.DOTALL):
+            return error[0]
+    return ""
 
 
 @pytest.fixture(scope="module")

@@ -83,7 +83,9 @@ class _Generators(ast.NodeTransformer):
         self.generic_visit(node)
         return ast.GeneratorExp(node.elt, node.generators)
 
-    visit_SetComp = visit_ListComp
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        """One that gives values, each once."""
+        return self.visit_ListComp(node)
 
     def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
         """One that gives pairs."""

@@ -294,7 +294,6 @@ def _first_refusals(folder, name, changes):
     """For each change of a file what Coq says first against it; empty if it takes the whole file.
 
     The sentences before a change are told once for all changes; unchanged, Coq takes every one.
-    Those after the last change were read when the file was compiled.
     """
     source = (PROOFS / name).read_text(encoding="utf-8")
     found, done = {}, 0
@@ -306,6 +305,8 @@ def _first_refusals(folder, name, changes):
         done = starts[-1]
         found[old, new] = _first_error(coq, source[done:].replace(old, new))
         coq.back(state)
+    said, _ = coq.tell(source[done:])
+    assert "Error" not in said, f"{name}: {said}"
     coq.close()
     return found
 

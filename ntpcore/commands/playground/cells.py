@@ -60,7 +60,7 @@ def names(code: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def names_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
     """The same for one statement."""
-    alike = ast.fix_missing_locations(_Generators().visit(copy.deepcopy(statement)))
+    alike = _Generators().visit(copy.deepcopy(statement))
     top = symtable.symtable(ast.unparse(alike), "cell", "exec")
     own = top.get_symbols()
     used = {one.get_name() for one in own if one.is_referenced()} | set(_globals(top))

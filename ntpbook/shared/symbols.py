@@ -21,9 +21,52 @@ def identity(name: str, left: Any, right: Any, *, expand: bool = True) -> Shown:
     import sympy as sp
 
     rest = left - right
-    rest = sp.simplify(sp.expand_log(sp.expand(rest)) if expand else rest)
+    if not surely_not_zero(rest):
+        rest = sp.simplify(sp.expand_log(sp.expand(rest)) if expand else rest)
     zero = rest.is_zero_matrix is True if hasattr(rest, "shape") else rest == 0
     return Shown(name, _text(left), "=", _text(right), "0" if zero else _text(rest), bool(zero))
+
+
+def surely_not_zero(expression: Any) -> bool:
+    """Whether the expression has a value that is not zero, so that no algebra is needed.
+
+    Symbols get values that their assumptions allow. The value is computed with 40 digits and with
+    80, which must agree, so that it is no rounding. False decides nothing: nothing is tried where
+    there are sums over an index, matrices, or other functions than exponentials and logarithms.
+    """
+    import mpmath
+    import sympy as sp
+
+    if not isinstance(expression, sp.Expr):
+        return False
+    symbols = sorted(expression.free_symbols, key=str)
+    known = expression.atoms(sp.Function) == expression.atoms(sp.exp, sp.log)
+    plain = not expression.atoms(sp.Sum, sp.Product, sp.Integral, sp.Derivative, sp.MatrixSymbol)
+    if not known or not plain or not all(_takes_positive_numbers(one) for one in symbols):
+        return False
+    evaluate = sp.lambdify(symbols, expression, "mpmath")
+    values = []
+    for digits in (40, 80):
+        with mpmath.workdps(digits):
+            primes = sp.primerange(11, 10**4)
+            numbers = [
+                mpmath.mpf(prime) / (1 if one.is_integer else 7)
+                for one, prime in zip(symbols, primes, strict=False)
+            ]
+            values.append(mpmath.mpmathify(evaluate(*numbers)))
+    rough, fine = values
+    return bool(abs(fine) > 1e-9 and abs(rough - fine) < 1e-9 * abs(fine))
+
+
+def _takes_positive_numbers(symbol: Any) -> bool:
+    """Whether a symbol may be any positive number, or any whole one."""
+    return bool(
+        symbol.is_Symbol
+        and symbol.is_commutative
+        and symbol.is_real is not False
+        and symbol.is_positive is not False
+        and not symbol.is_even
+    )
 
 
 def matrices(name: str, left: Any, right: Any, written: str = "") -> Shown:

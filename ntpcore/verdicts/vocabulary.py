@@ -281,22 +281,39 @@ class Checked:
                 )
 
     def judge(
-        self, instances: Iterable[Any], *, parameters: Parameters | None = None, **changes: Any
+        self,
+        instances: Iterable[Any],
+        *,
+        parameters: Parameters | None = None,
+        known: Known | None = None,
+        **changes: Any,
     ) -> Check:
         """The verdict on these instances, with some arguments of the body changed.
 
         The body as it stands decides: it compares what the box of the claim states. Readings are
         listed beside that verdict and do not change it.
-        """
-        return self._judged(list(instances), parameters or {}, changes, Known())
 
-    def judge_data(self, instances: Iterable[Any]) -> Check:
+        Args:
+            instances: what to compare on.
+            parameters: those of the instances, for the record.
+            known: executed steps that ran already, and to which others are added. Steps do not look
+                at instances, so that a caller with many data sets runs each once.
+            changes: arguments of the body and of executed steps, by name.
+        """
+        known = Known() if known is None else known
+        return self._judged(list(instances), parameters or {}, changes, known)
+
+    def judge_data(self, instances: Iterable[Any], *, known: Known | None = None) -> Check:
         """The verdict on a reader's data.
 
         Readings that have instances of their own say nothing of it, and are left out.
+
+        Args:
+            instances: what to compare on.
+            known: as for `judge`.
         """
         readings = {words: one for words, one in self.readings.items() if one.instances is None}
-        return replace(self, readings=readings).judge(instances)
+        return replace(self, readings=readings).judge(instances, known=known)
 
     def _judged(
         self,

@@ -658,13 +658,9 @@ def several_classes() -> list[Fixed]:
 
 def slopes_of(one: Fixed, z: Floats) -> tuple[Floats, Floats, Floats]:
     """f and g of every class, and the mean slope of z; class n has the next token n."""
-    q = one.P * np.exp(z - z.max())
-    f = q / np.linalg.norm(q, axis=1, keepdims=True)
-    logits = f @ one.Y
-    alpha = np.exp(logits - logits.max(axis=1, keepdims=True))
-    alpha /= alpha.sum(axis=1, keepdims=True)
-    g = (np.eye(one.Y.shape[1])[: len(f)] - alpha) @ one.Y.T
-    return f, g, np.asarray((f * (g - f * (f * g).sum(axis=1, keepdims=True))).mean(axis=0))
+    f, g, moves = np.empty_like(one.P), np.empty_like(one.P), np.empty_like(z)
+    stationary.fill_moves(one.P, one.Y, z, f, g, moves)
+    return f, g, moves
 
 
 def drawn_to_the_decoder(one: Fixed, aim: Floats, z: Floats) -> Iterator[Said]:

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import sqrt
+from math import exp, inf, nextafter, sqrt
 from typing import Any
 
 import numpy as np
+from flint import arb, ctx, fmpq
 from numpy.typing import NDArray
 
 from ntpbook.tian2023.long_times.reduced import Design
@@ -73,44 +74,44 @@ TAME = Witness(
 )
 
 
-def _units(P: Rows, w: Fraction, iv: Any) -> list[list[Any]]:
-    """f of every class for z = (0, w), as intervals."""
-    grow = iv.exp(_interval(w, iv))
+def _units(P: Rows, w: Fraction) -> list[list[Any]]:
+    """f of every class for z = (0, w), as balls."""
+    grow = _ball(w).exp()
     found = []
     for row in P:
-        q = [_interval(row[0], iv), _interval(row[1], iv) * grow]
-        size = iv.sqrt(q[0] ** 2 + q[1] ** 2)
+        q = [_ball(row[0]), _ball(row[1]) * grow]
+        size = (q[0] ** 2 + q[1] ** 2).sqrt()
         found.append([q[0] / size, q[1] / size])
     return found
 
 
-def _interval(x: Fraction, iv: Any) -> Any:
+def _ball(x: Fraction) -> Any:
     """A fraction, enclosed."""
-    return iv.mpf(x.numerator) / iv.mpf(x.denominator)
+    return arb(fmpq(x.numerator, x.denominator))
 
 
-def _errors(f: list[Any], Y: list[list[Any]], n: int, iv: Any) -> list[Any]:
-    """e_n - softmax(Y^T f), as intervals."""
+def _errors(f: list[Any], Y: list[list[Any]], n: int) -> list[Any]:
+    """e_n - softmax(Y^T f), as balls."""
     M = len(Y[0])
-    weights = [iv.exp(f[0] * Y[0][k] + f[1] * Y[1][k]) for k in range(M)]
-    total = sum(weights, iv.mpf(0))
+    weights = [(f[0] * Y[0][k] + f[1] * Y[1][k]).exp() for k in range(M)]
+    total = sum(weights, arb(0))
     return [(1 if k == n else 0) - weights[k] / total for k in range(M)]
 
 
-def train(P: Rows, steps: int, iv: Any) -> list[list[Any]]:
+def train(P: Rows, steps: int) -> list[list[Any]]:
     """Y after gradient steps from 0 on the mean loss, eta_Y = 1, attention by frequency, enclosed.
 
-    Naive intervals grow at every step; `iv` must have the digits for that, which the width of the
+    Balls grow at every step; `flint.ctx.dps` must have the digits for that, which the radius of the
     result shows.
     """
     K = len(P)
-    f = _units(P, Fraction(0), iv)
-    Y = [[iv.mpf(0)] * K for _ in range(2)]
+    f = _units(P, Fraction(0))
+    Y = [[arb(0)] * K for _ in range(2)]
     for _ in range(steps):
-        errors = [_errors(f[n], Y, n, iv) for n in range(K)]
+        errors = [_errors(f[n], Y, n) for n in range(K)]
         Y = [
             [
-                Y[i][k] + sum((f[n][i] * errors[n][k] for n in range(K)), iv.mpf(0)) / K
+                Y[i][k] + sum((f[n][i] * errors[n][k] for n in range(K)), arb(0)) / K
                 for k in range(K)
             ]
             for i in range(2)
@@ -118,15 +119,15 @@ def train(P: Rows, steps: int, iv: Any) -> list[list[Any]]:
     return Y
 
 
-def slope(P: Rows, Y: list[list[Any]], w: Fraction, iv: Any) -> Any:
-    """The slope of w under the gradient of J in z, with learning rate 1, as an interval.
+def slope(P: Rows, Y: list[list[Any]], w: Fraction) -> Any:
+    """The slope of w under the gradient of J in z, with learning rate 1, as a ball.
 
     z_i' = mean over classes of f_i (g_i - f_i f . g), g = Y (e_n - alpha); w' = z_2' - z_1'.
     """
-    total = iv.mpf(0)
-    for n, f in enumerate(_units(P, w, iv)):
-        error = _errors(f, Y, n, iv)
-        g = [sum((y * e for y, e in zip(row, error, strict=True)), iv.mpf(0)) for row in Y]
+    total = arb(0)
+    for n, f in enumerate(_units(P, w)):
+        error = _errors(f, Y, n)
+        g = [sum((y * e for y, e in zip(row, error, strict=True)), arb(0)) for row in Y]
         along = f[0] * g[0] + f[1] * g[1]
         total += f[1] * (g[1] - f[1] * along) - f[0] * (g[0] - f[0] * along)
     return total / len(P)
@@ -137,21 +138,62 @@ def enclosed_slopes(witness: Witness, digits: int = 200) -> tuple[tuple[float, f
 
     Args:
         witness: what is tried.
-        digits: of the interval arithmetic.
+        digits: of the balls.
     """
-    from mpmath import iv
-
-    before = iv.dps
-    iv.dps = digits
+    before = ctx.dps
+    ctx.dps = digits
     try:
         if witness.Y is None:
-            Y = train(witness.P, witness.steps, iv)
+            Y = train(witness.P, witness.steps)
         else:
-            Y = [[_interval(y, iv) for y in row] for row in witness.Y]
-        found = [slope(witness.P, Y, w, iv) for w in witness.brackets]
-        return tuple((float(x.a) - 1e-300, float(x.b) + 1e-300) for x in found)
+            Y = [[_ball(y) for y in row] for row in witness.Y]
+        found = [slope(witness.P, Y, w) for w in witness.brackets]
+        return tuple(
+            (nextafter(float(x.lower()), -inf), nextafter(float(x.upper()), inf)) for x in found
+        )
     finally:
-        iv.dps = before
+        ctx.dps = before
+
+
+@compiled
+def fill_moves(P: Floats, Y: Floats, z: Floats, f: Floats, g: Floats, moves: Floats) -> None:
+    """Fill f and g of every class, (K, N), and the mean slope of z, (N,), under a fixed decoder.
+
+    Args:
+        P: (K, N), probabilities of the tokens in each class.
+        Y: (N, M), the decoder; class n has the next token n.
+        z: (N,), the scores.
+        f: overwritten.
+        g: overwritten.
+        moves: overwritten.
+    """
+    K, N = P.shape
+    M = Y.shape[1]
+    alpha, top = np.empty(M), z.max()
+    moves[:] = 0.0
+    for n in range(K):
+        size = 0.0
+        for i in range(N):
+            f[n, i] = P[n, i] * exp(z[i] - top)
+            size += f[n, i] ** 2
+        size = sqrt(size)
+        alpha[:] = 0.0
+        for i in range(N):
+            f[n, i] /= size
+            for k in range(M):
+                alpha[k] += f[n, i] * Y[i, k]
+        best, total = alpha.max(), 0.0
+        for k in range(M):
+            alpha[k] = exp(alpha[k] - best)
+            total += alpha[k]
+        along = 0.0
+        for i in range(N):
+            g[n, i] = Y[i, n]
+            for k in range(M):
+                g[n, i] -= alpha[k] / total * Y[i, k]
+            along += f[n, i] * g[n, i]
+        for i in range(N):
+            moves[i] += f[n, i] * (g[n, i] - f[n, i] * along) / K
 
 
 def stable_between(slopes: Sequence[tuple[float, float]]) -> int:

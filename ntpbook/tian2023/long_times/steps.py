@@ -23,6 +23,7 @@ from functools import wraps
 
 import sympy as sp
 
+from ntpbook.shared.symbols import surely_not_zero
 from ntpcore.verdicts.claims import Shown
 
 K, M, L = sp.symbols("K M L", positive=True)
@@ -52,6 +53,8 @@ class Identity:
     def difference(self) -> sp.Expr:
         """Left minus right, simplified; 0 if the step holds."""
         difference = self.left - self.right
+        if surely_not_zero(difference):
+            return difference
         powers = {x: sp.Dummy(positive=True) for x in difference.atoms(sp.exp)}
         cancelled = sp.cancel(sp.together(difference.subs(powers)))
         back = {dummy: x for x, dummy in powers.items()}

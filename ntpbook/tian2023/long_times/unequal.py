@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import exp, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpcore.compiled import compiled
 from ntpcore.tian2023.integrate import states_at
 
 Floats = NDArray[np.float64]
@@ -84,19 +86,43 @@ def look(one: Unequal, z: Floats, Y: Floats, sphere: bool) -> tuple[Floats, Floa
 
     The last column of Y stands for each of the M - K outputs that never come next.
     """
-    c = one.P * np.exp(z - z.max())
-    f = c / (np.linalg.norm(c, axis=1) if sphere else c.sum(axis=1))[:, None]
-    logits = f @ Y
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    many = np.append(np.ones(one.K), one.M - one.K)
-    error = -weights / (weights @ many)[:, None]
-    counted = weights * many
-    rows = np.arange(one.K)
-    right = counted[rows, rows].copy()
-    counted[rows, rows] = 0.0
-    # 1 - alpha_n as a sum of the others: it is far below the rounding of alpha_n
-    error[rows, rows] = counted.sum(axis=1) / (right + counted.sum(axis=1))
-    return f, error, (error * many) @ Y.T
+    f, g, error = np.empty_like(one.P), np.empty_like(one.P), np.empty((one.K, one.K + 1))
+    fill_look(one.P, one.M, z, Y, sphere, f, error, g)
+    return f, error, g
+
+
+@compiled
+def fill_look(
+    P: Floats, M: int, z: Floats, Y: Floats, sphere: bool, f: Floats, error: Floats, g: Floats
+) -> None:
+    """Fill what `look` returns: f and g, (K, N), and the errors, (K, K + 1)."""
+    K, N = P.shape
+    top = z.max()
+    for n in range(K):
+        size = 0.0
+        for i in range(N):
+            f[n, i] = P[n, i] * exp(z[i] - top)
+            size += f[n, i] ** 2 if sphere else f[n, i]
+        size = sqrt(size) if sphere else size
+        error[n] = 0.0
+        for i in range(N):
+            f[n, i] /= size
+            for k in range(K + 1):
+                error[n, k] += f[n, i] * Y[i, k]
+        best, others = error[n].max(), 0.0
+        for k in range(K + 1):
+            error[n, k] = exp(error[n, k] - best)
+            if k != n:
+                others += error[n, k] * (M - K if k == K else 1)
+        total = error[n, n] + others
+        for k in range(K + 1):
+            error[n, k] /= -total
+        # 1 - alpha_n as a sum of the others: it is far below the rounding of alpha_n
+        error[n, n] = others / total
+        for i in range(N):
+            g[n, i] = error[n, K] * (M - K) * Y[i, K]
+            for k in range(K):
+                g[n, i] += error[n, k] * Y[i, k]
 
 
 def follow(one: Unequal, log_t: Floats, sphere: bool = True, start: Floats | None = None) -> Course:
@@ -113,11 +139,13 @@ def follow(one: Unequal, log_t: Floats, sphere: bool = True, start: Floats | Non
     """
     if log_t[-1] > 600:
         raise ValueError(f"log_t goes to {log_t[-1]}; 600 is the most")
-    N, wide = one.P.shape[1], one.K + 1
+    P, wide = one.P, one.K + 1
+    N = P.shape[1]
+    f, g, error = np.empty_like(P), np.empty_like(P), np.empty((one.K, wide))
 
     def slope(u: float, state: Floats) -> Floats:
         z, Y = state[:N], state[N:].reshape(N, wide)
-        f, error, g = look(one, z, Y, sphere)
+        fill_look(P, one.M, z, Y, sphere, f, error, g)
         inner = (f * g).sum(axis=1, keepdims=True)
         force = f * (g - f * inner) if sphere else f * (g - inner)
         moves = [force.mean(axis=0), (one.ratio / one.K * f.T @ error).ravel()]
@@ -129,8 +157,8 @@ def follow(one: Unequal, log_t: Floats, sphere: bool = True, start: Floats | Non
     rows = states_at(log_t, slope, begin, relative=1e-8, absolute=1e-10, begin=0.0)
     seen = [look(one, row[:N], row[N:].reshape(N, wide), sphere) for row in rows]
     wrong = np.array([[error[n, n] for n in range(one.K)] for _, error, _ in seen])
-    f, error, g = (np.array([x[i] for x in seen]) for i in range(3))
-    return Course(f, g, wrong, rows[:, N:].reshape(-1, N, wide), error)
+    fs, errors, gs = (np.array([x[i] for x in seen]) for i in range(3))
+    return Course(fs, gs, wrong, rows[:, N:].reshape(-1, N, wide), errors)
 
 
 def draw(rng: np.random.Generator, M: int, ratio: float) -> Unequal:

@@ -34,11 +34,13 @@ from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, train
 from ntpcore.huang2024.training import Settings
 from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.vocabulary import Checked
+from ntpcore.verdicts.vocabulary import Checked, Known
 
 LONGEST_MESSAGE = 400
 NEEDED_STEPS = 1000  # two decades whose first step is 10: below, a slope is no exponent
 ROUNDING = 1e-26  # of 1 - cos: unit vectors that differ by 1e-13 have three digits left
+
+_STEPS = Known()  # of proofs: they do not depend on the run, and are the same for all of a sweep
 
 JUDGES: dict[str, Checked] = dict(
     zip(
@@ -230,7 +232,7 @@ def judge(label: str, one: Run) -> str:
     """What a claim says of the run, and whether it is so."""
     if label in FREQUENT and not one.problem.frequent:
         return OUTSIDE
-    found = JUDGES[label].judge_data([one])
+    found = JUDGES[label].judge_data([one], known=_STEPS)
     if found.verdict is Verdict.REFUTED:
         return FAILS
     return SILENT if found.verdict is Verdict.OPEN else HOLDS

@@ -179,7 +179,8 @@ class Shown:
         left: left side, as text.
         relation: "=", "<=", ">=", "<" or ">".
         right: right side, as text.
-        rest: left minus right after simplification, as text; "0" for an identity that holds.
+        rest: left minus right as text, "0" for an identity that holds; simplified, but where a
+            value shows that it is not 0.
         holds: whether the relation was found to hold.
     """
 

@@ -30,6 +30,7 @@ from ntpcore.verdicts.compare import (
 from ntpcore.verdicts.vocabulary import (
     UNCONDITIONAL,
     Checked,
+    Known,
     Variant,
     by_hand,
     check,
@@ -364,3 +365,21 @@ def test_a_step_runs_once_for_each_set_of_arguments_in_one_call() -> None:
     assert ran == [1, 2]
     one()
     assert ran == [1, 2, 1, 2]  # the next call knows nothing
+
+
+def test_a_caller_with_many_data_sets_runs_a_step_once_and_each_set_is_compared() -> None:
+    ran: list[int] = []
+
+    def step(at: int = 1) -> tuple[Shown, ...]:
+        ran.append(at)
+        return (relation("at", at, "=", 1, at - 1),)
+
+    one = made(lambda n: at_most(n, 3), proof=(executed("one is one", step),))
+    known: Known = {}
+    found = [one.judge_data([n], known=known).verdict for n in (1, 4, 2)]
+    assert found == [Verdict.PROVED, Verdict.REFUTED, Verdict.PROVED]
+    assert ran == [1]
+    assert one.judge([1], known=known, at=2).verdict is Verdict.REFUTED  # other arguments run anew
+    assert ran == [1, 2]
+    one.judge_data([1])
+    assert ran == [1, 2, 1]

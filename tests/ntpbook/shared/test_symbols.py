@@ -1,0 +1,58 @@
+"""Whether an expression has a value other than zero."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from ntpbook.shared.symbols import identity, surely_not_zero
+
+x, y = sp.symbols("x y", positive=True)
+n = sp.Symbol("n", integer=True)
+below = sp.Symbol("below", negative=True)
+i = sp.Symbol("i", integer=True)
+HUGE = 10**60
+
+RATIONAL = 1 / x - 1 / (x + y) - y / (x * (x + y))
+EXPONENTIAL = sp.exp(sp.log(x + y) + y, evaluate=False) - (x + y) * sp.exp(y)
+# Parts of the size 10^60 cancel: what is left with 40 digits is rounding, here with a digit or two.
+CANCELLING = (x + sp.Rational(1, 3)) * HUGE * (x - y) - HUGE * (x**2 - x * y + (x - y) / 3)
+
+
+@pytest.mark.parametrize("zero", [RATIONAL, EXPONENTIAL, CANCELLING])
+def test_what_is_zero_is_never_called_another_value(zero: sp.Expr) -> None:
+    assert sp.simplify(zero) == 0
+    assert not surely_not_zero(zero)
+
+
+def test_a_value_that_is_not_zero_is_seen_unless_rounding_could_make_it() -> None:
+    assert surely_not_zero(RATIONAL + x / 100)
+    assert surely_not_zero(EXPONENTIAL + x / 100)
+    assert not surely_not_zero(CANCELLING + x / 100)
+
+
+def test_a_whole_number_gets_one() -> None:
+    assert not surely_not_zero(sp.Pow(-1, 2 * n, evaluate=False) - 1)
+    assert surely_not_zero((-1) ** n - 1)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param(x - below, id="a symbol that cannot be positive"),
+        pytest.param(x + sp.Function("F")(x), id="a function without a name"),
+        pytest.param(1 + sp.Sum(x**i, (i, 1, n)), id="a sum over an index"),
+        pytest.param(sp.sin(x) + 2, id="another function"),
+        pytest.param(sp.Matrix([x, y]), id="a matrix"),
+        pytest.param(x + sp.MatrixSymbol("A", 2, 2)[0, 1], id="an entry of a matrix"),
+        pytest.param(x / 10**12, id="a value near 0"),
+    ],
+)
+def test_nothing_is_decided_where_nothing_is_tried(expression: sp.Expr) -> None:
+    assert not surely_not_zero(expression)
+
+
+def test_an_identity_fails_with_its_difference_as_it_stands() -> None:
+    right, wrong = identity("squares", (x + y) ** 2, x**2 + 2 * x * y + y**2), x * y
+    assert (right.holds, right.rest) == (True, "0")
+    assert identity("squares", (x + y) ** 2, x**2 + y**2 + wrong).holds is False

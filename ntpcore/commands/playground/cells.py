@@ -69,7 +69,8 @@ def names_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
         for node in ast.walk(statement)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
     }
-    return used, {one.get_name() for one in own if one.is_assigned() or one.is_imported()}
+    bound = {one.get_name() for one in own if one.is_assigned() or one.is_imported()}
+    return used, bound | set(_walruses(top))
 
 
 class _Generators(ast.NodeTransformer):
@@ -100,6 +101,16 @@ def _globals(table: symtable.SymbolTable) -> Iterator[str]:
             if one.is_global() and one.is_referenced():
                 yield one.get_name()
         yield from _globals(child)
+
+
+def _walruses(table: symtable.SymbolTable) -> Iterator[str]:
+    """The names that `:=` in comprehensions gives to the cell around them."""
+    for child in table.get_children():
+        if child.get_name() == "genexpr":
+            for one in child.get_symbols():
+                if one.is_global() and one.is_assigned():
+                    yield one.get_name()
+            yield from _walruses(child)
 
 
 def pending(session: Session, cells: Sequence[str], at: int) -> list[int]:

@@ -658,9 +658,10 @@ def several_classes() -> list[Fixed]:
 
 def slopes_of(one: Fixed, z: Floats) -> tuple[Floats, Floats, Floats]:
     """f and g of every class, and the mean slope of z; class n has the next token n."""
-    f, g, moves = np.empty_like(one.P), np.empty_like(one.P), np.empty_like(z)
-    stationary.fill_moves(one.P, one.Y, z, f, g, moves)
-    return f, g, moves
+    columns = one.Y.shape[1]
+    f, g, error = np.empty_like(one.P), np.empty_like(one.P), np.empty((len(one.P), columns))
+    unequal.fill_look(one.P, np.ones(columns), z, one.Y, True, f, error, g)
+    return f, g, np.asarray((f * (g - f * (f * g).sum(axis=1, keepdims=True))).mean(axis=0))
 
 
 def drawn_to_the_decoder(one: Fixed, aim: Floats, z: Floats) -> Iterator[Said]:

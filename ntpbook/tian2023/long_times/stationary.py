@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import exp, inf, nextafter, sqrt
-from typing import Any
+from math import sqrt
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 from numpy.typing import NDArray
 
 from ntpbook.tian2023.long_times.reduced import Design
+from ntpbook.tian2023.s7_discussion.enclosed_steps import Ball, Balls, above, ball, dot, unit
 from ntpcore.compiled import compiled
 from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.coupled import Symmetric
@@ -74,31 +74,21 @@ TAME = Witness(
 )
 
 
-def _units(P: Rows, w: Fraction) -> list[list[Any]]:
-    """f of every class for z = (0, w), as balls."""
-    grow = _ball(w).exp()
-    found = []
-    for row in P:
-        q = [_ball(row[0]), _ball(row[1]) * grow]
-        size = (q[0] ** 2 + q[1] ** 2).sqrt()
-        found.append([q[0] / size, q[1] / size])
-    return found
+def _units(P: Rows, w: Fraction) -> list[Balls]:
+    """f of every class for z = (0, w)."""
+    grow = ball(w).exp()
+    return [unit([ball(first), ball(second) * grow]) for first, second in P]
 
 
-def _ball(x: Fraction) -> Any:
-    """A fraction, enclosed."""
-    return arb(fmpq(x.numerator, x.denominator))
-
-
-def _errors(f: list[Any], Y: list[list[Any]], n: int) -> list[Any]:
-    """e_n - softmax(Y^T f), as balls."""
+def _errors(f: Balls, Y: list[Balls], n: int) -> Balls:
+    """e_n - softmax(Y^T f)."""
     M = len(Y[0])
-    weights = [(f[0] * Y[0][k] + f[1] * Y[1][k]).exp() for k in range(M)]
+    weights = [dot(f, [row[k] for row in Y]).exp() for k in range(M)]
     total = sum(weights, arb(0))
     return [(1 if k == n else 0) - weights[k] / total for k in range(M)]
 
 
-def train(P: Rows, steps: int) -> list[list[Any]]:
+def train(P: Rows, steps: int) -> list[Balls]:
     """Y after gradient steps from 0 on the mean loss, eta_Y = 1, attention by frequency, enclosed.
 
     Balls grow at every step; `flint.ctx.dps` must have the digits for that, which the radius of the
@@ -119,7 +109,7 @@ def train(P: Rows, steps: int) -> list[list[Any]]:
     return Y
 
 
-def slope(P: Rows, Y: list[list[Any]], w: Fraction) -> Any:
+def slope(P: Rows, Y: list[Balls], w: Fraction) -> Ball:
     """The slope of w under the gradient of J in z, with learning rate 1, as a ball.
 
     z_i' = mean over classes of f_i (g_i - f_i f . g), g = Y (e_n - alpha); w' = z_2' - z_1'.
@@ -127,8 +117,8 @@ def slope(P: Rows, Y: list[list[Any]], w: Fraction) -> Any:
     total = arb(0)
     for n, f in enumerate(_units(P, w)):
         error = _errors(f, Y, n)
-        g = [sum((y * e for y, e in zip(row, error, strict=True)), arb(0)) for row in Y]
-        along = f[0] * g[0] + f[1] * g[1]
+        g = [dot(row, error) for row in Y]
+        along = dot(f, g)
         total += f[1] * (g[1] - f[1] * along) - f[0] * (g[0] - f[0] * along)
     return total / len(P)
 
@@ -140,60 +130,13 @@ def enclosed_slopes(witness: Witness, digits: int = 200) -> tuple[tuple[float, f
         witness: what is tried.
         digits: of the balls.
     """
-    before = ctx.dps
-    ctx.dps = digits
-    try:
+    with ctx.workdps(digits):
         if witness.Y is None:
             Y = train(witness.P, witness.steps)
         else:
-            Y = [[_ball(y) for y in row] for row in witness.Y]
+            Y = [[ball(y) for y in row] for row in witness.Y]
         found = [slope(witness.P, Y, w) for w in witness.brackets]
-        return tuple(
-            (nextafter(float(x.lower()), -inf), nextafter(float(x.upper()), inf)) for x in found
-        )
-    finally:
-        ctx.dps = before
-
-
-@compiled
-def fill_moves(P: Floats, Y: Floats, z: Floats, f: Floats, g: Floats, moves: Floats) -> None:
-    """Fill f and g of every class, (K, N), and the mean slope of z, (N,), under a fixed decoder.
-
-    Args:
-        P: (K, N), probabilities of the tokens in each class.
-        Y: (N, M), the decoder; class n has the next token n.
-        z: (N,), the scores.
-        f: overwritten.
-        g: overwritten.
-        moves: overwritten.
-    """
-    K, N = P.shape
-    M = Y.shape[1]
-    alpha, top = np.empty(M), z.max()
-    moves[:] = 0.0
-    for n in range(K):
-        size = 0.0
-        for i in range(N):
-            f[n, i] = P[n, i] * exp(z[i] - top)
-            size += f[n, i] ** 2
-        size = sqrt(size)
-        alpha[:] = 0.0
-        for i in range(N):
-            f[n, i] /= size
-            for k in range(M):
-                alpha[k] += f[n, i] * Y[i, k]
-        best, total = alpha.max(), 0.0
-        for k in range(M):
-            alpha[k] = exp(alpha[k] - best)
-            total += alpha[k]
-        along = 0.0
-        for i in range(N):
-            g[n, i] = Y[i, n]
-            for k in range(M):
-                g[n, i] -= alpha[k] / total * Y[i, k]
-            along += f[n, i] * g[n, i]
-        for i in range(N):
-            moves[i] += f[n, i] * (g[n, i] - f[n, i] * along) / K
+    return tuple((-above(-x), above(x)) for x in found)
 
 
 def stable_between(slopes: Sequence[tuple[float, float]]) -> int:

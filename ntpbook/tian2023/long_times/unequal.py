@@ -47,6 +47,11 @@ class Unequal:
         return len(self.common)
 
     @property
+    def many(self) -> Floats:
+        """(K + 1,), how many outputs each column of the decoder stands for."""
+        return np.append(np.ones(self.K), float(self.M - self.K))
+
+    @property
     def own(self) -> list[slice]:
         """Where the distinct tokens of each class stand among all tokens."""
         ends = len(self.common[0]) + np.cumsum([0, *map(len, self.distinct)])
@@ -87,16 +92,28 @@ def look(one: Unequal, z: Floats, Y: Floats, sphere: bool) -> tuple[Floats, Floa
     The last column of Y stands for each of the M - K outputs that never come next.
     """
     f, g, error = np.empty_like(one.P), np.empty_like(one.P), np.empty((one.K, one.K + 1))
-    fill_look(one.P, one.M, z, Y, sphere, f, error, g)
+    fill_look(one.P, one.many, z, Y, sphere, f, error, g)
     return f, error, g
 
 
 @compiled
 def fill_look(
-    P: Floats, M: int, z: Floats, Y: Floats, sphere: bool, f: Floats, error: Floats, g: Floats
+    P: Floats, many: Floats, z: Floats, Y: Floats, sphere: bool, f: Floats, error: Floats, g: Floats
 ) -> None:
-    """Fill what `look` returns: f and g, (K, N), and the errors, (K, K + 1)."""
+    """Fill f and g, (K, N), and the errors x_(T+1) - alpha, (K, columns), of every class.
+
+    Args:
+        P: (K, N), probabilities of the tokens in each class.
+        many: (columns,), how many outputs each column of Y stands for; one for each next token.
+        z: (N,), the scores.
+        Y: (N, columns), the decoder; class n has the next token n.
+        sphere: attention is scaled to length 1; otherwise it is the softmax.
+        f: overwritten.
+        error: overwritten.
+        g: overwritten.
+    """
     K, N = P.shape
+    columns = len(many)
     top = z.max()
     for n in range(K):
         size = 0.0
@@ -107,22 +124,22 @@ def fill_look(
         error[n] = 0.0
         for i in range(N):
             f[n, i] /= size
-            for k in range(K + 1):
+            for k in range(columns):
                 error[n, k] += f[n, i] * Y[i, k]
         best, others = error[n].max(), 0.0
-        for k in range(K + 1):
+        for k in range(columns):
             error[n, k] = exp(error[n, k] - best)
             if k != n:
-                others += error[n, k] * (M - K if k == K else 1)
+                others += error[n, k] * many[k]
         total = error[n, n] + others
-        for k in range(K + 1):
+        for k in range(columns):
             error[n, k] /= -total
         # 1 - alpha_n as a sum of the others: it is far below the rounding of alpha_n
         error[n, n] = others / total
         for i in range(N):
-            g[n, i] = error[n, K] * (M - K) * Y[i, K]
-            for k in range(K):
-                g[n, i] += error[n, k] * Y[i, k]
+            g[n, i] = 0.0
+            for k in range(columns):
+                g[n, i] += error[n, k] * many[k] * Y[i, k]
 
 
 def follow(one: Unequal, log_t: Floats, sphere: bool = True, start: Floats | None = None) -> Course:
@@ -139,13 +156,13 @@ def follow(one: Unequal, log_t: Floats, sphere: bool = True, start: Floats | Non
     """
     if log_t[-1] > 600:
         raise ValueError(f"log_t goes to {log_t[-1]}; 600 is the most")
-    P, wide = one.P, one.K + 1
+    P, many, wide = one.P, one.many, one.K + 1
     N = P.shape[1]
     f, g, error = np.empty_like(P), np.empty_like(P), np.empty((one.K, wide))
 
     def slope(u: float, state: Floats) -> Floats:
         z, Y = state[:N], state[N:].reshape(N, wide)
-        fill_look(P, one.M, z, Y, sphere, f, error, g)
+        fill_look(P, many, z, Y, sphere, f, error, g)
         inner = (f * g).sum(axis=1, keepdims=True)
         force = f * (g - f * inner) if sphere else f * (g - inner)
         moves = [force.mean(axis=0), (one.ratio / one.K * f.T @ error).ravel()]

@@ -218,14 +218,14 @@ def sentence_gradient(
 
 def inner(W: Mapping[tuple[int, int], Any], V: Mapping[tuple[int, int], Any]) -> Any:
     """<W, V>."""
-    return mp.fsum(as_real(W[place]) * as_real(V[place]) for place in W)
+    return mp.fdot((as_real(W[place]), as_real(V[place])) for place in W)
 
 
 def as_real(value: Any) -> Any:
     """A number of mpmath, at its precision, also from a fraction."""
     if isinstance(value, Fraction):
         return mp.mpf(value.numerator) / value.denominator
-    return mp.mpf(value)
+    return value if isinstance(value, mp.mpf) else mp.mpf(value)
 
 
 def run(data: Data, A: Any, eta: Any, steps: int, *, plain: bool = False) -> Iterator[Weights]:

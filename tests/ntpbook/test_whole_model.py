@@ -8,8 +8,6 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from blind import blind
-from every_check import assert_sound
 from tiny_book import ROOT
 
 from ntpbook.shared import digits
@@ -22,7 +20,6 @@ from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
 from tools.pipeline.source import code_cells
 
-CHECKS = (checks.check_ours_whole_model, checks.check_ours_whole_layer)
 STAR = {q: one.scores for q, one in margin.W_kq_star(analyse(example_1()).orders).items()}
 
 
@@ -48,17 +45,6 @@ def test_the_page_prints_the_programs_that_the_checks_run():
     run = statements((ROOT / "ntpbook/whole_model/plain.py").read_text(encoding="utf-8"))
     assert len(run) > 15
     assert {name: printed.get(name) for name in run} == run
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda one: one.label)
-def test_every_check_gives_its_verdict_and_notices_its_planted_errors(check):
-    assert_sound(check, Verdict.SEEN)
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda one: one.label)
-def test_planted_errors_run_the_check_itself(check):
-    with pytest.raises(ValueError, match="the negative control was not noticed"):
-        blind(check)()
 
 
 # The whole model

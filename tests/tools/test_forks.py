@@ -23,11 +23,17 @@ from tools.pipeline.kernel import isolate
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="looks into /proc")
 
-SAME = """---
+PAGE = """---
 kernelspec: {name: python3, display_name: Python 3}
 ---
 
 ```{code-cell}
+---
+mystnb:
+  figure:
+    name: fig-one
+    caption: A line.
+---
 import gc, os, sys
 import matplotlib.pyplot as plt
 print(sys.argv[0].rpartition("/")[2], sys.path, os.getcwd(), __name__, sys.stdin.fileno())
@@ -40,52 +46,46 @@ plt.plot([1, 2]);
 import sympy
 sympy.Rational(7, 6)
 ```
-"""
-HOW = """---
-kernelspec: {name: python3, display_name: Python 3}
----
-
-```{code-cell}
-import os
-print("of", open(f"/proc/{os.getppid()}/cmdline").read())
-```
-"""
-SPOKEN = """---
-kernelspec: {name: python3, display_name: Python 3}
----
-
-```{code-cell}
-import json, os, ipykernel
-connection = json.load(open(ipykernel.get_connection_file()))
-address = connection["ip"] + "-" + str(connection["shell_port"])
-print("by", connection["transport"], os.path.exists(address), "folder", os.path.dirname(address))
-```
-"""
-IN_PARTS = """---
-kernelspec: {name: python3, display_name: Python 3}
----
 
 ```{code-cell}
 for word in ("one", "two", "three"):
     print(word, flush=True)
 ```
 """
+HOW = """---
+kernelspec: {name: python3, display_name: Python 3}
+---
+
+```{code-cell}
+import json, os, ipykernel
+print("of", open(f"/proc/{os.getppid()}/cmdline").read())
+```
+
+```{code-cell}
+connection = json.load(open(ipykernel.get_connection_file()))
+address = connection["ip"] + "-" + str(connection["shell_port"])
+print("by", connection["transport"], os.path.exists(address), "folder", os.path.dirname(address))
+```
+"""
 FORKED = "tools.pipeline.forked"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder to run notebooks in, in the environment of a build."""
-    before = dict(os.environ)
-    isolate(ROOT, tmp_path / "build")
-    monkeypatch.chdir(tmp_path)
-    yield tmp_path
+    before, here = dict(os.environ), Path.cwd()
+    found = tmp_path_factory.mktemp("notebooks")
+    isolate(ROOT, found / "build")
+    os.chdir(found)
+    yield found
+    os.chdir(here)
     os.environ.clear()
     os.environ.update(before)
 
 
 def executed(folder: Path, text: str) -> str:
-    """The executed copy of a notebook."""
+    """The executed copy of a notebook, in which the name of a test is not to be seen."""
+    os.environ.pop("PYTEST_CURRENT_TEST", None)
     (folder / "page.md").write_text(text)
     execute(folder / "page.md", folder / "page.ipynb", folder / "failed.ipynb", {})
     return (folder / "page.ipynb").read_text()
@@ -107,15 +107,6 @@ def ends(pid: int) -> bool:
     return not runs(pid)
 
 
-def test_a_fork_does_what_another_kernel_does(folder: Path) -> None:
-    new = executed(folder, SAME), executed(folder, HOW)
-    with forks.forking():
-        assert executed(folder, SAME) == new[0]
-        assert FORKED in executed(folder, HOW)
-    assert FORKED not in new[1]
-    assert executed(folder, HOW) == new[1]
-
-
 # What a reader's shell may hold and no page may show.
 FOREIGN = {
     "MPLBACKEND": "Agg",
@@ -128,69 +119,73 @@ FOREIGN = {
 }
 
 
-def test_nothing_of_a_readers_environment_reaches_a_page(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    isolate(ROOT, folder / "build")  # of this test's own name in the environment, too
-    plain = executed(folder, SAME)
+@pytest.fixture(scope="module")
+def plain(folder: Path) -> tuple[str, str]:
+    """Both notebooks as a kernel executes them that loads everything for itself."""
+    return executed(folder, PAGE), executed(folder, HOW)
+
+
+@pytest.fixture(scope="class")
+def forking(folder: Path, plain: tuple[str, str]) -> Iterator[None]:
+    """Kernels are forks now, of a process that was started out of a reader's shell."""
     (folder / "colours.rc").write_text("axes.facecolor: pink\n", encoding="utf-8")
     (folder / "startup.py").write_text("print('started')\n", encoding="utf-8")
     for name, value in FOREIGN.items():
-        monkeypatch.setenv(name, str(folder / value) if (folder / value).is_file() else value)
+        os.environ[name] = str(folder / value) if (folder / value).is_file() else value
     isolate(ROOT, folder / "build")
-    assert not set(FOREIGN) & set(os.environ)
-    assert executed(folder, SAME) == plain
     with forks.forking():
-        assert executed(folder, SAME) == plain
+        yield
 
 
-def test_a_figure_without_a_picture_fails_its_page(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = SAME.replace("```{code-cell}\nimport gc", "```{code-cell}\n" + CAPTION + "import gc")
-    assert "image/svg+xml" in executed(folder, page) or "image/png" in executed(folder, page)
-    with pytest.raises(NotebookError, match="cell of fig-one has a caption and draws no picture"):
-        executed(folder, page.replace("plt.plot([1, 2]);", ""))
-    assert (folder / "failed.ipynb").is_file()
-    monkeypatch.setenv("MPLBACKEND", "agg")  # where nobody looks at pictures, none is asked for
-    executed(folder, page)
-
-
-CAPTION = """---
-mystnb:
-  figure:
-    name: fig-one
-    caption: A line.
----
-"""
-
-
-def test_a_text_that_arrives_in_parts_is_one_output(folder: Path) -> None:
+def test_a_text_that_arrives_in_parts_is_one_output(plain: tuple[str, str]) -> None:
     """In how many parts depends on the machine, and an executed copy must not."""
-    [cell] = json.loads(executed(folder, IN_PARTS))["cells"]
+    cell = json.loads(plain[0])["cells"][-1]
     assert [output["text"] for output in cell["outputs"]] == ["one\ntwo\nthree\n"]
 
 
-def spoken(folder: Path) -> tuple[str, str]:
+def spoken(notebook: str) -> tuple[str, str]:
     """How a kernel was spoken to, and the folder that this took."""
-    found = re.search(r'"(by \w+ \w+) folder (.*?)\\n"', executed(folder, SPOKEN))
+    found = re.search(r'"(by \w+ \w+) folder (.*?)\\n"', notebook)
     assert found
     return found[1], found[2]
 
 
-def test_a_kernel_is_spoken_to_where_no_other_program_can_take_its_place(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A port that is free when it is picked may be taken when the kernel wants it."""
-    how, alone = spoken(folder)
-    with forks.forking():
-        again, forked = spoken(folder)
-    assert how == again == "by ipc True"
-    assert alone != forked
-    assert not Path(alone).exists()
-    assert not Path(forked).exists()
-    monkeypatch.setattr("ntpcore.commands.report.sockets.ADDRESS_LIMIT", len(alone))
-    assert spoken(folder) == ("by tcp False", "")
+@pytest.mark.usefixtures("forking")
+class TestForks:
+    """Of one process, one after the other."""
+
+    def test_a_fork_does_what_another_kernel_does_in_any_environment(
+        self, folder: Path, plain: tuple[str, str]
+    ) -> None:
+        assert not set(FOREIGN) & set(os.environ)
+        assert "image/svg+xml" in plain[0] or "image/png" in plain[0]
+        assert executed(folder, PAGE) == plain[0]
+        assert FORKED not in plain[1]
+        assert FORKED in executed(folder, HOW)
+
+    def test_a_figure_without_a_picture_fails_its_page(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with pytest.raises(
+            NotebookError, match="cell of fig-one has a caption and draws no picture"
+        ):
+            executed(folder, PAGE.replace("plt.plot([1, 2]);", ""))
+        assert (folder / "failed.ipynb").is_file()
+        monkeypatch.setenv("MPLBACKEND", "agg")  # where nobody looks at pictures, none is asked for
+        executed(folder, PAGE)
+
+    def test_a_kernel_is_spoken_to_where_no_other_program_can_take_its_place(
+        self, folder: Path, plain: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A port that is free when it is picked may be taken when the kernel wants it."""
+        how, alone = spoken(plain[1])
+        again, forked = spoken(executed(folder, HOW))
+        assert how == again == "by ipc True"
+        assert alone != forked
+        assert not Path(alone).exists()
+        assert not Path(forked).exists()
+        monkeypatch.setattr("ntpcore.commands.report.sockets.ADDRESS_LIMIT", len(alone))
+        assert spoken(executed(folder, HOW)) == ("by tcp False", "")
 
 
 def test_a_folder_that_is_too_far_down_for_sockets_is_known() -> None:
@@ -215,11 +210,24 @@ def test_a_folder_that_is_too_far_down_for_sockets_is_known() -> None:
     shutil.rmtree(short)
 
 
-def test_when_what_kernels_are_forks_of_has_died_each_loads_for_itself(folder: Path) -> None:
+def test_when_what_kernels_are_forks_of_is_killed_they_end_and_each_loads_for_itself(
+    folder: Path,
+) -> None:
+    words = ["ipykernel_launcher", "-f", str(folder / "connection.json"), "--log-level=50"]
     with forks.forking():
-        assert forks._source is not None
-        forks._source.process.kill()
-        forks._source.process.wait()
+        source = forks._source
+        assert source is not None
+        kernel = source.fork(words, str(folder), dict(os.environ))
+        until = time.monotonic() + 3000
+        while not (folder / "connection.json").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert kernel.poll() is None
+        source.process.kill()
+        source.process.wait()
+        assert kernel.wait() == -signal.SIGKILL
+        assert ends(kernel.pid)
+        with pytest.raises(ConnectionError):
+            source.fork(words, str(folder), dict(os.environ))
         assert FORKED not in executed(folder, HOW)
 
 
@@ -237,19 +245,3 @@ def test_forks_end_with_their_exit_codes_and_with_who_started_them(folder: Path)
     source.close()
     assert ends(left.pid)
     assert left.wait() == -signal.SIGKILL
-
-
-def test_a_kernel_ends_when_the_process_is_killed_that_it_is_a_fork_of(folder: Path) -> None:
-    source, words = forks.Source(), ["ipykernel_launcher", "-f", str(folder / "connection.json")]
-    kernel = source.fork([*words, "--log-level=50"], str(folder), dict(os.environ))
-    until = time.monotonic() + 3000
-    while not (folder / "connection.json").exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert kernel.poll() is None
-    source.process.kill()
-    source.process.wait()
-    assert kernel.wait() == -signal.SIGKILL
-    assert ends(kernel.pid)
-    with pytest.raises(ConnectionError):
-        source.fork(words, str(folder), dict(os.environ))
-    source.close()

@@ -290,14 +290,20 @@ class Coq:
         self.process.stdout.close()
 
 
-def _first_refusals(folder, name, changes):
+def _first_refusals(coq, start, name, changes):
     """For each change of a file what Coq says first against it; empty if it takes the whole file.
 
-    The sentences before a change are told once for all changes; unchanged, Coq takes every one.
+    The sentences before a change are told once for all changes; unchanged, Coq takes every one, as
+    it took the whole file before.
+
+    Args:
+        coq: a running Coq, taken back to `start` in the end.
+        start: its state in which no sentence of the file has been told.
+        name: of the file.
+        changes: pairs of an old text and a new one.
     """
     source = (PROOFS / name).read_text(encoding="utf-8")
     found, done = {}, 0
-    coq = Coq(folder)
     for old, new in sorted(changes, key=lambda change: source.index(change[0])):
         starts = [m.start() for m in SENTENCE.finditer(source, 0, source.index(old) + 1)]
         said, state = coq.tell(source[done : starts[-1]])
@@ -305,9 +311,7 @@ def _first_refusals(folder, name, changes):
         done = starts[-1]
         found[old, new] = _first_error(coq, source[done:].replace(old, new))
         coq.back(state)
-    said, _ = coq.tell(source[done:])
-    assert "Error" not in said, f"{name}: {said}"
-    coq.close()
+    coq.back(start)
     return found
 
 
@@ -323,16 +327,22 @@ def _first_error(coq, text):
 
 @pytest.fixture(scope="module")
 def refusals(compiled):
-    """What Coq says first against a planted error, in the file where it is planted."""
-    known = {}
+    """What Coq says first against a planted error, in the file where it is planted.
+
+    One Coq for all files: what most of them need takes longer to load than many have to say.
+    """
+    known, coq = {}, Coq(compiled)
+    said, start = coq.tell("From mathcomp Require all_ssreflect all_algebra.")
+    assert "Error" not in said, said
 
     def first(error):
         if error["file"] not in known:
             changes = [(e["old"], e["new"]) for e in PLANTED if e["file"] == error["file"]]
-            known[error["file"]] = _first_refusals(compiled, error["file"], changes)
+            known[error["file"]] = _first_refusals(coq, start, error["file"], changes)
         return known[error["file"]][error["old"], error["new"]]
 
-    return first
+    yield first
+    coq.close()
 
 
 @NEEDS_COQ

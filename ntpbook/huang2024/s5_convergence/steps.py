@@ -206,33 +206,6 @@ def gradient_for_all_rivals(force: int = 1) -> tuple[Shown, ...]:
 
 
 @cache
-def lemma_4(of_rivals: int = 1) -> tuple[Shown, ...]:
-    """Lemma 4 on one sample, for any number of rivals: the derivative of the loss along W'.
-
-    It is A (T_o - 1) m_o (v_o - v) + A sum_j T_j m_j (v_j - v), with v_x the entry of W' at the
-    token x and v = sum_x m_x v_x; summed over the samples with weights pi this is Lemma 4.
-
-    Args:
-        of_rivals: what multiplies the sum over the rivals; 1 in truth.
-
-    Source: huang2024, Lemma 4.
-    """
-    v_o, v_j = sp.symbols("v_o v_j", real=True)
-    v = sp.IndexedBase("v", real=True)
-    line = _sample(v_o, v_j, lambda k: v[k])
-    at_0, A, k = line.at_0, line.A, line.k
-    m_o, m_j, m_k = (at_0(mass) for mass in (line.mass_o, line.mass_j, line.mass_k))
-    mean = m_o * v_o + m_j * v_j + line.sum_k(m_k * v[k])
-    T_o, T_j, T_k = (at_0(line.T(mass)) for mass in (line.mass_o, line.mass_j, line.mass_k))
-    by_rivals = T_j * m_j * (v_j - mean)
-    by_rivals += line.sum_k(T_k * m_k * v[k]) - mean * line.sum_k(T_k * m_k)
-    right = A * (T_o - 1) * m_o * (v_o - mean) + of_rivals * A * by_rivals
-    return (
-        identity("Lemma 4 on one sample", at_0(sp.diff(line.loss, line.s)), right, expand=False),
-    )
-
-
-@cache
 def lemma_5(drop_m_o_s: int = 0) -> tuple[Shown, ...]:
     """Why no b_j is negative where the optimal token has the largest mass, and what follows.
 

@@ -117,16 +117,6 @@ def descent_by_shape(descent_shift: int = 0) -> tuple[Shown, ...]:
     )
 
 
-def descent_near_the_limit() -> tuple[Shown, ...]:
-    """Lemma D, third constant: |z| <= zeta gives E z^2 <= (1 + zeta) E z.
-
-    From E 1 / (1 + z) <= 1 and 1 / (1 + z) = 1 - z + z^2 / (1 + z). By hand: e^{-x} <= 1 - x +
-    x^2 e^{|x|} / 2.
-    """
-    z = sp.Symbol("z", real=True)
-    return (same("1 / (1 + z)", 1 / (1 + z), 1 - z + z**2 / (1 + z)),)
-
-
 def distance(cross: int = 2) -> tuple[Shown, ...]:
     """Lemma N: ||y^ - v||^2 = ||y - v||^2 - 2 s <grad F, y - v> + s^2 D for y^ = y - s grad F.
 

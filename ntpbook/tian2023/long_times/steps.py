@@ -774,24 +774,3 @@ def still_steps(moving: bool = False) -> tuple[Identity, ...]:
     )
 
 
-STEPS = (
-    projector_step,
-    unit_step,
-    clock_steps,
-    bulk_free_steps,
-    soft_free_steps,
-    universality_steps,
-    conserved_steps,
-    closed_form_steps,
-    manifold_steps,
-    law_4_steps,
-    exponent_steps,
-    exponent_limit_steps,
-    margin_steps,
-    path_steps,
-    floor_steps,
-    keep_steps,
-    simplex_steps,
-    simplex_limit_steps,
-    still_steps,
-)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Cell = tuple[int, float, float]  # queries, eta_Z, eta_Y / eta_Z
 
-SEEDS = {1: 200, 3: 20, 5: 20, 10: 20}  # one query spreads several times as much as ten
+SEEDS = {1: 100, 3: 20, 5: 20, 10: 20}  # one query spreads several times as much as ten
 LEVEL = 0.01
 UNRESOLVED = 0.05  # share of comparisons that may stay open
 

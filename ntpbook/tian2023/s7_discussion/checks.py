@@ -730,7 +730,8 @@ def check_tian2023_app_few_tokens(
         yield result("mean", float(found.mean()), 2, "the spread of the seeds")
         return
     design, ratio = one
-    path = reduced.follow(design, ratio, np.geomspace(0.1, 1e4, 200))
+    # Six digits: the least number is compared with 2, and no flow comes near it.
+    path = reduced.follow(design, ratio, np.geomspace(0.1, 1e4, 200), relative=1e-6, absolute=1e-9)
     many = np.exp(path.entropy)
     K, common = design.K, len(design.common)
     where = f"K = {K}, {common} common, eta_Y/eta_Z = {ratio:g}: tokens that share the attention"

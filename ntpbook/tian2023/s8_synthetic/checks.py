@@ -240,15 +240,15 @@ class Sweep:
 
 
 @cache
-def swept(one_query: int = 200, more_queries: int = 20) -> tuple[Sweep]:
+def swept(one_query: int = 100, more_queries: int = 20) -> tuple[Sweep]:
     """The whole sweep, one instance; see `runs.medium`."""
     streams = runs.medium(one_query, more_queries)
     entropy, recall = runs.entropy_table(streams), runs.recall_table(streams)
     return (Sweep(entropy, recall, runs.top_table(streams)),)
 
 
-def of_medium(one_query: int = 200, more_queries: int = 20) -> tuple[Sweep]:
-    """The whole sweep: 200 seeds of one query and 20 of each larger number, as each size needs."""
+def of_medium(one_query: int = 100, more_queries: int = 20) -> tuple[Sweep]:
+    """The whole sweep: 100 seeds of one query and 20 of each larger number, as each size needs."""
     return swept(one_query, more_queries)
 
 

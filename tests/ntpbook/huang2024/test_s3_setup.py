@@ -5,12 +5,10 @@ import math
 import numpy as np
 import pytest
 import sympy as sp
-from every_check import assert_sound
 
 from ntpbook.huang2024.s3_setup import checks, figures
 from ntpcore.data import dataset
 from ntpcore.huang2024 import transformer
-from ntpcore.verdicts.claims import Verdict
 
 
 def test_huang2024_eq_1_by_hand_is_log_of_the_vocabulary_at_zero():
@@ -24,10 +22,6 @@ def test_huang2024_eq_1_by_hand_for_two_tokens():
     W_ov = np.array([[0.0, 0.0], [2.0, 5.0]])  # column a leads to b by 2, column b to b by 5
     by_hand = 0.75 * np.log1p(np.exp(-2)) + 0.25 * np.log1p(np.exp(5))
     assert transformer.loss(data, W_ov, np.zeros((2, 2)), np.eye(2)) == pytest.approx(by_hand)
-
-
-def test_huang2024_eq_1_is_proved_and_missing_frequencies_are_noticed():
-    assert_sound(checks.check_huang2024_eq_1, Verdict.PROVED, seed=3, trials=5)
 
 
 def test_huang2024_eq_1_does_not_depend_on_a_rotation_of_the_tokens():
@@ -63,15 +57,6 @@ def test_huang2024_app_reparameterization_by_hand_for_scalars():
     assert four.probabilities() == pytest.approx(both, rel=1e-12)
     logits = transformer.logits(X, np.array([[0.0], [5.0]]), 12 * ones)
     assert transformer.softmax(logits) == pytest.approx(four.probabilities(), rel=1e-12)
-
-
-def test_huang2024_app_reparameterization_is_proved_and_a_transposed_product_is_noticed():
-    check = checks.check_huang2024_app_reparameterization
-    assert assert_sound(check, Verdict.PROVED, trials=10).tried == 10
-
-
-def test_huang2024_app_one_token_is_proved_and_mixed_sentences_are_noticed():
-    assert assert_sound(checks.check_huang2024_app_one_token, Verdict.PROVED, trials=10).tried == 10
 
 
 def test_huang2024_app_one_token_by_hand_for_scalars():

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from every_check import assert_sound
+from every_check import sound
 
 from ntpbook.huang2024.s5_convergence import optimum
 from ntpcore.data.order import analyse
 from ntpcore.exact import margin
 from ntpcore.exact.judged import FIVE_TOKENS, realize
 from ntpcore.huang2024.problem import from_dataset
-from ntpcore.verdicts.claims import Verdict
 
 
 def test_ours_true_optimum_angle_of_the_five_tokens_by_hand():
@@ -30,6 +29,6 @@ def test_ours_true_optimum_closed_form_agrees_with_exact_fractions():
 
 
 def test_ours_true_optimum_is_reached_on_every_failing_order():
-    found = assert_sound(optimum.check_ours_true_optimum, Verdict.PROVED, orders=6)
+    found = sound("ours-true-optimum")
     assert found.tried == 6
     assert found.numbers["to_optimum"].value < 1e-9

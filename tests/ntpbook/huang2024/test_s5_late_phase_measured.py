@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import plain_example_1
 import pytest
-from every_check import assert_sound
+from every_check import sound
 from least_norm import least_norm
 
 from ntpbook.huang2024.s5_late_phase import measured
@@ -62,7 +62,7 @@ def test_ours_rate_constant_agrees_with_late_weights_written_plainly():
 
 
 def test_ours_rate_holds_for_every_step_size_below_the_largest():
-    found = assert_sound(measured.check_ours_rate, Verdict.PROVED, seed=5, rate_sets=2)
+    found = sound("ours-rate")
     assert found.tried == 9
     assert found.numbers["error_by_norm"].value < 1e-5
 

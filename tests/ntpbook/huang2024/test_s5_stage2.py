@@ -10,7 +10,7 @@ from functools import cache
 import mpmath
 import numpy as np
 import pytest
-from every_check import assert_sound
+from every_check import sound
 from measured import equal_run, with_rows
 
 from ntpbook.huang2024.s5_late_phase.measured import predicted_growth
@@ -82,8 +82,7 @@ def test_huang2024_thm_1_run_agrees_with_plain_differentiation():
 
 
 def test_huang2024_thm_1_is_refuted_by_a_rare_sentence_in_every_reading():
-    check = checks.check_huang2024_thm_1
-    found = assert_sound(check, Verdict.REFUTED, seed=3, sets=2, steps=1000)
+    found = sound("huang2024-thm-1")
     assert found.witness.startswith("two tokens, one sentence rarer")
     assert found.numbers["measured"].value > 0.29
     assert found.numbers["bound"].value < 0.2801
@@ -232,7 +231,7 @@ def test_ours_thm_1_large_eta_direction_after_two_steps_by_hand():
 
 
 def test_ours_thm_1_large_eta_is_proved_from_25000_on_and_not_from_1000():
-    found = assert_sound(checks.check_ours_thm_1_large_eta, Verdict.PROVED)
+    found = sound("ours-thm-1-large-eta")
     assert found.numbers["least"].value > found.numbers["bound_at"].value
     assert not all(one.holds for one in checks.large_steps(1000))
 
@@ -305,7 +304,7 @@ def test_huang2024_app_linear_norms_hold_and_a_longer_norm_is_noticed():
 
 
 def test_huang2024_app_thm_1_sums_is_proved_and_smaller_constants_are_noticed():
-    found = assert_sound(sums.check_huang2024_app_thm_1_sums, Verdict.PROVED)
+    found = sound("huang2024-app-thm-1-sums")
     assert found.tried == 5
     assert not found.left_out
 

@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from every_check import assert_sound, failure, known
+from every_check import failure, sound
 from measured import equal_run, with_rows
 
 from ntpbook.huang2024.s5_stage2_lemmas import checks, instances
@@ -27,29 +27,6 @@ from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
 
 SMALL = {"seed": 5, "sets": 2, "steps": 600}
-
-VERDICTS = {
-    "huang2024_eq_9": Verdict.WELL_POSED,
-    "huang2024_eq_10": Verdict.WELL_POSED,
-    "huang2024_eq_11": Verdict.PROVED,
-    "huang2024_eq_12": Verdict.PROVED,
-    "huang2024_lem_4": Verdict.PROVED,
-    "huang2024_app_induction": Verdict.PROVED,
-    "huang2024_lem_5": Verdict.PROVED,
-    "huang2024_app_sketch_1": Verdict.PROVED,
-    "ours_lem_5_needs_asm_3": Verdict.PROVED,
-    "huang2024_app_gradient_norm": Verdict.PROVED,
-    "huang2024_app_lem_6_cosine": Verdict.PROVED,
-    "huang2024_lem_6": Verdict.PROVED,
-    "huang2024_app_sketch_2": Verdict.REFUTED,
-}
-
-
-@pytest.mark.parametrize(("name", "verdict"), VERDICTS.items())
-def test_each_check_gives_its_verdict_and_notices_its_planted_errors(name: str, verdict: Verdict):
-    check = getattr(checks, f"check_{name}")
-    found = assert_sound(check, verdict, **known(check, SMALL))
-    assert {one.verdict for one in found.readings} <= {Verdict.REFUTED}
 
 
 @pytest.fixture(scope="module")
@@ -420,7 +397,7 @@ def test_huang2024_app_lem_6_cosine_by_hand_for_one_pair():
 
 
 def test_huang2024_lem_6_observes_runs_without_assumption_3():
-    found = checks.check_huang2024_lem_6(**SMALL)
+    found = sound("huang2024-lem-6")
     others = runs.collection(5, 2, 600, frequent=False, factors=(1, 200))
     unequal = sum(not run.problem.frequent for run in others)
     assert found.numbers["others"].value == found.left_out["Assumption 3 fails"] == unequal > 0

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import plain_example_1
 import pytest
-from blind import blind
-from every_check import assert_sound, failure
+from every_check import failure
 from measured import with_rows
 
 from ntpbook.huang2024.s6_generalization import checks, displays, figures, separation
@@ -25,22 +23,6 @@ from ntpcore.huang2024.runs import Run, train
 from ntpcore.verdicts.claims import Check, Verdict
 from ntpcore.verdicts.compare import NotANumberError
 from ntpcore.verdicts.vocabulary import Checked
-
-FEW = {"seed": 3, "sets": 2, "steps": 4000}
-SMALL: Mapping[str, dict[str, int]] = {
-    "huang2024-thm-3": {"seed": 3, "sets": 2},
-    "ours-separation-runs": FEW,
-    "huang2024-ex-2": {},
-    "huang2024-app-never-together": {"seed": 3, "sets": 4},
-    "huang2024-app-extended-order": FEW,
-}
-VERDICTS = {
-    "huang2024-thm-3": Verdict.PROVED,
-    "ours-separation-runs": Verdict.SEEN,
-    "huang2024-ex-2": Verdict.PROVED,
-    "huang2024-app-never-together": Verdict.PROVED,
-    "huang2024-app-extended-order": Verdict.PROVED,
-}
 
 
 def check_of(label: str) -> Checked:
@@ -66,17 +48,6 @@ def example() -> Run:
 
 
 # All checks of the chapter
-
-
-@pytest.mark.parametrize("label", SMALL)
-def test_every_check_gives_its_verdict_and_notices_its_planted_errors(label: str):
-    assert_sound(check_of(label), VERDICTS[label], **SMALL[label])
-
-
-@pytest.mark.parametrize("label", SMALL)
-def test_planted_errors_run_the_check_itself(label: str):
-    with pytest.raises(ValueError, match="the negative control was not noticed"):
-        blind(check_of(label))(**SMALL[label])
 
 
 # Theorem 3
@@ -329,10 +300,6 @@ def test_huang2024_app_extended_order_exact_scores_by_hand(some):
     assert [exact[x] > 0 for x in ("O", "S", "V")] == [True, False, False]
 
 
-def test_huang2024_app_thm_3_margins_is_refuted_and_its_repair_holds():
-    assert_sound(displays.check_huang2024_app_thm_3_margins, Verdict.REFUTED)
-
-
 def test_huang2024_app_thm_3_margins_by_hand_from_the_run_of_one_pair():
     # one pair pulls: W[0] - W[1] = sqrt(2) t eta after every step, as the loop finds it
     problem = from_dataset(displays.one_pair())
@@ -351,10 +318,6 @@ def test_huang2024_app_thm_3_margins_says_nothing_wrong_of_short_runs():
     assert judge([early]).verdict is Verdict.NOT_CONTRADICTED
 
 
-def test_huang2024_app_thm_3_probability_is_proved_and_its_planted_errors_are_noticed():
-    assert_sound(displays.check_huang2024_app_thm_3_probability, Verdict.PROVED, trials=40)
-
-
 def test_huang2024_app_thm_3_probability_by_hand_for_two_tokens():
     # masses .8 and .2, A = 10: the logits differ by 6
     one = displays.Sentence("by hand", (0.8,), (0.2,), 2, 0.01)
@@ -363,11 +326,6 @@ def test_huang2024_app_thm_3_probability_by_hand_for_two_tokens():
     two = replace(one, vocab_size=4)
     others = math.exp(2) + 2
     assert two.missing(10.0) == pytest.approx(others / (math.exp(8) + others), rel=1e-12)
-
-
-def test_ours_separation_is_proved_and_its_planted_errors_are_noticed():
-    found = assert_sound(separation.check_ours_separation, Verdict.PROVED, sets=4)
-    assert not found.left_out
 
 
 def test_ours_separation_by_hand_on_the_sentence_of_one_pair():

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from every_check import assert_sound, failure, known
+from every_check import failure, sound
 from scipy.integrate import quad, solve_ivp
 
 from ntpbook.tian2023.long_times import reduced
@@ -26,32 +26,12 @@ from ntpbook.tian2023.s7_discussion import (
 from ntpcore.tian2023 import decoder, experiments, layer, population
 from ntpcore.verdicts.claims import Verdict
 from ntpcore.verdicts.compare import NotANumberError
-from ntpcore.verdicts.vocabulary import Checked
 
 pytestmark = pytest.mark.usefixtures("in_float64")
 
 
 SEEN, NOT_SEEN = Verdict.SEEN, Verdict.NOT_SEEN
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
-CHECKS = [one for one in vars(checks).values() if isinstance(one, Checked)]
-OTHER = {
-    "tian2023-app-positions": PROVED,
-    "tian2023-app-residual": REFUTED,
-    "tian2023-app-one-head": PROVED,
-    "tian2023-app-residual-corrected": PROVED,
-    "tian2023-app-dropping": NOT_SEEN,
-}
-SMALL = {"seed": 5, "random": 2, "cases": 16, "steps": 20_000}
-
-
-def run(one: Checked):
-    """The check with other and fewer instances than those of the page."""
-    return one(**{name: value for name, value in SMALL.items() if name in one.defaults})
-
-
-@pytest.mark.parametrize("one", CHECKS, ids=lambda one: one.label)
-def test_a_check_gives_its_verdict_and_notices_its_planted_errors(one):
-    assert_sound(one, OTHER.get(one.label, SEEN), **known(one, SMALL))
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +52,7 @@ def test_tian2023_app_uniform_start_by_hand():
 
 
 def test_tian2023_app_uniform_start_readings_are_computed():
-    found = run(checks.check_tian2023_app_uniform_start)
+    found = sound("tian2023-app-uniform-start")
     assert [reading.verdict for reading in found.readings] == [SEEN, NOT_SEEN]
     symmetric = instances.collection(5, 0)
     without = checks.check_tian2023_app_uniform_start.judge(symmetric, which="any")
@@ -178,7 +158,7 @@ def test_tian2023_app_no_winner_by_hand(runs):
 
 
 def test_tian2023_app_no_winner_readings_are_computed():
-    found = run(checks.check_tian2023_app_no_winner)
+    found = sound("tian2023-app-no-winner")
     assert [reading.verdict for reading in found.readings] == [NOT_SEEN]
     # with a winner's share of all but nothing, even the late clock of (10) has none
     judge = checks.check_tian2023_app_no_winner.judge
@@ -292,7 +272,7 @@ def test_tian2023_app_positions_by_hand():
 
 
 def test_tian2023_app_positions_second_reading_is_computed():
-    found = run(checks.check_tian2023_app_positions)
+    found = sound("tian2023-app-positions")
     assert [reading.verdict for reading in found.readings] == [REFUTED]
     # weights 1 and 3: the mean share is (10 + 3 * 80)/400 = 5/8, against (10 + 80)/200 = 9/20
     judge = checks.check_tian2023_app_positions.judge
@@ -306,7 +286,7 @@ def test_tian2023_app_positions_second_reading_is_computed():
 
 
 def test_tian2023_app_positions_shorten_contexts():
-    found = run(checks.check_tian2023_app_positions)
+    found = sound("tian2023-app-positions")
     assert found.numbers["far"].value > 10 * found.numbers["flat"].value
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from every_check import assert_sound
+from every_check import assert_sound, sound
 
 from ntpbook.tian2023.s8_synthetic import checks, runs
 from ntpcore.tian2023 import experiments
@@ -53,8 +53,8 @@ def by_hand(entropy) -> checks.Sweep:
 # Figure 4
 
 
-def test_tian2023_fig_4_is_seen_and_notices_its_planted_errors() -> None:
-    found = assert_sound(FIGURES["4"], Verdict.SEEN, seeds_small=6)
+def test_tian2023_fig_4_by_hand() -> None:
+    found = sound("tian2023-fig-4")
     assert (found.tried, found.numbers["every"].value) == (6, 6)
     assert found.numbers["slow"].value < found.numbers["fast"].value < found.numbers["start"].value
     # at the start attention is by frequency: weights .1 to 1 of the distinct tokens
@@ -114,8 +114,8 @@ def test_tian2023_fig_4_a_loss_that_both_rates_meet_at_once_decides_nothing() ->
 # Figure 5
 
 
-def test_tian2023_fig_5_is_seen_and_notices_its_planted_errors() -> None:
-    found = assert_sound(FIGURES["5"], Verdict.SEEN, seeds_small=6)
+def test_tian2023_fig_5_by_hand() -> None:
+    found = sound("tian2023-fig-5")
     assert found.numbers["between"].value < found.numbers["within"].value
     assert found.numbers["first_peak"].value < found.numbers["last_peak"].value
 
@@ -212,13 +212,15 @@ def test_tian2023_fig_6_samples_and_start_are_those_of_the_paper(queries) -> Non
 
 
 def test_tian2023_app_threshold_remains_without_momentum_at_another_ratio() -> None:
-    found = assert_sound(checks.check_tian2023_app_threshold, Verdict.SEEN)
+    found = sound("tian2023-app-threshold")
     assert [one.verdict for one in found.readings] == [Verdict.NOT_SEEN]
     assert found.numbers["on_low"].value == 1.0 < found.numbers["off_low"].value
 
 
-def test_ours_single_winner_one_seed_of_two_hundred_by_its_scores() -> None:
-    stream = experiments.simulate(experiments.medium(1, 70, ((30.0, 3.0),), record=(0, 10, 100)))
+def test_ours_single_winner_one_seed_by_its_scores() -> None:
+    stream = experiments.simulate(
+        experiments.medium(1, 70, ((30.0, 3.0), (0.5, 0.5)), record=(0, 10, 100))
+    )
     P = stream.plan.classes.probabilities
     found = {}
     for at, step in enumerate(stream.plan.record):
@@ -227,7 +229,9 @@ def test_ours_single_winner_one_seed_of_two_hundred_by_its_scores() -> None:
     assert found[0].max() < 0.1
     assert found[10].max() > 0.9
     assert found[100].max() == pytest.approx(0.9929, abs=1e-3)
-    assert runs.top_table([stream])[checks.SHARP][0] == pytest.approx(found[100], abs=1e-12)
+    sweep = checks.Sweep({}, {}, runs.top_table([stream]))
+    assert sweep.top[checks.SHARP][0] == pytest.approx(found[100], abs=1e-12)
+    assert_sound(of(checks.check_ours_single_winner, sweep), Verdict.SEEN)
 
 
 def test_ours_single_winner_by_hand() -> None:

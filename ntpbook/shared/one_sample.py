@@ -14,6 +14,7 @@ from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.once import once
 
 # Sentences by tokens 0, 1, 2, 3 with n(x) = x + 1 modulo 4; the next token is n(0).
 SENTENCES = ((0, 1), (0, 0, 1), (1, 2, 0, 2))
@@ -116,7 +117,7 @@ def sample() -> Sample:
     return Sample(A, slope, v_o, v[k], m_o, m_k, Z, absent, (k, 1, u), names)
 
 
-@cache
+@once
 def lemma_4(factor: int = 1) -> tuple[Shown, ...]:
     """The derivative of the loss along any W', for any number of rivals and any |V|.
 
@@ -132,7 +133,7 @@ def lemma_4(factor: int = 1) -> tuple[Shown, ...]:
     return (one.same("the loss along W + s W'", one.slope, factor * one.A * lemma, words),)
 
 
-@cache
+@once
 def lemma_4_by_positions(factor: int = 1) -> tuple[Shown, ...]:
     """The same for sentences written out, from (1) and (9), W_ov having any c_x beside A.
 
@@ -165,7 +166,7 @@ def _by_positions(sentence: tuple[int, ...], factor: int) -> Shown:
     return Shown(words, "d loss / ds", "=", "Lemma 4", str(rest)[:200], rest == 0)
 
 
-@cache
+@once
 def signs(factor: int = 1) -> tuple[Shown, ...]:
     """The gradient of one sample in pairs, and why its entries have the signs of Lemma 5.
 
@@ -205,7 +206,7 @@ def signs(factor: int = 1) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def squares(most: int = 2) -> tuple[Shown, ...]:
     """sum b^2 <= (sum b)^2 for any number of b >= 0, hence (sum b)^2 + sum b^2 <= 2 (sum b)^2.
 

@@ -20,7 +20,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity
@@ -30,6 +29,7 @@ from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.numbers import power_of_e
+from ntpcore.verdicts.once import once
 
 STEPS_1 = 900  # of stage 1, as in the paper's experiment
 SAMPLES = ((("0",), "1"), (("0", "1"), "0"), (("1",), "0"), (("1", "0"), "1"))
@@ -150,7 +150,7 @@ def _interval(number: float | Fraction) -> Any:
 # Steps of the lemma
 
 
-@cache
+@once
 def force(factor: int = 1) -> tuple[Shown, ...]:
     """The loss of a sample falls with its margin at the rate A m (1 - m) (1 - T_o + T_j).
 
@@ -171,7 +171,7 @@ def force(factor: int = 1) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def geometry(squared: int = 2) -> tuple[Shown, ...]:
     """A step has the length sqrt(2) eta in (d_1, d_2); the cosine of W_kq and W_kq_star.
 
@@ -193,7 +193,7 @@ def geometry(squared: int = 2) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def force_bounds(quarter: int = 4) -> tuple[Shown, ...]:
     """e^-d / 4 <= m (1 - m) <= 1/4 and 2 / (e^A + 1) <= 1 - T_o + T_j <= 1 for d >= 0.
 

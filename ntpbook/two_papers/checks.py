@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 
 Floats = joint.Floats
@@ -157,7 +157,7 @@ def check_ours_two_layer(
 # Optimal tokens among the classes
 
 
-@cache
+@once
 def structures(seed: int = 7, sets: int = 40) -> tuple[Structure, ...]:
     """Orders and assumptions of the random data."""
     return tuple(order.analyse(one) for one in random_data(seed, sets))
@@ -447,7 +447,7 @@ class Stage2:
     clocks: paths.Clocks
 
 
-@cache
+@once
 def stages(seed: int = 7, steps: int = 10_000) -> tuple[Stage2, ...]:
     """Example 1 and two random data sets, step size 2, after a stage 1 with the gap 3."""
     chosen = (example_1(), *random_data(seed, 3)[1:])
@@ -659,7 +659,7 @@ def many_common(log_t: float = 1000.0) -> Iterator[Race]:
     yield Race(reduced.Design(2, 2, (1.0,) * 100, (0.01, 0.5, 1.0)), 1.0, log_t)
 
 
-@cache
+@once
 def attention(race: Race, sphere: bool) -> tuple[Floats, Floats]:
     """Attention at a hundredth, a tenth and the whole of the time on the scale ln t.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +24,7 @@ from ntpcore.huang2024 import stage1, training
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.tian2023 import coupled
 from ntpcore.verdicts.compare import Said, finite, holds, least
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import check
 
 Floats = NDArray[np.float64]
@@ -107,7 +107,7 @@ def rough_gradient_kq(W_ov: Floats, W_kq: Floats, off: float) -> Floats:
     return UNIT * total
 
 
-@cache
+@once
 def marks_of_algorithm_1(T: int = 100, steps: int = 900) -> tuple[Mark, ...]:
     """W_ov after stage 1, then W_kq at the marks of stage 2."""
     W_ov, W_kq = plain.algorithm_1(T, steps, ETA_0, ETA)
@@ -203,7 +203,7 @@ def joined(Y: Any, z: Any) -> Any:
     return np.vstack([Y, z])
 
 
-@cache
+@once
 def marks_of_scan_and_snap(steps: int = 400) -> tuple[Mark, ...]:
     """Y and z of the plain run at some steps, with what rounding may have done."""
     path = plain.scan_and_snap(steps, ETA_Y, ETA_Z)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import mpmath as mp
@@ -22,6 +21,7 @@ from ntpcore.huang2024 import transformer
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, holds, most
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import check, executed
 
 STEP = 20  # h = 10^-20: an error of h^2 = 1e-40 by theory, and as much by rounding of 60 digits
@@ -93,7 +93,7 @@ def _within(far: float, limit: float, what: str) -> Said:
 # Equation (5)
 
 
-@cache
+@once
 def gradient_of_stage_1(target: int = 1) -> tuple[Shown, ...]:
     """The derivative of L_0 by one entry of W_ov, for any number of tokens and any |V|, d.
 
@@ -154,7 +154,7 @@ def check_huang2024_eq_5(one: Point, target: int = 1, own: bool = False) -> Iter
 # Equation (6)
 
 
-@cache
+@once
 def gradient_of_stage_2(outer: int = 1, share: int = 1) -> tuple[Shown, ...]:
     """The derivative of the loss by one entry of W_kq, for any length, any |V| and d.
 
@@ -201,7 +201,7 @@ def gradient_of_stage_2(outer: int = 1, share: int = 1) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
     """The whole of (6) for one sentence of two tokens, two classes, d = 2, all entries symbols.
 

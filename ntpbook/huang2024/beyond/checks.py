@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ntpbook.shared.symbols import identity
 from ntpcore.verdicts import compare
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, at_most, count, least, most
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.tables import Table
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
 
@@ -62,7 +62,7 @@ def first_stages(
             yield FirstStage(f"|V| = {size}, {kind}", following, found.W_ov)
 
 
-@cache
+@once
 def one_matrix_at_every_step(share: int = 1) -> tuple[Shown, ...]:
     """At s (2 P - 1 1^T), P the matrix of n, the gradient of L_0 is a multiple of one matrix.
 
@@ -83,7 +83,7 @@ def one_matrix_at_every_step(share: int = 1) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def angle(signs: int = 2) -> tuple[Shown, ...]:
     """The cosine of 2 P - 1 1^T and W_ov* = P - 1 1^T / |V|, column by column.
 

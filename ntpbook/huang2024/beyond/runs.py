@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ntpcore.data.examples import example_1
 from ntpcore.exact import margin
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import paper_rates
+from ntpcore.verdicts.once import once
 
 STEPS_1 = 900  # of stage 1, as in the paper's experiment
 RECORD = (10, 30, 100, 200, 500, 1000, 2000, 5000)
@@ -100,7 +100,7 @@ def turned(name: str, data: Dataset, switch: str, seed: int) -> Turned:
     return Turned(name, switch, problem, layers.train(own, (W_ov, start[1]), second, RECORD, (KQ,)))
 
 
-@cache
+@once
 def with_switch(seed: int, switch: str) -> tuple[Turned, ...]:
     """One switch on both data sets."""
     return tuple(turned(name, data, switch, seed) for name, data in data_sets(seed))

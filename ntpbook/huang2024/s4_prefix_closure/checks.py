@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from itertools import product
 
 from ntpbook.huang2024.s4_prefix_closure.instances import (
@@ -30,6 +29,7 @@ from ntpcore.data.dataset import from_sentences
 from ntpcore.data.order import Structure, analyse
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, at_most, count, equal, holds, left_out, most
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 
 CLAIMED = 5  # tokens, the bound in the statement of the small theorem
@@ -293,7 +293,7 @@ def strays(model: Model, line: tuple[str, ...]) -> list[str]:
     ]
 
 
-@cache
+@once
 def held(line: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The samples of our data set made of one sentence, each with its next token."""
     return tuple((*one.sentence, one.next_token) for one in from_sentences([line]).samples())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -21,6 +20,7 @@ from ntpbook.huang2024.s4_prefix_closure.line_search import (
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import Structure, analyse
+from ntpcore.verdicts.once import once
 
 _BROKEN_BY = {
     "collocation-missing": "bijection",
@@ -37,7 +37,7 @@ def broken_hypotheses(structure: Structure) -> frozenset[str]:
     return frozenset(broken if structure.data.prefix_closed else broken | {"closure"})
 
 
-@cache
+@once
 def random_structures(seed: int = 7, trials: int = 200) -> tuple[Structure, ...]:
     """Example 1 and random data of six to twelve tokens and sentences of up to eight."""
     rng = np.random.default_rng(seed)
@@ -81,7 +81,7 @@ def random_closed(
     return from_sentences([[f"t{x}" for x in line] for line in lines], "random, prefix-closed")
 
 
-@cache
+@once
 def smallest_without(dropped: str, failing: Failing = two_optimal) -> Dataset:
     """The smallest data set that breaks the conclusion without this hypothesis.
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations_with_replacement, product
+
+from ntpcore.verdicts.once import once
 
 HYPOTHESES = {
     "bijection": "n is a bijection",
@@ -172,7 +173,7 @@ class Pairs:
     failures: tuple[tuple[Line, Line], ...]
 
 
-@cache
+@once
 def compare_pairs(n: Map, failing: Failing, dropped: str = "", longest: int | None = None) -> Pairs:
     """Put any two lines together and see whether the conclusion survives."""
     lines = reachable(n, dropped, longest)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 
@@ -48,6 +47,7 @@ from ntpcore.verdicts.compare import (
     result,
     undecided,
 )
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 
 # Definition 1, and the roles that tokens have in an order
@@ -757,7 +757,7 @@ def check_huang2024_fig_1(one: Framed, query: bool = False) -> Iterator[Said]:
 # What follows from Assumption 1
 
 
-@cache
+@once
 def realizable_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     """Example 1 and random realizable data, prefix-closed ones and others in turn."""
     rng = np.random.default_rng(seed)
@@ -883,7 +883,7 @@ def undecided_pairs(confused: bool = False) -> Iterator[Shown]:
     yield relation(words, wrong, "=", 0, wrong)
 
 
-@cache
+@once
 def closed_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     """Example 1, a token that repeats itself, and random realizable prefix-closed data."""
     repeats = from_sentences(["a a a a", "b c b", "c b"], "a token that repeats itself")

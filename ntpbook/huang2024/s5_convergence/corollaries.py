@@ -10,13 +10,13 @@ damaged constants and powers of L, so that the larger ones, which claim less, fo
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import sympy as sp
 
 from ntpbook.shared.symbols import at_least_zero, at_most, identity
 from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.once import once
 
 LOG2 = sp.log(2)
 
@@ -95,7 +95,7 @@ def lemma_7(factor: int = 4, rarity_power: int = 1) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def theorem_1(factor: int = 53, length_power: int = 1, rarity_power: int = 1) -> tuple[Shown, ...]:
     """Theorem B gives Theorem 1 with 1 / pi_min for N, for eta <= w / e and t >= 2.
 
@@ -121,7 +121,7 @@ def theorem_1(factor: int = 53, length_power: int = 1, rarity_power: int = 1) ->
     )
 
 
-@cache
+@once
 def theorem_1_on_the_page(factor: float = 54) -> tuple[Shown, ...]:
     """The same with 54 and L^4, at t = 2 and the largest step size in what helps least.
 
@@ -143,7 +143,7 @@ def theorem_1_on_the_page(factor: float = 54) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def theorem_2(c0: int = 432, length_power: int = 2, rarity_power: int = 1) -> tuple[Shown, ...]:
     """Theorem B gives Theorem 2 with 1 / pi_min for N, for eta <= w / e, without a condition on T.
 
@@ -174,7 +174,7 @@ def theorem_2(c0: int = 432, length_power: int = 2, rarity_power: int = 1) -> tu
     )
 
 
-@cache
+@once
 def equation_4(c0: int = 432, length_power: int = 2) -> tuple[Shown, ...]:
     """Equation (4) under the condition of Theorem 2 with 1 / pi_min for N, and eta <= w / e.
 
@@ -218,7 +218,7 @@ def equation_4_at_once(larger: int = 1) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def equation_4_as_printed(c0: Any = 55, length_power: int = 4) -> tuple[Shown, ...]:
     """Equation (4) under the printed condition, with N for the rarity, by Theorem G.
 

@@ -20,6 +20,7 @@ from ntpbook.shared.plain_stage2 import Data, Sample, Weights
 from ntpcore.data import generate
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import paper_rates, train
+from ntpcore.verdicts.once import once
 
 
 def K(max_length: int, pi_min: Any, rarity: float = 1, lengths: int = 1) -> Any:
@@ -177,7 +178,7 @@ def run(name: str, data: Data, A: Any, eta: Any, steps: int, quoted: str = "") -
     return Run(where, S, data.max_length, data.pi_min, eta, rows, quoted)
 
 
-@cache
+@once
 def runs(steps: int = 25) -> tuple[Run, ...]:
     """Gaps from .01 to 1000 and step sizes from .01 to a million; two long runs; Example 1.
 
@@ -229,7 +230,7 @@ def with_experiments(seed: int = 7, sets: int = 5) -> Iterator[Run]:
         yield Run(name, plain.as_real(S), problem.max_length, pi_min, eta, rows, "twenty")
 
 
-@cache
+@once
 def from_outside(steps: int = 300, A: int = 3, tenths: int = 3) -> tuple[Run, ...]:
     """A run where a next token is n of no token of its sentence, which the paper rules out.
 
@@ -259,7 +260,7 @@ def from_outside(steps: int = 300, A: int = 3, tenths: int = 3) -> tuple[Run, ..
         return (Run("a next token from outside", half, 3, half, eta, tuple(rows)),)
 
 
-@cache
+@once
 def outnumbered(steps: int = 20) -> tuple[Run, ...]:
     """A run without Assumption 3: a rival occurs eight times, the optimal token once.
 

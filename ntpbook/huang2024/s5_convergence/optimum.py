@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from ntpcore.huang2024 import training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import paper_rates, train
 from ntpcore.verdicts.compare import Said, most, result
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.tables import Table
 from ntpcore.verdicts.vocabulary import by_hand, check
 
@@ -105,7 +105,7 @@ def approach(order: PartialOrder, times: Sequence[int] = TIMES) -> Approach:
     return Approach(pairs, tuple(times), tuple(near), tuple(far), between, order == FIVE_TOKENS)
 
 
-@cache
+@once
 def approaches(orders: int = 10) -> tuple[Approach, ...]:
     """Runs on so many of the orders that the closed form gets wrong."""
     return tuple(approach(order) for order in failing_orders()[:orders])

@@ -12,13 +12,13 @@ u~_j = log(m_o / m_j) the effective margin; L the longest sentence; w = ||W*||, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import sympy as sp
 
 from ntpbook.shared.symbols import at_most, identity
 from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.once import once
 
 Sentence = tuple[int, ...]
 
@@ -64,7 +64,7 @@ def _output_weights(vocab_size: int, A: Any) -> Any:
     )
 
 
-@cache
+@once
 def gradient_from_the_loss(
     sentence: Sentence = (0, 0, 2, 1), optimal: int = 0, vocab_size: int = 4, force: int = 1
 ) -> tuple[Shown, ...]:
@@ -176,7 +176,7 @@ def _sample(v_o: Any, v_j: Any, v_k: Any) -> _Sample:
     return _Sample(s, A, V, r, k, *(value / total for value in top))
 
 
-@cache
+@once
 def gradient_for_all_rivals(force: int = 1) -> tuple[Shown, ...]:
     """Equation (2) of the proof, for any number of rivals and any |V|.
 
@@ -205,7 +205,7 @@ def gradient_for_all_rivals(force: int = 1) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def lemma_5(drop_m_o_s: int = 0) -> tuple[Shown, ...]:
     """Why no b_j is negative where the optimal token has the largest mass, and what follows.
 
@@ -240,7 +240,7 @@ def lemma_5(drop_m_o_s: int = 0) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def lemma_6(squared_length: int = 2, gains: int = 1) -> tuple[Shown, ...]:
     """The norm bounds: gamma / sqrt(2) <= <d, W*> / w <= 1 for every step d.
 

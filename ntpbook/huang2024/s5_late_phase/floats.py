@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from ntpcore.huang2024 import enclosure
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpcore.verdicts.compare import Said, count, holds, result
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.tables import Table
 from ntpcore.verdicts.vocabulary import Variant, check
 
@@ -82,7 +82,7 @@ def sets_of_data(seed: int) -> tuple[tuple[str, Dataset, int], ...]:
     )
 
 
-@cache
+@once
 def in_balls(seed: int, place: int) -> tuple[enclosure.State, ...]:
     """The enclosed run of one of these data sets, made once."""
     _, data, last = sets_of_data(seed)[place]

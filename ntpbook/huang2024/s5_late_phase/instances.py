@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from ntpcore.data.dataset import Dataset
 from ntpcore.data.examples import example_1
 from ntpcore.exact import margin
 from ntpcore.huang2024 import enclosure
+from ntpcore.verdicts.once import once
 
 # Each query has one optimal token, so that all pairs are tight and none is idle.
 STARS = ("two pairs, one rare", "one rival a thousand times", "four queries, heavy tails")
@@ -197,7 +197,7 @@ def star_data() -> dict[str, Data]:
     return {name: edges[name] for name in STARS} | {"Example 1": small_data.example_1()}
 
 
-@cache
+@once
 def converging(steps: int = 400) -> tuple[LateRun, ...]:
     """Runs at half of ||W*|| and just below the largest step size of Theorem C."""
     found = []
@@ -209,7 +209,7 @@ def converging(steps: int = 400) -> tuple[LateRun, ...]:
     return tuple(found)
 
 
-@cache
+@once
 def huge_steps(steps: int = 150) -> tuple[LateRun, ...]:
     """Runs at 5/2 and 20 times ||W*||, where the residual swings."""
     with mp.workdps(DIGITS):
@@ -220,7 +220,7 @@ def huge_steps(steps: int = 150) -> tuple[LateRun, ...]:
         )
 
 
-@cache
+@once
 def with_an_idle_pair(steps: int = 1024) -> tuple[LateRun, ...]:
     """The path a > c, a > d, b > d, whose pair a > d is idle, with three shares and two gaps.
 
@@ -395,7 +395,7 @@ def example_1_setting() -> enclosure.Setting:
     return paper_setting(example_1())
 
 
-@cache
+@once
 def enclosed(first: int = 1000, steps: int = 1600) -> tuple[Enclosed, ...]:
     """Example 1 with a certificate at one step and states up to another.
 
@@ -409,7 +409,7 @@ def enclosed(first: int = 1000, steps: int = 1600) -> tuple[Enclosed, ...]:
     return (Enclosed("Example 1", made, states),)
 
 
-@cache
+@once
 def enclosed_at(step: int) -> enclosure.State:
     """Example 1 in balls after so many steps."""
     (state,) = enclosure.enclose(example_1_setting(), step, {step})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from ntpcore.huang2024 import asymptotics
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpcore.verdicts.compare import Said, count, least, most
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.tables import Table
 from ntpcore.verdicts.vocabulary import Variant, check, uses
 
@@ -89,7 +89,7 @@ def rate_run(name: str, problem: Problem, eta: float, steps: int) -> Run:
     return train(name, problem, eta0=eta0, eta=eta, steps1=900, steps=steps)
 
 
-@cache
+@once
 def _rate_runs(seed: int, sets: int, steps: int, factors: tuple[float, ...]) -> tuple[Run, ...]:
     """Each of the problems at these multiples of ||W_kq_star||."""
     return tuple(
@@ -212,7 +212,7 @@ def oscillation(steps: int) -> float:
 # When a logarithm appears
 
 
-@cache
+@once
 def _logarithm_runs(seed: int, sets: int, steps: int) -> tuple[Run, ...]:
     """The path order as data, the five tokens, Example 1, and random data not prefix-closed."""
     problems = [

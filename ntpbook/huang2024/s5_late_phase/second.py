@@ -8,7 +8,6 @@ where a query has several optimal tokens. Theorem G: states that are built to be
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from ntpbook.shared import small_data
 from ntpbook.shared.digits import DIGITS
 from ntpbook.shared.symbols import identity
 from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.once import once
 
 TINY = "1e-25"  # length of a difference; its square is beyond the digits that are asked for
 
@@ -51,7 +51,7 @@ def second_derivative(late: Late, v: Vector) -> Vector:
     return late.split(model.combine(pushes, late.data))[1]
 
 
-@cache
+@once
 def step_at_the_limit(factor: float = 1.0) -> tuple[Shown, ...]:
     """Theorem C: near R a step is v -> v - eta w F''(R) v, and 0 < <v, F'' v> <= |v|^2 / S.
 
@@ -79,7 +79,7 @@ def step_at_the_limit(factor: float = 1.0) -> tuple[Shown, ...]:
     return tuple(found)
 
 
-@cache
+@once
 def worst_perturbations(allowed: float = 2.0) -> tuple[Shown, ...]:
     """Theorem E: steps of the model, each pushed away from R as far as the budget goes.
 
@@ -136,7 +136,7 @@ def _growth(late: Late, eta: Any, c: Any, y: Vector, pushes: list[Any]) -> Any:
     return largest - first
 
 
-@cache
+@once
 def least_value_by_duality(entropy: int = 1) -> tuple[Shown, ...]:
     """Theorem F: F(y) = sum p log(C / p) - sum p <B, y>, and the last sum vanishes at R.
 
@@ -164,7 +164,7 @@ def least_value_by_duality(entropy: int = 1) -> tuple[Shown, ...]:
     return tuple(found)
 
 
-@cache
+@once
 def beyond_stars(multiplier: str = "1/3") -> tuple[Shown, ...]:
     """Theorems C and F where a query has several optimal tokens: a slack pair, then an idle one.
 
@@ -213,7 +213,7 @@ def _loss_by_its_law(one: instances.LateRun, W: plain.Weights, t: int, least: An
     return mp.exp(t * one.eta / late.w) * excess / constant
 
 
-@cache
+@once
 def worst_states(share: float = 1.0) -> tuple[Shown, ...]:
     """Theorem G: states built to be bad, against the bound K_2' by entropy (`lines`).
 

@@ -7,13 +7,14 @@ tight pairs, D the squared length of its gradient, theta = eta / w.
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import sympy as sp
 
 from ntpbook.shared.symbols import at_most, identity
 from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.once import once
 
 same = partial(identity, expand=False)  # quotients, which simplify best as they are
 
@@ -132,7 +133,7 @@ def distance(cross: int = 2) -> tuple[Shown, ...]:
     return (same("expanded", (new - v).dot(new - v), right),)
 
 
-@cache
+@once
 def one_step(downhill: int = -1) -> tuple[Shown, ...]:
     """The exponential model: across W_hat a step is gradient descent on F with s = eta / ||g||.
 

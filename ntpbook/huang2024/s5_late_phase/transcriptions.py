@@ -22,6 +22,7 @@ from ntpcore.huang2024 import enclosure, outlook, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import paper_rates, train
 from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.once import once
 
 STEPS = tuple(range(500, 1001, 50))
 ETA = Fraction(1, 40)  # the paper's step size for four tokens
@@ -101,7 +102,7 @@ def in_floats(step: int, band: Callable[..., outlook.Band | None] = outlook.band
     return delta, made.least, made.most, made.lag
 
 
-@cache
+@once
 def _most(step: int, delta: Fraction) -> float:
     """||R|| + omega for this delta."""
     with mp.workdps(50):
@@ -111,7 +112,7 @@ def _most(step: int, delta: Fraction) -> float:
                      + mp.sqrt(plain.inner(late.R, late.R)))  # fmt: skip
 
 
-@cache
+@once
 def transcriptions(without_omega: int = 0, without_S: int = 0) -> tuple[Shown, ...]:
     """All three at the states of Example 1 after 500, 550, ..., 1000 steps.
 

@@ -33,6 +33,7 @@ from ntpcore.verdicts.compare import (
     left_out,
     most,
 )
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
@@ -417,7 +418,7 @@ def check_huang2024_app_violated_sample(
     yield count("failing", int((log_rest < claimed - ROUNDING).any()))
 
 
-@cache
+@once
 def weight_of_a_rival(heat: int = 1) -> tuple[Shown, ...]:
     """A rival weighs e^-gap times as much as one optimal position, by (9).
 

@@ -46,6 +46,7 @@ from ntpcore.verdicts.compare import (
     result,
 )
 from ntpcore.verdicts.numbers import power_of_e
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 from ntpcore.verdicts.vocabulary import enclosed as enclosed_step
 
@@ -188,7 +189,7 @@ def last_state(run: Run) -> State:
     return State(name, run.problem, late, run.second.gap, run.second.state.weights)
 
 
-@cache
+@once
 def _two_tokens(log_ratio: float, steps: int, gap: float | None = None) -> State:
     """Two sentences, one rarer than the other, after some steps of size 0.36 and with this gap."""
     problem = rare.rare_problem(log_ratio)
@@ -735,7 +736,7 @@ def check_huang2024_app_lem_7_comparison(
         yield at_most(second, first / sharper, "1 - T of n by that of n_0")
 
 
-@cache
+@once
 def shared_and_one(mass: Fraction = Fraction(9, 20)) -> tuple[Shown, ...]:
     """1 - T with one rival of mass 9/20 exceeds 1 - T with two rivals of mass 1/4; A = 40, |V| = 5.
 

@@ -6,11 +6,11 @@ beta_0 = 2 L^2 s^2 (1 + lambda) / w. From t_0 on w >= 4 s by Lemma 6, and s >= 1
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, at_most, identity
 from ntpcore.verdicts.claims import Shown
+from ntpcore.verdicts.once import once
 
 
 def sizes() -> tuple[Any, Any, Any, Any]:
@@ -22,7 +22,7 @@ def sizes() -> tuple[Any, Any, Any, Any]:
     return 2 + k, s, 4 * s + v, lam
 
 
-@cache
+@once
 def least_star(half: str = "1/2") -> tuple[Shown, ...]:
     """||W*||^2 >= 1/2 > (7/10)^2: it holds two scores of one query that differ by 1 or more.
 
@@ -42,7 +42,7 @@ def least_star(half: str = "1/2") -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def beta_times_r(beta: int = 2) -> tuple[Shown, ...]:
     """beta_0 r / 2 = L^2 s (1 + lambda), which is at least 1 + lambda.
 
@@ -58,7 +58,7 @@ def beta_times_r(beta: int = 2) -> tuple[Shown, ...]:
     return (shown, at_most("1 against L^2 s", sp.Integer(1), sp.expand(L**2 * s)))
 
 
-@cache
+@once
 def one_more_rival(times: int = 1) -> tuple[Shown, ...]:
     """e^(a + b) - 1 >= (e^a - 1) + (e^b - 1) for a, b >= 0, with e^a = 1 + u, e^b = 1 + v.
 
@@ -74,7 +74,7 @@ def one_more_rival(times: int = 1) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def odds(power: int = 2) -> tuple[Shown, ...]:
     """X_* e^(A phi) <= X <= X_* e^(2 A phi), X_* = (|V| - 1) e^-A, phi = phi_-.
 
@@ -101,7 +101,7 @@ def odds(power: int = 2) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def chain(power: int = 2) -> tuple[Shown, ...]:
     """e^(2 A phi_n) <= e^(A phi_n0) if 2 phi_n <= phi_n0.
 
@@ -117,7 +117,7 @@ def chain(power: int = 2) -> tuple[Shown, ...]:
     return (at_least_zero("e^(A phi_n0) - e^(2 A phi_n)", room),)
 
 
-@cache
+@once
 def at_most_half(beta: int = 2) -> tuple[Shown, ...]:
     """L e^(-beta_0 r / 2) <= 1/2: the left side is at most L e^-lambda = 1 / (2 w), and w >= 1."""
     import sympy as sp
@@ -129,7 +129,7 @@ def at_most_half(beta: int = 2) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def own_direction(beta: int = 2) -> tuple[Shown, ...]:
     """1 + lambda + (1 + beta_0 / 2) r <= (1 + beta_0) r, written by `beta_times_r`.
 
@@ -143,7 +143,7 @@ def own_direction(beta: int = 2) -> tuple[Shown, ...]:
     return (at_most("1 + lambda against beta_0 r / 2", sp.Integer(0), room),)
 
 
-@cache
+@once
 def dropped_terms(beta: int = 2, length: str = "L") -> tuple[Shown, ...]:
     """2 L s e^(-beta_0 r / 2) <= beta_0 by beta_0 r / 2 >= lambda, so that e^... <= 1 / (2 L w).
 
@@ -162,7 +162,7 @@ def dropped_terms(beta: int = 2, length: str = "L") -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def rivals_alone(beta: int = 2, share: str = "L") -> tuple[Shown, ...]:
     """L (1 + log(2 w)) <= beta_0 r phi_+, with phi_+ >= 1 / L and log(2 w) <= lambda.
 
@@ -178,7 +178,7 @@ def rivals_alone(beta: int = 2, share: str = "L") -> tuple[Shown, ...]:
     return (at_most("L^2 (1 + lambda) against beta_0 r", left, sp.expand(beta_r)),)
 
 
-@cache
+@once
 def type_1_sum(parts: int = 3) -> tuple[Shown, ...]:
     """The three bounds add up: (1 + beta) A* + (1 + beta) B* + 2 beta A* >= (1 + 3 beta) (A* + B*).
 
@@ -193,7 +193,7 @@ def type_1_sum(parts: int = 3) -> tuple[Shown, ...]:
     return (at_least_zero("left minus right, A* = -a and B* = -b", room),)
 
 
-@cache
+@once
 def type_2_sum(beta: int = 2) -> tuple[Shown, ...]:
     """L^2 (1 + beta_0 + 2 s) e^(-beta_0 r / 2) <= beta_0.
 
@@ -211,7 +211,7 @@ def type_2_sum(beta: int = 2) -> tuple[Shown, ...]:
     )
 
 
-@cache
+@once
 def grows(sign: int = 1) -> tuple[Shown, ...]:
     """phi (1 + lambda - log phi) grows with phi up to 1: its slope is lambda - log phi.
 

@@ -16,25 +16,26 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, runs, stage1, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 
 LATE = 20  # times as many steps in a long run
 
 
-@cache
+@once
 def frequent(seed: int = 7, sets: int = 20, steps: int = 1000) -> tuple[Run, ...]:
     """Example 1 and random data under Assumption 3, at the paper's step size and 20 times that."""
     return tuple(runs.collection(seed, sets, steps))
 
 
-@cache
+@once
 def others(seed: int = 7, sets: int = 20, steps: int = 1000) -> tuple[Run, ...]:
     """The same without Assumption 3."""
     return tuple(runs.collection(seed, sets, steps, frequent=False))
 
 
-@cache
+@once
 def experiment(seed: int = 7) -> Run:
     """A run of the size of the paper's experiment."""
     setting = generate.experiment(seed)
@@ -48,7 +49,7 @@ def experiment(seed: int = 7) -> Run:
     )
 
 
-@cache
+@once
 def long_runs(seed: int = 7, steps: int = 1000) -> tuple[Run, ...]:
     """Runs of 20 times as many steps, of 20 times the paper's step size."""
     return tuple(runs.collection(seed, 4, LATE * steps, factors=(20,)))
@@ -99,7 +100,7 @@ def with_and_without(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterat
     yield experiment(seed)
 
 
-@cache
+@once
 def crowd(rivals: int = 19, tokens: int = 30) -> Run:
     """One sentence of an optimal token and nineteen rivals, which all lag behind alike.
 

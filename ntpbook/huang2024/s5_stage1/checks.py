@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 
 import mpmath as mp
 import numpy as np
@@ -49,6 +48,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
@@ -816,7 +816,7 @@ class Norms:
     norms: Floats
 
 
-@cache
+@once
 def norms(size: int, eta0: float) -> Norms:
     """The norms of a run of equation (7), at every step."""
     rows, _ = stage1.iterate(cycle(size), STEPS, eta0)

@@ -44,6 +44,7 @@ from ntpcore.verdicts.compare import (
     result,
 )
 from ntpcore.verdicts.numbers import power_of_e
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.tables import Table
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 from ntpcore.verdicts.vocabulary import enclosed as enclosed_step
@@ -434,7 +435,7 @@ def bound_at_two(eta: float, factor: int) -> Any:
     return iv.mpf(factor) * 64 * iv.log(2) ** 2 / (2 * iv.mpf(eta))
 
 
-@cache
+@once
 def large_steps(eta: int = LEAST_ETA, factor: int = 54) -> tuple[Shown, ...]:
     """1 - cos after two steps of any size from eta on exceeds Theorem 1's bound at t = 2."""
     with enclosed.digits(30):
@@ -444,7 +445,7 @@ def large_steps(eta: int = LEAST_ETA, factor: int = 54) -> tuple[Shown, ...]:
     return (relation(name, apart, ">", bound, apart - bound),)
 
 
-@cache
+@once
 def forces_by_cosh(four: int = 4) -> tuple[Shown, ...]:
     """m (1 - m) = 1 / (4 cosh^2(d / 2)), and 1 - T_o falls as m grows.
 

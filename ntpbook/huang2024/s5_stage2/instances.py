@@ -14,13 +14,14 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, collection, paper_rates, train
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 
 UNEQUAL = (5, 3)  # how often the two sentences of the two-token data occur
 
 
-@cache
+@once
 def _ordinary(seed: int, sets: int, steps: int) -> tuple[Run, ...]:
     """Example 1, random data, and the experiment of Section 7, prefix-closed and not."""
     runs = collection(seed, sets, steps)
@@ -45,7 +46,7 @@ def ordinary_runs(seed: int = 7, sets: int = 20, steps: int = 5000) -> tuple[Run
     return _ordinary(seed, sets, steps)
 
 
-@cache
+@once
 def _examples(seed: int, steps: int) -> tuple[Run, ...]:
     """Example 1 and one random data set of each kind at the paper's step size."""
     runs = []

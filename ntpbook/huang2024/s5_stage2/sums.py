@@ -23,6 +23,7 @@ from ntpcore.huang2024.runs import paper_rates, train
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, at_most, count, left_out
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
@@ -48,7 +49,7 @@ class Path:
     along: Floats
 
 
-@cache
+@once
 def path(name: str, share: float) -> Path:
     """A run with a share of the largest step size that the proof allows, ||W_kq_star|| / e."""
     problem: Problem = from_dataset(example_1()) if name == "Example 1" else rare.rare_problem(0.0)

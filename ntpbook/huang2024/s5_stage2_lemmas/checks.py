@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -38,6 +37,7 @@ from ntpcore.verdicts.compare import (
     left_out,
     result,
 )
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
@@ -121,7 +121,7 @@ def check_huang2024_eq_10(
 # Equation (11)
 
 
-@cache
+@once
 def ratio_of_weights(heat: int = 1) -> tuple[Shown, ...]:
     """phi_l / phi_l' = exp(a_l - a_l'), and phi_l is smaller, for any rest of the sentence."""
     import sympy as sp
@@ -178,7 +178,7 @@ def sample_tokens(problem: Problem, sample: int) -> tuple[Integers, Floats]:
 # Equation (12)
 
 
-@cache
+@once
 def two_roles(share: str = "1/2") -> tuple[Shown, ...]:
     """1/2 at optimal tokens and -1/2 at all others meets every constraint: the margin is 1.
 
@@ -191,7 +191,7 @@ def two_roles(share: str = "1/2") -> tuple[Shown, ...]:
     return (at_least_zero("the margin, less 1", best - other - 1),)
 
 
-@cache
+@once
 def middle(share: str = "1/4") -> tuple[Shown, ...]:
     """|(u + v) / 2|^2 = (|u|^2 + |v|^2) / 2 - |u - v|^2 / 4, entry by entry.
 
@@ -365,7 +365,7 @@ def projections(
 # Lemma 5
 
 
-@cache
+@once
 def start_by_counts(sign: int = 1) -> tuple[Shown, ...]:
     """At W = 0 the mass of a token is its share of the positions, so that counts compare masses.
 
@@ -534,7 +534,7 @@ def first_moves(
     }
 
 
-@cache
+@once
 def log_odds_along(sign: int = -1) -> tuple[Shown, ...]:
     """The log-odds of o move along W' at the rate v_o - sum_j m_j v_j / (1 - m_o).
 
@@ -599,7 +599,7 @@ def check_ours_lem_5_needs_asm_3(data: Dataset) -> Iterator[Said]:
 # Lemma 6
 
 
-@cache
+@once
 def lengths(most: int = 2) -> tuple[Shown, ...]:
     """|x_o - mean|^2 = S^2 + sum of the other masses squared, S being their sum; any x is like o.
 

@@ -18,6 +18,7 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, runs, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ def fewer_data(seed: int = 7, sets: int = 20) -> list[Tried]:
 # Runs
 
 
-@cache
+@once
 def _trained(seed: int, sets: int, steps: int, frequent: bool) -> tuple[Run, ...]:
     """Runs at the paper's step size and 200 times that, by the loop that measures every step."""
     found = runs.collection(seed, sets, steps, frequent=frequent, factors=FACTORS)
@@ -80,7 +81,7 @@ def _trained(seed: int, sets: int, steps: int, frequent: bool) -> tuple[Run, ...
     )
 
 
-@cache
+@once
 def _long(seed: int, sets: int, length: int) -> tuple[Run, ...]:
     """The same data for longer."""
     return tuple(runs.collection(seed, sets, length, factors=FACTORS))
@@ -150,7 +151,7 @@ ELSEWHERE = {"oq": -20.0, "kq": 0.3, "qq": 0.0, "oo": 30.0, "ko": -30.0}
 ELSEWHERE_NORM = math.hypot(*ELSEWHERE.values())
 
 
-@cache
+@once
 def from_elsewhere(length: int = 10_000) -> tuple[Run, ...]:
     """A run from a start at which a sentence of three tokens reads its optimal one last.
 
@@ -227,7 +228,7 @@ def _certain(data: Dataset, eta: Fraction, step: int, digits: int) -> Certain:
         )
 
 
-@cache
+@once
 def certain_example(step: int) -> Certain:
     """Example 1 at the paper's step size 0.05 / sqrt(|V|) = 1/40."""
     return _certain(example_1(), Fraction(1, 40), step, 80)
@@ -248,7 +249,7 @@ def repeated_data(times: int) -> Dataset:
     return from_samples(samples, f"two tokens, the optimal one {times} times in a sentence")
 
 
-@cache
+@once
 def certain_repeated(times: int) -> Certain:
     """These data at t_0 of Lemma 7, ||W_kq_star|| being 1 and eta 0.36."""
     eta = Fraction(36, 100)

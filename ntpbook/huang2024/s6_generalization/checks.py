@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import combinations, product
 
 import numpy as np
@@ -25,6 +24,7 @@ from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, below, count, holds, least, left_out, most
 from ntpcore.verdicts.numbers import written
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ TIE = 1e-9  # two probabilities that symmetry makes equal agree up to rounding
 # Runs
 
 
-@cache
+@once
 def trained(seed: int, sets: int, steps: int, frequent: bool) -> tuple[Run, ...]:
     """Example 1 and random data, twenty times the paper's step size."""
     return tuple(collection(seed, sets, steps, frequent=frequent, factors=(20,)))
@@ -50,7 +50,7 @@ def frequent_runs(seed: int = 7, sets: int = 20, steps: int = 8000) -> tuple[Run
     return trained(seed, sets, steps, True)
 
 
-@cache
+@once
 def example_run(eta0: float, eta: float, steps1: int, steps: int) -> Run:
     """Algorithm 1 on Example 1."""
     return train(
@@ -395,7 +395,7 @@ def check_huang2024_ex_2(
 # Said in Section 6
 
 
-@cache
+@once
 def random_data(seed: int = 7, sets: int = 20) -> tuple[Dataset, ...]:
     """Random data of three to eight tokens, prefix-closed ones and others in turn; Example 1."""
     rng = np.random.default_rng(seed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpcore.verdicts import arrays
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, count, left_out, most
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import by_hand, check, executed, uses
 
 LONGEST = 60_000  # steps of a run; data whose t_3 is later are left out
@@ -51,7 +51,7 @@ def run_until(name: str, problem: Problem, eta: float) -> Run | None:
     )
 
 
-@cache
+@once
 def some_runs(seed: int, sets: int) -> tuple[Run | None, ...]:
     """Example 1, a rare sentence, and small random data with Assumption 3, two step sizes each."""
     rng = np.random.default_rng(seed)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -37,6 +36,7 @@ from ntpcore.exact.judged import (
 )
 from ntpcore.verdicts.claims import Shown
 from ntpcore.verdicts.compare import Said, assume, at_least, count, equal, holds, most, result
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
 
 __all__ = ["check_huang2024_eq_16", "check_huang2024_prop_2", "check_huang2024_prop_4"]
@@ -179,7 +179,7 @@ class Solved:
         return self.data.name
 
 
-@cache
+@once
 def random_data(seed: int = 7, trials: int = 60) -> tuple[Solved, ...]:
     """Example 1, the five tokens, and random data, prefix-closed ones and others in turn."""
     rng = np.random.default_rng(seed)
@@ -515,7 +515,7 @@ def joined_by_pairs(order: PartialOrder) -> list[set[str]]:
 # The block form, and Proposition 2 without prefix closure
 
 
-@cache
+@once
 def all_orders(seed: int = 7, trials: int = 60, max_tokens: int = 4) -> tuple[Column, ...]:
     """All orders of up to `max_tokens` tokens of each kind, from data or not, and larger ones.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cache
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ntpcore.data import generate
 from ntpcore.huang2024 import stage1, training
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
+from ntpcore.verdicts.once import once
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Both:
         return self.run.name
 
 
-@cache
+@once
 def experiments(seed: int, seeds: int, *, prefix_closed: bool = True) -> tuple[Both, ...]:
     """The paper's experiment on random data sets from consecutive seeds."""
     return tuple(made(number, prefix_closed) for number in range(seed, seed + seeds))

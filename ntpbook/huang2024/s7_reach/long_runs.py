@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, horizon, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.tables import Table
 
 Floats = NDArray[np.float64]
@@ -65,7 +65,7 @@ def problems(seed: int) -> list[tuple[str, Problem]]:
     return found
 
 
-@cache
+@once
 def long_runs(seed: int = 0) -> tuple[Long, ...]:
     """Each of the problems, at the step sizes of the experiment, up to `LAST` steps."""
     found = []

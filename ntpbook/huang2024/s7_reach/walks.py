@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ntpbook.huang2024.s7_reach.long_runs import problems
 from ntpcore.huang2024 import naive, training
 from ntpcore.huang2024.problem import Problem
 from ntpcore.huang2024.runs import paper_rates, train
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.tables import Table
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class Walk:
         return int(self.step[-1]) if wrong is None and self.stuck else wrong
 
 
-@cache
+@once
 def walks(seed: int = 0, steps: int = 20_000) -> tuple[Walk, ...]:
     """Example 1 and the two random data sets in both precisions."""
     found = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import sympy as sp
@@ -41,6 +40,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
 
 Floats = NDArray[np.float64]
@@ -436,7 +436,7 @@ def random_runs(seed: int = 7, draws: int = 12) -> list[Run]:
     return [*found, Run(Design(2, 2, (0.05,), (1.0,)), 1.0), Run(many, 1.0)]
 
 
-@cache
+@once
 def kept(run: Run, sphere: bool = True, start: float = 0.0) -> Path:
     """A path up to 1e3 on the clock sqrt(nu) sigma; `start` is given to the first r_d."""
     scale = (run.ratio / (1 - 1 / run.design.K)) ** 0.5
@@ -789,7 +789,7 @@ def enclosures(witness: Witness) -> tuple[tuple[float, float], ...]:
     return _enclosed(witness.P, witness.Y, witness.steps, witness.brackets)
 
 
-@cache
+@once
 def _enclosed(*parts: object) -> tuple[tuple[float, float], ...]:
     """The same, kept."""
     return stationary.enclosed_slopes(Witness(*parts))  # type: ignore[arg-type]
@@ -887,7 +887,7 @@ def any_classes(seed: int = 7) -> Iterator[Measured]:
     yield Measured(alone, True, (100.0, 102.0))
 
 
-@cache
+@once
 def measured(one: Measured, lone: bool) -> margins.Margins:
     """Margins up to ln t = 300, or 600 from a start with margins, kept."""
     log_t = np.geomspace(0.5, 300, 300) if one.start is None else np.geomspace(0.5, 600, 600)
@@ -975,7 +975,7 @@ def unlike(seed: int = 7, draws: int = 6) -> list[Unequal]:
     return [unequal.draw(rng, sizes[i % 3], 10 ** rng.uniform(0, 1)) for i in range(draws)]
 
 
-@cache
+@once
 def course(one: Unequal, sphere: bool) -> unequal.Course:
     """The flow at ln t = 100 and 300, followed once for the check and its planted errors."""
     return unequal.follow(one, np.array([100.0, 300.0]), sphere)

@@ -772,5 +772,3 @@ def still_steps(moving: bool = False) -> tuple[Identity, ...]:
         Identity("Psi'", psi, -(sp.Symbol("D02") - R**2) / size),
         Identity("sum z_d'", known(over_distinct(z_d)), eps * R),
     )
-
-

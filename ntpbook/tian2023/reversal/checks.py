@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +14,7 @@ from ntpbook.tian2023.reversal import figure_6, inertia, noise
 from ntpbook.tian2023.reversal.noise import ENDLESS, Setting
 from ntpcore.tian2023 import coupled
 from ntpcore.verdicts.compare import Said, below, count, holds, least, most, result
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, check
 
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ def sizes() -> list[Size]:
     return two_classes() + more
 
 
-@cache
+@once
 def rise(size: Size, ratio: float, eta_z: float, beta: float, steps: int) -> float:
     """By how much entropy rises from its least value, in the population."""
     return inertia.turned(size.data, ratio, eta_z, beta, steps).rise
@@ -139,7 +139,7 @@ class Series:
         return _rises(self, Setting(momentum, 128, length, uniform))
 
 
-@cache
+@once
 def _rises(series: Series, setting: Setting) -> Floats:
     """Rises, kept."""
     seeds = range(series.first, series.first + series.seeds)
@@ -329,7 +329,7 @@ def all_sizes() -> list[Size]:
     return [Size(1), Size(3), Size(5), Size(10)]
 
 
-@cache
+@once
 def dips(size: Size, beta: float) -> Floats:
     """Entropies at `RATIOS` after 100 steps, eta_Z/(1 - beta) = 10."""
     return inertia.dip(size.data, RATIOS, 10 * (1 - beta), beta, 100)

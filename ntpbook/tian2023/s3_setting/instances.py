@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -16,6 +15,7 @@ from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import counts, layer, population
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpcore.tian2023.layer import Embedded, Sample
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -134,7 +134,7 @@ def trainings(seed: int = 7, runs: int = 20) -> Iterator[Training]:
     return (Training(seed, number) for number in range(runs))
 
 
-@cache
+@once
 def trained(run: Training, rule: str, steps: int = 40, M: int = 6) -> tuple[Floats, Floats]:
     """Y and Z after some steps of batch size 1 from zero, on sequences of random tokens.
 
@@ -244,7 +244,7 @@ def long_sequences(seed: int = 7, samples: int = 2000) -> list[Long]:
     return found
 
 
-@cache
+@once
 def distances(one: Long, drift: float = 0.0) -> tuple[Floats, Floats]:
     """Mean of |X^T b - c|_1 at each of `LENGTHS`, and its standard errors.
 
@@ -272,7 +272,7 @@ def context_distance(
     return float(np.abs(counted / length - one.probabilities[0]).sum(axis=1).mean())
 
 
-@cache
+@once
 def decoder_time_movement(ratio: float, M: int = 1000, K: int = 4) -> float:
     """How far the f_n move while the decoder reaches an error of one half.
 
@@ -395,7 +395,7 @@ def counted(seed: int = 7, cases: int = 60) -> Iterator[Counted]:
         yield from (Together(length, tokens) for tokens in (2, 3, 4, 8, 20, 50, 1000))
 
 
-@cache
+@once
 def is_violated(one: Together) -> bool:
     """Whether equally likely tokens break Lemma 18's radius for all tokens at once.
 

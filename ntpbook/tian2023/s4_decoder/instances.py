@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from ntpcore.tian2023.classes import (
     random_classes,
     unit_scores,
 )
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -222,7 +222,7 @@ class Heights:
         return f"M = {self.M}, eta_Y = {self.eta:g}"
 
 
-@cache
+@once
 def heights(M: int, eta: float, steps: int, points: int = 400) -> Heights:
     """The recursion up to `steps`, kept at about so many numbers of updates, or at every one."""
     everything = decoder.recursion(M, eta, steps)
@@ -264,7 +264,7 @@ def all_heights(steps: int = 3000, updates: int = 10**6) -> list[Heights]:
 PANELS = ((50, (0.1, 0.2, 0.5, 1.0, 2.0), 80), (1000, (0.2, 0.5, 1.0, 2.0, 4.0), 70))  # Figure 8
 
 
-@cache
+@once
 def panel(M: int, etas: tuple[float, ...], horizon: int) -> tuple[Heights, ...]:
     """The curves of one panel of Figure 8, at every number of updates."""
     found = []

@@ -24,6 +24,7 @@ from ntpcore.tian2023.decoder import (
     xi,
     zero_decoder,
 )
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 Exact = tuple[tuple[Fraction, ...], ...]
@@ -96,7 +97,7 @@ def spectra_in_window(seed: int = 7, matrices: int = 1000) -> tuple[Spectrum, ..
     return _spectra(seed + 1, matrices, True)
 
 
-@cache
+@once
 def _spectra(seed: int, count: int, within_window: bool) -> tuple[Spectrum, ...]:
     """Random spectra; every fifth nearly reaches the limit."""
     rng = np.random.default_rng(seed)
@@ -248,7 +249,7 @@ def negative_overlaps(seed: int = 7) -> tuple[Trained, ...]:
     return _trained(seed, -1.0, K_GRID[:3])
 
 
-@cache
+@once
 def _trained(seed: int, sign: float, sizes: Sequence[int]) -> tuple[Trained, ...]:
     """The grid; the larger K, which cost most, get the extreme eta_Y only.
 
@@ -442,7 +443,7 @@ def dense_moving(seed: int = 7, decoders: int = 60) -> tuple[Dense, ...]:
     return _dense(seed, decoders, True)
 
 
-@cache
+@once
 def _dense(seed: int, count: int, moving: bool) -> tuple[Dense, ...]:
     """Updates as (7) and (26) stand, with M x M matrices."""
     rng = np.random.default_rng(seed)
@@ -644,7 +645,7 @@ class Settled:
 SETTINGS = ((2, 1_000_000, 0.01), (10, 1000, 0.5))
 
 
-@cache
+@once
 def over_time(K: int, M: int, rho: float, points: int = 40) -> Settled:
     """xi of equal overlaps from tau = 0.001 to 1000 ln(M), in continuous time."""
     E = rho * (np.ones((K, K)) - np.eye(K))
@@ -685,7 +686,7 @@ def under_7(seed: int = 7, points: int = 40) -> list[Early | Settled]:
     return [*_early(seed), *(over_time(*setting, points=points) for setting in SETTINGS)]
 
 
-@cache
+@once
 def _early(seed: int, tau: float = 1e-4) -> tuple[Early, ...]:
     """One random E for each of six numbers of classes."""
     rng = np.random.default_rng(seed)

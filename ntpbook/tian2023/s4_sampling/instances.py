@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ntpcore.tian2023 import classes as data
 from ntpcore.tian2023 import decoder, decoder_rate, sampling
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -282,7 +283,7 @@ def slope(x: Sequence[float] | Floats | Integers, y: Sequence[float]) -> float:
     return float(np.polyfit(np.log(np.asarray(x)), np.log(np.asarray(y)), 1)[0])
 
 
-@cache
+@once
 def fitted_exponents(M: int = 1_000_000, delta: float = 0.05) -> dict[str, float]:
     """Slopes of the logarithm of the exact quantile over two decades of N, and over K."""
     draws, many = np.logspace(3, 5, 7).round().astype(int), (5, 10, 20, 50)
@@ -378,7 +379,7 @@ def off_line(state: decoder.DecoderState) -> Floats:
     return np.asarray(np.sqrt((rest**2 * often).sum(axis=1) / (W**2 * often).sum(axis=1)))
 
 
-@cache
+@once
 def lines(seed: int = 7, draws: tuple[int, ...] = (100, 1000, 10_000)) -> tuple[Line, ...]:
     """Both decoders at increasing numbers of draws."""
     made = data.paired_classes(4, 10_000, 0.1)
@@ -493,7 +494,7 @@ class Spread:
         return float(1 - chances[np.abs(sigma) <= bound].sum())
 
 
-@cache
+@once
 def _sigma(one: Spread) -> tuple[Floats, Floats]:
     """sigma of (71) for the counts that are likely, and their binomial probabilities."""
     from scipy.stats import binom

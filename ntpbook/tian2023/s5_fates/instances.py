@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from ntpcore.tian2023.classes import (
     unit_scores,
     weak_correlations,
 )
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -298,7 +299,7 @@ def more_even() -> list[Weighted]:
     return [Weighted(FIRST, (3, 3, 8), 1000)]
 
 
-@cache
+@once
 def _drawn(seed: int, draws: int) -> tuple[Drawn, ...]:
     """Random sets of classes with M = 10^6."""
     out = []
@@ -311,7 +312,7 @@ def _drawn(seed: int, draws: int) -> tuple[Drawn, ...]:
     return tuple(out)
 
 
-@cache
+@once
 def paths(last: float = 1e5) -> tuple[attention.Path, attention.Path, Floats]:
     """The two classes under (10) and with both layers trained, eta_Y = 1, eta_Z = 1/2, M = 1000.
 
@@ -582,7 +583,7 @@ def moves_of(path: attention.Path, M: int) -> Floats:
     return out
 
 
-@cache
+@once
 def runs(seed: int = 7) -> tuple[Run, ...]:
     """One class of each family, from zero and from a random start, small ones first."""
     small = layered_classes([1], [[2, 1]] * 2, 5, (0, 0))
@@ -672,7 +673,7 @@ def small_and_runs(seed: int = 7) -> list[Quotient | Run]:
     return [*quotients(), *runs(seed)]
 
 
-@cache
+@once
 def both_layers(eta_Z: float = 0.5, time: float = 1e4) -> tuple[Run, ...]:
     """Three classes with both layers trained, by (7) and (4): no path of (10)."""
     data = layered_classes([1.0], [[1.0, 0.7, 0.4]] * 3, 10, (0, 0, 0))

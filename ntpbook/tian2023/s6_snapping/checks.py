@@ -35,6 +35,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
@@ -835,7 +836,7 @@ def exact_classes() -> list[Exact]:
     return [Exact(K, e, nu) for K in (2, 3, 10) for e, nu in ((0.5, 1e-4), (0.05, 1.0))]
 
 
-@cache
+@once
 def token_by_token(one: Exact) -> snapping.ModelRun:
     """Equation (10) integrated, early in scanning and late in snapping."""
     s = one.setting
@@ -844,7 +845,7 @@ def token_by_token(one: Exact) -> snapping.ModelRun:
     return snapping.solve_10(s, one.epsilon, np.concatenate([early, late]), relative=1e-8)
 
 
-@cache
+@once
 def one_sample(one: Exact) -> snapping.ModelRun:
     """The same with one sample a step: eta_Z/K in (10), and B_n with the undivided eta_Z."""
     s = one.setting
@@ -929,7 +930,7 @@ def slopes_of(
         yield result(f"{name}{kind}_{one.K}", slope, 3, INTEGRATOR)
 
 
-@cache
+@once
 def with_full_beta(M: int) -> float:
     """dB/dln ln(M eta_Y t/K) with the full beta of Theorem 1, K = 10, in units of 1/(2 (K + 1))."""
     s = Setting(M, 10, 1.0, 1.0)
@@ -1453,7 +1454,7 @@ def figure_3(eta_Y: float, C_0: float, t: Floats) -> Floats:
     return np.asarray(np.exp(2 * snapping.growth_at(s, C_0, t)))
 
 
-@cache
+@once
 def simulated_end(epsilon: float) -> float:
     """e^(2B) of the slowest decoder at t = 700 by (10), token by token, in the place of (13)."""
     run = snapping.solve_10(Setting(1000, 10, 0.5, 0.5), epsilon, np.array([700.0]), relative=1e-8)

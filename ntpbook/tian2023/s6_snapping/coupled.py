@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from ntpbook.tian2023.long_times import reduced
 from ntpcore.tian2023 import coupled, decoder
 from ntpcore.tian2023.coupled import Path, Symmetric
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -116,7 +116,7 @@ class Design:
         return _path(self.K, self.M, self.epsilon, self.ratio)
 
 
-@cache
+@once
 def _path(K: int, M: int, epsilon: float, ratio: float) -> Path:
     """The coupled flow of one design."""
     return coupled.flow(coupled.one_of_each(K, M, epsilon), ratio, 1.0, TIMES)
@@ -134,7 +134,7 @@ def designs(seed: int = 7, draws: int = 8) -> list[Design]:
     return found
 
 
-@cache
+@once
 def paths(
     ratios: Sequence[float] = (1.0, 2.0, 10.0, 100.0), K: int = 10, M: int = 1000
 ) -> tuple[Path, ...]:
@@ -169,7 +169,7 @@ def descent_error(run: Path) -> float:
 # Several distinct tokens
 
 
-@cache
+@once
 def reversal(ratio: float, forget: bool) -> Path:
     """The coupled flow of the paper's classes with one query and two next tokens, eta_Z = 1."""
     return coupled.flow(coupled.syn(1, 2), ratio, 1.0, TIMES, forget, 1e-9)
@@ -192,14 +192,14 @@ def stages() -> list[Path]:
 LINES = np.geomspace(1e-1, 1e9, 201)
 
 
-@cache
+@once
 def steepest(rate: float) -> float:
     """Time of the steepest gain on a logarithmic clock: ten classes, eta_Z = 0.01."""
     run = coupled.flow(coupled.one_of_each(10, 1000, 0.5), rate, 0.01, LINES)
     return float(run.t[int(np.argmax(on_logarithms(run)))])
 
 
-@cache
+@once
 def gain(K: int, ratio: float, at: float = 1e5) -> float:
     """Logit of the distinct token at a time: K classes, M = 1000, eta_Z = 0.1."""
     data = coupled.one_of_each(K, 1000, 0.5)
@@ -207,7 +207,7 @@ def gain(K: int, ratio: float, at: float = 1e5) -> float:
     return float(run.z_distinct[-1, -1])
 
 
-@cache
+@once
 def long_run(ratio: float) -> Path:
     """The paper's classes of one query up to 1e9 steps."""
     return coupled.flow(coupled.syn(1, 2), ratio, 1.0, LINES)
@@ -269,7 +269,7 @@ class Long:
         return float(np.interp(when, path.log_time, values))
 
 
-@cache
+@once
 def _long(design: reduced.Design, ratio: float) -> reduced.Path:
     """One flow: for these designs the clock 1000 is beyond 10^300 steps."""
     sigma = np.concatenate([[0.0], np.geomspace(0.01, 2000.0, 4000)])

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpcore.tian2023.population import Population, State
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ def weighted(weights: tuple[tuple[int, ...], ...]) -> SequenceClasses:
     return SequenceClasses(p / p.sum(axis=1, keepdims=True), (0,) * len(weights))
 
 
-@cache
+@once
 def collection(
     seed: int = 7, random: int = 8, times: tuple[float, ...] = TIMES
 ) -> tuple[Trajectory, ...]:
@@ -136,7 +136,7 @@ def collection(
     return tuple(trajectory(name, one, x, times) for name, one in data for x in (10.0, 100.0))
 
 
-@cache
+@once
 def example(weights: tuple[tuple[int, ...], ...], ratio: float) -> Trajectory:
     """One of the two examples of the page."""
     return trajectory(f"{len(weights)} classes of the page", weighted(weights), ratio)
@@ -195,7 +195,7 @@ def symmetric_gainers(steps: int = 20_000, certain: int = 30) -> Iterator[Traine
     yield from _trained_twice(trajectory("two symmetric classes", symmetric(2), 10.0), steps // 10)
 
 
-@cache
+@once
 def _in_balls(name: str, weights: tuple[tuple[int, ...], ...], steps: int) -> Trained:
     """The scores of class 1 after gradient steps in ball arithmetic, rates 1 and 1/10."""
     rows = [[Fraction(weight, sum(row)) for weight in row] for row in weights]
@@ -339,7 +339,7 @@ def equal_starts() -> Iterator[Heads]:
     yield Heads(6, 0.0, (7, 0))
 
 
-@cache
+@once
 def trained_heads(one: Heads, time: float = 1e5) -> Floats:
     """(H, 1, M): scores after training all heads together."""
     data = population.of_classes(head_classes(), M=VOCABULARY)
@@ -518,7 +518,7 @@ class Growing:
     rows: tuple[DataSets, ...]
 
 
-@cache
+@once
 def data_sets(seed: int, size: int, repeats: int) -> DataSets:
     """Data sets of this size, trained on."""
     pairs = [

@@ -12,6 +12,7 @@ from ntpbook.tian2023.reversal import inertia
 from ntpcore.tian2023 import coupled, experiments
 from ntpcore.tian2023.classes import SequenceClasses, attention_scores, distinct_tokens
 from ntpcore.tian2023.experiments import Stream, distinct_shares
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +74,7 @@ def orders(stream: Stream, title: str) -> list[Order]:
     ]
 
 
-@cache
+@once
 def uniform_starts(seeds: int) -> tuple[Order, ...]:
     """Syn-Small at both rates of Figure 4: Y = Z = 0 at the start, which is uniform attention."""
     rates = ((1.0, 1.0), (10.0, 1.0))
@@ -81,7 +82,7 @@ def uniform_starts(seeds: int) -> tuple[Order, ...]:
     return tuple(one for x in experiments.simulate_all(plans) for one in orders(x, "Syn-Small"))
 
 
-@cache
+@once
 def random_starts(seeds: int) -> tuple[Order, ...]:
     """Syn-Medium, where Y and Z start at random, at eta_Z = 1, eta_Y = 2 and 10."""
     plans = [
@@ -132,7 +133,7 @@ class Counted:
         return f"{self.seeds} seeds"
 
 
-@cache
+@once
 def counted(first: int, seeds: int) -> Counted:
     """Syn-Medium with one query, eta_Z = 3 and eta_Y = 30, for some seeds."""
     plans = [

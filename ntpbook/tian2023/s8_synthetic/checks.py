@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -30,6 +29,7 @@ from ntpcore.verdicts.compare import (
     result,
     undecided,
 )
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.vocabulary import Variant, check
 
 Floats = NDArray[np.float64]
@@ -239,7 +239,7 @@ class Sweep:
         return sum(len(self.entropy[cell]) for cell in {c[0]: c for c in self.entropy}.values())
 
 
-@cache
+@once
 def swept(one_query: int = 100, more_queries: int = 20) -> tuple[Sweep]:
     """The whole sweep, one instance; see `runs.medium`."""
     streams = runs.medium(one_query, more_queries)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from ntpcore.tian2023.experiments import (
     distinct_shares,
     recall,
 )
+from ntpcore.verdicts.once import once
 from ntpcore.verdicts.tables import Download, Table
 
 Floats = NDArray[np.float64]
@@ -35,21 +35,21 @@ THRESHOLDS = {1: (0.028, 0.038), 3: (0.012, 0.016), 5: (0.0075, 0.0105), 10: (0.
 # The runs, shared by the checks and the page
 
 
-@cache
+@once
 def gradient_descent(seeds: int) -> tuple[Stream, ...]:
     """Syn-Small by gradient descent at both rates of Figure 4, one stream for each seed."""
     plans = [experiments.small(s, SLOW_AND_FAST, record=MAPS) for s in range(1, seeds + 1)]
     return tuple(experiments.simulate_all(plans))
 
 
-@cache
+@once
 def adam(seeds: int) -> tuple[Stream, ...]:
     """Syn-Small by Adam at the three rates of Figure 5, one stream for each seed."""
     plans = [experiments.small(s, ADAM, adam=True) for s in range(1, seeds + 1)]
     return tuple(experiments.simulate_all(plans))
 
 
-@cache
+@once
 def medium(one_query: int, more_queries: int) -> tuple[Stream, ...]:
     """The sweep of Syn-Medium.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from ntpcore.data.wikitext import Corpus
 from ntpcore.tian2023 import text_order
 from ntpcore.tian2023.text_order import Context
 from ntpcore.tian2023.text_runs import Plan, Run, Text, changes, entropies
+from ntpcore.verdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -23,6 +23,7 @@ RATES = (1.0, 2.0, 3.0, 4.0, 5.0)
 BATCH, LENGTH = 20, 35  # of the authors
 WIDTH, UPDATES = 200, 1500  # of the authors, for Figure 7
 RECORD = tuple(range(0, 751, 50))  # of this page
+TRIED = tuple(range(0, 151, 10))  # on the book's own text, which decides nothing
 
 
 def said(positional: bool) -> str:
@@ -56,7 +57,7 @@ def source(vocabulary: int = 500) -> Source:
     return _source(os.environ.get(FOLDER, ""), vocabulary)
 
 
-@cache
+@once
 def _source(folder: str, vocabulary: int) -> Source:
     """The text in a folder."""
     corpus = wikitext.read_corpus(folder, vocabulary)
@@ -101,21 +102,28 @@ def figure_10_plans(
     ]
 
 
+def record(on: Source) -> tuple[int, ...]:
+    """The numbers of updates after which attention is looked at, for Figure 7."""
+    return RECORD if on.corpus.real else TRIED
+
+
 def runs_7(vocabulary: int = 500, width: int = 32, seeds: int = 3) -> tuple[Run, ...]:
     """The runs of Figure 7."""
-    plans = figure_7_plans(source(vocabulary).size, range(1, seeds + 1), RECORD, width)
-    return trained(tuple(plans), source(vocabulary))
+    on = source(vocabulary)
+    plans = figure_7_plans(on.size, range(1, seeds + 1), record(on), width)
+    return trained(tuple(plans), on)
 
 
 def runs_10(vocabulary: int = 500, width: int = 32, seeds: int = 3) -> tuple[Run, ...]:
     """The runs of Figure 10."""
+    on = source(vocabulary)
     # Recorded as often as the others, so that one compiled loop serves both.
-    every = RECORD[1]
-    plans = figure_10_plans(source(vocabulary).size, range(1, seeds + 1), 400, width, every)
-    return trained(tuple(plans), source(vocabulary))
+    every = record(on)[1]
+    plans = figure_10_plans(on.size, range(1, seeds + 1), 8 * every, width, every)
+    return trained(tuple(plans), on)
 
 
-@cache
+@once
 def trained(plans: tuple[Plan, ...], on: Source) -> tuple[Run, ...]:
     """Train some plans; the claims of a page share their runs."""
     from ntpcore.tian2023 import text_model  # here: it loads JAX

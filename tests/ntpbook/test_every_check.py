@@ -6,21 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from every_check import PINNED, SMALL, sound
+from every_check import ELSEWHERE, PINNED, SMALL, sound
 
 from ntpbook.catalogue import CATALOGUE, find_check
 
 HERE = Path(__file__).parent
-# What trains too long to run whole: its chapter asks the same of runs that are made for the test.
-ELSEWHERE = {
-    "tian2023-fig-6": "test_s8_synthetic.py",
-    "tian2023-fig-11": "test_s8_synthetic.py",
-    "tian2023-fig-12": "test_s8_synthetic.py",
-    "ours-single-winner": "test_s8_synthetic.py",
-    "tian2023-fig-7": "test_s8_wikitext.py",
-    "tian2023-fig-10": "test_s8_wikitext.py",
-    "ours-wikitext-order": "test_s8_wikitext.py",
-}
 LABELS = [claim.label for claim in CATALOGUE if claim.page]
 
 
@@ -38,4 +28,4 @@ def test_the_verdicts_and_the_small_parameters_are_those_of_the_claims():
 
 @pytest.mark.parametrize("file", sorted(set(ELSEWHERE.values())))
 def test_the_chapter_asks_the_same_of_what_is_left_out_here(file: str):
-    assert re.search(r"\bassert_sound\(", (HERE / "tian2023" / file).read_text(encoding="utf-8"))
+    assert re.search(r"\bassert_sound\(", (HERE / file).read_text(encoding="utf-8"))

@@ -162,6 +162,24 @@ def test_a_check_of_one_chapter_is_reached_by_its_own_tests() -> None:
     assert not any("tian2023" in name for name in names)
 
 
+@pytest.mark.parametrize("file", ["checks.py", "claims.toml"])
+def test_the_checks_of_a_chapter_are_reached_one_by_one(file: str) -> None:
+    page = "huang2024_s3_setup"
+    found = quick.reaching([Path("ntpbook/huang2024/s3_setup") / file], ROOT)
+    asked = [one for one in found if quick.EVERY_CHECK in one.path.as_posix()]
+    nearest = {one.path.as_posix() for one in asked if one.distance == 0}
+    labels = {claim.label for claim in CATALOGUE if claim.page == page}
+    assert nearest == {f"{quick.EVERY_CHECK}::{quick.SOUND}[{label}]" for label in labels}
+    assert len(asked) < 20  # those of a chapter that imports it, too, and not all
+    # The name of the test is the one that it has.
+    assert f"def {quick.SOUND}(" in (ROOT / quick.EVERY_CHECK).read_text(encoding="utf-8")
+
+
+def test_all_checks_are_reached_when_what_asks_them_changes() -> None:
+    found = quick.reaching([Path("tests/helpers/every_check.py")], ROOT)
+    assert Path(quick.EVERY_CHECK) in {one.path for one in found}
+
+
 # A page that says otherwise
 
 

@@ -5,7 +5,9 @@ commit itself. A changed file reaches a test file that imports it, directly or t
 that names it. Of these, pytest-testmon leaves out what it has seen to execute nothing that changed;
 it keeps its record in `.build`, and a fresh clone has none. Some test files run whatever the record
 says: those that start processes, which it does not see, and those that reach what no tracer sees,
-such as compiled loops, rows of claims, and pages. Changed pages are executed, too.
+such as compiled loops, rows of claims, and pages. Changed pages are executed, too. Checks are found
+by their labels, which no import tells: those of a chapter run when something changed that the
+chapter imports.
 
 The nearest tests come first; what has not had its turn when the minute is over waits for
 `make test`, and so do tests that need the built site or a browser. `python -m tools.quality.quick
@@ -19,11 +21,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ntpbook.catalogue import CATALOGUE
+from ntpbook.catalogue import CATALOGUE, CHAPTERS, page_of
 from ntpcore.verdicts.imports import Package, imported_names
 from tools.pipeline.matching import mismatches
 from tools.quality.lint import lint_page
@@ -38,6 +41,8 @@ STARTING = ("multiprocessing", "subprocess")  # whoever imports these starts pro
 ROWS = "claims.toml"
 READER = "ntpbook.catalogue"  # reads the rows of all chapters
 RECORD = Path(".build/testmondata")
+EVERY_CHECK = "tests/ntpbook/test_every_check.py"
+SOUND = "test_a_check_gives_the_verdict_of_the_book_and_notices_its_planted_errors"
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Reached:
     """A test file that a change reaches.
 
     Attributes:
-        path: of the test file, relative to the project.
+        path: of the test file, or of one test in it, relative to the project.
         distance: how many imports lie between it and the change.
         traced: whether a record of what it executed tells what it needs.
     """
@@ -90,6 +95,7 @@ def reaching(files: Iterable[Path], root: Path) -> list[Reached]:
     wanted = {module for file in files for module in modules_for(file)}
     seen = {file for file in files if is_traced(file, root)}
     helpers = {path.stem: path for path in (root / "tests/helpers").glob("*.py")}
+    helping = {helpers["every_check"].relative_to(root)} if "every_check" in helpers else set()
     found = []
     for path in sorted((root / "tests").rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
@@ -104,7 +110,27 @@ def reaching(files: Iterable[Path], root: Path) -> list[Reached]:
             distance = 0 if mine & wanted or named or all_rows else next(near)
             traced = reached <= seen and not names & set(STARTING)
             found.append(Reached(path.relative_to(root), distance, traced))
+    if (root / EVERY_CHECK).is_file() and not wanted & {Path(EVERY_CHECK), *helping}:
+        found = [one for one in found if one.path != Path(EVERY_CHECK)]
+        found += checks_reached(wanted, seen, root, package)
     return sorted(found, key=lambda one: one.distance)
+
+
+def checks_reached(
+    wanted: set[Path], seen: set[Path], root: Path, package: Package
+) -> Iterator[Reached]:
+    """The checks of every chapter that imports one of these, each as a test of its own."""
+    rows = tomllib.loads((root / "tests/small.toml").read_text(encoding="utf-8"))
+    for chapter in CHAPTERS:
+        own = sorted((root / "ntpbook" / chapter).glob("*.py"))
+        names = {f"ntpbook.{chapter.replace('/', '.')}.{path.stem}" for path in own}
+        rings = list(package.rings(names))
+        reached = set[Path]().union(*rings) & wanted
+        distance = next((at for at, ring in enumerate(rings) if ring & wanted), None)
+        for claim in CATALOGUE if distance is not None else ():
+            if claim.page == page_of(chapter) and "asked_in" not in rows.get(claim.label, {}):
+                path = Path(f"{EVERY_CHECK}::{SOUND}[{claim.label}]")
+                yield Reached(path, distance or 0, reached <= seen)
 
 
 def _with_helpers(text: str, helpers: dict[str, Path]) -> tuple[set[str], set[Path]]:

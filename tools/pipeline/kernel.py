@@ -37,7 +37,8 @@ def isolate(root: Path, build: Path, more: Sequence[str] = ()) -> None:
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
         "JAX_PLATFORMS": "cpu",
-        "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+        # Small models, whose code takes longer to optimize fully than to run.
+        "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=1",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
     }

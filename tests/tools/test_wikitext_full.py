@@ -1,14 +1,17 @@
 """`make wikitext` in tiny form: stopped, resumed, and alike to the last byte."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import jax
 import pytest
 from stopped import StoppedError, stopping_after
+from tiny_book import ROOT
 
 from ntpbook.tian2023.s8_wikitext import experiment
-from ntpcore.data.dataset import InputError
 from tools.pipeline import wikitext_full
 
 ARGUMENTS = ["--seeds", "2", "--iterations", "15", "--width", "4", "--threads", "1"]
@@ -43,10 +46,19 @@ def test_a_stopped_run_goes_on_and_ends_with_the_same_files(tmp_path, monkeypatc
     assert not list(whole.glob("tian2023-fig-*"))  # a figure's number stands for WikiText
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    where = ["--wikitext-dir", "no/such/place", "--folder", str(tmp_path)]
-    with pytest.raises(InputError, match="WIKITEXT_DIR=no/such/place: no such folder"):
-        wikitext_full.main([*where, *ARGUMENTS])
+def test_a_folder_that_is_not_there_ends_in_one_line(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", wikitext_full.__name__, "--folder", str(tmp_path), *ARGUMENTS],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "WIKITEXT_DIR": "no/such/place"},
+        capture_output=True,
+        text=True,
+        timeout=3000,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("wikitext: WIKITEXT_DIR=no/such/place: no such folder.")
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("wrong", [["--seeds", "1"], ["--iterations", "20"], ["--threads", "0"]])

@@ -42,6 +42,16 @@ ROWS = "claims.toml"
 READER = "ntpbook.catalogue"  # reads the rows of all chapters
 RECORD = Path(".build/testmondata")
 EVERY_CHECK = "tests/ntpbook/test_every_check.py"
+# What every check is asked by, and with.
+ASKING = frozenset(
+    Path(one)
+    for one in (
+        EVERY_CHECK,
+        "tests/helpers/every_check.py",
+        "tests/small.toml",
+        "tests/verdicts.toml",
+    )
+)
 SOUND = "test_a_check_gives_the_verdict_of_the_book_and_notices_its_planted_errors"
 
 
@@ -95,7 +105,6 @@ def reaching(files: Iterable[Path], root: Path) -> list[Reached]:
     wanted = {module for file in files for module in modules_for(file)}
     seen = {file for file in files if is_traced(file, root)}
     helpers = {path.stem: path for path in (root / "tests/helpers").glob("*.py")}
-    helping = {helpers["every_check"].relative_to(root)} if "every_check" in helpers else set()
     found = []
     for path in sorted((root / "tests").rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
@@ -110,9 +119,10 @@ def reaching(files: Iterable[Path], root: Path) -> list[Reached]:
             distance = 0 if mine & wanted or named or all_rows else next(near)
             traced = reached <= seen and not names & set(STARTING)
             found.append(Reached(path.relative_to(root), distance, traced))
-    if (root / EVERY_CHECK).is_file() and not wanted & {Path(EVERY_CHECK), *helping}:
+    if (root / EVERY_CHECK).is_file():
         found = [one for one in found if one.path != Path(EVERY_CHECK)]
-        found += checks_reached(wanted, seen, root, package)
+        whole = [Reached(Path(EVERY_CHECK), 0, traced=False)]
+        found += whole if wanted & ASKING else checks_reached(wanted, seen, root, package)
     return sorted(found, key=lambda one: one.distance)
 
 

@@ -10,7 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from ntpcore.commands.report.page import BROWSERS
+from ntpcli.report.page import BROWSERS
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 SLOWER = 4  # the processor looks so many times slower

@@ -32,6 +32,7 @@ from benchmarks import environment, pages, texts
 from benchmarks.instances import problem_of, random_graph, random_samples
 from benchmarks.peers import STAGE_2
 from ntpbook.benchmarks import benchmark
+from ntpbook.tian2023.s8_synthetic import experiments
 from ntpcore.data import dataset, generate
 from ntpcore.exact import margin_fast
 from ntpcore.huang2024 import horizon, stage1, training
@@ -39,7 +40,6 @@ from ntpcore.huang2024.fast import loops as _fast
 from ntpcore.huang2024.fast import packing as _packing
 from ntpcore.huang2024.fast import stepping
 from ntpcore.huang2024.problem import from_dataset
-from ntpcore.tian2023 import experiments
 from tools.site.html import toc_pages
 
 ROOT = Path(__file__).resolve().parent.parent

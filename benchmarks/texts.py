@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ntpcore.data.wikitext import FORMS
+from ntpbook.tian2023.s8_wikitext.wikitext import FORMS
 
 PARTS = ("valid", "test")
 REPAIR = {"wall clock": (30.0, "s"), "processor": (30.0, "s"), "peak memory": (1000.0, "MB")}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ntpcore.verdicts import catalogue
-from ntpcore.verdicts.claims import Claim
+from ntpverdicts import catalogue
+from ntpverdicts.claims import Claim
+from ntpverdicts.vocabulary import registered
 
 FOLDER = Path(__file__).resolve().parent
 # For every paper its name in tables, and the words that people use for it when they search.
@@ -26,50 +28,69 @@ EDITIONS = {
     "huang2024": "preprint of September 2024 (arXiv 2409.17335; our copy names no version)",
     "tian2023": "arXiv 2305.16380 v4 of 30 October 2023",
 }
-# Chapters that hold claims, in the order of the book; a test compares it with `_toc.yml`.
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter that holds claims.
+
+    Attributes:
+        folder: its code, below this one.
+        page: its notebook; pages keep the addresses under which they were first published.
+        modules: those of its modules that define checks.
+    """
+
+    folder: str
+    page: str
+    modules: tuple[str, ...] = ("checks",)
+
+
+# In the order of the book; a test compares it with `_toc.yml`.
 CHAPTERS = (
-    "whole_model",
-    "huang2024/s3_setup",
-    "huang2024/s4_realizable",
-    "huang2024/s4_prefix_closure",
-    "huang2024/s4_algorithm",
-    "huang2024/s6_max_margin",
-    "huang2024/s5_stage1",
-    "huang2024/s5_stage2_lemmas",
-    "huang2024/s5_lemma_7",
-    "huang2024/s5_stage2",
-    "huang2024/s5_convergence",
-    "huang2024/s5_late_phase",
-    "huang2024/s5_loss",
-    "huang2024/s6_generalization",
-    "huang2024/s7_experiment",
-    "huang2024/s7_reach",
-    "huang2024/beyond",
-    "huang2024/a_gradients",
-    "tian2023/s3_setting",
-    "tian2023/s4_decoder",
-    "tian2023/s4_sampling",
-    "tian2023/s4_gradient",
-    "tian2023/s5_fates",
-    "tian2023/s6_snapping",
-    "tian2023/long_times",
-    "tian2023/s7_discussion",
-    "tian2023/s8_synthetic",
-    "tian2023/reversal",
-    "tian2023/s8_wikitext",
-    "readers/realizable",
-    "two_papers",
+    Chapter("ours/whole_model", "whole_model"),
+    Chapter("huang2024/s3_setup", "huang2024_s3_setup"),
+    Chapter("huang2024/s4_realizable", "huang2024_s4_realizable"),
+    Chapter("huang2024/s4_prefix_closure", "huang2024_s4_prefix_closure"),
+    Chapter("huang2024/s4_algorithm", "huang2024_s4_algorithm"),
+    Chapter("huang2024/s6_max_margin", "huang2024_s6_max_margin", ("checks", "orders")),
+    Chapter("huang2024/s5_stage1", "huang2024_s5_stage1"),
+    Chapter("huang2024/s5_stage2_lemmas", "huang2024_s5_stage2_lemmas"),
+    Chapter("huang2024/s5_lemma_7", "huang2024_s5_lemma_7", ("checks", "inside")),
+    Chapter("huang2024/s5_stage2", "huang2024_s5_stage2", ("checks", "sums")),
+    Chapter("huang2024/s5_loss", "huang2024_s5_loss", ("checks", "chain")),
+    Chapter(
+        "huang2024/s6_generalization",
+        "huang2024_s6_generalization",
+        ("checks", "displays", "separation"),
+    ),
+    Chapter("huang2024/s7_experiment", "huang2024_s7_experiment"),
+    Chapter("huang2024/a_gradients", "huang2024_a_gradients"),
+    Chapter("tian2023/s3_setting", "tian2023_s3_setting"),
+    Chapter("tian2023/s4_decoder", "tian2023_s4_decoder"),
+    Chapter("tian2023/s4_sampling", "tian2023_s4_sampling"),
+    Chapter("tian2023/s4_gradient", "tian2023_s4_gradient"),
+    Chapter("tian2023/s5_fates", "tian2023_s5_fates"),
+    Chapter("tian2023/s6_snapping", "tian2023_s6_snapping"),
+    Chapter("tian2023/s7_discussion", "tian2023_s7_discussion"),
+    Chapter("tian2023/s8_synthetic", "tian2023_s8_synthetic"),
+    Chapter("tian2023/s8_wikitext", "tian2023_s8_wikitext"),
+    Chapter("ours/convergence", "huang2024_s5_convergence", ("checks", "optimum")),
+    Chapter("ours/late_phase", "huang2024_s5_late_phase", ("checks", "floats", "measured")),
+    Chapter("ours/reach", "huang2024_s7_reach"),
+    Chapter("ours/beyond", "huang2024_beyond"),
+    Chapter("ours/long_times", "tian2023_long_times"),
+    Chapter("ours/reversal", "tian2023_reversal"),
+    Chapter("ours/two_papers", "two_papers"),
+    Chapter("readers/realizable", "readers_realizable"),
 )
 
 
-def page_of(chapter: str) -> str:
-    """The notebook of a chapter."""
-    return chapter.replace("/", "_")
+CATALOGUE: tuple[Claim, ...] = catalogue.gather((FOLDER / one.folder, one.page) for one in CHAPTERS)
 
 
-CATALOGUE: tuple[Claim, ...] = catalogue.gather(
-    (FOLDER / chapter, page_of(chapter)) for chapter in CHAPTERS
-)
+def chapter_of(claim: Claim) -> Chapter | None:
+    """The chapter of a claim; None for one that has no page yet."""
+    return next((one for one in CHAPTERS if one.page == claim.page), None)
 
 
 def find_claim(label: str) -> Claim:
@@ -84,20 +105,27 @@ def find_claim(label: str) -> Claim:
     raise ValueError(f"the catalogue holds no claim {label!r}; labels look like huang2024-prop-2")
 
 
+def modules_of(label: str) -> tuple[str, ...]:
+    """The modules that may define the check of a claim, by their dotted names.
+
+    Raises:
+        ValueError: the catalogue has no such label.
+    """
+    chapter = chapter_of(find_claim(label))
+    if chapter is None:
+        return ()
+    return tuple(f"ntpbook.{chapter.folder.replace('/', '.')}.{one}" for one in chapter.modules)
+
+
 def find_check(label: str) -> Any:
-    """The check of a claim, out of the module of its chapter that defines or imports it.
+    """The check of a claim: what a module of its chapter registers under its label.
 
     Raises:
         ValueError: the catalogue has no such label, or its chapter no such check.
     """
-    claim = find_claim(label)
-    chapter = next(one for one in CHAPTERS if page_of(one) == claim.page)
-    for file in sorted((FOLDER / chapter).glob("*.py")):
-        if f"def {claim.function}(" in file.read_text(encoding="utf-8"):
-            module = import_module(f"ntpbook.{chapter.replace('/', '.')}.{file.stem}")
-            return getattr(module, claim.function)
-    if (FOLDER / chapter / "checks.py").is_file():  # one that also judges a reader's data
-        module = import_module(f"ntpbook.{chapter.replace('/', '.')}.checks")
-        if hasattr(module, claim.function):
-            return getattr(module, claim.function)
-    raise ValueError(f"the chapter {chapter} defines no {claim.function}")
+    for module in modules_of(label):
+        if label not in registered:
+            import_module(module)
+    if label not in registered:
+        raise ValueError(f"no chapter has a check of {label}")
+    return registered[label]

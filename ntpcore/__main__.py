@@ -24,7 +24,7 @@ def main() -> None:
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _stop)
     try:
-        from ntpcore.commands import cli
+        from ntpcli import cli
 
         cli.main()
     except BaseException:

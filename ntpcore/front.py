@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ntpcore.data.dataset import Dataset, InputError, from_samples, from_sentences, read
 from ntpcore.data.order import Pair, PartialOrder, Structure, analyse
 from ntpcore.exact import any_order, margin
-from ntpcore.exact.margin import Multipliers, Scores
+from ntpcore.exact.margin import Multipliers, Scores, closed_form
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,34 +38,6 @@ __all__ = [
     "max_margin",
     "read",
 ]
-
-
-def closed_form(k: Any, m: Any) -> tuple[Any, Any]:
-    """The max-margin scores (m/(k+m), -k/(k+m)) of k optimal and m non-optimal tokens.
-
-    They are the true scores where every optimal token is compared with every non-optimal one, and
-    more generally where the order satisfies the Hall condition; `max_margin` is right for all.
-
-    Args:
-        k: number of optimal tokens; a positive integer, or a symbol of sympy.
-        m: number of non-optimal tokens, alike.
-
-    Returns:
-        the score of an optimal and of a non-optimal token: fractions for integers.
-
-    Raises:
-        ValueError: a number is not positive.
-
-    Source: huang2024, Proposition 2.
-
-    >>> closed_form(1, 2)
-    (Fraction(2, 3), Fraction(-1, 3))
-    """
-    if isinstance(k, int) and isinstance(m, int):
-        if k < 1 or m < 1:
-            raise ValueError(f"closed_form({k}, {m}): both numbers of tokens must be at least 1")
-        return Fraction(m, k + m), Fraction(-k, k + m)
-    return m / (k + m), -k / (k + m)
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def book_address(book: Path) -> Iterator[str]:
 
 # What starts builds, browsers and commands or compiles takes longest, and begins first: then two
 # processes end at about the same time. `make test` tells xdist to keep this order.
-FIRST = ("tools", "browser", "site", "ntpcore/commands", "ntpcore/tian2023")
+FIRST = ("tools", "browser", "site", "ntpcli", "ntpbook/tian2023")
 
 
 def when(item: pytest.Item) -> int:

@@ -15,7 +15,7 @@ from ntpcore.huang2024.fast import kernel as _kernel
 from ntpcore.huang2024.fast import loops as _fast
 from ntpcore.huang2024.fast import packing as _packing
 from ntpcore.huang2024.fast import stepping
-from ntpcore.verdicts.tables import Table
+from ntpverdicts.tables import Table
 
 SOLVED = 1e-3  # a peer with a larger error solves something else
 MEASURED = (

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from ntpbook.shared.symbols import identity
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.vocabulary import relation
+from ntpverdicts.claims import Shown
+from ntpverdicts.vocabulary import relation
 
 
 def shares_decide(once: bool = False) -> Iterator[Shown]:

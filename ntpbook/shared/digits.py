@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpcore.data.dataset import Dataset
-from ntpcore.verdicts.compare import Compared, NotANumberError
+from ntpverdicts.compare import Compared, NotANumberError
 
 DIGITS = 60
 
@@ -168,7 +168,7 @@ def as_floats(rows: Iterable[Any]) -> NDArray[np.float64]:
 def at_most(left: Any, right: Any, where: str = "") -> Compared:
     """left <= right for mpmath numbers; the slack, relative to the larger side, has their digits.
 
-    It compares with a bound, as `ntpcore.verdicts.compare.at_most` does, where no side is zero.
+    It compares with a bound, as `ntpverdicts.compare.at_most` does, where no side is zero.
 
     Raises:
         NotANumberError: a side is a NaN or an infinity.

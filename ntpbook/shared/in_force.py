@@ -16,7 +16,7 @@ from ntpcore.data.dataset import Dataset
 from ntpcore.data.order import analyse
 from ntpcore.huang2024.asymptotics import Floats
 from ntpcore.huang2024.problem import Problem
-from ntpcore.verdicts.compare import Assumed, assume
+from ntpverdicts.compare import Assumed, assume
 
 REALIZABLE = "Assumption 1, with source"
 ORTHONORMAL = "Assumption 2"

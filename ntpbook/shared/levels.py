@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.compare import Compared, at_most
+from ntpverdicts import arrays
+from ntpverdicts.compare import Compared, at_most
 
 Floats = NDArray[np.float64]
 

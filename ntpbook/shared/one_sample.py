@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.once import once
+from ntpverdicts.claims import Shown
+from ntpverdicts.once import once
 
 # Sentences by tokens 0, 1, 2, 3 with n(x) = x + 1 modulo 4; the next token is n(0).
 SENTENCES = ((0, 1), (0, 0, 1), (1, 2, 0, 2))

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
 Floats = NDArray[np.float64]
 

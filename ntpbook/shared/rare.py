@@ -27,9 +27,9 @@ from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.huang2024 import stage1
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.numbers import power_of_e
-from ntpcore.verdicts.once import once
+from ntpverdicts.claims import Shown
+from ntpverdicts.numbers import power_of_e
+from ntpverdicts.once import once
 
 STEPS_1 = 900  # of stage 1, as in the paper's experiment
 SAMPLES = ((("0",), "1"), (("0", "1"), "0"), (("1",), "0"), (("1", "0"), "1"))

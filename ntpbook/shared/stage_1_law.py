@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.vocabulary import by_hand, executed, uses
+from ntpverdicts.claims import Shown
+from ntpverdicts.vocabulary import by_hand, executed, uses
 
 
 @dataclass(frozen=True)

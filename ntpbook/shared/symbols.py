@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ntpcore.verdicts.claims import Shown
+from ntpverdicts.claims import Shown
 
 _LONGEST = 400  # signs of an expression that a page shows
 

@@ -7,12 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore.huang2024 import bounds, direction
+from ntpcore.huang2024 import direction
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts.vocabulary import uses
+from ntpverdicts.vocabulary import uses
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 TURNS = uses(
     "ours-direction",
@@ -21,29 +20,6 @@ TURNS = uses(
 
 # A norm that is a sum of 1e7 rounded steps is off by some 1e-11; measured 7e-12.
 ROUNDING = 1e-9
-
-
-def allowed(run: Run) -> bool:
-    """Whether eta is at most ||W_kq_star|| / e, as the proof of Theorem 1 needs it."""
-    return run.constants.eta <= bounds.thm_1_largest_eta(run.constants)
-
-
-def thm_1_slack(run: Run, rarity: str) -> tuple[Integers, Floats]:
-    """Steps, and slack of Theorem 1 for t >= 2, the smallest of its inequalities, each relative.
-
-    Empty where eta exceeds ||W_kq_star|| / e.
-    """
-    c, rows = run.constants, run.second.rows
-    keep = (rows.step >= 2) & allowed(run)
-    step = rows.step[keep]
-    if not len(step):
-        return step, np.empty(0)
-    t, norm = step.astype(float), rows.norm[keep]
-    low, high = bounds.thm_1_norm(c, t)
-    log_bound = bounds.log_thm_1_direction(c, np.log(t), rarity=rarity)
-    # far beyond the smallest float the bound is infinitely larger than what it bounds
-    direction = 1 - rows.one_minus_cos[keep] * np.exp(np.minimum(-log_bound, 700.0))
-    return step, np.minimum(direction, np.minimum(norm / low - 1, 1 - norm / high))
 
 
 def first_beat_of_b(run: Run) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import networkx as nx
 
@@ -12,6 +13,34 @@ from ntpcore.data.order import Pair, PartialOrder
 
 Scores = dict[str, Fraction]
 Multipliers = dict[Pair, Fraction]
+
+
+def closed_form(k: Any, m: Any) -> tuple[Any, Any]:
+    """The max-margin scores (m/(k+m), -k/(k+m)) of k optimal and m non-optimal tokens.
+
+    They are the true scores where every optimal token is compared with every non-optimal one, and
+    more generally where the order satisfies the Hall condition; `solve` is right for all.
+
+    Args:
+        k: number of optimal tokens; a positive integer, or a symbol of sympy.
+        m: number of non-optimal tokens, alike.
+
+    Returns:
+        the score of an optimal and of a non-optimal token: fractions for integers.
+
+    Raises:
+        ValueError: a number is not positive.
+
+    Source: huang2024, Proposition 2.
+
+    >>> closed_form(1, 2)
+    (Fraction(2, 3), Fraction(-1, 3))
+    """
+    if isinstance(k, int) and isinstance(m, int):
+        if k < 1 or m < 1:
+            raise ValueError(f"closed_form({k}, {m}): both numbers of tokens must be at least 1")
+        return Fraction(m, k + m), Fraction(-k, k + m)
+    return m / (k + m), -k / (k + m)
 
 
 @dataclass(frozen=True)
@@ -29,8 +58,8 @@ class Block:
     @property
     def value(self) -> Fraction:
         """The score m/(k+m) of its optimal tokens."""
-        k, m = self.size
-        return Fraction(m, k + m)
+        high: Fraction = closed_form(*self.size)[0]
+        return high
 
 
 @dataclass(frozen=True)
@@ -62,9 +91,8 @@ def closed_form_scores(order: PartialOrder) -> Scores:
     Source: huang2024, Proposition 2.
     """
     check_order(order)
-    k, m = len(order.optimal), len(order.nonoptimal)
-    scores = dict.fromkeys(order.optimal, Fraction(m, k + m))
-    return scores | dict.fromkeys(order.nonoptimal, Fraction(-k, k + m))
+    high, low = closed_form(len(order.optimal), len(order.nonoptimal))
+    return dict.fromkeys(order.optimal, high) | dict.fromkeys(order.nonoptimal, low)
 
 
 def solve(order: PartialOrder) -> Solution:
@@ -94,8 +122,8 @@ def solve(order: PartialOrder) -> Solution:
             todo.extend(_components({(a, b) for a, b in part if a in stuck}))
             todo.extend(_components({(a, b) for a, b in part if a not in stuck and b not in near}))
             continue
-        scores.update(dict.fromkeys(uppers, Fraction(m, k + m)))
-        scores.update(dict.fromkeys(lowers, Fraction(-k, k + m)))
+        high, low = closed_form(k, m)
+        scores.update(dict.fromkeys(uppers, high) | dict.fromkeys(lowers, low))
         value = {units: Fraction(units, k + m) for units in set(flow.values())}
         multipliers.update({pair: value[units] for pair, units in flow.items() if units})
     ordered = {token: scores[token] for token in (*order.optimal, *order.nonoptimal)}

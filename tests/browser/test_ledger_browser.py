@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 from site_visit import source_pages
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.ledger_table import RANKS
+from ntpverdicts.ledger_table import RANKS
 
 LABELS = [claim.label for claim in CATALOGUE]
 

@@ -13,7 +13,7 @@ from axe import AXE, NO_AXE, judge
 from browser import NARROW, OVERFLOW, WIDE, serve
 from playwright.sync_api import Browser, Page
 
-from ntpcore.verdicts.claims import MIME
+from ntpverdicts.claims import MIME
 from tools.site.runnable import cells_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -200,7 +200,7 @@ def test_an_error_stands_in_the_page_and_the_next_run_goes_on(page: Page) -> Non
         shown = cell.locator(".ntp-run-error pre").inner_text()
         assert shown.splitlines()[-1] == last
         assert page.evaluate(SAID).endswith(last)
-        assert "/ntp/ntpcore/commands/playground/cells.py" not in shown
+        assert "/ntp/ntpplayground/cells.py" not in shown
         assert ("line 2, in third" in shown) == ("third" in code)
     one.locator("textarea").fill("print('on'); 1 + 1")
     one.locator("button").click()

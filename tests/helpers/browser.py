@@ -14,7 +14,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route, expect
 
-from ntpcore.commands.report.page import BROWSERS
+from ntpcli.report.page import BROWSERS
 from tools.pipeline.serve import Packing
 
 # Milliseconds: a busy machine is slow, not wrong. A page waits seconds for its slowest part on a

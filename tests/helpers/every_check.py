@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ntpbook.catalogue import find_check
-from ntpcore.verdicts.claims import Check, How, Verdict
-from ntpcore.verdicts.vocabulary import Checked, Executed
+from ntpverdicts.claims import Check, How, Verdict
+from ntpverdicts.vocabulary import Checked, Executed
 
 TESTS = Path(__file__).resolve().parents[1]
 # The verdicts of the book, and the parameters with which a check says the same on few instances.

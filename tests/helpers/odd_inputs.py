@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
-from ntpcore.commands import cli
+from ntpcli import cli, storage
 from ntpcore.data import dataset, order
-from ntpcore.huang2024 import prediction, problem, stage1, storage, training
+from ntpcore.huang2024 import prediction, problem, stage1, training
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LONGEST = 4000  # characters of a message

@@ -12,7 +12,7 @@ from unittest import mock
 
 import numpy as np
 
-from ntpcore.commands import cli
+from ntpcli import cli
 from ntpcore.data import generate
 from tools.site.playground import presets
 

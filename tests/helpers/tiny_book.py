@@ -20,7 +20,7 @@ COPIED = (
     "book/_static",
     "ntpcore/__init__.py",
     "ntpbook/__init__.py",
-    "ntpcore/verdicts",
+    "ntpverdicts",
     "package-lock.json",
     "pyproject.toml",
     "requirements.txt",
@@ -29,7 +29,7 @@ COPIED = (
 
 CATALOGUE = '''"""Three claims."""
 
-from ntpcore.verdicts.claims import Claim
+from ntpverdicts.claims import Claim
 
 PAPERS = {"huang2024": "Huang, Liang, Yang (2024)", "ours": "This book"}
 EDITIONS = {"huang2024": "preprint"}
@@ -48,7 +48,7 @@ def find_check(label: str) -> None:
 
 CHECKS = '''"""Checks of the tiny book."""
 
-from ntpcore.verdicts.claims import Check, Control, Verdict
+from ntpverdicts.claims import Check, Control, Verdict
 from ntpcore.helper import instances
 
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-OURS = {"ntpbook", "ntpcore", "tests", "tools"}
+OURS = {"ntpbook", "ntpcli", "ntpcore", "ntpplayground", "ntpverdicts", "tests", "tools"}
 SECONDS = 3000  # for one answer
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tiny_book import ROOT
 
-from ntpcore.pages import interactive, plots
+from ntpbook.look import interactive, plots
 from tools.site.pictures import DARK
 
 MODULES = sorted(

@@ -64,7 +64,7 @@ RUN = """
 import sys
 import jupytext
 from nbclient import NotebookClient
-from ntpcore.commands.report.sockets import sockets
+from ntpcli.report.sockets import sockets
 
 with sockets() as how:
     NotebookClient(jupytext.read(sys.argv[1]), timeout=3000, kernel_name="python3", **how).execute()

@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ntpcore.verdicts import graph, ledger_table
-from ntpcore.verdicts.claims import Claim
-from ntpcore.verdicts.dependencies import neighbourhood
-from ntpcore.verdicts.ledger import Data, ledger, standings_of
+from ntpverdicts import graph, ledger_table
+from ntpverdicts.claims import Claim
+from ntpverdicts.dependencies import neighbourhood
+from ntpverdicts.ledger import Data, ledger, standings_of
 
 PAPERS = {"huang2024": "Huang", "tian2023": "Tian", "ours": "This book"}
 NASTY = '<b>&"x"'

@@ -9,7 +9,7 @@ import pytest
 from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.claims import render_html
+from ntpverdicts.claims import render_html
 from tools.site import machine
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-import ntpmeta as meta
-import ntpwide as wide
+import bookmeta as meta
+import bookwide as wide
 import pytest
 from docutils import nodes
 from tiny_book import ROOT

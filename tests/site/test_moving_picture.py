@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import ntpmoving
+import bookmoving
 
 ALT = {"mystnb": {"figure": {"name": "fig-a"}, "image": {"alt": "two\n bars"}}}
 
@@ -17,19 +17,19 @@ def cell(metadata: dict[str, Any], kind: str, text: str | list[str]) -> dict[str
 
 
 def test_a_figure_is_found_with_its_words_and_controls() -> None:
-    drawing = cell(ALT, ntpmoving.SVG, ["<svg>", "</svg>"])
+    drawing = cell(ALT, bookmoving.SVG, ["<svg>", "</svg>"])
     controls = cell({}, "text/html", '<form data-figure="fig-a"></form>')
-    found = ntpmoving.find_figure({"cells": [drawing, controls]}, "fig-a")
+    found = bookmoving.find_figure({"cells": [drawing, controls]}, "fig-a")
     assert found == ("<svg></svg>", "two bars", '<form data-figure="fig-a"></form>')
 
 
 def test_a_figure_without_words_controls_or_drawing_is_none() -> None:
-    drawing = cell(ALT, ntpmoving.SVG, "<svg></svg>")
-    mute = cell({"mystnb": {"figure": {"name": "fig-a"}}}, ntpmoving.SVG, "<svg></svg>")
+    drawing = cell(ALT, bookmoving.SVG, "<svg></svg>")
+    mute = cell({"mystnb": {"figure": {"name": "fig-a"}}}, bookmoving.SVG, "<svg></svg>")
     controls = cell({}, "text/html", '<form data-figure="fig-a"></form>')
     other = cell({}, "text/html", '<form data-figure="fig-ab"></form>')
     for cells in ([drawing], [controls], [mute, controls], [drawing, other]):
-        assert ntpmoving.find_figure({"cells": cells}, "fig-a") is None
+        assert bookmoving.find_figure({"cells": cells}, "fig-a") is None
 
 
 def test_the_start_page_has_one_moving_picture_and_three_doors(book: Path) -> None:

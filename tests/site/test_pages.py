@@ -13,9 +13,9 @@ import pytest
 from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.claims import Claim, certainty_words
-from ntpcore.verdicts.imports import imported_names
-from ntpcore.verdicts.ledger import count_verdicts
+from ntpverdicts.claims import Claim, certainty_words
+from ntpverdicts.imports import imported_names
+from ntpverdicts.ledger import count_verdicts
 from tools.pipeline.matching import label_of_test, mismatches, names_of_functions, typed_counts
 from tools.pipeline.outputs import Found, read_checks
 from tools.pipeline.source import OURS, code_cells
@@ -316,7 +316,7 @@ def page_faults(text: str, twins: Collection[str] = ()) -> list[str]:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_pages_keep_the_rules(path: Path) -> None:
     # the first chapter shows its programs, which `test_whole_model.py` holds against `plain.py`
-    twins = names_of_functions([ROOT / "ntpbook/whole_model/plain.py"], "")
+    twins = names_of_functions([ROOT / "ntpbook/ours/whole_model/plain.py"], "")
     shown = twins if path.stem == "whole_model" else ()
     assert page_faults(path.read_text(encoding="utf-8"), shown) == []
 
@@ -359,7 +359,7 @@ def test_jax_is_imported_by_the_model_of_the_text_experiments_only() -> None:
         )
     }
     # a rule, not a record: all else that is trained has its gradient written out
-    assert users == {"ntpcore/tian2023/text_model.py"}
+    assert users == {"ntpbook/tian2023/s8_wikitext/text_model.py"}
 
 
 def test_packages_import_nothing_but_the_front_door_which_loads_on_use() -> None:

@@ -15,7 +15,7 @@ from planted import CHECKS
 from tiny_book import ROOT
 from warm import Warm
 
-from ntpcore.verdicts.claims import Verdict
+from ntpverdicts.claims import Verdict
 from tools.pipeline.pin import PINS, from_text
 
 

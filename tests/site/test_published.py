@@ -13,8 +13,8 @@ import pytest
 from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.document import to_text
-from ntpcore.verdicts.imports import Package
+from ntpverdicts.document import to_text
+from ntpverdicts.imports import Package
 from tools.pipeline.source import OURS, code_cells
 from tools.site.checksources import code_hash, deciding_files, find_sources
 from tools.site.published import field_rows, schema_faults
@@ -125,7 +125,7 @@ def hash_in(project: Path) -> str:
     [
         "ntpbook/huang2024/s6_max_margin/checks.py",
         "ntpcore/exact/margin.py",
-        "ntpcore/verdicts/claims.py",
+        "ntpverdicts/claims.py",
     ],
 )
 def test_the_hash_changes_with_the_code_that_decides(project: Path, file: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ntpcore.data.dataset import InputError
-from ntpcore.verdicts.claims import Verdict
+from ntpverdicts.claims import Verdict
 from tools.pipeline.source import code_cells
 
 ROOT = Path(__file__).resolve().parents[2]

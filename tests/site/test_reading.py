@@ -8,10 +8,10 @@ import json
 import re
 from pathlib import Path
 
-import ntpequations
-import ntpglossary
-import ntpoffline
-import ntppapers
+import bookequations
+import bookglossary
+import bookoffline
+import bookpapers
 from docutils import nodes
 from fontTools import ttLib
 from tiny_book import ROOT
@@ -124,16 +124,16 @@ def test_the_glossary_has_the_words_of_the_field_and_pages_lead_to_them(book: Pa
 
 def test_the_first_use_of_a_term_becomes_a_link_and_the_second_does_not() -> None:
     known = {"optimal token": "term-optimal-token", "snap": "term-snap"}
-    pattern = ntpglossary.term_pattern(known)
+    pattern = bookglossary.term_pattern(known)
     assert pattern is not None
     seen: set[str] = set()
     text = "An Optimal\ntoken, a non-optimal token, optimal tokens. Snapshots snap."
-    pieces = ntpglossary.linked(text, pattern, known, seen, "glossary.html")
+    pieces = bookglossary.linked(text, pattern, known, seen, "glossary.html")
     links = [piece for piece in pieces if isinstance(piece, nodes.reference)]
     assert [link.astext() for link in links] == ["Optimal\ntoken", "snap"]
     assert links[0]["refuri"] == "glossary.html#term-optimal-token"
     assert "".join(piece.astext() for piece in pieces) == text
-    again = ntpglossary.linked("snap", pattern, known, seen, "glossary.html")
+    again = bookglossary.linked("snap", pattern, known, seen, "glossary.html")
     assert [type(piece) for piece in again] == [nodes.Text]
 
 
@@ -142,7 +142,7 @@ def test_headings_code_and_links_take_no_terms() -> None:
     section += nodes.title("", "snap")
     section += nodes.paragraph("", "", nodes.Text("a "), nodes.literal("", "snap"))
     section += nodes.paragraph("", "", nodes.reference("", "snap", refuri="x"))
-    prose = [text.astext() for text in ntpglossary.own_texts(section)]
+    prose = [text.astext() for text in bookglossary.own_texts(section)]
     assert prose == ["a "]
 
 
@@ -150,10 +150,10 @@ def test_headings_code_and_links_take_no_terms() -> None:
 
 
 def test_numbers_of_equations_become_places() -> None:
-    assert ntpequations.numbers_in(r"a \tag{9} \\ b \tag*{ 10' } \text{tag}") == ["9", "10'"]
-    assert ntpequations.anchor_of("9") == "eq-9"
-    assert ntpequations.anchor_of("10'") == "eq-10-prime"
-    assert ntpequations.unused("eq-9", {"eq-9", "eq-9-2"}) == "eq-9-3"
+    assert bookequations.numbers_in(r"a \tag{9} \\ b \tag*{ 10' } \text{tag}") == ["9", "10'"]
+    assert bookequations.anchor_of("9") == "eq-9"
+    assert bookequations.anchor_of("10'") == "eq-10-prime"
+    assert bookequations.unused("eq-9", {"eq-9", "eq-9-2"}) == "eq-9-3"
 
 
 def counted(pattern: str, folder: Path, suffix: str) -> dict[str, int]:
@@ -186,10 +186,10 @@ def test_every_proof_folds_and_says_so_once(book: Path) -> None:
 
 def test_places_in_the_papers_are_named() -> None:
     row = {"paper": "huang2024", "where": "Section 6", "number": "Proposition 2"}
-    assert ntppapers.place_in_paper(row) == "Section 6, Proposition 2"
-    assert ntppapers.place_in_paper(row | {"number": "Section 6, end"}) == "Section 6, end"
-    assert ntppapers.place_in_paper(row | {"where": "this book"}) == ""
-    assert ntppapers.papers(
+    assert bookpapers.place_in_paper(row) == "Section 6, Proposition 2"
+    assert bookpapers.place_in_paper(row | {"number": "Section 6, end"}) == "Section 6, end"
+    assert bookpapers.place_in_paper(row | {"where": "this book"}) == ""
+    assert bookpapers.papers(
         "@a{key,\n  url = {https://x.example/y}\n}\n@b{other,\n x = {1}\n}\n"
     ) == {"key": "https://x.example/y"}
 
@@ -236,14 +236,14 @@ def test_launchers_and_icons_from_afar_are_taken_out() -> None:
         "<script>const THEBE_JS_URL = 'https://x'; thebe</script>"
     )
     assert ELSEWHERE.search(gone)
-    assert ntpoffline.without_launchers(f"{gone}{kept}{gone}") == kept
+    assert bookoffline.without_launchers(f"{gone}{kept}{gone}") == kept
 
 
 def test_icons_in_use_are_in_the_font(book: Path) -> None:
     style = (book / "_static/styles/stack.css").read_text(encoding="utf-8")
     (font,) = re.findall(r"data:font/woff;base64,([\w+/=]+)", style)
     cut = set(ttLib.TTFont(io.BytesIO(base64.b64decode(font))).getBestCmap())
-    assert cut == set(ntpoffline.ICONS.values()), "the signs of the icons, and no others"
+    assert cut == set(bookoffline.ICONS.values()), "the signs of the icons, and no others"
     signs = dict(re.findall(r'\.fa-([\w-]+)::before\{content:"(.)"', style))
     for name in PAGES:
         html = (book / f"{name}.html").read_text(encoding="utf-8")

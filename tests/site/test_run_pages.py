@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ntpcore.verdicts.claims import MIME
+from ntpverdicts.claims import MIME
 from tools.site import cells, runnable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def test_a_cell_runs_when_nothing_on_its_way_needs_another_package() -> None:
         notebook(
             ("seed = 7\ndata = ''", ["parameters", "remove-input"]),
             (
-                "import numpy as np\nimport sympy as sp\nfrom ntpcore.pages import plots\n"
+                "import numpy as np\nimport sympy as sp\nfrom ntpbook.look import plots\n"
                 f"from {MAX_MARGIN.rpartition('.')[0]} import checks, figures\n"
                 "plots.use_book_style()\nx = np.ones(2)",
                 ["remove-input"],
@@ -100,7 +100,7 @@ folder, told = sys.argv[1:]
 sys.path.insert(0, folder)
 sys.dont_write_bytecode = True
 os.chdir(folder)
-from ntpcore.commands.playground import absent, cells
+from ntpplayground import absent, cells
 absent.stand_in()
 for name, texts, asked in json.loads(open(told, encoding="utf-8").read()):
     session = cells.Session()

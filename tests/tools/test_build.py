@@ -31,7 +31,7 @@ from tiny_book import (
     make_tiny_book,
 )
 
-from ntpcore.verdicts.imports import Package, import_closure, imported_names
+from ntpverdicts.imports import Package, import_closure, imported_names
 from tools.pipeline import bookkeeping, environment, notebooks, serve
 from tools.pipeline.lock import LockedError, lock
 from tools.pipeline.normalise import normalise, to_text
@@ -426,7 +426,7 @@ WRONG = {
     ),
     "the schema": (
         (
-            "ntpcore/verdicts/claims.schema.json",
+            "ntpverdicts/claims.schema.json",
             '"minimum": 0\n',
             '"minimum": 5\n',
             "follow claims.schema",

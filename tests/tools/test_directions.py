@@ -1,4 +1,4 @@
-"""Imports point one way: what each room of the packages may use."""
+"""Imports go down: what each room of the packages, and each notebook, may use."""
 
 from __future__ import annotations
 
@@ -10,32 +10,47 @@ from pathlib import Path
 import pytest
 from tiny_book import ROOT
 
-from ntpcore.verdicts.imports import Package, imported_names
+from ntpbook.catalogue import CHAPTERS
+from ntpverdicts.imports import Package, imported_names
+from tools.pipeline.source import OURS, code_cells, parse_code
 
-# For each room the rooms of ours that it may import; a module at the top is a room of its own.
+# For each room what it may import: rooms, or single modules of a room.
 MAY_USE = {
-    "ntpcore.verdicts": set(),
-    "ntpcore.compiled": {"ntpcore._cache"},
-    "ntpcore._cache": set(),
-    "ntpcore.exponential": {"ntpcore.compiled"},
-    "ntpcore.data": set(),
-    "ntpcore.exact": {"ntpcore.verdicts", "ntpcore.data", "ntpcore.compiled"},
-    "ntpcore.huang2024": {
-        "ntpcore.data",
-        "ntpcore.exact",
-        "ntpcore.compiled",
-        "ntpcore.exponential",
-    },
-    "ntpcore.tian2023": {"ntpcore.data", "ntpcore.compiled", "ntpcore.exponential"},
-    "ntpcore.front": {"ntpcore.data", "ntpcore.exact", "ntpcore.huang2024"},
-    "ntpcore.pages": {"ntpcore.verdicts", "ntpcore.data"},
+    "ntpcore": set(),
+    "ntpverdicts": set(),
+    "ntpbook": {"ntpcore", "ntpverdicts"},
+    # The program finds checks through the catalogue, and its reports look as the book does.
+    "ntpcli": {"ntpcore", "ntpverdicts", "ntpbook.catalogue", "ntpbook.look"},
+    "ntpplayground": {"ntpcore", "ntpverdicts", "ntpcli"},
 }
-BELOW = {"ntpcore.verdicts", "ntpcore.data", "ntpcore.exact", "ntpcore.huang2024",
-         "ntpcore.tian2023", "ntpcore.pages", "ntpcore.compiled",
-         "ntpcore.exponential"}  # fmt: skip
-# Chapters on readers' data show what the commands answer.
-READERS = ("ntpbook.readers", "ntpbook.benchmarks")
-MODULES = sorted(path for name in ("ntpcore", "ntpbook") for path in (ROOT / name).rglob("*.py"))
+# Arrows of single modules beside these.
+BESIDE = {
+    "ntpcore.__main__": {"ntpcli"},  # `python -m ntpcore` is the program
+    "ntpbook.readers": {"ntpcli"},  # chapters on readers' data show what the program answers
+    "ntpbook.benchmarks": {"ntpcli"},
+    # Its three checks on orders need neither numbers nor the other chapters' rows, and neither
+    # has the playground, which loads this module.
+    "ntpcli.judge": {"ntpbook.huang2024.s6_max_margin.orders"},
+}
+# Within ntpcore: what its parts may import of each other; a module at the top is a part of its own.
+PARTS = {
+    "_cache": set(),
+    "compiled": {"_cache"},
+    "exponential": {"compiled"},
+    "data": set(),
+    "exact": {"data", "compiled"},
+    "huang2024": {"data", "exact", "compiled", "exponential"},
+    "tian2023": {"data", "compiled", "exponential"},
+    "front": {"data", "exact", "huang2024", "tian2023"},
+    "__init__": {"front"},
+    "__main__": set(),
+}
+# Notebooks of readers' data call the program's answers.
+READERS = ("readers_", "benchmarks")
+# What all notebooks may use beside their chapter: their last part shows a reader's data as
+# `ntpcore report` does.
+SHARED = {"ntpcore", "ntpverdicts", "ntpbook.look", "ntpbook.shared", "ntpcli.report"}
+MODULES = sorted(path for name in OURS for path in (ROOT / name).rglob("*.py"))
 
 
 def dotted(path: Path) -> str:
@@ -43,44 +58,91 @@ def dotted(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
-def room(name: str) -> str:
-    """The room that a module is in."""
-    return ".".join(name.split(".")[:2])
-
-
-def used_rooms(path: Path) -> set[str]:
-    """Rooms of ours that a module imports, its own left out."""
+def used(path: Path) -> set[str]:
+    """Modules of ours that a module imports, in functions too."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = imported_names(tree, ".".join(dotted(path).split(".")[:-1]))
-    ours = {room(name) for name in names if name.split(".")[0] in ("ntpcore", "ntpbook")}
-    return ours - {room(dotted(path)), "ntpcore", "ntpbook"}
+    return {name for name in names if name.split(".")[0] in OURS}
 
 
-def faults(name: str, used: set[str]) -> set[str]:
+def within(name: str, places: set[str]) -> bool:
+    """Whether a dotted name is one of some places or lies in one."""
+    return any(f"{name}.".startswith(f"{place}.") for place in places)
+
+
+def above(places: set[str]) -> set[str]:
+    """The packages that hold some places: importing a.b loads a as well."""
+    return {place.rsplit(".", up)[0] for place in places for up in range(1, place.count(".") + 1)}
+
+
+def faults(name: str, imported: set[str]) -> set[str]:
     """What a module imports and may not."""
-    if name.startswith("ntpbook."):
-        free = name.startswith(READERS)
-        return {one for one in used if one.startswith("ntpcore.commands") and not free}
-    if name.startswith(("ntpcore.commands", "ntpcore.__main__")):
-        return set()  # they stand above all; when they load chapters is tested below
-    return used - MAY_USE.get(room(name), set())
+    top, _, rest = name.partition(".")
+    allowed = {top, *MAY_USE[top]}
+    for place, more in BESIDE.items():
+        allowed |= more if within(name, {place}) else set()
+    wrong = {one for one in imported if not within(one, allowed) and one not in above(allowed)}
+    if top == "ntpcore":
+        part = rest.split(".")[0]
+        for one in imported:
+            other = one.partition(".")[2].split(".")[0]
+            if one.startswith("ntpcore.") and other in PARTS and other != part:
+                wrong |= set() if other in PARTS[part] else {one}
+    return wrong
+
+
+def faults_of_page(page: str, imported: set[str]) -> set[str]:
+    """What a notebook imports and may not: of the book its own chapter, and what all may use."""
+    folders = {one.folder for one in CHAPTERS if one.page == page}
+    # Chapters of our own results build on each other.
+    chapters = {f"ntpbook.{'ours' if 'ours' in one else one.replace('/', '.')}" for one in folders}
+    allowed = SHARED | chapters
+    if page.startswith(READERS):
+        allowed |= {"ntpcli", "ntpbook.readers", "ntpbook.benchmarks"}
+    return {one for one in imported if not within(one, allowed) and one not in above(allowed)}
+
+
+def imported_by(page: Path) -> set[str]:
+    """Modules of ours that the cells of a notebook import."""
+    cells = code_cells(page.read_text(encoding="utf-8"))
+    trees = [tree for cell in cells if (tree := parse_code(cell)) is not None]
+    names = {name for tree in trees for name in imported_names(tree)}
+    modules = {dotted(path).removesuffix(".__init__") for path in MODULES}
+    return {name for name in names if name in modules}
 
 
 def test_every_module_imports_only_what_its_room_may_use() -> None:
+    wrong = {dotted(path): bad for path in MODULES if (bad := faults(dotted(path), used(path)))}
+    assert wrong == {}
+
+
+def test_every_notebook_imports_only_its_chapter_and_what_lies_below() -> None:
     wrong = {
-        dotted(path): bad for path in MODULES if (bad := faults(dotted(path), used_rooms(path)))
+        page.stem: bad
+        for page in sorted((ROOT / "notebooks").glob("*.md"))
+        if (bad := faults_of_page(page.stem, imported_by(page)))
     }
     assert wrong == {}
 
 
 def test_a_wrong_direction_is_noticed() -> None:
-    assert faults("ntpcore.data.x", {"ntpcore.exact"}) == {"ntpcore.exact"}
-    assert faults("ntpcore.huang2024.x", {"ntpbook.shared"}) == {"ntpbook.shared"}
-    assert faults("ntpbook.shared.x", {"ntpcore.commands"}) == {"ntpcore.commands"}
+    assert faults("ntpcore.data.x", {"ntpcore.exact.margin"}) == {"ntpcore.exact.margin"}
+    assert faults("ntpcore.huang2024.x", {"ntpbook.shared.y"}) == {"ntpbook.shared.y"}
+    assert faults("ntpcore.data.x", {"ntpverdicts.claims"}) == {"ntpverdicts.claims"}
+    assert faults("ntpcore.data.x", {"ntpcli"}) == {"ntpcli"}
+    assert faults("ntpbook.shared.x", {"ntpcli.check"}) == {"ntpcli.check"}
+    assert faults("ntpbook.readers.x", {"ntpcli.check"}) == set()
+    assert faults("ntpcli.x", {"ntpbook.huang2024.y"}) == {"ntpbook.huang2024.y"}
+    assert faults("ntpcli.x", {"ntpbook.catalogue", "ntpbook"}) == set()
+    assert faults("ntpverdicts.x", {"ntpcore.data"}) == {"ntpcore.data"}
+    assert faults_of_page("huang2024_beyond", {"ntpcli.check"}) == {"ntpcli.check"}
+    other = {"ntpbook.huang2024.s5_loss.checks"}
+    assert faults_of_page("huang2024_beyond", other) == other
+    assert faults_of_page("huang2024_s5_loss", other) == set()
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    package = Package(("ntpcore", "ntpbook"), ROOT)
+    package = Package(OURS, ROOT)
     names = [dotted(path).removesuffix(".__init__") for path in MODULES]
     for name in names:
         file = package.file(name)
@@ -105,15 +167,16 @@ def loaded(code: str) -> set[str]:
 
 CHECK = (
     "import sys; sys.argv = ['ntpcore', 'check', 'examples/five_tokens.jsonl', '--json']\n"
-    "from ntpcore.commands import cli\nimport contextlib, io\n"
+    "from ntpcli import cli\nimport contextlib, io\n"
     "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): cli.main()"
 )
 
 
-def test_a_plain_check_loads_no_chapter_and_no_numbers() -> None:
+def test_a_plain_check_loads_the_orders_and_no_numbers() -> None:
     names = {name.split(".")[0] for name in loaded(CHECK)}
-    assert not names & {"ntpbook", "numpy", "scipy", "numba", "sympy", "matplotlib"}
-    assert "ntpcore.exact.margin" in loaded(CHECK)
+    assert not names & {"numpy", "scipy", "numba", "sympy", "matplotlib"}
+    chapters = {name for name in loaded(CHECK) if name.startswith("ntpbook.") and "." in name[8:]}
+    assert chapters == {"ntpbook.huang2024.s6_max_margin", "ntpbook.huang2024.s6_max_margin.orders"}
 
 
 @pytest.mark.parametrize("module", ["data.dataset", "data.order", "exact.margin", "exact.repair"])

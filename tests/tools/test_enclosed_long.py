@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 from flint import arb, ctx
 
-from ntpbook.huang2024.s5_late_phase import floats, instances
-from ntpcore.huang2024 import enclosure
+from ntpbook.ours.late_phase import floats, instances
+from ntpbook.shared import enclosure
 from tools.pipeline import enclosed_long
 
 FOUND = json.loads((enclosed_long.ROOT / floats.LONG).read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ntpcore.commands.report.sockets import ADDRESS_LIMIT, LAST, fit, sockets
+from ntpcli.report.sockets import ADDRESS_LIMIT, LAST, fit, sockets
 from tools.pipeline import forks
 from tools.pipeline.execute import NotebookError, execute
 from tools.pipeline.kernel import isolate
@@ -184,7 +184,7 @@ class TestForks:
         assert alone != forked
         assert not Path(alone).exists()
         assert not Path(forked).exists()
-        monkeypatch.setattr("ntpcore.commands.report.sockets.ADDRESS_LIMIT", len(alone))
+        monkeypatch.setattr("ntpcli.report.sockets.ADDRESS_LIMIT", len(alone))
         assert spoken(executed(folder, HOW)) == ("by tcp False", "")
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tiny_book import ROOT
 
-from ntpcore.verdicts.compare import missing
-from ntpcore.verdicts.document import without_data
+from ntpverdicts.compare import missing
+from ntpverdicts.document import without_data
 from tools.pipeline import pin
 
 CHANGELOG = ROOT / "CHANGELOG.md"

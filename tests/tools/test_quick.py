@@ -12,7 +12,7 @@ import pytest
 from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.claims import MIME
+from ntpverdicts.claims import MIME
 from tools.quality import page, quick
 
 

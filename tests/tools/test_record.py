@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ntpcore.verdicts.compare import missing
+from ntpverdicts.compare import missing
 from tools.pipeline import record
 
 

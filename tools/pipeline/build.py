@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.claims import MARKS, Verdict
-from ntpcore.verdicts.ledger import count_verdicts
+from ntpverdicts.claims import MARKS, Verdict
+from ntpverdicts.ledger import count_verdicts
 from tools.pipeline import record
 from tools.pipeline.bookkeeping import open_records, reasons, short, tracked_task
 from tools.pipeline.display import Display

@@ -16,16 +16,16 @@ from typing import Any
 
 from flint import arb, ctx
 
-from ntpbook.huang2024.s5_late_phase import floats
-from ntpbook.huang2024.s5_late_phase.instances import example_1_setting
+from ntpbook.ours.late_phase import floats
+from ntpbook.ours.late_phase.instances import example_1_setting
+from ntpbook.shared import enclosure
 from ntpcore.data import digest
-from ntpcore.huang2024 import enclosure
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = (900, 3000, 10_000, 30_000, 100_000)
 BITS = 9500  # the balls lose a twentieth of a bit in a step, and some hundred shall be left
 DIGITS = 20
-CODE = ("ntpcore/huang2024/enclosure.py", "ntpbook/huang2024/s5_late_phase/instances.py")
+CODE = ("ntpbook/shared/enclosure.py", "ntpbook/ours/late_phase/instances.py")
 
 
 def code_hash() -> str:

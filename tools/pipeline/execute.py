@@ -12,7 +12,7 @@ import nbformat
 import papermill
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
-from ntpcore.commands.report.sockets import sockets
+from ntpcli.report.sockets import sockets
 from tools.pipeline.kernel import UNDRAWN
 from tools.pipeline.normalise import UNRUN, normalise, to_text
 

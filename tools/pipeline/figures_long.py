@@ -11,10 +11,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ntpbook.tian2023.s8_synthetic import runs
-from ntpcore.tian2023 import experiments
-from ntpcore.tian2023.experiments import Plan
-from ntpcore.verdicts.tables import Table
+from ntpbook.tian2023.s8_synthetic import experiments, runs
+from ntpbook.tian2023.s8_synthetic.experiments import Plan
+from ntpverdicts.tables import Table
 
 FOLDER = Path("_build/figures-long")
 ITERATIONS = 2000

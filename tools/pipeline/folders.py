@@ -39,10 +39,10 @@ def link_folders(
         return dict(variables)
     if not text:
         return others
+    from ntpbook.tian2023.s8_wikitext.wikitext import find_folder
     from ntpcore.data.dataset import (
         InputError,  # here: it loads numpy, and often there is no folder
     )
-    from ntpcore.data.wikitext import find_folder
 
     try:
         digest = find_folder(text).digest

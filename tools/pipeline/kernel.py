@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from ntpcore.commands.report import surroundings
+from ntpcli.report import surroundings
 
 # Python looks for circles among objects whenever so many are new: often enough for memory, and
 # seldom enough to be no part of what a page takes. (With 700, as Python has it, a twentieth.)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ntpcore.verdicts.claims import Claim
+from ntpverdicts.claims import Claim
 from tools.pipeline.source import OURS
 
 OF_CLAIMS = ("huang2024-", "tian2023-", "ours-")  # how labels of claims begin

@@ -20,7 +20,7 @@ from doit.exceptions import BaseFail, TaskFailed
 from doit.runner import MThreadRunner
 from doit.task import Task
 
-from ntpcore.verdicts.imports import Package, import_closure
+from ntpverdicts.imports import Package, import_closure
 from tools.pipeline.bookkeeping import open_records, reasons, short, tracked_task
 from tools.pipeline.display import Display
 from tools.pipeline.parameters import Parameters

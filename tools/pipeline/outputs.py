@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from ntpcore.verdicts.claims import MIME
-from ntpcore.verdicts.ledger import Data
-from ntpcore.verdicts.tables import DOWNLOAD_MIME
+from ntpverdicts.claims import MIME
+from ntpverdicts.ledger import Data
+from ntpverdicts.tables import DOWNLOAD_MIME
 
 
 @dataclass(frozen=True)

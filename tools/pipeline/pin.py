@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ntpcore.verdicts.document import without_data
+from ntpverdicts.document import without_data
 
 PUBLISHED = Path("_build/html/claims.json")
 PINS = Path("tests/verdicts.toml")

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.document import FILE, to_text
+from ntpverdicts.document import FILE, to_text
 from tools.pipeline import record
 from tools.pipeline.display import Display
 from tools.pipeline.folders import link_folders

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from ntpbook.catalogue import CATALOGUE, find_check
-from ntpcore.verdicts import certainty
-from ntpcore.verdicts.claims import How, Verdict, anchor_of
-from ntpcore.verdicts.vocabulary import Checked
+from ntpverdicts import certainty
+from ntpverdicts.claims import How, Verdict, anchor_of
+from ntpverdicts.vocabulary import Checked
 
 Row = Mapping[str, Any]
 

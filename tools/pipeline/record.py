@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ntpcore.verdicts.document import FILE, without_data
+from ntpverdicts.document import FILE, without_data
 
 RECORD = Path("ntpbook/record.json")
 BOOK = Path("_build/html") / FILE

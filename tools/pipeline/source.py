@@ -16,7 +16,8 @@ FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,})\{code-cell\}")
 OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")
 HIDING = ("remove-cell", "remove-input", "hide-cell", "hide-input")
 
-OURS = ("ntpcore", "ntpbook")  # our packages, whose modules decide what a page shows
+# Our packages, whose modules decide what a page shows.
+OURS = ("ntpcore", "ntpverdicts", "ntpbook", "ntpcli", "ntpplayground")
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ntpbook.tian2023.s8_wikitext import checks, experiment, tables
-from ntpcore.data import wikitext
+from ntpbook.tian2023.s8_wikitext import checks, experiment, tables, text_model, text_runs, wikitext
+from ntpbook.tian2023.s8_wikitext.text_runs import Plan
 from ntpcore.data.dataset import InputError
-from ntpcore.tian2023 import text_model, text_runs
-from ntpcore.tian2023.text_runs import Plan
-from ntpcore.verdicts.claims import Check, render_text
-from ntpcore.verdicts.tables import Download
+from ntpverdicts.claims import Check, render_text
+from ntpverdicts.tables import Download
 
 FOLDER = Path("_build/wikitext")
 

@@ -27,12 +27,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ntpbook.catalogue import CATALOGUE, CHAPTERS, page_of
-from ntpcore.verdicts.imports import Package, imported_names
+from ntpverdicts.imports import Package, imported_names
 from tools.pipeline.matching import mismatches
+from tools.pipeline.source import OURS as PACKAGES
 from tools.quality.lint import lint_page
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = ("ntpcore", "ntpbook", "tools")
+OURS = (*PACKAGES, "tools")
 LATER = "not site and not browser and not slow"
 NO_TEST = 5  # what pytest ends with when it ran none
 SECONDS = 40  # for tests; lint and types take some of the minute before, and what runs ends after
@@ -176,7 +177,7 @@ def main(words: list[str]) -> int:
     if words == ["tests"]:
         return run(test_steps(found, "-x", "-n", "0"))
     typed = [str(file) for file in there
-             if file.suffix == ".py" and file.parts[0] in ("ntpcore", "ntpbook")]  # fmt: skip
+             if file.suffix == ".py" and file.parts[0] in PACKAGES]  # fmt: skip
     pages = [file.stem for file in there if file.parent == Path("notebooks")]
     print(f"{len(files)} changed files, {len(found)} test files reach them", flush=True)
     if wrong := mismatches(CATALOGUE):

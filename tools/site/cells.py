@@ -18,14 +18,14 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 
-from ntpcore.verdicts.imports import imported_names
+from ntpverdicts.imports import imported_names
 from tools.pipeline.node import find_module
 from tools.pipeline.source import OURS
 from tools.site.playground import EMPTIED, ROOT, closure
 from tools.site.runnable import Runnable, file_of
 
 ARCHIVE = "cells.tar.xz"
-START = "ntpcore.commands.playground.cells"
+START = "ntpplayground.cells"
 TEMML = "temml/dist/temml.min.js"
 # Parts of sympy that no cell uses and that sympy itself loads only when asked.
 LEFT_OUT = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ntpcore.verdicts.imports import Package, imported_names, names_in
+from ntpverdicts.imports import Package, imported_names, names_in
 from tools.pipeline.matching import OF_CLAIMS
 from tools.pipeline.source import OURS, code_cells, parse_code
 

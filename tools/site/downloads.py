@@ -15,8 +15,8 @@ from typing import Any
 import jupytext
 import nbformat
 
-from ntpcore.verdicts.claims import MARKS, Verdict, shown_number
-from ntpcore.verdicts.graph import long_word_of
+from ntpverdicts.claims import MARKS, Verdict, shown_number
+from ntpverdicts.graph import long_word_of
 from tools.pipeline.normalise import normalise, to_text
 from tools.pipeline.notebooks import named_files
 from tools.pipeline.outputs import read_checks

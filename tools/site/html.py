@@ -18,10 +18,10 @@ from typing import Any
 import yaml
 
 from ntpbook.catalogue import CATALOGUE
-from ntpcore.verdicts.claims import MIME, render_html
-from ntpcore.verdicts.graph import arrange_all
-from ntpcore.verdicts.imports import Package, import_closure
-from ntpcore.verdicts.ledger import Data
+from ntpverdicts.claims import MIME, render_html
+from ntpverdicts.graph import arrange_all
+from ntpverdicts.imports import Package, import_closure
+from ntpverdicts.ledger import Data
 from tools.pipeline.node import NodeError, find_module, find_node
 from tools.pipeline.normalise import UNRUN
 from tools.pipeline.outputs import read_checks, read_downloads

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
-from ntpcore.verdicts.claims import Claim
+from ntpverdicts.claims import Claim
 from tools.pipeline.outputs import Found
 
 SHORTEST = 80  # characters of text on the shortest page that counts as a page

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ntpbook.catalogue import CATALOGUE, EDITIONS
-from ntpcore.verdicts.document import known_rows
-from ntpcore.verdicts.ledger import Data
+from ntpverdicts.document import known_rows
+from ntpverdicts.ledger import Data
 from tools.pipeline.outputs import Found
 
 FOLDER = Path("proofs")

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 
-from ntpcore.commands.report.page import BROWSERS
+from ntpcli.report.page import BROWSERS
 from tools.site.html import toc_pages
 
 if TYPE_CHECKING:

@@ -16,14 +16,15 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 
-from ntpcore.verdicts.imports import imported_names
+from ntpverdicts.imports import imported_names
+from tools.pipeline.source import OURS
 
 ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / "node_modules" / "pyodide"
 PACKED = "pyodide.asm.wasm"
 COPIED = ("pyodide.mjs", "pyodide.asm.mjs", "python_stdlib.zip", "pyodide-lock.json")
 BUNDLE = "ntpcore.zip"
-START = "ntpcore.commands.playground.engine"
+START = "ntpplayground.engine"
 # Packages of networkx whose `__init__` loads what nobody here uses; the top one has one of ours.
 EMPTIED = ("algorithms", "algorithms/components", "algorithms/flow", "generators")
 PRESETS = {  # name in addresses: file, form, button
@@ -80,7 +81,7 @@ def bundled_files() -> dict[str, bytes]:
     site = Path(str(networkx.locate_file("")))
     ours = {"networkx/__init__.py": (ROOT / "tools" / "site" / "networkx_init.py").read_bytes()}
     ours |= {f"networkx/{name}/__init__.py": b"" for name in EMPTIED}
-    files = closure([START], {"ntpcore": ROOT, "networkx": site}, ours)
+    files = closure([START], {"networkx": site, **dict.fromkeys(OURS, ROOT)}, ours)
     for path in networkx.files or ():
         if path.name.startswith("LICENSE") and ".dist-info" in str(path):
             files["networkx/LICENSE.txt"] = Path(str(path.locate())).read_bytes()

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ntpbook.catalogue import CATALOGUE, EDITIONS
-from ntpcore.verdicts import document
-from ntpcore.verdicts.claims import Claim
-from ntpcore.verdicts.imports import Package
-from ntpcore.verdicts.ledger import Data
+from ntpverdicts import document
+from ntpverdicts.claims import Claim
+from ntpverdicts.imports import Package
+from ntpverdicts.ledger import Data
 from tools.pipeline.outputs import Found, read_checks
 from tools.pipeline.source import OURS
 from tools.site.checksources import Source, code_hash, find_sources

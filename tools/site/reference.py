@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ntpcore.verdicts.claims import Claim
+from ntpverdicts.claims import Claim
 
 # The public API: what a reader of the page From Python or of docs/isotonic.md needs, in that order.
 MODULES = (
@@ -17,8 +17,8 @@ MODULES = (
     *("exact.margin", "exact.margin_fast"),
     *("exact.repair", "exact.repair_program"),
     *("huang2024.problem", "huang2024.stage1", "huang2024.training", "huang2024.prediction"),
-    *("commands.check", "huang2024.storage", "verdicts.claims", "verdicts.compare"),
-    *("verdicts.arrays", "verdicts.vocabulary", "data.generate", "data.files"),
+    *("ntpcli.check", "ntpcli.storage", "ntpverdicts.claims", "ntpverdicts.compare"),
+    *("ntpverdicts.arrays", "ntpverdicts.vocabulary", "data.generate", "data.files"),
 )
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Source):[ ]?(.*)$")
 _ITEM = re.compile(r"^(\w[\w, ]*): (.+)$", re.DOTALL)

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ntpcore.verdicts.imports import for_types, imported_names
+from ntpverdicts.imports import for_types, imported_names
 from tools.pipeline.source import OURS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -23,7 +23,7 @@ from tools.site.styles import drop_unasked, slim, used_by
 
 LATER = re.compile(
     r'<div class="ntp-later">(.*?)</div><!--later-->(.*?)<!--/later-->', re.DOTALL
-)  # `book/_ext/ntpledger.py` writes it
+)  # `book/_ext/bookledger.py` writes it
 RESTS = Path("_static/rests")
 # Scripts and style sheets that no page needs, or only some pages. What Bootstrap and
 # the buttons for copying did for this book, `menus.js` does.

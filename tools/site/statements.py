@@ -1,7 +1,7 @@
 """Statements and terms as small scripts: what a preview shows, and what the search finds.
 
 Pure functions of the rows of the ledger and of the HTML of their statements; the extension
-`ntppreviews` writes what they return.
+`bookpreviews` writes what they return.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 
 from ntpbook.catalogue import PAPERS, SEARCHED
-from ntpcore.verdicts.graph import badge
+from ntpverdicts.graph import badge
 
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")

@@ -62,8 +62,8 @@ async function start() {
   python.runPython("import sys; sys.path.insert(0, '/ntp'); sys.dont_write_bytecode = True");
   if (CELLS) {
     python.FS.chdir("/ntp");
-    python.runPython("from ntpcore.commands.playground import absent, cells; absent.stand_in()");
-  } else python.runPython("import json; from ntpcore.commands.playground import engine");
+    python.runPython("from ntpplayground import absent, cells; absent.stand_in()");
+  } else python.runPython("import json; from ntpplayground import engine");
   self.postMessage({ kind: "ready" });
   return python;
 }
@@ -72,9 +72,9 @@ const engine = start();
 engine.catch((error) => self.postMessage({ kind: "failed", message: String(error.message || error) }));
 let trained = { key: null, model: undefined };
 
-// Calls a function of ntpcore.commands.playground.engine and gives back its answer as JSON.
+// Calls a function of ntpplayground.engine and gives back its answer as JSON.
 function call(python, name, path, options) {
-  const functions = python.pyimport("ntpcore.commands.playground.engine");
+  const functions = python.pyimport("ntpplayground.engine");
   const json = python.pyimport("json");
   const answer = functions[name].callKwargs(path, options);
   const text = json.dumps.callKwargs(answer, { ensure_ascii: false });
@@ -116,7 +116,7 @@ self.onmessage = async ({ data: request }) => {
   try {
     const python = await engine;
     if (request.kind === "cells") {
-      const cells = python.pyimport("ntpcore.commands.playground.cells");
+      const cells = python.pyimport("ntpplayground.cells");
       self.postMessage({ kind: "answer", number: request.number, text: cells.answer(request.text) });
       return;
     }

@@ -19,10 +19,10 @@ from ntpcore.data.dataset import Dataset, from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import transformer
 from ntpcore.huang2024.problem import from_dataset
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, holds, most
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import check, executed
+from ntpverdicts.claims import Shown
+from ntpverdicts.compare import Said, holds, most
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import check, executed
 
 STEP = 20  # h = 10^-20: an error of h^2 = 1e-40 by theory, and as much by rounding of 60 digits
 IN_DIGITS = 1e-30  # far above both errors of a difference quotient, see STEP

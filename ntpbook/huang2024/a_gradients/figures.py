@@ -14,7 +14,7 @@ from ntpcore.data import generate
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import stage1, training, transformer
 from ntpcore.huang2024.problem import Problem, from_dataset
-from ntpcore.verdicts.tables import Table
+from ntpverdicts.tables import Table
 
 
 def distances(point: Point, exponents: list[int], outer: int = 1) -> dict[str, list[float]]:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ntpbook.shared.symbols import identity
 from ntpcore.data import dataset
 from ntpcore.huang2024 import transformer
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, equal, most
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed
+from ntpverdicts import arrays
+from ntpverdicts.claims import Shown
+from ntpverdicts.compare import Said, equal, most
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed
 
 Floats = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from ntpbook.look.plots import NONOPTIMAL, OPTIMAL
 from ntpcore.huang2024 import transformer
-from ntpcore.pages.plots import NONOPTIMAL, OPTIMAL
 
 
 def answers(score: float, lead: float) -> tuple[float, float, float]:

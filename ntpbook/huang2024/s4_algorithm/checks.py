@@ -19,9 +19,9 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import stage1, training, transformer
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, at_most, count, equal, holds, most, result
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
+from ntpverdicts.claims import Shown
+from ntpverdicts.compare import Said, at_most, count, equal, holds, most, result
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 

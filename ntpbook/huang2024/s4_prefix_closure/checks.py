@@ -27,10 +27,10 @@ from ntpbook.huang2024.s4_prefix_closure.line_search import (
 )
 from ntpcore.data.dataset import from_sentences
 from ntpcore.data.order import Structure, analyse
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, at_most, count, equal, holds, left_out, most
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
+from ntpverdicts.claims import Shown
+from ntpverdicts.compare import Said, at_most, count, equal, holds, left_out, most
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 
 CLAIMED = 5  # tokens, the bound in the statement of the small theorem
 

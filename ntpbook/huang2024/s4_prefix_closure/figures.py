@@ -13,7 +13,7 @@ from ntpbook.huang2024.s4_prefix_closure.line_search import (
 )
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.order import Structure, analyse
-from ntpcore.verdicts.tables import Table
+from ntpverdicts.tables import Table
 
 
 def search_table(max_vocabulary: int) -> Table:

@@ -20,7 +20,7 @@ from ntpbook.huang2024.s4_prefix_closure.line_search import (
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import Structure, analyse
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 _BROKEN_BY = {
     "collocation-missing": "bijection",

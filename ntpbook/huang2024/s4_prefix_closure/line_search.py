@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 HYPOTHESES = {
     "bijection": "n is a bijection",

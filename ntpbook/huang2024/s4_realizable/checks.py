@@ -34,8 +34,8 @@ from ntpcore.data.dataset import Dataset, from_samples, from_sentences, read
 from ntpcore.data.examples import EXAMPLE_1, example_1
 from ntpcore.data.order import Pair, PartialOrder, Structure
 from ntpcore.exact import repair
-from ntpcore.verdicts.claims import Shown, Verdict
-from ntpcore.verdicts.compare import (
+from ntpverdicts.claims import Shown, Verdict
+from ntpverdicts.compare import (
     Said,
     assume,
     at_least,
@@ -47,8 +47,8 @@ from ntpcore.verdicts.compare import (
     result,
     undecided,
 )
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 
 # Definition 1, and the roles that tokens have in an order
 

@@ -21,20 +21,11 @@ from ntpbook.shared.rare import Hidden
 from ntpbook.shared.symbols import identity
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown, Verdict
-from ntpcore.verdicts.compare import (
-    Said,
-    assume,
-    at_least,
-    at_most,
-    count,
-    least,
-    left_out,
-    most,
-)
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
+from ntpverdicts import arrays
+from ntpverdicts.claims import Shown, Verdict
+from ntpverdicts.compare import Said, assume, at_least, at_most, count, least, left_out, most
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from ntpbook.look.plots import BOUND, OPTIMAL
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.pages.plots import BOUND, OPTIMAL
 
 
 def draw_needed_alpha(axes: Axes, run: Run, factors: Sequence[float]) -> None:

@@ -29,8 +29,8 @@ from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, train
-from ntpcore.verdicts.claims import Shown, Verdict
-from ntpcore.verdicts.compare import (
+from ntpverdicts.claims import Shown, Verdict
+from ntpverdicts.compare import (
     Compared,
     LeftOut,
     Said,
@@ -45,10 +45,10 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.numbers import power_of_e
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
-from ntpcore.verdicts.vocabulary import enclosed as enclosed_step
+from ntpverdicts.numbers import power_of_e
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
+from ntpverdicts.vocabulary import enclosed as enclosed_step
 
 Floats = NDArray[np.float64]
 

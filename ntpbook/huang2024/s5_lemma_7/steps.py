@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, at_most, identity
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.once import once
+from ntpverdicts.claims import Shown
+from ntpverdicts.once import once
 
 
 def sizes() -> tuple[Any, Any, Any, Any]:

@@ -9,10 +9,10 @@ import numpy as np
 from ntpbook.huang2024.s5_loss.instances import log_loss, with_a_crowd
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, holds
-from ntpcore.verdicts.vocabulary import by_hand, check, executed, uses
+from ntpverdicts import arrays
+from ntpverdicts.claims import Shown
+from ntpverdicts.compare import Said, holds
+from ntpverdicts.vocabulary import by_hand, check, executed, uses
 
 ROUNDING = 1e-9  # logarithms of sums of a few hundred rounded terms
 

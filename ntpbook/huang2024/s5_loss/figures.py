@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
 Floats = NDArray[np.float64]
 Curve = tuple[Floats, Floats]

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ntpcore.data import generate
 from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.data.examples import example_1
-from ntpcore.huang2024 import bounds, runs, stage1, training
+from ntpcore.huang2024 import bounds, measured, runs, stage1, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -191,18 +191,9 @@ def least_t(c: bounds.Constants) -> float:
     return max(math.log(c.max_length * (2 / left - 1)) / c.C1, 0.0)
 
 
-def fitted_rate(run: Run, first: float = 0.1, last: float = 1.0) -> float:
-    """Rate at which log(L - L_star) falls between two shares of the steps, by (eta / ||W*||)."""
-    rows = run.second.rows
-    end = float(rows.step[-1])
-    late = (rows.step >= first * end) & (rows.step <= last * end)
-    slope = np.polyfit(rows.step[late].astype(float), rows.log_excess[late], 1)[0]
-    return -float(slope) / bounds.loss_excess_rate(run.constants, exact=True)
-
-
 def swinging_rate(steps: int) -> float:
     """Fitted rate by (eta / ||W*||) on Example 1 above the largest step size of the law."""
     problem = from_dataset(example_1())
     eta0, eta = paper_rates(problem.vocab_size)[0], 2.2 * problem.norm
     run = train("Example 1", problem, eta0=eta0, eta=eta, steps1=training.STEPS, steps=steps)
-    return fitted_rate(run)
+    return measured.fitted_rate(run)

@@ -7,13 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.look import interactive
+from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View, thinned
 from ntpcore.data.generate import experiment
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
-from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, thinned
-from ntpcore.verdicts.numbers import written
+from ntpverdicts.numbers import written
 
 FIRST = (100, 300, 900, 3_000, 10_000, 30_000, 100_000, 300_000)
 LAST = 30_000

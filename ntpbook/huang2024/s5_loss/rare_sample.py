@@ -10,7 +10,7 @@ from ntpbook.shared import rare
 from ntpbook.shared.symbols import identity
 from ntpcore.huang2024 import bounds, stage1
 from ntpcore.huang2024.runs import Run, paper_rates, train
-from ntpcore.verdicts.claims import Shown
+from ntpverdicts.claims import Shown
 
 CLEAR = 1e-3  # by which the logarithms of both conditions are met; rounding is below 1e-12
 ETA = 0.36  # just below ||W_kq_star|| / e = 0.368, the largest step size of Theorem 1's proof

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ntpbook.shared.symbols import at_least_zero, identity
-from ntpcore.verdicts.claims import Shown
+from ntpverdicts.claims import Shown
 
 
 @lru_cache

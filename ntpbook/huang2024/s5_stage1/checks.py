@@ -32,9 +32,9 @@ from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.huang2024 import bounds, stage1
 from ntpcore.huang2024.logs import log_softplus
 from ntpcore.huang2024.runs import paper_rates
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import (
+from ntpverdicts import arrays
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import (
     Said,
     assume,
     at_least,
@@ -48,8 +48,8 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

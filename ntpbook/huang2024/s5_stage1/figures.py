@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL
 from ntpbook.shared.first_stage import First, cycle, iterated
 from ntpcore.huang2024 import bounds
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL
 
 
 def draw_norm(axes: Axes, first: First) -> None:

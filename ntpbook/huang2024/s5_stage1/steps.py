@@ -10,7 +10,7 @@ from typing import Any
 
 from ntpbook.shared.stage_1_law import along_the_optimum, column
 from ntpbook.shared.symbols import at_least_zero, at_most, identity, signed_coefficients
-from ntpcore.verdicts.claims import Shown
+from ntpverdicts.claims import Shown
 
 
 @lru_cache

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s5_convergence import corollaries
 from ntpbook.huang2024.s5_stage2 import instances
+from ntpbook.ours.convergence import corollaries
 from ntpbook.shared import enclosed, rare
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
 from ntpbook.shared.rare import Hidden
@@ -21,16 +21,16 @@ from ntpbook.shared.symbols import at_least_zero, identity
 from ntpbook.shared.theorem_1 import (
     ROUNDING,
     TURNS,
-    allowed,
     first_beat_of_b,
     power_of_ten,
     trivial,
 )
 from ntpcore.huang2024 import bounds, direction, stage1, training
+from ntpcore.huang2024.measured import allowed
 from ntpcore.huang2024.runs import Run, paper_rates
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown, Verdict
-from ntpcore.verdicts.compare import (
+from ntpverdicts import arrays
+from ntpverdicts.claims import Shown, Verdict
+from ntpverdicts.compare import (
     Compared,
     Said,
     assume,
@@ -43,11 +43,11 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.numbers import power_of_e
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.tables import Table
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
-from ntpcore.verdicts.vocabulary import enclosed as enclosed_step
+from ntpverdicts.numbers import power_of_e
+from ntpverdicts.once import once
+from ntpverdicts.tables import Table
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
+from ntpverdicts.vocabulary import enclosed as enclosed_step
 
 Floats = NDArray[np.float64]
 

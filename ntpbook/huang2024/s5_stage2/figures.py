@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 from ntpbook.shared import theorem_1
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, collection, paper_rates, train
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -69,9 +69,7 @@ def example_runs(seed: int = 7, longest: int = 100_000) -> tuple[Run, ...]:
 
 def long_runs(seed: int = 7) -> tuple[Run, ...]:
     """These, and prefix-closed data at three step sizes."""
-    from ntpbook.huang2024.s5_late_phase import (
-        measured,  # needs python-flint, a run of data does not
-    )
+    from ntpbook.ours.late_phase import measured
 
     return (*example_runs(seed), *measured.rate_runs(seed))
 

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from ntpbook.huang2024.s5_stage2.instances import random_problem
+from ntpbook.look import interactive
+from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View, thinned
 from ntpbook.shared.theorem_1 import theorem_b, trivial
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
-from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View, thinned
-from ntpcore.verdicts.numbers import written, written_power
+from ntpverdicts.numbers import written, written_power
 
 STEPS = 100_000
 FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0, 20.0)

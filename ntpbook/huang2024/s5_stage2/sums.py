@@ -20,11 +20,11 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import paper_rates, train
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, at_most, count, left_out
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import by_hand, check, executed, uses
+from ntpverdicts import arrays
+from ntpverdicts.claims import Shown
+from ntpverdicts.compare import Said, at_most, count, left_out
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 

@@ -22,9 +22,9 @@ from ntpcore.exact import margin
 from ntpcore.huang2024 import bounds, stage1, training, transformer
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown, Verdict
-from ntpcore.verdicts.compare import (
+from ntpverdicts import arrays
+from ntpverdicts.claims import Shown, Verdict
+from ntpverdicts.compare import (
     Compared,
     Said,
     assume,
@@ -37,8 +37,8 @@ from ntpcore.verdicts.compare import (
     left_out,
     result,
 )
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
+from ntpbook.look.plots import BOUND, OPTIMAL
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.pages.plots import BOUND, OPTIMAL
 
 
 def draw_attention(axes: Axes, run: Run) -> None:

@@ -18,7 +18,7 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, runs, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 

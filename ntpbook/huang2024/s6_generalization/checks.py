@@ -20,12 +20,12 @@ from ntpcore.huang2024 import bounds, direction, prediction, training
 from ntpcore.huang2024.direction import K
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, collection, train
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, below, count, holds, least, left_out, most
-from ntpcore.verdicts.numbers import written
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
+from ntpverdicts import arrays
+from ntpverdicts.claims import Shown
+from ntpverdicts.compare import Said, below, count, holds, least, left_out, most
+from ntpverdicts.numbers import written
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
 
 Floats = NDArray[np.float64]
 

@@ -15,10 +15,10 @@ from ntpbook.shared.in_force import FACTS, facts
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.huang2024.problem import from_dataset
-from ntpcore.verdicts.claims import Shown, Verdict
-from ntpcore.verdicts.compare import Said, assume, below, holds, result
-from ntpcore.verdicts.numbers import written
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
+from ntpverdicts.claims import Shown, Verdict
+from ntpverdicts.compare import Said, assume, below, holds, result
+from ntpverdicts.numbers import written
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from ntpbook.huang2024.s6_generalization.checks import likeliest
 from ntpcore.huang2024 import prediction, training
 from ntpcore.huang2024.problem import Problem
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts.tables import Table
+from ntpverdicts.tables import Table
 
 Floats = NDArray[np.float64]
 

@@ -14,11 +14,11 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import direction
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, count, left_out, most
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import by_hand, check, executed, uses
+from ntpverdicts import arrays
+from ntpverdicts.claims import Shown
+from ntpverdicts.compare import Said, count, left_out, most
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import by_hand, check, executed, uses
 
 LONGEST = 60_000  # steps of a run; data whose t_3 is later are left out
 

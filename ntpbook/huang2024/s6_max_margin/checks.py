@@ -15,14 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ntpbook.shared.constraints import constraints
-from ntpbook.shared.symbols import at_least_zero, identity
-from ntpcore.data import generate
-from ntpcore.data.dataset import Dataset
-from ntpcore.data.examples import example_1
-from ntpcore.data.order import PartialOrder, analyse
-from ntpcore.exact import margin
-from ntpcore.exact.judged import (
+from ntpbook.huang2024.s6_max_margin.orders import (
     FIVE_TOKENS,
     PRESUMED,
     Column,
@@ -34,10 +27,17 @@ from ntpcore.exact.judged import (
     realize,
     small_orders,
 )
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.compare import Said, assume, at_least, count, equal, holds, most, result
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
+from ntpbook.shared.constraints import constraints
+from ntpbook.shared.symbols import at_least_zero, identity
+from ntpcore.data import generate
+from ntpcore.data.dataset import Dataset
+from ntpcore.data.examples import example_1
+from ntpcore.data.order import PartialOrder, analyse
+from ntpcore.exact import margin
+from ntpverdicts.claims import Shown
+from ntpverdicts.compare import Said, assume, at_least, count, equal, holds, most, result
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
 
 __all__ = ["check_huang2024_eq_16", "check_huang2024_prop_2", "check_huang2024_prop_4"]
 

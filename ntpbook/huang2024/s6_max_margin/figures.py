@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 
 from matplotlib.axes import Axes
 
+from ntpbook.huang2024.s6_max_margin.orders import Column
+from ntpbook.look.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
-from ntpcore.exact.judged import Column
-from ntpcore.pages.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 
 
 def failure_counts(columns: Iterable[Column]) -> dict[tuple[int, int], tuple[int, int]]:
@@ -45,7 +44,7 @@ def draw_levers(axes: Axes, sizes: Sequence[tuple[int, int]]) -> None:
         sizes: the pairs (k, m), from left to right.
     """
     for place, (k, m) in enumerate(sizes):
-        up, down = Fraction(m, k + m), Fraction(-k, k + m)
+        up, down = margin.closed_form(k, m)
         axes.plot([place, place], [float(down), float(up)], color="black", linewidth=1.2, zorder=1)
         rows = ((k, up, "o", OPTIMAL, 0.13), (m, down, "s", NONOPTIMAL, -0.13))
         for count, score, marker, color, offset in rows:

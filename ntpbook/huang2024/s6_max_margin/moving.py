@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from ntpbook.look import interactive
+from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View
 from ntpcore.data.order import PartialOrder
-from ntpcore.exact.margin import closed_form_scores, norm_squared, solve_scores
-from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View
+from ntpcore.exact.margin import closed_form, closed_form_scores, norm_squared, solve_scores
 
 MOST = 6
 LETTERS = "abcdefghijklm"
@@ -48,6 +48,7 @@ def scores() -> Moving:
 def view(k: int, m: int) -> View:
     """Both solutions, drawn as in the printed picture, and whether they are the same."""
     order = shared_order(k, m)
+    high, low = closed_form(k, m)
     printed, true = closed_form_scores(order), solve_scores(order)
     lengths = norm_squared(printed), norm_squared(true)
     slack = sorted((a, b) for a, b in order.pairs if true[a] - true[b] > 1)
@@ -55,7 +56,7 @@ def view(k: int, m: int) -> View:
         f"k = {k}, m = {m}: {beaten(k, m)}. "
         + "".join(f"At the optimum {a} over {b} has margin {true[a] - true[b]}. " for a, b in slack)
         + f"The closed form, "
-        f"{Fraction(m, k + m)} and {signed(-Fraction(k, k + m))}"
+        f"{high} and {signed(low)}"
         f", has squared norm {lengths[0]}; the optimum has {lengths[1]}. "
         + (
             "The closed form is right."

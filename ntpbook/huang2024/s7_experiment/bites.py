@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ntpbook.huang2024.s5_loss.instances import least_T, least_t
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts.tables import Table
+from ntpverdicts.tables import Table
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from ntpbook.huang2024.s7_experiment.experiment import (
 from ntpbook.shared.levels import beyond, within
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.compare import Said, holds, least, most, result
-from ntpcore.verdicts.vocabulary import Variant, check
+from ntpverdicts import arrays
+from ntpverdicts.compare import Said, holds, least, most, result
+from ntpverdicts.vocabulary import Variant, check
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -11,7 +11,7 @@ from ntpcore.data import generate
 from ntpcore.huang2024 import stage1, training
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s7_experiment.experiment import Both
+from ntpbook.look.plots import BOUND, OPTIMAL
 from ntpcore.huang2024 import bounds
-from ntpcore.pages.plots import BOUND, OPTIMAL
 
 Floats = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from ntpcore.data import order
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.exact import repair, repair_program
 from ntpcore.exact.repair import Repair
-from ntpcore.verdicts.compare import Said, count, equal, finite, holds
-from ntpcore.verdicts.vocabulary import by_hand, check, uses
+from ntpverdicts.compare import Said, count, equal, finite, holds
+from ntpverdicts.vocabulary import by_hand, check, uses
 
 SECONDS = 600.0  # never reached on data of this size
 

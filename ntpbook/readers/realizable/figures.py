@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
+from ntpbook.look.plots import NONCOMPARABLE, OPTIMAL, OTHER
 from ntpcore.data import order
 from ntpcore.data.dataset import Dataset
 from ntpcore.exact import repair, repair_program
 from ntpcore.exact.repair import Repair
-from ntpcore.pages.plots import NONCOMPARABLE, OPTIMAL, OTHER
-from ntpcore.verdicts.tables import Table
+from ntpverdicts.tables import Table
 
 _EXACT_CELLS = 650  # tokens of all groups; larger data are searched greedily on the page
 _SECONDS = 600.0  # never reached on the page, where the search stops after so many nodes

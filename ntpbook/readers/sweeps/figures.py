@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from ntpcore.commands.sweep import study
-from ntpcore.commands.sweep.columns import Row
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
+from ntpcli.sweep import study
+from ntpcli.sweep.columns import Row
 
 _LOOKS = {"no idle pair": (OPTIMAL, "o", -0.13), "an idle pair": (OTHER, "s", 0.13)}
 NAMES = {"eta": "step size η", "vocab_size": "tokens |V|", "sentences": "sentences drawn"}

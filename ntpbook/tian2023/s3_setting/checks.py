@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.shared import bags
-from ntpbook.tian2023.s3_setting import steps
+from ntpbook.tian2023.s3_setting import counts, steps
 from ntpbook.tian2023.s3_setting.instances import (
     LENGTHS,
     Counted,
@@ -47,22 +47,12 @@ from ntpbook.tian2023.s3_setting.instances import (
     written,
 )
 from ntpcore.tian2023 import classes as families
-from ntpcore.tian2023 import counts, layer
+from ntpcore.tian2023 import layer
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpcore.tian2023.layer import Sample
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.compare import (
-    Said,
-    at_most,
-    below,
-    count,
-    equal,
-    holds,
-    least,
-    most,
-    result,
-)
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
+from ntpverdicts import arrays
+from ntpverdicts.compare import Said, at_most, below, count, equal, holds, least, most, result
+from ntpverdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
 
 Floats = NDArray[np.float64]
 

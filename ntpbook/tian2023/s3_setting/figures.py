@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
+from ntpbook.tian2023.s3_setting import counts
 from ntpcore.tian2023 import classes as families
-from ntpcore.tian2023 import counts
 from ntpcore.tian2023.classes import SequenceClasses
 
 Floats = NDArray[np.float64]

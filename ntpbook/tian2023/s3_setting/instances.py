@@ -11,11 +11,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.tian2023.s3_setting import counts
 from ntpcore.tian2023 import classes as families
-from ntpcore.tian2023 import counts, layer, population
+from ntpcore.tian2023 import layer, population
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpcore.tian2023.layer import Embedded, Sample
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 

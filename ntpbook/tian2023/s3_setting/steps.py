@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ntpbook.shared.symbols import at_least_zero, identity
-from ntpcore.verdicts.claims import Shown
+from ntpverdicts.claims import Shown
 
 
 def positions_shift(base: int = 0) -> Iterator[Shown]:

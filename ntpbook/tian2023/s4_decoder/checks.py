@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.s4_decoder import steps
+from ntpbook.tian2023.s4_decoder import equicorrelated, shift, steps
 from ntpbook.tian2023.s4_decoder.instances import (
     PANELS,
     Correlated,
@@ -38,7 +38,7 @@ from ntpbook.tian2023.s4_decoder.instances import (
     weakly_correlated,
     whole_heights,
 )
-from ntpcore.tian2023 import decoder, equicorrelated, shift
+from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import (
     LOWER_BOUNDS,
     SequenceClasses,
@@ -49,9 +49,9 @@ from ntpcore.tian2023.classes import (
     unit_scores,
     weak_correlations,
 )
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown, Verdict
-from ntpcore.verdicts.compare import (
+from ntpverdicts import arrays
+from ntpverdicts.claims import Shown, Verdict
+from ntpverdicts.compare import (
     Said,
     assume,
     at_least,
@@ -65,15 +65,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.vocabulary import (
-    Variant,
-    by_hand,
-    check,
-    enclosed,
-    executed,
-    relation,
-    uses,
-)
+from ntpverdicts.vocabulary import Variant, by_hand, check, enclosed, executed, relation, uses
 
 Floats = NDArray[np.float64]
 Interval = Any  # of mpmath, which has no types

@@ -9,9 +9,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
+from ntpbook.tian2023.s4_decoder import equicorrelated, shift
 from ntpbook.tian2023.s4_decoder.instances import Heights
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
-from ntpcore.tian2023 import decoder, equicorrelated, shift
+from ntpcore.tian2023 import decoder
 
 
 def draw_window(axes: Axes, experiments: Mapping[str, tuple[int, int, float]]) -> None:

@@ -10,7 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore.tian2023 import decoder, shift
+from ntpbook.tian2023.s4_decoder import shift
+from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import (
     SequenceClasses,
     attention_scores,
@@ -18,7 +19,7 @@ from ntpcore.tian2023.classes import (
     random_classes,
     unit_scores,
 )
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 

@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 
-from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View
-from ntpcore.tian2023 import decoder, shift
-from ntpcore.verdicts.numbers import written
+from ntpbook.look import interactive
+from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View
+from ntpbook.tian2023.s4_decoder import shift
+from ntpcore.tian2023 import decoder
+from ntpverdicts.numbers import written
 
 SIZES = (5, 20, 50, 200, 1000, 10_000)
 RATES = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0)

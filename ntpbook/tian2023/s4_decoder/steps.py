@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity, matrices
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.vocabulary import relation
+from ntpverdicts.claims import Shown
+from ntpverdicts.vocabulary import relation
 
 # The likelihood of one class, equations (7) and (8)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ntpbook.tian2023.s4_gradient import instances, steps
+from ntpbook.tian2023.s4_gradient import gradient, instances, steps
 from ntpbook.tian2023.s4_gradient.instances import (
     Dense,
     Early,
@@ -20,12 +20,11 @@ from ntpbook.tian2023.s4_gradient.instances import (
     Speed,
     Trained,
 )
-from ntpcore.tian2023 import gradient
 from ntpcore.tian2023.classes import E_prime
 from ntpcore.tian2023.decoder import xi
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import (
+from ntpverdicts import arrays
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import (
     Said,
     assume,
     at_least,
@@ -39,7 +38,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
+from ntpverdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
 
 CONDITION = 1e-9  # the condition of I + E is at most 400: its inverse loses four digits of 16
 STEPS = 1e-11  # up to 2600 steps, each rounded at 1e-16 of numbers that nearly cancel later

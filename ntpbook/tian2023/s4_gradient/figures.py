@@ -7,10 +7,10 @@ import math
 import numpy as np
 from matplotlib.axes import Axes
 
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL
+from ntpbook.tian2023.s4_gradient.gradient import safe_radius
 from ntpbook.tian2023.s4_gradient.instances import Settled
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL
 from ntpcore.tian2023.decoder import speed, transition
-from ntpcore.tian2023.gradient import safe_radius
 
 
 def draw_denominators(axes: Axes) -> None:

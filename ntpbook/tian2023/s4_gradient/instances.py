@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore.tian2023 import gradient
+from ntpbook.tian2023.s4_gradient import gradient
 from ntpcore.tian2023.classes import E_prime, correlations, random_classes, unit_scores
 from ntpcore.tian2023.decoder import (
     DecoderState,
@@ -24,7 +24,7 @@ from ntpcore.tian2023.decoder import (
     xi,
     zero_decoder,
 )
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 Exact = tuple[tuple[Fraction, ...], ...]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ntpbook.shared.symbols import identity
-from ntpcore.verdicts.claims import Shown
+from ntpverdicts.claims import Shown
 
 Expression = Any  # sympy has no types
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.s4_sampling import instances, steps
+from ntpbook.tian2023.s4_sampling import decoder_rate, instances, sampling, steps
 from ntpbook.tian2023.s4_sampling.instances import (
     EXAMPLE,
     Accuracy,
@@ -26,10 +26,10 @@ from ntpbook.tian2023.s4_sampling.instances import (
     Vocabulary,
 )
 from ntpcore.tian2023 import classes as data
-from ntpcore.tian2023 import decoder, decoder_rate, sampling
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import (
+from ntpcore.tian2023 import decoder
+from ntpverdicts import arrays
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import (
     Said,
     assume,
     at_least,
@@ -41,7 +41,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
+from ntpverdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
 
 Floats = NDArray[np.float64]
 TAILS = 1e-9  # p = 1/50 as a float moves a tail of 1e6 draws by 1e-16 times 1e6 at most

@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 from matplotlib.axes import Axes
 
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
+from ntpbook.tian2023.s4_sampling import decoder_rate, sampling
 from ntpbook.tian2023.s4_sampling.instances import printed_theta, relative_slope
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
-from ntpcore.tian2023 import decoder, decoder_rate, sampling
+from ntpcore.tian2023 import decoder
 
 COLORS = (OPTIMAL, OTHER, NONCOMPARABLE)
 MARKERS = ("o", "s", "^")

@@ -12,9 +12,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.tian2023.s4_sampling import decoder_rate, sampling
 from ntpcore.tian2023 import classes as data
-from ntpcore.tian2023 import decoder, decoder_rate, sampling
-from ntpcore.verdicts.once import once
+from ntpcore.tian2023 import decoder
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity, matrices
-from ntpcore.tian2023 import sampling
-from ntpcore.verdicts.claims import Shown
+from ntpbook.tian2023.s4_sampling import sampling
+from ntpverdicts.claims import Shown
 
 Expression = Any  # sympy has no types
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.s5_fates import instances, steps
+from ntpbook.tian2023.s5_fates import attention, instances, steps
 from ntpbook.tian2023.s5_fates.instances import (
     Chain,
     Drawn,
@@ -21,16 +21,16 @@ from ntpbook.tian2023.s5_fates.instances import (
     Start,
     Weighted,
 )
-from ntpcore.tian2023 import attention, decoder
+from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import (
     attention_scores,
     common_tokens,
     correlations,
     distinct_tokens,
 )
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import (
+from ntpverdicts import arrays
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import (
     Said,
     assume,
     at_least,
@@ -42,7 +42,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 SUMS = 1e-9  # relative; sums over at most 50 classes of terms that cancel to a few digits

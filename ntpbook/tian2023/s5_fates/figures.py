@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
-from ntpcore.tian2023 import attention
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpbook.tian2023.s5_fates import attention
 from ntpcore.tian2023.classes import (
     SequenceClasses,
     attention_scores,

@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore.tian2023 import attention, decoder
+from ntpbook.tian2023.s5_fates import attention
+from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import (
     E_prime,
     SequenceClasses,
@@ -24,7 +25,7 @@ from ntpcore.tian2023.classes import (
     unit_scores,
     weak_correlations,
 )
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 

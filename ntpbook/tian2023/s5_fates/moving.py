@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View
-from ntpcore.tian2023 import attention
+from ntpbook.look import interactive
+from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View
+from ntpbook.tian2023.s5_fates import attention
 from ntpcore.tian2023.classes import attention_scores, layered_classes
-from ntpcore.verdicts.numbers import written
+from ntpverdicts.numbers import written
 
 RATES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 SECOND = (0.1, 0.4, 0.7, 0.9, 0.99)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity
-from ntpcore.verdicts.claims import Shown
+from ntpverdicts.claims import Shown
 
 # From the likelihood to equation (10)
 

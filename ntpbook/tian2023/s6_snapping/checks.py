@@ -12,17 +12,17 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.s6_snapping import coupled, steps
+from ntpbook.tian2023.s6_snapping import coupled, snapping, steps
 from ntpbook.tian2023.s6_snapping.coupled import Design, Reduced
+from ntpbook.tian2023.s6_snapping.snapping import Setting
 from ntpcore.tian2023 import coupled as flows
-from ntpcore.tian2023 import decoder, snapping
+from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import weak_correlations
 from ntpcore.tian2023.coupled import Path
 from ntpcore.tian2023.integrate import states_at
-from ntpcore.tian2023.snapping import Setting
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import (
+from ntpverdicts import arrays
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import (
     Said,
     assume,
     at_least,
@@ -35,8 +35,8 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, executed, uses
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 Growth = Callable[[float, Floats], Floats]

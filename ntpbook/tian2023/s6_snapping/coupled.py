@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.long_times import reduced
+from ntpbook.ours.long_times import reduced
 from ntpcore.tian2023 import coupled, decoder
 from ntpcore.tian2023.coupled import Path, Symmetric
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 

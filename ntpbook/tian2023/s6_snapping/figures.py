@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.axes import Axes
 
-from ntpcore.pages.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
-from ntpcore.tian2023 import decoder, snapping
+from ntpbook.look.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
+from ntpbook.tian2023.s6_snapping import snapping
+from ntpbook.tian2023.s6_snapping.snapping import Setting
+from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.coupled import Path
-from ntpcore.tian2023.snapping import Setting
 
 STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 

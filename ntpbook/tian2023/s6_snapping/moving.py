@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View
-from ntpcore.tian2023 import snapping
-from ntpcore.tian2023.snapping import Setting
-from ntpcore.verdicts.numbers import written
+from ntpbook.look import interactive
+from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View
+from ntpbook.tian2023.s6_snapping import snapping
+from ntpbook.tian2023.s6_snapping.snapping import Setting
+from ntpverdicts.numbers import written
 
 CLASSES = (2, 5, 10, 20)
 EPSILONS = (0.1, 0.3, 0.5, 0.7)

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity
-from ntpcore.verdicts.claims import Shown
-from ntpcore.verdicts.vocabulary import relation
+from ntpverdicts.claims import Shown
+from ntpverdicts.vocabulary import relation
 
 
 def sums_of_10(f: list[list[Any]], beta: Any = None) -> tuple[list[Any], list[Any]]:

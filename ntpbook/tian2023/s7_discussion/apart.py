@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.long_times.steps import Identity
+from ntpbook.ours.long_times.steps import Identity
 
 Floats = NDArray[np.float64]
 

@@ -11,9 +11,9 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from ntpbook.ours.long_times import reduced
+from ntpbook.ours.long_times.steps import Identity, relations
 from ntpbook.shared.levels import within
-from ntpbook.tian2023.long_times import reduced
-from ntpbook.tian2023.long_times.steps import Identity, relations
 from ntpbook.tian2023.s7_discussion import apart, enclosed_steps, one_head, residual, section_8
 from ntpbook.tian2023.s7_discussion.instances import (
     DISORDERED,
@@ -50,9 +50,9 @@ from ntpbook.tian2023.s7_discussion.instances import (
 )
 from ntpcore.tian2023 import layer, population
 from ntpcore.tian2023.population import State
-from ntpcore.verdicts import arrays
-from ntpcore.verdicts.claims import Shown, Verdict
-from ntpcore.verdicts.compare import (
+from ntpverdicts import arrays
+from ntpverdicts.claims import Shown, Verdict
+from ntpverdicts.compare import (
     Said,
     assume,
     at_least,
@@ -64,7 +64,7 @@ from ntpcore.verdicts.compare import (
     most,
     result,
 )
-from ntpcore.verdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
+from ntpverdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
 
 Floats = NDArray[np.float64]
 

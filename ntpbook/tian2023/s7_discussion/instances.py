@@ -15,7 +15,7 @@ from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpcore.tian2023.population import Population, State
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 

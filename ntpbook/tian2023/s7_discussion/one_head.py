@@ -9,8 +9,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.long_times.steps import Identity, unit_step
-from ntpcore.verdicts.claims import Shown
+from ntpbook.ours.long_times.steps import Identity, unit_step
+from ntpverdicts.claims import Shown
 
 __all__ = ["Layer", "error_step", "layers", "unit_step"]
 

@@ -19,7 +19,7 @@ from ntpbook.tian2023.s7_discussion import enclosed_steps
 from ntpbook.tian2023.s7_discussion.instances import VOCABULARY
 from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
-from ntpcore.verdicts.claims import Shown
+from ntpverdicts.claims import Shown
 
 Floats = NDArray[np.float64]
 Interval = Any  # of mpmath, which has no types

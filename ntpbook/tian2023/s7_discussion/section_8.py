@@ -8,11 +8,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.reversal import inertia
-from ntpcore.tian2023 import coupled, experiments
+from ntpbook.ours.reversal import inertia
+from ntpbook.tian2023.s8_synthetic import experiments
+from ntpbook.tian2023.s8_synthetic.experiments import Stream, distinct_shares
+from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.classes import SequenceClasses, attention_scores, distinct_tokens
-from ntpcore.tian2023.experiments import Stream, distinct_shares
-from ntpcore.verdicts.once import once
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 

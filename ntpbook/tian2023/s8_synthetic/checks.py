@@ -14,23 +14,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.reversal import checks as turning
-from ntpbook.tian2023.reversal import figure_6
-from ntpbook.tian2023.reversal.figure_6 import LEVEL, UNRESOLVED, Cell, Comparison
+from ntpbook.ours.reversal import checks as turning
+from ntpbook.ours.reversal import figure_6
+from ntpbook.ours.reversal.figure_6 import LEVEL, UNRESOLVED, Cell, Comparison
 from ntpbook.tian2023.s8_synthetic import runs
-from ntpcore.tian2023.experiments import Stream, common_mass, distinct_shares
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import (
-    Said,
-    count,
-    holds,
-    least,
-    most,
-    result,
-    undecided,
-)
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.vocabulary import Variant, check
+from ntpbook.tian2023.s8_synthetic.experiments import Stream, common_mass, distinct_shares
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import Said, count, holds, least, most, result, undecided
+from ntpverdicts.once import once
+from ntpverdicts.vocabulary import Variant, check
 
 Floats = NDArray[np.float64]
 DRAWS = "the spread of the seeds"

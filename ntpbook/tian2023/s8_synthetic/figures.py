@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.reversal.figure_6 import Cell
+from ntpbook.look.plots import NONCOMPARABLE, OPTIMAL, OTHER, SIZE
+from ntpbook.ours.reversal.figure_6 import Cell
+from ntpbook.tian2023.s8_synthetic.experiments import ETA_Z, RATIOS, Stream
 from ntpbook.tian2023.s8_synthetic.runs import thresholds
-from ntpcore.pages.plots import NONCOMPARABLE, OPTIMAL, OTHER, SIZE
 from ntpcore.tian2023.classes import attention_scores, distinct_tokens
-from ntpcore.tian2023.experiments import ETA_Z, RATIOS, Stream
 
 Floats = NDArray[np.float64]
 STYLES = (

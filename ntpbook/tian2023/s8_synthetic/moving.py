@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.reversal.figure_6 import Cell
-from ntpcore.pages import interactive
-from ntpcore.pages.interactive import Axis, Curve, Dial, Moving, View
-from ntpcore.tian2023.experiments import ETA_Z, QUERIES, RATIOS
-from ntpcore.verdicts.numbers import written
+from ntpbook.look import interactive
+from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View
+from ntpbook.ours.reversal.figure_6 import Cell
+from ntpbook.tian2023.s8_synthetic.experiments import ETA_Z, QUERIES, RATIOS
+from ntpverdicts.numbers import written
 
 Table = Mapping[Cell, NDArray[np.float64]]
 ROLES = ("optimal", "other", "noncomparable", "bound")

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.tian2023.reversal import figure_6
-from ntpbook.tian2023.reversal.figure_6 import Cell
-from ntpcore.tian2023 import experiments
-from ntpcore.tian2023.classes import SequenceClasses, attention_scores, synthetic_classes
-from ntpcore.tian2023.experiments import (
+from ntpbook.ours.reversal import figure_6
+from ntpbook.ours.reversal.figure_6 import Cell
+from ntpbook.tian2023.s8_synthetic import experiments
+from ntpbook.tian2023.s8_synthetic.experiments import (
     QUERIES,
     Stream,
     cells,
@@ -19,8 +18,9 @@ from ntpcore.tian2023.experiments import (
     distinct_shares,
     recall,
 )
-from ntpcore.verdicts.once import once
-from ntpcore.verdicts.tables import Download, Table
+from ntpcore.tian2023.classes import SequenceClasses, attention_scores, synthetic_classes
+from ntpverdicts.once import once
+from ntpverdicts.tables import Download, Table
 
 Floats = NDArray[np.float64]
 

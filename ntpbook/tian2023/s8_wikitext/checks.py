@@ -28,11 +28,17 @@ from ntpbook.tian2023.s8_wikitext.experiment import (
     thirds,
     trend,
 )
-from ntpcore.tian2023.text_order import Context, Outcome, centred, permutation_test, strata_of
-from ntpcore.tian2023.text_runs import Run, entropies
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import Said, below, count, holds, missing, most, result, undecided
-from ntpcore.verdicts.vocabulary import Variant, check
+from ntpbook.tian2023.s8_wikitext.text_order import (
+    Context,
+    Outcome,
+    centred,
+    permutation_test,
+    strata_of,
+)
+from ntpbook.tian2023.s8_wikitext.text_runs import Run, entropies
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import Said, below, count, holds, missing, most, result, undecided
+from ntpverdicts.vocabulary import Variant, check
 
 Floats = NDArray[np.float64]
 Measure = Callable[[Run], tuple[float, float]]

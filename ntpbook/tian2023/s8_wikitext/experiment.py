@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpcore.data import wikitext
-from ntpcore.data.wikitext import Corpus
-from ntpcore.tian2023 import text_order
-from ntpcore.tian2023.text_order import Context
-from ntpcore.tian2023.text_runs import Plan, Run, Text, changes, entropies
-from ntpcore.verdicts.once import once
+from ntpbook.tian2023.s8_wikitext import text_order, wikitext
+from ntpbook.tian2023.s8_wikitext.text_order import Context
+from ntpbook.tian2023.s8_wikitext.text_runs import Plan, Run, Text, changes, entropies
+from ntpbook.tian2023.s8_wikitext.wikitext import Corpus
+from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
 
@@ -126,7 +125,7 @@ def runs_10(vocabulary: int = 500, width: int = 32, seeds: int = 3) -> tuple[Run
 @once
 def trained(plans: tuple[Plan, ...], on: Source) -> tuple[Run, ...]:
     """Train some plans; the claims of a page share their runs."""
-    from ntpcore.tian2023 import text_model  # here: it loads JAX
+    from ntpbook.tian2023.s8_wikitext import text_model  # here: it loads JAX
 
     return tuple(text_model.train_all(plans, on.text))
 

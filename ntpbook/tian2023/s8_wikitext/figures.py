@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ntpbook.look.plots import OPTIMAL, OTHER, SIZE
 from ntpbook.tian2023.s8_wikitext.experiment import Sweep, said
-from ntpcore.pages.plots import OPTIMAL, OTHER, SIZE
-from ntpcore.tian2023.text_runs import Run, changes, entropies
+from ntpbook.tian2023.s8_wikitext.text_runs import Run, changes, entropies
 
 LOOKS = {True: (OPTIMAL, "o", "-"), False: (OTHER, "s", "-.")}
 

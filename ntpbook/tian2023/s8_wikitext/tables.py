@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ntpbook.tian2023.s8_wikitext.experiment import Order, Source, Sweep
-from ntpcore.data.wikitext import Corpus
-from ntpcore.tian2023.text_runs import Run, changes, entropies
-from ntpcore.verdicts.tables import Download, Table
+from ntpbook.tian2023.s8_wikitext.text_runs import Run, changes, entropies
+from ntpbook.tian2023.s8_wikitext.wikitext import Corpus
+from ntpverdicts.tables import Download, Table
 
 
 def table_of_sweeps(sweeps: Sequence[Sweep]) -> Table:

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from ntpbook.huang2024.s4_algorithm import checks, figures
+from ntpbook.ours.whole_model import plain
 from ntpbook.shared import digits
-from ntpbook.whole_model import plain
 from ntpcore.data.dataset import InputError, from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import problem, stage1, training, transformer
-from ntpcore.verdicts.claims import Verdict
+from ntpverdicts.claims import Verdict
 
 EXAMPLE_1 = from_sentences(["S V O P", "V O P", "O P P", "P S V"])
 

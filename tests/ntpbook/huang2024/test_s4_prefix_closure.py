@@ -11,9 +11,9 @@ from ntpbook.huang2024.s4_prefix_closure import checks, figures, instances, line
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import Structure, analyse
-from ntpcore.verdicts.claims import Check, Verdict
-from ntpcore.verdicts.tables import Table
-from ntpcore.verdicts.vocabulary import Checked
+from ntpverdicts.claims import Check, Verdict
+from ntpverdicts.tables import Table
+from ntpverdicts.vocabulary import Checked
 
 HYPOTHESES = tuple(line_search.HYPOTHESES)
 

@@ -21,8 +21,8 @@ from ntpcore.data.dataset import from_samples, from_sentences, read
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import transformer
-from ntpcore.verdicts.claims import Check, Verdict
-from ntpcore.verdicts.vocabulary import Checked
+from ntpverdicts.claims import Check, Verdict
+from ntpverdicts.vocabulary import Checked
 
 
 def check_of(label: str) -> Checked:

@@ -18,8 +18,8 @@ from ntpbook.shared import enclosed, rare
 from ntpbook.shared.in_force import FACTS
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import NotANumberError
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import NotANumberError
 
 SMALL = {"seed": 5, "sets": 2, "steps": 1500}
 

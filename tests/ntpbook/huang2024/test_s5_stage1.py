@@ -18,8 +18,8 @@ from ntpbook.shared.in_force import FACTS, facts
 from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, stage1
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import NotANumberError
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import NotANumberError
 
 PAIR = iterated(cycle(2), 1.0, 20)  # W* = (1/2) [[-1, 1], [1, -1]], norm 1
 FOUR = iterated(cycle(4), 0.1, 60)

@@ -13,16 +13,16 @@ import pytest
 from every_check import sound
 from measured import equal_run, with_rows
 
-from ntpbook.huang2024.s5_late_phase.measured import predicted_growth
 from ntpbook.huang2024.s5_stage2 import checks, instances, sums
+from ntpbook.ours.late_phase.measured import predicted_growth
 from ntpbook.shared import enclosed, rare, theorem_1
 from ntpbook.shared.in_force import FACTS, facts_of_problem
 from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data.examples import example_1
-from ntpcore.huang2024 import bounds, runs, training
+from ntpcore.huang2024 import bounds, measured, runs, training
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
-from ntpcore.verdicts.claims import Verdict
+from ntpverdicts.claims import Verdict
 
 
 @cache
@@ -148,8 +148,8 @@ def test_huang2024_thm_1_corrected_bound_by_hand():
 def test_huang2024_thm_1_corrected_holds_where_the_printed_one_fails():
     fast = replace(small_rare_run().constants, log_pi_min=-math.log(4.0))
     equal = replace(small_rare_run(), constants=fast)  # what N = 4 equal samples would promise
-    _, slack = theorem_1.thm_1_slack(equal, bounds.PI_MIN)
-    _, printed = theorem_1.thm_1_slack(small_rare_run(), bounds.N)
+    _, slack = measured.thm_1_slack(equal, bounds.PI_MIN)
+    _, printed = measured.thm_1_slack(small_rare_run(), bounds.N)
     assert slack == pytest.approx(printed)
     found = checks.check_huang2024_thm_1_corrected.judge([*few_runs(), small_rare_run()])
     assert found.verdict is Verdict.PROVED
@@ -202,7 +202,7 @@ def test_huang2024_thm_1_corrected_table_knows_recorded_steps_only():
 
 def test_huang2024_thm_1_corrected_is_implied_by_theorem_b_on_runs():
     for run in few_runs():
-        if not theorem_1.allowed(run):
+        if not measured.allowed(run):
             continue
         t = np.geomspace(2, 1e6, 30)
         log_bound = bounds.log_thm_1_direction(run.constants, np.log(t), rarity=bounds.PI_MIN)

@@ -23,8 +23,8 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, runs, stage1, training, transformer
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import NotANumberError
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import NotANumberError
 
 SMALL = {"seed": 5, "sets": 2, "steps": 600}
 

@@ -20,9 +20,9 @@ from ntpcore.exact import margin
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
-from ntpcore.verdicts.claims import Check, Verdict
-from ntpcore.verdicts.compare import NotANumberError
-from ntpcore.verdicts.vocabulary import Checked
+from ntpverdicts.claims import Check, Verdict
+from ntpverdicts.compare import NotANumberError
+from ntpverdicts.vocabulary import Checked
 
 
 def check_of(label: str) -> Checked:

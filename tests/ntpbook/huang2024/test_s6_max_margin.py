@@ -17,13 +17,14 @@ from hypothesis import given, settings
 from strategies import realizable_data
 
 from ntpbook.huang2024.s6_max_margin import checks, figures
+from ntpbook.huang2024.s6_max_margin import orders as judged
 from ntpbook.shared.constraints import constraints, sample_violations
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences, read
 from ntpcore.data.order import PartialOrder, analyse, facts
-from ntpcore.exact import judged, margin
+from ntpcore.exact import margin
 from ntpcore.exact.margin import Solution
-from ntpcore.verdicts.claims import Check, Verdict
-from ntpcore.verdicts.vocabulary import Checked
+from ntpverdicts.claims import Check, Verdict
+from ntpverdicts.vocabulary import Checked
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 EXAMPLE_1 = from_sentences(["S V O P", "V O P", "O P P", "P S V"])

@@ -11,8 +11,8 @@ import pytest
 from ntpbook.huang2024.s7_experiment import bites, checks, experiment, figures
 from ntpcore.data import generate
 from ntpcore.huang2024 import bounds, stage1
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import NotANumberError
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import NotANumberError
 
 
 @pytest.fixture(scope="module")

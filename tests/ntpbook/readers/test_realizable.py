@@ -7,7 +7,7 @@ import numpy as np
 from ntpbook.readers.realizable import checks, figures
 from ntpcore.data import languages
 from ntpcore.data.dataset import from_samples, read
-from ntpcore.verdicts.claims import Verdict
+from ntpverdicts.claims import Verdict
 
 CHECK = checks.check_ours_repair
 

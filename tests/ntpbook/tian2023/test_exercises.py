@@ -10,25 +10,21 @@ import plain_layer
 import pytest
 import sympy as sp
 
-from ntpbook.tian2023.long_times import bounds, laws, reduced
-from ntpbook.tian2023.reversal import inertia
+from ntpbook.ours.long_times import bounds, laws, reduced
+from ntpbook.ours.reversal import inertia
+from ntpbook.tian2023.s3_setting import counts
+from ntpbook.tian2023.s4_gradient.gradient import xi_uniform
+from ntpbook.tian2023.s4_sampling import decoder_rate
+from ntpbook.tian2023.s5_fates import attention
 from ntpbook.tian2023.s5_fates.checks import Centred
+from ntpbook.tian2023.s6_snapping import snapping
 from ntpbook.tian2023.s7_discussion import instances
-from ntpcore.tian2023 import (
-    attention,
-    counts,
-    coupled,
-    decoder,
-    decoder_rate,
-    population,
-    snapping,
-)
+from ntpbook.tian2023.s8_synthetic.experiments import distinct_entropy
+from ntpbook.tian2023.s8_wikitext.text_order import count_contexts
+from ntpbook.tian2023.s8_wikitext.text_runs import entropies
+from ntpcore.tian2023 import coupled, decoder, population
 from ntpcore.tian2023.classes import synthetic_classes
-from ntpcore.tian2023.experiments import distinct_entropy
-from ntpcore.tian2023.gradient import xi_uniform
 from ntpcore.tian2023.population import Population
-from ntpcore.tian2023.text_order import count_contexts
-from ntpcore.tian2023.text_runs import entropies
 
 
 def test_setting() -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from every_check import sound
 
-from ntpbook.tian2023.s3_setting import checks, instances
-from ntpcore.tian2023 import classes, counts, layer
+from ntpbook.tian2023.s3_setting import checks, counts, instances
+from ntpcore.tian2023 import classes, layer
 from ntpcore.tian2023.layer import Sample
-from ntpcore.verdicts.claims import How, Verdict
+from ntpverdicts.claims import How, Verdict
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 

@@ -14,8 +14,8 @@ import pytest
 from every_check import failure, sound
 from scipy.integrate import solve_ivp
 
-from ntpbook.tian2023.s4_decoder import checks, instances, steps
-from ntpcore.tian2023 import decoder, equicorrelated, shift
+from ntpbook.tian2023.s4_decoder import checks, equicorrelated, instances, shift, steps
+from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import (
     LOWER_BOUNDS,
     E_prime,
@@ -25,8 +25,8 @@ from ntpcore.tian2023.classes import (
     unit_scores,
     weak_correlations,
 )
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import NotANumberError
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import NotANumberError
 
 pytestmark = pytest.mark.usefixtures("in_float64")
 

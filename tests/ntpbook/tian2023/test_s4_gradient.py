@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from ntpbook.tian2023.s4_gradient import checks, instances, steps
-from ntpcore.tian2023 import classes, decoder, gradient
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import Assumed, NotANumberError
-from ntpcore.verdicts.vocabulary import Checked
+from ntpbook.tian2023.s4_gradient import checks, gradient, instances, steps
+from ntpcore.tian2023 import classes, decoder
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import Assumed, NotANumberError
+from ntpverdicts.vocabulary import Checked
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 NOT_CONTRADICTED = Verdict.NOT_CONTRADICTED

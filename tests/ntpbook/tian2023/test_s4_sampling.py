@@ -12,10 +12,10 @@ import pytest
 import sympy as sp
 from every_check import sound
 
-from ntpbook.tian2023.s4_sampling import checks, instances, steps
+from ntpbook.tian2023.s4_sampling import checks, decoder_rate, instances, sampling, steps
 from ntpcore.tian2023 import classes as data
-from ntpcore.tian2023 import decoder, decoder_rate, sampling
-from ntpcore.verdicts.claims import Verdict
+from ntpcore.tian2023 import decoder
+from ntpverdicts.claims import Verdict
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 READ_OTHERWISE = (

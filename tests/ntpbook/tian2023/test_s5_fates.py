@@ -12,11 +12,11 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from ntpbook.tian2023.s5_fates import checks, instances, steps
-from ntpcore.tian2023 import attention, classes, decoder
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import Assumed, NotANumberError
-from ntpcore.verdicts.vocabulary import Checked
+from ntpbook.tian2023.s5_fates import attention, checks, instances, steps
+from ntpcore.tian2023 import classes, decoder
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import Assumed, NotANumberError
+from ntpverdicts.vocabulary import Checked
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 

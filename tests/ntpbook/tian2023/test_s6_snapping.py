@@ -11,16 +11,16 @@ import pytest
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
-from ntpbook.tian2023.long_times import reduced
+from ntpbook.ours.long_times import reduced
 from ntpbook.tian2023.s6_snapping import checks, coupled, steps
+from ntpbook.tian2023.s6_snapping import snapping as formulas
+from ntpbook.tian2023.s6_snapping.snapping import Setting
 from ntpcore.tian2023 import coupled as flows
 from ntpcore.tian2023 import decoder
-from ntpcore.tian2023 import snapping as formulas
 from ntpcore.tian2023.classes import correlations
-from ntpcore.tian2023.snapping import Setting
-from ntpcore.verdicts.claims import Check, Verdict
-from ntpcore.verdicts.compare import Assumed
-from ntpcore.verdicts.vocabulary import Checked
+from ntpverdicts.claims import Check, Verdict
+from ntpverdicts.compare import Assumed
+from ntpverdicts.vocabulary import Checked
 
 S = Setting(1000, 10, 1.0, 1.0)
 

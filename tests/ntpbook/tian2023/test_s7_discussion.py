@@ -13,7 +13,7 @@ import pytest
 from every_check import failure, sound
 from scipy.integrate import quad, solve_ivp
 
-from ntpbook.tian2023.long_times import reduced
+from ntpbook.ours.long_times import reduced
 from ntpbook.tian2023.s7_discussion import (
     apart,
     checks,
@@ -23,9 +23,10 @@ from ntpbook.tian2023.s7_discussion import (
     residual,
     section_8,
 )
-from ntpcore.tian2023 import decoder, experiments, layer, population
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import NotANumberError
+from ntpbook.tian2023.s8_synthetic import experiments
+from ntpcore.tian2023 import decoder, layer, population
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import NotANumberError
 
 pytestmark = pytest.mark.usefixtures("in_float64")
 

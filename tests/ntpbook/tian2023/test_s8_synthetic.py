@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from every_check import assert_sound, sound
 
-from ntpbook.tian2023.s8_synthetic import checks, runs
-from ntpcore.tian2023 import experiments
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.vocabulary import Checked
+from ntpbook.tian2023.s8_synthetic import checks, experiments, runs
+from ntpverdicts.claims import Verdict
+from ntpverdicts.vocabulary import Checked
 
 FIGURES = {
     "4": checks.check_tian2023_fig_4,
@@ -161,7 +160,7 @@ def test_tian2023_fig_6_is_seen_on_other_seeds_of_five_queries(five_queries) -> 
 
 
 def test_tian2023_fig_6_seeds_and_level_are_those_of_the_judge() -> None:
-    from ntpbook.tian2023.reversal import figure_6
+    from ntpbook.ours.reversal import figure_6
 
     wanted = FIGURES["6"].defaults
     assert {1: wanted["one_query"]} | dict.fromkeys((3, 5, 10), wanted["more_queries"]) == (

@@ -10,13 +10,11 @@ import pytest
 from every_check import assert_sound
 from tiny_book import ROOT
 
-from ntpbook.tian2023.s8_wikitext import checks, experiment, tables
-from ntpcore.data import wikitext
-from ntpcore.tian2023 import text_order
-from ntpcore.tian2023.text_runs import Plan, entropies
-from ntpcore.verdicts.claims import Verdict
-from ntpcore.verdicts.compare import NotANumberError
-from ntpcore.verdicts.document import without_data
+from ntpbook.tian2023.s8_wikitext import checks, experiment, tables, text_order, wikitext
+from ntpbook.tian2023.s8_wikitext.text_runs import Plan, entropies
+from ntpverdicts.claims import Verdict
+from ntpverdicts.compare import NotANumberError
+from ntpverdicts.document import without_data
 
 SAMPLE = wikitext.read_corpus("", 50)
 SNAP = 0.9 * (1 - np.exp(-np.arange(16) / 3))
@@ -305,7 +303,7 @@ def test_the_text_comes_from_the_folder_that_is_named(tmp_path, monkeypatch):
 
 def test_jax_is_loaded_only_where_a_model_is_trained():
     code = (
-        "import sys, ntpbook.tian2023.s8_wikitext.checks, ntpcore.commands.cli\n"
+        "import sys, ntpbook.tian2023.s8_wikitext.checks, ntpcli.cli\n"
         "assert 'jax' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

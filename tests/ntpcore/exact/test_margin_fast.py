@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from strategies import orders, random_order, realizable_data
 
-from ntpcore.commands import check as report
+from ntpbook.huang2024.s6_max_margin.orders import FIVE_TOKENS
+from ntpcli import check as report
 from ntpcore.data import generate
 from ntpcore.data.order import PartialOrder, analyse
 from ntpcore.exact import margin, margin_fast
-from ntpcore.exact.judged import FIVE_TOKENS
 from ntpcore.huang2024 import problem
 
 SETTINGS = settings(max_examples=200)

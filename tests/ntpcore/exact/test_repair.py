@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis.strategies import SearchStrategy, integers
 
 from ntpbook.readers.realizable.checks import largest_by_force
-from ntpcore.commands import cli
-from ntpcore.commands import repair as repair_report
+from ntpcli import cli
+from ntpcli import repair as repair_report
 from ntpcore.data import files, order
 from ntpcore.data.dataset import Dataset, InputError, from_samples, from_sentences, read
 from ntpcore.exact import repair, repair_bounds, repair_program
@@ -356,7 +356,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     script = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
-        "import sys; from ntpcore.commands import cli;"
+        "import sys; from ntpcli import cli;"
         " sys.argv = ['ntpcore', 'repair', sys.argv[1],"
         " '--greedy', '--write', 'rest.jsonl', '--overwrite']; cli.main()"
     )

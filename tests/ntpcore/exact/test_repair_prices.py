@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ntpbook.readers.realizable.checks import largest_by_force
-from ntpcore.commands.repair import tighten
+from ntpcli.repair import tighten
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences
 from ntpcore.exact import repair, repair_bounds, repair_prices
 from ntpcore.exact.repair_prices import SCALE, Cells, evaluate, price_bound

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from ntpbook.huang2024.s5_late_phase.measured import PATH, predicted_growth
+from ntpbook.huang2024.s6_max_margin.orders import realize
+from ntpbook.ours.late_phase.measured import PATH, predicted_growth
 from ntpcore.data import dataset, generate
-from ntpcore.exact.judged import realize
 from ntpcore.huang2024 import asymptotics, horizon, problem, stage1, training
 
 HAND_OVER = 100_000

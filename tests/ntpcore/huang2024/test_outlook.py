@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from ntpbook.huang2024.s5_late_phase import instances
+from ntpbook.huang2024.s6_max_margin.orders import FIVE_TOKENS, realize
+from ntpbook.ours.late_phase import instances
 from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data.examples import example_1
-from ntpcore.exact.judged import FIVE_TOKENS, realize
 from ntpcore.huang2024 import outlook, runs
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run

@@ -8,9 +8,10 @@ import zipfile
 import numpy as np
 import pytest
 
+from ntpcli import storage
 from ntpcore.data import dataset
 from ntpcore.data.dataset import InputError
-from ntpcore.huang2024 import problem, stage1, storage, training
+from ntpcore.huang2024 import problem, stage1, training
 
 
 @pytest.fixture

@@ -15,15 +15,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from ntpcore.tian2023 import (
-    classes,
-    counts,
-    decoder,
-    equicorrelated,
-    layer,
-    population,
-    shift,
-)
+from ntpbook.tian2023.s3_setting import counts
+from ntpbook.tian2023.s4_decoder import equicorrelated, shift
+from ntpcore.tian2023 import classes, decoder, layer, population
 from ntpcore.tian2023.layer import Sample
 from ntpcore.tian2023.population import State
 

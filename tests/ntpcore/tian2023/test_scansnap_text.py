@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ntpcore.tian2023 import text_model, text_order, text_runs
-from ntpcore.tian2023.text_runs import Plan, Text
+from ntpbook.tian2023.s8_wikitext import text_model, text_order, text_runs
+from ntpbook.tian2023.s8_wikitext.text_runs import Plan, Text
 
 PLAN = Plan(7, 2, True, 0.5, 2.0, 3, (0, 2, 4, 6), width=4, hidden=6)
 

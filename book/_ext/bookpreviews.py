@@ -1,0 +1,94 @@
+"""What a statement or a term says, one small script each, for pages that link to it.
+
+A page loads such a script by a script element when a reader points at a link, which works for pages
+opened as files, too, where nothing can be fetched. The same fragments feed the search by number and
+by words (`tools/site/statements.py`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from booklinks import link_to, link_to_row
+from bs4 import BeautifulSoup
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx_proof.nodes import depart_unenumerable_node, unenumerable_node
+
+from tools.site.statements import Entry, preview_script, search_script, statement_entry, term_entry
+
+FOLDER = Path("_static") / "previews"
+GLOSSARY = "book/glossary"
+
+
+def open_statement(self: Any, node: nodes.Element) -> None:
+    """Open the box of a statement without number; its id stands on its title, and only there."""
+    node["ntp_start"] = len(self.body)
+    box = node.copy()
+    box["ids"] = []
+    del box["ntp_start"]
+    self.body.append(self.starttag(box, "div", CLASS="admonition"))
+
+
+def close_statement(self: Any, node: nodes.Element) -> None:
+    """Close the box, and keep what it says for those who link to it."""
+    depart_unenumerable_node(self, node)
+    written = "".join(self.body[node["ntp_start"] :])
+    self.builder.app.ntp_statements[node["label"]] = written
+
+
+def terms_of(html: str) -> dict[str, tuple[str, str]]:
+    """For the id of every term of the glossary its name and, as HTML, what it means."""
+    found = {}
+    for term in BeautifulSoup(html, "html.parser").select("dl.glossary > dt"):
+        body = term.find_next_sibling("dd")
+        for link in term.select("a.headerlink"):
+            link.decompose()
+        found[str(term["id"])] = (term.get_text().strip(), body.decode_contents() if body else "")
+    return found
+
+
+def entries(app: Sphinx) -> list[Entry]:
+    """All statements of the catalogue, in its order, and all terms of the glossary."""
+    found = []
+    for label, row in app.env.ntp_rows.items():  # type: ignore[attr-defined]
+        link = (link_to_row if row["planned"] else link_to)(app, "index", row)
+        address = link.replace(f"#verdict-{label}", f"#{label}")
+        html = app.ntp_statements.get(label, "")  # type: ignore[attr-defined]
+        found.append(statement_entry(row, address, html))
+    page = Path(app.outdir, f"{GLOSSARY}.html")
+    if page.is_file():
+        for name, (term, html) in terms_of(page.read_text(encoding="utf-8")).items():
+            found.append(term_entry(name, term, f"{GLOSSARY}.html#{name}", html))
+    return found
+
+
+def write_previews(app: Sphinx, problem: Exception | None) -> None:
+    """Write the scripts when all pages are there."""
+    if problem is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir) / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    found = entries(app)
+    for entry in found:
+        (folder / f"{entry.name}.js").write_text(preview_script(entry), encoding="utf-8")
+    (folder.parent / "statements.js").write_text(search_script(found), encoding="utf-8")
+
+
+def search_by_statement(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Load the index of statements on the page of the search, and only there."""
+    if pagename == "search":
+        app.add_js_file("statements.js", loading_method="")
+        app.add_js_file("find.js")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.ntp_statements = {}  # type: ignore[attr-defined]
+    app.add_node(unenumerable_node, override=True, html=(open_statement, close_statement))
+    app.connect("html-page-context", search_by_statement)
+    app.connect("build-finished", write_previews)
+    return {"parallel_read_safe": False, "parallel_write_safe": False}

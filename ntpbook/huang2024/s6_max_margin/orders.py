@@ -1,0 +1,522 @@
+"""Claims that orders alone decide: Propositions 2 and 4 and equation (16) (huang2024).
+
+They are judged on columns of W_kq_star whose certificates were verified, those of small data sets
+or those of a reader's data; neither needs more than the exact core. All three presume what is in
+force in Section 6: Assumption 1, prefix closure (Section 3) and source (Section 4.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement, permutations, product
+
+from ntpcore.data.dataset import Dataset, from_samples, from_sentences
+from ntpcore.data.order import (
+    ASSUMPTION_1,
+    CLOSURE,
+    SOURCE,
+    PartialOrder,
+    Structure,
+    analyse,
+    facts,
+)
+from ntpcore.exact import margin
+from ntpverdicts.claims import Check, Verdict
+from ntpverdicts.compare import Said, Tally, assume, count, equal, holds, least
+from ntpverdicts.vocabulary import Checked, Variant, by_hand, check, uses
+
+FIVE_TOKENS = PartialOrder.of("q", {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q")})
+SEVEN_TOKENS = ("a A r s q A", "b B q B", "A a", "B b", "r r", "s s", "q q")
+PRESUMED = (ASSUMPTION_1, CLOSURE, SOURCE)  # Assumption 2 turns tokens into coordinates, (14)
+
+
+@dataclass(frozen=True)
+class Column:
+    """An order with its max-margin solution, which its multipliers prove to be the optimum.
+
+    Attributes:
+        order: the order of one query.
+        solution: the column of that query.
+        others: the tokens that the order does not compare.
+        facts: for each name in `PRESUMED` whether the data satisfy it; empty without data.
+
+    Raises:
+        ArithmeticError: they do not prove it; that would be a fault of the solver.
+    """
+
+    order: PartialOrder
+    solution: margin.Solution
+    others: tuple[str, ...] = ()
+    facts: Mapping[str, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        scores, multipliers = self.solution.scores, self.solution.multipliers
+        if errors := margin.certificate_errors(self.order, scores, multipliers):
+            raise ArithmeticError(f"query {self.order.query!r}: no certificate; {errors[0]}")
+
+    @property
+    def name(self) -> str:
+        """The order in words."""
+        return describe_order(self.order)
+
+
+def describe_order(order: PartialOrder) -> str:
+    """An order in words, cut where it is long."""
+    rows = [f"{a} > {', '.join(below)}" for a, below in list(order.below.items())[:6]]
+    more = "; ..." if len(order.below) > len(rows) else ""
+    text = f"query {order.query}: {'; '.join(rows)}{more}"
+    return text if len(text) <= 300 else text[:297] + "..."
+
+
+def certified(
+    orders: Iterable[PartialOrder], solutions: Mapping[str, margin.Solution] | None = None
+) -> list[Column]:
+    """The columns of these orders, those of few tokens and then of few pairs first.
+
+    Args:
+        orders: the orders.
+        solutions: their solutions by query; None for `margin.solve`.
+    """
+    chosen = sorted(orders, key=lambda one: (len(one.compared), len(one.pairs)))
+    return [
+        Column(one, margin.solve(one) if solutions is None else solutions[one.query])
+        for one in chosen
+    ]
+
+
+def columns_of(
+    structure: Structure, solutions: Mapping[str, margin.Solution] | None = None
+) -> list[Column]:
+    """The columns of a data set, with what it satisfies.
+
+    Args:
+        structure: the data set, analysed.
+        solutions: the solutions by query; None for `margin.solve`.
+    """
+    known, tokens = facts(structure), structure.data.vocabulary
+    return [
+        Column(
+            one.order,
+            one.solution,
+            tuple(token for token in tokens if token not in one.order.compared),
+            known,
+        )
+        for one in certified((structure.orders or {}).values(), solutions)
+    ]
+
+
+# Small orders
+
+
+def small_orders(max_optimal: int, max_nonoptimal: int, max_pairs: int) -> Iterator[PartialOrder]:
+    """Every bipartite order of these sizes, its tokens named; `max_pairs` bounds k times m.
+
+    The first of the non-optimal tokens is the query. Names and their turns are such that the first
+    order on which Proposition 2 fails is FIVE_TOKENS itself.
+    """
+    for k, m in product(range(1, max_optimal + 1), range(1, max_nonoptimal + 1)):
+        if k * m > max_pairs:
+            continue
+        uppers, lowers = "abefghij"[:k], "qcdtuvwx"[:m]
+        edges = list(product(uppers, lowers))
+        for chosen in product((True, False), repeat=k * m):
+            pairs = [edge for edge, keep in zip(edges, chosen, strict=True) if keep]
+            if len({a for a, _ in pairs}) == k and len({b for _, b in pairs}) == m:
+                yield PartialOrder.of("q", pairs)
+
+
+def has_data(order: PartialOrder) -> bool:
+    """Whether some data set that satisfies Assumption 1 has this order.
+
+    The query ends every sentence. Where it is not optimal itself, it lies below every optimal
+    token; where it is, no other token can be.
+    """
+    if order.query in order.optimal:
+        return order.optimal == (order.query,)
+    return all(order.query in below for below in order.below.values())
+
+
+def realize(order: PartialOrder) -> Dataset:
+    """A data set with this order: one sentence for each optimal token, all its rivals in it.
+
+    The collocation runs around the tokens in a cycle.
+
+    Raises:
+        ValueError: no realizable data set has this order.
+    """
+    if order.confused or not order.pairs or not has_data(order):
+        raise ValueError(f"no realizable data set has the order of query {order.query!r}")
+    tokens = sorted(order.compared)
+    following = dict(zip(tokens, [*tokens[1:], tokens[0]], strict=True))
+    samples: list[tuple[list[str], str]] = [([token], following[token]) for token in tokens]
+    for a, below in order.below.items():
+        others = [token for token in (a, *below) if token != order.query]
+        samples.append(([*others, order.query], following[a]))
+    return from_samples(samples, f"order of query {order.query}")
+
+
+@cache
+def small_columns(max_tokens: int = 4, max_pairs: int = 12) -> tuple[Column, ...]:
+    """All orders that come from data, of up to so many optimal and so many non-optimal tokens."""
+    orders = small_orders(max_tokens, max_tokens, max_pairs)
+    return tuple(certified(one for one in orders if has_data(one)))
+
+
+def complete_columns() -> list[Column]:
+    """Orders in which every optimal token lies above every non-optimal one."""
+    sizes = product((1, 2, 3), (1, 3))
+    return certified(PartialOrder.of("q", product("abc"[:k], "qwx"[:m])) for k, m in sizes)
+
+
+# Data under the facts in force, and data that lack one of them
+
+
+def closed_data(max_tokens: int = 4, longest: int = 5) -> Iterator[Dataset]:
+    """All prefix-closed data of one-token sentences and two lines in which source holds.
+
+    One collocation for each cycle type; a line goes on with n of one of its tokens. Of each line
+    the beginnings are samples, too.
+
+    Args:
+        max_tokens: tokens of the vocabulary, 2 at least.
+        longest: tokens of a line, its label included.
+    """
+    for size in range(2, max_tokens + 1):
+        for n in _cycle_types(size):
+            singles = [(x, n[x]) for x in range(size)]
+            lines = [line for length in range(2, longest + 1) for line in _lines(n, length)]
+            for pair in combinations_with_replacement(lines, 2):
+                words = [["abcdefgh"[x] for x in line] for line in (*singles, *pair)]
+                yield from_sentences(words, f"{size} tokens, two lines")
+
+
+def _cycle_types(size: int) -> list[tuple[int, ...]]:
+    """One permutation of so many tokens for each cycle type."""
+    found: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for n in permutations(range(size)):
+        orbits = []
+        for x in range(size):
+            orbit = [x]
+            while n[orbit[-1]] != x:
+                orbit.append(n[orbit[-1]])
+            orbits.append(len(orbit))
+        found.setdefault(tuple(sorted(orbits)), n)
+    return list(found.values())
+
+
+def _lines(n: tuple[int, ...], length: int) -> list[tuple[int, ...]]:
+    """The lines of so many tokens, each of which is n of one before it."""
+    if length == 1:
+        return [(x,) for x in range(len(n))]
+    shorter = _lines(n, length - 1)
+    return [(*line, n[x]) for line in shorter for x in dict.fromkeys(line)]
+
+
+@cache
+def closed_columns(max_tokens: int = 4, longest: int = 5) -> tuple[Column, ...]:
+    """The different columns of `closed_data` without confused tokens."""
+    found: dict[tuple[PartialOrder, tuple[str, ...]], Column] = {}
+    for data in closed_data(max_tokens, longest):
+        structure = analyse(data)
+        if structure.realizable.holds:
+            for one in columns_of(structure):
+                found.setdefault((one.order, one.others), one)
+    return tuple(found.values())
+
+
+def without_closure() -> list[Column]:
+    """Five tokens: Assumption 1 and source hold, prefix closure does not."""
+    return columns_of(analyse(realize(FIVE_TOKENS)))
+
+
+def without_source() -> list[Column]:
+    """Seven tokens: Assumption 1 and prefix closure hold, source does not."""
+    return columns_of(analyse(from_sentences(SEVEN_TOKENS, "seven tokens")))
+
+
+# Propositions 2 and 4
+
+
+def _presumed(one: Column) -> Iterator[Said]:
+    """What is in force, asked of the data."""
+    for name, holds_there in one.facts.items():
+        yield assume(name, holds_there)
+
+
+def _formula(one: Column, reading: str, apart: Fraction | int) -> margin.Scores:
+    """Scores by a formula in k and m: the printed one, with k and m exchanged, or by block.
+
+    Args:
+        one: the column.
+        reading: which formula.
+        apart: the score of tokens that are not compared.
+    """
+    if reading == "by block":
+        parts = [(block.optimal, block.nonoptimal) for block in one.solution.blocks]
+    else:
+        parts = [(one.order.optimal, one.order.nonoptimal)]
+    scores: margin.Scores = dict.fromkeys(one.others, Fraction(apart))
+    for above, below in parts:
+        k, m = len(above), len(below)
+        high, low = Fraction(m, k + m), Fraction(-k, k + m)
+        if reading == "exchanged":
+            high, low = -low, -high
+        scores |= dict.fromkeys(above, high) | dict.fromkeys(below, low)
+    return scores
+
+
+def _closed_form(one: Column, reading: str, apart: Fraction | int = 0) -> Iterator[Said]:
+    """Whether multipliers certify the formula, and both squared norms where they do not.
+
+    Multipliers fix the scores that they certify; so those of the solution certify the formula
+    exactly if it is the solution.
+    """
+    scores = _formula(one, reading, apart)
+    differs = bool(margin.certificate_errors(one.order, scores, one.solution.multipliers))
+    lengths = margin.norm_squared(scores), margin.norm_squared(one.solution.scores)
+    yield holds(
+        not differs, f"squared norm {lengths[0]} by the formula, {lengths[1]} at the optimum"
+    )
+    yield count("failed", int(differs))
+    if differs:
+        yield least("fewest", len(one.order.optimal))
+        yield _first("printed", lengths[0])
+        yield _first("true", lengths[1])
+
+
+def _first(name: str, value: Fraction) -> Tally:
+    """A number of the first instance that has it."""
+    return Tally(name, value, lambda first, later: first)
+
+
+_COLUMN = uses(
+    "huang2024-eq-15", "each column of W_kq_star solves (15) with the order of its query"
+)
+_ONE = uses(
+    "ours-prefix-closure",
+    "a query has one optimal token at most, which lies above every non-optimal one",
+)
+_COMPLETE = uses("ours-complete-order", "on such an order the solution of (15) is the closed form")
+_SAYS = "The closed form is the certified solution of all {tried} partial orders."
+_FAILS = "The closed form is not the certified solution of {failed} of {tried} partial orders."
+_ANYWAY = {"presumed": False}
+_READINGS = {
+    "without prefix closure: five tokens, for which Assumption 1 and source hold": Variant(
+        _ANYWAY, without_closure
+    ),
+    "without source: seven tokens, for which Assumption 1 and prefix closure hold": Variant(
+        _ANYWAY, without_source
+    ),
+    "with any number k of optimal tokens, where each of them lies above every non-optimal one, "
+    "whatever the data are": Variant(_ANYWAY, complete_columns, covered=True),
+}
+
+
+@check(
+    "huang2024-prop-2",
+    over="partial orders",
+    instances=closed_columns,
+    says=_SAYS,
+    fails=_FAILS,
+    hypotheses=PRESUMED,
+    proof=(
+        _COLUMN,
+        _ONE,
+        _COMPLETE,
+        uses("ours-block-form", "tokens that are not compared score zero"),
+    ),
+    planted={
+        "k and m exchanged in the closed form.": {"reading": "exchanged"},
+        "1/10 in the place of 0 at non-comparable tokens.": {"apart": Fraction(1, 10)},
+        "The closed form applied to each block by itself, which is right without prefix closure, "
+        "too.": Variant(
+            {"reading": "by block"} | _ANYWAY, without_closure, expected=Verdict.NOT_CONTRADICTED
+        ),
+    },
+    readings=_READINGS,
+)
+def check_huang2024_prop_2(
+    one: Column, reading: str = "printed", apart: Fraction | int = 0, presumed: bool = True
+) -> Iterator[Said]:
+    """W_kq_star is m/(k+m) at the k optimal and -k/(k+m) at the m non-optimal tokens, else 0.
+
+    Args:
+        one: a column.
+        reading: which formula.
+        apart: the score of non-comparable tokens.
+        presumed: whether what is in force is asked of the data.
+    """
+    if presumed:
+        yield from _presumed(one)
+    yield from _closed_form(one, reading, apart)
+
+
+@check(
+    "huang2024-prop-4",
+    over="partial orders",
+    instances=closed_columns,
+    says=f"{_SAYS} All margins are 1, and non-optimal tokens score alike.",
+    fails=_FAILS,
+    hypotheses=PRESUMED,
+    proof=(
+        _COLUMN,
+        _ONE,
+        uses(
+            "ours-complete-order",
+            "on such an order the solution of (15) is the closed form, in which all margins are 1",
+        ),
+        uses("ours-block-form", "tokens that are not compared score zero"),
+    ),
+    planted={
+        "k and m exchanged in the closed form.": {"reading": "exchanged"},
+        "A margin of 2 in the place of 1.": {"margin_of_pairs": 2},
+        "1/10 in the place of 0 between two non-optimal tokens.": {"apart": Fraction(1, 10)},
+    },
+    readings=_READINGS,
+)
+def check_huang2024_prop_4(
+    one: Column,
+    reading: str = "printed",
+    margin_of_pairs: int = 1,
+    apart: Fraction | int = 0,
+    presumed: bool = True,
+) -> Iterator[Said]:
+    """Proposition 2 again; w_a - w_b = 1 for every pair a > b, and w_b = w_c for non-optimal b, c.
+
+    Args:
+        one: a column.
+        reading: which formula.
+        margin_of_pairs: what all margins should be.
+        apart: the difference of the scores of non-optimal tokens.
+        presumed: whether what is in force is asked of the data.
+    """
+    if presumed:
+        yield from _presumed(one)
+    yield from _closed_form(one, reading)
+    scores = one.solution.scores
+    widest, a, b = max((scores[a] - scores[b], a, b) for a, b in one.order.pairs)
+    yield equal(widest, margin_of_pairs, f"{a} - {b} is {widest}")
+    low = sorted((scores[b], b) for b in one.order.nonoptimal)
+    if len(low) > 1:
+        (least_score, b), (largest_score, c) = low[0], low[-1]
+        yield equal(largest_score - least_score, apart, f"{c} - {b}, both non-optimal")
+
+
+# Equation (16)
+
+
+def _dual(one: Column, multipliers: Mapping[tuple[str, str], Fraction], linear: int) -> Fraction:
+    """L* of (16): minus the squared sums of multipliers at each token, plus twice all of them."""
+    sums = _sums(one, multipliers)
+    quadratic = sum((value**2 for value in sums.values()), Fraction(0))
+    return linear * sum(multipliers.values(), Fraction(0)) - quadratic
+
+
+def _sums(one: Column, multipliers: Mapping[tuple[str, str], Fraction]) -> dict[str, Fraction]:
+    """For each token the sum of the multipliers of its pairs."""
+    sums = dict.fromkeys(one.order.compared, Fraction(0))
+    for (a, b), value in multipliers.items():
+        sums[a] += value
+        sums[b] += value
+    return sums
+
+
+@check(
+    "huang2024-eq-16",
+    over="partial orders",
+    instances=closed_columns,
+    says="On all {tried} partial orders the dual at the certified multipliers is the squared norm "
+    "of the solution, its largest value, and its gradient vanishes there.",
+    fails="On {failed} of {tried} partial orders the gradient of the dual does not vanish where "
+    "the dual is maximal over non-negative multipliers.",
+    hypotheses=PRESUMED,
+    proof=(
+        _COLUMN,
+        _ONE,
+        by_hand("L* is the least value of the Lagrangian over w", at="dual"),
+        uses(
+            "ours-complete-order",
+            "on such an order multipliers 1/(k+m) > 0 certify the solution, and all margins are 1",
+        ),
+        by_hand(
+            "the derivative of L* by a multiplier is twice one less the margin that the sums of "
+            "multipliers give; so it vanishes, and L* is concave",
+            at="slopes",
+        ),
+    ),
+    planted={
+        "Twice the multipliers.": {"factor": 2},
+        "The sum of all multipliers once, not twice, in L*.": {"linear": 1},
+        "What a maximum over non-negative multipliers asks for, without prefix closure, too: no "
+        "derivative is positive, and only those at multipliers of 0 are negative.": Variant(
+            {"at_zero": False} | _ANYWAY, without_closure, expected=Verdict.NOT_CONTRADICTED
+        ),
+    },
+    readings=_READINGS,
+)
+def check_huang2024_eq_16(
+    one: Column, factor: int = 1, linear: int = 2, at_zero: bool = True, presumed: bool = True
+) -> Iterator[Said]:
+    """dL*/d l_ab = 2 - 2 sum_b' l_ab' - 2 sum_a' l_a'b = 0 for every pair, at the maximal l >= 0.
+
+    The sums at a maximum are the scores, so they do not depend on which maximum was found.
+
+    Args:
+        one: a column.
+        factor: what the multipliers are multiplied with.
+        linear: what the sum of all multipliers is multiplied with in L*.
+        at_zero: whether derivatives at multipliers of 0 must vanish, too.
+        presumed: whether what is in force is asked of the data.
+    """
+    if presumed:
+        yield from _presumed(one)
+    multipliers = {pair: factor * value for pair, value in one.solution.multipliers.items()}
+    length = margin.norm_squared(one.solution.scores)
+    yield equal(_dual(one, multipliers, linear), length, "the dual and the squared norm")
+    sums = _sums(one, multipliers)
+    slopes = [
+        (2 - 2 * (sums[a] + sums[b]), a, b)
+        for a, b in one.order.pairs
+        if at_zero or (a, b) in multipliers
+    ]
+    (low, a, b), high = min(slopes), max(slopes)[0]
+    yield holds(high <= 0, f"a derivative of L* at its maximum is {high}")
+    yield holds(low >= 0, f"the derivative of L* along the multiplier of {a} > {b} is {low}")
+    yield count("failed", int(low != 0))
+
+
+JUDGED: Mapping[str, Checked] = {
+    one.label: one
+    for one in (check_huang2024_prop_2, check_huang2024_prop_4, check_huang2024_eq_16)
+}
+
+
+def on_data(label: str, columns: list[Column]) -> Check:
+    """A claim judged on the columns of one data set.
+
+    Data that break what the statement presumes do not decide it. Then it is open, and the evidence
+    says what the data lack and what becomes of the formula on them; where it fails, the place is
+    shown as a witness.
+
+    Args:
+        label: one of `JUDGED`.
+        columns: those of the data set, one at least.
+    """
+    one = JUDGED[label]
+    missing = [name for name, there in columns[0].facts.items() if not there]
+    if not missing:
+        return one.judge_data(columns)
+    found = one.judge(columns, presumed=False)
+    lacking = f"The data lack {' and '.join(missing)}, which the statement presumes."
+    return Check(
+        label,
+        Verdict.OPEN,
+        found.tried,
+        found.unit,
+        f"{lacking} {found.evidence}",
+        witness=found.witness,
+        numbers=found.numbers,
+    )

@@ -1,0 +1,1 @@
+"""Chapters of our own results, beside those of the papers."""

@@ -1,0 +1,136 @@
+"""Checks on very long runs: the late flow, the reach of the bounds, and common arithmetic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ntpbook.ours.reach.long_runs import (
+    BOUNDS,
+    EXACT,
+    LAST,
+    Long,
+    bites,
+    hand_over,
+    long_runs,
+    offset_error,
+    slacks,
+)
+from ntpbook.ours.reach.walks import LEVELS, PRECISIONS, Walk, logarithmic, short_walks, walks
+from ntpbook.shared.levels import within
+from ntpverdicts import arrays
+from ntpverdicts.compare import Said, count, finite, holds, least, left_out, most
+from ntpverdicts.vocabulary import Variant, check
+
+TOLERANCE = 1e-5  # of the approximation, as an error relative to the offset
+SOLVER = "steps of a solver with an error of its own; the next power of ten"
+FLOW = "beyond 1e5 steps 1 - cos is that of the late flow, an approximation"
+DECIDED = "rounding itself decides where a run is lost"
+
+
+@check(
+    "ours-late-flow",
+    over="runs",
+    instances=long_runs,
+    observes=True,
+    says="On {tried} runs the flow misses the exact offset at a million steps by {steps} of its "
+    "length or less; 1 - cos at 1e15 steps moves by {hand_over} or less when the flow takes over "
+    "later. An error of 1e-5 was allowed.",
+    fails="The flow is away from the run by more than 1e-5.",
+    planted={
+        "The flow is told that the run had taken one percent more steps than it had.": {
+            "claimed": EXACT + EXACT // 100
+        },
+        "The flow is told that the step size is a thousandth larger.": {"eta": 1.001},
+    },
+)
+def check_ours_late_flow(one: Long, claimed: int = EXACT, eta: float = 1.0) -> Iterator[Said]:
+    """||v - v_exact|| / ||v_exact|| at 1e6 steps, and 1 - cos at 1e15, by the time of take-over.
+
+    Args:
+        one: a run of 1e5 steps and the flow from there on.
+        claimed: how many steps the flow believes were taken when it takes over.
+        eta: factor of the step size that it believes in.
+    """
+    near, later = offset_error(one, claimed, eta), hand_over(one)
+    yield within(near, TOLERANCE, f"relative error {near:.1g} at a million steps")
+    yield within(later, TOLERANCE, f"{later:.1g} by the take-over")
+    yield most("steps", near, digits=1, origin="the flow is an approximation")
+    yield most("hand_over", power_above(later), digits=1, origin=SOLVER)
+
+
+def power_above(value: float) -> float:
+    """The power of ten that a number does not exceed; 1e-16 for what is smaller."""
+    return float(10.0 ** math.ceil(math.log10(max(finite(value), 1e-16))))
+
+
+@check(
+    "ours-reach",
+    over="runs",
+    instances=long_runs,
+    observes=True,
+    says="On {tried} runs the bounds on 1 - cos fall below what the norm bounds alone give between "
+    "steps {first} and {latest}. "
+    "From there to 1e15 steps they hold at all {compared} recorded ones, and are too large by a "
+    "factor of {at_first} or more. Beyond 1e5 steps 1 - cos is that of the late flow, an "
+    "approximation.",
+    fails="A bound is below what a run shows.",
+    planted={
+        "Theorem 1's bound with t^3 in the place of t.": {"power": 2},
+        "Theorem 1's bound divided by 1e25.": {"divided": 1e25},
+    },
+)
+def check_ours_reach(one: Long, power: int = 0, divided: float = 1.0) -> Iterator[Said]:
+    """1 - cos <= 54 N L_max^4 ||W*||^4 log^2 t / (t eta), printed and with 1/pi_min for N.
+
+    From where the right-hand side is below 1 - 1/(sqrt(2) ||W*||), which the norms alone give, to
+    1e15 steps; compared as logarithms to the base 10.
+
+    Args:
+        one: a run.
+        power: of 1/t by which the bounds are multiplied.
+        divided: a number by which they are divided.
+    """
+    for bound in BOUNDS:
+        first = bites(one, bound)
+        steps, slack = slacks(one, bound)
+        yield least("first", first, digits=1)
+        yield most("latest", first, digits=1)
+        if not len(slack):
+            yield left_out(f"{bound.what} does not beat the norm bounds up to {LAST:.0e} steps")
+            continue
+        left = slack - power * np.log10(steps) - math.log10(divided)
+        at = [f"{step:.1e}" for step in steps]
+        yield arrays.slack(left, f"{bound.what}, step {{at}}", at=at)
+        yield least("at_first", 10.0 ** float(slack[0]), digits=1, origin=FLOW)
+        yield least("at_last", 10.0 ** float(slack[-1]), digits=1, origin=FLOW)
+
+
+@check(
+    "ours-floating-point",
+    over="runs",
+    instances=walks,
+    observes=True,
+    says="All {tried} runs are lost, wrong by a tenth or with a computed norm of 0: from step "
+    "{float32_first} to {float32_last} in float32, from {float64_first} to {float64_last} in "
+    "float64. In {stuck} of them the computed norm of the gradient became 0.",
+    fails="A run in common arithmetic stays near the true one.",
+    planted={
+        "The logarithmic form of the gradient, looked at as if it were the common one.": Variant(
+            instances=logarithmic
+        ),
+        "The 900 steps of the paper's experiment.": Variant(instances=short_walks),
+    },
+)
+def check_ours_floating_point(one: Walk) -> Iterator[Said]:
+    """||W - true W|| > ||true W|| / 10 at a recorded step, or a computed norm of 0."""
+    worst = float(finite(float(one.error.max(initial=0.0)), one.name))
+    end = int(one.step[-1]) if len(one.step) else 0
+    where = f"{one.precision}, largest error {worst:.0e} in {end} steps"
+    yield holds(one.stuck or worst > LEVELS[-1], where)
+    yield count("stuck", int(one.stuck))
+    if one.lost is not None and one.precision in {word for word, _ in PRECISIONS}:
+        yield least(f"{one.precision}_first", float(one.lost), digits=1, origin=DECIDED)
+        yield most(f"{one.precision}_last", float(one.lost), digits=1, origin=DECIDED)

@@ -1,0 +1,383 @@
+"""The answer of `ntpcore check`, as plain data and as text for a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ntpcli import distance as distances
+from ntpcli import judge as on_data
+from ntpcore.data import order
+from ntpcore.data.dataset import Dataset, InputError
+from ntpcore.exact import margin
+from ntpverdicts.claims import MARKS, Check, Verdict, certainty_words
+
+if TYPE_CHECKING:
+    from ntpcore.huang2024.runs import Run
+
+Write = Callable[[str, str], None]  # text and the role that gives its colour
+
+MANY_PAIRS = 5000  # from here on, loading compiled code pays
+_LISTED = 12  # queries, tokens and witnesses that the text shows of each kind
+_MOST_ROLES = 20_000_000  # about 2 GB of them
+_CELLS = 24
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What `ntpcore check` found out about a data set.
+
+    Attributes:
+        structure: collocation, orders and assumptions.
+        columns: W_kq_star by its columns; None where an assumption leaves it undefined.
+        checks: the judged claims.
+        distance: how far the data are from Assumption 1, if it fails; None where that was not
+            measured.
+        unmeasured: why it was not, in words.
+        part: the answer for the largest realizable part, if that was asked for.
+        source: how the command line names the data.
+        outlook: what theory says of the run on which claims were judged, and of its continuation.
+        run: that run; None where nothing was trained.
+    """
+
+    structure: order.Structure
+    columns: Mapping[str, margin.Solution] | None
+    checks: tuple[Check, ...]
+    distance: distances.Distance | None = None
+    unmeasured: str = ""
+    part: Answer | None = None
+    source: str = "FILE"
+    outlook: tuple[str, ...] = ()
+    run: Run | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether every assumption holds and no judged claim is refuted."""
+        both = (self.structure.realizable, self.structure.frequent)
+        refuted = any(check.verdict.value == "refuted" for check in self.checks)
+        return all(assumption.holds is True for assumption in both) and not refuted
+
+
+def answer(
+    data: Dataset,
+    given: Mapping[str, str] | None = None,
+    *,
+    claim: str | None = None,
+    max_witnesses: int = order.MAX_WITNESSES,
+    max_pairs: int = order.MAX_PAIRS,
+    source: str = "FILE",
+    training: tuple[int, float | None, float | None] | None = None,
+    repair: bool = False,
+) -> Answer:
+    """Analyse a data set and judge the claims that depend on it.
+
+    Args:
+        data: the data set.
+        given: a collocation for tokens that start no sentence.
+        claim: label of the only claim to judge; None for all.
+        max_witnesses: how many failures of each rule are listed.
+        max_pairs: how many pairs all orders may hold together.
+        source: how the command line names the data, for the command that repeats a check.
+        training: steps, eta0 and eta of a run on which to judge the claims on training; None for
+            no run, and None for a step size as in huang2024, Section 7.
+        repair: judge the claims on the largest realizable part, too, where Assumption 1 fails.
+
+    Raises:
+        InputError: the claim is not one that data decide, or the orders would be too large.
+    """
+    labels = on_data.labels(claim)
+    structure = order.analyse(data, given, max_witnesses=max_witnesses, max_pairs=max_pairs)
+    columns = None
+    if structure.orders is not None and not any(o.confused for o in structure.orders.values()):
+        columns = _columns(structure.orders)
+    judged = on_data.judge(structure, columns, labels, source, training)
+    found = Answer(
+        structure, columns, judged.checks, source=source, outlook=judged.outlook, run=judged.run
+    )
+    if structure.realizable.holds is True:
+        return found
+    cells = sum(len(line.tokens) ** (2 if data.prefixes else 1) for line in data.lines)
+    if not repair and cells > distances.QUICK_CELLS:
+        return replace(found, unmeasured=f"ntpcore check {source} --repair measures how far")
+    try:
+        best = distances.search(data, given, exact=repair)
+    except InputError as error:
+        if repair:
+            raise
+        return replace(found, unmeasured=f"how far was not measured: {error}")
+    found = replace(found, distance=distances.measure(data, given, best))
+    rest = best.rest() if repair else None
+    if rest is None:
+        return found
+    part = answer(
+        rest,
+        best.collocation,
+        claim=claim,
+        max_witnesses=max_witnesses,
+        max_pairs=max_pairs,
+        source=f"{source} --repair",
+        training=training,
+    )
+    return replace(found, part=part)
+
+
+def _columns(orders: Mapping[str, order.PartialOrder]) -> Mapping[str, margin.Solution]:
+    """W_kq_star, by compiled code where there is much to do and numpy is installed."""
+    if sum(len(one.pairs) for one in orders.values()) > MANY_PAIRS:
+        with contextlib.suppress(ImportError):
+            from ntpcore.exact import margin_fast  # loads numpy and numba
+
+            return margin_fast.W_kq_star(orders)
+    return margin.W_kq_star(orders)
+
+
+def to_json(found: Answer) -> dict[str, object]:
+    """The object that `ntpcore check --json` prints; fractions are strings in lowest terms.
+
+    Raises:
+        InputError: it would name too many tokens.
+    """
+    structure = found.structure
+    data = structure.data
+    if len(data.vocabulary) * len(structure.orders or ()) > _MOST_ROLES:
+        raise InputError(
+            f"{data.name}: --json would give every token a role under every query, more than "
+            f"{_MOST_ROLES} in all; leave it out, or use a part of the data"
+        )
+    distance = {} if found.distance is None else {"distance": distances.to_json(found.distance)}
+    part = {} if found.part is None else {"part": to_json(found.part)}
+    return {
+        "dataset": {
+            "vocabulary": list(data.vocabulary),
+            "samples": data.sample_count,
+            "max_length": data.max_length,
+            "prefix_closed": data.prefix_closed,
+        },
+        "assumptions": {
+            "1": _assumption(structure.realizable, data),
+            "3": _assumption(structure.frequent, data),
+        },
+        "collocation": dict(structure.collocation),
+        "orders": structure.orders
+        and {query: _roles(o, data.vocabulary) for query, o in structure.orders.items()},
+        "margin": None if found.columns is None else _margin(found.columns),
+        "claims": [check.to_json() for check in found.checks],
+        **({"outlook": list(found.outlook)} if found.outlook else {}),
+        **distance,
+        **part,
+    }
+
+
+def _assumption(assumption: order.Assumption, data: Dataset) -> dict[str, object]:
+    """An assumption with its witnesses; `of` counts all failures of the witness's rule."""
+    counts = assumption.counts or {}
+    witnesses = [
+        {
+            "rule": failure.rule,
+            "of": counts[failure.rule],
+            "tokens": list(failure.tokens),
+            "message": failure.message,
+            "samples": [order.describe_sample(data, sample) for sample in failure.samples],
+        }
+        for failure in assumption.failures
+    ]
+    return {"holds": assumption.holds, "witnesses": witnesses}
+
+
+def _roles(one: order.PartialOrder, vocabulary: tuple[str, ...]) -> dict[str, object] | None:
+    """The roles of all tokens under one query; None where a token is confused."""
+    if one.confused:
+        return None
+    upper, lower = set(one.optimal), set(one.nonoptimal)
+    return {
+        "optimal": [token for token in vocabulary if token in upper],
+        "nonoptimal": [token for token in vocabulary if token in lower],
+        "noncomparable": [t for t in vocabulary if t not in upper and t not in lower],
+    }
+
+
+def _margin(columns: Mapping[str, margin.Solution]) -> dict[str, object]:
+    """W_kq_star: squared norm, columns and block sizes."""
+    return {
+        "norm_squared": str(margin.norm_squared([c.scores for c in columns.values()])),
+        "columns": {
+            query: {token: str(score) for token, score in column.scores.items()}
+            for query, column in columns.items()
+        },
+        "blocks": {
+            query: [list(block.size) for block in column.blocks]
+            for query, column in columns.items()
+        },
+    }
+
+
+def show(token: str) -> str:
+    """A token as a terminal may safely print it: control characters escaped, blanks quoted.
+
+    A long one is cut, and ends in a checksum, so that no two tokens look alike for being cut.
+    """
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token)
+    if len(text) > _CELLS:
+        text = f"{text[: _CELLS - 9]}…{zlib.crc32(token.encode('utf-8', 'replace')):08x}"
+    return repr(text) if " " in text else text
+
+
+def look(token: str) -> str:
+    """What a reader sees of a token: its letters in their usual form, without invisible signs.
+
+    Composed and full-width letters become the usual ones (NFKC); soft hyphens, zero-width spaces,
+    marks of direction and of byte order, all of the category Cf, go.
+    """
+    usual = unicodedata.normalize("NFKC", token)
+    return "".join(sign for sign in usual if unicodedata.category(sign) != "Cf")
+
+
+def twins(vocabulary: Iterable[str]) -> list[tuple[str, str]]:
+    """Pairs of different tokens that look alike."""
+    first: dict[str, str] = {}
+    found = []
+    for token in vocabulary:
+        other = first.setdefault(look(token), token)
+        if other != token:
+            found.append((other, token))
+    return found
+
+
+def warn_of_twins(vocabulary: Iterable[str]) -> str:
+    """What to say of tokens that look alike; empty where none do."""
+    found = twins(vocabulary)
+    if not found:
+        return ""
+    one, other = (token.encode("unicode_escape").decode() for token in found[0])
+    many = len(found)
+    alike = "1 token looks like another" if many == 1 else f"{many} tokens look like others"
+    return (
+        f"{alike}, spelled with other characters ({one} and {other}, for one); normalize the text "
+        "to NFKC and remove invisible characters if they should be the same"
+    )
+
+
+def write_text(found: Answer, write: Write) -> None:
+    """The answer for people; `write` takes a line and the role of it."""
+    _write_data(found.structure, write)
+    _write_assumption("Assumption 1 (realizable)", found.structure.realizable, found, write)
+    if found.distance is not None:
+        write("  How far from it", "plain")
+        for line in distances.sentences(found.distance, found.source):
+            write(f"    {line}", "plain")
+    if found.unmeasured:
+        write(f"  {show_name(found.unmeasured)}", "faint")
+    _write_assumption(
+        "Assumption 3 (optimal tokens frequent)", found.structure.frequent, found, write
+    )
+    _write_columns(found, write)
+    write("Claims that depend on the data", "title")
+    for checks in _alike(found.checks):
+        check = checks[0]
+        name = check.label if len(checks) == 1 else f"{len(checks)} claims"
+        word = check.verdict.value + certainty_words(check.to_json())
+        line = f"  {MARKS[check.verdict]} {word:<10} {name}: {check.evidence}"
+        write(line, check.verdict.value)
+        if check.witness:
+            write(f"      witness: {show_name(check.witness)}", "plain")
+        if len(checks) == 1:
+            write(f"      repeat:  {check.repeat}", "faint")
+        else:
+            write(f"      {', '.join(one.label for one in checks)}", "faint")
+    for told in found.outlook:
+        write(f"  {told}", "faint")
+    if found.part is not None:
+        write("", "plain")
+        write("The largest realizable part that was found, by itself", "title")
+        write_text(found.part, write)
+
+
+def _alike(checks: tuple[Check, ...]) -> list[list[Check]]:
+    """The checks one by one, but open ones with the same reason and no witness together."""
+    groups: dict[str, list[Check]] = {}
+    for check in checks:
+        shared = check.verdict is Verdict.OPEN and not check.witness
+        groups.setdefault(check.evidence if shared else check.label, []).append(check)
+    return list(groups.values())
+
+
+def _write_data(structure: order.Structure, write: Write) -> None:
+    data = structure.data
+    closed = "yes" if data.prefix_closed else "no"
+    write(f"Data  {show_name(data.name)}", "title")
+    write(
+        f"  {len(data.vocabulary)} tokens, {data.sample_count} distinct samples, longest sentence "
+        f"{data.max_length}, prefix-closed: {closed}",
+        "plain",
+    )
+    known = [f"{show(a)} → {show(b)}" for a, b in structure.collocation.items() if b is not None]
+    write(f"  collocation: {_cut(known) if known else 'none'}", "plain")
+    warning = warn_of_twins(data.vocabulary)
+    if warning:
+        write(f"  {warning}", "open")
+
+
+def show_name(name: str) -> str:
+    """A file name as a terminal may safely print it."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def _write_assumption(
+    title: str, assumption: order.Assumption, found: Answer, write: Write
+) -> None:
+    counts = assumption.counts or {}
+    if assumption.holds is None:
+        write(f"○ {title}: not decided, because the collocation is not defined", "open")
+        return
+    role, word = ("proved", "✔ {}: holds") if assumption.holds else ("refuted", "✘ {}: fails")
+    write(word.format(title), role)
+    for rule, count in counts.items():
+        write(f"  {rule}: {count} {'failure' if count == 1 else 'failures'}", "plain")
+        listed = [failure for failure in assumption.failures if failure.rule == rule]
+        for failure in listed[:_LISTED]:
+            write(f"    {show_name(failure.message)}", "plain")
+            for sample in failure.samples:
+                write(f"      {_place(found.structure.data, sample)}", "faint")
+        left = count - len(listed[:_LISTED])
+        if left:
+            write(f"    ... and {left} more (--json lists up to --max-witnesses)", "faint")
+
+
+def _place(data: Dataset, sample: order.SampleAt) -> str:
+    """A sample as file:line: sentence → next token."""
+    shown = order.describe_sample(data, sample)
+    sentence = shown["sentence"]
+    assert isinstance(sentence, list)
+    words = " ".join(show(word) for word in sentence)
+    return f"{show_name(data.name)}:{shown['line']}: {words} → {show(str(shown['next']))}"
+
+
+def _write_columns(found: Answer, write: Write) -> None:
+    orders, columns = found.structure.orders, found.columns
+    if orders is None:
+        write("○ Orders and max-margin attention: not defined without a collocation", "open")
+        return
+    write("Partial orders and exact max-margin attention W_kq*, by query", "title")
+    if columns is None:
+        write("  not defined while a query has confused tokens", "open")
+        return
+    for query in list(columns)[:_LISTED]:
+        one, column = orders[query], columns[query]
+        above = _cut([f"{show(t)} {column.scores[t]}" for t in one.optimal])
+        below = _cut([f"{show(t)} {column.scores[t]}" for t in one.nonoptimal])
+        blocks = " ".join(f"({k},{m})" for k, m in (block.size for block in column.blocks))
+        write(f"  {show(query)}: {above}  >  {below}   blocks {blocks}", "plain")
+    if len(columns) > _LISTED:
+        write(f"  ... and {len(columns) - _LISTED} more queries (--json lists them)", "faint")
+    total = margin.norm_squared([column.scores for column in columns.values()])
+    write(f"  squared norm of W_kq*: {total}", "plain")
+
+
+def _cut(words: list[str]) -> str:
+    """The first few words, and how many more there are."""
+    more = f", and {len(words) - _LISTED} more" if len(words) > _LISTED else ""
+    return ", ".join(words[:_LISTED]) + more

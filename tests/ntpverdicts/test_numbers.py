@@ -1,0 +1,41 @@
+"""Numbers as a sentence says them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from ntpverdicts.numbers import amount, power_of_e, written, written_power
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.0123, "0.012"),
+        (37019.0, "37000"),
+        (-2.5e7, "−2.5·10⁷"),
+        (1e-4, "10⁻⁴"),
+        (9.99e9, "10¹⁰"),
+    ],
+)
+def test_numbers_of_sentences_are_readable(value: float, text: str) -> None:
+    assert written(value) == text
+
+
+def test_powers_beyond_all_floats_are_readable() -> None:
+    assert written_power(1234.5) == "3.2·10¹²³⁴"
+    assert written_power(2.0) == "100"
+
+
+def test_a_fraction_that_nobody_reads_is_a_decimal() -> None:
+    assert amount(Fraction(156001, 160801)) == "156001/160801"
+    assert amount(Fraction(6446273, 500000000)) == "0.0129"
+    assert amount(Fraction(-1, 10**400)) == "−10⁻⁴⁰⁰"
+    assert amount(39) == "39"
+
+
+def test_a_power_of_e_has_three_digits_and_no_exponent_of_ten() -> None:
+    found = [power_of_e(one) for one in (2.5, 200.0, 2361.0, 4_461_000.0)]
+    assert found == ["e^2.5", "e^200", "e^2360", "e^(4.46 million)"]

@@ -7,8 +7,10 @@ import threading
 from pathlib import Path
 from types import FrameType
 
+from tools.pipeline.source import OURS
+
 ROOT = Path(__file__).resolve().parents[2]
-OWN = tuple(f"{ROOT / part}/" for part in ("ntpcore", "ntpbook", "tools", "benchmarks"))
+OWN = tuple(f"{ROOT / part}/" for part in (*OURS, "tools", "benchmarks"))
 
 
 def threads_at_work() -> list[str]:

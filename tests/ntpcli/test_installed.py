@@ -18,6 +18,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tools.pipeline.source import OURS
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = "S V O P\nV O P\nO P P\nP S V\n"
 
@@ -28,7 +30,7 @@ pytestmark = pytest.mark.slow
 def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A wheel and an sdist of the sources, built without a network."""
     folder = tmp_path_factory.mktemp("sources")
-    for name in ("ntpcore", "ntpbook", "pyproject.toml", "README.md", "LICENSE"):
+    for name in (*OURS, "pyproject.toml", "README.md", "LICENSE"):
         source, target = ROOT / name, folder / name
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
@@ -135,7 +137,7 @@ def bare(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Pa
 def ours(python: Path) -> dict[str, bytes]:
     """What is installed of this project in an environment: its files by name."""
     (site,) = (python.parents[1] / "lib").glob("python*/site-packages")
-    paths = [path for name in ("ntpcore", "ntpbook") for path in (site / name).rglob("*")]
+    paths = [path for name in OURS for path in (site / name).rglob("*")]
     return {
         path.relative_to(site).as_posix(): path.read_bytes()
         for path in paths

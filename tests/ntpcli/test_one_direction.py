@@ -16,20 +16,22 @@ from ntpbook.huang2024.s6_max_margin import orders as judged
 from ntpcli import check
 from ntpcore.data import dataset, order
 from ntpcore.exact import margin, margin_fast
+from tools.pipeline.source import OURS
 
-PACKAGE = Path(ntpcore.__file__).resolve().parent
-EXAMPLES = PACKAGE.parent / "examples"
-STATEMENTS = "verdicts/vocabulary.py"
+ROOT = Path(ntpcore.__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
+STATEMENTS = "ntpverdicts/vocabulary.py"
 
 
 def calls(work: Callable[[], object]) -> set[tuple[str, str]]:
-    """Which modules of ntpcore call which others, while something runs."""
+    """Which modules of our packages call which others, while something runs."""
     found: set[tuple[str, str]] = set()
-    top = f"{PACKAGE}{os.sep}"
+    top = f"{ROOT}{os.sep}"
 
     def module(frame: FrameType | None) -> str:
         name = "" if frame is None else frame.f_code.co_filename
-        return name[len(top) :].replace(os.sep, "/") if name.startswith(top) else ""
+        path = name[len(top) :].replace(os.sep, "/") if name.startswith(top) else ""
+        return path if path.split("/")[0] in OURS else ""
 
     def look(frame: FrameType, event: str, value: object) -> None:
         if event == "call":
@@ -64,8 +66,8 @@ def answer(name: str) -> None:
 @pytest.mark.parametrize("name", ["example1.txt", "contradiction.txt", "five_tokens.jsonl"])
 def test_every_call_goes_down(name: str) -> None:
     found = calls(lambda: answer(name))
-    assert ("commands/check.py", "exact/margin.py") in found
-    assert ("commands/check.py", "data/order.py") in found
+    assert ("ntpcli/check.py", "ntpcore/exact/margin.py") in found
+    assert ("ntpcli/check.py", "ntpcore/data/order.py") in found
     assert not circles(found)
 
 
@@ -74,7 +76,7 @@ def test_the_fast_twin_calls_the_plain_one_and_never_the_other_way() -> None:
     assert orders is not None
     margin_fast.W_kq_star(orders)  # compiled before it is watched
     found = calls(lambda: margin_fast.W_kq_star(orders))
-    assert ("exact/margin_fast.py", "exact/margin.py") in found
+    assert ("ntpcore/exact/margin_fast.py", "ntpcore/exact/margin.py") in found
     assert not circles(found)
 
 
@@ -89,4 +91,4 @@ def test_a_call_that_goes_up_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(planted, "__code__", here)
     monkeypatch.setattr(margin, "solve", planted)
     wrong = circles(calls(lambda: answer("example1.txt")))
-    assert ("exact/margin.py", "exact/judged.py") in wrong
+    assert ("ntpcore/exact/margin.py", "ntpbook/huang2024/s6_max_margin/orders.py") in wrong

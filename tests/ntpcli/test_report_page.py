@@ -22,6 +22,7 @@ from ntpcli.report import study as report_study
 from ntpcli.report.study import Note
 from ntpcore.data.dataset import InputError
 from ntpcore.exact import repair
+from tools.pipeline.source import OURS
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "odd $x^ <b>.jsonl"
@@ -248,7 +249,7 @@ def test_a_browser_prints_the_page() -> None:
 
 
 def test_a_wheel_holds_the_notebook_and_every_package(tmp_path: Path) -> None:
-    for name in ("ntpcore", "pyproject.toml", "README.md", "LICENSE"):
+    for name in (*OURS, "pyproject.toml", "README.md", "LICENSE"):
         source, target = ROOT / name, tmp_path / name
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
@@ -261,5 +262,5 @@ def test_a_wheel_holds_the_notebook_and_every_package(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / done.stdout.split()[-1]) as wheel:
         names = set(wheel.namelist())
     assert "ntpcli/report/template.md" in names
-    modules = {str(path.relative_to(ROOT)) for path in (ROOT / "ntpcore").rglob("*.py")}
+    modules = {str(path.relative_to(ROOT)) for one in OURS for path in (ROOT / one).rglob("*.py")}
     assert modules <= names

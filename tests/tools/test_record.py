@@ -1,4 +1,5 @@
-"""What two builds say is compared claim by claim, numbers as far as their digits are good."""
+"""What two builds say is compared claim by claim, numbers as far as their digits are good; of a
+record, the verdicts."""
 
 from __future__ import annotations
 
@@ -75,12 +76,18 @@ def test_claims_without_their_data_are_left_out_and_told(
     monkeypatch.setattr(record, "RECORD", tmp_path / "record.json")
     assert record.compared(absent) == []
     kept = record.recorded(document()) | {"date": "2026-11-22"}
-    record.RECORD.write_text(json.dumps(kept), encoding="utf-8")
-    assert record.compared(document()) == ["reproduces the record of 2026-11: 1 of 1 judged here"]
+    record.RECORD.write_text(record.as_lines(kept), encoding="utf-8")
+    assert json.loads(record.RECORD.read_text(encoding="utf-8")) == kept
+    assert record.compared(document(tried=4))[0].endswith("of 2026-11: 1 of 1 judged here")
     assert record.compared(absent)[0].endswith("0 of 0 judged here; 1 need WikiText-2")
     head, line = record.compared(document(verdict="refuted"))
     assert head.endswith("0 of 1 judged here")
-    assert line.startswith("ours-x: verdict")
+    assert line == "ours-x: not contradicted in the record, refuted here"
+    known = {"kind": "computed", "words": "computed", "by_hand": [], "cited": []}
+    _, line = record.compared(document(certainty=known))
+    assert line.endswith("not contradicted in the record, not contradicted, computed here")
+    other = document() | {"claims": [document()["claims"][0] | {"label": "ours-y"}]}
+    assert len(record.compared(other)) == 3
 
 
 def test_two_files_are_compared_with_an_exit_code(

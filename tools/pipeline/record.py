@@ -1,8 +1,9 @@
-"""`make record`: write down what the book says, and tell how a build compares with that.
+"""`make record`: write down the verdicts of the book, and tell how a build compares with them.
 
-The record is for readers: `make book` ends by saying whether this build reproduces it, and names
-each difference. Nothing fails on it. `python -m tools.pipeline.record ONE OTHER` compares two files
-`claims.json` of one commit, as for two kinds of processors, and fails on a difference.
+The record is for readers: `ntpcore claims` reads it where no book is built, and `make book` ends by
+saying whether this build reproduces its verdicts, and names each difference. Nothing fails on it.
+`python -m tools.pipeline.record ONE OTHER` compares all that two files `claims.json` of one commit
+say, as for two kinds of processors, and fails on a difference.
 """
 
 from __future__ import annotations
@@ -23,19 +24,46 @@ SAID = (
     *("verdict", "certainty", "evidence", "witness", "tried", "slack", "vacuous_before"),
     "machine_steps",
 )
-KEPT = (*SAID, "edition", "numbers", "readings")  # of a claim, besides its label
+KEPT = ("verdict", "certainty", "edition", "evidence", "witness")  # in a record, beside the label
 MOST = 12  # differences that `make book` names
 
 
 def recorded(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record keeps of a document `claims.json`."""
-    return {
-        "date": datetime.date.today().isoformat(),
-        "versions": document["versions"],
-        "claims": [
-            {"label": row["label"]} | {key: row[key] for key in KEPT} for row in document["claims"]
-        ],
-    }
+    """What a record keeps of a document `claims.json`: what there is of `KEPT`."""
+    claims = [
+        {"label": row["label"]} | {key: row[key] for key in KEPT if row[key] is not None}
+        for row in document["claims"]
+    ]
+    today = datetime.date.today().isoformat()
+    return {"date": today, "versions": document["versions"], "claims": claims}
+
+
+def as_lines(record: Mapping[str, Any]) -> str:
+    """A record as text, a line for each claim."""
+    head = {key: value for key, value in record.items() if key != "claims"}
+    rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in record["claims"])
+    return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "claims": [\n{rows}\n]}}\n'
+
+
+def changed_verdicts(record: Mapping[str, Any], document: Mapping[str, Any]) -> list[str]:
+    """Claims whose verdict, or whose kind of proof, is not that of a record, a line each; claims
+    open for want of data in either are left out."""
+    told, said = judged(record), judged(document)
+    open_ = without_data(record) | without_data(document)
+    lines = [
+        f"{label}: only one of them has it" for label in sorted((set(told) ^ set(said)) - open_)
+    ]
+    for label in told:
+        if label in said and label not in open_:
+            before, now = (_known(row[label]) for row in (told, said))
+            lines += [f"{label}: {before} in the record, {now} here"] if before != now else []
+    return lines
+
+
+def _known(row: Mapping[str, Any]) -> str:
+    """A verdict, with how it is known where it is a proof."""
+    certainty = row.get("certainty")
+    return f"{row['verdict']}, {certainty['words']}" if certainty else str(row["verdict"])
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
@@ -43,7 +71,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     in either of them are left out.
 
     Args:
-        one: a record or a `claims.json`.
+        one: a `claims.json`.
         other: another.
     """
     first, second = (judged(document) for document in (one, other))
@@ -110,12 +138,12 @@ def compared(document: Mapping[str, Any]) -> list[str]:
         return []
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     missing = without_data(document)
-    found = differences(record, document)
+    found = changed_verdicts(record, document)
     count = len(document["claims"]) - len(missing)
     other = {line.split(":")[0] for line in found}
     need = f"; {len(missing)} need WikiText-2" if missing else ""
     head = (
-        f"reproduces the record of {record['date'][:7]}: {count - len(other)} of {count} "
+        f"reproduces the verdicts of {record['date'][:7]}: {count - len(other)} of {count} "
         f"judged here{need}"
     )
     more = [f"... and {len(found) - MOST} more"] if len(found) > MOST else []
@@ -133,8 +161,7 @@ def main(words: list[str]) -> int:
         print(f"error: there is no {BOOK}; run `make book` first", file=sys.stderr)
         return 1
     document = json.loads(BOOK.read_text(encoding="utf-8"))
-    text = json.dumps(recorded(document), ensure_ascii=False, indent=1) + "\n"
-    RECORD.write_text(text, encoding="utf-8")
+    RECORD.write_text(as_lines(recorded(document)), encoding="utf-8")
     absent = len(without_data(document))
     print(f"{RECORD}: {len(document['claims'])} claims, {absent} without data here")
     return 0

@@ -36,9 +36,14 @@ def on_processes(todo: Todo, mark: str, jobs: int) -> Iterator[Row]:
     """So many runs at once, each in a process of its own on this machine.
 
     Raises:
-        InputError: joblib is not installed.
+        InputError: joblib is not installed, or can start no processes here.
     """
     joblib = package("joblib", "--jobs with more than one process")
+    if joblib.effective_n_jobs(2) == 1:
+        raise InputError(
+            f"--jobs {jobs}: joblib can start no processes here (/dev/shm cannot be written, or "
+            "JOBLIB_MULTIPROCESSING is 0); give --jobs 1"
+        )
     died = import_module("joblib.externals.loky.process_executor").TerminatedWorkerError
     waiting = dict(todo)
     while waiting:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import re
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ ADDRESS = re.compile(r"((tcp|tls)://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):\d{1,5}")
 # What Dask raises where a scheduler went: closed connections, and futures cancelled with it.
 _GONE = (OSError, TimeoutError, CancelledError, asyncio.CancelledError)
 PATIENCE = 30.0  # seconds without a scheduler or a worker after which a sweep stops
+SPARE_SECONDS = 5.0  # beyond the patience, in which Dask should give up by itself
 LOOK_SECONDS = 0.5  # between two looks at the cluster while no row comes
 AHEAD = 4  # runs that a cluster is given at once, for each thread of its workers
 
@@ -68,14 +70,26 @@ def connect(address: str, patience: float) -> Any:
     distributed = import_module("distributed")  # which sets levels of its own
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # they tell what we tell in words
-    try:
-        return distributed.Client(address, timeout=patience, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        reason = " ".join(str(error).split())[:200]
+    made: list[Any] = []
+
+    def make() -> None:
+        try:
+            made.append(distributed.Client(address, timeout=patience, set_as_default=False))
+        except (OSError, ValueError, TypeError) as error:
+            made.append(error)
+
+    # What takes a connection and does not answer, as a dashboard does, keeps Dask waiting for ever.
+    thread = threading.Thread(target=make, name="ntpcore-connect", daemon=True)
+    thread.start()
+    thread.join(patience + SPARE_SECONDS)
+    found = made[0] if made else TimeoutError("another program, a dashboard perhaps, is there")
+    if isinstance(found, Exception):
+        reason = " ".join(str(found).split())[:200]
         raise InputError(
             f"--scheduler {address}: no Dask scheduler answers there within {patience:g} seconds "
             f"({reason}); start one with `dask scheduler`, and give the address that it prints"
-        ) from None
+        )
+    return found
 
 
 def check_workers(client: Any, address: str, patience: float) -> None:

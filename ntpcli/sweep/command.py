@@ -73,13 +73,6 @@ def write_outcome(outcome: run.Outcome, output: str, write: Write) -> None:
     write(f"written: {name}, {outcome.runs} rows, {failed} of them failed", "plain")
     if outcome.kept:
         write(f"  {outcome.kept} runs were finished before", "faint")
-    if outcome.damaged:
-        lines = ", ".join(map(str, outcome.damaged[:MOST_REASONS]))
-        write(
-            f"  damaged lines in {name}.runs, whose runs were done again: {len(outcome.damaged)} "
-            f"(lines {lines}{', ...' if len(outcome.damaged) > MOST_REASONS else ''})",
-            "open",
-        )
     for reason, count in outcome.failures[:MOST_REASONS]:
         write(f"  {count} × {show_name(reason)}", "refuted")
     if len(outcome.failures) > MOST_REASONS:

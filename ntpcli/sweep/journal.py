@@ -1,25 +1,24 @@
-"""The record of a sweep that is under way: one line for each finished run, each with a checksum.
+"""The record of a sweep that is under way: one line of JSON for each finished run.
 
 It lies beside the result, `results.parquet.runs`, and is appended to. Whatever kills the sweep, at
-most the last line is torn; it is cut off, and its run is done again. A line that was damaged
-otherwise fails its checksum, and its run is done again, too. The first line says which sweep and
-which code the record belongs to, so that rows of two never mix.
+most the last line is torn; it is cut off, and its run is done again, as is that of a line which is
+no row. The first line says which sweep and which code the record belongs to, so that rows of two
+never mix.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ntpcli.sweep.columns import COLUMNS, Row
+from ntpcli.sweep.columns import COLUMNS, Row, number_of
 from ntpcore.data.dataset import InputError
 
-FORMAT = "ntpcore sweep 1"
+FORMAT = "ntpcore sweep 2"
 WAYS_OUT = (
     "give --restart to throw them away, go back to what they are of, or give another --output"
 )
@@ -48,12 +47,10 @@ class Journal:
     Attributes:
         path: the file.
         rows: what is finished, by the number of the run.
-        damaged: numbers of the lines that failed their checksums.
     """
 
     path: str
     rows: dict[int, Row] = field(default_factory=dict)
-    damaged: tuple[int, ...] = ()
     _file: int = -1
 
     def add(self, row: Row) -> None:
@@ -62,11 +59,10 @@ class Journal:
         Raises:
             InputError: there is no room, say; what was written before stays.
         """
-        number = row["run"]
-        assert isinstance(number, int)
+        number = number_of(row)
         assert number not in self.rows, f"run {number} came twice"
         try:
-            _write_all(self._file, _line(row))
+            _write_all(self._file, json.dumps(row).encode() + b"\n")
         except OSError as error:
             reason = error.strerror or str(error)
             raise InputError(
@@ -144,8 +140,8 @@ def _take_up(descriptor: int, path: str, head: Head, restart: bool) -> Journal:
     if lines[0] + b"\n" != first:
         raise InputError(f"{path}: {_foreign(lines, head)}; {WAYS_OUT}")
     os.ftruncate(descriptor, len(whole))
-    rows, damaged = _rows(lines[1:], head)
-    return Journal(path, rows, damaged, descriptor)
+    rows = [row for line in lines[1:] if (row := _row(line, head))]
+    return Journal(path, {number_of(row): row for row in rows}, descriptor)
 
 
 def _begin(descriptor: int, path: str, first: bytes) -> Journal:
@@ -176,28 +172,15 @@ def _foreign(lines: Sequence[bytes], head: Head) -> str:
     return f"{finished} in another form"
 
 
-def _rows(lines: Sequence[bytes], head: Head) -> tuple[dict[int, Row], tuple[int, ...]]:
-    """Finished runs, and the numbers of the damaged lines."""
-    rows: dict[int, Row] = {}
-    damaged = []
-    for place, line in enumerate(lines, start=2):
-        row = _row(line, head)
-        if row is None:
-            damaged.append(place)
-        else:
-            rows[int(row["run"])] = row  # type: ignore[arg-type]
-    return rows, tuple(damaged)
-
-
 def _row(line: bytes, head: Head) -> Row | None:
-    """The row of a line; None if it is not what was written, or of no run of this sweep."""
-    mark, _, text = line.partition(b" ")
-    if mark != _mark(text):
+    """The row of a line; None if it is of no run of this sweep."""
+    try:
+        row: Row = json.loads(line)
+        same = (row["sweep"], row["code"]) == (head.sweep, head.code)
+        fits = list(row) == list(_KINDS) and all(_fits(name, row[name]) for name in row)
+        return row if same and fits and 0 <= number_of(row) < head.runs else None
+    except (ValueError, KeyError, TypeError, AssertionError, RecursionError):
         return None
-    row: Row = json.loads(text)
-    same = (row["sweep"], row["code"]) == (head.sweep, head.code)
-    fits = list(row) == list(_KINDS) and all(_fits(name, value) for name, value in row.items())
-    return row if same and fits and 0 <= int(row["run"] or 0) < head.runs else None
 
 
 def _fits(name: str, value: object) -> bool:
@@ -209,17 +192,6 @@ def _first_line(head: Head) -> bytes:
     """The first line of a record."""
     found = {"format": FORMAT, "sweep": head.sweep, "code": head.code, "runs": head.runs}
     return json.dumps(found).encode() + b"\n"
-
-
-def _line(row: Row) -> bytes:
-    """A line with its checksum."""
-    text = json.dumps(row, ensure_ascii=True).encode()
-    return _mark(text) + b" " + text + b"\n"
-
-
-def _mark(text: bytes) -> bytes:
-    """Checksum of a line."""
-    return hashlib.sha256(text).hexdigest()[:16].encode()
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

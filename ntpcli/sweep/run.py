@@ -26,14 +26,12 @@ class Outcome:
         runs: how many runs it has.
         kept: how many of them were finished before, by a sweep that was stopped.
         failures: how often each reason for a failure occurred, the most frequent first.
-        damaged: lines of the record that were damaged, whose runs were done again.
         complete: whether the result was there already and nothing was done.
     """
 
     runs: int
     kept: int = 0
     failures: tuple[tuple[str, int], ...] = ()
-    damaged: tuple[int, ...] = ()
     complete: bool = False
 
 
@@ -103,7 +101,7 @@ def to_file(
                 f"{error}; all {head.runs} runs are kept in {record}, so the same command writes it"
             ) from None
         kept.remove()
-    return Outcome(head.runs, before, failures(table), kept.damaged)
+    return Outcome(head.runs, before, failures(table))
 
 
 def failures(table: list[Row]) -> tuple[tuple[str, int], ...]:

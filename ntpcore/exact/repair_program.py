@@ -29,7 +29,7 @@ With b and u fixed to integers, the best k are integers by themselves; they are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -39,7 +39,6 @@ from ntpcore.exact.repair import COUNTED, Repair, conclude, solve_greedy
 from ntpcore.exact.repair_table import Table
 
 MAX_PROGRAM = 200_000  # variables k
-MOST_NODES = 2000  # of the search that certifies an optimum
 SCALE = 2**32  # multipliers are whole multiples of 1 / SCALE
 MAX_WEIGHT = 10**8  # beyond it, the solver's floating point no longer tells samples apart
 
@@ -225,7 +224,7 @@ def solve_exact(table: Table, *, seconds: float = 60.0, nodes: int | None = None
     proved = FLOAT
     if bound == best.kept_weight:
         left = max(end - monotonic(), 1.0)
-        if certify(program, best.kept_weight // divisor, left, nodes or MOST_NODES):
+        if certify(program, best.kept_weight // divisor, left):
             proved = CERTIFIED
     return replace(best, bound=bound, method=PROGRAM, proved=proved)
 
@@ -306,57 +305,33 @@ def _matrix(program: Program) -> tuple[Any, Any, Any]:
     return np, optimizing, csr_array((value, (row, column)), shape=shape)
 
 
-def certify(program: Program, target: int, seconds: float, nodes: int = MOST_NODES) -> bool:
-    """Whether no feasible point exceeds the target, shown in whole numbers.
+def certify(program: Program, target: int, seconds: float = 60.0) -> bool:
+    """Whether the linear program shows, in whole numbers, that nothing exceeds the target.
 
-    Branch and bound in which floating point only proposes: at each node the multipliers of a linear
-    program are rounded, and `dual_bound` makes an exact bound of whatever they are.
+    Floating point only proposes multipliers; `dual_bound` makes an exact bound of whatever they
+    are. Where that bound is larger than the target nothing is shown, as integers may do with less.
 
     Args:
         program: the program; its weights are whole numbers.
         target: what is not to be exceeded.
-        seconds: time after which it gives up.
-        nodes: nodes after which it gives up.
+        seconds: time after which the solver gives up.
     """
     np, optimizing, matrix = _matrix(program)
-    end, tried = monotonic() + seconds, 0
-    open_nodes: list[dict[int, int]] = [{}]
-    while open_nodes:
-        fixed = open_nodes.pop()
-        tried += 1
-        if tried > nodes or monotonic() > end:
-            return False
-        limits = np.tile(np.array([0.0, 1.0]), (len(program.weights), 1))
-        for variable, value in fixed.items():
-            limits[variable] = value
-        found = optimizing.linprog(
-            -np.array(program.weights),
-            A_ub=matrix,
-            b_ub=np.array(program.limits),
-            bounds=limits,
-            method="highs",
-            options={"time_limit": max(end - monotonic(), 0.1)},
-        )
-        if found.status == 2 and contradicts(program, fixed):
-            continue
-        if found.status != 0:
-            return False
-        multipliers = [max(0, round(-float(value) * SCALE)) for value in found.ineqlin.marginals]
-        if dual_bound(program, multipliers, fixed) // SCALE <= target:
-            continue
-        halves = [
-            (abs(float(found.x[variable]) - 0.5), variable)
-            for variable, whole in enumerate(program.integers)
-            if whole and variable not in fixed
-        ]
-        if not halves:
-            return False
-        variable = min(halves)[1]
-        open_nodes += [fixed | {variable: 0}, fixed | {variable: 1}]
-    return True
+    found = optimizing.linprog(
+        -np.array(program.weights),
+        A_ub=matrix,
+        b_ub=np.array(program.limits),
+        bounds=(0.0, 1.0),
+        method="highs",
+        options={"time_limit": seconds},
+    )
+    if found.status != 0:
+        return False
+    multipliers = [max(0, round(-float(value) * SCALE)) for value in found.ineqlin.marginals]
+    return dual_bound(program, multipliers) // SCALE <= target
 
 
-def dual_bound(program: Program, multipliers: Sequence[int], fixed: Mapping[int, int]) -> int:
+def dual_bound(program: Program, multipliers: Sequence[int]) -> int:
     """SCALE times a number that no feasible point exceeds, for any multipliers l >= 0.
 
     weights * z <= weights * z + l * (limits - rows * z) <= l * limits + sum over j of the largest
@@ -365,7 +340,6 @@ def dual_bound(program: Program, multipliers: Sequence[int], fixed: Mapping[int,
     Args:
         program: the program; weights, rows and limits are whole numbers.
         multipliers: SCALE times l, for each row.
-        fixed: values of variables that are given.
 
     Raises:
         ValueError: a multiplier is negative.
@@ -376,15 +350,4 @@ def dual_bound(program: Program, multipliers: Sequence[int], fixed: Mapping[int,
     for row, variable, value in program.rows:
         slopes[variable] -= multipliers[row] * int(value)
     total = sum(one * int(limit) for one, limit in zip(multipliers, program.limits, strict=True))
-    return total + sum(
-        slope * fixed[variable] if variable in fixed else max(0, slope)
-        for variable, slope in enumerate(slopes)
-    )
-
-
-def contradicts(program: Program, fixed: Mapping[int, int]) -> bool:
-    """Whether the given values break some row, whatever the other variables are."""
-    least = [0] * len(program.limits)
-    for row, variable, value in program.rows:
-        least[row] += min(0, int(value)) if variable not in fixed else int(value) * fixed[variable]
-    return any(low > limit for low, limit in zip(least, program.limits, strict=True))
+    return total + sum(max(0, slope) for slope in slopes)

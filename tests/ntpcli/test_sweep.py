@@ -320,24 +320,24 @@ def test_a_record_cut_anywhere_loses_the_torn_line_only(
         record.write_bytes(content[:cut])
         with journal.opened(str(record), head) as kept:
             whole = max(0, content[:cut].count(b"\n") - 1)
-            assert (len(kept.rows), kept.damaged) == (whole, ())
+            assert len(kept.rows) == whole
             kept.add(table[17])
         with journal.opened(str(record), head) as kept:
             assert kept.rows[17] == table[17]
 
 
-def test_a_damaged_line_is_told_and_its_run_done_again(
+def test_the_run_of_a_line_that_is_no_row_is_done_again(
     small: plan.Plan, table: list[Row], half: str
 ):
     record = Path(f"{half}.runs")
     lines = record.read_bytes().split(b"\n")
-    lines[3] = lines[3].replace(b"prefix-closed", b"prefix-opened")
+    lines[3] = lines[3].replace(b'"vocab_size": ', b'"vocab_size": "x')
+    lines[4] = lines[4].replace(small.mark.encode(), b"another")
     lines[5] = b"\x00\xff"
     record.write_bytes(b"\n".join(lines))
     asked: list[int] = []
-    done = run.to_file(small, half, given(table, asked))
-    assert done.damaged == (4, 6)
-    assert asked == [2, 4, *range(7, 18)]
+    run.to_file(small, half, given(table, asked))
+    assert asked == [2, 3, 4, *range(7, 18)]
     assert Path(half).read_bytes() == output.content(table, ".parquet")
 
 
@@ -649,3 +649,21 @@ def test_the_command_line_starts_without_what_only_sweeps_need():
         "dask",
         "ntpcli.sweep.run",
     }
+
+
+def test_where_no_processes_can_be_started_one_sentence_says_so(tmp_path: Path):
+    grid = tmp_path / "grid.toml"
+    grid.write_text("[[grid]]\nsteps = 1500\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "ntpcore", "sweep", str(grid), "-o", "r.csv", "--jobs", "2"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "JOBLIB_MULTIPROCESSING": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "joblib can start no processes here" in done.stderr
+    assert "give --jobs 1" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "r.csv").exists()

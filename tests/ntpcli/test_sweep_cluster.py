@@ -7,8 +7,10 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
@@ -136,6 +138,19 @@ def test_a_sweep_survives_a_worker_and_keeps_its_runs_when_the_scheduler_dies(
 def test_what_is_no_address_is_told_at_once(address: str):
     with pytest.raises(InputError, match=r"no address; give what|no Dask scheduler"):
         cluster.connect(address, 0.1)
+
+
+def test_what_takes_a_connection_and_does_not_answer_is_no_scheduler(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cluster, "SPARE_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(InputError, match="no Dask scheduler answers there"):
+            cluster.connect(address, 0.1)
+    for thread in threading.enumerate():
+        if thread.name == "ntpcore-connect":
+            thread.join()
 
 
 def test_rows_of_other_code_are_refused():

@@ -12,12 +12,14 @@ from ntpverdicts.claims import Claim
 from ntpverdicts.vocabulary import registered
 
 FOLDER = Path(__file__).resolve().parent
-# For every paper its name in tables, and the words that people use for it when they search.
+# For every paper, by its key in references.bib: its name in tables, its name where there is little
+# room, and the words that people use for it when they search. This is all that names the papers.
 PAPERS = {
     "huang2024": "Huang, Liang, Yang (2024)",
     "tian2023": "Tian et al. (2023)",
     "ours": "This book",
 }
+SHORT = {"huang2024": "Huang et al.", "tian2023": "Tian et al.", "ours": "this book"}
 SEARCHED = {
     "huang2024": "huang liang yang 2024 huang2024",
     "tian2023": "tian wang chen du 2023 tian2023 scan snap",

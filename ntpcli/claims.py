@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from ntpbook.catalogue import CATALOGUE
+from ntpbook.catalogue import CATALOGUE, PAPERS
 from ntpcore.data.dataset import InputError
 from ntpverdicts.certainty import Certainty, Kind, from_json
 from ntpverdicts.claims import MARKS, Claim, Verdict, certainty_words
@@ -21,7 +21,6 @@ from ntpverdicts.ledger import count_verdicts
 Write = Callable[[str, str], None]  # text and the role that gives its colour
 Row = Mapping[str, Any]
 
-PAPERS = ("huang2024", "tian2023", "ours")
 PUBLISHED = Path(__file__).resolve().parents[1] / "_build" / "html" / "claims.json"
 RECORD = resources.files("ntpbook") / "record.json"
 HINT = (
@@ -155,7 +154,7 @@ def choose(
         InputError: a filter can fit nothing, or asks for verdicts where there are none.
     """
     rows = list(published.rows.values())
-    _known("--paper", paper, PAPERS)
+    _known("--paper", paper, tuple(PAPERS))
     _known("--kind", kind, sorted({str(row["kind"]) for row in rows}))
     _known("--verdict", verdict, [one.value for one in Verdict])
     _known("--known-by", known_by, [one.value for one in Kind])

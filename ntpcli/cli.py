@@ -480,7 +480,7 @@ def claims(
         str | None, typer.Argument(help="Explain this claim; without it, list claims.")
     ] = None,
     paper: Annotated[
-        str | None, typer.Option("--paper", help="Only of huang2024, tian2023, or ours.")
+        str | None, typer.Option("--paper", help="Only of one paper, such as tian2023, or ours.")
     ] = None,
     kind: Annotated[
         str | None, typer.Option("--kind", help="Only theorems (theorem), lemmas (lemma), ...")

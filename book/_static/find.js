@@ -24,8 +24,8 @@
   const asked = text => words(text.replace(/([a-z])(\d)/gi, "$1 $2"))
     .map(word => SHORT[word] || word).filter(word => !FILLERS.has(word));
 
-  const prepare = ([name, kind, number, title, paper, verdict, address, text]) => ({
-    name, kind, number, title, verdict, address,
+  const prepare = ([name, kind, number, title, paper, short, verdict, address, text]) => ({
+    name, kind, number, title, short, verdict, address,
     numbers: words(number).map(word => SHORT[word] || word),
     titles: words(title), papers: words(`${paper} ${name.replace(/-/g, " ")}`),
     verdicts: [verdict], texts: new Set(words(text)), corrected: /corrected|ours/.test(name),
@@ -129,10 +129,8 @@
       item.append(make("span", `ntp-badge ntp-${entry.verdict.replace(" ", "-")}`,
         `${MARKS[entry.verdict]} ${entry.verdict}`), " ");
     }
-    const paper = { huang2024: "Huang et al.", tian2023: "Tian et al.", ours: "this book" };
-    const where = paper[entry.name.split("-")[0]] || "glossary";
     item.append(make("span", "", entry.kind === "term" ? "" : entry.title), " ");
-    item.append(make("span", "ntp-small", where));
+    item.append(make("span", "ntp-small", entry.short));
     return item;
   };
 

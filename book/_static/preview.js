@@ -5,7 +5,7 @@
   "use strict";
   const ROOT = document.documentElement.dataset.content_root || "./";
   const FOLDER = `${ROOT}_static/previews/`;
-  const LABEL = /^#(?:verdict-)?((?:huang2024|tian2023|ours|term)-[\w-]+)$/;
+  const LABEL = /^#(?:verdict-)?((?:[a-z]+\d{4}|ours|term)-[\w-]+)$/;
   const OPEN_AFTER = 250, CLOSE_AFTER = 300; // milliseconds
   const known = new Map(); // from the name of a script to a promise of what it holds
   const waiting = new Map();

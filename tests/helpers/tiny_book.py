@@ -33,6 +33,7 @@ from ntpverdicts.claims import Claim
 
 PAPERS = {"huang2024": "Huang, Liang, Yang (2024)", "ours": "This book"}
 EDITIONS = {"huang2024": "preprint"}
+SHORT = {"huang2024": "Huang et al.", "ours": "this book"}
 SEARCHED = {"huang2024": "huang liang yang", "ours": "ours this book"}
 CATALOGUE = (
     Claim("ours-one", "Theorem (ours)", "one is one", "this book", "first"),

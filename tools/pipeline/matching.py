@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ntpbook.catalogue import PAPERS
 from ntpverdicts.claims import Claim
 from tools.pipeline.source import OURS
 
-OF_CLAIMS = ("huang2024-", "tian2023-", "ours-")  # how labels of claims begin
+OF_CLAIMS = tuple(f"{paper}-" for paper in PAPERS)  # how labels of claims begin
 # A number of claims in prose; after a word such as Theorem it is the number of that theorem.
 COUNT = re.compile(
     r"(?P<before>\b(?:Theorem|Lemma|Proposition|Corollary|Remark|Figure|Section|Step)s?\s+)?"

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ntpbook.catalogue import PAPERS
 from ntpverdicts.claims import Claim
 
 # The public API: what a reader of the page From Python or of docs/isotonic.md needs, in that order.
@@ -22,7 +23,7 @@ MODULES = (
 )
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Source):[ ]?(.*)$")
 _ITEM = re.compile(r"^(\w[\w, ]*): (.+)$", re.DOTALL)
-_STATEMENT = re.compile(r"(huang2024|tian2023), (\w+?)s? (\(\d+\)|\d+(?:\.\d)?)")
+_STATEMENT = re.compile(rf"({'|'.join(PAPERS)}), (\w+?)s? (\(\d+\)|\d+(?:\.\d)?)")
 # Pages of sections that docstrings name where no numbered statement is meant.
 SECTIONS = {
     "section 3": "huang2024_s3_setup",

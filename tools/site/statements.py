@@ -15,7 +15,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 
-from ntpbook.catalogue import PAPERS, SEARCHED
+from ntpbook.catalogue import PAPERS, SEARCHED, SHORT
 from ntpverdicts.graph import badge
 
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
@@ -33,6 +33,7 @@ class Entry:
         number: what the paper calls it, such as Theorem 1; empty for a term.
         title: in words.
         paper: words that name its paper.
+        short: what the search shows of that.
         verdict: word of the verdict; empty for a term.
         address: where it stands, seen from the root of the site.
         words: what else it says, for the search.
@@ -44,6 +45,7 @@ class Entry:
     number: str
     title: str
     paper: str
+    short: str
     verdict: str
     address: str
     words: str
@@ -103,7 +105,7 @@ def statement_entry(row: Mapping[str, Any], address: str, html: str) -> Entry:
     )
     return Entry(
         row["label"], "statement", row["number"], row["title"], SEARCHED[row["paper"]],
-        "open" if row["planned"] else row["verdict"], address,
+        SHORT[row["paper"]], "open" if row["planned"] else row["verdict"], address,
         plain_words(text_of(shown)), head + shown,
     )  # fmt: skip
 
@@ -113,7 +115,7 @@ def term_entry(name: str, term: str, address: str, html: str) -> Entry:
     shown = body_of(html)
     words = plain_words(text_of(shown))
     head = f'<p class="ntp-head"><strong>{escape(term)}</strong></p>'
-    return Entry(name, "term", "", term, "glossary", "", address, words, head + shown)
+    return Entry(name, "term", "", term, "glossary", "glossary", "", address, words, head + shown)
 
 
 def preview_script(entry: Entry) -> str:
@@ -124,7 +126,8 @@ def preview_script(entry: Entry) -> str:
 def search_script(found: Iterable[Entry]) -> str:
     """The script with all that the search by number and by words looks through."""
     rows = [
-        [e.name, e.kind, e.number, e.title, e.paper, e.verdict, e.address, e.words] for e in found
+        [e.name, e.kind, e.number, e.title, e.paper, e.short, e.verdict, e.address, e.words]
+        for e in found
     ]
     listed = ",\n".join(_js(row) for row in rows)
     return f"window.NTP_STATEMENTS = [\n{listed}\n];\n"

@@ -15,7 +15,9 @@ from ntpbook.catalogue import CATALOGUE, find_check
 from ntpbook.huang2024.s6_max_margin import orders as judged
 from ntpcli import check as report
 from ntpcli import judge as on_data
+from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset, InputError, from_sentences
+from ntpcore.exact import margin_fast
 from ntpverdicts.claims import Check, Verdict
 
 EXAMPLE_1 = ["S V O P", "V O P", "O P P", "P S V"]
@@ -138,3 +140,16 @@ def test_a_plain_check_judges_without_the_catalogue_and_without_numpy() -> None:
     assert "open       huang2024-eq-16: The data lack prefix closure" in done.stdout
     orders = "ntpbook.huang2024.s6_max_margin.orders"  # the checks of claims on orders alone
     assert done.stdout.splitlines()[-3:] == ["[]", orders, "False"]
+
+
+def test_the_report_has_the_same_columns_either_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = generate.experiment(3, prefix_closed=False).data
+    plain = report.to_json(report.answer(data))
+    calls: list[int] = []
+    monkeypatch.setattr(report, "MANY_PAIRS", 0)
+    real = margin_fast.W_kq_star
+    monkeypatch.setattr(margin_fast, "W_kq_star", lambda orders: (calls.append(1), real(orders))[1])
+    assert report.to_json(report.answer(data)) == plain
+    assert calls
+    monkeypatch.setitem(sys.modules, "ntpcore.exact.margin_fast", None)  # as without numpy
+    assert report.to_json(report.answer(data)) == plain

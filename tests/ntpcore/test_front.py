@@ -15,6 +15,7 @@ import sympy as sp
 import ntpcore as ntp
 from ntpcore import front
 from ntpcore.data.order import PartialOrder
+from ntpcore.exact import margin
 
 EXAMPLE_1 = ["S V O P", "V O P", "O P P", "P S V"]
 
@@ -41,7 +42,8 @@ def test_every_name_is_there_and_others_are_told() -> None:
 
 
 def test_the_examples_of_the_docstrings_are_right() -> None:
-    assert doctest.testmod(front) == doctest.TestResults(failed=0, attempted=3)
+    assert doctest.testmod(front) == doctest.TestResults(failed=0, attempted=2)
+    assert doctest.testmod(margin) == doctest.TestResults(failed=0, attempted=1)
 
 
 def test_the_closed_form_takes_numbers_and_symbols() -> None:

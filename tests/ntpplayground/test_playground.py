@@ -17,8 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playground_cases import FILES, MALFORMED, NASTY, PRESETS, Case, command, random_cases
 
-from ntpbook.huang2024.s6_max_margin import orders as judged
-from ntpcore.data import dataset, order
+from ntpcore.data import dataset, examples, order
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
 from ntpcore.exact import repair as repairing
@@ -271,7 +270,7 @@ def test_attention_over_steps_is_refused_with_the_words_of_training(
 
 def test_the_five_tokens_have_the_names_of_the_page() -> None:
     data = dataset.read(str(ROOT / "examples" / "five_tokens.jsonl"))
-    assert (order.analyse(data).orders or {})["q"] == judged.FIVE_TOKENS
+    assert (order.analyse(data).orders or {})["q"] == examples.FIVE_TOKENS
 
 
 def test_five_tokens_in_words() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +52,11 @@ READERS = ("readers_", "benchmarks")
 # What all notebooks may use beside their chapter: their last part shows a reader's data as
 # `ntpcore report` does.
 SHARED = {"ntpcore", "ntpverdicts", "ntpbook.look", "ntpbook.shared", "ntpcli.report"}
+HELPERS = ROOT / "tests" / "helpers"
+# Tests of ntpcore that also run where nothing else is; the others are held to need no more.
+QUICK = [
+    f"tests/ntpcore/{name}.py" for name in ("test_front", "data/test_order", "exact/test_margin")
+]
 MODULES = sorted(path for name in OURS for path in (ROOT / name).rglob("*.py"))
 
 
@@ -123,6 +130,50 @@ def test_every_notebook_imports_only_its_chapter_and_what_lies_below() -> None:
         if (bad := faults_of_page(page.stem, imported_by(page)))
     }
     assert wrong == {}
+
+
+def outside_of_ntpcore(path: Path, seen: set[Path]) -> set[str]:
+    """What a test of ntpcore imports beside it, itself or through helpers."""
+    found = set()
+    for name in imported_names(ast.parse(path.read_text(encoding="utf-8"))):
+        helper = HELPERS / f"{name}.py"
+        if name.split(".")[0] in {*OURS, "tools"} - {"ntpcore"}:
+            found.add(name)
+        elif helper.is_file() and helper not in seen:
+            found |= outside_of_ntpcore(helper, seen | {helper})
+    return found
+
+
+def test_tests_of_ntpcore_need_nothing_else_of_ours() -> None:
+    files = sorted((ROOT / "tests/ntpcore").rglob("test_*.py"))
+    wrong = {path.name: bad for path in files if (bad := outside_of_ntpcore(path, set()))}
+    assert wrong == {}
+
+
+def test_ntpcore_alone_in_an_empty_folder_loads_and_passes_tests_of_its_own(tmp_path: Path) -> None:
+    ignore = shutil.ignore_patterns("__pycache__")
+    for name in ("ntpcore", "tests/ntpcore", "tests/helpers", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignore)
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\npythonpath = . tests/helpers\naddopts = -p no:cacheprovider\n", encoding="utf-8"
+    )
+    names = [dotted(path) for path in (ROOT / "ntpcore").rglob("*.py") if "__" not in path.name]
+    code = f"import importlib\nfor name in {names!r}: importlib.import_module(name)\n"
+    # -P, and no path of this environment: what is imported lies in that folder
+    for command in (
+        ["-c", f"import sys; sys.path.insert(0, '.')\n{code}"],
+        ["-m", "pytest", *QUICK],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-P", *command],
+            cwd=tmp_path,
+            env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert str(ROOT / "ntpcore") not in done.stdout + done.stderr
 
 
 def test_a_wrong_direction_is_noticed() -> None:

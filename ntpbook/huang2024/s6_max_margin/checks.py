@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ntpbook.huang2024.s6_max_margin.orders import (
-    FIVE_TOKENS,
     PRESUMED,
     Column,
     certified,
@@ -24,14 +23,12 @@ from ntpbook.huang2024.s6_max_margin.orders import (
     check_huang2024_prop_2,
     check_huang2024_prop_4,
     closed_columns,
-    realize,
-    small_orders,
 )
 from ntpbook.shared.constraints import constraints
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset
-from ntpcore.data.examples import example_1
+from ntpcore.data.examples import FIVE_TOKENS, example_1, realize, small_orders
 from ntpcore.data.order import PartialOrder, analyse
 from ntpcore.exact import margin
 from ntpverdicts.claims import Shown

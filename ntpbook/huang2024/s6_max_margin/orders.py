@@ -13,7 +13,8 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, permutations, product
 
-from ntpcore.data.dataset import Dataset, from_samples, from_sentences
+from ntpcore.data.dataset import Dataset, from_sentences
+from ntpcore.data.examples import FIVE_TOKENS, has_data, realize, small_orders
 from ntpcore.data.order import (
     ASSUMPTION_1,
     CLOSURE,
@@ -28,7 +29,6 @@ from ntpverdicts.claims import Check, Verdict
 from ntpverdicts.compare import Said, Tally, assume, count, equal, holds, least
 from ntpverdicts.vocabulary import Checked, Variant, by_hand, check, uses
 
-FIVE_TOKENS = PartialOrder.of("q", {("a", "c"), ("a", "d"), ("a", "q"), ("b", "q")})
 SEVEN_TOKENS = ("a A r s q A", "b B q B", "A a", "B b", "r r", "s s", "q q")
 PRESUMED = (ASSUMPTION_1, CLOSURE, SOURCE)  # Assumption 2 turns tokens into coordinates, (14)
 
@@ -109,53 +109,6 @@ def columns_of(
 
 
 # Small orders
-
-
-def small_orders(max_optimal: int, max_nonoptimal: int, max_pairs: int) -> Iterator[PartialOrder]:
-    """Every bipartite order of these sizes, its tokens named; `max_pairs` bounds k times m.
-
-    The first of the non-optimal tokens is the query. Names and their turns are such that the first
-    order on which Proposition 2 fails is FIVE_TOKENS itself.
-    """
-    for k, m in product(range(1, max_optimal + 1), range(1, max_nonoptimal + 1)):
-        if k * m > max_pairs:
-            continue
-        uppers, lowers = "abefghij"[:k], "qcdtuvwx"[:m]
-        edges = list(product(uppers, lowers))
-        for chosen in product((True, False), repeat=k * m):
-            pairs = [edge for edge, keep in zip(edges, chosen, strict=True) if keep]
-            if len({a for a, _ in pairs}) == k and len({b for _, b in pairs}) == m:
-                yield PartialOrder.of("q", pairs)
-
-
-def has_data(order: PartialOrder) -> bool:
-    """Whether some data set that satisfies Assumption 1 has this order.
-
-    The query ends every sentence. Where it is not optimal itself, it lies below every optimal
-    token; where it is, no other token can be.
-    """
-    if order.query in order.optimal:
-        return order.optimal == (order.query,)
-    return all(order.query in below for below in order.below.values())
-
-
-def realize(order: PartialOrder) -> Dataset:
-    """A data set with this order: one sentence for each optimal token, all its rivals in it.
-
-    The collocation runs around the tokens in a cycle.
-
-    Raises:
-        ValueError: no realizable data set has this order.
-    """
-    if order.confused or not order.pairs or not has_data(order):
-        raise ValueError(f"no realizable data set has the order of query {order.query!r}")
-    tokens = sorted(order.compared)
-    following = dict(zip(tokens, [*tokens[1:], tokens[0]], strict=True))
-    samples: list[tuple[list[str], str]] = [([token], following[token]) for token in tokens]
-    for a, below in order.below.items():
-        others = [token for token in (a, *below) if token != order.query]
-        samples.append(([*others, order.query], following[a]))
-    return from_samples(samples, f"order of query {order.query}")
 
 
 @cache

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s6_max_margin.orders import FIVE_TOKENS, has_data, realize, small_orders
 from ntpbook.shared.levels import within
 from ntpbook.shared.theorem_1 import TURNS
+from ntpcore.data.examples import FIVE_TOKENS, has_data, realize, small_orders
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
 from ntpcore.huang2024 import training

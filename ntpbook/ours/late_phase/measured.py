@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s6_max_margin.orders import FIVE_TOKENS, realize
 from ntpbook.ours.late_phase import instances
 from ntpbook.ours.late_phase.instances import Beyond
 from ntpbook.shared.levels import beyond, within
 from ntpcore.data import generate
-from ntpcore.data.examples import example_1
+from ntpcore.data.examples import FIVE_TOKENS, example_1, realize
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import asymptotics
 from ntpcore.huang2024.problem import Problem, from_dataset

@@ -19,6 +19,7 @@ from strategies import realizable_data
 from ntpbook.huang2024.s6_max_margin import checks, figures
 from ntpbook.huang2024.s6_max_margin import orders as judged
 from ntpbook.shared.constraints import constraints, sample_violations
+from ntpcore.data import examples
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences, read
 from ntpcore.data.order import PartialOrder, analyse, facts
 from ntpcore.exact import margin
@@ -54,7 +55,7 @@ def judge(label: str, *orders: PartialOrder, **changes: object) -> Check:
 
 def drawn_orders(number: int, seed: int) -> list[PartialOrder]:
     """Random orders of up to three by four tokens; at least a third break the Hall condition."""
-    every = list(judged.small_orders(3, 4, 9))
+    every = list(examples.small_orders(3, 4, 9))
     broken = [order for order in every if not literal.hall(order.pairs)]
     rng = random.Random(seed)
     return [rng.choice(broken if i % 3 == 0 else every) for i in range(number)]
@@ -427,7 +428,7 @@ def test_an_instance_without_a_fact_in_force_is_no_witness(label: str):
 def test_huang2024_prop_2_and_4_need_prefix_closure_by_five_tokens(label: str):
     (five,) = judged.without_closure()
     order = (analyse(FIVE_TOKENS).orders or {})["q"]
-    assert order == FIVE_TOKEN_ORDER == judged.FIVE_TOKENS == five.order
+    assert order == FIVE_TOKEN_ORDER == examples.FIVE_TOKENS == five.order
     found = judge(label, QUERY_O, order)
     numbers = {name: one.shown for name, one in found.numbers.items()}
     assert found.verdict is Verdict.REFUTED
@@ -465,7 +466,7 @@ def test_huang2024_prop_2_fails_first_on_the_five_tokens_as_the_page_names_them(
     first = next(
         one for one in judged.small_columns(3) if not literal.hall(one.order.pairs)
     )  # in the order in which the page takes them
-    assert first.order == judged.FIVE_TOKENS
+    assert first.order == examples.FIVE_TOKENS
     assert first.name == "query q: a > c, d, q; b > q"
 
 
@@ -622,22 +623,22 @@ def test_small_orders_are_all_of_them():
         """Graphs on k and m named tokens without isolated ones, by inclusion and exclusion."""
         return sum((-1) ** i * comb(k, i) * (2 ** (k - i) - 1) ** m for i in range(k + 1))
 
-    orders = list(judged.small_orders(3, 3, 6))
+    orders = list(examples.small_orders(3, 3, 6))
     sizes = [(k, m) for k, m in product(range(1, 4), repeat=2) if k * m <= 6]
     assert len(orders) == len(set(orders)) == sum(number(k, m) for k, m in sizes)
 
 
 def test_an_order_has_data_only_if_its_query_lies_below_every_optimal_token():
-    assert judged.has_data(PartialOrder.of("q", {("a", "q"), ("b", "q")}))
-    assert not judged.has_data(PartialOrder.of("q", {("a", "q"), ("b", "c")}))
-    assert judged.has_data(PartialOrder.of("q", {("q", "a"), ("q", "b")}))
-    assert not judged.has_data(PartialOrder.of("q", {("q", "a"), ("b", "a")}))
+    assert examples.has_data(PartialOrder.of("q", {("a", "q"), ("b", "q")}))
+    assert not examples.has_data(PartialOrder.of("q", {("a", "q"), ("b", "c")}))
+    assert examples.has_data(PartialOrder.of("q", {("q", "a"), ("q", "b")}))
+    assert not examples.has_data(PartialOrder.of("q", {("q", "a"), ("b", "a")}))
 
 
 def test_realized_data_have_the_order_and_satisfy_assumption_1():
     for order in drawn_orders(20, seed=8):
-        if judged.has_data(order):
-            found = analyse(judged.realize(order))
+        if examples.has_data(order):
+            found = analyse(examples.realize(order))
             assert found.realizable.holds
             assert (found.orders or {})["q"] == order
 

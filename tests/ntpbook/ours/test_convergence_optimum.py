@@ -7,8 +7,8 @@ import math
 import pytest
 from every_check import sound
 
-from ntpbook.huang2024.s6_max_margin.orders import FIVE_TOKENS, realize
 from ntpbook.ours.convergence import optimum
+from ntpcore.data.examples import FIVE_TOKENS, realize
 from ntpcore.data.order import analyse
 from ntpcore.exact import margin
 from ntpcore.huang2024.problem import from_dataset

@@ -12,9 +12,9 @@ from every_check import sound
 from least_norm import least_norm
 
 from ntpbook.huang2024.s5_stage2 import instances
-from ntpbook.huang2024.s6_max_margin.orders import realize
 from ntpbook.ours.late_phase import measured
 from ntpcore.data import generate
+from ntpcore.data.examples import realize
 from ntpcore.huang2024 import asymptotics
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run

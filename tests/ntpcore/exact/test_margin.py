@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from strategies import orders, random_order, realizable_data
 from tiny_book import ROOT, clean_environment
 
-from ntpbook.huang2024.s6_max_margin.orders import FIVE_TOKENS
 from ntpcore.data.dataset import Dataset, from_sentences
+from ntpcore.data.examples import FIVE_TOKENS
 from ntpcore.data.order import Pair, PartialOrder, analyse
 from ntpcore.exact import margin
 

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from strategies import orders, random_order, realizable_data
 
-from ntpbook.huang2024.s6_max_margin.orders import FIVE_TOKENS
-from ntpcli import check as report
 from ntpcore.data import generate
+from ntpcore.data.examples import FIVE_TOKENS
 from ntpcore.data.order import PartialOrder, analyse
 from ntpcore.exact import margin, margin_fast
 from ntpcore.huang2024 import problem
@@ -256,19 +255,6 @@ def test_training_has_the_same_maximum_margin_either_way(monkeypatch):
     monkeypatch.setattr(problem, "FEW", 0)
     assert np.array_equal(compiled.W_kq_star, expected[0])
     assert compiled.norm_squared == expected[1]
-
-
-def test_the_report_has_the_same_columns_either_way(monkeypatch):
-    data = generate.experiment(3, prefix_closed=False).data
-    plain = report.to_json(report.answer(data))
-    calls = []
-    monkeypatch.setattr(report, "MANY_PAIRS", 0)
-    real = margin_fast.W_kq_star
-    monkeypatch.setattr(margin_fast, "W_kq_star", lambda orders: calls.append(1) or real(orders))
-    assert report.to_json(report.answer(data)) == plain
-    assert calls
-    monkeypatch.setitem(sys.modules, "ntpcore.exact.margin_fast", None)  # as without numpy
-    assert report.to_json(report.answer(data)) == plain
 
 
 def test_without_numba_the_solver_runs_as_plain_python(monkeypatch):

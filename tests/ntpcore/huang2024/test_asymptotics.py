@@ -8,8 +8,8 @@ import numpy as np
 import plain_example_1
 import pytest
 
-from ntpbook.huang2024.s6_max_margin.orders import FIVE_TOKENS, small_orders
 from ntpcore.data import dataset, generate
+from ntpcore.data.examples import FIVE_TOKENS, small_orders
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
 from ntpcore.huang2024 import asymptotics, problem, stage1, training

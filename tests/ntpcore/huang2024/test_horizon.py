@@ -7,50 +7,10 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from late import EPS, HAND_OVER, INTEGRATED, a_million_steps, late_state, left_out, setting_of
 from scipy.integrate import solve_ivp
 
-from ntpbook.huang2024.s6_max_margin.orders import realize
-from ntpbook.ours.late_phase.measured import PATH, predicted_growth
-from ntpcore.data import dataset, generate
-from ntpcore.huang2024 import asymptotics, horizon, problem, stage1, training
-
-HAND_OVER = 100_000
-EPS = np.finfo(float).eps
-# of an offset of length one: less than a hundred steps of the integrator, each within TOLERANCE
-INTEGRATED = 100 * horizon.TOLERANCE
-
-
-def setting_of(name: str):
-    """Problem, step size and gap."""
-    if name == "path":
-        return problem.from_dataset(realize(PATH)), 0.05, 8.0
-    if name == "Example 1":
-        data = dataset.read("examples/example1.txt")
-        return problem.from_dataset(data), 0.025, stage1.gap(4, 900, 0.1)
-    setting = generate.experiment(int(name), prefix_closed=False)
-    return problem.from_dataset(setting.data), setting.eta, stage1.gap(20, 900, setting.eta0)
-
-
-def late_state(one, eta, gap, step=HAND_OVER) -> np.ndarray:
-    return training.run(one, step, eta, gap, record=[]).state.weights
-
-
-def a_million_steps(one, eta, gap):
-    """A run of so many exact steps, its offset, and what the flow gives from two hand-overs."""
-    run, far, flows = None, np.array([1e6]), []
-    for step in (HAND_OVER, 2 * HAND_OVER):
-        run = training.run(one, step, eta, gap, record=[], state=run)
-        flows.append(horizon.extend(one, run.state.weights, step, eta, gap, far))
-    run = training.run(one, 1_000_000, eta, gap, record=[1_000_000], state=run)
-    return run, run.state.weights - 1e6 * eta * one.W_kq_star / one.norm, flows
-
-
-def left_out(early, later, rounding):
-    """Bound on the error of what was found from an early hand-over: it falls like 1 / t.
-
-    So half of it is gone at twice the hand-over. `rounding` is that of the exact steps.
-    """
-    return 2 * np.linalg.norm(early - later) + rounding
+from ntpcore.huang2024 import asymptotics, horizon
 
 
 @pytest.mark.parametrize("name", ["Example 1", "0", "1", "2"])
@@ -221,32 +181,6 @@ def test_on_example_1_the_constant_is_that_of_the_limiting_problem():
     c = asymptotics.asymptotic_constant(one)
     # the offset is settled to the root of what Newton's method gains last, 1e-26
     assert flow.one_minus_cos[0] * (1e15 * eta) ** 2 == pytest.approx(c, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", ["path", "0", "1"])
-def test_the_offset_grows_by_the_predicted_amount_for_each_decade(name):
-    one, eta, gap = setting_of(name)
-    far = np.array([1e14, 1e15])
-    flow = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, far)
-    growth = np.linalg.norm(flow.offset[1] - flow.offset[0]) / math.log(10)
-    # the next term, log s / s, is far below what the integrator may lose
-    lost = INTEGRATED * np.linalg.norm(flow.offset[1])
-    assert growth == pytest.approx(predicted_growth(one), abs=lost)
-
-
-def test_components_joined_by_all_tight_pairs_are_noticed(monkeypatch):
-    """On the path one tight pair carries no force; taking it for a bond lets it pull at once."""
-    one, eta, gap = setting_of("path")
-    run, exact, (right, later) = a_million_steps(one, eta, gap)
-    within = left_out(right.offset, later.offset, 1e6 * EPS / 2 * run.rows.norm[-1])
-    assert np.linalg.norm(right.offset[0] - exact) < within
-    query = one.entry_query - one.entry_query.min()
-    number = np.unique(query, return_inverse=True)[1]
-    monkeypatch.setattr(horizon, "_components", lambda _: number)
-    start, far = late_state(one, eta, gap), np.array([1e6])
-    wrong = horizon.extend(one, start, HAND_OVER, eta, gap, far).offset[0]
-    # farther than all decades from the hand-over on carry it
-    assert np.linalg.norm(wrong - exact) > predicted_growth(one) * math.log(1e6 / HAND_OVER)
 
 
 def test_what_the_flow_cannot_do_is_refused():

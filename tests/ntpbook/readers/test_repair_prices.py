@@ -9,11 +9,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+import strategies
+from hypothesis import given, settings
 
 from ntpbook.readers.realizable.checks import largest_by_force
 from ntpcli.repair import tighten
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences
-from ntpcore.exact import repair, repair_bounds, repair_prices
+from ntpcore.exact import repair, repair_bounds, repair_prices, repair_program
 from ntpcore.exact.repair_prices import SCALE, Cells, evaluate, price_bound
 
 Evaluate = Callable[[Cells, repair_prices.Integers, repair_prices.Integers], tuple[int, object]]
@@ -151,3 +153,14 @@ def test_half_of_the_bound_is_none(planted: Evaluate) -> None:
 def test_data_too_large_for_whole_numbers_have_no_such_bound() -> None:
     data = from_samples([(["a"], "b", 10**14), (["b"], "a", 1)])
     assert bound_of(data) is None
+
+
+@settings(max_examples=60)
+@given(strategies.tiny_data())
+def test_no_part_is_larger_than_the_exact_one_nor_than_either_bound(data: Dataset) -> None:
+    truth, table = largest_by_force(data), repair.tabulate(data)
+    assert repair_program.solve_exact(table).kept_weight == truth
+    assert truth <= repair_bounds.simple_bound(table) <= repair_bounds.rivals_bound(table)
+    assert truth <= min(
+        repair_bounds._heaviest(repair_bounds._classes(table, short)) for short in (1, 2, 9)
+    )

@@ -9,10 +9,9 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from tools.pipeline.source import OURS
 from tools.site import highlight
 from tools.site.beside import Beside
-from tools.site.reference import MODULES
+from tools.site.reference import MODULES, module_file
 
 Page = tuple[str, dict[str, Any], str]
 
@@ -20,12 +19,6 @@ Page = tuple[str, dict[str, Any], str]
 def folder_of(app: Sphinx) -> Path:
     """Where highlighted code waits for its pages."""
     return Path(app.doctreedir).parent / "code"
-
-
-def module_file(module: str) -> Path:
-    """The file of a module that the reference describes; names without a room are of ntpcore."""
-    path = f"{module.replace('.', '/')}.py"
-    return Path(path if module.split(".")[0] in OURS else f"ntpcore/{path}")
 
 
 def start(app: Sphinx) -> None:

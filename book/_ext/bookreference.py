@@ -6,13 +6,21 @@ import re
 from collections.abc import Iterator
 from html import escape
 
-from bookcode import Page, code_page, module_file
+from bookcode import Page, code_page
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from ntpbook.catalogue import CATALOGUE
-from tools.site.reference import MODULES, Entry, Section, entries, item, statements
+from tools.site.reference import (
+    MODULES,
+    Entry,
+    Section,
+    entries,
+    item,
+    module_file,
+    statements,
+)
 
 FOLDER = "source/api"  # of the site, for the pages that show the code
 

@@ -17,6 +17,7 @@ from warm import Warm
 
 from ntpverdicts.claims import Verdict
 from tools.pipeline.pin import PINS, from_text
+from tools.pipeline.source import OURS
 
 
 @dataclass(frozen=True)
@@ -217,11 +218,11 @@ ALL = (*SWAPPED_M_AND_K, *NO_SHIFT, *WRONG_RARITY, *FLIPPED, *NO_FREQUENCY, *OTH
 def copy_with(folder: Path, changes: tuple[tuple[str, str], ...]) -> Path:
     """A copy of the library and its tests with some changes."""
     ignored = shutil.ignore_patterns("__pycache__")
-    for name in ("ntpcore", "ntpbook", "tests", "tools", "examples"):
+    for name in (*OURS, "tests", "tools", "examples"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for file in ("pyproject.toml", "_toc.yml"):
         shutil.copy(ROOT / file, folder / file)
-    modules = [path for name in ("ntpcore", "ntpbook") for path in (folder / name).rglob("*.py")]
+    modules = [path for name in OURS for path in (folder / name).rglob("*.py")]
     for old, new in changes:
         texts = {path: path.read_text(encoding="utf-8") for path in modules}
         holders = [path for path, text in texts.items() for _ in range(text.count(old))]

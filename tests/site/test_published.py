@@ -156,7 +156,7 @@ def test_the_hash_stays_when_a_row_is_added_or_other_code_changes(project: Path)
         path.name
         for path in deciding_files(NOTEBOOK, find_sources()[FUNCTION].file, Package(OURS, ROOT))
     }
-    assert {"margin.py", "order.py", "judged.py"} <= files
+    assert {"margin.py", "order.py", "orders.py"} <= files
     assert "bounds.py" not in files
 
 

@@ -16,7 +16,7 @@ PAGE = (ROOT / "book/reference.md").read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("module", reference.MODULES)
 def test_every_public_name_says_what_it_is(module: str) -> None:
-    found = reference.entries(ROOT / f"ntpcore/{module.replace('.', '/')}.py")
+    found = reference.entries(ROOT / reference.module_file(module))
     assert found
     assert [entry.name for entry in found if not entry.sections] == []
     assert f"```{{reference}} {module}\n" in PAGE
@@ -75,7 +75,7 @@ def test_the_page_shows_every_name_and_its_links_arrive(book: Path) -> None:
     html = (book / "book/reference.html").read_text(encoding="utf-8")
     for module in reference.MODULES:
         code = (book / f"source/api/{module}.html").read_text(encoding="utf-8")
-        for entry in reference.entries(ROOT / f"ntpcore/{module.replace('.', '/')}.py"):
+        for entry in reference.entries(ROOT / reference.module_file(module)):
             assert f'id="api-{module}.{entry.name}"' in html
             assert f'href="../source/api/{module}.html#{entry.name}"' in html
             assert f'<span id="{entry.name}" class="ntp-anchor">' in code

@@ -163,7 +163,8 @@ def test_every_cell_that_can_be_run_says_what_was_printed(
 
 def test_the_archive_brings_no_other_package_and_every_licence(unpacked: Path) -> None:
     assert {path.name for path in unpacked.iterdir()} == {
-        "IPython", "examples", "mpmath", "networkx", "ntpbook", "ntpcore", "sympy",
+        "IPython", "examples", "mpmath", "networkx", "ntpbook", "ntpcore", "ntpplayground",
+        "ntpverdicts", "sympy",
     }  # fmt: skip
     for name in ("IPython", "mpmath", "networkx", "sympy"):
         assert "Copyright" in (unpacked / name / "LICENSE.txt").read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ntpbook.catalogue import CATALOGUE, CHAPTERS, page_of
+from ntpbook.catalogue import CATALOGUE, CHAPTERS
 from ntpverdicts.imports import Package, imported_names
 from tools.pipeline.matching import mismatches
 from tools.pipeline.source import OURS as PACKAGES
@@ -133,13 +133,13 @@ def checks_reached(
     """The checks of every chapter that imports one of these, each as a test of its own."""
     rows = tomllib.loads((root / "tests/small.toml").read_text(encoding="utf-8"))
     for chapter in CHAPTERS:
-        own = sorted((root / "ntpbook" / chapter).glob("*.py"))
-        names = {f"ntpbook.{chapter.replace('/', '.')}.{path.stem}" for path in own}
+        own = sorted((root / "ntpbook" / chapter.folder).glob("*.py"))
+        names = {f"ntpbook.{chapter.folder.replace('/', '.')}.{path.stem}" for path in own}
         rings = list(package.rings(names))
         reached = set[Path]().union(*rings) & wanted
         distance = next((at for at, ring in enumerate(rings) if ring & wanted), None)
         for claim in CATALOGUE if distance is not None else ():
-            if claim.page == page_of(chapter) and "asked_in" not in rows.get(claim.label, {}):
+            if claim.page == chapter.page and "asked_in" not in rows.get(claim.label, {}):
                 path = Path(f"{EVERY_CHECK}::{SOUND}[{claim.label}]")
                 yield Reached(path, distance or 0, reached <= seen)
 

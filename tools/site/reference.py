@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ntpbook.catalogue import PAPERS
 from ntpverdicts.claims import Claim
+from tools.pipeline.source import OURS
 
 # The public API: what a reader of the page From Python or of docs/isotonic.md needs, in that order.
 MODULES = (
@@ -56,6 +57,12 @@ class Entry:
     signature: str
     sections: tuple[Section, ...]
     line: int
+
+
+def module_file(module: str) -> Path:
+    """The file of a module that the reference describes; names without a room are of ntpcore."""
+    path = f"{module.replace('.', '/')}.py"
+    return Path(path if module.split(".")[0] in OURS else f"ntpcore/{path}")
 
 
 def entries(path: Path) -> list[Entry]:

@@ -144,7 +144,7 @@ def test_another_plan_has_another_fingerprint():
 
 
 def test_the_fingerprint_covers_what_the_simulator_imports():
-    reached = Package(["ntpcore"], ROOT).closure([experiments.__name__])
+    reached = Package(["ntpcore", "ntpbook"], ROOT).closure([experiments.__name__])
     code = {(ROOT / path).resolve() for path in reached if path.name != "__init__.py"}
     # these say how a loop is compiled, and how files are kept, not what a run does
     aside = {Path(module.__file__).resolve() for module in (compiled, _cache, files, dataset)}

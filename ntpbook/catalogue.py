@@ -57,13 +57,13 @@ CHAPTERS = (
     Chapter("huang2024/s6_max_margin", "huang2024_s6_max_margin", ("checks", "orders")),
     Chapter("huang2024/s5_stage1", "huang2024_s5_stage1"),
     Chapter("huang2024/s5_stage2_lemmas", "huang2024_s5_stage2_lemmas"),
-    Chapter("huang2024/s5_lemma_7", "huang2024_s5_lemma_7", ("checks", "inside")),
+    Chapter("huang2024/s5_lemma_7", "huang2024_s5_lemma_7", ("checks", "inside_proof")),
     Chapter("huang2024/s5_stage2", "huang2024_s5_stage2", ("checks", "sums")),
     Chapter("huang2024/s5_loss", "huang2024_s5_loss", ("checks", "chain")),
     Chapter(
         "huang2024/s6_generalization",
         "huang2024_s6_generalization",
-        ("checks", "displays", "separation"),
+        ("checks", "two_displays", "separation"),
     ),
     Chapter("huang2024/s7_experiment", "huang2024_s7_experiment"),
     Chapter("huang2024/a_gradients", "huang2024_a_gradients"),
@@ -77,7 +77,9 @@ CHAPTERS = (
     Chapter("tian2023/s8_synthetic", "tian2023_s8_synthetic"),
     Chapter("tian2023/s8_wikitext", "tian2023_s8_wikitext"),
     Chapter("ours/convergence", "huang2024_s5_convergence", ("checks", "optimum")),
-    Chapter("ours/late_phase", "huang2024_s5_late_phase", ("checks", "floats", "measured")),
+    Chapter(
+        "ours/late_phase", "huang2024_s5_late_phase", ("checks", "float_error", "measured_laws")
+    ),
     Chapter("ours/reach", "huang2024_s7_reach"),
     Chapter("ours/beyond", "huang2024_beyond"),
     Chapter("ours/long_times", "tian2023_long_times"),

@@ -41,11 +41,13 @@ class Judged:
         """What theory says of the run and of its continuation."""
         if self.run is None:
             return ()
-        from ntpcore.huang2024 import outlook
+        from ntpcore.huang2024 import later_bounds
 
         one, state = self.run, self.run.second.state
         return tuple(
-            outlook.sentences(one.problem, one.constants, state.weights, state.step, one.second.gap)
+            later_bounds.sentences(
+                one.problem, one.constants, state.weights, state.step, one.second.gap
+            )
         )
 
 
@@ -147,7 +149,7 @@ def _train(structure: Structure, training: Training | None) -> tuple[Run | None,
         return None, "Assumption 1 fails, which every statement on training presumes."
     if not structure.orders:
         return None, "No sentence has two distinct tokens, so there is no gradient to follow."
-    from ntpcli import patience
+    from ntpcli import waiting_time
     from ntpcore.huang2024 import runs
     from ntpcore.huang2024.problem import from_structure
     from ntpcore.huang2024.training import STEPS, Settings
@@ -163,7 +165,7 @@ def _train(structure: Structure, training: Training | None) -> tuple[Run | None,
         eta=eta,
         steps1=STEPS,
         steps=steps,
-        progress=patience.refuse_years(),
+        progress=waiting_time.refuse_years(),
     ), ""
 
 

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from ntpcli import patience, storage
+from ntpcli import storage, waiting_time
 from ntpcli.check import Write, show, show_name
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.data.files import check_place
-from ntpcore.huang2024 import bounds, outlook, prediction, problem, stage1, training
+from ntpcore.huang2024 import bounds, later_bounds, prediction, problem, stage1, training
 
 SAVE_SECONDS = 60.0
 
@@ -63,7 +63,7 @@ def train(
             last[0] = time.monotonic()
 
     state = going_on.trajectory if going_on else None
-    look = patience.refuse_years(progress)
+    look = waiting_time.refuse_years(progress)
     try:
         run = training.run(task, settings.steps, eta, gap, state=state, progress=look, keep=keep)
     except KeyboardInterrupt:
@@ -160,7 +160,9 @@ def write_summary(saved: storage.Saved, path: str, write: Write) -> None:
         write(f"    1 - cos to the exact W_kq*    {rows.one_minus_cos[-1]:.3g}", "plain")
         write(f"    least optimal attention       {rows.least_attention[-1]:.6g}", "plain")
     state = saved.trajectory.state
-    for told in outlook.sentences(task, constants, state.weights, state.step, saved.trajectory.gap):
+    for told in later_bounds.sentences(
+        task, constants, state.weights, state.step, saved.trajectory.gap
+    ):
         write(f"  {told}", "faint")
     write(f"  saved in {show_name(path)}", "plain")
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
-from ntpplayground.absent import CELL, Absent
+from ntpplayground.stand_ins import CELL, Absent
 from ntpverdicts.claims import MIME, render_html
 from ntpverdicts.imports import imported_names
 

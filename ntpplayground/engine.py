@@ -21,7 +21,7 @@ from ntpcore.data.order import Assumption, PartialOrder
 from ntpcore.exact import margin
 from ntpcore.exact import repair as repairing
 from ntpcore.huang2024 import plain
-from ntpplayground import diagram, explain, turning
+from ntpplayground import attention_steps, diagram, explain
 from ntpverdicts.claims import MARKS
 
 MOST_ORDERS = 12  # of each kind, what a page shows; the JSON has all
@@ -173,7 +173,7 @@ def turn(
         structure = _structure(path, chars, part)
         if structure.realizable.holds is not True:
             return _unrealizable(structure)
-        frames = turning.frames(structure, words, steps, progress)
+        frames = attention_steps.frames(structure, words, steps, progress)
     except InputError as error:
         return _refusal(str(error))
     under = (structure.orders or {}).get(words[-1])

@@ -10,7 +10,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from tools.site import highlight
-from tools.site.beside import Beside
+from tools.site.background import Beside
 from tools.site.reference import MODULES, module_file
 
 Page = tuple[str, dict[str, Any], str]

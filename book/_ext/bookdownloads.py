@@ -9,7 +9,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from tools.site import downloads
-from tools.site.beside import Beside
+from tools.site.background import Beside
 
 LINK = re.compile(r'(<a href="[^"]*downloads/[^"]+") target="_blank"')
 

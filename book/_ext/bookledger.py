@@ -145,7 +145,7 @@ class ClaimsSchema(SphinxDirective):
 
 
 def later(html: str) -> str:
-    """What comes when a fold opens (`tools.site.slim`)."""
+    """What comes when a fold opens (`tools.site.shrink`)."""
     return f'<div class="ntp-later"></div><!--later-->{html}<!--/later-->'
 
 

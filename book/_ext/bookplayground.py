@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from ntpverdicts.graph import short_name
 from tools.site import playground
-from tools.site.beside import Beside
+from tools.site.background import Beside
 from tools.site.playground import MissingError, bundle, presets
 
 FOLDER = "playground"

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from tools.site import cells
-from tools.site.beside import Beside
+from tools.site.background import Beside
 from tools.site.runnable import Runnable, cells_of, wanted_modules
 
 BAR = """<div class="ntp-run" role="group" aria-label="Run this page" data-folder="{folder}"

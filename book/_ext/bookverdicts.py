@@ -36,8 +36,8 @@ from tools.pipeline.outputs import read_checks
 from tools.pipeline.proofs import faults as proof_faults
 from tools.pipeline.source import OURS
 from tools.site.checksources import code_hash, find_sources
-from tools.site.machine import rows_of
-from tools.site.prose import MISSING, ROLE
+from tools.site.machine_checked import rows_of
+from tools.site.page_text import MISSING, ROLE
 from tools.site.published import versions
 
 Rows = dict[str, dict[str, Any]]

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from ntpbook.look import plots
 from ntpbook.look.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 from ntpcli.check import show
-from ntpcli.report.study import Note, Page, Study, undefined
+from ntpcli.report.report_tables import Note, Page, Study, undefined
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import bounds
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from ntpcli.sweep import one
+from ntpcli.sweep import one_run
 from ntpcli.sweep.columns import Row, number_of
 from ntpcli.sweep.plan import Cell
 from ntpcore.data.dataset import InputError
@@ -29,7 +29,7 @@ WATCH_SECONDS = 1.0  # between two looks for the parent
 def here(todo: Todo, mark: str) -> Iterator[Row]:
     """One run after the other, in this process."""
     for number, cell in todo.items():
-        yield one.run(number, cell, mark)
+        yield one_run.run(number, cell, mark)
 
 
 def on_processes(todo: Todo, mark: str, jobs: int) -> Iterator[Row]:
@@ -59,7 +59,7 @@ def on_processes(todo: Todo, mark: str, jobs: int) -> Iterator[Row]:
                 try:
                     yield from _parallel(joblib, 2, {number: cell}, mark, [])
                 except died:
-                    yield one.blank(number, cell, mark) | one.failure(*DIED)
+                    yield one_run.blank(number, cell, mark) | one_run.failure(*DIED)
 
 
 def _parallel(joblib: Any, jobs: int, todo: Todo, mark: str, started: list[int]) -> Iterator[Row]:
@@ -81,7 +81,7 @@ def _parallel(joblib: Any, jobs: int, todo: Todo, mark: str, started: list[int])
 def in_process(number: int, cell: Cell, mark: str) -> Row:
     """A run in a process that ends when its parent does."""
     _leave_with_parent()
-    return one.run(number, cell, mark)
+    return one_run.run(number, cell, mark)
 
 
 def _leave_with_parent(name: str = "ntpcore-parent") -> None:

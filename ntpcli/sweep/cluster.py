@@ -14,10 +14,10 @@ from concurrent.futures import CancelledError
 from importlib import import_module
 from typing import Any
 
-from ntpcli.sweep import one
+from ntpcli.sweep import one_run
 from ntpcli.sweep.backends import DIED, Todo, package
-from ntpcli.sweep.code import code_hash
 from ntpcli.sweep.columns import Row
+from ntpcli.sweep.fingerprint import code_hash
 from ntpcli.sweep.plan import Cell
 from ntpcore.data.dataset import InputError
 
@@ -137,7 +137,7 @@ def _rows(
         room = AHEAD * watch.threads() - len(flying)
         for _ in range(min(room, len(waiting))):
             number, cell = waiting.popleft()
-            flying[client.submit(one.run, number, cell, mark, pure=False)] = number, cell
+            flying[client.submit(one_run.run, number, cell, mark, pure=False)] = number, cell
         if flying:
             with client.as_current(), contextlib.suppress(*_GONE):  # the futures tell
                 distributed.wait(list(flying), LOOK_SECONDS, return_when="FIRST_COMPLETED")
@@ -155,7 +155,7 @@ def _rows(
                 watch.look()
             except distributed.KilledWorker:
                 if again:
-                    yield one.blank(*task, mark) | one.failure(*DIED)
+                    yield one_run.blank(*task, mark) | one_run.failure(*DIED)
                 else:
                     deadly.append(task)
             except _GONE as error:  # the scheduler went, and what it knew with it

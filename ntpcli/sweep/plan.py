@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import product
 
-from ntpcli.sweep.keys import BY_NAME, KEYS, LANGUAGES, Key, Value
+from ntpcli.sweep.grid_keys import BY_NAME, KEYS, LANGUAGES, Key, Value
 from ntpcore.data.dataset import InputError
 
 MOST_RUNS = 100_000

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ntpcli.sweep import backends, journal, output
-from ntpcli.sweep.code import code_hash
 from ntpcli.sweep.columns import Row, number_of
+from ntpcli.sweep.fingerprint import code_hash
 from ntpcli.sweep.plan import Plan
 from ntpcore.data import files
 from ntpcore.data.dataset import InputError

@@ -10,7 +10,7 @@ import pytest
 from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, shell, write
 
 from ntpbook.catalogue import find_claim
-from ntpcli import cli, patience, storage
+from ntpcli import cli, storage, waiting_time
 from ntpcli import judge as on_data
 from ntpcli import train as training_report
 from ntpcore.data import dataset
@@ -297,8 +297,8 @@ def test_a_run_stopped_by_ctrl_c_is_saved_and_goes_on_with_the_same_bits(
         if len(calls) == stop:
             raise KeyboardInterrupt
 
-    real = patience.refuse_years
-    monkeypatch.setattr(patience, "refuse_years", lambda progress: real(interrupt))
+    real = waiting_time.refuse_years
+    monkeypatch.setattr(waiting_time, "refuse_years", lambda progress: real(interrupt))
     monkeypatch.setattr(
         sys, "argv", ["ntpcore", "train", FIVE_TOKENS, "-o", parts, "--steps", "4000", "--eta=0.3"]
     )
@@ -307,7 +307,7 @@ def test_a_run_stopped_by_ctrl_c_is_saved_and_goes_on_with_the_same_bits(
     assert stopped.value.code == 130
     at = storage.load(parts).trajectory.state.step
     assert 0 < at < 4000
-    monkeypatch.setattr(patience, "refuse_years", real)
+    monkeypatch.setattr(waiting_time, "refuse_years", real)
     options = ("--steps", "4000", "--eta", "0.3", "--resume")
     assert run("train", FIVE_TOKENS, "-o", parts, *options).code == 0
     one, two = storage.load(whole).trajectory, storage.load(parts).trajectory
@@ -389,7 +389,7 @@ def test_steps_that_would_take_years_are_refused_with_an_estimate(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(patience, "YEAR", 3600.0)  # a shorter year, whatever the processor
+    monkeypatch.setattr(waiting_time, "YEAR", 3600.0)  # a shorter year, whatever the processor
     code, out, err = run(*words, "--steps", str(10**15))
     assert (code, out) == (2, "")
     assert "--steps 1000000000000000 would take more than" in err
@@ -399,11 +399,11 @@ def test_steps_that_would_take_years_are_refused_with_an_estimate(
 
 def test_an_estimate_is_the_time_of_the_steps_that_are_left() -> None:
     seconds = iter([0.0, 1.0])
-    look = patience.refuse_years(faster=1.0, clock=lambda: next(seconds))
+    look = waiting_time.refuse_years(faster=1.0, clock=lambda: next(seconds))
     look(0, 10**12)
     with pytest.raises(dataset.InputError, match=r"more than 3\.2 years"):
         look(10**4, 10**12)  # 10^8 seconds
     quick = iter([0.0, 1.0, 2.0])
-    look = patience.refuse_years(faster=1.0, clock=lambda: next(quick))
+    look = waiting_time.refuse_years(faster=1.0, clock=lambda: next(quick))
     for done in (0, 10**5, 2 * 10**5):
         look(done, 10**12)  # 10^7 seconds

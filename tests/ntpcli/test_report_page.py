@@ -18,8 +18,8 @@ from program import CONTRADICTION, EXAMPLE_1, Run, odd_five_tokens, sentences
 from ntpcli import judge
 from ntpcli.report import figures as plots_report
 from ntpcli.report import page as report_page
-from ntpcli.report import study as report_study
-from ntpcli.report.study import Note
+from ntpcli.report import report_tables as report_study
+from ntpcli.report.report_tables import Note
 from ntpcore.data.dataset import InputError
 from ntpcore.exact import repair
 from tools.pipeline.source import OURS

@@ -19,11 +19,11 @@ import pytest
 
 from ntpbook.huang2024.s5_stage2 import checks as direction
 from ntpcli import cli
-from ntpcli.sweep import backends, code, journal, one, output, plan, run
+from ntpcli.sweep import backends, fingerprint, journal, one_run, output, plan, run
 from ntpcli.sweep.columns import CLAIMS, COLUMNS, Row
 from ntpcore.data import generate
 from ntpcore.data.dataset import InputError
-from ntpcore.huang2024 import measured, runs, stage1, training
+from ntpcore.huang2024 import run_measures, runs, stage1, training
 from ntpcore.huang2024.problem import from_dataset
 from tools.pipeline.source import OURS
 
@@ -163,7 +163,7 @@ def test_a_row_holds_what_the_library_computes(small: plan.Plan, table: list[Row
     slope = np.polyfit(np.log(rows.step[late]), np.log(rows.one_minus_cos[late]), 1)[0]
     assert row["direction_exponent"] == slope
     made = runs.train("", problem, eta0=eta0, eta=0.3, steps1=900, steps=1500)
-    assert row["thm_1_corrected_slack"] == measured.thm_1_slack(made, "1/pi_min")[1].min()
+    assert row["thm_1_corrected_slack"] == run_measures.thm_1_slack(made, "1/pi_min")[1].min()
     assert {row[label] for label in CLAIMS} == {"holds", "silent"}
 
 
@@ -188,14 +188,14 @@ def test_any_error_in_a_run_is_told_in_its_row(small: plan.Plan, monkeypatch: py
     def fail(cell: plan.Cell) -> Row:
         raise MemoryError("no\nroom")
 
-    monkeypatch.setattr(one, "measure", fail)
-    row = one.run(3, small.cells[3], "mark")
+    monkeypatch.setattr(one_run, "measure", fail)
+    row = one_run.run(3, small.cells[3], "mark")
     assert (row["status"], row["error"], row["message"]) == ("failed", "MemoryError", "no room")
     assert (row["run"], row["sweep"]) == (3, "mark")
 
 
 def test_a_claim_that_fails_on_a_run_is_seen(monkeypatch: pytest.MonkeyPatch, small: plan.Plan):
-    outside = one.measure(
+    outside = one_run.measure(
         replace(
             small.cells[0],
             generator="server-log",
@@ -209,25 +209,25 @@ def test_a_claim_that_fails_on_a_run_is_seen(monkeypatch: pytest.MonkeyPatch, sm
     assert outside["assumption_3"] is False
     assert outside["huang2024-thm-1"] == "outside"
     rare = direction.witness()  # defeats the likeliest reading, and not that with 10^12 for 54
-    assert one.judge("huang2024-thm-1-corrected", rare) == "holds"
-    assert one.bound_columns(rare)["thm_1_slack"] < 0
+    assert one_run.judge("huang2024-thm-1-corrected", rare) == "holds"
+    assert one_run.bound_columns(rare)["thm_1_slack"] < 0
     rows = replace(rare.second.rows, norm=1.01 * rare.second.rows.norm)  # longer than t eta
     longer = replace(rare, second=replace(rare.second, rows=rows))
-    assert one.judge("huang2024-lem-6", longer) == "fails"
+    assert one_run.judge("huang2024-lem-6", longer) == "fails"
 
 
 def test_a_direction_at_rounding_has_no_exponent():
     cell = plan.parse("[[grid]]\nvocab_size=2\nsentences=1\nmax_length=2\nsteps=1500").cells[0]
-    rows = [one.run(0, replace(cell, seed=seed), "") for seed in range(6)]
+    rows = [one_run.run(0, replace(cell, seed=seed), "") for seed in range(6)]
     exact = [row for row in rows if row["status"] == "ok" and row["one_minus_cos"] < 1e-26]
     assert exact
     assert all(row["direction_exponent"] is None and row["loss_rate"] for row in exact)
 
 
 def test_the_hash_of_the_code_covers_all_that_a_row_depends_on():
-    names = {path.as_posix() for path in code.modules()}
+    names = {path.as_posix() for path in fingerprint.modules()}
     assert {"ntpcore/huang2024/training.py", "ntpcore/exact/margin.py"} <= names
-    loaded = "import sys, ntpcli.sweep.one\nprint(*sys.modules)"
+    loaded = "import sys, ntpcli.sweep.one_run\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True)
     ours = [name for name in done.stdout.split() if name.split(".")[0] in OURS]
     assert len(ours) > 20
@@ -315,7 +315,7 @@ def test_a_record_cut_anywhere_loses_the_torn_line_only(
 ):
     record = Path(f"{half}.runs")
     content = record.read_bytes()
-    head = journal.Head(small.mark, code.code_hash(), 18)
+    head = journal.Head(small.mark, fingerprint.code_hash(), 18)
     for cut in [*range(0, 90, 7), *range(100, len(content), 511), len(content) - 1]:
         record.write_bytes(content[:cut])
         with journal.opened(str(record), head) as kept:
@@ -379,7 +379,7 @@ def test_a_file_that_is_no_record_is_never_touched(small: plan.Plan, tmp_path: P
 
 
 def test_two_sweeps_do_not_write_to_one_record(small: plan.Plan, half: str):
-    head = journal.Head(small.mark, code.code_hash(), 18)
+    head = journal.Head(small.mark, fingerprint.code_hash(), 18)
     with journal.opened(f"{half}.runs", head), pytest.raises(InputError, match="another sweep"):
         run.to_file(small, half, never)
 
@@ -588,8 +588,8 @@ def test_the_command_writes_a_table_and_says_what_failed(
 ):
     file, out = tmp_path / "s.toml", tmp_path / "r.csv"
     file.write_text("[[grid]]\ngenerator = ['brackets', 'open']\nrepair = 'none'", "utf-8")
-    code, said, errors = ntpcore(str(file), "-o", str(out), "--jobs", "1")
-    assert (code, errors) == (0, "")
+    fingerprint, said, errors = ntpcore(str(file), "-o", str(out), "--jobs", "1")
+    assert (fingerprint, errors) == (0, "")
     assert "r.csv, 2 rows, 1 of them failed" in said
     assert "1 × InputError: brackets: not realizable" in said
     assert len(out.read_text("utf-8").splitlines()) == 3
@@ -618,8 +618,8 @@ def test_options_that_make_no_sense_get_one_message(
 ):
     file = tmp_path / "s.toml"
     file.write_text("[[grid]]", encoding="utf-8")
-    code, said, errors = ntpcore(str(file), "-o", str(tmp_path / "r.csv"), *arguments)
-    assert (code, said) == (2, "")
+    fingerprint, said, errors = ntpcore(str(file), "-o", str(tmp_path / "r.csv"), *arguments)
+    assert (fingerprint, said) == (2, "")
     assert message in errors
     assert errors.count("\n") == 1
 

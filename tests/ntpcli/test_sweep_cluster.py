@@ -20,9 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from ntpcli.sweep import cluster, journal, one, output, plan, run
-from ntpcli.sweep.code import code_hash
+from ntpcli.sweep import cluster, journal, one_run, output, plan, run
 from ntpcli.sweep.columns import Row
+from ntpcli.sweep.fingerprint import code_hash
 from ntpcore.data.dataset import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,7 +97,7 @@ def test_a_sweep_survives_a_worker_and_keeps_its_runs_when_the_scheduler_dies(
     sweep, path = plan.parse(GRID), str(tmp_path / "r.parquet")
     wanted = output.content(run.rows(sweep), ".parquet")
     # From now on this process does no run itself, also when one worker with one thread is left.
-    monkeypatch.setattr(one, "measure", lambda cell: pytest.fail("done here, not by a worker"))
+    monkeypatch.setattr(one_run, "measure", lambda cell: pytest.fail("done here, not by a worker"))
     with Client(two.address, timeout=3000, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=3000)
 
@@ -130,7 +130,7 @@ def test_a_sweep_survives_a_worker_and_keeps_its_runs_when_the_scheduler_dies(
     with journal.opened(journal.path_for(path), head) as kept:
         rows = [kept.rows[number] | {"sweep": sweep.mark} for number in range(24)]
     assert output.content(rows, ".parquet") == wanted
-    told = [one for one in caplog.records if one.name.startswith("distributed")]
+    told = [one_run for one_run in caplog.records if one_run.name.startswith("distributed")]
     assert told == []  # we tell it, in one sentence
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ntpplayground import absent, cells
+from ntpplayground import cells, stand_ins
 from ntpplayground.cells import Session, names, pending, run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,8 +161,8 @@ def test_a_stand_in_lets_modules_load_and_lets_nothing_be_computed(tmp_path: Pat
     for package in ("ntpcore", "ntpcli", "ntpplayground", "ntpbook"):
         (tmp_path / package).mkdir(parents=True, exist_ok=True)
         (tmp_path / package / "__init__.py").touch()
-    source = Path(absent.__file__).read_text(encoding="utf-8")
-    (tmp_path / "ntpplayground/absent.py").write_text(source, encoding="utf-8")
+    source = Path(stand_ins.__file__).read_text(encoding="utf-8")
+    (tmp_path / "ntpplayground/stand_ins.py").write_text(source, encoding="utf-8")
     (tmp_path / "ntpbook" / "trial.py").write_text(TRIAL, encoding="utf-8")
     command = [sys.executable, "-I", "-S", "-c", LOADED.format(folder=str(tmp_path))]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -22,7 +22,7 @@ from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
 from ntpcore.exact import repair as repairing
 from ntpcore.huang2024 import plain
-from ntpplayground import diagram, explain, turning
+from ntpplayground import attention_steps, diagram, explain
 from ntpplayground import engine as playground
 from tools.site import playground as files
 
@@ -246,7 +246,7 @@ def test_the_aim_is_the_max_margin_attention_at_the_norm_of_the_weights() -> Non
     structure = order.analyse(data)
     columns = margin.W_kq_star(structure.orders or {})
     whole = {(q, t): float(x) for q, one in columns.items() for t, x in one.scores.items()}
-    frame = turning.frames(structure, ["O", "S", "P"], steps=40)[-1]
+    frame = attention_steps.frames(structure, ["O", "S", "P"], steps=40)[-1]
     model = plain.train(structure, steps=40)
     stretch = _norm(model.weights) / _norm(whole)
     raised = [math.exp(stretch * whole.get(("P", token), 0.0)) for token in ("O", "S", "P")]

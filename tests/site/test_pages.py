@@ -16,7 +16,7 @@ from ntpbook.catalogue import CATALOGUE
 from ntpverdicts.claims import Claim, certainty_words
 from ntpverdicts.imports import imported_names
 from ntpverdicts.ledger import count_verdicts
-from tools.pipeline.matching import label_of_test, mismatches, names_of_functions, typed_counts
+from tools.pipeline.consistency import label_of_test, mismatches, names_of_functions, typed_counts
 from tools.pipeline.outputs import Found, read_checks
 from tools.pipeline.source import OURS, code_cells
 from tools.site.html import name_fold, toc_pages

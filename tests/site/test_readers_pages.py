@@ -8,7 +8,7 @@ import re
 import pytest
 from tiny_book import ROOT
 
-from ntpcli.report import study as report_study
+from ntpcli.report import report_tables as report_study
 from tools.pipeline.source import code_cells, default_parameters
 
 OWN = (

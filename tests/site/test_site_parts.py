@@ -17,7 +17,7 @@ from tools.pipeline import node
 from tools.site import pdf
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import DARK, TWIN, dark, place_figures, short, size_of, smaller
-from tools.site.slim import drop_needless, join_styles, load_joined, mark_versions, put_off
+from tools.site.shrink import drop_needless, join_styles, load_joined, mark_versions, put_off
 from tools.site.styles import can_match, drop_unasked, slim, used_by
 
 USED = used_by(

@@ -7,11 +7,11 @@ from decimal import Decimal
 import pytest
 from flint import arb, ctx
 
-from ntpbook.ours.late_phase import floats, instances
+from ntpbook.ours.late_phase import float_error, instances
 from ntpbook.shared import enclosure
 from tools.pipeline import enclosed_long
 
-FOUND = json.loads((enclosed_long.ROOT / floats.LONG).read_text(encoding="utf-8"))
+FOUND = json.loads((enclosed_long.ROOT / float_error.LONG).read_text(encoding="utf-8"))
 
 
 def test_the_file_says_command_machine_versions_date_and_the_code_that_is_here():
@@ -23,7 +23,7 @@ def test_the_file_says_command_machine_versions_date_and_the_code_that_is_here()
 
 
 def test_its_first_digits_are_those_of_a_shorter_run_in_balls():
-    shorter = {state.step: state for state in floats.in_balls(7, 0)}
+    shorter = {state.step: state for state in float_error.in_balls(7, 0)}
     compared = 0
     for row in FOUND["rows"]:
         if row["step"] in shorter:
@@ -36,7 +36,7 @@ def test_its_first_digits_are_those_of_a_shorter_run_in_balls():
 
 
 def test_every_row_is_confirmed_by_a_run_in_floats_and_another_step_size_is_not():
-    rows = list(floats.long_rows())
+    rows = list(float_error.long_rows())
     assert len(rows) == len(FOUND["rows"])
     for _, exact, measured, share in rows:
         off = abs(Decimal(measured) / Decimal(exact) - 1)

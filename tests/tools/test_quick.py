@@ -101,7 +101,7 @@ def test_when_the_minute_is_over_the_rest_waits_and_a_failure_still_counts(
 ) -> None:
     (tmp_path / "test_b.py").write_text(f"def test_first(): {first}\n", encoding="utf-8")
     (tmp_path / "test_a.py").write_text("def test_last(): pass\n", encoding="utf-8")
-    words = [sys.executable, "-m", "pytest", "-q", "-n", "1", "-p", "tools.quality.minute"]
+    words = [sys.executable, "-m", "pytest", "-q", "-n", "1", "-p", "tools.quality.time_limit"]
     words += ["--seconds", str(seconds), "test_b.py", "test_a.py"]
     done = subprocess.run(
         words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},

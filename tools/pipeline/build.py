@@ -16,11 +16,10 @@ from ntpverdicts.claims import MARKS, Verdict
 from ntpverdicts.ledger import count_verdicts
 from tools.pipeline import record
 from tools.pipeline.bookkeeping import open_records, reasons, short, tracked_task
-from tools.pipeline.display import Display
+from tools.pipeline.consistency import mismatches
 from tools.pipeline.folders import link_folders
 from tools.pipeline.kernel import isolate
 from tools.pipeline.lock import LockedError, lock
-from tools.pipeline.matching import mismatches
 from tools.pipeline.notebooks import (
     PAGES,
     RECORDS,
@@ -35,8 +34,9 @@ from tools.pipeline.notebooks import (
 )
 from tools.pipeline.outputs import read_checks
 from tools.pipeline.parameters import Parameters, UsageError, choose, choose_pages, given_variables
+from tools.pipeline.progress import Display
 from tools.site.html import SiteError, build_site, get_ready, recover, site_inputs, toc_pages
-from tools.site.machine import rows_of
+from tools.site.machine_checked import rows_of
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(".build")

@@ -16,7 +16,7 @@ from typing import Any
 
 from flint import arb, ctx
 
-from ntpbook.ours.late_phase import floats
+from ntpbook.ours.late_phase import float_error
 from ntpbook.ours.late_phase.instances import example_1_setting
 from ntpbook.shared import enclosure
 from ntpcore.data import digest
@@ -60,7 +60,7 @@ def main() -> int:
         "bits": BITS,
         "rows": [ends(state) for state in states],
     }
-    (ROOT / floats.LONG).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    (ROOT / float_error.LONG).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(f"enclosed-long: {STEPS[-1]} steps in {found['seconds']} s of processor time")
     return 0
 

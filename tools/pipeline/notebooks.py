@@ -22,8 +22,8 @@ from doit.task import Task
 
 from ntpverdicts.imports import Package, import_closure
 from tools.pipeline.bookkeeping import open_records, reasons, short, tracked_task
-from tools.pipeline.display import Display
 from tools.pipeline.parameters import Parameters
+from tools.pipeline.progress import Display
 from tools.pipeline.source import OURS, code_cells, default_parameters, parse_code
 
 SOURCES = Path("notebooks")
@@ -196,7 +196,7 @@ def kernels(number: int) -> contextlib.AbstractContextManager[None]:
     """How so many kernels are started: many as forks of one that has loaded what they need."""
     if number < MANY:
         return contextlib.nullcontext()
-    from tools.pipeline.forks import forking
+    from tools.pipeline.forked_kernels import forking
 
     return forking()
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from ntpbook.catalogue import CATALOGUE
 from ntpverdicts.document import FILE, to_text
 from tools.pipeline import record
-from tools.pipeline.display import Display
 from tools.pipeline.folders import link_folders
 from tools.pipeline.kernel import UNDRAWN, isolate
 from tools.pipeline.notebooks import defaults_by_page, run_pages
 from tools.pipeline.outputs import read_checks
 from tools.pipeline.parameters import choose
+from tools.pipeline.progress import Display
 from tools.site.published import publish
 
 ROOT = Path(__file__).resolve().parents[2]

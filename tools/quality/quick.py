@@ -28,7 +28,7 @@ from pathlib import Path
 
 from ntpbook.catalogue import CATALOGUE, CHAPTERS
 from ntpverdicts.imports import Package, imported_names
-from tools.pipeline.matching import mismatches
+from tools.pipeline.consistency import mismatches
 from tools.pipeline.source import OURS as PACKAGES
 from tools.quality.lint import lint_page
 
@@ -191,7 +191,7 @@ def main(words: list[str]) -> int:
     if code := run(steps):
         return code
     end = time.monotonic() + SECONDS
-    for step in test_steps(found, "-p", "tools.quality.minute", "-n", "2"):
+    for step in test_steps(found, "-p", "tools.quality.time_limit", "-n", "2"):
         left = end - time.monotonic()
         if left <= 0:
             print("the minute is over; make test runs the rest")

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from ntpverdicts.imports import Package, imported_names, names_in
-from tools.pipeline.matching import OF_CLAIMS
+from tools.pipeline.consistency import OF_CLAIMS
 from tools.pipeline.source import OURS, code_cells, parse_code
 
 FOLDER = "source"  # of the site, for the pages that show the code

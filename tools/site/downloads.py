@@ -21,8 +21,8 @@ from tools.pipeline.normalise import normalise, to_text
 from tools.pipeline.notebooks import named_files
 from tools.pipeline.outputs import read_checks
 from tools.pipeline.source import HIDING, code_cells, parse_code
-from tools.site.machine import rows_of
-from tools.site.prose import LINK, MISSING, ROLE, STATEMENT, WITH_TEXT
+from tools.site.machine_checked import rows_of
+from tools.site.page_text import LINK, MISSING, ROLE, STATEMENT, WITH_TEXT
 
 FOLDER = "downloads"
 LARGEST = 200_000  # characters of one file that a download carries

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tools.site.prose import MISSING
+from tools.site.page_text import MISSING
 
 # The most severe first. Each erratum has the first of these that applies, from the mildest on: a
 # changed constant mends it; an added hypothesis or a new quantity mends it; nothing of the kind

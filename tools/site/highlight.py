@@ -1,4 +1,4 @@
-"""Files of Python as highlighted HTML, written by a process of its own (`tools.site.beside`)."""
+"""Files of Python as highlighted HTML, by a process of its own (`tools.site.background`)."""
 
 from __future__ import annotations
 

@@ -27,13 +27,13 @@ from tools.pipeline.normalise import UNRUN
 from tools.pipeline.outputs import read_checks, read_downloads
 from tools.pipeline.source import OURS, code_cells
 from tools.site import published
-from tools.site.beside import Beside
+from tools.site.background import Beside
 from tools.site.checksources import find_sources
 from tools.site.inspect_site import problems
-from tools.site.machine import rows_of
+from tools.site.machine_checked import rows_of
 from tools.site.maths import FONT, TEMML
 from tools.site.runnable import cells_of
-from tools.site.slim import slim_site
+from tools.site.shrink import slim_site
 
 STAGE = Path(".build/stage")
 SOURCE, OUTPUT = STAGE / "src", STAGE / "html"

@@ -18,8 +18,8 @@ from ntpverdicts.ledger import Data
 from tools.pipeline.outputs import Found, read_checks
 from tools.pipeline.source import OURS
 from tools.site.checksources import Source, code_hash, find_sources
-from tools.site.machine import marks, read_steps
-from tools.site.prose import statements
+from tools.site.machine_checked import marks, read_steps
+from tools.site.page_text import statements
 
 # What the checks compute with; the pins of everything else are in requirements.txt.
 PACKAGES = ("numpy", "sympy", "scipy", "networkx", "numba", "mpmath", "matplotlib")

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.s5_lemma_7 import inside
+from ntpbook.huang2024.s5_lemma_7 import inside_proof
 from ntpbook.huang2024.s5_stage2_lemmas import instances
 from ntpbook.huang2024.s5_stage2_lemmas.checks import UNEQUAL
 from ntpbook.huang2024.s5_stage2_lemmas.instances import Certain
@@ -175,7 +175,7 @@ def just_before() -> list[Run]:
     fails="A sentence that is rare enough is learned so late that alpha_t, which contains no "
     "frequency, is too small before, under every reading of its constant.",
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms, alpha_t below 1e3
-    hypotheses=(inside.LATE, *FACTS),
+    hypotheses=(inside_proof.LATE, *FACTS),
     planted={
         "The same two sentences, equally frequent: a check that refutes everything would refute "
         "them, too.": Variant(instances=equal_run, expected=Verdict.NOT_CONTRADICTED),
@@ -204,7 +204,9 @@ def check_huang2024_lem_7(
     Under Assumptions 1 to 3 and prefix closure, with any step size.
     """
     if isinstance(one, Hidden):
-        yield assume(inside.LATE, one.steps >= math.ceil(16 / one.eta))  # L_max = 2, ||W*|| = 1
+        yield assume(
+            inside_proof.LATE, one.steps >= math.ceil(16 / one.eta)
+        )  # L_max = 2, ||W*|| = 1
         yield from facts(rare.two_tokens())
         with enclosed.digits(30):
             needed, allowed = enclosed.lower(one.needed_alpha()), hidden_alpha(one, factor)
@@ -215,7 +217,7 @@ def check_huang2024_lem_7(
         return
     late = _late(one)
     if one.problem.frequent and late.any():
-        yield assume(inside.LATE, bool(late.any()))
+        yield assume(inside_proof.LATE, bool(late.any()))
         yield from facts_of_problem(one.problem)
     yield from aligned(one, factor, rarity)
     for number in FACTORS if late.any() else ():
@@ -354,7 +356,7 @@ APART_FROM_STAR = "W is no multiple of W_kq*"
     "e^-d / (c + e^-d). The sentence in which the optimal token occurs once has d above r = "
     "||W|| / ||W_kq*||, and in the other one, with c = 2, half of e^-d is too little, too.",
     tolerance=ROUNDING,
-    hypotheses=(inside.LATE, APART_FROM_STAR, *FACTS),
+    hypotheses=(inside_proof.LATE, APART_FROM_STAR, *FACTS),
     planted={
         "1/L_max before the exponential.": Variant(
             {"shared": True}, expected=Verdict.NOT_CONTRADICTED
@@ -383,7 +385,7 @@ def check_huang2024_app_violated_sample(
     L = one.max_length if isinstance(one, Certain) else one.constants.max_length
     log_share = math.log(constant / L if shared else constant)
     if isinstance(one, Certain):
-        yield assume(inside.LATE, one.step >= one.start)
+        yield assume(inside_proof.LATE, one.step >= one.start)
         yield assume(APART_FROM_STAR, one.apart)
         yield from facts(one.data)
         sure = one.log_claimed + Fraction(math.floor(log_share * 1e9), 10**9)
@@ -397,7 +399,7 @@ def check_huang2024_app_violated_sample(
     if not held.any():
         yield left_out("no step from t_0 on has W apart from W*")
         return
-    yield assume(inside.LATE, bool(held.any()))
+    yield assume(inside_proof.LATE, bool(held.any()))
     yield assume(APART_FROM_STAR, bool((rows.one_minus_cos[held] > APART).all()))
     yield from facts_of_problem(one.problem)
     log_rest = -np.logaddexp(0.0, rows.least_log_odds[held])

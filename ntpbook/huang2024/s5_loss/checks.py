@@ -40,7 +40,7 @@ from ntpbook.shared.first_stage import First, from_zero, not_normalized
 from ntpbook.shared.in_force import FACTS, facts
 from ntpbook.shared.levels import beyond, within
 from ntpcore.data.dataset import Dataset, from_samples
-from ntpcore.huang2024 import bounds, direction, measured, stage1
+from ntpcore.huang2024 import bounds, direction, run_measures, stage1
 from ntpcore.huang2024.logs import log_expm1
 from ntpcore.huang2024.runs import Run
 from ntpverdicts import arrays
@@ -764,14 +764,14 @@ def check_ours_loss_rate(one: Run, factor: float = 1.0, of_4: bool = False) -> I
     """
     c, steps = one.constants, int(one.second.rows.step[-1])
     if steps < DECADES:
-        yield result("early_most", measured.fitted_rate(one, first=2 / 9), digits=3, origin=RUN)
+        yield result("early_most", run_measures.fitted_rate(one, first=2 / 9), digits=3, origin=RUN)
         yield left_out(f"fewer than {DECADES} steps; its rate is told beside")
         return
     if c.eta >= max(one.problem.norm, 2 / one.problem.norm):
         yield left_out("eta is max(||W_kq*||, 2 / ||W_kq*||) or more")
         return
     claimed = factor * (bounds.loss_excess_rate(c) if of_4 else c.eta / c.norm_kq)
-    found = measured.fitted_rate(one) * bounds.loss_excess_rate(c, exact=True) / claimed
+    found = run_measures.fitted_rate(one) * bounds.loss_excess_rate(c, exact=True) / claimed
     yield within(abs(found - 1), RATE, f"{found:.4f} times the claimed rate")
     yield most("off", abs(found - 1), digits=1, origin=RUN)
     yield least("steps", steps)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ntpcore.data import generate
 from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.data.examples import example_1
-from ntpcore.huang2024 import bounds, measured, runs, stage1, training
+from ntpcore.huang2024 import bounds, run_measures, runs, stage1, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpverdicts.once import once
@@ -196,4 +196,4 @@ def swinging_rate(steps: int) -> float:
     problem = from_dataset(example_1())
     eta0, eta = paper_rates(problem.vocab_size)[0], 2.2 * problem.norm
     run = train("Example 1", problem, eta0=eta0, eta=eta, steps1=training.STEPS, steps=steps)
-    return measured.fitted_rate(run)
+    return run_measures.fitted_rate(run)

@@ -26,7 +26,7 @@ from ntpbook.shared.theorem_1 import (
     trivial,
 )
 from ntpcore.huang2024 import bounds, direction, stage1, training
-from ntpcore.huang2024.measured import allowed
+from ntpcore.huang2024.run_measures import allowed
 from ntpcore.huang2024.runs import Run, paper_rates
 from ntpverdicts import arrays
 from ntpverdicts.claims import Shown, Verdict

@@ -69,9 +69,9 @@ def example_runs(seed: int = 7, longest: int = 100_000) -> tuple[Run, ...]:
 
 def long_runs(seed: int = 7) -> tuple[Run, ...]:
     """These, and prefix-closed data at three step sizes."""
-    from ntpbook.ours.late_phase import measured
+    from ntpbook.ours.late_phase import measured_laws
 
-    return (*example_runs(seed), *measured.rate_runs(seed))
+    return (*example_runs(seed), *measured_laws.rate_runs(seed))
 
 
 def all_runs(seed: int = 7, sets: int = 20, steps: int = 5000) -> tuple[Run, ...]:
@@ -114,6 +114,6 @@ def step_size_sweep(points: int) -> tuple[Floats, Floats, Floats]:
     """Step sizes from 1 to 1e7, 1 - cos after two steps at each, and Theorem 1's bound."""
     etas = np.geomspace(1.0, 1e7, points)
     runs = [second_step_run(float(eta)) for eta in etas]
-    measured = np.array([run.second.rows.one_minus_cos[-1] for run in runs])
+    measured_laws = np.array([run.second.rows.one_minus_cos[-1] for run in runs])
     logs = [bounds.log_thm_1_direction(run.constants, np.log(2)) for run in runs]
-    return etas, measured, np.exp(logs)
+    return etas, measured_laws, np.exp(logs)

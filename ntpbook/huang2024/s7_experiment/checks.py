@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_loss.checks import conclusions
-from ntpbook.huang2024.s7_experiment.bites import BITES
 from ntpbook.huang2024.s7_experiment.experiment import (
     Both,
     backwards,
@@ -17,6 +16,7 @@ from ntpbook.huang2024.s7_experiment.experiment import (
     slow_norm,
     stalled,
 )
+from ntpbook.huang2024.s7_experiment.first_useful_step import BITES
 from ntpbook.shared.levels import beyond, within
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run

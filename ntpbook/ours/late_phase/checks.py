@@ -12,7 +12,7 @@ from flint import arb, ctx
 from mpmath import mp
 
 from ntpbook.ours.convergence import corollaries
-from ntpbook.ours.late_phase import instances, lines, model, second, steps
+from ntpbook.ours.late_phase import instances, model, second_derivations, short_steps, steps
 from ntpbook.ours.late_phase.instances import Distribution, Enclosed, Far, LateRun, Point, Triple
 from ntpbook.ours.late_phase.transcriptions import transcriptions
 from ntpbook.shared import enclosure
@@ -106,12 +106,14 @@ def check_ours_descent_pointwise(
             steps.one_step,
             planted={"Uphill.": {"downhill": 1}},
         ),
-        executed("F is convex and its gradient has the Lipschitz constant 1", lines.smoothness),
+        executed(
+            "F is convex and its gradient has the Lipschitz constant 1", short_steps.smoothness
+        ),
         uses("ours-harmonic", "Lemma H: the mean of z / (1 + z) is not negative"),
         uses("ours-descent-pointwise", "the inequality between numbers"),
         executed(
             "two bounds on e^-x and log x; the second constant by smoothness",
-            lines.elementary,
+            short_steps.elementary,
             planted={"1 + (1 + x) e^-x for 1 - (1 + x) e^-x.": {"sign": -1}},
         ),
         by_hand("the mean of the inequality between numbers; c falls with the step", at="mean"),
@@ -123,7 +125,7 @@ def check_ours_descent_pointwise(
         ),
         executed(
             "distances: by convexity and descent",
-            lines.distance_by_descent,
+            short_steps.distance_by_descent,
             planted={"F(y) - F(v) three times.": {"cross": 3}},
         ),
     ),
@@ -167,10 +169,10 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
         ),
         executed(
             "two exponentials on [0, 1/4]",
-            lines.exponentials_of_lemma_p,
+            short_steps.exponentials_of_lemma_p,
             planted={"e^{-2.7 r} for e^{-2.8 r}.": {"second": "27/10"}},
         ),
-        executed("shares that change a little turn a step a little", lines.step_by_shares),
+        executed("shares that change a little turn a step a little", short_steps.step_by_shares),
         by_hand(
             "Xi_e is a mean of the numbers m_o h_j / h_*, whose logarithms are so bounded",
             at="shares",
@@ -182,7 +184,7 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
         ),
         executed(
             "log(1 + X) rises in log X with such slopes",
-            lines.slope_of_the_loss,
+            short_steps.slope_of_the_loss,
             planted={"A slope of at least T_* in the place of 1 - T_*.": {"wrong": 0}},
         ),
     ),
@@ -262,12 +264,12 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
         ),
         executed(
             "at R a step contracts: its derivative by differences",
-            second.step_at_the_limit,
+            second_derivations.step_at_the_limit,
             planted={"Nine tenths of the derivative.": {"factor": 0.9}},
         ),
         executed(
             "with a slack pair, several optimal tokens",
-            second.beyond_stars,
+            second_derivations.beyond_stars,
             planted={"The multiplier 1/4 for 1/3.": {"multiplier": "1/4"}},
         ),
     ),
@@ -324,7 +326,7 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
             planted={"The cross term once.": {"cross": 1}},
         ),
         by_hand("kappa > 0, by compactness", at="kappa"),
-        executed("a long residual does not grow; what idle pairs push", lines.long_residual),
+        executed("a long residual does not grow; what idle pairs push", short_steps.long_residual),
         by_hand("a direction v* separates the idle pairs, by the theorem of Motzkin", at="motzkin"),
         by_hand(
             "only if: a bounded y would leave a share of the idle pairs, and a sum diverges",
@@ -401,8 +403,8 @@ def check_ours_logarithm_law(one: LateRun, speed: float = 1) -> Iterator[Said]:
     # is, but for terms of order 1 / s.
     with mp.workdps(DIGITS):
         v = instances.idle_direction(one.late.data)
-        (_, _), (early, first), (late, second) = one.states
-        y, z = (one.late.split(W)[1] for W in (first, second))
+        (_, _), (early, first), (late, second_derivations) = one.states
+        y, z = (one.late.split(W)[1] for W in (first, second_derivations))
         grown = plain.inner(z, v) - plain.inner(y, v)
         off = abs(grown / mp.log(mp.mpf(late) / early) - speed)
         s = early * one.eta
@@ -454,7 +456,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
         uses("ours-trivial-bound", "x grows by eta / (sqrt(2) ||W*||) in a step, at least"),
         executed(
             "what one perturbation does",
-            lines.energy_of_a_perturbed_step,
+            short_steps.energy_of_a_perturbed_step,
             planted={"No Lipschitz constant.": {"lipschitz": 0}},
         ),
         executed(
@@ -489,7 +491,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
         ),
         executed(
             "perturbations chosen against the bound",
-            second.worst_perturbations,
+            second_derivations.worst_perturbations,
             planted={"A hundredth of delta for 2 delta.": {"allowed": 0.01}},
         ),
     ),
@@ -552,12 +554,12 @@ def least_value(late: model.Late) -> Any:
         by_hand("F(y_t) -> inf F and t eta - x_t -> xi, idle pairs or not", at="limit"),
         executed(
             "the least value of F by duality",
-            second.least_value_by_duality,
+            second_derivations.least_value_by_duality,
             planted={"The entropy twice.": {"entropy": 2}},
         ),
         executed(
             "with a slack pair, and with an idle one",
-            second.beyond_stars,
+            second_derivations.beyond_stars,
             planted={"The multiplier 1/4 for 1/3.": {"multiplier": "1/4"}},
         ),
     ),
@@ -608,17 +610,19 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
         by_hand("samples with m_o < 3/4 hold more than e^{-A/4} of the loss", at="pull"),
         uses("ours-alignment", "(ii) and (iv) of Theorem A inside one sample"),
         by_hand("samples with m_o >= 7/8 and the others, taken apart", at="margins"),
-        executed("functions of one number, and the time by the perceptron", lines.loss_while_large),
+        executed(
+            "functions of one number, and the time by the perceptron", short_steps.loss_while_large
+        ),
         uses("ours-trivial-bound", "||W|| >= t eta / (sqrt(2) ||W*||)"),
         by_hand("||W||^2 grows by 2 eta K_2 ||W*|| + eta^2 in a step, at most", at="perceptron"),
         executed(
             "another argument, by entropy: a smaller K_2",
-            lines.loss_by_entropy,
+            short_steps.loss_by_entropy,
             planted={"7 / (8 L) for 3 / (8 L).": {"thirds": 7}},
         ),
         executed(
             "states built to be bad",
-            second.worst_states,
+            second_derivations.worst_states,
             planted={"A hundredth of the smaller K_2.": {"share": 0.01}},
         ),
     ),

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 from ntpbook.ours.late_phase.instances import Enclosed
-from ntpbook.ours.late_phase.measured import Late, residual_length
+from ntpbook.ours.late_phase.measured_laws import Late, residual_length
 from ntpcore.huang2024.runs import Run
 
 SERIES = ((OPTIMAL, "o"), (OTHER, "s"), (NONCOMPARABLE, "^"))

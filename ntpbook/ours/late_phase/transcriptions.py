@@ -1,6 +1,6 @@
 """Theorem E in its three transcriptions, compared: many digits (`model`), floats, balls.
 
-The one in floats speaks to readers (`ntpcore.huang2024.outlook`), the one in balls proves the
+The one in floats speaks to readers (`ntpcore.huang2024.later_bounds`), the one in balls proves the
 bounds of the page. At states of Example 1 each says for which delta condition (f) holds, and what
 it makes of the state; all three have to say the same.
 """
@@ -18,7 +18,7 @@ from ntpbook.ours.late_phase import instances, model
 from ntpbook.shared import enclosure, small_data
 from ntpbook.shared import plain_stage2 as plain
 from ntpcore.data.examples import example_1
-from ntpcore.huang2024 import outlook, training
+from ntpcore.huang2024 import later_bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import paper_rates, train
 from ntpverdicts.claims import Shown
@@ -26,7 +26,7 @@ from ntpverdicts.once import once
 
 STEPS = tuple(range(500, 1001, 50))
 ETA = Fraction(1, 40)  # the paper's step size for four tokens
-DELTAS = tuple(Fraction(str(value)) for value in outlook.DELTAS)
+DELTAS = tuple(Fraction(str(value)) for value in later_bounds.DELTAS)
 # A float has 53 bits, and the lag is a difference of numbers a hundred times as large.
 ROUNDING = 1e-11
 
@@ -89,7 +89,9 @@ def in_balls(step: int) -> Made | None:
     return None
 
 
-def in_floats(step: int, band: Callable[..., outlook.Band | None] = outlook.band) -> Made | None:
+def in_floats(
+    step: int, band: Callable[..., later_bounds.Band | None] = later_bounds.band
+) -> Made | None:
     """The same in floats; the delta is read off, as omega is the distance and 2 delta."""
     problem, runs = _floats()
     run = runs[step]

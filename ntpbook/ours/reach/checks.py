@@ -18,7 +18,7 @@ from ntpbook.ours.reach.long_runs import (
     offset_error,
     slacks,
 )
-from ntpbook.ours.reach.walks import LEVELS, PRECISIONS, Walk, logarithmic, short_walks, walks
+from ntpbook.ours.reach.naive_runs import LEVELS, PRECISIONS, Walk, logarithmic, short_walks, walks
 from ntpbook.shared.levels import within
 from ntpverdicts import arrays
 from ntpverdicts.compare import Said, count, finite, holds, least, left_out, most

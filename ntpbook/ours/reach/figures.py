@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from ntpbook.huang2024.s7_experiment.bites import BITES, log_bites
+from ntpbook.huang2024.s7_experiment.first_useful_step import BITES, log_bites
 from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 from ntpbook.ours.reach.long_runs import BOUNDS, EXACT, Long, bites
-from ntpbook.ours.reach.walks import Walk
+from ntpbook.ours.reach.naive_runs import Walk
 from ntpbook.shared.theorem_1 import trivial
 from ntpcore.huang2024 import bounds
 

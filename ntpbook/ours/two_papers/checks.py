@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from ntpbook.ours.long_times import reduced, stationary
-from ntpbook.ours.two_papers import choices, joint, paths
+from ntpbook.ours.two_papers import joint, parting_data, paths
 from ntpbook.shared.levels import beyond, never_rises, within
 from ntpbook.shared.symbols import identity
 from ntpcore.data import generate, order
@@ -164,8 +164,8 @@ def a_companion(role: str = "optimal") -> Iterator[Shown]:
     Args:
         role: of the tokens among which d1 is said not to be.
     """
-    structure = order.analyse(choices.rivals(2, 1))
-    classes = choices.classes_of_query(structure.data, "q")
+    structure = order.analyse(parting_data.rivals(2, 1))
+    classes = parting_data.classes_of_query(structure.data, "q")
     spread = sum(any("d1" in s for s, _ in rows) for rows in classes.values())
     optimal = getattr((structure.orders or {})["q"], role)
     yield relation("classes of q that hold d1", spread, "=", 1, Fraction(spread - 1))
@@ -194,7 +194,7 @@ def a_companion(role: str = "optimal") -> Iterator[Shown]:
 def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> Iterator[Said]:
     """An optimal token occurs in one class of its query only, and in every sentence of it."""
     for query, found in (one.orders or {}).items():
-        classes = choices.classes_of_query(one.data, query)
+        classes = parting_data.classes_of_query(one.data, query)
         spread = {
             x: sum(any(x in s for s, _ in rows) for rows in classes.values())
             for x in one.data.vocabulary
@@ -234,9 +234,9 @@ def check_ours_two_most_frequent(
 ) -> Iterator[Said]:
     """P(x | q, n(o)) <= P(o | q, n(o)) for every token x, in exact fractions."""
     for query, found in (one.orders or {}).items():
-        classes = choices.classes_of_query(one.data, query)
+        classes = parting_data.classes_of_query(one.data, query)
         for token in found.optimal:
-            shares = choices.context_shares(classes[str((one.collocation or {})[token])])
+            shares = parting_data.context_shares(classes[str((one.collocation or {})[token])])
             best = max((share for x, share in shares.items() if x != token), default=Fraction(0))
             where = f"query {query}, optimal token {token}"
             compare = below if strictly else at_most
@@ -313,7 +313,7 @@ class Trained:
     optimal: int
     rival: int
     rates: Rates
-    choice: choices.Choice
+    choice: parting_data.Choice
 
     @property
     def name(self) -> str:
@@ -326,7 +326,7 @@ def trainings(steps: int = 600) -> Iterator[Trained]:
     """Algorithm 1 and six joint trainings on three data sets, at two pairs of rates."""
     for optimal, rival in ((3, 2), (2, 2), (2, 3)):
         for pair in RATES[:2]:
-            for choice in choices.choices(choices.rivals(optimal, rival), *pair, steps):
+            for choice in parting_data.choices(parting_data.rivals(optimal, rival), *pair, steps):
                 yield Trained(optimal, rival, Rates(*pair), choice)
 
 
@@ -352,7 +352,7 @@ def check_ours_two_choice(
     """Odds of the optimal token against its rival, against the ratio of their counts."""
     o, d = one.choice.optimal, one.choice.rival
     lead, counts = (d / o if exchanged else o / d), one.optimal / one.rival
-    follows = (choices.by_frequency(one.choice.training) or frequency) and not margin
+    follows = (parting_data.by_frequency(one.choice.training) or frequency) and not margin
     if not follows:
         yield holds(max(1.0, counts) < lead, f"odds {lead:.3g} of the optimal token")
         yield least("least", o, 2)
@@ -412,10 +412,10 @@ def two_each(seed: int = 7, samples: int = 100) -> Iterator[Sampled]:
 )
 def check_ours_two_syn_small(one: Sampled, exchanged: bool = False) -> Iterator[Said]:
     """Syn-Small is realizable data whose only optimal token, for each query, is the query."""
-    n = dict(choices.collocation_by_query(one.classes))
+    n = dict(parting_data.collocation_by_query(one.classes))
     if exchanged:
         n["q0"], n["q1"] = n["q1"], n["q0"]
-    structure = order.analyse(choices.syn_data(one.classes, one.seed, one.samples), n)
+    structure = order.analyse(parting_data.syn_data(one.classes, one.seed, one.samples), n)
     broken = ", ".join(sorted(structure.realizable.counts or {}))
     yield holds(
         structure.realizable.holds is True, f"Assumption 1, broken rules: {broken or 'none'}"

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from ntpbook.look.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER, SIZE
 from ntpbook.ours.long_times import laws
 from ntpbook.ours.long_times.reduced import Design
-from ntpbook.ours.two_papers.choices import Choice
+from ntpbook.ours.two_papers.parting_data import Choice
 
 HATCHES = ("", "//", "..")
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
-from ntpcli.sweep import study
+from ntpcli.sweep import rates
 from ntpcli.sweep.columns import Row
 
 _LOOKS = {"no idle pair": (OPTIMAL, "o", -0.13), "an idle pair": (OTHER, "s", 0.13)}
@@ -27,17 +27,17 @@ def draw_exponents(axes: Axes, rows: Sequence[Row], factor: str, seed: int) -> N
         factor: the column by whose values runs are grouped.
         seed: of the places of the dots within a group.
     """
-    every = study.finished(rows)
-    groups = study.values_of(every, factor)
+    every = rates.finished(rows)
+    groups = rates.values_of(every, factor)
     rng = np.random.default_rng(seed)
-    for kind, part in study.kinds(rows):
+    for kind, part in rates.kinds(rows):
         color, marker, aside = _LOOKS[kind]
         for place, value in enumerate(groups):
             mine = [row for row in part if row[factor] == value]
-            found = study.spread(mine, "direction_exponent_last", seed)
+            found = rates.spread(mine, "direction_exponent_last", seed)
             if found is None:
                 continue
-            dots = study.column_of(mine, "direction_exponent_last")
+            dots = rates.column_of(mine, "direction_exponent_last")
             xs = place + aside + rng.uniform(-0.08, 0.08, len(dots))
             axes.plot(xs, dots, marker, color=color, markersize=2, alpha=0.35, zorder=1)
             x = place + aside
@@ -73,12 +73,12 @@ def draw_rates(axes: Axes, rows: Sequence[Row]) -> None:
         axes: where to draw.
         rows: the runs.
     """
-    every = [row for row in study.finished(rows) if row["loss_rate"] is not None]
-    longest, norm = (study.column_of(every, name) for name in ("longest", "norm_kq_star"))
+    every = [row for row in rates.finished(rows) if row["loss_rate"] is not None]
+    longest, norm = (rates.column_of(every, name) for name in ("longest", "norm_kq_star"))
     x = np.array(longest) * np.array(norm)
-    axes.plot(x, study.column_of(every, "loss_rate"), "o", color=OPTIMAL, markersize=4)
+    axes.plot(x, rates.column_of(every, "loss_rate"), "o", color=OPTIMAL, markersize=4)
     order = np.argsort(x)
-    claimed = np.array(study.column_of(every, "loss_rate_bound"))
+    claimed = np.array(rates.column_of(every, "loss_rate_bound"))
     axes.plot(x[order], claimed[order], color=BOUND, linestyle="--")
     axes.set(xscale="log", yscale="log", ylim=(1e-3, 3))
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -12,7 +12,7 @@ from every_check import failure, sound
 from measured import equal_run, with_rows
 from mpmath import mp
 
-from ntpbook.huang2024.s5_lemma_7 import checks, inside
+from ntpbook.huang2024.s5_lemma_7 import checks, inside_proof
 from ntpbook.huang2024.s5_stage2_lemmas import instances
 from ntpbook.shared import enclosed, rare
 from ntpbook.shared.in_force import FACTS
@@ -67,7 +67,7 @@ def test_huang2024_lem_7_hypotheses_are_tested_on_the_witness():
     hidden = checks.rarest(4)
     found = checks.check_huang2024_lem_7.judge([hidden])
     assert found.verdict is Verdict.REFUTED
-    assert found.hypotheses == (inside.LATE, *FACTS)
+    assert found.hypotheses == (inside_proof.LATE, *FACTS)
     early = rare.Hidden(10, hidden.eta, hidden.share)
     with pytest.raises(ValueError, match="breaks the hypothesis 't >= t_0'"):
         replace(checks.check_huang2024_lem_7, instances=lambda: [early])()
@@ -230,9 +230,9 @@ def test_huang2024_app_sketch_3_by_hand():
 # The inside of Lemma 7's proof
 
 
-def plain_state() -> inside.State:
+def plain_state() -> inside_proof.State:
     """Two sentences, e^2 apart in frequency, after 100 steps, with a gap of 3."""
-    return inside._two_tokens(2.0, 100, 3.0)
+    return inside_proof._two_tokens(2.0, 100, 3.0)
 
 
 def test_inside_lemma_7_terms_by_hand_for_two_tokens():
@@ -253,7 +253,7 @@ def test_inside_lemma_7_terms_by_hand_for_two_tokens():
 
 def test_inside_lemma_7_terms_add_up_to_the_projections_of_the_gradient():
     """A sum pi (A + B) is <grad L, W>, and with stars r <grad L, W*>, as Lemma 4 says."""
-    for state in (*inside.two_rivals(), plain_state()):
+    for state in (*inside_proof.two_rivals(), plain_state()):
         problem = state.problem
         log_norm, direction = training.gradient(problem, state.weights, state.gap)
         shares = np.exp(problem.log_pi)
@@ -269,8 +269,8 @@ def test_inside_lemma_7_terms_add_up_to_the_projections_of_the_gradient():
 
 
 def test_inside_lemma_7_type_1_ends_where_phi_is_that_small():
-    frequent, rare_one = sorted(inside.rare_states()[1].terms(), key=lambda one: one.minus)
-    state = inside.rare_states()[1]
+    frequent, rare_one = sorted(inside_proof.rare_states()[1].terms(), key=lambda one: one.minus)
+    state = inside_proof.rare_states()[1]
     r = float(state.w)  # ||W*|| = 1
     beta_0 = 8 / r * (1 + math.log(4 * r))
     assert float(mp.log(frequent.minus)) < -(1 + beta_0 / 2) * r
@@ -281,12 +281,12 @@ def test_inside_lemma_7_type_1_ends_where_phi_is_that_small():
 
 def holds_and_is_sharp(check):
     """A bound of the proof holds at its nearly tight states, and not with a tenth less room."""
-    assert check.judge(inside.edges()).verdict is Verdict.PROVED
-    return failure(check, inside.edges(), sharper=1.1)
+    assert check.judge(inside_proof.edges()).verdict is Verdict.PROVED
+    return failure(check, inside_proof.edges(), sharper=1.1)
 
 
 def test_huang2024_app_lem_7_a_star_is_attained_by_two_tokens():
-    assert holds_and_is_sharp(inside.check_huang2024_app_lem_7_a_star)
+    assert holds_and_is_sharp(inside_proof.check_huang2024_app_lem_7_a_star)
     state = plain_state()
     for one in state.terms():  # one rival, so that the weighted difference is the one margin
         assert float(one.A_star) == pytest.approx(
@@ -295,7 +295,7 @@ def test_huang2024_app_lem_7_a_star_is_attained_by_two_tokens():
 
 
 def test_huang2024_app_lem_7_a_t_notices_a_tenth():
-    assert holds_and_is_sharp(inside.check_huang2024_app_lem_7_a_t)
+    assert holds_and_is_sharp(inside_proof.check_huang2024_app_lem_7_a_t)
 
 
 def test_huang2024_app_lem_7_b_star_is_the_part_of_the_optimal_token():
@@ -305,18 +305,18 @@ def test_huang2024_app_lem_7_b_star_is_the_part_of_the_optimal_token():
 
 
 def test_huang2024_app_lem_7_b_plus_notices_a_tenth():
-    assert holds_and_is_sharp(inside.check_huang2024_app_lem_7_b_plus)
+    assert holds_and_is_sharp(inside_proof.check_huang2024_app_lem_7_b_plus)
 
 
 def test_huang2024_app_lem_7_type_1_notices_a_tenth():
-    assert holds_and_is_sharp(inside.check_huang2024_app_lem_7_type_1)
+    assert holds_and_is_sharp(inside_proof.check_huang2024_app_lem_7_type_1)
 
 
 def test_huang2024_app_lem_7_type_2_by_hand_for_two_tokens():
-    state = inside.rare_states()[1]
+    state = inside_proof.rare_states()[1]
     r = float(state.w)  # ||W*|| = 1
     beta_0 = 8 / r * (1 + math.log(4 * r))
-    with mp.workdps(inside.DIGITS):
+    with mp.workdps(inside_proof.DIGITS):
         n, n_0 = sorted(state.terms(), key=lambda one: one.minus)
         # A + B_+ of two tokens: 2 (1 - T) m (1 - m) d, where 1 - m = 1 / (1 + e^d)
         d = mp.log(n.plus / n.minus)
@@ -324,31 +324,31 @@ def test_huang2024_app_lem_7_type_2_by_hand_for_two_tokens():
         assert float((n.A_t + n.B_plus_t) / left) == pytest.approx(1)
         right = -beta_0 * n_0.miss * n_0.plus * n_0.minus * r
         assert left > right
-        found = inside.check_huang2024_app_lem_7_type_2.judge([state])
+        found = inside_proof.check_huang2024_app_lem_7_type_2.judge([state])
         assert found.verdict is Verdict.PROVED
         assert found.numbers["most"].value == pytest.approx(float(left / right), rel=1e-6)
 
 
 def test_huang2024_app_lem_7_b_minus_is_negative_where_counts_differ():
     # b twice and a once: b has more attention and the lower score
-    (state,) = inside.two_rivals()
-    with mp.workdps(inside.DIGITS):
+    (state,) = inside_proof.two_rivals()
+    with mp.workdps(inside_proof.DIGITS):
         assert min(one.B_minus_t / one.size for one in state.terms()) < 0
         assert all(one.B_minus_t >= 0 for one in plain_state().terms())
 
 
 def test_huang2024_app_lem_7_comparison_by_hand():
     # odds of an error on the tokens of the sentence: 2 e^(-A/4) against e^(-A/10), A = 40
-    one = inside.TwoSamples(inside.QUARTERS, (Fraction(9, 20),), Fraction(40), 5)
+    one = inside_proof.TwoSamples(inside_proof.QUARTERS, (Fraction(9, 20),), Fraction(40), 5)
     absent = 2 * math.exp(-20), 3 * math.exp(-22)  # |V| = 5: two and three tokens without mass
     odds = 2 * math.exp(-10) + absent[0], math.exp(-4) + absent[1]
     with enclosed.digits(40):
         found = [float(one.miss(masses).mid) for masses in (one.first, one.second)]
     assert found == pytest.approx([value / (1 + value) for value in odds], rel=1e-12)
     assert found[0] < found[1]
-    left = inside.check_huang2024_app_lem_7_comparison.judge([one])
+    left = inside_proof.check_huang2024_app_lem_7_comparison.judge([one])
     assert left.left_out == {"phi_- of n is more than half of that of n_0": 1}
-    assert failure(inside.check_huang2024_app_lem_7_comparison, [one], share=Fraction(1))
+    assert failure(inside_proof.check_huang2024_app_lem_7_comparison, [one], share=Fraction(1))
 
 
 def test_huang2024_app_lem_7_comparison_agrees_with_random_masses():
@@ -385,20 +385,21 @@ def test_ours_lem_7_reason_by_hand():
 
 def test_huang2024_app_lem_7_weights_by_hand():
     # the rare sample alone is of type 1: -a against N pi (-a), pi below 10^-200
-    ((pi, term),) = inside.RARE.terms()
+    ((pi, term),) = inside_proof.RARE.terms()
     assert pi < Fraction(1, 10**200)
     # W moves in one column: norm t eta = 108, the rare masses are still 1/2, T is 1/2
     assert float(term) == pytest.approx(-0.5 * 0.25 * 300 * 0.36, abs=1e-6)
     assert term < 4 * pi * term
-    found = inside.check_huang2024_app_lem_7_weights.judge([inside.RARE])
+    found = inside_proof.check_huang2024_app_lem_7_weights.judge([inside_proof.RARE])
     assert found.verdict is Verdict.REFUTED
-    both = inside.EQUAL.terms()
+    both = inside_proof.EQUAL.terms()
     assert [share for share, _ in both] == [Fraction(1, 4)] * 2
 
 
 def test_huang2024_app_lem_7_weights_before_t_0_is_no_witness():
     early = replace(
-        inside.check_huang2024_app_lem_7_weights, instances=lambda: [inside.Weighted(200, 20)]
+        inside_proof.check_huang2024_app_lem_7_weights,
+        instances=lambda: [inside_proof.Weighted(200, 20)],
     )
     with pytest.raises(ValueError, match="t >= t_0"):
         early()

@@ -18,7 +18,7 @@ from ntpbook.shared import rare
 from ntpcore.data import generate
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import analyse
-from ntpcore.huang2024 import bounds, measured, runs, stage1, training
+from ntpcore.huang2024 import bounds, run_measures, runs, stage1, training
 from ntpcore.huang2024.problem import from_dataset
 from ntpverdicts.claims import Verdict
 from ntpverdicts.compare import Assumed, NotANumberError
@@ -325,7 +325,7 @@ def test_ours_loss_rate_by_hand_on_one_pair() -> None:
     run = runs.train(
         "0 1 0", instances.smallest_problem(), eta0=0.1, eta=0.1, steps1=900, steps=4000
     )
-    assert measured.fitted_rate(run) == pytest.approx(1, rel=1e-6)
+    assert run_measures.fitted_rate(run) == pytest.approx(1, rel=1e-6)
     assert bounds.loss_excess_rate(run.constants, exact=True) == pytest.approx(0.1 * math.sqrt(2))
 
 
@@ -336,7 +336,7 @@ def test_ours_loss_rate_agrees_with_the_gradient_norm(late: list[runs.Run]) -> N
         half = rows.step >= rows.step[-1] / 10
         slope = np.polyfit(rows.step[half], rows.log_gradient[half], 1)[0]
         rate = bounds.loss_excess_rate(run.constants, exact=True)
-        assert -slope == pytest.approx(rate * measured.fitted_rate(run), rel=1e-3)
+        assert -slope == pytest.approx(rate * run_measures.fitted_rate(run), rel=1e-3)
 
 
 def test_ours_loss_rate_leaves_out_large_steps_and_short_runs_and_says_so() -> None:

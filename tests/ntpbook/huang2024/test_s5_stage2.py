@@ -14,12 +14,12 @@ from every_check import sound
 from measured import equal_run, with_rows
 
 from ntpbook.huang2024.s5_stage2 import checks, instances, sums
-from ntpbook.ours.late_phase.measured import predicted_growth
+from ntpbook.ours.late_phase.measured_laws import predicted_growth
 from ntpbook.shared import enclosed, rare, theorem_1
 from ntpbook.shared.in_force import FACTS, facts_of_problem
 from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data.examples import example_1
-from ntpcore.huang2024 import bounds, measured, runs, training
+from ntpcore.huang2024 import bounds, run_measures, runs, training
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
 from ntpverdicts.claims import Verdict
@@ -148,8 +148,8 @@ def test_huang2024_thm_1_corrected_bound_by_hand():
 def test_huang2024_thm_1_corrected_holds_where_the_printed_one_fails():
     fast = replace(small_rare_run().constants, log_pi_min=-math.log(4.0))
     equal = replace(small_rare_run(), constants=fast)  # what N = 4 equal samples would promise
-    _, slack = measured.thm_1_slack(equal, bounds.PI_MIN)
-    _, printed = measured.thm_1_slack(small_rare_run(), bounds.N)
+    _, slack = run_measures.thm_1_slack(equal, bounds.PI_MIN)
+    _, printed = run_measures.thm_1_slack(small_rare_run(), bounds.N)
     assert slack == pytest.approx(printed)
     found = checks.check_huang2024_thm_1_corrected.judge([*few_runs(), small_rare_run()])
     assert found.verdict is Verdict.PROVED
@@ -202,7 +202,7 @@ def test_huang2024_thm_1_corrected_table_knows_recorded_steps_only():
 
 def test_huang2024_thm_1_corrected_is_implied_by_theorem_b_on_runs():
     for run in few_runs():
-        if not measured.allowed(run):
+        if not run_measures.allowed(run):
             continue
         t = np.geomspace(2, 1e6, 30)
         log_bound = bounds.log_thm_1_direction(run.constants, np.log(t), rarity=bounds.PI_MIN)

@@ -11,7 +11,7 @@ import pytest
 from every_check import failure
 from measured import with_rows
 
-from ntpbook.huang2024.s6_generalization import checks, displays, figures, separation
+from ntpbook.huang2024.s6_generalization import checks, figures, separation, two_displays
 from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data import order
 from ntpcore.data.dataset import from_samples, from_sentences
@@ -302,25 +302,25 @@ def test_huang2024_app_extended_order_exact_scores_by_hand(some):
 
 def test_huang2024_app_thm_3_margins_by_hand_from_the_run_of_one_pair():
     # one pair pulls: W[0] - W[1] = sqrt(2) t eta after every step, as the loop finds it
-    problem = from_dataset(displays.one_pair())
+    problem = from_dataset(two_displays.one_pair())
     one = train("one pair", problem, eta0=0.1, eta=0.26, steps1=900, steps=50)
     assert one.second.rows.least_gap[-1] == pytest.approx(math.sqrt(2) * 50 * 0.26, rel=1e-12)
     t_eta, t = 3_000_000 * 0.26, 3_000_000
     claimed = -t_eta / 2 - math.sqrt(108 * 3 * 4 * 0.5 * t_eta) * math.log(t)
-    found = displays.check_huang2024_app_thm_3_margins().numbers
+    found = two_displays.check_huang2024_app_thm_3_margins().numbers
     assert found["claimed"].value == pytest.approx(claimed, rel=1e-12)
     assert found["margin"].value == pytest.approx(-math.sqrt(2) * t_eta, rel=1e-12)
 
 
 def test_huang2024_app_thm_3_margins_says_nothing_wrong_of_short_runs():
-    early = replace(displays.BACKWARD, steps=1000)
-    judge = displays.check_huang2024_app_thm_3_margins.judge
+    early = replace(two_displays.BACKWARD, steps=1000)
+    judge = two_displays.check_huang2024_app_thm_3_margins.judge
     assert judge([early]).verdict is Verdict.NOT_CONTRADICTED
 
 
 def test_huang2024_app_thm_3_probability_by_hand_for_two_tokens():
     # masses .8 and .2, A = 10: the logits differ by 6
-    one = displays.Sentence("by hand", (0.8,), (0.2,), 2, 0.01)
+    one = two_displays.Sentence("by hand", (0.8,), (0.2,), 2, 0.01)
     assert one.missing(10.0) == pytest.approx(1 / (1 + math.exp(6)), rel=1e-12)
     # |V| = 4: two more tokens with the logit 0
     two = replace(one, vocab_size=4)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ntpbook.huang2024.s7_experiment import bites, checks, experiment, figures
+from ntpbook.huang2024.s7_experiment import checks, experiment, figures, first_useful_step
 from ntpcore.data import generate
 from ntpcore.huang2024 import bounds, stage1
 from ntpverdicts.claims import Verdict
@@ -152,7 +152,7 @@ def test_huang2024_fig_2_panels_hold_all_runs(both) -> None:
 
 def test_ours_bites_proposition_1_by_hand(both) -> None:
     # 12 19^1.5 log 40 log t / (t eta0) falls below 1
-    t = math.exp(bites.log_bites([both[0].run])["prop_1"][0])
+    t = math.exp(first_useful_step.log_bites([both[0].run])["prop_1"][0])
     eta0 = both[0].run.constants.eta0
     assert 12 * 19**1.5 * math.log(40) * math.log(t) / (t * eta0) == pytest.approx(1)
 
@@ -165,26 +165,26 @@ def test_ours_bites_theorem_1_by_plain_search(both) -> None:
     t = 1e3
     while fixed * math.log(t) ** 2 / t >= norms_alone:
         t *= 1.001
-    assert bites.log_bites([run])["thm_1"][0] == pytest.approx(math.log(t), abs=0.002)
+    assert first_useful_step.log_bites([run])["thm_1"][0] == pytest.approx(math.log(t), abs=0.002)
 
 
 def test_ours_bites_equation_4_by_hand(both) -> None:
     # |V| e^(-T C_0) < log |V| from T C_0 > log(20 / log 20) on, C_0 = eta_0 / (4 19)
-    T = math.exp(bites.log_bites([both[0].run])["eq_4_T"][0])
+    T = math.exp(first_useful_step.log_bites([both[0].run])["eq_4_T"][0])
     needed = math.log(20 / math.log(20)) * 4 * 19 / (0.2 / math.sqrt(20))
     assert needed < T <= needed + 1
 
 
 def test_ours_bites_asks_for_more_steps_than_were_made(both) -> None:
-    first = math.exp(min(bites.log_bites([both[0].run])["eq_4_T"]))
+    first = math.exp(min(first_useful_step.log_bites([both[0].run])["eq_4_T"]))
     judge = checks.check_ours_bites.judge
     assert judge(both[:1], steps=round(first) - 1).verdict is Verdict.SEEN
     enough = judge(both[:1], steps=round(first))
     assert enough.verdict is Verdict.NOT_SEEN
     assert "Equation (4) below log|V|, whatever t" in enough.witness
     assert checks.check_ours_bites.judge([]).verdict is Verdict.UNDECIDED
-    table = bites.bite_table([one.run for one in both])
-    assert len(table.rows) == len(bites.BITES)
+    table = first_useful_step.bite_table([one.run for one in both])
+    assert len(table.rows) == len(first_useful_step.BITES)
 
 
 # What the figure verifies

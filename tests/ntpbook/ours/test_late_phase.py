@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 from mpmath import iv, mp
 
-from ntpbook.ours.late_phase import checks, floats, instances, second, transcriptions
+from ntpbook.ours.late_phase import (
+    checks,
+    float_error,
+    instances,
+    second_derivations,
+    transcriptions,
+)
 from ntpbook.ours.late_phase import model as late_phase
 from ntpbook.shared import enclosure, small_data
 from ntpbook.shared import plain_stage2 as model
-from ntpcore.huang2024 import outlook
+from ntpcore.huang2024 import later_bounds
 from ntpverdicts.claims import Verdict
 
 EDGES = small_data.edges()
@@ -162,12 +168,12 @@ def test_ours_logarithm_law_has_the_next_term_of_the_path():
     """2 e^q / K is s - log s + c, K^2 the ratio of the shares; a step of Euler adds eta^2 / 2s."""
     for run, K in zip(instances.with_an_idle_pair(), (1, 3, 1), strict=True):
         v = instances.idle_direction(run.late.data)
-        first, second = (
+        first, second_derivations = (
             2 * mp.exp(model.inner(run.late.split(W)[1], v)) / K for _, W in run.states[1:]
         )
         s = 512 * run.eta
         grown = s - (1 - run.eta / 2) * mp.log(2)
-        assert abs(second - first - grown) < mp.log(s) / s
+        assert abs(second_derivations - first - grown) < mp.log(s) / s
 
 
 # Theorem E
@@ -259,11 +265,11 @@ def test_ours_rate_large_steps_fails_beyond_twice_the_norm():
 
 
 SECOND = (
-    (second.step_at_the_limit, 2.0),
-    (second.worst_perturbations, 0.1),
-    (second.least_value_by_duality, 2),
-    (second.beyond_stars, "1/2"),
-    (second.worst_states, 0.03),
+    (second_derivations.step_at_the_limit, 2.0),
+    (second_derivations.worst_perturbations, 0.1),
+    (second_derivations.least_value_by_duality, 2),
+    (second_derivations.beyond_stars, "1/2"),
+    (second_derivations.worst_states, 0.03),
 )
 
 
@@ -280,7 +286,7 @@ def test_ours_loss_soon_loss_and_force_of_one_sample_are_those_of_plain_numbers(
     u, A = 0.7, mp.mpf(5)
     data = model.Data(7, (model.Sample(1, 0, 1, ((1, 1), (2, 1), (3, 1)), mp.mpf(1)),))
     W = data.zero | {(1, 0): mp.mpf(u)}
-    loss, force = second._loss_and_force(7, 3, 5.0, u)
+    loss, force = second_derivations._loss_and_force(7, 3, 5.0, u)
     assert loss == pytest.approx(float(late_phase.losses(data, W, A)[0]), rel=1e-12)
     assert force == pytest.approx(float(mp.fsum(model.forces(data, W, A)[0])), rel=1e-12)
 
@@ -288,11 +294,13 @@ def test_ours_loss_soon_loss_and_force_of_one_sample_are_those_of_plain_numbers(
 def test_the_second_derivative_of_f_at_its_minimiser_is_that_of_differences():
     late = late_phase.Late(instances.star_data()["Example 1"])
     rng = np.random.default_rng(3)
-    v = second._across(late, rng)
+    v = second_derivations._across(late, rng)
     far = mp.mpf(10) ** -15
-    ends = [late.F(second._moved(late.R, v, sign * far)) for sign in (1, -1)]
+    ends = [late.F(second_derivations._moved(late.R, v, sign * far)) for sign in (1, -1)]
     by_differences = (ends[0] + ends[1] - 2 * late.F(late.R)) / far**2
-    assert abs(model.inner(v, second.second_derivative(late, v)) - by_differences) < 1e-25
+    assert (
+        abs(model.inner(v, second_derivations.second_derivative(late, v)) - by_differences) < 1e-25
+    )
 
 
 def test_ours_float_runs_ten_steps_of_example_1_in_plain_numbers():
@@ -300,7 +308,7 @@ def test_ours_float_runs_ten_steps_of_example_1_in_plain_numbers():
     A = mp.mpf(900) * mp.mpf("0.1") / mp.sqrt(3)
     (*_, last) = model.run(data, A, mp.mpf("0.025"), 10)
     found = late_phase.one_minus_cos(late_phase.Late(data), last)
-    state = next(state for state in floats.in_balls(7, 0) if state.step == 10)
+    state = next(state for state in float_error.in_balls(7, 0) if state.step == 10)
     assert abs(float(enclosure.one_minus_cos(state)) / float(found) - 1) < 1e-14
 
 
@@ -333,7 +341,7 @@ def test_ours_certificate_all_transcriptions_agree():
     ],
 )
 def test_ours_certificate_notices_faults_of_the_transcription_in_floats(old, new):
-    band = spoilt(outlook.band, old, new)
+    band = spoilt(later_bounds.band, old, new)
     assert all(
         transcriptions.alike(
             "", transcriptions.in_digits(step), transcriptions.in_floats(step)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from late import EPS, HAND_OVER, INTEGRATED, a_million_steps, late_state, left_out, setting_of
 
-from ntpbook.ours.late_phase.measured import predicted_growth
+from ntpbook.ours.late_phase.measured_laws import predicted_growth
 from ntpcore.huang2024 import horizon
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import plain_example_1
 import pytest
 
-from ntpbook.huang2024.s7_experiment.bites import log_bites
-from ntpbook.ours.reach import checks, long_runs, naive, walks
+from ntpbook.huang2024.s7_experiment.first_useful_step import log_bites
+from ntpbook.ours.reach import checks, long_runs, naive, naive_runs
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import asymptotics, bounds, training
 from ntpcore.huang2024.problem import from_dataset
@@ -138,11 +138,11 @@ def test_only_equation_4_speaks_within_the_experiment_and_only_on_example_1(runs
 def test_ours_floating_point_loses_example_1_in_either_precision():
     problem = from_dataset(example_1())
     record = training.log_grid(300)[1:]
-    true = walks.true_states(problem, 0.025, 52.0, record)
+    true = naive_runs.true_states(problem, 0.025, 52.0, record)
     found = []
-    for word, precision in walks.PRECISIONS:
+    for word, precision in naive_runs.PRECISIONS:
         reached = naive.run(problem, 300, 0.025, 52.0, precision, record)
-        found.append(walks.walk("Example 1", word, *reached, true, 300))
+        found.append(naive_runs.walk("Example 1", word, *reached, true, 300))
     assert found[0].beyond(1e-3) < found[1].beyond(1e-3) < 300
     assert found[0].stuck
 
@@ -150,14 +150,14 @@ def test_ours_floating_point_loses_example_1_in_either_precision():
 def test_ours_floating_point_by_hand():
     step = np.array([1, 10, 100])
     lost = [
-        walks.Walk("x", "float32", step, np.array([1e-7, 1e-3, 0.2]), False),
-        walks.Walk("x", "float64", step, np.array([1e-16, 1e-9, 1e-3]), True),
+        naive_runs.Walk("x", "float32", step, np.array([1e-7, 1e-3, 0.2]), False),
+        naive_runs.Walk("x", "float64", step, np.array([1e-16, 1e-9, 1e-3]), True),
     ]
     found = checks.check_ours_floating_point.judge(lost)
     assert found.verdict is Verdict.SEEN
     assert found.numbers["float32_first"].value == found.numbers["float64_last"].value == 100
     assert found.numbers["stuck"].value == 1
-    assert walks.walk_table(lost).rows[1][-1] == "after 100"
+    assert naive_runs.walk_table(lost).rows[1][-1] == "after 100"
     fine = replace(lost[1], stuck=False)
     found = checks.check_ours_floating_point.judge([lost[0], fine])
     assert found.verdict is Verdict.NOT_SEEN

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ntpbook.ours.long_times import reduced, stationary
-from ntpbook.ours.two_papers import checks, choices, paths
+from ntpbook.ours.two_papers import checks, parting_data, paths
 from ntpcore.data import order
 from ntpcore.data.dataset import from_samples
 from ntpcore.data.examples import example_1
@@ -71,8 +71,8 @@ def test_ours_two_optimal_distinct_by_hand():
 
 def test_ours_two_most_frequent_by_hand():
     structure = order.analyse(two_classes())
-    rows = choices.classes_of_query(structure.data, "q")["a"]
-    assert choices.context_shares(rows) == {
+    rows = parting_data.classes_of_query(structure.data, "q")["a"]
+    assert parting_data.context_shares(rows) == {
         "o": Fraction(2, 5),
         "d": Fraction(1, 5),
         "c": Fraction(1, 5),
@@ -99,14 +99,14 @@ def test_ours_two_example_1_scores_of_s_and_v_are_equal_fractions():
 
 
 def test_ours_two_choice_follows_counts_where_no_token_is_seen_alone():
-    hidden = choices.choices(choices.rivals(2, 3), 5.0, 0.5, 200)[3]
-    assert hidden.training == choices.JOINT_HIDDEN
+    hidden = parting_data.choices(parting_data.rivals(2, 3), 5.0, 0.5, 200)[3]
+    assert hidden.training == parting_data.JOINT_HIDDEN
     assert hidden.rival > 1.5 * hidden.optimal
 
 
 def test_ours_two_choice_data_are_realizable_with_the_optimal_tokens_said():
     for optimal, rival, frequent in ((3, 2, True), (2, 2, True), (2, 3, False)):
-        structure = order.analyse(choices.rivals(optimal, rival))
+        structure = order.analyse(parting_data.rivals(optimal, rival))
         assert structure.realizable.holds
         assert structure.frequent.holds is frequent
         assert structure.orders["q"].optimal == ("o1", "o2")
@@ -114,7 +114,7 @@ def test_ours_two_choice_data_are_realizable_with_the_optimal_tokens_said():
 
 def test_ours_two_syn_small_has_two_queries_with_one_next_token_each():
     for one in checks.syn_small(samples=5, sets=1):
-        data = choices.syn_data(one.classes, one.seed, one.samples)
+        data = parting_data.syn_data(one.classes, one.seed, one.samples)
         assert {(s.sentence[-1], s.next_token) for s in data.samples()} == {
             ("q0", "n0"),
             ("q1", "n1"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ntpbook.ours.two_papers import joint
-from ntpbook.ours.two_papers.choices import rivals
+from ntpbook.ours.two_papers.parting_data import rivals
 from ntpcore.data.dataset import from_samples, from_sentences
 
 pytestmark = pytest.mark.usefixtures("in_float64")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.site.beside import LEFT, Beside
+from tools.site.background import LEFT, Beside
 from tools.site.playground import MissingError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,7 +69,7 @@ def test_it_can_be_stopped() -> None:
 
 WAITING = """
 import os
-from tools.site.beside import Beside
+from tools.site.background import Beside
 from tools.site.playground import MissingError
 
 work = Beside("tests.site.test_beside", "stay")

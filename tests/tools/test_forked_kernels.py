@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ntpcli.report.sockets import ADDRESS_LIMIT, LAST, fit, sockets
-from tools.pipeline import forks
+from tools.pipeline import forked_kernels
 from tools.pipeline.execute import NotebookError, execute
 from tools.pipeline.kernel import isolate
 
@@ -67,7 +67,7 @@ address = connection["ip"] + "-" + str(connection["shell_port"])
 print("by", connection["transport"], os.path.exists(address), "folder", os.path.dirname(address))
 ```
 """
-FORKED = "tools.pipeline.forked"
+FORKED = "tools.pipeline.kernel_parent"
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def forking(folder: Path, plain: tuple[str, str]) -> Iterator[None]:
     for name, value in FOREIGN.items():
         os.environ[name] = str(folder / value) if (folder / value).is_file() else value
     isolate(ROOT, folder / "build")
-    with forks.forking():
+    with forked_kernels.forking():
         yield
 
 
@@ -214,8 +214,8 @@ def test_when_what_kernels_are_forks_of_is_killed_they_end_and_each_loads_for_it
     folder: Path,
 ) -> None:
     words = ["ipykernel_launcher", "-f", str(folder / "connection.json"), "--log-level=50"]
-    with forks.forking():
-        source = forks._source
+    with forked_kernels.forking():
+        source = forked_kernels._source
         assert source is not None
         kernel = source.fork(words, str(folder), dict(os.environ))
         until = time.monotonic() + 3000
@@ -234,7 +234,7 @@ def test_when_what_kernels_are_forks_of_is_killed_they_end_and_each_loads_for_it
 def test_forks_end_with_their_exit_codes_and_with_who_started_them(folder: Path) -> None:
     (folder / "leaves.py").write_text("import sys\nsys.exit(3)\n")
     (folder / "stays.py").write_text("import time\nopen('stays', 'w')\ntime.sleep(1000)\n")
-    source, environment = forks.Source(), dict(os.environ)
+    source, environment = forked_kernels.Source(), dict(os.environ)
     assert source.fork(["leaves"], str(folder), environment).wait() == 3
     killed, left = (source.fork(["stays"], str(folder), environment) for _ in range(2))
     assert killed.poll() is None

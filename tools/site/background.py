@@ -25,7 +25,7 @@ class Beside:
         self.name = f"{module}.{function}"
         # While its standard input is open, this process lives.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tools.site.beside", module, function, *arguments],
+            [sys.executable, "-m", "tools.site.background", module, function, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -17,7 +17,7 @@ import re
 from functools import partial
 from pathlib import Path
 
-from tools.site.frames import frame_figures
+from tools.site.figure_controls import frame_figures
 from tools.site.pictures import TWIN, dark, place_figures, smaller
 from tools.site.styles import drop_unasked, slim, used_by
 

@@ -8,13 +8,13 @@ from dataclasses import asdict
 import numpy as np
 
 from ntpbook.catalogue import find_check
-from ntpcli.sweep.code import code_hash, package_version
 from ntpcli.sweep.columns import CLAIMS, COLUMNS, FAILS, FREQUENT, HOLDS, OUTSIDE, SILENT, Row
+from ntpcli.sweep.fingerprint import code_hash, package_version
 from ntpcli.sweep.plan import Cell
 from ntpcore.data import generate, languages
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.exact import repair
-from ntpcore.huang2024 import asymptotics, bounds, measured
+from ntpcore.huang2024 import asymptotics, bounds, run_measures
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, train
 from ntpcore.huang2024.training import Settings
@@ -146,7 +146,7 @@ def rate_columns(one: Run) -> Row:
         }
     return direction | {
         "bound_exponent": slope(one, 2, bound=True),
-        "loss_rate": measured.fitted_rate(one),
+        "loss_rate": run_measures.fitted_rate(one),
         "loss_rate_bound": bounds.loss_excess_rate(c) / bounds.loss_excess_rate(c, exact=True),
     }
 
@@ -183,7 +183,7 @@ def bound_columns(one: Run) -> Row:
         ("thm_1_slack", bounds.N),
         ("thm_1_corrected_slack", bounds.PI_MIN),
     ):
-        slacks = measured.thm_1_slack(one, rarity)[1]
+        slacks = run_measures.thm_1_slack(one, rarity)[1]
         row[name] = float(slacks.min()) if len(slacks) else None
     keep = (rows.step >= 2) & (rows.one_minus_cos > 0)
     if keep.any():

@@ -21,7 +21,7 @@ from typing import Any
 
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
-from tools.pipeline.forked import BACKEND, received
+from tools.pipeline.kernel_parent import BACKEND, received
 
 
 class Fork:
@@ -78,7 +78,7 @@ class Source:
         self._control, theirs = socket.socketpair()
         self._turn = threading.Lock()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tools.pipeline.forked"],
+            [sys.executable, "-m", "tools.pipeline.kernel_parent"],
             stdin=theirs,
             env=BACKEND | dict(os.environ),
             start_new_session=True,  # Ctrl-C is for who started it, whose end it sees

@@ -12,7 +12,7 @@ from ntpcore.data import digest
 from ntpverdicts.imports import Package
 
 ROOT = Path(__file__).resolve().parents[2]  # holds our packages
-START = "ntpcli.sweep.one"  # makes the rows
+START = "ntpcli.sweep.one_run"  # makes the rows
 PACKAGES_OF_OURS = ("ntpcore", "ntpverdicts", "ntpbook", "ntpcli")
 PACKAGES = ("networkx", "numba", "numpy", "scipy")
 

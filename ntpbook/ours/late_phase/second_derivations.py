@@ -215,7 +215,7 @@ def _loss_by_its_law(one: instances.LateRun, W: plain.Weights, t: int, least: An
 
 @once
 def worst_states(share: float = 1.0) -> tuple[Shown, ...]:
-    """Theorem G: states built to be bad, against the bound K_2' by entropy (`lines`).
+    """Theorem G: states built to be bad, against the bound K_2' by entropy (`short_steps`).
 
     A common sample has all its margins equal; a rare one is not read at all, and holds the loss
     just above its level. For each L the worst over margins and gaps on a grid. The mean margin of

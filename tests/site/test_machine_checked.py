@@ -10,7 +10,7 @@ from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
 from ntpverdicts.claims import render_html
-from tools.site import machine
+from tools.site import machine_checked
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def proofs(tmp_path: Path) -> Path:
 
 
 def test_marked_labels_are_claims_with_theorems_and_no_axioms(proofs: Path) -> None:
-    found = machine.marks(proofs)
+    found = machine_checked.marks(proofs)
     assert set(found) <= {claim.label for claim in CATALOGUE}
     assert "ours-prefix-closure" in found
     for entry in found.values():
@@ -34,13 +34,13 @@ def test_marked_labels_are_claims_with_theorems_and_no_axioms(proofs: Path) -> N
 def test_a_changed_source_takes_every_mark_away(proofs: Path, file: str) -> None:
     with (proofs / file).open("a", encoding="utf-8") as source:
         source.write("\n")
-    assert machine.marks(proofs) == {}
+    assert machine_checked.marks(proofs) == {}
 
 
 def test_without_a_record_there_are_no_marks(proofs: Path) -> None:
     (proofs / "checked.json").unlink()
-    assert machine.marks(proofs) == {}
-    assert machine.marks(proofs / "nowhere") == {}
+    assert machine_checked.marks(proofs) == {}
+    assert machine_checked.marks(proofs / "nowhere") == {}
 
 
 def test_the_card_names_file_theorem_axioms_and_version() -> None:

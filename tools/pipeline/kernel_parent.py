@@ -1,6 +1,6 @@
 """The process that kernels are forks of: it has loaded what most notebooks load, and nothing else.
 
-It holds no module of this project but this one, and no thread. Run by `forks`.
+It holds no module of this project but this one, and no thread. Run by `forked_kernels`.
 """
 
 from __future__ import annotations

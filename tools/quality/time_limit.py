@@ -1,4 +1,4 @@
-"""Ends a run of pytest when its time is over: `pytest -p tools.quality.minute --seconds 40`.
+"""Ends a run of pytest when its time is over: `pytest -p tools.quality.time_limit --seconds 40`.
 
 A test that runs goes on to its end; the exit code is 1 if one failed, and 0 otherwise.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tiny_book import ROOT
 
-from tools.site.prose import plain, statements, typed_numbers
+from tools.site.page_text import plain, statements, typed_numbers
 
 PAGES = {
     str(path.relative_to(ROOT)): path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.site.frames import frame_figures, telling_name
+from tools.site.figure_controls import frame_figures, telling_name
 
 IMAGE = (
     '<img class="ntp-in-light" alt="two bars" src="../_images/a.svg" />'

@@ -12,7 +12,7 @@ from every_check import sound
 from least_norm import least_norm
 
 from ntpbook.huang2024.s5_stage2 import instances
-from ntpbook.ours.late_phase import measured
+from ntpbook.ours.late_phase import measured_laws
 from ntpcore.data import generate
 from ntpcore.data.examples import realize
 from ntpcore.huang2024 import asymptotics
@@ -70,7 +70,7 @@ def test_ours_rate_holds_for_every_step_size_below_the_largest():
 def test_ours_rate_fails_just_above_the_largest_step_as_a_plain_loop_does():
     # two steps ahead the residual is the same, and one step ahead it is another
     path = list(plain_example_1.far(2.2 * math.sqrt(13 / 6), 1001))
-    found = [measured.oscillation(steps) for steps in (1000, 1001)]
+    found = [measured_laws.oscillation(steps) for steps in (1000, 1001)]
     for steps, one in zip((1000, 1001), found, strict=True):
         w = path[steps]
         along = plain_example_1.along_star(w)
@@ -81,7 +81,7 @@ def test_ours_rate_fails_just_above_the_largest_step_as_a_plain_loop_does():
 
 
 def test_ours_rate_large_steps_are_between_the_proved_and_the_largest():
-    chosen = [one for one in measured.large_steps(5, 1) if isinstance(one, Run)]
+    chosen = [one for one in measured_laws.large_steps(5, 1) if isinstance(one, Run)]
     assert chosen
     for run in chosen:
         norm = run.problem.norm
@@ -94,14 +94,14 @@ def test_ours_rate_large_steps_are_between_the_proved_and_the_largest():
 @cache
 def log_runs() -> tuple[Run, ...]:
     """Data with and without idle pairs."""
-    return measured.logarithm_runs(7, 4, 20_000)
+    return measured_laws.logarithm_runs(7, 4, 20_000)
 
 
 def test_ours_rate_logarithm_path_has_one_idle_pair_by_hand():
-    problem = from_dataset(realize(measured.PATH))
+    problem = from_dataset(realize(measured_laws.PATH))
     assert asymptotics.degenerate(problem) == {"d": {("a", "d")}}
     # a, c up and b, d down by one half separates a > d by 1 and leaves the other two alone
-    assert measured.predicted_growth(problem) == pytest.approx(1.0)
+    assert measured_laws.predicted_growth(problem) == pytest.approx(1.0)
     # the length is log s + c up to the next term, (log s)/s with s = t eta; a fitted slope moves by
     # no more than the sum of what its weights make of that
     run = log_runs()[0]
@@ -110,7 +110,7 @@ def test_ours_rate_logarithm_path_has_one_idle_pair_by_hand():
     weights = np.log(t) - np.log(t).mean()
     s = t * run.constants.eta
     room = float((abs(weights) * np.log(s) / s).sum() / (weights**2).sum())
-    assert measured.growth(run) == pytest.approx(1.0, abs=room)
+    assert measured_laws.growth(run) == pytest.approx(1.0, abs=room)
 
 
 def test_ours_rate_logarithm_prediction_agrees_with_another_solver():
@@ -128,18 +128,18 @@ def test_ours_rate_logarithm_prediction_agrees_with_another_solver():
                 row[a], row[b] = 1, -1
                 rows[pair in idle.get(query, set())].append(row)
         if not rows[True]:
-            assert measured.predicted_growth(problem) == 0.0
+            assert measured_laws.predicted_growth(problem) == 0.0
             continue
         E, G = np.array(rows[False]), np.array(rows[True])
         G = G - G @ np.linalg.pinv(E) @ E
         length = float(np.linalg.norm(least_norm(G)))
-        assert measured.predicted_growth(problem) == pytest.approx(length, rel=1e-5)
+        assert measured_laws.predicted_growth(problem) == pytest.approx(length, rel=1e-5)
 
 
 def test_ours_rate_logarithm_holds_on_data_of_both_kinds():
-    found = measured.check_ours_rate_logarithm.judge(log_runs())
+    found = measured_laws.check_ours_rate_logarithm.judge(log_runs())
     assert found.verdict is Verdict.PROVED
     assert found.numbers["growing"].value >= 3
     assert found.numbers["settled"].value >= 3
-    excess = measured.check_ours_rate_logarithm.judge(log_runs(), excess=True)
+    excess = measured_laws.check_ours_rate_logarithm.judge(log_runs(), excess=True)
     assert excess.verdict is Verdict.REFUTED

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from ntpcore.data.examples import FIVE_TOKENS, example_1, realize
-from ntpcore.huang2024 import outlook, runs
+from ntpcore.huang2024 import later_bounds, runs
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run
 
@@ -19,10 +19,12 @@ def example(steps: int, eta: float = 0.025) -> Run:
     return runs.train("x", problem, eta0=0.1, eta=eta, steps1=900, steps=steps)
 
 
-def band(run: Run) -> outlook.Band | None:
+def band(run: Run) -> later_bounds.Band | None:
     """Theorem E at the end of a run."""
     state = run.second.state
-    return outlook.band(run.problem, state.weights, state.step, run.constants.eta, run.second.gap)
+    return later_bounds.band(
+        run.problem, state.weights, state.step, run.constants.eta, run.second.gap
+    )
 
 
 def test_a_run_stays_in_its_band():
@@ -57,7 +59,7 @@ def test_there_is_no_band_too_early_nor_with_large_steps_nor_with_several_optima
 def test_sentences_name_both_bounds_and_say_where_theory_is_silent():
     run = example(1000)
     state = run.second.state
-    told = outlook.sentences(run.problem, run.constants, state.weights, 1000, run.second.gap)
+    told = later_bounds.sentences(run.problem, run.constants, state.weights, 1000, run.second.gap)
     S, L = float(run.problem.norm_squared), run.constants.max_length
     K = math.log(2 * L**2 * (L - 1) ** 3) - run.constants.log_pi_min
     tan = 2 * S / 1000 * (1 + math.sqrt(2) * K / 0.025)
@@ -65,4 +67,4 @@ def test_sentences_name_both_bounds_and_say_where_theory_is_silent():
     assert f"by the norms alone {1 - 1 / math.sqrt(2 * S):.3g}" in told[0]
     assert "from step 1000 on" in told[1]
     untrained = replace(run.constants)
-    assert outlook.sentences(run.problem, untrained, 0 * state.weights, 0, 1.0) == []
+    assert later_bounds.sentences(run.problem, untrained, 0 * state.weights, 0, 1.0) == []

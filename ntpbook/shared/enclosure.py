@@ -47,7 +47,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Setting:
+class EnclosedSetting:
     """What a run of stage 2 depends on, exactly.
 
     Attributes:
@@ -76,7 +76,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class State:
+class EnclosedState:
     """An enclosed state of a run.
 
     Attributes:
@@ -86,7 +86,7 @@ class State:
         W: balls that contain the entries of W_kq^(t).
     """
 
-    setting: Setting
+    setting: EnclosedSetting
     step: int
     bits: int
     W: Weights
@@ -121,7 +121,7 @@ def exact(value: Fraction) -> Any:
     return arb(fmpq(value.numerator, value.denominator))
 
 
-def forces(setting: Setting, W: Weights, A: Any) -> list[list[Any]]:
+def forces(setting: EnclosedSetting, W: Weights, A: Any) -> list[list[Any]]:
     """Of each sample and rival the force weight * b / A, b = A m_j h_j, as `-grad` has it.
 
     With x_k = m_k / m_o, near_k = e^{-A m_o (1 - x_k)}, X = sum of near_k + far, it is
@@ -140,7 +140,7 @@ def forces(setting: Setting, W: Weights, A: Any) -> list[list[Any]]:
     return found
 
 
-def pull(setting: Setting, b: Sequence[Sequence[Any]]) -> Weights:
+def pull(setting: EnclosedSetting, b: Sequence[Sequence[Any]]) -> Weights:
     """Minus the gradient up to a positive factor: the sum of the forces times e_o - e_j."""
     found = {place: arb(0) for place in setting.star}
     for n, values in zip(setting.terms, b, strict=True):
@@ -156,8 +156,8 @@ def inner(V: Weights, W: Weights) -> Any:
 
 
 def enclose(
-    setting: Setting, steps: int, record: Iterable[int], bits: int | None = None
-) -> tuple[State, ...]:
+    setting: EnclosedSetting, steps: int, record: Iterable[int], bits: int | None = None
+) -> tuple[EnclosedState, ...]:
     """Enclosed states of the run W^(t+1) = W^(t) - eta grad / ||grad|| from W = 0 (Algorithm 1).
 
     Args:
@@ -177,7 +177,7 @@ def enclose(
         narrow = arb(2) ** -WIDEST
         for t in range(steps + 1):
             if t in kept:
-                states.append(State(setting, t, bits, W))
+                states.append(EnclosedState(setting, t, bits, W))
             G = pull(setting, forces(setting, W, A))
             scale = eta / inner(G, G).sqrt()
             W = {place: W[place] + scale * G[place] for place in W}
@@ -192,19 +192,19 @@ def enclose(
 # What an enclosed state says
 
 
-def _star(setting: Setting) -> Weights:
+def _star(setting: EnclosedSetting) -> Weights:
     """W_kq_star in balls."""
     return {place: exact(score) for place, score in setting.star.items()}
 
 
-def split(state: State) -> tuple[Any, Weights]:
+def split(state: EnclosedState) -> tuple[Any, Weights]:
     """(x, y): the length of W along W_kq_star and its part across."""
     star, S = _star(state.setting), exact(state.setting.S)
     along = inner(state.W, star) / S
     return along * S.sqrt(), {place: state.W[place] - along * star[place] for place in star}
 
 
-def one_minus_cos(state: State) -> Any:
+def one_minus_cos(state: EnclosedState) -> Any:
     """Ball around 1 - cos of the angle between W and W_kq_star, t >= 1."""
     with ctx.workprec(state.bits):
         x, y = split(state)
@@ -212,7 +212,7 @@ def one_minus_cos(state: State) -> Any:
         return inner(y, y) / x**2 / (root * (1 + root))
 
 
-def missed_attention(state: State) -> list[Any]:
+def missed_attention(state: EnclosedState) -> list[Any]:
     """Balls around phi_- = 1 - m_o of each merged sample."""
     with ctx.workprec(state.bits):
         found = []
@@ -226,13 +226,13 @@ def missed_attention(state: State) -> list[Any]:
         return found
 
 
-def norm(state: State) -> Any:
+def norm(state: EnclosedState) -> Any:
     """Ball around ||W_kq||."""
     with ctx.workprec(state.bits):
         return inner(state.W, state.W).sqrt()
 
 
-def step_cosine(state: State) -> Any:
+def step_cosine(state: EnclosedState) -> Any:
     """Ball around the cosine of minus the gradient and W_kq_star."""
     with ctx.workprec(state.bits):
         A = exact(state.setting.A_squared).sqrt()
@@ -255,7 +255,7 @@ class Certificate:
         lag: t eta - lag <= x_t <= t eta.
     """
 
-    state: State
+    state: EnclosedState
     least: Any
     most: Any
     lag: Any
@@ -276,7 +276,7 @@ class Certificate:
             return float(low.lower()), float(high.upper())
 
 
-def log_weights(setting: Setting) -> dict[tuple[str, str, str], Any]:
+def log_weights(setting: EnclosedSetting) -> dict[tuple[str, str, str], Any]:
     """log C_e of each pair e = (q, a, b), C_e the sum of pi c_b / c_a over its samples."""
     total = sum(n.weight for n in setting.terms)
     C: dict[tuple[str, str, str], Fraction] = {}
@@ -287,7 +287,7 @@ def log_weights(setting: Setting) -> dict[tuple[str, str, str], Any]:
     return {pair: exact(value).log() for pair, value in C.items()}
 
 
-def residual(setting: Setting) -> Weights:
+def residual(setting: EnclosedSetting) -> Weights:
     """Ball around R, the limit of W - t eta W_kq_star / ||W_kq_star|| across W_kq_star.
 
     Margins log(C_e (1 + m)) up to a constant, m rivals of the query; its entries sum to zero.
@@ -312,13 +312,13 @@ def residual(setting: Setting) -> Weights:
     return {place: R[place] - along * star[place] for place in R}
 
 
-def potential(setting: Setting, y: Weights) -> Any:
+def potential(setting: EnclosedSetting, y: Weights) -> Any:
     """F(y) = log of the sum of C_e e^{-<B_e, y>}."""
     logs = log_weights(setting)
     return sum(((log - y[q, a] + y[q, b]).exp() for (q, a, b), log in logs.items()), arb(0)).log()
 
 
-def certify(state: State, delta: Fraction) -> Certificate | None:
+def certify(state: EnclosedState, delta: Fraction) -> Certificate | None:
     """Bounds on 1 - cos for all steps from an enclosed state on; None where they do not follow.
 
     Under Assumptions 1 to 3, one optimal token for each query, eta < max(w, 2 / w), w =

@@ -86,7 +86,7 @@ def of_counts(counts: Integers, following: Integers, query: Integers, others: in
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class HeadWeights:
     """Weights of one or several heads; with several, the logits of the heads are added.
 
     Attributes:
@@ -98,11 +98,11 @@ class State:
     z: Floats
 
 
-def start(population: Population, z: Floats | None = None) -> State:
+def start(population: Population, z: Floats | None = None) -> HeadWeights:
     """Y = 0, and z as given, (H, L, M), or zero for one head."""
     M = population.q.shape[1]
     z = np.zeros((1, population.L, M)) if z is None else z
-    return State(np.zeros((len(z), M, population.K + 1)), z)
+    return HeadWeights(np.zeros((len(z), M, population.K + 1)), z)
 
 
 def scores(population: Population, z: Floats) -> Floats:
@@ -132,7 +132,7 @@ def inputs(population: Population, c: Floats, skip: str = "none") -> Floats:
     return np.asarray((c + own) / np.linalg.norm(c + own, axis=2, keepdims=True))
 
 
-def errors(population: Population, state: State, seen: Floats) -> Floats:
+def errors(population: Population, state: HeadWeights, seen: Floats) -> Floats:
     """x_(T+1) - alpha: (N, K + 1), without subtracting probabilities near 1.
 
     The last column holds the error of each of the other output tokens.
@@ -149,7 +149,7 @@ def errors(population: Population, state: State, seen: Floats) -> Floats:
     return np.asarray(out)
 
 
-def log_likelihood(population: Population, state: State, skip: str = "none") -> float:
+def log_likelihood(population: Population, state: HeadWeights, skip: str = "none") -> float:
     """J, the expected log probability of the next token (tian2023, equation (2))."""
     seen = inputs(population, scores(population, state.z), skip)
     error = errors(population, state, seen)
@@ -157,14 +157,14 @@ def log_likelihood(population: Population, state: State, skip: str = "none") -> 
     return float(population.weight @ np.log1p(-right))
 
 
-def backward(population: Population, state: State, error: Floats) -> Floats:
+def backward(population: Population, state: HeadWeights, error: Floats) -> Floats:
     """g = Y (x_(T+1) - alpha) for every row: (H, N, M) (tian2023, equation (9))."""
     counted = error.copy()
     counted[:, -1] *= population.others
     return np.asarray(np.einsum("hmk,nk->hnm", state.Y, counted))
 
 
-def gradient(population: Population, state: State, skip: str = "none") -> State:
+def gradient(population: Population, state: HeadWeights, skip: str = "none") -> HeadWeights:
     """The gradient of J: equation (3) averaged over the rows, for learning rates 1.
 
     With v the vector that is normalised, z of the query of row n moves by
@@ -195,28 +195,33 @@ def gradient(population: Population, state: State, skip: str = "none") -> State:
     for m in range(population.L):
         inside = population.query == m
         dz[:, m] = np.einsum("n,hnm->hm", population.weight[inside], moved[:, inside])
-    return State(dY, dz)
+    return HeadWeights(dY, dz)
 
 
 def descend(
-    population: Population, state: State, eta_Y: float, eta_Z: float, steps: int, skip: str = "none"
-) -> State:
+    population: Population,
+    state: HeadWeights,
+    eta_Y: float,
+    eta_Z: float,
+    steps: int,
+    skip: str = "none",
+) -> HeadWeights:
     """Plain gradient ascent on J with full gradients, step by step."""
     for _ in range(steps):
         slope = gradient(population, state, skip)
-        state = State(state.Y + eta_Y * slope.Y, state.z + eta_Z * slope.z)
+        state = HeadWeights(state.Y + eta_Y * slope.Y, state.z + eta_Z * slope.z)
     return state
 
 
 def flow(
     population: Population,
-    state: State,
+    state: HeadWeights,
     eta_Y: float,
     eta_Z: float,
     times: Floats,
     skip: str = "none",
     relative: float = 1e-8,
-) -> list[State]:
+) -> list[HeadWeights]:
     """The same in continuous time, integrated over the logarithm of 1 + t.
 
     Args:
@@ -237,11 +242,11 @@ def flow(
     shape_Y, shape_z, cut = state.Y.shape, state.z.shape, state.Y.size
 
     def slope(u: float, flat: Floats) -> Floats:
-        here = State(flat[:cut].reshape(shape_Y), flat[cut:].reshape(shape_z))
+        here = HeadWeights(flat[:cut].reshape(shape_Y), flat[cut:].reshape(shape_z))
         found = gradient(population, here, skip)
         both = np.concatenate([eta_Y * found.Y.ravel(), eta_Z * found.z.ravel()])
         return np.asarray(np.exp(u) * both)
 
     start = np.concatenate([state.Y.ravel(), state.z.ravel()])
     found = states_at(np.log1p(times), slope, start, relative=relative, absolute=relative * 1e-2)
-    return [State(row[:cut].reshape(shape_Y), row[cut:].reshape(shape_z)) for row in found]
+    return [HeadWeights(row[:cut].reshape(shape_Y), row[cut:].reshape(shape_z)) for row in found]

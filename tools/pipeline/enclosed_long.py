@@ -33,7 +33,7 @@ def code_hash() -> str:
     return digest.of_files(ROOT / name for name in CODE)
 
 
-def ends(state: enclosure.State) -> dict[str, Any]:
+def ends(state: enclosure.EnclosedState) -> dict[str, Any]:
     """1 - cos at an enclosed state to DIGITS digits, all of them certain but for the last one.
 
     Raises:

@@ -61,7 +61,7 @@ def _cost(plan: Plan) -> float:
 
 def run_all(
     plans: Sequence[Plan], text: text_runs.Text, folder: Path, threads: int
-) -> list[text_runs.Run]:
+) -> list[text_runs.TextRun]:
     """Train what is not finished, with progress."""
     clock = Clock(plans)
     return text_model.train_all(plans, text, threads=threads, folder=folder, tick=clock.tick)

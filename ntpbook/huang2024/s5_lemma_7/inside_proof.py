@@ -97,7 +97,7 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class Stage2State:
     """A state of stage 2.
 
     Attributes:
@@ -181,16 +181,16 @@ class State:
         return bool(mp.log(sample.minus) >= -edge)
 
 
-def last_state(run: Run) -> State:
+def last_state(run: Run) -> Stage2State:
     """The end of a run."""
     step = run.second.state.step
     late = step >= bounds.lem_7_start(run.constants)
     name = f"{run.name}, step {step}"
-    return State(name, run.problem, late, run.second.gap, run.second.state.weights)
+    return Stage2State(name, run.problem, late, run.second.gap, run.second.state.weights)
 
 
 @once
-def _two_tokens(log_ratio: float, steps: int, gap: float | None = None) -> State:
+def _two_tokens(log_ratio: float, steps: int, gap: float | None = None) -> Stage2State:
     """Two sentences, one rarer than the other, after some steps of size 0.36 and with this gap."""
     problem = rare.rare_problem(log_ratio)
     run = rare.rare_run(log_ratio, 0, rare.ETA)
@@ -199,10 +199,10 @@ def _two_tokens(log_ratio: float, steps: int, gap: float | None = None) -> State
     late = steps >= bounds.lem_7_start(run.constants)
     words = "equally frequent" if not log_ratio else f"one {power_of_e(log_ratio)} times rarer"
     name = f"two sentences, {words}, A = {gap:.3g}, step {steps}"
-    return State(name, problem, late, gap, found.state.weights)
+    return Stage2State(name, problem, late, gap, found.state.weights)
 
 
-def states(seed: int = 7, sets: int = 20, steps: int = 2000) -> Iterator[State]:
+def states(seed: int = 7, sets: int = 20, steps: int = 2000) -> Iterator[Stage2State]:
     """Two tokens, equally frequent and not, early and late; and the ends of prefix-closed runs."""
     yield from edges()
     yield from rare_states()
@@ -211,24 +211,26 @@ def states(seed: int = 7, sets: int = 20, steps: int = 2000) -> Iterator[State]:
             yield last_state(run)
 
 
-def states_and_two_rivals(seed: int = 7, sets: int = 20, steps: int = 2000) -> Iterator[State]:
+def states_and_two_rivals(
+    seed: int = 7, sets: int = 20, steps: int = 2000
+) -> Iterator[Stage2State]:
     """The same, and a state at which B_-^(n,t) is negative."""
     yield from two_rivals()
     yield from states(seed, sets, steps)
 
 
-def edges() -> list[State]:
+def edges() -> list[Stage2State]:
     """Equally frequent sentences, long after t_0: beta_0 is small, and the bounds are near."""
     return [_two_tokens(0.0, 50), _two_tokens(0.0, 30_000), _two_tokens(0.0, 30_000, 0.1)]
 
 
-def uneven_states() -> list[State]:
+def uneven_states() -> list[Stage2State]:
     """One of two sentences e^10 times rarer, long after t_0: the other has a margin above r."""
     return [_two_tokens(10.0, 30_000)]
 
 
 @cache
-def two_rivals() -> list[State]:
+def two_rivals() -> list[Stage2State]:
     """Three tokens in turn: some sentence holds one rival twice and another once, after t_0."""
     lines = [list("bcabca"), list("cabcab"), list("abcabc")]
     problem = from_dataset(from_sentences(lines, "three tokens in turn"))
@@ -237,7 +239,7 @@ def two_rivals() -> list[State]:
 
 
 @cache
-def five_tokens() -> list[State]:
+def five_tokens() -> list[Stage2State]:
     """The data on which the closed form of Proposition 2 fails; they are not prefix-closed."""
     singles = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "q"), ("q", "a")]
     longer = [("a c q", "b"), ("a d q", "b"), ("b q", "c")]
@@ -246,12 +248,12 @@ def five_tokens() -> list[State]:
     return [last_state(run)]
 
 
-def rare_states() -> list[State]:
+def rare_states() -> list[Stage2State]:
     """A sentence so rare that the other is of type 2 already, with a large and a small gap."""
     return [_two_tokens(600.0, 300), _two_tokens(600.0, 300, 0.1)]
 
 
-def kept(state: State, closed: bool = True) -> Iterator[Said]:
+def kept(state: Stage2State, closed: bool = True) -> Iterator[Said]:
     """The hypotheses in force, or why a state is left out.
 
     Args:
@@ -274,14 +276,14 @@ def near(left: Any, right: Any, where: str) -> Compared:
     return replace(digits.at_most(left, right, where), bound=True)
 
 
-def judged(state: State, closed: bool = True) -> tuple[list[Said], list[Terms]]:
+def judged(state: Stage2State, closed: bool = True) -> tuple[list[Said], list[Terms]]:
     """What is said of a state, and its samples if it is judged."""
     said = list(kept(state, closed))
     return said, [] if isinstance(said[0], LeftOut) else state.terms()
 
 
 def at_least_of_type_1(
-    state: State,
+    state: Stage2State,
     left: Callable[[Terms], Any],
     right: Callable[[Terms, Any], Any],
     sharper: float,
@@ -350,7 +352,7 @@ A_STAR = uses("huang2024-app-lem-7-a-star", "A^(n,*) <= -(1 - T) phi_+ phi_- r")
     },
 )
 def check_huang2024_app_lem_7_a_star(
-    state: State, sharper: float = 1.0, without: bool = False
+    state: Stage2State, sharper: float = 1.0, without: bool = False
 ) -> Iterator[Said]:
     """A^(n,*) <= -(1 - T) phi_+ phi_- r, for every sample that compares."""
     with mp.workdps(DIGITS):
@@ -385,7 +387,7 @@ def check_huang2024_app_lem_7_a_star(
     planted=TIGHT,
 )
 def check_huang2024_app_lem_7_a_t(
-    state: State, sharper: float = 1.0, factor: float = BETA
+    state: Stage2State, sharper: float = 1.0, factor: float = BETA
 ) -> Iterator[Said]:
     """A^(n,t) >= (1 + beta_0) A^(n,*) for samples of type 1."""
     yield from at_least_of_type_1(
@@ -418,7 +420,7 @@ def check_huang2024_app_lem_7_a_t(
     },
 )
 def check_huang2024_app_lem_7_b_star(
-    state: State, closed: bool = True, sign: int = 1
+    state: Stage2State, closed: bool = True, sign: int = 1
 ) -> Iterator[Said]:
     """B_-^(n,*) = 0, and B^(n,*) = B_+^(n,*) <= 0."""
     with mp.workdps(DIGITS):
@@ -453,7 +455,7 @@ def check_huang2024_app_lem_7_b_star(
     planted=TIGHT,
 )
 def check_huang2024_app_lem_7_b_plus(
-    state: State, sharper: float = 1.0, factor: float = BETA
+    state: Stage2State, sharper: float = 1.0, factor: float = BETA
 ) -> Iterator[Said]:
     """B_+^(n,t) >= (1 + beta_0) B_+^(n,*) + beta_0 A^(n,*) for samples of type 1."""
     yield from at_least_of_type_1(
@@ -496,7 +498,7 @@ def check_huang2024_app_lem_7_b_plus(
     },
 )
 def check_huang2024_app_lem_7_b_minus(
-    state: State, factor: float = BETA, power: float = 0.0
+    state: Stage2State, factor: float = BETA, power: float = 0.0
 ) -> Iterator[Said]:
     """B_-^(n,t) >= beta_0 A^(n,*) for samples of type 1."""
     with mp.workdps(DIGITS):
@@ -536,7 +538,7 @@ def check_huang2024_app_lem_7_b_minus(
     planted=TIGHT,
 )
 def check_huang2024_app_lem_7_type_1(
-    state: State, sharper: float = 1.0, factor: float = BETA
+    state: Stage2State, sharper: float = 1.0, factor: float = BETA
 ) -> Iterator[Said]:
     """A^(n,t) + B^(n,t) >= (1 + 3 beta_0) (A^(n,*) + B^(n,*)) for samples of type 1."""
     yield from at_least_of_type_1(
@@ -584,7 +586,7 @@ def check_huang2024_app_lem_7_type_1(
     },
 )
 def check_huang2024_app_lem_7_type_2(
-    state: State, any_type: bool = False, power: float = 0.0
+    state: Stage2State, any_type: bool = False, power: float = 0.0
 ) -> Iterator[Said]:
     """A^(n,t) + B^(n,t) >= beta_0 A^(n_0,*), n of type 2 and n_0 violated: phi_- >= e^-r / L."""
     with mp.workdps(DIGITS):
@@ -598,7 +600,7 @@ def check_huang2024_app_lem_7_type_2(
 
 
 def pairs(
-    state: State, samples: list[Terms], any_type: bool = False
+    state: Stage2State, samples: list[Terms], any_type: bool = False
 ) -> Iterator[tuple[Terms, Terms]]:
     """A sample of type 2, or of any type, with one that has phi_- >= e^-r / L_max."""
     edge = -state.w / state.s - mp.log(state.problem.max_length)
@@ -662,7 +664,7 @@ def shared_and_alone() -> list[TwoSamples]:
 
 def sentences_and_states(
     seed: int = 7, sets: int = 20, steps: int = 2000
-) -> Iterator[TwoSamples | State]:
+) -> Iterator[TwoSamples | Stage2State]:
     """Sentences with any masses, and those of the states of this page."""
     yield from shared_and_alone()
     yield from states(seed, sets, steps)
@@ -716,10 +718,10 @@ def sentences_and_states(
     },
 )
 def check_huang2024_app_lem_7_comparison(
-    one: TwoSamples | State, share: Fraction = Fraction(1, 2), sharper: Fraction = Fraction(1)
+    one: TwoSamples | Stage2State, share: Fraction = Fraction(1, 2), sharper: Fraction = Fraction(1)
 ) -> Iterator[Said]:
     """T^(n_0) <= T^(n) where phi_-^(n) <= phi_-^(n_0) / 2; so for n of type 2 and n_0 violated."""
-    if isinstance(one, State):
+    if isinstance(one, Stage2State):
         with mp.workdps(DIGITS):
             said, samples = judged(one)
             yield from said

@@ -33,7 +33,7 @@ SUM = 1e-11  # a sum of thousands of terms of one sign, each rounded at 1e-16 of
 
 
 @dataclass(frozen=True)
-class Path:
+class EveryStep:
     """Every step of a run of stage 2 from zero.
 
     Attributes:
@@ -50,14 +50,14 @@ class Path:
 
 
 @once
-def path(name: str, share: float) -> Path:
+def path(name: str, share: float) -> EveryStep:
     """A run with a share of the largest step size that the proof allows, ||W_kq_star|| / e."""
     problem: Problem = from_dataset(example_1()) if name == "Example 1" else rare.rare_problem(0.0)
     eta = share * problem.norm / math.e
     return walked(name, problem, eta)
 
 
-def walked(name: str, problem: Problem, eta: float) -> Path:
+def walked(name: str, problem: Problem, eta: float) -> EveryStep:
     """A run with this step size, all of its steps recorded."""
     run = train(
         name,
@@ -70,17 +70,17 @@ def walked(name: str, problem: Problem, eta: float) -> Path:
     )
     rows = run.second.rows
     along = np.append(0.0, rows.norm[1:] * (1 - rows.one_minus_cos[1:]))
-    return Path(f"{name}, eta = {eta:.3g}", run.constants, rows.norm, along)
+    return EveryStep(f"{name}, eta = {eta:.3g}", run.constants, rows.norm, along)
 
 
 @cache
-def one_pair() -> Path:
+def one_pair() -> EveryStep:
     """0 1 -> 0 beside 0 -> 1 and 1 -> 0: t_0 eta is nearly as large as it can be, 8.26 of 9."""
     data = from_samples([("0", "1"), ("1", "0"), ("0 1", "0")], "one pair")
     return walked("one pair", from_dataset(data), 0.258)
 
 
-def paths() -> list[Path]:
+def paths() -> list[EveryStep]:
     """Example 1 and the two-token data at the largest step size and a third of it; one pair."""
     names = ("Example 1", "two tokens")
     return [*(path(name, share) for name in names for share in (1.0, 1 / 3)), one_pair()]
@@ -196,7 +196,7 @@ def _least(polynomial: Any, name: str) -> Shown:
 
 
 def lines(
-    one: Path, sum_1: float, sum_2: float, last: float
+    one: EveryStep, sum_1: float, sum_2: float, last: float
 ) -> Iterator[tuple[str, Floats, Floats]]:
     """Name, smaller and larger side of each line of the proof, at t = t_0 + 1, t_0 + 2, ..."""
     c, t_0 = one.c, bounds.lem_7_start(one.c)
@@ -270,7 +270,7 @@ def lines(
     },
 )  # fmt: skip
 def check_huang2024_app_thm_1_sums(
-    one: Path, sum_1: float = 2.0, sum_2: float = 8.0, last: float = 54.0, first: float = 9.0
+    one: EveryStep, sum_1: float = 2.0, sum_2: float = 8.0, last: float = 54.0, first: float = 9.0
 ) -> Iterator[Said]:
     """Every line of the proof of Theorem 1, at every step from t_0 on, and the norm at t_0.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_stage2_lemmas import instances
-from ntpbook.huang2024.s5_stage2_lemmas.instances import Certain, State, Tried
+from ntpbook.huang2024.s5_stage2_lemmas.instances import Certain, GradientPlace, Tried
 from ntpbook.shared import enclosed, one_sample, without_asm_3
 from ntpbook.shared.attention import attention
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
@@ -639,7 +639,7 @@ def lengths(most: int = 2) -> tuple[Shown, ...]:
     },
 )
 def check_huang2024_app_gradient_norm(
-    state: State, constant: float = 2.0, root: float = math.sqrt(2)
+    state: GradientPlace, constant: float = 2.0, root: float = math.sqrt(2)
 ) -> Iterator[Said]:
     """||G|| <= 2 A sum_n pi ((1 - T_o) phi_+ phi_- + sum_j T_j m_j), at any W_kq; sqrt(2) does."""
     norm = training.gradient(state.problem, state.weights, state.gap)[0]
@@ -649,7 +649,7 @@ def check_huang2024_app_gradient_norm(
     yield least("least", math.exp(bound - norm), digits=3)
 
 
-def log_norm_bound(state: State, constant: float) -> float:
+def log_norm_bound(state: GradientPlace, constant: float) -> float:
     """Log of the displayed bound on the norm of the gradient, with this number for its 2."""
     problem = state.problem
     found = attention(problem, state.weights, state.gap)

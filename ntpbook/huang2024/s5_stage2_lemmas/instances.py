@@ -104,7 +104,7 @@ def all_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> tuple[Run, ...
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class GradientPlace:
     """A place at which a gradient is taken.
 
     Attributes:
@@ -120,7 +120,7 @@ class State:
     weights: Floats
 
 
-def states(seed: int = 7, sets: int = 20, steps: int = 2000) -> Iterator[State]:
+def states(seed: int = 7, sets: int = 20, steps: int = 2000) -> Iterator[GradientPlace]:
     """On the data of all runs: zero, the end, and two random matrices, near zero and far."""
     rng = np.random.default_rng(seed)
     for run in all_runs(seed, sets, steps):
@@ -129,13 +129,13 @@ def states(seed: int = 7, sets: int = 20, steps: int = 2000) -> Iterator[State]:
         for size in (1.0, 10.0):
             places[f"random entries of size {size:g}"] = size * rng.normal(size=len(end))
         for words, weights in places.items():
-            yield State(f"{run.name}, {words}", run.problem, run.second.gap, weights)
+            yield GradientPlace(f"{run.name}, {words}", run.problem, run.second.gap, weights)
 
 
-def one_column() -> list[State]:
+def one_column() -> list[GradientPlace]:
     """The end of a run on two sentences, of which one is so frequent that the other hides."""
     run = rare.rare_run(300.0, 100, rare.ETA)
-    return [State(run.name, run.problem, run.second.gap, run.second.state.weights)]
+    return [GradientPlace(run.name, run.problem, run.second.gap, run.second.state.weights)]
 
 
 @cache

@@ -133,7 +133,7 @@ class Optimiser:
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TrainedLayers:
     """Layers at some steps of a run.
 
     Attributes:
@@ -155,7 +155,7 @@ def train(
     how: Optimiser,
     record: Sequence[int],
     layers: tuple[str, ...] = (OV, KQ),
-) -> Trained:
+) -> TrainedLayers:
     """Train some layers from a start up to the last of these steps.
 
     Args:
@@ -190,7 +190,7 @@ def train(
             else:
                 W[layer] -= how.eta * g
     of_ov, of_kq = zip(*kept, strict=True)
-    return Trained(tuple(record), of_ov, of_kq, found)
+    return TrainedLayers(tuple(record), of_ov, of_kq, found)
 
 
 def W_kq_star(problem: Problem) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ntpbook.ours.beyond import layers
-from ntpbook.ours.beyond.layers import KQ, OV, Floats, Optimiser, Trained
+from ntpbook.ours.beyond.layers import KQ, OV, Floats, Optimiser, TrainedLayers
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.data.examples import example_1
@@ -45,7 +45,7 @@ class Turned:
     data: str
     switch: str
     problem: Problem
-    run: Trained
+    run: TrainedLayers
 
     @property
     def name(self) -> str:

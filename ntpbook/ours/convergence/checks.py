@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from mpmath import mp
 
 from ntpbook.ours.convergence import corollaries, instances, steps
-from ntpbook.ours.convergence.instances import Run, Sizes, State
+from ntpbook.ours.convergence.instances import Sizes, Stage2Run, WeightsState
 from ntpbook.shared import plain_stage2 as plain
 from ntpbook.shared.digits import DIGITS, at_most
 from ntpcore.huang2024 import direction
@@ -64,7 +64,7 @@ SHARPER = "1.1 times sharper"
         "The least mass of an optimal token 1.1 times sharper: 1.1 / L.": {"sharper": 1.1},
     },
 )
-def check_ours_pairs(one: State, times: int = 1, sharper: float = 1) -> Iterator[Said]:
+def check_ours_pairs(one: WeightsState, times: int = 1, sharper: float = 1) -> Iterator[Said]:
     """-grad = sum of pi b B with b > 0, m_o >= 1 / L, and no margin shrinks in a step.
 
     At states where each optimal token has the largest mass.
@@ -159,7 +159,7 @@ ALIGNMENT = (
     },
 )
 def check_ours_alignment(
-    one: State, rarity: float = 1, lengths: int = 1, sharper: float = 1
+    one: WeightsState, rarity: float = 1, lengths: int = 1, sharper: float = 1
 ) -> Iterator[Said]:
     """<g, W> <= <W*, W> / S + K, and <grad, W> >= (1 + alpha) <grad, W*> ||W|| / ||W*||.
 
@@ -217,7 +217,7 @@ def check_ours_alignment(
     },
 )
 def check_ours_trivial_bound(
-    one: Run, length: int = 2, sharper: float = 1, shorter: float = 1
+    one: Stage2Run, length: int = 2, sharper: float = 1, shorter: float = 1
 ) -> Iterator[Said]:
     """t eta / (sqrt(2) ||W*||) <= x <= ||W|| <= t eta, cos >= 1 / (sqrt(2) ||W*||), t >= 1."""
     with mp.workdps(DIGITS):
@@ -288,7 +288,7 @@ def check_ours_trivial_bound(
     },
 )
 def check_ours_direction(
-    one: Run,
+    one: Stage2Run,
     rarity: float = 1,
     lengths: int = 1,
     two: float = 2,

@@ -40,7 +40,7 @@ def K(max_length: int, pi_min: Any, rarity: float = 1, lengths: int = 1) -> Any:
 
 
 @dataclass(frozen=True)
-class State:
+class WeightsState:
     """Weights at which Theorem A is tried.
 
     Attributes:
@@ -58,7 +58,7 @@ class State:
     by_positions: bool = False
 
 
-def states(seed: int = 7, trials: int = 150) -> Iterator[State]:
+def states(seed: int = 7, trials: int = 150) -> Iterator[WeightsState]:
     """Every tenth state of runs at the ends of ranges, then random states with u~ >= 0."""
     yield from _on_runs()
     rng = np.random.default_rng(seed)
@@ -66,10 +66,10 @@ def states(seed: int = 7, trials: int = 150) -> Iterator[State]:
         for trial in range(trials):
             data, A = small_data.random_data(rng), mp.mpf(10 ** rng.uniform(-2, 3))
             W = small_data.random_state(rng, data)
-            yield State(f"random state {trial}", data, A, W)
+            yield WeightsState(f"random state {trial}", data, A, W)
 
 
-def states_and_steps(seed: int = 7, trials: int = 60) -> Iterator[State]:
+def states_and_steps(seed: int = 7, trials: int = 60) -> Iterator[WeightsState]:
     """States of runs and random ones; small ones with the gradient by positions, too.
 
     One of them is a sentence of thirty different tokens at W = 0, whose optimal token has the mass
@@ -78,39 +78,41 @@ def states_and_steps(seed: int = 7, trials: int = 60) -> Iterator[State]:
     with mp.workdps(DIGITS):
         rivals = tuple((j, 1) for j in range(1, 30))
         data = Data(30, (Sample(29, 0, 1, rivals, mp.mpf(1)),))
-        yield State("thirty different tokens", data, mp.mpf(3), data.zero, True)
+        yield WeightsState("thirty different tokens", data, mp.mpf(3), data.zero, True)
         rng = np.random.default_rng(seed)
         for trial in range(trials):
             data, A = small_data.random_data(rng), mp.mpf(10 ** rng.uniform(-2, 1))
             W = small_data.random_state(rng, data)
             small = max(abs(value) for value in W.values()) < 10
-            yield State(f"random state {trial}", data, A, W, small)
+            yield WeightsState(f"random state {trial}", data, A, W, small)
     yield from _on_runs()[::5]
 
 
 @cache
-def _on_runs() -> tuple[State, ...]:
+def _on_runs() -> tuple[WeightsState, ...]:
     """States of runs, and one of twenty pairs that are e^1000 times rarer than one more."""
     found = []
     with mp.workdps(DIGITS):
         for name, data in small_data.edges().items():
             run = enumerate(plain.run(data, 3, 0.1, 150), start=1)
-            found += [State(f"{name}, t = {t}", data, mp.mpf(3), W) for t, W in run if t % 10 == 0]
+            found += [
+                WeightsState(f"{name}, t = {t}", data, mp.mpf(3), W) for t, W in run if t % 10 == 0
+            ]
         parts = small_data.shares(1, *[mp.exp(-1000)] * 20)
         samples = (Sample(2 * i + 1, 2 * i, 1, ((2 * i + 1, 1),), p) for i, p in enumerate(parts))
         data = Data(42, tuple(samples))
         W = data.zero | {(1, 0): mp.mpf(495), (1, 1): mp.mpf(-495)}
-        found.append(State("twenty rare pairs", data, mp.mpf(5), W))
+        found.append(WeightsState("twenty rare pairs", data, mp.mpf(5), W))
     return tuple(found)
 
 
-def below_a_rival(depth: int = 50) -> Iterator[State]:
+def below_a_rival(depth: int = 50) -> Iterator[WeightsState]:
     """A state that Theorem A excludes: a rival has more attention than the optimal token."""
     with mp.workdps(DIGITS):
         data = small_data.edges()["two pairs, one rare"]
         W = data.zero | {(1, 0): mp.mpf(depth), (1, 1): mp.mpf(-depth)}
         W |= {(3, 2): -mp.mpf(depth), (3, 3): mp.mpf(depth)}
-        yield State("a rival with more attention", data, mp.mpf(3), W)
+        yield WeightsState("a rival with more attention", data, mp.mpf(3), W)
 
 
 # Theorem B
@@ -139,7 +141,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Run:
+class Stage2Run:
     """A run of stage 2 from W = 0.
 
     Attributes:
@@ -161,7 +163,7 @@ class Run:
     quoted: str = ""
 
 
-def run(name: str, data: Data, A: Any, eta: Any, steps: int, quoted: str = "") -> Run:
+def run(name: str, data: Data, A: Any, eta: Any, steps: int, quoted: str = "") -> Stage2Run:
     """A run by the formula for the forces."""
     eta = mp.mpf(eta)
     S = plain.as_real(data.S)
@@ -175,11 +177,11 @@ def run(name: str, data: Data, A: Any, eta: Any, steps: int, quoted: str = "") -
         for t, W in enumerate(plain.run(data, A, eta, steps), start=1)
     )
     where = f"{name}, A = {mp.nstr(mp.mpf(A), 3)}, eta = {mp.nstr(eta, 3)}"
-    return Run(where, S, data.max_length, data.pi_min, eta, rows, quoted)
+    return Stage2Run(where, S, data.max_length, data.pi_min, eta, rows, quoted)
 
 
 @once
-def runs(steps: int = 25) -> tuple[Run, ...]:
+def runs(steps: int = 25) -> tuple[Stage2Run, ...]:
     """Gaps from .01 to 1000 and step sizes from .01 to a million; two long runs; Example 1.
 
     Args:
@@ -210,7 +212,7 @@ def many_pairs(number: int) -> Data:
     return Data(2 * number, samples)
 
 
-def with_experiments(seed: int = 7, sets: int = 5) -> Iterator[Run]:
+def with_experiments(seed: int = 7, sets: int = 5) -> Iterator[Stage2Run]:
     """The runs above, and the paper's experiment on random data with |V| = 20, in floats."""
     yield from runs()
     for number in range(seed, seed + sets):
@@ -227,11 +229,11 @@ def with_experiments(seed: int = 7, sets: int = 5) -> Iterator[Run]:
         )
         S, pi_min = problem.norm_squared, mp.exp(problem.log_pi_min)
         name = f"|V| = 20, seed {number}"
-        yield Run(name, plain.as_real(S), problem.max_length, pi_min, eta, rows, "twenty")
+        yield Stage2Run(name, plain.as_real(S), problem.max_length, pi_min, eta, rows, "twenty")
 
 
 @once
-def from_outside(steps: int = 300, A: int = 3, tenths: int = 3) -> tuple[Run, ...]:
+def from_outside(steps: int = 300, A: int = 3, tenths: int = 3) -> tuple[Stage2Run, ...]:
     """A run where a next token is n of no token of its sentence, which the paper rules out.
 
     |V| = 3; the sentence 0 0 1 is followed by n(2), the sentence 2 0 too, each half of the data.
@@ -257,11 +259,11 @@ def from_outside(steps: int = 300, A: int = 3, tenths: int = 3) -> tuple[Run, ..
             u = W[0, 2] - W[0, 0]
             rows.append(Row(t, u / mp.sqrt(2), plain.inner(W, W), u))
         half = mp.mpf(1) / 2
-        return (Run("a next token from outside", half, 3, half, eta, tuple(rows)),)
+        return (Stage2Run("a next token from outside", half, 3, half, eta, tuple(rows)),)
 
 
 @once
-def outnumbered(steps: int = 20) -> tuple[Run, ...]:
+def outnumbered(steps: int = 20) -> tuple[Stage2Run, ...]:
     """A run without Assumption 3: a rival occurs eight times, the optimal token once.
 
     Tokens 0, 1, 2: one sentence holds 1 once, 0 three times, 2 eight times; the other holds 1

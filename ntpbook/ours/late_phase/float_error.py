@@ -41,7 +41,7 @@ class Pair:
     """
 
     name: str
-    states: tuple[enclosure.State, ...]
+    states: tuple[enclosure.EnclosedState, ...]
     floats: Run
 
 
@@ -83,7 +83,7 @@ def sets_of_data(seed: int) -> tuple[tuple[str, Dataset, int], ...]:
 
 
 @once
-def in_balls(seed: int, place: int) -> tuple[enclosure.State, ...]:
+def in_balls(seed: int, place: int) -> tuple[enclosure.EnclosedState, ...]:
     """The enclosed run of one of these data sets, made once."""
     _, data, last = sets_of_data(seed)[place]
     return enclosure.enclose(paper_setting(data), last, steps_of(last), BITS)

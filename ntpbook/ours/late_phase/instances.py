@@ -361,10 +361,10 @@ class Enclosed:
 
     name: str
     certificate: enclosure.Certificate
-    later: tuple[enclosure.State, ...]
+    later: tuple[enclosure.EnclosedState, ...]
 
 
-def paper_setting(data: Dataset) -> enclosure.Setting:
+def paper_setting(data: Dataset) -> enclosure.EnclosedSetting:
     """A data set under Assumption 1 at the gap and the step size of the paper's experiment.
 
     Raises:
@@ -380,7 +380,7 @@ def paper_setting(data: Dataset) -> enclosure.Setting:
         for token, score in solution.scores.items()
     }
     eta0_squared = Fraction(4, 100 * size)
-    return enclosure.Setting(
+    return enclosure.EnclosedSetting(
         size,
         enclosure.merge(samples, {x: y for x, y in found.collocation.items() if y is not None}),
         star,
@@ -389,7 +389,7 @@ def paper_setting(data: Dataset) -> enclosure.Setting:
     )
 
 
-def example_1_setting() -> enclosure.Setting:
+def example_1_setting() -> enclosure.EnclosedSetting:
     """Example 1 at the gap and the step size of the paper's experiment."""
     return paper_setting(example_1())
 
@@ -409,7 +409,7 @@ def enclosed(first: int = 1000, steps: int = 1600) -> tuple[Enclosed, ...]:
 
 
 @once
-def enclosed_at(step: int) -> enclosure.State:
+def enclosed_at(step: int) -> enclosure.EnclosedState:
     """Example 1 in balls after so many steps."""
     (state,) = enclosure.enclose(example_1_setting(), step, {step})
     return state
@@ -425,7 +425,7 @@ def of_other_data(first: int = 1000, steps: int = 1600) -> tuple[Enclosed, ...]:
 
 
 def _enclosed_states(
-    setting: enclosure.Setting, first: int, steps: int
-) -> tuple[enclosure.State, ...]:
+    setting: enclosure.EnclosedSetting, first: int, steps: int
+) -> tuple[enclosure.EnclosedState, ...]:
     """The state of step 900, and those from one step to another, every hundred steps."""
     return enclosure.enclose(setting, steps, {900, *range(first, steps, 100), steps})

@@ -47,7 +47,7 @@ def _eta() -> Any:
 
 
 @cache
-def _balls() -> dict[int, enclosure.State]:
+def _balls() -> dict[int, enclosure.EnclosedState]:
     """Example 1 in balls, at these steps."""
     setting = instances.example_1_setting()
     return {one.step: one for one in enclosure.enclose(setting, max(STEPS), STEPS)}

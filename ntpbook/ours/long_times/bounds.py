@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.reduced import Design, Path, follow
+from ntpbook.ours.long_times.reduced import ClockPath, Design, follow
 
 Floats = NDArray[np.float64]
 
@@ -135,7 +135,7 @@ def sharpened(found: Keep, changed: str) -> Keep:
     return found
 
 
-def keep_slacks(path: Path, changed: str = "") -> dict[str, float]:
+def keep_slacks(path: ClockPath, changed: str = "") -> dict[str, float]:
     """Least slack of each inequality of Theorem 5' (b) and 5'' along a path.
 
     Relative to the bound; that of the spread is relative to the largest P_d, which it is a small
@@ -168,7 +168,7 @@ def keep_slacks(path: Path, changed: str = "") -> dict[str, float]:
     }
 
 
-def keeping_run(design: Design, ratio: float, until: float = 1e3) -> Path:
+def keeping_run(design: Design, ratio: float, until: float = 1e3) -> ClockPath:
     """A path for `keep_slacks`, up to `until` on the clock sqrt(nu) sigma."""
     scale = (ratio / (1 - 1 / design.K)) ** 0.5
     return follow(design, ratio, np.geomspace(1e-3, until, 400) * scale, absolute=1e-15)

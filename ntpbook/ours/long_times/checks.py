@@ -20,7 +20,7 @@ from ntpbook.ours.long_times import (
     steps,
     unequal,
 )
-from ntpbook.ours.long_times.reduced import Design, Path, follow, one_of_each
+from ntpbook.ours.long_times.reduced import ClockPath, Design, follow, one_of_each
 from ntpbook.ours.long_times.stationary import Witness
 from ntpbook.ours.long_times.steps import relations
 from ntpbook.ours.long_times.unequal import Unequal
@@ -41,7 +41,7 @@ ASYMPTOTIC = "the next term of the expansion"
 
 
 @dataclass(frozen=True)
-class Run:
+class DesignRates:
     """A design, and the ratio eta_Y / eta_Z of its rates."""
 
     design: Design
@@ -170,10 +170,10 @@ def check_ours_long_rates(one: Design, power: float = 0.5) -> Iterator[Said]:
 # The closed form
 
 
-def one_each(extra: int = 0) -> list[Run]:
+def one_each(extra: int = 0) -> list[DesignRates]:
     """One common and one distinct token per class, M = K + extra."""
     return [
-        Run(one_of_each(K, K + extra, epsilon), ratio)
+        DesignRates(one_of_each(K, K + extra, epsilon), ratio)
         for K in (2, 3, 10)
         for epsilon in (0.1, 0.5, 0.9)
         for ratio in (0.1, 1.0, 100.0)
@@ -205,7 +205,9 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
         "The attention without its L2 scaling.": {"sphere": False},
     },
 )
-def check_ours_long_closed_form(one: Run, parts: int = 1, sphere: bool = True) -> Iterator[Said]:
+def check_ours_long_closed_form(
+    one: DesignRates, parts: int = 1, sphere: bool = True
+) -> Iterator[Said]:
     """ln(T/T_0) + (T^2 - T_0^2)/2 = (eta_Z/eta_Y)(K^2 - 1)/(2K) r^2, z_d = w/(K + 1)."""
     grid = np.geomspace(1e-2, 1e4, 61)
     path = follow(one.design, one.ratio, grid, sphere, 1e-11, 1e-18)
@@ -221,10 +223,10 @@ def check_ours_long_closed_form(one: Run, parts: int = 1, sphere: bool = True) -
 # More outputs than classes
 
 
-def wider(first: float = 1.0, last: float = 10.0) -> list[Run]:
+def wider(first: float = 1.0, last: float = 10.0) -> list[DesignRates]:
     """M > 2 K - 1, so that the exponent is below one half; two ratios of the rates."""
     sizes = ((2, 4), (3, 6), (2, 8), (3, 12), (5, 20))
-    return [Run(one_of_each(K, M, 0.5), ratio) for K, M in sizes for ratio in (first, last)]
+    return [DesignRates(one_of_each(K, M, 0.5), ratio) for K, M in sizes for ratio in (first, last)]
 
 
 @check(
@@ -242,7 +244,7 @@ def wider(first: float = 1.0, last: float = 10.0) -> list[Run]:
     },
 )
 def check_ours_long_law(
-    one: Run, power: Fraction | str = "", wide: bool = False, sphere: bool = True
+    one: DesignRates, power: Fraction | str = "", wide: bool = False, sphere: bool = True
 ) -> Iterator[Said]:
     """d ln T/d ln sigma = alpha + c/T^2 + smaller: the rest is below an eighth, and falls.
 
@@ -267,15 +269,15 @@ def check_ours_long_law(
 # The exponent, proved
 
 
-def rare(ratio: float = 1.0) -> list[Run]:
+def rare(ratio: float = 1.0) -> list[DesignRates]:
     """A common token so rare at the start that the theorem holds from there on."""
     sizes = ((2, 4, 120.0), (2, 5, 40.0), (2, 8, 80.0), (3, 6, 150.0), (3, 12, 150.0))
-    return [Run(Design(K, M, (1.0,), (T,)), ratio) for K, M, T in sizes]
+    return [DesignRates(Design(K, M, (1.0,), (T,)), ratio) for K, M, T in sizes]
 
 
-def narrow_decoders() -> list[Run]:
+def narrow_decoders() -> list[DesignRates]:
     """M = 2 K - 1, where the exponent would be one half."""
-    return [Run(Design(K, 2 * K - 1, (1.0,), (150.0,)), 1.0) for K in (2, 3, 5)]
+    return [DesignRates(Design(K, 2 * K - 1, (1.0,), (150.0,)), 1.0) for K in (2, 3, 5)]
 
 
 def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
@@ -314,7 +316,7 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     },
 )
 def check_ours_long_exponent(
-    one: Run, power: Fraction | str = "", edge: str = "", sharper: float = 1.0
+    one: DesignRates, power: Fraction | str = "", edge: str = "", sharper: float = 1.0
 ) -> Iterator[Said]:
     """0 < D, E, Q and F < (1 - u)/T^2 at all times; ln T/ln sigma -> (K - 1)/(M - 1)."""
     K, M = one.design.K, one.design.M
@@ -346,9 +348,9 @@ def check_ours_long_exponent(
     yield count("states", tried)
 
 
-def crowds(M: int = 10**9) -> list[Run]:
+def crowds(M: int = 10**9) -> list[DesignRates]:
     """So many outputs that T^2 stays far below M."""
-    return [Run(one_of_each(K, M, 0.5), 1.0) for K in (2, 10)]
+    return [DesignRates(one_of_each(K, M, 0.5), 1.0) for K in (2, 10)]
 
 
 @check(
@@ -363,7 +365,7 @@ def crowds(M: int = 10**9) -> list[Run]:
         "A hundred outputs, which T^2 leaves behind.": Variant(instances=lambda: crowds(100)),
     },
 )
-def check_ours_long_early(one: Run, slope: int = 4) -> Iterator[Said]:
+def check_ours_long_early(one: DesignRates, slope: int = 4) -> Iterator[Said]:
     """dT^2/d ln sigma -> 4 (K - 1) while T^2 << M: closer in every ten decades, in the end 2 %."""
     K, M = one.design.K, one.design.M
     path = follow(one.design, one.ratio, np.array([1e4, 1e5]))
@@ -380,9 +382,12 @@ def check_ours_long_early(one: Run, slope: int = 4) -> Iterator[Said]:
     yield most("apart", apart, 1, ASYMPTOTIC)
 
 
-def onsets() -> list[Run]:
+def onsets() -> list[DesignRates]:
     """One token of each kind and M = K; the body takes three ratios."""
-    return [Run(one_of_each(K, K, epsilon), 1e6) for K, epsilon in ((2, 0.1), (2, 0.5), (10, 0.1))]
+    return [
+        DesignRates(one_of_each(K, K, epsilon), 1e6)
+        for K, epsilon in ((2, 0.1), (2, 0.5), (10, 0.1))
+    ]
 
 
 @check(
@@ -397,7 +402,9 @@ def onsets() -> list[Run]:
         "The constant of twice the correlation at the start.": {"factor": 2.0},
     },
 )
-def check_ours_long_visible(one: Run, power: float = 0.5, factor: float = 1.0) -> Iterator[Said]:
+def check_ours_long_visible(
+    one: DesignRates, power: float = 0.5, factor: float = 1.0
+) -> Iterator[Said]:
     """|ln(eta_Y t_relax) - c (eta_Y/eta_Z)^(1/2)| <= 2, with c from the closed form."""
     K, p = one.design.K, one.design.p
     epsilon = float(p[0] ** 2 / (p**2).sum())
@@ -414,20 +421,23 @@ def check_ours_long_visible(one: Run, power: float = 0.5, factor: float = 1.0) -
 # One winner or many, M = K
 
 
-def random_runs(seed: int = 7, draws: int = 12) -> list[Run]:
+def random_runs(seed: int = 7, draws: int = 12) -> list[DesignRates]:
     """Up to six common and five distinct tokens per class, weights over up to six decades.
 
     The last two are made: with a common token that is rare at the start the bounds of the proof are
     nearly tight, and many classes with unlike tokens come near to the bound on the drift.
     """
     rng = np.random.default_rng(seed)
-    found = [Run(bounds.random_design(rng), float(10 ** rng.uniform(-1, 2))) for _ in range(draws)]
+    found = [
+        DesignRates(bounds.random_design(rng), float(10 ** rng.uniform(-1, 2)))
+        for _ in range(draws)
+    ]
     many = Design(100, 100, (6.0,), (1.0, 850.0))
-    return [*found, Run(Design(2, 2, (0.05,), (1.0,)), 1.0), Run(many, 1.0)]
+    return [*found, DesignRates(Design(2, 2, (0.05,), (1.0,)), 1.0), DesignRates(many, 1.0)]
 
 
 @once
-def kept(run: Run, sphere: bool = True, start: float = 0.0) -> Path:
+def kept(run: DesignRates, sphere: bool = True, start: float = 0.0) -> ClockPath:
     """A path up to 1e3 on the clock sqrt(nu) sigma; `start` is given to the first r_d."""
     scale = (run.ratio / (1 - 1 / run.design.K)) ** 0.5
     begin = np.zeros(run.design.size)
@@ -461,7 +471,9 @@ def kept(run: Run, sphere: bool = True, start: float = 0.0) -> Path:
         "The angle said to stay what it is.": {"still": True},
     },
 )
-def check_ours_long_angle(one: Run, sphere: bool = True, still: bool = False) -> Iterator[Said]:
+def check_ours_long_angle(
+    one: DesignRates, sphere: bool = True, still: bool = False
+) -> Iterator[Said]:
     """|r| chi' = (1 - eps) - chi^2 + nu [sum f_d^2 (r_d - f_d R)^2 + (K/L) R^2 sum f_c^4] >= 0."""
     path = kept(one, sphere)
     C = len(one.design.common)
@@ -521,7 +533,7 @@ def check_ours_long_angle(one: Run, sphere: bool = True, still: bool = False) ->
     "over up to six decades the drift was at most six tenths of it.",
 )
 def check_ours_long_keep(
-    one: Run, sphere: bool = True, start: float = 0.0, changed: str = ""
+    one: DesignRates, sphere: bool = True, start: float = 0.0, changed: str = ""
 ) -> Iterator[Said]:
     """z_c <= 0 <= z_d, b theta <= P_d <= theta, nu theta^2 sum q_c^2 <= C_2, |drift| <= bound."""
     slacks = bounds.keep_slacks(kept(one, sphere, start), changed)
@@ -532,7 +544,7 @@ def check_ours_long_keep(
     yield most("drift", drift, 2, INTEGRATOR)
 
 
-def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[Run]:
+def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]:
     """Random designs with M = K and a strongest distinct token, so many times the next."""
     rng = np.random.default_rng(seed)
     found = []
@@ -541,7 +553,9 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[Run]:
         weights = np.sort(rng.uniform(0.1, 1, D))
         weights[-1] = weights[-2] * times
         common = tuple(rng.uniform(0.1, 2, C).tolist())
-        found.append(Run(Design(K, K, common, tuple(weights.tolist())), 10 ** rng.uniform(-1, 1)))
+        found.append(
+            DesignRates(Design(K, K, common, tuple(weights.tolist())), 10 ** rng.uniform(-1, 1))
+        )
     return found
 
 
@@ -572,7 +586,7 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[Run]:
         "Two strongest tokens.": Variant(instances=lambda: leaders(times=1)),
     },
 )
-def check_ours_long_simplex(one: Run, sphere: bool = False) -> Iterator[Said]:
+def check_ours_long_simplex(one: DesignRates, sphere: bool = False) -> Iterator[Said]:
     """No c_j/c_1 grows, and 1 - c_1 -> 0: below 1e-4, and a fiftieth for ten times the clock."""
     scale = (one.ratio / (1 - 1 / one.design.K)) ** 0.5
     grid = np.geomspace(0.1, 1e4, 51) * scale

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.reduced import Path
+from ntpbook.ours.long_times.reduced import ClockPath
 
 Floats = NDArray[np.float64]
 
@@ -174,7 +174,7 @@ class Seen:
         return int(fits.argmax()) if fits.any() else -1
 
 
-def seen(path: Path, bare: bool = False) -> Seen:
+def seen(path: ClockPath, bare: bool = False) -> Seen:
     """The region along a path with one token of each kind.
 
     Args:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.reduced import Design, Path, follow, one_of_each
+from ntpbook.ours.long_times.reduced import ClockPath, Design, follow, one_of_each
 
 Floats = NDArray[np.float64]
 
 
-def closed_form(path: Path) -> tuple[Floats, Floats]:
+def closed_form(path: ClockPath) -> tuple[Floats, Floats]:
     """Both sides of the closed form along a path, for M = K, C = D = L = 1.
 
     ln(T/T_0) + (T^2 - T_0^2)/2 = (eta_Z/eta_Y)(K^2 - 1)/(2K) r^2, T = T_0 e^w, T_0 = p_d/p_c.
@@ -26,7 +26,7 @@ def closed_form(path: Path) -> tuple[Floats, Floats]:
     return left, (K**2 - 1) / (2 * K * path.ratio) * path.r[:, 0] ** 2
 
 
-def offset(path: Path) -> Floats:
+def offset(path: ClockPath) -> Floats:
     """(S,), w - ln ln t - (1/2) ln[(eta_Z/eta_Y)(K^2 - 1)/K] + ln T_0, which tends to 0.
 
     Time is measured in units of K/eta_Y, which ln ln t forgets.
@@ -37,14 +37,14 @@ def offset(path: Path) -> Floats:
     return np.asarray(w - np.log(path.log_time) - constant)
 
 
-def second_coefficient(path: Path, i: int, alpha: float) -> float:
+def second_coefficient(path: ClockPath, i: int, alpha: float) -> float:
     """(d ln T/d ln sigma - alpha) T^2 at row i, from the rows beside it; tends to c (the law)."""
     T, sigma = path.tangent, path.sigma
     slope = np.log(T[i + 1] / T[i - 1]) / np.log(sigma[i + 1] / sigma[i - 1])
     return float((slope - alpha) * T[i] ** 2)
 
 
-def turning_time(path: Path, after: float) -> float:
+def turning_time(path: ClockPath, after: float) -> float:
     """ln(1 + eta_Y t/K) at which dz_d/d ln t of the first distinct token is largest.
 
     Args:

@@ -162,7 +162,7 @@ def _gain(state: Floats, i: int, C: int, N: int, D: int, K: int, pull: float) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class ClockPath:
     """A path of the flow on its clock.
 
     Attributes:
@@ -262,7 +262,7 @@ def follow(
     relative: float = 1e-10,
     absolute: float = 1e-12,
     start: Floats | None = None,
-) -> Path:
+) -> ClockPath:
     """The flow from Y = Z = 0, integrated over ln(1 + sigma).
 
     Args:
@@ -303,7 +303,7 @@ def follow(
     )
     if not found.success or len(found.t) != len(sigma) or not np.isfinite(found.y).all():
         raise ArithmeticError(f"the integrator gave up: {found.message}")
-    return Path(design, ratio, sphere, sigma, np.asarray(found.y.T))
+    return ClockPath(design, ratio, sphere, sigma, np.asarray(found.y.T))
 
 
 # The slow manifold, for the clock beyond 1e4

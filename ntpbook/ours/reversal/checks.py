@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.ours.reversal import figure_6, inertia, noise
-from ntpbook.ours.reversal.noise import ENDLESS, Setting
+from ntpbook.ours.reversal.noise import ENDLESS, NoiseSetting
 from ntpbook.shared.levels import within
 from ntpcore.tian2023 import coupled
 from ntpverdicts.compare import Said, below, count, holds, least, most, result
@@ -136,11 +136,11 @@ class Series:
 
     def rises(self, momentum: float, length: int, uniform: bool = False) -> Floats:
         """The rise of each seed."""
-        return _rises(self, Setting(momentum, 128, length, uniform))
+        return _rises(self, NoiseSetting(momentum, 128, length, uniform))
 
 
 @once
-def _rises(series: Series, setting: Setting) -> Floats:
+def _rises(series: Series, setting: NoiseSetting) -> Floats:
     """Rises, kept."""
     seeds = range(series.first, series.first + series.seeds)
     found = [noise.simulated(series.size.data, setting, 1.0, s, 1000).rise for s in seeds]

@@ -26,7 +26,7 @@ ENDLESS = 10**9  # contextual tokens; their shares are within 1e-4 of the probab
 
 
 @dataclass(frozen=True)
-class Setting:
+class NoiseSetting:
     """What is on, and what is off.
 
     Attributes:
@@ -54,7 +54,7 @@ def drawn(plan: Plan) -> tuple[Integers, Integers]:
 
 
 def simulated(
-    data: Symmetric, setting: Setting, ratio: float, seed: int, steps: int, every: int = 10
+    data: Symmetric, setting: NoiseSetting, ratio: float, seed: int, steps: int, every: int = 10
 ) -> Turn:
     """The turn of one simulated run, eta_Z/(1 - beta) = 10.
 

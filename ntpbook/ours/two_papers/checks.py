@@ -307,7 +307,7 @@ def check_ours_two_example_1(one: Rates, gains: str = "V", hide: bool = True) ->
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedChoice:
     """Optimal tokens and rivals in a sentence, rates, and what a training chose."""
 
     optimal: int
@@ -322,12 +322,12 @@ class Trained:
         return f"{self.choice.training}, {counts}, {self.rates.name}"
 
 
-def trainings(steps: int = 600) -> Iterator[Trained]:
+def trainings(steps: int = 600) -> Iterator[TrainedChoice]:
     """Algorithm 1 and six joint trainings on three data sets, at two pairs of rates."""
     for optimal, rival in ((3, 2), (2, 2), (2, 3)):
         for pair in RATES[:2]:
             for choice in parting_data.choices(parting_data.rivals(optimal, rival), *pair, steps):
-                yield Trained(optimal, rival, Rates(*pair), choice)
+                yield TrainedChoice(optimal, rival, Rates(*pair), choice)
 
 
 @check(
@@ -347,7 +347,7 @@ def trainings(steps: int = 600) -> Iterator[Trained]:
     },
 )
 def check_ours_two_choice(
-    one: Trained, exchanged: bool = False, margin: bool = False, frequency: bool = False
+    one: TrainedChoice, exchanged: bool = False, margin: bool = False, frequency: bool = False
 ) -> Iterator[Said]:
     """Odds of the optimal token against its rival, against the ratio of their counts."""
     o, d = one.choice.optimal, one.choice.rival

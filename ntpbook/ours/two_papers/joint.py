@@ -145,7 +145,7 @@ def descent(samples: Samples, Y: Floats, Z: Floats, *, unit: bool) -> tuple[Floa
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class JointRun:
     """A run at the recorded steps.
 
     Attributes:
@@ -169,7 +169,7 @@ def train(
     eta_z: float,
     unit: bool,
     Y: Floats | None = None,
-) -> Trained:
+) -> JointRun:
     """Gradient descent on Y and Z from Z = 0, full batch.
 
     Args:
@@ -199,4 +199,4 @@ def train(
         kept_Y.append(now_Y.copy())
         kept_Z.append(now_Z.copy())
         losses.append(loss(samples, now_Y, now_Z, unit=unit))
-    return Trained(steps, np.array(kept_Y), np.array(kept_Z), np.array(losses))
+    return JointRun(steps, np.array(kept_Y), np.array(kept_Z), np.array(losses))

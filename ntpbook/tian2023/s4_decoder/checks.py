@@ -20,7 +20,7 @@ from ntpbook.tian2023.s4_decoder.instances import (
     PANELS,
     Correlated,
     Heights,
-    Trained,
+    TrainedClasses,
     all_heights,
     decoders_and_a_pair,
     exact_correlations,
@@ -97,7 +97,9 @@ AMPLIFIED = 1e-10  # heights up to 40 carry errors of 1e-14, divided by rates do
         "The probabilities of the next class in the place of alpha_n.": {"off": 1},
     },
 )
-def check_tian2023_eq_7(one: Trained, normalised: bool = True, off: int = 0) -> Iterator[Said]:
+def check_tian2023_eq_7(
+    one: TrainedClasses, normalised: bool = True, off: int = 0
+) -> Iterator[Said]:
     """<f_n (e_n - alpha_n)^T, D> = d/ds log softmax((Y + s D)^T f_n)_n."""
     D = np.random.default_rng(one.seed).normal(size=one.Y.shape)
     for n in range(min(one.K, 5)):
@@ -132,7 +134,7 @@ def check_tian2023_eq_7(one: Trained, normalised: bool = True, off: int = 0) -> 
     },
 )
 def check_tian2023_app_critical(
-    one: Trained, spread: float = 1.0, right: int = 1, sharper: float = 1.0
+    one: TrainedClasses, spread: float = 1.0, right: int = 1, sharper: float = 1.0
 ) -> Iterator[Said]:
     """1 - alpha_nn >= (M - 1)/(M - 1 + e^D), and |sum_n f_n r_n^T| >= sigma_K(F) |(r_1, ...)|."""
     f, K, M = one.f, one.K, one.M
@@ -329,7 +331,7 @@ FIRST_ORDER = "E in the place of E', which differ only in second order."
     },
 )
 def check_tian2023_lem_3(
-    one: Trained, sign: int = 1, first_order: bool = False, sharper: float = 1.0
+    one: TrainedClasses, sign: int = 1, first_order: bool = False, sharper: float = 1.0
 ) -> Iterator[Said]:
     """(26) moves row n of F^T Y by eta (e_n - alpha_n) and no other; |F E' e_n| is small."""
     E, W = one.E, one.f @ one.Y
@@ -367,7 +369,7 @@ def check_tian2023_lem_3(
         "Minus alpha_n alone, without e_n.": {"target": 0},
     },
 )
-def check_tian2023_eq_8(one: Trained, off: int = 0, target: int = 1) -> Iterator[Said]:
+def check_tian2023_eq_8(one: TrainedClasses, off: int = 0, target: int = 1) -> Iterator[Said]:
     """<e_n - alpha_n, D_n> = d/ds log softmax(w_n + s D_n)_n."""
     W = one.f @ one.Y
     D = np.random.default_rng(one.seed).normal(size=W.shape)
@@ -400,7 +402,9 @@ def check_tian2023_eq_8(one: Trained, off: int = 0, target: int = 1) -> Iterator
         FIRST_ORDER: {"first_order": True},
     },
 )
-def check_tian2023_eq_26(one: Trained, sign: int = 1, first_order: bool = False) -> Iterator[Said]:
+def check_tian2023_eq_26(
+    one: TrainedClasses, sign: int = 1, first_order: bool = False
+) -> Iterator[Said]:
     """30 updates (26) of Y from zero move F^T Y like gradient steps on its rows."""
     K, M = one.K, one.M
     mix = np.eye(K) - (one.E if first_order else inverting(one.E, sign))

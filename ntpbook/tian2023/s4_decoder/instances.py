@@ -29,7 +29,7 @@ SIZES = ((5, 2), (12, 3), (40, 10), (150, 20), (400, 50))  # M and K
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TrainedClasses:
     """Random classes with a random decoder.
 
     Attributes:
@@ -64,7 +64,7 @@ class Trained:
         return correlations(self.f)
 
 
-def random_decoders(seed: int = 7, draws: int = 2) -> Iterator[Trained]:
+def random_decoders(seed: int = 7, draws: int = 2) -> Iterator[TrainedClasses]:
     """Random classes, scores and decoders with three learning rates, from small to large."""
     for M, K in SIZES:
         for number in range(draws):
@@ -76,18 +76,20 @@ def random_decoders(seed: int = 7, draws: int = 2) -> Iterator[Trained]:
             Y = rng.normal(size=(M, M)) * 10.0 ** rng.uniform(-2, 1)
             for eta in (0.01, 0.2, 2.0) if M <= 100 else (0.01,):
                 name = f"M = {M}, K = {K}, eta_Y = {eta:g}, draw {number}"
-                yield Trained(name, c, f, Y, eta, seed)
+                yield TrainedClasses(name, c, f, Y, eta, seed)
 
 
-def decoders_and_a_pair(seed: int = 7, draws: int = 2) -> Iterator[Trained]:
+def decoders_and_a_pair(seed: int = 7, draws: int = 2) -> Iterator[TrainedClasses]:
     """Random decoders, then two classes that share little: their modification is nearly longest."""
     yield from random_decoders(seed, draws)
     f = np.array([[1.0, 0.0, 0.0], [0.1, math.sqrt(0.99), 0.0]])
     Y = np.random.default_rng(seed).normal(size=(3, 3))
-    yield Trained("two classes with f_1 . f_2 = 1/10", f / f.sum(axis=1)[:, None], f, Y, 0.2, seed)
+    yield TrainedClasses(
+        "two classes with f_1 . f_2 = 1/10", f / f.sum(axis=1)[:, None], f, Y, 0.2, seed
+    )
 
 
-def small_decoders(seed: int = 7) -> Iterator[Trained]:
+def small_decoders(seed: int = 7) -> Iterator[TrainedClasses]:
     """Those of up to a hundred tokens, one draw each: for many dense steps."""
     return (one for one in random_decoders(seed, 1) if one.M <= 100)
 

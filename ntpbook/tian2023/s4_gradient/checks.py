@@ -18,7 +18,7 @@ from ntpbook.tian2023.s4_gradient.instances import (
     Signed,
     Spectrum,
     Speed,
-    Trained,
+    TwoDecoders,
 )
 from ntpcore.tian2023.classes import E_prime
 from ntpcore.tian2023.decoder import xi
@@ -375,7 +375,7 @@ def check_tian2023_eq_93_corrected(
 # Equation (88)
 
 
-def agreement(one: Even | Trained, form: str, sign: int) -> Iterator[Said]:
+def agreement(one: Even | TwoDecoders, form: str, sign: int) -> Iterator[Said]:
     """The gradient has the coefficients that (85) to (88) give, as `form` reads them."""
     for n in one.seen:
         where = f"class {n + 1}"
@@ -391,7 +391,7 @@ def agreement(one: Even | Trained, form: str, sign: int) -> Iterator[Said]:
         yield equal(float(found[n]), float(expected[n]), f"{where}, iota")
 
 
-def gradients_in(one: Even | Trained | Speed) -> int:
+def gradients_in(one: Even | TwoDecoders | Speed) -> int:
     """How many gradients an instance stands for."""
     return 1 if isinstance(one, Speed) else len(one.seen)
 
@@ -468,11 +468,11 @@ def check_tian2023_eq_88(
     },
 )
 def check_tian2023_eq_88_corrected(
-    one: Even | Trained, form: str = "corrected", sign: int = 1, plain: bool = False
+    one: Even | TwoDecoders, form: str = "corrected", sign: int = 1, plain: bool = False
 ) -> Iterator[Said]:
     """g = gamma (iota_n f_n - sum_k beta_nk f_k) with the corrected iota and beta, under (26)."""
-    if plain and isinstance(one, Trained):
-        one = Trained(one.name, one.eta, one.plain, one.plain)
+    if plain and isinstance(one, TwoDecoders):
+        one = TwoDecoders(one.name, one.eta, one.plain, one.plain)
     yield from agreement(one, form, sign)
 
 
@@ -508,7 +508,7 @@ def check_tian2023_eq_9(one: Dense) -> Iterator[Said]:
         yield arrays.equal(inside, g, f"class {n + 1}", scale=float(np.linalg.norm(g)))
 
 
-def positive(one: Trained, n: int, plain: bool) -> Said:
+def positive(one: TwoDecoders, n: int, plain: bool) -> Said:
     """xi_n = -sum a_k E_nk > 0, beyond rounding of the sizes of its terms."""
     a, row = one.gradient(n, plain), one.E[n]
     if not row.any():
@@ -574,7 +574,7 @@ def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
     },
 )
 def check_tian2023_thm_1(
-    one: Speed | Trained, form: str = "", plain: bool = False, constant: float | None = 10.0
+    one: Speed | TwoDecoders, form: str = "", plain: bool = False, constant: float | None = 10.0
 ) -> Iterator[Said]:
     """(b) with one constant for all M; in readings the form (9) and (a) for trained decoders.
 
@@ -592,7 +592,7 @@ def check_tian2023_thm_1(
         yield from speed_bounds(one, constant)
         return
     if form:
-        judged = Trained(one.name, one.eta, one.plain, one.plain) if plain else one
+        judged = TwoDecoders(one.name, one.eta, one.plain, one.plain) if plain else one
         yield from agreement(judged, form, 1)
         return
     for n in one.seen:
@@ -609,7 +609,7 @@ def height_of(one: Speed) -> instances.Floats:
     return np.asarray(x)
 
 
-def beside_the_theorem(one: Trained, n: int) -> Iterator[Said]:
+def beside_the_theorem(one: TwoDecoders, n: int) -> Iterator[Said]:
     """xi under (7) by what Theorem 1 gives for the same draws."""
     expected = float(-one.theorem(n, "corrected", 1) @ one.E[n])
     judged = expected > 0
@@ -658,7 +658,7 @@ def beside_the_theorem(one: Trained, n: int) -> Iterator[Said]:
     },
 )
 def check_tian2023_thm_1_corrected(
-    one: Speed | Trained,
+    one: Speed | TwoDecoders,
     form: str = "corrected",
     sign: int = 1,
     plain: bool = False,
@@ -680,7 +680,7 @@ def check_tian2023_thm_1_corrected(
         found = float(one.gamma[late][0] * one.tau_0)
         yield at_least(found, lowest * sharper, "gamma tau_0")
         return
-    judged = Trained(one.name, one.eta, one.plain, one.plain) if plain else one
+    judged = TwoDecoders(one.name, one.eta, one.plain, one.plain) if plain else one
     yield from agreement(judged, form, sign)
     for n in one.seen:
         yield from beside_the_theorem(one, n)

@@ -179,7 +179,7 @@ ETA_GRID = (0.01, 0.1, 1.0, 2.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TwoDecoders:
     """Two decoders after the same random draws, with the gradients that they send back.
 
     Attributes:
@@ -234,23 +234,23 @@ class Trained:
         return theta < 1 and radius <= gradient.safe_radius(len(self.E), theta)
 
 
-def trained(seed: int = 7) -> tuple[Trained, ...]:
+def trained(seed: int = 7) -> tuple[TwoDecoders, ...]:
     """Decoders for all fitting M, K and eta_Y of the grid, after about K^2 + 100 steps each."""
     return _trained(seed, 1.0, K_GRID)
 
 
-def trained_small(seed: int = 7) -> tuple[Trained, ...]:
+def trained_small(seed: int = 7) -> tuple[TwoDecoders, ...]:
     """Those with up to five classes."""
     return _trained(seed, 1.0, K_GRID[:3])
 
 
-def negative_overlaps(seed: int = 7) -> tuple[Trained, ...]:
+def negative_overlaps(seed: int = 7) -> tuple[TwoDecoders, ...]:
     """The small ones with all overlaps negative, which nonnegative f_n cannot have."""
     return _trained(seed, -1.0, K_GRID[:3])
 
 
 @once
-def _trained(seed: int, sign: float, sizes: Sequence[int]) -> tuple[Trained, ...]:
+def _trained(seed: int, sign: float, sizes: Sequence[int]) -> tuple[TwoDecoders, ...]:
     """The grid; the larger K, which cost most, get the extreme eta_Y only.
 
     E comes from random nonnegative vectors, with |lambda_1| = 0.9 / K. Every other run draws the
@@ -272,13 +272,15 @@ def _trained(seed: int, sign: float, sizes: Sequence[int]) -> tuple[Trained, ...
     return tuple(out)
 
 
-def trained_on(name: str, M: int, E: Floats, draws: Sequence[int] | Floats, eta: float) -> Trained:
+def trained_on(
+    name: str, M: int, E: Floats, draws: Sequence[int] | Floats, eta: float
+) -> TwoDecoders:
     """Both decoders after these draws, from Y = 0."""
     both = (run(zero_decoder(M, E), np.asarray(draws), eta, modified) for modified in (True, False))
-    return Trained(name, eta, *both)
+    return TwoDecoders(name, eta, *both)
 
 
-def first_step() -> tuple[Trained, ...]:
+def first_step() -> tuple[TwoDecoders, ...]:
     """Four classes in a row after one draw of the third: the first overlaps with the second only.
 
     Assumption 2 holds with overlaps of 3/20 and M = 10000; E'_13 is negative, and xi_1 is
@@ -397,7 +399,7 @@ def allowed_even() -> list[Even]:
     return [even_pair(), even_pair(10_000, quarter), even_equal(3, 10_000, small)]
 
 
-def coefficients_to_compare(seed: int = 7) -> tuple[Even | Trained, ...]:
+def coefficients_to_compare(seed: int = 7) -> tuple[Even | TwoDecoders, ...]:
     """An exact pair and an exact star, then trained decoders."""
     star = even_star(2, Fraction(1, 5), Fraction(1, 10), 50)
     return (even_pair(), star, *trained(seed))
@@ -526,12 +528,12 @@ def large_vocabularies() -> list[Speed]:
     return found
 
 
-def speeds_and_decoders(seed: int = 7) -> tuple[Speed | Trained, ...]:
+def speeds_and_decoders(seed: int = 7) -> tuple[Speed | TwoDecoders, ...]:
     """What Theorem 1 speaks about: speeds first, then gradients of trained decoders."""
     return (*speeds(), *trained(seed))
 
 
-def speeds_and_negative_overlaps(seed: int = 7) -> tuple[Speed | Trained, ...]:
+def speeds_and_negative_overlaps(seed: int = 7) -> tuple[Speed | TwoDecoders, ...]:
     """The same with a hypothesis broken."""
     return (*speeds(), *negative_overlaps(seed))
 

@@ -21,7 +21,7 @@ from ntpbook.tian2023.s4_sampling.instances import (
     Mean,
     Recursion,
     Sampled,
-    Setting,
+    SamplingSetting,
     Spread,
     Vocabulary,
 )
@@ -575,7 +575,7 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
     },
 )
 def check_tian2023_lem_12(
-    one: Sampled | Setting,
+    one: Sampled | SamplingSetting,
     exponent: float = 1.0,
     flow: bool = False,
     sharper: float = 1.0,
@@ -616,7 +616,9 @@ def check_tian2023_lem_12(
         yield from rows_of_the_example(instances.ROWS_EXAMPLE)
 
 
-def rows_of_the_example(one: Setting, delta: float = 0.05, runs: int = 2000) -> Iterator[Said]:
+def rows_of_the_example(
+    one: SamplingSetting, delta: float = 0.05, runs: int = 2000
+) -> Iterator[Said]:
     """What holds with probability 0.95, exactly and over sampled runs, the bound, and exponents."""
     M, K, eta, N = one.M, one.K, one.eta, one.N
     rng = np.random.default_rng(7)  # its own, so that the example is one and the same

@@ -247,7 +247,7 @@ def short_zeta(M: int, K: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class Setting:
+class SamplingSetting:
     """A size, a rate and a number of draws, for the distribution of all theta_n."""
 
     M: int
@@ -264,13 +264,13 @@ class Setting:
 SIZES = ((30, 2), (1000, 2), (1000, 10), (1000, 50), (1_000_000, 10), (1_000_000, 50))
 STEPS = (0.01, 0.5, 1.0)
 FAILURES = (1e-3, 0.05, 0.5)
-ROWS_EXAMPLE = Setting(1000, 10, 0.5, 10_000)
+ROWS_EXAMPLE = SamplingSetting(1000, 10, 0.5, 10_000)
 
 
-def rows(seed: int = 7) -> list[Sampled | Setting]:
+def rows(seed: int = 7) -> list[Sampled | SamplingSetting]:
     """Two sampled runs for the form of the rows, and a grid for the size of theta."""
     grid = itertools.product(SIZES, STEPS, MULTIPLES)
-    settings = [Setting(M, K, eta, multiple * K * K) for (M, K), eta, multiple in grid]
+    settings = [SamplingSetting(M, K, eta, multiple * K * K) for (M, K), eta, multiple in grid]
     return [*sampled(seed, ((30, 2, 0.5, 61), (200, 5, 2.0, 501))), *settings]
 
 

@@ -119,7 +119,7 @@ def clock(M: int, K: int, eta_Y: float, eta_Z: float, t: float | Floats) -> Floa
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class AttentionPath:
     """A solution of the attention dynamics.
 
     Attributes:
@@ -146,7 +146,7 @@ def flow(
     start: Floats | None = None,
     theta: Floats | None = None,
     relative: float = 1e-10,
-) -> Path:
+) -> AttentionPath:
     """The population dynamics (10) with Theorem 1's coefficients at the current f_n.
 
     Args:
@@ -172,7 +172,7 @@ def flow(
     zero = np.zeros(shape) if start is None else start
     begin = np.concatenate([zero.ravel(), np.zeros(classes.K)])
     found = states_at(clocks, slope, begin, relative=relative, absolute=relative * 1e-2)
-    return Path(classes, clocks, found[:, :size].reshape(-1, *shape), found[:, size:])
+    return AttentionPath(classes, clocks, found[:, :size].reshape(-1, *shape), found[:, size:])
 
 
 def coupled_flow(
@@ -182,7 +182,7 @@ def coupled_flow(
     eta_Z: float,
     times: Floats,
     relative: float = 1e-9,
-) -> Path:
+) -> AttentionPath:
     """Decoder by (7) and attention by (4), both trained from zero, for sequences without end.
 
     Each moves along the mean over the classes, as steps of batch size 1 do on average. Y is stored
@@ -214,7 +214,9 @@ def coupled_flow(
 
     begin = np.zeros(size + wide)
     found = states_at(times, slope, begin, relative=relative, absolute=relative * 1e-2)
-    return Path(classes, times, found[:, :size].reshape(-1, *shape), np.zeros((len(times), K)))
+    return AttentionPath(
+        classes, times, found[:, :size].reshape(-1, *shape), np.zeros((len(times), K))
+    )
 
 
 # Distinct tokens

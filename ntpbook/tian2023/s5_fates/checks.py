@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ntpbook.tian2023.s5_fates import attention, instances, steps
 from ntpbook.tian2023.s5_fates.instances import (
     Chain,
+    ClassFlow,
     Drawn,
     Instance,
     Moment,
-    Run,
     Shared,
     Start,
     Weighted,
@@ -581,7 +581,7 @@ def check_tian2023_eq_106_corrected(one: Chain, squared: bool = True) -> Iterato
 # Theorem 3
 
 
-def gains(run: Run, used: int = 0) -> Iterator[Said]:
+def gains(run: ClassFlow, used: int = 0) -> Iterator[Said]:
     """r(t) = r(0) chi(t) for every ordered pair of distinct tokens.
 
     Args:
@@ -598,7 +598,7 @@ def gains(run: Run, used: int = 0) -> Iterator[Said]:
                 yield arrays.equal(gain, closed, where, at=run.path.at)
 
 
-def bounds(run: Run, token: int, share: bool = True, sharper: float = 1.0) -> Iterator[Said]:
+def bounds(run: ClassFlow, token: int, share: bool = True, sharper: float = 1.0) -> Iterator[Said]:
     """2 f^2(0) B <= ln chi <= 2 B after the start, strictly."""
     log_chi = 2 * (run.z[1:, token] - run.z[0, token])
     B, part = run.path.B[1:, run.n], float(run.f[0, token] ** 2) if share else 1.0
@@ -639,7 +639,7 @@ NOT_FALLING = "a common token of the class does not fall, which Theorem 3 asks f
     },
 )
 def check_tian2023_thm_3(
-    run: Run, falling: bool = True, place: int = 0, sharper: float = 1.0
+    run: ClassFlow, falling: bool = True, place: int = 0, sharper: float = 1.0
 ) -> Iterator[Said]:
     """(11) for all pairs; z and f of the dominant token increase; (12)."""
     if falling and not run.fall:
@@ -667,7 +667,7 @@ def check_tian2023_thm_3(
         ),
     },
 )
-def check_tian2023_eq_11(run: Run, used: int = 0) -> Iterator[Said]:
+def check_tian2023_eq_11(run: ClassFlow, used: int = 0) -> Iterator[Said]:
     """r_(l/l')(t) = r_(l/l')(0) chi_l(t), chi_l = e^(2 (z_l(t) - z_l(0)))."""
     yield from gains(run, used)
 
@@ -686,7 +686,7 @@ def check_tian2023_eq_11(run: Run, used: int = 0) -> Iterator[Said]:
     },
 )
 def check_tian2023_eq_12(
-    run: Run, place: int = 0, share: bool = True, sharper: float = 1.0
+    run: ClassFlow, place: int = 0, share: bool = True, sharper: float = 1.0
 ) -> Iterator[Said]:
     """exp(2 f_0^2(0) B) <= chi_0 <= exp(2 B)."""
     if not run.fall:
@@ -700,7 +700,7 @@ def check_tian2023_eq_12(
 # Equations (112) and (113)
 
 
-def slope_of_gain(run: Run, factor: int) -> Iterator[Said]:
+def slope_of_gain(run: ClassFlow, factor: int) -> Iterator[Said]:
     """factor r(0) chi dz/dt = dr/dt for r = (f_0/f_l)^2 - 1, the dominant token first.
 
     dr/dt is 2 (f_0/f_l)^2 (dz_0/dt - dz_l/dt), as f_0/f_l is a quotient of exponentials.
@@ -752,7 +752,7 @@ def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[
     planted={"The factor 2 left out.": {"factor": 1}},
 )
 def check_tian2023_eq_112_corrected(
-    run: Run | instances.Quotient, factor: int = 2
+    run: ClassFlow | instances.Quotient, factor: int = 2
 ) -> Iterator[Said]:
     """dr/dt = 2 r(0) e^(2 (z_0(t) - z_0(0))) dz_0/dt."""
     if isinstance(run, instances.Quotient):
@@ -784,7 +784,9 @@ def check_tian2023_eq_112_corrected(
         "The formula without its factor 2.": {"factor": 1.0},
     },
 )
-def check_tian2023_eq_113(run: Run, falling: bool = True, factor: float = 2.0) -> Iterator[Said]:
+def check_tian2023_eq_113(
+    run: ClassFlow, falling: bool = True, factor: float = 2.0
+) -> Iterator[Said]:
     """d/dt (c~_0^2/c~_l^2) = (P_0/P_l)^2 e^(2 (z_0 - z_l)) 2 (dz_0 - dz_l)/dt > 0, common l."""
     if falling and not run.fall:
         yield left_out(NOT_FALLING)
@@ -830,7 +832,7 @@ def check_tian2023_eq_113(run: Run, falling: bool = True, factor: float = 2.0) -
         "A bound on the factor that is 1.1 times sharper.": {"sharper": 1.1},
     },
 )
-def check_tian2023_app_scanning(run: Run, sharper: float = 1.0) -> Iterator[Said]:
+def check_tian2023_app_scanning(run: ClassFlow, sharper: float = 1.0) -> Iterator[Said]:
     """For P(l) < P(l') < P(l_0): f_0^2/f_l^2 is larger, grows faster and by more than f_0^2/f_l'^2.
 
     Nor does it grow by more than chi of the dominant token.
@@ -880,7 +882,7 @@ def check_tian2023_app_prior(one: Start, with_start: bool = True) -> Iterator[Sa
 # What larger growth does to the attention on the distinct tokens
 
 
-def shares_of(run: Run) -> Floats:
+def shares_of(run: ClassFlow) -> Floats:
     """(S, D), attention on the distinct tokens of the class, renormalised, the strongest first."""
     f = run.f[:, list(run.tokens)]
     return np.asarray(f / f.sum(axis=1, keepdims=True))
@@ -910,7 +912,7 @@ def shares_of(run: Run) -> Floats:
         ),
     },
 )
-def check_tian2023_app_sparser(run: Run, turned: bool = False) -> Iterator[Said]:
+def check_tian2023_app_sparser(run: ClassFlow, turned: bool = False) -> Iterator[Said]:
     """B and r_(l/l') of the stronger token grow; the entropy of the shares falls."""
     B = run.path.B[:, run.n]
     yield arrays.at_least(np.diff(B), 0.0, "B")
@@ -953,7 +955,7 @@ def check_tian2023_app_sparser(run: Run, turned: bool = False) -> Iterator[Said]
     },
 )
 def check_tian2023_app_frequency_bias(
-    run: Run, part: str = "shares", turned: bool = False
+    run: ClassFlow, part: str = "shares", turned: bool = False
 ) -> Iterator[Said]:
     """The share of the most frequent distinct token grows, that of the least frequent falls."""
     P = run.path.classes.probabilities[run.n]

@@ -19,7 +19,7 @@ from ntpcore.tian2023.classes import (
 Floats = NDArray[np.float64]
 
 
-def example(eta_Y: float, eta_Z: float, last: float) -> tuple[attention.Path, Floats]:
+def example(eta_Y: float, eta_Z: float, last: float) -> tuple[attention.AttentionPath, Floats]:
     """Three classes of one query with two common and three distinct tokens each, M = 1000.
 
     Args:
@@ -36,7 +36,7 @@ def example(eta_Y: float, eta_Z: float, last: float) -> tuple[attention.Path, Fl
     return attention.flow(data, 1000, clocks), steps
 
 
-def draw_fates(axes: Axes, path: attention.Path, steps: Floats, n: int = 0) -> None:
+def draw_fates(axes: Axes, path: attention.AttentionPath, steps: Floats, n: int = 0) -> None:
     """Attention c_n of one class over time: distinct tokens solid, common ones dash-dotted.
 
     Args:
@@ -64,7 +64,11 @@ def draw_fates(axes: Axes, path: attention.Path, steps: Floats, n: int = 0) -> N
 
 
 def draw_growing(
-    axes: Axes, modified: attention.Path, true: attention.Path, steps: Floats, token: int = 0
+    axes: Axes,
+    modified: attention.AttentionPath,
+    true: attention.AttentionPath,
+    steps: Floats,
+    token: int = 0,
 ) -> None:
     """z of a common token under (10), solid, and under the true flow, dash-dotted.
 
@@ -93,7 +97,7 @@ def draw_growing(
     axes.set(xlabel="steps of batch size 1, $t$", ylabel="logit $z_l$ of the common token $l$")
 
 
-def draw_sandwich(axes: Axes, path: attention.Path, steps: Floats, n: int = 0) -> None:
+def draw_sandwich(axes: Axes, path: attention.AttentionPath, steps: Floats, n: int = 0) -> None:
     """ln chi of the strongest distinct token between the bounds of (12), on logarithmic axes.
 
     Args:

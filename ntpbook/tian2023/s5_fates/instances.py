@@ -314,7 +314,7 @@ def _drawn(seed: int, draws: int) -> tuple[Drawn, ...]:
 
 
 @once
-def paths(last: float = 1e5) -> tuple[attention.Path, attention.Path, Floats]:
+def paths(last: float = 1e5) -> tuple[attention.AttentionPath, attention.AttentionPath, Floats]:
     """The two classes under (10) and with both layers trained, eta_Y = 1, eta_Z = 1/2, M = 1000.
 
     Returns:
@@ -351,7 +351,7 @@ class Shared:
     theta: Floats | None = None
 
     @cached_property
-    def path(self) -> attention.Path:
+    def path(self) -> attention.AttentionPath:
         """The flow (10) with Theorem 1's coefficients."""
         return attention.flow(self.classes, self.M, CLOCKS, theta=self.theta)
 
@@ -527,7 +527,7 @@ FAMILIES = (  # K, M, common tokens, distinct tokens of each class
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ClassFlow:
     """A flow, and one of its classes.
 
     Attributes:
@@ -539,7 +539,7 @@ class Run:
     """
 
     name: str
-    path: attention.Path
+    path: attention.AttentionPath
     n: int
     M: int
     fall: bool
@@ -566,15 +566,17 @@ class Run:
         return moves_of(self.path, self.M)[:, self.path.classes.query[self.n]]
 
 
-def run_of(name: str, classes: SequenceClasses, M: int, n: int, start: Floats | None = None) -> Run:
+def run_of(
+    name: str, classes: SequenceClasses, M: int, n: int, start: Floats | None = None
+) -> ClassFlow:
     """One class under the flow (10), over all of `CLOCKS`."""
     path = attention.flow(classes, M, CLOCKS, start)
     common = [x for x in common_tokens(classes) if classes.probabilities[n, x] > 0]
     fall = bool((moves_of(path, M)[:, classes.query[n], common] < 0).all())
-    return Run(name, path, n, M, fall)
+    return ClassFlow(name, path, n, M, fall)
 
 
-def moves_of(path: attention.Path, M: int) -> Floats:
+def moves_of(path: attention.AttentionPath, M: int) -> Floats:
     """(S, L, M), dz over the clock along a flow (10)."""
     out = np.zeros_like(path.z)
     for place in range(len(path.at)):
@@ -585,7 +587,7 @@ def moves_of(path: attention.Path, M: int) -> Floats:
 
 
 @once
-def runs(seed: int = 7) -> tuple[Run, ...]:
+def runs(seed: int = 7) -> tuple[ClassFlow, ...]:
     """One class of each family, from zero and from a random start, small ones first."""
     small = layered_classes([1], [[2, 1]] * 2, 5, (0, 0))
     found = [run_of("common 1, distinct 2 and 1", small, 100, 0)]
@@ -606,7 +608,7 @@ def runs(seed: int = 7) -> tuple[Run, ...]:
     return tuple(found)
 
 
-def growing_run() -> list[Run]:
+def growing_run() -> list[ClassFlow]:
     """A class with a common token that grows, and so fast that its distinct token loses by it."""
     data = two_classes((20, 5, 1, 0), (1, 6, 0, 6))
     return [run_of("weights (20, 5, 1, 0) and (1, 6, 0, 6)", data, 1000, 0)]
@@ -669,31 +671,31 @@ def quotients() -> list[Quotient]:
     return [Quotient(Fraction(a), Fraction(b)) for a, b in ((2, 1), (3, 1), (3, 2))]
 
 
-def small_and_runs(seed: int = 7) -> list[Quotient | Run]:
+def small_and_runs(seed: int = 7) -> list[Quotient | ClassFlow]:
     """Two tokens in fractions, then flows."""
     return [*quotients(), *runs(seed)]
 
 
 @once
-def both_layers(eta_Z: float = 0.5, time: float = 1e4) -> tuple[Run, ...]:
+def both_layers(eta_Z: float = 0.5, time: float = 1e4) -> tuple[ClassFlow, ...]:
     """Three classes with both layers trained, by (7) and (4): no path of (10)."""
     data = layered_classes([1.0], [[1.0, 0.7, 0.4]] * 3, 10, (0, 0, 0))
     times = np.concatenate([[0.0], np.geomspace(1, time, 21)])
     path = attention.coupled_flow(data, 1000, 1.0, eta_Z, times)
-    return (Run(f"both layers, eta_Z = {eta_Z}", path, 0, 1000, True),)
+    return (ClassFlow(f"both layers, eta_Z = {eta_Z}", path, 0, 1000, True),)
 
 
-def both_layers_trained() -> tuple[Run, ...]:
+def both_layers_trained() -> tuple[ClassFlow, ...]:
     """The same as a planted error of (11)."""
     return both_layers()
 
 
-def both_layers_at_equal_rates() -> tuple[Run, ...]:
+def both_layers_at_equal_rates() -> tuple[ClassFlow, ...]:
     """The same at equal rates and for longer, where entropy has turned back."""
     data = layered_classes([1.0], [[0.3, 0.6, 1.0]] * 3, 10, (0, 0, 0))
     times = np.concatenate([[0.0], np.geomspace(1, 1e7, 31)])
     path = attention.coupled_flow(data, 12, 1.0, 1.0, times)
-    return (Run("both layers, equal rates", path, 0, 12, True),)
+    return (ClassFlow("both layers, equal rates", path, 0, 12, True),)
 
 
 def defect_of_11(eta_Z: float, time: float = 1e4) -> float:
@@ -708,12 +710,12 @@ def defect_of_11(eta_Z: float, time: float = 1e4) -> float:
     return worst
 
 
-def from_zero(seed: int = 7) -> list[Run]:
+def from_zero(seed: int = 7) -> list[ClassFlow]:
     """The runs that start at Z = 0 and have three distinct tokens or more."""
     return [run for run in runs(seed) if not run.path.z[0].any() and len(run.tokens) > 2]
 
 
-def with_a_bonus() -> list[Run]:
+def with_a_bonus() -> list[ClassFlow]:
     """Z(0) not zero: the rarest of three distinct tokens starts in the second place."""
     data = layered_classes([1.0], [[1.0, 0.7, 0.4]] * 2, 7, (0, 0))
     start = np.zeros((1, 7))
@@ -721,13 +723,13 @@ def with_a_bonus() -> list[Run]:
     return [run_of("a bonus", data, 100, 0, start)]
 
 
-def frequent_common() -> list[Run]:
+def frequent_common() -> list[ClassFlow]:
     """Classes whose most frequent token is common to both."""
     data = layered_classes([3], [[2, 1]] * 2, 5, (0, 0))
     return [run_of("common 3, distinct 2 and 1", data, 10**4, 0)]
 
 
-def with_a_large_bonus() -> list[Run]:
+def with_a_large_bonus() -> list[ClassFlow]:
     """Z(0) not zero: the rarest of three distinct tokens starts in the first place."""
     data = layered_classes([1.0], [[1.0, 0.7, 0.4]] * 2, 7, (0, 0))
     start = np.zeros((1, 7))

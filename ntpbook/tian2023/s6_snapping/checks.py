@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ntpbook.tian2023.s6_snapping import coupled, snapping, steps
 from ntpbook.tian2023.s6_snapping.coupled import Design, Reduced
-from ntpbook.tian2023.s6_snapping.snapping import Setting
+from ntpbook.tian2023.s6_snapping.snapping import SnapSetting
 from ntpcore.tian2023 import coupled as flows
 from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import weak_correlations
@@ -288,7 +288,7 @@ def check_tian2023_eq_13_corrected(
 @cache
 def slope_of_two() -> float:
     """dB/dln t in scanning under (10) for two classes; a frozen rho_0 gives 1 / (2 K)."""
-    s = Setting(10**6, 2, 1.0, 100.0)
+    s = SnapSetting(10**6, 2, 1.0, 100.0)
     times = s.first_end * np.array([0.2, 0.25])
     B = snapping.solve_10(s, 0.1, times, relative=1e-6).B
     return float((B[1] - B[0]) / np.log(times[1] / times[0]))
@@ -300,17 +300,17 @@ def slope_of_two() -> float:
 RATES = (0.01, 0.3, 2.0)
 
 
-def grid(Ms: tuple[int, ...], rates: tuple[float, ...]) -> list[Setting]:
+def grid(Ms: tuple[int, ...], rates: tuple[float, ...]) -> list[SnapSetting]:
     """Sizes with 2, 10 and 50 classes and both rates, in every combination."""
-    return [Setting(*s) for s in itertools.product(Ms, (2, 10, 50), rates, rates)]
+    return [SnapSetting(*s) for s in itertools.product(Ms, (2, 10, 50), rates, rates)]
 
 
-def settings() -> list[Setting]:
+def settings() -> list[SnapSetting]:
     """The grid, corners included."""
     return grid((5, 30, 1000, 10**6), RATES)
 
 
-def corners() -> list[Setting]:
+def corners() -> list[SnapSetting]:
     """The grid with the least and the largest rates only."""
     return grid((5, 30, 1000, 10**6), (0.01, 2.0))
 
@@ -331,7 +331,7 @@ def corners() -> list[Setting]:
         "h(t) in the place of h(t/K).": {"shared": False},
     },
 )
-def check_tian2023_eq_128(s: Setting, half: float = 0.5, shared: bool = True) -> Iterator[Said]:
+def check_tian2023_eq_128(s: SnapSetting, half: float = 0.5, shared: bool = True) -> Iterator[Said]:
     """eta_Z int_0^t gamma = (eta_Z/eta_Y) K (M-1)^2 h^2(t/K) / 2."""
     tops = np.array([1e-3, 0.1, 1.0, *(math.log(s.M) * np.array([1.0, 3.0, 40.0]))])
     times = tops * s.K / s.eta_y
@@ -342,7 +342,7 @@ def check_tian2023_eq_128(s: Setting, half: float = 0.5, shared: bool = True) ->
     yield arrays.equal(closed, summed, "t = {at}", at=times)
 
 
-def sum_of_speed(s: Setting, t: float) -> float:
+def sum_of_speed(s: SnapSetting, t: float) -> float:
     """eta_Z times the integral of gamma up to t, by Gauss's rule on pieces that grow by a half."""
     nodes, weights = np.polynomial.legendre.leggauss(40)
     ends = [0.0]
@@ -360,7 +360,7 @@ def constants() -> list[float]:
     return [2.0, 0.4, 10.0, 1000.0]
 
 
-def integral_of_13(C_0: float, form: Growth, settings: tuple[Setting, ...]) -> Iterator[Said]:
+def integral_of_13(C_0: float, form: Growth, settings: tuple[SnapSetting, ...]) -> Iterator[Said]:
     """A form of B against (13) integrated from z = 0, at time 0 and later."""
     zero = float(form(C_0, np.zeros(1))[0])
     yield equal(zero, 0.0, f"t = 0, where B is 0 and the formula gives {zero:.4g}", scale=1.0)
@@ -386,7 +386,7 @@ class Point:
     """A constant of (13) and a setting."""
 
     C_0: float
-    s: Setting
+    s: SnapSetting
 
     @property
     def name(self) -> str:
@@ -429,13 +429,13 @@ def allowed_points() -> list[Point]:
     found = []
     for K, C_0 in ((2, 50.0), (10, 10.0), (50, 1000.0)):
         for M, eta_Y, eta_Z in ((10**5, 0.5, 0.05), (10**6, 0.01, 1e-4)):
-            found.append(Point(C_0, Setting(M, K, eta_Y, eta_Z)))
+            found.append(Point(C_0, SnapSetting(M, K, eta_Y, eta_Z)))
     return found
 
 
 def without_the_constant() -> list[Point]:
     """C_0 = 1, where the dropped constant is 0: no entry of f_n is small then for two classes."""
-    return [Point(1.0, Setting(10**5, 2, 0.5, 0.05))]
+    return [Point(1.0, SnapSetting(10**5, 2, 0.5, 0.05))]
 
 
 PUT_BACK = "The dropped constant put back, 1 + 4 Gamma/C_0; the same judging must accept it."
@@ -472,7 +472,11 @@ def check_tian2023_eq_124(one: Point, form: Growth = snapping.printed_growth) ->
     yield result("factor", float(np.exp(2 * over)), 3)
 
 
-WIDE = (Setting(1000, 2, 1.0, 1.0), Setting(30, 10, 2.0, 0.1), Setting(10**6, 5, 0.5, 2))
+WIDE = (
+    SnapSetting(1000, 2, 1.0, 1.0),
+    SnapSetting(30, 10, 2.0, 0.1),
+    SnapSetting(10**6, 5, 0.5, 2),
+)
 
 
 @check(
@@ -534,19 +538,19 @@ def points() -> list[Point]:
 OMEGA = 0.5671432904097838  # Omega e^Omega = 1
 
 
-def least_share(s: Setting, t: float | Floats, stage: int) -> Floats:
+def least_share(s: SnapSetting, t: float | Floats, stage: int) -> Floats:
     """The least share of x in its approximation by tau (stage 1) or by ln(M tau) (stage 2)."""
     if stage == 1:
         return np.full(np.shape(t), 1 - OMEGA / math.log(s.M))
     return np.asarray(1 - math.log(2) / np.log(s.M * s.tau(t)))
 
 
-def stage_excess(s: Setting, t: float | Floats, stage: int) -> Floats:
+def stage_excess(s: SnapSetting, t: float | Floats, stage: int) -> Floats:
     """By how much the formula of a stage may exceed B, whatever C_0 is (proved on the page)."""
     return np.asarray(-np.log(least_share(s, t, stage)) / 2)
 
 
-def stage_times(s: Setting, stage: int) -> Floats:
+def stage_times(s: SnapSetting, stage: int) -> Floats:
     """Five times of a stage: up to t_0', or from t_0 on."""
     if stage == 1:
         return np.asarray(s.first_end * np.geomspace(1e-4, 1, 5))
@@ -601,7 +605,9 @@ ROOM = 1e-12  # both sides are right to a few digits of the last place
         "The first stage taken up to t_0.": {"longer": True},
     },
 )
-def check_tian2023_eq_130(s: Setting, sharper: float = 1.0, longer: bool = False) -> Iterator[Said]:
+def check_tian2023_eq_130(
+    s: SnapSetting, sharper: float = 1.0, longer: bool = False
+) -> Iterator[Said]:
     """1 - Omega/ln M <= x/tau <= 1 to t_0'; 1 - ln 2/ln(M tau) <= x/ln(M tau) <= 1 from t_0 on."""
     for stage in (1, 2):
         times = stage_times(s, stage)
@@ -766,7 +772,7 @@ def check_tian2023_thm_4_snapping(
 @cache
 def local_exponents() -> tuple[float, float]:
     """dB/dln t at half of t_0', dB/dln ln(M eta_Y t/K) at 1e6 t_0, of (13): M = 1e6, C_0 = 1."""
-    s = Setting(10**6, 10, 1.0, 10.0)
+    s = SnapSetting(10**6, 10, 1.0, 10.0)
     t = np.array([0.45, 0.55]) * s.first_end
     B = snapping.growth_at(s, 1.0, t)
     scan = float((B[1] - B[0]) / np.log(t[1] / t[0]))
@@ -804,7 +810,7 @@ def check_tian2023_thm_4_corrected(
 ) -> Iterator[Said]:
     """0 <= B_1 - B <= -ln(1 - Omega/ln M)/2, 0 <= B_2 - B <= -ln(1 - ln 2/ln(M tau))/2."""
     yield from both_formulas(one, form, shrink)
-    s = Setting(1000, 10, 1.0, 1.0)
+    s = SnapSetting(1000, 10, 1.0, 1.0)
     yield result("excess_1", float(stage_excess(s, 1.0, 1)), 3)
     yield result("excess_2", float(stage_excess(s, s.onset, 2)), 3)
 
@@ -826,9 +832,9 @@ class Exact:
         return f"K = {self.K}, f_n.f_n' = {self.epsilon:g} at the start, nu = {self.nu:g}"
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> SnapSetting:
         """Sizes and rates."""
-        return Setting(10**6, self.K, 1.0, 1 / self.nu)
+        return SnapSetting(10**6, self.K, 1.0, 1 / self.nu)
 
 
 def exact_classes() -> list[Exact]:
@@ -933,7 +939,7 @@ def slopes_of(
 @once
 def with_full_beta(M: int) -> float:
     """dB/dln ln(M eta_Y t/K) with the full beta of Theorem 1, K = 10, in units of 1/(2 (K + 1))."""
-    s = Setting(M, 10, 1.0, 1.0)
+    s = SnapSetting(M, 10, 1.0, 1.0)
     times = s.onset * np.array([1e3, 1e5])
     B = snapping.solve_10(s, 0.5, times, full=True, relative=1e-7).B
     inner = np.log(np.log(s.M * s.tau(times)))
@@ -964,10 +970,10 @@ def with_full_beta(M: int) -> float:
         "B is read at t_0 of the other setting.": {"own": False},
     },
 )
-def check_tian2023_eq_131(s: Setting, both: bool = True, own: bool = True) -> Iterator[Said]:
+def check_tian2023_eq_131(s: SnapSetting, both: bool = True, own: bool = True) -> Iterator[Said]:
     """B(t_0) for (eta_Y, eta_Z) is that for (a eta_Y, a eta_Z)."""
     for C_0, a in itertools.product((0.1, 1.0, 50.0), (0.01, 7.0)):
-        other = Setting(s.M, s.K, a * s.eta_y, (a if both else 1.0) * s.eta_z)
+        other = SnapSetting(s.M, s.K, a * s.eta_y, (a if both else 1.0) * s.eta_z)
         there = snapping.total_speed(other, other.onset if own else s.onset)
         for form in (snapping.growth, snapping.printed_growth):
             B, again = float(form(C_0, snapping.total_speed(s, s.onset))), float(form(C_0, there))
@@ -975,7 +981,7 @@ def check_tian2023_eq_131(s: Setting, both: bool = True, own: bool = True) -> It
             yield equal(B, again, f"rates times {a:g}, C_0 = {C_0:g}", scale=max(1.0, abs(B)))
     log = math.log(2 * s.M * decoder.crossings(s.M)[1])  # (1 + omega_1) ln M is the upper zero
     yield equal(log, math.log(s.M * float(s.tau(s.onset))), "ln(M eta_Y t_0/K)")
-    one = Setting(1000, 10, 0.5, 0.5)
+    one = SnapSetting(1000, 10, 0.5, 0.5)
     tau = float(one.tau(one.onset))
     yield result("neglected", math.log(1000 * tau) / float(decoder.height(1000, tau)) - 1, 3)
     yield result("B", float(snapping.growth_at(one, 1.0, one.onset)), 4)
@@ -985,8 +991,8 @@ def check_tian2023_eq_131(s: Setting, both: bool = True, own: bool = True) -> It
 class Pair9:
     """Two rates of the attention at one ratio and one size, as in Figure 9; the first is faster."""
 
-    fast: Setting
-    slow: Setting
+    fast: SnapSetting
+    slow: SnapSetting
 
     @property
     def name(self) -> str:
@@ -1006,7 +1012,7 @@ def pairs_of_figure_9() -> list[Pair9]:
     found = []
     for M, nu in ((100, 10.0), (10_000, 1.0)):
         for K in (1, 10):
-            lines = [Setting(M, K, nu * e, e) for e in (0.5, 1.0, 2.0, 4.0, 8.0)]
+            lines = [SnapSetting(M, K, nu * e, e) for e in (0.5, 1.0, 2.0, 4.0, 8.0)]
             found += [Pair9(fast, slow) for slow, fast in itertools.pairwise(lines)]
     return found
 
@@ -1071,7 +1077,7 @@ def check_tian2023_app_after_onset(
     },
 )
 def check_tian2023_eq_132(
-    s: Setting, half: float = 0.5, kept: bool = True, sharper: float = 1.0
+    s: SnapSetting, half: float = 0.5, kept: bool = True, sharper: float = 1.0
 ) -> Iterator[Said]:
     """ln(1 - ln 2/log)/2 <= B - [ln(log)/2 + ln(2K(M-1)^2/(M^2 nu C_0))/4] <= C_0/(16 Gamma_2).
 
@@ -1090,19 +1096,19 @@ def check_tian2023_eq_132(
         yield at_most(gap, C_0 / (16 * late) / sharper, where, scale=1.0)
 
 
-def moderate_ratios() -> list[Setting]:
+def moderate_ratios() -> list[SnapSetting]:
     """The grid without the largest ratios, at which Gamma is still small at ln(M tau) = 700."""
     return [s for s in settings() if s.eta_y <= 100 * s.eta_z]
 
 
-def joint() -> list[Setting]:
+def joint() -> list[SnapSetting]:
     """The ratio grows with the time: nu = K ln(M tau) at ln(M tau) = 500."""
-    return [Setting(1000, 10, 500.0 * 10, 1.0)]
+    return [SnapSetting(1000, 10, 500.0 * 10, 1.0)]
 
 
-def wide() -> list[Setting]:
+def wide() -> list[SnapSetting]:
     """A large ratio, for which the stated range starts early."""
-    return [Setting(1000, 2, 1000.0, 1.0)]
+    return [SnapSetting(1000, 2, 1000.0, 1.0)]
 
 
 @check(
@@ -1131,7 +1137,7 @@ def wide() -> list[Setting]:
     },
 )
 def check_tian2023_eq_133(
-    s: Setting, power: float = 1.0, range_of: str = "late", sharper: float = 1.0
+    s: SnapSetting, power: float = 1.0, range_of: str = "late", sharper: float = 1.0
 ) -> Iterator[Said]:
     """B = Theta(ln ln(M eta_Y t / K) - ln(nu / K)), nu = eta_Y / eta_Z.
 
@@ -1166,12 +1172,12 @@ def check_tian2023_eq_133(
 LATE = (680.0, 690.0)  # ln(M eta_Y t/K) at two late times
 
 
-def late_speed(s: Setting) -> Floats:
+def late_speed(s: SnapSetting) -> Floats:
     """Gamma, the integral of the speed, at the late times."""
     return snapping.total_speed(s, np.exp(LATE) / s.M * s.K / s.eta_y)
 
 
-def late_slope(s: Setting, C_0: float, power: float = 1.0) -> float:
+def late_slope(s: SnapSetting, C_0: float, power: float = 1.0) -> float:
     """dB / dln ln(M eta_Y t/K) between the late times."""
     B = snapping.growth(C_0, late_speed(s) ** power)
     return float((B[1] - B[0]) / np.log(LATE[1] / LATE[0]))
@@ -1220,7 +1226,7 @@ def check_tian2023_app_decoder_rate(one: tuple[float, float], exponent: int = 1)
 class Pair:
     """A setting and the factor by which rates are changed."""
 
-    s: Setting
+    s: SnapSetting
     factor: float
 
     @property
@@ -1256,7 +1262,7 @@ def check_tian2023_app_both_rates_bound(
 ) -> Iterator[Said]:
     """B(t) for (a eta_Y, a eta_Z), a > 1, is B(a t) for (eta_Y, eta_Z), and larger than B(t)."""
     s, a = one.s, one.factor**up
-    other = Setting(s.M, s.K, a * s.eta_y, (a if both else 1.0) * s.eta_z)
+    other = SnapSetting(s.M, s.K, a * s.eta_y, (a if both else 1.0) * s.eta_z)
     times = s.onset * np.array([1e-3, 1.0, 10.0, 1e4])
     for C_0 in (0.1, 10.0):
         B = [snapping.growth_at(x, C_0, times) for x in (s, other)]
@@ -1381,7 +1387,7 @@ def check_tian2023_app_slow_decoder_bound(
 ) -> Iterator[Said]:
     """At fixed eta_Z, M >= 6 and t >= t_0 of the slower decoder a smaller eta_Y makes B larger."""
     s, a = one.s, one.factor
-    fast_one = Setting(s.M, s.K, a * s.eta_y, (a if keep_ratio else 1.0) * s.eta_z)
+    fast_one = SnapSetting(s.M, s.K, a * s.eta_y, (a if keep_ratio else 1.0) * s.eta_z)
     times = at * s.onset * np.array([1.0, 3.0, 1e3])
     for C_0 in (0.1, 10.0):
         B = [snapping.growth_at(x, C_0, times) for x in (s, fast_one)]
@@ -1440,7 +1446,7 @@ def neighbours(first: float) -> list[tuple[int, float, float]]:
 
 def exception_of_five() -> float:
     """By how much B at t_0 is larger for a decoder 1 per cent faster, M = 5, K = 2, C_0 = 1."""
-    slow, fast = Setting(5, 2, 1.0, 1.0), Setting(5, 2, 1.01, 1.0)
+    slow, fast = SnapSetting(5, 2, 1.0, 1.0), SnapSetting(5, 2, 1.01, 1.0)
     B = [float(snapping.growth_at(s, 1.0, slow.onset)) for s in (slow, fast)]
     return B[1] - B[0]
 
@@ -1450,20 +1456,22 @@ def exception_of_five() -> float:
 
 def figure_3(eta_Y: float, C_0: float, t: Floats) -> Floats:
     """e^(2B) at the sizes of Figure 3: K = 10, M = 1000, eta_Z = 0.5."""
-    s = Setting(1000, 10, eta_Y, 0.5)
+    s = SnapSetting(1000, 10, eta_Y, 0.5)
     return np.asarray(np.exp(2 * snapping.growth_at(s, C_0, t)))
 
 
 @once
 def simulated_end(epsilon: float) -> float:
     """e^(2B) of the slowest decoder at t = 700 by (10), token by token, in the place of (13)."""
-    run = snapping.solve_10(Setting(1000, 10, 0.5, 0.5), epsilon, np.array([700.0]), relative=1e-8)
+    run = snapping.solve_10(
+        SnapSetting(1000, 10, 0.5, 0.5), epsilon, np.array([700.0]), relative=1e-8
+    )
     return float(np.exp(2 * run.B[0]))
 
 
 def needed_constant() -> float:
     """The C_0 for which the largest e^(2B) of Figure 3 is 600."""
-    Gamma = float(snapping.total_speed(Setting(1000, 10, 0.5, 0.5), 700.0))
+    Gamma = float(snapping.total_speed(SnapSetting(1000, 10, 0.5, 0.5), 700.0))
     return 4 * Gamma / (600.0**2 - 1)
 
 
@@ -1538,10 +1546,10 @@ class Panel:
         """The instance in words."""
         return f"nu = {self.nu:g}, M = {self.M}"
 
-    def curves(self, K: int, invert: bool) -> list[Setting]:
+    def curves(self, K: int, invert: bool) -> list[SnapSetting]:
         """The settings of its five curves."""
         ratio = 1 / self.nu if invert else self.nu
-        return [Setting(self.M, K, ratio * e, e) for e in (0.5, 1.0, 2.0, 4.0, 8.0)]
+        return [SnapSetting(self.M, K, ratio * e, e) for e in (0.5, 1.0, 2.0, 4.0, 8.0)]
 
     def end(self, K: int, invert: bool) -> float:
         """The largest B at the last time, C_0 = 1."""

@@ -249,7 +249,7 @@ class Long:
         share = float(q[0] ** 2 / (q**2).sum())
         return share * (np.ones((K, K)) - np.eye(K))
 
-    def path(self, ratio: float) -> reduced.Path:
+    def path(self, ratio: float) -> reduced.ClockPath:
         """The flow on its clock."""
         return _long(self.design, ratio)
 
@@ -270,7 +270,7 @@ class Long:
 
 
 @once
-def _long(design: reduced.Design, ratio: float) -> reduced.Path:
+def _long(design: reduced.Design, ratio: float) -> reduced.ClockPath:
     """One flow: for these designs the clock 1000 is beyond 10^300 steps."""
     sigma = np.concatenate([[0.0], np.geomspace(0.01, 2000.0, 4000)])
     return reduced.follow(design, ratio, sigma)

@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 
 from ntpbook.look.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
 from ntpbook.tian2023.s6_snapping import snapping
-from ntpbook.tian2023.s6_snapping.snapping import Setting
+from ntpbook.tian2023.s6_snapping.snapping import SnapSetting
 from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.coupled import Path
 
 STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 
 
-def draw_growth(axes: Axes, s: Setting, epsilon: float) -> None:
+def draw_growth(axes: Axes, s: SnapSetting, epsilon: float) -> None:
     """B: printed, corrected, and integrated from (10) in both counts of steps.
 
     Args:
@@ -57,7 +57,7 @@ def draw_figure_3(axes: Axes, rates: Sequence[float], C_0: float) -> None:
     """e^(2B) for some rates of the decoder, each with its t_0 (Figure 3)."""
     t = np.linspace(0.0, 700.0, 400)
     for rate, style in zip(rates, STYLES, strict=False):
-        s = Setting(1000, 10, rate, 0.5)
+        s = SnapSetting(1000, 10, rate, 0.5)
         chi = np.exp(2 * snapping.growth_at(s, C_0, t))
         axes.plot(t, chi, linestyle=style, color=OPTIMAL)
         axes.text(710, chi[-1], f"{rate:g}", color=OPTIMAL, va="center")
@@ -71,7 +71,7 @@ def draw_figure_9(axes: Axes, M: int, nu: float, last: float, rates: Sequence[fl
     """B for rates of one ratio, each with its t_0; one class and C_0 = 1 (Figure 9)."""
     t = np.linspace(0.0, last, 400)
     for rate, style in zip(rates, STYLES, strict=False):
-        s = Setting(M, 1, nu * rate, rate)
+        s = SnapSetting(M, 1, nu * rate, rate)
         axes.plot(t, snapping.growth_at(s, 1.0, t), linestyle=style, color=OPTIMAL)
         axes.plot(
             [s.onset],
@@ -81,7 +81,7 @@ def draw_figure_9(axes: Axes, M: int, nu: float, last: float, rates: Sequence[fl
             markersize=4,
         )
     for rate, shift, va in ((rates[0], -0.03, "top"), (rates[-1], 0.03, "bottom")):
-        s = Setting(M, 1, nu * rate, rate)
+        s = SnapSetting(M, 1, nu * rate, rate)
         end = float(snapping.growth_at(s, 1.0, last))
         axes.text(last, end + shift, rf"$\eta_Z = {rate:g}$", color=OPTIMAL, va=va, ha="right")
     axes.set(xlabel="time $t$ (steps)", ylabel="growth bound $B_n$", xlim=(0, last), ylim=(0, None))

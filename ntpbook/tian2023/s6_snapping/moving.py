@@ -9,7 +9,7 @@ import numpy as np
 from ntpbook.look import interactive
 from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View
 from ntpbook.tian2023.s6_snapping import snapping
-from ntpbook.tian2023.s6_snapping.snapping import Setting
+from ntpbook.tian2023.s6_snapping.snapping import SnapSetting
 from ntpverdicts.numbers import written
 
 CLASSES = (2, 5, 10, 20)
@@ -35,11 +35,11 @@ def growth(M: int) -> Moving:
                 start=EPSILONS.index(0.5),
             ),
         ),
-        lambda k, e: view(Setting(M, CLASSES[k], 1.0, 1.0), EPSILONS[e]),
+        lambda k, e: view(SnapSetting(M, CLASSES[k], 1.0, 1.0), EPSILONS[e]),
     )
 
 
-def view(s: Setting, epsilon: float) -> View:
+def view(s: SnapSetting, epsilon: float) -> View:
     """The four curves, and where they end."""
     t = np.geomspace(0.005 * s.first_end, 300 * s.onset, POINTS)
     C_0 = 1 / (epsilon**2 * s.K)

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Setting:
+class SnapSetting:
     """What equations (13) and (14) need.
 
     Attributes:
@@ -63,7 +63,7 @@ class Setting:
         return np.asarray(self.eta_y * np.asarray(t, dtype=np.float64) / self.K)
 
 
-def total_speed(s: Setting, t: float | Floats) -> Floats:
+def total_speed(s: SnapSetting, t: float | Floats) -> Floats:
     """Gamma(t) = eta_Z int_0^t gamma = (eta_Z/eta_Y) K (M-1)^2 h(t/K)^2 / 2 (equation (128))."""
     x = decoder.height(s.M, s.tau(t))
     return np.asarray(s.eta_z / s.eta_y * s.K * ((s.M - 1) / s.M * x) ** 2 / 2)
@@ -79,24 +79,24 @@ def growth(C_0: float, Gamma: float | Floats) -> Floats:
     return np.asarray(np.log1p(4 * np.asarray(Gamma) / C_0) / 4)
 
 
-def growth_at(s: Setting, C_0: float, t: float | Floats) -> Floats:
+def growth_at(s: SnapSetting, C_0: float, t: float | Floats) -> Floats:
     """B of equation (13) at times t, from z = 0."""
     return growth(C_0, total_speed(s, t))
 
 
-def first_stage(s: Setting, t: float | Floats) -> Floats:
+def first_stage(s: SnapSetting, t: float | Floats) -> Floats:
     """The first stage's approximation of Gamma, h = eta_Y t / (M K) (equation (14))."""
     return np.asarray(s.eta_z / s.eta_y * s.K * ((s.M - 1) / s.M * s.tau(t)) ** 2 / 2)
 
 
-def second_stage(s: Setting, t: float | Floats) -> Floats:
+def second_stage(s: SnapSetting, t: float | Floats) -> Floats:
     """The second stage's approximation of Gamma, h = ln(M eta_Y t / K) / M (equation (14))."""
     x = np.log(s.M * s.tau(t))
     return np.asarray(s.eta_z / s.eta_y * s.K * ((s.M - 1) / s.M * x) ** 2 / 2)
 
 
 def solve_13(
-    s: Setting, C_0: float, times: Floats, relative: float = 1e-10
+    s: SnapSetting, C_0: float, times: Floats, relative: float = 1e-10
 ) -> tuple[Floats, Floats]:
     """z and B of equation (13) by an integrator, from z = 0.
 
@@ -185,7 +185,7 @@ class ModelRun:
 
 
 def solve_10(
-    s: Setting, epsilon: float, times: Floats, full: bool = False, relative: float = 1e-9
+    s: SnapSetting, epsilon: float, times: Floats, full: bool = False, relative: float = 1e-9
 ) -> ModelRun:
     """Equation (10), token by token: one query, one common and one distinct token per class.
 

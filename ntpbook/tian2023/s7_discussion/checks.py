@@ -24,8 +24,8 @@ from ntpbook.tian2023.s7_discussion.instances import (
     Drawn,
     Growing,
     Heads,
+    ScoresOverTime,
     Symmetric,
-    Trained,
     Trajectory,
     biased,
     chance_of_spurious,
@@ -49,7 +49,7 @@ from ntpbook.tian2023.s7_discussion.instances import (
     winners,
 )
 from ntpcore.tian2023 import layer, population
-from ntpcore.tian2023.population import State
+from ntpcore.tian2023.population import HeadWeights
 from ntpverdicts import arrays
 from ntpverdicts.claims import Shown, Verdict
 from ntpverdicts.compare import (
@@ -240,7 +240,7 @@ def check_tian2023_app_dropping(
         "Scores with the opposite sign.": {"sign": -1.0},
     },
 )
-def check_ours_distinct_loses(one: Trained, sign: float = 1.0) -> Iterator[Said]:
+def check_ours_distinct_loses(one: ScoresOverTime, sign: float = 1.0) -> Iterator[Said]:
     """z_l < 0 for both distinct tokens l of the second class."""
     scores = sign * one.scores
     yield arrays.slack(-one.room - scores, "t = {at}", at=one.times[:, None])
@@ -298,7 +298,7 @@ def check_tian2023_app_no_winner(
 # No stationary point
 
 
-def dual_slope(run: Trajectory, state: State, dual: bool = True) -> tuple[float, float]:
+def dual_slope(run: Trajectory, state: HeadWeights, dual: bool = True) -> tuple[float, float]:
     """The slope of J along D = sum_n d_n e_n^T with d_n . f_k = delta_nk, and what it must be.
 
     The second number is the mean of 1 - alpha_nn over the classes, which is positive at every

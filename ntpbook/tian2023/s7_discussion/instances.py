@@ -14,7 +14,7 @@ from ntpbook.tian2023.s7_discussion import enclosed_steps
 from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
-from ntpcore.tian2023.population import Population, State
+from ntpcore.tian2023.population import HeadWeights, Population
 from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Trajectory:
     data: Population
     ratio: float
     times: Floats
-    states: tuple[State, ...]
+    states: tuple[HeadWeights, ...]
 
     @property
     def c(self) -> Floats:
@@ -75,7 +75,7 @@ class Trajectory:
         """The same run with all scores multiplied, by a number or by one for each time: planted."""
         factors = np.broadcast_to(np.asarray(factor, dtype=float), self.times.shape)
         pairs = zip(self.states, factors, strict=True)
-        return replace(self, states=tuple(State(one.Y, float(x) * one.z) for one, x in pairs))
+        return replace(self, states=tuple(HeadWeights(one.Y, float(x) * one.z) for one, x in pairs))
 
 
 def trajectory(
@@ -161,7 +161,7 @@ def late_flows(seed: int = 7, random: int = 8) -> list[Trajectory]:
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class ScoresOverTime:
     """Scores of the distinct tokens of one class at some times, rare ones first.
 
     Attributes:
@@ -179,7 +179,7 @@ class Trained:
     room: float = 1e-4
 
 
-def distinct_losers(steps: int = 20_000, certain: int = 300) -> Iterator[Trained]:
+def distinct_losers(steps: int = 20_000, certain: int = 300) -> Iterator[ScoresOverTime]:
     """Our two classes, by plain gradient steps, some in balls, and by the flow, ratio 10.
 
     Both scores fall below 0 within the first three hundred steps and go on falling.
@@ -188,7 +188,7 @@ def distinct_losers(steps: int = 20_000, certain: int = 300) -> Iterator[Trained
     yield from _trained_twice(example(DISORDERED, 10.0), steps)
 
 
-def symmetric_gainers(steps: int = 20_000, certain: int = 30) -> Iterator[Trained]:
+def symmetric_gainers(steps: int = 20_000, certain: int = 30) -> Iterator[ScoresOverTime]:
     """Two classes that are alike but for their tokens."""
     weights = ((10, 3, 5, 7, 10, 0, 0, 0, 0), (10, 0, 0, 0, 0, 3, 5, 7, 10))
     yield _in_balls("two symmetric classes", weights, certain)
@@ -196,7 +196,7 @@ def symmetric_gainers(steps: int = 20_000, certain: int = 30) -> Iterator[Traine
 
 
 @once
-def _in_balls(name: str, weights: tuple[tuple[int, ...], ...], steps: int) -> Trained:
+def _in_balls(name: str, weights: tuple[tuple[int, ...], ...], steps: int) -> ScoresOverTime:
     """The scores of class 1 after gradient steps in ball arithmetic, rates 1 and 1/10."""
     rows = [[Fraction(weight, sum(row)) for weight in row] for row in weights]
     own = [token for token, weight in enumerate(weights[1]) if weight and not weights[0][token]]
@@ -204,17 +204,19 @@ def _in_balls(name: str, weights: tuple[tuple[int, ...], ...], steps: int) -> Tr
     with enclosed_steps.bits(7 * steps + 64):
         z = enclosed_steps.scores_after(rows, (0, 0), (), VOCABULARY - 2, rates, steps)[0]
         ends = np.array([[enclosed_steps.above(z[token]) for token in own]])
-    return Trained(f"{name}, {steps} steps in balls", "balls", np.array([float(steps)]), ends, 0.0)
+    return ScoresOverTime(
+        f"{name}, {steps} steps in balls", "balls", np.array([float(steps)]), ends, 0.0
+    )
 
 
-def _trained_twice(run: Trajectory, steps: int) -> Iterator[Trained]:
+def _trained_twice(run: Trajectory, steps: int) -> Iterator[ScoresOverTime]:
     """The scores of class 1 from its first late times on, and after gradient steps."""
     tokens = run.distinct(1)
     late = run.times >= 1e4
-    yield Trained(f"{run.name}, flow", "flow", run.times[late], run.z[late][:, 0, tokens])
+    yield ScoresOverTime(f"{run.name}, flow", "flow", run.times[late], run.z[late][:, 0, tokens])
     state = population.descend(run.data, population.start(run.data), 1.0, 1 / run.ratio, steps)
     found = state.z[0, 0][tokens][None]
-    yield Trained(f"{run.name}, {steps} steps", "steps", np.array([float(steps)]), found)
+    yield ScoresOverTime(f"{run.name}, {steps} steps", "steps", np.array([float(steps)]), found)
 
 
 # No winner: equation (10) on its clock

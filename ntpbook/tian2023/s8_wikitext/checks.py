@@ -35,13 +35,13 @@ from ntpbook.tian2023.s8_wikitext.text_order import (
     permutation_test,
     strata_of,
 )
-from ntpbook.tian2023.s8_wikitext.text_runs import Run, entropies
+from ntpbook.tian2023.s8_wikitext.text_runs import TextRun, entropies
 from ntpverdicts.claims import Verdict
 from ntpverdicts.compare import Said, below, count, holds, missing, most, result, undecided
 from ntpverdicts.vocabulary import Variant, check
 
 Floats = NDArray[np.float64]
-Measure = Callable[[Run], tuple[float, float]]
+Measure = Callable[[TextRun], tuple[float, float]]
 
 LEVEL = 0.01  # largest chance that a trend may be due to
 # A vector unit of another width is enough: entropies at the end differ in their first digit, as
@@ -103,7 +103,7 @@ def check_tian2023_fig_7(
     positional: bool = True,
     measure: Measure = thirds,
     as_if: bool = False,
-    spoil: Callable[[Run], Run] | None = None,
+    spoil: Callable[[TextRun], TextRun] | None = None,
 ) -> Iterator[Said]:
     """Entropy at the end < at the start; change in the last third < 1/2 of that in the first.
 

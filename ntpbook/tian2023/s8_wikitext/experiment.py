@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ntpbook.tian2023.s8_wikitext import text_order, wikitext
 from ntpbook.tian2023.s8_wikitext.text_order import Context
-from ntpbook.tian2023.s8_wikitext.text_runs import Plan, Run, Text, changes, entropies
+from ntpbook.tian2023.s8_wikitext.text_runs import Plan, Text, TextRun, changes, entropies
 from ntpbook.tian2023.s8_wikitext.wikitext import Corpus
 from ntpverdicts.once import once
 
@@ -106,14 +106,14 @@ def record(on: Source) -> tuple[int, ...]:
     return RECORD if on.corpus.real else TRIED
 
 
-def runs_7(vocabulary: int = 500, width: int = 32, seeds: int = 3) -> tuple[Run, ...]:
+def runs_7(vocabulary: int = 500, width: int = 32, seeds: int = 3) -> tuple[TextRun, ...]:
     """The runs of Figure 7."""
     on = source(vocabulary)
     plans = figure_7_plans(on.size, range(1, seeds + 1), record(on), width)
     return trained(tuple(plans), on)
 
 
-def runs_10(vocabulary: int = 500, width: int = 32, seeds: int = 3) -> tuple[Run, ...]:
+def runs_10(vocabulary: int = 500, width: int = 32, seeds: int = 3) -> tuple[TextRun, ...]:
     """The runs of Figure 10."""
     on = source(vocabulary)
     # Recorded as often as the others, so that one compiled loop serves both.
@@ -123,7 +123,7 @@ def runs_10(vocabulary: int = 500, width: int = 32, seeds: int = 3) -> tuple[Run
 
 
 @once
-def trained(plans: tuple[Plan, ...], on: Source) -> tuple[Run, ...]:
+def trained(plans: tuple[Plan, ...], on: Source) -> tuple[TextRun, ...]:
     """Train some plans; the claims of a page share their runs."""
     from ntpbook.tian2023.s8_wikitext import text_model  # here: it loads JAX
 
@@ -146,7 +146,7 @@ class Model:
 
     layers: int
     positional: bool
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     real: bool
 
     @property
@@ -166,7 +166,7 @@ class Model:
         return all(plan.width >= WIDTH and plan.record[-1] >= UPDATES for plan in plans)
 
 
-def models_of(runs: Sequence[Run], real: bool) -> list[Model]:
+def models_of(runs: Sequence[TextRun], real: bool) -> list[Model]:
     """The four models of Figure 7."""
     found = []
     for layers in (1, 3):
@@ -182,7 +182,7 @@ def models(vocabulary: int = 500, width: int = 32, seeds: int = 3) -> list[Model
     return models_of(runs_7(vocabulary, width, seeds), source(vocabulary).corpus.real)
 
 
-def thirds(run: Run) -> tuple[float, float]:
+def thirds(run: TextRun) -> tuple[float, float]:
     """Change of attention over the first and over the last third of the updates.
 
     Raises:
@@ -196,7 +196,7 @@ def thirds(run: Run) -> tuple[float, float]:
     return float(found[0]), float(found[-1])
 
 
-def fine(run: Run) -> tuple[float, float]:
+def fine(run: TextRun) -> tuple[float, float]:
     """Mean change between neighbouring records in the first and in the last third of them."""
     found = changes(run.attention)
     many = len(found) // 3
@@ -228,7 +228,7 @@ class Sweep:
         return said(self.positional)
 
 
-def sweeps_of(runs: Sequence[Run], real: bool) -> list[Sweep]:
+def sweeps_of(runs: Sequence[TextRun], real: bool) -> list[Sweep]:
     """The runs of Figure 10 with positions, and those without."""
     found = []
     for positional in (True, False):
@@ -285,12 +285,12 @@ class Order:
     real: bool
 
 
-def moved_scores(runs: Sequence[Run]) -> Floats:
+def moved_scores(runs: Sequence[TextRun]) -> Floats:
     """How far training moved the scores of each query and key, mean over seeds: (Q, V)."""
     return np.asarray(np.mean([run.scores[-1] - run.scores[0] for run in runs], axis=0))
 
 
-def order_of(runs: Sequence[Run], on: Source) -> Order:
+def order_of(runs: Sequence[TextRun], on: Source) -> Order:
     """The order in the runs with one layer and without positions."""
     plain = [run for run in runs if run.plan.layers == 1 and not run.plan.positional]
     context = text_order.count_contexts(on.text.segments, on.text.queries, on.size)
@@ -314,12 +314,12 @@ def mixture(share: float, place: int, length: int = 8) -> Floats:
     return mixed
 
 
-def made_up_run(plan: Plan, shares: Sequence[float]) -> Run:
+def made_up_run(plan: Plan, shares: Sequence[float]) -> TextRun:
     """A run whose attention gives these shares to single keys at its records."""
     maps = np.array([[mixture(share, 2 * piece) for piece in range(3)] for share in shares])
     none = np.zeros(0, dtype=np.float32)
     losses = np.zeros(len(shares), dtype=np.float32)
-    return Run(plan, {}, none, losses, maps.astype(np.float32), np.zeros((2, 1, 1), np.float32))
+    return TextRun(plan, {}, none, losses, maps.astype(np.float32), np.zeros((2, 1, 1), np.float32))
 
 
 def snapping() -> list[Model]:
@@ -329,7 +329,7 @@ def snapping() -> list[Model]:
     return models_of([made_up_run(plan, shares.tolist()) for plan in plans], real=False)
 
 
-def restless(run: Run) -> Run:
+def restless(run: TextRun) -> TextRun:
     """The run with attention on other pieces in each record of its last third."""
     attention = run.attention.copy()
     many = len(attention) // 3
@@ -339,7 +339,7 @@ def restless(run: Run) -> Run:
     return replace(run, parameters={}, attention=attention)
 
 
-def played_backwards(run: Run) -> Run:
+def played_backwards(run: TextRun) -> TextRun:
     """The run in the reverse order."""
     return replace(run, parameters={}, attention=run.attention[::-1])
 

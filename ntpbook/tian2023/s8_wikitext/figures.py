@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from ntpbook.look.plots import OPTIMAL, OTHER, SIZE
 from ntpbook.tian2023.s8_wikitext.experiment import Sweep, said
-from ntpbook.tian2023.s8_wikitext.text_runs import Run, changes, entropies
+from ntpbook.tian2023.s8_wikitext.text_runs import TextRun, changes, entropies
 
 LOOKS = {True: (OPTIMAL, "o", "-"), False: (OTHER, "s", "-.")}
 
@@ -30,7 +30,7 @@ def course_axes() -> tuple[Figure, list[list[Axes]]]:
     return fig, [list(row) for row in axes]
 
 
-def draw_maps(axes: Sequence[Axes], run: Run, piece: int, steps: Sequence[int]) -> None:
+def draw_maps(axes: Sequence[Axes], run: TextRun, piece: int, steps: Sequence[int]) -> None:
     """Attention of the first layer on one held-out piece, a map for each of some recorded steps.
 
     Args:
@@ -50,7 +50,7 @@ def draw_maps(axes: Sequence[Axes], run: Run, piece: int, steps: Sequence[int]) 
     axes[0].set_ylabel(f"{layers} layer{'s' if layers > 1 else ''}")
 
 
-def draw_course(axes: Axes, runs: Sequence[Run], layers: int, measure: str) -> None:
+def draw_course(axes: Axes, runs: Sequence[TextRun], layers: int, measure: str) -> None:
     """Entropy or change of attention over training: mean over seeds, and the range of all.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ntpbook.tian2023.s8_wikitext.experiment import Order, Source, Sweep
-from ntpbook.tian2023.s8_wikitext.text_runs import Run, changes, entropies
+from ntpbook.tian2023.s8_wikitext.text_runs import TextRun, changes, entropies
 from ntpbook.tian2023.s8_wikitext.wikitext import Corpus
 from ntpverdicts.tables import Download, Table
 
@@ -51,7 +51,7 @@ def table_of_text(corpus: Corpus) -> Table:
 # Files: under the number of a figure there is WikiText or nothing
 
 
-def file_of_runs(runs: Sequence[Run], corpus: Corpus) -> Download:
+def file_of_runs(runs: Sequence[TextRun], corpus: Corpus) -> Download:
     """Entropy, change since the last record and held-out loss of every run at every record."""
     rows = []
     for run in runs:

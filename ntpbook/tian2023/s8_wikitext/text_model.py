@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.tian2023.s8_wikitext import text_runs
-from ntpbook.tian2023.s8_wikitext.text_runs import Plan, Run, Text
+from ntpbook.tian2023.s8_wikitext.text_runs import Plan, Text, TextRun
 
 Floats = NDArray[np.float32]
 Parameters = dict[str, jax.Array]
@@ -227,7 +227,7 @@ def train(
     text: Text,
     folder: Path | None = None,
     tick: Tick | None = None,
-) -> Run:
+) -> TextRun:
     """Train one plan; with a folder, go on from what is kept there and keep what is done.
 
     The result does not depend on where an earlier run stopped.
@@ -275,7 +275,7 @@ def train_all(
     threads: int = 2,
     folder: Path | None = None,
     tick: Tick | None = None,
-) -> list[Run]:
+) -> list[TextRun]:
     """Many plans, several at once; the result does not depend on how many.
 
     Args:

@@ -91,7 +91,7 @@ class Text:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class TextRun:
     """What a plan gave up to some recorded step.
 
     Attributes:
@@ -123,11 +123,11 @@ class Run:
         loss: float,
         attention: Floats,
         scores: Floats,
-    ) -> Run:
+    ) -> TextRun:
         """This run and one more recorded step."""
         first = not len(self.losses)
         last = len(self.losses) + 1 == len(self.plan.record)
-        return Run(
+        return TextRun(
             self.plan,
             {} if last else parameters,
             np.concatenate([self.batch_losses, batch_losses]),
@@ -137,11 +137,11 @@ class Run:
         )
 
 
-def empty(plan: Plan, parameters: Mapping[str, Floats]) -> Run:
+def empty(plan: Plan, parameters: Mapping[str, Floats]) -> TextRun:
     """A run that has not begun."""
     none = np.zeros(0, dtype=np.float32)
     maps, scores = none.reshape(0, 0, 0, 0), none.reshape(0, 0, 0)
-    return Run(plan, parameters, none, none, maps, scores)
+    return TextRun(plan, parameters, none, none, maps, scores)
 
 
 # What the figures show
@@ -186,7 +186,7 @@ def fingerprint(plan: Plan, text: Text) -> str:
     return mark.hexdigest()[:24]
 
 
-def save(run: Run, text: Text, folder: Path) -> None:
+def save(run: TextRun, text: Text, folder: Path) -> None:
     """Write a run, finished or not, all or nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{fingerprint(run.plan, text)}.npz"
@@ -197,7 +197,7 @@ def save(run: Run, text: Text, folder: Path) -> None:
         np.savez(file, allow_pickle=False, **arrays)
 
 
-def load(plan: Plan, text: Text, folder: Path) -> Run | None:
+def load(plan: Plan, text: Text, folder: Path) -> TextRun | None:
     """What is kept of a run, or None where there is nothing that can be read whole."""
     try:
         path = folder / f"{fingerprint(plan, text)}.npz"
@@ -208,7 +208,7 @@ def load(plan: Plan, text: Text, folder: Path) -> Run | None:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None  # absent or damaged: it is run again
     parameters = {name.removeprefix("parameter "): value for name, value in parts.items()}
-    run = Run(plan, parameters, *kept)
+    run = TextRun(plan, parameters, *kept)
     reached = len(run.losses)
     whole = 0 < reached <= len(plan.record) and len(run.attention) == reached
     whole = whole and len(run.scores) == 2 and (run.finished or len(parameters) > 0)

@@ -230,7 +230,7 @@ def test_huang2024_app_sketch_3_by_hand():
 # The inside of Lemma 7's proof
 
 
-def plain_state() -> inside_proof.State:
+def plain_state() -> inside_proof.Stage2State:
     """Two sentences, e^2 apart in frequency, after 100 steps, with a gap of 3."""
     return inside_proof._two_tokens(2.0, 100, 3.0)
 

@@ -314,7 +314,7 @@ def test_huang2024_app_thm_1_sums_by_hand_for_a_straight_path():
     # 1 / ||W|| from t_0 = 8 L S / eta = 44 on is the harmonic one
     c = replace(sums.path("two tokens", 1.0).c, eta=0.3636, norm_kq=1.0)
     t = np.arange(400) * c.eta
-    one = sums.Path("straight", c, t, t)
+    one = sums.EveryStep("straight", c, t, t)
     found = {name: (small, large) for name, small, large in sums.lines(one, 2.0, 8.0, 54.0)}
     small, large = found["the sum of 1/||W||"]
     assert bounds.lem_7_start(c) == 45

@@ -324,7 +324,7 @@ def test_huang2024_app_gradient_norm_by_hand_for_two_tokens():
     A, problem = 4.0, equal_run().problem
     zero = np.zeros(len(problem.entry_token))
     both = math.exp(float(problem.log_pi[0])) * 2  # the share of the two longer samples
-    state = instances.State("zero", problem, A, zero)
+    state = instances.GradientPlace("zero", problem, A, zero)
     assert checks.log_norm_bound(state, 2.0) == pytest.approx(
         math.log(2 * A * (1 / 8 + 1 / 4) * both)
     )

@@ -99,7 +99,7 @@ def test_ours_pairs_at_zero_by_hand():
     data = small_data.edges()["one pair"]
     assert model.forces(data, data.zero, mp.mpf(8)) == [[mp.mpf(2)]]
     assert model.gradient(data, [[mp.mpf(2)]]) == {(1, 0): 2, (1, 1): -2}
-    state = instances.State("by hand", data, mp.mpf(8), data.zero, by_positions=True)
+    state = instances.WeightsState("by hand", data, mp.mpf(8), data.zero, by_positions=True)
     found = checks.check_ours_pairs.judge([state])
     assert (found.verdict, found.slack) == (Verdict.PROVED, "")  # m_o = 1 / L exactly
 
@@ -115,7 +115,9 @@ def test_ours_pairs_fails_where_assumption_3_does():
 def test_ours_alignment_of_one_pair_by_hand():
     data = small_data.edges()["one pair"]
     W = {(1, 0): mp.mpf(2), (1, 1): mp.mpf(-1)}
-    found = checks.check_ours_alignment.judge([instances.State("by hand", data, mp.mpf(1), W)])
+    found = checks.check_ours_alignment.judge(
+        [instances.WeightsState("by hand", data, mp.mpf(1), W)]
+    )
     # the only pair has the margin 3; W* = (1/2, -1/2), S = 1/2 and L = 2, so that K = log 8
     assert found.numbers["room"].value == pytest.approx(math.log(8), rel=1e-14)
 

@@ -240,7 +240,7 @@ def test_the_constants_by_hand() -> None:
 # Laws
 
 
-def closed_form_error(path: reduced.Path, exponent: float) -> float:
+def closed_form_error(path: reduced.ClockPath, exponent: float) -> float:
     """The closed form by tan, written anew, and z_d = exponent w: the larger relative error."""
     K, (p_c, p_d) = path.design.K, path.design.p
     T = p_d / p_c * np.exp(path.z[:, 1] - path.z[:, 0])
@@ -388,7 +388,7 @@ def test_ours_long_visible_at_the_root_of_the_ratio(K: int, epsilon: float) -> N
     assert found == pytest.approx(laws.relaxation(K, epsilon), abs=0.005)
 
 
-def simplex_rate(path: reduced.Path) -> tuple[float, float]:
+def simplex_rate(path: reduced.ClockPath) -> tuple[float, float]:
     """(1 - c_1) nu sigma^2 at the end of a softmax path with M = K, and its limit 2N/(1 + N).
 
     N = D - 1 + C L/K, for one strictly most probable distinct token.
@@ -401,7 +401,7 @@ def simplex_rate(path: reduced.Path) -> tuple[float, float]:
     return float(rest * path.nu * path.sigma[-1] ** 2), 2 * N / (1 + N)
 
 
-def sphere_rate(path: reduced.Path) -> float:
+def sphere_rate(path: reduced.ClockPath) -> float:
     """f_c^2 nu sigma^2 (K/L + C/D) of a common token at the end; tends to 1 for M = K (derived)."""
     design = path.design
     C, D = len(design.common), len(design.distinct)

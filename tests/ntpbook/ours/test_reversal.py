@@ -226,7 +226,7 @@ def test_ours_turn_noise_in_the_simulator_it_is_momentum_too_for_every_seed() ->
 
 
 def test_long_sequences_and_large_batches_are_the_population() -> None:
-    setting = noise.Setting(0.9, 4096, noise.ENDLESS)
+    setting = noise.NoiseSetting(0.9, 4096, noise.ENDLESS)
     seen = noise.simulated(SYN, setting, 2.0, 1, 60)
     exact = inertia.turned(SYN, 2.0, 1.0, 0.9, 60)
     # noise of a batch of 4096 over ten classes, 60 steps

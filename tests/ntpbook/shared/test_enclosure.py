@@ -16,7 +16,7 @@ from ntpbook.shared import plain_stage2 as model
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 COLLOCATION = {"S": "V", "V": "O", "O": "P", "P": "S"}
 LINES = ("SVOP", "VOP", "OPP", "PSV")  # the sentences of the paper's Example 1
-EXAMPLE_1 = enclosure.Setting(
+EXAMPLE_1 = enclosure.EnclosedSetting(
     4,
     enclosure.merge(
         sorted({(line[:end], line[end], 1) for line in LINES for end in range(1, len(line))}),
@@ -39,7 +39,7 @@ def two_tokens(weights, counts, A_squared, eta_squared):
         for o, (weight, count) in enumerate(zip(weights, counts, strict=True))
     )
     star = {(str(1 - o), str(t)): HALF if t == o else -HALF for o in (0, 1) for t in (0, 1)}
-    return enclosure.Setting(2, terms, star, A_squared, eta_squared)
+    return enclosure.EnclosedSetting(2, terms, star, A_squared, eta_squared)
 
 
 def random_setting(rng, vocab_size, sentences):
@@ -67,7 +67,7 @@ def random_setting(rng, vocab_size, sentences):
         m = len(below[q])
         star[q, o] = Fraction(m, 1 + m)
         star.update({(q, j): Fraction(-1, 1 + m) for j in below[q]})
-    return enclosure.Setting(
+    return enclosure.EnclosedSetting(
         vocab_size,
         enclosure.merge(sorted((*sample, 1) for sample in samples), n),
         star,
@@ -143,7 +143,7 @@ def test_a_next_token_must_follow_a_token_of_the_sentence():
 
 def test_the_first_step_by_hand():
     """One pair: the step goes along (1, -1) / sqrt(2)."""
-    setting = enclosure.Setting(
+    setting = enclosure.EnclosedSetting(
         2,
         (enclosure.Terms("1", "0", 1, (("1", 1),), 1),),
         {("1", "0"): HALF, ("1", "1"): -HALF},
@@ -173,7 +173,7 @@ def test_an_enclosed_run_holds_the_run_in_high_precision(setting, steps):
     assert not misses(state, W)
     n, *others = setting.terms
     more = enclosure.Terms(n.query, n.optimal, n.count, n.rivals, n.weight + 1)
-    planted = enclosure.Setting(
+    planted = enclosure.EnclosedSetting(
         setting.vocab_size, (more, *others), setting.star, setting.A_squared, setting.eta_squared
     )
     (wrong,) = enclosure.enclose(planted, steps, (steps,))
@@ -238,7 +238,7 @@ def test_large_step_sizes_and_several_optimal_tokens_have_no_certificate():
     star = {("q", x): HALF if x in "ab" else -HALF for x in "abq"}
     terms = tuple(enclosure.Terms("q", x, 1, (("q", 1),), 1) for x in "ab")
     with pytest.raises(ValueError, match="several optimal tokens"):
-        enclosure.residual(enclosure.Setting(3, terms, star, Fraction(1), Fraction(1)))
+        enclosure.residual(enclosure.EnclosedSetting(3, terms, star, Fraction(1), Fraction(1)))
 
 
 # Refutations with error bars

@@ -19,7 +19,7 @@ from ntpbook.tian2023.s3_setting import counts
 from ntpbook.tian2023.s4_decoder import equicorrelated, shift
 from ntpcore.tian2023 import classes, decoder, layer, population
 from ntpcore.tian2023.layer import Sample
-from ntpcore.tian2023.population import State
+from ntpcore.tian2023.population import HeadWeights
 
 CLOSE, APART = 1e-9, 1e-3
 
@@ -343,7 +343,7 @@ def test_the_population_moves_along_the_mean_likelihood(skip):
     data = population.of_classes(one, queries, outputs)
     Y, z = rng.normal(size=(12, 5)), rng.normal(size=(2, 12))
     full = np.hstack([Y[:, :4], np.repeat(Y[:, 4:], outputs - 4, axis=1)])
-    found = population.gradient(data, State(Y[None], z[None]), skip)
+    found = population.gradient(data, HeadWeights(Y[None], z[None]), skip)
 
     def off(**wrong) -> float:
         slopes, step = np.zeros_like(z), 1e-5
@@ -357,7 +357,7 @@ def test_the_population_moves_along_the_mean_likelihood(skip):
         return distance(found.z[0], slopes)
 
     assert off() < 1e-7  # of central differences
-    assert population.log_likelihood(data, State(Y[None], z[None]), skip) == pytest.approx(
+    assert population.log_likelihood(data, HeadWeights(Y[None], z[None]), skip) == pytest.approx(
         plain_objective(one, full, z, queries, skip), rel=CLOSE
     )
     # an output of no class forgotten, and the normalisation missing inside the residual connection

@@ -31,7 +31,7 @@ from ntpverdicts.compare import NotANumberError
 pytestmark = pytest.mark.usefixtures("in_float64")
 
 
-def some_decoder() -> instances.Trained:
+def some_decoder() -> instances.TrainedClasses:
     """The decoder of twelve tokens and three classes."""
     return next(one for one in instances.random_decoders(5) if one.K == 3)
 

@@ -30,7 +30,7 @@ def window() -> tuple[instances.Spectrum, ...]:
 
 
 @pytest.fixture(scope="module")
-def trained() -> tuple[instances.Trained, ...]:
+def trained() -> tuple[instances.TwoDecoders, ...]:
     return instances.trained_small(3)
 
 

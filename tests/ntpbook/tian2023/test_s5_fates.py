@@ -33,12 +33,12 @@ def some() -> list[instances.Instance]:
 
 
 @pytest.fixture(scope="module")
-def flows() -> tuple[instances.Run, ...]:
+def flows() -> tuple[instances.ClassFlow, ...]:
     return instances.runs(3)[:7]
 
 
 @pytest.fixture(scope="module")
-def simple(flows) -> instances.Run:
+def simple(flows) -> instances.ClassFlow:
     """Two classes with one common token of weight 1 and distinct ones of 2 and 1."""
     return flows[0]
 
@@ -48,7 +48,7 @@ def by_hand(P, query=(0, 0), M: int = 1000) -> instances.Instance:
     return instances.Instance("by hand", data, M, np.zeros((data.L, data.M)))
 
 
-def shifted(run: instances.Run, token: int, amount: float) -> instances.Run:
+def shifted(run: instances.ClassFlow, token: int, amount: float) -> instances.ClassFlow:
     """The run with one score planted wrong after the start."""
     z = run.path.z.copy()
     z[5:, run.path.classes.query[run.n], token] += amount

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from ntpbook.ours.long_times import reduced
 from ntpbook.tian2023.s6_snapping import checks, coupled, steps
 from ntpbook.tian2023.s6_snapping import snapping as formulas
-from ntpbook.tian2023.s6_snapping.snapping import Setting
+from ntpbook.tian2023.s6_snapping.snapping import SnapSetting
 from ntpcore.tian2023 import coupled as flows
 from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import correlations
@@ -22,7 +22,7 @@ from ntpverdicts.claims import Check, Verdict
 from ntpverdicts.compare import Assumed
 from ntpverdicts.vocabulary import Checked
 
-S = Setting(1000, 10, 1.0, 1.0)
+S = SnapSetting(1000, 10, 1.0, 1.0)
 
 
 def readings(found: Check) -> list[str]:
@@ -64,7 +64,7 @@ def test_tian2023_app_two_fates_a_decoder_that_stands_still_shares() -> None:
 
 
 def test_tian2023_app_after_onset_by_integrating_13() -> None:
-    pair = checks.Pair9(Setting(100, 1, 10.0, 1.0), Setting(100, 1, 5.0, 0.5))
+    pair = checks.Pair9(SnapSetting(100, 1, 10.0, 1.0), SnapSetting(100, 1, 5.0, 0.5))
     t = np.array([0.1, 1.0, 10.0])
     _, fast = formulas.solve_13(pair.fast, 1.0, t)
     _, slow = formulas.solve_13(pair.slow, 1.0, t)
@@ -262,7 +262,7 @@ def test_tian2023_eq_131_by_hand_at_twice_the_upper_zero() -> None:
     x = float(decoder.height(1000, 2 * decoder.crossings(1000)[1]))
     expected = 10 / 2 * (0.999 * x) ** 2
     for rate in (0.1, 7.0):
-        s = Setting(1000, 10, rate, rate)
+        s = SnapSetting(1000, 10, rate, rate)
         assert float(formulas.total_speed(s, s.onset)) == pytest.approx(expected)
 
 
@@ -289,7 +289,7 @@ def test_tian2023_app_decoder_rate_steepest_moment_agrees_with_a_finer_grid() ->
 
 
 def test_tian2023_app_both_rates_bound_is_waiting_longer() -> None:
-    fast = Setting(1000, 10, 3.0, 3.0)
+    fast = SnapSetting(1000, 10, 3.0, 3.0)
     assert float(formulas.total_speed(fast, 50.0)) == pytest.approx(
         float(formulas.total_speed(S, 150.0))
     )
@@ -425,7 +425,7 @@ def test_tian2023_fig_3_a_curve_scaled_to_the_axis_turns_its_reading() -> None:
 
 
 def test_tian2023_fig_9_end_agrees_with_the_integrated_equation() -> None:
-    _, B = formulas.solve_13(Setting(100, 1, 80.0, 8.0), 1.0, np.array([5.0]))
+    _, B = formulas.solve_13(SnapSetting(100, 1, 80.0, 8.0), 1.0, np.array([5.0]))
     assert checks.PANELS[0].end(1, False) == pytest.approx(B[0])
     assert readings(checks.check_tian2023_fig_9()) == ["refuted", "refuted"]
 

@@ -9,11 +9,11 @@ import pytest
 from scipy.integrate import quad
 
 from ntpbook.tian2023.s6_snapping import snapping
-from ntpbook.tian2023.s6_snapping.snapping import Setting
+from ntpbook.tian2023.s6_snapping.snapping import SnapSetting
 from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import correlations
 
-S = Setting(100, 4, 0.5, 0.25)
+S = SnapSetting(100, 4, 0.5, 0.25)
 
 
 def test_gamma_agrees_with_quadrature() -> None:
@@ -96,6 +96,6 @@ def test_the_closed_solution_says_where_it_is_none(K: int, epsilon: float, Gamma
 
 def test_settings_out_of_range_are_refused() -> None:
     with pytest.raises(ValueError, match="M >= 5"):
-        Setting(4, 2, 1.0, 1.0)
+        SnapSetting(4, 2, 1.0, 1.0)
     with pytest.raises(ValueError, match="rates > 0"):
-        Setting(10, 2, 0.0, 1.0)
+        SnapSetting(10, 2, 0.0, 1.0)

@@ -145,7 +145,7 @@ def test_ours_distinct_loses_is_not_seen_with_a_slow_attention():
     slow = instances.trajectory("slow", instances.weighted(instances.DISORDERED), 100.0)
     late = slow.times >= 1e4
     scores = slow.z[late][:, 0, slow.distinct(1)]
-    one = instances.Trained("slow", "flow", slow.times[late], scores)
+    one = instances.ScoresOverTime("slow", "flow", slow.times[late], scores)
     assert checks.check_ours_distinct_loses.judge([one]).verdict is NOT_SEEN
 
 

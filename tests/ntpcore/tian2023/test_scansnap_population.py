@@ -7,7 +7,7 @@ import pytest
 
 from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import layer, population
-from ntpcore.tian2023.population import State
+from ntpcore.tian2023.population import HeadWeights
 
 pytestmark = pytest.mark.usefixtures("in_float64")
 
@@ -55,7 +55,7 @@ def test_scores_do_not_change_where_a_row_is_shifted_however_far():
 def test_the_gradient_is_the_derivative_that_jax_finds(skip, heads):
     data, rng = random_population(5)
     K, M = data.K, data.q.shape[1]
-    state = State(rng.normal(size=(heads, M, K + 1)), rng.normal(size=(heads, 2, M)))
+    state = HeadWeights(rng.normal(size=(heads, M, K + 1)), rng.normal(size=(heads, 2, M)))
     full = np.concatenate([state.Y[:, :, :K]] + [state.Y[:, :, K:]] * data.others, axis=2)
     J = jax_objective(data, skip)
     assert population.log_likelihood(data, state, skip) == pytest.approx(float(J(full, state.z)))
@@ -82,7 +82,7 @@ def test_sequences_move_as_the_layer_moves_them():
     full = np.concatenate([Y[:, :K]] + [Y[:, K:]] * (M - K), axis=1)
     Z = np.concatenate([z, np.zeros((M - 2, M))])
     slopes = [layer.gradients(one, full, Z) for one in samples]
-    ours = population.gradient(data, State(Y[None], z[None]))
+    ours = population.gradient(data, HeadWeights(Y[None], z[None]))
     mean_Y, mean_Z = (np.mean([slope[k] for slope in slopes], axis=0) for k in (0, 1))
     assert ours.Y[0] == pytest.approx(mean_Y[:, : K + 1], abs=1e-14)
     assert ours.z[0] == pytest.approx(mean_Z[:2], abs=1e-14)
@@ -104,7 +104,7 @@ def test_errors_stay_exact_where_the_prediction_is_right():
     Y = np.zeros((1, 3, 3))
     Y[0, 1, 0] = Y[0, 2, 1] = 100.0
     seen = population.inputs(data, population.scores(data, np.zeros((1, 1, 3))))
-    error = population.errors(data, State(Y, np.zeros((1, 1, 3))), seen)
+    error = population.errors(data, HeadWeights(Y, np.zeros((1, 1, 3))), seen)
     # 48 others and one next token share exp(-100 / sqrt(2)) of the mass each
     assert error[0, 0] == pytest.approx(49 * np.exp(-100 / np.sqrt(2)), rel=1e-12)
     assert error[0] @ [1, 1, 48] == pytest.approx(0, abs=1e-40)

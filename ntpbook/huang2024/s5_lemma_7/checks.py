@@ -147,7 +147,7 @@ def rarest_runs() -> tuple[Run, ...]:
 FACTORS = bounds.READINGS["huang2024-lem-7"]["factor"]
 
 
-def hidden_and_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run | Hidden]:
+def hidden_and_runs(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run | Hidden]:
     """The data of the proof on the page, runs on them, and the prefix-closed runs of the page."""
     return [rarest(4), *rarest_runs(), *instances.frequent_runs(seed, sets, steps)]
 
@@ -269,7 +269,7 @@ def aligned(run: Run, factor: float, rarity: str, exponent: int = 1) -> Iterator
     yield arrays.at_least(allowed, needed, "alpha_t, step {at}", at=rows.step[late], scale=scale)
 
 
-def runs_and_rarest(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run]:
+def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run]:
     """The runs of the page, and those with a rare sentence."""
     return [*rarest_runs(), *instances.frequent_runs(seed, sets, steps)]
 
@@ -329,7 +329,7 @@ def log_bites(run: Run) -> float:
 APART = 1e-12  # 1 - cos above which W_kq is surely not a multiple of W_kq_star
 
 
-def closed_and_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run | Certain]:
+def closed_and_runs(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run | Certain]:
     """Two tokens, one of them twice in a sentence, at t_0, and the runs of the page."""
     return [instances.certain_closed(), *instances.frequent_runs(seed, sets, steps)]
 
@@ -427,7 +427,7 @@ def weight_of_a_rival(heat: int = 1) -> tuple[Shown, ...]:
     return (identity("the weight of a rival", rival, optimal * sp.exp(-gap)),)
 
 
-def repeated_often(seed: int = 7, sets: int = 20, steps: int = 2000) -> list[Run]:
+def repeated_often(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run]:
     """Runs, and sentences that hold their optimal token twice."""
     return [instances.repeated_run(2), *instances.frequent_runs(seed, sets, steps)]
 

@@ -202,7 +202,7 @@ def _two_tokens(log_ratio: float, steps: int, gap: float | None = None) -> Stage
     return Stage2State(name, problem, late, gap, found.state.weights)
 
 
-def states(seed: int = 7, sets: int = 20, steps: int = 2000) -> Iterator[Stage2State]:
+def states(seed: int = 7, sets: int = 10, steps: int = 2000) -> Iterator[Stage2State]:
     """Two tokens, equally frequent and not, early and late; and the ends of prefix-closed runs."""
     yield from edges()
     yield from rare_states()
@@ -212,7 +212,7 @@ def states(seed: int = 7, sets: int = 20, steps: int = 2000) -> Iterator[Stage2S
 
 
 def states_and_two_rivals(
-    seed: int = 7, sets: int = 20, steps: int = 2000
+    seed: int = 7, sets: int = 10, steps: int = 2000
 ) -> Iterator[Stage2State]:
     """The same, and a state at which B_-^(n,t) is negative."""
     yield from two_rivals()
@@ -663,7 +663,7 @@ def shared_and_alone() -> list[TwoSamples]:
 
 
 def sentences_and_states(
-    seed: int = 7, sets: int = 20, steps: int = 2000
+    seed: int = 7, sets: int = 10, steps: int = 2000
 ) -> Iterator[TwoSamples | Stage2State]:
     """Sentences with any masses, and those of the states of this page."""
     yield from shared_and_alone()

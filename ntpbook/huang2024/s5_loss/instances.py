@@ -24,13 +24,13 @@ LATE = 20  # times as many steps in a long run
 
 
 @once
-def frequent(seed: int = 7, sets: int = 20, steps: int = 1000) -> tuple[Run, ...]:
+def frequent(seed: int = 7, sets: int = 10, steps: int = 1000) -> tuple[Run, ...]:
     """Example 1 and random data under Assumption 3, at the paper's step size and 20 times that."""
     return tuple(runs.collection(seed, sets, steps))
 
 
 @once
-def others(seed: int = 7, sets: int = 20, steps: int = 1000) -> tuple[Run, ...]:
+def others(seed: int = 7, sets: int = 10, steps: int = 1000) -> tuple[Run, ...]:
     """The same without Assumption 3."""
     return tuple(runs.collection(seed, sets, steps, frequent=False))
 
@@ -86,14 +86,14 @@ def inside_alone() -> list[Run]:
     return [inside()]
 
 
-def under_assumption_3(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:
+def under_assumption_3(seed: int = 7, sets: int = 10, steps: int = 1000) -> Iterator[Run]:
     """The run inside the conditions of Theorem 2, ordinary data, and the experiment last."""
     yield inside()
     yield from frequent(seed, sets, steps)
     yield experiment(seed)
 
 
-def with_and_without(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:
+def with_and_without(seed: int = 7, sets: int = 10, steps: int = 1000) -> Iterator[Run]:
     """Ordinary data with Assumption 3 and without, and the experiment last."""
     yield from frequent(seed, sets, steps)
     yield from others(seed, sets, steps)
@@ -117,7 +117,7 @@ def crowd(rivals: int = 19, tokens: int = 30) -> Run:
     )
 
 
-def with_a_crowd(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:
+def with_a_crowd(seed: int = 7, sets: int = 10, steps: int = 1000) -> Iterator[Run]:
     """A sentence of many rivals, and ordinary data with Assumption 3 and without."""
     yield crowd()
     yield from with_and_without(seed, sets, steps)
@@ -131,13 +131,13 @@ def at_the_chord(seed: int = 7, steps: int = 1000) -> Run:
     return replace(run, constants=replace(c, steps1=math.floor(math.exp(-log_u) / c.C0)))
 
 
-def for_the_excess(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:
+def for_the_excess(seed: int = 7, sets: int = 10, steps: int = 1000) -> Iterator[Run]:
     """Ordinary data under Assumption 3, long runs, and one with the longest possible stage 1."""
     yield from ordinary_and_long(seed, sets, steps)
     yield at_the_chord(seed, steps)
 
 
-def ordinary_and_long(seed: int = 7, sets: int = 20, steps: int = 1000) -> Iterator[Run]:
+def ordinary_and_long(seed: int = 7, sets: int = 10, steps: int = 1000) -> Iterator[Run]:
     """Ordinary data under Assumption 3, and long runs."""
     yield from frequent(seed, sets, steps)
     yield from long_runs(seed, steps)

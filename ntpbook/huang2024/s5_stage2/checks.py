@@ -145,7 +145,7 @@ def witness() -> Run:
     return hidden.run([*training.log_grid(hidden.steps).tolist(), hidden.steps])
 
 
-def rare_and_ordinary(seed: int = 7, sets: int = 20, steps: int = 5000) -> list[Run | TwoTokens]:
+def rare_and_ordinary(seed: int = 7, sets: int = 10, steps: int = 5000) -> list[Run | TwoTokens]:
     """The two-token data, a run on them, and ordinary data."""
     return [TwoTokens(), witness(), *instances.ordinary_runs(seed, sets, steps)]
 
@@ -269,7 +269,7 @@ def used_share(run: Run, read: Printed, rarity: str) -> Floats:
     return share
 
 
-def ordinary_and_rare(seed: int = 7, sets: int = 20, steps: int = 5000) -> list[Run]:
+def ordinary_and_rare(seed: int = 7, sets: int = 10, steps: int = 5000) -> list[Run]:
     """Ordinary data, and the run on which the printed bound fails."""
     return [*instances.ordinary_runs(seed, sets, steps), witness()]
 

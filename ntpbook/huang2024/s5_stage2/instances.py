@@ -41,7 +41,7 @@ def _ordinary(seed: int, sets: int, steps: int) -> tuple[Run, ...]:
     return tuple(runs)
 
 
-def ordinary_runs(seed: int = 7, sets: int = 20, steps: int = 5000) -> tuple[Run, ...]:
+def ordinary_runs(seed: int = 7, sets: int = 10, steps: int = 5000) -> tuple[Run, ...]:
     """Example 1, random data, and the experiment of Section 7, prefix-closed and not."""
     return _ordinary(seed, sets, steps)
 
@@ -74,7 +74,7 @@ def long_runs(seed: int = 7) -> tuple[Run, ...]:
     return (*example_runs(seed), *measured_laws.rate_runs(seed))
 
 
-def all_runs(seed: int = 7, sets: int = 20, steps: int = 5000) -> tuple[Run, ...]:
+def all_runs(seed: int = 7, sets: int = 10, steps: int = 5000) -> tuple[Run, ...]:
     """Ordinary data and long runs."""
     return (*ordinary_runs(seed, sets, steps), *long_runs(seed))
 

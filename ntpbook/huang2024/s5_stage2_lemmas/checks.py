@@ -763,7 +763,7 @@ FIRST = 437  # the step of Example 1 from which the cosine falls behind, at the 
 
 
 def example_and_runs(
-    seed: int = 7, sets: int = 20, steps: int = 2000, step: int = FIRST
+    seed: int = 7, sets: int = 10, steps: int = 2000, step: int = FIRST
 ) -> list[Run | Certain]:
     """Example 1 at the paper's step size, enclosed, and runs."""
     return [instances.certain_example(step), *instances.frequent_runs(seed, sets, steps)]

@@ -51,7 +51,7 @@ class Tried:
         return np.random.default_rng((self.seed, len(self.data.vocabulary)))
 
 
-def small_data(seed: int = 7, sets: int = 20) -> Iterator[Tried]:
+def small_data(seed: int = 7, sets: int = 10) -> Iterator[Tried]:
     """Example 1 and small random data, half of them prefix-closed."""
     yield Tried(example_1(), seed)
     for number in range(2 * sets):
@@ -60,7 +60,7 @@ def small_data(seed: int = 7, sets: int = 20) -> Iterator[Tried]:
         yield Tried(generate.random_dataset(rng, 6, 12, 5, prefix_closed=closed), seed)
 
 
-def fewer_data(seed: int = 7, sets: int = 20) -> list[Tried]:
+def fewer_data(seed: int = 7, sets: int = 10) -> list[Tried]:
     """Half of these data."""
     return list(small_data(seed, sets))[: sets + 1]
 
@@ -87,18 +87,18 @@ def _long(seed: int, sets: int, length: int) -> tuple[Run, ...]:
     return tuple(runs.collection(seed, sets, length, factors=FACTORS))
 
 
-def long_runs(seed: int = 7, sets: int = 20, length: int = 20_000) -> list[Run]:
+def long_runs(seed: int = 7, sets: int = 10, length: int = 20_000) -> list[Run]:
     """Two sentences from alike to very different in frequency, and the data for longer."""
     rarer = [rare.rare_run(ratio, int(100 * (ratio + 100)), rare.ETA) for ratio in RATIOS]
     return [*rarer, *_long(seed, sets, length)]
 
 
-def frequent_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> tuple[Run, ...]:
+def frequent_runs(seed: int = 7, sets: int = 10, steps: int = 2000) -> tuple[Run, ...]:
     """Example 1 and random data with Assumption 3."""
     return _trained(seed, sets, steps, True)
 
 
-def all_runs(seed: int = 7, sets: int = 20, steps: int = 2000) -> tuple[Run, ...]:
+def all_runs(seed: int = 7, sets: int = 10, steps: int = 2000) -> tuple[Run, ...]:
     """The same and random data without Assumption 3."""
     return (*_trained(seed, sets, steps, True), *_trained(seed, sets, steps, False))
 
@@ -120,7 +120,7 @@ class GradientPlace:
     weights: Floats
 
 
-def states(seed: int = 7, sets: int = 20, steps: int = 2000) -> Iterator[GradientPlace]:
+def states(seed: int = 7, sets: int = 10, steps: int = 2000) -> Iterator[GradientPlace]:
     """On the data of all runs: zero, the end, and two random matrices, near zero and far."""
     rng = np.random.default_rng(seed)
     for run in all_runs(seed, sets, steps):

@@ -40,12 +40,12 @@ def trained(seed: int, sets: int, steps: int, frequent: bool) -> tuple[Run, ...]
     return tuple(collection(seed, sets, steps, frequent=frequent, factors=(20,)))
 
 
-def all_runs(seed: int = 7, sets: int = 20, steps: int = 8000) -> tuple[Run, ...]:
+def all_runs(seed: int = 7, sets: int = 10, steps: int = 8000) -> tuple[Run, ...]:
     """Runs on data with Assumption 3, and on data that need not satisfy it."""
     return trained(seed, sets, steps, True) + trained(seed, sets, steps, False)
 
 
-def frequent_runs(seed: int = 7, sets: int = 20, steps: int = 8000) -> tuple[Run, ...]:
+def frequent_runs(seed: int = 7, sets: int = 10, steps: int = 8000) -> tuple[Run, ...]:
     """Runs on data with Assumption 3."""
     return trained(seed, sets, steps, True)
 
@@ -396,7 +396,7 @@ def check_huang2024_ex_2(
 
 
 @once
-def random_data(seed: int = 7, sets: int = 20) -> tuple[Dataset, ...]:
+def random_data(seed: int = 7, sets: int = 10) -> tuple[Dataset, ...]:
     """Random data of three to eight tokens, prefix-closed ones and others in turn; Example 1."""
     rng = np.random.default_rng(seed)
     sizes = [(int(rng.integers(3, 9)), bool(i % 2)) for i in range(3 * sets)]

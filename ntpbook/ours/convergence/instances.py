@@ -58,7 +58,7 @@ class WeightsState:
     by_positions: bool = False
 
 
-def states(seed: int = 7, trials: int = 150) -> Iterator[WeightsState]:
+def states(seed: int = 7, trials: int = 80) -> Iterator[WeightsState]:
     """Every tenth state of runs at the ends of ranges, then random states with u~ >= 0."""
     yield from _on_runs()
     rng = np.random.default_rng(seed)

@@ -34,7 +34,7 @@ class Distribution:
     p: Mapping[Pair, Fraction]
 
 
-def distributions(seed: int = 7, trials: int = 300) -> Iterator[Distribution]:
+def distributions(seed: int = 7, trials: int = 120) -> Iterator[Distribution]:
     """The dual solution of five tokens, and random distributions on pairs of random data."""
     data, third = small_data.edges()["slack pair"], Fraction(1, 3)
     dual = {(4, 0, 2): third, (4, 0, 3): third, (4, 1, 4): Fraction(1, 2)}
@@ -72,7 +72,7 @@ class Triple:
         return f"z = {self.z}, t = {self.t}, S = {self.S}"
 
 
-def between_the_ends(seed: int = 7, trials: int = 300) -> Iterator[Triple]:
+def between_the_ends(seed: int = 7, trials: int = 120) -> Iterator[Triple]:
     """Numbers with S >= 1/2, 0 < t <= 1, -1 < z <= 2S - 1: both ends, then random ones."""
     half, one = Fraction(1, 2), Fraction(1)
     yield from (Triple(2 * S - 1, t, S) for S in (half, one, 9 * one) for t in (one, half))
@@ -146,7 +146,7 @@ def far_states(seed: int = 7, trials: int = 120) -> Iterator[Far]:
                 yield Far(f"trial {trial}", data, A, W)
 
 
-def any_states(seed: int = 7, trials: int = 300) -> Iterator[Far]:
+def any_states(seed: int = 7, trials: int = 120) -> Iterator[Far]:
     """Random states at which the optimal token has the largest mass."""
     rng = np.random.default_rng(seed)
     with mp.workdps(DIGITS):
@@ -256,7 +256,7 @@ def idle_direction(data: Data) -> Vector:
 # Theorem G and equation (4)
 
 
-def soon(seed: int = 7, trials: int = 300) -> Iterator[Far | LateRun]:
+def soon(seed: int = 7, trials: int = 120) -> Iterator[Far | LateRun]:
     """Random states, and runs with rare sentences until Theorem G speaks."""
     yield from any_states(seed, trials)
     A, eta = 40, mp.mpf(300)

@@ -33,7 +33,7 @@ RATES = ((1.0, 0.1), (5.0, 0.5), (1.0, 1.0))  # (eta_Y, eta_Z)
 # One layer
 
 
-def random_data(seed: int = 7, sets: int = 40, frequent: bool = True) -> tuple[Dataset, ...]:
+def random_data(seed: int = 7, sets: int = 20, frequent: bool = True) -> tuple[Dataset, ...]:
     """Random realizable data; every other set is prefix-closed, if Assumption 3 holds."""
     return tuple(
         generate.random_dataset(
@@ -58,7 +58,7 @@ class Layer:
     Z: Floats
 
 
-def random_layers(seed: int = 7, sets: int = 40) -> Iterator[Layer]:
+def random_layers(seed: int = 7, sets: int = 20) -> Iterator[Layer]:
     """Random data with random dense matrices."""
     rng = np.random.default_rng(seed)
     for i, data in enumerate(random_data(seed, sets)):
@@ -148,12 +148,12 @@ def check_ours_two_layer(
 
 
 @once
-def structures(seed: int = 7, sets: int = 40) -> tuple[Structure, ...]:
+def structures(seed: int = 7, sets: int = 20) -> tuple[Structure, ...]:
     """Orders and assumptions of the random data."""
     return tuple(order.analyse(one) for one in random_data(seed, sets))
 
 
-def outnumbered(seed: int = 7, sets: int = 40) -> tuple[Structure, ...]:
+def outnumbered(seed: int = 7, sets: int = 20) -> tuple[Structure, ...]:
     """The same of realizable data in which Assumption 3 fails."""
     return tuple(order.analyse(one) for one in random_data(seed, sets, frequent=False))
 

@@ -45,17 +45,16 @@ SWAPPED_M_AND_K = (
     Planted(
         "m and k swapped in the closed form",
         (
-            ("(order.optimal, Fraction(m, k + m))", "(order.optimal, Fraction(k, k + m))"),
-            ("order.nonoptimal, Fraction(-k,", "order.nonoptimal, Fraction(-m,"),
+            (
+                "closed_form(len(order.optimal), len(order.nonoptimal))",
+                "closed_form(len(order.nonoptimal), len(order.optimal))",
+            ),
         ),
         ("huang2024-prop-2-corrected",),
     ),
     Planted(
         "m and k swapped in the exact solver",
-        (
-            ("(uppers, Fraction(m, k + m))", "(uppers, Fraction(k, k + m))"),
-            ("(lowers, Fraction(-k, k + m))", "(lowers, Fraction(-m, k + m))"),
-        ),
+        (("closed_form(k, m)\n        scores.update", "closed_form(m, k)\n        scores.update"),),
         ("ours-block-form", "huang2024-eq-3"),
         says="no certificate; token a: score 1/3, but multipliers sum to 2/3",
     ),
@@ -277,7 +276,9 @@ def notices(found: str, published: str, says: str) -> bool:
 
 
 def test_an_error_that_merely_breaks_the_code_is_not_noticed(warm: Warm, tmp_path: Path) -> None:
-    broken = (("(order.optimal, Fraction(m, k + m))", "(order.optimal, Fraktion(m))"),)
+    broken = (
+        ("return Fraction(m, k + m), Fraction(-k,", "return Fraktion(m, k + m), Fraction(-k,"),
+    )
     folder = copy_with(tmp_path / "copy", broken)
     [found] = verdicts_in(warm, folder, ["huang2024-prop-2-corrected"]).values()
     assert "NameError" in found

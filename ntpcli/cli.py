@@ -245,6 +245,62 @@ def repair(
 
 
 @app.command(
+    epilog="Examples: ntpcore certify examples/example1.txt -o certificate.json  |  "
+    "ntpcore certify --check certificate.json  |  "
+    "ntpcore certify examples/example1.txt --check certificate.json"
+)
+def certify(
+    file: Annotated[
+        str | None, typer.Argument(help="Data to read; - reads standard input.")
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="The certificate to write.")
+    ] = "certificate.json",
+    check: Annotated[
+        str | None, typer.Option("--check", help="Check this certificate, and write none.")
+    ] = None,
+    form: Form = None,
+    chars: Chars = False,
+    collocation: Collocation = None,
+    eta: Eta = None,
+    overwrite: OverwriteOutput = False,
+) -> None:
+    """Write exact max-margin attention for the data in FILE with a proof, or check such a file.
+
+    A certificate holds the samples, their collocation, scores and multipliers in fractions, which
+    assumptions hold, and from which step the bound of Theorem B says something. Its checker is one
+    file of plain Python, which runs without this package: python -m ntpcore.certificate.
+
+    Exit code 0: written, or accepted. 1: not accepted, with the place that is wrong. 2: the input
+    cannot be used.
+    """
+    from ntpcli import certify as certifying
+    from ntpcore import certificate
+    from ntpcore.data import files
+
+    if check is not None:
+        try:
+            found = certifying.read(check)
+            certificate.check(found)
+        except certificate.RefusedError as error:
+            _write(f"{report.show_name(check)}: not accepted: {report.show_name(str(error))}\n")
+            raise typer.Exit(1) from None
+        if file is not None and not certifying.same_data(found, _read(file, form, chars, None)[0]):
+            _write(f"{report.show_name(check)}: right, and of other data than {file}\n")
+            raise typer.Exit(1)
+        _write(f"{report.show_name(check)}: accepted\n")
+        return
+    if file is None:
+        raise dataset.InputError("certify needs FILE to certify, or --check CERTIFICATE")
+    files.check_target(output, "--output", overwrite, [file] if file != "-" else [])
+    files.check_place(output)
+    data, given = _read(file, form, chars, collocation)
+    made = certifying.make(order.analyse(data, given), eta)
+    files.write_whole({output: certifying.to_text(made).encode()}, overwrite=overwrite)
+    _write(_text(lambda say: certifying.write_summary(made, output, say)))
+
+
+@app.command(
     name="report",
     epilog="Examples: ntpcore report examples/example1.txt -o report.html  |  "
     "ntpcore report examples/five_tokens.jsonl -o report.html --pdf report.pdf",

@@ -37,6 +37,7 @@ BESIDE = {
 # Within ntpcore: what its parts may import of each other; a module at the top is a part of its own.
 PARTS = {
     "_cache": set(),
+    "certificate": set(),  # a file that runs alone
     "compiled": {"_cache"},
     "exponential": {"compiled"},
     "data": set(),

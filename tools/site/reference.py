@@ -17,7 +17,7 @@ from tools.pipeline.source import OURS
 MODULES = (
     *("front", "data.dataset", "data.order", "exact.any_order"),
     *("exact.margin", "exact.margin_fast"),
-    *("exact.repair", "exact.repair_program"),
+    *("exact.repair", "exact.repair_program", "certificate"),
     *("huang2024.problem", "huang2024.stage1", "huang2024.training", "huang2024.prediction"),
     *("ntpcli.check", "ntpcli.storage", "ntpverdicts.claims", "ntpverdicts.compare"),
     *("ntpverdicts.arrays", "ntpverdicts.vocabulary", "data.generate", "data.files"),

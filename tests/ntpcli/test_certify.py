@@ -1,0 +1,124 @@
+"""What `ntpcore certify` writes and accepts."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, write
+from strategies import realizable_data
+
+from ntpcli import certify
+from ntpcore import certificate
+from ntpcore.data import generate
+from ntpcore.data.dataset import Dataset, InputError, from_sentences, read
+from ntpcore.data.order import analyse
+from ntpcore.exact import margin
+from ntpcore.huang2024 import direction
+from ntpcore.huang2024.problem import from_dataset
+
+
+@settings(max_examples=60)
+@given(realizable_data())
+def test_every_realizable_data_set_gets_a_certificate_that_is_accepted(data: Dataset) -> None:
+    structure = analyse(data)
+    made = certify.make(structure)
+    certificate.check(json.loads(certify.to_text(made)))
+    solutions = [margin.solve(order) for order in (structure.orders or {}).values()]
+    assert Fraction(made["norm_squared"]) == margin.norm_squared(one.scores for one in solutions)
+    assert certify.same_data(made, data)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bounds_are_those_of_the_library_from_above(seed: int) -> None:
+    data = generate.experiment(seed, prefix_closed=seed % 2 == 0).data
+    found, problem = certify.make(analyse(data))["bounds"], from_dataset(data)
+    assert float(Fraction(found["pi_min"])) == pytest.approx(math.exp(problem.log_pi_min))
+    assert found["longest"] == problem.max_length
+    right = direction.K(problem.max_length, problem.log_pi_min)
+    K, eta, S = float(Fraction(found["K"])), float(Fraction(found["eta"])), problem.norm_squared
+    assert right <= K <= right + 0.05
+    trivial, step = direction.one_minus_cos_trivial(float(S)), found["beats_trivial_from"]
+    assert direction.one_minus_cos(float(S), K, eta, step) < trivial
+    exact = direction.first_step(
+        lambda t: direction.one_minus_cos(float(S), right, eta, t), trivial
+    )
+    assert exact <= step <= 1.01 * exact + 1
+
+
+def test_orders_with_circles_and_data_without_source_get_one_too() -> None:
+    seven = ("a A r s q A", "b B q B", "A a", "B b", "r r", "s s", "q q")
+    made = certify.make(analyse(from_sentences(seven)))
+    assert (made["facts"]["source"], made["bounds"]) == (False, None)
+    circle = certify.make(analyse(read(str(Path(EXAMPLE_1).with_name("cycle.jsonl")))))
+    assert circle["facts"]["assumption_1"] is False
+    certificate.check(circle)
+
+
+def test_data_without_a_map_of_next_tokens_are_refused_with_the_way_out() -> None:
+    with pytest.raises(InputError, match=r"n is not defined for 'b'.*give --collocation"):
+        certify.make(analyse(from_sentences(["a b"])))
+    with pytest.raises(InputError, match="a token has two next tokens"):
+        certify.make(analyse(from_sentences(["a b", "a a", "b a"])))
+    with pytest.raises(InputError, match="give a step size above 0"):
+        certify.make(analyse(read(EXAMPLE_1)), math.nan)
+
+
+def test_certificates_that_were_changed_are_refused_or_true_of_their_samples() -> None:
+    rng, data = random.Random(7), generate.experiment(2, prefix_closed=True).data
+    right = certify.make(analyse(data))
+    for _ in range(400):
+        made = copy.deepcopy(right)
+        place: Any = made
+        key: Any = rng.choice(["samples", "columns", "collocation", "facts", "norm_squared"])
+        while isinstance(place[key], dict | list):
+            place = place[key]
+            key = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
+        place[key] = rng.choice([0, 1, 2, 7, "1/2", "-1/2", "1", "2/3", True, False])
+        try:
+            certificate.check(made)
+        except certificate.RefusedError:
+            continue
+        # a count that leaves the least share as it is, say: what else it says must still be so
+        assert made["norm_squared"] == right["norm_squared"]
+        assert made["facts"] == right["facts"]
+
+
+def test_the_command_writes_a_certificate_and_accepts_it(run: Run, tmp_path: Path) -> None:
+    target = str(tmp_path / "certificate.json")
+    wrote = run("certify", EXAMPLE_1, "-o", target)
+    assert (wrote.code, "squared norm 13/6" in wrote.out) == (0, True)
+    assert "beats the trivial one from step 529 on" in wrote.out
+    assert run("certify", "--check", target).out == f"{target}: accepted\n"
+    assert run("certify", EXAMPLE_1, "--check", target).code == 0
+    other = run("certify", FIVE_TOKENS, "--check", target)
+    assert (other.code, "right, and of other data" in other.out) == (1, True)
+    again = run("certify", EXAMPLE_1, "-o", target)
+    assert (again.code, "give --overwrite" in again.err) == (2, True)
+    assert run("certify", CONTRADICTION, "-o", target, "--overwrite").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("{}", 1, "not accepted: certificate: 'format' is missing"),
+        ('{"a": 1, "a": 2}', 1, "not accepted: certificate: a name occurs twice"),
+        ("{", 2, "no JSON at line 1"),
+        (b"\xff", 2, "not UTF-8 at byte 0"),
+        ("[" * 100_000, 2, "cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_certificate_gets_one_sentence(
+    run: Run, tmp_path: Path, text: str | bytes, code: int, message: str
+) -> None:
+    found = run("certify", "--check", write(tmp_path, text, "c.json"))
+    assert (found.code, message in found.out + found.err) == (code, True)
+    assert run("certify", "--check", str(tmp_path / "nowhere.json")).code == 2
+    assert run("certify").code == 2

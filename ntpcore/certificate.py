@@ -13,8 +13,8 @@ What acceptance means, for the samples and the collocation n in the file:
    that lie above each other in a circle. Proof: the scores are feasible, and the multipliers l are
    positive on pairs with a margin of exactly 1 and satisfy sum of scores of a component = sum of l
    out of it minus sum of l into it. So for any other feasible u, <w, u - w> = sum of l (margin of u
-   minus 1) >= 0, hence |u|^2 >= |w|^2 + |u - w|^2. Where no token is confused, this is the theorem
-   `certificate_solves` of proofs/MaxMargin.v.
+   minus 1) >= 0, hence |u|^2 >= |w|^2 + |u - w|^2. Without circles, this is the theorem
+   `certificate_solves` of proofs/MaxMargin.v, which Coq has read.
 3. `closed_form` says whether these scores are m/(k+m) and -k/(k+m) (Proposition 2), and
    `norm_squared` is the sum of the squares of all scores.
 4. `bounds`, where Assumptions 1 and 3 and source hold: `K` is at least the constant of Theorem A,

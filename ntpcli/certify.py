@@ -13,6 +13,7 @@ from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.data.order import ASSUMPTION_1, CLOSURE, SOURCE, Structure, facts
 from ntpcore.exact import margin
 from ntpcore.front import max_margin
+from ntpcore.huang2024 import direction
 
 FINE = 1000  # parts of one in which K is written
 MOST_CELLS = 5_000_000  # tokens of all samples, each spelled out; half a minute of checking
@@ -113,7 +114,7 @@ def _bounds(structure: Structure, S: Fraction, given: float | None) -> dict[str,
     total = sum(one.count for one in data.samples())
     L = max(len(one.sentence) for one in compared)
     least = Fraction(min(one.count for one in compared), total)
-    inside = 2 * L**2 * (L - 1) ** 3 / least
+    inside = direction.most_rivals(L) / least
     # K with (1 + K/n)^n >= inside, as the checker asks, rounded up
     power = certificate.POWER
     K = Fraction(math.ceil(power * math.expm1(math.log(inside) / power) * FINE) + 1, FINE)

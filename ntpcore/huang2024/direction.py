@@ -23,7 +23,12 @@ def K(max_length: int, log_pi_min: float) -> float:
     """
     if max_length < 2:
         raise ValueError(f"L is {max_length}; a sentence that compares two tokens has at least 2")
-    return math.log(2 * max_length**2 * (max_length - 1) ** 3) - log_pi_min
+    return math.log(most_rivals(max_length)) - log_pi_min
+
+
+def most_rivals(max_length: int) -> int:
+    """2 L^2 (L - 1)^3, whose quotient with pi_min has the logarithm `K`."""
+    return 2 * max_length**2 * (max_length - 1) ** 3
 
 
 def tan_squared(S: float, K: float, eta: float, t: float) -> float:

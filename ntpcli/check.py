@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +13,7 @@ from ntpcli import judge as on_data
 from ntpcore.data import order
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.exact import margin
+from ntpcore.exact.columns import solve_all
 from ntpverdicts.claims import MARKS, Check, Verdict, certainty_words
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
 
-MANY_PAIRS = 5000  # from here on, loading compiled code pays
 _LISTED = 12  # queries, tokens and witnesses that the text shows of each kind
 _MOST_ROLES = 20_000_000  # about 2 GB of them
 _CELLS = 24
@@ -93,7 +92,7 @@ def answer(
     structure = order.analyse(data, given, max_witnesses=max_witnesses, max_pairs=max_pairs)
     columns = None
     if structure.orders is not None and not any(o.confused for o in structure.orders.values()):
-        columns = _columns(structure.orders)
+        columns = solve_all(structure.orders)
     judged = on_data.judge(structure, columns, labels, source, training)
     found = Answer(
         structure, columns, judged.checks, source=source, outlook=judged.outlook, run=judged.run
@@ -123,16 +122,6 @@ def answer(
         training=training,
     )
     return replace(found, part=part)
-
-
-def _columns(orders: Mapping[str, order.PartialOrder]) -> Mapping[str, margin.Solution]:
-    """W_kq_star, by compiled code where there is much to do and numpy is installed."""
-    if sum(len(one.pairs) for one in orders.values()) > MANY_PAIRS:
-        with contextlib.suppress(ImportError):
-            from ntpcore.exact import margin_fast  # loads numpy and numba
-
-            return margin_fast.W_kq_star(orders)
-    return margin.W_kq_star(orders)
 
 
 def to_json(found: Answer) -> dict[str, object]:

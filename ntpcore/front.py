@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ntpcore.data.dataset import Dataset, InputError, from_samples, from_sentences, read
 from ntpcore.data.order import Pair, PartialOrder, Structure, analyse
 from ntpcore.exact import any_order, margin
+from ntpcore.exact.columns import solve_all
 from ntpcore.exact.margin import Multipliers, Scores, closed_form
 
 if TYPE_CHECKING:
@@ -123,15 +124,17 @@ def max_margin(
     columns: dict[str, Scores] = {}
     multipliers: dict[str, Multipliers] = {}
     circles: dict[str, tuple[tuple[str, ...], ...]] = {}
+    two_levels = {query: order for query, order in orders.items() if not order.confused}
+    solutions = solve_all(two_levels)
     for query, order in orders.items():
-        if order.confused:
+        if query in two_levels:
+            circles[query] = ()
+            columns[query] = solutions[query].scores
+            multipliers[query] = solutions[query].multipliers
+        else:
             found = any_order.solve(order)
             circles[query] = tuple(part for part in found.components if len(part) > 1)
             columns[query], multipliers[query] = found.scores, found.multipliers
-        else:
-            fast = margin.solve(order)
-            circles[query] = ()
-            columns[query], multipliers[query] = fast.scores, fast.multipliers
     return MaxMargin(vocabulary, orders, columns, multipliers, circles)
 
 

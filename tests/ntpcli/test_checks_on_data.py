@@ -17,7 +17,7 @@ from ntpcli import check as report
 from ntpcli import judge as on_data
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset, InputError, from_sentences
-from ntpcore.exact import margin_fast
+from ntpcore.exact import columns, margin_fast
 from ntpverdicts.claims import Check, Verdict
 
 EXAMPLE_1 = ["S V O P", "V O P", "O P P", "P S V"]
@@ -146,7 +146,7 @@ def test_the_report_has_the_same_columns_either_way(monkeypatch: pytest.MonkeyPa
     data = generate.experiment(3, prefix_closed=False).data
     plain = report.to_json(report.answer(data))
     calls: list[int] = []
-    monkeypatch.setattr(report, "MANY_PAIRS", 0)
+    monkeypatch.setattr(columns, "MANY_PAIRS", 0)
     real = margin_fast.W_kq_star
     monkeypatch.setattr(margin_fast, "W_kq_star", lambda orders: (calls.append(1), real(orders))[1])
     assert report.to_json(report.answer(data)) == plain

@@ -14,8 +14,9 @@ import sympy as sp
 
 import ntpcore as ntp
 from ntpcore import front
+from ntpcore.data import generate
 from ntpcore.data.order import PartialOrder
-from ntpcore.exact import margin
+from ntpcore.exact import columns, margin
 
 EXAMPLE_1 = ["S V O P", "V O P", "O P P", "P S V"]
 
@@ -39,6 +40,15 @@ def test_every_name_is_there_and_others_are_told() -> None:
     assert ntp.__version__.count(".") == 2
     with pytest.raises(AttributeError, match="no attribute 'solve'; it has Fit, InputError"):
         ntp.solve  # noqa: B018
+
+
+def test_large_data_get_the_same_columns_by_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = generate.experiment(4, prefix_closed=False).data
+    plain = ntp.max_margin(data)
+    monkeypatch.setattr(columns, "MANY_PAIRS", 0)
+    compiled = ntp.max_margin(data)
+    assert compiled.columns == plain.columns
+    assert compiled.certificate_errors() == []
 
 
 def test_the_examples_of_the_docstrings_are_right() -> None:

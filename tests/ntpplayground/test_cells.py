@@ -121,8 +121,8 @@ def test_values_are_shown_as_in_a_notebook() -> None:
 LOADED = """
 import sys, typing
 sys.path.insert(0, {folder!r})
-from ntpplayground import absent
-absent.stand_in()
+from ntpplayground import stand_ins
+stand_ins.stand_in()
 import ntpbook.trial
 try:
     ntpbook.trial.use()

@@ -30,12 +30,12 @@ def test_it_does_its_work(tmp_path: Path) -> None:
 
 def test_its_errors_are_errors_here(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for module, function in (("os", "mkdir"), ("tests.site.test_beside", "make_folder")):
+    for module, function in (("os", "mkdir"), ("tests.site.test_background", "make_folder")):
         with pytest.raises(FileExistsError) as found:
             Beside(module, function, str(tmp_path / "file")).wait()
         assert (found.value.errno, found.value.filename) == (errno.EEXIST, str(tmp_path / "file"))
     with pytest.raises(MissingError, match="gone"):
-        Beside("tests.site.test_beside", "miss", "gone").wait()
+        Beside("tests.site.test_background", "miss", "gone").wait()
 
 
 def make_folder(name: str) -> None:
@@ -72,7 +72,7 @@ import os
 from tools.site.background import Beside
 from tools.site.playground import MissingError
 
-work = Beside("tests.site.test_beside", "stay")
+work = Beside("tests.site.test_background", "stay")
 print(work._process.pid, flush=True)
 os.kill(os.getpid(), 9)
 """

@@ -51,7 +51,7 @@ def test_the_last_section_of_a_page_shows_any_file(
     names: dict[str, object] = {"data": file, "steps": 20}
     exec(
         "from ntpcore.data import dataset, order\nfrom ntpcore.exact import margin\n"
-        "from ntpcli.report import figures as plots_report, study as report_study",
+        "from ntpcli.report import figures as plots_report, report_tables as report_study",
         names,
     )
     for cell in cells[first:]:

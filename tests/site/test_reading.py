@@ -91,7 +91,7 @@ def test_the_search_knows_every_statement_where_it_stands(book: Path) -> None:
     found = {row[0]: row for row in listed if row[1] == "statement"}
     assert list(found) == [claim.label for claim in CATALOGUE]
     for claim in CHECKED:
-        _, _, number, title, _, _, address, _ = found[claim.label]
+        _, _, number, title, _, _, _, address, _ = found[claim.label]
         assert (number, title) == (claim.number, claim.title)
         assert address == f"pages/{claim.page}.html#{claim.label}"
     assert sum(len(row[-1].split()) > 5 for row in found.values()) > 150

@@ -100,8 +100,8 @@ folder, told = sys.argv[1:]
 sys.path.insert(0, folder)
 sys.dont_write_bytecode = True
 os.chdir(folder)
-from ntpplayground import absent, cells
-absent.stand_in()
+from ntpplayground import cells, stand_ins
+stand_ins.stand_in()
 for name, texts, asked in json.loads(open(told, encoding="utf-8").read()):
     session = cells.Session()
     for at in asked:

@@ -62,7 +62,7 @@ async function start() {
   python.runPython("import sys; sys.path.insert(0, '/ntp'); sys.dont_write_bytecode = True");
   if (CELLS) {
     python.FS.chdir("/ntp");
-    python.runPython("from ntpplayground import absent, cells; absent.stand_in()");
+    python.runPython("from ntpplayground import cells, stand_ins; stand_ins.stand_in()");
   } else python.runPython("import json; from ntpplayground import engine");
   self.postMessage({ kind: "ready" });
   return python;

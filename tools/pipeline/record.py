@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -46,18 +46,14 @@ def as_lines(record: Mapping[str, Any]) -> str:
 
 
 def changed_verdicts(record: Mapping[str, Any], document: Mapping[str, Any]) -> list[str]:
-    """Claims whose verdict, or whose kind of proof, is not that of a record, a line each; claims
-    open for want of data in either are left out."""
-    told, said = judged(record), judged(document)
-    open_ = without_data(record) | without_data(document)
-    lines = [
-        f"{label}: only one of them has it" for label in sorted((set(told) ^ set(said)) - open_)
-    ]
-    for label in told:
-        if label in said and label not in open_:
-            before, now = (_known(row[label]) for row in (told, said))
-            lines += [f"{label}: {before} in the record, {now} here"] if before != now else []
-    return lines
+    """Claims whose verdict, or whose kind of proof, is not that of a record, a line each."""
+    return _compared(record, document, _verdict_differences)
+
+
+def _verdict_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Whether a verdict is another one than in a record."""
+    if _known(before) != _known(now):
+        yield f"{_known(before)} in the record, {_known(now)} here"
 
 
 def _known(row: Mapping[str, Any]) -> str:
@@ -67,12 +63,22 @@ def _known(row: Mapping[str, Any]) -> str:
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Where two documents say something else of a claim, a line each; claims open for want of data
-    in either of them are left out.
+    """Where two documents `claims.json` say something else of a claim, a line each."""
+    return _compared(one, other, _row_differences)
+
+
+def _compared(
+    one: Mapping[str, Any],
+    other: Mapping[str, Any],
+    differ: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterator[str]],
+) -> list[str]:
+    """Claims that differ in two documents, a line each; those open for want of data in either of
+    them are left out.
 
     Args:
-        one: a `claims.json`.
+        one: a record or a `claims.json`.
         other: another.
+        differ: what two rows of one claim say differently.
     """
     first, second = (judged(document) for document in (one, other))
     open_ = without_data(one) | without_data(other)
@@ -80,7 +86,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     lines = [f"{label}: only one of them has it" for label in alone]
     for label in first:
         if label in second and label not in open_:
-            lines += [f"{label}: {line}" for line in _row_differences(first[label], second[label])]
+            lines += [f"{label}: {line}" for line in differ(first[label], second[label])]
     return lines
 
 

@@ -156,26 +156,6 @@ def write_summary(made: dict[str, Any], path: str, write: Write) -> None:
     write("  python -m ntpcore.certificate FILE accepts it, or names what is wrong", "faint")
 
 
-def read(path: str) -> Any:
-    """The content of a certificate.
-
-    Raises:
-        InputError: it cannot be read, or is no JSON.
-        RefusedError: a name occurs twice in an object.
-    """
-    try:
-        with open(path, encoding="utf-8") as stream:
-            return json.load(stream, object_pairs_hook=certificate.once)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: no JSON at line {error.lineno} ({error.msg})") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: cannot be read ({error})") from None
-
-
 def same_data(found: Any, data: Dataset) -> bool:
     """Whether an accepted certificate speaks of these data."""
     numbers = {token: place for place, token in enumerate(found["vocabulary"])}

@@ -13,6 +13,7 @@ from typing import Any
 
 from ntpbook.catalogue import CATALOGUE, PAPERS
 from ntpcore.data.dataset import InputError
+from ntpcore.data.files import read_json
 from ntpverdicts.certainty import Certainty, Kind, from_json
 from ntpverdicts.claims import MARKS, Claim, Verdict, certainty_words
 from ntpverdicts.dependencies import Standing, standings
@@ -62,17 +63,7 @@ def load(file: str | None, default: Path = PUBLISHED, record: Traversable = RECO
         if not default.is_file():
             return _recorded(record)
         file = str(default)
-    try:
-        data = json.loads(Path(file).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8 at byte {error.start}") from None
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{file}: no JSON at {place} ({error.msg}); build the book anew") from None
-    except RecursionError:
-        raise InputError(f"{file}: brackets nested too deep; build the book anew") from None
+    data = read_json(file, way_out="build the book anew")
     return Published(_rows(data, file), file)
 
 

@@ -280,7 +280,7 @@ def certify(
 
     if check is not None:
         try:
-            found = certifying.read(check)
+            found = files.read_json(check, pairs=certificate.once)
             certificate.check(found)
         except certificate.RefusedError as error:
             _write(f"{report.show_name(check)}: not accepted: {report.show_name(str(error))}\n")

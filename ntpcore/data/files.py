@@ -1,14 +1,18 @@
-"""Writing results: nothing is replaced unasked, and a file is written whole or not at all."""
+"""Writing results: nothing is replaced unasked, and a file is written whole or not at all.
+
+And reading a result in JSON again, which is refused in one sentence where it is none.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from typing import IO
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import IO, Any
 
 from ntpcore.data.dataset import InputError, unwritable
 
@@ -164,3 +168,33 @@ def _mode(real: str) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def read_json(
+    path: str, *, way_out: str = "", pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
+) -> Any:
+    """The content of a file in JSON.
+
+    Args:
+        path: the file.
+        way_out: what to do where it is no JSON, for messages.
+        pairs: what makes an object of its names and values; None for a dict.
+
+    Raises:
+        InputError: it cannot be read, or is no JSON.
+    """
+    advice = f"; {way_out}" if way_out else ""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return json.load(stream, object_pairs_hook=pairs)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{path}: no JSON at {place} ({error.msg}){advice}") from None
+    except RecursionError:
+        raise InputError(f"{path}: cannot be read (brackets nested too deep){advice}") from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise InputError(f"{path}: cannot be read ({error}){advice}") from None

@@ -30,6 +30,7 @@ IN_WORDS = {
     "figure": "shown in a figure",
     "statement": "other statement of this book",
 }
+INSTANCES = {"random": "drawn at random (with a seed)", "fixed": "the same in every run"}
 LONGEST = 150  # characters of evidence, and of a witness, in one row
 HEADS = (("order", "Claim"), ("verdict", "Verdict"), ("tried", "Evidence"))
 RANKS = {
@@ -137,7 +138,9 @@ def filters(rows: Iterable[Row], standings: Mapping[str, Standing], papers: Pape
         + _choice("verdict", "Verdict", verdicts)
         + _choice("certainty", "Known by", {kind: kind for kind in known})
         + _choice("standing", "Rests on", {k: v for k, v in STATES.items() if k in states})
-        + '<button type="reset">Show all</button></form>'
+        + _choice("instances", "Instances", INSTANCES)
+        + '<button type="reset">Show all</button> '
+        '<button type="button" class="ntp-unfold">Unfold all chapters</button></form>'
         f'<p class="ntp-shown" role="status" aria-live="polite" hidden>{len(rows)} of {len(rows)} '
         "claims shown</p>"
     )
@@ -168,6 +171,7 @@ def table(
     papers: Papers,
     *,
     anchors: bool,
+    chapters: Mapping[str, str] | None = None,
 ) -> str:
     """The table of claims.
 
@@ -178,6 +182,7 @@ def table(
         source_address: where the code of its check stands; empty when there is none.
         papers: names of the papers by their keys.
         anchors: whether rows get their labels as ids.
+        chapters: titles of pages by their names; with them the script folds rows by chapter.
     """
     rows = list(rows)
     names = {label: label for label in standings} | {
@@ -195,6 +200,7 @@ def table(
             source_address(row),
             papers,
             anchors,
+            (chapters or {}).get(str(row["page"]), ""),
         )
         for row in rows
     )
@@ -213,6 +219,7 @@ def _row(
     source_address: str,
     papers: Papers,
     anchors: bool,
+    chapter: str,
 ) -> str:
     """One claim; whatever it says is escaped."""
     label = escape(str(row["label"]))
@@ -233,7 +240,8 @@ def _row(
         "rank": RANKS[Verdict(row["verdict"])],
         "standing": standing.state,
         "tried": row.get("tried", -1),
-    }
+        "instances": "random" if "seed" in row.get("parameters", {}) else "fixed",
+    } | ({"chapter": chapter} if chapter else {})
     identity = f' id="{label}"' if anchors else ""
     given = "".join(f' data-{key}="{escape(str(value))}"' for key, value in data.items())
     return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
@@ -80,6 +81,7 @@ class Ledger(SphinxDirective):
             lambda row: link_to_source(app, docname, row),
             PAPERS,
             anchors=docname == LEDGER and not self.options,
+            chapters={} if self.options else chapter_titles(Path(app.srcdir) / "pages"),
         )
         if not self.options:
             above = ledger_table.counts(rows, PAPERS) + ledger_table.filters(
@@ -87,6 +89,17 @@ class Ledger(SphinxDirective):
             )
             html = f'<div class="ntp-ledger-all">{above}{html}</div>'
         return [nodes.raw("", html, format="html")]
+
+
+def chapter_titles(folder: Path) -> dict[str, str]:
+    """The title of every executed notebook of a folder, by its name."""
+    titles = {}
+    for path in folder.glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        text = "".join(next((one["source"] for one in cells if one["cell_type"] == "markdown"), ""))
+        title = re.search(r"^# (.+)$", text, re.MULTILINE)
+        titles[path.stem] = title[1].removesuffix(": evidence") if title else path.stem
+    return titles
 
 
 class Dependencies(SphinxDirective):

@@ -15,6 +15,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 LONGEST = 160  # signs of a description
 YEAR = re.compile(r"^date-released: *(\d{4})-(\d{2})-(\d{2})$", re.MULTILINE)
@@ -143,10 +144,23 @@ def read_citation(app: Sphinx) -> None:
     app.ntp_citation = found  # type: ignore[attr-defined]
 
 
+class Repository(SphinxDirective):
+    """`repository`: the command that gets the code, where the setting names its address."""
+
+    def run(self) -> list[nodes.Node]:
+        """Show it, or nothing."""
+        address = self.config.ntp_repository
+        if not address:
+            return []
+        command = f"git clone {address}"
+        return [nodes.literal_block(command, command, language="none")]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.add_config_value("ntp_site", "", "html")
     app.add_config_value("ntp_repository", "", "html")
+    app.add_directive("repository", Repository)
     app.connect("builder-inited", read_citation)
     app.connect("html-page-context", add_tags)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -2,7 +2,7 @@
 
 A page loads such a script by a script element when a reader points at a link, which works for pages
 opened as files, too, where nothing can be fetched. The same fragments feed the search by number and
-by words (`tools/site/statements.py`).
+by words (`tools/site/statements.py`), which also finds the sections of pages.
 """
 
 from __future__ import annotations
@@ -16,10 +16,20 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx_proof.nodes import depart_unenumerable_node, unenumerable_node
 
-from tools.site.statements import Entry, preview_script, search_script, statement_entry, term_entry
+from tools.site.statements import (
+    Entry,
+    preview_script,
+    search_script,
+    section_entry,
+    statement_entry,
+    term_entry,
+)
 
 FOLDER = Path("_static") / "previews"
 GLOSSARY = "book/glossary"
+# Pages whose sections the search leaves out: lists whose rows it finds by themselves.
+UNSEARCHED = {GLOSSARY, "book/references", "book/reference"}
+ALONE = {"pages/whole_model", "pages/readers_realizable"}  # story and evidence on one page
 
 
 def open_statement(self: Any, node: nodes.Element) -> None:
@@ -34,6 +44,8 @@ def open_statement(self: Any, node: nodes.Element) -> None:
 def close_statement(self: Any, node: nodes.Element) -> None:
     """Close the box, and keep what it says for those who link to it."""
     depart_unenumerable_node(self, node)
+    if node.get("ntp_copy"):  # shown in a story; links lead to the evidence page
+        return
     written = "".join(self.body[node["ntp_start"] :])
     self.builder.app.ntp_statements[node["label"]] = written
 
@@ -50,7 +62,7 @@ def terms_of(html: str) -> dict[str, tuple[str, str]]:
 
 
 def entries(app: Sphinx) -> list[Entry]:
-    """All statements of the catalogue, in its order, and all terms of the glossary."""
+    """All statements in the order of the catalogue, all terms, and the sections of pages."""
     found = []
     for label, row in app.env.ntp_rows.items():  # type: ignore[attr-defined]
         link = (link_to_row if row["planned"] else link_to)(app, "index", row)
@@ -61,7 +73,36 @@ def entries(app: Sphinx) -> list[Entry]:
     if page.is_file():
         for name, (term, html) in terms_of(page.read_text(encoding="utf-8")).items():
             found.append(term_entry(name, term, f"{GLOSSARY}.html#{name}", html))
-    return found
+    return [*found, *(one for page in app.ntp_sections.values() for one in page)]  # type: ignore[attr-defined]
+
+
+def is_for_readers(app: Sphinx, docname: str) -> bool:
+    """Whether a page is prose: evidence pages are found by their statements."""
+    kept = {f"pages/{row['page']}" for row in app.env.ntp_rows.values()}  # type: ignore[attr-defined]
+    return docname.startswith(("book/", "pages/")) and (docname in ALONE or docname not in kept)
+
+
+def keep_sections(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Keep headings and words of a page for the search."""
+    if docname in UNSEARCHED or not is_for_readers(app, docname):
+        return
+    page = app.env.titles[docname].astext()
+    address = app.builder.get_relative_uri("index", docname)
+    found = []
+    for section in doctree.findall(nodes.section):
+        title = section.next_node(nodes.title)
+        if title is None or title.parent is not section:
+            continue  # the body of a statement
+        top = not isinstance(section.parent, nodes.section)
+        said = (
+            one.astext()
+            for part in section.children
+            if not isinstance(part, nodes.section)
+            for one in part.findall(nodes.paragraph)
+        )
+        place = address if top else f"{address}#{section['ids'][0]}"
+        found.append(section_entry(page, title.astext(), place, " ".join(said)))
+    app.ntp_sections[docname] = found  # type: ignore[attr-defined]
 
 
 def write_previews(app: Sphinx, problem: Exception | None) -> None:
@@ -72,6 +113,8 @@ def write_previews(app: Sphinx, problem: Exception | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     found = entries(app)
     for entry in found:
+        if not entry.html:
+            continue
         (folder / f"{entry.name}.js").write_text(preview_script(entry), encoding="utf-8")
     (folder.parent / "statements.js").write_text(search_script(found), encoding="utf-8")
 
@@ -88,7 +131,9 @@ def search_by_statement(
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.ntp_statements = {}  # type: ignore[attr-defined]
+    app.ntp_sections = {}  # type: ignore[attr-defined]
     app.add_node(unenumerable_node, override=True, html=(open_statement, close_statement))
+    app.connect("doctree-resolved", keep_sections, priority=400)  # before badges and links
     app.connect("html-page-context", search_by_statement)
     app.connect("build-finished", write_previews)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -55,22 +55,23 @@ def read_cells(app: Sphinx) -> None:
 
 
 def mark_cells(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the bar under the title, and mark every cell with its place."""
+    """Put the bar before the first cell, and mark every cell with its place."""
     every = app.env.ntp_runnable.get(docname)  # type: ignore[attr-defined]
-    title = next(iter(doctree.findall(nodes.title)), None)
-    if every is None or title is None:
+    if every is None:
         return
     path = Path(app.srcdir) / f"{docname}.ipynb"
     kinds = [one["cell_type"] for one in json.loads(path.read_text("utf-8"))["cells"]]
-    shown = 0
+    shown, first = 0, None
     for node in doctree.findall(nodes.container):
         if node.get("nb_element") == "cell_code":
+            first = first or node
             place = kinds[: node["cell_index"]].count("code")
             node["classes"].append(f"ntp-cell-{place}")
             shown += any(
                 one.get("nb_element") == "cell_code_source" for one in node.findall(nodes.container)
             )
-    title.parent.insert(title.parent.index(title) + 1, bar(docname, every, shown))
+    assert first is not None  # a page with cells that run
+    first.parent.insert(first.parent.index(first), bar(docname, every, shown))
     write_page(app, docname, every)
 
 

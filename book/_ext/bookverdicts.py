@@ -43,7 +43,7 @@ from tools.site.published import versions
 Rows = dict[str, dict[str, Any]]
 EXTENSIONS = (
     "code", "errata", "ledger", "math", "papers", "previews", "equations", "proofs", "glossary",
-    "downloads", "meta", "moving", "offline", "playground", "reference", "run", "wide",
+    "downloads", "meta", "moving", "offline", "playground", "reference", "run", "stories", "wide",
 )  # fmt: skip
 logger = logging.getLogger(__name__)
 
@@ -106,8 +106,18 @@ class ResultRole(SphinxRole):
             message = "no check gives %r; known for this label: %s"
             logger.warning(message, self.text, known, location=self.get_location())
             return [nodes.literal(self.text, self.text)], []
-        value = shown_number(numbers[name])
-        return [nodes.inline(value, value, classes=["ntp-result"])], []
+        value, where = shown_number(numbers[name]), origin_of(row, numbers[name])
+        return [nodes.abbreviation(value, value, classes=["ntp-result"], explanation=where)], []
+
+
+def origin_of(row: dict[str, Any], number: object) -> str:
+    """Where a number comes from, for whoever points at it: its check, its accuracy, its seed."""
+    origin = str(number["origin"]) if isinstance(number, dict) else "exact"
+    digits = number.get("digits") if isinstance(number, dict) else None
+    known = origin if digits is None else f"{digits or 2} digits shown; limited by {origin}"
+    seed = row.get("parameters", {}).get("seed")
+    drawn = "instances fixed" if seed is None else f"instances drawn with seed {seed}"
+    return f"From the check of {row['number']} ({row['label']}): {known}; {drawn}."
 
 
 class VerdictCard(SphinxDirective):

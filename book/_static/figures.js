@@ -259,8 +259,36 @@
       const moved = form.getBoundingClientRect().top - before; // the control stays under the finger
       if (moved) window.scrollBy({ top: moved, behavior: "instant" });
     });
+    // The button runs through the values of one control, from its first one when it stands at the last.
+    const PACE = 700; // milliseconds from one value to the next
+    const play = form.querySelector(".ntp-play");
+    const timed = play && document.getElementById(play.dataset.plays);
+    let running = 0;
+
+    function stop() {
+      clearInterval(running);
+      running = 0;
+      if (play) play.textContent = "Play";
+    }
+
+    function show(value) {
+      timed.value = value;
+      name();
+      redraw();
+      says.textContent = data.views[chosen()].says;
+      if (Number(timed.value) >= Number(timed.max)) stop();
+    }
+
+    if (play) play.addEventListener("click", () => {
+      if (running) return stop();
+      play.textContent = "Pause";
+      running = setInterval(() => show(Number(timed.value) + 1), PACE);
+      if (Number(timed.value) >= Number(timed.max)) show(0);
+    });
     form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", stop);
     form.addEventListener("reset", () => {
+      stop();
       setTimeout(() => {
         name();
         figure.classList.remove("ntp-moved");

@@ -1,4 +1,4 @@
-// Statements and terms, found by number and by words: on the page of the search above the pages, and
+// Statements, terms, and sections of pages, found by number and by words: on the page of the search above the pages, and
 // below the field that opens on every page, which loads this when it is first used (`menus.js`).
 // The list is `window.NTP_STATEMENTS`, which the build writes.
 (() => {
@@ -129,7 +129,7 @@
       item.append(make("span", `ntp-badge ntp-${entry.verdict.replace(" ", "-")}`,
         `${MARKS[entry.verdict]} ${entry.verdict}`), " ");
     }
-    item.append(make("span", "", entry.kind === "term" ? "" : entry.title), " ");
+    item.append(make("span", "", entry.number ? entry.title : ""), " ");
     item.append(make("span", "ntp-small", entry.short));
     return item;
   };
@@ -138,7 +138,7 @@
   const ROOT = document.documentElement.dataset.content_root || "./";
   const listed = found => {
     const part = make("section", "ntp-found");
-    part.setAttribute("aria-label", "Statements and terms found");
+    part.setAttribute("aria-label", "Statements, terms, and sections found");
     const list = make("ul");
     list.append(...found.slice(0, FIRST).map(entry => line(entry, ROOT)));
     part.append(list);
@@ -158,7 +158,7 @@
     const place = document.getElementById("search-results");
     if (!place || !found.length) return;
     const part = listed(found);
-    part.prepend(make("h2", "", "Statements and terms"));
+    part.prepend(make("h2", "", "Statements, terms, and sections"));
     place.before(part);
   };
 
@@ -174,8 +174,8 @@
       const found = find(field.value);
       box.hidden = !field.value.trim();
       box.querySelector(".ntp-found")?.remove();
-      const count = found.length === 1 ? "1 statement or term" : `${found.length || "No"} statements or terms`;
-      said.textContent = `${count}. Press Enter to search the pages, too.`;
+      const count = found.length === 1 ? "1 result" : `${found.length || "No"} results`;
+      said.textContent = `${count}. Press Enter to search the full text of all pages.`;
       if (found.length) box.append(listed(found));
     };
     field.addEventListener("input", answer);
@@ -185,8 +185,26 @@
     answer();
   };
 
-  // What is shown of a page is what it says: no bars, buttons, folds and names of menus.
-  const CONTROLS = ".bd-header-article, .ntp-run, summary, button, nav, noscript, .ntp-save";
+  // The arrow keys move from the field into what was found, and within it.
+  const moveByArrows = () => {
+    document.addEventListener("keydown", event => {
+      if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+      const field = event.target.closest("input[name=q]");
+      const part = field ? field.closest(".search-button__search-container, main")?.querySelector(".ntp-found")
+        : event.target.closest(".ntp-found");
+      if (!part) return;
+      const links = [...part.querySelectorAll("a")].filter(one => one.getClientRects().length);
+      const at = links.indexOf(event.target) + (event.key === "ArrowDown" ? 1 : -1);
+      const back = part.parentElement.parentElement.querySelector("input[name=q]");
+      if (at < 0 && field) return;
+      event.preventDefault();
+      if (at < 0) back?.focus();
+      else links[Math.min(at, links.length - 1)]?.focus();
+    });
+  };
+
+  // What is shown of a page is its prose: no code, bars, buttons, folds and names of menus.
+  const CONTROLS = ".bd-header-article, .ntp-run, summary, button, nav, noscript, .ntp-save, .cell_input";
   const quoteText = () => {
     const whole = Search.htmlToText;
     Search.htmlToText = (html, anchor) => {
@@ -205,6 +223,7 @@
   };
 
   const start = () => {
+    moveByArrows();
     for (const field of document.querySelectorAll(".search-button__wrapper input[name=q]")) answerBelow(field);
     if (!document.getElementById("search-results")) return;
     // Summaries of pages are fetched, which pages opened as files may not do.

@@ -1,9 +1,10 @@
 // Search, sort and filter the ledger. Without this file it is a plain table with every row.
 // The state stands in the address (?paper=huang2024&verdict=refuted), so that a view can be linked.
+// As long as nothing is filtered or sorted, the rows of a chapter are folded below its title.
 (() => {
   "use strict";
 
-  const CHOICES = ["paper", "kind", "verdict", "certainty", "standing"];
+  const CHOICES = ["paper", "kind", "verdict", "certainty", "standing", "instances"];
   const SORTS = {
     tried: (row) => Number(row.dataset.tried),
     verdict: (row) => Number(row.dataset.rank),
@@ -17,9 +18,45 @@
     const rows = [...body.rows];
     const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
     let sort = { key: "order", down: false };
+    const opened = new Set();
+    const heads = new Map();
+    const unfold = form.querySelector(".ntp-unfold");
+    for (const row of rows) {
+      const chapter = row.dataset.chapter;
+      if (chapter && !heads.has(chapter)) heads.set(chapter, head(chapter));
+    }
+
+    function head(chapter) {
+      const line = document.createElement("tr");
+      const cell = document.createElement("th");
+      const button = document.createElement("button");
+      const many = rows.filter((row) => row.dataset.chapter === chapter).length;
+      line.className = "ntp-chapter-row";
+      cell.colSpan = 3;
+      button.type = "button";
+      button.textContent = `${chapter} (${many})`;
+      button.addEventListener("click", () => {
+        if (!opened.delete(chapter)) opened.add(chapter);
+        apply();
+      });
+      cell.append(button);
+      line.append(cell);
+      return line;
+    }
+
+    const isWhole = () =>
+      sort.key === "order" && !sort.down && !form.elements.q.value.trim()
+      && CHOICES.every((name) => !form.elements[name].value);
 
     function apply() {
       const words = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const folding = heads.size > 0 && isWhole();
+      unfold.hidden = !folding;
+      unfold.textContent = opened.size < heads.size ? "Unfold all chapters" : "Fold all chapters";
+      for (const [chapter, line] of heads) {
+        line.hidden = !folding;
+        line.querySelector("button").setAttribute("aria-expanded", String(opened.has(chapter)));
+      }
       let count = 0;
       for (const row of rows) {
         const fits =
@@ -27,7 +64,7 @@
             const wanted = form.elements[name].value;
             return !wanted || row.dataset[name] === wanted;
           }) && words.every((word) => texts.get(row).includes(word));
-        row.hidden = !fits;
+        row.hidden = !fits || (folding && !opened.has(row.dataset.chapter));
         count += fits;
       }
       shown.textContent = `${count} of ${rows.length} claims shown`;
@@ -40,10 +77,16 @@
         order.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0));
       }
       if (sort.down) order.reverse();
-      body.append(...order);
-      for (const head of table.tHead.querySelectorAll("th[data-sort]")) {
-        const active = head.dataset.sort === sort.key;
-        head.setAttribute("aria-sort", active ? (sort.down ? "descending" : "ascending") : "none");
+      const placed = new Set();
+      for (const row of order) {
+        const chapter = row.dataset.chapter;
+        if (heads.has(chapter) && !placed.has(chapter)) body.append(heads.get(chapter));
+        placed.add(chapter);
+        body.append(row);
+      }
+      for (const title of table.tHead.querySelectorAll("th[data-sort]")) {
+        const active = title.dataset.sort === sort.key;
+        title.setAttribute("aria-sort", active ? (sort.down ? "descending" : "ascending") : "none");
       }
     }
 
@@ -79,18 +122,25 @@
       write();
     }
 
-    for (const head of table.tHead.querySelectorAll("th[data-sort]")) {
+    for (const title of table.tHead.querySelectorAll("th[data-sort]")) {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = head.textContent;
+      button.textContent = title.textContent;
       button.addEventListener("click", () => {
-        const key = head.dataset.sort;
+        const key = title.dataset.sort;
         sort = { key, down: sort.key === key && !sort.down };
         arrange();
+        apply();
         write();
       });
-      head.replaceChildren(button);
+      title.replaceChildren(button);
     }
+    unfold.addEventListener("click", () => {
+      const all = opened.size < heads.size;
+      opened.clear();
+      if (all) for (const chapter of heads.keys()) opened.add(chapter);
+      apply();
+    });
     form.addEventListener("input", changed);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () =>
@@ -108,6 +158,8 @@
     apply();
     const target = location.hash && document.getElementById(location.hash.slice(1));
     if (target) {
+      if (target.dataset.chapter) opened.add(target.dataset.chapter);
+      apply();
       target.hidden = false; // a row that is linked to is shown, whatever the filter says
       target.scrollIntoView();
     }

@@ -28,7 +28,7 @@ PAIRS = ("tight", "slack")  # lines from token to token, without signs on them
 FIELDS = ("label", "role", "line", "x", "y", "names", "notes")
 DIGITS = 5
 LARGEST = 60_000  # bytes of one figure in its page
-UNTOUCHED = "This is the picture as it is printed. Move a control, and it is drawn anew."
+UNTOUCHED = "Drag a slider to change the figure."
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Dial:
         values: what it can be set to, as text.
         start: place of the value that the printed picture has, or comes nearest to.
         slider: whether the values are in order; otherwise they are listed.
+        plays: whether a button runs through the values, as time does; of one dial at most.
 
     Raises:
         ValueError: fewer than two values, two alike, or no such start.
@@ -68,6 +69,7 @@ class Dial:
     values: tuple[str, ...]
     start: int = 0
     slider: bool = True
+    plays: bool = False
 
     def __post_init__(self) -> None:
         if len(set(self.values)) < 2 or len(set(self.values)) < len(self.values):
@@ -283,10 +285,15 @@ def _form(moved: Moving) -> str:
         f'<p><label for="{name}">{escape(dial.label)}</label> {_control(name, dial)}</p>'
         for name, dial in zip(names, moved.dials, strict=True)
     )
+    play = "".join(
+        f'<button type="button" class="ntp-play" data-plays="{name}">Play</button> '
+        for name, dial in zip(names, moved.dials, strict=True)
+        if dial.plays
+    )
     return (
         f'<form class="ntp-moves" data-figure="{escape(moved.figure)}" autocomplete="off" '
         f'style="display:none"><fieldset disabled><legend>Move this figure</legend>{controls}'
-        '<p><button type="reset">Back to the printed picture</button></p></fieldset>'
+        f'<p>{play}<button type="reset">Reset the figure</button></p></fieldset>'
         f'<output for="{" ".join(names)}" aria-live="polite">{UNTOUCHED}</output>'
         f'<script type="application/json">{embedded(moved.data)}</script></form>'
     )

@@ -190,6 +190,30 @@ def test_the_keyboard_moves_every_figure_to_the_numbers_of_its_setting(
     page.context.close()
 
 
+def test_the_figure_of_the_start_page_plays_pauses_and_begins_anew(
+    browser: Browser, book_address: str
+) -> None:
+    page = browser.new_page()
+    page.clock.install()
+    page.goto(f"{book_address}book/preface.html")
+    button, slider = page.locator(".ntp-play"), page.locator("form.ntp-moves input[type=range]")
+    page.wait_for_selector("form.ntp-moves[data-ready]")
+    first, last = int(slider.input_value()), int(slider.get_attribute("max") or 0)
+    button.click()
+    assert button.inner_text() == "Pause"
+    page.clock.run_for(1500)  # two steps of 0.7 s
+    assert int(slider.input_value()) == first + 2
+    button.click()
+    page.clock.run_for(5000)
+    assert int(slider.input_value()) == first + 2
+    button.click()
+    page.clock.run_for(60_000)
+    assert (int(slider.input_value()), button.inner_text()) == (last, "Play")
+    button.click()
+    assert int(slider.input_value()) == 0
+    page.close()
+
+
 def test_there_are_figures_to_move() -> None:
     assert len(PAGES) >= 6
 

@@ -38,7 +38,35 @@ def status(page: Page) -> str:
     return page.inner_text(".ntp-shown")
 
 
-def test_all_rows_are_shown_first_and_filters_narrow_them(ledger: Page) -> None:
+def test_chapters_fold_until_something_is_filtered(ledger: Page) -> None:
+    heads = ledger.locator(".ntp-chapter-row button")
+    assert shown(ledger) == []
+    assert heads.count() == len({claim.page for claim in CATALOGUE})
+    assert status(ledger) == f"{len(LABELS)} of {len(LABELS)} claims shown"
+    first = [claim.label for claim in CATALOGUE if claim.page == CATALOGUE[0].page]
+    heads.first.press("Enter")
+    assert shown(ledger) == first
+    assert heads.first.get_attribute("aria-expanded") == "true"
+    heads.first.press("Enter")
+    assert shown(ledger) == []
+    ledger.select_option("[name=verdict]", "refuted")
+    assert len(shown(ledger)) > len({claim.page for claim in CATALOGUE}) / 2
+    assert ledger.locator(".ntp-chapter-row:visible").count() == 0
+
+
+def test_random_instances_can_be_listed(ledger: Page) -> None:
+    ledger.select_option("[name=instances]", "random")
+    drawn = set(shown(ledger))
+    ledger.select_option("[name=instances]", "fixed")
+    fixed = set(shown(ledger))
+    assert drawn | fixed == set(LABELS)
+    assert not drawn & fixed
+    assert "huang2024-lem-5" in drawn  # its check takes a seed
+    assert "huang2024-fig-1" in fixed
+
+
+def test_filters_narrow_the_rows(ledger: Page) -> None:
+    ledger.click(".ntp-unfold")
     assert shown(ledger) == LABELS
     ledger.select_option("[name=paper]", "huang2024")
     ledger.select_option("[name=kind]", "theorem")
@@ -52,7 +80,9 @@ def test_all_rows_are_shown_first_and_filters_narrow_them(ledger: Page) -> None:
     assert status(ledger).startswith("0 of")
     ledger.click("button[type=reset]")
     ledger.wait_for_function("() => document.querySelector('.ntp-shown').textContent[0] !== '0'")
-    assert shown(ledger) == LABELS
+    assert shown(ledger) == LABELS  # still unfolded
+    ledger.click(".ntp-unfold")
+    assert shown(ledger) == []
 
 
 def test_a_view_can_be_linked(ledger: Page, browser: Browser) -> None:
@@ -81,7 +111,7 @@ def test_the_counts_lead_to_their_rows(ledger: Page) -> None:
 def test_a_senseless_view_shows_everything(ledger: Page) -> None:
     ledger.goto(re.sub(r"[?#].*", "", ledger.url) + "?paper=nobody&sort=%3Cb%3E&kind=")
     ledger.wait_for_selector(".ntp-filter:not([hidden])")
-    assert shown(ledger) == LABELS
+    assert status(ledger) == f"{len(LABELS)} of {len(LABELS)} claims shown"
 
 
 def test_the_keyboard_sorts_and_screen_readers_hear_it(ledger: Page) -> None:
@@ -91,7 +121,7 @@ def test_the_keyboard_sorts_and_screen_readers_hear_it(ledger: Page) -> None:
     ledger.keyboard.press("Enter")
     assert head.get_attribute("aria-sort") == "ascending"
     verdicts = ledger.eval_on_selector_all(
-        "table.ntp-claims tbody tr", "rows => rows.map(row => row.dataset.verdict)"
+        "table.ntp-claims tbody tr[id]", "rows => rows.map(row => row.dataset.verdict)"
     )
     order = [verdict.value for verdict in RANKS]
     assert verdicts == sorted(verdicts, key=order.index)
@@ -99,7 +129,7 @@ def test_the_keyboard_sorts_and_screen_readers_hear_it(ledger: Page) -> None:
     ledger.keyboard.press("Space")
     assert head.get_attribute("aria-sort") == "descending"
     backwards = ledger.eval_on_selector_all(
-        "table.ntp-claims tbody tr", "rows => rows.map(row => row.dataset.verdict)"
+        "table.ntp-claims tbody tr[id]", "rows => rows.map(row => row.dataset.verdict)"
     )
     assert backwards == sorted(verdicts, key=order.index, reverse=True)
     assert sorted(shown(ledger)) == sorted(LABELS)

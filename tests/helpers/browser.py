@@ -192,5 +192,5 @@ def _look(page: Page, seen: Seen) -> None:
 
 
 # What a reader of the ledger sees and does, as JavaScript.
-SHOWN_ROWS = """() => [...document.querySelectorAll('table.ntp-claims tbody tr')]
+SHOWN_ROWS = """() => [...document.querySelectorAll('table.ntp-claims tbody tr[id]')]
   .filter(row => row.getClientRects().length).map(row => row.id)"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import types
 
 import bookmeta as meta
 import bookwide as wide
@@ -34,6 +35,17 @@ def test_a_description_is_the_first_paragraph_that_says_something() -> None:
     assert len(cut) <= meta.LONGEST + 2
     assert cut.endswith("word …")
     assert meta.description(page_of(nodes.paragraph("", "Short."))) == ""
+
+
+@pytest.mark.parametrize("address", ["", "https://code.example/book.git"])
+def test_the_address_of_the_code_is_shown_where_the_setting_names_it(address: str) -> None:
+    directive = object.__new__(meta.Repository)
+    settings = types.SimpleNamespace(ntp_repository=address)
+    environment = types.SimpleNamespace(config=settings)
+    document = types.SimpleNamespace(settings=types.SimpleNamespace(env=environment))
+    directive.state = types.SimpleNamespace(document=document)
+    shown = [node.astext() for node in directive.run()]
+    assert shown == ([f"git clone {address}"] if address else [])
 
 
 def test_without_settings_no_address_is_written_and_with_them_all_are() -> None:

@@ -18,9 +18,10 @@ from ntpverdicts.imports import imported_names
 from ntpverdicts.ledger import count_verdicts
 from tools.pipeline.consistency import label_of_test, mismatches, names_of_functions, typed_counts
 from tools.pipeline.outputs import Found, read_checks
-from tools.pipeline.source import OURS, code_cells
+from tools.pipeline.source import OURS, code_cells, evidence_of, shown_statements
 from tools.site.html import name_fold, toc_pages
 from tools.site.inspect_site import Page, missing_controls, off_site, problems, wrong_checks
+from tools.site.page_text import page_prose, plain
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.md"))
 MODULES = sorted(path for name in OURS for path in (ROOT / name).rglob("*.py"))
@@ -333,6 +334,93 @@ def test_broken_rules_are_noticed() -> None:
     assert "defines" in page_faults(good + "Words.\n" + cell("def g():\n    pass"), {"f"})[0]
     assert "15 lines" in page_faults(good + "Words.\n" + cell("1\n" * 16))[0]
     assert page_faults(good + cell("seed", "remove-input")) == []
+
+
+# Stories and their evidence
+
+STORIES = {
+    path.stem: evidence_of(text)
+    for path in NOTEBOOKS
+    if "{evidence}" in (text := path.read_text(encoding="utf-8"))
+}
+# Chapters whose few claims stand on their only page, under the heading Evidence.
+ALONE = {"whole_model", "readers_realizable"}
+MOST_WORDS = 1700  # of a story, about ten screens with its figures
+CALL = re.compile(r"^checks\.check_\w+\(", re.MULTILINE)
+
+
+def story_faults(text: str) -> list[str]:
+    """What is wrong with a story by the rules for stories.
+
+    Args:
+        text: the notebook.
+    """
+    faults = []
+    story, _, rest = text.partition("\n## Evidence\n")
+    words = len(plain(page_prose(story)).split())
+    if words > MOST_WORDS:
+        faults.append(f"has {words} words, more than {MOST_WORDS}")
+    if CALL.search(text):
+        faults.append("runs a check, which belongs on its evidence page")
+    if not 3 <= (shown := len(shown_statements(story))) <= 6:
+        faults.append(f"shows {shown} statements, not three to six")
+    if not evidence_of(rest):
+        faults.append("does not end with its evidence")
+    title = story.partition("\n# ")[2].partition("\n")[2].lstrip()
+    if title.startswith("```"):
+        faults.append("begins with a cell, not with a sentence")
+    return faults
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_stories_keep_the_rules(name: str) -> None:
+    text = (ROOT / f"notebooks/{name}.md").read_text(encoding="utf-8")
+    assert story_faults(text) == []
+
+
+def test_a_story_that_breaks_a_rule_is_noticed() -> None:
+    shown = ":::{statement} ours-a\n:::\n\n" * 3
+    end = "\n## Evidence\n\n:::{evidence} page\n:::\n"
+    good = f"---\nx: 1\n---\n\n# A story\n\nWhy?\n\n{shown}{end}"
+    assert story_faults(good) == []
+    for old, new, fault in (
+        ("Why?", "why " * (MOST_WORDS + 1), "words"),
+        (end, f"\n```{{code-cell}}\nchecks.check_ours_a()\n```\n{end}", "runs a check"),
+        (shown, shown * 3, "shows 9 statements"),
+        (end, "", "evidence"),
+        ("Why?", "```{code-cell}\n1\n```\n\nWhy?", "begins with a cell"),
+    ):
+        assert fault in " ".join(story_faults(good.replace(old, new)))
+
+
+def test_every_page_with_claims_is_the_evidence_of_one_story() -> None:
+    named = [page for pages in STORIES.values() for page in pages]
+    assert sorted(named) == sorted({str(claim.page) for claim in CHECKED} - ALONE)
+
+
+def test_a_story_shows_the_boxes_of_its_evidence(book: Path) -> None:
+    for name in STORIES:
+        labels = shown_statements((ROOT / f"notebooks/{name}.md").read_text(encoding="utf-8"))
+        html = (book / f"pages/{name}.html").read_text(encoding="utf-8")
+        for label in labels:
+            claim = next(one for one in CHECKED if one.label == label)
+            evidence = (book / f"pages/{claim.page}.html").read_text(encoding="utf-8")
+            box = re.compile(
+                rf'<p class="admonition-title" id="{label}">(?:(?!<section).)*<section[^>]*>'
+                r"(.*?)</section>",
+                re.DOTALL,
+            )
+            (shown,), (stated,) = box.findall(html), box.findall(evidence)
+            assert spoken(shown) == spoken(stated)
+            assert f'href="{claim.page}.html#verdict-{label}"' in html
+        listed = re.findall(r'href="([\w-]+)\.html#([\w-]+)"', html.partition('id="evidence"')[2])
+        for claim in CHECKED:
+            assert (claim.page in STORIES[name]) == ((claim.page, claim.label) in listed)
+
+
+def spoken(html: str) -> str:
+    """What a reader sees of some HTML."""
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
 def test_no_executed_notebook_is_committed() -> None:

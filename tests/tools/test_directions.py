@@ -14,7 +14,7 @@ from tiny_book import ROOT
 
 from ntpbook.catalogue import CHAPTERS
 from ntpverdicts.imports import Package, imported_names
-from tools.pipeline.source import OURS, code_cells, parse_code
+from tools.pipeline.source import OURS, code_cells, evidence_of, parse_code
 
 # For each room what it may import: rooms, or single modules of a room.
 MAY_USE = {
@@ -100,8 +100,12 @@ def faults(name: str, imported: set[str]) -> set[str]:
 
 
 def faults_of_page(page: str, imported: set[str]) -> set[str]:
-    """What a notebook imports and may not: of the book its own chapter, and what all may use."""
-    folders = {one.folder for one in CHAPTERS if one.page == page}
+    """What a notebook imports and may not: of the book its own chapter, and what all may use.
+
+    A story may use the chapters of its evidence.
+    """
+    text = (ROOT / "notebooks" / f"{page}.md").read_text(encoding="utf-8")
+    folders = {one.folder for one in CHAPTERS if one.page in (page, *evidence_of(text))}
     # Chapters of our own results build on each other.
     chapters = {f"ntpbook.{'ours' if 'ours' in one else one.replace('/', '.')}" for one in folders}
     allowed = SHARED | chapters

@@ -69,8 +69,12 @@ def inputs(page: str, package: Package) -> set[Path]:
 @cache
 def executing_modules(root: Path) -> frozenset[Path]:
     """The modules of the tools with which notebooks are executed."""
-    names = [f"tools.pipeline.{name}" for name in ("execute", "forks", "kernel")]
-    return Package(("tools",), root).closure(names)
+    names = [f"tools.pipeline.{name}" for name in ("execute", "forked_kernels", "kernel")]
+    package = Package(("tools",), root)
+    lost = [name for name in names if package.file(name) is None]
+    if lost:
+        raise ValueError(f"no module is called {', '.join(lost)}; name the one that took its place")
+    return package.closure(names)
 
 
 def named_files(trees: Iterable[ast.AST]) -> set[Path]:

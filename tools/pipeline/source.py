@@ -14,6 +14,8 @@ import yaml
 
 FENCE = re.compile(r"^(?P<fence>`{3,}|~{3,})\{code-cell\}")
 OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")
+SHOWN = re.compile(r"^:{3,}\{statement\}[ ]*(\S+)\n:{3,}$", re.MULTILINE)
+EVIDENCE = re.compile(r"^:{3,}\{evidence\}[ ]*([^\n]+)\n:{3,}$", re.MULTILINE)
 HIDING = ("remove-cell", "remove-input", "hide-cell", "hide-input")
 
 # Our packages, whose modules decide what a page shows.
@@ -47,6 +49,16 @@ class Cell:
     def visible(self) -> bool:
         """Whether a reader sees the code without a click."""
         return not any(tag in self.tags for tag in HIDING)
+
+
+def shown_statements(text: str) -> list[str]:
+    """Labels of the statements that a story shows, in order."""
+    return SHOWN.findall(text)
+
+
+def evidence_of(text: str) -> list[str]:
+    """Names of the pages on which the statements of a story are proved and checked."""
+    return [page for pages in EVIDENCE.findall(text) for page in pages.split()]
 
 
 def code_cells(text: str) -> list[Cell]:

@@ -52,7 +52,7 @@ def main(pages: list[str]) -> int:
     lines = []
     for page in pages:
         try:
-            source, failed = SOURCES / f"{page}.md", WORK / f"{page}.failed"
+            source, failed = SOURCES / f"{page}.md", WORK / f"{page}.failed.ipynb"
             execute(source, WORK / f"{page}.ipynb", failed, {})
             lines += wrong(page, pins)
         except NotebookError as problem:

@@ -7,8 +7,8 @@ notebook program shows. Both carry the small files of the project that they read
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from ntpverdicts.graph import long_word_of
 from tools.pipeline.normalise import normalise, to_text
 from tools.pipeline.notebooks import named_files
 from tools.pipeline.outputs import read_checks
-from tools.pipeline.source import HIDING, code_cells, parse_code
+from tools.pipeline.source import EVIDENCE, HIDING, SHOWN, code_cells, parse_code
 from tools.site.machine_checked import rows_of
 from tools.site.page_text import LINK, MISSING, ROLE, STATEMENT, WITH_TEXT
 
@@ -28,6 +28,7 @@ FOLDER = "downloads"
 LARGEST = 200_000  # characters of one file that a download carries
 OPTION = re.compile(r"^:[\w-]+:.*\n?", re.MULTILINE)
 COMMENT = re.compile(r"^(?:%.*|\([\w-]+\)=[ \t]*)\n?", re.MULTILINE)
+LABEL = re.compile(r"^:label:[ \t]*(\S+)", re.MULTILINE)
 DROPDOWN = re.compile(r"^:{3,}\{dropdown\}[ ]*([^\n]*)\n(.*?)^:{3,}$", re.DOTALL | re.MULTILINE)
 FIRST_CELL = re.compile(r"^(?:`{3,}|~{3,})\{code-cell\}", re.MULTILINE)
 AUTHORS = re.compile(
@@ -57,10 +58,12 @@ class Known:
     Attributes:
         rows: for every label its row of the ledger.
         citations: for every key of the bibliography its authors and year.
+        boxes: for every label its statement in MyST.
     """
 
     rows: Mapping[str, Mapping[str, Any]]
     citations: Mapping[str, str]
+    boxes: Mapping[str, str] = field(default_factory=dict)
 
 
 def citations(bibliography: str) -> dict[str, str]:
@@ -101,16 +104,38 @@ def with_files(text: str, files: Mapping[str, str]) -> str:
 
 def resolve(text: str, known: Known) -> str:
     """A cell of MyST as plain Markdown: roles and directives by what a reader of the book sees."""
+    text = SHOWN.sub(lambda match: known.boxes[match[1]], text)
+    text = EVIDENCE.sub(lambda match: _evidence(match[1].split(), known), text)
     text = STATEMENT.sub(lambda match: _statement(match, known), text)
     text = DROPDOWN.sub(lambda match: f"**{match[1]}**\n\n{match[2].strip()}\n", text)
     text = ROLE.sub(lambda match: _role(match[1], match[2], known), COMMENT.sub("", text))
     return LINK.sub(_link, text)
 
 
+def boxes_of(texts: Iterable[str]) -> dict[str, str]:
+    """For every labelled statement of some pages its box in MyST."""
+    return {
+        label[1]: match[0]
+        for text in texts
+        for match in STATEMENT.finditer(text)
+        if (label := LABEL.search(match["body"]))
+    }
+
+
+def _evidence(pages: Iterable[str], known: Known) -> str:
+    """The statements of some evidence pages as a list with links to their notebooks."""
+    return "\n".join(
+        f"- [{row['number']}: {row['title']}]({page}.md) **{_verdict(row)}**"
+        for page in pages
+        for row in known.rows.values()
+        if row["page"] == page
+    )
+
+
 def _statement(match: re.Match[str], known: Known) -> str:
     """A statement or a proof, between two rules."""
     kind, title = match["kind"].capitalize(), match["title"].strip()
-    label = re.search(r"^:label:[ \t]*(\S+)", match["body"], re.MULTILINE)
+    label = LABEL.search(match["body"])
     options, _, body = match["body"].partition("\n\n") if label else ("", "", match["body"])
     name = f"{kind} {title}".strip()
     row = known.rows.get(label[1]) if label else None
@@ -202,10 +227,12 @@ def write_chapters(
 ) -> None:
     """Write both forms of every chapter, with what the rows of the ledger say."""
     bibliography = (root / "references.bib").read_text(encoding="utf-8")
-    known = Known(rows, citations(bibliography))
+    texts = {
+        path: path.read_text(encoding="utf-8") for path in sorted((root / "notebooks").glob("*.md"))
+    }
+    known = Known(rows, citations(bibliography), boxes_of(texts.values()))
     folder.mkdir(parents=True, exist_ok=True)
-    for path in sorted((root / "notebooks").glob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        text = with_files(text, carried(text, root))
+    for path, plain in texts.items():
+        text = with_files(plain, carried(plain, root))
         (folder / path.name).write_text(text, encoding="utf-8")
         (folder / f"{path.stem}.ipynb").write_text(notebook(text, known), encoding="utf-8")

@@ -29,7 +29,7 @@ class Entry:
 
     Attributes:
         name: its label, or the id of the term; the name of its script.
-        kind: "statement" or "term".
+        kind: "statement", "term", or "section" of a page.
         number: what the paper calls it, such as Theorem 1; empty for a term.
         title: in words.
         paper: words that name its paper.
@@ -116,6 +116,19 @@ def term_entry(name: str, term: str, address: str, html: str) -> Entry:
     words = plain_words(text_of(shown))
     head = f'<p class="ntp-head"><strong>{escape(term)}</strong></p>'
     return Entry(name, "term", "", term, "glossary", "glossary", "", address, words, head + shown)
+
+
+def section_entry(page: str, title: str, address: str, text: str) -> Entry:
+    """The entry of a section of a page.
+
+    Args:
+        page: title of the page.
+        title: heading of the section.
+        address: where it stands, seen from the root of the site.
+        text: what it says.
+    """
+    words = plain_words(text)
+    return Entry("", "section", "", title, page, page, "", address, words, "")
 
 
 def preview_script(entry: Entry) -> str:

@@ -31,7 +31,7 @@ def turning(W_ov: Any, path: Sequence[Any], star: Star, start: int = 900) -> Mov
         "fig-turning",
         Axis("token, under query", names=tuple(f"{x} | {q}" for q, x in entries)),
         Axis("score, scaled to the length of the max-margin solution", low=-0.8, high=1),
-        (Dial("steps t of stage 2", tuple(map(str, STEPS)), start=STEPS.index(start)),),
+        (Dial("steps t of stage 2", tuple(map(str, STEPS)), STEPS.index(start), plays=True),),
         lambda at: view(W_ov, path[STEPS[at]], STEPS[at], star, entries),
     )
 

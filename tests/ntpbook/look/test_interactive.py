@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ntpbook.catalogue import CHAPTERS
 from ntpbook.huang2024.s5_loss import moving as moves_loss
 from ntpbook.huang2024.s6_max_margin import moving as moves_margin
 from ntpbook.look import interactive
@@ -23,6 +24,7 @@ from ntpbook.tian2023.s4_decoder import moving as decoder_moves
 from ntpbook.tian2023.s5_fates import moving as moves_fates
 from ntpcore.exact.margin import closed_form_scores, solve_scores
 from ntpverdicts.tables import DOWNLOAD_MIME
+from tools.pipeline.source import code_cells, parse_code
 
 EVIL = '</script><img src=x onerror="alert(1)">&'
 X, Y = Axis("steps t", log=True), Axis("loss", low=0)
@@ -229,6 +231,15 @@ def test_the_recursion_runs_ahead_by_what_the_sentence_says() -> None:
     assert (steps.y[-1] - curve.y[-1]) / slope == pytest.approx(behind, rel=0.1)
 
 
+def test_a_figure_plays_where_a_dial_is_time() -> None:
+    dial = Dial("steps t", ("1", "2", "3"), plays=True)
+    still = moving("fig-a", X, Y, (replace(dial, plays=False),), lambda at: View(lines(), str(at)))
+    timed = moving("fig-a", X, Y, (dial,), lambda at: View(lines(), str(at)))
+    html = [one._repr_mimebundle_()["text/html"] for one in (still, timed)]
+    assert ["ntp-play" in one for one in html] == [False, True]
+    assert 'data-plays="fig-a-dial-0"' in html[1]
+
+
 def test_attention_of_the_moved_example_begins_as_it_is_drawn() -> None:
     path = moves_fates.view(0.5, 0.7)
     total = sum(curve.y[0] for curve in path.curves)
@@ -240,9 +251,16 @@ def test_every_moving_figure_belongs_to_a_printed_one_with_an_alternative_text()
     used = set()
     for path in (root / "notebooks").glob("*.md"):
         text = path.read_text(encoding="utf-8")
-        chapter = next((one.folder for one in CHAPTERS if one.page == path.stem), "")
-        file = root / "ntpbook" / chapter / "moving.py"
+        trees = [tree for cell in code_cells(text) if (tree := parse_code(cell)) is not None]
+        folders = {
+            name.asname or name.name: str(node.module).replace(".", "/")
+            for tree in trees
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for name in node.names
+        }
         for module in re.findall(r"^(moving|moves_\w+)\.\w+\(", text, re.MULTILINE):
+            file = root / folders[module] / "moving.py"
             name = re.search(r'"(fig-[\w-]+)",', file.read_text(encoding="utf-8")).group(1)
             above = text[: text.index(f"\n{module}.")].rsplit("mystnb:", 1)[1]
             assert f"name: {name}\n" in above, (path, name)

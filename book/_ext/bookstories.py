@@ -1,0 +1,129 @@
+"""Stories show statements of their evidence pages, and list all of them at the end.
+
+A statement has one box, on the evidence page where it is proved and checked. `statement` and a
+label show that box in a story; `evidence` and names of pages list what stands there.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from booklinks import make_badge
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+from sphinx_proof.nodes import unenumerable_node
+
+logger = logging.getLogger(__name__)
+
+
+class shown_statement(nodes.Element):  # noqa: N801
+    """Stands where a box goes until all pages are read."""
+
+
+class evidence_list(nodes.Element):  # noqa: N801
+    """Stands where the list of statements goes until all pages are read."""
+
+
+class Statement(SphinxDirective):
+    """`statement` and a label: the box of that claim, as its evidence page has it."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Leave a place for it."""
+        place = shown_statement(label=self.arguments[0])
+        self.set_source_info(place)
+        return [place]
+
+
+class Evidence(SphinxDirective):
+    """`evidence` and names of pages: their statements, each with its verdict and a link."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Leave a place for it."""
+        place = evidence_list(pages=self.arguments[0].split())
+        self.set_source_info(place)
+        return [place]
+
+
+class FillStories(SphinxPostTransform):
+    """Put boxes and lists in their places, before links are resolved."""
+
+    default_priority = 5
+
+    def run(self, **kwargs: Any) -> None:
+        """Fill the places of one page."""
+        for place in list(self.document.findall(shown_statement)):
+            place.replace_self(self.box(place))
+        for place in list(self.document.findall(evidence_list)):
+            place.replace_self([part for page in place["pages"] for part in self.list(page, place)])
+
+    def box(self, place: nodes.Element) -> list[nodes.Node]:
+        """The box of a claim, as a copy whose links start from this page."""
+        label, docname = place["label"], self.env.docname
+        source = getattr(self.env, "proof_list", {}).get(label, {}).get("docname")
+        found = [
+            node
+            for node in (self.read(source).findall(unenumerable_node) if source else ())
+            if node["label"] == label
+        ]
+        if not found:
+            logger.warning("no page states %r", label, location=place)
+            return []
+        box = copy.deepcopy(found[0])
+        box["ntp_copy"] = True
+        for link in box.findall(addnodes.pending_xref):
+            link["refdoc"] = docname
+        page = self.app.builder.get_relative_uri(docname, source)
+        for link in box.findall(nodes.reference):
+            if link.get("refuri", "").startswith("#"):
+                link["refuri"] = page + link["refuri"]
+        self.env.get_domain("math").data["has_equations"][docname] = True
+        return [box]
+
+    def read(self, docname: str) -> nodes.document:
+        """The page on which a box stands; each is read once."""
+        known: dict[str, nodes.document] = self.app.ntp_evidence  # type: ignore[attr-defined]
+        if docname not in known:
+            known[docname] = self.env.get_doctree(docname)
+        return known[docname]
+
+    def list(self, page: str, place: nodes.Element) -> list[nodes.Node]:
+        """A link to an evidence page, and one to each of its statements."""
+        app, docname = self.app, self.env.docname
+        target = f"pages/{page}"
+        rows = [row for row in self.env.ntp_rows.values() if row["page"] == page]  # type: ignore[attr-defined]
+        if target not in self.env.titles or not rows:
+            logger.warning("no evidence page is called %r", page, location=place)
+            return []
+        address = app.builder.get_relative_uri(docname, target)
+        title = self.env.titles[target].astext()
+        head = nodes.paragraph()
+        head += nodes.reference("", title, refuri=address, internal=True)
+        head += nodes.Text(" has every statement with its proof and its check:")
+        listed = nodes.bullet_list(classes=["ntp-evidence"])
+        for row in rows:
+            words = f"{row['number']}: {row['title']}"
+            link = nodes.reference("", words, refuri=f"{address}#{row['label']}", internal=True)
+            line = nodes.paragraph("", "", link, nodes.Text(" "), make_badge(app, docname, row))
+            listed += nodes.list_item("", line)
+        return [head, listed]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.ntp_evidence = {}  # type: ignore[attr-defined]
+    app.add_node(shown_statement)
+    app.add_node(evidence_list)
+    app.add_directive("statement", Statement)
+    app.add_directive("evidence", Evidence)
+    app.add_post_transform(FillStories)
+    return {"parallel_read_safe": False, "parallel_write_safe": False}

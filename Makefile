@@ -10,13 +10,14 @@ export PORT
 # PYTHONSAFEPATH from finding tools/, PYTHONOPTIMIZE from asserting.
 unexport $(filter-out PYTHON,$(filter PYTHON%,$(.VARIABLES)))
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test setup-lab setup-mutants book page pdf picture serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext mutants
+.PHONY: help setup setup-test setup-lab setup-mutants book page pdf pdf-evidence picture serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext mutants
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
 	@echo "make book SEED=7          the same, with another value for that parameter of every page"
 	@echo "make page PAGE=name ...   run one page with other parameters, into _build/page"
-	@echo "make pdf                  print the built book into _build/ntp-companion.pdf (needs Chromium)"
+	@echo "make pdf                  print the built book into _build/ntp-companion.pdf (needs Chromium);"
+	@echo "                          make pdf-evidence: with its evidence pages"
 	@echo "make picture              take the picture of the README from the built book (needs Chromium)"
 	@echo "make serve [PORT=8000]    show the built book at http://127.0.0.1:8000"
 	@echo "make lab                  open the notebooks in JupyterLab"
@@ -54,6 +55,9 @@ page: setup
 
 pdf: setup-test book
 	@$(VENV_PYTHON) -m tools.site.pdf
+
+pdf-evidence: setup-test book
+	@$(VENV_PYTHON) -m tools.site.pdf evidence
 
 picture: setup-test book
 	@$(VENV_PYTHON) -m tools.site.picture

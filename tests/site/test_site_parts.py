@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from browser import NO_BROWSER, find_browser
 from site_links import dead_links, read_site
 from tiny_book import ROOT
 
+from ntpbook.catalogue import CATALOGUE
 from tools.pipeline import node
 from tools.site import pdf
+from tools.site.html import files_of
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import DARK, TWIN, dark, place_figures, short, size_of, smaller
 from tools.site.shrink import drop_needless, join_styles, load_joined, mark_versions, put_off
@@ -284,6 +287,19 @@ def test_what_is_large_in_folds_comes_in_a_script(tmp_path: Path) -> None:
 
 
 # The book to print
+
+def test_evidence_pages_are_printed_on_request_only() -> None:
+    parts = [{"caption": "Start here", "chapters": [{"file": "a"}]},
+             {"caption": "Evidence: a paper", "chapters": [{"file": "b"}]}]  # fmt: skip
+    assert list(files_of(pdf.without_evidence({"root": "r", "parts": parts}))) == ["r", "a"]
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    kept = set(files_of(pdf.without_evidence(toc)))
+    left = set(files_of(toc)) - kept
+    assert {"book/claims", "pages/max_margin"} <= kept
+    assert {str(claim.page) for claim in CATALOGUE if f"pages/{claim.page}" not in kept} == {
+        page.removeprefix("pages/") for page in left
+    }
+
 
 SOME = ["book/preface", "pages/huang2024_s6_max_margin", "book/references"]
 TOC = {"root": SOME[0], "parts": [{"caption": "Part", "chapters": [{"file": f} for f in SOME[1:]]}]}

@@ -57,20 +57,20 @@ class SiteError(Exception):
 
 def toc_pages(toc: Path = Path("_toc.yml")) -> list[str]:
     """Every page that the table of contents names, the first one first."""
-    return list(_files(yaml.safe_load(toc.read_text(encoding="utf-8"))))
+    return list(files_of(yaml.safe_load(toc.read_text(encoding="utf-8"))))
 
 
-def _files(entry: object) -> Iterator[str]:
+def files_of(entry: object) -> Iterator[str]:
     """The pages named in a part of the table of contents."""
     if isinstance(entry, list):
         for item in entry:
-            yield from _files(item)
+            yield from files_of(item)
     elif isinstance(entry, dict):
         for key in ("root", "file"):
             if key in entry:
                 yield str(entry[key])
         for key in ("parts", "chapters", "sections", "subtrees", "entries"):
-            yield from _files(entry.get(key))
+            yield from files_of(entry.get(key))
 
 
 def book_files() -> list[Path]:

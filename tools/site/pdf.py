@@ -9,13 +9,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape, unescape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import yaml
 
 from ntpcli.report.page import BROWSERS
-from tools.site.html import toc_pages
+from tools.site.html import files_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 NAME = "ntp-companion.pdf"
 START = "book/preface"
+EVIDENCE = "Evidence: "  # how parts of the contents begin that hold evidence
 ABOUT = (
     "A companion to Huang, Liang, Yang (NeurIPS 2024) and Tian, Wang, Chen, Du (NeurIPS 2023): "
     "every statement with its check and its verdict"
@@ -385,16 +386,23 @@ def make_pdf(site: Path, work: Path, pages: list[str], toc: object, title: str) 
     return work / NAME
 
 
-def main() -> int:
-    """Print the book.
+def without_evidence(toc: dict[str, Any]) -> dict[str, Any]:
+    """The table of contents without its evidence pages, which are for the screen."""
+    parts = [one for one in toc["parts"] if not one["caption"].startswith(EVIDENCE)]
+    return toc | {"parts": parts}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the book, with the argument `evidence` its evidence pages, too.
 
     Returns:
         The exit code: 0 done, 2 it cannot be done here.
     """
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    toc = toc if "evidence" in arguments else without_evidence(toc)
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     try:
-        made = make_pdf(SITE, WORK, toc_pages(ROOT / "_toc.yml"), toc, config["title"])
+        made = make_pdf(SITE, WORK, list(files_of(toc)), toc, config["title"])
     except PdfError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -404,4 +412,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -53,6 +53,38 @@ def draw_growth(axes: Axes, s: SnapSetting, epsilon: float) -> None:
     axes.set_xlim(t[0], t[-1] * 200)
 
 
+def draw_attention_bars(axes: Sequence[Axes], run: Path, times: Sequence[float]) -> None:
+    """Attention over the tokens of one class at some times, one pair of axes for each.
+
+    Bars that are outlined only repeat the panel before, so that one sees what has changed.
+
+    Args:
+        axes: where to draw, as many as times.
+        run: a run whose times include those that are drawn, up to its grid.
+        times: increasing times; the nearest recorded one is drawn.
+    """
+    C, N = len(run.data.common), run.scores.shape[1]
+    place = np.arange(N) + np.where(np.arange(N) < C, 0, 1)  # a gap between the two kinds
+    rows = [int(np.argmin(np.abs(np.log(run.t / t)))) for t in times]
+    panels = zip(axes, times, rows, [rows[0], *rows[:-1]], strict=True)
+    for ax, t, row, before in panels:
+        c = run.scores[row]
+        ax.bar(place[:C], c[:C], color=NONOPTIMAL, hatch="///", edgecolor="white", linewidth=0)
+        ax.bar(place[C:], c[C:], color=OPTIMAL)
+        if row != before:
+            ax.bar(place, run.scores[before], fill=False, edgecolor=BOUND, linewidth=0.7)
+        ax.set_title(f"$t = {_power(t)}$", fontsize=11)
+        ax.set_xticks([place[:C].mean(), place[C:].mean()], ["common", "distinct"])
+        ax.tick_params(axis="x", length=0)
+    axes[0].set_ylabel("attention $c_{nl}$")
+
+
+def _power(t: float) -> str:
+    """1, 10, 100, and higher powers of ten with an exponent."""
+    exponent = round(float(np.log10(t)))
+    return f"{t:g}" if exponent < 3 else rf"10^{{{exponent}}}"
+
+
 def draw_figure_3(axes: Axes, rates: Sequence[float], C_0: float) -> None:
     """e^(2B) for some rates of the decoder, each with its t_0 (Figure 3)."""
     t = np.linspace(0.0, 700.0, 400)

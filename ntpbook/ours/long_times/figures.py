@@ -11,6 +11,37 @@ from ntpbook.ours.long_times.reduced import Design, follow, one_of_each
 
 STYLES = ("-", "--", "-.")
 COLOURS = (OPTIMAL, BOUND, NONCOMPARABLE, OPTIMAL)  # with the styles; orange is for roles
+MARKERS = ("o", "s", "^", "D")
+
+
+def draw_attention(axes: Axes, design: Design, ratio: float, last: float, sphere: bool) -> None:
+    """Attention c_l of a class against ln t: all common tokens together, and each distinct token.
+
+    Args:
+        axes: where to draw.
+        design: the classes and the decoder.
+        ratio: eta_Y / eta_Z.
+        last: ln(1 + eta_Y t/K) at the end of the axis.
+        sphere: attention is scaled to length 1; otherwise it is the plain softmax.
+    """
+    path = follow(design, ratio, np.geomspace(1e-2, 3 * last, 800), sphere)
+    seen, C = path.log_time < last, len(design.common)
+    when, attention = path.log_time[seen], path.scores[seen]
+    common = attention[:, :C].sum(axis=1)
+    axes.plot(when, common, "--", color=NONOPTIMAL, linewidth=2, label="common token")
+    for token, p in reversed(list(enumerate(design.p[C:], start=C))):
+        marker, places = MARKERS[(token - C) % 4], (12 * (token - C), 80)  # markers keep apart
+        axes.plot(
+            when,
+            attention[:, token],
+            color=OPTIMAL,
+            marker=marker,
+            markevery=places,
+            markersize=5,
+            label=f"distinct, $p = {p:g}$",
+        )
+    axes.set_xscale("log")
+    axes.set_ylim(-0.02, 1.02)
 
 
 def draw_slopes(axes: Axes, K: int, outputs: tuple[int, ...], last: float) -> None:

@@ -85,6 +85,7 @@ CHAPTERS = (
     Chapter("ours/long_times", "tian2023_long_times"),
     Chapter("ours/reversal", "tian2023_reversal"),
     Chapter("ours/two_papers", "two_papers"),
+    Chapter("ours/any_data", "any_data_evidence"),
     Chapter("readers/realizable", "readers_realizable"),
 )
 

@@ -1,0 +1,1 @@
+"""The chapter `any_data`: data that contradict themselves."""

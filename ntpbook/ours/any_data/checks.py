@@ -1,0 +1,225 @@
+"""Checks on data that contradict themselves: exact scores, and what training does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+from ntpbook.ours.any_data import orders, steps, systems, training
+from ntpbook.ours.any_data.orders import Solved
+from ntpbook.ours.any_data.systems import LAST, Contexts, System
+from ntpbook.ours.any_data.training import Samples, Trained
+from ntpbook.shared.levels import within
+from ntpcore.exact import any_order
+from ntpverdicts.compare import Said, at_least, at_most, count, equal, holds, least, left_out, most
+from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
+
+ROUNDING = 1e-9
+SHARPER = "1.1 times sharper"
+EARLY = 20  # steps in which the dense run and the system agree to rounding
+SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
+
+
+@check(
+    "ours-any-order",
+    over="orders",
+    instances=orders.orders,
+    says="By the conditions of Karush, Kuhn, and Tucker in fractions, on all relations on three "
+    "tokens and on random ones, {tried} in all, {cyclic} of them with cycles; another method in "
+    "floats gives the same scores.",
+    proof=(
+        by_hand("a solution exists, and there is only one", at="exists"),
+        executed(
+            "scores that meet the conditions are shorter than all others",
+            steps.nearer,
+            planted={"A chain of two components for one of three.": {"parts": 2}},
+        ),
+        by_hand("every solution has multipliers", at="multipliers"),
+    ),
+    planted={
+        "All scores a thousandth larger: every margin is at least 1.": {
+            "factor": Fraction(1001, 1000)
+        },
+        "All scores a thousandth smaller.": {"factor": Fraction(999, 1000)},
+        "Half of every multiplier.": {"part": Fraction(1, 2)},
+    },
+)
+def check_ours_any_order(
+    one: Solved, factor: Fraction | int = 1, part: Fraction | int = 1
+) -> Iterator[Said]:
+    """Scores and multipliers prove each other optimal, and an independent method agrees."""
+    scores = orders.worse(one.solution, factor)
+    multipliers = {pair: part * value for pair, value in one.solution.multipliers.items()}
+    errors = any_order.certificate_errors(one.order, scores, multipliers)
+    # Where all tokens lie in one component, all scores and multipliers are zero.
+    if not one.solution.multipliers:
+        yield holds(not any(scores.values()), one.name)
+        yield count("cyclic")
+        return
+    yield holds(not errors, f"{one.name}: {'; '.join(errors[:1])}")
+    floats = orders.independent(one.order)
+    apart = max(abs(floats[token] - float(score)) for token, score in scores.items())
+    yield within(apart, ROUNDING, f"{one.name}: the other method")
+    yield count("cyclic", int(any(len(part) > 1 for part in one.solution.components)))
+    yield most("levels", len(set(scores.values())))
+
+
+def started_below_the_condition() -> list[System]:
+    """A system in which u falls to its minimum from alternating sides."""
+    return [systems.contracting()]
+
+
+@check(
+    "ours-contradiction",
+    over="systems",
+    instances=systems.systems,
+    tolerance=ROUNDING,
+    says="On {tried} systems, five of them from contexts, the hypotheses hold from step "
+    "{from_step} at the latest; up to step 20000 the sides alternate, and the gradient and e^m "
+    "stay between their bounds, at {compared} comparisons.",
+    proof=(
+        executed(
+            "g / N increases with g / s, with a slope of at most (g / s)^-3",
+            steps.share,
+            planted={"x^3 under the root for x^2.": {"power": 3}},
+        ),
+        executed(
+            "where the next step lands",
+            steps.landing,
+            planted={"An overshoot of 1.": {"shift": 1}},
+        ),
+        by_hand("the sides alternate, and the smaller gradient never decreases", at="sides"),
+        executed(
+            "e^x between its tangent and its chord",
+            steps.exponential,
+            planted={"e^-x for e^x.": {"sign": -1}},
+        ),
+        by_hand("the bounds on the gradient, and both lines", at="lines"),
+    ),
+    planted={
+        f"The lower line {SHARPER}.": {"lower": 1.1},
+        f"The upper line {SHARPER}.": {"upper": 1.1},
+        f"The lower bound on the gradient {SHARPER}.": {"gamma": 1.1},
+        f"The upper bound on the gradient {SHARPER}.": {"largest": 1.1},
+        "The condition on the force left out.": Variant(
+            {"condition": False}, instances=started_below_the_condition
+        ),
+        "e^2m for e^m.": {"power": 2},
+    },
+)
+def check_ours_contradiction(
+    one: System,
+    lower: float = 1.0,
+    upper: float = 1.0,
+    gamma: float = 1.0,
+    largest: float = 1.0,
+    condition: bool = True,
+    power: int = 1,
+) -> Iterator[Said]:
+    """u alternates, gamma <= |phi'| and N <= Gamma, and e^m stays between two lines, from T on."""
+    states = list(systems.path(one))
+    found = systems.swing(one, states, condition=condition)
+    if found is None:
+        yield left_out("the hypotheses do not hold at any step")
+        return
+    begin = found.first.step
+    later = states[begin:]
+    yield holds(len(states) == LAST + 1, f"{one.name}: the gradient is never zero")
+    turns = all(a.slope * b.slope < 0 for a, b in pairwise(later))
+    yield holds(turns, f"{one.name}: the sides alternate")
+    slopes, norms = [abs(now.slope) for now in later], [now.norm for now in later]
+    yield at_least(min(slopes), gamma * found.gamma, f"{one.name}: least |phi'|")
+    yield at_most(max(norms), found.largest / largest, f"{one.name}: largest N")
+    base = math.exp(found.first.m)
+    for now in later[:: max(1, len(later) // 20)]:
+        passed, height = now.step - begin, math.exp(power * now.m)
+        where = f"{one.name}, step {now.step}"
+        yield at_most(base + lower * found.lower * passed, height, where)
+        yield at_most(height, base + found.upper / upper * passed, where)
+    yield most("from_step", begin)
+    if begin:  # else the run begins with a large margin
+        per_log = (states[-1].m - states[LAST // 10].m) / math.log(10)
+        yield least("least_growth", per_log, digits=3)
+        yield most("most_growth", per_log, digits=3)
+
+
+def samples(contexts: Contexts) -> Samples:
+    """The three contexts as data: a, q, b, r are the tokens 0 to 3."""
+    return Samples(
+        ((0, 1), (0, 1, 1), (2, 3), (4,)),
+        (0, 1, 2, 4),
+        (contexts.first, contexts.second, contexts.strict, contexts.single),
+        contexts.vocabulary,
+    )
+
+
+@check(
+    "ours-contradiction-data",
+    over="counts",
+    instances=lambda: list(systems.CONTEXTS),
+    tolerance=ROUNDING,
+    says="The derivatives of the three losses in symbols; a dense run of stage 2 and the system "
+    "agree in u, m, and the norm of the gradient in the first 20 steps, for {tried} choices of "
+    "counts.",
+    proof=(
+        uses("huang2024-eq-6", "the gradient of stage 2"),
+        executed(
+            "the derivatives of the three losses by the scores",
+            steps.gradients,
+            planted={'"a q" in the place of "a q q".': {"times": 1}},
+        ),
+        by_hand("a step of W moves u and m by sqrt(2) eta in all", at="step"),
+    ),
+    planted={
+        "A step of eta for sqrt(2) eta.": {"stretch": 1.0},
+        "The counts of the two contexts exchanged.": {"exchanged": True},
+    },
+)
+def check_ours_contradiction_data(
+    one: Contexts, stretch: float = math.sqrt(2), exchanged: bool = False
+) -> Iterator[Said]:
+    """W_kq in training: u = W[a, q] - W[q, q], m = W[b, r] - W[r, r], |G| = sqrt(2) N."""
+    counts = (one.second, one.first) if exchanged else (one.first, one.second)
+    told = Contexts(
+        *counts, one.strict, one.single, one.vocabulary, one.scale, one.eta * stretch / math.sqrt(2)
+    )
+    states = list(systems.path(systems.of_contexts(told), EARLY))
+    for point in training.train(samples(one), range(EARLY + 1), scale=one.scale, eta=one.eta):
+        now, W = states[point.step], point.W
+        where = f"{one.first} and {one.second} times, step {point.step}"
+        yield equal(float(W[0, 1] - W[1, 1]), now.u, f"u, {where}", scale=1.0)
+        yield equal(float(W[2, 3] - W[3, 3]), now.m, f"m, {where}", scale=1.0)
+        yield equal(point.norm, math.sqrt(2) * now.norm, f"|G|, {where}")
+
+
+def agreeing_runs(seed: int = 7, sets: int = 3) -> list[Trained]:
+    """Random data without cycles."""
+    return training.random_runs(seed, sets, cycles=False)
+
+
+@check(
+    "ours-contradiction-runs",
+    over="data sets",
+    instances=training.random_runs,
+    observes=True,
+    says="On {tried} random data sets with a cycle, 3000 steps each: from step 1200 on the "
+    "smallest margin under queries without a cycle grows by {low} to {high} per unit of ln t, and "
+    "the norm of the gradient changes by at most {change} of itself.",
+    fails="Margins grow faster or slower than ln t.",
+    planted={
+        "Data without cycles, where margins grow linearly.": Variant(instances=agreeing_runs),
+        "Growth like 2 ln t.": {"expected": 2.0},
+    },
+)
+def check_ours_contradiction_runs(one: Trained, expected: float = 1.0) -> Iterator[Said]:
+    """(margin at step 3000 - margin at step 1200) / ln(3000/1200) lies between 0.9 and 1.1."""
+    *_, before, last = one.least
+    *_, first, end = one.points
+    growth = (last - before) / math.log(end.step / first.step)
+    low, high = SLOPES
+    yield holds(low <= growth / expected <= high, f"{one.name}: {growth:.3g} per unit of ln t")
+    yield least("low", growth, digits=2)
+    yield most("high", growth, digits=2)
+    yield most("change", abs(end.norm / first.norm - 1), digits=1)

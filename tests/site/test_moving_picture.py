@@ -41,4 +41,4 @@ def test_the_start_page_has_one_moving_picture_and_three_doors(book: Path) -> No
     assert html.count("sd-stretched-link") == 3
     assert html.count("<table") == 1
     assert html.count('class="ntp-play"') == 1
-    assert '<svg viewBox' in html.partition('class="ntp-layer"')[2]
+    assert "<svg viewBox" in html.partition('class="ntp-layer"')[2]

@@ -288,6 +288,7 @@ def test_what_is_large_in_folds_comes_in_a_script(tmp_path: Path) -> None:
 
 # The book to print
 
+
 def test_evidence_pages_are_printed_on_request_only() -> None:
     parts = [{"caption": "Start here", "chapters": [{"file": "a"}]},
              {"caption": "Evidence: a paper", "chapters": [{"file": "b"}]}]  # fmt: skip

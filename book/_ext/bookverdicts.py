@@ -234,15 +234,38 @@ def badge_statements(app: Sphinx, doctree: nodes.document, docname: str) -> None
 
 
 def find_notebooks(app: Sphinx, doctree: nodes.document) -> None:
-    """Lead links to `name.md`, the text notebook, to the page made from it."""
-    for node in doctree.findall(addnodes.pending_xref):
-        if node.get("reftype") != "myst" or node.get("refdomain"):
+    """Lead links to `name.md`, the text notebook, to the page made from it.
+
+    With an anchor they lead to any place of that page: a heading, a statement, or a figure.
+    """
+    docname = app.env.docname
+    for node in list(doctree.findall(addnodes.pending_xref)):
+        if node.get("reftype") != "myst" or node.get("refdomain") not in (None, "", "doc"):
             continue
         path, _, anchor = node["reftarget"].partition("#")
+        anchor = anchor or node.get("reftargetid") or ""
         page = f"pages/{Path(path).stem}"
-        if path.endswith(".md") and page in app.env.found_docs:
-            node["refdomain"], node["reftarget"] = "doc", page
-            node["reftargetid"] = anchor or None
+        if page not in app.env.found_docs or not (path.endswith(".md") or anchor):
+            continue
+        if anchor:
+            address = f"{app.builder.get_relative_uri(docname, page)}#{anchor}"
+            link = nodes.reference("", "", *node.children, refuri=address, internal=True)
+            link.source, link.line = node.source, node.line
+            node.replace_self(link)
+            app.ntp_places.append((docname, page, anchor))  # type: ignore[attr-defined]
+        else:
+            node["refdomain"], node["reftarget"], node["reftargetid"] = "doc", page, None
+
+
+def check_places(app: Sphinx, env: Any) -> None:
+    """Every place that a link to a notebook names is there."""
+    ids: dict[str, set[str]] = {}
+    for docname, page, anchor in app.ntp_places:  # type: ignore[attr-defined]
+        if page not in ids:
+            parts = env.get_doctree(page).findall(nodes.Element)
+            ids[page] = {one for part in parts for one in part.get("ids", ())}
+        if anchor not in ids[page]:
+            logger.warning("%s has no place %r", page, anchor, location=docname)
 
 
 def rename_twins(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -268,5 +291,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", find_notebooks)
     app.connect("doctree-resolved", rename_twins)
     app.connect("doctree-resolved", badge_statements)
+    app.ntp_places = []  # type: ignore[attr-defined]
     app.connect("env-check-consistency", check_errata)
+    app.connect("env-check-consistency", check_places)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -34,7 +34,7 @@ OLDER_XLA = "--xla_cpu_max_isa=AVX2"  # for JAX, beside the flags that every bui
 
 
 def main(words: list[str]) -> int:
-    """Execute every notebook under this environment and compare with a built book.
+    """Execute every notebook that checks claims under this environment, and compare with a book.
 
     Args:
         words: the `claims.json` of that book; none means the one of this checkout.
@@ -44,12 +44,14 @@ def main(words: list[str]) -> int:
     if not book.is_file():
         print(f"error: there is no {book}; run `make book` first", file=sys.stderr)
         return 1
-    given = dict(os.environ)
+    environment = dict(os.environ)
     isolate(ROOT, BUILD)
     os.environ["XLA_FLAGS"] += f" {OLDER_XLA}"
     os.environ |= UNDRAWN  # no check reads a picture
-    display, defaults = Display(), defaults_by_page()
-    wanted = choose(defaults, link_folders({}, given, defaults, BUILD))
+    claimed = {claim.page for claim in CATALOGUE}
+    display = Display()
+    defaults = {page: values for page, values in defaults_by_page().items() if page in claimed}
+    wanted = choose(defaults, link_folders({}, environment, defaults, BUILD))
     outcome = run_pages(wanted, BUILD / "pages", BUILD / "notebooks.json", 2, display, lambda: None)
     if outcome.failures:
         print("\n".join(outcome.failures), file=sys.stderr)

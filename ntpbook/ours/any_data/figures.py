@@ -45,11 +45,19 @@ def draw_components(axes: Axes, order: PartialOrder, solution: AnySolution) -> N
         if place[a] == place[b]:
             continue
         line = "-" if (a, b) in solution.multipliers else ":"
+        # An arrow past another component bends around it.
+        far = solution.scores[a] - solution.scores[b] > 1 and across[a] == across[b]
         axes.annotate(
             "",
             (across[b], float(solution.scores[b]) + HALF),
             (across[a], float(solution.scores[a]) - HALF),
-            arrowprops={"arrowstyle": "-|>", "color": BOUND, "linestyle": line, "linewidth": 1.1},
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": BOUND,
+                "linestyle": line,
+                "linewidth": 1.1,
+                "connectionstyle": f"arc3,rad={-0.55 if far else 0}",
+            },
         )
     for part in solution.components:
         xs, score = [across[token] for token in part], float(solution.scores[part[0]])

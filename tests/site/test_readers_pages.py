@@ -12,6 +12,7 @@ from ntpcli.report import report_tables as report_study
 from tools.pipeline.source import code_cells, default_parameters
 
 OWN = (
+    "any_data",
     "huang2024_s3_setup",
     "huang2024_s4_algorithm",
     "huang2024_s4_realizable",
@@ -20,6 +21,7 @@ OWN = (
     "huang2024_s5_stage2",
     "huang2024_s6_generalization",
     "huang2024_s6_max_margin",
+    "max_margin",
 )
 PAGES = (*OWN, "readers_api", "readers_realizable")
 FILES = ("examples/five_tokens.jsonl", "examples/contradiction.txt", "examples/gettysburg.txt")
@@ -50,7 +52,8 @@ def test_the_last_section_of_a_page_shows_any_file(
     assert not any("data or " in cell for cell in cells[first + 1 :])
     names: dict[str, object] = {"data": file, "steps": 20}
     exec(
-        "from ntpcore.data import dataset, order\nfrom ntpcore.exact import margin\n"
+        "import ntpcore as ntp\nfrom ntpcore.data import dataset, order\n"
+        "from ntpcore.exact import margin\n"
         "from ntpcli.report import figures as plots_report, report_tables as report_study",
         names,
     )

@@ -84,6 +84,8 @@ class FillStories(SphinxPostTransform):
             link["refdoc"] = docname
         page = self.app.builder.get_relative_uri(docname, source)
         for link in box.findall(nodes.reference):
+            if "refid" in link:  # to a place of the evidence page
+                link["refuri"] = f"#{link.attributes.pop('refid')}"
             if link.get("refuri", "").startswith("#"):
                 link["refuri"] = page + link["refuri"]
         self.env.get_domain("math").data["has_equations"][docname] = True

@@ -251,11 +251,16 @@
       );
     }
 
-    form.addEventListener("input", () => {
-      const before = form.getBoundingClientRect().top;
+    function change() {
       name();
       redraw();
       says.textContent = data.views[chosen()].says;
+    }
+
+    form.addEventListener("input", () => {
+      const before = form.getBoundingClientRect().top;
+      stop();
+      change();
       const moved = form.getBoundingClientRect().top - before; // the control stays under the finger
       if (moved) window.scrollBy({ top: moved, behavior: "instant" });
     });
@@ -273,9 +278,7 @@
 
     function show(value) {
       timed.value = value;
-      name();
-      redraw();
-      says.textContent = data.views[chosen()].says;
+      change();
       if (Number(timed.value) >= Number(timed.max)) stop();
     }
 
@@ -286,7 +289,6 @@
       if (Number(timed.value) >= Number(timed.max)) show(0);
     });
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", stop);
     form.addEventListener("reset", () => {
       stop();
       setTimeout(() => {

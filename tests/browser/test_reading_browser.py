@@ -325,12 +325,49 @@ def test_the_field_of_every_page_answers_as_one_types(context: BrowserContext, s
     focused = "() => document.activeElement.closest('.ntp-answers') !== null"
     assert page.evaluate(focused), "the next stop is the first answer"
     page.locator(".search-button__wrapper input").fill("xyzzy")
-    expect(page.locator(".ntp-answers [role=status]")).to_contain_text("No statements")
+    expect(page.locator(".ntp-answers [role=status]")).to_contain_text("No results")
     assert page.locator(".ntp-answers li").count() == 0
-    page.locator(".search-button__wrapper input").fill("proposition 2")
+    field = page.locator(".search-button__wrapper input")
+    field.fill("install")
+    sections = page.locator(".ntp-answers li a")
+    expect(sections.filter(has_text="Install").first).to_be_visible()
+    field.fill("proposition 2")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused)
+    first = page.evaluate("() => document.activeElement.href")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("() => document.activeElement.href") != first
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("() => document.activeElement.href") == first
+    page.keyboard.press("ArrowUp")
+    expect(field).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_url("**#huang2024-prop-2")
+
+
+@pytest.mark.parametrize(
+    ("asked", "place"),
+    [
+        ("install", "preface"),
+        ("how do I cite", "references"),
+        ("Adam", "if_you_train"),
+        ("Coq", "machine_checked"),
+        ("SVM", "max_margin"),
+        ("softmax temperature", "glossary"),
+    ],
+)
+def test_words_that_no_statement_has_lead_to_a_section(
+    context: BrowserContext, site: str, asked: str, place: str
+) -> None:
+    page = context.new_page()
+    page.goto(f"{site}book/preface.html")
+    page.keyboard.press("Control+k")
+    page.wait_for_function("() => document.querySelector('.ntp-answers')")
+    page.locator(".search-button__wrapper input").fill(asked)
+    expect(page.locator(".ntp-answers li a").first).to_be_visible()
+    found = page.eval_on_selector_all(".ntp-answers > section > ul a", "all => all.map(a => a.href)")
+    assert any(f"/{place}.html" in address for address in found), found
 
 
 def test_what_was_found_is_one_stop_away(context: BrowserContext, site: str) -> None:

@@ -18,7 +18,9 @@ from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
 from tools.pipeline import lab
+from tools.pipeline.source import shown_statements
 from tools.site import statements
+from tools.site.downloads import boxes_of
 from tools.site.html import toc_pages
 from tools.site.inspect_site import Page
 
@@ -166,6 +168,11 @@ def counted(pattern: str, folder: Path, suffix: str) -> dict[str, int]:
 
 def test_every_numbered_equation_has_a_place_of_its_own(book: Path) -> None:
     tags = counted(r"\\tag\*?\{", ROOT / "notebooks", "md")
+    texts = [path.read_text("utf-8") for path in (ROOT / "notebooks").glob("*.md")]
+    boxes = boxes_of(texts)
+    for path in (ROOT / "notebooks").glob("*.md"):
+        shown = [boxes[label] for label in shown_statements(path.read_text("utf-8"))]
+        tags[path.stem] += sum(len(re.findall(r"\\tag\*?\{", box)) for box in shown)
     places = counted(
         r'<a class="headerlink[^>]*id="eq-[^>]*title="Link to equation', book / "pages", "html"
     )

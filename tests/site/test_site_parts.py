@@ -487,7 +487,7 @@ def test_without_a_browser_make_pdf_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(pdf.shutil, "which", lambda _: None)
-    assert pdf.main() == 2
+    assert pdf.main([]) == 2
     said = capsys.readouterr().err
     assert said.startswith("error: no Chromium or Chrome")
     assert said.count("\n") == 1

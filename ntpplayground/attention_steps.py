@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ntpcore.data.order import Structure
-from ntpcore.exact import margin
+from ntpcore.data.order import PartialOrder, Structure
+from ntpcore.exact import any_order, margin
 from ntpcore.huang2024 import plain
 
 FRAMES = 30
@@ -37,21 +37,21 @@ def frames(
     """Train, and look at one sentence at the start, at up to thirty steps, and at the end.
 
     Args:
-        structure: a realizable data set.
+        structure: a data set; one that is not realizable is trained on as a whole.
         sentence: its tokens.
         steps: steps of stage 2.
         progress: called with the steps taken and those in all.
 
     Raises:
-        InputError: the data are not realizable, or the sentence has an unknown token.
+        InputError: no sentence has two distinct tokens, or this one has an unknown token.
 
-    Source: huang2024, Algorithm 1 and equation (3).
+    Source: huang2024, Algorithm 1 and equation (3); Li et al. (2024) for other orders.
     """
-    start = plain.train(structure, steps=0)  # W_kq is zero; refuses what cannot be trained on
+    start = plain.train(structure, steps=0, anyway=True)  # W_kq is zero
     even = plain.predict(start, sentence).attention
     found = [Frame(0, even, even)]
-    columns = {query: one.scores for query, one in margin.W_kq_star(structure.orders or {}).items()}
-    size = margin.norm_squared(columns.values())
+    columns = scores_of(structure.orders or {})
+    size = margin.norm_squared(columns.values()) or 1  # zero where all tokens run in circles
     every = -(-steps // FRAMES)
 
     def keep(now: plain.Trained) -> None:
@@ -63,5 +63,13 @@ def frames(
         aim = plain.predict(plain.Trained(structure, 0.0, weights, now.steps), sentence).attention
         found.append(Frame(now.steps, plain.predict(now, sentence).attention, aim))
 
-    plain.train(structure, steps=steps, keep=keep, progress=progress)
+    plain.train(structure, steps=steps, keep=keep, progress=progress, anyway=True)
     return tuple(found)
+
+
+def scores_of(orders: Mapping[str, PartialOrder]) -> dict[str, margin.Scores]:
+    """The exact max-margin scores of each query, whatever its order is."""
+    return {
+        query: (any_order.solve(order) if order.confused else margin.solve(order)).scores
+        for query, order in orders.items()
+    }

@@ -8,46 +8,148 @@ safe to print, and cut to what a page can show; `json` is what `ntpcore check --
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import islice
+from pathlib import Path
 
 from ntpcli import check as report
-from ntpcli import distance
 from ntpcli import repair as repairs
 from ntpcore.data import dataset, order
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.data.order import Assumption, PartialOrder
-from ntpcore.exact import margin
+from ntpcore.exact import any_order, margin
 from ntpcore.exact import repair as repairing
 from ntpcore.huang2024 import plain
-from ntpplayground import attention_steps, diagram, explain
+from ntpplayground import attention_steps, diagram, explain, next_tokens, table, wording
 from ntpverdicts.claims import MARKS
 
 MOST_ORDERS = 12  # of each kind, what a page shows; the JSON has all
 MOST_LINES, MOST_WORDS, MOST_FAILURES, MOST_COLUMNS, MOST_NEXT = 60, 60, 20, 16, 10
 MOST_PAIRS, MOST_DROPPED, LONGEST = 60, 60, 400
+MOST_ALIKE = 3  # failures of one rule that are listed; more are summarized
+MOST_SOLVED = 2_000  # pairs of an order that is solved in a second
 MISSING = "collocation-missing"
+PART = "part of "  # how the name of a part begins
+SUMMARIES = {
+    "collocation-ambiguous": (
+        "{} tokens are followed by different tokens where they start a sentence."
+    ),
+    "collocation-not-injective": "{} times two tokens have the same next token.",
+    "next-token-unexplained": (
+        "{} samples have a next token that is n of no token of their sentence."
+    ),
+    "confused-token": (
+        "{} times a token lies above one token and below another under the same query."
+    ),
+    "optimal-token-outnumbered": (
+        "In {} samples a non-optimal token occurs more often than the optimal ones."
+    ),
+}
 
 View = dict[str, object]
 
 
-def check(path: str, chars: bool = False) -> View:
+def check(path: str, chars: bool = False, edits: str | None = None) -> View:
     """The answer of `ntpcore check PATH [--chars] --json`, and what a page shows of it.
 
+    Args:
+        path: the data.
+        chars: whether every character is a token.
+        edits: the lines that the reader wrote into the field of next tokens, such as "the → cat";
+            the collocation that the command line takes from a file.
+
     Returns:
-        `exit`, the exit code of that command; then `message` if it is 2, as printed on standard
-        error, else `json`, as printed on standard output, and `view`.
+        `exit`, the exit code of that command; then `message` if it is 2, in the words of the page,
+        else `json`, as printed on standard output, and `view`.
     """
     try:
-        data = dataset.read(path, chars=chars)
-        found = report.answer(data, source=f"{path} --chars" if chars else path)
+        text = _read(path, chars, edits)
+        source = f"{path} --chars" if chars else path
+        found = report.answer(text.data, text.given, source=source)
+        view = _view(found) | _next_tokens(text) | {"table": text.table}
+        if found.structure.orders is None:
+            view |= _inferred_orders(text)
     except InputError as error:
         return _refusal(str(error))
     except MemoryError:
         return _refusal("the data do not fit into memory; use a part of them")
-    text = json.dumps(report.to_json(found), ensure_ascii=False, indent=2) + "\n"
-    return {"exit": 0 if found.holds else 1, "json": text, "view": _view(found)}
+    json_text = json.dumps(report.to_json(found), ensure_ascii=False, indent=2) + "\n"
+    return {"exit": 0 if found.holds else 1, "json": json_text, "view": view}
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What the reader typed.
+
+    Attributes:
+        data: the data set.
+        entries: the next token of each token, with its origin.
+        automatic: the same without what the reader wrote.
+        given: what the reader wrote into the field of next tokens.
+        unknown: tokens in that field that the text does not have.
+        table: what was done with a table; empty for sentences.
+    """
+
+    data: Dataset
+    entries: Mapping[str, next_tokens.Entry]
+    automatic: Mapping[str, next_tokens.Entry]
+    given: Mapping[str, str]
+    unknown: Sequence[str]
+    table: str
+
+    @property
+    def following(self) -> dict[str, str | None]:
+        """The next-token map."""
+        return next_tokens.map_of(self.entries)
+
+
+def _read(path: str, chars: bool, edits: str | None) -> _Text:
+    """The data set in a file, with its next-token map."""
+    note = "" if path.endswith(dataset.JSON_SUFFIXES) else table.take(path)
+    data = dataset.read(path, chars=chars)
+    entries = next_tokens.infer(data)
+    if edits is None:
+        return _Text(data, entries, entries, {}, (), note)
+    changed, unknown = next_tokens.edits_in(edits, entries)
+    given = {token: following for token, following in changed.items() if following is not None}
+    wider = order.with_tokens(data, given)
+    return _Text(wider, next_tokens.infer(wider, changed), entries, given, unknown, note)
+
+
+def _next_tokens(text: _Text) -> View:
+    """The next-token map, what it rests on, and what decides the samples under it."""
+    entries = text.entries
+    origins = [entry.origin for entry in entries.values()]
+    shares = next_tokens.shares(text.data, text.following)
+    return {
+        "map": {
+            "entries": [
+                [
+                    report.show(token),
+                    None if entry.following is None else report.show(entry.following),
+                    entry.origin,
+                    entry.count,
+                    entry.of,
+                ]
+                for token, entry in list(entries.items())[:MOST_LINES]
+            ],
+            "more": max(0, len(entries) - MOST_LINES),
+            "field": next_tokens.written(entries),
+            "automatic": next_tokens.written(text.automatic),
+            "counts": {origin: origins.count(origin) for origin in next_tokens.ORIGINS},
+            "unknown": _tokens(text.unknown),
+        },
+        "shares": asdict(shares),
+    }
+
+
+def _inferred_orders(text: _Text) -> View:
+    """The orders by the inferred map, where the text itself gives none."""
+    orders = order.orders_under(text.data, text.following)
+    shown = [_order(orders[query], None, text.data) for query in list(orders)[:MOST_ORDERS]]
+    return {"orders": shown, "moreOrders": len(orders) - len(shown), "inferred": True}
 
 
 def ask(
@@ -59,8 +161,12 @@ def ask(
     trained: Callable[[plain.Trained], object] | None = None,
     known: plain.Trained | None = None,
     part: bool = False,
+    edits: str | None = None,
 ) -> View:
     """The answer of `ntpcore predict PATH --sentence SENTENCE --steps STEPS [--chars]`.
+
+    Where that command refuses, as Assumption 1 fails, the model is trained on all samples, by the
+    next-token map that the page shows.
 
     Args:
         path: the data to train on.
@@ -71,17 +177,16 @@ def ask(
         trained: called with the trained model, which may be handed back as `known`.
         known: the model, if it was trained before on the same data, as long.
         part: whether to train on the part that `repair` keeps, where the data are not realizable.
+        edits: the lines that the reader wrote into the field of next tokens.
 
     Returns:
-        `exit`; then `message` if it is 2, and `unrealizable` where the data are; else `view`.
+        `exit`; then `message` if it is 2, else `view`.
     """
     words = list("".join(sentence.split())) if chars else sentence.split()
     try:
         if known is None:
-            structure = _structure(path, chars, part)
-            if structure.realizable.holds is not True:
-                return _unrealizable(structure)
-            known = plain.train(structure, steps=steps, progress=progress)
+            structure = _structure(path, chars, part, edits)
+            known = plain.train(structure, steps=steps, progress=progress, anyway=True)
             if trained is not None:
                 trained(known)
         answer = plain.predict(known, words)
@@ -97,34 +202,58 @@ def ask(
             "next": [[report.show(token), probability] for token, probability in best],
             "more": max(0, len(answer.probabilities) - MOST_NEXT),
             "steps": known.steps,
+            "covered": known.structure.realizable.holds is True,
+            "notes": _training_notes(known.structure),
         },
     }
 
 
-def _structure(path: str, chars: bool, part: bool) -> order.Structure:
+def _structure(path: str, chars: bool, part: bool, edits: str | None) -> order.Structure:
     """What to train on: the data, or on demand the part of them that `repair` keeps."""
-    data = dataset.read(path, chars=chars)
-    structure = order.analyse(data, max_witnesses=1)
-    if structure.realizable.holds is True or not part:
+    text = _read(path, chars, edits)
+    structure = order.analyse(text.data, text.given, max_witnesses=1)
+    if structure.realizable.holds is True:
         return structure
-    best, rest = _kept(data, path)
-    return order.analyse(rest, best.collocation, max_witnesses=1)
+    if part:
+        best, rest = _kept(text, path)
+        return order.analyse(rest, best.collocation, max_witnesses=1)
+    orders = order.orders_under(text.data, text.following)
+    return replace(structure, data=text.data, collocation=text.following, orders=orders)
 
 
-def _kept(data: Dataset, path: str) -> tuple[repairing.Repair, Dataset]:
+def _training_notes(structure: order.Structure) -> list[str]:
+    """What was trained, and what theory says of it, a sentence each."""
+    samples = f"{structure.data.sample_count} distinct samples"
+    if structure.realizable.holds is True:
+        kept = structure.data.name.startswith(PART)
+        what = "that can be kept together" if kept else "of your text"
+        return [
+            f"The model was trained on the {samples} {what}. Assumption 1 holds for them, so that "
+            "the max-margin direction is defined as in the paper."
+        ]
+    return [
+        f"The model was trained on all {samples} of your text, also on those that contradict each "
+        "other, with the next tokens that “Check” shows; a token without a next token adds nothing "
+        "to a prediction.",
+        "Assumption 1 fails for your text. Theorems 1, 2, and 3 of the paper presume it, so they "
+        "do not apply: no theorem of the paper says where this attention converges.",
+    ]
+
+
+def _kept(text: _Text, path: str) -> tuple[repairing.Repair, Dataset]:
     """What the greedy search found, and the part of the data that it keeps.
 
     Raises:
         InputError: it keeps nothing.
     """
-    best = repairing.solve_greedy(repairing.tabulate(data))
+    best = repairing.solve_greedy(repairing.tabulate(text.data, text.given))
     rest = best.rest()
     if rest is None:
         raise InputError(f"{path}: no part of it is realizable")
     return best, rest
 
 
-def repair(path: str, chars: bool = False) -> View:
+def repair(path: str, chars: bool = False, edits: str | None = None) -> View:
     """A realizable part by the greedy search, and what `check` answers for that part.
 
     The collocation is the one of `ntpcore repair PATH --greedy [--chars]`, and the same samples
@@ -135,16 +264,43 @@ def repair(path: str, chars: bool = False) -> View:
         it is 2, else `repair`, `json` and `view`, the last two of the part.
     """
     try:
-        best, rest = _kept(dataset.read(path, chars=chars), path)
+        text = _read(path, chars, edits)
+        best, rest = _kept(text, path)
         found = report.answer(rest, best.collocation, source=f"{path} --repair")
         part = {"repair": repairs.to_json(best), "part": report.to_json(found)}
+        chosen = _chosen(text, best)
+        undecided = {token for token, entry in chosen.items() if entry.following is None}
+        view = _view(found, undecided)
+        view |= _next_tokens(replace(text, data=rest, entries=chosen)) | {"table": text.table}
     except InputError as error:
         return _refusal(str(error))
     except MemoryError:
         return _refusal("the data do not fit into memory; use a part of them")
-    text = json.dumps(part, ensure_ascii=False, indent=2) + "\n"
+    json_text = json.dumps(part, ensure_ascii=False, indent=2) + "\n"
     exit_code = 0 if found.holds else 1
-    return {"exit": exit_code, "json": text, "repair": _repair(best), "view": _view(found)}
+    return {"exit": exit_code, "json": json_text, "repair": _repair(best, undecided), "view": view}
+
+
+def _chosen(text: _Text, best: repairing.Repair) -> dict[str, next_tokens.Entry]:
+    """The collocation of a part, without the pairs that only fill it up.
+
+    A pair is needed where a kept sample goes by it. All others could be any, and none is shown.
+    """
+    names = best.table.data.vocabulary
+    needed = {
+        best.sources[best.table.data.lines[at.line].tokens[at.length]] for at, _ in best.kept()
+    }
+    entries = {}
+    for number, token in enumerate(names):
+        before = text.entries.get(token, next_tokens.Entry(None, next_tokens.NONE))
+        following = best.collocation[token]
+        if number not in needed and token not in text.given:
+            entries[token] = next_tokens.Entry(None, next_tokens.NONE)
+        elif following == before.following and before.origin != next_tokens.INFERRED:
+            entries[token] = before
+        else:
+            entries[token] = next_tokens.Entry(following, next_tokens.INFERRED)
+    return entries
 
 
 def turn(
@@ -154,6 +310,7 @@ def turn(
     steps: int = plain.STEPS,
     progress: plain.Progress | None = None,
     part: bool = False,
+    edits: str | None = None,
 ) -> View:
     """The attention of a sentence at steps of a training, beside the max-margin direction.
 
@@ -164,15 +321,14 @@ def turn(
         steps: steps of stage 2.
         progress: called with the steps taken and those in all.
         part: whether to train on the part that `repair` keeps, where the data are not realizable.
+        edits: the lines that the reader wrote into the field of next tokens.
 
     Returns:
-        `exit`; then `message` if it is 2, and `unrealizable` where the data are; else `view`.
+        `exit`; then `message` if it is 2, else `view`.
     """
     words = list("".join(sentence.split())) if chars else sentence.split()
     try:
-        structure = _structure(path, chars, part)
-        if structure.realizable.holds is not True:
-            return _unrealizable(structure)
+        structure = _structure(path, chars, part, edits)
         frames = attention_steps.frames(structure, words, steps, progress)
     except InputError as error:
         return _refusal(str(error))
@@ -184,25 +340,32 @@ def turn(
             "roles": [plain.role_of(word, under) for word in words],
             "frames": [[one.step, list(one.attention), list(one.aim)] for one in frames],
             "steps": steps,
+            "covered": structure.realizable.holds is True,
+            "notes": _training_notes(structure),
         },
     }
 
 
-def _repair(best: repairing.Repair) -> View:
-    """What was dropped, and the next token of each token in the part that was kept."""
+def _repair(best: repairing.Repair, undecided: Collection[str]) -> View:
+    """What was dropped, and why: no reason names the next token of an undecided token."""
     data = best.table.data
     listed = []
     for one in islice(best.dropped(), MOST_DROPPED):
         line = data.lines[one.at.line]
         before = line.tokens[max(0, one.at.length - MOST_WORDS) : one.at.length]
+        following = data.vocabulary[line.tokens[one.at.length]]
+        source = data.vocabulary[best.sources[line.tokens[one.at.length]]]
+        reason = one.reason
+        if source in undecided:
+            reason = f"no token has the next token {report.show(following)!r} in the kept part"
         listed.append(
             {
                 "line": line.number,
                 "cut": one.at.length > MOST_WORDS,
                 "words": [report.show(data.vocabulary[token]) for token in before],
-                "next": report.show(data.vocabulary[line.tokens[one.at.length]]),
+                "next": report.show(following),
                 "count": one.count,
-                "reason": _cut(report.show_name(one.reason)),
+                "reason": _cut(report.show_name(reason)),
             }
         )
     return {
@@ -215,19 +378,12 @@ def _repair(best: repairing.Repair) -> View:
 
 
 def _refusal(message: str) -> View:
-    """A message, as the command line prints it on standard error."""
-    return {"exit": 2, "message": f"ntpcore: {report.show_name(message)}"}
+    """A message, in the words of the page."""
+    return {"exit": 2, "message": wording.plainly(report.show_name(message))}
 
 
-def _unrealizable(structure: order.Structure) -> View:
-    """Why there is nothing to train towards; the page offers the part that can be kept."""
-    reason = structure.realizable.failures[0].message
-    name = structure.data.name
-    return {**_refusal(f"{name}: not realizable (Assumption 1): {reason}"), "unrealizable": True}
-
-
-def _view(found: report.Answer) -> View:
-    """What the page shows of an answer."""
+def _view(found: report.Answer, undecided: Collection[str] = ()) -> View:
+    """What the page shows of an answer; the next tokens of undecided tokens are not shown."""
     structure = found.structure
     data = structure.data
     view: View = {
@@ -235,10 +391,6 @@ def _view(found: report.Answer) -> View:
         "samples": data.sample_count,
         "longest": data.max_length,
         "closed": data.prefix_closed,
-        "collocation": [
-            [report.show(token), None if following is None else report.show(following)]
-            for token, following in list(structure.collocation.items())[: MOST_ORDERS * 4]
-        ],
         "assumptions": [
             _assumption("1", "realizable", structure.realizable, data),
             _assumption("3", "optimal tokens are the most frequent", structure.frequent, data),
@@ -251,12 +403,12 @@ def _view(found: report.Answer) -> View:
                 "label": one.label,
                 "verdict": one.verdict.value,
                 "mark": MARKS[one.verdict],
-                "evidence": _cut(report.show_name(one.evidence)),
+                "evidence": _cut(wording.plainly(report.show_name(one.evidence))),
             }
             for one in found.checks
         ],
     }
-    return view | _orders(found) | _matrices(found)
+    return view | _orders(found) | _matrices(found, undecided)
 
 
 def _missing(names: tuple[str, ...], many: int) -> View:
@@ -275,7 +427,7 @@ def _assumption(number: str, words: str, broken: Assumption, data: Dataset) -> V
     failures: list[View] = [
         {
             "rule": failure.rule,
-            "message": _cut(report.show_name(failure.message)),
+            "message": _cut(wording.plainly(report.show_name(failure.message))),
             "places": [
                 {"line": data.lines[sample.line].number, "length": sample.length}
                 for sample in failure.samples
@@ -293,15 +445,45 @@ def _assumption(number: str, words: str, broken: Assumption, data: Dataset) -> V
         "words": words,
         "holds": broken.holds,
         "failures": failures,
+        "summaries": {
+            rule: SUMMARIES[rule].format(count)
+            for rule, count in counts.items()
+            if rule in SUMMARIES and count > MOST_ALIKE
+        },
         "more": more,
     }
 
 
 def _distance(found: report.Answer) -> list[str]:
-    """How far the data are from Assumption 1, in sentences; none where it holds."""
+    """How far the data are from Assumption 1, in a few sentences; none where it holds."""
     if found.distance is None:
-        return [_cut(report.show_name(found.unmeasured))] if found.unmeasured else []
-    return [_cut(report.show_name(line.strip())) for line in distance.facts(found.distance)]
+        words = wording.plainly(report.show_name(found.unmeasured))
+        return [_cut(words)] if words else []
+    far, part = found.distance, found.distance.part
+    whole = part.table.weight
+    said = [
+        f"{_share(part.kept_weight, whole)} samples can be kept together under one injective "
+        "next-token map." + ("" if part.gap == 0 else f" No such map keeps more than {part.bound}.")
+    ]
+    if part.kept_weight < whole:
+        said.append(
+            f"The others have a next token to which no token of their sentence leads "
+            f"({far.unexplained}), or prefer a token that loses in the kept ones "
+            f"({far.contradicting})."
+        )
+    if far.ambiguous:
+        said.append(
+            f"{_share(far.contested, far.starting)} samples of one token contradict the most "
+            "frequent next token of that token."
+        )
+    if far.missing:
+        said.append(f"{_share(far.missing, far.tokens)} tokens start no sentence.")
+    return said
+
+
+def _share(part: int, whole: int) -> str:
+    """A number out of another, with the share."""
+    return f"{part} of {whole} ({part / whole if whole else 0.0:.1%})"
 
 
 def _lines(data: Dataset, structure: order.Structure) -> list[View]:
@@ -366,7 +548,23 @@ def _order(one: PartialOrder, exact: margin.Solution | None, data: Dataset) -> V
     }
     if exact is not None:
         view["column"] = _column(one, explain.compare(one, exact))
+    else:
+        view |= _any_scores(one)
     return view
+
+
+def _any_scores(one: PartialOrder) -> View:
+    """The max-margin scores of an order of which the closed form does not speak."""
+    if len(one.pairs) > MOST_SOLVED:
+        return {"scores": None, "circles": []}
+    solution = any_order.solve(one)  # two levels, several, or circles
+    scores = list(solution.scores.items())
+    return {
+        "scores": [[report.show(token), _fraction(score)] for token, score in scores[:MOST_WORDS]],
+        "moreScores": max(0, len(scores) - MOST_WORDS),
+        "circles": [_tokens(part) for part in solution.components if len(part) > 1],
+        "proved": not any_order.certificate_errors(one, solution.scores, solution.multipliers),
+    }
 
 
 def _drawing(drawing: diagram.Diagram) -> View:
@@ -423,7 +621,7 @@ def _column(one: PartialOrder, both: explain.Comparison) -> View:
     }
 
 
-def _matrices(found: report.Answer) -> View:
+def _matrices(found: report.Answer, undecided: Collection[str]) -> View:
     """W_kq_star and W_ov_star as tables of fractions, where they are small enough to be read."""
     collocation, columns = found.structure.collocation, found.columns
     tokens = found.structure.data.vocabulary
@@ -435,7 +633,12 @@ def _matrices(found: report.Answer) -> View:
         scores = {query: column.scores for query, column in columns.items()}
         view["W_kq"] = _table(tokens, scores, "0")
     if len(total) == len(tokens) and len(tokens) <= MOST_COLUMNS:
-        view["W_ov"] = _table(tokens, margin.W_ov_star(total), "")
+        shown = {
+            token: column
+            for token, column in margin.W_ov_star(total).items()
+            if token not in undecided
+        }
+        view["W_ov"] = _table(tokens, shown, "")
     return view
 
 
@@ -465,3 +668,26 @@ def _cut(text: str) -> str:
 def _fraction(value: Fraction) -> str:
     """A fraction in lowest terms, with a proper minus sign."""
     return str(value).replace("-", "−")
+
+
+WARM = (  # realizable; with several next tokens; with a circle; nothing
+    "a b\nb a\na b b\n",
+    "the cat sat on the mat\nthe dog sat\na dog ran\n",
+    "a b\nb c\nc a\na b c b\na b c c\nb a c a\nb a c b\na c b b\na c b c\n",
+    "",
+)
+
+
+def warm_up() -> None:
+    """Answer every kind of question once, so that all that answers need is loaded."""
+    path = "sentences.txt"
+    for content in WARM:
+        Path(path).write_text(content, encoding="utf-8")
+        answers = (
+            check(path),
+            repair(path, edits=""),
+            ask(path, "a b", steps=1),
+            turn(path, "a b", steps=1),
+        )
+        json.dumps(answers)
+    Path(path).unlink()

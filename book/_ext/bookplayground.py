@@ -37,7 +37,7 @@ playground. In the folder of the project, run <code>make serve</code>, and open
 <code>http://127.0.0.1:8000/book/playground.html</code>. Or use the command line:
 <code>ntpcore check sentences.txt</code>.</p>
 <fieldset><legend>Examples</legend><div id="pg-presets"></div></fieldset>
-<fieldset><legend>A line holds (told from the text, unless you say it)</legend>
+<fieldset><legend>Each line contains (detected from the text unless you choose)</legend>
 <label class="pg-choice"><input type="radio" name="pg-form" value="text" checked> words</label>
 <label class="pg-choice"><input type="radio" name="pg-form" value="chars"> characters</label>
 <label class="pg-choice"><input type="radio" name="pg-form" value="jsonl"> JSON Lines</label>
@@ -46,6 +46,15 @@ playground. In the folder of the project, run <code>make serve</code>, and open
 <textarea id="pg-text" rows="8" spellcheck="false" autocapitalize="off" autocomplete="off"
 dir="auto" aria-describedby="pg-hint pg-size"></textarea>
 <p class="pg-hint"><span id="pg-hint">Ctrl+Enter checks.</span> <span id="pg-size"></span></p>
+<details id="pg-map-part"><summary>Next tokens: see and edit the map n</summary>
+<label class="pg-label" for="pg-map">Next tokens, one token to a line</label>
+<textarea id="pg-map" rows="8" spellcheck="false" autocapitalize="off" autocomplete="off"
+dir="auto" aria-describedby="pg-map-hint"></textarea>
+<p class="pg-hint" id="pg-map-hint">Write <code>the → cat</code> or <code>the -&gt; cat</code>.
+Nothing after the arrow means that the token has no next token. Check fills in the lines that you
+do not change.</p>
+<div class="pg-buttons"><button type="button" id="pg-infer">Infer the next tokens again</button></div>
+</details>
 <div class="pg-buttons">
 <button type="button" id="pg-check" class="pg-main">Check</button>
 <button type="button" id="pg-stop" disabled>Stop</button>

@@ -236,6 +236,33 @@ def analyse(
     return Structure(data, collocation, orders, failures.result(), frequent.result())
 
 
+def orders_under(
+    data: Dataset, following: Mapping[str, str | None], *, max_pairs: int = MAX_PAIRS
+) -> dict[str, PartialOrder]:
+    """The orders of Definition 1 under any next-token map, also one that is not defined everywhere.
+
+    Nothing is asked of the map: it may contradict the data, and need not be injective. A token
+    without a next token is optimal nowhere.
+
+    Args:
+        data: the data set.
+        following: n, or None, for each token of the vocabulary.
+        max_pairs: how many pairs all orders may hold together.
+
+    Raises:
+        InputError: the orders would hold more than `max_pairs` pairs.
+    """
+    nowhere = ""  # no token is empty, so this one follows nothing
+    wider = with_tokens(data, {nowhere: nowhere})
+    total = {token: following.get(token) or nowhere for token in wider.vocabulary}
+    pairs = _Walk(wider, total, _Failures(0), _Failures(0), max_pairs).run()
+    return {
+        query: PartialOrder(query, frozenset(pairs[query]))
+        for query in data.vocabulary
+        if query in pairs
+    }
+
+
 def analyse_collocation(
     data: Dataset, given: Mapping[str, str] | None = None, *, max_witnesses: int = MAX_WITNESSES
 ) -> Structure:

@@ -2,7 +2,8 @@
 
 Standard library only. Entries of W_kq are kept by (token, query); the formulas are those of
 `_kernel`, which keeps the size of each sample's gradient as a logarithm, so that the direction
-stays right where the loss has long been too small for a float.
+stays right where the loss has long been too small for a float. Data that break Assumption 1 are
+trained on by `plain_any`, if that is asked for.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 
 from ntpcore.data.dataset import InputError
 from ntpcore.data.order import PartialOrder, Structure
+from ntpcore.huang2024 import plain_any
 
 STEPS = 900  # of either stage, as in Section 7 of huang2024
 MANY_STEPS = 100_000  # of stage 1, beyond which its exact law stands for the loop
@@ -78,11 +80,12 @@ def train(
     state: Trained | None = None,
     keep: Callable[[Trained], None] | None = None,
     progress: Progress | None = None,
+    anyway: bool = False,
 ) -> Trained:
     """Train both stages from zero, with the step sizes of huang2024, Section 7, unless told.
 
     Args:
-        structure: a realizable data set.
+        structure: a realizable data set; any one with `anyway`.
         steps: steps of stage 2.
         steps1: steps of stage 1.
         eta0: step size of stage 1; 0.2 / sqrt(|V|) if None.
@@ -91,13 +94,16 @@ def train(
             one that never stopped.
         keep: called with the run as it stands, as often as `progress`.
         progress: called with the steps of stage 2 taken and those in all.
+        anyway: train on all samples where Assumption 1 fails, too. Stage 1 trains the columns of
+            the tokens that have a next token, and no theorem says where stage 2 leads.
 
     Raises:
         InputError: Assumption 1 fails, or no sentence has two distinct tokens.
 
     Source: huang2024, Algorithm 1.
     """
-    if structure.realizable.holds is not True:
+    realizable = structure.realizable.holds is True
+    if not realizable and not anyway:
         reason = structure.realizable.failures[0].message
         raise InputError(
             f"{structure.data.name}: not realizable (Assumption 1), so there is no max-margin "
@@ -105,24 +111,30 @@ def train(
         )
     root = math.sqrt(len(structure.data.vocabulary))
     entries: dict[tuple[str, str], int] = {}
-    samples = _samples(structure, entries)
-    if not samples:
+    size = len(structure.data.vocabulary)
+    samples = _samples(structure, entries) if realizable else []
+    mixed = [] if realizable else plain_any.samples(structure, entries)
+    if not samples and not mixed:
         raise InputError(
             f"{structure.data.name}: no sentence has two distinct tokens, so the gradient of the "
             "attention is zero everywhere and Algorithm 1 would divide by its norm; add a longer "
             "sentence"
         )
     if state is None:
-        gap = stage1(len(structure.data.vocabulary), steps1, 0.2 / root if eta0 is None else eta0)
+        columns = sum(following is not None for following in structure.collocation.values())
+        gap = stage1(size, steps1, 0.2 / root if eta0 is None else eta0, columns or size)
         weights, first = [0.0] * len(entries), 0
     else:
         gap, first = state.gap, state.steps
         weights = [state.weights[entry] for entry in entries]
     rate = 0.05 / root if eta is None else eta
     for step in range(first, steps):
-        direction = gradient(samples, weights, gap, len(structure.data.vocabulary))
-        # positive: an entry is only pulled or only pushed, and the largest sample has scale 1
-        norm = math.sqrt(math.fsum(value * value for value in direction))
+        if realizable:
+            # not zero: an entry is only pulled or only pushed, and the largest sample has scale 1
+            direction = gradient(samples, weights, gap, size)
+        else:
+            direction = plain_any.gradient(mixed, weights, gap, size)
+        norm = math.sqrt(math.fsum(value * value for value in direction)) or 1.0
         weights = [w - rate * g / norm for w, g in zip(weights, direction, strict=True)]
         if keep is not None:
             now = dict(zip(entries, weights, strict=True))
@@ -132,17 +144,18 @@ def train(
     return Trained(structure, gap, dict(zip(entries, weights, strict=True)), steps)
 
 
-def stage1(vocab_size: int, steps: int, eta0: float) -> float:
+def stage1(vocab_size: int, steps: int, eta0: float, columns: int | None = None) -> float:
     """A after normalized gradient descent on W_ov from zero, |V| being at least 2.
 
     Every column x has one entry for n(x) and |V| - 1 for the other tokens. All columns have the
     same gradient up to the order of their entries, and all wrong entries of a column the same
-    one; so two numbers tell all of W_ov.
+    one; so two numbers tell all of W_ov. So many columns are trained, all |V| of them if None.
 
     Source: huang2024, Algorithm 1, lines 3 to 5, and equation (5).
     """
-    if steps > MANY_STEPS:
-        return steps * eta0 / math.sqrt(vocab_size - 1)  # the exact law of stage 1
+    trained = vocab_size if columns is None else columns
+    if steps > MANY_STEPS:  # the exact law of stage 1
+        return steps * eta0 / math.sqrt(vocab_size - 1) * math.sqrt(vocab_size / trained)
     right = wrong = 0.0
     wrongs = vocab_size - 1
     for _ in range(steps):
@@ -150,7 +163,7 @@ def stage1(vocab_size: int, steps: int, eta0: float) -> float:
         scale = _softplus(log_odds)
         pull, push = log_odds - scale, wrong - right - scale  # logs of 1 - T and of a wrong T
         down, up = 1.0, math.exp(push - pull)
-        norm = math.sqrt(vocab_size * (down * down + wrongs * up * up))
+        norm = math.sqrt(trained * (down * down + wrongs * up * up))
         right, wrong = right + eta0 * down / norm, wrong - eta0 * up / norm
     return right - wrong
 
@@ -247,7 +260,9 @@ def predict(trained: Trained, sentence: Sequence[str]) -> Prediction:
     attention = _softmax([trained.weights.get((token, query), 0.0) for token in sentence])
     logits = dict.fromkeys(vocabulary, 0.0)
     for token, weight in zip(sentence, attention, strict=True):
-        logits[str(collocation[token])] += trained.gap * weight
+        following = collocation[token]
+        if following is not None:
+            logits[following] += trained.gap * weight
     order = (trained.structure.orders or {}).get(query)
     return Prediction(
         dict(zip(logits, _softmax(list(logits.values())), strict=True)),
@@ -260,6 +275,8 @@ def role_of(token: str, order: PartialOrder | None) -> str:
     """The role of a token under the query of an order."""
     if order is None or token not in order.compared:
         return "non-comparable"
+    if token in order.confused:
+        return "confused"
     return "optimal" if token in order.below else "non-optimal"
 
 

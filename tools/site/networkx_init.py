@@ -11,4 +11,11 @@ from networkx import classes
 from networkx.classes import *
 from networkx.generators.classic import empty_graph
 from networkx.algorithms.components.connected import connected_components
+from networkx.algorithms.components.strongly_connected import strongly_connected_components
+from networkx.algorithms.dag import (
+    is_directed_acyclic_graph,
+    topological_generations,
+    transitive_reduction,
+)
+from networkx.algorithms.traversal.depth_first_search import dfs_edges
 from networkx.algorithms.flow.maxflow import maximum_flow

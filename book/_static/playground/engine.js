@@ -30,6 +30,11 @@ window.ntpPlayground = window.ntpPlayground || {};
       return this.waiting !== null;
     }
 
+    // Load the engine before anything is asked of it; what goes wrong is told when it is asked.
+    prepare() {
+      if (!this.worker) this.start();
+    }
+
     start() {
       this.worker = new Worker(this.address, { type: "module" });
       this.worker.onmessage = ({ data }) => this.hear(data);

@@ -11,6 +11,8 @@ document.addEventListener("DOMContentLoaded", () => {
   let next = null; // the request that waits for the one that runs
   let timer = null;
   let part = ""; // of the page: "" for checking, "-ask" for asking
+  let edits; // the lines of next tokens that the reader, or a link, changed; undefined for none
+  let automatic = []; // the lines that a check found by itself
   let repairedText = null; // form and text of which a realizable part was asked for
 
   for (const area of document.querySelectorAll(".pg-root")) area.hidden = false;
@@ -29,10 +31,13 @@ document.addEventListener("DOMContentLoaded", () => {
     form: root.querySelector("input[name=pg-form]:checked").value,
     text: at("text").value,
     sentence: at("sentence").value,
+    edits,
   });
 
-  function put({ form, text, sentence }) {
+  function put({ form, text, sentence, edits: changed }) {
     said = false;
+    edits = changed;
+    at("map").value = changed ?? "";
     root.querySelector(`input[name=pg-form][value=${form}]`).checked = true;
     at("text").value = text;
     at("sentence").value = sentence;
@@ -75,6 +80,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   function progress({ kind, done, total }) {
+    if (!engine.busy) return; // it loads while the reader types
     const bar = at(`progress${part}`);
     if (kind === "ready") {
       bar.hidden = true;
@@ -88,7 +94,7 @@ document.addEventListener("DOMContentLoaded", () => {
     say(
       kind === "load"
         ? done < total
-          ? `Loading Python into your browser, the first time only: ${percent} % of ${(total / 1e6).toFixed(1)} MB`
+          ? `Loading Python into your browser: ${percent} % of ${(total / 1e6).toFixed(1)} MB`
           : "Starting Python …"
         : `Training: ${percent} %`
     );
@@ -104,12 +110,13 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // What the engine does
 
-  const keyOf = ({ form, text }) => `${form}\n${text}`;
+  const keyOf = ({ form, text, edits }) => JSON.stringify([form, text, edits]);
   const asking = (kind) => kind === "ask" || kind === "turn"; // in the second part of the page
 
   function submit(kind) {
     const request = { kind, ...state(), steps: Number(at("steps").value) };
     if (kind === "repair") repairedText = keyOf(request);
+    if (kind === "check") repairedText = null; // from now on all of the text counts again
     request.part = repairedText === keyOf(request);
     clearTimeout(timer);
     if (!engine.busy) part = asking(kind) ? "-ask" : "";
@@ -139,11 +146,10 @@ document.addEventListener("DOMContentLoaded", () => {
     part = asking(request.kind) ? "-ask" : "";
     const seconds = Number(root.dataset[asking(request.kind) ? "askSeconds" : "checkSeconds"]);
     working(true);
-    say(engine.ready ? "Computing …" : "Loading Python into your browser, the first time only …");
+    say(engine.ready ? "Computing …" : "Loading Python into your browser …");
     try {
       const answer = await engine.run(request, seconds);
-      if (answer.exit === 2 && asking(request.kind) && !request.part && answer.unrealizable) refusedTraining(request);
-      else if (answer.exit === 2) refuse(request, answer.message);
+      if (answer.exit === 2) refuse(request, answer.message);
       else if (request.kind === "ask") predicted(request, answer.view);
       else if (request.kind === "turn") turned(request, answer.view);
       else if (request.kind === "repair") repaired(request, answer);
@@ -159,7 +165,9 @@ document.addEventListener("DOMContentLoaded", () => {
 
   function checked(request, answer) {
     const repair = () => submit("repair");
-    at("result").replaceChildren(...pg.show(answer, select, repair).flat(Infinity).filter(Boolean));
+    at("result").replaceChildren(...pg.show(answer, select, repair, openMap).flat(Infinity).filter(Boolean));
+    automatic = answer.view.map.automatic.split("\n");
+    if (document.activeElement !== at("map")) at("map").value = answer.view.map.field;
     at("prediction").replaceChildren();
     at("status-ask").textContent = "";
     say(pg.summary(answer.view));
@@ -175,34 +183,18 @@ document.addEventListener("DOMContentLoaded", () => {
     share(request);
   }
 
-  // Asked again, the training goes by the part that can be kept.
-  function refusedTraining(request) {
-    clear(request.kind);
-    const again = () => {
-      repairedText = keyOf(state());
-      submit(request.kind);
-    };
-    complain(
-      "The theory does not cover these sentences (Assumption 1 fails), so there is nothing that training would " +
-        "turn to; Check says why. A part can be kept: what contradicts the rest is dropped, and tokens that start no " +
-        "sentence get a next token. On that part the model can be trained.",
-      " ",
-      el("button", { type: "button", class: "pg-small", id: "pg-part", onclick: again }, "Train on what can be kept")
-    );
-    share(request);
-  }
-
   function turned(request, view) {
     at("prediction").replaceChildren(...pg.showTurning(view));
-    say(`Trained for ${view.steps} steps${onPart(request)}. Move the slider, or press Play.`);
+    say(`Trained for ${view.steps} steps${onWhat(request, view)}. Move the slider, or press Play.`);
     share(state());
   }
 
-  const onPart = (request) => (request.part ? " on the part that can be kept" : "");
+  const onWhat = (request, view) =>
+    request.part ? " on the part that can be kept" : view.covered ? "" : " on all samples, although Assumption 1 fails";
 
   function predicted(request, view) {
     at("prediction").replaceChildren(...pg.showPrediction(view).filter(Boolean));
-    say(`Trained for ${view.steps} steps${onPart(request)}. The next token is ${view.next[0][0]}.`);
+    say(`Trained for ${view.steps} steps${onWhat(request, view)}. The next token is “${view.next[0][0]}”.`);
     share(state());
   }
 
@@ -216,7 +208,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   function refuse(request, message) {
     clear(request.kind);
-    const line = /^ntpcore: [^:]*:(\d+):/.exec(message);
+    const line = /^Line (\d+):/.exec(message);
     const button =
       line && el("button", { type: "button", class: "pg-small", onclick: () => select(Number(line[1])) }, `show line ${line[1]}`);
     complain(message, ...(button ? [" ", button] : []));
@@ -236,6 +228,13 @@ document.addEventListener("DOMContentLoaded", () => {
           "again to start it anew, or use the package: how stands at the end of this page."
       );
     }
+  }
+
+  // Show the field of next tokens.
+  function openMap() {
+    at("map-part").open = true;
+    at("map").focus();
+    at("map").scrollIntoView({ block: "center" });
   }
 
   // Show a line of the text, counted from 1.
@@ -302,7 +301,10 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   at("text").addEventListener("input", () => {
     clearTimeout(timer);
-    if (!at("text").value) said = false; // a new text speaks for itself
+    if (!at("text").value) { // a new text speaks for itself
+      said = false;
+      edits = undefined;
+    }
     guess();
     if (size() && engine.ready) timer = setTimeout(() => submit("check"), WAIT);
   });
@@ -312,6 +314,17 @@ document.addEventListener("DOMContentLoaded", () => {
       if (engine.ready && at("text").value.trim()) submit("check");
     });
   }
+  at("map").addEventListener("input", () => {
+    const known = new Set(automatic);
+    const changed = at("map").value.split("\n").filter((line) => line.trim() && !known.has(line));
+    edits = changed.length ? changed.join("\n") : undefined;
+    clearTimeout(timer);
+    if (engine.ready) timer = setTimeout(() => submit("check"), WAIT);
+  });
+  at("infer").addEventListener("click", () => {
+    edits = undefined;
+    submit("check");
+  });
   at("text").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit("check");
   });
@@ -327,4 +340,13 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   size();
   restore();
+
+  // Python is loaded before it is asked: when the page is idle, or when the reader turns to a field. Who
+  // saves data loads it with the first press.
+  const prepare = () => engine.prepare();
+  if (!navigator.connection?.saveData) {
+    document.addEventListener("focusin", (event) => event.target.closest(".pg-root") && prepare());
+    if (window.requestIdleCallback) window.requestIdleCallback(prepare, { timeout: 2000 });
+    else setTimeout(prepare, 500);
+  }
 });

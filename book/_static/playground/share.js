@@ -5,12 +5,14 @@ window.ntpPlayground = window.ntpPlayground || {};
 (function (pg) {
   pg.LONGEST_TEXT = 20000;
   pg.LONGEST_SENTENCE = 500;
+  pg.LONGEST_MAP = 60000;
   pg.FORMS = ["text", "chars", "jsonl"];
   const NOTHING = "Nothing was restored from it.";
 
   pg.encode = (state) => {
     const parts = [["form", state.form]];
     if (state.sentence) parts.push(["sentence", state.sentence]);
+    if (state.edits !== undefined) parts.push(["next", state.edits]);
     parts.push(["text", state.text]);
     return "#" + parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
   };
@@ -27,7 +29,7 @@ window.ntpPlayground = window.ntpPlayground || {};
     for (const part of fragment.split("&")) {
       const at = part.indexOf("=");
       const key = at < 0 ? part : part.slice(0, at);
-      if (at < 0 || !["preset", "form", "text", "sentence"].includes(key) || key in found) {
+      if (at < 0 || !["preset", "form", "text", "sentence", "next"].includes(key) || key in found) {
         throw new Error(
           "The address is not one that this page wrote: after # it needs a form and a text, " +
             `or a preset, each once. ${NOTHING}`
@@ -56,15 +58,16 @@ window.ntpPlayground = window.ntpPlayground || {};
   }
 
   function checked(found) {
-    const { form, text, sentence = "" } = found;
+    const { form, text, sentence = "", next } = found;
     if (text === undefined || !pg.FORMS.includes(form)) {
       throw new Error(
         `The address must name a text, and its form as one of ${pg.FORMS.join(", ")}. ${NOTHING}`
       );
     }
-    if (text.length > pg.LONGEST_TEXT || sentence.length > pg.LONGEST_SENTENCE) {
+    const lengths = [text.length > pg.LONGEST_TEXT, sentence.length > pg.LONGEST_SENTENCE, (next || "").length > pg.LONGEST_MAP];
+    if (lengths.includes(true)) {
       throw new Error(`The address holds more text than this page takes. ${NOTHING}`);
     }
-    return { form, text, sentence };
+    return { form, text, sentence, edits: next };
   }
 })(window.ntpPlayground);

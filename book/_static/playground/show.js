@@ -30,17 +30,20 @@ window.ntpPlayground = window.ntpPlayground || {};
   };
 
   // Everything on the page; `select` shows a line of the reader's text, `repair` asks for a part
-  // that is realizable. In a part of the text no line has the number that it has there.
-  pg.show = (answer, select, repair) => {
+  // that is realizable, `edit` opens the field of next tokens. In a part of the text no line has the
+  // number that it has there.
+  pg.show = (answer, select, repair, edit) => {
     const { view } = answer;
     return [
+      view.table && el("p", { class: "pg-note", id: "pg-table-note" }, el("bdi", null, view.table)),
       badges(view),
       repair && realize(view, repair),
       wrongOrders(view),
+      nextTokens(view, edit),
+      shares(view),
       failures(view, select),
       distance(view),
       lines(view, select ? "line" : "kept sample"),
-      collocation(view),
       orders(view),
       matrices(view),
       claims(view),
@@ -54,11 +57,11 @@ window.ntpPlayground = window.ntpPlayground || {};
       "div",
       { class: "pg-buttons" },
       el("button", { type: "button", id: "pg-repair", class: "pg-main", onclick: repair }, "Make it realizable"),
-      el("p", { class: "pg-hint" }, "Says what follows each token, drops what contradicts the rest, and judges the claims on what is kept.")
+      el("p", { class: "pg-hint" }, "Keeps samples that fit one injective next-token map, drops the others, and judges the claims on what is kept. Training works without this, too.")
     );
   }
 
-  const share = (part, whole) => `${part} of ${whole} (${((100 * part) / whole).toFixed(1)} %)`;
+  const share = (part, whole) => `${part} of ${whole} (${((100 * part) / whole).toFixed(1)}%)`;
 
   pg.repairSummary = ({ repair, view }) =>
     `Kept ${share(repair.kept, repair.weight)}. On the part that was kept: ${pg.summary(view)}`;
@@ -82,9 +85,9 @@ window.ntpPlayground = window.ntpPlayground || {};
           el("ul", { class: "pg-dropped" }, repair.dropped.map((one) => dropped(one, select))),
           more(repair.more, "samples")
         ),
-      collocation(view),
+      nextTokens(view, null),
       el("h3", null, "The part that was kept"),
-      pg.show({ view: { ...view, collocation: null }, json }, null, null),
+      pg.show({ view: { ...view, map: null }, json }, null, null, null),
     ];
   };
 
@@ -106,9 +109,10 @@ window.ntpPlayground = window.ntpPlayground || {};
   }
 
   function badges(view) {
-    const marks = view.assumptions.map((one) =>
-      badge(KINDS[one.holds], `${MARKS[one.holds]} Assumption ${one.number} (${one.words}) ${WORDS[one.holds]}`)
-    );
+    const marks = view.assumptions.map((one) => [
+      badge(KINDS[one.holds], `${MARKS[one.holds]} Assumption ${one.number} (${one.words}) ${WORDS[one.holds]}`),
+      " ",
+    ]);
     const facts =
       `${count(view.tokens, "token", "tokens")}, ${count(view.samples, "distinct sample", "distinct samples")}, ` +
       `longest sentence ${view.longest}, ` +
@@ -157,8 +161,33 @@ window.ntpPlayground = window.ntpPlayground || {};
         "section",
         { class: "pg-part" },
         el("h3", null, `Why Assumption ${one.number} fails`),
-        el("ul", null, one.failures.map((failure) => reason(failure, select))),
+        el("ul", null, byRule(one).map((some) => reasons(some, one.summaries, select))),
         more(one.more, "failures")
+      )
+    );
+  }
+
+  // The failures of each rule together, in the order of the first of each.
+  function byRule(one) {
+    const groups = new Map();
+    for (const failure of one.failures) groups.set(failure.rule, [...(groups.get(failure.rule) || []), failure]);
+    return [...groups.values()];
+  }
+
+  // A few failures one by one; many of one rule in one sentence, with the first of them below it.
+  function reasons(some, summaries, select) {
+    const summary = summaries[some[0].rule];
+    if (!summary) return some.map((failure) => reason(failure, select));
+    return el(
+      "li",
+      null,
+      summary,
+      " ",
+      el(
+        "details",
+        null,
+        el("summary", null, some.length === 1 ? "An example" : `${some.length} examples`),
+        el("ul", null, some.map((failure) => reason(failure, select)))
       )
     );
   }
@@ -175,10 +204,11 @@ window.ntpPlayground = window.ntpPlayground || {};
   }
 
   function reason(failure, select) {
-    const places = !select ? [] : failure.places.map(({ line }) =>
-      el("button", { type: "button", class: "pg-small", onclick: () => select(line) }, `show line ${line}`)
-    );
-    return el("li", null, el("bdi", null, failure.message), places.length ? " " : "", places);
+    const places = !select ? [] : failure.places.map(({ line }) => [
+      " ",
+      el("button", { type: "button", class: "pg-small", onclick: () => select(line) }, `show line ${line}`),
+    ]);
+    return el("li", null, el("bdi", null, failure.message), places);
   }
 
   function lines(view, name) {
@@ -227,24 +257,83 @@ window.ntpPlayground = window.ntpPlayground || {};
     );
   }
 
-  function collocation(view) {
-    if (view.collocation === null) return null; // shown before
-    const pairs = view.collocation.map(([name, next]) =>
-      el("li", null, token(name), " → ", next === null ? badge("open", "○ not defined") : token(next))
+  const ORIGINS = {
+    read: "read off your sentences",
+    inferred: "inferred",
+    yours: "yours",
+    none: "without a next token",
+  };
+
+  // n, and where each entry of it comes from.
+  function nextTokens(view, edit) {
+    if (!view.map) return null; // shown before
+    const { entries, counts, unknown } = view.map;
+    const pairs = entries.map(([name, next, origin, number, of]) =>
+      el(
+        "li",
+        null,
+        token(name),
+        next === null ? " ○ has no next token" : [" → ", token(next)],
+        origin === "inferred" ? el("span", { class: "pg-origin" }, of ? ` (inferred: ${number} of ${of})` : " (inferred)") : "",
+        origin === "yours" ? el("span", { class: "pg-origin" }, " (yours)") : ""
+      )
     );
+    const told = Object.entries(counts).filter(([, number]) => number > 0);
     return el(
       "section",
-      { class: "pg-part" },
+      { class: "pg-part", id: "pg-next-tokens" },
       el("h3", null, "Collocation: the next token of each token"),
+      el(
+        "p",
+        null,
+        "The theory needs a map n from each token to its next token, and reads it off the sentences of one token. Here: ",
+        told.map(([origin, number]) => `${number} ${ORIGINS[origin]}`).join(", "),
+        "."
+      ),
+      counts.inferred > 0 &&
+        el(
+          "p",
+          null,
+          edit
+            ? "An inferred entry is the token that follows most often anywhere in your text (how often is in parentheses). It is a guess, and no claim is judged by it. "
+            : "An inferred entry was chosen so that as many samples as possible fit. Tokens without a next token are optimal nowhere in the kept samples. "
+        ),
+      unknown.length > 0 && el("p", null, "Ignored, because your sentences do not have them: ", tokens(unknown), "."),
       el("ul", { class: "pg-pairs" }, pairs),
-      more(view.tokens - view.collocation.length, "tokens")
+      more(view.map.more, "tokens"),
+      edit && el("p", null, el("button", { type: "button", class: "pg-small", id: "pg-edit-map", onclick: edit }, "Edit the next tokens"))
+    );
+  }
+
+  // What decides the next tokens: the last word, attention to an earlier one, or nothing.
+  function shares(view) {
+    const found = view.shares;
+    if (!found || !found.total || view.map === null) return null;
+    const { total, last, earlier, nowhere, lone } = found;
+    const guess = view.map.counts.inferred > 0 ? " Inferred entries of n make this likelier: they follow the last word." : "";
+    const head =
+      2 * last > total
+        ? `For most of your samples the optimal token is simply the last word.${guess}`
+        : "For most of your samples the last word alone does not lead to the next token.";
+    return el(
+      "section",
+      { class: "pg-part", id: "pg-shares" },
+      el("h3", null, "What attention can decide in your text"),
+      el("p", null, head),
+      el(
+        "ul",
+        null,
+        el("li", null, `${share(last, total)} samples: the optimal token is the query itself, the last word.`),
+        el("li", null, `${share(earlier, total)} samples: only an earlier word leads to the next token, so attention alone can decide.`),
+        el("li", null, `${share(nowhere, total)} samples: no word of the sentence leads to the next token, so no attention predicts it.`)
+      ),
+      el("p", null, `In ${share(lone, total)} samples the sentence is a single token, and attention has no choice.`)
     );
   }
 
   function orders(view) {
     const part = (...children) =>
       el("section", { class: "pg-part" }, el("h3", null, "Orders and roles, query by query"), children);
-    if (view.orders === null) return part(el("p", null, "○ Not defined as long as a token has no next token."));
     if (!view.orders.length) return part(el("p", null, "No sentence compares two tokens."));
     return part(
       el(
@@ -253,6 +342,7 @@ window.ntpPlayground = window.ntpPlayground || {};
         "A token stands above another if a sentence that ends in the query prefers it. Round boxes are ",
         "optimal, square ones non-optimal; dashed ones are confused, being both."
       ),
+      view.inferred && el("p", null, "These orders go by inferred next tokens. They describe what is trained below; no claim is judged by them."),
       view.orders.map((one) => card(one)),
       more(view.moreOrders, "queries")
     );
@@ -271,7 +361,28 @@ window.ntpPlayground = window.ntpPlayground || {};
       el("h4", null, "Under the query ", token(one.query)),
       figure(one),
       el("ul", { class: "pg-roles" }, roles.map(([name, some]) => el("li", null, `${name}: `, tokens(some)))),
-      one.column ? column(one) : el("p", null, "○ The max-margin scores are not defined while tokens are confused.")
+      one.column ? column(one) : anyScores(one)
+    );
+  }
+
+  // Where the closed form says nothing, the exact scores still exist.
+  function anyScores(one) {
+    if (!one.scores) return el("p", null, "○ Too many pairs to solve on this page.");
+    return el(
+      "div",
+      null,
+      one.circles.length > 0 &&
+        el("p", null, "Tokens that lie above each other in a circle share a score: ", one.circles.map((some, at) => [at ? "; " : "", tokens(some)]), "."),
+      pg.wide(
+        "Exact max-margin scores",
+        pg.table(
+          ["Exact max-margin scores under the query ", token(one.query)],
+          ["token", "score"],
+          one.scores.map(([name, score]) => [token(name), score]),
+          true
+        )
+      ),
+      more(one.moreScores, "tokens")
     );
   }
 
@@ -390,12 +501,16 @@ window.ntpPlayground = window.ntpPlayground || {};
     return details;
   }
 
+  // What was trained, and what theory says of it.
+  pg.notes = (view) => el("div", { class: "pg-note" }, view.notes.map((text) => el("p", null, text)));
+
   // The answer of the trained model.
   pg.showPrediction = (view) => {
     const share = (value) => (value >= 0.0001 ? value.toFixed(6) : value.toExponential(2));
     const seen = view.sentence.map((word, at) => [token(word), share(view.attention[at]), view.roles[at]]);
     const next = view.next.map(([word, probability]) => [token(word), share(probability)]);
     return [
+      pg.notes(view),
       el("p", null, "The next token is ", el("strong", null, token(view.next[0][0])), `, with probability ${share(view.next[0][1])}.`),
       pg.wide("Attention", pg.table("What the model looks at", ["token", "attention", "role"], seen, true)),
       pg.wide("Next token", pg.table("What it expects", ["next token", "probability"], next, true)),

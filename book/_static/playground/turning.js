@@ -67,7 +67,8 @@ window.ntpPlayground = window.ntpPlayground || {};
     });
     show();
     return [
-      el("p", { class: "pg-turning-head" }, el("label", { for: name }, "Step of training "), read),
+      pg.notes(view),
+      el("p", { class: "pg-turning-head" }, el("label", { for: name }, "Training:"), " ", read),
       el("p", { class: "pg-turning-controls" }, slider, play),
       pg.wide(
         "Attention at this step",
@@ -77,7 +78,10 @@ window.ntpPlayground = window.ntpPlayground || {};
         "p",
         null,
         "Trained is the attention after this step of stage 2. Max-margin is the attention of W_kq*, stretched to " +
-          "the norm that W_kq has at this step. As W_kq turns towards W_kq*, the bars of a token draw together."
+          "the norm that W_kq has at this step. ",
+        view.covered
+          ? "As W_kq turns towards W_kq*, the bars of a token draw together."
+          : "W_kq* is the exact max-margin solution of the orders that these next tokens give (tokens in a circle share a score). The bars of a token need not draw together, because the paper's theorems do not cover your text."
       ),
     ];
   };

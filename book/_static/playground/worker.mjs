@@ -7,7 +7,11 @@ const ASKED = new URL(import.meta.url).searchParams;
 const VERSION = `?v=${ASKED.get("v")}`; // of our own code, so that no old one is used
 const CELLS = ASKED.has("cells");
 const BUNDLE = "ntpcore.zip";
-const PACKED = "pyodide.asm.wasm"; // lies there compressed, as pyodide.asm.wasm.packed
+const SNAPSHOT = "ntpcore.snapshot"; // the memory of a Python that has imported the engine
+const LIBRARY = "python_stdlib.zip";
+const LIBRARY_PATH = "/lib/python314.zip"; // where Python looks for it
+const EMPTY = "empty.zip"; // stands in for the library until the first answer is possible
+const PACKED = ["pyodide.asm.wasm", SNAPSHOT]; // lie there compressed, as pyodide.asm.wasm.packed
 const FILES = { text: "sentences.txt", chars: "sentences.txt", jsonl: "samples.jsonl" };
 const fetchPlainly = self.fetch.bind(self);
 let total = 0;
@@ -16,8 +20,10 @@ let done = 0;
 // Every file that Pyodide fetches is counted on its way, and unpacked if need be.
 self.fetch = async (input, init) => {
   const address = new URL(input.url ?? input, self.location.href).href;
-  const packed = address.endsWith(PACKED);
-  const response = await fetchPlainly(packed ? `${address}.packed` : address, init);
+  const { pathname, search } = new URL(address);
+  const packed = PACKED.some((name) => pathname.endsWith(name));
+  const real = packed ? `${address.slice(0, address.length - search.length)}.packed${search}` : address;
+  const response = await fetchPlainly(real, init);
   if (!response.ok || !response.body) return response;
   let body = response.body.pipeThrough(
     new TransformStream({
@@ -45,25 +51,59 @@ async function list(name) {
   return response.json();
 }
 
-async function start() {
-  const sizes = await list(`sizes.json${VERSION}`);
-  let bundle = `${BUNDLE}${VERSION}`;
-  if (CELLS) {
-    const { name, size, version } = await list("../cells/sizes.json");
-    delete sizes[BUNDLE];
-    sizes[name] = size;
-    bundle = `../cells/${name}?v=${version}`;
-  }
-  const counted = Object.keys(sizes).filter((name) => !name.endsWith(".mjs")); // by our fetch
-  total = counted.reduce((sum, name) => sum + sizes[name], 0);
+// Python as a snapshot holds it: started, with the engine imported. The library comes afterwards; only
+// what no answer needs is still in it.
+async function restore() {
+  const memory = load(`${SNAPSHOT}${VERSION}`).then((response) => response.arrayBuffer());
+  const python = await loadPyodide({
+    indexURL: BASE.href,
+    stdLibURL: new URL(EMPTY, BASE).href,
+    _loadSnapshot: memory.then((bytes) => new Uint8Array(bytes)),
+  });
+  python.runPython("from ntpplayground import engine");
+  fetchPlainly(new URL(LIBRARY, BASE).href)
+    .then((response) => response.arrayBuffer())
+    .then((bytes) => python.FS.writeFile(LIBRARY_PATH, new Uint8Array(bytes)))
+    .catch(() => {}); // answers do without
+  return python;
+}
+
+// Python started anew, with modules out of an archive.
+async function startAnew(bundle) {
   const packed = load(bundle).then((response) => response.arrayBuffer());
   const python = await loadPyodide({ indexURL: BASE.href });
   python.unpackArchive(await packed, CELLS ? "xztar" : "zip", { extractDir: "/ntp" });
   python.runPython("import sys; sys.path.insert(0, '/ntp'); sys.dont_write_bytecode = True");
+  return python;
+}
+
+// What of these files our fetch counts.
+function count(sizes, names) {
+  total = names.reduce((sum, name) => sum + (sizes[name] ?? 0), 0);
+  done = 0;
+}
+
+async function start() {
+  const sizes = await list(`sizes.json${VERSION}`);
+  const core = [`${PACKED[0]}.packed`, "pyodide-lock.json"];
+  let python;
   if (CELLS) {
+    const { name, size, version } = await list("../cells/sizes.json");
+    count({ ...sizes, [name]: size }, [...core, LIBRARY, name]);
+    python = await startAnew(`../cells/${name}?v=${version}`);
     python.FS.chdir("/ntp");
     python.runPython("from ntpplayground import cells, stand_ins; stand_ins.stand_in()");
-  } else python.runPython("import json; from ntpplayground import engine");
+  } else {
+    count(sizes, [...core, EMPTY, `${SNAPSHOT}.packed`]);
+    try {
+      python = await restore();
+    } catch (error) {
+      console.info(`Python is started anew: ${error.message || error}`);
+      count(sizes, [...core, LIBRARY, BUNDLE]);
+      python = await startAnew(`${BUNDLE}${VERSION}`);
+      python.runPython("import json; from ntpplayground import engine");
+    }
+  }
   self.postMessage({ kind: "ready" });
   return python;
 }
@@ -83,8 +123,9 @@ function call(python, name, path, options) {
 }
 
 function ask(python, request, path, chars) {
-  const key = JSON.stringify([request.form, request.text, request.steps, request.part]);
-  const options = { sentence: request.sentence, chars, steps: request.steps, part: request.part };
+  const key = JSON.stringify([request.form, request.text, request.steps, request.part, request.edits]);
+  const { sentence, steps, part } = request;
+  const options = { sentence, chars, steps, part, edits: request.edits };
   if (trained.key === key) return call(python, "ask", path, { ...options, known: trained.model });
   trained.model?.destroy();
   trained = { key: null, model: undefined };
@@ -102,14 +143,14 @@ function turn(python, request, path, chars) {
   const progress = (step, steps) => {
     if (step % 20 === 0) self.postMessage({ kind: "train", done: step, total: steps });
   };
-  const { sentence, steps, part } = request;
-  return call(python, "turn", path, { sentence, chars, steps, part, progress });
+  const { sentence, steps, part, edits } = request;
+  return call(python, "turn", path, { sentence, chars, steps, part, progress, edits });
 }
 
 function answer(python, request, path, chars) {
   if (request.kind === "ask") return ask(python, request, path, chars);
   if (request.kind === "turn") return turn(python, request, path, chars);
-  return call(python, request.kind === "repair" ? "repair" : "check", path, { chars });
+  return call(python, request.kind === "repair" ? "repair" : "check", path, { chars, edits: request.edits });
 }
 
 self.onmessage = async ({ data: request }) => {

@@ -1,0 +1,58 @@
+"""Messages of the program in the words of the page, which has buttons and fields, not options."""
+
+from __future__ import annotations
+
+import re
+
+PLACE = re.compile(r"^(?:ntpcore: )?(?:part of )?(?:sentences\.txt|samples\.jsonl)(?::(\d+))?: ")
+SAID = {
+    "separate tokens by white space, or give --chars": (
+        "separate tokens by white space, or choose “characters” above the text"
+    ),
+    "JSON Lines name their tokens; leave out --chars": (
+        "JSON Lines name their tokens; choose “JSON Lines” above the text"
+    ),
+    ", or raise --max-pairs": "",
+    "Not run; add --steps 900.": (
+        "Not decided here: the statement is about a whole training run. “Attention over steps” "
+        "below shows one."
+    ),
+    "or give the collocation in a file": "or write its next token into the field “Next tokens”",
+    "without a collocation there are no orders to judge": (
+        "the text does not give every token a next token, and inferred ones are not judged"
+    ),
+    "the input holds no sentence": "there is no sentence",
+    "use a part of the file": "use a part of the text",
+    "use a part of the data": "use a part of the text",
+    "part of the file, or give dataset.read more room": "part of the text",
+}
+# What is not cut out but replaced as a whole.
+WHOLE = (
+    (
+        re.compile(r"^ntpcore check .* --repair measures how far$"),
+        "The text is too long to measure how far it is from Assumption 1; “Make it realizable” "
+        "does.",
+    ),
+    (
+        re.compile(r"^.*--json would give every token a role .*$"),
+        "There are too many tokens and queries for this page; use a part of the text.",
+    ),
+    (
+        re.compile(r"^.*--json would list \d+ dropped samples.*$"),
+        "Too many samples would be dropped for this page; use a part of the text.",
+    ),
+)
+
+
+def plainly(message: str) -> str:
+    """A message without the command line: places are lines of the text, ways out are controls."""
+    for pattern, words in WHOLE:
+        if pattern.match(message):
+            return words
+    for theirs, ours in SAID.items():
+        message = message.replace(theirs, ours)
+    match = PLACE.match(message)
+    if match is None:
+        return message.removeprefix("ntpcore: ")
+    rest = message[match.end() :]
+    return f"Line {match[1]}: {rest}" if match[1] else rest[:1].upper() + rest[1:]

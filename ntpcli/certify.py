@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from ntpcli.check import Write, show_name
 from ntpcore import certificate
 from ntpcore.data.dataset import Dataset, InputError
-from ntpcore.data.order import ASSUMPTION_1, CLOSURE, SOURCE, Structure, facts
+from ntpcore.data.order import ASSUMPTION_1, CLOSURE, SOURCE, Structure, facts, with_tokens
 from ntpcore.exact import margin
 from ntpcore.front import max_margin
 from ntpcore.huang2024 import direction
@@ -156,13 +157,17 @@ def write_summary(made: dict[str, Any], path: str, write: Write) -> None:
     write("  python -m ntpcore.certificate FILE accepts it, or names what is wrong", "faint")
 
 
-def same_data(found: Any, data: Dataset) -> bool:
-    """Whether an accepted certificate speaks of these data."""
+def same_data(found: Any, data: Dataset, given: Mapping[str, str] | None = None) -> bool:
+    """Whether an accepted certificate is about these data, and about this collocation if given."""
+    data = with_tokens(data, given or {})
     numbers = {token: place for place, token in enumerate(found["vocabulary"])}
     if set(numbers) != set(data.vocabulary):
         return False
-    mine = {
+    n = found["collocation"]
+    if any(n[numbers[token]] != numbers[following] for token, following in (given or {}).items()):
+        return False
+    samples = {
         (tuple(numbers[token] for token in one.sentence), numbers[one.next_token]): one.count
         for one in data.samples()
     }
-    return mine == {(tuple(sentence), y): count for sentence, y, count in found["samples"]}
+    return samples == {(tuple(sentence), y): count for sentence, y, count in found["samples"]}

@@ -250,6 +250,7 @@ def repair(
     "ntpcore certify examples/example1.txt --check certificate.json"
 )
 def certify(
+    context: typer.Context,
     file: Annotated[
         str | None, typer.Argument(help="Data to read; - reads standard input.")
     ] = None,
@@ -279,13 +280,26 @@ def certify(
     from ntpcore.data import files
 
     if check is not None:
+        if option := _first_given(context, "output", "eta", "overwrite"):
+            raise dataset.InputError(
+                f"{option} changes nothing with --check, which writes no certificate; leave out "
+                f"one of the two"
+            )
+        option = _first_given(context, "form", "chars", "collocation")
+        if option is not None and file is None:
+            raise dataset.InputError(
+                f"{option} is about FILE, and --check without FILE reads no data; name FILE to "
+                f"compare the certificate with it, or leave out {option}"
+            )
         try:
             found = files.read_json(check, pairs=certificate.once)
             certificate.check(found)
         except certificate.RefusedError as error:
             _write(f"{report.show_name(check)}: not accepted: {report.show_name(str(error))}\n")
             raise typer.Exit(1) from None
-        if file is not None and not certifying.same_data(found, _read(file, form, chars, None)[0]):
+        if file is not None and not certifying.same_data(
+            found, *_read(file, form, chars, collocation)
+        ):
             _write(f"{report.show_name(check)}: right, and of other data than {file}\n")
             raise typer.Exit(1)
         _write(f"{report.show_name(check)}: accepted\n")
@@ -457,7 +471,12 @@ def predict(
     from ntpcore.huang2024.training import Settings
 
     if file.endswith(".npz"):
-        _refuse_options(context, file)
+        given_too = ("form", "collocation", "steps", "steps1", "eta0", "eta")
+        if option := _first_given(context, *given_too):
+            raise dataset.InputError(
+                f"{file}: {option} changes nothing in a saved trajectory; leave it out, or name "
+                "the data"
+            )
         saved = storage.load(file)
     else:
         data, given = _read(file, form, chars, collocation)
@@ -668,16 +687,13 @@ def _say_saved(target: str, step: int) -> None:
     print(f"{text}; --resume goes on with it", file=sys.stderr)
 
 
-def _refuse_options(context: typer.Context, file: str) -> None:
-    """Refuse options on data and training where a trajectory has both already."""
-    for option in ("form", "collocation", "steps", "steps1", "eta0", "eta"):
+def _first_given(context: typer.Context, *options: str) -> str | None:
+    """The first of these options that stands on the command line, as a user writes it."""
+    for option in options:
         source = context.get_parameter_source(option)
         if source is not None and source.name == "COMMANDLINE":
-            name = "format" if option == "form" else option
-            raise dataset.InputError(
-                f"{file}: --{name} changes nothing in a saved trajectory; leave it out, or name "
-                "the data"
-            )
+            return "--format" if option == "form" else f"--{option}"
+    return None
 
 
 @contextmanager

@@ -106,6 +106,39 @@ def test_the_command_writes_a_certificate_and_accepts_it(run: Run, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-o", "other.json"), "--output changes nothing with --check"),
+        (("--output", "certificate.json"), "--output changes nothing with --check"),
+        (("--eta", "0.1"), "--eta changes nothing with --check"),
+        (("--overwrite",), "--overwrite changes nothing with --check"),
+        (("--chars",), "--chars is about FILE"),
+        (("--format", "text"), "--format is about FILE"),
+        (("--collocation", "n.txt"), "--collocation is about FILE"),
+    ],
+)
+def test_options_that_mean_nothing_with_check_are_refused(
+    run: Run, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    target = str(tmp_path / "certificate.json")
+    run("certify", EXAMPLE_1, "-o", target)
+    found = run("certify", "--check", target, *options)
+    assert (found.code, message in found.err, found.err.count("\n")) == (2, True, 1)
+
+
+def test_check_compares_the_collocation_that_is_given_beside_the_data(
+    run: Run, tmp_path: Path
+) -> None:
+    data = write(tmp_path, "a b\n")
+    n, other = write(tmp_path, "b c\nc a\n", "n.txt"), write(tmp_path, "b a\nc c\n", "other.txt")
+    target = str(tmp_path / "certificate.json")
+    assert run("certify", data, "--collocation", n, "-o", target).code == 0
+    assert run("certify", data, "--collocation", n, "--check", target).code == 0
+    assert run("certify", data, "--collocation", other, "--check", target).code == 1
+    assert run("certify", data, "--check", target).code == 1  # without c: other data
+
+
+@pytest.mark.parametrize(
     ("text", "code", "message"),
     [
         ("{}", 1, "not accepted: certificate: 'format' is missing"),

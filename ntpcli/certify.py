@@ -17,6 +17,7 @@ from ntpcore.front import MaxMargin, max_margin
 from ntpcore.huang2024 import direction
 
 Numbered = tuple[tuple[int, ...], int, int]  # a sample: sentence, next token, count
+Ratio = tuple[int, int]  # numerator and denominator of a fraction
 Witnesses = dict[int, list[tuple[int, int, list[int]]]]
 
 FACT_NAMES = {
@@ -25,7 +26,6 @@ FACT_NAMES = {
     "prefix_closed": "prefix closure",
     "source": "source",
 }
-NOTHING = Fraction(0)
 MOST_DIGITS = 40  # of a squared norm that the summary writes out
 FINE = 1000  # parts of one in which K is written
 MOST_CELLS = 5_000_000  # tokens of all samples, each spelled out; half a minute of checking
@@ -127,25 +127,33 @@ def _column(
     numbers: Mapping[str, int],
     witnesses: Sequence[tuple[int, int, list[int]]],
 ) -> dict[str, Any]:
-    """The column of one query: scores from the top, and pairs with witness and multiplier."""
-    order, scores = found.orders[query], found.columns[query]
-    levels: dict[Fraction, list[int]] = {}
-    for token, score in scores.items():
-        levels.setdefault(score, []).append(numbers[token])
+    """The column of one query: scores from the top, and pairs with witness and multiplier.
+
+    Fractions are grouped by numerator and denominator, as their own hash takes much longer.
+    """
+    order = found.orders[query]
+    levels: dict[Ratio, list[int]] = {}
+    for token, score in found.columns[query].items():
+        levels.setdefault(score.as_integer_ratio(), []).append(numbers[token])
     multipliers = {
-        (numbers[a], numbers[b]): value for (a, b), value in found.multipliers[query].items()
+        (numbers[a], numbers[b]): value.as_integer_ratio()
+        for (a, b), value in found.multipliers[query].items()
     }
     pairs = []
     for number, upper, lowers in witnesses:
-        groups: dict[Fraction, list[int]] = {}
+        groups: dict[Ratio, list[int]] = {}
         for lower in lowers:
-            groups.setdefault(multipliers.get((upper, lower), NOTHING), []).append(lower)
-        pairs += [[number, str(value), upper, group] for value, group in groups.items()]
+            groups.setdefault(multipliers.get((upper, lower), (0, 1)), []).append(lower)
+        pairs += [[number, str(Fraction(*r)), upper, group] for r, group in groups.items()]
+    scores = {Fraction(*ratio): sorted(tokens) for ratio, tokens in levels.items()}
+    closed = not order.confused and set(scores) == set(
+        margin.closed_form(len(order.optimal), len(order.nonoptimal))
+    )  # each optimal token scores 1 more than some other, at least
     return {
         "query": numbers[query],
-        "scores": [[str(score), sorted(levels[score])] for score in sorted(levels, reverse=True)],
+        "scores": [[str(score), scores[score]] for score in sorted(scores, reverse=True)],
         "pairs": pairs,
-        "closed_form": not order.confused and margin.closed_form_scores(order) == scores,
+        "closed_form": closed,
     }
 
 

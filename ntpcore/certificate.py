@@ -1,41 +1,43 @@
 """Check a certificate of exact max-margin attention: `python certificate.py certificate.json`.
 
-This file runs alone. It needs Python and nothing else, and shares no code with the solver. It reads
-what `ntpcore certify` wrote and accepts it, or names the first place that is wrong. A certificate
-holds the samples themselves; orders, assumptions, and components are derived from them here. Its
-numbers are integers, or strings such as "-1/3".
+This file runs alone, on plain Python, and shares no code with the solver. It accepts what `ntpcore
+certify` wrote, or names the first place that is wrong. A certificate holds the samples; orders,
+assumptions, and components are derived here. Numbers are integers, or strings such as "-1/3".
 
 What acceptance means, for the samples and the collocation n in the file:
 
 1. `facts` says correctly whether Assumption 1 (n is injective, and no token is confused),
-   Assumption 3, prefix closure, and source hold (huang2024, Sections 3 and 4). `theorems` says for
-   each theorem which of its hypotheses on the data are met; it applies if none is missing.
+   Assumption 3, prefix closure, and source hold (huang2024, Sections 3 and 4). `theorems` lists for
+   each theorem its hypotheses on the data that are met and missing; it applies if none is missing.
 2. `columns` has one entry for each query that compares tokens by Definition 1. Its `pairs` name for
-   each pair of the order a sample that forces it, and a multiplier. Its `scores` are the unique
-   shortest vector with a margin of at least 1 on each pair and equal scores on tokens that lie
-   above each other in a circle. Proof: the scores are feasible, and the multipliers l are
-   positive on pairs with a margin of exactly 1 and satisfy sum of scores of a component = sum of l
-   out of it minus sum of l into it. So for any other feasible u, <w, u - w> = sum of l (margin of u
-   minus 1) >= 0, hence |u|^2 >= |w|^2 + |u - w|^2. Without circles, this is the theorem
-   `certificate_solves` of proofs/MaxMargin.v, which Coq has read.
+   each pair a sample that forces it, and a multiplier. Its `scores` are the unique shortest vector
+   with a margin of at least 1 on each pair and equal scores on tokens above each other in a circle.
+   Proof: the scores are feasible, and the multipliers l are positive on pairs with a margin of
+   exactly 1 and satisfy sum of scores of a component = sum of l out of it minus sum of l into it.
+   So for any feasible u, <w, u - w> = sum of l (margin of u minus 1) >= 0, hence |u|^2 >= |w|^2 +
+   |u - w|^2. Without circles, this is `certificate_solves` of proofs/MaxMargin.v, which Coq has
+   read.
 3. `closed_form` says whether these scores are m/(k+m) and -k/(k+m) (Proposition 2), and
    `norm_squared` is the sum of the squares of all scores.
-4. `bounds`, where Theorem B applies: `K` is at least the constant of Theorem A,
-   log(2 L^2 (L-1)^3 / pi_min), as (1 + K/n)^n <= e^K shows; and from step `beats_trivial_from` on
-   the bound of Theorem B on 1 - cos is below 1 - 1 / (sqrt(2) ||W*||), at this step size.
+4. `bounds`, where Theorem B applies: `K` is at least the constant of Theorem A, log(2 L^2 (L-1)^3 /
+   pi_min), as (1 + K/n)^n <= e^K shows; and from step `beats_trivial_from` on the bound of Theorem
+   B on 1 - cos is below 1 - 1 / (sqrt(2) ||W*||), at this step size.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 from math import lcm
 from typing import Any
 
 Sample = tuple[tuple[int, ...], int, int]  # sentence, next token, count
+Data = tuple[list[int], list[Sample]]  # collocation, samples
 Below = dict[int, set[int]]  # for each token with something below it, the tokens below it
 Orders = dict[int, Below]  # for each query that compares tokens
 Levels = list[tuple[Fraction, list[int]]]  # scores, each with its tokens
@@ -48,6 +50,7 @@ THEOREMS = {"Proposition 2": (A1, CLOSURE, SOURCE), "Proposition 4": (A1, CLOSUR
             "Theorem A": (A1, A3, SOURCE), "Theorem B": (A1, A3, SOURCE)}  # fmt: skip
 COLUMN = ("query", "scores", "pairs", "closed_form")
 BOUNDS = ("eta", "longest", "pi_min", "K", "beats_trivial_from")
+FRACTION = re.compile("-?[0-9]{1,4000}(/[1-9][0-9]{0,3999})?")
 ROOT_2, POWER = Fraction(99, 70), 4096  # above the square root of 2; n in (1 + K/n)^n
 
 
@@ -70,11 +73,11 @@ def keys(value: Any, names: tuple[str, ...], place: str) -> None:
         need(name in names, place, f"{name!r} means nothing here")
 
 
-def items(value: Any, place: str, parts: str = "") -> list[tuple[Any, str]]:
+def items(value: Any, place: str, parts: str = "") -> Iterator[tuple[Any, str]]:
     """The parts of a list, each with its place; `parts` names them where their number is fixed."""
     need(isinstance(value, list), place, "not a list")
     need(not parts or len(value) == parts.count(",") + 1, place, f"not [{parts}]")
-    return [(part, f"{place}[{number}]") for number, part in enumerate(value)]
+    return ((part, f"{place}[{number}]") for number, part in enumerate(value))
 
 
 def whole(value: Any, low: int, high: int | None, place: str) -> int:
@@ -87,7 +90,7 @@ def whole(value: Any, low: int, high: int | None, place: str) -> int:
 def tokens(value: Any, size: int | None, place: str) -> list[int]:
     """A list of tokens by their numbers, which is not empty."""
     need(isinstance(value, list) and value, place, "not a list of tokens")
-    if set(map(type, value)) != {int} or min(value) < 0 or max(value) >= (size or sys.maxsize):
+    if set(map(type, value)) != {int} or (size and not 0 <= min(value) <= max(value) < size):
         for part, at in items(value, place):
             whole(part, 0, size, at)
     return list(value)
@@ -95,14 +98,13 @@ def tokens(value: Any, size: int | None, place: str) -> list[int]:
 
 def fraction(value: Any, place: str) -> Fraction:
     """A fraction in lowest terms, such as "2/3" or "-1"."""
-    right = isinstance(value, str) and re.fullmatch("-?[0-9]{1,4000}(/[1-9][0-9]{0,3999})?", value)
-    need(right, place, 'not a fraction such as "2/3"')
+    need(isinstance(value, str) and FRACTION.fullmatch(value), place, 'not a fraction like "2/3"')
     found = Fraction(value)
     need(str(found) == value, place, f"{value!r} is not in lowest terms; write {str(found)!r}")
     return found
 
 
-def read_samples(certificate: dict[str, Any]) -> tuple[list[int], list[Sample]]:
+def read_samples(certificate: dict[str, Any]) -> Data:
     """The collocation and the samples."""
     names = certificate["vocabulary"]
     for name, place in items(names, "vocabulary"):
@@ -130,16 +132,17 @@ def derive(n: list[int], samples: list[Sample]) -> tuple[Orders, dict[str, bool]
         before.setdefault(following, set()).add(token)
     orders, source, frequent, comparing = Orders(), True, True, list[Sample]()
     for sentence, following, count in samples:
-        times = Counter(sentence)
-        uppers = before.get(following, set()) & times.keys()
+        present = set(sentence)
+        uppers = before.get(following, set()) & present
         source = source and bool(uppers)
-        often = sum(times[x] for x in uppers)
-        frequent = frequent and (not uppers or max(times.values()) <= often)
-        if uppers and uppers != times.keys():
+        if frequent and uppers:
+            times = Counter(sentence)
+            frequent = max(times.values()) <= sum(times[x] for x in uppers)
+        if 0 < len(uppers) < len(present):
             comparing.append((sentence, following, count))
             for a in uppers:
-                below = orders.setdefault(sentence[-1], {}).setdefault(a, set())
-                below.update(times.keys() - uppers)
+                orders.setdefault(sentence[-1], {}).setdefault(a, set()).update(present)
+    orders = {q: {a: x - before[n[a]] for a, x in one.items()} for q, one in orders.items()}
     known = {(sentence, y) for sentence, y, _ in samples}
     closed = all((s[:-1], s[-1]) in known for s, _, _ in samples if len(s) > 1)
     confused = any(not lowers.isdisjoint(one) for one in orders.values() for lowers in one.values())
@@ -172,11 +175,9 @@ def components(below: Below, scores: dict[int, int], place: str) -> dict[int, in
     return part
 
 
-def check_column(
-    column: Any, n: list[int], samples: list[Sample], below: Below, place: str
-) -> Levels:
+def check_column(column: Any, data: Data, below: Below, place: str) -> Levels:
     """The scores of one query, after their witnesses and their optimality were checked."""
-    levels: Levels = []
+    (n, samples), levels = data, Levels()
     for row, at in items(column["scores"], f"{place}.scores"):
         items(row, at, "score, tokens")
         levels.append((fraction(row[0], at), tokens(row[1], None, at)))
@@ -185,38 +186,39 @@ def check_column(
         items(row, at, "sample, multiplier, upper token, lower tokens")
         sentence, following, _ = samples[whole(row[0], 0, len(samples), at)]
         a, rivals = whole(row[2], 0, None, at), tokens(row[3], None, at)
+        new, known = set(rivals), seen.setdefault(a, set())
         forced = sentence[-1] == column["query"] and a in sentence and n[a] == following
-        forced = forced and {*rivals} <= {*sentence} and following not in [n[b] for b in rivals]
+        forced = forced and new <= below.get(a, set()) & {*sentence}
         need(forced, at, f"sample {row[0]} does not put token {a} above all of these")
-        known = seen.setdefault(a, set())
-        need(known.isdisjoint(rivals) and len({*rivals}) == len(rivals), at, "a pair comes twice")
-        known.update(rivals)
+        need(len(new) == len(rivals) and known.isdisjoint(new), at, "a pair comes twice")
+        known |= new
         flows.append((fraction(row[1], at), a, rivals, at))
-    for a in below:
-        need(seen.get(a) == below[a], f"{place}.pairs", f"a pair of token {a} is missing")
+    need(seen == below, f"{place}.pairs", "a pair of the order is missing")
     unit = lcm(*(x.denominator for x, _ in levels), *(flow[0].denominator for flow in flows))
-    scores = {x: int(score * unit) for score, row in levels for x in row}  # in parts of 1/unit
+    scores: dict[int, int] = {}  # in parts of 1/unit
+    for value, row in levels:
+        scores |= dict.fromkeys(row, value.numerator * (unit // value.denominator))
     need(len(scores) == sum(len(row) for _, row in levels), place, "a token has two scores")
     uppers, lowers = set(below), set().union(*below.values())
     need(scores.keys() == uppers | lowers, f"{place}.scores", "not the tokens that are compared")
-    part = components(below, scores, place)
+    part = components(below, scores, place) if uppers & lowers else {x: x for x in scores}
     left = dict.fromkeys(part.values(), 0)  # sums of scores, minus what multipliers give
     for x, score in scores.items():
         left[part[x]] += score
     for multiplier, a, rivals, at in flows:
         need(multiplier >= 0, at, "the multiplier is negative")
-        flow = int(multiplier * unit)
+        flow = multiplier.numerator * (unit // multiplier.denominator)
+        low = scores[a] - unit
         for b in rivals:
-            margin = scores[a] - scores[b]
-            if margin < unit and part[a] != part[b]:
-                raise RefusedError(f"{at}: the margin of {a} above {b} is {Fraction(margin, unit)}")
-            need(not flow or margin == unit, at, "a multiplier, and a margin that is not 1")
+            score = scores[b]
+            if score != low and (flow or (score > low and part[a] != part[b])):
+                raise RefusedError(f"{at}: {a} above {b}: a margin below 1, or a slack multiplier")
             left[part[b]] += flow
         left[part[a]] -= flow * len(rivals)
     need(not any(left.values()), place, "the multipliers do not give the scores")
     k, m = len(uppers), len(lowers)
-    high, low = ({scores[x] * (k + m) for x in side} for side in (uppers, lowers))
-    closed = not uppers & lowers and (high, low) == ({m * unit}, {-k * unit})
+    two_levels = {score for score, _ in levels} == {Fraction(m, k + m), Fraction(-k, k + m)}
+    closed = two_levels and not uppers & lowers  # each optimal token is 1 above another, at least
     need(column["closed_form"] is closed, f"{place}.closed_form", f"it is {closed}".lower())
     return levels
 
@@ -233,12 +235,9 @@ def check_bounds(found: Any, S: Fraction, comparing: list[Sample], total: int) -
     inside = 2 * L**2 * (L - 1) ** 3 / least
     need(K.denominator <= 1000 and 0 < K < 10**6, "bounds.K", "no thousandths, or out of range")
     need(inside <= (1 + K / POWER) ** POWER, "bounds.K", "too small, or not shown")
-    step, place = found["beats_trivial_from"], "bounds.beats_trivial_from"
-    if 2 * S <= 1:
-        need(step is None, place, "the trivial bound is 0, which nothing beats; write null")
-    else:
-        from_ = int(2 * S * (1 + ROOT_2 * K / eta) / (2 * S - 1)) + 1
-        need(whole(step, 1, None, place) == from_, place, "another step")
+    step = found["beats_trivial_from"]  # none if the trivial bound is 0
+    right = int(2 * S * (1 + ROOT_2 * K / eta) / (2 * S - 1)) + 1 if 2 * S > 1 else None
+    need(type(step) is type(right) and step == right, "bounds.beats_trivial_from", "another step")
 
 
 def check(certificate: Any) -> None:
@@ -255,14 +254,14 @@ def check(certificate: Any) -> None:
         met, missing = ([fact for fact in needed if facts[fact] is x] for x in (True, False))
         right = {"met": met, "missing": missing}
         need(certificate["theorems"][name] == right, f"theorems.{name}", f"it is {right}")
-    columns, queries = items(certificate["columns"], "columns"), sorted(orders)
+    columns, queries = list(items(certificate["columns"], "columns")), sorted(orders)
     need(len(columns) == len(queries), "columns", f"{len(queries)} queries compare tokens")
     sizes: Counter[Fraction] = Counter()
     for (column, place), query in zip(columns, queries, strict=True):
         keys(column, COLUMN, place)
         found = whole(column["query"], 0, None, f"{place}.query")
         need(found == query, f"{place}.query", f"the next query that compares tokens is {query}")
-        for score, row in check_column(column, n, samples, orders[query], place):
+        for score, row in check_column(column, (n, samples), orders[query], place):
             sizes[score] += len(row)
     S = sum((count * score**2 for score, count in sizes.items()), Fraction(0))
     need(fraction(certificate["norm_squared"], "norm_squared") == S, "norm_squared", "another sum")
@@ -283,6 +282,7 @@ def main(words: list[str]) -> int:
     if len(words) != 1:
         print("usage: python certificate.py certificate.json", file=sys.stderr)
         return 2
+    gc.disable()  # nothing here refers to itself, and looking for it takes a fifth of the time
     try:
         with open(words[0], encoding="utf-8") as stream:
             check(json.load(stream, object_pairs_hook=once))

@@ -175,8 +175,8 @@ def norm_squared(columns: Iterable[Scores] | Scores) -> Fraction:
     are different.
     """
     several = [columns] if isinstance(columns, dict) else columns
-    times = Counter(score for scores in several for score in scores.values())
-    return sum((count * score**2 for score, count in times.items()), Fraction(0))
+    times = Counter(score.as_integer_ratio() for scores in several for score in scores.values())
+    return sum((count * Fraction(*ratio) ** 2 for ratio, count in times.items()), Fraction(0))
 
 
 def satisfies_hall(order: PartialOrder) -> bool:

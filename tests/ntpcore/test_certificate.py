@@ -130,12 +130,12 @@ def test_certificates_by_hand_are_accepted(made: dict[str, Any]) -> None:
         (changed("columns", 0, "scores", 0, 0, to="1/0"), r"scores\[0\]: not a fraction"),
         (changed("columns", 0, "scores", 0, 0, to="1e9"), r"scores\[0\]: not a fraction"),
         (changed("columns", 0, "scores", 0, 0, to="1" * 5000), r"scores\[0\]: not a fraction"),
-        (changed("columns", 0, "scores", 0, 0, to="0"), "the margin of 0 above 1 is 1/2"),
-        (changed("columns", 0, "scores", 0, 0, to="1"), "a multiplier, and a margin that is not 1"),
+        (changed("columns", 0, "scores", 0, 0, to="0"), "0 above 1: a margin below 1"),
+        (changed("columns", 0, "scores", 0, 0, to="1"), "0 above 1: a margin below 1, or a slack"),
         (changed("columns", 0, "scores", 0, 1, to=[1]), "a token has two scores"),
         (changed("columns", 0, "scores", 0, 1, to=[2]), "scores: not the tokens that are compared"),
         (changed("columns", 0, "scores", to=[["1/2", [0]]]), "not the tokens that are compared"),
-        (changed("columns", 0, "pairs", to=[]), "pairs: a pair of token 0 is missing"),
+        (changed("columns", 0, "pairs", to=[]), "pairs: a pair of the order is missing"),
         (changed("columns", 0, "pairs", 0, 0, to=1), r"pairs\[0\]: sample 1 does not put token 0"),
         (changed("columns", 0, "pairs", 0, 0, to=3), r"pairs\[0\]: 3 is out of range"),
         (changed("columns", 0, "pairs", 0, 1, to="-1/2"), "the multiplier is negative"),
@@ -150,9 +150,9 @@ def test_certificates_by_hand_are_accepted(made: dict[str, Any]) -> None:
         (changed("bounds", "longest", to=3), "bounds.longest: it is 2"),
         (changed("bounds", "K", to="346/100"), "in lowest terms"),
         (changed("bounds", "K", to="173/50"), "bounds.K: too small, or not shown"),
-        (changed("bounds", "beats_trivial_from", to=5), "the trivial bound is 0"),
-        (changed("columns", 0, "scores", 0, to=["1/3", [0, 1, 2]], of=CIRCLE), "is not 1"),
-        (changed("columns", 0, "pairs", 0, 1, to="1/4", of=CIRCLE), "margin that is not 1"),
+        (changed("bounds", "beats_trivial_from", to=5), "beats_trivial_from: another step"),
+        (changed("columns", 0, "scores", 0, to=["1/3", [0, 1, 2]], of=CIRCLE), "slack"),
+        (changed("columns", 0, "pairs", 0, 1, to="1/4", of=CIRCLE), "or a slack multiplier"),
         (changed("bounds", to=HAND["bounds"], of=CIRCLE), "Theorem B does not apply"),
     ],
 )  # fmt: skip
@@ -184,10 +184,10 @@ def test_the_file_runs_alone_and_says_what_it_found(tmp_path: Path) -> None:
 
 def test_tokens_of_a_circle_must_score_alike_and_no_other_pair_may() -> None:
     scores = [["1/2", [0]], ["1/4", [1]], ["0", [2]], ["-3/4", [3]]]
-    with pytest.raises(RefusedError, match="the margin of 0 above 1 is 1/4"):
+    with pytest.raises(RefusedError, match="0 above 1: a margin below 1"):
         certificate.check(changed("columns", 0, "scores", to=scores, of=CIRCLE))
     with pytest.raises(RefusedError, match="token 0 scores like one below it"):
-        certificate.check(changed("columns", 0, "scores", to=[["0", [0, 1]]]))
+        certificate.check(changed("columns", 0, "scores", to=[["0", [0, 1, 2, 3]]], of=CIRCLE))
 
 
 def test_scores_in_several_rows_are_all_counted() -> None:

@@ -28,22 +28,25 @@ FACT_NAMES = {
 }
 MOST_DIGITS = 40  # of a squared norm that the summary writes out
 FINE = 1000  # parts of one in which K is written
-MOST_CELLS = 5_000_000  # tokens of all samples, each spelled out; half a minute of checking
+MOST_CELLS = 5_000_000  # tokens of all samples, each spelled out: about 2 GB, checked in 10 s
 
 
-def make(structure: Structure, eta: float | None = None) -> dict[str, Any]:
+def make(
+    structure: Structure, eta: float | None = None, *, most_cells: int = MOST_CELLS
+) -> dict[str, Any]:
     """The certificate of a data set, which `certificate.check` accepts.
 
     Args:
         structure: the data set, analysed.
         eta: the step size of stage 2; None for 0.05 / sqrt(|V|), rounded to a millionth.
+        most_cells: tokens that all samples may hold together, each spelled out.
 
     Raises:
         InputError: a token has no next token or two of them, the data are too large, or the step
             size is not positive.
     """
     data = structure.data
-    _refuse(structure, eta)
+    _refuse(structure, eta, most_cells)
     found = max_margin(structure)
     holds = facts(structure)
     known = {
@@ -157,7 +160,7 @@ def _column(
     }
 
 
-def _refuse(structure: Structure, eta: float | None) -> None:
+def _refuse(structure: Structure, eta: float | None, most_cells: int) -> None:
     """Refuse data without a collocation, too many of them, and an impossible step size."""
     data = structure.data
     if "collocation-ambiguous" in (structure.realizable.counts or {}):
@@ -177,10 +180,10 @@ def _refuse(structure: Structure, eta: float | None) -> None:
         for line, start in zip(data.lines, data.starts, strict=True)
         for length in range(start, len(line.tokens))
     )
-    if cells > MOST_CELLS:
+    if cells > most_cells:
         raise InputError(
-            f"{data.name}: its samples, each spelled out, hold {cells} tokens, and {MOST_CELLS} "
-            "fit into a certificate; use a part of the file"
+            f"{data.name}: its samples, each spelled out, hold {cells} tokens, and {most_cells} "
+            "fit into a certificate; use a part of the file, or raise --memory"
         )
     if eta is not None and not 0 < eta < math.inf:
         raise InputError(f"--eta {eta:g}: give a step size above 0")

@@ -111,6 +111,8 @@ def test_the_command_writes_a_certificate_and_accepts_it(run: Run, tmp_path: Pat
         (("--output", "certificate.json"), "--output changes nothing with --check"),
         (("--eta", "0.1"), "--eta changes nothing with --check"),
         (("--overwrite",), "--overwrite changes nothing with --check"),
+        (("--max-pairs", "9"), "--max-pairs changes nothing with --check"),
+        (("--memory", "2"), "--memory is about FILE"),
         (("--chars",), "--chars is about FILE"),
         (("--format", "text"), "--format is about FILE"),
         (("--collocation", "n.txt"), "--collocation is about FILE"),
@@ -135,6 +137,23 @@ def test_check_compares_the_collocation_that_is_given_beside_the_data(
     assert run("certify", data, "--collocation", n, "--check", target).code == 0
     assert run("certify", data, "--collocation", other, "--check", target).code == 1
     assert run("certify", data, "--check", target).code == 1  # without c: other data
+
+
+def test_memory_raises_the_limits_on_data_and_on_what_is_computed(run: Run, tmp_path: Path) -> None:
+    lines = "".join(f"a{i} b{i}\n" for i in range(3000))
+    text, target = write(tmp_path, lines), str(tmp_path / "certificate.json")
+    long = write(tmp_path, "b a\n" + "a b " * 1000, "long.txt")
+    for command in (("check", text), ("repair", text, "--greedy"), ("certify", text, "-o", target)):
+        small = run(*command, "--memory", "0.001")
+        assert (small.code, "take 1 MB of memory" in small.err) == (2, True)
+        assert "raise --memory" in small.err
+        assert "--memory" not in run(*command, "--memory", "0.1").err
+    again = ("certify", long, "-o", target, "--overwrite")
+    assert "fit into a certificate" in run(*again, "--memory", "0.1").err
+    assert run(*again).code == 0
+    long = write(tmp_path, " ".join(f"t{i % 40}" for i in range(2000)), "cells.txt")
+    assert "raise --memory" in run("repair", long, "--greedy", "--memory", "0.001").err
+    assert run("repair", long, "--greedy", "--memory", "0.01").code == 0
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,14 @@ Collocation = Annotated[
     str | None,
     typer.Option("--collocation", help="File of two columns: a token and its next token."),
 ]
+Memory = Annotated[
+    float,
+    typer.Option(
+        "--memory",
+        min=0.001,
+        help="Gigabytes that the data may take; limits on what is computed grow with it.",
+    ),
+]
 MAX_STEPS = 10**15  # floats tell all steps up to here apart
 Steps = Annotated[int, typer.Option("--steps", min=0, max=MAX_STEPS, help="Steps of stage 2.")]
 Steps1 = Annotated[int, typer.Option("--steps1", min=1, max=MAX_STEPS, help="Steps of stage 1.")]
@@ -129,6 +137,7 @@ def check(
         int, typer.Option("--max-witnesses", min=0, help="Failures listed of each rule.")
     ] = order.MAX_WITNESSES,
     max_pairs: MaxPairs = order.MAX_PAIRS,
+    memory: Memory = 1.0,
     steps: Annotated[
         int | None,
         typer.Option(
@@ -159,7 +168,7 @@ def check(
             f"--{'eta' if eta0 is None else 'eta0'}: nothing is trained without --steps; add "
             "--steps 900, or leave it out"
         )
-    data, given = _read(file, form, chars, collocation)
+    data, given = _read(file, form, chars, collocation, memory)
     found = report.answer(
         data,
         given,
@@ -199,6 +208,7 @@ def repair(
         str | None,
         typer.Option("--write-collocation", help="Write the collocation to this file."),
     ] = None,
+    memory: Memory = 1.0,
     overwrite: OverwriteFiles = False,
     as_json: AsJson = False,
 ) -> None:
@@ -224,8 +234,8 @@ def repair(
         files.check_place(path)
     if len({os.path.realpath(path) for path in wanted.values()}) < len(wanted):
         raise dataset.InputError(f"{write}: named twice; give samples and collocation a file each")
-    data, given = _read(file, form, chars, collocation)
-    table = repairing.tabulate(data, given)
+    data, given = _read(file, form, chars, collocation, memory)
+    table = repairing.tabulate(data, given, max_cells=round(memory * repairing.MAX_CELLS))
     if greedy:
         found = repair_report.tighten(repairing.solve_greedy(table))
     else:
@@ -250,6 +260,7 @@ def repair(
     "ntpcore certify examples/example1.txt --check certificate.json"
 )
 def certify(
+    context: typer.Context,
     file: Annotated[
         str | None, typer.Argument(help="Data to read; - reads standard input.")
     ] = None,
@@ -263,6 +274,8 @@ def certify(
     chars: Chars = False,
     collocation: Collocation = None,
     eta: Eta = None,
+    max_pairs: MaxPairs = order.MAX_PAIRS,
+    memory: Memory = 1.0,
     overwrite: OverwriteOutput = False,
 ) -> None:
     """Write exact max-margin attention for the data in FILE with a proof, or check such a file.
@@ -279,13 +292,26 @@ def certify(
     from ntpcore.data import files
 
     if check is not None:
+        if option := _first_given(context, "output", "eta", "max_pairs", "overwrite"):
+            raise dataset.InputError(
+                f"{option} changes nothing with --check, which writes no certificate; leave out "
+                f"one of the two"
+            )
+        option = _first_given(context, "form", "chars", "collocation", "memory")
+        if option is not None and file is None:
+            raise dataset.InputError(
+                f"{option} is about FILE, and --check without FILE reads no data; name FILE to "
+                f"compare the certificate with it, or leave out {option}"
+            )
         try:
             found = files.read_json(check, pairs=certificate.once)
             certificate.check(found)
         except certificate.RefusedError as error:
             _write(f"{report.show_name(check)}: not accepted: {report.show_name(str(error))}\n")
             raise typer.Exit(1) from None
-        if file is not None and not certifying.same_data(found, _read(file, form, chars, None)[0]):
+        if file is not None and not certifying.same_data(
+            found, *_read(file, form, chars, collocation, memory)
+        ):
             _write(f"{report.show_name(check)}: right, and of other data than {file}\n")
             raise typer.Exit(1)
         _write(f"{report.show_name(check)}: accepted\n")
@@ -294,8 +320,10 @@ def certify(
         raise dataset.InputError("certify needs FILE to certify, or --check CERTIFICATE")
     files.check_target(output, "--output", overwrite, [file] if file != "-" else [])
     files.check_place(output)
-    data, given = _read(file, form, chars, collocation)
-    made = certifying.make(order.analyse(data, given), eta)
+    data, given = _read(file, form, chars, collocation, memory)
+    most_cells = round(memory * certifying.MOST_CELLS)
+    structure = order.analyse(data, given, max_pairs=max_pairs)
+    made = certifying.make(structure, eta, most_cells=most_cells)
     files.write_whole({output: certifying.to_text(made).encode()}, overwrite=overwrite)
     _write(_text(lambda say: certifying.write_summary(made, output, say)))
 
@@ -457,7 +485,12 @@ def predict(
     from ntpcore.huang2024.training import Settings
 
     if file.endswith(".npz"):
-        _refuse_options(context, file)
+        given_too = ("form", "collocation", "steps", "steps1", "eta0", "eta")
+        if option := _first_given(context, *given_too):
+            raise dataset.InputError(
+                f"{file}: {option} changes nothing in a saved trajectory; leave it out, or name "
+                "the data"
+            )
         saved = storage.load(file)
     else:
         data, given = _read(file, form, chars, collocation)
@@ -651,14 +684,14 @@ def verify(
 
 
 def _read(
-    file: str, form: str | None, chars: bool, collocation: str | None
+    file: str, form: str | None, chars: bool, collocation: str | None, memory: float = 1.0
 ) -> tuple[dataset.Dataset, dict[str, str] | None]:
     """The data, and the collocation given beside them."""
     if file == collocation == "-":
         raise dataset.InputError(
             "<stdin>: data and collocation cannot both come from it; put one of them in a file"
         )
-    data = dataset.read(file, form=form, chars=chars)
+    data = dataset.read(file, form=form, chars=chars, room=round(memory * dataset.ROOM))
     return data, None if collocation is None else order.read_collocation(collocation)
 
 
@@ -668,16 +701,13 @@ def _say_saved(target: str, step: int) -> None:
     print(f"{text}; --resume goes on with it", file=sys.stderr)
 
 
-def _refuse_options(context: typer.Context, file: str) -> None:
-    """Refuse options on data and training where a trajectory has both already."""
-    for option in ("form", "collocation", "steps", "steps1", "eta0", "eta"):
+def _first_given(context: typer.Context, *options: str) -> str | None:
+    """The first of these options that stands on the command line, as a user writes it."""
+    for option in options:
         source = context.get_parameter_source(option)
         if source is not None and source.name == "COMMANDLINE":
-            name = "format" if option == "form" else option
-            raise dataset.InputError(
-                f"{file}: --{name} changes nothing in a saved trajectory; leave it out, or name "
-                "the data"
-            )
+            return "--format" if option == "form" else f"--{option.replace('_', '-')}"
+    return None
 
 
 @contextmanager

@@ -214,8 +214,8 @@ class _Collector:
         if self.used > self.room:
             raise InputError(
                 f"{self.name}:{number}: the data do not fit: {len(self.numbers)} tokens and "
-                f"{len(self.counts)} distinct lines up to here take {self.room // 10**6} MB; use a "
-                "part of the file, or give dataset.read more room"
+                f"{len(self.counts)} distinct lines up to here take {self.room // 10**6} MB of "
+                "memory; use a part of the file, or raise --memory (room= of dataset.read)"
             )
 
     def dataset(self, *, prefixes: bool) -> Dataset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -168,10 +169,14 @@ def W_ov_star(collocation: Mapping[str, str]) -> dict[str, Scores]:
 
 
 def norm_squared(columns: Iterable[Scores] | Scores) -> Fraction:
-    """Squared Frobenius norm of one column of scores, or of several."""
-    if isinstance(columns, dict):
-        return sum((score**2 for score in columns.values()), Fraction(0))
-    return sum((norm_squared(scores) for scores in columns), Fraction(0))
+    """Squared Frobenius norm of one column of scores, or of several.
+
+    Equal scores are counted first: the sum of a million fractions has long terms, and few scores
+    are different.
+    """
+    several = [columns] if isinstance(columns, dict) else columns
+    times = Counter(score.as_integer_ratio() for scores in several for score in scores.values())
+    return sum((count * Fraction(*ratio) ** 2 for ratio, count in times.items()), Fraction(0))
 
 
 def satisfies_hall(order: PartialOrder) -> bool:

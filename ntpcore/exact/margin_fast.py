@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ from ntpcore.exact import margin
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.int32]  # of entries, pairs and steps: half the memory to walk through
+
+Size = tuple[int, int]  # (k, m), the numbers of optimal and of non-optimal tokens of a block
 
 UPPER, LOWER = 1, 2  # sides of a pair
 NOWHERE, ELSEWHERE = -1, -2  # no way to room; not in the part that is being solved
@@ -160,21 +163,48 @@ def name_columns(
         orders: the order of each query; together, its pairs are those of the columns.
         number: the entry of each query and token.
     """
-    numerators, sizes = columns.numerators.tolist(), (columns.k + columns.m).tolist()
-    kinds = set(zip(numerators, sizes, strict=True))
-    fractions = {(x, size): Fraction(x, size) for x, size in kinds if size}
+    blocks = list(zip(columns.k.tolist(), columns.m.tolist(), strict=True))
+    values = {block: margin.closed_form(*block) for block in set(blocks) if block[0]}
+    sizes = (columns.k + columns.m)[columns.upper].tolist()
+    shares = list(zip(columns.units.tolist(), sizes, strict=True))
+    fractions = {share: Fraction(*share) for share in set(shares)}
     ends = zip(columns.upper.tolist(), columns.lower.tolist(), strict=True)
-    units = dict(zip(ends, columns.units.tolist(), strict=True))
+    share_of = dict(zip(ends, shares, strict=True))
     solutions = {}
     for query, order in orders.items():
-        entry = {x: number[query, x] for x in (*order.optimal, *order.nonoptimal)}
-        scores = {x: fractions[numerators[at], sizes[at]] for x, at in entry.items()}
+        high = {x: blocks[number[query, x]] for x in order.optimal}
+        low = {x: blocks[number[query, x]] for x in order.nonoptimal}
+        scores = {x: values[block][0] for x, block in high.items()}
+        scores |= {x: values[block][1] for x, block in low.items()}
         multipliers: margin.Multipliers = {}
         for a, b in sorted(order.pairs):
-            if shipped := units[entry[a], entry[b]]:
-                multipliers[a, b] = Fraction(shipped, sizes[entry[a]])
-        solutions[query] = margin.Solution(scores, margin.level_sets(order, scores), multipliers)
+            share = share_of[number[query, a], number[query, b]]
+            if share[0]:
+                multipliers[a, b] = fractions[share]
+        solutions[query] = margin.Solution(scores, _level_sets(high, low, values), multipliers)
     return solutions
+
+
+def _level_sets(
+    high: Mapping[str, Size], low: Mapping[str, Size], values: Mapping[Size, tuple[Fraction, Any]]
+) -> tuple[margin.Block, ...]:
+    """`margin.level_sets` from the sizes (k, m) of the block of each token.
+
+    Blocks of different sizes are one level set if k/m is the same.
+    """
+    members: dict[Size, tuple[list[str], list[str]]] = {}
+    for side, tokens in enumerate((high, low)):
+        for token, size in tokens.items():
+            members.setdefault(size, ([], []))[side].append(token)
+    levels: dict[Fraction, tuple[list[str], list[str]]] = {}
+    for size, (above, below) in members.items():
+        level = levels.setdefault(values[size][0], ([], []))
+        level[0].extend(above)
+        level[1].extend(below)
+    return tuple(
+        margin.Block(tuple(sorted(above)), tuple(sorted(below)))
+        for _, (above, below) in sorted(levels.items(), reverse=True)
+    )
 
 
 @compiled

@@ -218,7 +218,7 @@ def tabulate(
         raise InputError(
             f"{data.name}: its sentences, every beginning by itself, hold {table.cells} distinct "
             f"tokens, more than {max_cells}; the search would take some {minutes} minutes; put one "
-            "sentence on a line, or use a part of the file"
+            "sentence on a line, use a part of the file, or raise --memory (max_cells= of tabulate)"
         )
     return table
 

@@ -109,19 +109,30 @@ class Table:
     def pair_weights(self, following: int, *, shared: bool = False) -> Counter[int]:
         """C(x, y) for this y: the weight of the samples with x in them that are followed by y.
 
+        A token of a line is in the sentences of that line that are long enough, so each line is
+        walked once, from its longest sentence down, however often y occurs in it.
+
         Args:
             following: y.
             shared: divide the weight of a sample among its tokens (times a common factor).
         """
         found: Counter[int] = Counter()
-        for place, size in zip(*self.occurrences[following], strict=True):
-            tokens, weight = self.fresh[place][:size], self.data.lines[place].count
-            if weight == 1 and not shared:
-                found.update(tokens)
-                continue
-            weight = weight * _SHARES // size if shared else weight
-            for token in tokens:
-                found[token] += weight
+        lines, sizes = self.occurrences[following]
+        end = len(lines)
+        while end:
+            place, begin = lines[end - 1], end - 1
+            while begin and lines[begin - 1] == place:
+                begin -= 1
+            fresh, count = self.fresh[place], self.data.lines[place].count
+            if end - begin == 1 and count == 1 and not shared:
+                found.update(fresh[: sizes[begin]])
+            else:
+                weight = 0
+                for at in range(end - 1, begin - 1, -1):
+                    weight += count * _SHARES // sizes[at] if shared else count
+                    for token in fresh[sizes[at - 1] if at > begin else 0 : sizes[at]]:
+                        found[token] += weight
+            end = begin
         if following in self._taken:
             only = self._taken[following]
             return Counter({only: found[only]}) if only in found else Counter()
@@ -199,4 +210,6 @@ class Choices:
 
 def rank(weights: Mapping[int, int]) -> Ranked:
     """The heaviest candidates."""
-    return nsmallest(_KEPT, ((-weight, token) for token, weight in weights.items()))
+    least = sorted(weights.values(), reverse=True)[:_KEPT][-1:]  # a sort of numbers takes no tuples
+    heavy = ((-weight, token) for token, weight in weights.items() if [weight] >= least)
+    return nsmallest(_KEPT, heavy)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import math
-import random
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +15,7 @@ from strategies import realizable_data
 from ntpcli import certify
 from ntpcore import certificate
 from ntpcore.data import generate
-from ntpcore.data.dataset import Dataset, InputError, from_sentences, read
+from ntpcore.data.dataset import Dataset, InputError, from_samples, from_sentences, read
 from ntpcore.data.order import analyse
 from ntpcore.exact import margin
 from ntpcore.huang2024 import direction
@@ -71,24 +68,26 @@ def test_data_without_a_map_of_next_tokens_are_refused_with_the_way_out() -> Non
         certify.make(analyse(read(EXAMPLE_1)), math.nan)
 
 
-def test_certificates_that_were_changed_are_refused_or_true_of_their_samples() -> None:
-    rng, data = random.Random(7), generate.experiment(2, prefix_closed=True).data
-    right = certify.make(analyse(data))
-    for _ in range(400):
-        made = copy.deepcopy(right)
-        place: Any = made
-        key: Any = rng.choice(["samples", "columns", "collocation", "facts", "norm_squared"])
-        while isinstance(place[key], dict | list):
-            place = place[key]
-            key = rng.choice(list(place) if isinstance(place, dict) else range(len(place)))
-        place[key] = rng.choice([0, 1, 2, 7, "1/2", "-1/2", "1", "2/3", True, False])
-        try:
-            certificate.check(made)
-        except certificate.RefusedError:
-            continue
-        # a count that leaves the least share as it is, say: what else it says must still be so
-        assert made["norm_squared"] == right["norm_squared"]
-        assert made["facts"] == right["facts"]
+def test_each_pair_is_witnessed_by_the_first_sample_that_forces_it() -> None:
+    # n: a -> b -> c -> a; under c the second sample forces a > b, the third adds b > a only
+    samples = [("a", "b"), ("b", "c"), ("c", "a"), ("a c", "b"), ("b a c", "b"), ("a b c", "b")]
+    made = certify.make(analyse(from_samples(samples)))
+    (column,) = made["columns"]
+    a, b, c = (made["vocabulary"].index(token) for token in "abc")
+    assert column["query"] == c
+    assert [(row[0], row[2], row[3]) for row in column["pairs"]] == [(3, a, [c]), (4, a, [b])]
+
+
+def test_the_summary_names_the_theorems_that_apply(run: Run, tmp_path: Path) -> None:
+    target = str(tmp_path / "certificate.json")
+    closed = run("certify", EXAMPLE_1, "-o", target).out
+    assert "Proposition 2 applies" in closed
+    assert "Theorem B applies" in closed
+    five = run("certify", FIVE_TOKENS, "-o", target, "--overwrite").out
+    assert "Proposition 2 does not apply, without prefix closure" in five
+    assert "Theorem B applies" in five
+    wrong = run("certify", CONTRADICTION, "-o", target, "--overwrite").out
+    assert "Theorem A does not apply, without Assumption 1" in wrong
 
 
 def test_the_command_writes_a_certificate_and_accepts_it(run: Run, tmp_path: Path) -> None:
@@ -103,6 +102,58 @@ def test_the_command_writes_a_certificate_and_accepts_it(run: Run, tmp_path: Pat
     again = run("certify", EXAMPLE_1, "-o", target)
     assert (again.code, "give --overwrite" in again.err) == (2, True)
     assert run("certify", CONTRADICTION, "-o", target, "--overwrite").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-o", "other.json"), "--output changes nothing with --check"),
+        (("--output", "certificate.json"), "--output changes nothing with --check"),
+        (("--eta", "0.1"), "--eta changes nothing with --check"),
+        (("--overwrite",), "--overwrite changes nothing with --check"),
+        (("--max-pairs", "9"), "--max-pairs changes nothing with --check"),
+        (("--memory", "2"), "--memory is about FILE"),
+        (("--chars",), "--chars is about FILE"),
+        (("--format", "text"), "--format is about FILE"),
+        (("--collocation", "n.txt"), "--collocation is about FILE"),
+    ],
+)
+def test_options_that_mean_nothing_with_check_are_refused(
+    run: Run, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    target = str(tmp_path / "certificate.json")
+    run("certify", EXAMPLE_1, "-o", target)
+    found = run("certify", "--check", target, *options)
+    assert (found.code, message in found.err, found.err.count("\n")) == (2, True, 1)
+
+
+def test_check_compares_the_collocation_that_is_given_beside_the_data(
+    run: Run, tmp_path: Path
+) -> None:
+    data = write(tmp_path, "a b\n")
+    n, other = write(tmp_path, "b c\nc a\n", "n.txt"), write(tmp_path, "b a\nc c\n", "other.txt")
+    target = str(tmp_path / "certificate.json")
+    assert run("certify", data, "--collocation", n, "-o", target).code == 0
+    assert run("certify", data, "--collocation", n, "--check", target).code == 0
+    assert run("certify", data, "--collocation", other, "--check", target).code == 1
+    assert run("certify", data, "--check", target).code == 1  # without c: other data
+
+
+def test_memory_raises_the_limits_on_data_and_on_what_is_computed(run: Run, tmp_path: Path) -> None:
+    lines = "".join(f"a{i} b{i}\n" for i in range(3000))
+    text, target = write(tmp_path, lines), str(tmp_path / "certificate.json")
+    long = write(tmp_path, "b a\n" + "a b " * 1000, "long.txt")
+    for command in (("check", text), ("repair", text, "--greedy"), ("certify", text, "-o", target)):
+        small = run(*command, "--memory", "0.001")
+        assert (small.code, "take 1 MB of memory" in small.err) == (2, True)
+        assert "raise --memory" in small.err
+        assert "--memory" not in run(*command, "--memory", "0.1").err
+    again = ("certify", long, "-o", target, "--overwrite")
+    assert "fit into a certificate" in run(*again, "--memory", "0.1").err
+    assert run(*again).code == 0
+    long = write(tmp_path, " ".join(f"t{i % 40}" for i in range(2000)), "cells.txt")
+    assert "raise --memory" in run("repair", long, "--greedy", "--memory", "0.001").err
+    assert run("repair", long, "--greedy", "--memory", "0.01").code == 0
 
 
 @pytest.mark.parametrize(

@@ -367,7 +367,8 @@ def test_data_take_as_much_memory_as_is_reckoned_and_no_more(tmp_path: Path) -> 
             read(path, room=room)
         assert str(found.value) == (
             f"{path}:{line}: the data do not fit: {tokens} tokens and {lines} distinct lines up to "
-            "here take 0 MB; use a part of the file, or give dataset.read more room"
+            "here take 0 MB of memory; use a part of the file, or raise --memory (room= of "
+            "dataset.read)"
         )
     with pytest.raises(InputError, match="take 3 MB"):
         read(write(tmp_path, "".join(f"a{n} b\n" for n in range(4000))), room=3_999_999)

@@ -80,7 +80,10 @@ def counts(rows: Iterable[Row], papers: Papers) -> str:
         + f"<td>{_number(rows, paper=paper)}</td></tr>"
         for paper in there
     )
-    total = "".join(f"<td>{_number(rows, verdict=v.value)}</td>" for v in words)
+    total = "".join(
+        f"<td>{_number(rows, verdict=v.value)}{_kinds(rows, {'verdict': v.value})}</td>"
+        for v in words
+    )
     planned = sum(bool(row["planned"]) for row in rows)
     note = (
         f"Of the open ones {planned} are planned: listed, and not treated yet." if planned else ""
@@ -106,14 +109,11 @@ def _number(rows: list[Row], text: str = "", **wanted: str) -> str:
     found = count(rows, wanted)
     if not found:
         return text or "0"
-    link = f'<a href="?{escape(urlencode(wanted))}#ledger">{escape(text) or found}</a>'
-    return link + _kinds(rows, wanted)
+    return f'<a href="?{escape(urlencode(wanted))}#ledger">{escape(text) or found}</a>'
 
 
 def _kinds(rows: list[Row], wanted: Mapping[str, str]) -> str:
     """How the proofs or refutations among some rows are known, each kind as a link to its rows."""
-    if "verdict" not in wanted:
-        return ""
     fitting = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
     parts = []
     for kind, number in kinds_of(fitting, Verdict(wanted["verdict"])).items():

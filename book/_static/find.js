@@ -92,6 +92,7 @@
     const plain = entry.numbers.filter(word => word !== "and");
     const named = query.filter(word => plain.includes(word));
     if (plain.length && named.length === plain.length) sum += 20; // the very number
+    if (entry.kind === "section" && query.every(word => entry.titles.includes(word))) sum += 3;
     return sum - (entry.corrected ? 1 : 0) - (entry.kind === "term" ? 1.5 : 0);
   };
 

@@ -156,6 +156,7 @@
     form.hidden = shown.hidden = false;
     arrange();
     apply();
+    if (!isWhole() && !location.hash) shown.scrollIntoView(); // a link to a view shows its rows
     const target = location.hash && document.getElementById(location.hash.slice(1));
     if (target) {
       if (target.dataset.chapter) opened.add(target.dataset.chapter);

@@ -347,7 +347,7 @@ def test_a_control_stays_where_it_is_when_the_drawing_replaces_the_picture(
     page.context.close()
 
 
-MARGIN = "huang2024_s6_max_margin"
+MARGIN = "max_margin"
 
 
 def test_a_moved_order_keeps_its_tokens_and_a_wrong_name_is_noticed(
@@ -397,11 +397,11 @@ def test_a_figure_is_saved_under_a_telling_name_and_shown_alone(
     page = opened(browser, f"{book_address}pages/{MARGIN}.html")
     figures = page.locator(".bd-article figure").count()
     assert page.locator("figure .ntp-save").count() == figures > 2
-    place = page.locator("#fig-prop-2-failures")
+    place = page.locator("#fig-levers")
     for button, begin in (("SVG", b"<?xml"), ("PNG", b"\x89PNG")):
         with page.expect_download() as saved:
             place.get_by_text(button, exact=True).click()
-        name = f"huang2024-s6-max-margin-prop-2-failures.{button.lower()}"
+        name = f"max-margin-levers.{button.lower()}"
         assert saved.value.suggested_filename == name
         assert Path(saved.value.path()).read_bytes().startswith(begin)
     place.get_by_text("large").click()
@@ -411,7 +411,7 @@ def test_a_figure_is_saved_under_a_telling_name_and_shown_alone(
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog.ntp-stage", state="detached")
     assert page.evaluate("document.activeElement.className") == "ntp-alone"
-    page.goto(f"{book_address}pages/{MARGIN}.html?alone=fig-block-form")
+    page.goto(f"{book_address}pages/{MARGIN}.html?alone=fig-max-margin-example")
     assert page.locator("dialog.ntp-stage img:visible").count() == 1
     page.goto(f"{book_address}pages/{MARGIN}.html?alone=nothing")
     assert page.locator("dialog.ntp-stage").count() == 0

@@ -20,7 +20,7 @@ def draw_components(axes: Axes, order: PartialOrder, solution: AnySolution) -> N
     """The tokens of an order at the heights of their scores, each component in a frame.
 
     Solid arrows are support vectors, with a margin of exactly 1 and a positive multiplier; dotted
-    ones have room to spare or carry no force. Arrows within a component are left out.
+    ones have room to spare or carry no force. Thin arrows in a frame are the circle.
 
     Args:
         axes: where to draw.
@@ -43,6 +43,12 @@ def draw_components(axes: Axes, order: PartialOrder, solution: AnySolution) -> N
     place = {part: number for number, tokens in enumerate(solution.components) for part in tokens}
     for a, b in sorted(order.pairs):
         if place[a] == place[b]:
+            way = {"arrowstyle": "-|>", "color": NONOPTIMAL, "linewidth": 0.9, "shrinkA": 9}
+            bend = 0.25 if across[a] > across[b] else 0.0
+            ends = (across[b], float(solution.scores[b])), (across[a], float(solution.scores[a]))
+            axes.annotate(
+                "", *ends, arrowprops=way | {"shrinkB": 9, "connectionstyle": f"arc3,rad={bend}"}
+            )
             continue
         line = "-" if (a, b) in solution.multipliers else ":"
         # An arrow past another component bends around it.
@@ -56,7 +62,7 @@ def draw_components(axes: Axes, order: PartialOrder, solution: AnySolution) -> N
                 "color": BOUND,
                 "linestyle": line,
                 "linewidth": 1.1,
-                "connectionstyle": f"arc3,rad={-0.55 if far else 0}",
+                "connectionstyle": f"arc3,rad={-0.9 if far else 0}",
             },
         )
     for part in solution.components:

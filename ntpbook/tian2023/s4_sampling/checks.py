@@ -885,9 +885,9 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
     "ours-decoder-rate",
     over="recursions",
     instances=instances.recursions,
-    says="For {tried} vocabularies and rates and their accuracies, {compared} comparisons, the "
-    "number of updates to an accuracy is S in continuous time, and for the recursion at most "
-    "ceil(S) and at least S - phi(eta) (ln(1/epsilon) + eta).",
+    says="The number of updates to an accuracy is S in continuous time; for the recursion it is at "
+    "most ceil(S) and at least S - phi(eta) (ln(1/epsilon) + eta). Compared for {tried} pairs of a "
+    "vocabulary and a rate, {compared} times.",
     tolerance=1e-9,  # heights after 2e5 additions of numbers that are right to 1e-16
     proof=(
         uses("tian2023-lem-6", "h solves (45)"),

@@ -234,11 +234,13 @@ FOUR = (
 )
 
 
-def checked(text: str, monkeypatch: pytest.MonkeyPatch, folder: Path, **named: str) -> Any:
+def checked(
+    text: str, monkeypatch: pytest.MonkeyPatch, folder: Path, edits: str | None = None
+) -> Any:
     """What the page shows of a text of words."""
     monkeypatch.chdir(folder)
     Path("sentences.txt").write_text(text, encoding="utf-8")
-    found = playground.check("sentences.txt", **named)
+    found = playground.check("sentences.txt", edits=edits)
     assert found["exit"] in (0, 1), found
     return found["view"]
 
@@ -330,7 +332,7 @@ def test_the_part_that_is_kept_shows_no_next_token_that_only_fills_the_map_up(
     assert all(theirs[token] == entries[token] for token in theirs if token not in invented)
     reasons = " ".join(one["reason"] for one in found["repair"]["dropped"])
     assert not [token for token in invented if f"n({token!r})" in reasons]
-    planted = playground.repairing.Repair._reason  # the reasons of the program do name them
+    planted = repairing.Repair._reason  # the reasons of the program do name them
     best, _ = playground._kept(playground._read("sentences.txt", False, None), "sentences.txt")
     told = " ".join(planted(best, one.at) for one in best.dropped())
     assert [token for token in invented if f"n({token!r})" in told]
@@ -341,13 +343,12 @@ def test_a_map_that_cannot_be_read_is_refused_in_a_sentence(
 ) -> None:
     checked(FOUR, monkeypatch, tmp_path)
     for edits in ("one two three", "the → a → b", "→ a", "the → cat\nthe → dog"):
-        for action in (
-            lambda edits=edits: playground.check("sentences.txt", edits=edits),
-            lambda edits=edits: playground.repair("sentences.txt", edits=edits),
-            lambda edits=edits: playground.ask("sentences.txt", "the", edits=edits, steps=1),
-            lambda edits=edits: playground.turn("sentences.txt", "the", edits=edits, steps=1),
+        for found in (
+            playground.check("sentences.txt", edits=edits),
+            playground.repair("sentences.txt", edits=edits),
+            playground.ask("sentences.txt", "the", edits=edits, steps=1),
+            playground.turn("sentences.txt", "the", edits=edits, steps=1),
         ):
-            found = action()
             assert found["exit"] == 2
             assert str(found["message"]).startswith("Next tokens: ")
 

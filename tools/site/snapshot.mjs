@@ -31,7 +31,7 @@ syncBuiltinESMExports();
 const { loadPyodide } = await import(pathToFileURL(`${pyodide}/pyodide.mjs`).href);
 const python = await loadPyodide({
   _makeSnapshot: true,
-  env: { HOME: "/home/pyodide", PYTHONHASHSEED: "0" },
+  env: { HOME: "/", PYTHONHASHSEED: "0" },
 });
 python.unpackArchive(new Uint8Array(readFileSync(bundle)), "zip", { extractDir: "/ntp" });
 python.runPython(`

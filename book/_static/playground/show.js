@@ -343,7 +343,14 @@ window.ntpPlayground = window.ntpPlayground || {};
         "optimal, square ones non-optimal; dashed ones are confused, being both."
       ),
       view.inferred && el("p", null, "These orders go by inferred next tokens. They describe what is trained below; no claim is judged by them."),
-      view.orders.map((one) => card(one)),
+      view.inferred
+        ? el(
+            "details",
+            { id: "pg-inferred-orders" },
+            el("summary", null, `Show ${count(view.orders.length, "order", "orders")}, with exact max-margin scores`),
+            view.orders.map((one) => card(one))
+          )
+        : view.orders.map((one) => card(one)),
       more(view.moreOrders, "queries")
     );
   }

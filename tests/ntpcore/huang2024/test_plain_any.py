@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 
 import pytest
 
@@ -24,7 +25,12 @@ def structure_of(data: Dataset, following: dict[str, str | None]) -> Structure:
     )
 
 
-def loss(data: Dataset, following: dict[str, str | None], weights: dict, gap: float) -> float:
+def loss(
+    data: Dataset,
+    following: dict[str, str | None],
+    weights: Mapping[tuple[str, str], float],
+    gap: float,
+) -> float:
     """The cross-entropy, from its definition: positions, logits, a softmax."""
     whole = sum(sample.count for sample in data.samples())
     total = 0.0

@@ -228,6 +228,10 @@ def solve_greedy(table: Table) -> Repair:
 
     First the heaviest pairs become the collocation, then the best tokens of each query its upper
     ones, and the two are chosen anew in turn as long as that helps.
+
+    Time is linear in the cells of the table, the distinct tokens of all sentences together. With
+    lines of bounded length, these grow as the text does. A single line of n tokens has up to n^2/2
+    of them; with words by Zipf's law, as n^1.8: 1.0 million for 2000 tokens, 3.5 for 4000.
     """
     best: tuple[int, dict[int, int], dict[int, set[int]]] | None = None
     pairs = HeaviestPairs()

@@ -10,13 +10,14 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import nsmallest
 
 from ntpcore.data.dataset import Dataset
 
 _SHARES = 5040  # a weight is divided among the tokens of a sentence in parts of this
+_HELD = 4_000_000  # candidates of all next tokens together; about 500 MB
 _KEPT = 64  # candidates that are kept of each next token; more are counted again when they are due
 
 Ranked = list[tuple[int, int]]  # (- weight, token), the heaviest first
@@ -195,17 +196,25 @@ class Choices:
     Attributes:
         first: for each y, the heaviest candidates.
         weights: counts all candidates of a y; None where `first` holds them all.
+        counted: how often the candidates of a y were counted again.
     """
 
     first: Mapping[int, Ranked]
     weights: Callable[[int], Mapping[int, int]] | None = None
+    counted: dict[int, int] = field(default_factory=dict)
 
     def more(self, following: int, used: Mapping[int, int]) -> Ranked:
-        """The heaviest candidates of y that are not used up."""
+        """The heaviest candidates of y that are not used up, twice as many as the last time.
+
+        In a long line all next tokens want the same few tokens. With a fixed number of candidates
+        each of K next tokens would be counted K / 64 times, which is cubic in K.
+        """
         if self.weights is None or len(self.first[following]) < _KEPT:
             return []
+        self.counted[following] = again = self.counted.get(following, 0) + 1
+        most = min(_KEPT << again, max(_KEPT, _HELD // len(self.first)))
         found = self.weights(following).items()
-        return nsmallest(_KEPT, ((-weight, token) for token, weight in found if token not in used))
+        return sorted((-weight, token) for token, weight in found if token not in used)[:most]
 
 
 def rank(weights: Mapping[int, int]) -> Ranked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tracemalloc
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis.strategies import SearchStrategy, integers
 
 from ntpcore.data import order
 from ntpcore.data.dataset import Dataset, InputError, from_samples, from_sentences, read
-from ntpcore.exact import repair, repair_bounds, repair_program
+from ntpcore.exact import repair, repair_bounds, repair_program, repair_table
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
@@ -222,3 +223,33 @@ def test_an_optimum_that_only_integers_show_is_said_on_the_solvers_word() -> Non
     found = repair_program.solve_exact(table)
     assert (found.kept_weight, found.gap, found.proved) == (4, 0, repair_program.FLOAT)
     assert not repair_program.certify(repair_program.formulate(table), 4)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_pair_weights_are_those_of_the_samples_one_by_one(shared: bool) -> None:
+    """Lines in which a next token occurs several times, and lines that occur several times."""
+    rng = random.Random(3)
+    for _ in range(40):
+        tokens = [f"t{number}" for number in range(rng.randint(2, 9))]
+        lines = [rng.choices(tokens, k=rng.randint(2, 30)) for _ in range(6)]
+        data = from_sentences(lines + lines[:2])
+        table = repair_table.index(data, {})
+        wanted: dict[int, Counter[int]] = {}
+        for line, count in Counter(map(tuple, lines + lines[:2])).items():
+            ids = [data.vocabulary.index(token) for token in line]
+            for length in range(1, len(ids)):
+                present = set(ids[:length])
+                weight = count * repair_table._SHARES // len(present) if shared else count
+                wanted.setdefault(ids[length], Counter()).update(dict.fromkeys(present, weight))
+        for following, weights in wanted.items():
+            assert table.pair_weights(following, shared=shared) == weights
+
+
+def test_candidates_that_are_counted_again_come_in_larger_batches_and_in_order() -> None:
+    weights = {token: 1000 - token for token in range(1000)}
+    choices = repair_table.Choices({0: repair_table.rank(weights)}, lambda _: weights)
+    seen = [token for _, token in choices.first[0]]
+    while batch := choices.more(0, dict.fromkeys(seen, 0)):
+        assert len(batch) == min(len(seen) + 64, 1000 - len(seen))
+        seen += [token for _, token in batch]
+    assert seen == list(range(1000))

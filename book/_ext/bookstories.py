@@ -80,6 +80,9 @@ class FillStories(SphinxPostTransform):
             return []
         box = copy.deepcopy(found[0])
         box["ntp_copy"] = True
+        for part in box.findall(nodes.Element):
+            if part is not box and part is not box[0]:
+                part["ids"] = []  # places of the evidence page, not of this one
         for link in box.findall(addnodes.pending_xref):
             link["refdoc"] = docname
         page = self.app.builder.get_relative_uri(docname, source)
@@ -115,7 +118,9 @@ class FillStories(SphinxPostTransform):
         for row in rows:
             words = f"{row['number']}: {row['title']}"
             link = nodes.reference("", words, refuri=f"{address}#{row['label']}", internal=True)
-            line = nodes.paragraph("", "", link, nodes.Text(" "), make_badge(app, docname, row))
+            # The verdict without a link of its own: it would be too close to this one for a finger.
+            badge = make_badge(app, docname, row | {"planned": True})
+            line = nodes.paragraph("", "", link, nodes.Text(" "), badge)
             listed += nodes.list_item("", line)
         return [head, listed]
 

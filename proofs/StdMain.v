@@ -1,10 +1,10 @@
 (* The same for Coq's real numbers, exponential and logarithm: the derivatives are those of Coq's
    library, and the direction of stage 2 converges. This file and StdReals.v rest on the axioms of
    Coq's reals. Page: huang2024_s5_convergence, labels ours-direction, ours-true-optimum. *)
-From Coq Require Rdefinitions Raxioms Rtrigo_def Rpower RIneq Exp_prop Ranalysis1.
+From Coq Require Rdefinitions Raxioms Rtrigo_def Rpower RIneq Exp_prop Ranalysis1 MVT.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Companion Require Import Exponential MaxMargin Frobenius Orders Stage1 Stage1Law Stage2
-  Alignment Direction Algorithm Training Calculus StdReals.
+  Alignment Direction Algorithm Training Calculus Flow StdReals.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -33,6 +33,19 @@ have h1 : h != 0 :> R by apply/eqP.
 have hd1 : `|h : R| <= d by apply: ltW; apply/ltbP.
 have half : eps / 2%:R < eps by rewrite ltr_pdivr_mulr ?ltr0n // ltr_pmulr ?ltr1n.
 by have := le_lt_trans (close h h1 hd1) half; rewrite {1}/GRing.inv /= /invr (negbTE h1).
+Qed.
+
+(* What the flows of the second paper need of numbers. *)
+Theorem real_mean_value : mean_value R_rcfType.
+Proof.
+move=> f v fr v0 t t0; have [<- //|tn] := eqVneq 0 t.
+have tp : 0 < t by rewrite lt_neqAle tn.
+have dl (c : R) : Rdefinitions.Rle 0 c /\ Rdefinitions.Rle c t ->
+    Ranalysis1.derivable_pt_lim f c (v c).
+  by move=> [/lebP c0 _]; apply: rate_derivable; apply: fr.
+have [c [E [/ltbP c0 _]]] := MVT.MVT_cor2 f v 0 t (elimT (ltbP _ _) tp) dl.
+rewrite -subr_ge0 (E : f t - f 0 = v c * (t - 0)) subr0.
+by rewrite mulr_ge0 // v0 // ltW.
 Qed.
 
 Section Derivatives.

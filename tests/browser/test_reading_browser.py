@@ -366,7 +366,9 @@ def test_words_that_no_statement_has_lead_to_a_section(
     page.wait_for_function("() => document.querySelector('.ntp-answers')")
     page.locator(".search-button__wrapper input").fill(asked)
     expect(page.locator(".ntp-answers li a").first).to_be_visible()
-    found = page.eval_on_selector_all(".ntp-answers > section > ul a", "all => all.map(a => a.href)")
+    found = page.eval_on_selector_all(
+        ".ntp-answers > section > ul a", "all => all.map(a => a.href)"
+    )
     assert any(f"/{place}.html" in address for address in found), found
 
 

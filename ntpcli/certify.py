@@ -28,7 +28,7 @@ FACT_NAMES = {
 }
 MOST_DIGITS = 40  # of a squared norm that the summary writes out
 FINE = 1000  # parts of one in which K is written
-MOST_CELLS = 5_000_000  # tokens of all samples, each spelled out: about 2 GB, checked in 10 s
+MOST_CELLS = 5_000_000  # tokens of all samples, each of them spelled out
 
 
 def make(

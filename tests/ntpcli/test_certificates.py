@@ -1,7 +1,7 @@
 """Certificates of exact max-margin attention: what the checker accepts, alone and after changes.
 
-`python -m pytest tests/ntpcore/test_certificate.py -k single_changes` makes 300 random changes, and
-`CHANGES=10000 python -m pytest tests/ntpcore/test_certificate.py -k single_changes -s` as many as
+`python -m pytest tests/ntpcli/test_certificates.py -k single_changes` makes 300 random changes, and
+`CHANGES=10000 python -m pytest tests/ntpcli/test_certificates.py -k single_changes -s` as many as
 it says; with -s it prints for each kind of field how many were refused and how many accepted.
 """
 

@@ -28,7 +28,7 @@ from tools.site.statements import (
 FOLDER = Path("_static") / "previews"
 GLOSSARY = "book/glossary"
 # Pages whose sections the search leaves out: lists whose rows it finds by themselves.
-UNSEARCHED = {GLOSSARY, "book/references", "book/reference"}
+UNSEARCHED = {GLOSSARY, "book/reference"}
 ALONE = {"pages/whole_model", "pages/readers_realizable"}  # story and evidence on one page
 
 

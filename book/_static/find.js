@@ -73,7 +73,7 @@
   const nearly = (entries, choices) => {
     if (choices.length < FEW) return [];
     const count = entry => choices.filter(words => words.some(word => worth(entry, word))).length;
-    const counted = entries.map(entry => [entry, count(entry)]);
+    const counted = entries.filter(entry => entry.kind !== "section").map(entry => [entry, count(entry)]);
     const most = Math.max(...counted.map(([, many]) => many));
     if (2 * most <= choices.length) return [];
     const best = counted.filter(([, many]) => many === most).map(([entry]) => entry);
@@ -81,7 +81,12 @@
     return best.sort((one, other) => sum(other) - sum(one));
   };
 
+  // A long section holds nearly every word; of a longer question its heading must have all.
+  const headed = (entry, choices) => choices.every(words =>
+    words.some(word => entry.titles.includes(word) || entry.papers.includes(word)));
+
   const score = (entry, choices) => {
+    if (entry.kind === "section" && choices.length >= FEW && !headed(entry, choices)) return 0;
     let sum = 0;
     const query = choices.flat();
     for (const words of choices) {

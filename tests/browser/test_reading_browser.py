@@ -122,7 +122,7 @@ UNLIKE = """() => {
 def test_what_covers_the_shadow_of_a_formula_has_the_colour_behind_it(
     context: BrowserContext, site: str, look: str
 ) -> None:
-    page = opened(context, f"{site}pages/huang2024_s5_stage2.html")
+    page = opened(context, f"{site}pages/huang2024_s5_convergence.html")
     page.evaluate("look => { document.documentElement.dataset.theme = look; }", look)
     found, wrong = page.evaluate(UNLIKE)
     assert found > 10

@@ -43,11 +43,13 @@ def link_of_box(app: Sphinx, docname: str) -> graph.Address:
     return lambda row: (link_to_row if row["planned"] else link_to)(app, docname, row)
 
 
-def make_badge(app: Sphinx, docname: str, row: dict[str, Any]) -> nodes.inline:
-    """A badge with the verdict, which links to where it was reached."""
+def make_badge(
+    app: Sphinx, docname: str, row: dict[str, Any], *, linked: bool = True
+) -> nodes.inline:
+    """A badge with the verdict, which links to where it was reached unless it shall not."""
     classes = ["ntp-badge", css_class(row["verdict"])]
     text = f"{mark_of(row)} {graph.long_word_of(row)}"
-    if row["planned"]:
+    if row["planned"] or not linked:
         return nodes.inline(text, text, classes=classes)
     title = f"{row['number']}: {row['title']}"
     address = link_to(app, docname, row)

@@ -119,7 +119,7 @@ class FillStories(SphinxPostTransform):
             words = f"{row['number']}: {row['title']}"
             link = nodes.reference("", words, refuri=f"{address}#{row['label']}", internal=True)
             # The verdict without a link of its own: it would be too close to this one for a finger.
-            badge = make_badge(app, docname, row | {"planned": True})
+            badge = make_badge(app, docname, row, linked=False)
             line = nodes.paragraph("", "", link, nodes.Text(" "), badge)
             listed += nodes.list_item("", line)
         return [head, listed]

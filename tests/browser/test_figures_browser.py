@@ -252,7 +252,7 @@ def test_a_script_that_does_not_do_its_work_is_noticed_where_it_matters(
     browser: Browser, book_address: str, right: str, wrong: str, where: Callable[..., object]
 ) -> None:
     assert SCRIPT.count(right) == 1
-    page = opened(browser, f"{book_address}pages/{PAGES[0]}.html", SCRIPT.replace(right, wrong))
+    page = opened(browser, f"{book_address}pages/loss.html", SCRIPT.replace(right, wrong))
     data, printed = figure(page)[1], page.locator("figure output").text_content()
     still = [
         page.locator(f"form.ntp-moves [id$=dial-{at}]").get_attribute("aria-valuetext")
@@ -451,12 +451,12 @@ def test_a_moved_figure_is_saved_as_it_is_seen(
 ) -> None:
     page = opened(browser, f"{book_address}pages/{MARGIN}.html", color_scheme=look)
     name, printed = saved(page, "SVG")
-    assert name == "huang2024-s6-max-margin-prop-2-five-tokens.svg"
+    assert name == "max-margin-prop-2-five-tokens.svg"
     page.locator("form.ntp-moves [id$=dial-1]").press("ArrowRight")
     assert unlike(page) == []
-    assert saved(page, "SVG")[0] == "huang2024-s6-max-margin-prop-2-five-tokens-moved.svg"
+    assert saved(page, "SVG")[0] == "max-margin-prop-2-five-tokens-moved.svg"
     name, picture = saved(page, "PNG")
-    assert name == "huang2024-s6-max-margin-prop-2-five-tokens-moved.png"
+    assert name == "max-margin-prop-2-five-tokens-moved.png"
     assert picture.startswith(b"\x89PNG")
     page.click("form.ntp-moves button[type=reset]")
     page.wait_for_selector(".ntp-printed:visible")

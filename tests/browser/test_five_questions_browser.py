@@ -120,7 +120,7 @@ def test_how_to_cite_and_what_may_be_reused_takes_one_press(
 ) -> None:
     page, press = reader
     page.goto(f"{book_address}book/preface.html")
-    press(page.get_by_role("main").get_by_role("link", name="cite and reuse"))
+    press(page.get_by_role("main").get_by_role("link", name="cite and reuse", exact=True))
     page.wait_for_url("**/references.html#cite-this-book")
     words = page.inner_text("article")
     assert "@misc{ntpcompanion" in words

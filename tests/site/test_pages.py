@@ -13,6 +13,7 @@ import pytest
 from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
+from ntpverdicts import graph
 from ntpverdicts.claims import Claim, certainty_words
 from ntpverdicts.imports import imported_names
 from ntpverdicts.ledger import count_verdicts
@@ -399,6 +400,7 @@ def test_every_page_with_claims_is_the_evidence_of_one_story() -> None:
 
 
 def test_a_story_shows_the_boxes_of_its_evidence(book: Path) -> None:
+    rows = json.loads((book / "claims.json").read_text(encoding="utf-8"))["claims"]
     for name in STORIES:
         labels = shown_statements((ROOT / f"notebooks/{name}.md").read_text(encoding="utf-8"))
         html = (book / f"pages/{name}.html").read_text(encoding="utf-8")
@@ -416,6 +418,9 @@ def test_a_story_shows_the_boxes_of_its_evidence(book: Path) -> None:
         listed = re.findall(r'href="([\w-]+)\.html#([\w-]+)"', html.partition('id="evidence"')[2])
         for claim in CHECKED:
             assert (claim.page in STORIES[name]) == ((claim.page, claim.label) in listed)
+        badges = re.findall(r'<span class="ntp-badge[^>]*>([^<]*)', html.partition('id="evidence"')[2])
+        words = [graph.long_word_of(row) for row in rows if row["page"] in STORIES[name]]
+        assert [badge.partition(" ")[2] for badge in badges] == words
 
 
 def spoken(html: str) -> str:

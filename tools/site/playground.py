@@ -74,8 +74,9 @@ def write_engine(where: str) -> None:
     (folder / f"{PACKED}.packed").write_bytes(packed)
     (folder / BUNDLE).write_bytes(bundle())
     (folder / EMPTY).write_bytes(zip_of({}))
-    snapshot = gzip.compress(take_snapshot(folder / BUNDLE), 9, mtime=0)
-    (folder / f"{SNAPSHOT}.packed").write_bytes(snapshot)
+    if f"{START.replace('.', '/')}.py" in bundled_files():  # a book may have no playground
+        snapshot = gzip.compress(take_snapshot(folder / BUNDLE), 9, mtime=0)
+        (folder / f"{SNAPSHOT}.packed").write_bytes(snapshot)
     sizes = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
     (folder / "sizes.json").write_text(json.dumps(sizes, indent=2) + "\n", encoding="utf-8")
 

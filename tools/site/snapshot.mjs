@@ -10,6 +10,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { pathToFileURL } from "node:url";
 
 const [pyodide, bundle, snapshot] = process.argv.slice(2);
+process.argv[1] = "/snapshot.mjs"; // Python keeps the name of its program, wherever that lies
 
 // Time and chance are the same in each build, and so is the memory, byte for byte.
 const DAY = 946684800000; // 2000-01-01

@@ -418,7 +418,8 @@ def test_a_story_shows_the_boxes_of_its_evidence(book: Path) -> None:
         listed = re.findall(r'href="([\w-]+)\.html#([\w-]+)"', html.partition('id="evidence"')[2])
         for claim in CHECKED:
             assert (claim.page in STORIES[name]) == ((claim.page, claim.label) in listed)
-        badges = re.findall(r'<span class="ntp-badge[^>]*>([^<]*)', html.partition('id="evidence"')[2])
+        end = html.partition('id="evidence"')[2]
+        badges = re.findall(r'<span class="ntp-badge[^>]*>([^<]*)', end)
         words = [graph.long_word_of(row) for row in rows if row["page"] in STORIES[name]]
         assert [badge.partition(" ")[2] for badge in badges] == words
 

@@ -420,7 +420,9 @@ def test_a_story_shows_the_boxes_of_its_evidence(book: Path) -> None:
             assert (claim.page in STORIES[name]) == ((claim.page, claim.label) in listed)
         end = html.partition('id="evidence"')[2]
         badges = re.findall(r'<span class="ntp-badge[^>]*>([^<]*)', end)
-        words = [graph.long_word_of(row) for row in rows if row["page"] in STORIES[name]]
+        words = [
+            graph.long_word_of(row) for page in STORIES[name] for row in rows if row["page"] == page
+        ]
         assert [badge.partition(" ")[2] for badge in badges] == words
 
 

@@ -149,9 +149,9 @@ def _column(
             groups.setdefault(multipliers.get((upper, lower), (0, 1)), []).append(lower)
         pairs += [[number, str(Fraction(*r)), upper, group] for r, group in groups.items()]
     scores = {Fraction(*ratio): sorted(tokens) for ratio, tokens in levels.items()}
-    closed = not order.confused and set(scores) == set(
-        margin.closed_form(len(order.optimal), len(order.nonoptimal))
-    )  # each optimal token scores 1 more than some other, at least
+    k, m = len(order.optimal), len(order.nonoptimal)
+    # Each optimal token scores 1 more than some other, at least.
+    closed = not order.confused and set(scores) == set(margin.closed_form(k, m))
     return {
         "query": numbers[query],
         "scores": [[str(score), scores[score]] for score in sorted(scores, reverse=True)],

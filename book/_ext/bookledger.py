@@ -81,7 +81,7 @@ class Ledger(SphinxDirective):
             lambda row: link_to_source(app, docname, row),
             PAPERS,
             anchors=docname == LEDGER and not self.options,
-            chapters={} if self.options else chapter_titles(Path(app.srcdir) / "pages"),
+            chapters={} if self.options else chapter_titles(),
         )
         if not self.options:
             above = ledger_table.counts(rows, PAPERS) + ledger_table.filters(
@@ -91,13 +91,11 @@ class Ledger(SphinxDirective):
         return [nodes.raw("", html, format="html")]
 
 
-def chapter_titles(folder: Path) -> dict[str, str]:
-    """The title of every executed notebook of a folder, by its name."""
+def chapter_titles() -> dict[str, str]:
+    """The title of every notebook, by its name."""
     titles = {}
-    for path in folder.glob("*.ipynb"):
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        text = "".join(next((one["source"] for one in cells if one["cell_type"] == "markdown"), ""))
-        title = re.search(r"^# (.+)$", text, re.MULTILINE)
+    for path in Path("notebooks").glob("*.md"):
+        title = re.search(r"^# (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
         titles[path.stem] = title[1].removesuffix(": evidence") if title else path.stem
     return titles
 

@@ -29,7 +29,6 @@ FOLDER = Path("_static") / "previews"
 GLOSSARY = "book/glossary"
 # Pages whose sections the search leaves out: lists whose rows it finds by themselves.
 UNSEARCHED = {GLOSSARY, "book/reference"}
-ALONE = {"pages/whole_model", "pages/readers_realizable"}  # story and evidence on one page
 
 
 def open_statement(self: Any, node: nodes.Element) -> None:
@@ -78,8 +77,9 @@ def entries(app: Sphinx) -> list[Entry]:
 
 def is_for_readers(app: Sphinx, docname: str) -> bool:
     """Whether a page is prose: evidence pages are found by their statements."""
-    kept = {f"pages/{row['page']}" for row in app.env.ntp_rows.values()}  # type: ignore[attr-defined]
-    return docname.startswith(("book/", "pages/")) and (docname in ALONE or docname not in kept)
+    if not docname.startswith(("book/", "pages/")):
+        return False
+    return docname.removeprefix("pages/") not in app.ntp_evidence  # type: ignore[attr-defined]
 
 
 def keep_sections(app: Sphinx, doctree: nodes.document, docname: str) -> None:

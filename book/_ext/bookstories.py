@@ -6,7 +6,6 @@ label show that box in a story; `evidence` and names of pages list what stands t
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from booklinks import make_badge
@@ -50,8 +49,15 @@ class Evidence(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Leave a place for it."""
         place = evidence_list(pages=self.arguments[0].split())
+        self.env.app.ntp_evidence.update(place["pages"])
         self.set_source_info(place)
         return [place]
+
+
+def keep_boxes(app: Sphinx, doctree: nodes.document) -> None:
+    """Keep the boxes of a page for the stories that show them."""
+    for box in doctree.findall(unenumerable_node):
+        app.ntp_boxes[box["label"]] = (app.env.docname, box.deepcopy())  # type: ignore[attr-defined]
 
 
 class FillStories(SphinxPostTransform):
@@ -69,16 +75,11 @@ class FillStories(SphinxPostTransform):
     def box(self, place: nodes.Element) -> list[nodes.Node]:
         """The box of a claim, as a copy whose links start from this page."""
         label, docname = place["label"], self.env.docname
-        source = getattr(self.env, "proof_list", {}).get(label, {}).get("docname")
-        found = [
-            node
-            for node in (self.read(source).findall(unenumerable_node) if source else ())
-            if node["label"] == label
-        ]
-        if not found:
+        source, stated = self.app.ntp_boxes.get(label, ("", None))  # type: ignore[attr-defined]
+        if stated is None:
             logger.warning("no page states %r", label, location=place)
             return []
-        box = copy.deepcopy(found[0])
+        box = stated.deepcopy()
         box["ntp_copy"] = True
         for part in box.findall(nodes.Element):
             if part is not box and part is not box[0]:
@@ -93,13 +94,6 @@ class FillStories(SphinxPostTransform):
                 link["refuri"] = page + link["refuri"]
         self.env.get_domain("math").data["has_equations"][docname] = True
         return [box]
-
-    def read(self, docname: str) -> nodes.document:
-        """The page on which a box stands; each is read once."""
-        known: dict[str, nodes.document] = self.app.ntp_evidence  # type: ignore[attr-defined]
-        if docname not in known:
-            known[docname] = self.env.get_doctree(docname)
-        return known[docname]
 
     def list(self, page: str, place: nodes.Element) -> list[nodes.Node]:
         """A link to an evidence page, and one to each of its statements."""
@@ -127,7 +121,9 @@ class FillStories(SphinxPostTransform):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
-    app.ntp_evidence = {}  # type: ignore[attr-defined]
+    app.ntp_evidence = set()  # type: ignore[attr-defined]
+    app.ntp_boxes = {}  # type: ignore[attr-defined]
+    app.connect("doctree-read", keep_boxes, priority=600)  # after links to notebooks are led on
     app.add_node(shown_statement)
     app.add_node(evidence_list)
     app.add_directive("statement", Statement)

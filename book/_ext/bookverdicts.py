@@ -239,6 +239,8 @@ def find_notebooks(app: Sphinx, doctree: nodes.document) -> None:
     With an anchor they lead to any place of that page: a heading, a statement, or a figure.
     """
     docname = app.env.docname
+    parts = doctree.findall(nodes.Element)
+    app.ntp_ids[docname] = {one for part in parts for one in part.get("ids", ())}  # type: ignore[attr-defined]
     for node in list(doctree.findall(addnodes.pending_xref)):
         if node.get("reftype") != "myst" or node.get("refdomain") not in (None, "", "doc"):
             continue
@@ -259,12 +261,8 @@ def find_notebooks(app: Sphinx, doctree: nodes.document) -> None:
 
 def check_places(app: Sphinx, env: Any) -> None:
     """Every place that a link to a notebook names is there."""
-    ids: dict[str, set[str]] = {}
     for docname, page, anchor in app.ntp_places:  # type: ignore[attr-defined]
-        if page not in ids:
-            parts = env.get_doctree(page).findall(nodes.Element)
-            ids[page] = {one for part in parts for one in part.get("ids", ())}
-        if anchor not in ids[page]:
+        if anchor not in app.ntp_ids[page]:  # type: ignore[attr-defined]
             logger.warning("%s has no place %r", page, anchor, location=docname)
 
 
@@ -291,7 +289,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", find_notebooks)
     app.connect("doctree-resolved", rename_twins)
     app.connect("doctree-resolved", badge_statements)
-    app.ntp_places = []  # type: ignore[attr-defined]
+    app.ntp_places, app.ntp_ids = [], {}  # type: ignore[attr-defined]
     app.connect("env-check-consistency", check_errata)
     app.connect("env-check-consistency", check_places)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

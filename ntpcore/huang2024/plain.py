@@ -171,18 +171,13 @@ def stage1(vocab_size: int, steps: int, eta0: float, columns: int | None = None)
 def _samples(structure: Structure, entries: dict[tuple[str, str], int]) -> list[_Sample]:
     """Samples of two or more distinct tokens; their entries of W_kq are numbered on the way."""
     source = {following: token for token, following in structure.collocation.items()}
-    counts: dict[tuple[str, str, tuple[tuple[str, int], ...]], int] = {}
-    total = 0
-    for sample in structure.data.samples():
-        total += sample.count
-        seen: dict[str, int] = {}
-        for token in sample.sentence:
-            seen[token] = seen.get(token, 0) + 1
-        if len(seen) > 1:
-            key = (sample.sentence[-1], source[sample.next_token], tuple(sorted(seen.items())))
-            counts[key] = counts.get(key, 0) + sample.count
+    counts, total = plain_any.grouped(structure)
+    by_best = {
+        (query, source[following], tokens): count
+        for (query, following, tokens), count in counts.items()
+    }
     found = []
-    for (query, best, tokens), count in sorted(counts.items()):
+    for (query, best, tokens), count in sorted(by_best.items()):
         often = dict(tokens)
         places = {token: entries.setdefault((token, query), len(entries)) for token in often}
         rivals = tuple(

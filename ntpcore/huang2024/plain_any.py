@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from ntpcore.data.order import Structure
 
+Group = tuple[str, str, tuple[tuple[str, int], ...]]  # query, next token, tokens with counts
+
 
 @dataclass(frozen=True)
 class MixedSample:
@@ -32,12 +34,14 @@ class MixedSample:
     share: float
 
 
-def samples(structure: Structure, entries: dict[tuple[str, str], int]) -> list[MixedSample]:
-    """All samples of two or more distinct tokens; their entries of W_kq are numbered on the way.
+def grouped(structure: Structure) -> tuple[dict[Group, int], int]:
+    """Samples that differ at most in the order of their tokens, with counts, and how many in all.
 
-    A sample of one token has no gradient: its attention is 1 whatever W_kq is.
+    Returns:
+        for each group of samples with two or more distinct tokens (query, next token, and how often
+        each token occurs, sorted) its count; and the count of all samples, those of one token too.
     """
-    counts: dict[tuple[str, str, tuple[tuple[str, int], ...]], int] = {}
+    counts: dict[Group, int] = {}
     total = 0
     for sample in structure.data.samples():
         total += sample.count
@@ -47,6 +51,15 @@ def samples(structure: Structure, entries: dict[tuple[str, str], int]) -> list[M
         if len(seen) > 1:
             key = (sample.sentence[-1], sample.next_token, tuple(sorted(seen.items())))
             counts[key] = counts.get(key, 0) + sample.count
+    return counts, total
+
+
+def samples(structure: Structure, entries: dict[tuple[str, str], int]) -> list[MixedSample]:
+    """All samples of two or more distinct tokens; their entries of W_kq are numbered on the way.
+
+    A sample of one token has no gradient: its attention is 1 whatever W_kq is.
+    """
+    counts, total = grouped(structure)
     return [
         MixedSample(
             tuple(entries.setdefault((token, query), len(entries)) for token, _ in tokens),

@@ -50,7 +50,7 @@ def check_ours_any_order(
     one: Solved, factor: Fraction | int = 1, part: Fraction | int = 1
 ) -> Iterator[Said]:
     """Scores and multipliers prove each other optimal, and an independent method agrees."""
-    scores = orders.worse(one.solution, factor)
+    scores = {token: factor * score for token, score in one.solution.scores.items()}
     multipliers = {pair: part * value for pair, value in one.solution.multipliers.items()}
     errors = any_order.certificate_errors(one.order, scores, multipliers)
     # Where all tokens lie in one component, all scores and multipliers are zero.

@@ -99,7 +99,7 @@ def draw_growth(axes: Axes, swinging: Sequence[State], free: Sequence[State], fo
     steps = np.unique(np.geomspace(1, len(swinging) - 1, 120).astype(int))
     apart = [swinging[step].m for step in steps]
     axes.semilogx(steps, apart, "-", color=NONOPTIMAL, label="one contradiction elsewhere")
-    shown = [step for step in steps if free[step].m < 14]
+    shown = [step for step in steps if step < len(free) and free[step].m < 14]
     alone = [free[step].m for step in shown]
     axes.semilogx(shown, alone, "-.", color=OPTIMAL, label="no contradiction")
     later = steps[steps > 1.2 * found.first.step]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -84,8 +83,3 @@ def independent(order: PartialOrder) -> dict[str, float]:
         if np.abs(w - before).max() < 1e-13:
             break
     return {token: float(w[place[token]]) for token in tokens}
-
-
-def worse(solution: any_order.AnySolution, factor: Fraction | int) -> Mapping[str, Fraction]:
-    """The scores times a factor."""
-    return {token: score * factor for token, score in solution.scores.items()}

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
-from ntpbook.look.plots import BOUND, NONOPTIMAL, OPTIMAL
+from ntpbook.look.plots import BOUND, OPTIMAL, OTHER
 from ntpbook.ours.any_data.systems import State, Swing
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact.any_order import AnySolution
@@ -43,7 +43,7 @@ def draw_components(axes: Axes, order: PartialOrder, solution: AnySolution) -> N
     place = {part: number for number, tokens in enumerate(solution.components) for part in tokens}
     for a, b in sorted(order.pairs):
         if place[a] == place[b]:
-            way = {"arrowstyle": "-|>", "color": NONOPTIMAL, "linewidth": 0.9, "shrinkA": 9}
+            way = {"arrowstyle": "-|>", "color": OTHER, "linewidth": 0.9, "shrinkA": 9}
             bend = 0.25 if across[a] > across[b] else 0.0
             ends = (across[b], float(solution.scores[b])), (across[a], float(solution.scores[a]))
             axes.annotate(
@@ -67,7 +67,7 @@ def draw_components(axes: Axes, order: PartialOrder, solution: AnySolution) -> N
         )
     for part in solution.components:
         xs, score = [across[token] for token in part], float(solution.scores[part[0]])
-        color = OPTIMAL if len(part) == 1 else NONOPTIMAL
+        color = OPTIMAL if len(part) == 1 else OTHER
         frame = FancyBboxPatch(
             (min(xs) - 0.28, score - HALF),
             max(xs) - min(xs) + 0.56,
@@ -98,7 +98,7 @@ def draw_growth(axes: Axes, swinging: Sequence[State], free: Sequence[State], fo
     """
     steps = np.unique(np.geomspace(1, len(swinging) - 1, 120).astype(int))
     apart = [swinging[step].m for step in steps]
-    axes.semilogx(steps, apart, "-", color=NONOPTIMAL, label="one contradiction elsewhere")
+    axes.semilogx(steps, apart, "-", color=OTHER, label="one contradiction elsewhere")
     shown = [step for step in steps if step < len(free) and free[step].m < 14]
     alone = [free[step].m for step in shown]
     axes.semilogx(shown, alone, "-.", color=OPTIMAL, label="no contradiction")

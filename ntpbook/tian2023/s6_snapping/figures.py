@@ -54,7 +54,7 @@ def draw_growth(axes: Axes, s: SnapSetting, epsilon: float) -> None:
 
 
 def draw_attention_bars(axes: Sequence[Axes], run: Path, times: Sequence[float]) -> None:
-    """Attention over the tokens of one class at some times, one pair of axes for each.
+    """Attention to the common and the distinct tokens of one class at some times, a panel each.
 
     Bars that are outlined only repeat the panel before, so that one sees what has changed.
 

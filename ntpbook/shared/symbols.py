@@ -10,35 +10,106 @@ _LONGEST = 400  # signs of an expression that a page shows
 
 
 def identity(name: str, left: Any, right: Any, *, expand: bool = True) -> Shown:
-    """left = right, found by simplifying the difference, not by comparing how both are written.
+    """left = right, found from the difference, not by comparing how both are written.
+
+    Most differences vanish as quotients of polynomials; the others are simplified by sympy.
 
     Args:
         name: what the identity says, in words.
         left: an expression or a matrix of sympy, derived from a definition.
         right: what it should be.
-        expand: whether to multiply out first; sums over an index are simplified faster without.
+        expand: whether to multiply out before sympy simplifies.
     """
     import sympy as sp
 
     rest = left - right
-    if not surely_not_zero(rest):
+    if surely_zero(rest):
+        rest = sp.Integer(0)
+    elif not surely_not_zero(rest):
         rest = sp.simplify(sp.expand_log(sp.expand(rest)) if expand else rest)
     zero = rest.is_zero_matrix is True if hasattr(rest, "shape") else rest == 0
     return Shown(name, _text(left), "=", _text(right), "0" if zero else _text(rest), bool(zero))
 
 
+def surely_zero(expression: Any) -> bool:
+    """Whether the expression vanishes as a quotient of polynomials.
+
+    Constants leave sums over an index, powers of one exponential become powers of one symbol, as do
+    those of a square root, and whatever else is no sum, product or power with a whole exponent
+    becomes a symbol of its own. If the numerator then vanishes when it is multiplied out, the
+    expression is zero. False decides nothing.
+    """
+    import sympy as sp
+
+    if not isinstance(expression, sp.Expr):
+        return False
+    symbols: dict[Any, Any] = {}
+    squares: dict[Any, Any] = {}  # of the symbols that stand for roots
+
+    def polynomial(part: Any) -> Any:
+        if part.is_Add or part.is_Mul:
+            return part.func(*map(polynomial, part.args))
+        if part.is_Pow and part.exp.is_Integer:
+            return polynomial(part.base) ** part.exp
+        if part.is_Pow and (2 * part.exp).is_Integer:
+            root = symbols.setdefault(sp.sqrt(part.base), sp.Dummy())
+            squares[root] = polynomial(part.base)
+            return root ** (2 * part.exp)
+        if part.is_Rational:
+            return part
+        if isinstance(part, sp.exp):
+            times, exponent = part.args[0].as_coeff_Mul()
+            if times.is_Integer:
+                return symbols.setdefault(sp.exp(exponent), sp.Dummy()) ** times
+        return symbols.setdefault(part, sp.Dummy())
+
+    quotient = polynomial(sp.expand_power_exp(_without_constants(expression)))
+    return _vanishes(quotient, squares)
+
+
+def _vanishes(quotient: Any, squares: dict[Any, Any]) -> bool:
+    """Whether a quotient of polynomials vanishes, where some symbols have these squares."""
+    import sympy as sp
+
+    numerator = sp.expand(sp.fraction(sp.together(quotient))[0])
+    for root, square in squares.items():
+        if numerator.has(root):
+            halves = [sp.Integer(0), sp.Integer(0)]  # of even powers, and of odd ones
+            for (power,), coefficient in sp.Poly(numerator, root).terms():
+                halves[power % 2] += coefficient * square ** (power // 2)
+            return all(_vanishes(half, squares) for half in halves)
+    return bool(numerator == 0)
+
+
+def _without_constants(expression: Any) -> Any:
+    """The expression with its sums over one index as sums of terms without constant factors."""
+    import sympy as sp
+
+    def apart(one: Any) -> Any:
+        ((index, low, high),) = one.limits
+        found = []
+        for term in sp.Add.make_args(sp.expand(one.function)):
+            outside, inside = term.as_independent(index, as_Add=False)
+            found.append(outside * sp.Sum(inside, (index, low, high)))
+        return sp.Add(*found)
+
+    return expression.replace(lambda one: isinstance(one, sp.Sum) and len(one.limits) == 1, apart)
+
+
 def surely_not_zero(expression: Any) -> bool:
     """Whether the expression has a value that is not zero, so that no algebra is needed.
 
-    Symbols get values that their assumptions allow. The value is computed with 40 digits and with
-    80, which must agree, so that it is no rounding. False decides nothing: nothing is tried where
-    there are sums over an index, matrices, or other functions than exponentials and logarithms.
+    Sums over an index get two terms, and symbols get values that their assumptions allow. The value
+    is computed with 40 digits and with 80, which must agree, so that it is no rounding. False
+    decides nothing: nothing is tried where there are matrices, or other functions than exponentials
+    and logarithms.
     """
     import mpmath
     import sympy as sp
 
     if not isinstance(expression, sp.Expr):
         return False
+    expression = _two_terms(expression)
     symbols = sorted(expression.free_symbols, key=str)
     known = expression.atoms(sp.Function) == expression.atoms(sp.exp, sp.log)
     plain = not expression.atoms(sp.Sum, sp.Product, sp.Integral, sp.Derivative, sp.MatrixSymbol)
@@ -56,6 +127,19 @@ def surely_not_zero(expression: Any) -> bool:
             values.append(mpmath.mpmathify(evaluate(*numbers)))
     rough, fine = values
     return bool(abs(fine) > 1e-9 and abs(rough - fine) < 1e-9 * abs(fine))
+
+
+def _two_terms(expression: Any) -> Any:
+    """The expression where each sum from 1 to a symbol has two terms, their entries as symbols."""
+    import sympy as sp
+
+    highest = {one.limits[0][2] for one in expression.atoms(sp.Sum) if len(one.limits) == 1}
+    sizes = {one: 2 for one in highest if one.is_Symbol}
+    if not sizes:
+        return expression
+    written = expression.subs(sizes).doit()
+    entries = sorted(written.atoms(sp.Indexed), key=str)
+    return written.xreplace({one: sp.Dummy(str(one), positive=True) for one in entries})
 
 
 def _takes_positive_numbers(symbol: Any) -> bool:

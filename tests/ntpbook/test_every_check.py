@@ -1,6 +1,6 @@
 """Every check of the book: its verdict, and each planted error noticed.
 
-Where the book was built from this very code, what its checks said on all of their instances is asked;
+Where the book was built from this very code, this reads what its checks said on all instances;
 otherwise each check runs on few instances.
 """
 

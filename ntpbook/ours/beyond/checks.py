@@ -54,7 +54,7 @@ def first_stages(
     for size in map(int, sizes.split()):
         following = rng.permutation(size)
         share = np.full(size, 1 / size)
-        data = Sentences(np.eye(size), np.arange(size), following, share)
+        data = Sentences(layers.logs_of(np.eye(size)), np.arange(size), following, share)
         zero = np.zeros((size, size))
         for kind in kinds.split():
             how = Optimiser(kind, 0.05, epsilon=0.0)

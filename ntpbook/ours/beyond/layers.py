@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,33 +27,51 @@ class Sentences:
     """Samples as arrays.
 
     Attributes:
-        counts: (N, |V|), how often each token occurs.
+        log_counts: (N, |V|), log of how often each token occurs; -inf for one that does not.
         query: (N,), the last token.
         following: (N,), the next token.
         share: (N,), frequencies; those of samples that are kept back are 0.
     """
 
-    counts: Floats
+    log_counts: Floats
     query: Integers
     following: Integers
     share: Floats
 
+    @cached_property
+    def with_query(self) -> Floats:
+        """(|V|, N), 1 where a sample has this query and else 0."""
+        return np.equal.outer(np.arange(self.log_counts.shape[1]), self.query).astype(float)
+
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """The loss (1) and what it takes to make a step.
+    """What the layer says of each sentence, and what it takes to make a step.
 
     Attributes:
-        loss: the loss.
         weights: (N, |V|), attention on the tokens of each sentence.
-        right: (N,), whether the most probable token is the next one.
-        of: gradients by the name of the layer, (|V|, |V|) each.
+        logits: (N, |V|), up to a constant for each sentence.
+        following: (N,), the next tokens.
+        share: (N,), frequencies.
+        of: gradients of the loss (1) by the name of the layer, (|V|, |V|) each.
     """
 
-    loss: float
     weights: Floats
-    right: NDArray[np.bool_]
+    logits: Floats
+    following: Integers
+    share: Floats
     of: dict[str, Floats]
+
+    @property
+    def loss(self) -> float:
+        """The loss (1)."""
+        own = self.logits[np.arange(len(self.following)), self.following]
+        return float((self.share * (np.log(np.exp(self.logits).sum(1)) - own)).sum())
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """(N,), whether the most probable token is the next one."""
+        return np.asarray(self.logits.argmax(1) == self.following)
 
 
 def sentences(data: Dataset, problem: Problem, kept_back: Iterable[int] = ()) -> Sentences:
@@ -72,7 +91,7 @@ def sentences(data: Dataset, problem: Problem, kept_back: Iterable[int] = ()) ->
     share = np.array([float(sample.count) for sample in samples])
     share[list(kept_back)] = 0
     return Sentences(
-        counts,
+        logs_of(counts),
         np.array([place[sample.sentence[-1]] for sample in samples]),
         np.array([place[sample.next_token] for sample in samples]),
         share / share.sum(),
@@ -83,38 +102,44 @@ def single_tokens(problem: Problem) -> Sentences:
     """Every token as a sentence of its own, on which (1) is the loss of stage 1."""
     size = problem.vocab_size
     share = np.full(size, 1 / size)
-    return Sentences(np.eye(size), np.arange(size), problem.following, share)
+    return Sentences(logs_of(np.eye(size)), np.arange(size), problem.following, share)
 
 
-def slopes(data: Sentences, W_ov: Floats, W_kq: Floats) -> Slopes:
-    """Loss and gradients (huang2024, (1) and Appendix A).
+def logs_of(counts: Floats) -> Floats:
+    """Logarithms of counts; -inf for 0."""
+    with np.errstate(divide="ignore"):  # a token that does not occur has the weight 0
+        return np.asarray(np.log(counts))
+
+
+def slopes(
+    data: Sentences, W_ov: Floats, W_kq: Floats, layers: tuple[str, ...] = (OV, KQ)
+) -> Slopes:
+    """Outputs, and gradients of the loss by these layers (huang2024, (1) and Appendix A).
 
     Neither softmax minus one-hot is formed by a subtraction: the entry of the right token, and that
     of the token with the largest attention, are minus the sum of the others.
     """
     rows = np.arange(len(data.query))
-    with np.errstate(divide="ignore"):  # a token that does not occur has the weight 0
-        scores = np.log(data.counts) + W_kq[:, data.query].T
+    scores = data.log_counts + W_kq.T[data.query]
     m = np.exp(scores - scores.max(1, keepdims=True))
     m /= m.sum(1, keepdims=True)
     logits = m @ W_ov.T
     logits -= logits.max(1, keepdims=True)
-    T = np.exp(logits)
-    total = T.sum(1, keepdims=True)
-    loss = float((data.share * (np.log(total[:, 0]) - logits[rows, data.following])).sum())
-    wrong = T / total
-    right = wrong.argmax(1) == data.following
+    wrong = np.exp(logits)
+    wrong *= (data.share / wrong.sum(1))[:, None]
     wrong[rows, data.following] = 0
     wrong[rows, data.following] = -wrong.sum(1)
-    wrong *= data.share[:, None]
-    pull = wrong @ W_ov
-    pull = m * (pull - (m * pull).sum(1, keepdims=True))
-    largest = m.argmax(1)
-    pull[rows, largest] = 0
-    pull[rows, largest] = -pull.sum(1)
-    of_query = np.zeros_like(W_kq.T)
-    np.add.at(of_query, data.query, pull)
-    return Slopes(loss, m, right, {OV: wrong.T @ m, KQ: of_query.T})
+    of = {}
+    if OV in layers:
+        of[OV] = wrong.T @ m
+    if KQ in layers:
+        pull = wrong @ W_ov
+        pull = m * (pull - (m * pull).sum(1, keepdims=True))
+        largest = m.argmax(1)
+        pull[rows, largest] = 0
+        pull[rows, largest] = -pull.sum(1)
+        of[KQ] = (data.with_query @ pull).T
+    return Slopes(m, logits, data.following, data.share, of)
 
 
 @dataclass(frozen=True)
@@ -169,7 +194,7 @@ def train(
     moments = {layer: (np.zeros_like(W[layer]), np.zeros_like(W[layer])) for layer in layers}
     kept: list[tuple[Floats, Floats]] = []
     for t in range(record[-1] + 1):
-        found = slopes(data, W[OV], W[KQ])
+        found = slopes(data, W[OV], W[KQ], layers)
         if t in record:
             kept.append((W[OV].copy(), W[KQ].copy()))
         if t == record[-1]:

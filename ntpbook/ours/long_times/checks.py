@@ -22,7 +22,6 @@ from ntpbook.ours.long_times import (
 )
 from ntpbook.ours.long_times.reduced import ClockPath, Design, follow, one_of_each
 from ntpbook.ours.long_times.stationary import Witness
-from ntpbook.ours.long_times.steps import relations
 from ntpbook.ours.long_times.unequal import Unequal
 from ntpbook.shared.levels import beyond, never_rises, within
 from ntpcore.tian2023 import coupled
@@ -84,17 +83,15 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
     proof=(
         uses("tian2023-lem-1", "The gradients in Y and Z of one sample."),
         uses("ours-coupled-flow", "The flow keeps the symmetric form."),
-        executed(
-            "The gradient in Z of one class, entry by entry.", relations(steps.projector_step)
-        ),
-        executed("How f moves with z.", relations(steps.unit_step)),
+        executed("The gradient in Z of one class, entry by entry.", steps.projector_step),
+        executed("How f moves with z.", steps.unit_step),
         executed(
             "M > K: Lemma 1 inserted into the symmetric form and divided by (eta_Y/K) delta.",
-            relations(steps.clock_steps),
+            steps.clock_steps,
         ),
         executed(
             "M = K: the same, without other outputs.",
-            relations(steps.bulk_free_steps),
+            steps.bulk_free_steps,
             planted={"An error whose entries do not add up to zero.": {"wrong": 0}},
         ),
         by_hand("delta > 0, so sigma increases with t, and it is unbounded.", at="unbounded"),
@@ -143,13 +140,13 @@ def narrow(M: int = 0) -> list[Design]:
         by_hand("The flow of such a loss keeps the symmetric form.", at="symmetry"),
         executed(
             "The equations for M = K, for any loss that treats the wrong labels alike.",
-            relations(steps.bulk_free_steps),
+            steps.bulk_free_steps,
             planted={
                 "An error whose entries do not add up to zero.": {"wrong": 0},
                 "The rows of attention that is not scaled.": {"claimed": False},
             },
         ),
-        executed("nu drops out of the scaled equations.", relations(steps.universality_steps)),
+        executed("nu drops out of the scaled equations.", steps.universality_steps),
     ),
     planted={
         "The clock sigma itself, not scaled.": {"power": 0.0},
@@ -182,7 +179,7 @@ def one_each(extra: int = 0) -> list[DesignRates]:
 
 def closed_form(parts: int = 1) -> tuple[Shown, ...]:
     """The identities of `steps.closed_form_steps`, with z_d = w/(parts (K + 1))."""
-    return tuple(x.shown for x in steps.closed_form_steps(1 / (parts * (steps.K + 1))))
+    return steps.closed_form_steps(1 / (parts * (steps.K + 1)))
 
 
 @check(
@@ -283,7 +280,7 @@ def narrow_decoders() -> list[DesignRates]:
 def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     """The identities of `steps.exponent_limit_steps` for a claimed exponent."""
     claimed = steps.K / steps.M if power == "K/M" else sp.Rational(power) if power else None
-    return tuple(x.shown for x in steps.exponent_limit_steps(claimed))
+    return steps.exponent_limit_steps(claimed)
 
 
 @check(
@@ -296,7 +293,7 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-11
     proof=(
         uses("ours-long-clock", "The equations on the clock sigma, and time."),
-        executed("Slopes with r as the clock.", relations(steps.exponent_steps)),
+        executed("Slopes with r as the clock.", steps.exponent_steps),
         executed("The limits, and the room left for F.", exponent_limits),
         by_hand("What holds inside the region: bounds on x, a T, P, B and Q.", at="inside"),
         by_hand("No edge of the region is reached first.", at="edges"),
@@ -456,11 +453,11 @@ def kept(run: DesignRates, sphere: bool = True, start: float = 0.0) -> ClockPath
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
         uses("ours-long-rates", "The equations for M = K."),
-        executed("The derivative of chi for any number of tokens.", relations(steps.margin_steps)),
+        executed("The derivative of chi for any number of tokens.", steps.margin_steps),
         executed(
             "1 - eps - chi^2 is the square of |f_D - chi r/|r||, so all parts of |r| chi' are "
             "squares.",
-            relations(steps.path_steps),
+            steps.path_steps,
             planted={"chi in the place of its square.": {"power": 1}},
         ),
         uses("ours-long-keep", "eps -> 0, and f_d/f_e and r_d/r_e have the same positive limits."),
@@ -501,17 +498,17 @@ def check_ours_long_angle(
         uses("ours-long-rates", "The equations for M = K."),
         executed(
             "Slopes on the clock theta.",
-            relations(steps.floor_steps),
+            steps.floor_steps,
             planted={"Slopes on the clock sigma.": {"clock": False}},
         ),
         executed(
             "The sum that is conserved.",
-            relations(steps.conserved_steps),
+            steps.conserved_steps,
             planted={"Common tokens with the weight 1.": {"weight": 1}},
         ),
         executed(
             "The chain of bounds and its integrals.",
-            relations(steps.keep_steps),
+            steps.keep_steps,
             planted={"b^2 in the place of b.": {"power": 2}},
         ),
         by_hand("P_d <= theta, r_d >= p_d theta and q_d >= p_d.", at="floor"),
@@ -569,14 +566,14 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
         by_hand("The flow keeps the symmetric form, and sigma is unbounded.", at="symmetry"),
-        executed("The equations for M = K.", relations(steps.soft_free_steps)),
+        executed("The equations for M = K.", steps.soft_free_steps),
         executed(
             "The softmax's own gradient, and the slopes of ln(c_j/c_1).",
-            relations(steps.simplex_steps),
+            steps.simplex_steps,
         ),
         executed(
             "Both brackets are positive in the limit, if another token keeps a share.",
-            relations(steps.simplex_limit_steps),
+            steps.simplex_limit_steps,
         ),
         by_hand("No ratio c_j/c_1 grows.", at="order"),
         by_hand("Were the limit of one of them positive, it would fall to 0.", at="limit"),
@@ -735,18 +732,18 @@ def settled(one: Fixed, z: Floats) -> Floats:
         uses("tian2023-lem-1", "The gradient in Z of one sample."),
         executed(
             "The gradient in Z of one class, entry by entry: z_i' is f_i (g_i - f_i G).",
-            relations(steps.projector_step),
+            steps.projector_step,
             planted={"The gradient of the softmax alone.": {"sphere": False}},
         ),
         by_hand("h(f) is at most h at the stationary f less G (1 - f.f').", at="concave"),
         executed(
             "M = K: the slopes of z of one class.",
-            relations(steps.bulk_free_steps),
+            steps.bulk_free_steps,
             planted={"An error whose entries do not add up to zero.": {"wrong": 0}},
         ),
         executed(
             "M = K, any start: R never falls, Psi never rises, and how sum_d z_d moves.",
-            relations(steps.still_steps),
+            steps.still_steps,
             planted={"A decoder that learns.": {"moving": True}},
         ),
         by_hand("If R stayed below |r|, |q| would be bounded and unbounded.", at="every-start"),
@@ -911,17 +908,17 @@ def measured(one: Measured, lone: bool) -> margins.Margins:
         uses("tian2023-lem-1", "The gradients in Y and Z of one sample."),
         executed(
             "q, h and the mean margin of a class.",
-            relations(margins.margin_steps),
+            margins.margin_steps,
             planted={"The entropy of the wrong labels left out.": {"entropy": False}},
         ),
         executed(
             "Lengths and inner products of e_n - 1_M/M.",
-            relations(margins.length_steps),
+            margins.length_steps,
             planted={"1_M/M not taken off.": {"centered": False}},
         ),
         executed(
             "K = M = 2: f_1 + f_2 along u and across it.",
-            relations(margins.angle_steps),
+            margins.angle_steps,
             planted={"f_2 of half the length.": {"scaled": False}},
         ),
         by_hand("The slope of |Y|^2/2 is (eta_Y/K) delta(q) q or more.", at="concave"),

@@ -12,13 +12,15 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.steps import Identity, M
+from ntpbook.ours.long_times.steps import M
 from ntpbook.ours.long_times.unequal import Unequal, follow
+from ntpbook.shared.symbols import identity
+from ntpverdicts.claims import Shown
 
 Floats = NDArray[np.float64]
 
 
-def margin_steps(entropy: bool = True) -> tuple[Identity, ...]:
+def margin_steps(entropy: bool = True) -> tuple[Shown, ...]:
     """The identities behind the theorem for one class and for the sum of the losses; s is a loss.
 
     dq/d Lambda = -1/delta(q), delta(q) = 1/(1 + e^q) = 1 - e^-Lambda;
@@ -39,13 +41,13 @@ def margin_steps(entropy: bool = True) -> tuple[Identity, ...]:
     spread = -sum(a * b for a, b in zip(p, logs, strict=True)) if entropy else sp.Integer(0)
     bend = -sp.exp(-s) * (q + 1 / (1 - sp.exp(-s)))
     return (
-        Identity("dq/d Lambda", sp.diff(q, s), -1 / (1 - sp.exp(-s))),
-        Identity("h''", sp.diff(h, s, 2), bend),
-        Identity("mean margin of a class", sp.expand(mean), sp.expand(-sp.log(total) + spread)),
+        identity("dq/d Lambda", sp.diff(q, s), -1 / (1 - sp.exp(-s))),
+        identity("h''", sp.diff(h, s, 2), bend),
+        identity("mean margin of a class", sp.expand(mean), sp.expand(-sp.log(total) + spread)),
     )
 
 
-def length_steps(centered: bool = True) -> tuple[Identity, ...]:
+def length_steps(centered: bool = True) -> tuple[Shown, ...]:
     """(e_n - 1_M/M).(e_m - 1_M/M) = 1 - 1/M for n = m, and -1/M otherwise.
 
     So sum_n f_n (e_n - 1_M/M)^T has at most the squared length K (1 - 1/M), as f_n.f_m >= 0.
@@ -57,12 +59,12 @@ def length_steps(centered: bool = True) -> tuple[Identity, ...]:
     own = (1 - off) ** 2 + (M - 1) * off**2
     other = 2 * (1 - off) * (-off) + (M - 2) * off**2
     return (
-        Identity("squared length of e_n - 1_M/M", own, 1 - 1 / M),
-        Identity("inner product of two of them", other, -1 / M),
+        identity("squared length of e_n - 1_M/M", own, 1 - 1 / M),
+        identity("inner product of two of them", other, -1 / M),
     )
 
 
-def angle_steps(scaled: bool = True) -> tuple[Identity, ...]:
+def angle_steps(scaled: bool = True) -> tuple[Shown, ...]:
     """K = M = 2: what is left of f_1 + f_2 at right angles to u = w f_1 - (1 - w) f_2.
 
     With |f_n| = 1, f_1.f_2 = e and w = delta_1/(delta_1 + delta_2): u.(f_1 + f_2) is
@@ -78,8 +80,8 @@ def angle_steps(scaled: bool = True) -> tuple[Identity, ...]:
     square, along = u.dot(u), u.dot(both)
     rest = both - along / square * u
     return (
-        Identity("u.(f_1 + f_2)", along, (2 * w - 1) * (1 + e)),
-        Identity("f_1 + f_2 across u", rest.dot(rest) * square, 1 - e**2),
+        identity("u.(f_1 + f_2)", along, (2 * w - 1) * (1 + e)),
+        identity("f_1 + f_2 across u", rest.dot(rest) * square, 1 - e**2),
     )
 
 

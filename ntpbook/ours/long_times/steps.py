@@ -18,12 +18,10 @@ number of tokens.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import wraps
 
 import sympy as sp
 
-from ntpbook.shared.symbols import surely_not_zero
+from ntpbook.shared.symbols import identity
 from ntpverdicts.claims import Shown
 
 K, M, L = sp.symbols("K M L", positive=True)
@@ -33,48 +31,6 @@ R, W = sp.symbols("R W", positive=True)  # sums over tokens: f . r, and the pull
 eps = sp.Symbol("eps", positive=True)  # the sum of f_c^2 over the common tokens
 
 Triple = tuple[sp.Expr, sp.Expr, sp.Expr]
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Two sides that a step shows to be equal.
-
-    Attributes:
-        name: what it says.
-        left: what was derived.
-        right: what is claimed.
-    """
-
-    name: str
-    left: sp.Expr
-    right: sp.Expr
-
-    @property
-    def difference(self) -> sp.Expr:
-        """Left minus right, simplified; 0 if the step holds."""
-        difference = self.left - self.right
-        if surely_not_zero(difference):
-            return difference
-        powers = {x: sp.Dummy(positive=True) for x in difference.atoms(sp.exp)}
-        cancelled = sp.cancel(sp.together(difference.subs(powers)))
-        back = {dummy: x for x, dummy in powers.items()}
-        return cancelled if cancelled == 0 else sp.simplify(cancelled.subs(back))
-
-    @property
-    def shown(self) -> Shown:
-        """The identity with its difference, as cards show it."""
-        rest = self.difference
-        return Shown(self.name, str(self.left), "=", str(self.right), str(rest), rest == 0)
-
-
-def relations(step: Callable[..., tuple[Identity, ...]]) -> Callable[..., tuple[Shown, ...]]:
-    """A step as `vocabulary.executed` takes it."""
-
-    @wraps(step)
-    def run(**changes: object) -> tuple[Shown, ...]:
-        return tuple(one.shown for one in step(**changes))
-
-    return run
 
 
 def inner(u: Triple, v: Triple) -> sp.Expr:
@@ -102,7 +58,7 @@ def softmax_error(logits: Triple) -> Triple:
 # The clock
 
 
-def projector_step(sphere: bool = True) -> tuple[Identity, ...]:
+def projector_step(sphere: bool = True) -> tuple[Shown, ...]:
     """The attention's gradient with projector and diagonal is f * (g - f (f . g)).
 
     diag(c) P g / |c| with P = I - c c^T/|c|^2 and f = c/|c|, entry by entry for three tokens; each
@@ -122,12 +78,12 @@ def projector_step(sphere: bool = True) -> tuple[Identity, ...]:
     unit = c / size
     along = (unit.T * g)[0]
     return tuple(
-        Identity(f"z' of token {i + 1}", derived[i], unit[i] * (g[i] - unit[i] * along))
+        identity(f"z' of token {i + 1}", derived[i], unit[i] * (g[i] - unit[i] * along))
         for i in range(3)
     )
 
 
-def unit_step(sphere: bool = True) -> tuple[Identity, ...]:
+def unit_step(sphere: bool = True) -> tuple[Shown, ...]:
     """f_i' = f_i (z_i' - W), W the sum of f_j^2 z_j', for f = q/|q| and q_i = p_i e^(z_i).
 
     Args:
@@ -141,12 +97,12 @@ def unit_step(sphere: bool = True) -> tuple[Identity, ...]:
     unit = [x / size for x in q]
     pull = sum(unit[i] ** 2 * sp.diff(z[i], t) for i in range(3))
     return tuple(
-        Identity(f"f' of token {i + 1}", sp.diff(unit[i], t), unit[i] * (sp.diff(z[i], t) - pull))
+        identity(f"f' of token {i + 1}", sp.diff(unit[i], t), unit[i] * (sp.diff(z[i], t) - pull))
         for i in range(3)
     )
 
 
-def clock_steps(sphere: bool = True, invert: bool = False) -> tuple[Identity, ...]:
+def clock_steps(sphere: bool = True, invert: bool = False) -> tuple[Shown, ...]:
     """The coupled flow on the clock sigma, d sigma = (eta_Y/K) delta dt (Lemma 1 of ours).
 
     a_c' = f_c x,  s_d' = f_d x/K,  r_d' = f_d,  g_c = a_c x mu,  g_d = s_d x mu + r_d (1 - 1/K),
@@ -179,22 +135,22 @@ def clock_steps(sphere: bool = True, invert: bool = False) -> tuple[Identity, ..
     moved = f * (delta * g - (f if sphere else 1) * delta * G)
     ratio = eta_y / eta_z if invert else eta_z / eta_y
     return (
-        Identity("row of a common token, on next tokens", common[0] / rate, f * x * PHI[0]),
-        Identity("row of a common token, elsewhere", common[1] / rate, f * x * PHI[2]),
+        identity("row of a common token, on next tokens", common[0] / rate, f * x * PHI[0]),
+        identity("row of a common token, elsewhere", common[1] / rate, f * x * PHI[2]),
         *(
-            Identity(f"row of a distinct token, {where}", distinct[i] / rate, claimed[i])
+            identity(f"row of a distinct token, {where}", distinct[i] / rate, claimed[i])
             for i, where in enumerate(("own", "other next tokens", "elsewhere"))
         ),
-        Identity("g of a common token", g_common / delta, a * x * mu),
-        Identity("g of a distinct token", g_distinct / delta, s * x * mu + r * (1 - 1 / K)),
-        Identity("z' of a distinct token", eta_z / K * moved / rate, ratio * f * (g - f * G)),
-        Identity(
+        identity("g of a common token", g_common / delta, a * x * mu),
+        identity("g of a distinct token", g_distinct / delta, s * x * mu + r * (1 - 1 / K)),
+        identity("z' of a distinct token", eta_z / K * moved / rate, ratio * f * (g - f * G)),
+        identity(
             "z' of a common token, K/L classes for each query",
             eta_z / K * (K / L) * moved / rate,
             ratio * (K / L) * f * (g - f * G),
         ),
-        Identity("1/x", 1 / x, 1 + K / (M - K) * sp.exp(sp.expand(sp.cancel(A * mu - R / K)))),
-        Identity("unit length of the error", inner(error, (1, 1, 1)), sp.Integer(0)),
+        identity("1/x", 1 / x, 1 + K / (M - K) * sp.exp(sp.expand(sp.cancel(A * mu - R / K)))),
+        identity("unit length of the error", inner(error, (1, 1, 1)), sp.Integer(0)),
     )
 
 
@@ -258,9 +214,7 @@ def change(expression: sp.Expr, moving: bool = True, sphere: bool = True) -> sp.
     return over_distinct(slope).subs(W, pull)
 
 
-def bulk_free_steps(
-    sphere: bool = True, claimed: bool = True, wrong: int = 1
-) -> tuple[Identity, ...]:
+def bulk_free_steps(sphere: bool = True, claimed: bool = True, wrong: int = 1) -> tuple[Shown, ...]:
     """M = K: the error of any loss symmetric in the wrong labels, and the rows of `bulk_free`.
 
     A loss of the differences of logits that treats the wrong labels alike has a gradient (own,
@@ -283,18 +237,18 @@ def bulk_free_steps(
     r_slope, z_d, z_c = bulk_free(claimed)
     back = {nu: eta_z / eta_y * (1 - 1 / K)}
     return (
-        Identity("own entry of the error", own, delta * OWN[0]),
-        Identity("another entry of the error", other, delta * OWN[1]),
-        Identity("r' of a distinct token", eta_y / K * f * own / rate, r_slope * OWN[0]),
-        Identity("sum over classes, a common token", own + (K - 1) * other, sp.Integer(0)),
-        Identity("z' of a distinct token", eta_z / K * f * (g - pulled) / rate, z_d.subs(back)),
-        Identity(
+        identity("own entry of the error", own, delta * OWN[0]),
+        identity("another entry of the error", other, delta * OWN[1]),
+        identity("r' of a distinct token", eta_y / K * f * own / rate, r_slope * OWN[0]),
+        identity("sum over classes, a common token", own + (K - 1) * other, sp.Integer(0)),
+        identity("z' of a distinct token", eta_z / K * f * (g - pulled) / rate, z_d.subs(back)),
+        identity(
             "z' of a common token", eta_z / K * (K / L) * f * (0 - pulled) / rate, z_c.subs(back)
         ),
     )
 
 
-def soft_free_steps(sphere: bool = False) -> tuple[Identity, ...]:
+def soft_free_steps(sphere: bool = False) -> tuple[Shown, ...]:
     """The same for attention that is not scaled, f = c: z' = nu f (r - R) and -nu (K/L) f R.
 
     Args:
@@ -303,7 +257,7 @@ def soft_free_steps(sphere: bool = False) -> tuple[Identity, ...]:
     return bulk_free_steps(sphere, claimed=False)
 
 
-def universality_steps(power: float = 0.5) -> tuple[Identity, ...]:
+def universality_steps(power: float = 0.5) -> tuple[Shown, ...]:
     """M = K: on the clock sqrt(nu) sigma, with r in units of 1/sqrt(nu), nu is gone (Prop. 2).
 
     Args:
@@ -314,13 +268,13 @@ def universality_steps(power: float = 0.5) -> tuple[Identity, ...]:
     unit = nu ** sp.nsimplify(power)
     scaled = {r: rho / unit, R: P / unit}
     return (
-        Identity("d rho / du", (r_slope * unit).subs(scaled) / unit, f),
-        Identity("d z_d / du", z_d.subs(scaled) / unit, f * (rho - f * P)),
-        Identity("d z_c / du", z_c.subs(scaled) / unit, -(K / L) * f**2 * P),
+        identity("d rho / du", (r_slope * unit).subs(scaled) / unit, f),
+        identity("d z_d / du", z_d.subs(scaled) / unit, f * (rho - f * P)),
+        identity("d z_c / du", z_c.subs(scaled) / unit, -(K / L) * f**2 * P),
     )
 
 
-def conserved_steps(weight: sp.Expr = L / K) -> tuple[Identity, ...]:
+def conserved_steps(weight: sp.Expr = L / K) -> tuple[Shown, ...]:
     """M = K: the sum of z_d plus L/K times the sum of z_c stays what it is.
 
     Args:
@@ -328,13 +282,13 @@ def conserved_steps(weight: sp.Expr = L / K) -> tuple[Identity, ...]:
     """
     _, z_d, z_c = bulk_free()
     total = known(over_distinct(z_d) + weight * over_common(z_c))
-    return (Identity("sum z_d' + (L/K) sum z_c'", total, sp.Integer(0)),)
+    return (identity("sum z_d' + (L/K) sum z_c'", total, sp.Integer(0)),)
 
 
 # Theorem 3
 
 
-def closed_form_steps(exponent: sp.Expr | None = None) -> tuple[Identity, ...]:
+def closed_form_steps(exponent: sp.Expr | None = None) -> tuple[Shown, ...]:
     """M = K and C = D = L = 1: ln(T/T_0) + (T^2 - T_0^2)/2 = kappa (K^2 - 1)/(2K) r^2.
 
     Args:
@@ -352,15 +306,15 @@ def closed_form_steps(exponent: sp.Expr | None = None) -> tuple[Identity, ...]:
     r_squared = left / (kappa * (K**2 - 1) / (2 * K))
     share = 1 / (K + 1) if exponent is None else exponent
     return (
-        Identity("z_c' = -K z_d'", z_c, -K * z_d),
-        Identity("z_d' = w'/(K + 1)", z_d, share * w),
+        identity("z_c' = -K z_d'", z_c, -K * z_d),
+        identity("z_d' = w'/(K + 1)", z_d, share * w),
         # T = T_0 e^w, so T' = T w'; r' = f_d
-        Identity("both sides grow alike", sp.diff(left, T) * T * w, sp.diff(right, r) * sine),
-        Identity("they start alike", left.subs(T, T_0), right.subs(r, 0)),
-        Identity(
+        identity("both sides grow alike", sp.diff(left, T) * T * w, sp.diff(right, r) * sine),
+        identity("they start alike", left.subs(T, T_0), right.subs(r, 0)),
+        identity(
             "r^2/T^2 in the limit", sp.limit(r_squared / T**2, T, sp.oo), K / (kappa * (K**2 - 1))
         ),
-        Identity("(1 - f_d) T^2 in the limit", sp.limit((1 - sine) * T**2, T, sp.oo), sp.S.Half),
+        identity("(1 - f_d) T^2 in the limit", sp.limit((1 - sine) * T**2, T, sp.oo), sp.S.Half),
     )
 
 
@@ -390,7 +344,7 @@ def manifold() -> tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]:
     )
 
 
-def manifold_steps() -> tuple[Identity, ...]:
+def manifold_steps() -> tuple[Shown, ...]:
     """The planar system of `manifold` from the clock's equations and the two balances."""
     y, x, h, T, a, s = sp.symbols("y x h T a s", positive=True)
     mu = M / (M - K)
@@ -411,9 +365,9 @@ def manifold_steps() -> tuple[Identity, ...]:
     # h' = 2 (T'/T) h - T^2 S'
     moved = 2 * speed_T * here[h] - T**2 * speed_s
     return (
-        Identity("T'/T", speed_T, slope.subs(here)),
-        Identity("h'", moved, speed_h.subs(here)),
-        Identity("the balance of h and x", left.subs(here), right),
+        identity("T'/T", speed_T, slope.subs(here)),
+        identity("h'", moved, speed_h.subs(here)),
+        identity("the balance of h and x", left.subs(here), right),
     )
 
 
@@ -446,7 +400,7 @@ def law_4() -> tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]:
     return sp.factor(alpha), first, second, h_0
 
 
-def law_4_steps(power: sp.Expr | None = None) -> tuple[Identity, ...]:
+def law_4_steps(power: sp.Expr | None = None) -> tuple[Shown, ...]:
     """alpha = (K - 1)/(M - 1) and the coefficient c of 1/T^2.
 
     d ln T/d ln sigma = alpha + c/T^2 + ...,  c = h_1 + alpha^2/(1 - 2 alpha),
@@ -460,18 +414,18 @@ def law_4_steps(power: sp.Expr | None = None) -> tuple[Identity, ...]:
     mu = M / (M - K)
     h_1 = (mu * (K - 1) * (1 - 2 * claimed) - 1) * (1 - 3 * claimed) + K * (1 - 2 * claimed)
     return (
-        Identity("h at T = infinity", h_0, 1 - 1 / M),
-        Identity("the exponent alpha", alpha, claimed),
-        Identity("the coefficient of 1/T^2", c, h_1 + claimed**2 / (1 - 2 * claimed)),
-        Identity("c as M grows", sp.limit(c, M, sp.oo), 2 * (K - 1)),
-        Identity("alpha for M = K", alpha.subs(M, K), sp.Integer(1)),
+        identity("h at T = infinity", h_0, 1 - 1 / M),
+        identity("the exponent alpha", alpha, claimed),
+        identity("the coefficient of 1/T^2", c, h_1 + claimed**2 / (1 - 2 * claimed)),
+        identity("c as M grows", sp.limit(c, M, sp.oo), 2 * (K - 1)),
+        identity("alpha for M = K", alpha.subs(M, K), sp.Integer(1)),
     )
 
 
 # The exponent for M > K, proved
 
 
-def exponent_steps(edge: str = "") -> tuple[Identity, ...]:
+def exponent_steps(edge: str = "") -> tuple[Shown, ...]:
     """One token of each kind, M > K, r as the clock: the slopes of D, Q, E, B and of the edge of F.
 
     With T = f_d/f_c, k = kappa (K + 1), m = k/(1 + T^2), P = mu (a/T + s) - r/K, D = f_d P,
@@ -507,23 +461,23 @@ def exponent_steps(edge: str = "") -> tuple[Identity, ...]:
     by_edge = m * Q / T**2 * (2 * (1 - u) + 2 * u * r / (r + T**2)) - u / (T**2 * (r + T**2))
     pulled = m * Q * T**2 / (1 + T**2) * (mu * a / T - 2 * P / (1 + T**2))
     return (
-        Identity("(ln T)'", turn, m * Q),
-        Identity("the exponent in x", mu * (cosine * a + sine * s) - sine * r / K, sine * P),
-        Identity("how x moves with D", sp.diff(by_y, y), -by_y * (1 - by_y)),
-        Identity("D'", slope(sine * P), sine * (E - F)),
-        Identity("P'", slope(P), E - mu * a / T * m * Q),
-        Identity("(a T)'", slope(a * T), x + a * T * m * Q),
-        Identity("Q'", slope(Q), pushed),
-        Identity("E'", slope(E), -mu * both * x * (1 - x) * sine * E + kept),
-        Identity("B'", slope(B), mu * x / T**2 - E / (1 + T**2) - pulled),
-        Identity("(ln m)'", slope(m) / m, -2 * m * Q * T**2 / (1 + T**2)),
-        Identity("minus the slope of the edge of F", -slope((1 - u) / T**2), by_edge),
-        Identity("E at x = 1/mu", E.subs(x, 1 / mu), 1 / T**2),
-        Identity("E at its least x", E.subs(x, 1 / (mu * (1 + K / T**2))), sp.Integer(0)),
+        identity("(ln T)'", turn, m * Q),
+        identity("the exponent in x", mu * (cosine * a + sine * s) - sine * r / K, sine * P),
+        identity("how x moves with D", sp.diff(by_y, y), -by_y * (1 - by_y)),
+        identity("D'", slope(sine * P), sine * (E - F)),
+        identity("P'", slope(P), E - mu * a / T * m * Q),
+        identity("(a T)'", slope(a * T), x + a * T * m * Q),
+        identity("Q'", slope(Q), pushed),
+        identity("E'", slope(E), -mu * both * x * (1 - x) * sine * E + kept),
+        identity("B'", slope(B), mu * x / T**2 - E / (1 + T**2) - pulled),
+        identity("(ln m)'", slope(m) / m, -2 * m * Q * T**2 / (1 + T**2)),
+        identity("minus the slope of the edge of F", -slope((1 - u) / T**2), by_edge),
+        identity("E at x = 1/mu", E.subs(x, 1 / mu), 1 / T**2),
+        identity("E at its least x", E.subs(x, 1 / (mu * (1 + K / T**2))), sp.Integer(0)),
     )
 
 
-def exponent_limit_steps(power: sp.Expr | None = None) -> tuple[Identity, ...]:
+def exponent_limit_steps(power: sp.Expr | None = None) -> tuple[Shown, ...]:
     """The limits: a T/r -> 1 - 1/M, (ln T)' -> (K - 1)/(M - 1) in ln r; the room left for F.
 
     Args:
@@ -535,16 +489,16 @@ def exponent_limit_steps(power: sp.Expr | None = None) -> tuple[Identity, ...]:
     room = (1 - theta) / mu - free * (1 - 1 / mu) * (1 + theta) - free * 3 * theta
     spare = (M - 1) / M + 3 * free
     return (
-        Identity("a T/r in the limit", share, 1 - 1 / M),
-        Identity("the exponent", 1 - 1 / mu / share, claimed),
-        Identity("room as T grows", room, (M - 2 * K + 1) / M - theta * spare),
+        identity("a T/r in the limit", share, 1 - 1 / M),
+        identity("the exponent", 1 - 1 / mu / share, claimed),
+        identity("room as T grows", room, (M - 2 * K + 1) / M - theta * spare),
     )
 
 
 # Theorem 5
 
 
-def margin_steps(sphere: bool = True) -> tuple[Identity, ...]:
+def margin_steps(sphere: bool = True) -> tuple[Shown, ...]:
     """M = K: the derivative of chi = R/|r| (Theorem 5 (i)), for any number of tokens.
 
     |r| chi' = (1 - eps) - chi^2 + nu [sum_d f_d^2 (r_d - f_d R)^2 + (K/L) R^2 sum_c f_c^4].
@@ -559,15 +513,15 @@ def margin_steps(sphere: bool = True) -> tuple[Identity, ...]:
     bracket = known(over_distinct(f**2 * (r - f * R) ** 2)) + K / L * R**2 * sp.Symbol("C4")
     left_over = known(over_distinct((r - f * R) ** 2))
     return (
-        Identity("|r| |r|'", square_slope / 2, R),
-        Identity("|r| chi'", size * chi_slope, 1 - eps - R**2 / size**2 + nu * bracket),
+        identity("|r| |r|'", square_slope / 2, R),
+        identity("|r| chi'", size * chi_slope, 1 - eps - R**2 / size**2 + nu * bracket),
         # used in (iii)
-        Identity(
+        identity(
             "|r - f_D R|^2",
             left_over.subs({sp.Symbol("D02"): size**2, R: chi * size}),
             size**2 * (1 - chi**2 * (1 + eps)),
         ),
-        Identity(
+        identity(
             "1 - chi^2 (1 + eps) against sin^2 of the angle",
             1 - chi**2 * (1 + eps) - (1 - chi**2 / (1 - eps)),
             chi**2 * eps**2 / (1 - eps),
@@ -575,7 +529,7 @@ def margin_steps(sphere: bool = True) -> tuple[Identity, ...]:
     )
 
 
-def path_steps(power: int = 2) -> tuple[Identity, ...]:
+def path_steps(power: int = 2) -> tuple[Shown, ...]:
     """M = K: |f_D - chi r/|r||^2 = 1 - eps - chi^2, and the speed of r/|r| is its root by |r|.
 
     Args:
@@ -592,13 +546,13 @@ def path_steps(power: int = 2) -> tuple[Identity, ...]:
     sigma, rho = sp.symbols("sigma rho", positive=True)
     tail = sp.integrate((rho + chi * sigma) ** -3, (sigma, 0, sp.oo))
     return (
-        Identity("|f_D - chi r/|r||^2", distance.subs(seen), claimed),
-        Identity("|(r/|r|)'|^2 |r|^2", size**2 * speed.subs(seen), claimed),
-        Identity("tail of |r|^-3 for |r|' >= chi", tail, 1 / (2 * chi * rho**2)),
+        identity("|f_D - chi r/|r||^2", distance.subs(seen), claimed),
+        identity("|(r/|r|)'|^2 |r|^2", size**2 * speed.subs(seen), claimed),
+        identity("tail of |r|^-3 for |r|' >= chi", tail, 1 / (2 * chi * rho**2)),
     )
 
 
-def floor_steps(clock: bool = True) -> tuple[Identity, ...]:
+def floor_steps(clock: bool = True) -> tuple[Shown, ...]:
     """M = K: the steps of Theorem 5' (b) and (c), on the clock theta, d theta = d sigma/|q|.
 
     With P_d = r_d/q_d and beta = R/|q| = sum f_d^2 P_d:  dP_d = 1 + nu r_d q_d (beta - P_d),
@@ -615,13 +569,13 @@ def floor_steps(clock: bool = True) -> tuple[Identity, ...]:
     slope_P = by_theta * (r_slope / q - r / q * z_d)  # q' = q z'
     grown = by_theta * (-2) * z_c / q**2
     return (
-        Identity("dP_d / d theta", slope_P, 1 + nu * r * q * (beta - P)),
-        Identity("d ln r_d / d theta", by_theta * r_slope / r, 1 / P),
-        Identity("d(1/q_c^2) / d theta", grown, 2 * nu * (K / L) * beta),
+        identity("dP_d / d theta", slope_P, 1 + nu * r * q * (beta - P)),
+        identity("d ln r_d / d theta", by_theta * r_slope / r, 1 / P),
+        identity("d(1/q_c^2) / d theta", grown, 2 * nu * (K / L) * beta),
     )
 
 
-def keep_steps(power: int = 1) -> tuple[Identity, ...]:
+def keep_steps(power: int = 1) -> tuple[Shown, ...]:
     """M = K: the steps of Theorem 5'', no token is lost and the shares converge.
 
     On the clock theta of `floor_steps`, with y = min P_d, I its integral from 0, eps_0 = eps(0) and
@@ -663,25 +617,25 @@ def keep_steps(power: int = 1) -> tuple[Identity, ...]:
     late = sp.integrate(bound / (b * theta) ** 2, (theta, turn, sp.oo))
     middle = sp.integrate(C_2 * theta / (b * theta) ** 2, (theta, begin, turn))
     return (
-        Identity("slope of the least P_d at the least beta", least, 1 - nu * y**2 * eps * q**2),
-        Identity("nu y^2 sum q_c^2", nu * y**2 * C * q_squared, (C_1 * y**2 / area).subs(of_C_1)),
-        Identity("u = 2 I/(1 + 2 C_1)", sp.diff(u, area), 2 - 2 * C_1 * u / area),
-        Identity("y^2 = u at y = b theta", sp.diff(solved, theta) ** 2, u.subs(area, solved)),
-        Identity(
+        identity("slope of the least P_d at the least beta", least, 1 - nu * y**2 * eps * q**2),
+        identity("nu y^2 sum q_c^2", nu * y**2 * C * q_squared, (C_1 * y**2 / area).subs(of_C_1)),
+        identity("u = 2 I/(1 + 2 C_1)", sp.diff(u, area), 2 - 2 * C_1 * u / area),
+        identity("y^2 = u at y = b theta", sp.diff(solved, theta) ** 2, u.subs(area, solved)),
+        identity(
             "nu theta^2 sum q_c^2",
             nu * theta**2 * total.subs(of_C_1),
             (2 * C_1 * (1 + 2 * C_1)).subs(of_C_1),
         ),
-        Identity("excess of the bound's slope", excess, C_2 * (1 - 2 / (A * theta**2))),
-        Identity("late part of the drift", late, C_2 / (2 * b**2)),
-        Identity("middle part", middle, C_2 / b**2 * (sp.log(2 / A) / 2 - sp.log(begin))),
+        identity("excess of the bound's slope", excess, C_2 * (1 - 2 / (A * theta**2))),
+        identity("late part of the drift", late, C_2 / (2 * b**2)),
+        identity("middle part", middle, C_2 / b**2 * (sp.log(2 / A) / 2 - sp.log(begin))),
     )
 
 
 # Theorem 6
 
 
-def simplex_steps(sphere: bool = False) -> tuple[Identity, ...]:
+def simplex_steps(sphere: bool = False) -> tuple[Shown, ...]:
     """M = K, without the L2 scaling: the decoder sees the attention c itself (Theorem 6).
 
     r_d' = c_d,  z_d' = nu c_d (r_d - R),  z_c' = -nu (K/L) c_c R, and
@@ -698,13 +652,13 @@ def simplex_steps(sphere: bool = False) -> tuple[Identity, ...]:
     _, z_d, z_c = bulk_free(sphere)
     first, later = {f: c_1, r: r_1}, {f: c_j, r: r_j}
     return (
-        *(Identity(f"z' of token {i + 1}", derived[i], c[i] * (g[i] - mean)) for i in range(3)),
-        Identity(
+        *(identity(f"z' of token {i + 1}", derived[i], c[i] * (g[i] - mean)) for i in range(3)),
+        identity(
             "(ln c_j/c_1)', distinct",
             z_d.subs(later) - z_d.subs(first),
             -nu * (c_1 * (r_1 - R) + c_j * (R - r_j)),
         ),
-        Identity(
+        identity(
             "(ln c_j/c_1)', common",
             z_c.subs(later) - z_d.subs(first),
             -nu * (c_1 * (r_1 - R) + K / L * c_j * R),
@@ -712,7 +666,7 @@ def simplex_steps(sphere: bool = False) -> tuple[Identity, ...]:
     )
 
 
-def simplex_limit_steps(sphere: bool = False) -> tuple[Identity, ...]:
+def simplex_limit_steps(sphere: bool = False) -> tuple[Shown, ...]:
     """The contradiction of Theorem 6: what falls like sigma if another token keeps a share.
 
     With c_j = v c_1, r_j = v r_1 and R = rho r_1 the slope of ln(c_j/c_1) is, for a distinct token,
@@ -730,12 +684,12 @@ def simplex_limit_steps(sphere: bool = False) -> tuple[Identity, ...]:
     common = z_c.subs(f, v * c_1) - first
     unit = -nu * c_1 * r_1
     return (
-        Identity(
+        identity(
             "(ln c_j/c_1)' in the limit, distinct",
             distinct.subs(R, rho * r_1) / unit,
             (1 - v) * (1 - rho) + v * (1 - v),
         ),
-        Identity(
+        identity(
             "(ln c_j/c_1)' in the limit, common",
             common.subs(R, rho * r_1) / unit,
             (1 - rho) + K / L * v * rho,
@@ -746,7 +700,7 @@ def simplex_limit_steps(sphere: bool = False) -> tuple[Identity, ...]:
 # Theorem 7
 
 
-def still_steps(moving: bool = False) -> tuple[Identity, ...]:
+def still_steps(moving: bool = False) -> tuple[Shown, ...]:
     """M = K, a fixed decoder, one class of a query from any start (Theorem 7 (iii)).
 
     z_d' = delta f_d (r_d - f_d R) and z_c' = -w_c, where w_c sums over all classes of the query and
@@ -768,7 +722,7 @@ def still_steps(moving: bool = False) -> tuple[Identity, ...]:
     # (r_d/q_d)' = r_d'/q_d - (r_d/q_d) z_d', with q_d = f_d |q|
     psi = known(over_distinct(sp.expand((r_slope - r * z_d) / f))) / size
     return (
-        Identity("R'", R_slope, square + R * S),
-        Identity("Psi'", psi, -(sp.Symbol("D02") - R**2) / size),
-        Identity("sum z_d'", known(over_distinct(z_d)), eps * R),
+        identity("R'", R_slope, square + R * S),
+        identity("Psi'", psi, -(sp.Symbol("D02") - R**2) / size),
+        identity("sum z_d'", known(over_distinct(z_d)), eps * R),
     )

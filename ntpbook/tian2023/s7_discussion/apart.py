@@ -14,12 +14,13 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.steps import Identity
+from ntpbook.shared.symbols import identity
+from ntpverdicts.claims import Shown
 
 Floats = NDArray[np.float64]
 
 
-def force_steps(query: int = 1) -> tuple[Identity, ...]:
+def force_steps(query: int = 1) -> tuple[Shown, ...]:
     """a_n - sum_k a_k G_nk for two classes of one query, and for three with given cosines, any M.
 
     With (G + J)/2 the cosines of the u_n, J full of ones, a is its inverse applied to
@@ -46,7 +47,7 @@ def force_steps(query: int = 1) -> tuple[Identity, ...]:
         S = sum(w)
         claimed = 2 * M / (M - 1) * (inverse[0, 0] - 1 + w[0] * (1 - w[0]) / (1 + S))
         claimed += 2 / (M - 1) * (1 - w[0]) / (1 + S)
-        found.append(Identity(f"force, {name}", pulled[0] - (G.row(0) * pulled)[0], claimed))
+        found.append(identity(f"force, {name}", pulled[0] - (G.row(0) * pulled)[0], claimed))
     return tuple(found)
 
 

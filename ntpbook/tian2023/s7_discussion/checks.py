@@ -12,8 +12,8 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from ntpbook.ours.long_times import reduced
-from ntpbook.ours.long_times.steps import Identity, relations
 from ntpbook.shared.levels import within
+from ntpbook.shared.symbols import identity
 from ntpbook.tian2023.s7_discussion import apart, enclosed_steps, one_head, residual, section_8
 from ntpbook.tian2023.s7_discussion.instances import (
     DISORDERED,
@@ -417,7 +417,7 @@ def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
         uses("tian2023-lem-1", "The gradient of a single head."),
         executed(
             "How f moves with z.",
-            relations(one_head.unit_step),
+            one_head.unit_step,
             planted={"Attention without its L2 scaling.": {"sphere": False}},
         ),
         executed(
@@ -453,7 +453,7 @@ def biases_weigh_counts(added: bool = True) -> Iterator[Shown]:
     total = sum(p * sp.exp(score) for p, score in zip(prior, z, strict=True))
     for x in range(3):
         found = sum(w for w, y in zip(weights, places, strict=True) if y == x) / sum(weights)
-        yield Identity(f"token {'abc'[x]}", found, prior[x] * sp.exp(z[x]) / total).shown
+        yield identity(f"token {'abc'[x]}", found, prior[x] * sp.exp(z[x]) / total)
 
 
 @check(
@@ -614,7 +614,7 @@ APART = (
     proof=(
         executed(
             "The force for two classes of one query, and for three with given cosines, any M.",
-            relations(apart.force_steps),
+            apart.force_steps,
             planted={"A query that adds nothing to the inner products.": {"query": 0}},
         ),
         by_hand("Other queries do not enter, and the formula holds for any number.", at="force"),

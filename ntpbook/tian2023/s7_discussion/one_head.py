@@ -9,7 +9,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.steps import Identity, unit_step
+from ntpbook.ours.long_times.steps import unit_step
+from ntpbook.shared.symbols import identity
 from ntpverdicts.claims import Shown
 
 __all__ = ["Layer", "error_step", "layers", "unit_step"]
@@ -99,4 +100,4 @@ def error_step(first_only: bool = False) -> Iterator[Shown]:
     total = sum(sp.exp(x) for x in known)
     for k, x in enumerate(first):  # a logit of the first head moves the sum as much
         claimed = (1 if k == 0 else 0) - sp.exp(known[k]) / total
-        yield Identity(f"dJ by logit {k + 1} of the first head", sp.diff(J, x), claimed).shown
+        yield identity(f"dJ by logit {k + 1} of the first head", sp.diff(J, x), claimed)

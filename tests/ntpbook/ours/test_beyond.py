@@ -20,7 +20,7 @@ def loss_of(data: layers.Sentences, W_ov: np.ndarray, W_kq: np.ndarray) -> float
     """The loss (1), token by token as it is printed."""
     total = 0.0
     for counts, q, y, share in zip(
-        data.counts, data.query, data.following, data.share, strict=True
+        np.exp(data.log_counts).round(), data.query, data.following, data.share, strict=True
     ):
         tokens = [x for x in range(len(counts)) for _ in range(int(counts[x]))]
         weights = np.array([math.exp(W_kq[x, q]) for x in tokens])

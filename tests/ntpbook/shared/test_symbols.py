@@ -1,11 +1,11 @@
-"""Whether an expression has a value other than zero."""
+"""Whether an expression is zero, and whether it has another value."""
 
 from __future__ import annotations
 
 import pytest
 import sympy as sp
 
-from ntpbook.shared.symbols import identity, surely_not_zero
+from ntpbook.shared.symbols import identity, surely_not_zero, surely_zero
 
 x, y = sp.symbols("x y", positive=True)
 n = sp.Symbol("n", integer=True)
@@ -41,7 +41,7 @@ def test_a_whole_number_gets_one() -> None:
     [
         pytest.param(x - below, id="a symbol that cannot be positive"),
         pytest.param(x + sp.Function("F")(x), id="a function without a name"),
-        pytest.param(1 + sp.Sum(x**i, (i, 1, n)), id="a sum over an index"),
+        pytest.param(1 + sp.Sum(x**i, (i, 1, n + 1)), id="a sum without a size"),
         pytest.param(sp.sin(x) + 2, id="another function"),
         pytest.param(sp.Matrix([x, y]), id="a matrix"),
         pytest.param(x + sp.MatrixSymbol("A", 2, 2)[0, 1], id="an entry of a matrix"),
@@ -50,6 +50,58 @@ def test_a_whole_number_gets_one() -> None:
 )
 def test_nothing_is_decided_where_nothing_is_tried(expression: sp.Expr) -> None:
     assert not surely_not_zero(expression)
+
+
+F = sp.IndexedBase("F", positive=True)
+G = sp.IndexedBase("G", positive=True)
+L, V = sp.symbols("L V", integer=True, positive=True)
+
+
+def over_all(term: sp.Expr) -> sp.Expr:
+    return sp.Sum(term, (i, 1, L))
+
+
+MEAN = over_all(F[i] * G[i]) / over_all(F[i])
+LINEAR = over_all((x * F[i] + y) * G[i]) - x * over_all(F[i] * G[i]) - y * over_all(G[i])
+NESTED = sp.Sum(sp.exp(x * over_all(F[i]) + n) * F[n], (n, 1, V))
+SUMS = [
+    LINEAR,
+    over_all(F[i] * (G[i] - MEAN)),
+    NESTED / sp.exp(x * over_all(F[i])) - sp.Sum(sp.exp(n) * F[n], (n, 1, V)),
+]
+
+
+@pytest.mark.parametrize("zero", [RATIONAL, CANCELLING, *SUMS])
+def test_a_quotient_of_polynomials_that_vanishes_is_zero(zero: sp.Expr) -> None:
+    assert surely_zero(zero)
+    assert not surely_not_zero(zero)
+
+
+@pytest.mark.parametrize("zero", [RATIONAL, EXPONENTIAL, CANCELLING, *SUMS])
+@pytest.mark.parametrize("more", [x / 10**30, over_all(F[i]) - over_all(G[i]), sp.exp(y) - 1])
+def test_nothing_else_is_zero(zero: sp.Expr, more: sp.Expr) -> None:
+    assert not surely_zero(zero + more)
+
+
+def test_sums_with_two_terms_show_that_two_sums_differ() -> None:
+    assert surely_not_zero(over_all(F[i] ** 2) - over_all(F[i]) ** 2)
+    assert surely_not_zero(over_all(F[i] * (G[i] - 2 * MEAN)))
+    assert not surely_not_zero(over_all(sp.Function("F")(i)))
+
+
+def test_powers_are_not_mixed_up() -> None:
+    assert surely_zero(sp.exp(3 * x) - sp.exp(x) ** 3)
+    assert surely_zero(sp.exp(x - y) - sp.exp(x) / sp.exp(y))
+    assert not surely_zero(sp.exp(x / 2) - sp.exp(x))
+    assert not surely_zero(sp.sqrt(x) - x)
+
+
+def test_a_square_root_has_its_square() -> None:
+    size = sp.sqrt(x**2 + sp.exp(2 * y))
+    assert surely_zero(x / size**3 * (x**2 + sp.exp(y) ** 2) - x / size)
+    assert surely_zero((size + sp.sqrt(x)) ** 2 - x**2 - sp.exp(2 * y) - x - 2 * size * sp.sqrt(x))
+    assert not surely_zero(size - x)
+    assert not surely_zero(size**2 - x**2)
 
 
 def test_an_identity_fails_with_its_difference_as_it_stands() -> None:

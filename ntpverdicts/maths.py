@@ -74,7 +74,7 @@ def verbatim(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A text with its formulas in plain letters: `$\\|W_{\\mathrm{ov}}\\| \\le 1$` as ‖W_ov‖ ≤ 1."""
+    r"""A text with its formulas in plain letters: `$\|W_{\mathrm{ov}}\|$` as ‖W_ov‖."""
     return "".join(spelled(part) if tex else part for part, tex in parts(text))
 
 

@@ -245,7 +245,7 @@ def _script(sign: str, content: str) -> str:
             return RAISED[content]
         if re.fullmatch(r"[-−]?\d+", content):
             return content.translate(DIGITS)
-        if re.fullmatch(r"\(\w+\)", content):
+        if re.fullmatch(r"\([^()]*\)", content):
             return f"^{content}"
     simple = re.fullmatch(r"\w+|.", content)
     return f"{sign}{content}" if simple else f"{sign}({content})"

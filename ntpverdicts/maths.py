@@ -131,7 +131,7 @@ def filled(text: str, words: Mapping[str, str]) -> str:
 
     def value(match: re.Match[str]) -> str:
         known = match[1] in words
-        return in_tex(words[match[1]]) if known else match[0]
+        return f"{{{in_tex(words[match[1]])}}}" if known else match[0]
 
     return "".join(
         f"${FIELD.sub(value, part)}$" if tex else part.format(**numbers) for part, tex in _raw(text)

@@ -28,6 +28,7 @@ from ntpcore.huang2024 import stage1
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpverdicts.claims import Shown
+from ntpverdicts.maths import in_tex
 from ntpverdicts.numbers import power_of_e
 from ntpverdicts.once import once
 
@@ -57,7 +58,7 @@ def rare_gap() -> float:
 def rare_run(log_ratio: float, steps: int, eta: float, record: Sequence[int] | None = None) -> Run:
     """Algorithm 1 on these data, step by step."""
     return train(
-        f"two tokens, one sentence {power_of_e(log_ratio)} times rarer than the other",
+        f"two tokens, one sentence ${power_of_e(log_ratio)}$ times rarer than the other",
         rare_problem(log_ratio),
         eta0=paper_rates(2)[0],
         eta=eta,
@@ -104,8 +105,8 @@ class Hidden:
     def name(self) -> str:
         """The data in words."""
         return (
-            f"two tokens, one sentence {power_of_e(self.log_ratio)} times rarer than the other, "
-            f"eta = {self.eta:g}, step {self.steps}"
+            f"two tokens, one sentence ${power_of_e(self.log_ratio)}$ times rarer than the other, "
+            f"$\\eta = {in_tex(f'{self.eta:g}')}$, step {self.steps}"
         )
 
     def run(self, record: Sequence[int] | None = None) -> Run:

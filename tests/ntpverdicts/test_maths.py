@@ -52,7 +52,7 @@ def test_numbers_are_filled_in_inside_and_outside_of_formulas():
     words = {"tried": "5", "worst": "2e-07", "one": "1e+06"}
     text = r"{tried} of {{a}}: $L_{\max}^{tried} \le {worst}$, {one}, $\frac{a}{b}$, \$1"
     assert maths.filled(text, words) == (
-        r"5 of {a}: $L_{\max}^5 \le 2\cdot 10^{-7}$, $10^{6}$, $\frac{a}{b}$, \$1"
+        r"5 of {a}: $L_{\max}^{5} \le {2\cdot 10^{-7}}$, $10^{6}$, $\frac{a}{b}$, \$1"
     )
     with pytest.raises(KeyError):
         maths.filled("{other}", words)

@@ -105,7 +105,10 @@ def search(failing: Failing, largest: int, spared: str = "") -> Iterator[Shown]:
     for size in range(1, largest + 1):
         found = [compare_pairs(n, failing, spared, longest) for n in collocations(size, spared)]
         allowed, wrong = sum(one.allowed for one in found), sum(len(one.failures) for one in found)
-        words = rf"$|\mathcal V| = {size}$: failures among {allowed} pairs of lines without confused tokens"
+        words = (
+            rf"$|\mathcal V| = {size}$: failures among {allowed} pairs of lines without confused "
+            "tokens"
+        )
         yield relation(words, wrong, "=", 0, wrong)
 
 

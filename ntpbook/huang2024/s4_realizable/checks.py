@@ -448,9 +448,8 @@ def check_huang2024_app_peaks(one: Weights) -> Iterator[Said]:
         ),
     },
     readings={
-        "without the condition of larger weights, where a repeated token outweighs a single one": Variant(
-            instances=lambda: [contradictory_orders()]
-        ),
+        "without the condition of larger weights, where a repeated token outweighs a "
+        "single one": Variant(instances=lambda: [contradictory_orders()]),
         "without prefix closure, where no sentence repeats a token": Variant(
             instances=lambda: [broken_chain()]
         ),
@@ -499,9 +498,8 @@ def weight_pairs(weights: Weights, total: bool) -> Iterator[tuple[str, Fraction,
     fails=LEAD,
     hypotheses=(LOSS, order.CLOSURE, NEXT, INJECTIVE, PEAKS, order.SOURCE),
     planted={
-        r"Parameters for Example 1 whose columns of $W_{\mathrm{ov}}$ all have the same norm.": Variant(
-            instances=realizable_weights, expected=Verdict.NOT_CONTRADICTED
-        ),
+        r"Parameters for Example 1 whose columns of $W_{\mathrm{ov}}$ all have the "
+        "same norm.": Variant(instances=realizable_weights, expected=Verdict.NOT_CONTRADICTED),
         r"The same data with a $W_{\mathrm{ov}}$ that prefers no token.": Variant(
             instances=lambda: [replace(smaller_weight(), W_ov=columns("01", (3, 3), (3, 3)))],
             expected=Verdict.NOT_CONTRADICTED,
@@ -1105,7 +1103,7 @@ def check_huang2024_app_first_model(
     for x, following in enumerate(one.p_2 if second else one.p_1):
         if str(x) in n:
             found = n[str(x)]
-            yield holds(found == str(following), rf"$\mathrm n$({x}) is {found or 'not defined'}")
+            yield holds(found == str(following), rf"$\mathrm n({x})$ is {found or 'not defined'}")
 
 
 # Assumption 3 in practice

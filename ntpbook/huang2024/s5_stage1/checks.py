@@ -946,9 +946,8 @@ SMALL_ETA = r"$2\eta_0$ exceeds $\|W_{\mathrm{ov}}^*\|$"
         "The last line 1.1 times sharper.": {"last": 6 / 1.1},
     },
     readings={
-        r"without $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, which the proposition does not assume": Variant(
-            {"any_step": True}, instances=large_steps
-        ),
+        r"without $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, which the proposition does "
+        "not assume": Variant({"any_step": True}, instances=large_steps),
     },
 )
 def check_huang2024_app_prop_1_sum(

@@ -600,9 +600,8 @@ def two_tokens_alike() -> list[Dataset]:
         by_hand("a smooth function with a negative derivative decreases at first", at="slope"),
     ),
     planted={
-        "The same order, with each token once in the second sentence, so that Assumption 3 holds.": Variant(
-            instances=two_tokens_alike
-        ),
+        "The same order, with each token once in the second sentence, so that Assumption "
+        "3 holds.": Variant(instances=two_tokens_alike),
         "$2A$ in place of $A$ in Lemma 4.": {"factor": 2},
     },
 )

@@ -42,7 +42,7 @@ from ntpverdicts.claims import (
     WitnessKind,
 )
 from ntpverdicts.compare import Assumed, Compared, LeftOut, NotANumberError, Said, Tally, Undecided
-from ntpverdicts.maths import filled, in_words, outside
+from ntpverdicts.maths import filled, in_words, outside, plain
 from ntpverdicts.numbers import amount, singular
 
 Body = Callable[..., Iterable[Said] | Said]
@@ -399,7 +399,7 @@ class Checked:
                     if strict and not said.holds:
                         raise ValueError(
                             f"{self.label}, {self.name(one)}: the instance breaks the hypothesis "
-                            f"{said.name!r}, so it is no witness; choose another or leave it out"
+                            f"{plain(said.name)!r}, so it is no witness; choose another or leave it out"
                         )
                 else:
                     said = self._placed(said, one)
@@ -428,7 +428,7 @@ class Checked:
         """
         if missing:
             raise ValueError(
-                f"{self.label}, {where}: the body tests nothing of {', '.join(sorted(missing))}; "
+                f"{self.label}, {where}: the body tests nothing of {plain(', '.join(sorted(missing)))}; "
                 "yield assume(name, holds) for every hypothesis in force"
             )
 

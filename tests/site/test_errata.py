@@ -89,10 +89,10 @@ def test_another_claim_may_show_an_erratum_and_steps_of_proofs_stand_apart():
 def test_copies_say_the_same():
     found = errata.read_errata(LISTED, ROWS, "p")
     text, tex = errata.as_text(found), errata.as_latex(found)
-    assert text.startswith("1. Theorem 1 (statement)\n   Printed: ½ log(Mη) ≤ e^(−C_1 t)\n")
-    assert "   Witness: x² = 2, a_1, y_2 ≤ 3" in text
+    assert text.startswith("1. Theorem 1 (statement)\n   As stated: ½ log(Mη) ≤ e^(−C_1 t)\n")
+    assert "   Evidence: x² = 2, a_1, y_2 ≤ 3" in text
     assert "   Note: It is rare." in text
-    assert r"\emph{Witness:} x$^2$ = 2, a\_1, $y_2 \le 3$." in tex
+    assert r"\emph{Evidence:} x$^2$ = 2, a\_1, $y_2 \le 3$." in tex
     assert tex.count(r"\item") == 2
     assert tex.isascii()
     assert errata.latex("1.49·10⁻⁶") == r"1.49$\cdot$10$^-$$^6$"

@@ -21,7 +21,7 @@ HEADINGS = {
     "proof": "Steps of proofs and sketches",
     "motivation": "Motivation and remarks",
 }
-COLUMNS = ("Place, severity", "Printed", "Should read", "Witness")
+COLUMNS = ("Place and severity", "As stated in the paper", "Correction", "Evidence")
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,9 @@ def as_text(errata: Sequence[Erratum]) -> str:
     blocks = (
         (
             f"{place + 1}. {one.place} ({one.severity})",
-            f"   Printed: {plain(one.printed)}",
-            f"   Should read: {plain(one.read)}",
-            f"   Witness: {plain(one.witness)}",
+            f"   As stated: {plain(one.printed)}",
+            f"   Correction: {plain(one.read)}",
+            f"   Evidence: {plain(one.witness)}",
             *((f"   Note: {plain(one.note)}",) if one.note else ()),
         )
         for place, one in enumerate(errata)
@@ -162,9 +162,9 @@ def as_latex(errata: Sequence[Erratum]) -> str:
         "\n".join(
             (
                 rf"\item \textbf{{{latex(one.place)}}} ({one.severity}).",
-                rf"  \emph{{Printed:}} {one.printed}.",
-                rf"  \emph{{Should read:}} {one.read}.",
-                rf"  \emph{{Witness:}} {latex(one.witness.rstrip('.'))}.",
+                rf"  \emph{{As stated:}} {one.printed}.",
+                rf"  \emph{{Correction:}} {one.read}.",
+                rf"  \emph{{Evidence:}} {latex(one.witness.rstrip('.'))}.",
                 *((f"  {one.note}",) if one.note else ()),
             )
         )

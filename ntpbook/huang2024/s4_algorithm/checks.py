@@ -70,13 +70,13 @@ def smallest_undefined() -> list[Undefined]:
     return [
         Undefined("one token, line 4", from_samples([(["a"], "a")]), 1, 0),
         Undefined("no sentence with two tokens, line 7", swap, 1, 1),
-        Undefined("T = 0, line 7", example_1(), 0, 1),
+        Undefined("$T = 0$, line 7", example_1(), 0, 1),
     ]
 
 
 def example_1_with_a_step() -> list[Undefined]:
     """An input on which the algorithm is defined."""
-    return [Undefined("T = 1, line 7", example_1(), 1, 1)]
+    return [Undefined("$T = 1$, line 7", example_1(), 1, 1)]
 
 
 def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
@@ -167,7 +167,7 @@ def distances(case: Case, missed: int) -> dict[str, float]:
     return {
         r"$W_{\mathrm{ov}}$, step by step": digits.relative_distance(digits.exact(iterated), W_ov),
         r"$W_{\mathrm{ov}}$, in closed form": digits.relative_distance(digits.exact(law), W_ov),
-        "W_kq": digits.relative_distance(digits.exact(trained), W_kq),
+        r"$W_{\mathrm{kq}}$": digits.relative_distance(digits.exact(trained), W_kq),
     }
 
 

@@ -410,7 +410,7 @@ def check_huang2024_app_violated_sample(
     rows, c = one.second.rows, one.constants
     held = (rows.step >= bounds.lem_7_start(c)) & (rows.one_minus_cos > APART)
     if not held.any():
-        yield left_out("at no step from $t_0$ on does $W$ differ from a multiple of $W^*$")
+        yield left_out("$W$ is a multiple of $W^*$ at every step from $t_0$ on")
         return
     yield assume(inside_proof.LATE, bool(held.any()))
     yield assume(APART_FROM_STAR, bool((rows.one_minus_cos[held] > APART).all()))

@@ -265,7 +265,7 @@ def kept(state: Stage2State, closed: bool = True) -> Iterator[Said]:
     elif not state.problem.frequent:
         yield left_out("Assumption 3 fails")
     elif closed and not state.late:
-        yield left_out("before t_0")
+        yield left_out("before $t_0$")
     else:
         yield assume(LATE, state.late)
         yield from facts_of_problem(state.problem)
@@ -323,7 +323,7 @@ BETA_R = executed(
     planted={r"1 in place of the 2 of $\beta_0$.": {"beta": 1}},
 )
 STAR = executed(
-    "s^2 >= 1/2",
+    r"$s^2 \ge \frac12$",
     steps.least_star,
     planted={r"$\frac35$ in place of $\frac12$.": {"half": "3/5"}},
 )
@@ -597,7 +597,7 @@ def check_huang2024_app_lem_7_type_1(
         executed(
             r"$L^2 (1 + \beta_0 + 2 s) e^{-\beta_0 r/2} \le \beta_0$",
             steps.type_2_sum,
-            planted={"beta_0 = 0.": {"beta": 0}},
+            planted={r"$\beta_0 = 0$.": {"beta": 0}},
         ),
     ),
     planted={

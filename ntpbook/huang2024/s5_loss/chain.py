@@ -69,7 +69,7 @@ def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
     lead = A * m_o - A * rival
     claimed = A * m_o if whole else A * (2 * m_o - 1)
     yield at_least_zero("lead $- A (2 m_o - 1)$", sp.expand(lead - claimed))
-    yield identity("2 m_o - 1", 2 / (1 + L / E) - 1, 1 - 2 * L / (L + E))
+    yield identity("$2 m_o - 1$", 2 / (1 + L / E) - 1, 1 - 2 * L / (L + E))
     x = sp.symbols("x", nonnegative=True)
     rise = (n + 1) * x - sp.log(1 + n * x)  # |V| = n + 1
     yield identity(

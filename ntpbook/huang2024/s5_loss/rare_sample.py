@@ -136,7 +136,7 @@ def forces(factor: int = 1) -> tuple[Shown, ...]:
         identity("slope of the loss in $m$", sp.diff(-sp.log(T), m), -2 * factor * A * (1 - T)),
         identity("slope of $m$ in $d$", sp.diff(M, d), M * (1 - M)),
         identity(r"$\frac14 - m (1 - m)$", sp.Rational(1, 4) - m * (1 - m), (2 * m - 1) ** 2 / 4),
-        identity("e^d (1 - m)", sp.exp(d) * (1 - M), M),
+        identity("$e^d (1 - m)$", sp.exp(d) * (1 - M), M),
     )
 
 

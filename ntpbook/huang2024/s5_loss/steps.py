@@ -93,7 +93,7 @@ def lead_of_the_right_token(part: str = "1/3") -> tuple[Shown, ...]:
     eps, s = sp.symbols("eps s", nonnegative=True)
     lead = 2 / (1 + eps) - 1
     return (
-        identity("2 m_o - 1", lead, (1 - eps) / (1 + eps)),
+        identity("$2 m_o - 1$", lead, (1 - eps) / (1 + eps)),
         at_least_zero(
             r"lead $- \frac13$, $\epsilon = 1/(2 + s)$",
             sp.factor((lead - sp.Rational(part)).subs(eps, 1 / (2 + s))),

@@ -287,7 +287,7 @@ def check_huang2024_lem_1(one: First, steeper: float = 1.0, length: float = 1.0)
             r"$\mathcal L_0(W') \le \mathcal L_0(W)$ at $W' = (r + "
             r"2\log(2|\mathcal V|))\,W_{\mathrm{ov}}^*$",
         ),
-        uses("huang2024-app-convex", "L_0 is convex"),
+        uses("huang2024-app-convex", r"$\mathcal L_0$ is convex"),
         by_hand(
             r"so $\langle G, W - W'\rangle \ge 0$; divided by $r$ this is the lemma", at="slope"
         ),
@@ -474,6 +474,7 @@ def long_first_stages() -> Iterator[Margins]:
         )
 
 
+NORM = r"\|W_{\mathrm{ov}}^*\|"
 LONG_ENOUGH, FROM_ZERO = "$T$ as large as the corollary requires", "zero start"
 
 
@@ -500,10 +501,11 @@ LONG_ENOUGH, FROM_ZERO = "$T$ as large as the corollary requires", "zero start"
         },
     },
     readings={
-        f"T at least 384 ||W*||^{power} log(2|V|) log T / eta0, A = T eta0 / (4 {norm})": {
+        rf"$T \ge 384 \|W_{{\mathrm{{ov}}}}^*\|^{power} \log(2|\mathcal V|) \log T/\eta_0$ and "
+        rf"$A = T\eta_0/(4 {norm})$": {
             "power": power, "of_norm": of_norm,
         }
-        for power, of_norm, norm in ((7, 2, "||W*||^2"), (5, 1, "||W*||"), (7, 1, "||W*||"))
+        for power, of_norm, norm in ((7, 2, rf"{NORM}^2"), (5, 1, NORM), (7, 1, NORM))
     },
 )  # fmt: skip
 def check_huang2024_cor_1(
@@ -645,7 +647,7 @@ def check_huang2024_app_stage_1_limit(
     star = stage1.W_ov_star(cycle(one.size))
     star[2 % one.size, 0] += short
     claimed = math.log(one.size * wrong(one.size) / sharper) - one.B
-    return at_most(log_loss(one.B * star), claimed, "log L_0")
+    return at_most(log_loss(one.B * star), claimed, r"$\log \mathcal L_0$")
 
 
 # Section 5.1, before Proposition 1
@@ -829,7 +831,7 @@ def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator
     smallest = float(margins[wrong].min())
     log_share = float(log_softplus(-r))  # log log(1 + e^-r)
     yield at_most(smallest, r, "the smallest margin", scale=r)
-    yield at_least(log_loss(one.W), log_share, "log L_0", scale=1 + r)
+    yield at_least(log_loss(one.W), log_share, r"$\log \mathcal L_0$", scale=1 + r)
     yield at_least(log_share, -r - math.log(2), r"$\log\log(1 + e^{-r})$", scale=1 + r)
     yield least("closest", (one.r - smallest) / one.r, digits=1, origin=NEAR)
 
@@ -868,8 +870,8 @@ def check_huang2024_app_lem_2_upper(
     n, r = len(one.W), one.r
     far = log_loss((r + times * math.log(2 * n)) * stage1.W_ov_star(cycle(n)))
     claimed = math.log(Fraction(share)) - r
-    yield at_most(far, claimed, "log L_0(W')", scale=1 + r)
-    yield at_most(far, log_loss(one.W), "log L_0(W')", scale=1 + r)
+    yield at_most(far, claimed, r"$\log \mathcal L_0(W')$", scale=1 + r)
+    yield at_most(far, log_loss(one.W), r"$\log \mathcal L_0(W')$", scale=1 + r)
     yield most("most", math.exp(far + r), digits=3)
 
 

@@ -381,7 +381,9 @@ def bite_table(runs: Sequence[Run], step: int = END) -> Table:
             )
         )
     header = ("data", f"1 − cos at t = {step}", "the norms alone", f"Theorem 1 at t = {step}")
-    return Table((*header, "beats them from t =", "with 1/π_min", "Theorem B"), tuple(rows))
+    return Table(
+        (*header, "beats them from step", r"with $1/\pi_{\min}$", "Theorem B"), tuple(rows)
+    )
 
 
 # Large steps

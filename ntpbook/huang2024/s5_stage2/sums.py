@@ -105,10 +105,14 @@ def one_step(share: int = 2, part: str = "1") -> Iterator[Shown]:
     p, slack = sp.symbols("p", real=True), sp.symbols("slack", nonnegative=True)
     found = sp.solve(b**2 + 2 * b * p + eta**2 - a**2, p)[0]
     rest = sp.factor(found - (a - b - eta**2 / (share * b)))
-    yield identity("p - (a - b - eta^2 / (2 b))", rest, (a - b) ** 2 / (2 * b))
+    yield identity(r"$p - (a - b - \eta^2/(2b))$", rest, (a - b) ** 2 / (2 * b))
     less = p / (1 + alpha) - (p - sp.sympify(part) * eta * alpha / (1 + alpha))
     room = sp.factor(less.subs(p, eta - slack))
-    yield at_least_zero("p / (1 + alpha) - p + eta alpha / (1 + alpha), p = eta - slack", room)
+    yield at_least_zero(
+        r"$p/(1 + \alpha) - p + \eta\alpha/(1 + \alpha)$, $p = \eta - "
+        r"\text{slack}$",
+        room,
+    )
 
 
 def alpha_by_the_norm(factor: int = 8) -> Iterator[Shown]:
@@ -127,12 +131,15 @@ def alpha_by_the_norm(factor: int = 8) -> Iterator[Shown]:
     eta = sp.symbols("eta", positive=True)
     alpha = 4 * N * L**2 * s**2 / r * (1 + sp.log(2 * L * r))
     slope = sp.diff(alpha, r).subs(r, (1 + more) / (2 * L))  # 2 L r = 1 + more
-    yield at_least_zero("minus the slope at 2 L r = 1 + more", sp.simplify(-slope))
+    yield at_least_zero(r"minus the slope at $2 L r = 1 + \text{more}$", sp.simplify(-slope))
     at = alpha.subs(r, t * eta / (2 * L * s))
     shown = factor * N * L**3 * s**3 / (t * eta) * (sp.log(sp.E * eta / s) + sp.log(t))
-    yield identity("alpha at the norm of Lemma 6", at, shown)
+    yield identity(r"$\alpha$ at the norm of Lemma 6", at, shown)
     smaller = sp.log(sp.E * eta / s).subs(eta, s / (sp.E * (1 + more)))
-    yield at_least_zero("-log(e eta / s), eta = s / (e (1 + more))", sp.simplify(-smaller))
+    yield at_least_zero(
+        r"$-\log(\mathrm e\,\eta/s)$, $\eta = s/(\mathrm e (1 + \text{more}))$",
+        sp.simplify(-smaller),
+    )
 
 
 def norm_at_t_0(first: str = "9") -> Iterator[Shown]:
@@ -147,7 +154,7 @@ def norm_at_t_0(first: str = "9") -> Iterator[Shown]:
     L, s = 2 + k, sp.Rational(7, 10) + d  # 1 / sqrt(2) > 7 / 10, and 1 / e < 2 / 5
     largest = sp.Rational(2, 5) * s + 8 * L * s**2
     yield symbols_at_most(
-        "2 s / 5 + 8 L s^2 against 9 L s^2", largest, sp.sympify(first) * L * s**2
+        r"$\frac25 s + 8 L s^2$ against $9 L s^2$", largest, sp.sympify(first) * L * s**2
     )
 
 
@@ -164,7 +171,7 @@ def last_line(last: int = 54) -> Iterator[Shown]:
     k, d, m, u = sp.symbols("k d m u", nonnegative=True)
     L, s, N, log_t = 2 + k, 1 / sp.sqrt(2) + d, 1 + m, sp.log(2) + u
     left = 36 * L**2 * s**3 + 2 * s / sp.E * L**2 * s**2 * log_t + 16 * N * L**4 * s**4 * log_t**2
-    yield _least(last * N * L**4 * s**4 * log_t**2 - left, "what is left over")
+    yield _least(last * N * L**4 * s**4 * log_t**2 - left, "the remainder")
 
 
 def early(last: int = 54) -> Iterator[Shown]:
@@ -189,7 +196,7 @@ def _least(polynomial: Any, name: str) -> Shown:
     least = min(sp.Poly(room, *sorted(room.free_symbols, key=str)).coeffs())
     found = sp.N(least, 3)
     text = str(found)
-    return Shown(f"the least coefficient of {name}", text, ">", "0", text, bool(least > 0))
+    return Shown(f"the smallest coefficient of {name}", text, ">", "0", text, bool(least > 0))
 
 
 # The row

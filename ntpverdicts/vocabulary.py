@@ -399,7 +399,8 @@ class Checked:
                     if strict and not said.holds:
                         raise ValueError(
                             f"{self.label}, {self.name(one)}: the instance breaks the hypothesis "
-                            f"{plain(said.name)!r}, so it is no witness; choose another or leave it out"
+                            f"{plain(said.name)!r}, so it is no witness; choose another or "
+                            "leave it out"
                         )
                 else:
                     said = self._placed(said, one)
@@ -428,7 +429,8 @@ class Checked:
         """
         if missing:
             raise ValueError(
-                f"{self.label}, {where}: the body tests nothing of {plain(', '.join(sorted(missing)))}; "
+                f"{self.label}, {where}: the body tests nothing of "
+                f"{plain(', '.join(sorted(missing)))}; "
                 "yield assume(name, holds) for every hypothesis in force"
             )
 

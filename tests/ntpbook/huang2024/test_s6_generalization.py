@@ -22,6 +22,7 @@ from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
 from ntpverdicts.claims import Check, Verdict
 from ntpverdicts.compare import NotANumberError
+from ntpverdicts.maths import plain
 from ntpverdicts.vocabulary import Checked
 
 

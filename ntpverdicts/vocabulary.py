@@ -549,7 +549,9 @@ class Checked:
                 )
         sentence = filled(text, words)
         if words.get("tried") == "1":
-            sentence = sentence.replace(f"1 {self.over}", f"1 {singular(self.over)}")
+            one = singular(self.over)
+            sentence = sentence.replace(f"all 1 {self.over}", f"the one {one}")
+            sentence = sentence.replace(f"1 {self.over}", f"1 {one}")
         return sentence
 
     def _witness_kind(self, found: Outcome) -> WitnessKind | None:

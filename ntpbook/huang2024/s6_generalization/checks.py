@@ -23,6 +23,7 @@ from ntpcore.huang2024.runs import Run, collection, train
 from ntpverdicts import arrays
 from ntpverdicts.claims import Shown
 from ntpverdicts.compare import Said, below, count, holds, least, left_out, most
+from ntpverdicts.maths import verbatim
 from ntpverdicts.numbers import written
 from ntpverdicts.once import once
 from ntpverdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
@@ -282,7 +283,7 @@ def continued(run: Run, one: Unseen, level: float) -> Iterator[Said]:
     """An unseen sentence is followed by n of its non-comparable token, with this probability."""
     answer = prediction.predict(run.problem, run.second, one.tokens)
     probability = answer.probabilities[one.expected]
-    told = f"{' '.join(one.tokens)}: {one.expected} has probability {probability:.3f}"
+    told = verbatim(f"{' '.join(one.tokens)}: {one.expected} has probability {probability:.3f}")
     yield holds(answer.likeliest == one.expected and probability > level + TIE, told)
 
 

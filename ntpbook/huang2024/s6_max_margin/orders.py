@@ -27,6 +27,7 @@ from ntpcore.data.order import (
 from ntpcore.exact import margin
 from ntpverdicts.claims import Check, Verdict
 from ntpverdicts.compare import Said, Tally, assume, count, equal, holds, least
+from ntpverdicts.maths import verbatim
 from ntpverdicts.vocabulary import Checked, Variant, by_hand, check, uses
 
 SEVEN_TOKENS = ("a A r s q A", "b B q B", "A a", "B b", "r r", "s s", "q q")
@@ -68,7 +69,7 @@ def describe_order(order: PartialOrder) -> str:
     rows = [f"{a} > {', '.join(below)}" for a, below in list(order.below.items())[:6]]
     more = "; ..." if len(order.below) > len(rows) else ""
     text = f"query {order.query}: {'; '.join(rows)}{more}"
-    return text if len(text) <= 300 else text[:297] + "..."
+    return verbatim(text if len(text) <= 300 else text[:297] + "...")
 
 
 def certified(
@@ -353,11 +354,11 @@ def check_huang2024_prop_4(
     yield from _closed_form(one, reading)
     scores = one.solution.scores
     widest, a, b = max((scores[a] - scores[b], a, b) for a, b in one.order.pairs)
-    yield equal(widest, margin_of_pairs, f"{a} - {b} is {widest}")
+    yield equal(widest, margin_of_pairs, verbatim(f"{a} - {b} is {widest}"))
     low = sorted((scores[b], b) for b in one.order.nonoptimal)
     if len(low) > 1:
         (least_score, b), (largest_score, c) = low[0], low[-1]
-        yield equal(largest_score - least_score, apart, f"{c} - {b}, both non-optimal")
+        yield equal(largest_score - least_score, apart, verbatim(f"{c} - {b}, both non-optimal"))
 
 
 # Equation (16)
@@ -442,7 +443,8 @@ def check_huang2024_eq_16(
     ]
     (low, a, b), high = min(slopes), max(slopes)[0]
     yield holds(high <= 0, f"a derivative of $L^*$ at its maximum is {high}")
-    yield holds(low >= 0, f"the derivative of $L^*$ along the multiplier of {a} > {b} is {low}")
+    pair = verbatim(f"{a} > {b}")
+    yield holds(low >= 0, f"the derivative of $L^*$ along the multiplier of {pair} is {low}")
     yield count("failed", int(low != 0))
 
 

@@ -14,6 +14,7 @@ from ntpbook.shared import digits
 from ntpcore.data.dataset import InputError, from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import problem, stage1, training, transformer
+from ntpverdicts import maths
 from ntpverdicts.claims import Verdict
 
 EXAMPLE_1 = from_sentences(["S V O P", "V O P", "O P P", "P S V"])
@@ -76,7 +77,7 @@ def test_huang2024_alg_1_is_defined_after_one_step_of_stage_1():
     assert checks.is_defined(one)
     assert not checks.is_refused(one)
     found = checks.check_huang2024_alg_1.judge([one])
-    assert (found.verdict, plain(found.witness)) == (
+    assert (found.verdict, maths.plain(found.witness)) == (
         Verdict.REFUTED,
         "T = 1, line 7, the literal algorithm runs",
     )

@@ -263,7 +263,7 @@ def check_ours_last_token(
         words = f"{' '.join(sentence)} → {following}"
         if len(sentence) > 1:  # without a rule the first next token sets it
             due = rule.setdefault(sentence[-1], following)
-            yield holds(due == following, f"{words}, but $f$({sentence[-1]}) = {due}")
+            yield holds(due == following, f"{words}, but f({sentence[-1]}) = {due}")
         other = continuations.setdefault((sentence[0], len(sentence)), words)
         yield holds(other == words, f"{words} and {other}")
     bound = share * len(data.vocabulary) * data.max_length

@@ -12,6 +12,7 @@ from ntpcore.data.dataset import InputError
 from ntpcore.data.order import Structure
 from ntpcore.exact import margin
 from ntpverdicts.claims import Check, Verdict
+from ntpverdicts.maths import verbatim
 
 if TYPE_CHECKING:
     from ntpcore.huang2024.runs import Run
@@ -159,7 +160,7 @@ def _train(structure: Structure, training: Training | None) -> tuple[Run | None,
     eta0, eta = Settings(steps, STEPS, eta0, eta).rates(problem.vocab_size)
     name = structure.data.name
     return runs.train(
-        name,
+        verbatim(name),
         problem,
         eta0=eta0,
         eta=eta,

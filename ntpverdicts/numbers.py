@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from ntpverdicts.maths import in_tex
+
 
 def written(value: float, digits: int = 2) -> str:
     """A number for a sentence: 0.012, 340, or 3.4·10⁷ where zeros would have to be counted."""
@@ -36,10 +38,10 @@ def amount(value: Fraction | int, digits: int = 3) -> str:
 
 
 def power_of_e(exponent: float) -> str:
-    """e to a power of three digits: e^2360, e^(4.46 million)."""
+    r"""e to a power of three digits as TeX: `e^{2360}`, `e^{4.46\cdot 10^{6}}`."""
     if exponent >= 1e6:
-        return f"e^({exponent / 1e6:.3g} million)"
-    return f"e^{float(f'{exponent:.3g}'):.6g}"
+        return rf"e^{{{in_tex(f'{exponent:.2e}')}}}"
+    return f"e^{{{float(f'{exponent:.3g}'):.6g}}}"
 
 
 def singular(plural: str) -> str:

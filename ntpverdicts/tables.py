@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from ntpverdicts.maths import in_html
+
 DOWNLOAD_MIME = "application/vnd.ntpcore.download+json"
 
 
@@ -17,8 +19,8 @@ class Table:
     """Rows of text under a header, for a page.
 
     Attributes:
-        header: names of the columns.
-        rows: the cells.
+        header: names of the columns; formulas between dollar signs are typeset.
+        rows: the cells, as they are.
     """
 
     header: tuple[str, ...]
@@ -26,7 +28,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         """The table as HTML."""
-        head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in self.header)
+        head = "".join(f'<th scope="col">{in_html(cell)}</th>' for cell in self.header)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(unbroken(cell))}</td>" for cell in row) + "</tr>"
             for row in self.rows

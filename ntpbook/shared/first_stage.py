@@ -70,7 +70,7 @@ def iterated(following: Integers, eta0: float, steps: int = STEPS, scale: float 
         scale: standard deviation of the entries at the start.
     """
     start, rows = _iterated(tuple(int(v) for v in following), eta0, steps, scale)
-    name = f"|V| = {len(following)}, eta_0 = {eta0:.3g}"
+    name = rf"$|\mathcal V| = {len(following)}$, $\eta_0 = {eta0:.3g}$"
     if scale:
         name += f", start of norm {start:.2g}"
     return First(name, following, eta0, start, rows)
@@ -142,7 +142,7 @@ def descended(
             kept[step] = W.copy()
         G = transformer.stage1_gradient(collocation, W, np.eye(len(names)))
         W -= eta0 * G / length(G)
-    return measured(f"|V| = {len(names)}, eta_0 = {eta0:.3g}", following, eta0, kept)
+    return measured(rf"$|\mathcal V| = {len(names)}$, $\eta_0 = {eta0:.3g}$", following, eta0, kept)
 
 
 # Instances with an error planted in the training
@@ -160,7 +160,9 @@ def backwards() -> list[First]:
         int(step): stage1.weights(np.argsort(following), int(step), 5.0)
         for step in training.log_grid(STEPS)
     }
-    return [measured("|V| = 4, eta_0 = 5, read backwards", following, 5.0, states)]
+    return [
+        measured(r"$|\mathcal V| = 4$, $\eta_0 = 5$, inverse collocation", following, 5.0, states)
+    ]
 
 
 def random_starts() -> list[First]:

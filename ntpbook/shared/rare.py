@@ -28,6 +28,7 @@ from ntpcore.huang2024 import stage1
 from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpverdicts.claims import Shown
+from ntpverdicts.maths import in_tex
 from ntpverdicts.numbers import power_of_e
 from ntpverdicts.once import once
 
@@ -57,7 +58,7 @@ def rare_gap() -> float:
 def rare_run(log_ratio: float, steps: int, eta: float, record: Sequence[int] | None = None) -> Run:
     """Algorithm 1 on these data, step by step."""
     return train(
-        f"two tokens, one sentence {power_of_e(log_ratio)} times rarer than the other",
+        f"two tokens, one sentence ${power_of_e(log_ratio)}$ times rarer than the other",
         rare_problem(log_ratio),
         eta0=paper_rates(2)[0],
         eta=eta,
@@ -104,8 +105,8 @@ class Hidden:
     def name(self) -> str:
         """The data in words."""
         return (
-            f"two tokens, one sentence {power_of_e(self.log_ratio)} times rarer than the other, "
-            f"eta = {self.eta:g}, step {self.steps}"
+            f"two tokens, one sentence ${power_of_e(self.log_ratio)}$ times rarer than the other, "
+            f"$\\eta = {in_tex(f'{self.eta:g}')}$, step {self.steps}"
         )
 
     def run(self, record: Sequence[int] | None = None) -> Run:
@@ -167,7 +168,7 @@ def force(factor: int = 1) -> tuple[Shown, ...]:
     T_o, T_j = (sp.exp(one) / sum(map(sp.exp, logits)) for one in logits)
     return (
         identity("d m / d d", y / 2 * sp.diff(weight, y), weight * (1 - weight)),
-        identity("minus d loss / d m", -sp.diff(loss, m), factor * A * (1 - T_o + T_j)),
+        identity(r"minus $d\,\text{loss}/dm$", -sp.diff(loss, m), factor * A * (1 - T_o + T_j)),
     )
 
 
@@ -187,9 +188,9 @@ def geometry(squared: int = 2) -> tuple[Shown, ...]:
     cosine = W.dot(star) / sp.sqrt(W.dot(W) * star.dot(star))
     x = d_2 / d_1
     return (
-        identity("the squared length of a step in (d_1, d_2)", steps, squared * eta**2),
+        identity("the squared length of a step in $(d_1, d_2)$", steps, squared * eta**2),
         identity("its direction", (moved[0] - moved[1]) * f_2, (moved[2] - moved[3]) * f_1),
-        identity("the squared cosine, x = d_2 / d_1", cosine**2, (1 + x) ** 2 / (2 + 2 * x**2)),
+        identity("the squared cosine, $x = d_2/d_1$", cosine**2, (1 + x) ** 2 / (2 + 2 * x**2)),
     )
 
 
@@ -213,10 +214,10 @@ def force_bounds(quarter: int = 4) -> tuple[Shown, ...]:
         return sp.factor(sp.together(expression))
 
     return (
-        at_least_zero("1/4 - m (1 - m)", positive(sp.Rational(1, 4) - m * (1 - m))),
+        at_least_zero(r"$\frac14 - m (1 - m)$", positive(sp.Rational(1, 4) - m * (1 - m))),
         at_least_zero(
-            f"m (1 - m) - e^-d / {quarter}", positive(m * (1 - m) - 1 / (1 + z) / quarter)
+            rf"$m (1 - m) - e^{{-d}}/{quarter}$", positive(m * (1 - m) - 1 / (1 + z) / quarter)
         ),
-        at_least_zero("1 - (1 - T_o + T_j)", positive(1 - both)),
-        at_least_zero("1 - T_o + T_j - 2 / (e^A + 1)", positive(both - 2 / (e_A + 1))),
+        at_least_zero("$1 - (1 - T_o + T_j)$", positive(1 - both)),
+        at_least_zero("$1 - T_o + T_j - 2/(e^A + 1)$", positive(both - 2 / (e_A + 1))),
     )

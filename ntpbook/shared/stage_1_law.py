@@ -82,7 +82,7 @@ def gradient(low: str = "-1/n") -> tuple[Shown, ...]:
     n = m + 1
     factor = n / (sp.exp(s) + m)
     return (
-        identity("gradient at n(x)", right, -factor * (1 - 1 / n)),
+        identity(r"gradient at $\mathrm n(x)$", right, -factor * (1 - 1 / n)),
         identity("gradient elsewhere", wrong, -factor * sp.sympify(low, locals={"n": n})),
         at_least_zero("the factor", factor, strictly=True),
     )
@@ -99,10 +99,12 @@ def sizes(low: str = "-1/n") -> tuple[Shown, ...]:
     of_a_column = sp.simplify(sp.exp(loss))
     late = sp.limit(n * sp.log(of_a_column.subs(sp.exp(-s), z)) / z, z, 0)  # z = e^-s
     return (
-        identity("squared norm of W_ov*", n * (right**2 + m * wrong**2), n - 1),
-        identity("margin at s W_ov*", s * right - s * wrong, s),
-        identity("e to the loss of a column", of_a_column, 1 + m * sp.exp(-s)),
-        identity("limit of L_0 e^s", late, n * m),
+        identity(r"squared norm of $W_{\mathrm{ov}}^*$", n * (right**2 + m * wrong**2), n - 1),
+        identity(r"margin at $s\,W_{\mathrm{ov}}^*$", s * right - s * wrong, s),
+        identity(
+            r"$\mathrm e$ to the power of the loss of a column", of_a_column, 1 + m * sp.exp(-s)
+        ),
+        identity(r"limit of $\mathcal L_0\, e^s$", late, n * m),
     )
 
 
@@ -118,22 +120,41 @@ def log_is_below_its_tangent(slope: str = "1") -> tuple[Shown, ...]:
     x = sp.symbols("x", nonnegative=True)
     gap = sp.sympify(slope) * x - sp.log(1 + x)
     return (
-        identity("x - log(1 + x) at x = 0", gap.subs(x, 0), sp.Integer(0)),
+        identity(r"$x - \log(1 + x)$ at $x = 0$", gap.subs(x, 0), sp.Integer(0)),
         at_least_zero("its slope", sp.factor(sp.diff(gap, x))),
     )
 
 
 LAW = (
-    uses("huang2024-eq-2", "W_ov* has the columns e_n(x) - 1 / |V|"),
-    executed("the gradient at s W_ov* is a negative multiple of W_ov*", gradient),
-    executed("norm, margins and loss of s W_ov*", sizes),
-    by_hand("with orthonormal tokens the columns W x are independent", at="columns"),
-    by_hand("entries of a column other than at n(x) are alike, so one stands for all", at="alike"),
-    by_hand("induction over t: each step adds eta_0 W_ov*/||W_ov*||", at="induction"),
+    uses(
+        "huang2024-eq-2",
+        r"$W_{\mathrm{ov}}^*$ has the columns $e_{\mathrm n(x)} - 1/|\mathcal "
+        "V|$",
+    ),
+    executed(
+        r"the gradient at $s\,W_{\mathrm{ov}}^*$ is a negative multiple of "
+        r"$W_{\mathrm{ov}}^*$",
+        gradient,
+    ),
+    executed(r"norm, margins, and loss of $s\,W_{\mathrm{ov}}^*$", sizes),
+    by_hand("with orthonormal tokens the columns $W x$ are independent", at="columns"),
+    by_hand(
+        r"the entries of a column other than at $\mathrm n(x)$ are equal, so one stands for "
+        "all",
+        at="alike",
+    ),
+    by_hand(
+        r"induction over $t$: each step adds $\eta_0 W_{\mathrm{ov}}^*/\|W_{\mathrm{ov}}^*\|$",
+        at="induction",
+    ),
 )
-BY_LAW = uses("ours-stage-1-law", "W_ov = s W_ov* at every step: norm, margins and loss by s")
+BY_LAW = uses(
+    "ours-stage-1-law",
+    r"$W_{\mathrm{ov}} = s\,W_{\mathrm{ov}}^*$ at every step, with "
+    "norm, margins, and loss in terms of $s$",
+)
 TANGENT = executed(
-    "log(1 + x) <= x",
+    r"$\log(1 + x) \le x$",
     log_is_below_its_tangent,
     planted={"Nine tenths of x.": {"slope": "9/10"}},
 )

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 TURNS = uses(
     "ours-direction",
-    "Theorem B: tan^2 <= (2 S / t) (1 + sqrt(2) K / eta) for every step size and t >= 1",
+    r"Theorem B: $\tan^2 \le (2 S/t)(1 + \sqrt2\, K/\eta)$ for every step size and $t \ge 1$",
 )
 
 # A norm that is a sum of 1e7 rounded steps is off by some 1e-11; measured 7e-12.

@@ -76,11 +76,11 @@ def collection(
         data = generate.random_dataset(
             rng, size, 3 * size, int(rng.integers(3, 8)), prefix_closed=closed, frequent=frequent
         )
-        kind = "prefix-closed" if closed else "other"
-        problems.append((f"{kind} data {number} (|V| = {size})", from_dataset(data)))
+        kind = "prefix-closed" if closed else "general"
+        problems.append((f"{kind} data {number} with {size} tokens", from_dataset(data)))
     return [
         train(
-            f"{name}, eta times {factor:g}",
+            f"{name}, step size times {factor:g}",
             problem,
             eta0=paper_rates(problem.vocab_size)[0],
             eta=factor * paper_rates(problem.vocab_size)[1],

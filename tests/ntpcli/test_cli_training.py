@@ -172,7 +172,7 @@ def test_a_stage_1_too_short_for_theorem_3_refutes_nothing(run: Run) -> None:
     assert code == 0
     claim = json.loads(out)["claims"][0]
     assert claim["verdict"] == "proved"  # its first part, from step 3755 on
-    assert "T or t is too small for a sentence" in claim["left_out"]
+    assert "$T$ or $t$ is too small for a sentence" in claim["left_out"]
 
 
 def test_a_check_of_data_without_a_gradient_answers_all_the_rest(run: Run, tmp_path: Path) -> None:

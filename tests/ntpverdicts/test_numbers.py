@@ -36,6 +36,6 @@ def test_a_fraction_that_nobody_reads_is_a_decimal() -> None:
     assert amount(39) == "39"
 
 
-def test_a_power_of_e_has_three_digits_and_no_exponent_of_ten() -> None:
+def test_a_power_of_e_has_three_digits_in_its_exponent() -> None:
     found = [power_of_e(one) for one in (2.5, 200.0, 2361.0, 4_461_000.0)]
-    assert found == ["e^2.5", "e^200", "e^2360", "e^(4.46 million)"]
+    assert found == ["e^{2.5}", "e^{200}", "e^{2360}", r"e^{4.46\cdot 10^{6}}"]

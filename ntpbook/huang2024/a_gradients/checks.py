@@ -122,18 +122,19 @@ def gradient_of_stage_1(target: int = 1) -> tuple[Shown, ...]:
     "huang2024-eq-5",
     over="points",
     instances=points,
-    says="With symbols for all sizes, every entry has the stated derivative; at "
-    "{tried} points formula and difference quotients agree to {distance} relatively, and so does "
-    "our code up to the rounding of floats.",
+    says="Symbolic differentiation gives the stated derivative for every entry and all sizes. At "
+    "{tried} points the formula agrees with difference quotients to a relative error of "
+    "{distance}, and with our code up to rounding.",
     fails="The formula is not the derivative of the loss.",
     proof=(
         executed(
-            "the loss of any number of tokens, differentiated by one entry", gradient_of_stage_1
+            "the derivative of the loss with respect to one entry, for any number of tokens",
+            gradient_of_stage_1,
         ),
     ),
     planted={
-        "T_0(x) alone, the vector of the next token left out.": {"target": 0},
-        "The token itself in the place of its next token.": {"own": True},
+        "The gradient is $T_0(x)$ without the one-hot vector of the next token.": {"target": 0},
+        "The one-hot vector of the token itself in place of the next token.": {"own": True},
     },
 )
 def check_huang2024_eq_5(one: Point, target: int = 1, own: bool = False) -> Iterator[Said]:
@@ -230,9 +231,9 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
             rest = rest.subs(smallest, sp.Dummy(positive=True))
         numerator = sp.expand(sp.fraction(sp.together(rest))[0])
         zero = numerator == 0
-        name = f"two tokens, entry K{(place - 1) // 2}1 of W_kq"
+        name = f"two tokens, entry $K_{{{(place - 1) // 2}1}}$ of $W_{{\\mathrm{{kq}}}}$"
         left = "0" if zero else "a polynomial that is not 0"
-        found.append(Shown(name, "-d log T_0 / dK", "=", "(6)", left, bool(zero)))
+        found.append(Shown(name, r"$-d \log T_0 / dK$", "=", "(6)", left, bool(zero)))
     return tuple(found)
 
 
@@ -240,25 +241,25 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
     "huang2024-eq-6",
     over="points",
     instances=points,
-    says="With symbols for all sizes, every entry has the stated derivative; at {tried} points "
-    "formula and difference quotients agree to {distance} relatively, and so does our code up to "
-    "the rounding of floats.",
+    says="Symbolic differentiation gives the stated derivative for every entry and all sizes. At "
+    "{tried} points the formula agrees with difference quotients to a relative error of "
+    "{distance}, and with our code up to rounding.",
     fails="The formula is not the derivative of the loss.",
     proof=(
         executed(
-            "the loss of one sample of any length, differentiated by one entry, and the sum over "
-            "samples",
+            "the derivative of the loss of one sample of any length with respect to one entry, "
+            "and the sum over samples",
             gradient_of_stage_2,
             planted={"The frequency of a sample squared.": {"share": 2}},
         ),
         executed(
-            "a second derivation: the formula as matrices, for one sentence of two tokens",
+            "a second derivation: the formula in matrices, for one sentence of two tokens",
             smallest_case,
         ),
     ),
     planted={
-        "diag(phi) alone, phi phi^T left out.": {"outer": 0},
-        "Every distinct sentence with the same frequency.": {"weighted": False},
+        r"$\mathrm{diag}(\phi)$ alone, without $\phi\phi^\top$.": {"outer": 0},
+        "The same frequency for every distinct sentence.": {"weighted": False},
     },
 )
 def check_huang2024_eq_6(one: Point, outer: int = 1, weighted: bool = True) -> Iterator[Said]:

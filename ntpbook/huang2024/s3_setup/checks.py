@@ -58,21 +58,21 @@ def loss_of_one_sample(plus: bool = False) -> Iterator[Shown]:
     "huang2024-eq-1",
     over="random pairs of matrices",
     instances=random_matrices,
-    says="On Example 1 with one sentence three times, both forms of the loss agree at {tried} "
-    "random pairs of matrices.",
+    says="On Example 1 with one sentence repeated three times, both forms of the loss agree for "
+    "{tried} random pairs of matrices.",
     tolerance=1e-12,  # some thirty terms of order one, each rounded a few times at 2.2e-16
     proof=(
         executed(
-            "-log(softmax) is log Z minus the right logit, for any Z",
+            r"$-\log(\mathrm{softmax})$ is $\log Z$ minus the logit of the correct token, for "
+            "any $Z$",
             loss_of_one_sample,
-            planted={"log Z plus the right logit.": {"plus": True}},
+            planted={r"$\log Z$ plus the logit of the correct token.": {"plus": True}},
         ),
         by_hand("equal samples are collected, each with its frequency", at="collected"),
     ),
     planted={
-        "Frequencies left out: every distinct sentence counts alike, although one repeats.": {
-            "weighted": False
-        },
+        "Frequencies left out: every distinct sentence has the same weight, although one is "
+        "repeated.": {"weighted": False},
     },
 )
 def check_huang2024_eq_1(one: Matrices, weighted: bool = True) -> Iterator[Said]:
@@ -110,7 +110,7 @@ def random_four(seed: int = 7, trials: int = 40) -> Iterator[FourMatrices]:
         d, length, d_1, d_2, size = (int(side) for side in rng.integers(2, 7, size=5))
         shapes = ((d, length), (d_1, d), (d_1, d), (d_2, d), (size, d_2))
         made = [rng.normal(size=shape) for shape in shapes]
-        yield FourMatrices(f"trial {trial}, d = {d}, d_1 = {d_1}", *made)
+        yield FourMatrices(f"trial {trial}, $d = {d}$, $d_1 = {d_1}$", *made)
 
 
 def products_of_matrices(turned: bool = False) -> Iterator[Shown]:
@@ -174,23 +174,26 @@ def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:
     "huang2024-app-reparameterization",
     over="random sets of matrices",
     instances=random_four,
-    says="Four matrices and their two products give the same probabilities on {tried} random sets "
-    "of matrices, of all shapes.",
+    says="The four matrices and their two products give the same probabilities for {tried} "
+    "random sets of matrices of all shapes.",
     tolerance=1e-11,  # a few dozen sums of products of order one to ten
     proof=(
         executed(
-            "the inner softmax is applied to equal scores, and for any attention weights the outer "
-            "one to equal logits",
+            "the inner softmax has equal scores, and for any attention weights the outer softmax "
+            "has equal logits",
             products_of_matrices,
         ),
         executed(
-            "padding with zeros reaches every pair of products, for all d, d_1 > d and d_2 > d; "
-            "without padding, for d_1 = d and d_2 = d, the identity does",
+            "with padding by zeros every pair of products is reached, for all $d$, $d_1 > d$, "
+            "and $d_2 > d$; for $d_1 = d$ and $d_2 = d$ no padding is needed",
             every_pair_is_reached,
-            planted={"Other rows than zeros.": {"zeros": False}},
+            planted={"Padding with rows that are not zero.": {"zeros": False}},
         ),
     ),
-    planted={"The product W_q^T W_k in the place of W_k^T W_q.": {"turned": True}},
+    planted={
+        r"The product $W_{\mathrm q}^\top W_{\mathrm k}$ in place of $W_{\mathrm k}^\top "
+        r"W_{\mathrm q}$.": {"turned": True}
+    },
 )
 def check_huang2024_app_reparameterization(
     one: FourMatrices, turned: bool = False
@@ -226,7 +229,7 @@ def drawn(seed: int, trials: int, lengths: tuple[int, ...], *, alike: bool = Tru
         X = rng.normal(size=(d, length))
         X = X[:, :1].repeat(length, axis=1) if alike else X
         W_ov, (W_kq, other) = rng.normal(size=(size, d)), rng.normal(size=(2, d, d))
-        made.append(Twice(f"trial {trial}, L = {length}, d = {d}", X, W_ov, W_kq, other))
+        made.append(Twice(f"trial {trial}, $L = {length}$, $d = {d}$", X, W_ov, W_kq, other))
     return made
 
 
@@ -258,29 +261,29 @@ def one_weight(rivals: bool = False) -> Iterator[Shown]:
     s, u = sp.symbols("s u", real=True)
     L = sp.symbols("L", integer=True, positive=True)
     weight = sp.exp(s) / (L * sp.exp(s) + (sp.exp(u) if rivals else 0))
-    yield identity("L positions together, so that X phi = x", L * weight, sp.Integer(1))
+    yield identity(r"$L$ positions together, so that $X\phi = x$", L * weight, sp.Integer(1))
 
 
 @check(
     "huang2024-app-one-token",
     over="random sentences",
     instances=one_position,
-    says="For a sentence of one token the attention has one weight, which is 1, whatever W_kq: two "
-    "attention matrices give the same probabilities on {tried} random sentences.",
+    says=r"In a sentence of one token the attention weight is 1, whatever $W_{\mathrm{kq}}$ is: "
+    "two attention matrices give the same probabilities on {tried} random sentences.",
     tolerance=1e-12,  # a softmax of one number is 1 exactly; the logits are sums of few products
     proof=(
         executed(
-            "the weights of a token that stands alone add up to 1, so that the logits are W_ov x",
+            r"the weights on the only token add up to 1, so the logits are $W_{\mathrm{ov}} x$",
             one_weight,
-            planted={"Another token beside it.": {"rivals": True}},
+            planted={"A second, different token in the sentence.": {"rivals": True}},
         ),
     ),
     planted={
         "Sentences of different tokens.": Variant(instances=different_tokens),
-        "Another W_ov as well: its rows turned by one.": {"values": 1},
+        r"A different $W_{\mathrm{ov}}$ as well: its rows are rotated by one.": {"values": 1},
     },
     readings={
-        "a sentence of one token, repeated": Variant(instances=one_token_repeated),
+        "a sentence that repeats one token": Variant(instances=one_token_repeated),
     },
 )
 def check_huang2024_app_one_token(one: Twice, values: int = 0) -> Iterator[Said]:

@@ -70,13 +70,13 @@ def smallest_undefined() -> list[Undefined]:
     return [
         Undefined("one token, line 4", from_samples([(["a"], "a")]), 1, 0),
         Undefined("no sentence with two tokens, line 7", swap, 1, 1),
-        Undefined("T = 0, line 7", example_1(), 0, 1),
+        Undefined("$T = 0$, line 7", example_1(), 0, 1),
     ]
 
 
 def example_1_with_a_step() -> list[Undefined]:
     """An input on which the algorithm is defined."""
-    return [Undefined("T = 1, line 7", example_1(), 1, 1)]
+    return [Undefined("$T = 1$, line 7", example_1(), 1, 1)]
 
 
 def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
@@ -93,9 +93,9 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
     m_o, T_o = 1 / (1 + u), 1 / (1 + v)
     along = A * (T_o - 1) * m_o * (1 - m_o) + of_rivals * A * rivals * (0 - m_o)
     stated = -A * m_o * ((1 - T_o) * (1 - m_o) + rivals)
-    yield identity("the derivative by W[o, q]", along, stated)
+    yield identity("the derivative with respect to $W[o, q]$", along, stated)
     minus = sp.factor(sp.together(-along))
-    yield at_least_zero("minus the derivative by W[o, q]", minus, strictly=True)
+    yield at_least_zero("minus the derivative with respect to $W[o, q]$", minus, strictly=True)
 
 
 @check(
@@ -103,28 +103,32 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
     over="inputs",
     instances=both_kinds,
     tolerance=1e-12,  # rounding of some hundred float steps; the literal run has sixty digits
-    shows="defined exactly where two tokens share a sentence and T >= 1",
-    says="On {runs} runs of both stages, W_ov and W_kq of the literal algorithm and of the library "
-    "agree up to the rounding of floats; on {refused} inputs without a direction the algorithm "
-    "divides zero by zero, and the library refuses them.",
-    fails="The library and the algorithm, run literally, differ.",
+    shows=r"defined exactly where some sentence contains two different tokens and $T \ge 1$",
+    says="On {runs} runs of both stages, the algorithm transcribed line by line and the library "
+    r"give the same $W_{\mathrm{ov}}$ and $W_{\mathrm{kq}}$ up to rounding. On {refused} "
+    "inputs without a gradient the algorithm divides zero by zero, and the library refuses "
+    "them.",
+    fails="The algorithm, transcribed line by line, and the library differ.",
     proof=(
         uses("huang2024-eq-5", "the gradient of stage 1"),
         by_hand("line 4: no probability is 0, so this gradient never vanishes", at="line-4"),
-        uses("ours-stage-1-law", "after a step of stage 1 all gaps are one number A > 0"),
-        uses("huang2024-lem-4", "line 7: the derivative of one sample's loss"),
+        uses("ours-stage-1-law", "after one step of stage 1 all margins are one number $A > 0$"),
+        uses("huang2024-lem-4", "line 7: the derivative of the loss of one sample"),
         executed(
-            "by the entry of its optimal token it is negative",
+            "with respect to the entry of its optimal token it is negative",
             negative_along_optimal,
-            planted={"The sum over the rivals with the other sign.": {"of_rivals": -1}},
+            planted={
+                "The sum over the non-optimal tokens with the opposite sign.": {"of_rivals": -1}
+            },
         ),
         by_hand(
-            "no other sample with this query has a positive term, by Assumption 1", at="samples"
+            "by Assumption 1, no other sample with this query contributes a positive term",
+            at="samples",
         ),
     ),
     planted={
-        "The library's second stage started one step of stage 1 too early.": {"missed": 1},
-        "Example 1 with T = 1 among the inputs without a direction.": Variant(
+        "In the library, stage 2 starts one step of stage 1 too early.": {"missed": 1},
+        "Example 1 with $T = 1$ among the inputs without a gradient.": Variant(
             instances=example_1_with_a_step
         ),
     },
@@ -161,9 +165,9 @@ def distances(case: Case, missed: int) -> dict[str, float]:
     run = training.run(problem, steps, eta, gap, record=())
     trained[problem.entry_token, problem.entry_query] = run.state.weights
     return {
-        "W_ov, step by step": digits.relative_distance(digits.exact(iterated), W_ov),
-        "W_ov, by its law": digits.relative_distance(digits.exact(law), W_ov),
-        "W_kq": digits.relative_distance(digits.exact(trained), W_kq),
+        r"$W_{\mathrm{ov}}$, step by step": digits.relative_distance(digits.exact(iterated), W_ov),
+        r"$W_{\mathrm{ov}}$, in closed form": digits.relative_distance(digits.exact(law), W_ov),
+        r"$W_{\mathrm{kq}}$": digits.relative_distance(digits.exact(trained), W_kq),
     }
 
 
@@ -230,7 +234,7 @@ def singles(
         ]
         W_ov, W_kq = 2 * rng.normal(size=(2, size, size))
         E, _ = np.linalg.qr(rng.normal(size=(size, size)))
-        data = from_samples(rows, f"trial {trial}, |V| = {size}")
+        data = from_samples(rows, rf"trial {trial}, $|\mathcal V| = {size}$")
         made.append(Singles(data.name, data, W_ov, W_kq, E))
     return made
 
@@ -240,21 +244,27 @@ def singles(
     over="random collocations",
     instances=singles,
     tolerance=1e-12,  # sums of some dozen terms of order one
-    says="|V| times the mean cross-entropy of the sentences of one token is L_0, for {tried} "
-    "random collocations, W_ov, W_kq and orthonormal tokens.",
+    says=r"For {tried} random collocations with random $W_{\mathrm{ov}}$, $W_{\mathrm{kq}}$, and "
+    r"orthonormal tokens, $|\mathcal V|$ times the mean cross-entropy of the sentences of "
+    r"one token equals $\mathcal L_0$.",
     proof=(
         uses("huang2024-eq-1", "the loss by distinct sentences"),
-        uses("huang2024-app-one-token", "a sentence of one token has the logits W_ov x"),
-        by_hand("each of the |V| sentences has the frequency 1/|V|", at="sum"),
+        uses(
+            "huang2024-app-one-token",
+            "a sentence of one token has the logits "
+            r"$W_{\mathrm{ov}} x$",
+        ),
+        by_hand(
+            r"each of the $|\mathcal V|$ sentences has the frequency $1/|\mathcal V|$", at="sum"
+        ),
     ),
     planted={
-        "The mean over the tokens in the place of the sum.": {"mean": True},
+        "The mean over the tokens in place of the sum.": {"mean": True},
         "Another token in front of each.": Variant(instances=lambda: singles(front=True)),
     },
     readings={
-        "each sentence of one token as often as it occurs in the data: one occurs twice": Variant(
-            instances=lambda: singles(count_of_first=2)
-        ),
+        "each sentence of one token counted as often as it occurs in the data, where one occurs "
+        "twice": Variant(instances=lambda: singles(count_of_first=2)),
     },
 )
 def check_huang2024_app_stage_1_loss(one: Singles, mean: bool = False) -> Iterator[Said]:
@@ -286,7 +296,7 @@ def runs_of_example(steps: int, stages: tuple[int, ...]) -> list[Run]:
     problem = from_dataset(example_1())
     eta0, eta = paper_rates(problem.vocab_size)
     return [
-        train(f"Example 1, T = {T}", problem, eta0=eta0, eta=4 * eta, steps1=T, steps=steps)
+        train(f"Example 1, $T = {T}$", problem, eta0=eta0, eta=4 * eta, steps1=T, steps=steps)
         for T in stages
     ]
 
@@ -302,8 +312,8 @@ def least_loss(wrong: int = 0) -> Iterator[Shown]:
     A, others = sp.symbols("A others", positive=True)  # others = |V| - 1
     at_one = sp.log(sp.exp(A) + others * sp.exp(wrong * A)) - A  # the logit of n(o) is A
     floor = sp.log(1 + others * sp.exp(-A))
-    yield identity("the loss with all attention on o", sp.exp(at_one), sp.exp(floor))
-    yield identity("its limit as A grows", sp.limit(at_one, A, sp.oo), sp.Integer(0))
+    yield identity("the loss with all attention on $o$", sp.exp(at_one), sp.exp(floor))
+    yield identity("its limit as $A$ grows", sp.limit(at_one, A, sp.oo), sp.Integer(0))
 
 
 @check(
@@ -311,36 +321,41 @@ def least_loss(wrong: int = 0) -> Iterator[Shown]:
     over="runs of both stages",
     instances=growing_first_stage,
     tolerance=1e-13,  # one softmax of one score
-    says="A sentence of one token has attention 1 on it, whatever W_kq is. At the W_ov of stage 1 "
-    "no attention has a loss below log(1 + (|V| - 1) e^-A), which tends to 0 with T; on {tried} "
-    "runs stage 2 leaves at most {most} of what was above it.",
+    says=r"In a sentence of one token the attention weight is 1, whatever $W_{\mathrm{kq}}$ is. "
+    r"With the $W_{\mathrm{ov}}$ of stage 1, no attention brings the loss below $\log(1 + "
+    r"(|\mathcal V| - 1) e^{-A})$, which tends to 0 as $T$ grows. On {tried} runs, stage 2 "
+    "reduces the excess over this value to at most {most} times its initial size.",
     proof=(
-        uses("huang2024-app-one-token", "the loss of sentences of one token does not see W_kq"),
-        uses("ours-stage-1-law", "stage 1 leaves gaps A that grow in proportion to T"),
-        by_hand("no attention has a smaller loss than 1 on the optimal token", at="floor"),
+        uses(
+            "huang2024-app-one-token",
+            "the loss of sentences of one token does not depend on "
+            r"$W_{\mathrm{kq}}$",
+        ),
+        uses("ours-stage-1-law", "the margins $A$ after stage 1 grow in proportion to $T$"),
+        by_hand("attention 1 on the optimal token minimizes the loss", at="floor"),
         executed(
-            "that loss, and its limit as A grows",
+            "that loss, and its limit as $A$ grows",
             least_loss,
-            planted={"The other tokens with the logit A, too.": {"wrong": 1}},
+            planted={"The other tokens with the logit $A$, too.": {"wrong": 1}},
         ),
         uses("ours-direction", "in stage 2 all margins grow without bound"),
         by_hand(
-            "so the attention on optimal tokens tends to 1, and the loss to its least value",
+            "so the attention on optimal tokens tends to 1, and the loss to its minimum",
             at="limit",
         ),
     ),
     planted={
-        "A second stage of one step.": Variant(instances=lambda: runs_of_example(1, (900,))),
+        "Only one step of stage 2.": Variant(instances=lambda: runs_of_example(1, (900,))),
         "Stage 1 trained on sentences of two tokens.": {"pairs": True},
     },
 )
 def check_huang2024_app_decoupling(run: Run, pairs: bool = False) -> Iterator[Said]:
     """L_0 does not see W_kq; stage 2 comes to the least loss at W_ov, within a hundredth."""
     moved = seen_by_stage_1(run.problem, run.second.gap, pairs)
-    yield at_most(moved, 0, "what the loss of stage 1 moves with W_kq", scale=1.0)
+    yield at_most(moved, 0, r"change of the loss of stage 1 with $W_{\mathrm{kq}}$", scale=1.0)
     rows = run.second.rows
     left = math.exp(float(rows.log_excess[-1] - rows.log_excess[0]))
-    yield holds(left <= 0.01, f"a part {left:.2g} of the loss above the floor that is left")
+    yield holds(left <= 0.01, f"a fraction {left:.2g} of the excess loss remains")
     yield most("most", left, 1)
     yield result("last", float(rows.loss[-1]), 1)
     yield count("runs")
@@ -360,7 +375,7 @@ def seen_by_stage_1(problem: Problem, gap: float, pairs: bool = False) -> float:
         ((other, name) if pairs else (name,), following)
         for name, other, following in zip(names, (*names[1:], names[0]), nexts, strict=True)
     ]
-    data = from_samples(rows, "what stage 1 trains on")
+    data = from_samples(rows, "the data of stage 1")
     number = {name: place for place, name in enumerate(data.vocabulary)}
     place = [names.index(name) for name in number]
     size, rng = len(names), np.random.default_rng(len(names))

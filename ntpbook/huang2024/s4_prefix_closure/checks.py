@@ -34,7 +34,10 @@ from ntpverdicts.vocabulary import Variant, by_hand, check, executed, relation, 
 
 CLAIMED = 5  # tokens, the bound in the statement of the small theorem
 
-WITHOUT_SOURCE = "The search for lines in which a next token need not be n of one before it."
+WITHOUT_SOURCE = (
+    r"The search over lines in which a next token need not be $\mathrm n$ of an "
+    "earlier token."
+)
 
 # The theorem
 
@@ -52,7 +55,7 @@ def without(failing: Failing) -> dict[str, Variant]:
         return Variant({"dropped": dropped}, lambda: [analyse(smallest_without(dropped, failing))])
 
     return {
-        f"Not asked for: {words}. On the smallest data without it.": data_without(dropped)
+        f"Hypothesis dropped: {words}; on the smallest data without it.": data_without(dropped)
         for dropped, words in HYPOTHESES.items()
     }
 
@@ -62,15 +65,20 @@ def without(failing: Failing) -> dict[str, Variant]:
     over="data sets",
     instances=random_structures,
     name=told,
-    says="Each of the {orders} orders of {tried} data sets, of up to {tokens} tokens and sentences "
-    "of up to {longest}, has exactly one optimal token.",
+    says="Each of the {orders} orders of {tried} data sets, with up to {tokens} tokens and "
+    "sentences of up to {longest} tokens, has exactly one optimal token.",
     proof=(
-        by_hand("n leads from the first token to every other one inside the sentence", at="first"),
         by_hand(
-            "n leads from the token that decides to the query inside the sentence", at="decider"
+            r"$\mathrm n$ leads from the first token to every other one inside the sentence",
+            at="first",
         ),
         by_hand(
-            "of two ways to the query one is the end of the other, as n is one-to-one",
+            r"$\mathrm n$ leads from the optimal token to the query inside the sentence",
+            at="decider",
+        ),
+        by_hand(
+            r"of two such paths to the query one is the end of the other, since $\mathrm n$ is "
+            "injective",
             at="two-ways",
         ),
     ),
@@ -97,7 +105,10 @@ def search(failing: Failing, largest: int, spared: str = "") -> Iterator[Shown]:
     for size in range(1, largest + 1):
         found = [compare_pairs(n, failing, spared, longest) for n in collocations(size, spared)]
         allowed, wrong = sum(one.allowed for one in found), sum(len(one.failures) for one in found)
-        words = f"|V| = {size}: failures among {allowed} pairs of lines without confused tokens"
+        words = (
+            rf"$|\mathcal V| = {size}$: failures among {allowed} pairs of lines without confused "
+            "tokens"
+        )
         yield relation(words, wrong, "=", 0, wrong)
 
 
@@ -132,20 +143,21 @@ def few_tokens(dropped: str) -> Variant:
 
 @check(
     "ours-prefix-closure-small",
-    over="cycle types of n",
+    over=r"cycle types of $\mathrm n$",
     instances=permutations,
     name=lambda n: "n: " + ", ".join(f"{x} → {y}" for x, y in enumerate(n)),
-    says="For all {tried} cycle types of n on few tokens, a search that ended by itself found the "
-    "{relations} relations that a sentence of any length can force. Of {pairs} pairs of them, "
-    "{allowed} leave no token confused, and none of these has a query with two optimal tokens.",
+    says=r"For all {tried} cycle types of $\mathrm n$ on few tokens, an exhaustive search found "
+    "the {relations} relations that a sentence of any length can force. Of {pairs} pairs "
+    "of these relations, {allowed} confuse no token, and none of the latter has a query "
+    "with two optimal tokens.",
     proof=(
-        by_hand("renaming the tokens, so that one n of each cycle type suffices", at="renaming"),
+        by_hand(r"renaming the tokens: one $\mathrm n$ of each cycle type suffices", at="renaming"),
         by_hand(
-            "what a line forces depends on its set of tokens, its last token and what its "
-            "beginnings force, so that a search over these covers all lengths",
+            "the relations that a line forces depend on its set of tokens, its last token, and "
+            "the relations of its prefixes, so a search over these covers all lengths",
             at="states",
         ),
-        by_hand("two sentences with their beginnings suffice", at="two-sentences"),
+        by_hand("two sentences with their prefixes suffice", at="two-sentences"),
         executed(
             "all pairs of lines on up to five tokens, of any length",
             search_optimal,
@@ -153,7 +165,7 @@ def few_tokens(dropped: str) -> Variant:
         ),
     ),
     planted={
-        f"The same search where it is not asked for: {words}.": few_tokens(dropped)
+        f"The same search with one hypothesis dropped: {words}.": few_tokens(dropped)
         for dropped, words in HYPOTHESES.items()
     },
 )
@@ -201,14 +213,18 @@ def with_longest_lines(seed: int = 7, trials: int = 200) -> tuple[Structure, ...
     over="data sets",
     instances=with_longest_lines,
     name=told,
-    says="All {samples} samples of {tried} data sets follow the rule, each start token has one "
-    "continuation, and N is at most |V| L_max; some data reach it.",
+    says="All {samples} samples of {tried} data sets follow the rule, each first token has one "
+    r"continuation, and $N \le |\mathcal V| L_{\max}$; on some data equality holds.",
     proof=(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
         by_hand(
-            "a sentence with two different tokens is decided by the one optimal token", at="two"
+            "in a sentence with two different tokens, the one optimal token determines the next "
+            "token",
+            at="two",
         ),
-        by_hand("a sentence that repeats its last token q has n(q) = q", at="repeated"),
+        by_hand(
+            r"a sentence that repeats its last token $q$ has $\mathrm n(q) = q$", at="repeated"
+        ),
         by_hand("so a first token has one continuation", at="continuation"),
         executed(
             "the rule on all pairs of lines on up to six tokens, of any length",
@@ -218,8 +234,12 @@ def with_longest_lines(seed: int = 7, trials: int = 200) -> tuple[Structure, ...
     ),
     planted=without(two_next)
     | {
-        "n of the last token, whatever it orders.": {"alone": True},
-        "The bound 1.1 times sharper: 10/11 of |V| L_max.": {"share": Fraction(10, 11)},
+        r"Always $\mathrm n$ of the last token, even if its query has an optimal token.": {
+            "alone": True
+        },
+        r"The bound 1.1 times sharper: $\frac{10}{11} |\mathcal V| L_{\max}$.": {
+            "share": Fraction(10, 11)
+        },
     },
 )
 def check_ours_last_token(
@@ -303,19 +323,21 @@ def held(line: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     "huang2024-app-prefixes",
     over="generated sentences",
     instances=models,
-    says="On two tokens, for all models of sentences of up to three tokens, every beginning of "
-    "{tried} generated sentences follows the models, and our data sets hold it.",
-    proof=(by_hand("each token after the first is generated from all before it", at="growth"),),
+    says="With two tokens and all models of sentences of up to three tokens, every prefix of "
+    "{tried} generated sentences follows the models, and our data sets contain these "
+    "prefixes.",
+    proof=(
+        by_hand("each token after the first is generated from all tokens before it", at="growth"),
+    ),
     planted={
-        "All sentences of that length, whoever wrote them, with the model's next token.": {
+        "All sentences of a length, whether generated or not, with the model's next token.": {
             "by_model": False
         },
-        "The shortest beginning of each sentence lost.": {"lost": 1},
+        "The shortest prefix of each sentence omitted.": {"lost": 1},
     },
     readings={
-        "D_0 holds any sentences X with the next token p*(X), as its definition reads": {
-            "by_model": False
-        },
+        r"$\mathcal D_0$ may contain any sentence $X$ with the next token $p^*(X)$, as its "
+        "definition says": {"by_model": False},
     },
 )
 def check_huang2024_app_prefixes(
@@ -326,4 +348,4 @@ def check_huang2024_app_prefixes(
         wrong = strays(one.model, line)
         yield holds(not wrong, f"{' '.join(line)}: {wrong[0] if wrong else ''}")
         beginnings = tuple(line[: end + 1] for end in range(1, len(line)))
-        yield holds(held(line)[lost:] == beginnings, f"{' '.join(line)}: a beginning is lost")
+        yield holds(held(line)[lost:] == beginnings, f"{' '.join(line)}: a prefix is missing")

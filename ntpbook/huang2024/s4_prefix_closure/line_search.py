@@ -12,10 +12,10 @@ from itertools import combinations_with_replacement, product
 from ntpverdicts.once import once
 
 HYPOTHESES = {
-    "bijection": "n is a bijection",
+    "bijection": r"$\mathrm n$ is a bijection",
     "order": "no token is confused",
-    "source": "every next token is n of a token of its sentence",
-    "closure": "every beginning of a sample is a sample",
+    "source": r"every next token is $\mathrm n$ of a token of its sentence",
+    "closure": "every prefix of a sample is a sample",
 }
 
 Map = tuple[int, ...]

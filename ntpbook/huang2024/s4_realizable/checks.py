@@ -124,14 +124,16 @@ def _not_an_order(pairs: frozenset[Pair]) -> str:
     over="relations",
     instances=small_relations,
     shows="well posed where no token is confused",
-    says="In all {tried} relations every token has exactly one of the repaired roles, and each of "
-    "the {orders} without confused tokens is a strict partial order.",
+    says="In all {tried} relations every token has exactly one of the repaired roles, and each "
+    "of the {orders} relations without confused tokens is a strict partial order.",
     proof=(
-        by_hand("without confused tokens no two pairs can be chained, at any size", at="no-chain"),
+        by_hand(
+            "without confused tokens no two pairs form a chain, whatever the size", at="no-chain"
+        ),
     ),
     planted={
-        "The roles as the paper words them in the place of the repaired ones.": {"printed": True},
-        "Confused tokens let in.": {"confused": True},
+        "The roles as the paper words them in place of the repaired roles.": {"printed": True},
+        "Confused tokens allowed.": {"confused": True},
     },
 )
 def check_huang2024_def_1(
@@ -149,10 +151,10 @@ def check_huang2024_def_1(
 
 # What is in force in Section 4.1, in the order in which it argues
 
-LOSS = "a loss that comes arbitrarily near zero"
+LOSS = "a loss that can be brought arbitrarily close to zero"
 NEXT = "one next token for each sentence"
 INJECTIVE = "an injective collocation"
-PEAKS = "columns of W_ov that peak at n"
+PEAKS = r"columns of $W_{\mathrm{ov}}$ that peak at $\mathrm n$"
 STRICT = "strict partial orders"
 WEIGHTS = "larger attention weights on optimal tokens"
 
@@ -186,11 +188,12 @@ def orders_of_closed_data(seed: int = 7, trials: int = 20) -> list[OfData]:
     over="partial orders",
     instances=orders_of_closed_data,
     says="No token has two types in any of {tried} orders.",
-    fails="On {failed} of {tried} orders, those of Example 1 among them, a token without relations "
-    "is optimal and non-optimal as well, having nothing above and nothing below it.",
+    fails="In {failed} of {tried} orders, including those of Example 1, a token without "
+    "relations is both optimal and non-optimal, since nothing lies above it and nothing "
+    "below it.",
     hypotheses=(LOSS, order.CLOSURE, INJECTIVE, order.SOURCE, STRICT),
     planted={
-        "The repaired roles in the place of the printed ones.": Variant(
+        "The repaired roles in place of those of the paper.": Variant(
             {"printed": False}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -237,14 +240,15 @@ def four_cases(printed: bool = False) -> Iterator[Shown]:
     "huang2024-app-three-categories",
     over="partial orders",
     instances=small_orders,
-    says="A role depends on two questions only: is anything above, is anything below? Without "
-    "confused tokens three answers remain, one for each role; so it is in all {tried} orders.",
+    says="A role depends on two questions: does a token lie above, and does a token lie below? "
+    "Without confused tokens three combinations remain, one for each role. All {tried} "
+    "orders agree.",
     proof=(
         uses("huang2024-def-1", "what lies above and below a token, and the role that this gives"),
-        executed("the four answers, one by one", four_cases),
+        executed("the four combinations, one by one", four_cases),
     ),
     planted={
-        "Confused tokens let in.": Variant(instances=small_relations),
+        "Confused tokens allowed.": Variant(instances=small_relations),
         "The types as Section 4.1 words them, where a token may have three.": {"printed": True},
     },
 )
@@ -299,10 +303,10 @@ def ends_by_logic(swapped: bool = False, alone: bool = False) -> Iterator[Shown]
     over="relations",
     instances=small_relations,
     says="In all {tried} relations the maximal elements are the optimal and the non-comparable "
-    "tokens, and the minimal ones the non-optimal and the non-comparable tokens.",
+    "tokens, and the minimal elements are the non-optimal and the non-comparable tokens.",
     proof=(
         uses("huang2024-def-1", "what lies above and below a token, and the role that this gives"),
-        executed("the definitions mean the same, whatever lies above and below", ends_by_logic),
+        executed("the two definitions agree, whatever lies above and below", ends_by_logic),
     ),
     planted={
         "Maximal and minimal elements exchanged.": {"swapped": True},
@@ -324,8 +328,9 @@ def check_huang2024_app_extremal(
 # What a loss near zero is said to force
 
 LEAD = (
-    "With the parameters shown on the page the loss tends to zero as their scale B grows: the "
-    "right logit leads by {lead} B in every sample, exactly."
+    "With the parameters shown on the page, the logit of the correct token exceeds every other "
+    "by {lead} times the scale $B$ in every sample, exactly; so the loss tends to zero as $B$ "
+    "grows."
 )
 
 
@@ -378,11 +383,11 @@ def realizable_weights() -> list[Weights]:
     "huang2024-app-injective",
     over="explicit parameters",
     instances=lambda: [shared_next_token()],
-    says="Nothing refuted by {tried} choices of parameters.",
+    says="No counterexample among {tried} choices of parameters.",
     fails=LEAD,
     hypotheses=(LOSS, order.CLOSURE, NEXT),
     planted={
-        "The same data with a W_ov that prefers no token.": Variant(
+        r"The same data with a $W_{\mathrm{ov}}$ that prefers no token.": Variant(
             instances=lambda: [replace(shared_next_token(), W_ov=columns("01", (3, 3), (3, 3)))],
             expected=Verdict.NOT_CONTRADICTED,
         ),
@@ -402,17 +407,18 @@ def check_huang2024_app_injective(one: Weights) -> Iterator[Said]:
     "huang2024-app-peaks",
     over="explicit parameters",
     instances=lambda: [peak_outside()],
-    says="Nothing refuted by {tried} choices of parameters.",
+    says="No counterexample among {tried} choices of parameters.",
     fails=LEAD,
     hypotheses=(LOSS, order.CLOSURE, NEXT, INJECTIVE, PEAKS),
     planted={
-        "The same data with W_ov x = e_n(x), which gives token 0 no lead in 0 1.": Variant(
+        r"The same data with $W_{\mathrm{ov}} x = e_{\mathrm n(x)}$, for which token 0 does not "
+        "win after 0 1.": Variant(
             instances=lambda: [
                 replace(peak_outside(), W_ov=columns("012", (0, 3, 0), (0, 0, 3), (3, 0, 0)))
             ],
             expected=Verdict.NOT_CONTRADICTED,
         ),
-        "Example 1, where the output peaks at n of a token of the sentence.": Variant(
+        r"Example 1, where the output peaks at $\mathrm n$ of a token of the sentence.": Variant(
             instances=realizable_weights, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -428,11 +434,12 @@ def check_huang2024_app_peaks(one: Weights) -> Iterator[Said]:
     "huang2024-app-well-defined",
     over="explicit parameters",
     instances=lambda: [closed_chain()],
-    says="Nothing refuted by {tried} choices of parameters.",
+    says="No counterexample among {tried} choices of parameters.",
     fails=LEAD,
     hypotheses=(LOSS, order.CLOSURE, NEXT, INJECTIVE, PEAKS, order.SOURCE, WEIGHTS),
     planted={
-        "The same data and W_ov with W_kq = 0, where all tokens get equal attention.": Variant(
+        r"The same data and $W_{\mathrm{ov}}$ with $W_{\mathrm{kq}} = 0$, where all tokens get "
+        "equal attention.": Variant(
             instances=lambda: [replace(closed_chain(), odds={})],
             expected=Verdict.NOT_CONTRADICTED,
         ),
@@ -441,9 +448,8 @@ def check_huang2024_app_peaks(one: Weights) -> Iterator[Said]:
         ),
     },
     readings={
-        "without the larger weights, where a repeated token outweighs a single one": Variant(
-            instances=lambda: [contradictory_orders()]
-        ),
+        "without the condition of larger weights, where a repeated token outweighs a "
+        "single one": Variant(instances=lambda: [contradictory_orders()]),
         "without prefix closure, where no sentence repeats a token": Variant(
             instances=lambda: [broken_chain()]
         ),
@@ -488,25 +494,24 @@ def weight_pairs(weights: Weights, total: bool) -> Iterator[tuple[str, Fraction,
     "huang2024-app-weights-larger",
     over="explicit parameters",
     instances=lambda: [smaller_weight()],
-    says="Nothing refuted by {tried} choices of parameters.",
+    says="No counterexample among {tried} choices of parameters.",
     fails=LEAD,
     hypotheses=(LOSS, order.CLOSURE, NEXT, INJECTIVE, PEAKS, order.SOURCE),
     planted={
-        "Parameters for Example 1 whose columns of W_ov are all of one length.": Variant(
-            instances=realizable_weights, expected=Verdict.NOT_CONTRADICTED
-        ),
-        "The same data with a W_ov that prefers no token.": Variant(
+        r"Parameters for Example 1 whose columns of $W_{\mathrm{ov}}$ all have the "
+        "same norm.": Variant(instances=realizable_weights, expected=Verdict.NOT_CONTRADICTED),
+        r"The same data with a $W_{\mathrm{ov}}$ that prefers no token.": Variant(
             instances=lambda: [replace(smaller_weight(), W_ov=columns("01", (3, 3), (3, 3)))],
             expected=Verdict.NOT_CONTRADICTED,
         ),
     },
-    readings={"the total weight of a token in the place of that of a position": {"total": True}},
+    readings={"the total weight of a token in place of that of a position": {"total": True}},
 )
 def check_huang2024_app_weights_larger(one: Weights, total: bool = False) -> Iterator[Said]:
     """If the loss tends to zero, optimal tokens have larger weights than the others."""
     yield from _in_force(one, *check_huang2024_app_weights_larger.hypotheses)
     for told, best, rest in weight_pairs(one, total):
-        words = f"{told}: the optimal token has the weight {best}, the other {rest}"
+        words = f"{told}: the optimal token has the weight {best}, the other token {rest}"
         yield from _implied(one, best > rest, words)
         yield result("optimal", best)
         yield result("other", rest)
@@ -548,17 +553,18 @@ def contradictory_example() -> list[Expected]:
     over="data sets",
     instances=meant_to_fail,
     shows="can be met, and each of its parts can fail",
-    says="Of {tried} data sets Example 1 satisfies it, and each of the others breaks one part: a "
-    "next token that is n of no token of its sentence, a confused token, a shared next token.",
+    says="Of {tried} data sets, Example 1 satisfies it, and each of the others violates one "
+    r"part: a next token that is $\mathrm n$ of no token of its sentence, a confused token, "
+    "a next token shared by two tokens.",
     planted={
-        "Contradictory data in the place of Example 1.": Variant(instances=contradictory_example),
-        "Injectivity left out.": {"passed_over": "collocation-not-injective"},
+        "Contradictory data in place of Example 1.": Variant(instances=contradictory_example),
+        "Injectivity not required.": {"passed_over": "collocation-not-injective"},
     },
 )
 def check_huang2024_asm_1(one: Expected, passed_over: str = "") -> Iterator[Said]:
     """Exactly the expected rules are broken."""
     broken = sorted(set(order.analyse(one.data).realizable.counts or {}) - {passed_over})
-    yield holds(tuple(broken) == one.broken, f"it breaks {', '.join(broken) or 'nothing'}")
+    yield holds(tuple(broken) == one.broken, f"it violates {', '.join(broken) or 'nothing'}")
 
 
 @dataclass(frozen=True)
@@ -579,16 +585,18 @@ class Frequent:
     over="data sets",
     instances=lambda: [Frequent(example_1(), True), Frequent(outnumbered(), False)],
     shows="can be met, and can fail",
-    says="Of {tried} data sets with Assumption 1, Example 1 satisfies the formula; 0 1 1 1 with "
-    "1 0 breaks it.",
+    says="Of {tried} data sets that satisfy Assumption 1, Example 1 satisfies the formula; the "
+    "lines 0 1 1 1 and 1 0 violate it.",
     planted={
-        "Data that break the formula in the place of Example 1.": Variant(
+        "Data that violate the formula in place of Example 1.": Variant(
             instances=lambda: [Frequent(outnumbered(), True)]
         ),
-        "More occurrences in the place of no fewer.": {"strictly": True},
+        "Strictly more occurrences required.": {"strictly": True},
     },
     readings={
-        "the sentence before the formula: all non-optimal tokens together": {"together": True},
+        "the sentence before the formula: all non-optimal tokens counted together": {
+            "together": True
+        },
     },
 )
 def check_huang2024_asm_3(
@@ -647,9 +655,9 @@ def _same(name: str, found: list[Pair], printed: list[Pair]) -> Shown:
     over="data sets",
     instances=lambda: [EXAMPLE_1],
     name=lambda one: "Example 1",
-    says="All {samples} samples were gone through: collocation and the four orders are exactly the "
-    "printed ones; Assumptions 1 and 3 and prefix closure hold.",
-    proof=(executed("every sample by the words of Section 4.1", read_off),),
+    says="Checked sample by sample, all {samples} samples: collocation and the four orders are "
+    "exactly those in the paper, and Assumptions 1 and 3 and prefix closure hold.",
+    proof=(executed("every sample by the definitions of Section 4.1", read_off),),
     planted={"The sentence OPP changed to OPS.": {"third": "O P S"}},
 )
 def check_huang2024_ex_1(one: tuple[str, ...], third: str = EXAMPLE_1[2]) -> Iterator[Said]:
@@ -727,21 +735,21 @@ def frames(third: str = EXAMPLE_1[2]) -> Iterator[Shown]:
     over="sentences",
     instances=lambda: framed(example_1()),
     proof=(
-        uses("huang2024-ex-1", "collocation and orders are as printed"),
+        uses("huang2024-ex-1", "collocation and orders are as stated"),
         executed(
-            "sentence by sentence, by the printed collocation and orders",
+            "sentence by sentence, with the stated collocation and orders",
             frames,
             planted={"The sentence OPP changed to OPS.": {"third": "O P S"}},
         ),
     ),
-    says="In all {tried} sentences of Example 1 exactly one token is optimal, and n maps it to the "
-    "next token. The frames of the printed figure cannot be read in our copy, so our own drawing "
-    "is computed from the example.",
+    says=r"In all {tried} sentences of Example 1 exactly one token is optimal, and $\mathrm n$ "
+    "maps it to the next token. The frames in the figure of the paper are illegible in our "
+    "copy, so our drawing is computed from the example.",
     planted={
         "A data set with contradictory orders.": Variant(
             instances=lambda: framed(contradictory_orders().data)
         ),
-        "The query framed in every sentence.": {"query": True},
+        "The query marked in every sentence.": {"query": True},
     },
 )
 def check_huang2024_fig_1(one: Framed, query: bool = False) -> Iterator[Said]:
@@ -786,7 +794,7 @@ def least_lead(sharper: Fraction = Fraction(1)) -> Iterator[Shown]:
     lead = (right - others) / (right + others)  # at worst all others vote for one token
     bound = sp.Rational(sharper.numerator, sharper.denominator) / (2 * L - 1)
     gap = sp.expand(sp.simplify((lead - bound) * (right + others) * (2 * L - 1)))
-    yield at_least_zero("(lead - 1 / (2 L - 1)), times the sum of odds and 2 L - 1", gap)
+    yield at_least_zero(r"(lead $- \frac{1}{2L - 1}$) times the sum of odds and $2L - 1$", gap)
 
 
 def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
@@ -798,26 +806,28 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     "huang2024-app-near-zero",
     over="data sets",
     instances=near_zero_data,
-    says="With explicit parameters the right logit leads by at least B/(2 L_max - 1) in every "
-    "sample of {tried} data sets, exactly; the least lead is {least} times that.",
+    says="With explicit parameters the logit of the correct token exceeds every other by at "
+    r"least $B/(2L_{\max} - 1)$ in every sample of {tried} data sets, exactly. The smallest "
+    "lead is {least} times this bound.",
     hypotheses=(order.ASSUMPTION_1, order.SOURCE),
     proof=(
-        uses("huang2024-asm-1", "n is injective, and no token is confused"),
+        uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
         by_hand(
-            "every other token of a sentence has another next token, n being injective, and is "
-            "optimal in no sentence with this query, as no token is confused",
+            r"every other token of a sentence has a different next token, since $\mathrm n$ is "
+            "injective, and is optimal in no sentence with this query, since no token is "
+            "confused",
             at="rivals",
         ),
         by_hand("the logits at these parameters", at="logits"),
-        executed("so the right logit leads by B / (2 L_max - 1) at least", least_lead),
+        executed(r"so the correct logit leads by at least $B/(2L_{\max} - 1)$", least_lead),
         by_hand("a lead bounds the loss", at="loss"),
     ),
     planted={
         "A bound that is 1.1 times sharper.": {"sharper": Fraction(11, 10)},
-        "Equal attention, so that S V O of Example 1 has three tokens of equal weight.": {
+        "Equal attention, so that the three tokens of S V O in Example 1 have equal weights.": {
             "favour": 1
         },
-        "Contradictory data, which break Assumption 1.": Variant(
+        "Contradictory data, which violate Assumption 1.": Variant(
             instances=lambda: [contradictory_orders().data]
         ),
     },
@@ -836,7 +846,7 @@ def check_huang2024_app_near_zero(
     for name in (order.ASSUMPTION_1, order.SOURCE):
         yield assume(name, known[name])
     share = separation(separating_weights(one, favour)) * (2 * one.max_length - 1)
-    yield at_least(share, sharper, "the lead in units of B / (2 L_max - 1)")
+    yield at_least(share, sharper, r"the lead in units of $B/(2L_{\max} - 1)$")
     yield least("least", share)
 
 
@@ -894,29 +904,34 @@ def closed_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     "huang2024-app-regenerate",
     over="data sets",
     instances=realizable_data,
-    says="In a sentence with two different tokens nothing lies above one token alone, shown on all "
-    "pairs of samples on three tokens; on {tried} data sets the rule gives back the next token of "
-    "all {samples} samples.",
+    says="In a sentence with two different tokens exactly one token has nothing above it: shown "
+    "for all pairs of samples on three tokens. On {tried} data sets the rule gives the next "
+    "token of all {samples} samples.",
     hypotheses=(order.ASSUMPTION_1, order.SOURCE),
     proof=(
-        uses("huang2024-asm-1", "n is injective, and no token is confused"),
+        uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
         executed(
             "all pairs of samples on three tokens without confused ones",
             undecided_pairs,
-            planted={"Pairs that confuse a token let in.": {"confused": True}},
+            planted={"Pairs of samples that confuse a token allowed.": {"confused": True}},
         ),
-        by_hand("more samples and tokens bring nothing new", at="few"),
-        by_hand("a sentence that holds one token a only is followed by n(a)", at="one-token"),
+        by_hand("more samples and tokens add no new cases", at="few"),
+        by_hand(
+            r"a sentence that contains only the token $a$ is followed by $\mathrm n(a)$",
+            at="one-token",
+        ),
     ),
     planted={
-        "Contradictory data, which break Assumption 1.": Variant(
+        "Contradictory data, which violate Assumption 1.": Variant(
             instances=lambda: [contradictory_orders().data]
         ),
-        "n of the last token in the place of n of the optimal one.": {"last": True},
+        r"$\mathrm n$ of the last token in place of $\mathrm n$ of the optimal one.": {
+            "last": True
+        },
     },
     readings={
-        "only a sentence of length 1 has only one token, and a token is optimal if nothing lies "
-        "above it; with prefix closure": Variant({"distinct": False}, closed_data),
+        "only a sentence of length 1 counts as having one token, and a token is optimal if "
+        "nothing lies above it; with prefix closure": Variant({"distinct": False}, closed_data),
         "the same without prefix closure": Variant({"distinct": False}, lambda: [repeated_token()]),
     },
 )
@@ -979,29 +994,30 @@ def without_beginnings() -> list[Collocated]:
     "huang2024-app-length-2",
     over="data sets",
     instances=collocated_data,
-    says="On {tried} data sets in which every token starts a sentence, their sentences of length "
-    "two are the collocation of all {tokens} tokens.",
+    says="On {tried} data sets in which every token starts a sentence, the sentences of length "
+    "two are exactly the collocation of all {tokens} tokens.",
     hypotheses=(STARTS, order.ASSUMPTION_1, order.CLOSURE),
     proof=(
-        uses("huang2024-asm-1", "n is single-valued"),
+        uses("huang2024-asm-1", r"$\mathrm n$ is single-valued"),
         by_hand(
-            "the first two tokens of a sentence are a sample, the data being prefix-closed",
+            "the first two tokens of a sentence are a sample, since the data are prefix-closed",
             at="first-two",
         ),
         by_hand(
-            "samples of one token have one next token each, which is how n was defined",
+            r"samples of one token have one next token each, which is the definition of $\mathrm "
+            "n$",
             at="definition",
         ),
     ),
     planted={
-        "The last two tokens of each sentence in the place of the first two.": {"last": True},
-        "A collocation that the sentences contradict.": Variant(
+        "The last two tokens of each sentence in place of the first two.": {"last": True},
+        "A collocation that contradicts the sentences.": Variant(
             instances=lambda: [Collocated(example_1(), {"S": "O"})]
         ),
     },
     readings={
-        "tokens may start no sentence: a → b and a b → a fix n(a), while n(b) is nowhere to be "
-        "seen": Variant(instances=partial_collocation),
+        r"some token starts no sentence: a → b and a b → a determine $\mathrm n(a)$, but no "
+        r"sentence shows $\mathrm n(b)$": Variant(instances=partial_collocation),
         "without prefix closure": Variant(instances=without_beginnings),
     },
 )
@@ -1056,12 +1072,13 @@ def models(largest: int = 3) -> Iterator[Modelled]:
     "huang2024-app-first-model",
     over="pairs of models",
     instances=models,
-    says="For all {tried} pairs of models the map n read off the data is the first model.",
+    says=r"For all {tried} pairs of models the map $\mathrm n$ read off the data is the first "
+    "model.",
     hypotheses=(STARTS, order.CLOSURE),
     proof=(by_hand("both are the next token of the samples of one token", at="definition"),),
     planted={
-        "The second model in the place of the first.": {"second": True},
-        "The sentence that starts with 0 alone, where other tokens start none.": {
+        "The second model in place of the first.": {"second": True},
+        "Only the sentence that starts with 0, so that other tokens start none.": {
             "first_only": True
         },
     },
@@ -1086,7 +1103,7 @@ def check_huang2024_app_first_model(
     for x, following in enumerate(one.p_2 if second else one.p_1):
         if str(x) in n:
             found = n[str(x)]
-            yield holds(found == str(following), f"n({x}) is {found or 'not defined'}")
+            yield holds(found == str(following), rf"$\mathrm n({x})$ is {found or 'not defined'}")
 
 
 # Assumption 3 in practice
@@ -1148,8 +1165,8 @@ def frequent_share(data: Dataset) -> tuple[int, int]:
     instances=practice_texts,
     observes=True,
     says="In the realizable part of each of {tried} texts, more than half of the sentences with "
-    "two different tokens satisfy the formula of Assumption 3, in every draw of a random text. The "
-    "statement names no data and no measure; texts and threshold are ours.",
+    "two different tokens satisfy the formula of Assumption 3, in every draw of a random "
+    "text. The paper names no data and no measure; the texts and the threshold are ours.",
     planted={
         "A text whose longer sentences repeat a non-optimal token.": Variant(
             instances=outnumbered_text, expected=Verdict.NOT_SEEN

@@ -55,7 +55,7 @@ class Rare:
     @property
     def name(self) -> str:
         """The parameters in words."""
-        return f"R = {self.log_ratio:g}, eta = {self.eta:g}, A = {self.gap:g}"
+        return f"$R = {self.log_ratio:g}$, $\\eta = {self.eta:g}$, $A = {self.gap:g}$"
 
 
 def rare_data() -> Iterator[Rare]:
@@ -70,33 +70,36 @@ def rare_data() -> Iterator[Rare]:
     "ours-hidden-sentence",
     over="runs",
     instances=rare_data,
-    says="The forces are derived from the loss, and their bounds are quotients without a minus "
-    "sign. On {tried} runs, by {compared} comparisons, the rare margin and its force stay below "
-    "their shares.",
+    says="The derivatives of the loss with respect to both margins are computed from the loss, "
+    "and their bounds are quotients without a minus sign. On {tried} runs, in {compared} "
+    "comparisons, the margin and the derivative of the rare sentence stay below "
+    r"$\varepsilon$ times those of the common one.",
     tolerance=1e-9,  # margins are sums of two thousand rounded steps
     proof=(
-        executed("the force on a margin, from the loss", rare.force),
-        executed("bounds on the force", rare.force_bounds),
+        executed("the negative derivative of the loss with respect to a margin", rare.force),
+        executed("bounds on this derivative", rare.force_bounds),
         executed(
-            "how a step moves the margins, and the cosine",
+            "how a step changes the margins, and the cosine",
             rare.geometry,
-            planted={"Steps of the squared length 3 eta^2 in the margins.": {"squared": 3}},
+            planted={r"Steps of the squared length $3\eta^2$ in the margins.": {"squared": 3}},
         ),
         by_hand(
-            "d_1 <= sqrt(2) eta s after s steps; the ratio of the increments bounds that of the "
-            "margins",
+            r"$d_1 \le \sqrt2\,\eta s$ after $s$ steps; the ratio of the increments bounds that "
+            "of the margins",
             at="ratio",
         ),
         by_hand(
-            "d_2 <= sum over s < t of sqrt(2) eta share_s <= share_t, since x <= e^x - 1", at="sum"
+            r"$d_2 \le \sum_{s < t} \sqrt2\,\eta\,\varepsilon_s \le \varepsilon_t$, since $x \le "
+            "e^x - 1$",
+            at="sum",
         ),
     ),
     planted={
-        "(e^A + 1) / 2 left out of the share.": {"with_gap": False},
-        "The share 1.1 times sharper.": {"sharper": 1.1},
-        "sqrt(2) left out of its exponent.": {"root": 1.0},
-        "m (1 - m) >= e^-d in the place of e^-d / 4.": {"quarter": 1},
-        "Half the force.": {"factor": Fraction(1, 2)},
+        r"$(e^A + 1)/2$ left out of $\varepsilon$.": {"with_gap": False},
+        r"$\varepsilon$ 1.1 times sharper.": {"sharper": 1.1},
+        r"$\sqrt2$ left out of the exponent of $\varepsilon$.": {"root": 1.0},
+        r"$m (1 - m) \ge e^{-d}$ in place of $e^{-d}/4$.": {"quarter": 1},
+        "Half the derivative.": {"factor": Fraction(1, 2)},
     },
 )
 def check_ours_hidden_sentence(
@@ -171,27 +174,30 @@ def just_before() -> list[Run]:
     "huang2024-lem-7",
     over="runs and rare sentences",
     instances=hidden_and_runs,
-    says="From t_0 on, alpha_t is at least what the projections need at {compared} recorded steps.",
-    fails="A sentence that is rare enough is learned so late that alpha_t, which contains no "
-    "frequency, is too small before, under every reading of its constant.",
+    says=r"From $t_0$ on, $\alpha_t$ is at least what the projections need at {compared} "
+    "recorded steps.",
+    fails=r"A sufficiently rare sentence is learned so late that $\alpha_t$, which contains no "
+    "frequency, is too small before that, for every reading of its constant.",
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms, alpha_t below 1e3
     hypotheses=(inside_proof.LATE, *FACTS),
     planted={
-        "The same two sentences, equally frequent: a check that refutes everything would refute "
-        "them, too.": Variant(instances=equal_run, expected=Verdict.NOT_CONTRADICTED),
-        "1/pi_min in the place of N.": Variant(
+        "The same two sentences, equally frequent, for which the lemma holds; this rules out a "
+        "check that refutes everything.": Variant(
+            instances=equal_run, expected=Verdict.NOT_CONTRADICTED
+        ),
+        r"$1/\pi_{\min}$ in place of $N$.": Variant(
             {"rarity": bounds.PI_MIN}, instances=rarest_runs, expected=Verdict.NOT_CONTRADICTED
         ),
-        "The rare sentence, shortly before the printed alpha_t fails.": Variant(
+        r"The rare sentence, shortly before the stated $\alpha_t$ becomes too small.": Variant(
             instances=just_before, expected=Verdict.NOT_CONTRADICTED
         ),
-        "alpha_t 1.1 times sharper, on the same run.": Variant(
+        r"$\alpha_t$ 1.1 times sharper, on the same run.": Variant(
             {"factor": 4 / 1.1}, instances=just_before
         ),
     },
     readings={
-        "the constant of alpha_t is 8": Variant({"factor": 8.0}, instances=lambda: [rarest(8)]),
-        "the constant of alpha_t is 1000; the proof on the page takes any": Variant(
+        r"the constant of $\alpha_t$ is 8": Variant({"factor": 8.0}, instances=lambda: [rarest(8)]),
+        r"the constant of $\alpha_t$ is 1000; the proof on the page covers any constant": Variant(
             {"factor": 1000.0}, instances=lambda: [rarest(1000)]
         ),
     },
@@ -210,7 +216,7 @@ def check_huang2024_lem_7(
         yield from facts(rare.two_tokens())
         with enclosed.digits(30):
             needed, allowed = enclosed.lower(one.needed_alpha()), hidden_alpha(one, factor)
-        yield at_least(allowed, needed, "by the lemma on rare sentences, alpha_t")
+        yield at_least(allowed, needed, r"by the lemma on rare sentences, $\alpha_t$")
         return
     if not one.problem.prefix_closed:
         yield left_out("the data are not prefix-closed")
@@ -261,12 +267,14 @@ def aligned(run: Run, factor: float, rarity: str, exponent: int = 1) -> Iterator
         return
     rows, late = run.second.rows, _late(run)
     if not late.any():
-        yield left_out("the run does not reach t_0")
+        yield left_out("the run does not reach $t_0$")
         return
     allowed = _alpha(run, factor, rarity, exponent)
     needed = np.maximum(rows.needed_alpha[late], 0.0)
     scale = np.ones_like(allowed)
-    yield arrays.at_least(allowed, needed, "alpha_t, step {at}", at=rows.step[late], scale=scale)
+    yield arrays.at_least(
+        allowed, needed, r"$\alpha_t$, step {at}", at=rows.step[late], scale=scale
+    )
 
 
 def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run]:
@@ -278,23 +286,26 @@ def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Ru
     "huang2024-lem-7-corrected",
     over="runs",
     instances=runs_and_rarest,
-    says="From t_0 on, alpha_t with 1/pi_min and the smaller reading of its constant is at least "
-    "what the projections need, at {compared} recorded steps of {tried} runs.",
+    says=r"From $t_0$ on, $\alpha_t$ with $1/\pi_{\min}$ and the smaller reading of its constant "
+    "is at least what the projections need, at {compared} recorded steps of {tried} runs.",
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms
     proof=(
         uses(
             "ours-corrected-statements",
-            "Theorem A: K ||W*|| is at most alpha_t ||W||, from t_0 on and for every step size",
+            r"Theorem A: $K \|W^*\|$ is at most $\alpha_t \|W\|$, from $t_0$ on and for every "
+            "step size",
         ),
     ),
-    loose="no instance can be near: by Theorem A the projections need at most K ||W_kq*|| / ||W||; "
-    "from t_0 on alpha_t is more than 18 times that for all data, and least for two tokens",
+    loose="no instance can be close to equality: by Theorem A the projections need at most $K "
+    r"\|W_{\mathrm{kq}}^*\| / \|W\|$; from $t_0$ on $\alpha_t$ is more than 18 times this "
+    "value for all data, and the ratio is smallest for two tokens",
     planted={
-        "N in the place of 1/pi_min, on the runs with a rare sentence.": {"rarity": bounds.N},
-        "1/pi_min left out.": {"exponent": 0},
-        "pi_min in the place of 1/pi_min.": {"exponent": -1},
+        r"$N$ in place of $1/\pi_{\min}$, on the runs with a rare sentence.": {"rarity": bounds.N},
+        r"$1/\pi_{\min}$ left out.": {"exponent": 0},
+        r"$\pi_{\min}$ in place of $1/\pi_{\min}$.": {"exponent": -1},
     },
-    vacuous="t = 10^{bites} at the earliest, where alpha_t falls below 1 on the best of the runs",
+    vacuous=r"$t = 10^{bites}$ at the earliest, where $\alpha_t$ falls below 1 on the best of "
+    "the runs",
 )
 def check_huang2024_lem_7_corrected(
     run: Run, factor: float = 4.0, rarity: str = bounds.PI_MIN, exponent: int = 1
@@ -344,33 +355,35 @@ def repeated() -> list[Certain]:
     return [instances.certain_repeated(times) for times in (2, 20)]
 
 
-APART_FROM_STAR = "W is no multiple of W_kq*"
+APART_FROM_STAR = r"$W_{\mathrm{kq}}$ is no multiple of $W_{\mathrm{kq}}^*$"
 
 
 @check(
     "huang2024-app-violated-sample",
     over="runs and enclosed steps",
     instances=closed_and_runs,
-    says="From t_0 on some sample keeps that weight off its optimal token, at {compared} steps.",
-    fails="A rival that scores d less than an optimal token that occurs c times has the weight "
-    "e^-d / (c + e^-d). The sentence in which the optimal token occurs once has d above r = "
-    "||W|| / ||W_kq*||, and in the other one, with c = 2, half of e^-d is too little, too.",
+    says="From $t_0$ on some sample keeps that much attention on its non-optimal tokens, at "
+    "{compared} steps.",
+    fails="If a non-optimal token scores $d$ less than an optimal token that occurs $c$ times, "
+    "its weight is $e^{-d}/(c + e^{-d})$. In the sentence with $c = 1$, $d$ exceeds $r = "
+    r"\|W\|/\|W_{\mathrm{kq}}^*\|$, so the weight is too small; in the other sentence, "
+    r"with $c = 2$, the weight of about $\frac12 e^{-d}$ is too small as well.",
     tolerance=ROUNDING,
     hypotheses=(inside_proof.LATE, APART_FROM_STAR, *FACTS),
     planted={
-        "1/L_max before the exponential.": Variant(
+        r"$1/L_{\max}$ before the exponential.": Variant(
             {"shared": True}, expected=Verdict.NOT_CONTRADICTED
         ),
-        "7/10 before the exponential, a little less than 1/sqrt(2).": Variant(
+        r"$\frac7{10}$ before the exponential, slightly less than $1/\sqrt2$.": Variant(
             {"constant": Fraction(7, 10)}, expected=Verdict.NOT_CONTRADICTED
         ),
-        "7/10, 1.1 times sharper, on the witness.": Variant(
+        r"$\frac7{10}$, 1.1 times sharper, on the witness.": Variant(
             {"constant": Fraction(77, 100)}, instances=only_closed
         ),
     },
     readings={
-        "without prefix closure, sentences that hold their optimal token 2 and 20 times; more "
-        "repetitions defeat any constant before the exponential": Variant(
+        "without prefix closure, for sentences that contain their optimal token 2 and 20 times; "
+        "with more repetitions any constant before the exponential fails": Variant(
             {"closed": False, "constant": Fraction(1, 10)}, instances=repeated
         ),
     },
@@ -389,7 +402,7 @@ def check_huang2024_app_violated_sample(
         yield assume(APART_FROM_STAR, one.apart)
         yield from facts(one.data)
         sure = one.log_claimed + Fraction(math.floor(log_share * 1e9), 10**9)
-        yield at_least(one.log_rest, sure, "the largest log weight off it")
+        yield at_least(one.log_rest, sure, "the largest log weight of non-optimal tokens")
         return
     if not one.problem.frequent or (closed and not one.problem.prefix_closed):
         yield left_out(UNEQUAL if not one.problem.frequent else "the data are not prefix-closed")
@@ -397,7 +410,7 @@ def check_huang2024_app_violated_sample(
     rows, c = one.second.rows, one.constants
     held = (rows.step >= bounds.lem_7_start(c)) & (rows.one_minus_cos > APART)
     if not held.any():
-        yield left_out("no step from t_0 on has W apart from W*")
+        yield left_out("$W$ is a multiple of $W^*$ at every step from $t_0$ on")
         return
     yield assume(inside_proof.LATE, bool(held.any()))
     yield assume(APART_FROM_STAR, bool((rows.one_minus_cos[held] > APART).all()))
@@ -424,7 +437,7 @@ def weight_of_a_rival(heat: int = 1) -> tuple[Shown, ...]:
     rest = sp.Symbol("rest", positive=True)
     weights = sp.exp(best / heat), sp.exp((best - gap) / heat)
     optimal, rival = (one / (sum(weights) + rest) for one in weights)
-    return (identity("the weight of a rival", rival, optimal * sp.exp(-gap)),)
+    return (identity("the weight of a non-optimal token", rival, optimal * sp.exp(-gap)),)
 
 
 def repeated_often(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run]:
@@ -436,30 +449,35 @@ def repeated_often(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run
     "huang2024-app-violated-sample-corrected",
     over="runs",
     instances=repeated_often,
-    says="A rival at a gap of at most r weighs at least e^-r times an optimal position, which "
-    "weighs 1/L_max by Lemma 5. At {compared} recorded steps of {tried} runs some gap is at most "
-    "r, and some sample has at least {least} times that weight.",
+    says="A non-optimal token whose margin is at most $r$ weighs at least $e^{-r}$ times an "
+    r"optimal position, which weighs at least $1/L_{\max}$ by Lemma 5. At {compared} "
+    "recorded steps of {tried} runs some margin is at most $r$, and some sample has at "
+    "least {least} times that weight.",
     tolerance=ROUNDING,
     proof=(
         executed(
-            "the weight of a rival at a gap",
+            "the weight of a non-optimal token with a given margin",
             weight_of_a_rival,
             planted={"Scores halved in the softmax.": {"heat": 2}},
         ),
-        uses("huang2024-eq-12", "W_kq* is the shortest matrix that meets all constraints"),
+        uses(
+            "huang2024-eq-12",
+            r"$W_{\mathrm{kq}}^*$ is the shortest matrix that satisfies all "
+            "constraints",
+        ),
         by_hand(
-            "if all gaps exceeded r, W divided by r would meet all constraints of (12) by more "
-            "than needed, and be no longer than the shortest matrix that meets them",
+            "if all margins exceeded $r$, then $W/r$ would satisfy all constraints of (12) "
+            "strictly, although it is no longer than the shortest matrix that satisfies them",
             at="gaps",
         ),
-        uses("huang2024-lem-5", "an optimal position weighs 1/L_max at least"),
+        uses("huang2024-lem-5", r"an optimal position weighs at least $1/L_{\max}$"),
     ),
     planted={
         "A thousand times the weight, on sentences that repeat their optimal token.": Variant(
             {"larger": 1000.0}, instances=lambda: [instances.repeated_run(50)]
         ),
-        "A gap of at most r, 1.1 times sharper.": {"half": 1 / 1.1},
-        "A weight 1.1 times sharper, where an optimal token occurs fifty times.": Variant(
+        "A margin of at most $r$, 1.1 times sharper.": {"half": 1 / 1.1},
+        "A weight 1.1 times sharper, for an optimal token that occurs fifty times.": Variant(
             {"larger": 1.1}, instances=lambda: [instances.repeated_run(50)]
         ),
     },
@@ -473,7 +491,9 @@ def check_huang2024_app_violated_sample_corrected(
         return
     rows, c = run.second.rows, run.constants
     r = rows.norm / c.norm_kq
-    yield arrays.at_most(rows.least_gap, half * r, "the gaps, step {at}", at=rows.step, scale=1 + r)
+    yield arrays.at_most(
+        rows.least_gap, half * r, "the margins, step {at}", at=rows.step, scale=1 + r
+    )
     log_rest = -np.logaddexp(0.0, rows.least_log_odds)
     claimed = math.log(larger / c.max_length) - r
     yield arrays.at_least(log_rest, claimed, "the weight, step {at}", at=rows.step, scale=1 + r)
@@ -502,26 +522,30 @@ def hiding() -> list[Run]:
     "huang2024-app-sketch-3",
     over="runs",
     instances=instances.long_runs,
-    says="The criterion, stated beforehand: over the last decade of steps the C_0 that the "
-    "inequality needs is nowhere larger than it was before. It holds on {tried} runs, at least two "
-    "decades from t_0 on.",
+    says="The criterion, fixed in advance: over the last decade of steps, the constant $C_0$ "
+    "that the inequality needs is nowhere larger than before. It is met on {tried} runs "
+    "with at least two decades of steps from $t_0$ on.",
     tolerance=1e-9,  # of C_0: needed alphas are rounded at 1e-16, norms go to 1e5
     proof=(
-        uses("ours-alignment", "Theorem A: the inequality with alpha = K ||W*|| / ||W||"),
-        uses("huang2024-lem-6", "||W|| >= t eta / (sqrt(2) ||W*||)"),
-        by_hand("||W|| >= 4 L_max >= 8 from t_0 on: C_0 = K ||W*|| / log 8 will do", at="constant"),
+        uses("ours-alignment", r"Theorem A: the inequality with $\alpha = K \|W^*\|/\|W\|$"),
+        uses("huang2024-lem-6", r"$\|W\| \ge t\eta/(\sqrt2\,\|W^*\|)$"),
+        by_hand(
+            r"$\|W\| \ge 4L_{\max} \ge 8$ from $t_0$ on, so $C_0 = K \|W^*\|/\log 8$ suffices",
+            at="constant",
+        ),
     ),
     planted={
         "Projections that differ by a thousandth at every step, without any decay.": {"power": 0.0},
-        "Projections whose difference falls like the inverse root of the norm.": {"power": 0.5},
-        "C_0 1.1 times sharper than before, on a run that ends early in its decline.": Variant(
+        "Projections whose difference decays like the inverse square root of the norm.": {
+            "power": 0.5
+        },
+        "$C_0$ 1.1 times sharper than before, on a run that ends early in its decline.": Variant(
             {"sharper": 1.1}, instances=declining
         ),
     },
     readings={
-        "C_0 is made of N, L_max and ||W_kq*|| alone, as in Lemma 7": Variant(
-            {"printed": True}, instances=hiding
-        ),
+        r"$C_0$ depends on $N$, $L_{\max}$, and $\|W_{\mathrm{kq}}^*\|$ alone, as "
+        "in Lemma 7": Variant({"printed": True}, instances=hiding),
     },
 )
 def check_huang2024_app_sketch_3(
@@ -538,7 +562,7 @@ def check_huang2024_app_sketch_3(
     rows = run.second.rows
     late = (rows.step >= bounds.lem_7_start(run.constants)) & (rows.norm > math.e)
     if not late.any() or rows.step[-1] < 100 * rows.step[late][0]:
-        yield left_out("fewer than two decades from t_0 on")
+        yield left_out("fewer than two decades of steps from $t_0$ on")
         return
     norm = rows.norm[late]
     alpha = rows.needed_alpha[late] if power is None else 1e-3 * norm**-power
@@ -547,12 +571,12 @@ def check_huang2024_app_sketch_3(
         c = run.constants
         allowed = 4 * c.sample_count * (c.max_length * c.norm_kq) ** 2
         allowed *= 2 + math.log(2 * c.max_length)
-        yield arrays.at_most(constant, allowed, "C_0, step {at}", at=rows.step[late], scale=1)
+        yield arrays.at_most(constant, allowed, "$C_0$, step {at}", at=rows.step[late], scale=1)
         return
     last = rows.step[late] > rows.step[-1] / 10
     before = float(constant[~last].max())
     yield arrays.at_most(
-        constant[last], before / sharper, "C_0, step {at}", at=rows.step[late][last], scale=1
+        constant[last], before / sharper, "$C_0$, step {at}", at=rows.step[late][last], scale=1
     )
     yield count("needing", int(constant.max() > 1e-9))
     yield most("most", float(constant.max()), digits=2)

@@ -54,7 +54,7 @@ Floats = NDArray[np.float64]
 
 DIGITS = 60
 FLOATS = 1e-11  # W_kq* and W are floats, of which the terms are made with many digits
-LATE = "t >= t_0"
+LATE = r"$t \ge t_0$"
 BETA = 2  # the constant of beta_0; the page says why 1 would do
 SIX = (LATE, *FACTS)
 
@@ -197,8 +197,8 @@ def _two_tokens(log_ratio: float, steps: int, gap: float | None = None) -> Stage
     gap = rare.rare_gap() if gap is None else gap
     found = training.run(problem, steps, rare.ETA, gap, record=[])
     late = steps >= bounds.lem_7_start(run.constants)
-    words = "equally frequent" if not log_ratio else f"one {power_of_e(log_ratio)} times rarer"
-    name = f"two sentences, {words}, A = {gap:.3g}, step {steps}"
+    words = "equally frequent" if not log_ratio else f"one ${power_of_e(log_ratio)}$ times rarer"
+    name = f"two sentences, {words}, $A = {gap:.3g}$, step {steps}"
     return Stage2State(name, problem, late, gap, found.state.weights)
 
 
@@ -265,7 +265,7 @@ def kept(state: Stage2State, closed: bool = True) -> Iterator[Said]:
     elif not state.problem.frequent:
         yield left_out("Assumption 3 fails")
     elif closed and not state.late:
-        yield left_out("before t_0")
+        yield left_out("before $t_0$")
     else:
         yield assume(LATE, state.late)
         yield from facts_of_problem(state.problem)
@@ -309,25 +309,26 @@ def at_least_of_type_1(
                 yield most("most", float(left(one) / low), digits=3)
 
 
-SHARPER = {"The right side 1.1 times sharper.": {"sharper": 1.1}}
+SHARPER = {"The right-hand side 1.1 times sharper.": {"sharper": 1.1}}
 TIGHT: Mapping[str, Variant | Mapping[str, Any]] = {
     **SHARPER,
-    "beta_0 left out of the right side, at sentences that are read better than r.": Variant(
+    r"$\beta_0$ left out of the right-hand side, for sentences whose margin exceeds $r$.": Variant(
         {"factor": 0.0}, instances=uneven_states
     ),
 }
 BETA_R = executed(
-    "beta_0 r / 2 = L^2 s (1 + lambda) >= 1 + lambda, with s = ||W_kq*||, lambda = log(2 L w)",
+    r"$\beta_0 r/2 = L^2 s (1 + \lambda) \ge 1 + \lambda$, with $s = \|W_{\mathrm{kq}}^*\|$ and "
+    r"$\lambda = \log(2 L w)$",
     steps.beta_times_r,
-    planted={"1 in the place of the 2 of beta_0.": {"beta": 1}},
+    planted={r"1 in place of the 2 of $\beta_0$.": {"beta": 1}},
 )
 STAR = executed(
-    "s^2 >= 1/2",
+    r"$s^2 \ge \frac12$",
     steps.least_star,
-    planted={"3/5 in the place of 1/2.": {"half": "3/5"}},
+    planted={r"$\frac35$ in place of $\frac12$.": {"half": "3/5"}},
 )
-NORM = uses("huang2024-lem-6", "w = ||W_kq|| >= 4 s from t_0 on")
-A_STAR = uses("huang2024-app-lem-7-a-star", "A^(n,*) <= -(1 - T) phi_+ phi_- r")
+NORM = uses("huang2024-lem-6", r"$w = \|W_{\mathrm{kq}}\| \ge 4 s$ from $t_0$ on")
+A_STAR = uses("huang2024-app-lem-7-a-star", r"$A^{(n,*)} \le -(1 - T_o)\,\phi_+ \phi_-\, r$")
 
 
 # The bounds on A
@@ -337,16 +338,21 @@ A_STAR = uses("huang2024-app-lem-7-a-star", "A^(n,*) <= -(1 - T) phi_+ phi_- r")
     "huang2024-app-lem-7-a-star",
     over="states",
     instances=states,
-    says="Each margin of W_kq* is 1 or more, and masses of attention sum to 1. At {tried} states, "
-    "for {compared} sentences, the bound holds, as an equality but for rounding.",
+    says=r"Each margin of $W_{\mathrm{kq}}^*$ is at least 1, and the attention weights of a "
+    "sentence sum to 1. At {tried} states, for {compared} sentences, the bound holds, with "
+    "equality up to rounding.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
-        by_hand("x_* - mean is the sum of m_j (x_* - x_j), each of margin 1 or more", at="margins"),
+        by_hand(
+            r"$x_* - \bar x = \sum_j m_j (x_* - x_j)$, where each pair has a margin of at "
+            "least 1",
+            at="margins",
+        ),
     ),
     planted={
         **SHARPER,
-        "phi_+ left out of the right side, where it is a half.": Variant(
+        r"$\phi_+$ left out of the right-hand side, where it is $\frac12$.": Variant(
             {"without": True}, instances=rare_states
         ),
     },
@@ -367,9 +373,10 @@ def check_huang2024_app_lem_7_a_star(
     "huang2024-app-lem-7-a-t",
     over="states",
     instances=states,
-    says="Rivals that score more than tau below have at most e^-tau of the attention, and the "
-    "others at most phi_- tau. At {tried} states, for {compared} sentences of type 1, A^(n,t) is "
-    "at most {most} times (1 + beta_0) A^(n,*).",
+    says=r"Non-optimal tokens that score more than $\tau$ below the optimal one have at most "
+    r"$e^{-\tau}$ of the attention, and the others contribute at most $\phi_- \tau$. At "
+    "{tried} states, for {compared} sentences of type 1, $A^{(n,t)}$ is at most {most} "
+    r"times $(1 + \beta_0)\, A^{(n,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
@@ -377,11 +384,11 @@ def check_huang2024_app_lem_7_a_star(
         NORM,
         STAR,
         BETA_R,
-        by_hand("A^(n,t) >= -(1 - T) phi_+ phi_- (1 + log(2 L w / phi_-))", at="split"),
+        by_hand(r"$A^{(n,t)} \ge -(1 - T_o)\,\phi_+ \phi_-\,(1 + \log(2 L w/\phi_-))$", at="split"),
         executed(
-            "1 + lambda + (1 + beta_0 / 2) r <= (1 + beta_0) r",
+            r"$1 + \lambda + (1 + \frac12\beta_0)\, r \le (1 + \beta_0)\, r$",
             steps.own_direction,
-            planted={"beta_0 left out.": {"beta": 0}},
+            planted={r"$\beta_0$ left out.": {"beta": 0}},
         ),
     ),
     planted=TIGHT,
@@ -402,21 +409,22 @@ def check_huang2024_app_lem_7_a_t(
     "huang2024-app-lem-7-b-star",
     over="states",
     instances=states,
-    says="Under prefix closure a query has one optimal token, so that W_kq* gives one score to all "
-    "others. At {tried} states, in {compared} comparisons, B_-^(n,*) is zero but for rounding, and "
-    "B^(n,*) is negative.",
+    says=r"Under prefix closure a query has one optimal token, so $W_{\mathrm{kq}}^*$ gives all "
+    "other tokens of a sentence one score. At {tried} states, in {compared} comparisons, "
+    "$B_-^{(n,*)}$ is zero up to rounding, and $B^{(n,*)}$ is negative.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
-        uses("ours-complete-order", "then all other compared tokens score -1 / (1 + m)"),
-        by_hand("so each difference in B_-^(n,*) is zero, and B_+^(n,*) is negative", at="equal"),
+        uses("ours-complete-order", r"then all other compared tokens score $-\frac{1}{1 + m}$"),
+        by_hand(
+            "so each difference in $B_-^{(n,*)}$ is zero, and $B_+^{(n,*)}$ is negative", at="equal"
+        ),
     ),
     planted={
-        "Five tokens without prefix closure, after three steps: W_kq* tells rivals apart.": Variant(
-            {"closed": False}, instances=five_tokens
-        ),
-        "The sign of B_+^(n,*) turned over.": {"sign": -1},
+        r"Five tokens without prefix closure, after three steps: $W_{\mathrm{kq}}^*$ gives "
+        "non-optimal tokens different scores.": Variant({"closed": False}, instances=five_tokens),
+        "The opposite sign of $B_+^{(n,*)}$.": {"sign": -1},
     },
 )
 def check_huang2024_app_lem_7_b_star(
@@ -428,28 +436,32 @@ def check_huang2024_app_lem_7_b_star(
         yield from said
         for one in samples:
             apart = one.B_minus_star / one.size * state.s / state.w
-            yield equal(float(apart), 0.0, f"{one.place}, B_-^(n,*)", scale=1.0)
-            yield holds(bool(sign * one.B_plus_star < 0), f"{one.place}, B_+^(n,*) is negative")
+            yield equal(float(apart), 0.0, f"{one.place}, $B_-^{{(n,*)}}$", scale=1.0)
+            yield holds(
+                bool(sign * one.B_plus_star < 0), f"{one.place}, $B_+^{{(n,*)}}$ is negative"
+            )
 
 
 @check(
     "huang2024-app-lem-7-b-plus",
     over="states",
     instances=states,
-    says="Where the bracket is negative, the token scores more than (1 + beta_0) r below, and has "
-    "next to no attention. At {tried} states, for {compared} sentences of type 1, B_+^(n,t) is at "
-    "most {most} times the right side.",
+    says=r"Where the bracket is negative, the token scores more than $(1 + \beta_0)\, r$ below "
+    "the optimal one and has almost no attention. At {tried} states, for {compared} "
+    "sentences of type 1, $B_+^{(n,t)}$ is at most {most} times the right-hand side.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
         A_STAR,
         NORM,
         STAR,
-        by_hand("only such terms are kept, each at least -2 w e^(-(1 + beta_0) r)", at="dropped"),
+        by_hand(
+            r"only such terms are kept, each at least $-2 w e^{-(1 + \beta_0) r}$", at="dropped"
+        ),
         executed(
-            "2 L s e^(-beta_0 r / 2) <= beta_0",
+            r"$2 L s e^{-\beta_0 r/2} \le \beta_0$",
             steps.dropped_terms,
-            planted={"1 / L^4 in the place of the L of lambda.": {"length": "1/L**4"}},
+            planted={r"$1/L^4$ in place of the $L$ in $\lambda$.": {"length": "1/L**4"}},
         ),
     ),
     planted=TIGHT,
@@ -471,30 +483,31 @@ def check_huang2024_app_lem_7_b_plus(
     "huang2024-app-lem-7-b-minus",
     over="states",
     instances=states_and_two_rivals,
-    says="It is as for A^(n,t), with the mean over the rivals in the place of the optimal score. "
-    "At {tried} states, for {compared} sentences of type 1, B_-^(n,t) is at most {most} times the "
-    "right side.",
+    says="The argument is that for $A^{(n,t)}$, with the mean over the non-optimal tokens in "
+    "place of the optimal score. At {tried} states, for {compared} sentences of type 1, "
+    "$B_-^{(n,t)}$ is at most {most} times the right-hand side.",
     tolerance=FLOATS,
     hypotheses=SIX,
-    loose="B_-^(n,t) is negative only where one rival occurs more often than another, and there it "
-    "has two factors e^-r; on all states here it uses less than 10^-50 of the bound",
+    loose="$B_-^{(n,t)}$ is negative only where one non-optimal token occurs more often than "
+    "another, and there it has two factors $e^{-r}$; on all states here it uses less than "
+    "$10^{-50}$ of the bound",
     proof=(
         A_STAR,
         NORM,
         STAR,
-        uses("huang2024-lem-5", "phi_+ >= 1 / L"),
-        by_hand("B_-^(n,t) >= -L (1 - T) phi_- (1 + log(2 w))", at="split"),
+        uses("huang2024-lem-5", r"$\phi_+ \ge 1/L$"),
+        by_hand(r"$B_-^{(n,t)} \ge -L (1 - T_o)\,\phi_-\,(1 + \log(2 w))$", at="split"),
         executed(
-            "L (1 + log(2 w)) <= beta_0 r phi_+",
+            r"$L (1 + \log(2 w)) \le \beta_0 r \phi_+$",
             steps.rivals_alone,
-            planted={"phi_+ >= 1 / L^2 in the place of 1 / L.": {"share": "L**2"}},
+            planted={r"$\phi_+ \ge 1/L^2$ in place of $1/L$.": {"share": "L**2"}},
         ),
     ),
     planted={
-        "The right side by a factor of e^(-3 r) smaller.": Variant(
+        "The right-hand side smaller by a factor of $e^{-3r}$.": Variant(
             {"power": 3.0}, instances=two_rivals
         ),
-        "beta_0 left out: B_-^(n,t) >= 0.": Variant({"factor": 0.0}, instances=two_rivals),
+        r"$\beta_0$ left out: $B_-^{(n,t)} \ge 0$.": Variant({"factor": 0.0}, instances=two_rivals),
     },
 )
 def check_huang2024_app_lem_7_b_minus(
@@ -520,19 +533,23 @@ def check_huang2024_app_lem_7_b_minus(
     "huang2024-app-lem-7-type-1",
     over="states",
     instances=states,
-    says="The three bounds add up. At {tried} states, for {compared} sentences of type 1, the left "
-    "side is at most {most} times the right one.",
+    says="The three bounds are added. At {tried} states, for {compared} sentences of type 1, the "
+    "left-hand side is at most {most} times the right-hand side.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
-        uses("huang2024-app-lem-7-a-t", "A^(n,t) >= (1 + beta_0) A^(n,*)"),
-        uses("huang2024-app-lem-7-b-plus", "B_+^(n,t) >= (1 + beta_0) B_+^(n,*) + beta_0 A^(n,*)"),
-        uses("huang2024-app-lem-7-b-minus", "B_-^(n,t) >= beta_0 A^(n,*)"),
-        uses("huang2024-app-lem-7-b-star", "B^(n,*) = B_+^(n,*) <= 0"),
+        uses("huang2024-app-lem-7-a-t", r"$A^{(n,t)} \ge (1 + \beta_0)\, A^{(n,*)}$"),
+        uses(
+            "huang2024-app-lem-7-b-plus",
+            r"$B_+^{(n,t)} \ge (1 + \beta_0)\, B_+^{(n,*)} + "
+            r"\beta_0\, A^{(n,*)}$",
+        ),
+        uses("huang2024-app-lem-7-b-minus", r"$B_-^{(n,t)} \ge \beta_0\, A^{(n,*)}$"),
+        uses("huang2024-app-lem-7-b-star", r"$B^{(n,*)} = B_+^{(n,*)} \le 0$"),
         executed(
             "the sum of the three",
             steps.type_1_sum,
-            planted={"2 in the place of 3.": {"parts": 2}},
+            planted={"2 in place of 3.": {"parts": 2}},
         ),
     ),
     planted=TIGHT,
@@ -554,35 +571,38 @@ def check_huang2024_app_lem_7_type_1(
     "huang2024-app-lem-7-type-2",
     over="states",
     instances=states,
-    says="A sample of type 2 adds next to nothing. At {tried} states, for {compared} pairs of a "
-    "sentence of type 2 and a violated one, the left side is at most {most} of the right one.",
+    says="The contribution of a sample of type 2 is negligible. At {tried} states, for "
+    "{compared} pairs of a sentence of type 2 and a violated one, the left-hand side is at "
+    "most {most} of the right-hand side.",
     tolerance=FLOATS,
     hypotheses=SIX,
-    loose="type 2 begins so late that the left side has a factor e^(-beta_0 r / 2), at most "
-    "1 / (2 L w)^2, where beta_0 is enough; on all states here it uses less than 10^-50 of that",
+    loose=r"type 2 begins so late that the left-hand side has a factor $e^{-\beta_0 r/2}$, at "
+    r"most $1/(2 L w)^2$, where $\beta_0$ would suffice; on all states here it uses less "
+    "than $10^{-50}$ of that",
     proof=(
         A_STAR,
         NORM,
         STAR,
-        uses("huang2024-lem-5", "phi_+ >= 1 / L in n_0"),
-        uses("huang2024-app-lem-7-comparison", "1 - T is not larger in n than in n_0"),
+        uses("huang2024-lem-5", r"$\phi_+ \ge 1/L$ in $n_0$"),
+        uses("huang2024-app-lem-7-comparison", "$1 - T_o$ is not larger in $n$ than in $n_0$"),
         by_hand(
-            "A^(n,t) and B^(n,t), each at least a multiple of e^(-(1 + beta_0 / 2) r)", at="both"
+            r"$A^{(n,t)}$ and $B^{(n,t)}$, each at least a multiple of $e^{-(1 + \beta_0/2) r}$",
+            at="both",
         ),
         executed(
-            "phi (1 + lambda - log phi) grows with phi",
+            r"$\phi (1 + \lambda - \log\phi)$ increases with $\phi$",
             steps.grows,
-            planted={"-lambda in the place of lambda.": {"sign": -1}},
+            planted={r"$-\lambda$ in place of $\lambda$.": {"sign": -1}},
         ),
         executed(
-            "L^2 (1 + beta_0 + 2 s) e^(-beta_0 r / 2) <= beta_0",
+            r"$L^2 (1 + \beta_0 + 2 s) e^{-\beta_0 r/2} \le \beta_0$",
             steps.type_2_sum,
-            planted={"beta_0 = 0.": {"beta": 0}},
+            planted={r"$\beta_0 = 0$.": {"beta": 0}},
         ),
     ),
     planted={
-        "Any sample in the place of one of type 2.": {"any_type": True},
-        "The right side by a factor of e^(-2 r) smaller.": {"power": 2.0},
+        "Any sample in place of one of type 2.": {"any_type": True},
+        "The right-hand side smaller by a factor of $e^{-2r}$.": {"power": 2.0},
     },
 )
 def check_huang2024_app_lem_7_type_2(
@@ -633,7 +653,9 @@ class TwoSamples:
     def name(self) -> str:
         """The masses in words."""
         parts = (", ".join(map(str, masses)) for masses in (self.first, self.second))
-        return "rivals of mass {} in n_0 and {} in n, A = {}".format(*parts, self.gap)
+        return "non-optimal tokens of mass {} in $n_0$ and {} in $n$, $A$ = {}".format(
+            *parts, self.gap
+        )
 
     def miss(self, masses: tuple[Fraction, ...]) -> Any:
         """1 - T of the right next token, an interval; call it within `enclosed.digits`."""
@@ -674,45 +696,47 @@ def sentences_and_states(
     "huang2024-app-lem-7-comparison",
     over="pairs of sentences and states",
     instances=sentences_and_states,
-    says="1 - T of a sentence lies between two exponentials of phi_-, the upper one twice as "
-    "steep, and phi_- of a sentence of type 2 is at most half of that of a violated one. By "
-    "intervals for pairs of sentences with any masses, and at the states of this page: {tried} "
-    "instances, {compared} comparisons, {types} of them of type 2.",
-    fails="A sentence with at most half as much attention off its optimal token is continued less "
-    "surely.",
+    says=r"The quantity $1 - T_o$ of a sentence lies between two exponentials of $\phi_-$, the "
+    r"upper one twice as steep, and $\phi_-$ of a sentence of type 2 is at most half of "
+    "that of a violated one. Interval arithmetic confirms this for pairs of sentences with "
+    "any masses and at the states of this page: {tried} instances, {compared} comparisons, "
+    "{types} of them of type 2.",
+    fails="A sentence with at most half as much attention on its non-optimal tokens has a less "
+    "probable next token.",
     tolerance=FLOATS,
     proof=(
         executed(
-            "e^(a + b) - 1 is at least the sum of e^a - 1 and e^b - 1",
+            "$e^{a + b} - 1$ is at least the sum of $e^a - 1$ and $e^b - 1$",
             steps.one_more_rival,
-            planted={"Twice the right side.": {"times": 2}},
+            planted={"Twice the right-hand side.": {"times": 2}},
         ),
         executed(
-            "X_* e^(A phi_-) <= X <= X_* e^(2 A phi_-) for the odds X = (1 - T) / T",
+            r"$X_* e^{A\phi_-} \le X \le X_* e^{2A\phi_-}$ for the odds $X = (1 - T_o)/T_o$",
             steps.odds,
-            planted={"e^(A phi_-) on the right.": {"power": 1}},
+            planted={r"$e^{A\phi_-}$ on the right.": {"power": 1}},
         ),
         NORM,
         STAR,
         executed(
-            "L e^(-beta_0 r / 2) <= 1/2: phi_- of type 2 is at most half of the violated one",
+            r"$L e^{-\beta_0 r/2} \le \frac12$: $\phi_-$ of type 2 is at most half of the "
+            "violated one",
             steps.at_most_half,
-            planted={"1 in the place of the 2 of beta_0.": {"beta": 1}},
+            planted={r"1 in place of the 2 of $\beta_0$.": {"beta": 1}},
         ),
         executed(
-            "so the odds of n are at most those of n_0",
+            "so the odds of $n$ are at most those of $n_0$",
             steps.chain,
-            planted={"phi_-^(n) <= phi_-^(n_0).": {"power": 1}},
+            planted={r"$\phi_-^{(n)} \le \phi_-^{(n_0)}$.": {"power": 1}},
         ),
     ),
     planted={
-        "1 - T of n_0, the bound, 1.1 times sharper.": {"sharper": Fraction(11, 10)},
-        "Nine tenths as much attention off the optimal token, in the place of half.": {
+        "$1 - T_o$ of $n_0$, the bound, 1.1 times sharper.": {"sharper": Fraction(11, 10)},
+        "Nine tenths as much attention on the non-optimal tokens, in place of half.": {
             "share": Fraction(9, 10)
         },
     },
     readings={
-        "the reason as printed: less attention off the optimal token alone": {
+        "the reason as stated: less attention on the non-optimal tokens alone": {
             "share": Fraction(99, 100)
         },
     },
@@ -726,16 +750,16 @@ def check_huang2024_app_lem_7_comparison(
             said, samples = judged(one)
             yield from said
             for n, n_0 in pairs(one, samples):
-                place = f"{n.place}, 1 - T by that of {n_0.place}"
+                place = f"{n.place}, $1 - T_o$ relative to {n_0.place}"
                 yield near(n.miss, n_0.miss * sharper.denominator / sharper.numerator, place)
                 yield count("types")
         return
     if sum(one.second) > share * sum(one.first):
-        yield left_out("phi_- of n is more than half of that of n_0")
+        yield left_out(r"$\phi_-$ of $n$ is more than half of that of $n_0$")
         return
     with enclosed.digits(40):
         first, second = enclosed.lower(one.miss(one.first)), enclosed.upper(one.miss(one.second))
-        yield at_most(second, first / sharper, "1 - T of n by that of n_0")
+        yield at_most(second, first / sharper, "$1 - T_o$ of $n$ relative to that of $n_0$")
 
 
 @once
@@ -748,7 +772,7 @@ def shared_and_one(mass: Fraction = Fraction(9, 20)) -> tuple[Shown, ...]:
     one = TwoSamples(QUARTERS, (mass,), Fraction(40), 5)
     with enclosed.digits(40):
         alone, together = enclosed.lower(one.miss(one.second)), enclosed.upper(one.miss(one.first))
-    name = f"1 - T, one rival of mass {mass} against two of mass 1/4"
+    name = f"$1 - T_o$, one non-optimal token of mass {mass} against two of mass 1/4"
     return (relation(name, alone, ">", together, alone - together),)
 
 
@@ -756,21 +780,22 @@ def shared_and_one(mass: Fraction = Fraction(9, 20)) -> tuple[Shown, ...]:
     "ours-lem-7-reason",
     over="pairs of sentences",
     instances=lambda: [TwoSamples(QUARTERS, (Fraction(9, 20),), Fraction(40), 5)],
-    says="By intervals: with A = 40 and five tokens, two rivals that share half of the attention "
-    "leave 1 - T = {together}, and one rival that has nine twentieths leaves {alone}.",
+    says="Interval arithmetic: for $A = 40$ and five tokens, two non-optimal tokens that share "
+    "half of the attention leave $1 - T_o = {together}$, and one non-optimal token that has "
+    "nine twentieths leaves {alone}.",
     proof=(
         enclosed_step(
-            "1 - T of both sentences",
+            "$1 - T_o$ of both sentences",
             shared_and_one,
-            planted={"One rival of mass 1/5.": {"mass": Fraction(1, 5)}},
+            planted={r"One non-optimal token of mass $\frac15$.": {"mass": Fraction(1, 5)}},
         ),
     ),
     planted={
         "The sentences exchanged.": Variant(
             instances=lambda: [TwoSamples((Fraction(9, 20),), QUARTERS, Fraction(40), 5)]
         ),
-        "1 - T of n_0 a thousand times as large.": {"times": 1000},
-        "1 - T of n_0, the bound, 1.1 times sharper, where A is small.": Variant(
+        "$1 - T_o$ of $n_0$ a thousand times as large.": {"times": 1000},
+        "$1 - T_o$ of $n_0$, the bound, 1.1 times sharper, for small $A$.": Variant(
             {"times": Fraction(11, 10)},
             instances=lambda: [TwoSamples(QUARTERS, (Fraction(9, 20),), Fraction(1), 5)],
         ),
@@ -780,7 +805,7 @@ def check_ours_lem_7_reason(one: TwoSamples, times: Fraction = Fraction(1)) -> I
     """phi_-^(n) < phi_-^(n_0), and yet 1 - T^(n) > 1 - T^(n_0)."""
     with enclosed.digits(40):
         first, second = enclosed.upper(one.miss(one.first)), enclosed.lower(one.miss(one.second))
-    yield below(sum(one.second), sum(one.first), "the attention off the optimal token")
+    yield below(sum(one.second), sum(one.first), "the attention on the non-optimal tokens")
     yield below(times * first, second, "1 - T")
     if one.gap == 40:
         yield result("together", float(first), digits=2)
@@ -811,7 +836,7 @@ class Weighted:
         """The data in words."""
         if not self.log_10:
             return f"two tokens, all sentences equally frequent, step {self.step}"
-        return f"two tokens, one sentence 10^{self.log_10} times rarer, step {self.step}"
+        return f"two tokens, one sentence $10^{{{self.log_10}}}$ times rarer, step {self.step}"
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -849,18 +874,18 @@ EQUAL, RARE = Weighted(0, 300), Weighted(200, 300)
     "huang2024-app-lem-7-weights",
     over="states",
     instances=lambda: [EQUAL, RARE],
-    says="The largest term of a sample of type 1 is at least N times their weighted sum.",
-    fails="The frequent sentence is of type 2 already. The rare one alone is of type 1, and its "
-    "term stands in the sum with a weight far below 1 / N.",
+    says="The largest term of a sample of type 1 is at least $N$ times their weighted sum.",
+    fails="The frequent sentence is already of type 2. Only the rare one is of type 1, and its "
+    "term enters the sum with a weight far below $1/N$.",
     hypotheses=SIX,
     planted={
-        "All four samples equally frequent, where it is right.": Variant(
+        "All four samples equally frequent, for which the statement is correct.": Variant(
             instances=lambda: [EQUAL], expected=Verdict.NOT_CONTRADICTED
         ),
-        "1/pi_min in the place of N, which repairs it.": Variant(
+        r"$1/\pi_{\min}$ in place of $N$, which repairs it.": Variant(
             {"rarity": True}, expected=Verdict.NOT_CONTRADICTED
         ),
-        "1/pi_min, 1.1 times sharper.": {"rarity": True, "sharper": Fraction(11, 10)},
+        r"$1/\pi_{\min}$, 1.1 times sharper.": {"rarity": True, "sharper": Fraction(11, 10)},
     },
 )
 def check_huang2024_app_lem_7_weights(

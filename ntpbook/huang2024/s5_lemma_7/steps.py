@@ -36,9 +36,9 @@ def least_star(half: str = "1/2") -> tuple[Shown, ...]:
     room = x**2 + y**2 - sp.sympify(half)
     squares = (x + y) ** 2 / 2 + (gap**2 + 2 * gap) / 2
     return (
-        identity("x^2 + y^2 - 1/2, x = y + 1 + gap", room, squares),
-        at_least_zero("(x + y)^2 / 2 + gap (gap + 2) / 2", squares),
-        at_most("(7/10)^2 against 1/2", sp.Rational(49, 100), sp.Rational(1, 2)),
+        identity(r"$x^2 + y^2 - \frac12$, $x = y + 1 + \text{gap}$", room, squares),
+        at_least_zero(r"$\frac12 (x + y)^2 + \frac12\text{gap}\,(\text{gap} + 2)$", squares),
+        at_most(r"$(\frac7{10})^2$ against $\frac12$", sp.Rational(49, 100), sp.Rational(1, 2)),
     )
 
 
@@ -53,9 +53,9 @@ def beta_times_r(beta: int = 2) -> tuple[Shown, ...]:
 
     L, s, w, lam = sp.symbols("L s w lambda", positive=True)
     beta_0 = beta * L**2 * s**2 * (1 + lam) / w
-    shown = identity("beta_0 r / 2", beta_0 * (w / s) / 2, L**2 * s * (1 + lam))
+    shown = identity(r"$\frac12\beta_0 r$", beta_0 * (w / s) / 2, L**2 * s * (1 + lam))
     L, s, _, _ = sizes()
-    return (shown, at_most("1 against L^2 s", sp.Integer(1), sp.expand(L**2 * s)))
+    return (shown, at_most("1 against $L^2 s$", sp.Integer(1), sp.expand(L**2 * s)))
 
 
 @once
@@ -69,7 +69,7 @@ def one_more_rival(times: int = 1) -> tuple[Shown, ...]:
     u, v = sp.symbols("u v", nonnegative=True)
     rest = (1 + u) * (1 + v) - 1 - times * (u + v)
     return (
-        identity("e^(a + b) - 1 - (e^a - 1) - (e^b - 1)", rest, u * v),
+        identity("$e^{a + b} - 1 - (e^a - 1) - (e^b - 1)$", rest, u * v),
         at_least_zero("u v", u * v),
     )
 
@@ -94,10 +94,10 @@ def odds(power: int = 2) -> tuple[Shown, ...]:
     by_least = (1 + z) * (1 + n + y) / (1 + n)  # X / X_*, as e^(A phi) = 1 + z
     room = sp.factor((1 + z) ** power - by_least.subs(y, z - rest))  # y = z - rest
     return (
-        identity("(1 - T_o) / T_o", (1 - T_o) / T_o, X),
-        identity("X / X_*", X / ((1 + n) * sp.exp(-A)), sp.exp(A * phi) * (1 + n + y) / (1 + n)),
-        at_least_zero("X / X_* - e^(A phi)", sp.factor(by_least - (1 + z))),
-        at_least_zero("e^(2 A phi) - X / X_*, y = z - rest", room),
+        identity("$(1 - T_o)/T_o$", (1 - T_o) / T_o, X),
+        identity("$X/X_*$", X / ((1 + n) * sp.exp(-A)), sp.exp(A * phi) * (1 + n + y) / (1 + n)),
+        at_least_zero(r"$X/X_* - e^{A\phi}$", sp.factor(by_least - (1 + z))),
+        at_least_zero(r"$e^{2A\phi} - X/X_*$, $y = z - \text{rest}$", room),
     )
 
 
@@ -114,7 +114,7 @@ def chain(power: int = 2) -> tuple[Shown, ...]:
 
     z, h = sp.symbols("z h", nonnegative=True)
     room = sp.factor((1 + z) ** power * (1 + h) - (1 + z) ** 2)
-    return (at_least_zero("e^(A phi_n0) - e^(2 A phi_n)", room),)
+    return (at_least_zero(r"$e^{A\phi_{n_0}} - e^{2A\phi_n}$", room),)
 
 
 @once
@@ -125,7 +125,7 @@ def at_most_half(beta: int = 2) -> tuple[Shown, ...]:
     L, _, w, _ = sizes()
     return (
         *beta_times_r(beta),
-        at_most("L e^-lambda against 1/2", L / (2 * L * w), sp.Rational(1, 2)),
+        at_most(r"$L e^{-\lambda}$ against $\frac12$", L / (2 * L * w), sp.Rational(1, 2)),
     )
 
 
@@ -140,7 +140,7 @@ def own_direction(beta: int = 2) -> tuple[Shown, ...]:
     L, s, _, lam = sizes()
     beta_r = beta * L**2 * s * (1 + lam)  # beta_0 r
     room = sp.expand(beta_r / 2 - (1 + lam))
-    return (at_most("1 + lambda against beta_0 r / 2", sp.Integer(0), room),)
+    return (at_most(r"$1 + \lambda$ against $\frac12\beta_0 r$", sp.Integer(0), room),)
 
 
 @once
@@ -158,7 +158,7 @@ def dropped_terms(beta: int = 2, length: str = "L") -> tuple[Shown, ...]:
     beta_0 = beta * L**2 * s**2 * (1 + lam) / w
     return (
         *beta_times_r(beta),
-        at_most("2 L s / (2 L w) against beta_0", 2 * L * s / power, beta_0),
+        at_most(r"$2 L s/(2 L w)$ against $\beta_0$", 2 * L * s / power, beta_0),
     )
 
 
@@ -175,7 +175,7 @@ def rivals_alone(beta: int = 2, share: str = "L") -> tuple[Shown, ...]:
     L, s, _, lam = sizes()
     beta_r = beta * L**2 * s * (1 + lam)
     left = L * sp.sympify(share, locals={"L": L}) * (1 + lam)
-    return (at_most("L^2 (1 + lambda) against beta_0 r", left, sp.expand(beta_r)),)
+    return (at_most(r"$L^2 (1 + \lambda)$ against $\beta_0 r$", left, sp.expand(beta_r)),)
 
 
 @once
@@ -190,7 +190,7 @@ def type_1_sum(parts: int = 3) -> tuple[Shown, ...]:
     a, b, beta = sp.symbols("a b beta", nonnegative=True)  # A* = -a, B* = -b
     left = -(1 + beta) * a - (1 + beta) * b - 2 * beta * a
     room = sp.expand(left + (1 + parts * beta) * (a + b))
-    return (at_least_zero("left minus right, A* = -a and B* = -b", room),)
+    return (at_least_zero("left minus right, $A^* = -a$ and $B^* = -b$", room),)
 
 
 @once
@@ -206,8 +206,8 @@ def type_2_sum(beta: int = 2) -> tuple[Shown, ...]:
     beta_0 = beta * L**2 * s**2 / w + more  # lambda >= 0
     left = (1 + beta_0 + 2 * s) / (4 * w**2)
     return (
-        at_most("2 against L^2 s", sp.Integer(2), sp.expand(L**2 * s)),
-        at_most("L^2 (1 + beta_0 + 2 s) / (4 L^2 w^2) against beta_0", left, beta_0),
+        at_most("2 against $L^2 s$", sp.Integer(2), sp.expand(L**2 * s)),
+        at_most(r"$L^2 (1 + \beta_0 + 2 s)/(4 L^2 w^2)$ against $\beta_0$", left, beta_0),
     )
 
 
@@ -223,4 +223,4 @@ def grows(sign: int = 1) -> tuple[Shown, ...]:
     x, lam = sp.symbols("x lambda", nonnegative=True)  # phi = e^-x
     phi = sp.symbols("phi", positive=True)
     slope = sp.diff(phi * (1 + sign * lam - sp.log(phi)), phi).subs(phi, sp.exp(-x))
-    return (at_least_zero("slope at phi = e^-x", sp.simplify(slope)),)
+    return (at_least_zero(r"slope at $\phi = e^{-x}$", sp.simplify(slope)),)

@@ -33,8 +33,8 @@ def needed(square: int = 2, part: str = "1/2") -> Iterator[Shown]:
     squared = 108 * common * s**4 / (c * common * s**6)  # common is N L^4 log^2 t
     taken = sp.sqrt(square * squared)
     found = sp.solve(taken - sp.sympify(part) / s, c)[0]
-    yield identity("the constant that leaves half of 1 / ||W*||", found, sp.Integer(432 * square))
-    yield at_least_zero("1696 less that", 1696 - found)
+    yield identity(r"the constant that leaves half of $1/\|W^*\|$", found, sp.Integer(432 * square))
+    yield at_least_zero("1696 minus this constant", 1696 - found)
 
 
 def attention_of_margins(fewer: int = 0) -> Iterator[Shown]:
@@ -50,9 +50,9 @@ def attention_of_margins(fewer: int = 0) -> Iterator[Shown]:
     c_o, c = 1 + more, rest
     length = c_o + c + slack
     gap = sp.factor(c_o / (c_o + c * r) - 1 / (1 + (length - fewer) * r))
-    yield at_least_zero("the difference, L = c_o + c + slack", gap)
+    yield at_least_zero(r"the difference, $L = c_o + c + \text{slack}$", gap)
     # t = (4 L S / eta) log(L / eps) makes the margin m = t eta / (4 L S) the logarithm of L / eps
-    yield identity("L e^-m at m = log(L / eps)", L * sp.exp(-sp.log(L / eps)), eps)
+    yield identity(r"$L e^{-m}$ at $m = \log(L/\epsilon)$", L * sp.exp(-sp.log(L / eps)), eps)
 
 
 def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
@@ -68,11 +68,13 @@ def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
     rival = 1 - m_o - left  # the mass of one rival, where others have `left`
     lead = A * m_o - A * rival
     claimed = A * m_o if whole else A * (2 * m_o - 1)
-    yield at_least_zero("lead - A (2 m_o - 1)", sp.expand(lead - claimed))
-    yield identity("2 m_o - 1", 2 / (1 + L / E) - 1, 1 - 2 * L / (L + E))
+    yield at_least_zero("lead $- A (2 m_o - 1)$", sp.expand(lead - claimed))
+    yield identity("$2 m_o - 1$", 2 / (1 + L / E) - 1, 1 - 2 * L / (L + E))
     x = sp.symbols("x", nonnegative=True)
     rise = (n + 1) * x - sp.log(1 + n * x)  # |V| = n + 1
-    yield identity("|V| x - log(1 + (|V| - 1) x) at 0", rise.subs(x, 0), sp.Integer(0))
+    yield identity(
+        r"$|\mathcal V| x - \log(1 + (|\mathcal V| - 1) x)$ at 0", rise.subs(x, 0), sp.Integer(0)
+    )
     yield at_least_zero("its slope", sp.factor(sp.diff(rise, x)))
 
 
@@ -80,38 +82,41 @@ def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
     "huang2024-app-thm-2-chain",
     over="runs",
     instances=with_a_crowd,
-    says="Each line follows from the one before: at every recorded step of {tried} runs, the least "
-    "margin bounds the attention and the attention bounds the loss, in {compared} comparisons. The "
-    "condition on t must hold 864 for half of the margin to be left; 1696 is more.",
+    says="Each line follows from the one before. At every recorded step of {tried} runs the "
+    "smallest margin bounds the attention, and the attention bounds the loss, in {compared} "
+    "comparisons. The condition on $t$ needs a constant of at least 864 so that half of the "
+    "margin remains; the paper has 1696.",
     tolerance=ROUNDING,
     proof=(
         executed(
-            "what must stand in the condition on t",
+            "the constant needed in the condition on $t$",
             needed,
-            planted={"A third of the margin in the place of its half.": {"part": "1/3"}},
+            planted={"A third of the margin in place of its half.": {"part": "1/3"}},
         ),
         executed(
-            "from margins to the attention",
+            "from margins to attention",
             attention_of_margins,
-            planted={"L - 3 in the place of L.": {"fewer": 3}},
+            planted={"$L - 3$ in place of $L$.": {"fewer": 3}},
         ),
         executed(
-            "from the attention to the loss of a sample",
+            "from attention to the loss of a sample",
             loss_of_attention,
-            planted={"A m_o in the place of A (2 m_o - 1), in the proof.": {"whole": 1}},
+            planted={"$A m_o$ in place of $A (2 m_o - 1)$, in the proof.": {"whole": 1}},
         ),
-        uses("huang2024-cor-1-corrected", "the gap of stage 1 is one number A, T C_0 or more"),
-        by_hand("the loss is a mean of the samples' losses", at="mean"),
+        uses("huang2024-cor-1-corrected", r"all margins of stage 1 are one number $A \ge T C_0$"),
+        by_hand("the loss is a mean of the losses of the samples", at="mean"),
     ),
     planted={
-        "1 in the place of L_max in the attention.": {"length": 1},
-        "A m_o in the place of A (2 m_o - 1) in the loss.": {"twice": 1.0},
-        "800 in the place of 1696.": {"constant": 800},
+        r"1 in place of $L_{\max}$ in the bound on attention.": {"length": 1},
+        "$A m_o$ in place of $A (2 m_o - 1)$ in the bound on the loss.": {"twice": 1.0},
+        "800 in place of 1696.": {"constant": 800},
         "The odds of the optimal tokens 1.1 times sharper.": {"odds": 1.1},
         "The bound on the loss 1.1 times sharper.": {"sharper": 1.1},
     },
     readings={
-        "the norm 2 for √2, which 108 under the root of Appendix D.2 speaks for": {"square": 4},
+        r"the norm 2 in place of $\sqrt2$, as the 108 under the root in Appendix D.2 suggests": {
+            "square": 4
+        },
     },
 )
 def check_huang2024_app_thm_2_chain(
@@ -136,7 +141,7 @@ def check_huang2024_app_thm_2_chain(
         sharper: what divides the bound on the loss.
         power: of L_max; 1 in truth.
     """
-    yield holds(constant >= 432 * square, "the constant in the condition on t")
+    yield holds(constant >= 432 * square, "the constant in the condition on $t$")
     rows, c = one.second.rows, one.constants
     claimed = rows.least_gap - power * np.log(length or c.max_length) + np.log(odds)
     # both sides are logarithms, so that slacks are absolute

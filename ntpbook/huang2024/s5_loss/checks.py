@@ -46,6 +46,7 @@ from ntpcore.huang2024.runs import Run
 from ntpverdicts import arrays
 from ntpverdicts.claims import Shown, Verdict
 from ntpverdicts.compare import Said, assume, at_most, count, holds, least, left_out, most, result
+from ntpverdicts.maths import in_words
 from ntpverdicts.numbers import power_of_e, written
 from ntpverdicts.vocabulary import Variant, by_hand, check, cited, enclosed, executed, uses
 
@@ -54,8 +55,11 @@ Floats = NDArray[np.float64]
 # A log-odds or a log loss is a sum of a few hundred rounded terms, each off by 2^-53 of its size.
 ROUNDING = 1e-9
 STEP = "step {at}"
-LARGEST = "eta <= ||W_kq*|| / e"  # the paper's eta <= O(1), as its proof of Theorem 1 needs it
-RUN = "a run of a thousand steps and more amplifies rounding"
+LARGEST = (
+    r"$\eta \le \|W_{\mathrm{kq}}^*\| / "
+    r"\mathrm e$"
+)  # the paper's eta <= O(1), as its proof of Theorem 1 needs it
+RUN = "a run of a thousand or more steps amplifies rounding"
 
 # Theorem 2
 
@@ -109,7 +113,7 @@ def theorem_2(one: Run, asked: Asked, factor: float) -> Iterator[Said]:
     odds, loss = conclusions(one, factor)
     at = one.second.rows.step[inside]
     yield arrays.slack(odds[inside], f"log-odds at {STEP}", at=at)
-    yield arrays.slack(loss[inside], f"log L at {STEP}", at=at)
+    yield arrays.slack(loss[inside], f"$\\log \\mathcal L$ at {STEP}", at=at)
 
 
 @check(
@@ -117,27 +121,30 @@ def theorem_2(one: Run, asked: Asked, factor: float) -> Iterator[Said]:
     over="runs",
     instances=too_rare,
     says="Where the stated conditions hold, the bound on the attention holds at {compared} steps.",
-    fails="The stated conditions hold at T = {T} and t = {t}, and there the bound on the attention "
-    "fails. They know no frequencies: before they hold, Algorithm 1 does not touch a sentence that "
-    "is rare enough, which defeats any constant in them. The argument is on the page. All numbers "
-    "are closed forms in floats, right to 1e-12; both conditions hold with a thousandth to spare, "
-    "and the claim fails by far more.",
+    fails="The stated conditions hold at $T = {T}$ and $t = {t}$, and there the bound on the "
+    "attention fails. The conditions do not involve frequencies, and Algorithm 1 has not "
+    "yet learned a sufficiently rare sentence when they hold, whatever their constants are "
+    "(the argument is on the page). All numbers are closed forms in floats with relative "
+    "error $10^{-12}$; both conditions hold with a relative margin of a thousandth, and "
+    "the claim fails by far more.",
     tolerance=ROUNDING,
-    hypotheses=(*FACTS, LARGEST, "the condition on T", "the condition on t"),
+    hypotheses=(*FACTS, LARGEST, "the condition on $T$", "the condition on $t$"),
     proof=(
         executed(
-            "the force of the rare sample, from its loss",
+            "the derivative of the loss of the rare sample with respect to its margin",
             forces,
-            planted={"Twice the force.": {"factor": 2}},
+            planted={"Twice the derivative.": {"factor": 2}},
         ),
-        uses("ours-hidden-sentence", "the rare margin is 1 at most, if R is as large as chosen"),
-        by_hand("the same for every c_0: T and t come first, then R", at="constants"),
+        uses(
+            "ours-hidden-sentence",
+            "the margin of the rare sentence is at most 1 if $R$ is as large as chosen",
+        ),
+        by_hand("the same for every $c_0$: first choose $T$ and $t$, then $R$", at="constants"),
     ),
     planted={
-        "The same rare sentence against the conditions with 1/pi_min in place of N.": Variant(
-            {"asked": REPAIRED}, expected=Verdict.OPEN
-        ),
-        "A run that reaches the conditions with 1/pi_min in place of N.": Variant(
+        r"The same rare sentence against the conditions with $1/\pi_{\min}$ in "
+        "place of $N$.": Variant({"asked": REPAIRED}, expected=Verdict.OPEN),
+        r"A run that reaches the conditions with $1/\pi_{\min}$ in place of $N$.": Variant(
             {"asked": REPAIRED}, instances=inside_alone, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -161,18 +168,20 @@ def check_huang2024_thm_2(
         return
     case = one.hidden(asked)
     if not case.inside:
-        yield left_out("the conditions do not hold where the rare sample is hidden")
+        yield left_out("the conditions do not hold before the rare sentence is learned")
         return
     weight = 1 / (1 + math.exp(-1))
     where = (
-        f"{power_of_e(case.log_ratio)} times rarer than the first, T = {written(case.steps1, 3)}, "
-        f"t = {written(case.steps, 3)}, eta = {ETA}: the weight of its optimal token is at most "
-        f"{weight:.3f}, claimed is 1 - 1 / {power_of_e(case.claimed)}"
+        f"${power_of_e(case.log_ratio)}$ times rarer than the first, $T$ = "
+        f"{written(case.steps1, 3)}, "
+        f"$t$ = {written(case.steps, 3)}, $\\eta = {ETA}$: the weight of its optimal "
+        f"token is at most "
+        f"{weight:.3f}, claimed is at least $1 - 1/{power_of_e(case.claimed)}$"
     )
     yield from facts(rare.two_tokens())
     yield assume(LARGEST, case.eta <= case.norm / math.e)
-    yield assume("the condition on T", case.inside)
-    yield assume("the condition on t", case.inside)
+    yield assume("the condition on $T$", case.inside)
+    yield assume("the condition on $t$", case.inside)
     yield within(factor * case.claimed, 1.0, where)
     yield result("T", case.steps1, digits=2)
     yield result("t", case.steps, digits=2)
@@ -185,28 +194,31 @@ def check_huang2024_thm_2(
     "huang2024-thm-2-corrected",
     over="runs",
     instances=under_assumption_3,
-    says="Both conclusions hold in {compared} comparisons where the corrected conditions do, on "
-    "{reached} run of {runs}; without the conditions they fail at {failures} of {all_points} "
-    "recorded steps.",
+    says="Both conclusions hold in {compared} comparisons where the corrected conditions hold, "
+    "which is the case on {reached} run of {runs}. Without the conditions they fail at "
+    "{failures} of {all_points} recorded steps.",
     tolerance=ROUNDING,
     proof=(
         uses(
             "ours-corrected-statements",
-            "Theorem B: the condition puts t beyond t_A, where every margin is C_1 t at least",
+            r"Theorem B: the condition implies $t \ge t_A$, and from $t_A$ on every margin is at "
+            "least $C_1 t$",
         ),
     ),
-    loose="within the conditions, which take millions of steps on the smallest data, the log-odds "
-    "are more than four times what is claimed; that is the factor 1 / sqrt(2) of the norm bound by "
-    "the least part 1 / (4 L_max) of the margin",
+    loose="within the conditions, which take millions of steps on the smallest data, the "
+    r"log-odds are more than four times what is claimed; this is the factor $1/\sqrt2$ of "
+    r"the norm bound divided by the smallest part $1/(4L_{\max})$ of the margin",
     planted={
-        "The claimed log-odds with t^2 for t.": Variant({"power": 2.0}, instances=inside_alone),
+        "The claimed log-odds with $t^2$ in place of $t$.": Variant(
+            {"power": 2.0}, instances=inside_alone
+        ),
         # the true log-odds grow by less than eta (1 + 1 / sqrt(2)) in a step, the claimed ones by
         # eta / (4 L_max ||W_kq_star||^2) = eta / 4 on the run inside the conditions
-        "The claimed attention weight with eight times its rate C_1.": Variant(
+        "The claimed attention weight with eight times its rate $C_1$.": Variant(
             {"factor": 8.0}, instances=inside_alone
         ),
     },
-    vacuous="t = {first} on the last of the {runs} runs; {short} of them are too short",
+    vacuous="$t = {first}$ on the last of the {runs} runs; {short} of them are too short",
 )
 def check_huang2024_thm_2_corrected(
     one: Run, factor: float = 1.0, power: float = 1.0
@@ -234,27 +246,30 @@ def check_huang2024_thm_2_corrected(
     "huang2024-eq-4",
     over="runs",
     instances=with_and_without,
-    says="The loss stays below the right-hand side on {tried} runs, at {compared} steps, also "
-    "before the conditions of Theorem 2 hold and without Assumption 3.",
+    says="The loss stays below the right-hand side on {tried} runs, at {compared} steps, even "
+         "before the conditions of Theorem 2 hold and without Assumption 3.",
     tolerance=ROUNDING,
     proof=(
         uses(
             "ours-eq-4-printed",
-            "the stated conditions on t and eta imply (4) at any frequencies, for c_0 >= 55",
+            r"the stated conditions on $t$ and $\eta$ imply (4) for all frequencies if $c_0 \ge "
+            "55$",
         ),
     ),
-    loose="no loss exceeds log |V|, the right side is at least |V| e^(-T C_0), and A is at least 4 "
-    "T C_0: whatever T and t, the right side is at least e times the loss, as |V| / log |V| >= e",
+    loose=r"no loss exceeds $\log|\mathcal V|$, the right-hand side is at least $|\mathcal V| "
+          "e^{-T C_0}$, and $A$ is at least $4 T C_0$: for all $T$ and $t$ the right-hand side "
+          r"is at least $\mathrm e$ times the loss, since $|\mathcal V|/\log|\mathcal V| \ge "
+          r"\mathrm e$",
     planted={
-        "One and a half times the true gap A in the place of T C_0.": Variant(
+        "One and a half times the true margin $A$ in place of $T C_0$.": Variant(
             {"of_gap": 1.5}, instances=long_runs
         ),
-        "The true gap A in the place of T C_0, and the factor |V| dropped.": Variant(
+        r"The true margin $A$ in place of $T C_0$, and the factor $|\mathcal V|$ dropped.": Variant(
             {"of_gap": 1.0, "size": 1}, instances=long_runs
         ),
     },
-    vacuous="T = {T}, and with twice that T before t = {t}, on the last of the runs; {silent} of "
-    "the {tried} runs end before",
+    vacuous="$T = {T}$, and with twice that $T$ before $t = {t}$, on the last of the runs; "
+            "{silent} of the {tried} runs end earlier",
 )  # fmt: skip
 def check_huang2024_eq_4(
     one: Run, of_gap: float | None = None, size: int | None = None
@@ -291,33 +306,34 @@ def check_huang2024_eq_4(
     "huang2024-eq-13",
     over="runs",
     instances=with_and_without,
-    says="It holds for any matrix, by Cauchy and Schwarz; on {tried} runs, at {compared} steps, it "
-    "does but for rounding.",
+    says="It holds for any matrix, by the Cauchy–Schwarz inequality. On {tried} runs, at "
+    "{compared} steps, it holds up to rounding.",
     tolerance=ROUNDING,
     proof=(
         executed(
-            "the matrix of a pair has the norm sqrt(2)",
+            r"the matrix of a pair has norm $\sqrt2$",
             shown.pair_has_norm_root_two,
             planted={"Tokens that are not orthogonal.": {"overlap": 1}},
         ),
         executed(
-            "the margin where it is smallest",
+            "the smallest possible margin",
             shown.distance_costs_its_norm,
             planted={"The distance added.": {"side": 1}},
         ),
-        cited("|<P, U - U*>| <= ||P|| ||U - U*||", "horn2013", "Theorem 5.1.4"),
-        uses("huang2024-eq-3", "<P, W*> >= 1 for the matrix P of every pair"),
+        cited(
+            r"$|\langle P, U - U^*\rangle| \le \|P\|\, \|U - U^*\|$", "horn2013", "Theorem 5.1.4"
+        ),
+        uses("huang2024-eq-3", r"$\langle P, W^*\rangle \ge 1$ for the matrix $P$ of every pair"),
     ),
     planted={
         "The bound 1.1 times sharper.": {"sharper": 1.1},
         "The distance of the directions added in place of subtracted.": {"sign": -1},
-        "The norm of W* left out.": {"star": 1.0},
+        "The norm of $W^*$ left out.": {"star": 1.0},
     },
     readings={
-        "the same without the factor √2": {"square": 1},
-        "the end of its chain, margins ≥ t C_1 from the t of Theorem 2 on": Variant(
-            instances=too_rare
-        ),
+        r"the same without the factor $\sqrt2$": {"square": 1},
+        r"the end of the chain of inequalities: margins of at least $t\,C_1$ from the $t$ of "
+        "Theorem 2 on": Variant(instances=too_rare),
     },
 )
 def check_huang2024_eq_13(
@@ -339,7 +355,11 @@ def check_huang2024_eq_13(
     if isinstance(one, TooRare):
         case = one.hidden(PRINTED)
         odds = case.claimed + math.log(2)  # t C_1, L_max being 2
-        yield within(odds, 1.0, f"T = {case.steps1}, t = {case.steps}: t C_1 is {odds:.2g}")
+        yield within(
+            odds,
+            1.0,
+            f"$T = {case.steps1}$, $t = {case.steps}$: $t\\,C_1$ is {in_words(f'{odds:.2g}')}",
+        )
         return
     rows, c = one.second.rows, one.constants
     moved = rows.step > 0
@@ -361,35 +381,42 @@ def check_huang2024_eq_13(
     "huang2024-app-accuracy",
     over="trained models",
     instances=ordinary_and_long,
-    says="The wrong tokens have at most (|V|-1) e^(-A (2 m_o - 1)) of the probability, which is "
-    "below eps. On {tried} trained models, with eps read off the weights and A = 3 log(|V|/eps), "
-    "so it is.",
+    says=r"The incorrect tokens have total probability at most $(|\mathcal V|-1)\, e^{-A (2 m_o "
+    r"- 1)}$, which is below $\epsilon$. This holds on {tried} trained models, with "
+    r"$\epsilon$ read off the weights and $A = 3\log(|\mathcal V|/\epsilon)$.",
     tolerance=ROUNDING,
     proof=(
-        uses("ours-direction", "Theorem B: from t_A on every margin is at least c t, c > 0"),
+        uses(
+            "ours-direction",
+            r"Theorem B: from $t_A$ on every margin is at least $c\,t$ with "
+            "$c > 0$",
+        ),
         uses("huang2024-app-thm-2-chain", "from margins to weights, and to the lead of a logit"),
-        by_hand("so m_o >= 1 / (1 + eps) for t >= t_A + log(L / eps) / c", at="time"),
+        by_hand(r"so $m_o \ge 1/(1 + \epsilon)$ for $t \ge t_A + \log(L/\epsilon)/c$", at="time"),
         executed(
-            "2 m_o - 1 is a third or more, eps <= 1/2",
+            r"$2 m_o - 1 \ge \frac13$, since $\epsilon \le \frac12$",
             shown.lead_of_the_right_token,
-            planted={"A half for a third.": {"part": "1/2"}},
+            planted={r"$\frac12$ in place of $\frac13$.": {"part": "1/2"}},
         ),
         by_hand(
-            "wrong tokens have at most |V| e^{-A / 3}, which is eps for A = 3 log(|V| / eps)",
+            r"incorrect tokens have probability at most $|\mathcal V| e^{-A/3}$, which is "
+            r"$\epsilon$ for $A = 3\log(|\mathcal V|/\epsilon)$",
             at="probability",
         ),
     ),
-    loose="with one rival and |V| = 2 at eps = 1/2 a probability of 1/5 is missing where eps is "
-    "claimed; |V| = 2 to 50 with eps = 1/1000, ..., 500/1000 gave nothing nearer. The paper claims "
-    "O(eps)",
+    loose=r"with one non-optimal token and $|\mathcal V| = 2$ at $\epsilon = \frac12$ the "
+    r"missing probability is $\frac15$ where $\epsilon$ is claimed; a search over "
+    r"$|\mathcal V| = 2$ to 50 and $\epsilon = \frac1{1000}, \dots, \frac{500}{1000}$ "
+    r"found nothing closer. The paper claims $O(\epsilon)$",
     planted={
-        "eps^4 for eps.": {"power": 4.0},
-        "A of half of log(|V|/eps) only.": {"times": 0.5},
-        "A of log(|V|/eps), without the factor 3.": {"times": 1.0},
+        r"$\epsilon^4$ in place of $\epsilon$.": {"power": 4.0},
+        r"$A$ of only half of $\log(|\mathcal V|/\epsilon)$.": {"times": 0.5},
+        r"$A$ of $\log(|\mathcal V|/\epsilon)$, without the factor 3.": {"times": 1.0},
     },
     readings={
-        "T grows with another log(1/ε₀) and t alone with log(1/ε): what W_ov leaves to wrong "
-        "tokens does not fall, tried with 100 ε": {"own": True},
+        r"$T$ grows with a different $\log(1/\epsilon_0)$ and only $t$ with $\log(1/\epsilon)$: "
+        r"the probability that $W_{\mathrm{ov}}$ leaves to incorrect tokens does not decrease, "
+        r"tried with $100\,\epsilon$": {"own": True},
     },
 )
 def check_huang2024_app_accuracy(
@@ -471,10 +498,10 @@ class Floor:
 
 def floors() -> list[Floor]:
     """First stages that meet the condition of Theorem 2; the experiment is quoted only."""
-    found = [Floor("the experiment (|V| = 20, T = 900)", 20, 900, quoted=True)]
+    found = [Floor("the experiment (20 tokens, 900 steps)", 20, 900, quoted=True)]
     for size in (2, 4, 20):
         least = first_T(size)
-        words = f"|V| = {size}, the sentence 0 1 → n(1), T = {written(least, 3)}"
+        words = rf"$|\mathcal V| = {size}$, the sentence 0 1 → n(1), $T$ = {written(least, 3)}"
         found.append(Floor(words, size, least))
     return found
 
@@ -500,7 +527,7 @@ def exceeds(power: int = 1) -> Iterator[Shown]:
         printed, _, least_loss = one.levels()
         gap = one.size * iv.exp(-power * printed) - least_loss
         words = "surely positive" if gap.a > 0 else "not surely positive"
-        left, right = "|V| e^(-T C_0)", "log(1 + (|V| - 1) e^-A)"
+        left, right = r"$|\mathcal V| e^{-T C_0}$", r"$\log(1 + (|\mathcal V| - 1) e^{-A})$"
         yield Shown(one.name, left, ">", right, words, bool(gap.a > 0))
 
 
@@ -508,26 +535,31 @@ def exceeds(power: int = 1) -> Iterator[Shown]:
     "huang2024-app-floor",
     over="first stages",
     instances=floors,
-    says="Read as an upper bound, |V| exp(-T C_0) is right in {tried} cases.",
-    fails="n x - log(1 + (n-1) x) vanishes at x = 0 and has a positive slope for x > 0, so the "
-    "printed value exceeds the least loss for every |V| >= 2, even with the true gap A; enclosed "
-    "in interval arithmetic for {tried} first stages.",
+    says=r"Read as an upper bound, $|\mathcal V| \exp(-T C_0)$ is correct in {tried} cases.",
+    fails=r"The function $n x - \log(1 + (n-1) x)$ vanishes at $x = 0$ and has a positive slope "
+    r"for $x > 0$, so the stated value exceeds the minimal loss for every $|\mathcal V| "
+    r"\ge 2$, even with the true margin $A$. For {tried} runs of stage 1 interval "
+    "arithmetic confirms this.",
     proof=(
         enclosed(
-            "the claimed value exceeds the least loss, in intervals",
+            "the claimed value exceeds the minimal loss, in interval arithmetic",
             exceeds,
-            planted={"The fifth power of e^(-T C_0).": {"power": 5}},
+            planted={"The fifth power of $e^{-T C_0}$.": {"power": 5}},
         ),
     ),
-    hypotheses=(*FACTS, "W_ov comes from T steps of stage 1", "the condition on T"),
+    hypotheses=(
+        *FACTS,
+        r"$W_{\mathrm{ov}}$ comes from $T$ steps of stage 1",
+        "the condition on $T$",
+    ),
     planted={
-        "Read as an upper bound only, which is right.": Variant(
+        "Read as an upper bound only, which is correct.": Variant(
             {"read": "bound"}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
     readings={
-        "equality, with T C_0 read as the true gap A": {"read": "gap"},
-        "equality up to a constant factor, with C_0 as printed": {"read": "factor"},
+        "equality, with $T C_0$ read as the true margin $A$": {"read": "gap"},
+        "equality up to a constant factor, with $C_0$ as stated": {"read": "factor"},
     },
 )
 def check_huang2024_app_floor(one: Floor, read: str = "printed") -> Iterator[Said]:
@@ -550,16 +582,19 @@ def check_huang2024_app_floor(one: Floor, read: str = "printed") -> Iterator[Sai
     yield from facts(one.data())
     # the gap A of `levels` is that of T steps, as the law of stage 1 says
     gap_of_T = stage1.gap(one.size, one.steps, one.eta0)
-    yield assume("W_ov comes from T steps of stage 1", abs(gap_of_T / float(A.mid) - 1) < ROUNDING)
-    yield assume("the condition on T", one.steps >= needed_T(one))
+    yield assume(
+        r"$W_{\mathrm{ov}}$ comes from $T$ steps of stage 1",
+        abs(gap_of_T / float(A.mid) - 1) < ROUNDING,
+    )
+    yield assume("the condition on $T$", one.steps >= needed_T(one))
     gap = claimed - least_loss
     if read == "factor":
         later, _, least_later = one.levels(times=2)
         gap = claimed / least_loss - one.size * iv.exp(-later) / least_later
     log_claimed = math.log(one.size) - float((A if read == "gap" else printed).mid)
     where = (
-        f"the claimed value is {power_of_e(log_claimed)}, the true one below "
-        f"{power_of_e(math.log(one.size - 1) - float(A.mid))}"
+        f"the claimed value is ${power_of_e(log_claimed)}$, the true one is below "
+        f"${power_of_e(math.log(one.size - 1) - float(A.mid))}$"
     )
     yield holds(bool(gap.b >= 0) and (read == "bound" or bool(gap.a <= 0)), where)
 
@@ -574,17 +609,19 @@ def needed_T(one: Floor) -> float:
     "huang2024-app-loss-excess",
     over="runs",
     instances=for_the_excess,
-    says="The right-hand side of (4) is |V| e^(-T C_0) e^(T C_0 u), e^x - 1 is at most (e-1) x up "
-    "to x = 1, and u at most 2 L_max e^(-C_1 t); at {compared} steps of {tried} runs the numbers "
-    "agree.",
+    says=r"The right-hand side of (4) is $|\mathcal V| e^{-T C_0} e^{T C_0 u}$ with $u \le "
+    r"2L_{\max} e^{-C_1 t}$, and $e^x - 1 \le (\mathrm e-1)\, x$ for $0 \le x \le 1$. At "
+    "{compared} steps of {tried} runs the numbers agree.",
     tolerance=ROUNDING,
-    proof=(executed("the right-hand side of (4) above its limit", shown.excess_of_4),),
+    proof=(executed("the right-hand side of (4) minus its limit", shown.excess_of_4),),
     planted={
-        "The rate 2 C_1 in place of C_1.": {"rate": 2.0},
+        "The rate $2 C_1$ in place of $C_1$.": {"rate": 2.0},
         "The bound 1.1 times sharper.": {"sharper": 1.1},
     },
     readings={
-        "L* is the least loss: (4) tends to something larger, and implies nothing": {"true": True},
+        r"$\mathcal L^*$ is the minimal loss: (4) tends to a larger value and implies nothing": {
+            "true": True
+        },
     },
 )
 def check_huang2024_app_loss_excess(
@@ -604,14 +641,14 @@ def check_huang2024_app_loss_excess(
     limit, least_loss = bounds.loss_floor_printed(c), bounds.loss_floor(c)
     yield count("above", int(limit > least_loss))
     if true:
-        yield at_most(limit, least_loss, "the limit of (4) against the least loss")
+        yield at_most(limit, least_loss, "the limit of (4) compared with the minimal loss")
         return
     t = one.second.rows.step.astype(float)
     log_u = math.log(2) - np.logaddexp(0.0, bounds.thm_2_log_odds(c, t))
     log_x = math.log(c.steps1 * c.C0) + log_u
     near = log_x <= 0
     if not near.any():
-        yield left_out("too few steps for T C_0 u <= 1")
+        yield left_out(r"too few steps for $T C_0 u \le 1$")
         return
     factor = 2 * (math.e - 1) * c.max_length * c.steps1 * c.C0 / sharper
     right = math.log(factor) - rate * c.C1 * t[near]
@@ -650,27 +687,37 @@ def both_stages(seed: int = 7, steps: int = 1000) -> Iterator[First | Run]:
     "huang2024-app-linear-loss",
     over="iterations of stage 1 and long runs of stage 2",
     instances=both_stages,
-    says="In stage 1, L_0 <= |V| (|V|-1) e^(-eta_0 t/||W_ov*||), which is proved, at all recorded "
-    "steps. On {runs} long runs of stage 2 -log(L - L*) grows like t to the power {low} to {high} "
-    "over the last decade of steps; between 0.9 and 1.1 was asked for. At {late} recorded steps "
-    "after t_A the bound of the proof holds.",
-    fails="A loss does not fall exponentially, or not by the exponent that was asked for.",
+    says=r"In stage 1 the proved bound $\mathcal L_0 \le |\mathcal V| (|\mathcal V|-1)\, "
+    r"e^{-\eta_0 t/\|W_{\mathrm{ov}}^*\|}$ holds at all recorded steps. On {runs} long runs "
+    r"of stage 2, $-\log(\mathcal L - \mathcal L^*)$ grows like $t$ to the power {low} to "
+    "{high} over the last decade of steps; the criterion was a power between 0.9 and 1.1. "
+    "At {late} recorded steps after $t_A$ the bound of the proof holds.",
+    fails="A loss does not decay exponentially, or not with an exponent that meets the criterion.",
     tolerance=ROUNDING,
     proof=(
-        uses("huang2024-app-stage-1-rate", "stage 1: the exact law, and its exponential bound"),
-        uses("ours-direction", "Theorem B: from t_A on every margin is at least c t, c > 0"),
-        uses("ours-perturbation", "L - L* is at most 2 A times the mean of 1 - m_o"),
+        uses("huang2024-app-stage-1-rate", "stage 1: the closed form, and its exponential bound"),
+        uses(
+            "ours-direction",
+            r"Theorem B: from $t_A$ on every margin is at least $c\,t$ with "
+            "$c > 0$",
+        ),
+        uses(
+            "ours-perturbation",
+            r"$\mathcal L - \mathcal L^*$ is at most $2A$ times the mean "
+            "of $1 - m_o$",
+        ),
         by_hand(
-            "1 - m_o <= (L_max - 1) e^{-c t}, so that L - L* falls exponentially from t_A on",
+            r"$1 - m_o \le (L_{\max} - 1)\, e^{-c t}$, so $\mathcal L - \mathcal L^*$ decays "
+            "exponentially from $t_A$ on",
             at="excess",
         ),
     ),
     planted={
         "The bound of stage 1 1.1 times sharper.": {"sharper": 1.1},
-        "A loss whose excess falls like the fourth power of 1/t.": Variant(instances=slow_runs),
-        "A loss whose excess falls like exp(-sqrt t).": Variant(instances=half_slow_runs),
+        "An excess loss that decays like $t^{-4}$.": Variant(instances=slow_runs),
+        r"An excess loss that decays like $\exp(-\sqrt t)$.": Variant(instances=half_slow_runs),
         "Stage 1 without dividing by the norm.": Variant(instances=not_normalized),
-        "Eight times the exponent that margins from t_A on give.": {"faster": 8.0},
+        "Eight times the exponent that follows from the margins from $t_A$ on.": {"faster": 8.0},
     },
 )
 def check_huang2024_app_linear_loss(
@@ -694,11 +741,11 @@ def check_huang2024_app_linear_loss(
     rows = one.second.rows
     late = (rows.step >= rows.step[-1] / 10) & (rows.step > 1)
     fallen = rows.log_excess[1] - rows.log_excess[late]
-    yield holds(bool((fallen > 0).all()), "the loss falls over the last decade of steps")
+    yield holds(bool((fallen > 0).all()), "the loss decreases over the last decade of steps")
     if not (fallen > 0).all():
         return
     exponent = float(np.polyfit(np.log(rows.step[late]), np.log(fallen), 1)[0])
-    words = f"-log(L - L*) grows like t to the power {exponent:.2f}"
+    words = f"$-\\log(\\mathcal L - \\mathcal L^*)$ grows like $t$ to the power {exponent:.2f}"
     yield beyond(exponent, LINEAR[0], words)
     yield within(exponent, LINEAR[1], words)
     yield from by_margins(one, faster)
@@ -719,7 +766,12 @@ def by_margins(one: Run, faster: float) -> Iterator[Said]:
         direction.log_loss_excess(c.max_length, one.second.gap, c.norm_kq**2, c.eta, faster * t)
         for t in rows.step[late].tolist()
     ]
-    yield arrays.at_most(rows.log_excess[late], bound, f"log(L - L*), {STEP}", at=rows.step[late])
+    yield arrays.at_most(
+        rows.log_excess[late],
+        bound,
+        f"$\\log(\\mathcal L - \\mathcal L^*)$, {STEP}",
+        at=rows.step[late],
+    )
 
 
 # The rate in truth
@@ -738,20 +790,25 @@ def long_and_paper(seed: int = 7, steps: int = 1000) -> Iterator[Run]:
     "ours-loss-rate",
     over="runs",
     instances=long_and_paper,
-    says="Over the last decade of {steps} steps the fitted rates are eta/||W_kq*|| but for a share "
-    "of {off}, on {tried} runs; 2 percent were allowed.",
+    says="Over the last decade of {steps} steps the fitted rates equal "
+    r"$\eta/\|W_{\mathrm{kq}}^*\|$ up to a relative error of {off}, on {tried} runs; the "
+    "criterion was 2 percent.",
     fails="A fitted rate is off by more than 2 percent.",
     proof=(
-        uses("ours-loss-law", "Theorem F: e^{t eta / ||W*||} (L - L*) tends to a positive number"),
+        uses(
+            "ours-loss-law",
+            r"Theorem F: $e^{t\eta/\|W^*\|} (\mathcal L - \mathcal L^*)$ tends "
+            "to a positive number",
+        ),
         executed(
-            "the logarithm by t, in the limit",
+            "the logarithm divided by $t$, in the limit",
             shown.limit_of_the_rate,
             planted={"Twice the rate.": {"times": 2}},
         ),
     ),
     planted={
         "A claimed rate that is five percent too large.": {"factor": 1.05},
-        "The rate of (4) in the place of it.": {"of_4": True},
+        "The rate of (4) in place of it.": {"of_4": True},
     },
 )
 def check_ours_loss_rate(one: Run, factor: float = 1.0, of_4: bool = False) -> Iterator[Said]:
@@ -765,10 +822,10 @@ def check_ours_loss_rate(one: Run, factor: float = 1.0, of_4: bool = False) -> I
     c, steps = one.constants, int(one.second.rows.step[-1])
     if steps < DECADES:
         yield result("early_most", run_measures.fitted_rate(one, first=2 / 9), digits=3, origin=RUN)
-        yield left_out(f"fewer than {DECADES} steps; its rate is told beside")
+        yield left_out(f"fewer than {DECADES} steps; its rate is reported separately")
         return
     if c.eta >= max(one.problem.norm, 2 / one.problem.norm):
-        yield left_out("eta is max(||W_kq*||, 2 / ||W_kq*||) or more")
+        yield left_out(r"$\eta \ge \max(\|W_{\mathrm{kq}}^*\|, 2/\|W_{\mathrm{kq}}^*\|)$")
         return
     claimed = factor * (bounds.loss_excess_rate(c) if of_4 else c.eta / c.norm_kq)
     found = run_measures.fitted_rate(one) * bounds.loss_excess_rate(c, exact=True) / claimed

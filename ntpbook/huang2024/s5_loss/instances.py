@@ -111,9 +111,14 @@ def crowd(rivals: int = 19, tokens: int = 30) -> Run:
     following = dict(zip(names, [*names[1:], names[0]], strict=True))
     samples: list[tuple[list[str], str]] = [([token], following[token]) for token in names]
     samples.append((names[: rivals + 1], following["x0"]))
-    problem = from_dataset(from_samples(samples, "an optimal token and nineteen rivals"))
+    problem = from_dataset(from_samples(samples, "an optimal token and nineteen non-optimal ones"))
     return train(
-        "an optimal token and nineteen rivals", problem, eta0=1.0, eta=1.0, steps1=60, steps=60
+        "an optimal token and nineteen non-optimal ones",
+        problem,
+        eta0=1.0,
+        eta=1.0,
+        steps1=60,
+        steps=60,
     )
 
 

@@ -47,10 +47,10 @@ PRINTED = Asked()
 REPAIRED = Asked(rarity=bounds.PI_MIN)
 ONE = Asked(c0=1, c1=1)
 READINGS = {
-    "constant 864 in place of 1696, which the step that uses it needs": Asked(c1=864),
-    "exponent 2 of L_max": Asked(length_power=2),
-    "an absolute constant c_0, tried at 1": ONE,
-    "an absolute constant c_0, tried at 1e9": Asked(c0=1e9, c1=1e9),
+    "the constant 864 in place of 1696, which suffices in the step that uses it": Asked(c1=864),
+    r"the exponent 2 of $L_{\max}$": Asked(length_power=2),
+    "an absolute constant $c_0$, tried with 1": ONE,
+    "an absolute constant $c_0$, tried with $10^9$": Asked(c0=1e9, c1=1e9),
 }
 
 
@@ -85,7 +85,7 @@ class TooRare:
         name: the instance in words.
     """
 
-    name: str = "the sentences 0 1 0 and 1 0 1, the second too rare to be touched"
+    name: str = "the sentences 0 1 0 and 1 0 1, the second too rare to be learned"
 
     def hidden(self, asked: Asked) -> Hidden:
         """A point at which the conditions hold if they are read with N, and what is claimed there.
@@ -133,10 +133,10 @@ def forces(factor: int = 1) -> tuple[Shown, ...]:
     M = 1 / (1 + sp.exp(-d))
     T = sp.exp(A * m) / (sp.exp(A * m) + sp.exp(A * (1 - m)))
     return (
-        identity("slope of the loss in m", sp.diff(-sp.log(T), m), -2 * factor * A * (1 - T)),
-        identity("slope of m in d", sp.diff(M, d), M * (1 - M)),
-        identity("1/4 - m (1 - m)", sp.Rational(1, 4) - m * (1 - m), (2 * m - 1) ** 2 / 4),
-        identity("e^d (1 - m)", sp.exp(d) * (1 - M), M),
+        identity("slope of the loss in $m$", sp.diff(-sp.log(T), m), -2 * factor * A * (1 - T)),
+        identity("slope of $m$ in $d$", sp.diff(M, d), M * (1 - M)),
+        identity(r"$\frac14 - m (1 - m)$", sp.Rational(1, 4) - m * (1 - m), (2 * m - 1) ** 2 / 4),
+        identity("$e^d (1 - m)$", sp.exp(d) * (1 - M), M),
     )
 
 
@@ -149,7 +149,7 @@ def untouched(beyond: int = 3) -> tuple[Run, int]:
     case, eta0 = TooRare().hidden(ONE), paper_rates(2)[0]
     steps, gap = beyond * case.steps, stage1.gap(2, case.steps1, eta0)
     run = train(
-        "two tokens, one sentence too rare to be touched",
+        "two tokens, one sentence too rare to be learned",
         rare.rare_problem(rare.log_ratio_that_hides(steps, ETA, gap)),
         eta0=eta0,
         eta=ETA,

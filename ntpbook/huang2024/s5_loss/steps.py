@@ -43,7 +43,14 @@ def distance_costs_its_norm(side: int = -1) -> tuple[Shown, ...]:
     margin = norm * (on_star / star + rest)
     worst = margin.subs({on_star: 1, rest: side * sp.sqrt(2) * distance})
     claimed = norm / star - sp.sqrt(2) * norm * distance
-    return (identity("<P, W> at <P, W*> = 1, where <P, U - U*> is least", worst, claimed),)
+    return (
+        identity(
+            r"$\langle P, W\rangle$ at $\langle P, W^*\rangle = 1$, where $\langle P, U "
+            r"- U^*\rangle$ is smallest",
+            worst,
+            claimed,
+        ),
+    )
 
 
 @lru_cache
@@ -62,11 +69,15 @@ def excess_of_4(rate: float = 1.0) -> tuple[Shown, ...]:
     chord = (sp.E - 1) * y - sp.exp(y) + 1
     factor = sp.simplify(2 * L * sp.exp(-sp.nsimplify(rate) * s) / u)
     return (
-        identity("(4) by |V| e^-x", sp.exp(-x * (1 - u)) / sp.exp(-x), sp.exp(x * u)),
-        at_least_zero("2 L e^-s / u - 1", sp.expand(factor - 1)),
+        identity(
+            r"(4) divided by $|\mathcal V| e^{-x}$",
+            sp.exp(-x * (1 - u)) / sp.exp(-x),
+            sp.exp(x * u),
+        ),
+        at_least_zero("$2 L e^{-s}/u - 1$", sp.expand(factor - 1)),
         at_least_zero("minus the second derivative of the chord", -sp.diff(chord, y, 2)),
-        identity("chord minus e^y - 1 at y = 0", chord.subs(y, 0), sp.S(0)),
-        identity("chord minus e^y - 1 at y = 1", chord.subs(y, 1), sp.S(0)),
+        identity("chord minus $e^y - 1$ at $y = 0$", chord.subs(y, 0), sp.S(0)),
+        identity("chord minus $e^y - 1$ at $y = 1$", chord.subs(y, 1), sp.S(0)),
     )
 
 
@@ -82,9 +93,9 @@ def lead_of_the_right_token(part: str = "1/3") -> tuple[Shown, ...]:
     eps, s = sp.symbols("eps s", nonnegative=True)
     lead = 2 / (1 + eps) - 1
     return (
-        identity("2 m_o - 1", lead, (1 - eps) / (1 + eps)),
+        identity("$2 m_o - 1$", lead, (1 - eps) / (1 + eps)),
         at_least_zero(
-            "lead - 1/3, eps = 1 / (2 + s)",
+            r"lead $- \frac13$, $\epsilon = 1/(2 + s)$",
             sp.factor((lead - sp.Rational(part)).subs(eps, 1 / (2 + s))),
         ),
     )

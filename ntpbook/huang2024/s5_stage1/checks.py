@@ -57,7 +57,7 @@ Integers = NDArray[np.int64]
 # A thousand float steps, and exponentials of gaps of up to some thousands, which carry an absolute
 # rounding of 1e-16 times the gap over to the direction.
 RUN = 1e-11
-LATE = "after 900 steps the loss falls at its final rate to two digits"
+LATE = "after 900 steps the loss decays at its final rate to two digits"
 # Norms, and logarithms of sums of exponentials, rounded some hundred times.
 SUM = 1e-11
 STEP = "step {at}"
@@ -85,28 +85,31 @@ def places(seed: int = 7, trials: int = 6) -> Iterator[Place]:
         size = int(rng.integers(2, 8))
         following, eta0 = rng.permutation(size), float(rng.choice([0.05, 1.0]))
         W = rng.normal(size=(size, size)) * 3**trial
-        yield Place(f"trial {trial}, |V| = {size}, eta_0 = {eta0:g}", W, following, eta0)
+        yield Place(
+            rf"trial {trial}, $|\mathcal V| = {size}$, $\eta_0 = {eta0:g}$", W, following, eta0
+        )
 
 
 @check(
     "huang2024-eq-7",
     over="random matrices",
     instances=places,
-    shows="no step divides by zero as soon as there are two tokens, and our code takes this step",
-    says="At any logits the gradient's entry in row n(x) is minus the probability of the wrong "
-    "tokens, which is below zero; our code's step is (7) but for rounding at {tried} matrices.",
+    shows="no step divides by zero if there are at least two tokens, and our code takes this step",
+    says=r"For any logits, the entry of the gradient in row $\mathrm n(x)$ is minus the "
+    "probability of the incorrect tokens, which is negative. At {tried} matrices our code "
+    "takes the step (7) up to rounding.",
     tolerance=1e-14,  # one subtraction of floats, of a step right to a few last digits
     proof=(
         executed(
-            "the gradient's entry at n(x) is below zero, so that its norm is not zero",
+            r"the entry of the gradient at $\mathrm n(x)$ is negative, so its norm is not zero",
             steps.gradient_is_never_zero,
-            planted={"A vocabulary without a wrong token.": {"wrong_tokens": 0}},
+            planted={"A vocabulary without an incorrect token.": {"wrong_tokens": 0}},
         ),
     ),
     planted={
         "The step not divided by the norm of the gradient.": {"power": 0},
         "The step taken uphill.": {"sign": 1},
-        "The gradient without its e_In(x).": {"target": 0},
+        r"The gradient without its term $e_{\mathrm{In}(x)}$.": {"target": 0},
     },
 )
 def check_huang2024_eq_7(one: Place, power: int = 1, sign: int = -1, target: int = 1) -> Said:
@@ -117,7 +120,7 @@ def check_huang2024_eq_7(one: Place, power: int = 1, sign: int = -1, target: int
         G = digits.stage1_gradient(one.following.tolist(), W, E, target)
         moved = W + sign * mp.mpf(one.eta0) * G / digits.norm(G) ** power
         far = float(digits.norm(digits.exact(after) - moved) / digits.norm(W))
-    return equal(far, 0.0, "distance by ||W||", scale=1.0)
+    return equal(far, 0.0, r"distance divided by $\|W\|$", scale=1.0)
 
 
 # The exact law
@@ -127,12 +130,14 @@ def check_huang2024_eq_7(one: Place, power: int = 1, sign: int = -1, target: int
     "ours-stage-1-law",
     over="runs",
     instances=from_zero,
-    says="For every |V|, eta_0 and t by the induction; the iteration follows it on {tried} runs, "
-    "in {compared} numbers, but for rounding.",
+    says=r"Proved by induction for every $|\mathcal V|$, $\eta_0$, and $t$. On {tried} runs the "
+    "iteration agrees with the closed form in {compared} numbers, up to rounding.",
     tolerance=RUN,
     proof=LAW,
     planted={
-        "A direction whose entries other than at n(x) are -1/(|V|+1).": {"low": "-1/(n + 1)"},
+        r"A direction whose entries other than at $\mathrm n(x)$ are $-1/(|\mathcal V|+1)$.": {
+            "low": "-1/(n + 1)"
+        },
         "Steps longer by one part in a million.": {"factor": 1 + 1e-6},
         NOT_NORMALIZED: Variant(instances=not_normalized),
         "A random start in place of zero.": Variant(instances=random_starts),
@@ -145,11 +150,13 @@ def check_ours_stage_1_law(one: First, factor: float = 1.0) -> Iterator[Said]:
     log_loss = math.log(n) + log_softplus(math.log(n - 1) - s)  # |V| log(1 + (|V| - 1) e^-s)
     at = rows.step
     yield arrays.equal(rows.norm, factor * t * one.eta0, f"norm at {STEP}", at=at)
-    yield arrays.equal(rows.one_minus_cos, 0 * t, f"1 - cos at {STEP}", at=at, scale=1.0)
-    yield arrays.equal(rows.least_gap, s, f"least margin at {STEP}", at=at)
-    yield arrays.equal(rows.greatest_gap, s, f"greatest margin at {STEP}", at=at)
+    yield arrays.equal(rows.one_minus_cos, 0 * t, f"$1 - \\cos$ at {STEP}", at=at, scale=1.0)
+    yield arrays.equal(rows.least_gap, s, f"smallest margin at {STEP}", at=at)
+    yield arrays.equal(rows.greatest_gap, s, f"largest margin at {STEP}", at=at)
     size = np.maximum(1, np.abs(log_loss))
-    yield arrays.equal(rows.log_loss, log_loss, f"log L_0 at {STEP}", at=at, scale=size)
+    yield arrays.equal(
+        rows.log_loss, log_loss, f"$\\log \\mathcal L_0$ at {STEP}", at=at, scale=size
+    )
 
 
 # Equation (8), Lemmas 1 to 3
@@ -159,15 +166,23 @@ def check_ours_stage_1_law(one: First, factor: float = 1.0) -> Iterator[Said]:
     "huang2024-eq-8",
     over="runs from any start",
     instances=any_start,
-    says="At any W a column contributes minus its wrong probabilities, so that (8) is an equality; "
-    "on {tried} runs, at {compared} steps, both sides agree but for rounding.",
+    says="For any $W$ a column contributes minus the probability of its incorrect tokens, so (8) "
+    "is an equality. On {tried} runs, at {compared} steps, both sides agree up to rounding.",
     tolerance=RUN,
     proof=(
-        uses("huang2024-eq-2", "W_ov* has the columns e_n(x) - 1 / |V|"),
-        executed("a column of <W_ov*, G>, from the loss", steps.projection),
-        by_hand("summed over the tokens x", at="sum"),
+        uses(
+            "huang2024-eq-2",
+            r"$W_{\mathrm{ov}}^*$ has the columns $e_{\mathrm n(x)} - "
+            r"1/|\mathcal V|$",
+        ),
+        executed(
+            r"one column of $\langle W_{\mathrm{ov}}^*, G\rangle$, from the loss", steps.projection
+        ),
+        by_hand("summed over the tokens $x$", at="sum"),
     ),
-    planted={"W_ov* with margins of 9/10 in place of 1.": {"margin": "9/10"}},
+    planted={
+        r"$W_{\mathrm{ov}}^*$ with margins of $\frac9{10}$ in place of 1.": {"margin": "9/10"}
+    },
 )
 def check_huang2024_eq_8(one: First, margin: str = "1") -> Said:
     """<W_ov*, G> = -sum_x sum_{i != In(x)} [T_0(x)]_i, both divided by ||G||."""
@@ -182,7 +197,9 @@ def one_column_left() -> list[First]:
     for size in (3, 20):
         W = 60 * stage1.W_ov_star(cycle(size))
         W[(np.arange(size) + 2) % size, np.arange(size)] += np.where(np.arange(size) == 0, 80.0, 0)
-        found.append(measured(f"|V| = {size}, one column left", cycle(size), 1.0, {0: W}))
+        found.append(
+            measured(rf"$|\mathcal V| = {size}$, one column left", cycle(size), 1.0, {0: W})
+        )
     return found
 
 
@@ -196,22 +213,26 @@ def any_start_and_one_column(seed: int = 7, sets: int = 10) -> Iterator[First]:
     "huang2024-app-lem-1-cosine",
     over="runs and matrices",
     instances=any_start_and_one_column,
-    says="A column of the gradient with mistakes S has a norm of at most sqrt(2) S, so that the "
-    "product is at least 1/sqrt(2). At {compared} matrices of {tried} runs both bounds hold, and "
-    "the least product is {least}.",
+    says="If the incorrect tokens of a column of the gradient have probability $S$, its norm is "
+    r"at most $\sqrt2\,S$; so the inner product is at least $1/\sqrt2$. At {compared} "
+    "matrices of {tried} runs both bounds hold, and the smallest inner product is {least}.",
     tolerance=RUN,
     proof=(
-        uses("huang2024-eq-8", "-<W_ov*, G> is the sum of all mistakes"),
+        uses(
+            "huang2024-eq-8",
+            r"$-\langle W_{\mathrm{ov}}^*, G\rangle$ is the sum of the "
+            "probabilities of all incorrect tokens",
+        ),
         executed(
-            "||G x|| is at most sqrt(2) times what column x has at n(x)",
+            r"$\|G x\|$ is at most $\sqrt2$ times the entry of column $x$ at $\mathrm n(x)$",
             steps.norm_of_a_column,
             planted={"The squares of two entries counted twice.": {"times": 2}},
         ),
-        by_hand("||G|| is at most the sum of the norms of its columns", at="columns"),
+        by_hand(r"$\|G\|$ is at most the sum of the norms of its columns", at="columns"),
     ),
     planted={
-        "The bound 1/sqrt(2) made 1.1 times sharper.": {"root": math.sqrt(2) / 1.1},
-        "3/4 in the place of 1/2.": {"half": 0.75},
+        r"The bound $1/\sqrt2$ made 1.1 times sharper.": {"root": math.sqrt(2) / 1.1},
+        r"$\frac34$ in place of $\frac12$.": {"half": 0.75},
     },
 )
 def check_huang2024_app_lem_1_cosine(
@@ -219,8 +240,8 @@ def check_huang2024_app_lem_1_cosine(
 ) -> Iterator[Said]:
     """<W_ov*, -G / ||G||> >= 1/sqrt(2) >= 1/2, at any W_ov."""
     product = -one.rows.cos_star * one.norm_star
-    yield arrays.at_least(product, half, f"1/2 at {STEP}", at=one.rows.step)
-    yield arrays.at_least(product, 1 / root, f"1/sqrt(2) at {STEP}", at=one.rows.step)
+    yield arrays.at_least(product, half, rf"$\frac12$ at {STEP}", at=one.rows.step)
+    yield arrays.at_least(product, 1 / root, rf"$1/\sqrt2$ at {STEP}", at=one.rows.step)
     yield least("least", float(product.min()), digits=4)
 
 
@@ -228,12 +249,14 @@ def check_huang2024_app_lem_1_cosine(
     "huang2024-lem-1",
     over="runs from any start",
     instances=any_start,
-    says="Proved for any start, with sqrt(2) in the place of 2; both bounds hold on {tried} runs, "
-    "in {compared} comparisons.",
+    says=r"Proved for any start, with $\sqrt2$ in place of 2. Both bounds hold on {tried} runs, "
+         "in {compared} comparisons.",
     tolerance=RUN,
     proof=(
-        uses("huang2024-app-lem-1-cosine", "<W_ov*, -G / ||G||> >= 1/sqrt(2)"),
-        by_hand("the triangle inequality above; the sum over steps, and Cauchy and Schwarz, below",
+        uses("huang2024-app-lem-1-cosine", r"$\langle W_{\mathrm{ov}}^*, -G/\|G\|\rangle \ge "
+                                           r"1/\sqrt2$"),
+        by_hand("the triangle inequality from above; from below the sum over the steps, with the "
+                "Cauchy–Schwarz inequality",
                 at="triangle"),
     ),
     planted={
@@ -255,17 +278,23 @@ def check_huang2024_lem_1(one: First, steeper: float = 1.0, length: float = 1.0)
     "huang2024-lem-2",
     over="runs from any start",
     instances=any_start,
-    says="The paper's proof covers every W other than zero; the inequality holds on {tried} runs, "
+    says=r"The proof in the paper covers every $W \ne 0$. The inequality holds on {tried} runs, "
     "at {compared} steps.",
     tolerance=RUN,
     proof=(
-        uses("huang2024-app-lem-2-upper", "L_0(W') <= L_0(W) at W' = (r + 2 log(2|V|)) W_ov*"),
-        uses("huang2024-app-convex", "L_0 is convex"),
-        by_hand("so <G, W - W'> >= 0; divided by r this is the lemma", at="slope"),
+        uses(
+            "huang2024-app-lem-2-upper",
+            r"$\mathcal L_0(W') \le \mathcal L_0(W)$ at $W' = (r + "
+            r"2\log(2|\mathcal V|))\,W_{\mathrm{ov}}^*$",
+        ),
+        uses("huang2024-app-convex", r"$\mathcal L_0$ is convex"),
+        by_hand(
+            r"so $\langle G, W - W'\rangle \ge 0$; divided by $r$ this is the lemma", at="slope"
+        ),
     ),
     planted={
-        "The factor 1 - alpha in the place of 1 + alpha.": {"sign": -1},
-        "The right side 1.1 times sharper, far out.": {"sharper": 1.1},
+        r"The factor $1 - \alpha$ in place of $1 + \alpha$.": {"sign": -1},
+        "The right-hand side 1.1 times sharper, at a late step.": {"sharper": 1.1},
     },
 )
 def check_huang2024_lem_2(one: First, sign: int = 1, sharper: float = 1.0) -> Said:
@@ -280,8 +309,8 @@ def check_huang2024_lem_2(one: First, sign: int = 1, sharper: float = 1.0) -> Sa
     "huang2024-lem-3",
     over="runs",
     instances=from_zero,
-    says="A part of the exact law; on {tried} runs, at {compared} steps, all wrong logits of a "
-    "token are equal but for rounding.",
+    says="This is part of the closed form of stage 1. On {tried} runs, at {compared} steps, all "
+    "incorrect logits of a token are equal up to rounding.",
     tolerance=RUN,
     proof=(BY_LAW,),
     planted={
@@ -304,7 +333,7 @@ def norm_and_direction(one: First, length: float) -> Iterator[Said]:
     yield arrays.at_most(rows.norm, length * t * one.eta0, f"norm at {STEP}", at=at)
     yield arrays.at_least(rows.norm, t * one.eta0 / (2 * star), f"norm at {STEP}", at=at)
     bound = 12 * star**3 * math.log(2 * n) * np.log(t) / (t * one.eta0)
-    yield arrays.at_most(rows.one_minus_cos, bound, f"1 - cos at {STEP}", at=at)
+    yield arrays.at_most(rows.one_minus_cos, bound, f"$1 - \\cos$ at {STEP}", at=at)
     # of several instances the last one counts, which is the paper's experiment
     yield result("T", int(t[-1]))
     yield result("bound", float(bound[-1]), digits=4)
@@ -315,28 +344,32 @@ def norm_and_direction(one: First, length: float) -> Iterator[Said]:
     yield result("from", math.exp(bounds.bites_from(log_bound)), digits=3)
 
 
-VACUOUS = "t = {from} (|V| = 20 and the paper's step size)"
+VACUOUS = r"$t = {from}$ ($|\mathcal V| = 20$ and the step size of the paper)"
 
 
 @check(
     "huang2024-prop-1",
     over="runs",
     instances=from_zero,
-    says="It follows from the exact law for every |V| >= 2, every eta_0 and every t; on {tried} "
-    "runs all bounds hold, in {compared} comparisons.",
+    says=r"This follows from the closed form of stage 1 for every $|\mathcal V| \ge 2$, every "
+    r"$\eta_0$, and every $t$. On {tried} runs all bounds hold, in {compared} comparisons.",
     tolerance=RUN,
     proof=(
         BY_LAW,
         executed(
-            "the bounds leave room for the law",
+            "the closed form satisfies the bounds",
             steps.law_is_inside,
-            planted={"t eta_0 / ||W_ov*|| for half of it in the lower bound.": {"half": 1}},
+            planted={
+                r"$t\eta_0/\|W_{\mathrm{ov}}^*\|$ in place of half of it in the lower bound.": {
+                    "half": 1
+                }
+            },
         ),
         TANGENT,
     ),
     planted={
         NOT_NORMALIZED: Variant(instances=not_normalized),
-        "A loss that falls faster than the law by one part in a hundred.": {"rate": 1.01},
+        "A loss that decays faster than the closed form by one part in a hundred.": {"rate": 1.01},
         "The upper bound on the norm 1.1 times sharper.": {"length": 1 / 1.1},
     },
     vacuous=VACUOUS,
@@ -348,7 +381,9 @@ def check_huang2024_prop_1(one: First, rate: float = 0.25, length: float = 1.0) 
     n = one.size
     claimed = math.log(n * (n - 1)) - rate * one.eta0 * t / one.norm_star
     size = 1 + np.abs(claimed)
-    yield arrays.at_most(rows.log_loss, claimed, f"log L_0 at {STEP}", at=rows.step, scale=size)
+    yield arrays.at_most(
+        rows.log_loss, claimed, f"$\\log \\mathcal L_0$ at {STEP}", at=rows.step, scale=size
+    )
     true = (rows.log_loss[-2] - rows.log_loss[-1]) / (t[-1] - t[-2])
     yield result("rate_ratio", 4 * true * one.norm_star / one.eta0, digits=2, origin=LATE)
 
@@ -357,19 +392,23 @@ def check_huang2024_prop_1(one: First, rate: float = 0.25, length: float = 1.0) 
     "huang2024-prop-3",
     over="runs",
     instances=from_zero,
-    says="It follows from the exact law for every |V| >= 2, every eta_0 and every t; on {tried} "
-    "runs both bounds hold, in {compared} comparisons.",
+    says=r"This follows from the closed form of stage 1 for every $|\mathcal V| \ge 2$, every "
+    r"$\eta_0$, and every $t$. On {tried} runs both bounds hold, in {compared} comparisons.",
     tolerance=RUN,
     proof=(
         BY_LAW,
         executed(
-            "the bounds leave room for the law",
+            "the closed form satisfies the bounds",
             steps.law_is_inside,
-            planted={"t eta_0 / ||W_ov*|| for half of it in the lower bound.": {"half": 1}},
+            planted={
+                r"$t\eta_0/\|W_{\mathrm{ov}}^*\|$ in place of half of it in the lower bound.": {
+                    "half": 1
+                }
+            },
         ),
     ),
     planted={
-        "Stage 1 trained on the collocation read backwards, at a large step size.": Variant(
+        "Stage 1 trained on the inverse of the collocation, at a large step size.": Variant(
             instances=backwards
         ),
         "The upper bound on the norm 1.1 times sharper.": {"length": 1 / 1.1},
@@ -430,37 +469,43 @@ def long_first_stages() -> Iterator[Margins]:
         eta0 = paper_rates(size)[0]
         steps = 2 * math.ceil(first_allowed(size, eta0, 7))
         squared = Fraction(4, 100 * size)  # 0.2 / sqrt(d) with d = |V|
-        yield Margins(f"|V| = {size}, eta_0 = {eta0:.3g}, T = {steps}", size, squared, steps)
+        yield Margins(
+            rf"$|\mathcal V| = {size}$, $\eta_0 = {eta0:.3g}$, $T = {steps}$", size, squared, steps
+        )
 
 
-LONG_ENOUGH, FROM_ZERO = "T as large as the corollary asks", "zero start"
+NORM = r"\|W_{\mathrm{ov}}^*\|"
+LONG_ENOUGH, FROM_ZERO = "$T$ as large as the corollary requires", "zero start"
 
 
 @check(
     "huang2024-cor-1",
     over="first stages",
     instances=long_first_stages,
-    says="All margins lie in (A, 3A) after {tried} first stages.",
-    fails="By the exact law all margins are T eta_0 / sqrt(|V|-1) = 4 sqrt(|V|-1) A, which is at "
-    "least 4A for every |V| of at least 2 and every T. In exact fractions for {tried} first "
-    "stages: {least_ratio} to {greatest_ratio} times A. The lower end A is right.",
+    says="All margins lie in $(A, 3A)$ after {tried} first stages.",
+    fails=r"By the closed form of stage 1 all margins are $T\eta_0/\sqrt{|\mathcal V|-1} = "
+          r"4\sqrt{|\mathcal V|-1}\,A$, which is at least $4A$ for every $|\mathcal V| \ge 2$ "
+          "and every $T$. In exact fractions, for {tried} runs of stage 1, they are "
+          "{least_ratio} to {greatest_ratio} times $A$. The lower end $A$ of the interval is "
+          "correct.",
     hypotheses=(LONG_ENOUGH, FROM_ZERO, *FACTS),
     planted={
-        "The upper end 21/5 sqrt(|V|-1) A, which is true.": Variant(
+        r"The upper end $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$, which is true.": Variant(
             {"upper": lambda n: Fraction(441, 25) * (n - 1)}, expected=Verdict.NOT_CONTRADICTED
         ),
         "That upper end 1.1 times sharper.": {
             "upper": lambda n: Fraction(441, 25) * (n - 1) / Fraction(121, 100)
         },
-        "With that upper end, the lower end 21/5 sqrt(|V|-1) A.": {
+        r"With that upper end, the lower end $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$.": {
             "lower": lambda n: Fraction(441, 25) * (n - 1), "upper": lambda n: 25 * (n - 1),
         },
     },
     readings={
-        f"T at least 384 ||W*||^{power} log(2|V|) log T / eta0, A = T eta0 / (4 {norm})": {
+        rf"$T \ge 384 \|W_{{\mathrm{{ov}}}}^*\|^{power} \log(2|\mathcal V|) \log T/\eta_0$ and "
+        rf"$A = T\eta_0/(4 {norm})$": {
             "power": power, "of_norm": of_norm,
         }
-        for power, of_norm, norm in ((7, 2, "||W*||^2"), (5, 1, "||W*||"), (7, 1, "||W*||"))
+        for power, of_norm, norm in ((7, 2, rf"{NORM}^2"), (5, 1, NORM), (7, 1, NORM))
     },
 )  # fmt: skip
 def check_huang2024_cor_1(
@@ -480,7 +525,7 @@ def check_huang2024_cor_1(
         upper: square of the upper end by A.
     """
     if one.steps < one.asked(power):
-        yield left_out("T is smaller than the corollary asks")
+        yield left_out("$T$ is smaller than the corollary requires")
         return
     n = one.size
     yield assume(LONG_ENOUGH, one.steps >= one.asked(power))
@@ -488,8 +533,8 @@ def check_huang2024_cor_1(
     yield from facts(one.data)
     margin = one.steps**2 * one.eta0_squared / (n - 1)
     A = one.steps**2 * one.eta0_squared / (16 * (n - 1) ** of_norm)
-    yield below(Fraction(lower(n)), margin / A, f"the margin squared is {margin / A} A^2")
-    yield below(margin / A, Fraction(upper(n)), f"the margin squared is {margin / A} A^2")
+    yield below(Fraction(lower(n)), margin / A, f"the squared margin is ${margin / A} A^2$")
+    yield below(margin / A, Fraction(upper(n)), f"the squared margin is ${margin / A} A^2$")
     ratio = math.sqrt(margin / A)
     yield least("least_ratio", ratio, digits=4)
     yield most("greatest_ratio", ratio, digits=4)
@@ -501,21 +546,22 @@ def check_huang2024_cor_1(
     "huang2024-cor-1-corrected",
     over="runs",
     instances=from_zero,
-    says="A part of the exact law, for every |V| and with no condition on T; on {tried} runs the "
-    "iteration agrees in {compared} numbers, but for rounding.",
+    says=r"This is part of the closed form of stage 1, for every $|\mathcal V|$ and without a "
+    "condition on $T$. On {tried} runs the iteration agrees in {compared} numbers, up to "
+    "rounding.",
     tolerance=RUN,
     proof=(
         BY_LAW,
         executed(
-            "the same margin by the printed A",
+            "the same margin in units of the $A$ of the paper",
             steps.margin_by_the_printed_A,
-            planted={"3 in the place of 4.": {"four": 3}},
+            planted={"3 in place of 4.": {"four": 3}},
         ),
     ),
     planted={
         "The margin larger by one part in a million.": {"factor": 1 + 1e-6},
-        "The norm of W_ov* taken as sqrt(|V|).": {"less": 0},
-        "Stage 1 trained on the collocation read backwards.": Variant(instances=backwards),
+        r"The norm of $W_{\mathrm{ov}}^*$ taken as $\sqrt{|\mathcal V|}$.": {"less": 0},
+        "Stage 1 trained on the inverse of the collocation.": Variant(instances=backwards),
     },
 )
 def check_huang2024_cor_1_corrected(
@@ -555,29 +601,36 @@ def multiples() -> Iterator[Multiple]:
     """Multiples from 1 to 1000 for 2 to 50 tokens."""
     for size in SIZES:
         for B in (1.0, 10.0, 100.0, 1000.0):
-            yield Multiple(f"|V| = {size}, B = {B:g}", size, B)
+            yield Multiple(rf"$|\mathcal V| = {size}$, $B = {B:g}$", size, B)
 
 
 @check(
     "huang2024-app-stage-1-limit",
     over="matrices",
     instances=multiples,
-    says="For symbolic |V| the loss at B W_ov* is |V| log(1 + (|V|-1) e^-B), which falls to 0; "
-    "computed at {tried} matrices it stays below |V| (|V|-1) e^-B.",
+    says=r"For symbolic $|\mathcal V|$ the loss at $B\,W_{\mathrm{ov}}^*$ is $|\mathcal V| "
+    r"\log(1 + (|\mathcal V|-1) e^{-B})$, which decreases to 0. At {tried} matrices the "
+    r"computed loss stays below $|\mathcal V| (|\mathcal V|-1) e^{-B}$.",
     tolerance=SUM,
     proof=(
-        uses("ours-stage-1-law", "the loss at B W_ov*: one step of the length B ||W_ov*||"),
+        uses(
+            "ours-stage-1-law",
+            r"the loss at $B\,W_{\mathrm{ov}}^*$: one step of length "
+            r"$B\,\|W_{\mathrm{ov}}^*\|$",
+        ),
         executed(
-            "L_0(B W_ov*), its slope and its limit",
+            r"$\mathcal L_0(B\,W_{\mathrm{ov}}^*)$, its slope, and its limit",
             steps.loss_along_the_optimum,
-            planted={"W_ov* with entries of -1/(|V|+1).": {"low": "-1/(n + 1)"}},
+            planted={
+                r"$W_{\mathrm{ov}}^*$ with entries of $-1/(|\mathcal V|+1)$.": {"low": "-1/(n + 1)"}
+            },
         ),
         TANGENT,
     ),
     planted={
         **SHARPER,
-        "W_ov* with one of its margins brought down to 0.": {"short": 1.0},
-        "The bound |V| e^-B.": {"wrong": lambda n: 1},
+        r"$W_{\mathrm{ov}}^*$ with one of its margins reduced to 0.": {"short": 1.0},
+        r"The bound $|\mathcal V| e^{-B}$.": {"wrong": lambda n: 1},
     },
 )
 def check_huang2024_app_stage_1_limit(
@@ -594,7 +647,7 @@ def check_huang2024_app_stage_1_limit(
     star = stage1.W_ov_star(cycle(one.size))
     star[2 % one.size, 0] += short
     claimed = math.log(one.size * wrong(one.size) / sharper) - one.B
-    return at_most(log_loss(one.B * star), claimed, "log L_0")
+    return at_most(log_loss(one.B * star), claimed, r"$\log \mathcal L_0$")
 
 
 # Section 5.1, before Proposition 1
@@ -616,7 +669,7 @@ def pairs(seed: int = 7, trials: int = 60) -> Iterator[Pair]:
         size = int(rng.integers(2, 9))
         scale = 10.0 ** rng.uniform(-1, 1.3)
         one, other = rng.normal(size=(2, size, size)) * scale
-        yield Pair(f"pair {trial}, |V| = {size}", one, other)
+        yield Pair(rf"pair {trial}, $|\mathcal V| = {size}$", one, other)
 
 
 def missing(W: Floats) -> float:
@@ -630,23 +683,22 @@ def missing(W: Floats) -> float:
     "huang2024-app-convex",
     over="random pairs of matrices",
     instances=pairs,
-    says="Along any direction the second derivative of a column's loss is the variance of the "
-    "direction's entries under the predicted probabilities; on {tried} random pairs of matrices "
-    "no chord lies below the graph.",
+    says="Along any direction, the second derivative of the loss of a column is the variance of "
+    "the direction's entries under the predicted probabilities. For {tried} random pairs of "
+    "matrices no chord lies below the graph.",
     tolerance=SUM,
     proof=(
         executed(
             "the second derivative is a variance",
             steps.second_derivative,
-            planted={"The mean of v in the place of its square.": {"power": 1}},
+            planted={"The mean of $v$ in place of its square.": {"power": 1}},
         ),
-        by_hand("a sum of convex functions is convex, and W -> W x is linear", at="sum"),
+        by_hand(r"a sum of convex functions is convex, and $W \mapsto W x$ is linear", at="sum"),
     ),
     planted={
         "The chord 1.1 times sharper.": {"sharper": 1.1},
-        "The probability of a wrong token in place of minus the log of that of the right one.": {
-            "logarithm": False
-        },
+        "The probability of an incorrect token in place of minus the log of that of the correct "
+        "one.": {"logarithm": False},
     },
 )
 def check_huang2024_app_convex(
@@ -661,7 +713,7 @@ def check_huang2024_app_convex(
     for s in (0.25, 0.5, 0.75):
         middle = loss((1 - s) * pair.one + s * pair.other)
         chord = ((1 - s) * ends[0] + s * ends[1]) / sharper
-        yield at_most(middle, chord, f"s = {s}", scale=1 + sum(ends))
+        yield at_most(middle, chord, f"$s = {s}$", scale=1 + sum(ends))
 
 
 # Section 5.1, after Proposition 1
@@ -671,8 +723,9 @@ def check_huang2024_app_convex(
     "huang2024-app-stage-1-rate",
     over="runs",
     instances=from_zero,
-    says="By the exact law the cosine is 1, the norm t eta_0, and the loss at most "
-    "|V| (|V|-1) e^(-C_0 t) with C_0 = eta_0 / ||W_ov*||, which is its limit, too; on {tried} runs "
+    says=r"By the closed form of stage 1 the cosine is 1, the norm is $t\eta_0$, and the loss is "
+    r"at most $|\mathcal V| (|\mathcal V|-1) e^{-C_0 t}$ with $C_0 = "
+    r"\eta_0/\|W_{\mathrm{ov}}^*\|$, to which it is asymptotically equal. On {tried} runs "
     "the iteration agrees in {compared} numbers.",
     tolerance=RUN,
     proof=(BY_LAW, TANGENT),
@@ -689,9 +742,11 @@ def check_huang2024_app_stage_1_rate(
     t, rows = one.since(1)
     n, at = one.size, rows.step
     claimed = math.log(n * (n - 1) / sharper) - faster * one.eta0 / one.norm_star * t
-    yield arrays.at_most(rows.log_loss, claimed, f"log L_0 at {STEP}", at=at, scale=1 + t)
+    yield arrays.at_most(
+        rows.log_loss, claimed, f"$\\log \\mathcal L_0$ at {STEP}", at=at, scale=1 + t
+    )
     yield arrays.equal(rows.norm, t * one.eta0, f"norm at {STEP}", at=at)
-    yield arrays.equal(rows.one_minus_cos, 0 * t, f"1 - cos at {STEP}", at=at, scale=1.0)
+    yield arrays.equal(rows.one_minus_cos, 0 * t, f"$1 - \\cos$ at {STEP}", at=at, scale=1.0)
 
 
 # Displays in the proof of Lemma 2
@@ -718,7 +773,7 @@ def near_and_far(seed: int = 7, trials: int = 200) -> Iterator[Matrix]:
         near = 10.0 ** rng.uniform(-8, 1)
         W = stage1.W_ov_star(cycle(size)) + near * rng.normal(size=(size, size))
         W *= 10.0 ** rng.uniform(-1, 3) / np.linalg.norm(W)
-        yield Matrix(f"matrix {trial}, |V| = {size}, norm {np.linalg.norm(W):.3g}", W)
+        yield Matrix(rf"matrix {trial}, $|\mathcal V| = {size}$, norm {np.linalg.norm(W):.3g}", W)
 
 
 NEAR = "the nearest matrices are within 1e-8 of W_ov*, which costs eight digits"
@@ -728,28 +783,44 @@ NEAR = "the nearest matrices are within 1e-8 of W_ov*, which costs eight digits"
     "huang2024-app-lem-2-lower",
     over="random matrices",
     instances=near_and_far,
-    says="The margins of W sum up to |V| <W_ov*, W>, which is at most |V| ||W_ov*|| ||W||, so that "
-    "one of them is at most r. On {tried} random matrices both displays hold, the least margin "
-    "coming to a share of {closest} of r.",
+    says=r"The margins of $W$ sum to $|\mathcal V| \langle W_{\mathrm{ov}}^*, W\rangle \le "
+    r"|\mathcal V|\, \|W_{\mathrm{ov}}^*\|\, \|W\|$, so one of them is at most $r$. On "
+    "{tried} random matrices both displays hold, and the smallest margin comes within a "
+    "relative distance of {closest} of $r$.",
     tolerance=SUM,
     proof=(
-        uses("huang2024-eq-2", "W_ov* has the columns e_n(x) - 1 / |V|"),
-        executed(
-            "<W_ov*, W> is the sum of the margins by |V|",
-            steps.sum_of_margins,
-            planted={"W_ov* with entries of -1/(|V|+1).": {"low": "-1/(n + 1)"}},
+        uses(
+            "huang2024-eq-2",
+            r"$W_{\mathrm{ov}}^*$ has the columns $e_{\mathrm n(x)} - "
+            r"1/|\mathcal V|$",
         ),
-        by_hand("Cauchy and Schwarz, and the number |V| (|V| - 1) of margins", at="schwarz"),
-        by_hand("one summand of the loss is at most the loss", at="summand"),
         executed(
-            "log(1 + z) >= z/2 on [0, 1]",
+            r"$\langle W_{\mathrm{ov}}^*, W\rangle$ is the sum of the margins divided by "
+            r"$|\mathcal V|$",
+            steps.sum_of_margins,
+            planted={
+                r"$W_{\mathrm{ov}}^*$ with entries of $-1/(|\mathcal V|+1)$.": {"low": "-1/(n + 1)"}
+            },
+        ),
+        by_hand(
+            r"the Cauchy–Schwarz inequality, and the number $|\mathcal V| (|\mathcal V| - "
+            "1)$ of margins",
+            at="schwarz",
+        ),
+        by_hand("one term of the loss is at most the loss", at="summand"),
+        executed(
+            r"$\log(1 + z) \ge z/2$ on $[0, 1]$",
             steps.log_is_above_its_chord,
-            planted={"3/4 in the place of 1/2.": {"slope": "3/4"}},
+            planted={r"$\frac34$ in place of $\frac12$.": {"slope": "3/4"}},
         ),
     ),
     planted={
-        "||W|| / ||W_ov*||, the bound on the least margin, 1.1 times sharper.": {"share": 1 / 1.1},
-        "A thousandth less than the whole.": {"share": 0.999},
+        r"$\|W\|/\|W_{\mathrm{ov}}^*\|$, the bound on the smallest margin, 1.1 times sharper.": {
+            "share": 1 / 1.1
+        },
+        "A relative excess of a thousandth over the lower bound on the loss required.": {
+            "share": 0.999
+        },
     },
 )
 def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator[Said]:
@@ -759,9 +830,9 @@ def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator
     wrong = cycle(len(one.W))[None, :] != columns[:, None]
     smallest = float(margins[wrong].min())
     log_share = float(log_softplus(-r))  # log log(1 + e^-r)
-    yield at_most(smallest, r, "the least margin", scale=r)
-    yield at_least(log_loss(one.W), log_share, "log L_0", scale=1 + r)
-    yield at_least(log_share, -r - math.log(2), "log log(1 + e^-r)", scale=1 + r)
+    yield at_most(smallest, r, "the smallest margin", scale=r)
+    yield at_least(log_loss(one.W), log_share, r"$\log \mathcal L_0$", scale=1 + r)
+    yield at_least(log_share, -r - math.log(2), r"$\log\log(1 + e^{-r})$", scale=1 + r)
     yield least("closest", (one.r - smallest) / one.r, digits=1, origin=NEAR)
 
 
@@ -769,19 +840,27 @@ def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator
     "huang2024-app-lem-2-upper",
     over="random matrices",
     instances=near_and_far,
-    says="The loss at s W_ov* is at most |V| (|V|-1) e^-s; with s = r + 2 log(2|V|) this is less "
-    "than e^-r / 4 for every |V|. On {tried} random matrices it is at most {most} e^-r, and at "
-    "most L_0(W).",
+    says=r"The loss at $s\,W_{\mathrm{ov}}^*$ is at most $|\mathcal V| (|\mathcal V|-1) e^{-s}$; "
+    r"for $s = r + 2\log(2|\mathcal V|)$ this is less than $\frac14 e^{-r}$ for every "
+    r"$|\mathcal V|$. On {tried} random matrices it is at most ${most}\, e^{-r}$, and at "
+    r"most $\mathcal L_0(W)$.",
     tolerance=SUM,
     proof=(
-        uses("ours-stage-1-law", "the loss at s W_ov* is |V| log(1 + (|V|-1) e^-s)"),
+        uses(
+            "ours-stage-1-law",
+            r"the loss at $s\,W_{\mathrm{ov}}^*$ is $|\mathcal V| \log(1 + "
+            r"(|\mathcal V|-1) e^{-s})$",
+        ),
         TANGENT,
-        executed("|V| (|V|-1) e^-s is at most e^-r / 4", steps.far_multiple),
-        uses("huang2024-app-lem-2-lower", "L_0(W) >= e^-r / 2"),
+        executed(
+            r"$|\mathcal V| (|\mathcal V|-1) e^{-s}$ is at most $\frac14 e^{-r}$",
+            steps.far_multiple,
+        ),
+        uses("huang2024-app-lem-2-lower", r"$\mathcal L_0(W) \ge \frac12 e^{-r}$"),
     ),
     planted={
-        "log(2|V|) added once in place of twice.": {"times": 1},
-        "The bound e^-r / 4 1.1 times sharper.": {"share": "10/44"},
+        r"$\log(2|\mathcal V|)$ added once in place of twice.": {"times": 1},
+        r"The bound $\frac14 e^{-r}$ 1.1 times sharper.": {"share": "10/44"},
     },
 )
 def check_huang2024_app_lem_2_upper(
@@ -791,8 +870,8 @@ def check_huang2024_app_lem_2_upper(
     n, r = len(one.W), one.r
     far = log_loss((r + times * math.log(2 * n)) * stage1.W_ov_star(cycle(n)))
     claimed = math.log(Fraction(share)) - r
-    yield at_most(far, claimed, "log L_0(W')", scale=1 + r)
-    yield at_most(far, log_loss(one.W), "log L_0(W')", scale=1 + r)
+    yield at_most(far, claimed, r"$\log \mathcal L_0(W')$", scale=1 + r)
+    yield at_most(far, log_loss(one.W), r"$\log \mathcal L_0(W')$", scale=1 + r)
     yield most("most", math.exp(far + r), digits=3)
 
 
@@ -820,7 +899,7 @@ class Norms:
 def norms(size: int, eta0: float) -> Norms:
     """The norms of a run of equation (7), at every step."""
     rows, _ = stage1.iterate(cycle(size), STEPS, eta0)
-    return Norms(f"|V| = {size}, eta_0 = {eta0:.3g}", size, eta0, rows.norm[1:])
+    return Norms(rf"$|\mathcal V| = {size}$, $\eta_0 = {eta0:.3g}$", size, eta0, rows.norm[1:])
 
 
 def small_steps() -> list[Norms]:
@@ -834,44 +913,43 @@ def large_steps() -> list[Norms]:
     return [norms(size, times * math.sqrt(size - 1)) for size in SIZES for times in (2, 50)]
 
 
-SMALL_ETA = "2 eta_0 exceeds ||W_ov*||"
+SMALL_ETA = r"$2\eta_0$ exceeds $\|W_{\mathrm{ov}}^*\|$"
 
 
 @check(
     "huang2024-app-prop-1-sum",
     over="runs",
     instances=small_steps,
-    says="1/t' <= log t' - log(t'-1), so the sums are at most log t times their first factors, "
-    "and so they are on {tried} runs with 2 eta_0 <= ||W_ov*||, in {compared} comparisons. The "
-    "last line comes to {fullest} of its bound.",
+    says=r"Since $1/t' \le \log t' - \log(t'-1)$, the sums are at most $\log t$ times their "
+    r"first factors. This holds on {tried} runs with $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, "
+    "in {compared} comparisons. The last line reaches {fullest} of its bound.",
     tolerance=SUM,
     proof=(
         BY_LAW,
         executed(
-            "1/t <= log t - log(t - 1)",
+            r"$1/t \le \log t - \log(t - 1)$",
             steps.one_over_t,
             planted={"11/10 of 1/t.": {"factor": "11/10"}},
         ),
         executed(
-            "alpha / (1 + alpha) <= alpha",
+            r"$\alpha/(1 + \alpha) \le \alpha$",
             steps.alpha_by_itself,
-            planted={"alpha^2 in the place of alpha.": {"power": 2}},
+            planted={r"$\alpha^2$ in place of $\alpha$.": {"power": 2}},
         ),
         executed(
-            "the last line, for all |V| and t",
+            r"the last line, for all $|\mathcal V|$ and $t$",
             steps.last_line,
-            planted={"5 in the place of 6.": {"last": 5}},
+            planted={"5 in place of 6.": {"last": 5}},
         ),
     ),
     planted={
-        "The first sum with 9/10 in the place of its 4.": {"first": 0.9},
-        "The second sum with 1 in the place of its 4.": {"second": 1.0},
+        r"The first sum with $\frac9{10}$ in place of its 4.": {"first": 0.9},
+        "The second sum with 1 in place of its 4.": {"second": 1.0},
         "The last line 1.1 times sharper.": {"last": 6 / 1.1},
     },
     readings={
-        "without 2 eta_0 <= ||W_ov*||, which the proposition does not assume": Variant(
-            {"any_step": True}, instances=large_steps
-        ),
+        r"without $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, which the proposition does "
+        "not assume": Variant({"any_step": True}, instances=large_steps),
     },
 )
 def check_huang2024_app_prop_1_sum(
@@ -895,12 +973,12 @@ def check_huang2024_app_prop_1_sum(
         1 / one.norms[1:], alpha / (1 + alpha))]  # fmt: skip
     log_t = np.log(t)
     bound = first * star / one.eta0 * log_t
-    yield arrays.at_most(sums[0], bound, "first sum, t = {at}", at=t)
+    yield arrays.at_most(sums[0], bound, "first sum, $t = {at}$", at=t)
     bound = second * star**2 * log_2V / one.eta0 * log_t
-    yield arrays.at_most(sums[1], bound, "second sum, t = {at}", at=t)
+    yield arrays.at_most(sums[1], bound, "second sum, $t = {at}$", at=t)
     left = one.norms[1] + 2 * one.eta0 * star * log_t + 4 * star**2 * log_2V * log_t
     bound = last * star**2 * log_2V * log_t
-    yield arrays.at_most(left, bound, "last line, t = {at}", at=t)
+    yield arrays.at_most(left, bound, "last line, $t = {at}$", at=t)
     yield most("fullest", float((left / bound).max()), digits=3)
 
 
@@ -913,35 +991,41 @@ def every_step(seed: int = 7, sets: int = 3) -> Iterator[First]:
             start = scale * np.random.default_rng((seed, number)).normal(size=(size, size))
             rows, _ = stage1.iterate(cycle(size), 300, 0.3, record=range(301), start=start)
             norm = float(np.linalg.norm(start))
-            yield First(f"|V| = {size}, start of norm {norm:.2g}", cycle(size), 0.3, norm, rows)
+            yield First(
+                rf"$|\mathcal V| = {size}$, start of norm {norm:.2g}", cycle(size), 0.3, norm, rows
+            )
     rows, _ = stage1.iterate(cycle(2), STEPS, 7.0, record=range(STEPS + 1))
-    yield First(f"|V| = 2, eta_0 = 7, {STEPS} steps", cycle(2), 7.0, 0.0, rows)
+    yield First(rf"$|\mathcal V| = 2$, $\eta_0 = 7$, {STEPS} steps", cycle(2), 7.0, 0.0, rows)
 
 
 @check(
     "huang2024-app-prop-3-step",
     over="runs from any start",
     instances=every_step,
-    says="Lemma 2 and the growth of the norm in one step. On {tried} runs the display holds at all "
-    "{compared} steps.",
+    says="Proved from Lemma 2 and the growth of the norm in one step. On {tried} runs the "
+    "inequality holds at all {compared} steps.",
     tolerance=1e-9,  # differences of norms of up to some thousands, rounded at 1e-16 of them
     proof=(
-        uses("huang2024-lem-2", "-<G, W> <= -(1 + alpha) <G, W_ov*> ||W|| / ||W_ov*||"),
-        executed(
-            "what the norm gains is at most eta_0 p + eta_0^2 / (2 ||W||), p the cosine of the "
-            "step with W",
-            steps.gain_of_the_norm,
-            planted={"eta_0^2 / ||W|| in the place of eta_0^2 / (2 ||W||).": {"share": 1}},
+        uses(
+            "huang2024-lem-2",
+            r"$-\langle G, W\rangle \le -(1 + \alpha) \langle G, "
+            r"W_{\mathrm{ov}}^*\rangle \|W\| / \|W_{\mathrm{ov}}^*\|$",
         ),
         executed(
-            "p / (1 + alpha) >= p - alpha / (1 + alpha) for p <= 1",
+            r"the norm grows by at most $\eta_0 p + \eta_0^2/(2\|W\|)$, where $p$ is the cosine "
+            "of the step and $W$",
+            steps.gain_of_the_norm,
+            planted={r"$\eta_0^2/\|W\|$ in place of $\eta_0^2/(2\|W\|)$.": {"share": 1}},
+        ),
+        executed(
+            r"$p/(1 + \alpha) \ge p - \alpha/(1 + \alpha)$ for $p \le 1$",
             steps.part_of_the_gain,
-            planted={"alpha / (2 (1 + alpha)) is taken off.": {"share": "1/2"}},
+            planted={r"$\alpha/(2(1 + \alpha))$ is subtracted.": {"share": "1/2"}},
         ),
     ),
     planted={
-        "The right side 1.1 times sharper, far out.": {"sharper": 1.1},
-        "eta_0^2 / (2 ||W||) and eta_0 alpha / (1 + alpha) added in place of taken off.": {
+        "The right-hand side 1.1 times sharper, at a late step.": {"sharper": 1.1},
+        r"$\eta_0^2/(2\|W\|)$ and $\eta_0\alpha/(1 + \alpha)$ added in place of subtracted.": {
             "lost": -1.0
         },
     },
@@ -976,9 +1060,15 @@ def five_tokens() -> list[Tried]:
     "huang2024-app-p-1",
     over="data sets",
     instances=lambda seed=7, sets=20: small_data(seed, sets),
-    says="By prefix closure the second token of every sentence is the next token of its first one "
-    "alone: so it is for {sentences} sentences of {tried} prefix-closed data sets.",
-    proof=(by_hand("([x_1], x_2) is a sample, generated by p_1*, and n(x_1) is x_2", at="prefix"),),
+    says="By prefix closure the second token of every sentence is the next token of its first "
+    "one alone. This holds for {sentences} sentences of {tried} prefix-closed data sets.",
+    proof=(
+        by_hand(
+            r"$([x_1], x_2)$ is a sample, generated by $p_1^*$, and $\mathrm n(x_1)$ is "
+            "$x_2$",
+            at="prefix",
+        ),
+    ),
     planted={
         "Five tokens without prefix closure.": Variant({"closed": False}, instances=five_tokens),
     },
@@ -992,7 +1082,10 @@ def check_huang2024_app_p_1(one: Tried, closed: bool = True) -> Iterator[Said]:
     n = {sample.sentence[0]: sample.next_token for sample in samples if len(sample.sentence) == 1}
     for sample in samples:
         x_1, x_2 = (*sample.sentence, sample.next_token)[:2]
-        yield holds(n[x_1] == x_2, f"{' '.join(sample.sentence)} begins otherwise than n({x_1})")
+        yield holds(
+            n[x_1] == x_2,
+            rf"the second token of {' '.join(sample.sentence)} is not $\mathrm n$({x_1})",
+        )
     yield count("sentences", len(samples))
 
 
@@ -1000,17 +1093,20 @@ def check_huang2024_app_p_1(one: Tried, closed: bool = True) -> Iterator[Said]:
     "huang2024-app-l-0",
     over="random layers",
     instances=places,
-    says="A sentence of one token is attended to with weight 1, so that the output depends on "
-    "W_ov alone. In sixty digits |V| times the loss on the collocation is L_0 at {tried} random "
-    "layers with rotated tokens.",
+    says="In a sentence of one token the attention weight is 1, so the output depends on "
+    r"$W_{\mathrm{ov}}$ alone. In sixty digits, $|\mathcal V|$ times the loss on the "
+    r"collocation equals $\mathcal L_0$ for {tried} random layers with rotated tokens.",
     tolerance=1e-50,  # sixty digits
     proof=(
         executed(
-            "the attention on the only token of a sentence is 1",
+            "the attention weight of the only token of a sentence is 1",
             steps.attention_on_one_token,
-            planted={"Another token in the sentence.": {"others": 1}},
+            planted={"A second, different token in the sentence.": {"others": 1}},
         ),
-        by_hand("the sum over the |V| sentences, each of frequency 1 / |V|", at="sum"),
+        by_hand(
+            r"the sum over the $|\mathcal V|$ sentences, each of frequency $1/|\mathcal V|$",
+            at="sum",
+        ),
     ),
     planted={
         "A second token in every sentence.": {"longer": True},
@@ -1042,19 +1138,21 @@ def check_huang2024_app_l_0(one: Place, longer: bool = False, less: int = 0) -> 
     "huang2024-app-constant-a",
     over="runs",
     instances=from_zero,
-    says="By the exact law all margins are equal, at every step. They are 4 sqrt(|V|-1) times the "
-    "printed A: on {tried} runs {least} to {most} times, whatever T.",
+    says="By the closed form of stage 1 all margins are equal at every step. They are "
+    r"$4\sqrt{|\mathcal V|-1}$ times the $A$ of the paper: on {tried} runs {least} to "
+    "{most} times, whatever $T$ is.",
     tolerance=RUN,
-    proof=(uses("huang2024-cor-1-corrected", "all margins are T eta_0 / sqrt(|V| - 1)"),),
+    proof=(
+        uses("huang2024-cor-1-corrected", r"all margins are $T\eta_0/\sqrt{|\mathcal V| - 1}$"),
+    ),
     planted={
         "A random start in place of zero.": Variant(instances=random_starts),
         "Another number after every step.": {"drift": 1e-6},
     },
     readings={
-        "A is T eta_0 / (4 ||W_ov*||^2), as before": {"read": "as printed"},
-        "the margins are Theta(A) with constants for every |V|, tried with 1/20 and 20": {
-            "read": "for all"
-        },
+        r"$A$ is $T\eta_0/(4\|W_{\mathrm{ov}}^*\|^2)$, as before": {"read": "as printed"},
+        r"the margins are $\Theta(A)$ with constants that do not depend on $|\mathcal V|$, tried "
+        r"with $\frac1{20}$ and 20": {"read": "for all"},
     },
 )
 def check_huang2024_app_constant_a(
@@ -1066,9 +1164,9 @@ def check_huang2024_app_constant_a(
     yield arrays.equal(rows.least_gap, rows.greatest_gap, STEP, at=rows.step)
     yield arrays.equal(ratio, ratio[-1], STEP, at=rows.step)
     if read == "as printed":
-        yield arrays.equal(ratio, 1.0, f"margin by A at {STEP}", at=rows.step)
+        yield arrays.equal(ratio, 1.0, f"margin divided by $A$ at {STEP}", at=rows.step)
     elif read == "for all":
-        yield arrays.at_least(ratio, 1 / 20, f"margin by A at {STEP}", at=rows.step)
-        yield arrays.at_most(ratio, 20.0, f"margin by A at {STEP}", at=rows.step)
+        yield arrays.at_least(ratio, 1 / 20, f"margin divided by $A$ at {STEP}", at=rows.step)
+        yield arrays.at_most(ratio, 20.0, f"margin divided by $A$ at {STEP}", at=rows.step)
     yield least("least", float(ratio.min()), digits=3)
     yield most("most", float(ratio.max()), digits=3)

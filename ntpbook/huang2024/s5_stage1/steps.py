@@ -45,7 +45,7 @@ def projection(margin: str = "1") -> tuple[Shown, ...]:
     optimum = sp.sympify(margin) * (1 - 1 / n), -sp.sympify(margin) / n
     projected = optimum[0] * one.right + optimum[1] * (one.wrong + one.others)
     wrong = sp.exp(one.b) + one.R
-    return (identity("<W* x, G x>", projected, -wrong / (sp.exp(one.a) + wrong)),)
+    return (identity(r"$\langle W^* x, G x\rangle$", projected, -wrong / (sp.exp(one.a) + wrong)),)
 
 
 @lru_cache
@@ -65,7 +65,7 @@ def norm_of_a_column(times: int = 1) -> tuple[Shown, ...]:
     return (
         identity("the sum of a column", one.right + one.wrong + one.others, sp.Integer(0)),
         at_least_zero("a wrong entry", one.wrong),
-        at_least_zero("(p + q)^2 - p^2 - q^2", sp.expand((p + q) ** 2 - times * (p**2 + q**2))),
+        at_least_zero("$(p + q)^2 - p^2 - q^2$", sp.expand((p + q) ** 2 - times * (p**2 + q**2))),
     )
 
 
@@ -84,8 +84,12 @@ def sum_of_margins(low: str = "-1/n") -> tuple[Shown, ...]:
     projected = (1 - 1 / n) * top + sp.sympify(low, locals={"n": n}) * others
     r = size / star
     return (
-        identity("a column of <W*, W>", projected, ((n - 1) * top - others) / n),
-        identity("n ||W*|| ||W|| by n (n - 1) margins", n * star * size / (n * (n - 1)), r),
+        identity(r"a column of $\langle W^*, W\rangle$", projected, ((n - 1) * top - others) / n),
+        identity(
+            r"$n\, \|W^*\|\, \|W\|$ divided by $n (n - 1)$ margins",
+            n * star * size / (n * (n - 1)),
+            r,
+        ),
     )
 
 
@@ -102,8 +106,8 @@ def log_is_above_its_chord(slope: str = "1/2") -> tuple[Shown, ...]:
     rise = sp.log(1 + z) - sp.sympify(slope) * z
     return (
         at_least_zero("minus its second derivative", sp.simplify(-sp.diff(rise, z, 2))),
-        identity("at z = 0", rise.subs(z, 0), sp.Integer(0)),
-        at_least_zero("at z = 1", rise.subs(z, 1), strictly=True),
+        identity("at $z = 0$", rise.subs(z, 0), sp.Integer(0)),
+        at_least_zero("at $z = 1$", rise.subs(z, 1), strictly=True),
     )
 
 
@@ -121,7 +125,7 @@ def far_multiple(times: int = 2, share: str = "1/4") -> tuple[Shown, ...]:
     n = m + 1
     ratio = sp.simplify(n * m * sp.exp(-(r + times * sp.log(2 * n))) / sp.exp(-r))
     room = sp.factor(sp.sympify(share) - ratio)
-    return (at_least_zero(f"{share} - n (n - 1) e^(r - s)", room),)
+    return (at_least_zero(rf"${share} - n (n - 1) e^{{r - s}}$", room),)
 
 
 @lru_cache
@@ -142,7 +146,11 @@ def second_derivative(power: int = 2) -> tuple[Shown, ...]:
     second = second.subs({sp.diff(Z, s, 2): means[2] * Z, sp.diff(Z, s): means[1] * Z})
     return (
         identity("second derivative", second, means[2] - means[1] ** power),
-        identity("mean of (v - E v)^2", _mean((v - means[1]) ** 2, v, means), sp.simplify(second)),
+        identity(
+            r"mean of $(v - \mathbb E v)^2$",
+            _mean((v - means[1]) ** 2, v, means),
+            sp.simplify(second),
+        ),
     )
 
 
@@ -167,7 +175,7 @@ def loss_along_the_optimum(low: str = "-1/n") -> tuple[Shown, ...]:
     ratio = sp.simplify(sp.exp(of_a_column))
     loss = (m + 1) * sp.log(ratio)
     return (
-        identity("e to the loss of a column", ratio, 1 + m * sp.exp(-B)),
+        identity(r"$\mathrm e$ to the power of the loss of a column", ratio, 1 + m * sp.exp(-B)),
         at_least_zero("minus its slope", sp.simplify(-sp.diff(loss, B)), strictly=True),
         identity("limit", sp.limit(loss, B, sp.oo), sp.Integer(0)),
     )
@@ -192,9 +200,9 @@ def law_is_inside(half: int = 2, quarter: int = 4) -> tuple[Shown, ...]:
     seen = t * eta0 * (4 * k + 3) / (2 * star * (2 * star + 1))
     turn = 12 * star**3 * sp.log(2 * (2 + k)) * sp.log(t) / (t * eta0)
     return (
-        identity("t eta_0 - t eta_0 / (2 ||W*||)", room, seen),
+        identity(r"$t\eta_0 - t\eta_0/(2\|W^*\|)$", room, seen),
         at_least_zero("that", seen),
-        at_least_zero("the bound on 1 - cos", turn),
+        at_least_zero(r"the bound on $1 - \cos$", turn),
         at_least_zero("rate minus stated rate", t * eta0 / star - t * eta0 / (quarter * star)),
     )
 
@@ -214,7 +222,7 @@ def margin_by_the_printed_A(four: int = 4) -> tuple[Shown, ...]:
     A = T * eta0 / (4 * star**2)
     return (
         identity("margin", T * eta0 / star, four * star * A),
-        at_least_zero("square of 4 sqrt(n - 1), minus 1", sp.expand((4 * star) ** 2 - 1)),
+        at_least_zero(r"square of $4\sqrt{n - 1}$, minus 1", sp.expand((4 * star) ** 2 - 1)),
     )
 
 
@@ -231,8 +239,8 @@ def one_over_t(factor: str = "1") -> tuple[Shown, ...]:
     rise = -sp.log(1 - s) - sp.sympify(factor) * s
     slope = sp.simplify(sp.diff(rise, s).subs(s, 1 / (1 + u)))
     return (
-        identity("-log(1 - s) - s at s = 0", rise.subs(s, 0), sp.Integer(0)),
-        at_least_zero("its slope at s = 1 / (1 + u)", slope),
+        identity(r"$-\log(1 - s) - s$ at $s = 0$", rise.subs(s, 0), sp.Integer(0)),
+        at_least_zero("its slope at $s = 1/(1 + u)$", slope),
     )
 
 
@@ -252,8 +260,8 @@ def gain_of_the_norm(share: int = 2) -> tuple[Shown, ...]:
     found = sp.solve(b**2 + 2 * b * eta * p + eta**2 - a**2, p)[0]
     room = sp.factor(eta * found + eta**2 / (share * b) - (a - b))
     return (
-        identity("eta p + eta^2 / (2 b) - (a - b)", room, (a - b) ** 2 / (2 * b)),
-        at_least_zero("(a - b)^2 / (2 b)", (a - b) ** 2 / (2 * b)),
+        identity(r"$\eta p + \eta^2/(2b) - (a - b)$", room, (a - b) ** 2 / (2 * b)),
+        at_least_zero("$(a - b)^2/(2b)$", (a - b) ** 2 / (2 * b)),
     )
 
 
@@ -269,7 +277,7 @@ def part_of_the_gain(share: str = "1") -> tuple[Shown, ...]:
     alpha, less = sp.symbols("alpha less", nonnegative=True)
     p = 1 - less
     room = sp.factor(p / (1 + alpha) - p + sp.sympify(share) * alpha / (1 + alpha))
-    return (at_least_zero("left minus right, p = 1 - less", room),)
+    return (at_least_zero(r"left minus right, $p = 1 - \text{less}$", room),)
 
 
 @lru_cache
@@ -282,7 +290,7 @@ def alpha_by_itself(power: int = 1) -> tuple[Shown, ...]:
     import sympy as sp
 
     alpha = sp.symbols("alpha", nonnegative=True)
-    return (at_most("alpha / (1 + alpha)", alpha / (1 + alpha), alpha**power),)
+    return (at_most(r"$\alpha/(1 + \alpha)$", alpha / (1 + alpha), alpha**power),)
 
 
 @lru_cache
@@ -302,7 +310,7 @@ def last_line(last: int = 6) -> tuple[Shown, ...]:
     s, length, log_t = 1 + d, sp.log(4) + m, sp.log(2) + u
     room = sp.expand((last - 4) * s * length * log_t - 1 - s * log_t)
     least = min(signed_coefficients(room))
-    return (at_least_zero("the least coefficient of what is left over", least),)
+    return (at_least_zero("the smallest coefficient of the remainder", least),)
 
 
 @lru_cache

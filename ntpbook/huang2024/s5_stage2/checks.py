@@ -43,6 +43,7 @@ from ntpverdicts.compare import (
     most,
     result,
 )
+from ntpverdicts.maths import in_tex
 from ntpverdicts.numbers import power_of_e
 from ntpverdicts.once import once
 from ntpverdicts.tables import Table
@@ -51,7 +52,7 @@ from ntpverdicts.vocabulary import enclosed as enclosed_step
 
 Floats = NDArray[np.float64]
 
-LARGE = "eta exceeds ||W_kq*|| / e"
+LARGE = r"$\eta$ exceeds $\|W_{\mathrm{kq}}^*\| / \mathrm e$"
 
 # Theorem 1
 
@@ -150,31 +151,31 @@ def rare_and_ordinary(seed: int = 7, sets: int = 10, steps: int = 5000) -> list[
     return [TwoTokens(), witness(), *instances.ordinary_runs(seed, sets, steps)]
 
 
-AFTER, SMALL_STEPS = "t >= 2", "eta <= ||W_kq*|| / e"
+AFTER, SMALL_STEPS = r"$t \ge 2$", r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e$"
 
 
 @check(
     "huang2024-thm-1",
     over="runs and rare sentences",
     instances=rare_and_ordinary,
-    says="Norm and direction obey the printed bounds, by {compared} comparisons.",
-    fails="On data that nobody will ever meet: a sentence that is rare enough is learned so late "
-    "that no bound without frequencies holds.",
+    says="Norm and direction satisfy the stated bounds in {compared} comparisons.",
+    fails="A sufficiently rare sentence is learned so late that no bound without frequencies "
+    "holds. The counterexample is far rarer than anything in real data.",
     tolerance=ROUNDING,
     hypotheses=(AFTER, SMALL_STEPS, *FACTS),
     planted={
-        "The two-token data at a step at which the printed bound is 0.3.": Variant(
+        "The two-token data at a step at which the stated bound is 0.3.": Variant(
             instances=lambda: [TwoTokens(0.3)], expected=Verdict.NOT_CONTRADICTED
         ),
         "The bound 1.1 times sharper there.": Variant(
             {"sharper": Fraction(11, 10)}, instances=lambda: [TwoTokens(0.3)]
         ),
-        "The counterexample with both sentences equally frequent, on which the bound is right; a "
-        "check that refutes everything would refute this, too.": Variant(
+        "The counterexample with both sentences equally frequent, for which the bound holds; "
+        "this rules out a check that refutes everything.": Variant(
             instances=lambda: [rare.rare_run(0.0, 100_000, rare.ETA)],
             expected=Verdict.NOT_CONTRADICTED,
         ),
-        "1/pi_min in the place of N, on the run with the rare sentence.": Variant(
+        r"$1/\pi_{\min}$ in place of $N$, on the run with the rare sentence.": Variant(
             {"rarity": bounds.PI_MIN},
             instances=lambda: [witness()],
             expected=Verdict.NOT_CONTRADICTED,
@@ -184,13 +185,15 @@ AFTER, SMALL_STEPS = "t >= 2", "eta <= ||W_kq*|| / e"
         words: Variant({"read": read}, instances=lambda: [TwoTokens()])
         for words, read in {
             "84 in place of 54": Printed(factor=84),
-            "10¹² in place of 54": Printed(factor=1e12),
-            "L² in place of L⁴": Printed(length_power=2),
-            "L⁶ in place of L⁴": Printed(length_power=6),
-            "‖W*‖⁶ in place of ‖W*‖⁴": Printed(norm_power=6),
-            "log t in place of log² t": Printed(log_power=1),
-            "log⁴ t in place of log² t": Printed(log_power=4),
-            "η ≤ O(1) read as η ≤ 10⁻⁶": Printed(largest=1e-6),
+            "$10^{12}$ in place of 54": Printed(factor=1e12),
+            r"$L_{\max}^2$ in place of $L_{\max}^4$": Printed(length_power=2),
+            r"$L_{\max}^6$ in place of $L_{\max}^4$": Printed(length_power=6),
+            r"$\|W_{\mathrm{kq}}^*\|^6$ in place of $\|W_{\mathrm{kq}}^*\|^4$": Printed(
+                norm_power=6
+            ),
+            r"$\log t$ in place of $\log^2 t$": Printed(log_power=1),
+            r"$\log^4 t$ in place of $\log^2 t$": Printed(log_power=4),
+            r"$\eta \le O(1)$ read as $\eta \le 10^{-6}$": Printed(largest=1e-6),
         }.items()
     },
 )
@@ -225,7 +228,8 @@ def check_huang2024_thm_1(
     with enclosed.digits(40):
         bound, apart = read.at(hidden) / sharper, enclosed.lower(hidden.one_minus_cos())
     rarer = power_of_e(hidden.log_ratio)
-    where = f"eta = {hidden.eta:g}, {rarer} times rarer, step {hidden.steps}: 1 - cos"
+    eta = in_tex(f"{hidden.eta:g}")
+    where = rf"$\eta = {eta}$, ${rarer}$ times rarer, step {hidden.steps}: $1 - \cos$"
     far = enclosed.down(apart, 4)
     yield at_most(apart, bound, f"{where} is at least {far}, the bound {enclosed.up(bound, 4)}")
     crossing = math.exp(read.falls_below(LEVEL))
@@ -247,7 +251,7 @@ def theorem_1(run: Run, read: Printed, rarity: str, stretch: float = 1.0) -> Ite
     if not run.problem.frequent:
         yield left_out("Assumption 3 fails")
     elif not read.speaks_of(run):
-        yield left_out(LARGE if read.largest is None else "eta exceeds the largest step size")
+        yield left_out(LARGE if read.largest is None else r"$\eta$ exceeds the largest step size")
     elif not keep.any():
         yield left_out("fewer than two steps")
     else:
@@ -256,7 +260,7 @@ def theorem_1(run: Run, read: Printed, rarity: str, stretch: float = 1.0) -> Ite
         yield arrays.at_least(norm, low, "the norm, step {at}", at=step)
         yield arrays.at_most(norm, high, "the norm, step {at}", at=step)
         used = used_share(run, read, rarity)
-        yield arrays.slack(1 - used, "1 - cos by its bound, step {at}", at=step)
+        yield arrays.slack(1 - used, r"$1 - \cos$ relative to its bound, step {at}", at=step)
 
 
 def used_share(run: Run, read: Printed, rarity: str) -> Floats:
@@ -283,29 +287,31 @@ def equally_frequent() -> list[Run]:
     "huang2024-thm-1-corrected",
     over="runs",
     instances=ordinary_and_rare,
-    says="Norm and direction obey the bounds with 1/pi_min on {tried} runs; 1 - cos uses at most a "
-    "part of {fullest} of its bound, so that the runs hardly test it.",
+    says=r"Norm and direction satisfy the bounds with $1/\pi_{\min}$ on {tried} runs. The "
+    r"distance $1 - \cos$ uses at most a fraction of {fullest} of its bound, so the runs "
+    "hardly test this bound.",
     tolerance=ROUNDING,
     proof=(
         uses(
             "ours-corrected-statements",
-            "Theorem B: its bound on 1 - cos is below this one for t >= 2",
+            r"Theorem B: its bound on $1 - \cos$ is below this one for $t \ge 2$",
         ),
         executed(
-            "the comparison as the page has it",
+            "the comparison on the page",
             corollaries.theorem_1_on_the_page,
-            planted={"1/2 in the place of 54.": {"factor": 0.5}},
+            planted={r"$\frac12$ in place of 54.": {"factor": 0.5}},
         ),
         uses("huang2024-lem-6", "both bounds on the norm"),
     ),
     planted={
-        "t eta, the bound on the norm, 1.1 times sharper, on equally frequent sentences.": Variant(
-            {"stretch": 1.1}, instances=equally_frequent
-        ),
-        "N back in the place of 1/pi_min, on the run with the rare sentence.": {"rarity": bounds.N},
-        "A norm that is a hundredth larger.": {"stretch": 1.01},
+        r"$t\eta$, the bound on the norm, 1.1 times sharper, on equally frequent "
+        "sentences.": Variant({"stretch": 1.1}, instances=equally_frequent),
+        r"$N$ back in place of $1/\pi_{\min}$, on the run with the rare sentence.": {
+            "rarity": bounds.N
+        },
+        "A norm that is larger by a hundredth.": {"stretch": 1.01},
     },
-    vacuous="t = 10^{first_beat} on the best of the runs, where it beats the norm bounds",
+    vacuous="$t = 10^{first_beat}$ on the best of the runs, where it beats the norm bounds",
 )
 def check_huang2024_thm_1_corrected(
     run: Run, rarity: str = bounds.PI_MIN, stretch: float = 1.0
@@ -329,9 +335,9 @@ def check_huang2024_thm_1_corrected(
 
 
 SHOWN = {
-    "Example 1, eta times 1": "example",
+    "Example 1, step size times 1": "example",
     "the experiment, prefix-closed data": "closed",
-    "the experiment, other data": "other",
+    "the experiment, general data": "other",
 }  # runs of which the page has a table
 END = 900  # steps of the paper's experiment
 RUN = "900 steps amplify rounding"
@@ -375,7 +381,9 @@ def bite_table(runs: Sequence[Run], step: int = END) -> Table:
             )
         )
     header = ("data", f"1 − cos at t = {step}", "the norms alone", f"Theorem 1 at t = {step}")
-    return Table((*header, "beats them from t =", "with 1/π_min", "Theorem B"), tuple(rows))
+    return Table(
+        (*header, "beats them from step", r"with $1/\pi_{\min}$", "Theorem B"), tuple(rows)
+    )
 
 
 # Large steps
@@ -441,7 +449,7 @@ def large_steps(eta: int = LEAST_ETA, factor: int = 54) -> tuple[Shown, ...]:
     with enclosed.digits(30):
         apart = enclosed.lower(second_step(eta))
         bound = enclosed.upper(bound_at_two(eta, factor))
-    name = f"1 - cos after two steps, and the bound, for every eta from {eta} on"
+    name = f"$1 - \\cos$ after two steps, and the bound, for every $\\eta \\ge {eta}$"
     return (relation(name, apart, ">", bound, apart - bound),)
 
 
@@ -462,7 +470,7 @@ def forces_by_cosh(four: int = 4) -> tuple[Shown, ...]:
     slope = sp.diff(missing, p) * A * p - sp.diff(missing, q) * A * q
     return (
         identity("the weights", m * (1 - m), 1 / (four * cosh**2)),
-        at_least_zero("minus the slope of 1 - T_o in m", sp.factor(-slope)),
+        at_least_zero("minus the slope of $1 - T_o$ in $m$", sp.factor(-slope)),
     )
 
 
@@ -475,22 +483,24 @@ def step_sizes(first: int = LEAST_ETA) -> list[int]:
     "ours-thm-1-large-eta",
     over="step sizes",
     instances=lambda: step_sizes(),
-    says="Interval arithmetic puts 1 - cos after two steps at {least} or more for every eta from "
-    f"{LEAST_ETA} on, where the bound is {{bound_at}} or less; runs at {{tried}} step sizes agree.",
+    says=r"Interval arithmetic: after two steps $1 - \cos \ge {least}$ for every "
+    rf"$\eta \ge {LEAST_ETA}$, "
+    "while the bound is at most {bound_at}. Runs at {tried} step sizes agree.",
     proof=(
         executed(
-            "the force on a margin, from the loss",
+            "the derivative of the loss with respect to a margin",
             rare.force,
-            planted={"Twice the force.": {"factor": 2}},
+            planted={"Twice the derivative.": {"factor": 2}},
         ),
         executed(
-            "how two forces compare",
+            "comparison of two derivatives",
             forces_by_cosh,
-            planted={"3 in the place of 4.": {"four": 3}},
+            planted={"3 in place of 4.": {"four": 3}},
         ),
-        enclosed_step("1 - cos exceeds the bound", large_steps),
+        enclosed_step(r"$1 - \cos$ exceeds the bound", large_steps),
         by_hand(
-            "cosh(b x) / cosh(a x) falls with x for 0 < b < a, and the bound falls with eta",
+            r"$\cosh(b x)/\cosh(a x)$ decreases with $x$ for $0 < b < a$, and the bound "
+            r"decreases with $\eta$",
             at="falls",
         ),
     ),
@@ -498,16 +508,16 @@ def step_sizes(first: int = LEAST_ETA) -> list[int]:
         "The claim for every step size from 1000 on.": Variant(
             {"eta": 1000}, instances=lambda: step_sizes(1000)
         ),
-        "The constant 60 in the place of 54: the claim 1.1 times sharper.": {"factor": 60},
+        "The constant 60 in place of 54: the claim 1.1 times sharper.": {"factor": 60},
     },
-    name=lambda eta: f"eta = {eta}",
+    name=lambda eta: f"$\\eta = {eta}$",
 )
 def check_ours_thm_1_large_eta(size: int, factor: int = 54) -> Iterator[Said]:
     """1 - cos > factor N L^4 ||W*||^4 log^2 2 / (2 eta) after two steps, data of five to three."""
     run = instances.second_step_run(float(size))
     log_bound = bounds.log_thm_1_direction(run.constants, math.log(2), factor=factor)
     apart = float(run.second.rows.one_minus_cos[-1])
-    yield below(math.exp(float(log_bound)), apart, "1 - cos after two steps")
+    yield below(math.exp(float(log_bound)), apart, r"$1 - \cos$ after two steps")
     yield result("measured", apart, digits=4)
     limit = 1 - (8 + math.sqrt(34)) / math.sqrt(2 * (25 + (3 + math.sqrt(34)) ** 2))  # r = 0
     yield result("limit", limit, digits=4)
@@ -540,25 +550,34 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
     "huang2024-app-directions",
     over="long runs",
     instances=instances.long_runs,
-    says="W_ov has its direction from the first step on. On {tried} long runs 1 - cos of W_kq "
-    "falls like t to the power {slowest} to {fastest} over the last decade, and ends at {angle} at "
-    "most. The criterion, stated beforehand: an exponent of -1 or less.",
+    says=r"$W_{\mathrm{ov}}$ has its limit direction from the first step on. On {tried} long "
+    r"runs $1 - \cos$ of $W_{\mathrm{kq}}$ decays like $t$ to the power {slowest} to "
+    "{fastest} over the last decade of steps, and ends at {angle} or less. The criterion, "
+    "fixed in advance, was a power of $-1$ or less.",
     tolerance=1e-9,  # a direction is that of a sum of a hundred rounded steps
     proof=(
-        uses("ours-stage-1-law", "W_ov has the direction of W_ov* from the first step on"),
+        uses(
+            "ours-stage-1-law",
+            r"$W_{\mathrm{ov}}$ has the direction of $W_{\mathrm{ov}}^*$ "
+            "from the first step on",
+        ),
         TURNS,
-        by_hand("1 - cos <= tan^2 / 2, and so at most C / t, with C by the data", at="tangent"),
+        by_hand(
+            r"$1 - \cos \le \frac12 \tan^2$, and so at most $C/t$, where $C$ depends on the "
+            "data",
+            at="tangent",
+        ),
     ),
-    loose="the criterion for runs asks for a fall like 1/t, as the abstract promises a sublinear "
-    "rate; on every long run 1 - cos falls faster, and no run of this book is near 1/t",
+    loose="the criterion for runs is a decay like $1/t$, since the abstract promises a "
+    r"sublinear rate; on every long run $1 - \cos$ decays faster, and no run of this book "
+    "is close to $1/t$",
     planted={
-        "A run that turns to a direction beside W_kq*, at a hundred times its last distance.": {
-            "beside": 100.0
-        },
-        "Stage 1 trained on another collocation than the one it is compared with.": {
+        "A run that converges to a different direction, a hundred times its final distance away "
+        r"from $W_{\mathrm{kq}}^*$.": {"beside": 100.0},
+        "Stage 1 trained on a different collocation than the one it is compared with.": {
             "turned": True
         },
-        "The fourth root of 1 - cos in its place.": {"power": 0.25},
+        r"The fourth root of $1 - \cos$ in its place.": {"power": 0.25},
     },
 )
 def check_huang2024_app_directions(
@@ -569,10 +588,12 @@ def check_huang2024_app_directions(
     rows, W_ov = stage1.iterate(following, 100, 0.1, record=[1, 10, 100])
     star = stage1.W_ov_star(np.roll(following, 1) if turned else following)
     cosine = float((W_ov * star).sum() / np.linalg.norm(W_ov) / np.linalg.norm(star))
-    yield arrays.at_most(rows.one_minus_cos, 0.0, "W_ov, step {at}", at=rows.step, scale=1.0)
-    yield at_least(cosine, 1.0, "W_ov, step 100")
+    yield arrays.at_most(
+        rows.one_minus_cos, 0.0, r"$W_{\mathrm{ov}}$, step {at}", at=rows.step, scale=1.0
+    )
+    yield at_least(cosine, 1.0, r"$W_{\mathrm{ov}}$, step 100")
     exponent = power * late_exponent(run, beside)
-    yield at_most(exponent, SLOWEST, "the exponent of 1 - cos")
+    yield at_most(exponent, SLOWEST, r"the exponent of $1 - \cos$")
     yield most("slowest", exponent, digits=3, origin="a fit over a decade")
     yield least("fastest", exponent, digits=3, origin="a fit over a decade")
     yield most("angle", float(run.second.rows.one_minus_cos[-1]), digits=1)
@@ -582,16 +603,21 @@ def check_huang2024_app_directions(
     "huang2024-app-linear-norms",
     over="runs",
     instances=instances.all_runs,
-    says="||W_ov|| = t eta_0. ||W_kq|| is at most t eta, and at least t eta / (2 L_max ||W_kq*||) "
-    "by Lemma 6; on {tried} runs it ends at {least} to {most} of t eta.",
+    says=r"The norm of $W_{\mathrm{ov}}$ is $t\eta_0$. The norm of $W_{\mathrm{kq}}$ is at most "
+    r"$t\eta$ and, by Lemma 6, at least $t\eta/(2L_{\max}\|W_{\mathrm{kq}}^*\|)$; at the "
+    r"end of {tried} runs it is {least} to {most} times $t\eta$.",
     tolerance=ROUNDING,
     proof=(
-        uses("ours-stage-1-law", "||W_ov|| = t eta_0"),
-        uses("huang2024-lem-6", "t eta / (2 L_max ||W_kq*||) <= ||W_kq|| <= t eta"),
+        uses("ours-stage-1-law", r"$\|W_{\mathrm{ov}}\| = t\eta_0$"),
+        uses(
+            "huang2024-lem-6",
+            r"$t\eta/(2L_{\max}\|W_{\mathrm{kq}}^*\|) \le "
+            r"\|W_{\mathrm{kq}}\| \le t\eta$",
+        ),
     ),
     planted={
-        "A norm that grows like the square root of t.": {"power": 0.5},
-        "t eta 1.1 times sharper, on equally frequent sentences.": Variant(
+        "A norm that grows like the square root of $t$.": {"power": 0.5},
+        r"$t\eta$ 1.1 times sharper, on equally frequent sentences.": Variant(
             {"sharper": 1.1}, instances=equally_frequent
         ),
     },
@@ -601,7 +627,9 @@ def check_huang2024_app_linear_norms(
 ) -> Iterator[Said]:
     """||W_ov|| = t eta_0, and t eta / (2 L_max ||W_kq*||) <= ||W_kq|| <= t eta."""
     first = stage1.iterate(run.problem.following, 50, 0.1, record=[1, 7, 50])[0]
-    yield arrays.equal(first.norm, 0.1 * first.step**power, "W_ov, step {at}", at=first.step)
+    yield arrays.equal(
+        first.norm, 0.1 * first.step**power, r"$W_{\mathrm{ov}}$, step {at}", at=first.step
+    )
     if not run.problem.frequent:
         yield left_out("Assumption 3 fails, which Lemma 6 needs")
         return
@@ -610,8 +638,8 @@ def check_huang2024_app_linear_norms(
     t: Floats = rows.step[later].astype(float)
     norm = rows.norm[later] * t ** (power - 1)
     low, high = bounds.lem_6_norm(c, t)
-    yield arrays.at_least(norm, low, "W_kq, step {at}", at=rows.step[later])
-    yield arrays.at_most(norm, high / sharper, "W_kq, step {at}", at=rows.step[later])
+    yield arrays.at_least(norm, low, r"$W_{\mathrm{kq}}$, step {at}", at=rows.step[later])
+    yield arrays.at_most(norm, high / sharper, r"$W_{\mathrm{kq}}$, step {at}", at=rows.step[later])
     share = float(norm[-1] / (t[-1] * c.eta))
     yield least("least", share, digits=2)
     yield most("most", share, digits=2)

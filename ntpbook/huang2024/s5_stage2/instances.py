@@ -27,7 +27,7 @@ def _ordinary(seed: int, sets: int, steps: int) -> tuple[Run, ...]:
     runs = collection(seed, sets, steps)
     for closed in (True, False):
         setting = generate.experiment(seed, prefix_closed=closed)
-        name = f"the experiment, {'prefix-closed' if closed else 'other'} data"
+        name = f"the experiment, {'prefix-closed' if closed else 'general'} data"
         runs.append(
             train(
                 name,
@@ -101,7 +101,7 @@ def unequal_problem() -> Problem:
 def second_step_run(eta: float) -> Run:
     """Two steps on these data."""
     return train(
-        f"two tokens, 5 to 3, eta = {eta:g}",
+        f"two tokens, 5 to 3, $\\eta = {eta:g}$",
         unequal_problem(),
         eta0=paper_rates(2)[0],
         eta=eta,

@@ -70,7 +70,7 @@ def walked(name: str, problem: Problem, eta: float) -> EveryStep:
     )
     rows = run.second.rows
     along = np.append(0.0, rows.norm[1:] * (1 - rows.one_minus_cos[1:]))
-    return EveryStep(f"{name}, eta = {eta:.3g}", run.constants, rows.norm, along)
+    return EveryStep(f"{name}, $\\eta = {eta:.3g}$", run.constants, rows.norm, along)
 
 
 @cache
@@ -105,10 +105,14 @@ def one_step(share: int = 2, part: str = "1") -> Iterator[Shown]:
     p, slack = sp.symbols("p", real=True), sp.symbols("slack", nonnegative=True)
     found = sp.solve(b**2 + 2 * b * p + eta**2 - a**2, p)[0]
     rest = sp.factor(found - (a - b - eta**2 / (share * b)))
-    yield identity("p - (a - b - eta^2 / (2 b))", rest, (a - b) ** 2 / (2 * b))
+    yield identity(r"$p - (a - b - \eta^2/(2b))$", rest, (a - b) ** 2 / (2 * b))
     less = p / (1 + alpha) - (p - sp.sympify(part) * eta * alpha / (1 + alpha))
     room = sp.factor(less.subs(p, eta - slack))
-    yield at_least_zero("p / (1 + alpha) - p + eta alpha / (1 + alpha), p = eta - slack", room)
+    yield at_least_zero(
+        r"$p/(1 + \alpha) - p + \eta\alpha/(1 + \alpha)$, $p = \eta - "
+        r"\text{slack}$",
+        room,
+    )
 
 
 def alpha_by_the_norm(factor: int = 8) -> Iterator[Shown]:
@@ -127,12 +131,15 @@ def alpha_by_the_norm(factor: int = 8) -> Iterator[Shown]:
     eta = sp.symbols("eta", positive=True)
     alpha = 4 * N * L**2 * s**2 / r * (1 + sp.log(2 * L * r))
     slope = sp.diff(alpha, r).subs(r, (1 + more) / (2 * L))  # 2 L r = 1 + more
-    yield at_least_zero("minus the slope at 2 L r = 1 + more", sp.simplify(-slope))
+    yield at_least_zero(r"minus the slope at $2 L r = 1 + \text{more}$", sp.simplify(-slope))
     at = alpha.subs(r, t * eta / (2 * L * s))
     shown = factor * N * L**3 * s**3 / (t * eta) * (sp.log(sp.E * eta / s) + sp.log(t))
-    yield identity("alpha at the norm of Lemma 6", at, shown)
+    yield identity(r"$\alpha$ at the norm of Lemma 6", at, shown)
     smaller = sp.log(sp.E * eta / s).subs(eta, s / (sp.E * (1 + more)))
-    yield at_least_zero("-log(e eta / s), eta = s / (e (1 + more))", sp.simplify(-smaller))
+    yield at_least_zero(
+        r"$-\log(\mathrm e\,\eta/s)$, $\eta = s/(\mathrm e (1 + \text{more}))$",
+        sp.simplify(-smaller),
+    )
 
 
 def norm_at_t_0(first: str = "9") -> Iterator[Shown]:
@@ -147,7 +154,7 @@ def norm_at_t_0(first: str = "9") -> Iterator[Shown]:
     L, s = 2 + k, sp.Rational(7, 10) + d  # 1 / sqrt(2) > 7 / 10, and 1 / e < 2 / 5
     largest = sp.Rational(2, 5) * s + 8 * L * s**2
     yield symbols_at_most(
-        "2 s / 5 + 8 L s^2 against 9 L s^2", largest, sp.sympify(first) * L * s**2
+        r"$\frac25 s + 8 L s^2$ against $9 L s^2$", largest, sp.sympify(first) * L * s**2
     )
 
 
@@ -164,7 +171,7 @@ def last_line(last: int = 54) -> Iterator[Shown]:
     k, d, m, u = sp.symbols("k d m u", nonnegative=True)
     L, s, N, log_t = 2 + k, 1 / sp.sqrt(2) + d, 1 + m, sp.log(2) + u
     left = 36 * L**2 * s**3 + 2 * s / sp.E * L**2 * s**2 * log_t + 16 * N * L**4 * s**4 * log_t**2
-    yield _least(last * N * L**4 * s**4 * log_t**2 - left, "what is left over")
+    yield _least(last * N * L**4 * s**4 * log_t**2 - left, "the remainder")
 
 
 def early(last: int = 54) -> Iterator[Shown]:
@@ -189,7 +196,7 @@ def _least(polynomial: Any, name: str) -> Shown:
     least = min(sp.Poly(room, *sorted(room.free_symbols, key=str)).coeffs())
     found = sp.N(least, 3)
     text = str(found)
-    return Shown(f"the least coefficient of {name}", text, ">", "0", text, bool(least > 0))
+    return Shown(f"the smallest coefficient of {name}", text, ">", "0", text, bool(least > 0))
 
 
 # The row
@@ -207,12 +214,12 @@ def lines(
     step = np.diff(norms[t_0:]) - c.eta**2 / (2 * before) - c.eta * alpha / (1 + alpha)
     yield "a step", step, np.diff(one.along[t_0:])
     log_t = np.log(t)
-    yield "the sum of 1/||W||", np.cumsum(1 / before), sum_1 * L * s / c.eta * log_t
+    yield r"the sum of $1/\|W\|$", np.cumsum(1 / before), sum_1 * L * s / c.eta * log_t
     claimed = sum_2 * N * (L * s) ** 3 / c.eta * log_t**2
-    yield "the sum of alpha/(1 + alpha)", np.cumsum(alpha / (1 + alpha)), claimed
-    yield "the sum of alpha", np.cumsum(alpha), claimed
+    yield r"the sum of $\alpha/(1 + \alpha)$", np.cumsum(alpha / (1 + alpha)), claimed
+    yield r"the sum of $\alpha$", np.cumsum(alpha), claimed
     lost = 18 * L * s**2 + c.eta * L * s * log_t + 8 * N * (L * s) ** 3 * log_t**2
-    yield "the norm less the part along W*", norms[t] - one.along[t], lost
+    yield "the norm minus the component along $W^*$", norms[t] - one.along[t], lost
     yield "the last line", 2 * L * s * lost, last * N * (L * s) ** 4 * log_t**2
 
 
@@ -220,53 +227,55 @@ def lines(
     "huang2024-app-thm-1-sums",
     over="runs",
     instances=paths,
-    says="Given Lemmas 6 and 7 and eta <= ||W_kq*||/e, each line of the proof follows from the one "
-    "before, and 54 is enough. On {tried} runs, of which every step from t_0 on is recorded, all "
-    "lines hold, in {compared} comparisons.",
+    says=r"Given Lemmas 6 and 7 and $\eta \le \|W_{\mathrm{kq}}^*\|/\mathrm e$, each line of the "
+         "proof follows from the one before, and 54 suffices. On {tried} runs with every step "
+         "from $t_0$ on recorded, all lines hold, in {compared} comparisons.",
     tolerance=SUM,
     proof=(
-        uses("huang2024-lem-6", "t eta / (2 L ||W_kq*||) <= ||W||"),
+        uses("huang2024-lem-6", r"$t\eta/(2 L \|W_{\mathrm{kq}}^*\|) \le \|W\|$"),
         executed(
-            "one step: by how much the norm and the part along W* grow",
+            "one step: the growth of the norm and of the component along $W^*$",
             one_step,
             planted={
-                "eta^2 / ||W|| in the place of eta^2 / (2 ||W||).": {"share": 1},
-                "Half of eta alpha / (1 + alpha).": {"part": "1/2"},
+                r"$\eta^2/\|W\|$ in place of $\eta^2/(2\|W\|)$.": {"share": 1},
+                r"Half of $\eta\alpha/(1 + \alpha)$.": {"part": "1/2"},
             },
         ),
         executed(
-            "alpha at most as displayed, from t_0 on",
+            r"$\alpha$ is at most as displayed, from $t_0$ on",
             alpha_by_the_norm,
-            planted={"7 in the place of 8.": {"factor": 7}},
+            planted={"7 in place of 8.": {"factor": 7}},
         ),
         executed(
-            "1/t' <= log t' - log(t' - 1)",
+            r"$1/t' \le \log t' - \log(t' - 1)$",
             one_over_t,
-            planted={"11/10 of 1/t'.": {"factor": "11/10"}},
+            planted={r"$\frac{11}{10}$ of $1/t'$.": {"factor": "11/10"}},
         ),
-        by_hand("so the sums over t_0 <= t' < t are at most log t and log^2 t times factors",
+        by_hand(r"so the sums over $t_0 \le t' < t$ are at most $\log t$ and $\log^2 t$ times "
+                "factors",
                 at="sums"),
         executed(
-            "||W^(t_0)|| <= t_0 eta <= 9 L ||W_kq*||^2",
+            r"$\|W^{(t_0)}\| \le t_0\eta \le 9 L \|W_{\mathrm{kq}}^*\|^2$",
             norm_at_t_0,
-            planted={"8 in the place of 9.": {"first": "8"}},
+            planted={"8 in place of 9.": {"first": "8"}},
         ),
         executed(
-            "the last line, for every t >= 2",
+            r"the last line, for every $t \ge 2$",
             last_line,
-            planted={"42 in the place of 54.": {"last": 42}},
+            planted={"42 in place of 54.": {"last": 42}},
         ),
         executed(
-            "before t_0 the bound says nothing",
+            "before $t_0$ the bound is vacuous",
             early,
-            planted={"4 in the place of 54.": {"last": 4}},
+            planted={"4 in place of 54.": {"last": 4}},
         ),
     ),
     planted={
-        "The first sum with 1/10 in the place of its 2.": {"sum_1": 0.1},
-        "The second sum with 1/10 in the place of its 8.": {"sum_2": 0.1},
-        "15 in the place of 54.": {"last": 15.0},
-        "9 L ||W_kq*||^2, the bound on the norm at t_0, 1.1 times sharper.": {"first": 9 / 1.1},
+        r"The first sum with $\frac1{10}$ in place of its 2.": {"sum_1": 0.1},
+        r"The second sum with $\frac1{10}$ in place of its 8.": {"sum_2": 0.1},
+        "15 in place of 54.": {"last": 15.0},
+        r"$9 L \|W_{\mathrm{kq}}^*\|^2$, the bound on the norm at $t_0$, 1.1 times "
+        "sharper.": {"first": 9 / 1.1},
     },
 )  # fmt: skip
 def check_huang2024_app_thm_1_sums(
@@ -283,11 +292,11 @@ def check_huang2024_app_thm_1_sums(
     """
     t_0 = bounds.lem_7_start(one.c)
     if t_0 + 1 >= len(one.norms):
-        yield left_out("the run ends before t_0")
+        yield left_out("the run ends before $t_0$")
         return
     claimed = first * one.c.max_length * one.c.norm_kq**2
-    yield at_most(float(one.norms[t_0]), claimed, "the norm at t_0")
+    yield at_most(float(one.norms[t_0]), claimed, "the norm at $t_0$")
     for name, smaller, larger in lines(one, sum_1, sum_2, last):
         steps = np.arange(t_0 + 1, t_0 + 1 + len(smaller))
-        yield arrays.at_most(smaller, larger, f"{name}, t = {{at}}", at=steps)
+        yield arrays.at_most(smaller, larger, f"{name}, $t$ = {{at}}", at=steps)
     yield count("steps", len(one.norms) - 1 - t_0)

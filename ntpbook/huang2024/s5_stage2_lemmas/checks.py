@@ -65,8 +65,8 @@ def outnumbered() -> list[Run]:
     "{sentences} sentences, with random matrices and rotated tokens.",
     tolerance=1e-12,  # a few hundred roundings of numbers of size 1
     planted={
-        "The first token taken for the query.": {"place": 0},
-        "Scores divided by the root of the dimension.": {"heat": 2.0},
+        "The first token used as the query.": {"place": 0},
+        "Scores divided by the square root of the dimension.": {"heat": 2.0},
     },
 )
 def check_huang2024_eq_9(one: Tried, place: int = -1, heat: float = 1.0) -> Iterator[Said]:
@@ -88,12 +88,12 @@ def check_huang2024_eq_9(one: Tried, place: int = -1, heat: float = 1.0) -> Iter
     over="data sets",
     instances=instances.fewer_data,
     shows="well posed as long as the gradient is not zero",
-    says="On {tried} data sets, 20 dense steps of (10) with the gradient as (6) prints it give the "
-    "matrix that the training of all other pages gives.",
+    says="On {tried} data sets, 20 steps of (10) in dense matrices with the gradient (6) give "
+    "the same matrix as the training code used on all other pages.",
     tolerance=1e-8,  # the dense gradient subtracts nearly equal numbers
     planted={
-        "Plain gradient descent, without the norm.": {"power": 0.0},
-        "All distinct samples weighing alike, although one occurs more often.": Variant(
+        "Plain gradient descent, not divided by the norm.": {"power": 0.0},
+        "Equal weights for all distinct samples, although one occurs more often.": Variant(
             {"alike": True}, instances=lambda: [Tried(instances.repeated_data(1), 0)]
         ),
     },
@@ -141,16 +141,16 @@ def ratio_of_weights(heat: int = 1) -> tuple[Shown, ...]:
     over="trained models",
     instances=instances.all_runs,
     says="The ratio of two weights is the exponential of the difference of their scores. In all "
-    "{compared} merged sentences of {tried} trained models no weight exceeds what (11) allows, "
-    "against the largest and against the mean score of its sentence.",
+    "{compared} sentences of {tried} trained models no weight exceeds the bound (11), "
+    "relative to the largest and to the mean score of its sentence.",
     tolerance=1e-9,  # scores in the thousands leave twelve digits behind the point
     proof=(
-        executed("the sum in the denominator of (9) cancels, and is larger", ratio_of_weights),
+        executed("the sum in the denominator of (9) cancels, and it is larger", ratio_of_weights),
         by_hand("a convex combination of scores is at most the largest of them", at="convex"),
     ),
     planted={
         "Attention weights computed from halved scores.": {"heat": 2},
-        "The bound e^-C 1.1 times sharper.": {"sharper": 1.1},
+        "The bound $e^{-C_0}$ 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_huang2024_eq_11(run: Run, heat: int = 1, sharper: float = 1.0) -> Iterator[Said]:
@@ -188,7 +188,7 @@ def two_roles(share: str = "1/2") -> tuple[Shown, ...]:
     import sympy as sp
 
     best, other = sp.sympify(share), sp.Rational(-1, 2)
-    return (at_least_zero("the margin, less 1", best - other - 1),)
+    return (at_least_zero("the margin minus 1", best - other - 1),)
 
 
 @once
@@ -202,34 +202,35 @@ def middle(share: str = "1/4") -> tuple[Shown, ...]:
 
     u, v = sp.symbols("u v", real=True)
     right = (u**2 + v**2) / 2 - sp.sympify(share) * (u - v) ** 2
-    return (identity("the square of the middle", ((u + v) / 2) ** 2, right),)
+    return (identity("the square of the midpoint", ((u + v) / 2) ** 2, right),)
 
 
 @check(
     "huang2024-eq-12",
     over="data sets",
     instances=instances.small_data,
-    says="Feasible matrices are a closed convex set, in which the norm has one minimizer. On "
-    "{tried} data sets the constraints of (12) are the pairs of (3), the exact solution meets all "
-    "{constraints} of them, and each of {others} other matrices of its norm breaks one.",
+    says="The feasible matrices form a closed convex set, in which the norm has a unique "
+    "minimizer. On {tried} data sets the constraints of (12) are the pairs of (3), the "
+    "exact solution satisfies all {constraints} of them, and each of {others} other "
+    "matrices of the same norm violates one.",
     proof=(
         uses("huang2024-eq-3", "the constraints are those of (3)"),
         executed(
-            "some matrix meets all constraints, as a token has one role per query",
+            "some matrix satisfies all constraints, since a token has one role per query",
             two_roles,
-            planted={"2/5 at optimal tokens.": {"share": "2/5"}},
+            planted={r"$\frac25$ at optimal tokens.": {"share": "2/5"}},
         ),
-        by_hand("so there is a shortest one: the set is closed", at="closest"),
+        by_hand("so a matrix of minimal norm exists: the set is closed", at="closest"),
         executed(
-            "the middle of two matrices of one norm is shorter",
+            "the midpoint of two matrices of equal norm is shorter",
             middle,
-            planted={"1/5 in the place of 1/4.": {"share": "1/5"}},
+            planted={r"$\frac15$ in place of $\frac14$.": {"share": "1/5"}},
         ),
-        by_hand("so there is one only, and no other matrix of its norm is feasible", at="one"),
+        by_hand("so it is unique, and no other matrix of its norm is feasible", at="one"),
     ),
     planted={
-        "The solution shrunk by a tenth.": {"scale": Fraction(9, 10)},
-        "Constraints 1.1 times sharper: margins of 11/10.": {"scale": Fraction(10, 11)},
+        "The solution scaled down by a tenth.": {"scale": Fraction(9, 10)},
+        r"Constraints 1.1 times sharper: margins of $\frac{11}{10}$.": {"scale": Fraction(10, 11)},
         "A constraint for every pair of different tokens of a sentence.": {"every": True},
     },
 )
@@ -281,16 +282,19 @@ def constraints_12(data: Dataset, every: bool = False) -> set[tuple[str, str, st
     "huang2024-lem-4",
     over="runs",
     instances=instances.all_runs,
-    says="The derivative of the loss along any W' is the formula of the lemma. On up to 200 "
-    "sentences of each of {tried} runs the projection of (6), with matrices, and the lemma agree.",
+    says="The derivative of the loss along any $W'$ is the formula of the lemma. On up to 200 "
+    "sentences of each of {tried} runs, the projection of (6), computed in matrices, agrees "
+    "with the lemma.",
     tolerance=1e-9,  # cancellation in T - p leaves nine digits
     proof=(
         executed(
-            "for any number of rivals and any |V|, from the loss and the softmax",
+            r"for any number of non-optimal tokens and any $|\mathcal V|$, from the loss and the "
+            "softmax",
             one_sample.lemma_4,
         ),
         executed(
-            "for sentences written out, with arbitrary constants in the columns of W_ov",
+            "for explicit sentences, with arbitrary constants in the columns of "
+            r"$W_{\mathrm{ov}}$",
             one_sample.lemma_4_by_positions,
         ),
         by_hand(
@@ -298,10 +302,9 @@ def constraints_12(data: Dataset, every: bool = False) -> set[tuple[str, str, st
         ),
     ),
     planted={
-        "2 A in the place of A.": {"factor": 2},
-        "W_ov with entries moved by a hundredth of A, so that its margins differ.": {
-            "spread": 0.01
-        },
+        "$2A$ in place of $A$.": {"factor": 2},
+        r"$W_{\mathrm{ov}}$ with entries changed by a hundredth of $A$, so that its margins "
+        "differ.": {"spread": 0.01},
     },
 )
 def check_huang2024_lem_4(run: Run, factor: int = 1, spread: float = 0.0) -> Iterator[Said]:
@@ -381,7 +384,7 @@ def start_by_counts(sign: int = 1) -> tuple[Shown, ...]:
     lead = (masses[0] - masses[1]).subs(counts[0], counts[1] + sign * more)
     return (
         identity("the masses of a sentence sum to 1", sum(masses), sp.Integer(1)),
-        at_least_zero("m_o - m_j where o occurs at least as often", sp.factor(lead)),
+        at_least_zero("$m_o - m_j$ if $o$ occurs at least as often", sp.factor(lead)),
     )
 
 
@@ -389,27 +392,30 @@ def start_by_counts(sign: int = 1) -> tuple[Shown, ...]:
     "huang2024-app-induction",
     over="runs",
     instances=instances.frequent_runs,
-    says="At the start and at the end of {tried} runs, {states} states with {entries} entries, the "
-    "optimal token has the largest weight of each sentence and all signs are as displayed.",
+    says="At the start and at the end of {tried} runs, in {states} states with {entries} "
+    "entries, the optimal token has the largest weight of each sentence and all signs are "
+    "as stated.",
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
         executed(
-            "at the start masses are shares of positions",
+            "at the start the masses are the shares of the positions",
             start_by_counts,
             planted={"The optimal token occurs less often.": {"sign": -1}},
         ),
-        executed("the signs of the gradient, for any number of rivals", one_sample.signs),
+        executed(
+            "the signs of the gradient, for any number of non-optimal tokens", one_sample.signs
+        ),
         by_hand(
-            "induction over t: a step raises the optimal entries and lowers no difference to the "
-            "others, so the optimal mass stays the largest",
+            "induction over $t$: a step raises the optimal entries and lowers no difference to "
+            "the others, so the optimal mass stays the largest",
             at="induction",
         ),
     ),
     planted={
-        "Data without Assumption 3, on which the supposition is wrong from the start.": Variant(
+        "Data without Assumption 3, for which the condition fails from the start.": Variant(
             {"frequent": False}, instances=outnumbered
         ),
-        "2 A in the place of A in the entries of the gradient.": {"factor": 2},
+        "$2A$ in place of $A$ in the entries of the gradient.": {"factor": 2},
     },
 )
 def check_huang2024_app_induction(run: Run, frequent: bool = True) -> Iterator[Said]:
@@ -421,7 +427,7 @@ def check_huang2024_app_induction(run: Run, frequent: bool = True) -> Iterator[S
     for where, weights in (("at the start", np.zeros_like(end)), ("at the end", end)):
         found = attention(run.problem, weights, run.second.gap)
         ahead = found.best[run.problem.sample_of] - found.rivals
-        yield arrays.slack(ahead, f"{where}, a rival has a larger weight")
+        yield arrays.slack(ahead, f"{where}, a non-optimal token has a larger weight")
         G = training.gradient(run.problem, weights, run.second.gap)[1]
         is_optimal = run.problem.is_optimal
         yield arrays.at_least(np.where(is_optimal, -G, G), 0.0, f"{where}, a sign")
@@ -434,20 +440,26 @@ def check_huang2024_app_induction(run: Run, frequent: bool = True) -> Iterator[S
     "huang2024-lem-5",
     over="runs",
     instances=instances.frequent_runs,
-    says="In no step that was measured do the log-odds of an optimal token fall, and no optimal "
-    "position ever has less attention than 1/L_max: {tried} runs, {steps} steps.",
-    fails="In some step the log-odds of an optimal token fall, or an optimal position has less "
-    "attention than 1/L_max.",
+    says="At no measured step do the log-odds of an optimal token decrease, and no optimal "
+    r"position ever has attention below $1/L_{\max}$: {tried} runs, {steps} steps.",
+    fails="At some step the log-odds of an optimal token decrease, or an optimal position has "
+    r"attention below $1/L_{\max}$.",
     tolerance=1e-15,  # log(1/L) is rounded; the sign of a change is exact
     proof=(
-        uses("huang2024-app-induction", "the optimal token leads at every step, and moves ahead"),
-        by_hand("so its weight does not fall, and it starts with 1 / L >= 1 / L_max", at="weight"),
+        uses(
+            "huang2024-app-induction",
+            "the optimal token has the largest weight at every step, "
+            "and its score rises relative to the others",
+        ),
+        by_hand(
+            r"so its weight does not decrease, and it starts at $1/L \ge 1/L_{\max}$", at="weight"
+        ),
     ),
     planted={
-        "Data that violate Assumption 3, the witness of the next section.": Variant(
+        "Data that violate Assumption 3: the counterexample of the next section.": Variant(
             {"frequent": False}, instances=outnumbered
         ),
-        "The bound 1/L_max 1.1 times sharper.": {"times": 1.1},
+        r"The bound $1/L_{\max}$ 1.1 times sharper.": {"times": 1.1},
     },
 )
 def check_huang2024_lem_5(run: Run, frequent: bool = True, times: float = 1.0) -> Iterator[Said]:
@@ -459,10 +471,10 @@ def check_huang2024_lem_5(run: Run, frequent: bool = True, times: float = 1.0) -
     later = rows.step > 0
     if later.any():
         change = rows.change[later]
-        yield arrays.slack(change, "a change of log-odds up to step {at}", at=rows.step[later])
+        yield arrays.slack(change, "change of log-odds up to step {at}", at=rows.step[later])
         yield holds(bool((change >= 0).all()), "log-odds fall")
     level = math.log(times * bounds.lem_5_weight(run.constants))
-    yield arrays.at_least(rows.log_weight, level, "a weight, step {at}", at=rows.step)
+    yield arrays.at_least(rows.log_weight, level, "attention weight, step {at}", at=rows.step)
     yield count("steps", run.second.state.step)
 
 
@@ -473,20 +485,27 @@ def check_huang2024_lem_5(run: Run, frequent: bool = True, times: float = 1.0) -
     "huang2024-app-sketch-1",
     over="runs",
     instances=instances.frequent_runs,
-    says="By Lemma 5; on {tried} runs the least weight of an optimal position in any sentence is "
-    "1/L_max or more at every recorded step, and it is 1/L_max at the start on {attained} of them.",
-    fails="An optimal position has less attention than 1/L_max.",
+    says="This follows from Lemma 5. On {tried} runs the smallest weight of an optimal position "
+    r"in any sentence is at least $1/L_{\max}$ at every recorded step, and it equals "
+    r"$1/L_{\max}$ at the start of {attained} runs.",
+    fails=r"An optimal position has attention below $1/L_{\max}$.",
     tolerance=1e-15,  # log(1/L) is rounded
-    proof=(uses("huang2024-lem-5", "every optimal position has 1/L_max at least, at every step"),),
+    proof=(
+        uses(
+            "huang2024-lem-5",
+            "every optimal position has attention of at least "
+            r"$1/L_{\max}$ at every step",
+        ),
+    ),
     planted={
-        "A lower bound of 1.01/L_max.": {"times": 1.01},
-        "The bound 1/L_max 1.1 times sharper.": {"times": 1.1},
+        r"A lower bound of $1.01/L_{\max}$.": {"times": 1.01},
+        r"The bound $1/L_{\max}$ 1.1 times sharper.": {"times": 1.1},
     },
 )
 def check_huang2024_app_sketch_1(run: Run, times: float = 1.0) -> Iterator[Said]:
     """The least attention of an optimal position is 1/L_max at least, and no more can be said."""
     rows, level = run.second.rows, math.log(times * bounds.lem_5_weight(run.constants))
-    yield arrays.at_least(rows.log_weight, level, "a weight, step {at}", at=rows.step)
+    yield arrays.at_least(rows.log_weight, level, "attention weight, step {at}", at=rows.step)
     yield count("attained", int(abs(float(rows.log_weight[0]) - level) <= 1e-15))
 
 
@@ -564,24 +583,26 @@ def two_tokens_alike() -> list[Dataset]:
     "ours-lem-5-needs-asm-3",
     over="exact data sets",
     instances=lambda: [without_asm_3.outnumbered_data()],
-    says="At W = 0 with A = 60 log 2 the log-odds of the optimal token of one sentence have an "
-    "exact negative derivative along the step, {derivative} up to a positive factor, so that the "
-    "first step lowers them for every small enough step size. In floating point, with eta = 0.01, "
-    "they fall for {last} steps.",
+    says=r"At $W = 0$ with $A = 60\log 2$, the log-odds of the optimal token of one sentence "
+    "have an exact negative derivative along the first step, {derivative} up to a positive "
+    "factor; so for every sufficiently small step size the first step decreases them. In "
+    r"floating point with $\eta = 0.01$ they decrease for {last} steps.",
     fails="On this example no optimal attention decreases at the start.",
     proof=(
         executed("the gradient of a sample, by Lemma 4", one_sample.lemma_4),
         executed(
-            "how the log-odds of a token move with the scores",
+            "how the log-odds of a token change with the scores",
             log_odds_along,
-            planted={"The rivals' mean added in place of subtracted.": {"sign": 1}},
+            planted={
+                "The mean over the non-optimal tokens added in place of subtracted.": {"sign": 1}
+            },
         ),
-        by_hand("a smooth function with a negative derivative falls at first", at="slope"),
+        by_hand("a smooth function with a negative derivative decreases at first", at="slope"),
     ),
     planted={
-        "The same order, with each token once in the second sentence, so that Assumption 3 "
-        "holds.": Variant(instances=two_tokens_alike),
-        "2 A in the place of A in Lemma 4.": {"factor": 2},
+        "The same order, with each token once in the second sentence, so that Assumption "
+        "3 holds.": Variant(instances=two_tokens_alike),
+        "$2A$ in place of $A$ in Lemma 4.": {"factor": 2},
     },
 )
 def check_ours_lem_5_needs_asm_3(data: Dataset) -> Iterator[Said]:
@@ -622,20 +643,21 @@ def lengths(most: int = 2) -> tuple[Shown, ...]:
     "huang2024-app-gradient-norm",
     over="states",
     instances=instances.states,
-    says="Tokens are orthonormal, so that an optimal one is at most sqrt(2) phi_- from the mean of "
-    "its sentence and any other at most sqrt(2). At {tried} states the bound, and the one with "
-    "sqrt(2) for 2, hold; the printed one is at least {least} times the norm.",
+    says=r"Tokens are orthonormal, so an optimal token has distance at most $\sqrt2\,\phi_-$ "
+    r"from the mean of its sentence, and any other token at most $\sqrt2$. At {tried} "
+    r"states the bound holds, also with $\sqrt2$ in place of 2; the bound of the paper is "
+    "at least {least} times the norm.",
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
-        uses("huang2024-lem-4", "for every W' it gives the gradient itself"),
-        executed("how far tokens are from the mean of their sentence", lengths),
+        uses("huang2024-lem-4", "for every $W'$ it gives the gradient itself"),
+        executed("the distance of tokens from the mean of their sentence", lengths),
         by_hand("the triangle inequality over positions and samples", at="triangle"),
     ),
     planted={
-        "The bound with sqrt(2) made 1.1 times sharper, where a single rival matters.": Variant(
+        r"The bound with $\sqrt2$ made 1.1 times sharper, for a single non-optimal token.": Variant(
             {"root": math.sqrt(2) / 1.1}, instances=instances.one_column
         ),
-        "phi_- in the place of sqrt(2) phi_-.": {"most": 1},
+        r"$\phi_-$ in place of $\sqrt2\,\phi_-$.": {"most": 1},
     },
 )
 def check_huang2024_app_gradient_norm(
@@ -665,23 +687,27 @@ LEMMA_6_TOLERANCE = 1e-10  # t additions of a step of length eta, t up to a few 
     "huang2024-app-lem-6-cosine",
     over="runs",
     instances=instances.all_runs,
-    says="A sample's gradient is a sum of pairs with margins of at least 1 in W_kq*. At {compared} "
-    "recorded steps of {tried} runs the cosine is at least 1 / (sqrt(2) ||W_kq*||), and so at "
-    "least what is printed.",
+    says="The gradient of a sample is a sum over pairs that have margins of at least 1 under "
+    r"$W_{\mathrm{kq}}^*$. At {compared} recorded steps of {tried} runs the cosine is at "
+    r"least $1/(\sqrt2\,\|W_{\mathrm{kq}}^*\|)$, and so at least the bound of the paper.",
     fails="The cosine falls below its bound.",
     tolerance=LEMMA_6_TOLERANCE,
     proof=(
-        uses("huang2024-app-induction", "b_j >= 0 for every rival, at every step"),
-        executed("the gradient of a sample in pairs, and a = sum b_j", one_sample.signs),
-        executed("sum b^2 <= (sum b)^2", one_sample.squares),
-        by_hand("-<G_n, W*> >= a_n and ||G_n|| <= sqrt(2) a_n, summed over the samples", at="sum"),
+        uses("huang2024-app-induction", r"$b_j \ge 0$ for every non-optimal token, at every step"),
+        executed(r"the gradient of a sample in pairs, and $a = \sum_j b_j$", one_sample.signs),
+        executed(r"$\sum_j b_j^2 \le (\sum_j b_j)^2$", one_sample.squares),
+        by_hand(
+            r"$-\langle G_n, W^*\rangle \ge a_n$ and $\|G_n\| \le \sqrt2\, a_n$, summed over "
+            "the samples",
+            at="sum",
+        ),
     ),
     planted={
-        "The bound with sqrt(2) made 1.1 times sharper, where one pair is all there is.": Variant(
+        r"The bound with $\sqrt2$ made 1.1 times sharper, on data with a single pair.": Variant(
             {"root": math.sqrt(2) / 1.1}, instances=instances.one_pair
         ),
-        "2 A in the place of A in the entries of the gradient.": {"factor": 2},
-        "sum b^2 left out of the norm.": {"most": 1},
+        "$2A$ in place of $A$ in the entries of the gradient.": {"factor": 2},
+        r"$\sum_j b_j^2$ left out of the norm.": {"most": 1},
     },
 )
 def check_huang2024_app_lem_6_cosine(run: Run, root: float = math.sqrt(2)) -> Iterator[Said]:
@@ -692,34 +718,39 @@ def check_huang2024_app_lem_6_cosine(run: Run, root: float = math.sqrt(2)) -> It
         return
     printed = -bounds.lem_6_cosine(c, rows.least_attention)
     sharper = 1 / (root * c.norm_kq)
-    yield arrays.at_least(-rows.cos_star, printed, "as printed, step {at}", at=rows.step)
-    yield arrays.at_least(-rows.cos_star, sharper, "with sqrt(2), step {at}", at=rows.step)
+    yield arrays.at_least(-rows.cos_star, printed, "as stated, step {at}", at=rows.step)
+    yield arrays.at_least(-rows.cos_star, sharper, r"with $\sqrt2$, step {at}", at=rows.step)
     level = 1 / (2 * c.max_length * c.norm_kq)
-    yield arrays.at_least(printed, level, "with 1 / L_max, step {at}", at=rows.step)
+    yield arrays.at_least(printed, level, r"with $1/L_{\max}$, step {at}", at=rows.step)
 
 
 @check(
     "huang2024-lem-6",
     over="runs",
     instances=instances.all_runs,
-    says="The norm of W_kq stays between t eta / (2 L_max ||W_kq*||) and t eta, and even above "
-    "t eta / (sqrt(2) ||W_kq*||): {compared} inequalities at recorded steps of {tried} runs.",
-    fails="The norm leaves its bounds.",
+    says=r"The norm of $W_{\mathrm{kq}}$ stays between $t\eta/(2L_{\max}\|W_{\mathrm{kq}}^*\|)$ "
+    r"and $t\eta$, and even above $t\eta/(\sqrt2\,\|W_{\mathrm{kq}}^*\|)$: {compared} "
+    "inequalities at recorded steps of {tried} runs.",
+    fails="The norm violates its bounds.",
     tolerance=LEMMA_6_TOLERANCE,
     proof=(
-        uses("huang2024-app-lem-6-cosine", "each step gains eta / (sqrt(2) ||W*||) along W*"),
+        uses(
+            "huang2024-app-lem-6-cosine",
+            "each step advances by at least "
+            r"$\eta/(\sqrt2\,\|W^*\|)$ along $W^*$",
+        ),
         by_hand(
-            "the sum over the steps; Cauchy and Schwarz, and the triangle inequality", at="sum"
+            "the sum over the steps, with the Cauchy–Schwarz and the triangle inequality", at="sum"
         ),
     ),
     planted={
         "A step size declared half as long as it is.": {"pace": 0.5},
-        "The bound with sqrt(2) made 1.1 times sharper, where one pair is all there is.": Variant(
+        r"The bound with $\sqrt2$ made 1.1 times sharper, on data with a single pair.": Variant(
             {"root": math.sqrt(2) / 1.1}, instances=instances.one_pair
         ),
     },
     readings={
-        "for every W_kq at the start, not for zero alone": Variant(
+        r"for every initial $W_{\mathrm{kq}}$, not for zero alone": Variant(
             {"start": instances.ELSEWHERE_NORM}, instances=instances.from_elsewhere
         ),
     },
@@ -754,7 +785,7 @@ def _lemma_6(run: Run, start: float, pace: float, root: float) -> Iterator[Compa
     yield arrays.at_most(norm, high, "the norm, step {at}", at=step)
     if not start:
         sharper = t * c.eta / (root * c.norm_kq)
-        yield arrays.at_least(norm, sharper, "the norm with sqrt(2), step {at}", at=step)
+        yield arrays.at_least(norm, sharper, r"the norm with $\sqrt2$, step {at}", at=step)
 
 
 # Section 5.3, Step 2
@@ -778,18 +809,19 @@ def shortly_before() -> list[Certain]:
     "huang2024-app-sketch-2",
     over="runs and an enclosed step",
     instances=example_and_runs,
-    says="The cosine exceeds the least optimal weight at {compared} recorded steps.",
-    fails="Attention tends to 1 exponentially, and the cosine is not that fast: it falls behind.",
+    says="The cosine exceeds the smallest optimal weight at {compared} recorded steps.",
+    fails="The optimal weights tend to 1 exponentially fast. The cosine converges more slowly, "
+    "so it eventually falls below them.",
     tolerance=1e-12,  # a cosine of sums of a few hundred terms
     hypotheses=("zero start", *FACTS),
     planted={
-        "The weight divided by 2 ||W_kq*||, as Lemma 6 has it.": Variant(
+        r"The weight divided by $2\|W_{\mathrm{kq}}^*\|$, as in Lemma 6.": Variant(
             {"divided": True}, expected=Verdict.NOT_CONTRADICTED
         ),
-        "Example 1 twenty steps before.": Variant(
+        "Example 1 twenty steps earlier.": Variant(
             instances=shortly_before, expected=Verdict.NOT_CONTRADICTED
         ),
-        "The least weight, the bound, 1.1 times sharper there.": Variant(
+        "The smallest weight, the bound, 1.1 times sharper there.": Variant(
             {"sharper": Fraction(11, 10)}, instances=shortly_before
         ),
     },
@@ -809,7 +841,7 @@ def check_huang2024_app_sketch_2(
         yield from facts(one.data)
         # on Example 1 ||W*||^2 = 13/6 > 2, and no sentence repeats its optimal token
         weight = sharper * one.weight / (2 if divided else 1)
-        yield at_most(weight, one.cosine, "the least optimal weight")
+        yield at_most(weight, one.cosine, "the smallest optimal weight")
         yield result("weight", enclosed.down(one.weight, 7), digits=7)
         yield result("cosine", enclosed.up(one.cosine, 7), digits=7)
         return

@@ -44,7 +44,7 @@ class Tried:
     @property
     def name(self) -> str:
         """The data in words."""
-        return f"{self.data.name}, |V| = {len(self.data.vocabulary)}"
+        return rf"{self.data.name}, $|\mathcal V| = {len(self.data.vocabulary)}$"
 
     def random(self) -> np.random.Generator:
         """The numbers, anew."""
@@ -167,7 +167,14 @@ def from_elsewhere(length: int = 10_000) -> tuple[Run, ...]:
     placed = replace(fresh, state=replace(fresh.state, weights=weights))
     second = training.run(problem, length, eta, gap, record=[length], state=placed, brief=True)
     constants = bounds.constants(problem, 1.0, eta, 1)
-    return (Run("a start at which o scores 20 below its rivals", problem, constants, second),)
+    return (
+        Run(
+            "a start at which the score of $o$ lies 20 below those of the non-optimal tokens",
+            problem,
+            constants,
+            second,
+        ),
+    )
 
 
 # Witnesses of numbers that are certain
@@ -215,7 +222,7 @@ def _certain(data: Dataset, eta: Fraction, step: int, digits: int) -> Certain:
             if problem.solutions[query].scores[a] - problem.solutions[query].scores[b] == 1
         ]
         return Certain(
-            f"{data.name}, eta = {float(eta):g}, step {step}",
+            rf"{data.name}, $\eta = {float(eta):g}$, step {step}",
             enclosed.upper(found.cosine),
             min(enclosed.lower(one) for one in found.weights),
             max(enclosed.upper(iv.log(one)) for one in found.rests),

@@ -23,6 +23,7 @@ from ntpcore.huang2024.runs import Run, collection, train
 from ntpverdicts import arrays
 from ntpverdicts.claims import Shown
 from ntpverdicts.compare import Said, below, count, holds, least, left_out, most
+from ntpverdicts.maths import verbatim
 from ntpverdicts.numbers import written
 from ntpverdicts.once import once
 from ntpverdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
@@ -154,7 +155,7 @@ def predictions(run: Run, kinds: int) -> Iterator[Said]:
     yield count("sentences", 0)
     for one in unseen_sentences(run.problem, kinds):
         if not decided(run, one):
-            yield left_out("T or t is too small for a sentence")
+            yield left_out("$T$ or $t$ is too small for a sentence")
             continue
         yield from continued(run, one, 0.5)
         yield count("sentences")
@@ -196,8 +197,8 @@ def weight_of_the_free_token(more: int = 0) -> tuple[Shown, ...]:
     s = sp.log(c / eps)
     return (
         at_most("its weight", 1 / (1 + c * kept), 1 / (1 + lost)),
-        identity("c e^-s at s = log(c / eps)", c * sp.exp(-s), eps),
-        at_most("1 - eps <= 1 / (1 + eps)", 1 - eps, 1 / (1 + eps)),
+        identity(r"$c\,e^{-s}$ at $s = \log(c/\epsilon)$", c * sp.exp(-s), eps),
+        at_most(r"$1 - \epsilon \le 1/(1 + \epsilon)$", 1 - eps, 1 / (1 + eps)),
     )
 
 
@@ -205,30 +206,35 @@ def weight_of_the_free_token(more: int = 0) -> tuple[Shown, ...]:
     "huang2024-thm-3",
     over="runs",
     instances=separation.runs,
-    says="On {runs} runs to twice t_3 the compared tokens are apart from the non-comparable ones "
-    "by C_0 t or more from t_3 on, and {sentences} unseen sentences with one kind of "
-    "non-comparable token are continued as claimed with a probability of 1 - eps_0 or more, eps_0 "
-    "= 1/20.",
-    fails="A token falls back, or a prediction is not the claimed one.",
+    says="On {runs} runs up to step $2 t_3$, the scores of compared tokens differ from those of "
+    "non-comparable tokens by at least $C_0 t$ from $t_3$ on. For {sentences} unseen "
+    "sentences with one kind of non-comparable token, the claimed next token has "
+    r"probability at least $1 - \epsilon_0$ with $\epsilon_0 = \frac1{20}$.",
+    fails="A difference of scores is too small, or a prediction is not the claimed one.",
     proof=(
-        uses("ours-separation", "both inequalities, from t_3 on"),
+        uses("ours-separation", "both inequalities, from $t_3$ on"),
         executed(
-            "the weight of x_0 among c rivals",
+            "the weight of $x_0$ among $c$ non-optimal tokens",
             weight_of_the_free_token,
-            planted={"A rival that is not counted.": {"more": 1}},
+            planted={"One non-optimal token not counted.": {"more": 1}},
         ),
         by_hand(
-            "so x_0 has the weight 1 - eps or more for t >= t_3 + log(c / eps) / C_0", at="weight"
+            r"so $x_0$ has weight at least $1 - \epsilon$ for $t \ge t_3 + \log(c/\epsilon)/C_0$",
+            at="weight",
         ),
-        uses("huang2024-app-thm-3-probability", "from this weight to the probability of n(x_0)"),
+        uses(
+            "huang2024-app-thm-3-probability",
+            "from this weight to the probability of "
+            r"$\mathrm n(x_0)$",
+        ),
     ),
     planted={
-        "Separations that grow like a logarithm.": {"slowed": True},
-        "Optimal tokens that stay below the non-comparable ones for ever.": {"upside_down": True},
+        "Differences of scores that grow like a logarithm.": {"slowed": True},
+        "Optimal tokens that always stay below the non-comparable ones.": {"upside_down": True},
         "Sentences with two kinds of non-comparable tokens.": {"kinds": 2},
     },
     readings={
-        "t at most of the order of log(1/ε), as our copy prints it": Variant(
+        r"$t = O(\log(1/\epsilon))$, as printed in our copy": Variant(
             {"any_t": True}, lambda: [example_run(0.1, 0.025, 10, 10)]
         ),
     },
@@ -245,7 +251,7 @@ def check_huang2024_thm_3(
     C_0 and t_3 are those of `ours-separation`.
     """
     if run is None or not run.problem.frequent:
-        yield left_out("t_3 is too late to be reached" if run is None else "Assumption 3 fails")
+        yield left_out("$t_3$ is beyond the longest run" if run is None else "Assumption 3 fails")
         return
     run = turned(run) if upside_down else run
     if not any_t:
@@ -254,7 +260,7 @@ def check_huang2024_thm_3(
         t_3 = separation.separated(run.problem, run.constants.eta)
         late = t >= t_3
         if not late.any():
-            yield left_out(f"the run ends before t_3, which is {written(t_3)}")
+            yield left_out(f"the run ends before $t_3$, which is {written(t_3)}")
             return
         mu, S = separation.least_score(run.problem), run.problem.norm**2
         claimed = direction.least_separation(S, run.constants.eta, mu, 1.0) * t[late]
@@ -264,7 +270,7 @@ def check_huang2024_thm_3(
     yield count("sentences", 0)
     for one in unseen_sentences(run.problem, kinds):
         if not any_t and not enough(run, one, EPS_0):
-            yield left_out("T or t is too small for a sentence")
+            yield left_out("$T$ or $t$ is too small for a sentence")
             continue
         yield from continued(run, one, 1 - EPS_0)
         yield count("sentences")
@@ -277,7 +283,7 @@ def continued(run: Run, one: Unseen, level: float) -> Iterator[Said]:
     """An unseen sentence is followed by n of its non-comparable token, with this probability."""
     answer = prediction.predict(run.problem, run.second, one.tokens)
     probability = answer.probabilities[one.expected]
-    told = f"{' '.join(one.tokens)}: {one.expected} has probability {probability:.3f}"
+    told = verbatim(f"{' '.join(one.tokens)}: {one.expected} has probability {probability:.3f}")
     yield holds(answer.likeliest == one.expected and probability > level + TIE, told)
 
 
@@ -289,14 +295,15 @@ def continued(run: Run, one: Unseen, level: float) -> Iterator[Said]:
     over="runs",
     instances=all_runs,
     observes=True,
-    says="On all {tried} runs, with Assumption 3 and without, the compared tokens are apart from "
-    "the non-comparable ones by a tenth of the limit speed or more, at every recorded step from "
-    "which on t eta is large for the data; {sentences} unseen sentences with one kind of "
-    "non-comparable token are continued as claimed.",
-    fails="A token falls back, or a prediction is not the claimed one.",
+    says="On all {tried} runs, with and without Assumption 3, the scores of compared tokens "
+    "differ from those of non-comparable tokens by at least a tenth of the limit speed "
+    r"times $t$, at every recorded step with sufficiently large $t\eta$ for the data. For "
+    "{sentences} unseen sentences with one kind of non-comparable token the prediction is "
+    "as claimed.",
+    fails="A difference of scores is too small, or a prediction is not the claimed one.",
     planted={
-        "Separations that grow like a logarithm.": {"slowed": True},
-        "Optimal tokens that stay below the non-comparable ones for ever.": {"upside_down": True},
+        "Differences of scores that grow like a logarithm.": {"slowed": True},
+        "Optimal tokens that always stay below the non-comparable ones.": {"upside_down": True},
         "Sentences with two kinds of non-comparable tokens.": {"kinds": 2},
     },
 )
@@ -312,7 +319,7 @@ def check_ours_separation_runs(
     apart = np.log1p(np.maximum(apart, 0.0)) if slowed else apart
     late = t >= settled_from(run)
     if not late.any():
-        yield left_out("t is too small for the data and eta")
+        yield left_out(r"$t$ is too small for the data and $\eta$")
         return
     C_0 = constant(run)
     yield arrays.slack(
@@ -359,18 +366,18 @@ def likeliest(answer: prediction.Prediction) -> list[str]:
     "huang2024-ex-2",
     over="unseen sentences",
     instances=questions,
-    says="For T and t that are large enough SP is followed by V and OSP by P. After 900 steps of "
-    "each stage every expected token that stands alone lacks at most {missing} of probability 1, "
-    "and SVP is a tie.",
+    says="For sufficiently large $T$ and $t$, SP is followed by V and OSP by P. After 900 steps "
+    "of each stage every unique expected token has probability 1 up to at most {missing}; "
+    "SVP is a tie.",
     fails="A prediction is not the expected one.",
     proof=(
-        uses("huang2024-thm-3", "SP: one non-comparable token, otherwise the non-optimal P"),
-        uses("ours-separation", "O scores above 0 and P below, by a multiple of t"),
-        by_hand("OSP: S scores 0, so that O has all of the attention in the limit", at="optimal"),
+        uses("huang2024-thm-3", "SP: one non-comparable token, and otherwise the non-optimal P"),
+        uses("ours-separation", "O scores above 0 and P below, by a multiple of $t$"),
+        by_hand("OSP: S scores 0, so O has all of the attention in the limit", at="optimal"),
     ),
     planted={
-        "Before stage 2, when attention is even.": {"fresh": True},
-        "The sign of W_kq turned.": {"upside_down": True},
+        "Before stage 2, with equal attention.": {"fresh": True},
+        r"The opposite sign of $W_{\mathrm{kq}}$.": {"upside_down": True},
     },
 )
 def check_huang2024_ex_2(
@@ -406,7 +413,7 @@ def random_data(seed: int = 7, sets: int = 10) -> tuple[Dataset, ...]:
 
 def swap() -> list[Dataset]:
     """Two tokens that follow each other; no sentence compares anything."""
-    return [from_samples([("a", "b"), ("b", "a")], "n swaps a and b")]
+    return [from_samples([("a", "b"), ("b", "a")], r"$\mathrm n$ swaps a and b")]
 
 
 def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
@@ -422,7 +429,7 @@ def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
             for decides in tokens:
                 pairs = {(decides, x) for x in [x for x in tokens if x != decides][first:]}
                 missing += len(set(tokens) - PartialOrder.of("q", pairs).compared)
-        yield relation(f"tokens not compared, of sentences of {size}", missing, "=", 0, missing)
+        yield relation(f"non-comparable tokens, of sentences of {size}", missing, "=", 0, missing)
 
 
 @check(
@@ -430,13 +437,16 @@ def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
     over="data sets",
     instances=random_data,
     name=lambda one: one.name,
-    says="The token that decides a sentence lies above each other one, and the others lie below "
-    "it; so it is in {sentences} sentences with two different tokens, of {tried} data sets.",
+    says="In a sentence with two different tokens, one optimal token determines the next token "
+    "and lies above all others, so every token is compared. This holds for {sentences} such "
+    "sentences of {tried} data sets.",
     proof=(
-        uses("huang2024-def-1", "the token that decides a sentence lies above each other one"),
-        by_hand("so both the deciding token and each other one are compared", at="pairs"),
+        uses(
+            "huang2024-def-1", "the token that determines the next token lies above every other one"
+        ),
+        by_hand("so this token and every other one are compared", at="pairs"),
         executed(
-            "all sentences of up to four tokens, any of them deciding",
+            "all sentences of up to four tokens, for every choice of the optimal token",
             all_compared,
             planted={"A token below left out.": {"first": 1}},
         ),
@@ -475,7 +485,7 @@ def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:
     broken = sum(
         above[x, y] and above[y, z] and not above[x, z] for x, y, z in product(range(3), repeat=3)
     )
-    yield relation("chains of three that break off", broken, "=", 0, broken)
+    yield relation("chains of three that are not transitive", broken, "=", 0, broken)
     for name, pair in (
         ("optimal above non-optimal", (0, 2)),
         ("optimal above non-comparable", (0, 1)),
@@ -490,17 +500,21 @@ def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:
     "huang2024-app-extended-order",
     over="trained models",
     instances=frequent_runs,
-    says="In {tried} trained models all {orders} queries have their optimal tokens above 0, where "
-    "the non-comparable ones are, and their non-optimal tokens below, at every recorded step from "
-    "the first on.",
+    says="In {tried} trained models, for all {orders} queries, optimal tokens score above 0, "
+    "non-comparable tokens exactly 0, and non-optimal tokens below 0, at every recorded "
+    "step from the first on.",
     proof=(
-        uses("ours-pairs", "every sample pulls its optimal token up and each rival down"),
-        by_hand(
-            "a token has one role per query, so that no two samples undo each other", at="role"
+        uses(
+            "ours-pairs",
+            "every sample raises the score of its optimal token and lowers those of the others",
         ),
-        by_hand("entries at non-comparable tokens have no gradient, so they stay 0", at="zero"),
+        by_hand(
+            "a token has one role per query, so the effects of the samples have the same sign",
+            at="role",
+        ),
+        by_hand("entries at non-comparable tokens have zero gradient, so they stay 0", at="zero"),
         executed(
-            "three levels make a strict order that contains the old one",
+            "three levels form a strict order that contains the original one",
             three_levels,
             planted={
                 "Non-comparable tokens at the level of the optimal ones.": {"levels": (2, 2, 0)}
@@ -508,8 +522,8 @@ def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:
         ),
     ),
     planted={
-        "The sign of W_kq turned.": {"upside_down": True},
-        "Non-comparable tokens at the score of the least optimal one.": {"at_optimal": True},
+        r"The opposite sign of $W_{\mathrm{kq}}$.": {"upside_down": True},
+        "Non-comparable tokens at the lowest score of an optimal token.": {"at_optimal": True},
     },
 )
 def check_huang2024_app_extended_order(
@@ -526,6 +540,6 @@ def check_huang2024_app_extended_order(
         ("exact", run.problem.W_kq_star[best], run.problem.W_kq_star[~best]),
     ):
         zero = float(up.min()) if at_optimal else 0.0
-        yield below(zero, float(up.min()), f"{name}: least score of an optimal token")
-        yield below(float(down.max()), zero, f"{name}: greatest score of a non-optimal token")
+        yield below(zero, float(up.min()), f"{name}: lowest score of an optimal token")
+        yield below(float(down.max()), zero, f"{name}: highest score of a non-optimal token")
     yield count("orders", len(run.problem.orders))

@@ -41,7 +41,7 @@ def run_until(name: str, problem: Problem, eta: float) -> Run | None:
         return None
     record = sorted({1, 2, 3, 5, 10, late, late + 1, 3 * late // 2, 2 * late})
     return train(
-        f"{name}, eta = {eta:g}",
+        f"{name}, $\\eta = {eta:g}$",
         problem,
         eta0=paper_rates(problem.vocab_size)[0],
         eta=eta,
@@ -57,12 +57,12 @@ def some_runs(seed: int, sets: int) -> tuple[Run | None, ...]:
     rng = np.random.default_rng(seed)
     problems = [
         ("Example 1", from_dataset(example_1())),
-        ("a sentence e^200 times rarer", rare.rare_problem(200.0)),
+        ("a sentence $e^{200}$ times rarer", rare.rare_problem(200.0)),
     ]
     for number in range(sets):
         size, closed = int(rng.integers(3, 6)), bool(number % 2)
         data = generate.random_dataset(rng, size, 2 * size, 3, prefix_closed=closed)
-        problems.append((f"random data {number}, |V| = {size}", from_dataset(data)))
+        problems.append((f"random data {number} with {size} tokens", from_dataset(data)))
     comparing = [(name, one) for name, one in problems if one.solutions]
     return tuple(run_until(name, one, eta) for name, one in comparing for eta in (1.0, 20.0))
 
@@ -90,8 +90,8 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
     along = t * eta / (sp.sqrt(2) * w)
     left = along * (mu / w - mu / (2 * w))
     return (
-        at_least_zero("||y||^2 - y_1^2", y.dot(y) - y[0] ** 2),
-        at_least_zero("(mu / 2 w)^2 - tan^2 from t_3 on", room),
+        at_least_zero(r"$\|y\|^2 - y_1^2$", y.dot(y) - y[0] ** 2),
+        at_least_zero(r"$(\mu/2w)^2 - \tan^2$ from $t_3$ on", room),
         identity("the entry at least", left, mu * t * eta / (2 * sp.sqrt(2) * S)),
     )
 
@@ -100,27 +100,30 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
     "ours-separation",
     over="runs",
     instances=runs,
-    says="Theorem B gives it for every step size, with constants. On {runs} runs it holds at all "
-    "{steps} recorded steps from t_3 on; the least entry is at most {closest} times the bound.",
+    says="Theorem B implies it for every step size, with explicit constants. On {runs} runs it "
+    "holds at all {steps} recorded steps from $t_3$ on; the smallest entry is at most "
+    "{closest} times the bound.",
     proof=(
-        uses("ours-direction", "the tangent, and x_t >= t eta / (sqrt(2) ||W*||)"),
+        uses("ours-direction", r"the tangent, and $x_t \ge t\eta/(\sqrt2\,\|W^*\|)$"),
         executed(
-            "an entry of W from its part along W*",
+            "an entry of $W$ from its component along $W^*$",
             entry_of_the_limit,
-            planted={"4 for 8 in t_3.": {"eight": 4}},
+            planted={"4 in place of 8 in $t_3$.": {"eight": 4}},
         ),
         uses(
-            "huang2024-app-never-together", "no sample holds a non-comparable token beside others"
+            "huang2024-app-never-together",
+            "no sample contains a non-comparable token together with others",
         ),
-        by_hand("so its entry has no gradient and stays 0", at="zero"),
+        by_hand("so its entry has zero gradient and stays 0", at="zero"),
     ),
-    loose="in these runs, to twice t_3, an entry is 1.9 times what is claimed or more: by the "
-    "choice of t_3 half of the limit is left for what lies across W*",
+    loose="in these runs, up to step $2 t_3$, an entry is at least 1.9 times what is claimed: by "
+    "the choice of $t_3$ half of the limit is reserved for the component orthogonal to "
+    "$W^*$",
     planted={
         "Eight times the slope.": {"slope": 8.0},
-        "t^(3/2) for t.": {"power": 1.5},
+        "$t^{3/2}$ in place of $t$.": {"power": 1.5},
         "From the first step on.": {"lateness": 0.0},
-        "The sign of an entry turned.": {"sign": -1},
+        "The opposite sign of an entry.": {"sign": -1},
     },
 )
 def check_ours_separation(
@@ -143,7 +146,7 @@ def check_ours_separation(
         power: of t.
     """
     if run is None:
-        yield left_out("t_3 is too late to be reached")
+        yield left_out("$t_3$ is beyond the longest run")
         return
     rows, eta = run.second.rows, run.constants.eta
     late = rows.step >= lateness * separated(run.problem, eta)

@@ -17,6 +17,7 @@ from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.huang2024.problem import from_dataset
 from ntpverdicts.claims import Shown, Verdict
 from ntpverdicts.compare import Said, assume, below, holds, result
+from ntpverdicts.maths import in_tex, in_words
 from ntpverdicts.numbers import written
 from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
 
@@ -50,27 +51,27 @@ class TwoTokens:
     eta: Fraction = Fraction(13, 50)  # below ||W_kq_star|| / e = 0.2601
 
 
-FORWARD = TwoTokens("the sentence 0 1 0, x the optimal 0 and x' its rival 1", 1)
-BACKWARD = TwoTokens("the sentence 0 1 0, x the rival 1 and x' the optimal 0", -1)
+FORWARD = TwoTokens("the sentence 0 1 0, $x$ the optimal 0 and $x'$ the non-optimal 1", 1)
+BACKWARD = TwoTokens("the sentence 0 1 0, $x$ the non-optimal 1 and $x'$ the optimal 0", -1)
 
 
 @check(
     "huang2024-app-thm-3-margins",
     over="pairs of tokens",
     instances=lambda: [FORWARD, BACKWARD],
-    says="The display holds for every pair of tokens.",
-    fails="It is said of any two tokens, and fails for a rival and the optimal token above it. On "
-    "the sentence 0 1 0, where W^(t) is known exactly, their margin after {t} steps is {margin}, "
-    "and the display claims {claimed} at least: it puts the least norm that Lemma 6 allows where "
-    "the difference of the scores is negative and the largest would be needed.",
-    hypotheses=(*FACTS, "eta <= ||W_kq*|| / e", "t >= 2"),
+    says="The inequality holds for every pair of tokens.",
+    fails="The paper states it for any two tokens; it fails for a non-optimal token $x$ and an "
+    "optimal token $x'$. On the sentence 0 1 0, where $W^{(t)}$ is known exactly, their "
+    "margin after {t} steps is {margin}, and the stated lower bound is {claimed}: the "
+    "proof inserts the lower bound of Lemma 6 on the norm, but where the difference of "
+    "scores is negative the upper bound is needed.",
+    hypotheses=(*FACTS, r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e$", r"$t \ge 2$"),
     planted={
-        "x optimal, x' its rival, where it is right.": Variant(
+        "$x$ optimal and $x'$ non-optimal, where it is correct.": Variant(
             instances=lambda: [FORWARD], expected=Verdict.NOT_CONTRADICTED
         ),
-        "||W|| <= t eta for Lemma 6 where the difference is negative, which repairs it.": Variant(
-            {"repaired": 1}, expected=Verdict.NOT_CONTRADICTED
-        ),
+        r"$\|W\| \le t\eta$ from Lemma 6 where the difference is negative, which "
+        "repairs it.": Variant({"repaired": 1}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
 def check_huang2024_app_thm_3_margins(one: TwoTokens, repaired: int = 0) -> Iterator[Said]:
@@ -80,8 +81,10 @@ def check_huang2024_app_thm_3_margins(one: TwoTokens, repaired: int = 0) -> Iter
     yield from facts(one_pair())
     problem = from_dataset(one_pair())
     N, L, twice_S = problem.sample_count, problem.max_length, 2 * problem.norm_squared
-    yield assume("eta <= ||W_kq*|| / e", float(one.eta) <= problem.norm / math.e)
-    yield assume("t >= 2", one.steps >= 2)
+    yield assume(
+        r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e$", float(one.eta) <= problem.norm / math.e
+    )
+    yield assume(r"$t \ge 2$", one.steps >= 2)
     t_eta = one.steps * one.eta
     with digits(40):
         length = iv.mpf(t_eta.numerator) / t_eta.denominator
@@ -93,8 +96,9 @@ def check_huang2024_app_thm_3_margins(one: TwoTokens, repaired: int = 0) -> Iter
         rest = iv.sqrt(108 * N * L**2 * S * length) * iv.log(iv.mpf(one.steps))
         claimed = first - rest
         where = (
-            f"t = {one.steps}, eta = {one.eta}: the margin is {written(float(upper(margin)), 4)}, "
-            f"claimed is {written(float(lower(claimed)), 4)} at least"
+            f"$t = {one.steps}$, $\\eta = {one.eta}$: the margin is "
+            f"{written(float(upper(margin)), 4)}, "
+            f"the claimed lower bound is {written(float(lower(claimed)), 4)}"
         )
         yield holds(lower(margin) >= upper(claimed), where)
         if one.star < 0 and not repaired:
@@ -143,7 +147,10 @@ def drawn(seed: int, trials: int, kinds: int) -> list[Sentence]:
         rivals = eps * rng.dirichlet(np.full(number, 0.5))
         free = np.full(kinds, (1 - eps) / kinds)
         eps_0 = float(10 ** rng.uniform(-12, np.log10(0.5)))
-        name = f"trial {trial}: |V| = {size}, {number} rivals with {eps:.2g}, eps_0 = {eps_0:.1g}"
+        name = (
+            rf"trial {trial}: $|\mathcal V| = {size}$, {number} other tokens with "
+            rf"{in_words(f'{eps:.2g}')}, $\epsilon_0 = {in_tex(f'{eps_0:.1g}')}$"
+        )
         made.append(Sentence(name, tuple(free), tuple(rivals), size, eps_0))
     return made
 
@@ -154,7 +161,13 @@ def sentences(seed: int = 7, trials: int = 200) -> list[Sentence]:
     First a sentence of forty tokens with hardly any attention on rivals: there all other tokens lag
     behind alike, and miss eps_0 together by a fortieth.
     """
-    near = Sentence("|V| = 40, a rival with 1e-6, eps_0 = 1e-6", (1 - 1e-6,), (1e-6,), 40, 1e-6)
+    near = Sentence(
+        r"$|\mathcal V| = 40$, one other token with $10^{-6}$, $\epsilon_0 = 10^{-6}$",
+        (1 - 1e-6,),
+        (1e-6,),
+        40,
+        1e-6,
+    )
     return [near, *drawn(seed, trials, 1)]
 
 
@@ -177,36 +190,45 @@ def lead_and_rest(twice: int = 2) -> Iterator[Shown]:
     eps, eps_0 = sp.symbols("eps eps_0", positive=True)
     m_0 = 1 - eps + more
     m_j = eps - more - left  # the mass of one rival
-    yield at_least_zero("m_0 - m_j - (1 - 2 eps)", sp.expand(m_0 - m_j - (1 - twice * eps)))
+    yield at_least_zero(r"$m_0 - m_j - (1 - 2\epsilon)$", sp.expand(m_0 - m_j - (1 - twice * eps)))
     V = size + 1
-    yield identity("|V| e^(-A (1 - 2 eps))", V * sp.exp(-sp.log(V / eps_0)), eps_0)
-    yield at_least_zero("1 / (1 + eps_0) - (1 - eps_0)", sp.factor(1 / (1 + eps_0) - 1 + eps_0))
+    yield identity(r"$|\mathcal V| e^{-A (1 - 2\epsilon)}$", V * sp.exp(-sp.log(V / eps_0)), eps_0)
+    yield at_least_zero(
+        r"$1/(1 + \epsilon_0) - (1 - \epsilon_0)$", sp.factor(1 / (1 + eps_0) - 1 + eps_0)
+    )
 
 
 @check(
     "huang2024-app-thm-3-probability",
     over="random sentences",
     instances=sentences,
-    says="With m_0 >= 1 - eps, eps < 1/2, and A (1 - 2 eps) >= log(|V| / eps_0) the token n(x_0) "
-    "lacks less than eps_0 of probability 1: so it is in {tried} random sentences.",
+    says=r"If $m_0 \ge 1 - \epsilon$, $\epsilon < \frac12$, and $A (1 - 2\epsilon) \ge "
+    r"\log(|\mathcal V|/\epsilon_0)$, then the probability of the token $\mathrm n(x_0)$ "
+    r"exceeds $1 - \epsilon_0$. This holds for {tried} random sentences.",
     proof=(
         executed(
-            "the lead of n(x_0), and what the other tokens have together",
+            r"the lead of $\mathrm n(x_0)$, and the total probability of the other tokens",
             lead_and_rest,
-            planted={"A lead of 1 - eps.": {"twice": 1}},
+            planted={r"A lead of $1 - \epsilon$.": {"twice": 1}},
         ),
-        by_hand("there are fewer than |V| other tokens", at="count"),
-        uses("huang2024-cor-1-corrected", "A = T eta_0 / ||W_ov*||, which grows with T"),
+        by_hand(r"there are fewer than $|\mathcal V|$ other tokens", at="count"),
+        uses(
+            "huang2024-cor-1-corrected",
+            r"$A = T\eta_0/\|W_{\mathrm{ov}}^*\|$, which grows "
+            "with $T$",
+        ),
     ),
     planted={
-        "What is missing 1.1 times sharper.": {"sharper": 1.1},
+        "The missing probability 1.1 times sharper.": {"sharper": 1.1},
         "Two kinds of non-comparable tokens, which share the attention.": Variant(
             instances=two_kinds
         ),
-        "A of nine tenths of log(1/eps_0), without |V| and 1 - 2 eps.": {"share": 0.9},
+        r"$A$ of nine tenths of $\log(1/\epsilon_0)$, without $|\mathcal V|$ and $1 - "
+        r"2\epsilon$.": {"share": 0.9},
     },
     readings={
-        "T = O(log(1/ε₀)), as our copy prints it, tried with a tenth": {"share": 0.1},
+        r"$T = O(\log(1/\epsilon_0))$, as printed in our copy, tried with the factor "
+        r"$\frac1{10}$": {"share": 0.1},
     },
 )
 def check_huang2024_app_thm_3_probability(

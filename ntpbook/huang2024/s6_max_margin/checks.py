@@ -41,8 +41,8 @@ __all__ = ["check_huang2024_eq_16", "check_huang2024_prop_2", "check_huang2024_p
 Exact = np.ndarray[Any, np.dtype[np.object_]]  # entries are fractions
 
 SUFFICIENT = cited(
-    "the problem is strictly convex with linear constraints, so that its conditions of optimality "
-    "hold at its one solution and nowhere else",
+    "the problem is strictly convex with linear constraints, so its optimality conditions hold "
+    "at its unique solution and nowhere else",
     "boyd2004",
     "Section 5.5.3",
 )
@@ -60,7 +60,7 @@ class Size:
     @property
     def name(self) -> str:
         """The pair in words."""
-        return f"|V| = {self.vocabulary}, d = {self.dimension}"
+        return rf"$|\mathcal V| = {self.vocabulary}$, $d = {self.dimension}$"
 
 
 def sizes(most: int = 6) -> Iterator[Size]:
@@ -73,13 +73,18 @@ def sizes(most: int = 6) -> Iterator[Size]:
     over="pairs of vocabulary size and dimension",
     instances=sizes,
     shows="well posed, can be met and can fail",
-    says="One-hot vectors, repeated once they run out, satisfy it exactly when d is at least |V|, "
-    "for all {tried} pairs of sizes.",
-    proof=(by_hand("orthonormal tokens are no more than d, so d >= |V| is needed", at="bessel"),),
+    says=r"One-hot vectors, repeated when they run out, satisfy it exactly when $d \ge |\mathcal "
+    "V|$, for all {tried} pairs of sizes.",
+    proof=(
+        by_hand(
+            r"there are at most $d$ orthonormal vectors, so $d \ge |\mathcal V|$ is needed",
+            at="bessel",
+        ),
+    ),
     planted={
-        "Tokens of length 2.": {"length": 2},
+        "Tokens of norm 2.": {"length": 2},
         "Every third token repeats the first.": {"period": 2},
-        "The rule d >= |V| - 1.": {"spare": 1},
+        r"The rule $d \ge |\mathcal V| - 1$.": {"spare": 1},
     },
 )
 def check_huang2024_asm_2(
@@ -120,29 +125,33 @@ def optimal_feed_forward(extra: int = 0) -> Iterator[Shown]:
     lagrangian = a**2 + b**2 + (n - 2) * c**2 - 2 * mu * margins
     at = {a: 1 - 1 / n, b: -1 / n, c: -1 / n}
     yield identity("the margin of one constraint", (a - b).subs(at), sp.Integer(1))
-    yield identity("derivative at n(x)", lagrangian.diff(a).subs(at), sp.Integer(0))
+    yield identity(r"derivative at $\mathrm n(x)$", lagrangian.diff(a).subs(at), sp.Integer(0))
     yield identity("derivative at another token", lagrangian.diff(b).subs(at), sp.Integer(0))
     yield at_least_zero("the multiplier", mu, strictly=True)
     squared = n * (a**2 + b**2 + (n - 2) * c**2).subs(at)
-    yield identity("squared norm of the n columns", squared, n - 1)
+    yield identity("squared norm of the $n$ columns", squared, n - 1)
 
 
 @check(
     "huang2024-eq-2",
     over="collocations",
     instances=vocabularies,
-    name=lambda one: f"|V| = {len(one)}",
-    says="With the multiplier 1/|V| > 0 on every constraint the gradient vanishes for a symbolic "
-    "|V|, all margins are 1 and the squared norm is |V| - 1; so it is, constraint by constraint, "
-    "for {tried} sizes.",
+    name=lambda one: rf"$|\mathcal V| = {len(one)}$",
+    says=r"With the multiplier $1/|\mathcal V| > 0$ on every constraint, the gradient of the "
+    r"Lagrangian vanishes for symbolic $|\mathcal V|$, all margins are 1, and the squared "
+    r"norm is $|\mathcal V| - 1$. Constraint by constraint, the same holds for {tried} "
+    "sizes.",
     proof=(
-        uses("huang2024-asm-2", "a column of W is given by its products with the basis e_v"),
+        uses(
+            "huang2024-asm-2",
+            "a column of $W$ is given by its inner products with the basis vectors $e_v$",
+        ),
         executed("the gradient of the Lagrangian vanishes at the solution", optimal_feed_forward),
         SUFFICIENT,
     ),
     planted={
-        "The multiplier 1/(|V| + 1) in the place of 1/|V|.": {"extra": 1},
-        "Minus 1/|V| left out of the solution.": {"mean": 0},
+        r"The multiplier $1/(|\mathcal V| + 1)$ in place of $1/|\mathcal V|$.": {"extra": 1},
+        r"The entries $-1/|\mathcal V|$ of the solution replaced by 0.": {"mean": 0},
     },
 )
 def check_huang2024_eq_2(one: Mapping[str, str], extra: int = 0, mean: int = 1) -> Iterator[Said]:
@@ -195,15 +204,16 @@ def random_data(seed: int = 7, trials: int = 60) -> tuple[Solved, ...]:
     over="data sets",
     instances=random_data,
     shows="well posed",
-    says="On {tried} realizable data sets the exact solution meets all {constraints} constraints, "
-    "taken from the samples one by one, and its multipliers certify that it is the smallest.",
+    says="On {tried} realizable data sets the exact solution satisfies all {constraints} "
+    "constraints, taken from the samples one by one, and its multipliers certify that its "
+    "norm is minimal.",
     planted={
-        "The solution shrunk by a tenth.": {"factor": Fraction(9, 10)},
-        "The solution stretched by a tenth, which meets every constraint.": {
+        "The solution scaled down by a tenth.": {"factor": Fraction(9, 10)},
+        "The solution scaled up by a tenth, which satisfies every constraint.": {
             "factor": Fraction(11, 10)
         },
         "Optimal and non-optimal tokens exchanged.": {"factor": Fraction(-1)},
-        "A margin 1.1 times sharper, 11/10 in the place of 1.": {"asked": Fraction(11, 10)},
+        r"A margin 1.1 times sharper, $\frac{11}{10}$ in place of 1.": {"asked": Fraction(11, 10)},
     },
 )
 def check_huang2024_eq_3(
@@ -249,22 +259,23 @@ def check_huang2024_eq_3(
     over="data sets",
     instances=random_data,
     says="On {tried} data sets the constraints are those of the orders, {pairs} pairs, and the "
-    "whole matrix, solved as one problem, has the columns that are solved one by one.",
+    "columns of the whole matrix, solved as one problem, are the solutions of the single "
+    "columns.",
     proof=(
         uses("huang2024-eq-14", "the problem (3) in one-hot coordinates"),
         by_hand(
-            "a constraint of a sample compares two entries in the column of its query: an optimal "
-            "token and one that Definition 1 puts below it",
+            "a constraint of a sample compares two entries in the column of its query: an "
+            "optimal token and one that Definition 1 puts below it",
             at="pairs",
         ),
         by_hand(
-            "the squared norm is the sum over columns, and no constraint joins two of them, so "
-            "that each can be minimized by itself",
+            "the squared norm is the sum over columns, and no constraint couples two of them, so "
+            "each can be minimized by itself",
             at="columns",
         ),
     ),
     planted={
-        "All non-optimal tokens of a query in the place of A_i.": {"all_below": True},
+        "All non-optimal tokens of a query in place of $A_i$.": {"all_below": True},
         "One column of the matrix left out.": {"skipped": 1},
     },
 )
@@ -280,7 +291,7 @@ def check_huang2024_eq_15(one: Solved, all_below: bool = False, skipped: int = 0
         for a, below in order.below.items()
         for b in (order.nonoptimal if all_below else below)
     }
-    yield holds(asked == stated, "the constraints are others")
+    yield holds(asked == stated, "the constraints differ")
     whole = PartialOrder.of("all", {(f"{a}|{q}", f"{b}|{q}") for q, a, b in asked})
     columns = list(one.columns.items())[skipped:]
     apart = {f"{x}|{q}": score for q, col in columns for x, score in col.scores.items()}
@@ -309,7 +320,7 @@ def rotations(seed: int = 7, largest: int = 5) -> Iterator[Rotated]:
             c, s = Fraction(legs[0], legs[2]), Fraction(legs[1], legs[2])
             U[[i, j]] = np.array([c * U[i] - s * U[j], s * U[i] + c * U[j]])
         W = np.array([[Fraction(int(x)) for x in row] for row in rng.integers(-5, 6, size=(d, d))])
-        yield Rotated(f"d = {d}", U, W)
+        yield Rotated(f"$d = {d}$", U, W)
 
 
 def _identity(d: int) -> Exact:
@@ -327,8 +338,8 @@ def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
     fact = sp.Q.orthogonal(U) if orthogonal else sp.Q.invertible(U)
     R = U * W * U.T
     pairs = (
-        ("scores (U x)^T (U W U^T) (U q)", (U * x).T * R * (U * q), x.T * W * q),
-        ("(U W U^T) (U W U^T)^T", R * R.T, U * (W * W.T) * U.T),
+        (r"scores $(U x)^\top (U W U^\top) (U q)$", (U * x).T * R * (U * q), x.T * W * q),
+        (r"$(U W U^\top) (U W U^\top)^\top$", R * R.T, U * (W * W.T) * U.T),
     )
     for name, left, right in pairs:
         found = sp.refine(left.doit(), fact).doit()
@@ -341,25 +352,28 @@ def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
     "huang2024-eq-14",
     over="rational rotations",
     instances=rotations,
-    says="For a symbolic dimension and an orthogonal U, margins and norm of U W U^T on rotated "
-    "tokens equal those of W on the tokens themselves; in fractions so they are for {tried} "
-    "rotations.",
+    says=r"For symbolic dimension and orthogonal $U$, the margins and the norm of $U W U^\top$ "
+    "on rotated tokens equal those of $W$ on the original tokens. In fractions, the same "
+    "holds for {tried} rotations.",
     proof=(
         uses(
             "huang2024-asm-2",
-            "the tokens are orthonormal, so that an orthogonal U takes them to basis vectors",
+            "the tokens are orthonormal, so an orthogonal $U$ takes them to basis vectors",
         ),
         uses("huang2024-eq-3", "what is minimized, and under which constraints"),
-        executed(
-            "rotated tokens have the scores and the Gram matrix of the others", rotated_problem
+        executed("rotated tokens have the same scores and the same Gram matrix", rotated_problem),
+        cited(
+            r"$\operatorname{Tr}(U M U^\top) = \operatorname{Tr}(M U^\top U) = "
+            r"\operatorname{Tr}(M)$",
+            "horn2013",
+            "Section 0.2.5",
         ),
-        cited("Tr(U M U^T) = Tr(M U^T U) = Tr(M)", "horn2013", "Section 0.2.5"),
         by_hand(
-            "W -> U W U^T is one-to-one, so that the smallest matrices correspond",
+            r"$W \mapsto U W U^\top$ is a bijection, so the solutions correspond",
             at="bijection",
         ),
     ),
-    planted={"U only invertible, not orthogonal: a shear.": {"orthogonal": False}},
+    planted={"$U$ only invertible, not orthogonal: a shear.": {"orthogonal": False}},
 )
 def check_huang2024_eq_14(one: Rotated, orthogonal: bool = True) -> Iterator[Said]:
     """||U W U^T|| = ||W||, and (U x)^T (U W U^T) (U q) = x^T W q."""
@@ -407,15 +421,16 @@ def optimal_complete(times: int = 1) -> Iterator[Shown]:
     "ours-complete-order",
     over="complete orders",
     instances=complete_sizes,
-    says="With the multiplier 1/(k+m) > 0 on each pair, every margin is 1 and the gradient of the "
-    "Lagrangian vanishes for symbolic k and m; the solver finds the same on {tried} orders.",
+    says="With the multiplier $1/(k+m) > 0$ on each pair, every margin is 1 and the gradient of "
+    "the Lagrangian vanishes for symbolic $k$ and $m$. The solver finds the same on {tried} "
+    "orders.",
     proof=(
         executed("the gradient of the Lagrangian vanishes at the closed form", optimal_complete),
         SUFFICIENT,
     ),
     planted={
-        "The multiplier 2/(k+m), twice the right one.": {"times": 2},
-        "k and m exchanged.": {"exchanged": True},
+        "The multiplier $2/(k+m)$, twice the correct one.": {"times": 2},
+        "$k$ and $m$ exchanged.": {"exchanged": True},
     },
 )
 def check_ours_complete_order(
@@ -463,17 +478,19 @@ def two_pairs_apart() -> list[Column]:
     "huang2024-app-one-level",
     over="partial orders",
     instances=closed_columns,
-    says="In all {tried} orders the pairs hang together, so that margins of one leave one number "
-    "x; the derivative of the length vanishes at x = -k/(k+m), where the certified solution is.",
+    says="In all {tried} orders the pairs are connected, so margins of 1 leave one free number "
+         r"$x$. The derivative of the squared norm vanishes at $x = -\frac{k}{k+m}$, which is "
+         "the certified solution.",
     hypotheses=PRESUMED,
     proof=(
-        uses("ours-prefix-closure", "a query has one optimal token at most"),
-        by_hand("so margins of one make all non-optimal tokens score x, and the other x + 1",
+        uses("ours-prefix-closure", "a query has at most one optimal token"),
+        by_hand("so with margins of 1 all non-optimal tokens score $x$, and the optimal token "
+                "scores $x + 1$",
                 at="one-number"),
-        executed("the length in x and its minimum", one_number_left),
+        executed("the squared norm as a function of $x$ and its minimum", one_number_left),
     ),
     planted={
-        "k and m exchanged in the minimum.": {"exchanged": True},
+        "$k$ and $m$ exchanged in the minimum.": {"exchanged": True},
         "Two pairs without a common token, which no data have.": Variant(
             {"presumed": False}, two_pairs_apart
         ),
@@ -493,8 +510,8 @@ def check_huang2024_app_one_level(
         yield assume(name, there)
     k, m = len(one.order.optimal), len(one.order.nonoptimal)
     x = Fraction(-m if exchanged else -k, k + m)
-    yield equal(len(joined_by_pairs(one.order)), 1, "groups of tokens that no pair joins")
-    yield equal(k * (x + 1) + m * x, 0, "half the derivative of the length")
+    yield equal(len(joined_by_pairs(one.order)), 1, "groups of tokens that no pair connects")
+    yield equal(k * (x + 1) + m * x, 0, "half the derivative of the squared norm")
     for token, score in one.solution.scores.items():
         yield equal(score, x + 1 if token in one.order.below else x, token)
 
@@ -543,19 +560,21 @@ def value_of_a_level(exchanged: bool = False) -> Iterator[Shown]:
     "ours-block-form",
     over="partial orders",
     instances=all_orders,
-    says="On all {tried} orders the certified solution is a block form; they have up to {blocks} "
-    "blocks.",
+    says="On all {tried} orders the certified solution has block form, with up to {blocks} blocks.",
     proof=(
-        by_hand("the solution is orthogonal to what is constant on tight pairs", at="orthogonal"),
+        by_hand(
+            "the solution is orthogonal to all vectors that are constant on tight pairs",
+            at="orthogonal",
+        ),
         by_hand("tokens that are not compared score zero", at="others"),
-        by_hand("k (1 + z) + m z = 0 on a level", at="levels"),
-        by_hand("a level has both kinds of tokens", at="both-kinds"),
+        by_hand("$k (1 + z) + m z = 0$ for the scores $1 + z$ and $z$ of a block", at="levels"),
+        by_hand("a block has both kinds of tokens", at="both-kinds"),
         executed("this equation gives the scores and the norm", value_of_a_level),
     ),
     planted={
-        "k and m exchanged in every block.": {"exchanged": True},
+        "$k$ and $m$ exchanged in every block.": {"exchanged": True},
         "One block for all tokens: the closed form of Proposition 2.": {"joined": True},
-        "1/10 in the place of 0 at a token that is not compared.": {"apart": Fraction(1, 10)},
+        r"$\frac1{10}$ in place of 0 at a token that is not compared.": {"apart": Fraction(1, 10)},
     },
 )
 def check_ours_block_form(
@@ -597,19 +616,21 @@ def check_ours_block_form(
     "huang2024-prop-2-corrected",
     over="partial orders",
     instances=all_orders,
-    says="The closed form is right on {right} of {tried} orders, and these are exactly the ones "
-    "whose subsets all satisfy the Hall condition.",
+    says="The closed form is the solution for {right} of {tried} orders, and these are exactly "
+         "the orders whose subsets all satisfy the Hall condition.",
     proof=(
         uses("huang2024-eq-15", "the column of a query is the solution of (15)"),
-        by_hand("(k + m) <w, d> is m times the sum of d over optimal tokens less k times that over "
-                "the others, for d = w' - w", at="product"),
-        by_hand("if: the condition for the tokens with d <= v, summed over v, gives <w, d> >= 0",
+        by_hand(r"$(k + m) \langle w, d\rangle$ is $m$ times the sum of $d$ over the optimal "
+                "tokens minus $k$ times the sum over the others, for $d = w' - w$", at="product"),
+        by_hand(r"if: the condition for the tokens with $d \le v$, summed over $v$, gives "
+                r"$\langle w, d\rangle \ge 0$",
                 at="if"),
-        by_hand("only if: S and N(S) can sink together, and the norm does not fall", at="only-if"),
+        by_hand("only if: the scores of $S$ and $N(S)$ can be lowered together, and the norm "
+                "does not decrease", at="only-if"),
     ),
     planted={
         "The Hall condition on single tokens only.": {"largest": 1},
-        "k and m exchanged in the condition.": {"exchanged": True},
+        "$k$ and $m$ exchanged in the condition.": {"exchanged": True},
     },
 )  # fmt: skip
 def check_huang2024_prop_2_corrected(

@@ -27,6 +27,7 @@ from ntpcore.data.order import (
 from ntpcore.exact import margin
 from ntpverdicts.claims import Check, Verdict
 from ntpverdicts.compare import Said, Tally, assume, count, equal, holds, least
+from ntpverdicts.maths import verbatim
 from ntpverdicts.vocabulary import Checked, Variant, by_hand, check, uses
 
 SEVEN_TOKENS = ("a A r s q A", "b B q B", "A a", "B b", "r r", "s s", "q q")
@@ -68,7 +69,7 @@ def describe_order(order: PartialOrder) -> str:
     rows = [f"{a} > {', '.join(below)}" for a, below in list(order.below.items())[:6]]
     more = "; ..." if len(order.below) > len(rows) else ""
     text = f"query {order.query}: {'; '.join(rows)}{more}"
-    return text if len(text) <= 300 else text[:297] + "..."
+    return verbatim(text if len(text) <= 300 else text[:297] + "...")
 
 
 def certified(
@@ -246,24 +247,26 @@ def _first(name: str, value: Fraction) -> Tally:
 
 
 _COLUMN = uses(
-    "huang2024-eq-15", "each column of W_kq_star solves (15) with the order of its query"
+    "huang2024-eq-15",
+    r"each column of $W_{\mathrm{kq}}^*$ solves (15) with the order of its "
+    "query",
 )
 _ONE = uses(
     "ours-prefix-closure",
-    "a query has one optimal token at most, which lies above every non-optimal one",
+    "a query has at most one optimal token, which lies above every non-optimal one",
 )
-_COMPLETE = uses("ours-complete-order", "on such an order the solution of (15) is the closed form")
+_COMPLETE = uses("ours-complete-order", "for such an order the solution of (15) is the closed form")
 _SAYS = "The closed form is the certified solution of all {tried} partial orders."
 _FAILS = "The closed form is not the certified solution of {failed} of {tried} partial orders."
 _ANYWAY = {"presumed": False}
 _READINGS = {
-    "without prefix closure: five tokens, for which Assumption 1 and source hold": Variant(
+    "without prefix closure: five tokens, with Assumption 1 and source": Variant(
         _ANYWAY, without_closure
     ),
-    "without source: seven tokens, for which Assumption 1 and prefix closure hold": Variant(
+    "without source: seven tokens, with Assumption 1 and prefix closure": Variant(
         _ANYWAY, without_source
     ),
-    "with any number k of optimal tokens, where each of them lies above every non-optimal one, "
+    "with any number $k$ of optimal tokens, if each of them lies above every non-optimal one, "
     "whatever the data are": Variant(_ANYWAY, complete_columns, covered=True),
 }
 
@@ -282,10 +285,10 @@ _READINGS = {
         uses("ours-block-form", "tokens that are not compared score zero"),
     ),
     planted={
-        "k and m exchanged in the closed form.": {"reading": "exchanged"},
-        "1/10 in the place of 0 at non-comparable tokens.": {"apart": Fraction(1, 10)},
-        "The closed form applied to each block by itself, which is right without prefix closure, "
-        "too.": Variant(
+        "$k$ and $m$ exchanged in the closed form.": {"reading": "exchanged"},
+        r"$\frac1{10}$ in place of 0 at non-comparable tokens.": {"apart": Fraction(1, 10)},
+        "The closed form applied to each block separately, which is correct even without prefix "
+        "closure.": Variant(
             {"reading": "by block"} | _ANYWAY, without_closure, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -311,7 +314,7 @@ def check_huang2024_prop_2(
     "huang2024-prop-4",
     over="partial orders",
     instances=closed_columns,
-    says=f"{_SAYS} All margins are 1, and non-optimal tokens score alike.",
+    says=f"{_SAYS} All margins are 1, and non-optimal tokens have equal scores.",
     fails=_FAILS,
     hypotheses=PRESUMED,
     proof=(
@@ -319,14 +322,14 @@ def check_huang2024_prop_2(
         _ONE,
         uses(
             "ours-complete-order",
-            "on such an order the solution of (15) is the closed form, in which all margins are 1",
+            "for such an order the solution of (15) is the closed form, in which all margins are 1",
         ),
         uses("ours-block-form", "tokens that are not compared score zero"),
     ),
     planted={
-        "k and m exchanged in the closed form.": {"reading": "exchanged"},
-        "A margin of 2 in the place of 1.": {"margin_of_pairs": 2},
-        "1/10 in the place of 0 between two non-optimal tokens.": {"apart": Fraction(1, 10)},
+        "$k$ and $m$ exchanged in the closed form.": {"reading": "exchanged"},
+        "A margin of 2 in place of 1.": {"margin_of_pairs": 2},
+        r"$\frac1{10}$ in place of 0 between two non-optimal tokens.": {"apart": Fraction(1, 10)},
     },
     readings=_READINGS,
 )
@@ -351,11 +354,11 @@ def check_huang2024_prop_4(
     yield from _closed_form(one, reading)
     scores = one.solution.scores
     widest, a, b = max((scores[a] - scores[b], a, b) for a, b in one.order.pairs)
-    yield equal(widest, margin_of_pairs, f"{a} - {b} is {widest}")
+    yield equal(widest, margin_of_pairs, verbatim(f"{a} - {b} is {widest}"))
     low = sorted((scores[b], b) for b in one.order.nonoptimal)
     if len(low) > 1:
         (least_score, b), (largest_score, c) = low[0], low[-1]
-        yield equal(largest_score - least_score, apart, f"{c} - {b}, both non-optimal")
+        yield equal(largest_score - least_score, apart, verbatim(f"{c} - {b}, both non-optimal"))
 
 
 # Equation (16)
@@ -381,30 +384,33 @@ def _sums(one: Column, multipliers: Mapping[tuple[str, str], Fraction]) -> dict[
     "huang2024-eq-16",
     over="partial orders",
     instances=closed_columns,
-    says="On all {tried} partial orders the dual at the certified multipliers is the squared norm "
-    "of the solution, its largest value, and its gradient vanishes there.",
-    fails="On {failed} of {tried} partial orders the gradient of the dual does not vanish where "
-    "the dual is maximal over non-negative multipliers.",
+    says="On all {tried} partial orders the dual at the certified multipliers equals the squared "
+    "norm of the solution, which is its maximum, and its gradient vanishes there.",
+    fails="On {failed} of {tried} partial orders the gradient of the dual does not vanish at the "
+    "maximum over non-negative multipliers.",
     hypotheses=PRESUMED,
     proof=(
         _COLUMN,
         _ONE,
-        by_hand("L* is the least value of the Lagrangian over w", at="dual"),
+        by_hand("$L^*$ is the minimum of the Lagrangian over $w$", at="dual"),
         uses(
             "ours-complete-order",
-            "on such an order multipliers 1/(k+m) > 0 certify the solution, and all margins are 1",
+            "for such an order the multipliers $1/(k+m) > 0$ certify the solution, and all "
+            "margins are 1",
         ),
         by_hand(
-            "the derivative of L* by a multiplier is twice one less the margin that the sums of "
-            "multipliers give; so it vanishes, and L* is concave",
+            "the derivative of $L^*$ with respect to a multiplier is twice the difference of 1 "
+            "and the margin that the sums of multipliers give; so it vanishes, and $L^*$ is "
+            "concave",
             at="slopes",
         ),
     ),
     planted={
         "Twice the multipliers.": {"factor": 2},
-        "The sum of all multipliers once, not twice, in L*.": {"linear": 1},
-        "What a maximum over non-negative multipliers asks for, without prefix closure, too: no "
-        "derivative is positive, and only those at multipliers of 0 are negative.": Variant(
+        "The sum of all multipliers once, not twice, in $L^*$.": {"linear": 1},
+        "The conditions for a maximum over non-negative multipliers, which hold even without "
+        "prefix closure: no derivative is positive, and only those at multipliers of 0 are "
+        "negative.": Variant(
             {"at_zero": False} | _ANYWAY, without_closure, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -436,8 +442,9 @@ def check_huang2024_eq_16(
         if at_zero or (a, b) in multipliers
     ]
     (low, a, b), high = min(slopes), max(slopes)[0]
-    yield holds(high <= 0, f"a derivative of L* at its maximum is {high}")
-    yield holds(low >= 0, f"the derivative of L* along the multiplier of {a} > {b} is {low}")
+    yield holds(high <= 0, f"a derivative of $L^*$ at its maximum is {high}")
+    pair = verbatim(f"{a} > {b}")
+    yield holds(low >= 0, f"the derivative of $L^*$ along the multiplier of {pair} is {low}")
     yield count("failed", int(low != 0))
 
 

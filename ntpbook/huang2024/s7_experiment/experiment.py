@@ -47,7 +47,7 @@ def made(seed: int, prefix_closed: bool) -> Both:
     grid = np.unique([1, *range(0, setting.steps1 + 1, 10)])
     first, _ = stage1.iterate(problem.following, setting.steps1, setting.eta0, record=grid)
     run = train(
-        f"{'prefix-closed' if prefix_closed else 'other'} data, seed {seed}",
+        f"{'prefix-closed' if prefix_closed else 'general'} data, seed {seed}",
         problem,
         eta0=setting.eta0,
         eta=setting.eta,

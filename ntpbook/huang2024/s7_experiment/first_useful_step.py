@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ntpbook.huang2024.s5_loss.instances import least_T, least_t
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
+from ntpverdicts.maths import plain
 from ntpverdicts.tables import Table
 
 
@@ -47,7 +48,7 @@ BITES = (
         lambda c: bounds.bites_from(lambda s: bounds.log_prop_1_direction(c, s)),
     ),
     Bite(
-        "Theorem 1, direction, as printed",
+        "Theorem 1, direction, as stated",
         "thm_1",
         "t",
         bounds.thm_1_speaks_from,
@@ -59,27 +60,27 @@ BITES = (
         lambda c: bounds.thm_1_speaks_from(c, rarity=bounds.PI_MIN),
     ),
     Bite(
-        "Theorem 2, its condition on T",
+        "Theorem 2, its condition on $T$",
         "thm_2_T",
         "T",
         lambda c: bounds.bites_from(lambda s: bounds.log_thm_2_condition_1(c, s)),
     ),
     Bite(
-        "Theorem 2, its condition on t, as printed",
+        "Theorem 2, its condition on $t$, as stated",
         "thm_2",
         "t",
         lambda c: bounds.bites_from(lambda s: bounds.log_thm_2_condition_2(c, s)),
     ),
     Bite(
-        "Theorem 2, its condition on t, corrected",
+        "Theorem 2, its condition on $t$, corrected",
         "thm_2_corrected",
         "t",
         lambda c: bounds.bites_from(
             lambda s: bounds.log_thm_2_condition_2(c, s, rarity=bounds.PI_MIN)
         ),
     ),
-    Bite("Equation (4) below log|V|, whatever t", "eq_4_T", "T", _eq_4_T),
-    Bite("Equation (4) below log|V|, with twice that T", "eq_4_t", "t", _eq_4_t),
+    Bite(r"Equation (4) below $\log|\mathcal V|$, for any $t$", "eq_4_T", "T", _eq_4_T),
+    Bite(r"Equation (4) below $\log|\mathcal V|$, with twice that $T$", "eq_4_t", "t", _eq_4_t),
 )
 
 
@@ -95,8 +96,8 @@ def bite_table(runs: Sequence[Run], steps: int = 900) -> Table:
     for bite in BITES:
         logs = found[bite.key]
         times = math.exp(min(logs)) / steps
-        rows.append((bite.what, bite.counted, _range(logs), str(steps), f"{times:.1g}"))
-    header = ("what", "step", "says something from", "steps made", "that is times more")
+        rows.append((plain(bite.what), bite.counted, _range(logs), str(steps), f"{times:.1g}"))
+    header = ("bound", "counts", "useful from step", "steps of the experiment", "ratio")
     return Table(header, tuple(rows))
 
 

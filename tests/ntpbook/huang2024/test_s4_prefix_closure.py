@@ -97,7 +97,7 @@ def test_ours_prefix_closure_leaves_out_data_without_closure_and_says_so():
     )
     assert instances.broken_hypotheses(structure) == {"closure"}
     found = judge("ours-prefix-closure", structure)
-    reason = "not true: every beginning of a sample is a sample"
+    reason = "not true: every prefix of a sample is a sample"
     assert (found.verdict, dict(found.left_out)) == (Verdict.OPEN, {reason: 1})
     found = judge("ours-prefix-closure", structure, dropped="closure")
     assert found.verdict is Verdict.REFUTED

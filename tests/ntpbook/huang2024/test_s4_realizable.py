@@ -444,7 +444,7 @@ def test_huang2024_app_first_model_by_hand_and_without_a_start():
     assert judge("huang2024-app-first-model", one).verdict is Verdict.PROVED
     assert judge("huang2024-app-first-model", one, second=True).verdict is Verdict.REFUTED
     found = judge("huang2024-app-first-model", one, first_only=True)
-    assert found.witness.endswith("n(1) is not defined")
+    assert found.witness.endswith("n(1)$ is not defined")
 
 
 # Assumption 3 in practice

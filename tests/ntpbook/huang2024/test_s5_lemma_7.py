@@ -20,6 +20,7 @@ from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.runs import Run
 from ntpverdicts.claims import Verdict
 from ntpverdicts.compare import NotANumberError
+from ntpverdicts.maths import plain
 
 SMALL = {"seed": 5, "sets": 2, "steps": 1500}
 
@@ -69,7 +70,7 @@ def test_huang2024_lem_7_hypotheses_are_tested_on_the_witness():
     assert found.verdict is Verdict.REFUTED
     assert found.hypotheses == (inside_proof.LATE, *FACTS)
     early = rare.Hidden(10, hidden.eta, hidden.share)
-    with pytest.raises(ValueError, match="breaks the hypothesis 't >= t_0'"):
+    with pytest.raises(ValueError, match="breaks the hypothesis 't ≥ t_0'"):
         replace(checks.check_huang2024_lem_7, instances=lambda: [early])()
 
 
@@ -140,7 +141,7 @@ def test_huang2024_app_violated_sample_by_hand():
     missing = -math.log(2) / 2 + math.log(2) ** 2 / (8 * r)
     assert float(sure.log_rest - sure.log_claimed) == pytest.approx(missing, abs=1e-4)
     left = checks.check_huang2024_app_violated_sample.judge([equal_run()])  # a multiple of W*
-    assert left.left_out == {"no step from t_0 on has W apart from W*": 1}
+    assert left.left_out == {"$W$ is a multiple of $W^*$ at every step from $t_0$ on": 1}
 
 
 def test_huang2024_app_violated_sample_needs_w_apart_from_the_optimum():
@@ -191,7 +192,7 @@ def test_huang2024_app_violated_sample_corrected_by_hand_and_with_gaps_that_are_
     check = checks.check_huang2024_app_violated_sample_corrected
     assert check.judge([equal_run()]).verdict is Verdict.PROVED
     found = check.judge([with_rows(equal_run(), least_gap=rows.norm * 1.01)])
-    assert (found.verdict, "the gaps" in found.witness) == (Verdict.REFUTED, True)
+    assert (found.verdict, "the margins" in found.witness) == (Verdict.REFUTED, True)
 
 
 # The sketch
@@ -224,7 +225,7 @@ def test_huang2024_app_sketch_3_by_hand():
     assert found.numbers["most"].value == pytest.approx(by_hand.max())
     short = rare.rare_run(100.0, 4000, rare.ETA)
     left = checks.check_huang2024_app_sketch_3.judge([short]).left_out
-    assert left == {"fewer than two decades from t_0 on": 1}
+    assert left == {"fewer than two decades of steps from $t_0$ on": 1}
 
 
 # The inside of Lemma 7's proof
@@ -347,7 +348,7 @@ def test_huang2024_app_lem_7_comparison_by_hand():
     assert found == pytest.approx([value / (1 + value) for value in odds], rel=1e-12)
     assert found[0] < found[1]
     left = inside_proof.check_huang2024_app_lem_7_comparison.judge([one])
-    assert left.left_out == {"phi_- of n is more than half of that of n_0": 1}
+    assert left.left_out == {r"$\phi_-$ of $n$ is more than half of that of $n_0$": 1}
     assert failure(inside_proof.check_huang2024_app_lem_7_comparison, [one], share=Fraction(1))
 
 
@@ -372,7 +373,9 @@ def test_huang2024_app_lem_7_comparison_lists_the_reason_as_printed_as_a_refuted
     found = sound("huang2024-app-lem-7-comparison")
     (reading,) = found.readings
     assert reading.verdict is Verdict.REFUTED
-    assert reading.witness.startswith("rivals of mass 1/4, 1/4 in n_0 and 9/20 in n")
+    assert plain(reading.witness).startswith(
+        "non-optimal tokens of mass 1/4, 1/4 in n_0 and 9/20 in n"
+    )
     assert found.numbers["types"].value == 2
 
 
@@ -401,5 +404,5 @@ def test_huang2024_app_lem_7_weights_before_t_0_is_no_witness():
         inside_proof.check_huang2024_app_lem_7_weights,
         instances=lambda: [inside_proof.Weighted(200, 20)],
     )
-    with pytest.raises(ValueError, match="t >= t_0"):
+    with pytest.raises(ValueError, match="t ≥ t_0"):
         early()

@@ -56,7 +56,7 @@ def test_huang2024_thm_2_is_refuted_under_every_reading_and_tests_all_hypotheses
     assert len(check.readings) == len(rare_sample.READINGS)
     assert set(check.hypotheses) == {
         *("Assumption 1, with source", "Assumption 2", "Assumption 3", "prefix closure"),
-        *("eta <= ||W_kq*|| / e", "the condition on T", "the condition on t"),
+        *(checks.LARGEST, "the condition on $T$", "the condition on $t$"),
     }
     said = list(checks.check_huang2024_thm_2.body(rare_sample.TooRare()))
     met = {one.name: one.holds for one in said if isinstance(one, Assumed)}
@@ -129,7 +129,7 @@ def test_huang2024_thm_2_real_run_breaks_it_with_the_constant_one() -> None:
     assert run.second.rows.least_log_odds[-1] < 1 < claimed
     found = checks.check_huang2024_thm_2.judge([run], asked=rare_sample.ONE)
     assert found.verdict is Verdict.REFUTED
-    assert found.witness.startswith("two tokens, one sentence too rare to be touched, log-odds at")
+    assert found.witness.startswith("two tokens, one sentence too rare to be learned, log-odds at")
 
 
 def test_huang2024_thm_2_forces_are_those_of_the_loss() -> None:
@@ -277,7 +277,7 @@ def test_huang2024_eq_13_readings(some: list[runs.Run]) -> None:
     verdicts = [one.verdict for one in check.readings]
     assert (check.verdict, verdicts) == (Verdict.PROVED, [Verdict.REFUTED, Verdict.REFUTED])
     on_data = checks.check_huang2024_eq_13.judge_data(some)
-    assert [one.text for one in on_data.readings] == ["the same without the factor √2"]
+    assert [one.text for one in on_data.readings] == [r"the same without the factor $\sqrt2$"]
 
 
 def test_huang2024_eq_13_chain_is_the_least_margin_over_its_claim(some: list[runs.Run]) -> None:

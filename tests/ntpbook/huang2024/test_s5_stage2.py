@@ -316,14 +316,14 @@ def test_huang2024_app_thm_1_sums_by_hand_for_a_straight_path():
     t = np.arange(400) * c.eta
     one = sums.EveryStep("straight", c, t, t)
     found = {name: (small, large) for name, small, large in sums.lines(one, 2.0, 8.0, 54.0)}
-    small, large = found["the sum of 1/||W||"]
+    small, large = found[r"the sum of $1/\|W\|$"]
     assert bounds.lem_7_start(c) == 45
     assert small[1] == pytest.approx((1 / 45 + 1 / 46) / 0.3636, rel=1e-12)
     assert large[1] == pytest.approx(2 * 2 / 0.3636 * math.log(47), rel=1e-12)
     gained, along = found["a step"]
     assert along[0] == pytest.approx(0.3636, rel=1e-9)
     assert gained[0] < 0.3636 - 0.3636 / 90
-    small, _ = found["the norm less the part along W*"]
+    small, _ = found["the norm minus the component along $W^*$"]
     assert small == pytest.approx(np.zeros_like(small), abs=1e-12)
 
 

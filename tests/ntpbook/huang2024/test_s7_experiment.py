@@ -13,6 +13,7 @@ from ntpcore.data import generate
 from ntpcore.huang2024 import bounds, stage1
 from ntpverdicts.claims import Verdict
 from ntpverdicts.compare import NotANumberError
+from ntpverdicts.maths import plain
 
 
 @pytest.fixture(scope="module")
@@ -95,13 +96,15 @@ def test_huang2024_fig_2_names_the_panel_that_is_wrong(both) -> None:
     low = np.linspace(loss[0], loss[0] + math.log(0.009), len(loss))
     assert told({"log_loss": low}, {}) == ""
     turned = changed(first.one_minus_cos, 7, 1e-11)
-    assert "1 - cos of stage 1" in told({"one_minus_cos": turned}, {})
+    assert "$1 - \\cos$ of stage 1" in told({"one_minus_cos": turned}, {})
     longer = changed(first.norm, 7, first.norm[7] * (1 + 1e-11))
     assert "norm of stage 1, step" in told({"norm": longer}, {})
     assert "loss of stage 2" in told({}, {"log_excess": changed(excess, 9, excess[8] + 0.01)})
     for wrong in (changed(angle, 9, angle[8] + 0.01), np.linspace(0.9, 0.11, len(angle))):
-        assert "1 - cos of stage 2" in told({}, {"one_minus_cos": wrong})
-    assert "straightness of the norm of stage 2" in told({}, {"norm": np.sqrt(rows.step)})
+        assert "$1 - \\cos$ of stage 2" in told({}, {"one_minus_cos": wrong})
+    assert "deviation of the norm of stage 2 from a straight line" in told(
+        {}, {"norm": np.sqrt(rows.step)}
+    )
 
 
 def test_huang2024_fig_2_numbers_are_those_of_the_worst_run(both) -> None:
@@ -181,7 +184,7 @@ def test_ours_bites_asks_for_more_steps_than_were_made(both) -> None:
     assert judge(both[:1], steps=round(first) - 1).verdict is Verdict.SEEN
     enough = judge(both[:1], steps=round(first))
     assert enough.verdict is Verdict.NOT_SEEN
-    assert "Equation (4) below log|V|, whatever t" in enough.witness
+    assert "Equation (4) below log|V|, for any t" in plain(enough.witness)
     assert checks.check_ours_bites.judge([]).verdict is Verdict.UNDECIDED
     table = first_useful_step.bite_table([one.run for one in both])
     assert len(table.rows) == len(first_useful_step.BITES)

@@ -15,6 +15,7 @@ from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.exact import margin
 from ntpcore.exact.columns import solve_all
 from ntpverdicts.claims import MARKS, Check, Verdict, certainty_words
+from ntpverdicts.maths import plain
 
 if TYPE_CHECKING:
     from ntpcore.huang2024.runs import Run
@@ -269,10 +270,10 @@ def write_text(found: Answer, write: Write) -> None:
         check = checks[0]
         name = check.label if len(checks) == 1 else f"{len(checks)} claims"
         word = check.verdict.value + certainty_words(check.to_json())
-        line = f"  {MARKS[check.verdict]} {word:<10} {name}: {check.evidence}"
+        line = f"  {MARKS[check.verdict]} {word:<10} {name}: {plain(check.evidence)}"
         write(line, check.verdict.value)
         if check.witness:
-            write(f"      witness: {show_name(check.witness)}", "plain")
+            write(f"      witness: {show_name(plain(check.witness))}", "plain")
         if len(checks) == 1:
             write(f"      repeat:  {check.repeat}", "faint")
         else:

@@ -18,6 +18,7 @@ from ntpverdicts.certainty import Certainty, Kind, from_json
 from ntpverdicts.claims import MARKS, Claim, Verdict, certainty_words
 from ntpverdicts.dependencies import Standing, standings
 from ntpverdicts.ledger import count_verdicts
+from ntpverdicts.maths import plain
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
 Row = Mapping[str, Any]
@@ -171,9 +172,10 @@ def _known(option: str, value: str | None, choices: Sequence[str]) -> None:
 
 
 def _words(row: Row) -> str:
-    """Where a search looks."""
+    """Where a search looks; formulas are found as they are typed and as they are shown."""
     keys = ("label", "number", "title", "where", "evidence", "witness", "statement")
-    return " ".join(str(row.get(key) or "") for key in keys).lower()
+    text = " ".join(str(row.get(key) or "") for key in keys)
+    return f"{text} {plain(text)}".lower()
 
 
 def find(published: Published, label: str) -> Row:
@@ -226,8 +228,9 @@ def explain_json(published: Published, row: Row) -> dict[str, object]:
 
 
 def show(text: object) -> str:
-    """Text as a terminal may safely print it: control characters escaped."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+    """Text as a terminal may safely print it: formulas in letters, control characters escaped."""
+    shown = plain(str(text))
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
 
 
 def write_list(published: Published, rows: Sequence[Row], write: Write) -> None:

@@ -15,6 +15,7 @@ from ntpcli import claims
 from ntpcore.data.dataset import InputError
 from ntpverdicts.certainty import JUDGED, Kind, certainty_of, used_in
 from ntpverdicts.claims import AGAINST, MARKS, Verdict, certainty_words, shown_number
+from ntpverdicts.maths import plain
 from ntpverdicts.vocabulary import Checked
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
@@ -198,32 +199,32 @@ def to_json(found: Iterable[Verified]) -> dict[str, object]:
 def write_line(one: Verified, write: Write) -> None:
     """One claim in a line, for many of them."""
     name = f"{one.data['label']}: {one.verdict.value}{certainty_words(one.data)}"
-    line = f"{MARKS[one.verdict]} {name} ({one.seconds:.1f} s). {one.data['evidence']}"
+    line = f"{MARKS[one.verdict]} {name} ({one.seconds:.1f} s). {plain(one.data['evidence'])}"
     write(line, one.verdict.value)
 
 
 def write_text(one: Verified, write: Write) -> None:
     """One claim for people: verdict, evidence, witness, steps of the proof, planted errors."""
     data = one.data
-    write(f"{data['label']}  {one.number}: {one.title}", "title")
+    write(f"{data['label']}  {one.number}: {plain(one.title)}", "title")
     word = one.verdict.value + certainty_words(data)
     write(f"{MARKS[one.verdict]} {word}", one.verdict.value)
-    write(f"  {data['evidence']}", "plain")
+    write(f"  {plain(data['evidence'])}", "plain")
     for key, title in (("witness", "witness"), ("slack", "worst slack")):
         if data[key]:
-            write(f"  {title}: {data[key]}", "plain")
+            write(f"  {title}: {plain(data[key])}", "plain")
     for number, step in enumerate(data["proof"], 1):
         source = f", {step['source']}" if step["source"] else ""
-        write(f"  step {number}: {step['text']} ({step['how']}{source})", "plain")
+        write(f"  step {number}: {plain(step['text'])} ({step['how']}{source})", "plain")
         for shown in step["shown"]:
             said = f"{shown['left']} {shown['relation']} {shown['right']}"
-            write(f"      {shown['name']}: {said}; difference {shown['rest']}", "faint")
+            write(f"      {plain(shown['name'])}: {said}; difference {shown['rest']}", "faint")
     for reading in data["readings"]:
-        write(f"  read as: {reading['text']} ({reading['verdict']})", "plain")
+        write(f"  read as: {plain(reading['text'])} ({reading['verdict']})", "plain")
     for name, value in data["numbers"].items():
         write(f"  {name} = {shown_number(value)}", "faint")
     for control in data["controls"]:
-        write(f"  planted: {control['planted']} Noticed: {control['obtained']}.", "faint")
+        write(f"  planted: {plain(control['planted'])} Noticed: {control['obtained']}.", "faint")
     write(f"  repeat: {data['repeat']}  ({one.seconds:.1f} s)", "faint")
 
 
@@ -232,4 +233,4 @@ def write_labels(write: Write) -> None:
     from ntpbook.catalogue import CATALOGUE
 
     for claim in CATALOGUE:
-        write(f"{claim.label:<36} {claim.number}: {claim.title}", "plain")
+        write(f"{claim.label:<36} {claim.number}: {plain(claim.title)}", "plain")

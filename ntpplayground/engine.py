@@ -23,6 +23,7 @@ from ntpcore.exact import any_order, margin
 from ntpcore.exact import repair as repairing
 from ntpcore.huang2024 import plain
 from ntpplayground import attention_steps, diagram, explain, next_tokens, table, wording
+from ntpverdicts import maths
 from ntpverdicts.claims import MARKS
 
 MOST_ORDERS = 12  # of each kind, what a page shows; the JSON has all
@@ -403,7 +404,7 @@ def _view(found: report.Answer, undecided: Collection[str] = ()) -> View:
                 "label": one.label,
                 "verdict": one.verdict.value,
                 "mark": MARKS[one.verdict],
-                "evidence": _cut(wording.plainly(report.show_name(one.evidence))),
+                "evidence": _cut(wording.plainly(report.show_name(maths.plain(one.evidence)))),
             }
             for one in found.checks
         ],

@@ -15,6 +15,8 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
+from ntpverdicts.maths import in_html, plain
+
 MIME = "application/vnd.ntpcore.check+json"
 SUMMARY = "How it was checked"  # of the fold of a card
 
@@ -397,12 +399,14 @@ def css_class(verdict: str) -> str:
 def render_text(check: Check) -> str:
     """A check in one line, for a terminal or a plain notebook."""
     verdict = f"{check.verdict.value}{certainty_words(check.to_json())}"
-    line = f"{MARKS[check.verdict]} {check.label}: {verdict}. {check.evidence}"
-    return line + (f" Witness: {check.witness}" if check.witness else "")
+    line = f"{MARKS[check.verdict]} {check.label}: {verdict}. {plain(check.evidence)}"
+    return line + (f" Witness: {plain(check.witness)}" if check.witness else "")
 
 
 def render_html(data: Mapping[str, object], more: str = "") -> str:
     """A check as HTML, from what `Check.to_json` gave; every text in it is escaped.
+
+    Formulas in it are in plain letters; a book typesets them (`ntpverdicts.maths.typeset`).
 
     Badge and evidence stand in the open, all else in one fold. Where the data hold the number and
     the title of the claim, as in a ledger, they stand in the head; its label does otherwise.
@@ -414,7 +418,7 @@ def render_html(data: Mapping[str, object], more: str = "") -> str:
     verdict = str(data["verdict"])
     mark = MARKS[Verdict(verdict)]
     number, title = str(data.get("number", "")), str(data.get("title", data["label"]))
-    name = f"<strong>{escape(number)}</strong> {escape(title)}" if number else escape(title)
+    name = f"<strong>{escape(number)}</strong> {in_html(title)}" if number else in_html(title)
     look = css_class(verdict)
     known = _measured(data) + _other_readings(_list(data.get("readings") or [])) + _machine(data)
     fold = known + _proof(data) + _controls(data) + more
@@ -424,7 +428,7 @@ def render_html(data: Mapping[str, object], more: str = "") -> str:
         f'<div class="ntp-check {look}"><p class="ntp-head">'
         f'<span class="ntp-badge {look}"><span aria-hidden="true">{mark}</span> {verdict}'
         f"{escape(certainty_words(data))}</span> {name}</p>"
-        f'<p class="ntp-evidence">{escape(str(data["evidence"]))}</p>{fold}</div>'
+        f'<p class="ntp-evidence">{in_html(str(data["evidence"]))}</p>{fold}</div>'
     )
 
 
@@ -436,7 +440,7 @@ def heading(words: str) -> str:
 def _measured(data: Mapping[str, object]) -> str:
     """What the evidence rests on, and how to get it again."""
     rows = [
-        (title, escape("; ".join(map(str, value)) if isinstance(value, list) else str(value)))
+        (title, in_html("; ".join(map(str, value)) if isinstance(value, list) else str(value)))
         for key, title in (
             ("witness", "Witness"),
             ("slack", "Worst slack"),
@@ -457,7 +461,8 @@ def _other_readings(readings: list[Any]) -> str:
     if not readings:
         return ""
     items = "".join(
-        f"<li>{escape(one['text'])} <em>({escape(one['verdict'])})</em>{_reading_witness(one)}</li>"
+        f"<li>{in_html(one['text'])} <em>({escape(one['verdict'])})</em>{_reading_witness(one)}"
+        "</li>"
         for one in readings
     )
     count = "Another reading" if len(readings) == 1 else f"{len(readings)} other readings"
@@ -466,7 +471,7 @@ def _other_readings(readings: list[Any]) -> str:
 
 def _reading_witness(reading: Mapping[str, object]) -> str:
     """The witness against a reading that fails."""
-    return f" Witness: {escape(str(reading['witness']))}" if reading.get("witness") else ""
+    return f" Witness: {in_html(str(reading['witness']))}" if reading.get("witness") else ""
 
 
 def _machine(data: Mapping[str, object]) -> str:
@@ -516,14 +521,14 @@ def _proof(data: Mapping[str, object]) -> str:
     for step in steps:
         source = f" <code>{escape(step['source'])}</code>" if step["source"] else ""
         shown = "".join(
-            f"<li>{escape(one['name'])}: <code>{escape(one['left'])} {escape(one['relation'])} "
+            f"<li>{in_html(one['name'])}: <code>{escape(one['left'])} {escape(one['relation'])} "
             f"{escape(one['right'])}</code>, difference <code>{escape(one['rest'])}</code></li>"
             for one in step["shown"]
         )
         inner = f"<ul>{shown}</ul>" if shown else ""
         place = f' <a href="#{anchor}">argument</a>' if (anchor := anchor_of(data, step)) else ""
         how = f"{step['how']}{source}{place}"
-        items.append(f"<li>{escape(step['text'])} <em>({how})</em>{inner}</li>")
+        items.append(f"<li>{in_html(step['text'])} <em>({how})</em>{inner}</li>")
     title = f"How one knows: {len(steps)} {'step' if len(steps) == 1 else 'steps'}"
     return f"{heading(title)}<ol>{''.join(items)}</ol>"
 
@@ -539,7 +544,7 @@ def _controls(data: Mapping[str, object]) -> str:
     if not controls:
         return ""
     items = "".join(
-        f"<li>{escape(one['planted'])} The check answered <em>{escape(one['obtained'])}</em>, "
+        f"<li>{in_html(one['planted'])} The check answered <em>{escape(one['obtained'])}</em>, "
         "as it must.</li>"
         for one in controls
     )

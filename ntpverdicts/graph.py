@@ -18,6 +18,7 @@ from ntpverdicts.claims import AGAINST, MARKS, Claim, Verdict, certainty_words, 
 from ntpverdicts.dependencies import Standing, describe, listed, neighbourhood
 from ntpverdicts.layout import Layout, arrange
 from ntpverdicts.ledger import ledger, standings_of
+from ntpverdicts.maths import plain
 
 Row = Mapping[str, Any]
 Address = Callable[[Row], str]  # where a claim's box leads
@@ -227,7 +228,7 @@ def _box(
     """One claim as a link."""
     x, y = corner
     state = "" if row["planned"] else f"; {standing.state}"
-    says = f"{row['number']}, {row['title']}: {word_of(row)}{state}"
+    says = f"{row['number']}, {plain(str(row['title']))}: {word_of(row)}{state}"
     if name not in says:  # whoever says what stands in the box must be understood
         says = f"{name}, {says}"
     classes = f"ntp-node {css_class(row['verdict'])} ntp-{standing.state}" + (

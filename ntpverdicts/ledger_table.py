@@ -16,6 +16,7 @@ from ntpverdicts.claims import Verdict
 from ntpverdicts.dependencies import Standing, describe
 from ntpverdicts.graph import badge, short_name
 from ntpverdicts.ledger import kinds_of, verdicts_in
+from ntpverdicts.maths import in_html, shorten
 
 Row = Mapping[str, Any]
 Papers = Mapping[str, str]
@@ -44,21 +45,13 @@ RANKS = {
 }
 
 
-def shorten(text: str, longest: int = LONGEST) -> str:
-    """A text cut at a word, when it is long."""
-    text = " ".join(text.split())
-    if len(text) <= longest:
-        return text
-    return text[:longest].rsplit(" ", 1)[0].rstrip(",;:") + " …"
-
-
 def evidence_line(row: Row) -> str:
     """What was tried and what came of it, in one line."""
     if "tried" not in row:
         return ""
     words = [f"tried: {row['tried']} ({row['unit']})"]
-    words += [f"worst slack {shorten(row['slack'])}"] if row["slack"] else []
-    words += [f"witness: {shorten(row['witness'])}"] if row["witness"] else []
+    words += [f"worst slack {shorten(row['slack'], LONGEST)}"] if row["slack"] else []
+    words += [f"witness: {shorten(row['witness'], LONGEST)}"] if row["witness"] else []
     return "; ".join(words)
 
 
@@ -246,7 +239,7 @@ def _row(
     given = "".join(f' data-{key}="{escape(str(value))}"' for key, value in data.items())
     return (
         f'<tr{identity} class="ntp-row-{row["verdict"].replace(" ", "-")}"{given}>'
-        f'<th scope="row">{number}<p class="ntp-about">{escape(str(row["title"]))}</p>'
+        f'<th scope="row">{number}<p class="ntp-about">{in_html(str(row["title"]))}</p>'
         f'<p class="ntp-small">{escape(place)}<br><a href="#{label}"><code>{label}</code></a></p>'
         "</th>"
         f"<td>{badge(row)}{_standing(row, standing, names)}</td>"
@@ -265,10 +258,10 @@ def _evidence(row: Row) -> str:
     """The evidence of one row, and from where a bound would say something."""
     if row["planned"]:
         return ""
-    text = f"<p>{escape(shorten(str(row['evidence'])))}</p>"
+    text = f"<p>{in_html(shorten(str(row['evidence']), LONGEST))}</p>"
     line = evidence_line(row)
-    text += f'<p class="ntp-small">{escape(line)}</p>' if line else ""
+    text += f'<p class="ntp-small">{in_html(line)}</p>' if line else ""
     if row.get("vacuous"):
-        before = escape(str(row["vacuous"]))
+        before = in_html(str(row["vacuous"]))
         text += f'<p class="ntp-small"><strong>Vacuous</strong> before {before}</p>'
     return text

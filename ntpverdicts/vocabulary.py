@@ -42,6 +42,7 @@ from ntpverdicts.claims import (
     WitnessKind,
 )
 from ntpverdicts.compare import Assumed, Compared, LeftOut, NotANumberError, Said, Tally, Undecided
+from ntpverdicts.maths import filled, in_words, outside
 from ntpverdicts.numbers import amount, singular
 
 Body = Callable[..., Iterable[Said] | Said]
@@ -544,10 +545,10 @@ class Checked:
                     f"{self.label}: the evidence names {{{name}}}, which the body yielded on none "
                     f"of the {self.over}; it has {', '.join(words)}"
                 )
-        filled = text.format(**words)
+        sentence = filled(text, words)
         if words.get("tried") == "1":
-            filled = filled.replace(f"1 {self.over}", f"1 {singular(self.over)}")
-        return filled
+            sentence = sentence.replace(f"1 {self.over}", f"1 {singular(self.over)}")
+        return sentence
 
     def _witness_kind(self, found: Outcome) -> WitnessKind | None:
         """In which numbers a counterexample was found."""
@@ -560,15 +561,15 @@ class Checked:
     def _from_where(self, words: Mapping[str, str]) -> str:
         """From where a bound says something; nothing where no instance has such a place."""
         known = all(name in words for name in _names(self.vacuous))
-        return self.vacuous.format(**words) if known else ""
+        return filled(self.vacuous, words) if known else ""
 
     def _slack(self, worst: Compared | None) -> str:
         """The worst slack and its place; what is rounding alone says so."""
         if worst is None or worst.exact:
             return ""
         if abs(float(worst.slack)) <= max(self.tolerance, 1e-12):
-            return f"rounding alone, below {max(self.tolerance, 1e-12):g}"
-        return f"{float(worst.slack):.2g} ({worst.where})"
+            return f"rounding alone, below {in_words(f'{max(self.tolerance, 1e-12):g}')}"
+        return f"{in_words(f'{float(worst.slack):.2g}')} ({worst.where})"
 
     def command(self, parameters: Parameters) -> str:
         """The command that repeats the check with these parameters."""
@@ -693,15 +694,17 @@ def _broken(steps: Iterable[Step]) -> Compared | None:
 
 
 def _names(text: str) -> list[str]:
-    """The numbers that a sentence names."""
-    return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    """The numbers that a sentence names outside of its formulas."""
+    return [name for _, name, _, _ in Formatter().parse(outside(text)) if name is not None]
 
 
 def _witness(failed: Compared) -> str:
     """Where a statement fails, and by how much."""
     if failed.fact:
         return failed.where or "the statement itself"
-    by = amount(-Fraction(failed.slack)) if failed.exact else f"{-float(failed.slack):.3g}"
+    by = (
+        amount(-Fraction(failed.slack)) if failed.exact else in_words(f"{-float(failed.slack):.3g}")
+    )
     return f"{failed.where or 'the statement itself'}: violated by {by}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+from booklinks import inline
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
@@ -27,7 +28,7 @@ def errata_of(env: object, paper: str) -> list[Erratum]:
 
 
 def table_source(errata: list[Erratum]) -> list[str]:
-    """The tables in MyST, one for each group; the witness is plain text."""
+    """The tables in MyST, one for each group; the witness comes by a role."""
     lines = []
     for group in GROUPS:
         mine = [one for one in errata if one.group == group]
@@ -91,14 +92,14 @@ class ErrataTable(SphinxDirective):
 
 
 class ShownRole(SphinxRole):
-    """`shown` and a label: what shows this erratum, as plain text."""
+    """`shown` and a label: what shows this erratum."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Look it up."""
         paper = self.env.ntp_rows.get(self.text, {}).get("paper", "")
         for one in errata_of(self.env, paper) if paper else ():
             if one.label == self.text:
-                return [nodes.inline(one.witness, one.witness)], []
+                return [nodes.inline("", "", *inline(one.witness))], []
         logger.warning("%r is no erratum", self.text, location=self.get_location())
         return [nodes.literal(self.text, self.text)], []
 

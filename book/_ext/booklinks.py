@@ -9,6 +9,7 @@ from sphinx.application import Sphinx
 
 from ntpverdicts import graph
 from ntpverdicts.claims import MARKS, Verdict, css_class
+from ntpverdicts.maths import parts, plain
 from tools.site.checksources import Source
 
 LEDGER = "book/claims"  # the page on which every claim has a row of its own
@@ -43,6 +44,11 @@ def link_of_box(app: Sphinx, docname: str) -> graph.Address:
     return lambda row: (link_to_row if row["planned"] else link_to)(app, docname, row)
 
 
+def inline(text: str) -> list[nodes.Node]:
+    """A text of a claim or a check as nodes, with its formulas."""
+    return [nodes.math(part, part) if tex else nodes.Text(part) for part, tex in parts(text)]
+
+
 def make_badge(
     app: Sphinx, docname: str, row: dict[str, Any], *, linked: bool = True
 ) -> nodes.inline:
@@ -51,7 +57,7 @@ def make_badge(
     text = f"{mark_of(row)} {graph.long_word_of(row)}"
     if row["planned"] or not linked:
         return nodes.inline(text, text, classes=classes)
-    title = f"{row['number']}: {row['title']}"
+    title = f"{row['number']}: {plain(row['title'])}"
     address = link_to(app, docname, row)
     link = nodes.reference(text, text, refuri=address, internal=True, reftitle=title)
     return nodes.inline("", "", link, classes=classes)

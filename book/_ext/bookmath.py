@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
+from ntpverdicts.maths import typeset
 from tools.site.maths import FormulaError, Setter, font_rule
 
 logger = logging.getLogger(__name__)
@@ -56,6 +58,19 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def set_texts(app: Sphinx, html: str, where: object) -> str:
+    """HTML with the formulas of claims and checks typeset; one that cannot be set is a warning."""
+
+    def formula(tex: str) -> str:
+        try:
+            return app.ntp_setter.set(tex, display=False)  # type: ignore[attr-defined,no-any-return]
+        except FormulaError as error:
+            logger.warning("this formula cannot be set: %s: %s", tex, error, location=where)
+            return escape(tex)
+
+    return typeset(html, formula)
+
+
 def one_display(tex: str, whole: bool) -> str:
     """The lines of a display as one formula, as Sphinx reads them for every renderer."""
     if whole:
@@ -67,11 +82,13 @@ def one_display(tex: str, whole: bool) -> str:
     return r"\begin{aligned}" + r"\\".join(lines) + r"\end{aligned}"
 
 
-def link_look(
+def finish_page(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Give pages with formulas, and no others, the style sheet for them."""
-    if app.env.get_domain("math").has_equations(pagename):  # type: ignore[attr-defined]
+    """Typeset cards and tables, and give pages with formulas the style sheet for them."""
+    if context.get("body"):
+        context["body"] = set_texts(app, context["body"], pagename)
+    if "<math" in context.get("body", ""):
         app.add_css_file(LOOK)
         app.add_js_file(None, body=EARLY)
 
@@ -97,6 +114,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_config_value("ntp_macros", {}, "env", dict)
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     app.connect("builder-inited", start)
-    app.connect("html-page-context", link_look)
-    app.connect("build-finished", finish)
+    app.connect("html-page-context", finish_page)
+    app.connect("build-finished", finish, priority=900)  # after previews
     return {"parallel_read_safe": False, "parallel_write_safe": False}

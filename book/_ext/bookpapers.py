@@ -15,6 +15,7 @@ from sphinx_proof.nodes import unenumerable_node
 
 from ntpbook.catalogue import PAPERS
 from ntpverdicts.claims import heading
+from ntpverdicts.maths import plain
 
 ENTRY = re.compile(r"@\w+\{(\w+),(.*?)\n\}", re.DOTALL)
 URL = re.compile(r"^\s*url\s*=\s*\{([^}]+)\}", re.MULTILINE)
@@ -70,7 +71,7 @@ def report_text(row: dict[str, Any], digest: str, found: dict[str, str]) -> str:
     packages = ", ".join(f"{name} {version}" for name, version in found.items())
     return "\n".join(
         (
-            f"Claim: {row['label']} ({row['number']}: {row['title']})",
+            f"Claim: {row['label']} ({row['number']}: {plain(row['title'])})",
             f"Verdict: {row['verdict']}",
             f"Page: pages/{row['page']}.html#verdict-{row['label']}",
             f"Code: {digest}",

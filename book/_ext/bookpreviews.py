@@ -7,10 +7,12 @@ by words (`tools/site/statements.py`), which also finds the sections of pages.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from booklinks import link_to, link_to_row
+from bookmath import set_texts
 from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -67,7 +69,8 @@ def entries(app: Sphinx) -> list[Entry]:
         link = (link_to_row if row["planned"] else link_to)(app, "index", row)
         address = link.replace(f"#verdict-{label}", f"#{label}")
         html = app.ntp_statements.get(label, "")  # type: ignore[attr-defined]
-        found.append(statement_entry(row, address, html))
+        entry = statement_entry(row, address, html)
+        found.append(replace(entry, html=set_texts(app, entry.html, row["page"])))
     page = Path(app.outdir, f"{GLOSSARY}.html")
     if page.is_file():
         for name, (term, html) in terms_of(page.read_text(encoding="utf-8")).items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from booklinks import make_badge
+from booklinks import inline, make_badge
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -110,8 +110,8 @@ class FillStories(SphinxPostTransform):
         head += nodes.Text(" has every statement with its proof and its check:")
         listed = nodes.bullet_list(classes=["ntp-evidence"])
         for row in rows:
-            words = f"{row['number']}: {row['title']}"
-            link = nodes.reference("", words, refuri=f"{address}#{row['label']}", internal=True)
+            link = nodes.reference("", "", refuri=f"{address}#{row['label']}", internal=True)
+            link += inline(f"{row['number']}: {row['title']}")
             # The verdict without a link of its own: it would be too close to this one for a finger.
             badge = make_badge(app, docname, row, linked=False)
             line = nodes.paragraph("", "", link, nodes.Text(" "), badge)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bookledger import more_on
-from booklinks import make_badge
+from booklinks import inline, make_badge
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -151,7 +151,7 @@ class WitnessRole(SphinxRole):
             logger.warning(message, self.text, location=self.get_location())
             return [nodes.literal(self.text, self.text)], []
         self.env.ntp_witnesses.setdefault(self.env.docname, set()).add(self.text)
-        return [nodes.inline(row["witness"], row["witness"])], []
+        return [nodes.inline("", "", *inline(row["witness"]))], []
 
 
 class ReadingsRole(SphinxRole):
@@ -168,7 +168,7 @@ class ReadingsRole(SphinxRole):
             logger.warning(message, self.text, location=self.get_location())
             return [nodes.literal(self.text, self.text)], []
         listed = "; ".join(f"{reading['text']} ({reading['verdict']})" for reading in readings)
-        return [nodes.inline(listed, listed)], []
+        return [nodes.inline("", "", *inline(listed))], []
 
 
 def check_errata(app: Sphinx, env: Any) -> None:

@@ -167,11 +167,6 @@ def test_counts_add_up_and_lead_to_their_rows(rows: dict[str, Data]):
     assert "2 are planned" in html
 
 
-def test_long_texts_are_cut_at_a_word():
-    assert ledger_table.shorten("one two  three", 9) == "one two …"
-    assert ledger_table.shorten("one two", 9) == "one two"
-
-
 def test_kinds_come_from_labels_and_ours_from_their_numbers(rows: dict[str, Data]):
     assert [row["kind"] for row in rows.values()] == [
         "equation", "proposition", "theorem", "theorem", "text", "lemma"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ntpverdicts.maths import parts, plain
 from tools.site.page_text import MISSING
 
 # The most severe first. Each erratum has the first of these that applies, from the mildest on: a
@@ -35,7 +35,7 @@ class Erratum:
         read: what it should read.
         severity: one of SEVERITIES.
         group: one of GROUPS.
-        witness: the counterexample that the check found, as plain text.
+        witness: the counterexample that the check found, with formulas between dollar signs.
         note: what a reader must know beside the verdict; may be empty.
         reply: what the authors answered; may be empty.
     """
@@ -108,30 +108,6 @@ def _group(label: str, row: Mapping[str, Any], one: Mapping[str, str]) -> str:
 
 # Copies
 
-WORDS = (
-    (r"\\(?:mathrm|mathcal|mathbf|operatorname)\s*\{?(\w+)\}?", r"\1"),
-    (r"\\d?frac\s*(\d)\s*(\d)", r"\1/\2"),
-    (r"\\d?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"(\1)/(\2)"),
-    (r"\\sqrt\s*\{([^{}]*)\}", r"sqrt(\1)"),
-    (r"\\tilde\s*(\w)", r"\1~"),
-    (r"\\dot\s*(\w)", r"d\1/dt"),
-    (r"\\\|", "||"),
-    (r"\\geq?(?![a-z])", ">="),
-    (r"\\leq?(?![a-z])", "<="),
-    (r"\\ne(?![a-z])", "!="),
-    (r"\\approx", "~="),
-    (r"\\sim", "~"),
-    (r"\\cdot", "."),
-    (r"\\langle\s*", "<"),
-    (r"\s*\\rangle", ">"),
-    (r"\^\\prime", "'"),
-    (r"(?<=[\w)])\\([A-Za-z]+)", r" \1"),
-    (r"_\{\\?(\w+)\}", r"_\1"),
-    (r"_\{([^{}]*)\}", r"_(\1)"),
-    (r"\^\{(\d+|[A-Za-z])\}", r"^\1"),
-    (r"\^\{([^{}]*)\}", r"^(\1)"),
-    (r"\\([A-Za-z]+)", r"\1"),
-)
 SIGNS = {
     "→": r"\to", "η": r"\eta", "π": r"\pi", "≤": r"\le", "≥": r"\ge", "‖": r"\|",
     "·": r"\cdot", "ρ": r"\rho", "ξ": r"\xi", "α": r"\alpha", "√": r"\surd", "∞": r"\infty",
@@ -144,27 +120,20 @@ ESCAPED = {sign: "\\" + sign for sign in "&%#_{}$"} | {
 }  # fmt: skip
 
 
-def plain(text: str) -> str:
-    """Words and formulas without LaTeX, for a mail."""
-
-    def formula(found: re.Match[str]) -> str:
-        inner = found[1]
-        for pattern, word in WORDS:
-            inner = re.sub(pattern, word, inner)
-        return re.sub(r"\s+", " ", inner.replace("{", "(").replace("}", ")")).strip()
-
-    return re.sub(r"\$([^$]*)\$", formula, text)
-
-
 def latex(text: str) -> str:
-    """Plain words of a witness as LaTeX, in ASCII.
+    """A witness as LaTeX, in ASCII: formulas stay, words are escaped.
 
     Raises:
         ValueError: a sign has no LaTeX here.
     """
     found = "".join(
-        f"${SIGNS[sign]}$" if sign in SIGNS else DASHES.get(sign, ESCAPED.get(sign, sign))
-        for sign in text
+        f"${part}$"
+        if tex
+        else "".join(
+            f"${SIGNS[sign]}$" if sign in SIGNS else DASHES.get(sign, ESCAPED.get(sign, sign))
+            for sign in part
+        )
+        for part, tex in parts(text)
     )
     if not found.isascii():
         strange = sorted({sign for sign in found if not sign.isascii()})
@@ -179,7 +148,7 @@ def as_text(errata: Sequence[Erratum]) -> str:
             f"{place + 1}. {one.place} ({one.severity})",
             f"   Printed: {plain(one.printed)}",
             f"   Should read: {plain(one.read)}",
-            f"   Witness: {one.witness}",
+            f"   Witness: {plain(one.witness)}",
             *((f"   Note: {plain(one.note)}",) if one.note else ()),
         )
         for place, one in enumerate(errata)

@@ -17,6 +17,7 @@ from bs4 import BeautifulSoup
 
 from ntpbook.catalogue import PAPERS, SEARCHED, SHORT
 from ntpverdicts.graph import badge
+from ntpverdicts.maths import in_html, plain
 
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
@@ -101,10 +102,10 @@ def statement_entry(row: Mapping[str, Any], address: str, html: str) -> Entry:
     where += f"; {row['edition']}" if row.get("edition") else ""
     head = (
         f'<p class="ntp-head">{badge(row)} <strong>{escape(row["number"])}</strong> '
-        f'{escape(row["title"])} <span class="ntp-small">{escape(where)}</span></p>'
+        f'{in_html(row["title"])} <span class="ntp-small">{escape(where)}</span></p>'
     )
     return Entry(
-        row["label"], "statement", row["number"], row["title"], SEARCHED[row["paper"]],
+        row["label"], "statement", row["number"], plain(row["title"]), SEARCHED[row["paper"]],
         SHORT[row["paper"]], "open" if row["planned"] else row["verdict"], address,
         plain_words(text_of(shown)), head + shown,
     )  # fmt: skip

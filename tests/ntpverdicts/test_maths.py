@@ -1,0 +1,67 @@
+r"""Formulas in titles and evidence: in plain letters, in HTML, and filled with numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from ntpverdicts import maths
+
+
+@pytest.mark.parametrize(
+    ("tex", "words"),
+    [
+        (r"at $\frac12 \log(M\eta)$", "at ½ log(Mη)"),
+        (r"$e^{-C_1 t} \le x^{2}$", "e^(−C_1 t) ≤ x²"),
+        (r"$\|W_{\mathrm{kq}}^*\|$", "‖W_kq*‖"),
+        (r"$\sum_{k \ne n} E^\prime_{kn}$", "∑_(k ≠ n) E′_kn"),
+        (r"$\frac{t\eta}{2 L_{\max} \|W_{\mathrm{ov}}\|}$", "tη/(2 L_max ‖W_ov‖)"),
+        (r"$\frac{a + b}{c}, \frac{a}{\|x\|}$", "(a + b)/c, a/‖x‖"),
+        (r"$W_{\mathrm{ov}}x$", "W_ov x"),
+        (r"$W_{\mathrm{kq}}^{(t)\top} x^\top$", "W_kq^((t)ᵀ) xᵀ"),
+        (r"$2\cdot 10^{-7}$ or $\sqrt{t\eta}$, $\sqrt 2$", "2·10⁻⁷ or √(tη), √2"),
+        (r"$\bigl\langle \nabla\mathcal L, W \bigr\rangle > 0$", "⟨∇L, W⟩ > 0"),
+        (r"$(|\mathcal V|-1)\,2\log t$", "(|V|−1) 2 log t"),
+        (r"$\tilde x \in \{0, 1\}$, $\operatorname{rank} A$", "x̃ ∈ {0, 1}, rank A"),
+        ("no formula_here {x}", "no formula_here {x}"),
+        (r"\$5 and \$6, or $5", "$5 and $6, or $5"),
+        (r"$\unknown{x}^{2", "$\\unknown{x}^{2"),
+    ],
+)
+def test_formulas_in_plain_letters(tex: str, words: str):
+    assert maths.plain(tex) == words
+
+
+def test_words_of_a_reader_hold_no_formula():
+    tokens = "'$a' > '$b', cost $5 \\$"
+    assert maths.plain(maths.verbatim(tokens)) == tokens
+    assert maths.in_html(maths.verbatim("$x$ < 1")) == "$x$ &lt; 1"
+
+
+def test_html_keeps_the_tex_for_a_book():
+    html = maths.in_html(r'a < $x_{"1"} < y$')
+    assert html == (
+        'a &lt; <span class="ntp-tex" data-tex="x_{&quot;1&quot;} &lt; y">'
+        "x_(&quot;1&quot;) &lt; y</span>"
+    )
+    assert maths.typeset(html, lambda tex: f"<math>{tex}</math>") == (
+        'a &lt; <span class="math"><math>x_{"1"} < y</math></span>'
+    )
+
+
+def test_numbers_are_filled_in_inside_and_outside_of_formulas():
+    words = {"tried": "5", "worst": "2e-07", "one": "1e+06"}
+    text = r"{tried} of {{a}}: $L_{\max}^{tried} \le {worst}$, {one}, $\frac{a}{b}$, \$1"
+    assert maths.filled(text, words) == (
+        r"5 of {a}: $L_{\max}^5 \le 2\cdot 10^{-7}$, $10^{6}$, $\frac{a}{b}$, \$1"
+    )
+    with pytest.raises(KeyError):
+        maths.filled("{other}", words)
+
+
+def test_a_long_text_is_cut_outside_of_formulas():
+    text = r"at all the $W_{\mathrm{kq}} \le 2$ of the words"
+    assert maths.shorten(text, 22) == r"at all the $W_{\mathrm{kq}} \le 2$ …"
+    assert maths.shorten(text, 15) == "at all the …"
+    assert maths.shorten("one two  three", 9) == "one two …"
+    assert maths.shorten("one two", 9) == "one two"
+    assert maths.shorten(r"\$1 two three", 6) == r"\$1 …"

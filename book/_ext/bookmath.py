@@ -88,7 +88,7 @@ def finish_page(
     """Typeset cards and tables, and give pages with formulas the style sheet for them."""
     if context.get("body"):
         context["body"] = set_texts(app, context["body"], pagename)
-    if "<math" in context.get("body", ""):
+    if "<math" in (context.get("body") or ""):
         app.add_css_file(LOOK)
         app.add_js_file(None, body=EARLY)
 

@@ -115,5 +115,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     app.connect("builder-inited", start)
     app.connect("html-page-context", finish_page)
-    app.connect("build-finished", finish, priority=900)  # after previews
+    app.connect("build-finished", finish)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

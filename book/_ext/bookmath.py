@@ -88,7 +88,7 @@ def finish_page(
     """Typeset cards and tables, and give pages with formulas the style sheet for them."""
     if context.get("body"):
         context["body"] = set_texts(app, context["body"], pagename)
-    if "<math" in context.get("body", ""):
+    if "<math" in (context.get("body") or ""):
         app.add_css_file(LOOK)
         app.add_js_file(None, body=EARLY)
 
@@ -115,5 +115,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     app.connect("builder-inited", start)
     app.connect("html-page-context", finish_page)
-    app.connect("build-finished", finish, priority=900)  # after previews
+    app.connect("build-finished", finish)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -138,5 +138,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(unenumerable_node, override=True, html=(open_statement, close_statement))
     app.connect("doctree-resolved", keep_sections, priority=400)  # before badges and links
     app.connect("html-page-context", search_by_statement)
-    app.connect("build-finished", write_previews)
+    app.connect("build-finished", write_previews, priority=450)  # before formulas are finished
     return {"parallel_read_safe": False, "parallel_write_safe": False}

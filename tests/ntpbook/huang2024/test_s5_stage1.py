@@ -20,7 +20,7 @@ from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import bounds, stage1
 from ntpverdicts.claims import Verdict
 from ntpverdicts.compare import NotANumberError
-from ntpverdicts.maths import plain
+from ntpverdicts.maths import in_tex, plain
 
 PAIR = iterated(cycle(2), 1.0, 20)  # W* = (1/2) [[-1, 1], [1, -1]], norm 1
 FOUR = iterated(cycle(4), 0.1, 60)
@@ -308,7 +308,7 @@ def test_huang2024_prop_1_by_hand_for_the_experiment():
     assert numbers["rate_ratio"] == pytest.approx(4, rel=0.01)
     assert (numbers["T"], found.tried) == (900, 1)
     root = next_root(12 * 19**1.5 * math.log(40) / (0.2 / 20**0.5))
-    assert plain(found.vacuous).startswith(f"t = {root:.3g}")
+    assert found.vacuous.startswith(f"$t = {{{in_tex(f'{root:.3g}')}}}$")
 
 
 def test_huang2024_prop_1_agrees_with_many_digits_and_with_the_table_of_bounds():

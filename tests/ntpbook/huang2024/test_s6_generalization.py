@@ -64,7 +64,7 @@ def test_huang2024_thm_3_time_and_constant_by_hand_on_example_1():
     at = int(np.searchsorted(rows.step, t_3))
     assert rows.least_optimal[at] > claimed
     wrong = with_rows(run, least_optimal=np.full_like(rows.least_optimal, 0.99 * claimed))
-    assert "Example 1, eta = 1, step" in failure(checks.check_huang2024_thm_3, [wrong])
+    assert "Example 1, η = 1, step" in plain(failure(checks.check_huang2024_thm_3, [wrong]))
 
 
 def test_huang2024_thm_3_speaks_neither_of_short_runs_nor_without_assumption_3():

@@ -78,31 +78,35 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
     over="flows",
     instances=symmetric_runs,
     name=lambda one: f"K = {one[0].K}, M = {one[0].M}, eta_Y/eta_Z = {one[1]:g}",
-    says="The small system on the clock sigma is the coupled flow in time on {tried} data sets, "
-    "up to ln t = {log_t}; the logits agree but for the integrator's error.",
+    says=r"On {tried} data sets, up to $\ln t = {log_t}$, the logits of the small system in the "
+    r"time scale $\sigma$ agree with those of both layers trained in time $t$, up to the "
+    "error of the integrator.",
     tolerance=1e-6,  # relative; both integrators run at 1e-9 or less over many steps
     proof=(
-        uses("tian2023-lem-1", "The gradients in Y and Z of one sample."),
-        uses("ours-coupled-flow", "The flow keeps the symmetric form."),
+        uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
+        uses("ours-coupled-flow", "The flow preserves the symmetric form."),
         executed(
-            "The gradient in Z of one class, entry by entry.", relations(steps.projector_step)
+            "The gradient with respect to $Z$ for one class, entry by entry.",
+            relations(steps.projector_step),
         ),
-        executed("How f moves with z.", relations(steps.unit_step)),
+        executed("The derivative of $f$ with respect to $z$.", relations(steps.unit_step)),
         executed(
-            "M > K: Lemma 1 inserted into the symmetric form and divided by (eta_Y/K) delta.",
+            r"$M > K$: Lemma 1 inserted into the symmetric form and divided by $(\eta_Y/K)\delta$.",
             relations(steps.clock_steps),
         ),
         executed(
-            "M = K: the same, without other outputs.",
+            "$M = K$: the same, without other outputs.",
             relations(steps.bulk_free_steps),
-            planted={"An error whose entries do not add up to zero.": {"wrong": 0}},
+            planted={"An error vector whose entries do not sum to zero.": {"wrong": 0}},
         ),
-        by_hand("delta > 0, so sigma increases with t, and it is unbounded.", at="unbounded"),
+        by_hand(
+            r"$\delta > 0$, so $\sigma$ increases with $t$, and it is unbounded.", at="unbounded"
+        ),
     ),
     planted={
-        "The attention without its L2 scaling.": {"sphere": False},
-        "The system of one query, told of data that have two or three.": {"queries": 1},
-        "Rates exchanged.": {"invert": True},
+        "Attention without $L_2$ scaling.": {"sphere": False},
+        "The system for one query, applied to data with two or three.": {"queries": 1},
+        "The two learning rates exchanged.": {"invert": True},
     },
 )
 def check_ours_long_clock(
@@ -135,25 +139,26 @@ def narrow(M: int = 0) -> list[Design]:
     over="designs",
     instances=lambda: narrow(),
     name=lambda d: f"K = {d.K}, M = {d.M}",
-    says="On {tried} designs with M = K the logits at ratios of the rates from 0.1 to 1000 are one "
-    "function of the scaled clock, but for the integrator's error.",
+    says=r"On {tried} designs with $M = K$, at ratios $\eta_Z/\eta_Y$ from 0.1 to 1000, the "
+    r"logits are the same function of $\sqrt\nu\,\sigma$, up to the error of the "
+    "integrator.",
     tolerance=1e-7,  # the integrator's tolerance, over the range of the logits
     proof=(
-        uses("ours-long-clock", "The coupled flow on the clock sigma."),
-        by_hand("The flow of such a loss keeps the symmetric form.", at="symmetry"),
+        uses("ours-long-clock", r"The flow of both layers in the time scale $\sigma$."),
+        by_hand("The flow of such a loss preserves the symmetric form.", at="symmetry"),
         executed(
-            "The equations for M = K, for any loss that treats the wrong labels alike.",
+            "The equations for $M = K$, for any loss that treats the wrong labels alike.",
             relations(steps.bulk_free_steps),
             planted={
-                "An error whose entries do not add up to zero.": {"wrong": 0},
-                "The rows of attention that is not scaled.": {"claimed": False},
+                "An error vector whose entries do not sum to zero.": {"wrong": 0},
+                "The equations for unscaled attention.": {"claimed": False},
             },
         ),
-        executed("nu drops out of the scaled equations.", relations(steps.universality_steps)),
+        executed(r"$\nu$ cancels in the rescaled equations.", relations(steps.universality_steps)),
     ),
     planted={
-        "The clock sigma itself, not scaled.": {"power": 0.0},
-        "A thousand outputs.": Variant(instances=lambda: narrow(1000)),
+        r"The time scale $\sigma$ itself, without the factor $\sqrt\nu$.": {"power": 0.0},
+        "One thousand outputs.": Variant(instances=lambda: narrow(1000)),
     },
 )
 def check_ours_long_rates(one: Design, power: float = 0.5) -> Iterator[Said]:
@@ -189,20 +194,25 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
     "ours-long-closed-form",
     over="paths",
     instances=one_each,
-    says="Along {tried} paths up to sigma = 1e4 both sides agree but for the integrator's error; "
-    "the rest of the law for w is at most {rest} at the end, a fifth or less of what it is a tenth "
-    "of the way.",
+    says=r"Along {tried} solutions up to $\sigma = 10^4$ both sides of the closed form agree, "
+    "up to the error of the integrator. At the end the remainder of the law for $w$ is at "
+    "most {rest}, and at most one fifth of its value at a tenth of that time.",
     tolerance=1e-6,  # the integrator runs at 1e-11, over five powers of ten of the clock
     proof=(
-        uses("ours-long-clock", "Time as a function of the clock."),
-        uses("ours-long-rates", "The equations for M = K."),
-        executed("Both sides start alike and grow alike; the limits.", closed_form),
-        by_hand("T grows like r, r = sigma + O(1) and ln t = sigma + O(1).", at="time"),
+        uses("ours-long-clock", r"$t$ as a function of $\sigma$."),
+        uses("ours-long-rates", "The equations for $M = K$."),
+        executed(
+            "Both sides have the same initial value and the same derivative; the limits.",
+            closed_form,
+        ),
+        by_hand(
+            r"$T$ grows like $r$, $r = \sigma + O(1)$, and $\ln t = \sigma + O(1)$.", at="time"
+        ),
     ),
     planted={
-        "The coefficient 1/(2(K + 1)), that of (10).": {"parts": 2},
-        "One output beside the next tokens, M = K + 1.": Variant(instances=lambda: one_each(1)),
-        "The attention without its L2 scaling.": {"sphere": False},
+        "The coefficient $1/(2(K + 1))$, as under (10).": {"parts": 2},
+        "One output besides the next tokens, $M = K + 1$.": Variant(instances=lambda: one_each(1)),
+        "Attention without $L_2$ scaling.": {"sphere": False},
     },
 )
 def check_ours_long_closed_form(
@@ -233,14 +243,15 @@ def wider(first: float = 1.0, last: float = 10.0) -> list[DesignRates]:
     "ours-long-law",
     over="paths",
     instances=wider,
-    says="On {tried} paths the slope d ln T/d ln sigma at sigma = 1e4 differs from alpha, and from "
-    "alpha + c/T^2 by at most {part} of that difference; it came closer from sigma = 1e3 on.",
+    says=r"On {tried} solutions the slope $d\ln T/d\ln\sigma$ at $\sigma = 10^4$ is close to "
+    r"$\alpha + c/T^2$: the remaining error is at most {part} times its distance from "
+    r"$\alpha$, and it has decreased since $\sigma = 10^3$.",
     tolerance=1e-8,  # the integrator runs at 1e-10
     planted={
-        "The exponent 1, which is right for M = K.": {"power": Fraction(1)},
-        "The exponent K/M.": {"power": "K/M"},
-        "The coefficient 2(K - 1), its limit for many outputs.": {"wide": True},
-        "The attention without its L2 scaling.": {"sphere": False},
+        "The exponent 1, which is correct for $M = K$.": {"power": Fraction(1)},
+        "The exponent $K/M$.": {"power": "K/M"},
+        "The coefficient $2(K - 1)$, its limit for many outputs.": {"wide": True},
+        "Attention without $L_2$ scaling.": {"sphere": False},
     },
 )
 def check_ours_long_law(
@@ -290,28 +301,31 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     "ours-long-exponent",
     over="paths",
     instances=lambda: rare() + wider(),
-    says="Each of {tried} paths stays inside the region up to sigma = 1e4. The conditions of the "
-    "theorem hold at the start where the common token is rare, and elsewhere from a moment on, at "
-    "r = {latest} the latest. At {states} random states on the upper edge F turns inwards.",
+    says=r"Each of {tried} solutions stays inside the region of the proof up to $\sigma = "
+    "10^4$. If the common token is rare, the conditions of the theorem hold at the start; "
+    "otherwise they hold from some time on, at the latest from $r = {latest}$ on. At "
+    "{states} random states on the upper boundary $F$ the flow points inward.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-11
     proof=(
-        uses("ours-long-clock", "The equations on the clock sigma, and time."),
-        executed("Slopes with r as the clock.", relations(steps.exponent_steps)),
-        executed("The limits, and the room left for F.", exponent_limits),
-        by_hand("What holds inside the region: bounds on x, a T, P, B and Q.", at="inside"),
-        by_hand("No edge of the region is reached first.", at="edges"),
-        by_hand("T grows without bound, and a T/r -> 1 - 1/M.", at="growth"),
-        by_hand("r ~ sigma and ln t ~ sigma.", at="time"),
+        uses("ours-long-clock", r"The equations in the time scale $\sigma$, and $t$."),
+        executed("Derivatives with respect to $r$.", relations(steps.exponent_steps)),
+        executed("The limits, and the margin left for $F$.", exponent_limits),
+        by_hand(
+            "What holds inside the region: bounds on $x$, $aT$, $P$, $B$, and $Q$.", at="inside"
+        ),
+        by_hand("No part of the boundary of the region is reached first.", at="edges"),
+        by_hand(r"$T$ grows without bound, and $aT/r \to 1 - 1/M$.", at="growth"),
+        by_hand(r"$r \sim \sigma$ and $\ln t \sim \sigma$.", at="time"),
     ),
     planted={
-        "The exponent 1, which is right for M = K.": {"power": Fraction(1)},
-        "The exponent K/M.": {"power": "K/M"},
-        "M = 2 K - 1 outputs.": Variant(instances=narrow_decoders),
-        "Attention a hundred times faster, from the same start.": Variant(
+        "The exponent 1, which is correct for $M = K$.": {"power": Fraction(1)},
+        "The exponent $K/M$.": {"power": "K/M"},
+        "$M = 2K - 1$ outputs.": Variant(instances=narrow_decoders),
+        "Attention that learns one hundred times faster, from the same start.": Variant(
             instances=lambda: rare(0.01)
         ),
-        "E without its part 1/T^2.": {"edge": "bare"},
-        "The attention without its L2 scaling.": {"edge": "simplex"},
+        "$E$ without its term $1/T^2$.": {"edge": "bare"},
+        "Attention without $L_2$ scaling.": {"edge": "simplex"},
         "The bounds on the exponent 1.1 times sharper.": {"sharper": 1.1},
     },
 )
@@ -357,12 +371,13 @@ def crowds(M: int = 10**9) -> list[DesignRates]:
     "ours-long-early",
     over="designs",
     instances=crowds,
-    says="On {tried} designs with 1e9 outputs: from sigma = 1e4 to 1e5 the flow is within {apart} "
-    "of the equations of the slow manifold, and along these the slope of T^2 in ln sigma comes "
-    "closer to 4(K - 1), by sigma = 1e60 to within {gap} of it.",
+    says=r"On {tried} designs with $10^9$ outputs, from $\sigma = 10^4$ to $10^5$, the solution "
+    "is within {apart} of the equations of the slow manifold. Along these, the slope of "
+    r"$T^2$ in $\ln\sigma$ approaches $4(K - 1)$ and is within {gap} of it at $\sigma = "
+    "10^{60}$.",
     planted={
-        "Half the slope, 2(K - 1).": {"slope": 2},
-        "A hundred outputs, which T^2 leaves behind.": Variant(instances=lambda: crowds(100)),
+        "Half the slope, $2(K - 1)$.": {"slope": 2},
+        "One hundred outputs, a number that $T^2$ exceeds.": Variant(instances=lambda: crowds(100)),
     },
 )
 def check_ours_long_early(one: DesignRates, slope: int = 4) -> Iterator[Said]:
@@ -394,12 +409,13 @@ def onsets() -> list[DesignRates]:
     "ours-long-visible",
     over="designs",
     instances=onsets,
-    says="On {tried} designs with M = K, at ratios of 1e4, 1e5 and 1e6: ln(eta_Y t) at the "
-    "steepest gain is c sqrt(eta_Y/eta_Z) up to {apart}, while it grows tenfold; c is between "
-    "{low} and {high}.",
+    says=r"On {tried} designs with $M = K$, at ratios $\eta_Y/\eta_Z$ of $10^4$, $10^5$, and "
+    r"$10^6$, the time $t$ of the steepest gain satisfies $\ln(\eta_Y t) = "
+    r"c\sqrt{\eta_Y/\eta_Z}$ up to {apart}, while $\ln(\eta_Y t)$ itself grows tenfold. "
+    "The constant $c$ is between {low} and {high}.",
     planted={
-        "ln t proportional to the ratio itself.": {"power": 1.0},
-        "The constant of twice the correlation at the start.": {"factor": 2.0},
+        r"$\ln t$ proportional to the ratio itself.": {"power": 1.0},
+        "The constant for twice the initial correlation.": {"factor": 2.0},
     },
 )
 def check_ours_long_visible(
@@ -451,24 +467,29 @@ def kept(run: DesignRates, sphere: bool = True, start: float = 0.0) -> ClockPath
     over="paths",
     instances=random_runs,
     name=lambda run: run.name,
-    says="Along {tried} paths of random designs 1 - cos of the angle never grows, and ends at "
-    "{left} at most.",
+    says=r"Along {tried} solutions for random designs, $1 - \chi$ never increases, where $\chi$ "
+    "is the cosine of the angle; at the end it is at most {left}.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
-        uses("ours-long-rates", "The equations for M = K."),
-        executed("The derivative of chi for any number of tokens.", relations(steps.margin_steps)),
+        uses("ours-long-rates", "The equations for $M = K$."),
         executed(
-            "1 - eps - chi^2 is the square of |f_D - chi r/|r||, so all parts of |r| chi' are "
+            r"The derivative of $\chi$ for any number of tokens.", relations(steps.margin_steps)
+        ),
+        executed(
+            r"$1 - \epsilon - \chi^2 = \|f_D - \chi r/\|r\|\|^2$, so all terms of $\|r\|\chi'$ are "
             "squares.",
             relations(steps.path_steps),
-            planted={"chi in the place of its square.": {"power": 1}},
+            planted={r"$\chi$ instead of its square.": {"power": 1}},
         ),
-        uses("ours-long-keep", "eps -> 0, and f_d/f_e and r_d/r_e have the same positive limits."),
-        by_hand("So f_D and r/|r| have the same limit, and chi -> 1.", at="limit"),
+        uses(
+            "ours-long-keep",
+            r"$\epsilon \to 0$, and $f_d/f_e$ and $r_d/r_e$ have the same positive limits.",
+        ),
+        by_hand(r"So $f_D$ and $r/\|r\|$ have the same limit, and $\chi \to 1$.", at="limit"),
     ),
     planted={
-        "The attention without its L2 scaling.": {"sphere": False},
-        "The angle said to stay what it is.": {"still": True},
+        "Attention without $L_2$ scaling.": {"sphere": False},
+        "An angle that stays constant.": {"still": True},
     },
 )
 def check_ours_long_angle(
@@ -494,43 +515,44 @@ def check_ours_long_angle(
     over="paths",
     instances=random_runs,
     name=lambda run: run.name,
-    says="Every inequality of the proof holds along {tried} paths of random designs; the ratios "
-    "of the decoder's entries drift by {drift} of the bound or less.",
+    says="Along {tried} solutions for random designs, every inequality of the proof holds. The "
+    "ratios of the decoder's entries drift by at most {drift} times the bound.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
-        uses("ours-long-rates", "The equations for M = K."),
+        uses("ours-long-rates", "The equations for $M = K$."),
         executed(
-            "Slopes on the clock theta.",
+            r"Derivatives in the time scale $\theta$.",
             relations(steps.floor_steps),
-            planted={"Slopes on the clock sigma.": {"clock": False}},
+            planted={r"Derivatives in the time scale $\sigma$.": {"clock": False}},
         ),
         executed(
-            "The sum that is conserved.",
+            "The conserved sum.",
             relations(steps.conserved_steps),
-            planted={"Common tokens with the weight 1.": {"weight": 1}},
+            planted={"Common tokens with weight 1.": {"weight": 1}},
         ),
         executed(
             "The chain of bounds and its integrals.",
             relations(steps.keep_steps),
-            planted={"b^2 in the place of b.": {"power": 2}},
+            planted={"$b^2$ instead of $b$.": {"power": 2}},
         ),
-        by_hand("P_d <= theta, r_d >= p_d theta and q_d >= p_d.", at="floor"),
-        by_hand("The least of the P_d is at least b theta.", at="least"),
-        by_hand("The spread of the P_d stays below its bound.", at="spread"),
-        by_hand("r_d/r_e converges, and so does f_d/f_e, within the bound.", at="drift"),
-        by_hand("theta is unbounded.", at="unbounded"),
+        by_hand(r"$P_d \le \theta$, $r_d \ge p_d\theta$, and $q_d \ge p_d$.", at="floor"),
+        by_hand(r"The smallest $P_d$ is at least $b\theta$.", at="least"),
+        by_hand("The spread of the $P_d$ stays below its bound.", at="spread"),
+        by_hand("$r_d/r_e$ converges, and so does $f_d/f_e$, within the bound.", at="drift"),
+        by_hand(r"$\theta$ is unbounded.", at="unbounded"),
     ),
     planted={
-        "The attention without its L2 scaling.": {"sphere": False},
+        "Attention without $L_2$ scaling.": {"sphere": False},
         "A decoder that prefers one token from the start.": {"start": 30.0},
-        "The bound b theta on the P_d 1.1 times sharper.": {"changed": "b"},
-        "The bound C_2 on the common tokens 1.1 times sharper.": {"changed": "C_2"},
-        "The bound on the drift with C_2^2 for C_2.": {"changed": "exponent"},
+        r"The bound $b\theta$ on the $P_d$ 1.1 times sharper.": {"changed": "b"},
+        "The bound $C_2$ on the common tokens 1.1 times sharper.": {"changed": "C_2"},
+        "The bound on the drift with $C_2^2$ instead of $C_2$.": {"changed": "exponent"},
         "The bound on the drift without its bracket.": {"changed": "factor"},
     },
-    loose="Both bounds of the proof, b theta and C_2, are reached within a tenth. The bound on the "
-    "drift of the shares is not: on 270 random designs with M = K, 2 to 100 classes and weights "
-    "over up to six decades the drift was at most six tenths of it.",
+    loose=r"Both bounds of the proof, $b\theta$ and $C_2$, are attained within ten percent. The "
+    "bound on the drift of the shares is not: on 270 random designs with $M = K$, 2 to "
+    "100 classes, and weights over up to six decades, the drift was at most 0.6 times the "
+    "bound.",
 )
 def check_ours_long_keep(
     one: DesignRates, sphere: bool = True, start: float = 0.0, changed: str = ""
@@ -564,26 +586,28 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
     over="paths",
     instances=leaders,
     name=lambda run: run.name,
-    says="On {tried} random designs the strongest distinct token never loses, and leaves {left} of "
-    "the attention or less to all others in the end.",
+    says="On {tried} random designs the strongest distinct token never loses attention. At the "
+    "end all other tokens together hold at most {left} of it.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
-        by_hand("The flow keeps the symmetric form, and sigma is unbounded.", at="symmetry"),
-        executed("The equations for M = K.", relations(steps.soft_free_steps)),
+        by_hand(
+            r"The flow preserves the symmetric form, and $\sigma$ is unbounded.", at="symmetry"
+        ),
+        executed("The equations for $M = K$.", relations(steps.soft_free_steps)),
         executed(
-            "The softmax's own gradient, and the slopes of ln(c_j/c_1).",
+            r"The gradient of the softmax, and the derivatives of $\ln(c_j/c_1)$.",
             relations(steps.simplex_steps),
         ),
         executed(
-            "Both brackets are positive in the limit, if another token keeps a share.",
+            "Both brackets are positive in the limit if another token keeps a share.",
             relations(steps.simplex_limit_steps),
         ),
-        by_hand("No ratio c_j/c_1 grows.", at="order"),
-        by_hand("Were the limit of one of them positive, it would fall to 0.", at="limit"),
+        by_hand("No ratio $c_j/c_1$ increases.", at="order"),
+        by_hand("If one of them had a positive limit, it would decrease to 0.", at="limit"),
     ),
     planted={
-        "The attention scaled to length 1.": {"sphere": True},
-        "Two strongest tokens.": Variant(instances=lambda: leaders(times=1)),
+        "Attention scaled to norm 1.": {"sphere": True},
+        "Two equally strong tokens.": Variant(instances=lambda: leaders(times=1)),
     },
 )
 def check_ours_long_simplex(one: DesignRates, sphere: bool = False) -> Iterator[Said]:
@@ -727,35 +751,44 @@ def settled(one: Fixed, z: Floats) -> Floats:
     over="decoders",
     instances=one_class,
     name=lambda one: one.name,
-    says="Under {tried} random decoders: with one class, five random starts each end at one "
-    "attention, which is proportional to g but for the integrator's error; where the next tokens "
-    "are the only outputs, three random starts each, unlike for unlike classes, end at r/|r|.",
+    says="Under {tried} random decoders. With one class, solutions from five random initial "
+    "logits each end at the same attention, which is proportional to $g$ up to the error "
+    "of the integrator. Where the next tokens are the only outputs, solutions from three "
+    r"initial values each, different ones for unlike classes, end at $r/\|r\|$.",
     tolerance=1e-6,  # the flow is stopped where its slope is below 1e-9
     proof=(
-        uses("tian2023-lem-1", "The gradient in Z of one sample."),
+        uses("tian2023-lem-1", "The gradient with respect to $Z$ for one sample."),
         executed(
-            "The gradient in Z of one class, entry by entry: z_i' is f_i (g_i - f_i G).",
+            "The gradient with respect to $Z$ for one class, entry by entry: $z_i' = f_i(g_i - "
+            "f_i G)$.",
             relations(steps.projector_step),
             planted={"The gradient of the softmax alone.": {"sphere": False}},
         ),
-        by_hand("h(f) is at most h at the stationary f less G (1 - f.f').", at="concave"),
+        by_hand(
+            r"$h(f)$ is at most $h(f^*) - G(1 - f^\top f^*)$ with the stationary $f^*$.",
+            at="concave",
+        ),
         executed(
-            "M = K: the slopes of z of one class.",
+            "$M = K$: the derivatives of $z$ for one class.",
             relations(steps.bulk_free_steps),
-            planted={"An error whose entries do not add up to zero.": {"wrong": 0}},
+            planted={"An error vector whose entries do not sum to zero.": {"wrong": 0}},
         ),
         executed(
-            "M = K, any start: R never falls, Psi never rises, and how sum_d z_d moves.",
+            r"$M = K$, any initial value: $R$ never decreases, $\Psi$ never increases, and the "
+            r"derivative of $\sum_d z_d$.",
             relations(steps.still_steps),
-            planted={"A decoder that learns.": {"moving": True}},
+            planted={"A decoder that is also trained.": {"moving": True}},
         ),
-        by_hand("If R stayed below |r|, |q| would be bounded and unbounded.", at="every-start"),
+        by_hand(
+            r"If $R$ stayed below $\|r\|$, $\|q\|$ would be both bounded and unbounded.",
+            at="every-start",
+        ),
     ),
     planted={
         "A decoder with two maxima: two classes of one query.": Variant(instances=several_classes),
-        "The attention proportional to the counts.": {"count": True},
-        "The margin G (1 - f.f') 1.1 times sharper.": {"margin": 1.1},
-        "The decoder asks for its rows squared.": {"power": 2},
+        "Attention proportional to the counts.": {"count": True},
+        r"The margin $G(1 - f^\top f')$ 1.1 times sharper.": {"margin": 1.1},
+        "Attention proportional to the squares of the decoder's rows.": {"power": 2},
     },
 )
 def check_ours_long_still(
@@ -813,24 +846,26 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
     over="decoders",
     instances=lambda: [stationary.TRAINED],
     name=lambda w: f"{w.steps} steps of training",
-    says="In intervals, the slope changes from + to - twice: there are {stable} stable attentions.",
+    says="Interval arithmetic shows that the derivative of the logit difference changes sign "
+    "from positive to negative {stable} times. So there are {stable} stable attention "
+    "patterns.",
     proof=(
-        uses("tian2023-lem-1", "The gradients in Y and Z of one sample."),
+        uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
         enclosed(
-            "Signs of the slope on both sides of both maxima.",
+            "Signs of the derivative on both sides of both maxima.",
             two_maxima,
             planted={
-                "Tamer classes, where every entry is between 0.2 and 0.8.": {
+                "More balanced classes, whose probabilities all lie between 0.2 and 0.8.": {
                     "witness": stationary.TAME
                 }
             },
         ),
     ),
     planted={
-        "Tamer classes, where every entry is between 0.2 and 0.8.": Variant(
+        "More balanced classes, whose probabilities all lie between 0.2 and 0.8.": Variant(
             instances=lambda: [stationary.TAME]
         ),
-        "The same decoder, said to have three.": {"number": 3},
+        "The claim that the same decoder has three.": {"number": 3},
     },
 )
 def check_ours_long_several(one: Witness, number: int = 2) -> Iterator[Said]:
@@ -903,40 +938,43 @@ def measured(one: Measured, lone: bool) -> margins.Margins:
     over="designs",
     instances=any_classes,
     name=lambda one: one.name,
-    says="Along {tried} paths of unequal classes q/|Y| never falls, and the integral of the "
-    "squared tangent is at most {used} of its bound. With two classes and two outputs the two "
-    "wrong probabilities differ by {apart} of their sum or less at ln t = 300.",
+    says=r"Along {tried} solutions for unequal classes, $q/\|Y\|$ never decreases, and the "
+    r"integral of $\tan^2\psi$ is at most {used} times its bound. With two classes and two "
+    r"outputs, the two error probabilities differ by at most {apart} of their sum at $\ln "
+    "t = 300$.",
     tolerance=1e-6,  # the integrator's relative tolerance is 1e-8
     proof=(
-        uses("tian2023-lem-1", "The gradients in Y and Z of one sample."),
+        uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
         executed(
-            "q, h and the mean margin of a class.",
+            "$q$, $h$, and the mean margin of a class.",
             relations(margins.margin_steps),
             planted={"The entropy of the wrong labels left out.": {"entropy": False}},
         ),
         executed(
-            "Lengths and inner products of e_n - 1_M/M.",
+            "Norms and inner products of $e_n - 1_M/M$.",
             relations(margins.length_steps),
-            planted={"1_M/M not taken off.": {"centered": False}},
+            planted={"$1_M/M$ not subtracted.": {"centered": False}},
         ),
         executed(
-            "K = M = 2: f_1 + f_2 along u and across it.",
+            "$K = M = 2$: $f_1 + f_2$ parallel and orthogonal to $u$.",
             relations(margins.angle_steps),
-            planted={"f_2 of half the length.": {"scaled": False}},
+            planted={"$f_2$ with half its norm.": {"scaled": False}},
         ),
-        by_hand("The slope of |Y|^2/2 is (eta_Y/K) delta(q) q or more.", at="concave"),
-        by_hand("ln(q/|Y|) grows by tan^2 d ln|Y| at least.", at="descent"),
-        by_hand("q/|Y| is at most (M/(K (M - 1)))^(1/2).", at="largest"),
-        by_hand("Lambda -> 0 and |Y| -> infinity.", at="end"),
-        by_hand("K = M = 2: |2 w - 1| is at most the tangent.", at="two-classes"),
+        by_hand(
+            r"The derivative of $\|Y\|^2/2$ is at least $(\eta_Y/K)\,\delta(q)\,q$.", at="concave"
+        ),
+        by_hand(r"$d\ln(q/\|Y\|) \ge \tan^2\psi \; d\ln\|Y\|$.", at="descent"),
+        by_hand(r"$q/\|Y\| \le \sqrt{M/(K(M - 1))}$.", at="largest"),
+        by_hand(r"$\Lambda \to 0$ and $\|Y\| \to \infty$.", at="end"),
+        by_hand(r"$K = M = 2$: $|2w - 1|$ is at most $\tan\psi$.", at="two-classes"),
     ),
     planted={
-        "The margin by a higher power of the length of Y.": {"power": 1.1},
-        "The slope of Y told of the first class alone.": {"lone": True},
-        "The slope of |Y|^2/2 said to be 1.1 times sharper.": {"work": 1.1},
+        r"The margin divided by a higher power of $\|Y\|$.": {"power": 1.1},
+        "The derivative of $Y$ from the first class alone.": {"lone": True},
+        r"A lower bound on the derivative of $\|Y\|^2/2$ that is 1.1 times sharper.": {"work": 1.1},
         "The bound on the integral 1.1 times sharper.": {"integral": 1.1},
-        "The largest q/|Y| 1.1 times sharper.": {"top": 1.1},
-        "The bound on the two wrong probabilities 1.1 times sharper.": {"two": 1.1},
+        r"The largest $q/\|Y\|$ 1.1 times sharper.": {"top": 1.1},
+        "The bound on the two error probabilities 1.1 times sharper.": {"two": 1.1},
     },
 )
 def check_ours_long_margin(
@@ -989,17 +1027,19 @@ def course(one: Unequal, sphere: bool) -> unequal.Course:
     "ours-long-unequal",
     over="designs",
     instances=unlike,
-    says="Followed to ln t = {log_t} on {tried} random designs of unequal classes: no share of a "
-    "distinct token moves by more than {moved} in the last two thirds of ln t, the margins of the "
-    "classes are within {apart} of each other, and common tokens keep up to {kept} of the squares "
-    "of f.",
+    says=r"{tried} random designs of unequal classes were followed to $\ln t = {log_t}$. In the "
+    r"last two thirds of $\ln t$ no share of a distinct token changes by more than "
+    "{moved}. At the end the margins of the classes differ by at most {apart}, and common "
+    r"tokens hold up to {kept} of $\|f_n\|^2$.",
     observes=True,
     planted={
-        "The softmax alone in the place of the scaled attention.": {"sphere": False},
+        "Plain softmax instead of scaled attention.": {"sphere": False},
         "Distinct tokens keep the ratios of their counts.": {"aim": "counts"},
-        "Common tokens vanish, as in symmetric classes with M = K.": {"aim": "distinct"},
-        "The gain g is in proportion to the counts, not to f.": {"aim": "gain by counts"},
-        "Of the first class the margin at ln t = 100.": {"aim": "early margin"},
+        "Common tokens lose all attention, as for symmetric classes with $M = K$.": {
+            "aim": "distinct"
+        },
+        "The gain $g$ is proportional to the counts instead of $f$.": {"aim": "gain by counts"},
+        r"The margin of the first class taken at $\ln t = 100$.": {"aim": "early margin"},
     },
 )
 def check_ours_long_unequal(one: Unequal, sphere: bool = True, aim: str = "") -> Iterator[Said]:
@@ -1053,13 +1093,13 @@ def even() -> list[Unequal]:
     "ours-long-common-wins",
     over="designs",
     instances=leaning,
-    says="On {tried} designs the softmax gives the common token all but {left} of the attention "
-    "in the second class by ln t = 300, and the strongest distinct token all but that in the "
-    "first.",
+    says=r"On {tried} designs with plain softmax, by $\ln t = 300$ the common token holds all "
+    "but {left} of the attention in the second class, and the strongest distinct token "
+    "all but that in the first.",
     observes=True,
     planted={
-        "The attention scaled to length 1.": {"sphere": True},
-        "Classes that are alike, where the common token is as strong in both.": Variant(
+        "Attention scaled to norm 1.": {"sphere": True},
+        "Symmetric classes, where the common token is equally strong in both.": Variant(
             instances=even
         ),
     },

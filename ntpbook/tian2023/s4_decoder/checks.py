@@ -80,21 +80,22 @@ AMPLIFIED = 1e-10  # heights up to 40 carry errors of 1e-14, divided by rates do
     "tian2023-eq-7",
     over="random decoders",
     instances=random_decoders,
-    says="f_n (e_n - alpha_n)^T is the derivative of the log-likelihood, for symbolic entries of Y "
-    "and any rest of the vocabulary; {compared} derivatives along random directions agree.",
+    says=r"The derivative of the log-likelihood is $f_n (e_n - \alpha_n)^\top$, for symbolic "
+    "entries of $Y$ and any other vocabulary entries. {compared} numerical derivatives in "
+    "random directions agree.",
     tolerance=1e-13,  # sums of up to 400 x 400 rounded terms, relative to their sizes
     proof=(
         executed(
-            "the derivative of log alpha_n by an entry of Y",
+            r"the derivative of $\log\alpha_{nn}$ with respect to an entry of $Y$",
             steps.slope_in_the_decoder,
-            planted={"The entry 0 of e_n at the next token.": {"target": 0}},
+            planted={"The entry 0 of $e_n$ at the next token.": {"target": 0}},
         ),
-        uses("tian2023-lem-2", "X^T b tends to c_n"),
-        by_hand("normalisation is continuous where a vector is not 0", at="limit"),
+        uses("tian2023-lem-2", r"$X^\top b_T$ tends to $c_n$"),
+        by_hand("normalization is continuous at every nonzero vector", at="limit"),
     ),
     planted={
-        "c_n in the place of f_n in the update.": {"normalised": False},
-        "The probabilities of the next class in the place of alpha_n.": {"off": 1},
+        "$c_n$ instead of $f_n$ in the update.": {"normalised": False},
+        r"The probabilities of another class instead of $\alpha_n$.": {"off": 1},
     },
 )
 def check_tian2023_eq_7(
@@ -113,24 +114,24 @@ def check_tian2023_eq_7(
     "tian2023-app-critical",
     over="random and trained decoders",
     instances=random_decoders,
-    says="1 - alpha_nn = S/(e^w + S) with a weight S > 0 of wrong tokens, at least "
-    "(M - 1)/(M - 1 + e^D) where logits differ by at most D; no gradient of {compared} is smaller "
-    "than this times the least singular value of F.",
+    says=r"$1 - \alpha_{nn} > 0$ at every finite $Y$, and at least $(M-1)/(M-1+e^D)$ where "
+    "logits differ by at most $D$. None of {compared} gradients is smaller than this "
+    "bound times the smallest singular value of $F$.",
     tolerance=1e-9,  # logits of trained decoders come from a linear system; the bound is tight
     size=lambda one: 2,
     proof=(
-        executed("the missing probability is positive, with a bound", steps.missing_probability),
+        executed(r"$1 - \alpha_{nn}$ is positive, with a lower bound", steps.missing_probability),
         by_hand(
-            "a sum of outer products of independent vectors f_n with rows r_n vanishes only if all "
-            "r_n do",
+            "a sum of outer products of independent vectors $f_n$ with rows $r_n$ vanishes only "
+            "if all $r_n$ vanish",
             at="independent",
         ),
-        by_hand("finitely many steps of finite size from Y = 0 leave Y finite", at="finite"),
+        by_hand("finitely many steps of finite size from $Y = 0$ leave $Y$ finite", at="finite"),
     ),
     planted={
         "The lower bound 1.1 times sharper.": {"sharper": 1.1},
-        "D/2 in the place of D in the exponent of the lower bound.": {"spread": 0.5},
-        "M in the place of M - 1 in the lower bound.": {"right": 0},
+        "$D/2$ instead of $D$ in the exponent of the lower bound.": {"spread": 0.5},
+        "$M$ instead of $M - 1$ in the lower bound.": {"right": 0},
     },
 )
 def check_tian2023_app_critical(
@@ -177,26 +178,30 @@ FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > f
 
 @check(
     "tian2023-asm-2",
-    over="numbers of classes K",
+    over="numbers of classes $K$",
     instances=designs,
-    says="Pairs of classes, with a triple for odd K, meet it from M = 36 K^2 + 1 on (144 K^2 + 1 "
-    "for odd K), for {tried} numbers K from 2 to 50; M = 36 K^2 is too small; of {random} random "
-    "sets of four classes {random_met} meet it.",
+    says="For {tried} values of $K$ from 2 to 50, classes that overlap in pairs (with one "
+    r"triple for odd $K$) satisfy the assumption for $M \ge 36K^2 + 1$ (for odd $K$, $M "
+    r"\ge 144K^2 + 1$). $M = 36K^2$ is too small. Of {random} random sets of four classes, "
+    "{random_met} satisfy it.",
     tolerance=1e-12,  # eigenvalues of matrices with entries below 1
-    shows="can be met, can fail, and makes F^T F invertible",
+    shows=r"can hold, can fail, and makes $F^\top F$ invertible",
     proof=(
         executed(
-            "eigenvalues of pairs and triples; the window",
+            "eigenvalues of pairs and triples, and the range of allowed eigenvalues",
             steps.window_of_assumption_2,
-            planted={"A window from M = 35 K^2 on.": {"square": 35}},
+            planted={"Allowed eigenvalues exist from $M = 35K^2$ on.": {"square": 35}},
         ),
-        by_hand("eigenvalues of I + E are at least 1 - 1/K > 0 if |lambda_i| < 1/K", at="positive"),
+        by_hand(
+            r"the eigenvalues of $I + E$ are at least $1 - 1/K > 0$ if all $|\lambda_i| < 1/K$",
+            at="positive",
+        ),
     ),
-    readings={"The lower bound is sqrt(6/M).": {"reading": "sqrt(6/M)"}},
+    readings={r"The lower bound is $\sqrt{6/M}$ instead of $6/\sqrt M$.": {"reading": "sqrt(6/M)"}},
     planted={
-        "The lower bound 1.1 times sharper, 6.6/sqrt(M).": {"sharper": 1.1},
-        "M > 36 K^2 claimed to be enough for the triple that an odd K needs.": {"triple": 1},
-        "A window claimed to open at M = 36 K^2 - 1 already.": {"more": -1},
+        r"The lower bound 1.1 times sharper, $6.6/\sqrt M$.": {"sharper": 1.1},
+        "$M > 36K^2$ claimed to suffice for the triple that an odd $K$ needs.": {"triple": 1},
+        "Allowed eigenvalues claimed to exist for $M = 36K^2 - 1$ already.": {"more": -1},
     },
 )
 def check_tian2023_asm_2(
@@ -255,24 +260,28 @@ def exact_correlation(common: Fraction = Fraction(1)) -> Fraction:
     "ours-asm-2-experiments",
     over="data sets",
     instances=experiments,
-    says="f_n . f_n' = {correlation} for all pairs, exactly, so that lambda_1 = (K - 1) times this "
-    "is above 1/K in all {tried} data sets, and M <= 36 K^2 in all of them.",
+    says=r"In all {tried} data sets $f_n^\top f_{n'} = {correlation}$ for all pairs, in exact "
+    r"fractions. So $\lambda_1(E)$ is $K - 1$ times this number, which exceeds $1/K$, and "
+    r"$M \le 36K^2$.",
     tolerance=1e-12,  # eigenvalues of the data that the library generates
     proof=(
         executed(
             "eigenvalues of equal correlations",
             steps.equal_correlations,
-            planted={"K x in the place of (K - 1) x.": {"less": 0}},
+            planted={"$Kx$ instead of $(K - 1)x$.": {"less": 0}},
         ),
         by_hand(
-            "x (J - I) has no other eigenvalues: these eigenvectors span everything", at="span"
+            "$x(J - I)$ has no other eigenvalues, because these eigenvectors span the space",
+            at="span",
         ),
     ),
     planted={
-        "Common tokens of weight 1/10, as rare as the rarest distinct one.": {
+        "Common tokens of weight $1/10$, as rare as the rarest distinct token.": {
             "common": Fraction(1, 10)
         },
-        "M > 6 K^2 in the place of M > 36 K^2 for an open window.": {"factor": 6},
+        "$M > 6K^2$ instead of $M > 36K^2$ as the condition for allowed eigenvalues.": {
+            "factor": 6
+        },
     },
 )
 def check_ours_asm_2_experiments(
@@ -301,32 +310,32 @@ def inverting(E: Floats, sign: int = 1) -> Floats:
     return np.asarray(sign * (one - np.linalg.inv(one + E)))
 
 
-PRINTED_SIGN = "E' = (I + E)^-1 - I, as in the list of symbols of Appendix D.1."
-FIRST_ORDER = "E in the place of E', which differ only in second order."
+PRINTED_SIGN = "$E' = (I + E)^{-1} - I$, as in the list of symbols of Appendix D.1."
+FIRST_ORDER = "$E$ instead of $E'$; they differ only in second order."
 
 
 @check(
     "tian2023-lem-3",
     over="random decoders",
     instances=decoders_and_a_pair,
-    says="F^T (F - F E') = I for matrices of symbolic size, so that only row n of F^T Y moves; "
-    "updates of {tried} random decoders agree, and the modification is at most "
-    "|lambda_1|/sqrt(1 - |lambda_1|) long.",
+    says=r"$F^\top(F - FE') = I$ for matrices of symbolic size, so the update moves only row "
+    r"$n$ of $F^\top Y$. The updates of {tried} random decoders agree, and the norm of the "
+    r"modification is at most $|\lambda_1|/\sqrt{1 - |\lambda_1|}$.",
     tolerance=LINEAR_ALGEBRA,
     proof=(
-        uses("tian2023-eq-8", "gradient ascent on the rows of F^T Y"),
-        executed("the modified update moves one row of F^T Y", steps.rows_move_alone),
+        uses("tian2023-eq-8", r"gradient ascent on the rows of $F^\top Y$"),
+        executed(r"the modified update moves one row of $F^\top Y$", steps.rows_move_alone),
         executed(
-            "the length of the modification",
+            "the norm of the modification",
             steps.size_of_the_modification,
-            planted={"x/(1 + x) in the place of x^2/(1 + x).": {"power": 1}},
+            planted={"$x/(1 + x)$ instead of $x^2/(1 + x)$.": {"power": 1}},
         ),
-        by_hand("the largest eigenvalue of E'(I + E)E' bounds |F E' e_n|^2", at="length"),
+        by_hand(r"the largest eigenvalue of $E'(I + E)E'$ bounds $\|FE'e_n\|^2$", at="length"),
     ),
     readings={PRINTED_SIGN: {"sign": -1}},
     planted={
         "The bound on the modification 1.1 times sharper.": {"sharper": 1.1},
-        "The sign of E' turned round.": {"sign": -1},
+        "The opposite sign of $E'$.": {"sign": -1},
         FIRST_ORDER: {"first_order": True},
     },
 )
@@ -345,7 +354,7 @@ def check_tian2023_lem_3(
         yield arrays.equal(moved, expected, f"class {n}", scale=float(np.abs(step).max()))
     largest = float(np.abs(np.linalg.eigvalsh(E)).max())
     if largest >= 1:
-        yield left_out("|lambda_1| >= 1, where the modification has no bound")
+        yield left_out(r"$|\lambda_1| \ge 1$, where the bound on the modification does not apply")
         return
     size = float(np.linalg.norm(one.f.T @ E_prime, axis=0).max())
     bound = largest / math.sqrt(1 - largest) / sharper
@@ -357,16 +366,21 @@ def check_tian2023_lem_3(
     "tian2023-eq-8",
     over="random decoders",
     instances=random_decoders,
-    says="The log-likelihood of class n depends on row n of F^T Y alone, with the gradient "
-    "e_n - alpha_n for symbolic logits; {compared} derivatives along random directions agree.",
+    says=r"The log-likelihood of class $n$ depends only on row $n$ of $F^\top Y$, with gradient "
+    r"$e_n - \alpha_n$ for symbolic logits. {compared} numerical derivatives in random "
+    "directions agree.",
     tolerance=1e-13,  # sums of up to 400 rounded terms, relative to their sizes
     proof=(
-        executed("the derivative of log alpha_n by a logit", steps.slope_in_the_rows),
-        by_hand("the logits of class n are Y^T f_n, which is row n of F^T Y", at="logits"),
+        executed(
+            r"the derivative of $\log\alpha_{nn}$ with respect to a logit", steps.slope_in_the_rows
+        ),
+        by_hand(
+            r"the logits of class $n$ are $Y^\top f_n$, which is row $n$ of $F^\top Y$", at="logits"
+        ),
     ),
     planted={
-        "alpha of the next class in the place of alpha_n.": {"off": 1},
-        "Minus alpha_n alone, without e_n.": {"target": 0},
+        r"$\alpha$ of another class instead of $\alpha_n$.": {"off": 1},
+        r"$-\alpha_n$ alone, without $e_n$.": {"target": 0},
     },
 )
 def check_tian2023_eq_8(one: TrainedClasses, off: int = 0, target: int = 1) -> Iterator[Said]:
@@ -385,20 +399,21 @@ def check_tian2023_eq_8(one: TrainedClasses, off: int = 0, target: int = 1) -> I
     "tian2023-eq-26",
     over="runs of 30 steps",
     instances=small_decoders,
-    says="F^T (F - F E') = I for matrices of symbolic size, so that (26) on Y is gradient ascent "
-    "on F^T Y; {tried} runs of 30 dense steps agree.",
+    says=r"$F^\top(F - FE') = I$ for matrices of symbolic size, so (26) acts on $F^\top Y$ like "
+    "gradient ascent. {tried} numerical runs of 30 steps agree.",
     tolerance=LINEAR_ALGEBRA,
     proof=(
-        executed("the modified update moves one row of F^T Y", steps.rows_move_alone),
-        uses("tian2023-eq-8", "gradient ascent on the rows of F^T Y"),
+        executed(r"the modified update moves one row of $F^\top Y$", steps.rows_move_alone),
+        uses("tian2023-eq-8", r"gradient ascent on the rows of $F^\top Y$"),
         by_hand(
-            "induction over the steps: alpha_n depends on Y through row n of F^T Y only",
+            r"induction over the steps: $\alpha_n$ depends on $Y$ only through row $n$ of $F^\top "
+            "Y$",
             at="induction",
         ),
     ),
     readings={PRINTED_SIGN: {"sign": -1}},
     planted={
-        "The sign of E' turned round.": {"sign": -1},
+        "The opposite sign of $E'$.": {"sign": -1},
         FIRST_ORDER: {"first_order": True},
     },
 )
@@ -424,9 +439,9 @@ def exact_E_prime(E: tuple[tuple[Fraction, ...], ...], sign: int) -> list[list[F
 
 
 USES = {
-    "(26)": "For F^T (f_n - F E' e_n) = e_n alone, which (26) needs.",
-    "Lemma 14": "For (I + E)^-1 = I - E' alone, Lemma 14.",
-    "Lemma 16": "For the diagonal alone, which is not positive by Lemma 16.",
+    "(26)": r"Only for $F^\top(f_n - FE'e_n) = e_n$, which (26) needs.",
+    "Lemma 14": "Only for Lemma 14: $(I + E)^{-1} = I - E'$.",
+    "Lemma 16": "Only for Lemma 16: no diagonal entry of $E'$ is positive.",
 }
 
 
@@ -453,15 +468,16 @@ def _uses_of_E_prime(one: Correlated, sign: int, places: tuple[str, ...]) -> Ite
 
 @check(
     "tian2023-app-e-prime",
-    over="exact matrices E",
+    over="exact matrices $E$",
     instances=weakly_correlated,
-    says="The E' of the list of symbols serves all three uses on {tried} exact matrices E.",
-    fails="With the sign of the list of symbols (26) moves the rows of other classes, and neither "
-    "lemma holds; computed in fractions.",
-    hypotheses=("Assumption 2", "M >= 100 K^2"),
+    says="The $E'$ of the list of symbols satisfies all three equations on {tried} exact "
+    "matrices $E$.",
+    fails="With the sign in the list of symbols, the update (26) also moves the rows of other "
+    "classes, and Lemmas 14 and 16 fail. All values were computed in exact fractions.",
+    hypotheses=("Assumption 2", r"$M \ge 100K^2$"),
     readings={words: {"places": (use,)} for use, words in USES.items()},
     planted={
-        "The sign turned round: a check that refutes any E' would refute this one, too.": Variant(
+        "The opposite sign, which is correct; the check must accept it.": Variant(
             {"sign": 1}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -472,28 +488,30 @@ def check_tian2023_app_e_prime(
     """E' = (I + E)^-1 - I in (26), Lemma 14 and Lemma 16."""
     window = weak_correlations(np.array(one.E, dtype=float), one.M)
     yield assume("Assumption 2", window.holds)
-    yield assume("M >= 100 K^2", 100 * len(one.E) ** 2 <= one.M)
+    yield assume(r"$M \ge 100K^2$", 100 * len(one.E) ** 2 <= one.M)
     yield from _uses_of_E_prime(one, sign, places)
 
 
 @check(
     "tian2023-app-e-prime-corrected",
-    over="exact matrices E",
+    over="exact matrices $E$",
     instances=exact_correlations,
-    says="(I + E)(I - E') = I and E' = E (I + E)^-1 for matrices of symbolic size, and an "
-    "eigenvalue x of E gives x - x^2/(1 + x); {compared} exact comparisons on {tried} matrices "
-    "agree.",
+    says="For matrices of symbolic size $(I + E)(I - E') = I$ and $E' = E(I + E)^{-1}$; an "
+    "eigenvalue $x$ of $E$ gives the eigenvalue $x - x^2/(1 + x)$ of $E'$. {compared} "
+    "exact comparisons on {tried} matrices agree.",
     proof=(
-        executed("E' undoes I + E; its eigenvalues", steps.forms_of_E_prime),
+        executed(
+            "$I - E'$ is the inverse of $I + E$; the eigenvalues of $E'$", steps.forms_of_E_prime
+        ),
         by_hand(
-            "E - E' has the eigenvalues x^2/(1 + x) >= 0, so that no diagonal entry of it is "
-            "negative, and the diagonal of E is zero",
+            r"$E - E'$ has the eigenvalues $x^2/(1 + x) \ge 0$, so none of its diagonal entries is "
+            "negative, and the diagonal of $E$ is zero",
             at="diagonal",
         ),
     ),
     planted={
         "The sign of Appendix D.1.": {"sign": -1},
-        "E' formed from correlations that are a thousandth too large.": {
+        "$E'$ computed from correlations that are 0.1 percent too large.": {
             "factor": Fraction(1001, 1000)
         },
     },
@@ -546,22 +564,22 @@ def one_class(seed: int = 7) -> Iterator[Repeated]:
 
 @check(
     "tian2023-lem-5",
-    over="runs of 60 updates of one class",
+    over="runs of 60 updates with one next token",
     instances=one_class,
-    says="One step of the induction holds for symbolic M, h and eta_Y, and {tried} simulated runs "
-    "of (26) have these logits, probabilities and residuals.",
+    says=r"The induction step holds for symbolic $M$, $h$, and $\eta_Y$. {tried} simulated runs "
+    "of (26) have the stated logits, probabilities, and residuals.",
     tolerance=1e-10,  # rounding of up to 60 updates through matrices with E up to 1
     proof=(
         executed(
-            "one step (8) from (M - 1) h zeta_n",
+            r"one step of (8) from $(M - 1) h \zeta_n$",
             steps.step_of_the_rows,
-            planted={"M in the place of M - 1 in the denominator of (33).": {"less": 0}},
+            planted={"$M$ instead of $M - 1$ in the denominator of (33).": {"less": 0}},
         ),
-        by_hand("induction over the steps from w_n = 0, which is h*(0) = 0", at="induction"),
+        by_hand("induction over the steps from $w_n = 0$, which is $h^*(0) = 0$", at="induction"),
     ),
     planted={
-        "alpha_n computed from h*(s) in the place of h*(s - 1).": {"late": 0},
-        "M in the place of M - 1 before h*.": {"front": 0},
+        r"$\alpha_n$ computed from $h^*(s)$ instead of $h^*(s - 1)$.": {"late": 0},
+        "$M$ instead of $M - 1$ before $h^*$.": {"front": 0},
     },
 )
 def check_tian2023_lem_5(one: Repeated, late: int = 1, front: int = 1) -> Iterator[Said]:
@@ -599,16 +617,16 @@ def softmaxes() -> Iterator[Rate]:
 
 @check(
     "tian2023-eq-33",
-    over="runs of a full softmax",
+    over="runs with a full softmax",
     instances=softmaxes,
-    says="The step of the induction gives (33) for symbolic M, h and eta_Y, and the gap of the "
-    "logits follows it in {tried} runs of 60 steps of a full softmax.",
+    says=r"The induction step gives (33) for symbolic $M$, $h$, and $\eta_Y$. The logit gap in "
+    "{tried} runs of 60 steps with a full softmax agrees with it.",
     tolerance=1e-11,  # rounding of sums of 10^4 probabilities over 60 steps
     proof=(
-        executed("one step (8) from (M - 1) h zeta_n", steps.step_of_the_rows),
-        uses("tian2023-lem-5", "the induction over the steps, of which this is the step"),
+        executed(r"one step of (8) from $(M - 1) h \zeta_n$", steps.step_of_the_rows),
+        uses("tian2023-lem-5", "the induction over the steps, for which this is one step"),
     ),
-    planted={"M in the place of M - 1 in the denominator.": {"less": 0}},
+    planted={"$M$ instead of $M - 1$ in the denominator.": {"less": 0}},
 )
 def check_tian2023_eq_33(one: Rate, less: int = 1) -> Iterator[Said]:
     """M h*(s), by (33), is the gap of the logits after s steps w += eta (e_1 - softmax(w)).
@@ -759,35 +777,40 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
     instances=fewer_classes,
     hypotheses=(
         "Assumption 2",
-        "M >= 100 K^2, for M >> K^2",
-        "f_n . f_n' = rho for all n != n', 0 <= rho <= 1",
-        "Y(0) = 0",
+        r"$M \ge 100K^2$, for $M \gg K^2$",
+        r"$f_n^\top f_{n'} = \rho$ for all $n \ne n'$, $0 \le \rho \le 1$",
+        "$Y(0) = 0$",
     ),
     proof=(
         enclosed(
-            "v is not the gap of (43)",
+            "$v$ is not the logit gap of (43)",
             gaps_apart,
-            planted={"As many classes as tokens, and the rate.": {"square": True}},
+            planted={"As many classes as tokens, with the lower rate.": {"square": True}},
         ),
     ),
-    says="Under (7) with equal correlations each row grows along zeta_n as Remark 1 claims.",
-    fails="Under (7) row n does not grow along zeta_n, and no part of it at the rate claimed, in "
-    "interval arithmetic.",
+    says=r"Under (7) with equal correlations each row grows along $\zeta_n$ as Remark 1 claims.",
+    fails=r"Interval arithmetic shows that under (7) row $n$ does not grow along $\zeta_n$, and "
+    "that none of its logit gaps grows at the claimed rate.",
     readings={
-        "(43), with the mean of (7) over all classes in the place of single draws": {"mean": True},
-        "(43), with the mean, for w_nn - w_nn' only": {"mean": True, "whole": False},
-        "the rate: w_n = (M - 1) h*(N/K) zeta_n with (1 - rho) eta_Y in the place of eta_Y": {
-            "reading": "rate"
+        "Equation (43), for the mean of (7) over all classes instead of single samples.": {
+            "mean": True
         },
-        "the rate, with the mean, for w_nn - w_nn' only": {
+        "Equation (43), for the mean and only for the gap $w_{nn} - w_{nn'}$ to another class.": {
+            "mean": True,
+            "whole": False,
+        },
+        r"Only the lower learning rate: $w_n = (M - 1) h^*(N/K) \zeta_n$ with $(1 - "
+        r"\rho)\eta_Y$ instead of $\eta_Y$.": {"reading": "rate"},
+        "The lower learning rate, for the mean and only for the gap $w_{nn} - w_{nn'}$ to "
+        "another class.": {
             "reading": "rate",
             "mean": True,
             "whole": False,
         },
     },
     planted={
-        "K = M, where the sum of all zeta_n does vanish, and the reading by the rate, with the "
-        "mean: a check that refutes every rate would refute this one, too.": Variant(
+        r"$K = M$, where $\sum_n \zeta_n = 0$ holds and the lower rate is correct for the "
+        "mean; the check must accept it.": Variant(
             {"reading": "rate", "mean": True}, as_many_classes, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -804,9 +827,12 @@ def check_tian2023_rem_1(
     E = correlations(unit_scores(equicorrelated_classes(one.K, one.K + 1, float(one.rho))))
     same = np.allclose(E, float(one.rho) * (1 - np.eye(one.K)), atol=1e-12)
     yield assume("Assumption 2", weak_correlations(E, one.M).holds)
-    yield assume("M >= 100 K^2, for M >> K^2", 100 * one.K**2 <= one.M)
-    yield assume("f_n . f_n' = rho for all n != n', 0 <= rho <= 1", same and 0 <= one.rho <= 1)
-    yield assume("Y(0) = 0", all(gap == 0 for gap in rounds[0]))
+    yield assume(r"$M \ge 100K^2$, for $M \gg K^2$", 100 * one.K**2 <= one.M)
+    yield assume(
+        r"$f_n^\top f_{n'} = \rho$ for all $n \ne n'$, $0 \le \rho \le 1$",
+        same and 0 <= one.rho <= 1,
+    )
+    yield assume("$Y(0) = 0$", all(gap == 0 for gap in rounds[0]))
     for k, ((u, v), gap) in enumerate(zip(rounds, claimed, strict=True)):
         if whole and one.K < one.M:
             yield apart(v, gap, f"round {k}, w_nn - w_nj for a token j of no class")
@@ -855,31 +881,31 @@ def small_gap_sizes() -> Iterator[Gaps]:
     "tian2023-rem-1-corrected",
     over="sets of classes with equal correlations",
     instances=gap_sizes,
-    says="Both equations, the first rates, the exact rate for K = M and the bound on v - u are "
-    "identities for symbolic K, M, rho, u and v; the flow of the whole decoder agrees for {tried} "
-    "sets of classes.",
+    says="Both equations, the initial rates, the exact rate for $K = M$, and the bound on $v - "
+    r"u$ hold for symbolic $K$, $M$, $\rho$, $u$, and $v$. A numerical solution for the "
+    "whole decoder agrees for {tried} sets of classes.",
     tolerance=1e-6,  # the integrator keeps ten digits per step
     proof=(
-        executed("the equations of u and v", steps.gaps_of_equal_correlations),
+        executed("the equations for $u$ and $v$", steps.gaps_of_equal_correlations),
         by_hand(
-            "rows keep this form, because classes can be renamed and the flow is unique", at="form"
+            "rows keep this form, because classes can be permuted and the flow is unique", at="form"
         ),
         by_hand(
-            "v - u rises where it is below the bound, and a solution cannot pass the zero of its "
-            "slope",
+            "$v - u$ increases where it is below the bound, and a solution cannot pass the zero "
+            "of its derivative",
             at="bound",
         ),
         by_hand(
-            "v - u comes close to the bound, as u rises without end and u' <= (1 - rho) M p_b, so "
-            "that the integral of p_b diverges",
+            r"$v - u$ approaches the bound, because $u$ grows without limit and $u' \le (1 - \rho) "
+            "M p_b$, so the integral of $p_b$ diverges",
             at="limit",
         ),
     ),
     planted={
-        "A bound on e^(v - u) that is 1.1 times sharper: lower by log(1.1) for v - u.": Variant(
+        r"A bound on $e^{v - u}$ that is 1.1 times sharper: lower by $\ln 1.1$ for $v - u$.": Variant(
             {"lead": 1 / 1.1}, small_gap_sizes
         ),
-        "The rate (1 - rho) for v, too, as Remark 1 has it.": Variant(
+        r"The rate $1 - \rho$ for $v$ as well, as in Remark 1.": Variant(
             {"slow": True}, small_gap_sizes
         ),
     },
@@ -937,16 +963,20 @@ def vocabularies() -> Iterator[Vocabulary]:
 
 @check(
     "tian2023-lem-6",
-    over="vocabularies",
+    over="vocabulary sizes",
     instances=vocabularies,
-    says="Along (44) the left side of (45) has the derivative M eta_Y for symbolic M, eta_Y and h; "
-    "(44), integrated numerically for {tried} vocabularies, satisfies (45) at {compared} times.",
+    says=r"Along (44) the left side of (45) has the derivative $M\eta_Y$ for symbolic $M$, "
+    r"$\eta_Y$, and $h$. Numerical solutions of (44) for {tried} vocabulary sizes satisfy "
+    "(45) at {compared} times.",
     tolerance=1e-9,  # the integrator keeps twelve digits per step
     proof=(
         executed("the left side of (45) along (44)", steps.integrated_height),
-        by_hand("two functions with one derivative and one start are equal", at="start"),
+        by_hand(
+            "two functions with the same derivative and the same initial value are equal",
+            at="start",
+        ),
     ),
-    planted={"M in the place of M - 1 in (45).": {"slope": 0}},
+    planted={"$M$ instead of $M - 1$ in (45).": {"slope": 0}},
 )
 def check_tian2023_lem_6(one: Vocabulary, slope: int = 1) -> Iterator[Said]:
     """e^x + (M - 1) x = M tau + 1 for x' = M/(M - 1 + e^x), x(0) = 0."""
@@ -974,18 +1004,19 @@ def all_vocabularies() -> Iterator[Vocabulary]:
 
 @check(
     "ours-lambert",
-    over="vocabularies",
+    over="vocabulary sizes",
     instances=all_vocabularies,
-    says="w e^w = e^c/(M - 1) and x = c - w give e^x + (M - 1) x = M tau + 1 for symbolic M, tau "
-    "and w; forty digits agree with it and with the library in {compared} comparisons.",
+    says="With $we^w = e^c/(M - 1)$ and $x = c - w$, equation (45) holds for symbolic $M$, "
+    r"$\tau = \eta_Y t$, and $w$. A forty-digit solution and the library agree with it in "
+    "{compared} comparisons.",
     tolerance=2e-14,  # the library's 16 digits; forty digits leave 1e-20 after cancellation
     proof=(
         executed("the closed form solves (45)", steps.closed_height),
-        by_hand("a function that rises has no second solution", at="one"),
+        by_hand("the left side is increasing, so there is no second solution", at="one"),
     ),
     planted={
-        "c = M tau/(M - 1), without the 1 that h(0) = 0 brings.": {"offset": 0},
-        "M in the place of M - 1 inside the Lambert function.": {"inside": 0},
+        r"$c = M\tau/(M - 1)$, without the 1 that comes from $h(0) = 0$.": {"offset": 0},
+        "$M$ instead of $M - 1$ inside the Lambert function.": {"inside": 0},
     },
 )
 def check_ours_lambert(one: Vocabulary, offset: int = 1, inside: int = 1) -> Iterator[Said]:
@@ -1012,14 +1043,14 @@ def check_ours_lambert(one: Vocabulary, offset: int = 1, inside: int = 1) -> Ite
 # Steps and curve: Lemma 7
 
 FALLING_SLOPE = executed(
-    "the slope of the curve falls from eta",
+    r"the derivative of $Mh$ decreases from its initial value $\eta_Y$",
     steps.steps_above_the_curve,
-    planted={"A slope of 2 eta at the start.": {"start": 2}},
+    planted={r"An initial derivative of $2\eta_Y$.": {"start": 2}},
 )
 GROWING_SHIFT = executed(
-    "what one update adds to the shift",
+    "the increase of the shift in one update",
     steps.growth_of_the_shift,
-    planted={"M in the place of M - 1 in (45).": {"less": 0}},
+    planted={"$M$ instead of $M - 1$ in (45).": {"less": 0}},
 )
 
 
@@ -1027,30 +1058,33 @@ GROWING_SHIFT = executed(
     "tian2023-lem-7",
     over="runs",
     instances=many_heights,
-    says="0 <= h* - h <= eta_Y/M, half of the bound in the paper, c(s) < 1/2 for eta_Y s <= ln M, "
-    "and h* - h lies between c(s) times the slopes of h at the two heights: {compared} "
-    "inequalities on {tried} runs. The largest M (h* - h)/eta_Y is {gap}, the largest such shift "
-    "{shift}.",
+    says=r"In {tried} runs and {compared} inequalities: $0 \le h^* - h \le \eta_Y/M$ (half of "
+    r"the paper's bound), $c(s) < 1/2$ for $\eta_Y s \le \ln M$, and $h^* - h$ lies "
+    "between $c(s)$ times the derivatives of $h$ at the two heights. The largest $M(h^* - "
+    r"h)/\eta_Y$ is {gap}, and the largest $c(s)$ in that range is {shift}.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "(45), solved for the time"),
         FALLING_SLOPE,
-        by_hand("induction over s: the steps stay above the curve", at="above"),
-        by_hand("induction over s: the gap stays below eta_Y/M", at="gap"),
+        by_hand("induction over $s$: $h^*$ stays above $h$", at="above"),
+        by_hand(r"induction over $s$: the difference stays below $\eta_Y/M$", at="gap"),
         GROWING_SHIFT,
-        by_hand("the shift up to ln M/eta_Y: the sum telescopes", at="telescope"),
+        by_hand(r"the shift up to $\ln M/\eta_Y$: the sum telescopes", at="telescope"),
         executed(
-            "limits along the curve",
+            "limits along $h$",
             steps.half_a_logarithm,
             planted={"Limits of 2.": {"limit": 2}},
         ),
-        by_hand("h* - h lies between c(s) times the slopes of h at the two heights", at="between"),
+        by_hand(
+            "$h^* - h$ lies between $c(s)$ times the derivatives of $h$ at the two heights",
+            at="between",
+        ),
         by_hand("(b) from the growth of the shift", at="vanishes"),
     ),
     planted={
-        "The bound of part (a) 1.1 times sharper than eta_Y/M.": {"constant": 1 / 1.1},
-        "A shift of at most 0.2 in the place of a half.": {"most_shift": 0.2},
-        "The curve read one update late.": {"late": 1},
+        r"The bound of part (a) 1.1 times sharper than $\eta_Y/M$.": {"constant": 1 / 1.1},
+        "A shift of at most 0.2 instead of $1/2$.": {"most_shift": 0.2},
+        "$h$ evaluated one update late.": {"late": 1},
     },
 )
 def check_tian2023_lem_7(
@@ -1083,13 +1117,13 @@ PLACES = np.array([0.01, 0.25, 0.5, 0.75, 1.0])  # between two updates
     "tian2023-eq-46",
     over="runs",
     instances=whole_heights,
-    says="The interpolation agrees with h* at whole times and with its left slope in between, and "
-    "rises strictly, in {tried} runs.",
+    says="In {tried} runs the interpolation equals $h^*$ at integer times, has the correct "
+    "slope in between, and is strictly increasing.",
     tolerance=AMPLIFIED,
-    shows="well posed: one strictly increasing function through all h*(s)",
+    shows="well posed: a strictly increasing function through all values $h^*(s)$",
     planted={
-        "The floor in the place of the ceiling.": {"next_": 0},
-        "h*(ceil(t)) + h*(floor(t)) for the difference.": {"sign": -1},
+        "The floor instead of the ceiling.": {"next_": 0},
+        r"$h^*(\lceil t\rceil) + h^*(\lfloor t\rfloor)$ instead of the difference.": {"sign": -1},
     },
 )
 def check_tian2023_eq_46(run: Heights, next_: int = 1, sign: int = 1) -> Iterator[Said]:
@@ -1109,13 +1143,17 @@ def check_tian2023_eq_46(run: Heights, next_: int = 1, sign: int = 1) -> Iterato
     "tian2023-eq-47",
     over="runs",
     instances=whole_heights,
-    says="h lies below the interpolation of h* at {compared} times between the updates of {tried} "
-    "runs.",
+    says="$h$ lies below the interpolation of $h^*$ at {compared} times between the updates of "
+    "{tried} runs.",
     tolerance=AMPLIFIED,
     proof=(
-        uses("tian2023-lem-7", "h(s) <= h*(s)"),
+        uses("tian2023-lem-7", r"$h(s) \le h^*(s)$"),
         FALLING_SLOPE,
-        by_hand("within one step: from h*(s) on the curve is no steeper than the step", at="step"),
+        by_hand(
+            "within one step: once $h$ has reached $h^*(s)$ it grows no faster than the "
+            "interpolation",
+            at="step",
+        ),
     ),
     planted={
         "An interpolation that is lower, 1.1 times sharper.": {"sharper": 1.1},
@@ -1135,18 +1173,20 @@ def check_tian2023_eq_47(run: Heights, sharper: float = 1.0, before: int = 0) ->
     "tian2023-app-lem-7-cases",
     over="runs",
     instances=whole_heights,
-    says="At each of the updates of {tried} runs h(s) has reached h*(s - 1), or the gap falls.",
+    says="After every update of {tried} runs, $h(s)$ has reached $h^*(s - 1)$, or the "
+    "difference $h^* - h$ has decreased.",
     tolerance=AMPLIFIED,
     proof=(
-        uses("tian2023-lem-7", "h(s) <= h*(s)"),
+        uses("tian2023-lem-7", r"$h(s) \le h^*(s)$"),
         FALLING_SLOPE,
         by_hand(
-            "if h(s) < h*(s - 1), the curve is steeper all along the step than the step", at="cases"
+            "if $h(s) < h^*(s - 1)$, $h$ grows faster throughout the step than the interpolation",
+            at="cases",
         ),
     ),
     planted={
-        "(i) alone.": {"cases": (True, False)},
-        "(ii) alone.": {"cases": (False, True)},
+        "Case (i) alone.": {"cases": (True, False)},
+        "Case (ii) alone.": {"cases": (False, True)},
     },
 )
 def check_tian2023_app_lem_7_cases(
@@ -1164,22 +1204,22 @@ def check_tian2023_app_lem_7_cases(
     "tian2023-eq-48",
     over="runs",
     instances=whole_heights,
-    says="The first two lines of (48) hold at {compared} times of {tried} runs, for the whole gap "
-    "and for half of it.",
+    says="The first two lines of (48) hold at {compared} times in {tried} runs, with "
+    r"$\epsilon$ equal to the whole difference $h^* - h$ and to half of it.",
     tolerance=AMPLIFIED,
     proof=(
         FALLING_SLOPE,
-        by_hand("h*(s) >= h(s) + epsilon, and h(t) <= h(s + 1)", at="slopes"),
+        by_hand(r"$h^*(s) \ge h(s) + \epsilon$, and $h(t) \le h(s + 1)$", at="slopes"),
         executed(
             "the common denominator",
             steps.difference_of_slopes,
-            planted={"Without the exponential of M (h(s + 1) - h(s)).": {"less": 0}},
+            planted={"Without the exponential $e^{M(h(s+1) - h(s))}$.": {"less": 0}},
         ),
     ),
     planted={
         "The bound of (48) 1.1 times sharper.": {"sharper": 1.1},
-        "h(s) in the place of h(s + 1).": {"end": 0},
-        "exp(M epsilon) without its exponential of M (h(s + 1) - h(s)).": {"risen": 0},
+        "$h(s)$ instead of $h(s + 1)$.": {"end": 0},
+        r"$e^{M\epsilon}$ without subtracting $e^{M(h(s+1) - h(s))}$.": {"risen": 0},
     },
 )
 def check_tian2023_eq_48(
@@ -1257,31 +1297,39 @@ def rise_is_required_to_be_negative(large: bool = False) -> Iterator[Shown]:
 
 @check(
     "tian2023-app-lem-7-late",
-    over="gaps epsilon",
+    over=r"values of $\epsilon$",
     instances=small_gaps,
-    says="From some update on h(s + 1) - h(s) is at most epsilon - ln 2/M, for {tried} gaps.",
-    fails="For epsilon <= ln 2/M the right side is not positive, and h rises: no s will do.",
+    says=r"From some update on, $h(s + 1) - h(s)$ is at most $\epsilon - \ln(2)/M$, for {tried} "
+    r"values of $\epsilon$.",
+    fails=r"For $\epsilon \le \ln(2)/M$ the bound is not positive, but $h$ always increases. So "
+    "no $s_0'$ exists.",
     tolerance=AMPLIFIED,
-    hypotheses=("M >= 1000, for M >> 100", "0 < eta_Y < 1", "0 < epsilon <= 2 eta_Y/M"),
+    hypotheses=(
+        r"$M \ge 1000$, for $M \gg 100$",
+        r"$0 < \eta_Y < 1$",
+        r"$0 < \epsilon \le 2\eta_Y/M$",
+    ),
     proof=(
-        uses("tian2023-lem-6", "h solves (44): it rises at all times"),
+        uses("tian2023-lem-6", "$h$ solves (44), so it increases at all times"),
         enclosed(
-            "the right side is negative",
+            "the right-hand side is negative",
             rise_is_required_to_be_negative,
-            planted={"epsilon = 1/M.": {"large": True}},
+            planted={r"$\epsilon = 1/M$.": {"large": True}},
         ),
     ),
     planted={
-        "A gap above ln 2/M, where the step is right: a check that refutes every gap would refute "
-        "this one, too.": Variant({}, large_gaps, Verdict.NOT_CONTRADICTED),
-        "The right side at this gap 1.1 times sharper.": Variant({"sharper": 1.1}, large_gaps),
+        r"A value of $\epsilon$ above $\ln(2)/M$, for which the step is correct; the check "
+        "must accept it.": Variant({}, large_gaps, Verdict.NOT_CONTRADICTED),
+        r"The right-hand side for this $\epsilon$ 1.1 times sharper.": Variant(
+            {"sharper": 1.1}, large_gaps
+        ),
     },
 )
 def check_tian2023_app_lem_7_late(one: Gap, sharper: float = 1.0) -> Iterator[Said]:
     """M (h(s + 1) - h(s)) <= M epsilon + ln(1/2) for late s."""
-    yield assume("M >= 1000, for M >> 100", one.M >= 1000)
-    yield assume("0 < eta_Y < 1", 0 < one.eta < 1)
-    yield assume("0 < epsilon <= 2 eta_Y/M", 0 < one.size <= 2 * one.eta)
+    yield assume(r"$M \ge 1000$, for $M \gg 100$", one.M >= 1000)
+    yield assume(r"$0 < \eta_Y < 1$", 0 < one.eta < 1)
+    yield assume(r"$0 < \epsilon \le 2\eta_Y/M$", 0 < one.size <= 2 * one.eta)
     s: Floats = np.array([one.since * 10.0**power for power in range(5)])
     low, high = (decoder.height(one.M, float(one.eta) * at) for at in (s, s + 1))
     right = (float(one.size) - math.log(2)) / sharper
@@ -1292,29 +1340,29 @@ def check_tian2023_app_lem_7_late(one: Gap, sharper: float = 1.0) -> Iterator[Sa
     "tian2023-eq-49",
     over="runs",
     instances=all_heights,
-    says="M (h* - h) stays below a bound that goes to zero, at every recorded update of {tried} "
-    "runs.",
+    says="At every recorded update of {tried} runs, $M(h^* - h)$ is below a bound that tends "
+    "to zero.",
     tolerance=AMPLIFIED,
     proof=(
-        uses("tian2023-lem-7", "M (h* - h) <= c(s) g(M h(s))"),
-        uses("tian2023-rem-2-corrected", "the upper bound on c(s)"),
+        uses("tian2023-lem-7", r"$M(h^* - h) \le c(s)\, g(Mh(s))$"),
+        uses("tian2023-rem-2-corrected", "the upper bound on $c(s)$"),
         executed(
-            "the limit of s g(M h(s))",
+            r"the limit of $s\, g(Mh(s))$",
             steps.half_a_logarithm,
             planted={"A limit of 2.": {"limit": 2}},
         ),
-        by_hand("a logarithm of s over s goes to zero", at="zero"),
+        by_hand(r"$\ln(s)/s$ tends to zero", at="zero"),
     ),
     planted={
         "The bound 1.1 times sharper.": {"sharper": 1.1},
-        "The square of the slope.": {"power": 2},
+        "The square of the derivative.": {"power": 2},
     },
 )
 def check_tian2023_eq_49(run: Heights, sharper: float = 1.0, power: int = 1) -> Iterator[Said]:
     """M (h*(s) - h(s)) <= (L + e^eta (e^eta - 1)/2)/2 g(M h(s)), which goes to 0."""
     M, eta = run.M, run.eta
     if eta > 2:
-        yield left_out("a rate above 2, where e^(2 eta) makes the bound say nothing")
+        yield left_out(r"a learning rate above 2, for which $e^{2\eta_Y}$ makes the bound vacuous")
         return
     _, above = shift.shift_bounds(M, eta, run.y)
     slope = (M * eta / (M - 1 + np.exp(run.x))) ** power
@@ -1397,35 +1445,38 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
 
 @check(
     "tian2023-rem-2",
-    over="runs with all later times",
+    over="runs, each with all later times",
     instances=late_heights,
-    says="Some constant bounds the shift by a multiple of ln M at all times that are judged.",
-    fails="No constant up to 100 does: the lower bound of the corrected remark, which is proved, "
-    "passes each at a time that interval arithmetic certifies.",
+    says=r"Some constant times $\ln M$ bounds the shift at all times considered.",
+    fails="No constant $C$ up to 100 works. The proved lower bound of the corrected remark "
+    r"exceeds $C \ln M$, for each $C$ tried, at a time that interval arithmetic certifies.",
     tolerance=AMPLIFIED,
     hypotheses=(
-        "M >= 5, for omega_1 of Lemma 8",
-        "0 < eta_Y <= 1, for eta_Y = O(1)",
-        "s > s_1 = 2 (1 + omega_1) ln M/eta_Y",
-        "h* - h <= h/20 at these times",
+        r"$M \ge 5$, for $\omega_1$ of Lemma 8",
+        r"$0 < \eta_Y \le 1$, for $\eta_Y = O(1)$",
+        r"$s > s_1 = 2(1 + \omega_1)\ln M/\eta_Y$",
+        r"$h^* - h \le h/20$ at these times",
     ),
     proof=(
-        uses("tian2023-rem-2-corrected", "c(s) >= (L - eta_Y)/2, which grows without end"),
-        uses("tian2023-lem-7", "h* >= h, h* - h <= eta_Y/M, and c(s) times the slopes"),
-        uses("tian2023-lem-6", "the time T(x) at which M h = x"),
+        uses("tian2023-rem-2-corrected", r"$c(s) \ge (L - \eta_Y)/2$, which grows without limit"),
+        uses(
+            "tian2023-lem-7",
+            r"$h^* \ge h$, $h^* - h \le \eta_Y/M$, and $c(s)$ times the derivatives",
+        ),
+        uses("tian2023-lem-6", "the time $T(x)$ at which $Mh = x$"),
         enclosed(
-            "a time at which the bound has passed C ln M",
+            r"a time at which the bound has exceeded $C \ln M$",
             late_time,
-            planted={"A height that is lower by one hundredth.": {"lowered": 0.01}},
+            planted={"A height $Mh$ that is lower by 0.01.": {"lowered": 0.01}},
         ),
     ),
     readings={
-        "The constant may depend on M and eta_Y, not on s.": {"own": True},
-        "Of the second claim alone: h* - h is of the order ln M/(M s).": {"height": True},
+        r"The constant may depend on $M$ and $\eta_Y$, but not on $s$.": {"own": True},
+        r"Only the second claim: $h^* - h$ is of the order $\ln M/(Ms)$.": {"height": True},
     },
     planted={
-        "Only times up to eta_Y s = M^2, and the constant 1.03: there the shift is O(ln M), and a "
-        "check that refutes every bound would refute this one, too.": Variant(
+        r"Only times up to $\eta_Y s = M^2$, with the constant 1.03, where the shift is $O(\ln "
+        "M)$; the check must accept it.": Variant(
             {"constants": (1.03,), "power": 2.0}, long_heights, Verdict.NOT_CONTRADICTED
         ),
         "The same times and this constant 1.1 times sharper.": Variant(
@@ -1453,11 +1504,11 @@ def check_tian2023_rem_2(
     # s M (h* - h) is some e^-eta times the shift
     factor, name = (2 * math.exp(eta), "s M (h* - h)") if height else (1.0, "c(s)")
     late = [certified_shift(M, eta, factor * C * unit) for C in constants]
-    yield assume("M >= 5, for omega_1 of Lemma 8", M >= 5)
-    yield assume("0 < eta_Y <= 1, for eta_Y = O(1)", 0 < eta <= 1)
+    yield assume(r"$M \ge 5$, for $\omega_1$ of Lemma 8", M >= 5)
+    yield assume(r"$0 < \eta_Y \le 1$, for $\eta_Y = O(1)$", 0 < eta <= 1)
     later = all(one.s > decoder.transition(M, 1, eta) for one in late)
-    yield assume("s > s_1 = 2 (1 + omega_1) ln M/eta_Y", later)
-    yield assume("h* - h <= h/20 at these times", all(one.share <= 1 / 20 for one in late))
+    yield assume(r"$s > s_1 = 2(1 + \omega_1)\ln M/\eta_Y$", later)
+    yield assume(r"$h^* - h \le h/20$ at these times", all(one.share <= 1 / 20 for one in late))
     beyond = [one.ahead if height else one.shift for one in late]
     passed = all(found >= C * unit for C, found in zip(constants, beyond, strict=True))
     words = ", ".join(
@@ -1471,8 +1522,9 @@ def check_tian2023_rem_2(
     "tian2023-rem-2-corrected",
     over="runs",
     instances=all_heights,
-    says="Both bounds on c(s) follow from identities for symbolic M, eta_Y and heights and hold in "
-    "{compared} comparisons on {tried} runs; that s M (h* - h)/ln s tends to 1/2 is proved.",
+    says=r"Both bounds on $c(s)$ follow from identities for symbolic $M$, $\eta_Y$, and "
+    r"heights, and hold in {compared} comparisons on {tried} runs. That $sM(h^* - h)/\ln "
+    "s$ tends to $1/2$ is proved.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "(45), solved for the time"),
@@ -1481,21 +1533,21 @@ def check_tian2023_rem_2(
         executed(
             "the sums are Riemann sums",
             steps.sums_and_integrals,
-            planted={"(r - 1)^3/2 in the place of (r - 1)^2/2.": {"square": 3}},
+            planted={"$(r - 1)^3/2$ instead of $(r - 1)^2/2$.": {"square": 3}},
         ),
-        by_hand("the lower bound: a Riemann sum of a function that rises", at="below"),
+        by_hand("the lower bound: a Riemann sum of an increasing function", at="below"),
         by_hand("the upper bound: the squares telescope", at="above"),
         executed(
-            "limits along the curve",
+            "limits along $h$",
             steps.half_a_logarithm,
             planted={"Limits of 2.": {"limit": 2}},
         ),
-        uses("tian2023-lem-7", "c(s) times the slopes of h at the two heights; (a)"),
+        uses("tian2023-lem-7", "$c(s)$ times the derivatives of $h$ at the two heights; part (a)"),
         by_hand("the asymptotics from both bounds", at="asymptotics"),
     ),
     planted={
         "Both bounds 1.1 times sharper.": {"sharper": 1.1},
-        "0.6 in the place of 1/2 before L in the lower bound.": {"half": 0.6},
+        "0.6 instead of $1/2$ before $L$ in the lower bound.": {"half": 0.6},
         "An upper bound without its second term.": {"term": 0.0},
     },
 )
@@ -1564,17 +1616,18 @@ def enclosed_gaps(late: int = 0, share: float = 0.22) -> Iterator[Shown]:
     "tian2023-fig-8",
     over="curves of Figure 8",
     instances=figure_8,
-    says="On the {tried} curves that the figure shows h* lies above h, by at most 0.22 eta_Y/M, in "
-    "interval arithmetic, and in all {compared} comparisons of floats.",
+    says="On the {tried} curves of the figure $h^*$ lies above $h$, by at most "
+    r"$0.22\,\eta_Y/M$, in interval arithmetic. All {compared} floating-point comparisons "
+    "agree.",
     tolerance=AMPLIFIED,
     proof=(
-        uses("tian2023-lem-6", "h solves (45), whose left side rises"),
+        uses("tian2023-lem-6", "$h$ solves (45), whose left side is increasing"),
         enclosed("every point of the ten curves", enclosed_gaps),
     ),
     planted={
         "The bound 1.1 times sharper.": {"share": 0.2},
-        "h(s + 1) drawn in the place of h(s).": {"late": 1},
-        "h(s - 2) drawn in the place of h(s).": {"late": -2},
+        "$h(s + 1)$ instead of $h(s)$.": {"late": 1},
+        "$h(s - 2)$ instead of $h(s)$.": {"late": -2},
     },
 )
 def check_tian2023_fig_8(run: Heights, late: int = 0, share: float = 0.22) -> Iterator[Said]:
@@ -1595,11 +1648,11 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
 
 @check(
     "tian2023-lem-8",
-    over="vocabularies",
+    over="vocabulary sizes",
     instances=vocabularies,
-    says="For M >= 5 the exponential meets the line twice, 0 < omega_0 <= 4/(M ln M) and "
-    "ln ln M/ln M <= omega_1 <= 2 ln ln M/ln M, by exact inequalities; {compared} comparisons for "
-    "{tried} vocabularies agree.",
+    says=r"For $M \ge 5$ the exponential crosses the line twice, $0 < \omega_0 \le 4/(M\ln M)$, "
+    r"and $\ln\ln M/\ln M \le \omega_1 \le 2\ln\ln M/\ln M$, by exact inequalities. "
+    "{compared} comparisons for {tried} vocabulary sizes agree.",
     tolerance=ROUNDING,
     proof=(
         by_hand(
@@ -1609,21 +1662,21 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
         executed(
             "the lower crossing",
             steps.lower_crossing,
-            planted={"3/M from M = 7 on.": {"least": 7}},
+            planted={"$3/M$ from $M = 7$ on.": {"least": 7}},
         ),
         by_hand("the lower crossing from the signs at its trial points", at="lower"),
         executed(
             "the upper crossing",
             steps.upper_crossing,
-            planted={"L + ln L as an upper bound.": {"double": 1}},
+            planted={r"$L + \ln L$ as an upper bound.": {"double": 1}},
         ),
         by_hand("the upper crossing from the signs at its trial points", at="upper"),
     ),
     planted={
-        "The lower bound of omega_1 1.1 times sharper.": {"sharper": 1.1},
-        "omega_1 lowered by one percent.": {"lowered": 0.01},
-        "M in the place of M - 1 in the line.": {"line": 0},
-        "omega_0 <= 1/(M ln M).": {"constant": 1.0},
+        r"The lower bound on $\omega_1$ 1.1 times sharper.": {"sharper": 1.1},
+        r"$\omega_1$ lowered by one percent.": {"lowered": 0.01},
+        "$M$ instead of $M - 1$ in the linear term.": {"line": 0},
+        r"$\omega_0 \le 1/(M \ln M)$.": {"constant": 1.0},
     },
 )
 def check_tian2023_lem_8(
@@ -1677,29 +1730,30 @@ def first_updates() -> Iterator[FirstUpdate]:
 
 @check(
     "tian2023-rem-3",
-    over="vocabularies",
+    over="vocabulary sizes",
     instances=first_updates,
-    says="For M >= 100 and eta_Y >= M^-0.99 both h(1) and h*(1) lie beyond the lower crossing, by "
-    "1 + 4/M <= M^0.01, exact at M = 100; {compared} comparisons for {tried} vocabularies agree.",
+    says=r"For $M \ge 100$ and $\eta_Y \ge M^{-0.99}$ both $h(1)$ and $h^*(1)$ lie beyond the "
+    r"lower crossing. This follows from $1 + 4/M \le M^{0.01}$, which is verified exactly "
+    "at $M = 100$. {compared} comparisons for {tried} vocabulary sizes agree.",
     tolerance=ROUNDING,
     proof=(
-        uses("tian2023-lem-8", "the lower crossing is at most (1 + 3/M)/M"),
+        uses("tian2023-lem-8", "the lower crossing is at most $(1 + 3/M)/M$"),
         uses("tian2023-lem-6", "(45) at the first update"),
         executed(
             "how large a rate is enough",
             steps.first_update,
-            planted={"The exponent 1/120 in the place of 0.01.": {"power": 120}},
+            planted={"The exponent $1/120$ instead of 0.01.": {"power": 120}},
         ),
-        by_hand("1 + 4/M falls and M^0.01 rises with M", at="rate"),
+        by_hand("$1 + 4/M$ decreases and $M^{0.01}$ increases in $M$", at="rate"),
         by_hand(
-            "h and h* do not decrease, so that later values are beyond the crossing, too",
+            "$h$ and $h^*$ do not decrease, so later values are beyond the crossing as well",
             at="later",
         ),
     ),
     planted={
         "The crossing 1.1 times sharper.": {"sharper": 1.1},
-        "eta_Y = M^-1.01, just below the inverse of M.": {"exponent": 1.01},
-        "The upper crossing in the place of the lower one.": {"which": 1},
+        r"$\eta_Y = M^{-1.01}$, slightly below $1/M$.": {"exponent": 1.01},
+        "The upper crossing instead of the lower one.": {"which": 1},
     },
 )
 def check_tian2023_rem_3(
@@ -1755,32 +1809,32 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
 
 @check(
     "tian2023-lem-9",
-    over="vocabularies",
+    over="vocabulary sizes",
     instances=lambda: (Vocabulary(M) for M in (*VOCABULARIES, 10**9)),
-    says="For M >= 5 and from M h = x_0 on both stages hold, with eta_Y t/(2MK) <= h <= "
-    "eta_Y t/(MK) and gamma between 1/5 and 1 times eta_Y t/K in the first, ln(M tau/2) <= M h <= "
-    "ln(M tau) and gamma between 1/5 and 2 times ln(M tau)/tau in the second: {compared} "
-    "comparisons for {tried} vocabularies.",
+    says=r"Both stages hold for $M \ge 5$ from $Mh = x_0$ on, in {compared} comparisons for "
+    r"{tried} vocabulary sizes. In the first, $\tau/2 \le Mh \le \tau$ and $\gamma$ is "
+    r"between $\tau/5$ and $\tau$, where $\tau = \eta_Y t/K$. In the second, $\ln(M\tau/2) "
+    r"\le Mh \le \ln(M\tau)$ and $\gamma$ is between $1/5$ and 2 times $\ln(M\tau)/\tau$.",
     tolerance=ROUNDING,
     proof=(
-        uses("tian2023-lem-6", "h solves (45)"),
+        uses("tian2023-lem-6", "$h$ solves (45)"),
         uses("tian2023-lem-8", "the two crossings, and the signs between and beyond them"),
-        uses("tian2023-rem-3", "M h(1) >= x_0"),
+        uses("tian2023-rem-3", r"$Mh(1) \ge x_0$"),
         executed(
             "both stages",
             steps.two_stages,
-            planted={"M in the place of M - 1.": {"less": 0}},
+            planted={"$M$ instead of $M - 1$.": {"less": 0}},
         ),
         by_hand("the first stage", at="first"),
         by_hand("the second stage", at="second"),
     ),
     readings={
-        "The first stage for every t from 0 on: at t = 0 it says 1 <= 0, and it fails until "
-        "M h = x_0.": {"literal": True},
+        r"The first stage for every $t \ge 0$: at $t = 0$ it states $1 \le 0$, and it fails "
+        "until $Mh = x_0$.": {"literal": True},
     },
     planted={
-        "The bound h <= eta_Y t/(MK) of the first stage 1.1 times sharper.": {"sharper": 1.1},
-        "The second stage begun five percent earlier than 2 (1 + omega_1) K ln(M)/eta_Y.": {
+        r"The bound $h \le \eta_Y t/(MK)$ of the first stage 1.1 times sharper.": {"sharper": 1.1},
+        r"The second stage started five percent earlier than $2(1 + \omega_1)K\ln(M)/\eta_Y$.": {
             "start": 0.95
         },
     },

@@ -49,17 +49,17 @@ SUMS = 1e-9  # relative; sums over at most 50 classes of terms that cancel to a 
 INTEGRATOR = 1e-7  # z is right to about 1e-9, and r is an exponential of it over a difference
 SIGN = 1e-12  # a few thousand roundings of the size against which a strict sign is measured
 LAW_98 = executed(
-    "(98), the law of motion of a distinct token",
+    "equation (98), the time derivative of a distinct token's logit",
     steps.distinct_token,
-    planted={"f_nl in the place of its square": {"power": 1}},
+    planted={"$f_{nl}$ instead of its square": {"power": 1}},
 )
 PART_ALONG_F = executed(
-    "the part along f_n drops out of (9)",
+    "the component along $f_n$ drops out of (9)",
     steps.coordinate,
-    planted={"vectors f_n that are not of length 1": {"square": 2}},
+    planted={"vectors $f_n$ that do not have norm 1": {"square": 2}},
 )
 GAIN = executed(
-    "r / chi is constant along it, and dr/dt = 2 r dz/dt",
+    r"$r/\chi$ is constant along solutions, and $\dot r = 2r\dot z$",
     steps.relative_gain,
     planted={"the exponent without its factor 2": {"factor": 1}},
 )
@@ -90,30 +90,36 @@ def alike(found: Floats, expected: Floats, where: str = "") -> Said:
     "tian2023-lem-4",
     over="instances",
     instances=instances.instances,
-    says="Equation (10) is the gradient in z_m of the log-likelihoods of the classes of query m, "
-    "added up, in {tried} instances, at decoders trained by (7) and by (26).",
+    says="In {tried} instances, with decoders trained by (7) and by (26), equation (10) equals "
+    "the gradient with respect to $z_m$ of the log-likelihoods summed over the classes of "
+    "query $m$.",
     tolerance=SUMS,
     proof=(
-        uses("tian2023-eq-6", "the combined vector of an endless sequence is along c"),
-        uses("tian2023-eq-9", "the gradient is a combination of the f_n"),
+        uses(
+            "tian2023-eq-6",
+            "in the limit of long sequences the combined vector is parallel to $c_n$",
+        ),
+        uses("tian2023-eq-9", "the gradient is a linear combination of the $f_n$"),
         executed(
-            "the derivative of f = c / |c| in z",
+            r"the derivative of $f = c/\|c\|$ with respect to $z$",
             steps.derivative_of_unit_scores,
-            planted={"c divided by its sum": {"power": 1}},
+            planted={"$c$ divided by its sum": {"power": 1}},
         ),
         executed(
-            "the derivative of ln alpha_n in f",
+            r"the derivative of $\ln\alpha_{nn}$ with respect to $f$",
             steps.derivative_of_likelihood,
-            planted={"alpha added to e_n": {"sign": 1}},
+            planted={r"$\alpha_n$ added to $e_n$": {"sign": 1}},
         ),
         PART_ALONG_F,
-        by_hand("the same for all numbers of tokens and outputs, added up", at="chain-rule"),
+        by_hand("the same for all numbers of tokens and outputs, summed", at="chain-rule"),
     ),
     readings={
-        "t counts steps of batch size 1, as in Theorem 1 and in gamma(t).": {"share": "drawn"},
+        r"$t$ counts steps of batch size 1, as in Theorem 1 and in $\gamma(t)$.": {
+            "share": "drawn"
+        },
     },
     planted={
-        "Equation (10) with the attention scores c_n in the place of the unit vectors f_n.": {
+        "Equation (10) with the attention scores $c_n$ instead of the unit vectors $f_n$.": {
             "normalized": False
         },
     },
@@ -135,13 +141,14 @@ def check_tian2023_lem_4(
     "tian2023-eq-10",
     over="instances",
     instances=instances.instances,
-    says="The printed sum equals diag(f_n) (I - f_n f_n^T) g_n, added up, for random iota and beta "
-    "in {tried} instances, and its rows sum to zero.",
+    says=r"In {tried} instances with random $\iota_n$ and $\beta_{nn'}$, the printed sum equals "
+    r"the sum of $\mathrm{diag}(f_n)(I - f_n f_n^\top) g_n$ over the classes, and its rows "
+    "sum to zero.",
     tolerance=SUMS,
     proof=(PART_ALONG_F, by_hand("(10) is the sum of these coordinates", at="sum")),
     planted={
-        "Equation (10) without its factor diag(f_n).": {"weighted": False},
-        "I - f_n f_n^T with the opposite sign.": {"sign": -1},
+        r"Equation (10) without its factor $\mathrm{diag}(f_n)$.": {"weighted": False},
+        r"$I - f_n f_n^\top$ with the opposite sign.": {"sign": -1},
     },
 )
 def check_tian2023_eq_10(one: Instance, weighted: bool = True, sign: int = 1) -> Iterator[Said]:
@@ -166,16 +173,16 @@ def check_tian2023_eq_10(one: Instance, weighted: bool = True, sign: int = 1) ->
     "tian2023-lem-4-corrected",
     over="instances",
     instances=instances.instances,
-    says="The mean step of batch size 1, its class drawn uniformly, is (10) with eta_Z / K in "
-    "{tried} instances.",
+    says="In {tried} instances, the mean step of batch size 1 with a uniformly drawn class "
+    r"equals (10) with $\eta_Z/K$ in place of $\eta_Z$.",
     tolerance=SUMS,
     proof=(
-        uses("tian2023-lem-4", "what the classes of a query add up to"),
-        by_hand("the mean over a uniform draw", at="mean"),
+        uses("tian2023-lem-4", "the sum over the classes of a query"),
+        by_hand("the mean over a uniformly drawn class", at="mean"),
     ),
     planted={
-        "eta_Z in the place of eta_Z / K.": {"shares": "none"},
-        "eta_Z divided by the number of classes of the query.": {"shares": "query"},
+        r"$\eta_Z$ instead of $\eta_Z/K$.": {"shares": "none"},
+        r"$\eta_Z$ divided by the number of classes of the query.": {"shares": "query"},
     },
 )
 def check_tian2023_lem_4_corrected(one: Instance, shares: str = "all") -> Iterator[Said]:
@@ -206,18 +213,19 @@ def rises(values: Floats, sizes: Floats | float, where: str) -> Said:
     "tian2023-thm-2",
     over="instances",
     instances=instances.weak_instances,
-    says="Under (10) with Theorem 1's coefficients every distinct token rises in {tried} "
-    "instances, and the single common token falls in the {single} that have one.",
+    says="Under (10) with the coefficients of Theorem 1, every distinct token gains in {tried} "
+    "instances, and the common token loses in the {single} instances that have exactly "
+    "one.",
     proof=(
         LAW_98,
-        uses("tian2023-eq-100", "the speed of the single common token"),
-        uses("ours-xi-positive", "xi_n > 0, for draws that are even enough"),
-        by_hand("the terms of one class, added up, and their signs", at="signs"),
+        uses("tian2023-eq-100", "the time derivative of the single common token's logit"),
+        uses("ours-xi-positive", r"$\xi_n > 0$, for draws that are even enough"),
+        by_hand("the sum of the terms of one class, and their signs", at="signs"),
     ),
     planted={
-        "One more class, all of whose tokens are distinct: an eigenvalue of E is 0, and its tokens "
+        "One more class with only distinct tokens: an eigenvalue of $E$ is 0, and its tokens "
         "do not move.": Variant(instances=instances.with_a_class_alone),
-        "Coefficients beta with the opposite sign.": {"sign": -1},
+        r"Coefficients $\beta_{nn'}$ with the opposite sign.": {"sign": -1},
     },
 )
 def check_tian2023_thm_2(one: Instance, sign: int = 1) -> Iterator[Said]:
@@ -252,16 +260,16 @@ def positive_under_7(one: Instance) -> bool:
     "tian2023-eq-100",
     over="instances",
     instances=instances.single_common,
-    says="The common token moves at the speed of (100) in {tried} instances of (10), for random "
-    "beta of both signs.",
+    says=r"In {tried} instances of (10), with random $\beta_{nn'}$ of both signs, the time "
+    "derivative of the common token's logit is the one in (100).",
     tolerance=SUMS,
     proof=(
-        executed("(99), a single common token", steps.single_common_token),
-        by_hand("the sum of the terms over n and n'", at="sum"),
+        executed("equation (99), a single common token", steps.single_common_token),
+        by_hand("the sum of the terms over $n$ and $n'$", at="sum"),
     ),
     planted={
-        "Two common tokens in the place of one.": Variant(instances=instances.two_common),
-        "1 - f_nl in the place of 1 - f_nl^2.": {"power": 1},
+        "Two common tokens instead of one.": Variant(instances=instances.two_common),
+        "$1 - f_{nl}$ instead of $1 - f_{nl}^2$.": {"power": 1},
     },
 )
 def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
@@ -284,25 +292,25 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
     "ours-common-grows",
     over="vocabularies",
     instances=instances.common_growing,
-    says="In {tried} vocabularies from M = {least_M} on Assumption 2 holds as printed and a token "
-    "common to both classes grows at Z = 0, in fractions.",
+    says="For {tried} vocabulary sizes from $M = {least_M}$ on, in exact fractions, Assumption "
+    "2 holds as stated and a token common to both classes gains at $Z = 0$.",
     tolerance=1e-9,  # of trained coefficients, which are equal up to the integrator's error
     proof=(
-        uses("tian2023-eq-88-corrected", "beta under the modified update"),
-        uses("ours-xi-true", "beta under (7), early"),
+        uses("tian2023-eq-88-corrected", r"$\beta$ under the modified update"),
+        uses("ours-xi-true", r"$\beta$ under (7), early in training"),
         executed(
-            "beta is equal for two classes, and positive",
+            r"$\beta$ is equal for both classes, and positive",
             steps.equal_coefficients,
-            planted={"E' with the other sign in one term": {"sign": 1}},
+            planted={"$E'$ with the opposite sign in one term": {"sign": 1}},
         ),
-        executed("the criterion", steps.criterion, planted={"1 in the place of 2": {"twice": 1}}),
-        by_hand("under (7) beta is equal and positive early, too", at="early"),
-        by_hand("what holds for M = 165 holds for larger M", at="larger"),
+        executed("the criterion", steps.criterion, planted={"1 instead of 2": {"twice": 1}}),
+        by_hand(r"under (7) $\beta$ is also equal and positive early in training", at="early"),
+        by_hand("what holds for $M = 165$ holds for larger $M$", at="larger"),
     ),
     planted={
         "A lower bound of Assumption 2 that is 1.1 times sharper.": {"sharper": Fraction(11, 10)},
-        "Weights (2, 1, 0) and (3, 3, 8), which satisfy Assumption 2, but have the first token "
-        "more evenly in both classes.": Variant(instances=instances.more_even),
+        "Weights $(2, 1, 0)$ and $(3, 3, 8)$, which satisfy Assumption 2 but have the first "
+        "token more evenly in both classes.": Variant(instances=instances.more_even),
         "A vocabulary of 164 tokens.": Variant(instances=instances.too_small),
     },
 )
@@ -419,22 +427,23 @@ def centred_classes() -> list[Centred]:
     "ours-layernorm-fates",
     over="sets of classes",
     instances=centred_classes,
-    says="On {tried} sets of classes, in fractions, the gradient by z when the decoder has begun "
-    "to move is the stated one for every token; in {lost} of them a distinct token loses.",
+    says="For {tried} sets of classes, in exact fractions, the sign of the gradient with "
+    "respect to each logit, just after the decoder has started to move, is as stated. In "
+    "{lost} of them a distinct token loses.",
     proof=(
         uses("tian2023-app-layernorm", "the gradient of the layer with the mean subtracted"),
         executed(
             "the terms of a pair of classes",
             steps.layernorm_signs,
-            planted={"the mean kept in f": {"taken": 0}},
+            planted={"the mean kept in $f$": {"taken": 0}},
         ),
         PART_ALONG_F,
         by_hand("all pairs of classes have equal terms", at="pairs"),
-        by_hand("the decoder and its gradient when it has begun to move", at="start"),
+        by_hand("the decoder and its gradient just after it has started to move", at="start"),
     ),
     planted={
         "The layer of the paper, which keeps the mean.": {"mean": False},
-        "1/M in the place of 1/sqrt(M) as the border for p.": {"border": "1/M"},
+        r"$1/M$ instead of $1/\sqrt M$ as the threshold for $p$.": {"border": "1/M"},
     },
 )
 def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = "") -> Iterator[Said]:
@@ -458,30 +467,30 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
     "tian2023-cor-2",
     over="flows",
     instances=instances.symmetric,
-    says="Every common token falls at each of {compared} recorded moments and tokens of {tried} "
-    "flows (10) from Z = 0.",
+    says="In {tried} solutions of (10) from $Z = 0$, the logit of every common token "
+    "decreases, in {compared} comparisons at recorded times.",
     proof=(
         executed(
             "a term of a shared common token",
             steps.shared_common_tokens,
-            planted={"the norm in the place of its square": {"power": 1}},
+            planted={"the norm instead of its square": {"power": 1}},
         ),
-        uses("ours-xi-positive", "xi_n > 0 for classes drawn equally often"),
+        uses("ours-xi-positive", r"$\xi_n > 0$ for classes drawn equally often"),
         by_hand("the sum of the terms is negative", at="sum"),
-        by_hand("so it stays at all times", at="stays"),
+        by_hand("so the sign is preserved at all times", at="stays"),
     ),
     planted={
-        "Hypothesis (3) broken: two common tokens with weights 4, 2 in one class and 1, 4 in the "
-        "other, each class with a distinct token, under Assumption 2.": Variant(
+        "Hypothesis (3) violated: two common tokens with weights 4, 2 in one class and 1, 4 "
+        "in the other, each class with a distinct token, under Assumption 2.": Variant(
             instances=instances.unequal_probabilities
         ),
-        "Hypothesis (1) broken: the third of three strongly correlated classes has a query of its "
-        "own.": Variant(instances=instances.two_queries),
-        "Hypotheses (2) and (4) left out, which the proof does not need: other distinct tokens in "
-        "each class, random Z, random positive coefficients.": Variant(
+        "Hypothesis (1) violated: the third of three strongly correlated classes has its own "
+        "query.": Variant(instances=instances.two_queries),
+        "Hypotheses (2) and (4) dropped, which the proof does not need: different distinct "
+        "tokens in each class, random $Z$, random positive coefficients.": Variant(
             instances=instances.uneven, expected=Verdict.NOT_CONTRADICTED
         ),
-        "Classes drawn at random, deviations of a tenth, which the proof allows.": Variant(
+        "Randomly drawn classes with deviations of 0.1, which the proof allows.": Variant(
             instances=instances.noisy, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -522,7 +531,7 @@ HYPOTHESES_OF_106 = (
     "(1) a single query",
     "(2) matched distinct tokens",
     "(3) common tokens of shared probabilities",
-    "(4) Z(0) = 0",
+    "(4) $Z(0) = 0$",
 )
 
 
@@ -530,14 +539,14 @@ HYPOTHESES_OF_106 = (
     "tian2023-eq-106",
     over="pairs of classes",
     instances=instances.starting_chains,
-    says="The ends o_n of the chain equal the sums of squares between them in {tried} pairs of "
-    "classes.",
-    fails="The ends o_n of the chain are no sums of squares: o_n^2 is, as the proof defines it "
-    "just before.",
+    says="The norms $o_n$ at both ends of the chain equal the sums of squares between them, in "
+    "{tried} pairs of classes.",
+    fails="The chain equates the norm $o_n$ with a sum of squares. By the definition just "
+    "before it, that sum is $o_n^2$.",
     hypotheses=HYPOTHESES_OF_106,
     planted={
-        "The chain with its squares put back: a check that refutes everything would refute it, "
-        "too.": Variant({"squared": True}, expected=Verdict.NOT_CONTRADICTED),
+        "The chain with $o_n^2$ in place of $o_n$, which is correct; the check must accept "
+        "it.": Variant({"squared": True}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
 def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:
@@ -548,7 +557,7 @@ def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:
     yield assume("(2) matched distinct tokens", one.distinct[0] == one.distinct[1])
     inside = all(scores[: len(one.common)] == one.common for scores in one.scores)
     yield assume("(3) common tokens of shared probabilities", inside and bool(one.common))
-    yield assume("(4) Z(0) = 0", all(sum(scores) == 1 for scores in one.scores))
+    yield assume("(4) $Z(0) = 0$", all(sum(scores) == 1 for scores in one.scores))
     yield from chain(one, squared)
 
 
@@ -556,21 +565,21 @@ def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:
     "tian2023-eq-106-corrected",
     over="pairs of classes",
     instances=instances.chains,
-    says="o_n^2, the sum of P^2 e^(2z), is equal for both classes in {tried} pairs of classes, in "
-    "fractions.",
+    says=r"In {tried} pairs of classes, in exact fractions, $o_n^2 = \sum_l P^2(l|n)\, "
+    "e^{2z_l}$ is equal for both classes.",
     proof=(
         executed(
-            "o_1^2 and o_2^2 from (5), for two distinct and two common tokens",
+            "$o_1^2$ and $o_2^2$ from (5), for two distinct and two common tokens",
             steps.norms_of_two_classes,
-            planted={"a logit of the second class is another one": {"moved": True}},
+            planted={"a different logit in the second class": {"moved": True}},
         ),
         by_hand("term by term for any number of tokens", at="bijection"),
     ),
     planted={
-        "Hypothesis (2) broken: one class has a heavier distinct token.": Variant(
+        "Hypothesis (2) violated: one class has a distinct token with larger weight.": Variant(
             instances=instances.heavier
         ),
-        "The ends without their squares.": {"squared": False},
+        "The norms without their squares.": {"squared": False},
     },
 )
 def check_tian2023_eq_106_corrected(one: Chain, squared: bool = True) -> Iterator[Said]:
@@ -608,34 +617,34 @@ def bounds(run: ClassFlow, token: int, share: bool = True, sharper: float = 1.0)
     yield arrays.at_most(log_chi, 2 * B * (1 - SIGN), "upper bound, clock {at}", at=at)
 
 
-NOT_FALLING = "a common token of the class does not fall, which Theorem 3 asks for"
+NOT_FALLING = "a common token of the class does not lose, as Theorem 3 requires"
 
 
 @check(
     "tian2023-thm-3",
     over="flows",
     instances=instances.runs,
-    says="Along {tried} flows (10) r(t) = r(0) chi(t), z and f of the dominant token grow, and "
-    "(12) holds.",
+    says=r"Along {tried} solutions of (10), $r(t) = r(0)\chi(t)$, the logit $z$ and the entry "
+    "$f$ of the dominant token increase, and the bounds (12) hold.",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,
         uses("tian2023-eq-11", "the relative gains of the distinct tokens"),
         uses("tian2023-eq-113", "the relative gains over the common tokens"),
         executed(
-            "the growth of f_0^2, (114)",
+            "the growth of $f_0^2$, equation (114)",
             steps.growth_of_share,
-            planted={"a factor 1 for 2": {"factor": 1}},
+            planted={"a factor 1 instead of 2": {"factor": 1}},
         ),
-        by_hand("z and f of the dominant token grow", at="growth"),
-        by_hand("f^2 lies between its start and 1, and so do the bounds", at="between"),
+        by_hand("$z$ and $f$ of the dominant token increase", at="growth"),
+        by_hand("$f^2$ lies between its initial value and 1, which gives the bounds", at="between"),
     ),
     planted={
-        "A class in which a common token grows, against the hypothesis.": Variant(
+        "A class in which a common token gains, which violates the hypothesis.": Variant(
             {"falling": False}, instances=instances.growing_run
         ),
-        "The second strongest distinct token for the dominant one.": {"place": 1},
-        "A lower bound of ln chi that is 1.1 times sharper.": {"sharper": 1.1},
+        "The second strongest distinct token instead of the dominant one.": {"place": 1},
+        r"A lower bound on $\ln\chi$ that is 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_thm_3(
@@ -656,13 +665,13 @@ def check_tian2023_thm_3(
     "tian2023-eq-11",
     over="flows",
     instances=instances.runs,
-    says="The relative gain is its start times the growth factor at all recorded moments of "
-    "{tried} flows (10), {compared} comparisons.",
+    says="At all recorded times of {tried} solutions of (10), in {compared} comparisons, the "
+    r"relative gain equals its initial value times the growth factor $\chi$.",
     tolerance=INTEGRATOR,
     proof=(LAW_98, GAIN),
     planted={
-        "The growth factor of l' in the place of that of l.": {"used": 1},
-        "Both layers trained, by (7) and (4), in the place of (10).": Variant(
+        "The growth factor of $l'$ instead of that of $l$.": {"used": 1},
+        "Both layers trained, by (7) and (4), instead of (10).": Variant(
             instances=instances.both_layers_trained
         ),
     },
@@ -676,13 +685,13 @@ def check_tian2023_eq_11(run: ClassFlow, used: int = 0) -> Iterator[Said]:
     "tian2023-eq-12",
     over="flows",
     instances=instances.runs,
-    says="Along {tried} flows (10) the growth factor lies between the two exponentials, strictly "
-    "for t > 0.",
+    says="Along {tried} solutions of (10), the growth factor lies strictly between the two "
+    "exponentials for $t > 0$.",
     proof=(uses("tian2023-thm-3", "it is a clause of the theorem"),),
     planted={
         "A distinct token that does not dominate.": {"place": 1},
-        "A lower bound of ln chi that is 1.1 times sharper.": {"sharper": 1.1},
-        "The lower bound without f^2(0) in its exponent.": {"share": False},
+        r"A lower bound on $\ln\chi$ that is 1.1 times sharper.": {"sharper": 1.1},
+        "The lower bound without $f^2(0)$ in its exponent.": {"share": False},
     },
 )
 def check_tian2023_eq_12(
@@ -718,17 +727,20 @@ def slope_of_gain(run: ClassFlow, factor: int) -> Iterator[Said]:
     "tian2023-eq-112",
     over="pairs of distinct tokens",
     instances=instances.quotients,
-    says="The derivative of the relative gain is r(0) chi dz/dt for {tried} pairs of tokens.",
-    fails="The derivative of the relative gain is twice what (112) says, in fractions.",
+    says=r"The derivative of the relative gain is $r(0)\,\chi\,\dot z$ for {tried} pairs of "
+    "tokens.",
+    fails="In exact fractions, the derivative of the relative gain is twice the right-hand side "
+    "of (112).",
     hypotheses=(
         "Assumption 2",
-        "xi_n > 0",
-        "l_0 dominates",
-        "common tokens fall",
+        r"$\xi_n > 0$",
+        "$l_0$ dominates",
+        "common tokens lose",
     ),
     planted={
-        "The formula with its factor 2: a check that refutes everything would refute it, "
-        "too.": Variant({"factor": 2}, expected=Verdict.NOT_CONTRADICTED),
+        "The formula with its factor 2, which is correct; the check must accept it.": Variant(
+            {"factor": 2}, expected=Verdict.NOT_CONTRADICTED
+        ),
     },
 )
 def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[Said]:
@@ -736,9 +748,9 @@ def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[
     e, (dominant, _, common) = one.overlap, one.speeds()
     window = Fraction(36, one.M) <= e**2 < Fraction(1, 4)  # and M >= 100 K^2
     yield assume("Assumption 2", window and one.M >= 400)
-    yield assume("xi_n > 0", e > 0 and dominant > 0)
-    yield assume("l_0 dominates", one.first > one.other)
-    yield assume("common tokens fall", common < 0)
+    yield assume(r"$\xi_n > 0$", e > 0 and dominant > 0)
+    yield assume("$l_0$ dominates", one.first > one.other)
+    yield assume("common tokens lose", common < 0)
     yield equal(factor * one.formula(), one.slope(), "at t = 0")
 
 
@@ -746,7 +758,8 @@ def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[
     "tian2023-eq-112-corrected",
     over="flows",
     instances=instances.small_and_runs,
-    says="The derivative of the relative gain is 2 r(0) chi dz/dt along {tried} flows (10).",
+    says="Along {tried} solutions of (10), the derivative of the relative gain is "
+    r"$2\,r(0)\,\chi\,\dot z$.",
     tolerance=INTEGRATOR,
     proof=(LAW_98, GAIN),
     planted={"The factor 2 left out.": {"factor": 1}},
@@ -765,8 +778,8 @@ def check_tian2023_eq_112_corrected(
     "tian2023-eq-113",
     over="flows",
     instances=instances.runs,
-    says="The relative gain over every falling common token grows at the speed of (113), at "
-    "{compared} moments of {tried} flows (10).",
+    says="At {compared} times along {tried} solutions of (10), the derivative of the relative "
+    "gain over every losing common token agrees with (113).",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,
@@ -778,7 +791,7 @@ def check_tian2023_eq_112_corrected(
         by_hand("both terms of the last factor are positive", at="signs"),
     ),
     planted={
-        "A class in which a common token grows, against the hypothesis.": Variant(
+        "A class in which a common token gains, which violates the hypothesis.": Variant(
             {"falling": False}, instances=instances.growing_run
         ),
         "The formula without its factor 2.": {"factor": 1.0},
@@ -811,22 +824,22 @@ def check_tian2023_eq_113(
     "tian2023-app-scanning",
     over="flows",
     instances=instances.from_zero,
-    says="Along {tried} flows (10) from Z = 0, of two distinct tokens the rarer one is further "
-    "behind the dominant token, falls back faster, and by a larger factor.",
+    says="Along {tried} solutions of (10) from $Z = 0$, of any two distinct tokens the rarer "
+    "one is further behind the dominant token, falls back faster, and by a larger factor.",
     fails="A rarer token is not the first to fall behind.",
     tolerance=INTEGRATOR,
     proof=(
-        uses("tian2023-eq-11", "r(t) = r(0) chi(t)"),
+        uses("tian2023-eq-11", r"$r(t) = r(0)\chi(t)$"),
         LAW_98,
         executed(
-            "(1 + r chi) / (1 + r) grows in r, up to chi",
+            r"$(1 + r\chi)/(1 + r)$ increases in $r$, up to $\chi$",
             steps.growth_of_quotient,
-            planted={"a chi that may have fallen below 1": {"least": 0}},
+            planted={r"a $\chi$ that may be below 1": {"least": 0}},
         ),
-        by_hand("level, speed and factor are those of r(0)", at="order"),
+        by_hand("the order of levels, derivatives, and factors is that of $r(0)$", at="order"),
     ),
     planted={
-        "Z(0) not zero: the rarest of three distinct tokens starts with a bonus.": Variant(
+        "$Z(0)$ not zero: the rarest of three distinct tokens starts with a larger logit.": Variant(
             instances=instances.with_a_bonus
         ),
         "A bound on the factor that is 1.1 times sharper.": {"sharper": 1.1},
@@ -859,12 +872,13 @@ def check_tian2023_app_scanning(run: ClassFlow, sharper: float = 1.0) -> Iterato
     "tian2023-app-prior",
     over="starts",
     instances=instances.starts,
-    says="Under (10) the token with the larger P e^z at the start leads for ever, by more and "
-    "more, from {tried} starts: the more frequent one from {first} of them.",
+    says="In {tried} solutions of (10) with different initial logits, the token with the "
+    "larger initial $P e^z$ leads at all times, by a growing factor. In {first} of them "
+    "this is the more frequent token.",
     proof=(
-        uses("tian2023-eq-11", "r(t) = r(0) chi(t)"),
+        uses("tian2023-eq-11", r"$r(t) = r(0)\chi(t)$"),
         LAW_98,
-        by_hand("the sign of r(0) stays, and its size grows", at="sign"),
+        by_hand("$r$ keeps its sign, and its absolute value grows", at="sign"),
     ),
     planted={"The winner predicted from the probabilities alone.": {"with_start": False}},
 )
@@ -892,22 +906,24 @@ def shares_of(run: ClassFlow) -> Floats:
     "tian2023-app-sparser",
     over="flows",
     instances=instances.runs,
-    says="Along {tried} flows (10) B grows, and with it the relative gain of the stronger of any "
-    "two distinct tokens; the entropy of the attention on them falls.",
+    says="Along {tried} solutions of (10), $B_n$ increases, the relative gain of the stronger "
+    "of any two distinct tokens increases, and the entropy of the attention on the "
+    "distinct tokens decreases.",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,
-        uses("tian2023-eq-11", "r(t) = r(0) chi(t)"),
+        uses("tian2023-eq-11", r"$r(t) = r(0)\chi(t)$"),
         executed(
-            "the entropy of three shares falls by the covariance of dz/dt and ln p",
+            "the entropy of three attention weights decreases at the rate of the covariance of "
+            r"$\dot z$ and $\ln p$",
             steps.entropy_of_shares,
-            planted={"the covariance with the other sign": {"factor": 1}},
+            planted={"the covariance with the opposite sign": {"factor": 1}},
         ),
         by_hand("the covariance is not negative, for any number of tokens", at="covariance"),
     ),
     planted={
         "A relative gain of the weaker over the stronger token.": {"turned": True},
-        "Both layers trained at equal rates, whose entropy turns back.": Variant(
+        "Both layers trained at equal rates, for which the entropy increases again.": Variant(
             instances=instances.both_layers_at_equal_rates
         ),
     },
@@ -931,25 +947,25 @@ def check_tian2023_app_sparser(run: ClassFlow, turned: bool = False) -> Iterator
     "tian2023-app-frequency-bias",
     over="flows",
     instances=instances.from_zero,
-    says="Along {tried} flows (10) from Z = 0 the share of the most frequent distinct token in the "
-    "attention on the distinct ones grows, and that of the least frequent one falls.",
+    says="Along {tried} solutions of (10) from $Z = 0$, the most frequent distinct token gains "
+    "a larger share of the attention on distinct tokens, and the least frequent one a "
+    "smaller share.",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,
-        uses("tian2023-eq-11", "the order of the distinct tokens stays"),
+        uses("tian2023-eq-11", "the order of the distinct tokens does not change"),
         by_hand("the strongest share grows and the weakest falls", at="extremes"),
     ),
     readings={
-        "Attention itself, not its share: that on the least frequent distinct token falls.": {
-            "part": "attention"
-        },
-        "All tokens: the most frequent one gains, though it may be common.": Variant(
+        "Attention itself instead of the share: attention on the least frequent distinct "
+        "token decreases.": {"part": "attention"},
+        "Among all tokens, common ones included, the most frequent one gains.": Variant(
             {"part": "all"}, instances=instances.frequent_common
         ),
     },
     planted={
-        "The least frequent token is said to gain.": {"turned": True},
-        "Z(0) not zero: the rarest of three distinct tokens starts with a bonus.": Variant(
+        "The least frequent token gains instead of losing.": {"turned": True},
+        "$Z(0)$ not zero: the rarest of three distinct tokens starts with a larger logit.": Variant(
             instances=instances.with_a_large_bonus
         ),
     },

@@ -105,25 +105,32 @@ def fates() -> list[Fate]:
     "tian2023-app-two-fates",
     over="designs",
     instances=fates,
-    says="Under (10), on {tried} designs with B up to 200: every other token is behind the "
-    "dominant one by the stated factor, which leaves {left} of the squares of f to the others, or "
-    "less; no token falls below e^(-(K + 1) B) times its part at the start.",
+    says="Equation (10) was integrated for {tried} designs up to $B = 200$. The gap between "
+    "the dominant token and every other token grows at least by the stated factor; at the "
+    r"end the other tokens hold at most {left} of $\|f_n\|^2$. For $B \le 1$ no entry of "
+    "$f_n$ falls below $e^{-(K+1)B}$ times its initial value.",
     tolerance=1e-7,  # the integrator works to 1e-9, and quotients of f are squared
     proof=(
         uses("tian2023-thm-3", "(11) and (12)"),
-        uses("tian2023-eq-100", "the speed of the common token"),
-        executed("quotients of f along (10), for two and three classes", steps.fate_of_ratios),
-        by_hand(
-            "if B is unbounded, f of all tokens but the dominant one tends to 0", at="unbounded"
+        uses("tian2023-eq-100", "the time derivative of the common token's logit"),
+        executed(
+            "quotients of entries of $f_n$ along (10), for two and three classes",
+            steps.fate_of_ratios,
         ),
-        by_hand("if B is bounded, z and f converge, and no f tends to 0", at="bounded"),
+        by_hand(
+            "if $B$ is unbounded, all entries of $f_n$ but the dominant one tend to 0",
+            at="unbounded",
+        ),
+        by_hand(
+            "if $B$ is bounded, $z$ and $f_n$ converge, and no entry of $f_n$ tends to 0",
+            at="bounded",
+        ),
     ),
     planted={
-        "A decoder that stands still in the place of (9).": {"still": True},
+        "The gain of a frozen decoder instead of the gain (9).": {"still": True},
         "Exponents that are 1.1 times sharper.": {"sharper": 1.1},
-        "The common token is told to fall K - 1 times as fast as it is pushed by one class.": {
-            "others": 1
-        },
+        "The common token is assumed to fall $K - 1$ times as fast as one class alone pushes "
+        "it, instead of $K$ times.": {"others": 1},
     },
 )
 def check_tian2023_app_two_fates(
@@ -220,27 +227,27 @@ def all_shares() -> list[Shared]:
     "tian2023-eq-13",
     over="right-hand sides",
     instances=small_shares,
-    says="With one sample a step -dz/dt is eta_Z xi up to the share c^2, and xi is "
-    "gamma e^(4z)/C_0 up to the share 1/K, in {tried} right-hand sides, in fractions; both shares "
-    "are reached. The sum over all classes in each step makes -dz/dt larger by the factor K.",
+    says="For {tried} right-hand sides, in exact fractions and with one sample per step: "
+    r"$-\dot z/(\eta_Z \xi_n)$ differs from 1 by the share $e^{2z}/\rho_0^2$ of the common "
+    r"token, and $C_0 \xi_n e^{-4z}/\gamma$ differs from 1 by $1/K$. Summing over all "
+    r"classes in each step makes $-\dot z$ larger by the factor $K$.",
     proof=(
-        uses("tian2023-lem-4-corrected", "the mean step of one sample is (10) over K"),
-        uses("tian2023-eq-13-corrected", "both sides for all K"),
+        uses("tian2023-lem-4-corrected", "the mean step for one sample is (10) divided by $K$"),
+        uses("tian2023-eq-13-corrected", "both sides for all $K$"),
         executed(
-            "what both approximations miss, for 2, 3 and 5 classes",
+            "the exact error of both approximations, for 2, 3, and 5 classes",
             steps.misses_of_13,
-            planted={"the sum over all classes in each step": {"one_sample": False}},
+            planted={"a sum over all classes in each step": {"one_sample": False}},
         ),
     ),
     readings={
-        "(10) as printed in it: every step sums over all K classes with the undivided eta_Z. Then "
-        "-dz/dt is K times eta_Z xi, and no C_0 absorbs a factor between two equations.": {
-            "mean": False
-        },
+        "Equation (10) as printed: every step sums over all $K$ classes with the undivided "
+        r"$\eta_Z$. Then $-\dot z$ is about $K \eta_Z \xi_n$, and no choice of $C_0$ absorbs a "
+        "factor between two equations.": {"mean": False},
     },
     planted={
         "Every step sums over all classes.": {"mean": False},
-        "Shares that are 1.1 times sharper.": {"sharper": 1.1},
+        "Error terms that are 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_eq_13(one: Shared, mean: bool = True, sharper: float = 1.0) -> Iterator[Said]:
@@ -258,17 +265,20 @@ def check_tian2023_eq_13(one: Shared, mean: bool = True, sharper: float = 1.0) -
     "tian2023-eq-13-corrected",
     over="right-hand sides",
     instances=all_shares,
-    says="Both equations, with the factor 1 - e^(2z)/rho_0^2, are those of (10), in fractions, "
-    "for {tried} right-hand sides.",
+    says=r"Both equations, with the factor $1 - e^{2z}/\rho_0^2$, agree exactly with (10), in "
+    "fractions, for {tried} right-hand sides.",
     proof=(
-        uses("tian2023-eq-100", "the speed of a single common token, for any coefficients"),
-        executed("(10) with one common token, for 2, 3 and 5 classes", steps.single_common_token),
-        by_hand("the sums over K classes have K - 1 equal terms each", at="terms"),
+        uses(
+            "tian2023-eq-100",
+            "the time derivative of the logit of a single common token, for any coefficients",
+        ),
+        executed("(10) with one common token, for 2, 3, and 5 classes", steps.single_common_token),
+        by_hand("the sums over $K$ classes have $K - 1$ equal terms each", at="terms"),
     ),
     planted={
-        "The third power of e^z / rho_0 in the place of the fourth.": {"half_power": 1},
-        "K in the place of K - 1.": {"others": 0},
-        "The factor 1 - e^(2z)/rho_0^2 left out.": {"factor": 0},
+        r"The third power of $e^z/\rho_0$ instead of the fourth.": {"half_power": 1},
+        "$K$ instead of $K - 1$.": {"others": 0},
+        r"The factor $1 - e^{2z}/\rho_0^2$ left out.": {"factor": 0},
     },
 )
 def check_tian2023_eq_13_corrected(
@@ -319,16 +329,16 @@ def corners() -> list[SnapSetting]:
     "tian2023-eq-128",
     over="settings",
     instances=corners,
-    says="The closed form of Gamma is the integral of its integrand, by Gauss's rule, at "
-    "{compared} times of {tried} settings.",
+    says=r"The closed form of $\Gamma$ equals the integral of $\eta_Z \gamma$, computed by "
+    "Gauss quadrature at {compared} times in {tried} settings.",
     tolerance=1e-9,  # 40 nodes on pieces that grow by a half
     proof=(
-        uses("tian2023-lem-6", "h' = eta_Y / (M - 1 + e^(M h))"),
-        executed("the derivative of the closed form is eta_Z gamma", steps.integral_of_speed),
+        uses("tian2023-lem-6", r"$h' = \eta_Y/(M - 1 + e^{Mh})$"),
+        executed(r"the derivative of the closed form is $\eta_Z \gamma$", steps.integral_of_speed),
     ),
     planted={
-        "The closed form without its factor 1/2.": {"half": 1.0},
-        "h(t) in the place of h(t/K).": {"shared": False},
+        "The closed form without its factor $1/2$.": {"half": 1.0},
+        "$h(t)$ instead of $h(t/K)$.": {"shared": False},
     },
 )
 def check_tian2023_eq_128(s: SnapSetting, half: float = 0.5, shared: bool = True) -> Iterator[Said]:
@@ -402,11 +412,11 @@ class Point:
 # What is in force where Theorem 4 and Appendix F state their formulas of B
 IN_FORCE = (
     "Assumption 1(c)",
-    "M >> 100 and M >> K^2",
-    "M^-0.99 << eta_Y < 1",
-    "C_0 = rho_0^4/K with |f_n| = 1",
+    r"$M \gg 100$ and $M \gg K^2$",
+    r"$M^{-0.99} \ll \eta_Y < 1$",
+    r"$C_0 = \rho_0^4/K$ with $\|f_n\| = 1$",
     "small common components",
-    "(13) from z(0) = 0",
+    "equation (13) from $z(0) = 0$",
 )
 
 
@@ -417,11 +427,15 @@ def in_force(one: Point) -> Iterator[Said]:
     z, B = snapping.solve_13(s, one.C_0, times)
     solved = np.abs(np.append(z + B, B - snapping.growth_at(s, one.C_0, times))).max()
     yield assume("Assumption 1(c)", s.eta_y >= 10 * s.eta_z)
-    yield assume("M >> 100 and M >> K^2", s.M >= 1000 and s.M >= 10 * s.K**2)
-    yield assume("M^-0.99 << eta_Y < 1", 10 * s.M**-0.99 <= s.eta_y < 1)
-    yield assume("C_0 = rho_0^4/K with |f_n| = 1", one.rho >= 1)  # no entry 1/rho_0 exceeds 1
+    yield assume(r"$M \gg 100$ and $M \gg K^2$", s.M >= 1000 and s.M >= 10 * s.K**2)
+    yield assume(r"$M^{-0.99} \ll \eta_Y < 1$", 10 * s.M**-0.99 <= s.eta_y < 1)
+    yield assume(
+        r"$C_0 = \rho_0^4/K$ with $\|f_n\| = 1$", one.rho >= 1
+    )  # no entry 1/rho_0 exceeds 1
     yield assume("small common components", one.rho**-2 <= 0.1)
-    yield assume("(13) from z(0) = 0", bool(solved < 1e-7))  # integrated, not by a formula
+    yield assume(
+        "equation (13) from $z(0) = 0$", bool(solved < 1e-7)
+    )  # integrated, not by a formula
 
 
 def allowed_points() -> list[Point]:
@@ -438,10 +452,11 @@ def without_the_constant() -> list[Point]:
     return [Point(1.0, SnapSetting(10**5, 2, 0.5, 0.05))]
 
 
-PUT_BACK = "The dropped constant put back, 1 + 4 Gamma/C_0; the same judging must accept it."
+PUT_BACK = r"The missing constant restored, $1 + 4\Gamma/C_0$; the same comparison must accept "
+"it."
 ONE_READING = (
-    " B_n is the integral from 0 in (12), and C_0 = rho_0^4/K stands beside (13), so that the "
-    "print leaves no other reading."
+    r" Equation (12) defines $B_n$ as the integral from 0, and $C_0 = \rho_0^4/K$ is given "
+    "beside (13), so no other interpretation is possible."
 )
 
 
@@ -449,13 +464,17 @@ ONE_READING = (
     "tian2023-eq-124",
     over="constants and settings",
     instances=allowed_points,
-    says="The printed form is the integral of (13) for {tried} constants and settings.",
-    fails="At t = 0 an integral from 0 to 0 is 0, and the printed form is ln(C_0)/4, which no "
-    "rounding makes 0; at all times e^(2B) is off by the root of C_0." + ONE_READING,
+    says="The printed form is the integral of (13) for {tried} choices of constants and settings.",
+    fails=(
+        r"At $t = 0$ the integral is 0, but the printed form is $\ln(C_0)/4$, which is not "
+        "zero by far more than rounding. At all times $e^{2B_n}$ is off by the factor "
+        r"$\sqrt{C_0}$."
+    )
+    + ONE_READING,
     tolerance=1e-7,  # the integrator works to 1e-10, and B starts near 0
     hypotheses=IN_FORCE,
     planted={
-        "Only C_0 = 1 is tried, where the dropped constant is 0; the printed form must pass.": (
+        "Only $C_0 = 1$ is tried, where the missing constant is 0; the printed form must pass.": (
             Variant(instances=without_the_constant, expected=Verdict.NOT_CONTRADICTED)
         ),
         PUT_BACK: Variant({"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED),
@@ -481,21 +500,21 @@ WIDE = (
 
 @check(
     "tian2023-eq-124-corrected",
-    over="constants C_0",
+    over="constants $C_0$",
     instances=lambda: [1.0, *constants()],
     name=constant_name,
-    says="B = ln(1 + 4 Gamma / C_0) / 4 is the integral of (13), integrated step by step, for "
-    "{tried} constants.",
+    says=r"$B_n = \ln(1 + 4\Gamma/C_0)/4$ agrees with the numerical solution of (13) for "
+    "{tried} constants $C_0$.",
     tolerance=1e-7,  # the integrator works to 1e-10, and B starts near 0
     proof=(
         executed(
-            "e^(-4z) - 4 Gamma/C_0 and B + z stand still along any solution of (13)",
+            r"$e^{-4z} - 4\Gamma/C_0$ and $B + z$ are constant along any solution of (13)",
             steps.solution_of_13,
-            planted={"3 in the place of 4.": {"factor": 3}},
+            planted={"3 instead of 4.": {"factor": 3}},
         ),
     ),
     planted={
-        "The coefficient 4 of Gamma replaced by 4.4.": {"form": wrong_growth},
+        r"The coefficient 4 of $\Gamma$ replaced by 4.4.": {"form": wrong_growth},
         "The constant dropped, as printed.": {"form": snapping.printed_growth},
     },
 )
@@ -508,9 +527,13 @@ def check_tian2023_eq_124_corrected(C_0: float, form: Growth = snapping.growth) 
     "tian2023-eq-129",
     over="constants and settings",
     instances=allowed_points,
-    says="(129) is B with the h of Lemma 6, for {tried} constants and settings.",
-    fails="(129) puts (128) into (124) and inherits the dropped constant: it is ln(C_0)/4 too "
-    "large at all times." + ONE_READING,
+    says="Equation (129) gives $B_n$ with the $h$ of Lemma 6, for {tried} choices of constants "
+    "and settings.",
+    fails=(
+        "Equation (129) inserts (128) into (124) and inherits the missing constant: it is "
+        r"$\ln(C_0)/4$ too large at all times."
+    )
+    + ONE_READING,
     tolerance=1e-12,  # logarithms of numbers up to 1e12
     hypotheses=IN_FORCE,
     planted={PUT_BACK: Variant({"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED)},
@@ -581,28 +604,31 @@ ROOM = 1e-12  # both sides are right to a few digits of the last place
     "tian2023-eq-130",
     over="settings",
     instances=lambda: settings(),
-    says="x = M h lies between its approximation and the stated share of it in both stages, at "
-    "{compared} places of {tried} settings.",
+    says="In both phases $x = Mh$ lies between its approximation and the stated fraction of "
+    "it, at {compared} times in {tried} settings.",
     tolerance=ROOM,
     proof=(
-        uses("tian2023-lem-6", "e^x - 1 + (M - 1) x = M tau"),
-        uses("tian2023-lem-8", "the upper zero x_+, and e^x >= (M - 1) x beyond it"),
+        uses("tian2023-lem-6", r"$e^x - 1 + (M - 1) x = M\tau$"),
+        uses("tian2023-lem-8", r"the upper zero $x_+$, and $e^x \ge (M - 1) x$ beyond it"),
         executed(
-            "tau/x grows with x, and x >= ln M - Omega at the end of the first stage",
+            r"$\tau/x$ grows with $x$, and $x \ge \ln M - \Omega$ at the end of the first phase",
             steps.first_stage,
-            planted={"nine tenths of Omega": {"share": 0.9}},
+            planted={r"nine tenths of $\Omega$": {"share": 0.9}},
         ),
         executed(
-            "tau at the upper zero is below that at t_0",
+            r"$\tau$ at the upper zero is below its value at $t_0$",
             steps.second_stage,
-            planted={"t_0 without its factor 2": {"twice": 1}},
+            planted={"$t_0$ without its factor 2": {"twice": 1}},
         ),
-        by_hand("x is at most tau, and at least a share of it in the first stage", at="first"),
-        by_hand("M tau lies between e^x and 2 e^x in the second stage", at="second"),
+        by_hand(
+            r"$x$ is at most $\tau$, and at least the stated fraction of it in the first phase",
+            at="first",
+        ),
+        by_hand(r"$M\tau$ lies between $e^x$ and $2e^x$ in the second phase", at="second"),
     ),
     planted={
-        "Shares whose distance from 1 is 1.1 times sharper.": {"sharper": 1.1},
-        "The first stage taken up to t_0.": {"longer": True},
+        "Fractions whose distance from 1 is 1.1 times sharper.": {"sharper": 1.1},
+        "The first phase extended up to $t_0$.": {"longer": True},
     },
 )
 def check_tian2023_eq_130(
@@ -624,14 +650,18 @@ def check_tian2023_eq_130(
     "tian2023-eq-14",
     over="constants and settings",
     instances=allowed_points,
-    says="Each stage's formula lies above B by at most what its approximation of h allows.",
-    fails="Printed with an equality sign, each stage's formula is off by ln(C_0)/4 beyond all that "
-    "its approximation of h can account for." + ONE_READING,
+    says="The formula of each phase exceeds $B_n$ by at most what its approximation of $h$ allows.",
+    fails=(
+        r"The formula of each phase is off by $\ln(C_0)/4$ in addition to what its "
+        "approximation of $h$ explains."
+    )
+    + ONE_READING,
     tolerance=ROOM,
     hypotheses=IN_FORCE,
     planted={
         PUT_BACK: Variant({"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED),
-        "The constant put back, and room for the approximations that is 1.1 times sharper.": {
+        "The constant restored, and an error term for the approximations that is 1.1 times "
+        "sharper.": {
             "form": snapping.growth,
             "shrink": 1 / 1.1,
         },
@@ -649,16 +679,20 @@ def check_tian2023_eq_14(
     "tian2023-thm-4",
     over="constants and settings",
     instances=allowed_points,
-    says="The growth bound e^(2B) of (14) is that of (13) within its approximation of h.",
-    fails="The display (14) and the formula of the scanning stage have lost a constant: at t = 0, "
-    "where chi is 1, the lower bound on chi is C_0^(f^2/2), and e^(2B) is off by the root of C_0 "
-    "at all times. The phases, their times and the two rates of growth are claims of their own, "
-    "and hold." + ONE_READING,
+    says="The growth bound $e^{2B_n}$ of (14) is that of (13) within its approximation of $h$.",
+    fails=(
+        "Equation (14) and the formula for the scanning phase lack a constant. At $t = 0$, "
+        r"where $\chi = 1$, the printed lower bound on $\chi$ is $C_0^{f^2/2} > 1$, and "
+        r"$e^{2B_n}$ is off by the factor $\sqrt{C_0}$ at all times. The phases, their times, "
+        "and both growth rates are separate claims, which hold."
+    )
+    + ONE_READING,
     tolerance=ROOM,
     hypotheses=IN_FORCE,
     planted={
         PUT_BACK: Variant({"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED),
-        "The constant put back, and room for the approximations that is 1.1 times sharper.": {
+        "The constant restored, and an error term for the approximations that is 1.1 times "
+        "sharper.": {
             "form": snapping.growth,
             "shrink": 1 / 1.1,
         },
@@ -697,24 +731,24 @@ def steep(one: Point) -> tuple[float, float]:
     "tian2023-thm-4-scanning",
     over="constants and settings",
     instances=points,
-    says="gamma is at most eta_Y t/K, and e^(2B), which bounds the growth factor, at most 1 + a t "
-    "at {compared} places of {tried} constants and settings.",
+    says=r"At {compared} times in {tried} choices of constants and settings, $\gamma \le \eta_Y "
+    r"t/K$ and $e^{2B_n} \le 1 + at$. The relative gain is at most $e^{2B_n}$.",
     tolerance=ROOM,
     proof=(
-        uses("tian2023-eq-12", "the growth factor is at most e^(2B)"),
-        uses("tian2023-eq-124-corrected", "e^(4B) = 1 + 4 Gamma/C_0"),
-        uses("tian2023-eq-128", "Gamma is a constant times x^2"),
-        uses("tian2023-eq-130", "x is at most tau"),
+        uses("tian2023-eq-12", "the growth factor is at most $e^{2B}$"),
+        uses("tian2023-eq-124-corrected", r"$e^{4B} = 1 + 4\Gamma/C_0$"),
+        uses("tian2023-eq-128", r"$\Gamma$ is a constant times $x^2$"),
+        uses("tian2023-eq-130", r"$x$ is at most $\tau$"),
         executed(
-            "the root of 1 + y^2 is at most 1 + y",
+            r"$\sqrt{1 + y^2} \le 1 + y$",
             steps.growth_is_linear,
-            planted={"a third root": {"root": "1/3"}},
+            planted={"a cube root": {"root": "1/3"}},
         ),
-        by_hand("gamma is at most eta_Y t/K", at="speed"),
+        by_hand(r"$\gamma$ is at most $\eta_Y t/K$", at="speed"),
     ),
     planted={
-        "Factors of the time that are 1.1 times sharper.": {"sharper": 1.1},
-        "gamma for half of the number of classes.": {"K_by": 2.0},
+        "Factors of $t$ that are 1.1 times sharper.": {"sharper": 1.1},
+        r"$\gamma$ for half the number of classes.": {"K_by": 2.0},
     },
 )
 def check_tian2023_thm_4_scanning(
@@ -734,25 +768,25 @@ def check_tian2023_thm_4_scanning(
     "tian2023-thm-4-snapping",
     over="constants and settings",
     instances=points,
-    says="From t_0 on e^(2B), which bounds the growth factor, lies between b ln(M eta_Y t/(2K)) "
-    "and 1 + b ln(M eta_Y t/K), so that B grows without limit and is O(ln ln t), at {compared} "
-    "places of {tried} constants and settings.",
+    says="At {compared} times after $t_0$, in {tried} choices of constants and settings, "
+    r"$e^{2B_n}$ lies between $b \ln(M\eta_Y t/(2K))$ and $1 + b \ln(M\eta_Y t/K)$. So "
+    r"$B_n$ grows without limit and is $O(\ln\ln t)$.",
     tolerance=ROOM,
     proof=(
-        uses("tian2023-eq-12", "the growth factor is at most e^(2B)"),
-        uses("tian2023-eq-124-corrected", "e^(4B) = 1 + 4 Gamma/C_0"),
-        uses("tian2023-eq-128", "Gamma is a constant times x^2"),
-        uses("tian2023-eq-130", "x lies between ln(M tau/2) and ln(M tau)"),
+        uses("tian2023-eq-12", "the growth factor is at most $e^{2B}$"),
+        uses("tian2023-eq-124-corrected", r"$e^{4B} = 1 + 4\Gamma/C_0$"),
+        uses("tian2023-eq-128", r"$\Gamma$ is a constant times $x^2$"),
+        uses("tian2023-eq-130", r"$x$ lies between $\ln(M\tau/2)$ and $\ln(M\tau)$"),
         executed(
-            "the root of 1 + y^2 is at most 1 + y",
+            r"$\sqrt{1 + y^2} \le 1 + y$",
             steps.growth_is_linear,
-            planted={"a third root": {"root": "1/3"}},
+            planted={"a cube root": {"root": "1/3"}},
         ),
-        by_hand("so b ln(M tau/2) <= e^(2B) <= 1 + b ln(M tau)", at="both"),
+        by_hand(r"so $b \ln(M\tau/2) \le e^{2B} \le 1 + b \ln(M\tau)$", at="both"),
     ),
     planted={
         "Factors of the logarithm that are 1.1 times sharper.": {"sharper": 1.1},
-        "The logarithm without M.": {"with_M": False},
+        "The logarithm without $M$.": {"with_M": False},
     },
 )
 def check_tian2023_thm_4_snapping(
@@ -786,22 +820,22 @@ def local_exponents() -> tuple[float, float]:
     "tian2023-thm-4-corrected",
     over="constants and settings",
     instances=points,
-    says="Each stage's formula exceeds B by at most the stated excess, at {compared} places of "
-    "{tried} constants and settings.",
+    says="In both phases the formula exceeds $B_n$ by at most the stated error, at {compared} "
+    "times in {tried} choices of constants and settings.",
     tolerance=ROOM,
     proof=(
-        uses("tian2023-eq-124-corrected", "B = ln(1 + 4 Gamma/C_0)/4"),
-        uses("tian2023-eq-128", "Gamma is a constant times x^2"),
-        uses("tian2023-eq-130", "x lies between its approximation and a share r of it"),
+        uses("tian2023-eq-124-corrected", r"$B = \ln(1 + 4\Gamma/C_0)/4$"),
+        uses("tian2023-eq-128", r"$\Gamma$ is a constant times $x^2$"),
+        uses("tian2023-eq-130", "$x$ lies between its approximation and a fraction $r$ of it"),
         executed(
-            "(1 + a) / (1 + r^2 a) is at most 1/r^2",
+            "$(1 + a)/(1 + r^2 a)$ is at most $1/r^2$",
             steps.growth_of_a_share,
-            planted={"r in the place of its square": {"power": 1}},
+            planted={"$r$ instead of its square": {"power": 1}},
         ),
     ),
     planted={
-        "Half of the stated excess.": {"shrink": 0.5},
-        "An excess that is 1.1 times sharper.": {"shrink": 1 / 1.1},
+        "Half of the stated error.": {"shrink": 0.5},
+        "An error term that is 1.1 times sharper.": {"shrink": 1 / 1.1},
         "The constant dropped, as printed.": {"form": snapping.printed_growth},
     },
 )
@@ -865,26 +899,34 @@ def one_sample(one: Exact) -> snapping.ModelRun:
     "ours-snapping-exponents",
     over="classes and rates",
     instances=exact_classes,
-    says="The closed solution is that of (10), integrated token by token, in {tried} settings, and "
-    "its exponents are 1/(2 (K + 1)) where Gamma is large, K/(2 (K + 1)) with one sample a step.",
+    says="The closed form agrees with equation (10), integrated for each token separately, in "
+    r"{tried} settings. For large $\Gamma$ the exponents are $1/(2(K+1))$, and "
+    "$K/(2(K+1))$ with one sample per step.",
     tolerance=1e-6,  # the integrator works to 1e-8
     proof=(
-        uses("tian2023-eq-13-corrected", "xi and the speed of the common token"),
-        uses("tian2023-lem-4-corrected", "one sample a step: eta_Z/K in (10)"),
-        uses("tian2023-eq-128", "Gamma is a constant times x^2"),
-        executed("z_c, Phi and Psi along (10), and the limit of e^2 Phi", steps.exponents),
-        by_hand(
-            "all distinct tokens move alike, and what they gain the common one loses", at="sum"
+        uses(
+            "tian2023-eq-13-corrected",
+            r"$\xi_n$ and the time derivative of the common token's logit",
         ),
-        by_hand("ln Gamma has the slope 2 in ln t, and in the iterated logarithm", at="slopes"),
-        by_hand("one sample a step divides Gamma by K and multiplies B by K", at="sample"),
+        uses("tian2023-lem-4-corrected", r"one sample per step: $\eta_Z/K$ in (10)"),
+        uses("tian2023-eq-128", r"$\Gamma$ is a constant times $x^2$"),
+        executed(
+            r"$z_c$, $\Phi$, and $\Psi$ along (10), and the limit of $e^2 \Phi$", steps.exponents
+        ),
+        by_hand(
+            "all distinct tokens move alike, and the common token loses what they gain", at="sum"
+        ),
+        by_hand(r"$\ln\Gamma$ has slope 2 in $\ln t$, and in the iterated logarithm", at="slopes"),
+        by_hand(
+            r"one sample per step divides $\Gamma$ by $K$ and multiplies $B$ by $K$", at="sample"
+        ),
     ),
     planted={
-        "The exponents 1/2 of Theorem 4 in the place of 1/(2 (K + 1)).": {"power": 0},
-        "K in the place of K + 1.": {"added": 0},
-        "The closed form of one class more.": {"more": 1},
-        "A slope of B that is 1.1 times sharper.": {"sharper": 1.1},
-        "With one sample a step B_n is told to have the slopes of the sum over all classes.": {
+        "The exponents $1/2$ of Theorem 4 instead of $1/(2(K+1))$.": {"power": 0},
+        "$K$ instead of $K + 1$.": {"added": 0},
+        "The closed form for one more class.": {"more": 1},
+        "A slope of $B$ that is 1.1 times sharper.": {"sharper": 1.1},
+        "With one sample per step, the slopes of $B_n$ for a sum over all classes.": {
             "counted": False
         },
     },
@@ -953,21 +995,25 @@ def with_full_beta(M: int) -> float:
     "tian2023-eq-131",
     over="settings",
     instances=settings,
-    says="B(t_0) does not change when both rates are scaled together, in both forms of B, for "
-    "{tried} settings, three constants and two factors.",
+    says="$B_n(t_0)$ does not change when both learning rates are scaled by the same factor, "
+    "with and without the missing constant, for {tried} settings, three constants $C_0$, "
+    "and two factors.",
     tolerance=1e-11,  # M tau reaches 1e12 before a logarithm is taken of it
     proof=(
-        uses("tian2023-lem-6", "the equation of x = M h"),
-        uses("tian2023-eq-124-corrected", "B is a function of Gamma and C_0"),
+        uses("tian2023-lem-6", "the equation of $x = Mh$"),
+        uses("tian2023-eq-124-corrected", r"$B$ is a function of $\Gamma$ and $C_0$"),
         executed(
-            "on the clock t/t_0 no rate is left in dx, and their ratio only in d Gamma",
+            r"in the rescaled time $t/t_0$, $dx$ is free of the rates, and $d\Gamma$ depends only "
+            "on their ratio",
             steps.onset_without_rates,
         ),
-        by_hand("both run from the same start over the same clock", at="clock"),
+        by_hand(
+            "both start at the same point and run over the same range of rescaled time", at="clock"
+        ),
     ),
     planted={
-        "Only the rate of the decoder is scaled.": {"both": False},
-        "B is read at t_0 of the other setting.": {"own": False},
+        "Only the learning rate of the decoder is scaled.": {"both": False},
+        "$B$ is evaluated at $t_0$ of the other setting.": {"own": False},
     },
 )
 def check_tian2023_eq_131(s: SnapSetting, both: bool = True, own: bool = True) -> Iterator[Said]:
@@ -1021,19 +1067,19 @@ def pairs_of_figure_9() -> list[Pair9]:
     "tian2023-app-after-onset",
     over="pairs of rates",
     instances=pairs_of_figure_9,
-    says="B at its own t_0 is the same for both rates of all {tried} pairs, so that the difference "
-    "at a common time after both was gained after t_0.",
+    says="For all {tried} pairs of rates $B_n(t_0)$ is the same at each rate's own $t_0$. So "
+    "any difference at a common later time arose after $t_0$.",
     tolerance=1e-11,  # M tau reaches 1e12 before a logarithm is taken of it
     proof=(
-        uses("tian2023-eq-131", "both have the same B at their own t_0"),
-        by_hand("what differs later was gained after the own t_0", at="subtract"),
+        uses("tian2023-eq-131", "both have the same $B$ at their own $t_0$"),
+        by_hand("any later difference was gained after the respective $t_0$", at="subtract"),
     ),
     readings={
-        "At common times, the difference is largest after both t_0.": {"part": "largest"},
+        "At common times, the difference is largest after both $t_0$.": {"part": "largest"},
     },
     planted={
-        "Both growths are counted from t_0 of the slower rate.": {"own": False},
-        "The difference is said to be largest after t_0.": {"part": "largest"},
+        "Both gains are counted from $t_0$ of the slower rate.": {"own": False},
+        "The claim that the difference is largest after $t_0$.": {"part": "largest"},
     },
 )
 def check_tian2023_app_after_onset(
@@ -1058,22 +1104,26 @@ def check_tian2023_app_after_onset(
     "tian2023-eq-132",
     over="settings",
     instances=settings,
-    says="B of (13) is (132) less ln(C_0)/4, up to the stated remainder, which tends to zero at a "
-    "fixed ratio, in all of {tried} settings, three constants and five times. The factor 1 + o(1) "
-    "takes up the constant, since the iterated logarithm grows without limit.",
+    says="In {tried} settings, with three constants $C_0$ and five times each, $B_n$ of (13) "
+    r"equals (132) minus $\ln(C_0)/4$, up to the stated remainder, which tends to zero at "
+    "a fixed ratio. The factor $1 + o(1)$ absorbs the constant, because the iterated "
+    "logarithm grows without limit.",
     tolerance=1e-12,  # rounding of logarithms
     readings={
-        "The second term of (132) is the whole constant of B.": {"kept": False},
+        "The second term of (132) is the whole constant of $B_n$.": {"kept": False},
     },
     proof=(
-        uses("tian2023-thm-4-corrected", "B_2 - B lies between 0 and its excess"),
-        executed("ln(4 Gamma_2/C_0)/4 is (132) less ln(C_0)/4", steps.late_constant),
-        by_hand("0 <= ln(1 + a) <= a, and the iterated logarithm grows", at="remainder"),
+        uses("tian2023-thm-4-corrected", "$B_2 - B$ lies between 0 and the stated error"),
+        executed(r"$\ln(4\Gamma_2/C_0)/4$ is (132) minus $\ln(C_0)/4$", steps.late_constant),
+        by_hand(
+            r"$0 \le \ln(1 + a) \le a$, and the iterated logarithm grows without limit",
+            at="remainder",
+        ),
     ),
     planted={
-        "The coefficient 1 in the place of 1/2.": {"half": 1.0},
+        "The coefficient 1 instead of $1/2$.": {"half": 1.0},
         "A remainder that is 1.1 times sharper.": {"sharper": 1.1},
-        "-ln(C_0)/4 left out.": {"kept": False},
+        r"$-\ln(C_0)/4$ left out.": {"kept": False},
     },
 )
 def check_tian2023_eq_132(
@@ -1115,25 +1165,29 @@ def wide() -> list[SnapSetting]:
     "tian2023-eq-133",
     over="settings",
     instances=moderate_ratios,
-    says="With a fixed ratio B grows like half of ln ln(M eta_Y t / K) in {tried} settings, the "
-    "slope between {least} and {most}. The two terms have different coefficients, 1/2 and 1/4, so "
-    "that no Theta of their plain difference holds uniformly in the ratio.",
+    says=r"At a fixed ratio, the slope of $B_n$ in $\ln\ln(M\eta_Y t/K)$ is between {least} and "
+    "{most} in {tried} settings, so it tends to $1/2$. The two terms of (133) enter $B_n$ "
+    "with the different coefficients $1/2$ and $1/4$, so no bound by their difference "
+    "holds uniformly in the ratio.",
     proof=(
-        uses("tian2023-eq-132", "B is half of ln ln(M eta_Y t/K) up to a bounded number"),
-        by_hand("at a fixed ratio the quotient of both sides tends to 1/2", at="quotient"),
+        uses("tian2023-eq-132", r"$B$ is half of $\ln\ln(M\eta_Y t/K)$ up to a bounded term"),
+        by_hand("at a fixed ratio the quotient of both sides tends to $1/2$", at="quotient"),
     ),
     readings={
-        "Uniform in the ratio: with nu = K ln(M eta_Y t / K) the bracket is 0, and B is not.": (
-            Variant({"range_of": "uniform"}, instances=joint)
+        r"Uniformly in the ratio: for $\nu = K \ln(M\eta_Y t/K)$ the bracket is 0 and $B_n$ is "
+        "not.": (Variant({"range_of": "uniform"}, instances=joint)),
+        r"From one thousand times $t = e^{1/\sqrt{2\nu}}/(M\eta_Y)$ on: for $\nu = 1000$ and "
+        "$K = 2$ the bracket is negative there and $B_n$ is positive.": Variant(
+            {"range_of": "early"}, instances=wide
         ),
-        "From t a thousand times exp(1/sqrt(2 nu))/(M eta_Y) on: for nu = 1000 and K = 2 the "
-        "bracket is negative there, and B is not.": Variant({"range_of": "early"}, instances=wide),
     },
     tolerance=1e-12,  # rounding of logarithms
     planted={
-        "The root of Gamma in its place, so that ln ln gets half the coefficient.": {"power": 0.5},
-        "The coefficient 0.48 in the place of 1/2.": {"power": 0.96},
-        "What is missing from 1/2 is 1.1 times sharper.": {"sharper": 1.1},
+        r"$\sqrt{\Gamma}$ instead of $\Gamma$, which halves the coefficient of $\ln\ln t$.": {
+            "power": 0.5
+        },
+        "The coefficient 0.48 instead of $1/2$.": {"power": 0.96},
+        "A distance from $1/2$ that is 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_eq_133(
@@ -1204,13 +1258,16 @@ RATIOS = (1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
     over="pairs of neighbouring rates",
     instances=lambda: list(itertools.pairwise(0.01 * r for r in RATIOS)),
     name=lambda one: f"eta_Y from {one[0]:g} to {one[1]:g}",
-    says="t_0 falls with eta_Y by its formula. In the coupled flow of 10 classes the steepest gain "
-    "comes at {least} to {most} t_0.",
+    says=r"By its formula, $t_0$ decreases as $\eta_Y$ grows. When both layers train with 10 "
+    "classes, the attention gains fastest at {least} to {most} times $t_0$.",
     proof=(
-        uses("tian2023-lem-8", "the upper zero (1 + omega_1) ln M depends on M alone"),
-        executed("the slope of t_0 in eta_Y is negative", steps.shorter_with_the_rate),
+        uses("tian2023-lem-8", r"the upper zero $(1 + \omega_1) \ln M$ depends on $M$ alone"),
+        executed(
+            r"the derivative of $t_0$ with respect to $\eta_Y$ is negative",
+            steps.shorter_with_the_rate,
+        ),
     ),
-    planted={"eta_Y in the numerator of t_0.": {"exponent": -1}},
+    planted={r"$\eta_Y$ in the numerator of $t_0$.": {"exponent": -1}},
 )
 def check_tian2023_app_decoder_rate(one: tuple[float, float], exponent: int = 1) -> Iterator[Said]:
     """A larger eta_Y makes t_0 = 2 (1 + omega_1) K ln M / eta_Y smaller: K = 10, M = 1000."""
@@ -1244,17 +1301,20 @@ def scaled_up() -> list[Pair]:
     "tian2023-app-both-rates-bound",
     over="settings and factors",
     instances=scaled_up,
-    says="B of (13) grows at every time when both rates are scaled up, in {tried} settings and "
-    "factors: it is B at a later time.",
+    says="In {tried} choices of settings and factors, scaling up both rates increases $B_n$ of "
+    "(13) at every time: the new $B_n$ equals the old one at a later time.",
     tolerance=1e-11,  # M tau reaches 1e12 before a logarithm is taken of it
     proof=(
-        executed("everything runs a times as fast", steps.scaling_is_waiting),
-        uses("tian2023-eq-124-corrected", "B grows with Gamma"),
-        by_hand("so B at the time t is the old one at a t, and B grows with time", at="later"),
+        executed("the whole dynamics runs $a$ times as fast", steps.scaling_is_waiting),
+        uses("tian2023-eq-124-corrected", r"$B$ grows with $\Gamma$"),
+        by_hand(
+            "so $B$ at time $t$ equals the old $B$ at time $at$, and $B$ grows with time",
+            at="later",
+        ),
     ),
     planted={
-        "Only the rate of the decoder is scaled up.": {"both": False},
-        "Both rates are scaled down.": {"up": -1},
+        "Only the learning rate of the decoder is scaled up.": {"both": False},
+        "Both learning rates are scaled down.": {"up": -1},
     },
 )
 def check_tian2023_app_both_rates_bound(
@@ -1277,10 +1337,10 @@ def check_tian2023_app_both_rates_bound(
 TRAINING = (
     "Assumption 1(c)",
     "Assumption 2 at the start",
-    "M^-0.99 << eta_Y < 1",
+    r"$M^{-0.99} \ll \eta_Y < 1$",
     "one query and one common token",
-    "gradient flow of both layers from Y = Z = 0",
-    "t is at least t_0",
+    "gradient flow of both layers from $Y = Z = 0$",
+    r"$t \ge t_0$",
 )
 
 
@@ -1301,12 +1361,12 @@ def training(
         onset = decoder.transition(M, one.design.K, eta_Y)
         yield assume("Assumption 1(c)", ratio >= 10)
         yield assume("Assumption 2 at the start", weak_correlations(E, M).holds)
-        yield assume("M^-0.99 << eta_Y < 1", eta_Y >= 10 * M**-0.99 and up * eta_Y < 1)
+        yield assume(r"$M^{-0.99} \ll \eta_Y < 1$", eta_Y >= 10 * M**-0.99 and up * eta_Y < 1)
         single = one.design.L == 1 and len(one.design.common) == 1
         yield assume("one query and one common token", single)
         first = one.path(ratio).rows[0]
-        yield assume("gradient flow of both layers from Y = Z = 0", not first.any())
-        yield assume("t is at least t_0", exponent >= math.log10(onset))
+        yield assume("gradient flow of both layers from $Y = Z = 0$", not first.any())
+        yield assume(r"$t \ge t_0$", exponent >= math.log10(onset))
 
 
 def rates_of(one: coupled.Long, *ratios: float) -> str:
@@ -1318,17 +1378,22 @@ def rates_of(one: coupled.Long, *ratios: float) -> str:
     "tian2023-app-both-rates",
     over="designs",
     instances=coupled.long_designs,
-    says="Attention on the distinct tokens gets sparser when both rates are scaled up.",
-    fails="In training, to scale up both rates is to wait longer, and the entropy of the attention "
-    "on the distinct tokens turns back: late enough it rises with both rates. The entropy of the "
-    "whole attention falls on in these designs, since common tokens go on losing. For the paper's "
-    "classes at equal rates the least entropy is {least}, and {last} is reached by 1e9 steps.",
+    says="Attention on the distinct tokens becomes sparser when both learning rates are scaled up.",
+    fails="Scaling up both rates has the same effect as training longer, and the entropy of the "
+    "attention on the distinct tokens eventually increases again. So at late times larger "
+    "rates give less sparse attention. The entropy of the whole attention keeps falling "
+    "in these designs, because common tokens keep losing weight. For the paper's classes "
+    "at equal rates the smallest entropy is {least}; it has risen to {last} after 1e9 "
+    "steps.",
     hypotheses=TRAINING,
     readings={
-        "Sparser by the entropy of the whole attention, common tokens included.": {"whole": True},
+        "Sparsity measured by the entropy of the whole attention, common tokens included.": {
+            "whole": True
+        },
     },
     planted={
-        "A time before the turn, where scaling up makes attention sparser; it must pass.": Variant(
+        "A time before the entropy rises again, when scaling up still makes attention "
+        "sparser; the statement must pass.": Variant(
             {"early": True}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -1363,23 +1428,24 @@ def slower() -> list[Pair]:
     "tian2023-app-slow-decoder-bound",
     over="settings and factors",
     instances=slower,
-    says="B of (13) at t >= t_0 is larger for the slower decoder, in {tried} settings and factors "
-    "from M = 6 on.",
+    says=r"In {tried} choices of settings and factors with $M \ge 6$, $B_n$ of (13) at $t \ge "
+    "t_0$ is larger for the slower decoder.",
     proof=(
-        uses("tian2023-lem-6", "the equation of x = M h"),
-        uses("tian2023-lem-8", "e^x >= (M - 1) x beyond its upper zero"),
-        uses("tian2023-eq-124-corrected", "B grows with Gamma"),
-        uses("tian2023-eq-128", "at fixed t Gamma is a constant times x^2/tau"),
+        uses("tian2023-lem-6", "the equation of $x = Mh$"),
+        uses("tian2023-lem-8", r"$e^x \ge (M - 1) x$ beyond its upper zero"),
+        uses("tian2023-eq-124-corrected", r"$B$ grows with $\Gamma$"),
+        uses("tian2023-eq-128", r"at fixed $t$, $\Gamma$ is a constant times $x^2/\tau$"),
         executed(
-            "x^2/tau falls with x from the upper zero on for M >= 8, and from t_0 on for M = 6, 7",
+            r"$x^2/\tau$ decreases in $x$ from the upper zero on for $M \ge 8$, and from $t_0$ on "
+            "for $M = 6, 7$",
             steps.slower_decoder,
             planted={"a vocabulary of five tokens": {"sizes": (5,)}},
         ),
-        by_hand("it goes on falling beyond", at="beyond"),
+        by_hand("it keeps decreasing beyond that point", at="beyond"),
     ),
     planted={
-        "The ratio is kept in the place of eta_Z.": {"keep_ratio": True},
-        "B is read long before t_0, at a twentieth of it.": {"at": 0.05},
+        r"The ratio of the rates is held fixed instead of $\eta_Z$.": {"keep_ratio": True},
+        "$B$ is evaluated at $t_0/20$, long before $t_0$.": {"at": 0.05},
     },
 )
 def check_tian2023_app_slow_decoder_bound(
@@ -1400,22 +1466,23 @@ def check_tian2023_app_slow_decoder_bound(
     over="designs",
     instances=coupled.long_designs,
     says="Attention on the distinct tokens is sparser for the slower decoder.",
-    fails="In training, the attention of the slower decoder is the sparser one at first, but it "
-    "slows down and turns back sooner: late enough the faster decoder has the sparser attention "
-    "on the distinct tokens, at the ratios 10 and 100 after a million steps, at larger ratios far "
-    "later. With ten classes, 1e5 steps and one distinct token in each, the largest gain belongs "
-    "to the ratio {best}.",
+    fails="With the slower decoder attention is sparser at first, but it slows down and its "
+    "entropy rises again sooner. At late times the faster decoder has the sparser "
+    "attention on the distinct tokens: between the rate ratios 10 and 100 after a million "
+    "steps, at larger ratios much later. With ten classes, 1e5 steps, and one distinct "
+    "token per class, the largest gain occurs at the ratio {best}.",
     hypotheses=TRAINING,
     readings={
-        "At 10^5 steps, where Assumption 1(c) holds.": {"early": True},
-        "The gain of the distinct tokens at 10^5 steps, every ratio from 1 on, Assumption 1(c) or "
-        "not.": Variant(instances=lambda: neighbours(1.0)),
-        "The same from the ratio 100 on.": Variant(instances=lambda: neighbours(100.0)),
+        "At $10^5$ steps, for designs that satisfy Assumption 1(c).": {"early": True},
+        "Measured by the gain of the distinct tokens at $10^5$ steps, for every ratio from 1 "
+        "on, with or without Assumption 1(c).": Variant(instances=lambda: neighbours(1.0)),
+        "Measured by the gain of the distinct tokens at $10^5$ steps, for ratios from 100 on.": Variant(
+            instances=lambda: neighbours(100.0)
+        ),
     },
     planted={
-        "A time at which the slower decoder still leads; it must pass.": Variant(
-            {"early": True}, expected=Verdict.NOT_CONTRADICTED
-        ),
+        "A time at which attention is still sparser with the slower decoder; the statement "
+        "must pass.": Variant({"early": True}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
 def check_tian2023_app_slow_decoder(
@@ -1486,22 +1553,22 @@ def on_axis(end: float, axis: float, where: str) -> Iterator[Said]:
     over="drawings",
     instances=lambda: [0.006, 0.1, 1.0],
     name=constant_name,
-    says="The order and the shape of the curves come out for every C_0. The scale of the axis "
-    "comes out neither from the formula with a C_0 that (13) allows nor from a simulation of (10): "
-    "the text calls the figure numerical simulation results and does not say of what.",
+    says="For every $C_0$ tried, the order and the shape of the curves agree with the figure. "
+    "Its vertical scale could not be reproduced, neither from the formula with a $C_0$ "
+    "that (13) allows nor from a simulation of (10). The paper calls the figure numerical "
+    "simulation results and does not say what was simulated.",
     readings={
-        "The scale, by (14) with C_0 = 1/K, the least that |f_n| = 1 allows.": Variant(
-            {"part": "scale"}, instances=lambda: [0.1]
+        r"The vertical scale, by (14) with $C_0 = 1/K$, the smallest value that $\|f_n\| = 1$ "
+        "allows.": Variant({"part": "scale"}, instances=lambda: [0.1]),
+        "The vertical scale, by (14) with $C_0 = 1$.": Variant(
+            {"part": "scale"}, instances=lambda: [1.0]
         ),
-        "The scale, by (14) with C_0 = 1.": Variant({"part": "scale"}, instances=lambda: [1.0]),
-        "The scale, with the C_0 chosen for it, and f_n of length 1: rho_0 >= 1.": Variant(
-            {"part": "length"}, instances=lambda: [needed_constant()]
-        ),
-        "The scale, by a simulation of (10), any two classes alike to .1, .5 or .9.": Variant(
-            {"part": "simulation"}, instances=lambda: [0.1, 0.5, 0.9]
-        ),
+        r"The vertical scale, with $C_0$ fitted to it; then $\|f_n\| = 1$ requires $\rho_0 \ge "
+        "1$.": Variant({"part": "length"}, instances=lambda: [needed_constant()]),
+        r"The vertical scale, by a simulation of (10), with $f_n^\top f_{n'}$ equal to 0.1, "
+        "0.5, or 0.9.": Variant({"part": "simulation"}, instances=lambda: [0.1, 0.5, 0.9]),
     },
-    planted={"The curves held against the opposite order.": {"reverse": True}},
+    planted={"The curves compared in the opposite order.": {"reverse": True}},
 )
 def check_tian2023_fig_3(
     C_0: float, part: str = "order", reverse: bool = False, stretch: float = 1.0
@@ -1563,17 +1630,18 @@ PANELS = (Panel(100, 10.0, 5.0, 0.8), Panel(10_000, 1.0, 50.0, 1.6))
     "tian2023-fig-9",
     over="panels",
     instances=lambda: PANELS,
-    says="With one class, C_0 = 1 and nu = eta_Y / eta_Z both panels have the printed size, and "
-    "all five curves of a panel have one value at their t_0.",
+    says=r"With $K = 1$, $C_0 = 1$, and $\nu = \eta_Y/\eta_Z$, both panels have the printed "
+    "vertical scale, and all five curves of a panel have the same value at their own "
+    "$t_0$.",
     readings={
-        "K = 2, C_0 = 1, nu = eta_Y / eta_Z.": {"K": 2},
-        "K = 1, C_0 = 1, nu = eta_Z / eta_Y, as in the caption.": {"invert": True},
+        r"$K = 2$, $C_0 = 1$, $\nu = \eta_Y/\eta_Z$.": {"K": 2},
+        r"$K = 1$, $C_0 = 1$, $\nu = \eta_Z/\eta_Y$, as in the caption.": {"invert": True},
     },
     tolerance=1e-12,  # rounding of logarithms
     planted={
-        "Two classes in the place of one.": {"K": 2},
+        "Two classes instead of one.": {"K": 2},
         "An axis that is 1.1 times sharper.": {"sharper": 1.1},
-        "B at t_0' of the first curve in the place of its own t_0.": {"own": False},
+        "$B$ at $t_0'$ of the first curve instead of each curve's own $t_0$.": {"own": False},
     },
 )
 def check_tian2023_fig_9(
@@ -1601,27 +1669,30 @@ def check_tian2023_fig_9(
     "ours-coupled-flow",
     over="states and runs",
     instances=coupled.reduced_states,
-    says="The slopes of the reduced flow are those of dense matrices at random symmetric states of "
-    "five shapes, and its descent is theirs after 300 steps, {tried} in all.",
+    says="The reduced equations give the same derivatives as the full matrices at random "
+    "symmetric states of five shapes, and the same gradient descent iterates after 300 "
+    "steps; {tried} comparisons in all.",
     tolerance=1e-13,  # sums over up to 60 tokens and 300 steps
     proof=(
-        uses("tian2023-lem-1", "the gradients of Y and Z"),
-        uses("tian2023-lem-2", "endless sequences"),
-        by_hand("relabelling the classes changes neither data nor state", at="relabelling"),
-        by_hand("each query adds up K/L equal changes", at="queries"),
+        uses("tian2023-lem-1", "the gradients of $Y$ and $Z$"),
+        uses("tian2023-lem-2", "the limit of infinitely long sequences"),
+        by_hand("relabeling the classes changes neither the data nor the state", at="relabelling"),
+        by_hand("each query sums $K/L$ equal changes", at="queries"),
         executed(
-            "the changes of dense matrices, in fractions, for any gains of this form",
+            "the updates of the full matrices, in fractions, for any gains of this form",
             steps.equal_changes,
             planted={
-                "all classes add to each query": {"share": False},
-                "the M - K other outputs forgotten in the gain": {"rest": 0},
+                "all classes contribute to each query": {"share": False},
+                "the other $M - K$ outputs left out of the gain": {"rest": 0},
             },
         ),
-        by_hand("steps and flow from zero keep the form", at="form"),
+        by_hand("gradient steps and gradient flow from zero preserve the form", at="form"),
     ),
     planted={
-        "The reduction told of one query for data that have two or three.": {"queries": 1},
-        "The slopes of Z without the share of a class, twice as fast.": {"speed": 2.0},
+        "The reduction for one query, applied to data with two or three.": {"queries": 1},
+        "The derivatives of $Z$ without the probability of a class, so twice as large.": {
+            "speed": 2.0
+        },
     },
 )
 def check_ours_coupled_flow(one: Reduced, queries: int = 0, speed: float = 1.0) -> Iterator[Said]:
@@ -1645,14 +1716,16 @@ def check_ours_coupled_flow(one: Reduced, queries: int = 0, speed: float = 1.0) 
     over="designs",
     instances=coupled.designs,
     observes=True,
-    says="In all of {tried} designs, {drawn} of them drawn at random with M from 100 to 1000, z_l "
-    "rises with xi > 0 and z_c = -K z_l. From 3 t_0 to 1e7 steps its slope in ln t falls in the "
-    "{strong} with f_n.f_n' >= 1/2, ratios up to 10 and K >= 3. In the {weak} with f_n.f_n' <= "
-    "1/10, ratios from 100 on and K <= 7 it is still growing at 1000 t_0.",
+    says="In all {tried} designs, {drawn} of them drawn at random with $M$ from 100 to 1000, "
+    r"$z_l$ increases, with $\xi_n > 0$ and $z_c = -K z_l$. In the {strong} designs with "
+    r"$f_n^\top f_{n'} \ge 1/2$, $\eta_Y/\eta_Z \le 10$, and $K \ge 3$, the slope of $z_l$ "
+    r"in $\ln t$ decreases from $3t_0$ to $10^7$ steps. In the {weak} designs with "
+    r"$f_n^\top f_{n'} \le 1/10$, $\eta_Y/\eta_Z \ge 100$, and $K \le 7$, the slope is "
+    r"still increasing at $1000\,t_0$.",
     planted={
-        "A gain of 0.01 ln(1 + t), which never slows down on the clock ln t.": {"gain": True},
-        "The designs that slow down taken for those that do not.": {"swap": True},
-        "z_c = -z_l.": {"balance": 0},
+        r"A gain of $0.01 \ln(1 + t)$, whose slope in $\ln t$ never decreases.": {"gain": True},
+        "The designs that slow down swapped with those that do not.": {"swap": True},
+        "$z_c = -z_l$ instead of $z_c = -K z_l$.": {"balance": 0},
     },
 )
 def check_ours_coupled_snapping(
@@ -1716,16 +1789,17 @@ def drawn_runs() -> tuple[Said, ...]:
     over="runs",
     instances=coupled.stages,
     name=lambda run: f"K = {run.data.K}, M = {run.data.M}, eta_Y/eta_Z = {run.eta_y:g}",
-    says="In {tried} coupled flows attention starts by frequency, common tokens fall, the "
-    "strongest distinct token rises and does not take half, and in the end distinct tokens part "
-    "at {late} of their highest speed or less.",
+    says="In {tried} runs in which both layers train, attention starts proportional to token "
+    "frequency, the common tokens lose weight, and the strongest distinct token gains but "
+    "stays below one half. At the end the distinct tokens separate at most at {late} of "
+    "their highest rate.",
     readings={
-        "One stage after the other: when the distinct tokens part fastest, the common ones lose "
-        "at half of their highest speed at most.": {"in_turn": True},
+        "The stages do not overlap: when the distinct tokens separate fastest, the common "
+        "tokens lose weight at no more than half of their highest rate.": {"in_turn": True},
     },
     planted={
-        "Distinct tokens taken for common ones.": {"swap": True},
-        "The weakest distinct token taken for the strongest.": {"top": 0},
+        "Distinct tokens instead of common ones.": {"swap": True},
+        "The weakest distinct token instead of the strongest.": {"top": 0},
     },
 )
 def check_tian2023_fig_2(

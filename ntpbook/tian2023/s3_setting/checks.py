@@ -63,12 +63,12 @@ Floats = NDArray[np.float64]
     "tian2023-fig-1",
     over="sets of classes",
     instances=collection,
-    says="Sequences hold tokens of their class only, 127 in each context, and some classes of each "
-    "of {tried} sets overlap.",
+    says="In {tried} sets of classes, sequences with 127 contextual tokens contain only tokens "
+    "of their class, and some classes of each set overlap.",
     shows="well posed: sequences can be drawn from the classes, and classes can overlap",
     planted={
         "Two classes without a shared token.": Variant({}, disjoint),
-        "Tokens drawn from the next class.": {"off": 1},
+        "Tokens drawn from another class.": {"off": 1},
     },
 )
 def check_tian2023_fig_1(one: Named, off: int = 0) -> Iterator[Said]:
@@ -88,13 +88,13 @@ def check_tian2023_fig_1(one: Named, off: int = 0) -> Iterator[Said]:
     "tian2023-app-classes",
     over="sets of classes",
     instances=collection,
-    says="Every token that occurs is common ({common}) or distinct for one class ({distinct}), "
-    "never both, and the class is certain from one token exactly when that token is distinct, in "
-    "{tried} sets of classes.",
-    shows="well posed: the two roles part the tokens that occur",
+    says="In {tried} sets of classes every token that occurs is either common ({common} "
+    "tokens) or distinct for one class ({distinct} tokens), never both. One token "
+    "determines the class exactly when it is distinct.",
+    shows="well posed: the two roles partition the tokens that occur",
     planted={
-        "Common only from three classes on.": {"smallest": 3},
-        "Bayes' rule with the least likely class in the place of the likeliest.": {"best": False},
+        "Common only if shared by at least three classes.": {"smallest": 3},
+        "Bayes' rule with the least likely class instead of the most likely one.": {"best": False},
     },
 )
 def check_tian2023_app_classes(one: Named, smallest: int = 2, best: bool = True) -> Iterator[Said]:
@@ -161,16 +161,17 @@ def weight_at(one: Sequence, place: int, T: int, base: int) -> float:
     "tian2023-app-table-1",
     over="random sequences",
     instances=positions,
-    says="With the positions of Table 1, counted from 0, the query of (1) does not attend to "
-    "itself and stands just before the next token, for symbolic T and in {tried} sequences.",
-    proof=(executed("all indices of (1) and (2) one less", steps.positions_shift),),
+    says="With the positions of Table 1 counted from 0, the query of (1) does not attend to "
+    "itself and comes just before the next token, for symbolic $T$ and in {tried} "
+    "sequences.",
+    proof=(executed("all indices of (1) and (2) lowered by one", steps.positions_shift),),
     readings={
-        "The indices of the table in (1) and (2) as they stand, counted from 1: with the query "
-        "x_(T-1) the sum over t < T in (1) includes the query.": {"base": 1},
+        "The table's indices used in (1) and (2), with positions counted from 1: with the "
+        "query $x_{T-1}$, the sum over $t < T$ in (1) includes the query.": {"base": 1},
     },
     planted={
-        "The table's indices put into (1), whose positions count from 1.": {"base": 1},
-        "A table that calls x_(T-2) the query.": {"early": 1},
+        "The table's indices used in (1), with positions counted from 1.": {"base": 1},
+        "A table that calls $x_{T-2}$ the query.": {"early": 1},
     },
 )
 def check_tian2023_app_table_1(one: Sequence, base: int = 0, early: int = 0) -> Iterator[Said]:
@@ -189,13 +190,13 @@ def check_tian2023_app_table_1(one: Sequence, base: int = 0, early: int = 0) -> 
     "tian2023-eq-1",
     over="random layers",
     instances=random_layers,
-    says="Scores of pairs of embeddings give the weights of a masked softmax of a row of Z, a "
-    "distribution over the context, for {tried} random layers.",
+    says="For {tried} random layers, the attention computed from embeddings equals a masked "
+    "softmax of a row of $Z$, and it is a probability distribution over the context.",
     tolerance=1e-12,  # scores of order ten, from sums of up to d^2 products
-    shows="well posed: a distribution over the context, the same from embeddings as from Z",
+    shows="well posed: a distribution over the context, the same from embeddings as from $Z$",
     planted={
         "The mask left out, so that the query attends to itself.": {"masked": False},
-        "The scores not divided by sqrt(d).": {"scaled": False},
+        r"The scores not divided by $\sqrt d$.": {"scaled": False},
     },
 )
 def check_tian2023_eq_1(one: Layer, masked: bool = True, scaled: bool = True) -> Iterator[Said]:
@@ -214,13 +215,14 @@ def check_tian2023_eq_1(one: Layer, masked: bool = True, scaled: bool = True) ->
     "tian2023-eq-2",
     over="random layers",
     instances=random_layers,
-    says="J is the log of a probability and the same in embeddings as in Y and Z, for {tried} "
-    "random layers.",
+    says="For {tried} random layers, $J$ is the logarithm of a probability and has the same "
+    "value computed from embeddings and from $Y$ and $Z$.",
     tolerance=1e-12,  # logits of order ten, from sums of up to d^2 products
-    shows="well posed: the log of a probability, the same from embeddings as from Y and Z",
+    shows="well posed: the logarithm of a probability, the same from embeddings as from $Y$ and "
+    "$Z$",
     planted={
-        "Y = U W_V U^T, without the transpose.": {"transposed": False},
-        "The attention not normalised before the decoder.": {"normalised": False},
+        r"$Y = U W_V U^\top$, without the transpose.": {"transposed": False},
+        "The attention not normalized before the decoder.": {"normalised": False},
     },
 )
 def check_tian2023_eq_2(
@@ -247,22 +249,31 @@ def check_tian2023_eq_2(
     "tian2023-app-normalization",
     over="random embeddings",
     instances=embeddings,
-    says="Orthonormal embeddings keep the norm of every X^T b; for nearly orthonormal ones the "
-    "square of the ratio misses 1 by at most |U U^T - I|: {tried} random embeddings.",
+    says=r"For {tried} random embeddings: orthonormal ones preserve the norm of every $X^\top "
+    "b$, and for nearly orthonormal ones the squared ratio of the norms differs from 1 by "
+    r"at most the spectral norm of $UU^\top - I$.",
     tolerance=1e-12,  # rounding of sums of up to a thousand products
     proof=(
         executed(
-            "|U^T v| = |v| when U U^T = I",
+            r"$\|U^\top v\| = \|v\|$ when $UU^\top = I$",
             steps.orthonormal_norms,
-            planted={"U U^T = 2 I.": {"scale": 2}},
+            planted={r"$UU^\top = 2I$.": {"scale": 2}},
         ),
-        by_hand("LN(U^T v) = U^T v/|U^T v| = U^T LN(v) once the norms agree", at="norms"),
-        by_hand("|v^T (U U^T - I) v| is at most the largest eigenvalue times |v|^2", at="near"),
+        by_hand(
+            r"$\mathrm{LN}(U^\top v) = U^\top v/\|U^\top v\| = U^\top \mathrm{LN}(v)$ when the "
+            "norms agree",
+            at="norms",
+        ),
+        by_hand(
+            r"$|v^\top (UU^\top - I) v|$ is at most the largest absolute eigenvalue times "
+            r"$\|v\|^2$",
+            at="near",
+        ),
     ),
     planted={
-        "The bound |U U^T - I| 1.1 times sharper.": {"sharper": 1.1},
-        "One embedding that is a hundredth longer than 1.": {"stretch": 0.01},
-        "Nearly orthonormal embeddings taken for orthonormal ones.": {"nearly": False},
+        r"The bound $\|UU^\top - I\|$ 1.1 times sharper.": {"sharper": 1.1},
+        "One embedding with norm 1.01.": {"stretch": 0.01},
+        "Nearly orthonormal embeddings treated as orthonormal.": {"nearly": False},
     },
 )
 def check_tian2023_app_normalization(
@@ -289,20 +300,20 @@ STEP = 1e-30  # along the imaginary axis: no difference is taken, so nothing can
 LIKELIHOOD = executed(
     "the derivative of a log-softmax",
     steps.likelihood_slope,
-    planted={"The entry 0 of x_(T+1) at the next token.": {"target": 0}},
+    planted={"The entry 0 of $x_{T+1}$ at the next token.": {"target": 0}},
 )
 DIAGONAL = executed(
-    "X^T diag(b) X is diagonal",
+    r"$X^\top \mathrm{diag}(b) X$ is diagonal",
     bags.counts_are_diagonal,
-    planted={"A token that is also the entry before.": {"one_hot": False}},
+    planted={"A token that is also counted as the token before it.": {"one_hot": False}},
 )
 CENTRE = executed(
-    "P_v v = 0", steps.centre_drops, planted={"P_v = I - 2 v v^T/|v|^2.": {"share": 2}}
+    "$P_v v = 0$", steps.centre_drops, planted={r"$P_v = I - 2vv^\top/\|v\|^2$.": {"share": 2}}
 )
 SHARES = executed(
     "the length cancels",
     bags.shares_decide,
-    planted={"A token that counts once, however often it stands.": {"once": True}},
+    planted={"A token that counts once, however often it occurs.": {"once": True}},
 )
 
 
@@ -347,22 +358,22 @@ def printed_gradients(
     "tian2023-lem-1",
     over="random sequences",
     instances=small_tables,
-    says="With batch size 1 the gradient of (2) by Y and by Z is (3), by derivatives for any "
-    "number of entries; all entries agree on {tried} random sequences.",
+    says="With batch size 1, the gradients of (2) with respect to $Y$ and $Z$ are those of "
+    "(3), for any number of entries. All entries agree on {tried} random sequences.",
     tolerance=ROUNDING,
     proof=(
         LIKELIHOOD,
         executed(
-            "the derivative of a logit by a score",
+            "the derivative of a logit with respect to a score",
             steps.logit_along_a_score,
-            planted={"The projection without the square of |X^T b|.": {"power": 1}},
+            planted={r"The projection without the square of $\|X^\top b\|$.": {"power": 1}},
         ),
         DIAGONAL,
-        by_hand("the chain rule over all logits, for Y and for Z", at="chain"),
+        by_hand("the chain rule over all logits, for $Y$ and for $Z$", at="chain"),
     ),
     planted={
-        "The projection left out of the gradient by Z.": {"projected": False},
-        "The norm of X^T b left out of the denominator.": {"scaled": False},
+        "The projection left out of the gradient with respect to $Z$.": {"projected": False},
+        r"The norm of $X^\top b$ left out of the denominator.": {"scaled": False},
     },
 )
 def check_tian2023_lem_1(
@@ -414,39 +425,43 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
     "tian2023-app-layernorm",
     over="random sequences",
     instances=zero_columns,
-    says="With the mean subtracted the gradients by Y and by the row of the query are (3) and (4) "
-    "with X^T b - 1/M in the place of X^T b wherever it is normalised, on {tried} random "
-    "sequences; the gradient by Y keeps the sums of the columns of Y.",
+    says="With the mean subtracted, on {tried} random sequences, the gradients with respect to "
+    r"$Y$ and to the row of the query are (3) and (4) with $X^\top b - \frac1M \mathbf 1$ "
+    r"in place of $X^\top b$ in the normalization. The gradient with respect to $Y$ "
+    "preserves the column sums of $Y$.",
     tolerance=ROUNDING,
     proof=(
         LIKELIHOOD,
         executed(
-            "the derivative of the normalisation",
+            "the derivative of the normalization",
             steps.unit_jacobian,
-            planted={"|v| in the place of its square.": {"power": 1}},
+            planted={r"$\|v\|$ instead of its square.": {"power": 1}},
         ),
         executed(
             "the derivative of a softmax",
             steps.softmax_jacobian,
-            planted={"Without the 1 of delta_ii.": {"own": 0}},
+            planted={r"Without the 1 of $\delta_{ii}$.": {"own": 0}},
         ),
         CENTRE,
         executed(
-            "the mean is 1/M, and where it drops out",
+            "the mean is $1/M$, and where it cancels",
             steps.mean_drops,
             planted={"Entries that sum to 2.": {"total": 2}},
         ),
         by_hand("the chain rule: the product of the three derivatives", at="chain"),
         by_hand(
-            "the part -b b^T leaves (1^T g/M) X^T b, and 1^T g = 1^T Y (x_(T+1) - alpha) is 0: "
-            "1^T Y keeps its value, since the entries of LN(v) sum to 0, and it starts at 0",
+            r"the term $-bb^\top$ leaves $(\mathbf 1^\top g/M) X^\top b$, and $\mathbf 1^\top g = "
+            r"\mathbf 1^\top Y(x_{T+1} - \alpha) = 0$: $\mathbf 1^\top Y$ is constant, since the "
+            r"entries of $\mathrm{LN}(v)$ sum to 0, and it starts at 0",
             at="columns",
         ),
     ),
     planted={
-        "The norm of X^T b in the place of that of X^T b - 1/M.": {"norm": "plain"},
-        "The projection of X^T b, mean and all.": {"along": "plain"},
-        "X^T b, mean and all, in the gradient by Y.": {"seen": "plain"},
+        r"The norm of $X^\top b$ instead of that of $X^\top b - \frac1M \mathbf 1$.": {
+            "norm": "plain"
+        },
+        r"The projection for $X^\top b$, mean included.": {"along": "plain"},
+        r"$X^\top b$, mean included, in the gradient with respect to $Y$.": {"seen": "plain"},
         "A decoder whose columns do not sum to zero.": Variant(instances=small_tables),
     },
 )
@@ -475,13 +490,13 @@ def check_tian2023_app_layernorm(
     "tian2023-eq-3",
     over="random sequences",
     instances=large_tables,
-    says="The formulas (3) give the slope of the likelihood; {compared} slopes along random "
-    "directions agree, for up to 80 tokens and 600 positions.",
+    says="Equation (3) gives the derivatives of the likelihood: {compared} numerical "
+    "derivatives in random directions agree, for up to 80 tokens and 600 positions.",
     tolerance=ROUNDING,
     proof=(uses("tian2023-lem-1", "(3) is the gradient"),),
     planted={
-        "Y instead of its transpose in the formula for Z.": {"transposed": False},
-        "The projection left out of the gradient by Z.": {"projected": False},
+        "$Y$ instead of its transpose in the formula for $Z$.": {"transposed": False},
+        "The projection left out of the gradient with respect to $Z$.": {"projected": False},
     },
 )
 def check_tian2023_eq_3(
@@ -504,17 +519,17 @@ def check_tian2023_eq_3(
     "tian2023-eq-4",
     over="random sequences",
     instances=small_tables,
-    says="Only the row of the query moves, by (4), which is f * (g - f (f . g)), and no other row "
-    "of Z enters, on {tried} random sequences.",
+    says="On {tried} random sequences only the row of the query changes, by (4), which equals "
+    r"$f \circ (g - f(f^\top g))$. No other row of $Z$ enters.",
     tolerance=ROUNDING,
     proof=(
-        uses("tian2023-eq-3", "the gradient by Z"),
+        uses("tian2023-eq-3", "the gradient with respect to $Z$"),
         DIAGONAL,
         by_hand("the row of (3) at the query, transposed", at="row"),
     ),
     planted={
-        "The norm of X^T b left out of the denominator.": {"scaled": False},
-        "The row of the next token in the place of that of the query.": {"off": 1},
+        r"The norm of $X^\top b$ left out of the denominator.": {"scaled": False},
+        "The row of the next token instead of that of the query.": {"off": 1},
     },
 )
 def check_tian2023_eq_4(one: Weighted, scaled: bool = True, off: int = 0) -> Iterator[Said]:
@@ -571,19 +586,19 @@ def logits_of_heads(sample: Sample, Y: Any, Z: Any) -> Any:
     "tian2023-app-multi-head",
     over="random layers of two and three heads",
     instances=several_heads,
-    says="The gradient by the tables of each head is (3) with the attention of that head and the "
-    "alpha of all heads together, on {tried} random layers.",
+    says="On {tried} random layers, the gradient for each head is (3) with the attention of "
+    r"that head and with $\alpha$ computed from all heads together.",
     tolerance=ROUNDING,
     proof=(
-        uses("tian2023-lem-1", "one head, whatever the error x_(T+1) - alpha is made of"),
+        uses("tian2023-lem-1", r"one head, for any error $x_{T+1} - \alpha$"),
         by_hand("the other heads add a constant to the logits", at="constant"),
     ),
     readings={
-        "Each head moves as it would alone, with the alpha of its own logits.": {"alone": True},
+        r"Each head is trained as if alone, with the $\alpha$ of its own logits.": {"alone": True},
     },
     planted={
-        "The attention of the next head.": {"off": 1},
-        "The mean of the heads in the place of their sum in alpha.": {"mean": True},
+        "The attention of another head.": {"off": 1},
+        r"The mean of the heads instead of their sum in $\alpha$.": {"mean": True},
     },
 )
 def check_tian2023_app_multi_head(
@@ -646,18 +661,18 @@ def drawn_starts(seed: int = 7, draws: int = 3) -> list[Drawn]:
     "tian2023-app-zero-start",
     over="draws",
     instances=drawn_starts,
-    says="The mean of 40000 inner products is zero and their variance 1/d, within six standard "
-    "errors, in {tried} draws; the largest entry for d = 1024 is {largest}.",
+    says="In {tried} draws of 40000 inner products, the mean is 0 and the variance $1/d$ "
+    "within six standard errors. The largest absolute value for $d = 1024$ is {largest}.",
     proof=(
         executed("the moments of one product", steps.gaussian_products),
         by_hand(
-            "the d terms of an inner product are independent, so their variances add up",
+            "the $d$ terms of an inner product are independent, so their variances add",
             at="variances",
         ),
     ),
     planted={
-        "A vector with itself: U U^T with its diagonal.": {"own": True},
-        "The variance 1/d^2.": {"power": 2},
+        r"Inner products of vectors with themselves, the diagonal of $UU^\top$.": {"own": True},
+        "The variance $1/d^2$.": {"power": 2},
     },
 )
 def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1) -> Iterator[Said]:
@@ -679,33 +694,38 @@ def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1)
     "tian2023-app-row-sums",
     over="random runs",
     instances=trainings,
-    says="After 40 steps from zero, by gradients and with momentum, the entries of each row of Y "
-    "and of Z sum to zero in {tried} runs; a sum under Adam is as large as {adam}.",
+    says="After 40 steps from zero, with plain gradients and with momentum, the entries of "
+    "each row of $Y$ and $Z$ sum to zero in {tried} runs. Under Adam a sum reaches "
+    "{adam}.",
     tolerance=ROUNDING,  # 40 steps, each adding rounding of sums of six numbers near one
     proof=(
         uses("tian2023-eq-3", "both gradients"),
         executed(
-            "the error sums to zero",
+            "the entries of the error sum to zero",
             steps.errors_sum_to_zero,
-            planted={"The entry 0 of x_(T+1) at the next token.": {"target": 0}},
+            planted={"The entry 0 of $x_{T+1}$ at the next token.": {"target": 0}},
         ),
         CENTRE,
-        by_hand("X 1 = 1, so that P X^T diag(b) X 1 = P X^T b = 0", at="ones"),
         by_hand(
-            "a sum of updates with zero sums has zero sums, which covers batches, momentum and "
-            "weight decay",
+            r"$X \mathbf 1 = \mathbf 1$, so $P X^\top \mathrm{diag}(b) X \mathbf 1 = P X^\top b = "
+            "0$",
+            at="ones",
+        ),
+        by_hand(
+            "a sum of updates with zero row sums has zero row sums, which covers batches, "
+            "momentum, and weight decay",
             at="sum",
         ),
     ),
     readings={
-        "The rows, added as vectors, give zero.": {"axis": 0},
+        "The sum of the rows, as vectors, is zero.": {"axis": 0},
         "The entries of each row sum to zero under Adam, which the paper also uses.": {
             "rules": ("adam",)
         },
     },
     planted={
-        "The same sums demanded of runs with Adam.": {"rules": ("adam",)},
-        "The rows added as vectors.": {"axis": 0},
+        "The same zero sums required of runs with Adam.": {"rules": ("adam",)},
+        "The rows summed as vectors.": {"axis": 0},
     },
 )
 def check_tian2023_app_row_sums(
@@ -752,15 +772,15 @@ def conditions(seed: int = 7, cases: int = 60) -> Iterator[Bag | Speeds]:
 
 @check(
     "tian2023-asm-1",
-    over="contexts, and flows at four ratios",
+    over="contexts, and training runs at four ratios of the rates",
     instances=conditions,
-    says="Shuffling the context changes nothing; the faster the decoder is, the less f_n moves "
-    "while it learns.",
+    says="Shuffling the context changes nothing. The faster the decoder learns, the less $f_n$ "
+    "moves in the meantime.",
     tolerance=1e-13,  # sums of up to 40 weights in another order
-    shows="can be met in (a) and (c); (b) is an idealisation at T = 128",
+    shows="(a) and (c) can hold; (b) is an idealization for $T = 128$",
     planted={
-        "A bias of a hundredth for each position, against (a).": {"slope": 0.01},
-        "The slower layer called the faster one, against (c).": {"slower": True},
+        "A bias of 0.01 per position, which violates (a).": {"slope": 0.01},
+        "The slower layer treated as the faster one, which violates (c).": {"slower": True},
     },
 )
 def check_tian2023_asm_1(
@@ -805,17 +825,17 @@ def bags_of_classes(seed: int = 7, cases: int = 60) -> Iterator[Bag]:
     "tian2023-eq-5",
     over="random classes",
     instances=bags_of_classes,
-    says="The attention of a sequence whose shares of tokens are P, added up token by token, is "
-    "(5), for {tried} random classes; the length cancels for symbolic T and P.",
+    says="For {tried} random classes, the total attention on each token in a sequence with "
+    "token frequencies $P$ is (5). The length cancels for symbolic $T$ and $P$.",
     tolerance=1e-13,  # sums of up to a hundred weights
-    shows="well defined: what a sequence with the shares P attends to",
+    shows="well defined: the attention of a sequence with token frequencies $P$",
     proof=(
         SHARES,
-        by_hand("equal tokens of a sequence have equal weights and are added up", at="equal"),
+        by_hand("equal tokens of a sequence have equal weights, which are summed", at="equal"),
     ),
     planted={
-        "The factor P(l|m,n) left out.": {"weighted": False},
-        "exp(2 z) in the place of exp(z).": {"heat": 2.0},
+        "The factor $P(l|m,n)$ left out.": {"weighted": False},
+        "$e^{2z}$ instead of $e^z$.": {"heat": 2.0},
     },
 )
 def check_tian2023_eq_5(one: Bag, weighted: bool = True, heat: float = 1.0) -> Iterator[Said]:
@@ -836,23 +856,28 @@ def check_tian2023_eq_5(one: Bag, weighted: bool = True, heat: float = 1.0) -> I
     "tian2023-lem-2",
     over="random classes",
     instances=long_sequences,
-    says="X^T b depends on the shares q alone, which tend to P by the strong law of large numbers; "
-    "in {tried} random classes the mean distance |X^T b - c|_1 of sequences of 100 to a million "
-    "tokens, times the root of the length, is the constant of the delta method within five "
-    "standard errors.",
+    says=r"$X^\top b$ depends only on the token frequencies $q$, which converge to $P$ by the "
+    "strong law of large numbers. In {tried} random classes, with 100 to one million "
+    r"tokens, the mean distance $\|X^\top b - c\|_1$ times the square root of the length "
+    "is the constant of the delta method within five standard errors.",
     proof=(
         SHARES,
         DIAGONAL,
-        cited("the shares q of the tokens tend to P almost surely", "durrett2019", "Theorem 2.4.1"),
+        cited(
+            "the token frequencies $q$ converge to $P$ almost surely",
+            "durrett2019",
+            "Theorem 2.4.1",
+        ),
         by_hand(
-            "X^T b = q e^z/sum(q e^z) is a continuous function of q near P, the sum being positive",
+            r"$X^\top b = q e^z/\sum q e^z$ is a continuous function of $q$ near $P$, since the "
+            "sum is positive",
             at="continuous",
         ),
     ),
     planted={
-        "A hundredth of all positions filled with one token.": {"drift": 0.01},
-        "The length in the place of its root.": {"power": 1.0},
-        "A constant that is a fifth too large.": {"factor": 1.2},
+        "One percent of all positions filled with the same token.": {"drift": 0.01},
+        "The length instead of its square root.": {"power": 1.0},
+        "A constant that is 20 percent too large.": {"factor": 1.2},
     },
 )
 def check_tian2023_lem_2(
@@ -880,15 +905,16 @@ def short_sequences(seed: int = 7, cases: int = 80) -> Iterator[Bag]:
     "tian2023-eq-6",
     over="random sequences",
     instances=short_sequences,
-    says="At every length X^T b is (5) with the shares of tokens for P, and X^T diag(b) X is the "
-    "diagonal matrix of it, so that one limit gives both; {tried} random sequences agree.",
+    says=r"At every length, $X^\top b$ is (5) with token frequencies in place of $P$, and "
+    r"$X^\top \mathrm{diag}(b) X$ is the diagonal matrix of it, so both limits follow from "
+    "one. {tried} random sequences agree.",
     tolerance=1e-13,  # sums of up to 300 weights
     proof=(uses("tian2023-lem-2", "both limits"), SHARES, DIAGONAL),
     planted={
-        "The outer product of X^T b with itself in the place of the diagonal matrix.": {
+        r"The outer product of $X^\top b$ with itself instead of the diagonal matrix.": {
             "outer": True
         },
-        "Shares that forget one position.": {"forgotten": 1},
+        "Frequencies that omit one position.": {"forgotten": 1},
     },
 )
 def check_tian2023_eq_6(one: Bag, outer: bool = False, forgotten: int = 0) -> Iterator[Said]:
@@ -914,7 +940,7 @@ def check_tian2023_eq_6(one: Bag, outer: bool = False, forgotten: int = 0) -> It
 RADIUS = executed(
     "the radius",
     steps.radius_for_tokens,
-    planted={"N in the place of 2 N under the root.": {"twice": 1}},
+    planted={"$N$ instead of $2N$ under the root.": {"twice": 1}},
 )
 
 
@@ -922,15 +948,15 @@ RADIUS = executed(
     "tian2023-eq-137",
     over="sequences",
     instances=written,
-    says="The sum over positions and the sum over tokens with their shares agree on {tried} "
-    "sequences.",
+    says="The sum over positions equals the sum over tokens weighted by their frequencies, on "
+    "{tried} sequences.",
     tolerance=1e-12,  # sums of up to 200 numbers near one
     proof=(
-        by_hand("equal tokens of a sequence give equal terms, which are added up", at="regrouped"),
+        by_hand("equal tokens of a sequence give equal terms, which are summed", at="regrouped"),
     ),
     planted={
-        "T in the place of T - 1.": {"more": 1},
-        "Shares of the tokens of the first half.": {"half": True},
+        "$T$ instead of $T - 1$.": {"more": 1},
+        "Token frequencies of the first half only.": {"half": True},
     },
 )
 def check_tian2023_eq_137(one: Written, more: int = 0, half: bool = False) -> Iterator[Said]:
@@ -946,24 +972,26 @@ def check_tian2023_eq_137(one: Written, more: int = 0, half: bool = False) -> It
 
 @check(
     "tian2023-eq-138",
-    over="distances of a share",
+    over="triples of length, probability, and distance",
     instances=distances_of_shares,
-    says="A share is that far from its probability with no more than the probability of (138), "
-    "exactly by the binomial law, for {tried} lengths, probabilities and distances.",
+    says="For {tried} choices of length, probability, and distance, the exact binomial "
+    "probability that a token frequency is at least $t$ away from its probability is at "
+    "most the bound (138).",
     tolerance=1e-9,  # of scipy's binomial tails, relative
     proof=(
         executed(
             "Hoeffding's computation",
             steps.hoeffding,
-            planted={"s^2/16 in the place of s^2/8.": {"eighth": 16}},
+            planted={"$s^2/16$ instead of $s^2/8$.": {"eighth": 16}},
         ),
         by_hand(
-            "from a second derivative of at most 1/4 to phi(s) <= s^2/8, by integrating twice",
+            r"from a second derivative of at most $1/4$ to $\phi(s) \le s^2/8$, by integrating "
+            "twice",
             at="twice",
         ),
         by_hand(
-            "Markov's inequality for exp(s (count - length P)), and independence of the positions, "
-            "which turns its mean into a power",
+            r"Markov's inequality for $e^{s(\text{count} - N P)}$, and independence of the "
+            "positions, which turns its mean into a power",
             at="markov",
         ),
     ),
@@ -983,29 +1011,28 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
 
 @check(
     "tian2023-lem-18",
-    over="lengths with a distribution, and sequences",
+    over="pairs of length and distribution, and sequences",
     instances=counted,
-    says="One token strays by more than the radius with probability at most delta, exactly by the "
-    "binomial law, and the identities (134) and (135) hold, in {compared} comparisons; (T - 1) q_l "
-    "is binomial, not T q_l.",
-    fails="The radius is too small: by exact multinomial probabilities.",
+    says="In {compared} comparisons the exact binomial probability that the frequency of a "
+    r"token deviates by more than the radius is at most $\delta$, and the identities (134) "
+    "and (135) hold. It is $(T - 1) q_l$ that is binomial, not $T q_l$.",
+    fails="The radius is too small, by exact multinomial probabilities.",
     tolerance=1e-9,  # of scipy's binomial tails, relative
     proof=(
         uses("tian2023-eq-137", "the first identity"),
         DIAGONAL,
-        uses("tian2023-eq-138", "how often a share strays"),
+        uses("tian2023-eq-138", "how often a frequency deviates"),
         RADIUS,
     ),
     readings={
-        "For all tokens at once: one contextual token (T = 2), three equally likely tokens and "
-        "delta = 17/20 give a radius below the 2/3 by which the drawn token strays.": {
-            "which": "together"
-        },
+        "For all tokens at once: one contextual token ($T = 2$), three equally likely tokens, "
+        r"and $\delta = 17/20$ give a radius smaller than $2/3$, the deviation of the drawn "
+        "token.": {"which": "together"},
     },
     planted={
         "The radius 1.1 times sharper.": {"factor": 1 / 1.1},
-        "A radius that is smaller by the factor 2.": {"factor": 0.5},
-        "T in the place of T - 1 in the shares.": {"more": 1},
+        "A radius that is smaller by a factor 2.": {"factor": 0.5},
+        "$T$ instead of $T - 1$ in the frequencies.": {"more": 1},
     },
 )
 def check_tian2023_lem_18(
@@ -1044,18 +1071,18 @@ def _together(one: Together, which: str) -> Iterator[Said]:
 
 @check(
     "ours-uniform-counts",
-    over="lengths with a distribution and delta",
+    over=r"triples of length, distribution, and $\delta$",
     instances=distributions,
-    says="All tokens keep within the radius with probability at least 1 - delta, by exact "
-    "multinomial probabilities, for {tried} lengths, distributions and delta.",
+    says=r"For {tried} choices of length, distribution, and $\delta$, all token frequencies are "
+    r"within the radius at once with exact multinomial probability at least $1 - \delta$.",
     # a probability near 1 minus rounding, held against delta = 1e-8
     tolerance=1e-5,
     proof=(
-        uses("tian2023-lem-18", "one token, with delta/S for delta"),
+        uses("tian2023-lem-18", r"one token, with $\delta/S$ instead of $\delta$"),
         RADIUS,
         by_hand("the union bound over the tokens that can occur", at="union"),
         cited(
-            "for the second radius: P(sup |G^ - G| > r) <= 2 exp(-2 N r^2)",
+            r"for the second radius: $\mathbb P(\sup|\hat G - G| > r) \le 2e^{-2Nr^2}$",
             "massart1990",
             "Corollary 1",
         ),
@@ -1065,7 +1092,7 @@ def _together(one: Together, which: str) -> Iterator[Said]:
         ),
     ),
     planted={
-        "The radius of Lemma 18 demanded of all tokens at once.": {"single": True},
+        "The radius of Lemma 18 required for all tokens at once.": {"single": True},
         "Our radius 1.1 times sharper.": {"factor": 1 / 1.1},
         "Our radius halved.": {"factor": 0.5},
     },

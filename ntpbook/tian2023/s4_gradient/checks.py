@@ -43,24 +43,25 @@ from ntpverdicts.vocabulary import Variant, by_hand, check, cited, executed, use
 CONDITION = 1e-9  # the condition of I + E is at most 400: its inverse loses four digits of 16
 STEPS = 1e-11  # up to 2600 steps, each rounded at 1e-16 of numbers that nearly cancel later
 SHORTENED = "an exact fraction, shortened"
-SPECTRAL = cited("functions of E act on its eigenvalues", "horn2013", "Theorem 2.5.6")
+SPECTRAL = cited("functions of $E$ act on its eigenvalues", "horn2013", "Theorem 2.5.6")
 SECOND_ORDER = executed(
-    "E' = E - E G E, on eigenvalues",
+    "$E' = E - EGE$, on eigenvalues",
     steps.second_order,
-    planted={"E G E taken off twice": {"times": 2}},
+    planted={"$EGE$ subtracted twice": {"times": 2}},
 )
 LEAST_OF_G = executed(
-    "G is at least I / (1 + r)",
+    r"$G \succeq I/(1 + r)$",
     steps.least_of_G,
-    planted={"1 - r in the place of 1 + r": {"sign": -1}},
+    planted={"$1 - r$ instead of $1 + r$": {"sign": -1}},
 )
 LARGEST = executed(
-    "no eigenvalue of E' = E G exceeds r / (1 - r)",
+    "no eigenvalue of $E' = EG$ exceeds $r/(1 - r)$",
     steps.largest_of_E_prime,
-    planted={"1 + r in the place of 1 - r": {"sign": 1}},
+    planted={"$1 + r$ instead of $1 - r$": {"sign": 1}},
 )
 RAYLEIGH = cited(
-    "|u^T A v| is at most the largest |eigenvalue| of A for unit vectors u, v",
+    r"$|u^\top A v|$ is at most the largest absolute eigenvalue of $A$ for unit vectors "
+    "$u$, $v$",
     "horn2013",
     "Theorem 4.2.2",
 )
@@ -70,14 +71,14 @@ RAYLEIGH = cited(
 
 @check(
     "tian2023-lem-13",
-    over="matrices E",
+    over="matrices $E$",
     instances=instances.spectra,
-    says="No entry of E exceeds its largest absolute eigenvalue in {tried} random matrices E; some "
-    "entry reaches {reached} of it.",
+    says="In {tried} random matrices $E$ no entry exceeds the largest absolute eigenvalue. The "
+    "largest ratio of the two is {reached}.",
     tolerance=CONDITION,
     proof=(
         executed(
-            "the Rayleigh quotients of e_i + e_j and e_i - e_j",
+            "the Rayleigh quotients of $e_i + e_j$ and $e_i - e_j$",
             steps.rayleigh_quotients,
             planted={"a matrix with a diagonal": {"diagonal": 1}},
         ),
@@ -86,7 +87,7 @@ RAYLEIGH = cited(
         ),
     ),
     planted={
-        "The mean absolute eigenvalue in the place of the largest.": {"bound": "mean"},
+        "The mean absolute eigenvalue instead of the largest.": {"bound": "mean"},
         "The largest absolute eigenvalue, 1.1 times sharper.": {"bound": "sharper"},
     },
 )
@@ -100,15 +101,18 @@ def check_tian2023_lem_13(one: Spectrum, bound: str = "largest") -> Iterator[Sai
 
 @check(
     "tian2023-lem-14",
-    over="matrices E",
+    over="matrices $E$",
     instances=instances.spectra,
-    says="I - E' inverts I + E in {tried} random matrices E, E' being made of the eigenvectors of "
-    "E and of lambda / (1 + lambda).",
+    says="In {tried} random matrices $E$, with $E'$ built from the eigenvectors of $E$ and the "
+    r"eigenvalues $\lambda/(1 + \lambda)$, $I - E'$ is the inverse of $I + E$.",
     tolerance=CONDITION,
-    proof=(executed("the eigenvalues of I + E and of I - (I + E)^-1", steps.inverse), SPECTRAL),
+    proof=(
+        executed("the eigenvalues of $I + E$ and of $I - (I + E)^{-1}$", steps.inverse),
+        SPECTRAL,
+    ),
     planted={
-        "E' with the sign of Appendix D.1.": {"sign": -1},
-        "lambda / (1 - lambda).": {"denominator": -1},
+        "$E'$ with the sign of Appendix D.1.": {"sign": -1},
+        r"$\lambda/(1 - \lambda)$.": {"denominator": -1},
     },
 )
 def check_tian2023_lem_14(one: Spectrum, sign: int = 1, denominator: int = 1) -> Iterator[Said]:
@@ -120,17 +124,17 @@ def check_tian2023_lem_14(one: Spectrum, sign: int = 1, denominator: int = 1) ->
 
 @check(
     "tian2023-lem-15",
-    over="matrices E",
+    over="matrices $E$",
     instances=instances.spectra,
-    says="No eigenvalue of E' exceeds |lambda_1| / (1 - lambda) in {tried} random matrices E, at "
-    "three levels lambda each; some eigenvalue reaches {reached} of it.",
+    says=r"In {tried} random matrices $E$, at three values of $\lambda$ each, no eigenvalue of "
+    r"$E'$ exceeds $|\lambda_1|/(1 - \lambda)$. The largest ratio of the two is {reached}.",
     tolerance=CONDITION,
     proof=(
-        uses("tian2023-lem-14", "the eigenvalues of E'"),
-        executed("both signs, and every level from r on", steps.largest_of_E_prime),
+        uses("tian2023-lem-14", "the eigenvalues of $E'$"),
+        executed(r"both signs, and every $\lambda \ge r$", steps.largest_of_E_prime),
     ),
     planted={
-        "1 + lambda in the place of 1 - lambda.": {"sign": 1},
+        r"$1 + \lambda$ instead of $1 - \lambda$.": {"sign": 1},
         "Both bounds 1.1 times sharper.": {"sharper": 1.1},
     },
 )
@@ -145,22 +149,21 @@ def check_tian2023_lem_15(one: Spectrum, sign: int = -1, sharper: float = 1.0) -
 
 @check(
     "tian2023-lem-16",
-    over="matrices E",
+    over="matrices $E$",
     instances=instances.spectra,
-    says="In {tried} random matrices E the diagonal of E' is zero where a class overlaps with no "
-    "other ({isolated} classes), and else at most -|E e_n|^2 / (1 + |lambda_1|) < 0.",
+    says="In {tried} random matrices $E$ the diagonal entry of $E'$ is zero for classes that "
+    r"overlap with no other ({isolated} classes), and otherwise at most $-\|Ee_n\|^2/(1 + "
+    r"|\lambda_1|) < 0$.",
     tolerance=CONDITION,
     proof=(
-        uses("tian2023-lem-14", "E' and G are functions of E"),
+        uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
         SECOND_ORDER,
         LEAST_OF_G,
-        by_hand("the diagonal of E G E, as E has none", at="diagonal"),
+        by_hand("the diagonal of $EGE$, since that of $E$ is zero", at="diagonal"),
     ),
     planted={
-        "Vectors f_n that are one per cent longer than 1, so that E has a diagonal.": {
-            "length": 1.01
-        },
-        "E' with the sign of Appendix D.1.": {"sign": -1},
+        "Vectors $f_n$ with norm 1.01, so that the diagonal of $E$ is not zero.": {"length": 1.01},
+        "$E'$ with the sign of Appendix D.1.": {"sign": -1},
         "The bound on the diagonal 1.1 times sharper.": {"sharper": 1.1},
     },
 )
@@ -180,20 +183,20 @@ def check_tian2023_lem_16(
 
 @check(
     "tian2023-lem-17",
-    over="matrices E",
+    over="matrices $E$",
     instances=instances.spectra,
-    says="Entries of E' and of E differ by at most |lambda_1|^2 / (1 - |lambda_1|) in {tried} "
-    "random matrices E; some difference reaches {reached} of it.",
+    says="In {tried} random matrices $E$, entries of $E'$ and $E$ differ by at most "
+    r"$|\lambda_1|^2/(1 - |\lambda_1|)$. The largest ratio of the two is {reached}.",
     tolerance=CONDITION,
     proof=(
-        uses("tian2023-lem-14", "E' and G are functions of E"),
+        uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
         SECOND_ORDER,
-        executed("the eigenvalues of E G E", steps.difference_of_E_prime),
+        executed("the eigenvalues of $EGE$", steps.difference_of_E_prime),
         RAYLEIGH,
     ),
     planted={
-        "1 + |lambda_1| in the place of 1 - |lambda_1|.": {"sign": 1},
-        "|lambda_1|^3 in the place of its square.": {"power": 3},
+        r"$1 + |\lambda_1|$ instead of $1 - |\lambda_1|$.": {"sign": 1},
+        r"$|\lambda_1|^3$ instead of $|\lambda_1|^2$.": {"power": 3},
         "The bound 1.1 times sharper.": {"sharper": 1.1},
     },
 )
@@ -209,18 +212,18 @@ def check_tian2023_lem_17(
 
 @check(
     "tian2023-eq-90",
-    over="matrices E",
+    over="matrices $E$",
     instances=instances.spectra_in_window,
-    says="Each of the three inequalities of (90) holds in {tried} random matrices E with "
-    "|lambda_1| < 1/K; the middle bound reaches {reached} of 1/(K-1).",
+    says=r"All three inequalities of (90) hold in {tried} random matrices $E$ with $|\lambda_1| "
+    "< 1/K$. The middle bound reaches {reached} times $1/(K - 1)$.",
     tolerance=CONDITION,
     proof=(
         RAYLEIGH,
-        uses("tian2023-lem-15", "the eigenvalues of E'"),
-        executed("r / (1 - r) and 1 / (K - 1) around r / (1 - 1/K)", steps.window_of_E_prime),
+        uses("tian2023-lem-15", "the eigenvalues of $E'$"),
+        executed(r"$r/(1 - r) \le r/(1 - 1/K) \le 1/(K - 1)$", steps.window_of_E_prime),
     ),
     planted={
-        "1/K in the place of 1/(K - 1).": {"less": 0},
+        "$1/K$ instead of $1/(K - 1)$.": {"less": 0},
         "All three bounds 1.1 times sharper.": {"sharper": 1.1},
     },
 )
@@ -238,23 +241,23 @@ def check_tian2023_eq_90(one: Spectrum, less: int = 1, sharper: float = 1.0) -> 
 
 @check(
     "tian2023-eq-92",
-    over="matrices E",
+    over="matrices $E$",
     instances=instances.spectra_in_window,
-    says="The sum of E_nk E'_nk over the other classes is -E'_nn in {tried} random matrices E, and "
-    "positive wherever a class overlaps with another.",
+    says=r"In {tried} random matrices $E$, $\sum_{k \ne n} E_{nk}E'_{nk} = -E'_{nn}$, and this "
+    "is positive for every class that overlaps with another.",
     tolerance=CONDITION,
     proof=(
         executed(
-            "E - E' - E E' = 0, for matrices of every size",
+            "$E - E' - EE' = 0$, for matrices of every size",
             steps.defect_of_the_inverse,
-            planted={"E E' taken off twice": {"times": 2}},
+            planted={"$EE'$ subtracted twice": {"times": 2}},
         ),
         by_hand("its diagonal, and a row without overlap", at="diagonal"),
-        uses("tian2023-lem-16", "E'_nn < 0 for a class that overlaps with another"),
+        uses("tian2023-lem-16", "$E'_{nn} < 0$ for a class that overlaps with another"),
     ),
     planted={
-        "E' with the sign of Appendix D.1.": {"sign": -1},
-        "Twice the diagonal of E'.": {"times": 2},
+        "$E'$ with the sign of Appendix D.1.": {"sign": -1},
+        "Twice the diagonal of $E'$.": {"times": 2},
     },
 )
 def check_tian2023_eq_92(one: Spectrum, sign: int = 1, times: int = 1) -> Iterator[Said]:
@@ -269,16 +272,18 @@ def check_tian2023_eq_92(one: Spectrum, sign: int = 1, times: int = 1) -> Iterat
 
 @check(
     "tian2023-eq-93",
-    over="matrices E",
+    over="matrices $E$",
     instances=instances.pairs,
-    says="The leading term of xi is at least S / (1 - |lambda_1|) in {tried} matrices E.",
-    fails="The printed bound exceeds the leading term of xi: its denominator should be "
-    "1 + |lambda_1|.",
-    hypotheses=("Assumption 2", "theta = 0"),
+    says=r"The leading term of $\xi_n$ is at least $\min_i \lambda_i^2/(1 - |\lambda_1|)$ in "
+    "{tried} matrices $E$.",
+    fails=r"The printed lower bound exceeds the leading term of $\xi_n$. Its denominator should "
+    r"be $1 + |\lambda_1|$.",
+    hypotheses=("Assumption 2", r"$\theta = 0$"),
     planted={
-        "1 + |lambda_1| in the denominator, which is right: a check that refutes everything "
-        "would refute it, too.": Variant({"sign": 1}, expected=Verdict.NOT_CONTRADICTED),
-        "1 + |lambda_1| in the denominator, and a bound that is 1.1 times sharper.": {
+        r"$1 + |\lambda_1|$ in the denominator, which is correct; the check must accept it.": Variant(
+            {"sign": 1}, expected=Verdict.NOT_CONTRADICTED
+        ),
+        r"$1 + |\lambda_1|$ in the denominator, and a bound that is 1.1 times sharper.": {
             "sign": 1,
             "sharper": Fraction(11, 10),
         },
@@ -289,7 +294,7 @@ def check_tian2023_eq_93(
 ) -> Iterator[Said]:
     """The sum of E'_nk E_nk over the others is at least min lambda^2 / (1 - |lambda_1|)."""
     yield assume("Assumption 2", instances.allowed(one.E, one.M))
-    yield assume("theta = 0", one.leading == even_leading(one))
+    yield assume(r"$\theta = 0$", one.leading == even_leading(one))
     bound = sharper * one.least_square / (1 + sign * one.radius)
     yield at_least(one.leading[0], bound, "the term and the bound")
     if one.overlap == Fraction(1, 3):
@@ -326,21 +331,23 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
 
 @check(
     "tian2023-eq-93-corrected",
-    over="matrices E",
+    over="matrices $E$",
     instances=pairs_and_spectra,
-    says="The leading term of xi is at least (E^2)_nn / (1 + |lambda_1|), and this at least the "
-    "bound with the smallest squared eigenvalue, in {tried} matrices E.",
+    says=r"In {tried} matrices $E$, the leading term of $\xi_n$ is at least $(E^2)_{nn}/(1 + "
+    r"|\lambda_1|)$, and this is at least $\min_i \lambda_i^2/(1 + |\lambda_1|)$.",
     tolerance=CONDITION,
     proof=(
-        uses("tian2023-lem-14", "E' and G are functions of E"),
+        uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
         SECOND_ORDER,
         LEAST_OF_G,
         executed(
-            "6/M for the smallest squared eigenvalue leaves 4 K r / M",
+            "a smallest squared eigenvalue of at least $36/M$ leaves more than $4Kr/M$",
             steps.room_of_93,
-            planted={"1 + 2 r in the place of 1 + r": {"sign": 2}},
+            planted={"$1 + 2r$ instead of $1 + r$": {"sign": 2}},
         ),
-        cited("(E^2)_nn is at least the smallest squared eigenvalue", "horn2013", "Theorem 4.2.2"),
+        cited(
+            "$(E^2)_{nn}$ is at least the smallest squared eigenvalue", "horn2013", "Theorem 4.2.2"
+        ),
     ),
     planted={
         "The denominator left out.": {"sign": 0},
@@ -367,9 +374,7 @@ def check_tian2023_eq_93_corrected(
         M = 6 / one.least_square
         yield below(4 * K * one.radius / M, one.least_square / (1 + one.radius), "last")
     else:
-        yield left_out(
-            "an eigenvalue is 0 up to rounding: no M allows it, the last part says nothing"
-        )
+        yield left_out("an eigenvalue is 0 up to rounding, so no $M$ satisfies Assumption 2")
 
 
 # Equation (88)
@@ -401,18 +406,21 @@ def gradients_in(one: Even | TwoDecoders | Speed) -> int:
     over="sets of classes",
     instances=instances.allowed_even,
     says="The coefficients (88) are those of the gradient under (26) in {tried} sets of classes.",
-    fails="The coefficients (88) are not those of the gradient under (26): for two classes with "
-    "the overlap 1/3 and M = 900 beta is {true}, and (88) gives {printed}.",
+    fails="The coefficients (88) are not those of the gradient under (26). For two classes with "
+    r"overlap $1/3$ and $M = 900$ the true $\beta_{12}$ is {true}, and (88) gives "
+    "{printed}.",
     hypotheses=(
         "Assumption 2",
-        "M >> 100",
+        r"$M \gg 100$",
         "the decoder of Theorem 5 after uniform draws",
     ),
     readings={
-        "E' of the notation section, Appendix D.1, whose sign contradicts Lemma 14.": {"sign": -1},
+        "$E'$ as defined in the notation section, Appendix D.1, whose sign contradicts Lemma 14.": {
+            "sign": -1
+        },
     },
     planted={
-        "The sign put right: a check that refutes everything would refute it, too.": Variant(
+        "The correct sign; the check must accept it.": Variant(
             {"form": "corrected"}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -425,7 +433,7 @@ def check_tian2023_eq_88(
     theta = sigma = 0 then. q_0 is negative, as Appendix D.1 defines it.
     """
     yield assume("Assumption 2", instances.allowed(one.E, one.M))
-    yield assume("M >> 100", one.M >= 900)
+    yield assume(r"$M \gg 100$", one.M >= 900)
     yield assume("the decoder of Theorem 5 after uniform draws", one.follows_theorem_5())
     yield from agreement(one, form, sign)
     if one.M == 900:
@@ -441,29 +449,29 @@ def check_tian2023_eq_88(
     over="gradients of decoders",
     instances=instances.coefficients_to_compare,
     size=gradients_in,
-    says="The coefficients with the right sign are those of the gradient in {tried} gradients of "
-    "decoders trained by (26).",
+    says="The coefficients with the correct sign agree with {tried} gradients of decoders "
+    "trained by (26).",
     tolerance=STEPS,
     proof=(
-        uses("tian2023-thm-5-exact", "Y = F (I - E') (I + Theta) W_bar"),
-        uses("tian2023-lem-5", "e_n - alpha_n is a multiple of zeta_n"),
+        uses("tian2023-thm-5-exact", r"$Y = F(I - E')(I + \Theta)\bar W$"),
+        uses("tian2023-lem-5", r"$e_n - \alpha_n$ is a multiple of $\zeta_n$"),
         executed(
-            "the inner products of the zeta_n",
+            r"the inner products of the $\zeta_n$",
             steps.inner_products,
-            planted={"2/M in the place of 1/M": {"share": 2}},
+            planted={"$2/M$ instead of $1/M$": {"share": 2}},
         ),
         executed(
-            "(I - E') (I + Theta) q, row by row, for two to five classes",
+            r"$(I - E')(I + \Theta)q$, row by row, for two to five classes",
             steps.coefficients,
             planted={"(88) as printed": {"outer": 1, "inner": 1}},
         ),
         by_hand("the rows of this product for any number of classes", at="rows"),
     ),
     planted={
-        "A plus before the sum in the bracket, which changes a term of order 1/M.": {
+        "A plus sign before the sum in the bracket, which changes a term of order $1/M$.": {
             "form": "q_0 as a size"
         },
-        "E' with the sign of Appendix D.1.": {"sign": -1},
+        "$E'$ with the sign of Appendix D.1.": {"sign": -1},
         "The decoders trained by the gradient (7).": {"plain": True},
     },
 )
@@ -481,23 +489,22 @@ def check_tian2023_eq_88_corrected(
 
 @check(
     "tian2023-eq-9",
-    over="dense decoders",
+    over="decoders",
     instances=instances.dense,
-    says="The gradient that reaches the attention is a combination of the f_k in {tried} dense "
-    "decoders, trained by (7) and by (26).",
+    says="In {tried} decoders, trained by (7) and by (26), the gradient that reaches the "
+    "attention is a linear combination of the $f_k$.",
     tolerance=STEPS,
     proof=(
         executed(
-            "one step of either update keeps Y = F A",
+            "one step of either update preserves $Y = FA$",
             steps.span,
-            planted={"a step that adds a vector beside the f_n": {"beside": 1}},
+            planted={"a step that adds a vector outside the span of the $f_n$": {"beside": 1}},
         ),
-        by_hand("induction over the steps, and what follows for g", at="induction"),
+        by_hand("induction over the steps, and the consequence for $g$", at="induction"),
     ),
     planted={
-        "Decoders whose attention moves half-way, so that Y remembers the old f_n.": Variant(
-            instances=instances.dense_moving
-        ),
+        "Decoders whose attention changes halfway through training, so that $Y$ depends on "
+        "the old $f_n$.": Variant(instances=instances.dense_moving),
     },
 )
 def check_tian2023_eq_9(one: Dense) -> Iterator[Said]:
@@ -539,36 +546,35 @@ def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
 
 @check(
     "tian2023-thm-1",
-    over="vocabularies",
+    over="vocabulary sizes",
     instances=instances.large_vocabularies,
-    says="Both bounds of (b) hold with one constant, here 10, for {tried} vocabularies.",
-    fails="Part (b) for the second stage: at tau_0 gamma tau_0 is at least x_1 >= ln M, where the "
-    "bound is a constant times ln(2 x_1); no constant will do for all M. Lemma 9, from which the "
-    "proof takes it, has ln(M eta_Y t/K). Form and sign are claims of their own, and hold under "
-    "the update (26).",
+    says="Both bounds of (b) hold with one constant, here 10, for {tried} vocabulary sizes.",
+    fails=r"Part (b) fails in the second stage: at its beginning $\gamma\tau_0 \ge x_1 \ge \ln "
+    r"M$, while the stated bound is a constant times $\ln(2x_1)$, so no constant works for "
+    r"all $M$. Lemma 9, from which the proof takes the bound, has $\ln(M\eta_Y t/K)$ "
+    "instead. Form and sign are separate claims, which hold under the update (26).",
     tolerance=STEPS,
     hypotheses=(
         "Assumption 2",
-        "M >> 100",
-        "M^-0.99 << eta_Y < 1",
-        "t >> K^2",
-        "gamma of (85)",
+        r"$M \gg 100$",
+        r"$M^{-0.99} \ll \eta_Y < 1$",
+        r"$t \gg K^2$",
+        r"$\gamma$ of (85)",
     ),
     readings={
-        "Constants in (b) that may depend on M.": {"constant": None},
-        "(9) under the gradient (7), with the coefficients of Appendix D.5.": Variant(
+        "Constants in (b) that may depend on $M$.": {"constant": None},
+        "Equation (9) under the true gradient (7), with the coefficients of Appendix D.5.": Variant(
             {"form": "corrected", "plain": True}, instances=instances.trained
         ),
-        "(a) under the gradient (7), with any coefficients in (9).": Variant(
+        "Part (a) under the true gradient (7), with any coefficients in (9).": Variant(
             {"plain": True}, instances=instances.trained
         ),
-        "(a) at any t, from the first step on, under (26): four classes in a row, overlaps "
-        "of 3/20 between neighbours, M = 10000 (Assumption 2 holds), one draw of class 3.": Variant(
-            instances=instances.first_step
-        ),
+        "Part (a) at any $t$, from the first step on, under (26): four classes in a row, "
+        "overlaps of $3/20$ between neighbors, $M = 10000$ (Assumption 2 holds), one draw of "
+        "class 3.": Variant(instances=instances.first_step),
     },
     planted={
-        "ln(M eta_Y t/K) in the place of ln(eta_Y t/K); it must pass.": Variant(
+        r"$\ln(M\eta_Y t/K)$ instead of $\ln(\eta_Y t/K)$; it must pass.": Variant(
             {"constant": None}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -584,11 +590,11 @@ def check_tian2023_thm_1(
     if isinstance(one, Speed):
         x = height_of(one)
         yield assume("Assumption 2", instances.allowed(one.E, one.M))
-        yield assume("M >> 100", one.M >= 1000)
-        yield assume("M^-0.99 << eta_Y < 1", 10 * one.M**-0.99 <= one.eta < 1)
-        yield assume("t >> K^2", bool((one.K * one.tau / one.eta >= 100 * one.K**2).all()))
+        yield assume(r"$M \gg 100$", one.M >= 1000)
+        yield assume(r"$M^{-0.99} \ll \eta_Y < 1$", 10 * one.M**-0.99 <= one.eta < 1)
+        yield assume(r"$t \gg K^2$", bool((one.K * one.tau / one.eta >= 100 * one.K**2).all()))
         stated = (one.M - 1) ** 2 / one.M * x / (one.M - 1 + np.exp(x))  # h(N_bar) = x / M
-        yield assume("gamma of (85)", bool(np.allclose(stated, one.gamma, rtol=1e-9)))
+        yield assume(r"$\gamma$ of (85)", bool(np.allclose(stated, one.gamma, rtol=1e-9)))
         yield from speed_bounds(one, constant)
         return
     if form:
@@ -622,39 +628,40 @@ def beside_the_theorem(one: TwoDecoders, n: int) -> Iterator[Said]:
 
 @check(
     "tian2023-thm-1-corrected",
-    over="gradients and speeds",
+    over="gradients and speed coefficients",
     instances=instances.speeds_and_decoders,
     size=gradients_in,
-    says="Under (26) the gradient has the corrected coefficients in {tried} gradients and speeds, "
-    "xi > 0 where theta is as small as (a) asks, and the speeds obey (b).",
+    says="In {tried} gradients and speed coefficients under (26), the gradient has the "
+    r"corrected coefficients, $\xi_n > 0$ where $\theta$ is as small as (a) requires, and "
+    r"$\gamma$ satisfies the bounds of (b).",
     tolerance=STEPS,
     proof=(
         uses("tian2023-eq-88-corrected", "the coefficients"),
-        uses("ours-xi-positive", "(a), up to a radius"),
+        uses("ours-xi-positive", "(a), up to a spectral radius"),
         executed(
-            "(a) 1/K lies within that radius",
+            "(a) $1/K$ lies within that radius",
             steps.radius,
             planted={"a radius twice as large": {"larger": 2}},
         ),
-        uses("tian2023-lem-6", "the equation of x = M h"),
-        uses("tian2023-lem-8", "the upper zero, from which tau_0 is taken"),
+        uses("tian2023-lem-6", "the equation of $x = Mh$"),
+        uses("tian2023-lem-8", r"the upper zero, which defines $\tau_0$"),
         executed("(b) from Lemma 6", steps.speed),
-        by_hand("what holds of e^x and x at all times, and from tau_0 on", at="stages"),
+        by_hand(r"bounds on $e^x$ and $x$ at all times, and from $\tau_0$ on", at="stages"),
         executed(
-            "at tau_0 gamma tau_0 is at least x_1, and x_1 / ln(2 x_1) has no bound",
+            r"at $\tau_0$, $\gamma\tau_0 \ge x_1$, and $x_1/\ln(2x_1)$ is unbounded",
             steps.least_constant,
             planted={"twice as much": {"room": 2}},
         ),
     ),
     planted={
-        "E' with the sign of Appendix D.1.": {"sign": -1},
+        "$E'$ with the sign of Appendix D.1.": {"sign": -1},
         "(88) as printed.": {"form": "q_0 with its sign"},
         "The decoders trained by the gradient (7).": {"plain": True},
         "Vectors with negative overlaps, which attention scores cannot have.": Variant(
             instances=instances.speeds_and_negative_overlaps
         ),
-        "ln(M tau) / tau without its factor 2.": {"factor": 0.9},
-        "Both bounds on gamma 1.1 times sharper.": {"sharper": 1.1},
+        r"$\ln(M\tau)/\tau$ without its factor 2.": {"factor": 0.9},
+        r"Both bounds on $\gamma$ 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_thm_1_corrected(
@@ -685,7 +692,7 @@ def check_tian2023_thm_1_corrected(
     for n in one.seen:
         yield from beside_the_theorem(one, n)
     if not one.deviates_little():
-        yield left_out("theta exceeds what (a) asks, so that the sign is not judged")
+        yield left_out(r"$\theta$ is larger than (a) allows, so the sign is not checked")
         return
     yield count("sign_judged")
     for n in one.seen:
@@ -697,40 +704,43 @@ def check_tian2023_thm_1_corrected(
 
 @check(
     "ours-xi-positive",
-    over="pairs of a matrix E and a size M",
+    over="pairs of a matrix $E$ and a vocabulary size $M$",
     instances=instances.at_the_radius,
-    says="xi is positive for every class that overlaps with another in {positive} random pairs of "
-    "E and M up to the stated radius, and negative for {stars} stars beyond it, in fractions.",
+    says=r"In exact fractions, $\xi_n$ is positive for every class that overlaps with another, "
+    "in {positive} random pairs of $E$ and $M$ up to the stated radius. Beyond it, "
+    r"$\xi_n$ is negative for {stars} star-shaped sets of classes.",
     proof=(
         uses("tian2023-eq-88-corrected", "the coefficients"),
-        uses("tian2023-lem-14", "E' and G are functions of E"),
+        uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
         SECOND_ORDER,
         LEAST_OF_G,
         LARGEST,
         cited("the sum over the other classes", "horn2013", "Theorem 5.1.4"),
         by_hand("both terms of the sum", at="terms"),
         executed(
-            "the condition on r",
+            "the condition on $r$",
             steps.radius,
             planted={"a radius twice as large": {"larger": 2}},
         ),
         executed("two classes", steps.two_classes, planted={"a diagonal": {"diagonal": 1}}),
         executed(
-            "three classes", steps.three_classes, planted={"1 + E_23 for 1 - E_23": {"sign": 1}}
+            "three classes",
+            steps.three_classes,
+            planted={"$1 + E_{23}$ instead of $1 - E_{23}$": {"sign": 1}},
         ),
         by_hand("the sign for three classes", at="three"),
         executed(
-            "a star of m leaves",
+            "a star with $m$ leaves",
             steps.star,
-            planted={"class 1 overlaps with a leaf, too": {"own_leaves": 1}},
+            planted={"class 1 also overlaps with a leaf": {"own_leaves": 1}},
         ),
         by_hand("the sign for stars, and vectors with these overlaps", at="star"),
     ),
     planted={
-        "A radius three times as large, where stars of classes are allowed.": Variant(
+        "A radius three times as large, which admits stars of classes.": Variant(
             instances=instances.beyond_the_radius
         ),
-        "The term with q_0 with the printed sign.": {"form": "q_0 with its sign"},
+        "The term with $q_0$ with the printed sign.": {"form": "q_0 with its sign"},
     },
 )
 def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Iterator[Said]:
@@ -755,27 +765,28 @@ def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Itera
 
 @check(
     "ours-xi-true",
-    over="matrices E",
+    over="matrices $E$",
     instances=instances.under_7,
-    says="Under (7) xi starts as tau/M times the sum of the overlaps for {random} random matrices "
-    "E; for {equal} sets of equal overlaps it follows the second order and stays positive at all "
-    "{times} times.",
+    says=r"Under (7), $\xi_n$ starts as $\tau/M$ times the sum of the overlaps, for {random} "
+    "random matrices $E$. For {equal} sets of classes with equal overlaps it agrees with "
+    "the second-order expansion and stays positive at all {times} times.",
     proof=(
         executed(
-            "the coefficients at first order",
+            "the coefficients to first order",
             steps.first_order,
             planted={"a decoder that does not start at 0": {"start": 1}},
         ),
         executed(
-            "equal overlaps: the second order, and the slope of ln(q/u)", steps.equal_overlaps
+            r"equal overlaps: the second order, and the derivative of $\ln(q/u)$",
+            steps.equal_overlaps,
         ),
-        by_hand("equal overlaps keep the three kinds of entries alike", at="kinds"),
-        by_hand("D stays positive, and what follows for the coefficient", at="positive"),
+        by_hand("equal overlaps keep entries of each of the three kinds equal", at="kinds"),
+        by_hand("$D$ stays positive, and the consequence for the coefficient", at="positive"),
     ),
     planted={
-        "The modified update (26) in the place of the gradient (7).": {"modified": True},
-        "K for K - 1 in the first order.": {"others": 0},
-        "A second order with the factor 1 for 3/2.": {"factor": 1.0},
+        "The modified update (26) instead of the true gradient (7).": {"modified": True},
+        "$K$ instead of $K - 1$ in the first order.": {"others": 0},
+        "A second order with the factor 1 instead of $3/2$.": {"factor": 1.0},
     },
 )
 def check_ours_xi_true(
@@ -828,28 +839,29 @@ def allowed_overlaps(points: int = 40) -> list[Settled]:
 
 @check(
     "tian2023-app-effective-rate",
-    over="sets of equal overlaps",
+    over="sets of classes with equal overlaps",
     instances=allowed_overlaps,
-    says="At some constant rate up to eta_Y Theorem 1 gives xi under (7) within a factor of two, "
-    "in {tried} sets of equal overlaps.",
-    fails="Under (7) with equal overlaps xi is positive, but at no constant rate is it what "
-    "Theorem 1 gives, up to a factor of two at all times: at (1 - rho) eta_Y it misses that by a "
-    "factor up to {printed}, at the rate that fits best by one up to {best}.",
+    says=r"At some constant learning rate up to $\eta_Y$, Theorem 1 gives $\xi_n$ under (7) "
+    "within a factor of two, in {tried} sets of classes with equal overlaps.",
+    fails=r"Under (7) with equal overlaps $\xi_n$ is positive, but no constant learning rate "
+    "makes Theorem 1 correct within a factor of two at all times. At the rate $(1 - "
+    r"\rho)\eta_Y$ it is off by a factor of up to {printed}, and at the best-fitting rate "
+    "by up to {best}.",
     hypotheses=(
         "Assumption 2",
-        "equal off-diagonal entries of E",
-        "M^-0.99 << eta_Y < 1",
-        "t >> K^2",
+        "equal off-diagonal entries of $E$",
+        r"$M^{-0.99} \ll \eta_Y < 1$",
+        r"$t \gg K^2$",
     ),
     readings={
-        "Theorem 1 at the rate (1 - rho) eta_Y of Remark 1.": {"rate": "1 - rho"},
-        "Only (a) is kept, the sign of xi.": {"rate": ""},
+        r"Theorem 1 at the rate $(1 - \rho)\eta_Y$ of Remark 1.": {"rate": "1 - rho"},
+        r"Only (a), the sign of $\xi_n$.": {"rate": ""},
     },
     planted={
         "The modified update (26), which does follow Theorem 1; it must pass.": (
             Variant({"modified": True}, expected=Verdict.NOT_CONTRADICTED)
         ),
-        "The modified update (26) at half the rate, within a tenth.": {
+        "The modified update (26) at half the rate, within ten percent.": {
             "rate": "1/2",
             "modified": True,
             "room": 1.1,
@@ -871,9 +883,9 @@ def check_tian2023_app_effective_rate(
     E = one.rho * (np.ones((one.K, one.K)) - np.eye(one.K))
     others = E[~np.eye(one.K, dtype=bool)]
     yield assume("Assumption 2", instances.allowed(E, one.M))
-    yield assume("equal off-diagonal entries of E", float(np.ptp(others)) == 0)
-    yield assume("M^-0.99 << eta_Y < 1", 10 * one.M**-0.99 <= eta < 1)
-    yield assume("t >> K^2", bool(late.any()))
+    yield assume("equal off-diagonal entries of $E$", float(np.ptp(others)) == 0)
+    yield assume(r"$M^{-0.99} \ll \eta_Y < 1$", 10 * one.M**-0.99 <= eta < 1)
+    yield assume(r"$t \gg K^2$", bool(late.any()))
 
     def missed(c: float) -> float:
         """ln of the largest factor between xi and Theorem 1 at a rate."""

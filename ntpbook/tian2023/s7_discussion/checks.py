@@ -76,20 +76,20 @@ ACCURACY = "the integrator"
 
 @check(
     "tian2023-app-uniform-start",
-    over="runs of the coupled flow",
+    over="runs in which both layers train",
     instances=flows,
-    says="In {tried} runs every token starts with its share of the context, and the attention on "
-    "common tokens, on average over the classes and up to 1e8 steps, never rises. In single "
-    "classes with several common tokens it may rise.",
+    says="In {tried} runs every token starts with attention equal to its frequency in the "
+    "context. Averaged over the classes, the attention on common tokens never increases "
+    "up to 1e8 steps. In single classes with several common tokens it can increase.",
     tolerance=INTEGRATOR,
     observes=True,
     readings={
-        "In each class, where there is one common token.": {"which": "single"},
-        "In each class, with any number of common tokens.": {"which": "any"},
+        "In each class separately, with one common token.": {"which": "single"},
+        "In each class separately, with any number of common tokens.": {"which": "any"},
     },
     planted={
         "Scores with the opposite sign.": {"factor": -1.0},
-        "Attention compared with that on distinct tokens.": {"distinct": True},
+        "The attention on distinct tokens instead of common ones.": {"distinct": True},
     },
 )
 def check_tian2023_app_uniform_start(
@@ -136,42 +136,50 @@ def all_orders() -> list[section_8.Order]:
     instances=trained_orders,
     name=lambda one: one.name,
     size=lambda one: int(isinstance(one, section_8.Order)),
-    says="In all of {tried} runs of Syn-Small distinct tokens end in the order of their "
+    says="In all {tried} runs on Syn-Small the distinct tokens end in the order of their "
     "co-occurrence.",
-    fails="On Syn-Small, from uniform attention, the order holds token by token in {ordered} of "
-    "{simulated} runs. In the others some token gains less, or loses more, than a rarer distinct "
-    "token of its class; the largest miss in the logarithm of the attention is {miss}. The "
-    "tendency is there in every run: the least rank correlation of gain and co-occurrence, "
-    "averaged over the classes, is {rank}.",
+    fails="On Syn-Small, from uniform attention, the order holds for every pair of tokens in "
+    "{ordered} of {simulated} runs. In the others some token gains less, or loses more, "
+    "than a rarer distinct token of its class; the largest violation in the logarithm of "
+    "the attention is {miss}. As a tendency the order holds in every run: the smallest "
+    "rank correlation of gain and co-occurrence, averaged over the classes, is {rank}.",
     tolerance=INTEGRATOR,
     observes=True,
     readings={
-        "On the whole, by rank correlation above 0.5, averaged over the classes of each run, on "
+        "As a tendency: rank correlation above 0.5, averaged over the classes of each run, on "
         "Syn-Small and on Syn-Medium.": Variant({"which": "tendency"}, instances=all_orders),
-        "Token by token on Syn-Medium, where scores and decoder start at random, and not from "
-        "uniform attention.": Variant({}, instances=lambda: section_8.random_starts(2)),
-        "In expectation: the same settings without noise, from zero, eta_Y at least twice eta_Z, "
-        "after 100 steps.": Variant({"which": "order"}, instances=lambda: section_8.expected()),
-        "In the coupled flow the rarer of two distinct tokens never leads, for eta_Y/eta_Z >= 100 "
-        "and up to 1e6 steps.": {"which": "flow"},
-        "In the coupled flow the rarer of two distinct tokens never leads, whenever eta_Y > eta_Z, "
-        "up to 1e8 steps.": {"which": "flow", "fast": 0.0, "until": math.inf},
-        "In the coupled flow the attention on the rarest token of the first class falls below its "
-        "start.": {"which": "dropped"},
+        "For every pair of tokens on Syn-Medium, where logits and decoder start at random "
+        "instead of from uniform attention.": Variant(
+            {}, instances=lambda: section_8.random_starts(2)
+        ),
+        r"In expectation: the same settings without noise, from zero, with $\eta_Y \ge "
+        r"2\eta_Z$, after 100 steps.": Variant(
+            {"which": "order"}, instances=lambda: section_8.expected()
+        ),
+        "When both layers train, the rarer of two distinct tokens never leads, for "
+        r"$\eta_Y/\eta_Z \ge 100$ and up to $10^6$ steps.": {"which": "flow"},
+        "When both layers train, the rarer of two distinct tokens never leads, for every "
+        r"$\eta_Y > \eta_Z$ and up to $10^8$ steps.": {
+            "which": "flow",
+            "fast": 0.0,
+            "until": math.inf,
+        },
+        "When both layers train, the attention on the rarest token of the first class falls "
+        "below its initial value.": {"which": "dropped"},
     },
     planted={
-        "Gains sorted within each class: now the order holds.": Variant(
+        "Gains sorted within each class, so that the order holds.": Variant(
             {"spoil": "sorted"}, expected=Verdict.SEEN
         ),
         "By rank correlation, with gains of the opposite sign.": {
             "which": "tendency",
             "spoil": "opposite",
         },
-        "In the flow, with scores of the opposite sign, which favour rare tokens.": {
+        "With both layers training, logits of the opposite sign, which favor rare tokens.": {
             "which": "flow",
             "factor": -1.0,
         },
-        "In the flow, with the ratio 10, and a hundred million steps.": {
+        "With both layers training, the ratio 10 and one hundred million steps.": {
             "which": "flow",
             "fast": 0.0,
             "until": math.inf,
@@ -231,12 +239,13 @@ def check_tian2023_app_dropping(
     "ours-distinct-loses",
     over="ways to train our two classes",
     instances=distinct_losers,
-    says="Both distinct tokens of the second class have scores below 0, where they started: after "
-    "{certain} plain gradient steps for certain, in ball arithmetic; after {steps} steps and in "
-    "the integrated flow from t = 1e4 to 1e8, in floating point.",
+    says="Both distinct tokens of the second class have logits below 0, their initial value. "
+    "After {certain} gradient steps this is certified by ball arithmetic; after {steps} "
+    "steps, and for the gradient flow from $t = 10^4$ to $10^8$, it was computed in "
+    "floating point.",
     observes=True,
     planted={
-        "Two classes that are alike but for their tokens.": Variant({}, symmetric_gainers),
+        "Two classes that are alike except for their tokens.": Variant({}, symmetric_gainers),
         "Scores with the opposite sign.": {"sign": -1.0},
     },
 )
@@ -261,15 +270,15 @@ def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | Symmetric]:
 
 @check(
     "tian2023-app-no-winner",
-    over="runs of the coupled flow",
+    over="runs in which both layers train",
     instances=horizons,
-    says="In {tried} runs no token gets 0.99 of the attention on the distinct tokens of its class "
-    "within 1e8 steps; what comes later is not seen here.",
+    says="In {tried} runs no token reaches 0.99 of the attention on the distinct tokens of its "
+    "class within 1e8 steps. Later times were not examined.",
     observes=True,
-    readings={"Ever, under (10), whose growth never ends.": {"ever": True}},
+    readings={"At any time under (10), where the growth never ends.": {"ever": True}},
     planted={
-        "Scores a thousand times as large.": {"factor": 1000.0},
-        "A winner already with half of the attention.": {"share": 0.5},
+        "Logits one thousand times as large.": {"factor": 1000.0},
+        "A winner defined by half of the attention.": {"share": 0.5},
     },
 )
 def check_tian2023_app_no_winner(
@@ -289,7 +298,7 @@ def check_tian2023_app_no_winner(
     for n in range(run.classes.K):
         shares = run.shares(n)
         if shares[0, -1] >= 0.9:
-            yield left_out("a class whose leader starts with more than 0.9")
+            yield left_out("a class whose leading token starts with more than 0.9")
             continue
         yield within(float(shares[-1].max()), share, f"class {n}")
         yield most("gain", float(shares[-1, -1] - shares[0, -1]), digits=1)
@@ -338,18 +347,18 @@ def growth_exponent(run: Trajectory, until: float = math.inf) -> float:
 
 @check(
     "tian2023-app-no-stationary",
-    over="runs of the coupled flow",
+    over="runs in which both layers train",
     instances=late_flows,
-    says="At the states of {tried} runs the slope of J along a fixed direction is the mean of "
-    "1 - alpha_nn > 0, and at 1e12 steps the distance that Z moves in a decade of time grows by "
-    "less than the power 0.1 of time.",
+    says="At all recorded states of {tried} runs, the derivative of $J$ along a fixed "
+    r"direction is the mean of $1 - \alpha_{nn}$, which is positive. At 1e12 steps the "
+    "change of $Z$ per decade of time grows more slowly than $t^{0.1}$.",
     # condition of the f_n times rounding; the probabilities are exact to rounding
     tolerance=1e-8,
     observes=True,
     planted={
-        "The f_n themselves in the place of their dual vectors.": {"dual": False},
-        "The same growth demanded at 1e6 steps already.": {"until": 1e6},
-        "Scores that grow like the fifth root of time beside.": {"power": 0.2},
+        "The $f_n$ themselves instead of their dual vectors.": {"dual": False},
+        "The same growth required at $10^6$ steps already.": {"until": 1e6},
+        "Logits with an added term that grows like $t^{1/5}$.": {"power": 0.2},
     },
 )
 def check_tian2023_app_no_stationary(
@@ -380,14 +389,17 @@ def check_tian2023_app_no_stationary(
     "tian2023-app-heads",
     over="sets of heads",
     instances=head_starts,
-    says="In {tried} sets of {heads} heads that are trained together at least {fewest} and up to "
-    "{most} combinations of leading tokens remain, each head with those that P(l|n) exp(z) "
-    "preferred at its start. In floating point, not enclosed: leaders have at least {lead} more of "
-    "the attention than the next token, and the integrator works to 1e-8.",
+    says="In {tried} sets of {heads} jointly trained heads, between {fewest} and {most} "
+    "different combinations of leading tokens remain. Each head keeps the tokens with the "
+    r"largest initial $P(l|n)\,e^z$. The result is in floating point, not certified: "
+    "leading tokens have at least {lead} more attention than the next one, and the "
+    "integrator's tolerance is $10^{-8}$.",
     observes=True,
     planted={
         "All heads start from zero.": Variant({}, equal_starts),
-        "The leaders of a head compared with the start of the next one.": {"off": 1},
+        "The leading tokens of a head compared with the initial logits of another head.": {
+            "off": 1
+        },
     },
 )
 def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
@@ -410,29 +422,28 @@ def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
     over="layers of two heads",
     instances=one_head.layers,
     name=lambda one: one.name,
-    says="In {tried} random layers of several heads the gradient in the scores of each head is the "
-    "one of a single head, with its own attention and the error that all heads share.",
+    says="In {tried} random layers of several heads, the gradient with respect to the logits "
+    "of each head is that of a single head, with its own attention and the error shared "
+    "by all heads.",
     tolerance=1e-6,  # of differences of J over 2e-5
     proof=(
         uses("tian2023-lem-1", "The gradient of a single head."),
         executed(
-            "How f moves with z.",
+            "The derivative of $f$ with respect to $z$.",
             relations(one_head.unit_step),
-            planted={"Attention without its L2 scaling.": {"sphere": False}},
+            planted={"Attention without $L_2$ scaling.": {"sphere": False}},
         ),
         executed(
-            "How J moves with the sum of the logits of all heads.",
+            "The derivative of $J$ with respect to the sum of the logits of all heads.",
             one_head.error_step,
             planted={"The error of one head alone.": {"first_only": True}},
         ),
-        by_hand("Both together are (4) for this head.", at="chain"),
+        by_hand("Both together give (4) for this head.", at="chain"),
     ),
-    readings={
-        "Each head moves as it would if it were trained alone from its start.": {"alone": True}
-    },
+    readings={"Each head is trained as if it were alone from the same start.": {"alone": True}},
     planted={
         "The error of each head alone.": {"alone": True},
-        "Attention without its L2 scaling.": {"sphere": False},
+        "Attention without $L_2$ scaling.": {"sphere": False},
     },
 )
 def check_tian2023_app_one_head(
@@ -460,8 +471,8 @@ def biases_weigh_counts(added: bool = True) -> Iterator[Shown]:
     "tian2023-app-positions",
     over="random sequences",
     instances=biased,
-    says="Attention with biases is (5) with the counts weighted by exp(bias), position by "
-    "position, for {tried} random sequences; equal tokens are added up.",
+    says="For {tried} random sequences, attention with biases equals (5) with token counts "
+    r"weighted by $e^{\beta_t}$ at each position.",
     tolerance=1e-13,  # sums of up to 200 weights
     proof=(
         executed(
@@ -469,17 +480,19 @@ def biases_weigh_counts(added: bool = True) -> Iterator[Shown]:
             biases_weigh_counts,
             planted={"The bias multiplied into the scores.": {"added": False}},
         ),
-        by_hand("So it is in any sentence.", at="added-up"),
+        by_hand("The same holds in any sentence.", at="added-up"),
     ),
     readings={
-        "The bias prefers some tokens, although tokens are drawn alike at all positions, as in "
-        "Section 3.2.": Variant({"prefers": True}, drawn_alike),
+        "The bias favors some tokens even though tokens are drawn alike at all positions, as "
+        "in Section 3.2.": Variant({"prefers": True}, drawn_alike),
     },
     planted={
         "The bias multiplied into the scores instead of added.": {"added": False},
-        "A bias that is not raised to the exponential.": {"raised": False},
-        "Tokens drawn by position, of which a bias does prefer some: the second reading must "
-        "hold.": Variant({"prefers": True}, drawn_by_position, expected=Verdict.PROVED),
+        "A bias that is not exponentiated.": {"raised": False},
+        "Tokens whose distribution depends on the position, some of which a bias does favor: "
+        "the second interpretation must hold.": Variant(
+            {"prefers": True}, drawn_by_position, expected=Verdict.PROVED
+        ),
     },
 )
 def check_tian2023_app_positions(
@@ -520,7 +533,7 @@ def _preferred(one: Drawn) -> Iterator[Said]:
 # With a residual connection
 
 
-RESIDUAL = ("Assumption 2 for the f_n of (5)", "a token distinct among the classes of its query")
+RESIDUAL = ("Assumption 2 for the $f_n$ of (5)", "a token distinct among the classes of its query")
 
 
 @check(
@@ -529,32 +542,33 @@ RESIDUAL = ("Assumption 2 for the f_n of (5)", "a token distinct among the class
     instances=lambda: residual.WITNESSES,
     says="A token that is distinct among the classes of its query gains, for {tried} pairs of "
     "weights.",
-    fails="With the decoder of (26), on which Theorems 1 and 2 rest, a token that is distinct "
-    "among the classes of its query loses, by interval arithmetic. Two queries have two classes "
-    "each; token 0 occurs in all four, token 1 in one of each query, and each class has a token of "
-    "its own with weight 1.",
+    fails="With the decoder update (26), on which Theorems 1 and 2 rest, interval arithmetic "
+    "shows that a token that is distinct among the classes of its query loses. The "
+    "example has two queries with two classes each: token 0 occurs in all four classes, "
+    "token 1 in one class of each query, and each class has its own token of weight 1.",
     hypotheses=RESIDUAL,
     proof=(
         enclosed(
-            "The force is negative.",
+            "The derivative of the logit is negative.",
             residual.forces_below_zero,
             planted={"Queries share no contextual token.": {"overlap": False}},
         ),
     ),
     readings={
-        "LN(X^T b) + x_T, coupled flow, M = 1000, without Assumption 2: at the start, and after a "
-        "hundred gradient steps.": Variant(
+        r"$\mathrm{LN}(X^\top b_T) + x_T$, both layers training, $M = 1000$, without "
+        "Assumption 2: at the start, and after one hundred gradient steps.": Variant(
             {"dynamics": "coupled flow"}, instances=lambda: residual.WEIGHTS
         ),
-        "LN(X^T b + x_T), decoder under (26).": {"skip": "before"},
-        "LN(X^T b + x_T), coupled flow, M = 1000, without Assumption 2.": Variant(
+        r"$\mathrm{LN}(X^\top b_T + x_T)$, decoder under (26).": {"skip": "before"},
+        r"$\mathrm{LN}(X^\top b_T + x_T)$, both layers training, $M = 1000$, without "
+        "Assumption 2.": Variant(
             {"skip": "before", "dynamics": "coupled flow"}, instances=lambda: residual.WEIGHTS
         ),
     },
     planted={
-        "The missing hypothesis added: queries share no contextual token. The check must find no "
-        "violation then.": Variant({"shared": False}, expected=Verdict.NOT_CONTRADICTED),
-        "The same without shared tokens, but with x_T added before LN.": {
+        "The missing hypothesis added, that queries share no contextual token; the check must "
+        "find no violation.": Variant({"shared": False}, expected=Verdict.NOT_CONTRADICTED),
+        "The same without shared tokens, but with $x_T$ added before the normalization.": {
             "shared": False,
             "skip": "before",
         },
@@ -599,7 +613,7 @@ def check_tian2023_app_residual(
 
 
 APART = (
-    "|lambda_1| < 1/K, of Assumption 2",
+    r"$|\lambda_1| < 1/K$, from Assumption 2",
     "queries share no contextual token, and no query is one",
 )
 
@@ -609,22 +623,25 @@ APART = (
     over="sets of classes",
     instances=apart.draw,
     name=lambda one: one.name,
-    says="Every one of {tokens} tokens that are distinct among the classes of their query gains, "
-    "in {tried} random sets of classes whose queries share no contextual token.",
+    says="In {tried} random sets of classes whose queries share no contextual token, all "
+    "{tokens} tokens that are distinct among the classes of their query gain.",
     proof=(
         executed(
-            "The force for two classes of one query, and for three with given cosines, any M.",
+            "The derivative of the logit for two classes of one query, and for three with given "
+            "cosines, any $M$.",
             relations(apart.force_steps),
             planted={"A query that adds nothing to the inner products.": {"query": 0}},
         ),
         by_hand("Other queries do not enter, and the formula holds for any number.", at="force"),
-        by_hand("All w_n are between 0 and 1, so the force is positive.", at="sign"),
+        by_hand(
+            "All $w_n$ are between 0 and 1, so the derivative of the logit is positive.", at="sign"
+        ),
     ),
     hypotheses=APART,
     planted={
-        "x_T added before the normalization.": {"before": True},
+        "$x_T$ added before the normalization.": {"before": True},
         "All queries with the same contextual tokens.": {"shared": True},
-        "Each query is a contextual token of the next one.": {"contextual": True},
+        "Each query is a contextual token of another one.": {"contextual": True},
     },
 )
 def check_tian2023_app_residual_corrected(
@@ -637,7 +654,9 @@ def check_tian2023_app_residual_corrected(
     yield assume(APART[1], not overlap.any() and not as_context.any())
     forces = one.forces(before, shared, contextual)
     for found in forces:
-        yield below(0.0, found, "force on a token that is distinct within its query")
+        yield below(
+            0.0, found, "derivative of the logit of a token that is distinct within its query"
+        )
     yield count("tokens", len(forces))
 
 
@@ -648,13 +667,15 @@ def check_tian2023_app_residual_corrected(
     "tian2023-app-spurious",
     over="series of data sets",
     instances=growing_data,
-    says="Rare common tokens gain ({small}) in data sets of one sequence per class, where they "
-    "seem distinct, and lose ({large}) in those of {many}, where none does; their mean number over "
-    "{repeats} data sets of a size is what chance predicts, within four standard errors.",
+    says="Rare common tokens gain logits ({small} on average) in data sets with one sequence "
+    "per class, where they seem distinct. They lose ({large}) in data sets with {many}, "
+    "where none seems distinct. The mean number of seemingly distinct tokens over "
+    "{repeats} data sets of each size agrees with its expectation within four standard "
+    "errors.",
     observes=True,
     planted={
         "Scores with the opposite sign.": {"sign": -1.0},
-        "Half the chance to be seen in one class only.": {"half": 0.5},
+        "Half the probability that a token occurs in one class only.": {"half": 0.5},
     },
 )
 def check_tian2023_app_spurious(
@@ -703,19 +724,20 @@ def figure_6_runs(first: int = 1, seeds: int = 60) -> list[section_8.Counted]:
     instances=figure_6_runs,
     name=lambda one: getattr(one, "name", ""),
     size=lambda one: getattr(one, "seeds", 1),
-    says="With the settings of Figure 6 (one query, eta_Z = 3, eta_Y = 30) attention on the ten "
-    "distinct tokens of a class ends on two or fewer, counted by e to its entropy, in {few} of "
-    "{classes} classes; the mean number is {mean}.",
-    fails="With the settings of Figure 6 attention on ten distinct tokens never ends on two or "
-    "fewer.",
+    says=r"With the settings of Figure 6 (one query, $\eta_Z = 3$, $\eta_Y = 30$), the "
+    "attention on the ten distinct tokens of a class ends on two or fewer tokens in {few} "
+    "of {classes} classes, measured by $e^H$ with the entropy $H$. The mean of this "
+    "number is {mean}.",
+    fails="With the settings of Figure 6 the attention on ten distinct tokens never ends on two "
+    "or fewer.",
     observes=True,
     readings={
-        "In the coupled flow from zero, without noise, on the classes of Section 8: at some time "
-        "attention is on two tokens or fewer.": Variant({}, instances=ten_tokens),
+        "With both layers training from zero, without noise, on the classes of Section 8: at "
+        "some time the attention is on two tokens or fewer.": Variant({}, instances=ten_tokens),
     },
     planted={
-        "The runs read before the first update.": {"end": 0},
-        "One token is asked for.": {"number": 1.0},
+        "The runs evaluated before the first update.": {"end": 0},
+        "Attention on a single token required.": {"number": 1.0},
     },
 )
 def check_tian2023_app_few_tokens(

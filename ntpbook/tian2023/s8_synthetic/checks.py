@@ -49,25 +49,27 @@ def differs(one: Floats, other: Floats, level: float, where: str) -> Said:
     instances=of_gradient_descent,
     size=len,
     name=lambda one: "",
-    says="At the level of 1 % for all six comparisons together, {tried} seeds paired: entropy of "
-    "the distinct tokens falls from {start} to {slow} with the slow decoder and to {fast} with "
-    "the fast one (after 48 iterations, the paper's last row, {slow_48} and {fast_48}). The fast "
-    "one is sooner below each of the losses 0.1, 0.01 and 0.001, the second after {fast_arrives} "
-    "iterations against {slow_arrives}. In {every} of {tried} seeds all six hold. Neither is near "
-    "one winner: the strongest distinct token has {top} of the distinct part.",
+    says="All six comparisons are significant at a joint level of 1 %, for {tried} seeds, "
+    "paired. The entropy over the distinct tokens falls from {start} to {slow} with the "
+    "slow decoder and to {fast} with the fast one (at iteration 48, the paper's last row, "
+    "to {slow_48} and {fast_48}). The fast decoder reaches each of the losses 0.1, 0.01, "
+    "and 0.001 sooner, the second after {fast_arrives} iterations instead of "
+    "{slow_arrives}. In {every} of {tried} seeds all six hold. In neither case does one "
+    "token win: the strongest distinct token has {top} of the attention on distinct "
+    "tokens.",
     observes=True,
     planted={
-        "The runs with the fast decoder are taken for those with the slow one.": {
+        "The runs with the fast decoder used in place of those with the slow one.": {
             "slow": 1,
             "fast": 0,
         },
-        "Attention is read before the first update, so that it has not moved.": Variant(
+        "Attention measured before the first update, when it has not moved.": Variant(
             {"end": 0}, expected=Verdict.UNDECIDED
         ),
-        "A loss that both meet before the first update.": Variant(
+        "A loss that both reach before the first update.": Variant(
             {"losses": (10.0,)}, expected=Verdict.UNDECIDED
         ),
-        "A loss that neither meets within the run.": Variant(
+        "A loss that neither reaches within the run.": Variant(
             {"losses": (1e-12,)}, expected=Verdict.UNDECIDED
         ),
     },
@@ -166,15 +168,16 @@ def by_chance(near: Floats, rates: int, seeds: int, draws: int = 999) -> float:
     instances=of_adam,
     size=len,
     name=lambda one: "",
-    says="In {tried} seeds subsets of different rates differ in every class, and at the level of "
-    "1 % (relabelled rates within each seed, p = {chance}) it is the rate that decides: subsets "
-    "overlap by {within} within a rate and by {between} between rates. The strongest token moves "
-    "up with the rate. It is a shift, not a choice: on average {strong} of the 10 distinct tokens "
-    "keep more than 5 % each.",
+    says="In {tried} seeds the selected subsets differ between learning rates in every class. "
+    "A permutation test of the rates within each seed is significant at 1 % ($p$ = "
+    "{chance}): subsets overlap by {within} for the same rate and by {between} for "
+    "different rates. The strongest token moves up with the rate. Attention is spread "
+    "over the subset: on average {strong} of the 10 distinct tokens keep more than 5 % "
+    "each.",
     observes=True,
     planted={
-        "The runs of one learning rate stand in for those of all.": {"cells": (0, 0, 0)},
-        "The rates are exchanged at random within each seed.": Variant(
+        "The runs of one learning rate used for all rates.": {"cells": (0, 0, 0)},
+        "The rates permuted at random within each seed.": Variant(
             {"mixed": True}, expected=Verdict.UNDECIDED
         ),
     },
@@ -247,7 +250,9 @@ def of_medium(one_query: int = 100, more_queries: int = 20) -> tuple[Sweep]:
 def words(one: Comparison) -> str:
     """Both cells of a comparison."""
     (L, e, r), (_, f, s) = one.first, one.second
-    return f"L = {L}, eta_Z {e:g} to {f:g}, ratio {r:g} to {s:g}: mean difference {one.mean:+.4f}"
+    rate = f" = {e:g}$" if e == f else f"$ from {e:g} to {f:g}"
+    ratio = f"ratio {r:g}" if r == s else f"ratio {r:g} to {s:g}"
+    return rf"$L = {L}$, $\eta_Z{rate}, {ratio}: mean difference {one.mean:+.4f}"
 
 
 def told(found: Sequence[Comparison]) -> Iterator[Said]:
@@ -259,7 +264,7 @@ def told(found: Sequence[Comparison]) -> Iterator[Said]:
     if len(rest) > UNRESOLVED * len(found):
         where = "; ".join(words(one) for one in rest)
         yield undecided(
-            f"{len(rest)} of {len(found)} comparisons are within their intervals: {where}"
+            f"{len(rest)} of {len(found)} comparisons are not significant: {where}"
         )
     yield count("pairs", len(found))
     yield count("clear", len(found) - len(rest))
@@ -290,15 +295,16 @@ def shuffled(table: Mapping[Cell, Floats]) -> dict[Cell, Floats]:
     instances=of_medium,
     size=lambda one: one.seeds,
     name=lambda one: "",
-    says="At the level of 1 % for all {pairs} comparisons together, paired by seed ({many} seeds "
-    "of one query, {few} of each other number): {clear} are resolved, all as the paper says, and "
-    "{open} stay open. From ratio 1 to 2 entropy falls at every eta_Z for {dips} of 4 sizes, and "
-    "rises at every eta_Z for {rising}. {tails} cells have a heavy lower tail, the least entropy "
-    "being {deepest} robust deviations below the median.",
+    says="At a joint significance level of 1 %, {clear} of {pairs} comparisons are resolved, "
+    "all as the paper states, and {open} remain open (paired by seed: {many} seeds for "
+    "one query, {few} for each other number). From ratio 1 to 2 the entropy falls at "
+    r"every $\eta_Z$ for {dips} of 4 sizes, and rises at every $\eta_Z$ for {rising}. "
+    "{tails} cells have a heavy lower tail: the lowest entropy is {deepest} robust "
+    "standard deviations below the median.",
     observes=True,
     planted={
-        "The threshold ratio is put at 1 instead of 2.": {"threshold": 1.0},
-        "The ratios are exchanged at random within each seed.": Variant(
+        "The threshold ratio set to 1 instead of 2.": {"threshold": 1.0},
+        "The ratios permuted at random within each seed.": Variant(
             {"mixed": True}, expected=Verdict.UNDECIDED
         ),
     },
@@ -338,19 +344,20 @@ def of_expectation() -> list[Thresholds]:
     instances=of_expectation,
     size=lambda one: len(one.sizes),
     name=lambda one: "",
-    says="On the expected loss, without momentum, entropy after 100 steps falls with the ratio of "
-    "the rates and then rises, for all {tried} sizes: it is least at the ratio {off_low} to "
-    "{off_high}, and lower there than at 0.5 by {depth} to {depth_most} nats. With momentum 0.9, "
-    "at the same effective rates, it is least at the ratio {on_low} to {on_high}.",
-    fails="On the expected loss, without momentum, entropy after 100 steps does not fall and then "
-    "rise with the ratio of the rates.",
+    says="On the expected loss, without momentum, the entropy after 100 steps first falls and "
+    "then rises with the ratio of the rates, for all {tried} sizes. The minimum is at "
+    "ratios from {off_low} to {off_high} and is {depth} to {depth_most} nats below the "
+    "value at ratio 0.5. With momentum 0.9, at the same effective rates, the minimum is "
+    "at ratios from {on_low} to {on_high}.",
+    fails="On the expected loss, without momentum, the entropy after 100 steps does not first "
+    "fall and then rise with the ratio of the rates.",
     observes=True,
     readings={
-        "The ratio alone sets the place of the threshold: it is the same with momentum and "
-        "without, at the same effective rates.": {"which": "place"}
+        "The ratio alone determines the threshold: it is the same with and without momentum, "
+        "at the same effective rates.": {"which": "place"}
     },
     planted={
-        "Momentum off in both: now the place is the same.": Variant(
+        "No momentum in either, so that the threshold is the same.": Variant(
             {"which": "place", "beta": 0.0}, expected=Verdict.SEEN
         ),
         "The entropy falls with the ratio up to 10.": {"first": -1},
@@ -392,14 +399,15 @@ SHARP: Cell = (1, 3.0, 10.0)  # one query, eta_Z = 3, eta_Y = 30
     instances=of_medium,
     size=lambda one: len(one.top[SHARP]),
     name=lambda one: "",
-    says="In {tried} runs with one query, eta_Z = 3 and eta_Y = 30, {winners} of {classes} classes "
-    "end with more than 0.99 of their attention on one token, the most being {best}, and {strong} "
-    "with more than 0.9; the median is {median}.",
-    fails="No class ends with more than 0.99 of its attention on one token; the most is {best}.",
+    says=r"In {tried} runs with one query, $\eta_Z = 3$, and $\eta_Y = 30$, {winners} of "
+    "{classes} classes end with more than 0.99 of their attention on one token (at most "
+    "{best}), and {strong} with more than 0.9. The median is {median}.",
+    fails="No class ends with more than 0.99 of its attention on one token; the largest share "
+    "is {best}.",
     observes=True,
     planted={
-        "The slowest attention, eta_Z = 0.5, at equal rates.": {"cell": (1, 0.5, 1.0)},
-        "A winner asked for 0.999.": {"level": 0.999},
+        r"The slowest attention, $\eta_Z = 0.5$, at equal rates.": {"cell": (1, 0.5, 1.0)},
+        "A winner required to have 0.999.": {"level": 0.999},
     },
 )
 def check_ours_single_winner(one: Sweep, cell: Cell = SHARP, level: float = 0.99) -> Iterator[Said]:
@@ -444,10 +452,11 @@ def descents(one: Sweep, along: int, sign: int, early: int = 0) -> Iterator[Said
 
 
 SAYS = (
-    "At the level of 1 % for all {pairs} comparisons together, paired by seed ({many} seeds of one "
-    "query, {few} of each other number): recall falls FASTER for the larger RATE in all {clear} "
-    "that are resolved; {open} stay open. In {with_entropy} the line of higher entropy falls "
-    "faster, as the paper says in explanation."
+    "At a joint significance level of 1 %, recall decreases FASTER for the larger RATE in "
+    "all {clear} of {pairs} comparisons that are resolved; {open} remain open (paired by "
+    "seed: {many} seeds for one query, {few} for each other number). In {with_entropy} "
+    "comparisons the curve of higher entropy decreases faster, which is the paper's "
+    "explanation."
 )
 FLAT = Variant({"early": -1}, expected=Verdict.UNDECIDED)
 
@@ -461,8 +470,8 @@ FLAT = Variant({"early": -1}, expected=Verdict.UNDECIDED)
     says=SAYS.replace("FASTER", "faster").replace("RATE", "ratio"),
     observes=True,
     planted={
-        "Recall is said to fall slower for the larger ratio.": {"sign": -1},
-        "The descent is read from one threshold to the same one.": FLAT,
+        "The claim that recall decreases more slowly for the larger ratio.": {"sign": -1},
+        "The decrease measured between two equal thresholds.": FLAT,
     },
 )
 def check_tian2023_fig_11(one: Sweep, sign: int = 1, early: int = 0) -> Iterator[Said]:
@@ -476,11 +485,11 @@ def check_tian2023_fig_11(one: Sweep, sign: int = 1, early: int = 0) -> Iterator
     instances=of_medium,
     size=lambda one: one.seeds,
     name=lambda one: "",
-    says=SAYS.replace("FASTER", "slower").replace("RATE", "eta_Z"),
+    says=SAYS.replace("FASTER", "more slowly").replace("RATE", r"$\eta_Z$"),
     observes=True,
     planted={
-        "Recall is said to fall faster for the larger eta_Z.": {"sign": 1},
-        "The descent is read from one threshold to the same one.": FLAT,
+        r"The claim that recall decreases faster for the larger $\eta_Z$.": {"sign": 1},
+        "The decrease measured between two equal thresholds.": FLAT,
     },
 )
 def check_tian2023_fig_12(one: Sweep, sign: int = -1, early: int = 0) -> Iterator[Said]:

@@ -26,23 +26,23 @@ SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
     "ours-any-order",
     over="orders",
     instances=orders.orders,
-    says="By the conditions of Karush, Kuhn, and Tucker in fractions, on all relations on three "
-    "tokens and on random ones, {tried} in all, {cyclic} of them with cycles; another method in "
-    "floats gives the same scores.",
+    says="The Karush–Kuhn–Tucker conditions were verified in exact fractions on {tried} "
+    "orders, all orders on three tokens and random ones, {cyclic} of them with cycles. A "
+    "second method in floating point gives the same scores.",
     proof=(
         by_hand("a solution exists, and there is only one", at="exists"),
         executed(
             "scores that meet the conditions are shorter than all others",
             steps.nearer,
-            planted={"A chain of two components for one of three.": {"parts": 2}},
+            planted={"A chain of two components instead of three.": {"parts": 2}},
         ),
         by_hand("every solution has multipliers", at="multipliers"),
     ),
     planted={
-        "All scores a thousandth larger: every margin is at least 1.": {
+        "All scores 0.1 percent larger, so that every margin is at least 1.": {
             "factor": Fraction(1001, 1000)
         },
-        "All scores a thousandth smaller.": {"factor": Fraction(999, 1000)},
+        "All scores 0.1 percent smaller.": {"factor": Fraction(999, 1000)},
         "Half of every multiplier.": {"part": Fraction(1, 2)},
     },
 )
@@ -76,14 +76,15 @@ def started_below_the_condition() -> list[System]:
     over="systems",
     instances=systems.systems,
     tolerance=ROUNDING,
-    says="On {tried} systems, five of them from contexts, the hypotheses hold from step "
-    "{from_step} at the latest; up to step 20000 the sides alternate, and the gradient and e^m "
-    "stay between their bounds, at {compared} comparisons.",
+    says="On {tried} systems, five of them from data, the hypotheses hold from step "
+    "{from_step} on at the latest. Up to step 20000 $u_t$ alternates between the two "
+    "sides of $u^*$, and the gradient and $e^{m_t}$ stay between their bounds, in "
+    "{compared} comparisons.",
     proof=(
         executed(
-            "g / N increases with g / s, with a slope of at most (g / s)^-3",
+            "$g/N$ increases with $g/s$, with a derivative of at most $(g/s)^{-3}$",
             steps.share,
-            planted={"x^3 under the root for x^2.": {"power": 3}},
+            planted={"$x^3$ under the root instead of $x^2$.": {"power": 3}},
         ),
         executed(
             "where the next step lands",
@@ -92,9 +93,9 @@ def started_below_the_condition() -> list[System]:
         ),
         by_hand("the sides alternate, and the smaller gradient never decreases", at="sides"),
         executed(
-            "e^x between its tangent and its chord",
+            "$e^x$ between its tangent and its chord",
             steps.exponential,
-            planted={"e^-x for e^x.": {"sign": -1}},
+            planted={"$e^{-x}$ instead of $e^x$.": {"sign": -1}},
         ),
         by_hand("the bounds on the gradient, and both lines", at="lines"),
     ),
@@ -103,10 +104,10 @@ def started_below_the_condition() -> list[System]:
         f"The upper line {SHARPER}.": {"upper": 1.1},
         f"The lower bound on the gradient {SHARPER}.": {"gamma": 1.1},
         f"The upper bound on the gradient {SHARPER}.": {"largest": 1.1},
-        "The condition on the force left out.": Variant(
+        r"The condition on $\beta$, $h$, and $s$ left out.": Variant(
             {"condition": False}, instances=started_below_the_condition
         ),
-        "e^2m for e^m.": {"power": 2},
+        "$e^{2m}$ instead of $e^m$.": {"power": 2},
     },
 )
 def check_ours_contradiction(
@@ -160,20 +161,20 @@ def samples(contexts: Contexts) -> Samples:
     over="counts",
     instances=lambda: list(systems.CONTEXTS),
     tolerance=ROUNDING,
-    says="The derivatives of the three losses in symbols; a dense run of stage 2 and the system "
-    "agree in u, m, and the norm of the gradient in the first 20 steps, for {tried} choices of "
-    "counts.",
+    says="The derivatives of the three losses were computed symbolically. For {tried} choices "
+    "of counts, a full run of stage 2 and the system agree in $u$, $m$, and the norm of "
+    "the gradient in the first 20 steps.",
     proof=(
         uses("huang2024-eq-6", "the gradient of stage 2"),
         executed(
-            "the derivatives of the three losses by the scores",
+            "the derivatives of the three losses with respect to the scores",
             steps.gradients,
-            planted={'"a q" in the place of "a q q".': {"times": 1}},
+            planted={"The context a q instead of a q q.": {"times": 1}},
         ),
-        by_hand("a step of W moves u and m by sqrt(2) eta in all", at="step"),
+        by_hand(r"a step of $W_{\mathrm{kq}}$ moves $(u, m)$ by $\sqrt2\,\eta$ in norm", at="step"),
     ),
     planted={
-        "A step of eta for sqrt(2) eta.": {"stretch": 1.0},
+        r"A step of $\eta$ instead of $\sqrt2\,\eta$.": {"stretch": 1.0},
         "The counts of the two contexts exchanged.": {"exchanged": True},
     },
 )
@@ -204,13 +205,13 @@ def agreeing_runs(seed: int = 7, sets: int = 3) -> list[Trained]:
     over="data sets",
     instances=training.random_runs,
     observes=True,
-    says="On {tried} random data sets with a cycle, 3000 steps each: from step 1200 on the "
-    "smallest margin under queries without a cycle grows by {low} to {high} per unit of ln t, and "
-    "the norm of the gradient changes by at most {change} of itself.",
-    fails="Margins grow faster or slower than ln t.",
+    says="On {tried} random data sets with a cycle, 3000 steps each, from step 1200 on the "
+    "smallest margin under queries without a cycle grows by {low} to {high} per unit of "
+    r"$\ln t$. The relative change of the gradient norm is at most {change}.",
+    fails=r"Margins grow faster or slower than $\ln t$.",
     planted={
         "Data without cycles, where margins grow linearly.": Variant(instances=agreeing_runs),
-        "Growth like 2 ln t.": {"expected": 2.0},
+        r"Growth like $2\ln t$.": {"expected": 2.0},
     },
 )
 def check_ours_contradiction_runs(one: Trained, expected: float = 1.0) -> Iterator[Said]:

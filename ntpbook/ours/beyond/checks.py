@@ -101,23 +101,23 @@ def angle(signs: int = 2) -> tuple[Shown, ...]:
 
 @check(
     "ours-adam-stage-1",
-    over="first stages",
+    over="runs of stage 1",
     instances=first_stages,
-    says="At all recorded steps of {tried} first stages W_ov is a multiple of that matrix. With "
-    "twenty tokens the cosine is {cosine_20}.",
+    says=r"At all recorded steps of {tried} runs of stage 1, $W_{\mathrm{ov}}$ is a multiple of "
+r"$2P - \mathbf 1\mathbf 1^\top$. With twenty tokens the cosine is {cosine_20}.",
     tolerance=ROUNDING,
     proof=(
         executed("the gradient is a multiple of one matrix", one_matrix_at_every_step),
-        by_hand("then both moments of Adam are multiples of it and of its squares, so that a step "
-                "is a multiple of its signs, 2 P - 1 1^T: by induction from zero", at="moments"),
-        executed("the angle", angle, planted={"1 in the place of 2 in 2 P - 1 1^T.": {"signs": 1}}),
+        by_hand("then both moments of Adam are multiples of it and of its squares, so a step is a "
+r"multiple of its signs, $2P - \mathbf 1\mathbf 1^\top$: by induction from zero", at="moments"),
+        executed("the angle", angle, planted={r"1 instead of 2 in $2P - \mathbf 1\mathbf 1^\top$.": {"signs": 1}}),
     ),
     planted={
-        "The max-margin W_ov* in the place of it.": {"signs": 1},
-        "Normalized gradient descent in the place of Adam.": Variant(
+        r"The max-margin $W_{\mathrm{ov}}^*$ instead.": {"signs": 1},
+        "Normalized gradient descent instead of Adam.": Variant(
             instances=lambda: first_stages(sizes="20", kinds="normalized")
         ),
-        "n in the place of n - 1 in the gradient.": {"share": 0},
+        "$n$ instead of $n - 1$ in the gradient.": {"share": 0},
     },
 )  # fmt: skip
 def check_ours_adam_stage_1(one: FirstStage, signs: int = 2) -> Iterator[Said]:
@@ -142,13 +142,16 @@ def check_ours_adam_stage_1(one: FirstStage, signs: int = 2) -> Iterator[Said]:
     over="runs",
     observes=True,
     instances=lambda seed=7: runs.of_switches(seed, runs.TURNING + runs.STUCK),
-    says="From 500 to 5000 steps 1 - cos of W_kq falls with an exponent of {slowest} or below as "
-    "in the paper and from a small random start, and with one of {fastest} or above by plain "
-    "gradient descent and by Adam; {tried} runs. The levels come from theory: -1 is the rate of "
-    "Theorem B, and plain descent is known to turn like 1 / log t.",
+    says=r"In {tried} runs, from 500 to 5000 steps, $1 - \cos$ of $W_{\mathrm{kq}}$ decreases "
+    "like a power of $t$. The exponent is at most {slowest} for the paper's algorithm and "
+    "for small random initial weights, and at least {fastest} for plain gradient descent "
+    "and for Adam. The thresholds come from theory: $-1$ is the rate of Theorem B, and "
+    r"plain gradient descent is known to converge like $1/\log t$.",
     planted={
-        "Adam said to turn like the paper's algorithm.": {"turning": (*runs.TURNING, runs.ADAM)},
-        "The paper's algorithm said to get stuck.": {"turning": (runs.SMALL_START,)},
+        "The claim that Adam converges like the paper's algorithm.": {
+            "turning": (*runs.TURNING, runs.ADAM)
+        },
+        "The claim that the paper's algorithm does not converge.": {"turning": (runs.SMALL_START,)},
     },
 )
 def check_ours_beyond_assumptions(
@@ -171,11 +174,12 @@ def check_ours_beyond_assumptions(
     over="runs",
     observes=True,
     instances=lambda seed=7: runs.of_switches(seed, (runs.JOINT, runs.ON_1)),
-    says="After 5000 steps of joint training both layers are within 1 - cos = {joint} of their "
-    "max-margin solutions; with stage 1 on the loss (1) W_ov stays {apart} away or more. Levels of "
-    ".01 and .05, chosen on one draw and kept for others; {tried} runs.",
+    says="In {tried} runs, after 5000 steps of joint training, both layers are within $1 - "
+    r"\cos$ = {joint} of their max-margin solutions. With stage 1 on the loss (1), "
+    r"$W_{\mathrm{ov}}$ stays at least {apart} away. The thresholds of 0.01 and 0.05 were "
+    "chosen on one random data set and kept for the others.",
     planted={
-        "The two runs exchanged.": {"joint": runs.ON_1},
+        "The two kinds of training exchanged.": {"joint": runs.ON_1},
     },
 )
 def check_ours_joint_training(one: Turned, joint: str = runs.JOINT) -> Iterator[Said]:
@@ -215,10 +219,11 @@ def switches_table(found: Sequence[Turned]) -> Table:
     over="data sets",
     observes=True,
     instances=runs.all_kept_back,
-    says="Of {decided} kept-back sentences in which one token has the largest max-margin score, "
-    "the model continues all as that token says, and {right} as the data do. In {tied} more "
-    "several tokens tie: {tied_right} of these are right.",
-    planted={"Max-margin scores read upside down.": Variant(instances=runs.read_upside_down)},
+    says="In all {decided} held-out sentences with a unique token of largest max-margin score, "
+    "the model predicts the next token of that token; {right} of these predictions are "
+    "correct. In {tied} more sentences several tokens tie, and {tied_right} of these "
+    "predictions are correct.",
+    planted={"Max-margin scores with the opposite sign.": Variant(instances=runs.read_upside_down)},
 )
 def check_ours_held_out(one: KeptBack) -> Iterator[Said]:
     """A model trained on the rest says n(x) for the x of the sentence with the largest W*[x, q]."""

@@ -17,8 +17,8 @@ from ntpverdicts.compare import Said, least, left_out, most
 from ntpverdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
 
 ROUNDING = 1e-50  # equalities at sixty digits
-NO_RARITY = "K without log(1 / pi_min)."
-NO_LENGTHS = "K without the lengths of sentences."
+NO_RARITY = r"$K$ without $\log(1/\pi_{\min})$."
+NO_LENGTHS = "$K$ without the lengths of sentences."
 
 SHARPER = "1.1 times sharper"
 
@@ -30,38 +30,40 @@ SHARPER = "1.1 times sharper"
     "ours-pairs",
     over="states",
     instances=instances.states_and_steps,
-    says="The steps cover every state at which the optimal token has the largest mass, so every "
-    "state of every run. At {tried} states with sixty digits both forms of the gradient agree, all "
-    "weights are positive, and after a step of size 1 no margin is smaller.",
+    says="The proof covers every state at which optimal tokens have the largest attention, and "
+    "so every state of every run. At {tried} states, with sixty digits, both forms of the "
+    "gradient agree, all weights are positive, and a step of size 1 decreases no margin.",
     tolerance=ROUNDING,
     proof=(
         executed(
-            "from the loss: minus the gradient of a sample is sum_j b_j (e_o - e_j) e_q^T, b_j = A "
-            "m_j h_j; any number of rivals, any |V|",
+            r"from the loss: the negative gradient of a sample is $\sum_j b_j (e_o - e_j) "
+            r"e_q^\top$ with $b_j = A m_j h_j$, for any number of rivals and any $|\mathcal V|$",
             steps.gradient_for_all_rivals,
-            planted={"Twice the force.": {"force": 2}},
+            planted={"Twice the weight.": {"force": 2}},
         ),
         executed(
             "the same on one sentence, position by position, and equation (6)",
             steps.gradient_from_the_loss,
-            planted={"Twice the force, on one sentence.": {"force": 2}},
+            planted={"Twice the weight, on one sentence.": {"force": 2}},
         ),
         executed(
-            "h_j is a sum of terms that are not negative where m_o is the largest mass, and m_o >= "
-            "1 / L",
+            "$h_j$ is a sum of nonnegative terms where $m_o$ is the largest attention, and $m_o "
+            r"\ge 1/L$",
             steps.lemma_5,
-            planted={"The term m_o s left out.": {"drop_m_o_s": 1}},
+            planted={"The term $m_o s$ left out.": {"drop_m_o_s": 1}},
         ),
         by_hand(
-            "induction: a step raises W[o, q] and lowers W[j, q], so that margins grow and m_o "
-            "stays the largest; at W = 0 this is Assumption 3",
+            "induction: a step raises $W_{oq}$ and lowers $W_{jq}$, so margins grow and $m_o$ "
+            "stays the largest; at $W = 0$ this is Assumption 3",
             at="induction",
         ),
     ),
     planted={
-        "Twice the forces in the place of the gradient.": {"times": 2},
+        "Twice the weights of the pairs.": {"times": 2},
         "A state where a rival has more attention.": Variant(instances=instances.below_a_rival),
-        "The least mass of an optimal token 1.1 times sharper: 1.1 / L.": {"sharper": 1.1},
+        "The lower bound on the attention of an optimal token 1.1 times sharper: $1.1/L$.": {
+            "sharper": 1.1
+        },
     },
 )
 def check_ours_pairs(one: WeightsState, times: int = 1, sharper: float = 1) -> Iterator[Said]:
@@ -93,50 +95,55 @@ def check_ours_pairs(one: WeightsState, times: int = 1, sharper: float = 1) -> I
 # Theorem A
 
 ALIGNMENT = (
-    uses("ours-pairs", "minus the gradient as a sum of pairs, and m_o >= 1 / L"),
+    uses("ours-pairs", r"the negative gradient as a sum over pairs, and $m_o \ge 1/L$"),
     executed(
-        "(i) h_j <= 2 (1 - T_o), and h_k >= (1 - T_o) / L",
+        r"(i) $h_j \le 2(1 - T_o)$, and $h_k \ge (1 - T_o)/L$",
         steps.theorem_a_bounds_on_h,
-        planted={"1 - T_o for its double, as a bound on h_j.": {"largest_h": 1}},
+        planted={"$1 - T_o$ instead of $2(1 - T_o)$ as a bound on $h_j$.": {"largest_h": 1}},
     ),
     executed(
-        "tau_k >= (1 - s) / (L - 1), the largest of at most L - 1 terms with this sum",
+        r"$\tau_k \ge (1 - s)/(L - 1)$, the largest of at most $L - 1$ terms with this sum",
         steps.theorem_a_largest,
-        planted={"L - 2 for L - 1.": {"fewer": 1}},
+        planted={"$L - 2$ instead of $L - 1$.": {"fewer": 1}},
     ),
     executed(
-        "(ii) in one sample p_j / p_k <= 2 L e^{-(u_j - u_k)}",
+        r"(ii) in one sample $p_j/p_k \le 2L\, e^{-(u_j - u_k)}$",
         steps.theorem_a_one_sample,
-        planted={"L in the place of 2 L.": {"largest_h": 1}},
+        planted={"$L$ instead of $2L$.": {"largest_h": 1}},
     ),
     executed(
-        "(iii) other samples have 1 - T_o at most L - 1 times as large",
+        "(iii) in other samples $1 - T_o$ is at most $L - 1$ times as large",
         steps.theorem_a_other_samples,
         planted={
-            "|V| - 1 for |V| - 2 in the bound on X_0.": {"others_shift": 1},
+            r"$|\mathcal V| - 1$ instead of $|\mathcal V| - 2$ in the bound on $X_0$.": {
+                "others_shift": 1
+            },
             "The other sample with more attention on its rivals.": {"lighter": 0},
         },
     ),
     executed(
-        "(iv) sum p_i d_i <= log sum c_i if p_i <= c_i e^{-d_i}",
+        r"(iv) $\sum p_i d_i \le \log \sum c_i$ if $p_i \le c_i e^{-d_i}$",
         steps.theorem_a_jensen,
-        planted={"log x <= 2 (x - 1) in the place of log x <= x - 1.": {"slope": 2}},
+        planted={r"$\log x \le 2(x - 1)$ instead of $\log x \le x - 1$.": {"slope": 2}},
     ),
     executed(
-        "the sum of the c_i, and K",
+        "the sum of the $c_i$, and $K$",
         steps.theorem_a_sum,
-        planted={"L - 1 for its square in the sum of the c_i.": {"power_of_length": 1}},
+        planted={"$L - 1$ instead of its square in the sum of the $c_i$.": {"power_of_length": 1}},
     ),
     cited(
-        "W*/S is a mean of the B_e over tight pairs, so the least margin is at most <W*, W>/S",
+        "$W^*/S$ is a convex combination of the $B_e$ over tight pairs, so the smallest "
+        r"margin is at most $\langle W^*, W\rangle/S$",
         "boyd2004",
         "Section 5.5.3",
     ),
-    by_hand("margins are at most effective margins, and u_0 is near the least margin", at="sum"),
+    by_hand(
+        "margins are at most effective margins, and $u_0$ is near the smallest margin", at="sum"
+    ),
     executed(
-        "the form of Lemma 7, alpha = K ||W*|| / ||W||",
+        r"the form of Lemma 7, $\alpha = K\|W^*\|/\|W\|$",
         steps.theorem_a_conclusion,
-        planted={"Half of alpha.": {"part": 2}},
+        planted={r"Half of $\alpha$.": {"part": 2}},
     ),
 )
 
@@ -145,14 +152,15 @@ ALIGNMENT = (
     "ours-alignment",
     over="states",
     instances=instances.states,
-    says="The steps cover every state at which the optimal token has the largest mass, so every "
-    "state of every run. At {tried} states with sixty digits the least room is {room}, which is "
-    "log 8 but for rounding.",
+    says="The proof covers every state at which optimal tokens have the largest attention, and "
+    "so every state of every run. At {tried} states, with sixty digits, the inequality "
+    r"holds; the smallest difference of its two sides is {room}, which is $\log 8$ up to "
+    "rounding.",
     tolerance=ROUNDING,
     proof=ALIGNMENT,
     planted={
         NO_RARITY: {"rarity": 0},
-        "Nine tenths of log(1 / pi_min).": {"rarity": 0.9},
+        r"Nine tenths of $\log(1/\pi_{\min})$.": {"rarity": 0.9},
         NO_LENGTHS: {"lengths": 0},
         "A state where a rival has more attention.": Variant(instances=instances.below_a_rival),
         f"The bound on <g, W> {SHARPER}.": {"sharper": 1.1},
@@ -190,28 +198,29 @@ def check_ours_alignment(
     "ours-trivial-bound",
     over="runs",
     instances=instances.with_experiments,
-    says="The norm bounds alone give it, from the first step on; on {tried} runs, in {compared} "
-    "comparisons, and as an equality where there is one pair. On Example 1 it says cos >= "
-    "{example_cos}.",
+    says="The bound follows from the norm bounds alone, from the first step on. It holds in "
+    "{compared} comparisons on {tried} runs, with equality where there is a single pair. "
+    r"On Example 1 it gives $\cos \ge {example_cos}$.",
     tolerance=1e-12,  # the runs with twenty tokens are in floats
     proof=(
-        uses("ours-pairs", "a step goes along a mean of pairs"),
+        uses("ours-pairs", "a step goes along a convex combination of pairs"),
         executed(
-            "gamma / sqrt(2) <= <d, W*> / ||W*|| <= 1 for every step d, and their sum",
+            r"$\gamma/\sqrt2 \le \langle d, W^*\rangle/\|W^*\| \le 1$ for every step $d$, and "
+            "their sum",
             steps.lemma_6,
-            planted={"A step that gains nothing.": {"gains": 0}},
+            planted={"A step without any gain.": {"gains": 0}},
         ),
-        cited("x <= ||W|| and <W, d> <= ||W||", "horn2013", "Theorem 5.1.4"),
+        cited(r"$x \le \|W\|$ and $\langle W, d\rangle \le \|W\|$", "horn2013", "Theorem 5.1.4"),
     ),
     planted={
-        "1 / ||W*|| without the square root of 2.": {"length": 1},
-        "Pairs B_e of length 1 in the proof.": {"squared_length": 1},
+        r"$1/\|W^*\|$ without $\sqrt2$.": {"length": 1},
+        "Pairs $B_e$ with norm 1 in the proof.": {"squared_length": 1},
         f"The lower bounds on the cosine and on x {SHARPER}.": {"sharper": 1.1},
         f"The upper bound on ||W|| {SHARPER}.": {"shorter": 1.1},
         "No Assumption 3: a rival occurs eight times as often.": Variant(
             instances=instances.outnumbered
         ),
-        "A next token that is n of no token of its sentence.": Variant(
+        r"A next token that is not $\mathrm n$ of any token of its sentence.": Variant(
             instances=instances.from_outside
         ),
     },
@@ -249,42 +258,43 @@ def check_ours_trivial_bound(
     "ours-direction",
     over="runs",
     instances=instances.runs,
-    says="Theorem A and the perceptron's recursion, for every step size, gap and t. On {tried} "
-    "runs with sixty digits, gaps from .01 to 1000, step sizes from .01 to a million, {compared} "
-    "comparisons hold; the measured tangent squared comes to {closest} of its bound.",
+    says="The proof combines Theorem A with the perceptron argument, for every step size and "
+    "every $t$. On {tried} runs with sixty digits, with gaps from 0.01 to 1000 and step "
+    "sizes from 0.01 to one million, {compared} comparisons hold. The squared tangent of "
+    "the angle reaches {closest} times its bound.",
     tolerance=ROUNDING,
     proof=(
         uses("ours-alignment", "Theorem A, at every step"),
-        uses("ours-trivial-bound", "(c): t eta / (sqrt(2) ||W*||) <= x <= ||W|| <= t eta"),
+        uses("ours-trivial-bound", r"(c): $t\eta/(\sqrt2\,\|W^*\|) \le x \le \|W\| \le t\eta$"),
         executed(
-            "one step: what Theorem A leaves of ||y||^2, and the sum over the steps",
+            r"one step: the increase of $\|y\|^2$ by Theorem A, and the sum over the steps",
             steps.theorem_b_recursion,
             planted={
-                "x^2 of the new state added in place of subtracted.": {"sign_of_x": -1},
-                "Theorem A with 2 K.": {"constant": 2},
+                "$x^2$ of the new state added instead of subtracted.": {"sign_of_x": -1},
+                "Theorem A with $2K$.": {"constant": 2},
             },
         ),
         executed(
-            "divided by x^2, and 1 - cos",
+            r"divided by $x^2$, and $1 - \cos$",
             steps.theorem_b_direction,
-            planted={"S / t for 2 S / t.": {"direction": 1}},
+            planted={"$S/t$ instead of $2S/t$.": {"direction": 1}},
         ),
-        cited("|<B_e, y>| <= sqrt(2) ||y||", "horn2013", "Theorem 5.1.4"),
+        cited(r"$|\langle B_e, y\rangle| \le \sqrt2\,\|y\|$", "horn2013", "Theorem 5.1.4"),
         executed(
-            "the margins from t_A on",
+            "the margins from $t_A$ on",
             steps.theorem_b_margins,
-            planted={"||y|| left out.": {"across": 0}},
+            planted={r"$\|y\|$ left out.": {"across": 0}},
         ),
     ),
     planted={
         NO_RARITY: {"rarity": 0},
         NO_LENGTHS: {"lengths": 0},
-        "S / 2 in the place of 2 S.": {"two": 0.5},
+        "$S/2$ instead of $2S$.": {"two": 0.5},
         f"The bounds on ||y||^2 and the tangent {SHARPER}.": {"sharper": 1.1},
-        "A next token that is n of no token of its sentence.": Variant(
+        r"A next token that is not $\mathrm n$ of any token of its sentence.": Variant(
             instances=lambda: instances.from_outside(300)
         ),
-        "Margins from half of t_A on.": {"lateness": 16},
+        "Margins from $t_A/2$ on.": {"lateness": 16},
     },
 )
 def check_ours_direction(
@@ -325,46 +335,49 @@ def check_ours_direction(
     "ours-corrected-statements",
     over="random sizes",
     instances=instances.sizes,
-    says="For all sizes at once, and for the smallest readings of damaged constants: they follow "
-    "from Theorems A and B. In floats at {tried} random sizes, {compared} comparisons hold.",
+    says="Both follow from Theorems A and B for all sizes at once, even for the smallest "
+    "possible interpretations of the damaged constants. {compared} floating-point "
+    "comparisons at {tried} random sizes agree.",
     tolerance=1e-12,
     proof=(
         uses("ours-alignment", "Theorem A, in the form of Lemma 7"),
-        uses("ours-direction", "Theorem B: the direction, and the margins from t_A on"),
+        uses("ours-direction", "Theorem B: the direction, and the margins from $t_A$ on"),
         uses("ours-trivial-bound", "the norm bounds"),
         uses("huang2024-app-thm-2-chain", "from attention to the loss of a sample"),
         executed(
-            "log x <= x - 1 at the tangents, and log t >= log 2 for t >= 2",
+            r"$\log x \le x - 1$ at the tangents, and $\log t \ge \log 2$ for $t \ge 2$",
             corollaries.tangents,
-            planted={"Tangents of half the slope.": {"slope": "1/2"}},
+            planted={"Tangents with half the slope.": {"slope": "1/2"}},
         ),
         executed(
-            "K is at most 3 log 2 + 4 (L - 2) + 1/pi - 1",
+            r"$K \le 3\log 2 + 4(L - 2) + 1/\pi_{\min} - 1$",
             corollaries.upper_bound_on_K,
-            planted={"The square of L left out of K.": {"square": 0}},
+            planted={"The factor $L^2$ left out of $K$.": {"square": 0}},
         ),
         executed("Lemma 7 from Theorem A", corollaries.lemma_7),
         executed("Theorem 1 from Theorem B", corollaries.theorem_1),
-        executed("Theorem 2 from the margins from t_A on", corollaries.theorem_2),
+        executed("Theorem 2 from the margins after $t_A$", corollaries.theorem_2),
         executed("equation (4) from Theorem 2", corollaries.equation_4),
         executed(
-            "equation (4) at t = 1",
+            "equation (4) at $t = 1$",
             corollaries.equation_4_at_once,
             planted={"A step size eleven times as large.": {"larger": 11}},
         ),
         by_hand(
-            "no loss exceeds log |V|, and the right side of (4) is at least |V| at t = 1",
+            r"the loss is at most $\log|\mathcal V|$, and the right side of (4) is at least "
+            r"$|\mathcal V|$ at $t = 1$",
             at="first-step",
         ),
     ),
     planted={
-        "No 1 / pi_min at all.": {"rarity_power": 0},
-        "The condition of Theorem 2 with c_0 = 1.": {"c0": 1},
-        "Lemma 7 with a thirtieth of its constant 4.": {"part": 30},
-        "Theorem 1 with t^2 for t.": {"power": 2},
+        r"No factor $1/\pi_{\min}$ at all.": {"rarity_power": 0},
+        "The condition of Theorem 2 with $c_0 = 1$.": {"c0": 1},
+        "Lemma 7 with one thirtieth of its constant 4.": {"part": 30},
+        "Theorem 1 with $t^2$ instead of $t$.": {"power": 2},
     },
-    loose="the nearest of 400 random sizes and the corner L = 2, ||W*||^2 = 1/2, pi = 1, t = 2 are "
-    "4 times (Theorem 2), 8 times (Theorem 1) and 24 times (Lemma 7) below the bounds of the paper",
+    loose=r"At the closest of 400 random sizes and the corner $L = 2$, $\|W^*\|^2 = 1/2$, "
+    r"$\pi_{\min} = 1$, $t = 2$, the values are below the paper's bounds by a factor of 4 "
+    "(Theorem 2), 8 (Theorem 1), and 24 (Lemma 7).",
 )
 def check_ours_corrected_statements(
     one: Sizes, rarity_power: int = 1, c0: int = 432, part: int = 1, power: int = 1

@@ -155,9 +155,10 @@ def digits_of(bound: float, numbers: Floats) -> int:
     over="states of the run",
     instances=marks_of_algorithm_1,
     observes=True,
-    says="In all {tried} states the plain program and the library differ by less than rounding "
-    "can explain. Of W_ov that bound leaves {digits_W_ov} digits, of W_kq at least {digits_W_kq}.",
-    fails="Rounding does not explain how far the plain program and the library are apart.",
+    says="In all {tried} states the plain program and the library differ by less than the "
+    "bound on rounding errors. At that bound at least {digits_W_ov} digits of "
+    r"$W_{\mathrm{ov}}$ and {digits_W_kq} digits of $W_{\mathrm{kq}}$ agree.",
+    fails="The plain program and the library differ by more than rounding errors can explain.",
     name=lambda mark: f"{mark.name} after {mark.step} steps",
     planted={
         "The library's step size larger by one part in 10 billion.": {"eta": ETA * (1 + 1e-10)},
@@ -226,16 +227,16 @@ def marks_of_scan_and_snap(steps: int = 400) -> tuple[Mark, ...]:
     over="states of the run",
     instances=marks_of_scan_and_snap,
     observes=True,
-    says="In all {tried} states the plain program and the library differ by less than rounding "
-    "can explain. That bound leaves at least {digits} digits.",
-    fails="Rounding does not explain how far the plain program and the library are apart.",
+    says="In all {tried} states the plain program and the library differ by less than the "
+    "bound on rounding errors. At that bound at least {digits} digits agree.",
+    fails="The plain program and the library differ by more than rounding errors can explain.",
     name=lambda mark: f"{mark.name} after {mark.step} steps",
     planted={
         "The library's rate of the attention larger by one part in 10 billion.": {
             "eta_Z": ETA_Z * (1 + 1e-10)
         },
         "One more output token in the library's vocabulary.": {"M": 8},
-        "The library's projection on an earlier attention.": {"forget": True},
+        "The library's projection computed for an earlier attention.": {"forget": True},
         "The plain weights rounded to single precision.": {"kind": np.float32},
     },
 )

@@ -87,22 +87,24 @@ def _is_realizable(
     instances=tiny_cases,
     tolerance=1e-6,  # of the float solver; weights are whole numbers
     says="On all {tried} random data sets, {failing} of them not realizable as a whole, the "
-    "optimum is the weight of the largest realizable part, found by trying every part with every "
-    "collocation. Greedy search falls short on {behind} of them and never exceeds it; its bound is "
-    "never exceeded.",
+    "optimum equals the weight of the largest realizable part, found by trying every "
+    "subset with every collocation. Greedy search finds a smaller part on {behind} of "
+    "them and never a larger one; its upper bound is never exceeded.",
     fails="The program and the complete search disagree.",
     proof=(
         uses("huang2024-asm-1", "Realizable data."),
         uses("huang2024-def-1", "The order of the tokens under a query."),
         by_hand("A feasible point gives a realizable set.", at="feasible"),
         by_hand("A realizable set gives a feasible point of its weight.", at="realizable"),
-        by_hand("Fractional k gives no more than integers.", at="integral"),
+        by_hand("Fractional $k$ gives no more than integers.", at="integral"),
     ),
     planted={
-        "The rows that make the collocation injective left out of the program.": {
+        "The constraints that make the collocation injective left out of the program.": {
             "injective": False
         },
-        "Every sample counted once, whatever its weight, by the complete search.": {"once": True},
+        "Every sample counted once, regardless of its weight, in the complete search.": {
+            "once": True
+        },
         "The bounds of greedy search 1.1 times sharper.": {"sharper": Fraction(11, 10)},
     },
 )

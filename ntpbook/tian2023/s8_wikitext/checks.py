@@ -46,15 +46,15 @@ Measure = Callable[[TextRun], tuple[float, float]]
 LEVEL = 0.01  # largest chance that a trend may be due to
 # A vector unit of another width is enough: entropies at the end differ in their first digit, as
 # they do from seed to seed. What is judged must hold for all seeds, and no verdict hangs on a draw.
-TRAINED = "training in float32 amplifies rounding until it acts like another seed"
+TRAINED = "training in float32 amplifies rounding errors as much as another seed would"
 NO_TEXT = missing(
     "WikiText",
     "name its folder by WIKITEXT_DIR; what ran on the book's own sample text shows that the code "
     "works, and says nothing about WikiText",
 )
 SMALL = (
-    "on WikiText this does not show at the small size that ran, which decides nothing about the "
-    "authors' size"
+    "on WikiText this does not show at the small size that ran; this does not decide the "
+    "claim at the authors' size"
 )
 
 
@@ -73,19 +73,21 @@ FREEZES: dict[str, Measure] = {
     observes=True,
     size=lambda model: len(model.runs),
     says="On WikiText, with width {width} and {updates} updates, all {runs_judged} runs with "
-    "{seeds} seeds in each model with positions meet both criteria: attention is sparser at the "
-    "end than at the start, and changes less than half as much in the last third as in the first.",
-    fails="On WikiText, at the authors' size, some run with positions is not sparser at the end, "
-    "or still changes more than half as much in the last third as in the first.",
+    "{seeds} seeds in each model with positions meet both criteria: attention is sparser "
+    "at the end than at the start, and it changes less than half as much in the last "
+    "third of training as in the first.",
+    fails="On WikiText, at the authors' size, some run with positions is not sparser at the "
+    "end, or still changes more than half as much in the last third of training as in the "
+    "first.",
     planted={
-        "Made-up attention that becomes sparse and rests.": Variant(
+        "Synthetic attention that becomes sparse and then stays constant.": Variant(
             {"as_if": True}, instances=snapping, expected=Verdict.SEEN
         ),
-        "The same with the held-out pieces exchanged in the last third, so that it keeps its "
-        "entropy but does not freeze.": Variant(
+        "The same with held-out texts exchanged in the last third, so that the entropy is "
+        "constant but attention does not freeze.": Variant(
             {"as_if": True, "spoil": restless}, instances=snapping, expected=Verdict.NOT_SEEN
         ),
-        "The same played backwards, so that it ends as even as it began.": Variant(
+        "The same in reverse order, so that it ends as uniform as it began.": Variant(
             {"as_if": True, "spoil": played_backwards},
             instances=snapping,
             expected=Verdict.NOT_SEEN,
@@ -171,14 +173,16 @@ def figure_7_numbers(model: Model) -> Iterator[Said]:
     instances=sweeps,
     observes=True,
     size=lambda sweep: sweep.entropy.size,
-    says="On WikiText, in {runs} runs, {seeds} seeds at each of the rates {least_rate} to "
-    "{greatest_rate}, entropy with positions drops on the whole, at a level of 1 percent.",
-    fails="On WikiText entropy with positions does not drop on the whole, at a level of 1 percent.",
+    says="On WikiText, in {runs} runs with {seeds} seeds at each of the learning rates "
+    "{least_rate} to {greatest_rate}, the entropy with positions decreases with the rate, "
+    "at a significance level of 1 percent.",
+    fails="On WikiText the entropy with positions does not decrease with the learning rate at a "
+    "significance level of 1 percent.",
     planted={
-        "Made-up entropies that fall with the rate.": Variant(
+        "Synthetic entropies that decrease with the rate.": Variant(
             {"as_if": True}, instances=made_up_sweeps, expected=Verdict.SEEN
         ),
-        "Means that rise with the rate, with the same scatter of the seeds.": Variant(
+        "Means that increase with the rate, with the same scatter over seeds.": Variant(
             {"as_if": True}, instances=rising_sweeps, expected=Verdict.NOT_SEEN
         ),
         "The same, judged step by step.": Variant(
@@ -280,18 +284,20 @@ def by_frequency(order: Order) -> Floats:
     instances=orders,
     observes=True,
     size=lambda order: len(order.scores),
-    says="On WikiText both halves stand out from chance at a level of 1 percent: rank correlation "
-    "with distinctness {distinct}, p = {distinct_p}; with co-occurrence among the more distinct "
-    "keys {together}, p = {together_p}; {tried} queries, mean over seeds.",
-    fails="On WikiText not both halves stand out from chance at a level of 1 percent: rank "
-    "correlation with distinctness {distinct}, p = {distinct_p}, for the opposite "
-    "{distinct_below}; with co-occurrence among the more distinct keys {together}, p = "
-    "{together_p}, for the opposite {together_below}.",
+    says="On WikiText both rank correlations are significant at a level of 1 percent, over "
+    "{tried} queries and the mean over seeds: {distinct} with distinctness ($p$ = "
+    "{distinct_p}), and {together} with co-occurrence among the more distinct keys ($p$ = "
+    "{together_p}).",
+    fails="On WikiText not both rank correlations are significant at a level of 1 percent. The "
+    "correlation with distinctness is {distinct} ($p$ = {distinct_p}, and "
+    "{distinct_below} for the opposite sign); with co-occurrence among the more distinct "
+    "keys it is {together} ($p$ = {together_p}, and {together_below} for the opposite "
+    "sign).",
     planted={
-        "Made-up scores that follow the order.": Variant(
+        "Synthetic scores that follow the order.": Variant(
             {"as_if": True}, instances=made_up_order, expected=Verdict.SEEN
         ),
-        "Made-up scores that follow the opposite.": Variant(
+        "Synthetic scores that follow the opposite order.": Variant(
             {"as_if": True}, instances=opposite_order, expected=Verdict.NOT_SEEN
         ),
         "Scores replaced by the logarithm of the frequency of the key, the same for all "

@@ -34,25 +34,28 @@ SHARPER = "1.1 times sharper"
     "ours-harmonic",
     over="distributions",
     instances=instances.distributions,
-    says="By Cauchy, and again by duality; in exact fractions on {tried} distributions, with "
-    "equality at the dual solution of five tokens.",
+    says="The proof uses the Cauchy–Schwarz inequality, and a second proof uses duality. "
+    "Verified in exact fractions for {tried} distributions, with equality at the dual "
+    "solution for five tokens.",
     proof=(
         executed(
-            "each term by Cauchy, with the scores of W*",
+            "each term by the Cauchy–Schwarz inequality, with the scores of $W^*$",
             steps.harmonic_by_cauchy,
-            planted={"Cubes of the scores for their squares.": {"power_of_scores": 3}},
+            planted={"Cubes of the scores instead of their squares.": {"power_of_scores": 3}},
         ),
         by_hand(
-            "summed with the weights p_e, each token counts once: sum of W*_v^2 is at most S",
+            r"summed with the weights $p_e$, each token counts once: $\sum_v (W_v^*)^2 \le S$",
             at="sum",
         ),
-        executed("a second proof, from <B_e, B_f> >= 0", steps.harmonic_by_duality),
+        executed(
+            r"a second proof, from $\langle B_e, B_f\rangle \ge 0$", steps.harmonic_by_duality
+        ),
     ),
     planted={
         f"S {SHARPER}.": {"part": Fraction(11, 10)},
-        "1 / G_e^2 in the place of 1 / G_e.": {"inverse": 2},
-        "Half of S.": {"part": 2},
-        "In the second proof 1 / G_e + 1 / G_f.": {"between": 1},
+        "$1/G_e^2$ instead of $1/G_e$.": {"inverse": 2},
+        "Half of $S$.": {"part": 2},
+        "In the second proof $1/G_e + 1/G_f$.": {"between": 1},
     },
 )
 def check_ours_harmonic(
@@ -72,14 +75,19 @@ def check_ours_harmonic(
     "ours-descent-pointwise",
     over="numbers",
     instances=instances.between_the_ends,
-    says="From the two sides, symbolically; in exact fractions on {tried} triples, {equalities} of "
-    "them with equality.",
-    proof=(executed("the gap, and the bracket between its ends", steps.descent_pointwise),),
+    says="Proved symbolically. Verified in exact fractions for {tried} triples, {equalities} "
+    "of them with equality.",
+    proof=(
+        executed(
+            "the difference of both sides, and the bracket between its ends",
+            steps.descent_pointwise,
+        ),
+    ),
     planted={
-        "Half of 2 S - 1 in the constant.": {"part": 2},
+        "Half of $2S - 1$ in the constant.": {"part": 2},
         f"The right side {SHARPER}.": {"sharper": Fraction(11, 10)},
-        "z up to 2 S + 1.": Variant(instances=instances.beyond_the_end),
-        "In the proof, 2 S - 2 for 2 S - 1.": {"descent_shift": -1},
+        "$z$ up to $2S + 1$.": Variant(instances=instances.beyond_the_end),
+        "In the proof, $2S - 2$ instead of $2S - 1$.": {"descent_shift": -1},
     },
 )
 def check_ours_descent_pointwise(
@@ -97,26 +105,26 @@ def check_ours_descent_pointwise(
     "ours-descent",
     over="points",
     instances=instances.points,
-    says="Proved twice for the first constant; at {tried} points with sixty digits, with the "
-    "inequality of distances, {compared} comparisons hold.",
+    says="The first constant has two independent proofs. At {tried} points with sixty digits, "
+    "{compared} comparisons hold, including the inequality of distances.",
     tolerance=ROUNDING,
     proof=(
         executed(
-            "across W* a step of the model is gradient descent on F",
+            "orthogonal to $W^*$, a step of the model is gradient descent on $F$",
             steps.one_step,
-            planted={"Uphill.": {"downhill": 1}},
+            planted={"A step with the opposite sign.": {"downhill": 1}},
         ),
         executed(
-            "F is convex and its gradient has the Lipschitz constant 1", short_steps.smoothness
+            "$F$ is convex and its gradient has the Lipschitz constant 1", short_steps.smoothness
         ),
-        uses("ours-harmonic", "Lemma H: the mean of z / (1 + z) is not negative"),
-        uses("ours-descent-pointwise", "the inequality between numbers"),
+        uses("ours-harmonic", "Lemma H: the mean of $z/(1 + z)$ is nonnegative"),
+        uses("ours-descent-pointwise", "the scalar inequality"),
         executed(
-            "two bounds on e^-x and log x; the second constant by smoothness",
+            r"two bounds on $e^{-x}$ and $\log x$; the second constant from smoothness",
             short_steps.elementary,
-            planted={"1 + (1 + x) e^-x for 1 - (1 + x) e^-x.": {"sign": -1}},
+            planted={"$1 + (1 + x)e^{-x}$ instead of $1 - (1 + x)e^{-x}$.": {"sign": -1}},
         ),
-        by_hand("the mean of the inequality between numbers; c falls with the step", at="mean"),
+        by_hand("the mean of the scalar inequality; $c$ decreases with the step size", at="mean"),
         executed("a second proof, by the shape of one function", steps.descent_by_shape),
         executed(
             "distances: the step expanded",
@@ -126,14 +134,14 @@ def check_ours_descent_pointwise(
         executed(
             "distances: by convexity and descent",
             short_steps.distance_by_descent,
-            planted={"F(y) - F(v) three times.": {"cross": 3}},
+            planted={"$F(y) - F(v)$ three times.": {"cross": 3}},
         ),
     ),
     planted={
         f"The descent {SHARPER}: 1.1 c.": {"better": 1.1},
-        "The constant with 2 S - 2 for 2 S - 1 in the proof.": {"descent_shift": -1},
-        "Once s (F(y) - F(v)) in the place of minus twice.": {"cross_term": -1},
-        "Smoothness 1/2: an eighth of the squared width.": {"part": 8},
+        "The constant with $2S - 2$ instead of $2S - 1$ in the proof.": {"descent_shift": -1},
+        "$s(F(y) - F(v))$ instead of $-2s(F(y) - F(v))$.": {"cross_term": -1},
+        "Smoothness $1/2$: one eighth of the squared width.": {"part": 8},
     },
 )
 def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> Iterator[Said]:
@@ -157,42 +165,45 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
     "ours-perturbation",
     over="states",
     instances=instances.far_states,
-    says="From the softmax, for every state with 1 - m_o <= 1/4; at {tried} random states with "
-    "sixty digits, {compared} comparisons hold.",
+    says=r"Proved from the softmax for every state with $1 - m_o \le 1/4$. At {tried} random "
+    "states with sixty digits, {compared} comparisons hold.",
     tolerance=ROUNDING,
     proof=(
-        uses("ours-pairs", "the forces on pairs, b_j = A m_j h_j"),
+        uses("ours-pairs", "the weights of the pairs, $b_j = A m_j h_j$"),
         executed(
-            "bounds on X, tau_j and h_j by r = 1 - m_o",
+            r"bounds on $X$, $\tau_j$, and $h_j$ in terms of $r = 1 - m_o$",
             steps.perturbation,
-            planted={"X at most X_* e^{A r} in the place of X_* e^{2 A r}.": {"power": 1}},
+            planted={r"$X \le X_* e^{Ar}$ instead of $X_* e^{2Ar}$.": {"power": 1}},
         ),
         executed(
-            "two exponentials on [0, 1/4]",
+            "two exponentials on $[0, 1/4]$",
             short_steps.exponentials_of_lemma_p,
-            planted={"e^{-2.7 r} for e^{-2.8 r}.": {"second": "27/10"}},
+            planted={"$e^{-2.7r}$ instead of $e^{-2.8r}$.": {"second": "27/10"}},
         ),
-        executed("shares that change a little turn a step a little", short_steps.step_by_shares),
+        executed(
+            "a small change of the weights changes the step direction little",
+            short_steps.step_by_shares,
+        ),
         by_hand(
-            "Xi_e is a mean of the numbers m_o h_j / h_*, whose logarithms are so bounded",
+            r"$\Xi_e$ is an average of the numbers $m_o h_j/h_*$, whose logarithms have this bound",
             at="shares",
         ),
         executed(
-            "the slope of the loss at one-hot attention",
+            "the derivative of the loss at one-hot attention",
             steps.loss_of_one_sample,
-            planted={"h_* without |V| / (|V| - 1).": {"votes": 0}},
+            planted={r"$h_*$ without $|\mathcal V|/(|\mathcal V| - 1)$.": {"votes": 0}},
         ),
         executed(
-            "log(1 + X) rises in log X with such slopes",
+            r"$\log(1 + X)$ increases in $\log X$ with such derivatives",
             short_steps.slope_of_the_loss,
-            planted={"A slope of at least T_* in the place of 1 - T_*.": {"wrong": 0}},
+            planted={"A derivative of at least $T_*$ instead of $1 - T_*$.": {"wrong": 0}},
         ),
     ),
     planted={
         f"The lower bound on the loss {SHARPER}.": {"sharper": 1.1},
-        "(3 A / 2 + 4) r in the place of (3 A + 4) r.": {"three": 1.5},
-        "The loss below .9 A r in the place of 2 A r.": {"two": 0.9},
-        "A step that turns half as far, in the proof.": {"transported": 4},
+        "$(3A/2 + 4)r$ instead of $(3A + 4)r$.": {"three": 1.5},
+        "The loss below $0.9Ar$ instead of $2Ar$.": {"two": 0.9},
+        "A step direction that changes half as much, in the proof.": {"transported": 4},
     },
 )
 def check_ours_perturbation(
@@ -243,40 +254,48 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     "ours-sharp-rate",
     over="runs",
     instances=instances.converging,
-    says="On {tried} runs with sixty digits, step sizes up to .95 of the largest: in the second "
-    "half of a run the distance to R falls at least to the power 3/2 of itself, and "
-    "(t eta)^2 (1 - cos) is ||R||^2 / 2 but for the next term; {compared} comparisons.",
+    says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, in the "
+    "second half of a run the distance to $R$ shrinks at least to its power $3/2$, and "
+    r"$(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next term; {compared} comparisons "
+    "in all.",
     proof=(
-        uses("ours-direction", "Theorem B: margins grow like t, and ||y|| like its root at most"),
-        uses("ours-perturbation", "Lemma P: the run is the model but for a small part"),
-        uses("ours-descent", "Lemma D: F falls in a step of the model"),
-        by_hand("these parts and those of slack pairs have exponentially small sizes", at="model"),
+        uses(
+            "ours-direction",
+            r"Theorem B: margins grow like $t$, and $\|y\|$ at most like $\sqrt t$",
+        ),
+        uses("ours-perturbation", "Lemma P: the run is the model up to a small perturbation"),
+        uses("ours-descent", "Lemma D: $F$ decreases in a step of the model"),
         by_hand(
-            "F has one minimiser on Y, by a dual solution that is positive on all tight pairs",
+            "these perturbations and those from slack pairs are exponentially small", at="model"
+        ),
+        by_hand(
+            "$F$ has a unique minimizer on $Y$, by a dual solution that is positive on all tight "
+            "pairs",
             at="goal",
         ),
         by_hand(
-            "F(y_t) - min F shrinks by a factor in each step; so does the lag of x", at="speed"
+            r"$F(y_t) - \min F$ shrinks by a factor in each step, and so does the lag of $x$",
+            at="speed",
         ),
         by_hand(
-            "where each query has one optimal token, R has the margins log(C_e (1 + m))",
+            r"where each query has one optimal token, $R$ has the margins $\log(C_e(1 + m))$",
             at="constant",
         ),
         executed(
-            "at R a step contracts: its derivative by differences",
+            "at $R$ a step contracts: its derivative by finite differences",
             second_derivations.step_at_the_limit,
             planted={"Nine tenths of the derivative.": {"factor": 0.9}},
         ),
         executed(
             "with a slack pair, several optimal tokens",
             second_derivations.beyond_stars,
-            planted={"The multiplier 1/4 for 1/3.": {"multiplier": "1/4"}},
+            planted={"The multiplier $1/4$ instead of $1/3$.": {"multiplier": "1/4"}},
         ),
     ),
     planted={
         f"The constant {SHARPER}.": {"half": 0.5 / 1.1},
-        "||R||^2 in the place of half of it.": {"half": 1},
-        "Margins log C_e of R, without the number of rivals.": {"rivals": 0},
+        r"$\|R\|^2$ instead of half of it.": {"half": 1},
+        r"Margins $\log C_e$ of $R$, without the number of rivals.": {"rivals": 0},
     },
 )
 def check_ours_sharp_rate(one: LateRun, half: float = 0.5, rivals: int = 1) -> Iterator[Said]:
@@ -309,36 +328,41 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
     "ours-bounded-residual",
     over="runs",
     instances=instances.with_and_without_an_idle_pair,
-    says="Bounded without an idle pair, at step sizes up to 20 ||W*||; on data with an idle pair "
-    "the longest residual exceeds log t / (2 sqrt(2)). {tried} runs.",
+    says=r"On {tried} runs, with step sizes up to $20\|W^*\|$, the residual is bounded without "
+    r"an idle pair; with an idle pair its largest norm exceeds $\log t/(2\sqrt2)$.",
     proof=(
         executed(
-            "across W* a step of the model is gradient descent on F",
+            "orthogonal to $W^*$, a step of the model is gradient descent on $F$",
             steps.one_step,
-            planted={"Uphill.": {"downhill": 1}},
+            planted={"A step with the opposite sign.": {"downhill": 1}},
         ),
-        uses("ours-direction", "Theorem B: margins grow like t, for every step size"),
-        uses("ours-perturbation", "Lemma P: the run is the model but for a small part"),
-        by_hand("the sizes of these parts have a finite sum", at="model"),
+        uses("ours-direction", "Theorem B: margins grow like $t$, for every step size"),
+        uses("ours-perturbation", "Lemma P: the run is the model up to a small perturbation"),
+        by_hand("the norms of these perturbations have a finite sum", at="model"),
         executed(
             "the step expanded",
             steps.distance,
             planted={"The cross term once.": {"cross": 1}},
         ),
-        by_hand("kappa > 0, by compactness", at="kappa"),
-        executed("a long residual does not grow; what idle pairs push", short_steps.long_residual),
-        by_hand("a direction v* separates the idle pairs, by the theorem of Motzkin", at="motzkin"),
+        by_hand(r"$\kappa > 0$, by compactness", at="kappa"),
+        executed(
+            "a large residual does not grow; the contribution of idle pairs",
+            short_steps.long_residual,
+        ),
+        by_hand("a direction $v^*$ separates the idle pairs, by Motzkin's theorem", at="motzkin"),
         by_hand(
-            "only if: a bounded y would leave a share of the idle pairs, and a sum diverges",
+            "only if: a bounded $y$ would keep the weight of the idle pairs positive, and a sum "
+            "would diverge",
             at="only-if",
         ),
     ),
-    loose="in these runs the residual stays below a ninth of the bound that the proof gives, at "
-    "step sizes up to 20 ||W*||, and with an idle pair it is 2.2 times log t / (2 sqrt(2)) or more",
+    loose="In these runs the residual stays below one ninth of the bound of the proof, at step "
+    r"sizes up to $20\|W^*\|$; with an idle pair it is at least 2.2 times $\log "
+    r"t/(2\sqrt2)$.",
     planted={
         "The bound without the step size.": {"swings": 0},
-        "With an idle pair, growth like 4 log t / sqrt(2).": {"slope": 8},
-        "In the proof s (F(y) - F(R)) once for twice.": {"times": 1},
+        r"With an idle pair, growth like $4\log t/\sqrt2$.": {"slope": 8},
+        "In the proof $s(F(y) - F(R))$ instead of twice that.": {"times": 1},
     },
 )
 def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1) -> Iterator[Said]:
@@ -363,34 +387,38 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     "ours-logarithm-law",
     over="runs",
     instances=instances.with_an_idle_pair,
-    says="On {tried} runs of one query with an idle pair the residual grows by |v*| times the "
-    "logarithm of the steps but for {off}, and has no part beside v* but for rounding and a "
-    "constant. Written for the path of four tokens.",
+    says=r"On {tried} runs with one query and an idle pair, the residual grows by $\|v^*\|$ per "
+    r"unit of $\log t$, up to {off}. Its component orthogonal to $v^*$ is constant up to "
+    "rounding. The computation is for the four-token path.",
     proof=(
-        uses("ours-sharp-rate", "the run as the model, and the minimiser of F_1, as for F"),
+        uses("ours-sharp-rate", "the run as the model, and the minimizer of $F_1$, as for $F$"),
         uses("ours-descent", "Lemma D and the inequality of distances"),
         uses("ours-perturbation", "Lemma P"),
         by_hand(
-            "v* exists: else a multiplier of an idle pair could be positive (Motzkin)",
+            "$v^*$ exists: otherwise a multiplier of an idle pair could be positive (Motzkin)",
             at="motzkin",
         ),
-        by_hand("inf F is the least value of F_1, and sum of ||grad F||^2 is finite", at="infimum"),
         by_hand(
-            "sums of distances give ||y|| = O(log t) and F - min F = O(log^2 t / t)",
+            r"$\inf F$ is the minimum of $F_1$, and $\sum\|\nabla F\|^2$ is finite", at="infimum"
+        ),
+        by_hand(
+            r"sums of distances give $\|y\| = O(\log t)$ and $F - \min F = O(\log^2 t/t)$",
             at="distances",
         ),
-        by_hand("hence <B_e, z> >= log t - 2 log log t - C on idle pairs", at="idle"),
+        by_hand(
+            r"hence $\langle B_e, z\rangle \ge \log t - 2\log\log t - C$ on idle pairs", at="idle"
+        ),
         executed(
-            "the energy of z / log t (a second derivation)",
+            r"the energy of $z/\log t$ (a second derivation)",
             steps.logarithm_by_energy,
             planted={"The energy without its half.": {"half": 1}},
         ),
-        by_hand("the direction: ||z - v* log t||^2 = O(log t log log t)", at="direction"),
+        by_hand(r"the direction: $\|z - v^*\log t\|^2 = O(\log t \log\log t)$", at="direction"),
     ),
     planted={
         f"The growth {SHARPER}.": {"speed": 1.1},
-        "v* twice as long.": {"speed": 2},
-        "v* of half the length, so that (t eta)^2 (1 - cos) grows a quarter as fast.": {
+        "$v^*$ with twice its norm.": {"speed": 2},
+        r"$v^*$ with half its norm, so that $(t\eta)^2(1 - \cos)$ grows one quarter as fast.": {
             "speed": 0.5
         },
     },
@@ -445,43 +473,45 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     "ours-certificate",
     over="runs",
     instances=instances.enclosed,
-    says="On Example 1 at the paper's step size every number is enclosed in balls: at step 900 "
-    "1 - cos is {at_900}; the state of step 1000 bounds all later ones, and at t = 100 000 puts "
-    "(t eta)^2 (1 - cos) between {low} and {high}. At {compared} ends of later enclosed states the "
-    "bounds hold.",
+    says="On Example 1, at the paper's step size, every number is certified by ball "
+    r"arithmetic. At step 900, $1 - \cos$ is {at_900}. The state at step 1000 bounds all "
+    r"later ones, and at $t = 100\,000$ puts $(t\eta)^2(1 - \cos)$ between {low} and "
+    "{high}. The bounds hold in {compared} comparisons with later certified states.",
     proof=(
-        uses("ours-sharp-rate", "R is the minimiser of F where each query has one optimal token"),
-        uses("ours-descent", "the inequality of distances with v = R"),
+        uses(
+            "ours-sharp-rate", "$R$ is the minimizer of $F$ where each query has one optimal token"
+        ),
+        uses("ours-descent", "the inequality of distances with $v = R$"),
         uses("ours-perturbation", "Lemma P"),
-        uses("ours-trivial-bound", "x grows by eta / (sqrt(2) ||W*||) in a step, at least"),
+        uses("ours-trivial-bound", r"$x$ grows by at least $\eta/(\sqrt2\,\|W^*\|)$ in a step"),
         executed(
-            "what one perturbation does",
+            "the effect of one perturbation",
             short_steps.energy_of_a_perturbed_step,
             planted={"No Lipschitz constant.": {"lipschitz": 0}},
         ),
         executed(
-            "sums of perturbations, the geometric tail, 1 - cos",
+            r"sums of perturbations, the geometric tail, $1 - \cos$",
             steps.certificate,
-            planted={"The sum of b taken off.": {"sum_sign": -1}},
+            planted={"The sum of $b$ subtracted.": {"sum_sign": -1}},
         ),
         executed(
             "the condition implies those of Lemma P",
             steps.lateness_of_the_certificate,
-            planted={"3 for 8 in condition (f).": {"eight": 3}},
+            planted={"3 instead of 8 in condition (f).": {"eight": 3}},
         ),
         by_hand(
-            "as long as the energy is below omega^2, a geometric series bounds all "
+            r"as long as the energy is below $\omega^2$, a geometric series bounds all "
             "perturbations by the left side of (f): induction",
             at="induction",
         ),
-        by_hand("the lag of x, from the sum of ||grad F||^2", at="lag"),
+        by_hand(r"the lag of $x$, from $\sum\|\nabla F\|^2$", at="lag"),
         executed(
-            "condition (f) and the lag as the box has them, against the transcriptions in balls, "
-            "in floats and in many digits",
+            "condition (f) and the lag as stated, compared with their implementations in ball "
+            "arithmetic, in floating point, and with many digits",
             transcriptions,
             planted={
-                "omega left out of condition (f).": {"without_omega": 1},
-                "S left out of the lag.": {"without_S": 1},
+                r"$\omega$ left out of condition (f).": {"without_omega": 1},
+                "$S$ left out of the lag.": {"without_S": 1},
             },
         ),
         enclosed(
@@ -492,13 +522,13 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
         executed(
             "perturbations chosen against the bound",
             second_derivations.worst_perturbations,
-            planted={"A hundredth of delta for 2 delta.": {"allowed": 0.01}},
+            planted={r"$\delta/100$ instead of $2\delta$.": {"allowed": 0.01}},
         ),
     ),
     planted={
         f"Both bounds {SHARPER}.": {"sharper": 1.1},
-        "Both bounds without what perturbations may add.": {"omega": 0},
-        "Bounds that fall like 1/t in the place of 1/t^2.": {"power": 1},
+        "Both bounds without the term for perturbations.": {"omega": 0},
+        "Bounds that decrease like $1/t$ instead of $1/t^2$.": {"power": 1},
         "A run where one sample counts twice.": Variant(instances=instances.of_other_data),
     },
 )
@@ -544,28 +574,33 @@ def least_value(late: model.Late) -> Any:
     "ours-loss-law",
     over="runs",
     instances=instances.without_and_with_an_idle_pair,
-    says="With xi from an earlier step than the loss: on {settled} runs with sixty digits, of data "
-    "with one optimal token per query, the ratio of both sides is 1 but for {off} at the end; on "
-    "{idle} runs with an idle pair it falls towards 1 with every doubling of t, to within {far}.",
+    says=r"On {settled} runs with sixty digits and one optimal token per query, with $\xi$ from "
+    "an earlier step than the loss, the ratio of both sides is 1 up to {off} at the end. "
+    "On {idle} runs with an idle pair it decreases toward 1 with every doubling of $t$, "
+    "to within {far}.",
     proof=(
-        uses("ours-sharp-rate", "Theorem C: y_t and t eta - x_t converge where no pair is idle"),
-        uses("ours-logarithm-law", "Theorem D: F(y_t) tends to inf F where one is"),
-        uses("ours-perturbation", "(e), and the forces of late states"),
-        by_hand("F(y_t) -> inf F and t eta - x_t -> xi, idle pairs or not", at="limit"),
+        uses(
+            "ours-sharp-rate", r"Theorem C: $y_t$ and $t\eta - x_t$ converge where no pair is idle"
+        ),
+        uses("ours-logarithm-law", r"Theorem D: $F(y_t) \to \inf F$ where a pair is idle"),
+        uses("ours-perturbation", "(e), and the weights of late states"),
+        by_hand(
+            r"$F(y_t) \to \inf F$ and $t\eta - x_t \to \xi$, with or without idle pairs", at="limit"
+        ),
         executed(
-            "the least value of F by duality",
+            "the infimum of $F$ by duality",
             second_derivations.least_value_by_duality,
             planted={"The entropy twice.": {"entropy": 2}},
         ),
         executed(
             "with a slack pair, and with an idle one",
             second_derivations.beyond_stars,
-            planted={"The multiplier 1/4 for 1/3.": {"multiplier": "1/4"}},
+            planted={"The multiplier $1/4$ instead of $1/3$.": {"multiplier": "1/4"}},
         ),
     ),
     planted={
-        "Without the factor e^F.": {"potential": 0},
-        "The rate eta / (2 ||W*||).": {"rate": 0.5},
+        r"Without the factor $e^{\inf F}$.": {"potential": 0},
+        r"The rate $\eta/(2\|W^*\|)$.": {"rate": 0.5},
     },
 )
 def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> Iterator[Said]:
@@ -600,39 +635,46 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
     "ours-loss-soon",
     over="states and runs",
     instances=instances.soon,
-    says="At {states} random states with a large loss the mean margin of what moves is at most "
-    "K_2, and {runs} runs with shares down to e^-40 are below the level in time.",
+    says="At {states} random states with a large loss, the mean margin, weighted by the "
+    "gradient, is at most $K_2$. {runs} runs with sample frequencies down to $e^{-40}$ "
+    "reach the stated loss in time.",
     tolerance=ROUNDING,
     proof=(
-        uses("ours-pairs", "the forces, and that all m_o and m_o - m_k grow"),
-        by_hand("the loss of each sample falls with t", at="falls"),
-        executed("the total force, and the sum of what moves", steps.loss_without_frequencies),
-        by_hand("samples with m_o < 3/4 hold more than e^{-A/4} of the loss", at="pull"),
+        uses("ours-pairs", "the weights of the pairs, and that all $m_o$ and $m_o - m_k$ increase"),
+        by_hand("the loss of each sample decreases with $t$", at="falls"),
+        executed(
+            "the total weight, and its weighted sum of margins", steps.loss_without_frequencies
+        ),
+        by_hand("samples with $m_o < 3/4$ contribute more than $e^{-A/4}$ of the loss", at="pull"),
         uses("ours-alignment", "(ii) and (iv) of Theorem A inside one sample"),
-        by_hand("samples with m_o >= 7/8 and the others, taken apart", at="margins"),
+        by_hand(r"samples with $m_o \ge 7/8$ and the others, separately", at="margins"),
         executed(
-            "functions of one number, and the time by the perceptron", short_steps.loss_while_large
+            "functions of one variable, and the time by the perceptron argument",
+            short_steps.loss_while_large,
         ),
-        uses("ours-trivial-bound", "||W|| >= t eta / (sqrt(2) ||W*||)"),
-        by_hand("||W||^2 grows by 2 eta K_2 ||W*|| + eta^2 in a step, at most", at="perceptron"),
+        uses("ours-trivial-bound", r"$\|W\| \ge t\eta/(\sqrt2\,\|W^*\|)$"),
+        by_hand(
+            r"$\|W\|^2$ grows by at most $2\eta K_2\|W^*\| + \eta^2$ in a step", at="perceptron"
+        ),
         executed(
-            "another argument, by entropy: a smaller K_2",
+            "another argument, by entropy: a smaller $K_2$",
             short_steps.loss_by_entropy,
-            planted={"7 / (8 L) for 3 / (8 L).": {"thirds": 7}},
+            planted={"$7/(8L)$ instead of $3/(8L)$.": {"thirds": 7}},
         ),
         executed(
-            "states built to be bad",
+            "states constructed as worst cases",
             second_derivations.worst_states,
-            planted={"A hundredth of the smaller K_2.": {"share": 0.01}},
+            planted={"One hundredth of the smaller $K_2$.": {"share": 0.01}},
         ),
     ),
-    loose="of the states built to be bad, over lengths up to 20, gaps and margins on a grid, the "
-    "worst has a mean margin of a few per cent of K_2; random states and runs stay below that",
+    loose="Over all states constructed as worst cases, with lengths up to 20 and gaps and "
+    "margins on a grid, the largest mean margin is a few percent of $K_2$; random states "
+    "and runs stay below that.",
     planted={
-        "A loss of |V| e^{-3 A / 2} in the same time.": {"power": 1.5},
-        "Nothing in the place of K_2.": {"bound": 0},
-        "7 L^2 in the place of 8 L^2 in the proof.": {"eight": 7},
-        "log^4 for log^3 in the proof.": {"three": 4},
+        r"A loss of $|\mathcal V|e^{-3A/2}$ in the same time.": {"power": 1.5},
+        "0 instead of $K_2$.": {"bound": 0},
+        "$7L^2$ instead of $8L^2$ in the proof.": {"eight": 7},
+        r"$\log^4$ instead of $\log^3$ in the proof.": {"three": 4},
     },
 )
 def check_ours_loss_soon(
@@ -671,34 +713,39 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
     "ours-eq-4-printed",
     over="runs",
     instances=instances.first_steps,
-    says="For t >= 2 the printed condition is later than Theorem G needs, for all sizes at once; "
-    "at t = 1, where it is empty, equation (4) holds on {tried} runs with step sizes up to "
-    "||W*||/e.",
+    says=r"For $t \ge 2$ the printed condition is later than the time of Theorem G, for all "
+    "sizes at once. At $t = 1$, where the condition is empty, equation (4) holds on "
+    r"{tried} runs with step sizes up to $\|W^*\|/\mathrm e$.",
     proof=(
-        uses("ours-loss-soon", "Theorem G: the loss is at most |V| e^{-A/4} from its time on"),
+        uses(
+            "ours-loss-soon",
+            r"Theorem G: the loss is at most $|\mathcal V|e^{-A/4}$ from its time on",
+        ),
         executed("the printed condition is late enough", corollaries.equation_4_as_printed),
         executed(
-            "the same with L^3 and 109, with L^2 and 218",
+            "the same with $L^3$ and 109, and with $L^2$ and 218",
             corollaries.equation_4_by_powers,
-            planted={"c_0 = 108 with the third power of L.": {"third": 108}},
+            planted={r"$c_0 = 108$ with the third power of $L_{\max}$.": {"third": 108}},
         ),
         executed(
-            "t = 1, by eta <= ||W*|| / e",
+            r"$t = 1$, by $\eta \le \|W^*\|/\mathrm e$",
             corollaries.equation_4_at_once,
             planted={"A step size eleven times as large.": {"larger": 11}},
         ),
-        uses("ours-pairs", "the optimal token has the largest mass"),
+        uses("ours-pairs", "the optimal token has the largest attention"),
         by_hand(
-            "so no loss exceeds log |V|, and at t = 1 the right side is |V| at least",
+            r"so no loss exceeds $\log|\mathcal V|$, and at $t = 1$ the right side is at least "
+            r"$|\mathcal V|$",
             at="first-step",
         ),
     ),
-    loose="no loss exceeds log |V|, and |V| / log |V| is at least e: at t = 1, where the condition "
-    "is empty, the right side is at least e times the loss; later it is weaker than Theorem G",
+    loose=r"No loss exceeds $\log|\mathcal V|$, and $|\mathcal V|/\log|\mathcal V| \ge \mathrm "
+    r"e$. So at $t = 1$, where the condition is empty, the right side is at least $\mathrm "
+    "e$ times the loss. Later the claim is weaker than Theorem G.",
     planted={
-        "The exponent of (4) times -3.": {"times": -3},
-        "c_0 = 54 in the condition.": {"c0": 54},
-        "The step size 50 at t = 1, which eta <= ||W*||/e rules out.": Variant(
+        "The exponent of (4) multiplied by $-3$.": {"times": -3},
+        "$c_0 = 54$ in the condition.": {"c0": 54},
+        r"The step size 50 at $t = 1$, which $\eta \le \|W^*\|/\mathrm e$ excludes.": Variant(
             instances=instances.a_long_first_step
         ),
     },

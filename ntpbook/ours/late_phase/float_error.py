@@ -107,15 +107,16 @@ def stretched(seed: int = 7) -> list[Pair]:
     "ours-float-runs",
     over="runs",
     instances=pairs,
-    says="Enclosed for every step, the run of the experiment with |V| = 20 ends after 900 steps at "
-    "1 - cos = {closed_900} on prefix-closed data and {other_900} on others. The float runs "
-    "stay as near as roundings that add up would leave them, at {steps} steps, and at the last one "
-    "every weight of the enclosed run is known to a hundred bits.",
+    says="Every step was certified by ball arithmetic. The run of the experiment with "
+    r"$|\mathcal V| = 20$ ends after 900 steps at $1 - \cos$ = {closed_900} on "
+    "prefix-closed data and {other_900} on other data. At {steps} steps the "
+    "floating-point runs are within the bound for accumulated rounding errors; at the "
+    "last one every weight of the certified run is known to one hundred bits.",
     observes=True,
     planted={
-        "A float step size off by one part in 10^9.": Variant(instances=stretched),
-        "Weights that are known to 400 bits behind the point.": {"narrow": 400},
-        "A bound of a thousandth of this.": {"share": 1e-3},
+        "A floating-point step size off by one part in $10^9$.": Variant(instances=stretched),
+        "Weights known to 400 binary places.": {"narrow": 400},
+        "One thousandth of this bound.": {"share": 1e-3},
     },
 )
 def check_ours_float_runs(one: Pair, share: float = 1.0, narrow: int = NARROW) -> Iterator[Said]:

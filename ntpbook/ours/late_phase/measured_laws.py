@@ -143,16 +143,16 @@ def rate_table(lates: Sequence[Late]) -> Table:
     "ours-rate",
     over="runs",
     instances=rate_runs,
-    says="(t eta)^2 (1 - cos) ends within {error} of the explicit constant on all {tried} runs, "
-    "and ||W||^2 (1 - cos) within {error_by_norm}; slopes of 1 - cos over two decades go from "
-    "{steepest} to {flattest}.",
+    says=r"On all {tried} runs, $(t\eta)^2(1 - \cos)$ ends within {error} of the explicit "
+    r"constant, and $\|W\|^2(1 - \cos)$ within {error_by_norm}. The fitted exponents of $1 "
+    r"- \cos$ over two decades are between {steepest} and {flattest}.",
     proof=(
-        uses("ours-prefix-closure", "each query has one optimal token at most"),
-        uses("ours-sharp-rate", "Theorem C, with R in closed form"),
+        uses("ours-prefix-closure", "each query has at most one optimal token"),
+        uses("ours-sharp-rate", "Theorem C, with $R$ in closed form"),
     ),
     planted={
         "The constant computed as if all samples were equally frequent.": {"alike": True},
-        "Step sizes of 2.2 ||W_kq*||.": Variant(instances=too_fast),
+        r"Step sizes of $2.2\,\|W_{\mathrm{kq}}^*\|$.": Variant(instances=too_fast),
     },
 )
 def check_ours_rate(run: Run, alike: bool = False) -> Iterator[Said]:
@@ -180,12 +180,15 @@ def large_steps(seed: int = 7, trials: int = 4) -> Iterator[Beyond | Run]:
     "ours-rate-large-steps",
     over="starts and runs",
     instances=large_steps,
-    says="From {starts} random starts of the exponential model with step sizes from 1.15 to 1.9 "
-    "||W*|| the residual is within {farthest} of R after 300 steps; on {runs} runs of Algorithm 1 "
-    "at such step sizes ||W||^2 (1 - cos) ends within {error} of the constant.",
+    says="From {starts} random initial values of the exponential model, with step sizes from "
+    r"1.15 to 1.9 times $\|W^*\|$, the residual is within {farthest} of $R$ after 300 "
+    r"steps. On {runs} runs of Algorithm 1 at such step sizes, $\|W\|^2(1 - \cos)$ ends "
+    "within {error} of the constant.",
     planted={
-        "The model with step sizes of 2.3 ||W*||.": Variant(instances=instances.above_the_limit),
-        "Runs with step sizes of 2.2 ||W*||.": Variant(instances=too_fast),
+        r"The model with step sizes of $2.3\,\|W^*\|$.": Variant(
+            instances=instances.above_the_limit
+        ),
+        r"Runs with step sizes of $2.2\,\|W^*\|$.": Variant(instances=too_fast),
     },
 )
 def check_ours_rate_large_steps(one: Beyond | Run) -> Iterator[Said]:
@@ -304,16 +307,18 @@ def logarithm_table(runs: Sequence[Run]) -> Table:
     "ours-rate-logarithm",
     over="data sets",
     instances=logarithm_runs,
-    says="On {settled} data sets without such a pair the residual changes by at most "
-    "{largest_settled} for each unit of log t; on {growing} with one it grows by {least_growing} "
-    "or more, within {miss} of what is predicted.",
+    says="On {settled} data sets without an idle pair, the residual changes by at most "
+    r"{largest_settled} per unit of $\log t$. On {growing} data sets with one, it grows by "
+    "at least {least_growing}, within {miss} of the prediction.",
     proof=(
         uses("ours-sharp-rate", "Theorem C: without an idle pair the residual converges"),
-        uses("ours-logarithm-law", "Theorem D: with one it is |v*| log t but for smaller terms"),
+        uses(
+            "ours-logarithm-law", r"Theorem D: with one it is $\|v^*\|\log t$ up to smaller terms"
+        ),
     ),
     planted={
-        "Not the pairs without force, but the tight pairs in excess of a forest, made responsible "
-        "for the logarithm.": {"excess": True},
+        "The logarithm predicted from the tight pairs in excess of a forest instead of the "
+        "idle pairs.": {"excess": True},
         "Twice the predicted growth.": {"times": 2.0},
     },
 )

@@ -25,9 +25,9 @@ from ntpverdicts.compare import Said, count, finite, holds, least, left_out, mos
 from ntpverdicts.vocabulary import Variant, check
 
 TOLERANCE = 1e-5  # of the approximation, as an error relative to the offset
-SOLVER = "steps of a solver with an error of its own; the next power of ten"
-FLOW = "beyond 1e5 steps 1 - cos is that of the late flow, an approximation"
-DECIDED = "rounding itself decides where a run is lost"
+SOLVER = "steps of a solver with its own error; the next power of ten"
+FLOW = r"beyond 1e5 steps $1 - \cos$ comes from the late flow, an approximation"
+DECIDED = "rounding itself decides where a run leaves the true path"
 
 
 @check(
@@ -35,15 +35,15 @@ DECIDED = "rounding itself decides where a run is lost"
     over="runs",
     instances=long_runs,
     observes=True,
-    says="On {tried} runs the flow misses the exact offset at a million steps by {steps} of its "
-    "length or less; 1 - cos at 1e15 steps moves by {hand_over} or less when the flow takes over "
-    "later. An error of 1e-5 was allowed.",
-    fails="The flow is away from the run by more than 1e-5.",
+    says="On {tried} runs the relative error of the flow's offset $v$ after one million steps "
+    r"is at most {steps}. Starting the flow later changes $1 - \cos$ at 1e15 steps by at "
+    "most {hand_over} in relative terms. The allowed error was 1e-5.",
+    fails="The flow differs from the run by more than 1e-5.",
     planted={
-        "The flow is told that the run had taken one percent more steps than it had.": {
+        "The flow started as if the run had taken one percent more steps.": {
             "claimed": EXACT + EXACT // 100
         },
-        "The flow is told that the step size is a thousandth larger.": {"eta": 1.001},
+        "The flow started with a step size that is 0.1 percent too large.": {"eta": 1.001},
     },
 )
 def check_ours_late_flow(one: Long, claimed: int = EXACT, eta: float = 1.0) -> Iterator[Said]:
@@ -71,14 +71,13 @@ def power_above(value: float) -> float:
     over="runs",
     instances=long_runs,
     observes=True,
-    says="On {tried} runs the bounds on 1 - cos fall below what the norm bounds alone give between "
-    "steps {first} and {latest}. "
-    "From there to 1e15 steps they hold at all {compared} recorded ones, and are too large by a "
-    "factor of {at_first} or more. Beyond 1e5 steps 1 - cos is that of the late flow, an "
-    "approximation.",
-    fails="A bound is below what a run shows.",
+    says=r"On {tried} runs the bounds on $1 - \cos$ become smaller than what the norm bounds "
+    "alone give between steps {first} and {latest}. From there to 1e15 steps they hold at "
+    "all {compared} recorded steps, and are too large by a factor of at least {at_first}. "
+    r"Beyond 1e5 steps $1 - \cos$ comes from the late flow, an approximation.",
+    fails="A bound is smaller than the value in a run.",
     planted={
-        "Theorem 1's bound with t^3 in the place of t.": {"power": 2},
+        "Theorem 1's bound with $t^3$ instead of $t$.": {"power": 2},
         "Theorem 1's bound divided by 1e25.": {"divided": 1e25},
     },
 )
@@ -113,12 +112,14 @@ def check_ours_reach(one: Long, power: int = 0, divided: float = 1.0) -> Iterato
     over="runs",
     instances=walks,
     observes=True,
-    says="All {tried} runs are lost, wrong by a tenth or with a computed norm of 0: from step "
-    "{float32_first} to {float32_last} in float32, from {float64_first} to {float64_last} in "
-    "float64. In {stuck} of them the computed norm of the gradient became 0.",
-    fails="A run in common arithmetic stays near the true one.",
+    says="All {tried} runs leave the true path: the error reaches ten percent of "
+    r"$\|W_{\mathrm{kq}}\|$, or the computed gradient norm becomes 0. In float32 this "
+    "happens between steps {float32_first} and {float32_last}, in float64 between "
+    "{float64_first} and {float64_last}. In {stuck} of the runs the computed norm of the "
+    "gradient became 0.",
+    fails="A run in the usual arithmetic stays near the true path.",
     planted={
-        "The logarithmic form of the gradient, looked at as if it were the common one.": Variant(
+        "The logarithmic form of the gradient, tested as if it were the usual one.": Variant(
             instances=logarithmic
         ),
         "The 900 steps of the paper's experiment.": Variant(instances=short_walks),

@@ -64,17 +64,19 @@ def rise(size: Size, ratio: float, eta_z: float, beta: float, steps: int) -> flo
     "ours-turn-momentum",
     over="sizes",
     instances=sizes,
-    says="Descent on the expected loss, {tried} sizes, equal rates, 2000 steps. In the {more} with "
-    "more than two classes entropy rises again by {low} to {high} with momentum 0.9, at least "
-    "{times} times as much as without momentum at the same effective rates; a ball ten times finer "
-    "rises as much up to {apart}. With two classes it rises by {two} at most, at most {two_times} "
-    "times as much as without, and at a ratio of two the order turns over: by {turned_on} at most "
-    "with momentum and {turned_off} or more without. No draw enters.",
+    says="Gradient descent on the expected loss, for {tried} sizes at equal rates and 2000 "
+    "steps. In the {more} sizes with more than two classes, the entropy rises again by "
+    "{low} to {high} with momentum 0.9, at least {times} times as much as without "
+    "momentum at the same effective rates. With ten times finer steps of the same motion "
+    "it rises by the same amount, up to {apart}. With two classes it rises by at most "
+    "{two}, at most {two_times} times as much as without momentum. At a ratio of two the "
+    "effect is reversed: it rises by at most {turned_on} with momentum and by at least "
+    "{turned_off} without. No randomness is involved.",
     observes=True,
     planted={
-        "Momentum off, told as on.": {"beta": 0.0},
-        "Two classes told as more.": {"few": 1},
-        "Three classes told as two.": {"few": 3},
+        "No momentum, presented as momentum.": {"beta": 0.0},
+        "Two classes, presented as more.": {"few": 1},
+        "Three classes, presented as two.": {"few": 3},
         "A ratio of the rates of ten.": {"ratio": 10.0},
     },
 )
@@ -173,16 +175,17 @@ def away(found: Floats, quiet: float, level: float) -> float:
     "ours-turn-noise",
     over="sizes",
     instances=five_queries,
-    says="Five queries, batches of 128, 1000 steps at equal rates, {seeds} seeds, level 1 % for "
-    "all six comparisons together: entropy rises by {short} in the mean with momentum 0.9 and "
-    "sequences of 127 tokens, by {start} from the uniform start, by {endless} with endless "
-    "sequences, and by {off} at most without momentum. Noise alone, on and off with endless "
-    "sequences, changes the rise by {noise} at most, the ends of both intervals included.",
+    says="Five queries, batches of 128, 1000 steps at equal rates, {seeds} seeds, joint "
+    "significance level 1 % for all six comparisons. The entropy rises on average by "
+    "{short} with momentum 0.9 and sequences of 127 tokens, by {start} from the uniform "
+    "start, by {endless} in the limit of long sequences, and by at most {off} without "
+    "momentum. Batch noise alone, in the limit of long sequences, changes the rise by at "
+    "most {noise}, including the ends of both confidence intervals.",
     observes=True,
     planted={
-        "Momentum off, told as on.": {"momentum": 0.0},
-        "Short sequences taken for endless ones.": {"swap": True},
-        "Without noise, and without momentum, too.": {"quiet": 0.0},
+        "No momentum, presented as momentum.": {"momentum": 0.0},
+        "Short sequences used in place of the limit of long ones.": {"swap": True},
+        "Without noise and also without momentum.": {"quiet": 0.0},
     },
 )
 def check_ours_turn_noise(
@@ -224,14 +227,15 @@ def check_ours_turn_noise(
     "ours-turn-small",
     over="sizes",
     instances=small,
-    says="Syn-Small, 1000 steps at equal rates with momentum 0.9, {seeds} seeds, level 1 %: from "
-    "zero entropy rises by {most} at most, more for sequences of 127 tokens ({short} in the mean) "
-    "than for endless ones ({endless}); from the uniform start by {start_low} to {start_high}.",
-    fails="A run rises by more than one per cent of the entropy's whole range, or short sequences "
-    "do not rise more at the level of 1 %.",
+    says="Syn-Small, 1000 steps at equal rates with momentum 0.9, {seeds} seeds, significance "
+    "level 1 %. From zero the entropy rises by at most {most}, on average more for "
+    "sequences of 127 tokens ({short}) than in the limit of long sequences ({endless}). "
+    "From the uniform start it rises by {start_low} to {start_high}.",
+    fails="In a run the entropy rises by more than one percent of its range, or short sequences "
+    "do not give a larger rise at the level of 1 %.",
     observes=True,
     planted={
-        "The uniform start in the place of zero.": {"uniform": True},
+        "The uniform start instead of zero.": {"uniform": True},
         "Five queries with two next tokens each.": Variant(
             instances=lambda seed=7: five_queries(seed)
         ),
@@ -283,16 +287,17 @@ def flows() -> list[Flow]:
     "ours-turn-flow",
     over="triples of ratios",
     instances=flows,
-    says="One query with two next tokens: at each ratio the entropy of the flow has a least value "
-    "inside, and ends {low} to {high} above it. Between ratios the logarithm (base 10) of the "
-    "time of the turn grows by {slope} for each unit of the root of the ratio; as a power of the "
-    "ratio its exponent is one half up to {off}, and ten times the ratio halves what is missing. "
-    "If the decoder forgets, entropy never rises.",
+    says="One query with two next tokens. At each ratio of the rates the entropy of the "
+    "gradient flow has a minimum at a finite time and ends {low} to {high} above it. The "
+    r"base-10 logarithm of that time grows by {slope} per unit of $\sqrt{\eta_Y/\eta_Z}$. "
+    "As a power of the ratio its exponent is $1/2$ up to {off}, and a tenfold ratio "
+    "halves the difference. If the decoder keeps no memory of earlier attention, the "
+    "entropy never rises.",
     observes=True,
     planted={
         "The logarithm of the time proportional to the ratio itself.": {"power": 1.0},
-        "Proportional to the ratio to the power of two fifths.": {"power": 0.4},
-        "A decoder that remembers, told as one that forgets.": {"forget": False},
+        "Proportional to the ratio to the power of $2/5$.": {"power": 0.4},
+        "A decoder with memory, presented as one without.": {"forget": False},
     },
 )
 def check_ours_turn_flow(one: Flow, power: float = 0.5, forget: bool = True) -> Iterator[Said]:
@@ -339,14 +344,15 @@ def dips(size: Size, beta: float) -> Floats:
     "ours-turn-dip",
     over="sizes",
     instances=all_sizes,
-    says="Descent on the expected loss, {tried} sizes, 100 steps, ratios from 0.5 to 10: with "
-    "momentum 0.9 entropy is least at a ratio of {lowest_on} to {highest_on}, without it at the "
-    "same or a larger one, {lowest_off} to {highest_off}. The climb from there to ratio 10 is "
-    "{times} times as high with momentum, or more.",
+    says="Gradient descent on the expected loss, {tried} sizes, 100 steps, ratios of the rates "
+    "from 0.5 to 10. With momentum 0.9 the entropy is lowest at a ratio from {lowest_on} "
+    "to {highest_on}; without it at the same or a larger one, from {lowest_off} to "
+    "{highest_off}. From there to ratio 10 it rises at least {times} times as much with "
+    "momentum.",
     observes=True,
     planted={
         "Momentum on and off exchanged.": {"swap": True},
-        "Momentum off in both.": {"beta": 0.0},
+        "No momentum in either.": {"beta": 0.0},
     },
 )
 def check_ours_turn_dip(one: Size, beta: float = 0.9, swap: bool = False) -> Iterator[Said]:

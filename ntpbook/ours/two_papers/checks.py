@@ -109,21 +109,24 @@ def positions_are_counts(once: bool = False) -> Iterator[Shown]:
     "ours-two-layer",
     over="random data sets",
     instances=random_layers,
-    says="The common formula gives the logits of both papers, each with its two switches, on "
-    "{sentences} sentences of {tried} random data sets.",
+    says="The common formula gives the logits of both papers, with the masking and scaling of "
+    "each, on {sentences} sentences of {tried} random data sets.",
     tolerance=1e-12,  # sums of a few dozen terms of order one
     proof=(
         uses("huang2024-eq-1", "The layer of the first paper."),
         uses("tian2023-eq-1", "The attention of the second paper."),
-        uses("tian2023-eq-2", "What follows attention in the second paper."),
+        uses("tian2023-eq-2", "The layer after attention in the second paper."),
         executed(
-            "On one sentence, with any scores, attention by positions is b.", positions_are_counts
+            "On one sentence, with any scores, attention by positions is $b$.", positions_are_counts
         ),
-        by_hand("So it is in any sentence, and what follows is Y^T b or Y^T b/|b|.", at="counts"),
+        by_hand(
+            r"The same holds in any sentence, and the logits are $Y^\top b$ or $Y^\top b/\|b\|$.",
+            at="counts",
+        ),
     ),
     planted={
-        "The scaling to length 1 in the wrong paper.": {"swapped": True},
-        "Scores read by columns of Z.": {"turned": True},
+        "The scaling to norm 1 in the wrong paper.": {"swapped": True},
+        "Scores taken from the columns of $Z$.": {"turned": True},
         "Every token counts once, however often it occurs.": {"once": True},
     },
 )
@@ -177,18 +180,21 @@ def a_companion(role: str = "optimal") -> Iterator[Shown]:
     "ours-two-optimal-distinct",
     over="data sets with orders",
     instances=structures,
-    says="Each of {optimal} optimal tokens is in every sentence of its class and in no other class "
-    "of its query. {several} queries have several optimal tokens; {shared} times a non-optimal "
-    "token is shared by classes.",
+    says="Each of {optimal} optimal tokens occurs in every sentence of its class and in no "
+    "other class of its query. {several} queries have several optimal tokens. {shared} "
+    "non-optimal tokens are shared by several classes.",
     proof=(
         uses("huang2024-def-1", "The order of the tokens under a query."),
         uses("huang2024-asm-1", "Realizable data."),
         uses("tian2023-app-classes", "Distinct tokens."),
-        by_hand("Every sentence with the next token n(o) contains o.", at="contains"),
-        by_hand("No sentence of the query with another next token contains o.", at="elsewhere"),
-        executed("The converse fails: a companion is distinct and not optimal.", a_companion),
+        by_hand(r"Every sentence with the next token $\mathrm n(o)$ contains $o$.", at="contains"),
+        by_hand("No sentence of the query with another next token contains $o$.", at="elsewhere"),
+        executed(
+            "The converse fails: a token that always accompanies $o$ is distinct but not optimal.",
+            a_companion,
+        ),
     ),
-    planted={"The same asked of non-optimal tokens.": {"role": "nonoptimal"}},
+    planted={"The same required of non-optimal tokens.": {"role": "nonoptimal"}},
     name=lambda one: one.data.name,
 )
 def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> Iterator[Said]:
@@ -213,12 +219,12 @@ def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> It
     "ours-two-most-frequent",
     over="data sets with orders",
     instances=structures,
-    says="The optimal token is the most probable one in each of {classes} classes, tied with "
+    says="In each of {classes} classes the optimal token is the most probable one, tied with "
     "another in {ties}.",
     proof=(
         uses("huang2024-asm-3", "Optimal tokens are at least as frequent in each sentence."),
         uses("ours-two-optimal-distinct", "The optimal token occurs in every sentence."),
-        by_hand("Averages keep inequalities that hold in every sentence.", at="averages"),
+        by_hand("Averaging preserves inequalities that hold in every sentence.", at="averages"),
     ),
     planted={
         "The probability of the optimal token 1.1 times sharper.": {"sharper": Fraction(11, 10)},
@@ -277,8 +283,8 @@ def pairs_of_rates() -> Iterator[Rates]:
     "both {score}.",
     observes=True,
     planted={
-        "The common token S is said to gain on the distinct token V.": {"gains": "S"},
-        "The query is seen.": {"hide": False},
+        "The claim that the common token S gains relative to the distinct token V.": {"gains": "S"},
+        "The query is visible.": {"hide": False},
     },
 )
 def check_ours_two_example_1(one: Rates, gains: str = "V", hide: bool = True) -> Iterator[Said]:
@@ -334,16 +340,16 @@ def trainings(steps: int = 600) -> Iterator[TrainedChoice]:
     "ours-two-choice",
     over="trainings",
     instances=trainings,
-    says="Where training sees no token on its own, as the query is hidden or one-token sentences "
-    "are missing, the more frequent of the two distinct tokens gains on the other, and a tie stays "
-    "a tie; where it sees them, the optimal token gains on its rival whatever the counts are, by "
-    "Algorithm 1 and by joint training, with and without scaling, and ends with {least} of the "
-    "attention or more.",
+    says="If the query is hidden or one-token sentences are missing, the more frequent of the "
+    "two distinct tokens gains relative to the other, and a tie stays a tie. Otherwise "
+    "the optimal token gains relative to its rival for all counts, with Algorithm 1 and "
+    "with joint training, with and without scaling, and ends with at least {least} of the "
+    "attention.",
     observes=True,
     planted={
-        "The masses of the optimal token and of its rival are exchanged.": {"exchanged": True},
-        "Every training is said to look for the optimal token.": {"margin": True},
-        "Every training is said to follow the counts.": {"frequency": True},
+        "The attention of the optimal token and of its rival exchanged.": {"exchanged": True},
+        "The claim that every training method selects the optimal token.": {"margin": True},
+        "The claim that every training method follows the counts.": {"frequency": True},
     },
 )
 def check_ours_two_choice(
@@ -396,14 +402,14 @@ def two_each(seed: int = 7, samples: int = 100) -> Iterator[Sampled]:
     "ours-two-syn-small",
     over="sampled data sets",
     instances=syn_small,
-    says="{samples} sequences of each class satisfy Assumption 1 with n(query) = the next token of "
-    "its class, and the query is its only optimal token, above all the context, in {tried} "
-    "samples.",
+    says="In {tried} samples with {samples} sequences of each class, Assumption 1 holds with "
+    r"$\mathrm n$ of the query equal to the next token of its class, and the query is its "
+    "only optimal token, above all tokens of the context.",
     proof=(
         uses("huang2024-asm-1", "Realizable data."),
         uses("huang2024-def-1", "The order of the tokens under a query."),
-        by_hand("The next token is n of the query and of no other token.", at="query"),
-        by_hand("So the query is above all others, and no token is confused.", at="order"),
+        by_hand(r"The next token is $\mathrm n$ of the query and of no other token.", at="query"),
+        by_hand("So the query is above all other tokens, and no token is confused.", at="order"),
     ),
     planted={
         "Two classes per query, as in Syn-Medium.": Variant(instances=two_each),
@@ -450,14 +456,16 @@ def stages(seed: int = 7, steps: int = 10_000) -> tuple[Stage2, ...]:
     "ours-two-speed",
     over="data sets",
     instances=stages,
-    says="Over the last decade the excess loss falls like t to the {steep} to {flat}, the norm "
-    "departs from a straight line in ln t by at most {bend} of its growth, and the cosine with the "
-    "max-margin solution ends at {cosine} or more; by normalized gradients the norm is "
-    "proportional to t.",
+    says="Over the last decade of $t$, the excess loss decays with an exponent between {steep} "
+    r"and {flat}, the norm deviates from a straight line in $\ln t$ by at most {bend} of "
+    "its growth, and the cosine with the max-margin solution ends at {cosine} or more. "
+    "With normalized gradients the norm is proportional to $t$.",
     observes=True,
     planted={
-        "An excess loss that falls like the square of 1/t.": {"exponent": -2.0},
-        "A norm by plain gradients that grows like t, as by normalized ones.": {"straight": True},
+        "An excess loss that decays like $1/t^2$.": {"exponent": -2.0},
+        "A norm that grows like $t$ with plain gradients, as with normalized ones.": {
+            "straight": True
+        },
     },
 )
 def check_ours_two_speed(
@@ -563,26 +571,27 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
     over="designs",
     instances=tens,
     says="The two curves of (10) agree. After {horizon} plain steps the strongest token has at "
-    "most {share} of the attention; normalized steps give it 99 % after at most {steps} of them.",
+    "most {share} of the attention; normalized steps bring it to 99 % after at most "
+    "{steps} steps.",
     proof=(
         uses("tian2023-eq-10", "The dynamics (10)."),
         uses("tian2023-eq-88-corrected", "The coefficients under the modified update."),
         executed(
-            "For equal overlaps xi is a sum of positive terms.",
+            r"For equal overlaps $\xi_n$ is a sum of positive terms.",
             xi_for_equal_overlaps,
             planted={"One class too many in the inverse.": {"more": 1}},
         ),
         executed(
             "(10) for classes that are alike.",
             ten_for_classes_alike,
-            planted={"The common token pushed by one class only.": {"classes": "one"}},
+            planted={"The common token driven by one class only.": {"classes": "one"}},
         ),
-        by_hand("A common factor moves the clock and not the curve.", at="curve"),
-        by_hand("All quotients to the strongest token fall to 0 along it.", at="winner"),
-        by_hand("Steps of one length go to its end.", at="length"),
+        by_hand("A common factor changes the time scale but not the curve.", at="curve"),
+        by_hand("All ratios to the strongest token decrease to 0 along it.", at="winner"),
+        by_hand("Steps of constant length reach its end.", at="length"),
     ),
     planted={
-        "The common token of the normalized run falls by a tenth too much.": {"turn": 1.1},
+        "The common token of the normalized run falls ten percent too much.": {"turn": 1.1},
         "Two distinct tokens are equally probable.": Variant(instances=tied_tens),
     },
 )
@@ -673,16 +682,17 @@ def attention(race: Race, sphere: bool) -> tuple[Floats, Floats]:
     "ours-two-ball",
     over="designs",
     instances=races,
-    says="Followed to ln t = {log_t} on {tried} designs: with attention scaled to length 1 the "
-    "most probable distinct token ends with at most {shared} of the attention on distinct tokens, "
-    "and no share moves by more than {moved} in the last nine tenths of ln t; under the softmax "
-    "alone all other tokens together are left with {left} of the attention or less.",
+    says=r"{tried} designs were followed to $\ln t = {log_t}$. With attention scaled to norm 1, "
+    "the most probable distinct token ends with at most {shared} of the attention on "
+    "distinct tokens, and no share changes by more than {moved} in the last nine tenths "
+    r"of $\ln t$. With plain softmax all other tokens together end with at most {left} of "
+    "the attention.",
     observes=True,
     planted={
-        "The softmax alone in the place of the scaled attention.": {"first": False},
-        "Scaled attention in the place of the softmax alone.": {"second": True},
+        "Plain softmax instead of scaled attention.": {"first": False},
+        "Scaled attention instead of plain softmax.": {"second": True},
         "Two distinct tokens are equally probable.": Variant(instances=tied_races),
-        "A hundred common tokens, where weaker tokens drop at all times reached.": Variant(
+        "One hundred common tokens, where weaker tokens keep losing at all times reached.": Variant(
             instances=many_common
         ),
     },
@@ -745,14 +755,15 @@ def on_the_way(length: float = 0.01) -> Iterator[Circling]:
     "ours-two-circle",
     over="designs",
     instances=circling,
-    says="On {tried} designs, three given and the others drawn, with eta_Y = 5: in the last nine "
-    "tenths of {steps} steps the gradient of Z turns against the one before in all but {kept}, and "
-    "attention, averaged over both sides of a turn, is Z*(Y) up to {apart} of itself.",
+    says=r"On {tried} designs, three given and the others random, with $\eta_Y = 5$: in the "
+    "last nine tenths of {steps} steps the gradient of $Z$ reverses its direction in all "
+    "steps but a fraction of {kept}. Averaged over two successive steps, attention equals "
+    "$Z^*(Y)$ with a relative error of at most {apart}.",
     observes=True,
     planted={
-        "Z*(Y) of the decoder after a hundredth of the steps.": {"aim": "young"},
+        "$Z^*(Y)$ of the decoder after one percent of the steps.": {"aim": "young"},
         "One token takes all.": {"aim": "winner"},
-        "Thirty steps, while attention is still on its way.": Variant(instances=on_the_way),
+        "Thirty steps, before attention has arrived.": Variant(instances=on_the_way),
     },
 )
 def check_ours_two_circle(one: Circling, aim: str = "") -> Iterator[Said]:

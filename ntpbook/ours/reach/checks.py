@@ -26,7 +26,7 @@ from ntpverdicts.vocabulary import Variant, check
 
 TOLERANCE = 1e-5  # of the approximation, as an error relative to the offset
 SOLVER = "steps of a solver with its own error; the next power of ten"
-FLOW = r"beyond 1e5 steps $1 - \cos$ comes from the late flow, an approximation"
+FLOW = r"beyond $10^5$ steps $1 - \cos$ comes from the late flow, an approximation"
 DECIDED = "rounding itself decides where a run leaves the true path"
 
 
@@ -36,9 +36,9 @@ DECIDED = "rounding itself decides where a run leaves the true path"
     instances=long_runs,
     observes=True,
     says="On {tried} runs the relative error of the flow's offset $v$ after one million steps "
-    r"is at most {steps}. Starting the flow later changes $1 - \cos$ at 1e15 steps by at "
-    "most {hand_over} in relative terms. The allowed error was 1e-5.",
-    fails="The flow differs from the run by more than 1e-5.",
+    r"is at most {steps}. Starting the flow later changes $1 - \cos$ at $10^{15}$ steps by "
+    "at most {hand_over} in relative terms. The allowed error was $10^{-5}$.",
+    fails="The flow differs from the run by more than $10^{-5}$.",
     planted={
         "The flow started as if the run had taken one percent more steps.": {
             "claimed": EXACT + EXACT // 100
@@ -72,13 +72,14 @@ def power_above(value: float) -> float:
     instances=long_runs,
     observes=True,
     says=r"On {tried} runs the bounds on $1 - \cos$ become smaller than what the norm bounds "
-    "alone give between steps {first} and {latest}. From there to 1e15 steps they hold at "
-    "all {compared} recorded steps, and are too large by a factor of at least {at_first}. "
-    r"Beyond 1e5 steps $1 - \cos$ comes from the late flow, an approximation.",
+    "alone give between steps {first} and {latest}. From there to $10^{15}$ steps they "
+    "hold at all {compared} recorded steps, and are too large by a factor of at least "
+    r"{at_first}. Beyond $10^5$ steps $1 - \cos$ comes from the late flow, an "
+    "approximation.",
     fails="A bound is smaller than the value in a run.",
     planted={
         "Theorem 1's bound with $t^3$ instead of $t$.": {"power": 2},
-        "Theorem 1's bound divided by 1e25.": {"divided": 1e25},
+        "Theorem 1's bound divided by $10^{25}$.": {"divided": 1e25},
     },
 )
 def check_ours_reach(one: Long, power: int = 0, divided: float = 1.0) -> Iterator[Said]:

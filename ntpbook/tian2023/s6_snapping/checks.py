@@ -452,8 +452,7 @@ def without_the_constant() -> list[Point]:
     return [Point(1.0, SnapSetting(10**5, 2, 0.5, 0.05))]
 
 
-PUT_BACK = r"The missing constant restored, $1 + 4\Gamma/C_0$; the same comparison must accept "
-"it."
+PUT_BACK = r"The missing constant restored, $1 + 4\Gamma/C_0$; the same comparison must accept it."
 ONE_READING = (
     r" Equation (12) defines $B_n$ as the integral from 0, and $C_0 = \rho_0^4/K$ is given "
     "beside (13), so no other interpretation is possible."
@@ -1469,7 +1468,7 @@ def check_tian2023_app_slow_decoder_bound(
     fails="With the slower decoder attention is sparser at first, but it slows down and its "
     "entropy rises again sooner. At late times the faster decoder has the sparser "
     "attention on the distinct tokens: between the rate ratios 10 and 100 after a million "
-    "steps, at larger ratios much later. With ten classes, 1e5 steps, and one distinct "
+    "steps, at larger ratios much later. With ten classes, $10^5$ steps, and one distinct "
     "token per class, the largest gain occurs at the ratio {best}.",
     hypotheses=TRAINING,
     readings={

@@ -80,7 +80,7 @@ ACCURACY = "the integrator"
     instances=flows,
     says="In {tried} runs every token starts with attention equal to its frequency in the "
     "context. Averaged over the classes, the attention on common tokens never increases "
-    "up to 1e8 steps. In single classes with several common tokens it can increase.",
+    "up to $10^8$ steps. In single classes with several common tokens it can increase.",
     tolerance=INTEGRATOR,
     observes=True,
     readings={
@@ -273,7 +273,7 @@ def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | Symmetric]:
     over="runs in which both layers train",
     instances=horizons,
     says="In {tried} runs no token reaches 0.99 of the attention on the distinct tokens of its "
-    "class within 1e8 steps. Later times were not examined.",
+    "class within $10^8$ steps. Later times were not examined.",
     observes=True,
     readings={"At any time under (10), where the growth never ends.": {"ever": True}},
     planted={
@@ -350,8 +350,8 @@ def growth_exponent(run: Trajectory, until: float = math.inf) -> float:
     over="runs in which both layers train",
     instances=late_flows,
     says="At all recorded states of {tried} runs, the derivative of $J$ along a fixed "
-    r"direction is the mean of $1 - \alpha_{nn}$, which is positive. At 1e12 steps the "
-    "change of $Z$ per decade of time grows more slowly than $t^{0.1}$.",
+    r"direction is the mean of $1 - \alpha_{nn}$, which is positive. At $10^{12}$ steps "
+    "the change of $Z$ per decade of time grows more slowly than $t^{0.1}$.",
     # condition of the f_n times rounding; the probabilities are exact to rounding
     tolerance=1e-8,
     observes=True,

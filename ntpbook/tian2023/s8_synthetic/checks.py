@@ -263,9 +263,7 @@ def told(found: Sequence[Comparison]) -> Iterator[Said]:
     rest = [one for one in found if not one.seen]
     if len(rest) > UNRESOLVED * len(found):
         where = "; ".join(words(one) for one in rest)
-        yield undecided(
-            f"{len(rest)} of {len(found)} comparisons are not significant: {where}"
-        )
+        yield undecided(f"{len(rest)} of {len(found)} comparisons are not significant: {where}")
     yield count("pairs", len(found))
     yield count("clear", len(found) - len(rest))
     yield count("open", len(rest))

@@ -104,13 +104,15 @@ def angle(signs: int = 2) -> tuple[Shown, ...]:
     over="runs of stage 1",
     instances=first_stages,
     says=r"At all recorded steps of {tried} runs of stage 1, $W_{\mathrm{ov}}$ is a multiple of "
-r"$2P - \mathbf 1\mathbf 1^\top$. With twenty tokens the cosine is {cosine_20}.",
+    r"$2P - \mathbf 1\mathbf 1^\top$. With twenty tokens the cosine is {cosine_20}.",
     tolerance=ROUNDING,
     proof=(
         executed("the gradient is a multiple of one matrix", one_matrix_at_every_step),
         by_hand("then both moments of Adam are multiples of it and of its squares, so a step is a "
-r"multiple of its signs, $2P - \mathbf 1\mathbf 1^\top$: by induction from zero", at="moments"),
-        executed("the angle", angle, planted={r"1 instead of 2 in $2P - \mathbf 1\mathbf 1^\top$.": {"signs": 1}}),
+                r"multiple of its signs, $2P - \mathbf 1\mathbf 1^\top$: by induction from zero",
+                at="moments"),
+        executed("the angle", angle,
+                 planted={r"1 instead of 2 in $2P - \mathbf 1\mathbf 1^\top$.": {"signs": 1}}),
     ),
     planted={
         r"The max-margin $W_{\mathrm{ov}}^*$ instead.": {"signs": 1},

@@ -570,7 +570,7 @@ def several_heads(seed: int = 7, cases: int = 60) -> Iterator[Heads]:
         rng = np.random.default_rng((seed, number))
         H, M, length = 2 + number % 2, 2 + number % 5, 1 + number % 9
         Y, Z = (0.1, 1.0, 3.0)[number % 3] * rng.normal(size=(2, H, M, M))
-        name = f"{H} heads, M = {M}, {length} contextual tokens, case {number}"
+        name = f"{H} heads, $M = {M}$, {length} contextual tokens, case {number}"
         yield Heads(name, layer.random_sample(rng, M, length), Y, Z)
 
 
@@ -643,7 +643,7 @@ class Drawn:
     @property
     def name(self) -> str:
         """The sizes in words."""
-        return f"M = {self.M}, d = {self.d}"
+        return f"$M = {self.M}$, $d = {self.d}$"
 
     def entries(self, own: bool) -> Floats:
         """Entries of U V^T, U and V of variance 1/d; `own` puts U in the place of V."""
@@ -849,7 +849,7 @@ def check_tian2023_eq_5(one: Bag, weighted: bool = True, heat: float = 1.0) -> I
     c = families.attention_scores(SequenceClasses(P[None], (0,)), heat * z)[0]
     # the sequence is written out twice as long: only shares count
     X = layer.one_hot(tuple(np.repeat(np.arange(M), 2 * number).tolist()), M)
-    yield arrays.equal(c, X.T @ layer.attention(X, z[0]), f"M = {M}", scale=1.0)
+    yield arrays.equal(c, X.T @ layer.attention(X, z[0]), f"$M = {M}$", scale=1.0)
 
 
 @check(
@@ -1061,7 +1061,7 @@ def _together(one: Together, which: str) -> Iterator[Said]:
         if (one.length, one.tokens) == (length, tokens):
             failure = enclosed_failure(length, tokens, delta)
             if which == "together":
-                yield at_most(failure, delta, f"delta = {delta}, probability {failure}")
+                yield at_most(failure, delta, rf"$\delta = {delta}$, probability {failure}")
             yield result("joint", failure)
             yield result("delta", float(delta), digits=2)
             yield result("radius", counts.radius(length, float(delta)), digits=3)

@@ -43,7 +43,7 @@ def random_layers(seed: int = 7, cases: int = 120) -> Iterator[Layer]:
     for number in range(cases):
         rng = np.random.default_rng((seed, number))
         (M, d), length = sizes[number % 4], lengths[number // 4 % 4]
-        where = f"M = {M}, d = {d}, {length} contextual tokens, case {number}"
+        where = f"$M = {M}$, $d = {d}$, {length} contextual tokens, case {number}"
         yield Layer(where, layer.random_embedded(rng, M, d), layer.random_sample(rng, M, length))
 
 
@@ -65,7 +65,7 @@ def embeddings(seed: int = 7, cases: int = 60, draws: int = 50) -> Iterator[Embe
         d = M + (0, 7)[number % 2]
         U = np.linalg.qr(rng.normal(size=(d, M)))[0].T
         v = rng.dirichlet(np.full(M, 0.3)) + 1e-9
-        yield Embedding(f"M = {M}, d = {d}, orthonormal, case {number}", U, v, True)
+        yield Embedding(f"$M = {M}$, $d = {d}$, orthonormal, case {number}", U, v, True)
     # two embeddings of length 1 with the inner product 1/10: their sum is the extreme direction
     U, v = np.array([[1.0, 0.0], [0.1, math.sqrt(0.99)]]), np.array([0.5, 0.5])
     yield Embedding("M = 2, d = 2, inner product 1/10", U, v, False)
@@ -73,7 +73,7 @@ def embeddings(seed: int = 7, cases: int = 60, draws: int = 50) -> Iterator[Embe
         for number in range(draws):
             U = rng.normal(size=(60, d)) / np.sqrt(d)
             v = rng.dirichlet(np.full(60, 0.3))
-            yield Embedding(f"M = 60, d = {d}, Gaussian, case {number}", U, v, False)
+            yield Embedding(f"$M = 60$, $d = {d}$, Gaussian, case {number}", U, v, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ def small_tables(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
         rng = np.random.default_rng((seed, number))
         M, length = 2 + number % 7, 1 + number % 12
         sample, heat = layer.random_sample(rng, M, length), (0.1, 1.0, 3.0)[number % 3]
-        name = f"M = {M}, {length} contextual tokens, case {number}"
+        name = f"$M = {M}$, {length} contextual tokens, case {number}"
         Y, Z = heat * rng.normal(size=(2, M, M))
         yield Weighted(name, sample, Y, Z, (seed, number))
 
@@ -109,7 +109,7 @@ def large_tables(seed: int = 7, cases: int = 60) -> Iterator[Weighted]:
         rng = np.random.default_rng((seed, number))
         M, length = (5, 20, 80)[number % 3], (1, 10, 100, 600)[number % 4]
         sample = layer.random_sample(rng, M, length)
-        name = f"M = {M}, {length} contextual tokens, case {number}"
+        name = f"$M = {M}$, {length} contextual tokens, case {number}"
         Y, Z = rng.normal(size=(2, M, M))
         yield Weighted(name, sample, Y, Z, (seed, number))
 
@@ -192,14 +192,14 @@ def collection(seed: int = 7, random: int = 30) -> list[Named]:
         Named("Syn-Small", families.synthetic_classes(2, 1), seed),
     ]
     for L in (1, 3, 5, 10):
-        found.append(Named(f"Syn-Medium, L = {L}", families.synthetic_classes(L, 2), seed))
+        found.append(Named(f"Syn-Medium, $L = {L}$", families.synthetic_classes(L, 2), seed))
     for number in range(random):
         rng = np.random.default_rng((seed, number))
         K = int(rng.integers(2, 7))
         common, distinct = int(rng.integers(1, 9)), int(rng.integers(1, 4))
         queries = int(rng.integers(1, K + 1))
         one = families.random_classes(rng, K, 40, common, distinct, queries)
-        found.append(Named(f"random classes {number}, K = {K}", one, seed))
+        found.append(Named(f"random classes {number}, $K = {K}$", one, seed))
     return found
 
 
@@ -315,7 +315,7 @@ class Strays:
     @property
     def name(self) -> str:
         """All three in words."""
-        return f"{_many(self.length)}, delta = {self.delta:g}, P = {self.p:g}"
+        return rf"{_many(self.length)}, $\delta = {self.delta:g}$, $P = {self.p:g}$"
 
 
 @dataclass(frozen=True)
@@ -367,7 +367,7 @@ class Far:
     @property
     def name(self) -> str:
         """All three in words."""
-        return f"{_many(self.length)}, P = {self.p:g}, t = {self.distance:.3g}"
+        return f"{_many(self.length)}, $P = {self.p:g}$, $t = {self.distance:.3g}$"
 
     def chance(self) -> float:
         """P(|q - p| >= distance), by the binomial law."""
@@ -448,7 +448,7 @@ class Distribution:
     def name(self) -> str:
         """All of it in words."""
         what = f"chances {self.parts}" if self.parts else f"{self.tokens} equally likely"
-        return f"{_many(self.length)}, {what}, delta = {self.delta:g}"
+        return rf"{_many(self.length)}, {what}, $\delta = {self.delta:g}$"
 
     def failure(self, radius: float) -> float:
         """Probability that some token strays by more than the radius, from the multinomial law."""

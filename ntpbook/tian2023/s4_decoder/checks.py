@@ -65,6 +65,7 @@ from ntpverdicts.compare import (
     most,
     result,
 )
+from ntpverdicts.maths import in_words
 from ntpverdicts.vocabulary import Variant, by_hand, check, enclosed, executed, relation, uses
 
 Floats = NDArray[np.float64]
@@ -170,7 +171,7 @@ def designs(seed: int = 7) -> Iterator[Design]:
         rng = np.random.default_rng(seed)
         draws = 200 if K == 4 else 0
         drawn = tuple(random_classes(rng, 4, 10**3, 2, 3) for _ in range(draws))
-        yield Design(f"K = {K}", K, drawn)
+        yield Design(f"$K = {K}$", K, drawn)
 
 
 FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > factor K^2
@@ -219,13 +220,15 @@ def check_tian2023_asm_2(
         epsilon = (lower + 1 / (width * K)) / 2  # the middle of what is left
         E = correlations(unit_scores(grouped_classes(groups(K), epsilon)))
         window = weak_correlations(E, M, reading)
-        yield below(K * window.largest, 1.0, f"M = {M}, K |lambda_1|")
-        yield at_most(sharper * lower, window.smallest, f"M = {M}, least |lambda_i|")
+        yield below(K * window.largest, 1.0, rf"$M = {M}$, $K|\lambda_1|$")
+        yield at_most(sharper * lower, window.smallest, rf"$M = {M}$, smallest $|\lambda_i|$")
         smallest = float(np.linalg.eigvalsh(np.eye(K) + E)[0])
-        yield at_least(smallest, 1 - 1 / K, f"M = {M}, I + E")
+        yield at_least(smallest, 1 - 1 / K, f"$M = {M}$, $I + E$")
     empty = FACTORS[reading] * K**2
     E = correlations(unit_scores(grouped_classes(groups(K), 1 / K)))
-    yield holds(not weak_correlations(E, empty, reading).holds, f"M = {empty}, an empty window")
+    yield holds(
+        not weak_correlations(E, empty, reading).holds, f"$M = {empty}$, no allowed eigenvalues"
+    )
     drawn = [weak_correlations(correlations(unit_scores(x)), x.M, "sqrt(6/M)") for x in one.random]
     if drawn:
         yield holds(not all(x.holds for x in drawn), "random classes: the assumption may fail")
@@ -246,7 +249,7 @@ def experiments() -> Iterator[Experiment]:
     """Syn-Small and the four sizes of Syn-Medium."""
     yield Experiment("Syn-Small", 2, 1)
     for L in (1, 3, 5, 10):
-        yield Experiment(f"Syn-Medium, L = {L}", L, 2)
+        yield Experiment(f"Syn-Medium, $L = {L}$", L, 2)
 
 
 def exact_correlation(common: Fraction = Fraction(1)) -> Fraction:
@@ -291,8 +294,8 @@ def check_ours_asm_2_experiments(
     data, K = synthetic_classes(one.L, one.following), one.L * one.following
     epsilon = exact_correlation(common)
     largest_of_all = (K - 1) * epsilon
-    yield holds(largest_of_all > Fraction(1, K), f"lambda_1 = {largest_of_all} against 1/{K}")
-    yield holds(factor * K**2 >= data.M, f"M = {data.M} against {factor} K^2")
+    yield holds(largest_of_all > Fraction(1, K), rf"$\lambda_1$ = {largest_of_all} against 1/{K}")
+    yield holds(factor * K**2 >= data.M, f"$M = {data.M}$ against ${factor} K^2$")
     if common == 1:
         largest = float(np.abs(np.linalg.eigvalsh(correlations(unit_scores(data)))).max())
         yield equal(largest, float((K - 1) * epsilon), "lambda_1 of the generated data")
@@ -558,7 +561,7 @@ def one_class(seed: int = 7) -> Iterator[Repeated]:
             classes = random_classes(rng, K, 2 * K + 3, 2, 1, common_mass=0.3)
             E = correlations(unit_scores(classes))
             for eta in RATES:
-                name = f"M = {M}, K = {K}, eta_Y = {eta:g}"
+                name = rf"$M = {M}$, $K = {K}$, $\eta_Y = {eta:g}$"
                 yield Repeated(name, M, E, eta, int(rng.integers(K)))
 
 
@@ -594,9 +597,9 @@ def check_tian2023_lem_5(one: Repeated, late: int = 1, front: int = 1) -> Iterat
         state, done = decoder.run(state, [one.n], one.eta, modified=True), s
         logits = np.zeros_like(state.W)
         logits[one.n] = (M - front) * y[s] / M * zeta
-        yield arrays.equal(state.W, logits, f"logits, s = {s}", scale=float(y[s]))
+        yield arrays.equal(state.W, logits, f"logits, $s = {s}$", scale=float(y[s]))
         share = (M - 1) / (M - 1 + math.exp(y[max(s - late, 0)]))
-        yield arrays.equal(residual, share * zeta, f"residual, s = {s}")
+        yield arrays.equal(residual, share * zeta, f"residual, $s = {s}$")
 
 
 @dataclass(frozen=True)
@@ -612,7 +615,7 @@ def softmaxes() -> Iterator[Rate]:
     """Vocabularies of up to ten thousand tokens with all rates."""
     for M in (5, 50, 1000, 10**4):
         for eta in RATES:
-            yield Rate(f"M = {M}, eta_Y = {eta:g}", M, eta)
+            yield Rate(rf"$M = {M}$, $\eta_Y = {eta:g}$", M, eta)
 
 
 @check(
@@ -642,7 +645,7 @@ def check_tian2023_eq_33(one: Rate, less: int = 1) -> Iterator[Said]:
         h += one.eta / (M - less + math.exp(M * h))
         gaps.append(w[0] - w[1])  # M h* by Lemma 5
         heights.append(M * h)
-    yield arrays.equal(heights, gaps, "s = {at}", at=np.arange(1, UPDATES + 1))
+    yield arrays.equal(heights, gaps, "$s = {at}$", at=np.arange(1, UPDATES + 1))
 
 
 # Equal correlations: Remark 1
@@ -666,7 +669,7 @@ class Equal:
     @property
     def name(self) -> str:
         """Sizes and rate in words."""
-        return f"K = {self.K}, M = {self.M}, rho = {self.rho}, eta_Y = {self.eta}"
+        return rf"$K = {self.K}$, $M = {self.M}$, $\rho = {self.rho}$, $\eta_Y = {self.eta}$"
 
 
 def fewer_classes() -> Iterator[Equal]:
@@ -835,8 +838,8 @@ def check_tian2023_rem_1(
     yield assume("$Y(0) = 0$", all(gap == 0 for gap in rounds[0]))
     for k, ((u, v), gap) in enumerate(zip(rounds, claimed, strict=True)):
         if whole and one.K < one.M:
-            yield apart(v, gap, f"round {k}, w_nn - w_nj for a token j of no class")
-        yield apart(u, gap, f"round {k}, w_nn - w_nn'")
+            yield apart(v, gap, f"round {k}, $w_{{nn}} - w_{{nj}}$ for a token $j$ of no class")
+        yield apart(u, gap, f"round {k}, $w_{{nn}} - w_{{nn'}}$")
     if one.rho == Fraction(1, 4):
         row = first_round(one.M, one.rho)
         yield result("ratio", (row[0] - row[2]) / (row[0] - row[1]))
@@ -862,7 +865,7 @@ class Gaps:
     @property
     def name(self) -> str:
         """The sizes in words."""
-        return f"K = {self.K}, M = {self.M}, rho = {self.rho:g}"
+        return rf"$K = {self.K}$, $M = {self.M}$, $\rho = {self.rho:g}$"
 
 
 def gap_sizes() -> Iterator[Gaps]:
@@ -902,9 +905,8 @@ def small_gap_sizes() -> Iterator[Gaps]:
         ),
     ),
     planted={
-        r"A bound on $e^{v - u}$ that is 1.1 times sharper: lower by $\ln 1.1$ for $v - u$.": Variant(
-            {"lead": 1 / 1.1}, small_gap_sizes
-        ),
+        r"A bound on $e^{v - u}$ that is 1.1 times sharper: lower by $\ln 1.1$ for "
+        "$v - u$.": Variant({"lead": 1 / 1.1}, small_gap_sizes),
         r"The rate $1 - \rho$ for $v$ as well, as in Remark 1.": Variant(
             {"slow": True}, small_gap_sizes
         ),
@@ -921,19 +923,21 @@ def check_tian2023_rem_1_corrected(
     times = K * tau if K <= 10 else K * tau[:2]  # many classes are slow
     states = decoder.flow(start, 1.0, times, modified=False, relative=1e-9)
     rows, at = np.array([state.W[0] for state in states]), tau[: len(times)]
-    yield arrays.equal(rows[:, 0] - rows[:, 1], u[: len(at)], "u at tau = {at}", at=at)
+    yield arrays.equal(rows[:, 0] - rows[:, 1], u[: len(at)], r"$u$ at $\tau = {at}$", at=at)
     if K == M:
         rate = decoder.height(M, (1 - rho) * tau)
-        yield arrays.equal(u, rate, "the rate for K = M at tau = {at}", at=tau)
+        yield arrays.equal(u, rate, r"the rate for $K = M$ at $\tau = {at}$", at=tau)
         return
     found = rows[:, 0] - rows[:, K]
-    yield arrays.equal(found, (u if slow else v)[: len(at)], "v at tau = {at}", at=at)
+    yield arrays.equal(found, (u if slow else v)[: len(at)], r"$v$ at $\tau = {at}$", at=at)
     yield arrays.equal(equicorrelated.slopes(M, K, rho, 0.0, 0.0), (1 - rho, 1.0), "first rates")
     late = np.geomspace(1.0, 1e8, 30)
     u, v = equicorrelated.gaps(M, K, rho, late)
     limit = equicorrelated.lead(M, rho)
-    yield arrays.at_most(v - u, limit + math.log(lead), "lead at tau = {at}", at=late)
-    yield arrays.at_least(np.diff(v - u), 0.0, "the lead rises from tau = {at}", at=late[:-1])
+    yield arrays.at_most(v - u, limit + math.log(lead), r"$v - u$ at $\tau = {at}$", at=late)
+    yield arrays.at_least(
+        np.diff(v - u), 0.0, r"$v - u$ increases from $\tau = {at}$", at=late[:-1]
+    )
     if (M, K) == (1000, 10):
         yield result("lead", limit, digits=3)
         yield result("reached", float(v[-1] - u[-1]), digits=3, origin="the integrator")
@@ -953,7 +957,7 @@ class Vocabulary:
     @property
     def name(self) -> str:
         """The size in words."""
-        return f"M = {self.M}"
+        return f"$M = {self.M}$"
 
 
 def vocabularies() -> Iterator[Vocabulary]:
@@ -994,7 +998,7 @@ def check_tian2023_lem_6(one: Vocabulary, slope: int = 1) -> Iterator[Said]:
         atol=1e-14,
     )
     x = found.y[0]
-    yield arrays.equal(np.expm1(x) + (M - slope) * x, M * tau, "eta_Y t = {at}", at=tau)
+    yield arrays.equal(np.expm1(x) + (M - slope) * x, M * tau, r"$\eta_Y t = {at}$", at=tau)
 
 
 def all_vocabularies() -> Iterator[Vocabulary]:
@@ -1036,7 +1040,7 @@ def check_ours_lambert(one: Vocabulary, offset: int = 1, inside: int = 1) -> Ite
             x = c - w
             left = mpmath.expm1(x) + (M - 1) * x
             right = mpmath.mpf(M) * mpmath.mpf(tau)
-            yield equal(float(left / right), 1.0, f"(45) at eta_Y s = {tau:g}")
+            yield equal(float(left / right), 1.0, rf"(45) at $\eta_Y s = {tau:g}$")
             yield equal(float(decoder.height(M, tau)), float(x), f"the library at {tau:g}")
 
 
@@ -1095,13 +1099,13 @@ def check_tian2023_lem_7(
     gap = (run.y - x) / run.eta
     early = run.s <= math.log(run.M) / run.eta
     g_x, g_y = run.M / (run.M - 1 + np.exp(np.array([x, run.y])))  # x'/eta at both heights
-    yield arrays.at_least(gap, 0.0, "h* >= h, s = {at}", at=run.s, scale=1.0)
-    yield arrays.at_most(gap, constant, "h* - h, s = {at}", at=run.s, scale=1.0)
+    yield arrays.at_least(gap, 0.0, r"$h^* \ge h$, $s = {at}$", at=run.s, scale=1.0)
+    yield arrays.at_most(gap, constant, "$h^* - h$, $s = {at}$", at=run.s, scale=1.0)
     yield arrays.at_most(
-        run.c[early], most_shift, "the shift, s = {at}", at=run.s[early], scale=1.0
+        run.c[early], most_shift, "the shift, $s = {at}$", at=run.s[early], scale=1.0
     )
-    yield arrays.at_most(gap, run.c * g_x, "(b) above, s = {at}", at=run.s, scale=1.0)
-    yield arrays.at_least(gap, run.c * g_y, "(b) below, s = {at}", at=run.s, scale=1.0)
+    yield arrays.at_most(gap, run.c * g_x, "(b) above, $s = {at}$", at=run.s, scale=1.0)
+    yield arrays.at_least(gap, run.c * g_y, "(b) below, $s = {at}$", at=run.s, scale=1.0)
     yield most("gap", float(gap.max()), digits=2)
     yield most("shift", float(run.c[early].max()), digits=3)
     if run.eta <= 1:
@@ -1133,8 +1137,8 @@ def check_tian2023_eq_46(run: Heights, next_: int = 1, sign: int = 1) -> Iterato
     between = [r * (high - sign * low) + low for r in PLACES]
     slope = run.M * run.eta / (run.M - 1 + np.exp(low))  # left slope, by (33)
     for r, value in zip(PLACES, between, strict=True):
-        yield arrays.equal(value, low + r * slope, f"t = s + {r:g}, s = {{at}}", at=run.s[:-1])
-    yield arrays.equal(between[-1], y[1:], "t = s + 1, s = {at}", at=run.s[:-1])
+        yield arrays.equal(value, low + r * slope, f"$t = s + {r:g}$, $s = {{at}}$", at=run.s[:-1])
+    yield arrays.equal(between[-1], y[1:], "$t = s + 1$, $s = {at}$", at=run.s[:-1])
     rises = bool((np.diff(np.array(between), axis=0) > 0).all())
     yield holds(rises and bool((np.diff(y) > 0).all()), "it rises strictly")
 
@@ -1166,7 +1170,7 @@ def check_tian2023_eq_47(run: Heights, sharper: float = 1.0, before: int = 0) ->
     for r in PLACES:
         x = decoder.height(run.M, run.eta * (run.s[:-1] + r + before))
         line = (r * y[1:] + (1 - r) * y[:-1]) / sharper
-        yield arrays.at_most(x, line, f"t = s + {r:g}, s = {{at}}", at=run.s[:-1], scale=1.0)
+        yield arrays.at_most(x, line, f"$t = s + {r:g}$, $s = {{at}}$", at=run.s[:-1], scale=1.0)
 
 
 @check(
@@ -1196,8 +1200,8 @@ def check_tian2023_app_lem_7_cases(
     gap = run.y - run.x
     reached, falls = run.x[1:] - run.y[:-1], gap[:-1] - gap[1:]
     either = [found for found, asked in zip((reached, falls), cases, strict=True) if asked]
-    yield arrays.at_least(np.max(either, axis=0), 0.0, "s = {at}", at=run.s[1:], scale=1.0)
-    yield arrays.at_least(gap, 0.0, "h <= h*, s = {at}", at=run.s, scale=1.0)
+    yield arrays.at_least(np.max(either, axis=0), 0.0, "$s = {at}$", at=run.s[1:], scale=1.0)
+    yield arrays.at_least(gap, 0.0, r"$h \le h^*$, $s = {at}$", at=run.s, scale=1.0)
 
 
 @check(
@@ -1242,7 +1246,7 @@ def check_tian2023_eq_48(
         bound = np.where(bound < 0, bound * sharper, bound / sharper)
         for r in PLACES:
             x = decoder.height(M, run.eta * (run.s[:-1] + r))
-            where = f"epsilon = {part:g} (h* - h), t = s + {r:g}, s = {{at}}"
+            where = rf"$\epsilon = {part:g}(h^* - h)$, $t = s + {r:g}$, $s = {{at}}$"
             left = slope(y) - slope(x)
             yield arrays.at_most(left, bound, where, at=run.s[:-1], scale=1.0)
 
@@ -1266,7 +1270,7 @@ class Gap:
     @property
     def name(self) -> str:
         """The numbers in words."""
-        return f"M = {self.M}, eta_Y = {self.eta}, M epsilon = {self.size}"
+        return rf"$M = {self.M}$, $\eta_Y = {self.eta}$, $M\epsilon = {self.size}$"
 
 
 def small_gaps() -> Iterator[Gap]:
@@ -1333,7 +1337,7 @@ def check_tian2023_app_lem_7_late(one: Gap, sharper: float = 1.0) -> Iterator[Sa
     s: Floats = np.array([one.since * 10.0**power for power in range(5)])
     low, high = (decoder.height(one.M, float(one.eta) * at) for at in (s, s + 1))
     right = (float(one.size) - math.log(2)) / sharper
-    yield arrays.at_most(high - low, right, "s = {at}", at=s.astype(int), scale=1.0)
+    yield arrays.at_most(high - low, right, "$s = {at}$", at=s.astype(int), scale=1.0)
 
 
 @check(
@@ -1367,7 +1371,7 @@ def check_tian2023_eq_49(run: Heights, sharper: float = 1.0, power: int = 1) -> 
     _, above = shift.shift_bounds(M, eta, run.y)
     slope = (M * eta / (M - 1 + np.exp(run.x))) ** power
     gap = run.y - run.x
-    yield arrays.at_most(gap, above * slope / sharper, "s = {at}", at=run.s, scale=slope)
+    yield arrays.at_most(gap, above * slope / sharper, "$s = {at}$", at=run.s, scale=slope)
     if run.s[-1] >= 1e5:
         yield most("last", float(gap[-1]) / eta, digits=1)
 
@@ -1498,11 +1502,11 @@ def check_tian2023_rem_2(
     if own:  # constants of this M and eta_Y: up to a hundred times what the run needs
         constants = tuple(C * float(seen.max()) / unit for C in constants)
     most_of_all = max(constants) * unit
-    yield arrays.at_most(seen[inside], most_of_all, "s = {at}", at=run.s[inside])
+    yield arrays.at_most(seen[inside], most_of_all, "$s = {at}$", at=run.s[inside])
     if power is not None:
         return
     # s M (h* - h) is some e^-eta times the shift
-    factor, name = (2 * math.exp(eta), "s M (h* - h)") if height else (1.0, "c(s)")
+    factor, name = (2 * math.exp(eta), "$sM(h^* - h)$") if height else (1.0, "$c(s)$")
     late = [certified_shift(M, eta, factor * C * unit) for C in constants]
     yield assume(r"$M \ge 5$, for $\omega_1$ of Lemma 8", M >= 5)
     yield assume(r"$0 < \eta_Y \le 1$, for $\eta_Y = O(1)$", 0 < eta <= 1)
@@ -1512,7 +1516,7 @@ def check_tian2023_rem_2(
     beyond = [one.ahead if height else one.shift for one in late]
     passed = all(found >= C * unit for C, found in zip(constants, beyond, strict=True))
     words = ", ".join(
-        f"more than {C:.4g} ln M after {one.written} updates"
+        rf"more than ${C:.4g} \ln M$ after {in_words(one.written)} updates"
         for C, one in zip(constants, late, strict=True)
     )
     yield holds(not passed, f"{name} is {words}")
@@ -1563,10 +1567,10 @@ def check_tian2023_rem_2_corrected(
     below_, above = shift.shift_bounds(run.M, run.eta, run.y)
     below_ = (below_ + (half - 0.5) * level) * sharper
     above = (level / 2 + term * (above - level / 2)) / sharper
-    yield arrays.at_least(run.c, below_, "below, s = {at}", at=run.s, scale=1.0)
-    yield arrays.at_most(run.c, above, "above, s = {at}", at=run.s, scale=1.0)
+    yield arrays.at_least(run.c, below_, "below, $s = {at}$", at=run.s, scale=1.0)
+    yield arrays.at_most(run.c, above, "above, $s = {at}$", at=run.s, scale=1.0)
     passed = shift.passage_time(run.M, run.eta, run.y)
-    yield arrays.equal(passed, run.s + run.c, "T(M h*), s = {at}", at=run.s)
+    yield arrays.equal(passed, run.s + run.c, "$T(Mh^*)$, $s = {at}$", at=run.s)
     if run.eta == 1 and run.s[-1] >= 1e5:
         last = float((run.y[-1] - run.x[-1]) * run.s[-1] / math.log(run.s[-1]))
         yield result(f"half_{run.M}", last, digits=2)
@@ -1634,8 +1638,8 @@ def check_tian2023_fig_8(run: Heights, late: int = 0, share: float = 0.22) -> It
     """0 <= M (h*(s) - h(s)) <= 0.22 eta_Y at every s that the figure shows."""
     x = decoder.height(run.M, run.eta * np.maximum(run.s + late, 0))
     gap = (run.y - x) / run.eta
-    yield arrays.at_least(gap, 0.0, "h* >= h, s = {at}", at=run.s, scale=1.0)
-    yield arrays.at_most(gap, share, "h* - h, s = {at}", at=run.s, scale=1.0)
+    yield arrays.at_least(gap, 0.0, r"$h^* \ge h$, $s = {at}$", at=run.s, scale=1.0)
+    yield arrays.at_most(gap, share, "$h^* - h$, $s = {at}$", at=run.s, scale=1.0)
     yield most("gap", float(gap.max()), digits=3)
     yield most(f"high_{run.M}", float(run.y[-1]) / run.M, digits=3)
     yield least(f"low_{run.M}", float(run.y[-1]) / run.M, digits=3)
@@ -1697,8 +1701,10 @@ def check_tian2023_lem_8(
     over = math.log(M - line) + np.log(between) - between
     under = outside - math.log(M - line) - np.log(outside)
     scales = [np.maximum(1.0, x) for x in (between, outside)]
-    yield arrays.at_least(over, 0.0, "between the crossings, x = {at}", at=between, scale=scales[0])
-    yield arrays.at_least(under, 0.0, "outside of them, x = {at}", at=outside, scale=scales[1])
+    yield arrays.at_least(
+        over, 0.0, "between the crossings, $x = {at}$", at=between, scale=scales[0]
+    )
+    yield arrays.at_least(under, 0.0, "outside of them, $x = {at}$", at=outside, scale=scales[1])
     lnln = math.log(math.log(M))
     yield below(0.0, omega_0 * M * math.log(M), "omega_0 > 0")
     yield at_most(omega_0 * M * math.log(M), constant, "omega_0")
@@ -1720,7 +1726,7 @@ class FirstUpdate:
     @property
     def name(self) -> str:
         """The size in words."""
-        return f"M = {self.M}"
+        return f"$M = {self.M}$"
 
 
 def first_updates() -> Iterator[FirstUpdate]:
@@ -1763,8 +1769,8 @@ def check_tian2023_rem_3(
     M = one.M
     crossing = sharper * decoder.crossings(M)[which]
     rates = np.array([M**-exponent, 10 * M**-exponent, 0.1, 0.5, 1.0, 2.0])
-    yield arrays.at_least(decoder.height(M, rates), crossing, "h(1), eta_Y = {at}", at=rates)
-    yield arrays.at_least(rates, crossing, "h*(1), eta_Y = {at}", at=rates)
+    yield arrays.at_least(decoder.height(M, rates), crossing, r"$h(1)$, $\eta_Y = {at}$", at=rates)
+    yield arrays.at_least(rates, crossing, r"$h^*(1)$, $\eta_Y = {at}$", at=rates)
 
 
 # Two stages: Lemma 9
@@ -1782,29 +1788,29 @@ def _first_stage(M: int, literal: bool, sharper: float) -> Iterator[Said]:
     x = decoder.height(M, tau)
     if literal:
         start = float(decoder.height(M, 0.0))
-        yield at_most(math.exp(start), (M - 1) * start, "eta_Y t/K = 0, e^(Mh) <= (M - 1) M h")
+        yield at_most(math.exp(start), (M - 1) * start, r"$\eta_Y t/K = 0$, $e^{Mh} \le (M - 1)Mh$")
     e = np.exp(x)
-    yield arrays.at_most(e, M - 1, "eta_Y t/K = {at}, e^(Mh) <= M - 1", at=tau)
-    yield arrays.at_most(e, (M - 1) * x, "eta_Y t/K = {at}, e^(Mh) <= (M - 1) M h", at=tau)
+    yield arrays.at_most(e, M - 1, r"$\eta_Y t/K = {at}$, $e^{Mh} \le M - 1$", at=tau)
+    yield arrays.at_most(e, (M - 1) * x, r"$\eta_Y t/K = {at}$, $e^{Mh} \le (M - 1)Mh$", at=tau)
     gamma = decoder.speed_at(M, x)
-    yield arrays.at_most(x, tau / sharper, "eta_Y t/K = {at}, h above", at=tau)
-    yield arrays.at_least(x, tau / 2, "eta_Y t/K = {at}, h below", at=tau)
-    yield arrays.at_most(gamma, tau, "eta_Y t/K = {at}, gamma above", at=tau)
-    yield arrays.at_least(gamma, tau / 5, "eta_Y t/K = {at}, gamma below", at=tau)
+    yield arrays.at_most(x, tau / sharper, r"$\eta_Y t/K = {at}$, $h$ above", at=tau)
+    yield arrays.at_least(x, tau / 2, r"$\eta_Y t/K = {at}$, $h$ below", at=tau)
+    yield arrays.at_most(gamma, tau, r"$\eta_Y t/K = {at}$, $\gamma$ above", at=tau)
+    yield arrays.at_least(gamma, tau / 5, r"$\eta_Y t/K = {at}$, $\gamma$ below", at=tau)
 
 
 def _second_stage(M: int, start: float) -> Iterator[Said]:
     """Both inequalities, ln(M tau/2) <= x <= ln(M tau) and gamma tau/ln(M tau) from 1/5 to 2."""
     tau = 2 * start * decoder.crossings(M)[1] * np.geomspace(1, 1e6, 40)
     x, level = decoder.height(M, tau), np.log(M * tau)
-    yield arrays.at_least(x, math.log(M - 1), "eta_Y t/K = {at}, e^(Mh) >= M - 1", at=tau)
+    yield arrays.at_least(x, math.log(M - 1), r"$\eta_Y t/K = {at}$, $e^{Mh} \ge M - 1$", at=tau)
     line = math.log(M - 1) + np.log(x)
-    yield arrays.at_least(x, line, "eta_Y t/K = {at}, e^(Mh) >= (M - 1) M h", at=tau)
+    yield arrays.at_least(x, line, r"$\eta_Y t/K = {at}$, $e^{Mh} \ge (M - 1)Mh$", at=tau)
     gamma = decoder.speed_at(M, x) * tau / level
-    yield arrays.at_most(x, level, "eta_Y t/K = {at}, h above", at=tau)
-    yield arrays.at_least(x, level - math.log(2), "eta_Y t/K = {at}, h below", at=tau)
-    yield arrays.at_most(gamma, 2.0, "eta_Y t/K = {at}, gamma above", at=tau)
-    yield arrays.at_least(gamma, 0.2, "eta_Y t/K = {at}, gamma below", at=tau)
+    yield arrays.at_most(x, level, r"$\eta_Y t/K = {at}$, $h$ above", at=tau)
+    yield arrays.at_least(x, level - math.log(2), r"$\eta_Y t/K = {at}$, $h$ below", at=tau)
+    yield arrays.at_most(gamma, 2.0, r"$\eta_Y t/K = {at}$, $\gamma$ above", at=tau)
+    yield arrays.at_least(gamma, 0.2, r"$\eta_Y t/K = {at}$, $\gamma$ below", at=tau)
 
 
 @check(

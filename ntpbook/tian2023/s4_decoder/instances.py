@@ -75,7 +75,7 @@ def random_decoders(seed: int = 7, draws: int = 2) -> Iterator[TrainedClasses]:
             c, f = attention_scores(classes, z), unit_scores(classes, z)
             Y = rng.normal(size=(M, M)) * 10.0 ** rng.uniform(-2, 1)
             for eta in (0.01, 0.2, 2.0) if M <= 100 else (0.01,):
-                name = f"M = {M}, K = {K}, eta_Y = {eta:g}, draw {number}"
+                name = rf"$M = {M}$, $K = {K}$, $\eta_Y = {eta:g}$, draw {number}"
                 yield TrainedClasses(name, c, f, Y, eta, seed)
 
 
@@ -85,7 +85,7 @@ def decoders_and_a_pair(seed: int = 7, draws: int = 2) -> Iterator[TrainedClasse
     f = np.array([[1.0, 0.0, 0.0], [0.1, math.sqrt(0.99), 0.0]])
     Y = np.random.default_rng(seed).normal(size=(3, 3))
     yield TrainedClasses(
-        "two classes with f_1 . f_2 = 1/10", f / f.sum(axis=1)[:, None], f, Y, 0.2, seed
+        "two classes with $f_1^\top f_2 = 1/10$", f / f.sum(axis=1)[:, None], f, Y, 0.2, seed
     )
 
 
@@ -142,7 +142,7 @@ def weakly_correlated() -> Iterator[Correlated]:
             for i in range(K)
         )
         kind = "two classes" if K == 2 else f"{K} classes in groups of {size}"
-        yield Correlated(f"{kind} with f_1 . f_2 = 1/{x}, M = {M}", E, M)
+        yield Correlated(rf"{kind} with $f_1^\top f_2 = 1/{x}$, $M = {M}$", E, M)
 
 
 def exact_correlations(seed: int = 7, draws: int = 5) -> Iterator[Correlated]:
@@ -153,7 +153,7 @@ def exact_correlations(seed: int = 7, draws: int = 5) -> Iterator[Correlated]:
     """
     third = Fraction(1, 3)
     yield Correlated(
-        "two classes with f_1 . f_2 = 1/3", ((Fraction(0), third), (third, Fraction(0)))
+        "two classes with $f_1^\top f_2 = 1/3$", ((Fraction(0), third), (third, Fraction(0)))
     )
     for K in (2, 3, 5, 8):
         rng = np.random.default_rng((seed, K))
@@ -165,7 +165,7 @@ def exact_correlations(seed: int = 7, draws: int = 5) -> Iterator[Correlated]:
                 tuple(Fraction(int(gram[i, j]) if i != j else 0, size) for j in range(K))
                 for i in range(K)
             )
-            yield Correlated(f"K = {K}, draw {number}", E)
+            yield Correlated(f"$K = {K}$, draw {number}", E)
 
 
 def inverse(A: Sequence[Sequence[Fraction]]) -> list[list[Fraction]]:
@@ -222,7 +222,7 @@ class Heights:
     @property
     def name(self) -> str:
         """Vocabulary and rate in words."""
-        return f"M = {self.M}, eta_Y = {self.eta:g}"
+        return rf"$M = {self.M}$, $\eta_Y = {self.eta:g}$"
 
 
 @once

@@ -142,7 +142,7 @@ def check_tian2023_lem_15(one: Spectrum, sign: int = -1, sharper: float = 1.0) -
     """max |lambda_i(E')| <= |lambda_1| / (1 - l) <= l / (1 - l) for |lambda_1| <= l < 1."""
     levels = one.radius + (1 - one.radius) * np.array([0.0, 0.5, 0.99])
     bound = one.radius / (1 + sign * levels)
-    yield arrays.at_most(one.inverse_radius, bound / sharper, "lambda = {at}", at=levels)
+    yield arrays.at_most(one.inverse_radius, bound / sharper, r"$\lambda = {at}$", at=levels)
     yield arrays.at_most(bound, levels / (1 + sign * levels), "second part, {at}", at=levels)
     yield most("reached", float(one.inverse_radius / bound[0]), digits=4)
 
@@ -280,9 +280,8 @@ def check_tian2023_eq_92(one: Spectrum, sign: int = 1, times: int = 1) -> Iterat
     r"be $1 + |\lambda_1|$.",
     hypotheses=("Assumption 2", r"$\theta = 0$"),
     planted={
-        r"$1 + |\lambda_1|$ in the denominator, which is correct; the check must accept it.": Variant(
-            {"sign": 1}, expected=Verdict.NOT_CONTRADICTED
-        ),
+        r"$1 + |\lambda_1|$ in the denominator, which is correct; the check must accept "
+        "it.": Variant({"sign": 1}, expected=Verdict.NOT_CONTRADICTED),
         r"$1 + |\lambda_1|$ in the denominator, and a bound that is 1.1 times sharper.": {
             "sign": 1,
             "sharper": Fraction(11, 10),
@@ -387,13 +386,13 @@ def agreement(one: Even | TwoDecoders, form: str, sign: int) -> Iterator[Said]:
         found, expected = one.gradient(n), one.theorem(n, form, sign)
         if isinstance(one, Even):
             for k in one.seen:
-                yield equal(expected[k], found[k], f"{where}, coefficient of f_{k + 1}")
+                yield equal(expected[k], found[k], f"{where}, coefficient of $f_{k + 1}$")
             continue
         others = np.arange(len(found)) != n
         beta, predicted = np.asarray(found)[others], np.asarray(expected)[others]
         size = max(np.abs(beta).max(), np.abs(predicted).max())  # beta is the smaller part
-        yield arrays.equal(beta, predicted, f"{where}, beta", scale=size)
-        yield equal(float(found[n]), float(expected[n]), f"{where}, iota")
+        yield arrays.equal(beta, predicted, rf"{where}, $\beta$", scale=size)
+        yield equal(float(found[n]), float(expected[n]), rf"{where}, $\iota$")
 
 
 def gradients_in(one: Even | TwoDecoders | Speed) -> int:
@@ -521,7 +520,7 @@ def positive(one: TwoDecoders, n: int, plain: bool) -> Said:
     if not row.any():
         return left_out("the class overlaps with no other, which Assumption 2 excludes")
     size = float(np.abs(a) @ np.abs(row)) or 1.0
-    return below(0.0, float(-a @ row) / size - 1e-13, f"xi, class {n + 1}")
+    return below(0.0, float(-a @ row) / size - 1e-13, rf"$\xi_n$, class {n + 1}")
 
 
 def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
@@ -536,10 +535,10 @@ def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
     own = 2 * (1 + math.log(one.M) / math.log(one.tau_0))
     early = one.tau[~late]
     over = early - one.gamma[~late]
-    yield arrays.at_least(over, 0.0, "stage 1, tau = {at}", at=early, scale=early)
+    yield arrays.at_least(over, 0.0, r"stage 1, $\tau = {at}$", at=early, scale=early)
     limit = own if constant is None else constant
     shown = np.array([f"{tau:.4g}" for tau in one.tau[late]])
-    where = f"stage 2 with the constant {limit:.3g}, tau = {{at}}"
+    where = rf"stage 2 with the constant {limit:.3g}, $\tau = {{at}}$"
     yield arrays.at_least(limit - needed, 0.0, where, at=shown, scale=1.0)
     yield result(f"constant_{one.exponent}", float(needed[0]), digits=2)
 
@@ -678,10 +677,10 @@ def check_tian2023_thm_1_corrected(
     """
     if isinstance(one, Speed):
         late = one.tau >= one.tau_0
-        where = "(b), tau = {at}"
+        where = r"(b), $\tau = {at}$"
         yield arrays.at_most(one.gamma, one.tau / sharper, where, at=one.tau)
         bound = factor * np.log(one.M * one.tau[late]) / one.tau[late] / sharper
-        yield arrays.at_most(one.gamma[late], bound, "stage 2, tau = {at}", at=one.tau[late])
+        yield arrays.at_most(one.gamma[late], bound, r"stage 2, $\tau = {at}$", at=one.tau[late])
         x_1, M = one.tau_0 / 2, one.M
         lowest = 2 * x_1**2 * (M - 1) ** 2 / M / (M + (M + 1) * x_1)
         found = float(one.gamma[late][0] * one.tau_0)
@@ -814,8 +813,8 @@ def check_ours_xi_true(
     early = one.tau < 0.1
     error = np.abs(found / (first * second) - 1)[early] / one.tau[early] ** 2
     # the next term is of the size tau^2
-    yield arrays.at_least(1.0 - error, 0.0, "second order, tau = {at}", at=one.tau[early])
-    yield arrays.at_least(np.sign(found) - 1, 0.0, "the sign at tau = {at}", at=one.tau)
+    yield arrays.at_least(1.0 - error, 0.0, r"second order, $\tau = {at}$", at=one.tau[early])
+    yield arrays.at_least(np.sign(found) - 1, 0.0, r"the sign at $\tau = {at}$", at=one.tau)
     yield from over_time_numbers(one)
 
 
@@ -896,11 +895,11 @@ def check_tian2023_app_effective_rate(
     yield most("printed", math.exp(missed(1 - one.rho)), digits=1, origin=own)
     yield most("best", math.exp(best), digits=1, origin=own)
     if not rate:
-        yield arrays.at_least(np.sign(found) - 1, 0.0, "the sign at tau = {at}", at=one.tau)
+        yield arrays.at_least(np.sign(found) - 1, 0.0, r"the sign at $\tau = {at}$", at=one.tau)
         return
     fixed = {"1 - rho": 1 - one.rho, "1/2": 0.5}
     off = missed(fixed[rate]) if rate in fixed else best
     allowed = math.log(room) if room else off / 1.1
-    name = f"the rate {rate} eta_Y" if rate in fixed else "the rate that fits best"
+    name = rf"the rate $({rate})\eta_Y$" if rate in fixed else "the best-fitting rate"
     where = f"{name}: a factor of {math.exp(off):.3g}"
     yield at_most(off, allowed, where, scale=1.0)

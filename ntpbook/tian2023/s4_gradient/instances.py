@@ -106,7 +106,7 @@ def _spectra(seed: int, count: int, within_window: bool) -> tuple[Spectrum, ...]
     for number, K in enumerate(sizes):
         top = 1 / K if within_window else 1.0
         radius = top * (rng.uniform(0.01, 0.995) if number % 5 else 0.995)
-        name = f"K = {K}, |lambda_1| up to {radius:.3g}, matrix {number} of seed {seed}"
+        name = rf"$K = {K}$, $|\lambda_1|$ up to {radius:.3g}, matrix {number} of seed {seed}"
         found.append(spectrum(name, gradient.random_correlations(rng, int(K), radius)))
     return tuple(found)
 
@@ -137,7 +137,7 @@ class Pair:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"K = 2, M = {self.M}, overlap {self.overlap}"
+        return f"$K = 2$, $M = {self.M}$, overlap {self.overlap}"
 
     @property
     def radius(self) -> Fraction:
@@ -267,7 +267,7 @@ def _trained(seed: int, sign: float, sizes: Sequence[int]) -> tuple[TwoDecoders,
                 if number % 2:
                     draws = rng.integers(K, size=len(draws))
                 how = "at random" if number % 2 else "in rounds"
-                name = f"K = {K}, M = {M}, eta_Y = {eta}, {len(draws)} draws {how}"
+                name = rf"$K = {K}$, $M = {M}$, $\eta_Y = {eta}$, {len(draws)} draws {how}"
                 out.append(trained_on(name, M, E, draws, eta))
     return tuple(out)
 
@@ -367,7 +367,9 @@ class Even:
 
 def even_pair(M: int = 900, e: Fraction = Fraction(1, 3)) -> Even:
     """Two classes with one overlap; that of 1/3 is in the window of Assumption 2 at M = 900."""
-    return Even(f"K = 2, M = {M}, overlap {e}, drawn equally often", M, ((0 * e, e), (e, 0 * e)))
+    return Even(
+        f"$K = 2$, $M = {M}$, overlap {e}, drawn equally often", M, ((0 * e, e), (e, 0 * e))
+    )
 
 
 def even_star(leaves: int, strength: Fraction, link: Fraction, M: int) -> Even:
@@ -383,14 +385,14 @@ def even_star(leaves: int, strength: Fraction, link: Fraction, M: int) -> Even:
     for k in range(2, leaves + 2):
         E[1][k] = E[k][1] = strength
     E[0][1] = E[1][0] = link
-    name = f"a star of {leaves} leaves, s = {strength}, e = {link}, M = {M}"
+    name = f"a star of {leaves} leaves, $s = {strength}$, $e = {link}$, $M = {M}$"
     return Even(name, M, tuple(tuple(row) for row in E))
 
 
 def even_equal(K: int, M: int, rho: Fraction) -> Even:
     """Classes with equal overlaps: the eigenvalues of E are (K - 1) rho and -rho."""
     E = tuple(tuple(rho * int(i != j) for j in range(K)) for i in range(K))
-    return Even(f"K = {K}, M = {M}, all overlaps {rho}, drawn equally often", M, E)
+    return Even(f"$K = {K}$, $M = {M}$, all overlaps {rho}, drawn equally often", M, E)
 
 
 def allowed_even() -> list[Even]:
@@ -462,7 +464,7 @@ def _dense(seed: int, count: int, moving: bool) -> tuple[Dense, ...]:
             for n in rng.integers(K, size=20):
                 Y += eta * np.outer(F @ mix[:, n], error(Y.T @ F[:, n], n))
         update = "(26)" if modified else "(7)"
-        out.append(Dense(f"K = {K}, M = {M}, eta_Y = {eta:.3g}, {update}", F, Y))
+        out.append(Dense(rf"$K = {K}$, $M = {M}$, $\eta_Y = {eta:.3g}$, {update}", F, Y))
     return tuple(out)
 
 
@@ -496,8 +498,8 @@ class Speed:
     @property
     def name(self) -> str:
         """The instance in words."""
-        sizes = f"K = {self.K} with overlap {self.overlap:g}, M = 10^{self.exponent}"
-        return f"{sizes}, eta_Y = {self.eta:g}"
+        sizes = f"$K = {self.K}$ with overlap {self.overlap:g}, $M = 10^{{{self.exponent}}}$"
+        return rf"{sizes}, $\eta_Y = {self.eta:g}$"
 
     @property
     def E(self) -> Floats:
@@ -592,7 +594,7 @@ def _signed(seed: int, count: int, excess: float) -> Iterator[Signed]:
             E = gradient.star(K - 2, 0.97 * min(1.0, radius) / (K - 2) ** 0.5, 1e-8)
         theta = theta_bar * rng.choice([-1.0, 1.0], size=K)
         for M in (K, 50, 1000, 10**6):
-            name = f"K = {K}, M = {M}, radius {radius:.3g}, |theta| = {theta_bar}"
+            name = rf"$K = {K}$, $M = {M}$, radius {radius:.3g}, $\bar\theta = {theta_bar}$"
             yield Signed(name, M, E, theta)
 
 
@@ -602,7 +604,7 @@ def _three(seed: int, count: int) -> Iterator[Signed]:
     for _ in range(count):
         E = gradient.random_correlations(rng, 3, float(rng.choice([0.5, 0.9, 0.995])))
         for M in (3, 1000):
-            yield Signed(f"K = 3, M = {M}, any radius, theta = 0", M, E, np.zeros(3))
+            yield Signed(rf"$K = 3$, $M = {M}$, any radius, $\theta = 0$", M, E, np.zeros(3))
 
 
 # xi over time
@@ -635,7 +637,7 @@ class Settled:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"K = {self.K}, M = {self.M}, rho = {self.rho}"
+        return rf"$K = {self.K}$, $M = {self.M}$, $\rho = {self.rho}$"
 
     def at_rate(self, c: float) -> Floats:
         """xi of Theorem 1 at the rate c eta_Y, that is at the times c t."""
@@ -698,5 +700,5 @@ def _early(seed: int, tau: float = 1e-4) -> tuple[Early, ...]:
         E = gradient.random_correlations(rng, K, float(rng.choice([0.9 / K, 0.9])), M - K)
         start, times = zero_decoder(M, E), np.array([tau * K])
         both = (flow(start, 1.0, times, modified)[0] for modified in (False, True))
-        out.append(Early(f"K = {K}, M = {M}, random E", M, E, tau, *both))
+        out.append(Early(f"$K = {K}$, $M = {M}$, random E", M, E, tau, *both))
     return tuple(out)

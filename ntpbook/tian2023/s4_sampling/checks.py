@@ -414,7 +414,7 @@ def check_tian2023_lem_11(
     """
     if isinstance(one, Vocabulary):
         tau, slopes, begin = one.slopes()
-        yield arrays.at_most(slopes[begin:], late, "stage 2, tau = {at}", at=tau[begin:])
+        yield arrays.at_most(slopes[begin:], late, r"stage 2, $\tau = {at}$", at=tau[begin:])
         yield most("late", float(slopes[begin:].max()), 3)
         yield most("never", float(slopes.max()), 3)
         return
@@ -422,17 +422,17 @@ def check_tian2023_lem_11(
     x, middle = decoder.height(M, eta * mean * ratios), decoder.height(M, eta * mean)
     off, at = np.abs(ratios - 1), [f"{r:.3g}" for r in one.ratios]  # |N_n - mean| / mean
     change = np.abs(x - middle) / middle
-    yield arrays.at_most(change, off**power / sharper, "(61) at N_n/mean = {at}", at=at)
+    yield arrays.at_most(change, off**power / sharper, r"(61) at $N_n/\bar N = {at}$", at=at)
     if M < 4:
         return
     D, D_mean = M - 1 + np.exp(x), M - 1 + np.exp(middle)  # 1/g
     logs, allowed = np.abs(np.log(D / D_mean)), eta * mean * off * share
-    yield arrays.at_most(logs, allowed, "ln g at N_n/mean = {at}", at=at)
+    yield arrays.at_most(logs, allowed, r"$\ln g$ at $N_n/\bar N = {at}$", at=at)
     third, found = constant * eta * mean * off / 3, np.abs(D_mean / D - 1)
-    yield arrays.at_most(found, third, "(62) at N_n/mean = {at}", at=at)
+    yield arrays.at_most(found, third, r"(62) at $N_n/\bar N = {at}$", at=at)
     near = off <= 1 / 4
     if M >= 5 and eta * mean >= decoder.transition(M, 1, 1.0):
-        where = "stage 2 at N_n/mean = {at}"
+        where = r"stage 2 at $N_n/\bar N = {at}$"
         yield arrays.at_most(found[near], six * off[near], where, at=ratios[near])
 
 
@@ -465,9 +465,9 @@ def check_tian2023_eq_63(one: Mean, left: bool = True, sharper: float = 1.0) -> 
     slope = M / (M - 1 + np.exp(low if left else top)) * eta  # of Mh, per count
     lost = top - low
     last = top * shares / (1 - shares) / sharper
-    yield arrays.at_most(high - top, lost, "first sign at Delta/mean = {at}", at=shares)
-    yield arrays.at_most(lost, slope * mean * shares, "second, Delta/mean = {at}", at=shares)
-    yield arrays.at_most(slope * mean * shares, last, "third, Delta/mean = {at}", at=shares)
+    yield arrays.at_most(high - top, lost, r"first sign at $\Delta/\bar N = {at}$", at=shares)
+    yield arrays.at_most(lost, slope * mean * shares, r"second, $\Delta/\bar N = {at}$", at=shares)
+    yield arrays.at_most(slope * mean * shares, last, r"third, $\Delta/\bar N = {at}$", at=shares)
 
 
 @check(
@@ -496,7 +496,7 @@ def check_tian2023_eq_64(one: Height, sign: int = 1) -> Iterator[Said]:
     fast = 100 * M**-0.99 <= eta < 1
     yield assume(r"$100\,M^{-0.99} \le \eta_Y < 1$", fast)
     slope = -M * y * one.slope / D**2  # of 1/D, by the chain rule
-    yield equal(slope, sign * eta * M * y / D**3, f"where dg/ds is {slope}")
+    yield equal(slope, sign * eta * M * y / D**3, f"where $dg/ds = {slope}$")
 
 
 @check(
@@ -529,8 +529,8 @@ def check_tian2023_eq_64_corrected(
         expected = eta * M * e / (1 + (M - 1) * e) ** 2
         if square == 1:
             expected = eta * M / (1 + (M - 1) * e)
-        yield equal(found, expected, f"slope at s = {s:.4g}")
-        yield at_most(expected, eta * M / (4 * (M - 1)) / sharper, f"its bound at s = {s:.4g}")
+        yield equal(found, expected, f"slope at $s = {s:.4g}$")
+        yield at_most(expected, eta * M / (4 * (M - 1)) / sharper, f"its bound at $s = {s:.4g}$")
 
 
 @check(
@@ -566,7 +566,7 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
         lost = np.expm1(x - top) * weight  # (1/g(m + D))/(1/g(m)) - 1
         share = np.abs(lost / (1 + lost))
         bound = eta * np.abs(D) / 3 / sharper
-        yield arrays.at_most(share, bound, f"N-bar = {m:.4g}, Delta = {{at}}", at=D)
+        yield arrays.at_most(share, bound, rf"$\bar N = {m:.4g}$, $\Delta = {{at}}$", at=D)
 
 
 # Lemma 12
@@ -642,7 +642,7 @@ def check_tian2023_lem_12(
         bounds = [2.5 * bound / (K if without else 1) for bound in printed]
         chances = sampling.row_error_chances(M, K, eta, N, [*bounds, *printed])
         for delta, chance, once in zip(instances.FAILURES, chances, chances[3:], strict=False):
-            yield at_most(1 - chance, delta, f"delta = {delta:g}")
+            yield at_most(1 - chance, delta, rf"$\delta = {delta:g}$")
             yield count("once", int(1 - once <= delta))
             yield count("chances")
     if one == instances.ROWS_EXAMPLE:
@@ -718,7 +718,9 @@ def check_tian2023_thm_5_exact(
     """
     if isinstance(one, Line):
         state = one.plain if plain else one.modified
-        yield arrays.equal(instances.off_line(state), 0.0, "share beside the line", scale=1.0)
+        yield arrays.equal(
+            instances.off_line(state), 0.0, r"part orthogonal to $\zeta_n$", scale=1.0
+        )
         off = float(instances.off_line(one.plain).max())
         yield least("N_early", one.N)
         yield most("N_late", one.N)
@@ -778,7 +780,7 @@ def check_tian2023_thm_5(
     bounds = [b / K if without else 2.5 * b for b in bounds]
     chances = sampling.row_error_chances(M, K, one.eta, one.N, bounds)
     for delta, chance in zip(deltas, chances, strict=True):
-        yield at_most(1 - chance, delta, f"Theta, delta = {delta:g}")
+        yield at_most(1 - chance, delta, rf"$\Theta$, $\delta = {delta:g}$")
     needed = sampling.row_error_quantile(M, K, one.eta, one.N, 0.05)
     yield least("loose", 2.5 * instances.printed_theta(K, one.N, 0.05) / needed, 2)
     yield result("bound", instances.printed_theta(K, one.N, 0.05), 2)
@@ -853,7 +855,7 @@ def check_tian2023_cor_1(
     printed = one.K / (one.epsilon**power * one.eta) * math.log(one.M / one.epsilon)
     enough = math.ceil(2 * one.K**2 * math.log(2 * one.K / 0.05))
     N = max(enough, math.ceil(2 * printed)) if many else math.ceil(printed)
-    yield at_most(1 - instances.enough(N, one.K, one.need), 0.05, "some class lacks draws")
+    yield at_most(1 - instances.enough(N, one.K, one.need), 0.05, "some class is drawn too rarely")
     if (one.M, one.K) == (1000, 10):
         yield from steps_of_the_example(one)
 
@@ -867,13 +869,15 @@ def bounds_on_sigma(one: Spread, root: float, sharper: float) -> Iterator[Said]:
     for delta in (0.3, 0.1, 0.01, 1e-4):
         size = math.sqrt(math.log(1 / delta))
         first, later = one.eta * one.N**root * size, one.K * size / one.N ** (1 - root)
-        yield at_most(one.chance_beyond(2.5 * first), delta, f"first bound, delta = {delta:g}")
+        yield at_most(one.chance_beyond(2.5 * first), delta, rf"first bound, $\delta = {delta:g}$")
         yield count("once", int(one.chance_beyond(first) <= delta))
         yield count("bounds")
         late = one.is_late(delta)
         yield count("late", int(late))
         if late:
-            yield at_most(one.chance_beyond(15 * later), delta, f"later bound, delta = {delta:g}")
+            yield at_most(
+                one.chance_beyond(15 * later), delta, rf"later bound, $\delta = {delta:g}$"
+            )
             yield count("once", int(one.chance_beyond(later) <= delta))
             yield count("bounds")
 
@@ -971,7 +975,7 @@ def check_ours_decoder_rate(
     without = (logarithm - 1) * (1 - 1 / M) * math.log(M - 1) / eta
     factor = phi * decoder_rate.lead_factor(eta)
     for epsilon in one.epsilons:
-        where = f"epsilon = {epsilon:g}"
+        where = rf"$\epsilon = {epsilon:g}$"
         S = decoder_rate.steps_to_accuracy(M, eta, epsilon) + without
         wrong = float(decoder_rate.wrong_probability(M, float(decoder.height(M, eta * max(S, 0)))))
         yield equal(wrong, epsilon, f"{where}, flow")
@@ -993,13 +997,13 @@ def lead_of(one: Recursion, phi: float, subtracted: float) -> Iterator[Said]:
     M, eta, heights = one.M, one.eta, one.heights
     c, s = decoder_rate.lead(heights, M, eta), np.arange(len(heights))
     left = np.expm1(heights) + (M - 1) * heights
-    yield arrays.equal(left[1:], M * eta * (s + c)[1:], "(45) at s + c, s = {at}", at=s[1:])
-    yield arrays.at_least(c, 0.0, "c at s = {at}", at=s)
+    yield arrays.equal(left[1:], M * eta * (s + c)[1:], "(45) at $s + c$, $s = {at}$", at=s[1:])
+    yield arrays.at_least(c, 0.0, "$c$ at $s = {at}$", at=s)
     more = (1 - subtracted) * decoder_rate.lead_factor(eta) * math.log(M)
     bound = phi * (decoder_rate.largest_lead(M, eta, heights) + more)
-    yield arrays.at_most(c[1:], bound[1:], "the bound on c at s = {at}", at=s[1:])
+    yield arrays.at_most(c[1:], bound[1:], "the bound on $c$ at $s = {at}$", at=s[1:])
     simple = decoder_rate.lead_factor(eta) * np.log1p(math.expm1(eta) * s)
-    yield arrays.at_most(bound[1:], simple[1:], "both bounds on c, at s = {at}", at=s[1:])
+    yield arrays.at_most(bound[1:], simple[1:], "both bounds on $c$, at $s = {at}$", at=s[1:])
 
 
 def updates_of_the_example(

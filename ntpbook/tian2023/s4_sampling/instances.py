@@ -34,7 +34,7 @@ class Count:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"N = {self.N}, P(n) = {self.p}, delta = {self.delta:g}"
+        return rf"$N = {self.N}$, $\mathbb P(n) = {self.p}$, $\delta = {self.delta:g}$"
 
 
 DRAWS = (1, 2, 3, 5, 16, 17, 30, 100, 1000, 10_000, 1_000_000)
@@ -73,7 +73,7 @@ class Joint:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"K = {self.K}, N = {self.N}, delta = {self.delta:g}"
+        return rf"$K = {self.K}$, $N = {self.N}$, $\delta = {self.delta:g}$"
 
     @property
     def mean(self) -> int:
@@ -125,7 +125,7 @@ class Mean:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"M = {self.M}, eta = {self.eta:g}, mean count {self.mean:.4g}"
+        return rf"$M = {self.M}$, $\eta_Y = {self.eta:g}$, $\bar N = {self.mean:.4g}$"
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Vocabulary:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"M = {self.M}, all times"
+        return f"$M = {self.M}$, all times"
 
     def slopes(self) -> tuple[Floats, Floats, int]:
         """Times tau, -s (dg/ds)/g at them, and the place where the second stage begins."""
@@ -190,7 +190,7 @@ class Height:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"M = {self.M}, eta_Y = {self.eta}, e^(Mh) = {self.y}"
+        return rf"$M = {self.M}$, $\eta_Y = {self.eta}$, $e^{{Mh}} = {self.y}$"
 
 
 def few_heights() -> list[Height]:
@@ -226,7 +226,7 @@ class Sampled:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"M = {self.M}, K = {self.K}, eta = {self.eta:g}, N = {self.N}"
+        return rf"$M = {self.M}$, $K = {self.K}$, $\eta_Y = {self.eta:g}$, $N = {self.N}$"
 
 
 def sampled(seed: int, settings: Sequence[tuple[int, int, float, int]]) -> list[Sampled]:
@@ -258,7 +258,7 @@ class SamplingSetting:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"M = {self.M}, K = {self.K}, eta = {self.eta:g}, N = {self.N}"
+        return rf"$M = {self.M}$, $K = {self.K}$, $\eta_Y = {self.eta:g}$, $N = {self.N}$"
 
 
 SIZES = ((30, 2), (1000, 2), (1000, 10), (1000, 50), (1_000_000, 10), (1_000_000, 50))
@@ -326,7 +326,7 @@ class Dense:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"M = {self.M}, K = {self.K}, eta = {self.eta:g}, N = {len(self.draws)}"
+        return rf"$M = {self.M}$, $K = {self.K}$, $\eta_Y = {self.eta:g}$, $N = {len(self.draws)}$"
 
 
 def dense_run(f: Floats, draws: Integers, eta: float) -> Floats:
@@ -367,7 +367,7 @@ class Line:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"K = 4 in pairs, M = 10000, overlap 1/10, eta = 1/2, N = {self.N}"
+        return rf"$K = 4$ in pairs, $M = 10000$, overlap 1/10, $\eta_Y = 1/2$, $N = {self.N}$"
 
 
 def off_line(state: decoder.DecoderState) -> Floats:
@@ -440,7 +440,8 @@ class Accuracy:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"M = {self.M}, K = {self.K}, eta = {self.eta:g}, epsilon = {self.epsilon:g}"
+        rates = rf"$\eta_Y = {self.eta:g}$, $\epsilon = {self.epsilon:g}$"
+        return f"$M = {self.M}$, $K = {self.K}$, {rates}"
 
 
 LONGEST = 200_000  # updates in one run
@@ -482,7 +483,7 @@ class Spread:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"M = {self.M}, K = {self.K}, eta = {self.eta:g}, N = {self.N}"
+        return rf"$M = {self.M}$, $K = {self.K}$, $\eta_Y = {self.eta:g}$, $N = {self.N}$"
 
     def is_late(self, delta: float) -> bool:
         """N at least ten times K (sqrt(N ln(1/delta)) + 2 (1 + omega_1) ln(M)/eta_Y)."""
@@ -563,7 +564,7 @@ class Recursion:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"M = {self.M}, eta = {self.eta:g}, {len(self.heights) - 1} updates"
+        return rf"$M = {self.M}$, $\eta_Y = {self.eta:g}$, {len(self.heights) - 1} updates"
 
 
 FINE = (0.5, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)

@@ -374,7 +374,7 @@ class Centred:
     def name(self) -> str:
         """The classes in words."""
         own = ", ".join(map(str, self.distinct))
-        return f"K = {self.K}, M = {self.M}, common {self.common}, distinct {own}"
+        return f"$K = {self.K}$, $M = {self.M}$, common {self.common}, distinct {own}"
 
     def first_slopes(self, mean: bool = True) -> list[Fraction]:
         """(1 + K D,), the gradient of J by z at Z = 0, when Y has begun to move from 0.
@@ -521,9 +521,10 @@ def chain(one: Chain, squared: bool) -> Iterator[Said]:
     sums = [sum(x * x for x in scores) for scores in one.scores]
     for n, total in enumerate(sums):
         if not squared:  # o = total for positive numbers iff o^2 = total^2, and o^2 is total
-            where = f"class {n + 1}, o^2 = sum of c~^2 = {total}, and (sum of c~^2)^2"
+            squares = rf"$o_n^2 = \sum_l \tilde c_l^2 = {total}$"
+            where = rf"class {n + 1}, {squares}, and $(\sum_l \tilde c_l^2)^2$"
             yield equal(total, total * total, where)
-        yield equal(total, sums[0], f"class {n + 1} against class 1, sum of c~^2")
+        yield equal(total, sums[0], rf"class {n + 1} against class 1, $\sum_l \tilde c_l^2$")
 
 
 HYPOTHESES_OF_106 = (
@@ -751,7 +752,7 @@ def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[
     yield assume(r"$\xi_n > 0$", e > 0 and dominant > 0)
     yield assume("$l_0$ dominates", one.first > one.other)
     yield assume("common tokens lose", common < 0)
-    yield equal(factor * one.formula(), one.slope(), "at t = 0")
+    yield equal(factor * one.formula(), one.slope(), "at $t = 0$")
 
 
 @check(
@@ -769,7 +770,7 @@ def check_tian2023_eq_112_corrected(
 ) -> Iterator[Said]:
     """dr/dt = 2 r(0) e^(2 (z_0(t) - z_0(0))) dz_0/dt."""
     if isinstance(run, instances.Quotient):
-        yield equal(factor * run.formula(), run.slope(), "at t = 0")
+        yield equal(factor * run.formula(), run.slope(), "at $t = 0$")
         return
     yield from slope_of_gain(run, factor)
 

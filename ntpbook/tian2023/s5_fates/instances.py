@@ -88,7 +88,7 @@ def instances(seed: int = 7, sets: int = 2) -> list[Instance]:
             queries = int(rng.integers(1, K + 1))
             data = random_classes(rng, K, common + K * distinct, common, distinct, queries)
             z = rng.normal(size=(data.L, data.M))
-            name = f"K = {K}, M = {M}, {queries} queries"
+            name = f"$K = {K}$, $M = {M}$, {queries} queries"
             found.append(Instance(name, data, M, z, (seed, 9, K, number)))
     return found
 
@@ -99,7 +99,9 @@ def weak_instances(seed: int = 7, sets: int = 2) -> list[Instance]:
     for data, M in _weak_families(seed, 12 * sets):
         rng = np.random.default_rng((seed, len(found), M))
         z = 0.05 * rng.normal(size=(data.L, data.M))
-        name = f"K = {data.K}, M = {M}, {data.L} queries, {len(common_tokens(data))} common tokens"
+        name = (
+            f"$K = {data.K}$, $M = {M}$, {data.L} queries, {len(common_tokens(data))} common tokens"
+        )
         one = Instance(name, data, M, z)
         if one.holds("sqrt(6/M)"):
             found.append(one)
@@ -147,7 +149,7 @@ def single_common(seed: int = 7, sets: int = 2) -> list[Instance]:
             queries = int(rng.integers(1, K + 1))
             data = random_classes(rng, K, 1 + 2 * K, 1, 2, queries, float(rng.uniform(0.05, 0.9)))
             z = rng.normal(size=(data.L, data.M))
-            name = f"K = {K}, M = {M}, {queries} queries"
+            name = f"$K = {K}$, $M = {M}$, {queries} queries"
             found.append(Instance(name, data, M, z, (seed, 10, K, number)))
     return found
 
@@ -231,7 +233,7 @@ class Weighted:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"weights {self.first} and {self.second}, M = {self.M}"
+        return f"weights {self.first} and {self.second}, $M = {self.M}$"
 
     def speed(self, token: int) -> Fraction:
         """Speed of a token, times |p_1| |p_2| / (eta_Z gamma beta).
@@ -414,7 +416,7 @@ def symmetric(seed: int = 7) -> list[Shared]:
         epsilon = (36 / M) ** 0.25 / (K * (K - 1)) ** 0.5  # between 6 / sqrt(M) and 1 / (K (K - 1))
         w *= (epsilon / (1 - epsilon)) ** 0.5 * np.linalg.norm(d) / np.linalg.norm(w)
         data = layered_classes(list(w), [list(d)] * K, common + K * distinct, (0,) * K)
-        found.append(Shared(f"K = {K}, M = {M}, {common} common tokens", data, M, common))
+        found.append(Shared(f"$K = {K}$, $M = {M}$, {common} common tokens", data, M, common))
     return found
 
 
@@ -432,7 +434,7 @@ def uneven(seed: int = 7, draws: int = 200) -> list[Moment]:
         )
         f = unit_scores(data, rng.normal(size=(1, data.M)))
         beta = rng.uniform(0.1, 1, size=(K, K))
-        found.append(Moment(f"draw {number}, K = {K}", data, 3, f, beta))
+        found.append(Moment(f"draw {number}, $K = {K}$", data, 3, f, beta))
     return found
 
 
@@ -489,8 +491,8 @@ def starting_chains() -> list[Chain]:
     third, fifth = Fraction(1, 3), Fraction(1, 5)
     two = (2 * fifth, fifth)
     return [
-        Chain("common 1/3, distinct 2/3, Z(0) = 0", (third,), ((2 * third,),) * 2),
-        Chain("common 1/5 twice, distinct 2/5 and 1/5, Z(0) = 0", (fifth, fifth), (two, two)),
+        Chain("common 1/3, distinct 2/3, $Z(0) = 0$", (third,), ((2 * third,),) * 2),
+        Chain("common 1/5 twice, distinct 2/5 and 1/5, $Z(0) = 0$", (fifth, fifth), (two, two)),
     ]
 
 
@@ -603,7 +605,8 @@ def runs(seed: int = 7) -> tuple[ClassFlow, ...]:
             )
             z = np.zeros((data.L, data.M))
             z[:, common:] = rng.normal(scale=0.5, size=(data.L, data.M - common)) * start
-            name = f"K = {K}, M = {M}, {common} common tokens, {'random' if start else 'zero'} Z(0)"
+            initial = "random" if start else "zero"
+            name = f"$K = {K}$, $M = {M}$, {common} common tokens, $Z(0)$ {initial}"
             found.append(run_of(name, data, M, 0, z))
     return tuple(found)
 
@@ -637,7 +640,7 @@ class Quotient:
     def name(self) -> str:
         """The instance in words."""
         own = f"distinct tokens of weights {self.first} and {self.other}"
-        return f"two classes, {own} in each, common {self.common}, Z = 0"
+        return f"two classes, {own} in each, common {self.common}, $Z = 0$"
 
     @property
     def overlap(self) -> Fraction:
@@ -682,7 +685,7 @@ def both_layers(eta_Z: float = 0.5, time: float = 1e4) -> tuple[ClassFlow, ...]:
     data = layered_classes([1.0], [[1.0, 0.7, 0.4]] * 3, 10, (0, 0, 0))
     times = np.concatenate([[0.0], np.geomspace(1, time, 21)])
     path = attention.coupled_flow(data, 1000, 1.0, eta_Z, times)
-    return (ClassFlow(f"both layers, eta_Z = {eta_Z}", path, 0, 1000, True),)
+    return (ClassFlow(rf"both layers, $\eta_Z = {eta_Z}$", path, 0, 1000, True),)
 
 
 def both_layers_trained() -> tuple[ClassFlow, ...]:

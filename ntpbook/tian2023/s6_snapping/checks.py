@@ -35,6 +35,7 @@ from ntpverdicts.compare import (
     most,
     result,
 )
+from ntpverdicts.maths import in_words
 from ntpverdicts.once import once
 from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
 
@@ -63,7 +64,7 @@ class Fate:
     @property
     def name(self) -> str:
         """The classes in words."""
-        return f"K = {self.K}, weights {self.common:g} and {self.distinct}"
+        return f"$K = {self.K}$, weights {self.common:g} and {self.distinct}"
 
     def along(self, B: Floats, still: bool) -> Floats:
         """(S, D + 1), f of a class at values of B, by (10); the common token comes last.
@@ -150,10 +151,10 @@ def check_tian2023_app_two_fates(
     grown = np.exp(2 * sharper * top * B)
     for token in range(D - 1):
         r = top / float(start[token]) ** 2 - 1
-        where = f"distinct token {token + 1}, B = {{at}}"
+        where = f"distinct token {token + 1}, $B = {{at}}$"
         yield arrays.at_most((f[:, token] / leader) ** 2, 1 / (1 + r * grown), where, at=B)
     fallen = float(start[D]) ** 2 / top / grown
-    yield arrays.at_most((f[:, D] / leader) ** 2, fallen, "the common token, B = {at}", at=B)
+    yield arrays.at_most((f[:, D] / leader) ** 2, fallen, "the common token, $B = {at}$", at=B)
     for low, high in itertools.pairwise(range(D)):
         yield arrays.at_least(f[:, high] - f[:, low], 0.0, "order of the tokens", scale=1.0)
     early = B <= 1
@@ -183,7 +184,10 @@ class Shared:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"K = {self.K}, {self.distinct} distinct, common share {float(self.share):.2g}"
+        return (
+            f"$K = {self.K}$, {self.distinct} distinct token per class, "
+            f"share {float(self.share):.2g} of the common token"
+        )
 
     @property
     def common(self) -> Fraction:
@@ -254,7 +258,9 @@ def check_tian2023_eq_13(one: Shared, mean: bool = True, sharper: float = 1.0) -
     """-dz/dt = eta_Z xi up to c^2, and xi = gamma e^(4z) / C_0 up to 1/K, C_0 = rho^4/K."""
     slope, xi = one.slopes()
     ratio, room = -slope / xi / (one.K if mean else 1), 1 / Fraction(sharper)
-    yield at_most(abs(ratio - 1), one.share * room, f"-dz/dt is {float(ratio):.4g} eta_Z xi")
+    yield at_most(
+        abs(ratio - 1), one.share * room, rf"$-\dot z = {float(ratio):.4g}\,\eta_Z \xi_n$"
+    )
     yield at_most(abs(xi / (one.K * one.share**2) - 1), room / one.K, "xi")
     if one.K == 2:
         yield most("sum_2", float(-slope / xi), 5)
@@ -349,7 +355,7 @@ def check_tian2023_eq_128(s: SnapSetting, half: float = 0.5, shared: bool = True
     h = decoder.height(s.M, clock) / s.M
     closed = s.eta_z / s.eta_y * s.K * (s.M - 1) ** 2 * half * h**2
     summed = np.array([sum_of_speed(s, float(t)) for t in times])
-    yield arrays.equal(closed, summed, "t = {at}", at=times)
+    yield arrays.equal(closed, summed, "$t = {at}$", at=times)
 
 
 def sum_of_speed(s: SnapSetting, t: float) -> float:
@@ -373,17 +379,17 @@ def constants() -> list[float]:
 def integral_of_13(C_0: float, form: Growth, settings: tuple[SnapSetting, ...]) -> Iterator[Said]:
     """A form of B against (13) integrated from z = 0, at time 0 and later."""
     zero = float(form(C_0, np.zeros(1))[0])
-    yield equal(zero, 0.0, f"t = 0, where B is 0 and the formula gives {zero:.4g}", scale=1.0)
+    yield equal(zero, 0.0, f"$t = 0$, where $B_n = 0$ and the formula gives {zero:.4g}", scale=1.0)
     for s in settings:
         times = np.geomspace(0.01 * s.first_end, 100 * s.onset, 6)
         _, B = snapping.solve_13(s, C_0, times)
         found = form(C_0, snapping.total_speed(s, times))
-        yield arrays.equal(found, B, f"{s.name}, t = {{at}}", at=times)
+        yield arrays.equal(found, B, f"{s.name}, $t = {{at}}$", at=times)
 
 
 def constant_name(C_0: float) -> str:
     """A constant in words."""
-    return f"C_0 = {C_0:g}"
+    return f"$C_0 = {C_0:g}$"
 
 
 def wrong_growth(C_0: float, Gamma: Floats) -> Floats:
@@ -401,7 +407,7 @@ class Point:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"C_0 = {self.C_0:g}, {self.s.name}"
+        return f"$C_0 = {self.C_0:g}$, {self.s.name}"
 
     @property
     def rho(self) -> float:
@@ -545,7 +551,7 @@ def check_tian2023_eq_129(one: Point, form: Growth = snapping.printed_growth) ->
     h = decoder.height(s.M, s.tau(times)) / s.M
     found = form(one.C_0, s.eta_z / s.eta_y * s.K * (s.M - 1) ** 2 * h**2 / 2)
     B = snapping.growth_at(s, one.C_0, times)
-    yield arrays.equal(found, B, "t = {at}", at=shown(times), scale=np.maximum(1.0, B))
+    yield arrays.equal(found, B, "$t = {at}$", at=shown(times), scale=np.maximum(1.0, B))
 
 
 # Theorem 4 and equation (14)
@@ -591,9 +597,9 @@ def both_formulas(one: Point, form: Growth, shrink: float) -> Iterator[Said]:
         B = snapping.growth_at(one.s, one.C_0, times)
         over = np.asarray(form(one.C_0, Gamma(one.s, times))) - B
         room, size = shrink * stage_excess(one.s, times, stage), np.maximum(1.0, np.abs(B))
-        where, at = f"stage {stage}, t = {{at}}", shown(times)
-        yield arrays.at_least(over, 0.0, f"{where}: below B", at=at, scale=size)
-        yield arrays.at_most(over, room, f"{where}: above its room", at=at, scale=size)
+        where, at = f"stage {stage}, $t = {{at}}$", shown(times)
+        yield arrays.at_least(over, 0.0, f"{where}: below $B_n$", at=at, scale=size)
+        yield arrays.at_most(over, room, f"{where}: above the allowed error", at=at, scale=size)
 
 
 ROOM = 1e-12  # both sides are right to a few digits of the last place
@@ -641,8 +647,10 @@ def check_tian2023_eq_130(
         tau = s.tau(times)
         share = decoder.height(s.M, tau) / (tau if stage == 1 else np.log(s.M * tau))
         missing = (1 - least_share(s, times, stage)) / sharper
-        yield arrays.at_least(1 - share, 0.0, f"stage {stage}, t = {{at}}: at most 1", at=times)
-        yield arrays.at_most(1 - share, missing, f"stage {stage}, t = {{at}}", at=times, scale=1.0)
+        yield arrays.at_least(1 - share, 0.0, f"stage {stage}, $t = {{at}}$: at most 1", at=times)
+        yield arrays.at_most(
+            1 - share, missing, f"stage {stage}, $t = {{at}}$", at=times, scale=1.0
+        )
 
 
 @check(
@@ -703,13 +711,13 @@ def check_tian2023_thm_4(
     """e^(2 f^2(0) B) <= chi <= e^(2B) with B of (14), for (13): at t = 0, and e^(2B) by its own."""
     yield from in_force(one)
     start = float(form(one.C_0, np.zeros(1))[0])  # chi(0) = 1; f^2(0) = 1/2, so that 2 f^2 B is B
-    where = f"at t = 0 chi = 1 and its lower bound is {math.exp(start):.3g}"
+    where = rf"at $t = 0$, $\chi = 1$ and its lower bound is {math.exp(start):.3g}"
     yield at_least(1.0, math.exp(start), where, scale=1.0)
     for stage, Gamma in ((1, snapping.first_stage), (2, snapping.second_stage)):
         times = stage_times(one.s, stage)
         B = snapping.growth_at(one.s, one.C_0, times)
         ratio = np.exp(2 * (np.asarray(form(one.C_0, Gamma(one.s, times))) - B))
-        where = f"stage {stage}, t = {{at}}: e^(2B) by e^(2B) of (13)"
+        where = f"stage {stage}, $t = {{at}}$: $e^{{2B_n}}$ relative to that of (13)"
         # rounding of B is doubled in the exponent, and B goes up to 10
         yield arrays.at_least(ratio - 1, -1e-10, where, at=shown(times), scale=1.0)
         room = np.exp(2 * shrink * stage_excess(one.s, times, stage)) + 1e-10
@@ -757,10 +765,12 @@ def check_tian2023_thm_4_scanning(
     s, (a, _) = one.s, steep(one)
     times = np.append(stage_times(s, 1), s.onset)
     gamma = decoder.speed(s.M, s.K, s.eta_y, times * K_by)
-    where = "gamma at t = {at}"
+    where = r"$\gamma$ at $t = {at}$"
     yield arrays.at_most(gamma, s.eta_y * times / s.K / sharper, where, at=times)
     B = snapping.growth_at(s, one.C_0, times)
-    yield arrays.at_most(np.expm1(2 * B), a * times / sharper, "e^(2B) - 1, t = {at}", at=times)
+    yield arrays.at_most(
+        np.expm1(2 * B), a * times / sharper, "$e^{2B_n} - 1$, $t = {at}$", at=times
+    )
 
 
 @check(
@@ -796,9 +806,9 @@ def check_tian2023_thm_4_snapping(
     times = stage_times(s, 2)
     grown = np.exp(2 * snapping.growth_at(s, one.C_0, times))
     log = np.log((s.M if with_M else 1) * s.tau(times))
-    yield arrays.at_most(grown - 1, b * log / sharper, "from above, t = {at}", at=times)
+    yield arrays.at_most(grown - 1, b * log / sharper, "from above, $t = {at}$", at=times)
     yield arrays.at_least(
-        grown, b * (log - math.log(2)) * sharper, "from below, t = {at}", at=times
+        grown, b * (log - math.log(2)) * sharper, "from below, $t = {at}$", at=times
     )
 
 
@@ -862,7 +872,8 @@ class Exact:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"K = {self.K}, f_n.f_n' = {self.epsilon:g} at the start, nu = {self.nu:g}"
+        overlap = rf"$f_n^\top f_{{n'}} = {self.epsilon:g}$ at the start"
+        return rf"$K = {self.K}$, {overlap}, $\nu = {self.nu:g}$"
 
     @property
     def setting(self) -> SnapSetting:
@@ -947,9 +958,9 @@ def check_ours_snapping_exponents(
     """
     run = token_by_token(one)
     e, B = snapping.solve_closed(one.K + more, one.epsilon, run.Gamma)
-    yield arrays.equal(B, run.B, "B at t = {at}", at=run.t)
-    yield arrays.equal(e, run.epsilon, "f_n.f_n' at t = {at}", at=run.t)
-    yield arrays.equal(run.z[:, 0], -one.K * run.z[:, 1], "z_c = -K z_l at t = {at}", at=run.t)
+    yield arrays.equal(B, run.B, "$B_n$ at $t = {at}$", at=run.t)
+    yield arrays.equal(e, run.epsilon, r"$f_n^\top f_{n'}$ at $t = {at}$", at=run.t)
+    yield arrays.equal(run.z[:, 0], -one.K * run.z[:, 1], "$z_c = -K z_l$ at $t = {at}$", at=run.t)
     if one.nu < 1:  # only then does Gamma grow large before the first stage ends
         stated = 1 / (2 * (one.K + added) ** power)
         yield from slopes_of(one, run, stated, sharper, "")
@@ -971,7 +982,7 @@ def slopes_of(
         step = float(clock[i + 1] - clock[i])
         slope = float(run.B[i + 1] - run.B[i]) / step
         share = slope / stated * step / float(squared[i])
-        where = f"{name} slope {slope:.4f}{kind}, e = {run.epsilon[i]:.2g}"
+        where = rf"{name} slope {slope:.4f}{kind}, $f_n^\top f_{{n'}} = {run.epsilon[i]:.2g}$"
         yield at_most(share, float(R[i]) / sharper, where, scale=1.0)
         yield at_least(share, float(R[i + 1]), where, scale=1.0)
         yield result(f"{name}{kind}_{one.K}", slope, 3, INTEGRATOR)
@@ -1023,7 +1034,7 @@ def check_tian2023_eq_131(s: SnapSetting, both: bool = True, own: bool = True) -
         for form in (snapping.growth, snapping.printed_growth):
             B, again = float(form(C_0, snapping.total_speed(s, s.onset))), float(form(C_0, there))
             # the printed B may pass through 0
-            yield equal(B, again, f"rates times {a:g}, C_0 = {C_0:g}", scale=max(1.0, abs(B)))
+            yield equal(B, again, f"rates times {a:g}, $C_0 = {C_0:g}$", scale=max(1.0, abs(B)))
     log = math.log(2 * s.M * decoder.crossings(s.M)[1])  # (1 + omega_1) ln M is the upper zero
     yield equal(log, math.log(s.M * float(s.tau(s.onset))), "ln(M eta_Y t_0/K)")
     one = SnapSetting(1000, 10, 0.5, 0.5)
@@ -1043,7 +1054,8 @@ class Pair9:
     def name(self) -> str:
         """The pair in words."""
         nu = self.fast.eta_y / self.fast.eta_z
-        return f"nu = {nu:g}, M = {self.fast.M}, eta_Z = {self.fast.eta_z:g}, {self.slow.eta_z:g}"
+        rates = rf"$\eta_Z = {self.fast.eta_z:g}$ and {self.slow.eta_z:g}"
+        return rf"$\nu = {nu:g}$, $M = {self.fast.M}$, {rates}"
 
     def gap(self, t: float | Floats) -> Floats:
         """B of the faster minus B of the slower one at common times."""
@@ -1060,6 +1072,9 @@ def pairs_of_figure_9() -> list[Pair9]:
             lines = [SnapSetting(M, K, nu * e, e) for e in (0.5, 1.0, 2.0, 4.0, 8.0)]
             found += [Pair9(fast, slow) for slow, fast in itertools.pairwise(lines)]
     return found
+
+
+BEFORE = "largest difference before and after both $t_0$"
 
 
 @check(
@@ -1089,12 +1104,12 @@ def check_tian2023_app_after_onset(
     late = last * np.geomspace(1, 1e6, 60)
     if part == "largest":
         early = last * np.geomspace(1e-4, 1, 60)
-        yield at_most(float(one.gap(early).max()), float(one.gap(late).max()), "before and after")
+        yield at_most(float(one.gap(early).max()), float(one.gap(late).max()), BEFORE)
         return
     start = first if own else last
     fast = snapping.growth_at(one.fast, 1.0, late) - snapping.growth_at(one.fast, 1.0, start)
     slow = snapping.growth_at(one.slow, 1.0, late) - snapping.growth_at(one.slow, 1.0, last)
-    yield arrays.equal(one.gap(late), fast - slow, "growth at t = {at}", at=late, scale=1.0)
+    yield arrays.equal(one.gap(late), fast - slow, "growth at $t = {at}$", at=late, scale=1.0)
     yield most("early", float(one.gap(last * np.geomspace(1e-4, 1, 60)).max()), 2, GRID)
     yield most("late", float(one.gap(late).max()), 2, GRID)
 
@@ -1140,7 +1155,7 @@ def check_tian2023_eq_132(
         B = float(snapping.growth_at(s, C_0, t))
         constant = 2 * s.K * (s.M - 1) ** 2 / s.M**2 / nu / (C_0 if kept else 1.0)
         gap = B - half * math.log(log) - math.log(constant) / 4
-        where = f"C_0 = {C_0:g}, ln(M eta_Y t/K) = {log:.4g}"
+        where = rf"$C_0 = {C_0:g}$, $\ln(M\eta_Y t/K) = {log:.4g}$"
         yield at_least(gap, math.log1p(-math.log(2) / log) / 2 / sharper, where, scale=1.0)
         yield at_most(gap, C_0 / (16 * late) / sharper, where, scale=1.0)
 
@@ -1203,7 +1218,7 @@ def check_tian2023_eq_133(
         first = float(late_speed(s)[0])
         for C_0 in (0.1, 1.0, 50.0):
             slope = late_slope(s, C_0, power)
-            where = f"C_0 = {C_0:g}: slope {slope:.4f}"
+            where = f"$C_0 = {C_0:g}$: slope {slope:.4f}"
             yield at_least(0.5 - slope, 0.0, where, scale=1.0)
             yield at_most(0.5 - slope, C_0 / (8 * first) / sharper, where, scale=1.0)
     else:
@@ -1212,7 +1227,7 @@ def check_tian2023_eq_133(
         top = 500.0 if late else math.log(1000) + 1 / math.sqrt(2 * nu) - math.log(s.K)
         bracket = math.log(top) - math.log(nu / s.K)
         B = float(snapping.growth_at(s, 1.0, math.exp(top) * s.K / s.M / s.eta_y))
-        where = f"the bracket is {bracket:.3g} and B {B:.3g}, {s.name}"
+        where = f"the bracket is {bracket:.3g} and $B_n$ is {in_words(f'{B:.3g}')}"
         # a positive B is no multiple, by whatever positive constant, of a bracket that is not
         yield holds(B <= 0 or bracket > 0, where)
     slopes = [late_slope(s, C_0, power) for C_0 in (0.1, 1.0, 50.0)]
@@ -1325,7 +1340,7 @@ def check_tian2023_app_both_rates_bound(
     times = s.onset * np.array([1e-3, 1.0, 10.0, 1e4])
     for C_0 in (0.1, 10.0):
         B = [snapping.growth_at(x, C_0, times) for x in (s, other)]
-        where = f"C_0 = {C_0:g}, t = {{at}}"
+        where = f"$C_0 = {C_0:g}$, $t = {{at}}$"
         yield arrays.at_least(B[1] - B[0], 0.0, where, at=times)
         waited = snapping.growth_at(s, C_0, one.factor * times)
         yield arrays.equal(B[1], waited, f"{where}, the same as waiting", at=times, scale=1.0)
@@ -1370,7 +1385,7 @@ def training(
 
 def rates_of(one: coupled.Long, *ratios: float) -> str:
     """The rates in words."""
-    return f"eta_Z = {one.eta_z:g}, eta_Y/eta_Z = " + " and ".join(f"{r:g}" for r in ratios)
+    return rf"$\eta_Z = {one.eta_z:g}$, $\eta_Y/\eta_Z$ = " + " and ".join(f"{r:g}" for r in ratios)
 
 
 @check(
@@ -1408,7 +1423,7 @@ def check_tian2023_app_both_rates(
     ratio, at = one.ratios[0], 5.0 if early else one.turned
     yield from training(one, (ratio,), at, up=10.0)
     entropy = [one.entropy(ratio, x, whole) for x in (at, at + 1)]
-    where = f"{rates_of(one, ratio)}: entropy {entropy[0]:.5f} at t = 10^{at:g}"
+    where = f"{rates_of(one, ratio)}: entropy {entropy[0]:.5f} at $t = 10^{{{at:g}}}$"
     where += f", {entropy[1]:.5f} with rates 10 times as large"
     yield at_least(entropy[0] - entropy[1], 0.0, where, scale=1.0)
     found = coupled.long_run(1.0).entropy
@@ -1456,7 +1471,7 @@ def check_tian2023_app_slow_decoder_bound(
     times = at * s.onset * np.array([1.0, 3.0, 1e3])
     for C_0 in (0.1, 10.0):
         B = [snapping.growth_at(x, C_0, times) for x in (s, fast_one)]
-        yield arrays.at_least(B[0] - B[1], 0.0, f"C_0 = {C_0:g}, t = {{at}}", at=times)
+        yield arrays.at_least(B[0] - B[1], 0.0, f"$C_0 = {C_0:g}$, $t = {{at}}$", at=times)
     yield result("tiny", exception_of_five(), 2, "the difference of two logarithms")
 
 
@@ -1475,9 +1490,8 @@ def check_tian2023_app_slow_decoder_bound(
         "At $10^5$ steps, for designs that satisfy Assumption 1(c).": {"early": True},
         "Measured by the gain of the distinct tokens at $10^5$ steps, for every ratio from 1 "
         "on, with or without Assumption 1(c).": Variant(instances=lambda: neighbours(1.0)),
-        "Measured by the gain of the distinct tokens at $10^5$ steps, for ratios from 100 on.": Variant(
-            instances=lambda: neighbours(100.0)
-        ),
+        "Measured by the gain of the distinct tokens at $10^5$ steps, for ratios from 100 "
+        "on.": Variant(instances=lambda: neighbours(100.0)),
     },
     planted={
         "A time at which attention is still sparser with the slower decoder; the statement "
@@ -1495,12 +1509,15 @@ def check_tian2023_app_slow_decoder(
         yield result(name, gains[r], 3, INTEGRATOR)
     if not isinstance(one, coupled.Long):
         K, slow, fast = one
-        yield below(0.0, coupled.gain(K, slow) - coupled.gain(K, fast), "gain")
+        where = rf"$K = {K}$, gain at $\eta_Y/\eta_Z = {slow:g}$ and at {fast:g}"
+        yield below(0.0, coupled.gain(K, slow) - coupled.gain(K, fast), where)
         return
     at = 5.0 if early else one.overtaken
     yield from training(one, one.ratios, at)
     slow, fast = (one.entropy(ratio, at) for ratio in one.ratios)
-    where = f"{rates_of(one, *one.ratios)}: entropies {slow:.5f} and {fast:.5f} at t = 10^{at:g}"
+    where = (
+        f"{rates_of(one, *one.ratios)}: entropies {slow:.5f} and {fast:.5f} at $t = 10^{{{at:g}}}$"
+    )
     yield at_least(fast - slow, 0.0, where, scale=1.0)
 
 
@@ -1543,8 +1560,8 @@ def needed_constant() -> float:
 
 def on_axis(end: float, axis: float, where: str) -> Iterator[Said]:
     """The largest value of a panel lies between 0.85 of the axis and its end."""
-    yield at_least(end, 0.85 * axis, f"{where}: the curve ends at {end:.4g} of {axis:g}")
-    yield at_most(end, axis, f"{where}: the curve ends at {end:.4g} of {axis:g}")
+    yield at_least(end, 0.85 * axis, f"{where}: the curve ends at {end:.4g} on an axis to {axis:g}")
+    yield at_most(end, axis, f"{where}: the curve ends at {end:.4g} on an axis to {axis:g}")
 
 
 @check(
@@ -1579,16 +1596,16 @@ def check_tian2023_fig_3(
         order = rates[::-1] if reverse else rates
         for slow, fast in itertools.pairwise(order):
             low, high = figure_3(fast, C_0, t), figure_3(slow, C_0, t)
-            where = f"eta_Y {slow:g} against {fast:g}, t = {{at}}"
+            where = rf"$\eta_Y$ {slow:g} against {fast:g}, $t = {{at}}$"
             yield arrays.at_least(high - low, 0.0, where, at=t)
             sooner, later = (decoder.transition(1000, 10, rate) for rate in (fast, slow))
             yield below(0.0, later - sooner, "t_0")
     if part == "simulation":
         yield from on_axis(stretch * simulated_end(C_0), 600.0, "(10)")
     elif part != "order":
-        yield from on_axis(stretch * float(figure_3(0.5, C_0, end)[0]), 600.0, "e^(2B)")
+        yield from on_axis(stretch * float(figure_3(0.5, C_0, end)[0]), 600.0, "$e^{2B_n}$")
         if part == "length":
-            yield at_least((10 * C_0) ** 0.25, 1.0, "rho_0")
+            yield at_least((10 * C_0) ** 0.25, 1.0, r"$\rho_0$ against 1")
     for name, value in (("natural", 0.1), ("one", 1.0), ("square", 0.01)):
         yield result(name, float(figure_3(0.5, value, end)[0]), 3)
     yield result("simulated", max(simulated_end(e) for e in (0.1, 0.5, 0.9)), 2, INTEGRATOR)
@@ -1610,7 +1627,7 @@ class Panel:
     @property
     def name(self) -> str:
         """The instance in words."""
-        return f"nu = {self.nu:g}, M = {self.M}"
+        return rf"$\nu = {self.nu:g}$, $M = {self.M}$"
 
     def curves(self, K: int, invert: bool) -> list[SnapSetting]:
         """The settings of its five curves."""
@@ -1647,12 +1664,12 @@ def check_tian2023_fig_9(
     one: Panel, K: int = 1, invert: bool = False, own: bool = True, sharper: float = 1.0
 ) -> Iterator[Said]:
     """B(t) for fixed ratios: one value at t_0 for all rates, and the size of both panels."""
-    yield from on_axis(one.end(K, invert), one.axis / sharper, "largest B")
+    yield from on_axis(one.end(K, invert), one.axis / sharper, "largest $B_n$")
     curves = one.curves(K, invert)
     B = np.array(
         [float(snapping.growth_at(s, 1.0, s.onset if own else curves[0].onset)) for s in curves]
     )
-    yield arrays.equal(B, B[0], "B at t_0")
+    yield arrays.equal(B, B[0], "$B_n$ at $t_0$")
     for name, panel in zip(("first", "second"), PANELS, strict=True):
         s = panel.curves(1, False)[0]
         yield result(name, float(snapping.growth_at(s, 1.0, s.onset)), 3)
@@ -1734,19 +1751,19 @@ def check_ours_coupled_snapping(
     run = one.path
     t, late = run.t, run.t >= 1.0
     z = 0.01 * np.log1p(t) if gain else run.z_distinct[:, 0]
-    yield arrays.at_least(np.diff(z[late]), 0.0, "z_l at t = {at}", at=t[late][1:])
-    yield holds(float(run.xi.min()) > 0, "xi > 0")
+    yield arrays.at_least(np.diff(z[late]), 0.0, "$z_l$ at $t = {at}$", at=t[late][1:])
+    yield holds(float(run.xi.min()) > 0, r"$\xi_n > 0$")
     scale = float(np.abs(run.z_common).max())
     gone = run.z_common[:, 0] + one.K**balance * run.z_distinct[:, 0]
-    yield holds(bool(np.abs(gone).max() <= 1e-9 * scale), "z_c = -K z_l")
+    yield holds(bool(np.abs(gone).max() <= 1e-9 * scale), "$z_c = -K z_l$")
     slope, onset = np.gradient(z, np.log(t)), decoder.transition(one.M, one.K, one.ratio)
     if one.slows is not swap:
         chosen = (t >= 3 * onset) & (t <= 1e7)
         moves = np.diff(slope[chosen])
-        yield arrays.at_most(moves, 0.0, "slope at t = {at}", at=t[chosen][1:], scale=slope.max())
+        yield arrays.at_most(moves, 0.0, "slope at $t = {at}$", at=t[chosen][1:], scale=slope.max())
     else:
         grows = float(t[int(np.argmax(slope))]) > 1000 * onset
-        yield holds(grows, "the steepest gain comes after 1000 t_0")
+        yield holds(grows, "the steepest gain comes after $1000\,t_0$")
     yield count("strong", int(one.slows))
     yield count("weak", int(not one.slows))
     yield count("drawn", int(one.epsilon != 0.5))
@@ -1787,7 +1804,7 @@ def drawn_runs() -> tuple[Said, ...]:
     "tian2023-fig-2",
     over="runs",
     instances=coupled.stages,
-    name=lambda run: f"K = {run.data.K}, M = {run.data.M}, eta_Y/eta_Z = {run.eta_y:g}",
+    name=lambda run: rf"$K = {run.data.K}$, $M = {run.data.M}$, $\eta_Y/\eta_Z = {run.eta_y:g}$",
     says="In {tried} runs in which both layers train, attention starts proportional to token "
     "frequency, the common tokens lose weight, and the strongest distinct token gains but "
     "stays below one half. At the end the distinct tokens separate at most at {late} of "
@@ -1812,11 +1829,13 @@ def check_tian2023_fig_2(
     peak = int(np.argmax(gain))
     if in_turn:
         late = float(loss[peak] / loss.max())
-        yield holds(late <= 0.5, f"common tokens lose at {late:.2f} of their highest speed then")
+        yield holds(
+            late <= 0.5, f"common tokens lose weight at {late:.2f} times their highest rate then"
+        )
     p, best = np.concatenate(run.data.probabilities), c[:, C:][:, top]
     yield holds(bool(np.abs(c[0] - p).max() <= 1e-2), "the start")
-    yield arrays.at_most(np.diff(mass), 0.0, "suppression at t = {at}", at=t[1:], scale=1.0)
-    yield arrays.at_least(np.diff(best), 0.0, "the winner at t = {at}", at=t[1:], scale=1.0)
+    yield arrays.at_most(np.diff(mass), 0.0, "suppression at $t = {at}$", at=t[1:], scale=1.0)
+    yield arrays.at_least(np.diff(best), 0.0, "the winner at $t = {at}$", at=t[1:], scale=1.0)
     yield holds(bool(gain[-1] <= gain[peak] / 2), "frozen in the end")
     yield holds(bool(best[-1] <= 0.5), "nobody takes all")
     yield least("overlap", float(loss[peak] / loss.max()), 2, GRID)

@@ -106,8 +106,8 @@ class Design:
     def name(self) -> str:
         """The design in words."""
         return (
-            f"K = {self.K}, M = {self.M}, f_n.f_n' = {self.epsilon:.3g} at the start, "
-            f"eta_Y/eta_Z = {self.ratio:.3g}"
+            rf"$K = {self.K}$, $M = {self.M}$, $f_n^\top f_{{n'}} = {self.epsilon:.3g}$ "
+            rf"at the start, $\eta_Y/\eta_Z = {self.ratio:.3g}$"
         )
 
     @property
@@ -239,8 +239,8 @@ class Long:
     def name(self) -> str:
         """The classes in words."""
         own = ", ".join(f"{x:g}" for x in self.design.distinct)
-        sizes = f"K = {self.design.K}, M = {self.design.M}"
-        return f"{sizes}, weights {self.design.common[0]:g} in common and {own} distinct"
+        sizes = f"$K = {self.design.K}$, $M = {self.design.M}$"
+        return f"{sizes}, weights {self.design.common[0]:g} (common) and {own} (distinct)"
 
     @property
     def correlations(self) -> Floats:

@@ -45,8 +45,8 @@ class SnapSetting:
     @property
     def name(self) -> str:
         """The sizes and rates in words."""
-        rates = f"eta_Y = {self.eta_y:g}, eta_Z = {self.eta_z:g}"
-        return f"M = {self.M}, K = {self.K}, {rates}"
+        rates = rf"$\eta_Y = {self.eta_y:g}$, $\eta_Z = {self.eta_z:g}$"
+        return f"$M = {self.M}$, $K = {self.K}$, {rates}"
 
     @property
     def first_end(self) -> float:

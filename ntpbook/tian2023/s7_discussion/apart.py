@@ -66,7 +66,7 @@ class Apart:
     def name(self) -> str:
         """The sizes."""
         sizes = ", ".join(str(len(x)) for x in self.blocks)
-        return f"queries with {sizes} classes, M = {self.outputs}"
+        return f"queries with {sizes} classes, $M = {self.outputs}$"
 
     def f(self, shared: bool = False) -> Floats:
         """(K, N), the f_n over the tokens of all queries.

@@ -64,6 +64,7 @@ from ntpverdicts.compare import (
     most,
     result,
 )
+from ntpverdicts.maths import in_tex, in_words
 from ntpverdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
 
 Floats = NDArray[np.float64]
@@ -106,7 +107,7 @@ def check_tian2023_app_uniform_start(
         return
     fall = -np.diff(mass.mean(axis=1) if which == "mean" else mass, axis=0)
     times = run.times[1:] if which == "mean" else run.times[1:, None]
-    yield arrays.at_least(fall, 0.0, "t = {at}", at=times, scale=1.0)
+    yield arrays.at_least(fall, 0.0, "$t = {at}$", at=times, scale=1.0)
     yield least("start", float(mass.mean(axis=1)[0]), digits=2)
     yield most("start_most", float(mass.mean(axis=1)[0]), digits=2)
     yield least("fall", float(mass.mean(axis=1)[0] - mass.mean(axis=1)[-1]), digits=2)
@@ -213,14 +214,14 @@ def check_tian2023_app_dropping(
     rarest, c = run.distinct(0)[0], one.c
     if which == "dropped" and fast_enough:
         holds_ = float(c[-1, 0, rarest]) < float(c[0, 0, rarest])
-        yield holds(holds_, f"attention on the rarest, {c[0, 0, rarest]:.3f} at the start")
+        yield holds(holds_, f"attention on the rarest token, {c[0, 0, rarest]:.3f} at the start")
     elif which == "flow" and fast_enough:
         inside = run.times <= until
         for n in range(run.classes.K):
             z = one.z[inside][:, run.classes.query[n], run.distinct(n)]
             lead = np.diff(z, axis=1)
             times = run.times[inside][:, None]
-            yield arrays.at_least(lead, 0.0, f"class {n}, t = {{at}}", at=times, scale=1.0)
+            yield arrays.at_least(lead, 0.0, f"class {n}, $t = {{at}}$", at=times, scale=1.0)
     broken = any(
         float(np.diff(run.z[:, run.classes.query[n], run.distinct(n)], axis=1).min()) < -INTEGRATOR
         for n in range(run.classes.K)
@@ -252,7 +253,7 @@ def check_tian2023_app_dropping(
 def check_ours_distinct_loses(one: ScoresOverTime, sign: float = 1.0) -> Iterator[Said]:
     """z_l < 0 for both distinct tokens l of the second class."""
     scores = sign * one.scores
-    yield arrays.slack(-one.room - scores, "t = {at}", at=one.times[:, None])
+    yield arrays.slack(-one.room - scores, "$t = {at}$", at=one.times[:, None])
     for name, score in zip(("rare", "often"), one.scores[-1, :2], strict=True):
         origin = ACCURACY if one.room else "balls"
         yield result(f"{one.short}_{name}", float(score), digits=2, origin=origin)
@@ -288,7 +289,7 @@ def check_tian2023_app_no_winner(
     if isinstance(one, Symmetric):
         if ever:
             last = scores_under_10(one, np.array([600.0]))[-1]
-            yield within(one.share(last), share, "share at Gamma = e^600")
+            yield within(one.share(last), share, r"share at $\Gamma = e^{600}$")
         log_time = takeover_log_time(one, share)
         yield result("takeover", round(math.log10(log_time)))
         return
@@ -368,7 +369,7 @@ def check_tian2023_app_no_stationary(
     chosen = list(zip(run.times[::8], run.states[::8], strict=True))
     slopes = np.array([dual_slope(run, state, dual) for _, state in chosen])
     at = np.array([t for t, _ in chosen])
-    yield arrays.equal(slopes[:, 0], slopes[:, 1], "slope of J at t = {at}", at=at)
+    yield arrays.equal(slopes[:, 0], slopes[:, 1], "slope of J at $t = {at}$", at=at)
     yield holds(bool((slopes[:, 1] > 0).all()), "the slope of J is positive")
     moved = run.with_scores(np.maximum(run.times, 1.0) ** power) if power else run
     exponent = growth_exponent(moved, until)
@@ -527,7 +528,9 @@ def _preferred(one: Drawn) -> Iterator[Said]:
         share = sum(w for token, w in zip(tokens, one.weights, strict=True) if token == 0)
         mean += chance * Fraction(share, total)
     plain = Fraction(sum(one.chances), 100 * len(one.chances))
-    yield holds(mean != plain, f"the mean of the weighted share is {mean}, that of P(l|n) {plain}")
+    yield holds(
+        mean != plain, f"the mean of the weighted frequency is {mean}, that of $P(l|n)$ is {plain}"
+    )
 
 
 # With a residual connection
@@ -590,14 +593,16 @@ def check_tian2023_app_residual(
     yield assume(RESIDUAL[1], one.locally_distinct)
     found = residual.modified_force(one, skip, shared)
     if dynamics == "decoder under (26)":
-        where = f"force under (26) at most {float(found.force.b):.3g} times a positive factor"
+        bound = in_words(f"{float(found.force.b):.3g}")
+        where = f"derivative of the logit under (26) at most {bound} times a positive factor"
         yield at_least(float(found.force.b), 0.0, where, scale=1.0)
     else:
         start = residual.force_at_the_start(one, skip, shared)
-        where = f"force at the start at most {float(start.b):.3g} eta_Y t/K"
+        bound = in_tex(f"{float(start.b):.3g}")
+        where = rf"derivative of the logit at the start at most ${bound}\,\eta_Y t/K$"
         yield at_least(float(start.b), 0.0, where, scale=1.0)
         score = enclosed_steps.above(residual.enclosed_score(one, skip, shared=shared))
-        where = f"score after a hundred gradient steps at most {score:.3g}"
+        where = f"logit after one hundred gradient steps at most {in_words(f'{score:.3g}')}"
         yield at_least(score, 0.0, where, scale=1.0)
     if (one.common, one.local) == (Fraction(1, 10), Fraction(2, 5)):
         yield result("same", float(found.same.b), digits=2)
@@ -756,5 +761,7 @@ def check_tian2023_app_few_tokens(
     path = reduced.follow(design, ratio, np.geomspace(0.1, 1e4, 200), relative=1e-6, absolute=1e-9)
     many = np.exp(path.entropy)
     K, common = design.K, len(design.common)
-    where = f"K = {K}, {common} common, eta_Y/eta_Z = {ratio:g}: tokens that share the attention"
+    where = (
+        rf"$K = {K}$, {common} common, $\eta_Y/\eta_Z = {ratio:g}$: tokens that share the attention"
+    )
     yield within(float(many.min()), number, where)

@@ -92,7 +92,7 @@ def trajectory(
     data = population.of_classes(classes, M=VOCABULARY)
     first, at = population.start(data), np.array(times)
     states = population.flow(data, first, 1.0, 1 / ratio, at)
-    where = f"{name}, eta_Y / eta_Z = {ratio:g}"
+    where = rf"{name}, $\eta_Y/\eta_Z = {ratio:g}$"
     return Trajectory(where, classes, data, ratio, np.append(0.0, at), (first, *states))
 
 
@@ -239,7 +239,7 @@ class Symmetric:
     @property
     def name(self) -> str:
         """All of it in words."""
-        return f"{self.K} symmetric classes under (10), f_n . f_n' = {self.epsilon:g}"
+        return rf"{self.K} symmetric classes under (10), $f_n^\top f_{{n'}} = {self.epsilon:g}$"
 
     @property
     def P(self) -> Floats:

@@ -46,7 +46,7 @@ class TwoQueries:
     def name(self) -> str:
         """Both weights in words."""
         weights = f"weights {self.common} (common to all) and {self.local} (common to the queries)"
-        return f"{weights}, M = {self.outputs}"
+        return f"{weights}, $M = {self.outputs}$"
 
     @property
     def eigenvalues(self) -> Floats:

@@ -68,7 +68,7 @@ def orders(stream: Stream, title: str) -> list[Order]:
     """One order for each pair of rates of a stream with the steps 0 and the last one."""
     return [
         Order(
-            f"{title}, eta_Y = {eta_y:g}, eta_Z = {eta_z:g}, seed {stream.plan.seed}",
+            rf"{title}, $\eta_Y = {eta_y:g}$, $\eta_Z = {eta_z:g}$, seed {stream.plan.seed}",
             gains(stream.plan.classes, stream.Z[c, 0], stream.Z[c, -1]),
         )
         for c, (eta_y, eta_z) in enumerate(stream.plan.rates)

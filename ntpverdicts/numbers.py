@@ -45,13 +45,15 @@ def power_of_e(exponent: float) -> str:
 def singular(plural: str) -> str:
     """One of what a phrase names in the plural: "partial orders", "runs from any start"."""
     words = plural.split(" ")
-    ends = [place for place, word in enumerate(words) if word in _PREPOSITIONS]
+    ends = [
+        place for place, word in enumerate(words) if word in _PREPOSITIONS or word.startswith("$")
+    ]
     head = (ends[0] if ends else len(words)) - 1
     words[head] = _singular_word(words[head])
     return " ".join(words)
 
 
-_PREPOSITIONS = ("of", "with", "from", "to", "and", "E", "C_0")
+_PREPOSITIONS = ("of", "with", "from", "to", "and", "in", "that")
 _IRREGULAR = {"matrices": "matrix", "series": "series", "vertices": "vertex"}
 
 

@@ -100,8 +100,8 @@ def started_below_the_condition() -> list[System]:
         by_hand("the bounds on the gradient, and both lines", at="lines"),
     ),
     planted={
-        f"The lower line {SHARPER}.": {"lower": 1.1},
-        f"The upper line {SHARPER}.": {"upper": 1.1},
+        f"The lower bound on $e^{{m_t}}$ {SHARPER}.": {"lower": 1.1},
+        f"The upper bound on $e^{{m_t}}$ {SHARPER}.": {"upper": 1.1},
         f"The lower bound on the gradient {SHARPER}.": {"gamma": 1.1},
         f"The upper bound on the gradient {SHARPER}.": {"largest": 1.1},
         r"The condition on $\beta$, $h$, and $s$ left out.": Variant(

@@ -163,7 +163,7 @@ ALIGNMENT = (
         r"Nine tenths of $\log(1/\pi_{\min})$.": {"rarity": 0.9},
         NO_LENGTHS: {"lengths": 0},
         "A state where a rival has more attention.": Variant(instances=instances.below_a_rival),
-        f"The bound on <g, W> {SHARPER}.": {"sharper": 1.1},
+        rf"The bound on $\langle g, W\rangle$ {SHARPER}.": {"sharper": 1.1},
     },
 )
 def check_ours_alignment(
@@ -215,8 +215,8 @@ def check_ours_alignment(
     planted={
         r"$1/\|W^*\|$ without $\sqrt2$.": {"length": 1},
         "Pairs $B_e$ with norm 1 in the proof.": {"squared_length": 1},
-        f"The lower bounds on the cosine and on x {SHARPER}.": {"sharper": 1.1},
-        f"The upper bound on ||W|| {SHARPER}.": {"shorter": 1.1},
+        f"The lower bounds on the cosine and on $x$ {SHARPER}.": {"sharper": 1.1},
+        rf"The upper bound on $\|W\|$ {SHARPER}.": {"shorter": 1.1},
         "No Assumption 3: a rival occurs eight times as often.": Variant(
             instances=instances.outnumbered
         ),
@@ -290,7 +290,7 @@ def check_ours_trivial_bound(
         NO_RARITY: {"rarity": 0},
         NO_LENGTHS: {"lengths": 0},
         "$S/2$ instead of $2S$.": {"two": 0.5},
-        f"The bounds on ||y||^2 and the tangent {SHARPER}.": {"sharper": 1.1},
+        rf"The bounds on $\|y\|^2$ and the tangent {SHARPER}.": {"sharper": 1.1},
         r"A next token that is not $\mathrm n$ of any token of its sentence.": Variant(
             instances=lambda: instances.from_outside(300)
         ),

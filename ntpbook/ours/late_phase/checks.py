@@ -52,7 +52,7 @@ SHARPER = "1.1 times sharper"
         ),
     ),
     planted={
-        f"S {SHARPER}.": {"part": Fraction(11, 10)},
+        f"$S$ {SHARPER}.": {"part": Fraction(11, 10)},
         "$1/G_e^2$ instead of $1/G_e$.": {"inverse": 2},
         "Half of $S$.": {"part": 2},
         "In the second proof $1/G_e + 1/G_f$.": {"between": 1},
@@ -138,7 +138,7 @@ def check_ours_descent_pointwise(
         ),
     ),
     planted={
-        f"The descent {SHARPER}: 1.1 c.": {"better": 1.1},
+        f"The descent {SHARPER}: $1.1c$.": {"better": 1.1},
         "The constant with $2S - 2$ instead of $2S - 1$ in the proof.": {"descent_shift": -1},
         "$s(F(y) - F(v))$ instead of $-2s(F(y) - F(v))$.": {"cross_term": -1},
         "Smoothness $1/2$: one eighth of the squared width.": {"part": 8},

@@ -75,7 +75,7 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
 
 @check(
     "ours-long-clock",
-    over="flows",
+    over="designs",
     instances=symmetric_runs,
     name=lambda one: f"K = {one[0].K}, M = {one[0].M}, eta_Y/eta_Z = {one[1]:g}",
     says=r"On {tried} data sets, up to $\ln t = {log_t}$, the logits of the small system in the "
@@ -192,7 +192,7 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
 
 @check(
     "ours-long-closed-form",
-    over="paths",
+    over="solutions",
     instances=one_each,
     says=r"Along {tried} solutions up to $\sigma = 10^4$ both sides of the closed form agree, "
     "up to the error of the integrator. At the end the remainder of the law for $w$ is at "
@@ -241,7 +241,7 @@ def wider(first: float = 1.0, last: float = 10.0) -> list[DesignRates]:
 
 @check(
     "ours-long-law",
-    over="paths",
+    over="solutions",
     instances=wider,
     says=r"On {tried} solutions the slope $d\ln T/d\ln\sigma$ at $\sigma = 10^4$ is close to "
     r"$\alpha + c/T^2$: the remaining error is at most {part} times its distance from "
@@ -299,7 +299,7 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
 
 @check(
     "ours-long-exponent",
-    over="paths",
+    over="solutions",
     instances=lambda: rare() + wider(),
     says=r"Each of {tried} solutions stays inside the region of the proof up to $\sigma = "
     "10^4$. If the common token is rare, the conditions of the theorem hold at the start; "
@@ -464,7 +464,7 @@ def kept(run: DesignRates, sphere: bool = True, start: float = 0.0) -> ClockPath
 
 @check(
     "ours-long-angle",
-    over="paths",
+    over="solutions",
     instances=random_runs,
     name=lambda run: run.name,
     says=r"Along {tried} solutions for random designs, $1 - \chi$ never increases, where $\chi$ "
@@ -512,7 +512,7 @@ def check_ours_long_angle(
 
 @check(
     "ours-long-keep",
-    over="paths",
+    over="solutions",
     instances=random_runs,
     name=lambda run: run.name,
     says="Along {tried} solutions for random designs, every inequality of the proof holds. The "
@@ -583,7 +583,7 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
 
 @check(
     "ours-long-simplex",
-    over="paths",
+    over="solutions",
     instances=leaders,
     name=lambda run: run.name,
     says="On {tried} random designs the strongest distinct token never loses attention. At the "

@@ -338,7 +338,7 @@ def trainings(steps: int = 600) -> Iterator[TrainedChoice]:
 
 @check(
     "ours-two-choice",
-    over="trainings",
+    over="training runs",
     instances=trainings,
     says="If the query is hidden or one-token sentences are missing, the more frequent of the "
     "two distinct tokens gains relative to the other, and a tie stays a tie. Otherwise "

@@ -1449,7 +1449,7 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
 
 @check(
     "tian2023-rem-2",
-    over="runs, each with all later times",
+    over="runs with all later times",
     instances=late_heights,
     says=r"Some constant times $\ln M$ bounds the shift at all times considered.",
     fails="No constant $C$ up to 100 works. The proved lower bound of the corrected remark "

@@ -290,7 +290,7 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
 
 @check(
     "ours-common-grows",
-    over="vocabularies",
+    over="vocabulary sizes",
     instances=instances.common_growing,
     says="For {tried} vocabulary sizes from $M = {least_M}$ on, in exact fractions, Assumption "
     "2 holds as stated and a token common to both classes gains at $Z = 0$.",
@@ -465,7 +465,7 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
 
 @check(
     "tian2023-cor-2",
-    over="flows",
+    over="solutions of (10)",
     instances=instances.symmetric,
     says="In {tried} solutions of (10) from $Z = 0$, the logit of every common token "
     "decreases, in {compared} comparisons at recorded times.",
@@ -623,7 +623,7 @@ NOT_FALLING = "a common token of the class does not lose, as Theorem 3 requires"
 
 @check(
     "tian2023-thm-3",
-    over="flows",
+    over="solutions of (10)",
     instances=instances.runs,
     says=r"Along {tried} solutions of (10), $r(t) = r(0)\chi(t)$, the logit $z$ and the entry "
     "$f$ of the dominant token increase, and the bounds (12) hold.",
@@ -664,7 +664,7 @@ def check_tian2023_thm_3(
 
 @check(
     "tian2023-eq-11",
-    over="flows",
+    over="solutions of (10)",
     instances=instances.runs,
     says="At all recorded times of {tried} solutions of (10), in {compared} comparisons, the "
     r"relative gain equals its initial value times the growth factor $\chi$.",
@@ -684,7 +684,7 @@ def check_tian2023_eq_11(run: ClassFlow, used: int = 0) -> Iterator[Said]:
 
 @check(
     "tian2023-eq-12",
-    over="flows",
+    over="solutions of (10)",
     instances=instances.runs,
     says="Along {tried} solutions of (10), the growth factor lies strictly between the two "
     "exponentials for $t > 0$.",
@@ -757,7 +757,7 @@ def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[
 
 @check(
     "tian2023-eq-112-corrected",
-    over="flows",
+    over="solutions of (10)",
     instances=instances.small_and_runs,
     says="Along {tried} solutions of (10), the derivative of the relative gain is "
     r"$2\,r(0)\,\chi\,\dot z$.",
@@ -777,7 +777,7 @@ def check_tian2023_eq_112_corrected(
 
 @check(
     "tian2023-eq-113",
-    over="flows",
+    over="solutions of (10)",
     instances=instances.runs,
     says="At {compared} times along {tried} solutions of (10), the derivative of the relative "
     "gain over every losing common token agrees with (113).",
@@ -823,7 +823,7 @@ def check_tian2023_eq_113(
 
 @check(
     "tian2023-app-scanning",
-    over="flows",
+    over="solutions of (10)",
     instances=instances.from_zero,
     says="Along {tried} solutions of (10) from $Z = 0$, of any two distinct tokens the rarer "
     "one is further behind the dominant token, falls back faster, and by a larger factor.",
@@ -905,7 +905,7 @@ def shares_of(run: ClassFlow) -> Floats:
 
 @check(
     "tian2023-app-sparser",
-    over="flows",
+    over="solutions of (10)",
     instances=instances.runs,
     says="Along {tried} solutions of (10), $B_n$ increases, the relative gain of the stronger "
     "of any two distinct tokens increases, and the entropy of the attention on the "
@@ -946,7 +946,7 @@ def check_tian2023_app_sparser(run: ClassFlow, turned: bool = False) -> Iterator
 
 @check(
     "tian2023-app-frequency-bias",
-    over="flows",
+    over="solutions of (10)",
     instances=instances.from_zero,
     says="Along {tried} solutions of (10) from $Z = 0$, the most frequent distinct token gains "
     "a larger share of the attention on distinct tokens, and the least frequent one a "

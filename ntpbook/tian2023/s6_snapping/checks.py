@@ -467,7 +467,7 @@ ONE_READING = (
 
 @check(
     "tian2023-eq-124",
-    over="constants and settings",
+    over="choices of constants and settings",
     instances=allowed_points,
     says="The printed form is the integral of (13) for {tried} choices of constants and settings.",
     fails=(
@@ -530,7 +530,7 @@ def check_tian2023_eq_124_corrected(C_0: float, form: Growth = snapping.growth) 
 
 @check(
     "tian2023-eq-129",
-    over="constants and settings",
+    over="choices of constants and settings",
     instances=allowed_points,
     says="Equation (129) gives $B_n$ with the $h$ of Lemma 6, for {tried} choices of constants "
     "and settings.",
@@ -655,7 +655,7 @@ def check_tian2023_eq_130(
 
 @check(
     "tian2023-eq-14",
-    over="constants and settings",
+    over="choices of constants and settings",
     instances=allowed_points,
     says="The formula of each phase exceeds $B_n$ by at most what its approximation of $h$ allows.",
     fails=(
@@ -684,7 +684,7 @@ def check_tian2023_eq_14(
 
 @check(
     "tian2023-thm-4",
-    over="constants and settings",
+    over="choices of constants and settings",
     instances=allowed_points,
     says="The growth bound $e^{2B_n}$ of (14) is that of (13) within its approximation of $h$.",
     fails=(
@@ -736,7 +736,7 @@ def steep(one: Point) -> tuple[float, float]:
 
 @check(
     "tian2023-thm-4-scanning",
-    over="constants and settings",
+    over="choices of constants and settings",
     instances=points,
     says=r"At {compared} times in {tried} choices of constants and settings, $\gamma \le \eta_Y "
     r"t/K$ and $e^{2B_n} \le 1 + at$. The relative gain is at most $e^{2B_n}$.",
@@ -775,7 +775,7 @@ def check_tian2023_thm_4_scanning(
 
 @check(
     "tian2023-thm-4-snapping",
-    over="constants and settings",
+    over="choices of constants and settings",
     instances=points,
     says="At {compared} times after $t_0$, in {tried} choices of constants and settings, "
     r"$e^{2B_n}$ lies between $b \ln(M\eta_Y t/(2K))$ and $1 + b \ln(M\eta_Y t/K)$. So "
@@ -827,7 +827,7 @@ def local_exponents() -> tuple[float, float]:
 
 @check(
     "tian2023-thm-4-corrected",
-    over="constants and settings",
+    over="choices of constants and settings",
     instances=points,
     says="In both phases the formula exceeds $B_n$ by at most the stated error, at {compared} "
     "times in {tried} choices of constants and settings.",
@@ -907,7 +907,7 @@ def one_sample(one: Exact) -> snapping.ModelRun:
 
 @check(
     "ours-snapping-exponents",
-    over="classes and rates",
+    over="combinations of classes and rates",
     instances=exact_classes,
     says="The closed form agrees with equation (10), integrated for each token separately, in "
     r"{tried} settings. For large $\Gamma$ the exponents are $1/(2(K+1))$, and "
@@ -1269,7 +1269,7 @@ RATIOS = (1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
 
 @check(
     "tian2023-app-decoder-rate",
-    over="pairs of neighbouring rates",
+    over="pairs of neighboring rates",
     instances=lambda: list(itertools.pairwise(0.01 * r for r in RATIOS)),
     name=lambda one: f"eta_Y from {one[0]:g} to {one[1]:g}",
     says=r"By its formula, $t_0$ decreases as $\eta_Y$ grows. When both layers train with 10 "
@@ -1313,7 +1313,7 @@ def scaled_up() -> list[Pair]:
 
 @check(
     "tian2023-app-both-rates-bound",
-    over="settings and factors",
+    over="choices of settings and factors",
     instances=scaled_up,
     says="In {tried} choices of settings and factors, scaling up both rates increases $B_n$ of "
     "(13) at every time: the new $B_n$ equals the old one at a later time.",
@@ -1440,7 +1440,7 @@ def slower() -> list[Pair]:
 
 @check(
     "tian2023-app-slow-decoder-bound",
-    over="settings and factors",
+    over="choices of settings and factors",
     instances=slower,
     says=r"In {tried} choices of settings and factors with $M \ge 6$, $B_n$ of (13) at $t \ge "
     "t_0$ is larger for the slower decoder.",

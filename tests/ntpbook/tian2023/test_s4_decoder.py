@@ -224,7 +224,7 @@ def test_tian2023_app_e_prime_by_hand():
     assert (found.numbers["own"].value, found.numbers["other"].value) == moves(-1)
     assert "violated by 2/3" in found.witness
     # eigenvalues +-1/3 are below 1/2 and, for M = 1000, above 6/sqrt(1000) = 0.19
-    assert found.hypotheses == ("Assumption 2", "M >= 100 K^2")
+    assert found.hypotheses == ("Assumption 2", r"$M \ge 100K^2$")
     third = ((Fraction(0), Fraction(1, 3)), (Fraction(1, 3), Fraction(0)))
     assert checks.exact_E_prime(third, -1)[0][0] == Fraction(1, 8)  # against Lemma 16
 
@@ -350,8 +350,8 @@ def test_tian2023_rem_1_draws_in_turn_agree_with_single_samples_of_Y():
 def test_tian2023_rem_1_is_refuted_in_each_reading():
     found = checks.check_tian2023_rem_1()
     assert [reading.verdict for reading in found.readings] == [Verdict.REFUTED] * 4
-    assert "w_nn - w_nj for a token j of no class" in found.witness
-    assert "K = 2, M = 1000, rho = 1/4" in found.witness
+    assert "$w_{nn} - w_{nj}$ for a token $j$ of no class" in found.witness
+    assert r"$K = 2$, $M = 1000$, $\rho = 1/4$" in found.witness
     assert found.numbers["ratio"].value == Fraction(4, 3)  # 1/(1 - rho)
     assert "Assumption 2" in found.hypotheses
 
@@ -543,7 +543,7 @@ def test_tian2023_rem_2_times_of_the_card_and_of_the_text_are_the_same():
 def test_tian2023_rem_2_is_refuted_in_each_reading():
     found = sound("tian2023-rem-2")
     assert [reading.verdict for reading in found.readings] == [Verdict.REFUTED] * 2
-    assert "M = 1000, eta_Y = 1, c(s) is more than 1 ln M after 2718304 updates" in found.witness
+    assert r"$\eta_Y = 1$, $c(s)$ is more than $1 \ln M$ after 2718304 updates" in found.witness
     assert "None" not in found.witness
 
 
@@ -675,7 +675,7 @@ def test_tian2023_lem_9_notices_a_stage_that_is_too_slow(monkeypatch, stage):
     monkeypatch.setattr(decoder, "speed_at", slow)
     found = checks.check_tian2023_lem_9.judge([checks.Vocabulary(100)])
     assert found.verdict is Verdict.REFUTED
-    assert ", gamma" in found.witness
+    assert r", $\gamma$" in found.witness
 
 
 def test_tian2023_lem_9_is_proved_from_the_first_update_on_and_not_from_zero():

@@ -268,7 +268,9 @@ def test_tian2023_eq_93_agrees_with_a_mean_of_eigenvalues(window):
 
 def test_tian2023_eq_93_is_refuted_in_fractions_where_assumption_2_holds():
     found = checks.check_tian2023_eq_93()
-    assert found.witness == "K = 2, M = 900, overlap 1/3, the term and the bound: violated by 1/24"
+    assert (
+        found.witness == "$K = 2$, $M = 900$, overlap 1/3, the term and the bound: violated by 1/24"
+    )
     # M = 100 puts the border 6/sqrt(M) = 0.6 above the overlap, and 1/2 leaves the window
     for e, M in ((Fraction(1, 3), 100), (Fraction(1, 2), 900)):
         assert broken(checks.check_tian2023_eq_93, instances.Pair(e, M)) == ["Assumption 2"]
@@ -349,7 +351,7 @@ def test_tian2023_eq_88_asks_for_the_decoder_of_theorem_5():
     assert broken(checks.check_tian2023_eq_88, one) == []
     assert broken(checks.check_tian2023_eq_88, instances.even_pair(100)) == [
         "Assumption 2",
-        "M >> 100",
+        r"$M \gg 100$",
     ]
     assert one.follows_theorem_5()
 
@@ -504,7 +506,7 @@ def test_tian2023_thm_1_a_constant_does_for_small_vocabularies():
     assert checks.check_tian2023_thm_1.judge(small).verdict is NOT_CONTRADICTED
     found = checks.check_tian2023_thm_1.judge(instances.large_vocabularies())
     assert found.verdict is REFUTED
-    assert "10^9" in found.witness
+    assert "10^{9}" in found.witness
 
 
 def test_tian2023_thm_1_asks_for_every_hypothesis():
@@ -512,11 +514,11 @@ def test_tian2023_thm_1_asks_for_every_hypothesis():
     assert broken(checks.check_tian2023_thm_1, one) == []
     wrong = {
         "Assumption 2": replace(one, overlap=0.5),
-        "M^-0.99 << eta_Y < 1": replace(one, eta=1.0),
-        "t >> K^2": replace(
+        r"$M^{-0.99} \ll \eta_Y < 1$": replace(one, eta=1.0),
+        r"$t \gg K^2$": replace(
             one, tau=one.tau / 1e3, gamma=decoder.speed(one.M, 1, 1, one.tau / 1e3)
         ),
-        "gamma of (85)": replace(one, gamma=1.01 * one.gamma),
+        r"$\gamma$ of (85)": replace(one, gamma=1.01 * one.gamma),
     }
     for name, other in wrong.items():
         assert name in broken(checks.check_tian2023_thm_1, other)

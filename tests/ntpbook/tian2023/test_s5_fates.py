@@ -365,7 +365,7 @@ def test_tian2023_eq_106_is_not_refuted_where_it_holds():
     own = ((Fraction(4, 5),),) * 2
     one = instances.Chain("squares sum to 1", (Fraction(3, 5),), own)
     # these are no probabilities, so that the classes would be no witness
-    assert broken(checks.check_tian2023_eq_106, one) == ["(4) Z(0) = 0"]
+    assert broken(checks.check_tian2023_eq_106, one) == ["(4) $Z(0) = 0$"]
     assert [said.slack for said in checks.chain(one, squared=False)] == [0, 0, 0, 0]
 
 
@@ -525,7 +525,7 @@ def test_tian2023_eq_112_is_refuted_in_fractions_where_its_hypotheses_hold():
     found = checks.check_tian2023_eq_112.judge([instances.Quotient(Fraction(2), Fraction(1))])
     assert found.witness.endswith("violated by 1/3")
     swapped = instances.Quotient(Fraction(1), Fraction(2))
-    assert broken(checks.check_tian2023_eq_112, swapped) == ["l_0 dominates"]
+    assert broken(checks.check_tian2023_eq_112, swapped) == ["$l_0$ dominates"]
 
 
 def test_tian2023_eq_112_agrees_with_differences_of_the_gain():

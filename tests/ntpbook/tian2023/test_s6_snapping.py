@@ -100,7 +100,7 @@ def test_tian2023_eq_13_is_off_by_the_number_of_classes_where_steps_sum_over_the
     assert found.verdict is Verdict.PROVED
     assert readings(found) == ["refuted"]
     witness = found.readings[0].witness
-    assert witness.startswith("K = 2, 1 distinct")
+    assert witness.startswith("$K = 2$, 1 distinct")
     assert "violated by 156001/160801" in witness  # 1 - 2 c^2 - c^2, c = 40/401
     c = Fraction(40, 401)
     assert 1 - 2 * c**2 - c**2 == Fraction(156001, 160801)
@@ -135,7 +135,7 @@ def test_tian2023_eq_13_corrected_by_hand() -> None:
 
 def test_tian2023_eq_124_starts_at_a_quarter_of_the_logarithm_of_its_constant() -> None:
     found = checks.check_tian2023_eq_124()
-    assert found.witness.startswith("C_0 = 50, M = 100000, K = 2, eta_Y = 0.5")
+    assert found.witness.startswith(r"$C_0 = 50$, $M = 100000$, $K = 2$, $\eta_Y = 0.5$")
     assert f"the formula gives {math.log(50) / 4:.4g}" in found.witness
     assert value(found, "at_zero") == pytest.approx(math.log(2) / 4)
     assert value(found, "factor") == pytest.approx(math.sqrt(10))
@@ -185,9 +185,9 @@ def test_what_is_in_force_is_tested_on_every_instance() -> None:
     s = one.s
     wrong = {
         "Assumption 1(c)": replace(one, s=replace(s, eta_z=0.5)),
-        "M >> 100 and M >> K^2": replace(one, s=replace(s, M=100)),
-        "M^-0.99 << eta_Y < 1": replace(one, s=replace(s, eta_y=2.0)),
-        "C_0 = rho_0^4/K with |f_n| = 1": replace(one, C_0=0.4),
+        r"$M \gg 100$ and $M \gg K^2$": replace(one, s=replace(s, M=100)),
+        r"$M^{-0.99} \ll \eta_Y < 1$": replace(one, s=replace(s, eta_y=2.0)),
+        r"$C_0 = \rho_0^4/K$ with $\|f_n\| = 1$": replace(one, C_0=0.4),
         "small common components": replace(one, C_0=2.0),
     }
     for name, other in wrong.items():
@@ -342,11 +342,11 @@ def test_tian2023_app_both_rates_keeps_its_hypotheses_with_both_rates() -> None:
     other = replace(one, ratios=(1.0,), eta_z=1e-4)
     assert broken(checks.check_tian2023_app_both_rates, other) == [
         "Assumption 1(c)",
-        "M^-0.99 << eta_Y < 1",
+        r"$M^{-0.99} \ll \eta_Y < 1$",
     ]
     # the larger rates are judged, too: eta_Y = 0.2 is below 1, ten times as much is not
     other = replace(one, eta_z=0.02)
-    assert broken(checks.check_tian2023_app_both_rates, other) == ["M^-0.99 << eta_Y < 1"]
+    assert broken(checks.check_tian2023_app_both_rates, other) == [r"$M^{-0.99} \ll \eta_Y < 1$"]
 
 
 def gain_of_ten(ratio: float, K: int = 10, M: int = 1000, until: float = 1e5) -> float:

@@ -283,7 +283,7 @@ def test_tian2023_app_positions_second_reading_is_computed():
             next(iter(instances.drawn_by_position())), prefers=True
         )
     )
-    assert "5/8, that of P(l|n) 9/20" in said[0].where
+    assert "5/8, that of $P(l|n)$ is 9/20" in said[0].where
 
 
 def test_tian2023_app_positions_shorten_contexts():

@@ -739,7 +739,7 @@ def steep(one: Point) -> tuple[float, float]:
     over="choices of constants and settings",
     instances=points,
     says=r"At {compared} times in {tried} choices of constants and settings, $\gamma \le \eta_Y "
-    r"t/K$ and $e^{2B_n} \le 1 + at$. The relative gain is at most $e^{2B_n}$.",
+    r"t/K$ and $e^{2B_n} \le 1 + at$. The growth factor is at most $e^{2B_n}$.",
     tolerance=ROOM,
     proof=(
         uses("tian2023-eq-12", "the growth factor is at most $e^{2B}$"),

@@ -549,7 +549,7 @@ def test_tian2023_rem_2_is_refuted_in_each_reading():
 
 def test_tian2023_rem_2_refuses_a_small_vocabulary_as_a_witness():
     # M = 5: at the first late time h* - h <= eta_Y/M is not yet small beside h
-    with pytest.raises(ValueError, match=r"breaks the hypothesis .h\* - h <= h/20"):
+    with pytest.raises(ValueError, match=r"breaks the hypothesis .+ at these times"):
         replace(checks.check_tian2023_rem_2, instances=lambda: instances.long_heights(1000)[:1])()
 
 

@@ -217,12 +217,12 @@ def test_tian2023_eq_64_by_hand():
     one = instances.Height(4, Fraction(1, 2), Fraction(3), Fraction(1, 12))
     found = checks.check_tian2023_eq_64.judge([one], sign=-1)
     assert found.verdict is Verdict.NOT_CONTRADICTED
-    assert "dg/ds is -1/36" in checks.check_tian2023_eq_64.judge([one], sign=1).witness
+    assert "dg/ds = -1/36" in checks.check_tian2023_eq_64.judge([one], sign=1).witness
 
 
 def test_tian2023_eq_64_refuses_a_witness_outside_the_hypotheses():
     small = instances.Height(4, Fraction(1, 2), Fraction(3), Fraction(1, 12))
-    with pytest.raises(ValueError, match="breaks the hypothesis 'M >= 1000"):
+    with pytest.raises(ValueError, match="breaks the hypothesis .+ 1000"):
         replace(checks.check_tian2023_eq_64, instances=lambda: [small])()
 
 

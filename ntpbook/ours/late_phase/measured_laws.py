@@ -299,7 +299,7 @@ def logarithm_table(runs: Sequence[Run]) -> Table:
         measured = f"{growth(run):.3f}" if abs(growth(run)) > 1e-3 else "less than 0.001"
         idle = count_degenerate(run.problem)
         rows.append((run.name, str(idle), f"{predicted:.3f}", measured))
-    header = ("data", "pairs without force", "predicted growth", "measured growth")
+    header = ("data", "idle pairs", "predicted growth", "measured growth")
     return Table(header, tuple(rows))
 
 

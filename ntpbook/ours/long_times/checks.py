@@ -871,7 +871,7 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
 def check_ours_long_several(one: Witness, number: int = 2) -> Iterator[Said]:
     """Under Y trained by frequency the slope of w = z_2 - z_1 has the signs +, -, -, +, +, -."""
     stable = stationary.stable_between(enclosures(one))
-    yield holds(stable >= number, f"{stable} stable attentions, {number} said")
+    yield holds(stable >= number, f"{stable} stable attentions, {number} claimed")
     yield result("stable", stable)
     P = np.array([[float(x) for x in row] for row in one.P])
     places = stationary.stable_points(P, stationary.trained(P, one.steps))

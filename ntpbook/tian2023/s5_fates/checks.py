@@ -604,7 +604,7 @@ def gains(run: ClassFlow, used: int = 0) -> Iterator[Said]:
                 gain = attention.relative_gain(run.f, first, other)
                 one = (first, other)[used]
                 closed = gain[0] * attention.growth(run.z[:, one], float(run.z[0, one]))
-                where = f"tokens {first} and {other}, clock {{at}}"
+                where = f"tokens {first} and {other}, rescaled time {{at}}"
                 yield arrays.equal(gain, closed, where, at=run.path.at)
 
 
@@ -614,8 +614,10 @@ def bounds(run: ClassFlow, token: int, share: bool = True, sharper: float = 1.0)
     B, part = run.path.B[1:, run.n], float(run.f[0, token] ** 2) if share else 1.0
     at = run.path.at[1:]
     lower = 2 * part * B * sharper
-    yield arrays.at_least(log_chi, lower * (1 + SIGN), "lower bound of (12), clock {at}", at=at)
-    yield arrays.at_most(log_chi, 2 * B * (1 - SIGN), "upper bound, clock {at}", at=at)
+    yield arrays.at_least(
+        log_chi, lower * (1 + SIGN), "lower bound of (12), rescaled time {at}", at=at
+    )
+    yield arrays.at_most(log_chi, 2 * B * (1 - SIGN), "upper bound, rescaled time {at}", at=at)
 
 
 NOT_FALLING = "a common token of the class does not lose, as Theorem 3 requires"
@@ -721,7 +723,7 @@ def slope_of_gain(run: ClassFlow, factor: int) -> Iterator[Said]:
         ratio = (f[:, first] / f[:, other]) ** 2
         exact = 2 * ratio * (moves[:, first] - moves[:, other])
         formula = factor * (ratio[0] - 1) * chi * moves[:, first]
-        yield arrays.equal(formula, exact, f"token {other}, clock {{at}}", at=run.path.at)
+        yield arrays.equal(formula, exact, f"token {other}, rescaled time {{at}}", at=run.path.at)
 
 
 @check(
@@ -812,7 +814,7 @@ def check_tian2023_eq_113(
         ratio = (run.f[:, first] / run.f[:, token]) ** 2  # d ratio = 2 ratio d(ln f_0 - ln f_l)
         lead = run.z[:, first] - run.z[:, token]
         formula = (P[first] / P[token]) ** 2 * np.exp(2 * lead) * factor * apart
-        where = f"token {token}, clock {{at}}"
+        where = f"token {token}, rescaled time {{at}}"
         yield arrays.equal(formula, 2 * ratio * apart, where, at=run.path.at)
         yield rises(-run.moves[:, token], np.abs(run.moves[:, token]), "the common token falls")
         yield rises(apart, np.abs(run.moves[:, first]), "growth")
@@ -940,7 +942,7 @@ def check_tian2023_app_sparser(run: ClassFlow, turned: bool = False) -> Iterator
     shares = shares_of(run)
     entropy = -(shares * np.log(shares)).sum(axis=1)
     yield arrays.at_least(
-        -np.diff(entropy), 0.0, "entropy, clock {at}", at=run.path.at[1:], scale=1.0
+        -np.diff(entropy), 0.0, "entropy, rescaled time {at}", at=run.path.at[1:], scale=1.0
     )
 
 

@@ -363,7 +363,7 @@ class Shared:
         for place, clock in enumerate(CLOCKS):
             f = path.f(place)
             beta = attention.coefficients(correlations(f), self.M, self.theta)
-            yield f"clock {clock:.3g}", f, beta
+            yield f"rescaled time {clock:.3g}", f, beta
 
     def defect(self) -> float:
         """Largest difference of z between distinct tokens that the symmetry identifies."""

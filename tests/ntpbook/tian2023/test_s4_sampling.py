@@ -222,7 +222,7 @@ def test_tian2023_eq_64_by_hand():
 
 def test_tian2023_eq_64_refuses_a_witness_outside_the_hypotheses():
     small = instances.Height(4, Fraction(1, 2), Fraction(3), Fraction(1, 12))
-    with pytest.raises(ValueError, match="breaks the hypothesis .+ 1000"):
+    with pytest.raises(ValueError, match=r"breaks the hypothesis .+ 1000"):
         replace(checks.check_tian2023_eq_64, instances=lambda: [small])()
 
 

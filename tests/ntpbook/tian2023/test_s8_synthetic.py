@@ -147,7 +147,7 @@ def test_tian2023_fig_6_by_hand() -> None:
     assert good.numbers["dips"].value == 2
     falling = check.judge([by_hand(lambda e, r: 2 - e - 0.1 * r)])
     assert falling.verdict is Verdict.NOT_SEEN
-    assert falling.witness.startswith("L = 1, eta_Z 0.5 to 0.5, ratio 2 to 5")
+    assert falling.witness.startswith(r"$L = 1$, $\eta_Z = 0.5$, ratio 2 to 5")
     assert check.judge([by_hand(lambda e, r: 2 + e + r)]).verdict is Verdict.NOT_SEEN
     level = check.judge([by_hand(lambda e, r: 2 - e)], mixed=True)
     assert level.verdict is Verdict.UNDECIDED

@@ -18,6 +18,7 @@ from rich.progress import MofNCompleteColumn, Progress
 from rich.text import Text
 
 from ntpcli import check as report
+from ntpcli import rows
 from ntpcore.data import dataset, order
 
 STYLES = {
@@ -182,7 +183,7 @@ def check(
     if as_json:
         _write(_json(report.to_json(found)))
     else:
-        _write(_text(lambda write: report.write_text(found, write)))
+        _write(_text(lambda write: rows.write_text(found, write)))
     raise typer.Exit(0 if found.holds else 1)
 
 

@@ -259,8 +259,8 @@ def _growth(learned: Learned) -> list[Row]:
         rows.append(Row(text))
     if learned.contexts.nowhere:
         text = (
-            "contexts whose next token is n of no token of their sentence pull on attention, too; "
-            "no claim of the book says what they change"
+            "contexts whose next token is n of no token of their sentence pull on attention, too, "
+            "and may keep it away from W_mm; no claim of the book says how far"
         )
         rows.append(Row(text))
     return rows

@@ -27,7 +27,7 @@ SAID = {
     "the input holds no sentence": "there is no sentence",
     "use a part of the file": "use a part of the text",
     "use a part of the data": "use a part of the text",
-    ", or raise --memory of check, repair, and certify (room= of dataset.read)": "",
+    ", or raise --memory (room= of dataset.read)": "",
 }
 # What is not cut out but replaced as a whole.
 WHOLE = (

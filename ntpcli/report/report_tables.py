@@ -88,6 +88,7 @@ def study(
     collocation: str | None = None,
     steps: int = STEPS,
     max_pairs: int = order.MAX_PAIRS,
+    room: int = dataset.ROOM,
     source: str = "FILE",
 ) -> Study:
     """Read, analyse, judge, train.
@@ -100,13 +101,14 @@ def study(
         collocation: file of a collocation.
         steps: steps of stage 2.
         max_pairs: how many pairs all orders may hold together.
+        room: bytes that the data may take.
         source: how the command line names the data.
 
     Raises:
         InputError: the data cannot be used.
     """
     name = path if name is None else name
-    data = replace(dataset.read(path, form=form, chars=chars), name=name)
+    data = replace(dataset.read(path, form=form, chars=chars, room=room), name=name)
     given = None if collocation is None else order.read_collocation(collocation)
     left_out: list[str] = []
     try:

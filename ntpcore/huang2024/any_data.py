@@ -110,8 +110,8 @@ def loss_and_gradient(data: Terms, weights: Floats, gap: float) -> tuple[float, 
     mean = np.bincount(data.sample, attention * pull, M)
     moved = data.share[data.sample] * attention * (pull - mean[data.sample])
     loss = float(data.share @ (np.log(total) + top - logits[data.first_slot]))
-    gradient: Floats = np.bincount(data.entry, moved, data.entries)
-    return loss, gradient
+    gradient = np.bincount(data.entry, moved, data.entries)
+    return loss, gradient.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -158,15 +158,18 @@ def _origins(learned: Learned) -> list[Row]:
     """Where the next tokens come from; nothing where all are read off the data or given."""
     origins = [entry.origin for entry in learned.entries.values()]
     guessed, none = origins.count(next_tokens.INFERRED), origins.count(next_tokens.NONE)
-    if not guessed and not none:
-        return []
-    return [
-        Row(
+    rows = []
+    if guessed:
+        text = (
             f"the next token n is inferred for {guessed} of {len(origins)} tokens, as the one that "
-            f"follows most often anywhere, and not defined for {none} that nothing follows; no "
-            "claim is judged by inferred next tokens"
+            "follows most often anywhere; no claim is judged by inferred next tokens"
         )
-    ]
+        rows.append(Row(text))
+    if none:
+        rows.append(
+            Row(f"nothing follows {none} of {len(origins)} tokens, so n is not defined there")
+        )
+    return rows
 
 
 def _cycles(learned: Learned) -> Row:

@@ -91,6 +91,8 @@ def test_what_attention_learns_comes_before_how_far_the_data_are(run: Run) -> No
 def test_a_text_gets_inferred_next_tokens_and_says_so(run: Run) -> None:
     said = run("check", GETTYSBURG).out
     assert "n is inferred for 124 of 138 tokens" in said
+    assert "nothing follows 9 of 138 tokens" in said
+    assert "nothing follows" not in run("check", CYCLE).out
     assert "no claim is judged by inferred next tokens" in said
     found = json.loads(run("check", GETTYSBURG, "--json").out)["learned"]
     origins = [entry["origin"] for entry in found["next_tokens"].values()]

@@ -1,11 +1,11 @@
-"""The answer of `ntpcore check`, as plain data and as text for a terminal."""
+"""The answer of `ntpcore check` as plain data; `rows` puts it in words."""
 
 from __future__ import annotations
 
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from ntpcli import distance as distances
@@ -14,15 +14,14 @@ from ntpcore.data import order
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.exact import margin
 from ntpcore.exact.columns import solve_all
-from ntpverdicts.claims import MARKS, Check, Verdict, certainty_words
-from ntpverdicts.maths import plain
+from ntpcore.learned import MOST_PAIRS, Learned, learn
+from ntpverdicts.claims import Check
 
 if TYPE_CHECKING:
     from ntpcore.huang2024.runs import Run
 
 Write = Callable[[str, str], None]  # text and the role that gives its colour
 
-_LISTED = 12  # queries, tokens and witnesses that the text shows of each kind
 _MOST_ROLES = 20_000_000  # about 2 GB of them
 _CELLS = 24
 
@@ -35,6 +34,8 @@ class Answer:
         structure: collocation, orders and assumptions.
         columns: W_kq_star by its columns; None where an assumption leaves it undefined.
         checks: the judged claims.
+        learned: what attention learns, if Assumption 1 fails; None where that was not computed.
+        unlearned: why it was not, in words.
         distance: how far the data are from Assumption 1, if it fails; None where that was not
             measured.
         unmeasured: why it was not, in words.
@@ -47,6 +48,8 @@ class Answer:
     structure: order.Structure
     columns: Mapping[str, margin.Solution] | None
     checks: tuple[Check, ...]
+    learned: Learned | None = None
+    unlearned: str = ""
     distance: distances.Distance | None = None
     unmeasured: str = ""
     part: Answer | None = None
@@ -72,6 +75,7 @@ def answer(
     source: str = "FILE",
     training: tuple[int, float | None, float | None] | None = None,
     repair: bool = False,
+    next_map: Mapping[str, str | None] | None = None,
 ) -> Answer:
     """Analyse a data set and judge the claims that depend on it.
 
@@ -85,6 +89,7 @@ def answer(
         training: steps, eta0 and eta of a run on which to judge the claims on training; None for
             no run, and None for a step size as in huang2024, Section 7.
         repair: judge the claims on the largest realizable part, too, where Assumption 1 fails.
+        next_map: next tokens for what attention learns there, None being none; None for `given`.
 
     Raises:
         InputError: the claim is not one that data decide, or the orders would be too large.
@@ -100,6 +105,8 @@ def answer(
     )
     if structure.realizable.holds is True:
         return found
+    most = MOST_PAIRS if max_pairs == order.MAX_PAIRS else max_pairs
+    found = _with_learned(found, given if next_map is None else next_map, most)
     cells = sum(len(line.tokens) ** (2 if data.prefixes else 1) for line in data.lines)
     if not repair and cells > distances.QUICK_CELLS:
         return replace(found, unmeasured=f"ntpcore check {source} --repair measures how far")
@@ -125,6 +132,16 @@ def answer(
     return replace(found, part=part)
 
 
+def _with_learned(found: Answer, given: Mapping[str, str | None] | None, max_pairs: int) -> Answer:
+    """The same with what attention learns, or the reason why that was not computed."""
+    structure = found.structure
+    try:
+        learned = learn(structure.data, given, orders=structure.orders, max_pairs=max_pairs)
+    except InputError as error:
+        return replace(found, unlearned=str(error))
+    return replace(found, learned=learned)
+
+
 def to_json(found: Answer) -> dict[str, object]:
     """The object that `ntpcore check --json` prints; fractions are strings in lowest terms.
 
@@ -138,6 +155,7 @@ def to_json(found: Answer) -> dict[str, object]:
             f"{data.name}: --json would give every token a role under every query, more than "
             f"{_MOST_ROLES} in all; leave it out, or use a part of the data"
         )
+    learned = {} if found.learned is None else {"learned": _learned(found.learned)}
     distance = {} if found.distance is None else {"distance": distances.to_json(found.distance)}
     part = {} if found.part is None else {"part": to_json(found.part)}
     return {
@@ -157,6 +175,7 @@ def to_json(found: Answer) -> dict[str, object]:
         "margin": None if found.columns is None else _margin(found.columns),
         "claims": [check.to_json() for check in found.checks],
         **({"outlook": list(found.outlook)} if found.outlook else {}),
+        **learned,
         **distance,
         **part,
     }
@@ -202,6 +221,31 @@ def _margin(columns: Mapping[str, margin.Solution]) -> dict[str, object]:
             query: [list(block.size) for block in column.blocks]
             for query, column in columns.items()
         },
+    }
+
+
+def _learned(found: Learned) -> dict[str, object]:
+    """What attention learns: next tokens, cycles, W_mm, and what decides the contexts."""
+    solution = found.solution
+    return {
+        "next_tokens": {
+            token: {"next": entry.following, "origin": entry.origin}
+            for token, entry in found.entries.items()
+        },
+        "comparisons": found.comparisons,
+        "strict": found.strict,
+        "components": {
+            query: [list(part) for part in parts] for query, parts in found.components.items()
+        },
+        "margin": solution
+        and {
+            "norm_squared": str(solution.norm_squared),
+            "columns": {
+                query: {token: str(score) for token, score in scores.items()}
+                for query, scores in solution.columns.items()
+            },
+        },
+        "contexts": asdict(found.contexts),
     }
 
 
@@ -251,123 +295,6 @@ def warn_of_twins(vocabulary: Iterable[str]) -> str:
     )
 
 
-def write_text(found: Answer, write: Write) -> None:
-    """The answer for people; `write` takes a line and the role of it."""
-    _write_data(found.structure, write)
-    _write_assumption("Assumption 1 (realizable)", found.structure.realizable, found, write)
-    if found.distance is not None:
-        write("  How far from it", "plain")
-        for line in distances.sentences(found.distance, found.source):
-            write(f"    {line}", "plain")
-    if found.unmeasured:
-        write(f"  {show_name(found.unmeasured)}", "faint")
-    _write_assumption(
-        "Assumption 3 (optimal tokens frequent)", found.structure.frequent, found, write
-    )
-    _write_columns(found, write)
-    write("Claims that depend on the data", "title")
-    for checks in _alike(found.checks):
-        check = checks[0]
-        name = check.label if len(checks) == 1 else f"{len(checks)} claims"
-        word = check.verdict.value + certainty_words(check.to_json())
-        line = f"  {MARKS[check.verdict]} {word:<10} {name}: {plain(check.evidence)}"
-        write(line, check.verdict.value)
-        if check.witness:
-            write(f"      witness: {show_name(plain(check.witness))}", "plain")
-        if len(checks) == 1:
-            write(f"      repeat:  {check.repeat}", "faint")
-        else:
-            write(f"      {', '.join(one.label for one in checks)}", "faint")
-    for told in found.outlook:
-        write(f"  {told}", "faint")
-    if found.part is not None:
-        write("", "plain")
-        write("The largest realizable part that was found, by itself", "title")
-        write_text(found.part, write)
-
-
-def _alike(checks: tuple[Check, ...]) -> list[list[Check]]:
-    """The checks one by one, but open ones with the same reason and no witness together."""
-    groups: dict[str, list[Check]] = {}
-    for check in checks:
-        shared = check.verdict is Verdict.OPEN and not check.witness
-        groups.setdefault(check.evidence if shared else check.label, []).append(check)
-    return list(groups.values())
-
-
-def _write_data(structure: order.Structure, write: Write) -> None:
-    data = structure.data
-    closed = "yes" if data.prefix_closed else "no"
-    write(f"Data  {show_name(data.name)}", "title")
-    write(
-        f"  {len(data.vocabulary)} tokens, {data.sample_count} distinct samples, longest sentence "
-        f"{data.max_length}, prefix-closed: {closed}",
-        "plain",
-    )
-    known = [f"{show(a)} → {show(b)}" for a, b in structure.collocation.items() if b is not None]
-    write(f"  collocation: {_cut(known) if known else 'none'}", "plain")
-    warning = warn_of_twins(data.vocabulary)
-    if warning:
-        write(f"  {warning}", "open")
-
-
 def show_name(name: str) -> str:
     """A file name as a terminal may safely print it."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
-
-
-def _write_assumption(
-    title: str, assumption: order.Assumption, found: Answer, write: Write
-) -> None:
-    counts = assumption.counts or {}
-    if assumption.holds is None:
-        write(f"○ {title}: not decided, because the collocation is not defined", "open")
-        return
-    role, word = ("proved", "✔ {}: holds") if assumption.holds else ("refuted", "✘ {}: fails")
-    write(word.format(title), role)
-    for rule, count in counts.items():
-        write(f"  {rule}: {count} {'failure' if count == 1 else 'failures'}", "plain")
-        listed = [failure for failure in assumption.failures if failure.rule == rule]
-        for failure in listed[:_LISTED]:
-            write(f"    {show_name(failure.message)}", "plain")
-            for sample in failure.samples:
-                write(f"      {_place(found.structure.data, sample)}", "faint")
-        left = count - len(listed[:_LISTED])
-        if left:
-            write(f"    ... and {left} more (--json lists up to --max-witnesses)", "faint")
-
-
-def _place(data: Dataset, sample: order.SampleAt) -> str:
-    """A sample as file:line: sentence → next token."""
-    shown = order.describe_sample(data, sample)
-    sentence = shown["sentence"]
-    assert isinstance(sentence, list)
-    words = " ".join(show(word) for word in sentence)
-    return f"{show_name(data.name)}:{shown['line']}: {words} → {show(str(shown['next']))}"
-
-
-def _write_columns(found: Answer, write: Write) -> None:
-    orders, columns = found.structure.orders, found.columns
-    if orders is None:
-        write("○ Orders and max-margin attention: not defined without a collocation", "open")
-        return
-    write("Partial orders and exact max-margin attention W_kq*, by query", "title")
-    if columns is None:
-        write("  not defined while a query has confused tokens", "open")
-        return
-    for query in list(columns)[:_LISTED]:
-        one, column = orders[query], columns[query]
-        above = _cut([f"{show(t)} {column.scores[t]}" for t in one.optimal])
-        below = _cut([f"{show(t)} {column.scores[t]}" for t in one.nonoptimal])
-        blocks = " ".join(f"({k},{m})" for k, m in (block.size for block in column.blocks))
-        write(f"  {show(query)}: {above}  >  {below}   blocks {blocks}", "plain")
-    if len(columns) > _LISTED:
-        write(f"  ... and {len(columns) - _LISTED} more queries (--json lists them)", "faint")
-    total = margin.norm_squared([column.scores for column in columns.values()])
-    write(f"  squared norm of W_kq*: {total}", "plain")
-
-
-def _cut(words: list[str]) -> str:
-    """The first few words, and how many more there are."""
-    more = f", and {len(words) - _LISTED} more" if len(words) > _LISTED else ""
-    return ", ".join(words[:_LISTED]) + more

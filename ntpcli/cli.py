@@ -18,6 +18,7 @@ from rich.progress import MofNCompleteColumn, Progress
 from rich.text import Text
 
 from ntpcli import check as report
+from ntpcli import rows
 from ntpcore.data import dataset, order
 
 STYLES = {
@@ -175,14 +176,14 @@ def check(
         claim=claim,
         max_witnesses=max_witnesses,
         max_pairs=max_pairs,
-        source=_source(file, form, chars, collocation, max_pairs),
+        source=_source(file, form, chars, collocation, max_pairs, memory),
         training=None if steps is None else (steps, eta0, eta),
         repair=repair,
     )
     if as_json:
         _write(_json(report.to_json(found)))
     else:
-        _write(_text(lambda write: report.write_text(found, write)))
+        _write(_text(lambda write: rows.write_text(found, write)))
     raise typer.Exit(0 if found.holds else 1)
 
 
@@ -345,6 +346,7 @@ def write_report(
         int, typer.Option("--steps", min=1, max=MAX_STEPS, help="Steps of stage 2.")
     ] = 900,
     max_pairs: MaxPairs = order.MAX_PAIRS,
+    memory: Memory = 1.0,
     pdf: Annotated[
         str | None, typer.Option("--pdf", help="Print it to this file, by Chromium.")
     ] = None,
@@ -375,8 +377,8 @@ def write_report(
     browser = None if pdf is None else report_page.find_browser()
     form_given = form
     form = form or ("jsonl" if file.lower().endswith(dataset.JSON_SUFFIXES) else "text")
-    with report_page.copied(file, collocation) as (data, columns):
-        _read(data, form, chars, columns)
+    with report_page.copied(file, collocation, _room(memory)) as (data, columns):
+        _read(data, form, chars, columns, memory)
         parameters = {
             "path": data,
             "name": file,
@@ -385,7 +387,8 @@ def write_report(
             "collocation": columns,
             "steps": steps,
             "max_pairs": max_pairs,
-            "source": _source(file, form_given, chars, collocation, max_pairs),
+            "room": _room(memory),
+            "source": _source(file, form_given, chars, collocation, max_pairs, memory),
         }
         page = report_page.page(parameters, file)
     contents = {output: page}
@@ -412,6 +415,7 @@ def train(
     steps1: Steps1 = 900,
     eta0: Eta0 = None,
     eta: Eta = None,
+    memory: Memory = 1.0,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in OUTPUT, up to --steps in all.")
     ] = False,
@@ -430,7 +434,7 @@ def train(
     target = training_report.target_of(file) if output is None else output
     inputs = [name for name in (file, collocation) if name not in (None, "-")]
     going_on = training_report.check_target(target, resume, overwrite, inputs)
-    data, given = _read(file, form, chars, collocation)
+    data, given = _read(file, form, chars, collocation, memory)
     settings = Settings(steps, steps1, eta0, eta)
 
     mine = resume or overwrite  # whether the file there, if any, may be replaced
@@ -473,6 +477,7 @@ def predict(
     steps1: Steps1 = 900,
     eta0: Eta0 = None,
     eta: Eta = None,
+    memory: Memory = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Ask a trained transformer for the next token of a sentence, seen or unseen.
@@ -485,7 +490,7 @@ def predict(
     from ntpcore.huang2024.training import Settings
 
     if file.endswith(".npz"):
-        given_too = ("form", "collocation", "steps", "steps1", "eta0", "eta")
+        given_too = ("form", "collocation", "steps", "steps1", "eta0", "eta", "memory")
         if option := _first_given(context, *given_too):
             raise dataset.InputError(
                 f"{file}: {option} changes nothing in a saved trajectory; leave it out, or name "
@@ -493,7 +498,7 @@ def predict(
             )
         saved = storage.load(file)
     else:
-        data, given = _read(file, form, chars, collocation)
+        data, given = _read(file, form, chars, collocation, memory)
         settings = Settings(steps, steps1, eta0, eta)
         with _progress() as progress:
             saved = training_report.train(data, given, settings, progress=progress)
@@ -684,15 +689,20 @@ def verify(
 
 
 def _read(
-    file: str, form: str | None, chars: bool, collocation: str | None, memory: float = 1.0
+    file: str, form: str | None, chars: bool, collocation: str | None, memory: float
 ) -> tuple[dataset.Dataset, dict[str, str] | None]:
     """The data, and the collocation given beside them."""
     if file == collocation == "-":
         raise dataset.InputError(
             "<stdin>: data and collocation cannot both come from it; put one of them in a file"
         )
-    data = dataset.read(file, form=form, chars=chars, room=round(memory * dataset.ROOM))
+    data = dataset.read(file, form=form, chars=chars, room=_room(memory))
     return data, None if collocation is None else order.read_collocation(collocation)
+
+
+def _room(memory: float) -> int:
+    """The bytes that data may take, for so many gigabytes."""
+    return round(memory * dataset.ROOM)
 
 
 def _say_saved(target: str, step: int) -> None:
@@ -753,7 +763,12 @@ def _drop_output() -> None:
 
 
 def _source(
-    file: str, form: str | None, chars: bool, collocation: str | None, max_pairs: int
+    file: str,
+    form: str | None,
+    chars: bool,
+    collocation: str | None,
+    max_pairs: int,
+    memory: float,
 ) -> str:
     """The arguments that repeat the reading of the data, quoted for a shell."""
     words = [f"./{file}" if file.startswith("-") and file != "-" else file]
@@ -761,6 +776,7 @@ def _source(
     words += ["--chars"] if chars else []
     words += ["--collocation", collocation] if collocation is not None else []
     words += ["--max-pairs", str(max_pairs)] if max_pairs != order.MAX_PAIRS else []
+    words += ["--memory", f"{memory:g}"] if memory != 1.0 else []
     return " ".join(_quote(word) for word in words)
 
 

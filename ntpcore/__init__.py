@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         from_samples,
         from_sentences,
         max_margin,
+        next_tokens,
         read,
     )
 
@@ -42,6 +43,7 @@ __all__ = [
     "from_samples",
     "from_sentences",
     "max_margin",
+    "next_tokens",
     "read",
 ]
 

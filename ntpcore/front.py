@@ -7,13 +7,15 @@ numpy; `MaxMargin.to_numpy` and `fit` need it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ntpcore.data.dataset import Dataset, InputError, from_samples, from_sentences, read
+from ntpcore.data.next_tokens import next_tokens, structure_of
 from ntpcore.data.order import Pair, PartialOrder, Structure, analyse
 from ntpcore.exact import any_order, margin
 from ntpcore.exact.columns import solve_all
@@ -23,9 +25,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ntpcore.huang2024.prediction import Prediction
-    from ntpcore.huang2024.problem import Problem
+    from ntpcore.huang2024.plain import Prediction
     from ntpcore.huang2024.runs import Run
+
+NextTokens = Mapping[str, str] | Mapping[str, str | None]  # a collocation, which may have gaps
 
 __all__ = [
     "Fit",
@@ -37,6 +40,7 @@ __all__ = [
     "from_samples",
     "from_sentences",
     "max_margin",
+    "next_tokens",
     "read",
 ]
 
@@ -99,7 +103,7 @@ class MaxMargin:
 
 def max_margin(
     data: Dataset | Structure | Mapping[str, PartialOrder],
-    collocation: Mapping[str, str] | None = None,
+    collocation: NextTokens | None = None,
 ) -> MaxMargin:
     """The exact max-margin solution of a data set, whatever its orders are.
 
@@ -109,10 +113,11 @@ def max_margin(
 
     Args:
         data: a data set, what `analyse` said of it, or a relation for each query.
-        collocation: the next token of tokens that start no sentence.
+        collocation: the next token of tokens for which the data do not define one, None for none;
+            `next_tokens(data)` gives one for all data.
 
     Raises:
-        ValueError: the collocation is not defined on the whole vocabulary; names the tokens.
+        InputError: a token has no next token; names the tokens.
 
     Source: huang2024, equation (3); Li et al. (2024).
 
@@ -140,22 +145,19 @@ def max_margin(
 
 def _orders(
     data: Dataset | Structure | Mapping[str, PartialOrder],
-    collocation: Mapping[str, str] | None,
+    collocation: NextTokens | None,
 ) -> tuple[tuple[str, ...], Mapping[str, PartialOrder]]:
     """The vocabulary and the relation of each query."""
     if isinstance(data, Mapping):
         tokens = dict.fromkeys(data)
         tokens |= {token: None for order in data.values() for token in sorted(order.compared)}
         return tuple(tokens), data
-    structure = analyse(data, collocation) if isinstance(data, Dataset) else data
-    if structure.orders is None:
-        missing = [token for token, following in structure.collocation.items() if following is None]
-        listed = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
-        raise ValueError(
-            f"{structure.data.name}: the next token n is not defined for {listed}, so there are no "
-            "orders; give it in collocation={token: next token}"
-        )
-    return structure.data.vocabulary, structure.orders
+    structure = data
+    if isinstance(data, Dataset) or data.orders is None:
+        samples = data if isinstance(data, Dataset) else data.data
+        structure = structure_of(samples, collocation)
+    assert isinstance(structure, Structure)
+    return structure.data.vocabulary, structure.orders or {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,29 +165,56 @@ class Fit:
     """A layer trained by Algorithm 1 of huang2024 from zero.
 
     Attributes:
-        problem: the data as training sees them.
-        run: both stages, with the constants that the bounds depend on.
-        snapshots: for each recorded step the entries of W_kq that move, shape (K,).
+        structure: the data with the next-token map and the orders that training goes by.
+        gap: A, by how much stage 1 lifts the logit of n(x) above all others.
+        steps: (R,), the recorded steps of stage 2.
+        loss: (R,), the cross-entropy (1) there in nats.
+        entries: the entries (token, query) of W_kq that move, K of them.
+        snapshots: for each recorded step these entries, (K,).
+        run: the run with the constants of the paper's bounds, for `ntpcore.huang2024.bounds`; None
+            where Assumption 1 fails, as no bound applies there.
     """
 
-    problem: Problem
-    run: Run
+    structure: Structure
+    gap: float
+    steps: NDArray[np.int64]
+    loss: NDArray[np.float64]
+    entries: tuple[tuple[str, str], ...]
     snapshots: Mapping[int, NDArray[np.float64]]
+    run: Run | None
+
+    def __repr__(self) -> str:
+        """Size, loss, and whether the theorems apply."""
+        return (
+            f"Fit({self.structure.data.sample_count} samples, {int(self.steps[-1])} steps, loss "
+            f"{self.loss[-1]:.6g} nats; {self.scope})"
+        )
 
     @property
-    def steps(self) -> NDArray[np.int64]:
-        """The recorded steps of stage 2, shape (R,)."""
-        return self.run.second.rows.step
+    def scope(self) -> str:
+        """Which theorems apply to this run, in words."""
+        if self.run is not None:
+            return "Assumption 1 holds"
+        return (
+            "Assumption 1 fails, so Theorems 1, 2, and 3 of huang2024 and their bounds do not "
+            "apply; max_margin gives the solution with cycles (Li et al., 2024), and no bound says "
+            "whether, or how fast, training approaches it"
+        )
 
-    @property
-    def loss(self) -> NDArray[np.float64]:
-        """The cross-entropy (1) in nats at the recorded steps, shape (R,)."""
-        return self.run.second.rows.loss
-
-    @property
+    @cached_property
     def one_minus_cos(self) -> NDArray[np.float64]:
-        """1 minus the cosine between W_kq and W_kq* at the recorded steps, shape (R,)."""
-        return self.run.second.rows.one_minus_cos
+        """(R,), 1 minus the cosine between W_kq and W_kq* (W_mm); nan where one of them is 0."""
+        import numpy as np
+
+        if self.run is not None:
+            return self.run.second.rows.one_minus_cos
+        columns = max_margin(self.structure).columns
+        star = np.array([float(columns.get(q, {}).get(token, 0)) for token, q in self.entries])
+        rows = np.array([self.snapshots[step] for step in self.steps.tolist()])
+        norms = np.sqrt((rows**2).sum(1) * (star @ star))
+        cosines: NDArray[np.float64] = np.full(len(rows), np.nan)
+        np.divide(rows @ star, norms, where=norms > 0, out=cosines)
+        return 1 - cosines
 
     def W(self, step: int | None = None) -> NDArray[np.float64]:
         """W_kq at a recorded step, shape (|V|, |V|): entry [i, j] is token i under query j.
@@ -198,24 +227,37 @@ class Fit:
         """
         import numpy as np
 
+        number = {token: place for place, token in enumerate(self.structure.data.vocabulary)}
+        W = np.zeros((len(number), len(number)))
+        for (token, query), weight in zip(self.entries, self._at(step), strict=True):
+            W[number[token], number[query]] = weight
+        return W
+
+    def predict(self, sentence: str | Sequence[str], step: int | None = None) -> Prediction:
+        """What the layer predicts after a sentence of known tokens, and what it attends to.
+
+        Args:
+            sentence: its tokens, or a text with white space between them.
+            step: one of `steps`; None for the last one.
+
+        Raises:
+            InputError: the sentence is empty, or a token is not in the vocabulary.
+            ValueError: the step was not recorded.
+        """
+        from ntpcore.huang2024 import plain
+
+        words = sentence.split() if isinstance(sentence, str) else sentence
+        weights = dict(zip(self.entries, self._at(step).tolist(), strict=True))
+        taken = int(self.steps[-1]) if step is None else step
+        return plain.predict(plain.Trained(self.structure, self.gap, weights, taken), words)
+
+    def _at(self, step: int | None) -> NDArray[np.float64]:
+        """The entries that move, at a recorded step."""
         wanted = int(self.steps[-1]) if step is None else step
         if wanted not in self.snapshots:
             near = ", ".join(str(one) for one in self.steps[-5:].tolist())
             raise ValueError(f"step {step} was not recorded; steps holds ..., {near}")
-        W = np.zeros((self.problem.vocab_size, self.problem.vocab_size))
-        W[self.problem.entry_token, self.problem.entry_query] = self.snapshots[wanted]
-        return W
-
-    def predict(self, sentence: str | Sequence[str]) -> Prediction:
-        """What the trained layer predicts after a sentence of known tokens, and what it attends to.
-
-        Raises:
-            InputError: the sentence is empty, or a token is not in the vocabulary.
-        """
-        from ntpcore.huang2024.prediction import predict
-
-        words = sentence.split() if isinstance(sentence, str) else sentence
-        return predict(self.problem, self.run.second, words)
+        return self.snapshots[wanted]
 
 
 def fit(
@@ -225,42 +267,83 @@ def fit(
     steps1: int = 900,
     eta0: float | None = None,
     eta: float | None = None,
-    record: Sequence[int] | None = None,
-    collocation: Mapping[str, str] | None = None,
+    record: Iterable[int] | None = None,
+    collocation: NextTokens | None = None,
 ) -> Fit:
-    """Train one layer of attention on a data set by Algorithm 1 of huang2024.
+    """Train one layer of attention on any data by Algorithm 1 of huang2024.
+
+    Where Assumption 1 fails, a warning says that no bound applies. Stage 1 then trains the columns
+    of the tokens that have a next token.
 
     Args:
-        data: a data set that satisfies Assumption 1.
+        data: a data set.
         steps: steps of stage 2, the normalized gradient descent on W_kq.
-        steps1: steps of stage 1, taken by its exact law.
+        steps1: steps of stage 1, taken by its exact law where Assumption 1 holds.
         eta0: step size of stage 1; None for 0.2 / sqrt(|V|) as in Section 7 of the paper.
         eta: step size of stage 2; None for 0.05 / sqrt(|V|).
         record: steps of stage 2 to record; None for an even grid in the logarithm.
-        collocation: the next token of tokens that start no sentence.
+        collocation: the next token of tokens for which the data do not define one, None for none;
+            `next_tokens(data)` gives one for all data.
 
     Raises:
-        InputError: Assumption 1 fails, no sentence compares two tokens, or a number makes no sense.
+        InputError: a token has no next token, no sentence compares two tokens, or a number makes no
+            sense.
 
     Source: huang2024, Algorithm 1.
+
+    >>> import warnings
+    >>> data = from_sentences(["the cat sat", "the dog sat", "the cat ran"])
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     found = fit(data, steps=100, collocation=next_tokens(data))
+    >>> found.predict("the dog").likeliest, found.run
+    ('sat', None)
     """
-    from ntpcore.huang2024 import bounds, stage1, training
-    from ntpcore.huang2024.problem import from_dataset
+    import numpy as np
+
+    from ntpcore.huang2024 import any_data, bounds, plain, plain_any, stage1, training
+    from ntpcore.huang2024.problem import from_structure
     from ntpcore.huang2024.runs import Run
 
-    problem = from_dataset(data, collocation)
-    eta0, eta = training.Settings(steps, steps1, eta0, eta).rates(problem.vocab_size)
-    gap = stage1.gap(problem.vocab_size, steps1, eta0)
     wanted = sorted({int(one) for one in (training.log_grid(steps) if record is None else record)})
     wanted = [step for step in wanted if 0 <= step <= steps]
     if not wanted:
         raise InputError(f"record names no step from 0 to {steps}")
-    trajectory, snapshots = None, {}
-    for step in wanted:
-        trajectory = training.run(
-            problem, step, eta, gap, record=wanted, state=trajectory, brief=True
+    structure = structure_of(data, collocation)
+    size = len(structure.data.vocabulary)
+    eta0, eta = training.Settings(steps, steps1, eta0, eta).rates(size)
+    if structure.realizable.holds is True:
+        problem = from_structure(structure)
+        gap = stage1.gap(size, steps1, eta0)
+        trajectory, snapshots = None, {}
+        for step in wanted:
+            trajectory = training.run(
+                problem, step, eta, gap, record=wanted, state=trajectory, brief=True
+            )
+            snapshots[step] = trajectory.state.weights.copy()
+        assert trajectory is not None
+        places = zip(problem.entry_token.tolist(), problem.entry_query.tolist(), strict=True)
+        names = problem.vocabulary
+        run = Run(data.name, problem, bounds.constants(problem, eta0, eta, steps1), trajectory)
+        rows, moving = trajectory.rows, tuple((names[i], names[j]) for i, j in places)
+        return Fit(structure, gap, rows.step, rows.loss, moving, snapshots, run)
+    entries: dict[tuple[str, str], int] = {}
+    mixed = plain_any.samples(structure, entries)
+    if not mixed:
+        raise InputError(
+            f"{data.name}: no sentence has two distinct tokens, so there is no attention to train; "
+            "add a longer sentence"
         )
-        snapshots[step] = trajectory.state.weights.copy()
-    assert trajectory is not None
-    constants = bounds.constants(problem, eta0, eta, steps1)
-    return Fit(problem, Run(data.name, problem, constants, trajectory), snapshots)
+    gap = plain.stage1(size, steps1, eta0, sum(map(bool, structure.collocation.values())) or size)
+    points = list(any_data.descend(any_data.terms(mixed, size), wanted, gap, eta))
+    lone = plain_any.lone_loss(structure, gap)
+    found = Fit(
+        structure,
+        gap,
+        np.array(wanted, dtype=np.int64),
+        np.array([point.loss + lone for point in points]),
+        tuple(entries),
+        {point.step: point.weights for point in points},
+        None,
+    )
+    warnings.warn(f"{data.name}: {found.scope}", stacklevel=2)
+    return found

@@ -9,46 +9,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 
 from ntpcli import check as report
 from ntpcli import repair as repairs
-from ntpcore.data import dataset, order
+from ntpcli import rows
+from ntpcore import learned
+from ntpcore.data import dataset, next_tokens, order
 from ntpcore.data.dataset import Dataset, InputError
-from ntpcore.data.order import Assumption, PartialOrder
+from ntpcore.data.order import PartialOrder
 from ntpcore.exact import any_order, margin
 from ntpcore.exact import repair as repairing
 from ntpcore.huang2024 import plain
-from ntpplayground import attention_steps, diagram, explain, next_tokens, table, wording
+from ntpcore.learned import Learned
+from ntpplayground import attention_steps, diagram, explain, map_field, table, wording
 from ntpverdicts import maths
 from ntpverdicts.claims import MARKS
 
 MOST_ORDERS = 12  # of each kind, what a page shows; the JSON has all
-MOST_LINES, MOST_WORDS, MOST_FAILURES, MOST_COLUMNS, MOST_NEXT = 60, 60, 20, 16, 10
+MOST_LINES, MOST_WORDS, MOST_COLUMNS, MOST_NEXT = 60, 60, 16, 10
 MOST_PAIRS, MOST_DROPPED, LONGEST = 60, 60, 400
-MOST_ALIKE = 3  # failures of one rule that are listed; more are summarized
+MOST_ALIKE = 3  # failures of one rule that are listed
 MOST_SOLVED = 2_000  # pairs of an order that is solved in a second
-MISSING = "collocation-missing"
 PART = "part of "  # how the name of a part begins
-SUMMARIES = {
-    "collocation-ambiguous": (
-        "{} tokens are followed by different tokens where they start a sentence."
-    ),
-    "collocation-not-injective": "{} times two tokens have the same next token.",
-    "next-token-unexplained": (
-        "{} samples have a next token that is n of no token of their sentence."
-    ),
-    "confused-token": (
-        "{} times a token lies above one token and below another under the same query."
-    ),
-    "optimal-token-outnumbered": (
-        "In {} samples a non-optimal token occurs more often than the optimal ones."
-    ),
-}
-
 View = dict[str, object]
 
 
@@ -68,10 +54,10 @@ def check(path: str, chars: bool = False, edits: str | None = None) -> View:
     try:
         text = _read(path, chars, edits)
         source = f"{path} --chars" if chars else path
-        found = report.answer(text.data, text.given, source=source)
+        found = report.answer(text.data, text.given, source=source, next_map=text.said)
         view = _view(found) | _next_tokens(text) | {"table": text.table}
-        if found.structure.orders is None:
-            view |= _inferred_orders(text)
+        if found.structure.orders is None and found.learned is not None:
+            view |= _inferred_orders(found.learned, text.data)
     except InputError as error:
         return _refusal(str(error))
     except MemoryError:
@@ -88,7 +74,7 @@ class _Text:
         data: the data set.
         entries: the next token of each token, with its origin.
         automatic: the same without what the reader wrote.
-        given: what the reader wrote into the field of next tokens.
+        said: what the reader wrote into the field of next tokens, None for no next token.
         unknown: tokens in that field that the text does not have.
         table: what was done with a table; empty for sentences.
     """
@@ -96,9 +82,14 @@ class _Text:
     data: Dataset
     entries: Mapping[str, next_tokens.Entry]
     automatic: Mapping[str, next_tokens.Entry]
-    given: Mapping[str, str]
+    said: Mapping[str, str | None]
     unknown: Sequence[str]
     table: str
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What the reader wrote, where there is a next token."""
+        return {token: after for token, after in self.said.items() if after is not None}
 
     @property
     def following(self) -> dict[str, str | None]:
@@ -113,17 +104,16 @@ def _read(path: str, chars: bool, edits: str | None) -> _Text:
     entries = next_tokens.infer(data)
     if edits is None:
         return _Text(data, entries, entries, {}, (), note)
-    changed, unknown = next_tokens.edits_in(edits, entries)
+    changed, unknown = map_field.edits_in(edits, entries)
     given = {token: following for token, following in changed.items() if following is not None}
     wider = order.with_tokens(data, given)
-    return _Text(wider, next_tokens.infer(wider, changed), entries, given, unknown, note)
+    return _Text(wider, next_tokens.infer(wider, changed), entries, changed, unknown, note)
 
 
 def _next_tokens(text: _Text) -> View:
     """The next-token map, what it rests on, and what decides the samples under it."""
     entries = text.entries
     origins = [entry.origin for entry in entries.values()]
-    shares = next_tokens.shares(text.data, text.following)
     return {
         "map": {
             "entries": [
@@ -137,19 +127,18 @@ def _next_tokens(text: _Text) -> View:
                 for token, entry in list(entries.items())[:MOST_LINES]
             ],
             "more": max(0, len(entries) - MOST_LINES),
-            "field": next_tokens.written(entries),
-            "automatic": next_tokens.written(text.automatic),
+            "field": map_field.written(entries),
+            "automatic": map_field.written(text.automatic),
             "counts": {origin: origins.count(origin) for origin in next_tokens.ORIGINS},
             "unknown": _tokens(text.unknown),
         },
-        "shares": asdict(shares),
     }
 
 
-def _inferred_orders(text: _Text) -> View:
+def _inferred_orders(learned: Learned, data: Dataset) -> View:
     """The orders by the inferred map, where the text itself gives none."""
-    orders = order.orders_under(text.data, text.following)
-    shown = [_order(orders[query], None, text.data) for query in list(orders)[:MOST_ORDERS]]
+    orders = learned.orders
+    shown = [_order(orders[query], None, data) for query in list(orders)[:MOST_ORDERS]]
     return {"orders": shown, "moreOrders": len(orders) - len(shown), "inferred": True}
 
 
@@ -393,98 +382,48 @@ def _view(found: report.Answer, undecided: Collection[str] = ()) -> View:
         "longest": data.max_length,
         "closed": data.prefix_closed,
         "assumptions": [
-            _assumption("1", "realizable", structure.realizable, data),
-            _assumption("3", "optimal tokens are the most frequent", structure.frequent, data),
+            {"number": "1", "words": "realizable", "holds": structure.realizable.holds},
+            {"number": "3", "words": "optimal tokens frequent", "holds": structure.frequent.holds},
         ],
-        "distance": _distance(found),
+        "sections": _sections(found),
         "lines": _lines(data, structure),
         "moreLines": max(0, len(data.lines) - MOST_LINES),
         "claims": [
             {
-                "label": one.label,
-                "verdict": one.verdict.value,
-                "mark": MARKS[one.verdict],
-                "evidence": _cut(wording.plainly(report.show_name(maths.plain(one.evidence)))),
+                "labels": [one.label for one in checks],
+                "verdict": checks[0].verdict.value,
+                "mark": MARKS[checks[0].verdict],
+                "evidence": _cut(
+                    wording.plainly(report.show_name(maths.plain(checks[0].evidence)))
+                ),
             }
-            for one in found.checks
+            for checks in rows.alike(found.checks)
         ],
     }
     return view | _orders(found) | _matrices(found, undecided)
 
 
-def _missing(names: tuple[str, ...], many: int) -> View:
-    """Tokens that start no sentence, as one failure that names the first of them."""
-    listed = ", ".join(report.show(name) for name in names[:MOST_FAILURES])
-    dots = ", …" if many > MOST_FAILURES else ""
-    said = "token starts" if many == 1 else "tokens start"
-    message = f"{many} {said} no sentence, so nothing says what follows there: "
-    return {"rule": MISSING, "places": [], "message": _cut(message + listed + dots)}
+def _sections(found: report.Answer) -> list[View]:
+    """What attention learns or can decide, and how far the data are from the assumptions."""
+    structure = found.structure
+    parts = [rows.of_learned(found)]
+    if structure.realizable.holds is True:
+        decides = rows.of_contexts(learned.contexts(structure.data, structure.collocation, {}))
+        parts = [rows.Row("What attention can decide", "title", (decides,))]
+    if structure.realizable.holds is not True or structure.frequent.holds is not True:
+        parts.append(rows.of_assumptions(found, MOST_ALIKE))
+    return [_row(part) for part in parts if part is not None]
 
 
-def _assumption(number: str, words: str, broken: Assumption, data: Dataset) -> View:
-    """An assumption, and the first ways in which it fails; what starts no sentence in one line."""
-    missing = [one for one in broken.failures if one.rule == MISSING]
-    others = [one for one in broken.failures if one.rule != MISSING]
-    failures: list[View] = [
-        {
-            "rule": failure.rule,
-            "message": _cut(wording.plainly(report.show_name(failure.message))),
-            "places": [
-                {"line": data.lines[sample.line].number, "length": sample.length}
-                for sample in failure.samples
-            ],
-        }
-        for failure in others[:MOST_FAILURES]
-    ]
-    counts = broken.counts or {}
-    more = sum(counts.values()) - counts.get(MISSING, 0) - len(failures)
-    if missing:
-        names = tuple(failure.tokens[0] for failure in missing)
-        failures.append(_missing(names, counts.get(MISSING, len(names))))
+def _row(one: rows.Row) -> View:
+    """A row in the words of the page, which has lines to show and no commands."""
     return {
-        "number": number,
-        "words": words,
-        "holds": broken.holds,
-        "failures": failures,
-        "summaries": {
-            rule: SUMMARIES[rule].format(count)
-            for rule, count in counts.items()
-            if rule in SUMMARIES and count > MOST_ALIKE
-        },
-        "more": more,
+        "text": _cut(wording.plainly(one.text)),
+        "lines": [place.line for place in one.below if place.role == rows.PLACE],
+        "below": [
+            _row(lower) for lower in one.below if lower.role not in (rows.PLACE, rows.COMMAND)
+        ],
     }
-
-
-def _distance(found: report.Answer) -> list[str]:
-    """How far the data are from Assumption 1, in a few sentences; none where it holds."""
-    if found.distance is None:
-        words = wording.plainly(report.show_name(found.unmeasured))
-        return [_cut(words)] if words else []
-    far, part = found.distance, found.distance.part
-    whole = part.table.weight
-    said = [
-        f"{_share(part.kept_weight, whole)} samples can be kept together under one injective "
-        "next-token map." + ("" if part.gap == 0 else f" No such map keeps more than {part.bound}.")
-    ]
-    if part.kept_weight < whole:
-        said.append(
-            f"The others have a next token to which no token of their sentence leads "
-            f"({far.unexplained}), or prefer a token that loses in the kept ones "
-            f"({far.contradicting})."
-        )
-    if far.ambiguous:
-        said.append(
-            f"{_share(far.contested, far.starting)} samples of one token contradict the most "
-            "frequent next token of that token."
-        )
-    if far.missing:
-        said.append(f"{_share(far.missing, far.tokens)} tokens start no sentence.")
-    return said
-
-
-def _share(part: int, whole: int) -> str:
-    """A number out of another, with the share."""
-    return f"{part} of {whole} ({part / whole if whole else 0.0:.1%})"
 
 
 def _lines(data: Dataset, structure: order.Structure) -> list[View]:

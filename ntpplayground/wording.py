@@ -13,18 +13,21 @@ SAID = {
         "JSON Lines name their tokens; choose “JSON Lines” above the text"
     ),
     ", or raise --max-pairs": "",
+    "(--json lists them)": "(the JSON below has them all)",
+    " (--json lists up to --max-witnesses)": "",
+    ", and ntpcore.max_margin computes them": "",
     "Not run; add --steps 900.": (
         "Not decided here: the statement is about a whole training run. “Attention over steps” "
         "below shows one."
     ),
-    "or give the collocation in a file": "or write its next token into the field “Next tokens”",
+    "or give the collocation in a file": "or write the next token into the field “Next tokens”",
     "without a collocation there are no orders to judge": (
         "the text does not give every token a next token, and inferred ones are not judged"
     ),
     "the input holds no sentence": "there is no sentence",
     "use a part of the file": "use a part of the text",
     "use a part of the data": "use a part of the text",
-    ", or raise --memory of check, repair, and certify (room= of dataset.read)": "",
+    ", or raise --memory (room= of dataset.read)": "",
 }
 # What is not cut out but replaced as a whole.
 WHOLE = (

@@ -148,10 +148,13 @@ def execute(parameters: Mapping[str, object]) -> Any:
 
 
 @contextlib.contextmanager
-def copied(file: str, collocation: str | None) -> Iterator[tuple[str, str | None]]:
+def copied(
+    file: str, collocation: str | None, room: int = ROOM
+) -> Iterator[tuple[str, str | None]]:
     """Copies of the data and of their collocation, so that all that is said is of the same bytes.
 
-    A pipe can be read once, and a file may change while the page is made.
+    A pipe can be read once, and a file may change while the page is made. No file may hold more
+    than `room` bytes.
 
     Raises:
         InputError: one cannot be read; messages about a copy name the file that it is of.
@@ -163,7 +166,7 @@ def copied(file: str, collocation: str | None) -> Iterator[tuple[str, str | None
             os.mkdir(folder / str(place))
             try:
                 with open(name, "rb") as stream, open(copies[name], "wb") as target:
-                    _copy_text(name, stream, target)
+                    _copy_text(name, stream, target, room)
             except InputError:
                 raise
             except (OSError, ValueError) as error:
@@ -180,7 +183,7 @@ def copied(file: str, collocation: str | None) -> Iterator[tuple[str, str | None
             raise InputError(text) from None
 
 
-def _copy_text(name: str, stream: IO[bytes], copy: IO[bytes]) -> None:
+def _copy_text(name: str, stream: IO[bytes], copy: IO[bytes], room: int) -> None:
     """Copy a text, and stop at what is none: a device without an end, a file of many gigabytes.
 
     Raises:
@@ -191,9 +194,10 @@ def _copy_text(name: str, stream: IO[bytes], copy: IO[bytes]) -> None:
         size += len(part)
         if b"\0" in part:
             raise InputError(f"{name}: this looks like a binary file (it holds a NUL byte)")
-        if size > ROOM:
+        if size > room:
             raise InputError(
-                f"{name}: more than {ROOM // 10**6} MB, which do not fit; use a part of the file"
+                f"{name}: more than {room // 10**6} MB, which do not fit; use a part of the file, "
+                "or raise --memory"
             )
         copy.write(part)
 

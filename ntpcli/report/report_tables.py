@@ -15,23 +15,17 @@ from ntpbook.catalogue import find_claim
 from ntpcli import check as report
 from ntpcli import train as training_report
 from ntpcli.check import show, show_name
+from ntpcli.rows import Row, alike, cut, of_assumptions, of_columns, of_learned, place
 from ntpcore.data import dataset, order
 from ntpcore.data.dataset import InputError
-from ntpcore.exact import margin, repair
+from ntpcore.exact import repair
 from ntpcore.huang2024 import bounds, prediction, runs
 from ntpcore.huang2024.training import STEPS
 from ntpverdicts.claims import MARKS, Verdict, render_html
+from ntpverdicts.maths import plain
 from ntpverdicts.tables import Table
 
 MOST = 40  # rows of a table
-# What the rules of Assumption 1 mean, in words, after how often each is broken.
-RULES = {
-    "collocation-missing": "tokens start no sentence: nothing says what follows them alone",
-    "collocation-ambiguous": "tokens are followed by different ones where they start a sentence",
-    "collocation-not-injective": "tokens share their next token with another one",
-    "next-token-unexplained": "samples have a next token that belongs to no token of the sentence",
-    "confused-token": "times a token must win and lose under the same query",
-}
 _WORDS = 12  # tokens that a cell spells out
 _PACKAGES = ("ntpcore", "numpy", "networkx", "numba", "matplotlib", "papermill")
 
@@ -95,6 +89,7 @@ def study(
     collocation: str | None = None,
     steps: int = STEPS,
     max_pairs: int = order.MAX_PAIRS,
+    room: int = dataset.ROOM,
     source: str = "FILE",
 ) -> Study:
     """Read, analyse, judge, train.
@@ -107,13 +102,14 @@ def study(
         collocation: file of a collocation.
         steps: steps of stage 2.
         max_pairs: how many pairs all orders may hold together.
+        room: bytes that the data may take.
         source: how the command line names the data.
 
     Raises:
         InputError: the data cannot be used.
     """
     name = path if name is None else name
-    data = replace(dataset.read(path, form=form, chars=chars), name=name)
+    data = replace(dataset.read(path, form=form, chars=chars, room=room), name=name)
     given = None if collocation is None else order.read_collocation(collocation)
     left_out: list[str] = []
     try:
@@ -125,7 +121,9 @@ def study(
         found = report.Answer(order.analyse_collocation(data, given), None, ())
     structure = found.structure
     part = None
-    if structure.realizable.holds is not True:
+    if found.distance is not None:
+        part = found.distance.part
+    elif structure.realizable.holds is not True:
         try:
             part = repair.solve_greedy(repair.tabulate(data, given))
         except InputError as error:
@@ -141,30 +139,14 @@ def _digest(path: str) -> str:
 
 def summary(given: Study) -> Page:
     """The answer in a few sentences."""
-    structure = given.structure
-    lines = []
-    realizable, frequent = structure.realizable, structure.frequent
-    if realizable.holds is None:
-        lines.append("○ Assumption 1 is not decided.")
-    elif realizable.holds:
-        lines.append("✔ Assumption 1 holds: the theory applies to these data.")
-    else:
-        counts = realizable.counts or {}
-        lines.append(
-            f"✘ Assumption 1 fails in {sum(counts.values())} places, so that no theorem on "
-            "training speaks of these data as a whole. Nearly every natural text fails it: it asks "
-            "each token for one next token of its own."
-        )
-        lines += [f"Of these: {count} {RULES[rule]}." for rule, count in counts.items()]
+    parts = [of_learned(given.found), of_assumptions(given.found)]
+    lines = [one.text for part in parts if part is not None for one in part.below]
     if given.part is not None:
         share, most = given.part.share, given.part.bound / given.part.table.weight
         lines.append(
             f"The theory can explain at least {share:.1%} of the next tokens (a realizable part "
             f"was found) and at most {most:.1%}."
         )
-    if frequent.holds is not None:
-        word = "✔ Assumption 3 holds." if frequent.holds else "✘ Assumption 3 fails."
-        lines.append(word)
     for verdict in Verdict:
         labels = [check.label for check in given.found.checks if check.verdict is verdict]
         if labels and verdict is not Verdict.OPEN:
@@ -178,7 +160,7 @@ def summary(given: Study) -> Page:
             f"After {given.steps} steps the attention points along the max-margin matrix up to "
             f"1 - cos = {rows.one_minus_cos[-1]:.2g}."
         )
-    warning = report.warn_of_twins(structure.data.vocabulary)
+    warning = report.warn_of_twins(given.structure.data.vocabulary)
     lines += [*given.left_out, *([warning] if warning else [])]
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return Page((f"<ul>{items}</ul>",))
@@ -201,9 +183,7 @@ def data_table(given: Study) -> Table:
 
 def words(tokens: Iterable[str], most: int = _WORDS) -> str:
     """Tokens as text that can be read anywhere, cut after so many."""
-    kept = list(tokens)
-    more = f", and {len(kept) - most} more" if len(kept) > most else ""
-    return ", ".join(show(token) for token in kept[:most]) + more
+    return cut([show(token) for token in tokens], most=most)
 
 
 def _limited(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Page:
@@ -222,38 +202,31 @@ def collocation_table(given: Study) -> Page:
     return _limited(("token x", "n(x)"), rows)
 
 
-def assumption_table(given: Study) -> Table:
-    """Whether the assumptions hold, and how often each rule is broken."""
-    words_of = {True: "✔ holds", False: "✘ fails", None: "○ not decided: no collocation"}
-    rows = []
-    for name, one in (
-        ("Assumption 1 (realizable)", given.structure.realizable),
-        ("Assumption 3 (optimal tokens frequent)", given.structure.frequent),
-    ):
-        broken = ", ".join(f"{rule}: {count}" for rule, count in (one.counts or {}).items())
-        rows.append((name, words_of[one.holds], broken or "-"))
-    return Table(("assumption", "on these data", "failures by rule"), tuple(rows))
+def learned(given: Study) -> Page:
+    """What attention learns where Assumption 1 fails; nothing where it holds."""
+    found = of_learned(given.found)
+    return Page(()) if found is None else _nested(found)
 
 
-def witness_table(given: Study) -> Page | Note:
-    """The failures with the samples that force them."""
-    structure = given.structure
-    failures = [*structure.realizable.failures, *structure.frequent.failures]
-    if not failures:
-        return Note("Nothing breaks them, so there are no witnesses.")
-    rows = []
-    for failure in failures:
-        places = [_place(structure.data, sample) for sample in failure.samples]
-        rows.append((failure.rule, show_name(failure.message), "; ".join(places) or "-"))
-    return _limited(("rule", "what breaks it", "where"), rows)
+def assumptions(given: Study) -> Page:
+    """Whether the assumptions hold, and by which samples not."""
+    return _nested(of_assumptions(given.found, MOST))
 
 
-def _place(data: dataset.Dataset, sample: order.SampleAt) -> str:
-    """A sample as line: sentence → next token."""
-    shown = order.describe_sample(data, sample)
-    sentence = shown["sentence"]
-    assert isinstance(sentence, list)
-    return f"line {shown['line']}: {words_in_row(sentence)} → {show(str(shown['next']))}"
+def attention(given: Study) -> Page | Note:
+    """W_kq* by its columns, exactly."""
+    reason = undefined(given)
+    return Note(reason) if reason else _nested(of_columns(given.found, MOST))
+
+
+def _nested(one: Row) -> Page:
+    """The rows below a row, as lists within lists."""
+
+    def items(some: Sequence[Row]) -> str:
+        inner = "".join(f"<li>{escape(row.text)}{items(row.below)}</li>" for row in some)
+        return f"<ul>{inner}</ul>" if inner else ""
+
+    return Page((items(one.below),))
 
 
 def words_in_row(sentence: Sequence[str]) -> str:
@@ -274,7 +247,7 @@ def repair_table(given: Study) -> Page | Note:
         "the largest one, and writes it to a file that can be reported on in turn."
     )
     rows = [
-        (_place(part.table.data, one.at), str(one.count), show_name(one.reason))
+        (place(part.table.data, one.at).text, str(one.count), show_name(one.reason))
         for one in islice(part.dropped(), MOST)
     ]
     table = Table(("sample to drop", "times", "why it cannot stay"), tuple(rows))
@@ -288,29 +261,10 @@ def undefined(given: Study) -> str:
     if given.structure.orders is None:
         return "Not defined: without a collocation there are no orders."
     if given.found.columns is None:
-        return "Not defined: a token is confused under some query."
+        return "Not defined: a token is confused under some query. W_mm is in the first section."
     if not given.found.columns:
         return "Empty: no sentence has two different tokens, so that nothing is compared."
     return ""
-
-
-def margin_table(given: Study) -> Page | Note:
-    """W_kq* by its columns, exactly."""
-    reason = undefined(given)
-    if reason or given.found.columns is None or given.structure.orders is None:
-        return Note(reason)
-    rows = []
-    for query, column in given.found.columns.items():
-        one = given.structure.orders[query]
-        above = ", ".join(f"{show(t)} {column.scores[t]}" for t in one.optimal[:_WORDS])
-        below = ", ".join(f"{show(t)} {column.scores[t]}" for t in one.nonoptimal[:_WORDS])
-        more = ["" if len(side) <= _WORDS else ", ..." for side in (one.optimal, one.nonoptimal)]
-        blocks = " ".join(f"({k},{m})" for k, m in (block.size for block in column.blocks))
-        rows.append((show(query), above + more[0], below + more[1], blocks))
-    total = margin.norm_squared(c.scores for c in given.found.columns.values())
-    table = _limited(("query", "above", "below", "blocks"), rows)
-    note = Note(f"Squared norm of W_kq*: {total}")
-    return Page((*table.parts, note._repr_html_()))
 
 
 def untrained(given: Study) -> str:
@@ -354,17 +308,16 @@ def training_table(given: Study) -> Table | Note:
 def verdicts(given: Study) -> Page:
     """All checks, those with the same reason to be open and no witness together."""
     parts = []
-    reasons: dict[str, list[str]] = {}
-    for check in given.found.checks:
-        if check.verdict is Verdict.OPEN and not check.witness:
-            reasons.setdefault(check.evidence, []).append(check.label)
+    for checks in alike(given.found.checks):
+        check = checks[0]
+        if len(checks) > 1 or (check.verdict is Verdict.OPEN and not check.witness):
+            labels = ", ".join(one.label for one in checks)
+            text = f"{MARKS[check.verdict]} open: {labels}. {plain(check.evidence)}"
+            parts.append(Note(text)._repr_html_())
         else:
             claim = find_claim(check.label)
             named = {"number": claim.number, "title": claim.title}
             parts.append(render_html(check.to_json() | named))
-    for reason, labels in reasons.items():
-        text = f"{MARKS[Verdict.OPEN]} open: {', '.join(labels)}. {reason}"
-        parts.append(Note(text)._repr_html_())
     return Page(tuple(parts))
 
 

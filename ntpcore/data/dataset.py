@@ -215,8 +215,7 @@ class _Collector:
             raise InputError(
                 f"{self.name}:{number}: the data do not fit: {len(self.numbers)} tokens and "
                 f"{len(self.counts)} distinct lines up to here take {self.room // 10**6} MB of "
-                "memory; use a part of the file, or raise --memory of check, repair, and certify "
-                "(room= of dataset.read)"
+                "memory; use a part of the file, or raise --memory (room= of dataset.read)"
             )
 
     def dataset(self, *, prefixes: bool) -> Dataset:

@@ -60,14 +60,22 @@ class Prediction:
     """The answer of a trained transformer to one sentence.
 
     Attributes:
+        sentence: its tokens; the last one is the query.
         probabilities: of each token of the vocabulary to come next.
         attention: weight of each position of the sentence.
-        roles: of each token of the sentence under the query.
+        roles: of each token of the sentence under the query: optimal, non-optimal, non-comparable,
+            or confused, which is above one token and below another.
     """
 
-    probabilities: Mapping[str, float]
+    sentence: tuple[str, ...]
+    probabilities: dict[str, float]
     attention: tuple[float, ...]
-    roles: Mapping[str, str]
+    roles: dict[str, str]
+
+    @property
+    def likeliest(self) -> str:
+        """The token with the largest probability; the first of them if there are several."""
+        return max(self.probabilities, key=self.probabilities.__getitem__)
 
 
 def train(
@@ -260,6 +268,7 @@ def predict(trained: Trained, sentence: Sequence[str]) -> Prediction:
             logits[following] += trained.gap * weight
     order = (trained.structure.orders or {}).get(query)
     return Prediction(
+        tuple(sentence),
         dict(zip(logits, _softmax(list(logits.values())), strict=True)),
         tuple(attention),
         {token: role_of(token, order) for token in sentence},

@@ -72,6 +72,25 @@ def samples(structure: Structure, entries: dict[tuple[str, str], int]) -> list[M
     ]
 
 
+def lone_loss(structure: Structure, gap: float) -> float:
+    """The part of the cross-entropy that samples of one distinct token have, in nats.
+
+    Their attention is 1 whatever W_kq is, so this part is constant in stage 2.
+
+    Source: huang2024, equation (1).
+    """
+    size, total = len(structure.data.vocabulary), 0
+    parts = []
+    for sample in structure.data.samples():
+        total += sample.count
+        if len(set(sample.sentence)) == 1:
+            label = structure.collocation[sample.sentence[0]]
+            lifted = 0.0 if label is None else gap
+            below = lifted + math.log1p((size - 1) * math.exp(-lifted))
+            parts.append(sample.count * (below - (lifted if label == sample.next_token else 0.0)))
+    return math.fsum(parts) / total
+
+
 def gradient(
     mixed: Sequence[MixedSample], weights: Sequence[float], gap: float, vocab_size: int
 ) -> list[float]:

@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ntpcore.data.dataset import InputError
+from ntpcore.huang2024.plain import Prediction
 from ntpcore.huang2024.problem import Problem
 from ntpcore.huang2024.training import Trajectory, fingerprint
 from ntpcore.huang2024.transformer import softmax
 
+__all__ = ["Prediction", "predict"]
+
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """The answer of a trained transformer to one sentence.
-
-    Attributes:
-        sentence: its tokens; the last one is the query.
-        probabilities: of each token of the vocabulary to come next.
-        attention: weight of each position of the sentence.
-        roles: of each token of the sentence under the query: optimal, non-optimal or
-            non-comparable.
-    """
-
-    sentence: tuple[str, ...]
-    probabilities: dict[str, float]
-    attention: tuple[float, ...]
-    roles: dict[str, str]
-
-    @property
-    def likeliest(self) -> str:
-        """The token with the largest probability; the first of them if there are several."""
-        return max(self.probabilities, key=self.probabilities.__getitem__)
 
 
 def predict(problem: Problem, trajectory: Trajectory, sentence: Sequence[str]) -> Prediction:

@@ -143,11 +143,21 @@ def test_memory_raises_the_limits_on_data_and_on_what_is_computed(run: Run, tmp_
     lines = "".join(f"a{i} b{i}\n" for i in range(3000))
     text, target = write(tmp_path, lines), str(tmp_path / "certificate.json")
     long = write(tmp_path, "b a\n" + "a b " * 1000, "long.txt")
-    for command in (("check", text), ("repair", text, "--greedy"), ("certify", text, "-o", target)):
+    for command in (
+        ("check", text),
+        ("repair", text, "--greedy"),
+        ("certify", text, "-o", target),
+        ("train", text, "-o", str(tmp_path / "run.npz")),
+        ("predict", text, "--sentence", "a1"),
+    ):
         small = run(*command, "--memory", "0.001")
         assert (small.code, "take 1 MB of memory" in small.err) == (2, True)
         assert "raise --memory" in small.err
         assert "--memory" not in run(*command, "--memory", "0.1").err
+    page = ("report", text, "-o", str(tmp_path / "page.html"))
+    refused = run(*page, "--memory", "0.001")
+    assert (refused.code, "take 1 MB of memory" in refused.err) == (2, True)
+    assert f"ntpcore: {text}:" in refused.err, "and not the copy that is read"
     again = ("certify", long, "-o", target, "--overwrite")
     assert "fit into a certificate" in run(*again, "--memory", "0.1").err
     assert run(*again).code == 0

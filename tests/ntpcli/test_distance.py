@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,53 @@ def test_a_check_that_fails_says_how_far_and_what_to_do(run: Run) -> None:
     assert "How far" not in run("check", EXAMPLE_1).out
 
 
+def test_what_attention_learns_comes_before_how_far_the_data_are(run: Run) -> None:
+    said = run("check", CYCLE).out
+    parts = (
+        "What attention learns from these data",
+        "under 1 of 1 query the comparisons form cycles",
+        "?: paper = rock = scissors 1/4  >  ? -3/4",
+        "strict part: 3 of 6 comparisons",
+        "of 7 contexts, attention decides 0.0% (0)",
+        "42.9% (3) are contested",
+        "one contradiction turns the linear growth of all other margins into logarithmic growth",
+        "(ours-contradiction)",
+        "How far the data are from the assumptions",
+        "✘ Assumption 1 (realizable): fails",
+    )
+    places = [said.find(part) for part in parts]
+    assert -1 not in places, said
+    assert places == sorted(places)
+    assert "What attention learns" not in run("check", EXAMPLE_1).out
+
+
+def test_a_text_gets_inferred_next_tokens_and_says_so(run: Run) -> None:
+    said = run("check", GETTYSBURG).out
+    assert "n is inferred for 124 of 138 tokens" in said
+    assert "nothing follows 9 of 138 tokens" in said
+    assert "nothing follows" not in run("check", CYCLE).out
+    assert "no claim is judged by inferred next tokens" in said
+    found = json.loads(run("check", GETTYSBURG, "--json").out)["learned"]
+    origins = [entry["origin"] for entry in found["next_tokens"].values()]
+    assert (origins.count("inferred"), origins.count("none"), len(origins)) == (124, 9, 138)
+    kinds = found["contexts"]
+    assert sum(kinds.values()) == 2 * kinds["total"]
+    assert set(found["components"]) == {"that", "here", "gave"}
+    squares = [
+        Fraction(x) ** 2 for one in found["margin"]["columns"].values() for x in one.values()
+    ]
+    assert sum(squares) == Fraction(found["margin"]["norm_squared"])
+    assert "learned" not in json.loads(run("check", EXAMPLE_1, "--json").out)
+
+
+def test_no_more_than_three_rows_alike_stand_below_each_other(run: Run) -> None:
+    """The first word of a row is its kind: no kind fills the screen."""
+    rows = [line.split() for line in run("check", GETTYSBURG).out.splitlines() if line.strip()]
+    kinds = [words[0] if words[0] != "no" else " ".join(words[:3]) for words in rows]
+    runs = [len(list(same)) for _, same in groupby(kinds)]
+    assert max(runs) <= 3
+
+
 def test_claims_are_judged_on_the_part_when_asked(run: Run) -> None:
     plain = json.loads(run("check", CYCLE, "--steps", "20", "--json").out)
     assert "part" not in plain
@@ -123,15 +172,13 @@ def refuse(*_: object) -> None:
     raise check.InputError("too large")
 
 
-def test_the_playground_says_the_same_numbers_in_few_sentences_without_commands() -> None:
+def test_the_playground_says_the_same_rows_without_commands() -> None:
     found = playground.check(CONTRADICTION)["view"]
     assert isinstance(found, dict)
     far = measured(CONTRADICTION)
-    told = " ".join(found["distance"])
-    kept, whole = far.part.kept_weight, far.part.table.weight
-    assert f"{kept} of {whole} (75.0%) samples can be kept together" in told
-    assert f"leads ({far.unexplained})" in told
-    assert f"kept ones ({far.contradicting})" in told
-    assert len(found["distance"]) == len(set(found["distance"])) <= 4
+    told = json.dumps(found["sections"], ensure_ascii=False)
+    assert f"75.0% ({far.part.kept_weight}) are explained" in told
+    assert f"25.0% ({far.contradicting}) make a token win that loses in explained ones" in told
     assert "ntpcore" not in told
-    assert playground.check(EXAMPLE_1)["view"]["distance"] == []  # type: ignore[index]
+    (only,) = playground.check(EXAMPLE_1)["view"]["sections"]  # type: ignore[index]
+    assert only["text"] == "What attention can decide"

@@ -183,7 +183,7 @@ def test_three_commands_give_model_verdicts_and_page_with_the_extra_train(
     said = run(python, folder, "check", "text.txt", "--steps", "100")
     assert "huang2024-thm-1: Norm and direction obey" in said
     assert run(python, folder, "report", "text.txt", "--steps", "100") == "written: report.html\n"
-    assert "Assumption 1 holds" in (folder / "report.html").read_text()
+    assert "Assumption 1 (realizable): holds" in (folder / "report.html").read_text()
     (folder / "cycle.jsonl").write_text((ROOT / "examples/cycle.jsonl").read_text())
     assert "integer program: no realizable" in run(python, folder, "repair", "cycle.jsonl")
     assert "next" in run(python, folder, "predict", "text.npz", "--sentence", "O S P")

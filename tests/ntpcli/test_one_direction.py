@@ -13,7 +13,7 @@ import pytest
 
 import ntpcore
 from ntpbook.huang2024.s6_max_margin import orders as judged
-from ntpcli import check
+from ntpcli import check, rows
 from ntpcore.data import dataset, order
 from ntpcore.exact import margin, margin_fast
 from tools.pipeline.source import OURS
@@ -60,7 +60,7 @@ def answer(name: str) -> None:
     """What the command does, from the file to the last line that it prints."""
     found = check.answer(dataset.read(str(EXAMPLES / name)), repair=True)
     check.to_json(found)
-    check.write_text(found, lambda line, role: None)
+    rows.write_text(found, lambda line, role: None)
 
 
 @pytest.mark.parametrize("name", ["example1.txt", "contradiction.txt", "five_tokens.jsonl"])

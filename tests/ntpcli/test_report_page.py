@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from program import CONTRADICTION, EXAMPLE_1, Run, odd_five_tokens, sentences
 
-from ntpcli import judge
+from ntpcli import judge, rows
 from ntpcli.report import figures as plots_report
 from ntpcli.report import page as report_page
 from ntpcli.report import report_tables as report_study
@@ -107,8 +107,8 @@ def test_a_report_reaches_no_network_and_names_no_folder(odd_page: str) -> None:
 
 def test_a_report_has_every_part(odd_page: str) -> None:
     for part in (
-        "Assumption 1 holds",
-        "Squared norm of W_kq*: 7/6",
+        "Assumption 1 (realizable): holds",
+        "squared norm of W_kq*: 7/6",
         "2/3",
         "(1,2) (1,1)",
         "Proposition 2",
@@ -126,9 +126,10 @@ def test_a_report_has_every_part(odd_page: str) -> None:
 def test_data_that_fail_show_witnesses_and_what_to_drop() -> None:
     study = report_study.study(CONTRADICTION, name="contradiction.txt", steps=10)
     assert "at least 75.0%" in report_study.summary(study)._repr_html_()
-    assert "line 1: 0 1 1 → 0" in report_study.witness_table(study)._repr_html_()
+    assert "contradiction.txt:1: 0 1 1 → 0" in report_study.assumptions(study)._repr_html_()
+    assert "1: 0 = 1 0" in report_study.learned(study)._repr_html_()
     assert "Dropping 1 of 4 samples" in report_study.repair_table(study)._repr_html_()
-    assert "token is confused" in report_study.margin_table(study)._repr_html_()
+    assert "token is confused" in report_study.attention(study)._repr_html_()
     assert "Nothing was trained" in report_study.prediction_table(study)._repr_html_()
     # nothing is defined, so that no claim which data decide is judged
     decided = judge.labels(None)
@@ -139,18 +140,18 @@ def test_data_that_fail_show_witnesses_and_what_to_drop() -> None:
     assert plots_report.draw_matrix(study) == plots_report.NOTHING
 
 
-def test_every_rule_of_assumption_1_is_explained_in_words() -> None:
+def test_every_rule_of_the_assumptions_is_explained_in_words() -> None:
     code = (ROOT / "ntpcore/data/order.py").read_text(encoding="utf-8")
-    rules = set(re.findall(r'\bfailures\.note\("([\w-]+)"\)', code))
-    assert rules == set(report_study.RULES)
+    noted = set(re.findall(r'\b(?:failures|frequent)\.note\("([\w-]+)"\)', code))
+    assert noted == set(rows.RULES)
     study = report_study.study(CONTRADICTION, name="contradiction.txt", steps=10)
-    assert "Of these: 2 times a token must win" in report_study.summary(study)._repr_html_()
+    assert "2 times a token lies above one" in report_study.assumptions(study)._repr_html_()
 
 
 def test_data_that_compare_nothing_say_so(tmp_path: Path) -> None:
     (tmp_path / "flat.txt").write_text("a b\nb a\n")
     study = report_study.study(str(tmp_path / "flat.txt"), name="flat.txt", steps=10)
-    assert "nothing is compared" in report_study.margin_table(study)._repr_html_()
+    assert "nothing is compared" in report_study.attention(study)._repr_html_()
     assert "nothing is learnt" in report_study.training_table(study)._repr_html_()
     assert isinstance(plots_report.draw_orders(study), Note)
 
@@ -206,9 +207,9 @@ def test_data_too_large_for_a_part_get_a_page_that_says_so(tmp_path: Path) -> No
     assert (done.returncode, sentences(done.stderr)) == (0, [])
     page = (tmp_path / "report.html").read_text()
     assert "Orders, attention, training and verdicts are left out: data.txt:1: the partial" in page
-    assert "Assumption 1 is not decided" in page
+    assert "Assumption 1 (realizable): not decided" in page
     assert "Not decided: the orders are too large." in page
-    assert "Assumption 1 holds" not in page
+    assert "Assumption 1 (realizable): holds" not in page
     assert "Nothing has to be dropped" not in page
 
 
@@ -220,7 +221,7 @@ def test_a_page_without_the_part_to_drop_says_why(monkeypatch: pytest.MonkeyPatc
     for part in (report_study.summary(study), report_study.repair_table(study)):
         assert "What to drop is left out: contradiction.txt: its" in part._repr_html_()
     assert "Nothing has to be dropped" not in report_study.repair_table(study)._repr_html_()
-    assert "line 1: 0 1 1 → 0" in report_study.witness_table(study)._repr_html_()
+    assert "contradiction.txt:1: 0 1 1 → 0" in report_study.assumptions(study)._repr_html_()
 
 
 def test_without_a_browser_or_a_package_the_message_says_so(

@@ -14,9 +14,10 @@ import sympy as sp
 
 import ntpcore as ntp
 from ntpcore import front
-from ntpcore.data import generate
+from ntpcore.data import generate, next_tokens
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import columns, margin
+from ntpcore.huang2024 import plain
 
 EXAMPLE_1 = ["S V O P", "V O P", "O P P", "P S V"]
 
@@ -52,7 +53,8 @@ def test_large_data_get_the_same_columns_by_compiled_code(monkeypatch: pytest.Mo
 
 
 def test_the_examples_of_the_docstrings_are_right() -> None:
-    assert doctest.testmod(front) == doctest.TestResults(failed=0, attempted=2)
+    assert doctest.testmod(front) == doctest.TestResults(failed=0, attempted=6)
+    assert doctest.testmod(next_tokens) == doctest.TestResults(failed=0, attempted=2)
     assert doctest.testmod(margin) == doctest.TestResults(failed=0, attempted=1)
 
 
@@ -153,8 +155,72 @@ def test_a_fit_has_weights_at_its_steps_and_predicts() -> None:
     cosine = float((last * star).sum() / np.sqrt((last**2).sum() * (star**2).sum()))
     assert 1 - cosine == pytest.approx(float(found.one_minus_cos[-1]), rel=1e-9)
     assert found.loss[-1] < found.loss[0]
+    assert "Assumption 1 holds" in repr(found)
+    assert found.run is not None
+    assert found.predict("S P", step=0).attention == (0.5, 0.5)
     assert found.predict("S P").likeliest == found.predict(["S", "P"]).likeliest == "V"
     with pytest.raises(ValueError, match=r"step 11 was not recorded; steps holds ..., 0, 10, 400"):
         found.W(11)
     with pytest.raises(ntp.InputError, match="record names no step"):
         ntp.fit(data, steps=5, record=[9])
+
+
+CONTRARY = ["a b c a", "a c b b", "b a d", "c c a b d", "d a c", "a b d"]
+
+
+def test_a_fit_on_any_data_is_that_of_the_plain_trainer_and_says_what_does_not_apply() -> None:
+    data = ntp.from_sentences(CONTRARY)
+    following = ntp.next_tokens(data, {"c": None})
+    with pytest.warns(UserWarning, match=r"data: Assumption 1 fails, so Theorems 1, 2, and 3"):
+        found = ntp.fit(data, steps=60, record=[0, 7, 60], collocation=following)
+    assert found.run is None
+    assert "do not apply" in found.scope
+    structure = next_tokens.structure_of(data, following)
+    for step in (7, 60):
+        theirs = plain.train(structure, steps=step, anyway=True)
+        assert found.gap == pytest.approx(theirs.gap, rel=1e-12)
+        ours = dict(zip(found.entries, found.snapshots[step].tolist(), strict=True))
+        assert ours == pytest.approx(dict(theirs.weights), abs=1e-9)
+    planted = plain.train(structure, steps=60, eta=0.026, anyway=True)  # for 0.025
+    assert ours != pytest.approx(dict(planted.weights), abs=1e-9)
+
+
+def test_the_loss_of_a_fit_on_any_data_is_the_mean_over_samples_of_what_it_predicts() -> None:
+    data = ntp.from_sentences(CONTRARY)
+    with pytest.warns(UserWarning, match="Assumption 1 fails"):
+        found = ntp.fit(data, steps=20, steps1=5, record=[0, 20], collocation=ntp.next_tokens(data))
+    for step, loss in zip((0, 20), found.loss, strict=True):
+        parts = [
+            -sample.count * np.log(found.predict(sample.sentence, step).probabilities[label])
+            for sample in data.samples()
+            for label in [sample.next_token]
+        ]
+        total = sum(sample.count for sample in data.samples())
+        assert loss == pytest.approx(sum(parts) / total, rel=1e-12)
+
+
+def test_a_cycle_ends_in_equal_scores_and_the_direction_of_the_max_margin_solution() -> None:
+    data = ntp.read("examples/cycle.jsonl")
+    with pytest.warns(UserWarning, match="Assumption 1 fails"):
+        found = ntp.fit(data, steps=1000, record=[0, 1000])
+    assert np.isnan(found.one_minus_cos[0])
+    assert found.one_minus_cos[-1] < 1e-6
+    W, names = found.W(), data.vocabulary
+    column = {token: W[names.index(token), names.index("?")] for token in names}
+    assert column["rock"] == pytest.approx(column["paper"], abs=0.01)
+    assert column["rock"] > column["?"]
+    assert ntp.max_margin(data).components["?"] == (("paper", "rock", "scissors"),)
+
+
+def test_data_without_a_next_token_map_are_refused_with_the_way_out() -> None:
+    data = ntp.from_sentences(["the cat sat", "the dog sat"])
+    for use in (ntp.fit, ntp.max_margin):
+        with pytest.raises(
+            ntp.InputError, match=r"not defined for 'the', .*ntp\.next_tokens\(data\)"
+        ):
+            use(data)
+    star = ntp.max_margin(data, ntp.next_tokens(data))
+    assert star.columns["cat"] == {"cat": Fraction(1, 2), "the": -Fraction(1, 2)}
+    flat = ntp.from_sentences(["a b", "a c"])
+    with pytest.raises(ntp.InputError, match="no sentence has two distinct tokens"):
+        ntp.fit(flat, collocation=ntp.next_tokens(flat))

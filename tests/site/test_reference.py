@@ -85,11 +85,18 @@ def test_the_page_shows_every_name_and_its_links_arrive(book: Path) -> None:
         assert f'id="{anchor}"' in (book / page).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("file", ["README.md", "docs/isotonic.md", "notebooks/readers_api.md"])
+SCRIPTS = sorted(f"examples/python/{one.name}" for one in (ROOT / "examples/python").glob("*.py"))
+
+
+@pytest.mark.parametrize(
+    "file", ["README.md", "docs/isotonic.md", "notebooks/readers_api.md", *SCRIPTS]
+)
 def test_what_a_text_imports_is_in_the_reference(file: str) -> None:
-    lines = re.findall(r"from ntpcore\.(\w+) import (.+)", (ROOT / file).read_text("utf-8"))
+    lines = re.findall(r"from ntpcore\.([\w.]+) import (.+)", (ROOT / file).read_text("utf-8"))
     used = {
-        f"{room}.{name.split(' as ')[0]}" for room, names in lines for name in names.split(", ")
+        room if "." in room else f"{room}.{name.split(' as ')[0]}"
+        for room, names in lines
+        for name in names.split(", ")
     }
     assert used <= set(reference.MODULES)
     assert used or file == "README.md"

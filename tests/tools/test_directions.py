@@ -45,6 +45,7 @@ PARTS = {
     "huang2024": {"data", "exact", "compiled", "exponential"},
     "tian2023": {"data", "compiled", "exponential"},
     "front": {"data", "exact", "huang2024", "tian2023"},
+    "learned": {"data", "exact", "front"},
     "__init__": {"front"},
     "__main__": set(),
 }

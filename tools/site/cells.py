@@ -85,7 +85,8 @@ def archived_files(modules: Iterable[str]) -> dict[str, bytes]:
     for name in ("networkx", "sympy", "mpmath", "IPython"):
         files[f"{name}/LICENSE.txt"] = licence(name)
     for path in sorted((ROOT / "examples").glob("*")):
-        files[f"examples/{path.name}"] = path.read_bytes()
+        if path.is_file():
+            files[f"examples/{path.name}"] = path.read_bytes()
     return files
 
 

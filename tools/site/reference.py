@@ -13,12 +13,14 @@ from ntpbook.catalogue import PAPERS
 from ntpverdicts.claims import Claim
 from tools.pipeline.source import OURS
 
-# The public API: what a reader of the page From Python or of docs/isotonic.md needs, in that order.
+# The public API: what a reader of the page From Python, of docs/isotonic.md, or of a script in
+# examples/python needs, in that order.
 MODULES = (
-    *("front", "data.dataset", "data.order", "exact.any_order"),
+    *("front", "data.dataset", "data.order", "data.next_tokens", "learned", "exact.any_order"),
     *("exact.margin", "exact.margin_fast"),
     *("exact.repair", "exact.repair_program", "certificate"),
     *("huang2024.problem", "huang2024.stage1", "huang2024.training", "huang2024.prediction"),
+    *("huang2024.plain", "huang2024.bounds", "tian2023.decoder", "tian2023.coupled"),
     *("ntpcli.check", "ntpcli.storage", "ntpverdicts.claims", "ntpverdicts.compare"),
     *("ntpverdicts.arrays", "ntpverdicts.vocabulary", "data.generate", "data.files"),
 )

@@ -39,10 +39,8 @@ window.ntpPlayground = window.ntpPlayground || {};
       badges(view),
       repair && realize(view, repair),
       wrongOrders(view),
+      sections(view, select),
       nextTokens(view, edit),
-      shares(view),
-      failures(view, select),
-      distance(view),
       lines(view, select ? "line" : "kept sample"),
       orders(view),
       matrices(view),
@@ -154,61 +152,20 @@ window.ntpPlayground = window.ntpPlayground || {};
     return pg.wide("Scores of the closed form and exact scores", pg.table(caption, head, rows, true));
   }
 
-  function failures(view, select) {
-    const broken = view.assumptions.filter((one) => one.holds === false);
-    return broken.map((one) =>
-      el(
-        "section",
-        { class: "pg-part" },
-        el("h3", null, `Why Assumption ${one.number} fails`),
-        el("ul", null, byRule(one).map((some) => reasons(some, one.summaries, select))),
-        more(one.more, "failures")
-      )
+  // What attention learns, and how far the text is from the assumptions, as rows below rows.
+  function sections(view, select) {
+    return view.sections.map((one) =>
+      el("section", { class: "pg-part" }, el("h3", null, el("bdi", null, one.text)), rows(one.below, select))
     );
   }
 
-  // The failures of each rule together, in the order of the first of each.
-  function byRule(one) {
-    const groups = new Map();
-    for (const failure of one.failures) groups.set(failure.rule, [...(groups.get(failure.rule) || []), failure]);
-    return [...groups.values()];
-  }
-
-  // A few failures one by one; many of one rule in one sentence, with the first of them below it.
-  function reasons(some, summaries, select) {
-    const summary = summaries[some[0].rule];
-    if (!summary) return some.map((failure) => reason(failure, select));
-    return el(
-      "li",
-      null,
-      summary,
-      " ",
-      el(
-        "details",
-        null,
-        el("summary", null, some.length === 1 ? "An example" : `${some.length} examples`),
-        el("ul", null, some.map((failure) => reason(failure, select)))
-      )
-    );
-  }
-
-  // How far the text is from Assumption 1, what part is explained, and what to do.
-  function distance(view) {
-    if (!view.distance.length) return [];
-    return el(
-      "section",
-      { class: "pg-part" },
-      el("h3", null, "How far the text is from Assumption 1"),
-      el("ul", null, view.distance.map((line) => el("li", null, el("bdi", null, line))))
-    );
-  }
-
-  function reason(failure, select) {
-    const places = !select ? [] : failure.places.map(({ line }) => [
+  function rows(some, select) {
+    const places = (one) => !select ? [] : one.lines.map((line) => [
       " ",
       el("button", { type: "button", class: "pg-small", onclick: () => select(line) }, `show line ${line}`),
     ]);
-    return el("li", null, el("bdi", null, failure.message), places);
+    if (!some.length) return null;
+    return el("ul", null, some.map((one) => el("li", null, el("bdi", null, one.text), places(one), rows(one.below, select))));
   }
 
   function lines(view, name) {
@@ -260,7 +217,7 @@ window.ntpPlayground = window.ntpPlayground || {};
   const ORIGINS = {
     read: "read off your sentences",
     inferred: "inferred",
-    yours: "yours",
+    given: "yours",
     none: "without a next token",
   };
 
@@ -275,7 +232,7 @@ window.ntpPlayground = window.ntpPlayground || {};
         token(name),
         next === null ? " ○ has no next token" : [" → ", token(next)],
         origin === "inferred" ? el("span", { class: "pg-origin" }, of ? ` (inferred: ${number} of ${of})` : " (inferred)") : "",
-        origin === "yours" ? el("span", { class: "pg-origin" }, " (yours)") : ""
+        origin === "given" ? el("span", { class: "pg-origin" }, " (yours)") : ""
       )
     );
     const told = Object.entries(counts).filter(([, number]) => number > 0);
@@ -302,32 +259,6 @@ window.ntpPlayground = window.ntpPlayground || {};
       el("ul", { class: "pg-pairs" }, pairs),
       more(view.map.more, "tokens"),
       edit && el("p", null, el("button", { type: "button", class: "pg-small", id: "pg-edit-map", onclick: edit }, "Edit the next tokens"))
-    );
-  }
-
-  // What decides the next tokens: the last word, attention to an earlier one, or nothing.
-  function shares(view) {
-    const found = view.shares;
-    if (!found || !found.total || view.map === null) return null;
-    const { total, last, earlier, nowhere, lone } = found;
-    const guess = view.map.counts.inferred > 0 ? " Inferred entries of n make this likelier: they follow the last word." : "";
-    const head =
-      2 * last > total
-        ? `For most of your samples the optimal token is simply the last word.${guess}`
-        : "For most of your samples the last word alone does not lead to the next token.";
-    return el(
-      "section",
-      { class: "pg-part", id: "pg-shares" },
-      el("h3", null, "What attention can decide in your text"),
-      el("p", null, head),
-      el(
-        "ul",
-        null,
-        el("li", null, `${share(last, total)} samples: the optimal token is the query itself, the last word.`),
-        el("li", null, `${share(earlier, total)} samples: only an earlier word leads to the next token, so attention alone can decide.`),
-        el("li", null, `${share(nowhere, total)} samples: no word of the sentence leads to the next token, so no attention predicts it.`)
-      ),
-      el("p", null, `In ${share(lone, total)} samples the sentence is a single token, and attention has no choice.`)
     );
   }
 
@@ -468,20 +399,15 @@ window.ntpPlayground = window.ntpPlayground || {};
 
   function claims(view) {
     const names = JSON.parse(document.getElementById("pg-names").textContent);
-    const alike = new Map();
-    for (const one of view.claims) {
-      const key = one.verdict === "open" ? one.evidence : one.label;
-      alike.set(key, [...(alike.get(key) || []), one]);
-    }
-    const items = [...alike.values()].map((some) =>
+    const items = view.claims.map((one) =>
       el(
         "li",
         null,
-        badge(some[0].verdict, `${some[0].mark} ${some[0].verdict}`),
+        badge(one.verdict, `${one.mark} ${one.verdict}`),
         " ",
-        some.map((one, at) => [at ? ", " : "", el("a", { href: `claims.html#${one.label}` }, names[one.label] || one.label)]),
+        one.labels.map((label, at) => [at ? ", " : "", el("a", { href: `claims.html#${label}` }, names[label] || label)]),
         ": ",
-        el("bdi", null, some[0].evidence)
+        el("bdi", null, one.evidence)
       )
     );
     return el(

@@ -1,4 +1,4 @@
-"""Stage 2 on any data, dense in numpy: the samples need no order, and may contradict each other.
+"""Stage 2 on random data: the samples need no order, and may contradict each other.
 
 Tokens are numbers, and n is any permutation: the next token of a sample is told by the token of the
 sentence that n maps to it. After stage 1, W_ov is c times a solution with margin 1.
@@ -6,12 +6,16 @@ sentence that n maps to it. After stage 1, W_ov is c times a solution with margi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+
+from ntpcore.huang2024 import any_data
+from ntpcore.huang2024.plain_any import MixedSample
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int, int]  # query, upper token, lower token
@@ -90,33 +94,31 @@ def train(
         scale: c.
         eta: step size.
     """
-    V, rows = data.vocabulary, np.arange(len(data.sentences))
-    longest = max(map(len, data.sentences))
-    # Short sentences end in a token V, which has a row of its own and no attention.
-    tokens = np.array([one + (V,) * (longest - len(one)) for one in data.sentences])
-    query = np.array([one[-1] for one in data.sentences])
-    weight = np.array(data.counts) / sum(data.counts)
-    entry, share = tokens * V + query[:, None], rows[:, None] * (V + 1) + tokens
-    W, step = np.zeros((V + 1, V)), 0
-    for mark in marks:
-        while True:
-            scores = np.where(tokens < V, W.ravel()[entry], -np.inf)
-            attention = np.exp(scores - scores.max(1, keepdims=True))
-            attention /= attention.sum(1, keepdims=True)
-            seen = np.bincount(share.ravel(), attention.ravel(), len(rows) * (V + 1))
-            logits = scale * seen.reshape(len(rows), V + 1)[:, :V]
-            wrong = np.exp(logits - logits.max(1, keepdims=True))
-            wrong /= wrong.sum(1, keepdims=True)
-            wrong[rows, np.array(data.told)] -= 1  # p - e
-            slope = np.pad(scale * wrong, ((0, 0), (0, 1)))[rows[:, None], tokens]
-            mean = (attention * slope).sum(1, keepdims=True)
-            pull = weight[:, None] * attention * (slope - mean)
-            G = np.bincount(entry.ravel(), pull.ravel(), (V + 1) * V).reshape(V + 1, V)
-            norm = float(np.linalg.norm(G))
-            if step == mark:
-                yield Point(step, W[:V].copy(), norm)
-                break
-            W, step = W - eta * G / norm, step + 1
+    entries: dict[tuple[int, int], int] = {}
+    mixed = [
+        _mixed(sentence, told, count / sum(data.counts), entries)
+        for sentence, told, count in zip(data.sentences, data.told, data.counts, strict=True)
+        if len(set(sentence)) > 1
+    ]
+    token, query = np.array(list(entries)).T
+    for now in any_data.descend(any_data.terms(mixed, data.vocabulary), marks, scale, eta):
+        W = np.zeros((data.vocabulary, data.vocabulary))
+        W[token, query] = now.weights
+        yield Point(now.step, W, now.norm)
+
+
+def _mixed(
+    sentence: tuple[int, ...], told: int, share: float, entries: dict[tuple[int, int], int]
+) -> MixedSample:
+    """A sample with its entries of W_kq; n of a token is written as the token itself."""
+    tokens = sorted(set(sentence))
+    return MixedSample(
+        tuple(entries.setdefault((token, sentence[-1]), len(entries)) for token in tokens),
+        tuple(math.log(sentence.count(token)) for token in tokens),
+        tuple(map(str, tokens)),
+        str(told),
+        share,
+    )
 
 
 def margins(point: Point, pairs: Sequence[Pair]) -> Floats:

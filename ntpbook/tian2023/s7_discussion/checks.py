@@ -12,8 +12,8 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from ntpbook.ours.long_times import reduced
-from ntpbook.shared.symbols import identity
 from ntpbook.shared.levels import within
+from ntpbook.shared.symbols import identity
 from ntpbook.tian2023.s7_discussion import apart, enclosed_steps, one_head, residual, section_8
 from ntpbook.tian2023.s7_discussion.instances import (
     DISORDERED,

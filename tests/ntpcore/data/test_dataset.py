@@ -367,8 +367,7 @@ def test_data_take_as_much_memory_as_is_reckoned_and_no_more(tmp_path: Path) -> 
             read(path, room=room)
         assert str(found.value) == (
             f"{path}:{line}: the data do not fit: {tokens} tokens and {lines} distinct lines up to "
-            "here take 0 MB of memory; use a part of the file, or raise --memory of check, "
-            "repair, and certify (room= of "
+            "here take 0 MB of memory; use a part of the file, or raise --memory (room= of "
             "dataset.read)"
         )
     with pytest.raises(InputError, match="take 3 MB"):

@@ -6,11 +6,13 @@ import math
 import random
 from collections.abc import Mapping
 
+import numpy as np
 import pytest
 
 from ntpcore.data.dataset import Dataset, from_sentences
 from ntpcore.data.order import Structure, analyse, orders_under
-from ntpcore.huang2024 import plain, plain_any
+from ntpcore.huang2024 import any_data, plain, plain_any, training
+from ntpcore.huang2024.problem import from_structure
 
 CONTRARY = from_sentences(["a b c a", "a c b b", "b a d", "c c a b d", "d a c", "a b d"])
 FOLLOWING = {"a": "b", "b": "c", "c": None, "d": "b"}  # two share b, and c has none
@@ -68,6 +70,37 @@ def test_the_gradient_is_that_of_the_loss() -> None:
     assert found == pytest.approx(slopes, abs=1e-8)
     planted = plain_any.gradient(mixed, weights, GAP, len(CONTRARY.vocabulary) + 1)
     assert planted != pytest.approx(slopes, abs=1e-8), "one token more in the softmax"
+
+
+def test_in_numpy_the_gradient_and_the_loss_are_the_same() -> None:
+    entries: dict[tuple[str, str], int] = {}
+    structure = structure_of(CONTRARY, FOLLOWING)
+    mixed = plain_any.samples(structure, entries)
+    weights, size = random_weights(entries), len(CONTRARY.vocabulary)
+    terms = any_data.terms(mixed, size)
+    value, slopes = any_data.loss_and_gradient(terms, np.array(weights), GAP)
+    assert slopes.tolist() == pytest.approx(
+        plain_any.gradient(mixed, weights, GAP, size), abs=1e-15
+    )
+    whole = loss(CONTRARY, FOLLOWING, dict(zip(entries, weights, strict=True)), GAP)
+    assert value + plain_any.lone_loss(structure, GAP) == pytest.approx(whole, rel=1e-13)
+    _, planted = any_data.loss_and_gradient(any_data.terms(mixed, size + 1), np.array(weights), GAP)
+    assert slopes.tolist() != pytest.approx(planted.tolist(), abs=1e-6)
+    with pytest.raises(ValueError, match="no sample has two distinct tokens"):
+        any_data.terms([], size)
+
+
+def test_in_numpy_training_is_that_of_the_paper_where_assumption_1_holds() -> None:
+    structure = analyse(from_sentences(["S V O P", "V O P", "O P P", "P S V"]))
+    problem = from_structure(structure)
+    theirs = training.run(problem, 50, 0.025, GAP)
+    entries: dict[tuple[str, str], int] = {}
+    terms = any_data.terms(plain_any.samples(structure, entries), problem.vocab_size)
+    (end,) = any_data.descend(terms, [50], GAP, 0.025)
+    places = zip(problem.entry_token.tolist(), problem.entry_query.tolist(), strict=True)
+    names = [(problem.vocabulary[token], problem.vocabulary[query]) for token, query in places]
+    there = dict(zip(names, theirs.state.weights.tolist(), strict=True))
+    assert dict(zip(entries, end.weights.tolist(), strict=True)) == pytest.approx(there, rel=1e-9)
 
 
 def test_on_realizable_data_it_has_the_direction_of_the_usual_one() -> None:

@@ -1,0 +1,175 @@
+"""What attention learns from any data, whether Assumption 1 of huang2024 holds or not.
+
+Under each query the comparisons form a graph. The tokens of a cycle share one score in the
+max-margin solution W_mm, and every other comparison, the strict part, has a margin of at least 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ntpcore.data import next_tokens, order
+from ntpcore.data.dataset import Dataset
+from ntpcore.data.next_tokens import Entry
+from ntpcore.data.order import PartialOrder
+from ntpcore.exact import any_order
+from ntpcore.front import MaxMargin, max_margin
+
+MOST_SOLVED = 20_000  # comparisons of all orders that are solved in a few seconds
+MOST_PAIRS = 1_000_000  # comparisons that are looked for unasked: some five seconds
+
+Components = Mapping[str, tuple[tuple[str, ...], ...]]  # by query, those of two tokens or more
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """What decides the next token of each context, counted as often as it occurs.
+
+    A context is decided if its next token is n of a token that scores above all rivals in W_mm, a
+    rival being a token of the sentence with another n.
+
+    Attributes:
+        total: all contexts.
+        alone: those of one distinct token, whose n is the next token: attention has no choice.
+        last: decided, and the query has the next token as its n.
+        earlier: decided, and only earlier tokens have: attention alone can decide.
+        contested: those in which each token that has it lies in a cycle with a rival.
+        nowhere: those whose next token is n of no token of the sentence.
+    """
+
+    total: int
+    alone: int
+    last: int
+    earlier: int
+    contested: int
+    nowhere: int
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What attention learns from a data set.
+
+    Attributes:
+        entries: the next-token map, with the origin of each entry.
+        orders: for each query that compares tokens, its relation under that map.
+        components: for each query with a contradiction, the sets of tokens within a cycle.
+        contexts: what decides the next tokens.
+        solution: W_mm, exact; None where the orders are too large to solve in a few seconds.
+    """
+
+    entries: Mapping[str, Entry]
+    orders: Mapping[str, PartialOrder]
+    components: Components
+    contexts: Contexts
+    solution: MaxMargin | None
+
+    @cached_property
+    def comparisons(self) -> int:
+        """How many pairs all orders compare."""
+        return sum(len(one.pairs) for one in self.orders.values())
+
+    @cached_property
+    def strict(self) -> int:
+        """How many of these pairs lie in no cycle."""
+        within = 0
+        for query, parts in self.components.items():
+            part_of = {token: number for number, part in enumerate(parts) for token in part}
+            within += sum(
+                part_of.get(upper, -1) == part_of.get(lower, -2)
+                for upper, lower in self.orders[query].pairs
+            )
+        return self.comparisons - within
+
+
+def learn(
+    data: Dataset,
+    given: Mapping[str, str | None] | None = None,
+    *,
+    orders: Mapping[str, PartialOrder] | None = None,
+    max_pairs: int = MOST_PAIRS,
+) -> Learned:
+    """What attention learns from a data set, under a next-token map that is inferred where needed.
+
+    Args:
+        data: the data set.
+        given: the next token of some tokens, or None for none.
+        orders: the orders, if they are known.
+        max_pairs: how many pairs all orders may hold together, if they are not.
+
+    Raises:
+        InputError: the orders would hold more pairs.
+
+    Source: Li et al. (2024), graph-SVM; huang2024, Definition 1.
+    """
+    known = {token: after for token, after in (given or {}).items() if after is not None}
+    data = order.with_tokens(data, known)
+    entries = next_tokens.infer(data, given)
+    following = next_tokens.map_of(entries)
+    if orders is None:
+        orders = order.orders_under(data, following, max_pairs=max_pairs)
+    components = components_of(orders)
+    solved = sum(len(one.pairs) for one in orders.values()) <= MOST_SOLVED
+    return Learned(
+        entries,
+        orders,
+        components,
+        contexts(data, following, components),
+        max_margin(orders) if solved else None,
+    )
+
+
+def components_of(orders: Mapping[str, PartialOrder]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """For each query with a contradiction, the sets of tokens that lie in a cycle."""
+    found = {}
+    for query, one in orders.items():
+        # Every token of a cycle has tokens above and below it.
+        inner = [pair for pair in one.pairs if one.confused.issuperset(pair)]
+        parts = tuple(part for part in any_order.components(inner) if len(part) > 1)
+        if parts:
+            found[query] = parts
+    return found
+
+
+def contexts(
+    data: Dataset, following: Mapping[str, str | None], components: Components
+) -> Contexts:
+    """What decides the next tokens of a data set.
+
+    Args:
+        data: the data set.
+        following: n.
+        components: for each query with a contradiction, the sets of tokens within a cycle.
+    """
+    names = data.vocabulary
+    part_of = {
+        query: {token: part for part in parts for token in part}
+        for query, parts in components.items()
+    }
+    counts = dict.fromkeys(("alone", "last", "earlier", "contested", "nowhere"), 0)
+    for line in data.lines:
+        size = len(line.tokens)
+        seen: set[str] = set()
+        sources: dict[str | None, list[str]] = {}  # by n, the tokens seen that have it
+        for length in range(1, size):
+            query, label = names[line.tokens[length - 1]], names[line.tokens[length]]
+            if query not in seen:
+                seen.add(query)
+                sources.setdefault(following.get(query), []).append(query)
+            if not data.prefixes and length < size - 1:
+                continue
+            parts = part_of.get(query, {})
+            if label not in sources:
+                kind = "nowhere"
+            elif len(seen) == 1:
+                kind = "alone"
+            elif all(
+                any(one in seen and following.get(one) != label for one in parts.get(best, ()))
+                for best in sources[label]
+            ):
+                kind = "contested"
+            else:
+                kind = "last" if following.get(query) == label else "earlier"
+            counts[kind] += line.count
+    return Contexts(sum(counts.values()), **counts)

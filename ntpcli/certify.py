@@ -306,8 +306,9 @@ def _refuse(structure: Structure, eta: float | None, most_cells: int) -> None:
         if missing:
             listed = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
             raise InputError(
-                f"{data.name}: n is not defined for {listed}, so there are no orders to certify; "
-                "add lines of one token and its next token, or give --collocation"
+                f"{data.name}: the next token n is not defined for {listed}, so there are no "
+                "orders to certify; add lines of one token and its next token, or give "
+                "--collocation"
             )
     cells = sum(
         length
@@ -389,14 +390,16 @@ def implied(made: dict[str, Any]) -> list[str]:
         "The scores in the file are the max-margin solution under every query that compares tokens "
         f"({queries}): no other scores with these margins have so small a norm. Their squared norm "
         f"is {squared}.",
-        "The closed form m/(k+m) and -k/(k+m) is this solution under "
-        f"{len(columns) - len(wrong)} of {queries}.",
+        "The closed form m/(k+m) and -k/(k+m) of Proposition 2 is this solution under "
+        + (f"{len(columns) - len(wrong)} of {queries}." if wrong else "every query."),
         *(_failure_of_the_form(made, one) for one in wrong[:MOST_QUERIES]),
     ]
     if bounds is not None:
         since = bounds["beats_trivial_from"]
-        told = f"beats the trivial one from step {since} on" if since else "never beats the trivial"
-        said.append(f"At step size {bounds['eta']} the bound of Theorem B {told}.")
+        told = f"from step {since} on" if since else "at no step"
+        said.append(
+            f"At step size {bounds['eta']} the bound of Theorem B beats the trivial one {told}."
+        )
     return said
 
 

@@ -403,6 +403,11 @@ def implied(made: dict[str, Any]) -> list[str]:
     return said
 
 
+def _quoted(made: dict[str, Any], token: int) -> str:
+    """A token by its number, for a sentence."""
+    return f"'{show(made['vocabulary'][token])}'"
+
+
 def _named(made: dict[str, Any], number: int) -> str:
     """A sample by its number, counted from 1, with its tokens; the middle of many is left out."""
     sentence, following, _ = made["samples"][number]
@@ -419,7 +424,7 @@ def _fact_in_words(made: dict[str, Any], fact: str) -> str:
     if found is True:
         return f"{name} holds: {HOLDS[fact]}."
     samples = [_named(made, number) for number in found["samples"]]
-    tokens = [show(made["vocabulary"][x]) for x in found["tokens"]]
+    tokens = [_quoted(made, x) for x in found["tokens"]]
     if fact == "source":
         return f"{name} fails: no token of the sentence leads to the next token of {samples[0]}."
     if fact == "prefix_closed":
@@ -432,9 +437,9 @@ def _fact_in_words(made: dict[str, Any], fact: str) -> str:
             f"{sentence.count(found['tokens'][0])} times, and the optimal tokens {optimal}."
         )
     if not samples:
-        following = show(made["vocabulary"][made["collocation"][found["tokens"][0]]])
+        following = _quoted(made, made["collocation"][found["tokens"][0]])
         return f"{name} fails: {tokens[0]} and {tokens[1]} have the same next token {following}."
-    query = show(made["vocabulary"][made["samples"][found["samples"][0]][0][-1]])
+    query = _quoted(made, made["samples"][found["samples"][0]][0][-1])
     return (
         f"{name} fails: under the query {query}, {samples[0]} puts {tokens[0]} above another "
         f"token, and {samples[1]} puts it below another."
@@ -449,7 +454,7 @@ def _failure_of_the_form(made: dict[str, Any], column: dict[str, Any]) -> str:
     high, low = margin.closed_form(len(uppers), len(lowers))
     gives = [str(value) for value, some in ((high, uppers), (low, lowers)) if x in some]
     score = next(score for score, tokens in column["scores"] if x in tokens)
-    query, token = (show(made["vocabulary"][one]) for one in (column["query"], x))
+    query, token = _quoted(made, column["query"]), _quoted(made, x)
     return (
         f"Under the query {query} it is not: there it gives {token} {' and '.join(gives)}, and "
         f"the solution is {score}."

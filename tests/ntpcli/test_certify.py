@@ -138,10 +138,10 @@ def test_the_summary_names_the_theorems_that_apply(run: Run, tmp_path: Path) -> 
     assert "Theorem B applies" in five
     assert "Prefix closure fails: sample 6 (a c q -> b) is in the file" in five
     # By hand, k = 2 and m = 3: the closed form gives a 3/5; the solution is 2/3, 2/3 above c and d.
-    assert "Under the query q it is not: there it gives a 3/5, and the solution is 2/3." in five
+    assert "Under the query 'q' it is not: there it gives 'a' 3/5, and the solution is 2/3." in five
     wrong = run("certify", CONTRADICTION, "-o", target, "--overwrite").out
     assert "Theorem A does not apply, without Assumption 1" in wrong
-    assert "under the query 1, sample 2 (0 1 -> 1) puts 0 above another token" in wrong
+    assert "under the query '1', sample 2 (0 1 -> 1) puts '0' above another token" in wrong
     assert "sample 3 (0 1 1 -> 0) puts it below another" in wrong
 
 

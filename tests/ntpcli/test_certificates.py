@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -241,6 +242,44 @@ def test_samples_that_do_not_refute_a_fact_are_refused(
 ) -> None:
     with pytest.raises(RefusedError, match=f"facts.{fact}: {FAILS}"):
         certificate.check(changed("facts", fact, to=found, of=of))
+
+
+# n: a -> b -> c -> q -> a. Under q the first sample puts a above b, the second b above c.
+NEXT = [1, 2, 3, 0]
+SAMPLES = [
+    ((0, 1, 3), 1, 1), ((1, 2, 3), 2, 1),
+    ((1, 2, 0), 2, 1),  # under a
+    ((0, 3), 1, 1),  # without b
+    ((3, 3), 0, 1),  # nothing but q
+    ((0, 3), 2, 1),  # n(b) without b
+    ((1, 3), 3, 1),  # without source
+    ((0, 1), 3, 1),  # the prefix of the first
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fact", "samples", "tokens", "right"),
+    [
+        ("assumption_1", [1, 0], [1], True),
+        ("assumption_1", [0, 0], [1], False),  # the first puts b below only
+        ("assumption_1", [1, 1], [1], False),
+        ("assumption_1", [2, 0], [1], False),
+        ("assumption_1", [1, 3], [1], False),
+        ("assumption_1", [4, 0], [3], False),
+        ("assumption_1", [5, 0], [1], False),
+        ("assumption_1", [1, 6], [1], False),
+        ("prefix_closed", [1], [], True),
+        ("prefix_closed", [0], [], False),
+        ("source", [5], [], True),
+        ("source", [3], [], False),
+    ],
+)
+def test_each_part_of_a_witness_counts(
+    fact: str, samples: list[int], tokens: list[int], right: bool
+) -> None:
+    found = {"samples": samples, "tokens": tokens}
+    with nullcontext() if right else pytest.raises(RefusedError, match=FAILS):
+        certificate.check_witness(fact, found, NEXT, SAMPLES, fact)
 
 
 def test_what_fails_may_not_be_called_true_and_what_holds_has_no_witness() -> None:

@@ -1,17 +1,28 @@
-"""The certificate that `ntpcore certify` writes: what the solver found, for a checker."""
+"""The certificate that `ntpcore certify` writes for its checker, and what acceptance implies."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ntpcli.check import Write, show_name
+from ntpcli.check import Write, show, show_name
 from ntpcore import certificate
 from ntpcore.data.dataset import Dataset, InputError
-from ntpcore.data.order import ASSUMPTION_1, CLOSURE, SOURCE, Structure, facts, with_tokens
+from ntpcore.data.order import (
+    ASSUMPTION_1,
+    CLOSURE,
+    SOURCE,
+    Failure,
+    Pair,
+    SampleAt,
+    Structure,
+    facts,
+    with_tokens,
+)
 from ntpcore.exact import margin
 from ntpcore.front import MaxMargin, max_margin
 from ntpcore.huang2024 import direction
@@ -19,6 +30,7 @@ from ntpcore.huang2024 import direction
 Numbered = tuple[tuple[int, ...], int, int]  # a sample: sentence, next token, count
 Ratio = tuple[int, int]  # numerator and denominator of a fraction
 Witnesses = dict[int, list[tuple[int, int, list[int]]]]
+Refutation = dict[str, list[int]]  # "samples" and "tokens" that show that something fails
 
 FACT_NAMES = {
     "assumption_1": "Assumption 1",
@@ -26,7 +38,20 @@ FACT_NAMES = {
     "prefix_closed": "prefix closure",
     "source": "source",
 }
+RULES = {  # how a failure of a fact is called in an analysis
+    "assumption_1": ("collocation-not-injective", "confused-token"),
+    "assumption_3": ("optimal-token-outnumbered",),
+    "source": ("next-token-unexplained",),
+}
+HOLDS = {
+    "assumption_1": "no two tokens share a next token, and no token is both above and below others "
+    "under one query",
+    "assumption_3": "no non-optimal token occurs more often in a sentence than the optimal ones",
+    "prefix_closed": "every prefix of a sample is a sample",
+    "source": "every next token is n of a token of its sentence",
+}
 MOST_DIGITS = 40  # of a squared norm that the summary writes out
+MOST_WORDS, MOST_QUERIES = 12, 5  # of a sample, and failures of the closed form, that it names
 FINE = 1000  # parts of one in which K is written
 MOST_CELLS = 5_000_000  # tokens of all samples, each of them spelled out
 
@@ -36,65 +61,121 @@ def make(
 ) -> dict[str, Any]:
     """The certificate of a data set, which `certificate.check` accepts.
 
+    Where two samples show that no map of next tokens exists, it says that and nothing else.
+
     Args:
         structure: the data set, analysed.
         eta: the step size of stage 2; None for 0.05 / sqrt(|V|), rounded to a millionth.
         most_cells: tokens that all samples may hold together, each spelled out.
 
     Raises:
-        InputError: a token has no next token or two of them, the data are too large, or the step
-            size is not positive.
+        InputError: a token has no next token, or another one in a given collocation than in a
+            sample; the data are too large; or the step size is not positive.
     """
     data = structure.data
     _refuse(structure, eta, most_cells)
-    found = max_margin(structure)
-    holds = facts(structure)
-    known = {
-        "assumption_1": holds[ASSUMPTION_1],
-        "assumption_3": structure.frequent.holds is True,
-        "prefix_closed": holds[CLOSURE],
-        "source": holds[SOURCE],
-    }
-    theorems = {
-        name: {
-            "met": [fact for fact in needed if known[fact]],
-            "missing": [fact for fact in needed if not known[fact]],
-        }
-        for name, needed in certificate.THEOREMS.items()
-    }
     numbers = {token: place for place, token in enumerate(data.vocabulary)}
-    n = [numbers[str(structure.collocation[token])] for token in data.vocabulary]
     samples: list[Numbered] = [
         (tuple(map(numbers.__getitem__, one.sentence)), numbers[one.next_token], one.count)
         for one in data.samples()
     ]
+    places = {(sentence, y): place for place, (sentence, y, _) in enumerate(samples)}
+    made: dict[str, Any] = {
+        "format": certificate.FORMAT,
+        "vocabulary": list(data.vocabulary),
+        "samples": [[list(sentence), y, count] for sentence, y, count in samples],
+    }
+    if twice := _ambiguous(structure):
+        found = [places[_sample(data, at)] for at in twice[0].samples]
+        made["collocation"] = {"samples": found, "tokens": []}
+        certificate.check(made)
+        return made
+    solution = max_margin(structure)
+    made["collocation"] = n = [numbers[str(structure.collocation[x])] for x in data.vocabulary]
+    made["facts"] = known = _facts(structure, numbers, places)
+    made["theorems"] = {
+        name: [fact for fact in needed if known[fact] is not True]
+        for name, needed in certificate.THEOREMS.items()
+    }
     witnesses = first_witnesses(n, samples)
-    columns = [
-        _column(found, query, numbers, witnesses[numbers[query]])
-        for query in sorted(found.columns, key=numbers.__getitem__)
+    made["columns"] = [
+        _column(solution, query, numbers, witnesses[numbers[query]])
+        for query in sorted(solution.columns, key=numbers.__getitem__)
     ]
     try:
-        norm_squared = str(found.norm_squared)
+        made["norm_squared"] = str(solution.norm_squared)
     except ValueError:  # Python writes numbers of up to 4300 digits
         raise InputError(
             f"{data.name}: the squared norm is a fraction of more digits than Python writes; use a "
             "part of the file"
         ) from None
-    made = {
-        "format": certificate.FORMAT,
-        "vocabulary": list(data.vocabulary),
-        "samples": [[list(sentence), y, count] for sentence, y, count in samples],
-        "collocation": n,
-        "facts": known,
-        "theorems": theorems,
-        "columns": columns,
-        "norm_squared": norm_squared,
-        "bounds": None,
-    }
-    if not theorems["Theorem B"]["missing"] and columns:
-        made["bounds"] = _bounds(samples, n, found.norm_squared, eta)
+    judged = made["columns"] and not made["theorems"]["Theorem B"]
+    made["bounds"] = _bounds(samples, n, solution.norm_squared, eta) if judged else None
     certificate.check(made)
     return made
+
+
+def _sample(data: Dataset, at: SampleAt) -> tuple[tuple[int, ...], int]:
+    """Sentence and next token of a sample, by their numbers."""
+    tokens = data.lines[at.line].tokens
+    return tuple(tokens[: at.length]), tokens[at.length]
+
+
+def _ambiguous(structure: Structure) -> list[Failure]:
+    """The tokens to which two samples give different next tokens, each with these samples."""
+    return [
+        one
+        for one in structure.realizable.failures
+        if one.rule == "collocation-ambiguous" and len(one.samples) == 2
+    ]
+
+
+def _facts(
+    structure: Structure,
+    numbers: Mapping[str, int],
+    places: Mapping[tuple[tuple[int, ...], int], int],
+) -> dict[str, bool | Refutation]:
+    """For each fact true, or the samples and tokens that refute it first.
+
+    Args:
+        structure: the data set, analysed.
+        numbers: the number of each token.
+        places: the number of each sample.
+    """
+    holds = facts(structure)
+    known: dict[str, bool | Refutation] = {
+        "assumption_1": holds[ASSUMPTION_1],
+        "assumption_3": structure.frequent.holds is True,
+        "prefix_closed": holds[CLOSURE],
+        "source": holds[SOURCE],
+    }
+    failures = (*structure.realizable.failures, *structure.frequent.failures)
+    for fact, rules in RULES.items():
+        if not known[fact]:
+            known[fact] = _refutation(
+                next(one for one in failures if one.rule in rules), structure.data, numbers, places
+            )
+    if not known["prefix_closed"]:
+        rows = enumerate(places)
+        open_end = next(i for i, (s, _) in rows if len(s) > 1 and (s[:-1], s[-1]) not in places)
+        known["prefix_closed"] = {"samples": [open_end], "tokens": []}
+    return known
+
+
+def _refutation(
+    failure: Failure,
+    data: Dataset,
+    numbers: Mapping[str, int],
+    places: Mapping[tuple[tuple[int, ...], int], int],
+) -> Refutation:
+    """A failure of an analysis as samples and tokens, as the checker asks for them."""
+    samples = [places[_sample(data, at)] for at in failure.samples]
+    tokens = [numbers[token] for token in failure.tokens]
+    if failure.rule == "collocation-not-injective":
+        return {"samples": [], "tokens": tokens}
+    if failure.rule == "confused-token":  # the second sample puts the token above others
+        return {"samples": samples[::-1], "tokens": [tokens[1]]}
+    return {"samples": samples, "tokens": tokens if failure.rule in RULES["assumption_3"] else []}
 
 
 def first_witnesses(n: Sequence[int], samples: Sequence[Numbered]) -> Witnesses:
@@ -149,32 +230,86 @@ def _column(
             groups.setdefault(multipliers.get((upper, lower), (0, 1)), []).append(lower)
         pairs += [[number, str(Fraction(*r)), upper, group] for r, group in groups.items()]
     scores = {Fraction(*ratio): sorted(tokens) for ratio, tokens in levels.items()}
-    k, m = len(order.optimal), len(order.nonoptimal)
-    # Each optimal token scores 1 more than some other, at least.
-    closed = not order.confused and set(scores) == set(margin.closed_form(k, m))
     return {
         "query": numbers[query],
         "scores": [[str(score), scores[score]] for score in sorted(scores, reverse=True)],
         "pairs": pairs,
-        "closed_form": closed,
+        "circles": [
+            [numbers[token] for token in circle]
+            for part in found.components[query]
+            for circle in circles(order.pairs, part)
+        ],
+        "closed_form_fails_at": _fails_at(scores, witnesses),
     }
 
 
+def _fails_at(
+    scores: Mapping[Fraction, Sequence[int]], witnesses: Sequence[tuple[int, int, list[int]]]
+) -> int | None:
+    """The first token to which the closed form gives another score; None if there is none."""
+    uppers = {upper for _, upper, _ in witnesses}
+    lowers = {lower for _, _, several in witnesses for lower in several}
+    high, low = margin.closed_form(len(uppers), len(lowers))
+    wrong = set[int]()
+    for score, tokens in scores.items():
+        wrong |= uppers.intersection(tokens) if score != high else set()
+        wrong |= lowers.intersection(tokens) if score != low else set()
+    return min(wrong, default=None)
+
+
+def circles(pairs: Collection[Pair], part: Sequence[str]) -> list[list[str]]:
+    """Closed walks along pairs from the first token of a component, through all of its tokens.
+
+    Args:
+        pairs: an upper and a lower token each.
+        part: the tokens of a strongly connected component, at least two.
+    """
+    root, members = part[0], set(part)
+    down: dict[str, list[str]] = {}
+    up: dict[str, list[str]] = {}
+    for a, b in sorted(pair for pair in pairs if members.issuperset(pair)):
+        down.setdefault(a, []).append(b)
+        up.setdefault(b, []).append(a)
+    there, back = _paths(down, root), _paths(up, root)
+    met = set[str]()
+    walks = []
+    for token in part[1:]:
+        if token not in met:
+            walks.append([*there[token], *back[token][-2:0:-1]])
+            met.update(walks[-1])
+    return walks
+
+
+def _paths(graph: Mapping[str, Sequence[str]], root: str) -> dict[str, list[str]]:
+    """A shortest path from the root to each token that it reaches, both included."""
+    found = {root: [root]}
+    waiting = deque([root])
+    while waiting:
+        token = waiting.popleft()
+        for following in graph.get(token, ()):
+            if following not in found:
+                found[following] = [*found[token], following]
+                waiting.append(following)
+    return found
+
+
 def _refuse(structure: Structure, eta: float | None, most_cells: int) -> None:
-    """Refuse data without a collocation, too many of them, and an impossible step size."""
+    """Refuse data whose collocation is not known, too many of them, and an impossible step size."""
     data = structure.data
-    if "collocation-ambiguous" in (structure.realizable.counts or {}):
-        raise InputError(
-            f"{data.name}: a token has two next tokens, so there is no n to certify; ntpcore check "
-            "names it, and ntpcore repair says what to drop"
-        )
-    missing = [token for token, following in structure.collocation.items() if following is None]
-    if missing:
-        listed = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
-        raise InputError(
-            f"{data.name}: n is not defined for {listed}, so there are no orders to certify; add "
-            "lines of one token and its next token, or give --collocation"
-        )
+    if not _ambiguous(structure):
+        if "collocation-ambiguous" in (structure.realizable.counts or {}):
+            raise InputError(
+                f"{data.name}: the given collocation has another next token for a token than a "
+                "sentence of this token; ntpcore check names it; correct one of the two"
+            )
+        missing = [token for token, following in structure.collocation.items() if not following]
+        if missing:
+            listed = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+            raise InputError(
+                f"{data.name}: the next token n is not defined for {listed}, so there are no "
+                "orders to certify; add lines of one token and its next token, or give "
+                "--collocation"
+            )
     cells = sum(
         length
         for line, start in zip(data.lines, data.starts, strict=True)
@@ -206,8 +341,6 @@ def _bounds(
     wide = 2 * S * (1 + certificate.ROOT_2 * K / eta)
     return {
         "eta": str(eta),
-        "longest": L,
-        "pi_min": str(least),
         "K": str(K),
         "beats_trivial_from": int(wide / (2 * S - 1)) + 1 if 2 * S > 1 else None,
     }
@@ -226,25 +359,106 @@ def to_text(made: dict[str, Any]) -> str:
 
 
 def write_summary(made: dict[str, Any], path: str, write: Write) -> None:
-    """What a certificate says, in a few lines; `write` takes a line and the role of it."""
+    """What a certificate implies, a line each; `write` takes a line and the role of it."""
     write(f"written: {show_name(path)}", "title")
-    for name, holds in made["facts"].items():
-        write(f"  {FACT_NAMES[name]}: {'yes' if holds else 'no'}", "plain")
+    for sentence in implied(made):
+        write(f"  {sentence}", "plain")
+    write("  python -m ntpcore.certificate FILE accepts it, or names what is wrong", "faint")
+
+
+def implied(made: dict[str, Any]) -> list[str]:
+    """What an accepted certificate implies, a sentence each."""
+    if isinstance(made["collocation"], dict):
+        one, other = (_named(made, number) for number in made["collocation"]["samples"])
+        return [
+            f"No map of next tokens exists: {one} and {other} give one token two next tokens.",
+            "So Assumption 1 fails, and no theorem of the paper applies to these samples.",
+        ]
+    said = [_fact_in_words(made, fact) for fact in certificate.FACTS]
     for name, hypotheses in made["theorems"].items():
-        missing = " and ".join(FACT_NAMES[one] for one in hypotheses["missing"])
-        write(f"  {name} {f'does not apply, without {missing}' if missing else 'applies'}", "plain")
-    columns = made["columns"]
-    closed = sum(one["closed_form"] for one in columns)
+        missing = " and ".join(FACT_NAMES[one] for one in hypotheses)
+        said.append(f"{name} {f'does not apply, without {missing}' if missing else 'applies'}.")
+    columns, bounds = made["columns"], made["bounds"]
+    if not columns:
+        return [*said, "No sample compares two tokens, so the max-margin solution is 0."]
     squared = made["norm_squared"]
     if len(squared) > MOST_DIGITS:
         squared = f"about {float(Fraction(squared)):.6g}"
-    write(f"  {len(columns)} queries, squared norm {squared}", "plain")
-    write(f"  m/(k+m) and -k/(k+m) are the solution for {closed} of them", "plain")
-    if (bounds := made["bounds"]) is not None:
+    wrong = [one for one in columns if one["closed_form_fails_at"] is not None]
+    queries = f"{len(columns)} {'query' if len(columns) == 1 else 'queries'}"
+    said += [
+        "The scores in the file are the max-margin solution under every query that compares tokens "
+        f"({queries}): no other scores with these margins have so small a norm. Their squared norm "
+        f"is {squared}.",
+        "The closed form m/(k+m) and -k/(k+m) of Proposition 2 is this solution under "
+        + (f"{len(columns) - len(wrong)} of {queries}." if wrong else "every query."),
+        *(_failure_of_the_form(made, one) for one in wrong[:MOST_QUERIES]),
+    ]
+    if bounds is not None:
         since = bounds["beats_trivial_from"]
-        told = f"beats the trivial one from step {since} on" if since else "never beats the trivial"
-        write(f"  at step size {bounds['eta']} the bound of Theorem B {told}", "plain")
-    write("  python -m ntpcore.certificate FILE accepts it, or names what is wrong", "faint")
+        told = f"from step {since} on" if since else "at no step"
+        said.append(
+            f"At step size {bounds['eta']} the bound of Theorem B beats the trivial one {told}."
+        )
+    return said
+
+
+def _quoted(made: dict[str, Any], token: int) -> str:
+    """A token by its number, for a sentence."""
+    return f"'{show(made['vocabulary'][token])}'"
+
+
+def _named(made: dict[str, Any], number: int) -> str:
+    """A sample by its number, counted from 1, with its tokens; the middle of many is left out."""
+    sentence, following, _ = made["samples"][number]
+    words = [show(made["vocabulary"][x]) for x in sentence]
+    if len(words) > MOST_WORDS:
+        words = [*words[: MOST_WORDS // 2], "...", *words[-MOST_WORDS // 2 :]]
+    return f"sample {number + 1} ({' '.join(words)} -> {show(made['vocabulary'][following])})"
+
+
+def _fact_in_words(made: dict[str, Any], fact: str) -> str:
+    """Whether a fact holds, or what refutes it."""
+    found, name = made["facts"][fact], FACT_NAMES[fact]
+    name = name[0].upper() + name[1:]
+    if found is True:
+        return f"{name} holds: {HOLDS[fact]}."
+    samples = [_named(made, number) for number in found["samples"]]
+    tokens = [_quoted(made, x) for x in found["tokens"]]
+    if fact == "source":
+        return f"{name} fails: no token of the sentence leads to the next token of {samples[0]}."
+    if fact == "prefix_closed":
+        return f"{name} fails: {samples[0]} is in the file, and without its last token it is not."
+    if fact == "assumption_3":
+        sentence, y, _ = made["samples"][found["samples"][0]]
+        optimal = sum(made["collocation"][x] == y for x in sentence)
+        return (
+            f"{name} fails: in {samples[0]} the non-optimal token {tokens[0]} occurs "
+            f"{sentence.count(found['tokens'][0])} times, and the optimal tokens {optimal}."
+        )
+    if not samples:
+        following = _quoted(made, made["collocation"][found["tokens"][0]])
+        return f"{name} fails: {tokens[0]} and {tokens[1]} have the same next token {following}."
+    query = _quoted(made, made["samples"][found["samples"][0]][0][-1])
+    return (
+        f"{name} fails: under the query {query}, {samples[0]} puts {tokens[0]} above another "
+        f"token, and {samples[1]} puts it below another."
+    )
+
+
+def _failure_of_the_form(made: dict[str, Any], column: dict[str, Any]) -> str:
+    """Where the closed form is not the solution of a query, in numbers."""
+    x = column["closed_form_fails_at"]
+    uppers = {row[2] for row in column["pairs"]}
+    lowers = {b for row in column["pairs"] for b in row[3]}
+    high, low = margin.closed_form(len(uppers), len(lowers))
+    gives = [str(value) for value, some in ((high, uppers), (low, lowers)) if x in some]
+    score = next(score for score, tokens in column["scores"] if x in tokens)
+    query, token = _quoted(made, column["query"]), _quoted(made, x)
+    return (
+        f"Under the query {query} it is not: there it gives {token} {' and '.join(gives)}, and "
+        f"the solution is {score}."
+    )
 
 
 def same_data(found: Any, data: Dataset, given: Mapping[str, str] | None = None) -> bool:
@@ -254,7 +468,8 @@ def same_data(found: Any, data: Dataset, given: Mapping[str, str] | None = None)
     if set(numbers) != set(data.vocabulary):
         return False
     n = found["collocation"]
-    if any(n[numbers[token]] != numbers[following] for token, following in (given or {}).items()):
+    told = {} if isinstance(n, dict) else given or {}  # which no map can fit
+    if any(n[numbers[token]] != numbers[following] for token, following in told.items()):
         return False
     samples = {
         (tuple(numbers[token] for token in one.sentence), numbers[one.next_token]): one.count

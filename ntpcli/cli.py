@@ -282,8 +282,9 @@ def certify(
     """Write exact max-margin attention for the data in FILE with a proof, or check such a file.
 
     A certificate holds the samples, their collocation, scores and multipliers in fractions, which
-    assumptions hold, and from which step the bound of Theorem B says something. Its checker is one
-    file of plain Python, which runs without this package: python -m ntpcore.certificate.
+    assumptions hold, samples that refute the others, and from which step the bound of Theorem B
+    says something. Where two samples show that no collocation exists, it says that. Its checker is
+    one file of plain Python, which runs without this package: python -m ntpcore.certificate.
 
     Exit code 0: written, or accepted. 1: not accepted, with the place that is wrong. 2: the input
     cannot be used.
@@ -316,6 +317,7 @@ def certify(
             _write(f"{report.show_name(check)}: right, and of other data than {file}\n")
             raise typer.Exit(1)
         _write(f"{report.show_name(check)}: accepted\n")
+        _write("".join(f"  {sentence}\n" for sentence in certifying.implied(found)))
         return
     if file is None:
         raise dataset.InputError("certify needs FILE to certify, or --check CERTIFICATE")

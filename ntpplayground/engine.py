@@ -25,7 +25,15 @@ from ntpcore.exact import any_order, margin
 from ntpcore.exact import repair as repairing
 from ntpcore.huang2024 import plain
 from ntpcore.learned import Learned
-from ntpplayground import attention_steps, diagram, explain, map_field, table, wording
+from ntpplayground import (
+    attention_steps,
+    certificates,
+    diagram,
+    explain,
+    map_field,
+    table,
+    wording,
+)
 from ntpverdicts import maths
 from ntpverdicts.claims import MARKS
 
@@ -34,6 +42,7 @@ MOST_LINES, MOST_WORDS, MOST_COLUMNS, MOST_NEXT = 60, 60, 16, 10
 MOST_PAIRS, MOST_DROPPED, LONGEST = 60, 60, 400
 MOST_ALIKE = 3  # failures of one rule that are listed
 MOST_SOLVED = 2_000  # pairs of an order that is solved in a second
+CERTIFICATE = "certificate.json"
 PART = "part of "  # how the name of a part begins
 View = dict[str, object]
 
@@ -228,6 +237,39 @@ def _training_notes(structure: order.Structure) -> list[str]:
         "Assumption 1 fails for your text. Theorems 1, 2, and 3 of the paper presume it, so they "
         "do not apply: no theorem of the paper says where this attention converges.",
     ]
+
+
+def certify(path: str, chars: bool = False, part: bool = False, edits: str | None = None) -> View:
+    """The certificate that `ntpcore certify PATH [--chars]` writes.
+
+    Args:
+        path: the data.
+        chars: whether every character is a token.
+        part: whether it is about the part that `repair` keeps, with the collocation of that part.
+        edits: the lines that the reader wrote into the field of next tokens.
+
+    Returns:
+        `exit`; then `message` if it is 2, else `text`, as written to the file, and `implied`.
+    """
+    try:
+        text = _read(path, chars, edits)
+        data, given = text.data, text.given
+        if part:
+            best, data = _kept(text, path)
+            given = best.collocation
+        return certificates.write(order.analyse(data, given))
+    except InputError as error:
+        return _refusal(str(error))
+    except MemoryError:
+        return _refusal("the data do not fit into memory; use a part of them")
+
+
+def verify(path: str) -> View:
+    """What the checker says of a file: as `certificates.check`, or `exit` 2 and `message`."""
+    try:
+        return certificates.check(path)
+    except InputError as error:
+        return {"exit": 2, "message": report.show_name(str(error))}
 
 
 def _kept(text: _Text, path: str) -> tuple[repairing.Repair, Dataset]:
@@ -600,6 +642,11 @@ def _table(
     }
 
 
+def _said(evidence: str) -> str:
+    """What was found of a claim, in the words of the page and without formulas."""
+    return _cut(wording.plainly(report.show_name(maths.plain(evidence))))
+
+
 def _cut(text: str) -> str:
     """A sentence of bearable length."""
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
@@ -623,7 +670,11 @@ def warm_up() -> None:
     path = "sentences.txt"
     for content in WARM:
         Path(path).write_text(content, encoding="utf-8")
+        written = certify(path)
+        Path(CERTIFICATE).write_text(str(written.get("text", "")), encoding="utf-8")
         answers = (
+            written,
+            verify(CERTIFICATE),
             check(path),
             repair(path, edits=""),
             ask(path, "a b", steps=1),
@@ -631,3 +682,4 @@ def warm_up() -> None:
         )
         json.dumps(answers)
     Path(path).unlink()
+    Path(CERTIFICATE).unlink()

@@ -20,7 +20,10 @@ SAID = {
         "Not decided here: the statement is about a whole training run. “Attention over steps” "
         "below shows one."
     ),
-    "or give the collocation in a file": "or write the next token into the field “Next tokens”",
+    "or give the collocation in a file": "or write its next token into the field “Next tokens”",
+    "or give --collocation": "or write its next token into the field “Next tokens”",
+    "the given collocation has another": "the field “Next tokens” has another",
+    "ntpcore check names it": "“Check” names it",
     "without a collocation there are no orders to judge": (
         "the text does not give every token a next token, and inferred ones are not judged"
     ),
@@ -28,6 +31,7 @@ SAID = {
     "use a part of the file": "use a part of the text",
     "use a part of the data": "use a part of the text",
     ", or raise --memory (room= of dataset.read)": "",
+    ", or raise --memory": "",
 }
 # What is not cut out but replaced as a whole.
 WHOLE = (

@@ -24,8 +24,18 @@ from tools.site.background import Beside
 from tools.site.playground import MissingError, bundle, presets
 
 FOLDER = "playground"
-SCRIPTS = ("dom.js", "share.js", "engine.js", "draw.js", "show.js", "turning.js", "page.js")
+SCRIPTS = (
+    "dom.js",
+    "share.js",
+    "engine.js",
+    "draw.js",
+    "show.js",
+    "turning.js",
+    "certificate.js",
+    "page.js",
+)
 CHECK_SECONDS, ASK_SECONDS = 30, 120
+PARTS = "check, ask, or certificate"
 
 CHECK = """<noscript><p>The playground needs JavaScript. Without it, the command line gives the
 same answers: <code>ntpcore check sentences.txt</code>, from a clone of the repository after
@@ -87,6 +97,22 @@ value="900"></label></p>
 <div id="pg-prediction"></div>
 </div>"""
 
+CERTIFICATE = """<div class="pg-root pg-verify" hidden>
+<label class="pg-label" for="pg-certificate-file">The file of a certificate</label>
+<input type="file" id="pg-certificate-file" accept=".json,application/json">
+<label class="pg-label" for="pg-certificate">Or its text</label>
+<textarea id="pg-certificate" rows="6" spellcheck="false" autocapitalize="off"
+autocomplete="off" dir="ltr"></textarea>
+<div class="pg-buttons">
+<button type="button" id="pg-check-certificate" class="pg-main">Check the certificate</button>
+<button type="button" id="pg-stop-certificate" disabled>Stop</button>
+</div>
+<progress id="pg-progress-certificate" hidden aria-label="Progress"></progress>
+<p id="pg-status-certificate" role="status"></p>
+<p id="pg-error-certificate" role="alert" hidden></p>
+<div id="pg-verdict"></div>
+</div>"""
+
 
 def as_script(data: object) -> str:
     """Data within a page, which end no script of it."""
@@ -94,15 +120,15 @@ def as_script(data: object) -> str:
 
 
 class Playground(SphinxDirective):
-    """`playground check` and `playground ask`: controls, and the places for the answers."""
+    """`playground` check, ask, or certificate: controls, and the places for the answers."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Write one of the two."""
-        parts = {"check": CHECK, "ask": ASK}
+        """Write one of the three."""
+        parts = {"check": CHECK, "ask": ASK, "certificate": CERTIFICATE}
         if self.arguments[0] not in parts:
-            raise self.error(f"{self.arguments[0]!r} is no part of the playground: check or ask")
+            raise self.error(f"{self.arguments[0]!r} is no part of the playground: {PARTS}")
         self.env.ntp_playground = self.env.docname
         if not hasattr(self.env.app, "ntp_engine"):
             copy_engine(self.env.app)

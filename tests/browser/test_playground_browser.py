@@ -11,14 +11,22 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from browser import CONTRAST, NARROW, OVERFLOW, WIDE, colours_at_rest
+from browser import (
+    AXE,
+    AXE_RUN,
+    CONTRAST,
+    NARROW,
+    OVERFLOW,
+    WIDE,
+    colours_at_rest,
+    fits_and_passes_axe,
+)
 from playground_cases import MALFORMED, NASTY, PRESETS, Case, Said, command, random_cases
 from playwright.sync_api import Browser, Page, Route
 
 from ntpplayground.wording import plainly
 
 ROOT = Path(__file__).resolve().parents[2]
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 RANDOM = 30
 BUSY = "document.querySelector('#pg-stop:enabled, #pg-stop-ask:enabled')"
 FIVE = 1  # place of the five tokens among the presets
@@ -42,9 +50,6 @@ ASK = f"""async ([form, text]) => {{
   }};
 }}"""
 
-AXE_RUN = """async () => (await axe.run(document.querySelector('article'), {
-  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
-})).violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 80)).join(' | ')}`)"""
 # Stops what plays between two frames, so that no message has to arrive before the last one.
 STOP_ON_THE_WAY = """() => {
   const step = document.querySelector('.pg-step').textContent;
@@ -330,21 +335,6 @@ BARS = """() => [...document.querySelectorAll('#pg-prediction tbody tr')].map(ro
 DRAWN = """() => [...document.querySelectorAll('#pg-prediction tbody tr')].map(row =>
   [...row.querySelectorAll('.pg-bar-track')].map(track =>
     track.firstChild.getBoundingClientRect().width / track.clientWidth))"""
-
-
-def fits_and_passes_axe(page: Page) -> None:
-    """Whether what the page shows is legible, light and dark, accessible, and fits a phone."""
-    if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=AXE)
-    for scheme in ("dark", "light"):
-        page.emulate_media(color_scheme=scheme)
-        page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
-        colours_at_rest(page)
-        assert page.evaluate(AXE_RUN) == []
-        assert page.evaluate(CONTRAST) == []
-    page.set_viewport_size(NARROW)
-    assert page.evaluate(OVERFLOW) == 0
-    page.set_viewport_size(WIDE)
 
 
 def test_a_text_that_is_not_realizable_is_made_so(page: Page, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from tools.pipeline.serve import Packing
 # quiet one, and what never comes must not cost the whole run.
 PATIENCE = 300_000
 expect.set_options(timeout=PATIENCE)
+AXE = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 NO_BROWSER = "no Chromium or Chrome on this machine"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 # Nothing is fetched from another machine, whatever a page asks for.
@@ -62,6 +63,9 @@ CONTRAST = """() => {
   return poor;
 }"""
 
+AXE_RUN = """async () => (await axe.run(document.querySelector('article'), {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+})).violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 80)).join(' | ')}`)"""
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 DARK = """() => {
   const c = getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g).map(Number);
@@ -147,6 +151,21 @@ def colours_at_rest(page: Page) -> None:
     page.wait_for_function(
         "() => !document.getAnimations().some(one => one instanceof CSSTransition)"
     )
+
+
+def fits_and_passes_axe(page: Page) -> None:
+    """Whether what the page shows is legible, light and dark, accessible, and fits a phone."""
+    if not page.evaluate("'axe' in window"):
+        page.add_script_tag(path=AXE)
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
+        colours_at_rest(page)
+        assert page.evaluate(AXE_RUN) == []
+        assert page.evaluate(CONTRAST) == []
+    page.set_viewport_size(NARROW)
+    assert page.evaluate(OVERFLOW) == 0
+    page.set_viewport_size(WIDE)
 
 
 def visit(browser: Browser, address: str, site: str) -> Seen:

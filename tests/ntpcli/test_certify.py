@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, write
@@ -16,7 +17,7 @@ from ntpcli import certify
 from ntpcore import certificate
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset, InputError, from_samples, from_sentences, read
-from ntpcore.data.order import analyse
+from ntpcore.data.order import analyse, facts
 from ntpcore.exact import margin
 from ntpcore.huang2024 import direction
 from ntpcore.huang2024.problem import from_dataset
@@ -37,8 +38,6 @@ def test_every_realizable_data_set_gets_a_certificate_that_is_accepted(data: Dat
 def test_the_bounds_are_those_of_the_library_from_above(seed: int) -> None:
     data = generate.experiment(seed, prefix_closed=seed % 2 == 0).data
     found, problem = certify.make(analyse(data))["bounds"], from_dataset(data)
-    assert float(Fraction(found["pi_min"])) == pytest.approx(math.exp(problem.log_pi_min))
-    assert found["longest"] == problem.max_length
     right = direction.K(problem.max_length, problem.log_pi_min)
     K, eta, S = float(Fraction(found["K"])), float(Fraction(found["eta"])), problem.norm_squared
     assert right <= K <= right + 0.05
@@ -53,19 +52,70 @@ def test_the_bounds_are_those_of_the_library_from_above(seed: int) -> None:
 def test_orders_with_circles_and_data_without_source_get_one_too() -> None:
     seven = ("a A r s q A", "b B q B", "A a", "B b", "r r", "s s", "q q")
     made = certify.make(analyse(from_sentences(seven)))
-    assert (made["facts"]["source"], made["bounds"]) == (False, None)
+    (sample,) = made["facts"]["source"]["samples"]
+    assert made["samples"][sample] == [[0, 1], made["vocabulary"].index("r"), 1]
+    assert made["bounds"] is None
     circle = certify.make(analyse(read(str(Path(EXAMPLE_1).with_name("cycle.jsonl")))))
-    assert circle["facts"]["assumption_1"] is False
+    names = circle["vocabulary"]
+    assert circle["columns"][0]["circles"] == [
+        [names.index(x) for x in ("paper", "rock", "scissors")]
+    ]
+    above, below = (circle["samples"][i] for i in circle["facts"]["assumption_1"]["samples"])
+    (token,) = circle["facts"]["assumption_1"]["tokens"]
+    assert circle["collocation"][token] == above[1] != below[1]
     certificate.check(circle)
 
 
 def test_data_without_a_map_of_next_tokens_are_refused_with_the_way_out() -> None:
     with pytest.raises(InputError, match=r"n is not defined for 'b'.*give --collocation"):
         certify.make(analyse(from_sentences(["a b"])))
-    with pytest.raises(InputError, match="a token has two next tokens"):
-        certify.make(analyse(from_sentences(["a b", "a a", "b a"])))
+    with pytest.raises(InputError, match="the given collocation has another next token"):
+        certify.make(analyse(from_sentences(["a b", "b a"]), {"a": "a"}))
     with pytest.raises(InputError, match="give a step size above 0"):
         certify.make(analyse(read(EXAMPLE_1)), math.nan)
+
+
+def test_two_samples_without_a_map_of_next_tokens_are_certified(run: Run, tmp_path: Path) -> None:
+    # what follows c is not known either, and need not be
+    data = from_sentences(["b a", "a b c", "a a", "a b c"])
+    made = certify.make(analyse(data))
+    assert set(made) == {"format", "vocabulary", "samples", "collocation"}
+    samples = [made["samples"][number] for number in made["collocation"]["samples"]]
+    assert [[made["vocabulary"][x] for x in (*s, y)] for s, y, _ in samples] == [
+        ["a", "b"],
+        ["a", "a"],
+    ]
+    assert [count for _, _, count in samples] == [2, 1]
+    certificate.check(json.loads(certify.to_text(made)))
+    assert certify.same_data(made, data)
+    assert not certify.same_data(made, from_sentences(["b a", "a b c", "a a"]))
+    path, target = write(tmp_path, "b a\na b c\na a\n"), str(tmp_path / "c.json")
+    told = run("certify", path, "-o", target)
+    assert told.code == 0
+    assert "sample 2 (a -> b) and sample 4 (a -> a) give one token two next tokens" in told.out
+    assert run("certify", path, "--check", target).code == 0
+    n = write(tmp_path, "c a\n", "n.txt")
+    assert run("certify", path, "--collocation", n, "--check", target).code == 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_fails_is_refuted_by_samples_of_the_data(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tokens = [f"t{i}" for i in range(int(rng.integers(2, 6)))]
+    n = {x: str(rng.choice(tokens)) for x in tokens}  # seldom injective
+    samples = list(n.items())
+    for _ in range(int(rng.integers(1, 9))):
+        sentence = [str(x) for x in rng.choice(tokens, int(rng.integers(2, 6)))]
+        samples.append((" ".join(sentence), str(rng.choice(tokens))))
+    structure = analyse(from_samples(samples))
+    made = certify.make(structure)
+    certificate.check(json.loads(certify.to_text(made)))
+    holds = facts(structure)
+    assert (made["facts"]["assumption_1"] is True) == holds["Assumption 1"]
+    assert (made["facts"]["prefix_closed"] is True) == holds["prefix closure"]
+    assert (made["facts"]["source"] is True) == holds["source"]
+    assert (made["facts"]["assumption_3"] is True) == structure.frequent.holds
+    assert len(certify.implied(made)) >= 9
 
 
 def test_each_pair_is_witnessed_by_the_first_sample_that_forces_it() -> None:
@@ -86,16 +136,23 @@ def test_the_summary_names_the_theorems_that_apply(run: Run, tmp_path: Path) -> 
     five = run("certify", FIVE_TOKENS, "-o", target, "--overwrite").out
     assert "Proposition 2 does not apply, without prefix closure" in five
     assert "Theorem B applies" in five
+    assert "Prefix closure fails: sample 6 (a c q -> b) is in the file" in five
+    # By hand, k = 2 and m = 3: the closed form gives a 3/5; the solution is 2/3, 2/3 above c and d.
+    assert "Under the query 'q' it is not: there it gives 'a' 3/5, and the solution is 2/3." in five
     wrong = run("certify", CONTRADICTION, "-o", target, "--overwrite").out
     assert "Theorem A does not apply, without Assumption 1" in wrong
+    assert "under the query '1', sample 2 (0 1 -> 1) puts '0' above another token" in wrong
+    assert "sample 3 (0 1 1 -> 0) puts it below another" in wrong
 
 
 def test_the_command_writes_a_certificate_and_accepts_it(run: Run, tmp_path: Path) -> None:
     target = str(tmp_path / "certificate.json")
     wrote = run("certify", EXAMPLE_1, "-o", target)
-    assert (wrote.code, "squared norm 13/6" in wrote.out) == (0, True)
+    assert (wrote.code, "squared norm is 13/6" in wrote.out) == (0, True)
     assert "beats the trivial one from step 529 on" in wrote.out
-    assert run("certify", "--check", target).out == f"{target}: accepted\n"
+    accepted = run("certify", "--check", target).out.splitlines()
+    assert accepted[0] == f"{target}: accepted"
+    assert accepted[1:] == wrote.out.splitlines()[1:-1], "what it implies is said again"
     assert run("certify", EXAMPLE_1, "--check", target).code == 0
     other = run("certify", FIVE_TOKENS, "--check", target)
     assert (other.code, "right, and of other data" in other.out) == (1, True)

@@ -522,6 +522,10 @@ assert found["view"]["wrong"] == 1, found
 assert playground.ask(sys.argv[2], "a q", steps=2)["exit"] == 0
 assert playground.turn(sys.argv[2], "a q", steps=2)["exit"] == 0
 assert playground.repair(sys.argv[2])["repair"]["kept"] == 8
+made = playground.certify(sys.argv[2])
+assert made["exit"] == 0, made
+open(sys.argv[3], "w").write(made["text"])
+assert playground.verify(sys.argv[3]) == {"exit": 0, "implied": made["implied"]}
 assert [one["verdict"] for one in found["view"]["claims"][:3]] == ["open"] * 3
 assert not {"numpy", "numba", "scipy", "sympy"} & set(sys.modules)
 of_the_book = {name for name in sys.modules if name.startswith("ntpbook.")}
@@ -533,7 +537,8 @@ assert of_the_book <= {"ntpbook.huang2024.s6_max_margin.orders", "ntpbook.huang2
 def alone(bundle: Path) -> subprocess.CompletedProcess[str]:
     """Answer with nothing but the bundle and the standard library."""
     five = ROOT / "examples" / "five_tokens.jsonl"
-    command = [sys.executable, "-I", "-S", "-c", ALONE, str(bundle), str(five)]
+    paths = (str(bundle), str(five), str(bundle.with_name("certificate.json")))
+    command = [sys.executable, "-I", "-S", "-c", ALONE, *paths]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

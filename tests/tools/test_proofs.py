@@ -3,6 +3,7 @@ them, and their definitions say what ntpcore computes."""
 
 import importlib.util
 import json
+import os
 import random
 import re
 import shutil
@@ -12,12 +13,15 @@ import threading
 import tomllib
 from contextlib import nullcontext
 from fractions import Fraction
+from itertools import count, product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ntpbook.catalogue import CATALOGUE
+from ntpcli import certify
+from ntpcore import certificate
 from ntpcore.data import dataset, generate, order
 from ntpcore.exact import margin
 
@@ -527,3 +531,127 @@ def test_ntpcore_computes_what_coq_defines(compiled, tmp_path):
     assert len(longer) == len(solved)
     assert all(answer == [True, True] for answer in answers if len(answer) == 2)
     assert all(answer == [True, True, True, True, False, False] for answer in longer)
+
+
+# The checker of certificates
+
+
+def _one_by_one(column):
+    """A column with a row for each token and for each pair, and its numbers as fractions."""
+    scores = [[Fraction(score), [x]] for score, tokens in column["scores"] for x in tokens]
+    rows = column["pairs"]
+    pairs = [[i, Fraction(value), a, [b]] for i, value, a, lowers in rows for b in lowers]
+    return {**column, "scores": scores, "pairs": pairs}
+
+
+def _changed_column(rng, column):
+    """A column as it is, or changed so that a single one of the conditions may fail."""
+    made = _one_by_one(column)
+    scores, pairs = made["scores"], made["pairs"]
+    multiplier = {(row[2], row[3][0]): row for row in pairs}
+    squares = [
+        (a, b, c, d)
+        for (a, b), (c, d) in product(multiplier, repeat=2)
+        if a < c and b != d and {(a, d), (c, b)} <= multiplier.keys()
+    ]
+    how, step = rng.randrange(5), Fraction(rng.choice((-1, 1)), rng.randint(1, 6))
+    if how == 0:  # one number: the sums fail
+        row, at = rng.choice([(row, 0) for row in scores] + [(row, 1) for row in pairs])
+        row[at] += step
+    elif how == 1:  # a multiplier and its scores: the sums hold
+        pair = rng.choice(pairs)
+        pair[1] += step
+        for row in scores:
+            row[0] += step * ((row[1] == [pair[2]]) - (row[1] == pair[3]))
+    elif how == 2 and squares:  # four multipliers around a square: only their signs may fail
+        a, b, c, d = rng.choice(squares)
+        for pair, sign in (((a, b), 1), ((a, d), -1), ((c, d), 1), ((c, b), -1)):
+            multiplier[pair][1] += sign * step
+    elif how == 3:  # all numbers: only the margins fail
+        factor = rng.choice((0, Fraction(1, 2), 2))
+        for row, at in [(row, 0) for row in scores] + [(row, 1) for row in pairs]:
+            row[at] *= factor
+    else:
+        return column
+    for row, at in [(row, 0) for row in scores] + [(row, 1) for row in pairs]:
+        row[at] = str(row[at])
+    return made
+
+
+def _accepts(column, n, samples, below):
+    """Whether the checker accepts a column."""
+    try:
+        certificate.check_column(column, n, samples, below, "column")
+    except certificate.RefusedError:
+        return False
+    return True
+
+
+def _columns(number):
+    """Columns of random data without circles, in the words of Coq, and the checker's answers."""
+    rng, questions, answers = random.Random(30), [], []
+    for seed in count():
+        made = certify.make(order.analyse(_random_samples(seed)))
+        n = made["collocation"]
+        samples = [(tuple(sentence), y, times) for sentence, y, times in made["samples"]]
+        orders, _ = certificate.derive(n, samples)
+        for column in made["columns"]:
+            if column["circles"]:  # which `certificate_solves` does not speak of
+                continue
+            for one in (_changed_column(rng, column) for _ in range(3)):
+                if len(questions) == number:
+                    return questions, answers
+                questions.append(_in_coq(one, orders[one["query"]], len(n)))
+                answers.append(_accepts(one, n, samples, orders[one["query"]]))
+
+
+def _in_coq(column, below, size):
+    """Pairs, scores, and multipliers of a column, numbers as sign, numerator, and denominator."""
+
+    def write(value):
+        return f"({str(value < 0).lower()}, {abs(value.numerator)}, {value.denominator})"
+
+    pairs = [f"({a}, {b})" for a, lowers in below.items() for b in lowers]
+    scores = {x: Fraction(score) for score, tokens in column["scores"] for x in tokens}
+    multipliers = [
+        f"(({a}, {b}), {write(Fraction(value))})"
+        for _, value, a, lowers in column["pairs"]
+        for b in lowers
+        if Fraction(value)
+    ]
+    listed = [write(scores.get(x, Fraction(0))) for x in range(size)]
+    return f"({_list(pairs)}, {_list(listed)}, {_list(multipliers)})"
+
+
+JUDGE = """From mathcomp Require Import all_ssreflect all_algebra.
+From Companion Require Import Executable.
+Import GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+Local Open Scope nat_scope.
+Definition number (c : bool * nat * nat) : rat :=
+  let: (minus, p, q) := c in (let r := fracq (Posz p, Posz q) in if minus then - r else r)%R.
+Definition column : Type :=
+  seq (nat * nat) * seq (bool * nat * nat) * seq (nat * nat * (bool * nat * nat)).
+Definition judge (c : column) : bool :=
+  proves (iota 0 (size c.1.2)) c.1.1 (fun x => number (nth (false, 0, 1) c.1.2 x))
+    [seq (e.1, number e.2) | e <- c.2].
+"""
+
+
+@NEEDS_COQ
+@pytest.mark.slow
+def test_the_checker_of_certificates_accepts_what_coq_accepts(compiled, tmp_path):
+    """With CASES=10000 in the environment ten thousand columns are compared, in minutes."""
+    questions, answers = _columns(int(os.environ.get("CASES", "1000")))
+    folder = _linked(compiled, tmp_path, prove.project_files(PROOFS))
+    parts = [
+        f"Definition part{i} : seq column := {_list(questions[i : i + 250])}.\n"
+        f"Eval vm_compute in map judge part{i}."
+        for i in range(0, len(questions), 250)
+    ]
+    (folder / "Columns.v").write_text(JUDGE + "\n".join(parts) + "\n")
+    command = ["coqc", "-w", "none", "-Q", ".", "Companion", "Columns.v"]
+    said = prove.run_coq(command, folder, "Columns.v", 5000)
+    coq = [word == "true" for word in re.findall(r"\b(true|false)\b", said)]
+    assert len(questions) / 5 < sum(answers) < 4 * len(questions) / 5
+    assert coq == answers

@@ -10,7 +10,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const WAIT = 600; // milliseconds without a key before a text is checked by itself
   let next = null; // the request that waits for the one that runs
   let timer = null;
-  let part = ""; // of the page: "" for checking, "-ask" for asking
+  const PARTS = { "": "result", "-ask": "prediction", "-certificate": "verdict" }; // with their answers
+  let part = ""; // of the page: "" for checking, "-ask" for asking, "-certificate" for a certificate
   let edits; // the lines of next tokens that the reader, or a link, changed; undefined for none
   let automatic = []; // the lines that a check found by itself
   let repairedText = null; // form and text of which a realizable part was asked for
@@ -72,7 +73,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   function complain(text, ...rest) {
-    for (const where of ["", "-ask"]) {
+    for (const where of Object.keys(PARTS)) {
       const here = text && where === part;
       at(`error${where}`).replaceChildren(...(here ? [el("bdi", null, text), ...rest] : []));
       at(`error${where}`).hidden = !here;
@@ -101,17 +102,18 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   function working(busy) {
-    for (const where of ["", "-ask"]) {
+    for (const where of Object.keys(PARTS)) {
       at(`stop${where}`).disabled = !busy || where !== part;
       if (!busy) at(`progress${where}`).hidden = true;
     }
-    at(part ? "prediction" : "result").setAttribute("aria-busy", String(busy));
+    at(PARTS[part]).setAttribute("aria-busy", String(busy));
   }
 
   // What the engine does
 
   const keyOf = ({ form, text, edits }) => JSON.stringify([form, text, edits]);
   const asking = (kind) => kind === "ask" || kind === "turn"; // in the second part of the page
+  const partOf = (kind) => (asking(kind) ? "-ask" : kind === "verify" ? "-certificate" : "");
 
   function submit(kind) {
     const request = { kind, ...state(), steps: Number(at("steps").value) };
@@ -119,8 +121,9 @@ document.addEventListener("DOMContentLoaded", () => {
     if (kind === "check") repairedText = null; // from now on all of the text counts again
     request.part = repairedText === keyOf(request);
     clearTimeout(timer);
-    if (!engine.busy) part = asking(kind) ? "-ask" : "";
+    if (!engine.busy) part = partOf(kind);
     complain("");
+    if (kind === "verify") return verify();
     if (!size()) {
       clear(kind);
       complain(
@@ -142,14 +145,28 @@ document.addEventListener("DOMContentLoaded", () => {
     else perform(request);
   }
 
+  // Ask for the checker's answer to what is in the field of certificates.
+  function verify() {
+    const certificate = at("certificate").value;
+    at("verdict").replaceChildren();
+    at("status-certificate").textContent = "";
+    if (certificate.length > pg.LONGEST_CERTIFICATE) return complain(pg.tooLong);
+    if (!certificate.trim()) return complain("There is no certificate yet: choose a file, or paste its text.");
+    const request = { kind: "verify", certificate };
+    if (engine.busy) next = request;
+    else perform(request);
+  }
+
   async function perform(request) {
-    part = asking(request.kind) ? "-ask" : "";
+    part = partOf(request.kind);
     const seconds = Number(root.dataset[asking(request.kind) ? "askSeconds" : "checkSeconds"]);
     working(true);
     say(engine.ready ? "Computing …" : "Loading Python into your browser …");
     try {
       const answer = await engine.run(request, seconds);
       if (answer.exit === 2) refuse(request, answer.message);
+      else if (request.kind === "verify") verified(answer);
+      else if (request.kind === "certify") saved(request, answer);
       else if (request.kind === "ask") predicted(request, answer.view);
       else if (request.kind === "turn") turned(request, answer.view);
       else if (request.kind === "repair") repaired(request, answer);
@@ -163,9 +180,21 @@ document.addEventListener("DOMContentLoaded", () => {
     if (waiting) perform(waiting);
   }
 
+  function saved(request, answer) {
+    pg.download(answer.text, "certificate.json");
+    say("Saved as certificate.json, in the folder of your downloads.");
+    share(request);
+  }
+
+  function verified(answer) {
+    at("verdict").replaceChildren(...pg.showVerdict(answer, (line) => show("certificate", line)));
+    say(answer.exit === 0 ? "The checker accepts this certificate." : "The checker does not accept this certificate.");
+  }
+
   function checked(request, answer) {
     const repair = () => submit("repair");
-    at("result").replaceChildren(...pg.show(answer, select, repair, openMap).flat(Infinity).filter(Boolean));
+    const parts = pg.show(answer, select, repair, openMap, () => submit("certify"));
+    at("result").replaceChildren(...parts.flat(Infinity).filter(Boolean));
     automatic = answer.view.map.automatic.split("\n");
     if (document.activeElement !== at("map")) at("map").value = answer.view.map.field;
     at("prediction").replaceChildren();
@@ -175,7 +204,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   function repaired(request, answer) {
-    at("result").replaceChildren(...pg.showRepair(answer, select).flat(Infinity).filter(Boolean));
+    at("result").replaceChildren(...pg.showRepair(answer, select, () => submit("certify")).flat(Infinity).filter(Boolean));
     at("prediction").replaceChildren();
     at("status-ask").textContent = "";
     say(pg.repairSummary(answer));
@@ -200,10 +229,11 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // An answer to an older question is worse than none.
   function clear(kind) {
+    say("");
+    if (kind === "certify" || kind === "verify") return;
     if (kind === "check") at("result").replaceChildren();
     at("prediction").replaceChildren();
     at("status-ask").textContent = "";
-    say("");
   }
 
   function refuse(request, message) {
@@ -212,7 +242,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const button =
       line && el("button", { type: "button", class: "pg-small", onclick: () => select(Number(line[1])) }, `show line ${line[1]}`);
     complain(message, ...(button ? [" ", button] : []));
-    share(request);
+    if (request.kind !== "verify") share(request);
   }
 
   function failed(request, error, seconds) {
@@ -220,7 +250,10 @@ document.addEventListener("DOMContentLoaded", () => {
     if (error.reason === "stopped") say("Stopped.");
     else if (error.reason === "late") {
       complain(
-        `Stopped after ${seconds} seconds, which is this page's limit. Use fewer or shorter sentences.`
+        `Stopped after ${seconds} seconds, which is this page's limit. ` +
+          (request.kind === "verify"
+            ? "The checker itself has none: python certificate.py certificate.json."
+            : "Use fewer or shorter sentences.")
       );
     } else {
       complain(
@@ -237,14 +270,15 @@ document.addEventListener("DOMContentLoaded", () => {
     at("map").scrollIntoView({ block: "center" });
   }
 
-  // Show a line of the text, counted from 1.
-  function select(number) {
-    const lines = at("text").value.split("\n");
+  // Show a line of a field, counted from 1.
+  function show(name, number) {
+    const lines = at(name).value.split("\n");
     const start = lines.slice(0, number - 1).reduce((sum, line) => sum + line.length + 1, 0);
-    at("text").focus();
-    at("text").setSelectionRange(start, start + (lines[number - 1] || "").length);
-    at("text").scrollIntoView({ block: "center" });
+    at(name).focus();
+    at(name).setSelectionRange(start, start + (lines[number - 1] || "").length);
+    at(name).scrollIntoView({ block: "center" });
   }
+  const select = (number) => show("text", number);
 
   // The address
 
@@ -293,8 +327,24 @@ document.addEventListener("DOMContentLoaded", () => {
   at("ask").addEventListener("click", () => submit("ask"));
   at("turn").addEventListener("click", () => submit("turn"));
   at("copy").addEventListener("click", copy);
-  for (const name of ["stop", "stop-ask"]) {
-    at(name).addEventListener("click", () => {
+  at("check-certificate").addEventListener("click", () => submit("verify"));
+  at("certificate-file").addEventListener("change", async () => {
+    const [file] = at("certificate-file").files;
+    if (!file) return;
+    at("certificate").value = "";
+    at("verdict").replaceChildren();
+    try {
+      at("certificate").value = await pg.readText(file);
+      submit("verify");
+    } catch (error) {
+      if (!engine.busy) part = "-certificate";
+      say("");
+      complain(error.message);
+    }
+    at("certificate-file").value = ""; // so that the same file can be chosen again
+  });
+  for (const where of Object.keys(PARTS)) {
+    at(`stop${where}`).addEventListener("click", () => {
       next = null;
       engine.end("stopped", "");
     });

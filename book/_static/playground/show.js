@@ -30,14 +30,15 @@ window.ntpPlayground = window.ntpPlayground || {};
   };
 
   // Everything on the page; `select` shows a line of the reader's text, `repair` asks for a part
-  // that is realizable, `edit` opens the field of next tokens. In a part of the text no line has the
-  // number that it has there.
-  pg.show = (answer, select, repair, edit) => {
+  // that is realizable, `edit` opens the field of next tokens, `save` saves the certificate. In a part
+  // of the text no line has the number that it has there.
+  pg.show = (answer, select, repair, edit, save) => {
     const { view } = answer;
     return [
       view.table && el("p", { class: "pg-note", id: "pg-table-note" }, el("bdi", null, view.table)),
       badges(view),
       repair && realize(view, repair),
+      saving(save),
       wrongOrders(view),
       sections(view, select),
       nextTokens(view, edit),
@@ -59,13 +60,28 @@ window.ntpPlayground = window.ntpPlayground || {};
     );
   }
 
+  function saving(save) {
+    return el(
+      "div",
+      { class: "pg-buttons" },
+      el("button", { type: "button", id: "pg-save", onclick: save }, "Save certificate"),
+      el(
+        "p",
+        { class: "pg-hint" },
+        "A file with these samples, the exact scores or the samples that contradict each other, and a proof. ",
+        el("a", { href: "#check-a-certificate" }, "Check a certificate"),
+        " below accepts it, and so does a program of 300 lines that runs without this page."
+      )
+    );
+  }
+
   const share = (part, whole) => `${part} of ${whole} (${((100 * part) / whole).toFixed(1)}%)`;
 
   pg.repairSummary = ({ repair, view }) =>
     `Kept ${share(repair.kept, repair.weight)}. On the part that was kept: ${pg.summary(view)}`;
 
   // What was dropped, and the answer for the rest.
-  pg.showRepair = ({ repair, view, json }, select) => {
+  pg.showRepair = ({ repair, view, json }, select, save) => {
     const best = repair.most === repair.kept;
     return [
       el("h3", { tabindex: "-1" }, repair.dropped.length ? "Realizable after some samples were dropped" : "Realizable with a collocation, nothing dropped"),
@@ -85,7 +101,7 @@ window.ntpPlayground = window.ntpPlayground || {};
         ),
       nextTokens(view, null),
       el("h3", null, "The part that was kept"),
-      pg.show({ view: { ...view, map: null }, json }, null, null, null),
+      pg.show({ view: { ...view, map: null }, json }, null, null, null, save),
     ];
   };
 

@@ -150,7 +150,9 @@ function turn(python, request, path, chars) {
 function answer(python, request, path, chars) {
   if (request.kind === "ask") return ask(python, request, path, chars);
   if (request.kind === "turn") return turn(python, request, path, chars);
-  return call(python, request.kind === "repair" ? "repair" : "check", path, { chars, edits: request.edits });
+  const options = { chars, edits: request.edits };
+  if (request.kind === "certify") return call(python, "certify", path, { ...options, part: request.part });
+  return call(python, request.kind === "repair" ? "repair" : "check", path, options);
 }
 
 self.onmessage = async ({ data: request }) => {
@@ -159,6 +161,12 @@ self.onmessage = async ({ data: request }) => {
     if (request.kind === "cells") {
       const cells = python.pyimport("ntpplayground.cells");
       self.postMessage({ kind: "answer", number: request.number, text: cells.answer(request.text) });
+      return;
+    }
+    if (request.kind === "verify") {
+      python.FS.writeFile("certificate.json", new TextEncoder().encode(request.certificate));
+      const text = call(python, "verify", "certificate.json", {});
+      self.postMessage({ kind: "answer", number: request.number, text });
       return;
     }
     const path = FILES[request.form];

@@ -11,7 +11,6 @@ import pytest
 
 from ntpbook.catalogue import CATALOGUE, find_claim
 from ntpverdicts.claims import (
-from ntpverdicts.maths import in_html
     MARKS,
     MIME,
     Check,
@@ -26,6 +25,7 @@ from ntpverdicts.maths import in_html
     render_html,
     render_text,
 )
+from ntpverdicts.maths import in_html
 
 LABEL = "huang2024-prop-2"
 

@@ -25,6 +25,7 @@ from ntpverdicts.claims import (
     render_html,
     render_text,
 )
+from ntpverdicts.maths import in_html
 
 LABEL = "huang2024-prop-2"
 
@@ -178,7 +179,7 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
     assert render_html(everything.to_json() | named) == (
         '<div class="ntp-check ntp-refuted"><p class="ntp-head">'
         '<span class="ntp-badge ntp-refuted"><span aria-hidden="true">✘</span> refuted</span> '
-        f"<strong>{claim.number}</strong> {claim.title}</p>"
+        f"<strong>{claim.number}</strong> {in_html(claim.title)}</p>"
         '<p class="ntp-evidence">Three orders agree.</p>'
         '<details class="ntp-fold"><summary>How it was checked</summary><dl>'
         "<dt>Witness</dt><dd>W</dd>"

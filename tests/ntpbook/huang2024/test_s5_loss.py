@@ -72,7 +72,7 @@ def test_huang2024_thm_2_is_about_its_clause_on_attention_alone(some) -> None:
     assert failure(checks.check_huang2024_thm_2, [high], asked=asked) == ""
     low = with_rows(inside, least_log_odds=np.zeros(len(rows.step)))
     assert "log-odds at step" in failure(checks.check_huang2024_thm_2, [low], asked=asked)
-    assert "log L at step" in failure(checks.check_huang2024_thm_2_corrected, [high])
+    assert r"$\log \mathcal L$ at step" in failure(checks.check_huang2024_thm_2_corrected, [high])
 
 
 def test_huang2024_thm_2_conditions_by_hand() -> None:

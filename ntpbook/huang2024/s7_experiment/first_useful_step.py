@@ -47,7 +47,7 @@ BITES = (
         lambda c: bounds.bites_from(lambda s: bounds.log_prop_1_direction(c, s)),
     ),
     Bite(
-        "Theorem 1, direction, as printed",
+        "Theorem 1, direction, as stated",
         "thm_1",
         "t",
         bounds.thm_1_speaks_from,
@@ -65,7 +65,7 @@ BITES = (
         lambda c: bounds.bites_from(lambda s: bounds.log_thm_2_condition_1(c, s)),
     ),
     Bite(
-        "Theorem 2, its condition on t, as printed",
+        "Theorem 2, its condition on t, as stated",
         "thm_2",
         "t",
         lambda c: bounds.bites_from(lambda s: bounds.log_thm_2_condition_2(c, s)),

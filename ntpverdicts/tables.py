@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape
 
 DOWNLOAD_MIME = "application/vnd.ntpcore.download+json"
+NARROW_MIME = "application/vnd.ntpcore.narrow+svg"  # a drawing for a phone, beside the wide one
 
 
 @dataclass(frozen=True)

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from IPython.core.formatters import BaseFormatter
 from IPython.core.getipython import get_ipython
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
 from traitlets import ObjectName, Unicode
 
-MIME = "application/vnd.ntpcore.narrow+svg"
-WIDTH = 4.0  # inches, 384 pixels: with text of 11 points, readable at 320 pixels, too
-PANEL = 2.7  # inches, the greatest height of one panel among several
+from ntpverdicts.tables import NARROW_MIME
+
+WIDTH = 4.0  # inches, 384 pixels, of which a phone shows nine tenths or more
+PANEL = 2.9  # inches, the greatest height of one panel among several
+LOW = 2.2  # inches, the same in a long column
+SMALL = 9.5  # points, the largest text beside a curve
+SQUARE = 4  # so many panels stand two by two
+LONG = 0.3  # of the width of the drawing: panels make room for words that are shorter
+BROAD = 0.75  # of the width of the drawing, from which on a legend stands above it
+EDGE = 2.0  # pixels between a text and the edge of the drawing
 
 
 class NarrowFormatter(BaseFormatter):
     """What Jupyter asks for the narrow drawing of a figure, after the wide one."""
 
-    format_type = Unicode(MIME)
+    format_type = Unicode(NARROW_MIME)
     print_method = ObjectName("_repr_narrow_")
 
 
@@ -32,7 +42,7 @@ def show_narrow_too() -> None:
         return
     formatter = NarrowFormatter(parent=shell.display_formatter)
     formatter.for_type(Figure, narrow_svg)
-    shell.display_formatter.formatters[MIME] = formatter
+    shell.display_formatter.formatters[NARROW_MIME] = formatter
 
 
 def narrow_svg(fig: Figure) -> str:
@@ -45,34 +55,92 @@ def narrow_svg(fig: Figure) -> str:
 
 @contextmanager
 def narrowed(fig: Figure) -> Iterator[None]:
-    """A figure as wide as a phone, a row of panels as a column, while the body runs."""
-    wide, high = fig.get_size_inches()
-    panels = row_of_panels(fig)
-    places = [one.get_subplotspec() for one in panels]
-    hidden = [one for one in panels if not one.yaxis.get_tick_params()["labelleft"]]
-    try:
+    """A figure as wide as a phone while the body runs: panels in a column, legends too."""
+    with ExitStack() as stack:
+        wide, high = fig.get_size_inches()
+        stack.callback(fig.set_size_inches, wide, high)
+        panels = panels_of(fig)
         if panels:
-            grid = GridSpec(len(panels), 1, figure=fig)
-            for place, one in enumerate(panels):
-                one.set_subplotspec(grid[place])
-            for one in hidden:
-                one.tick_params(labelleft=True)
-            fig.set_size_inches(WIDTH, len(panels) * min(high, PANEL))
-        else:
-            fig.set_size_inches(min(wide, WIDTH), high)
+            columns = 2 if len(panels) == SQUARE else 1
+            rows = len(panels) // columns
+            stack_panels(panels, GridSpec(rows, columns, figure=fig), stack)
+            high = rows * min(high, PANEL if rows < SQUARE else LOW)
+        fig.set_size_inches(min(wide, WIDTH), high)
+        inner = [legend for axes in fig.axes if (legend := axes.get_legend()) is not None]
+        for one in [text for part in (*fig.axes, *inner) for text in texts_of(part)]:
+            stack.callback(one.set_fontsize, one.get_fontsize())
+            one.set_fontsize(min(one.get_fontsize(), SMALL))
+        for axes in fig.axes:
+            for one in axes.texts:
+                if one.get_window_extent().width > LONG * fig.bbox.width and one.get_in_layout():
+                    stack.callback(one.set_in_layout, True)
+                    one.set_in_layout(False)
+        for legend in [*fig.legends, *inner]:
+            if legend.get_window_extent().width > BROAD * fig.bbox.width:
+                stack.enter_context(in_a_column(fig, legend))
+        fig.draw_without_rendering()
+        for axes in fig.axes:
+            fit_labels(axes, stack)
+            for one in axes.texts:
+                keep_inside(fig, one, stack)
         yield
-    finally:
-        for one, spec in zip(panels, places, strict=True):
-            one.set_subplotspec(spec)
-        for one in hidden:
-            one.tick_params(labelleft=False)
-        fig.set_size_inches(wide, high)
 
 
-def row_of_panels(fig: Figure) -> list[Axes]:
-    """The panels of a figure that has a row of them, from the left; none if it has one panel."""
+def panels_of(fig: Figure) -> list[Axes]:
+    """The panels of a figure that has some side by side, row by row; none if it has not."""
     placed = {axes: spec for axes in fig.axes if (spec := axes.get_subplotspec()) is not None}
     grids = {spec.get_gridspec() for spec in placed.values()}
-    if len(grids) != 1 or (grid := grids.pop()).nrows != 1 or grid.ncols == 1:
+    if len(grids) != 1 or grids.pop().ncols == 1:
         return []
-    return sorted(placed, key=lambda axes: placed[axes].colspan.start)
+    return sorted(placed, key=lambda axes: (placed[axes].rowspan.start, placed[axes].colspan.start))
+
+
+def texts_of(part: Axes | Legend) -> list[Text]:
+    """The words within axes or a legend."""
+    return list(part.texts if isinstance(part, Axes) else part.get_texts())
+
+
+def stack_panels(panels: list[Axes], grid: GridSpec, stack: ExitStack) -> None:
+    """Place panels in a grid, row by row, with numbers at every left edge."""
+    for place, axes in enumerate(panels):
+        stack.callback(axes.set_subplotspec, axes.get_subplotspec())
+        axes.set_subplotspec(grid[place])
+        if not axes.yaxis.get_tick_params()["labelleft"] and place % grid.ncols == 0:
+            stack.callback(axes.tick_params, axis="y", labelleft=False)
+            axes.tick_params(axis="y", labelleft=True)
+
+
+@contextmanager
+def in_a_column(fig: Figure, legend: Legend) -> Iterator[None]:
+    """A legend above the panels, with its entries one below the other."""
+    handles, labels = legend.legend_handles, [one.get_text() for one in legend.get_texts()]
+    legend.set_visible(False)
+    legend.set_in_layout(False)
+    other = fig.legend(handles, labels, loc="outside upper left", frameon=False, fontsize=SMALL)
+    try:
+        yield
+    finally:
+        other.remove()
+        legend.set_visible(True)
+        legend.set_in_layout(True)
+
+
+def fit_labels(axes: Axes, stack: ExitStack) -> None:
+    """Set labels of axes smaller where they are longer than their axis."""
+    box = axes.get_window_extent()
+    for label, room in ((axes.xaxis.label, box.width), (axes.yaxis.label, box.height)):
+        extent = label.get_window_extent()
+        if (long := max(extent.width, extent.height)) > room:
+            stack.callback(label.set_fontsize, label.get_fontsize())
+            label.set_fontsize(label.get_fontsize() * max(room / long, 0.7))
+
+
+def keep_inside(fig: Figure, text: Text, stack: ExitStack) -> None:
+    """Move a text that leaves the drawing at the right or the left back into it."""
+    box = text.get_window_extent()
+    right, left = fig.bbox.width - EDGE - box.x1, EDGE - box.x0
+    shift = min(right, 0.0) if right < 0 else max(left, 0.0)
+    if shift and text.get_visible() and box.width < fig.bbox.width:
+        old = text.get_transform()
+        stack.callback(text.set_transform, old)
+        text.set_transform(old + ScaledTranslation(shift / fig.dpi, 0, fig.dpi_scale_trans))

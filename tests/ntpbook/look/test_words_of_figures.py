@@ -1,11 +1,12 @@
 """Figures call what a paper says "stated", as the text does."""
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.conftest import ROOT
+from tiny_book import ROOT
 
 PRINTED = re.compile(r"\bprint(?:ed|s)\b", re.IGNORECASE)
 DRAWN = ("ntpbook/**/figures.py", "ntpbook/**/moving.py", "ntpcli/report/figures.py")
@@ -17,10 +18,8 @@ def words(code: str) -> Iterator[str]:
     texts = (ast.Module, ast.ClassDef, ast.FunctionDef)
     docstrings = {ast.get_docstring(node, clean=False) for node in ast.walk(tree)
                   if isinstance(node, texts)}  # fmt: skip
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if node.value not in docstrings:
-                yield node.value
+    strings = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return (one for one in strings if isinstance(one, str) and one not in docstrings)
 
 
 def test_no_label_or_legend_calls_what_a_paper_states_printed() -> None:
@@ -47,9 +46,10 @@ def test_no_caption_or_alternative_text_calls_what_a_paper_states_printed() -> N
 
 def said_in_captions(page: Path) -> list[str]:
     """Lines of the settings of cells, captions among them, that say so."""
-    lines, inside, found = page.read_text("utf-8").splitlines(), False, []
-    for before, line in zip(lines, lines[1:], strict=False):
-        inside = before.startswith("```{code-cell}") and line == "---" or inside and line != "---"
+    inside, found = False, []
+    for before, line in itertools.pairwise(page.read_text("utf-8").splitlines()):
+        begins = before.startswith("```{code-cell}") and line == "---"
+        inside = begins or (inside and line != "---")
         if inside and PRINTED.search(line):
             found.append(line)
     return found

@@ -38,10 +38,10 @@ class NarrowFormatter(BaseFormatter):
 def show_narrow_too() -> None:
     """Let each figure that a notebook shows bring its narrow drawing with it."""
     shell = get_ipython()
-    if shell is None:
+    if shell is None or shell.display_formatter is None:
         return
     formatter = NarrowFormatter(parent=shell.display_formatter)
-    formatter.for_type(Figure, narrow_svg)
+    formatter.for_type(Figure, narrow_svg)  # type: ignore[no-untyped-call]
     shell.display_formatter.formatters[NARROW_MIME] = formatter
 
 
@@ -67,9 +67,10 @@ def narrowed(fig: Figure) -> Iterator[None]:
             high = rows * min(high, PANEL if rows < SQUARE else LOW)
         fig.set_size_inches(min(wide, WIDTH), high)
         inner = [legend for axes in fig.axes if (legend := axes.get_legend()) is not None]
-        for one in [text for part in (*fig.axes, *inner) for text in texts_of(part)]:
+        texts = [*(one.texts for one in fig.axes), *(one.get_texts() for one in inner)]
+        for one in (text for part in texts for text in part):
             stack.callback(one.set_fontsize, one.get_fontsize())
-            one.set_fontsize(min(one.get_fontsize(), SMALL))
+            one.set_fontsize(min(float(one.get_fontsize()), SMALL))
         for axes in fig.axes:
             for one in axes.texts:
                 if one.get_window_extent().width > LONG * fig.bbox.width and one.get_in_layout():
@@ -95,15 +96,11 @@ def panels_of(fig: Figure) -> list[Axes]:
     return sorted(placed, key=lambda axes: (placed[axes].rowspan.start, placed[axes].colspan.start))
 
 
-def texts_of(part: Axes | Legend) -> list[Text]:
-    """The words within axes or a legend."""
-    return list(part.texts if isinstance(part, Axes) else part.get_texts())
-
-
 def stack_panels(panels: list[Axes], grid: GridSpec, stack: ExitStack) -> None:
     """Place panels in a grid, row by row, with numbers at every left edge."""
     for place, axes in enumerate(panels):
-        stack.callback(axes.set_subplotspec, axes.get_subplotspec())
+        if (spec := axes.get_subplotspec()) is not None:
+            stack.callback(axes.set_subplotspec, spec)
         axes.set_subplotspec(grid[place])
         if not axes.yaxis.get_tick_params()["labelleft"] and place % grid.ncols == 0:
             stack.callback(axes.tick_params, axis="y", labelleft=False)
@@ -113,7 +110,8 @@ def stack_panels(panels: list[Axes], grid: GridSpec, stack: ExitStack) -> None:
 @contextmanager
 def in_a_column(fig: Figure, legend: Legend) -> Iterator[None]:
     """A legend above the panels, with its entries one below the other."""
-    handles, labels = legend.legend_handles, [one.get_text() for one in legend.get_texts()]
+    handles = [one for one in legend.legend_handles if one is not None]
+    labels = [one.get_text() for one in legend.get_texts()]
     legend.set_visible(False)
     legend.set_in_layout(False)
     other = fig.legend(handles, labels, loc="outside upper left", frameon=False, fontsize=SMALL)
@@ -132,7 +130,7 @@ def fit_labels(axes: Axes, stack: ExitStack) -> None:
         extent = label.get_window_extent()
         if (long := max(extent.width, extent.height)) > room:
             stack.callback(label.set_fontsize, label.get_fontsize())
-            label.set_fontsize(label.get_fontsize() * max(room / long, 0.7))
+            label.set_fontsize(float(label.get_fontsize()) * max(room / long, 0.7))
 
 
 def keep_inside(fig: Figure, text: Text, stack: ExitStack) -> None:

@@ -331,8 +331,8 @@ def test_on_a_phone_no_figure_of_a_story_slides(
         assert page.evaluate(SLIDING) == []
         shown = page.eval_on_selector_all(
             ".bd-article figure img",
-            "all => all.filter(img => img.checkVisibility()).map(img => {"
-            "img.loading = 'eager'; return img.decode().then(() => img.currentSrc)})",
+            "all => Promise.all(all.filter(img => img.checkVisibility()).map(img => {"
+            "img.loading = 'eager'; return img.decode().then(() => img.currentSrc)}))",
         )
         ending = "-narrow-dark.svg" if look == "dark" else "-narrow.svg"
         assert len(shown) == page.locator(".bd-article figure").count()

@@ -22,6 +22,7 @@ from ntpverdicts.claims import MIME, render_html
 from ntpverdicts.graph import arrange_all
 from ntpverdicts.imports import Package, import_closure
 from ntpverdicts.ledger import Data
+from ntpverdicts.tables import NARROW_MIME
 from tools.pipeline.node import NodeError, find_module, find_node
 from tools.pipeline.normalise import UNRUN
 from tools.pipeline.outputs import read_checks, read_downloads, read_narrow
@@ -139,7 +140,7 @@ def build_site(pages: Path, target: Path) -> None:
     (OUTPUT / ".buildinfo").unlink(missing_ok=True)  # depends on where the project lies
     found = read_checks(SOURCE / "pages")
     write_downloads(SOURCE / "pages", OUTPUT / "data")
-    write_narrow(OUTPUT / "_images", read_narrow(SOURCE / "pages", without=evidence_pages()))
+    write_narrow(OUTPUT / "_images", read_narrow(pages, without=evidence_pages()))
     try:
         slim_site(OUTPUT)
     except ValueError as error:
@@ -196,6 +197,7 @@ def with_cards(path: Path, rows: Mapping[str, Data]) -> str:
     for cell in notebook["cells"]:
         name_fold(cell)
         for output in cell.get("outputs", []):
+            output.get("data", {}).pop(NARROW_MIME, None)  # Sphinx would warn that it is unknown
             if MIME in output.get("data", {}):
                 label = output["data"][MIME]["label"]
                 output["data"]["text/html"] = render_html(rows[label])

@@ -15,9 +15,11 @@ from site_links import dead_links, read_site
 from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
+from ntpverdicts.tables import NARROW_MIME
 from tools.pipeline import node
+from tools.pipeline.outputs import read_narrow
 from tools.site import pdf
-from tools.site.html import evidence_pages, files_of
+from tools.site.html import evidence_pages, files_of, with_cards
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import (
     DARK,
@@ -203,6 +205,17 @@ def test_a_drawing_gives_way_to_its_narrow_one_on_a_phone(tmp_path: Path) -> Non
     assert all('media="screen and (max-width: 36rem)"' in one for one in pictures)
     assert placed.count("<img") == 4
     assert "b-narrow" not in placed
+
+
+def test_narrow_drawings_of_a_notebook_reach_the_site_and_not_sphinx(tmp_path: Path) -> None:
+    data = {"image/svg+xml": "<svg>wide</svg>\n", NARROW_MIME: "<svg>narrow</svg>"}
+    cell = {"cell_type": "code", "source": "", "metadata": {}, "outputs": [{"data": data}]}
+    page = tmp_path / "page.ipynb"
+    page.write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    assert read_narrow(tmp_path, without=()) == {"<svg>wide</svg>": "<svg>narrow</svg>"}
+    assert read_narrow(tmp_path, without={"page"}) == {}
+    assert NARROW_MIME in page.read_text(encoding="utf-8")
+    assert NARROW_MIME not in with_cards(page, {})
 
 
 PICTURE = re.compile(r"<picture><source media=.*?</picture>")

@@ -69,12 +69,16 @@ def counts(rows: Iterable[Row], papers: Papers) -> str:
                     ("", *(v.value for v in words), "all"))  # fmt: skip
     body = "".join(
         f'<tr><th scope="row">{_number(rows, papers[paper], paper=paper)}</th>'
-        + "".join(f"<td>{_number(rows, paper=paper, verdict=v.value)}</td>" for v in words)
-        + f"<td>{_number(rows, paper=paper)}</td></tr>"
+        + "".join(
+            f'<td data-verdict="{v.value}">{_number(rows, paper=paper, verdict=v.value)}</td>'
+            for v in words
+        )
+        + f'<td data-verdict="all">{_number(rows, paper=paper)}</td></tr>'
         for paper in there
     )
     total = "".join(
-        f"<td>{_number(rows, verdict=v.value)}{_kinds(rows, {'verdict': v.value})}</td>"
+        f'<td data-verdict="{v.value}">'
+        f"<span>{_number(rows, verdict=v.value)}{_kinds(rows, {'verdict': v.value})}</span></td>"
         for v in words
     )
     planned = sum(bool(row["planned"]) for row in rows)
@@ -84,7 +88,8 @@ def counts(rows: Iterable[Row], papers: Papers) -> str:
     return (
         '<div class="ntp-wide" role="region" tabindex="0" aria-label="Verdicts by paper">'
         f'<table class="ntp-counts"><thead><tr>{heads}</tr></thead><tbody>{body}'
-        f'<tr><th scope="row">all</th>{total}<td>{len(rows)}</td></tr></tbody></table></div>'
+        f'<tr><th scope="row">all</th>{total}'
+        f'<td data-verdict="all">{len(rows)}</td></tr></tbody></table></div>'
         f"<p>{note}</p>"
     )
 

@@ -12,6 +12,7 @@ from html import escape
 from ntpverdicts.maths import in_html
 
 DOWNLOAD_MIME = "application/vnd.ntpcore.download+json"
+NARROW_MIME = "application/vnd.ntpcore.narrow+svg"  # a drawing for a phone, beside the wide one
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@
   const SIGNS = { optimal: "circle", nonoptimal: "square", noncomparable: "triangle", other: "diamond", bound: "cross" };
   const ROOM = { left: 58, right: 14, top: 10, bottom: 26 };
   const PAIRS = ["tight", "slack"]; // lines from token to token
-  const NAMED = 460; // pixels that a drawing with names on its signs needs
+  const NAMED = 300; // pixels that a drawing with names on its signs needs
   const EVERY = 70; // pixels from one sign on a line to the next
 
   function make(name, attributes, text) {
@@ -211,7 +211,7 @@
     if (caption) caption.after(below);
     const drawn = part("div", "ntp-drawn");
     let drawnWidth = 0;
-    const shells = [...new Set(pictures.map((one) => one.closest("a") || one))];
+    const shells = [...new Set(pictures.map((one) => one.closest("a") || one.closest("picture") || one))];
     shells.forEach((shell) => shell.classList.add("ntp-printed"));
     shells[shells.length - 1].after(drawn);
 

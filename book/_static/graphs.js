@@ -1,9 +1,11 @@
-// The large drawings of what rests on what: fitted to the page, zoomed, or only what is near a claim.
+// The large drawings of what rests on what: readable and scrolled, fitted to the page, zoomed, on the
+// whole screen, or only what is near a claim.
 // Without this file a drawing has its full size and scrolls in its box.
 (() => {
   "use strict";
 
   const STEP = 1.5;
+  const READABLE = 0.9; // of its full size, at which the names in a drawing can be read
   const [NEAR, ROW, RUN] = [16, 44, 60]; // around what is near a claim, from box to box, between columns
 
   function part(name, attributes, text) {
@@ -55,8 +57,8 @@
       svg.setAttribute("height", Math.round(part.height * scale));
     }
 
-    function fit(most) {
-      scale = Math.min(most, box.clientWidth / seen.width);
+    function fit(most, least = 0) {
+      scale = Math.max(least, Math.min(most, box.clientWidth / seen.width));
       show(seen);
     }
 
@@ -111,7 +113,7 @@
         const [below, above] = [reach(label, uses).size - 1, reach(label, usedBy).size - 1];
         told.textContent = `Through others, too, it rests on ${below} and carries ${above}.`;
       }
-      fit(1);
+      fit(1, READABLE);
     }
 
     const bar = part("form", { class: "ntp-graph-bar", autocomplete: "off" });
@@ -132,10 +134,11 @@
       button("−", "Smaller", () => zoom(1 / STEP)), " ",
       told,
     );
+    if (document.fullscreenEnabled) told.before(button("large", "Show the drawing on the whole screen", () => box.requestFullscreen()), " ");
     bar.addEventListener("submit", (event) => event.preventDefault());
     list.addEventListener("input", () => choose(list.value));
     box.before(bar);
-    fit(1);
+    fit(1, READABLE);
   }
 
   document.addEventListener("DOMContentLoaded", () => {

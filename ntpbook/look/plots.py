@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
+from ntpbook.look.narrow import show_narrow_too
 from ntpcore.data.order import PartialOrder
 
 OPTIMAL, NONOPTIMAL, NONCOMPARABLE, BOUND = "#0072B2", "#D55E00", "#666666", "#000000"
@@ -32,6 +33,7 @@ def use_book_style() -> None:
         }
     )
     set_matplotlib_formats("svg", metadata={"Date": None})
+    show_narrow_too()
     if "inline" in (backend := plt.get_backend()):
         # A figure is drawn when it is written, and not at the end of its cell, too. The first
         # figure would load the backend and ask for the latter again, so it is loaded here.

@@ -144,7 +144,7 @@ def draw_direction(study: Study) -> Page | None:
     axes.plot(t, np.maximum(rows.one_minus_cos[keep], 1e-17), color=OPTIMAL, label="measured")
     log_t = np.log(t[t >= 2])
     for rarity, style, name in (
-        (bounds.N, "--", "Theorem 1, as printed"),
+        (bounds.N, "--", "Theorem 1, as stated"),
         (bounds.PI_MIN, ":", "Theorem 1, corrected"),
     ):
         bound = np.exp(bounds.log_thm_1_direction(c, log_t, rarity=rarity))

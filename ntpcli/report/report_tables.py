@@ -289,7 +289,7 @@ def training_table(given: Study) -> Table | Note:
     lines = [
         ("steps of stage 1, of size", f"{c.steps1}, {c.eta0:.4g}"),
         ("steps of stage 2, of size", f"{given.steps}, {c.eta:.4g}"),
-        ("Theorem 1, as printed, says something from step", training_report.power(start)),
+        ("Theorem 1, as stated, says something from step", training_report.power(start)),
     ]
     if len(rows.step):
         lines[2:2] = [

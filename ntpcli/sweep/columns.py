@@ -93,7 +93,7 @@ COLUMNS = (
     Column("loss_rate", float, "rate of log(L - L_star), last decade, by eta / ||W_kq_star||"),
     Column("loss_rate_bound", float, "rate of equation (4), in the same unit"),
     Column("thm_1_eta_allowed", bool, "whether eta <= ||W_kq_star|| / e, as Theorem 1 needs"),
-    Column("thm_1_slack", float, "smallest relative slack of Theorem 1 as printed"),
+    Column("thm_1_slack", float, "smallest relative slack of Theorem 1 as stated"),
     Column("thm_1_corrected_slack", float, "the same with 1 / pi_min for N"),
     Column("thm_1_used_log10", float, "log10 of the largest (1 - cos) / bound, corrected form"),
     Column("thm_1_bites_log10", float, "log10 of the step from which it beats the norms"),

@@ -316,10 +316,40 @@ def test_a_moved_figure_fits_a_phone_and_its_curves_stand_out(
     page.context.close()
 
 
-def test_a_printed_picture_keeps_its_size_on_a_phone_and_the_keyboard_scrolls_it(
+SLIDING = """() => [...document.querySelectorAll('.bd-article figure')]
+  .filter(figure => figure.scrollWidth > figure.clientWidth + 1).map(figure => figure.id)"""
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_on_a_phone_no_figure_of_a_story_slides(
+    browser: Browser, book_address: str, look: str
+) -> None:
+    for name in (PAGES[0], MARGIN, "long_run"):
+        address = f"{book_address}pages/{name}.html"
+        page = opened(browser, address, viewport=PHONE, color_scheme=look)
+        assert page.evaluate(SLIDING) == []
+        shown = page.eval_on_selector_all(
+            ".bd-article figure img",
+            "all => Promise.all(all.filter(img => img.checkVisibility()).map(img => {"
+            "img.loading = 'eager'; return img.decode().then(() => img.currentSrc)}))",
+        )
+        ending = "-narrow-dark.svg" if look == "dark" else "-narrow.svg"
+        assert len(shown) == page.locator(".bd-article figure").count()
+        assert all(one.endswith(ending) for one in shown)
+        for dial in page.locator("form.ntp-moves [id*=dial-]").all():
+            dial.press("End" if dial.evaluate("one => one.type === 'range'") else "ArrowDown")
+            assert page.evaluate(SLIDING) == [], "nor does a moved one"
+        page.add_style_tag(content=".bd-article figure img { width: 30rem; max-width: none; }")
+        page.evaluate("document.querySelectorAll('form.ntp-moves').forEach(one => one.reset())")
+        page.wait_for_function(f"({SLIDING})().length > 0")  # a wide one is noticed
+        page.context.close()
+
+
+def test_a_picture_of_the_evidence_keeps_its_size_on_a_phone_and_the_keyboard_scrolls_it(
     browser: Browser, book_address: str
 ) -> None:
-    page = opened(browser, f"{book_address}pages/{PAGES[0]}.html", viewport=NARROW)
+    page = opened(browser, f"{book_address}pages/huang2024_s7_experiment.html", viewport=NARROW)
     page.wait_for_selector("figure[tabindex]")
     widths = page.eval_on_selector_all(
         ".bd-article figure[tabindex='0'] img",

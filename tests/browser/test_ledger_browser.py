@@ -188,6 +188,8 @@ def test_open_graphs_fit_a_phone_and_can_be_read_in_both_looks(
     context.close()
 
 
+PHONE = {"width": 390, "height": 844}
+
 BOX_CONTRAST = """() => {
   const parse = c => c.match(/[\\d.]+/g).map(Number);
   const linear = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
@@ -205,11 +207,18 @@ def test_the_ledger_script_asks_nobody() -> None:
     assert not re.search(r"fetch\(|XMLHttpRequest|import\(|https?:", text)
 
 
-def test_a_drawing_fits_zooms_and_shows_what_is_near_a_claim(ledger: Page) -> None:
+SMALLEST = """box => Math.min(...[...box.querySelectorAll('a.ntp-node text')]
+  .map(text => text.getBoundingClientRect().height).filter(Boolean))"""
+
+
+def test_a_drawing_can_be_read_fits_zooms_and_shows_what_is_near_a_claim(ledger: Page) -> None:
     box = ledger.locator(".ntp-graph:has([data-claim])").first
     bar = ledger.locator(".ntp-graph-bar").first
     fits = "node => node.scrollWidth <= node.clientWidth + 1"
-    assert box.evaluate(fits), "all of it is seen at first"
+    assert box.evaluate(SMALLEST) > 10, "names can be read at first"
+    bar.get_by_label("Fit the drawing").click()
+    assert box.evaluate(fits)
+    assert box.evaluate(SMALLEST) < 10, "a drawing in which names cannot be read is noticed"
     bar.get_by_label("Larger").click()
     bar.get_by_label("Larger").click()
     assert not box.evaluate(fits)
@@ -230,6 +239,31 @@ def test_a_drawing_fits_zooms_and_shows_what_is_near_a_claim(ledger: Page) -> No
     bar.get_by_label("Show what is near").select_option("")
     assert box.locator("[data-claim]:visible").count() == len(every)
     assert ledger.locator("[name=kind] option").all_text_contents().count("said in the text") == 1
+    bar.get_by_label("Show the drawing on the whole screen").click()
+    ledger.wait_for_function("() => document.fullscreenElement?.matches('.ntp-graph')")
+    ledger.evaluate("document.exitFullscreen()")
+
+
+WIDER = """() => [...document.querySelectorAll('.bd-article .ntp-wide:has(table)')]
+  .filter(box => box.scrollWidth > box.clientWidth + 1)
+  .map(box => box.getAttribute('aria-label'))"""
+
+
+def test_on_a_phone_no_table_of_claims_slides_and_rows_name_their_parts(
+    browser: Browser, book_address: str
+) -> None:
+    context = browser.new_context(viewport=PHONE)
+    page = context.new_page()
+    page.goto(f"{book_address}book/claims.html")
+    page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+    assert page.evaluate(WIDER) == []
+    named = page.eval_on_selector_all(
+        "table.ntp-counts td", "all => all.map(one => getComputedStyle(one, '::before').content)"
+    )
+    assert {'"proved"', '"refuted"', '"all"'} <= set(named)
+    page.add_style_tag(content="table { min-width: 36rem !important; }")
+    assert page.evaluate(WIDER) != [], "a table that slides is noticed"
+    context.close()
 
 
 def test_each_claim_has_one_address_that_stays(ledger: Page) -> None:

@@ -15,11 +15,23 @@ from site_links import dead_links, read_site
 from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
+from ntpverdicts.tables import NARROW_MIME
 from tools.pipeline import node
+from tools.pipeline.outputs import read_narrow
 from tools.site import pdf
-from tools.site.html import files_of
+from tools.site.html import evidence_pages, files_of, with_cards
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
-from tools.site.pictures import DARK, TWIN, dark, place_figures, short, size_of, smaller
+from tools.site.pictures import (
+    DARK,
+    TWIN,
+    dark,
+    place_figures,
+    short,
+    size_of,
+    smaller,
+    with_short_names,
+    write_narrow,
+)
 from tools.site.shrink import drop_needless, join_styles, load_joined, mark_versions, put_off
 from tools.site.styles import can_match, drop_unasked, slim, used_by
 
@@ -141,6 +153,96 @@ def test_a_drawing_is_smaller_and_says_its_size(tmp_path: Path) -> None:
     assert ['"ntp-in-light' in one for one in twins] == [True, False, True, False]
     assert ['"ntp-in-dark' in one for one in twins] == [False, True, False, True]
     assert all(one.count("class=") == 1 and "alt=" in one for one in twins)
+
+
+SIGNS = """<svg width="9pt" height="9pt">
+<defs><path id="m1a2b" d="M0 0"/><clipPath id="p3c4d"><rect/></clipPath></defs>
+<g id="line2d_1"><g clip-path="url(#p3c4d)">
+<use xlink:href="#m1a2b" x="1.23456" y="2" style="fill: #0072b2"/>
+<use xlink:href="#m1a2b" x="3" y="4" style="fill: {color}"/>
+</g></g>
+<g transform="translate(63.62345 0.746) scale(0.015625)"/></svg>"""
+
+
+def test_signs_of_one_look_have_their_style_once_and_others_keep_theirs() -> None:
+    fewer = smaller(SIGNS.format(color="#0072b2"))
+    assert '<g clip-path="url(#p3c4d)" style="fill: #0072b2">' in fewer
+    assert fewer.count("style=") == 1
+    assert "translate(63.62 0.75) scale(0.015625)" in fewer, "a scale keeps all its digits"
+    assert smaller(SIGNS.format(color="#d55e00")).count("style=") == 2
+
+
+def dangling(svg: str) -> set[str]:
+    """Names of parts that a drawing refers to and does not hold."""
+    return set(re.findall(r'(?:href="|url\()#(\w+)', svg)) - set(re.findall(r' id="([^"]+)"', svg))
+
+
+def test_short_names_lead_where_the_long_ones_led() -> None:
+    svg = SIGNS.format(color="#d55e00")
+    short_ones = with_short_names(svg)
+    assert dangling(svg) == dangling(short_ones) == set()
+    assert re.findall(r' id="([^"]+)"', short_ones) == ["b", "a"]
+    assert short_ones.count('href="#b"') == 2
+    assert "url(#a)" in short_ones
+    assert "#d55e00" in short_ones, "a colour is no name"
+    assert dangling(short_ones.replace(' id="b"', "")) == {"b"}
+
+
+def test_a_drawing_gives_way_to_its_narrow_one_on_a_phone(tmp_path: Path) -> None:
+    svg = '<svg width="{wide}pt" height="36pt"></svg>'
+    images = tmp_path / "_images"
+    images.mkdir()
+    for name, wide in (("a", 144), ("b", 72)):
+        (images / f"{name}.svg").write_text(svg.format(wide=wide), encoding="utf-8")
+    write_narrow(images, {svg.format(wide=144): svg.format(wide=36), "gone": "x"})
+    assert sorted(one.name for one in images.iterdir()) == ["a-narrow.svg", "a.svg", "b.svg"]
+    for name in ("a", "b", "a-narrow"):
+        (images / f"{name}{TWIN}.svg").write_text(svg.format(wide=36), encoding="utf-8")
+    html = '<img src="_images/a.svg" alt="A"/><img src="_images/b.svg" alt="B"/>'
+    pictures = re.findall(r"<picture>.*?</picture>", placed := place_figures(html, tmp_path))
+    sources = [re.search(r'srcset="([^"]+)" width="48" height="48"', one)[1] for one in pictures]
+    assert sources == ["_images/a-narrow.svg", "_images/a-narrow-dark.svg"]
+    assert all('media="screen and (max-width: 36rem)"' in one for one in pictures)
+    assert placed.count("<img") == 4
+    assert "b-narrow" not in placed
+
+
+def test_narrow_drawings_of_a_notebook_reach_the_site_and_not_sphinx(tmp_path: Path) -> None:
+    data = {"image/svg+xml": "<svg>wide</svg>\n", NARROW_MIME: "<svg>narrow</svg>"}
+    cell = {"cell_type": "code", "source": "", "metadata": {}, "outputs": [{"data": data}]}
+    page = tmp_path / "page.ipynb"
+    page.write_text(json.dumps({"cells": [cell]}), encoding="utf-8")
+    assert read_narrow(tmp_path, without=()) == {"<svg>wide</svg>": "<svg>narrow</svg>"}
+    assert read_narrow(tmp_path, without={"page"}) == {}
+    assert NARROW_MIME in page.read_text(encoding="utf-8")
+    assert NARROW_MIME not in with_cards(page, {})
+
+
+PICTURE = re.compile(r"<picture><source media=.*?</picture>")
+DRAWN = re.compile(r'<img[^>]*\bsrc="\.\./_images/[^"]*\.svg"')
+
+
+def wrong_drawings(html: str, evidence: bool) -> list[str]:
+    """Drawings of a story without a narrow one, or narrow ones of a page of evidence."""
+    return PICTURE.findall(html) if evidence else DRAWN.findall(PICTURE.sub("", html))
+
+
+def test_every_figure_of_a_story_has_a_narrow_drawing_and_none_of_the_evidence(book: Path) -> None:
+    evidence = evidence_pages()
+    assert 20 < len(evidence) < 40
+    wrong = {
+        page.stem: found
+        for page in sorted((book / "pages").glob("*.html"))
+        if (found := wrong_drawings(page.read_text(encoding="utf-8"), page.stem in evidence))
+    }
+    assert wrong == {}
+
+
+def test_a_drawing_without_a_narrow_one_is_noticed() -> None:
+    image = '<img alt="A" src="../_images/a.svg"/>'
+    picture = f'<picture><source media="m" srcset="../_images/a-narrow.svg">{image}</picture>'
+    assert wrong_drawings(image + picture, evidence=False) == [image.removesuffix("/>")]
+    assert wrong_drawings(image + picture, evidence=True) == [picture]
 
 
 HEAT_MAP = """<svg width="9pt" height="9pt"><g id="figure_1">

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from ntpverdicts.claims import MIME
 from ntpverdicts.ledger import Data
-from ntpverdicts.tables import DOWNLOAD_MIME
+from ntpverdicts.tables import DOWNLOAD_MIME, NARROW_MIME
+
+SVG = "image/svg+xml"
 
 
 @dataclass(frozen=True)
@@ -49,3 +52,20 @@ def read_downloads(folder: Path) -> list[tuple[str, str, str]]:
         for output in cell.get("outputs", [])
         if DOWNLOAD_MIME in output.get("data", {})
     ]
+
+
+def read_narrow(folder: Path, without: Collection[str]) -> dict[str, str]:
+    """For every drawing of the executed notebooks of a folder that has one, its narrow drawing.
+
+    Args:
+        folder: where the notebooks lie.
+        without: pages that show wide drawings only.
+    """
+    return {
+        "".join(output["data"][SVG]).strip(): "".join(output["data"][NARROW_MIME])
+        for path in sorted(folder.glob("*.ipynb"))
+        if path.stem not in without
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for output in cell.get("outputs", [])
+        if {SVG, NARROW_MIME} <= set(output.get("data", {}))
+    }

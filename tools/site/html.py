@@ -22,9 +22,10 @@ from ntpverdicts.claims import MIME, render_html
 from ntpverdicts.graph import arrange_all
 from ntpverdicts.imports import Package, import_closure
 from ntpverdicts.ledger import Data
+from ntpverdicts.tables import NARROW_MIME
 from tools.pipeline.node import NodeError, find_module, find_node
 from tools.pipeline.normalise import UNRUN
-from tools.pipeline.outputs import read_checks, read_downloads
+from tools.pipeline.outputs import read_checks, read_downloads, read_narrow
 from tools.pipeline.source import OURS, code_cells
 from tools.site import published
 from tools.site.background import Beside
@@ -32,6 +33,7 @@ from tools.site.checksources import find_sources
 from tools.site.inspect_site import problems
 from tools.site.machine_checked import rows_of
 from tools.site.maths import FONT, TEMML
+from tools.site.pictures import write_narrow
 from tools.site.runnable import cells_of
 from tools.site.shrink import slim_site
 
@@ -58,6 +60,13 @@ class SiteError(Exception):
 def toc_pages(toc: Path = Path("_toc.yml")) -> list[str]:
     """Every page that the table of contents names, the first one first."""
     return list(files_of(yaml.safe_load(toc.read_text(encoding="utf-8"))))
+
+
+def evidence_pages(toc: Path = Path("_toc.yml")) -> set[str]:
+    """Names of the pages of evidence, which referees read, and on no phone."""
+    parts = yaml.safe_load(toc.read_text(encoding="utf-8")).get("parts", [])
+    evidence = [one for one in parts if str(one.get("caption", "")).startswith("Evidence")]
+    return {Path(name).name for name in files_of(evidence)}
 
 
 def files_of(entry: object) -> Iterator[str]:
@@ -131,6 +140,7 @@ def build_site(pages: Path, target: Path) -> None:
     (OUTPUT / ".buildinfo").unlink(missing_ok=True)  # depends on where the project lies
     found = read_checks(SOURCE / "pages")
     write_downloads(SOURCE / "pages", OUTPUT / "data")
+    write_narrow(OUTPUT / "_images", read_narrow(pages, without=evidence_pages()))
     try:
         slim_site(OUTPUT)
     except ValueError as error:
@@ -187,6 +197,7 @@ def with_cards(path: Path, rows: Mapping[str, Data]) -> str:
     for cell in notebook["cells"]:
         name_fold(cell)
         for output in cell.get("outputs", []):
+            output.get("data", {}).pop(NARROW_MIME, None)  # Sphinx would warn that it is unknown
             if MIME in output.get("data", {}):
                 label = output["data"][MIME]["label"]
                 output["data"]["text/html"] = render_html(rows[label])

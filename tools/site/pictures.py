@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 IMAGE = re.compile(r"<img\b[^>]*>")
@@ -26,19 +27,53 @@ DARK = {
 COLOUR = re.compile(r"(?<=[:\"] )#[0-9a-f]{6}\b|(?<=[:\"])#[0-9a-f]{6}\b")
 GROUP = re.compile(r"<g\b[^>]*?(/?)>|</g>")
 HEAT = re.compile(r"<image\b|<g id=\"QuadMesh")
+USED = re.compile(
+    r'(?:(?<=href=")|(?<=url\())#([\w.-]+)'
+)  # names of parts that are drawn elsewhere
+NAME = re.compile(r' id="([^"]*)"')
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TWIN = "-dark"
+PHONE = "-narrow"  # of a drawing for a phone; `ntpbook/look/narrow.py` makes it
+NARROW = "screen and (max-width: 36rem)"  # as in `figures.css`
+MOVE = re.compile(r"\btranslate\([^)]*\)")
+SIGNS = re.compile(r'<g( [^>]*)?>\n((?:<use [^>]*?style="[^"]*"/>\n){2,})</g>')
+STYLE = re.compile(r' style="([^"]*)"')
 
 
 def smaller(svg: str) -> str:
-    """A drawing of matplotlib with its curves to a hundredth of a point, without notes."""
+    """A drawing of matplotlib with its curves to a hundredth of a point, without notes.
+
+    Signs of one look in a group have their style there once.
+    """
 
     def path(found: re.Match[str]) -> str:
         numbers = NUMBER.sub(lambda number: short(number[0]), found[1])
         return f'd="{AROUND.sub(lambda letter: letter[1], numbers).strip()}"'
 
     svg = PATH.sub(path, METADATA.sub("", svg))
-    svg = PLACES.sub(lambda found: f'{found[1]}="{short(found[2])}"', svg)
-    return re.sub(r">\s*\n\s*<", ">\n<", svg)
+
+    def move(found: re.Match[str]) -> str:
+        return NUMBER.sub(lambda number: short(number[0]), found[0])
+
+    svg = PLACES.sub(lambda found: f'{found[1]}="{short(found[2])}"', MOVE.sub(move, svg))
+    return SIGNS.sub(_styled_once, re.sub(r">\s*\n\s*<", ">\n<", svg))
+
+
+def _styled_once(found: re.Match[str]) -> str:
+    """A group of signs; if all have one style and the group none, the style is the group's."""
+    styles = set(STYLE.findall(found[2]))
+    if len(styles) != 1 or "style=" in (found[1] or ""):
+        return found[0]
+    signs = STYLE.sub("", found[2])
+    return f'<g{found[1] or ""} style="{styles.pop()}">\n{signs}</g>'
+
+
+def with_short_names(svg: str) -> str:
+    """A drawing in which only that has a name which is drawn by it, and a short one."""
+    used = list(dict.fromkeys(USED.findall(svg)))
+    names = {name: f"{LETTERS[at % 26]}{at // 26 or ''}" for at, name in enumerate(used)}
+    svg = NAME.sub(lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", svg)
+    return USED.sub(lambda found: f"#{names[found[1]]}", svg)
 
 
 def dark(svg: str) -> str:
@@ -93,6 +128,18 @@ def short(number: str) -> str:
     return "0" if text == "-0" else text
 
 
+def write_narrow(folder: Path, narrow: Mapping[str, str]) -> None:
+    """Write narrow drawings beside the wide ones of a site.
+
+    Args:
+        folder: where the drawings lie, as the notebooks made them.
+        narrow: the narrow drawing for the text of each wide one that has one.
+    """
+    for path in sorted(folder.glob("*.svg")):
+        if (drawing := narrow.get(path.read_text(encoding="utf-8").strip())) is not None:
+            path.with_stem(path.stem + PHONE).write_text(drawing, encoding="utf-8")
+
+
 def size_of(svg: str) -> tuple[int, int] | None:
     """Width and height of a drawing in pixels, if it says them."""
     found = SIZE.search(svg)
@@ -125,9 +172,23 @@ def place_figures(html: str, folder: Path) -> str:
             return light
         other = source[1].removesuffix(".svg") + f"{TWIN}.svg"
         both = (with_class(light, "ntp-in-light"), with_class(light, "ntp-in-dark"))
-        return both[0] + both[1].replace(f'src="{source[1]}"', f'src="{other}"')
+        looks = (both[0], both[1].replace(f'src="{source[1]}"', f'src="{other}"'))
+        return "".join(with_narrow(look, folder) for look in looks)
 
     return IMAGE.sub(place, html)
+
+
+def with_narrow(image: str, folder: Path) -> str:
+    """A drawing that gives way to its narrow one on a phone, if it has one."""
+    source = SOURCE.search(image)
+    stem = source[1].removesuffix(".svg") if source else ""
+    name = f"{stem.removesuffix(TWIN)}{PHONE}{TWIN if stem.endswith(TWIN) else ''}.svg"
+    if not (folder / name).is_file():
+        return image
+    size = size_of((folder / name).read_text(encoding="utf-8"))
+    room = f' width="{size[0]}" height="{size[1]}"' if size else ""
+    narrow = f'<source media="{NARROW}" srcset="{name}"{room}>'
+    return f"<picture>{narrow}{image}</picture>"
 
 
 def with_class(tag: str, name: str) -> str:

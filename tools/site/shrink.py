@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from tools.site.figure_controls import frame_figures
-from tools.site.pictures import TWIN, dark, place_figures, smaller
+from tools.site.pictures import TWIN, dark, place_figures, smaller, with_short_names
 from tools.site.styles import drop_unasked, slim, used_by
 
 LATER = re.compile(
@@ -78,8 +78,11 @@ def slim_site(site: Path) -> None:
     """
     for picture in sorted((site / "_images").glob("*.svg")):
         drawing = smaller(picture.read_text(encoding="utf-8"))
-        picture.write_text(drawing, encoding="utf-8")
-        picture.with_stem(picture.stem + TWIN).write_text(dark(drawing), encoding="utf-8")
+        for path, look in (
+            (picture, drawing),
+            (picture.with_stem(picture.stem + TWIN), dark(drawing)),
+        ):
+            path.write_text(with_short_names(look), encoding="utf-8")
     pages = {}
     for path in sorted(site.rglob("*.html")):
         html = drop_needless(path.read_text(encoding="utf-8"))

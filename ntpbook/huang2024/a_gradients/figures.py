@@ -39,21 +39,21 @@ def distances(point: Point, exponents: list[int], outer: int = 1) -> dict[str, l
 def float_errors(gap: float, scales: list[float]) -> dict[str, list[float]]:
     """How far the direction of (6), computed in floats, is from the true one, on Example 1.
 
-    Evaluated as printed, and as the training code does it, at W_kq = scale times W_kq_star.
+    Evaluated as stated, and as the training code does it, at W_kq = scale times W_kq_star.
 
     Args:
         gap: A, the margin of W_ov.
         scales: the scales.
 
     Returns:
-        distances of unit vectors; 1 where the printed form gives a gradient of zero.
+        distances of unit vectors; 1 where equation (6) as stated gives a gradient of zero.
     """
     data = example_1()
     problem = from_dataset(data)
     size = problem.vocab_size
     W_ov = np.full((size, size), -gap / size)
     W_ov[problem.following, np.arange(size)] += gap
-    found: dict[str, list[float]] = {"as printed": [], "without differences": []}
+    found: dict[str, list[float]] = {"as stated": [], "without differences": []}
     for scale in scales:
         weights = scale * problem.W_kq_star
         W_kq = _dense(problem, weights)
@@ -65,13 +65,13 @@ def float_errors(gap: float, scales: list[float]) -> dict[str, list[float]]:
         length = float(np.sqrt((G**2).sum()))
         printed = G / length if length else 0 * G
         ours = _dense(problem, training.gradient(problem, weights, gap)[1])
-        for name, value in (("as printed", printed), ("without differences", ours)):
+        for name, value in (("as stated", printed), ("without differences", ours)):
             found[name].append(float(np.sqrt(((value - true) ** 2).sum())))
     return found
 
 
 def errors_in_training(seed: int, datasets: int, steps: Sequence[int]) -> Table:
-    """How far (6), evaluated as printed in floats, is from the true direction during training.
+    """How far (6), evaluated as stated in floats, is from the true direction during training.
 
     The experiment of Section 7, at the exact iterates of stage 2. The reference is the direction
     that training uses; tests hold it against two hundred digits at the same steps.

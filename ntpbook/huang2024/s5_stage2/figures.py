@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def draw_direction(axes: Axes, run: Run, *, right: bool = False) -> None:
-    """1 - cos of a run with Theorem B, Theorem 1 as printed, and the trivial bound.
+    """1 - cos of a run with Theorem B, Theorem 1 as stated, and the trivial bound.
 
     Args:
         axes: where to draw.
@@ -48,7 +48,7 @@ def draw_direction(axes: Axes, run: Run, *, right: bool = False) -> None:
 
 
 def draw_rare(axes: Axes, runs: Sequence[Run]) -> None:
-    """1 - cos for rarer and rarer sentences, against the one printed bound for all of them.
+    """1 - cos for rarer and rarer sentences, against the one stated bound for all of them.
 
     Args:
         axes: where to draw.
@@ -73,7 +73,7 @@ def draw_rare(axes: Axes, runs: Sequence[Run]) -> None:
     t = rows.step[rows.step >= 2].astype(float)
     bound = np.exp(bounds.log_thm_1_direction(c, np.log(t)))
     axes.plot(t, bound, "--", color=BOUND)
-    axes.text(3e4, 12, "printed bound, the same for all", ha="right", va="top")
+    axes.text(3e4, 12, "stated bound, the same for all", ha="right", va="top")
     axes.set(xscale="log", yscale="log", ylim=(3e-3, 30), xlim=(100, 3e7))
     axes.set(xlabel="steps $t$", ylabel="$1 - \\cos$ to $W_{\\mathrm{kq}}^*$")
 
@@ -90,7 +90,7 @@ def draw_step_sizes(axes: Axes, etas: Floats, measured: Floats, bound: Floats) -
     axes.plot(etas, measured, color=OPTIMAL)
     axes.plot(etas, bound, "--", color=BOUND)
     axes.text(3, measured[0] * 1.6, "measured at $t = 2$", color=OPTIMAL)
-    axes.text(150, 12, "printed bound at $t = 2$")
+    axes.text(150, 12, "stated bound at $t = 2$")
     wrong = measured > bound
     axes.fill_between(etas, bound, measured, where=wrong, color=OTHER, alpha=0.2, linewidth=0)
     axes.text(etas[-1] / 1.5, 0.011, "bound too small", color=OTHER, ha="right")

@@ -61,7 +61,7 @@ def trained(name: str, problem: Problem, factor: float) -> Run:
 
 
 def view(run: Run) -> View:
-    """The measured curve, Theorem 1 as printed up to where it beats the norm bounds, Theorem B."""
+    """The measured curve, Theorem 1 as stated up to where it beats the norm bounds, Theorem B."""
     rows, c = run.second.rows, run.constants
     keep = rows.step >= 1
     t, values = rows.step[keep].astype(float), rows.one_minus_cos[keep]
@@ -74,13 +74,13 @@ def view(run: Run) -> View:
     curves = (
         Curve("measured", "optimal", "solid", t[kept], values[kept]),
         Curve("Theorem B", "bound", "dashed", far, ours),
-        Curve("Theorem 1 as printed", "bound", "dotted", np.exp(log_t), printed),
+        Curve("Theorem 1 as stated", "bound", "dotted", np.exp(log_t), printed),
     )
     says = (
         f"{run.name}, η = {written(c.eta, 3)}: 1 − cos falls from {written(values[0])} to "
         f"{written(values[-1])} in {written(STEPS)} steps; Theorem B puts it below "
         f"{written(ours[-1])} there. The norms alone put it below {written(trivial(run))}; "
-        f"Theorem 1 as printed says more than that from step "
+        f"Theorem 1 as stated says more than that from step "
         f"{written_power(beat / math.log(10))} on."
     )
     if c.eta > bounds.thm_1_largest_eta(c):

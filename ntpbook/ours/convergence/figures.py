@@ -50,7 +50,7 @@ def draw_turning(axes: Axes, star: Floats, path: Mapping[int, Floats]) -> None:
 
 
 def draw_bounds(axes: Axes, run: Run) -> None:
-    """1 - cos of a run, Theorem B, Theorem 1 as printed and with 1 / pi_min, the trivial bound.
+    """1 - cos of a run, Theorem B, Theorem 1 as stated and with 1 / pi_min, the trivial bound.
 
     Args:
         axes: where to draw.
@@ -68,7 +68,7 @@ def draw_bounds(axes: Axes, run: Run) -> None:
     axes.axhline(trivial, color=NONCOMPARABLE, linewidth=1, linestyle="-.")
     axes.text(2, trivial / 7, "norm bounds alone (dash-dotted)", color=NONCOMPARABLE)
     axes.text(t[-1], ours[-1] / 9, "Theorem B (dashed)", ha="right")
-    axes.text(t[-1], printed[-1] / 9, "Theorem 1, printed (dotted)", ha="right")
+    axes.text(t[-1], printed[-1] / 9, "Theorem 1 as stated (dotted)", ha="right")
     place = int(np.searchsorted(t, 300))
     value = rows.one_minus_cos[keep][place]
     axes.text(t[place] / 2, value / 4, "measured", color=OPTIMAL, ha="right")

@@ -88,7 +88,7 @@ def draw_excess(axes: Axes, runs: Sequence[Long]) -> None:
 
     Args:
         axes: where to draw.
-        runs: the runs; the rate is drawn for each, as printed and corrected.
+        runs: the runs; the rate is drawn for each, as stated and corrected.
     """
     for one, color, marker in zip(runs, COLORS, MARKERS, strict=False):
         t, powers = one.step, -one.log_excess / math.log(10)

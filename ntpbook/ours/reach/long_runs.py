@@ -134,7 +134,7 @@ class Reach:
 
 
 BOUNDS = (
-    Reach("Theorem 1, as printed", bounds.N),
+    Reach("Theorem 1, as stated", bounds.N),
     Reach("Theorem 1, corrected", bounds.PI_MIN),
 )
 

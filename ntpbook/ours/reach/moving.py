@@ -18,7 +18,7 @@ from ntpverdicts.numbers import written, written_power
 FACTORS = (0.3, 1.0, 3.0, 10.0, 30.0)
 SEEDS = 3
 POINTS = 48
-LOOKS = (("Theorem 1 as printed", "dashed"), ("corrected", "dotted"))
+LOOKS = (("Theorem 1 as stated", "dashed"), ("corrected", "dotted"))
 
 
 def directions(seed: int) -> Moving:

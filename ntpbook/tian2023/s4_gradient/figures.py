@@ -14,13 +14,13 @@ from ntpcore.tian2023.decoder import speed, transition
 
 
 def draw_denominators(axes: Axes) -> None:
-    """The leading term of xi for two classes by e^2, with the printed and the right bound."""
+    """The leading term of xi for two classes by e^2, with the stated and the right bound."""
     e = np.linspace(0, 0.5, 101)
     axes.plot(e, 1 / (1 - e**2), color=OPTIMAL, linewidth=2)
     axes.plot(e, 1 / (1 - e), ":", color=BOUND, linewidth=2)
     axes.plot(e, 1 / (1 + e), "--", color=BOUND)
     axes.text(0.43, 1.28, "term", color=OPTIMAL, ha="right")
-    axes.text(0.37, 1.68, "printed bound: fails", color=BOUND, ha="right")
+    axes.text(0.37, 1.68, "stated bound: fails", color=BOUND, ha="right")
     axes.text(0.12, 0.71, "corrected bound", color=BOUND)
     axes.set(xlabel="overlap $e = f_1^\\top f_2$", ylabel="$(E'E)_{11}$ in units of $e^2$")
     axes.set(xlim=(0, 0.5))

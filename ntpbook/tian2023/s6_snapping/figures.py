@@ -18,7 +18,7 @@ STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 
 
 def draw_growth(axes: Axes, s: SnapSetting, epsilon: float) -> None:
-    """B: printed, corrected, and integrated from (10) in both counts of steps.
+    """B: as stated, corrected, and integrated from (10) in both counts of steps.
 
     Args:
         axes: where to draw.
@@ -41,7 +41,7 @@ def draw_growth(axes: Axes, s: SnapSetting, epsilon: float) -> None:
     last = t[-1] * 1.1
     for value, text, color, place in (
         (float(snapping.growth(C_0, Gamma[-1])), " (14), corrected", BOUND, "bottom"),
-        (float(snapping.printed_growth(C_0, Gamma[-1])), " (14), printed", BOUND, "top"),
+        (float(snapping.printed_growth(C_0, Gamma[-1])), " (14), as stated", BOUND, "top"),
         (float(of_one[-1]), " (10), one sample", OPTIMAL, "center"),
         (float(of_all[-1]), " (10), the sum", OPTIMAL, "center"),
     ):

@@ -18,7 +18,7 @@ POINTS = 48
 
 
 def growth(M: int) -> Moving:
-    """B_n as printed, with its constant, and from (10) in both counts of steps.
+    """B_n as stated, with its constant, and from (10) in both counts of steps.
 
     Args:
         M: size of the vocabulary; both rates are 1.
@@ -53,7 +53,7 @@ def view(s: SnapSetting, epsilon: float) -> View:
     curves = (
         Curve("(10), one sample a step", "optimal", "solid", t, true),
         Curve("(10), the sum over classes", "optimal", "dashed", t, of_all),
-        Curve("(14) as printed", "bound", "dashed", t, printed),
+        Curve("(14) as stated", "bound", "dashed", t, printed),
         Curve("(14) with its constant", "bound", "dotted", t, corrected),
         Curve("snapping begins, t₀", "noncomparable", "dotted", (s.onset,) * 2, (-0.5, 5.0)),
     )
@@ -61,7 +61,7 @@ def view(s: SnapSetting, epsilon: float) -> View:
     says = (
         f"K = {s.K}, fₙ·fₙ′ = {epsilon:g}: with one sample a step the bound from (10) has come to "
         f"{written(at)} at step t₀ = {s.onset:.0f}, and ends at {ends[0]}. Equation (14) ends at "
-        f"{ends[1]} as printed, at {ends[2]} with its constant. Where a step sums over all "
+        f"{ends[1]} as stated, at {ends[2]} with its constant. Where a step sums over all "
         f"classes, the bound ends at {ends[3]}."
     )
     return View(curves, says)

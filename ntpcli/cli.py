@@ -235,7 +235,7 @@ def repair(
     if len({os.path.realpath(path) for path in wanted.values()}) < len(wanted):
         raise dataset.InputError(f"{write}: named twice; give samples and collocation a file each")
     data, given = _read(file, form, chars, collocation, memory)
-    table = repairing.tabulate(data, given, max_cells=round(memory * repairing.MAX_CELLS))
+    table = repairing.tabulate(data, given)
     if greedy:
         found = repair_report.tighten(repairing.solve_greedy(table))
     else:

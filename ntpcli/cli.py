@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shlex
@@ -43,6 +44,10 @@ EXTRAS = {
 
 # What Typer raises for wrong options; it stands in a module of its own, or of Click's.
 _MISUSE = cast(type[Exception], typer.BadParameter.__mro__[2])
+
+# After so many new objects Python looks for circles. At its own limit of 700 this time grows faster
+# than the data: all that was made before is looked at again and again, and hardly a circle is there.
+_NEW_OBJECTS = 1_000_000
 
 app = typer.Typer(
     add_completion=False,
@@ -801,6 +806,7 @@ def main() -> None:
     if sys.stdout is None:
         print("ntpcore: standard output is closed; send it somewhere", file=sys.stderr)
         raise SystemExit(2)
+    gc.set_threshold(_NEW_OBJECTS)
     try:
         raise SystemExit(app(standalone_mode=False) or 0)
     except _MISUSE as error:

@@ -249,9 +249,9 @@ def tabulate(data: Dataset, given: Mapping[str, str] | None = None) -> Table:
     fresh, known = [], []
     for line in data.lines:
         seen, sizes = dict.fromkeys(line.tokens[:1]), array("I", [0])
-        for token in line.tokens[1:]:
+        for label in line.tokens[1:]:
             sizes.append(len(seen))
-            seen[token] = None
+            seen[label] = None
         fresh.append(array("I", list(seen)[: sizes[-1]]))
         known.append(sizes)
     fixed = {numbers[token]: numbers[following] for token, following in (given or {}).items()}

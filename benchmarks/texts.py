@@ -143,7 +143,7 @@ def zipf_line(size: int) -> str:
 
 
 def realizable_lines(size: int, tokens: int = 200, length: int = 8) -> str:
-    """So many random samples as JSON Lines: n is a cycle; one token of each is optimal, or alone."""
+    """So many random samples as JSON Lines: n is a cycle, one token of each optimal."""
     rng, half = random.Random(1), tokens // 2
     samples = [([token], token) for token in range(tokens)]
     while len(samples) < size:

@@ -46,7 +46,7 @@ EXTRAS = {
 _MISUSE = cast(type[Exception], typer.BadParameter.__mro__[2])
 
 # After so many new objects Python looks for circles. At its own limit of 700 this time grows faster
-# than the data: all that was made before is looked at again and again, and hardly a circle is there.
+# than the data, as all older objects are looked at again and again; few circles are there.
 _NEW_OBJECTS = 1_000_000
 
 app = typer.Typer(

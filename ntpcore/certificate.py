@@ -1,8 +1,8 @@
 """Check a certificate of exact max-margin attention: `python certificate.py certificate.json`.
 
-This file runs alone, on plain Python, and shares no code with the solver. It accepts what `ntpcore
-certify` wrote, or names the first place that is wrong. A certificate holds the samples; orders,
-assumptions, and components are derived here. Numbers are integers, or strings such as "-1/3".
+This file runs alone and shares no code with the solver. It accepts what `ntpcore certify` wrote, or
+names the first place that is wrong. A certificate holds the samples; orders, assumptions, and
+components are derived here. Numbers are integers, or strings such as "-1/3".
 
 What acceptance means, for the samples and the collocation n in the file:
 
@@ -188,7 +188,7 @@ def check_column(column: Any, data: Data, below: Below, place: str) -> Levels:
         a, rivals = whole(row[2], 0, None, at), tokens(row[3], None, at)
         new, known = set(rivals), seen.setdefault(a, set())
         forced = sentence[-1] == column["query"] and a in sentence and n[a] == following
-        forced = forced and new <= below.get(a, set()) & {*sentence}
+        forced = forced and new <= below.get(a, set()) and new.issubset(sentence)
         need(forced, at, f"sample {row[0]} does not put token {a} above all of these")
         need(len(new) == len(rivals) and known.isdisjoint(new), at, "a pair comes twice")
         known |= new
@@ -201,20 +201,20 @@ def check_column(column: Any, data: Data, below: Below, place: str) -> Levels:
     need(len(scores) == sum(len(row) for _, row in levels), place, "a token has two scores")
     uppers, lowers = set(below), set().union(*below.values())
     need(scores.keys() == uppers | lowers, f"{place}.scores", "not the tokens that are compared")
-    part = components(below, scores, place) if uppers & lowers else {x: x for x in scores}
-    left = dict.fromkeys(part.values(), 0)  # sums of scores, minus what multipliers give
-    for x, score in scores.items():
-        left[part[x]] += score
+    part, left = components(below, scores, place) if uppers & lowers else {}, dict(scores)
     for multiplier, a, rivals, at in flows:
         need(multiplier >= 0, at, "the multiplier is negative")
         flow = multiplier.numerator * (unit // multiplier.denominator)
         low = scores[a] - unit
-        for b in rivals:
-            score = scores[b]
-            if score != low and (flow or (score > low and part[a] != part[b])):
-                raise RefusedError(f"{at}: {a} above {b}: a margin below 1, or a slack multiplier")
-            left[part[b]] += flow
-        left[part[a]] -= flow * len(rivals)
+        for b in rivals if {low} != {*map(scores.__getitem__, rivals)} else ():
+            fits = not flow and (scores[b] < low or part.get(a, a) == part.get(b, b))
+            need(fits or scores[b] == low, at, f"{a} above {b}: a margin below 1, or a slack flow")
+        for b in rivals if flow else ():
+            left[b] += flow
+        left[a] -= flow * len(rivals)
+    for x, rest in [*left.items()] if part else ():  # each component adds up at one token
+        left[x] -= rest
+        left[part[x]] += rest
     need(not any(left.values()), place, "the multipliers do not give the scores")
     k, m = len(uppers), len(lowers)
     two_levels = {score for score, _ in levels} == {Fraction(m, k + m), Fraction(-k, k + m)}

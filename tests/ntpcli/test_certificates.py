@@ -152,7 +152,7 @@ def test_certificates_by_hand_are_accepted(made: dict[str, Any]) -> None:
         (changed("bounds", "K", to="173/50"), "bounds.K: too small, or not shown"),
         (changed("bounds", "beats_trivial_from", to=5), "beats_trivial_from: another step"),
         (changed("columns", 0, "scores", 0, to=["1/3", [0, 1, 2]], of=CIRCLE), "slack"),
-        (changed("columns", 0, "pairs", 0, 1, to="1/4", of=CIRCLE), "or a slack multiplier"),
+        (changed("columns", 0, "pairs", 0, 1, to="1/4", of=CIRCLE), "or a slack flow"),
         (changed("bounds", to=HAND["bounds"], of=CIRCLE), "Theorem B does not apply"),
     ],
 )  # fmt: skip

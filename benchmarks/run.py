@@ -459,6 +459,12 @@ def text_rows(tiny: bool) -> Iterator[Row]:
         yield from texts.text_rows(row, ROOT)
 
 
+def growing_rows(tiny: bool) -> Iterator[Row]:
+    """Commands on data of growing size, and certificates of texts."""
+    if not tiny:
+        yield from texts.growing_rows(row, ROOT)
+
+
 def machine() -> dict[str, str]:
     """What the numbers were measured on."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -491,6 +497,7 @@ PARTS: dict[str, Callable[[bool], Iterator[Row]]] = {
     "book": book_rows,
     "page": page_rows,
     "text": text_rows,
+    "growing": growing_rows,
     "memory": memory_rows,
 }
 

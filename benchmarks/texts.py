@@ -17,6 +17,10 @@ from ntpbook.tian2023.s8_wikitext.wikitext import FORMS
 PARTS = ("valid", "test")
 REPAIR = {"wall clock": (30.0, "s"), "processor": (30.0, "s"), "peak memory": (1000.0, "MB")}
 CHECK = {"wall clock": (2.0, "s"), "processor": (2.0, "s"), "peak memory": (150.0, "MB")}
+CERTIFIED = {"made": (30.0, "s"), "checked": (5.0, "s")}
+ZIPF = (10_000, 30_000, 100_000, 300_000)  # tokens of a line
+TYPES = 50_000  # of Zipf's law: the k-th occurs with a frequency of 1/k
+DATA = (10_000, 55_000)  # samples
 KINDS = ("repeated", "words of each line shuffled")
 SIZE = 50_000_000  # bytes of the text that `check` reads
 NO_FILE = "limit (no such file; name its folder by WIKITEXT_DIR)"
@@ -91,16 +95,79 @@ def text_rows(row: Callable[..., Row], root: Path) -> Iterator[Row]:
             yield from _rows(row, "check of a text", size, found, CHECK)
 
 
+def growing_rows(row: Callable[..., Row], root: Path) -> Iterator[Row]:
+    """Processor times of commands on random data of growing size, and of certificates of texts.
+
+    Args:
+        row: makes a row, as that of `benchmarks.run`.
+        root: the checkout.
+    """
+    python = [sys.executable, "-m", "ntpcore"]
+    with tempfile.TemporaryDirectory() as folder:
+        for size in ZIPF:
+            file = Path(folder, "line.txt")
+            file.write_text(zipf_line(size), encoding="utf-8")
+            found = use([*python, "repair", str(file), "--greedy"], root).processor
+            name = "repair of one line of Zipf text, processor"
+            yield row(name, f"{size} tokens", "none", found, None, "s", None)
+        for size in DATA:
+            file = Path(folder, "data.jsonl")
+            file.write_text(realizable_lines(size), encoding="utf-8")
+            found = use([*python, "check", str(file)], root).processor
+            name = "check of random realizable data, processor"
+            yield row(name, f"{size} samples", "none", found, None, "s", None)
+        for part in PARTS:
+            file, made = find(part), None
+            if file is not None:
+                made = _certificate(python, file, Path(folder), root)
+            name = "certificate of the realizable part"
+            yield from _rows(row, name, f"WikiText-2, {part}", made, CERTIFIED)
+
+
+def _certificate(python: list[str], file: Path, folder: Path, root: Path) -> tuple[float, float]:
+    """Processor seconds to make and to check the certificate of what repair leaves of a text."""
+    rest, n, target = (str(folder / name) for name in ("rest.jsonl", "n.txt", "certificate.json"))
+    written = ["--write", rest, "--write-collocation", n, "--overwrite"]
+    use([*python, "repair", str(file), "--format", "text", "--greedy", *written], root)
+    command = [*python, "certify", rest, "--collocation", n, "-o", target, "--overwrite"]
+    made = use(command, root).processor
+    checker = str(root / "ntpcore" / "certificate.py")
+    return made, use([sys.executable, checker, target], root).processor
+
+
+def zipf_line(size: int) -> str:
+    """A line of so many random words by Zipf's law."""
+    weights = [1 / number for number in range(1, TYPES + 1)]
+    words = random.Random(1).choices(range(TYPES), weights, k=size)
+    return " ".join(f"w{word}" for word in words) + "\n"
+
+
+def realizable_lines(size: int, tokens: int = 200, length: int = 8) -> str:
+    """So many random samples as JSON Lines: n is a cycle, one token of each optimal."""
+    rng, half = random.Random(1), tokens // 2
+    samples = [([token], token) for token in range(tokens)]
+    while len(samples) < size:
+        optimal = rng.randrange(half)
+        sentence = [optimal, *(rng.randrange(half, tokens) for _ in range(length - 2))]
+        rng.shuffle(sentence)
+        samples.append(([*sentence, rng.randrange(half, tokens)], optimal))
+    rows = [
+        {"sentence": [f"t{x}" for x in sentence], "next": f"t{(optimal + 1) % tokens}"}
+        for sentence, optimal in samples
+    ]
+    return "".join(json.dumps(one) + "\n" for one in rows)
+
+
 def _rows(
     row: Callable[..., Row],
     name: str,
     size: str,
-    found: Used | None,
+    found: tuple[float, ...] | None,
     goals: dict[str, tuple[float, str]],
 ) -> Iterator[Row]:
     """What a command took, beside its goals."""
     peer = NO_FILE if found is None else "limit"
-    values = found or (None, None, None)
+    values = found or (None,) * len(goals)
     for value, (what, (limit, unit)) in zip(values, goals.items(), strict=True):
         yield row(f"{name}, {what}", size, peer, value, limit, unit, 1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shlex
@@ -44,6 +45,10 @@ EXTRAS = {
 
 # What Typer raises for wrong options; it stands in a module of its own, or of Click's.
 _MISUSE = cast(type[Exception], typer.BadParameter.__mro__[2])
+
+# After so many new objects Python looks for circles. At its own limit of 700 this time grows faster
+# than the data, as all older objects are looked at again and again; few circles are there.
+_NEW_OBJECTS = 1_000_000
 
 app = typer.Typer(
     add_completion=False,
@@ -236,7 +241,7 @@ def repair(
     if len({os.path.realpath(path) for path in wanted.values()}) < len(wanted):
         raise dataset.InputError(f"{write}: named twice; give samples and collocation a file each")
     data, given = _read(file, form, chars, collocation, memory)
-    table = repairing.tabulate(data, given, max_cells=round(memory * repairing.MAX_CELLS))
+    table = repairing.tabulate(data, given)
     if greedy:
         found = repair_report.tighten(repairing.solve_greedy(table))
     else:
@@ -819,6 +824,7 @@ def main() -> None:
     if sys.stdout is None:
         print("ntpcore: standard output is closed; send it somewhere", file=sys.stderr)
         raise SystemExit(2)
+    gc.set_threshold(_NEW_OBJECTS)
     try:
         raise SystemExit(app(standalone_mode=False) or 0)
     except _MISUSE as error:

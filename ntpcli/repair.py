@@ -12,7 +12,7 @@ from ntpcli.check import Write, show, show_name
 from ntpcore.data import order
 from ntpcore.data.dataset import InputError
 from ntpcore.exact.repair import COUNTED, Repair, spell
-from ntpcore.exact.repair_program import FLOAT
+from ntpcore.exact.repair_program import FLOAT, price_bound
 
 _LISTED = 12
 _WORDS = 12
@@ -20,16 +20,14 @@ _MOST_DROPPED = 300_000  # about 1 GB of JSON
 
 
 def tighten(found: Repair) -> Repair:
-    """The same part with a better bound, where there is a gap and numpy is installed.
+    """The same part with a better bound, where there is a gap and SciPy is installed.
 
     Raises:
         ArithmeticError: the bound lies below the part; that would be a fault of ours.
     """
-    if found.gap == 0 or find_spec("numpy") is None:
+    if found.gap == 0 or find_spec("scipy") is None:
         return found
-    from ntpcore.exact import repair_prices  # loads numpy and numba
-
-    bound = repair_prices.price_bound(found.table, found.kept_weight)
+    bound = price_bound(found.table, found.kept_weight)
     if bound is None or bound >= found.bound:
         return found
     if bound < found.kept_weight:
@@ -95,7 +93,7 @@ def write_text(found: Repair, write: Write, written: Mapping[str, str]) -> None:
         )
         if found.proved == COUNTED:
             write("  no bound counts what samples of different lines forbid one another", "faint")
-        if find_spec("numpy") is None:
+        if find_spec("scipy") is None:
             write("  a better bound: pip install 'ntpcore[train]'", "faint")
     _write_collocation(found, write)
     if dropped:

@@ -177,7 +177,7 @@ def check_column(column: Any, n: list[int], samples: Samples, below: Below, plac
         sentence, following, _ = samples[whole(number, 0, len(samples), at)]
         new, known = set(tokens(rivals, None, at)), seen.setdefault(whole(a, 0, None, at), set())
         forced = sentence[-1] == column["query"] and a in sentence and n[a] == following
-        forced = forced and new <= below.get(a, set()) & {*sentence}
+        forced = forced and new <= below.get(a, set()) and new.issubset(sentence)
         need(forced, at, f"sample {number} does not put token {a} above all of these")
         need(len(new) == len(rivals) and known.isdisjoint(new), at, "a pair comes twice")
         known |= new

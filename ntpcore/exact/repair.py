@@ -16,30 +16,246 @@ none is confused. If a part is realizable by n, let U(q) hold the tokens with so
 under q: they have nothing above them, which is 2. Rows 1 and 2 are what the program of
 `repair_program` says in integers, and what the greedy search below maintains.
 
-Under q only tokens of T(q) = {n^-1(y): y follows q somewhere} can ever lie above others. So U(q) is
-a part of it, and of a sample nothing is needed but o and the tokens that X and T(q) share.
+Under q only tokens of T(q) = {n^-1(y): y follows q somewhere} can ever lie above others, so U(q) is
+a part of it. The sentences of a line contain one another: of each line and query, a *block*, row 2
+keeps samples whose sentence has the first token of U(q) in the line, and not yet the second one.
+So U(q) acts on a block by two numbers, and the search never spells out a sentence. A block costs as
+much as it shares tokens with T(q). For one line, these add up to the number of samples at most.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+import math
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 from ntpcore.data.dataset import Dataset, InputError, from_samples
 from ntpcore.data.order import SampleAt, with_tokens
-from ntpcore.exact.repair_bounds import HeaviestPairs, rivals_bound
-from ntpcore.exact.repair_table import Choices, Ranked, Table, index, rank
 
-MAX_CELLS = 60_000_000  # tokens of all sentences, every beginning by itself; 1 GB
 MOST_SPELLED = 20_000_000  # tokens of kept samples that are written one by one; about 1 GB
-_SPEED = 500_000  # tokens of sentences that the search takes in a second, as measured
 _ROUNDS = 8
+_LONG = 256  # distinct tokens; a longer line has so many candidates for each of its next tokens
+_KEPT = 256  # candidates that are kept of each next token
+_SHARES = 720_720  # a weight is divided among the tokens of a sentence in parts of this
+_SHORT = (1, 2)  # tokens of the sentences of a text that are compared across its lines
+_SPELLED = 1_000_000  # cells of data small enough to compare all sentences across lines
 COUNTED = "counted"  # the bound: whole numbers, added up
 
 Uppers = Mapping[int, set[int]]  # for each query, the tokens that may lie above others
+Ranks = dict[int, int]  # the distinct tokens of a line, numbered in order of appearance
+Choices = Mapping[int, list[int]]  # for each y its candidates for n^-1(y), by `Table.rank`
+Class = tuple[int, int | frozenset[int]]  # a query, with a line or a set of tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A data set, its sentences by their sets of tokens, none of them spelled out.
+
+    Attributes:
+        data: the data set, with the tokens of a given collocation in its vocabulary.
+        given: next tokens that are not to be chosen.
+        fresh: for each line, the distinct tokens of its longest sentence, in order of appearance.
+        known: for each line and each length, how many of these tokens a sentence so long has.
+    """
+
+    data: Dataset
+    given: Mapping[int, int]
+    fresh: tuple[array[int], ...]
+    known: tuple[array[int], ...]
+
+    def lengths(self, place: int) -> range:
+        """Lengths of the sentences of a line."""
+        last = len(self.data.lines[place].tokens) - 1
+        return range(1 if self.data.prefixes else last, last + 1)
+
+    def beginnings(self, place: int) -> Iterator[tuple[int, set[int]]]:
+        """The sentences of a line by their lengths, each with the set of its tokens.
+
+        It is one set, which grows; who wants to keep it makes a copy.
+        """
+        if not self.data.prefixes:
+            yield self.lengths(place)[0], set(self.fresh[place])
+            return
+        tokens = self.data.lines[place].tokens
+        seen: set[int] = set()
+        for length in range(1, len(tokens)):
+            seen.add(tokens[length - 1])
+            yield length, seen
+
+    def allows(self, token: int, following: int) -> bool:
+        """Whether the given part of the collocation leaves room for n(token) = following."""
+        if token in self.given:
+            return self.given[token] == following
+        return following not in self._taken
+
+    @cached_property
+    def weight(self) -> int:
+        """Number of all samples, counted as often as they occur."""
+        return sum(
+            line.count * len(self.lengths(place)) for place, line in enumerate(self.data.lines)
+        )
+
+    def blocks(self) -> Iterator[tuple[int, Ranks, int, list[int]]]:
+        """For each line and query: the line, its ranks, the query, the lengths of its sentences.
+
+        A sentence of length l has the tokens of rank less than known[l].
+        """
+        for place, line in enumerate(self.data.lines):
+            ranks = {token: rank for rank, token in enumerate(self.fresh[place])}
+            found: dict[int, list[int]] = {}
+            for length in self.lengths(place):
+                found.setdefault(line.tokens[length - 1], []).append(length)
+            for query, lengths in found.items():
+                yield place, ranks, query, lengths
+
+    @cached_property
+    def cells(self) -> int:
+        """Tokens of the sets of all sentences together."""
+        return sum(
+            known[length]
+            for place, known in enumerate(self.known)
+            for length in self.lengths(place)
+        )
+
+    @cached_property
+    def followers(self) -> Mapping[int, set[int]]:
+        """For each query, the tokens that follow it."""
+        found: dict[int, set[int]] = {}
+        for place, line in enumerate(self.data.lines):
+            for length in self.lengths(place):
+                found.setdefault(line.tokens[length - 1], set()).add(line.tokens[length])
+        return found
+
+    @cached_property
+    def occurrences(self) -> Mapping[int, dict[int, array[int]]]:
+        """For each next token the lines with it, each with how many tokens its sentences have."""
+        found: dict[int, dict[int, array[int]]] = {}
+        for place, line in enumerate(self.data.lines):
+            known = self.known[place]
+            for length in self.lengths(place):
+                lines = found.setdefault(line.tokens[length], {})
+                lines.setdefault(place, array("I")).append(known[length])
+        return found
+
+    @cached_property
+    def by_rarity(self) -> list[int]:
+        """The tokens, from the one that occurs in the fewest lines."""
+        found = Counter(range(len(self.data.vocabulary)))
+        for fresh in self.fresh:
+            found.update(fresh)
+        return sorted(found, key=lambda token: (found[token], token))
+
+    @cached_property
+    def _rarity(self) -> dict[int, int]:
+        """The place of each token in `by_rarity`."""
+        return {token: place for place, token in enumerate(self.by_rarity)}
+
+    def rank(self, weights: Mapping[int, int]) -> list[int]:
+        """Tokens by weight, the heaviest first, and of equal ones the rarest.
+
+        A token is written as its place in `by_rarity` minus the vocabulary's size times its weight.
+        """
+        size, rarity = len(self.data.vocabulary), self._rarity
+        return sorted([rarity[token] - size * weight for token, weight in weights.items()])
+
+    @cached_property
+    def _taken(self) -> Mapping[int, int]:
+        """For each next token that a given pair uses up, its token."""
+        return {following: token for token, following in self.given.items()}
+
+    def pair_weights(self, following: int, *, shared: bool = False) -> Counter[int]:
+        """C(x, y) for this y: the weight of the samples with x in them that are followed by y.
+
+        A token of a line is in the sentences of that line that are long enough, so each line is
+        walked once, from its longest sentence down, however often y occurs in it. All of a long
+        line would take a time that is quadratic in it: there only the last tokens count that are in
+        the first of these sentences, and so in all of them.
+
+        Args:
+            following: y.
+            shared: divide the weight of a sample among its tokens (times a common factor).
+        """
+        found: Counter[int] = Counter()
+        for place, sizes in self.occurrences[following].items():
+            fresh, count = self.fresh[place], self.data.lines[place].count
+            least = max(0, sizes[0] - _LONG) if len(fresh) > _LONG else 0
+            if len(sizes) == 1 and count == 1 and not shared:
+                found.update(fresh[least : sizes[0]])
+                continue
+            weight = 0
+            for at in range(len(sizes) - 1, -1, -1):
+                weight += count * _SHARES // sizes[at] if shared else count
+                if at == 0 or len(fresh) <= _LONG:
+                    for token in fresh[sizes[at - 1] if at else least : sizes[at]]:
+                        found[token] += weight
+        if following in self._taken:
+            only = self._taken[following]
+            return Counter({only: found[only]}) if only in found else Counter()
+        for token in self.given:
+            found.pop(token, None)
+        return found
+
+    @cached_property
+    def _times(self) -> tuple[dict[tuple[int, int], int], list[int]]:
+        """The beginnings that lines share, as a tree, and how often each occurs."""
+        children: dict[tuple[int, int], int] = {}
+        counts = [0]
+        for line, start in zip(self.data.lines, self.data.starts, strict=True):
+            node = 0
+            for token in line.tokens[: start if self.data.prefixes else 0]:
+                if (node, token) not in children:
+                    children[node, token] = len(counts)
+                    counts.append(0)
+                node = children[node, token]
+        for line in self.data.lines:
+            node = 0
+            for token in line.tokens:
+                if (node, token) not in children:
+                    break
+                node = children[node, token]
+                counts[node] += line.count
+        return children, counts
+
+    def times(self, place: int) -> Iterator[tuple[int, int]]:
+        """The samples that no earlier line has, by length, and how often each occurs."""
+        children, counts = self._times
+        line, start = self.data.lines[place], self.data.starts[place]
+        node: int | None = 0
+        for length, token in enumerate(line.tokens):
+            node = None if node is None else children.get((node, token))
+            if length >= start:
+                yield length, line.count if node is None else counts[node]
+
+
+def tabulate(data: Dataset, given: Mapping[str, str] | None = None) -> Table:
+    """The samples of a data set, in memory of the size of the data.
+
+    Raises:
+        InputError: the given collocation is not injective.
+    """
+    data = with_tokens(data, given or {})
+    numbers = {token: number for number, token in enumerate(data.vocabulary)}
+    first: dict[str, str] = {}
+    for token, following in (given or {}).items():
+        if first.setdefault(following, token) != token:
+            raise InputError(
+                f"{data.name}: the given collocation maps {first[following]!r} and {token!r} to "
+                f"{following!r}; no part is realizable with it, so leave one of them out"
+            )
+    fresh, known = [], []
+    for line in data.lines:
+        seen, sizes = dict.fromkeys(line.tokens[:1]), array("I", [0])
+        for label in line.tokens[1:]:
+            sizes.append(len(seen))
+            seen[label] = None
+        fresh.append(array("I", list(seen)[: sizes[-1]]))
+        known.append(sizes)
+    fixed = {numbers[token]: numbers[following] for token, following in (given or {}).items()}
+    return Table(data, fixed, tuple(fresh), tuple(known))
 
 
 @dataclass(frozen=True)
@@ -194,50 +410,16 @@ def spell(table: Table, at: SampleAt) -> tuple[tuple[str, ...], str]:
     return tuple(words[:-1]), words[-1]
 
 
-def tabulate(
-    data: Dataset, given: Mapping[str, str] | None = None, *, max_cells: int = MAX_CELLS
-) -> Table:
-    """The samples of a data set, in memory of the size of the data.
-
-    Raises:
-        InputError: the given collocation is not injective, or the search would take too long.
-    """
-    data = with_tokens(data, given or {})
-    numbers = {token: number for number, token in enumerate(data.vocabulary)}
-    first: dict[str, str] = {}
-    for token, following in (given or {}).items():
-        if first.setdefault(following, token) != token:
-            raise InputError(
-                f"{data.name}: the given collocation maps {first[following]!r} and {token!r} to "
-                f"{following!r}; no part is realizable with it, so leave one of them out"
-            )
-    fixed = {numbers[token]: numbers[following] for token, following in (given or {}).items()}
-    table = index(data, fixed)
-    if table.cells > max_cells:
-        minutes = max(1, round(table.cells / _SPEED / 60))
-        raise InputError(
-            f"{data.name}: its sentences, every beginning by itself, hold {table.cells} distinct "
-            f"tokens, more than {max_cells}; the search would take some {minutes} minutes; put one "
-            "sentence on a line, use a part of the file, or raise --memory (max_cells= of tabulate)"
-        )
-    return table
-
-
 def solve_greedy(table: Table) -> Repair:
     """A realizable part that no single change improves; fast, and often far from the largest.
 
     First the heaviest pairs become the collocation, then the best tokens of each query its upper
     ones, and the two are chosen anew in turn as long as that helps.
-
-    Time is linear in the cells of the table, the distinct tokens of all sentences together. With
-    lines of bounded length, these grow as the text does. A single line of n tokens has up to n^2/2
-    of them; with words by Zipf's law, as n^1.8: 1.0 million for 2000 tokens, 3.5 for 4000.
     """
     best: tuple[int, dict[int, int], dict[int, set[int]]] | None = None
-    pairs = HeaviestPairs()
-    for shared in (True, False):
-        sources = _match(table, _choices(table, None if shared else pairs))
-        reached = -1
+    plain, by_pairs = _candidates(table, shared=False)
+    for choices in (_candidates(table, shared=True)[0], plain):
+        sources, reached = _match(table, choices), -1
         for _ in range(_ROUNDS):
             uppers, weight = choose_uppers(table, sources)
             if weight <= reached:
@@ -247,66 +429,66 @@ def solve_greedy(table: Table) -> Repair:
                 best = weight, sources, uppers
             sources = _match(table, _explained(table, uppers))
     assert best is not None
-    bound = min(pairs.bound(), rivals_bound(table))
+    bound = min(by_pairs, rivals_bound(table))
     return conclude(table, best[1], best[2], bound, "greedy search", COUNTED)
 
 
-def _choices(table: Table, pairs: HeaviestPairs | None) -> Choices:
-    """The heaviest pairs (x, y), by C(x, y) where their bounds are due, else by shared weights."""
-    shared = pairs is None
-    first: dict[int, Ranked] = {}
-    for following in table.occurrences:
-        weights = table.pair_weights(following, shared=shared)
-        first[following] = rank(weights)
-        if pairs is not None:
-            pairs.note(weights)
-    return Choices(first, lambda following: table.pair_weights(following, shared=shared))
+def _candidates(table: Table, *, shared: bool) -> tuple[Choices, int]:
+    """For each y its heaviest x by `pair_weights`, of equal ones the rarest; and a bound by C.
+
+    A part keeps samples of the pairs (n^-1(y), y) alone: one x for every y, and one y for every x.
+    Of C(x, y) the largest for every y add up to a bound, and so do the largest for every x. Both
+    need C as it is: not shared, and of no long line.
+    """
+    found, by_token, by_next = {}, dict[int, int](), 0
+    for y in table.occurrences:
+        weights = table.pair_weights(y, shared=shared)
+        found[y] = table.rank(weights)[:_KEPT]
+        by_next += max(weights.values(), default=0)
+        for x, weight in weights.items():
+            if weight > by_token.get(x, 0):
+                by_token[x] = weight
+    if shared or any(len(fresh) > _LONG for fresh in table.fresh):
+        return found, table.weight
+    return found, min(sum(by_token.values()), by_next)
 
 
 def _explained(table: Table, uppers: Uppers) -> Choices:
     """For each y the tokens x by the weight of the samples that n(x) = y would explain, given U."""
-    weights: dict[int, dict[int, int]] = {}
-    nothing: set[int] = set()
-    for place, line in enumerate(table.data.lines):
-        for length, seen in table.beginnings(place):
-            upper = uppers.get(line.tokens[length - 1], nothing)
-            tops = upper & seen if len(seen) > 1 else seen
-            if len(tops) == 1:
-                (top,) = tops
-                found = weights.setdefault(line.tokens[length], {})
-                found[top] = found.get(top, 0) + line.count
-    return Choices(
-        {
-            following: sorted(
-                (-weight, token)
-                for token, weight in found.items()
-                if table.allows(token, following)
-            )
-            for following, found in weights.items()
-        }
-    )
+    weights: dict[int, Counter[int]] = defaultdict(Counter)
+    for place, ranks, query, lengths in table.blocks():
+        line, known = table.data.lines[place], table.known[place]
+        first, second, upper = _first_two(uppers.get(query, ()), ranks)
+        for length in lengths:
+            if known[length] == 1:
+                weights[line.tokens[length]][line.tokens[0]] += line.count
+            elif first < known[length] <= second:
+                weights[line.tokens[length]][upper] += line.count
+    return {
+        y: table.rank({x: weight for x, weight in found.items() if table.allows(x, y)})
+        for y, found in weights.items()
+    }
 
 
 def _match(table: Table, choices: Choices) -> dict[int, int]:
     """An injective collocation, as the map from y to n^-1(y): the heaviest pair first."""
     sources = {following: token for token, following in table.given.items()}
     used = dict(table.given)
-    left = {y: iter(ranked) for y, ranked in choices.first.items() if y not in sources}
-    heap: list[tuple[int, int, int]] = []
-    for following, ranked in left.items():
-        heap.extend((*one, following) for one in [next(ranked, None)] if one is not None)
+    size, token_at = len(table.data.vocabulary), table.by_rarity
+    left = {y: iter(ranked) for y, ranked in choices.items() if y not in sources}
+    heap = [
+        (key, y) for y, ranked in left.items() for key in [next(ranked, None)] if key is not None
+    ]
     heapify(heap)
     while heap:
-        _, token, following = heappop(heap)
+        key, y = heappop(heap)
+        token = token_at[key % size]
         if token not in used:
-            sources[following], used[token] = token, following
+            sources[y], used[token] = token, y
             continue
-        one = next((one for one in left[following] if one[1] not in used), None)
-        if one is None:
-            left[following] = iter(choices.more(following, used))
-            one = next(left[following], None)
-        if one is not None:
-            heappush(heap, (*one, following))
+        free = (key for key in left[y] if token_at[key % size] not in used)
+        if (other := next(free, None)) is not None:
+            heappush(heap, (other, y))
     return sources
 
 
@@ -318,6 +500,60 @@ def _rivals(table: Table, sources: Mapping[int, int]) -> dict[int, frozenset[int
     }
 
 
+def _within(tokens: Collection[int], ranks: Ranks) -> list[tuple[int, int]]:
+    """The tokens of a set that a line has, by rank."""
+    if len(tokens) < len(ranks):
+        return sorted((ranks[token], token) for token in tokens if token in ranks)
+    return [(rank, token) for token, rank in ranks.items() if token in tokens]
+
+
+def _first_two(tokens: Collection[int], ranks: Ranks) -> tuple[float, float, int]:
+    """The ranks of the first two tokens of a set in a line, infinite if missing, and the first."""
+    (first, upper), (second, _), *_ = [*_within(tokens, ranks), (math.inf, -1), (math.inf, -1)]
+    return first, second, upper
+
+
+@dataclass(eq=False)
+class _Block:
+    """Samples of a line and a query, and what U(q) means for them.
+
+    Attributes:
+        members: rank and token of those that may be in U(q), by rank.
+        samples: number of distinct tokens, o, and weight of each, by number.
+        first: the least rank of a token of U(q).
+        second: the next one.
+        upper: the token of U(q) with the least rank.
+    """
+
+    members: list[tuple[int, int]]
+    samples: list[tuple[int, int, int]]
+    first: float = math.inf
+    second: float = math.inf
+    upper: int = -1
+
+    def add(self, token: int, rank: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """Put a token into U(q).
+
+        Returns:
+            the samples that had no upper token and have one, by o and weight; the samples that are
+            kept now by size and weight, with a minus those that no longer are.
+        """
+        first, second, upper = self.first, self.second, self.upper
+        if rank < first:
+            self.first, self.second, self.upper = rank, first, token
+        else:
+            self.second = rank
+        left, changed = [], []
+        for size, top, weight in self.samples:
+            before = first < size <= second and top == upper
+            now = self.first < size <= self.second and top == self.upper
+            if self.first < size <= first:
+                left.append((top, weight))
+            if before != now:
+                changed.append((size, weight if now else -weight))
+        return left, changed
+
+
 def choose_uppers(table: Table, sources: Mapping[int, int]) -> tuple[dict[int, set[int]], int]:
     """For each query the set U(q), by adding the token that gains most until none gains.
 
@@ -325,43 +561,44 @@ def choose_uppers(table: Table, sources: Mapping[int, int]) -> tuple[dict[int, s
         U, and the weight of the samples that n and U explain.
     """
     rivals = _rivals(table, sources)
-    by_query: dict[int, dict[tuple[int, frozenset[int]], int]] = defaultdict(dict)
+    by_query: dict[int, list[_Block]] = defaultdict(list)
     reached = 0
-    for place, line in enumerate(table.data.lines):
-        for length, seen in table.beginnings(place):
-            top = sources.get(line.tokens[length])
-            if top not in seen or top is None:
-                continue
-            if len(seen) == 1:
-                reached += line.count
-                continue
-            query = line.tokens[length - 1]
-            key = top, rivals[query] & seen
-            groups = by_query[query]
-            groups[key] = groups.get(key, 0) + line.count
+    for place, ranks, query, lengths in table.blocks():
+        line, known, samples = table.data.lines[place], table.known[place], []
+        for length in lengths:
+            size, top = known[length], sources.get(line.tokens[length], -1)
+            if ranks.get(top, size) < size:
+                if size == 1:
+                    reached += line.count
+                else:
+                    samples.append((size, top, line.count))
+        if samples:
+            most = samples[-1][0]
+            members = [one for one in _within(rivals[query], ranks) if one[0] < most]
+            by_query[query].append(_Block(members, samples))
     uppers = {}
-    for query, groups in by_query.items():
-        uppers[query], weight = _choose_upper(groups)
+    for query, blocks in by_query.items():
+        uppers[query], weight = _choose_upper(blocks)
         reached += weight
     return uppers, reached
 
 
-def _choose_upper(groups: Mapping[tuple[int, frozenset[int]], int]) -> tuple[set[int], int]:
-    """U(q) for the samples of one query, by their o and the tokens that may lie above others.
+def _choose_upper(blocks: list[_Block]) -> tuple[set[int], int]:
+    """U(q) of one query, and the weight of the samples that it explains.
 
     A token gains what it could explain of the samples without an upper token, and loses the kept
-    ones that it spoils. Every group changes twice at most, so the work is linear in its tokens, but
-    for the heap that finds the best one.
+    ones that it spoils. Every sample changes twice at most, and most changes of a block come at
+    once, so that its other tokens are seldom visited.
     """
     gain: dict[int, int] = defaultdict(int)
-    containing: dict[int, list[int]] = defaultdict(list)
-    members = [(top, tokens, weight) for (top, tokens), weight in groups.items()]
-    for place, (top, tokens, weight) in enumerate(members):
-        gain[top] += weight
-        for token in tokens:
-            containing[token].append(place)
+    containing: dict[int, list[tuple[_Block, int]]] = defaultdict(list)
+    for block in blocks:
+        for _, top, weight in block.samples:
+            gain[top] += weight
+        for rank, token in block.members:
+            containing[token].append((block, rank))
     chosen: set[int] = set()
-    state = bytearray(len(members))  # 0: no upper token in it, 1: kept, 2: lost
+    kept = 0
     heap = [(-value, token) for token, value in gain.items()]
     heapify(heap)
     while heap:
@@ -372,22 +609,21 @@ def _choose_upper(groups: Mapping[tuple[int, frozenset[int]], int]) -> tuple[set
             heappush(heap, (-gain[best], best))
             continue
         chosen.add(best)
-        for place in containing[best]:
-            top, tokens, weight = members[place]
-            if state[place] == 0:
-                state[place] = 1 if top == best else 2
-                if top != best:
-                    gain[top] -= weight
-                    continue
-                for token in tokens:
-                    gain[token] -= weight
-            elif state[place] == 1:
-                state[place] = 2
-                for token in tokens:
-                    gain[token] += weight
-                    if token not in chosen:
-                        heappush(heap, (-gain[token], token))
-    return chosen, sum(one[2] for one, now in zip(members, state, strict=True) if now == 1)
+        for block, rank in containing[best]:
+            if rank > block.second:
+                continue
+            left, changed = block.add(best, rank)
+            for top, weight in left:
+                gain[top] -= weight
+            kept += sum(weight for _, weight in changed)
+            total = 0
+            for rank_of, token in reversed(block.members if changed else ()):
+                while changed and changed[-1][0] > rank_of:
+                    total += changed.pop()[1]
+                gain[token] -= total
+                if total < 0 and token not in chosen:
+                    heappush(heap, (-gain[token], token))
+    return chosen, kept
 
 
 def conclude(
@@ -414,24 +650,27 @@ def conclude(
     above: dict[int, set[int]] = defaultdict(set)
     below: dict[int, set[int]] = defaultdict(set)
     weight = 0
-    for first in (True, False):  # what n and U explain, then whatever contradicts none of it
-        for place, line in enumerate(table.data.lines):
-            for length, seen in table.beginnings(place):
-                top = sources[line.tokens[length]]
-                if flags[place][length] or top not in seen:
+    for allowed in (uppers, above):  # what n and U explain, then whatever contradicts none of it
+        for place, ranks, query, lengths in table.blocks():
+            line, known, keep = table.data.lines[place], table.known[place], flags[place]
+            first, second, upper = _first_two(allowed.get(query, ()), ranks)
+            reach = 0
+            for length in lengths:
+                size, top = known[length], sources[line.tokens[length]]
+                if keep[length] or ranks.get(top, size) >= size:
                     continue
-                query = line.tokens[length - 1]
-                if len(seen) > 1:
-                    if first:
-                        fits = uppers.get(query, set()) & seen == {top}
-                    else:
-                        fits = top not in below[query] and above[query] & seen <= {top}
-                    if not fits:
+                if size > 1:
+                    if allowed is above and size <= first and top not in below[query]:
+                        first, second, upper = ranks[top], first, top
+                    if not (first < size <= second and top == upper):
                         continue
-                    above[query].add(top)
-                    below[query] |= (rivals[query] & seen) - {top}
-                flags[place][length] = True
+                    reach = size
+                keep[length] = True
                 weight += line.count
+            if reach:
+                above[query].add(upper)
+                found = _within(rivals[query], ranks)
+                below[query].update(x for rank, x in found if rank < reach and x != upper)
     return Repair(table, sources, above, flags, weight, max(bound, weight), method, proved)
 
 
@@ -441,3 +680,57 @@ def _complete(table: Table, sources: Mapping[int, int]) -> dict[int, int]:
     used = set(sources.values())
     free = (token for token in range(size) if token not in used)
     return {y: sources[y] if y in sources else next(free) for y in range(size)}
+
+
+def rivals_bound(table: Table) -> int:
+    """A number of samples that no realizable part exceeds.
+
+    *Rivals* are samples of one query, of two tokens at least, whose sets of tokens contain one
+    another. A part keeps only those with one next token. For let X and X' be such sets, X within
+    X', with next tokens y and y'. If both samples are kept, n^-1(y) and n^-1(y') lie in U(q) and in
+    X', so that they are one token by row 2, and y = y'. Sentences of one token repeated meet no row
+    2; of these the samples with the same token are rivals, by n alone. Sentences with equal sets
+    are a class of rivals, and so are the sentences of a line; each sample stands in one class, and
+    the best of some ways to divide them counts.
+    """
+    return min(_heaviest(_classes(table, short)) for short in _ways(table))
+
+
+def _ways(table: Table) -> tuple[int, ...]:
+    """How long the sentences may be that are compared across lines."""
+    spelled = table.cells <= _SPELLED or not table.data.prefixes
+    return (*_SHORT, table.data.max_length) if spelled else _SHORT
+
+
+def classes(table: Table) -> Iterator[tuple[Class, int, int]]:
+    """The classes with which `rivals_bound` compares the most sentences across lines."""
+    return _classes(table, _ways(table)[-1])
+
+
+def _classes(table: Table, short: int) -> Iterator[tuple[Class, int, int]]:
+    """For each sample its class, its next token and its weight.
+
+    Args:
+        table: the data.
+        short: sentences of up to so many tokens are compared with those of other lines, the
+            longer ones with those of their line; 1 at least, as those of one token alone are rivals
+            of their like only.
+    """
+    for place, line in enumerate(table.data.lines):
+        for length, seen in table.beginnings(place):
+            query, following = line.tokens[length - 1], line.tokens[length]
+            if len(seen) <= short or not table.data.prefixes:
+                yield (query, frozenset(seen)), following, line.count
+            else:
+                yield (query, place), following, line.count
+
+
+def _heaviest(samples: Iterable[tuple[Class, int, int]]) -> int:
+    """The weight of the heaviest next token of each class, summed over classes."""
+    weights: Counter[tuple[Class, int]] = Counter()
+    for one, following, weight in samples:
+        weights[one, following] += weight
+    best: dict[Class, int] = {}
+    for (one, _), weight in weights.items():
+        best[one] = max(weight, best.get(one, 0))
+    return sum(best.values())

@@ -1,4 +1,4 @@
-"""The integer program whose optimum is the largest realizable part of a data set.
+"""The integer program whose optimum is the largest realizable part, and bounds for large data.
 
 Variables, all 0 or 1:
 
@@ -6,7 +6,8 @@ Variables, all 0 or 1:
 * u[q, x]: x belongs to U(q), so that it may lie above others under the query q;
 * k[g, x]: the group g is kept, and x is its token with n(x) = the next token of g.
 
-Maximize the weight of kept groups subject to
+A group is all samples with the same tokens, query and next token. Maximize the weight of kept
+groups subject to
 
 * sum over y of b[x, y] <= 1 and sum over x of b[x, y] <= 1 (n is single-valued and injective),
 * k[g, x] <= b[x, y] for the next token y of g,
@@ -24,65 +25,81 @@ U(q), against row 2. So the sums on the left are 0 or 1, and row 2 bounds them. 
 the program is the weight of the largest realizable part.
 
 With b and u fixed to integers, the best k are integers by themselves; they are left continuous.
+
+*Prices.* For data too large for the program, write w_s for the weight of a sample s, X_s for its
+tokens, y_s for its next token, and let classes of rivals be as in `repair.rivals_bound`: of one
+class a realizable part keeps samples of one next token only. Divide each weight, 0 <= a_s <= w_s,
+and give each token a price p_x >= 0. Then no realizable part weighs more than
+
+    sum_x p_x + sum_y max(0, max_x (A(x, y) - p_x)) + sum over classes c of max_y B(c, y),
+
+where A(x, y) is the sum of a_s over the samples s with x in X_s and y_s = y, and B(c, y) that of
+w_s - a_s over the samples of c with y_s = y.
+
+Proof. Let n be the collocation of a part. It keeps a sample only if n^-1(y_s) is in X_s, so that
+the kept a_s sum to at most the sum over y of A(n^-1(y), y). Each term is at most p_x + max(0,
+max_x' (A(x', y) - p_x')) for x = n^-1(y), and as n is injective no p_x is added twice; none is
+negative. The kept w_s - a_s of a class have one next token, so they sum to at most max_y B(c, y).
+
+What limits it: what a kept sample of one line forbids in others, row 2 across lines, is not in it.
+The smallest witness is three samples of one query, "a b q -> x", "b c q -> y" and "c a q -> z":
+each two of them can be kept and the bound is 3, but a, b and c would all be in U(q), which then
+meets every sentence in two tokens. The optimum is 2. The linear relaxation of the program misses
+even more: u = 1/2 everywhere makes the rows on u hold for nearly half of everything.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ntpcore.data.dataset import InputError
-from ntpcore.exact.repair import COUNTED, Repair, conclude, solve_greedy
-from ntpcore.exact.repair_table import Table
+from ntpcore.exact.repair import COUNTED, Class, Repair, Table, classes, conclude, solve_greedy
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+
+Groups = Counter[tuple[frozenset[int], int, int]]  # weights, by tokens, query, and next token
 
 MAX_PROGRAM = 200_000  # variables k
 SCALE = 2**32  # multipliers are whole multiples of 1 / SCALE
 MAX_WEIGHT = 10**8  # beyond it, the solver's floating point no longer tells samples apart
-
+PARTS = 2**16  # of a sample, in which prices are whole
+ROUNDS = 100
+MOST_CELLS = 20_000_000  # tokens of all sentences together; about 1 GB
+_MOST_WEIGHT = 2**62 // PARTS
+_SLOWER = 0.2  # of a step of prices, that of shares
+_PATIENCE = 8  # rounds without a better bound, after which steps are halved
 
 PROGRAM = "integer program"
 CERTIFIED = "certified in whole numbers"
 FLOAT = "to 1e-4, by the solver's floating point"
 
 
-@dataclass(frozen=True)
-class Group:
-    """All samples with the same tokens, query and next token.
-
-    Attributes:
-        tokens: the set X of the tokens of the sentence.
-        query: its last token.
-        following: the next token y.
-        weight: how many samples these are, counted as often as they occur.
-    """
-
-    tokens: frozenset[int]
-    query: int
-    following: int
-    weight: int
-
-
-def groups_of(table: Table) -> tuple[Group, ...]:
+def groups_of(table: Table) -> Groups:
     """The groups of data small enough to spell out their sentences, in order of appearance."""
-    weights: dict[tuple[frozenset[int], int, int], int] = {}
+    found = Groups()
     for place, line in enumerate(table.data.lines):
         for length, seen in table.beginnings(place):
-            key = frozenset(seen), line.tokens[length - 1], line.tokens[length]
-            weights[key] = weights.get(key, 0) + line.count
-    return tuple(Group(*key, weight) for key, weight in weights.items())
+            found[frozenset(seen), line.tokens[length - 1], line.tokens[length]] += line.count
+    return found
 
 
 def group_cells(table: Table) -> int:
     """Tokens of all groups together: the variables k of the program, if few enough to count."""
-    if table.cells > 100 * MAX_PROGRAM:
+    if table.cells > 10 * MAX_PROGRAM:
         return table.cells
-    return sum(len(group.tokens) for group in groups_of(table))
+    return sum(len(tokens) for tokens, _, _ in groups_of(table))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
     """The program in numbers: maximize weights * z over 0 <= z <= 1, rows * z <= limits.
 
@@ -95,22 +112,12 @@ class Program:
         limits: right-hand sides.
     """
 
-    pairs: dict[tuple[int, int], int]
-    roles: dict[tuple[int, int], int]
-    weights: list[float]
-    integers: list[int]
-    rows: list[tuple[int, int, float]]
-    limits: list[float]
-
-
-class _Builder:
-    """Collects variables and rows."""
-
-    def __init__(self) -> None:
-        self.weights: list[float] = []
-        self.integers: list[int] = []
-        self.rows: list[tuple[int, int, float]] = []
-        self.limits: list[float] = []
+    pairs: dict[tuple[int, int], int] = field(default_factory=dict)
+    roles: dict[tuple[int, int], int] = field(default_factory=dict)
+    weights: list[float] = field(default_factory=list)
+    integers: list[int] = field(default_factory=list)
+    rows: list[tuple[int, int, float]] = field(default_factory=list)
+    limits: list[float] = field(default_factory=list)
 
     def variable(self, integer: int, weight: float = 0.0) -> int:
         """A new variable between 0 and 1."""
@@ -121,7 +128,7 @@ class _Builder:
     def row(self, entries: Iterable[tuple[int, float]], limit: float) -> None:
         """A new row: sum of value * variable <= limit."""
         number = len(self.limits)
-        self.rows += [(number, variable, value) for variable, value in entries]
+        self.rows.extend((number, variable, value) for variable, value in entries)
         self.limits.append(limit)
 
 
@@ -132,59 +139,50 @@ def formulate(table: Table, *, injective: bool = True) -> Program:
         table: the data.
         injective: whether n must be injective; leaving it out is a planted error of the checks.
     """
-    build = _Builder()
-    pairs: dict[tuple[int, int], int] = {}
-    roles: dict[tuple[int, int], int] = {}
-    alike: dict[tuple[frozenset[int], int], list[Group]] = {}
-    for group in groups_of(table):
-        for token in sorted(group.tokens):
-            pair = (token, group.following)
-            if pair not in pairs and table.allows(*pair):
-                pairs[pair] = build.variable(1)
-        alike.setdefault((group.tokens, group.query), []).append(group)
+    made = Program()
+    alike: dict[tuple[frozenset[int], int], list[tuple[int, int]]] = {}
+    for (tokens, query, following), weight in groups_of(table).items():
+        for token in sorted(tokens):
+            pair = (token, following)
+            if pair not in made.pairs and table.allows(*pair):
+                made.pairs[pair] = made.variable(1)
+        alike.setdefault((tokens, query), []).append((following, weight))
     for (tokens, query), groups in alike.items():
-        _add_sentence(build, pairs, roles, sorted(tokens), query, groups)
+        _add_sentence(made, sorted(tokens), query, groups)
     by_token: dict[int, list[int]] = {}
     by_next: dict[int, list[int]] = {}
-    for (token, following), variable in pairs.items():
+    for (token, following), variable in made.pairs.items():
         by_token.setdefault(token, []).append(variable)
         by_next.setdefault(following, []).append(variable)
     for limited in (by_token, by_next) if injective else (by_token,):
         for variables in limited.values():
-            build.row([(variable, 1.0) for variable in variables], 1.0)
-    return Program(pairs, roles, build.weights, build.integers, build.rows, build.limits)
+            made.row([(variable, 1.0) for variable in variables], 1.0)
+    return made
 
 
 def _add_sentence(
-    build: _Builder,
-    pairs: dict[tuple[int, int], int],
-    roles: dict[tuple[int, int], int],
-    tokens: list[int],
-    query: int,
-    groups: list[Group],
+    made: Program, tokens: list[int], query: int, groups: list[tuple[int, int]]
 ) -> None:
-    """Variables k and rows of the groups that share sentence and query."""
-    if len(tokens) == 1:
-        for group in groups:
-            pair = (tokens[0], group.following)
-            if pair in pairs:
-                build.weights[pairs[pair]] += group.weight
-        return
+    """Variables k and rows of the groups, next token and weight, that share sentence and query."""
     kept: dict[int, list[int]] = {token: [] for token in tokens}
-    for group in groups:
+    for following, weight in groups:
         for token in tokens:
-            pair = (token, group.following)
-            if pair in pairs:
-                variable = build.variable(0, float(group.weight))
-                build.row([(variable, 1.0), (pairs[pair], -1.0)], 0.0)
-                kept[token].append(variable)
-    for token in tokens:
-        if (query, token) not in roles:
-            roles[query, token] = build.variable(1)
-        role = roles[query, token]
+            pair = made.pairs.get((token, following))
+            if pair is None:
+                continue
+            if len(tokens) == 1:
+                made.weights[pair] += weight
+                continue
+            variable = made.variable(0, float(weight))
+            made.row([(variable, 1.0), (pair, -1.0)], 0.0)
+            kept[token].append(variable)
+    for token in tokens if len(tokens) > 1 else ():
+        if (query, token) not in made.roles:
+            made.roles[query, token] = made.variable(1)
+        role = made.roles[query, token]
         others = [variable for x in tokens if x != token for variable in kept[x]]
-        build.row([*((variable, 1.0) for variable in kept[token]), (role, -1.0)], 0.0)
-        build.row([*((variable, 1.0) for variable in others), (role, 1.0)], 1.0)
+        made.row([*((variable, 1.0) for variable in kept[token]), (role, -1.0)], 0.0)
+        made.row([*((variable, 1.0) for variable in others), (role, 1.0)], 1.0)
 
 
 def solve_exact(table: Table, *, seconds: float = 60.0, nodes: int | None = None) -> Repair:
@@ -207,7 +205,7 @@ def solve_exact(table: Table, *, seconds: float = 60.0, nodes: int | None = None
             f"{table.data.name}: the integer program would have {size} variables, and "
             f"{MAX_PROGRAM} are feasible; add --greedy, or use a part of the file"
         )
-    divisor = math.gcd(*(group.weight for group in groups_of(table)))
+    divisor = math.gcd(*groups_of(table).values())
     if table.weight // divisor > MAX_WEIGHT:
         raise InputError(
             f"{table.data.name}: the counts add up to {table.weight}, and the solver can tell "
@@ -243,8 +241,7 @@ def _better(table: Table, first: Repair, program: Program, values: list[float] |
     return max(first, found, key=lambda one: one.kept_weight)
 
 
-@dataclass(frozen=True)
-class Optimum:
+class Optimum(NamedTuple):
     """What the solver found.
 
     Attributes:
@@ -268,19 +265,16 @@ def optimize(program: Program, seconds: float, nodes: int | None = None) -> Opti
     options: dict[str, Any] = {"time_limit": seconds, "mip_rel_gap": 0.0}
     if nodes is not None:
         options["node_limit"] = nodes
-    limits = optimizing.LinearConstraint(matrix, -np.inf, np.array(program.limits))
     found = optimizing.milp(
         -np.array(program.weights),
         integrality=np.array(program.integers),
         bounds=optimizing.Bounds(0.0, 1.0),
-        constraints=limits,
+        constraints=optimizing.LinearConstraint(matrix, -np.inf, np.array(program.limits)),
         options=options,
     )
     values = None if found.x is None else [float(value) for value in found.x]
     dual = getattr(found, "mip_dual_bound", None)
-    if dual is None or not math.isfinite(dual):
-        return Optimum(values, None)
-    return Optimum(values, -float(dual))
+    return Optimum(values, -float(dual) if dual is not None and math.isfinite(dual) else None)
 
 
 def _matrix(program: Program) -> tuple[Any, Any, Any]:
@@ -351,3 +345,145 @@ def dual_bound(program: Program, multipliers: Sequence[int]) -> int:
         slopes[variable] -= multipliers[row] * int(value)
     total = sum(one * int(limit) for one, limit in zip(multipliers, program.limits, strict=True))
     return total + sum(max(0, slope) for slope in slopes)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The samples of a table, sorted by next tokens, and which pairs (x, y) could explain each.
+
+    Attributes:
+        weight: (S,), w_s times PARTS.
+        holds: (S, P), sparse, 1 where x of a pair (x, y_s) is in X_s.
+        token: (P,), x of each pair.
+        allowed: (P,), whether the given collocation leaves room for the pair.
+        first: (Y + 1,), where the pairs of each y begin; they are numbered by y.
+        group: (S,), number of class and next token of each sample.
+        start: (C + 1,), where the groups of each class begin; they are numbered by class.
+        tokens: size of the vocabulary.
+    """
+
+    weight: Integers
+    holds: Any
+    token: Integers
+    allowed: NDArray[np.bool_]
+    first: Integers
+    group: Integers
+    start: Integers
+    tokens: int
+
+
+def cells_of(table: Table) -> Cells:
+    """The samples of a table as arrays."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    size = len(table.data.vocabulary)
+    number: dict[Class, int] = {}
+    rows = [(number.setdefault(one, len(number)), y, w) for one, y, w in classes(table)]
+    places = [(p, n) for p in range(len(table.fresh)) for n in table.lengths(p)]
+    order = np.argsort([y for _, y, _ in rows], kind="stable")
+    of_class, following, weight = np.array(rows, np.int64)[order].T
+    known = np.array([table.known[place][length] for place, length in places])[order]
+    keys = np.concatenate(
+        [
+            np.frombuffer(table.fresh[places[s][0]], np.uint32, count)
+            for s, count in zip(order.tolist(), known.tolist(), strict=True)
+        ]
+    ) + np.repeat(following * size, known)
+    pairs, pair = np.unique(keys, return_inverse=True)
+    groups, group = np.unique(of_class * size + following, return_inverse=True)
+    offset = np.concatenate(([0], np.cumsum(known)))
+    named = zip((pairs % size).tolist(), (pairs // size).tolist(), strict=True)
+    return Cells(
+        weight=weight * PARTS,
+        holds=csr_array((np.ones(len(pair), np.int64), pair, offset), (len(rows), len(pairs))),
+        token=pairs % size,
+        allowed=np.fromiter((not table.given or table.allows(x, y) for x, y in named), np.bool_),
+        first=_starts(pairs // size),
+        group=group,
+        start=_starts(groups // size),
+        tokens=size,
+    )
+
+
+def _starts(sorted_keys: Integers) -> Integers:
+    """Where each run of equal keys begins, and where the last one ends."""
+    import numpy as np
+
+    changes = np.flatnonzero(np.diff(sorted_keys)) + 1
+    return np.concatenate(([0], changes, [len(sorted_keys)])).astype(np.int64)
+
+
+def price_bound(table: Table, kept: int, *, rounds: int = ROUNDS) -> int | None:
+    """A number of samples that no realizable part exceeds; None where the data are too large.
+
+    With a = w and p = 0 it is a bound by pairs, with a = 0 the one by rivals. Every a and p gives a
+    bound; a subgradient search from a = w lowers it. All numbers are whole multiples of 1 / PARTS,
+    so that the bound is counted; only where the search goes depends on floating point.
+
+    Args:
+        table: the data.
+        kept: weight of some realizable part, which only tells how long the steps may be.
+        rounds: steps of the search.
+    """
+    import numpy as np
+
+    if table.cells > MOST_CELLS or table.weight > _MOST_WEIGHT:
+        return None
+    cells = cells_of(table)
+    share, price = cells.weight.copy(), np.zeros(cells.tokens, np.int64)
+    best, scale, waited = table.weight * PARTS, 1.0, 0
+    for _ in range(rounds):
+        value, price_slope, share_slope = evaluate(cells, share, price)
+        waited = 0 if value < best else waited + 1
+        best = min(best, value)
+        if waited >= _PATIENCE:
+            scale, waited = scale / 2, 0
+        price_slope[(price == 0) & (price_slope > 0)] = 0
+        share_slope[(share == 0) & (share_slope > 0)] = 0
+        share_slope[(share == cells.weight) & (share_slope < 0)] = 0
+        weights = cells.weight // PARTS
+        square = float(price_slope @ price_slope)
+        square += _SLOWER * float((share_slope * weights).astype(float) @ share_slope)
+        if square == 0:
+            break  # no slope is left: this is the optimum
+        step = scale * float(value - (best + kept * PARTS) // 2) / square
+        price = np.maximum(0, price - (step * price_slope).astype(np.int64))
+        moved = (step * _SLOWER * (share_slope * weights)).astype(np.int64)
+        share = np.clip(share - moved, 0, cells.weight)
+    return best // PARTS
+
+
+def evaluate(cells: Cells, share: Integers, price: Integers) -> tuple[int, Integers, Integers]:
+    """The bound times PARTS at these a and p, and a subgradient of it.
+
+    Args:
+        cells: the samples.
+        share: (S,), a times PARTS.
+        price: (K,), p times PARTS.
+
+    Returns:
+        the bound; its slopes by p, and by a in units of one.
+    """
+    import numpy as np
+
+    value = np.where(cells.allowed, cells.holds.T @ share - price[cells.token], 0)
+    matched, pair = _largest(value, cells.first)
+    chosen = np.zeros(len(value), np.int64)
+    chosen[pair[matched > 0]] = 1
+    used = np.bincount(cells.token[chosen > 0], minlength=cells.tokens)
+    rest, won = np.zeros((2, cells.start[-1]), np.int64)
+    np.add.at(rest, cells.group, cells.weight - share)
+    most, winner = _largest(rest, cells.start)
+    won[winner] = 1
+    total = sum(price.tolist()) + int(matched[matched > 0].sum()) + int(most.sum())
+    return total, 1 - used, (cells.holds @ chosen > 0).astype(np.int64) - won[cells.group]
+
+
+def _largest(values: Integers, starts: Integers) -> tuple[Integers, Integers]:
+    """The largest value of each run, and where it is first."""
+    import numpy as np
+
+    most = np.maximum.reduceat(values, starts[:-1])
+    places = np.flatnonzero(values == np.repeat(most, np.diff(starts)))
+    return most, places[np.searchsorted(places, starts[:-1])]

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,8 +19,7 @@ from ntpcli.report import figures as plots_report
 from ntpcli.report import page as report_page
 from ntpcli.report import report_tables as report_study
 from ntpcli.report.report_tables import Note
-from ntpcore.data.dataset import InputError
-from ntpcore.exact import repair
+from ntpcore.data.dataset import Dataset, InputError
 from tools.pipeline.source import OURS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -213,10 +211,14 @@ def test_data_too_large_for_a_part_get_a_page_that_says_so(tmp_path: Path) -> No
     assert "Nothing has to be dropped" not in page
 
 
+def refuse(data: Dataset, *_: object) -> None:
+    raise InputError(f"{data.name}: its collocation is not injective")
+
+
 def test_a_page_without_the_part_to_drop_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = report_study.study(CONTRADICTION, name="contradiction.txt", steps=10)
     assert whole.left_out == ()
-    monkeypatch.setattr(report_study.repair, "tabulate", partial(repair.tabulate, max_cells=5))
+    monkeypatch.setattr(report_study.repair, "tabulate", refuse)
     study = report_study.study(CONTRADICTION, name="contradiction.txt", steps=10)
     for part in (report_study.summary(study), report_study.repair_table(study)):
         assert "What to drop is left out: contradiction.txt: its" in part._repr_html_()

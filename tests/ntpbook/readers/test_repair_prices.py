@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 import strategies
 from hypothesis import given, settings
+from numpy.typing import NDArray
 
 from ntpbook.readers.realizable.checks import largest_by_force
 from ntpcli.repair import tighten
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences
-from ntpcore.exact import repair, repair_bounds, repair_prices, repair_program
-from ntpcore.exact.repair_prices import SCALE, Cells, evaluate, price_bound
+from ntpcore.exact import repair, repair_program
+from ntpcore.exact.repair_program import PARTS, Cells, evaluate, price_bound
 
-Evaluate = Callable[[Cells, repair_prices.Integers, repair_prices.Integers], tuple[int, object]]
+Integers = NDArray[np.int64]
+Evaluate = Callable[[Cells, Integers, Integers], tuple[int, object]]
 
 
 def bound_of(data: Dataset, given: dict[str, str] | None = None) -> int | None:
@@ -49,9 +51,8 @@ def test_joined_it_is_less_than_the_least_of_both() -> None:
             (["d", "e"], "v"),
         ]
     )
-    assert repair_bounds.simple_bound(repair.tabulate(data)) == 4
-    assert bound_of(data) == 3
     greedy = repair.solve_greedy(repair.tabulate(data))
+    assert (greedy.bound, bound_of(data)) == (4, 3)
     assert (tighten(greedy).bound, tighten(greedy).kept_weight) == (3, greedy.kept_weight)
 
 
@@ -60,9 +61,9 @@ def test_a_group_is_a_class_and_a_next_token() -> None:
     rng = random.Random(6)
     for _ in range(40):
         table = repair.tabulate(small_data(rng, rng.choice(("abc", "abcde"))))
-        cells = repair_prices.cells_of(table)
+        cells = repair_program.cells_of(table)
         named = sorted(
-            ((one, following) for one, following, _ in repair_bounds.classes(table)),
+            ((one, following) for one, following, _ in repair.classes(table)),
             key=lambda sample: sample[1],
         )
         pairs = set(zip(cells.group.tolist(), named, strict=True))
@@ -107,7 +108,7 @@ def test_no_part_is_larger_at_the_end_of_the_search(seed: int) -> None:
     data = small_data(random.Random(seed))
     found = bound_of(data)
     assert found is not None
-    assert largest_by_force(data) <= found <= repair_bounds.simple_bound(repair.tabulate(data))
+    assert largest_by_force(data) <= found <= repair.solve_greedy(repair.tabulate(data)).bound
 
 
 def too_low(evaluated: Evaluate, seeds: range = range(40)) -> list[int]:
@@ -115,13 +116,13 @@ def too_low(evaluated: Evaluate, seeds: range = range(40)) -> list[int]:
     found = []
     for seed in seeds:
         data = small_data(random.Random(seed))
-        cells = repair_prices.cells_of(repair.tabulate(data))
+        cells = repair_program.cells_of(repair.tabulate(data))
         rng, truth = np.random.default_rng(seed), largest_by_force(data)
         for part in (0.0, 0.3, 1.0):
             share = cells.weight * np.minimum(1, rng.random(len(cells.weight)) + part - 0.2)
             share = np.clip(share, 0, cells.weight).astype(np.int64)
-            price = (rng.random(cells.tokens) * part * SCALE).astype(np.int64)
-            if evaluated(cells, share, price)[0] < truth * SCALE:
+            price = (rng.random(cells.tokens) * part * PARTS).astype(np.int64)
+            if evaluated(cells, share, price)[0] < truth * PARTS:
                 found.append(seed)
     return found
 
@@ -130,15 +131,11 @@ def test_any_shares_and_prices_bound_every_part() -> None:
     assert not too_low(evaluate)
 
 
-def without_prices(
-    cells: Cells, share: repair_prices.Integers, price: repair_prices.Integers
-) -> tuple[int, object]:
+def without_prices(cells: Cells, share: Integers, price: Integers) -> tuple[int, object]:
     return evaluate(cells, share, price)[0] - int(price.sum()), None
 
 
-def without_rest(
-    cells: Cells, share: repair_prices.Integers, price: repair_prices.Integers
-) -> tuple[int, object]:
+def without_rest(cells: Cells, share: Integers, price: Integers) -> tuple[int, object]:
     value = evaluate(cells, share, price)[0]
     return value - evaluate(cells, share, np.full_like(price, 2**60))[0] + int(
         price.size
@@ -160,7 +157,5 @@ def test_data_too_large_for_whole_numbers_have_no_such_bound() -> None:
 def test_no_part_is_larger_than_the_exact_one_nor_than_either_bound(data: Dataset) -> None:
     truth, table = largest_by_force(data), repair.tabulate(data)
     assert repair_program.solve_exact(table).kept_weight == truth
-    assert truth <= repair_bounds.simple_bound(table) <= repair_bounds.rivals_bound(table)
-    assert truth <= min(
-        repair_bounds._heaviest(repair_bounds._classes(table, short)) for short in (1, 2, 9)
-    )
+    assert truth <= repair.solve_greedy(table).bound <= repair.rivals_bound(table)
+    assert truth <= min(repair._heaviest(repair._classes(table, short)) for short in (1, 2, 9))

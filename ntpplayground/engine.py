@@ -253,7 +253,8 @@ def certify(path: str, chars: bool = False, part: bool = False, edits: str | Non
     """
     try:
         text = _read(path, chars, edits)
-        data, given = text.data, text.given
+        data: Dataset = text.data
+        given: Mapping[str, str] = text.given
         if part:
             best, data = _kept(text, path)
             given = best.collocation

@@ -198,7 +198,7 @@ def test_certificates_by_hand_are_accepted(made: dict[str, Any]) -> None:
         (changed("bounds", "K", to="346/100"), "bounds.K: too small, or not shown"),
         (changed("bounds", "beats_trivial_from", to=5), "beats_trivial_from: another step"),
         (changed("columns", 0, "scores", 0, to=["1/3", [0, 1, 2]], of=CIRCLE), "slack"),
-        (changed("columns", 0, "pairs", 0, 1, to="1/4", of=CIRCLE), "or a slack flow"),
+        (changed("columns", 0, "pairs", 0, 1, to="1/4", of=CIRCLE), "or a slack multiplier"),
         (changed("bounds", to=HAND["bounds"], of=CIRCLE), "Theorem B does not apply"),
         (changed("columns", 0, "circles", to=[], of=CIRCLE), "0 above 1: a margin below 1"),
         (changed("columns", 0, "circles", 0, to=[0, 1], of=CIRCLE), "1 is not above 0"),

@@ -247,8 +247,8 @@ def _script(sign: str, content: str) -> str:
             return content.translate(DIGITS)
         if re.fullmatch(r"\([^()]*\)", content):
             return f"^{content}"
-    simple = re.fullmatch(r"\w+|.", content)
-    return f"{sign}{content}" if simple else f"{sign}({content})"
+    simple = r"[^\W\d_]|\d+|." if sign == "^" else r"\w+|."  # e^(2B), and W_kq
+    return f"{sign}{content}" if re.fullmatch(simple, content) else f"{sign}({content})"
 
 
 def _grouped(text: str, products: bool = False) -> str:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import random_examples  # noqa: F401 (loads how tests make random examples)
 from _pytest import approx
 from axe import NO_AXE
 from browser import NO_BROWSER, serve
-from hypothesis import settings
 from left_behind import threads_at_work
 from tiny_book import ROOT, build_command, clean_environment
 
@@ -27,13 +27,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # So does nohup to the signal of a terminal that closes.
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-# Random examples are the same in every run, and none has to be quick: neither chance nor a busy
-# machine decides.
-settings.register_profile("tests", settings(), deadline=None, derandomize=True)
-# For a long search: pytest --hypothesis-profile=many
-settings.register_profile("many", deadline=None, max_examples=10_000)
-settings.load_profile("tests")
 
 # A number is compared relative to its own size: pytest would let 1e-12 pass for any smaller one,
 # 0 for 1e-300, also where a test asks for twelve digits of it. What should be 0 may be 1e-12 off.

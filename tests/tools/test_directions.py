@@ -163,6 +163,7 @@ def test_ntpcore_alone_in_an_empty_folder_loads_and_passes_tests_of_its_own(tmp_
     (tmp_path / "pytest.ini").write_text(
         "[pytest]\npythonpath = . tests/helpers\naddopts = -p no:cacheprovider\n", encoding="utf-8"
     )
+    (tmp_path / "conftest.py").write_text("import random_examples\n", encoding="utf-8")
     names = [dotted(path) for path in (ROOT / "ntpcore").rglob("*.py") if "__" not in path.name]
     code = f"import importlib\nfor name in {names!r}: importlib.import_module(name)\n"
     # -P, and no path of this environment: what is imported lies in that folder

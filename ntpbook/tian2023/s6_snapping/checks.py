@@ -1763,7 +1763,7 @@ def check_ours_coupled_snapping(
         yield arrays.at_most(moves, 0.0, "slope at $t = {at}$", at=t[chosen][1:], scale=slope.max())
     else:
         grows = float(t[int(np.argmax(slope))]) > 1000 * onset
-        yield holds(grows, "the steepest gain comes after $1000\,t_0$")
+        yield holds(grows, r"the steepest gain comes after $1000\,t_0$")
     yield count("strong", int(one.slows))
     yield count("weak", int(not one.slows))
     yield count("drawn", int(one.epsilon != 0.5))

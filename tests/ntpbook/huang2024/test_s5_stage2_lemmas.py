@@ -25,6 +25,7 @@ from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run
 from ntpverdicts.claims import Verdict
 from ntpverdicts.compare import NotANumberError
+from ntpverdicts.maths import in_tex
 
 SMALL = {"seed": 5, "sets": 2, "steps": 600}
 
@@ -186,7 +187,7 @@ def test_huang2024_lem_5_notices_a_single_decrease_and_a_small_weight(frequent):
     amount = 1e-9 / math.log(frequent[0].problem.max_length)
     assert (found.verdict, found.witness.split(",")[-1]) == (
         Verdict.REFUTED,
-        f" step 0: violated by {amount:.2g}",
+        f" step 0: violated by ${in_tex(f'{amount:.2g}')}$",
     )
 
 

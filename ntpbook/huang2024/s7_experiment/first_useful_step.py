@@ -79,8 +79,8 @@ BITES = (
             lambda s: bounds.log_thm_2_condition_2(c, s, rarity=bounds.PI_MIN)
         ),
     ),
-    Bite(r"Equation (4) below $\log|\mathcal V|$, for any $t$", "eq_4_T", "T", _eq_4_T),
-    Bite(r"Equation (4) below $\log|\mathcal V|$, with twice that $T$", "eq_4_t", "t", _eq_4_t),
+    Bite(r"Equation (4) below $\log|\mathcal{V}|$, for any $t$", "eq_4_T", "T", _eq_4_T),
+    Bite(r"Equation (4) below $\log|\mathcal{V}|$, with twice that $T$", "eq_4_t", "t", _eq_4_t),
 )
 
 

@@ -1,15 +1,18 @@
 """Is what was proved what Audit.v says? A second, small check that shares nothing with prove.py.
 
-It compiles Audit.v beside the one file that it needs, refuses anything in it but definitions, and
-has Coq confirm for each `statement_x` of Audit.v that the theorem `x` of Audited.v has exactly this
-type, and print the axioms on which it rests. None may be there but those of Coq's real numbers, and
-these only where the statement is about real numbers.
+It compiles Audit.v beside the one file that it needs, refuses anything in it but definitions and
+the fixed lines that load MathComp and Coq's reals, and has Coq confirm for each `statement_x` of
+Audit.v that the theorem `x` of Audited.v has this type, up to computation, and print the axioms on
+which it rests. None may be there but those of Coq's real numbers, and these only where the
+statement is about real numbers. Coq, MathComp, and StdReals.v are trusted; `statement_reals` says
+what StdReals.v is.
 
     audit.py [folder]   the folder with the proofs, the one of this file if none is named
 
 Exit status: 0 all is well, 1 something is wrong.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -26,12 +29,21 @@ AXIOMS = {
     "Classical_Prop.classic",
     "Epsilon.epsilon_statement",
 }
-# What a sentence of Audit.v may begin with: nothing that proves, assumes or hides anything.
-ALLOWED = re.compile(
-    r"From \w+ Require( Import)? [\w ]+|(Uns|S)et (Implicit Arguments|Strict Implicit"
-    r"|Printing Implicit Defensive)|Import GRing\.Theory Num\.Theory Order\.TTheory"
-    r"|Local Open Scope ring_scope|(Section|End) \w+|Variables? |Implicit Types? |Notation \w+ :="
-    r"|Definition \w+|Fixpoint descent |Record training_data "
+# The sentences of Audit.v: these lines, which load what is trusted, ...
+FIXED = {
+    "From mathcomp Require Import all_ssreflect all_algebra",
+    "From Coq Require Rdefinitions Rtrigo_def Rpower Ranalysis1",
+    "From Companion Require StdReals",
+    "Import GRing.Theory Num.Theory Order.TTheory",
+    "Set Implicit Arguments",
+    "Unset Strict Implicit",
+    "Unset Printing Implicit Defensive",
+    "Local Open Scope ring_scope",
+}
+# ... and definitions; variables only within a section, where they are arguments and no axioms.
+DEFINED = re.compile(
+    r"Implicit Types? .+ : .+|Notation \w+ := .+|Definition \w+ .*:= .+"
+    r"|Fixpoint descent .*:= .+|Record training_data .*:= .+"
 )
 
 
@@ -49,10 +61,31 @@ def statements(text: str) -> list[str]:
     """The names of the statements; an error where the file holds anything but definitions."""
     if text.count("\n") > LINES:
         sys.exit(f"Audit.v has more than {LINES} lines")
+    # Coq reads strings in comments, too: one with the sign of a comment in it could hide a sentence.
+    quoted = text.split('"')[1::2]
+    hiding = any("(*" in one or "*)" in one for one in quoted) or text.count('"') % 2
+    if not text.isascii() or hiding or any('"' in sentence for sentence in sentences(text)):
+        sys.exit("Audit.v holds a sign that may hide something: use ASCII, and strings in comments")
+    names: list[str] = []
+    mentioned: list[str] = []
+    section = ""
     for sentence in sentences(text):
-        if not ALLOWED.match(sentence):
+        opens = re.fullmatch(r"Section (\w+)", sentence)
+        if opens and not section:
+            section = opens[1]
+        elif section and sentence == f"End {section}":
+            section = ""
+        elif not (
+            sentence in FIXED
+            or (DEFINED.fullmatch(sentence) and "ltac" not in sentence)
+            or (section and re.fullmatch(r"Variables? .+ : .+", sentence))
+        ):
             sys.exit(f"Audit.v: {sentence[:60]!r} is no definition")
-    return re.findall(r"^Definition statement_(\w+) : Prop :=", text, re.MULTILINE)
+        names += re.findall(r"^Definition statement_(\w+) : Prop :=", sentence)
+        mentioned += re.findall(r"\bstatement_(\w+)", sentence)
+    if names != mentioned or len(set(names)) < len(names):
+        sys.exit(f"Audit.v names the statements {mentioned}, and defines {names} as propositions")
+    return names
 
 
 def coqc(folder: Path, name: str) -> str:
@@ -61,6 +94,7 @@ def coqc(folder: Path, name: str) -> str:
     done = subprocess.run(
         ["coqc", *quiet, "-Q", ".", "Companion", name],
         cwd=folder,
+        env={key: value for key, value in os.environ.items() if key != "COQPATH"},
         capture_output=True,
         text=True,
         check=False,
@@ -76,7 +110,7 @@ def axioms(answer: str) -> set[str]:
         return set()
     if not answer.startswith("Axioms:\n"):
         sys.exit(f"no answer of Print Assumptions: {answer!r}")
-    return set(re.findall(r"^([\w.]+)", answer.removeprefix("Axioms:\n"), re.MULTILINE))
+    return set(re.findall(r"^(\S+)", answer.removeprefix("Axioms:\n"), re.MULTILINE))
 
 
 def main(folder: Path) -> int:
@@ -89,12 +123,15 @@ def main(folder: Path) -> int:
     )
     if sorted(names) != sorted(theorem for theorem, _ in theorems):
         sys.exit(f"Audit.v states {sorted(names)}, Audited.v proves {sorted(theorems)}")
+    project = (folder / "_CoqProject").read_text(encoding="utf-8").splitlines()
+    if posing := {f"{name.split('.')[0]}.v" for name in AXIOMS} & set(project):
+        sys.exit(f"{', '.join(posing)}: a file with the name of one of Coq's, whose axioms pass")
     with tempfile.TemporaryDirectory() as scratch:
         here = Path(scratch)
         for name in ("StdReals.v", "Audit.v"):  # Audit.v rests on no other definition of ours
             shutil.copy(folder / name, here)
             coqc(here, name)
-        for name in (folder / "_CoqProject").read_text(encoding="utf-8").splitlines():
+        for name in project:
             if name.endswith(".v") and not (here / name).exists():
                 shutil.copy(folder / name, here)
                 coqc(here, name)

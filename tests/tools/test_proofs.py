@@ -31,15 +31,15 @@ PLANTED = tomllib.loads((PROOFS / "planted.toml").read_text(encoding="utf-8"))["
 EXAMPLES = sorted(p for p in (ROOT / "examples").iterdir() if p.suffix in (".txt", ".jsonl"))
 
 
-def _load_prove():
-    spec = importlib.util.spec_from_file_location("prove", PROOFS / "prove.py")
+def _load(name):
+    spec = importlib.util.spec_from_file_location(name, PROOFS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["prove"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
 
-prove = _load_prove()
+prove, audit = _load("prove"), _load("audit")
 NEEDS_COQ = pytest.mark.skipif(not shutil.which("coqc"), reason=prove.NO_COQ)
 
 
@@ -144,6 +144,57 @@ def test_words_that_take_for_granted_are_refused_outside_comments(tmp_path):
         (tmp_path / "A.v").write_text(f"(* fine *) {word}")
         with pytest.raises(prove.ProofError, match=r"A\.v"):
             prove.refuse_granted(tmp_path, ["A.v"])
+
+
+# The audit
+
+
+AUDIT = (PROOFS / "Audit.v").read_text(encoding="utf-8")
+HIDDEN = {
+    "an axiom": "Axiom bad : False.",
+    "a variable outside a section": "Variable bad : False.",
+    "a statement with arguments": "Definition statement_big (R : rcfType) : Prop := True.",
+    "a statement as a notation": "Notation statement_big := True.",
+    "a statement stated twice": "Definition statement_reals : Prop := True.",
+    "a statement of another type": "Definition statement_big : Type := True.",
+    "another file loaded": "From Companion Require Import StdReals.",
+    "more loaded than is written": "Import GRing.Theory Num.Theory Order.TTheory StdReals.",
+    "a definition by tactics": "Definition a : nat := ltac:(exact 0).",
+    "a symbol that is defined anew": 'Notation "x <= y" := True.',
+    "an axiom between two strings": '"(*"%string. Axiom bad : False. "*)"%string.',
+    "an axiom after a string in a comment": '(* " (* " *) Axiom bad : False. (* " *) " *)',
+    "a letter that looks like another": "Definition \u0440 := 0.",
+}
+
+
+def test_the_audit_reads_its_statements():
+    names = audit.statements(AUDIT)
+    assert {"theorem_B", "theorem_1_corrected", "direction_converges"} <= set(names)
+    section = "Section Extra.\nVariables (R : rcfType).\nDefinition a := 0.\nEnd Extra.\n"
+    more = "Definition statement_more :\n  Prop := True.\n"
+    assert audit.statements(AUDIT + section + more) == [*names, "more"]
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_nothing_but_definitions_passes_the_audit(name):
+    with pytest.raises(SystemExit, match=r"^Audit\.v"):
+        audit.statements(f"{AUDIT}\n{HIDDEN[name]}\n")
+
+
+def test_an_axiom_keeps_its_whole_name():
+    answer = "Axioms:\nClassical_Prop.classic' : False\nClassical_Prop.classic\n  : forall P, P"
+    assert audit.axioms(answer) == {"Classical_Prop.classic'", "Classical_Prop.classic"}
+    assert audit.axioms("Closed under the global context\n") == set()
+    with pytest.raises(SystemExit):
+        audit.axioms("Axioms :")
+
+
+def test_no_file_may_pose_as_one_of_coq(tmp_path):
+    for name in ("Audit.v", "Audited.v"):
+        shutil.copy(PROOFS / name, tmp_path)
+    (tmp_path / "_CoqProject").write_text("Orders.v\nClassical_Prop.v\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"Classical_Prop\.v"):
+        audit.main(tmp_path)
 
 
 # The page

@@ -61,7 +61,7 @@ def statements(text: str) -> list[str]:
     """The names of the statements; an error where the file holds anything but definitions."""
     if text.count("\n") > LINES:
         sys.exit(f"Audit.v has more than {LINES} lines")
-    # Coq reads strings in comments, too: one with the sign of a comment in it could hide a sentence.
+    # Coq reads strings in comments, too: one that holds the sign of a comment could hide much.
     quoted = text.split('"')[1::2]
     hiding = any("(*" in one or "*)" in one for one in quoted) or text.count('"') % 2
     if not text.isascii() or hiding or any('"' in sentence for sentence in sentences(text)):

@@ -6,6 +6,7 @@ attributes written here to search, sort and filter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
@@ -16,7 +17,7 @@ from ntpverdicts.claims import Verdict
 from ntpverdicts.dependencies import Standing, describe
 from ntpverdicts.graph import badge, short_name
 from ntpverdicts.ledger import kinds_of, verdicts_in
-from ntpverdicts.maths import in_html, shorten
+from ntpverdicts.maths import in_html, parts, shorten
 
 Row = Mapping[str, Any]
 Papers = Mapping[str, str]
@@ -239,6 +240,7 @@ def _row(
         "standing": standing.state,
         "tried": row.get("tried", -1),
         "instances": "random" if "seed" in row.get("parameters", {}) else "fixed",
+        "typed": typed(f"{row['title']} {row.get('evidence') or ''}"),  # for who searches pi_min
     } | ({"chapter": chapter} if chapter else {})
     identity = f' id="{label}"' if anchors else ""
     given = "".join(f' data-{key}="{escape(str(value))}"' for key, value in data.items())
@@ -250,6 +252,12 @@ def _row(
         f"<td>{badge(row)}{_standing(row, standing, names)}</td>"
         f"<td>{_evidence(row)}{' '.join(links)}</td></tr>"
     )
+
+
+def typed(text: str) -> str:
+    r"""The formulas of a text as one types them: `$1/\pi_{\min}$` as 1/pi_min."""
+    tex = " ".join(part for part, is_tex in parts(text) if is_tex)
+    return re.sub(r"\\(?:mathrm|mathcal|operatorname|text|left|right)\b ?|[\\{}]", "", tex)
 
 
 def _standing(row: Row, standing: Standing, names: Mapping[str, str]) -> str:

@@ -16,7 +16,10 @@
     const table = box.querySelector("table.ntp-claims");
     const body = table.tBodies[0];
     const rows = [...body.rows];
-    const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+    const texts = new Map(rows.map((row) => {
+      const said = `${row.textContent} ${row.dataset.typed ?? ""}`;
+      return [row, said.toLowerCase()];
+    }));
     let sort = { key: "order", down: false };
     const opened = new Set();
     const heads = new Map();

@@ -51,7 +51,7 @@ def test_question_1_whether_theorem_1_holds_takes_one_press(
     press(answer.get_by_role("link", name="refuted"))
     page.wait_for_url("**#verdict-huang2024-thm-1")
     card = page.locator("#verdict-huang2024-thm-1")
-    assert "a sentence that is rare enough is learned so late" in card.inner_text()
+    assert "A sufficiently rare sentence is learned so late" in card.inner_text()
     sliding = page.evaluate("getComputedStyle(document.documentElement).scrollBehavior")
     assert sliding == "auto", "a link that slides over many screens takes seconds"
 

@@ -74,7 +74,7 @@ def test_filters_narrow_the_rows(ledger: Page) -> None:
     assert shown(ledger) == theorems
     assert status(ledger) == f"{len(theorems)} of {len(LABELS)} claims shown"
     assert ledger.get_attribute(".ntp-shown", "aria-live") == "polite"
-    ledger.fill(".ntp-filter [name=q]", "PI_MIN step size")
+    ledger.fill(".ntp-filter [name=q]", "PI_MIN explicit bound")
     assert shown(ledger) == ["huang2024-thm-1-corrected"]
     ledger.fill(".ntp-filter [name=q]", "nowhere to be found")
     assert status(ledger).startswith("0 of")

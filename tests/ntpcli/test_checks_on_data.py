@@ -62,7 +62,7 @@ def test_without_steps_only_orders_are_judged() -> None:
 def test_with_steps_a_run_is_judged() -> None:
     found = judge(EXAMPLE_1, (60, None, 0.4))
     assert found["huang2024-thm-3"].verdict is Verdict.OPEN
-    assert "the run ends before t_3" in found["huang2024-thm-3"].evidence
+    assert "the run ends before $t_3$" in found["huang2024-thm-3"].evidence
     for label in ("huang2024-lem-5", "huang2024-lem-6", "huang2024-eq-13"):
         assert found[label].verdict is Verdict.PROVED, label
     assert found["huang2024-thm-3"].repeat == (

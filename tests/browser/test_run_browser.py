@@ -24,13 +24,19 @@ SAID = "() => document.querySelector('.ntp-run-status').textContent"
 SHOWN = """() => [...document.querySelectorAll('.ntp-run-cell')].map(one => {
   const cell = one.closest('[class*=ntp-cell-]');
   const all = selector => [...cell.querySelectorAll(`.cell_output ${selector}`)];
+  const inTex = element => {
+    const copy = element.cloneNode(true);
+    for (const one of copy.querySelectorAll('.ntp-tex')) one.replaceWith(`$${one.dataset.tex}$`);
+    return copy.textContent;
+  };
   return {
     place: Number(/ntp-cell-(\\d+)/.exec(cell.className)[1]),
     code: one.querySelector('textarea').value,
     text: all('.text_plain pre').map(e => e.textContent).join('\\n'),
-    evidence: all('.ntp-check .ntp-evidence').map(e => e.textContent),
+    evidence: all('.ntp-check .ntp-evidence').map(inTex),
     head: all('.ntp-check .ntp-head').map(e => e.textContent),
-    formulas: all('.math math').length,
+    formulas: all('.math:not(.ntp-tex) math').length,
+    unset: all('.ntp-tex:not(:has(math))').length,
     errors: all('.ntp-run-error').length,
   };
 })"""
@@ -89,9 +95,8 @@ def differences(shown: list[dict[str, Any]], cells: list[dict[str, Any]]) -> lis
     wrong = []
     for one in shown:
         text, evidence, formula = said(cells[one["place"]])
-        if (one["text"].strip(), one["evidence"], one["formulas"] > 0, one["errors"]) != (
-            text, evidence, formula, 0,
-        ):  # fmt: skip
+        found = one["text"].strip(), one["evidence"], one["formulas"] > 0, one["unset"], one["errors"]
+        if found != (text, evidence, formula, 0, 0):
             wrong.append(f"cell {one['place']}: {one} instead of {text!r} {evidence} {formula}")
     return wrong
 

@@ -130,6 +130,11 @@ document.addEventListener("DOMContentLoaded", () => {
     if (kind === "html") {
       const place = el("div", { class: "output text_html" });
       place.innerHTML = text;
+      // Formulas of a card come in plain letters with their TeX, and are set as the book sets them.
+      for (const one of place.querySelectorAll(".ntp-tex")) {
+        one.classList.add("math");
+        window.temml.render(one.dataset.tex, one, { throwOnError: false });
+      }
       return place;
     }
     if (kind === "latex") {

@@ -1,4 +1,4 @@
-"""One browser for the tests of a file; a worker runs them in a row."""
+"""What the browser tests of a file share; a worker runs them in a row."""
 
 from __future__ import annotations
 
@@ -19,3 +19,15 @@ def browser() -> Iterator[Browser]:
         running = launch(playwright, executable)
         yield running
         running.close()
+
+
+@pytest.fixture(scope="module")
+def playground(book_address: str) -> str:
+    """Address of the playground."""
+    return f"{book_address}book/playground.html"
+
+
+@pytest.fixture(scope="module")
+def trouble() -> list[str]:
+    """Errors and warnings of the page, once `hear_trouble` listens."""
+    return []

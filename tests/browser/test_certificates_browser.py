@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import WIDE, fits_and_passes_axe
-from playground_cases import NASTY, PRESETS, Case, command, random_cases
+from browser import WIDE, fits_and_passes_axe, hear_trouble
+from playground_cases import BUSY, NASTY, PRESETS, Case, command, random_cases
 from playwright.sync_api import Browser, Page, Route
 
 from ntpcli import certify
@@ -22,7 +22,6 @@ from tools.site.playground import bundled_files
 EXAMPLE_1, FIVE, CIRCLE, TWICE = PRESETS
 FOUR = Case("text", "The cat sat on the mat.\nThe dog sat on the rug.\n")
 PICKED = "(t => t.value.slice(t.selectionStart, t.selectionEnd))(document.activeElement)"
-BUSY = "document.querySelector('.pg-root [id^=pg-stop]:enabled')"
 SET = f"""async ([form, text]) => {{
   document.getElementById('pg-text').value = text;
   document.querySelector(`input[name=pg-form][value=${{form}}]`).checked = true;
@@ -32,27 +31,12 @@ SET = f"""async ([form, text]) => {{
 
 
 @pytest.fixture(scope="module")
-def address(book_address: str) -> str:
-    """Address of the page."""
-    return f"{book_address}book/playground.html"
-
-
-@pytest.fixture(scope="module")
-def trouble() -> list[str]:
-    """Errors and warnings of the page."""
-    return []
-
-
-@pytest.fixture(scope="module")
-def page(browser: Browser, address: str, trouble: list[str]) -> Iterator[Page]:
+def page(browser: Browser, playground: str, trouble: list[str]) -> Iterator[Page]:
     """The page with its engine loaded, once for all tests."""
     context = browser.new_context(viewport=WIDE, accept_downloads=True)
     opened = context.new_page()
-    opened.on("pageerror", lambda error: trouble.append(str(error)))
-    opened.on(
-        "console", lambda line: line.type in ("error", "warning") and trouble.append(line.text)
-    )
-    opened.goto(f"{address}#preset=five-tokens")
+    hear_trouble(opened, trouble)
+    opened.goto(f"{playground}#preset=five-tokens")
     opened.wait_for_selector("#pg-result h3")
     yield opened
     context.close()
@@ -252,7 +236,7 @@ def test_it_works_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
 
 
 def test_the_checker_in_the_page_is_the_file_that_runs_alone(
-    browser: Browser, address: str, tmp_path: Path
+    browser: Browser, playground: str, tmp_path: Path
 ) -> None:
     name = "ntpcore/certificate.py"
     alone = Path(certificate.__file__).read_bytes()
@@ -275,7 +259,7 @@ def test_the_checker_in_the_page_is_the_file_that_runs_alone(
     context.route("**/ntpcore.snapshot*", lambda route: route.fulfill(status=404))
     context.route("**/ntpcore.zip*", plant)
     planted = context.new_page()
-    planted.goto(address)
+    planted.goto(playground)
     planted.wait_for_selector("#pg-check-certificate:visible")
     false = change(written(TWICE, tmp_path), '{"samples": [0, 3]', '{"samples": [0, 1]')
     assert "✔ Accepted" in judge(planted, false), "a checker without this line accepts it"

@@ -13,22 +13,19 @@ from urllib.parse import quote
 import pytest
 from browser import (
     AXE,
-    AXE_RUN,
-    CONTRAST,
     NARROW,
     OVERFLOW,
     WIDE,
-    colours_at_rest,
     fits_and_passes_axe,
+    hear_trouble,
 )
-from playground_cases import MALFORMED, NASTY, PRESETS, Case, Said, command, random_cases
+from playground_cases import BUSY, MALFORMED, NASTY, PRESETS, Case, Said, command, random_cases
 from playwright.sync_api import Browser, Page, Route
 
 from ntpplayground.wording import plainly
 
 ROOT = Path(__file__).resolve().parents[2]
 RANDOM = 30
-BUSY = "document.querySelector('#pg-stop:enabled, #pg-stop-ask:enabled')"
 FIVE = 1  # place of the five tokens among the presets
 
 # Put a text in, press Check, and hand back what the page says once it is done.
@@ -60,36 +57,23 @@ STOP_ON_THE_WAY = """() => {
 
 
 @pytest.fixture(scope="module")
-def address(book_address: str) -> str:
-    """Address of the page."""
-    return f"{book_address}book/playground.html"
-
-
-@pytest.fixture(scope="module")
 def requests() -> list[str]:
     """Every address that the page asked for."""
     return []
 
 
 @pytest.fixture(scope="module")
-def trouble() -> list[str]:
-    """Errors and warnings of the page."""
-    return []
-
-
-@pytest.fixture(scope="module")
-def page(browser: Browser, address: str, requests: list[str], trouble: list[str]) -> Iterator[Page]:
+def page(
+    browser: Browser, playground: str, requests: list[str], trouble: list[str]
+) -> Iterator[Page]:
     """The page with its engine loaded, once for all tests; opened by a link to a preset."""
     context = browser.new_context(viewport=WIDE)
     opened = context.new_page()
     opened.on("request", lambda request: requests.append(request.url))
-    opened.on("pageerror", lambda error: trouble.append(str(error)))
-    opened.on(
-        "console", lambda line: line.type in ("error", "warning") and trouble.append(line.text)
-    )
-    opened.goto(address)
+    hear_trouble(opened, trouble)
+    opened.goto(playground)
     opened.wait_for_selector("#pg-check:visible")
-    opened.goto(f"{address}#preset=five-tokens")
+    opened.goto(f"{playground}#preset=five-tokens")
     opened.wait_for_selector("#pg-result h3")
     yield opened
     context.close()
@@ -143,12 +127,12 @@ IDLE = "() => new Promise(done => requestIdleCallback(() => done(window.workers)
 
 @pytest.mark.parametrize(("given", "loaded"), [(COUNT_WORKERS, 1), (COUNT_WORKERS + SAVES_DATA, 0)])
 def test_python_is_loaded_before_it_is_asked_unless_the_reader_saves_data(
-    browser: Browser, address: str, given: str, loaded: int
+    browser: Browser, playground: str, given: str, loaded: int
 ) -> None:
     context = browser.new_context()
     context.add_init_script(given)
     page = context.new_page()
-    page.goto(address)
+    page.goto(playground)
     page.wait_for_selector("#pg-check:visible")
     assert page.evaluate(IDLE) == loaded
     assert "Loading" not in page.inner_text("#pg-status"), (
@@ -251,10 +235,10 @@ def test_four_natural_sentences_are_answered_trained_on_and_edited(page: Page) -
     page.fill("#pg-steps", "900")
 
 
-def test_next_tokens_of_the_reader_come_back_by_a_link(browser: Browser, address: str) -> None:
+def test_next_tokens_of_the_reader_come_back_by_a_link(browser: Browser, playground: str) -> None:
     page = browser.new_page()
     text = quote("a b\na b c\n")
-    page.goto(f"{address}#form=text&next={quote('b → a')}&text={text}")
+    page.goto(f"{playground}#form=text&next={quote('b → a')}&text={text}")
     page.wait_for_selector("#pg-next-tokens :text('b → a (yours)')")
     assert "b → a" in page.input_value("#pg-map").split("\n")
     page.close()
@@ -286,7 +270,7 @@ def test_answers_are_those_of_the_command_line(page: Page, tmp_path: Path, kind:
 
 
 def test_an_error_planted_in_what_is_served_is_noticed(
-    browser: Browser, address: str, tmp_path: Path
+    browser: Browser, playground: str, tmp_path: Path
 ) -> None:
     def plant(route: Route) -> None:
         body = route.fetch().body()
@@ -304,7 +288,7 @@ def test_an_error_planted_in_what_is_served_is_noticed(
     context.route("**/ntpcore.snapshot*", lambda route: route.fulfill(status=404))
     context.route("**/ntpcore.zip*", plant)
     planted = context.new_page()
-    planted.goto(address)
+    planted.goto(playground)
     found = seen(planted, PRESETS[FIVE])
     context.close()
     assert found["json"] is not None
@@ -463,10 +447,10 @@ def test_typing_checks_by_itself_and_a_key_checks_at_once(page: Page) -> None:
 
 
 def test_it_opens_with_example_1_and_tells_the_form_of_a_text_by_itself(
-    browser: Browser, address: str
+    browser: Browser, playground: str
 ) -> None:
     page = browser.new_page()
-    page.goto(address)
+    page.goto(playground)
     assert page.input_value("#pg-text") == PRESETS[0].text
     assert page.is_checked("input[value=text]")
     page.fill("#pg-text", "abab\nba\n")
@@ -523,19 +507,7 @@ def test_answers_fit_a_phone_are_legible_and_pass_axe(page: Page, place: int) ->
     page.evaluate(
         "document.querySelectorAll('#pg-result details').forEach(d => { d.open = true; })"
     )
-    if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=AXE)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
-        colours_at_rest(page)
-        assert page.evaluate(AXE_RUN) == []
-        assert page.evaluate(CONTRAST) == []
-    page.set_viewport_size(NARROW)
-    assert page.evaluate(OVERFLOW) == 0
-    page.set_viewport_size(WIDE)
-    page.emulate_media(color_scheme="light")
-    page.evaluate("() => { document.documentElement.dataset.theme = 'light'; }")
+    fits_and_passes_axe(page)
 
 
 def test_long_tokens_do_not_break_the_layout(page: Page) -> None:
@@ -620,20 +592,20 @@ def test_opened_as_a_file_it_says_what_to_do(browser: Browser, book: Path) -> No
     context.close()
 
 
-def test_without_scripts_the_command_is_named(browser: Browser, address: str) -> None:
+def test_without_scripts_the_command_is_named(browser: Browser, playground: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(address)
+    page.goto(playground)
     assert "ntpcore check sentences.txt" in page.inner_text("noscript")
     assert page.is_hidden("#pg-root")
     context.close()
 
 
-def test_an_engine_that_cannot_be_loaded_is_told(browser: Browser, address: str) -> None:
+def test_an_engine_that_cannot_be_loaded_is_told(browser: Browser, playground: str) -> None:
     context = browser.new_context()
     context.route("**/engine/sizes.json*", lambda route: route.fulfill(status=404))
     page = context.new_page()
-    page.goto(address)
+    page.goto(playground)
     found = seen(page, PRESETS[0])
     assert "The engine in your browser failed" in str(found["error"])
     assert "or use the package" in str(found["error"])

@@ -386,7 +386,7 @@ def test_the_search_answers_a_question_and_quotes_what_pages_say(
     page = context.new_page()
     page.goto(f"{site}search.html?q=how+fast+does+training+turn+to+max-margin")
     first = page.locator(".ntp-found li").first
-    expect(first).to_contain_text("training turns to the margin for every step size")
+    expect(first).to_contain_text("attention converges in direction to the max-margin solution")
     page.goto(f"{site}search.html?q=theroem+1")  # pages know no misspelt word, statements do
     expect(page.locator(".ntp-found li").first).to_contain_text("refuted")
     expect(page.locator(".search-summary")).to_contain_text("the statements above")

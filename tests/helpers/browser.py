@@ -146,6 +146,12 @@ def launch(playwright: Playwright, executable: str) -> Browser:
     return running
 
 
+def hear_trouble(page: Page, trouble: list[str]) -> None:
+    """From now on gather the errors and warnings of a page."""
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("console", lambda line: line.type in ("error", "warning") and trouble.append(line.text))
+
+
 def colours_at_rest(page: Page) -> None:
     """Wait until no colour changes any more, as it does gradually after a change of the look."""
     page.wait_for_function(

@@ -16,6 +16,7 @@ from ntpcli import cli
 from ntpcore.data import generate
 from tools.site.playground import presets
 
+BUSY = "document.querySelector('.pg-root [id^=pg-stop]:enabled')"  # while the page computes
 FILES = {"text": "sentences.txt", "chars": "sentences.txt", "jsonl": "samples.jsonl"}
 
 

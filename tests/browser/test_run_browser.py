@@ -95,14 +95,8 @@ def differences(shown: list[dict[str, Any]], cells: list[dict[str, Any]]) -> lis
     wrong = []
     for one in shown:
         text, evidence, formula = said(cells[one["place"]])
-        shown_here = one["text"].strip(), one["evidence"], one["formulas"] > 0
-        if (*shown_here, one["unset"], one["errors"]) != (text, evidence, formula, 0, 0):
-            one["evidence"],
-            one["formulas"] > 0,
-            one["unset"],
-            one["errors"],
-        )
-        if found != (text, evidence, formula, 0, 0):
+        found = one["text"].strip(), one["evidence"], one["formulas"] > 0
+        if (*found, one["unset"], one["errors"]) != (text, evidence, formula, 0, 0):
             wrong.append(f"cell {one['place']}: {one} instead of {text!r} {evidence} {formula}")
     return wrong
 

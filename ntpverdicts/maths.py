@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from html import escape, unescape
-from itertools import pairwise
 
 FORMULA = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.)+)\$", re.DOTALL)
 FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -60,12 +59,7 @@ def parts(text: str) -> list[tuple[str, bool]]:
 
     Dollar signs around formulas are left out, and `\$` in words is a dollar sign.
     """
-    found, start = [], 0
-    for match in FORMULA.finditer(text):
-        found += [(text[start : match.start()], False), (match[1], True)]
-        start = match.end()
-    found.append((text[start:], False))
-    return [(part if tex else part.replace(r"\$", "$"), tex) for part, tex in found if part]
+    return [(part if tex else part.replace(r"\$", "$"), tex) for part, tex in _raw(text) if part]
 
 
 def verbatim(text: str) -> str:
@@ -145,12 +139,8 @@ def outside(text: str) -> str:
 
 def _raw(text: str) -> list[tuple[str, bool]]:
     r"""As `parts`, with `\$` left in words."""
-    places = [0, *(place for match in FORMULA.finditer(text) for place in match.span()), len(text)]
-    found = []
-    for number, (start, end) in enumerate(pairwise(places)):
-        tex = number % 2 == 1
-        found.append((text[start + tex : end - tex], tex))
-    return found
+    # What a pattern with a group splits is words and, at every other place, what the group holds.
+    return [(part, number % 2 == 1) for number, part in enumerate(FORMULA.split(text))]
 
 
 def typeset(html: str, setter: Callable[[str], str]) -> str:

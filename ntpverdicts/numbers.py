@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from ntpverdicts.maths import in_tex
+from ntpverdicts.maths import DIGITS, in_tex
 
 
 def written(value: float, digits: int = 2) -> str:
@@ -24,7 +24,7 @@ def written_power(exponent: float, digits: int = 2, sign: str = "") -> str:
     factor = f"{10 ** (exponent - whole):.{digits}g}"
     if float(factor) == 10:
         factor, whole = "1", whole + 1
-    power = "10" + "".join("⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".index(digit)] for digit in str(whole))
+    power = f"10{str(whole).translate(DIGITS)}"
     return f"{sign}{power}" if float(factor) == 1 else f"{sign}{factor}·{power}"
 
 

@@ -29,19 +29,19 @@ def start(app: Sphinx) -> None:
     app.ntp_setter = Setter(root, app.config.ntp_macros)  # type: ignore[attr-defined]
 
 
-def mathml(self: HTML5Translator, node: nodes.Element, tex: str, display: bool) -> str:
+def mathml(app: Sphinx, where: object, tex: str, display: bool) -> str:
     """A formula as MathML; one that cannot be set is a warning, and so an error."""
     try:
-        found: str = self.builder.app.ntp_setter.set(tex, display=display)  # type: ignore[attr-defined]
+        found: str = app.ntp_setter.set(tex, display=display)  # type: ignore[attr-defined]
     except FormulaError as error:
-        logger.warning("this formula cannot be set: %s: %s", tex, error, location=node)
-        return self.encode(tex)
+        logger.warning("this formula cannot be set: %s: %s", tex, error, location=where)
+        return escape(tex)
     return found
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
     """A formula in a line of text."""
-    formula = mathml(self, node, node.astext(), False)
+    formula = mathml(self.builder.app, node, node.astext(), False)
     self.body.append(f"{self.starttag(node, 'span', '', CLASS='math')}{formula}</span>")
     raise nodes.SkipNode
 
@@ -53,22 +53,15 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
         self.add_permalink_ref(node, "Link to this equation")
         self.body.append("</span>")
-    self.body.append(mathml(self, node, one_display(node.astext(), node["nowrap"]), True))
+    display = one_display(node.astext(), node["nowrap"])
+    self.body.append(mathml(self.builder.app, node, display, True))
     self.body.append("</div>\n")
     raise nodes.SkipNode
 
 
 def set_texts(app: Sphinx, html: str, where: object) -> str:
-    """HTML with the formulas of claims and checks typeset; one that cannot be set is a warning."""
-
-    def formula(tex: str) -> str:
-        try:
-            return app.ntp_setter.set(tex, display=False)  # type: ignore[attr-defined,no-any-return]
-        except FormulaError as error:
-            logger.warning("this formula cannot be set: %s: %s", tex, error, location=where)
-            return escape(tex)
-
-    return typeset(html, formula)
+    """HTML with the formulas of claims and checks typeset."""
+    return typeset(html, lambda tex: mathml(app, where, tex, False))
 
 
 def one_display(tex: str, whole: bool) -> str:

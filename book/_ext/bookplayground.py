@@ -35,7 +35,6 @@ SCRIPTS = (
     "page.js",
 )
 CHECK_SECONDS, ASK_SECONDS = 30, 120
-PARTS = "check, ask, or certificate"
 
 CHECK = """<noscript><p>The playground needs JavaScript. Without it, the command line gives the
 same answers: <code>ntpcore check sentences.txt</code>, from a clone of the repository after
@@ -72,10 +71,7 @@ do not change.</p>
 <button type="button" id="pg-copy">Copy link to these sentences</button>
 <input type="text" id="pg-link" readonly hidden aria-label="Link to these sentences">
 </div>
-<progress id="pg-progress" hidden aria-label="Progress"></progress>
-<p id="pg-status" role="status"></p>
-<p id="pg-error" role="alert" hidden></p>
-<div id="pg-result"></div>
+{answer}
 <script type="application/json" id="pg-data">{presets}</script>
 <script type="application/json" id="pg-names">{names}</script>
 </div>"""
@@ -91,10 +87,7 @@ value="900"></label></p>
 <button type="button" id="pg-turn">Attention over steps</button>
 <button type="button" id="pg-stop-ask" disabled>Stop</button>
 </div>
-<progress id="pg-progress-ask" hidden aria-label="Progress"></progress>
-<p id="pg-status-ask" role="status"></p>
-<p id="pg-error-ask" role="alert" hidden></p>
-<div id="pg-prediction"></div>
+{answer}
 </div>"""
 
 CERTIFICATE = """<div class="pg-root pg-verify" hidden>
@@ -107,11 +100,19 @@ autocomplete="off" dir="ltr"></textarea>
 <button type="button" id="pg-check-certificate" class="pg-main">Check the certificate</button>
 <button type="button" id="pg-stop-certificate" disabled>Stop</button>
 </div>
-<progress id="pg-progress-certificate" hidden aria-label="Progress"></progress>
-<p id="pg-status-certificate" role="status"></p>
-<p id="pg-error-certificate" role="alert" hidden></p>
-<div id="pg-verdict"></div>
+{answer}
 </div>"""
+
+# Progress and answer of a part: how the ids of the first three end, and the name of the last.
+ANSWER = """<progress id="pg-progress{part}" hidden aria-label="Progress"></progress>
+<p id="pg-status{part}" role="status"></p>
+<p id="pg-error{part}" role="alert" hidden></p>
+<div id="pg-{name}"></div>"""
+PARTS = {  # as in `page.js`
+    "check": (CHECK, "", "result"),
+    "ask": (ASK, "-ask", "prediction"),
+    "certificate": (CERTIFICATE, "-certificate", "verdict"),
+}
 
 
 def as_script(data: object) -> str:
@@ -126,16 +127,18 @@ class Playground(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write one of the three."""
-        parts = {"check": CHECK, "ask": ASK, "certificate": CERTIFICATE}
-        if self.arguments[0] not in parts:
-            raise self.error(f"{self.arguments[0]!r} is no part of the playground: {PARTS}")
+        if self.arguments[0] not in PARTS:
+            known = "check, ask, or certificate"
+            raise self.error(f"{self.arguments[0]!r} is no part of the playground: {known}")
+        controls, part, name = PARTS[self.arguments[0]]
         self.env.ntp_playground = self.env.docname
         if not hasattr(self.env.app, "ntp_engine"):
             copy_engine(self.env.app)
         depth = self.env.docname.count("/")
         rows = self.env.ntp_rows.items()
         names = {label: short_name(row) for label, row in rows if row["paper"] == "huang2024"}
-        html = parts[self.arguments[0]].format(
+        html = controls.format(
+            answer=ANSWER.format(part=part, name=name),
             worker=escape("../" * depth + f"_static/{FOLDER}/worker.mjs?v={version()}"),
             check=CHECK_SECONDS,
             ask=ASK_SECONDS,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from IPython.core.formatters import BaseFormatter
 from IPython.core.getipython import get_ipython
+from matplotlib.artist import Artist, getp
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
@@ -69,22 +71,26 @@ def narrowed(fig: Figure) -> Iterator[None]:
         inner = [legend for axes in fig.axes if (legend := axes.get_legend()) is not None]
         texts = [*(one.texts for one in fig.axes), *(one.get_texts() for one in inner)]
         for one in (text for part in texts for text in part):
-            stack.callback(one.set_fontsize, one.get_fontsize())
-            one.set_fontsize(min(float(one.get_fontsize()), SMALL))
+            change(one, stack, fontsize=min(float(one.get_fontsize()), SMALL))
         for axes in fig.axes:
             for one in axes.texts:
-                if one.get_window_extent().width > LONG * fig.bbox.width and one.get_in_layout():
-                    stack.callback(one.set_in_layout, True)
-                    one.set_in_layout(False)
+                if one.get_window_extent().width > LONG * fig.bbox.width:
+                    change(one, stack, in_layout=False)
         for legend in [*fig.legends, *inner]:
             if legend.get_window_extent().width > BROAD * fig.bbox.width:
-                stack.enter_context(in_a_column(fig, legend))
+                put_in_a_column(fig, legend, stack)
         fig.draw_without_rendering()
         for axes in fig.axes:
             fit_labels(axes, stack)
             for one in axes.texts:
                 keep_inside(fig, one, stack)
         yield
+
+
+def change(artist: Artist, stack: ExitStack, **values: Any) -> None:
+    """Set properties of a part of a figure until the stack ends."""
+    stack.callback(artist.set, **{name: getp(artist, name) for name in values})
+    artist.set(**values)
 
 
 def panels_of(fig: Figure) -> list[Axes]:
@@ -107,20 +113,13 @@ def stack_panels(panels: list[Axes], grid: GridSpec, stack: ExitStack) -> None:
             axes.tick_params(axis="y", labelleft=True)
 
 
-@contextmanager
-def in_a_column(fig: Figure, legend: Legend) -> Iterator[None]:
-    """A legend above the panels, with its entries one below the other."""
+def put_in_a_column(fig: Figure, legend: Legend, stack: ExitStack) -> None:
+    """Show a legend above the panels, with its entries one below the other."""
     handles = [one for one in legend.legend_handles if one is not None]
     labels = [one.get_text() for one in legend.get_texts()]
-    legend.set_visible(False)
-    legend.set_in_layout(False)
+    change(legend, stack, visible=False, in_layout=False)
     other = fig.legend(handles, labels, loc="outside upper left", frameon=False, fontsize=SMALL)
-    try:
-        yield
-    finally:
-        other.remove()
-        legend.set_visible(True)
-        legend.set_in_layout(True)
+    stack.callback(other.remove)
 
 
 def fit_labels(axes: Axes, stack: ExitStack) -> None:
@@ -129,16 +128,14 @@ def fit_labels(axes: Axes, stack: ExitStack) -> None:
     for label, room in ((axes.xaxis.label, box.width), (axes.yaxis.label, box.height)):
         extent = label.get_window_extent()
         if (long := max(extent.width, extent.height)) > room:
-            stack.callback(label.set_fontsize, label.get_fontsize())
-            label.set_fontsize(float(label.get_fontsize()) * max(room / long, 0.7))
+            change(label, stack, fontsize=float(label.get_fontsize()) * max(room / long, 0.7))
 
 
 def keep_inside(fig: Figure, text: Text, stack: ExitStack) -> None:
     """Move a text that leaves the drawing at the right or the left back into it."""
     box = text.get_window_extent()
     right, left = fig.bbox.width - EDGE - box.x1, EDGE - box.x0
-    shift = min(right, 0.0) if right < 0 else max(left, 0.0)
+    shift = right if right < 0 else max(left, 0.0)
     if shift and text.get_visible() and box.width < fig.bbox.width:
-        old = text.get_transform()
-        stack.callback(text.set_transform, old)
-        text.set_transform(old + ScaledTranslation(shift / fig.dpi, 0, fig.dpi_scale_trans))
+        moved = ScaledTranslation(shift / fig.dpi, 0, fig.dpi_scale_trans)
+        change(text, stack, transform=text.get_transform() + moved)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,12 +30,18 @@ class Found:
 def read_checks(folder: Path) -> list[Found]:
     """All checks in the outputs of the executed notebooks of a folder, page by page."""
     return [
-        Found(path.stem, with_repeat(output["data"][MIME], path.stem))
-        for path in sorted(folder.glob("*.ipynb"))
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
-        for output in cell.get("outputs", [])
-        if MIME in output.get("data", {})
+        Found(page, with_repeat(data[MIME], page))
+        for page, data in shown_in(folder)
+        if MIME in data
     ]
+
+
+def shown_in(folder: Path) -> Iterator[tuple[str, Data]]:
+    """Every output of the executed notebooks of a folder: its page, and its data by MIME type."""
+    for path in sorted(folder.glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for output in cell.get("outputs", []):
+                yield path.stem, output.get("data", {})
 
 
 def with_repeat(data: Data, page: str) -> Data:
@@ -46,11 +52,9 @@ def with_repeat(data: Data, page: str) -> Data:
 def read_downloads(folder: Path) -> list[tuple[str, str, str]]:
     """Page, name and text of every file that an executed notebook offers."""
     return [
-        (path.stem, output["data"][DOWNLOAD_MIME]["name"], output["data"][DOWNLOAD_MIME]["text"])
-        for path in sorted(folder.glob("*.ipynb"))
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
-        for output in cell.get("outputs", [])
-        if DOWNLOAD_MIME in output.get("data", {})
+        (page, data[DOWNLOAD_MIME]["name"], data[DOWNLOAD_MIME]["text"])
+        for page, data in shown_in(folder)
+        if DOWNLOAD_MIME in data
     ]
 
 
@@ -62,10 +66,7 @@ def read_narrow(folder: Path, without: Collection[str]) -> dict[str, str]:
         without: pages that show wide drawings only.
     """
     return {
-        "".join(output["data"][SVG]).strip(): "".join(output["data"][NARROW_MIME])
-        for path in sorted(folder.glob("*.ipynb"))
-        if path.stem not in without
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
-        for output in cell.get("outputs", [])
-        if {SVG, NARROW_MIME} <= set(output.get("data", {}))
+        "".join(data[SVG]).strip(): "".join(data[NARROW_MIME])
+        for page, data in shown_in(folder)
+        if page not in without and {SVG, NARROW_MIME} <= data.keys()
     }

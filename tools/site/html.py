@@ -65,8 +65,12 @@ def toc_pages(toc: Path = Path("_toc.yml")) -> list[str]:
 def evidence_pages(toc: Path = Path("_toc.yml")) -> set[str]:
     """Names of the pages of evidence, which referees read, and on no phone."""
     parts = yaml.safe_load(toc.read_text(encoding="utf-8")).get("parts", [])
-    evidence = [one for one in parts if str(one.get("caption", "")).startswith("Evidence")]
-    return {Path(name).name for name in files_of(evidence)}
+    return {Path(name).name for name in files_of([one for one in parts if is_evidence(one)])}
+
+
+def is_evidence(part: Mapping[str, Any]) -> bool:
+    """Whether a part of the table of contents holds pages of evidence."""
+    return str(part.get("caption", "")).startswith("Evidence: ")
 
 
 def files_of(entry: object) -> Iterator[str]:

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 import yaml
 
 from ntpcli.report.page import BROWSERS
-from tools.site.html import files_of
+from tools.site.html import files_of, is_evidence
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -24,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 NAME = "ntp-companion.pdf"
 START = "book/preface"
-EVIDENCE = "Evidence: "  # how parts of the contents begin that hold evidence
 ABOUT = (
     "A companion to Huang, Liang, Yang (NeurIPS 2024) and Tian, Wang, Chen, Du (NeurIPS 2023): "
     "every statement with its check and its verdict"
@@ -388,7 +387,7 @@ def make_pdf(site: Path, work: Path, pages: list[str], toc: object, title: str) 
 
 def without_evidence(toc: dict[str, Any]) -> dict[str, Any]:
     """The table of contents without its evidence pages, which are for the screen."""
-    parts = [one for one in toc["parts"] if not one["caption"].startswith(EVIDENCE)]
+    parts = [one for one in toc["parts"] if not is_evidence(one)]
     return toc | {"parts": parts}
 
 

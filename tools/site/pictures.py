@@ -11,7 +11,7 @@ SOURCE = re.compile(r'\bsrc="([^"]+)"')
 SIZE = re.compile(r'<svg\b[^>]*?\bwidth="([\d.]+)(pt|px)?" height="([\d.]+)(pt|px)?"')
 METADATA = re.compile(r"<metadata>.*?</metadata>\s*|<!--.*?-->\s*", re.DOTALL)
 PATH = re.compile(r'\bd="([^"]*)"')
-PLACES = re.compile(r'\b(x|y)="(-?\d+\.\d{3,})"')
+PLACES = re.compile(r'\b[xy]="-?\d+\.\d{3,}"|\btranslate\([^)]*\)')
 NUMBER = re.compile(r"-?\d+\.\d{3,}")
 AROUND = re.compile(r"[ \n]*([A-Za-z])[ \n]*")
 POINT = 4 / 3  # pixels
@@ -27,15 +27,12 @@ DARK = {
 COLOUR = re.compile(r"(?<=[:\"] )#[0-9a-f]{6}\b|(?<=[:\"])#[0-9a-f]{6}\b")
 GROUP = re.compile(r"<g\b[^>]*?(/?)>|</g>")
 HEAT = re.compile(r"<image\b|<g id=\"QuadMesh")
-USED = re.compile(
-    r'(?:(?<=href=")|(?<=url\())#([\w.-]+)'
-)  # names of parts that are drawn elsewhere
+USED = re.compile(r'(?:(?<=href=")|(?<=url\())#([\w.-]+)')  # names of parts drawn elsewhere
 NAME = re.compile(r' id="([^"]*)"')
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TWIN = "-dark"
 PHONE = "-narrow"  # of a drawing for a phone; `ntpbook/look/narrow.py` makes it
 NARROW = "screen and (max-width: 36rem)"  # as in `figures.css`
-MOVE = re.compile(r"\btranslate\([^)]*\)")
 SIGNS = re.compile(r'<g( [^>]*)?>\n((?:<use [^>]*?style="[^"]*"/>\n){2,})</g>')
 STYLE = re.compile(r' style="([^"]*)"')
 
@@ -47,15 +44,10 @@ def smaller(svg: str) -> str:
     """
 
     def path(found: re.Match[str]) -> str:
-        numbers = NUMBER.sub(lambda number: short(number[0]), found[1])
-        return f'd="{AROUND.sub(lambda letter: letter[1], numbers).strip()}"'
+        return f'd="{AROUND.sub(lambda letter: letter[1], rounded(found[1])).strip()}"'
 
     svg = PATH.sub(path, METADATA.sub("", svg))
-
-    def move(found: re.Match[str]) -> str:
-        return NUMBER.sub(lambda number: short(number[0]), found[0])
-
-    svg = PLACES.sub(lambda found: f'{found[1]}="{short(found[2])}"', MOVE.sub(move, svg))
+    svg = PLACES.sub(lambda found: rounded(found[0]), svg)
     return SIGNS.sub(_styled_once, re.sub(r">\s*\n\s*<", ">\n<", svg))
 
 
@@ -122,6 +114,11 @@ def groups(svg: str, begin: int, end: int, name: str) -> list[tuple[int, int]]:
     return found
 
 
+def rounded(text: str) -> str:
+    """A text with its numbers to two decimals."""
+    return NUMBER.sub(lambda number: short(number[0]), text)
+
+
 def short(number: str) -> str:
     """A number to two decimals."""
     text = f"{float(number):.2f}".rstrip("0").rstrip(".")
@@ -149,6 +146,12 @@ def size_of(svg: str) -> tuple[int, int] | None:
     return round(wide), round(high)
 
 
+def room_of(file: Path) -> str:
+    """The size of a drawing as attributes of HTML, if it says its size."""
+    size = size_of(file.read_text(encoding="utf-8"))
+    return f' width="{size[0]}" height="{size[1]}"' if size else ""
+
+
 def place_figures(html: str, folder: Path) -> str:
     """A page whose drawings say their size and are fetched when the reader comes near.
 
@@ -164,9 +167,8 @@ def place_figures(html: str, folder: Path) -> str:
         extra = ' loading="lazy" decoding="async"'
         file = folder / source[1]
         drawn = file.suffix == ".svg"
-        size = size_of(file.read_text(encoding="utf-8")) if drawn else None
-        if size and "width=" not in found[0]:
-            extra += f' width="{size[0]}" height="{size[1]}"'
+        if drawn and "width=" not in found[0]:
+            extra += room_of(file)
         light = f"<img{extra}{found[0][4:]}"
         if not drawn or not file.with_stem(file.stem + TWIN).is_file():
             return light
@@ -185,9 +187,7 @@ def with_narrow(image: str, folder: Path) -> str:
     name = f"{stem.removesuffix(TWIN)}{PHONE}{TWIN if stem.endswith(TWIN) else ''}.svg"
     if not (folder / name).is_file():
         return image
-    size = size_of((folder / name).read_text(encoding="utf-8"))
-    room = f' width="{size[0]}" height="{size[1]}"' if size else ""
-    narrow = f'<source media="{NARROW}" srcset="{name}"{room}>'
+    narrow = f'<source media="{NARROW}" srcset="{name}"{room_of(folder / name)}>'
     return f"<picture>{narrow}{image}</picture>"
 
 

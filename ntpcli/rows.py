@@ -255,9 +255,10 @@ def _growth(learned: Learned) -> list[Row]:
     rows = []
     if learned.components:
         text = (
-            "one contradiction turns the linear growth of all other margins into logarithmic "
-            "growth, under normalized descent with a constant step size: proved for one "
-            "contradicting pair (ours-contradiction), observed on random data with larger cycles "
+            "a contradiction under one query can turn the linear growth of margins under other "
+            "queries into logarithmic growth, under normalized descent with a constant step size: "
+            "proved for one contradicting pair and one other margin (ours-contradiction), observed "
+            "for the smallest margin under queries without a cycle in random data "
             "(ours-contradiction-runs), page any_data of the book"
         )
         rows.append(Row(text))

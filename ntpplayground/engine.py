@@ -435,9 +435,7 @@ def _view(found: report.Answer, undecided: Collection[str] = ()) -> View:
                 "labels": [one.label for one in checks],
                 "verdict": checks[0].verdict.value,
                 "mark": MARKS[checks[0].verdict],
-                "evidence": _cut(
-                    wording.plainly(report.show_name(maths.plain(checks[0].evidence)))
-                ),
+                "evidence": _said(checks[0].evidence),
             }
             for checks in rows.alike(found.checks)
         ],

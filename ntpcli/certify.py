@@ -12,6 +12,7 @@ from typing import Any
 from ntpcli.check import Write, show, show_name
 from ntpcore import certificate
 from ntpcore.data.dataset import Dataset, InputError
+from ntpcore.data.next_tokens import undefined_for
 from ntpcore.data.order import (
     ASSUMPTION_1,
     CLOSURE,
@@ -304,11 +305,11 @@ def _refuse(structure: Structure, eta: float | None, most_cells: int) -> None:
             )
         missing = [token for token, following in structure.collocation.items() if not following]
         if missing:
-            listed = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
-            raise InputError(
-                f"{data.name}: the next token n is not defined for {listed}, so there are no "
-                "orders to certify; add lines of one token and its next token, or give "
-                "--collocation"
+            raise undefined_for(
+                data,
+                missing,
+                "there are no orders to certify; add lines of one token and its next token, or "
+                "give --collocation",
             )
     cells = sum(
         length

@@ -211,22 +211,26 @@ def _roles(one: order.PartialOrder, vocabulary: tuple[str, ...]) -> dict[str, ob
 
 def _margin(columns: Mapping[str, margin.Solution]) -> dict[str, object]:
     """W_kq_star: squared norm, columns and block sizes."""
+    blocks = {
+        query: [list(block.size) for block in column.blocks] for query, column in columns.items()
+    }
+    scores = {query: column.scores for query, column in columns.items()}
+    return {**_scores(scores), "blocks": blocks}
+
+
+def _scores(columns: Mapping[str, margin.Scores]) -> dict[str, object]:
+    """A matrix of scores: squared norm and columns."""
     return {
-        "norm_squared": str(margin.norm_squared([c.scores for c in columns.values()])),
+        "norm_squared": str(margin.norm_squared(columns.values())),
         "columns": {
-            query: {token: str(score) for token, score in column.scores.items()}
-            for query, column in columns.items()
-        },
-        "blocks": {
-            query: [list(block.size) for block in column.blocks]
-            for query, column in columns.items()
+            query: {token: str(score) for token, score in scores.items()}
+            for query, scores in columns.items()
         },
     }
 
 
 def _learned(found: Learned) -> dict[str, object]:
     """What attention learns: next tokens, cycles, W_mm, and what decides the contexts."""
-    solution = found.solution
     return {
         "next_tokens": {
             token: {"next": entry.following, "origin": entry.origin}
@@ -237,14 +241,7 @@ def _learned(found: Learned) -> dict[str, object]:
         "components": {
             query: [list(part) for part in parts] for query, parts in found.components.items()
         },
-        "margin": solution
-        and {
-            "norm_squared": str(solution.norm_squared),
-            "columns": {
-                query: {token: str(score) for token, score in scores.items()}
-                for query, scores in solution.columns.items()
-            },
-        },
+        "margin": found.solution and _scores(found.solution.columns),
         "contexts": asdict(found.contexts),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import resources
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ntpbook.catalogue import CATALOGUE, PAPERS
+from ntpcli.check import Write, show_name
 from ntpcore.data.dataset import InputError
 from ntpcore.data.files import read_json
 from ntpverdicts.certainty import Certainty, Kind, from_json
@@ -20,7 +21,6 @@ from ntpverdicts.dependencies import Standing, standings
 from ntpverdicts.ledger import count_verdicts
 from ntpverdicts.maths import plain
 
-Write = Callable[[str, str], None]  # text and the role that gives its colour
 Row = Mapping[str, Any]
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "_build" / "html" / "claims.json"
@@ -229,8 +229,7 @@ def explain_json(published: Published, row: Row) -> dict[str, object]:
 
 def show(text: object) -> str:
     """Text as a terminal may safely print it: formulas in letters, control characters escaped."""
-    shown = plain(str(text))
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
+    return show_name(plain(str(text)))
 
 
 def write_list(published: Published, rows: Sequence[Row], write: Write) -> None:

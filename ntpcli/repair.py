@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from itertools import islice
 
 from ntpcli.check import Write, show, show_name
+from ntpcli.rows import cut
 from ntpcore.data import order
 from ntpcore.data.dataset import InputError
 from ntpcore.exact.repair import COUNTED, Repair, spell
@@ -112,8 +113,7 @@ def write_text(found: Repair, write: Write, written: Mapping[str, str]) -> None:
 def _write_collocation(found: Repair, write: Write) -> None:
     """The first few pairs of the collocation."""
     pairs = [f"{show(a)} → {show(b)}" for a, b in found.collocation.items()]
-    more = f", and {len(pairs) - _LISTED} more" if len(pairs) > _LISTED else ""
-    write(f"  collocation: {', '.join(pairs[:_LISTED])}{more}", "plain")
+    write(f"  collocation: {cut(pairs, most=_LISTED)}", "plain")
 
 
 def _times(count: int) -> str:
@@ -126,9 +126,9 @@ def _place(found: Repair, at: order.SampleAt) -> str:
     data = found.table.data
     line = data.lines[at.line]
     words = [show(data.vocabulary[token]) for token in line.tokens[: at.length]]
-    cut = ["…", *words[-_WORDS:]] if len(words) > _WORDS else words
+    shown = ["…", *words[-_WORDS:]] if len(words) > _WORDS else words
     following = show(data.vocabulary[line.tokens[at.length]])
-    return f"{show_name(data.name)}:{line.number}: {' '.join(cut)} → {following}"
+    return f"{show_name(data.name)}:{line.number}: {' '.join(shown)} → {following}"
 
 
 def rest_lines(found: Repair) -> bytes:

@@ -53,14 +53,13 @@ class Rule(NamedTuple):
     many: str
 
 
-_ALONE = "where it starts a sentence"
 RULES = {
     "collocation-missing": Rule(
         "1 token starts no sentence, so its next token n is not defined",
         "{} tokens start no sentence, so their next tokens n are not defined",
     ),
     "collocation-ambiguous": Rule(
-        f"1 token is followed by different tokens {_ALONE}",
+        "1 token is followed by different tokens where it starts a sentence",
         "{} tokens are followed by different tokens where they start a sentence",
     ),
     "collocation-not-injective": Rule(
@@ -81,7 +80,6 @@ RULES = {
     ),
 }
 _OF_TOKENS = ("collocation-missing", "collocation-ambiguous", "collocation-not-injective")
-HOLDS = {True: "holds", False: "fails", None: "not decided"}
 
 
 def sections(found: Answer, most: int = EXAMPLES) -> list[Row]:
@@ -255,9 +253,10 @@ def _growth(learned: Learned) -> list[Row]:
     rows = []
     if learned.components:
         text = (
-            "one contradiction turns the linear growth of all other margins into logarithmic "
-            "growth, under normalized descent with a constant step size: proved for one "
-            "contradicting pair (ours-contradiction), observed on random data with larger cycles "
+            "a contradiction under one query can turn the linear growth of margins under other "
+            "queries into logarithmic growth, under normalized descent with a constant step size: "
+            "proved for one contradicting pair and one other margin (ours-contradiction), observed "
+            "for the smallest margin under queries without a cycle in random data "
             "(ours-contradiction-runs), page any_data of the book"
         )
         rows.append(Row(text))
@@ -295,12 +294,12 @@ def _assumption(name: str, one: Assumption, found: Answer, most: int) -> Row:
         reason = ", because the collocation is not defined"
         if found.structure.realizable.holds is None:
             reason = ""
-        return Row(f"○ {name}: not decided{reason}", "open")
+        return Row(f"{MARKS[Verdict.OPEN]} {name}: not decided{reason}", Verdict.OPEN.value)
     below = [_rule(rule, one, found, most) for rule in one.counts or {}]
     if one is found.structure.realizable:
         below += _largest_part(found)
-    mark, role = ("✔", "proved") if one.holds else ("✘", "refuted")
-    return Row(f"{mark} {name}: {HOLDS[one.holds]}", role, tuple(below))
+    verdict, word = (Verdict.PROVED, "holds") if one.holds else (Verdict.REFUTED, "fails")
+    return Row(f"{MARKS[verdict]} {name}: {word}", verdict.value, tuple(below))
 
 
 def _rule(rule: str, one: Assumption, found: Answer, most: int) -> Row:

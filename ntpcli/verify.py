@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -12,13 +12,13 @@ from multiprocessing import get_context
 from typing import Any
 
 from ntpcli import claims
+from ntpcli.check import Write
 from ntpcore.data.dataset import InputError
 from ntpverdicts.certainty import JUDGED, Kind, certainty_of, used_in
 from ntpverdicts.claims import AGAINST, MARKS, Verdict, certainty_words, shown_number
 from ntpverdicts.maths import plain
 from ntpverdicts.vocabulary import Checked
 
-Write = Callable[[str, str], None]  # text and the role that gives its colour
 Data = Mapping[str, Any]
 
 

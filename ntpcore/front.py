@@ -91,14 +91,27 @@ class MaxMargin:
 
     def to_numpy(self) -> NDArray[np.float64]:
         """W_kq*, shape (|V|, |V|): entry [i, j] is the score of token i under query j."""
-        import numpy as np
+        return _matrix(
+            self.vocabulary,
+            (
+                (token, query, float(score))
+                for query, scores in self.columns.items()
+                for token, score in scores.items()
+            ),
+        )
 
-        number = {token: place for place, token in enumerate(self.vocabulary)}
-        W = np.zeros((len(number), len(number)))
-        for query, scores in self.columns.items():
-            for token, score in scores.items():
-                W[number[token], number[query]] = float(score)
-        return W
+
+def _matrix(
+    vocabulary: Sequence[str], entries: Iterable[tuple[str, str, float]]
+) -> NDArray[np.float64]:
+    """A matrix of attention, shape (|V|, |V|), from token, query, and value of its entries."""
+    import numpy as np
+
+    number = {token: place for place, token in enumerate(vocabulary)}
+    W = np.zeros((len(number), len(number)))
+    for token, query, value in entries:
+        W[number[token], number[query]] = value
+    return W
 
 
 def max_margin(
@@ -225,13 +238,8 @@ class Fit:
         Raises:
             ValueError: the step was not recorded.
         """
-        import numpy as np
-
-        number = {token: place for place, token in enumerate(self.structure.data.vocabulary)}
-        W = np.zeros((len(number), len(number)))
-        for (token, query), weight in zip(self.entries, self._at(step), strict=True):
-            W[number[token], number[query]] = weight
-        return W
+        weights = zip(self.entries, self._at(step).tolist(), strict=True)
+        return _matrix(self.structure.data.vocabulary, ((*entry, one) for entry, one in weights))
 
     def predict(self, sentence: str | Sequence[str], step: int | None = None) -> Prediction:
         """What the layer predicts after a sentence of known tokens, and what it attends to.

@@ -103,8 +103,7 @@ def learn(
 
     Source: Li et al. (2024), graph-SVM; huang2024, Definition 1.
     """
-    known = {token: after for token, after in (given or {}).items() if after is not None}
-    data = order.with_tokens(data, known)
+    data = order.with_tokens(data, next_tokens.without_gaps(given or {}))
     entries = next_tokens.infer(data, given)
     following = next_tokens.map_of(entries)
     if orders is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ntpcore.data.order import PartialOrder, Structure
-from ntpcore.exact import any_order, margin
+from ntpcore.data.order import Structure
+from ntpcore.front import max_margin
 from ntpcore.huang2024 import plain
 
 FRAMES = 30
@@ -50,26 +50,18 @@ def frames(
     start = plain.train(structure, steps=0, anyway=True)  # W_kq is zero
     even = plain.predict(start, sentence).attention
     found = [Frame(0, even, even)]
-    columns = scores_of(structure.orders or {})
-    size = margin.norm_squared(columns.values()) or 1  # zero where all tokens run in circles
+    star = max_margin(structure.orders or {})
+    size = star.norm_squared or 1  # zero where all tokens run in circles
     every = -(-steps // FRAMES)
 
     def keep(now: plain.Trained) -> None:
         if now.steps % every and now.steps != steps:
             return
         stretch = math.sqrt(math.fsum(w * w for w in now.weights.values()) / size)
-        scores = columns.get(sentence[-1], {})
+        scores = star.columns.get(sentence[-1], {})
         weights = {(a, sentence[-1]): stretch * float(score) for a, score in scores.items()}
         aim = plain.predict(plain.Trained(structure, 0.0, weights, now.steps), sentence).attention
         found.append(Frame(now.steps, plain.predict(now, sentence).attention, aim))
 
     plain.train(structure, steps=steps, keep=keep, progress=progress, anyway=True)
     return tuple(found)
-
-
-def scores_of(orders: Mapping[str, PartialOrder]) -> dict[str, margin.Scores]:
-    """The exact max-margin scores of each query, whatever its order is."""
-    return {
-        query: (any_order.solve(order) if order.confused else margin.solve(order)).scores
-        for query, order in orders.items()
-    }

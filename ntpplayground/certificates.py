@@ -18,12 +18,10 @@ from ntpcore.data.order import Structure
 LONGEST = 300  # letters of a refusal
 STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 BLANK = re.compile(r"[ \t\r\n]*")
-DEEPEST = (
-    20  # lists within lists; a certificate has six, and a browser's Python bears some thousands
-)
-PIECE = re.compile(
-    r'"(?:[^"\\]|\\.)*"|[][{}]'
-)  # a text, or where a list or an object begins or ends
+# Lists within lists; a certificate has six, and a browser's Python bears some thousands.
+DEEPEST = 20
+# A text, or where a list or an object begins or ends.
+PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}]')
 
 
 def write(structure: Structure) -> dict[str, object]:
@@ -82,7 +80,7 @@ def line_of(text: str, refusal: str) -> int:
 
     Where a part of the place is missing, it is the line of what should hold it.
     """
-    at = BLANK.match(text).end()  # type: ignore[union-attr]
+    at = _skip(text, 0)
     for index, name in STEP.findall(refusal.partition(":")[0]):
         step = int(index) if index else name
         inside = dict(_parts(text, at))

@@ -98,7 +98,7 @@ class _Text:
     @property
     def given(self) -> dict[str, str]:
         """What the reader wrote, where there is a next token."""
-        return {token: after for token, after in self.said.items() if after is not None}
+        return next_tokens.without_gaps(self.said)
 
     @property
     def following(self) -> dict[str, str | None]:
@@ -114,8 +114,7 @@ def _read(path: str, chars: bool, edits: str | None) -> _Text:
     if edits is None:
         return _Text(data, entries, entries, {}, (), note)
     changed, unknown = map_field.edits_in(edits, entries)
-    given = {token: following for token, following in changed.items() if following is not None}
-    wider = order.with_tokens(data, given)
+    wider = order.with_tokens(data, next_tokens.without_gaps(changed))
     return _Text(wider, next_tokens.infer(wider, changed), entries, changed, unknown, note)
 
 
@@ -436,9 +435,7 @@ def _view(found: report.Answer, undecided: Collection[str] = ()) -> View:
                 "labels": [one.label for one in checks],
                 "verdict": checks[0].verdict.value,
                 "mark": MARKS[checks[0].verdict],
-                "evidence": _cut(
-                    wording.plainly(report.show_name(maths.plain(checks[0].evidence)))
-                ),
+                "evidence": _said(checks[0].evidence),
             }
             for checks in rows.alike(found.checks)
         ],
@@ -608,7 +605,7 @@ def _matrices(found: report.Answer, undecided: Collection[str]) -> View:
     """W_kq_star and W_ov_star as tables of fractions, where they are small enough to be read."""
     collocation, columns = found.structure.collocation, found.columns
     tokens = found.structure.data.vocabulary
-    total = {token: following for token, following in collocation.items() if following is not None}
+    total = next_tokens.without_gaps(collocation)
     view: View = {"W_kq": None, "W_ov": None, "normSquared": None}
     if columns is not None:
         norm = margin.norm_squared(column.scores for column in columns.values())

@@ -7,7 +7,7 @@ anywhere in the text. A token that nothing follows has no next token; none is in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ntpcore.data import order
@@ -75,6 +75,23 @@ def map_of(entries: Mapping[str, Entry]) -> dict[str, str | None]:
     return {token: entry.following for token, entry in entries.items()}
 
 
+def without_gaps(following: Mapping[str, str | None]) -> dict[str, str]:
+    """The part of a map at which there is a next token."""
+    return {token: after for token, after in following.items() if after is not None}
+
+
+def undefined_for(data: Dataset, missing: Sequence[str], so: str) -> InputError:
+    """The refusal of data in which some tokens have no next token.
+
+    Args:
+        data: the data set.
+        missing: these tokens.
+        so: what follows from that, and the way out.
+    """
+    listed = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
+    return InputError(f"{data.name}: the next token n is not defined for {listed}, so {so}")
+
+
 def next_tokens(
     data: Dataset, given: Mapping[str, str | None] | None = None
 ) -> dict[str, str | None]:
@@ -116,8 +133,7 @@ def structure_of(
             than `max_pairs` pairs.
     """
     given = given or {}
-    known = {token: following for token, following in given.items() if following is not None}
-    structure = order.analyse(data, known, max_pairs=max_pairs)
+    structure = order.analyse(data, without_gaps(given), max_pairs=max_pairs)
     if structure.orders is not None:
         return structure
     missing = [
@@ -126,11 +142,11 @@ def structure_of(
         if following is None and token not in given
     ]
     if missing:
-        listed = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
-        raise InputError(
-            f"{data.name}: the next token n is not defined for {listed}, so there are no orders; "
-            "give it in collocation={token: next token}, or give collocation=ntp.next_tokens(data) "
-            "for the token that follows most often"
+        raise undefined_for(
+            data,
+            missing,
+            "there are no orders; give it in collocation={token: next token}, or give "
+            "collocation=ntp.next_tokens(data) for the token that follows most often",
         )
     following = {**structure.collocation, **given}
     orders = order.orders_under(structure.data, following, max_pairs=max_pairs)

@@ -28,6 +28,18 @@ import pytest
 from ntpcore import certificate
 from ntpcore.certificate import RefusedError
 
+
+def one_pair(sample: int, upper: int, lower: int) -> dict[str, Any]:
+    """The column of query 1 where it compares two tokens alone: 1/2 and -1/2, multiplier 1/2."""
+    return {
+        "query": 1,
+        "scores": [["1/2", [upper]], ["-1/2", [lower]]],
+        "pairs": [[sample, "1/2", upper, [lower]]],
+        "circles": [],
+        "closed_form_fails_at": None,
+    }
+
+
 # By hand: a, b with n(a) = b and n(b) = a; after "a b" comes b, so that a lies above b under b.
 HAND: dict[str, Any] = {
     "format": "ntpcore certificate 3",
@@ -38,15 +50,7 @@ HAND: dict[str, Any] = {
     "theorems": {
         "Proposition 2": [], "Proposition 4": [], "Theorem A": [], "Theorem B": [],
     },
-    "columns": [
-        {
-            "query": 1,
-            "scores": [["1/2", [0]], ["-1/2", [1]]],
-            "pairs": [[2, "1/2", 0, [1]]],
-            "circles": [],
-            "closed_form_fails_at": None,
-        }
-    ],
+    "columns": [one_pair(sample=2, upper=0, lower=1)],
     "norm_squared": "1/2",
     # K = log(2 * 4 * 1 / (1/4)) = log 32 = 3.4657...
     "bounds": {"eta": "1/10", "K": "347/100", "beats_trivial_from": None},
@@ -105,15 +109,7 @@ BROKEN: dict[str, Any] = {
         "Theorem A": ["assumption_1", "assumption_3", "source"],
         "Theorem B": ["assumption_1", "assumption_3", "source"],
     },
-    "columns": [
-        {
-            "query": 1,
-            "scores": [["1/2", [1]], ["-1/2", [0]]],
-            "pairs": [[3, "1/2", 1, [0]]],
-            "circles": [],
-            "closed_form_fails_at": None,
-        }
-    ],
+    "columns": [one_pair(sample=3, upper=1, lower=0)],
     "norm_squared": "1/2",
     "bounds": None,
 }  # fmt: skip

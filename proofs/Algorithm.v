@@ -135,10 +135,7 @@ Qed.
 
 Lemma K_large : 2%:R * L%:R ^+ 2 * (L%:R - 1) ^+ 3 / pi_min <= exp K.
 Proof.
-rewrite /K logK // divr_gt0 //; case: (compares data) => i [j ij].
-have L2 : (1 < L)%N.
-  apply: leq_ltn_trans (rivals_lt data L_max i).
-  by apply/card_gt0P; exists j.
+rewrite /K logK // divr_gt0 //; have L2 := length_ge2 data L_max.
 by rewrite !mulr_gt0 ?exprn_gt0 ?ltr0n ?(ltnW L2) // subr_gt0 ltr1n.
 Qed.
 
@@ -230,12 +227,7 @@ have := le t (ltnW Nt); rewrite ler_subl_addr addrC -ler_subl_addr => le1.
 by rewrite mulrC -ler_pdivl_mulr ?ltr0n.
 Qed.
 (* Theorem 1, corrected (huang2024-thm-1-corrected), with its constants. *)
-Let L2 : 2%:R <= L%:R :> R.
-Proof.
-case: (compares data) => i [j ij]; rewrite ler_nat.
-apply: leq_ltn_trans (rivals_lt data L_max i).
-by apply/card_gt0P; exists j.
-Qed.
+Let L2 : 2%:R <= L%:R :> R := L_ge2 data L_max.
 
 Lemma pi_min_le1 : pi_min <= 1.
 Proof.

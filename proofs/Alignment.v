@@ -89,6 +89,13 @@ by rewrite (tau_rest W_ov exp_pos asm1) mulr_suml; apply: eq_bigr => y _; apply:
 Qed.
 Lemma total_odds_ge0 W i : 0 <= total_odds W i.
 Proof. by apply: sumr_ge0 => y _; apply/ltW/exp_pos. Qed.
+Lemma T_next W i : T W i (next i) = (1 + total_odds W i)^-1.
+Proof.
+have := tau_odds W i; rewrite /Stage2.tau opprB [1 + (_ - 1)]addrC subrK => eq.
+have X1 : 0 < 1 + total_odds W i by rewrite ltr_paddr ?ltr01 ?total_odds_ge0.
+apply: (mulfI (lt0r_neq0 X1)); rewrite divff ?lt0r_neq0 // mulrDl mul1r -eq.
+by rewrite addrC subrK.
+Qed.
 
 (* The number of rivals. *)
 Lemma rivals_lt i : (#|[pred y | rival i y]| < L)%N.
@@ -98,6 +105,15 @@ apply: proper_card; apply/properP; split; first by apply/subsetP => y /andP [].
 exists (decider i); first exact: (decider_in asm1 i).
 by rewrite inE /Stage2.rival eqxx andbF.
 Qed.
+
+(* A sentence that compares two tokens has both of them. *)
+Lemma length_ge2 : (1 < L)%N.
+Proof.
+case: (compares data) => i [j ij].
+by apply: leq_ltn_trans (rivals_lt i); apply/card_gt0P; exists j.
+Qed.
+
+Lemma L_ge2 : 2%:R <= L%:R :> R. Proof. by rewrite ler_nat length_ge2. Qed.
 
 Lemma rival_neq i j : rival i j -> j != decider i. Proof. by case/andP. Qed.
 
@@ -129,6 +145,22 @@ Lemma m_large i : 1 <= L%:R * m i.
 Proof.
 rewrite -{1}(mass_rivals W i) -[X in X + _]mul1r -[L%:R](subrK 1) mulrDl addrC ler_add2r.
 by apply: sum_rivals_le => [|j _]; [apply: ltW (m_gt0 i) | apply: lead].
+Qed.
+
+(* Odds are at most one where deciders lead, and small where the decider has the attention. *)
+Lemma odds_le1 i y : odds W i y <= 1.
+Proof.
+rewrite -[X in _ <= X](exp0 expo); apply: exp_le; rewrite pmulr_rle0 // subr_le0.
+exact: lead.
+Qed.
+
+Lemma odds_le i y : y != decider i -> odds W i y <= exp (- (A * (2%:R * m i - 1))).
+Proof.
+move=> ne; apply: exp_le; rewrite -mulrN ler_pmul2l // opprB.
+have : mass W i y + m i <= 1.
+  rewrite -(mass_sum body query exp_pos W i) (bigD1 (decider i)) //= addrC ler_add2l.
+  rewrite (bigD1 y) //= ler_addl; apply: sumr_ge0 => z _; exact: mass_ge0.
+by rewrite mulr_natl mulr2n opprD addrA ler_add2r -ler_subr_addr.
 Qed.
 
 (* Sizes of the force. *)
@@ -190,16 +222,19 @@ Proof.
 move=> /rival_neq; exact: (pull_rival_ge0 exp_pos gap asm1 A_gt0 lead).
 Qed.
 
+Lemma h_ge0 i j : rival i j -> 0 <= h i j.
+Proof.
+move=> ij; have := pull_ge0 ij; rewrite pullE // pmulr_rge0 // mulr_gt0 // mass_gt0 //.
+by case/andP: ij.
+Qed.
+
 (* The worst rival of all. *)
 Variables (i0 : I) (j0 : V).
 Hypotheses (worst : rival i0 j0) (max0 : forall i j, rival i j -> ratio i j <= ratio i0 j0).
 Let r0 := ratio i0 j0.
 Let near i : bool := [exists j, rival i j && (r0 <= L%:R * ratio i j)].
 
-Let two_L : (1 < L)%N.
-Proof.
-apply: leq_ltn_trans (rivals_lt i0); apply/card_gt0P; exists j0; exact: worst.
-Qed.
+Let two_L := length_ge2.
 Let kappa : R := L%:R - 1.
 Let kappa1 : 1 <= kappa.
 Proof. by rewrite ler_subr_addr -[1 + 1]/(2%:R) ler_nat. Qed.
@@ -318,10 +353,7 @@ have hj : 0 <= h i0 j0.
   by rewrite -(pmulr_rge0 _ (_ : 0 < L%:R)) ?ltr0n ?(ltnW two_L) // (le_trans _ h0) // tau_ge.
 apply: le_trans (_ : A * ratio i j * (2%:R * (kappa * (L%:R * h i0 j0))) * r0 <= _).
   rewrite ler_wpmul2r // [A * (_ * _)]mulrA -mulrA ler_wpmul2l //.
-  have hge : 0 <= h i j.
-    have := pull_ge0 ij; rewrite pullE // pmulr_rge0 // mulr_gt0 // massE.
-    by rewrite mulr_gt0 ?ratio_gt0 ?m_gt0.
-  apply: le_trans (_ : h i j <= _); first by rewrite ler_pimull ?decider_le1.
+  have hge := h_ge0 ij; apply: le_trans (_ : h i j <= _); first by rewrite ler_pimull ?decider_le1.
   apply: le_trans (h_le ij) _; rewrite ler_pmul2l ?ltr0n //.
   by apply: le_trans (far_tau far) _; rewrite ler_wpmul2l.
 have -> : 2%:R * L%:R ^+ 2 * kappa * ratio i j * (A * (r0 * m i0) * h i0 j0) =
@@ -339,10 +371,7 @@ Notation F := (force W).
 
 Lemma force_rivals : F = \sum_i push i.
 Proof.
-apply: eq_bigr => i _; congr (_ * _).
-rewrite -(pull_others n body query next W_ov exp_pos W i) (bigID (fun j => j \in sentence i)) /=.
-rewrite [X in _ + X]big1 ?addr0 => [|j /andP [_ js]]; last exact: pull_absent.
-by apply: eq_bigl => j; rewrite /Stage2.rival andbC.
+by apply: eq_bigr => i _; rewrite /push (pull_rivals n body query next W_ov exp_pos W i).
 Qed.
 
 Lemma push_ge0 i : 0 <= push i.

@@ -200,8 +200,8 @@ Definition statement_theorem_1_corrected : Prop :=
       1 - cosine W U <=
         54%:R * L%:R ^+ 4 * norm U ^+ 4 * log t%:R ^+ 2 / (pi_min * (t%:R * eta))].
 
-(* On some data of the setting, Proposition 2 fails, and training turns away from its closed form.
-   *)
+(* On some data of the setting, the solution of (12) is not the closed form of Proposition 2: their
+   directions differ. *)
 Definition statement_proposition_2_refuted : Prop :=
   forall R : rcfType, exists (V : finType) (P : training_data R V), setting P /\
   forall U, max_margin P U -> cosine U (closed_form P) ^+ 2 = 35%:R / 36%:R.

@@ -82,6 +82,7 @@ Let A : R := T%:R * eta0 / Num.sqrt (#|V|%:R - 1).
 Let gapA x v : v != n x -> W_ov x (n x) - W_ov x v = A := @gap R V n exp I body query next freq e
   data T eta0 x v.
 Let A0 : 0 < A := A_gt0 data T_gt0 eta0_gt0.
+Let L_ge2 : 2%:R <= L%:R :> R := L_ge2 data L_max.
 
 Lemma lead t : leads n exp body query next (W_kq t).
 Proof.
@@ -101,12 +102,6 @@ Lemma norm_W t : [/\ norm (W_kq t) <= t%:R * eta,
 Proof.
 exact: (lemma_6 pos gapA asm1 (shares data) A0 (exponential_add e) (exp_le e) eta_gt0
   (often data) L_max solU (compares data) t).
-Qed.
-
-Lemma L_ge2 : 2%:R <= L%:R :> R.
-Proof.
-case: (compares data) => i [j ij]; rewrite ler_nat.
-by apply: leq_ltn_trans (rivals_lt data L_max i); apply/card_gt0P; exists j.
 Qed.
 
 (* The pairs have length sqrt 2, so sqrt 2 |U| >= 1. *)
@@ -215,6 +210,19 @@ have pos1 : 0 < 1 + L%:R * exp (- c) by rewrite ltr_paddr ?mulr_ge0 ?ler0n ?ltW 
 rewrite ler_pdivr_mulr // -[X in X <= _](m_ratio e data W i) ler_pmul2l // ler_add2l.
 apply: le_trans le1 _; rewrite ler_pmul2r //.
 by rewrite ger_addl oppr_le0 ler01.
+Qed.
+
+(* The exponent of (4) is at most A / 4. *)
+Lemma exponent_le (C0 := eta0 / (4%:R * Norm2 (@W_star R V n))) : T%:R * C0 <= A / 4%:R.
+Proof.
+have s1 : 1 <= #|V|%:R - 1 :> R.
+  by rewrite ler_subr_addr -[1 + 1]/(2%:R) ler_nat; exact: (two_tokens data).
+have s0 := le_trans ler01 s1; case: (compares data) => i _.
+rewrite /C0 (W_star_norm2 R n (query i)) invfM mulrA mulrA [leRHS]mulrAC ler_wpmul2l //.
+  by rewrite divr_ge0 ?ler0n // mulr_ge0 ?ler0n // ltW.
+rewrite lef_pinv ?posrE ?sqrtr_gt0 ?(lt_le_trans ltr01 s1) //.
+rewrite -[X in _ <= X](sqr_sqrtr s0) expr2 ler_pemulr ?sqrtr_ge0 //.
+by rewrite -[X in X <= _]sqrtr1 ler_wsqrtr.
 Qed.
 
 (* Theorem 2, corrected: with the constant 1696 and eta <= |W*| / e. *)
@@ -339,32 +347,20 @@ suff one i : - log (Stage2.T exp body query W_ov (W_kq t) i (next i)) <= B.
   by rewrite -mulrN ler_wpmul2l // ltW ?(shares data).
 have ld := @lead t; set m := mass exp body query (W_kq t) i (decider i).
 set tot := total_odds n exp body query next A (W_kq t) i.
-have tot0 : 0 <= tot by apply: sumr_ge0 => y _; apply/ltW/pos.
-have TE : Stage2.T exp body query W_ov (W_kq t) i (next i) = (1 + tot)^-1.
-  have := tau_odds e data gapA (W_kq t) i; rewrite /tau -/tot opprB [1 + (_ - 1)]addrC subrK => eq.
-  apply: (mulfI (lt0r_neq0 (_ : 0 < 1 + tot))); first by rewrite ltr_paddr ?ltr01.
-  rewrite divff ?lt0r_neq0 ?ltr_paddr ?ltr01 // mulrDl mul1r -eq.
-  by rewrite addrC subrK.
-rewrite TE (log_inv e logK) ?ltr_paddr ?ltr01 // opprK; apply: le_trans (log1_le e logK tot0) _.
-have odds_le c : (forall y, y != decider i -> odds n exp body query next A (W_kq t) i y <= c) ->
+have tot0 : 0 <= tot := total_odds_ge0 n body query next e A (W_kq t) i.
+rewrite (T_next e data gapA) -/tot (log_inv e logK) ?ltr_paddr ?ltr01 // opprK.
+apply: le_trans (log1_le e logK tot0) _.
+have total_le c : (forall y, y != decider i -> odds n exp body query next A (W_kq t) i y <= c) ->
     0 <= c -> tot <= #|V|%:R * c.
   move=> le c0; apply: le_trans (ler_sum _ le) _; rewrite sumr_const -[c *+ _]mulr_natl.
   by rewrite ler_wpmul2r // ler_nat max_card.
-have s1 : 1 <= #|V|%:R - 1 :> R.
-  by rewrite ler_subr_addr -[1 + 1]/(2%:R) ler_nat; exact: (two_tokens data).
 have TC0 : 0 <= T%:R * C0 by rewrite mulr_ge0 ?ler0n // divr_ge0 ?mulr_ge0 ?ler0n ?Norm2_ge0 ?ltW.
 have [x0|x0] := lerP 0 x; last first.
-  apply: le_trans (odds_le 1 _ ler01) _ => [y _|].
-    rewrite -[X in _ <= X](exp0 e) /odds; apply: (exp_le e); rewrite pmulr_rle0 // subr_le0;
-      exact: ld.
+  apply: le_trans (total_le 1 _ ler01) _ => [y _|]; first exact: (odds_le1 e A0 ld i y).
   rewrite ler_wpmul2l ?ler0n // -[X in X <= _](exp0 e); apply: (exp_le e).
   by rewrite oppr_ge0; apply: mulr_ge0_le0 => //; apply: ltW.
-apply: le_trans (odds_le (exp (- (A * (2%:R * m - 1)))) _ (ltW (pos _))) _ => [y ne|].
-  apply: (exp_le e); rewrite -mulrN ler_pmul2l // -/m opprB.
-  have : mass exp body query (W_kq t) i y + m <= 1.
-    rewrite -(mass_sum body query pos (W_kq t) i) (bigD1 (decider i)) //= addrC ler_add2l.
-    rewrite (bigD1 y) //= ler_addl; apply: sumr_ge0 => z _; exact: mass_ge0.
-  by rewrite mulr_natl mulr2n opprD addrA ler_add2r -ler_subr_addr.
+apply: le_trans (total_le (exp (- (A * (2%:R * m - 1)))) _ (ltW (pos _))) _ => [y ne|].
+  exact: (odds_le e A0).
 rewrite ler_wpmul2l ?ler0n //; apply: (exp_le e); rewrite ler_opp2.
 have E0 : 0 < exp (t%:R * C1) by apply: pos.
 have LE : 0 < L%:R + exp (t%:R * C1) by rewrite addr_gt0.
@@ -379,14 +375,8 @@ have xm : x <= 2%:R * m - 1.
   move: E0 LE => /lt0r_neq0 /eqP E0 /lt0r_neq0 /eqP LE.
   move: (exp _) (L%:R : R) E0 LE => a b a0 ab; rewrite -[2%:R]/(1 + 1); named R; field.
   by split=> //; rewrite -[plus R a b]/(a + b) addrC.
-apply: ler_pmul => //; rewrite /C0 (W_star_norm2 R n (decider i)) /A mulrA ler_pmul2l ?mulr_gt0
-  ?ltr0n //.
-rewrite lef_pinv ?posrE ?sqrtr_gt0 ?mulr_gt0 ?ltr0n ?(lt_le_trans ltr01 s1) //.
-apply: le_trans (_ : #|V|%:R - 1 <= _); last by rewrite ler_pemull ?(le_trans ler01 s1) ?ler1n.
-have z0 : 0 <= #|V|%:R - 1 :> R := le_trans ler01 s1.
-move: (#|V|%:R - 1 : R) s1 z0 => s s1 z0.
-rewrite -[X in _ <= X](sqr_sqrtr z0) expr2 ler_pemulr ?sqrtr_ge0 //.
-by rewrite -[X in X <= _]sqrtr1 ler_wsqrtr.
+apply: ler_pmul => //; apply: le_trans exponent_le _.
+by rewrite ler_pdivr_mulr ?ltr0n // ler_pemulr ?(ltW A0) // ler1n.
 Qed.
 End Theorem2.
 

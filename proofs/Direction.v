@@ -78,9 +78,7 @@ rewrite leNgt; apply/negP => neg.
 have : exp K <= 1 by rewrite -(exp0 expo); apply/(exp_le expo)/ltW.
 apply/negP; rewrite -ltNge; apply: lt_le_trans K_large.
 case: (compares data) => i [j ij].
-have L2 : 2%:R <= L%:R :> R.
-  rewrite ler_nat; apply: leq_ltn_trans (rivals_lt data L_max i).
-  by apply/card_gt0P; exists j.
+have L2 : 2%:R <= L%:R :> R := L_ge2 data L_max.
 have p1 : pi_min <= 1.
   apply: le_trans (pi_minP ij) _.
   by rewrite -(shares_total data) (bigD1 i) //= ler_addl; apply: sumr_ge0 => k _; apply: ltW.

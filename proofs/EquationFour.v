@@ -35,7 +35,7 @@ Let asm1 := collocation data.
 Let gapA x v : v != n x -> W_ov x (n x) - W_ov x v = A := @gap R V n exp I body query next freq e
   data T eta0 x v.
 Let A0 : 0 < A := A_gt0 data T_gt0 eta0_gt0.
-Let L2 : 2%:R <= L%:R :> R := length_ge2 data L_max.
+Let L2 : 2%:R <= L%:R :> R := L_ge2 data L_max.
 Let L1 : 1 <= L%:R :> R. Proof. by apply: le_trans L2; rewrite ler1n. Qed.
 Let L0 : 0 < L%:R :> R. Proof. exact: lt_le_trans ltr01 L1. Qed.
 Let Ln : (0 < L)%N. Proof. by rewrite -(ltr_nat R). Qed.
@@ -46,9 +46,7 @@ Let K_pos : 0 < 14%:R * L%:R * (L%:R - 1) ^+ 2 :> R.
 Proof.
 by apply: mulr_gt0; [apply: mulr_gt0; rewrite ?ltr0n // -(ltr_nat R) | apply: exprn_gt0].
 Qed.
-Let w_gt0 : 0 < w :=
-  norm_U_gt0 pos gapA asm1 (shares data) A0 (exponential_add e) (exp_le e) eta_gt0 (often data)
-    solU (compares data).
+Let w_gt0 : 0 < w := U_gt0 e data T_gt0 eta0_gt0 eta_gt0 solU.
 Let S0 : 0 < S. Proof. by rewrite -norm_sqr exprn_gt0. Qed.
 
 Lemma sharper t : 2%:R * S * (1 + 2%:R * (8%:R * L%:R * (L%:R - 1) + K) * w / eta) < t%:R ->
@@ -69,13 +67,6 @@ by rewrite ger_addl oppr_le0 ler01.
 Qed.
 
 (* log 2 >= 2/3, by (23/24)^16 >= 1/2. *)
-Lemma fraction (a b c d : nat) : (0 < b)%N -> (0 < d)%N -> (a * d <= c * b)%N ->
-  a%:R / b%:R <= c%:R / d%:R :> R.
-Proof.
-move=> b0 d0 le.
-by rewrite ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n // -!natrM ler_nat.
-Qed.
-
 Lemma square_fraction (x : R) (a b c d : nat) : (0 < b)%N -> (0 < d)%N ->
   (c * (b * b) <= a * a * d)%N -> a%:R / b%:R <= x -> c%:R / d%:R <= x * x.
 Proof.
@@ -150,19 +141,6 @@ have m1 : 0 <= L%:R * (L%:R - 1) :> R by apply: mulr_ge0.
 apply: ler_pmul four; [exact: mulr_ge0 | exact: ler0n |].
 apply: (ler_pmul _ _ _ kl) => //.
 by apply: (ler_pmul _ _ _ kl) => //; apply: low.
-Qed.
-
-(* The exponent of (4) is at most A / 4. *)
-Lemma exponent_le (C0 := eta0 / (4%:R * Norm2 (@W_star R V n))) : T%:R * C0 <= A / 4%:R.
-Proof.
-have s1 : 1 <= #|V|%:R - 1 :> R.
-  by rewrite ler_subr_addr -[1 + 1]/(2%:R) ler_nat; exact: (two_tokens data).
-have s0 := le_trans ler01 s1; case: (compares data) => i _.
-rewrite /C0 (W_star_norm2 R n (query i)) invfM mulrA mulrA [leRHS]mulrAC ler_wpmul2l //.
-  by rewrite divr_ge0 ?ler0n // mulr_ge0 ?ler0n // ltW.
-rewrite lef_pinv ?posrE ?sqrtr_gt0 ?(lt_le_trans ltr01 s1) //.
-rewrite -[X in _ <= X](sqr_sqrtr s0) expr2 ler_pemulr ?sqrtr_ge0 //.
-by rewrite -[X in X <= _]sqrtr1 ler_wsqrtr.
 Qed.
 
 (* Equation (4) as printed: N is any number from 1 on, as the number of samples is. *)
@@ -270,7 +248,8 @@ have v2 : 2%:R <= #|V|%:R :> R := size_ge2 data.
 have v0 : 0 < #|V|%:R :> R by apply: lt_le_trans v2; rewrite ltr0n.
 case: (ltnP 1 t) => [t1|t1].
   apply: le_trans (sharper (late_enough t1)) _; rewrite ler_pmul2l //; apply: (exp_le e).
-  rewrite ler_opp2; apply: le_trans exponent_le; rewrite ler_pimulr // ger_addl oppr_le0.
+  rewrite ler_opp2; apply: le_trans (exponent_le data T eta0_gt0).
+  rewrite ler_pimulr // ger_addl oppr_le0.
   by rewrite divr_ge0 ?(ltW LE) // mulr_ge0 ?ler0n.
 have tE : t = 1%N by apply/eqP; rewrite eqn_leq t1 t_gt0.
 have le : the_loss t <= log #|V|%:R.
@@ -290,12 +269,7 @@ have C1_half : C1 <= 2%:R^-1.
   rewrite ler_pmul2r //; apply: le_trans (_ : 1 <= _); last first.
     by apply: mulr_ege1 => //; apply: w_half.
   by rewrite ler_pdivr_mulr ?ltr0n // mul1r ler_nat.
-apply: le_trans L2; apply: le_trans (exp_le e C1_half) _.
-have h : 2%:R^-1 <= exp (- 2%:R^-1).
-  apply: le_trans (exponential_tangent e _).
-  by rewrite ler_subr_addr -mulr2n -[_^-1 *+ 2]mulr_natr mulVf ?pnatr_eq0.
-have E2 := pos 2%:R^-1.
-by rewrite -[leRHS]mul1r -ler_pdivr_mulr ?ltr0n // -[leRHS](expN e 2%:R^-1) ler_pmul2l.
+exact: le_trans (exp_le e C1_half) (le_trans (exp_half e) L2).
 Qed.
 End Equation4.
 

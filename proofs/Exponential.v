@@ -60,6 +60,17 @@ elim: t => [|t IH]; first by rewrite mul0r exp0.
 by rewrite -addn1 natrD mulrDl mul1r (exponential_add e) IH exprD.
 Qed.
 
+(* exp (1/2) <= 2, as exp (-1/2) >= 1 - 1/2. *)
+Lemma exp_half : exp 2%:R^-1 <= 2%:R.
+Proof.
+have half : 2%:R^-1 <= exp (- 2%:R^-1).
+  apply: le_trans (exponential_tangent e _).
+  by rewrite -ler_subl_addr opprK -mulr2n -[_^-1 *+ 2]mulr_natr mulVf // pnatr_eq0.
+have : exp 2%:R^-1 * 2%:R^-1 <= 1.
+  by rewrite -[X in _ <= X](expN 2%:R^-1) ler_pmul2l ?exp_gt0.
+by rewrite ler_pdivr_mulr ?ltr0n // mul1r.
+Qed.
+
 Hypothesis logK : forall c, 0 < c -> exp (log c) = c.
 
 Lemma expK c : log (exp c) = c.
@@ -97,16 +108,10 @@ Proof.
 by move=> c0; apply: log_le_exp (exponential_tangent e c); rewrite ltr_paddr ?ltr01.
 Qed.
 
-(* 1/2 <= log 2, as exp (-1/2) >= 1 - 1/2. *)
+(* 1/2 <= log 2. *)
 Lemma log_half c : 2%:R <= c -> 2%:R^-1 <= log c.
 Proof.
 move=> c2; apply: log_ge_exp; first by apply: lt_le_trans c2; rewrite ltr0n.
-have half : 2%:R^-1 <= exp (- 2%:R^-1).
-  apply: le_trans (exponential_tangent e _).
-  rewrite -ler_subl_addr opprK -mulr2n -[_^-1 *+ 2]mulr_natr mulVf // pnatr_eq0.
-  by [].
-apply: le_trans c2; have : exp 2%:R^-1 * 2%:R^-1 <= 1.
-  by rewrite -[X in _ <= X](expN 2%:R^-1) ler_pmul2l ?exp_gt0.
-by rewrite ler_pdivr_mulr ?ltr0n // mul1r.
+exact: le_trans exp_half c2.
 Qed.
 End Exponential.

@@ -18,6 +18,13 @@ Hypotheses (e : exponential exp) (logK : forall c, 0 < c -> exp (log c) = c).
 Implicit Types c u v z : R.
 Add Field scores0 : (is_field R).
 
+Lemma fraction (a b c d : nat) : (0 < b)%N -> (0 < d)%N -> (a * d <= c * b)%N ->
+  a%:R / b%:R <= c%:R / d%:R :> R.
+Proof.
+move=> b0 d0 le.
+by rewrite ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n // -!natrM ler_nat.
+Qed.
+
 (* e >= 5/2, by (7/6)^3 >= 19/12. *)
 Lemma exp1_ge : 5%:R / 2%:R <= exp 1.
 Proof.
@@ -30,12 +37,10 @@ have s1 : 7%:R / 6%:R <= exp 6%:R^-1.
 have s2 : 19%:R / 12%:R <= exp 6%:R^-1 ^+ 3.
   apply: le_trans (_ : (7%:R / 6%:R) ^+ 3 <= _); last first.
     by rewrite ler_pexpn2r ?nnegrE ?divr_ge0 ?ler0n // ltW // exp_gt0.
-  rewrite expr_div_n -!natrX ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n //.
-  by rewrite -!natrM ler_nat.
+  by rewrite expr_div_n -!natrX; apply: fraction.
 apply: le_trans (_ : (19%:R / 12%:R) ^+ 2 <= _); last first.
   by rewrite ler_pexpn2r ?nnegrE ?divr_ge0 ?ler0n // (le_trans _ s2) // divr_ge0 ?ler0n.
-rewrite expr_div_n -!natrX ler_pdivr_mulr ?ltr0n // mulrAC ler_pdivl_mulr ?ltr0n //.
-by rewrite -!natrM ler_nat.
+by rewrite expr_div_n -!natrX; apply: fraction.
 Qed.
 
 Lemma exp_down c d : exp (c - d) * exp d = exp c.
@@ -143,18 +148,16 @@ Hypothesis L_max : forall i, (size (sentence i) <= L)%N.
 Let pos := exp_gt0 e.
 Let asm1 := collocation data.
 Let freq_gt0 := shares data.
+Let l2 : 2%:R <= L%:R :> R := L_ge2 data L_max.
+Let L1 : 1 <= L%:R :> R. Proof. by apply: le_trans l2; rewrite ler1n. Qed.
+Let k1 : 1 <= L%:R - 1 :> R. Proof. by rewrite ler_subr_addr. Qed.
+Let k0 : 0 <= L%:R - 1 :> R. Proof. exact: le_trans ler01 k1. Qed.
 Notation rest W i := (total_odds n exp body query next A W i).
 Notation odds W i y := (odds n exp body query next A W i y).
 Notation ratio W i j := (ratio n exp body query next W i j).
 Notation margin W i j := (margin n body query next W i j).
 Notation size := (#|V|%:R : R).
 Notation E := (exp (- (A / 4%:R))).
-
-Lemma length_ge2 : 2%:R <= L%:R :> R.
-Proof.
-case: (compares data) => i [j ij]; rewrite ler_nat.
-by apply: leq_ltn_trans (rivals_lt data L_max i); apply/card_gt0P; exists j.
-Qed.
 
 Lemma size_ge2 : 2%:R <= size.
 Proof. by rewrite ler_nat; exact: (two_tokens data). Qed.
@@ -163,33 +166,27 @@ Proof. by rewrite ler_nat; exact: (two_tokens data). Qed.
 Lemma X_ge0 W i : 0 <= rest W i.
 Proof. exact: (total_odds_ge0 n body query next e A W i). Qed.
 
-Lemma TE W i : T W i (next i) = (1 + rest W i)^-1.
-Proof.
-have := tau_odds e data gap W i; rewrite /Stage2.tau opprB [1 + (_ - 1)]addrC subrK => eq.
-have X1 : 0 < 1 + rest W i by rewrite ltr_paddr ?ltr01 ?X_ge0.
-apply: (mulfI (lt0r_neq0 X1)); rewrite divff ?lt0r_neq0 // mulrDl mul1r -eq.
-by rewrite addrC subrK.
-Qed.
-
 Lemma lossE W : loss W = \sum_i freq i * log (1 + rest W i).
 Proof.
-rewrite /loss -sumrN; apply: eq_bigr => i _; rewrite TE (log_inv e logK) ?mulrN ?opprK //.
+rewrite /loss -sumrN; apply: eq_bigr => i _; rewrite (T_next e data gap) (log_inv e logK).
+  by rewrite mulrN opprK.
 by rewrite ltr_paddr ?ltr01 ?X_ge0.
 Qed.
 
 Lemma tauE W i : tau W i = 1 - (1 + rest W i)^-1.
-Proof. by rewrite -TE. Qed.
+Proof. by rewrite -(T_next e data gap). Qed.
+
+(* The number under the logarithm of K is large. *)
+Lemma K_ge0 K : 14%:R * L%:R * (L%:R - 1) ^+ 2 <= exp K -> 0 <= K.
+Proof.
+move=> K_large; apply: (exp_le_inv e); rewrite (exp0 e); apply: le_trans K_large.
+by rewrite mulr_ege1 ?exprn_ege1 // mulr_ege1 // ler1n.
+Qed.
 
 Section Leads.
 Variable W : V -> V -> R.
 Hypothesis lead : leads W.
 Notation m i := (mass W i (decider i)).
-
-Lemma odds_le1 i y : odds W i y <= 1.
-Proof.
-rewrite /Alignment.odds -[X in _ <= X](exp0 e); apply: (exp_le e); rewrite pmulr_rle0 // subr_le0.
-exact: lead.
-Qed.
 
 Lemma others_card i : #|[pred y | y != decider i]|%:R = size - 1.
 Proof.
@@ -203,16 +200,10 @@ by rewrite sumr_const -[c *+ _]mulr_natl -(others_card i).
 Qed.
 
 Lemma X_le1 i : rest W i <= size - 1.
-Proof. by rewrite -[size - 1]mulr1; apply: X_le => y _; apply: odds_le1. Qed.
+Proof. by rewrite -[size - 1]mulr1; apply: X_le => y _; exact: (odds_le1 e A_gt0 lead). Qed.
 
 Lemma X_le_exp i : rest W i <= (size - 1) * exp (- (A * (2%:R * m i - 1))).
-Proof.
-apply: X_le => y ne; apply: (exp_le e); rewrite -mulrN ler_pmul2l // opprB.
-have : mass W i y + m i <= 1.
-  rewrite -(mass_sum body query pos W i) (bigD1 (decider i)) //= addrC ler_add2l.
-  rewrite (bigD1 y) //= ler_addl; apply: sumr_ge0 => z _; exact: mass_ge0.
-by rewrite mulr_natl mulr2n opprD addrA ler_add2r -ler_subr_addr.
-Qed.
+Proof. by apply: X_le => y; apply: (odds_le e A_gt0). Qed.
 
 (* No loss of a sample exceeds log |V|, nor its odds, nor 2 log |V| times its error. *)
 Lemma sample_loss_le i : log (1 + rest W i) <= log size.
@@ -253,18 +244,14 @@ Proof. exact: (force_rivals n body query next freq W_ov e W). Qed.
 
 Lemma pushE i : push i = A * m i * (tau W i * (1 - m i) + Q W i).
 Proof.
-rewrite -[RHS]opprK -(pull_decider pos gap asm1 W i).
-rewrite -(pull_others n body query next W_ov pos W i) /push.
-rewrite [RHS](bigID (fun j => j \in sentence i)) /=.
-rewrite [X in _ = _ + X]big1 ?addr0 => [|j /andP [_ js]]; last exact: pull_absent.
-by apply: eq_bigl => j; rewrite /Stage2.rival andbC.
+by rewrite /push (pull_rivals n body query next W_ov pos W i) (pull_decider pos gap asm1 W i) opprK.
 Qed.
 
 (* Where the optimal token has less than 3/4 of the attention, the pull is large if the error is. *)
 Lemma pull_of_poor i : m i < 3%:R / 4%:R -> 3%:R * A * tau W i <= 8%:R * L%:R * push i.
 Proof.
 move=> poor; have m1 := m_large e data L_max lead i; have m0 := m_gt0 e data W i.
-have l2 := length_ge2; have t0 := tau_ge W_ov e data W i.
+have t0 := tau_ge W_ov e data W i.
 have q0 : 0 <= Q W i := Q_ge0 n body query next W_ov pos W i.
 apply: le_trans (_ : 8%:R * L%:R * (A * m i * (tau W i * (1 - m i))) <= _); last first.
   rewrite pushE; apply: ler_wpmul2l; first by rewrite mulr_ge0 ?ler0n.
@@ -318,9 +305,7 @@ have ru : ratio W i j * margin W i j <= 2%:R / 5%:R.
 have m1 := decider_le1 n body query next pos W i.
 rewrite (pullE e data gap W ij) (massE e data W i j).
 have h2 := h_le W_ov e data W ij.
-have h0 : 0 <= h n exp body query next W_ov W i j.
-  have := p0; rewrite (pullE e data gap W ij) pmulr_rge0 // mulr_gt0 // mass_gt0 //.
-  by case/andP: ij.
+have h0 := h_ge0 e data gap A_gt0 lead ij.
 have -> : A * (ratio W i j * m i) * h n exp body query next W_ov W i j * margin W i j =
    A * (ratio W i j * margin W i j) * (m i * h n exp body query next W_ov W i j).
   by move: (ratio _ _ _) (m i) (h _ _ _ _ _ _ _ _ _) (margin _ _ _) => a b c d; calc.
@@ -343,7 +328,7 @@ move=> K_large poor; have m0 := m_gt0 e data W i.
 have [j0 ij0|none] := pickP (rival i); last by rewrite /push !big_pred0 ?mulr0.
 have [k ik max] : exists2 k, rival i k & forall j, rival i j -> mass W i j <= mass W i k.
   by case: (@Order.TotalTheory.arg_maxP _ _ _ j0 (rival i) (mass W i) ij0) => k ik max; exists k.
-have k1 : 0 < L%:R - 1 :> R by rewrite subr_gt0 (lt_le_trans _ length_ge2) // ltr1n.
+have kpos : 0 < L%:R - 1 :> R := lt_le_trans ltr01 k1.
 have rest1 : 1 <= 7%:R * (L%:R - 1) * ratio W i k.
   have le : \sum_(j | rival i j) ratio W i j <= (L%:R - 1) * ratio W i k.
     apply: (sum_rivals_le data L_max); first exact: (ratio_ge0 n body query next e W i k).
@@ -361,16 +346,14 @@ have rest1 : 1 <= 7%:R * (L%:R - 1) * ratio W i k.
 have L0 : 0 <= L%:R :> R := ler0n R L.
 set c := 14%:R * L%:R * (L%:R - 1) * exp (- K) * push i.
 have c0 : 0 <= c.
-  by rewrite !mulr_ge0 ?ler0n ?push_ge0 ?(ltW k1) // ltW // pos.
+  by rewrite !mulr_ge0 ?ler0n ?push_ge0 // ltW // pos.
 have pk : pull W i k <= push i.
   rewrite /push (bigD1 k) //= ler_addl; apply: sumr_ge0 => j /andP [ij _].
   exact: (pull_ge0 e data gap A_gt0 lead ij).
 have one j : rival i j -> pull W i j * (1 + margin W i j - K) <= c.
   move=> ij; have p0 := pull_ge0 e data gap A_gt0 lead ij.
   have up := margin_up e data W ij.
-  have h0 : 0 <= h n exp body query next W_ov W i j.
-    have := p0; rewrite (pullE e data gap W ij) pmulr_rge0 // mulr_gt0 // mass_gt0 //.
-    by case/andP: ij.
+  have h0 := h_ge0 e data gap A_gt0 lead ij.
   have E0 := pos (margin W i j); have r0 := ratio_ge0 n body query next e W i k.
   have hj : h n exp body query next W_ov W i j <= 2%:R * L%:R * h n exp body query next W_ov W i k.
     apply: le_trans (h_le W_ov e data W ij) _; rewrite -mulrA ler_pmul2l ?ltr0n //.
@@ -473,15 +456,7 @@ Theorem margins_while_large K : 14%:R * L%:R * (L%:R - 1) ^+ 2 <= exp K -> size 
   - inner (gradient W) W <= force W * (8%:R * L%:R * (L%:R - 1) + K).
 Proof.
 move=> K_large large; have l0 : 0 <= log size by apply: (log_ge0 e logK).
-have l2 := length_ge2; have L1 : 1 <= L%:R :> R by apply: le_trans l2; rewrite ler1n.
-have k1 : 1 <= L%:R - 1 :> R by rewrite ler_subr_addr.
-have k0 : 0 <= L%:R - 1 :> R := le_trans ler01 k1.
-have K0 : 0 <= K.
-  rewrite leNgt; apply/negP => neg; have : exp K <= 1.
-    by rewrite -(exp0 e); apply/(exp_le e)/ltW.
-  apply/negP; rewrite -ltNge; apply: lt_le_trans K_large; apply: lt_le_trans (_ : 14%:R <= _).
-    by rewrite ltr1n.
-  by rewrite -mulrA ler_pemulr ?ler0n // mulr_ege1 // exprn_ege1.
+have K0 := K_ge0 K_large.
 have F0 : 0 <= force W by apply: le_trans (some_push pred0); rewrite big_pred0.
 rewrite (inner_rivals n body query next freq W_ov e W W).
 set P := fun i => m i < 7%:R / 8%:R; rewrite (bigID P) /= mulrDr addrC.
@@ -643,17 +618,8 @@ Theorem loss_soon K t (K' := 8%:R * L%:R * (L%:R - 1) + K) :
   14%:R * L%:R * (L%:R - 1) ^+ 2 <= exp K ->
   2%:R * S * (1 + 2%:R * K' * w / eta) < t%:R -> loss (W_kq t) <= size * E.
 Proof.
-move=> K_large late; have l2 := length_ge2.
-have k1 : 1 <= L%:R - 1 :> R by rewrite ler_subr_addr.
-have L1 : 1 <= L%:R :> R by apply: le_trans l2; rewrite ler1n.
-have K0 : 0 <= K.
-  rewrite leNgt; apply/negP => neg; have : exp K <= 1.
-    by rewrite -(exp0 e); apply/(exp_le e)/ltW.
-  apply/negP; rewrite -ltNge; apply: lt_le_trans K_large; apply: lt_le_trans (_ : 14%:R <= _).
-    by rewrite ltr1n.
-  by rewrite -mulrA ler_pemulr ?ler0n // mulr_ege1 // exprn_ege1.
-have K'0 : 0 <= K'.
-  by rewrite addr_ge0 // !mulr_ge0 ?ler0n // (le_trans ler01).
+move=> K_large late; have K'0 : 0 <= K'.
+  by rewrite addr_ge0 ?(K_ge0 K_large) // !mulr_ge0 ?ler0n.
 rewrite leNgt; apply/negP => large.
 have grow := norm_growth K'0 (fun s (st : (s < t)%N) => margins_while_large (run_leads s) K_large
   (lt_le_trans large (loss_falls (ltnW st)))).

@@ -82,13 +82,7 @@ Qed.
 
 Lemma exp1_le : exp 1 <= 4%:R.
 Proof.
-have h : exp 2%:R^-1 <= 2%:R.
-  have le : 2%:R^-1 <= exp (- 2%:R^-1).
-    apply: le_trans (exponential_tangent e _).
-    by rewrite {2}[1](splitr 1) mul1r addrK.
-  have := ler_wpmul2l (ltW (pos 2%:R^-1)) le; rewrite (expN e) ler_pdivr_mulr // mul1r.
-  exact.
-rewrite [X in exp X](splitr 1) mul1r (exponential_add e).
+have h := exp_half e; rewrite [X in exp X](splitr 1) mul1r (exponential_add e).
 rewrite (_ : 4%:R = 2%:R * 2%:R :> R); last by rewrite -natrM.
 by apply: ler_pmul; rewrite ?(ltW (pos _)).
 Qed.

@@ -435,6 +435,13 @@ have := pull_sum W i; rewrite (bigD1 (decider i)) //= addrC => /eqP.
 by rewrite addr_eq0 => /eqP.
 Qed.
 
+Lemma pull_rivals W i : \sum_(j | rival i j) pull W i j = - pull W i (decider i).
+Proof.
+rewrite -pull_others [in RHS](bigID (fun j => j \in sentence i)) /=.
+rewrite [X in _ = _ + X]big1 ?addr0 => [|j /andP [_ js]]; last exact: pull_absent.
+by apply: eq_bigl => j; rewrite /rival andbC.
+Qed.
+
 (* Each rival scores at least one less than the decider in U; so the gradient has a part against U
    that is at least the force, ... *)
 Lemma along_U W : leads W -> force W <= - inner (gradient W) U.

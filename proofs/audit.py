@@ -64,12 +64,13 @@ def statements(text: str) -> list[str]:
     # Coq reads strings in comments, too: one that holds the sign of a comment could hide much.
     quoted = text.split('"')[1::2]
     hiding = any("(*" in one or "*)" in one for one in quoted) or text.count('"') % 2
-    if not text.isascii() or hiding or any('"' in sentence for sentence in sentences(text)):
+    told = sentences(text)
+    if not text.isascii() or hiding or any('"' in sentence for sentence in told):
         sys.exit("Audit.v holds a sign that may hide something: use ASCII, and strings in comments")
     names: list[str] = []
     mentioned: list[str] = []
     section = ""
-    for sentence in sentences(text):
+    for sentence in told:
         opens = re.fullmatch(r"Section (\w+)", sentence)
         if opens and not section:
             section = opens[1]

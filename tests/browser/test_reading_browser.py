@@ -384,7 +384,7 @@ def test_the_search_answers_a_question_and_quotes_what_pages_say(
     context: BrowserContext, site: str
 ) -> None:
     page = context.new_page()
-    page.goto(f"{site}search.html?q=how+fast+does+training+turn+to+max-margin")
+    page.goto(f"{site}search.html?q=how+fast+does+attention+converge+to+the+max-margin+solution")
     first = page.locator(".ntp-found li").first
     expect(first).to_contain_text("attention converges in direction to the max-margin solution")
     page.goto(f"{site}search.html?q=theroem+1")  # pages know no misspelt word, statements do

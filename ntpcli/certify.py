@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ntpcli.check import Write, show, show_name
+from ntpcli.terminal import Write, show, show_name
 from ntpcore import certificate
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.data.next_tokens import undefined_for

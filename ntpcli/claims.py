@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ntpbook.catalogue import CATALOGUE, PAPERS
-from ntpcli.check import Write, show_name
+from ntpcli.terminal import Write, show_name
 from ntpcore.data.dataset import InputError
 from ntpcore.data.files import read_json
 from ntpverdicts.certainty import Certainty, Kind, from_json

@@ -19,7 +19,7 @@ from rich.progress import MofNCompleteColumn, Progress
 from rich.text import Text
 
 from ntpcli import check as report
-from ntpcli import rows
+from ntpcli import rows, terminal
 from ntpcore.data import dataset, order
 
 STYLES = {
@@ -314,14 +314,14 @@ def certify(
             found = files.read_json(check, pairs=certificate.once)
             certificate.check(found)
         except certificate.RefusedError as error:
-            _write(f"{report.show_name(check)}: not accepted: {report.show_name(str(error))}\n")
+            _write(f"{terminal.show_name(check)}: not accepted: {terminal.show_name(str(error))}\n")
             raise typer.Exit(1) from None
         if file is not None and not certifying.same_data(
             found, *_read(file, form, chars, collocation, memory)
         ):
-            _write(f"{report.show_name(check)}: right, and of other data than {file}\n")
+            _write(f"{terminal.show_name(check)}: right, and of other data than {file}\n")
             raise typer.Exit(1)
-        _write(f"{report.show_name(check)}: accepted\n")
+        _write(f"{terminal.show_name(check)}: accepted\n")
         _write("".join(f"  {sentence}\n" for sentence in certifying.implied(found)))
         return
     if file is None:
@@ -402,7 +402,7 @@ def write_report(
     if pdf is not None and browser is not None:
         contents[pdf] = report_page.print_pdf(page, browser)
     files.write_whole(contents, overwrite=overwrite)
-    _write("".join(f"written: {report.show_name(name)}\n" for name in contents))
+    _write("".join(f"written: {terminal.show_name(name)}\n" for name in contents))
 
 
 @app.command(
@@ -714,7 +714,7 @@ def _room(memory: float) -> int:
 
 def _say_saved(target: str, step: int) -> None:
     """Say on standard error what a file holds of a run that is not at its end."""
-    text = f"ntpcore: {report.show_name(target)} holds the run up to step {step}"
+    text = f"ntpcore: {terminal.show_name(target)} holds the run up to step {step}"
     print(f"{text}; --resume goes on with it", file=sys.stderr)
 
 
@@ -748,7 +748,7 @@ def _json(value: dict[str, object]) -> str:
     return json.dumps(value, ensure_ascii=ascii_only, indent=2) + "\n"
 
 
-def _text(say: Callable[[report.Write], None]) -> str:
+def _text(say: Callable[[terminal.Write], None]) -> str:
     """An answer for people, in colours where standard output is a terminal."""
     console = Console(soft_wrap=True, highlight=False, emoji=False)
     with console.capture() as capture:
@@ -812,7 +812,7 @@ def _say_misuse(error: Exception) -> None:
     name = getattr(getattr(error, "ctx", None), "info_name", None)
     known = {one.name or getattr(one.callback, "__name__", "") for one in app.registered_commands}
     command = f"ntpcore {name}" if name in known else "ntpcore"
-    words = report.show_name(words.rstrip("."))
+    words = terminal.show_name(words.rstrip("."))
     print(f"ntpcore: {words}; {command} --help lists what there is", file=sys.stderr)
 
 
@@ -842,14 +842,14 @@ def main() -> None:
         )
         raise SystemExit(2) from None
     except dataset.InputError as error:
-        print(f"ntpcore: {report.show_name(str(error))}", file=sys.stderr)
+        print(f"ntpcore: {terminal.show_name(str(error))}", file=sys.stderr)
         raise SystemExit(2) from None
     except OSError as error:
         _drop_output()
         text = f"the answer cannot be written ({error.strerror})"  # to standard output
         if error.filename is not None:
             text = f"the system refused {error.filename} ({error.strerror})"
-        text = report.show_name(text)
+        text = terminal.show_name(text)
         print(f"ntpcore: {text}; make room, or send it somewhere else", file=sys.stderr)
         raise SystemExit(2) from None
     except MemoryError:

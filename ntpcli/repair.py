@@ -8,8 +8,8 @@ from dataclasses import replace
 from importlib.util import find_spec
 from itertools import islice
 
-from ntpcli.check import Write, show, show_name
 from ntpcli.rows import cut
+from ntpcli.terminal import Write, show, show_name
 from ntpcore.data import order
 from ntpcore.data.dataset import InputError
 from ntpcore.exact.repair import COUNTED, Repair, spell

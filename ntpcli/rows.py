@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ntpcli.check import Answer, Write, show, show_name, warn_of_twins
+from ntpcli.check import Answer
 from ntpcli.distance import Distance
+from ntpcli.terminal import Write, show, show_name, warn_of_twins
 from ntpcore.data import next_tokens, order
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.order import Assumption

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from ntpcli import storage, waiting_time
-from ntpcli.check import Write, show, show_name
+from ntpcli.terminal import Write, show, show_name
 from ntpcore.data.dataset import Dataset, InputError
 from ntpcore.data.files import check_place
 from ntpcore.huang2024 import bounds, later_bounds, prediction, problem, stage1, training

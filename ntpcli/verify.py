@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from ntpcli import claims
-from ntpcli.check import Write
+from ntpcli.terminal import Write
 from ntpcore.data.dataset import InputError
 from ntpverdicts.certainty import JUDGED, Kind, certainty_of, used_in
 from ntpverdicts.claims import AGAINST, MARKS, Verdict, certainty_words, shown_number

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from ntpcli import certify
-from ntpcli.check import show_name
+from ntpcli.terminal import show_name
 from ntpcore import certificate
 from ntpcore.data.dataset import InputError
 from ntpcore.data.order import Structure

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ntpcli.check import show
+from ntpcli.terminal import show
 from ntpcore.data.order import Pair, PartialOrder
 from ntpverdicts.layout import arrange
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ntpcli import check as report
 from ntpcli import repair as repairs
-from ntpcli import rows
+from ntpcli import rows, terminal
 from ntpcore import learned
 from ntpcore.data import dataset, next_tokens, order
 from ntpcore.data.dataset import Dataset, InputError
@@ -126,8 +126,8 @@ def _next_tokens(text: _Text) -> View:
         "map": {
             "entries": [
                 [
-                    report.show(token),
-                    None if entry.following is None else report.show(entry.following),
+                    terminal.show(token),
+                    None if entry.following is None else terminal.show(entry.following),
                     entry.origin,
                     entry.count,
                     entry.of,
@@ -194,10 +194,10 @@ def ask(
     return {
         "exit": 0,
         "view": {
-            "sentence": [report.show(word) for word in words],
+            "sentence": [terminal.show(word) for word in words],
             "attention": list(answer.attention),
             "roles": [answer.roles[word] for word in words],
-            "next": [[report.show(token), probability] for token, probability in best],
+            "next": [[terminal.show(token), probability] for token, probability in best],
             "more": max(0, len(answer.probabilities) - MOST_NEXT),
             "steps": known.steps,
             "covered": known.structure.realizable.holds is True,
@@ -269,7 +269,7 @@ def verify(path: str) -> View:
     try:
         return certificates.check(path)
     except InputError as error:
-        return {"exit": 2, "message": report.show_name(str(error))}
+        return {"exit": 2, "message": terminal.show_name(str(error))}
 
 
 def _kept(text: _Text, path: str) -> tuple[repairing.Repair, Dataset]:
@@ -368,7 +368,7 @@ def turn(
     return {
         "exit": 0,
         "view": {
-            "sentence": [report.show(word) for word in words],
+            "sentence": [terminal.show(word) for word in words],
             "roles": [plain.role_of(word, under) for word in words],
             "frames": [[one.step, list(one.attention), list(one.aim)] for one in frames],
             "steps": steps,
@@ -389,15 +389,15 @@ def _repair(best: repairing.Repair, undecided: Collection[str]) -> View:
         source = data.vocabulary[best.sources[line.tokens[one.at.length]]]
         reason = one.reason
         if source in undecided:
-            reason = f"no token has the next token {report.show(following)!r} in the kept part"
+            reason = f"no token has the next token {terminal.show(following)!r} in the kept part"
         listed.append(
             {
                 "line": line.number,
                 "cut": one.at.length > MOST_WORDS,
-                "words": [report.show(data.vocabulary[token]) for token in before],
-                "next": report.show(following),
+                "words": [terminal.show(data.vocabulary[token]) for token in before],
+                "next": terminal.show(following),
                 "count": one.count,
-                "reason": _cut(report.show_name(reason)),
+                "reason": _cut(terminal.show_name(reason)),
             }
         )
     return {
@@ -411,7 +411,7 @@ def _repair(best: repairing.Repair, undecided: Collection[str]) -> View:
 
 def _refusal(message: str) -> View:
     """A message, in the words of the page."""
-    return {"exit": 2, "message": wording.plainly(report.show_name(message))}
+    return {"exit": 2, "message": wording.plainly(terminal.show_name(message))}
 
 
 def _view(found: report.Answer, undecided: Collection[str] = ()) -> View:
@@ -478,7 +478,7 @@ def _lines(data: Dataset, structure: order.Structure) -> list[View]:
     shown = []
     for place in sorted(places[:MOST_LINES]):
         line = data.lines[place]
-        words = [report.show(data.vocabulary[token]) for token in line.tokens[:MOST_WORDS]]
+        words = [terminal.show(data.vocabulary[token]) for token in line.tokens[:MOST_WORDS]]
         shown.append(
             {
                 "number": line.number,
@@ -515,7 +515,7 @@ def _order(one: PartialOrder, exact: margin.Solution | None, data: Dataset) -> V
     drawing = diagram.draw(one)
     others = [token for token in data.vocabulary if token not in one.compared]
     view: View = {
-        "query": report.show(one.query),
+        "query": terminal.show(one.query),
         "drawing": None if drawing is None else _drawing(drawing),
         "words": diagram.in_words(one),
         "roles": {
@@ -540,7 +540,9 @@ def _any_scores(one: PartialOrder) -> View:
     solution = any_order.solve(one)  # two levels, several, or circles
     scores = list(solution.scores.items())
     return {
-        "scores": [[report.show(token), _fraction(score)] for token, score in scores[:MOST_WORDS]],
+        "scores": [
+            [terminal.show(token), _fraction(score)] for token, score in scores[:MOST_WORDS]
+        ],
         "moreScores": max(0, len(scores) - MOST_WORDS),
         "circles": [_tokens(part) for part in solution.components if len(part) > 1],
         "proved": not any_order.certificate_errors(one, solution.scores, solution.multipliers),
@@ -561,7 +563,7 @@ def _tokens(tokens: Iterable[str]) -> list[str]:
     """The first tokens, and how many more there are."""
     listed = list(tokens)
     more = [f"and {len(listed) - MOST_WORDS} more"] if len(listed) > MOST_WORDS else []
-    return [report.show(token) for token in listed[:MOST_WORDS]] + more
+    return [terminal.show(token) for token in listed[:MOST_WORDS]] + more
 
 
 def _column(one: PartialOrder, both: explain.Comparison) -> View:
@@ -574,7 +576,7 @@ def _column(one: PartialOrder, both: explain.Comparison) -> View:
         "closedNorm": _fraction(margin.norm_squared(closed)),
         "exactNorm": _fraction(margin.norm_squared(exact.scores)),
         "scores": [
-            [report.show(token), _fraction(closed[token]), _fraction(exact.scores[token])]
+            [terminal.show(token), _fraction(closed[token]), _fraction(exact.scores[token])]
             for token in list(exact.scores)[:MOST_WORDS]
         ],
         "blocks": [
@@ -589,8 +591,8 @@ def _column(one: PartialOrder, both: explain.Comparison) -> View:
         ],
         "pairs": [
             {
-                "upper": report.show(a),
-                "lower": report.show(b),
+                "upper": terminal.show(a),
+                "lower": terminal.show(b),
                 "margin": _fraction(exact.scores[a] - exact.scores[b]),
                 "weight": _fraction(exact.multipliers.get((a, b), Fraction(0))),
             }
@@ -629,10 +631,10 @@ def _table(
     if len(tokens) > MOST_COLUMNS or not columns:
         return None
     return {
-        "columns": [report.show(query) for query in columns],
+        "columns": [terminal.show(query) for query in columns],
         "rows": [
             [
-                report.show(token),
+                terminal.show(token),
                 *(_fraction(c[token]) if token in c else missing for c in columns.values()),
             ]
             for token in tokens
@@ -642,7 +644,7 @@ def _table(
 
 def _said(evidence: str) -> str:
     """What was found of a claim, in the words of the page and without formulas."""
-    return _cut(wording.plainly(report.show_name(maths.plain(evidence))))
+    return _cut(wording.plainly(terminal.show_name(maths.plain(evidence))))
 
 
 def _cut(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from ntpcli.check import show
+from ntpcli.terminal import show
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
 from ntpplayground.diagram import LISTED, listed

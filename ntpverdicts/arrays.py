@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ntpverdicts.compare import Compared, NotANumberError
+from ntpverdicts.maths import plain
 
 Floats = NDArray[np.float64]
 
@@ -34,8 +34,8 @@ def at_most(
         NotANumberError: an entry is a NaN or an infinity.
         ValueError: there is no entry.
     """
-    low, high = _numbers(left, where), _numbers(right, where)
-    size = np.maximum(np.abs(low), np.abs(high)) if scale is None else _numbers(scale, where)
+    low, high = _numbers(left, where, at), _numbers(right, where, at)
+    size = np.maximum(np.abs(low), np.abs(high)) if scale is None else _numbers(scale, where, at)
     found = _worst(high - low, size, where, at)
     return replace(found, bound=bool(low.any() and high.any()))
 
@@ -61,23 +61,25 @@ def equal(
     scale: ArrayLike | None = None,
 ) -> Compared:
     """left = right everywhere; the slack is minus the largest distance."""
-    low, high = _numbers(left, where), _numbers(right, where)
-    size = np.maximum(np.abs(low), np.abs(high)) if scale is None else _numbers(scale, where)
+    low, high = _numbers(left, where, at), _numbers(right, where, at)
+    size = np.maximum(np.abs(low), np.abs(high)) if scale is None else _numbers(scale, where, at)
     return _worst(-np.abs(high - low), size, where, at)
 
 
 def slack(values: ArrayLike, where: str = "", *, at: ArrayLike | None = None) -> Compared:
     """Slacks that were computed already, negative where the statement is violated."""
-    found = _numbers(values, where)
+    found = _numbers(values, where, at)
     return _worst(found, np.ones_like(found), where, at)
 
 
-def _numbers(values: ArrayLike, where: str) -> Floats:
+def _numbers(values: ArrayLike, where: str, at: ArrayLike | None) -> Floats:
     """An array of numbers."""
     found = np.atleast_1d(np.asarray(values, dtype=float))
-    if not np.isfinite(found).all():
-        bad = found[~np.isfinite(found)][0]
-        raise NotANumberError(f"{where or 'a comparison'}: {bad} where a number was due")
+    bad = ~np.isfinite(found)
+    if bad.any():
+        first = int(bad.ravel().argmax())
+        words = plain(_place(where, at, found.shape, first)) or "a comparison"
+        raise NotANumberError(f"{words}: {found.ravel()[first]} where a number was due")
     return found
 
 
@@ -87,9 +89,14 @@ def _worst(gap: Floats, size: Floats, where: str, at: ArrayLike | None) -> Compa
         raise ValueError(f"{where or 'a comparison'}: nothing to compare; say that it is left out")
     relative = (gap / np.where(size > 0, size, 1.0)).ravel()
     worst = int(relative.argmin())
-    place: Any = ""
-    if at is not None:
-        place = np.broadcast_to(np.asarray(at), gap.shape).ravel()[worst]
-    return Compared(
-        float(relative[worst]) + 0.0, where.replace("{at}", str(place)), points=gap.size
-    )
+    place = _place(where, at, gap.shape, worst)
+    return Compared(float(relative[worst]) + 0.0, place, points=gap.size)
+
+
+def _place(where: str, at: ArrayLike | None, shape: tuple[int, ...], entry: int) -> str:
+    """The words for one entry of the compared arrays, counted row by row."""
+    if at is None or "{at}" not in where:
+        return where.replace("{at}", "")
+    if np.prod(shape) < np.size(at):  # one number that is compared with many
+        return where.replace("{at}", "any")
+    return where.replace("{at}", str(np.broadcast_to(np.asarray(at), shape).ravel()[entry]))

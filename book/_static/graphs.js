@@ -134,7 +134,7 @@
       button("−", "Smaller", () => zoom(1 / STEP)), " ",
       told,
     );
-    if (document.fullscreenEnabled) told.before(button("large", "Show the drawing on the whole screen", () => box.requestFullscreen()), " ");
+    if (document.fullscreenEnabled) told.before(button("large", "Show the drawing large, on the whole screen", () => box.requestFullscreen()), " ");
     bar.addEventListener("submit", (event) => event.preventDefault());
     list.addEventListener("input", () => choose(list.value));
     box.before(bar);

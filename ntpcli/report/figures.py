@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 
 from ntpbook.look import plots
 from ntpbook.look.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL
-from ntpcli.check import show
 from ntpcli.report.report_tables import Note, Page, Study, undefined
+from ntpcli.terminal import show
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import bounds
 

@@ -16,9 +16,9 @@ from importlib import resources
 from pathlib import Path
 from typing import IO, Any
 
-from ntpcli.check import show_name
 from ntpcli.report import surroundings
 from ntpcli.report.sockets import sockets
+from ntpcli.terminal import show_name
 from ntpcore.data.dataset import ROOM, InputError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")

@@ -13,9 +13,10 @@ from itertools import islice, product
 
 from ntpbook.catalogue import find_claim
 from ntpcli import check as report
+from ntpcli import terminal
 from ntpcli import train as training_report
-from ntpcli.check import show, show_name
 from ntpcli.rows import Row, alike, cut, of_assumptions, of_columns, of_learned, place
+from ntpcli.terminal import show, show_name
 from ntpcore.data import dataset, order
 from ntpcore.data.dataset import InputError
 from ntpcore.exact import repair
@@ -160,7 +161,7 @@ def summary(given: Study) -> Page:
             f"After {given.steps} steps the attention points along the max-margin matrix up to "
             f"1 - cos = {rows.one_minus_cos[-1]:.2g}."
         )
-    warning = report.warn_of_twins(given.structure.data.vocabulary)
+    warning = terminal.warn_of_twins(given.structure.data.vocabulary)
     lines += [*given.left_out, *([warning] if warning else [])]
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return Page((f"<ul>{items}</ul>",))

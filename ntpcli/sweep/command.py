@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from ntpcli.check import Write, show_name
 from ntpcli.sweep import backends, cluster, plan, run
+from ntpcli.terminal import Write, show_name
 from ntpcore.data.dataset import InputError
 
 MOST_REASONS = 5  # told of failures; all of them stand in the table

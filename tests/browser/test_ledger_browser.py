@@ -239,7 +239,7 @@ def test_a_drawing_can_be_read_fits_zooms_and_shows_what_is_near_a_claim(ledger:
     bar.get_by_label("Show what is near").select_option("")
     assert box.locator("[data-claim]:visible").count() == len(every)
     assert ledger.locator("[name=kind] option").all_text_contents().count("said in the text") == 1
-    bar.get_by_label("Show the drawing on the whole screen").click()
+    bar.get_by_label("Show the drawing large, on the whole screen").click()
     ledger.wait_for_function("() => document.fullscreenElement?.matches('.ntp-graph')")
     ledger.evaluate("document.exitFullscreen()")
 

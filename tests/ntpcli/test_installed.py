@@ -181,7 +181,7 @@ def test_three_commands_give_model_verdicts_and_page_with_the_extra_train(
     python = environment(tmp_path / "env", built["wheel"], "train")
     assert "saved in text.npz" in run(python, folder, "train", "text.txt")
     said = run(python, folder, "check", "text.txt", "--steps", "100")
-    assert "huang2024-thm-1: Norm and direction obey" in said
+    assert "not contradicted huang2024-thm-1: Norm and direction satisfy" in said
     assert run(python, folder, "report", "text.txt", "--steps", "100") == "written: report.html\n"
     assert "Assumption 1 (realizable): holds" in (folder / "report.html").read_text()
     (folder / "cycle.jsonl").write_text((ROOT / "examples/cycle.jsonl").read_text())

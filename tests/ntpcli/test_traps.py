@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from program import EXAMPLE_1, Run, write
 
-from ntpcli import check, storage
+from ntpcli import storage, terminal
 from ntpcli.report import page as report_page
 
 
@@ -155,10 +155,10 @@ def test_messages_about_a_copy_name_the_file(run: Run, tmp_path: Path) -> None:
 def test_long_tokens_that_are_cut_stay_apart(run: Run, tmp_path: Path) -> None:
     long = "x" * 40
     tokens = [long + "1", long + "2", long + "1" + long, long + "2" + long, "y" + long]
-    shown = [check.show(token) for token in tokens]
+    shown = [terminal.show(token) for token in tokens]
     assert len(set(shown)) == len(tokens)
     assert all(len(text) == 24 for text in shown)
-    assert check.show("x" * 24) == "x" * 24
+    assert terminal.show("x" * 24) == "x" * 24
     said = run("check", write(tmp_path, f"{tokens[0]} {tokens[1]}\n{tokens[1]} {tokens[0]}\n")).out
     assert f"{shown[0]} → {shown[1]}" in said
 
@@ -177,9 +177,9 @@ def test_tokens_that_look_alike_are_warned_of_once(run: Run, tmp_path: Path) -> 
     ids=["zero-width space", "soft hyphen", "full-width letter", "byte order mark", "word joiner"],
 )
 def test_invisible_characters_and_wide_letters_are_warned_of(odd: str) -> None:
-    assert check.twins(["ab", odd]) == [("ab", odd)]
-    assert check.warn_of_twins(["ab", odd, "ba"]).startswith("1 token looks like another")
-    assert check.twins(["ab", "Ab", "a\u1e05"]) == []
+    assert terminal.twins(["ab", odd]) == [("ab", odd)]
+    assert terminal.warn_of_twins(["ab", odd, "ba"]).startswith("1 token looks like another")
+    assert terminal.twins(["ab", "Ab", "a\u1e05"]) == []
 
 
 def test_a_report_of_a_file_without_end_is_refused(run: Run, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ NO_SHIFT = (
             ),
         ),
         ("huang2024-lem-7-corrected",),
-        says="NotANumberError: alpha_t",
+        says="NotANumberError: α_t, step",
     ),
     Planted(
         "no common scale of the forces in the inner loop",

@@ -7,13 +7,13 @@ import json
 import subprocess
 import sys
 import tarfile
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ntpverdicts.claims import MIME
+from ntpverdicts.maths import in_html
 from tools.site import cells, runnable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,7 +124,7 @@ def agrees(shown: list[dict[str, str]], printed: list[dict[str, Any]]) -> bool:
     for output in printed:
         data = output.get("data", {"text/plain": output.get("text", "")})
         if MIME in data:
-            evidence.append(escape(data[MIME]["evidence"]))
+            evidence.append(in_html(data[MIME]["evidence"]))
         elif not {"text/html", "text/latex"} & set(data):
             wanted.append("".join(data["text/plain"]).strip())
     told = texts == wanted and all(one in html for one in evidence)

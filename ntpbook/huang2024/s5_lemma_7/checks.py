@@ -451,8 +451,8 @@ def repeated_often(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run
     instances=repeated_often,
     says="A non-optimal token whose margin is at most $r$ weighs at least $e^{-r}$ times an "
     r"optimal position, which weighs at least $1/L_{\max}$ by Lemma 5. At {compared} "
-    "recorded steps of {tried} runs some margin is at most $r$, and some sample has at "
-    "least {least} times that weight.",
+    "recorded steps of {tried} runs some margin is at most $r$, and the non-optimal tokens "
+    "of some sample weigh at least {least} times the stated bound.",
     tolerance=ROUNDING,
     proof=(
         executed(

@@ -231,7 +231,8 @@ def radius_of_remark_4(N: int, delta: float, power: float = 0.5, logarithm: bool
     over=r"triples of $K$, $N$, and $\delta$",
     instances=instances.joint_every_delta,
     says=r"For {tried} triples of $K$, $N$, and $\delta$, the count of a class is within "
-    r"$2\Delta$ of $\lceil N/K\rceil$ with exact probability at least $1 - \delta$, and "
+    r"$2\Delta$ of $\lceil N/K\rceil$ with probability (computed exactly) at "
+    r"least $1 - \delta$, and "
     r"$\Delta/\lceil N/K\rceil \le K\sqrt{\ln(1/\delta)/N} + K/N$. A radius of $\Delta$ "
     "suffices in {once} of them.",
     tolerance=TAILS,

@@ -830,7 +830,7 @@ def local_exponents() -> tuple[float, float]:
     over="choices of constants and settings",
     instances=points,
     says="In both phases the formula exceeds $B_n$ by at most the stated error, at {compared} "
-    "times in {tried} choices of constants and settings.",
+    "values of $t$ in {tried} choices of constants and settings.",
     tolerance=ROOM,
     proof=(
         uses("tian2023-eq-124-corrected", r"$B = \ln(1 + 4\Gamma/C_0)/4$"),

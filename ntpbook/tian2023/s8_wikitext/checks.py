@@ -288,7 +288,8 @@ def by_frequency(order: Order) -> Floats:
     "{tried} queries and the mean over seeds: {distinct} with distinctness ($p$ = "
     "{distinct_p}), and {together} with co-occurrence among the more distinct keys ($p$ = "
     "{together_p}).",
-    fails="On WikiText not both rank correlations are significant at a level of 1 percent. The "
+    fails="On WikiText at least one rank correlation is not significant at a level of 1 "
+    "percent. The "
     "correlation with distinctness is {distinct} ($p$ = {distinct_p}, and "
     "{distinct_below} for the opposite sign); with co-occurrence among the more distinct "
     "keys it is {together} ($p$ = {together_p}, and {together_below} for the opposite "

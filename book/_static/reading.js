@@ -55,6 +55,11 @@
     say.timer = setTimeout(() => { voice.textContent = ""; }, 2500);
   };
 
+  // A title shows under a pointer only; a tap writes the origin of a number behind it.
+  document.addEventListener("click", event => {
+    event.target.closest?.(".ntp-result")?.classList.toggle("ntp-explained");
+  });
+
   document.addEventListener("click", async event => {
     const link = event.target.closest?.("a.ntp-copy-link");
     if (link) {

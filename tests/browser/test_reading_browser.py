@@ -51,6 +51,19 @@ def opened(context: BrowserContext, address: str) -> Page:
     return page
 
 
+def test_a_tap_on_a_number_writes_its_origin_behind_it(context: BrowserContext, site: str) -> None:
+    page = opened(context, f"{site}pages/snapping.html")
+    number = page.locator("abbr.ntp-result").first
+    written = "element => getComputedStyle(element, '::after').content"
+    assert number.evaluate(written) == "none"
+    number.click()
+    title = number.get_attribute("title")
+    assert title
+    assert title in number.evaluate(written)
+    number.click()
+    assert number.evaluate(written) == "none"
+
+
 # Previews
 
 

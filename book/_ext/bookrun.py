@@ -1,8 +1,8 @@
 """Sphinx extension of this book: pages whose cells can be changed and run in the reader's browser.
 
 A page has the bar for that when at least so many of its cells as the setting `ntp_run_least` names
-need no more than Python, networkx, sympy and mpmath; without the setting none has it. What they
-need is loaded on first use.
+need no more than Python, networkx, sympy, mpmath and a small part of numpy; without the setting
+none has it. What they need is loaded on first use.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ data-page="{page}" data-worker="{worker}">
 </div>"""
 ALL = "All {run} cells of code on this page run here, in your browser, and can be changed."
 SOME = """{run} of the {count} cells of code on this page run here, in your browser, and can be
-changed; the others need numpy or matplotlib."""
+changed; the others need matplotlib or more of numpy."""
 
 
 def read_cells(app: Sphinx) -> None:

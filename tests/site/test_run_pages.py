@@ -37,7 +37,7 @@ def test_a_cell_runs_when_nothing_on_its_way_needs_another_package() -> None:
             (
                 "import numpy as np\nimport sympy as sp\nfrom ntpbook.look import plots\n"
                 f"from {MAX_MARGIN.rpartition('.')[0]} import checks, figures\n"
-                "plots.use_book_style()\nx = np.ones(2)",
+                "plots.use_book_style()\nx = np.arange(2)",
                 ["remove-input"],
             ),
             ("sp.Rational(seed, 3)", []),
@@ -59,6 +59,20 @@ def test_a_cell_runs_when_nothing_on_its_way_needs_another_package() -> None:
     ), "no more than cells want"
     assert found[8].code == "y = seed + 1"
     assert [one.code for one in found if not one.run][2:] == ["", "", "", "", "y = seed + 1", ""]
+
+
+def test_a_cell_may_ask_numpy_for_what_the_page_has_of_it() -> None:
+    found = runnable.cells_of(
+        notebook(
+            ("import numpy as np\nimport scipy", ["hide-input"]),
+            ("E = np.eye(2)\nE.sum()", []),
+            ("G = np.linalg.inv(E)", []),
+            ("G @ E", []),
+            ("import numpy as np", []),
+        )
+    )
+    assert [one.run for one in found] == [False, True, False, False, False]
+    assert found[0].code == "from ntpplayground import small_numpy as np"
 
 
 def test_the_way_through_modules_is_that_of_the_code() -> None:

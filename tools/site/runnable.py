@@ -2,7 +2,8 @@
 
 From a cell the names lead to functions, and these to further ones, through all modules of ours. A
 cell on whose way some other package stands does not run in the page; all others do. Cells whose
-code the reader does not see run when others need them, without the statements that cannot.
+code the reader does not see run when others need them, without the statements that cannot. A cell
+that asks numpy itself for no more than `ntpplayground.small_numpy` has gets that instead.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from tools.pipeline.source import OURS
 
 ROOT = Path(__file__).resolve().parents[2]
 BROUGHT = frozenset({"sympy", "mpmath", "networkx"})
+TWIN = "ntpplayground.small_numpy"
 INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 Chain = tuple[str, ...]  # a name and the attributes asked of it
 
@@ -108,7 +110,12 @@ def available(
         return [], False
     good = []
     statements = [one for statement in statements for one in split(statement)]
+    replaced = False
     for statement in statements:
+        if isinstance(statement, ast.Import) and [one.name for one in statement.names] == ["numpy"]:
+            folder, _, module = TWIN.rpartition(".")
+            alias = ast.alias(module, statement.names[0].asname or "numpy")
+            statement, replaced = ast.ImportFrom(folder, [alias], 0), True
         found = frozenset(imported_from(statement, imports))
         if not found:
             known = [chain for chain in chains(statement) if chain[0] in imports]
@@ -121,7 +128,7 @@ def available(
                 imports.pop(name, None)
         if not found:
             good.append(statement)
-    return good, len(good) == len(statements)
+    return good, not replaced and len(good) == len(statements)
 
 
 def imported_from(statement: ast.stmt, imports: dict[str, str]) -> Iterator[str]:
@@ -326,6 +333,8 @@ def called(tree: ast.Module) -> Iterator[Chain]:
 @cache
 def uses(module: str, name: str) -> list[tuple[str, str]]:
     """What a name of a module of ours uses: pairs of a module and a name."""
+    if module == TWIN and name not in scope(module).definitions:
+        return [("numpy", name)]
     known = scope(module)
     if name in known.imports and name not in known.definitions:
         return [resolved(known.imports[name])]

@@ -217,8 +217,9 @@ def write_text(one: Verified, write: Write) -> None:
         source = f", {step['source']}" if step["source"] else ""
         write(f"  step {number}: {plain(step['text'])} ({step['how']}{source})", "plain")
         for shown in step["shown"]:
-            said = f"{shown['left']} {shown['relation']} {shown['right']}"
-            write(f"      {plain(shown['name'])}: {said}; difference {shown['rest']}", "faint")
+            sides = f"{plain(shown['left'])} {shown['relation']} {plain(shown['right'])}"
+            rest = plain(shown["rest"])
+            write(f"      {plain(shown['name'])}: {sides}; difference {rest}", "faint")
     for reading in data["readings"]:
         write(f"  read as: {plain(reading['text'])} ({reading['verdict']})", "plain")
     for name, value in data["numbers"].items():

@@ -15,7 +15,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from ntpverdicts.maths import in_html, plain
+from ntpverdicts.maths import FORMULA, in_html, plain
 
 MIME = "application/vnd.ntpcore.check+json"
 SUMMARY = "How it was checked"  # of the fold of a card
@@ -38,6 +38,7 @@ class Verdict(Enum):
     UNDECIDED = "undecided"
 
 
+SIGNS = {"=": "=", "<": "&lt;", ">": "&gt;", "<=": "≤", ">=": "≥"}  # of relations, in HTML
 MARKS = {
     Verdict.PROVED: "✔",
     Verdict.NOT_CONTRADICTED: "≈",
@@ -178,9 +179,9 @@ class Shown:
 
     Attributes:
         name: what it is, in words.
-        left: left side, as text.
+        left: left side, as words with a formula or as code prints it.
         relation: "=", "<=", ">=", "<" or ">".
-        right: right side, as text.
+        right: right side, likewise.
         rest: left minus right as text, "0" for an identity that holds; simplified, but where a
             value shows that it is not 0.
         holds: whether the relation was found to hold.
@@ -521,8 +522,8 @@ def _proof(data: Mapping[str, object]) -> str:
     for step in steps:
         source = f" <code>{escape(step['source'])}</code>" if step["source"] else ""
         shown = "".join(
-            f"<li>{in_html(one['name'])}: <code>{escape(one['left'])} {escape(one['relation'])} "
-            f"{escape(one['right'])}</code>, difference <code>{escape(one['rest'])}</code></li>"
+            f"<li>{in_html(one['name'])}: {_side(one['left'])} {SIGNS[one['relation']]} "
+            f"{_side(one['right'])}, difference {_side(one['rest'])}</li>"
             for one in step["shown"]
         )
         inner = f"<ul>{shown}</ul>" if shown else ""
@@ -531,6 +532,12 @@ def _proof(data: Mapping[str, object]) -> str:
         items.append(f"<li>{in_html(step['text'])} <em>({how})</em>{inner}</li>")
     title = f"How one knows: {len(steps)} {'step' if len(steps) == 1 else 'steps'}"
     return f"{heading(title)}<ol>{''.join(items)}</ol>"
+
+
+def _side(text: str) -> str:
+    """A side of a relation: formulas and words, or what code prints."""
+    formula = FORMULA.search(text) or text.startswith("(an expression")
+    return in_html(text) if formula else f"<code>{escape(text)}</code>"
 
 
 def anchor_of(data: Mapping[str, object], step: Mapping[str, object]) -> str:

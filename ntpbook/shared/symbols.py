@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ntpverdicts.claims import Shown
 
-_LONGEST = 400  # signs of an expression that a page shows
+_LONGEST = 160  # signs of an expression that a page typesets; a longer one fits on no line
 
 
 def identity(name: str, left: Any, right: Any, *, expand: bool = True) -> Shown:
@@ -28,7 +29,9 @@ def identity(name: str, left: Any, right: Any, *, expand: bool = True) -> Shown:
     elif not surely_not_zero(rest):
         rest = sp.simplify(sp.expand_log(sp.expand(rest)) if expand else rest)
     zero = rest.is_zero_matrix is True if hasattr(rest, "shape") else rest == 0
-    return Shown(name, _text(left), "=", _text(right), "0" if zero else _text(rest), bool(zero))
+    return Shown(
+        name, formula(left), "=", formula(right), "0" if zero else formula(rest), bool(zero)
+    )
 
 
 def surely_zero(expression: Any) -> bool:
@@ -165,7 +168,7 @@ def matrices(name: str, left: Any, right: Any, written: str = "") -> Shown:
     rest = (left - right).expand().doit()
     zero = rest.is_ZeroMatrix is True
     return Shown(
-        name, written or _text(left), "=", _text(right), "0" if zero else _text(rest), zero
+        name, written or formula(left), "=", formula(right), "0" if zero else formula(rest), zero
     )
 
 
@@ -181,7 +184,9 @@ def at_least_zero(name: str, expression: Any, *, strictly: bool = False) -> Show
 
     found = sp.sympify(expression)
     known = found.is_positive if strictly else found.is_nonnegative
-    return Shown(name, _text(found), ">" if strictly else ">=", "0", _text(found), known is True)
+    return Shown(
+        name, formula(found), ">" if strictly else ">=", "0", formula(found), known is True
+    )
 
 
 def at_most(name: str, smaller: Any, larger: Any) -> Shown:
@@ -202,7 +207,7 @@ def at_most(name: str, smaller: Any, larger: Any) -> Shown:
 
     gap = sp.factor(sp.together(larger - smaller))
     found = all(value.is_nonnegative is True for value in signed_coefficients(gap))
-    return Shown(name, _text(smaller), "<=", _text(larger), _text(-gap), found)
+    return Shown(name, formula(smaller), "<=", formula(larger), formula(-gap), found)
 
 
 def signed_coefficients(quotient: Any) -> tuple[Any, ...]:
@@ -223,7 +228,26 @@ def signed_coefficients(quotient: Any) -> tuple[Any, ...]:
     return tuple(sign * value for part in found for value in part)
 
 
-def _text(expression: Any) -> str:
-    """An expression as a page shows it."""
+def formula(expression: Any) -> str:
+    """An expression as a card shows it: a formula, or for a long one how long it is."""
+    import sympy as sp
+
+    if isinstance(expression, sp.MatrixBase) and expression.shape == (1, 1):
+        expression = expression[0, 0]
     text = str(expression)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    if len(text) > _LONGEST:
+        return f"(an expression with {sp.count_ops(expression)} operations)"
+    names = {symbol: _upright(symbol.name) for symbol in sp.sympify(expression).free_symbols}
+    words = {symbol: name for symbol, name in names.items() if name}
+    # words that stand side by side need a space, and numbers and letters do not
+    tex = sp.latex(expression, symbol_names=words, mul_symbol=r"\," if words else None)
+    return text if r"\begin" in tex else f"${tex}$"
+
+
+def _upright(name: str) -> str:
+    """How the name of a symbol is set that is a word or has two indices; else empty."""
+    if match := re.fullmatch(r"(\w)'(\d\d)", name):
+        return f"{match[1]}'_{{{match[2]}}}"
+    import sympy as sp
+
+    return rf"\mathrm{{{name}}}" if len(name) > 2 and sp.latex(sp.Symbol(name)) == name else ""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.shared.symbols import identity
+from ntpbook.shared.symbols import formula, identity
 from ntpcore.data import dataset
 from ntpcore.huang2024 import transformer
 from ntpverdicts import arrays
@@ -138,7 +138,8 @@ def _same_matrix(name: str, left: Any, right: Any) -> Shown:
     """Whether the difference of two matrix expressions is the zero matrix."""
     rest = (left.doit() - right.doit()).doit()
     zero = rest.is_ZeroMatrix is True
-    return Shown(name, str(left), "=", str(right), "0" if zero else str(rest), zero)
+    sides = formula(left), formula(right)
+    return Shown(name, sides[0], "=", sides[1], "0" if zero else str(rest), zero)
 
 
 def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:

@@ -25,7 +25,7 @@ from ntpbook.huang2024.s6_max_margin.orders import (
     closed_columns,
 )
 from ntpbook.shared.constraints import constraints
-from ntpbook.shared.symbols import at_least_zero, identity
+from ntpbook.shared.symbols import at_least_zero, formula, identity
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.examples import FIVE_TOKENS, example_1, realize, small_orders
@@ -345,7 +345,8 @@ def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
         found = sp.refine(left.doit(), fact).doit()
         rest = (found - right).doit()
         zero = rest.is_ZeroMatrix is True
-        yield Shown(name, str(found), "=", str(right), "0" if zero else str(rest), zero)
+        sides = formula(found), formula(right)
+        yield Shown(name, sides[0], "=", sides[1], "0" if zero else str(rest), zero)
 
 
 @check(

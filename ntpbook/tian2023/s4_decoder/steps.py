@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from ntpbook.shared.symbols import at_least_zero, identity, matrices
+from ntpbook.shared.symbols import at_least_zero, formula, identity, matrices
 from ntpverdicts.claims import Shown
 from ntpverdicts.vocabulary import relation
 
@@ -244,7 +244,8 @@ def _rational(name: str, left: Any, right: Any) -> Shown:
     import sympy as sp
 
     rest = sp.cancel(sp.together(left - right))
-    return Shown(name, str(left)[:400], "=", str(right)[:400], str(rest)[:400], bool(rest == 0))
+    sides = formula(left), formula(right)
+    return Shown(name, sides[0], "=", sides[1], formula(rest), bool(rest == 0))
 
 
 # The height in continuous time: Lemma 6

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ntpbook.shared.symbols import identity
+from ntpbook.shared.symbols import formula, identity
 from ntpverdicts.claims import Shown
 
 Expression = Any  # sympy has no types
@@ -30,7 +30,8 @@ def at_least(name: str, left: Expression, right: Expression) -> Shown:
     rest = sp.factor(sp.together(left - right))
     parts = [sp.Poly(sp.expand(one), *_symbols(rest)) for one in sp.fraction(rest)]
     good = all(coefficient >= 0 for part in parts for coefficient in part.coeffs())
-    return Shown(name, str(sp.simplify(left)), ">=", str(sp.simplify(right)), str(rest), good)
+    sides = [formula(sp.simplify(side)) for side in (left, right)]
+    return Shown(name, sides[0], ">=", sides[1], formula(rest), good)
 
 
 def _symbols(expression: Expression) -> list[Expression]:
@@ -165,7 +166,8 @@ def defect_of_the_inverse(times: int = 1) -> Iterator[Shown]:
     # E - (I - G) - E (I - G) = (I + E) G - I
     rest = (sp.Identity(K) + times * E) * G - sp.Identity(K) + (1 - times) * E
     zero = sp.expand(rest.doit()).doit() == sp.ZeroMatrix(K, K)
-    yield Shown("E - E' - E E'", str(rest), "=", "0", "0" if zero else str(rest), bool(zero))
+    difference = "0" if zero else formula(rest)
+    yield Shown("$E - E' - E E'$", formula(rest), "=", "0", difference, bool(zero))
 
 
 # Equation (88) and Theorem 1
@@ -244,10 +246,10 @@ def span(beside: int = 0) -> Iterator[Shown]:
         zero = sp.expand(rest) == sp.ZeroMatrix(M, M)
         yield Shown(
             f"the update {name}",
-            str(moved),
+            formula(moved),
             "=",
-            str(F * (A + v * r.T)),
-            "0" if zero else str(rest),
+            formula(F * (A + v * r.T)),
+            "0" if zero else formula(rest),
             zero,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from ntpbook.shared.symbols import identity, surely_not_zero, surely_zero
+from ntpbook.shared.symbols import formula, identity, surely_not_zero, surely_zero
 
 x, y = sp.symbols("x y", positive=True)
 n = sp.Symbol("n", integer=True)
@@ -108,4 +108,13 @@ def test_an_identity_fails_with_its_difference_as_it_stands() -> None:
     right = identity("squares", (x + y) ** 2, x**2 + 2 * x * y + y**2)
     wrong = identity("squares", (x + y) ** 2, x**2 + y**2)
     assert (right.holds, right.rest) == (True, "0")
-    assert (wrong.holds, wrong.rest) == (False, "-x**2 - y**2 + (x + y)**2")
+    assert (wrong.holds, wrong.rest) == (False, r"$- x^{2} - y^{2} + \left(x + y\right)^{2}$")
+
+
+def test_a_card_typesets_what_fits_on_a_line_and_counts_what_does_not() -> None:
+    x, high, entry = sp.symbols("x high E'12")
+    assert formula(x**2 / 2) == r"$\frac{x^{2}}{2}$"
+    assert formula(high * entry) == r"$E'_{12}\,\mathrm{high}$"
+    assert formula(sp.Matrix([[x]])) == "$x$"
+    assert formula(sp.Matrix([[x, 1]])) == "Matrix([[x, 1]])"
+    assert formula(sum(x**k for k in range(60))) == "(an expression with 117 operations)"

@@ -8,7 +8,7 @@
    turns a natural number into a number of the field R, [e ^+ k] is a power, [[/\ A, B & C]] is
    "A and B and C"; [x != y] and [x == y] are tests, [x <> y] is the statement. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From Coq Require Rdefinitions Rtrigo_def Rpower Ranalysis1.
+From Coq Require Rdefinitions Rtrigo_def Rpower.
 From Companion Require StdReals.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -144,6 +144,15 @@ Definition K (R : rcfType) (log : R -> R) (L : nat) (pi_min : R) : R :=
 
 (* 5. The statements. *)
 Notation root2 := (Num.sqrt 2%:R).
+(* These hypotheses can be met: for all step sizes some data satisfy all of them, and so do some
+   data with prefix closure those of Proposition 2. *)
+Definition statement_assumptions_are_met : Prop :=
+  forall (R : rcfType) (exp log : R -> R) eta0 eta T, exp_and_log exp log ->
+  0 < eta0 -> 0 < eta -> (0 < T)%N ->
+  (exists V (P : training_data R V) L pi_min U, assumed P exp log eta0 eta T L pi_min U) /\
+  (exists V (P : training_data R V), [/\ assumption_1 P, prefix_closed P &
+    exists (i : sample P) y, rival i y]).
+
 Definition statement_gradient_5 : Prop :=
   forall (R : rcfType) V (P : training_data R V) (exp log : R -> R), exp_and_log exp log ->
   forall W D s, derivative (fun r => loss_1 P exp log (line W D r)) s

@@ -3,7 +3,7 @@
 From mathcomp Require Import all_ssreflect all_algebra.
 From Companion Require Import Exponential Orders MaxMargin Hall Frobenius Matrix Stage1Law Stage2
   Alignment Algorithm Training Calculus StdReals StdMain.
-From Companion Require Audit FiveTokens.
+From Companion Require Audit FiveTokens Example1.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -52,6 +52,10 @@ split=> -[inj src clear]; split=> //.
 - by move=> i; apply: src; exists i.
 by move=> q x /confusedP; apply: clear.
 Qed.
+
+Lemma loss_2E exp log W_ov :
+  Audit.loss_2 P exp log W_ov = loss exp log body query next freq W_ov.
+Proof. by []. Qed.
 
 Lemma gradient_2E exp W_ov :
   Audit.gradient_2 P exp W_ov = gradient exp body query next freq W_ov.
@@ -141,6 +145,7 @@ Qed.
 Theorem gradient_6 : Audit.statement_gradient_6.
 Proof.
 move=> R V P exp log W_ov /exp_log [e logK] W D s.
+rewrite loss_2E gradient_2E.
 exact: (rate_limit (gradient_6 e logK _ _ _ _ W_ov W D s)).
 Qed.
 
@@ -199,6 +204,26 @@ Qed.
 Theorem proposition_2_closed : Audit.statement_proposition_2_closed.
 Proof. by move=> R V P /assumption_1P asm1 closed U; apply: closed_formP. Qed.
 
+(* What the theorems assume can be met, by the five tokens and by Example 1. *)
+Theorem assumptions_are_met : Audit.statement_assumptions_are_met.
+Proof.
+move=> R exp log eta0 eta T el e0 e1 T0; split.
+  have [V [P [data _]]] := proposition_2_refuted R.
+  have [asm1 _ pos _ [i0 _]] := data; have [U [sol _]] := equation_12 asm1.
+  case: (arg_minP (@Audit.freq R V P) (isT : xpredT i0)) => j _ least.
+  exists V, P, (\max_(i : Audit.sample P) size (Audit.sentence i))%N, (Audit.freq j), U.
+  split=> //; split=> [i||i y _]; [exact: (leq_bigmax i) | exact: pos | exact: least].
+pose a := Example1.S; pose data := Example1.example_1; pose next1 := Example1.next.
+pose P := Audit.TrainingData next1 (@body _ a data) (@query _ a data) (@next _ a data)
+  (@uniform R _ data).
+have [asm1 _ _ _ rival] : Audit.setting P.
+  by apply/settingP; apply: listed_setting => //; exact: Example1.example_1_assumption_1.
+have same := @sampledP _ a data isT; exists _, P; split=> // i s x r s0 e.
+have /same D : sampled (@body _ a data) (@query _ a data) (@next _ a data) (s ++ x :: r)
+  (Audit.next i) by exists i.
+by have /same [j [sj nj]] := Example1.example_1_closure s0 D; exists j.
+Qed.
+
 Theorem reals : Audit.statement_reals.
 Proof.
 split=> // [x y|]; first by split=> /lebP.
@@ -209,5 +234,7 @@ Qed.
 Theorem direction_converges : Audit.statement_direction_converges.
 Proof.
 move=> V P eta0 eta T L pi_min U [_ /settingP data [T0 e0 e1] [L_max p0 pP] sol] eps eps0.
-exact: (real_direction_converges data T0 e0 e1 L_max p0 (rareP (collocation data) pP) sol eps0).
+have [N late] := real_direction_converges data T0 e0 e1 L_max p0 (rareP (collocation data) pP) sol
+  eps0.
+by exists N => t tN; rewrite stage_2E cosineE; exact: late tN.
 Qed.

@@ -1,7 +1,6 @@
 (* The theorems on data that are written down: Example 1 and the five tokens. So the hypotheses can
-   be
-   met; and on the five tokens training turns away from the closed form of Proposition 2.
-   Page: huang2024_s5_convergence, label ours-true-optimum. *)
+   be met, and on the five tokens training converges to another direction than that of the closed
+   form of Proposition 2. Page: huang2024_s5_convergence, label ours-true-optimum. *)
 From Coq Require Import Ring Field.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Companion Require Import Fields Orders MaxMargin Hall BlockForm Existence Frobenius Matrix

@@ -32,7 +32,7 @@ AXIOMS = {
 # The sentences of Audit.v: these lines, which load what is trusted, ...
 FIXED = {
     "From mathcomp Require Import all_ssreflect all_algebra",
-    "From Coq Require Rdefinitions Rtrigo_def Rpower Ranalysis1",
+    "From Coq Require Rdefinitions Rtrigo_def Rpower",
     "From Companion Require StdReals",
     "Import GRing.Theory Num.Theory Order.TTheory",
     "Set Implicit Arguments",

@@ -122,9 +122,9 @@ def theorem_2(one: Run, asked: Asked, factor: float) -> Iterator[Said]:
     instances=too_rare,
     says="Where the stated conditions hold, the bound on the attention holds at {compared} steps.",
     fails="The stated conditions hold at $T = {T}$ and $t = {t}$, and there the bound on the "
-    "attention fails. The conditions do not involve frequencies, and Algorithm 1 has not "
-    "yet learned a sufficiently rare sentence when they hold, whatever their constants are "
-    "(the argument is on the page). All numbers are closed forms in floats with relative "
+    "attention fails. The conditions do not involve frequencies. So, whatever their "
+    "constants are, a sentence can be so rare that Algorithm 1 has not yet learned it when they "
+    "hold (the argument is on the page). All numbers are closed forms in floats with relative "
     "error $10^{-12}$; both conditions hold with a relative margin of a thousandth, and "
     "the claim fails by far more.",
     tolerance=ROUNDING,

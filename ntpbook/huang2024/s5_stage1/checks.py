@@ -166,8 +166,9 @@ def check_ours_stage_1_law(one: First, factor: float = 1.0) -> Iterator[Said]:
     "huang2024-eq-8",
     over="runs from any start",
     instances=any_start,
-    says="For any $W$ a column contributes minus the probability of its incorrect tokens, so (8) "
-    "is an equality. On {tried} runs, at {compared} steps, both sides agree up to rounding.",
+    says="For any $W$, each column adds to the projection minus the total probability of its "
+    "incorrect tokens, so (8) is an equality. On {tried} runs, at {compared} steps, both sides "
+    "agree up to rounding.",
     tolerance=RUN,
     proof=(
         uses(
@@ -213,9 +214,10 @@ def any_start_and_one_column(seed: int = 7, sets: int = 10) -> Iterator[First]:
     "huang2024-app-lem-1-cosine",
     over="runs and matrices",
     instances=any_start_and_one_column,
-    says="If the incorrect tokens of a column of the gradient have probability $S$, its norm is "
-    r"at most $\sqrt2\,S$; so the inner product is at least $1/\sqrt2$. At {compared} "
-    "matrices of {tried} runs both bounds hold, and the smallest inner product is {least}.",
+    says="If the incorrect tokens of a column have the total probability $S$, this column of the "
+    r"gradient has a norm of at most $\sqrt2\,S$; so the inner product is at least "
+    r"$1/\sqrt2$. At {compared} matrices of {tried} runs both bounds hold, and the smallest "
+    "inner product is {least}.",
     tolerance=RUN,
     proof=(
         uses(

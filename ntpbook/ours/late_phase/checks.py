@@ -254,8 +254,9 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     "ours-sharp-rate",
     over="runs",
     instances=instances.converging,
-    says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, in the "
-    "second half of a run the distance to $R$ shrinks at least to its power $3/2$, and "
+    says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, the "
+    "distance of the residual to $R$ at the end of a run is at most its value halfway to the power "
+    "$3/2$, and "
     r"$(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next term; {compared} comparisons "
     "in all.",
     proof=(

@@ -570,9 +570,9 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
     "ours-two-path",
     over="designs",
     instances=tens,
-    says="The two curves of (10) agree. After {horizon} plain steps the strongest token has at "
-    "most {share} of the attention; normalized steps bring it to 99 % after at most "
-    "{steps} steps.",
+    says="With plain and with normalized gradients, (10) follows the same curve. After "
+    "{horizon} plain steps the strongest token has at most {share} of the attention; "
+    "normalized steps bring it to 99 % after at most {steps} steps.",
     proof=(
         uses("tian2023-eq-10", "The dynamics (10)."),
         uses("tian2023-eq-88-corrected", "The coefficients under the modified update."),

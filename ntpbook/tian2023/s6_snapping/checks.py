@@ -1081,7 +1081,8 @@ BEFORE = "largest difference before and after both $t_0$"
     "tian2023-app-after-onset",
     over="pairs of rates",
     instances=pairs_of_figure_9,
-    says="For all {tried} pairs of rates $B_n(t_0)$ is the same at each rate's own $t_0$. So "
+    says="For all {tried} pairs of learning rates, both growth bounds $B_n$ have the same value, "
+    "each at its own $t_0$. So "
     "any difference at a common later time arose after $t_0$.",
     tolerance=1e-11,  # M tau reaches 1e12 before a logarithm is taken of it
     proof=(
@@ -1733,7 +1734,8 @@ def check_ours_coupled_flow(one: Reduced, queries: int = 0, speed: float = 1.0) 
     instances=coupled.designs,
     observes=True,
     says="In all {tried} designs, {drawn} of them drawn at random with $M$ from 100 to 1000, "
-    r"$z_l$ increases, with $\xi_n > 0$ and $z_c = -K z_l$. In the {strong} designs with "
+    r"the logit $z_l$ of the distinct token increases, with $\xi_n > 0$, and the common token has "
+    r"$z_c = -K z_l$. In the {strong} designs with "
     r"$f_n^\top f_{n'} \ge 1/2$, $\eta_Y/\eta_Z \le 10$, and $K \ge 3$, the slope of $z_l$ "
     r"in $\ln t$ decreases from $3t_0$ to $10^7$ steps. In the {weak} designs with "
     r"$f_n^\top f_{n'} \le 1/10$, $\eta_Y/\eta_Z \ge 100$, and $K \le 7$, the slope is "

@@ -420,7 +420,7 @@ def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
 
 @check(
     "tian2023-app-one-head",
-    over="layers of two heads",
+    over="layers of two to four heads",
     instances=one_head.layers,
     name=lambda one: one.name,
     says="In {tried} random layers of several heads, the gradient with respect to the logits "

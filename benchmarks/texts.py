@@ -143,14 +143,15 @@ def zipf_line(size: int) -> str:
 
 
 def realizable_lines(size: int, tokens: int = 200, length: int = 8) -> str:
-    """So many random samples as JSON Lines: n is a cycle, one token of each optimal."""
+    """Random samples as JSON Lines, so many: n is a cycle, and one token of each is optimal."""
     rng, half = random.Random(1), tokens // 2
     samples = [([token], token) for token in range(tokens)]
     while len(samples) < size:
         optimal = rng.randrange(half)
-        sentence = [optimal, *(rng.randrange(half, tokens) for _ in range(length - 2))]
+        *others, query = rng.sample(range(half, tokens), length - 1)
+        sentence = [optimal, *others]
         rng.shuffle(sentence)
-        samples.append(([*sentence, rng.randrange(half, tokens)], optimal))
+        samples.append(([*sentence, query], optimal))
     rows = [
         {"sentence": [f"t{x}" for x in sentence], "next": f"t{(optimal + 1) % tokens}"}
         for sentence, optimal in samples

@@ -190,25 +190,25 @@ def check_column(column: Any, n: list[int], samples: Samples, below: Below, plac
     uppers, lowers = set(below), set().union(*below.values())
     need(len(scores) == sum(len(row) for _, row in levels), place, "a token has two scores")
     need(scores.keys() == uppers | lowers, f"{place}.scores", "not the tokens that are compared")
-    part = {x: x for x in scores}  # tokens of a circle are one component
+    part: dict[int, int] = {}  # for each token of a circle the first one: they are one component
     for circle, at in items(column["circles"], f"{place}.circles"):
         for a, b in zip(tokens(circle, None, at), circle[1:] + circle[:1], strict=True):
             equal = b in below.get(a, ()) and scores[a] == scores[b]
             need(equal, at, f"{a} is not above {b}, or they score differently")
             part[b] = circle[0]
-    left = Counter[int]()  # for each component its sum of scores, minus what multipliers give
-    for x, score in scores.items():
-        left[part[x]] += score
+    left = scores.copy()  # for each token its score, minus what multipliers give
     for multiplier, a, rivals, at in flows:
         need(multiplier >= 0, at, "the multiplier is negative")
         flow = multiplier.numerator * (unit // multiplier.denominator)
         low = scores[a] - unit
         for b in rivals:
-            score = scores[b]
-            if score != low and (flow or (score > low and part[a] != part[b])):
+            if scores[b] != low and (flow or (scores[b] > low and part.get(a) != part.get(b, b))):
                 raise RefusedError(f"{at}: {a} above {b}: a margin below 1, or a slack multiplier")
-            left[part[b]] += flow
-        left[part[a]] -= flow * len(rivals)
+            left[b] += flow
+        left[a] -= flow * len(rivals)
+    inside = {x: left.pop(x) for x in part}  # of a component what counts is its sum
+    for x, first in part.items():
+        left[first] = left.get(first, 0) + inside[x]
     need(not any(left.values()), place, "the multipliers do not give the scores")
     k, m = len(uppers), len(lowers)
     wrong = {a for a in uppers if scores[a] * (k + m) != m * unit}

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import ntpcore as ntp
+
 SCRIPTS = Path(__file__).resolve().parents[2] / "examples" / "python"
 
 
@@ -73,3 +75,26 @@ def test_decoder_and_attention(capsys: pytest.CaptureFixture[str]) -> None:
     common = [one[0] for one in scores]
     assert common == sorted(common, reverse=True)
     assert lines[-1] == "attention leaves the common token: True"
+
+
+def test_columns_on_a_cluster(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("distributed")
+    text = tmp_path / "text.txt"
+    lines = ["S V O P", "V O P", "O P P", "P S V", "S V O P P", "V O P S", "O P S V", "S V O P"]
+    text.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["columns_on_a_cluster.py", str(text)])
+    *rows, last = output("columns_on_a_cluster", capsys)
+    data = ntp.read(text)
+    whole = ntp.max_margin(data, ntp.next_tokens(data))
+    assert last == f"squared norm {whole.norm_squared}"
+    wanted = {query: one for query, one in whole.columns.items() if one}
+    assert len(rows) == len(wanted)
+    for query, *scores in map(str.split, rows):
+        found = dict(score.split("=") for score in scores)
+        assert {token: Fraction(score) for token, score in found.items()} == wanted[query]
+
+    text.write_text("S V\nS O\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match="no map n"):
+        output("columns_on_a_cluster", capsys)

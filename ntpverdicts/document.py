@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from importlib import resources
 from typing import Any
 
@@ -148,5 +149,8 @@ def _entry(row: Data, statement: str | None) -> Data:
 
 
 def to_text(document: Data) -> str:
-    """The document as a file; the same for the same book, byte for byte."""
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    """The document as a file, a claim on each line; the same for the same book, byte for byte."""
+    dense = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+    head = dense({name: value for name, value in document.items() if name != "claims"})
+    claims = ",\n".join(map(dense, document["claims"]))
+    return f'{head[:-1]},"claims":[\n{claims}\n]}}\n'

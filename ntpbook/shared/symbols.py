@@ -235,6 +235,8 @@ def formula(expression: Any) -> str:
     if isinstance(expression, sp.MatrixBase) and expression.shape == (1, 1):
         expression = expression[0, 0]
     text = str(expression)
+    if getattr(sp.sympify(expression), "is_Number", False):
+        return text
     if len(text) > _LONGEST:
         return f"(an expression with {sp.count_ops(expression)} operations)"
     names = {symbol: _upright(symbol.name) for symbol in sp.sympify(expression).free_symbols}

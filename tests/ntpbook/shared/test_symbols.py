@@ -114,6 +114,7 @@ def test_an_identity_fails_with_its_difference_as_it_stands() -> None:
 def test_a_card_typesets_what_fits_on_a_line_and_counts_what_does_not() -> None:
     x, high, entry = sp.symbols("x high E'12")
     assert formula(x**2 / 2) == r"$\frac{x^{2}}{2}$"
+    assert formula(sp.Rational(3, 4)) == "3/4"
     assert formula(high * entry) == r"$E'_{12}\,\mathrm{high}$"
     assert formula(sp.Matrix([[x]])) == "$x$"
     assert formula(sp.Matrix([[x, 1]])) == "Matrix([[x, 1]])"

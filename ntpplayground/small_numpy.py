@@ -1,8 +1,9 @@
 """The part of numpy that a page of small matrices needs, in plain Python, for the reader's browser.
 
 Arrays of real numbers with one or two axes: arithmetic with broadcasting, products of matrices,
-sums along an axis, and the ways of numpy to pick rows and columns and to print. Cells of pages that
-`tools.site.runnable` lists call it `np` there; whatever it lacks is an error that says so.
+sums along an axis, and the ways of numpy to pick rows and columns and to print. It is the `np` of
+cells that name nothing else of numpy (`tools.site.runnable` finds them); using what it lacks is an
+error that says so.
 """
 
 from __future__ import annotations

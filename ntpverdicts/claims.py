@@ -536,8 +536,7 @@ def _proof(data: Mapping[str, object]) -> str:
 
 def _side(text: str) -> str:
     """A side of a relation: formulas and words, or what code prints."""
-    formula = FORMULA.search(text) or text.startswith("(an expression")
-    return in_html(text) if formula else f"<code>{escape(text)}</code>"
+    return in_html(text) if FORMULA.search(text) else f"<code>{escape(text)}</code>"
 
 
 def anchor_of(data: Mapping[str, object], step: Mapping[str, object]) -> str:

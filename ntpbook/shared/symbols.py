@@ -232,14 +232,15 @@ def formula(expression: Any) -> str:
     """An expression as a card shows it: a formula, or for a long one how long it is."""
     import sympy as sp
 
+    expression = sp.sympify(expression)
     if isinstance(expression, sp.MatrixBase) and expression.shape == (1, 1):
         expression = expression[0, 0]
     text = str(expression)
-    if getattr(sp.sympify(expression), "is_Number", False):
+    if getattr(expression, "is_Number", False):
         return text
     if len(text) > _LONGEST:
-        return f"(an expression with {sp.count_ops(expression)} operations)"
-    names = {symbol: _upright(symbol.name) for symbol in sp.sympify(expression).free_symbols}
+        return f"(an expression with ${sp.count_ops(expression)}$ operations)"
+    names = {symbol: _upright(symbol.name) for symbol in expression.free_symbols}
     words = {symbol: name for symbol, name in names.items() if name}
     # words that stand side by side need a space, and numbers and letters do not
     tex = sp.latex(expression, symbol_names=words, mul_symbol=r"\," if words else None)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tiny_book import ROOT
 
+import ntpcore as ntp
 from ntpbook.catalogue import CATALOGUE
 from tools.site import reference
 
@@ -100,4 +101,6 @@ def test_what_a_text_imports_is_in_the_reference(file: str) -> None:
         for name in names.split(", ")
     }
     assert used <= set(reference.MODULES)
-    assert used or "import ntpcore as ntp\n" in text or file == "README.md"
+    front = set(re.findall(r"\bntp\.(\w+)", text)) if "import ntpcore as ntp\n" in text else set()
+    assert front <= set(ntp.__all__)
+    assert used or front or file == "README.md"

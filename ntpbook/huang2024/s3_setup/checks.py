@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.shared.symbols import formula, identity
+from ntpbook.shared.symbols import identity, matrices
 from ntpcore.data import dataset
 from ntpcore.huang2024 import transformer
 from ntpverdicts import arrays
@@ -131,15 +130,7 @@ def products_of_matrices(turned: bool = False) -> Iterator[Shown]:
         ("scores", (W_k * X).T * (W_q * x), X.T * W_kq * x),
         ("logits", W_o * ((W_v * X) * phi), (W_o * W_v) * X * phi),
     )
-    yield from (_same_matrix(*pair) for pair in pairs)
-
-
-def _same_matrix(name: str, left: Any, right: Any) -> Shown:
-    """Whether the difference of two matrix expressions is the zero matrix."""
-    rest = (left.doit() - right.doit()).doit()
-    zero = rest.is_ZeroMatrix is True
-    sides = formula(left), formula(right)
-    return Shown(name, sides[0], "=", sides[1], "0" if zero else str(rest), zero)
+    yield from (matrices(*pair) for pair in pairs)
 
 
 def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:
@@ -168,7 +159,7 @@ def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:
     ):
         found = sp.block_collapse(product)
         found = found.blocks[0, 0] if isinstance(found, sp.BlockMatrix) else found
-        yield _same_matrix(name, found, wanted)
+        yield matrices(name, found, wanted)
 
 
 @check(

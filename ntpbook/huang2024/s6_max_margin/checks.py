@@ -25,7 +25,7 @@ from ntpbook.huang2024.s6_max_margin.orders import (
     closed_columns,
 )
 from ntpbook.shared.constraints import constraints
-from ntpbook.shared.symbols import at_least_zero, formula, identity
+from ntpbook.shared.symbols import at_least_zero, identity, matrices
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.examples import FIVE_TOKENS, example_1, realize, small_orders
@@ -343,10 +343,7 @@ def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
     )
     for name, left, right in pairs:
         found = sp.refine(left.doit(), fact).doit()
-        rest = (found - right).doit()
-        zero = rest.is_ZeroMatrix is True
-        sides = formula(found), formula(right)
-        yield Shown(name, sides[0], "=", sides[1], "0" if zero else str(rest), zero)
+        yield matrices(name, found, right)
 
 
 @check(

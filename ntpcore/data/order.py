@@ -71,7 +71,7 @@ class PartialOrder:
         """Tokens with nothing below and something above them, sorted."""
         return tuple(sorted({lower for _, lower in self.pairs} - self.confused))
 
-    @property
+    @cached_property
     def compared(self) -> frozenset[str]:
         """Tokens that occur in some pair; all others are non-comparable."""
         return frozenset(self.below) | frozenset(lower for _, lower in self.pairs)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import networkx as nx
@@ -208,28 +209,36 @@ def certificate_errors(
     being strictly convex, they hold for one set of scores only. Nothing of the solver is used.
     """
     errors = []
-    balance: dict[str, Fraction] = dict.fromkeys(scores, Fraction(0))
+    # In whole multiples of 1/unit, since a million sums of fractions take a minute.
+    unit = lcm(*{value.denominator for value in (*scores.values(), *multipliers.values())})
+    height = {x: score.numerator * (unit // score.denominator) for x, score in scores.items()}
+    sent = {
+        pair: value.numerator * (unit // value.denominator) for pair, value in multipliers.items()
+    }
+    balance = dict.fromkeys(scores, 0)
     for a, b in sorted(order.pairs):
         if a not in scores or b not in scores:
             errors.append(f"pair {a} > {b}: a token has no score")
             continue
-        slack = scores[a] - scores[b] - 1
-        multiplier = multipliers.get((a, b), Fraction(0))
+        slack = height[a] - height[b] - unit
+        multiplier = sent.get((a, b), 0)
         if slack < 0:
-            errors.append(f"pair {a} > {b}: the margin is {slack + 1}, below 1")
+            margin = Fraction(slack + unit, unit)
+            errors.append(f"pair {a} > {b}: the margin is {margin}, below 1")
         if multiplier < 0:
-            errors.append(f"pair {a} > {b}: the multiplier {multiplier} is negative")
+            errors.append(f"pair {a} > {b}: the multiplier {multipliers[a, b]} is negative")
         if multiplier and slack:
-            errors.append(f"pair {a} > {b}: a multiplier on a pair with slack {slack}")
+            rest = Fraction(slack, unit)
+            errors.append(f"pair {a} > {b}: a multiplier on a pair with slack {rest}")
         balance[a] += multiplier
         balance[b] -= multiplier
     errors += [
         f"pair {a} > {b}: not in the order" for a, b in sorted(set(multipliers) - order.pairs)
     ]
     errors += [
-        f"token {token}: score {scores[token]}, but multipliers sum to {total}"
+        f"token {token}: score {scores[token]}, but multipliers sum to {Fraction(total, unit)}"
         for token, total in balance.items()
-        if total != scores[token]
+        if total != height[token]
     ]
     return errors
 

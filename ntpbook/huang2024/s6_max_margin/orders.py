@@ -72,20 +72,14 @@ def describe_order(order: PartialOrder) -> str:
     return verbatim(text if len(text) <= 300 else text[:297] + "...")
 
 
-def certified(
-    orders: Iterable[PartialOrder], solutions: Mapping[str, margin.Solution] | None = None
-) -> list[Column]:
-    """The columns of these orders, those of few tokens and then of few pairs first.
+def certified(orders: Iterable[PartialOrder]) -> list[Column]:
+    """The columns of these orders, those of few tokens and then of few pairs first."""
+    return [Column(one, margin.solve(one)) for one in sorted(orders, key=_size)]
 
-    Args:
-        orders: the orders.
-        solutions: their solutions by query; None for `margin.solve`.
-    """
-    chosen = sorted(orders, key=lambda one: (len(one.compared), len(one.pairs)))
-    return [
-        Column(one, margin.solve(one) if solutions is None else solutions[one.query])
-        for one in chosen
-    ]
+
+def _size(order: PartialOrder) -> tuple[int, int]:
+    """The numbers of tokens and of pairs that an order compares."""
+    return len(order.compared), len(order.pairs)
 
 
 def columns_of(
@@ -100,12 +94,12 @@ def columns_of(
     known, tokens = facts(structure), structure.data.vocabulary
     return [
         Column(
-            one.order,
-            one.solution,
-            tuple(token for token in tokens if token not in one.order.compared),
+            order,
+            margin.solve(order) if solutions is None else solutions[order.query],
+            tuple(token for token in tokens if token not in order.compared),
             known,
         )
-        for one in certified((structure.orders or {}).values(), solutions)
+        for order in sorted((structure.orders or {}).values(), key=_size)
     ]
 
 

@@ -440,7 +440,7 @@ def check_ours_logarithm_law(one: LateRun, speed: float = 1) -> Iterator[Said]:
         next_term = mp.log(s) / s / mp.log(mp.mpf(late) / early)
         yield at_most(off, next_term, f"growth from t = {early} to {late}")
         beside = [plain.inner(one, one) - plain.inner(one, v) ** 2 for one in (y, z)]
-        yield at_most(abs(beside[1] - beside[0]), 1 / s, "what lies beside v*")
+        yield at_most(abs(beside[1] - beside[0]), 1 / s, "the component orthogonal to v*")
         yield most("off", float(off), digits=1)
 
 
@@ -714,7 +714,7 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
     "ours-eq-4-printed",
     over="runs",
     instances=instances.first_steps,
-    says=r"For $t \ge 2$ the printed condition is later than the time of Theorem G, for all "
+    says=r"For $t \ge 2$ the stated condition on $t$ implies that of Theorem G, for all "
     "sizes at once. At $t = 1$, where the condition is empty, equation (4) holds on "
     r"{tried} runs with step sizes up to $\|W^*\|/\mathrm e$.",
     proof=(
@@ -722,7 +722,10 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
             "ours-loss-soon",
             r"Theorem G: the loss is at most $|\mathcal V|e^{-A/4}$ from its time on",
         ),
-        executed("the printed condition is late enough", corollaries.equation_4_as_printed),
+        executed(
+            "the stated condition on $t$ implies that of Theorem G",
+            corollaries.equation_4_as_printed,
+        ),
         executed(
             "the same with $L^3$ and 109, and with $L^2$ and 218",
             corollaries.equation_4_by_powers,

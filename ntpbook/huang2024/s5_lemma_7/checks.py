@@ -297,7 +297,7 @@ def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Ru
             "step size",
         ),
     ),
-    loose="no instance can be close to equality: by Theorem A the inequality needs at most $K "
+    loose="no instance can be close to equality: by Theorem A the inequality holds with $K "
     r"\|W_{\mathrm{kq}}^*\| / \|W\|$; from $t_0$ on $\alpha_t$ is more than 18 times this "
     "value for all data, and the ratio is smallest for two tokens",
     planted={
@@ -363,7 +363,7 @@ APART_FROM_STAR = r"$W_{\mathrm{kq}}$ is no multiple of $W_{\mathrm{kq}}^*$"
     "huang2024-app-violated-sample",
     over="runs and enclosed steps",
     instances=closed_and_runs,
-    says="From $t_0$ on some sample keeps that much attention on its non-optimal tokens, at "
+    says="From $t_0$ on some sample keeps the stated attention on its non-optimal tokens, at "
     "{compared} steps.",
     fails="If a non-optimal token scores $d$ less than an optimal token that occurs $c$ times, "
     "its weight is $e^{-d}/(c + e^{-d})$. In the sentence with $c = 1$, $d$ exceeds $r = "

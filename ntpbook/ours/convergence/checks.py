@@ -335,8 +335,8 @@ def check_ours_direction(
     "ours-corrected-statements",
     over="random sizes",
     instances=instances.sizes,
-    says="Both follow from Theorems A and B for all sizes at once, even for the smallest "
-    "possible interpretations of the damaged constants. {compared} floating-point "
+    says="The three statements follow from Theorems A and B for all sizes at once, even for the "
+    "smallest possible interpretations of the damaged constants. {compared} floating-point "
     "comparisons at {tried} random sizes agree.",
     tolerance=1e-12,
     proof=(

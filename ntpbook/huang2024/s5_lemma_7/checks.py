@@ -70,10 +70,10 @@ def rare_data() -> Iterator[Rare]:
     "ours-hidden-sentence",
     over="runs",
     instances=rare_data,
-    says="The derivatives of the loss with respect to both margins are computed from the loss, "
-    "and their bounds are quotients without a minus sign. On {tried} runs, in {compared} "
-    "comparisons, the margin and the derivative of the rare sentence stay below "
-    r"$\varepsilon$ times those of the common one.",
+    says="The derivatives of the loss with respect to both margins are computed from the loss. In "
+    "their bounds, the difference of the two sides is a quotient of polynomials with positive "
+    "coefficients. On {tried} runs, in {compared} comparisons, the margin and the derivative of "
+    r"the rare sentence stay below $\varepsilon$ times those of the common one.",
     tolerance=1e-9,  # margins are sums of two thousand rounded steps
     proof=(
         executed("the negative derivative of the loss with respect to a margin", rare.force),
@@ -174,8 +174,8 @@ def just_before() -> list[Run]:
     "huang2024-lem-7",
     over="runs and rare sentences",
     instances=hidden_and_runs,
-    says=r"From $t_0$ on, $\alpha_t$ is at least what the projections need at {compared} "
-    "recorded steps.",
+    says=r"From $t_0$ on, $\alpha_t$ is at least the factor that the inequality needs at "
+    "{compared} recorded steps.",
     fails=r"A sufficiently rare sentence is learned so late that $\alpha_t$, which contains no "
     "frequency, is too small before that, for every reading of its constant.",
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms, alpha_t below 1e3
@@ -287,7 +287,8 @@ def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Ru
     over="runs",
     instances=runs_and_rarest,
     says=r"From $t_0$ on, $\alpha_t$ with $1/\pi_{\min}$ and the smaller reading of its constant "
-    "is at least what the projections need, at {compared} recorded steps of {tried} runs.",
+    "is at least the factor that the inequality needs, at {compared} recorded steps of {tried} "
+    "runs.",
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms
     proof=(
         uses(
@@ -296,7 +297,7 @@ def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Ru
             "step size",
         ),
     ),
-    loose="no instance can be close to equality: by Theorem A the projections need at most $K "
+    loose="no instance can be close to equality: by Theorem A the inequality holds with $K "
     r"\|W_{\mathrm{kq}}^*\| / \|W\|$; from $t_0$ on $\alpha_t$ is more than 18 times this "
     "value for all data, and the ratio is smallest for two tokens",
     planted={
@@ -362,7 +363,7 @@ APART_FROM_STAR = r"$W_{\mathrm{kq}}$ is no multiple of $W_{\mathrm{kq}}^*$"
     "huang2024-app-violated-sample",
     over="runs and enclosed steps",
     instances=closed_and_runs,
-    says="From $t_0$ on some sample keeps that much attention on its non-optimal tokens, at "
+    says="From $t_0$ on some sample keeps the stated attention on its non-optimal tokens, at "
     "{compared} steps.",
     fails="If a non-optimal token scores $d$ less than an optimal token that occurs $c$ times, "
     "its weight is $e^{-d}/(c + e^{-d})$. In the sentence with $c = 1$, $d$ exceeds $r = "

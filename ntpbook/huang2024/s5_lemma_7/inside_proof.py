@@ -446,8 +446,8 @@ def check_huang2024_app_lem_7_b_star(
     "huang2024-app-lem-7-b-plus",
     over="states",
     instances=states,
-    says=r"Where the bracket is negative, the token scores more than $(1 + \beta_0)\, r$ below "
-    "the optimal one and has almost no attention. At {tried} states, for {compared} "
+    says=r"In a negative term of the difference, the rival scores more than $(1 + \beta_0)\, r$ "
+    "below the optimal token and has almost no attention. At {tried} states, for {compared} "
     "sentences of type 1, $B_+^{(n,t)}$ is at most {most} times the right-hand side.",
     tolerance=FLOATS,
     hypotheses=SIX,
@@ -456,7 +456,7 @@ def check_huang2024_app_lem_7_b_star(
         NORM,
         STAR,
         by_hand(
-            r"only such terms are kept, each at least $-2 w e^{-(1 + \beta_0) r}$", at="dropped"
+            r"only negative terms are kept, each at least $-2 w e^{-(1 + \beta_0) r}$", at="dropped"
         ),
         executed(
             r"$2 L s e^{-\beta_0 r/2} \le \beta_0$",

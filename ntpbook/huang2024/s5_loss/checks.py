@@ -205,9 +205,9 @@ def check_huang2024_thm_2(
             "least $C_1 t$",
         ),
     ),
-    loose="within the conditions, which take millions of steps on the smallest data, the "
-    r"log-odds are more than four times what is claimed; this is the factor $1/\sqrt2$ of "
-    r"the norm bound divided by the smallest part $1/(4L_{\max})$ of the margin",
+    loose="where the conditions hold, after millions of steps on the smallest data, the "
+    r"log-odds are more than four times the claimed ones, because the norm bound has the "
+    r"constant $1/\sqrt2$ and the claim only $1/(4L_{\max})$",
     planted={
         "The claimed log-odds with $t^2$ in place of $t$.": Variant(
             {"power": 2.0}, instances=inside_alone
@@ -306,8 +306,8 @@ def check_huang2024_eq_4(
     "huang2024-eq-13",
     over="runs",
     instances=with_and_without,
-    says="It holds for any matrix, by the Cauchy–Schwarz inequality. On {tried} runs, at "
-    "{compared} steps, it holds up to rounding.",
+    says="Inequality (13) holds for any matrix $W$, by the Cauchy–Schwarz inequality. On {tried} "
+    "runs, at {compared} steps, it holds up to rounding.",
     tolerance=ROUNDING,
     proof=(
         executed(
@@ -332,8 +332,8 @@ def check_huang2024_eq_4(
     },
     readings={
         r"the same without the factor $\sqrt2$": {"square": 1},
-        r"the end of the chain of inequalities: margins of at least $t\,C_1$ from the $t$ of "
-        "Theorem 2 on": Variant(instances=too_rare),
+        r"the conclusion that the proof of Theorem 2 draws from (13): margins of at least "
+        r"$t\,C_1$ under the conditions of Theorem 2": Variant(instances=too_rare),
     },
 )
 def check_huang2024_eq_13(
@@ -391,7 +391,10 @@ def check_huang2024_eq_13(
             r"Theorem B: from $t_A$ on every margin is at least $c\,t$ with "
             "$c > 0$",
         ),
-        uses("huang2024-app-thm-2-chain", "from margins to weights, and to the lead of a logit"),
+        uses(
+            "huang2024-app-thm-2-chain",
+            "from margins to attention weights, and from these to differences of logits",
+        ),
         by_hand(r"so $m_o \ge 1/(1 + \epsilon)$ for $t \ge t_A + \log(L/\epsilon)/c$", at="time"),
         executed(
             r"$2 m_o - 1 \ge \frac13$, since $\epsilon \le \frac12$",

@@ -84,7 +84,7 @@ def draw_rare_weight(
 def draw_loss_bound(
     axes: Axes, curves: Mapping[str, Curve], limits: Mapping[str, Curve], blind: float
 ) -> None:
-    """Losses (solid) and bounds on them (dashed), and the loss of a blind guess.
+    """Losses (solid) and bounds on them (dashed), and the loss of a uniform guess.
 
     Args:
         axes: where to draw.
@@ -101,7 +101,7 @@ def draw_loss_bound(
         axes.plot(steps, values, "--", color=color)
         axes.text(1.1, values[0] * 1.15, name, color=color, va="bottom")
     axes.axhline(blind, color=NONCOMPARABLE, linewidth=1, linestyle=":")
-    axes.text(1.1, blind * 0.9, "a blind guess", color=NONCOMPARABLE, va="top", fontsize=9)
+    axes.text(1.1, blind * 0.9, "a uniform guess", color=NONCOMPARABLE, va="top", fontsize=9)
     axes.set(xscale="log", yscale="log", xlim=(1, None), xlabel="step $t$", ylabel="loss (nats)")
 
 

@@ -59,7 +59,7 @@ def trained(seed: int, steps1: int) -> Run:
 
 
 def view(run: Run) -> View:
-    """Loss, bound and blind guess, and from which step the bound says more than the last."""
+    """Loss, bound and uniform guess, and from which step the bound is below the last."""
     rows, c = run.second.rows, run.constants
     keep = rows.step >= 1
     t, values = rows.step[keep], rows.loss[keep]
@@ -73,14 +73,16 @@ def view(run: Run) -> View:
     curves = (
         Curve("measured", "optimal", "solid", t[kept], values[kept]),
         Curve("equation (4)", "bound", "dashed", later, bound),
-        Curve("blind guess", "noncomparable", "dotted", (1.0, FARTHEST), (blind, blind)),
+        Curve("uniform guess", "noncomparable", "dotted", (1.0, FARTHEST), (blind, blind)),
     )
     return View(curves, says)
 
 
 def spoken(steps: NDArray[np.float64], useful: NDArray[np.bool_]) -> str:
-    """From where equation (4) promises less than a blind guess has, to the spacing of the steps."""
+    """From where equation (4) is below the loss of a uniform guess, to the spacing of the steps."""
     if not useful.any():
-        return f"Up to {written(FARTHEST)} steps equation (4) allows more than a blind guess has."
+        return (
+            f"Up to step {written(FARTHEST)} equation (4) stays above the loss of a uniform guess."
+        )
     first = written(float(steps[useful.argmax()]))
-    return f"Equation (4) allows less than a blind guess has from about step {first} on."
+    return f"From about step {first} on equation (4) is below the loss of a uniform guess."

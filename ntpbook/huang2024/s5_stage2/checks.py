@@ -160,7 +160,7 @@ AFTER, SMALL_STEPS = r"$t \ge 2$", r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e
     instances=rare_and_ordinary,
     says="Norm and direction satisfy the stated bounds in {compared} comparisons.",
     fails="A sufficiently rare sentence is learned so late that no bound without frequencies "
-    "holds. The counterexample is far rarer than anything in real data.",
+    "holds. The rare sentence of the counterexample is far rarer than any sentence in real data.",
     tolerance=ROUNDING,
     hypotheses=(AFTER, SMALL_STEPS, *FACTS),
     planted={
@@ -297,7 +297,7 @@ def equally_frequent() -> list[Run]:
             r"Theorem B: its bound on $1 - \cos$ is below this one for $t \ge 2$",
         ),
         executed(
-            "the comparison on the page",
+            "the comparison of both bounds, as on the page",
             corollaries.theorem_1_on_the_page,
             planted={r"$\frac12$ in place of 54.": {"factor": 0.5}},
         ),
@@ -311,7 +311,7 @@ def equally_frequent() -> list[Run]:
         },
         "A norm that is larger by a hundredth.": {"stretch": 1.01},
     },
-    vacuous="$t = 10^{first_beat}$ on the best of the runs, where it beats the norm bounds",
+    vacuous="$t = 10^{first_beat}$ on the best of the runs, where it improves on the norm bounds",
 )
 def check_huang2024_thm_1_corrected(
     run: Run, rarity: str = bounds.PI_MIN, stretch: float = 1.0
@@ -493,7 +493,7 @@ def step_sizes(first: int = LEAST_ETA) -> list[int]:
             planted={"Twice the derivative.": {"factor": 2}},
         ),
         executed(
-            "comparison of two derivatives",
+            r"the force: $m(1 - m) = 1/(4\cosh^2(d/2))$, and $1 - T_o$ decreases with $m$",
             forces_by_cosh,
             planted={"3 in place of 4.": {"four": 3}},
         ),

@@ -80,9 +80,9 @@ def view(run: Run) -> View:
         f"{run.name}, η = {written(c.eta, 3)}: 1 − cos falls from {written(values[0])} to "
         f"{written(values[-1])} in {written(STEPS)} steps; Theorem B puts it below "
         f"{written(ours[-1])} there. The norms alone put it below {written(trivial(run))}; "
-        f"Theorem 1 as stated says more than that from step "
+        f"Theorem 1 as stated gives a smaller bound than that only from step "
         f"{written_power(beat / math.log(10))} on."
     )
     if c.eta > bounds.thm_1_largest_eta(c):
-        says += " This step size is above ‖W*‖/e, of which the theorem does not speak."
+        says += " This step size is above ‖W*‖/e, so Theorem 1 makes no claim about it."
     return View(curves, says)

@@ -141,8 +141,8 @@ def ratio_of_weights(heat: int = 1) -> tuple[Shown, ...]:
     over="trained models",
     instances=instances.all_runs,
     says="The ratio of two weights is the exponential of the difference of their scores. In all "
-    "{compared} sentences of {tried} trained models no weight exceeds the bound (11), "
-    "relative to the largest and to the mean score of its sentence.",
+    "{compared} sentences of {tried} trained models no weight exceeds the bound (11), whether "
+    "$C_0$ is measured from the largest or from the mean score of the sentence.",
     tolerance=1e-9,  # scores in the thousands leave twelve digits behind the point
     proof=(
         executed("the sum in the denominator of (9) cancels, and it is larger", ratio_of_weights),
@@ -210,7 +210,7 @@ def middle(share: str = "1/4") -> tuple[Shown, ...]:
     over="data sets",
     instances=instances.small_data,
     says="The feasible matrices form a closed convex set, in which the norm has a unique "
-    "minimizer. On {tried} data sets the constraints of (12) are the pairs of (3), the "
+    "minimizer. On {tried} data sets the constraints of (12) are those of (3), the "
     "exact solution satisfies all {constraints} of them, and each of {others} other "
     "matrices of the same norm violates one.",
     proof=(
@@ -392,13 +392,13 @@ def start_by_counts(sign: int = 1) -> tuple[Shown, ...]:
     "huang2024-app-induction",
     over="runs",
     instances=instances.frequent_runs,
-    says="At the start and at the end of {tried} runs, in {states} states with {entries} "
-    "entries, the optimal token has the largest weight of each sentence and all signs are "
-    "as stated.",
+    says="In {states} states, at the start and at the end of {tried} runs, the optimal token has "
+    "the largest weight in each sentence, and all {entries} entries of the gradient have the "
+    "stated signs.",
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
         executed(
-            "at the start the masses are the shares of the positions",
+            "at the start the mass of a token is its share of the positions",
             start_by_counts,
             planted={"The optimal token occurs less often.": {"sign": -1}},
         ),
@@ -406,8 +406,8 @@ def start_by_counts(sign: int = 1) -> tuple[Shown, ...]:
             "the signs of the gradient, for any number of non-optimal tokens", one_sample.signs
         ),
         by_hand(
-            "induction over $t$: a step raises the optimal entries and lowers no difference to "
-            "the others, so the optimal mass stays the largest",
+            "induction over $t$: a step raises the scores of optimal tokens and those of no rival, "
+            "so the optimal token keeps the largest mass",
             at="induction",
         ),
     ),
@@ -587,7 +587,7 @@ def two_tokens_alike() -> list[Dataset]:
     "have an exact negative derivative along the first step, {derivative} up to a positive "
     "factor; so for every sufficiently small step size the first step decreases them. In "
     r"floating point with $\eta = 0.01$ they decrease for {last} steps.",
-    fails="On this example no optimal attention decreases at the start.",
+    fails="On this example no attention on an optimal token decreases at the start.",
     proof=(
         executed("the gradient of a sample, by Lemma 4", one_sample.lemma_4),
         executed(
@@ -600,8 +600,9 @@ def two_tokens_alike() -> list[Dataset]:
         by_hand("a smooth function with a negative derivative decreases at first", at="slope"),
     ),
     planted={
-        "The same order, with each token once in the second sentence, so that Assumption "
-        "3 holds.": Variant(instances=two_tokens_alike),
+        "Each token once in the second sentence, so that Assumption 3 holds.": Variant(
+            instances=two_tokens_alike
+        ),
         "$2A$ in place of $A$ in Lemma 4.": {"factor": 2},
     },
 )
@@ -646,7 +647,7 @@ def lengths(most: int = 2) -> tuple[Shown, ...]:
     says=r"Tokens are orthonormal, so an optimal token has distance at most $\sqrt2\,\phi_-$ "
     r"from the mean of its sentence, and any other token at most $\sqrt2$. At {tried} "
     r"states the bound holds, also with $\sqrt2$ in place of 2; the bound of the paper is "
-    "at least {least} times the norm.",
+    "at least {least} times the norm of the gradient.",
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
         uses("huang2024-lem-4", "for every $W'$ it gives the gradient itself"),
@@ -687,9 +688,10 @@ LEMMA_6_TOLERANCE = 1e-10  # t additions of a step of length eta, t up to a few 
     "huang2024-app-lem-6-cosine",
     over="runs",
     instances=instances.all_runs,
-    says="The gradient of a sample is a sum over pairs that have margins of at least 1 under "
-    r"$W_{\mathrm{kq}}^*$. At {compared} recorded steps of {tried} runs the cosine is at "
-    r"least $1/(\sqrt2\,\|W_{\mathrm{kq}}^*\|)$, and so at least the bound of the paper.",
+    says="The negative gradient of a sample is a sum over pairs that have margins of at least 1 "
+    r"under $W_{\mathrm{kq}}^*$. At {compared} recorded steps of {tried} runs its cosine with "
+    r"$W_{\mathrm{kq}}^*$ is at least $1/(\sqrt2\,\|W_{\mathrm{kq}}^*\|)$, and so at least the "
+    "bound of the paper.",
     fails="The cosine falls below its bound.",
     tolerance=LEMMA_6_TOLERANCE,
     proof=(
@@ -809,9 +811,9 @@ def shortly_before() -> list[Certain]:
     "huang2024-app-sketch-2",
     over="runs and an enclosed step",
     instances=example_and_runs,
-    says="The cosine exceeds the smallest optimal weight at {compared} recorded steps.",
-    fails="The optimal weights tend to 1 exponentially fast. The cosine converges more slowly, "
-    "so it eventually falls below them.",
+    says="The cosine exceeds the smallest weight of an optimal token at {compared} recorded steps.",
+    fails="The weights of optimal tokens tend to 1 exponentially fast. The cosine converges more "
+    "slowly, so it eventually falls below them.",
     tolerance=1e-12,  # a cosine of sums of a few hundred terms
     hypotheses=("zero start", *FACTS),
     planted={

@@ -97,7 +97,7 @@ def started_below_the_condition() -> list[System]:
             steps.exponential,
             planted={"$e^{-x}$ instead of $e^x$.": {"sign": -1}},
         ),
-        by_hand("the bounds on the gradient, and both lines", at="lines"),
+        by_hand(r"the bounds on the gradient and on $e^{m_t}$", at="lines"),
     ),
     planted={
         f"The lower bound on $e^{{m_t}}$ {SHARPER}.": {"lower": 1.1},

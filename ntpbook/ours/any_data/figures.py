@@ -107,5 +107,5 @@ def draw_growth(axes: Axes, swinging: Sequence[State], free: Sequence[State], fo
     for slope, label in ((found.lower, "bounds of the theorem"), (found.upper, None)):
         line = np.log(base + slope * (later - found.first.step))
         axes.semilogx(later, line, "--", color=BOUND, linewidth=1, label=label)
-    axes.set(xlabel="steps $t$", ylabel="margin under the strict query", ylim=(0, 14))
+    axes.set(xlabel="steps $t$", ylabel="margin $m$ under the query $r$", ylim=(0, 14))
     axes.legend(frameon=False, loc="upper left")

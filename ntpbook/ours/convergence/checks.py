@@ -208,7 +208,7 @@ def check_ours_alignment(
             r"$\gamma/\sqrt2 \le \langle d, W^*\rangle/\|W^*\| \le 1$ for every step $d$, and "
             "their sum",
             steps.lemma_6,
-            planted={"A step without any gain.": {"gains": 0}},
+            planted={r"A step without any component along $W^*$.": {"gains": 0}},
         ),
         cited(r"$x \le \|W\|$ and $\langle W, d\rangle \le \|W\|$", "horn2013", "Theorem 5.1.4"),
     ),
@@ -259,7 +259,7 @@ def check_ours_trivial_bound(
     over="runs",
     instances=instances.runs,
     says="The proof combines Theorem A with the perceptron argument, for every step size and "
-    "every $t$. On {tried} runs with sixty digits, with gaps from 0.01 to 1000 and step "
+    "every $t$. On {tried} runs with sixty digits, with $A$ from 0.01 to 1000 and step "
     "sizes from 0.01 to one million, {compared} comparisons hold. The squared tangent of "
     "the angle reaches {closest} times its bound.",
     tolerance=ROUNDING,
@@ -335,8 +335,8 @@ def check_ours_direction(
     "ours-corrected-statements",
     over="random sizes",
     instances=instances.sizes,
-    says="Both follow from Theorems A and B for all sizes at once, even for the smallest "
-    "possible interpretations of the damaged constants. {compared} floating-point "
+    says="The three statements follow from Theorems A and B for all sizes at once, even for the "
+    "smallest possible interpretations of the damaged constants. {compared} floating-point "
     "comparisons at {tried} random sizes agree.",
     tolerance=1e-12,
     proof=(

@@ -105,8 +105,8 @@ def check_ours_descent_pointwise(
     "ours-descent",
     over="points",
     instances=instances.points,
-    says="The first constant has two independent proofs. At {tried} points with sixty digits, "
-    "{compared} comparisons hold, including the inequality of distances.",
+    says="The first entry of the maximum $c$ has two independent proofs. At {tried} points with "
+    "sixty digits, {compared} comparisons hold, including the inequality for distances.",
     tolerance=ROUNDING,
     proof=(
         executed(
@@ -254,11 +254,10 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     "ours-sharp-rate",
     over="runs",
     instances=instances.converging,
-    says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, the "
-    "distance of the residual to $R$ at the end of a run is at most its value halfway to the power "
-    "$3/2$, and "
-    r"$(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next term; {compared} comparisons "
-    "in all.",
+    says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, let $h$ be "
+    "the distance of the residual to $R$ halfway through the run: at the end the distance is at "
+    r"most $h^{3/2}$, and $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next term; "
+    "{compared} comparisons in all.",
     proof=(
         uses(
             "ours-direction",
@@ -275,7 +274,8 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
             at="goal",
         ),
         by_hand(
-            r"$F(y_t) - \min F$ shrinks by a factor in each step, and so does the lag of $x$",
+            r"$F(y_t) - \min F$ shrinks by a constant factor in each step, and so do the changes "
+            r"of $t\eta - x_t$",
             at="speed",
         ),
         by_hand(
@@ -283,7 +283,7 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
             at="constant",
         ),
         executed(
-            "at $R$ a step contracts: its derivative by finite differences",
+            "near $R$ a step is a contraction: its derivative by finite differences",
             second_derivations.step_at_the_limit,
             planted={"Nine tenths of the derivative.": {"factor": 0.9}},
         ),
@@ -389,8 +389,8 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     over="runs",
     instances=instances.with_an_idle_pair,
     says=r"On {tried} runs with one query and an idle pair, the residual grows by $\|v^*\|$ per "
-    r"unit of $\log t$, up to {off}. Its component orthogonal to $v^*$ is constant up to "
-    "rounding. The computation is for the four-token path.",
+    r"unit of $\log t$, up to a relative error of {off}. Its component orthogonal to $v^*$ is "
+    "constant up to rounding. The second derivation is for the four-token path.",
     proof=(
         uses("ours-sharp-rate", "the run as the model, and the minimizer of $F_1$, as for $F$"),
         uses("ours-descent", "Lemma D and the inequality of distances"),
@@ -440,7 +440,7 @@ def check_ours_logarithm_law(one: LateRun, speed: float = 1) -> Iterator[Said]:
         next_term = mp.log(s) / s / mp.log(mp.mpf(late) / early)
         yield at_most(off, next_term, f"growth from t = {early} to {late}")
         beside = [plain.inner(one, one) - plain.inner(one, v) ** 2 for one in (y, z)]
-        yield at_most(abs(beside[1] - beside[0]), 1 / s, "what lies beside v*")
+        yield at_most(abs(beside[1] - beside[0]), 1 / s, "the component orthogonal to v*")
         yield most("off", float(off), digits=1)
 
 
@@ -638,7 +638,7 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
     instances=instances.soon,
     says="At {states} random states with a large loss, the mean margin, weighted by the "
     "gradient, is at most $K_2$. {runs} runs with sample frequencies down to $e^{-40}$ "
-    "reach the stated loss in time.",
+    "reach the stated loss within the stated number of steps.",
     tolerance=ROUNDING,
     proof=(
         uses("ours-pairs", "the weights of the pairs, and that all $m_o$ and $m_o - m_k$ increase"),
@@ -714,7 +714,7 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
     "ours-eq-4-printed",
     over="runs",
     instances=instances.first_steps,
-    says=r"For $t \ge 2$ the printed condition is later than the time of Theorem G, for all "
+    says=r"For $t \ge 2$ the stated condition on $t$ implies that of Theorem G, for all "
     "sizes at once. At $t = 1$, where the condition is empty, equation (4) holds on "
     r"{tried} runs with step sizes up to $\|W^*\|/\mathrm e$.",
     proof=(
@@ -722,7 +722,10 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
             "ours-loss-soon",
             r"Theorem G: the loss is at most $|\mathcal V|e^{-A/4}$ from its time on",
         ),
-        executed("the printed condition is late enough", corollaries.equation_4_as_printed),
+        executed(
+            "the stated condition on $t$ implies that of Theorem G",
+            corollaries.equation_4_as_printed,
+        ),
         executed(
             "the same with $L^3$ and 109, and with $L^2$ and 218",
             corollaries.equation_4_by_powers,

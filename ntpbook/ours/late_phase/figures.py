@@ -80,4 +80,4 @@ def draw_residuals(axes: Axes, runs: Sequence[Run], slopes: Sequence[float]) -> 
         axes.text(t[-1] * 1.2, length[-1], run.name, color=color, va="center", fontsize=9)
     axes.set(xscale="log", ylim=(0, None), xlim=(1, 3e7))
     axes.set_xticks([10.0**k for k in range(6)])
-    axes.set(xlabel="steps $t$", ylabel="length of $W$ across $W_{\\mathrm{kq}}^*$")
+    axes.set(xlabel="steps $t$", ylabel="norm of the residual $y_t$")

@@ -174,7 +174,9 @@ def long_rows(path: str = LONG) -> list[tuple[int, str, float, float]]:
 def long_table(path: str = LONG) -> Table:
     """The long enclosed run beside what a float run of as many steps may be off."""
     cells = [(f"{step}", value, f"{share:.0e}") for step, value, _, share in long_rows(path)]
-    return Table(("step", "1 - cos, enclosed", "share that a float run may be off"), tuple(cells))
+    return Table(
+        ("step", "1 - cos, enclosed", "bound on the relative error of a float run"), tuple(cells)
+    )
 
 
 def long_origin(path: str = LONG) -> str:

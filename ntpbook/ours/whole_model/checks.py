@@ -232,7 +232,7 @@ def marks_of_scan_and_snap(steps: int = 400) -> tuple[Mark, ...]:
     fails="The plain program and the library differ by more than rounding errors can explain.",
     name=lambda mark: f"{mark.name} after {mark.step} steps",
     planted={
-        "The library's rate of the attention larger by one part in 10 billion.": {
+        "The library's learning rate of the attention larger by one part in 10 billion.": {
             "eta_Z": ETA_Z * (1 + 1e-10)
         },
         "One more output token in the library's vocabulary.": {"M": 8},

@@ -216,7 +216,7 @@ def test_the_late_flow_is_right_at_the_largest_and_the_smallest_step_size() -> N
 
 def test_what_equation_4_allows_is_said_as_it_is_drawn() -> None:
     silent, speaks = (moves_loss.view(moves_loss.trained(7, T)) for T in (900, 30_000))
-    assert silent.says.endswith("allows more than a blind guess has.")
+    assert silent.says.endswith("stays above the loss of a uniform guess.")
     step = float(re.search(r"about step (\d+) on", speaks.says).group(1))
     bound, blind = speaks.curves[1], speaks.curves[2].y[0]
     assert bound.y[np.searchsorted(bound.x, 0.9 * step) - 1] >= blind

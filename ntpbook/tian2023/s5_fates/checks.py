@@ -111,7 +111,10 @@ def alike(found: Floats, expected: Floats, where: str = "") -> Said:
             planted={r"$\alpha_n$ added to $e_n$": {"sign": 1}},
         ),
         PART_ALONG_F,
-        by_hand("the same for all numbers of tokens and outputs, summed", at="chain-rule"),
+        by_hand(
+            "the same derivatives for any number of tokens and outputs, summed over the classes",
+            at="chain-rule",
+        ),
     ),
     readings={
         r"$t$ counts steps of batch size 1, as in Theorem 1 and in $\gamma(t)$.": {
@@ -432,7 +435,8 @@ def centred_classes() -> list[Centred]:
     over="sets of classes",
     instances=centred_classes,
     says="For {tried} sets of classes, in exact fractions, the sign of the gradient with "
-    "respect to each logit, just after the decoder has started to move, is as stated. In "
+    "respect to each logit, just after the decoder has started to move, is as the proposition "
+    "states. In "
     "{lost} of them a distinct token loses.",
     proof=(
         uses("tian2023-app-layernorm", "the gradient of the layer with the mean subtracted"),
@@ -694,7 +698,7 @@ def check_tian2023_eq_11(run: ClassFlow, used: int = 0) -> Iterator[Said]:
     instances=instances.runs,
     says="Along {tried} solutions of (10), the growth factor lies strictly between the two "
     "exponentials for $t > 0$.",
-    proof=(uses("tian2023-thm-3", "it is a clause of the theorem"),),
+    proof=(uses("tian2023-thm-3", "(12) is a clause of Theorem 3"),),
     planted={
         "A distinct token that does not dominate.": {"place": 1},
         r"A lower bound on $\ln\chi$ that is 1.1 times sharper.": {"sharper": 1.1},
@@ -835,7 +839,7 @@ def check_tian2023_eq_113(
     instances=instances.from_zero,
     says="Along {tried} solutions of (10) from $Z = 0$, of any two distinct tokens the rarer "
     "one is further behind the dominant token, falls back faster, and by a larger factor.",
-    fails="A rarer token is not the first to fall behind.",
+    fails="In some solution, the rarer of two distinct tokens is not the first to fall behind.",
     tolerance=INTEGRATOR,
     proof=(
         uses("tian2023-eq-11", r"$r(t) = r(0)\chi(t)$"),

@@ -1016,7 +1016,7 @@ def with_full_beta(M: int) -> float:
         uses("tian2023-lem-6", "the equation of $x = Mh$"),
         uses("tian2023-eq-124-corrected", r"$B$ is a function of $\Gamma$ and $C_0$"),
         executed(
-            r"in the rescaled time $t/t_0$, $dx$ is free of the rates, and $d\Gamma$ depends only "
+            r"in the rescaled time $t/t_0$, $dx$ does not contain the rates, and $d\Gamma$ depends only "
             "on their ratio",
             steps.onset_without_rates,
         ),

@@ -1016,8 +1016,8 @@ def with_full_beta(M: int) -> float:
         uses("tian2023-lem-6", "the equation of $x = Mh$"),
         uses("tian2023-eq-124-corrected", r"$B$ is a function of $\Gamma$ and $C_0$"),
         executed(
-            r"in the rescaled time $t/t_0$, $dx$ does not contain the rates, and $d\Gamma$ depends only "
-            "on their ratio",
+            r"in the rescaled time $t/t_0$, $dx$ does not contain the rates, and $d\Gamma$ depends "
+            "only on their ratio",
             steps.onset_without_rates,
         ),
         by_hand(

@@ -243,8 +243,8 @@ def wider(first: float = 1.0, last: float = 10.0) -> list[DesignRates]:
     over="solutions",
     instances=wider,
     says=r"On {tried} solutions the slope $d\ln T/d\ln\sigma$ at $\sigma = 10^4$ is close to "
-    r"$\alpha + c/T^2$: the remaining error is at most {part} times its distance from "
-    r"$\alpha$, and it has decreased since $\sigma = 10^3$.",
+    r"$\alpha + c/T^2$: the remaining error is at most {part} times the distance of the "
+    r"slope from $\alpha$, and it has decreased since $\sigma = 10^3$.",
     tolerance=1e-8,  # the integrator runs at 1e-10
     planted={
         "The exponent 1, which is correct for $M = K$.": {"power": Fraction(1)},
@@ -482,7 +482,7 @@ def kept(run: DesignRates, sphere: bool = True, start: float = 0.0) -> ClockPath
             "ours-long-keep",
             r"$\epsilon \to 0$, and $f_d/f_e$ and $r_d/r_e$ have the same positive limits.",
         ),
-        by_hand(r"So $f_D$ and $r/\|r\|$ have the same limit, and $\chi \to 1$.", at="limit"),
+        by_hand(r"$f_D$ and $r/\|r\|$ have the same limit, so $\chi \to 1$.", at="limit"),
     ),
     planted={
         "Attention without $L_2$ scaling.": {"sphere": False},
@@ -600,7 +600,7 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
             steps.simplex_limit_steps,
         ),
         by_hand("No ratio $c_j/c_1$ increases.", at="order"),
-        by_hand("If one of them had a positive limit, it would decrease to 0.", at="limit"),
+        by_hand("If a ratio $c_j/c_1$ had a positive limit, it would decrease to 0.", at="limit"),
     ),
     planted={
         "Attention scaled to norm 1.": {"sphere": True},
@@ -748,10 +748,10 @@ def settled(one: Fixed, z: Floats) -> Floats:
     over="decoders",
     instances=one_class,
     name=lambda one: one.name,
-    says="Under {tried} random decoders. With one class, solutions from five random initial "
-    "logits each end at the same attention, which is proportional to $g$ up to the error "
-    "of the integrator. Where the next tokens are the only outputs, solutions from three "
-    r"initial values each, different ones for unlike classes, end at $r/\|r\|$.",
+    says="There are {tried} random decoders. With one class, solutions from five random initial "
+    "logits all end at the same attention, which is proportional to $g$ up to the error "
+    "of the integrator. Where the next tokens are the only outputs, the solutions from "
+    r"three initial values all end at $r/\|r\|$, also for classes that are not alike.",
     tolerance=1e-6,  # the flow is stopped where its slope is below 1e-9
     proof=(
         uses("tian2023-lem-1", "The gradient with respect to $Z$ for one sample."),
@@ -862,7 +862,7 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
         "More balanced classes, whose probabilities all lie between 0.2 and 0.8.": Variant(
             instances=lambda: [stationary.TAME]
         ),
-        "The claim that the same decoder has three.": {"number": 3},
+        "The claim that the same decoder has three stable patterns.": {"number": 3},
     },
 )
 def check_ours_long_several(one: Witness, number: int = 2) -> Iterator[Said]:
@@ -1031,11 +1031,13 @@ def course(one: Unequal, sphere: bool) -> unequal.Course:
     observes=True,
     planted={
         "Plain softmax instead of scaled attention.": {"sphere": False},
-        "Distinct tokens keep the ratios of their counts.": {"aim": "counts"},
-        "Common tokens lose all attention, as for symmetric classes with $M = K$.": {
+        "The claim that distinct tokens keep the ratios of their counts.": {"aim": "counts"},
+        "The claim that common tokens lose all attention, as for symmetric classes with $M = K$.": {
             "aim": "distinct"
         },
-        "The gain $g$ is proportional to the counts instead of $f$.": {"aim": "gain by counts"},
+        "The claim that the gain $g$ is proportional to the counts instead of $f$.": {
+            "aim": "gain by counts"
+        },
         r"The margin of the first class taken at $\ln t = 100$.": {"aim": "early margin"},
     },
 )
@@ -1091,8 +1093,8 @@ def even() -> list[Unequal]:
     over="designs",
     instances=leaning,
     says=r"On {tried} designs with plain softmax, by $\ln t = 300$ the common token holds all "
-    "but {left} of the attention in the second class, and the strongest distinct token "
-    "all but that in the first.",
+    "but {left} of the attention in the second class. In the first class the strongest "
+    "distinct token holds as much.",
     observes=True,
     planted={
         "Attention scaled to norm 1.": {"sphere": True},

@@ -69,14 +69,14 @@ def rise(size: Size, ratio: float, eta_z: float, beta: float, steps: int) -> flo
     "{low} to {high} with momentum 0.9, at least {times} times as much as without "
     "momentum at the same effective rates. With ten times finer steps of the same motion "
     "it rises by the same amount, up to {apart}. With two classes it rises by at most "
-    "{two}, at most {two_times} times as much as without momentum. At a ratio of two the "
-    "effect is reversed: it rises by at most {turned_on} with momentum and by at least "
-    "{turned_off} without. No randomness is involved.",
+    "{two}, which is at most {two_times} times as much as without momentum; at a ratio of two "
+    "it rises by at most {turned_on} with momentum and by at least {turned_off} without. No "
+    "randomness is involved.",
     observes=True,
     planted={
         "No momentum, presented as momentum.": {"beta": 0.0},
-        "Two classes, presented as more.": {"few": 1},
-        "Three classes, presented as two.": {"few": 3},
+        "Two classes, tested as if they were more.": {"few": 1},
+        "Three classes, tested as if they were two.": {"few": 3},
         "A ratio of the rates of ten.": {"ratio": 10.0},
     },
 )
@@ -180,7 +180,7 @@ def away(found: Floats, quiet: float, level: float) -> float:
     "{short} with momentum 0.9 and sequences of 127 tokens, by {start} from the uniform "
     "start, by {endless} in the limit of long sequences, and by at most {off} without "
     "momentum. Batch noise alone, in the limit of long sequences, changes the rise by at "
-    "most {noise}, including the ends of both confidence intervals.",
+    "most {noise}, by the far ends of both confidence intervals.",
     observes=True,
     planted={
         "No momentum, presented as momentum.": {"momentum": 0.0},
@@ -231,7 +231,7 @@ def check_ours_turn_noise(
     "level 1 %. From zero the entropy rises by at most {most}, on average more for "
     "sequences of 127 tokens ({short}) than in the limit of long sequences ({endless}). "
     "From the uniform start it rises by {start_low} to {start_high}.",
-    fails="In a run the entropy rises by more than one percent of its range, or short sequences "
+    fails="In some run the entropy rises by more than one percent of its range, or short sequences "
     "do not give a larger rise at the level of 1 %.",
     observes=True,
     planted={
@@ -290,13 +290,13 @@ def flows() -> list[Flow]:
     says="One query with two next tokens. At each ratio of the rates the entropy of the "
     "gradient flow has a minimum at a finite time and ends {low} to {high} above it. The "
     r"base-10 logarithm of that time grows by {slope} per unit of $\sqrt{\eta_Y/\eta_Z}$. "
-    "As a power of the ratio its exponent is $1/2$ up to {off}, and a tenfold ratio "
-    "halves the difference. If the decoder keeps no memory of earlier attention, the "
-    "entropy never rises.",
+    "Measured as a power of the ratio, this logarithm has the exponent $1/2$ up to {off}, and "
+    "a tenfold ratio at least halves the difference. If the decoder keeps no memory of earlier "
+    "attention, the entropy does not rise, at equal rates up to $10^8$ steps.",
     observes=True,
     planted={
         "The logarithm of the time proportional to the ratio itself.": {"power": 1.0},
-        "Proportional to the ratio to the power of $2/5$.": {"power": 0.4},
+        "The logarithm of the time proportional to the power $2/5$ of the ratio.": {"power": 0.4},
         "A decoder with memory, presented as one without.": {"forget": False},
     },
 )
@@ -346,9 +346,9 @@ def dips(size: Size, beta: float) -> Floats:
     instances=all_sizes,
     says="Gradient descent on the expected loss, {tried} sizes, 100 steps, ratios of the rates "
     "from 0.5 to 10. With momentum 0.9 the entropy is lowest at a ratio from {lowest_on} "
-    "to {highest_on}; without it at the same or a larger one, from {lowest_off} to "
-    "{highest_off}. From there to ratio 10 it rises at least {times} times as much with "
-    "momentum.",
+    "to {highest_on}; without momentum, at the same or a larger ratio, from {lowest_off} to "
+    "{highest_off}. From its minimum to ratio 10 the entropy rises at least {times} times as "
+    "much with momentum.",
     observes=True,
     planted={
         "Momentum on and off exchanged.": {"swap": True},

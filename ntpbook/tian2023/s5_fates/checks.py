@@ -111,7 +111,10 @@ def alike(found: Floats, expected: Floats, where: str = "") -> Said:
             planted={r"$\alpha_n$ added to $e_n$": {"sign": 1}},
         ),
         PART_ALONG_F,
-        by_hand("the same for all numbers of tokens and outputs, summed", at="chain-rule"),
+        by_hand(
+            "the same derivatives for any number of tokens and outputs, summed over the classes",
+            at="chain-rule",
+        ),
     ),
     readings={
         r"$t$ counts steps of batch size 1, as in Theorem 1 and in $\gamma(t)$.": {
@@ -141,9 +144,9 @@ def check_tian2023_lem_4(
     "tian2023-eq-10",
     over="instances",
     instances=instances.instances,
-    says=r"In {tried} instances with random $\iota_n$ and $\beta_{nn'}$, the printed sum equals "
-    r"the sum of $\mathrm{diag}(f_n)(I - f_n f_n^\top) g_n$ over the classes, and its rows "
-    "sum to zero.",
+    says=r"In {tried} instances with random $\iota_n$ and $\beta_{nn'}$, the right-hand side of "
+    r"(10) equals the sum of $\mathrm{diag}(f_n)(I - f_n f_n^\top) g_n$ over the classes, and "
+    "the entries of each row sum to zero.",
     tolerance=SUMS,
     proof=(PART_ALONG_F, by_hand("(10) is the sum of these coordinates", at="sum")),
     planted={
@@ -213,9 +216,9 @@ def rises(values: Floats, sizes: Floats | float, where: str) -> Said:
     "tian2023-thm-2",
     over="instances",
     instances=instances.weak_instances,
-    says="Under (10) with the coefficients of Theorem 1, every distinct token gains in {tried} "
-    "instances, and the common token loses in the {single} instances that have exactly "
-    "one.",
+    says="Under (10) with the coefficients of Theorem 1, the logit of every distinct token grows "
+    "in {tried} instances, and the logit of the common token falls in the {single} instances "
+    "that have exactly one.",
     proof=(
         LAW_98,
         uses("tian2023-eq-100", "the time derivative of the single common token's logit"),
@@ -223,8 +226,8 @@ def rises(values: Floats, sizes: Floats | float, where: str) -> Said:
         by_hand("the sum of the terms of one class, and their signs", at="signs"),
     ),
     planted={
-        "One more class with only distinct tokens: an eigenvalue of $E$ is 0, and its tokens "
-        "do not move.": Variant(instances=instances.with_a_class_alone),
+        "One more class with only distinct tokens: an eigenvalue of $E$ is 0, and the logits "
+        "of these tokens do not move.": Variant(instances=instances.with_a_class_alone),
         r"Coefficients $\beta_{nn'}$ with the opposite sign.": {"sign": -1},
     },
 )
@@ -303,9 +306,13 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
             steps.equal_coefficients,
             planted={"$E'$ with the opposite sign in one term": {"sign": 1}},
         ),
-        executed("the criterion", steps.criterion, planted={"1 instead of 2": {"twice": 1}}),
+        executed(
+            "the criterion for growth",
+            steps.criterion,
+            planted={"1 instead of 2": {"twice": 1}},
+        ),
         by_hand(r"under (7) $\beta$ is also equal and positive early in training", at="early"),
-        by_hand("what holds for $M = 165$ holds for larger $M$", at="larger"),
+        by_hand("if the statement holds for $M = 165$, it holds for larger $M$", at="larger"),
     ),
     planted={
         "A lower bound of Assumption 2 that is 1.1 times sharper.": {"sharper": Fraction(11, 10)},
@@ -428,7 +435,8 @@ def centred_classes() -> list[Centred]:
     over="sets of classes",
     instances=centred_classes,
     says="For {tried} sets of classes, in exact fractions, the sign of the gradient with "
-    "respect to each logit, just after the decoder has started to move, is as stated. In "
+    "respect to each logit, just after the decoder has started to move, is as the proposition "
+    "states. In "
     "{lost} of them a distinct token loses.",
     proof=(
         uses("tian2023-app-layernorm", "the gradient of the layer with the mean subtracted"),
@@ -477,7 +485,7 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
         ),
         uses("ours-xi-positive", r"$\xi_n > 0$ for classes drawn equally often"),
         by_hand("the sum of the terms is negative", at="sum"),
-        by_hand("so the sign is preserved at all times", at="stays"),
+        by_hand("the sum remains negative at all times", at="stays"),
     ),
     planted={
         "Hypothesis (3) violated: two common tokens with weights 4, 2 in one class and 1, 4 "
@@ -690,7 +698,7 @@ def check_tian2023_eq_11(run: ClassFlow, used: int = 0) -> Iterator[Said]:
     instances=instances.runs,
     says="Along {tried} solutions of (10), the growth factor lies strictly between the two "
     "exponentials for $t > 0$.",
-    proof=(uses("tian2023-thm-3", "it is a clause of the theorem"),),
+    proof=(uses("tian2023-thm-3", "(12) is a clause of Theorem 3"),),
     planted={
         "A distinct token that does not dominate.": {"place": 1},
         r"A lower bound on $\ln\chi$ that is 1.1 times sharper.": {"sharper": 1.1},
@@ -791,7 +799,9 @@ def check_tian2023_eq_112_corrected(
             steps.growth_of_common_ratio,
             planted={"a quotient without squares": {"power": 1}},
         ),
-        by_hand("both terms of the last factor are positive", at="signs"),
+        by_hand(
+            "$l_0$ gains and the common token loses, so the derivative is positive", at="signs"
+        ),
     ),
     planted={
         "A class in which a common token gains, which violates the hypothesis.": Variant(
@@ -829,7 +839,7 @@ def check_tian2023_eq_113(
     instances=instances.from_zero,
     says="Along {tried} solutions of (10) from $Z = 0$, of any two distinct tokens the rarer "
     "one is further behind the dominant token, falls back faster, and by a larger factor.",
-    fails="A rarer token is not the first to fall behind.",
+    fails="In some solution, the rarer of two distinct tokens is not the first to fall behind.",
     tolerance=INTEGRATOR,
     proof=(
         uses("tian2023-eq-11", r"$r(t) = r(0)\chi(t)$"),
@@ -881,7 +891,7 @@ def check_tian2023_app_scanning(run: ClassFlow, sharper: float = 1.0) -> Iterato
     proof=(
         uses("tian2023-eq-11", r"$r(t) = r(0)\chi(t)$"),
         LAW_98,
-        by_hand("$r$ keeps its sign, and its absolute value grows", at="sign"),
+        by_hand("$r$ keeps its sign, and the lead grows", at="sign"),
     ),
     planted={"The winner predicted from the probabilities alone.": {"with_start": False}},
 )

@@ -106,8 +106,8 @@ def fates() -> list[Fate]:
     "tian2023-app-two-fates",
     over="designs",
     instances=fates,
-    says="Equation (10) was integrated for {tried} designs up to $B = 200$. The gap between "
-    "the dominant token and every other token grows at least by the stated factor; at the "
+    says="Equation (10) was integrated for {tried} designs up to $B = 200$. The lead of "
+    "the dominant token over every other token grows at least by the stated factor; at the "
     r"end the other tokens hold at most {left} of $\|f_n\|^2$. For $B \le 1$ no entry of "
     "$f_n$ falls below $e^{-(K+1)B}$ times its initial value.",
     tolerance=1e-7,  # the integrator works to 1e-9, and quotients of f are squared
@@ -618,7 +618,7 @@ ROOM = 1e-12  # both sides are right to a few digits of the last place
         executed(
             r"$\tau/x$ grows with $x$, and $x \ge \ln M - \Omega$ at the end of the first phase",
             steps.first_stage,
-            planted={r"nine tenths of $\Omega$": {"share": 0.9}},
+            planted={r"nine tenths of $\Omega$ instead of $\Omega$": {"share": 0.9}},
         ),
         executed(
             r"$\tau$ at the upper zero is below its value at $t_0$",
@@ -749,7 +749,7 @@ def steep(one: Point) -> tuple[float, float]:
         executed(
             r"$\sqrt{1 + y^2} \le 1 + y$",
             steps.growth_is_linear,
-            planted={"a cube root": {"root": "1/3"}},
+            planted={"a cube root instead of the square root": {"root": "1/3"}},
         ),
         by_hand(r"$\gamma$ is at most $\eta_Y t/K$", at="speed"),
     ),
@@ -789,7 +789,7 @@ def check_tian2023_thm_4_scanning(
         executed(
             r"$\sqrt{1 + y^2} \le 1 + y$",
             steps.growth_is_linear,
-            planted={"a cube root": {"root": "1/3"}},
+            planted={"a cube root instead of the square root": {"root": "1/3"}},
         ),
         by_hand(r"so $b \ln(M\tau/2) \le e^{2B} \le 1 + b \ln(M\tau)$", at="both"),
     ),
@@ -926,7 +926,10 @@ def one_sample(one: Exact) -> snapping.ModelRun:
         by_hand(
             "all distinct tokens move alike, and the common token loses what they gain", at="sum"
         ),
-        by_hand(r"$\ln\Gamma$ has slope 2 in $\ln t$, and in the iterated logarithm", at="slopes"),
+        by_hand(
+            r"$\ln\Gamma$ has slope 2 in $\ln t$ while scanning and in $\ln\ln t$ while snapping",
+            at="slopes",
+        ),
         by_hand(
             r"one sample per step divides $\Gamma$ by $K$ and multiplies $B$ by $K$", at="sample"
         ),
@@ -1013,8 +1016,8 @@ def with_full_beta(M: int) -> float:
         uses("tian2023-lem-6", "the equation of $x = Mh$"),
         uses("tian2023-eq-124-corrected", r"$B$ is a function of $\Gamma$ and $C_0$"),
         executed(
-            r"in the rescaled time $t/t_0$, $dx$ is free of the rates, and $d\Gamma$ depends only "
-            "on their ratio",
+            r"in the rescaled time $t/t_0$, $dx$ does not contain the rates, and $d\Gamma$ depends "
+            "only on their ratio",
             steps.onset_without_rates,
         ),
         by_hand(
@@ -1189,10 +1192,10 @@ def wide() -> list[SnapSetting]:
         by_hand("at a fixed ratio the quotient of both sides tends to $1/2$", at="quotient"),
     ),
     readings={
-        r"Uniformly in the ratio: for $\nu = K \ln(M\eta_Y t/K)$ the bracket is 0 and $B_n$ is "
-        "not.": (Variant({"range_of": "uniform"}, instances=joint)),
-        r"From one thousand times $t = e^{1/\sqrt{2\nu}}/(M\eta_Y)$ on: for $\nu = 1000$ and "
-        "$K = 2$ the bracket is negative there and $B_n$ is positive.": Variant(
+        r"Uniformly in the ratio: for $\nu = K \ln(M\eta_Y t/K)$ the bracket in (133) is 0, and "
+        "$B_n$ is not.": (Variant({"range_of": "uniform"}, instances=joint)),
+        r"For all times after one thousand times $e^{1/\sqrt{2\nu}}/(M\eta_Y)$: for $\nu = 1000$ "
+        "and $K = 2$ the bracket is negative at such a time, and $B_n$ is positive.": Variant(
             {"range_of": "early"}, instances=wide
         ),
     },
@@ -1344,7 +1347,7 @@ def check_tian2023_app_both_rates_bound(
         where = f"$C_0 = {C_0:g}$, $t = {{at}}$"
         yield arrays.at_least(B[1] - B[0], 0.0, where, at=times)
         waited = snapping.growth_at(s, C_0, one.factor * times)
-        yield arrays.equal(B[1], waited, f"{where}, the same as waiting", at=times, scale=1.0)
+        yield arrays.equal(B[1], waited, f"{where}, the same as a longer run", at=times, scale=1.0)
 
 
 # Training: both layers by their true gradients
@@ -1657,7 +1660,7 @@ PANELS = (Panel(100, 10.0, 5.0, 0.8), Panel(10_000, 1.0, 50.0, 1.6))
     tolerance=1e-12,  # rounding of logarithms
     planted={
         "Two classes instead of one.": {"K": 2},
-        "An axis that is 1.1 times sharper.": {"sharper": 1.1},
+        "An axis that is shorter by the factor 1.1.": {"sharper": 1.1},
         "$B$ at $t_0'$ of the first curve instead of each curve's own $t_0$.": {"own": False},
     },
 )

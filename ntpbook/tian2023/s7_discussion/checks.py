@@ -276,7 +276,7 @@ def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | Symmetric]:
     says="In {tried} runs no token reaches 0.99 of the attention on the distinct tokens of its "
     "class within $10^8$ steps. Later times were not examined.",
     observes=True,
-    readings={"At any time under (10), where the growth never ends.": {"ever": True}},
+    readings={"At any time under (10), where $B_n$ grows without limit.": {"ever": True}},
     planted={
         "Logits one thousand times as large.": {"factor": 1000.0},
         "A winner defined by half of the attention.": {"share": 0.5},
@@ -637,7 +637,11 @@ APART = (
             apart.force_steps,
             planted={"A query that adds nothing to the inner products.": {"query": 0}},
         ),
-        by_hand("Other queries do not enter, and the formula holds for any number.", at="force"),
+        by_hand(
+            "The classes of other queries do not enter, and the formula holds for any number of "
+            "classes.",
+            at="force",
+        ),
         by_hand(
             "All $w_n$ are between 0 and 1, so the derivative of the logit is positive.", at="sign"
         ),
@@ -730,15 +734,17 @@ def figure_6_runs(first: int = 1, seeds: int = 60) -> list[section_8.Counted]:
     name=lambda one: getattr(one, "name", ""),
     size=lambda one: getattr(one, "seeds", 1),
     says=r"With the settings of Figure 6 (one query, $\eta_Z = 3$, $\eta_Y = 30$), the "
-    "attention on the ten distinct tokens of a class ends on two or fewer tokens in {few} "
-    "of {classes} classes, measured by $e^H$ with the entropy $H$. The mean of this "
+    "number of distinct tokens that share the attention of a class at the end, counted as $e^H$ "
+    "with the entropy $H$, is at most two in {few} of {classes} classes. The mean of this "
     "number is {mean}.",
-    fails="With the settings of Figure 6 the attention on ten distinct tokens never ends on two "
-    "or fewer.",
+    fails="With the settings of Figure 6 the number of distinct tokens that share the attention of "
+    "a class is never two or fewer at the end.",
     observes=True,
     readings={
         "With both layers training from zero, without noise, on the classes of Section 8: at "
-        "some time the attention is on two tokens or fewer.": Variant({}, instances=ten_tokens),
+        "some time two or fewer distinct tokens share the attention.": Variant(
+            {}, instances=ten_tokens
+        ),
     },
     planted={
         "The runs evaluated before the first update.": {"end": 0},

@@ -405,7 +405,7 @@ SHARP: Cell = (1, 3.0, 10.0)  # one query, eta_Z = 3, eta_Y = 30
     observes=True,
     planted={
         r"The slowest attention, $\eta_Z = 0.5$, at equal rates.": {"cell": (1, 0.5, 1.0)},
-        "A winner required to have 0.999.": {"level": 0.999},
+        "A winner required to have 0.999 of the attention.": {"level": 0.999},
     },
 )
 def check_ours_single_winner(one: Sweep, cell: Cell = SHARP, level: float = 0.99) -> Iterator[Said]:

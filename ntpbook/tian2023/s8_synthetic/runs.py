@@ -158,7 +158,7 @@ def show_open(table: Mapping[Cell, Floats]) -> Table:
         )
         for one in figure_6.judge(table).unresolved
     )
-    return Table(("L", "eta_Z", "ratio", "said to", "mean difference and its interval"), rows)
+    return Table(("L", "eta_Z", "ratio", "claimed to", "mean difference and its interval"), rows)
 
 
 def show_tails(table: Mapping[Cell, Floats]) -> Table:
@@ -170,7 +170,7 @@ def show_tails(table: Mapping[Cell, Floats]) -> Table:
         )
         for (q, e, r), depth in sorted(figure_6.tails(table).items())
     )  # fmt: skip
-    header = ("L", "eta_Z", "ratio", "median", "least", "depth in robust deviations")
+    header = ("L", "eta_Z", "ratio", "median", "least", "robust deviations below the median")
     return Table(header, rows)
 
 

@@ -46,15 +46,15 @@ Measure = Callable[[TextRun], tuple[float, float]]
 LEVEL = 0.01  # largest chance that a trend may be due to
 # A vector unit of another width is enough: entropies at the end differ in their first digit, as
 # they do from seed to seed. What is judged must hold for all seeds, and no verdict hangs on a draw.
-TRAINED = "training in float32 amplifies rounding errors as much as another seed would"
+TRAINED = "float32 training amplifies rounding errors until they act like another seed"
 NO_TEXT = missing(
     "WikiText",
-    "name its folder by WIKITEXT_DIR; what ran on the book's own sample text shows that the code "
-    "works, and says nothing about WikiText",
+    "set WIKITEXT_DIR to its folder; the runs on the book's own sample text show that the code "
+    "works, and say nothing about WikiText",
 )
 SMALL = (
-    "on WikiText this does not show at the small size that ran; this does not decide the "
-    "claim at the authors' size"
+    "the runs on WikiText at this small size do not show it, which does not decide the claim at "
+    "the authors' size"
 )
 
 
@@ -62,7 +62,7 @@ SMALL = (
 
 FREEZES: dict[str, Measure] = {
     "between the thirds of training, as the figure shows it": thirds,
-    "between all neighbouring records": fine,
+    "between all neighboring records": fine,
 }
 
 

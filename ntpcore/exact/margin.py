@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from typing import Any, TypeVar
 
 import networkx as nx
 
@@ -15,6 +15,7 @@ from ntpcore.data.order import Pair, PartialOrder
 
 Scores = dict[str, Fraction]
 Multipliers = dict[Pair, Fraction]
+Key = TypeVar("Key")
 
 
 def closed_form(k: Any, m: Any) -> tuple[Any, Any]:
@@ -198,6 +199,21 @@ def hall_violation(order: PartialOrder) -> frozenset[str]:
     return _ship(order.pairs)[1]
 
 
+def common_unit(values: Iterable[Fraction]) -> int:
+    """The least number u such that all values are whole multiples of 1/u."""
+    return lcm(*{value.denominator for value in values})
+
+
+def in_units(values: Mapping[Key, Fraction], unit: int) -> dict[Key, int]:
+    """Values as whole multiples of 1/unit: a million sums of fractions would take a minute.
+
+    Args:
+        values: fractions by any names.
+        unit: a multiple of all their denominators, such as `common_unit` gives.
+    """
+    return {key: value.numerator * (unit // value.denominator) for key, value in values.items()}
+
+
 def certificate_errors(
     order: PartialOrder, scores: Mapping[str, Fraction], multipliers: Mapping[Pair, Fraction]
 ) -> list[str]:
@@ -209,12 +225,8 @@ def certificate_errors(
     being strictly convex, they hold for one set of scores only. Nothing of the solver is used.
     """
     errors = []
-    # In whole multiples of 1/unit, since a million sums of fractions take a minute.
-    unit = lcm(*{value.denominator for value in (*scores.values(), *multipliers.values())})
-    height = {x: score.numerator * (unit // score.denominator) for x, score in scores.items()}
-    sent = {
-        pair: value.numerator * (unit // value.denominator) for pair, value in multipliers.items()
-    }
+    unit = common_unit([*scores.values(), *multipliers.values()])
+    height, sent = in_units(scores, unit), in_units(multipliers, unit)
     balance = dict.fromkeys(scores, 0)
     for a, b in sorted(order.pairs):
         if a not in scores or b not in scores:

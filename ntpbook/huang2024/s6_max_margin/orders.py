@@ -347,7 +347,9 @@ def check_huang2024_prop_4(
         yield from _presumed(one)
     yield from _closed_form(one, reading)
     scores = one.solution.scores
-    widest, a, b = max((scores[a] - scores[b], a, b) for a, b in one.order.pairs)
+    height = margin.in_units(scores, margin.common_unit(scores.values()))
+    _, a, b = max((height[a] - height[b], a, b) for a, b in one.order.pairs)
+    widest = scores[a] - scores[b]
     yield equal(widest, margin_of_pairs, verbatim(f"{a} - {b} is {widest}"))
     low = sorted((scores[b], b) for b in one.order.nonoptimal)
     if len(low) > 1:
@@ -360,18 +362,21 @@ def check_huang2024_prop_4(
 
 def _dual(one: Column, multipliers: Mapping[tuple[str, str], Fraction], linear: int) -> Fraction:
     """L* of (16): minus the squared sums of multipliers at each token, plus twice all of them."""
-    sums = _sums(one, multipliers)
-    quadratic = sum((value**2 for value in sums.values()), Fraction(0))
-    return linear * sum(multipliers.values(), Fraction(0)) - quadratic
+    sums, unit = _sums(one, multipliers)
+    total = Fraction(sum(sums.values()), 2 * unit)  # each one belongs to two tokens
+    return linear * total - Fraction(sum(value**2 for value in sums.values()), unit**2)
 
 
-def _sums(one: Column, multipliers: Mapping[tuple[str, str], Fraction]) -> dict[str, Fraction]:
-    """For each token the sum of the multipliers of its pairs."""
-    sums = dict.fromkeys(one.order.compared, Fraction(0))
-    for (a, b), value in multipliers.items():
+def _sums(
+    one: Column, multipliers: Mapping[tuple[str, str], Fraction]
+) -> tuple[dict[str, int], int]:
+    """For each token the sum of the multipliers of its pairs, in multiples of 1/u, and u."""
+    unit = margin.common_unit(multipliers.values())
+    sums = dict.fromkeys(one.order.compared, 0)
+    for (a, b), value in margin.in_units(multipliers, unit).items():
         sums[a] += value
         sums[b] += value
-    return sums
+    return sums, unit
 
 
 @check(
@@ -429,13 +434,14 @@ def check_huang2024_eq_16(
     multipliers = {pair: factor * value for pair, value in one.solution.multipliers.items()}
     length = margin.norm_squared(one.solution.scores)
     yield equal(_dual(one, multipliers, linear), length, "the dual and the squared norm")
-    sums = _sums(one, multipliers)
+    sums, unit = _sums(one, multipliers)
     slopes = [
-        (2 - 2 * (sums[a] + sums[b]), a, b)
+        (2 * unit - 2 * (sums[a] + sums[b]), a, b)
         for a, b in one.order.pairs
         if at_zero or (a, b) in multipliers
     ]
-    (low, a, b), high = min(slopes), max(slopes)[0]
+    (least_slope, a, b), (largest_slope, _, _) = min(slopes), max(slopes)
+    low, high = Fraction(least_slope, unit), Fraction(largest_slope, unit)
     yield holds(high <= 0, f"a derivative of $L^*$ at its maximum is {high}")
     pair = verbatim(f"{a} > {b}")
     yield holds(low >= 0, f"the derivative of $L^*$ along the multiplier of {pair} is {low}")

@@ -132,8 +132,7 @@ def check_tian2023_lem_14(one: Spectrum, sign: int = 1, denominator: int = 1) ->
     proof=(
         uses("tian2023-lem-14", "the eigenvalues of $E'$"),
         executed(
-            r"eigenvalues of both signs, and every $\lambda \ge "
-            "r$",
+            r"eigenvalues of both signs, and every $\lambda \ge r$",
             steps.largest_of_E_prime,
         ),
     ),

@@ -88,9 +88,9 @@ def check_tian2023_fig_1(one: Named, off: int = 0) -> Iterator[Said]:
     "tian2023-app-classes",
     over="sets of classes",
     instances=collection,
-    says="In {tried} sets of classes every token that occurs is either common ({common} "
-    "tokens) or distinct for one class ({distinct} tokens), never both. One token "
-    "determines the class exactly when it is distinct.",
+    says="In {tried} sets of classes every token that occurs is either common ({common} tokens) "
+    "or distinct for one class ({distinct} tokens), never both. A single token determines the "
+    "class if and only if it is distinct.",
     shows="well posed: the two roles partition the tokens that occur",
     planted={
         "Common only if shared by at least three classes.": {"smallest": 3},

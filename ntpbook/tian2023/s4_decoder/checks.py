@@ -473,7 +473,7 @@ def _uses_of_E_prime(one: Correlated, sign: int, places: tuple[str, ...]) -> Ite
     "tian2023-app-e-prime",
     over="exact matrices $E$",
     instances=weakly_correlated,
-    says="The $E'$ of the list of symbols satisfies all three equations on {tried} exact "
+    says="The $E'$ of the list of symbols satisfies (26) and Lemmas 14 and 16 on {tried} exact "
     "matrices $E$.",
     fails="With the sign in the list of symbols, the update (26) also moves the rows of other "
     "classes, and Lemmas 14 and 16 fail. All values were computed in exact fractions.",

@@ -74,7 +74,7 @@ RAYLEIGH = cited(
     over="matrices $E$",
     instances=instances.spectra,
     says="In {tried} random matrices $E$ no entry exceeds the largest absolute eigenvalue. The "
-    "largest ratio of the two is {reached}.",
+    "largest ratio of an entry to this eigenvalue is {reached}.",
     tolerance=CONDITION,
     proof=(
         executed(
@@ -127,7 +127,8 @@ def check_tian2023_lem_14(one: Spectrum, sign: int = 1, denominator: int = 1) ->
     over="matrices $E$",
     instances=instances.spectra,
     says=r"In {tried} random matrices $E$, at three values of $\lambda$ each, no eigenvalue of "
-    r"$E'$ exceeds $|\lambda_1|/(1 - \lambda)$. The largest ratio of the two is {reached}.",
+    r"$E'$ exceeds $|\lambda_1|/(1 - \lambda)$. The largest ratio of an eigenvalue to this bound "
+    "is {reached}.",
     tolerance=CONDITION,
     proof=(
         uses("tian2023-lem-14", "the eigenvalues of $E'$"),
@@ -189,7 +190,8 @@ def check_tian2023_lem_16(
     over="matrices $E$",
     instances=instances.spectra,
     says="In {tried} random matrices $E$, entries of $E'$ and $E$ differ by at most "
-    r"$|\lambda_1|^2/(1 - |\lambda_1|)$. The largest ratio of the two is {reached}.",
+    r"$|\lambda_1|^2/(1 - |\lambda_1|)$. The largest ratio of a difference to this bound is "
+    "{reached}.",
     tolerance=CONDITION,
     proof=(
         uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
@@ -279,7 +281,7 @@ def check_tian2023_eq_92(one: Spectrum, sign: int = 1, times: int = 1) -> Iterat
     instances=instances.pairs,
     says=r"The leading term of $\xi_n$ is at least $\min_i \lambda_i^2/(1 - |\lambda_1|)$ in "
     "{tried} matrices $E$.",
-    fails=r"The printed lower bound exceeds the leading term of $\xi_n$. Its denominator should "
+    fails=r"The stated lower bound exceeds the leading term of $\xi_n$. Its denominator should "
     r"be $1 + |\lambda_1|$.",
     hypotheses=("Assumption 2", r"$\theta = 0$"),
     planted={
@@ -354,7 +356,7 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
     ),
     planted={
         "The denominator left out.": {"sign": 0},
-        "The denominator as printed.": {"sign": -1},
+        "The denominator as stated in the paper.": {"sign": -1},
         "All bounds 1.1 times sharper.": {"sharper": 1.1},
     },
 )
@@ -466,7 +468,7 @@ def check_tian2023_eq_88(
         executed(
             r"$(I - E')(I + \Theta)q$, row by row, for two to five classes",
             steps.coefficients,
-            planted={"(88) as printed": {"outer": 1, "inner": 1}},
+            planted={"(88) as stated": {"outer": 1, "inner": 1}},
         ),
         by_hand("the rows of this product for any number of classes", at="rows"),
     ),
@@ -657,7 +659,7 @@ def beside_the_theorem(one: TwoDecoders, n: int) -> Iterator[Said]:
     ),
     planted={
         "$E'$ with the sign of Appendix D.1.": {"sign": -1},
-        "(88) as printed.": {"form": "q_0 with its sign"},
+        "(88) as stated.": {"form": "q_0 with its sign"},
         "The decoders trained by the gradient (7).": {"plain": True},
         "Vectors with negative overlaps, which attention scores cannot have.": Variant(
             instances=instances.speeds_and_negative_overlaps
@@ -709,7 +711,7 @@ def check_tian2023_thm_1_corrected(
     over="pairs of a matrix $E$ and a vocabulary size $M$",
     instances=instances.at_the_radius,
     says=r"In exact fractions, $\xi_n$ is positive for every class that overlaps with another, "
-    "in {positive} random pairs of $E$ and $M$ up to the stated radius. Beyond it, "
+    "in {positive} random pairs of $E$ and $M$ up to the stated radius. Beyond this radius, "
     r"$\xi_n$ is negative for {stars} star-shaped sets of classes.",
     proof=(
         uses("tian2023-eq-88-corrected", "the coefficients"),
@@ -742,7 +744,7 @@ def check_tian2023_thm_1_corrected(
         "A radius three times as large, which admits stars of classes.": Variant(
             instances=instances.beyond_the_radius
         ),
-        "The term with $q_0$ with the printed sign.": {"form": "q_0 with its sign"},
+        "The term with $q_0$ with the sign stated in (88).": {"form": "q_0 with its sign"},
     },
 )
 def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Iterator[Said]:

@@ -808,9 +808,9 @@ def check_tian2023_thm_5(
     says=r"In {tried} runs and settings of (26), the residuals have the form (71) with $|\sigma| "
     r"\le \eta_Y(|N_n - \bar N| + c(N_n))$. The bounds on $|\sigma|$ hold with the constants "
     "$5/2$ and 15 (the second bound in {late} cases); the constant 1 suffices in {once} of "
-    r"{bounds} cases. After $\frac{2K}{\epsilon\eta_Y}\ln\frac M\epsilon$ steps, if these are at "
-    r"least $2K^2\ln\frac{2K}\delta$, all classes reach accuracy $\epsilon$ with probability "
-    "0.95.",
+    r"{bounds} cases. After $\frac{2K}{\epsilon\eta_Y}\ln\frac M\epsilon$ steps, if this number "
+    r"is at least $2K^2\ln\frac{2K}\delta$, all classes reach accuracy $\epsilon$ with "
+    "probability 0.95.",
     fails="Residuals or numbers of steps differ from those of Corollary 1.",
     tolerance=1e-9,  # differences of 1/g on runs of some hundred steps
     proof=(

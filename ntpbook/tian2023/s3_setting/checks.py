@@ -1046,7 +1046,7 @@ def check_tian2023_lem_18(
     elif which == "single" and isinstance(one, Strays):
         radius = factor * counts.radius(one.length, one.delta)
         failure = counts.token_failure(one.length, one.p, radius)
-        yield at_most(failure, one.delta, "probability of straying", scale=one.delta)
+        yield at_most(failure, one.delta, "probability of a larger deviation", scale=one.delta)
     elif which == "single" and isinstance(one, Written):
         tokens, h = one.drawn()
         M, length = len(h), len(tokens)
@@ -1108,7 +1108,9 @@ def check_ours_uniform_counts(
     """
     tokens = 1 if single else one.tokens
     radius = factor * counts.uniform_radius(one.length, one.delta, tokens)
-    yield at_most(one.failure(radius), one.delta, "probability of straying", scale=one.delta)
+    yield at_most(
+        one.failure(radius), one.delta, "probability of a larger deviation", scale=one.delta
+    )
     # where the second radius is the smaller one: 2 S/delta > (2/delta)^4
     switch = next(S for S in range(1, 10**7) if math.log(2 * S / 0.5) > 4 * math.log(2 / 0.5))
     yield result("switch", switch)

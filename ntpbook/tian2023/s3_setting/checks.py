@@ -88,9 +88,9 @@ def check_tian2023_fig_1(one: Named, off: int = 0) -> Iterator[Said]:
     "tian2023-app-classes",
     over="sets of classes",
     instances=collection,
-    says="In {tried} sets of classes every token that occurs is either common ({common} "
-    "tokens) or distinct for one class ({distinct} tokens), never both. One token "
-    "determines the class exactly when it is distinct.",
+    says="In {tried} sets of classes every token that occurs is either common ({common} tokens) "
+    "or distinct for one class ({distinct} tokens), never both. A single token determines the "
+    "class if and only if it is distinct.",
     shows="well posed: the two roles partition the tokens that occur",
     planted={
         "Common only if shared by at least three classes.": {"smallest": 3},
@@ -300,7 +300,7 @@ STEP = 1e-30  # along the imaginary axis: no difference is taken, so nothing can
 LIKELIHOOD = executed(
     "the derivative of a log-softmax",
     steps.likelihood_slope,
-    planted={"The entry 0 of $x_{T+1}$ at the next token.": {"target": 0}},
+    planted={"The entry 0 instead of 1 in $x_{T+1}$ at the next token.": {"target": 0}},
 )
 DIAGONAL = executed(
     r"$X^\top \mathrm{diag}(b) X$ is diagonal",
@@ -444,7 +444,7 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
         ),
         CENTRE,
         executed(
-            "the mean is $1/M$, and where it cancels",
+            "the mean is $1/M$, and the terms in which it cancels",
             steps.mean_drops,
             planted={"Entries that sum to 2.": {"total": 2}},
         ),
@@ -520,7 +520,7 @@ def check_tian2023_eq_3(
     over="random sequences",
     instances=small_tables,
     says="On {tried} random sequences only the row of the query changes, by (4), which equals "
-    r"$f \circ (g - f(f^\top g))$. No other row of $Z$ enters.",
+    r"$f \circ (g - f(f^\top g))$. The change does not depend on any other row of $Z$.",
     tolerance=ROUNDING,
     proof=(
         uses("tian2023-eq-3", "the gradient with respect to $Z$"),
@@ -703,7 +703,7 @@ def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1)
         executed(
             "the entries of the error sum to zero",
             steps.errors_sum_to_zero,
-            planted={"The entry 0 of $x_{T+1}$ at the next token.": {"target": 0}},
+            planted={"The entry 0 instead of 1 in $x_{T+1}$ at the next token.": {"target": 0}},
         ),
         CENTRE,
         by_hand(
@@ -774,13 +774,14 @@ def conditions(seed: int = 7, cases: int = 60) -> Iterator[Bag | Speeds]:
     "tian2023-asm-1",
     over="contexts, and training runs at four ratios of the rates",
     instances=conditions,
-    says="Shuffling the context changes nothing. The faster the decoder learns, the less $f_n$ "
-    "moves in the meantime.",
+    says="Shuffling the context does not change the output. The faster the decoder learns "
+    "compared with attention, the less $f_n$ moves until the decoder predicts correctly with "
+    "probability one half.",
     tolerance=1e-13,  # sums of up to 40 weights in another order
     shows="(a) and (c) can hold; (b) is an idealization for $T = 128$",
     planted={
-        "A bias of 0.01 per position, which violates (a).": {"slope": 0.01},
-        "The slower layer treated as the faster one, which violates (c).": {"slower": True},
+        "A positional bias of 0.01 per position, which violates (a).": {"slope": 0.01},
+        "The opposite of (c): $f_n$ moves more if the decoder learns faster.": {"slower": True},
     },
 )
 def check_tian2023_asm_1(
@@ -825,8 +826,8 @@ def bags_of_classes(seed: int = 7, cases: int = 60) -> Iterator[Bag]:
     "tian2023-eq-5",
     over="random classes",
     instances=bags_of_classes,
-    says="For {tried} random classes, the total attention on each token in a sequence with "
-    "token frequencies $P$ is (5). The length cancels for symbolic $T$ and $P$.",
+    says="For {tried} random classes, the total attention on each token is (5) in a sequence "
+    "whose token frequencies are exactly $P$. The length cancels for symbolic $T$ and $P$.",
     tolerance=1e-13,  # sums of up to a hundred weights
     shows="well defined: the attention of a sequence with token frequencies $P$",
     proof=(
@@ -906,8 +907,8 @@ def short_sequences(seed: int = 7, cases: int = 80) -> Iterator[Bag]:
     over="random sequences",
     instances=short_sequences,
     says=r"At every length, $X^\top b$ is (5) with token frequencies in place of $P$, and "
-    r"$X^\top \mathrm{diag}(b) X$ is the diagonal matrix of it, so both limits follow from "
-    "one. {tried} random sequences agree.",
+    r"$X^\top \mathrm{diag}(b) X$ is the diagonal matrix of this vector. So the second limit "
+    "follows from the first. {tried} random sequences agree.",
     tolerance=1e-13,  # sums of up to 300 weights
     proof=(uses("tian2023-lem-2", "both limits"), SHARES, DIAGONAL),
     planted={
@@ -1016,12 +1017,13 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
     says="In {compared} comparisons the exact binomial probability that the frequency of a "
     r"token deviates by more than the radius is at most $\delta$, and the identities (134) "
     "and (135) hold. It is $(T - 1) q_l$ that is binomial, not $T q_l$.",
-    fails="The radius is too small, by exact multinomial probabilities.",
+    fails="By exact multinomial probabilities, tokens deviate by more than the radius with "
+    r"probability above $\delta$.",
     tolerance=1e-9,  # of scipy's binomial tails, relative
     proof=(
         uses("tian2023-eq-137", "the first identity"),
         DIAGONAL,
-        uses("tian2023-eq-138", "how often a frequency deviates"),
+        uses("tian2023-eq-138", "the probability that a frequency deviates"),
         RADIUS,
     ),
     readings={
@@ -1044,7 +1046,7 @@ def check_tian2023_lem_18(
     elif which == "single" and isinstance(one, Strays):
         radius = factor * counts.radius(one.length, one.delta)
         failure = counts.token_failure(one.length, one.p, radius)
-        yield at_most(failure, one.delta, "probability of straying", scale=one.delta)
+        yield at_most(failure, one.delta, "probability of a larger deviation", scale=one.delta)
     elif which == "single" and isinstance(one, Written):
         tokens, h = one.drawn()
         M, length = len(h), len(tokens)
@@ -1106,7 +1108,9 @@ def check_ours_uniform_counts(
     """
     tokens = 1 if single else one.tokens
     radius = factor * counts.uniform_radius(one.length, one.delta, tokens)
-    yield at_most(one.failure(radius), one.delta, "probability of straying", scale=one.delta)
+    yield at_most(
+        one.failure(radius), one.delta, "probability of a larger deviation", scale=one.delta
+    )
     # where the second radius is the smaller one: 2 S/delta > (2/delta)^4
     switch = next(S for S in range(1, 10**7) if math.log(2 * S / 0.5) > 4 * math.log(2 / 0.5))
     yield result("switch", switch)

@@ -96,4 +96,4 @@ def draw_failures(axes: Axes, delta: float, tokens: int, longest: int = 40) -> N
         axes.plot(length, values, marker + "-", color=color, markersize=4, label=name)
     axes.legend(frameon=False, loc="center right", bbox_to_anchor=(1, 0.65))
     axes.set(xscale="log", ylim=(-0.03, 1.08), xlabel="contextual tokens $T - 1$")
-    axes.set_ylabel("probability of straying")
+    axes.set_ylabel("probability of a larger deviation")

@@ -214,7 +214,7 @@ def hoeffding(eighth: int = 8) -> Iterator[Shown]:
     yield at_least_zero("a square", (w - half) ** 2)
     exponent = N * (s**2 / eighth - s * r)
     yield identity("slope of the exponent at s = 4 r", sp.diff(exponent, s).subs(s, 4 * r), zero)
-    yield identity("the exponent there", exponent.subs(s, 4 * r), -2 * N * r**2)
+    yield identity("the exponent at s = 4 r", exponent.subs(s, 4 * r), -2 * N * r**2)
 
 
 def radius_for_tokens(twice: int = 2) -> Iterator[Shown]:
@@ -228,4 +228,4 @@ def radius_for_tokens(twice: int = 2) -> Iterator[Shown]:
     N, delta, S = sp.symbols("N delta S", positive=True)
     radius = sp.sqrt(sp.log(2 * S / delta) / (twice * N))
     total = 2 * S * sp.exp(-2 * N * radius**2)
-    yield identity("2 S failures with the radius for S tokens", total, delta)
+    yield identity("2 S exp(-2 N r^2) with the radius for S tokens", total, delta)

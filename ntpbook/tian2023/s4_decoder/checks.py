@@ -82,14 +82,14 @@ AMPLIFIED = 1e-10  # heights up to 40 carry errors of 1e-14, divided by rates do
     over="random decoders",
     instances=random_decoders,
     says=r"The derivative of the log-likelihood is $f_n (e_n - \alpha_n)^\top$, for symbolic "
-    "entries of $Y$ and any other vocabulary entries. {compared} numerical derivatives in "
-    "random directions agree.",
+    "entries of $Y$ and any number of other tokens. {compared} numerical derivatives in random "
+    "directions agree.",
     tolerance=1e-13,  # sums of up to 400 x 400 rounded terms, relative to their sizes
     proof=(
         executed(
             r"the derivative of $\log\alpha_{nn}$ with respect to an entry of $Y$",
             steps.slope_in_the_decoder,
-            planted={"The entry 0 of $e_n$ at the next token.": {"target": 0}},
+            planted={"The entry 0 instead of 1 in $e_n$ at the next token.": {"target": 0}},
         ),
         uses("tian2023-lem-2", r"$X^\top b_T$ tends to $c_n$"),
         by_hand("normalization is continuous at every nonzero vector", at="limit"),
@@ -115,9 +115,9 @@ def check_tian2023_eq_7(
     "tian2023-app-critical",
     over="random and trained decoders",
     instances=random_decoders,
-    says=r"$1 - \alpha_{nn} > 0$ at every finite $Y$, and at least $(M-1)/(M-1+e^D)$ where "
-    "logits differ by at most $D$. None of {compared} gradients is smaller than this "
-    "bound times the smallest singular value of $F$.",
+    says=r"$1 - \alpha_{nn} > 0$ at every finite $Y$, and at least $(M-1)/(M-1+e^D)$ if no logit "
+    "is more than $D$ below $w_{nn}$. In {compared} comparisons, no gradient is smaller than "
+    "these bounds times the smallest singular value of $F$.",
     tolerance=1e-9,  # logits of trained decoders come from a linear system; the bound is tight
     size=lambda one: 2,
     proof=(
@@ -182,9 +182,9 @@ FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > f
     over="numbers of classes $K$",
     instances=designs,
     says="For {tried} values of $K$ from 2 to 50, classes that overlap in pairs (with one "
-    r"triple for odd $K$) satisfy the assumption for $M \ge 36K^2 + 1$ (for odd $K$, $M "
-    r"\ge 144K^2 + 1$). $M = 36K^2$ is too small. Of {random} random sets of four classes, "
-    "{random_met} satisfy it.",
+    r"triple for odd $K$) satisfy the assumption for $M \ge 36K^2 + 1$ (for odd $K$, $M \ge "
+    "144K^2 + 1$). $M = 36K^2$ is too small. Of {random} random sets of four classes, "
+    r"{random_met} satisfy it even with the smaller lower bound $\sqrt{6/M}$.",
     tolerance=1e-12,  # eigenvalues of matrices with entries below 1
     shows=r"can hold, can fail, and makes $F^\top F$ invertible",
     proof=(
@@ -264,8 +264,8 @@ def exact_correlation(common: Fraction = Fraction(1)) -> Fraction:
     over="data sets",
     instances=experiments,
     says=r"In all {tried} data sets $f_n^\top f_{n'} = {correlation}$ for all pairs, in exact "
-    r"fractions. So $\lambda_1(E)$ is $K - 1$ times this number, which exceeds $1/K$, and "
-    r"$M \le 36K^2$.",
+    r"fractions. So $\lambda_1(E)$ is $K - 1$ times this number and exceeds $1/K$. Moreover, $M "
+    r"\le 36K^2$.",
     tolerance=1e-12,  # eigenvalues of the data that the library generates
     proof=(
         executed(
@@ -442,9 +442,9 @@ def exact_E_prime(E: tuple[tuple[Fraction, ...], ...], sign: int) -> list[list[F
 
 
 USES = {
-    "(26)": r"Only for $F^\top(f_n - FE'e_n) = e_n$, which (26) needs.",
-    "Lemma 14": "Only for Lemma 14: $(I + E)^{-1} = I - E'$.",
-    "Lemma 16": "Only for Lemma 16: no diagonal entry of $E'$ is positive.",
+    "(26)": r"Only the use in (26): $F^\top(f_n - FE'e_n) = e_n$.",
+    "Lemma 14": "Only the use in Lemma 14: $(I + E)^{-1} = I - E'$.",
+    "Lemma 16": "Only the use in Lemma 16: no diagonal entry of $E'$ is positive.",
 }
 
 
@@ -473,7 +473,7 @@ def _uses_of_E_prime(one: Correlated, sign: int, places: tuple[str, ...]) -> Ite
     "tian2023-app-e-prime",
     over="exact matrices $E$",
     instances=weakly_correlated,
-    says="The $E'$ of the list of symbols satisfies all three equations on {tried} exact "
+    says="The $E'$ of the list of symbols satisfies (26) and Lemmas 14 and 16 on {tried} exact "
     "matrices $E$.",
     fails="With the sign in the list of symbols, the update (26) also moves the rows of other "
     "classes, and Lemmas 14 and 16 fail. All values were computed in exact fractions.",
@@ -1063,9 +1063,9 @@ GROWING_SHIFT = executed(
     over="runs",
     instances=many_heights,
     says=r"In {tried} runs and {compared} inequalities: $0 \le h^* - h \le \eta_Y/M$ (half of "
-    r"the paper's bound), $c(s) < 1/2$ for $\eta_Y s \le \ln M$, and $h^* - h$ lies "
-    "between $c(s)$ times the derivatives of $h$ at the two heights. The largest $M(h^* - "
-    r"h)/\eta_Y$ is {gap}, and the largest $c(s)$ in that range is {shift}.",
+    r"the paper's bound), $c(s) < 1/2$ for $\eta_Y s \le \ln M$, and $h^* - h$ lies between "
+    "$c(s)$ times the derivatives of $h$ at the heights $h^*(s)$ and $h(s)$. The largest $M(h^* "
+    r"- h)/\eta_Y$ is {gap}, and the largest $c(s)$ in that range is {shift}.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "(45), solved for the time"),
@@ -1075,12 +1075,12 @@ GROWING_SHIFT = executed(
         GROWING_SHIFT,
         by_hand(r"the shift up to $\ln M/\eta_Y$: the sum telescopes", at="telescope"),
         executed(
-            "limits along $h$",
+            "limits along the curve $h$ at late times",
             steps.half_a_logarithm,
-            planted={"Limits of 2.": {"limit": 2}},
+            planted={"The limits 2 instead of 1.": {"limit": 2}},
         ),
         by_hand(
-            "$h^* - h$ lies between $c(s)$ times the derivatives of $h$ at the two heights",
+            "$h^* - h$ lies between $c(s)$ times the derivatives of $h$ at both heights",
             at="between",
         ),
         by_hand("(b) from the growth of the shift", at="vanishes"),
@@ -1161,7 +1161,7 @@ def check_tian2023_eq_46(run: Heights, next_: int = 1, sign: int = 1) -> Iterato
     ),
     planted={
         "An interpolation that is lower, 1.1 times sharper.": {"sharper": 1.1},
-        "The interpolation of one update before.": {"before": 1},
+        "The interpolation taken one update earlier.": {"before": 1},
     },
 )
 def check_tian2023_eq_47(run: Heights, sharper: float = 1.0, before: int = 0) -> Iterator[Said]:
@@ -1353,13 +1353,13 @@ def check_tian2023_app_lem_7_late(one: Gap, sharper: float = 1.0) -> Iterator[Sa
         executed(
             r"the limit of $s\, g(Mh(s))$",
             steps.half_a_logarithm,
-            planted={"A limit of 2.": {"limit": 2}},
+            planted={"The limit 2 instead of 1.": {"limit": 2}},
         ),
         by_hand(r"$\ln(s)/s$ tends to zero", at="zero"),
     ),
     planted={
         "The bound 1.1 times sharper.": {"sharper": 1.1},
-        "The square of the derivative.": {"power": 2},
+        "The derivative $g(Mh(s))$ squared.": {"power": 2},
     },
 )
 def check_tian2023_eq_49(run: Heights, sharper: float = 1.0, power: int = 1) -> Iterator[Said]:
@@ -1542,9 +1542,9 @@ def check_tian2023_rem_2(
         by_hand("the lower bound: a Riemann sum of an increasing function", at="below"),
         by_hand("the upper bound: the squares telescope", at="above"),
         executed(
-            "limits along $h$",
+            "limits along the curve $h$ at late times",
             steps.half_a_logarithm,
-            planted={"Limits of 2.": {"limit": 2}},
+            planted={"The limits 2 instead of 1.": {"limit": 2}},
         ),
         uses("tian2023-lem-7", "$c(s)$ times the derivatives of $h$ at the two heights; part (a)"),
         by_hand("the asymptotics from both bounds", at="asymptotics"),
@@ -1654,9 +1654,9 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
     "tian2023-lem-8",
     over="vocabulary sizes",
     instances=vocabularies,
-    says=r"For $M \ge 5$ the exponential crosses the line twice, $0 < \omega_0 \le 4/(M\ln M)$, "
-    r"and $\ln\ln M/\ln M \le \omega_1 \le 2\ln\ln M/\ln M$, by exact inequalities. "
-    "{compared} comparisons for {tried} vocabulary sizes agree.",
+    says=r"For $M \ge 5$ the exponential $e^{Mh}$ crosses the line $(M - 1)Mh$ twice, $0 < "
+    r"\omega_0 \le 4/(M\ln M)$, and $\ln\ln M/\ln M \le \omega_1 \le 2\ln\ln M/\ln M$, by exact "
+    "inequalities. {compared} comparisons for {tried} vocabulary sizes agree.",
     tolerance=ROUNDING,
     proof=(
         by_hand(

@@ -64,13 +64,13 @@ def missing_probability(spread: float = 1.0) -> Iterator[Shown]:
     w, D = sp.symbols("w D", real=True)
     S, wrong = sp.symbols("S q", positive=True)  # weight of the wrong tokens; q = M - 1 of them
     missing = 1 - sp.exp(w) / (sp.exp(w) + S)
-    yield identity("what the softmax leaves to wrong tokens", missing, S / (sp.exp(w) + S))
-    yield at_least_zero("it is positive", sp.together(missing), strictly=True)
+    yield identity("the missing probability 1 - alpha_nn", missing, S / (sp.exp(w) + S))
+    yield at_least_zero("the missing probability is positive", sp.together(missing), strictly=True)
     slope = sp.factor(sp.diff(missing, S))
-    yield at_least_zero("it rises with the weight of the wrong tokens", slope)
+    yield at_least_zero("the missing probability rises with the weight of the wrong tokens", slope)
     least = missing.subs(S, wrong * sp.exp(w - D))
     bound = wrong / (wrong + sp.exp(sp.nsimplify(spread) * D))
-    yield identity("its value when all are D below", least, bound)
+    yield identity("the missing probability if all wrong logits are D below", least, bound)
 
 
 # Matrices of symbolic size
@@ -104,7 +104,7 @@ def forms_of_E_prime(sign: int = 1) -> Iterator[Shown]:
     yield matrices("E (I + E)^-1 with E = A - I", (A - one) * A.inverse(), E_prime)
     p = sp.Symbol("p", positive=True)  # 1 + x, an eigenvalue of I + E
     yield identity("an eigenvalue of E'", sign * (1 - 1 / p), (p - 1) - (p - 1) ** 2 / p)
-    yield at_least_zero("what it is below x", (p - 1) ** 2 / p)
+    yield at_least_zero("x minus this eigenvalue is not negative", (p - 1) ** 2 / p)
 
 
 def size_of_the_modification(power: int = 2) -> Iterator[Shown]:
@@ -271,7 +271,7 @@ def closed_height(offset: int = 1) -> Iterator[Shown]:
     yield identity("(45) at x = c - w", exponential + q * (c - w), M * tau + 1)
     x = sp.Symbol("x", real=True)
     slope = sp.diff(sp.exp(x) + q * x, x)
-    yield at_least_zero("its left side rises with x", slope, strictly=True)
+    yield at_least_zero("the left side of (45) rises with x", slope, strictly=True)
 
 
 # Steps and curve: Lemma 7, Remark 2
@@ -327,15 +327,21 @@ def growth_of_the_shift(less: int = 1) -> Iterator[Shown]:
         return (sp.exp(x) + (q + 1 - less) * x - 1) / rate  # T(x) of (45)
 
     added = passage(y + g) - passage(y) - 1
-    yield identity("what one update adds", added, sp.exp(y) * (sp.exp(g) - 1 - g) / rate)
+    yield identity(
+        "what one update adds to the shift", added, sp.exp(y) * (sp.exp(g) - 1 - g) / rate
+    )
     low, high = sp.exp(g) - 1 - g - g**2 / 2, g / 2 * (sp.exp(g) - 1) - (sp.exp(g) - 1 - g)
     for name, function in (("lower", low), ("upper", high)):
         for order in (0, 1):
             value = sp.diff(function, g, order).subs(g, 0)
             yield identity(f"{name} bound at g = 0, derivative {order}", value, sp.Integer(0))
     # both are convex: their second derivatives are e^g - 1 and g e^g/2
-    yield identity("second derivative of the lower", sp.diff(low, g, 2), sp.exp(g) - 1)
-    yield at_least_zero("second derivative of the upper", sp.simplify(sp.diff(high, g, 2)))
+    yield identity(
+        "second derivative of the gap to the lower bound", sp.diff(low, g, 2), sp.exp(g) - 1
+    )
+    yield at_least_zero(
+        "second derivative of the gap to the upper bound", sp.simplify(sp.diff(high, g, 2))
+    )
 
 
 def sums_and_integrals(square: int = 2) -> Iterator[Shown]:
@@ -350,7 +356,7 @@ def sums_and_integrals(square: int = 2) -> Iterator[Shown]:
     y = sp.Symbol("y", real=True)
     share = sp.exp(y) / (q + sp.exp(y))
     yield identity("the integrand", sp.diff(sp.log(q + sp.exp(y)), y), share)
-    yield at_least_zero("it rises", sp.factor(sp.diff(share, y)))
+    yield at_least_zero("the integrand rises", sp.factor(sp.diff(share, y)))
     taylor = (r - 1) ** square / 2 + sp.log(r) - (r - 1)  # at least 0 for r >= 1
     yield identity(
         "r - 1 <= ln r + (r - 1)^2/2: both sides at r = 1", taylor.subs(r, 1), sp.Integer(0)
@@ -388,16 +394,22 @@ def lower_crossing(least: int = 8) -> Iterator[Shown]:
     M = sp.Symbol("M", positive=True)
     x = (1 + 3 / M) / M
     margin = sp.expand(((M - 1) * x - (1 + x + x**2)) * M)  # e^x <= 1 + x + x^2 on [0, 1]
-    yield identity("how far the line is above, times M", margin, 1 - 7 / M - 6 / M**2 - 9 / M**3)
+    yield identity(
+        "how far the line is above 1 + x + x^2, times M", margin, 1 - 7 / M - 6 / M**2 - 9 / M**3
+    )
     r = sp.Symbol("r", nonnegative=True)  # M = 8 + r
     grown = sp.factor(sp.together(margin.subs(M, least + r)))
     yield at_least_zero(f"for M = {least} + r", grown, strictly=True)
     y = sp.Symbol("y", nonnegative=True)
     gap = 1 + y + y**2 - sp.exp(y)  # 0 at 0 with its slope; its slope 1 + 2y - e^y is concave
     yield identity("1 + y + y^2 - e^y at 0", gap.subs(y, 0), sp.Integer(0))
-    yield identity("its slope there", sp.diff(gap, y).subs(y, 0), sp.Integer(0))
-    yield at_least_zero("its slope at 1", sp.diff(gap, y).subs(y, 1), strictly=True)
-    yield at_least_zero("minus its third derivative", -sp.diff(gap, y, 3), strictly=True)
+    yield identity("slope of 1 + y + y^2 - e^y at 0", sp.diff(gap, y).subs(y, 0), sp.Integer(0))
+    yield at_least_zero(
+        "slope of 1 + y + y^2 - e^y at 1", sp.diff(gap, y).subs(y, 1), strictly=True
+    )
+    yield at_least_zero(
+        "minus the third derivative of 1 + y + y^2 - e^y", -sp.diff(gap, y, 3), strictly=True
+    )
     for m in (5, 6, 7):
         at = sp.Rational(m + 4, m**2)
         yield at_least_zero(f"the line is above at x = (1 + 4/{m})/{m}", (m - 1) * at - sp.exp(at))
@@ -416,12 +428,16 @@ def upper_crossing(double: int = 2) -> Iterator[Shown]:
     gap = L**double - L - double * sp.log(L)  # e^x - M x at x = L + 2 ln L, divided by M
     yield identity("slope of L^2 - L - 2 ln L, times L", sp.diff(gap, L) * L, 2 * L**2 - L - 2)
     yield at_least_zero(
-        "the slope at M = 5; it rises with L", 2 * five**2 - five - 2, strictly=True
+        "this slope, times L, at M = 5; it rises with L", 2 * five**2 - five - 2, strictly=True
     )
     yield at_least_zero("the exponential is above at M = 5", gap.subs(L, five), strictly=True)
     # (M - 1)(L + ln L) - M L = (M - 1) ln L - L, whose slope in M is at least ln L - 1/M
     yield at_least_zero("the line is above at M = 5", 4 * sp.log(five) - five, strictly=True)
-    yield at_least_zero("and more so later", sp.log(five) - sp.Rational(1, 5), strictly=True)
+    yield at_least_zero(
+        "the slope in M of the line minus the exponential, at M = 5",
+        sp.log(five) - sp.Rational(1, 5),
+        strictly=True,
+    )
 
 
 def first_update(power: int = 100) -> Iterator[Shown]:
@@ -434,7 +450,7 @@ def first_update(power: int = 100) -> Iterator[Shown]:
 
     M = sp.Symbol("M", positive=True)
     needed = 2 * (M - 1) * (1 + 3 / M) / M - 1  # with x_0 <= (1 + 3/M)/M
-    yield identity("M eta that is enough", sp.expand(needed), 1 + 4 / M - 6 / M**2)
+    yield identity("a value of M eta that is enough", sp.expand(needed), 1 + 4 / M - 6 / M**2)
     found = Fraction(104, 100) ** power
     yield relation(f"(1 + 4/M)^{power} <= M at M = 100", f"1.04^{power}", "<=", 100, found - 100)
     yield at_least_zero("minus the slope of 1 + 4/M", -sp.diff(1 + 4 / M, M), strictly=True)
@@ -454,9 +470,9 @@ def two_stages(less: int = 1) -> Iterator[Shown]:
     M, x, y = sp.symbols("M x y", positive=True)  # y = e^x
     q = M - less
     margin = q + q * sp.log(q) - M * sp.log(M) - 1  # (45) at x = ln q against tau = ln M
-    yield identity("its slope in M", sp.diff(margin, M), 1 + sp.log(q / M))
+    yield identity("slope in M of q + q ln q - M ln M - 1", sp.diff(margin, M), 1 + sp.log(q / M))
     yield at_least_zero(
-        "the slope at M = 5; it rises", 1 + sp.log(sp.Rational(4, 5)), strictly=True
+        "this slope at M = 5; it rises with M", 1 + sp.log(sp.Rational(4, 5)), strictly=True
     )
     yield at_least_zero("e^x <= q at tau = ln M, for M = 5", margin.subs(M, 5), strictly=True)
     # M tau_1 + 1 = 2 q x_1 at the upper crossing

@@ -74,7 +74,7 @@ RAYLEIGH = cited(
     over="matrices $E$",
     instances=instances.spectra,
     says="In {tried} random matrices $E$ no entry exceeds the largest absolute eigenvalue. The "
-    "largest ratio of the two is {reached}.",
+    "largest ratio of an entry to this eigenvalue is {reached}.",
     tolerance=CONDITION,
     proof=(
         executed(
@@ -127,11 +127,15 @@ def check_tian2023_lem_14(one: Spectrum, sign: int = 1, denominator: int = 1) ->
     over="matrices $E$",
     instances=instances.spectra,
     says=r"In {tried} random matrices $E$, at three values of $\lambda$ each, no eigenvalue of "
-    r"$E'$ exceeds $|\lambda_1|/(1 - \lambda)$. The largest ratio of the two is {reached}.",
+    r"$E'$ exceeds $|\lambda_1|/(1 - \lambda)$. The largest ratio of an eigenvalue to this bound "
+    "is {reached}.",
     tolerance=CONDITION,
     proof=(
         uses("tian2023-lem-14", "the eigenvalues of $E'$"),
-        executed(r"both signs, and every $\lambda \ge r$", steps.largest_of_E_prime),
+        executed(
+            r"eigenvalues of both signs, and every $\lambda \ge r$",
+            steps.largest_of_E_prime,
+        ),
     ),
     planted={
         r"$1 + \lambda$ instead of $1 - \lambda$.": {"sign": 1},
@@ -175,7 +179,7 @@ def check_tian2023_lem_16(
     diagonal = sign * np.diag(one.inverse if length == 1 else E_prime(longer))
     overlaps = one.squares > 0
     if not overlaps.all():
-        yield arrays.equal(diagonal[~overlaps], 0.0, "a class alone", scale=1.0)
+        yield arrays.equal(diagonal[~overlaps], 0.0, "a class without overlap", scale=1.0)
     yield count("isolated", int((~overlaps).sum()))
     bound = -sharper * one.squares[overlaps] / (1 + one.radius)
     yield arrays.at_most(diagonal[overlaps], bound, "class {at}", at=np.flatnonzero(overlaps))
@@ -186,7 +190,8 @@ def check_tian2023_lem_16(
     over="matrices $E$",
     instances=instances.spectra,
     says="In {tried} random matrices $E$, entries of $E'$ and $E$ differ by at most "
-    r"$|\lambda_1|^2/(1 - |\lambda_1|)$. The largest ratio of the two is {reached}.",
+    r"$|\lambda_1|^2/(1 - |\lambda_1|)$. The largest ratio of a difference to this bound is "
+    "{reached}.",
     tolerance=CONDITION,
     proof=(
         uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
@@ -252,7 +257,7 @@ def check_tian2023_eq_90(one: Spectrum, less: int = 1, sharper: float = 1.0) -> 
             steps.defect_of_the_inverse,
             planted={"$EE'$ subtracted twice": {"times": 2}},
         ),
-        by_hand("its diagonal, and a row without overlap", at="diagonal"),
+        by_hand("the diagonal of this identity, and a row without overlap", at="diagonal"),
         uses("tian2023-lem-16", "$E'_{nn} < 0$ for a class that overlaps with another"),
     ),
     planted={
@@ -276,7 +281,7 @@ def check_tian2023_eq_92(one: Spectrum, sign: int = 1, times: int = 1) -> Iterat
     instances=instances.pairs,
     says=r"The leading term of $\xi_n$ is at least $\min_i \lambda_i^2/(1 - |\lambda_1|)$ in "
     "{tried} matrices $E$.",
-    fails=r"The printed lower bound exceeds the leading term of $\xi_n$. Its denominator should "
+    fails=r"The stated lower bound exceeds the leading term of $\xi_n$. Its denominator should "
     r"be $1 + |\lambda_1|$.",
     hypotheses=("Assumption 2", r"$\theta = 0$"),
     planted={
@@ -333,7 +338,8 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
     over="matrices $E$",
     instances=pairs_and_spectra,
     says=r"In {tried} matrices $E$, the leading term of $\xi_n$ is at least $(E^2)_{nn}/(1 + "
-    r"|\lambda_1|)$, and this is at least $\min_i \lambda_i^2/(1 + |\lambda_1|)$.",
+    r"|\lambda_1|)$, and this is at least $\min_i \lambda_i^2/(1 + |\lambda_1|)$. Under "
+    r"Assumption 2, the last bound exceeds $4K|\lambda_1|/M$.",
     tolerance=CONDITION,
     proof=(
         uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
@@ -350,7 +356,7 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
     ),
     planted={
         "The denominator left out.": {"sign": 0},
-        "The denominator as printed.": {"sign": -1},
+        "The denominator as stated in the paper.": {"sign": -1},
         "All bounds 1.1 times sharper.": {"sharper": 1.1},
     },
 )
@@ -448,8 +454,8 @@ def check_tian2023_eq_88(
     over="gradients of decoders",
     instances=instances.coefficients_to_compare,
     size=gradients_in,
-    says="The coefficients with the correct sign agree with {tried} gradients of decoders "
-    "trained by (26).",
+    says="The coefficients with the correct sign agree with those of {tried} gradients of "
+    "decoders trained by (26).",
     tolerance=STEPS,
     proof=(
         uses("tian2023-thm-5-exact", r"$Y = F(I - E')(I + \Theta)\bar W$"),
@@ -462,7 +468,7 @@ def check_tian2023_eq_88(
         executed(
             r"$(I - E')(I + \Theta)q$, row by row, for two to five classes",
             steps.coefficients,
-            planted={"(88) as printed": {"outer": 1, "inner": 1}},
+            planted={"(88) as stated": {"outer": 1, "inner": 1}},
         ),
         by_hand("the rows of this product for any number of classes", at="rows"),
     ),
@@ -549,9 +555,9 @@ def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
     instances=instances.large_vocabularies,
     says="Both bounds of (b) hold with one constant, here 10, for {tried} vocabulary sizes.",
     fails=r"Part (b) fails in the second stage: at its beginning $\gamma\tau_0 \ge x_1 \ge \ln "
-    r"M$, while the stated bound is a constant times $\ln(2x_1)$, so no constant works for "
-    r"all $M$. Lemma 9, from which the proof takes the bound, has $\ln(M\eta_Y t/K)$ "
-    "instead. Form and sign are separate claims, which hold under the update (26).",
+    r"M$, while the stated bound is a constant times $\ln(2x_1)$, so no constant works for all "
+    r"$M$. Lemma 9, from which the proof takes the bound, has $\ln(M\eta_Y t/K)$ instead. The "
+    "form (9) and the sign (a) are separate claims, which hold under the update (26).",
     tolerance=STEPS,
     hypotheses=(
         "Assumption 2",
@@ -573,9 +579,8 @@ def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
         "class 3.": Variant(instances=instances.first_step),
     },
     planted={
-        r"$\ln(M\eta_Y t/K)$ instead of $\ln(\eta_Y t/K)$; it must pass.": Variant(
-            {"constant": None}, expected=Verdict.NOT_CONTRADICTED
-        ),
+        r"$\ln(M\eta_Y t/K)$ instead of $\ln(\eta_Y t/K)$, which is correct; the check "
+        "must accept it.": Variant({"constant": None}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
 def check_tian2023_thm_1(
@@ -654,7 +659,7 @@ def beside_the_theorem(one: TwoDecoders, n: int) -> Iterator[Said]:
     ),
     planted={
         "$E'$ with the sign of Appendix D.1.": {"sign": -1},
-        "(88) as printed.": {"form": "q_0 with its sign"},
+        "(88) as stated.": {"form": "q_0 with its sign"},
         "The decoders trained by the gradient (7).": {"plain": True},
         "Vectors with negative overlaps, which attention scores cannot have.": Variant(
             instances=instances.speeds_and_negative_overlaps
@@ -706,7 +711,7 @@ def check_tian2023_thm_1_corrected(
     over="pairs of a matrix $E$ and a vocabulary size $M$",
     instances=instances.at_the_radius,
     says=r"In exact fractions, $\xi_n$ is positive for every class that overlaps with another, "
-    "in {positive} random pairs of $E$ and $M$ up to the stated radius. Beyond it, "
+    "in {positive} random pairs of $E$ and $M$ up to the stated radius. Beyond this radius, "
     r"$\xi_n$ is negative for {stars} star-shaped sets of classes.",
     proof=(
         uses("tian2023-eq-88-corrected", "the coefficients"),
@@ -739,7 +744,7 @@ def check_tian2023_thm_1_corrected(
         "A radius three times as large, which admits stars of classes.": Variant(
             instances=instances.beyond_the_radius
         ),
-        "The term with $q_0$ with the printed sign.": {"form": "q_0 with its sign"},
+        "The term with $q_0$ with the sign stated in (88).": {"form": "q_0 with its sign"},
     },
 )
 def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Iterator[Said]:
@@ -857,7 +862,7 @@ def allowed_overlaps(points: int = 40) -> list[Settled]:
         r"Only (a), the sign of $\xi_n$.": {"rate": ""},
     },
     planted={
-        "The modified update (26), which does follow Theorem 1; it must pass.": (
+        "The modified update (26), which does follow Theorem 1; the check must accept it.": (
             Variant({"modified": True}, expected=Verdict.NOT_CONTRADICTED)
         ),
         "The modified update (26) at half the rate, within ten percent.": {

@@ -98,8 +98,12 @@ def largest_of_E_prime(sign: int = -1) -> Iterator[Shown]:
     level = r + (1 - r) * z / (1 + z)  # every l in [r, 1)
     yield at_least("from above", r / (1 + sign * r), prime(x))
     yield at_least("from below", r / (1 + sign * r), -prime(x))
-    yield at_least("for every l from r on", r / (1 + sign * level), r / (1 + sign * r))
-    yield at_least("r is at most l", level / (1 + sign * level), r / (1 + sign * level))
+    yield at_least(
+        "the bound rises from r to every l >= r", r / (1 + sign * level), r / (1 + sign * r)
+    )
+    yield at_least(
+        "the same bound, since r is at most l", level / (1 + sign * level), r / (1 + sign * level)
+    )
 
 
 def second_order(times: int = 1) -> Iterator[Shown]:
@@ -130,7 +134,9 @@ def difference_of_E_prime(sign: int = -1) -> Iterator[Shown]:
     yield at_least("from above", r**2 / (1 + sign * r), rest)
     a, b = sp.symbols("a b", nonnegative=True)
     # the square of (a - b) is what is left of lambda^2 / (1 + lambda) besides nonnegative factors
-    yield at_least("not negative", rest / (a - b) ** 2, sp.S.Zero)
+    yield at_least(
+        "the difference, without its square factor, is not negative", rest / (a - b) ** 2, sp.S.Zero
+    )
 
 
 def window_of_E_prime(less: int = 1) -> Iterator[Shown]:
@@ -301,7 +307,7 @@ def least_constant(room: int = 1) -> Iterator[Shown]:
     yield at_least("e^(x_1) is at least M", (M - 1) * x_1, M)
     grown = sp.Symbol("x_1", positive=True)
     limit = sp.limit(grown / sp.log(2 * grown), grown, sp.oo)
-    text = "x_1 / ln(2 x_1) has no bound"
+    text = "x_1 / ln(2 x_1) is unbounded: its limit"
     yield Shown(text, str(limit), "=", "oo", "0", limit == sp.oo)
 
 
@@ -318,11 +324,11 @@ def radius(larger: int = 1) -> Iterator[Shown]:
 
     s, c, z = sp.symbols("s c z", nonnegative=True)
     r = larger * c / (c + s) / (1 + z)  # every r up to the radius
-    yield at_least("below the radius", c, s * r / (1 - r))
+    yield at_least("the condition holds below the radius", c, s * r / (1 - r))
     at = (s * r / (1 - r)).subs(z, 0)
-    yield identity("at the radius", at, c)
+    yield identity("equality at the radius", at, c)
     k = sp.symbols("k", nonnegative=True)  # s = 1 + k
-    yield at_least("1/K is in it", 1 / (2 + k), 1 / (1 + (1 + k) ** 2))
+    yield at_least("1/K lies within the radius", 1 / (2 + k), 1 / (1 + (1 + k) ** 2))
 
 
 def two_classes(diagonal: int = 0) -> Iterator[Shown]:

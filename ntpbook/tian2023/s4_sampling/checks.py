@@ -74,9 +74,10 @@ CHERNOFF = (
     over=r"triples of $N$, $\mathbb P(n)$, and $\delta$",
     instances=instances.two_draws,
     says=r"For {tried} triples of $N$, $\mathbb P(n)$, and $\delta$, the count $N_n$ is within "
-    r"each radius of (58) around $\lceil N\,\mathbb P(n)\rceil$ with exact probability at "
-    r"least $1 - \delta$. The radii have the stated order from $N = {enough}$ on.",
-    fails="The count leaves a radius of (58) too often, or the radii have another order.",
+    r"each radius of (58) around $\lceil N\,\mathbb P(n)\rceil$ with exact probability at least "
+    r"$1 - \delta$. The second inequality of (58) holds from $N = {enough}$ on.",
+    fails=r"The count lies outside a radius of (58) with probability above $\delta$, or the "
+    "second inequality of (58) fails.",
     tolerance=TAILS,
     proof=(
         *CHERNOFF,
@@ -98,7 +99,7 @@ CHERNOFF = (
             planted={"16 draws claimed to suffice.": {"draws": 16}},
         ),
         executed(
-            "2 to 16 draws: fractions for every integer radius",
+            "2 to 16 draws: exact fractions for every integer radius",
             steps.few_draws,
             planted={"A single draw included.": {"fewest": 1}},
         ),
@@ -118,7 +119,7 @@ CHERNOFF = (
         r"The radius $\sqrt{\frac N4 \ln\frac2\delta} + 1$, with $N/4$ instead of $N/2$.": {
             "sharper": math.sqrt(2)
         },
-        "The order of the radii for 16 draws as well.": {"chain_from": 16},
+        "The second inequality of (58) claimed for 16 draws as well.": {"chain_from": 16},
     },
 )
 def check_tian2023_lem_10(
@@ -170,7 +171,7 @@ def check_tian2023_lem_10(
         executed(
             "its order",
             steps.bernstein_order,
-            planted={"From $N = L$ on already.": {"ninths": 9}},
+            planted={"A radius below that of Lemma 10 claimed from $N = L$ on.": {"ninths": 9}},
         ),
         by_hand(
             "the lower tail is the upper tail of the other classes, with the same variance, and "
@@ -239,9 +240,9 @@ def radius_of_remark_4(N: int, delta: float, power: float = 0.5, logarithm: bool
     proof=(
         HOEFFDING,
         executed(
-            r"two radii suffice, and the remaining case of $\delta$ above one half",
+            r"a radius of $2\Delta$ suffices, and the remaining case of $\delta$ above one half",
             steps.one_class_within_two_radii,
-            planted={"One radius instead of two.": {"constant": 1}},
+            planted={r"$\Delta$ instead of $2\Delta$.": {"constant": 1}},
         ),
         by_hand(
             "an interval around the mode contains at least its share of a wider one, because "
@@ -303,9 +304,9 @@ def check_tian2023_rem_4(
     proof=(
         uses("ours-bernstein", r"all $K$ classes at once, with $L = \ln(2K/\delta)$"),
         executed(
-            "three radii suffice",
+            r"a radius of $3\Delta$ suffices",
             steps.all_classes_within_three_radii,
-            planted={"Two radii instead of three.": {"constant": 2}},
+            planted={r"$2\Delta$ instead of $3\Delta$.": {"constant": 2}},
         ),
         by_hand(
             r"each of the three terms is at most its fraction of $\sqrt{N\ln(1/\delta)}$",
@@ -313,7 +314,7 @@ def check_tian2023_rem_4(
         ),
     ),
     readings={
-        r"Every $\delta$, with the constant 4.": Variant(
+        r"Every $\delta$, with $4\Delta$ instead of $3\Delta$.": Variant(
             {"factor": 4}, instances=instances.joint_near_one
         ),
     },
@@ -466,9 +467,19 @@ def check_tian2023_eq_63(one: Mean, left: bool = True, sharper: float = 1.0) -> 
     slope = M / (M - 1 + np.exp(low if left else top)) * eta  # of Mh, per count
     lost = top - low
     last = top * shares / (1 - shares) / sharper
-    yield arrays.at_most(high - top, lost, r"first sign at $\Delta/\bar N = {at}$", at=shares)
-    yield arrays.at_most(lost, slope * mean * shares, r"second, $\Delta/\bar N = {at}$", at=shares)
-    yield arrays.at_most(slope * mean * shares, last, r"third, $\Delta/\bar N = {at}$", at=shares)
+    yield arrays.at_most(high - top, lost, r"first inequality, $\Delta/\bar N = {at}$", at=shares)
+    yield arrays.at_most(
+        lost,
+        slope * mean * shares,
+        r"second inequality, $\Delta/\bar N = {at}$",
+        at=shares,
+    )
+    yield arrays.at_most(
+        slope * mean * shares,
+        last,
+        r"third inequality, $\Delta/\bar N = {at}$",
+        at=shares,
+    )
 
 
 @check(
@@ -794,18 +805,20 @@ def check_tian2023_thm_5(
     "tian2023-cor-1",
     over="runs and settings",
     instances=instances.residuals_and_steps,
-    says="In {tried} runs and settings of (26), the residuals have the form (71) with "
-    r"$|\sigma| \le \eta_Y(|N_n - \bar N| + c(N_n))$. The bounds on $|\sigma|$ hold with "
-    "the constants $5/2$ and 15 (the later one in {late} cases); the constant 1 suffices "
-    r"in {once} of {bounds} cases. After $\frac{2K}{\epsilon\eta_Y}\ln\frac M\epsilon$ "
-    r"steps, if these are at least $2K^2\ln\frac{2K}\delta$, all classes reach accuracy "
-    r"$\epsilon$ with probability 0.95.",
+    says=r"In {tried} runs and settings of (26), the residuals have the form (71) with $|\sigma| "
+    r"\le \eta_Y(|N_n - \bar N| + c(N_n))$. The bounds on $|\sigma|$ hold with the constants "
+    "$5/2$ and 15 (the second bound in {late} cases); the constant 1 suffices in {once} of "
+    r"{bounds} cases. After $\frac{2K}{\epsilon\eta_Y}\ln\frac M\epsilon$ steps, if this number "
+    r"is at least $2K^2\ln\frac{2K}\delta$, all classes reach accuracy $\epsilon$ with "
+    "probability 0.95.",
     fails="Residuals or numbers of steps differ from those of Corollary 1.",
     tolerance=1e-9,  # differences of 1/g on runs of some hundred steps
     proof=(
         uses("tian2023-thm-5-exact", r"row $n$ is $(M - 1)\,h^*(N_n)\,\zeta_n$"),
         uses("tian2023-lem-5", r"(71) with $N_n$, and $\sigma > -1$"),
-        uses("ours-decoder-rate", "$h^*(N_n) = h(N_n + c(N_n))$; steps to an accuracy"),
+        uses(
+            "ours-decoder-rate", "$h^*(N_n) = h(N_n + c(N_n))$; the number of steps to an accuracy"
+        ),
         uses("tian2023-lem-11", "(62) and its form in stage 2, at $N_n + c(N_n)$"),
         uses("tian2023-lem-10", "the counts, one of them or all at once"),
         executed(
@@ -815,7 +828,7 @@ def check_tian2023_thm_5(
         ),
         by_hand(r"both bounds on $\sigma$", at="sigma"),
         executed(
-            "half of $N/K$ is left, and $S + 1$ is at most the printed order",
+            "every count is at least $N/(2K)$, and $S + 1$ is at most the stated order",
             steps.steps_to_the_accuracy,
             planted={r"$4K^2\ln(2K/\delta)$ draws for the same deviation.": {"halves": 2}},
         ),
@@ -931,9 +944,9 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
     over="recursions",
     instances=instances.recursions,
     says=r"In continuous time the accuracy $\epsilon$ is reached exactly at $S$; the recursion "
-    r"needs at most $\lceil S\rceil$ and at least $S - \phi(\eta_Y)(\ln(1/\epsilon) + "
-    r"\eta_Y)$ updates. Compared {compared} times, for {tried} pairs of vocabulary size "
-    "and learning rate.",
+    r"needs at most $\lceil S\rceil$ and at least $S - \phi(\eta_Y)(\ln(1/\epsilon) + \eta_Y)$ "
+    "updates. All {compared} comparisons for {tried} pairs of vocabulary size and learning rate "
+    "agree.",
     tolerance=1e-9,  # heights after 2e5 additions of numbers that are right to 1e-16
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45)"),

@@ -56,11 +56,13 @@ def hoeffding_gap(factor: int = 2) -> Iterator[Shown]:
     q = p + e
     gap = divergence_of_coins(p, e) - factor * e**2
     yield identity("the gap at e = 0", gap.subs(e, 0), 0)
-    yield identity("its slope there", sp.diff(gap, e).subs(e, 0), 0)
+    yield identity("the slope of the gap there", sp.diff(gap, e).subs(e, 0), 0)
     curvature = sp.diff(gap, e, 2)
-    yield identity("its curvature", sp.simplify(curvature), (1 - 2 * q) ** 2 / (q * (1 - q)))
+    yield identity(
+        "the second derivative of the gap", sp.simplify(curvature), (1 - 2 * q) ** 2 / (q * (1 - q))
+    )
     half = sp.symbols("half", real=True)  # 1 - 2 q
-    yield at_least_zero("which is not negative", half**2 / (r * p))
+    yield at_least_zero("this expression is not negative", half**2 / (r * p))
 
 
 def order_of_radii(draws: int = 17) -> Iterator[Shown]:
@@ -73,9 +75,9 @@ def order_of_radii(draws: int = 17) -> Iterator[Shown]:
 
     y = sp.symbols("y", nonnegative=True)  # sqrt(N L)
     edge = 2 + sp.sqrt(2)
-    yield identity("the edge, squared", edge**2, 6 + 4 * sp.sqrt(2))
+    yield identity("the square of the smallest sqrt(N L)", edge**2, 6 + 4 * sp.sqrt(2))
     room = sp.expand(y + edge - (y + edge) / sp.sqrt(2) - 1)
-    yield identity("the room beyond the edge", room, y * (1 - 1 / sp.sqrt(2)))
+    yield identity("the difference of the radii beyond it", room, y * (1 - 1 / sp.sqrt(2)))
     enough, fewer = draws * sp.log(2) - edge**2, edge**2 - (draws - 1) * sp.log(2)
     yield at_least_zero(f"{draws} draws", enough, strictly=True)
     yield at_least_zero(f"not {draws - 1}", fewer, strictly=True)
@@ -107,13 +109,13 @@ def bernstein_divergence(stretch: int = 1) -> Iterator[Shown]:
     p, e, v, u = sp.symbols("p e v u", positive=True)
     q = p + e
     left = sp.simplify(sp.diff(divergence_of_coins(p, e), e, 2))
-    yield identity("the curvature of KL", left, 1 / (q * (1 - q)))
+    yield identity("the second derivative of KL", left, 1 / (q * (1 - q)))
     Phi = (1 + u) * sp.log(1 + u) - u
     right = sp.simplify(sp.diff(v * Phi.subs(u, stretch * e / v), e, 2))
-    yield identity("the curvature of v Phi(e/v)", right, 1 / (v + e))
+    yield identity("the second derivative of v Phi(e/v)", right, 1 / (v + e))
     wider = sp.expand(p * (1 - p) + e - q * (1 - q))
     yield identity("v + e - q (1 - q)", wider, 2 * p * e + e**2)
-    yield at_least_zero("which is not negative", 2 * p * e + e**2)
+    yield at_least_zero("this expression is not negative", 2 * p * e + e**2)
 
 
 def bernstein_function(thirds: int = 2) -> Iterator[Shown]:
@@ -126,11 +128,13 @@ def bernstein_function(thirds: int = 2) -> Iterator[Shown]:
 
     u = sp.symbols("u", positive=True)
     gap = ((1 + u) * sp.log(1 + u) - u) * (2 + sp.Rational(thirds, 3) * u) - u**2
-    for order, word in enumerate(("the gap at 0", "its slope there", "its curvature there")):
+    for order, word in enumerate(
+        ("the gap at 0", "the slope of the gap there", "the second derivative of the gap there")
+    ):
         yield identity(word, sp.diff(gap, u, order).subs(u, 0), 0)
     third = sp.simplify(sp.diff(gap, u, 3))
-    yield identity("its third derivative", third, 4 * u / (3 * (1 + u) ** 2))
-    yield at_least_zero("which is not negative", 4 * u / (3 * (1 + u) ** 2))
+    yield identity("the third derivative of the gap", third, 4 * u / (3 * (1 + u) ** 2))
+    yield at_least_zero("this expression is not negative", 4 * u / (3 * (1 + u) ** 2))
 
 
 def bernstein_radius(variance: int = 2) -> Iterator[Shown]:
@@ -157,7 +161,7 @@ def bernstein_order(ninths: int = 16) -> Iterator[Shown]:
     N, v, L = sp.symbols("N v L", positive=True)
     order = sp.expand((sp.sqrt(N * L) - L / 3) ** 2 - L**2 / 9 - 2 * N * v * L)
     expected = N * L * ((1 - 2 * v) - sp.Rational(2, 3) * sp.sqrt(L / N))
-    yield identity("(sqrt(N L) - L/3)^2 less the root squared", order, sp.expand(expected))
+    yield identity("(sqrt(N L) - L/3)^2 minus the square of the root", order, sp.expand(expected))
     corner = (1 - 2 * v) - sp.Rational(2, 3) * sp.sqrt(L / N)
     at = corner.subs(v, sp.Rational(1, 4)).subs(N, ninths * L / 9)
     yield identity(f"at v = 1/4 and N = {ninths} L/9", at, 0)
@@ -206,12 +210,14 @@ def all_classes_within_three_radii(constant: int = 3) -> Iterator[Shown]:
     root = sp.sqrt(sp.log(2))
     slope = sp.diff(sp.log(2 * K) / (2 * K), K)
     yield identity("slope of ln(2K)/(2K)", slope, (1 - sp.log(2 * K)) / (2 * K**2))
-    yield at_least_zero("it falls from K = 2 on", sp.log(4) - 1, strictly=True)
+    yield at_least_zero("ln(2K)/(2K) falls from K = 2 on", sp.log(4) - 1, strictly=True)
     yield identity("ln(2K)/(2K) at K = 2", (sp.log(2 * K) / (2 * K)).subs(K, 2), root**2 / 2)
     variance = (a + sp.log(2 * K)) / K
     yield identity("L/K at K = 2", variance.subs(K, 2), a / 2 + sp.log(2))
     total = sp.Rational(2, 3) * (1 + root / 2) + sp.sqrt(3) + 1 / (4 * root)
-    yield at_least_zero("the room of all three", constant - total, strictly=True)
+    yield at_least_zero(
+        "3 minus the sum of the three coefficients", constant - total, strictly=True
+    )
 
 
 # Lemma 11, equations (63) to (65)
@@ -231,11 +237,11 @@ def slope_of_g(share: float = 1 / 3) -> Iterator[Shown]:
     slope = -sp.diff(sp.log(g), y) * grown
     yield identity("-d ln g/ds", slope, eta * M * y / (q + y) ** 2)
     room = sp.factor(sp.together(eta * M / (4 * q) - slope))
-    yield at_least_zero("eta M/(4 (M - 1)) less it", sp.factor(room * 4 * q) / (4 * q))
-    yield identity("at y = M - 1", slope.subs(y, q), eta * M / (4 * q))
+    yield at_least_zero("eta M/(4 (M - 1)) minus this rate", sp.factor(room * 4 * q) / (4 * q))
+    yield identity("this rate at y = M - 1", slope.subs(y, q), eta * M / (4 * q))
     r = sp.symbols("r", nonnegative=True)  # M = 4 + r
     last = sp.nsimplify(share, rational=True, tolerance=1e-12) - M / (4 * q)
-    yield at_least_zero("eta/3 less this, M = 4 + r", sp.factor(last.subs(q, 3 + r)))
+    yield at_least_zero("1/3 - M/(4 (M - 1)) at M = 4 + r", sp.factor(last.subs(q, 3 + r)))
 
 
 def difference_of_one_over_g(extra: int = 0) -> Iterator[Shown]:
@@ -251,7 +257,7 @@ def difference_of_one_over_g(extra: int = 0) -> Iterator[Shown]:
     rate = M * eta / (q + y)  # d(Mh)/ds
     whole = (y + q + extra) * rate  # of e^(Mh) + (M - 1) Mh
     yield identity("the left side of (45), per unit of time", whole, M * eta)
-    yield at_least_zero("M eta less the rate of 1/g", sp.factor(M * eta - y * rate))
+    yield at_least_zero("M eta minus the rate of 1/g", sp.factor(M * eta - y * rate))
     yield identity("1/g at h = 0", (q + y).subs(y, 1), M)
 
 
@@ -267,7 +273,7 @@ def slope_in_stage_2(start: float = 1.0) -> Iterator[Shown]:
 
     q, y, k = sp.symbols("q y k", positive=True)  # q = M - 1, y = e^x
     slope = (1 + k) * y * y / (q + y) ** 2  # s eta M y/(q + y)^2 with M eta s < (1 + k) y
-    yield at_least_zero("1 + k less the slope", sp.factor(sp.together(1 + k - slope)))
+    yield at_least_zero("1 + k minus the slope", sp.factor(sp.together(1 + k - slope)))
     x_1 = sp.symbols("x_1", positive=True)
     begun = sp.nsimplify(start, rational=True)
     # M eta s >= (3/4) 2 M x_1 and x <= x_1, so that e^x >= (3/2) q x_1 - q x_1
@@ -277,7 +283,7 @@ def slope_in_stage_2(start: float = 1.0) -> Iterator[Shown]:
     below = 1 + 6 * u - 1 / (1 - u) ** 3
     yield identity("1 + 6 u - (1 - u)^-3 at u = 0", below.subs(u, 0), sp.Integer(0))
     end = below.subs(u, sp.Rational(1, 4))
-    yield at_least_zero("at u = 1/4", end, strictly=True)
+    yield at_least_zero("1 + 6 u - (1 - u)^-3 at u = 1/4", end, strictly=True)
     curve = sp.diff(1 / (1 - u) ** 3, u, 2)
     yield identity("(1 - u)^-3 is convex: its second derivative", curve, 12 / (1 - u) ** 5)
     above = sp.factor(sp.together(3 * w - (1 - 1 / (1 + w) ** 3)))
@@ -307,9 +313,9 @@ def constant_of_theta(constant: float = 2.5) -> Iterator[Shown]:
     expected = 2 * phi * b * N / (1 + b * N) - lead
     yield identity("slope of (1 + c)/sqrt(N), times 2 N^(3/2)", slope, expected)
     falls = lead.subs(N, 16) - 2 * phi
-    yield at_least_zero("it is negative from N = 16 on", falls, strictly=True)
+    yield at_least_zero("a lower bound on minus this slope from N = 16 on", falls, strictly=True)
     rest = (sp.nsimplify(constant, rational=True) - 1) * sp.sqrt(sp.log(2)) - lead.subs(N, 16) / 4
-    yield at_least_zero("(5/2 - 1) sqrt(ln 2) less it at N = 16", rest, strictly=True)
+    yield at_least_zero("(5/2 - 1) sqrt(ln 2) minus (1 + c)/sqrt(N) at N = 16", rest, strictly=True)
 
 
 def steps_to_the_accuracy(halves: int = 1) -> Iterator[Shown]:
@@ -390,12 +396,16 @@ def growth_of_both(less: int = 1) -> Iterator[Shown]:
         return sp.exp(at) + (M - less) * at
 
     D = M - 1 + sp.exp(x)
-    yield identity("along (44), per unit of time", sp.diff(V(x), x) * M * eta / D, M * eta)
+    yield identity(
+        "growth of V along (44), per unit of time", sp.diff(V(x), x) * M * eta / D, M * eta
+    )
     # an update (33) moves x by d = M eta / D
     excess = sp.expand(V(x + d) - V(x) - d * D)
-    yield identity("in an update, beyond M eta", excess, sp.exp(x) * (sp.exp(d) - 1 - d))
+    yield identity(
+        "growth of V in an update, beyond M eta", excess, sp.exp(x) * (sp.exp(d) - 1 - d)
+    )
     wider = sp.expand(D.subs(x, x + d) - D)
-    yield identity("D grows by", wider, sp.expand(sp.exp(x) * (sp.exp(d) - 1)))
+    yield identity("growth of D in an update", wider, sp.expand(sp.exp(x) * (sp.exp(d) - 1)))
 
 
 def ratio_of_growths(less: int = 1) -> Iterator[Shown]:

@@ -262,9 +262,7 @@ def singles(
     ),
     planted={
         "The mean over the tokens in place of the sum.": {"mean": True},
-        "Another token in front of each sentence.": Variant(
-            instances=lambda: singles(front=True)
-        ),
+        "Another token in front of each sentence.": Variant(instances=lambda: singles(front=True)),
     },
     readings={
         "each sentence of one token counted as often as it occurs in the data, where one occurs "

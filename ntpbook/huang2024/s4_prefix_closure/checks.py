@@ -153,9 +153,7 @@ def few_tokens(dropped: str) -> Variant:
     "{pairs} pairs of these relations, {allowed} confuse no token, and none of these has a query "
     "with two optimal tokens.",
     proof=(
-        by_hand(
-            r"by renaming tokens, one $\mathrm n$ of each cycle type suffices", at="renaming"
-        ),
+        by_hand(r"by renaming tokens, one $\mathrm n$ of each cycle type suffices", at="renaming"),
         by_hand(
             "the comparisons that a sentence adds depend on its set of tokens, its last token, "
             "and its next token, so a search over finitely many states covers all lengths",

@@ -428,7 +428,9 @@ def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
             for decides in tokens:
                 pairs = {(decides, x) for x in [x for x in tokens if x != decides][first:]}
                 missing += len(set(tokens) - PartialOrder.of("q", pairs).compared)
-        yield relation(f"non-comparable tokens in sentences of {size} tokens", missing, "=", 0, missing)
+        yield relation(
+            f"non-comparable tokens in sentences of {size} tokens", missing, "=", 0, missing
+        )
 
 
 @check(

@@ -815,7 +815,7 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     instances=near_zero_data,
     says="With explicit parameters the logit of the correct token exceeds every other by at "
     r"least $B/(2L_{\max} - 1)$ in every sample of {tried} data sets, by exact computation. The "
-    "smallest lead is {least} times this bound.",
+    "smallest ratio of a lead to this bound is {least}.",
     hypotheses=(order.ASSUMPTION_1, order.SOURCE),
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
@@ -830,7 +830,7 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
         by_hand("a lower bound on the lead gives an upper bound on the loss", at="loss"),
     ),
     planted={
-        "A lower bound on the lead that is 1.1 times as large.": {"sharper": Fraction(11, 10)},
+        "The lower bound on the lead 1.1 times sharper.": {"sharper": Fraction(11, 10)},
         "Equal attention, so that the three tokens of S V O in Example 1 have equal weights.": {
             "favour": 1
         },

@@ -695,7 +695,7 @@ def missing(W: Floats) -> float:
         by_hand(r"a sum of convex functions is convex, and $W \mapsto W x$ is linear", at="sum"),
     ),
     planted={
-        "The chord lowered by a factor of 1.1.": {"sharper": 1.1},
+        "The bound by the chord 1.1 times sharper.": {"sharper": 1.1},
         "The probability of an incorrect token in place of minus the log of that of the correct "
         "one.": {"logarithm": False},
     },

@@ -123,7 +123,7 @@ def _not_an_order(pairs: frozenset[Pair]) -> str:
     "huang2024-def-1",
     over="relations",
     instances=small_relations,
-    shows="well posed if no token is confused",
+    shows="the order is well posed if no token is confused",
     says="In all {tried} relations every token has exactly one of the roles of this book, and "
     "each of the {orders} relations without confused tokens is a strict partial order.",
     proof=(
@@ -553,7 +553,7 @@ def contradictory_example() -> list[Expected]:
     "huang2024-asm-1",
     over="data sets",
     instances=meant_to_fail,
-    shows="can be satisfied, and each of its parts can fail",
+    shows="the assumption can be satisfied, and each of its parts can fail",
     says="Of {tried} data sets, Example 1 satisfies all parts, and each of the others violates one "
     r"part: one has a next token that is $\mathrm n$ of no token of its sentence, one has a "
     "confused token, and one has two tokens with the same follower.",
@@ -585,7 +585,7 @@ class Frequent:
     "huang2024-asm-3",
     over="data sets",
     instances=lambda: [Frequent(example_1(), True), Frequent(outnumbered(), False)],
-    shows="can be satisfied, and can fail",
+    shows="the assumption can be satisfied, and can fail",
     says="Of {tried} data sets that satisfy Assumption 1, Example 1 satisfies the formula; the "
     "lines 0 1 1 1 and 1 0 violate it.",
     planted={

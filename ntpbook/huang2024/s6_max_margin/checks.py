@@ -72,7 +72,7 @@ def sizes(most: int = 6) -> Iterator[Size]:
     "huang2024-asm-2",
     over="pairs of vocabulary size and dimension",
     instances=sizes,
-    shows="well posed, can be satisfied, and can fail",
+    shows="the assumption can be satisfied, and can fail",
     says=r"One-hot vectors, repeated if $d < |\mathcal V|$, satisfy it exactly if "
     r"$d \ge |\mathcal V|$, for all {tried} pairs of sizes.",
     proof=(
@@ -203,7 +203,7 @@ def random_data(seed: int = 7, trials: int = 60) -> tuple[Solved, ...]:
     "huang2024-eq-3",
     over="data sets",
     instances=random_data,
-    shows="well posed",
+    shows="the problem is well posed",
     says="On {tried} realizable data sets the exact solution satisfies all {constraints} "
     "constraints, taken from the samples one by one, and its multipliers certify that its "
     "norm is minimal.",

@@ -103,7 +103,8 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
     over="inputs",
     instances=both_kinds,
     tolerance=1e-12,  # rounding of some hundred float steps; the literal run has sixty digits
-    shows=r"the algorithm is defined exactly if some sentence has two different tokens and $T \ge 1$",
+    shows="the algorithm is defined exactly if some sentence has two different tokens and "
+    r"$T \ge 1$",
     says="On {runs} runs of both stages, the algorithm transcribed line by line and the library "
     r"give the same $W_{\mathrm{ov}}$ and $W_{\mathrm{kq}}$ up to rounding. On {refused} "
     "inputs with a gradient of zero, the algorithm divides zero by zero, and the library raises "

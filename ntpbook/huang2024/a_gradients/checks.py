@@ -120,11 +120,11 @@ def gradient_of_stage_1(target: int = 1) -> tuple[Shown, ...]:
 
 @check(
     "huang2024-eq-5",
-    over="points",
+    over="choices of data and matrices",
     instances=points,
-    says="Symbolic differentiation gives the stated derivative for every entry and all sizes. At "
-    "{tried} points the formula agrees with difference quotients to a relative error of "
-    "{distance}, and with our code up to rounding.",
+    says="Symbolic differentiation gives the stated derivative for every entry and all sizes. For "
+    "{tried} choices of data and matrices the formula agrees with difference quotients to a "
+    "relative error of {distance}, and with the code of this book up to rounding.",
     fails="The formula is not the derivative of the loss.",
     proof=(
         executed(
@@ -133,8 +133,8 @@ def gradient_of_stage_1(target: int = 1) -> tuple[Shown, ...]:
         ),
     ),
     planted={
-        "The gradient is $T_0(x)$ without the one-hot vector of the next token.": {"target": 0},
-        "The one-hot vector of the token itself in place of the next token.": {"own": True},
+        "$T_0(x)$ without the one-hot vector of the next token subtracted.": {"target": 0},
+        "The one-hot vector of the token itself in place of that of the next token.": {"own": True},
     },
 )
 def check_huang2024_eq_5(one: Point, target: int = 1, own: bool = False) -> Iterator[Said]:
@@ -239,11 +239,11 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
 
 @check(
     "huang2024-eq-6",
-    over="points",
+    over="choices of data and matrices",
     instances=points,
-    says="Symbolic differentiation gives the stated derivative for every entry and all sizes. At "
-    "{tried} points the formula agrees with difference quotients to a relative error of "
-    "{distance}, and with our code up to rounding.",
+    says="Symbolic differentiation gives the stated derivative for every entry and all sizes. For "
+    "{tried} choices of data and matrices the formula agrees with difference quotients to a "
+    "relative error of {distance}, and with the code of this book up to rounding.",
     fails="The formula is not the derivative of the loss.",
     proof=(
         executed(

@@ -67,7 +67,7 @@ def loss_of_one_sample(plus: bool = False) -> Iterator[Shown]:
             loss_of_one_sample,
             planted={r"$\log Z$ plus the logit of the correct token.": {"plus": True}},
         ),
-        by_hand("equal samples are collected, each with its frequency", at="collected"),
+        by_hand("each distinct sample counts with its frequency in the mean", at="collected"),
     ),
     planted={
         "Frequencies left out: every distinct sentence has the same weight, although one is "
@@ -171,15 +171,15 @@ def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:
     tolerance=1e-11,  # a few dozen sums of products of order one to ten
     proof=(
         executed(
-            "the inner softmax has equal scores, and for any attention weights the outer softmax "
-            "has equal logits",
+            "factors and products give equal scores to the inner softmax and, for any attention "
+            "weights, equal logits to the outer one",
             products_of_matrices,
         ),
         executed(
-            "with padding by zeros every pair of products is reached, for all $d$, $d_1 > d$, "
-            "and $d_2 > d$; for $d_1 = d$ and $d_2 = d$ no padding is needed",
+            r"every pair $(W_{\mathrm{kq}}, W_{\mathrm{ov}})$ is a pair of products: pad factors "
+            "by zeros if $d_1 > d$ and $d_2 > d$; for $d_1 = d$ and $d_2 = d$ no padding is needed",
             every_pair_is_reached,
-            planted={"Padding with rows that are not zero.": {"zeros": False}},
+            planted={"Padding with entries that are not zero.": {"zeros": False}},
         ),
     ),
     planted={
@@ -272,7 +272,9 @@ def one_weight(rivals: bool = False) -> Iterator[Shown]:
     ),
     planted={
         "Sentences of different tokens.": Variant(instances=different_tokens),
-        r"A different $W_{\mathrm{ov}}$ as well: its rows are rotated by one.": {"values": 1},
+        r"With the second attention matrix, the rows of $W_{\mathrm{ov}}$ are permuted.": {
+            "values": 1
+        },
     },
     readings={
         "a sentence that repeats one token": Variant(instances=one_token_repeated),

@@ -103,19 +103,22 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
     over="inputs",
     instances=both_kinds,
     tolerance=1e-12,  # rounding of some hundred float steps; the literal run has sixty digits
-    shows=r"defined exactly where some sentence contains two different tokens and $T \ge 1$",
+    shows="the algorithm is defined exactly if some sentence has two different tokens and "
+    r"$T \ge 1$",
     says="On {runs} runs of both stages, the algorithm transcribed line by line and the library "
     r"give the same $W_{\mathrm{ov}}$ and $W_{\mathrm{kq}}$ up to rounding. On {refused} "
-    "inputs without a gradient the algorithm divides zero by zero, and the library refuses "
-    "them.",
+    "inputs with a gradient of zero, the algorithm divides zero by zero, and the library raises "
+    "an error.",
     fails="The algorithm, transcribed line by line, and the library differ.",
     proof=(
         uses("huang2024-eq-5", "the gradient of stage 1"),
         by_hand("line 4: no probability is 0, so this gradient never vanishes", at="line-4"),
-        uses("ours-stage-1-law", "after one step of stage 1 all margins are one number $A > 0$"),
+        uses(
+            "ours-stage-1-law", "from step 1 of stage 1 on, all tokens have the same margin $A > 0$"
+        ),
         uses("huang2024-lem-4", "line 7: the derivative of the loss of one sample"),
         executed(
-            "with respect to the entry of its optimal token it is negative",
+            "this derivative is negative with respect to the entry of the optimal token",
             negative_along_optimal,
             planted={
                 "The sum over the non-optimal tokens with the opposite sign.": {"of_rivals": -1}
@@ -128,7 +131,7 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
     ),
     planted={
         "In the library, stage 2 starts one step of stage 1 too early.": {"missed": 1},
-        "Example 1 with $T = 1$ among the inputs without a gradient.": Variant(
+        "Example 1 with $T = 1$ among the inputs with a gradient of zero.": Variant(
             instances=example_1_with_a_step
         ),
     },
@@ -248,7 +251,7 @@ def singles(
     r"orthonormal tokens, $|\mathcal V|$ times the mean cross-entropy of the sentences of "
     r"one token equals $\mathcal L_0$.",
     proof=(
-        uses("huang2024-eq-1", "the loss by distinct sentences"),
+        uses("huang2024-eq-1", "the loss as a sum over distinct sentences"),
         uses(
             "huang2024-app-one-token",
             "a sentence of one token has the logits "
@@ -260,7 +263,7 @@ def singles(
     ),
     planted={
         "The mean over the tokens in place of the sum.": {"mean": True},
-        "Another token in front of each.": Variant(instances=lambda: singles(front=True)),
+        "Another token in front of each sentence.": Variant(instances=lambda: singles(front=True)),
     },
     readings={
         "each sentence of one token counted as often as it occurs in the data, where one occurs "
@@ -336,11 +339,11 @@ def least_loss(wrong: int = 0) -> Iterator[Shown]:
         executed(
             "that loss, and its limit as $A$ grows",
             least_loss,
-            planted={"The other tokens with the logit $A$, too.": {"wrong": 1}},
+            planted={"The other next tokens have the logit $A$, too.": {"wrong": 1}},
         ),
         uses("ours-direction", "in stage 2 all margins grow without bound"),
         by_hand(
-            "so the attention on optimal tokens tends to 1, and the loss to its minimum",
+            "so the attention on optimal tokens tends to 1, and the loss tends to its minimum",
             at="limit",
         ),
     ),

@@ -35,7 +35,7 @@ from ntpverdicts.vocabulary import Variant, by_hand, check, executed, relation, 
 CLAIMED = 5  # tokens, the bound in the statement of the small theorem
 
 WITHOUT_SOURCE = (
-    r"The search over lines in which a next token need not be $\mathrm n$ of an "
+    r"The same search over sentences in which a next token need not be $\mathrm n$ of an "
     "earlier token."
 )
 
@@ -55,7 +55,7 @@ def without(failing: Failing) -> dict[str, Variant]:
         return Variant({"dropped": dropped}, lambda: [analyse(smallest_without(dropped, failing))])
 
     return {
-        f"Hypothesis dropped: {words}; on the smallest data without it.": data_without(dropped)
+        f"Hypothesis dropped: {words}; on the smallest data that violate it.": data_without(dropped)
         for dropped, words in HYPOTHESES.items()
     }
 
@@ -69,16 +69,18 @@ def without(failing: Failing) -> dict[str, Variant]:
     "sentences of up to {longest} tokens, has exactly one optimal token.",
     proof=(
         by_hand(
-            r"$\mathrm n$ leads from the first token to every other one inside the sentence",
+            r"following $\mathrm n$ from the first token reaches every token of the sentence "
+            "without leaving it",
             at="first",
         ),
         by_hand(
-            r"$\mathrm n$ leads from the optimal token to the query inside the sentence",
+            r"following $\mathrm n$ from the optimal token reaches the query without leaving the "
+            "sentence",
             at="decider",
         ),
         by_hand(
-            r"of two such paths to the query one is the end of the other, since $\mathrm n$ is "
-            "injective",
+            r"since $\mathrm n$ is injective, one of two such paths to the query is the end of "
+            "the other",
             at="two-ways",
         ),
     ),
@@ -106,8 +108,8 @@ def search(failing: Failing, largest: int, spared: str = "") -> Iterator[Shown]:
         found = [compare_pairs(n, failing, spared, longest) for n in collocations(size, spared)]
         allowed, wrong = sum(one.allowed for one in found), sum(len(one.failures) for one in found)
         words = (
-            rf"$|\mathcal V| = {size}$: failures among {allowed} pairs of lines without confused "
-            "tokens"
+            rf"$|\mathcal V| = {size}$: failures among {allowed} pairs of sentences without "
+            "confused tokens"
         )
         yield relation(words, wrong, "=", 0, wrong)
 
@@ -147,19 +149,22 @@ def few_tokens(dropped: str) -> Variant:
     instances=permutations,
     name=lambda n: "n: " + ", ".join(f"{x} → {y}" for x, y in enumerate(n)),
     says=r"For all {tried} cycle types of $\mathrm n$ on few tokens, an exhaustive search found "
-    "the {relations} relations that a sentence of any length can force. Of {pairs} pairs "
-    "of these relations, {allowed} confuse no token, and none of the latter has a query "
+    "the {relations} relations that a sentence of any length, with its prefixes, can produce. Of "
+    "{pairs} pairs of these relations, {allowed} confuse no token, and none of these has a query "
     "with two optimal tokens.",
     proof=(
-        by_hand(r"renaming the tokens: one $\mathrm n$ of each cycle type suffices", at="renaming"),
+        by_hand(r"by renaming tokens, one $\mathrm n$ of each cycle type suffices", at="renaming"),
         by_hand(
-            "the relations that a line forces depend on its set of tokens, its last token, and "
-            "the relations of its prefixes, so a search over these covers all lengths",
+            "the comparisons that a sentence adds depend on its set of tokens, its last token, "
+            "and its next token, so a search over finitely many states covers all lengths",
             at="states",
         ),
-        by_hand("two sentences with their prefixes suffice", at="two-sentences"),
+        by_hand(
+            "if a query has two optimal tokens, two sentences with their prefixes show it",
+            at="two-sentences",
+        ),
         executed(
-            "all pairs of lines on up to five tokens, of any length",
+            "all pairs of sentences on up to five tokens, of any length",
             search_optimal,
             planted={WITHOUT_SOURCE: {"largest": 3, "spared": "source"}},
         ),
@@ -214,7 +219,7 @@ def with_longest_lines(seed: int = 7, trials: int = 200) -> tuple[Structure, ...
     instances=with_longest_lines,
     name=told,
     says="All {samples} samples of {tried} data sets follow the rule, each first token has one "
-    r"continuation, and $N \le |\mathcal V| L_{\max}$; on some data equality holds.",
+    r"continuation, and $N \le |\mathcal V| L_{\max}$, with equality on some data.",
     proof=(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
         by_hand(
@@ -225,9 +230,9 @@ def with_longest_lines(seed: int = 7, trials: int = 200) -> tuple[Structure, ...
         by_hand(
             r"a sentence that repeats its last token $q$ has $\mathrm n(q) = q$", at="repeated"
         ),
-        by_hand("so a first token has one continuation", at="continuation"),
+        by_hand("so each first token has only one continuation", at="continuation"),
         executed(
-            "the rule on all pairs of lines on up to six tokens, of any length",
+            "the rule on all pairs of sentences on up to six tokens, of any length",
             search_rule,
             planted={WITHOUT_SOURCE: {"largest": 3, "spared": "source"}},
         ),
@@ -323,14 +328,14 @@ def held(line: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     "huang2024-app-prefixes",
     over="generated sentences",
     instances=models,
-    says="With two tokens and all models of sentences of up to three tokens, every prefix of "
-    "{tried} generated sentences follows the models, and our data sets contain these "
-    "prefixes.",
+    says="For all models on two tokens and sentences of up to three tokens, every prefix of "
+    "{tried} generated sentences follows the models, and the data sets of this book contain "
+    "these prefixes.",
     proof=(
         by_hand("each token after the first is generated from all tokens before it", at="growth"),
     ),
     planted={
-        "All sentences of a length, whether generated or not, with the model's next token.": {
+        "All sentences of three tokens, generated or not, with the model's next token.": {
             "by_model": False
         },
         "The shortest prefix of each sentence omitted.": {"lost": 1},

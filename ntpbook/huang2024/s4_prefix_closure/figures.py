@@ -29,7 +29,14 @@ def search_table(max_vocabulary: int) -> Table:
         ]
         failures = sum(len(one.failures) for one in found)
         rows.append(tuple(str(value) for value in (size, len(found), *sums, failures)))
-    header = ("|V|", "cycle types", "relations", "pairs", "not confused", "two optimal tokens")
+    header = (
+        "|V|",
+        "cycle types",
+        "relations",
+        "pairs of relations",
+        "of these, no confused token",
+        "of these, two optimal tokens",
+    )
     return Table(header, tuple(rows))
 
 
@@ -40,7 +47,8 @@ def witness_table(failing: Failing) -> Table:
         data = smallest_without(dropped, failing)
         n, lines = describe(data).split("; ")
         rows.append((text, n.removeprefix("n: "), lines, _broken_conclusion(data, failing)))
-    return Table(("Without", "n", "Sentences beside those of one token", "Then"), tuple(rows))
+    header = ("Hypothesis dropped", "n", "Sentences besides those of one token", "Result")
+    return Table(header, tuple(rows))
 
 
 def _broken_conclusion(data: Dataset, failing: Failing) -> str:

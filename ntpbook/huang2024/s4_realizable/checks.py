@@ -123,16 +123,17 @@ def _not_an_order(pairs: frozenset[Pair]) -> str:
     "huang2024-def-1",
     over="relations",
     instances=small_relations,
-    shows="well posed where no token is confused",
-    says="In all {tried} relations every token has exactly one of the repaired roles, and each "
-    "of the {orders} relations without confused tokens is a strict partial order.",
+    shows="the order is well posed if no token is confused",
+    says="In all {tried} relations every token has exactly one of the roles of this book, and "
+    "each of the {orders} relations without confused tokens is a strict partial order.",
     proof=(
         by_hand(
-            "without confused tokens no two pairs form a chain, whatever the size", at="no-chain"
+            "without confused tokens no two pairs form a chain, for any number of tokens",
+            at="no-chain",
         ),
     ),
     planted={
-        "The roles as the paper words them in place of the repaired roles.": {"printed": True},
+        "The roles as the paper words them in place of those of this book.": {"printed": True},
         "Confused tokens allowed.": {"confused": True},
     },
 )
@@ -188,12 +189,12 @@ def orders_of_closed_data(seed: int = 7, trials: int = 20) -> list[OfData]:
     over="partial orders",
     instances=orders_of_closed_data,
     says="No token has two types in any of {tried} orders.",
-    fails="In {failed} of {tried} orders, including those of Example 1, a token without "
-    "relations is both optimal and non-optimal, since nothing lies above it and nothing "
-    "below it.",
+    fails="In {failed} of {tried} orders, including those of Example 1, a token that is compared "
+    "with no other is both optimal and non-optimal, since nothing lies above it and nothing "
+    "lies below it.",
     hypotheses=(LOSS, order.CLOSURE, INJECTIVE, order.SOURCE, STRICT),
     planted={
-        "The repaired roles in place of those of the paper.": Variant(
+        "The roles of this book in place of those of the paper.": Variant(
             {"printed": False}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -241,15 +242,15 @@ def four_cases(printed: bool = False) -> Iterator[Shown]:
     over="partial orders",
     instances=small_orders,
     says="A role depends on two questions: does a token lie above, and does a token lie below? "
-    "Without confused tokens three combinations remain, one for each role. All {tried} "
-    "orders agree.",
+    "Without confused tokens three combinations of answers remain, one for each role. In all "
+    "{tried} orders every token has exactly one role.",
     proof=(
-        uses("huang2024-def-1", "what lies above and below a token, and the role that this gives"),
-        executed("the four combinations, one by one", four_cases),
+        uses("huang2024-def-1", "what lies above and below a token determines its role"),
+        executed("each combination without a confused token gives exactly one role", four_cases),
     ),
     planted={
         "Confused tokens allowed.": Variant(instances=small_relations),
-        "The types as Section 4.1 words them, where a token may have three.": {"printed": True},
+        "The types as Section 4.1 words them, so that a token may have three.": {"printed": True},
     },
 )
 def check_huang2024_app_three_categories(one: Relation, printed: bool = False) -> Iterator[Said]:
@@ -305,8 +306,8 @@ def ends_by_logic(swapped: bool = False, alone: bool = False) -> Iterator[Shown]
     says="In all {tried} relations the maximal elements are the optimal and the non-comparable "
     "tokens, and the minimal elements are the non-optimal and the non-comparable tokens.",
     proof=(
-        uses("huang2024-def-1", "what lies above and below a token, and the role that this gives"),
-        executed("the two definitions agree, whatever lies above and below", ends_by_logic),
+        uses("huang2024-def-1", "what lies above and below a token determines its role"),
+        executed("the two definitions are equivalent formulas of logic", ends_by_logic),
     ),
     planted={
         "Maximal and minimal elements exchanged.": {"swapped": True},
@@ -329,8 +330,8 @@ def check_huang2024_app_extremal(
 
 LEAD = (
     "With the parameters shown on the page, the logit of the correct token exceeds every other "
-    "by {lead} times the scale $B$ in every sample, exactly; so the loss tends to zero as $B$ "
-    "grows."
+    "by at least {lead} times the scale $B$ in every sample, by exact computation. So the loss "
+    "tends to zero as $B$ grows, and the conclusion fails."
 )
 
 
@@ -412,7 +413,7 @@ def check_huang2024_app_injective(one: Weights) -> Iterator[Said]:
     hypotheses=(LOSS, order.CLOSURE, NEXT, INJECTIVE, PEAKS),
     planted={
         r"The same data with $W_{\mathrm{ov}} x = e_{\mathrm n(x)}$, for which token 0 does not "
-        "win after 0 1.": Variant(
+        "have the largest logit after 0 1.": Variant(
             instances=lambda: [
                 replace(peak_outside(), W_ov=columns("012", (0, 3, 0), (0, 0, 3), (3, 0, 0)))
             ],
@@ -448,9 +449,9 @@ def check_huang2024_app_peaks(one: Weights) -> Iterator[Said]:
         ),
     },
     readings={
-        "without the condition of larger weights, where a repeated token outweighs a "
+        "without the condition of larger weights, on data where a repeated token outweighs a "
         "single one": Variant(instances=lambda: [contradictory_orders()]),
-        "without prefix closure, where no sentence repeats a token": Variant(
+        "without prefix closure, on data where no sentence repeats a token": Variant(
             instances=lambda: [broken_chain()]
         ),
     },
@@ -552,10 +553,10 @@ def contradictory_example() -> list[Expected]:
     "huang2024-asm-1",
     over="data sets",
     instances=meant_to_fail,
-    shows="can be met, and each of its parts can fail",
-    says="Of {tried} data sets, Example 1 satisfies it, and each of the others violates one "
-    r"part: a next token that is $\mathrm n$ of no token of its sentence, a confused token, "
-    "a next token shared by two tokens.",
+    shows="the assumption can be satisfied, and each of its parts can fail",
+    says="Of {tried} data sets, Example 1 satisfies all parts, and each of the others violates one "
+    r"part: one has a next token that is $\mathrm n$ of no token of its sentence, one has a "
+    "confused token, and one has two tokens with the same follower.",
     planted={
         "Contradictory data in place of Example 1.": Variant(instances=contradictory_example),
         "Injectivity not required.": {"passed_over": "collocation-not-injective"},
@@ -584,7 +585,7 @@ class Frequent:
     "huang2024-asm-3",
     over="data sets",
     instances=lambda: [Frequent(example_1(), True), Frequent(outnumbered(), False)],
-    shows="can be met, and can fail",
+    shows="the assumption can be satisfied, and can fail",
     says="Of {tried} data sets that satisfy Assumption 1, Example 1 satisfies the formula; the "
     "lines 0 1 1 1 and 1 0 violate it.",
     planted={
@@ -655,9 +656,15 @@ def _same(name: str, found: list[Pair], printed: list[Pair]) -> Shown:
     over="data sets",
     instances=lambda: [EXAMPLE_1],
     name=lambda one: "Example 1",
-    says="Checked sample by sample, all {samples} samples: collocation and the four orders are "
-    "exactly those in the paper, and Assumptions 1 and 3 and prefix closure hold.",
-    proof=(executed("every sample by the definitions of Section 4.1", read_off),),
+    says="For all {samples} samples, the collocation and the four orders are exactly those in "
+    "the paper, and Assumptions 1 and 3 and prefix closure hold.",
+    proof=(
+        executed(
+            "the definitions of Section 4.1, applied to every sample, give the collocation and "
+            "the orders as stated",
+            read_off,
+        ),
+    ),
     planted={"The sentence OPP changed to OPS.": {"third": "O P S"}},
 )
 def check_huang2024_ex_1(one: tuple[str, ...], third: str = EXAMPLE_1[2]) -> Iterator[Said]:
@@ -735,7 +742,7 @@ def frames(third: str = EXAMPLE_1[2]) -> Iterator[Shown]:
     over="sentences",
     instances=lambda: framed(example_1()),
     proof=(
-        uses("huang2024-ex-1", "collocation and orders are as stated"),
+        uses("huang2024-ex-1", "the collocation and the orders are as stated"),
         executed(
             "sentence by sentence, with the stated collocation and orders",
             frames,
@@ -749,7 +756,7 @@ def frames(third: str = EXAMPLE_1[2]) -> Iterator[Shown]:
         "A data set with contradictory orders.": Variant(
             instances=lambda: framed(contradictory_orders().data)
         ),
-        "The query marked in every sentence.": {"query": True},
+        "In every sentence the query taken for the optimal token.": {"query": True},
     },
 )
 def check_huang2024_fig_1(one: Framed, query: bool = False) -> Iterator[Said]:
@@ -807,8 +814,8 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     over="data sets",
     instances=near_zero_data,
     says="With explicit parameters the logit of the correct token exceeds every other by at "
-    r"least $B/(2L_{\max} - 1)$ in every sample of {tried} data sets, exactly. The smallest "
-    "lead is {least} times this bound.",
+    r"least $B/(2L_{\max} - 1)$ in every sample of {tried} data sets, by exact computation. The "
+    "smallest ratio of a lead to this bound is {least}.",
     hypotheses=(order.ASSUMPTION_1, order.SOURCE),
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
@@ -818,12 +825,12 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
             "confused",
             at="rivals",
         ),
-        by_hand("the logits at these parameters", at="logits"),
-        executed(r"so the correct logit leads by at least $B/(2L_{\max} - 1)$", least_lead),
-        by_hand("a lead bounds the loss", at="loss"),
+        by_hand("the logits for these parameters, and the lead of the correct one", at="logits"),
+        executed(r"this lead is at least $B/(2L_{\max} - 1)$", least_lead),
+        by_hand("a lower bound on the lead gives an upper bound on the loss", at="loss"),
     ),
     planted={
-        "A bound that is 1.1 times sharper.": {"sharper": Fraction(11, 10)},
+        "The lower bound on the lead 1.1 times sharper.": {"sharper": Fraction(11, 10)},
         "Equal attention, so that the three tokens of S V O in Example 1 have equal weights.": {
             "favour": 1
         },
@@ -904,18 +911,19 @@ def closed_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     "huang2024-app-regenerate",
     over="data sets",
     instances=realizable_data,
-    says="In a sentence with two different tokens exactly one token has nothing above it: shown "
-    "for all pairs of samples on three tokens. On {tried} data sets the rule gives the next "
-    "token of all {samples} samples.",
+    says="In a sentence with two different tokens exactly one token has nothing above it; this "
+    "is shown for all pairs of samples on three tokens. On {tried} data sets the rule gives the "
+    "next token of all {samples} samples.",
     hypotheses=(order.ASSUMPTION_1, order.SOURCE),
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
         executed(
-            "all pairs of samples on three tokens without confused ones",
+            "in all pairs of samples on three tokens that confuse no token, nothing lies above "
+            "the deciding token of a sentence, and something lies above each other one",
             undecided_pairs,
             planted={"Pairs of samples that confuse a token allowed.": {"confused": True}},
         ),
-        by_hand("more samples and tokens add no new cases", at="few"),
+        by_hand("more than two samples and three tokens add no new cases", at="few"),
         by_hand(
             r"a sentence that contains only the token $a$ is followed by $\mathrm n(a)$",
             at="one-token",
@@ -932,7 +940,10 @@ def closed_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     readings={
         "only a sentence of length 1 counts as having one token, and a token is optimal if "
         "nothing lies above it; with prefix closure": Variant({"distinct": False}, closed_data),
-        "the same without prefix closure": Variant({"distinct": False}, lambda: [repeated_token()]),
+        "only a sentence of length 1 counts as having one token, and a token is optimal if "
+        "nothing lies above it; without prefix closure": Variant(
+            {"distinct": False}, lambda: [repeated_token()]
+        ),
     },
 )
 def check_huang2024_app_regenerate(
@@ -1000,12 +1011,11 @@ def without_beginnings() -> list[Collocated]:
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is single-valued"),
         by_hand(
-            "the first two tokens of a sentence are a sample, since the data are prefix-closed",
+            "since the data are prefix-closed, the first two tokens of a sentence are a sample",
             at="first-two",
         ),
         by_hand(
-            r"samples of one token have one next token each, which is the definition of $\mathrm "
-            "n$",
+            r"the next token of a sentence of one token $x$ is $\mathrm n(x)$ by definition",
             at="definition",
         ),
     ),
@@ -1072,10 +1082,15 @@ def models(largest: int = 3) -> Iterator[Modelled]:
     "huang2024-app-first-model",
     over="pairs of models",
     instances=models,
-    says=r"For all {tried} pairs of models the map $\mathrm n$ read off the data is the first "
-    "model.",
+    says="For all {tried} pairs of models of sentences of one and two tokens, the map "
+    r"$\mathrm n$ computed from the data is the first model.",
     hypotheses=(STARTS, order.CLOSURE),
-    proof=(by_hand("both are the next token of the samples of one token", at="definition"),),
+    proof=(
+        by_hand(
+            r"$\mathrm n(x)$ and $p_1^*([x])$ are both the next token of the sample $[x]$",
+            at="definition",
+        ),
+    ),
     planted={
         "The second model in place of the first.": {"second": True},
         "Only the sentence that starts with 0, so that other tokens start none.": {
@@ -1129,7 +1144,7 @@ def practice_texts(seed: int = 7, draws: int = 12, sentences: int = 100) -> list
     file = Path(__file__).resolve().parents[3] / "examples" / "gettysburg.txt"
     rngs = [np.random.default_rng([seed, draw]) for draw in range(draws)]
     return [
-        Text(1, "the speech at Gettysburg", (read(str(file)),) if file.is_file() else ()),
+        Text(1, "the Gettysburg Address", (read(str(file)),) if file.is_file() else ()),
         Text(2, "a server log", tuple(languages.server_log(rng, sentences) for rng in rngs)),
         Text(3, "brackets", tuple(languages.brackets(rng, sentences) for rng in rngs)),
     ]
@@ -1165,8 +1180,8 @@ def frequent_share(data: Dataset) -> tuple[int, int]:
     instances=practice_texts,
     observes=True,
     says="In the realizable part of each of {tried} texts, more than half of the sentences with "
-    "two different tokens satisfy the formula of Assumption 3, in every draw of a random "
-    "text. The paper names no data and no measure; the texts and the threshold are ours.",
+    "two different tokens satisfy the formula of Assumption 3, in every draw if the text is "
+    "random. The paper names no data and no measure; the texts and the threshold are ours.",
     planted={
         "A text whose longer sentences repeat a non-optimal token.": Variant(
             instances=outnumbered_text, expected=Verdict.NOT_SEEN

@@ -101,14 +101,14 @@ def places(seed: int = 7, trials: int = 6) -> Iterator[Place]:
     tolerance=1e-14,  # one subtraction of floats, of a step right to a few last digits
     proof=(
         executed(
-            r"the entry of the gradient at $\mathrm n(x)$ is negative, so its norm is not zero",
+            r"the entry of the gradient at $\mathrm n(x)$ is negative, so the gradient is not zero",
             steps.gradient_is_never_zero,
             planted={"A vocabulary without an incorrect token.": {"wrong_tokens": 0}},
         ),
     ),
     planted={
         "The step not divided by the norm of the gradient.": {"power": 0},
-        "The step taken uphill.": {"sign": 1},
+        "The step taken along the gradient in place of against it.": {"sign": 1},
         r"The gradient without its term $e_{\mathrm{In}(x)}$.": {"target": 0},
     },
 )
@@ -166,9 +166,9 @@ def check_ours_stage_1_law(one: First, factor: float = 1.0) -> Iterator[Said]:
     "huang2024-eq-8",
     over="runs from any start",
     instances=any_start,
-    says="For any $W$, each column adds to the projection minus the total probability of its "
-    "incorrect tokens, so (8) is an equality. On {tried} runs, at {compared} steps, both sides "
-    "agree up to rounding.",
+    says="For any $W$, the part of each column in the inner product is minus the total "
+    "probability of its incorrect tokens, so (8) is an equality. On {tried} runs, at {compared} "
+    "steps, both sides agree up to rounding.",
     tolerance=RUN,
     proof=(
         uses(
@@ -177,9 +177,9 @@ def check_ours_stage_1_law(one: First, factor: float = 1.0) -> Iterator[Said]:
             r"1/|\mathcal V|$",
         ),
         executed(
-            r"one column of $\langle W_{\mathrm{ov}}^*, G\rangle$, from the loss", steps.projection
+            r"the part of one column in $\langle W_{\mathrm{ov}}^*, G\rangle$", steps.projection
         ),
-        by_hand("summed over the tokens $x$", at="sum"),
+        by_hand("the sum of these parts over the tokens $x$", at="sum"),
     ),
     planted={
         r"$W_{\mathrm{ov}}^*$ with margins of $\frac9{10}$ in place of 1.": {"margin": "9/10"}
@@ -251,14 +251,14 @@ def check_huang2024_app_lem_1_cosine(
     "huang2024-lem-1",
     over="runs from any start",
     instances=any_start,
-    says=r"Proved for any start, with $\sqrt2$ in place of 2. Both bounds hold on {tried} runs, "
-         "in {compared} comparisons.",
+    says=r"Both bounds are proved for any start, the lower one even with $\sqrt2$ in place of 2. "
+         "They hold on {tried} runs, in {compared} comparisons.",
     tolerance=RUN,
     proof=(
         uses("huang2024-app-lem-1-cosine", r"$\langle W_{\mathrm{ov}}^*, -G/\|G\|\rangle \ge "
                                            r"1/\sqrt2$"),
-        by_hand("the triangle inequality from above; from below the sum over the steps, with the "
-                "Cauchy–Schwarz inequality",
+        by_hand("the upper bound from the triangle inequality; the lower bound from the sum over "
+                "the steps and the Cauchy–Schwarz inequality",
                 at="triangle"),
     ),
     planted={
@@ -290,9 +290,7 @@ def check_huang2024_lem_1(one: First, steeper: float = 1.0, length: float = 1.0)
             r"2\log(2|\mathcal V|))\,W_{\mathrm{ov}}^*$",
         ),
         uses("huang2024-app-convex", r"$\mathcal L_0$ is convex"),
-        by_hand(
-            r"so $\langle G, W - W'\rangle \ge 0$; divided by $r$ this is the lemma", at="slope"
-        ),
+        by_hand(r"so $\langle G, W - W'\rangle \ge 0$, which is the lemma", at="slope"),
     ),
     planted={
         r"The factor $1 - \alpha$ in place of $1 + \alpha$.": {"sign": -1},
@@ -488,17 +486,16 @@ LONG_ENOUGH, FROM_ZERO = "$T$ as large as the corollary requires", "zero start"
     fails=r"By the closed form of stage 1 all margins are $T\eta_0/\sqrt{|\mathcal V|-1} = "
           r"4\sqrt{|\mathcal V|-1}\,A$, which is at least $4A$ for every $|\mathcal V| \ge 2$ "
           "and every $T$. In exact fractions, for {tried} runs of stage 1, they are "
-          "{least_ratio} to {greatest_ratio} times $A$. The lower end $A$ of the interval is "
-          "correct.",
+          "{least_ratio} to {greatest_ratio} times $A$. The lower bound $A$ is correct.",
     hypotheses=(LONG_ENOUGH, FROM_ZERO, *FACTS),
     planted={
-        r"The upper end $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$, which is true.": Variant(
+        r"The true upper bound $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$ in place of $3A$.": Variant(
             {"upper": lambda n: Fraction(441, 25) * (n - 1)}, expected=Verdict.NOT_CONTRADICTED
         ),
-        "That upper end 1.1 times sharper.": {
+        r"The upper bound $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$ made 1.1 times sharper.": {
             "upper": lambda n: Fraction(441, 25) * (n - 1) / Fraction(121, 100)
         },
-        r"With that upper end, the lower end $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$.": {
+        r"The lower bound $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$ in place of $A$.": {
             "lower": lambda n: Fraction(441, 25) * (n - 1), "upper": lambda n: 25 * (n - 1),
         },
     },
@@ -549,7 +546,7 @@ def check_huang2024_cor_1(
     over="runs",
     instances=from_zero,
     says=r"This is part of the closed form of stage 1, for every $|\mathcal V|$ and without a "
-    "condition on $T$. On {tried} runs the iteration agrees in {compared} numbers, up to "
+    "condition on $T$. On {tried} runs the iteration agrees with it in {compared} numbers, up to "
     "rounding.",
     tolerance=RUN,
     proof=(
@@ -617,8 +614,8 @@ def multiples() -> Iterator[Multiple]:
     proof=(
         uses(
             "ours-stage-1-law",
-            r"the loss at $B\,W_{\mathrm{ov}}^*$: one step of length "
-            r"$B\,\|W_{\mathrm{ov}}^*\|$",
+            r"the loss at $B\,W_{\mathrm{ov}}^*$, which one step of length "
+            r"$B\,\|W_{\mathrm{ov}}^*\|$ reaches from zero",
         ),
         executed(
             r"$\mathcal L_0(B\,W_{\mathrm{ov}}^*)$, its slope, and its limit",
@@ -693,12 +690,12 @@ def missing(W: Floats) -> float:
         executed(
             "the second derivative is a variance",
             steps.second_derivative,
-            planted={"The mean of $v$ in place of its square.": {"power": 1}},
+            planted={"In the variance, the mean of $v$ in place of its square.": {"power": 1}},
         ),
         by_hand(r"a sum of convex functions is convex, and $W \mapsto W x$ is linear", at="sum"),
     ),
     planted={
-        "The chord 1.1 times sharper.": {"sharper": 1.1},
+        "The bound by the chord 1.1 times sharper.": {"sharper": 1.1},
         "The probability of an incorrect token in place of minus the log of that of the correct "
         "one.": {"logarithm": False},
     },
@@ -728,7 +725,7 @@ def check_huang2024_app_convex(
     says=r"By the closed form of stage 1 the cosine is 1, the norm is $t\eta_0$, and the loss is "
     r"at most $|\mathcal V| (|\mathcal V|-1) e^{-C_0 t}$ with $C_0 = "
     r"\eta_0/\|W_{\mathrm{ov}}^*\|$, to which it is asymptotically equal. On {tried} runs "
-    "the iteration agrees in {compared} numbers.",
+    "the iteration agrees with the closed form in {compared} numbers.",
     tolerance=RUN,
     proof=(BY_LAW, TANGENT),
     planted={
@@ -787,7 +784,7 @@ NEAR = "the nearest matrices are within 1e-8 of W_ov*, which costs eight digits"
     instances=near_and_far,
     says=r"The margins of $W$ sum to $|\mathcal V| \langle W_{\mathrm{ov}}^*, W\rangle \le "
     r"|\mathcal V|\, \|W_{\mathrm{ov}}^*\|\, \|W\|$, so one of them is at most $r$. On "
-    "{tried} random matrices both displays hold, and the smallest margin comes within a "
+    "{tried} random matrices both inequalities hold, and the smallest margin comes within a "
     "relative distance of {closest} of $r$.",
     tolerance=SUM,
     proof=(
@@ -820,9 +817,7 @@ NEAR = "the nearest matrices are within 1e-8 of W_ov*, which costs eight digits"
         r"$\|W\|/\|W_{\mathrm{ov}}^*\|$, the bound on the smallest margin, 1.1 times sharper.": {
             "share": 1 / 1.1
         },
-        "A relative excess of a thousandth over the lower bound on the loss required.": {
-            "share": 0.999
-        },
+        "The lower bound on the loss raised by a thousandth.": {"share": 0.999},
     },
 )
 def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator[Said]:
@@ -844,8 +839,8 @@ def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator
     instances=near_and_far,
     says=r"The loss at $s\,W_{\mathrm{ov}}^*$ is at most $|\mathcal V| (|\mathcal V|-1) e^{-s}$; "
     r"for $s = r + 2\log(2|\mathcal V|)$ this is less than $\frac14 e^{-r}$ for every "
-    r"$|\mathcal V|$. On {tried} random matrices it is at most ${most}\, e^{-r}$, and at "
-    r"most $\mathcal L_0(W)$.",
+    r"$|\mathcal V|$. On {tried} random matrices this loss is at most ${most}\, e^{-r}$, and "
+    r"at most $\mathcal L_0(W)$.",
     tolerance=SUM,
     proof=(
         uses(
@@ -922,16 +917,16 @@ SMALL_ETA = r"$2\eta_0$ exceeds $\|W_{\mathrm{ov}}^*\|$"
     "huang2024-app-prop-1-sum",
     over="runs",
     instances=small_steps,
-    says=r"Since $1/t' \le \log t' - \log(t'-1)$, the sums are at most $\log t$ times their "
-    r"first factors. This holds on {tried} runs with $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, "
-    "in {compared} comparisons. The last line reaches {fullest} of its bound.",
+    says=r"Since $1/t' \le \log t' - \log(t'-1)$, the sums satisfy the stated bounds. All bounds "
+    r"hold on {tried} runs with $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, in {compared} comparisons. "
+    "The left side of the last line is at most {fullest} times the right side.",
     tolerance=SUM,
     proof=(
         BY_LAW,
         executed(
             r"$1/t \le \log t - \log(t - 1)$",
             steps.one_over_t,
-            planted={"11/10 of 1/t.": {"factor": "11/10"}},
+            planted={"$1.1/t$ in place of $1/t$.": {"factor": "11/10"}},
         ),
         executed(
             r"$\alpha/(1 + \alpha) \le \alpha$",
@@ -945,8 +940,8 @@ SMALL_ETA = r"$2\eta_0$ exceeds $\|W_{\mathrm{ov}}^*\|$"
         ),
     ),
     planted={
-        r"The first sum with $\frac9{10}$ in place of its 4.": {"first": 0.9},
-        "The second sum with 1 in place of its 4.": {"second": 1.0},
+        r"The first bound with the factor $\frac9{10}$ in place of 4.": {"first": 0.9},
+        "The second bound with the factor 1 in place of 4.": {"second": 1.0},
         "The last line 1.1 times sharper.": {"last": 6 / 1.1},
     },
     readings={
@@ -1004,8 +999,8 @@ def every_step(seed: int = 7, sets: int = 3) -> Iterator[First]:
     "huang2024-app-prop-3-step",
     over="runs from any start",
     instances=every_step,
-    says="Proved from Lemma 2 and the growth of the norm in one step. On {tried} runs the "
-    "inequality holds at all {compared} steps.",
+    says="The inequality follows from Lemma 2 and a bound on the growth of the norm in one step. "
+    "On {tried} runs it holds at all {compared} steps.",
     tolerance=1e-9,  # differences of norms of up to some thousands, rounded at 1e-16 of them
     proof=(
         uses(
@@ -1022,7 +1017,9 @@ def every_step(seed: int = 7, sets: int = 3) -> Iterator[First]:
         executed(
             r"$p/(1 + \alpha) \ge p - \alpha/(1 + \alpha)$ for $p \le 1$",
             steps.part_of_the_gain,
-            planted={r"$\alpha/(2(1 + \alpha))$ is subtracted.": {"share": "1/2"}},
+            planted={
+                r"$\alpha/(2(1 + \alpha))$ in place of $\alpha/(1 + \alpha)$.": {"share": "1/2"}
+            },
         ),
     ),
     planted={
@@ -1149,7 +1146,7 @@ def check_huang2024_app_l_0(one: Place, longer: bool = False, less: int = 0) -> 
     ),
     planted={
         "A random start in place of zero.": Variant(instances=random_starts),
-        "Another number after every step.": {"drift": 1e-6},
+        "A number that changes from step to step.": {"drift": 1e-6},
     },
     readings={
         r"$A$ is $T\eta_0/(4\|W_{\mathrm{ov}}^*\|^2)$, as before": {"read": "as printed"},

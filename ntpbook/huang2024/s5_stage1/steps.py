@@ -26,8 +26,8 @@ def gradient_is_never_zero(wrong_tokens: int = 1) -> tuple[Shown, ...]:
     wrong = wrong_tokens * (sp.exp(one.b) + one.R)
     missing, rest = wrong / (sp.exp(one.a) + wrong), sp.symbols("rest", nonnegative=True)
     return (
-        identity("entry at n(x)", one.right, -missing),
-        at_least_zero("minus that", missing, strictly=True),
+        identity(r"the entry of the gradient at $\mathrm n(x)$", one.right, -missing),
+        at_least_zero("minus this entry", missing, strictly=True),
         at_least_zero("the squared norm of the gradient", missing**2 + rest, strictly=True),
     )
 
@@ -63,8 +63,10 @@ def norm_of_a_column(times: int = 1) -> tuple[Shown, ...]:
     one = column()
     p, q = sp.symbols("p q", nonnegative=True)
     return (
-        identity("the sum of a column", one.right + one.wrong + one.others, sp.Integer(0)),
-        at_least_zero("a wrong entry", one.wrong),
+        identity(
+            "the sum of a column of the gradient", one.right + one.wrong + one.others, sp.Integer(0)
+        ),
+        at_least_zero("the entry of an incorrect token", one.wrong),
         at_least_zero("$(p + q)^2 - p^2 - q^2$", sp.expand((p + q) ** 2 - times * (p**2 + q**2))),
     )
 
@@ -105,9 +107,11 @@ def log_is_above_its_chord(slope: str = "1/2") -> tuple[Shown, ...]:
     z = sp.symbols("z", nonnegative=True)
     rise = sp.log(1 + z) - sp.sympify(slope) * z
     return (
-        at_least_zero("minus its second derivative", sp.simplify(-sp.diff(rise, z, 2))),
-        identity("at $z = 0$", rise.subs(z, 0), sp.Integer(0)),
-        at_least_zero("at $z = 1$", rise.subs(z, 1), strictly=True),
+        at_least_zero(
+            r"minus the second derivative of $\log(1 + z) - z/2$", sp.simplify(-sp.diff(rise, z, 2))
+        ),
+        identity(r"$\log(1 + z) - z/2$ at $z = 0$", rise.subs(z, 0), sp.Integer(0)),
+        at_least_zero(r"$\log(1 + z) - z/2$ at $z = 1$", rise.subs(z, 1), strictly=True),
     )
 
 
@@ -176,8 +180,12 @@ def loss_along_the_optimum(low: str = "-1/n") -> tuple[Shown, ...]:
     loss = (m + 1) * sp.log(ratio)
     return (
         identity(r"$\mathrm e$ to the power of the loss of a column", ratio, 1 + m * sp.exp(-B)),
-        at_least_zero("minus its slope", sp.simplify(-sp.diff(loss, B)), strictly=True),
-        identity("limit", sp.limit(loss, B, sp.oo), sp.Integer(0)),
+        at_least_zero(
+            r"minus the slope of $\mathcal L_0(B\,W_{\mathrm{ov}}^*)$",
+            sp.simplify(-sp.diff(loss, B)),
+            strictly=True,
+        ),
+        identity("its limit as $B$ grows", sp.limit(loss, B, sp.oo), sp.Integer(0)),
     )
 
 
@@ -240,7 +248,7 @@ def one_over_t(factor: str = "1") -> tuple[Shown, ...]:
     slope = sp.simplify(sp.diff(rise, s).subs(s, 1 / (1 + u)))
     return (
         identity(r"$-\log(1 - s) - s$ at $s = 0$", rise.subs(s, 0), sp.Integer(0)),
-        at_least_zero("its slope at $s = 1/(1 + u)$", slope),
+        at_least_zero(r"the slope of $-\log(1 - s) - s$ at $s = 1/(1 + u)$", slope),
     )
 
 
@@ -310,7 +318,7 @@ def last_line(last: int = 6) -> tuple[Shown, ...]:
     s, length, log_t = 1 + d, sp.log(4) + m, sp.log(2) + u
     room = sp.expand((last - 4) * s * length * log_t - 1 - s * log_t)
     least = min(signed_coefficients(room))
-    return (at_least_zero("the smallest coefficient of the remainder", least),)
+    return (at_least_zero("the smallest coefficient of right side minus left side", least),)
 
 
 @lru_cache

@@ -224,8 +224,7 @@ def weight_of_the_free_token(more: int = 0) -> tuple[Shown, ...]:
         ),
         uses(
             "huang2024-app-thm-3-probability",
-            "from this weight to the probability of "
-            r"$\mathrm n(x_0)$",
+            r"a lower bound on the probability of $\mathrm n(x_0)$ from this weight",
         ),
     ),
     planted={
@@ -367,11 +366,11 @@ def likeliest(answer: prediction.Prediction) -> list[str]:
     over="unseen sentences",
     instances=questions,
     says="For sufficiently large $T$ and $t$, SP is followed by V and OSP by P. After 900 steps "
-    "of each stage every unique expected token has probability 1 up to at most {missing}; "
-    "SVP is a tie.",
+    "of each stage the expected token, where there is only one, has probability 1 up to at most "
+    "{missing}; after SVP two tokens are equally probable.",
     fails="A prediction is not the expected one.",
     proof=(
-        uses("huang2024-thm-3", "SP: one non-comparable token, and otherwise the non-optimal P"),
+        uses("huang2024-thm-3", "SP has one non-comparable token and otherwise the non-optimal P"),
         uses("ours-separation", "O scores above 0 and P below, by a multiple of $t$"),
         by_hand("OSP: S scores 0, so O has all of the attention in the limit", at="optimal"),
     ),
@@ -429,7 +428,9 @@ def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
             for decides in tokens:
                 pairs = {(decides, x) for x in [x for x in tokens if x != decides][first:]}
                 missing += len(set(tokens) - PartialOrder.of("q", pairs).compared)
-        yield relation(f"non-comparable tokens, of sentences of {size}", missing, "=", 0, missing)
+        yield relation(
+            f"non-comparable tokens in sentences of {size} tokens", missing, "=", 0, missing
+        )
 
 
 @check(
@@ -448,11 +449,11 @@ def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
         executed(
             "all sentences of up to four tokens, for every choice of the optimal token",
             all_compared,
-            planted={"A token below left out.": {"first": 1}},
+            planted={"One of the tokens below the optimal one left out.": {"first": 1}},
         ),
     ),
-    planted={"Orders read off without the sentence that has the most tokens.": {"forget": True}},
-    readings={"in all sentences": Variant({"alone": True}, swap)},
+    planted={"Orders computed without the sentence that has the most tokens.": {"forget": True}},
+    readings={"in all sentences, also those of one token": Variant({"alone": True}, swap)},
 )
 def check_huang2024_app_never_together(
     one: Dataset, alone: bool = False, forget: bool = False
@@ -517,13 +518,13 @@ def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:
             "three levels form a strict order that contains the original one",
             three_levels,
             planted={
-                "Non-comparable tokens at the level of the optimal ones.": {"levels": (2, 2, 0)}
+                "Non-comparable tokens with the score of the optimal ones.": {"levels": (2, 2, 0)}
             },
         ),
     ),
     planted={
         r"The opposite sign of $W_{\mathrm{kq}}$.": {"upside_down": True},
-        "Non-comparable tokens at the lowest score of an optimal token.": {"at_optimal": True},
+        "Non-comparable tokens with the lowest score of an optimal one.": {"at_optimal": True},
     },
 )
 def check_huang2024_app_extended_order(

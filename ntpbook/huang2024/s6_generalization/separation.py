@@ -100,30 +100,32 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
     "ours-separation",
     over="runs",
     instances=runs,
-    says="Theorem B implies it for every step size, with explicit constants. On {runs} runs it "
-    "holds at all {steps} recorded steps from $t_3$ on; the smallest entry is at most "
-    "{closest} times the bound.",
+    says="The statement follows from Theorem B for every step size, with explicit constants. On "
+    "{runs} runs it holds at all {steps} recorded steps from $t_3$ on, and the smallest entry is "
+    "at most {closest} times the bound.",
     proof=(
-        uses("ours-direction", r"the tangent, and $x_t \ge t\eta/(\sqrt2\,\|W^*\|)$"),
+        uses(
+            "ours-direction",
+            r"a bound on the tangent of the angle to $W^*$, and $x_t \ge t\eta/(\sqrt2\,\|W^*\|)$",
+        ),
         executed(
-            "an entry of $W$ from its component along $W^*$",
+            "so the entries of $W$ of compared tokens have the claimed sign and size",
             entry_of_the_limit,
             planted={"4 in place of 8 in $t_3$.": {"eight": 4}},
         ),
         uses(
             "huang2024-app-never-together",
-            "no sample contains a non-comparable token together with others",
+            "under its query, no sample with two different tokens contains a non-comparable token",
         ),
-        by_hand("so its entry has zero gradient and stays 0", at="zero"),
+        by_hand("so the entry of this token has zero gradient and stays 0", at="zero"),
     ),
-    loose="in these runs, up to step $2 t_3$, an entry is at least 1.9 times what is claimed: by "
-    "the choice of $t_3$ half of the limit is reserved for the component orthogonal to "
-    "$W^*$",
+    loose="in these runs, up to step $2 t_3$, an entry is at least 1.9 times the bound, because "
+    "the choice of $t_3$ allows the component orthogonal to $W^*$ to cancel half of the entry",
     planted={
-        "Eight times the slope.": {"slope": 8.0},
+        "The constant $C_0$ eight times as large.": {"slope": 8.0},
         "$t^{3/2}$ in place of $t$.": {"power": 1.5},
-        "From the first step on.": {"lateness": 0.0},
-        "The opposite sign of an entry.": {"sign": -1},
+        "The bound required from the first step on.": {"lateness": 0.0},
+        "The opposite sign of the entries of optimal tokens.": {"sign": -1},
     },
 )
 def check_ours_separation(

@@ -60,18 +60,18 @@ BACKWARD = TwoTokens("the sentence 0 1 0, $x$ the non-optimal 1 and $x'$ the opt
     over="pairs of tokens",
     instances=lambda: [FORWARD, BACKWARD],
     says="The inequality holds for every pair of tokens.",
-    fails="The paper states it for any two tokens; it fails for a non-optimal token $x$ and an "
-    "optimal token $x'$. On the sentence 0 1 0, where $W^{(t)}$ is known exactly, their "
-    "margin after {t} steps is {margin}, and the stated lower bound is {claimed}: the "
-    "proof inserts the lower bound of Lemma 6 on the norm, but where the difference of "
-    "scores is negative the upper bound is needed.",
+    fails="The paper states the inequality for any two tokens. It fails for a non-optimal token "
+    "$x$ and an optimal token $x'$. On the sentence 0 1 0, where $W^{(t)}$ is known exactly, "
+    "their margin after {t} steps is {margin}, and the stated lower bound is {claimed}. The "
+    "proof inserts the lower bound of Lemma 6 on the norm, but if the difference of scores is "
+    "negative the upper bound is needed.",
     hypotheses=(*FACTS, r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e$", r"$t \ge 2$"),
     planted={
-        "$x$ optimal and $x'$ non-optimal, where it is correct.": Variant(
+        "$x$ optimal and $x'$ non-optimal; then the inequality is correct.": Variant(
             instances=lambda: [FORWARD], expected=Verdict.NOT_CONTRADICTED
         ),
-        r"$\|W\| \le t\eta$ from Lemma 6 where the difference is negative, which "
-        "repairs it.": Variant({"repaired": 1}, expected=Verdict.NOT_CONTRADICTED),
+        r"The bound $\|W\| \le t\eta$ from Lemma 6 used if the difference is negative; then the "
+        "inequality is correct.": Variant({"repaired": 1}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
 def check_huang2024_app_thm_3_margins(one: TwoTokens, repaired: int = 0) -> Iterator[Said]:
@@ -219,7 +219,7 @@ def lead_and_rest(twice: int = 2) -> Iterator[Shown]:
         ),
     ),
     planted={
-        "The missing probability 1.1 times sharper.": {"sharper": 1.1},
+        "The bound on the missing probability 1.1 times sharper.": {"sharper": 1.1},
         "Two kinds of non-comparable tokens, which share the attention.": Variant(
             instances=two_kinds
         ),

@@ -72,9 +72,9 @@ def sizes(most: int = 6) -> Iterator[Size]:
     "huang2024-asm-2",
     over="pairs of vocabulary size and dimension",
     instances=sizes,
-    shows="well posed, can be met and can fail",
-    says=r"One-hot vectors, repeated when they run out, satisfy it exactly when $d \ge |\mathcal "
-    "V|$, for all {tried} pairs of sizes.",
+    shows="the assumption can be satisfied, and can fail",
+    says=r"One-hot vectors, repeated if $d < |\mathcal V|$, satisfy it exactly if "
+    r"$d \ge |\mathcal V|$, for all {tried} pairs of sizes.",
     proof=(
         by_hand(
             r"there are at most $d$ orthonormal vectors, so $d \ge |\mathcal V|$ is needed",
@@ -203,7 +203,7 @@ def random_data(seed: int = 7, trials: int = 60) -> tuple[Solved, ...]:
     "huang2024-eq-3",
     over="data sets",
     instances=random_data,
-    shows="well posed",
+    shows="the problem is well posed",
     says="On {tried} realizable data sets the exact solution satisfies all {constraints} "
     "constraints, taken from the samples one by one, and its multipliers certify that its "
     "norm is minimal.",
@@ -358,7 +358,7 @@ def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
             "huang2024-asm-2",
             "the tokens are orthonormal, so an orthogonal $U$ takes them to basis vectors",
         ),
-        uses("huang2024-eq-3", "what is minimized, and under which constraints"),
+        uses("huang2024-eq-3", "the objective and the constraints"),
         executed("rotated tokens have the same scores and the same Gram matrix", rotated_problem),
         cited(
             r"$\operatorname{Tr}(U M U^\top) = \operatorname{Tr}(M U^\top U) = "
@@ -420,7 +420,7 @@ def optimal_complete(times: int = 1) -> Iterator[Shown]:
     over="complete orders",
     instances=complete_sizes,
     says="With the multiplier $1/(k+m) > 0$ on each pair, every margin is 1 and the gradient of "
-    "the Lagrangian vanishes for symbolic $k$ and $m$. The solver finds the same on {tried} "
+    "the Lagrangian vanishes for symbolic $k$ and $m$. The solver finds this solution on {tried} "
     "orders.",
     proof=(
         executed("the gradient of the Lagrangian vanishes at the closed form", optimal_complete),
@@ -615,16 +615,17 @@ def check_ours_block_form(
     over="partial orders",
     instances=all_orders,
     says="The closed form is the solution for {right} of {tried} orders, and these are exactly "
-         "the orders whose subsets all satisfy the Hall condition.",
+         "the orders in which all sets of optimal tokens satisfy the Hall condition.",
     proof=(
         uses("huang2024-eq-15", "the column of a query is the solution of (15)"),
         by_hand(r"$(k + m) \langle w, d\rangle$ is $m$ times the sum of $d$ over the optimal "
-                "tokens minus $k$ times the sum over the others, for $d = w' - w$", at="product"),
+                "tokens minus $k$ times the sum over the non-optimal ones, for $d = w' - w$",
+                at="product"),
         by_hand(r"if: the condition for the tokens with $d \le v$, summed over $v$, gives "
                 r"$\langle w, d\rangle \ge 0$",
                 at="if"),
-        by_hand("only if: the scores of $S$ and $N(S)$ can be lowered together, and the norm "
-                "does not decrease", at="only-if"),
+        by_hand("only if: lowering the scores of $S$ and $N(S)$ together violates no constraint, "
+                "so it must not reduce the norm", at="only-if"),
     ),
     planted={
         "The Hall condition on single tokens only.": {"largest": 1},

@@ -398,14 +398,13 @@ def _sums(
             "margins are 1",
         ),
         by_hand(
-            "the derivative of $L^*$ with respect to a multiplier is twice the difference of 1 "
-            "and the margin that the sums of multipliers give; so it vanishes, and $L^*$ is "
-            "concave",
+            "the derivatives of $L^*$ are $2 - 2(w_i - w_j)$, so they vanish if all margins are "
+            "1; as $L^*$ is concave, its maximum is there",
             at="slopes",
         ),
     ),
     planted={
-        "Twice the multipliers.": {"factor": 2},
+        "The multipliers doubled.": {"factor": 2},
         "The sum of all multipliers once, not twice, in $L^*$.": {"linear": 1},
         "The conditions for a maximum over non-negative multipliers, which hold even without "
         "prefix closure: no derivative is positive, and only those at multipliers of 0 are "

@@ -94,9 +94,9 @@ BROKEN = {
     instances=both_kinds,
     observes=True,
     says="All six panels show what the text describes on every one of {tried} data sets (seeds "
-    "{first_seed} to {last_seed}, prefix-closed and general): losses decrease at every "
-    r"recorded step to less than a hundredth, $1 - \cos$ of stage 2 decreases to "
-    "{angle_least} to {angle_most}, and the norm of stage 2 is a straight line with $R^2 = "
+    "{first_seed} to {last_seed}, prefix-closed and general): losses decrease at every recorded "
+    r"step until less than a hundredth is left, $1 - \cos$ of stage 2 decreases to between "
+    "{angle_least} and {angle_most}, and the norm of stage 2 is a straight line with $R^2 = "
     "{straight}$.",
     fails="A panel does not show what the text describes.",
     tolerance=EXACT,
@@ -130,12 +130,12 @@ def check_huang2024_fig_2(both: Both) -> Iterator[Said]:
     observes=True,
     says="On every one of {tried} data sets (seeds {first_seed} to {last_seed}, prefix-closed "
     "and general) each bound stays vacuous for more than the 900 steps of the experiment. "
-    "The first steps at which the bounds say something are at least {eq_4_T} for equation "
+    "The first steps at which the bounds are informative are at least {eq_4_T} for equation "
     "(4), {prop_1} for Proposition 1, and {thm_1} for Theorem 1.",
-    fails="A bound says something within the steps of the experiment.",
+    fails="A bound is informative within the steps of the experiment.",
     planted={
-        "Ten million steps, within which Proposition 1 says something.": {"steps": 10**7},
-        "First useful steps that are a tenth as large.": {"left": 0.1},
+        "Ten million steps, within which Proposition 1 becomes informative.": {"steps": 10**7},
+        "First informative steps that are a tenth as large.": {"left": 0.1},
     },
 )
 def check_ours_bites(both: Both, steps: int = 900, left: float = 1.0) -> Iterator[Said]:
@@ -200,9 +200,9 @@ def stated_bounds(both: Both, sharper: float = 1.0) -> Iterator[Said]:
     instances=both_kinds,
     observes=True,
     says="On every one of {tried} data sets (seeds {first_seed} to {last_seed}, prefix-closed "
-    "and general) all six curves behave as described and satisfy the stated bounds. They "
-    "would do so even if the bound on the direction in Theorem 1 were smaller by a factor "
-    "of {room}.",
+    "and general) all six curves behave as described and satisfy the stated bounds. They would "
+    "satisfy the bound on the direction in Theorem 1 even if it were smaller by a factor of "
+    "{room}.",
     fails="A curve does not behave as described, or violates a stated bound.",
     tolerance=ROUNDING,
     planted={
@@ -210,7 +210,8 @@ def stated_bounds(both: Both, sharper: float = 1.0) -> Iterator[Said]:
         "The upper bounds on norms 1.1 times sharper.": {"sharper": 1.1},
     },
     readings={
-        "the bounds are tested: they are tight up to a factor of a thousand": {"factor": NOTICED},
+        "the experiment also tests the size of the bounds: they are tight up to a factor of a "
+        "thousand": {"factor": NOTICED},
     },
     vacuous="$t = {speaks}$ (Theorem 1)",
 )

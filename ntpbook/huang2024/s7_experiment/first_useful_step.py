@@ -97,7 +97,7 @@ def bite_table(runs: Sequence[Run], steps: int = 900) -> Table:
         logs = found[bite.key]
         times = math.exp(min(logs)) / steps
         rows.append((plain(bite.what), bite.counted, _range(logs), str(steps), f"{times:.1g}"))
-    header = ("bound", "counts", "useful from step", "steps of the experiment", "ratio")
+    header = ("bound", "counts", "informative from step", "steps of the experiment", "ratio")
     return Table(header, tuple(rows))
 
 

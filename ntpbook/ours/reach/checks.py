@@ -37,8 +37,8 @@ DECIDED = "rounding itself decides where a run leaves the true path"
     observes=True,
     says="On {tried} runs the relative error of the flow's offset $v$ after one million steps "
     r"is at most {steps}. Starting the flow later changes $1 - \cos$ at $10^{15}$ steps by "
-    "at most {hand_over} in relative terms. The allowed error was $10^{-5}$.",
-    fails="The flow differs from the run by more than $10^{-5}$.",
+    "a relative difference of at most {hand_over}. The check allows errors of $10^{-5}$.",
+    fails="The flow differs from the run by a relative error of more than $10^{-5}$.",
     planted={
         "The flow started as if the run had taken one percent more steps.": {
             "claimed": EXACT + EXACT // 100
@@ -56,7 +56,7 @@ def check_ours_late_flow(one: Long, claimed: int = EXACT, eta: float = 1.0) -> I
     """
     near, later = offset_error(one, claimed, eta), hand_over(one)
     yield within(near, TOLERANCE, f"relative error {near:.1g} at a million steps")
-    yield within(later, TOLERANCE, f"{later:.1g} by the take-over")
+    yield within(later, TOLERANCE, f"relative change {later:.1g} by starting the flow later")
     yield most("steps", near, digits=1, origin="the flow is an approximation")
     yield most("hand_over", power_above(later), digits=1, origin=SOLVER)
 
@@ -71,14 +71,14 @@ def power_above(value: float) -> float:
     over="runs",
     instances=long_runs,
     observes=True,
-    says=r"On {tried} runs the bounds on $1 - \cos$ become smaller than what the norm bounds "
-    "alone give between steps {first} and {latest}. From there to $10^{15}$ steps they "
+    says=r"On {tried} runs the bounds of Theorem 1 on $1 - \cos$ become smaller than the bound "
+    "from the norms alone between steps {first} and {latest}. From there to $10^{15}$ steps they "
     "hold at all {compared} recorded steps, and are too large by a factor of at least "
     r"{at_first}. Beyond $10^5$ steps $1 - \cos$ comes from the late flow, an "
     "approximation.",
     fails="A bound is smaller than the value in a run.",
     planted={
-        "Theorem 1's bound with $t^3$ instead of $t$.": {"power": 2},
+        "Theorem 1's bound with $t^3$ in place of $t$.": {"power": 2},
         "Theorem 1's bound divided by $10^{25}$.": {"divided": 1e25},
     },
 )
@@ -99,7 +99,9 @@ def check_ours_reach(one: Long, power: int = 0, divided: float = 1.0) -> Iterato
         yield least("first", first, digits=1)
         yield most("latest", first, digits=1)
         if not len(slack):
-            yield left_out(f"{bound.what} does not beat the norm bounds up to {LAST:.0e} steps")
+            yield left_out(
+                f"{bound.what} does not improve on the norm bounds up to {LAST:.0e} steps"
+            )
             continue
         left = slack - power * np.log10(steps) - math.log10(divided)
         at = [f"{step:.1e}" for step in steps]
@@ -114,16 +116,16 @@ def check_ours_reach(one: Long, power: int = 0, divided: float = 1.0) -> Iterato
     instances=walks,
     observes=True,
     says="All {tried} runs leave the true path: the error reaches ten percent of "
-    r"$\|W_{\mathrm{kq}}\|$, or the computed gradient norm becomes 0. In float32 this "
+    r"$\|W_{\mathrm{kq}}\|$, or the computed norm of the gradient becomes 0. In float32 this "
     "happens between steps {float32_first} and {float32_last}, in float64 between "
     "{float64_first} and {float64_last}. In {stuck} of the runs the computed norm of the "
     "gradient became 0.",
-    fails="A run in the usual arithmetic stays near the true path.",
+    fails="A run in common arithmetic stays near the true path.",
     planted={
-        "The logarithmic form of the gradient, tested as if it were the usual one.": Variant(
+        "The logarithmic form of the gradient in place of softmax minus one-hot.": Variant(
             instances=logarithmic
         ),
-        "The 900 steps of the paper's experiment.": Variant(instances=short_walks),
+        "Only the 900 steps of the paper's experiment.": Variant(instances=short_walks),
     },
 )
 def check_ours_floating_point(one: Walk) -> Iterator[Said]:

@@ -71,7 +71,7 @@ def draw_speaks(axes: Axes, runs: Sequence[Long], steps: int = 900) -> None:
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.set_ylim(len(BITES) - 0.5, -0.9)
-    axes.set(xscale="log", xlim=(1, right), xlabel="first step at which it says something")
+    axes.set(xscale="log", xlim=(1, right), xlabel="first step at which the bound is informative")
     axes.legend(
         frameon=False,
         loc="lower left",

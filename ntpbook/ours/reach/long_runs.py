@@ -164,8 +164,8 @@ def reach_table(runs: Sequence[Long]) -> Table:
     header = (
         "data",
         "bound",
-        "beats the norms from step",
-        "times too large there",
-        "and at 1e15",
+        "improves on the norm bounds from step",
+        "factor by which it is too large there",
+        "and at step 1e15",
     )
     return Table(header, tuple(rows))

@@ -69,7 +69,7 @@ def view(one: long_runs.Long) -> View:
         curves.append(Curve(name, "bound", line, np.exp(log_t), allowed))
         slack = long_runs.slacks(one, bound)[1]
         told.append(
-            f"{name}: beats the norm bounds from step {written(long_runs.bites(one, bound))}"
+            f"{name}: improves on the norm bounds from step {written(long_runs.bites(one, bound))}"
             + (f", {written_power(float(slack[0]))} times too large there" if len(slack) else "")
         )
     says = (

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ntpbook.shared.symbols import formula, identity
+from ntpbook.shared.symbols import at_most, formula, identity, matrices
 from ntpverdicts.claims import Shown
 
 Expression = Any  # sympy has no types
 
 
 def at_least(name: str, left: Expression, right: Expression) -> Shown:
-    """left >= right wherever all symbols are nonnegative: no coefficient of left - right is not.
+    """left >= right wherever all symbols are nonnegative, both written as sympy simplifies them.
 
     Args:
         name: what the inequality says, in words.
@@ -27,18 +27,7 @@ def at_least(name: str, left: Expression, right: Expression) -> Shown:
     """
     import sympy as sp
 
-    rest = sp.factor(sp.together(left - right))
-    parts = [sp.Poly(sp.expand(one), *_symbols(rest)) for one in sp.fraction(rest)]
-    good = all(coefficient >= 0 for part in parts for coefficient in part.coeffs())
-    sides = [formula(sp.simplify(side)) for side in (left, right)]
-    return Shown(name, sides[0], ">=", sides[1], formula(rest), good)
-
-
-def _symbols(expression: Expression) -> list[Expression]:
-    """The symbols of an expression, or one that it does not have if it has none."""
-    import sympy as sp
-
-    return sorted(expression.free_symbols, key=str) or [sp.Dummy()]
+    return at_most(name, sp.simplify(right), sp.simplify(left))
 
 
 def eigenvalue() -> tuple[Expression, Expression]:
@@ -248,16 +237,7 @@ def span(beside: int = 0) -> Iterator[Shown]:
     for name, v in (("(7)", e_n), ("(26)", e_n - E_prime * e_n)):
         moved = F * A + (F * e_n if name == "(7)" else F * e_n - F * E_prime * e_n) * r.T
         moved = moved + beside * b * r.T if beside else moved
-        rest = sp.expand((F * (A + v * r.T)).doit() - moved).doit()
-        zero = sp.expand(rest) == sp.ZeroMatrix(M, M)
-        yield Shown(
-            f"the update {name}",
-            formula(moved),
-            "=",
-            formula(F * (A + v * r.T)),
-            "0" if zero else formula(rest),
-            zero,
-        )
+        yield matrices(f"the update {name}", moved, F * (A + v * r.T))
 
 
 def speed(factor: float = 2.0) -> Iterator[Shown]:

@@ -1660,7 +1660,7 @@ PANELS = (Panel(100, 10.0, 5.0, 0.8), Panel(10_000, 1.0, 50.0, 1.6))
     tolerance=1e-12,  # rounding of logarithms
     planted={
         "Two classes instead of one.": {"K": 2},
-        "An axis that is shorter by the factor 1.1.": {"sharper": 1.1},
+        "An axis whose end is 1.1 times sharper, that is, nearer to zero.": {"sharper": 1.1},
         "$B$ at $t_0'$ of the first curve instead of each curve's own $t_0$.": {"own": False},
     },
 )

@@ -26,7 +26,7 @@ def gradient_is_never_zero(wrong_tokens: int = 1) -> tuple[Shown, ...]:
     wrong = wrong_tokens * (sp.exp(one.b) + one.R)
     missing, rest = wrong / (sp.exp(one.a) + wrong), sp.symbols("rest", nonnegative=True)
     return (
-        identity("entry at n(x)", one.right, -missing),
+        identity(r"entry at $\mathrm n(x)$", one.right, -missing),
         at_least_zero("minus that", missing, strictly=True),
         at_least_zero("the squared norm of the gradient", missing**2 + rest, strictly=True),
     )

@@ -78,7 +78,7 @@ def one_matrix_at_every_step(share: int = 1) -> tuple[Shown, ...]:
     right, wrong = (sp.diff(loss, one).subs(at) for one in (a, b))
     size = sp.exp(-s) / (sp.exp(s) + (n - 1) * sp.exp(-s)) / n  # positive
     return (
-        identity("entry of n(x)", right, -(n - share) * size),
+        identity(r"entry of $\mathrm n(x)$", right, -(n - share) * size),
         identity("entry of another token", wrong, size),
     )
 

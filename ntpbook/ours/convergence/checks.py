@@ -321,7 +321,7 @@ def check_ours_direction(
             tangent = row.across / row.along**2
             yield at_most(sharper * tangent, bound, f"tan^2 at {at}")
             cos = row.along / mp.sqrt(row.squared)
-            yield at_most(1 - cos, bound / 2, f"1 - cos at {at}")
+            yield at_most(1 - cos, bound / 2, rf"$1 - \cos$ at {at}")
             if t >= late:
                 yield at_most(row.along / (2 * w), row.margin, f"least margin at {at}")
                 yield at_most(t * eta / (2 * root * S), row.margin, f"least margin at {at}, by t")

@@ -458,7 +458,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     state = one.later[1] if first == 1000 else instances.enclosed_at(first)
     step, again = state.step, enclosure.certify(state, Fraction(1, 100))
     yield Shown(
-        f"condition (f) at step {step}, delta = 1/100, in balls",
+        rf"condition (f) at step {step}, $\delta = 1/100$, in balls",
         "its left side",
         "<",
         "its right side",
@@ -467,7 +467,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     )
     low, high = one.certificate.bounds(far)
     rest = f"{low - high:.2g}"
-    yield Shown(f"1 - cos at t = {far}", f"{low:.5g}", "<=", f"{high:.5g}", rest, low <= high)
+    yield Shown(rf"$1 - \cos$ at $t = {far}$", f"{low:.5g}", "<=", f"{high:.5g}", rest, low <= high)
 
 
 @check(

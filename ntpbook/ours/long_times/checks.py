@@ -835,7 +835,7 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
     for sign, at, (low, high) in zip(signs, witness.brackets, enclosures(witness), strict=True):
         text = f"[{low:.6g}, {high:.6g}]"
         found = low > 0 if sign > 0 else high < 0
-        yield Shown(f"slope of w at w = {at}", text, ">" if sign > 0 else "<", "0", text, found)
+        yield Shown(f"slope of $w$ at $w = {at}$", text, ">" if sign > 0 else "<", "0", text, found)
 
 
 @check(

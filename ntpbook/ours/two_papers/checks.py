@@ -102,7 +102,7 @@ def positions_are_counts(once: bool = False) -> Iterator[Shown]:
         times = [1 if once else seen.count(x) for x in range(3)]
         total = sum(n * sp.exp(score) for n, score in zip(times, z, strict=True))
         by_counts = [n * sp.exp(score) / total for n, score in zip(times, z, strict=True)]
-        yield identity(f"b with {name}", sp.Matrix(mixed), sp.Matrix(by_counts))
+        yield identity(f"$b$ with {name}", sp.Matrix(mixed), sp.Matrix(by_counts))
 
 
 @check(
@@ -171,9 +171,9 @@ def a_companion(role: str = "optimal") -> Iterator[Shown]:
     classes = parting_data.classes_of_query(structure.data, "q")
     spread = sum(any("d1" in s for s, _ in rows) for rows in classes.values())
     optimal = getattr((structure.orders or {})["q"], role)
-    yield relation("classes of q that hold d1", spread, "=", 1, Fraction(spread - 1))
+    yield relation("classes of $q$ that hold $d_1$", spread, "=", 1, Fraction(spread - 1))
     times = tuple(optimal).count("d1")
-    yield relation(f"d1 among the {role} tokens", "d1" in optimal, "=", False, times)
+    yield relation(f"$d_1$ among the {role} tokens", "d1" in optimal, "=", False, times)
 
 
 @check(
@@ -563,7 +563,7 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
     yield identity("row times inverse, elsewhere", elsewhere, sp.Matrix([0]))
     found = M / (M - 1) * (d - 1 - (K - 1) * o / (M - 1))
     claimed = M / (M - 1) * (-o) * (K - 1) * (e + 1 / (M - 1))
-    yield identity("xi by gamma", sp.Matrix([found]), sp.Matrix([claimed]))
+    yield identity(r"$\xi$ by $\gamma$", sp.Matrix([found]), sp.Matrix([claimed]))
 
 
 @check(

@@ -264,7 +264,7 @@ class Rates:
     @property
     def name(self) -> str:
         """The rates in words."""
-        return f"eta_Y = {self.eta_y:g}, eta_Z = {self.eta_z:g}"
+        return rf"$\eta_Y = {self.eta_y:g}$, $\eta_Z = {self.eta_z:g}$"
 
 
 def pairs_of_rates() -> Iterator[Rates]:
@@ -508,7 +508,7 @@ class TenTwice:
     @property
     def name(self) -> str:
         """Which design."""
-        return f"K = {self.design.K}, weights {self.design.distinct}"
+        return f"$K = {self.design.K}$, weights {self.design.distinct}"
 
 
 def tens(
@@ -637,7 +637,10 @@ class Race:
     def name(self) -> str:
         """Which design."""
         d = self.design
-        return f"K = {d.K}, M = {d.M}, weights {d.distinct}, eta_Y/eta_Z = {self.ratio:g}"
+        return (
+            f"$K = {d.K}$, $M = {d.M}$, weights {d.distinct}, "
+            rf"$\eta_Y/\eta_Z = {self.ratio:g}$"
+        )
 
 
 def races(log_t: float = 1000.0, second: float = 0.15) -> Iterator[Race]:
@@ -730,7 +733,7 @@ class Circling:
     def name(self) -> str:
         """Which design."""
         weights = ", ".join(f"{x:.3g}" for x in self.data.distinct)
-        return f"K = {self.data.K}, {len(self.data.common)} common, weights {weights}"
+        return f"$K = {self.data.K}$, {len(self.data.common)} common, weights {weights}"
 
 
 def circling(
@@ -780,7 +783,7 @@ def check_ours_two_circle(one: Circling, aim: str = "") -> Iterator[Said]:
     yield beyond(turns, 0.95, "share of the steps that turn back")
     # one step moves a logit by at most its length, to either side of Z*(Y)
     farthest = float((apart / still).max()) if aim != "winner" else float(apart.max())
-    yield within(farthest, 2 * one.length, "distance of attention from Z*(Y)")
+    yield within(farthest, 2 * one.length, "distance of attention from $Z^*(Y)$")
     yield most("kept", n - n // 10 - int(walk.flips[2] - walk.flips[1]))
     yield result("steps", n)
     yield most("apart", float((apart / found).max()), 1)

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tiny_book import build, make_tiny_book
+from tiny_book import ROOT, build, make_tiny_book
 
 from ntpverdicts.ledger import drawn_with
 
@@ -95,3 +95,14 @@ def test_a_check_that_hides_its_seed_is_missed(tiny: Path, tmp_path: Path) -> No
 )
 def test_seeds_are_found_in_parameters_and_origins(row: dict[str, object], seeds: str) -> None:
     assert drawn_with(row) == seeds
+
+
+def test_a_search_for_random_runs_finds_one_heading() -> None:
+    pages = [*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks").glob("*.md")]
+    found = [
+        (page.name, line)
+        for page in pages
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("#") and "random runs" in line.lower()
+    ]
+    assert found == [("claims.md", "## Numbers that rest on random runs")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ntpbook.shared.symbols import at_least_zero, identity
+from ntpbook.shared.symbols import at_least_zero, formula, identity
 from ntpverdicts.claims import Shown
 
 
@@ -165,13 +165,13 @@ def orthonormal_norms(scale: int = 1) -> Iterator[Shown]:
     known = sp.MatMul(v.T, U, U.T, v)
     rest = (square - known.doit()).doit()
     zero = rest.is_ZeroMatrix is True
-    yield Shown(r"$|U^\top v|^2$", str(square), "=", str(known), "0" if zero else str(rest), zero)
+    shown = "0" if zero else formula(rest)
+    yield Shown(r"$|U^\top v|^2$", formula(square), "=", formula(known), shown, zero)
     length = known.subs(U * U.T, scale * sp.Identity(M)).doit()
     rest = (length - v.T * v).doit()
     zero = rest.is_ZeroMatrix is True
-    yield Shown(
-        r"$v^\top U U^\top v$ with $U U^\top = I$", str(length), "=", "v.T*v", str(rest), zero
-    )
+    shown, name = "0" if zero else formula(rest), r"$v^\top U U^\top v$ with $U U^\top = I$"
+    yield Shown(name, formula(length), "=", formula(v.T * v), shown, zero)
 
 
 def gaussian_products(power: int = 1) -> Iterator[Shown]:

@@ -1444,7 +1444,7 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
         bound = (iv.log((M - 1 + iv.exp(x)) / M) - iv.mpf(eta)) / 2
         name = rf"$M = {M}$, $\eta_Y = {eta:g}$: the lower bound on $c(s)$"
         rest = bound - C * iv.log(M)
-        yield Shown(name, str(bound), ">", f"{C} ln M", str(rest), rest.a > 0)
+        yield Shown(name, str(bound), ">", rf"${C} \ln M$", str(rest), rest.a > 0)
 
 
 @check(

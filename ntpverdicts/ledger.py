@@ -51,6 +51,17 @@ def standings_of(rows: Iterable[Data]) -> dict[str, Standing]:
     return standings(uses, {str(row["label"]): Verdict(row["verdict"]) for row in rows})
 
 
+def drawn_with(row: Mapping[str, Any]) -> str:
+    """With which seeds the instances of a claim were drawn; empty where none was drawn."""
+    parameters = row.get("parameters", {})
+    if "seed" in parameters:
+        return f"seed {parameters['seed']}"
+    counts = (value for name, value in parameters.items() if name.startswith("seeds"))
+    origins = (one["origin"] for one in row.get("numbers", {}).values() if isinstance(one, dict))
+    several = "several seeds" if any("seeds" in one for one in origins) else ""
+    return next((f"{count} seeds" for count in counts), several)
+
+
 def verdicts_in(rows: Iterable[Mapping[str, Any]]) -> list[Verdict]:
     """The verdicts that occur among some rows, in their usual order."""
     there = {str(row["verdict"]) for row in rows}

@@ -16,7 +16,7 @@ from ntpverdicts.certainty import Kind
 from ntpverdicts.claims import Verdict
 from ntpverdicts.dependencies import Standing, describe
 from ntpverdicts.graph import badge, short_name
-from ntpverdicts.ledger import kinds_of, verdicts_in
+from ntpverdicts.ledger import drawn_with, kinds_of, verdicts_in
 from ntpverdicts.maths import in_html, parts, shorten
 
 Row = Mapping[str, Any]
@@ -239,7 +239,7 @@ def _row(
         "rank": RANKS[Verdict(row["verdict"])],
         "standing": standing.state,
         "tried": row.get("tried", -1),
-        "instances": "random" if "seed" in row.get("parameters", {}) else "fixed",
+        "instances": "random" if drawn_with(row) else "fixed",
         "typed": typed(f"{row['title']} {row.get('evidence') or ''}"),  # for who searches pi_min
     } | ({"chapter": chapter} if chapter else {})
     identity = f' id="{label}"' if anchors else ""

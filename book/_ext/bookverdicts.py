@@ -30,7 +30,7 @@ from ntpbook.catalogue import CATALOGUE
 from ntpverdicts import certainty
 from ntpverdicts.claims import MIME, render_html, shown_number
 from ntpverdicts.imports import Package
-from ntpverdicts.ledger import standings_of
+from ntpverdicts.ledger import drawn_with, standings_of
 from ntpverdicts.tables import DOWNLOAD_MIME
 from tools.pipeline.outputs import read_checks
 from tools.pipeline.proofs import faults as proof_faults
@@ -43,7 +43,8 @@ from tools.site.published import versions
 Rows = dict[str, dict[str, Any]]
 EXTENSIONS = (
     "code", "errata", "ledger", "math", "papers", "previews", "equations", "proofs", "glossary",
-    "downloads", "meta", "moving", "offline", "playground", "reference", "run", "stories", "wide",
+    "downloads", "meta", "moving", "numbers", "offline", "playground", "reference", "run",
+    "stories", "wide",
 )  # fmt: skip
 logger = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ def read_rows(app: Sphinx) -> None:
     """Before anything else: read the ledger out of the executed notebooks."""
     found = read_checks(Path(app.srcdir) / "pages")
     app.env.ntp_witnesses = {}  # type: ignore[attr-defined]
+    app.env.ntp_quoted = {}  # type: ignore[attr-defined]
     rows = rows_of(found)
     if not app.config.ntp_partial:  # else the checks of some claims below did not run
         for fault in (*certainty.faults(rows), *proof_faults(rows)):
@@ -95,7 +97,7 @@ class ResultRole(SphinxRole):
     """`result` and `label:name`: one of the numbers that a check found."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Look the number up."""
+        """Look the number up, and remember that this page quotes it."""
         label, _, name = self.text.partition(":")
         row = self.env.ntp_rows.get(label, {})
         numbers = row.get("numbers", {})
@@ -106,6 +108,7 @@ class ResultRole(SphinxRole):
             message = "no check gives %r; known for this label: %s"
             logger.warning(message, self.text, known, location=self.get_location())
             return [nodes.literal(self.text, self.text)], []
+        self.env.ntp_quoted.setdefault(self.env.docname, []).append((label, name))
         value, where = shown_number(numbers[name]), origin_of(row, numbers[name])
         return [nodes.abbreviation(value, value, classes=["ntp-result"], explanation=where)], []
 
@@ -115,9 +118,9 @@ def origin_of(row: dict[str, Any], number: object) -> str:
     origin = str(number["origin"]) if isinstance(number, dict) else "exact"
     digits = number.get("digits") if isinstance(number, dict) else None
     known = origin if digits is None else f"{digits or 2} digits shown; limited by {origin}"
-    seed = row.get("parameters", {}).get("seed")
-    drawn = "instances fixed" if seed is None else f"instances drawn with seed {seed}"
-    return f"From the check of {row['number']} ({row['label']}): {known}; {drawn}."
+    drawn = drawn_with(row)
+    instances = f"drawn with {drawn}" if drawn else "fixed"
+    return f"From the check of {row['number']} ({row['label']}): {known}; instances {instances}."
 
 
 class VerdictCard(SphinxDirective):

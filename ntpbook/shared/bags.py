@@ -25,7 +25,7 @@ def shares_decide(once: bool = False) -> Iterator[Shown]:
     z = sp.symbols("z", real=True)
     n = sp.Integer(1) if once else N * q
     weight = sp.exp(z) / (n * sp.exp(z) + N * rest)  # of one position
-    yield identity("n positions of one token", n * weight, q * sp.exp(z) / (q * sp.exp(z) + rest))
+    yield identity("$n$ positions of one token", n * weight, q * sp.exp(z) / (q * sp.exp(z) + rest))
 
 
 def counts_are_diagonal(one_hot: bool = True) -> Iterator[Shown]:
@@ -48,5 +48,5 @@ def counts_are_diagonal(one_hot: bool = True) -> Iterator[Shown]:
     cases = list(product(range(3), repeat=3))
     places = [dict(zip((token, entry, other), case, strict=True)) for case in cases]
     differing = sum((both - diagonal).subs(place).doit() != 0 for place in places)
-    name = f"cases of {len(cases)} in which x_l x_k and delta_lk x_l differ"
+    name = rf"cases of {len(cases)} in which $x_l x_k$ and $\delta_{{lk}} x_l$ differ"
     yield relation(name, differing, "=", 0, differing)

@@ -129,8 +129,11 @@ def lemma_4(factor: int = 1) -> tuple[Shown, ...]:
     mean = one.m_o * one.v_o + sp.Sum(one.m_k * one.v_k, one.rivals)
     pushed = one.pushed(one.m_k * one.v_k) - one.pushed(one.m_k) * mean
     lemma = (one.T_o - 1) * one.m_o * (one.v_o - mean) + pushed
-    words = "d loss / ds", "A [(T_o - 1) m_o (v_o - mean) + sum T_k m_k (v_k - mean)]"
-    return (one.same("the loss along W + s W'", one.slope, factor * one.A * lemma, words),)
+    words = (
+        r"$d\,\text{loss}/ds$",
+        r"$A [(T_o - 1) m_o (v_o - \mathrm{mean}) + \sum T_k m_k (v_k - \mathrm{mean})]$",
+    )
+    return (one.same("the loss along $W + sW'$", one.slope, factor * one.A * lemma, words),)
 
 
 @once
@@ -162,8 +165,8 @@ def _by_positions(sentence: tuple[int, ...], factor: int) -> Shown:
     )
     named = {one: sp.Symbol(f"e_{place}", positive=True) for place, one in enumerate(right)}
     rest = sp.cancel(sp.together((slope - factor * A * lemma).xreplace(named)))
-    words = f"the loss of the sentence {' '.join(map(str, sentence))} along W + s W'"
-    return Shown(words, "d loss / ds", "=", "Lemma 4", str(rest)[:200], rest == 0)
+    words = f"the loss of the sentence {' '.join(map(str, sentence))} along $W + sW'$"
+    return Shown(words, r"$d\,\text{loss}/ds$", "=", "Lemma 4", str(rest)[:200], rest == 0)
 
 
 @once
@@ -188,21 +191,29 @@ def signs(factor: int = 1) -> tuple[Shown, ...]:
     both = sp.Symbol("T_k", positive=True)
     return (
         one.same(
-            "the loss along W + s W'", one.slope, pairs, ("d loss / ds", "sum b_k (v_k - v_o)")
+            "the loss along $W + sW'$",
+            one.slope,
+            pairs,
+            (r"$d\,\text{loss}/ds$", r"$\sum b_k (v_k - v_o)$"),
         ),
         one.same(
-            "the entry of o is minus the sum of the others",
+            "the entry of $o$ is minus the sum of the others",
             sp.Sum(b_k, one.rivals),
             pull,
-            ("sum b_k", "A m_o [(1 - m_o) (1 - T_o) + M]"),
+            (r"$\sum b_k$", "$A m_o [(1 - m_o) (1 - T_o) + M]$"),
         ),
         one.same(
             "the bracket",
             h_k,
             spread,
-            ("(1 - T_o) m_o + T_k - M", "T_k + m_o T_absent + sum T_i (m_o - m_i)"),
+            (
+                "$(1 - T_o) m_o + T_k - M$",
+                r"$T_k + m_o T_{\mathrm{absent}} + \sum T_i (m_o - m_i)$",
+            ),
         ),
-        at_least_zero("its terms, lead_i = m_o - m_i", both + mass * T + T * lead, strictly=True),
+        at_least_zero(
+            r"its terms, $\mathrm{lead}_i = m_o - m_i$", both + mass * T + T * lead, strictly=True
+        ),
     )
 
 
@@ -219,6 +230,8 @@ def squares(most: int = 2) -> tuple[Shown, ...]:
     Q = S**2 - D
     return (
         identity("one more number", (S + b) ** 2 - (Q + b**2), D + 2 * S * b),
-        at_least_zero("(sum b)^2 - sum b^2 stays at least 0", D + 2 * S * b),
-        at_least_zero(f"{most} (sum b)^2 - (sum b)^2 - sum b^2", sp.expand(most * S**2 - S**2 - Q)),
+        at_least_zero(r"$(\sum b)^2 - \sum b^2$ stays at least 0", D + 2 * S * b),
+        at_least_zero(
+            rf"${most} (\sum b)^2 - (\sum b)^2 - \sum b^2$", sp.expand(most * S**2 - S**2 - Q)
+        ),
     )

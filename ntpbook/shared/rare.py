@@ -167,7 +167,7 @@ def force(factor: int = 1) -> tuple[Shown, ...]:
     loss = sp.log(sum(map(sp.exp, logits))) - logits[0]  # (1)
     T_o, T_j = (sp.exp(one) / sum(map(sp.exp, logits)) for one in logits)
     return (
-        identity("d m / d d", y / 2 * sp.diff(weight, y), weight * (1 - weight)),
+        identity("$dm/dd$", y / 2 * sp.diff(weight, y), weight * (1 - weight)),
         identity(r"minus $d\,\text{loss}/dm$", -sp.diff(loss, m), factor * A * (1 - T_o + T_j)),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -14,6 +15,7 @@ from ntpbook.catalogue import find_check, find_claim
 from ntpverdicts.claims import Check, How, Verdict
 from ntpverdicts.document import FILE
 from ntpverdicts.imports import Package
+from ntpverdicts.maths import outside
 from ntpverdicts.vocabulary import Checked, Executed
 from tools.pipeline.source import OURS
 from tools.site.checksources import code_hash
@@ -26,6 +28,7 @@ PINNED = tomllib.loads((TESTS / "verdicts.toml").read_text(encoding="utf-8"))
 ROWS = tomllib.loads((TESTS / "small.toml").read_text(encoding="utf-8"))
 ELSEWHERE = {label: row["asked_in"] for label, row in ROWS.items() if "asked_in" in row}
 SMALL = {label: row for label, row in ROWS.items() if label not in ELSEWHERE}
+BARE = re.compile(r"[\^_\\|<>]")  # signs of formulas, which names of relations set as such
 
 
 @cache
@@ -66,6 +69,8 @@ def assert_row_sound(one: Checked, verdict: Verdict, row: Mapping[str, Any]) -> 
         if step["how"] in (How.EXECUTED.value, How.ENCLOSED.value):
             assert step["shown"], f"{one.label}: nothing shown by {step['text']}"
         assert all(each["holds"] for each in step["shown"]), f"{one.label}: {step['text']}"
+        bare = [each["name"] for each in step["shown"] if BARE.search(outside(each["name"]))]
+        assert not bare, f"{one.label}: formulas without dollar signs: {bare}"
     assert row["proof"] or verdict is not Verdict.PROVED, f"{one.label} is proved without a proof"
 
 

@@ -13,6 +13,7 @@ from ntpverdicts import maths
         (r"at $\frac12 \log(M\eta)$", "at ½ log(Mη)"),
         (r"$e^{-C_1 t} \le x^{2}$", "e^(−C_1 t) ≤ x²"),
         (r"$\|W_{\mathrm{kq}}^*\|$", "‖W_kq*‖"),
+        (r"$\iota$, $-d\Psi/d\Gamma$", "ι, −dΨ/dΓ"),
         (r"$\sum_{k \ne n} E^\prime_{kn}$", "∑_(k ≠ n) E′_kn"),
         (r"$\frac{t\eta}{2 L_{\max} \|W_{\mathrm{ov}}\|}$", "tη/(2 L_max ‖W_ov‖)"),
         (r"$\frac{a + b}{c}, \frac{a}{\|x\|}$", "(a + b)/c, a/‖x‖"),

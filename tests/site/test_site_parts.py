@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from bookmath import without_needless_marks
 from browser import NO_BROWSER, find_browser
 from site_links import dead_links, read_site
 from tiny_book import ROOT
@@ -57,6 +58,21 @@ def test_a_formula_becomes_mathml_the_same_every_time(setter: Setter) -> None:
     assert setter.set(r"\frac{x}{2}", display=False) == first
     assert "max" in setter.set(r"\argmax_x", display=True)
     assert "(7)" in setter.set(r"x \tag{7}", display=True)
+
+
+def test_only_marks_that_a_place_implies_are_left_out(setter: Setter) -> None:
+    light = without_needless_marks(setter.set("(-x)", display=False))
+    assert '<mrow><mo stretchy="false">(</mo>' in light
+    assert '<mo stretchy="false">)</mo></mrow>' in light
+    assert '</mo><mo form="prefix" stretchy="false">−</mo><mi>x' in light
+    for kept in (
+        '<mrow><mo form="prefix">−</mo></mrow>',  # alone it would be an infix
+        '<mrow><mi>x</mi><mo form="prefix">−</mo><mi>y</mi></mrow>',
+        '<mrow><mo form="postfix">!</mo></mrow>',
+        '<mrow><mo form="postfix">)</mo><mi>x</mi></mrow>',
+        '<msup><mo form="postfix">)</mo><mn>2</mn></msup>',
+    ):
+        assert without_needless_marks(kept) == kept
 
 
 @pytest.mark.parametrize("tex", [r"\frac{x", r"\nosuchcommand", r"x^2^3", r"\left( x"])

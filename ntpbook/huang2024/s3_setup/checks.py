@@ -154,8 +154,8 @@ def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:
     W_v = sp.BlockMatrix([[sp.Identity(d)], [sp.MatrixSymbol("Q", s, d)]])
     W_o = sp.BlockMatrix([[W_ov, beside]])
     for name, product, wanted in (
-        ("W_k^T W_q", W_k.T * W_q, W_kq),
-        ("W_o W_v", W_o * W_v, W_ov),
+        (r"$W_k^\top W_q$", W_k.T * W_q, W_kq),
+        ("$W_o W_v$", W_o * W_v, W_ov),
     ):
         found = sp.block_collapse(product)
         found = found.blocks[0, 0] if isinstance(found, sp.BlockMatrix) else found

@@ -641,7 +641,7 @@ def read_off(third: str = EXAMPLE_1[2]) -> Iterator[Shown]:
     singles = {s.sentence[0]: s.next_token for s in data.samples() if len(s.sentence) == 1}
     yield _same("collocation", sorted(singles.items()), sorted(PRINTED_COLLOCATION.items()))
     for query, printed in PRINTED_ORDERS.items():
-        yield _same(f"order under {query}", sorted(_pairs(data, query)), sorted(printed))
+        yield _same(f"order under ${query}$", sorted(_pairs(data, query)), sorted(printed))
 
 
 def _same(name: str, found: list[Pair], printed: list[Pair]) -> Shown:

@@ -70,7 +70,7 @@ def one_more_rival(times: int = 1) -> tuple[Shown, ...]:
     rest = (1 + u) * (1 + v) - 1 - times * (u + v)
     return (
         identity("$e^{a + b} - 1 - (e^a - 1) - (e^b - 1)$", rest, u * v),
-        at_least_zero("u v", u * v),
+        at_least_zero("$uv$", u * v),
     )
 
 

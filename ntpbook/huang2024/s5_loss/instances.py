@@ -40,7 +40,7 @@ def experiment(seed: int = 7) -> Run:
     """A run of the size of the paper's experiment."""
     setting = generate.experiment(seed)
     return train(
-        "|V| = 20 as in Section 7",
+        "20 tokens as in Section 7",
         from_dataset(setting.data),
         eta0=setting.eta0,
         eta=setting.eta,

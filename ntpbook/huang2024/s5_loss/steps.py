@@ -17,12 +17,14 @@ def pair_has_norm_root_two(overlap: int = 0) -> tuple[Shown, ...]:
     """
     import sympy as sp
 
-    x = {"x_*": sp.Matrix([1, 0, 0]), "x": sp.Matrix([overlap, 1, 0])}
+    x = {"$x_*$": sp.Matrix([1, 0, 0]), "$x$": sp.Matrix([overlap, 1, 0])}
     shown = []
     for name, q in (*x.items(), ("another token", sp.Matrix([0, 0, 1]))):
-        pair = (x["x_*"] - x["x"]) * q.T
+        pair = (x["$x_*$"] - x["$x$"]) * q.T
         square = sum(entry**2 for entry in pair)
-        shown.append(identity(f"squared norm of (x_* - x) q^T, q being {name}", square, sp.S(2)))
+        shown.append(
+            identity(rf"squared norm of $(x_* - x)\, q^\top$, $q$ being {name}", square, sp.S(2))
+        )
     return tuple(shown)
 
 

@@ -569,7 +569,7 @@ def log_odds_along(sign: int = -1) -> tuple[Shown, ...]:
     odds = m_o / (m_j + m_k)
     moved, rate = sp.diff(odds, s) / odds, v_o + sign * (m_j * v_j + m_k * v_k) / (1 - m_o)
     return (
-        identity("the odds of o", sp.cancel(odds - m_o / (1 - m_o)), sp.Integer(0)),
+        identity("the odds of $o$", sp.cancel(odds - m_o / (1 - m_o)), sp.Integer(0)),
         identity("the slope of their logarithm", *(sp.cancel(x.subs(s, 0)) for x in (moved, rate))),
     )
 

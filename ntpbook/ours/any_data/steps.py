@@ -28,8 +28,8 @@ def nearer(parts: int = 3) -> tuple[Shown, ...]:
     sums = (first, second - first, -second)[:parts]  # of w on the components
     inner = sum(total * value for total, value in zip(sums, (a, b, c), strict=False))
     return (
-        same("|u|^2 - |w|^2 - |u - w|^2", u**2 - w**2 - (u - w) ** 2, 2 * w * (u - w)),
-        same("<w, u - w> on a chain", inner, first * (a - b) + second * (b - c)),
+        same("$|u|^2 - |w|^2 - |u - w|^2$", u**2 - w**2 - (u - w) ** 2, 2 * w * (u - w)),
+        same(r"$\langle w, u - w\rangle$ on a chain", inner, first * (a - b) + second * (b - c)),
     )
 
 
@@ -43,8 +43,8 @@ def share(power: int = 2) -> tuple[Shown, ...]:
     F = x / sp.sqrt(1 + x**power)
     slope = (1 + x**2) ** sp.Rational(-3, 2)
     return (
-        same("F'", sp.diff(F, x), slope),
-        at_most("F'^2, against x^-6", (1 + x**2) ** -3, x**-6),
+        same("$F'$", sp.diff(F, x), slope),
+        at_most("$F'^2$, against $x^{-6}$", (1 + x**2) ** -3, x**-6),
     )
 
 
@@ -66,9 +66,9 @@ def landing(shift: int = 0) -> tuple[Shown, ...]:
     largest = (g - g_next) / beta - slack
     lands = (g + steep) / beta - largest
     return (
-        same("d''", h * r_next - d_next, d - h * (r - r_next) + shift),
-        same("beta d'' - g'", beta * lands - g_next, steep + beta * slack),
-        same("g - beta (d - d'') - g'", g - beta * largest - g_next, beta * slack),
+        same("$d''$", h * r_next - d_next, d - h * (r - r_next) + shift),
+        same(r"$\beta d'' - g'$", beta * lands - g_next, steep + beta * slack),
+        same(r"$g - \beta (d - d'') - g'$", g - beta * largest - g_next, beta * slack),
     )
 
 
@@ -82,11 +82,11 @@ def exponential(sign: int = 1) -> tuple[Shown, ...]:
     x, h = sp.symbols("x h", positive=True)
     below, chord = sp.exp(sign * x) - 1 - x, 1 + x * (sp.exp(h) - 1) / h - sp.exp(x)
     return (
-        same("slope of e^x - 1 - x", sp.diff(below, x), sp.exp(x) - 1),
+        same("slope of $e^x - 1 - x$", sp.diff(below, x), sp.exp(x) - 1),
         same("its value at 0", below.subs(x, 0), sp.Integer(0)),
-        same("chord less e^x at 0", chord.subs(x, 0), sp.Integer(0)),
-        same("chord less e^x at h", sp.simplify(chord.subs(x, h)), sp.Integer(0)),
-        same("second derivative of chord less e^x", sp.diff(chord, x, 2), -sp.exp(x)),
+        same("chord less $e^x$ at 0", chord.subs(x, 0), sp.Integer(0)),
+        same("chord less $e^x$ at $h$", sp.simplify(chord.subs(x, h)), sp.Integer(0)),
+        same("second derivative of chord less $e^x$", sp.diff(chord, x, 2), -sp.exp(x)),
     )
 
 

@@ -78,7 +78,7 @@ def one_matrix_at_every_step(share: int = 1) -> tuple[Shown, ...]:
     right, wrong = (sp.diff(loss, one).subs(at) for one in (a, b))
     size = sp.exp(-s) / (sp.exp(s) + (n - 1) * sp.exp(-s)) / n  # positive
     return (
-        identity("entry of n(x)", right, -(n - share) * size),
+        identity(r"entry of $\mathrm n(x)$", right, -(n - share) * size),
         identity("entry of another token", wrong, size),
     )
 
@@ -164,10 +164,10 @@ def check_ours_beyond_assumptions(
     # W = W* log t + O(1) has 1 - cos of about 1 / log^2 t, which is t^-0.27 between these steps;
     # about twice that, and half of the rate of Theorem B, is the level
     if one.switch in turning:
-        yield within(found, -1.0, "exponent of 1 - cos")
+        yield within(found, -1.0, r"exponent of $1 - \cos$")
         yield most("slowest", found, digits=3, origin="two times")
     else:
-        yield beyond(found, -0.5, "exponent of 1 - cos")
+        yield beyond(found, -0.5, r"exponent of $1 - \cos$")
         yield least("fastest", found, digits=2, origin="two times")
 
 
@@ -189,7 +189,7 @@ def check_ours_joint_training(one: Turned, joint: str = runs.JOINT) -> Iterator[
     of_ov, of_kq = one.feed_forward(), float(one.attention()[-1])
     if one.switch == joint:
         yield within(of_ov, 0.01, "1 - cos of W_ov")
-        yield within(of_kq, 0.01, "1 - cos of W_kq")
+        yield within(of_kq, 0.01, r"$1 - \cos$ of $W_{\mathrm{kq}}$")
         yield most("joint", max(of_ov, of_kq), digits=2)
     else:
         yield beyond(of_ov, 0.05, "1 - cos of W_ov")

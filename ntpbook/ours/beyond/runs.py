@@ -71,7 +71,7 @@ class Turned:
 def data_sets(seed: int) -> Iterator[tuple[str, Dataset]]:
     """Example 1, and the data of the paper's experiment: twenty tokens."""
     yield "Example 1", example_1()
-    yield f"|V| = 20, seed {seed}", generate.experiment(seed, prefix_closed=True).data
+    yield f"20 tokens, seed {seed}", generate.experiment(seed, prefix_closed=True).data
 
 
 def turned(name: str, data: Dataset, switch: str, seed: int) -> Turned:

@@ -233,8 +233,8 @@ def check_ours_trivial_bound(
         for row in one.rows:
             least_cos, norm = sharper / mp.sqrt(length * one.S), mp.sqrt(row.squared)
             t_eta, at = row.step * one.eta, f"step {row.step}"
-            yield at_most(t_eta * least_cos, row.along, f"x at {at}")
-            yield at_most(shorter * norm, t_eta, f"||W|| at {at}")
+            yield at_most(t_eta * least_cos, row.along, f"$x$ at {at}")
+            yield at_most(shorter * norm, t_eta, rf"$\|W\|$ at {at}")
             yield at_most(least_cos, row.along / norm, f"the cosine at {at}")
     if not one.quoted:
         return
@@ -317,14 +317,14 @@ def check_ours_direction(
             t, at = row.step, f"step {row.step}"
             bound = two * S / t * (1 + root * k / eta)
             allowed = 2 * k * w * row.along + eta**2 * t
-            yield at_most(sharper * row.across, allowed, f"||y||^2 at {at}")
+            yield at_most(sharper * row.across, allowed, rf"$\|y\|^2$ at {at}")
             tangent = row.across / row.along**2
-            yield at_most(sharper * tangent, bound, f"tan^2 at {at}")
+            yield at_most(sharper * tangent, bound, rf"$\tan^2$ at {at}")
             cos = row.along / mp.sqrt(row.squared)
-            yield at_most(1 - cos, bound / 2, f"1 - cos at {at}")
+            yield at_most(1 - cos, bound / 2, rf"$1 - \cos$ at {at}")
             if t >= late:
                 yield at_most(row.along / (2 * w), row.margin, f"least margin at {at}")
-                yield at_most(t * eta / (2 * root * S), row.margin, f"least margin at {at}, by t")
+                yield at_most(t * eta / (2 * root * S), row.margin, f"least margin at {at}, by $t$")
             yield most("closest", float(tangent / bound), digits=3, origin="sixty digits")
 
 

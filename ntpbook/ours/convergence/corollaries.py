@@ -44,10 +44,10 @@ def tangents(slope: Any = 1) -> tuple[Shown, ...]:
     gap = [sp.sympify(slope) * (x - 1) - sp.log(x) for x in (1 + s, 1 / (1 + s))]
     found = []
     for one, side in zip(gap, ("right", "left"), strict=True):
-        found.append(identity(f"x - 1 - log x at 1, {side}", one.subs(s, 0), sp.Integer(0)))
+        found.append(identity(rf"$x - 1 - \log x$ at 1, {side}", one.subs(s, 0), sp.Integer(0)))
         rise = sp.factor(sp.diff(one, s))
         found.append(at_least_zero(f"it grows to the {side}", rise))
-    found.append(at_least_zero("log t grows", sp.diff(sp.log(2 + s), s)))
+    found.append(at_least_zero(r"$\log t$ grows", sp.diff(sp.log(2 + s), s)))
     return tuple(found)
 
 
@@ -67,11 +67,11 @@ def upper_bound_on_K(square: int = 2) -> tuple[Shown, ...]:
     logs = LOG2 + 2 * (LOG2 + (longer - 2) / 2 - low) + 3 * (longer - 2 - lower)
     return (
         identity(
-            "K as a sum of logarithms",
+            "$K$ as a sum of logarithms",
             sp.expand_log(whole, force=True),
             sp.expand_log(K, force=True),
         ),
-        at_most("K by its tangents", logs + rarity - 1 - rare, bound),
+        at_most("$K$ by its tangents", logs + rarity - 1 - rare, bound),
     )
 
 
@@ -90,8 +90,8 @@ def lemma_7(factor: int = 4, rarity_power: int = 1) -> tuple[Shown, ...]:
     L, w, rarity, K = _ranges()
     alpha = factor * L**2 * w**2 * (1 + sp.log(32)) * rarity**rarity_power
     return (
-        at_most("||W|| >= 4 L from t_0 on", 4 * L, 8 * L * w**2 / (sp.sqrt(2) * w)),
-        at_most("K w <= alpha ||W||", K * w, alpha),
+        at_most(r"$\|W\| \ge 4L$ from $t_0$ on", 4 * L, 8 * L * w**2 / (sp.sqrt(2) * w)),
+        at_most(r"$Kw \le \alpha \|W\|$", K * w, alpha),
     )
 
 
@@ -116,7 +116,7 @@ def theorem_1(factor: int = 53, length_power: int = 1, rarity_power: int = 1) ->
     ours = S / t * (1 + sp.sqrt(2) * K / eta)
     printed = factor * L**length_power * S**2 * squared_log * rarity**rarity_power / (t * eta)
     return (
-        at_most("1 - cos", ours, printed),
+        at_most(r"$1 - \cos$", ours, printed),
         at_most("norm below", t * eta / (2 * L * w), t * eta / (sp.sqrt(2) * w)),
     )
 
@@ -138,7 +138,7 @@ def theorem_1_on_the_page(factor: float = 54) -> tuple[Shown, ...]:
     least = min(sp.N(one, 3) for one in sp.Poly(gap, *sizes).coeffs())
     name = "the least coefficient of the difference"
     return (
-        at_most("(S / t) (1 + sqrt(2) K / eta), times t eta", ours, printed),
+        at_most(r"$(S/t)(1 + \sqrt2\, K/\eta)$, times $t\eta$", ours, printed),
         Shown(name, str(least), ">", "0", str(least), bool(least > 0)),
     )
 
@@ -165,12 +165,12 @@ def theorem_2(c0: int = 432, length_power: int = 2, rarity_power: int = 1) -> tu
     E, short, more = sp.symbols("E short more", nonnegative=True)
     rho = (L - 1) * E / (1 + short)  # sum of the c_j e^{-u_j} / c_o, E = e^{-C_1 t}
     return (
-        at_most("t >= t_A, first part", 32 * sp.sqrt(2) * K * S**2 / eta, condition),
-        at_most("t >= t_A, second part", 32 * S**2, condition),
+        at_most(r"$t \ge t_A$, first part", 32 * sp.sqrt(2) * K * S**2 / eta, condition),
+        at_most(r"$t \ge t_A$, second part", 32 * S**2, condition),
         at_most("margins", t * eta / (4 * L * S), t * eta / (2 * sp.sqrt(2) * S)),
         at_most("attention", 1 / (1 + L * E), 1 / (1 + rho)),
-        at_most("C_1 <= 1 / L", eta / (4 * L * S), 1 / L),
-        at_most("at t = 1", 1 / (1 + L * (1 - 1 / L + more)), 1 / L),
+        at_most(r"$C_1 \le 1/L$", eta / (4 * L * S), 1 / L),
+        at_most("at $t = 1$", 1 / (1 + L * (1 - 1 / L + more)), 1 / L),
     )
 
 
@@ -195,9 +195,9 @@ def equation_4(c0: int = 432, length_power: int = 2) -> tuple[Shown, ...]:
     m_o = E / (E + L) + more
     root = 1 + v  # sqrt(|V| - 1)
     return (
-        at_most("log L <= C_1 t", LOG2 + (L - 2) / 2, exponent),
-        at_most("2 m_o - 1", 1 - 2 * L / (L + E), 2 * m_o - 1),
-        at_most("T C_0 <= A", step / (4 * root**2), step / root),
+        at_most(r"$\log L \le C_1 t$", LOG2 + (L - 2) / 2, exponent),
+        at_most("$2m_o - 1$", 1 - 2 * L / (L + E), 2 * m_o - 1),
+        at_most(r"$T C_0 \le A$", step / (4 * root**2), step / root),
     )
 
 
@@ -213,8 +213,8 @@ def equation_4_at_once(larger: int = 1) -> tuple[Shown, ...]:
     E, less = 1 + sp.Symbol("more", nonnegative=True), sp.Symbol("less", nonnegative=True)
     longer = E + less  # L, at least e^{C_1}
     return (
-        at_most("C_1 <= log 2", C_1, LOG2),
-        at_most("1 - 2 L / (L + e^{C_1}) <= 0", 1 - 2 * longer / (longer + E), sp.Integer(0)),
+        at_most(r"$C_1 \le \log 2$", C_1, LOG2),
+        at_most(r"$1 - 2L/(L + e^{C_1}) \le 0$", 1 - 2 * longer / (longer + E), sp.Integer(0)),
     )
 
 
@@ -244,7 +244,7 @@ def equation_4_as_printed(c0: Any = 55, length_power: int = 4) -> tuple[Shown, .
             2 * S * (1 + 2 * K_2 * w / eta),
             c0 * N * L**length_power * S**3 * LOG2**2 / eta,
         ),
-        at_most("T C_0 <= A / 4", step / (4 * root**2), step / root / 4),
+        at_most(r"$T C_0 \le A/4$", step / (4 * root**2), step / root / 4),
     )
 
 

@@ -20,6 +20,7 @@ from ntpbook.shared.plain_stage2 import Data, Sample, Weights
 from ntpcore.data import generate
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import paper_rates, train
+from ntpverdicts.maths import in_tex
 from ntpverdicts.once import once
 
 
@@ -176,7 +177,8 @@ def run(name: str, data: Data, A: Any, eta: Any, steps: int, quoted: str = "") -
         )
         for t, W in enumerate(plain.run(data, A, eta, steps), start=1)
     )
-    where = f"{name}, A = {mp.nstr(mp.mpf(A), 3)}, eta = {mp.nstr(eta, 3)}"
+    gap, rate = (in_tex(mp.nstr(mp.mpf(one), 3)) for one in (A, eta))
+    where = rf"{name}, $A = {gap}$, $\eta = {rate}$"
     return Stage2Run(where, S, data.max_length, data.pi_min, eta, rows, quoted)
 
 
@@ -228,7 +230,7 @@ def with_experiments(seed: int = 7, sets: int = 5) -> Iterator[Stage2Run]:
             if t
         )
         S, pi_min = problem.norm_squared, mp.exp(problem.log_pi_min)
-        name = f"|V| = 20, seed {number}"
+        name = f"20 tokens, seed {number}"
         yield Stage2Run(name, plain.as_real(S), problem.max_length, pi_min, eta, rows, "twenty")
 
 

@@ -104,7 +104,7 @@ def gradient_from_the_loss(
 
     found = [
         identity(
-            f"d loss / d W[{x}, q] is equation (6)",
+            rf"$d\,\text{{loss}}/dW[{x}, q]$ is equation (6)",
             shown(y[x] * sp.diff(value, y[x])),
             shown(equation_6[x]),
             expand=False,
@@ -112,7 +112,7 @@ def gradient_from_the_loss(
         for x in y
     ]
     masses = [
-        identity(f"and A m h at token {x}", shown(equation_6[x]), shown(b[x]), expand=False)
+        identity(f"and $A m h$ at token {x}", shown(equation_6[x]), shown(b[x]), expand=False)
         for x in sorted(b)
     ]
     return (*found, *masses)
@@ -195,7 +195,9 @@ def gradient_for_all_rivals(force: int = 1) -> tuple[Shown, ...]:
     along_j = one.at_0(sp.diff(one.loss, one.s))
     both = _sample(sp.Integer(1), sp.Integer(1), lambda _: sp.Integer(1))
     return (
-        identity("d loss / d W[j, q] = A m_j h_j", along_j, force * one.A * m_j * h, expand=False),
+        identity(
+            r"$d\,\text{loss}/dW[j, q] = A m_j h_j$", along_j, force * one.A * m_j * h, expand=False
+        ),
         identity(
             "raising all scores alike",
             both.at_0(sp.diff(both.loss, both.s)),
@@ -233,9 +235,11 @@ def lemma_5(drop_m_o_s: int = 0) -> tuple[Shown, ...]:
     positive = positive / (1 - T_o) + (1 - drop_m_o_s) * m_o * s
     rho, more = sp.symbols("rho more", nonnegative=True)
     return (
-        identity("h_j / (1 - T_o) as a sum of such terms", h / (1 - T_o), positive, expand=False),
+        identity("$h_j/(1 - T_o)$ as a sum of such terms", h / (1 - T_o), positive, expand=False),
         at_most(
-            "m_o = 1 / (1 + rho) >= 1 / L, as rho <= L - 1", 1 / (1 + rho + more), 1 / (1 + rho)
+            r"$m_o = 1/(1 + \rho) \ge 1/L$, as $\rho \le L - 1$",
+            1 / (1 + rho + more),
+            1 / (1 + rho),
         ),
     )
 
@@ -275,18 +279,18 @@ def lemma_6(squared_length: int = 2, gains: int = 1) -> tuple[Shown, ...]:
             total * sum(p[e] * B[e].dot(B[e]) for e in range(3)) - mean.dot(mean),
             short,
         ),
-        identity("||B_e||^2", sp.Integer(pair.dot(pair)), sp.Integer(squared_length)),
-        at_most("1 / ||g|| <= a / gamma", 1 / norm, a / gamma),
-        at_most("gamma / sqrt(2) <= a", gamma / longest, a),
+        identity(r"$\|B_e\|^2$", sp.Integer(pair.dot(pair)), sp.Integer(squared_length)),
+        at_most(r"$1/\|g\| \le a/\gamma$", 1 / norm, a / gamma),
+        at_most(r"$\gamma/\sqrt2 \le a$", gamma / longest, a),
         at_most(
-            "x after one more step", (t + 1) * eta * least, t * eta * least + more + eta * gain
+            "$x$ after one more step", (t + 1) * eta * least, t * eta * least + more + eta * gain
         ),
         at_most(
-            "||W||^2 after one more step",
+            r"$\|W\|^2$ after one more step",
             size**2 + 2 * eta * (size - missed) + eta**2,
             (size + eta) ** 2,
         ),
-        at_most("t + 1 steps", size + eta, size + missed + eta),
+        at_most("$t + 1$ steps", size + eta, size + missed + eta),
     )
 
 
@@ -310,11 +314,11 @@ def theorem_a_bounds_on_h(largest_h: int = 2) -> tuple[Shown, ...]:
     L = 2 + extra
     return (
         at_most(
-            "tau_j + m_o - sum_k tau_k m_k <= 2",
+            r"$\tau_j + m_o - \sum_k \tau_k m_k \le 2$",
             tau_j + m_o - tau_j * m_j - product,
             upper,
         ),
-        at_most("(1 - s) / (L - 1) + s / L >= 1 / L", (tau + s) / L, tau / (L - 1) + s / L),
+        at_most(r"$(1 - s)/(L - 1) + s/L \ge 1/L$", (tau + s) / L, tau / (L - 1) + s / L),
     )
 
 
@@ -330,7 +334,7 @@ def theorem_a_largest(fewer: int = 0) -> tuple[Shown, ...]:
     tau_k, short, more, j = sp.symbols("tau_k short more j", nonnegative=True)
     J = 1 + j
     total = J * tau_k - short
-    return (at_most("the mean of J terms", total / (J + more - fewer), tau_k),)
+    return (at_most("the mean of $J$ terms", total / (J + more - fewer), tau_k),)
 
 
 def theorem_a_one_sample(largest_h: int = 2) -> tuple[Shown, ...]:
@@ -349,8 +353,8 @@ def theorem_a_one_sample(largest_h: int = 2) -> tuple[Shown, ...]:
     largest = 2 * rest / (1 + short)  # what is at most 2 rest, rest being 1 - T_o
     least = rest / L + more
     return (
-        identity("p_j / p_k", ratio, sp.exp(-(u_j - u_k)) * h_j / h_k),
-        at_most("h_j / h_k <= 2 L", largest / least, largest_h * L * (1 + less)),
+        identity("$p_j/p_k$", ratio, sp.exp(-(u_j - u_k)) * h_j / h_k),
+        at_most(r"$h_j/h_k \le 2L$", largest / least, largest_h * L * (1 + less)),
     )
 
 
@@ -376,18 +380,22 @@ def theorem_a_other_samples(others_shift: int = 0, lighter: int = 1) -> tuple[Sh
     least = E_a + (V - 2 + others_shift) * E_b
     T, X = sp.exp(A * m_o) / (sp.exp(A * m_o) + others), others * sp.exp(-A * m_o)
     return (
-        identity("X = (1 - T_o) / T_o from the softmax", (1 - T) / T, X),
-        identity("1 - T_o = X / (1 + X)", 1 - T, sp.simplify(X / (1 + X))),
-        at_most("X_n from above", J * E_a + (V - 1 - J) * E_b, J * (E_a + (V - 2) * E_b)),
-        at_most("X_0 from below", least, E_a + (J - 1 + g) * E_b + (V - 1 - J) * E_b),
-        at_most("1 - T_n <= kappa (1 - T_0)", X_n / (1 + X_n), kappa * X_0 / (1 + X_0)),
-        at_most("rho_n < e^{-u~_0}", (J * E_b) / (1 + J + more), E_b),
+        identity("$X = (1 - T_o)/T_o$ from the softmax", (1 - T) / T, X),
+        identity("$1 - T_o = X/(1 + X)$", 1 - T, sp.simplify(X / (1 + X))),
+        at_most("$X_n$ from above", J * E_a + (V - 1 - J) * E_b, J * (E_a + (V - 2) * E_b)),
+        at_most("$X_0$ from below", least, E_a + (J - 1 + g) * E_b + (V - 1 - J) * E_b),
+        at_most(r"$1 - T_n \le \kappa (1 - T_0)$", X_n / (1 + X_n), kappa * X_0 / (1 + X_0)),
+        at_most(r"$\rho_n < e^{-\tilde u_0}$", (J * E_b) / (1 + J + more), E_b),
         at_most(
-            "m_o of the other sample is not smaller",
+            "$m_o$ of the other sample is not smaller",
             1 / (1 + rho + extra),
             1 / (1 + rho) if lighter else 1 / (1 + rho + 2 * extra),
         ),
-        at_most("m_o (1 - e^{-u~}) grows", m * u / (1 + u), (m + d_m) * (u + d_u) / (1 + u + d_u)),
+        at_most(
+            r"$m_o (1 - e^{-\tilde u})$ grows",
+            m * u / (1 + u),
+            (m + d_m) * (u + d_u) / (1 + u + d_u),
+        ),
     )
 
 
@@ -408,8 +416,8 @@ def theorem_a_jensen(slope: int = 1) -> tuple[Shown, ...]:
     above = slope * (x - 1) - sp.log(x)
     total = sp.Sum(p[i] * c[i] / p[i], (i, 1, n)).simplify() / C - sp.Sum(p[i], (i, 1, n))
     return (
-        identity("sum p_i (x_i - 1) = 1 - sum p_i", total, 1 - sp.Sum(p[i], (i, 1, n))),
-        identity("derivative of x - 1 - log x", sp.diff(above, x), (x - 1) / x),
+        identity(r"$\sum p_i (x_i - 1) = 1 - \sum p_i$", total, 1 - sp.Sum(p[i], (i, 1, n))),
+        identity(r"derivative of $x - 1 - \log x$", sp.diff(above, x), (x - 1) / x),
         identity("its value at 1", above.subs(x, 1), sp.Integer(0)),
     )
 
@@ -430,9 +438,11 @@ def theorem_a_sum(power_of_length: int = 2) -> tuple[Shown, ...]:
     bound = 2 * L**2 * (L - 1) ** power_of_length / pi
     K = sp.log(2 * L**2 * (L - 1) ** 3 / pi)
     return (
-        at_most("sum c_i <= 2 L^2 (L - 1)^2 / pi", total, bound),
-        at_most("1 / (L - 1) <= c_j / c_o", 1 / (c_o + c_j + rest - 1), c_j / c_o),
-        identity("K is the log of this bound and log(L - 1)", K, sp.log(bound) + sp.log(L - 1)),
+        at_most(r"$\sum c_i \le 2 L^2 (L - 1)^2/\pi$", total, bound),
+        at_most(r"$1/(L - 1) \le c_j/c_o$", 1 / (c_o + c_j + rest - 1), c_j / c_o),
+        identity(
+            r"$K$ is the log of this bound and $\log(L - 1)$", K, sp.log(bound) + sp.log(L - 1)
+        ),
     )
 
 
@@ -450,7 +460,9 @@ def theorem_a_conclusion(part: int = 1) -> tuple[Shown, ...]:
     x = norm - short
     force = beta * (1 + more)  # -<grad, W*>
     alpha = K * w / norm / part
-    return (at_most("-<grad, W>", beta * (x / w + K), (1 + alpha) * force * norm / w),)
+    return (
+        at_most(r"$-\langle\nabla, W\rangle$", beta * (x / w + K), (1 + alpha) * force * norm / w),
+    )
 
 
 # Theorem B: the perceptron's recursion
@@ -487,10 +499,10 @@ def theorem_b_recursion(sign_of_x: int = 1, constant: int = 1) -> tuple[Shown, .
     after = total - short + 2 * eta * constant * K * w * alpha + eta**2 * (1 - alpha**2)
     pull = (X / w + constant * K - short) / size
     return (
-        identity("||y||^2 after the step", across(W + eta * d), step, expand=False),
-        at_most("<d, W> <= a (x + K w)", pull, alpha * (X + K * w)),
+        identity(r"$\|y\|^2$ after the step", across(W + eta * d), step, expand=False),
+        at_most(r"$\langle d, W\rangle \le a (x + Kw)$", pull, alpha * (X + K * w)),
         at_most(
-            "summed over t steps, and one more", after, total + 2 * K * w * eta * alpha + eta**2
+            "summed over $t$ steps, and one more", after, total + 2 * K * w * eta * alpha + eta**2
         ),
     )
 
@@ -508,8 +520,8 @@ def theorem_b_direction(direction: int = 2) -> tuple[Shown, ...]:
     tangent = (2 * K * w * x + eta**2 * t) / x**2
     c = 1 / (1 + k)
     return (
-        at_most("tan^2", tangent, direction * w**2 / t * (1 + sp.sqrt(2) * K / eta)),
-        at_most("1 - cos <= tan^2 / 2", 1 - c, (1 / c**2 - 1) / 2),
+        at_most(r"$\tan^2$", tangent, direction * w**2 / t * (1 + sp.sqrt(2) * K / eta)),
+        at_most(r"$1 - \cos \le \tan^2/2$", 1 - c, (1 / c**2 - 1) / 2),
     )
 
 
@@ -531,13 +543,13 @@ def theorem_b_margins(lateness: int = 32, across: int = 1) -> tuple[Shown, ...]:
     gx = 2 * root * y + x  # gamma x, where 8 y^2 <= (gamma x)^2
     along = sp.Symbol("along", nonnegative=True)  # gamma x
     return (
-        at_most("16 K w x <= gamma^2 x^2 / 2", 16 * K * w * x_1, x_1**2 / S / 2),
-        at_most("8 eta^2 t <= gamma^2 x^2 / 2", 8 * eta**2 * t_2, x_2**2 / S / 2),
+        at_most(r"$16 K w x \le \gamma^2 x^2/2$", 16 * K * w * x_1, x_1**2 / S / 2),
+        at_most(r"$8 \eta^2 t \le \gamma^2 x^2/2$", 8 * eta**2 * t_2, x_2**2 / S / 2),
         at_most(
-            "<B_e, W> >= gamma x - sqrt(2) ||y||",
+            r"$\langle B_e, W\rangle \ge \gamma x - \sqrt2\, \|y\|$",
             along - across * root * y,
             along * (1 + more) - root * y + later,  # <B_e, W_hat> >= gamma, and Cauchy-Schwarz
         ),
-        at_most("gamma x - sqrt(2) ||y|| >= gamma x / 2", gx / 2, gx - root * y),
-        at_most("gamma x / 2", t_2 * eta / (2 * root * S), x_2 / (2 * w)),
+        at_most(r"$\gamma x - \sqrt2\, \|y\| \ge \gamma x/2$", gx / 2, gx - root * y),
+        at_most(r"$\gamma x/2$", t_2 * eta / (2 * root * S), x_2 / (2 * w)),
     )

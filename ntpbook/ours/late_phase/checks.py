@@ -311,7 +311,7 @@ def check_ours_sharp_rate(one: LateRun, half: float = 0.5, rivals: int = 1) -> I
         lag = length - late.split(W)[0]
         rate = length**2 * model.one_minus_cos(late, W)
         room = 3 * size**2 * ((size + lag) / length) ** 2
-        yield at_most(abs(rate - half * size**2 * (1 + 2 * lag / length)), room, f"rate, t = {t}")
+        yield at_most(abs(rate - half * size**2 * (1 + 2 * lag / length)), room, f"rate, $t = {t}$")
         yield result("constant", float(size**2 / 2), digits=5, origin="sixty digits")
 
 
@@ -376,9 +376,9 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
             smallest = 1 / (late.S * (1 + several))
             swing = swings * one.eta
             bound = 2 / smallest * (mp.log(1 / smallest) + swing / mp.sqrt(2)) + swing
-            yield at_most(distance(late, W, late.R), bound, f"t = {t}")
+            yield at_most(distance(late, W, late.R), bound, f"$t = {t}$")
         else:
-            yield at_most(slope * mp.log(t) / mp.sqrt(8), one.longest, f"t = {t}")
+            yield at_most(slope * mp.log(t) / mp.sqrt(8), one.longest, f"$t = {t}$")
 
 
 # Theorem D
@@ -438,7 +438,7 @@ def check_ours_logarithm_law(one: LateRun, speed: float = 1) -> Iterator[Said]:
         off = abs(grown / mp.log(mp.mpf(late) / early) - speed)
         s = early * one.eta
         next_term = mp.log(s) / s / mp.log(mp.mpf(late) / early)
-        yield at_most(off, next_term, f"growth from t = {early} to {late}")
+        yield at_most(off, next_term, f"growth from $t = {early}$ to {late}")
         beside = [plain.inner(one, one) - plain.inner(one, v) ** 2 for one in (y, z)]
         yield at_most(abs(beside[1] - beside[0]), 1 / s, "the component orthogonal to v*")
         yield most("off", float(off), digits=1)
@@ -458,7 +458,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     state = one.later[1] if first == 1000 else instances.enclosed_at(first)
     step, again = state.step, enclosure.certify(state, Fraction(1, 100))
     yield Shown(
-        f"condition (f) at step {step}, delta = 1/100, in balls",
+        rf"condition (f) at step {step}, $\delta = 1/100$, in balls",
         "its left side",
         "<",
         "its right side",
@@ -467,7 +467,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     )
     low, high = one.certificate.bounds(far)
     rest = f"{low - high:.2g}"
-    yield Shown(f"1 - cos at t = {far}", f"{low:.5g}", "<=", f"{high:.5g}", rest, low <= high)
+    yield Shown(rf"$1 - \cos$ at $t = {far}$", f"{low:.5g}", "<=", f"{high:.5g}", rest, low <= high)
 
 
 @check(
@@ -549,8 +549,8 @@ def check_ours_certificate(
         with ctx.workprec(53):
             value = arb(enclosure.one_minus_cos(state))
             ends = float(value.lower()), float(value.upper())
-        yield compare.at_most(sharper * scale * low, ends[0], f"below, t = {state.step}")
-        yield compare.at_most(sharper * ends[1], scale * high, f"above, t = {state.step}")
+        yield compare.at_most(sharper * scale * low, ends[0], f"below, $t = {state.step}$")
+        yield compare.at_most(sharper * ends[1], scale * high, f"above, $t = {state.step}$")
     far, eta = 10**5, 1 / 40
     low, high = (x * (far * eta) ** 2 for x in made.bounds(far))
     yield least("low", low, digits=4, origin="balls")
@@ -621,7 +621,7 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
             constant *= mp.exp(potential * least_value(late) + xi / late.w)
             off.append(abs(mp.exp(rate * t * one.eta / late.w) * excess / constant - 1))
         settled = late.one_optimal
-        yield within(float(off[-1]), 1e-12 if settled else 1e-2, f"t = {one.states[-1][0]}")
+        yield within(float(off[-1]), 1e-12 if settled else 1e-2, f"$t = {one.states[-1][0]}$")
         if not settled:
             yield within(float(off[-1] / off[0]), 2 / 3, "the distance when t doubles")
         yield count("settled", int(settled))
@@ -692,7 +692,7 @@ def check_ours_loss_soon(
             left = mp.log(mean_loss(data, W, A))
             # an absolute slack, because both sides are logarithms
             yield compare.at_most(
-                float(left - mp.log(data.vocab_size) + power * A), 0.0, f"t = {t}"
+                float(left - mp.log(data.vocab_size) + power * A), 0.0, f"$t = {t}$"
             )
             yield count("runs")
         elif mean_loss(one.data, one.W, one.A) > one.data.vocab_size * mp.exp(-one.A / 4):
@@ -760,4 +760,4 @@ def check_ours_eq_4_printed(one: LateRun, times: float = 1) -> Iterator[Said]:
         t, W = one.states[-1]
         exponent = times * one.A / (4 * mp.sqrt(3)) * (1 - 4 / (2 + mp.exp(one.eta / 8)))
         left = mp.log(mean_loss(one.late.data, W, one.A))
-        yield compare.at_most(float(left - mp.log(4) + exponent), 0.0, f"t = {t}")
+        yield compare.at_most(float(left - mp.log(4) + exponent), 0.0, f"$t = {t}$")

@@ -77,8 +77,8 @@ def sets_of_data(seed: int) -> tuple[tuple[str, Dataset, int], ...]:
     closed, other = (generate.experiment(seed, prefix_closed=value).data for value in (True, False))
     return (
         ("Example 1", example_1(), 3000),
-        ("|V| = 20, prefix-closed", closed, 900),
-        ("|V| = 20, other data", other, 900),
+        ("20 tokens, prefix-closed", closed, 900),
+        ("20 tokens, other data", other, 900),
     )
 
 

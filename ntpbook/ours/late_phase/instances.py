@@ -69,7 +69,7 @@ class Triple:
     @property
     def name(self) -> str:
         """The three numbers."""
-        return f"z = {self.z}, t = {self.t}, S = {self.S}"
+        return f"$z = {self.z}$, $t = {self.t}$, $S = {self.S}$"
 
 
 def between_the_ends(seed: int = 7, trials: int = 120) -> Iterator[Triple]:
@@ -187,7 +187,9 @@ def late_run(name: str, data: Data, eta: Any, record: tuple[int, ...], A: int = 
         longest = max(longest, mp.sqrt(plain.inner(y, y)))
         if t in record:
             kept.append((t, W))
-    return LateRun(f"{name}, eta = {mp.nstr(eta, 3)}", late, mp.mpf(A), eta, tuple(kept), longest)
+    return LateRun(
+        rf"{name}, $\eta = {mp.nstr(eta, 3)}$", late, mp.mpf(A), eta, tuple(kept), longest
+    )
 
 
 def star_data() -> dict[str, Data]:
@@ -231,7 +233,7 @@ def with_an_idle_pair(steps: int = 1024) -> tuple[LateRun, ...]:
             pi = small_data.shares(share, 1)
             first = Sample(3, 0, 1, ((2, 1), (3, 1)), pi[0])
             data = Data(4, (first, Sample(3, 1, 1, ((3, 1),), pi[1])))
-            name = f"path, shares {share} to 1, A = {A}"
+            name = f"path, shares {share} to 1, $A = {A}$"
             record = (steps // 4, steps // 2, steps)
             found.append(late_run(name, data, mp.mpf(1) / 2, record, A))
     return tuple(found)
@@ -324,7 +326,7 @@ def beyond(seed: int = 7, trials: int = 4, hundredths: str = "115 150 190") -> I
                     y = late.step(y, eta)[0]
                 away = {place: y[place] - late.R[place] for place in y}
                 size = mp.sqrt(plain.inner(away, away))
-                yield Beyond(f"data {trial}, eta = {part}/100 ||W*||", size)
+                yield Beyond(rf"data {trial}, $\eta = {part}/100\,\|W^*\|$", size)
 
 
 def random_stars(rng: np.random.Generator) -> Data:

@@ -77,7 +77,7 @@ def rate_problems(seed: int, sets: int) -> list[tuple[str, Problem]]:
         size = int(rng.integers(4, 9))
         problem = from_dataset(generate.random_dataset(rng, size, 2 * size, 6))
         if asymptotics.star_constant(problem) > 1e-3:  # all frequencies alike give exactly 0
-            found.append((f"random {len(found)} (|V| = {size})", problem))
+            found.append((f"random {len(found)} ({size} tokens)", problem))
         number += 1
     return found
 
@@ -160,8 +160,8 @@ def check_ours_rate(run: Run, alike: bool = False) -> Iterator[Said]:
     one = late(run, alike)
     # (t eta)^2 (1 - cos) is off by a part of order 1 / (t eta); with ||W|| for t eta only the
     # part that decays exponentially, rounding, and the rest of the transient remain.
-    yield within(one.error, 0.05, "(t eta)^2 (1 - cos) from its constant")
-    yield within(one.error_by_norm, 1e-4, "||W||^2 (1 - cos) from its constant")
+    yield within(one.error, 0.05, r"$(t\eta)^2 (1 - \cos)$ from its constant")
+    yield within(one.error_by_norm, 1e-4, r"$\|W\|^2 (1 - \cos)$ from its constant")
     yield most("error", one.error, digits=2)
     yield most("error_by_norm", one.error_by_norm, digits=1)
     yield least("steepest", one.slope, digits=4, origin="a fit over two decades")
@@ -195,7 +195,7 @@ def check_ours_rate_large_steps(one: Beyond | Run) -> Iterator[Said]:
     """Theorem C for max(||W*||, 2 / ||W*||) <= eta < 2 ||W*||: y tends to R."""
     if isinstance(one, Run):
         found = late(one)
-        yield within(found.error_by_norm, 1e-4, "||W||^2 (1 - cos) from its constant")
+        yield within(found.error_by_norm, 1e-4, r"$\|W\|^2 (1 - \cos)$ from its constant")
         yield most("error", found.error_by_norm, digits=1)
         yield count("runs")
         return
@@ -227,7 +227,7 @@ def _logarithm_runs(seed: int, sets: int, steps: int) -> tuple[Run, ...]:
         size = int(rng.integers(4, 9))
         length = int(rng.integers(3, 7))
         data = generate.random_dataset(rng, size, 3 * size, length, prefix_closed=False)
-        problems.append((f"random {number} (|V| = {size})", from_dataset(data)))
+        problems.append((f"random {number} ({size} tokens)", from_dataset(data)))
     return tuple(rate_run(name, problem, ETA, steps) for name, problem in problems)
 
 

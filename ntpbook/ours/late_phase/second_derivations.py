@@ -72,10 +72,12 @@ def step_at_the_limit(factor: float = 1.0) -> tuple[Shown, ...]:
             rest = {x: (there[x] - late.R[x]) / far - v[x] for x in v}
             apart = _moved(rest, curved, factor * eta * late.w)
             off = mp.sqrt(plain.inner(apart, apart))
-            found.append(_short(f"{name}: step at R", off, "<", mp.mpf(10) ** -20, off < 1e-20))
+            found.append(_short(f"{name}: step at $R$", off, "<", mp.mpf(10) ** -20, off < 1e-20))
             mean = plain.inner(v, curved)
             held = 0 < mean <= 1 / late.S + mp.mpf(10) ** -50  # two single pairs attain it
-            found.append(_short(f"{name}: <v, F'' v>", mean, "<=", 1 / late.S, held))
+            found.append(
+                _short(rf"{name}: $\langle v, F'' v\rangle$", mean, "<=", 1 / late.S, held)
+            )
     return tuple(found)
 
 
@@ -102,7 +104,7 @@ def worst_perturbations(allowed: float = 2.0) -> tuple[Shown, ...]:
                     for start in starts
                     for parts in _spendings()
                 )
-                words = f"{name}, delta = {mp.nstr(delta, 2)}: growth of the root of the energy"
+                words = rf"{name}, $\delta = {mp.nstr(delta, 2)}$: growth of the root of the energy"
                 bound = mp.mpf(allowed) * delta
                 found.append(_short(words, grown, "<=", bound, grown <= bound))
     return tuple(found)
@@ -152,7 +154,7 @@ def least_value_by_duality(entropy: int = 1) -> tuple[Shown, ...]:
     p = [term / sum(terms) for term in terms]
     dual = sum(q * (sp.log(a) - entropy * sp.log(q) - b) for q, a, b in zip(p, C, u, strict=True))
     rest = sp.simplify(sp.expand_log(sp.log(sum(terms)) - dual, force=True))
-    found = [identity("log sum C e^-u less its dual, three pairs", rest, sp.Integer(0))]
+    found = [identity(r"$\log \sum C e^{-u}$ less its dual, three pairs", rest, sp.Integer(0))]
     with mp.workdps(DIGITS):
         for name, data in instances.star_data().items():
             late = Late(data)
@@ -160,7 +162,9 @@ def least_value_by_duality(entropy: int = 1) -> tuple[Shown, ...]:
             share = {e: 1 / ((1 + rivals[e[0]]) * late.S) for e in late.tight}
             value = mp.fsum(x * mp.log(late.C[e] / x**entropy) for e, x in share.items())
             off = abs(late.F(late.R) - value)
-            found.append(_short(f"{name}: F(R) less it", off, "<", mp.mpf(10) ** -50, off < 1e-50))
+            found.append(
+                _short(f"{name}: $F(R)$ less it", off, "<", mp.mpf(10) ** -50, off < 1e-50)
+            )
     return tuple(found)
 
 
@@ -236,7 +240,7 @@ def worst_states(share: float = 1.0) -> tuple[Shown, ...]:
             for u in np.linspace(0.1, 6, 40)
         )
         bound = share * (2.05 * L * np.log(7 * J) + np.log(14 * L * J**2))
-        words = f"L = {L}: the mean margin of what moves"
+        words = f"$L = {L}$: the mean margin of what moves"
         found.append(_short(words, mp.mpf(mean), "<=", mp.mpf(bound), mean <= bound))
     return tuple(found)
 

@@ -40,10 +40,11 @@ def smoothness(part: int = 4) -> tuple[Shown, ...]:
     low, high, a, b, m, second = sp.symbols("low high a b m second", real=True)
     inside = high * m + low * m - second - high * low  # the mean of (high - x)(x - low)
     return (
-        same("F'' along v", sp.diff(F, s, 2).subs(s, 0), variance),
-        same("(high - m)(m - low) less it", inside, (high - m) * (m - low) - (second - m**2)),
-        same("(a + b)^2 / 4 - a b", (a + b) ** 2 / part - a * b, (a - b) ** 2 / 4),
-        *(same(f"||B_e - B_f||^2, {words}", value, sp.Integer(most)) for words, value, most in
+        same("$F''$ along $v$", sp.diff(F, s, 2).subs(s, 0), variance),
+        same(r"$(\text{high} - m)(m - \text{low})$ less it", inside,
+             (high - m) * (m - low) - (second - m**2)),
+        same("$(a + b)^2/4 - ab$", (a + b) ** 2 / part - a * b, (a - b) ** 2 / 4),
+        *(same(rf"$\|B_e - B_f\|^2$, {words}", value, sp.Integer(most)) for words, value, most in
           _distances()),
     )  # fmt: skip
 
@@ -73,12 +74,12 @@ def elementary(sign: int = 1) -> tuple[Shown, ...]:
     more, step = sp.symbols("more step", nonnegative=True)
     first, second = 1 - sign * (1 + x) * sp.exp(-x), x - 1 - sp.log(x)
     return (
-        same("derivative of 1 - (1 + x) e^-x", sp.diff(first, x), x * sp.exp(-x)),
+        same("derivative of $1 - (1 + x) e^{-x}$", sp.diff(first, x), x * sp.exp(-x)),
         same("its value at 0", first.subs(x, 0), sp.Integer(0)),
-        same("derivative of x - 1 - log x", sp.diff(second, x), (x - 1) / x),
+        same(r"derivative of $x - 1 - \log x$", sp.diff(second, x), (x - 1) / x),
         same("its value at 1", second.subs(x, 1), sp.Integer(0)),
         same("Taylor, second order", sp.integrate((s - r) * D, (r, 0, s)), s**2 * D / 2),
-        at_most("1 - eta w / 2 <= 1 - s / 2", 1 - (step + more) / 2, 1 - step / 2),
+        at_most(r"$1 - \eta w/2 \le 1 - s/2$", 1 - (step + more) / 2, 1 - step / 2),
     )
 
 
@@ -95,7 +96,7 @@ def distance_by_descent(cross: int = 2) -> tuple[Shown, ...]:
     left = -2 * s * (fall + bend) + s**2 * D
     right = -cross * s * fall + s / c * (c * s * D + more)
     return (
-        at_most("||y' - v||^2 - ||y - v||^2", sp.Integer(0), right - left),
+        at_most(r"$\|y' - v\|^2 - \|y - v\|^2$", sp.Integer(0), right - left),
         same("no room is lost in it", (right - left - 2 * s * bend - s * more / c), sp.Integer(0)),
     )
 
@@ -111,7 +112,9 @@ def exponentials_of_lemma_p(second: str = "14/5") -> tuple[Shown, ...]:
     for k, a in ((1, sp.Rational(6, 5)), (2, sp.sympify(second))):
         f = 1 - k * r - sp.exp(-a * r)
         found += [
-            same(f"f'' of 1 - {k} r - e^(-{a} r)", sp.diff(f, r, 2), -(a**2) * sp.exp(-a * r)),
+            same(
+                f"$f''$ of $1 - {k} r - e^{{-{a} r}}$", sp.diff(f, r, 2), -(a**2) * sp.exp(-a * r)
+            ),
             same("at 0", f.subs(r, 0), sp.Integer(0)),
             at_least_zero("at 1/4", f.subs(r, sp.Rational(1, 4)), strictly=True),
         ]
@@ -136,9 +139,9 @@ def step_by_shares(transported: int = 2) -> tuple[Shown, ...]:
     moved = sum((v[e] * B[e] for e in range(3)), sp.zeros(2, 1))
     norm_1 = sum(abs(entry) for entry in v)
     return (
-        at_most("p / p0 <= e^eps", E / (1 / E + more), E**2),
-        at_most("1 - e^-eps <= e^eps - 1", 1 - 1 / E**2, E**2 - 1),
-        same("a zero-sum v", moved, t_1 * (B[0] - B[1]) + t_2 * (B[0] - B[2])),
+        at_most(r"$p/p_0 \le e^\epsilon$", E / (1 / E + more), E**2),
+        at_most(r"$1 - e^{-\epsilon} \le e^\epsilon - 1$", 1 - 1 / E**2, E**2 - 1),
+        same("a zero-sum $v$", moved, t_1 * (B[0] - B[1]) + t_2 * (B[0] - B[2])),
         same("its transports", t_1 + t_2, norm_1 / transported),
         same("unit vectors", g / n - g_0 / n_0, (g - g_0) / n_0 + g / n * (n_0 - n) / n_0),
     )
@@ -153,7 +156,7 @@ def slope_of_the_loss(wrong: int = 1) -> tuple[Shown, ...]:
     star, t = sp.symbols("star t", nonnegative=True)
     slope = (star + t) / (1 + star + t)
     return (
-        at_most("1 - T_* is X_* / (1 + X_*)", (star if wrong else 1) / (1 + star), slope),
+        at_most("$1 - T_*$ is $X_*/(1 + X_*)$", (star if wrong else 1) / (1 + star), slope),
         at_most("the slope is at most 1", slope, sp.Integer(1)),
     )
 
@@ -173,10 +176,10 @@ def long_residual(times: int = 2) -> tuple[Shown, ...]:
     p, large, rest, a, h, C_0, C_1 = sp.symbols("p large rest a h C_0 C_1", nonnegative=True)
     s, E = eta / sp.sqrt(2) + more, 1 + extra
     return (
-        at_most("p_min e^{max b} <= sum p e^b", p * large, (p + a) * large + rest),
-        at_most("s^2 D <= eta^2", eta**2 * D / (gamma**2 + D), eta**2),
+        at_most(r"$p_{\min} e^{\max b} \le \sum p e^b$", p * large, (p + a) * large + rest),
+        at_most(r"$s^2 D \le \eta^2$", eta**2 * D / (gamma**2 + D), eta**2),
         at_most("no growth", eta**2, times * s * (eta / sp.sqrt(2) + extra)),
-        at_most("the push along v*", eta / sp.sqrt(2) * p, s * (p + a)),
+        at_most("the push along $v^*$", eta / sp.sqrt(2) * p, s * (p + a)),
         at_most(
             "a share", C_0 / (C_0 + C_1) / E**2, C_0 * (1 / E + a) / ((C_0 + C_1) * E / (1 + h))
         ),
@@ -199,7 +202,7 @@ def energy_of_a_perturbed_step(lipschitz: int = 1) -> tuple[Shown, ...]:
     gap = 2 * x - (sp.exp(x) - 1)
     return (
         at_most("the energy", pushed, (root + a) ** 2 + lipschitz * sp.sqrt(2) * lam * a),
-        same("f'' of 2 x - (e^x - 1)", sp.diff(gap, x, 2), -sp.exp(x)),
+        same("$f''$ of $2x - (e^x - 1)$", sp.diff(gap, x, 2), -sp.exp(x)),
         same("at 0", gap.subs(x, 0), sp.Integer(0)),
         at_least_zero("at 1", gap.subs(x, 1), strictly=True),
     )
@@ -225,11 +228,11 @@ def loss_while_large(three: int = 3) -> tuple[Shown, ...]:
     b, rest = sp.symbols("b rest", nonnegative=True)
     m_o = 1 - b - rest  # another token has b, the remaining ones the rest
     return (
-        same("slope of -log T / (1 - T)", slope, sp.log(x) - (x - 1)),
-        at_most("|V| / (|V| - 1) <= 2", V / (V - 1), sp.Integer(2)),
-        same("log^3 v / v", sp.expand_log(cubed, force=True), 27 * (a * sp.exp(-a)) ** 3),
-        same("derivative of a e^-a", sp.diff(a * sp.exp(-a), a), (1 - a) * sp.exp(-a)),
-        at_most("another logit lies A (2 m_o - 1) behind", A * (2 * m_o - 1), A * m_o - A * b),
+        same(r"slope of $-\log T/(1 - T)$", slope, sp.log(x) - (x - 1)),
+        at_most(r"$|\mathcal V|/(|\mathcal V| - 1) \le 2$", V / (V - 1), sp.Integer(2)),
+        same(r"$\log^3 v/v$", sp.expand_log(cubed, force=True), 27 * (a * sp.exp(-a)) ** 3),
+        same("derivative of $a e^{-a}$", sp.diff(a * sp.exp(-a), a), (1 - a) * sp.exp(-a)),
+        at_most("another logit lies $A (2m_o - 1)$ behind", A * (2 * m_o - 1), A * m_o - A * b),
         same("when both meet", (growth - least).subs(t, latest), sp.Integer(0)),
     )
 
@@ -251,10 +254,12 @@ def loss_by_entropy(thirds: int = 3) -> tuple[Shown, ...]:
     f = x * sp.log(J / x)
     log_7 = sp.log(7) + (L - 2)  # at least log(7 (L - 1)), by its tangent
     return (
-        same("derivative of x log(J / x)", sp.diff(f, x), sp.log(J / x) - 1),
+        same(r"derivative of $x \log(J/x)$", sp.diff(f, x), sp.log(J / x) - 1),
         at_least_zero("which is positive at 1/7", sp.log(7) - 1, strictly=True),
-        at_most("m_o (1 - m_o) at 1 / L", thirds / (8 * L), (1 - 1 / L) / L),
-        at_most("m_o (1 - m_o) at 3/4", thirds / (8 * L), sp.Rational(3, 16)),
+        at_most("$m_o (1 - m_o)$ at $1/L$", thirds / (8 * L), (1 - 1 / L) / L),
+        at_most("$m_o (1 - m_o)$ at 3/4", thirds / (8 * L), sp.Rational(3, 16)),
         at_least_zero("the constant", sp.Rational(41, 20) - 27 * sp.Rational(32, 21) * sp.exp(-3)),
-        at_most("K_2' <= K_2, but for the logarithms", sp.Rational(41, 20) * L * log_7, 8 * L**2),
+        at_most(
+            r"$K_2' \le K_2$, but for the logarithms", sp.Rational(41, 20) * L * log_7, 8 * L**2
+        ),
     )

@@ -59,8 +59,8 @@ def harmonic_by_duality(between: int = -1) -> tuple[Shown, ...]:
     weights = {G[e]: sum(Q[e, f] * p[f] for f in range(3)) for e in range(3)}
     short = (mean - sum(x)).subs(weights)
     return (
-        same("sum_e p_e (Q p)_e / G_e^2 is sum_e p_e / G_e", short, sp.Integer(0)),
-        same("which exceeds x^T Q x by squares", mean - quadratic, squares),
+        same(r"$\sum_e p_e (Qp)_e/G_e^2$ is $\sum_e p_e/G_e$", short, sp.Integer(0)),
+        same(r"which exceeds $x^\top Q x$ by squares", mean - quadratic, squares),
     )
 
 
@@ -109,12 +109,12 @@ def descent_by_shape(descent_shift: int = 0) -> tuple[Shown, ...]:
     third = -v * (3 - v * (1 + z)) * sp.exp(-v * z)
     end = (1 + k) * (1 - c * v * k - 1 / (1 + v * k)) - (1 - c) * v * k
     return (
-        same("f at 0", f.subs(z, 0), sp.Integer(0)),
-        same("f' at 0", slope.subs(z, 0), sp.Integer(0)),
-        same("f''", sp.diff(slope, z) / v, second),
-        same("f'''", sp.diff(second, z), third),
-        at_most("f'' at 0 is not negative", 2 * c, 2 - v),
-        at_most("f at 2 S - 1", sp.Integer(0), sp.simplify(end)),
+        same("$f$ at 0", f.subs(z, 0), sp.Integer(0)),
+        same("$f'$ at 0", slope.subs(z, 0), sp.Integer(0)),
+        same("$f''$", sp.diff(slope, z) / v, second),
+        same("$f'''$", sp.diff(second, z), third),
+        at_most("$f''$ at 0 is not negative", 2 * c, 2 - v),
+        at_most("$f$ at $2S - 1$", sp.Integer(0), sp.simplify(end)),
     )
 
 
@@ -166,10 +166,10 @@ def one_step(downhill: int = -1) -> tuple[Shown, ...]:
     g = sum((term * pair for term, pair in zip(terms, B, strict=True)), sp.zeros(3, 1)) / sum(terms)
     across = g - star * g.dot(star) / S
     return (
-        same("grad F along v", slope, downhill * pairs(weights * along[e]) / pairs(weights)),
-        *(same(f"grad F, entry {k}", gradient[k], downhill * across[k]) for k in range(3)),
-        same("<g, W*> = 1", g.dot(star), sp.Integer(1)),
-        same("||g||^2 = gamma^2 + D", g.dot(g), 1 / S + gradient.dot(gradient)),
+        same(r"$\nabla F$ along $v$", slope, downhill * pairs(weights * along[e]) / pairs(weights)),
+        *(same(rf"$\nabla F$, entry {k}", gradient[k], downhill * across[k]) for k in range(3)),
+        same(r"$\langle g, W^*\rangle = 1$", g.dot(star), sp.Integer(1)),
+        same(r"$\|g\|^2 = \gamma^2 + D$", g.dot(g), 1 / S + gradient.dot(gradient)),
     )
 
 
@@ -191,21 +191,21 @@ def perturbation(power: int = 2) -> tuple[Shown, ...]:
     one = sp.Symbol("mean", nonnegative=True)  # m_o - sum_k tau_k m_k, from 1 - 2 r to 1
     low = sp.Symbol("low", nonnegative=True)  # min(e^{-A r}, 1 - 2 r)
     return (
-        at_most("X from below", X_star * E, X),
-        at_most("X from above", X, X_star * E**power),
-        at_most("1 - T_o from below", X_star / (1 + X_star), (X_star + t) / (1 + X_star + t)),
+        at_most("$X$ from below", X_star * E, X),
+        at_most("$X$ from above", X, X_star * E**power),
+        at_most("$1 - T_o$ from below", X_star / (1 + X_star), (X_star + t) / (1 + X_star + t)),
         at_most(
-            "1 - T_o from above",
+            "$1 - T_o$ from above",
             X / (1 + X),
             E**2 * X_star / (1 + X_star),
         ),
-        at_most("tau from below", 1 / ((V - 1) * E), tau),
+        at_most(r"$\tau$ from below", 1 / ((V - 1) * E), tau),
         at_most(
-            "h / h_* from below",
+            "$h/h_*$ from below",
             low * (1 / (V - 1) + 1),
             (low + t) / (V - 1) + (low + one),
         ),
-        at_most("h / h_* from above", E / (V - 1) + 1, E * (1 / (V - 1) + 1)),
+        at_most("$h/h_*$ from above", E / (V - 1) + 1, E * (1 / (V - 1) + 1)),
     )
 
 
@@ -227,7 +227,7 @@ def loss_of_one_sample(votes: int = 1) -> tuple[Shown, ...]:
     x = sp.Symbol("x", real=True)  # log X
     return (
         same("slope at one-hot attention", sp.diff(sp.log(1 + X), r).subs(r, 0), A * h_star),
-        same("slope in log X", sp.diff(sp.log(1 + sp.exp(x)), x), sp.exp(x) / (1 + sp.exp(x))),
+        same(r"slope in $\log X$", sp.diff(sp.log(1 + sp.exp(x)), x), sp.exp(x) / (1 + sp.exp(x))),
     )
 
 
@@ -247,9 +247,9 @@ def certificate(sum_sign: int = 1) -> tuple[Shown, ...]:
     z = 1 / c**2 - 1
     return (
         at_most("induction", (M + root) ** 2 + b, (M + root + sum_sign * more) ** 2),
-        at_most("1 / (1 - e^-a) <= 1 + 1 / a", 1 / (1 - 1 / exponential), 1 + 1 / a),
-        at_most("1 - cos from above", 1 - c, z / 2),
-        at_most("1 - cos from below", z / (2 * (1 + z)), 1 - c),
+        at_most(r"$1/(1 - e^{-a}) \le 1 + 1/a$", 1 / (1 - 1 / exponential), 1 + 1 / a),
+        at_most(r"$1 - \cos$ from above", 1 - c, z / 2),
+        at_most(r"$1 - \cos$ from below", z / (2 * (1 + z)), 1 - c),
     )
 
 
@@ -266,7 +266,7 @@ def lateness_of_the_certificate(eight: int = 8) -> tuple[Shown, ...]:
     w = 1 / sp.sqrt(2) + e
     epsilon = 2 * (3 * A + 4) * (1 + rest) * E
     left = eight * eta * w * (3 * A + 4) * (1 + rest) * (1 + sp.sqrt(2) * w**2 / eta) * E
-    return (at_most("2 epsilon", 2 * epsilon, left),)
+    return (at_most(r"$2\epsilon$", 2 * epsilon, left),)
 
 
 def loss_without_frequencies(eight: int = 8) -> tuple[Shown, ...]:
@@ -287,11 +287,11 @@ def loss_without_frequencies(eight: int = 8) -> tuple[Shown, ...]:
     longer = sp.Symbol("l", nonnegative=True)
     L = 2 + longer
     return (
-        same("sum_j b_j / A", b_j + b_rest, m_o * ((1 - m_o) * (1 - T_o) + mean)),
-        at_most("m_o (1 - m_o) at 3/4", 1 / (4 * L), sp.Rational(3, 16)),
-        at_most("m_o (1 - m_o) at 1 / L", 1 / (4 * L), (1 - 1 / L) / L),
-        at_most("14 L (L - 1)^2 <= 14 L^3", 14 * L * (L - 1) ** 2, 14 * L**3),
-        at_most("16 / e * 27 / e^3 <= 8", 432 * sp.exp(-4), sp.Integer(eight)),
+        same(r"$\sum_j b_j/A$", b_j + b_rest, m_o * ((1 - m_o) * (1 - T_o) + mean)),
+        at_most("$m_o (1 - m_o)$ at 3/4", 1 / (4 * L), sp.Rational(3, 16)),
+        at_most("$m_o (1 - m_o)$ at $1/L$", 1 / (4 * L), (1 - 1 / L) / L),
+        at_most(r"$14 L (L - 1)^2 \le 14 L^3$", 14 * L * (L - 1) ** 2, 14 * L**3),
+        at_most(r"$16/e \cdot 27/e^3 \le 8$", 432 * sp.exp(-4), sp.Integer(eight)),
     )
 
 
@@ -317,6 +317,6 @@ def logarithm_by_energy(half: int = 2) -> tuple[Shown, ...]:
     return (
         same("the energy", energy, (zeta - v).dot(zeta - v) / 2),
         same("by parts", sp.diff(whole, tau), tau * sp.diff(f(tau), tau)),
-        same("integral of tau", sp.integrate(x, (x, 0, tau)), tau**2 / 2),
-        same("largest w e^-w", sp.diff(x * sp.exp(-x), x).subs(x, 1), sp.Integer(0)),
+        same(r"integral of $\tau$", sp.integrate(x, (x, 0, tau)), tau**2 / 2),
+        same("largest $w e^{-w}$", sp.diff(x * sp.exp(-x), x).subs(x, 1), sp.Integer(0)),
     )

@@ -144,4 +144,4 @@ def _said(made: Made | None) -> str:
     """A certificate in words."""
     if made is None:
         return "no certificate"
-    return f"delta = {made[0]}, ||y|| from {made[1]:.4g} to {made[2]:.4g}, lag {made[3]:.4g}"
+    return rf"$\delta = {made[0]}$, $\|y\|$ from {made[1]:.4g} to {made[2]:.4g}, lag {made[3]:.4g}"

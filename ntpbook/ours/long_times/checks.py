@@ -29,6 +29,7 @@ from ntpcore.tian2023.coupled import Symmetric
 from ntpverdicts import arrays
 from ntpverdicts.claims import Shown
 from ntpverdicts.compare import Said, at_least, at_most, count, equal, holds, least, most, result
+from ntpverdicts.maths import in_tex
 from ntpverdicts.once import once
 from ntpverdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
 
@@ -51,8 +52,8 @@ class DesignRates:
         """The run in words."""
         d = self.design
         return (
-            f"K = {d.K}, M = {d.M}, L = {d.L}, weights {_few(d.common)} common and "
-            f"{_few(d.distinct)} distinct, eta_Y/eta_Z = {self.ratio:.3g}"
+            f"$K = {d.K}$, $M = {d.M}$, $L = {d.L}$, weights {_few(d.common)} common and "
+            rf"{_few(d.distinct)} distinct, $\eta_Y/\eta_Z = {in_tex(f'{self.ratio:.3g}')}$"
         )
 
 
@@ -76,7 +77,7 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
     "ours-long-clock",
     over="designs",
     instances=symmetric_runs,
-    name=lambda one: f"K = {one[0].K}, M = {one[0].M}, eta_Y/eta_Z = {one[1]:g}",
+    name=lambda one: rf"$K = {one[0].K}$, $M = {one[0].M}$, $\eta_Y/\eta_Z = {one[1]:g}$",
     says=r"On {tried} data sets, up to $\ln t = {log_t}$, the logits of the small system in the "
     r"time scale $\sigma$ agree with those of both layers trained in time $t$, up to the "
     "error of the integrator.",
@@ -426,7 +427,7 @@ def check_ours_long_visible(
     c = laws.relaxation(K, min(factor * epsilon, 0.95))
     for ratio in (1e4, 1e5, 1e6):
         found = laws.measured_relaxation(K, K, epsilon, ratio) * ratio**0.5 + np.log(K)
-        where = f"ln(eta_Y t) at ratio {ratio:g}"
+        where = rf"$\ln(\eta_Y t)$ at ratio ${in_tex(f'{ratio:g}')}$"
         yield within(abs(found - c * ratio**power), 2.0, where)
         yield most("apart", abs(found - c * ratio**power), 2, "the grid of times")
     yield most("high", c, 3, "the grid of times")
@@ -835,7 +836,7 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
     for sign, at, (low, high) in zip(signs, witness.brackets, enclosures(witness), strict=True):
         text = f"[{low:.6g}, {high:.6g}]"
         found = low > 0 if sign > 0 else high < 0
-        yield Shown(f"slope of w at w = {at}", text, ">" if sign > 0 else "<", "0", text, found)
+        yield Shown(f"slope of $w$ at $w = {at}$", text, ">" if sign > 0 else "<", "0", text, found)
 
 
 @check(

@@ -41,8 +41,8 @@ def margin_steps(entropy: bool = True) -> tuple[Shown, ...]:
     spread = -sum(a * b for a, b in zip(p, logs, strict=True)) if entropy else sp.Integer(0)
     bend = -sp.exp(-s) * (q + 1 / (1 - sp.exp(-s)))
     return (
-        identity("dq/d Lambda", sp.diff(q, s), -1 / (1 - sp.exp(-s))),
-        identity("h''", sp.diff(h, s, 2), bend),
+        identity(r"$dq/d\Lambda$", sp.diff(q, s), -1 / (1 - sp.exp(-s))),
+        identity("$h''$", sp.diff(h, s, 2), bend),
         identity("mean margin of a class", sp.expand(mean), sp.expand(-sp.log(total) + spread)),
     )
 
@@ -59,7 +59,7 @@ def length_steps(centered: bool = True) -> tuple[Shown, ...]:
     own = (1 - off) ** 2 + (M - 1) * off**2
     other = 2 * (1 - off) * (-off) + (M - 2) * off**2
     return (
-        identity("squared length of e_n - 1_M/M", own, 1 - 1 / M),
+        identity("squared length of $e_n - 1_M/M$", own, 1 - 1 / M),
         identity("inner product of two of them", other, -1 / M),
     )
 
@@ -80,8 +80,8 @@ def angle_steps(scaled: bool = True) -> tuple[Shown, ...]:
     square, along = u.dot(u), u.dot(both)
     rest = both - along / square * u
     return (
-        identity("u.(f_1 + f_2)", along, (2 * w - 1) * (1 + e)),
-        identity("f_1 + f_2 across u", rest.dot(rest) * square, 1 - e**2),
+        identity(r"$u \cdot (f_1 + f_2)$", along, (2 * w - 1) * (1 + e)),
+        identity("$f_1 + f_2$ across $u$", rest.dot(rest) * square, 1 - e**2),
     )
 
 

@@ -78,7 +78,7 @@ def projector_step(sphere: bool = True) -> tuple[Shown, ...]:
     unit = c / size
     along = (unit.T * g)[0]
     return tuple(
-        identity(f"z' of token {i + 1}", derived[i], unit[i] * (g[i] - unit[i] * along))
+        identity(f"$z'$ of token {i + 1}", derived[i], unit[i] * (g[i] - unit[i] * along))
         for i in range(3)
     )
 
@@ -97,7 +97,7 @@ def unit_step(sphere: bool = True) -> tuple[Shown, ...]:
     unit = [x / size for x in q]
     pull = sum(unit[i] ** 2 * sp.diff(z[i], t) for i in range(3))
     return tuple(
-        identity(f"f' of token {i + 1}", sp.diff(unit[i], t), unit[i] * (sp.diff(z[i], t) - pull))
+        identity(f"$f'$ of token {i + 1}", sp.diff(unit[i], t), unit[i] * (sp.diff(z[i], t) - pull))
         for i in range(3)
     )
 
@@ -141,15 +141,15 @@ def clock_steps(sphere: bool = True, invert: bool = False) -> tuple[Shown, ...]:
             identity(f"row of a distinct token, {where}", distinct[i] / rate, claimed[i])
             for i, where in enumerate(("own", "other next tokens", "elsewhere"))
         ),
-        identity("g of a common token", g_common / delta, a * x * mu),
-        identity("g of a distinct token", g_distinct / delta, s * x * mu + r * (1 - 1 / K)),
-        identity("z' of a distinct token", eta_z / K * moved / rate, ratio * f * (g - f * G)),
+        identity("$g$ of a common token", g_common / delta, a * x * mu),
+        identity("$g$ of a distinct token", g_distinct / delta, s * x * mu + r * (1 - 1 / K)),
+        identity("$z'$ of a distinct token", eta_z / K * moved / rate, ratio * f * (g - f * G)),
         identity(
-            "z' of a common token, K/L classes for each query",
+            "$z'$ of a common token, $K/L$ classes for each query",
             eta_z / K * (K / L) * moved / rate,
             ratio * (K / L) * f * (g - f * G),
         ),
-        identity("1/x", 1 / x, 1 + K / (M - K) * sp.exp(sp.expand(sp.cancel(A * mu - R / K)))),
+        identity("$1/x$", 1 / x, 1 + K / (M - K) * sp.exp(sp.expand(sp.cancel(A * mu - R / K)))),
         identity("unit length of the error", inner(error, (1, 1, 1)), sp.Integer(0)),
     )
 
@@ -239,11 +239,11 @@ def bulk_free_steps(sphere: bool = True, claimed: bool = True, wrong: int = 1) -
     return (
         identity("own entry of the error", own, delta * OWN[0]),
         identity("another entry of the error", other, delta * OWN[1]),
-        identity("r' of a distinct token", eta_y / K * f * own / rate, r_slope * OWN[0]),
+        identity("$r'$ of a distinct token", eta_y / K * f * own / rate, r_slope * OWN[0]),
         identity("sum over classes, a common token", own + (K - 1) * other, sp.Integer(0)),
-        identity("z' of a distinct token", eta_z / K * f * (g - pulled) / rate, z_d.subs(back)),
+        identity("$z'$ of a distinct token", eta_z / K * f * (g - pulled) / rate, z_d.subs(back)),
         identity(
-            "z' of a common token", eta_z / K * (K / L) * f * (0 - pulled) / rate, z_c.subs(back)
+            "$z'$ of a common token", eta_z / K * (K / L) * f * (0 - pulled) / rate, z_c.subs(back)
         ),
     )
 
@@ -268,9 +268,9 @@ def universality_steps(power: float = 0.5) -> tuple[Shown, ...]:
     unit = nu ** sp.nsimplify(power)
     scaled = {r: rho / unit, R: P / unit}
     return (
-        identity("d rho / du", (r_slope * unit).subs(scaled) / unit, f),
-        identity("d z_d / du", z_d.subs(scaled) / unit, f * (rho - f * P)),
-        identity("d z_c / du", z_c.subs(scaled) / unit, -(K / L) * f**2 * P),
+        identity(r"$d\rho/du$", (r_slope * unit).subs(scaled) / unit, f),
+        identity("$dz_d/du$", z_d.subs(scaled) / unit, f * (rho - f * P)),
+        identity("$dz_c/du$", z_c.subs(scaled) / unit, -(K / L) * f**2 * P),
     )
 
 
@@ -282,7 +282,7 @@ def conserved_steps(weight: sp.Expr = L / K) -> tuple[Shown, ...]:
     """
     _, z_d, z_c = bulk_free()
     total = known(over_distinct(z_d) + weight * over_common(z_c))
-    return (identity("sum z_d' + (L/K) sum z_c'", total, sp.Integer(0)),)
+    return (identity(r"$\sum z_d' + (L/K) \sum z_c'$", total, sp.Integer(0)),)
 
 
 # Theorem 3
@@ -306,15 +306,15 @@ def closed_form_steps(exponent: sp.Expr | None = None) -> tuple[Shown, ...]:
     r_squared = left / (kappa * (K**2 - 1) / (2 * K))
     share = 1 / (K + 1) if exponent is None else exponent
     return (
-        identity("z_c' = -K z_d'", z_c, -K * z_d),
-        identity("z_d' = w'/(K + 1)", z_d, share * w),
+        identity("$z_c' = -K z_d'$", z_c, -K * z_d),
+        identity("$z_d' = w'/(K + 1)$", z_d, share * w),
         # T = T_0 e^w, so T' = T w'; r' = f_d
         identity("both sides grow alike", sp.diff(left, T) * T * w, sp.diff(right, r) * sine),
         identity("they start alike", left.subs(T, T_0), right.subs(r, 0)),
         identity(
-            "r^2/T^2 in the limit", sp.limit(r_squared / T**2, T, sp.oo), K / (kappa * (K**2 - 1))
+            "$r^2/T^2$ in the limit", sp.limit(r_squared / T**2, T, sp.oo), K / (kappa * (K**2 - 1))
         ),
-        identity("(1 - f_d) T^2 in the limit", sp.limit((1 - sine) * T**2, T, sp.oo), sp.S.Half),
+        identity("$(1 - f_d) T^2$ in the limit", sp.limit((1 - sine) * T**2, T, sp.oo), sp.S.Half),
     )
 
 
@@ -365,9 +365,9 @@ def manifold_steps() -> tuple[Shown, ...]:
     # h' = 2 (T'/T) h - T^2 S'
     moved = 2 * speed_T * here[h] - T**2 * speed_s
     return (
-        identity("T'/T", speed_T, slope.subs(here)),
-        identity("h'", moved, speed_h.subs(here)),
-        identity("the balance of h and x", left.subs(here), right),
+        identity("$T'/T$", speed_T, slope.subs(here)),
+        identity("$h'$", moved, speed_h.subs(here)),
+        identity("the balance of $h$ and $x$", left.subs(here), right),
     )
 
 
@@ -414,11 +414,11 @@ def law_4_steps(power: sp.Expr | None = None) -> tuple[Shown, ...]:
     mu = M / (M - K)
     h_1 = (mu * (K - 1) * (1 - 2 * claimed) - 1) * (1 - 3 * claimed) + K * (1 - 2 * claimed)
     return (
-        identity("h at T = infinity", h_0, 1 - 1 / M),
-        identity("the exponent alpha", alpha, claimed),
-        identity("the coefficient of 1/T^2", c, h_1 + claimed**2 / (1 - 2 * claimed)),
-        identity("c as M grows", sp.limit(c, M, sp.oo), 2 * (K - 1)),
-        identity("alpha for M = K", alpha.subs(M, K), sp.Integer(1)),
+        identity(r"$h$ at $T = \infty$", h_0, 1 - 1 / M),
+        identity(r"the exponent $\alpha$", alpha, claimed),
+        identity("the coefficient of $1/T^2$", c, h_1 + claimed**2 / (1 - 2 * claimed)),
+        identity("$c$ as $M$ grows", sp.limit(c, M, sp.oo), 2 * (K - 1)),
+        identity(r"$\alpha$ for $M = K$", alpha.subs(M, K), sp.Integer(1)),
     )
 
 
@@ -461,19 +461,19 @@ def exponent_steps(edge: str = "") -> tuple[Shown, ...]:
     by_edge = m * Q / T**2 * (2 * (1 - u) + 2 * u * r / (r + T**2)) - u / (T**2 * (r + T**2))
     pulled = m * Q * T**2 / (1 + T**2) * (mu * a / T - 2 * P / (1 + T**2))
     return (
-        identity("(ln T)'", turn, m * Q),
-        identity("the exponent in x", mu * (cosine * a + sine * s) - sine * r / K, sine * P),
-        identity("how x moves with D", sp.diff(by_y, y), -by_y * (1 - by_y)),
-        identity("D'", slope(sine * P), sine * (E - F)),
-        identity("P'", slope(P), E - mu * a / T * m * Q),
-        identity("(a T)'", slope(a * T), x + a * T * m * Q),
-        identity("Q'", slope(Q), pushed),
-        identity("E'", slope(E), -mu * both * x * (1 - x) * sine * E + kept),
-        identity("B'", slope(B), mu * x / T**2 - E / (1 + T**2) - pulled),
-        identity("(ln m)'", slope(m) / m, -2 * m * Q * T**2 / (1 + T**2)),
-        identity("minus the slope of the edge of F", -slope((1 - u) / T**2), by_edge),
-        identity("E at x = 1/mu", E.subs(x, 1 / mu), 1 / T**2),
-        identity("E at its least x", E.subs(x, 1 / (mu * (1 + K / T**2))), sp.Integer(0)),
+        identity(r"$(\ln T)'$", turn, m * Q),
+        identity("the exponent in $x$", mu * (cosine * a + sine * s) - sine * r / K, sine * P),
+        identity("how $x$ moves with $D$", sp.diff(by_y, y), -by_y * (1 - by_y)),
+        identity("$D'$", slope(sine * P), sine * (E - F)),
+        identity("$P'$", slope(P), E - mu * a / T * m * Q),
+        identity("$(aT)'$", slope(a * T), x + a * T * m * Q),
+        identity("$Q'$", slope(Q), pushed),
+        identity("$E'$", slope(E), -mu * both * x * (1 - x) * sine * E + kept),
+        identity("$B'$", slope(B), mu * x / T**2 - E / (1 + T**2) - pulled),
+        identity(r"$(\ln m)'$", slope(m) / m, -2 * m * Q * T**2 / (1 + T**2)),
+        identity("minus the slope of the edge of $F$", -slope((1 - u) / T**2), by_edge),
+        identity(r"$E$ at $x = 1/\mu$", E.subs(x, 1 / mu), 1 / T**2),
+        identity("$E$ at its least $x$", E.subs(x, 1 / (mu * (1 + K / T**2))), sp.Integer(0)),
     )
 
 
@@ -489,9 +489,9 @@ def exponent_limit_steps(power: sp.Expr | None = None) -> tuple[Shown, ...]:
     room = (1 - theta) / mu - free * (1 - 1 / mu) * (1 + theta) - free * 3 * theta
     spare = (M - 1) / M + 3 * free
     return (
-        identity("a T/r in the limit", share, 1 - 1 / M),
+        identity("$aT/r$ in the limit", share, 1 - 1 / M),
         identity("the exponent", 1 - 1 / mu / share, claimed),
-        identity("room as T grows", room, (M - 2 * K + 1) / M - theta * spare),
+        identity("room as $T$ grows", room, (M - 2 * K + 1) / M - theta * spare),
     )
 
 
@@ -513,16 +513,16 @@ def margin_steps(sphere: bool = True) -> tuple[Shown, ...]:
     bracket = known(over_distinct(f**2 * (r - f * R) ** 2)) + K / L * R**2 * sp.Symbol("C4")
     left_over = known(over_distinct((r - f * R) ** 2))
     return (
-        identity("|r| |r|'", square_slope / 2, R),
-        identity("|r| chi'", size * chi_slope, 1 - eps - R**2 / size**2 + nu * bracket),
+        identity(r"$|r|\,|r|'$", square_slope / 2, R),
+        identity(r"$|r|\,\chi'$", size * chi_slope, 1 - eps - R**2 / size**2 + nu * bracket),
         # used in (iii)
         identity(
-            "|r - f_D R|^2",
+            "$|r - f_D R|^2$",
             left_over.subs({sp.Symbol("D02"): size**2, R: chi * size}),
             size**2 * (1 - chi**2 * (1 + eps)),
         ),
         identity(
-            "1 - chi^2 (1 + eps) against sin^2 of the angle",
+            r"$1 - \chi^2 (1 + \epsilon)$ against $\sin^2$ of the angle",
             1 - chi**2 * (1 + eps) - (1 - chi**2 / (1 - eps)),
             chi**2 * eps**2 / (1 - eps),
         ),
@@ -546,9 +546,9 @@ def path_steps(power: int = 2) -> tuple[Shown, ...]:
     sigma, rho = sp.symbols("sigma rho", positive=True)
     tail = sp.integrate((rho + chi * sigma) ** -3, (sigma, 0, sp.oo))
     return (
-        identity("|f_D - chi r/|r||^2", distance.subs(seen), claimed),
-        identity("|(r/|r|)'|^2 |r|^2", size**2 * speed.subs(seen), claimed),
-        identity("tail of |r|^-3 for |r|' >= chi", tail, 1 / (2 * chi * rho**2)),
+        identity(r"$\bigl|f_D - \chi r/|r|\bigr|^2$", distance.subs(seen), claimed),
+        identity(r"$\bigl|(r/|r|)'\bigr|^2 |r|^2$", size**2 * speed.subs(seen), claimed),
+        identity(r"tail of $|r|^{-3}$ for $|r|' \ge \chi$", tail, 1 / (2 * chi * rho**2)),
     )
 
 
@@ -569,9 +569,9 @@ def floor_steps(clock: bool = True) -> tuple[Shown, ...]:
     slope_P = by_theta * (r_slope / q - r / q * z_d)  # q' = q z'
     grown = by_theta * (-2) * z_c / q**2
     return (
-        identity("dP_d / d theta", slope_P, 1 + nu * r * q * (beta - P)),
-        identity("d ln r_d / d theta", by_theta * r_slope / r, 1 / P),
-        identity("d(1/q_c^2) / d theta", grown, 2 * nu * (K / L) * beta),
+        identity(r"$dP_d/d\theta$", slope_P, 1 + nu * r * q * (beta - P)),
+        identity(r"$d \ln r_d/d\theta$", by_theta * r_slope / r, 1 / P),
+        identity(r"$d(1/q_c^2)/d\theta$", grown, 2 * nu * (K / L) * beta),
     )
 
 
@@ -617,12 +617,16 @@ def keep_steps(power: int = 1) -> tuple[Shown, ...]:
     late = sp.integrate(bound / (b * theta) ** 2, (theta, turn, sp.oo))
     middle = sp.integrate(C_2 * theta / (b * theta) ** 2, (theta, begin, turn))
     return (
-        identity("slope of the least P_d at the least beta", least, 1 - nu * y**2 * eps * q**2),
-        identity("nu y^2 sum q_c^2", nu * y**2 * C * q_squared, (C_1 * y**2 / area).subs(of_C_1)),
-        identity("u = 2 I/(1 + 2 C_1)", sp.diff(u, area), 2 - 2 * C_1 * u / area),
-        identity("y^2 = u at y = b theta", sp.diff(solved, theta) ** 2, u.subs(area, solved)),
         identity(
-            "nu theta^2 sum q_c^2",
+            r"slope of the least $P_d$ at the least $\beta$", least, 1 - nu * y**2 * eps * q**2
+        ),
+        identity(
+            r"$\nu y^2 \sum q_c^2$", nu * y**2 * C * q_squared, (C_1 * y**2 / area).subs(of_C_1)
+        ),
+        identity("$u = 2I/(1 + 2C_1)$", sp.diff(u, area), 2 - 2 * C_1 * u / area),
+        identity(r"$y^2 = u$ at $y = b\theta$", sp.diff(solved, theta) ** 2, u.subs(area, solved)),
+        identity(
+            r"$\nu \theta^2 \sum q_c^2$",
             nu * theta**2 * total.subs(of_C_1),
             (2 * C_1 * (1 + 2 * C_1)).subs(of_C_1),
         ),
@@ -652,14 +656,14 @@ def simplex_steps(sphere: bool = False) -> tuple[Shown, ...]:
     _, z_d, z_c = bulk_free(sphere)
     first, later = {f: c_1, r: r_1}, {f: c_j, r: r_j}
     return (
-        *(identity(f"z' of token {i + 1}", derived[i], c[i] * (g[i] - mean)) for i in range(3)),
+        *(identity(f"$z'$ of token {i + 1}", derived[i], c[i] * (g[i] - mean)) for i in range(3)),
         identity(
-            "(ln c_j/c_1)', distinct",
+            r"$(\ln c_j/c_1)'$, distinct",
             z_d.subs(later) - z_d.subs(first),
             -nu * (c_1 * (r_1 - R) + c_j * (R - r_j)),
         ),
         identity(
-            "(ln c_j/c_1)', common",
+            r"$(\ln c_j/c_1)'$, common",
             z_c.subs(later) - z_d.subs(first),
             -nu * (c_1 * (r_1 - R) + K / L * c_j * R),
         ),
@@ -685,12 +689,12 @@ def simplex_limit_steps(sphere: bool = False) -> tuple[Shown, ...]:
     unit = -nu * c_1 * r_1
     return (
         identity(
-            "(ln c_j/c_1)' in the limit, distinct",
+            r"$(\ln c_j/c_1)'$ in the limit, distinct",
             distinct.subs(R, rho * r_1) / unit,
             (1 - v) * (1 - rho) + v * (1 - v),
         ),
         identity(
-            "(ln c_j/c_1)' in the limit, common",
+            r"$(\ln c_j/c_1)'$ in the limit, common",
             common.subs(R, rho * r_1) / unit,
             (1 - rho) + K / L * v * rho,
         ),
@@ -722,7 +726,7 @@ def still_steps(moving: bool = False) -> tuple[Shown, ...]:
     # (r_d/q_d)' = r_d'/q_d - (r_d/q_d) z_d', with q_d = f_d |q|
     psi = known(over_distinct(sp.expand((r_slope - r * z_d) / f))) / size
     return (
-        identity("R'", R_slope, square + R * S),
-        identity("Psi'", psi, -(sp.Symbol("D02") - R**2) / size),
-        identity("sum z_d'", known(over_distinct(z_d)), eps * R),
+        identity("$R'$", R_slope, square + R * S),
+        identity(r"$\Psi'$", psi, -(sp.Symbol("D02") - R**2) / size),
+        identity(r"$\sum z_d'$", known(over_distinct(z_d)), eps * R),
     )

@@ -39,7 +39,7 @@ class Unequal:
     def name(self) -> str:
         """The design in words."""
         sizes = ", ".join(str(len(x)) for x in self.distinct)
-        return f"{sizes} distinct tokens, M = {self.M}, eta_Y/eta_Z = {self.ratio:.3g}"
+        return rf"{sizes} distinct tokens, $M = {self.M}$, $\eta_Y/\eta_Z = {self.ratio:.3g}$"
 
     @property
     def K(self) -> int:

@@ -102,7 +102,7 @@ def positions_are_counts(once: bool = False) -> Iterator[Shown]:
         times = [1 if once else seen.count(x) for x in range(3)]
         total = sum(n * sp.exp(score) for n, score in zip(times, z, strict=True))
         by_counts = [n * sp.exp(score) / total for n, score in zip(times, z, strict=True)]
-        yield identity(f"b with {name}", sp.Matrix(mixed), sp.Matrix(by_counts))
+        yield identity(f"$b$ with {name}", sp.Matrix(mixed), sp.Matrix(by_counts))
 
 
 @check(
@@ -171,9 +171,9 @@ def a_companion(role: str = "optimal") -> Iterator[Shown]:
     classes = parting_data.classes_of_query(structure.data, "q")
     spread = sum(any("d1" in s for s, _ in rows) for rows in classes.values())
     optimal = getattr((structure.orders or {})["q"], role)
-    yield relation("classes of q that hold d1", spread, "=", 1, Fraction(spread - 1))
+    yield relation("classes of $q$ that hold $d_1$", spread, "=", 1, Fraction(spread - 1))
     times = tuple(optimal).count("d1")
-    yield relation(f"d1 among the {role} tokens", "d1" in optimal, "=", False, times)
+    yield relation(f"$d_1$ among the {role} tokens", "d1" in optimal, "=", False, times)
 
 
 @check(
@@ -264,7 +264,7 @@ class Rates:
     @property
     def name(self) -> str:
         """The rates in words."""
-        return f"eta_Y = {self.eta_y:g}, eta_Z = {self.eta_z:g}"
+        return rf"$\eta_Y = {self.eta_y:g}$, $\eta_Z = {self.eta_z:g}$"
 
 
 def pairs_of_rates() -> Iterator[Rates]:
@@ -508,7 +508,7 @@ class TenTwice:
     @property
     def name(self) -> str:
         """Which design."""
-        return f"K = {self.design.K}, weights {self.design.distinct}"
+        return f"$K = {self.design.K}$, weights {self.design.distinct}"
 
 
 def tens(
@@ -563,7 +563,7 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
     yield identity("row times inverse, elsewhere", elsewhere, sp.Matrix([0]))
     found = M / (M - 1) * (d - 1 - (K - 1) * o / (M - 1))
     claimed = M / (M - 1) * (-o) * (K - 1) * (e + 1 / (M - 1))
-    yield identity("xi by gamma", sp.Matrix([found]), sp.Matrix([claimed]))
+    yield identity(r"$\xi$ by $\gamma$", sp.Matrix([found]), sp.Matrix([claimed]))
 
 
 @check(
@@ -637,7 +637,10 @@ class Race:
     def name(self) -> str:
         """Which design."""
         d = self.design
-        return f"K = {d.K}, M = {d.M}, weights {d.distinct}, eta_Y/eta_Z = {self.ratio:g}"
+        return (
+            f"$K = {d.K}$, $M = {d.M}$, weights {d.distinct}, "
+            rf"$\eta_Y/\eta_Z = {self.ratio:g}$"
+        )
 
 
 def races(log_t: float = 1000.0, second: float = 0.15) -> Iterator[Race]:
@@ -730,7 +733,7 @@ class Circling:
     def name(self) -> str:
         """Which design."""
         weights = ", ".join(f"{x:.3g}" for x in self.data.distinct)
-        return f"K = {self.data.K}, {len(self.data.common)} common, weights {weights}"
+        return f"$K = {self.data.K}$, {len(self.data.common)} common, weights {weights}"
 
 
 def circling(
@@ -780,7 +783,7 @@ def check_ours_two_circle(one: Circling, aim: str = "") -> Iterator[Said]:
     yield beyond(turns, 0.95, "share of the steps that turn back")
     # one step moves a logit by at most its length, to either side of Z*(Y)
     farthest = float((apart / still).max()) if aim != "winner" else float(apart.max())
-    yield within(farthest, 2 * one.length, "distance of attention from Z*(Y)")
+    yield within(farthest, 2 * one.length, "distance of attention from $Z^*(Y)$")
     yield most("kept", n - n // 10 - int(walk.flips[2] - walk.flips[1]))
     yield result("steps", n)
     yield most("apart", float((apart / found).max()), 1)

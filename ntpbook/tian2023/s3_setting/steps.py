@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ntpbook.shared.symbols import at_least_zero, identity
+from ntpbook.shared.symbols import at_least_zero, formula, identity
 from ntpverdicts.claims import Shown
 
 
@@ -22,8 +22,8 @@ def positions_shift(base: int = 0) -> Iterator[Shown]:
 
     T = sp.symbols("T", integer=True, positive=True)
     last = (T - 1) - 1 + base  # of the sum over t = 1, ..., T - 1, all indices one less from 0
-    yield identity("places from the end of the sum to the query x_(T-1)", (T - 1) - last, 1)
-    yield identity("places from the query to the next token x_T", T - (T - 1), 1)
+    yield identity("places from the end of the sum to the query $x_{T-1}$", (T - 1) - last, 1)
+    yield identity("places from the query to the next token $x_T$", T - (T - 1), 1)
 
 
 def softmax_jacobian(own: int = 1) -> Iterator[Shown]:
@@ -38,8 +38,8 @@ def softmax_jacobian(own: int = 1) -> Iterator[Shown]:
     rest = sp.symbols("rest", nonnegative=True)
     whole = sp.exp(s) + sp.exp(t) + rest
     b, other = sp.exp(s) / whole, sp.exp(t) / whole
-    yield identity("db_i/ds_i", sp.diff(b, s), b * (own - b))
-    yield identity("db_i/ds_j", sp.diff(b, t), -b * other)
+    yield identity("$db_i/ds_i$", sp.diff(b, s), b * (own - b))
+    yield identity("$db_i/ds_j$", sp.diff(b, t), -b * other)
 
 
 def likelihood_slope(target: int = 1) -> Iterator[Shown]:
@@ -55,8 +55,8 @@ def likelihood_slope(target: int = 1) -> Iterator[Shown]:
     whole = sp.exp(w_n) + sp.exp(w_k) + rest
     alpha_n, alpha_k = sp.exp(w_n) / whole, sp.exp(w_k) / whole
     logarithm = sp.expand_log(sp.log(alpha_n))
-    yield identity("d log alpha_n/dw_n", sp.diff(logarithm, w_n), target - alpha_n)
-    yield identity("d log alpha_n/dw_k", sp.diff(logarithm, w_k), -alpha_k)
+    yield identity(r"$d \log \alpha_n/dw_n$", sp.diff(logarithm, w_n), target - alpha_n)
+    yield identity(r"$d \log \alpha_n/dw_k$", sp.diff(logarithm, w_k), -alpha_k)
 
 
 def logit_along_a_score(power: int = 2) -> Iterator[Shown]:
@@ -77,7 +77,7 @@ def logit_along_a_score(power: int = 2) -> Iterator[Shown]:
     norm = sp.sqrt(a**2 + rest)  # S |X^T b|
     w, f = (Y * a + B) / norm, a / norm
     slope = sp.diff(w, z)
-    yield identity("dw_j/dz_l", sp.simplify(slope - f * (Y - f * w)), sp.Integer(0))
+    yield identity("$dw_j/dz_l$", sp.simplify(slope - f * (Y - f * w)), sp.Integer(0))
     v, length, seen = a / S, norm / S, (Y * a + B) / S  # an entry, |X^T b| and Y_j^T X^T b
     entry = v * (Y - v * seen / length**power) / length
     yield identity("the entry of (3)", sp.simplify(entry - f * (Y - f * w)), sp.Integer(0))
@@ -94,8 +94,8 @@ def unit_jacobian(power: int = 2) -> Iterator[Shown]:
     v, w = sp.symbols("v_i v_j", real=True)
     rest = sp.symbols("rest", positive=True)  # the squares of all other entries
     norm = sp.sqrt(v**2 + w**2 + rest)
-    yield identity("d(v_i/|v|)/dv_i", sp.diff(v / norm, v), (1 - v**2 / norm**power) / norm)
-    yield identity("d(v_i/|v|)/dv_j", sp.diff(v / norm, w), -v * w / norm**3)
+    yield identity("$d(v_i/|v|)/dv_i$", sp.diff(v / norm, v), (1 - v**2 / norm**power) / norm)
+    yield identity("$d(v_i/|v|)/dv_j$", sp.diff(v / norm, w), -v * w / norm**3)
 
 
 def centre_drops(share: int = 1) -> Iterator[Shown]:
@@ -110,7 +110,7 @@ def centre_drops(share: int = 1) -> Iterator[Shown]:
     rest = sp.symbols("rest", positive=True)  # the squares of all other entries
     square = v**2 + w**2 + rest
     own, other, others = (1 - share * v**2 / square, *(-share * v * x / square for x in (w, rest)))
-    yield identity("row i of P_v v", own * v + other * w + others, sp.Integer(0))
+    yield identity("row $i$ of $P_v v$", own * v + other * w + others, sp.Integer(0))
 
 
 def mean_drops(total: int = 1) -> Iterator[Shown]:
@@ -126,14 +126,14 @@ def mean_drops(total: int = 1) -> Iterator[Shown]:
     v, w, M = sp.symbols("v_i v_j M", positive=True)
     m = (total - v - w) / (M - 2)  # mean of the others, as all entries sum to 1
     mean = sp.simplify((v + w + (M - 2) * m) / M)
-    yield identity("the mean of X^T b", mean, 1 / M)
+    yield identity(r"the mean of $X^\top b$", mean, 1 / M)
     # column i of diag(v) - v v^T sums to 0, so subtracting the mean first changes nothing
     column = v * (1 - v) - w * v - (M - 2) * m * v
-    yield identity("column sum of diag(v) - v v^T", column, sp.Integer(0))
+    yield identity(r"column sum of $\mathrm{diag}(v) - v v^\top$", column, sp.Integer(0))
     # row i of P_u 1 is 1 - u_i (sum of u)/|u|^2, so P_u v = P_u (u + 1/M) = 1/M in every row
     u_i, square = v - 1 / M, sp.symbols("square", positive=True)
     whole = (v - 1 / M) + (w - 1 / M) + (M - 2) * (m - 1 / M)
-    yield identity("row i of P_u 1", 1 - u_i * whole / square, sp.Integer(1))
+    yield identity("row $i$ of $P_u 1$", 1 - u_i * whole / square, sp.Integer(1))
 
 
 def errors_sum_to_zero(target: int = 1) -> Iterator[Shown]:
@@ -148,7 +148,7 @@ def errors_sum_to_zero(target: int = 1) -> Iterator[Shown]:
     rest = sp.symbols("rest", positive=True)
     whole = sp.exp(w) + rest
     wrong = [target - sp.exp(w) / whole, -rest / whole]  # at the next token; all others together
-    yield identity("sum of x_(T+1) - alpha", sum(wrong), sp.Integer(0))
+    yield identity(r"sum of $x_{T+1} - \alpha$", sum(wrong), sp.Integer(0))
 
 
 def orthonormal_norms(scale: int = 1) -> Iterator[Shown]:
@@ -165,11 +165,13 @@ def orthonormal_norms(scale: int = 1) -> Iterator[Shown]:
     known = sp.MatMul(v.T, U, U.T, v)
     rest = (square - known.doit()).doit()
     zero = rest.is_ZeroMatrix is True
-    yield Shown("|U^T v|^2", str(square), "=", str(known), "0" if zero else str(rest), zero)
+    shown = "0" if zero else formula(rest)
+    yield Shown(r"$|U^\top v|^2$", formula(square), "=", formula(known), shown, zero)
     length = known.subs(U * U.T, scale * sp.Identity(M)).doit()
     rest = (length - v.T * v).doit()
     zero = rest.is_ZeroMatrix is True
-    yield Shown(f"{known} with U U^T = I", str(length), "=", "v.T*v", str(rest), zero)
+    shown, name = "0" if zero else formula(rest), r"$v^\top U U^\top v$ with $U U^\top = I$"
+    yield Shown(name, formula(length), "=", formula(v.T * v), shown, zero)
 
 
 def gaussian_products(power: int = 1) -> Iterator[Shown]:
@@ -186,7 +188,7 @@ def gaussian_products(power: int = 1) -> Iterator[Shown]:
     first, second = (sp.integrate(a**k * density, (a, -sp.oo, sp.oo)) for k in (1, 2))
     yield identity("mean of one product", first * first, sp.Integer(0))  # they are independent
     yield identity("mean of its square", second * second, v**2)
-    yield identity("d times that at v = 1/d", (d * second**2).subs(v, 1 / d), 1 / d**power)
+    yield identity("$d$ times that at $v = 1/d$", (d * second**2).subs(v, 1 / d), 1 / d**power)
 
 
 def hoeffding(eighth: int = 8) -> Iterator[Shown]:
@@ -206,15 +208,15 @@ def hoeffding(eighth: int = 8) -> Iterator[Shown]:
     phi = sp.log(1 - p + p * sp.exp(s)) - p * s
     u = p * sp.exp(s) / (1 - p + p * sp.exp(s))
     zero, half = sp.Integer(0), sp.Rational(1, 2)
-    yield identity("exp(phi) is the mean of exp(s (coin - p))", sp.exp(phi), mean)
-    yield identity("phi(0)", phi.subs(s, 0), zero)
-    yield identity("phi'(0)", sp.diff(phi, s).subs(s, 0), zero)
-    yield identity("phi''", sp.diff(phi, s, 2), u * (1 - u))
-    yield identity("1/4 - w (1 - w)", half**2 - w * (1 - w), (w - half) ** 2)
+    yield identity(r"$e^\phi$ is the mean of $e^{s (\text{coin} - p)}$", sp.exp(phi), mean)
+    yield identity(r"$\phi(0)$", phi.subs(s, 0), zero)
+    yield identity(r"$\phi'(0)$", sp.diff(phi, s).subs(s, 0), zero)
+    yield identity(r"$\phi''$", sp.diff(phi, s, 2), u * (1 - u))
+    yield identity("$1/4 - w (1 - w)$", half**2 - w * (1 - w), (w - half) ** 2)
     yield at_least_zero("a square", (w - half) ** 2)
     exponent = N * (s**2 / eighth - s * r)
-    yield identity("slope of the exponent at s = 4 r", sp.diff(exponent, s).subs(s, 4 * r), zero)
-    yield identity("the exponent at s = 4 r", exponent.subs(s, 4 * r), -2 * N * r**2)
+    yield identity("slope of the exponent at $s = 4r$", sp.diff(exponent, s).subs(s, 4 * r), zero)
+    yield identity("the exponent at $s = 4r$", exponent.subs(s, 4 * r), -2 * N * r**2)
 
 
 def radius_for_tokens(twice: int = 2) -> Iterator[Shown]:
@@ -228,4 +230,4 @@ def radius_for_tokens(twice: int = 2) -> Iterator[Shown]:
     N, delta, S = sp.symbols("N delta S", positive=True)
     radius = sp.sqrt(sp.log(2 * S / delta) / (twice * N))
     total = 2 * S * sp.exp(-2 * N * radius**2)
-    yield identity("2 S exp(-2 N r^2) with the radius for S tokens", total, delta)
+    yield identity("$2 S e^{-2 N r^2}$ with the radius for $S$ tokens", total, delta)

@@ -1442,9 +1442,9 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
     for M, eta, C in ((1000, 1.0, 1), (1000, 0.5, 2)):
         x = (1 + 2 * C) * iv.log(M) + iv.mpf(eta) - iv.mpf(lowered)
         bound = (iv.log((M - 1 + iv.exp(x)) / M) - iv.mpf(eta)) / 2
-        name = f"M = {M}, eta_Y = {eta:g}: the lower bound on c(s)"
+        name = rf"$M = {M}$, $\eta_Y = {eta:g}$: the lower bound on $c(s)$"
         rest = bound - C * iv.log(M)
-        yield Shown(name, str(bound), ">", f"{C} ln M", str(rest), rest.a > 0)
+        yield Shown(name, str(bound), ">", rf"${C} \ln M$", str(rest), rest.a > 0)
 
 
 @check(
@@ -1612,7 +1612,7 @@ def enclosed_gaps(late: int = 0, share: float = 0.22) -> Iterator[Shown]:
                 )
                 wrong += not (top >= 0 and bottom <= 0)
                 y += M * rate / (M - 1 + iv.exp(y))
-            name = f"M = {M}, eta_Y = {eta:g}: numbers of updates out of order"
+            name = rf"$M = {M}$, $\eta_Y = {eta:g}$: numbers of updates out of order"
             yield relation(name, wrong, "=", 0, wrong)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from ntpbook.shared.symbols import at_least_zero, identity, matrices
+from ntpbook.shared.symbols import at_least_zero, formula, identity, matrices
 from ntpverdicts.claims import Shown
 from ntpverdicts.vocabulary import relation
 
@@ -64,13 +64,13 @@ def missing_probability(spread: float = 1.0) -> Iterator[Shown]:
     w, D = sp.symbols("w D", real=True)
     S, wrong = sp.symbols("S q", positive=True)  # weight of the wrong tokens; q = M - 1 of them
     missing = 1 - sp.exp(w) / (sp.exp(w) + S)
-    yield identity("the missing probability 1 - alpha_nn", missing, S / (sp.exp(w) + S))
+    yield identity(r"the missing probability $1 - \alpha_{nn}$", missing, S / (sp.exp(w) + S))
     yield at_least_zero("the missing probability is positive", sp.together(missing), strictly=True)
     slope = sp.factor(sp.diff(missing, S))
     yield at_least_zero("the missing probability rises with the weight of the wrong tokens", slope)
     least = missing.subs(S, wrong * sp.exp(w - D))
     bound = wrong / (wrong + sp.exp(sp.nsimplify(spread) * D))
-    yield identity("the missing probability if all wrong logits are D below", least, bound)
+    yield identity("the missing probability if all wrong logits are $D$ below", least, bound)
 
 
 # Matrices of symbolic size
@@ -85,7 +85,7 @@ def rows_move_alone(sign: int = 1) -> Iterator[Shown]:
     E = F.T * F - one
     E_prime = sign * (one - (one + E).doit().inverse())
     moved = F.T * (F - F * E_prime)
-    yield matrices("a step along f_n - F E' e_n moves F^T Y by e_n", moved, one)
+    yield matrices(r"a step along $f_n - F E' e_n$ moves $F^\top Y$ by $e_n$", moved, one)
 
 
 def forms_of_E_prime(sign: int = 1) -> Iterator[Shown]:
@@ -100,11 +100,11 @@ def forms_of_E_prime(sign: int = 1) -> Iterator[Shown]:
     A, one = sp.MatrixSymbol("A", K, K), sp.Identity(K)  # A = I + E
     E_prime = sign * (one - A.inverse())
     undone = A * (one - E_prime)
-    yield matrices("(I + E)(I - E') with A = I + E", undone, one, f"A*(I - {E_prime})")
-    yield matrices("E (I + E)^-1 with E = A - I", (A - one) * A.inverse(), E_prime)
+    yield matrices("$(I + E)(I - E')$ with $A = I + E$", undone, one, f"A*(I - {E_prime})")
+    yield matrices("$E (I + E)^{-1}$ with $E = A - I$", (A - one) * A.inverse(), E_prime)
     p = sp.Symbol("p", positive=True)  # 1 + x, an eigenvalue of I + E
-    yield identity("an eigenvalue of E'", sign * (1 - 1 / p), (p - 1) - (p - 1) ** 2 / p)
-    yield at_least_zero("x minus this eigenvalue is not negative", (p - 1) ** 2 / p)
+    yield identity("an eigenvalue of $E'$", sign * (1 - 1 / p), (p - 1) - (p - 1) ** 2 / p)
+    yield at_least_zero("$x$ minus this eigenvalue is not negative", (p - 1) ** 2 / p)
 
 
 def size_of_the_modification(power: int = 2) -> Iterator[Shown]:
@@ -118,12 +118,12 @@ def size_of_the_modification(power: int = 2) -> Iterator[Shown]:
     p, r = sp.symbols("p r", positive=True)
     x = p - 1  # an eigenvalue of E; I + E has p
     yield identity(
-        "E'(I + E)E' on its eigenvectors", (1 - 1 / p) * p * (1 - 1 / p), x**power / (1 + x)
+        "$E' (I + E) E'$ on its eigenvectors", (1 - 1 / p) * p * (1 - 1 / p), x**power / (1 + x)
     )
     # every size below 1 is l = r/(1 + r), rising with r
     size = r / (1 + r)
     negative, positive = size**2 / (1 - size), size**2 / (1 + size)
-    yield at_least_zero("x^2/(1 - x) rises", sp.factor(sp.diff(sp.cancel(negative), r)))
+    yield at_least_zero("$x^2/(1 - x)$ rises", sp.factor(sp.diff(sp.cancel(negative), r)))
     gap = sp.factor(sp.cancel(sp.together(negative - positive)))
     yield at_least_zero("a negative eigenvalue gives more than a positive one", gap)
 
@@ -146,11 +146,13 @@ def window_of_assumption_2(square: int = 36) -> Iterator[Shown]:
     yield identity("inner product of two classes that share a token", chosen**2, x**2)
     pair, triple = x * (sp.ones(2) - sp.eye(2)), x * (sp.ones(3) - sp.eye(3))
     t = sp.Symbol("t")
-    yield identity("a pair: eigenvalues +-x", pair.charpoly(t).as_expr(), (t - x) * (t + x))
-    yield identity("a triple: 2x, -x, -x", triple.charpoly(t).as_expr(), (t - 2 * x) * (t + x) ** 2)
+    yield identity(r"a pair: eigenvalues $\pm x$", pair.charpoly(t).as_expr(), (t - x) * (t + x))
+    yield identity(
+        "a triple: $2x$, $-x$, $-x$", triple.charpoly(t).as_expr(), (t - 2 * x) * (t + x) ** 2
+    )
     for bound, factor in ((6 / sp.sqrt(M), square), (sp.sqrt(6 / M), 6)):
         gap = bound**2 - 1 / K**2
-        yield identity(f"{bound} against 1/K", gap * M * K**2, factor * K**2 - M)
+        yield identity(f"{formula(bound)} against $1/K$", gap * M * K**2, factor * K**2 - M)
 
 
 def equal_correlations(less: int = 1) -> Iterator[Shown]:
@@ -165,11 +167,11 @@ def equal_correlations(less: int = 1) -> Iterator[Shown]:
     x = sp.Symbol("x", positive=True)
     E = x * (sp.OneMatrix(K, K) - sp.Identity(K))
     ones = sp.OneMatrix(K, 1)
-    yield identity("an entry of E (1, ..., 1)^T", (E * ones)[0, 0].doit(), (K - less) * x)
+    yield identity(r"an entry of $E (1, \dots, 1)^\top$", (E * ones)[0, 0].doit(), (K - less) * x)
     i = sp.Symbol("i", integer=True)
     first, second = (x * (1 - sp.KroneckerDelta(i, j)) for j in (1, 2))  # columns 1 and 2 of E
     difference = sp.KroneckerDelta(i, 1) - sp.KroneckerDelta(i, 2)
-    yield identity("entry i of E (e_1 - e_2)", first - second, -x * difference)
+    yield identity("entry $i$ of $E (e_1 - e_2)$", first - second, -x * difference)
 
 
 # One class for many steps: Lemma 5
@@ -191,12 +193,12 @@ def step_of_the_rows(less: int = 1) -> Iterator[Shown]:
     D = M - less + sp.exp(M * h)
     zeta_n, zeta_j = M / (M - 1) * (1 - 1 / M), -M / (M - 1) / M
     later = (M - 1) * (h + eta / D)  # with h* of (33) after the step
-    yield identity("alpha_nn", alpha_n, sp.exp(M * h) / D)
-    yield identity("alpha_nj", alpha_j, 1 / D)
-    yield identity("e_n - alpha_n at n", 1 - alpha_n, (M - 1) / D * zeta_n)
-    yield identity("e_n - alpha_n at j", -alpha_j, (M - 1) / D * zeta_j)
+    yield identity(r"$\alpha_{nn}$", alpha_n, sp.exp(M * h) / D)
+    yield identity(r"$\alpha_{nj}$", alpha_j, 1 / D)
+    yield identity(r"$e_n - \alpha_n$ at $n$", 1 - alpha_n, (M - 1) / D * zeta_n)
+    yield identity(r"$e_n - \alpha_n$ at $j$", -alpha_j, (M - 1) / D * zeta_j)
     yield identity(
-        "the logit of n after the step", (M - 1) * h + eta * (1 - alpha_n), later * zeta_n
+        "the logit of $n$ after the step", (M - 1) * h + eta * (1 - alpha_n), later * zeta_n
     )
     yield identity("another logit after the step", -h - eta * alpha_j, later * zeta_j)
 
@@ -230,13 +232,13 @@ def gaps_of_equal_correlations(slow: bool = False) -> Iterator[Shown]:
     bound = (1 + (M - 1) * rho) / (1 - rho)
     zero = sp.Integer(0)
     yield identity("rows keep their sum", a + (K - 1) * b + (M - K) * c, zero)
-    yield identity("the slope of u", a - b, u_slope)
-    yield identity("the slope of v", a - c, v_slope)
-    yield identity("the first slope of u", (a - b).subs(start), 1 - rho)
-    yield identity("the first slope of v", (a - c).subs(start), sp.Integer(1))
-    yield identity("the slope of u for K = M", (a - b).subs(K, M), square)
+    yield identity("the slope of $u$", a - b, u_slope)
+    yield identity("the slope of $v$", a - c, v_slope)
+    yield identity("the first slope of $u$", (a - b).subs(start), 1 - rho)
+    yield identity("the first slope of $v$", (a - c).subs(start), sp.Integer(1))
+    yield identity("the slope of $u$ for $K = M$", (a - b).subs(K, M), square)
     lead = (1 - rho) * p_b * (bound * strangers / others - 1)
-    yield identity("the slope of v - u", b - c, lead)
+    yield identity("the slope of $v - u$", b - c, lead)
 
 
 # The height in continuous time: Lemma 6
@@ -254,7 +256,7 @@ def integrated_height(slope: int = 1) -> Iterator[Shown]:
     left = sp.exp(M * h) + (M - slope) * M * h
     moved = sp.diff(left, h) * eta / (M - 1 + sp.exp(M * h))
     yield identity("derivative along (44)", moved, M * eta)
-    yield identity("value at h = 0", left.subs(h, 0), sp.Integer(1))
+    yield identity("value at $h = 0$", left.subs(h, 0), sp.Integer(1))
 
 
 def closed_height(offset: int = 1) -> Iterator[Shown]:
@@ -268,10 +270,10 @@ def closed_height(offset: int = 1) -> Iterator[Shown]:
     w, q, M, tau = sp.symbols("w q M tau", positive=True)  # q = M - 1
     c = (M * tau + offset) / q
     exponential = q * (w * sp.exp(w)) / sp.exp(w)  # e^(c - w) = e^c/e^w
-    yield identity("(45) at x = c - w", exponential + q * (c - w), M * tau + 1)
+    yield identity("(45) at $x = c - w$", exponential + q * (c - w), M * tau + 1)
     x = sp.Symbol("x", real=True)
     slope = sp.diff(sp.exp(x) + q * x, x)
-    yield at_least_zero("the left side of (45) rises with x", slope, strictly=True)
+    yield at_least_zero("the left side of (45) rises with $x$", slope, strictly=True)
 
 
 # Steps and curve: Lemma 7, Remark 2
@@ -292,7 +294,7 @@ def steps_above_the_curve(start: int = 1) -> Iterator[Shown]:
     yield identity("the slope at 0", slope.subs(x, 0), start * eta)
     fall = (slope.subs(x, b) - slope.subs(x, y)) * (q + sp.exp(y)) * (q + sp.exp(b))
     yield identity(
-        "g(b) - g(y), times both denominators", fall, (q + 1) * eta * (sp.exp(y) - sp.exp(b))
+        "$g(b) - g(y)$, times both denominators", fall, (q + 1) * eta * (sp.exp(y) - sp.exp(b))
     )
 
 
@@ -334,7 +336,7 @@ def growth_of_the_shift(less: int = 1) -> Iterator[Shown]:
     for name, function in (("lower", low), ("upper", high)):
         for order in (0, 1):
             value = sp.diff(function, g, order).subs(g, 0)
-            yield identity(f"{name} bound at g = 0, derivative {order}", value, sp.Integer(0))
+            yield identity(f"{name} bound at $g = 0$, derivative {order}", value, sp.Integer(0))
     # both are convex: their second derivatives are e^g - 1 and g e^g/2
     yield identity(
         "second derivative of the gap to the lower bound", sp.diff(low, g, 2), sp.exp(g) - 1
@@ -359,7 +361,7 @@ def sums_and_integrals(square: int = 2) -> Iterator[Shown]:
     yield at_least_zero("the integrand rises", sp.factor(sp.diff(share, y)))
     taylor = (r - 1) ** square / 2 + sp.log(r) - (r - 1)  # at least 0 for r >= 1
     yield identity(
-        "r - 1 <= ln r + (r - 1)^2/2: both sides at r = 1", taylor.subs(r, 1), sp.Integer(0)
+        r"$r - 1 \le \ln r + (r - 1)^2/2$: both sides at $r = 1$", taylor.subs(r, 1), sp.Integer(0)
     )
     yield at_least_zero("its slope", sp.factor(sp.diff(taylor, r)))
 
@@ -376,8 +378,8 @@ def half_a_logarithm(limit: int = 1) -> Iterator[Shown]:
     s = (X + (M - 1) * sp.log(X) - 1) / (M * eta)  # (45)
     level, slope = (M - 1 + X) / M, M * eta / (M - 1 + X)  # e^L and x'
     one = sp.Integer(limit)
-    yield identity("limit of e^L/(eta s)", sp.limit(level / (eta * s), X, sp.oo), one)
-    yield identity("limit of s x'(s)", sp.limit(s * slope, X, sp.oo), one)
+    yield identity(r"limit of $e^L/(\eta s)$", sp.limit(level / (eta * s), X, sp.oo), one)
+    yield identity("limit of $s x'(s)$", sp.limit(s * slope, X, sp.oo), one)
 
 
 # Where the exponential takes over: Lemma 8, Remark 3
@@ -395,24 +397,28 @@ def lower_crossing(least: int = 8) -> Iterator[Shown]:
     x = (1 + 3 / M) / M
     margin = sp.expand(((M - 1) * x - (1 + x + x**2)) * M)  # e^x <= 1 + x + x^2 on [0, 1]
     yield identity(
-        "how far the line is above 1 + x + x^2, times M", margin, 1 - 7 / M - 6 / M**2 - 9 / M**3
+        "how far the line is above $1 + x + x^2$, times $M$",
+        margin,
+        1 - 7 / M - 6 / M**2 - 9 / M**3,
     )
     r = sp.Symbol("r", nonnegative=True)  # M = 8 + r
     grown = sp.factor(sp.together(margin.subs(M, least + r)))
-    yield at_least_zero(f"for M = {least} + r", grown, strictly=True)
+    yield at_least_zero(f"for $M = {least} + r$", grown, strictly=True)
     y = sp.Symbol("y", nonnegative=True)
     gap = 1 + y + y**2 - sp.exp(y)  # 0 at 0 with its slope; its slope 1 + 2y - e^y is concave
-    yield identity("1 + y + y^2 - e^y at 0", gap.subs(y, 0), sp.Integer(0))
-    yield identity("slope of 1 + y + y^2 - e^y at 0", sp.diff(gap, y).subs(y, 0), sp.Integer(0))
+    yield identity("$1 + y + y^2 - e^y$ at 0", gap.subs(y, 0), sp.Integer(0))
+    yield identity("slope of $1 + y + y^2 - e^y$ at 0", sp.diff(gap, y).subs(y, 0), sp.Integer(0))
     yield at_least_zero(
-        "slope of 1 + y + y^2 - e^y at 1", sp.diff(gap, y).subs(y, 1), strictly=True
+        "slope of $1 + y + y^2 - e^y$ at 1", sp.diff(gap, y).subs(y, 1), strictly=True
     )
     yield at_least_zero(
-        "minus the third derivative of 1 + y + y^2 - e^y", -sp.diff(gap, y, 3), strictly=True
+        "minus the third derivative of $1 + y + y^2 - e^y$", -sp.diff(gap, y, 3), strictly=True
     )
     for m in (5, 6, 7):
         at = sp.Rational(m + 4, m**2)
-        yield at_least_zero(f"the line is above at x = (1 + 4/{m})/{m}", (m - 1) * at - sp.exp(at))
+        yield at_least_zero(
+            f"the line is above at $x = (1 + 4/{m})/{m}$", (m - 1) * at - sp.exp(at)
+        )
 
 
 def upper_crossing(double: int = 2) -> Iterator[Shown]:
@@ -426,15 +432,19 @@ def upper_crossing(double: int = 2) -> Iterator[Shown]:
     L = sp.Symbol("L", positive=True)
     five = sp.log(5)
     gap = L**double - L - double * sp.log(L)  # e^x - M x at x = L + 2 ln L, divided by M
-    yield identity("slope of L^2 - L - 2 ln L, times L", sp.diff(gap, L) * L, 2 * L**2 - L - 2)
-    yield at_least_zero(
-        "this slope, times L, at M = 5; it rises with L", 2 * five**2 - five - 2, strictly=True
+    yield identity(
+        r"slope of $L^2 - L - 2 \ln L$, times $L$", sp.diff(gap, L) * L, 2 * L**2 - L - 2
     )
-    yield at_least_zero("the exponential is above at M = 5", gap.subs(L, five), strictly=True)
-    # (M - 1)(L + ln L) - M L = (M - 1) ln L - L, whose slope in M is at least ln L - 1/M
-    yield at_least_zero("the line is above at M = 5", 4 * sp.log(five) - five, strictly=True)
     yield at_least_zero(
-        "the slope in M of the line minus the exponential, at M = 5",
+        "this slope, times $L$, at $M = 5$; it rises with $L$",
+        2 * five**2 - five - 2,
+        strictly=True,
+    )
+    yield at_least_zero("the exponential is above at $M = 5$", gap.subs(L, five), strictly=True)
+    # (M - 1)(L + ln L) - M L = (M - 1) ln L - L, whose slope in M is at least ln L - 1/M
+    yield at_least_zero("the line is above at $M = 5$", 4 * sp.log(five) - five, strictly=True)
+    yield at_least_zero(
+        "the slope in $M$ of the line minus the exponential, at $M = 5$",
         sp.log(five) - sp.Rational(1, 5),
         strictly=True,
     )
@@ -450,10 +460,12 @@ def first_update(power: int = 100) -> Iterator[Shown]:
 
     M = sp.Symbol("M", positive=True)
     needed = 2 * (M - 1) * (1 + 3 / M) / M - 1  # with x_0 <= (1 + 3/M)/M
-    yield identity("a value of M eta that is enough", sp.expand(needed), 1 + 4 / M - 6 / M**2)
+    yield identity(r"a value of $M\eta$ that is enough", sp.expand(needed), 1 + 4 / M - 6 / M**2)
     found = Fraction(104, 100) ** power
-    yield relation(f"(1 + 4/M)^{power} <= M at M = 100", f"1.04^{power}", "<=", 100, found - 100)
-    yield at_least_zero("minus the slope of 1 + 4/M", -sp.diff(1 + 4 / M, M), strictly=True)
+    yield relation(
+        rf"$(1 + 4/M)^{{{power}}} \le M$ at $M = 100$", f"1.04^{power}", "<=", 100, found - 100
+    )
+    yield at_least_zero("minus the slope of $1 + 4/M$", -sp.diff(1 + 4 / M, M), strictly=True)
 
 
 # Two stages: Lemma 9
@@ -470,21 +482,25 @@ def two_stages(less: int = 1) -> Iterator[Shown]:
     M, x, y = sp.symbols("M x y", positive=True)  # y = e^x
     q = M - less
     margin = q + q * sp.log(q) - M * sp.log(M) - 1  # (45) at x = ln q against tau = ln M
-    yield identity("slope in M of q + q ln q - M ln M - 1", sp.diff(margin, M), 1 + sp.log(q / M))
-    yield at_least_zero(
-        "this slope at M = 5; it rises with M", 1 + sp.log(sp.Rational(4, 5)), strictly=True
+    yield identity(
+        r"slope in $M$ of $q + q \ln q - M \ln M - 1$", sp.diff(margin, M), 1 + sp.log(q / M)
     )
-    yield at_least_zero("e^x <= q at tau = ln M, for M = 5", margin.subs(M, 5), strictly=True)
+    yield at_least_zero(
+        "this slope at $M = 5$; it rises with $M$", 1 + sp.log(sp.Rational(4, 5)), strictly=True
+    )
+    yield at_least_zero(
+        r"$e^x \le q$ at $\tau = \ln M$, for $M = 5$", margin.subs(M, 5), strictly=True
+    )
     # M tau_1 + 1 = 2 q x_1 at the upper crossing
-    yield identity("2 x_1 - tau_1", 2 * x - (2 * q * x - 1) / M, (2 * x + 1) / M)
+    yield identity(r"$2x_1 - \tau_1$", 2 * x - (2 * q * x - 1) / M, (2 * x + 1) / M)
     slope = M / (q + y)
-    yield identity("1/x' - 1", 1 / slope - 1, (y - 1) / M)
+    yield identity("$1/x' - 1$", 1 / slope - 1, (y - 1) / M)
     p = sp.Symbol("q", positive=True)
     half = (p + 1) / (p + p) - sp.Rational(1, 2)
-    yield at_least_zero("x' - 1/2 where e^x = q", sp.factor(half))
+    yield at_least_zero("$x' - 1/2$ where $e^x = q$", sp.factor(half))
     gamma = q**2 / M * x / (q + y)
-    yield identity("gamma where e^x = 1", gamma.subs(y, 1), q**2 / M**2 * x)
-    yield identity("gamma where e^x = q", gamma.subs(y, q), q / (2 * M) * x)
+    yield identity(r"$\gamma$ where $e^x = 1$", gamma.subs(y, 1), q**2 / M**2 * x)
+    yield identity(r"$\gamma$ where $e^x = q$", gamma.subs(y, q), q / (2 * M) * x)
     rest = p**3 * x / ((p + 1) * y * (p + y))
     above = (p**2 / (p + 1) * x / y) - gamma.subs(M, p + 1)
-    yield identity("gamma below (q^2/M) x e^-x", sp.together(above), rest)
+    yield identity(r"$\gamma$ below $(q^2/M) x e^{-x}$", sp.together(above), rest)

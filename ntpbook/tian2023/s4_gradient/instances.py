@@ -287,7 +287,7 @@ def first_step() -> tuple[TwoDecoders, ...]:
     eta_Y / M times E'_13.
     """
     E = 0.15 * (np.eye(4, k=1) + np.eye(4, k=-1))
-    name = "K = 4 in a row, overlaps 3/20, M = 10000, one draw of class 3"
+    name = "$K = 4$ in a row, overlaps 3/20, $M = 10000$, one draw of class 3"
     return (trained_on(name, 10_000, E, [2], 0.5),)
 
 

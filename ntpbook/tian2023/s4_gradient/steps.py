@@ -61,7 +61,7 @@ def rayleigh_quotients(diagonal: int = 0) -> Iterator[Shown]:
     E_ij = sp.symbols("E_ij", nonnegative=True)
     block = sp.Matrix([[diagonal, E_ij], [E_ij, diagonal]])  # all that these vectors see of E
     for word, v, value in (("+", sp.Matrix([1, 1]), E_ij), ("-", sp.Matrix([1, -1]), -E_ij)):
-        yield identity(f"of e_i {word} e_j", (v.T * block * v)[0] / (v.T * v)[0], value)
+        yield identity(f"of $e_i {word} e_j$", (v.T * block * v)[0] / (v.T * v)[0], value)
 
 
 def inverse(sign: int = 1, denominator: int = 1) -> Iterator[Shown]:
@@ -74,8 +74,10 @@ def inverse(sign: int = 1, denominator: int = 1) -> Iterator[Shown]:
     import sympy as sp
 
     x = sp.symbols("lambda")
-    yield at_least("I + E has no negative eigenvalue", 1 + eigenvalue()[1], sp.S.Zero)
-    yield identity("an eigenvalue of I - (I + E)^-1", prime(x), sign * x / (1 + denominator * x))
+    yield at_least("$I + E$ has no negative eigenvalue", 1 + eigenvalue()[1], sp.S.Zero)
+    yield identity(
+        "an eigenvalue of $I - (I + E)^{-1}$", prime(x), sign * x / (1 + denominator * x)
+    )
 
 
 def largest_of_E_prime(sign: int = -1) -> Iterator[Shown]:
@@ -88,10 +90,12 @@ def largest_of_E_prime(sign: int = -1) -> Iterator[Shown]:
     yield at_least("from above", r / (1 + sign * r), prime(x))
     yield at_least("from below", r / (1 + sign * r), -prime(x))
     yield at_least(
-        "the bound rises from r to every l >= r", r / (1 + sign * level), r / (1 + sign * r)
+        r"the bound rises from $r$ to every $l \ge r$", r / (1 + sign * level), r / (1 + sign * r)
     )
     yield at_least(
-        "the same bound, since r is at most l", level / (1 + sign * level), r / (1 + sign * level)
+        "the same bound, since $r$ is at most $l$",
+        level / (1 + sign * level),
+        r / (1 + sign * level),
     )
 
 
@@ -104,14 +108,14 @@ def second_order(times: int = 1) -> Iterator[Shown]:
     import sympy as sp
 
     x = sp.symbols("lambda")
-    yield identity("E' = E - E G E", prime(x), x - times * x * (1 / (1 + x)) * x)
-    yield at_least("G is not negative", 1 / (1 + eigenvalue()[1]), sp.S.Zero)
+    yield identity("$E' = E - E G E$", prime(x), x - times * x * (1 / (1 + x)) * x)
+    yield at_least("$G$ is not negative", 1 / (1 + eigenvalue()[1]), sp.S.Zero)
 
 
 def least_of_G(sign: int = 1) -> Iterator[Shown]:
     """G >= I / (1 + r), so that (E G E)_nn >= |E e_n|^2 / (1 + r)."""
     r, x = eigenvalue()
-    yield at_least("1 / (1 + lambda)", 1 / (1 + x), 1 / (1 + sign * r))
+    yield at_least(r"$1/(1 + \lambda)$", 1 / (1 + x), 1 / (1 + sign * r))
 
 
 def difference_of_E_prime(sign: int = -1) -> Iterator[Shown]:
@@ -134,8 +138,8 @@ def window_of_E_prime(less: int = 1) -> Iterator[Shown]:
 
     k, w = sp.symbols("k w", nonnegative=True)
     r = 1 / (2 + k + w)
-    yield at_least("below 1/(K-1)", 1 / (2 + k - less), r / (1 - 1 / (2 + k)))
-    yield at_least("1/K is larger than r", r / (1 - 1 / (2 + k)), r / (1 - r))
+    yield at_least("below $1/(K - 1)$", 1 / (2 + k - less), r / (1 - 1 / (2 + k)))
+    yield at_least("$1/K$ is larger than $r$", r / (1 - 1 / (2 + k)), r / (1 - r))
 
 
 def room_of_93(sign: int = 1) -> Iterator[Shown]:
@@ -144,7 +148,7 @@ def room_of_93(sign: int = 1) -> Iterator[Shown]:
 
     k, w, M = sp.symbols("k w M", positive=True)
     r = 1 / (2 + k + w)
-    yield at_least("at least 4 K r / M", 6 / M / (1 + sign * r), 4 * (2 + k) * r / M)
+    yield at_least("at least $4Kr/M$", 6 / M / (1 + sign * r), 4 * (2 + k) * r / M)
 
 
 def defect_of_the_inverse(times: int = 1) -> Iterator[Shown]:
@@ -182,15 +186,15 @@ def inner_products(share: int = 1) -> Iterator[Shown]:
 
     for M in (4, 7, 12):
         for name, k, value in (
-            ("zeta_n . zeta_n", 0, sp.Rational(M, M - 1)),
-            ("zeta_n . zeta_k", 1, -sp.Rational(M, (M - 1) ** 2)),
+            (r"$\zeta_n \cdot \zeta_n$", 0, sp.Rational(M, M - 1)),
+            (r"$\zeta_n \cdot \zeta_k$", 1, -sp.Rational(M, (M - 1) ** 2)),
         ):
-            yield identity(f"M = {M}: {name}", (zeta(0, M).T * zeta(k, M))[0], value)
+            yield identity(f"$M = {M}$: {name}", (zeta(0, M).T * zeta(k, M))[0], value)
     M = sp.symbols("M", positive=True)
     own, other = M / (M - 1) * (1 - share / M), M / (M - 1) * (0 - share / M)
-    yield identity("every M: zeta_n . zeta_n", own**2 + (M - 1) * other**2, M / (M - 1))
+    yield identity(r"every $M$: $\zeta_n \cdot \zeta_n$", own**2 + (M - 1) * other**2, M / (M - 1))
     pair = 2 * own * other + (M - 2) * other**2
-    yield identity("every M: zeta_n . zeta_k", pair, -M / (M - 1) ** 2)
+    yield identity(r"every $M$: $\zeta_n \cdot \zeta_k$", pair, -M / (M - 1) ** 2)
 
 
 def coefficients(outer: int = -1, inner: int = -1) -> Iterator[Shown]:
@@ -216,10 +220,10 @@ def _coefficients(K: int, outer: int, inner: int) -> Iterator[Shown]:
     a = (sp.eye(K) - E) * sp.diag(*plus) * sp.Matrix([q_1] + [q_0] * (K - 1))
     sums = [sum(plus[j] * E[j, k] for j in range(1, K)) for k in range(K)]
     iota = q_1 * plus[0] * (1 - E[0, 0]) - q_0 * sums[0]
-    yield identity(f"iota, K = {K}", sp.expand(a[0]), iota)
+    yield identity(rf"$\iota$, $K = {K}$", sp.expand(a[0]), iota)
     for k in range(1, K):
         beta = q_1 * plus[0] * E[0, k] + outer * q_0 * (plus[k] + inner * sums[k])
-        yield identity(f"beta of class {k + 1}, K = {K}", sp.expand(-a[k]), beta)
+        yield identity(rf"$\beta$ of class {k + 1}, $K = {K}$", sp.expand(-a[k]), beta)
 
 
 def span(beside: int = 0) -> Iterator[Shown]:
@@ -254,13 +258,13 @@ def speed(factor: float = 2.0) -> Iterator[Shown]:
     M = 1 + m
     grown = 1 + x + d  # e^x >= 1 + x
     gamma, tau = m**2 / M * x / (m + grown), (grown - 1 + m * x) / M
-    yield at_least("gamma is at most tau", tau, gamma)
+    yield at_least(r"$\gamma$ is at most $\tau$", tau, gamma)
     grown = m * x + d  # e^x >= (M - 1) x
     gamma, tau = m**2 / M * x / (m + grown), (grown - 1 + m * x) / M
-    yield at_least("gamma tau is at most 2 x", sp.nsimplify(factor) * x, gamma * tau)
-    yield at_least("e^x = (M - 1) x is met by tau = 2 x", 2 * x, (m * x - 1 + m * x) / M)
+    yield at_least(r"$\gamma\tau$ is at most $2x$", sp.nsimplify(factor) * x, gamma * tau)
+    yield at_least(r"$e^x = (M - 1) x$ is met by $\tau = 2x$", 2 * x, (m * x - 1 + m * x) / M)
     late = tau.subs({x: 1 + u, m: 1 + m})
-    yield at_least("e^x is at most M tau", (2 + m) * late, grown.subs({x: 1 + u, m: 1 + m}))
+    yield at_least(r"$e^x$ is at most $M\tau$", (2 + m) * late, grown.subs({x: 1 + u, m: 1 + m}))
 
 
 def least_constant(room: int = 1) -> Iterator[Shown]:
@@ -277,17 +281,17 @@ def least_constant(room: int = 1) -> Iterator[Shown]:
     m, s, d = sp.symbols("m s d", nonnegative=True)
     M, x_1 = 100 + m, 3 + s
     at_zero = 2 * M * x_1 + 1 - ((M - 1) * x_1 + (M - 1) * x_1)  # M tau_0 + 1 less Lemma 6 at x_1
-    yield at_least("x is at least x_1 at tau_0", at_zero, sp.S.Zero)
+    yield at_least(r"$x$ is at least $x_1$ at $\tau_0$", at_zero, sp.S.Zero)
     x = x_1 + d
     # gamma falls with e^x, and e^x is at most its value for the least x
     most = 2 * M * x_1 + 1 - (M - 1) * x_1
     gamma = (M - 1) ** 2 / M * x / (M - 1 + most)
-    yield at_least("gamma tau_0", gamma * 2 * x_1, room * x_1)
+    yield at_least(r"$\gamma\tau_0$", gamma * 2 * x_1, room * x_1)
     # ln M <= x_1, since e^(x_1) = (M-1) x_1 >= M
-    yield at_least("e^(x_1) is at least M", (M - 1) * x_1, M)
+    yield at_least("$e^{x_1}$ is at least $M$", (M - 1) * x_1, M)
     grown = sp.Symbol("x_1", positive=True)
     limit = sp.limit(grown / sp.log(2 * grown), grown, sp.oo)
-    text = "x_1 / ln(2 x_1) is unbounded: its limit"
+    text = r"$x_1/\ln(2x_1)$ is unbounded: its limit"
     yield Shown(text, str(limit), "=", "oo", "0", limit == sp.oo)
 
 
@@ -308,7 +312,7 @@ def radius(larger: int = 1) -> Iterator[Shown]:
     at = (s * r / (1 - r)).subs(z, 0)
     yield identity("equality at the radius", at, c)
     k = sp.symbols("k", nonnegative=True)  # s = 1 + k
-    yield at_least("1/K lies within the radius", 1 / (2 + k), 1 / (1 + (1 + k) ** 2))
+    yield at_least("$1/K$ lies within the radius", 1 / (2 + k), 1 / (1 + (1 + k) ** 2))
 
 
 def two_classes(diagonal: int = 0) -> Iterator[Shown]:
@@ -322,7 +326,7 @@ def two_classes(diagonal: int = 0) -> Iterator[Shown]:
     e = sp.symbols("e", positive=True)
     E = sp.Matrix([[diagonal, e], [e, diagonal]])
     product = E * (sp.eye(2) + E).inv() * E
-    yield identity("(E G E)_12 for two classes", product[0, 1], -(e**3) / (1 - e**2))
+    yield identity("$(E G E)_{12}$ for two classes", product[0, 1], -(e**3) / (1 - e**2))
 
 
 def three_classes(sign: int = -1) -> Iterator[Shown]:
@@ -337,7 +341,7 @@ def three_classes(sign: int = -1) -> Iterator[Shown]:
     whole = sp.Matrix([[1, a, b], [a, 1, c], [b, c, 1]])
     cofactors = whole.adjugate()  # det(I + E) G
     row = cofactors[0, 1] + cofactors[0, 2]
-    yield identity("G_12 + G_13, times det(I + E)", row, -(a + b) * (1 + sign * c))
+    yield identity(r"$G_{12} + G_{13}$, times $\det(I + E)$", row, -(a + b) * (1 + sign * c))
 
 
 def star(own_leaves: int = 0) -> Iterator[Shown]:
@@ -361,7 +365,7 @@ def star(own_leaves: int = 0) -> Iterator[Shown]:
     G = sp.solve(equations, [own, centre, leaf], dict=True)[0]
     left = (M - 1) * (G[own] - 1) - G[centre] - m * G[leaf]
     right = G[own] * e * ((M - 1) * e - (m * s - 1)) / (1 - m * s**2)
-    yield identity("xi of class 1, up to a positive factor", left, right)
+    yield identity(r"$\xi$ of class 1, up to a positive factor", left, right)
 
 
 # The gradient (7)
@@ -386,13 +390,13 @@ def first_order(start: int = 0) -> Iterator[Shown]:
         gaps = [[int(i == k) - alpha[i] for i in range(size)] for k in range(K)]
         for k in range(1, K):  # the class is n = 0
             found = tau * sum(x * y for x, y in zip(gaps[k], gaps[0], strict=True))
-            name = f"K = {K}, M = {size}: the coefficient of f_{k + 1}"
+            name = f"$K = {K}$, $M = {size}$: the coefficient of $f_{{{k + 1}}}$"
             yield identity(name, sp.simplify(found), -tau / size)
     M, y = sp.symbols("M y", positive=True)
     p = sp.exp(y) / (M * sp.exp(y))  # softmax of M logits that are all y
     # tokens n and k, and M - 2 others
     found = tau * ((1 - p) * (-p) + (-p) * (1 - p) + (M - 2) * p**2)
-    yield identity("every M: the coefficient of f_k", sp.simplify(found), -tau / M)
+    yield identity("every $M$: the coefficient of $f_k$", sp.simplify(found), -tau / M)
 
 
 def equal_overlaps(factor: Any = None) -> Iterator[Shown]:
@@ -412,16 +416,18 @@ def equal_overlaps(factor: Any = None) -> Iterator[Shown]:
     p = (K - 1) * q + (M - K) * u  # the residual sums to 0
     coefficient = b * p - a * q - (K - 2) * b * q - (M - K) * c * u  # of f_k in A (e_n - alpha_n)
     yield identity(
-        "the coefficient of f_k", sp.expand(coefficient), (M - K) * u * (b - c) - q * (a - b)
+        "the coefficient of $f_k$", sp.expand(coefficient), (M - K) * u * (b - c) - q * (a - b)
     )
     own, other, none = logits_of_equal(K, rho, a, b, c)
     second = second_order_of_xi(K, M, rho, tau, (own, other, none), coefficient)
     three_halves = sp.Rational(3, 2) if factor is None else factor
     expected = 1 + three_halves * tau / M * ((M - K + 1) * rho - 1)
-    yield identity("xi to second order", second, (K - 1) * rho * tau / M * expected)
+    yield identity(r"$\xi$ to second order", second, (K - 1) * rho * tau / M * expected)
     D = other - none
     slope = D.subs({a: sp.Symbol("p"), b: -q, c: -u}, simultaneous=True).subs(u, q)
-    yield identity("the slope of ln(q/u) where q = u", sp.expand(slope), rho * (sp.Symbol("p") + q))
+    yield identity(
+        r"the slope of $\ln(q/u)$ where $q = u$", sp.expand(slope), rho * (sp.Symbol("p") + q)
+    )
 
 
 def logits_of_equal(

@@ -36,7 +36,9 @@ def chernoff_exponent(ratio: bool = False) -> Iterator[Shown]:
     whole = {p: 1 - e - r}
     moment = sp.factor(e + r + p * odds).subs(whole)  # of one draw
     slope = (q - p * odds / moment).subs(whole)  # of theta q - ln(moment), in theta
-    yield identity("the slope vanishes at e^theta = q (1 - p) / (p (1 - q))", sp.simplify(slope), 0)
+    yield identity(
+        r"the slope vanishes at $e^\theta = q (1 - p)/(p (1 - q))$", sp.simplify(slope), 0
+    )
     exponent = q * sp.log(odds) - sp.log(sp.simplify(moment))
     expected = q * sp.log(q / p) + r * sp.log(r / (e + r))
     both = (sp.expand_log(one, force=True).subs(whole) for one in (exponent, expected))
@@ -55,7 +57,7 @@ def hoeffding_gap(factor: int = 2) -> Iterator[Shown]:
     p, e, r = sp.symbols("p e r", positive=True)
     q = p + e
     gap = divergence_of_coins(p, e) - factor * e**2
-    yield identity("the gap at e = 0", gap.subs(e, 0), 0)
+    yield identity("the gap at $e = 0$", gap.subs(e, 0), 0)
     yield identity("the slope of the gap there", sp.diff(gap, e).subs(e, 0), 0)
     curvature = sp.diff(gap, e, 2)
     yield identity(
@@ -92,7 +94,7 @@ def few_draws(fewest: int = 2) -> Iterator[Shown]:
     for N in range(fewest, 17):
         ratio = sampling.outer_worst_case(N)
         short = (f"{float(ratio):.4f}", f"{float(ratio - 1):.4f}")
-        yield Shown(f"N = {N}, a fraction", short[0], "<", "1", short[1], ratio < 1)
+        yield Shown(f"$N = {N}$, a fraction", short[0], "<", "1", short[1], ratio < 1)
 
 
 # The radius that knows the variance
@@ -112,9 +114,9 @@ def bernstein_divergence(stretch: int = 1) -> Iterator[Shown]:
     yield identity("the second derivative of KL", left, 1 / (q * (1 - q)))
     Phi = (1 + u) * sp.log(1 + u) - u
     right = sp.simplify(sp.diff(v * Phi.subs(u, stretch * e / v), e, 2))
-    yield identity("the second derivative of v Phi(e/v)", right, 1 / (v + e))
+    yield identity(r"the second derivative of $v \Phi(e/v)$", right, 1 / (v + e))
     wider = sp.expand(p * (1 - p) + e - q * (1 - q))
-    yield identity("v + e - q (1 - q)", wider, 2 * p * e + e**2)
+    yield identity("$v + e - q (1 - q)$", wider, 2 * p * e + e**2)
     yield at_least_zero("this expression is not negative", 2 * p * e + e**2)
 
 
@@ -147,7 +149,7 @@ def bernstein_radius(variance: int = 2) -> Iterator[Shown]:
 
     N, v, L = sp.symbols("N v L", positive=True)
     t = L / 3 + sp.sqrt(L**2 / 9 + variance * N * v * L)
-    yield identity("t^2", sp.expand(t**2), sp.expand(L * (2 * N * v + 2 * t / 3)))
+    yield identity("$t^2$", sp.expand(t**2), sp.expand(L * (2 * N * v + 2 * t / 3)))
 
 
 def bernstein_order(ninths: int = 16) -> Iterator[Shown]:
@@ -161,10 +163,12 @@ def bernstein_order(ninths: int = 16) -> Iterator[Shown]:
     N, v, L = sp.symbols("N v L", positive=True)
     order = sp.expand((sp.sqrt(N * L) - L / 3) ** 2 - L**2 / 9 - 2 * N * v * L)
     expected = N * L * ((1 - 2 * v) - sp.Rational(2, 3) * sp.sqrt(L / N))
-    yield identity("(sqrt(N L) - L/3)^2 minus the square of the root", order, sp.expand(expected))
+    yield identity(
+        r"$(\sqrt{NL} - L/3)^2$ minus the square of the root", order, sp.expand(expected)
+    )
     corner = (1 - 2 * v) - sp.Rational(2, 3) * sp.sqrt(L / N)
     at = corner.subs(v, sp.Rational(1, 4)).subs(N, ninths * L / 9)
-    yield identity(f"at v = 1/4 and N = {ninths} L/9", at, 0)
+    yield identity(f"at $v = 1/4$ and $N = {ninths} L/9$", at, 0)
 
 
 # Remark 4, and all classes at once
@@ -187,12 +191,12 @@ def one_class_within_two_radii(constant: int = 2) -> Iterator[Shown]:
     yield identity("the exponent of Hoeffding's bound", exponent, -2 * constant**2 * L)
     half = sp.Rational(1, 2)
     power = 2 * constant**2 - 1
-    yield at_least_zero("1 - 2 delta^(2 C^2 - 1) at delta = 1/2", 1 - 2 * half**power)
+    yield at_least_zero(r"$1 - 2 \delta^{2C^2 - 1}$ at $\delta = 1/2$", 1 - 2 * half**power)
     inside = 1 - 2 ** sp.Integer(1 - 2 * constant**2)
     room = 2 * inside**2 - (sp.sqrt(sp.log(2)) + sp.Rational(1, 4)) ** 2
-    yield at_least_zero("2 (1 - 2^(1 - 2 C^2))^2 - (sqrt(ln 2) + 1/4)^2", room)
+    yield at_least_zero(r"$2 (1 - 2^{1 - 2C^2})^2 - (\sqrt{\ln 2} + 1/4)^2$", room)
     slope = sp.diff(-sp.log(delta) - (1 - delta), delta)  # falls to 0 at delta = 1
-    yield identity("slope of ln(1/delta) - (1 - delta)", slope, -(1 - delta) / delta)
+    yield identity(r"slope of $\ln(1/\delta) - (1 - \delta)$", slope, -(1 - delta) / delta)
 
 
 def all_classes_within_three_radii(constant: int = 3) -> Iterator[Shown]:
@@ -209,11 +213,11 @@ def all_classes_within_three_radii(constant: int = 3) -> Iterator[Shown]:
     K, a = sp.symbols("K a", positive=True)
     root = sp.sqrt(sp.log(2))
     slope = sp.diff(sp.log(2 * K) / (2 * K), K)
-    yield identity("slope of ln(2K)/(2K)", slope, (1 - sp.log(2 * K)) / (2 * K**2))
-    yield at_least_zero("ln(2K)/(2K) falls from K = 2 on", sp.log(4) - 1, strictly=True)
-    yield identity("ln(2K)/(2K) at K = 2", (sp.log(2 * K) / (2 * K)).subs(K, 2), root**2 / 2)
+    yield identity(r"slope of $\ln(2K)/(2K)$", slope, (1 - sp.log(2 * K)) / (2 * K**2))
+    yield at_least_zero(r"$\ln(2K)/(2K)$ falls from $K = 2$ on", sp.log(4) - 1, strictly=True)
+    yield identity(r"$\ln(2K)/(2K)$ at $K = 2$", (sp.log(2 * K) / (2 * K)).subs(K, 2), root**2 / 2)
     variance = (a + sp.log(2 * K)) / K
-    yield identity("L/K at K = 2", variance.subs(K, 2), a / 2 + sp.log(2))
+    yield identity("$L/K$ at $K = 2$", variance.subs(K, 2), a / 2 + sp.log(2))
     total = sp.Rational(2, 3) * (1 + root / 2) + sp.sqrt(3) + 1 / (4 * root)
     yield at_least_zero(
         "3 minus the sum of the three coefficients", constant - total, strictly=True
@@ -235,13 +239,13 @@ def slope_of_g(share: float = 1 / 3) -> Iterator[Shown]:
     M, g = q + 1, 1 / (q + y)
     grown = M * eta * g * y  # dy/ds along (44)
     slope = -sp.diff(sp.log(g), y) * grown
-    yield identity("-d ln g/ds", slope, eta * M * y / (q + y) ** 2)
+    yield identity(r"$-d \ln g/ds$", slope, eta * M * y / (q + y) ** 2)
     room = sp.factor(sp.together(eta * M / (4 * q) - slope))
-    yield at_least_zero("eta M/(4 (M - 1)) minus this rate", sp.factor(room * 4 * q) / (4 * q))
-    yield identity("this rate at y = M - 1", slope.subs(y, q), eta * M / (4 * q))
+    yield at_least_zero(r"$\eta M/(4 (M - 1))$ minus this rate", sp.factor(room * 4 * q) / (4 * q))
+    yield identity("this rate at $y = M - 1$", slope.subs(y, q), eta * M / (4 * q))
     r = sp.symbols("r", nonnegative=True)  # M = 4 + r
     last = sp.nsimplify(share, rational=True, tolerance=1e-12) - M / (4 * q)
-    yield at_least_zero("1/3 - M/(4 (M - 1)) at M = 4 + r", sp.factor(last.subs(q, 3 + r)))
+    yield at_least_zero("$1/3 - M/(4 (M - 1))$ at $M = 4 + r$", sp.factor(last.subs(q, 3 + r)))
 
 
 def difference_of_one_over_g(extra: int = 0) -> Iterator[Shown]:
@@ -257,8 +261,8 @@ def difference_of_one_over_g(extra: int = 0) -> Iterator[Shown]:
     rate = M * eta / (q + y)  # d(Mh)/ds
     whole = (y + q + extra) * rate  # of e^(Mh) + (M - 1) Mh
     yield identity("the left side of (45), per unit of time", whole, M * eta)
-    yield at_least_zero("M eta minus the rate of 1/g", sp.factor(M * eta - y * rate))
-    yield identity("1/g at h = 0", (q + y).subs(y, 1), M)
+    yield at_least_zero(r"$M\eta$ minus the rate of $1/g$", sp.factor(M * eta - y * rate))
+    yield identity("$1/g$ at $h = 0$", (q + y).subs(y, 1), M)
 
 
 def slope_in_stage_2(start: float = 1.0) -> Iterator[Shown]:
@@ -273,21 +277,21 @@ def slope_in_stage_2(start: float = 1.0) -> Iterator[Shown]:
 
     q, y, k = sp.symbols("q y k", positive=True)  # q = M - 1, y = e^x
     slope = (1 + k) * y * y / (q + y) ** 2  # s eta M y/(q + y)^2 with M eta s < (1 + k) y
-    yield at_least_zero("1 + k minus the slope", sp.factor(sp.together(1 + k - slope)))
+    yield at_least_zero("$1 + k$ minus the slope", sp.factor(sp.together(1 + k - slope)))
     x_1 = sp.symbols("x_1", positive=True)
     begun = sp.nsimplify(start, rational=True)
     # M eta s >= (3/4) 2 M x_1 and x <= x_1, so that e^x >= (3/2) q x_1 - q x_1
     least = sp.Rational(3, 4) * begun * 2 * q * x_1 - q * x_1
-    yield identity("(M - 1) x_1 over the least e^x", q * x_1 / least, sp.Integer(2))
+    yield identity("$(M - 1) x_1$ over the least $e^x$", q * x_1 / least, sp.Integer(2))
     u, w = sp.symbols("u w", nonnegative=True)  # r = 1 - u, u = 1/4 - w
     below = 1 + 6 * u - 1 / (1 - u) ** 3
-    yield identity("1 + 6 u - (1 - u)^-3 at u = 0", below.subs(u, 0), sp.Integer(0))
+    yield identity("$1 + 6u - (1 - u)^{-3}$ at $u = 0$", below.subs(u, 0), sp.Integer(0))
     end = below.subs(u, sp.Rational(1, 4))
-    yield at_least_zero("1 + 6 u - (1 - u)^-3 at u = 1/4", end, strictly=True)
+    yield at_least_zero("$1 + 6u - (1 - u)^{-3}$ at $u = 1/4$", end, strictly=True)
     curve = sp.diff(1 / (1 - u) ** 3, u, 2)
-    yield identity("(1 - u)^-3 is convex: its second derivative", curve, 12 / (1 - u) ** 5)
+    yield identity("$(1 - u)^{-3}$ is convex: its second derivative", curve, 12 / (1 - u) ** 5)
     above = sp.factor(sp.together(3 * w - (1 - 1 / (1 + w) ** 3)))
-    yield at_least_zero("3 w - (1 - (1 + w)^-3)", above)
+    yield at_least_zero("$3w - (1 - (1 + w)^{-3})$", above)
 
 
 # Lemma 12 and Corollary 1
@@ -306,16 +310,18 @@ def constant_of_theta(constant: float = 2.5) -> Iterator[Shown]:
 
     a, N = sp.symbols("a N", positive=True)  # a = ln(K/delta)
     room = a - (sp.log(2) + a) / 2
-    yield identity("a - ln(2K/delta)/2", room, (a - sp.log(2)) / 2)
+    yield identity(r"$a - \ln(2K/\delta)/2$", room, (a - sp.log(2)) / 2)
     phi, b = sp.E - 2, sp.E - 1
     lead = 1 + phi * sp.log(1 + b * N)
     slope = sp.diff(lead / sp.sqrt(N), N) * 2 * N * sp.sqrt(N)
     expected = 2 * phi * b * N / (1 + b * N) - lead
-    yield identity("slope of (1 + c)/sqrt(N), times 2 N^(3/2)", slope, expected)
+    yield identity(r"slope of $(1 + c)/\sqrt N$, times $2N^{3/2}$", slope, expected)
     falls = lead.subs(N, 16) - 2 * phi
-    yield at_least_zero("a lower bound on minus this slope from N = 16 on", falls, strictly=True)
+    yield at_least_zero("a lower bound on minus this slope from $N = 16$ on", falls, strictly=True)
     rest = (sp.nsimplify(constant, rational=True) - 1) * sp.sqrt(sp.log(2)) - lead.subs(N, 16) / 4
-    yield at_least_zero("(5/2 - 1) sqrt(ln 2) minus (1 + c)/sqrt(N) at N = 16", rest, strictly=True)
+    yield at_least_zero(
+        r"$(5/2 - 1) \sqrt{\ln 2}$ minus $(1 + c)/\sqrt N$ at $N = 16$", rest, strictly=True
+    )
 
 
 def steps_to_the_accuracy(halves: int = 1) -> Iterator[Shown]:
@@ -330,17 +336,17 @@ def steps_to_the_accuracy(halves: int = 1) -> Iterator[Shown]:
 
     K, L, M, epsilon, e_2, w = sp.symbols("K L M epsilon e_2 w", positive=True)
     N = halves * 2 * K**2 * L  # L = ln(2K/delta)
-    yield identity("sqrt(N L/2) at N = 2 K^2 L", sp.sqrt(N * L / 2), N / (2 * K))
+    yield identity(r"$\sqrt{NL/2}$ at $N = 2K^2 L$", sp.sqrt(N * L / 2), N / (2 * K))
     short = sp.sqrt(1 - 1 / M) * epsilon
-    yield identity("(1 - 1/M)/epsilon', squared", ((1 - 1 / M) / short) ** 2,
+    yield identity(r"$(1 - 1/M)/\epsilon'$, squared", ((1 - 1 / M) / short) ** 2,
                    (1 - 1 / M) / epsilon**2)  # fmt: skip
     # 1/epsilon + l <= l/epsilon for l >= 1/(1 - epsilon), with l = 1/(1 - epsilon) + w
     small = 1 / (1 + e_2)  # any epsilon below 1
     ell = 1 / (1 - small) + w
     yield at_least_zero(
-        "l/epsilon - 1/epsilon - l", sp.factor(sp.together(ell / small - 1 / small - ell))
+        r"$l/\epsilon - 1/\epsilon - l$", sp.factor(sp.together(ell / small - 1 / small - ell))
     )
-    yield at_least_zero("ln 200 - 2", sp.log(200) - 2, strictly=True)
+    yield at_least_zero(r"$\ln 200 - 2$", sp.log(200) - 2, strictly=True)
 
 
 # Theorem 5
@@ -360,8 +366,8 @@ def two_forms_of_the_solution(sign: int = 1) -> Iterator[Shown]:
     F, one = sp.MatrixSymbol("F", M, K), sp.Identity(K)
     E_prime = sign * (one - (F.T * F).inverse())
     G = (one - E_prime) * F.T
-    yield matrices("(I - E') F^T F", G * F, one)
-    yield matrices("F G, transposed", (F * G).T, F * G)
+    yield matrices(r"$(I - E') F^\top F$", G * F, one)
+    yield matrices("$F G$, transposed", (F * G).T, F * G)
 
 
 # The exact number of updates
@@ -379,7 +385,7 @@ def time_to_accuracy(logarithm: float = 1) -> Iterator[Shown]:
     odds = (M - 1) * (1 - epsilon) / epsilon  # e^x
     yield identity("the probability of wrong tokens", (M - 1) / (M - 1 + odds), epsilon)
     S = ((1 - 1 / M) * (1 / epsilon + logarithm * sp.log(odds)) - 1) / eta
-    yield identity("M eta S by (45)", M * eta * S, odds + (M - 1) * sp.log(odds) - 1)
+    yield identity(r"$M\eta S$ by (45)", M * eta * S, odds + (M - 1) * sp.log(odds) - 1)
 
 
 def growth_of_both(less: int = 1) -> Iterator[Shown]:
@@ -397,15 +403,15 @@ def growth_of_both(less: int = 1) -> Iterator[Shown]:
 
     D = M - 1 + sp.exp(x)
     yield identity(
-        "growth of V along (44), per unit of time", sp.diff(V(x), x) * M * eta / D, M * eta
+        "growth of $V$ along (44), per unit of time", sp.diff(V(x), x) * M * eta / D, M * eta
     )
     # an update (33) moves x by d = M eta / D
     excess = sp.expand(V(x + d) - V(x) - d * D)
     yield identity(
-        "growth of V in an update, beyond M eta", excess, sp.exp(x) * (sp.exp(d) - 1 - d)
+        r"growth of $V$ in an update, beyond $M\eta$", excess, sp.exp(x) * (sp.exp(d) - 1 - d)
     )
     wider = sp.expand(D.subs(x, x + d) - D)
-    yield identity("growth of D in an update", wider, sp.expand(sp.exp(x) * (sp.exp(d) - 1)))
+    yield identity("growth of $D$ in an update", wider, sp.expand(sp.exp(x) * (sp.exp(d) - 1)))
 
 
 def ratio_of_growths(less: int = 1) -> Iterator[Shown]:
@@ -422,4 +428,4 @@ def ratio_of_growths(less: int = 1) -> Iterator[Shown]:
     D = M - 1 + sp.exp(x)
     a = sp.exp(x) / (D + 1 - less)
     added = (sp.exp(x) * (sp.exp(d) - 1 - d) / (M * eta)).subs(eta, d * D / M)
-    yield identity("over a d", sp.simplify(added / (a * d)), (sp.exp(d) - 1 - d) / d**2)
+    yield identity("over $a d$", sp.simplify(added / (a * d)), (sp.exp(d) - 1 - d) / d**2)

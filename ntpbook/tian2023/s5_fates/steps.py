@@ -29,7 +29,7 @@ def derivative_of_unit_scores(power: int = 2) -> Iterator[Shown]:
     f = [x / norm for x in c]
     for k, token in ((0, 0), (0, 1)):
         expected = f[token] * (int(k == token) - f[k] * f[token])
-        yield identity(f"df_{k + 1}/dz_{token + 1}", sp.diff(f[k], z[token]), expected)
+        yield identity(f"$df_{{{k + 1}}}/dz_{{{token + 1}}}$", sp.diff(f[k], z[token]), expected)
 
 
 def derivative_of_likelihood(sign: int = -1) -> Iterator[Shown]:
@@ -48,7 +48,7 @@ def derivative_of_likelihood(sign: int = -1) -> Iterator[Shown]:
     for k in range(2):
         found = sp.diff(logits[0] - sp.log(total), f[k])
         expected = Y[k, 0] * (1 + sign * alpha[0]) + sign * Y[k, 1] * alpha[1]
-        yield identity(f"d ln alpha_1 / df_{k + 1}", found, expected)
+        yield identity(rf"$d \ln \alpha_1/df_{{{k + 1}}}$", found, expected)
 
 
 def coordinate(square: int = 1) -> Iterator[Shown]:
@@ -64,7 +64,9 @@ def coordinate(square: int = 1) -> Iterator[Shown]:
     f, b, e, iota = sp.symbols("f b e iota")
     g, inner = iota * f - b, iota * square - e
     yield identity(
-        "a coordinate of diag(f) (I - f f^T) g", sp.expand(f * (g - f * inner)), f * (e * f - b)
+        r"a coordinate of $\mathrm{diag}(f) (I - f f^\top) g$",
+        sp.expand(f * (g - f * inner)),
+        f * (e * f - b),
     )
 
 
@@ -111,7 +113,7 @@ def layernorm_signs(taken: int = 1) -> Iterator[Shown]:
     N = sp.Symbol("N")  # tokens of a class; the entries of c add up to 1 in each
     # |c - 1/M|^2, over the tokens of a class and the M - N others
     entries = p**2 + S - 2 / M + N / M**2 + (M - N) / M**2
-    yield identity("|c - 1/M|^2", entries, square)
+    yield identity("$|c - 1/M|^2$", entries, square)
     inner = (p**2 - 1 / M) / square  # f_n.f_n': c_n.c_n' = p^2
     distinct = c * (inner * (c - taken / M) - (0 - taken / M)) / square
     yield identity("a distinct token", distinct, c * (S - c * (1 - M * p**2)) / M / square**2)
@@ -152,7 +154,7 @@ def shared_common_tokens(power: int = 2) -> Iterator[Shown]:
     other = sp.Matrix([w, v, 0, D]) / o_other
     term = sp.diag(*f) * (f * f.T - sp.eye(4)) * other
     e = (f.T * other)[0]
-    yield identity("f_n . f_n'", e, S / (o * o_other))
+    yield identity(r"$f_n \cdot f_{n'}$", e, S / (o * o_other))
     expected = -(w**2) / S * (1 - S / o**power) * e
     yield identity("a term of a shared common token", sp.simplify(term[0] - expected), sp.S.Zero)
 
@@ -175,8 +177,8 @@ def norms_of_two_classes(moved: bool = False) -> Iterator[Shown]:
         scores += [p * sp.exp(x) for p, x in zip(rho, y, strict=True)]
         squares.append(sum(x**2 for x in scores))
         shares = [x / sp.sqrt(squares[-1]) for x in scores]
-        yield identity("the squares of f_n, o_n^2 being that sum", sum(x**2 for x in shares), 1)
-    yield identity("o_1^2 and o_2^2", squares[0], squares[1])
+        yield identity("the squares of $f_n$, $o_n^2$ being that sum", sum(x**2 for x in shares), 1)
+    yield identity("$o_1^2$ and $o_2^2$", squares[0], squares[1])
 
 
 # Two classes
@@ -195,9 +197,9 @@ def equal_coefficients(sign: int = -1) -> Iterator[Shown]:
     q_1, q_0 = M / (M - 1), M / (M - 1) ** 2
     # over k != n only k = n' is left
     first, second = (q_1 * prime[n, 1 - n] + q_0 * (1 + sign * prime[1 - n, 1 - n]) for n in (0, 1))
-    yield identity("beta_12 and beta_21", first, second)
+    yield identity(r"$\beta_{12}$ and $\beta_{21}$", first, second)
     yield identity(
-        "as a sum of two positive terms over 1 - e^2", first, (q_1 * e + q_0) / (1 - e**2)
+        "as a sum of two positive terms over $1 - e^2$", first, (q_1 * e + q_0) / (1 - e**2)
     )
 
 
@@ -234,8 +236,8 @@ def relative_gain(factor: int = 2) -> Iterator[Shown]:
     u, v = P**2 * sp.exp(2 * z), other**2 * sp.exp(2 * w)
     laws = {z.diff(t): force * u, w.diff(t): force * v}
     r, chi = u / v - 1, sp.exp(factor * (z - start))
-    yield identity("d(r / chi)/dt", (r / chi).diff(t).subs(laws), sp.S.Zero)
-    yield identity("dr/dt", r.diff(t).subs(laws), factor * r * force * u)
+    yield identity(r"$d(r/\chi)/dt$", (r / chi).diff(t).subs(laws), sp.S.Zero)
+    yield identity("$dr/dt$", r.diff(t).subs(laws), factor * r * force * u)
 
 
 def growth_of_share(factor: int = 2) -> Iterator[Shown]:
@@ -255,7 +257,7 @@ def growth_of_share(factor: int = 2) -> Iterator[Shown]:
     expected = factor * sum(
         f * (z[0].diff(t) - one.diff(t)) for f, one in zip(shares, z, strict=True)
     )
-    yield identity("d ln f_0^2 / dt", sp.together(found), sp.together(expected))
+    yield identity(r"$d \ln f_0^2/dt$", sp.together(found), sp.together(expected))
 
 
 def growth_of_quotient(least: int = 1) -> Iterator[Shown]:
@@ -269,8 +271,8 @@ def growth_of_quotient(least: int = 1) -> Iterator[Shown]:
     r, more = sp.symbols("r more", positive=True)
     chi = least + more
     factor = (1 + r * chi) / (1 + r)
-    yield at_least_zero("its derivative in r", sp.factor(factor.diff(r)), strictly=True)
-    yield at_least_zero("what is left to chi", sp.factor(chi - factor), strictly=True)
+    yield at_least_zero("its derivative in $r$", sp.factor(factor.diff(r)), strictly=True)
+    yield at_least_zero(r"what is left to $\chi$", sp.factor(chi - factor), strictly=True)
 
 
 def growth_of_common_ratio(power: int = 2) -> Iterator[Shown]:
@@ -307,4 +309,6 @@ def entropy_of_shares(factor: int = -1) -> Iterator[Shown]:
     slope = -sum(x * (y - mean) * (sp.log(x) + 1) for x, y in zip(s, v, strict=True))
     pairs = [(0, 1), (0, 2), (1, 2)]
     cov = sum(s[i] * s[j] * (v[i] - v[j]) * (sp.log(p[i]) - sp.log(p[j])) for i, j in pairs)
-    yield identity("dH/dt", sp.simplify(sp.expand_log(slope, force=True) - factor * cov), sp.S.Zero)
+    yield identity(
+        "$dH/dt$", sp.simplify(sp.expand_log(slope, force=True) - factor * cov), sp.S.Zero
+    )

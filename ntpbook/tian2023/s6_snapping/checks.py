@@ -1275,7 +1275,7 @@ RATIOS = (1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
     "tian2023-app-decoder-rate",
     over="pairs of neighboring rates",
     instances=lambda: list(itertools.pairwise(0.01 * r for r in RATIOS)),
-    name=lambda one: f"eta_Y from {one[0]:g} to {one[1]:g}",
+    name=lambda one: rf"$\eta_Y$ from {one[0]:g} to {one[1]:g}",
     says=r"By its formula, $t_0$ decreases as $\eta_Y$ grows. When both layers train with 10 "
     "classes, the attention gains fastest at {least} to {most} times $t_0$.",
     proof=(
@@ -1603,7 +1603,7 @@ def check_tian2023_fig_3(
             where = rf"$\eta_Y$ {slow:g} against {fast:g}, $t = {{at}}$"
             yield arrays.at_least(high - low, 0.0, where, at=t)
             sooner, later = (decoder.transition(1000, 10, rate) for rate in (fast, slow))
-            yield below(0.0, later - sooner, "t_0")
+            yield below(0.0, later - sooner, "$t_0$")
     if part == "simulation":
         yield from on_axis(stretch * simulated_end(C_0), 600.0, "(10)")
     elif part != "order":

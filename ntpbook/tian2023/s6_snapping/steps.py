@@ -66,9 +66,9 @@ def single_common_token(others: int = 1, factor: int = 1) -> Iterator[Shown]:
     for K in (2, 3, 5):
         for shares in ((d,), (d, w)):
             speeds, forces = sums_of_10(_classes(K, shares, c))
-            where = f"K = {K}, {len(shares)} distinct tokens"
+            where = f"$K = {K}$, {len(shares)} distinct tokens"
             xi = (K - others) * c**4
-            yield identity(f"{where}: xi", forces[0], xi)
+            yield identity(rf"{where}: $\xi$", forces[0], xi)
             yield identity(f"{where}: speed", speeds[0], -K * (1 - factor * c**2) * xi)
 
 
@@ -86,9 +86,9 @@ def misses_of_13(one_sample: bool = True) -> Iterator[Shown]:
     for K in (2, 3, 5):
         speeds, forces = sums_of_10(_classes(K, (sp.sqrt(1 - c**2),), c))
         ratio = -speeds[0] / forces[0] / (K if one_sample else 1)  # dz/dt by -eta_Z xi
-        yield identity(f"K = {K}: dz/dt", ratio, 1 - c**2)
+        yield identity(f"$K = {K}$: $dz/dt$", ratio, 1 - c**2)
         printed = K * c**4  # e^(4z) / C_0 with C_0 = rho_0^4 / K and c = e^z / rho_0
-        yield identity(f"K = {K}: xi", forces[0] / printed, sp.Rational(K - 1, K))
+        yield identity(rf"$K = {K}$: $\xi$", forces[0] / printed, sp.Rational(K - 1, K))
 
 
 def integral_of_speed(half: float = 0.5) -> Iterator[Shown]:
@@ -99,8 +99,8 @@ def integral_of_speed(half: float = 0.5) -> Iterator[Shown]:
     Gamma = eta_Z / eta_Y * K * (M - 1) ** 2 * sp.nsimplify(half) * h**2
     rate = eta_Y / (M - 1 + sp.exp(M * h)) / K  # Lemma 6, the argument being t / K
     gamma = (M - 1) ** 2 * h / (M - 1 + sp.exp(M * h))
-    yield identity("dGamma/dt", sp.diff(Gamma, h) * rate, eta_Z * gamma)
-    yield identity("Gamma at h = 0", Gamma.subs(h, 0), sp.Integer(0))
+    yield identity(r"$d\Gamma/dt$", sp.diff(Gamma, h) * rate, eta_Z * gamma)
+    yield identity(r"$\Gamma$ at $h = 0$", Gamma.subs(h, 0), sp.Integer(0))
 
 
 def solution_of_13(factor: float = 4.0) -> Iterator[Shown]:
@@ -118,8 +118,8 @@ def solution_of_13(factor: float = 4.0) -> Iterator[Shown]:
     force = sp.diff(Gamma, t) * sp.exp(4 * z) / C_0  # eta_Z xi
     laws = {z.diff(t): -force, B.diff(t): force}
     kept = sp.exp(-4 * z) - sp.nsimplify(factor) * Gamma / C_0
-    yield identity("slope of e^(-4z) - 4 Gamma/C_0", kept.diff(t).subs(laws), sp.Integer(0))
-    yield identity("slope of B + z", (B + z).diff(t).subs(laws), sp.Integer(0))
+    yield identity(r"slope of $e^{-4z} - 4\Gamma/C_0$", kept.diff(t).subs(laws), sp.Integer(0))
+    yield identity("slope of $B + z$", (B + z).diff(t).subs(laws), sp.Integer(0))
 
 
 def first_stage(share: float = 1.0) -> Iterator[Shown]:
@@ -135,13 +135,13 @@ def first_stage(share: float = 1.0) -> Iterator[Shown]:
     M, x = sp.symbols("M x", positive=True)
     tau = height_law(M, x)
     slope = sp.diff(tau / x, x) * M * x**2
-    yield identity("slope of tau/x, times M x^2", slope, x * sp.exp(x) - sp.exp(x) + 1)
+    yield identity(r"slope of $\tau/x$, times $M x^2$", slope, x * sp.exp(x) - sp.exp(x) + 1)
     # at x = 0 it is 0, and its own slope is x e^x
     yield at_least_zero("its slope", sp.diff(slope.expand(), x).simplify())
     W = sp.Symbol("Omega", positive=True)
     at = sp.expand(tau.subs(x, sp.log(M) - sp.nsimplify(share) * W))
     over = (M * (sp.log(M) - at)).expand().subs(sp.exp(-W), W)  # e^(-Omega) = Omega
-    yield identity("M (ln M - tau) at x = ln M - Omega", over, sp.log(M) + 1 - W)
+    yield identity(r"$M (\ln M - \tau)$ at $x = \ln M - \Omega$", over, sp.log(M) + 1 - W)
 
 
 def second_stage(twice: int = 2) -> Iterator[Shown]:
@@ -154,7 +154,7 @@ def second_stage(twice: int = 2) -> Iterator[Shown]:
 
     M, x = sp.symbols("M x", positive=True)
     upper = height_law(M, x).subs(sp.exp(x), (M - 1) * x)
-    yield identity("what t_0 has beyond it", twice * x - upper, (2 * x + 1) / M)
+    yield identity("what $t_0$ has beyond it", twice * x - upper, (2 * x + 1) / M)
 
 
 def growth_of_a_share(power: int = 2) -> Iterator[Shown]:
@@ -169,7 +169,7 @@ def growth_of_a_share(power: int = 2) -> Iterator[Shown]:
     r = 1 / (1 + s)
     larger = 1 / r**2 - (1 + a) / (1 + r**power * a)
     rest = s * (2 + s) / (1 + a / (1 + s) ** 2)
-    yield identity("1/r^2 less it", sp.simplify(larger), rest)
+    yield identity("$1/r^2$ less it", sp.simplify(larger), rest)
     yield at_least_zero("which is not negative", rest)
 
 
@@ -185,15 +185,15 @@ def exponents(added: int = 1) -> Iterator[Shown]:
     distinct, xi = (K - 1) * e**2 * (1 - e), (K - 1) * e**2
     for k in (2, 3, 5):
         speeds, forces = sums_of_10(_classes(k, (sp.sqrt(1 - e),), sp.sqrt(e)))
-        yield identity(f"K = {k}: speed of a distinct token", speeds[1], distinct.subs(K, k))
-        yield identity(f"K = {k}: speed of the common one", speeds[0], -k * speeds[1])
-        yield identity(f"K = {k}: xi", forces[0], xi.subs(K, k))
+        yield identity(f"$K = {k}$: speed of a distinct token", speeds[1], distinct.subs(K, k))
+        yield identity(f"$K = {k}$: speed of the common one", speeds[0], -k * speeds[1])
+        yield identity(rf"$K = {k}$: $\xi$", forces[0], xi.subs(K, k))
     slope = 2 * e * (1 - e) * (-K - 1) * distinct  # e / (1 - e) goes like exp(2 (z_c - z_l))
     Phi = 1 / e**2 + 4 / e - 6 * sp.log(e / (1 - e)) - 2 / (1 - e)
     Psi = sp.log(e / (1 - e)) + 1 / (1 - e)
-    yield identity("dPhi/dGamma", sp.diff(Phi, e) * slope, 4 * (K**2 - 1))
-    yield identity("-dPsi/dGamma", -sp.diff(Psi, e) * slope, 2 * (K + added) * xi)
-    yield identity("limit of e^2 Phi", sp.limit(e**2 * Phi, e, 0, "+"), sp.Integer(1))
+    yield identity(r"$d\Phi/d\Gamma$", sp.diff(Phi, e) * slope, 4 * (K**2 - 1))
+    yield identity(r"$-d\Psi/d\Gamma$", -sp.diff(Psi, e) * slope, 2 * (K + added) * xi)
+    yield identity(r"limit of $e^2 \Phi$", sp.limit(e**2 * Phi, e, 0, "+"), sp.Integer(1))
 
 
 def height_law(M: Any, x: Any) -> Any:
@@ -221,8 +221,8 @@ def onset_without_rates(own: bool = True, both: bool = True) -> Iterator[Shown]:
     dt_du = t_0 if own else sp.Symbol("t", positive=True)
     dx_du = eta_Y / K / sp.diff(height_law(M, x), x) * dt_du  # d tau / dt = eta_Y / K
     gamma = (M - 1) ** 2 * x / M / (M - 1 + sp.exp(x))
-    for name, one in (("dx/du", dx_du), ("eta_Z gamma dt/du", eta_Z * gamma * dt_du)):
-        yield identity(f"{name}, rates times a", one.subs(scaled, simultaneous=True), one)
+    for name, one in (("$dx/du$", dx_du), (r"$\eta_Z \gamma\, dt/du$", eta_Z * gamma * dt_du)):
+        yield identity(f"{name}, rates times $a$", one.subs(scaled, simultaneous=True), one)
 
 
 def late_constant(half: float = 0.5) -> Iterator[Shown]:
@@ -238,7 +238,7 @@ def late_constant(half: float = 0.5) -> Iterator[Shown]:
     Gamma = K * (M - 1) ** 2 * (log / M) ** 2 / nu / 2  # (128) with h = log/M
     claimed = sp.nsimplify(half) * sp.log(log) + sp.log(2 * K * (M - 1) ** 2 / M**2 / nu / C_0) / 4
     gap = sp.exp(4 * (sp.log(4 * Gamma / C_0) / 4 - claimed))
-    yield identity("e^(4 (B - (132)))", sp.powsimp(sp.expand_log(gap)), sp.Integer(1))
+    yield identity("$e^{4 (B - (132))}$", sp.powsimp(sp.expand_log(gap)), sp.Integer(1))
 
 
 def fate_of_ratios(others: int = 0) -> Iterator[Shown]:
@@ -257,9 +257,9 @@ def fate_of_ratios(others: int = 0) -> Iterator[Shown]:
         length = {c: sp.sqrt(1 - d**2 - w**2)}
         own = sp.simplify(((speeds[1] - speeds[2]) / forces[0]).subs(length))
         common = sp.simplify(((speeds[1] - speeds[0]) / forces[0]).subs(length))
-        yield identity(f"K = {K}: two distinct tokens", own, d**2 - w**2)
+        yield identity(f"$K = {K}$: two distinct tokens", own, d**2 - w**2)
         expected = d**2 + (K - others) * (d**2 + w**2)
-        yield identity(f"K = {K}: distinct against common", common, expected)
+        yield identity(f"$K = {K}$: distinct against common", common, expected)
 
 
 def scaling_is_waiting(both: bool = True) -> Iterator[Shown]:
@@ -274,8 +274,8 @@ def scaling_is_waiting(both: bool = True) -> Iterator[Shown]:
     scaled = {eta_Y: a * eta_Y, eta_Z: a * eta_Z if both else eta_Z}
     dx_dt = eta_Y / K / sp.diff(height_law(M, x), x)
     force = eta_Z * (M - 1) ** 2 * x / M / (M - 1 + sp.exp(x)) * sp.exp(4 * z) / C_0
-    for name, one in (("dx/dt", dx_dt), ("dB/dt", force)):
-        yield identity(f"{name}, rates times a", one.subs(scaled, simultaneous=True), a * one)
+    for name, one in (("$dx/dt$", dx_dt), ("$dB/dt$", force)):
+        yield identity(f"{name}, rates times $a$", one.subs(scaled, simultaneous=True), a * one)
 
 
 def shorter_with_the_rate(exponent: int = 1) -> Iterator[Shown]:
@@ -288,7 +288,7 @@ def shorter_with_the_rate(exponent: int = 1) -> Iterator[Shown]:
 
     K, eta_Y, top = sp.symbols("K eta_Y x_1", positive=True)  # x_1 = (1 + omega_1) ln M
     t_0 = 2 * top * K / eta_Y**exponent
-    yield identity("slope of t_0", sp.diff(t_0, eta_Y), -2 * top * K / eta_Y**2)
+    yield identity("slope of $t_0$", sp.diff(t_0, eta_Y), -2 * top * K / eta_Y**2)
 
 
 def growth_is_linear(root: str = "1/2") -> Iterator[Shown]:
@@ -302,7 +302,7 @@ def growth_is_linear(root: str = "1/2") -> Iterator[Shown]:
     y = sp.Symbol("y", nonnegative=True)
     B = sp.log(1 + y**2) / 4
     square = sp.expand((1 + y) ** 2 - sp.exp(2 * B) ** (4 * sp.Rational(root)))
-    yield identity("the square of 1 + y less that of e^(2B)", square, 2 * y)
+    yield identity("the square of $1 + y$ less that of $e^{2B}$", square, 2 * y)
     yield at_least_zero("which is not negative", 2 * y)
 
 
@@ -321,16 +321,20 @@ def slower_decoder(sizes: tuple[int, ...] = (6, 7)) -> Iterator[Shown]:
     x, M, u, s = sp.symbols("x M u s", positive=True)
     tau = (sp.exp(x) - 1 + (M - 1) * x) / M
     sign = (M - 1) * x - 2 - sp.exp(x) * (x - 2)
-    yield identity("slope of x^2/tau", sp.diff(x**2 / tau, x) * tau**2 * M / x, sign)
+    yield identity(r"slope of $x^2/\tau$", sp.diff(x**2 / tau, x) * tau**2 * M / x, sign)
     beyond = (sp.exp(x) * (x - 2) - (M - 1) * x + 2).subs(sp.exp(x), (1 + u) * (M - 1) * x)
     room = sp.expand(beyond.subs({x: 3 + s, M: 1 + M}))
-    yield at_least_zero("its negative at e^x = (1 + u)(M - 1) x, x = 3 + s", room, strictly=True)
+    yield at_least_zero(
+        "its negative at $e^x = (1 + u)(M - 1) x$, $x = 3 + s$", room, strictly=True
+    )
     first = decoder.crossings(8)[1]
-    yield relation("upper zero for M = 8, which grows with M", f"{first:.4f}", ">", 3, first - 3)
+    yield relation(
+        "upper zero for $M = 8$, which grows with $M$", f"{first:.4f}", ">", 3, first - 3
+    )
     for size in sizes:
         at = float(decoder.height(size, 2 * decoder.crossings(size)[1]))
         left, right = math.exp(at) * (at - 2), (size - 1) * at - 2
-        yield relation(f"M = {size} at t_0", f"{left:.4f}", ">", f"{right:.4f}", left - right)
+        yield relation(f"$M = {size}$ at $t_0$", f"{left:.4f}", ">", f"{right:.4f}", left - right)
 
 
 # The reduction of the coupled flow
@@ -417,10 +421,10 @@ def _equal_changes(
             few_of = [f_d[i] * (1 - p_own if k == n else -p_other) / K for k in range(K)]
             off_Y += sum(abs(x - y) for x, y in zip(row[:K], few_of, strict=True))
     sums = sum((abs(sum(row, Fraction(0))) for row in change_Y), Fraction(0))
-    where = f"K = {K}, M = {M}, {L} queries"
+    where = f"$K = {K}$, $M = {M}$, {L} queries"
     yield relation(
         f"{where}: logits of a class are alike in all", len(logits), "=", 1, len(logits) - 1
     )
-    yield relation(f"{where}: changes of z, distance", off_z, "=", 0, off_z)
-    yield relation(f"{where}: changes of Y, distance", off_Y, "=", 0, off_Y)
-    yield relation(f"{where}: sums of the rows of Y", sums, "=", 0, sums)
+    yield relation(f"{where}: changes of $z$, distance", off_z, "=", 0, off_z)
+    yield relation(f"{where}: changes of $Y$, distance", off_Y, "=", 0, off_Y)
+    yield relation(f"{where}: sums of the rows of $Y$", sums, "=", 0, sums)

@@ -100,4 +100,4 @@ def error_step(first_only: bool = False) -> Iterator[Shown]:
     total = sum(sp.exp(x) for x in known)
     for k, x in enumerate(first):  # a logit of the first head moves the sum as much
         claimed = (1 if k == 0 else 0) - sp.exp(known[k]) / total
-        yield identity(f"dJ by logit {k + 1} of the first head", sp.diff(J, x), claimed)
+        yield identity(f"$dJ$ by logit {k + 1} of the first head", sp.diff(J, x), claimed)

@@ -141,7 +141,7 @@ def test_huang2024_lem_4_agrees_with_the_gradient_of_the_library():
 def test_huang2024_lem_4_with_2_A_on_one_side_is_refuted_by_the_steps_alone(frequent):
     doubled = checks.check_huang2024_lem_4.judge(frequent[:1], factor=2)
     assert doubled.verdict is Verdict.REFUTED
-    assert "d loss / ds" in doubled.witness
+    assert r"$d\,\text{loss}/ds$" in doubled.witness
 
 
 # Lemma 5

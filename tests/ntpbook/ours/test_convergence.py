@@ -158,7 +158,7 @@ def test_ours_direction_needs_the_factor_and_the_next_token_in_its_sentence():
     assert failure(checks.check_ours_direction, rare) == ""
     assert "step" in failure(checks.check_ours_direction, rare, rarity=0)
     assert "step" in failure(checks.check_ours_direction, instances.from_outside())
-    assert "x at step" in failure(checks.check_ours_trivial_bound, instances.from_outside())
+    assert "$x$ at step" in failure(checks.check_ours_trivial_bound, instances.from_outside())
 
 
 def test_ours_direction_is_nearly_attained_by_the_first_huge_step():

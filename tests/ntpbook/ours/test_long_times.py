@@ -57,15 +57,15 @@ def failing(found: tuple[Shown, ...]) -> list[str]:
 
 
 def test_another_exponent_fails_the_closed_form() -> None:
-    assert failing(steps.closed_form_steps(1 / (2 * (steps.K + 1)))) == ["z_d' = w'/(K + 1)"]
+    assert failing(steps.closed_form_steps(1 / (2 * (steps.K + 1)))) == ["$z_d' = w'/(K + 1)$"]
 
 
 def test_the_exponent_1_fails_the_law() -> None:
-    assert "the exponent alpha" in failing(steps.law_4_steps(sp.Integer(1)))
+    assert r"the exponent $\alpha$" in failing(steps.law_4_steps(sp.Integer(1)))
 
 
 def test_the_margin_grows_on_the_sphere_by_this_identity_only() -> None:
-    assert failing(steps.margin_steps(sphere=False)) == ["|r| chi'"]
+    assert failing(steps.margin_steps(sphere=False)) == [r"$|r|\,\chi'$"]
 
 
 def test_the_sphere_fails_the_softmax_theorem() -> None:

@@ -391,7 +391,7 @@ def test_what_is_large_in_folds_comes_in_a_script(tmp_path: Path) -> None:
     html = (
         '<details><summary>S</summary><div class="ntp-later"></div><!--later--><svg>"</svg>'
         '<!--/later--><p>words</p><div class="ntp-later">I</div><!--later--><pre>code</pre>'
-        "<!--/later--></details>"
+        '<i class="a b" id="c" lang="de">="x" </i><!--/later--></details>'
     )
     page = put_off(html, tmp_path / "pages" / "a.html", tmp_path)
     mark = '<div class="ntp-later" data-later="../_static/rests/pages-a.js" data-part="{}">{}</div>'
@@ -401,7 +401,7 @@ def test_what_is_large_in_folds_comes_in_a_script(tmp_path: Path) -> None:
     )
     script = (tmp_path / "_static/rests/pages-a.js").read_text(encoding="utf-8")
     parts = json.loads(script.removeprefix("ntpLater(").removesuffix(");\n"))
-    assert parts == ['<svg>"</svg>', "<pre>code</pre>"]
+    assert parts == ['<svg>"</svg>', '<pre>code</pre><i class="a b" id=c lang=de>="x" </i>']
 
 
 # The book to print

@@ -25,6 +25,8 @@ LATER = re.compile(
     r'<div class="ntp-later">(.*?)</div><!--later-->(.*?)<!--/later-->', re.DOTALL
 )  # `book/_ext/bookledger.py` writes it
 RESTS = Path("_static/rests")
+TAG = re.compile(r"<[a-z][^<>]*>")
+PLAIN = re.compile(r'(?<==)"([\w.-]+)"(?=[\s>])')  # a value that needs no quotes, each two bytes here
 # Scripts and style sheets that no page needs, or only some pages. What Bootstrap and
 # the buttons for copying did for this book, `menus.js` does.
 ONLY_WITH = {
@@ -107,7 +109,7 @@ def put_off(html: str, page: Path, site: Path) -> str:
     parts: list[str] = []
 
     def take(found: re.Match[str]) -> str:
-        parts.append(found[2])
+        parts.append(TAG.sub(lambda tag: PLAIN.sub(r"\1", tag[0]), found[2]))
         address = f"{up}{(RESTS / name).as_posix()}"
         return (
             f'<div class="ntp-later" data-later="{address}" data-part="{len(parts) - 1}">'

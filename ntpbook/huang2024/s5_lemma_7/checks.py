@@ -70,10 +70,11 @@ def rare_data() -> Iterator[Rare]:
     "ours-hidden-sentence",
     over="runs",
     instances=rare_data,
-    says="The derivatives of the loss with respect to both margins are computed from the loss. In "
-    "their bounds, the difference of the two sides is a quotient of polynomials with positive "
-    "coefficients. On {tried} runs, in {compared} comparisons, the margin and the derivative of "
-    r"the rare sentence stay below $\varepsilon$ times those of the common one.",
+    says="The derivatives of the loss with respect to both margins are computed from the loss. "
+    "For each bound on them, the difference of the two sides is a quotient of polynomials with "
+    "positive coefficients, so the bound holds. On {tried} runs, in {compared} comparisons, the "
+    r"margin and the derivative of the rare sentence stay below "
+    r"$\varepsilon$ times those of the common one.",
     tolerance=1e-9,  # margins are sums of two thousand rounded steps
     proof=(
         executed("the negative derivative of the loss with respect to a margin", rare.force),
@@ -403,7 +404,7 @@ def check_huang2024_app_violated_sample(
         yield assume(APART_FROM_STAR, one.apart)
         yield from facts(one.data)
         sure = one.log_claimed + Fraction(math.floor(log_share * 1e9), 10**9)
-        yield at_least(one.log_rest, sure, "the largest log weight of non-optimal tokens")
+        yield at_least(one.log_rest, sure, r"the largest $\log\phi_-$ of all samples")
         return
     if not one.problem.frequent or (closed and not one.problem.prefix_closed):
         yield left_out(UNEQUAL if not one.problem.frequent else "the data are not prefix-closed")

@@ -272,7 +272,9 @@ def certain_closed() -> Certain:
     occurs twice. The two queries differ by log 2 in their margins in the end, so that both samples
     have about e^-r / sqrt(2) of the attention off their optimal token.
     """
-    data = from_samples([("0", "1"), ("1", "0"), ("1 0", "1"), ("1 0 1", "0")], "0 1 and 1 0 1 0")
+    data = from_samples(
+        [("0", "1"), ("1", "0"), ("1 0", "1"), ("1 0 1", "0")], "the sentences 0 1 and 1 0 1 0"
+    )
     return _certain(data, Fraction(36, 100), 67, 120)
 
 

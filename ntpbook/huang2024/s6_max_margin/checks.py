@@ -258,9 +258,9 @@ def check_huang2024_eq_3(
     "huang2024-eq-15",
     over="data sets",
     instances=random_data,
-    says="On {tried} data sets the constraints are those of the orders, {pairs} pairs, and the "
-    "columns of the whole matrix, solved as one problem, are the solutions of the single "
-    "columns.",
+    says="On {tried} data sets, the constraints are exactly the {pairs} pairs of the orders, and "
+    "solving for the whole matrix at once gives the same columns as solving for each column "
+    "separately.",
     proof=(
         uses("huang2024-eq-14", "the problem (3) in one-hot coordinates"),
         by_hand(

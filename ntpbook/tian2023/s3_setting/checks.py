@@ -1075,8 +1075,9 @@ def _together(one: Together, which: str) -> Iterator[Said]:
     "ours-uniform-counts",
     over=r"triples of length, distribution, and $\delta$",
     instances=distributions,
-    says=r"For {tried} choices of length, distribution, and $\delta$, all token frequencies are "
-    r"within the radius at once with exact multinomial probability at least $1 - \delta$.",
+    says=r"For {tried} choices of length, distribution, and $\delta$, the probability that all "
+    r"token frequencies are within the radius at once, computed exactly from the multinomial "
+    r"distribution, is at least $1 - \delta$.",
     # a probability near 1 minus rounding, held against delta = 1e-8
     tolerance=1e-5,
     proof=(

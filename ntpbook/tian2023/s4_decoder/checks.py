@@ -458,7 +458,11 @@ def _uses_of_E_prime(one: Correlated, sign: int, places: tuple[str, ...]) -> Ite
             moved = mix[i][j] + sum((one.E[i][k] * mix[k][j] for k in range(K)), Fraction(0))
             undone = sum(((one.E[k][j] + (k == j)) * mix[i][k] for k in range(K)), Fraction(0))
             if "(26)" in places:
-                yield equal(moved, Fraction(int(i == j)), f"row {i + 1} under class {j + 1}")
+                where = (
+                    rf"the move of row {i + 1} of $F^\top Y$ in the update (26) of class {j + 1}, "
+                    f"which should be {int(i == j)}"
+                )
+                yield equal(moved, Fraction(int(i == j)), where)
             if "Lemma 14" in places:
                 yield equal(undone, Fraction(int(i == j)), f"entry {i + 1}, {j + 1}")
         if "Lemma 16" in places:

@@ -711,7 +711,7 @@ def check_tian2023_thm_1_corrected(
     over="pairs of a matrix $E$ and a vocabulary size $M$",
     instances=instances.at_the_radius,
     says=r"In exact fractions, $\xi_n$ is positive for every class that overlaps with another, "
-    "in {positive} random pairs of $E$ and $M$ up to the stated radius. Beyond this radius, "
+    "in {positive} random pairs of $E$ and $M$ with $r$ up to the stated bound. Beyond this bound, "
     r"$\xi_n$ is negative for {stars} star-shaped sets of classes.",
     proof=(
         uses("tian2023-eq-88-corrected", "the coefficients"),

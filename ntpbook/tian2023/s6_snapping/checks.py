@@ -1740,7 +1740,7 @@ def check_ours_coupled_flow(one: Reduced, queries: int = 0, speed: float = 1.0) 
     r"the logit $z_l$ of the distinct token increases, with $\xi_n > 0$, and the common token has "
     r"$z_c = -K z_l$. In the {strong} designs with "
     r"$f_n^\top f_{n'} \ge 1/2$, $\eta_Y/\eta_Z \le 10$, and $K \ge 3$, the slope of $z_l$ "
-    r"in $\ln t$ decreases from $3t_0$ to $10^7$ steps. In the {weak} designs with "
+    r"in $\ln t$ decreases at all steps between $3t_0$ and $10^7$. In the {weak} designs with "
     r"$f_n^\top f_{n'} \le 1/10$, $\eta_Y/\eta_Z \ge 100$, and $K \le 7$, the slope is "
     r"still increasing at $1000\,t_0$.",
     planted={

@@ -676,9 +676,9 @@ def check_tian2023_app_residual_corrected(
     "tian2023-app-spurious",
     over="series of data sets",
     instances=growing_data,
-    says="Rare common tokens gain logits ({small} on average) in data sets with one sequence "
-    "per class, where they seem distinct. They lose ({large}) in data sets with {many}, "
-    "where none seems distinct. The mean number of seemingly distinct tokens over "
+    says="The logits of rare common tokens change by {small} on average in data sets with one "
+    "sequence per class, where some of them seem distinct, and by {large} in data sets with "
+    "{many}, where none of them does. The mean number of seemingly distinct tokens over "
     "{repeats} data sets of each size agrees with its expectation within four standard "
     "errors.",
     observes=True,

@@ -399,7 +399,8 @@ SHARP: Cell = (1, 3.0, 10.0)  # one query, eta_Z = 3, eta_Y = 30
     name=lambda one: "",
     says=r"In {tried} runs with one query, $\eta_Z = 3$, and $\eta_Y = 30$, {winners} of "
     "{classes} classes end with more than 0.99 of their attention on one token (at most "
-    "{best}), and {strong} with more than 0.9. The median is {median}.",
+    "{best}), and {strong} with more than 0.9. "
+    "The largest share in a class has the median {median}.",
     fails="No class ends with more than 0.99 of its attention on one token; the largest share "
     "is {best}.",
     observes=True,

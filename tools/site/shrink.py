@@ -26,7 +26,7 @@ LATER = re.compile(
 )  # `book/_ext/bookledger.py` writes it
 RESTS = Path("_static/rests")
 TAG = re.compile(r"<[a-z][^<>]*>")
-PLAIN = re.compile(r'(?<==)"([\w.-]+)"(?=[\s>])')  # a value that needs no quotes, each two bytes here
+PLAIN = re.compile(r'(?<==)"([\w.-]+)"(?=[\s>])')  # a value that needs no quotes
 # Scripts and style sheets that no page needs, or only some pages. What Bootstrap and
 # the buttons for copying did for this book, `menus.js` does.
 ONLY_WITH = {

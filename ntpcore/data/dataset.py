@@ -66,6 +66,10 @@ class Line:
     count: int
     number: int
 
+    def __hash__(self) -> int:
+        """By content: an array has no hash of its own, as it could change; here none does."""
+        return hash((self.tokens.tobytes(), self.count, self.number))
+
 
 @dataclass(frozen=True)
 class Sample:

@@ -224,3 +224,11 @@ def test_data_without_a_next_token_map_are_refused_with_the_way_out() -> None:
     flat = ntp.from_sentences(["a b", "a c"])
     with pytest.raises(ntp.InputError, match="no sentence has two distinct tokens"):
         ntp.fit(flat, collocation=ntp.next_tokens(flat))
+
+
+def test_data_are_keys_by_their_content() -> None:
+    once, again = (ntp.from_samples([([1, 2], 3), ([1], 2)]) for _ in range(2))
+    other = ntp.from_samples([([1, 2], 3), ([1], 3)])
+    assert {once: "right"} == {again: "right"}
+    assert hash(once) == hash(again)
+    assert len({once, again, other}) == 2

@@ -80,7 +80,9 @@ def random_dataset(
         sentences: how many sentences are drawn beside the one-token ones; equal ones are merged.
         max_length: longest sentence before its next token, at least 2.
         prefix_closed: whether every beginning of a sample is a sample (huang2024, Section 3); then
-            each query has at most one optimal token. If not, a query may have several.
+            each query has at most one optimal token, so that a sentence is determined by its first
+            token and its length. There are no more than |V| max_length distinct samples then,
+            however many are drawn. If not, a query may have several optimal tokens.
         frequent: whether Assumption 3 holds, too.
 
     Raises:

@@ -30,6 +30,14 @@ def test_data_without_prefix_closure_reach_several_optimal_tokens():
     assert most >= 3
 
 
+def test_prefix_closed_data_have_one_sentence_for_each_start_and_length():
+    drawn = generate.random_dataset(np.random.default_rng(1), 9, 3000, 7)
+    sentences = [sample.sentence for sample in drawn.samples()]
+    assert len({(sentence[0], len(sentence)) for sentence in sentences}) == len(sentences) <= 9 * 7
+    open_ = generate.random_dataset(np.random.default_rng(1), 9, 3000, 7, prefix_closed=False)
+    assert len(list(open_.samples())) > 9 * 7
+
+
 def test_the_same_seed_gives_the_same_data():
     first, second = (generate.random_dataset(np.random.default_rng(5), 6, 20, 4) for _ in range(2))
     assert list(first.samples()) == list(second.samples())

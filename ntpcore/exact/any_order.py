@@ -12,7 +12,6 @@ refined.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +19,7 @@ from fractions import Fraction
 import networkx as nx
 
 from ntpcore.data.order import Pair, PartialOrder
-from ntpcore.exact.margin import Multipliers, Scores
+from ntpcore.exact.margin import Multipliers, Scores, common_unit
 
 FIRST_SWEEPS = 64
 MOST_SWEEPS = 2**17  # of the guess; then fractions search alone
@@ -253,7 +252,7 @@ def _depths(nodes: Iterable[int], active: list[Edge]) -> dict[int, int] | None:
 
 def _ship(amounts: list[Fraction], edges: list[Edge]) -> dict[Edge, Fraction] | None:
     """Multipliers that carry every amount away along the edges; None if nothing can."""
-    unit = math.lcm(*(amount.denominator for amount in amounts))
+    unit = common_unit(amounts)
     whole = [int(amount * unit) for amount in amounts]
     source, sink = len(amounts), len(amounts) + 1
     network: nx.DiGraph[int] = nx.DiGraph()

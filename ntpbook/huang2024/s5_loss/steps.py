@@ -17,10 +17,10 @@ def pair_has_norm_root_two(overlap: int = 0) -> tuple[Shown, ...]:
     """
     import sympy as sp
 
-    x = {"$x_*$": sp.Matrix([1, 0, 0]), "$x$": sp.Matrix([overlap, 1, 0])}
+    best, other, third = sp.Matrix([1, 0, 0]), sp.Matrix([overlap, 1, 0]), sp.Matrix([0, 0, 1])
     shown = []
-    for name, q in (*x.items(), ("another token", sp.Matrix([0, 0, 1]))):
-        pair = (x["$x_*$"] - x["$x$"]) * q.T
+    for name, q in (("$x_*$", best), ("$x$", other), ("another token", third)):
+        pair = (best - other) * q.T
         square = sum(entry**2 for entry in pair)
         shown.append(
             identity(rf"squared norm of $(x_* - x)\, q^\top$, $q$ being {name}", square, sp.S(2))

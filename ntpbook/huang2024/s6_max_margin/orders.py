@@ -360,9 +360,8 @@ def check_huang2024_prop_4(
 # Equation (16)
 
 
-def _dual(one: Column, multipliers: Mapping[tuple[str, str], Fraction], linear: int) -> Fraction:
+def _dual(sums: Mapping[str, int], unit: int, linear: int) -> Fraction:
     """L* of (16): minus the squared sums of multipliers at each token, plus twice all of them."""
-    sums, unit = _sums(one, multipliers)
     total = Fraction(sum(sums.values()), 2 * unit)  # each one belongs to two tokens
     return linear * total - Fraction(sum(value**2 for value in sums.values()), unit**2)
 
@@ -432,8 +431,8 @@ def check_huang2024_eq_16(
         yield from _presumed(one)
     multipliers = {pair: factor * value for pair, value in one.solution.multipliers.items()}
     length = margin.norm_squared(one.solution.scores)
-    yield equal(_dual(one, multipliers, linear), length, "the dual and the squared norm")
     sums, unit = _sums(one, multipliers)
+    yield equal(_dual(sums, unit, linear), length, "the dual and the squared norm")
     slopes = [
         (2 * unit - 2 * (sums[a] + sums[b]), a, b)
         for a, b in one.order.pairs

@@ -81,10 +81,12 @@ def make(
         for one in data.samples()
     ]
     places = {(sentence, y): place for place, (sentence, y, _) in enumerate(samples)}
+    lines, rows = _lines(samples)
     made: dict[str, Any] = {
         "format": certificate.FORMAT,
         "vocabulary": list(data.vocabulary),
-        "samples": [[list(sentence), y, count] for sentence, y, count in samples],
+        "lines": lines,
+        "samples": rows,
     }
     if twice := _ambiguous(structure):
         found = [places[_sample(data, at)] for at in twice[0].samples]
@@ -114,6 +116,28 @@ def make(
     made["bounds"] = _bounds(samples, n, solution.norm_squared, eta) if judged else None
     certificate.check(made)
     return made
+
+
+def _lines(samples: Sequence[Numbered]) -> tuple[list[list[int]], list[list[int]]]:
+    """Lines that hold all samples, and each sample as its line, its length there, and its count.
+
+    A sample that begins another one shares the line of that: prefixes of one text are spelled once.
+    """
+    words = [(*sentence, y) for sentence, y, _ in samples]
+    holder = dict[int, int]()  # for each sample the one whose line it shares
+    longest = None
+    for place in sorted(range(len(words)), key=words.__getitem__, reverse=True):
+        # What begins with these words comes right behind them in this order.
+        if longest is None or words[longest][: len(words[place])] != words[place]:
+            longest = place
+        holder[place] = longest
+    held = [holder[place] for place in range(len(words))]
+    number = {place: line for line, place in enumerate(dict.fromkeys(held))}
+    rows = [
+        [number[place], len(sentence), count]
+        for place, (sentence, _, count) in zip(held, samples, strict=True)
+    ]
+    return [list(words[place]) for place in number], rows
 
 
 def _sample(data: Dataset, at: SampleAt) -> tuple[tuple[int, ...], int]:
@@ -224,12 +248,15 @@ def _column(
         (numbers[a], numbers[b]): value.as_integer_ratio()
         for (a, b), value in found.multipliers[query].items()
     }
-    pairs = []
+    pairs: list[list[Any]] = []
     for number, upper, lowers in witnesses:
         groups: dict[Ratio, list[int]] = {}
         for lower in lowers:
             groups.setdefault(multipliers.get((upper, lower), (0, 1)), []).append(lower)
-        pairs += [[number, str(Fraction(*r)), upper, group] for r, group in groups.items()]
+        # The last row of a sample has what is left, and need not list it.
+        *named, others = sorted(groups, key=lambda r: len(groups[r]))
+        pairs += [[number, str(Fraction(*r)), upper, groups[r]] for r in named]
+        pairs.append([number, str(Fraction(*others)), upper, None])
     scores = {Fraction(*ratio): sorted(tokens) for ratio, tokens in levels.items()}
     return {
         "query": numbers[query],
@@ -242,6 +269,23 @@ def _column(
         ],
         "closed_form_fails_at": _fails_at(scores, witnesses),
     }
+
+
+def spelled_out(
+    n: Sequence[int], samples: Sequence[Numbered], column: dict[str, Any]
+) -> list[tuple[int, str, int, list[int]]]:
+    """The rows of pairs of a column, with every lower token that a null stands for."""
+    seen: dict[int, set[int]] = {}
+    found = []
+    for number, multiplier, upper, lowers in column["pairs"]:
+        sentence, following, _ = samples[number]
+        known = seen.setdefault(upper, set())
+        if lowers is None:
+            below = {x for x in sentence if n[x] != following}
+            lowers = sorted(below - known)
+        known.update(lowers)
+        found.append((number, multiplier, upper, lowers))
+    return found
 
 
 def _fails_at(
@@ -348,10 +392,10 @@ def _bounds(
 
 
 def to_text(made: dict[str, Any]) -> str:
-    """A certificate as a file: a line for each sample and each column."""
+    """A certificate as a file: a line for each line, sample, and column."""
     lines = []
     for key, value in made.items():
-        if key in ("samples", "columns") and value:
+        if key in ("lines", "samples", "columns") and value:
             rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in value)
             lines.append(f"{json.dumps(key)}: [\n{rows}\n]")
         else:
@@ -369,13 +413,14 @@ def write_summary(made: dict[str, Any], path: str, write: Write) -> None:
 
 def implied(made: dict[str, Any]) -> list[str]:
     """What an accepted certificate implies, a sentence each."""
+    samples = certificate.read_samples(made)
     if isinstance(made["collocation"], dict):
-        one, other = (_named(made, number) for number in made["collocation"]["samples"])
+        one, other = (_named(made, samples, at) for at in made["collocation"]["samples"])
         return [
             f"No map of next tokens exists: {one} and {other} give one token two next tokens.",
             "So Assumption 1 fails, and no theorem of the paper applies to these samples.",
         ]
-    said = [_fact_in_words(made, fact) for fact in certificate.FACTS]
+    said = [_fact_in_words(made, samples, fact) for fact in certificate.FACTS]
     for name, hypotheses in made["theorems"].items():
         missing = " and ".join(FACT_NAMES[one] for one in hypotheses)
         said.append(f"{name} {f'does not apply, without {missing}' if missing else 'applies'}.")
@@ -393,7 +438,7 @@ def implied(made: dict[str, Any]) -> list[str]:
         f"is {squared}.",
         "The closed form m/(k+m) and -k/(k+m) of Proposition 2 is this solution under "
         + (f"{len(columns) - len(wrong)} of {queries}." if wrong else "every query."),
-        *(_failure_of_the_form(made, one) for one in wrong[:MOST_QUERIES]),
+        *(_failure_of_the_form(made, samples, one) for one in wrong[:MOST_QUERIES]),
     ]
     if bounds is not None:
         since = bounds["beats_trivial_from"]
@@ -409,29 +454,29 @@ def _quoted(made: dict[str, Any], token: int) -> str:
     return f"'{show(made['vocabulary'][token])}'"
 
 
-def _named(made: dict[str, Any], number: int) -> str:
+def _named(made: dict[str, Any], samples: Sequence[Numbered], number: int) -> str:
     """A sample by its number, counted from 1, with its tokens; the middle of many is left out."""
-    sentence, following, _ = made["samples"][number]
+    sentence, following, _ = samples[number]
     words = [show(made["vocabulary"][x]) for x in sentence]
     if len(words) > MOST_WORDS:
         words = [*words[: MOST_WORDS // 2], "...", *words[-MOST_WORDS // 2 :]]
     return f"sample {number + 1} ({' '.join(words)} -> {show(made['vocabulary'][following])})"
 
 
-def _fact_in_words(made: dict[str, Any], fact: str) -> str:
+def _fact_in_words(made: dict[str, Any], numbered: Sequence[Numbered], fact: str) -> str:
     """Whether a fact holds, or what refutes it."""
     found, name = made["facts"][fact], FACT_NAMES[fact]
     name = name[0].upper() + name[1:]
     if found is True:
         return f"{name} holds: {HOLDS[fact]}."
-    samples = [_named(made, number) for number in found["samples"]]
+    samples = [_named(made, numbered, number) for number in found["samples"]]
     tokens = [_quoted(made, x) for x in found["tokens"]]
     if fact == "source":
         return f"{name} fails: no token of the sentence leads to the next token of {samples[0]}."
     if fact == "prefix_closed":
         return f"{name} fails: {samples[0]} is in the file, and without its last token it is not."
     if fact == "assumption_3":
-        sentence, y, _ = made["samples"][found["samples"][0]]
+        sentence, y, _ = numbered[found["samples"][0]]
         optimal = sum(made["collocation"][x] == y for x in sentence)
         return (
             f"{name} fails: in {samples[0]} the non-optimal token {tokens[0]} occurs "
@@ -440,18 +485,20 @@ def _fact_in_words(made: dict[str, Any], fact: str) -> str:
     if not samples:
         following = _quoted(made, made["collocation"][found["tokens"][0]])
         return f"{name} fails: {tokens[0]} and {tokens[1]} have the same next token {following}."
-    query = _quoted(made, made["samples"][found["samples"][0]][0][-1])
+    query = _quoted(made, numbered[found["samples"][0]][0][-1])
     return (
         f"{name} fails: under the query {query}, {samples[0]} puts {tokens[0]} above another "
         f"token, and {samples[1]} puts it below another."
     )
 
 
-def _failure_of_the_form(made: dict[str, Any], column: dict[str, Any]) -> str:
+def _failure_of_the_form(
+    made: dict[str, Any], samples: Sequence[Numbered], column: dict[str, Any]
+) -> str:
     """Where the closed form is not the solution of a query, in numbers."""
-    x = column["closed_form_fails_at"]
-    uppers = {row[2] for row in column["pairs"]}
-    lowers = {b for row in column["pairs"] for b in row[3]}
+    x, rows = column["closed_form_fails_at"], spelled_out(made["collocation"], samples, column)
+    uppers = {upper for _, _, upper, _ in rows}
+    lowers = {b for row in rows for b in row[3]}
     high, low = margin.closed_form(len(uppers), len(lowers))
     gives = [str(value) for value, some in ((high, uppers), (low, lowers)) if x in some]
     score = next(score for score, tokens in column["scores"] if x in tokens)
@@ -476,4 +523,4 @@ def same_data(found: Any, data: Dataset, given: Mapping[str, str] | None = None)
         (tuple(numbers[token] for token in one.sentence), numbers[one.next_token]): one.count
         for one in data.samples()
     }
-    return samples == {(tuple(sentence), y): count for sentence, y, count in found["samples"]}
+    return samples == {(s, y): count for s, y, count in certificate.read_samples(found)}

@@ -6,21 +6,20 @@ assumptions, and components are derived here. Numbers are integers, or strings s
 
 What acceptance means, for the samples in the file:
 
-0. `collocation` is the map n of next tokens. Or it names two samples that show that no map exists:
-   one and the same token has different next tokens. Then the file says nothing else.
+0. `collocation` is the map n of next tokens, or two samples that give one and the same token
+   different next tokens; then no such map exists, and the file says nothing else.
 1. `facts` says whether Assumption 1 (n is injective, and no token is confused), Assumption 3,
-   prefix closure, and source hold (huang2024, Sections 3 and 4): each is true, or names samples and
-   tokens that refute it (`check_witness`). `theorems` lists for each theorem the hypotheses on the
-   data that are missing; it applies if none is.
-2. `columns` has one entry for each query that compares tokens by Definition 1. Its `pairs` name for
-   each pair a sample that forces it, and a multiplier. Its `scores` are the unique shortest vector
-   with a margin of at least 1 on each pair and equal scores on tokens above each other in a circle.
+   prefix closure, and source hold (huang2024, Sections 3 and 4): true, or what refutes it
+   (`check_witness`). `theorems` lists for each theorem the hypotheses that the data do not meet.
+2. `columns` has one entry for each query that compares tokens by Definition 1. A row of its `pairs`
+   has a sample that forces them, a multiplier, the upper token, and lower tokens (null: what is
+   left). Its `scores` are the unique shortest vector with a margin of at least 1 on each pair and
+   equal scores on tokens above each other in a circle.
    Proof: the scores are feasible, and the multipliers l are positive on pairs with a margin of
    exactly 1 and satisfy sum of scores of a component = sum of l out of it minus sum of l into it.
    So for any feasible u, <w, u - w> = sum of l (margin of u minus 1) >= 0, hence |u|^2 >= |w|^2 +
    |u - w|^2. Without circles, Coq has checked this: `certificate_solves` of proofs/MaxMargin.v.
-   Coq has not read this file. That `check_column` tests the hypotheses of that theorem is for you
-   to read; tests compare its answers with Coq's on random orders.
+   Coq has not read this file; tests compare what `check_column` accepts with Coq's own function.
 3. `closed_form_fails_at` is null if these scores are m/(k+m) and -k/(k+m) (Proposition 2), else a
    token at which they are not. `norm_squared` is the sum of the squares of all scores.
 4. `bounds`, if Theorem B applies: `K` is at least the constant of Theorem A, log(2 L^2 (L-1)^3 /
@@ -43,8 +42,8 @@ from typing import Any
 Samples = list[tuple[tuple[int, ...], int, int]]  # sentence, next token, count
 Below = dict[int, set[int]]  # for each token with something below it, the tokens below it
 
-FORMAT = "ntpcore certificate 3"
-KEYS = ("format", "vocabulary", "samples", "collocation", "facts", "theorems", "columns",
+FORMAT = "ntpcore certificate 4"
+KEYS = ("format", "vocabulary", "lines", "samples", "collocation", "facts", "theorems", "columns",
         "norm_squared", "bounds")  # fmt: skip
 FACTS = A1, A3, CLOSURE, SOURCE = "assumption_1", "assumption_3", "prefix_closed", "source"
 THEOREMS = {"Proposition 2": (A1, CLOSURE, SOURCE), "Proposition 4": (A1, CLOSURE, SOURCE),
@@ -105,17 +104,17 @@ def fraction(value: Any, place: str) -> Fraction:
 
 
 def read_samples(certificate: dict[str, Any]) -> Samples:
-    """The samples."""
+    """The samples: the first `length` tokens of a line, after which its next token follows."""
     names = [name for name, _ in items(certificate["vocabulary"], "vocabulary")]
     need(all(isinstance(name, str) for name in names), "vocabulary", "a token is no string")
     need(len(set(names)) == len(names), "vocabulary", "a token occurs twice")
-    found: dict[tuple[tuple[int, ...], int], int] = {}
-    parts = "sentence, next token, count"
-    for (row, label, times), place in items(certificate["samples"], "samples", parts):
-        sentence = tuple(tokens(row, len(names), f"{place}[0]"))
-        following = whole(label, 0, len(names), f"{place}[1]")
-        need((sentence, following) not in found, place, "the sample occurs twice")
-        found[sentence, following] = whole(times, 1, None, f"{place}[2]")
+    lines = [tuple(tokens(row, len(names), at)) for row, at in items(certificate["lines"], "lines")]
+    found, parts = dict[tuple[tuple[int, ...], int], int](), "line, length, count"
+    for (number, length, times), place in items(certificate["samples"], "samples", parts):
+        line = lines[whole(number, 0, len(lines), f"{place}[0]")]
+        end = whole(length, 1, len(line), f"{place}[1]")
+        need((line[:end], line[end]) not in found, place, "the sample occurs twice")
+        found[line[:end], line[end]] = whole(times, 1, None, f"{place}[2]")
     need(found, "samples", "there is none")
     return [(*sample, count) for sample, count in found.items()]
 
@@ -124,8 +123,7 @@ def check_witness(name: str, found: Any, n: list[int], samples: Samples, place: 
     """Refuse samples and tokens that do not refute something by its definition."""
     keys(found, ("samples", "tokens"), place)
     rows = [samples[whole(i, 0, len(samples), at)] for i, at in items(found["samples"], place)]
-    names = [whole(x, 0, len(n), at) for x, at in items(found["tokens"], place)]
-    shown = False
+    names, shown = [whole(x, 0, len(n), at) for x, at in items(found["tokens"], place)], False
     match name, rows, names:
         case "collocation", [((x,), y, _), ((z,), u, _)], []:  # no n has n(x) = y and n(x) = u
             shown = x == z and y != u
@@ -161,7 +159,7 @@ def derive(n: list[int], samples: Samples) -> tuple[dict[int, Below], dict[str, 
             for a in uppers:
                 orders.setdefault(sentence[-1], {}).setdefault(a, set()).update(present)
     orders = {q: {a: x - before[n[a]] for a, x in one.items()} for q, one in orders.items()}
-    known = {(sentence, y) for sentence, y, _ in samples}
+    known = {(s, y) for s, y, _ in samples}
     closed = all((s[:-1], s[-1]) in known for s, _, _ in samples if len(s) > 1)
     confused = any(not lowers.isdisjoint(one) for one in orders.values() for lowers in one.values())
     facts = (len(before) == len(n) and not confused, frequent, closed, source)
@@ -170,25 +168,27 @@ def derive(n: list[int], samples: Samples) -> tuple[dict[int, Below], dict[str, 
 
 def check_column(column: Any, n: list[int], samples: Samples, below: Below, place: str) -> Fraction:
     """The squared norm of the scores of one query, after all of its column was checked."""
-    levels = []
-    for (score, row), at in items(column["scores"], f"{place}.scores", "score, tokens"):
-        levels.append((fraction(score, at), tokens(row, None, at)))
-    flows, seen = [], Below()
+    rows = items(column["scores"], f"{place}.scores", "score, tokens")
+    levels = [(fraction(score, at), tokens(row, None, at)) for (score, row), at in rows]
+    flows, seen = list[tuple[Fraction, int, set[int], str]](), Below()
     parts = "sample, multiplier, upper token, lower tokens"
     for (number, multiplier, a, rivals), at in items(column["pairs"], f"{place}.pairs", parts):
         sentence, following, _ = samples[whole(number, 0, len(samples), at)]
-        new, known = set(tokens(rivals, None, at)), seen.setdefault(whole(a, 0, None, at), set())
+        known = seen.setdefault(whole(a, 0, None, at), set())
+        before, shown = len(known), below.get(a, set()).intersection(sentence)
+        new = shown - known if rivals is None else set(tokens(rivals, None, at))
         forced = sentence[-1] == column["query"] and a in sentence and n[a] == following
-        forced = forced and new <= below.get(a, set()) and not new.difference(sentence)
-        need(forced, at, f"sample {number} does not put token {a} above all of these")
-        need(len(new) == len(rivals) and known.isdisjoint(new), at, "a pair comes twice")
+        need(forced and new <= shown, at, f"sample {number} does not put token {a} above these")
         known |= new
-        flows.append((fraction(multiplier, at), a, rivals, at))
+        need(new and len(known) == before + len(rivals or new), at, "a pair comes twice, or none")
+        flows.append((fraction(multiplier, at), a, new, at))
     need(seen == below, f"{place}.pairs", "a pair of the order is missing")
     unit = lcm(*(x.denominator for x, _ in levels), *(flow[0].denominator for flow in flows))
-    scores: dict[int, int] = {}  # in parts of 1/unit
+    scores, tied = dict[int, int](), dict[int, set[int]]()  # in parts of 1/unit; with equal scores
     for value, row in levels:
-        scores |= dict.fromkeys(row, value.numerator * (unit // value.denominator))
+        score = value.numerator * (unit // value.denominator)
+        scores |= dict.fromkeys(row, score)
+        tied.setdefault(score, set()).update(row)
     uppers, lowers = set(below), set().union(*below.values())
     need(len(scores) == sum(len(row) for _, row in levels), place, "a token has two scores")
     need(scores.keys() == uppers | lowers, f"{place}.scores", "not the tokens that are compared")
@@ -201,25 +201,25 @@ def check_column(column: Any, n: list[int], samples: Samples, below: Below, plac
     left = scores.copy()  # for each token its score, minus what multipliers give
     for multiplier, a, rivals, at in flows:
         need(multiplier >= 0, at, "the multiplier is negative")
-        flow = multiplier.numerator * (unit // multiplier.denominator)
-        low = scores[a] - unit
-        for b in rivals:
-            if scores[b] != low and (flow or (scores[b] > low and part.get(a) != part.get(b, b))):
-                raise RefusedError(f"{at}: {a} above {b}: a margin below 1, or a slack multiplier")
+        flow, low = multiplier.numerator * (unit // multiplier.denominator), scores[a] - unit
+        for b in rivals - tied.get(low, set()):  # the margin is not 1
+            free = not flow and (scores[b] < low or part.get(a) == part.get(b, b))
+            need(free, at, f"{a} above {b}: a margin below 1, or a slack multiplier")
+        for b in rivals if flow else ():
             left[b] += flow
         left[a] -= flow * len(rivals)
     inside = {x: left.pop(x) for x in part}  # of a component what counts is its sum
     for x, first in part.items():
         left[first] = left.get(first, 0) + inside[x]
     need(not any(left.values()), place, "the multipliers do not give the scores")
-    k, m = len(uppers), len(lowers)
-    both, high, low = k + m, m * unit, -k * unit
-    wrong = {a for a in uppers if scores[a] * both != high}
-    wrong |= {b for b in lowers if scores[b] * both != low}
+    k, m, wrong = len(uppers), len(lowers), set[int]()
+    for score, level in tied.items():
+        wrong |= uppers & level if score * (k + m) != m * unit else set()
+        wrong |= lowers & level if score * (k + m) != -k * unit else set()
     said, at = column["closed_form_fails_at"], f"{place}.closed_form_fails_at"
     right = type(said) is int and said in wrong if wrong else said is None
     need(right, at, f"it is {min(wrong, default='null')}")
-    return Fraction(sum(score * score for score in scores.values()), unit * unit)
+    return Fraction(sum(score**2 * len(level) for score, level in tied.items()), unit**2)
 
 
 def check_bounds(found: Any, S: Fraction, samples: Samples) -> None:
@@ -230,8 +230,8 @@ def check_bounds(found: Any, S: Fraction, samples: Samples) -> None:
     compared = [(len(s), count) for s, _, count in samples if len({*s}) > 1]  # as n is injective
     L = max(length for length, _ in compared)
     least = Fraction(min(count for _, count in compared), sum(count for _, _, count in samples))
-    inside = 2 * L**2 * (L - 1) ** 3 / least
-    need(inside <= (1 + K / POWER) ** POWER, "bounds.K", "too small, or not shown")
+    shown = least * (1 + K / POWER) ** POWER >= 2 * L**2 * (L - 1) ** 3
+    need(shown, "bounds.K", "too small, or not shown")
     step = found["beats_trivial_from"]  # none if the trivial bound is 0
     right = int(2 * S * (1 + ROOT_2 * K / eta) / (2 * S - 1)) + 1 if 2 * S > 1 else None
     need(type(step) is type(right) and step == right, "bounds.beats_trivial_from", "another step")
@@ -240,7 +240,7 @@ def check_bounds(found: Any, S: Fraction, samples: Samples) -> None:
 def check(certificate: Any) -> None:
     """Accept a certificate, or raise a `RefusedError` that names the first place that is wrong."""
     without_map = isinstance(certificate, dict) and isinstance(certificate.get("collocation"), dict)
-    keys(certificate, KEYS[:4] if without_map else KEYS, "certificate")
+    keys(certificate, KEYS[:5] if without_map else KEYS, "certificate")
     need(certificate["format"] == FORMAT, "format", f"not {FORMAT}")
     samples, n = read_samples(certificate), certificate["collocation"]
     if without_map:

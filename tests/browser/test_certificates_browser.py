@@ -198,7 +198,8 @@ def test_a_bad_text_gets_one_message(page: Page, text: str, message: str) -> Non
 MINIMAL = {
     "format": certificate.FORMAT,
     "vocabulary": ["a"," b"],
-    "samples": [[[0], 0, 1], [[0], 1, 1]],
+    "lines": [[0, 0], [0, 1]],
+    "samples": [[0, 1, 1], [1, 1, 1]],
     "collocation": {"samples": [0, 1], "tokens": []},
 }  # fmt: skip
 

@@ -42,9 +42,10 @@ def one_pair(sample: int, upper: int, lower: int) -> dict[str, Any]:
 
 # By hand: a, b with n(a) = b and n(b) = a; after "a b" comes b, so that a lies above b under b.
 HAND: dict[str, Any] = {
-    "format": "ntpcore certificate 3",
+    "format": "ntpcore certificate 4",
     "vocabulary": ["a", "b"],
-    "samples": [[[0], 1, 2], [[1], 0, 1], [[0, 1], 1, 1]],
+    "lines": [[0, 1, 1], [1, 0]],
+    "samples": [[0, 1, 2], [1, 1, 1], [0, 2, 1]],
     "collocation": [1, 0],
     "facts": {"assumption_1": True, "assumption_3": True, "prefix_closed": True, "source": True},
     "theorems": {
@@ -57,12 +58,10 @@ HAND: dict[str, Any] = {
 }  # fmt: skip
 # By hand: under q the tokens a, b, c lie above each other in a circle, and all above q: 1/4, -3/4.
 CIRCLE: dict[str, Any] = {
-    "format": "ntpcore certificate 3",
+    "format": "ntpcore certificate 4",
     "vocabulary": ["a", "b", "c", "q"],
-    "samples": [
-        [[0], 1, 1], [[1], 2, 1], [[2], 3, 1], [[3], 0, 1],
-        [[0, 1, 3], 1, 1], [[1, 2, 3], 2, 1], [[2, 0, 3], 3, 1],
-    ],
+    "lines": [[0, 1, 3, 1], [1, 2, 3, 2], [2, 0, 3, 3], [2, 3], [3, 0]],
+    "samples": [[0, 1, 1], [1, 1, 1], [3, 1, 1], [4, 1, 1], [0, 3, 1], [1, 3, 1], [2, 3, 1]],
     "collocation": [1, 2, 3, 0],
     "facts": {
         # After "b c q" comes n(b), so that b lies above c; after "a b q" n(a): below a.
@@ -82,7 +81,7 @@ CIRCLE: dict[str, Any] = {
             "query": 3,
             "scores": [["1/4", [0, 1, 2]], ["-3/4", [3]]],
             "pairs": [
-                [4, "0", 0, [1]], [4, "3/4", 0, [3]], [5, "0", 1, [2, 3]], [6, "0", 2, [0, 3]],
+                [4, "0", 0, [1]], [4, "3/4", 0, None], [5, "0", 1, [2, 3]], [6, "0", 2, None],
             ],
             "circles": [[0, 1, 2]],
             "closed_form_fails_at": 3,  # 1 of 4 below, 3 above: -3/7
@@ -93,9 +92,10 @@ CIRCLE: dict[str, Any] = {
 }  # fmt: skip
 # By hand: n(b) = a twice; after "a a b" comes n(b), and a occurs more often; "b a" has no source.
 BROKEN: dict[str, Any] = {
-    "format": "ntpcore certificate 3",
+    "format": "ntpcore certificate 4",
     "vocabulary": ["a", "b", "c"],
-    "samples": [[[0], 0, 1], [[1], 2, 1], [[2], 0, 1], [[0, 0, 1], 2, 1], [[1, 0], 1, 5]],
+    "lines": [[0, 0, 1, 2], [1, 2], [2, 0], [1, 0, 1]],
+    "samples": [[0, 1, 1], [1, 1, 1], [2, 1, 1], [0, 3, 1], [3, 2, 5]],
     "collocation": [0, 2, 0],
     "facts": {
         "assumption_1": {"samples": [], "tokens": [2, 0]},
@@ -115,9 +115,10 @@ BROKEN: dict[str, Any] = {
 }  # fmt: skip
 # By hand: what follows a is once b and once a.
 NO_MAP: dict[str, Any] = {
-    "format": "ntpcore certificate 3",
+    "format": "ntpcore certificate 4",
     "vocabulary": ["a", "b"],
-    "samples": [[[0], 1, 2], [[0, 1], 0, 1], [[1], 0, 1], [[0], 0, 1]],
+    "lines": [[0, 1, 0], [1, 0], [0, 0]],
+    "samples": [[0, 1, 2], [0, 2, 1], [1, 1, 1], [2, 1, 1]],
     "collocation": {"samples": [3, 0], "tokens": []},
 }
 
@@ -146,13 +147,19 @@ def test_certificates_by_hand_are_accepted(made: dict[str, Any]) -> None:
         (changed("vocabulary", 1, to="a"), "vocabulary: a token occurs twice"),
         (changed("samples", 0, 2, to=0), r"samples\[0\]\[2\]: 0 is out of range"),
         (changed("samples", 0, 2, to=True), r"samples\[0\]\[2\]: not a whole number"),
-        (changed("samples", 2, 0, 1, to=True), r"samples\[2\]\[0\]: not a list of whole numbers"),
-        (changed("samples", 2, 0, 1, to=2), r"samples\[2\]\[0\]: a token is out of range"),
-        (changed("samples", 2, 0, 1, to=-1), r"samples\[2\]\[0\]: a token is out of range"),
+        (changed("samples", 0, 0, to=2), r"samples\[0\]\[0\]: 2 is out of range"),
+        (changed("samples", 0, 1, to=0), r"samples\[0\]\[1\]: 0 is out of range"),
+        (changed("samples", 0, 1, to=3), r"samples\[0\]\[1\]: 3 is out of range"),
+        (changed("samples", 2, 1, to=True), r"samples\[2\]\[1\]: not a whole number"),
+        (changed("lines", 0, 1, to=True), r"lines\[0\]: not a list of whole numbers"),
+        (changed("lines", 0, 1, to=2), r"lines\[0\]: a token is out of range"),
+        (changed("lines", 0, 1, to=-1), r"lines\[0\]: a token is out of range"),
         (changed("vocabulary", 1, to=7), "vocabulary: a token is no string"),
-        (changed("samples", 2, 0, to=[]), r"samples\[2\]\[0\]: not a list of tokens"),
-        (changed("samples", 2, to=[[0], 1, 1]), r"samples\[2\]: the sample occurs twice"),
-        (changed("samples", 2, to=[[0], 1]), r"samples\[2\]: not \[sentence, next token, count\]"),
+        (changed("lines", 0, to=[]), r"lines\[0\]: not a list of tokens"),
+        (changed("lines", to={}), "lines: not a list"),
+        (changed("samples", to=[]), "samples: there is none"),
+        (changed("samples", 2, to=[0, 1, 1]), r"samples\[2\]: the sample occurs twice"),
+        (changed("samples", 2, to=[0, 1]), r"samples\[2\]: not \[line, length, count\]"),
         (changed("collocation", 0, to=0), r"collocation: samples \[0\] have another next token"),
         (changed("collocation", to=[1]), "collocation: not 2 next tokens"),
         (changed("facts", "source", to=False), "facts.source: not an object"),
@@ -185,6 +192,9 @@ def test_certificates_by_hand_are_accepted(made: dict[str, Any]) -> None:
         (changed("columns", 0, "pairs", 0, 3, to=[1, 1]), r"pairs\[0\]: a pair comes twice"),
         (changed("columns", 0, "closed_form_fails_at", to=0), "closed_form_fails_at: it is null"),
         (changed("columns", 0, "closed_form_fails_at", to=False), "fails_at: it is null"),
+        (changed("columns", 0, "pairs", 0, 3, to=[]), r"pairs\[0\]: not a list of tokens"),
+        (changed("columns", 0, "pairs", to=[[2, "1/2", 0, None]] * 2), r"pairs\[1\]: a pair comes"),
+        (changed("columns", 0, "pairs", to=[[2, "1/2", 1, None]]), "sample 2 does not put token 1"),
         (changed("columns", 0, "circles", to=[[0, 1]]), r"circles\[0\]: 0 is not above 1, or"),
         (changed("columns", 0, "circles", to=[[0]]), r"circles\[0\]: 0 is not above 0"),
         (changed("norm_squared", to="1/3"), "norm_squared: another sum"),
@@ -292,7 +302,7 @@ def test_what_fails_may_not_be_called_true_and_what_holds_has_no_witness() -> No
         (changed("collocation", "samples", to=[0, 2], of=NO_MAP), f"collocation: {FAILS}"),
         (changed("collocation", "samples", to=[0, 0], of=NO_MAP), f"collocation: {FAILS}"),
         (changed("collocation", "samples", to=[0, 1], of=NO_MAP), f"collocation: {FAILS}"),
-        (changed("samples", 3, 1, to=1, of=NO_MAP), "the sample occurs twice"),
+        (changed("lines", 2, 1, to=1, of=NO_MAP), "the sample occurs twice"),
         (changed("facts", to=HAND["facts"], of=NO_MAP), "'facts' means nothing here"),
         (changed("collocation", to=[1, 0], of=NO_MAP), "'facts' is missing"),
         (changed("collocation", to=NO_MAP["collocation"]), "'facts' means nothing here"),
@@ -353,7 +363,8 @@ VALUES = (
     {}, [0], [1, 2], 0.5,
 )  # fmt: skip
 KIND = {
-    "samples": ("sentence", "next token", "count"),
+    "lines": ("token",),
+    "samples": ("line", "length", "count"),
     "pairs": ("sample", "multiplier", "upper", "lowers"),
     "scores": ("score", "tokens"),
 }
@@ -395,7 +406,8 @@ def kind_of(path: tuple[Any, ...]) -> str:
     for name, parts in KIND.items():
         if name in path and path[0] in (name, "columns"):
             after = path[path.index(name) + 1 :]
-            words.append(parts[after[1]] if len(after) > 1 else "row" if after else "all")
+            last = min(after[1], len(parts) - 1) if len(after) > 1 else 0
+            words.append(parts[last] if len(after) > 1 else "row" if after else "all")
     return ".".join(words)
 
 
@@ -500,15 +512,18 @@ def assert_true(made: dict[str, Any]) -> None:
 
     Scores by a solver in floating point, everything else in whole numbers and fractions.
     """
+    samples = [
+        (tuple(made["lines"][line][:length]), made["lines"][line][length], count)
+        for line, length, count in made["samples"]
+    ]
     if isinstance(made["collocation"], dict):
-        assert set(made) == {"format", "vocabulary", "samples", "collocation"}
-        one, other = (made["samples"][i] for i in made["collocation"]["samples"])
+        assert set(made) == {"format", "vocabulary", "lines", "samples", "collocation"}
+        one, other = (samples[i] for i in made["collocation"]["samples"])
         assert len(one[0]) == 1
         assert one[0] == other[0]
         assert one[1] != other[1]
         return
     n = made["collocation"]
-    samples = [(tuple(sentence), y, count) for sentence, y, count in made["samples"]]
     forced: dict[tuple[int, int, int], set[int]] = {}  # query and pair: samples that force it
     for number, (sentence, y, _) in enumerate(samples):
         for a, b in product(set(sentence), repeat=2):
@@ -542,7 +557,11 @@ def assert_true(made: dict[str, Any]) -> None:
     total = 0.0
     for column in made["columns"]:
         q = column["query"]
-        rows = [(s, (q, a, b)) for s, _, a, lowers in column["pairs"] for b in lowers]
+        rows: list[tuple[int, tuple[int, int, int]]] = []  # sample and pair
+        for number, _, a, lowers in column["pairs"]:
+            below = {pair for pair, forcing in forced.items() if number in forcing and pair[1] == a}
+            left = {b for _, _, b in below - {pair for _, pair in rows}}
+            rows += [(number, (q, a, b)) for b in (sorted(left) if lowers is None else lowers)]
         assert all(sample in forced[pair] for sample, pair in rows)
         assert sorted(pair for _, pair in rows) == sorted(pair for pair in forced if pair[0] == q)
         right = least_scores(frozenset((a, b) for _, (_, a, b) in rows))

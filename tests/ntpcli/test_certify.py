@@ -15,6 +15,7 @@ from strategies import realizable_data
 
 from ntpcli import certify
 from ntpcore import certificate
+from ntpcore.certificate import read_samples
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset, InputError, from_samples, from_sentences, read
 from ntpcore.data.order import analyse, facts
@@ -53,14 +54,14 @@ def test_orders_with_circles_and_data_without_source_get_one_too() -> None:
     seven = ("a A r s q A", "b B q B", "A a", "B b", "r r", "s s", "q q")
     made = certify.make(analyse(from_sentences(seven)))
     (sample,) = made["facts"]["source"]["samples"]
-    assert made["samples"][sample] == [[0, 1], made["vocabulary"].index("r"), 1]
+    assert read_samples(made)[sample] == ((0, 1), made["vocabulary"].index("r"), 1)
     assert made["bounds"] is None
     circle = certify.make(analyse(read(str(Path(EXAMPLE_1).with_name("cycle.jsonl")))))
     names = circle["vocabulary"]
     assert circle["columns"][0]["circles"] == [
         [names.index(x) for x in ("paper", "rock", "scissors")]
     ]
-    above, below = (circle["samples"][i] for i in circle["facts"]["assumption_1"]["samples"])
+    above, below = (read_samples(circle)[i] for i in circle["facts"]["assumption_1"]["samples"])
     (token,) = circle["facts"]["assumption_1"]["tokens"]
     assert circle["collocation"][token] == above[1] != below[1]
     certificate.check(circle)
@@ -79,8 +80,8 @@ def test_two_samples_without_a_map_of_next_tokens_are_certified(run: Run, tmp_pa
     # what follows c is not known either, and need not be
     data = from_sentences(["b a", "a b c", "a a", "a b c"])
     made = certify.make(analyse(data))
-    assert set(made) == {"format", "vocabulary", "samples", "collocation"}
-    samples = [made["samples"][number] for number in made["collocation"]["samples"]]
+    assert set(made) == {"format", "vocabulary", "lines", "samples", "collocation"}
+    samples = [read_samples(made)[number] for number in made["collocation"]["samples"]]
     assert [[made["vocabulary"][x] for x in (*s, y)] for s, y, _ in samples] == [
         ["a", "b"],
         ["a", "a"],
@@ -125,7 +126,21 @@ def test_each_pair_is_witnessed_by_the_first_sample_that_forces_it() -> None:
     (column,) = made["columns"]
     a, b, c = (made["vocabulary"].index(token) for token in "abc")
     assert column["query"] == c
-    assert [(row[0], row[2], row[3]) for row in column["pairs"]] == [(3, a, [c]), (4, a, [b])]
+    assert [(row[0], row[2], row[3]) for row in column["pairs"]] == [(3, a, None), (4, a, None)]
+    rows = certify.spelled_out(made["collocation"], read_samples(made), column)
+    assert [(row[0], row[2], row[3]) for row in rows] == [(3, a, [c]), (4, a, [b])]
+
+
+def test_prefixes_of_one_text_are_spelled_once() -> None:
+    data = from_samples(
+        [("a b", "c"), ("a", "b"), ("b", "c"), ("a b c", "a"), ("c", "a"), ("a", "b")]
+    )
+    made = certify.make(analyse(data))
+    assert made["lines"] == [[0, 1, 2, 0], [1, 2], [2, 0]]
+    assert made["samples"] == [[0, 2, 1], [0, 1, 2], [1, 1, 1], [0, 3, 1], [2, 1, 1]]
+    assert [(*s, y) for s, y, _ in read_samples(made)] == [
+        (0, 1, 2), (0, 1), (1, 2), (0, 1, 2, 0), (2, 0),
+    ]  # fmt: skip
 
 
 def test_the_summary_names_the_theorems_that_apply(run: Run, tmp_path: Path) -> None:

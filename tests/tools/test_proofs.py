@@ -644,9 +644,10 @@ def _columns(number):
     for seed in count():
         made = certify.make(order.analyse(_random_samples(seed)))
         n = made["collocation"]
-        samples = [(tuple(sentence), y, times) for sentence, y, times in made["samples"]]
+        samples = certificate.read_samples(made)
         orders, _ = certificate.derive(n, samples)
-        for column in made["columns"]:
+        for short in made["columns"]:
+            column = {**short, "pairs": certify.spelled_out(n, samples, short)}
             if column["circles"]:  # which `certificate_solves` does not speak of
                 continue
             for one in (_changed_column(rng, column) for _ in range(3)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ntpbook.catalogue import find_check
+from ntpbook.catalogue import CATALOGUE, find_check
 from tools.pipeline import processors
 from tools.pipeline.record import differences
 
@@ -52,6 +52,15 @@ def test_another_verdict_or_count_in_the_book_is_noticed(rows: list[dict[str, An
     wrong[1]["tried"] += 1
     found = differences(document(wrong), again(wrong))
     assert [line.split(":")[0] for line in found] == [wrong[0]["label"], wrong[1]["label"]]
+
+
+def test_long_checks_are_left_out_and_each_of_them_is_a_claim() -> None:
+    labels = [claim.label for claim in CATALOGUE]
+    rows = [{"label": label} for label in labels]
+    left = [row["label"] for row in processors.without_long(rows)]
+    assert left == [label for label in labels if label not in processors.LONG]
+    with pytest.raises(ValueError, match=r"does not have: \['tian2023-fig-6'\]"):
+        processors.without_long([row for row in rows if row["label"] != "tian2023-fig-6"])
 
 
 def test_a_page_is_judged_as_one_and_rows_without_a_page_are_not() -> None:

@@ -130,11 +130,11 @@ def change(text: str, old: str, new: str) -> str:
 @pytest.mark.parametrize(
     ("case", "old", "new", "line", "reason"),
     [
-        (FIVE, '"7/6"', '"6/5"', 20, "norm_squared: another sum"),
-        (FIVE, '["1/2", [1]]', '["2/3", [1]]', 18, "a margin below 1, or a slack multiplier"),
-        (FIVE, '"samples": [5]', '"samples": [1]', 15, "facts.prefix_closed: these samples"),
-        (CIRCLE, '"samples": [6, 5]', '"samples": [5, 6]', 14, "facts.assumption_1: these samples"),
-        (TWICE, '{"samples": [0, 3]', '{"samples": [0, 1]', 14, "collocation: these samples"),
+        (FIVE, '"7/6"', '"6/5"', 30, "norm_squared: another sum"),
+        (FIVE, '["1/2", [1]]', '["2/3", [1]]', 28, "a margin below 1, or a slack multiplier"),
+        (FIVE, '"samples": [5]', '"samples": [1]', 25, "facts.prefix_closed: these samples"),
+        (CIRCLE, '"samples": [6, 5]', '"samples": [5, 6]', 23, "facts.assumption_1: these samples"),
+        (TWICE, '{"samples": [0, 3]', '{"samples": [0, 1]', 20, "collocation: these samples"),
     ],
 )
 def test_a_changed_certificate_is_refused_with_line_and_reason(

@@ -174,7 +174,7 @@ class _Failures:
 
 
 def read_collocation(path: str) -> dict[str, str]:
-    """Read a collocation: two columns, a token and its next token.
+    """Read a collocation from a file with two columns: a token and its next token.
 
     Raises:
         InputError: the file cannot be read, a line does not have two columns, or a token has two.

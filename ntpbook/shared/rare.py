@@ -22,6 +22,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from flint import arb
+
+from ntpbook.shared.enclosure import exact
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.huang2024 import stage1
@@ -114,38 +117,24 @@ class Hidden:
         return rare_run(self.log_ratio, self.steps, self.eta, record)
 
     def norm(self) -> Any:
-        """An interval whose lower end ||W_kq|| exceeds: t eta / sqrt(1 + share^2).
+        """A ball whose lower end ||W_kq|| exceeds: t eta / sqrt(1 + share^2).
 
         The steps have the length sqrt(2) eta in (d_1, d_2), of which d_1 has the greater part.
         """
-        from mpmath import iv
-
-        return _interval(self.eta) * self.steps / iv.sqrt(1 + _interval(self.share) ** 2)
+        return arb(self.eta) * self.steps / (1 + exact(self.share) ** 2).sqrt()
 
     def one_minus_cos(self) -> Any:
-        """An interval whose lower end 1 - cos exceeds: the cosine grows with d_2 / d_1 <= 1."""
-        from mpmath import iv
-
-        x = _interval(self.share)
-        return 1 - (1 + x) / iv.sqrt(2 + 2 * x**2)
+        """A ball whose lower end 1 - cos exceeds: the cosine grows with d_2 / d_1 <= 1."""
+        x = exact(self.share)
+        return 1 - (1 + x) / (2 + 2 * x**2).sqrt()
 
     def needed_alpha(self) -> Any:
-        """An interval whose lower end the alpha of Lemma 7 must exceed.
+        """A ball whose lower end the alpha of Lemma 7 must exceed.
 
         1 + alpha = sqrt(2) (f_1 d_1 + f_2 d_2) / (sqrt(d_1^2 + d_2^2) (f_1 + f_2)).
         """
-        from mpmath import iv
-
-        x = _interval(self.share)
-        return iv.sqrt(2) / ((1 + x) * iv.sqrt(1 + x**2)) - 1
-
-
-def _interval(number: float | Fraction) -> Any:
-    """A float or a fraction, as it is, enclosed."""
-    from mpmath import iv
-
-    exact = Fraction(number)
-    return iv.mpf(exact.numerator) / exact.denominator
+        x = exact(self.share)
+        return arb(2).sqrt() / ((1 + x) * (1 + x**2).sqrt()) - 1
 
 
 # Steps of the lemma

@@ -9,13 +9,14 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
+from flint import ctx
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_lemma_7 import inside_proof
 from ntpbook.huang2024.s5_stage2_lemmas import instances
 from ntpbook.huang2024.s5_stage2_lemmas.checks import UNEQUAL
 from ntpbook.huang2024.s5_stage2_lemmas.instances import Certain
-from ntpbook.shared import enclosed, rare
+from ntpbook.shared import ends, rare
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
 from ntpbook.shared.rare import Hidden
 from ntpbook.shared.symbols import identity
@@ -215,8 +216,8 @@ def check_huang2024_lem_7(
             inside_proof.LATE, one.steps >= math.ceil(16 / one.eta)
         )  # L_max = 2, ||W*|| = 1
         yield from facts(rare.two_tokens())
-        with enclosed.digits(30):
-            needed, allowed = enclosed.lower(one.needed_alpha()), hidden_alpha(one, factor)
+        with ctx.workdps(30):
+            needed, allowed = ends.lower(one.needed_alpha()), hidden_alpha(one, factor)
         yield at_least(allowed, needed, r"by the lemma on rare sentences, $\alpha_t$")
         return
     if not one.problem.prefix_closed:
@@ -235,12 +236,10 @@ def check_huang2024_lem_7(
 def hidden_alpha(one: Hidden, factor: float) -> Fraction:
     """At least alpha_t on the two-token data: it falls with the norm; N = 4, L_max = 2, ||W*|| = 1.
 
-    Call it within `enclosed.digits`.
+    Call it with some thirty digits.
     """
-    from mpmath import iv
-
     norm = one.norm()
-    return enclosed.upper(iv.mpf(factor) * 16 * (1 + iv.log(4 * norm)) / norm)
+    return ends.upper(factor * 16 * (1 + (4 * norm).log()) / norm)
 
 
 def _late(run: Run) -> NDArray[np.bool_]:

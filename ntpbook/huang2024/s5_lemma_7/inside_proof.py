@@ -18,12 +18,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from flint import arb, ctx
 from mpmath import mp
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_lemma_7 import steps
 from ntpbook.huang2024.s5_stage2_lemmas import instances
-from ntpbook.shared import digits, enclosed, rare
+from ntpbook.ours.late_phase.instances import paper_setting
+from ntpbook.shared import digits, enclosure, ends, rare
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
 from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.huang2024 import bounds, training
@@ -658,15 +660,13 @@ class TwoSamples:
         )
 
     def miss(self, masses: tuple[Fraction, ...]) -> Any:
-        """1 - T of the right next token, an interval; call it within `enclosed.digits`."""
-        from mpmath import iv
+        """1 - T of the right next token, a ball at the working precision."""
 
         def power(mass: Fraction) -> Any:
-            exponent = self.gap * mass
-            return iv.exp(iv.mpf(exponent.numerator) / exponent.denominator)
+            return enclosure.exact(self.gap * mass).exp()
 
         right = power(1 - sum(masses, Fraction(0)))
-        wrong = sum((power(mass) for mass in masses), iv.mpf(self.vocab_size - 1 - len(masses)))
+        wrong = sum((power(mass) for mass in masses), arb(self.vocab_size - 1 - len(masses)))
         return wrong / (right + wrong)
 
 
@@ -698,9 +698,9 @@ def sentences_and_states(
     instances=sentences_and_states,
     says=r"The quantity $1 - T_o$ of a sentence lies between two exponentials of $\phi_-$, the "
     r"upper one twice as steep, and $\phi_-$ of a sentence of type 2 is at most half of "
-    "that of a violated one. Interval arithmetic confirms this for pairs of sentences with "
-    "any masses and at the states of this page: {tried} instances, {compared} comparisons, "
-    "{types} of them of type 2.",
+    "that of a violated one. Ball arithmetic confirms this for pairs of sentences with any masses, "
+    f"and {DIGITS} digits at the states of this page: "
+    "{tried} instances, {compared} comparisons, {types} of them of type 2.",
     fails="A sentence with at most half as much attention on its non-optimal tokens has a less "
     "probable next token.",
     tolerance=FLOATS,
@@ -757,8 +757,8 @@ def check_huang2024_app_lem_7_comparison(
     if sum(one.second) > share * sum(one.first):
         yield left_out(r"$\phi_-$ of $n$ is more than half of that of $n_0$")
         return
-    with enclosed.digits(40):
-        first, second = enclosed.lower(one.miss(one.first)), enclosed.upper(one.miss(one.second))
+    with ctx.workdps(40):
+        first, second = ends.lower(one.miss(one.first)), ends.upper(one.miss(one.second))
         yield at_most(second, first / sharper, "$1 - T_o$ of $n$ relative to that of $n_0$")
 
 
@@ -770,8 +770,8 @@ def shared_and_one(mass: Fraction = Fraction(9, 20)) -> tuple[Shown, ...]:
         mass: of the one rival.
     """
     one = TwoSamples(QUARTERS, (mass,), Fraction(40), 5)
-    with enclosed.digits(40):
-        alone, together = enclosed.lower(one.miss(one.second)), enclosed.upper(one.miss(one.first))
+    with ctx.workdps(40):
+        alone, together = ends.lower(one.miss(one.second)), ends.upper(one.miss(one.first))
     name = f"$1 - T_o$, one non-optimal token of mass {mass} against two of mass 1/4"
     return (relation(name, alone, ">", together, alone - together),)
 
@@ -780,7 +780,7 @@ def shared_and_one(mass: Fraction = Fraction(9, 20)) -> tuple[Shown, ...]:
     "ours-lem-7-reason",
     over="pairs of sentences",
     instances=lambda: [TwoSamples(QUARTERS, (Fraction(9, 20),), Fraction(40), 5)],
-    says="Interval arithmetic: for $A = 40$ and five tokens, two non-optimal tokens that share "
+    says="Ball arithmetic: for $A = 40$ and five tokens, two non-optimal tokens that share "
     "half of the attention leave $1 - T_o = {together}$, and one non-optimal token that has "
     "nine twentieths leaves {alone}.",
     proof=(
@@ -803,13 +803,13 @@ def shared_and_one(mass: Fraction = Fraction(9, 20)) -> tuple[Shown, ...]:
 )
 def check_ours_lem_7_reason(one: TwoSamples, times: Fraction = Fraction(1)) -> Iterator[Said]:
     """phi_-^(n) < phi_-^(n_0), and yet 1 - T^(n) > 1 - T^(n_0)."""
-    with enclosed.digits(40):
-        first, second = enclosed.upper(one.miss(one.first)), enclosed.lower(one.miss(one.second))
+    with ctx.workdps(40):
+        first, second = ends.upper(one.miss(one.first)), ends.lower(one.miss(one.second))
     yield below(sum(one.second), sum(one.first), "the attention on the non-optimal tokens")
     yield below(times * first, second, "1 - T")
     if one.gap == 40:
         yield result("together", float(first), digits=2)
-        yield result("alone", enclosed.down(second, 4), digits=2)
+        yield result("alone", ends.down(second, 4), digits=2)
 
 
 # The last display
@@ -847,23 +847,25 @@ class Weighted:
         """Frequency and A^(n,*), to nine digits behind the point, of the samples of type 1.
 
         Raises:
-            ValueError: the intervals do not tell of which type a sample is.
+            ValueError: the balls do not tell of which type a sample is.
         """
-        shares = [Fraction(often, sum(self.counts)) for often in self.counts]
-        data, comparing = rare.two_tokens(), (shares[1], shares[3])
-        with enclosed.digits(200) as iv:
-            gap = enclosed.paper_gap(2, rare.STEPS_1)
-            at = enclosed.follow(data, ETA, self.step, gap, self.counts)
-            beta_0 = BETA * 4 * (1 + iv.log(4 * at.r)) / at.r
-            edge, found = -(1 + beta_0 / 2) * at.r, []
-            for share, plus, minus in zip(comparing, at.weights, at.rests, strict=True):
-                above, below = iv.log(minus).a >= edge.b, iv.log(minus).b < edge.a
-                if not (above or below):
+        setting = replace(paper_setting(rare.two_tokens()), eta_squared=ETA**2)
+        often = dict(zip(("1", "0"), self.counts[1::2], strict=True))  # 0 1 and 1 0, by their query
+        terms = tuple(replace(one, weight=often[one.query]) for one in setting.terms)
+        setting = replace(setting, terms=terms)
+        (state,) = enclosure.enclose(setting, self.step, {self.step})
+        found, r = [], enclosure.norm(state)  # as ||W_kq*|| = 1
+        with ctx.workprec(state.bits):
+            gap = enclosure.exact(setting.A_squared).sqrt()
+            beta_0 = BETA * 4 * (1 + (4 * r).log()) / r
+            edge = -(1 + beta_0 / 2) * r
+            for one, minus in zip(terms, enclosure.missed_attention(state), strict=True):
+                if minus.log() >= edge:
+                    miss = 1 / (1 + (gap * (1 - 2 * minus)).exp())
+                    term = ends.upper(-miss * (1 - minus) * minus * r)
+                    found.append((Fraction(one.weight, sum(self.counts)), term))
+                elif not minus.log() < edge:
                     raise ValueError(f"{self.name}: the type of a sample is not certain")
-                if above:
-                    miss = 1 / (1 + iv.exp(gap * (plus - minus)))
-                    term = enclosed.upper(-miss * plus * minus * at.r)
-                    found.append((share, term))
         return found
 
 

@@ -10,11 +10,12 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from flint import arb, ctx
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_stage2 import instances
 from ntpbook.ours.convergence import corollaries
-from ntpbook.shared import enclosed, rare
+from ntpbook.shared import ends, rare
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
 from ntpbook.shared.rare import Hidden
 from ntpbook.shared.symbols import at_least_zero, identity
@@ -114,13 +115,10 @@ class Printed:
         return bounds.bites_from(lambda at: self.log(c, at), math.log(level))
 
     def at(self, hidden: Hidden) -> Fraction:
-        """At least the bound there, N = 4, L_max = 2, ||W*|| = 1; within `enclosed.digits`."""
-        from mpmath import iv
-
-        eta = Fraction(hidden.eta)
-        path = iv.mpf(eta.numerator) * hidden.steps / eta.denominator
-        bound = iv.mpf(self.factor) * 4 * iv.mpf(2) ** int(self.length_power)
-        return enclosed.upper(bound * iv.log(hidden.steps) ** int(self.log_power) / path)
+        """At least the bound there, N = 4, L_max = 2, ||W*|| = 1."""
+        bound = arb(self.factor) * 4 * 2 ** int(self.length_power)
+        log = arb(hidden.steps).log()
+        return ends.upper(bound * log ** int(self.log_power) / (arb(hidden.eta) * hidden.steps))
 
 
 @dataclass(frozen=True)
@@ -225,13 +223,13 @@ def check_huang2024_thm_1(
     yield assume(AFTER, hidden.steps >= 2)
     yield assume(SMALL_STEPS, hidden.eta <= 1 / math.e)  # ||W_kq*|| = 1
     yield from facts(rare.two_tokens())
-    with enclosed.digits(40):
-        bound, apart = read.at(hidden) / sharper, enclosed.lower(hidden.one_minus_cos())
+    with ctx.workdps(40):
+        bound, apart = read.at(hidden) / sharper, ends.lower(hidden.one_minus_cos())
     rarer = power_of_e(hidden.log_ratio)
     eta = in_tex(f"{hidden.eta:g}")
     where = rf"$\eta = {eta}$, ${rarer}$ times rarer, step {hidden.steps}: $1 - \cos$"
-    far = enclosed.down(apart, 4)
-    yield at_most(apart, bound, f"{where} is at least {far}, the bound {enclosed.up(bound, 4)}")
+    far = ends.down(apart, 4)
+    yield at_most(apart, bound, f"{where} is at least {far}, the bound {ends.up(bound, 4)}")
     crossing = math.exp(read.falls_below(LEVEL))
     yield result("crossing", crossing, digits=4)
     yield result("delay", math.sqrt(2) * hidden.eta * crossing, digits=4)
@@ -240,7 +238,7 @@ def check_huang2024_thm_1(
     yield result("steps", hidden.steps)
     yield result("ratio", int(hidden.log_ratio))
     yield result("eta", hidden.eta, digits=2, origin="exact")
-    yield result("bound", enclosed.up(bound, 4), digits=4)
+    yield result("bound", ends.up(bound, 4), digits=4)
     yield result("measured", far, digits=4)
 
 
@@ -396,59 +394,43 @@ def force_ratio(eta: float) -> Any:
 
     The first step ends at the margins sqrt(2) eta (cos a, sin a), tan a = 3/5. A force is
     2 pi A m (1 - m) (1 - T_o) with m (1 - m) = 1 / (4 cosh^2(d / 2)), and 1 - T_o falls with m, so
-    that the ratio is at most (cosh(d_2 / 2) / cosh(d_1 / 2))^2 / tan a, which falls with eta. Call
-    it within `enclosed.digits`.
+    that the ratio is at most (cosh(d_2 / 2) / cosh(d_1 / 2))^2 / tan a, which falls with eta.
     """
-    from mpmath import iv
-
-    d_1, d_2 = (iv.sqrt(2) * iv.mpf(eta) * one for one in first_direction())
+    d_1, d_2 = (arb(2).sqrt() * eta * one for one in first_direction())
     common, rarer = instances.UNEQUAL
-    return iv.mpf(common) / rarer * (_cosh(d_2 / 2) / _cosh(d_1 / 2)) ** 2
+    return arb(common) / rarer * ((d_2 / 2).cosh() / (d_1 / 2).cosh()) ** 2
 
 
 def first_direction() -> tuple[Any, Any]:
     """cos a and sin a: at zero the forces are to each other as the frequencies."""
-    from mpmath import iv
-
-    common, rarer = (iv.mpf(count) for count in instances.UNEQUAL)
-    length = iv.sqrt(common**2 + rarer**2)
+    common, rarer = instances.UNEQUAL
+    length = arb(common**2 + rarer**2).sqrt()
     return common / length, rarer / length
 
 
-def _cosh(x: Any) -> Any:
-    """The hyperbolic cosine of an interval."""
-    from mpmath import iv
-
-    return (iv.exp(x) + iv.exp(-x)) / 2
-
-
 def second_step(eta: float) -> Any:
-    """1 - cos after two steps, for every step size from eta on; within `enclosed.digits`.
+    """1 - cos after two steps, for every step size from eta on, as a ball.
 
     In units of sqrt(2) eta the second step adds (r, 1) / sqrt(1 + r^2), 0 <= r <= `force_ratio`.
     """
-    from mpmath import iv
-
-    r = iv.mpf([0, force_ratio(eta).b])
+    r = arb(0).union(force_ratio(eta))
     cos, sin = first_direction()
-    length = iv.sqrt(1 + r**2)
+    length = (1 + r**2).sqrt()
     u, v = cos + r / length, sin + 1 / length
-    return 1 - (u + v) / iv.sqrt(2 * (u**2 + v**2))
+    return 1 - (u + v) / (2 * (u**2 + v**2)).sqrt()
 
 
 def bound_at_two(eta: float, factor: int) -> Any:
-    """factor N L_max^4 ||W*||^4 log^2 2 / (2 eta), N = 4, L_max = 2, ||W*|| = 1, as an interval."""
-    from mpmath import iv
-
-    return iv.mpf(factor) * 64 * iv.log(2) ** 2 / (2 * iv.mpf(eta))
+    """factor N L_max^4 ||W*||^4 log^2 2 / (2 eta), N = 4, L_max = 2, ||W*|| = 1, as a ball."""
+    return factor * 64 * arb(2).log() ** 2 / (2 * arb(eta))
 
 
 @once
 def large_steps(eta: int = LEAST_ETA, factor: int = 54) -> tuple[Shown, ...]:
     """1 - cos after two steps of any size from eta on exceeds Theorem 1's bound at t = 2."""
-    with enclosed.digits(30):
-        apart = enclosed.lower(second_step(eta))
-        bound = enclosed.upper(bound_at_two(eta, factor))
+    with ctx.workdps(30):
+        apart = ends.lower(second_step(eta))
+        bound = ends.upper(bound_at_two(eta, factor))
     name = f"$1 - \\cos$ after two steps, and the bound, for every $\\eta \\ge {eta}$"
     return (relation(name, apart, ">", bound, apart - bound),)
 
@@ -483,7 +465,7 @@ def step_sizes(first: int = LEAST_ETA) -> list[int]:
     "ours-thm-1-large-eta",
     over="step sizes",
     instances=lambda: step_sizes(),
-    says=r"Interval arithmetic: after two steps $1 - \cos \ge {least}$ for every "
+    says=r"Ball arithmetic: after two steps $1 - \cos \ge {least}$ for every "
     rf"$\eta \ge {LEAST_ETA}$, "
     "while the bound is at most {bound_at}. Runs at {tried} step sizes agree.",
     proof=(
@@ -522,10 +504,10 @@ def check_ours_thm_1_large_eta(size: int, factor: int = 54) -> Iterator[Said]:
     limit = 1 - (8 + math.sqrt(34)) / math.sqrt(2 * (25 + (3 + math.sqrt(34)) ** 2))  # r = 0
     yield result("limit", limit, digits=4)
     yield result("limit_from", factor * 32 * math.log(2) ** 2 / limit, digits=5)
-    with enclosed.digits(30):
+    with ctx.workdps(30):
         far, bound = second_step(LEAST_ETA), bound_at_two(LEAST_ETA, factor)
-        yield result("least", enclosed.down(enclosed.lower(far), 4), digits=3)
-        yield result("bound_at", enclosed.up(enclosed.upper(bound), 4), digits=3)
+        yield result("least", ends.down(ends.lower(far), 4), digits=3)
+        yield result("bound_at", ends.up(ends.upper(bound), 4), digits=3)
 
 
 # What the abstract and Section 1 promise

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_stage2_lemmas import instances
 from ntpbook.huang2024.s5_stage2_lemmas.instances import Certain, GradientPlace, Tried
-from ntpbook.shared import enclosed, one_sample, without_asm_3
+from ntpbook.shared import ends, one_sample, without_asm_3
 from ntpbook.shared.attention import attention
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
 from ntpbook.shared.symbols import at_least_zero, identity
@@ -839,13 +839,13 @@ def check_huang2024_app_sketch_2(
 ) -> Iterator[Said]:
     """cos(-G, W*) > min_n m_o at every step, under Assumptions 1 to 3 and prefix closure."""
     if isinstance(one, Certain):
-        yield assume("zero start", one.step >= 0)  # `enclosed.follow` starts at zero
+        yield assume("zero start", one.step >= 0)  # `enclosure.enclose` starts at zero
         yield from facts(one.data)
         # on Example 1 ||W*||^2 = 13/6 > 2, and no sentence repeats its optimal token
         weight = sharper * one.weight / (2 if divided else 1)
         yield at_most(weight, one.cosine, "the smallest optimal weight")
-        yield result("weight", enclosed.down(one.weight, 7), digits=7)
-        yield result("cosine", enclosed.up(one.cosine, 7), digits=7)
+        yield result("weight", ends.down(one.weight, 7), digits=7)
+        yield result("cosine", ends.up(one.cosine, 7), digits=7)
         return
     if not one.problem.frequent or not one.problem.prefix_closed:
         yield left_out(UNEQUAL if not one.problem.frequent else "the data are not prefix-closed")

@@ -9,9 +9,11 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
+from flint import ctx
 from numpy.typing import NDArray
 
-from ntpbook.shared import enclosed, rare
+from ntpbook.ours.late_phase.instances import paper_setting
+from ntpbook.shared import enclosure, ends, rare
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.data.examples import example_1
@@ -182,7 +184,7 @@ def from_elsewhere(length: int = 10_000) -> tuple[Run, ...]:
 
 @dataclass(frozen=True)
 class Certain:
-    """A step of a run of Algorithm 1, enclosed by interval arithmetic.
+    """A step of a run of Algorithm 1, enclosed by ball arithmetic.
 
     Attributes:
         name: the data and the step, in words.
@@ -209,36 +211,30 @@ class Certain:
     apart: bool
 
 
-def _certain(data: Dataset, eta: Fraction, step: int, digits: int) -> Certain:
+def _certain(data: Dataset, eta: Fraction, step: int) -> Certain:
     """The step enclosed; stage 1 takes 900 steps of the paper's size."""
-    with enclosed.digits(digits) as iv:
-        gap = enclosed.paper_gap(len(data.vocabulary), rare.STEPS_1)
-        found = enclosed.follow(data, eta, step, gap)
-        problem = from_dataset(data)
-        tight = [  # margins of W_kq at pairs at which that of W_kq* is 1
-            found.W[query, a] - found.W[query, b]
-            for query, order in problem.orders.items()
-            for a, b in order.pairs
-            if problem.solutions[query].scores[a] - problem.solutions[query].scores[b] == 1
-        ]
+    setting = replace(paper_setting(data), eta_squared=eta**2)
+    (state,) = enclosure.enclose(setting, step, {step})
+    missed = enclosure.missed_attention(state)
+    with ctx.workprec(state.bits):
         return Certain(
             rf"{data.name}, $\eta = {float(eta):g}$, step {step}",
-            enclosed.upper(found.cosine),
-            min(enclosed.lower(one) for one in found.weights),
-            max(enclosed.upper(iv.log(one)) for one in found.rests),
-            enclosed.lower(-found.r),
+            ends.upper(enclosure.step_cosine(state)),
+            min(ends.lower(1 - one) for one in missed),
+            max(ends.upper(one.log()) for one in missed),
+            ends.lower(-enclosure.norm(state) / enclosure.exact(setting.S).sqrt()),
             data.max_length,
             data,
             step,
-            math.ceil(8 * data.max_length * problem.norm_squared / eta),
-            any(one.a > tight[0].b or one.b < tight[0].a for one in tight),
+            math.ceil(8 * data.max_length * setting.S / eta),
+            bool(enclosure.one_minus_cos(state) > 0),
         )
 
 
 @once
 def certain_example(step: int) -> Certain:
     """Example 1 at the paper's step size 0.05 / sqrt(|V|) = 1/40."""
-    return _certain(example_1(), Fraction(1, 40), step, 80)
+    return _certain(example_1(), Fraction(1, 40), step)
 
 
 def repeated_data(times: int) -> Dataset:
@@ -261,7 +257,7 @@ def certain_repeated(times: int) -> Certain:
     """These data at t_0 of Lemma 7, ||W_kq_star|| being 1 and eta 0.36."""
     eta = Fraction(36, 100)
     start = math.ceil(8 * (times + 1) / eta)
-    return _certain(repeated_data(times), eta, start, 60 + start // 3)
+    return _certain(repeated_data(times), eta, start)
 
 
 @cache
@@ -275,7 +271,7 @@ def certain_closed() -> Certain:
     data = from_samples(
         [("0", "1"), ("1", "0"), ("1 0", "1"), ("1 0 1", "0")], "the sentences 0 1 and 1 0 1 0"
     )
-    return _certain(data, Fraction(36, 100), 67, 120)
+    return _certain(data, Fraction(36, 100), 67)
 
 
 def repeated_run(times: int) -> Run:

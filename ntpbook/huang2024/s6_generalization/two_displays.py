@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from flint import arb, ctx
 from numpy.typing import NDArray
 
-from ntpbook.shared.enclosed import digits, lower, upper
+from ntpbook.shared.enclosure import exact
+from ntpbook.shared.ends import lower, upper
 from ntpbook.shared.in_force import FACTS, facts
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data.dataset import Dataset, from_samples
@@ -76,24 +78,20 @@ BACKWARD = TwoTokens("the sentence 0 1 0, $x$ the non-optimal 1 and $x'$ the opt
 )
 def check_huang2024_app_thm_3_margins(one: TwoTokens, repaired: int = 0) -> Iterator[Said]:
     """(x - x')^T W x^q >= (x - x')^T W* x^q t eta / (2 L S) - sqrt(108 N L^2 S t eta) log t."""
-    from mpmath import iv
-
     yield from facts(one_pair())
     problem = from_dataset(one_pair())
-    N, L, twice_S = problem.sample_count, problem.max_length, 2 * problem.norm_squared
+    N, L = problem.sample_count, problem.max_length
     yield assume(
         r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e$", float(one.eta) <= problem.norm / math.e
     )
     yield assume(r"$t \ge 2$", one.steps >= 2)
-    t_eta = one.steps * one.eta
-    with digits(40):
-        length = iv.mpf(t_eta.numerator) / t_eta.denominator
-        S = iv.mpf(twice_S.numerator) / twice_S.denominator / 2
-        margin = one.star * length / iv.sqrt(S)
+    with ctx.workdps(40):
+        length, S = exact(one.steps * one.eta), exact(problem.norm_squared)
+        margin = one.star * length / S.sqrt()
         first = one.star * length / (2 * L * S)
         if repaired and one.star < 0:
-            first = one.star * length / iv.sqrt(S)
-        rest = iv.sqrt(108 * N * L**2 * S * length) * iv.log(iv.mpf(one.steps))
+            first = one.star * length / S.sqrt()
+        rest = (108 * N * L**2 * S * length).sqrt() * arb(one.steps).log()
         claimed = first - rest
         where = (
             f"$t = {one.steps}$, $\\eta = {one.eta}$: the margin is "

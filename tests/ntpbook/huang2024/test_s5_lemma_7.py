@@ -9,12 +9,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from every_check import failure, sound
+from flint import ctx
 from measured import equal_run, with_rows
 from mpmath import mp
 
 from ntpbook.huang2024.s5_lemma_7 import checks, inside_proof
 from ntpbook.huang2024.s5_stage2_lemmas import instances
-from ntpbook.shared import enclosed, rare
+from ntpbook.shared import ends, rare
 from ntpbook.shared.in_force import FACTS
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.runs import Run
@@ -89,10 +90,10 @@ def test_huang2024_lem_7_is_defeated_with_any_constant(factor):
     assert rows.step[-1] >= bounds.lem_7_start(run.constants)
     norm = rows.norm[-1]
     assert rows.needed_alpha[-1] > 2 / 5 > factor * 16 * (1 + math.log(4 * norm)) / norm
-    with enclosed.digits(30):
+    with ctx.workdps(30):
         assert checks.hidden_alpha(hidden, factor) < Fraction(2, 5)
-        assert enclosed.lower(hidden.needed_alpha()) > Fraction(2, 5)
-        assert float(enclosed.lower(hidden.norm())) <= norm
+        assert ends.lower(hidden.needed_alpha()) > Fraction(2, 5)
+        assert float(ends.lower(hidden.norm())) <= norm
     # the force of the rare column is at most a hundredth
     _, direction = training.gradient(run.problem, run.second.state.weights, run.second.gap)
     sizes = np.sort([np.linalg.norm(direction[run.problem.column(q)]) for q in (0, 1)])
@@ -177,7 +178,7 @@ def test_huang2024_app_violated_sample_enclosed_steps_agree_with_a_run(times):
     second = training.run(long.problem, start, 0.36, gap, record=[start])
     rest = -np.logaddexp(0.0, second.rows.least_log_odds[0])
     # each step rounds W by half a digit of its norm, gaps by twice as much; ends are shown rounded
-    rounded = start * second.rows.norm[0] * 2**-53 + 1 / enclosed.SHOWN
+    rounded = start * second.rows.norm[0] * 2**-53 + 1 / ends.SHOWN
     assert float(sure.log_rest) == pytest.approx(rest, abs=2 * rounded)
     assert float(sure.log_claimed) == pytest.approx(-second.rows.norm[0], abs=rounded)
     assert sure.log_rest < sure.log_claimed
@@ -343,8 +344,8 @@ def test_huang2024_app_lem_7_comparison_by_hand():
     one = inside_proof.TwoSamples(inside_proof.QUARTERS, (Fraction(9, 20),), Fraction(40), 5)
     absent = 2 * math.exp(-20), 3 * math.exp(-22)  # |V| = 5: two and three tokens without mass
     odds = 2 * math.exp(-10) + absent[0], math.exp(-4) + absent[1]
-    with enclosed.digits(40):
-        found = [float(one.miss(masses).mid) for masses in (one.first, one.second)]
+    with ctx.workdps(40):
+        found = [float(one.miss(masses)) for masses in (one.first, one.second)]
     assert found == pytest.approx([value / (1 + value) for value in odds], rel=1e-12)
     assert found[0] < found[1]
     left = inside_proof.check_huang2024_app_lem_7_comparison.judge([one])

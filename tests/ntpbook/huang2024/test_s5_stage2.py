@@ -11,11 +11,12 @@ import mpmath
 import numpy as np
 import pytest
 from every_check import sound
+from flint import ctx
 from measured import equal_run, with_rows
 
 from ntpbook.huang2024.s5_stage2 import checks, instances, sums
 from ntpbook.ours.late_phase.measured_laws import predicted_growth
-from ntpbook.shared import enclosed, rare, theorem_1
+from ntpbook.shared import ends, rare, theorem_1
 from ntpbook.shared.in_force import FACTS, facts_of_problem
 from ntpbook.shared.without_asm_3 import outnumbered_run
 from ntpcore.data.examples import example_1
@@ -92,7 +93,7 @@ def test_huang2024_thm_1_is_refuted_by_a_rare_sentence_in_every_reading():
 
 
 def test_huang2024_thm_1_witness_by_hand():
-    # the bound at the step, from the statement; below it, by intervals, lies what is measured
+    # the bound at the step, from the statement; below it, by balls, lies what is measured
     hidden = checks.LIKELIEST.hidden()
     t = hidden.steps
     bound = 54 * 4 * 16 * math.log(t) ** 2 / (t * 0.36)
@@ -101,8 +102,8 @@ def test_huang2024_thm_1_witness_by_hand():
     assert before > checks.LEVEL
     assert bound < float(checks.LIKELIEST.at(hidden)) < bound + 1e-6  # rounded upwards
     x = 1e-6  # the share: the rare margin by the other
-    with enclosed.digits(40):
-        apart = float(enclosed.lower(hidden.one_minus_cos()))
+    with ctx.workdps(40):
+        apart = float(ends.lower(hidden.one_minus_cos()))
     true = 1 - (1 + x) / math.sqrt(2 + 2 * x * x)
     assert true - 1e-6 < apart <= true  # rounded downwards
     assert hidden.share == Fraction(1, 10**6)
@@ -225,9 +226,9 @@ def test_ours_thm_1_large_eta_direction_after_two_steps_by_hand():
     expected = 1 - (u + v) / math.sqrt(2 * (u * u + v * v))
     run = instances.second_step_run(1e5)
     assert run.second.rows.one_minus_cos[-1] == pytest.approx(expected, rel=1e-12)
-    with enclosed.digits(30):
+    with ctx.workdps(30):
         found = checks.second_step(100_000)
-        assert float(enclosed.lower(found)) <= expected <= float(enclosed.upper(found))
+        assert float(ends.lower(found)) <= expected <= float(ends.upper(found))
 
 
 def test_ours_thm_1_large_eta_is_proved_from_25000_on_and_not_from_1000():
@@ -243,8 +244,8 @@ def test_ours_thm_1_large_eta_force_ratio_agrees_with_plain_differentiation():
     for share, x in ((5, d[0]), (3, d[1])):
         m = 1 / (1 + mpmath.exp(-x))
         forces.append(share * m * (1 - m) / (1 + mpmath.exp(gap * (2 * m - 1))))
-    with enclosed.digits(30):
-        assert forces[0] / forces[1] <= float(enclosed.upper(checks.force_ratio(eta)))
+    with ctx.workdps(30):
+        assert forces[0] / forces[1] <= float(ends.upper(checks.force_ratio(eta)))
 
 
 def test_ours_thm_1_large_eta_agrees_with_plain_differentiation():

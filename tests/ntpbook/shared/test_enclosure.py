@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +11,12 @@ import pytest
 from flint import arb, ctx
 from mpmath import mp
 
-from ntpbook.shared import enclosure
+from ntpbook.ours.late_phase.instances import paper_setting
+from ntpbook.shared import digits, enclosure
 from ntpbook.shared import plain_stage2 as model
+from ntpcore.data.dataset import from_samples
+from ntpcore.data.examples import example_1
+from ntpcore.data.order import analyse
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 COLLOCATION = {"S": "V", "V": "O", "O": "P", "P": "S"}
@@ -29,6 +34,9 @@ EXAMPLE_1 = enclosure.EnclosedSetting(
     },
     Fraction(2700),  # (900 * 0.1 / sqrt(3))^2
     Fraction(1, 1600),
+)
+REPEATED = from_samples(
+    [("0", "1", 3), ("1", "0", 3), ("0 0 1", "1", 3), ("1 1 0", "0", 2)], "twice"
 )
 
 
@@ -178,6 +186,32 @@ def test_an_enclosed_run_holds_the_run_in_high_precision(setting, steps):
     )
     (wrong,) = enclosure.enclose(planted, steps, (steps,))
     assert misses(wrong, W)
+
+
+@pytest.mark.parametrize(
+    ("data", "eta"), [(example_1(), Fraction(1, 2)), (REPEATED, Fraction(9, 25))]
+)
+def test_an_enclosed_run_of_data_holds_dense_steps_of_equation_10(data, eta):
+    steps, A = 4, 3
+    setting = replace(paper_setting(data), A_squared=Fraction(A**2), eta_squared=eta**2)
+    (state,) = enclosure.enclose(setting, steps, (steps,))
+    n, names = analyse(data).collocation, data.vocabulary
+    with mp.workdps(60):
+        W_ov = digits.exact(np.zeros((len(names), len(names))))
+        for x, token in enumerate(names):
+            W_ov[names.index(n[token]), x] = mp.mpf(A)
+        E, W = digits.exact(np.eye(len(names))), 0 * W_ov
+        for _ in range(steps):
+            G = digits.attention_gradient(data, W_ov, W, E)
+            W = W - model.as_real(eta) * G / digits.norm(G)
+        found = {(q, x): W[names.index(x), names.index(q)] for q, x in setting.star}
+        other = {place: entry * mp.mpf("1.000000001") for place, entry in found.items()}
+    assert not misses(state, found)
+    assert misses(state, other) == list(found)
+
+
+def test_the_paper_setting_of_example_1_is_that_by_hand():
+    assert paper_setting(example_1()) == EXAMPLE_1
 
 
 def test_a_run_of_20_tokens_is_enclosed_for_900_steps():

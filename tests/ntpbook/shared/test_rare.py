@@ -6,8 +6,9 @@ from fractions import Fraction
 import mpmath as mp
 import numpy as np
 import pytest
+from flint import ctx
 
-from ntpbook.shared import enclosed, rare
+from ntpbook.shared import ends, rare
 from ntpcore.huang2024 import training
 
 
@@ -64,9 +65,9 @@ def test_what_is_certain_of_hidden_data_is_seen_on_their_run():
     run = hidden.run()
     d_1, d_2 = rare.margins(run)
     assert 0 < d_2 <= d_1 / 100
-    with enclosed.digits(30):
+    with ctx.workdps(30):
         norm, apart, alpha = (
-            float(enclosed.lower(one))
+            float(ends.lower(one))
             for one in (hidden.norm(), hidden.one_minus_cos(), hidden.needed_alpha())
         )
     rows = run.second.rows

@@ -647,7 +647,8 @@ def _columns(number):
         samples = certificate.read_samples(made)
         orders, _ = certificate.derive(n, samples)
         for short in made["columns"]:
-            column = {**short, "pairs": certify.spelled_out(n, samples, short)}
+            pairs = [list(row) for row in certify.spelled_out(n, samples, short)]
+            column = {**short, "pairs": pairs}
             if column["circles"]:  # which `certificate_solves` does not speak of
                 continue
             for one in (_changed_column(rng, column) for _ in range(3)):

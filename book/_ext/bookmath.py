@@ -15,6 +15,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 from ntpverdicts.maths import typeset
 from tools.site.maths import FormulaError, Setter, font_rule
+from tools.site.powers import in_page
 
 logger = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -71,8 +72,8 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
 
 
 def set_texts(app: Sphinx, html: str, where: object) -> str:
-    """HTML with the formulas of claims and checks typeset."""
-    return typeset(html, lambda tex: mathml(app, where, tex, False))
+    """HTML with the formulas of claims and checks typeset, and all numbers of sentences."""
+    return typeset(in_page(html), lambda tex: mathml(app, where, tex, False))
 
 
 def one_display(tex: str, whole: bool) -> str:

@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from ntpverdicts.claims import shown_number
 from ntpverdicts.ledger import drawn_with
-from ntpverdicts.maths import in_html, in_words
+from ntpverdicts.maths import in_html
 
 SUMMARY = "The numbers, page by page"
 NONE = "No number of this book rests on random runs."
@@ -61,7 +61,7 @@ def values(numbers: Mapping[str, Any], names: Iterable[str]) -> str:
     floats, exact = [], []
     for number in (numbers[name] for name in names):
         rounded = isinstance(number, dict) and number["digits"] is not None
-        (floats if rounded else exact).append(in_words(shown_number(number)))
+        (floats if rounded else exact).append(shown_number(number))
     return "; ".join(
         [
             *([", ".join(floats)] if floats else []),

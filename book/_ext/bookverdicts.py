@@ -31,6 +31,7 @@ from ntpverdicts import certainty
 from ntpverdicts.claims import MIME, render_html, shown_number
 from ntpverdicts.imports import Package
 from ntpverdicts.ledger import drawn_with, standings_of
+from ntpverdicts.maths import plain
 from ntpverdicts.tables import DOWNLOAD_MIME
 from tools.pipeline.outputs import read_checks
 from tools.pipeline.proofs import faults as proof_faults
@@ -115,7 +116,7 @@ class ResultRole(SphinxRole):
 
 def origin_of(row: dict[str, Any], number: object) -> str:
     """Where a number comes from, for whoever points at it: its check, its accuracy, its seed."""
-    origin = str(number["origin"]) if isinstance(number, dict) else "exact"
+    origin = plain(str(number["origin"])) if isinstance(number, dict) else "exact"
     digits = number.get("digits") if isinstance(number, dict) else None
     known = origin if digits is None else f"{digits or 2} digits shown; limited by {origin}"
     drawn = drawn_with(row)

@@ -1,5 +1,6 @@
 // Small comforts of reading: what a link leads into opens, paper shows all that folds, links to
-// equations and texts of reports can be copied. Without scripts everything is still there.
+// equations and texts of reports can be copied, and formulas in one line with their words. Without
+// scripts everything is still there.
 (() => {
   "use strict";
 
@@ -41,6 +42,38 @@
     area.remove();
     return done;
   };
+
+  // Browsers copy every sign of a formula as a line of its own, and no power of ten as one.
+  const POWERS = { "−": "⁻" };
+  [..."⁰¹²³⁴⁵⁶⁷⁸⁹"].forEach((sign, digit) => { POWERS[digit] = sign; });
+  const group = text => (text.length > 1 ? `(${text})` : text);
+  const inALine = node => {
+    if (!node.children.length) return node.textContent;
+    const parts = [...node.children].map(inALine);
+    const [base, first, second] = parts;
+    const power = text => (/^[−\d]+$/.test(text) ? [...text].map(sign => POWERS[sign]).join("") : `^${group(text)}`);
+    if (first === undefined) return base;
+    if (node.localName === "msup") return base + power(first);
+    if (node.localName === "msub") return `${base}_${group(first)}`;
+    if (node.localName === "msubsup") return `${base}_${group(first)}${power(second)}`;
+    if (node.localName === "mfrac") return `${group(base)}/${group(first)}`;
+    return parts.join("");
+  };
+  document.addEventListener("copy", event => {
+    const selection = getSelection();
+    const part = selection.rangeCount ? selection.getRangeAt(0).cloneContents() : null;
+    if (!part?.querySelector("math")) return;
+    for (const formula of part.querySelectorAll("math")) formula.replaceWith(inALine(formula));
+    const box = document.createElement("div");
+    box.className = "ntp-offscreen";
+    box.append(part);
+    for (const link of box.querySelectorAll("a[href]")) link.setAttribute("href", link.href);
+    (document.querySelector("article") ?? document.body).append(box); // text is told as it would show
+    event.clipboardData.setData("text/plain", box.innerText);
+    event.clipboardData.setData("text/html", box.innerHTML);
+    box.remove();
+    event.preventDefault();
+  });
 
   let voice = null;
   const say = text => {

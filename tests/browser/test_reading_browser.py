@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -262,6 +263,30 @@ def test_the_link_of_an_equation_is_stable_and_copied(browser: Browser, book_add
     text = page.evaluate("() => navigator.clipboard.readText()")
     assert text == report.locator("pre").inner_text()
     assert text.startswith("Claim: huang2024-")
+    context.close()
+
+
+MARK = """() => {
+  const number = document.querySelector('p abbr.ntp-result:has(msup)');
+  getSelection().selectAllChildren(number.closest('p'));
+}"""
+LEAVE = "addEventListener('copy', event => event.stopPropagation(), true)"
+
+
+@pytest.mark.parametrize("as_ours", [True, False], ids=["by us", "by the browser"])
+def test_powers_of_ten_are_copied_with_their_words(
+    browser: Browser, book_address: str, as_ours: bool
+) -> None:
+    context = browser.new_context(viewport=WIDE)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    if not as_ours:
+        context.add_init_script(LEAVE)
+    page = opened(context, f"{book_address}pages/experiment.html")
+    page.evaluate(MARK)
+    page.keyboard.press("Control+C")
+    copied = page.evaluate("() => navigator.clipboard.readText()")
+    in_words = re.search(r"by a factor of \d⋅10[⁰¹²³⁴⁵⁶⁷⁸⁹]+ or more", copied)
+    assert (in_words is not None) == as_ours, copied
     context.close()
 
 

@@ -460,9 +460,15 @@ def text_rows(tiny: bool) -> Iterator[Row]:
 
 
 def growing_rows(tiny: bool) -> Iterator[Row]:
-    """Commands on data of growing size, and certificates of texts."""
+    """Commands on data of growing size."""
     if not tiny:
         yield from texts.growing_rows(row, ROOT)
+
+
+def certificate_rows(tiny: bool) -> Iterator[Row]:
+    """Certificates of texts."""
+    if not tiny:
+        yield from texts.certificate_rows(row, ROOT)
 
 
 def machine() -> dict[str, str]:
@@ -498,6 +504,7 @@ PARTS: dict[str, Callable[[bool], Iterator[Row]]] = {
     "page": page_rows,
     "text": text_rows,
     "growing": growing_rows,
+    "certificates": certificate_rows,
     "memory": memory_rows,
 }
 

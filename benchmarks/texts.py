@@ -96,7 +96,7 @@ def text_rows(row: Callable[..., Row], root: Path) -> Iterator[Row]:
 
 
 def growing_rows(row: Callable[..., Row], root: Path) -> Iterator[Row]:
-    """Processor times of commands on random data of growing size, and of certificates of texts.
+    """Processor times of commands on random data of growing size.
 
     Args:
         row: makes a row, as that of `benchmarks.run`.
@@ -118,16 +118,27 @@ def growing_rows(row: Callable[..., Row], root: Path) -> Iterator[Row]:
             name, samples = "check of random realizable data", f"{size} samples"
             yield row(f"{name}, processor", samples, "none", found.processor, None, "s", None)
             yield row(f"{name}, peak memory", samples, "none", found.memory, None, "MB", None)
+
+
+def certificate_rows(row: Callable[..., Row], root: Path) -> Iterator[Row]:
+    """Processor times to make and to check certificates of what repair leaves of texts.
+
+    Args:
+        row: makes a row, as that of `benchmarks.run`.
+        root: the checkout.
+    """
+    with tempfile.TemporaryDirectory() as folder:
         for part in PARTS:
             file, made = find(part), None
             if file is not None:
-                made = _certificate(python, file, Path(folder), root)
+                made = _certificate(file, Path(folder), root)
             name = "certificate of the realizable part"
             yield from _rows(row, name, f"WikiText-2, {part}", made, CERTIFIED)
 
 
-def _certificate(python: list[str], file: Path, folder: Path, root: Path) -> tuple[float, float]:
+def _certificate(file: Path, folder: Path, root: Path) -> tuple[float, float]:
     """Processor seconds to make and to check the certificate of what repair leaves of a text."""
+    python = [sys.executable, "-m", "ntpcore"]
     rest, n, target = (str(folder / name) for name in ("rest.jsonl", "n.txt", "certificate.json"))
     written = ["--write", rest, "--write-collocation", n, "--overwrite"]
     use([*python, "repair", str(file), "--format", "text", "--greedy", *written], root)

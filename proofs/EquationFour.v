@@ -83,11 +83,11 @@ have y1 : 23%:R / 24%:R <= y.
   apply: le_trans (exponential_tangent e _); rewrite le_eqVlt; apply/orP; left; apply/eqP.
   have -> : 23%:R = 24%:R - 1 :> R by rewrite -[1]/(1%:R) -natrB.
   by rewrite mulrBl divff ?pnatr_eq0 // mul1r.
-have y2 : 45%:R / 49%:R <= y * y by apply: square_fraction y1.
-have y4 : 16%:R / 19%:R <= y * y * (y * y) by apply: square_fraction y2.
-have y8 : 17%:R / 24%:R <= y * y * (y * y) * (y * y * (y * y)) by apply: square_fraction y4.
+have y2 : 45%:R / 49%:R <= y * y by apply: square_fraction y1; vm_compute.
+have y4 : 16%:R / 19%:R <= y * y * (y * y) by apply: square_fraction y2; vm_compute.
+have y8 : 17%:R / 24%:R <= y * y * (y * y) * (y * y * (y * y)) by apply: square_fraction y4; vm_compute.
 set z := y * y * (y * y) * (y * y * (y * y)) in y8.
-have y16 : 1%:R / 2%:R <= z * z by apply: square_fraction y8.
+have y16 : 1%:R / 2%:R <= z * z by apply: square_fraction y8; vm_compute.
 have zz : exp (2%:R / 3%:R) * (z * z) = 1.
   rewrite -[RHS](expN e (2%:R / 3%:R)); congr (_ * _).
   rewrite /z /y -!(exponential_add e); congr exp.

@@ -522,8 +522,7 @@ have -> : force W * (8%:R * L%:R * (L%:R - 1)) = 8%:R * (force W * (L%:R * (L%:R
   by move: (8%:R : R) (L%:R : R) (force W) => a b c'; calc.
 rewrite ler_wpmul2r //; first by rewrite !mulr_ge0 ?ler0n.
 rewrite -mulrA mulf_div mulrA -!natrM.
-rewrite ler_pdivr_mulr ?ltr0n // -natrM ler_nat.
-by [].
+by rewrite ler_pdivr_mulr ?ltr0n // -natrM ler_nat; vm_compute.
 Qed.
 End Leads.
 

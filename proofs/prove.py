@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -203,32 +204,36 @@ def compile_file(folder: Path, name: str) -> None:
     run_coq(["coqc", *options, name], folder, name)
 
 
-def ask(folder: Path, names: list[str], theorems: list[str]) -> dict[str, tuple[str, str]]:
+def ask(
+    folder: Path, names: list[str], theorems: list[str], apart: Sequence[str] = ()
+) -> dict[str, tuple[str, str]]:
     """For each theorem what Coq takes it to say, and what it rests on.
 
-    What all of them together rest on is asked first: if that is nothing, each rests on nothing.
+    What all of `theorems` rest on is asked first: if that is nothing, each rests on nothing. What
+    each of `apart` rests on is asked in any case; the same process answers, since loading all files
+    takes as long as two answers.
 
     Raises:
         ProofError: Coq does not know a theorem.
     """
-    full = [f"Companion.{theorem}" for theorem in theorems]
-    together = [f"let _ := @{name} in" for name in full]
-    script = [f'Redirect "says{place}" Check @{name}.' for place, name in enumerate(full)]
-    script += ["Definition asked_together :=", *together, "tt."]
+    asked = [*theorems, *apart]
+    script = [f'Redirect "says{i}" Check @Companion.{name}.' for i, name in enumerate(asked)]
+    script += ["Definition asked_together :="]
+    script += [*(f"let _ := @Companion.{name} in" for name in theorems), "tt."]
     script += ['Redirect "rests" Print Assumptions asked_together.']
-    ask_coq(folder, names, script)
-    rests = [read_answer(folder, "rests")] * len(theorems)
-    if rests[0] != CLOSED:
-        ask_coq(
-            folder,
-            names,
-            [f'Redirect "rests{i}" Print Assumptions {name}.' for i, name in enumerate(full)],
-        )
-        rests = [read_answer(folder, f"rests{place}") for place in range(len(theorems))]
+    each = [
+        f'Redirect "rests{i}" Print Assumptions Companion.{name}.' for i, name in enumerate(asked)
+    ]
+    ask_coq(folder, names, script + each[len(theorems) :])
+    together = read_answer(folder, "rests")
+    if together != CLOSED:
+        ask_coq(folder, names, each[: len(theorems)])
     found = {}
-    for place, theorem in enumerate(theorems):
+    for place, theorem in enumerate(asked):
         says = re.sub(r"^\S+\s*:\s", "", read_answer(folder, f"says{place}"))
-        found[theorem] = re.sub(r"\n +", "\n ", says), rests[place]
+        closed = place < len(theorems) and together == CLOSED
+        rests = CLOSED if closed else read_answer(folder, f"rests{place}")
+        found[theorem] = re.sub(r"\n +", "\n ", says), rests
     return found
 
 
@@ -281,8 +286,7 @@ def check(folder: Path = HERE, *, coqchk: bool = False) -> dict[str, Any]:
             shutil.copy(folder / name, scratch)
             compile_file(Path(scratch), name)
         theorems = sorted({theorem for entry in entries for theorem in entry.theorems})
-        answers = ask(Path(scratch), names, theorems)
-        reals = ask(Path(scratch), names, about_reals)
+        answers = ask(Path(scratch), names, theorems, about_reals)
         if coqchk:
             rest_on_reals = {theorem.split(".")[0] for theorem in about_reals}
             modules = [
@@ -294,10 +298,10 @@ def check(folder: Path = HERE, *, coqchk: bool = False) -> dict[str, Any]:
             said = run_coq(command, Path(scratch), "coqchk", CHECKER_SECONDS)
             if not re.search(r"\* Axioms:\s*<none>", said):
                 raise ProofError(f"coqchk: {said}")
-    for theorem, (_, rests) in answers.items():
-        if rests != CLOSED:
+    for theorem in theorems:
+        if (rests := answers[theorem][1]) != CLOSED:
             raise ProofError(f"{theorem} rests on more than Coq's logic:\n{rests}")
-    used = {theorem: axioms_in(rests) for theorem, (_, rests) in reals.items()}
+    used = {theorem: axioms_in(answers[theorem][1]) for theorem in about_reals}
     if (named := {axiom for axioms in used.values() for axiom in axioms}) != allowed:
         raise ProofError(f"{AXIOMS}: the theorems rest on {', '.join(sorted(named))}")
     if hashes(folder) != before:
@@ -308,7 +312,7 @@ def check(folder: Path = HERE, *, coqchk: bool = False) -> dict[str, Any]:
         "sources": before,
         "labels": rows(entries, answers),
         "reals": [
-            theorem_row(theorem, says, used[theorem]) for theorem, (says, _) in reals.items()
+            theorem_row(theorem, answers[theorem][0], used[theorem]) for theorem in about_reals
         ],
     }
 

@@ -13,7 +13,7 @@ import threading
 import tomllib
 from contextlib import nullcontext
 from fractions import Fraction
-from itertools import count, product
+from itertools import count, pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -225,11 +225,22 @@ def test_the_page_counts_the_errors_in_the_audit_file_and_there_are_twenty():
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory):
-    """What the check of all proofs says, and the folder in which it compiled them: once is dear."""
-    folder = tmp_path_factory.mktemp("proofs")
+    """What the check of all proofs says, the folder where it compiled them, and what coqc printed.
+
+    Once is dear. It is asked as well on which variables of its section each proof rests.
+    """
+    folder, run, said = tmp_path_factory.mktemp("proofs"), prove.run_coq, {}
+
+    def run_and_keep(command, where, what, *more):
+        if command[0] == "coqc":
+            command = ["coqc", "-set", "Suggest Proof Using", *command[1:]]
+        said[what] = run(command, where, what, *more)
+        return said[what]
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prove.tempfile, "TemporaryDirectory", lambda: nullcontext(str(folder)))
-        return prove.check(PROOFS), folder
+        patch.setattr(prove, "run_coq", run_and_keep)
+        return prove.check(PROOFS), folder, said
 
 
 @pytest.fixture(scope="module")
@@ -293,10 +304,11 @@ def _check_again(folder, names, todo):
         prove.compile_file(folder, name)
 
 
+LEMMA = "(?:Lemma|Theorem|Corollary|Proposition|Fact|Remark|Example)"
 # How a sentence of Coq begins that stands by itself, outside a proof.
 SENTENCE = re.compile(
-    r"^(?:#\[|Lemma|Theorem|Corollary|Proposition|Fact|Remark|Example|Definition|Fixpoint|Inductive"
-    r"|Variant|Record|Notation|Local|Let|Variables?|Hypothes[ie]s|Context|Section|End|From)\b",
+    rf"^(?:#\[|{LEMMA}|Definition|Fixpoint|Inductive|Variant|Record|Notation|Local|Let|Variables?"
+    r"|Hypothes[ie]s|Context|Section|End|From)\b",
     re.MULTILINE,
 )
 
@@ -345,27 +357,97 @@ class Coq:
         self.process.stdout.close()
 
 
-def _first_refusals(coq, start, name, changes):
+def _rests_on(said):
+    """For each lemma of a section the variables on which its proof rests, as coqc printed them."""
+    found = re.findall(
+        r"^The proof of (\S+)\s+should start with one of the following commands:\s+"
+        r"Proof using ([^.]*)\.",
+        said,
+        re.MULTILINE,
+    )
+    assert len(found) == len(dict(found)) == said.count("should start with")
+    return dict(found)
+
+
+def _granted(text, rests):
+    """Sentences that coqc took, without their proofs; all rest on the same variables as before."""
+    starts = [0, *(m.start() for m in SENTENCE.finditer(text) if m.start()), len(text)]
+    return "".join(_one_granted(text[a:b], rests) for a, b in pairwise(starts))
+
+
+def _one_granted(text, rests):
+    lemma = re.match(r"(?:#\[.*?\]\s*)?(?:Local )?" + LEMMA + r" (\S+)", text)
+    if not lemma:
+        return text
+    using = f" using {rests[lemma[1]]}" if lemma[1] in rests else ""
+    return re.sub(
+        r"\bProof\..*?\bQed\.", f"Proof{using}. Admitted.", text, count=1, flags=re.DOTALL
+    )
+
+
+def _as_module(name, told):
+    """A file that needs changed ones, as a module; the changed ones have been told as modules."""
+    modules = "|".join(n.removesuffix(".v") for n in told)
+
+    def known(need):
+        names = re.findall(rf"\b(?:{modules})\b", need[2])
+        left = re.sub(rf"\b(?:{modules})\b", "", need[2])
+        lines = [f"From Companion Require {need[1]}{left}."] if left.split() else []
+        lines += [f"Import {' '.join(names)}."] if names and need[1] else []
+        return "\n".join(lines)
+
+    text = (PROOFS / name).read_text(encoding="utf-8")
+    text = re.sub(r"From Companion Require (Import |)([\w\s]+)\.", known, text)
+    module = name.removesuffix(".v")
+    return f"Module {module}.\n{text}\nEnd {module}.\n"
+
+
+def _contents(coq, module):
+    """What a module says, name by name, with the type of each."""
+    said, _ = coq.tell(f"Print Module {module}.")
+    assert "Struct" in said, said
+    return said[said.index("Struct") : said.rindex("End")].split()
+
+
+def _first_refusals(coq, start, name, changes, rests):
     """For each change of a file what Coq says first against it; empty if it takes the whole file.
 
-    The sentences before a change are told once for all changes; unchanged, Coq takes every one, as
-    it took the whole file before.
+    The sentences before a change are told once for all changes, and without their proofs, which
+    coqc took before; from the change on all is told. That a file without its proofs says the same
+    as the compiled one is asked in the end. A file that has no proof refuses little by itself:
+    those that need it are told after it, and in the end Coq has to take them with it unchanged.
 
     Args:
         coq: a running Coq, taken back to `start` in the end.
         start: its state in which no sentence of the file has been told.
         name: of the file.
         changes: pairs of an old text and a new one.
+        rests: for each lemma of the file the variables of its section on which its proof rests.
     """
     source = (PROOFS / name).read_text(encoding="utf-8")
+    module, files = name.removesuffix(".v"), prove.project_files(PROOFS)
+    told = [name] if "Qed." in source else _needing(files, name)
+    further = [_as_module(other, told) for other in told[1:]]
+    if further:  # what these need besides is loaded once
+        needs = " ".join(n.removesuffix(".v") for n in files[: files.index(told[-1])])
+        needs = re.sub(rf"\b{module}\b", "", needs)
+        assert "Error" not in coq.tell(f"From Companion Require {needs}.")[0]
+    coq.tell(f"Module {module}.")
     found, done = {}, 0
     for old, new in sorted(changes, key=lambda change: source.index(change[0])):
         starts = [m.start() for m in SENTENCE.finditer(source, 0, source.index(old) + 1)]
-        said, state = coq.tell(source[done : starts[-1]])
+        said, state = coq.tell(_granted(source[done : starts[-1]], rests))
         assert "Error" not in said, f"{name}: {said}"
         done = starts[-1]
-        found[old, new] = _first_error(coq, source[done:].replace(old, new))
+        rest = f"{source[done:].replace(old, new)}\nEnd {module}.\n"
+        errors = (_first_error(coq, text) for text in (rest, *further))
+        found[old, new] = next(filter(None, errors), "")
         coq.back(state)
+    said, _ = coq.tell(f"{_granted(source[done:], rests)}\nEnd {module}.\n")
+    assert "Error" not in said, f"{name}: {said}"
+    assert not any(_first_error(coq, text) for text in further)
+    coq.tell(f"From Companion Require {module}.")
+    assert _contents(coq, f"Top.{module}") == _contents(coq, f"Companion.{module}"), name
     coq.back(start)
     return found
 
@@ -381,19 +463,20 @@ def _first_error(coq, text):
 
 
 @pytest.fixture(scope="module")
-def refusals(compiled):
+def refusals(checked):
     """What Coq says first against a planted error, in the file where it is planted.
 
     One Coq for all files: what most of them need takes longer to load than many have to say.
     """
-    known, coq = {}, Coq(compiled)
+    known, coq = {}, Coq(checked[1])
     said, start = coq.tell("From mathcomp Require all_ssreflect all_algebra.")
     assert "Error" not in said, said
 
     def first(error):
         if error["file"] not in known:
             changes = [(e["old"], e["new"]) for e in PLANTED if e["file"] == error["file"]]
-            known[error["file"]] = _first_refusals(coq, start, error["file"], changes)
+            rests = _rests_on(checked[2][error["file"]])
+            known[error["file"]] = _first_refusals(coq, start, error["file"], changes, rests)
         return known[error["file"]][error["old"], error["new"]]
 
     yield first

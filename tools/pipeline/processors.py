@@ -5,7 +5,7 @@ finds, with the `claims.json` of the book: with these variables numba, numpy, Op
 leave out what newer processors have. Both results are of one commit, so that nothing is compared
 with what was found on another day. Each check is called with the parameters that its page gave it,
 without the page: verdicts do not depend on what else a notebook has run. The claims of `LONG` take
-two fifths of the time and are judged again only if `all` is asked for, as the workflow on GitHub does.
+two fifths of the time and are judged again only if `all` is asked for, as the workflow does.
 """
 
 from __future__ import annotations

@@ -90,10 +90,10 @@ def whole(value: Any, low: int, high: int | None, place: str) -> int:
 
 
 def tokens(value: Any, size: int | None, place: str) -> list[int]:
-    """A list of tokens by their numbers, which is not empty."""
+    """A list of tokens by their numbers, which is not empty; None leaves their range open."""
     need(isinstance(value, list) and value, place, "not a list of tokens")
     need(set(map(type, value)) == {int}, place, "not a list of whole numbers")
-    need(min(value) >= 0 and (size is None or max(value) < size), place, "a token is out of range")
+    need(size is None or 0 <= min(value) <= max(value) < size, place, "a token is out of range")
     return list(value)
 
 
@@ -155,10 +155,9 @@ def derive(n: list[int], samples: Samples) -> tuple[dict[int, Below], dict[str, 
         if frequent and uppers:
             times = Counter(sentence)
             frequent = max(times.values()) <= sum(times[x] for x in uppers)
-        if 0 < len(uppers) < len(present):
-            for a in uppers:
-                orders.setdefault(sentence[-1], {}).setdefault(a, set()).update(present)
-    orders = {q: {a: x - before[n[a]] for a, x in one.items()} for q, one in orders.items()}
+        present -= uppers
+        for a in uppers if present else ():
+            orders.setdefault(sentence[-1], {}).setdefault(a, set()).update(present)
     known = {(s, y) for s, y, _ in samples}
     closed = all((s[:-1], s[-1]) in known for s, _, _ in samples if len(s) > 1)
     confused = any(not lowers.isdisjoint(one) for one in orders.values() for lowers in one.values())
@@ -182,7 +181,8 @@ def check_column(column: Any, n: list[int], samples: Samples, below: Below, plac
         known |= new
         need(new and len(known) == before + len(rivals or new), at, "a pair comes twice, or none")
         flows.append((fraction(multiplier, at), a, new, at))
-    need(seen == below, f"{place}.pairs", "a pair of the order is missing")
+    pairs, named = (sum(map(len, one.values())) for one in (below, seen))
+    need(pairs == named, f"{place}.pairs", "a pair of the order is missing")
     unit = lcm(*(x.denominator for x, _ in levels), *(flow[0].denominator for flow in flows))
     scores, tied = dict[int, int](), dict[int, set[int]]()  # in parts of 1/unit; with equal scores
     for value, row in levels:
@@ -202,7 +202,7 @@ def check_column(column: Any, n: list[int], samples: Samples, below: Below, plac
     for multiplier, a, rivals, at in flows:
         need(multiplier >= 0, at, "the multiplier is negative")
         flow, low = multiplier.numerator * (unit // multiplier.denominator), scores[a] - unit
-        for b in rivals - tied.get(low, set()):  # the margin is not 1
+        for b in rivals - tied.get(low, set()):  # where the margin is not 1
             free = not flow and (scores[b] < low or part.get(a) == part.get(b, b))
             need(free, at, f"{a} above {b}: a margin below 1, or a slack multiplier")
         for b in rivals if flow else ():

@@ -22,6 +22,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from flint import arb
+
+from ntpbook.shared.enclosure import exact
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.huang2024 import stage1
@@ -118,16 +121,10 @@ class Hidden:
 
         The steps have the length sqrt(2) eta in (d_1, d_2), of which d_1 has the greater part.
         """
-        from flint import arb
-
-        from ntpbook.shared.enclosure import exact
-
         return arb(self.eta) * self.steps / (1 + exact(self.share) ** 2).sqrt()
 
     def one_minus_cos(self) -> Any:
         """A ball whose lower end 1 - cos exceeds: the cosine grows with d_2 / d_1 <= 1."""
-        from ntpbook.shared.enclosure import exact
-
         x = exact(self.share)
         return 1 - (1 + x) / (2 + 2 * x**2).sqrt()
 
@@ -136,10 +133,6 @@ class Hidden:
 
         1 + alpha = sqrt(2) (f_1 d_1 + f_2 d_2) / (sqrt(d_1^2 + d_2^2) (f_1 + f_2)).
         """
-        from flint import arb
-
-        from ntpbook.shared.enclosure import exact
-
         x = exact(self.share)
         return arb(2).sqrt() / ((1 + x) * (1 + x**2).sqrt()) - 1
 

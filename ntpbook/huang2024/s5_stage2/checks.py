@@ -10,9 +10,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from flint import arb, ctx
 from numpy.typing import NDArray
 
-# Functions load flint where they use it: a reader's runs are judged without the extra `checks`.
 from ntpbook.huang2024.s5_stage2 import instances
 from ntpbook.ours.convergence import corollaries
 from ntpbook.shared import ends, rare
@@ -116,8 +116,6 @@ class Printed:
 
     def at(self, hidden: Hidden) -> Fraction:
         """At least the bound there, N = 4, L_max = 2, ||W*|| = 1."""
-        from flint import arb
-
         bound = arb(self.factor) * 4 * 2 ** int(self.length_power)
         log = arb(hidden.steps).log()
         return ends.upper(bound * log ** int(self.log_power) / (arb(hidden.eta) * hidden.steps))
@@ -207,8 +205,6 @@ def check_huang2024_thm_1(
 
     Under Assumptions 1 to 3, prefix closure, and η <= ‖W*‖/e.
     """
-    from flint import ctx
-
     if isinstance(one, Run):
         if not one.problem.prefix_closed:
             yield left_out("the data are not prefix-closed")
@@ -400,8 +396,6 @@ def force_ratio(eta: float) -> Any:
     2 pi A m (1 - m) (1 - T_o) with m (1 - m) = 1 / (4 cosh^2(d / 2)), and 1 - T_o falls with m, so
     that the ratio is at most (cosh(d_2 / 2) / cosh(d_1 / 2))^2 / tan a, which falls with eta.
     """
-    from flint import arb
-
     d_1, d_2 = (arb(2).sqrt() * eta * one for one in first_direction())
     common, rarer = instances.UNEQUAL
     return arb(common) / rarer * ((d_2 / 2).cosh() / (d_1 / 2).cosh()) ** 2
@@ -409,8 +403,6 @@ def force_ratio(eta: float) -> Any:
 
 def first_direction() -> tuple[Any, Any]:
     """cos a and sin a: at zero the forces are to each other as the frequencies."""
-    from flint import arb
-
     common, rarer = instances.UNEQUAL
     length = arb(common**2 + rarer**2).sqrt()
     return common / length, rarer / length
@@ -421,8 +413,6 @@ def second_step(eta: float) -> Any:
 
     In units of sqrt(2) eta the second step adds (r, 1) / sqrt(1 + r^2), 0 <= r <= `force_ratio`.
     """
-    from flint import arb
-
     r = arb(0).union(force_ratio(eta))
     cos, sin = first_direction()
     length = (1 + r**2).sqrt()
@@ -432,16 +422,12 @@ def second_step(eta: float) -> Any:
 
 def bound_at_two(eta: float, factor: int) -> Any:
     """factor N L_max^4 ||W*||^4 log^2 2 / (2 eta), N = 4, L_max = 2, ||W*|| = 1, as a ball."""
-    from flint import arb
-
     return factor * 64 * arb(2).log() ** 2 / (2 * arb(eta))
 
 
 @once
 def large_steps(eta: int = LEAST_ETA, factor: int = 54) -> tuple[Shown, ...]:
     """1 - cos after two steps of any size from eta on exceeds Theorem 1's bound at t = 2."""
-    from flint import ctx
-
     with ctx.workdps(30):
         apart = ends.lower(second_step(eta))
         bound = ends.upper(bound_at_two(eta, factor))
@@ -510,8 +496,6 @@ def step_sizes(first: int = LEAST_ETA) -> list[int]:
 )
 def check_ours_thm_1_large_eta(size: int, factor: int = 54) -> Iterator[Said]:
     """1 - cos > factor N L^4 ||W*||^4 log^2 2 / (2 eta) after two steps, data of five to three."""
-    from flint import ctx
-
     run = instances.second_step_run(float(size))
     log_bound = bounds.log_thm_1_direction(run.constants, math.log(2), factor=factor)
     apart = float(run.second.rows.one_minus_cos[-1])

@@ -127,7 +127,7 @@ def _lines(samples: Sequence[Numbered]) -> tuple[list[list[int]], list[list[int]
     holder = dict[int, int]()  # for each sample the one whose line it shares
     longest = None
     for place in sorted(range(len(words)), key=words.__getitem__, reverse=True):
-        # What begins with these words comes right behind them in this order.
+        # In falling order, what begins with these words has come right before them.
         if longest is None or words[longest][: len(words[place])] != words[place]:
             longest = place
         holder[place] = longest
@@ -392,7 +392,7 @@ def _bounds(
 
 
 def to_text(made: dict[str, Any]) -> str:
-    """A certificate as a file: a line for each line, sample, and column."""
+    """A certificate as a file, with a row of its own for each line, sample, and column."""
     lines = []
     for key, value in made.items():
         if key in ("lines", "samples", "columns") and value:

@@ -120,7 +120,8 @@ def positions_are_counts(once: bool = False) -> Iterator[Shown]:
             "On one sentence, with any scores, attention by positions is $b$.", positions_are_counts
         ),
         by_hand(
-            r"The same holds in any sentence, and the logits are $Y^\top b$ or $Y^\top b/\|b\|$.",
+            r"In any sentence, attention by positions is $b$, so the logits of the two papers are "
+            r"$Y^\top b$ and $Y^\top b/\|b\|$.",
             at="counts",
         ),
     ),
@@ -182,19 +183,28 @@ def a_companion(role: str = "optimal") -> Iterator[Shown]:
     instances=structures,
     says="Each of {optimal} optimal tokens occurs in every sentence of its class and in no "
     "other class of its query. {several} queries have several optimal tokens. {shared} "
-    "non-optimal tokens are shared by several classes.",
+    "non-optimal tokens occur in several classes of their query.",
     proof=(
         uses("huang2024-def-1", "The order of the tokens under a query."),
         uses("huang2024-asm-1", "Realizable data."),
         uses("tian2023-app-classes", "Distinct tokens."),
-        by_hand(r"Every sentence with the next token $\mathrm n(o)$ contains $o$.", at="contains"),
-        by_hand("No sentence of the query with another next token contains $o$.", at="elsewhere"),
+        by_hand(
+            r"Every sentence with the next token $\mathrm n(o)$ contains the optimal token $o$.",
+            at="contains",
+        ),
+        by_hand(
+            "No sentence of the same query with another next token contains $o$.", at="elsewhere"
+        ),
         executed(
             "The converse fails: a token that always accompanies $o$ is distinct but not optimal.",
             a_companion,
         ),
     ),
-    planted={"The same required of non-optimal tokens.": {"role": "nonoptimal"}},
+    planted={
+        "The claim that non-optimal tokens occur in one class of their query only.": {
+            "role": "nonoptimal"
+        }
+    },
     name=lambda one: one.data.name,
 )
 def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> Iterator[Said]:
@@ -219,19 +229,23 @@ def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> It
     "ours-two-most-frequent",
     over="data sets with orders",
     instances=structures,
-    says="In each of {classes} classes the optimal token is the most probable one, tied with "
-    "another in {ties}.",
+    says="In each of {classes} classes no token is more probable than the optimal one. In {ties} "
+    "of these classes another token is as probable.",
     proof=(
         uses("huang2024-asm-3", "Optimal tokens are at least as frequent in each sentence."),
         uses("ours-two-optimal-distinct", "The optimal token occurs in every sentence."),
-        by_hand("Averaging preserves inequalities that hold in every sentence.", at="averages"),
+        by_hand(
+            "The optimal token has the largest share in every sentence of its class, and so on "
+            "average.",
+            at="averages",
+        ),
     ),
     planted={
         "The probability of the optimal token 1.1 times sharper.": {"sharper": Fraction(11, 10)},
         "Realizable data in which optimal tokens may be outnumbered.": Variant(
             instances=outnumbered
         ),
-        "Strictly the most probable, without ties.": {"strictly": True},
+        "The claim that the optimal token is strictly the most probable one.": {"strictly": True},
     },
     name=lambda one: one.data.name,
 )
@@ -277,10 +291,10 @@ def pairs_of_rates() -> Iterator[Rates]:
     "ours-two-example-1",
     over="pairs of rates",
     instances=pairs_of_rates,
-    says="The optimal token is the query itself for S, V and O. With the query hidden one sample, "
-    "S V O, leaves a choice; there the share of V rises from 1/2 to {share} or more in "
-    f"{STEPS} steps, by every pair of rates, while the max-margin scores of S and V under O are "
-    "both {score}.",
+    says="For the queries S, V, and O the optimal token is the query itself. With the query hidden "
+    "one sample, S V O, leaves attention a choice. In this sample the share of V rises from 1/2 to "
+    f"{{share}} or more in {STEPS} steps, with every pair of learning rates, while the max-margin "
+    "scores of S and V under O are both {score}.",
     observes=True,
     planted={
         "The claim that the common token S gains relative to the distinct token V.": {"gains": "S"},
@@ -341,7 +355,7 @@ def trainings(steps: int = 600) -> Iterator[TrainedChoice]:
     over="training runs",
     instances=trainings,
     says="If the query is hidden or one-token sentences are missing, the more frequent of the "
-    "two distinct tokens gains relative to the other, and a tie stays a tie. Otherwise "
+    "two distinct tokens gains relative to the other one, and a tie stays a tie. Otherwise "
     "the optimal token gains relative to its rival for all counts, with Algorithm 1 and "
     "with joint training, with and without scaling, and ends with at least {least} of the "
     "attention.",
@@ -408,8 +422,14 @@ def two_each(seed: int = 7, samples: int = 100) -> Iterator[Sampled]:
     proof=(
         uses("huang2024-asm-1", "Realizable data."),
         uses("huang2024-def-1", "The order of the tokens under a query."),
-        by_hand(r"The next token is $\mathrm n$ of the query and of no other token.", at="query"),
-        by_hand("So the query is above all other tokens, and no token is confused.", at="order"),
+        by_hand(
+            r"The next token of a sentence is $\mathrm n$ of its query and of no other token.",
+            at="query",
+        ),
+        by_hand(
+            "The query is above all other tokens of its sentences, and no token is confused.",
+            at="order",
+        ),
     ),
     planted={
         "Two classes per query, as in Syn-Medium.": Variant(instances=two_each),
@@ -456,10 +476,11 @@ def stages(seed: int = 7, steps: int = 10_000) -> tuple[Stage2, ...]:
     "ours-two-speed",
     over="data sets",
     instances=stages,
-    says="Over the last decade of $t$, the excess loss decays with an exponent between {steep} "
-    r"and {flat}, the norm deviates from a straight line in $\ln t$ by at most {bend} of "
-    "its growth, and the cosine with the max-margin solution ends at {cosine} or more. "
-    "With normalized gradients the norm is proportional to $t$.",
+    says="With plain gradients, over the last decade of $t$, the loss minus its minimum decays "
+    r"with an exponent between {steep} and {flat}, the norm of $W_{\mathrm{kq}}$ deviates from a "
+    r"straight line in $\ln t$ by at most a fraction of {bend} of its growth, and the cosine of "
+    "the angle to the max-margin solution ends at {cosine} or more. With normalized gradients the "
+    "norm is nearly proportional to $t$.",
     observes=True,
     planted={
         "An excess loss that decays like $1/t^2$.": {"exponent": -2.0},
@@ -570,9 +591,9 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
     "ours-two-path",
     over="designs",
     instances=tens,
-    says="With plain and with normalized gradients, (10) follows the same curve. After "
-    "{horizon} plain steps the strongest token has at most {share} of the attention; "
-    "normalized steps bring it to 99 % after at most {steps} steps.",
+    says="With plain and with normalized gradients, equation (10) follows the same curve. After "
+    "{horizon} plain steps the most probable distinct token has at most {share} of the attention; "
+    "with normalized steps it has 99 percent after at most {steps} steps.",
     proof=(
         uses("tian2023-eq-10", "The dynamics (10)."),
         uses("tian2023-eq-88-corrected", "The coefficients under the modified update."),
@@ -582,13 +603,23 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
             planted={"One class too many in the inverse.": {"more": 1}},
         ),
         executed(
-            "(10) for classes that are alike.",
+            r"For classes that are alike, (10) moves the logit of a distinct token at the rate "
+            r"$\eta_Z\xi f_l^2$ and that of the common token at the rate "
+            r"$-K\eta_Z\xi(1 - f_c^2)$.",
             ten_for_classes_alike,
             planted={"The common token driven by one class only.": {"classes": "one"}},
         ),
-        by_hand("A common factor changes the time scale but not the curve.", at="curve"),
-        by_hand("All ratios to the strongest token decrease to 0 along it.", at="winner"),
-        by_hand("Steps of constant length reach its end.", at="length"),
+        by_hand(
+            r"A positive factor that all components of $\dot Z$ share changes the speed along the "
+            "curve, not the curve.",
+            at="curve",
+        ),
+        by_hand(
+            "Along the curve, the attention on every other token, divided by that on the most "
+            "probable distinct token, decreases to 0.",
+            at="winner",
+        ),
+        by_hand("Steps of constant length reach the end of the curve.", at="length"),
     ),
     planted={
         "The common token of the normalized run falls ten percent too much.": {"turn": 1.1},
@@ -685,7 +716,7 @@ def attention(race: Race, sphere: bool) -> tuple[Floats, Floats]:
     "ours-two-ball",
     over="designs",
     instances=races,
-    says=r"{tried} designs were followed to $\ln t = {log_t}$. With attention scaled to norm 1, "
+    says=r"{tried} designs were followed to $\ln t = {log_t}$. With attention scaled to length 1, "
     "the most probable distinct token ends with at most {shared} of the attention on "
     "distinct tokens, and no share changes by more than {moved} in the last nine tenths "
     r"of $\ln t$. With plain softmax all other tokens together end with at most {left} of "
@@ -760,13 +791,13 @@ def on_the_way(length: float = 0.01) -> Iterator[Circling]:
     instances=circling,
     says=r"On {tried} designs, three given and the others random, with $\eta_Y = 5$: in the "
     "last nine tenths of {steps} steps the gradient of $Z$ reverses its direction in all "
-    "steps but a fraction of {kept}. Averaged over two successive steps, attention equals "
-    "$Z^*(Y)$ with a relative error of at most {apart}.",
+    "steps but at most {kept}. Averaged over two successive steps, attention equals the "
+    "stationary attention $Z^*(Y)$ with a relative error of at most {apart}.",
     observes=True,
     planted={
         "$Z^*(Y)$ of the decoder after one percent of the steps.": {"aim": "young"},
-        "One token takes all.": {"aim": "winner"},
-        "Thirty steps, before attention has arrived.": Variant(instances=on_the_way),
+        "The claim that one token takes all the attention.": {"aim": "winner"},
+        "Only thirty steps, before attention has reached $Z^*(Y)$.": Variant(instances=on_the_way),
     },
 )
 def check_ours_two_circle(one: Circling, aim: str = "") -> Iterator[Said]:

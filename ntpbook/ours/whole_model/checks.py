@@ -156,8 +156,8 @@ def digits_of(bound: float, numbers: Floats) -> int:
     instances=marks_of_algorithm_1,
     observes=True,
     says="In all {tried} states the plain program and the library differ by less than the "
-    "bound on rounding errors. At that bound at least {digits_W_ov} digits of "
-    r"$W_{\mathrm{ov}}$ and {digits_W_kq} digits of $W_{\mathrm{kq}}$ agree.",
+    "bound on rounding errors. This bound leaves at least {digits_W_ov} correct digits of "
+    r"$W_{\mathrm{ov}}$ and {digits_W_kq} of $W_{\mathrm{kq}}$.",
     fails="The plain program and the library differ by more than rounding errors can explain.",
     name=lambda mark: f"{mark.name} after {mark.step} steps",
     planted={
@@ -228,7 +228,7 @@ def marks_of_scan_and_snap(steps: int = 400) -> tuple[Mark, ...]:
     instances=marks_of_scan_and_snap,
     observes=True,
     says="In all {tried} states the plain program and the library differ by less than the "
-    "bound on rounding errors. At that bound at least {digits} digits agree.",
+    "bound on rounding errors. This bound leaves at least {digits} correct digits of $Y$ and $z$.",
     fails="The plain program and the library differ by more than rounding errors can explain.",
     name=lambda mark: f"{mark.name} after {mark.step} steps",
     planted={

@@ -87,16 +87,23 @@ def _is_realizable(
     instances=tiny_cases,
     tolerance=1e-6,  # of the float solver; weights are whole numbers
     says="On all {tried} random data sets, {failing} of them not realizable as a whole, the "
-    "optimum equals the weight of the largest realizable part, found by trying every "
-    "subset with every collocation. Greedy search finds a smaller part on {behind} of "
-    "them and never a larger one; its upper bound is never exceeded.",
-    fails="The program and the complete search disagree.",
+    "optimum of the integer program equals the weight of the largest realizable part, found by "
+    "trying every subset of the samples with every collocation. Greedy search finds a smaller part "
+    "on {behind} of the {tried} data sets and never a larger one; no realizable part exceeds its "
+    "upper bound.",
+    fails="The integer program and the complete search disagree.",
     proof=(
         uses("huang2024-asm-1", "Realizable data."),
         uses("huang2024-def-1", "The order of the tokens under a query."),
-        by_hand("A feasible point gives a realizable set.", at="feasible"),
-        by_hand("A realizable set gives a feasible point of its weight.", at="realizable"),
-        by_hand("Fractional $k$ gives no more than integers.", at="integral"),
+        by_hand(
+            "A feasible point of the integer program gives a realizable set of its weight.",
+            at="feasible",
+        ),
+        by_hand(
+            "A realizable set gives a feasible point of the integer program with its weight.",
+            at="realizable",
+        ),
+        by_hand("Fractional values of $k$ give no larger maximum than integers.", at="integral"),
     ),
     planted={
         "The constraints that make the collocation injective left out of the program.": {

@@ -341,8 +341,8 @@ A_STAR = uses("huang2024-app-lem-7-a-star", r"$A^{(n,*)} \le -(1 - T_o)\,\phi_+ 
     over="states",
     instances=states,
     says=r"Each margin of $W_{\mathrm{kq}}^*$ is at least 1, and the attention weights of a "
-    "sentence sum to 1. At {tried} states, for {compared} sentences, the bound holds, with "
-    "equality up to rounding.",
+    "sentence sum to 1. At {tried} states, for {compared} sentences, the bound on $A^{(n,*)}$ "
+    "holds, with equality up to rounding.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
@@ -418,7 +418,11 @@ def check_huang2024_app_lem_7_a_t(
     hypotheses=SIX,
     proof=(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
-        uses("ours-complete-order", r"then all other compared tokens score $-\frac{1}{1 + m}$"),
+        uses(
+            "ours-complete-order",
+            "if a query has one optimal token, all other compared tokens "
+            r"score $-\frac{1}{1 + m}$",
+        ),
         by_hand(
             "so each difference in $B_-^{(n,*)}$ is zero, and $B_+^{(n,*)}$ is negative", at="equal"
         ),
@@ -485,9 +489,9 @@ def check_huang2024_app_lem_7_b_plus(
     "huang2024-app-lem-7-b-minus",
     over="states",
     instances=states_and_two_rivals,
-    says="The argument is that for $A^{(n,t)}$, with the mean over the non-optimal tokens in "
-    "place of the optimal score. At {tried} states, for {compared} sentences of type 1, "
-    "$B_-^{(n,t)}$ is at most {most} times the right-hand side.",
+    says="The argument is the same as for $A^{(n,t)}$, with the mean score of the non-optimal "
+    "tokens in place of the optimal score. At {tried} states, for {compared} sentences of type "
+    "1, $B_-^{(n,t)}$ is at most {most} times the right-hand side.",
     tolerance=FLOATS,
     hypotheses=SIX,
     loose="$B_-^{(n,t)}$ is negative only where one non-optimal token occurs more often than "
@@ -535,8 +539,9 @@ def check_huang2024_app_lem_7_b_minus(
     "huang2024-app-lem-7-type-1",
     over="states",
     instances=states,
-    says="The three bounds are added. At {tried} states, for {compared} sentences of type 1, the "
-    "left-hand side is at most {most} times the right-hand side.",
+    says="The bounds on $A^{(n,t)}$, $B_+^{(n,t)}$, and $B_-^{(n,t)}$ are added. At {tried} "
+    "states, for {compared} sentences of type 1, the left-hand side is at most {most} times the "
+    "right-hand side.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
@@ -574,8 +579,8 @@ def check_huang2024_app_lem_7_type_1(
     over="states",
     instances=states,
     says="The contribution of a sample of type 2 is negligible. At {tried} states, for "
-    "{compared} pairs of a sentence of type 2 and a violated one, the left-hand side is at "
-    "most {most} of the right-hand side.",
+    "{compared} pairs of a sentence of type 2 and a violated one, $A^{(n,t)} + B^{(n,t)}$ is at "
+    r"most {most} of $\beta_0\, A^{(n_0,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     loose=r"type 2 begins so late that the left-hand side has a factor $e^{-\beta_0 r/2}$, at "
@@ -701,8 +706,8 @@ def sentences_and_states(
     "that of a violated one. Ball arithmetic confirms this for pairs of sentences with any masses, "
     f"and {DIGITS} digits at the states of this page: "
     "{tried} instances, {compared} comparisons, {types} of them of type 2.",
-    fails="A sentence with at most half as much attention on its non-optimal tokens has a less "
-    "probable next token.",
+    fails="A sentence with at most half as much attention on its non-optimal tokens as another "
+    "one has a less probable next token.",
     tolerance=FLOATS,
     proof=(
         executed(
@@ -876,7 +881,8 @@ EQUAL, RARE = Weighted(0, 300), Weighted(200, 300)
     "huang2024-app-lem-7-weights",
     over="states",
     instances=lambda: [EQUAL, RARE],
-    says="The largest term of a sample of type 1 is at least $N$ times their weighted sum.",
+    says="Among the samples of type 1, the largest term $A^{(n,*)}$ is at least $N$ times the "
+    r"sum of all terms $\pi^{(n)} A^{(n,*)}$.",
     fails="The frequent sentence is already of type 2. Only the rare one is of type 1, and its "
     "term enters the sum with a weight far below $1/N$.",
     hypotheses=SIX,

@@ -60,7 +60,7 @@ def outnumbered() -> list[Run]:
     "huang2024-eq-9",
     over="data sets with random matrices",
     instances=instances.small_data,
-    shows="well posed",
+    shows="the weights (9) are well defined",
     says="Equation (9), summed term by term, gives the attention weights of Section 3 in "
     "{sentences} sentences, with random matrices and rotated tokens.",
     tolerance=1e-12,  # a few hundred roundings of numbers of size 1
@@ -87,7 +87,7 @@ def check_huang2024_eq_9(one: Tried, place: int = -1, heat: float = 1.0) -> Iter
     "huang2024-eq-10",
     over="data sets",
     instances=instances.fewer_data,
-    shows="well posed as long as the gradient is not zero",
+    shows="the step (10) is defined as long as the gradient is not zero",
     says="On {tried} data sets, 20 steps of (10) in dense matrices with the gradient (6) give "
     "the same matrix as the training code used on all other pages.",
     tolerance=1e-8,  # the dense gradient subtracts nearly equal numbers

@@ -72,7 +72,7 @@ def sizes(most: int = 6) -> Iterator[Size]:
     "huang2024-asm-2",
     over="pairs of vocabulary size and dimension",
     instances=sizes,
-    shows="the assumption can be satisfied, and can fail",
+    shows="Assumption 2 can be satisfied, and can fail",
     says=r"One-hot vectors, repeated if $d < |\mathcal V|$, satisfy Assumption 2 exactly if $d "
     r"\ge |\mathcal V|$, for all {tried} pairs of $d$ and $|\mathcal V|$.",
     proof=(
@@ -203,7 +203,7 @@ def random_data(seed: int = 7, trials: int = 60) -> tuple[Solved, ...]:
     "huang2024-eq-3",
     over="data sets",
     instances=random_data,
-    shows="the problem is well posed",
+    shows="problem (3) has exactly one solution on realizable data",
     says="On {tried} realizable data sets the exact solution satisfies all {constraints} "
     "constraints, taken from the samples one by one, and its multipliers certify that its "
     "norm is minimal.",

@@ -1184,7 +1184,8 @@ def frequent_share(data: Dataset) -> tuple[int, int]:
     observes=True,
     says="In the realizable part of each of {tried} texts, more than half of the sentences with "
     "two different tokens satisfy the formula of Assumption 3, in every draw if the text is "
-    "random. The paper names no data and no measure; the texts and the threshold are ours.",
+    "random. The paper names no data and no measure; we chose the texts and the threshold of one "
+    "half.",
     planted={
         "A text whose longer sentences repeat a non-optimal token.": Variant(
             instances=outnumbered_text, expected=Verdict.NOT_SEEN

@@ -890,7 +890,7 @@ EQUAL, RARE = Weighted(0, 300), Weighted(200, 300)
         "All four samples equally frequent, for which the statement is correct.": Variant(
             instances=lambda: [EQUAL], expected=Verdict.NOT_CONTRADICTED
         ),
-        r"$1/\pi_{\min}$ in place of $N$, which repairs it.": Variant(
+        r"$1/\pi_{\min}$ in place of $N$, with which the statement is correct.": Variant(
             {"rarity": True}, expected=Verdict.NOT_CONTRADICTED
         ),
         r"$1/\pi_{\min}$, 1.1 times sharper.": {"rarity": True, "sharper": Fraction(11, 10)},

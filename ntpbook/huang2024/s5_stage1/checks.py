@@ -730,10 +730,10 @@ def check_huang2024_app_convex(
     "huang2024-app-stage-1-rate",
     over="runs",
     instances=from_zero,
-    says=r"By the closed form of stage 1 the cosine is 1, the norm is $t\eta_0$, and the loss is "
-    r"at most $|\mathcal V| (|\mathcal V|-1) e^{-C_0 t}$ with $C_0 = "
-    r"\eta_0/\|W_{\mathrm{ov}}^*\|$, to which it is asymptotically equal. On {tried} runs "
-    "the iteration agrees with the closed form in {compared} numbers.",
+    says=r"By the closed form of stage 1 the cosine of $W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ "
+    r"is 1, the norm is $t\eta_0$, and the loss is at most $|\mathcal V| (|\mathcal V|-1) e^{-C_0 "
+    r"t}$ with $C_0 = \eta_0/\|W_{\mathrm{ov}}^*\|$, to which it is asymptotically equal. On "
+    "{tried} runs the iteration agrees with the closed form in {compared} numbers.",
     tolerance=RUN,
     proof=(BY_LAW, TANGENT),
     planted={
@@ -927,9 +927,10 @@ SMALL_ETA = r"$2\eta_0$ exceeds $\|W_{\mathrm{ov}}^*\|$"
     "huang2024-app-prop-1-sum",
     over="runs",
     instances=small_steps,
-    says=r"Since $1/t' \le \log t' - \log(t'-1)$, the sums satisfy the stated bounds. All bounds "
-    r"hold on {tried} runs with $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, in {compared} comparisons. "
-    "The left side of the last line is at most {fullest} times the right side.",
+    says=r"Since $1/t' \le \log t' - \log(t'-1)$, the sums over the steps satisfy the stated "
+    r"bounds. All bounds hold on {tried} runs with $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, in "
+    "{compared} comparisons. The left side of the last line of the proof is at most {fullest} "
+    "times its right side.",
     tolerance=SUM,
     proof=(
         BY_LAW,
@@ -944,7 +945,7 @@ SMALL_ETA = r"$2\eta_0$ exceeds $\|W_{\mathrm{ov}}^*\|$"
             planted={r"$\alpha^2$ in place of $\alpha$.": {"power": 2}},
         ),
         executed(
-            r"the last line, for all $|\mathcal V|$ and $t$",
+            r"the last line of the proof, for all $|\mathcal V|$ and $t$",
             steps.last_line,
             planted={"5 in place of 6.": {"last": 5}},
         ),

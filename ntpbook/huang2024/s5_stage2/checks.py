@@ -165,7 +165,7 @@ AFTER, SMALL_STEPS = r"$t \ge 2$", r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e
         "The two-token data at a step at which the stated bound is 0.3.": Variant(
             instances=lambda: [TwoTokens(0.3)], expected=Verdict.NOT_CONTRADICTED
         ),
-        "The bound 1.1 times sharper there.": Variant(
+        "The stated bound 1.1 times sharper, at the step at which it is 0.3.": Variant(
             {"sharper": Fraction(11, 10)}, instances=lambda: [TwoTokens(0.3)]
         ),
         "The counterexample with both sentences equally frequent, for which the bound holds; "
@@ -561,7 +561,7 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
         "Stage 1 trained on a different collocation than the one it is compared with.": {
             "turned": True
         },
-        r"The fourth root of $1 - \cos$ in its place.": {"power": 0.25},
+        r"The fourth root of $1 - \cos$ in place of $1 - \cos$.": {"power": 0.25},
     },
 )
 def check_huang2024_app_directions(

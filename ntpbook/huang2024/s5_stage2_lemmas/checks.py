@@ -839,9 +839,8 @@ def shortly_before() -> list[Certain]:
         "Example 1 twenty steps earlier.": Variant(
             instances=shortly_before, expected=Verdict.NOT_CONTRADICTED
         ),
-        "The smallest weight, the bound, 1.1 times sharper there.": Variant(
-            {"sharper": Fraction(11, 10)}, instances=shortly_before
-        ),
+        "The smallest weight, the bound, 1.1 times sharper, on Example 1 twenty steps "
+        "earlier.": Variant({"sharper": Fraction(11, 10)}, instances=shortly_before),
     },
     readings={
         "the weight of each optimal position": {"single": True},

@@ -371,8 +371,14 @@ def likeliest(answer: prediction.Prediction) -> list[str]:
     "{missing}; after SVP two tokens are equally probable.",
     fails="A prediction is not the expected one.",
     proof=(
-        uses("huang2024-thm-3", "SP has one non-comparable token and otherwise the non-optimal P"),
-        uses("ours-separation", "O scores above 0 and P below, by a multiple of $t$"),
+        uses(
+            "huang2024-thm-3",
+            "SP consists of the non-comparable token S and the non-optimal token P",
+        ),
+        uses(
+            "ours-separation",
+            "under the query P, O scores above 0 and P below 0, by a multiple of $t$",
+        ),
         by_hand("OSP: S scores 0, so O has all of the attention in the limit", at="optimal"),
     ),
     planted={

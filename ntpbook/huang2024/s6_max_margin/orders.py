@@ -388,8 +388,8 @@ def _sums(
     says="On all {tried} partial orders the dual (16) at the certified multipliers equals the "
     "squared norm of the solution, which is the maximum of the dual, and the gradient of the "
     "dual vanishes at these multipliers.",
-    fails="On {failed} of {tried} partial orders the gradient of the dual does not vanish at the "
-    "maximum over non-negative multipliers.",
+    fails="On {failed} of {tried} partial orders the gradient of the dual (16) does not vanish "
+    "at the maximum over non-negative multipliers.",
     hypotheses=PRESUMED,
     proof=(
         _COLUMN,

@@ -32,7 +32,8 @@ SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
     proof=(
         by_hand("the problem has a solution, and only one", at="exists"),
         executed(
-            "scores that meet the conditions are shorter than all others",
+            "scores that meet the conditions are shorter than all other scores that meet the "
+            "constraints",
             steps.nearer,
             planted={"A chain of two components instead of three.": {"parts": 2}},
         ),

@@ -114,7 +114,8 @@ ALIGNMENT = (
         planted={"$L$ instead of $2L$.": {"largest_h": 1}},
     ),
     executed(
-        "(iii) in other samples $1 - T_o$ is at most $L - 1$ times as large",
+        r"(iii) if all effective margins of a sample exceed $u_0$ by more than $\log L$, its $1 - "
+        "T_o$ is at most $L - 1$ times that of $n_0$",
         steps.theorem_a_other_samples,
         planted={
             r"$|\mathcal V| - 1$ instead of $|\mathcal V| - 2$ in the bound on $X_0$.": {
@@ -129,7 +130,7 @@ ALIGNMENT = (
         planted={r"$\log x \le 2(x - 1)$ instead of $\log x \le x - 1$.": {"slope": 2}},
     ),
     executed(
-        "the sum of the $c_i$, and $K$",
+        "(iv) the sum of the $c_i$, which gives the constant $K$",
         steps.theorem_a_sum,
         planted={"$L - 1$ instead of its square in the sum of the $c_i$.": {"power_of_length": 1}},
     ),
@@ -140,7 +141,9 @@ ALIGNMENT = (
         "Section 5.5.3",
     ),
     by_hand(
-        "margins are at most effective margins, and $u_0$ is near the smallest margin", at="sum"
+        r"(v) margins are at most effective margins, and $u_0$ is at most $\log(L - 1)$ above the "
+        "smallest margin",
+        at="sum",
     ),
     executed(
         r"the form of Lemma 7, $\alpha = K\|W^*\|/\|W\|$",

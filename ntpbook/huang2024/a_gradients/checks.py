@@ -253,7 +253,7 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
             planted={"The frequency of a sample squared.": {"share": 2}},
         ),
         executed(
-            "a second derivation: the formula in matrices, for one sentence of two tokens",
+            "a second derivation of (6): the formula in matrices, for one sentence of two tokens",
             smallest_case,
         ),
     ),

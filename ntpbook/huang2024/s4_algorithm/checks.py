@@ -103,8 +103,8 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
     over="inputs",
     instances=both_kinds,
     tolerance=1e-12,  # rounding of some hundred float steps; the literal run has sixty digits
-    shows="the algorithm is defined exactly if some sentence has two different tokens and "
-    r"$T \ge 1$",
+    shows="for two or more tokens, Algorithm 1 is defined exactly if some sentence has two "
+    r"different tokens and $T \ge 1$",
     says="On {runs} runs of both stages, the algorithm transcribed line by line and the library "
     r"give the same $W_{\mathrm{ov}}$ and $W_{\mathrm{kq}}$ up to rounding. On {refused} "
     "inputs with a gradient of zero, the algorithm divides zero by zero, and the library raises "
@@ -112,20 +112,23 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
     fails="The algorithm, transcribed line by line, and the library differ.",
     proof=(
         uses("huang2024-eq-5", "the gradient of stage 1"),
-        by_hand("line 4: no probability is 0, so this gradient never vanishes", at="line-4"),
+        by_hand(
+            "line 4: no probability is 0, so the gradient of stage 1 never vanishes", at="line-4"
+        ),
         uses(
             "ours-stage-1-law", "from step 1 of stage 1 on, all tokens have the same margin $A > 0$"
         ),
         uses("huang2024-lem-4", "line 7: the derivative of the loss of one sample"),
         executed(
-            "this derivative is negative with respect to the entry of the optimal token",
+            "line 7: the derivative with respect to the entry of the optimal token is negative",
             negative_along_optimal,
             planted={
                 "The sum over the non-optimal tokens with the opposite sign.": {"of_rivals": -1}
             },
         ),
         by_hand(
-            "by Assumption 1, no other sample with this query contributes a positive term",
+            "by Assumption 1, no other sample with the same query contributes a positive term to "
+            "this derivative",
             at="samples",
         ),
     ),
@@ -327,7 +330,7 @@ def least_loss(wrong: int = 0) -> Iterator[Shown]:
     says=r"In a sentence of one token the attention weight is 1, whatever $W_{\mathrm{kq}}$ is. "
     r"With the $W_{\mathrm{ov}}$ of stage 1, no attention brings the loss below $\log(1 + "
     r"(|\mathcal V| - 1) e^{-A})$, which tends to 0 as $T$ grows. On {tried} runs, stage 2 "
-    "reduces the excess over this value to at most {most} times its initial size.",
+    "reduces the excess of the loss over this value to at most {most} times its initial size.",
     proof=(
         uses(
             "huang2024-app-one-token",
@@ -337,13 +340,14 @@ def least_loss(wrong: int = 0) -> Iterator[Shown]:
         uses("ours-stage-1-law", "the margins $A$ after stage 1 grow in proportion to $T$"),
         by_hand("attention 1 on the optimal token minimizes the loss", at="floor"),
         executed(
-            "that loss, and its limit as $A$ grows",
+            "the least loss at attention 1 on the optimal token, and its limit as $A$ grows",
             least_loss,
             planted={"The other next tokens have the logit $A$, too.": {"wrong": 1}},
         ),
         uses("ours-direction", "in stage 2 all margins grow without bound"),
         by_hand(
-            "so the attention on optimal tokens tends to 1, and the loss tends to its minimum",
+            "as all margins grow, the attention on optimal tokens tends to 1, and the loss tends "
+            "to its minimum",
             at="limit",
         ),
     ),

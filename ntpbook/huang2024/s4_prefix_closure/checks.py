@@ -69,8 +69,8 @@ def without(failing: Failing) -> dict[str, Variant]:
     "sentences of up to {longest} tokens, has exactly one optimal token.",
     proof=(
         by_hand(
-            r"following $\mathrm n$ from the first token reaches every token of the sentence "
-            "without leaving it",
+            r"following $\mathrm n$ from the first token of a sentence reaches every token of the "
+            "sentence without leaving the sentence",
             at="first",
         ),
         by_hand(
@@ -79,8 +79,8 @@ def without(failing: Failing) -> dict[str, Variant]:
             at="decider",
         ),
         by_hand(
-            r"since $\mathrm n$ is injective, one of two such paths to the query is the end of "
-            "the other",
+            r"since $\mathrm n$ is injective, of two paths along $\mathrm n$ to the query, one is "
+            "the end of the other",
             at="two-ways",
         ),
     ),
@@ -218,8 +218,9 @@ def with_longest_lines(seed: int = 7, trials: int = 200) -> tuple[Structure, ...
     over="data sets",
     instances=with_longest_lines,
     name=told,
-    says="All {samples} samples of {tried} data sets follow the rule, each first token has one "
-    r"continuation, and $N \le |\mathcal V| L_{\max}$, with equality on some data.",
+    says="All {samples} samples of {tried} data sets follow the rule $x_{L+1} = f(x_L)$, each "
+    r"first token has one continuation, and $N \le |\mathcal V| L_{\max}$, with equality on some "
+    "data.",
     proof=(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
         by_hand(
@@ -230,7 +231,7 @@ def with_longest_lines(seed: int = 7, trials: int = 200) -> tuple[Structure, ...
         by_hand(
             r"a sentence that repeats its last token $q$ has $\mathrm n(q) = q$", at="repeated"
         ),
-        by_hand("so each first token has only one continuation", at="continuation"),
+        by_hand("each first token has only one continuation, by the rule", at="continuation"),
         executed(
             "the rule on all pairs of sentences on up to six tokens, of any length",
             search_rule,

@@ -123,7 +123,7 @@ def _not_an_order(pairs: frozenset[Pair]) -> str:
     "huang2024-def-1",
     over="relations",
     instances=small_relations,
-    shows="the order is well posed if no token is confused",
+    shows="the order of a query is a strict partial order if no token is confused",
     says="In all {tried} relations every token has exactly one of the roles of this book, and "
     "each of the {orders} relations without confused tokens is a strict partial order.",
     proof=(
@@ -241,9 +241,9 @@ def four_cases(printed: bool = False) -> Iterator[Shown]:
     "huang2024-app-three-categories",
     over="partial orders",
     instances=small_orders,
-    says="A role depends on two questions: does a token lie above, and does a token lie below? "
-    "Without confused tokens three combinations of answers remain, one for each role. In all "
-    "{tried} orders every token has exactly one role.",
+    says="The role of a token depends on two questions: does some token lie above it, and does "
+    "some token lie below it? Without confused tokens three combinations of answers remain, one "
+    "for each role. In all {tried} orders every token has exactly one role.",
     proof=(
         uses("huang2024-def-1", "what lies above and below a token determines its role"),
         executed("each combination without a confused token gives exactly one role", four_cases),
@@ -553,10 +553,10 @@ def contradictory_example() -> list[Expected]:
     "huang2024-asm-1",
     over="data sets",
     instances=meant_to_fail,
-    shows="the assumption can be satisfied, and each of its parts can fail",
-    says="Of {tried} data sets, Example 1 satisfies all parts, and each of the others violates one "
-    r"part: one has a next token that is $\mathrm n$ of no token of its sentence, one has a "
-    "confused token, and one has two tokens with the same follower.",
+    shows="Assumption 1 can be satisfied, and each of its parts can fail",
+    says="Of {tried} data sets, Example 1 satisfies all parts of Assumption 1, and each of the "
+    r"others violates one part: one has a next token that is $\mathrm n$ of no token of its "
+    "sentence, one has a confused token, and one has two tokens with the same follower.",
     planted={
         "Contradictory data in place of Example 1.": Variant(instances=contradictory_example),
         "Injectivity not required.": {"passed_over": "collocation-not-injective"},
@@ -585,9 +585,9 @@ class Frequent:
     "huang2024-asm-3",
     over="data sets",
     instances=lambda: [Frequent(example_1(), True), Frequent(outnumbered(), False)],
-    shows="the assumption can be satisfied, and can fail",
-    says="Of {tried} data sets that satisfy Assumption 1, Example 1 satisfies the formula; the "
-    "lines 0 1 1 1 and 1 0 violate it.",
+    shows="Assumption 3 can be satisfied, and can fail",
+    says="Of {tried} data sets that satisfy Assumption 1, Example 1 satisfies the formula of "
+    "Assumption 3; the lines 0 1 1 1 and 1 0 violate the formula.",
     planted={
         "Data that violate the formula in place of Example 1.": Variant(
             instances=lambda: [Frequent(outnumbered(), True)]
@@ -750,8 +750,8 @@ def frames(third: str = EXAMPLE_1[2]) -> Iterator[Shown]:
         ),
     ),
     says=r"In all {tried} sentences of Example 1 exactly one token is optimal, and $\mathrm n$ "
-    "maps it to the next token. The frames in the figure of the paper are illegible in our "
-    "copy, so our drawing is computed from the example.",
+    "maps it to the next token. In our copy of the paper the frames in Figure 1 are illegible, "
+    "so the check computes from Example 1 which token is optimal.",
     planted={
         "A data set with contradictory orders.": Variant(
             instances=lambda: framed(contradictory_orders().data)
@@ -813,9 +813,9 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     "huang2024-app-near-zero",
     over="data sets",
     instances=near_zero_data,
-    says="With explicit parameters the logit of the correct token exceeds every other by at "
-    r"least $B/(2L_{\max} - 1)$ in every sample of {tried} data sets, by exact computation. The "
-    "smallest ratio of a lead to this bound is {least}.",
+    says="With explicit parameters the logit of the correct token exceeds every other logit by "
+    r"at least $B/(2L_{\max} - 1)$ in every sample of {tried} data sets, by exact computation. "
+    "The smallest ratio of a lead to this bound is {least}.",
     hypotheses=(order.ASSUMPTION_1, order.SOURCE),
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
@@ -825,8 +825,11 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
             "confused",
             at="rivals",
         ),
-        by_hand("the logits for these parameters, and the lead of the correct one", at="logits"),
-        executed(r"this lead is at least $B/(2L_{\max} - 1)$", least_lead),
+        by_hand(
+            "the logits for the parameters of the proof, and the lead of the correct logit",
+            at="logits",
+        ),
+        executed(r"the lead of the correct logit is at least $B/(2L_{\max} - 1)$", least_lead),
         by_hand("a lower bound on the lead gives an upper bound on the loss", at="loss"),
     ),
     planted={
@@ -911,9 +914,9 @@ def closed_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     "huang2024-app-regenerate",
     over="data sets",
     instances=realizable_data,
-    says="In a sentence with two different tokens exactly one token has nothing above it; this "
-    "is shown for all pairs of samples on three tokens. On {tried} data sets the rule gives the "
-    "next token of all {samples} samples.",
+    says="In a sentence with two different tokens exactly one token has nothing above it; the "
+    "check shows this for all pairs of samples on three tokens. On {tried} data sets the stated "
+    "rule gives the next token of all {samples} samples.",
     hypotheses=(order.ASSUMPTION_1, order.SOURCE),
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
@@ -923,7 +926,7 @@ def closed_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
             undecided_pairs,
             planted={"Pairs of samples that confuse a token allowed.": {"confused": True}},
         ),
-        by_hand("more than two samples and three tokens add no new cases", at="few"),
+        by_hand("more than two samples and more than three tokens add no new cases", at="few"),
         by_hand(
             r"a sentence that contains only the token $a$ is followed by $\mathrm n(a)$",
             at="one-token",
@@ -1006,7 +1009,7 @@ def without_beginnings() -> list[Collocated]:
     over="data sets",
     instances=collocated_data,
     says="On {tried} data sets in which every token starts a sentence, the sentences of length "
-    "two are exactly the collocation of all {tokens} tokens.",
+    r"two are exactly the pairs $(x, \mathrm n(x))$ of all {tokens} tokens $x$.",
     hypotheses=(STARTS, order.ASSUMPTION_1, order.CLOSURE),
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is single-valued"),
@@ -1082,8 +1085,8 @@ def models(largest: int = 3) -> Iterator[Modelled]:
     "huang2024-app-first-model",
     over="pairs of models",
     instances=models,
-    says="For all {tried} pairs of models of sentences of one and two tokens, the map "
-    r"$\mathrm n$ computed from the data is the first model.",
+    says="For all {tried} pairs of models $p_1^*$ and $p_2^*$ of sentences of one and two "
+    r"tokens, the map $\mathrm n$ computed from the data is $p_1^*$.",
     hypotheses=(STARTS, order.CLOSURE),
     proof=(
         by_hand(
@@ -1181,7 +1184,8 @@ def frequent_share(data: Dataset) -> tuple[int, int]:
     observes=True,
     says="In the realizable part of each of {tried} texts, more than half of the sentences with "
     "two different tokens satisfy the formula of Assumption 3, in every draw if the text is "
-    "random. The paper names no data and no measure; the texts and the threshold are ours.",
+    "random. The paper names no data and no measure; we chose the texts and the threshold of one "
+    "half.",
     planted={
         "A text whose longer sentences repeat a non-optimal token.": Variant(
             instances=outnumbered_text, expected=Verdict.NOT_SEEN

@@ -72,10 +72,10 @@ def rare_data() -> Iterator[Rare]:
     over="runs",
     instances=rare_data,
     says="The derivatives of the loss with respect to both margins are computed from the loss. "
-    "For each bound on them, the difference of the two sides is a quotient of polynomials with "
-    "positive coefficients, so the bound holds. On {tried} runs, in {compared} comparisons, the "
-    r"margin and the derivative of the rare sentence stay below "
-    r"$\varepsilon$ times those of the common one.",
+    "For each bound on these derivatives, the difference of the two sides is a quotient of "
+    "polynomials with positive coefficients, so the bound holds. On {tried} runs, in {compared} "
+    r"comparisons, the margin and the derivative of the rare sentence stay below $\varepsilon$ "
+    "times those of the common one.",
     tolerance=1e-9,  # margins are sums of two thousand rounded steps
     proof=(
         executed("the negative derivative of the loss with respect to a margin", rare.force),
@@ -86,8 +86,8 @@ def rare_data() -> Iterator[Rare]:
             planted={r"Steps of the squared length $3\eta^2$ in the margins.": {"squared": 3}},
         ),
         by_hand(
-            r"$d_1 \le \sqrt2\,\eta s$ after $s$ steps; the ratio of the increments bounds that "
-            "of the margins",
+            r"$d_1 \le \sqrt2\,\eta s$ after $s$ steps; a bound on the ratio of the increments of "
+            "$d_2$ and $d_1$ is also a bound on $d_2/d_1$",
             at="ratio",
         ),
         by_hand(
@@ -176,10 +176,11 @@ def just_before() -> list[Run]:
     "huang2024-lem-7",
     over="runs and rare sentences",
     instances=hidden_and_runs,
-    says=r"From $t_0$ on, $\alpha_t$ is at least the factor that the inequality needs at "
-    "{compared} recorded steps.",
-    fails=r"A sufficiently rare sentence is learned so late that $\alpha_t$, which contains no "
-    "frequency, is too small before that, for every reading of its constant.",
+    says=r"From $t_0$ on, the stated $\alpha_t$ is at least the $\alpha$ that the inequality "
+    "needs, at {compared} recorded steps.",
+    fails=r"A sufficiently rare sentence is learned so late that the stated $\alpha_t$, which "
+    "contains no frequency, is too small long before the sentence is learned, for every reading "
+    "of its constant.",
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms, alpha_t below 1e3
     hypotheses=(inside_proof.LATE, *FACTS),
     planted={
@@ -286,9 +287,9 @@ def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Ru
     "huang2024-lem-7-corrected",
     over="runs",
     instances=runs_and_rarest,
-    says=r"From $t_0$ on, $\alpha_t$ with $1/\pi_{\min}$ and the smaller reading of its constant "
-    "is at least the factor that the inequality needs, at {compared} recorded steps of {tried} "
-    "runs.",
+    says=r"From $t_0$ on, $\alpha_t$ with $1/\pi_{\min}$ in place of $N$, and with the smaller "
+    r"reading 4 of its constant, is at least the $\alpha$ that the inequality needs, at "
+    "{compared} recorded steps of {tried} runs.",
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms
     proof=(
         uses(
@@ -305,8 +306,8 @@ def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Ru
         r"$1/\pi_{\min}$ left out.": {"exponent": 0},
         r"$\pi_{\min}$ in place of $1/\pi_{\min}$.": {"exponent": -1},
     },
-    vacuous=r"$t = 10^{bites}$ at the earliest, where $\alpha_t$ falls below 1 on the best of "
-    "the runs",
+    vacuous=r"$t = 10^{bites}$ at the earliest, where $\alpha_t$ falls below 1 on the run with "
+    r"the smallest $\alpha_t$",
 )
 def check_huang2024_lem_7_corrected(
     run: Run, factor: float = 4.0, rarity: str = bounds.PI_MIN, exponent: int = 1
@@ -363,8 +364,8 @@ APART_FROM_STAR = r"$W_{\mathrm{kq}}$ is no multiple of $W_{\mathrm{kq}}^*$"
     "huang2024-app-violated-sample",
     over="runs and enclosed steps",
     instances=closed_and_runs,
-    says="From $t_0$ on some sample keeps the stated attention on its non-optimal tokens, at "
-    "{compared} steps.",
+    says="From $t_0$ on, some sample keeps at least the stated attention on its non-optimal "
+    "tokens, at {compared} steps.",
     fails="If a non-optimal token scores $d$ less than an optimal token that occurs $c$ times, "
     "its weight is $e^{-d}/(c + e^{-d})$. In the sentence with $c = 1$, $d$ exceeds $r = "
     r"\|W\|/\|W_{\mathrm{kq}}^*\|$, so the weight is too small; in the other sentence, "
@@ -524,8 +525,8 @@ def hiding() -> list[Run]:
     over="runs",
     instances=instances.long_runs,
     says="The criterion, fixed in advance: over the last decade of steps, the constant $C_0$ "
-    "that the inequality needs is nowhere larger than before. It is met on {tried} runs "
-    "with at least two decades of steps from $t_0$ on.",
+    "that the inequality needs is nowhere larger than before. The criterion is met on {tried} "
+    "runs with at least two decades of steps from $t_0$ on.",
     tolerance=1e-9,  # of C_0: needed alphas are rounded at 1e-16, norms go to 1e5
     proof=(
         uses("ours-alignment", r"Theorem A: the inequality with $\alpha = K \|W^*\|/\|W\|$"),

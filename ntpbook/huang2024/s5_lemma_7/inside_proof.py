@@ -341,8 +341,8 @@ A_STAR = uses("huang2024-app-lem-7-a-star", r"$A^{(n,*)} \le -(1 - T_o)\,\phi_+ 
     over="states",
     instances=states,
     says=r"Each margin of $W_{\mathrm{kq}}^*$ is at least 1, and the attention weights of a "
-    "sentence sum to 1. At {tried} states, for {compared} sentences, the bound holds, with "
-    "equality up to rounding.",
+    "sentence sum to 1. At {tried} states, for {compared} sentences, the bound on $A^{(n,*)}$ "
+    "holds, with equality up to rounding.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
@@ -376,9 +376,9 @@ def check_huang2024_app_lem_7_a_star(
     over="states",
     instances=states,
     says=r"Non-optimal tokens that score more than $\tau$ below the optimal one have at most "
-    r"$e^{-\tau}$ of the attention, and the others contribute at most $\phi_- \tau$. At "
-    "{tried} states, for {compared} sentences of type 1, $A^{(n,t)}$ is at most {most} "
-    r"times $(1 + \beta_0)\, A^{(n,*)}$.",
+    r"$e^{-\tau}$ of the attention, and the others contribute at most $\phi_- \tau$. At {tried} "
+    r"states, for {compared} sentences of type 1 ($\phi_- \ge e^{-(1 + \beta_0/2) r}$), "
+    r"$A^{(n,t)}$ is at most {most} times $(1 + \beta_0)\, A^{(n,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
@@ -418,7 +418,11 @@ def check_huang2024_app_lem_7_a_t(
     hypotheses=SIX,
     proof=(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
-        uses("ours-complete-order", r"then all other compared tokens score $-\frac{1}{1 + m}$"),
+        uses(
+            "ours-complete-order",
+            "if a query has one optimal token, all other compared tokens "
+            r"score $-\frac{1}{1 + m}$",
+        ),
         by_hand(
             "so each difference in $B_-^{(n,*)}$ is zero, and $B_+^{(n,*)}$ is negative", at="equal"
         ),
@@ -450,7 +454,8 @@ def check_huang2024_app_lem_7_b_star(
     instances=states,
     says=r"In a negative term of the difference, the rival scores more than $(1 + \beta_0)\, r$ "
     "below the optimal token and has almost no attention. At {tried} states, for {compared} "
-    "sentences of type 1, $B_+^{(n,t)}$ is at most {most} times the right-hand side.",
+    r"sentences of type 1 ($\phi_- \ge e^{-(1 + \beta_0/2) r}$), $B_+^{(n,t)}$ is at most {most} "
+    r"times $(1 + \beta_0)\, B_+^{(n,*)} + \beta_0\, A^{(n,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
@@ -485,9 +490,10 @@ def check_huang2024_app_lem_7_b_plus(
     "huang2024-app-lem-7-b-minus",
     over="states",
     instances=states_and_two_rivals,
-    says="The argument is that for $A^{(n,t)}$, with the mean over the non-optimal tokens in "
-    "place of the optimal score. At {tried} states, for {compared} sentences of type 1, "
-    "$B_-^{(n,t)}$ is at most {most} times the right-hand side.",
+    says="The argument is the same as for $A^{(n,t)}$, with the mean score of the non-optimal "
+    "tokens in place of the optimal score. At {tried} states, for {compared} sentences of type 1 "
+    r"($\phi_- \ge e^{-(1 + \beta_0/2) r}$), $B_-^{(n,t)}$ is at most {most} times $\beta_0\, "
+    "A^{(n,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     loose="$B_-^{(n,t)}$ is negative only where one non-optimal token occurs more often than "
@@ -535,8 +541,10 @@ def check_huang2024_app_lem_7_b_minus(
     "huang2024-app-lem-7-type-1",
     over="states",
     instances=states,
-    says="The three bounds are added. At {tried} states, for {compared} sentences of type 1, the "
-    "left-hand side is at most {most} times the right-hand side.",
+    says="The bounds on $A^{(n,t)}$, $B_+^{(n,t)}$, and $B_-^{(n,t)}$ are added. At {tried} "
+    r"states, for {compared} sentences of type 1 ($\phi_- \ge e^{-(1 + \beta_0/2) r}$), "
+    r"$A^{(n,t)} + B^{(n,t)}$ is at most {most} times $(1 + 3\beta_0)\bigl(A^{(n,*)} + "
+    r"B^{(n,*)}\bigr)$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
@@ -573,9 +581,9 @@ def check_huang2024_app_lem_7_type_1(
     "huang2024-app-lem-7-type-2",
     over="states",
     instances=states,
-    says="The contribution of a sample of type 2 is negligible. At {tried} states, for "
-    "{compared} pairs of a sentence of type 2 and a violated one, the left-hand side is at "
-    "most {most} of the right-hand side.",
+    says=r"The contribution of a sample of type 2 ($\phi_- < e^{-(1 + \beta_0/2) r}$) is "
+    "negligible. At {tried} states, for {compared} pairs of a sentence of type 2 and a violated "
+    r"one, $A^{(n,t)} + B^{(n,t)}$ is at most {most} of $\beta_0\, A^{(n_0,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     loose=r"type 2 begins so late that the left-hand side has a factor $e^{-\beta_0 r/2}$, at "
@@ -603,7 +611,7 @@ def check_huang2024_app_lem_7_type_1(
         ),
     ),
     planted={
-        "Any sample in place of one of type 2.": {"any_type": True},
+        "Any sample in place of a sample of type 2.": {"any_type": True},
         "The right-hand side smaller by a factor of $e^{-2r}$.": {"power": 2.0},
     },
 )
@@ -701,8 +709,8 @@ def sentences_and_states(
     "that of a violated one. Ball arithmetic confirms this for pairs of sentences with any masses, "
     f"and {DIGITS} digits at the states of this page: "
     "{tried} instances, {compared} comparisons, {types} of them of type 2.",
-    fails="A sentence with at most half as much attention on its non-optimal tokens has a less "
-    "probable next token.",
+    fails="A sentence with at most half as much attention on its non-optimal tokens as another "
+    "one has a less probable next token.",
     tolerance=FLOATS,
     proof=(
         executed(
@@ -718,13 +726,13 @@ def sentences_and_states(
         NORM,
         STAR,
         executed(
-            r"$L e^{-\beta_0 r/2} \le \frac12$: $\phi_-$ of type 2 is at most half of the "
-            "violated one",
+            r"$L e^{-\beta_0 r/2} \le \frac12$: $\phi_-$ of a sample of type 2 is at most half of "
+            r"$\phi_-$ of the violated sample",
             steps.at_most_half,
             planted={r"1 in place of the 2 of $\beta_0$.": {"beta": 1}},
         ),
         executed(
-            "so the odds of $n$ are at most those of $n_0$",
+            "the odds of an error in $n$ are at most the odds of an error in $n_0$",
             steps.chain,
             planted={r"$\phi_-^{(n)} \le \phi_-^{(n_0)}$.": {"power": 1}},
         ),
@@ -876,15 +884,17 @@ EQUAL, RARE = Weighted(0, 300), Weighted(200, 300)
     "huang2024-app-lem-7-weights",
     over="states",
     instances=lambda: [EQUAL, RARE],
-    says="The largest term of a sample of type 1 is at least $N$ times their weighted sum.",
-    fails="The frequent sentence is already of type 2. Only the rare one is of type 1, and its "
-    "term enters the sum with a weight far below $1/N$.",
+    says="Among the samples of type 1, the largest term $A^{(n,*)}$ is at least $N$ times the "
+    r"sum of all terms $\pi^{(n)} A^{(n,*)}$.",
+    fails="The frequent sentence already has almost all attention on its optimal token (type 2). "
+    "Only the rare sentence is of type 1, and its term enters the sum with a weight far below "
+    "$1/N$.",
     hypotheses=SIX,
     planted={
         "All four samples equally frequent, for which the statement is correct.": Variant(
             instances=lambda: [EQUAL], expected=Verdict.NOT_CONTRADICTED
         ),
-        r"$1/\pi_{\min}$ in place of $N$, which repairs it.": Variant(
+        r"$1/\pi_{\min}$ in place of $N$, with which the statement is correct.": Variant(
             {"rarity": True}, expected=Verdict.NOT_CONTRADICTED
         ),
         r"$1/\pi_{\min}$, 1.1 times sharper.": {"rarity": True, "sharper": Fraction(11, 10)},

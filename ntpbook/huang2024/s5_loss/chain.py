@@ -82,10 +82,10 @@ def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
     "huang2024-app-thm-2-chain",
     over="runs",
     instances=with_a_crowd,
-    says="Each line follows from the one before. At every recorded step of {tried} runs the "
-    "smallest margin bounds the attention, and the attention bounds the loss, in {compared} "
-    "comparisons. The condition on $t$ needs a constant of at least 864 so that half of the "
-    "margin remains; the paper has 1696.",
+    says="Each line of the proof of Theorem 2 follows from the line before. At every recorded "
+    "step of {tried} runs the smallest margin bounds the attention, and the attention bounds the "
+    "loss, in {compared} comparisons. The condition on $t$ needs a constant of at least 864 so "
+    "that at least half of the margin in (13) remains; the paper has 1696.",
     tolerance=ROUNDING,
     proof=(
         executed(
@@ -94,17 +94,17 @@ def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
             planted={"A third of the margin in place of its half.": {"part": "1/3"}},
         ),
         executed(
-            "from margins to attention",
+            "a lower bound on the margins implies a lower bound on the attention weights",
             attention_of_margins,
             planted={"$L - 3$ in place of $L$.": {"fewer": 3}},
         ),
         executed(
-            "from attention to the loss of a sample",
+            "a lower bound on the attention weight implies an upper bound on the loss of a sample",
             loss_of_attention,
             planted={"$A m_o$ in place of $A (2 m_o - 1)$, in the proof.": {"whole": 1}},
         ),
         uses("huang2024-cor-1-corrected", r"all margins of stage 1 are one number $A \ge T C_0$"),
-        by_hand("the loss is a mean of the losses of the samples", at="mean"),
+        by_hand(r"the loss $\mathcal L$ is a mean of the losses of the samples", at="mean"),
     ),
     planted={
         r"1 in place of $L_{\max}$ in the bound on attention.": {"length": 1},

@@ -120,13 +120,14 @@ def theorem_2(one: Run, asked: Asked, factor: float) -> Iterator[Said]:
     "huang2024-thm-2",
     over="runs",
     instances=too_rare,
-    says="Where the stated conditions hold, the bound on the attention holds at {compared} steps.",
+    says="Where the stated conditions on $T$ and $t$ hold, the bound on the attention weights "
+    "holds at {compared} steps.",
     fails="The stated conditions hold at $T = {T}$ and $t = {t}$, and there the bound on the "
-    "attention fails. The conditions do not involve frequencies. So, whatever their "
-    "constants are, a sentence can be so rare that Algorithm 1 has not yet learned it when they "
-    "hold (the argument is on the page). All numbers are closed forms in floats with relative "
-    "error $10^{-12}$; both conditions hold with a relative margin of a thousandth, and "
-    "the claim fails by far more.",
+    "attention weights fails. The conditions do not involve frequencies. So, whatever the "
+    "constants of the conditions are, a sentence can be so rare that Algorithm 1 has not yet "
+    "learned it when they hold (the argument is on the page). All numbers are closed forms in "
+    "floats with relative error $10^{-12}$; both conditions hold with a relative margin of a "
+    "thousandth, and the claim fails by far more.",
     tolerance=ROUNDING,
     hypotheses=(*FACTS, LARGEST, "the condition on $T$", "the condition on $t$"),
     proof=(
@@ -139,7 +140,9 @@ def theorem_2(one: Run, asked: Asked, factor: float) -> Iterator[Said]:
             "ours-hidden-sentence",
             "the margin of the rare sentence is at most 1 if $R$ is as large as chosen",
         ),
-        by_hand("the same for every $c_0$: first choose $T$ and $t$, then $R$", at="constants"),
+        by_hand(
+            "the theorem fails for every $c_0$: first choose $T$ and $t$, then $R$", at="constants"
+        ),
     ),
     planted={
         r"The same rare sentence against the conditions with $1/\pi_{\min}$ in "
@@ -194,9 +197,10 @@ def check_huang2024_thm_2(
     "huang2024-thm-2-corrected",
     over="runs",
     instances=under_assumption_3,
-    says="Both conclusions hold in {compared} comparisons where the corrected conditions hold, "
-    "which is the case on {reached} run of {runs}. Without the conditions they fail at "
-    "{failures} of {all_points} recorded steps.",
+    says="Both conclusions, on the attention weights and on the loss, hold in {compared} "
+    "comparisons where the corrected conditions hold, which is the case on {reached} run of "
+    "{runs}. Without the conditions the conclusions fail at {failures} of {all_points} recorded "
+    "steps.",
     tolerance=ROUNDING,
     proof=(
         uses(
@@ -381,9 +385,9 @@ def check_huang2024_eq_13(
     "huang2024-app-accuracy",
     over="trained models",
     instances=ordinary_and_long,
-    says=r"The incorrect tokens have total probability at most $(|\mathcal V|-1)\, e^{-A (2 m_o "
-    r"- 1)}$, which is below $\epsilon$. This holds on {tried} trained models, with "
-    r"$\epsilon$ read off the weights and $A = 3\log(|\mathcal V|/\epsilon)$.",
+    says=r"The incorrect next tokens have total probability at most $(|\mathcal V|-1)\, e^{-A (2 "
+    r"m_o - 1)}$, which is below $\epsilon$. The check confirms this on {tried} trained models, "
+    r"with $\epsilon$ computed from the attention weights and $A = 3\log(|\mathcal V|/\epsilon)$.",
     tolerance=ROUNDING,
     proof=(
         uses(
@@ -393,7 +397,8 @@ def check_huang2024_eq_13(
         ),
         uses(
             "huang2024-app-thm-2-chain",
-            "from margins to attention weights, and from these to differences of logits",
+            "bounds on margins imply bounds on attention weights, and these imply bounds on "
+            "differences of logits",
         ),
         by_hand(r"so $m_o \ge 1/(1 + \epsilon)$ for $t \ge t_A + \log(L/\epsilon)/c$", at="time"),
         executed(
@@ -540,9 +545,9 @@ def exceeds(power: int = 1) -> Iterator[Shown]:
     instances=floors,
     says=r"Read as an upper bound, $|\mathcal V| \exp(-T C_0)$ is correct in {tried} cases.",
     fails=r"The function $n x - \log(1 + (n-1) x)$ vanishes at $x = 0$ and has a positive slope "
-    r"for $x > 0$, so the stated value exceeds the minimal loss for every $|\mathcal V| "
-    r"\ge 2$, even with the true margin $A$. For {tried} runs of stage 1 interval "
-    "arithmetic confirms this.",
+    r"for $x > 0$, so the stated value exceeds the minimal loss for every $|\mathcal V| \ge 2$, "
+    "even with the true gap $A$ in place of $T C_0$. For {tried} runs of stage 1, interval "
+    "arithmetic confirms that the stated value is too large.",
     proof=(
         enclosed(
             "the claimed value exceeds the minimal loss, in interval arithmetic",
@@ -614,7 +619,7 @@ def needed_T(one: Floor) -> float:
     instances=for_the_excess,
     says=r"The right-hand side of (4) is $|\mathcal V| e^{-T C_0} e^{T C_0 u}$ with $u \le "
     r"2L_{\max} e^{-C_1 t}$, and $e^x - 1 \le (\mathrm e-1)\, x$ for $0 \le x \le 1$. At "
-    "{compared} steps of {tried} runs the numbers agree.",
+    "{compared} steps of {tried} runs the computed numbers agree with this bound.",
     tolerance=ROUNDING,
     proof=(executed("the right-hand side of (4) minus its limit", shown.excess_of_4),),
     planted={

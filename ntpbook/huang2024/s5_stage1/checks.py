@@ -94,7 +94,8 @@ def places(seed: int = 7, trials: int = 6) -> Iterator[Place]:
     "huang2024-eq-7",
     over="random matrices",
     instances=places,
-    shows="no step divides by zero if there are at least two tokens, and our code takes this step",
+    shows="no step (7) divides by zero if there are at least two tokens, and our code takes the "
+    "step (7)",
     says=r"For any logits, the entry of the gradient in row $\mathrm n(x)$ is minus the "
     "probability of the incorrect tokens, which is negative. At {tried} matrices our code "
     "takes the step (7) up to rounding.",
@@ -130,8 +131,9 @@ def check_huang2024_eq_7(one: Place, power: int = 1, sign: int = -1, target: int
     "ours-stage-1-law",
     over="runs",
     instances=from_zero,
-    says=r"Proved by induction for every $|\mathcal V|$, $\eta_0$, and $t$. On {tried} runs the "
-    "iteration agrees with the closed form in {compared} numbers, up to rounding.",
+    says=r"The closed form of stage 1 is proved by induction for every $|\mathcal V|$, $\eta_0$, "
+    "and $t$. On {tried} runs the iteration of (7) agrees with the closed form in {compared} "
+    "numbers, up to rounding.",
     tolerance=RUN,
     proof=LAW,
     planted={
@@ -251,8 +253,8 @@ def check_huang2024_app_lem_1_cosine(
     "huang2024-lem-1",
     over="runs from any start",
     instances=any_start,
-    says=r"Both bounds are proved for any start, the lower one even with $\sqrt2$ in place of 2. "
-         "They hold on {tried} runs, in {compared} comparisons.",
+    says=r"Both bounds on the norm are proved for any start, the lower bound even with $\sqrt2$ "
+    "in place of 2. On {tried} runs both bounds hold, in {compared} comparisons.",
     tolerance=RUN,
     proof=(
         uses("huang2024-app-lem-1-cosine", r"$\langle W_{\mathrm{ov}}^*, -G/\|G\|\rangle \ge "
@@ -280,8 +282,8 @@ def check_huang2024_lem_1(one: First, steeper: float = 1.0, length: float = 1.0)
     "huang2024-lem-2",
     over="runs from any start",
     instances=any_start,
-    says=r"The proof in the paper covers every $W \ne 0$. The inequality holds on {tried} runs, "
-    "at {compared} steps.",
+    says=r"The proof of Lemma 2 in the paper covers every $W \ne 0$. On {tried} runs the "
+    "inequality of the lemma holds at {compared} steps.",
     tolerance=RUN,
     proof=(
         uses(
@@ -290,7 +292,11 @@ def check_huang2024_lem_1(one: First, steeper: float = 1.0, length: float = 1.0)
             r"2\log(2|\mathcal V|))\,W_{\mathrm{ov}}^*$",
         ),
         uses("huang2024-app-convex", r"$\mathcal L_0$ is convex"),
-        by_hand(r"so $\langle G, W - W'\rangle \ge 0$, which is the lemma", at="slope"),
+        by_hand(
+            r"therefore $\langle G, W - W'\rangle \ge 0$, which is the inequality of Lemma "
+            "2",
+            at="slope",
+        ),
     ),
     planted={
         r"The factor $1 - \alpha$ in place of $1 + \alpha$.": {"sign": -1},
@@ -309,8 +315,8 @@ def check_huang2024_lem_2(one: First, sign: int = 1, sharper: float = 1.0) -> Sa
     "huang2024-lem-3",
     over="runs",
     instances=from_zero,
-    says="This is part of the closed form of stage 1. On {tried} runs, at {compared} steps, all "
-    "incorrect logits of a token are equal up to rounding.",
+    says="The equality of all incorrect logits is part of the closed form of stage 1. On {tried} "
+    "runs, at {compared} steps, all incorrect logits of a token are equal up to rounding.",
     tolerance=RUN,
     proof=(BY_LAW,),
     planted={
@@ -351,7 +357,8 @@ VACUOUS = r"$t = {from}$ ($|\mathcal V| = 20$ and the step size of the paper)"
     "huang2024-prop-1",
     over="runs",
     instances=from_zero,
-    says=r"This follows from the closed form of stage 1 for every $|\mathcal V| \ge 2$, every "
+    says="The proposition follows from the closed form of stage 1 for every "
+    r"$|\mathcal V| \ge 2$, every "
     r"$\eta_0$, and every $t$. On {tried} runs all bounds hold, in {compared} comparisons.",
     tolerance=RUN,
     proof=(
@@ -392,7 +399,8 @@ def check_huang2024_prop_1(one: First, rate: float = 0.25, length: float = 1.0) 
     "huang2024-prop-3",
     over="runs",
     instances=from_zero,
-    says=r"This follows from the closed form of stage 1 for every $|\mathcal V| \ge 2$, every "
+    says="The proposition follows from the closed form of stage 1 for every "
+    r"$|\mathcal V| \ge 2$, every "
     r"$\eta_0$, and every $t$. On {tried} runs both bounds hold, in {compared} comparisons.",
     tolerance=RUN,
     proof=(
@@ -484,9 +492,9 @@ LONG_ENOUGH, FROM_ZERO = "$T$ as large as the corollary requires", "zero start"
     instances=long_first_stages,
     says="All margins lie in $(A, 3A)$ after {tried} first stages.",
     fails=r"By the closed form of stage 1 all margins are $T\eta_0/\sqrt{|\mathcal V|-1} = "
-          r"4\sqrt{|\mathcal V|-1}\,A$, which is at least $4A$ for every $|\mathcal V| \ge 2$ "
-          "and every $T$. In exact fractions, for {tried} runs of stage 1, they are "
-          "{least_ratio} to {greatest_ratio} times $A$. The lower bound $A$ is correct.",
+    r"4\sqrt{|\mathcal V|-1}\,A$, which is at least $4A$ for every $|\mathcal V| \ge 2$ and every "
+    "$T$. In exact fractions, for {tried} runs of stage 1, the margins are {least_ratio} to "
+    "{greatest_ratio} times $A$. The lower bound $A$ is correct.",
     hypotheses=(LONG_ENOUGH, FROM_ZERO, *FACTS),
     planted={
         r"The true upper bound $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$ in place of $3A$.": Variant(
@@ -545,14 +553,14 @@ def check_huang2024_cor_1(
     "huang2024-cor-1-corrected",
     over="runs",
     instances=from_zero,
-    says=r"This is part of the closed form of stage 1, for every $|\mathcal V|$ and without a "
-    "condition on $T$. On {tried} runs the iteration agrees with it in {compared} numbers, up to "
-    "rounding.",
+    says=r"The value of the margins is part of the closed form of stage 1, for every $|\mathcal "
+    "V|$ and without a condition on $T$. On {tried} runs the iteration of (7) agrees with this "
+    "value in {compared} numbers, up to rounding.",
     tolerance=RUN,
     proof=(
         BY_LAW,
         executed(
-            "the same margin in units of the $A$ of the paper",
+            "the margin after stage 1 in units of the $A$ of the paper",
             steps.margin_by_the_printed_A,
             planted={"3 in place of 4.": {"four": 3}},
         ),
@@ -722,10 +730,10 @@ def check_huang2024_app_convex(
     "huang2024-app-stage-1-rate",
     over="runs",
     instances=from_zero,
-    says=r"By the closed form of stage 1 the cosine is 1, the norm is $t\eta_0$, and the loss is "
-    r"at most $|\mathcal V| (|\mathcal V|-1) e^{-C_0 t}$ with $C_0 = "
-    r"\eta_0/\|W_{\mathrm{ov}}^*\|$, to which it is asymptotically equal. On {tried} runs "
-    "the iteration agrees with the closed form in {compared} numbers.",
+    says=r"By the closed form of stage 1 the cosine of $W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ "
+    r"is 1, the norm is $t\eta_0$, and the loss is at most $|\mathcal V| (|\mathcal V|-1) e^{-C_0 "
+    r"t}$ with $C_0 = \eta_0/\|W_{\mathrm{ov}}^*\|$, to which it is asymptotically equal. On "
+    "{tried} runs the iteration agrees with the closed form in {compared} numbers.",
     tolerance=RUN,
     proof=(BY_LAW, TANGENT),
     planted={
@@ -783,9 +791,9 @@ NEAR = "the nearest matrices are within 1e-8 of W_ov*, which costs eight digits"
     over="random matrices",
     instances=near_and_far,
     says=r"The margins of $W$ sum to $|\mathcal V| \langle W_{\mathrm{ov}}^*, W\rangle \le "
-    r"|\mathcal V|\, \|W_{\mathrm{ov}}^*\|\, \|W\|$, so one of them is at most $r$. On "
-    "{tried} random matrices both inequalities hold, and the smallest margin comes within a "
-    "relative distance of {closest} of $r$.",
+    r"|\mathcal V|\, \|W_{\mathrm{ov}}^*\|\, \|W\|$, so one of them is at most $r$. On {tried} "
+    "random matrices both inequalities hold, and the smallest margin comes within a relative "
+    "distance of {closest} of its bound $r$.",
     tolerance=SUM,
     proof=(
         uses(
@@ -806,7 +814,9 @@ NEAR = "the nearest matrices are within 1e-8 of W_ov*, which costs eight digits"
             "1)$ of margins",
             at="schwarz",
         ),
-        by_hand("one term of the loss is at most the loss", at="summand"),
+        by_hand(
+            "the loss is a sum of positive terms, so one term is at most the loss", at="summand"
+        ),
         executed(
             r"$\log(1 + z) \ge z/2$ on $[0, 1]$",
             steps.log_is_above_its_chord,
@@ -917,9 +927,10 @@ SMALL_ETA = r"$2\eta_0$ exceeds $\|W_{\mathrm{ov}}^*\|$"
     "huang2024-app-prop-1-sum",
     over="runs",
     instances=small_steps,
-    says=r"Since $1/t' \le \log t' - \log(t'-1)$, the sums satisfy the stated bounds. All bounds "
-    r"hold on {tried} runs with $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, in {compared} comparisons. "
-    "The left side of the last line is at most {fullest} times the right side.",
+    says=r"Since $1/t' \le \log t' - \log(t'-1)$, the sums over the steps satisfy the stated "
+    r"bounds. All bounds hold on {tried} runs with $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, in "
+    "{compared} comparisons. The left side of the last line of the proof is at most {fullest} "
+    "times its right side.",
     tolerance=SUM,
     proof=(
         BY_LAW,
@@ -934,7 +945,7 @@ SMALL_ETA = r"$2\eta_0$ exceeds $\|W_{\mathrm{ov}}^*\|$"
             planted={r"$\alpha^2$ in place of $\alpha$.": {"power": 2}},
         ),
         executed(
-            r"the last line, for all $|\mathcal V|$ and $t$",
+            r"the last line of the proof, for all $|\mathcal V|$ and $t$",
             steps.last_line,
             planted={"5 in place of 6.": {"last": 5}},
         ),
@@ -1059,8 +1070,9 @@ def five_tokens() -> list[Tried]:
     "huang2024-app-p-1",
     over="data sets",
     instances=lambda seed=7, sets=20: small_data(seed, sets),
-    says="By prefix closure the second token of every sentence is the next token of its first "
-    "one alone. This holds for {sentences} sentences of {tried} prefix-closed data sets.",
+    says="By prefix closure the second token of every sentence is the next token after the first "
+    "token alone. The check confirms this for {sentences} sentences of {tried} prefix-closed "
+    "data sets.",
     proof=(
         by_hand(
             r"$([x_1], x_2)$ is a sample, generated by $p_1^*$, and $\mathrm n(x_1)$ is "
@@ -1137,9 +1149,9 @@ def check_huang2024_app_l_0(one: Place, longer: bool = False, less: int = 0) -> 
     "huang2024-app-constant-a",
     over="runs",
     instances=from_zero,
-    says="By the closed form of stage 1 all margins are equal at every step. They are "
-    r"$4\sqrt{|\mathcal V|-1}$ times the $A$ of the paper: on {tried} runs {least} to "
-    "{most} times, whatever $T$ is.",
+    says="By the closed form of stage 1 all margins are equal at every step. The margins are "
+    r"$4\sqrt{|\mathcal V|-1}$ times the $A$ of the paper: on {tried} runs {least} to {most} "
+    "times, whatever $T$ is.",
     tolerance=RUN,
     proof=(
         uses("huang2024-cor-1-corrected", r"all margins are $T\eta_0/\sqrt{|\mathcal V| - 1}$"),

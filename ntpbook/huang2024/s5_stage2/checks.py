@@ -165,7 +165,7 @@ AFTER, SMALL_STEPS = r"$t \ge 2$", r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e
         "The two-token data at a step at which the stated bound is 0.3.": Variant(
             instances=lambda: [TwoTokens(0.3)], expected=Verdict.NOT_CONTRADICTED
         ),
-        "The bound 1.1 times sharper there.": Variant(
+        "The stated bound 1.1 times sharper, at the step at which it is 0.3.": Variant(
             {"sharper": Fraction(11, 10)}, instances=lambda: [TwoTokens(0.3)]
         ),
         "The counterexample with both sentences equally frequent, for which the bound holds; "
@@ -286,16 +286,17 @@ def equally_frequent() -> list[Run]:
     over="runs",
     instances=ordinary_and_rare,
     says=r"Norm and direction satisfy the bounds with $1/\pi_{\min}$ on {tried} runs. The "
-    r"distance $1 - \cos$ uses at most a fraction of {fullest} of its bound, so the runs "
-    "hardly test this bound.",
+    r"measured $1 - \cos$ is at most a fraction of {fullest} of its bound, so the runs hardly "
+    "test this bound.",
     tolerance=ROUNDING,
     proof=(
         uses(
             "ours-corrected-statements",
-            r"Theorem B: its bound on $1 - \cos$ is below this one for $t \ge 2$",
+            r"Theorem B: its bound on $1 - \cos$ is below the bound with $1/\pi_{\min}$ for $t "
+            r"\ge 2$",
         ),
         executed(
-            "the comparison of both bounds, as on the page",
+            "the comparison of the bound of Theorem B with the corrected bound, as on the page",
             corollaries.theorem_1_on_the_page,
             planted={r"$\frac12$ in place of 54.": {"factor": 0.5}},
         ),
@@ -309,7 +310,8 @@ def equally_frequent() -> list[Run]:
         },
         "A norm that is larger by a hundredth.": {"stretch": 1.01},
     },
-    vacuous="$t = 10^{first_beat}$ on the best of the runs, where it improves on the norm bounds",
+    vacuous=r"$t = 10^{first_beat}$ on the best of the runs, where the bound on $1 - \cos$ "
+    "improves on the norm bounds",
 )
 def check_huang2024_thm_1_corrected(
     run: Run, rarity: str = bounds.PI_MIN, stretch: float = 1.0
@@ -466,8 +468,8 @@ def step_sizes(first: int = LEAST_ETA) -> list[int]:
     over="step sizes",
     instances=lambda: step_sizes(),
     says=r"Ball arithmetic: after two steps $1 - \cos \ge {least}$ for every "
-    rf"$\eta \ge {LEAST_ETA}$, "
-    "while the bound is at most {bound_at}. Runs at {tried} step sizes agree.",
+    rf"$\eta \ge {LEAST_ETA}$, while the bound of Theorem 1 is at most "
+    "{bound_at}. Runs at {tried} step sizes agree.",
     proof=(
         executed(
             "the derivative of the loss with respect to a margin",
@@ -559,7 +561,7 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
         "Stage 1 trained on a different collocation than the one it is compared with.": {
             "turned": True
         },
-        r"The fourth root of $1 - \cos$ in its place.": {"power": 0.25},
+        r"The fourth root of $1 - \cos$ in place of $1 - \cos$.": {"power": 0.25},
     },
 )
 def check_huang2024_app_directions(

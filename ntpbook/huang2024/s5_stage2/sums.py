@@ -228,8 +228,8 @@ def lines(
     over="runs",
     instances=paths,
     says=r"Given Lemmas 6 and 7 and $\eta \le \|W_{\mathrm{kq}}^*\|/\mathrm e$, each line of the "
-         "proof follows from the one before, and 54 suffices. On {tried} runs with every step "
-         "from $t_0$ on recorded, all lines hold, in {compared} comparisons.",
+    "proof of Theorem 1 follows from the line before, and the constant 54 suffices. On {tried} "
+    "runs with every step from $t_0$ on recorded, all lines hold, in {compared} comparisons.",
     tolerance=SUM,
     proof=(
         uses("huang2024-lem-6", r"$t\eta/(2 L \|W_{\mathrm{kq}}^*\|) \le \|W\|$"),
@@ -242,7 +242,7 @@ def lines(
             },
         ),
         executed(
-            r"$\alpha$ is at most as displayed, from $t_0$ on",
+            r"the displayed bound on $\alpha_{t'}$, from $t_0$ on",
             alpha_by_the_norm,
             planted={"7 in place of 8.": {"factor": 7}},
         ),
@@ -251,8 +251,8 @@ def lines(
             one_over_t,
             planted={r"$\frac{11}{10}$ of $1/t'$.": {"factor": "11/10"}},
         ),
-        by_hand(r"so the sums over $t_0 \le t' < t$ are at most $\log t$ and $\log^2 t$ times "
-                "factors",
+        by_hand(r"the sums of $1/t'$ and of $\log(t')/t'$ over $t_0 \le t' < t$ are at most $\log "
+        r"t$ and $\log^2 t$",
                 at="sums"),
         executed(
             r"$\|W^{(t_0)}\| \le t_0\eta \le 9 L \|W_{\mathrm{kq}}^*\|^2$",
@@ -260,12 +260,12 @@ def lines(
             planted={"8 in place of 9.": {"first": "8"}},
         ),
         executed(
-            r"the last line, for every $t \ge 2$",
+            r"the bound of Theorem 1, the last line of the proof, for every $t \ge 2$",
             last_line,
             planted={"42 in place of 54.": {"last": 42}},
         ),
         executed(
-            "before $t_0$ the bound is vacuous",
+            "before $t_0$ the bound of Theorem 1 exceeds 1",
             early,
             planted={"4 in place of 54.": {"last": 4}},
         ),

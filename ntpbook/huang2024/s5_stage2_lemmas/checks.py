@@ -60,7 +60,7 @@ def outnumbered() -> list[Run]:
     "huang2024-eq-9",
     over="data sets with random matrices",
     instances=instances.small_data,
-    shows="well posed",
+    shows="the weights (9) are well defined",
     says="Equation (9), summed term by term, gives the attention weights of Section 3 in "
     "{sentences} sentences, with random matrices and rotated tokens.",
     tolerance=1e-12,  # a few hundred roundings of numbers of size 1
@@ -87,7 +87,7 @@ def check_huang2024_eq_9(one: Tried, place: int = -1, heat: float = 1.0) -> Iter
     "huang2024-eq-10",
     over="data sets",
     instances=instances.fewer_data,
-    shows="well posed as long as the gradient is not zero",
+    shows="the step (10) is defined as long as the gradient is not zero",
     says="On {tried} data sets, 20 steps of (10) in dense matrices with the gradient (6) give "
     "the same matrix as the training code used on all other pages.",
     tolerance=1e-8,  # the dense gradient subtracts nearly equal numbers
@@ -145,7 +145,11 @@ def ratio_of_weights(heat: int = 1) -> tuple[Shown, ...]:
     "$C_0$ is measured from the largest or from the mean score of the sentence.",
     tolerance=1e-9,  # scores in the thousands leave twelve digits behind the point
     proof=(
-        executed("the sum in the denominator of (9) cancels, and it is larger", ratio_of_weights),
+        executed(
+            "in the quotient of two weights the sum in the denominator of (9) cancels, and "
+            "the quotient is at least the first weight",
+            ratio_of_weights,
+        ),
         by_hand("a convex combination of scores is at most the largest of them", at="convex"),
     ),
     planted={
@@ -220,13 +224,21 @@ def middle(share: str = "1/4") -> tuple[Shown, ...]:
             two_roles,
             planted={r"$\frac25$ at optimal tokens.": {"share": "2/5"}},
         ),
-        by_hand("so a matrix of minimal norm exists: the set is closed", at="closest"),
+        by_hand(
+            "a matrix of minimal norm exists, because the set of matrices that satisfy all "
+            "constraints is closed",
+            at="closest",
+        ),
         executed(
             "the midpoint of two matrices of equal norm is shorter",
             middle,
             planted={r"$\frac15$ in place of $\frac14$.": {"share": "1/5"}},
         ),
-        by_hand("so it is unique, and no other matrix of its norm is feasible", at="one"),
+        by_hand(
+            "the matrix of minimal norm is unique, and no other matrix of this norm "
+            "satisfies all constraints",
+            at="one",
+        ),
     ),
     planted={
         "The solution scaled down by a tenth.": {"scale": Fraction(9, 10)},
@@ -288,12 +300,12 @@ def constraints_12(data: Dataset, every: bool = False) -> set[tuple[str, str, st
     tolerance=1e-9,  # cancellation in T - p leaves nine digits
     proof=(
         executed(
-            r"for any number of non-optimal tokens and any $|\mathcal V|$, from the loss and the "
-            "softmax",
+            r"the formula for any number of non-optimal tokens and any $|\mathcal V|$, from the "
+            "loss and the softmax",
             one_sample.lemma_4,
         ),
         executed(
-            "for explicit sentences, with arbitrary constants in the columns of "
+            "the formula for explicit sentences, with arbitrary constants in the columns of "
             r"$W_{\mathrm{ov}}$",
             one_sample.lemma_4_by_positions,
         ),
@@ -406,8 +418,8 @@ def start_by_counts(sign: int = 1) -> tuple[Shown, ...]:
             "the signs of the gradient, for any number of non-optimal tokens", one_sample.signs
         ),
         by_hand(
-            "induction over $t$: a step raises the scores of optimal tokens and those of no rival, "
-            "so the optimal token keeps the largest mass",
+            "induction over $t$: a step raises the scores of optimal tokens and raises the score "
+            "of no rival, so the optimal token keeps the largest mass",
             at="induction",
         ),
     ),
@@ -452,7 +464,9 @@ def check_huang2024_app_induction(run: Run, frequent: bool = True) -> Iterator[S
             "and its score rises relative to the others",
         ),
         by_hand(
-            r"so its weight does not decrease, and it starts at $1/L \ge 1/L_{\max}$", at="weight"
+            r"the weight of an optimal position does not decrease, and it starts at $1/L \ge "
+            r"1/L_{\max}$",
+            at="weight",
         ),
     ),
     planted={
@@ -485,9 +499,9 @@ def check_huang2024_lem_5(run: Run, frequent: bool = True, times: float = 1.0) -
     "huang2024-app-sketch-1",
     over="runs",
     instances=instances.frequent_runs,
-    says="This follows from Lemma 5. On {tried} runs the smallest weight of an optimal position "
-    r"in any sentence is at least $1/L_{\max}$ at every recorded step, and it equals "
-    r"$1/L_{\max}$ at the start of {attained} runs.",
+    says="The lower bound follows from Lemma 5. On {tried} runs the smallest weight of an "
+    r"optimal position in any sentence is at least $1/L_{\max}$ at every recorded step, and it "
+    r"equals $1/L_{\max}$ at the start of {attained} runs.",
     fails=r"An optimal position has attention below $1/L_{\max}$.",
     tolerance=1e-15,  # log(1/L) is rounded
     proof=(
@@ -583,10 +597,10 @@ def two_tokens_alike() -> list[Dataset]:
     "ours-lem-5-needs-asm-3",
     over="exact data sets",
     instances=lambda: [without_asm_3.outnumbered_data()],
-    says=r"At $W = 0$ with $A = 60\log 2$, the log-odds of the optimal token of one sentence "
-    "have an exact negative derivative along the first step, {derivative} up to a positive "
-    "factor; so for every sufficiently small step size the first step decreases them. In "
-    r"floating point with $\eta = 0.01$ they decrease for {last} steps.",
+    says=r"At $W = 0$ with $A = 60\log 2$, the log-odds of the optimal token of one sentence have "
+    "an exact negative derivative along the first step, {derivative} up to a positive factor; so "
+    "for every sufficiently small step size the first step decreases the log-odds. In floating "
+    r"point with $\eta = 0.01$ the log-odds decrease for {last} steps.",
     fails="On this example no attention on an optimal token decreases at the start.",
     proof=(
         executed("the gradient of a sample, by Lemma 4", one_sample.lemma_4),
@@ -650,7 +664,7 @@ def lengths(most: int = 2) -> tuple[Shown, ...]:
     "at least {least} times the norm of the gradient.",
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
-        uses("huang2024-lem-4", "for every $W'$ it gives the gradient itself"),
+        uses("huang2024-lem-4", "as Lemma 4 holds for every $W'$, it gives the gradient itself"),
         executed("the distance of tokens from the mean of their sentence", lengths),
         by_hand("the triangle inequality over positions and samples", at="triangle"),
     ),
@@ -689,9 +703,9 @@ LEMMA_6_TOLERANCE = 1e-10  # t additions of a step of length eta, t up to a few 
     over="runs",
     instances=instances.all_runs,
     says="The negative gradient of a sample is a sum over pairs that have margins of at least 1 "
-    r"under $W_{\mathrm{kq}}^*$. At {compared} recorded steps of {tried} runs its cosine with "
-    r"$W_{\mathrm{kq}}^*$ is at least $1/(\sqrt2\,\|W_{\mathrm{kq}}^*\|)$, and so at least the "
-    "bound of the paper.",
+    r"under $W_{\mathrm{kq}}^*$. At {compared} recorded steps of {tried} runs the cosine of the "
+    r"negative gradient with $W_{\mathrm{kq}}^*$ is at least $1/(\sqrt2\,\|W_{\mathrm{kq}}^*\|)$, "
+    "and so at least the bound of the paper.",
     fails="The cosine falls below its bound.",
     tolerance=LEMMA_6_TOLERANCE,
     proof=(
@@ -811,9 +825,11 @@ def shortly_before() -> list[Certain]:
     "huang2024-app-sketch-2",
     over="runs and an enclosed step",
     instances=example_and_runs,
-    says="The cosine exceeds the smallest weight of an optimal token at {compared} recorded steps.",
-    fails="The weights of optimal tokens tend to 1 exponentially fast. The cosine converges more "
-    "slowly, so it eventually falls below them.",
+    says=r"The cosine of the negative gradient and $W_{\mathrm{kq}}^*$ exceeds the smallest "
+    "weight of an optimal token at {compared} recorded steps.",
+    fails="The weights of optimal tokens tend to 1 exponentially fast. The cosine of the "
+    r"negative gradient and $W_{\mathrm{kq}}^*$ converges more slowly, so it eventually falls "
+    "below these weights.",
     tolerance=1e-12,  # a cosine of sums of a few hundred terms
     hypotheses=("zero start", *FACTS),
     planted={
@@ -823,9 +839,8 @@ def shortly_before() -> list[Certain]:
         "Example 1 twenty steps earlier.": Variant(
             instances=shortly_before, expected=Verdict.NOT_CONTRADICTED
         ),
-        "The smallest weight, the bound, 1.1 times sharper there.": Variant(
-            {"sharper": Fraction(11, 10)}, instances=shortly_before
-        ),
+        "The smallest weight, the bound, 1.1 times sharper, on Example 1 twenty steps "
+        "earlier.": Variant({"sharper": Fraction(11, 10)}, instances=shortly_before),
     },
     readings={
         "the weight of each optimal position": {"single": True},

@@ -219,12 +219,13 @@ def weight_of_the_free_token(more: int = 0) -> tuple[Shown, ...]:
             planted={"One non-optimal token not counted.": {"more": 1}},
         ),
         by_hand(
-            r"so $x_0$ has weight at least $1 - \epsilon$ for $t \ge t_3 + \log(c/\epsilon)/C_0$",
+            r"the weight of $x_0$ is at least $1 - \epsilon$ for $t \ge t_3 + "
+            r"\log(c/\epsilon)/C_0$",
             at="weight",
         ),
         uses(
             "huang2024-app-thm-3-probability",
-            r"a lower bound on the probability of $\mathrm n(x_0)$ from this weight",
+            r"a lower bound on the probability of $\mathrm n(x_0)$ from the weight of $x_0$",
         ),
     ),
     planted={
@@ -295,10 +296,10 @@ def continued(run: Run, one: Unseen, level: float) -> Iterator[Said]:
     instances=all_runs,
     observes=True,
     says="On all {tried} runs, with and without Assumption 3, the scores of compared tokens "
-    "differ from those of non-comparable tokens by at least a tenth of the limit speed "
-    r"times $t$, at every recorded step with sufficiently large $t\eta$ for the data. For "
-    "{sentences} unseen sentences with one kind of non-comparable token the prediction is "
-    "as claimed.",
+    "differ from those of non-comparable tokens by at least a tenth of the limit speed times "
+    r"$t$, at every recorded step with sufficiently large $t\eta$ for the data. For {sentences} "
+    r"unseen sentences with one kind of non-comparable token $x_0$ the model predicts $\mathrm "
+    "n(x_0)$.",
     fails="A difference of scores is too small, or a prediction is not the claimed one.",
     planted={
         "Differences of scores that grow like a logarithm.": {"slowed": True},
@@ -370,8 +371,14 @@ def likeliest(answer: prediction.Prediction) -> list[str]:
     "{missing}; after SVP two tokens are equally probable.",
     fails="A prediction is not the expected one.",
     proof=(
-        uses("huang2024-thm-3", "SP has one non-comparable token and otherwise the non-optimal P"),
-        uses("ours-separation", "O scores above 0 and P below, by a multiple of $t$"),
+        uses(
+            "huang2024-thm-3",
+            "SP consists of the non-comparable token S and the non-optimal token P",
+        ),
+        uses(
+            "ours-separation",
+            "under the query P, O scores above 0 and P below 0, by a multiple of $t$",
+        ),
         by_hand("OSP: S scores 0, so O has all of the attention in the limit", at="optimal"),
     ),
     planted={
@@ -439,13 +446,17 @@ def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
     instances=random_data,
     name=lambda one: one.name,
     says="In a sentence with two different tokens, one optimal token determines the next token "
-    "and lies above all others, so every token is compared. This holds for {sentences} such "
-    "sentences of {tried} data sets.",
+    "and lies above all others, so every token of the sentence is compared. The check confirms "
+    "this for {sentences} such sentences of {tried} data sets.",
     proof=(
         uses(
             "huang2024-def-1", "the token that determines the next token lies above every other one"
         ),
-        by_hand("so this token and every other one are compared", at="pairs"),
+        by_hand(
+            "the token that determines the next token and every other token of the sentence "
+            "are compared",
+            at="pairs",
+        ),
         executed(
             "all sentences of up to four tokens, for every choice of the optimal token",
             all_compared,
@@ -507,7 +518,8 @@ def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:
     proof=(
         uses(
             "ours-pairs",
-            "every sample raises the score of its optimal token and lowers those of the others",
+            "every sample raises the score of its optimal token and lowers the scores of its "
+            "other tokens",
         ),
         by_hand(
             "a token has one role per query, so the effects of the samples have the same sign",

@@ -100,16 +100,17 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
     "ours-separation",
     over="runs",
     instances=runs,
-    says="The statement follows from Theorem B for every step size, with explicit constants. On "
-    "{runs} runs it holds at all {steps} recorded steps from $t_3$ on, and the smallest entry is "
-    "at most {closest} times the bound.",
+    says="The corollary follows from Theorem B for every step size, with explicit constants. On "
+    "{runs} runs both inequalities hold at all {steps} recorded steps from $t_3$ on, and the "
+    "smallest entry $|W[x, x^q]|$ of a compared token is at most {closest} times its bound $C_0 "
+    "t$.",
     proof=(
         uses(
             "ours-direction",
             r"a bound on the tangent of the angle to $W^*$, and $x_t \ge t\eta/(\sqrt2\,\|W^*\|)$",
         ),
         executed(
-            "so the entries of $W$ of compared tokens have the claimed sign and size",
+            "the entries of $W$ of compared tokens have the claimed sign and size",
             entry_of_the_limit,
             planted={"4 in place of 8 in $t_3$.": {"eight": 4}},
         ),
@@ -117,7 +118,7 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
             "huang2024-app-never-together",
             "under its query, no sample with two different tokens contains a non-comparable token",
         ),
-        by_hand("so the entry of this token has zero gradient and stays 0", at="zero"),
+        by_hand("the entry of a non-comparable token has zero gradient and stays 0", at="zero"),
     ),
     loose="in these runs, up to step $2 t_3$, an entry is at least 1.9 times the bound, because "
     "the choice of $t_3$ allows the component orthogonal to $W^*$ to cancel half of the entry",

@@ -61,12 +61,12 @@ BACKWARD = TwoTokens("the sentence 0 1 0, $x$ the non-optimal 1 and $x'$ the opt
     "huang2024-app-thm-3-margins",
     over="pairs of tokens",
     instances=lambda: [FORWARD, BACKWARD],
-    says="The inequality holds for every pair of tokens.",
+    says="The stated lower bound on the margin holds for every pair of tokens.",
     fails="The paper states the inequality for any two tokens. It fails for a non-optimal token "
     "$x$ and an optimal token $x'$. On the sentence 0 1 0, where $W^{(t)}$ is known exactly, "
     "their margin after {t} steps is {margin}, and the stated lower bound is {claimed}. The "
-    "proof inserts the lower bound of Lemma 6 on the norm, but if the difference of scores is "
-    "negative the upper bound is needed.",
+    "proof in the paper inserts the lower bound of Lemma 6 on the norm, but if the difference of "
+    "scores is negative, the proof needs the upper bound.",
     hypotheses=(*FACTS, r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e$", r"$t \ge 2$"),
     planted={
         "$x$ optimal and $x'$ non-optimal; then the inequality is correct.": Variant(
@@ -201,15 +201,16 @@ def lead_and_rest(twice: int = 2) -> Iterator[Shown]:
     over="random sentences",
     instances=sentences,
     says=r"If $m_0 \ge 1 - \epsilon$, $\epsilon < \frac12$, and $A (1 - 2\epsilon) \ge "
-    r"\log(|\mathcal V|/\epsilon_0)$, then the probability of the token $\mathrm n(x_0)$ "
-    r"exceeds $1 - \epsilon_0$. This holds for {tried} random sentences.",
+    r"\log(|\mathcal V|/\epsilon_0)$, then the probability of the token $\mathrm n(x_0)$ exceeds "
+    r"$1 - \epsilon_0$. The check confirms this for {tried} random sentences.",
     proof=(
         executed(
-            r"the lead of $\mathrm n(x_0)$, and the total probability of the other tokens",
+            r"the lead of the logit of $\mathrm n(x_0)$, and the total probability of the other "
+            "next tokens",
             lead_and_rest,
             planted={r"A lead of $1 - \epsilon$.": {"twice": 1}},
         ),
-        by_hand(r"there are fewer than $|\mathcal V|$ other tokens", at="count"),
+        by_hand(r"there are fewer than $|\mathcal V|$ other next tokens", at="count"),
         uses(
             "huang2024-cor-1-corrected",
             r"$A = T\eta_0/\|W_{\mathrm{ov}}^*\|$, which grows "

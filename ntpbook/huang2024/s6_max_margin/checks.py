@@ -72,9 +72,9 @@ def sizes(most: int = 6) -> Iterator[Size]:
     "huang2024-asm-2",
     over="pairs of vocabulary size and dimension",
     instances=sizes,
-    shows="the assumption can be satisfied, and can fail",
-    says=r"One-hot vectors, repeated if $d < |\mathcal V|$, satisfy it exactly if "
-    r"$d \ge |\mathcal V|$, for all {tried} pairs of sizes.",
+    shows="Assumption 2 can be satisfied, and can fail",
+    says=r"One-hot vectors, repeated if $d < |\mathcal V|$, satisfy Assumption 2 exactly if $d "
+    r"\ge |\mathcal V|$, for all {tried} pairs of $d$ and $|\mathcal V|$.",
     proof=(
         by_hand(
             r"there are at most $d$ orthonormal vectors, so $d \ge |\mathcal V|$ is needed",
@@ -138,9 +138,9 @@ def optimal_feed_forward(extra: int = 0) -> Iterator[Shown]:
     instances=vocabularies,
     name=lambda one: rf"$|\mathcal V| = {len(one)}$",
     says=r"With the multiplier $1/|\mathcal V| > 0$ on every constraint, the gradient of the "
-    r"Lagrangian vanishes for symbolic $|\mathcal V|$, all margins are 1, and the squared "
-    r"norm is $|\mathcal V| - 1$. Constraint by constraint, the same holds for {tried} "
-    "sizes.",
+    r"Lagrangian vanishes for symbolic $|\mathcal V|$, all margins are 1, and the squared norm is "
+    r"$|\mathcal V| - 1$. The check confirms these facts constraint by constraint for {tried} "
+    "sizes of the vocabulary.",
     proof=(
         uses(
             "huang2024-asm-2",
@@ -203,7 +203,7 @@ def random_data(seed: int = 7, trials: int = 60) -> tuple[Solved, ...]:
     "huang2024-eq-3",
     over="data sets",
     instances=random_data,
-    shows="the problem is well posed",
+    shows="problem (3) has exactly one solution on realizable data",
     says="On {tried} realizable data sets the exact solution satisfies all {constraints} "
     "constraints, taken from the samples one by one, and its multipliers certify that its "
     "norm is minimal.",
@@ -269,8 +269,8 @@ def check_huang2024_eq_3(
             at="pairs",
         ),
         by_hand(
-            "the squared norm is the sum over columns, and no constraint couples two of them, so "
-            "each can be minimized by itself",
+            "the squared norm is the sum over columns, and no constraint couples two columns, so "
+            "each column can be minimized by itself",
             at="columns",
         ),
     ),
@@ -350,9 +350,9 @@ def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
     "huang2024-eq-14",
     over="rational rotations",
     instances=rotations,
-    says=r"For symbolic dimension and orthogonal $U$, the margins and the norm of $U W U^\top$ "
-    "on rotated tokens equal those of $W$ on the original tokens. In fractions, the same "
-    "holds for {tried} rotations.",
+    says=r"For symbolic dimension and orthogonal $U$, the margins and the norm of $U W U^\top$ on "
+    "rotated tokens equal those of $W$ on the original tokens. In fractions, the check confirms "
+    "both equalities for {tried} rotations.",
     proof=(
         uses(
             "huang2024-asm-2",
@@ -477,13 +477,13 @@ def two_pairs_apart() -> list[Column]:
     over="partial orders",
     instances=closed_columns,
     says="In all {tried} orders the pairs are connected, so margins of 1 leave one free number "
-         r"$x$. The derivative of the squared norm vanishes at $x = -\frac{k}{k+m}$, which is "
-         "the certified solution.",
+    r"$x$. The derivative of the squared norm vanishes at $x = -\frac{k}{k+m}$, which is the "
+    "score of non-optimal tokens in the certified solution.",
     hypotheses=PRESUMED,
     proof=(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
-        by_hand("so with margins of 1 all non-optimal tokens score $x$, and the optimal token "
-                "scores $x + 1$",
+        by_hand("with margins of 1 all non-optimal tokens score one number $x$, and the optimal "
+        "token scores $x + 1$",
                 at="one-number"),
         executed("the squared norm as a function of $x$ and its minimum", one_number_left),
     ),
@@ -567,7 +567,9 @@ def value_of_a_level(exchanged: bool = False) -> Iterator[Shown]:
         by_hand("tokens that are not compared score zero", at="others"),
         by_hand("$k (1 + z) + m z = 0$ for the scores $1 + z$ and $z$ of a block", at="levels"),
         by_hand("a block has both kinds of tokens", at="both-kinds"),
-        executed("this equation gives the scores and the norm", value_of_a_level),
+        executed(
+            "$k (1 + z) + m z = 0$ gives the scores and the norm of a block", value_of_a_level
+        ),
     ),
     planted={
         "$k$ and $m$ exchanged in every block.": {"exchanged": True},
@@ -621,11 +623,11 @@ def check_ours_block_form(
         by_hand(r"$(k + m) \langle w, d\rangle$ is $m$ times the sum of $d$ over the optimal "
                 "tokens minus $k$ times the sum over the non-optimal ones, for $d = w' - w$",
                 at="product"),
-        by_hand(r"if: the condition for the tokens with $d \le v$, summed over $v$, gives "
-                r"$\langle w, d\rangle \ge 0$",
+        by_hand("if: the condition for the tokens with an entry of $d$ of at most $v$, summed "
+        r"over $v$, gives $\langle w, d\rangle \ge 0$",
                 at="if"),
         by_hand("only if: lowering the scores of $S$ and $N(S)$ together violates no constraint, "
-                "so it must not reduce the norm", at="only-if"),
+        "so it does not reduce the norm of the solution", at="only-if"),
     ),
     planted={
         "The Hall condition on single tokens only.": {"largest": 1},

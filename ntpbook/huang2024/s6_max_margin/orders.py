@@ -249,7 +249,9 @@ _ONE = uses(
     "ours-prefix-closure",
     "a query has at most one optimal token, which lies above every non-optimal one",
 )
-_COMPLETE = uses("ours-complete-order", "for such an order the solution of (15) is the closed form")
+_COMPLETE = uses(
+    "ours-complete-order", "for a complete order the solution of (15) is the closed form"
+)
 _SAYS = "The closed form is the certified solution of all {tried} partial orders."
 _FAILS = "The closed form is not the certified solution of {failed} of {tried} partial orders."
 _ANYWAY = {"presumed": False}
@@ -316,7 +318,8 @@ def check_huang2024_prop_2(
         _ONE,
         uses(
             "ours-complete-order",
-            "for such an order the solution of (15) is the closed form, in which all margins are 1",
+            "for a complete order the solution of (15) is the closed form, in which all margins "
+            "are 1",
         ),
         uses("ours-block-form", "tokens that are not compared score zero"),
     ),
@@ -382,10 +385,11 @@ def _sums(
     "huang2024-eq-16",
     over="partial orders",
     instances=closed_columns,
-    says="On all {tried} partial orders the dual at the certified multipliers equals the squared "
-    "norm of the solution, which is its maximum, and its gradient vanishes there.",
-    fails="On {failed} of {tried} partial orders the gradient of the dual does not vanish at the "
-    "maximum over non-negative multipliers.",
+    says="On all {tried} partial orders the dual (16) at the certified multipliers equals the "
+    "squared norm of the solution, which is the maximum of the dual, and the gradient of the "
+    "dual vanishes at these multipliers.",
+    fails="On {failed} of {tried} partial orders the gradient of the dual (16) does not vanish "
+    "at the maximum over non-negative multipliers.",
     hypotheses=PRESUMED,
     proof=(
         _COLUMN,
@@ -393,12 +397,12 @@ def _sums(
         by_hand("$L^*$ is the minimum of the Lagrangian over $w$", at="dual"),
         uses(
             "ours-complete-order",
-            "for such an order the multipliers $1/(k+m) > 0$ certify the solution, and all "
+            "for a complete order the multipliers $1/(k+m) > 0$ certify the solution, and all "
             "margins are 1",
         ),
         by_hand(
             "the derivatives of $L^*$ are $2 - 2(w_i - w_j)$, so they vanish if all margins are "
-            "1; as $L^*$ is concave, its maximum is there",
+            "1; as $L^*$ is concave, it has its maximum where they vanish",
             at="slopes",
         ),
     ),

@@ -200,9 +200,9 @@ def stated_bounds(both: Both, sharper: float = 1.0) -> Iterator[Said]:
     instances=both_kinds,
     observes=True,
     says="On every one of {tried} data sets (seeds {first_seed} to {last_seed}, prefix-closed "
-    "and general) all six curves behave as described and satisfy the stated bounds. They would "
-    "satisfy the bound on the direction in Theorem 1 even if it were smaller by a factor of "
-    "{room}.",
+    "and general) all six curves behave as described and satisfy the stated bounds. The curves "
+    "would satisfy the bound on the direction in Theorem 1 even if this bound were smaller by a "
+    "factor of {room}.",
     fails="A curve does not behave as described, or violates a stated bound.",
     tolerance=ROUNDING,
     planted={

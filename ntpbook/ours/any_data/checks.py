@@ -26,13 +26,14 @@ SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
     "ours-any-order",
     over="orders",
     instances=orders.orders,
-    says="The Karush–Kuhn–Tucker conditions were verified in exact fractions on {tried} "
-    "orders, all orders on three tokens and random ones, {cyclic} of them with cycles. A "
+    says="The check verifies the Karush–Kuhn–Tucker conditions in exact fractions on {tried} "
+    "orders, all orders on three tokens and random orders, {cyclic} of them with cycles. A "
     "second method in floating point gives the same scores.",
     proof=(
-        by_hand("a solution exists, and there is only one", at="exists"),
+        by_hand("the problem has a solution, and only one", at="exists"),
         executed(
-            "scores that meet the conditions are shorter than all others",
+            "scores that meet the conditions are shorter than all other scores that meet the "
+            "constraints",
             steps.nearer,
             planted={"A chain of two components instead of three.": {"parts": 2}},
         ),
@@ -87,13 +88,13 @@ def started_below_the_condition() -> list[System]:
             planted={"$x^3$ under the root instead of $x^2$.": {"power": 3}},
         ),
         executed(
-            "where the next step lands",
+            "on which side of $u^*$ and at which distance the next step lands",
             steps.landing,
             planted={"An overshoot of 1.": {"shift": 1}},
         ),
         by_hand("the sides alternate, and the smaller gradient never decreases", at="sides"),
         executed(
-            "$e^x$ between its tangent and its chord",
+            "$e^x$ lies between its tangent and its chord on $[0, h]$",
             steps.exponential,
             planted={"$e^{-x}$ instead of $e^x$.": {"sign": -1}},
         ),
@@ -161,13 +162,14 @@ def samples(contexts: Contexts) -> Samples:
     over="counts",
     instances=lambda: list(systems.CONTEXTS),
     tolerance=ROUNDING,
-    says="The derivatives of the three losses were computed symbolically. For {tried} choices "
-    "of counts, a full run of stage 2 and the system agree in $u$, $m$, and the norm of "
-    "the gradient in the first 20 steps.",
+    says="The check computes the derivatives of the losses of the three kinds of samples "
+    "symbolically. For {tried} choices of counts, a full run of stage 2 and the system of the "
+    "theorem agree in $u$, $m$, and the norm of the gradient in the first 20 steps.",
     proof=(
         uses("huang2024-eq-6", "the gradient of stage 2"),
         executed(
-            "the derivatives of the three losses with respect to the scores",
+            "the derivatives of the losses of the three kinds of samples with respect to the "
+            "scores",
             steps.gradients,
             planted={"The context a q instead of a q q.": {"times": 1}},
         ),

@@ -108,10 +108,11 @@ def angle(signs: int = 2) -> tuple[Shown, ...]:
     tolerance=ROUNDING,
     proof=(
         executed("the gradient is a multiple of one matrix", one_matrix_at_every_step),
-        by_hand("then both moments of Adam are multiples of it and of its squares, so a step is a "
-                r"multiple of its signs, $2P - \mathbf 1\mathbf 1^\top$: by induction from zero",
+        by_hand("the moments of Adam are multiples of this matrix and of its entrywise square, "
+        r"so a step is a multiple of its signs, $2P - \mathbf 1\mathbf 1^\top$: by induction from "
+        "zero",
                 at="moments"),
-        executed("the angle", angle,
+        executed(r"the cosine with $W_{\mathrm{ov}}^*$", angle,
                  planted={r"1 instead of 2 in $2P - \mathbf 1\mathbf 1^\top$.": {"signs": 1}}),
     ),
     planted={
@@ -145,10 +146,10 @@ def check_ours_adam_stage_1(one: FirstStage, signs: int = 2) -> Iterator[Said]:
     observes=True,
     instances=lambda seed=7: runs.of_switches(seed, runs.TURNING + runs.STUCK),
     says=r"In {tried} runs, from 500 to 5000 steps, $1 - \cos$ of $W_{\mathrm{kq}}$ decreases "
-    "like a power of $t$. The exponent is at most {slowest} for the paper's algorithm and "
-    "for small random initial weights, and at least {fastest} for plain gradient descent "
-    "and for Adam. The thresholds come from theory: $-1$ is the rate of Theorem B, and "
-    r"plain gradient descent is known to converge like $1/\log t$.",
+    "like a power of $t$. The exponent is at most {slowest} for the paper's algorithm, from zero "
+    "and from small random initial weights, and at least {fastest} for plain gradient descent "
+    r"and for Adam. The thresholds $-1$ and $-\frac12$ come from theory: $-1$ is the rate of "
+    r"Theorem B, and plain gradient descent is known to converge like $1/\log t$.",
     planted={
         "The claim that Adam converges like the paper's algorithm.": {
             "turning": (*runs.TURNING, runs.ADAM)
@@ -176,10 +177,10 @@ def check_ours_beyond_assumptions(
     over="runs",
     observes=True,
     instances=lambda seed=7: runs.of_switches(seed, (runs.JOINT, runs.ON_1)),
-    says="In {tried} runs, after 5000 steps of joint training, both layers are within $1 - "
-    r"\cos$ = {joint} of their max-margin solutions. With stage 1 on the loss (1), "
-    r"$W_{\mathrm{ov}}$ stays at least {apart} away. The thresholds of 0.01 and 0.05 were "
-    "chosen on one random data set and kept for the others.",
+    says=r"In {tried} runs, after 5000 steps of joint training, both layers are within $1 - \cos$ "
+    r"= {joint} of their max-margin solutions. With stage 1 on the loss (1), $1 - \cos$ of "
+    r"$W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ stays at {apart} or more. The thresholds of 0.01 "
+    "and 0.05 were chosen on one random data set and kept for the others.",
     planted={
         "The two kinds of training exchanged.": {"joint": runs.ON_1},
     },

@@ -31,8 +31,9 @@ SHARPER = "1.1 times sharper"
     over="states",
     instances=instances.states_and_steps,
     says="The proof covers every state at which optimal tokens have the largest attention, and "
-    "so every state of every run. At {tried} states, with sixty digits, both forms of the "
-    "gradient agree, all weights are positive, and a step of size 1 decreases no margin.",
+    "so every state of every run. At {tried} states, with sixty digits, the gradient as a sum of "
+    "pairs agrees with the gradient (6), all weights are positive, and a step of size 1 "
+    "decreases no margin.",
     tolerance=ROUNDING,
     proof=(
         executed(
@@ -42,7 +43,8 @@ SHARPER = "1.1 times sharper"
             planted={"Twice the weight.": {"force": 2}},
         ),
         executed(
-            "the same on one sentence, position by position, and equation (6)",
+            "the negative gradient on one sentence, computed position by position, and by "
+            "equation (6)",
             steps.gradient_from_the_loss,
             planted={"Twice the weight, on one sentence.": {"force": 2}},
         ),
@@ -112,7 +114,8 @@ ALIGNMENT = (
         planted={"$L$ instead of $2L$.": {"largest_h": 1}},
     ),
     executed(
-        "(iii) in other samples $1 - T_o$ is at most $L - 1$ times as large",
+        r"(iii) if all effective margins of a sample exceed $u_0$ by more than $\log L$, its $1 - "
+        "T_o$ is at most $L - 1$ times that of $n_0$",
         steps.theorem_a_other_samples,
         planted={
             r"$|\mathcal V| - 1$ instead of $|\mathcal V| - 2$ in the bound on $X_0$.": {
@@ -127,7 +130,7 @@ ALIGNMENT = (
         planted={r"$\log x \le 2(x - 1)$ instead of $\log x \le x - 1$.": {"slope": 2}},
     ),
     executed(
-        "the sum of the $c_i$, and $K$",
+        "(iv) the sum of the $c_i$, which gives the constant $K$",
         steps.theorem_a_sum,
         planted={"$L - 1$ instead of its square in the sum of the $c_i$.": {"power_of_length": 1}},
     ),
@@ -138,7 +141,9 @@ ALIGNMENT = (
         "Section 5.5.3",
     ),
     by_hand(
-        "margins are at most effective margins, and $u_0$ is near the smallest margin", at="sum"
+        r"(v) margins are at most effective margins, and $u_0$ is at most $\log(L - 1)$ above the "
+        "smallest margin",
+        at="sum",
     ),
     executed(
         r"the form of Lemma 7, $\alpha = K\|W^*\|/\|W\|$",
@@ -153,8 +158,8 @@ ALIGNMENT = (
     over="states",
     instances=instances.states,
     says="The proof covers every state at which optimal tokens have the largest attention, and "
-    "so every state of every run. At {tried} states, with sixty digits, the inequality "
-    r"holds; the smallest difference of its two sides is {room}, which is $\log 8$ up to "
+    "so every state of every run. At {tried} states, with sixty digits, the inequality holds; "
+    r"the smallest difference of its two sides at these states is {room}, which is $\log 8$ up to "
     "rounding.",
     tolerance=ROUNDING,
     proof=ALIGNMENT,
@@ -198,9 +203,9 @@ def check_ours_alignment(
     "ours-trivial-bound",
     over="runs",
     instances=instances.with_experiments,
-    says="The bound follows from the norm bounds alone, from the first step on. It holds in "
-    "{compared} comparisons on {tried} runs, with equality where there is a single pair. "
-    r"On Example 1 it gives $\cos \ge {example_cos}$.",
+    says="The bound on the cosine follows from the norm bounds alone, from the first step on. It "
+    "holds in {compared} comparisons on {tried} runs, with equality where there is a single "
+    r"pair. On Example 1 the bound gives $\cos \ge {example_cos}$.",
     tolerance=1e-12,  # the runs with twenty tokens are in floats
     proof=(
         uses("ours-pairs", "a step goes along a convex combination of pairs"),
@@ -275,7 +280,7 @@ def check_ours_trivial_bound(
             },
         ),
         executed(
-            r"divided by $x^2$, and $1 - \cos$",
+            r"the bound on $\|y\|^2$ divided by $x^2$, and the bound on $1 - \cos$",
             steps.theorem_b_direction,
             planted={"$S/t$ instead of $2S/t$.": {"direction": 1}},
         ),
@@ -335,17 +340,21 @@ def check_ours_direction(
     "ours-corrected-statements",
     over="random sizes",
     instances=instances.sizes,
-    says="The three statements follow from Theorems A and B for all sizes at once, even for the "
-    "smallest possible interpretations of the damaged constants. {compared} floating-point "
-    "comparisons at {tried} random sizes agree.",
+    says=r"Lemma 7 and Theorems 1 and 2, with $1/\pi_{\min}$ in place of $N$, follow from "
+    "Theorems A and B for all sizes at once, even for the smallest possible readings of the "
+    "damaged constants. {compared} floating-point comparisons at {tried} random sizes agree.",
     tolerance=1e-12,
     proof=(
         uses("ours-alignment", "Theorem A, in the form of Lemma 7"),
         uses("ours-direction", "Theorem B: the direction, and the margins from $t_A$ on"),
         uses("ours-trivial-bound", "the norm bounds"),
-        uses("huang2024-app-thm-2-chain", "from attention to the loss of a sample"),
+        uses(
+            "huang2024-app-thm-2-chain",
+            "a bound on the attention implies a bound on the loss of a sample",
+        ),
         executed(
-            r"$\log x \le x - 1$ at the tangents, and $\log t \ge \log 2$ for $t \ge 2$",
+            r"bounds on the logarithms in $K$ by tangents, $\log x \le x - 1$, and $\log t \ge "
+            r"\log 2$ for $t \ge 2$",
             corollaries.tangents,
             planted={"Tangents with half the slope.": {"slope": "1/2"}},
         ),
@@ -376,8 +385,8 @@ def check_ours_direction(
         "Theorem 1 with $t^2$ instead of $t$.": {"power": 2},
     },
     loose=r"At the closest of 400 random sizes and the corner $L = 2$, $\|W^*\|^2 = 1/2$, "
-    r"$\pi_{\min} = 1$, $t = 2$, the values are below the paper's bounds by a factor of 4 "
-    "(Theorem 2), 8 (Theorem 1), and 24 (Lemma 7).",
+    r"$\pi_{\min} = 1$, $t = 2$, the values that Theorems A and B give are below the paper's "
+    "bounds by a factor of 4 (Theorem 2), 8 (Theorem 1), and 24 (Lemma 7).",
 )
 def check_ours_corrected_statements(
     one: Sizes, rarity_power: int = 1, c0: int = 432, part: int = 1, power: int = 1

@@ -34,17 +34,18 @@ SHARPER = "1.1 times sharper"
     "ours-harmonic",
     over="distributions",
     instances=instances.distributions,
-    says="The proof uses the Cauchy–Schwarz inequality, and a second proof uses duality. "
-    "Verified in exact fractions for {tried} distributions, with equality at the dual "
-    "solution for five tokens.",
+    says="The proof uses the Cauchy–Schwarz inequality, and a second proof uses duality. The "
+    "check verifies Lemma H in exact fractions for {tried} distributions $p$, with equality at "
+    "the dual solution for five tokens.",
     proof=(
         executed(
-            "each term by the Cauchy–Schwarz inequality, with the scores of $W^*$",
+            "a bound on each $1/G_e$ by the Cauchy–Schwarz inequality, with the scores of $W^*$",
             steps.harmonic_by_cauchy,
             planted={"Cubes of the scores instead of their squares.": {"power_of_scores": 3}},
         ),
         by_hand(
-            r"summed with the weights $p_e$, each token counts once: $\sum_v (W_v^*)^2 \le S$",
+            r"in the sum of these bounds with the weights $p_e$, each token counts once: $\sum_v "
+            r"(W_v^*)^2 \le S$",
             at="sum",
         ),
         executed(
@@ -75,11 +76,11 @@ def check_ours_harmonic(
     "ours-descent-pointwise",
     over="numbers",
     instances=instances.between_the_ends,
-    says="Proved symbolically. Verified in exact fractions for {tried} triples, {equalities} "
-    "of them with equality.",
+    says="The inequality between numbers is proved symbolically. The check verifies it in exact "
+    "fractions for {tried} triples of numbers, {equalities} of them with equality.",
     proof=(
         executed(
-            "the difference of both sides, and the bracket between its ends",
+            "the difference of the two sides, and the sign of its bracket for $z$ up to $2S - 1$",
             steps.descent_pointwise,
         ),
     ),
@@ -118,21 +119,26 @@ def check_ours_descent_pointwise(
             "$F$ is convex and its gradient has the Lipschitz constant 1", short_steps.smoothness
         ),
         uses("ours-harmonic", "Lemma H: the mean of $z/(1 + z)$ is nonnegative"),
-        uses("ours-descent-pointwise", "the scalar inequality"),
+        uses("ours-descent-pointwise", "the inequality between numbers"),
         executed(
             r"two bounds on $e^{-x}$ and $\log x$; the second constant from smoothness",
             short_steps.elementary,
             planted={"$1 + (1 + x)e^{-x}$ instead of $1 - (1 + x)e^{-x}$.": {"sign": -1}},
         ),
-        by_hand("the mean of the scalar inequality; $c$ decreases with the step size", at="mean"),
-        executed("a second proof, by the shape of one function", steps.descent_by_shape),
+        by_hand(
+            "the mean of the inequality between numbers; $c$ decreases with the step size",
+            at="mean",
+        ),
         executed(
-            "distances: the step expanded",
+            "a second proof of the descent, by the shape of one function", steps.descent_by_shape
+        ),
+        executed(
+            r"inequality of distances: the square of $y - s\nabla F(y) - v$ expanded",
             steps.distance,
             planted={"The cross term once.": {"cross": 1}},
         ),
         executed(
-            "distances: by convexity and descent",
+            "inequality of distances: by the convexity of $F$ and its descent",
             short_steps.distance_by_descent,
             planted={"$F(y) - F(v)$ three times.": {"cross": 3}},
         ),
@@ -165,8 +171,8 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
     "ours-perturbation",
     over="states",
     instances=instances.far_states,
-    says=r"Proved from the softmax for every state with $1 - m_o \le 1/4$. At {tried} random "
-    "states with sixty digits, {compared} comparisons hold.",
+    says=r"Lemma P is proved from the softmax for every state with $1 - m_o \le 1/4$ in every "
+    "sample. At {tried} random states with sixty digits, {compared} comparisons hold.",
     tolerance=ROUNDING,
     proof=(
         uses("ours-pairs", "the weights of the pairs, $b_j = A m_j h_j$"),
@@ -176,7 +182,7 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
             planted={r"$X \le X_* e^{Ar}$ instead of $X_* e^{2Ar}$.": {"power": 1}},
         ),
         executed(
-            "two exponentials on $[0, 1/4]$",
+            r"lower bounds on $1 - r$ and $1 - 2r$ by exponentials for $r \in [0, 1/4]$",
             short_steps.exponentials_of_lemma_p,
             planted={"$e^{-2.7r}$ instead of $e^{-2.8r}$.": {"second": "27/10"}},
         ),
@@ -185,16 +191,18 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
             short_steps.step_by_shares,
         ),
         by_hand(
-            r"$\Xi_e$ is an average of the numbers $m_o h_j/h_*$, whose logarithms have this bound",
+            r"$\Xi_e$ is an average of the numbers $m_o h_j/h_*$, so the bound on their "
+            r"logarithms holds for $\log\Xi_e$",
             at="shares",
         ),
         executed(
-            "the derivative of the loss at one-hot attention",
+            "the derivative of the loss where all attention is on the optimal tokens",
             steps.loss_of_one_sample,
             planted={r"$h_*$ without $|\mathcal V|/(|\mathcal V| - 1)$.": {"votes": 0}},
         ),
         executed(
-            r"$\log(1 + X)$ increases in $\log X$ with such derivatives",
+            r"the derivative of the loss $\log(1 + X)$ with respect to $\log X$ is between $1 - "
+            "T_*$ and 1",
             short_steps.slope_of_the_loss,
             planted={"A derivative of at least $T_*$ instead of $1 - T_*$.": {"wrong": 0}},
         ),
@@ -266,7 +274,9 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
         uses("ours-perturbation", "Lemma P: the run is the model up to a small perturbation"),
         uses("ours-descent", "Lemma D: $F$ decreases in a step of the model"),
         by_hand(
-            "these perturbations and those from slack pairs are exponentially small", at="model"
+            "the perturbations of the model, those from slack pairs included, are exponentially "
+            "small in $t$",
+            at="model",
         ),
         by_hand(
             "$F$ has a unique minimizer on $Y$, by a dual solution that is positive on all tight "
@@ -283,12 +293,12 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
             at="constant",
         ),
         executed(
-            "near $R$ a step is a contraction: its derivative by finite differences",
+            "near $R$ a step of the model is a contraction: its derivative by finite differences",
             second_derivations.step_at_the_limit,
             planted={"Nine tenths of the derivative.": {"factor": 0.9}},
         ),
         executed(
-            "with a slack pair, several optimal tokens",
+            "a run with a slack pair and several optimal tokens of one query",
             second_derivations.beyond_stars,
             planted={"The multiplier $1/4$ instead of $1/3$.": {"multiplier": "1/4"}},
         ),
@@ -339,21 +349,25 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
         ),
         uses("ours-direction", "Theorem B: margins grow like $t$, for every step size"),
         uses("ours-perturbation", "Lemma P: the run is the model up to a small perturbation"),
-        by_hand("the norms of these perturbations have a finite sum", at="model"),
+        by_hand("the norms of the perturbations of the model have a finite sum", at="model"),
         executed(
             "the step expanded",
             steps.distance,
             planted={"The cross term once.": {"cross": 1}},
         ),
-        by_hand(r"$\kappa > 0$, by compactness", at="kappa"),
+        by_hand(
+            r"$F(y) - F(R)$ grows with $\|y - R\|$ at a rate $\kappa > 0$, by "
+            "compactness",
+            at="kappa",
+        ),
         executed(
-            "a large residual does not grow; the contribution of idle pairs",
+            "a large residual does not grow if no pair is idle; how much idle pairs add in a step",
             short_steps.long_residual,
         ),
         by_hand("a direction $v^*$ separates the idle pairs, by Motzkin's theorem", at="motzkin"),
         by_hand(
-            "only if: a bounded $y$ would keep the weight of the idle pairs positive, and a sum "
-            "would diverge",
+            "only if: with a bounded residual the share of the idle pairs would stay above a "
+            "constant, and the sum of their contributions would diverge",
             at="only-if",
         ),
     ),
@@ -390,9 +404,13 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     instances=instances.with_an_idle_pair,
     says=r"On {tried} runs with one query and an idle pair, the residual grows by $\|v^*\|$ per "
     r"unit of $\log t$, up to a relative error of {off}. Its component orthogonal to $v^*$ is "
-    "constant up to rounding. The second derivation is for the four-token path.",
+    "constant up to rounding. The second derivation in the proof is for the path of four tokens.",
     proof=(
-        uses("ours-sharp-rate", "the run as the model, and the minimizer of $F_1$, as for $F$"),
+        uses(
+            "ours-sharp-rate",
+            "the run is the model up to a small perturbation, and $F_1$ has "
+            "one minimizer, as $F$ in Theorem C",
+        ),
         uses("ours-descent", "Lemma D and the inequality of distances"),
         uses("ours-perturbation", "Lemma P"),
         by_hand(
@@ -407,14 +425,20 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
             at="distances",
         ),
         by_hand(
-            r"hence $\langle B_e, z\rangle \ge \log t - 2\log\log t - C$ on idle pairs", at="idle"
+            r"$\langle B_e, z\rangle \ge \log t - 2\log\log t - C$ on idle pairs, by the bound on "
+            r"$F - \min F$",
+            at="idle",
         ),
         executed(
             r"the energy of $z/\log t$ (a second derivation)",
             steps.logarithm_by_energy,
             planted={"The energy without its half.": {"half": 1}},
         ),
-        by_hand(r"the direction: $\|z - v^*\log t\|^2 = O(\log t \log\log t)$", at="direction"),
+        by_hand(
+            r"the direction of the residual: $\|z - v^*\log t\|^2 = O(\log t \log\log "
+            "t)$",
+            at="direction",
+        ),
     ),
     planted={
         f"The growth {SHARPER}.": {"speed": 1.1},
@@ -474,10 +498,10 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     "ours-certificate",
     over="runs",
     instances=instances.enclosed,
-    says="On Example 1, at the paper's step size, every number is certified by ball "
-    r"arithmetic. At step 900, $1 - \cos$ is {at_900}. The state at step 1000 bounds all "
-    r"later ones, and at $t = 100\,000$ puts $(t\eta)^2(1 - \cos)$ between {low} and "
-    "{high}. The bounds hold in {compared} comparisons with later certified states.",
+    says="On Example 1, at the paper's step size, every number is certified by ball arithmetic. "
+    r"At step 900, $1 - \cos$ is {at_900}. By Theorem E, the state at step 1000 bounds $1 - \cos$ "
+    r"at all later steps: at $t = 100\,000$ it puts $(t\eta)^2(1 - \cos)$ between {low} and "
+    "{high}. These bounds hold in {compared} comparisons with later certified states.",
     proof=(
         uses(
             "ours-sharp-rate", "$R$ is the minimizer of $F$ where each query has one optimal token"
@@ -496,7 +520,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
             planted={"The sum of $b$ subtracted.": {"sum_sign": -1}},
         ),
         executed(
-            "the condition implies those of Lemma P",
+            "condition (f) implies the conditions of Lemma P",
             steps.lateness_of_the_certificate,
             planted={"3 instead of 8 in condition (f).": {"eight": 3}},
         ),
@@ -505,7 +529,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
             "perturbations by the left side of (f): induction",
             at="induction",
         ),
-        by_hand(r"the lag of $x$, from $\sum\|\nabla F\|^2$", at="lag"),
+        by_hand(r"the bound $\xi$ on the lag $t\eta - x_t$, from $\sum\|\nabla F\|^2$", at="lag"),
         executed(
             "condition (f) and the lag as stated, compared with their implementations in ball "
             "arithmetic, in floating point, and with many digits",
@@ -516,12 +540,12 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
             },
         ),
         enclosed(
-            "the condition at step 1000 of Example 1, and both bounds",
+            r"condition (f) at step 1000 of Example 1, and both bounds on $1 - \cos$",
             later_bounds,
             planted={"The state of step 600.": {"first": 600}},
         ),
         executed(
-            "perturbations chosen against the bound",
+            "runs of the model with perturbations chosen as worst cases for the bound",
             second_derivations.worst_perturbations,
             planted={r"$\delta/100$ instead of $2\delta$.": {"allowed": 0.01}},
         ),
@@ -576,9 +600,9 @@ def least_value(late: model.Late) -> Any:
     over="runs",
     instances=instances.without_and_with_an_idle_pair,
     says=r"On {settled} runs with sixty digits and one optimal token per query, with $\xi$ from "
-    "an earlier step than the loss, the ratio of both sides is 1 up to {off} at the end. "
-    "On {idle} runs with an idle pair it decreases toward 1 with every doubling of $t$, "
-    "to within {far}.",
+    "an earlier step than the loss, the ratio of the left side of the limit to the right side is "
+    "1 up to {off} at the end. On {idle} runs with an idle pair this ratio decreases toward 1 "
+    "with every doubling of $t$, to within {far}.",
     proof=(
         uses(
             "ours-sharp-rate", r"Theorem C: $y_t$ and $t\eta - x_t$ converge where no pair is idle"
@@ -594,7 +618,7 @@ def least_value(late: model.Late) -> Any:
             planted={"The entropy twice.": {"entropy": 2}},
         ),
         executed(
-            "with a slack pair, and with an idle one",
+            "runs with a slack pair, and with an idle pair",
             second_derivations.beyond_stars,
             planted={"The multiplier $1/4$ instead of $1/3$.": {"multiplier": "1/4"}},
         ),
@@ -637,20 +661,26 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
     over="states and runs",
     instances=instances.soon,
     says="At {states} random states with a large loss, the mean margin, weighted by the "
-    "gradient, is at most $K_2$. {runs} runs with sample frequencies down to $e^{-40}$ "
-    "reach the stated loss within the stated number of steps.",
+    "gradient, is at most $K_2$. In {runs} runs with sample frequencies down to $e^{-40}$, the "
+    r"loss falls to $|\mathcal V|e^{-A/4}$ within the stated number of steps.",
     tolerance=ROUNDING,
     proof=(
         uses("ours-pairs", "the weights of the pairs, and that all $m_o$ and $m_o - m_k$ increase"),
         by_hand("the loss of each sample decreases with $t$", at="falls"),
         executed(
-            "the total weight, and its weighted sum of margins", steps.loss_without_frequencies
+            "bounds on the total weight of all pairs and on the weighted sum of margins",
+            steps.loss_without_frequencies,
         ),
         by_hand("samples with $m_o < 3/4$ contribute more than $e^{-A/4}$ of the loss", at="pull"),
         uses("ours-alignment", "(ii) and (iv) of Theorem A inside one sample"),
-        by_hand(r"samples with $m_o \ge 7/8$ and the others, separately", at="margins"),
+        by_hand(
+            r"the mean margin in samples with $m_o \ge 7/8$ and in samples with $m_o < 7/8$, "
+            "separately",
+            at="margins",
+        ),
         executed(
-            "functions of one variable, and the time by the perceptron argument",
+            "bounds on functions of one variable, and the number of steps by the perceptron "
+            "argument",
             short_steps.loss_while_large,
         ),
         uses("ours-trivial-bound", r"$\|W\| \ge t\eta/(\sqrt2\,\|W^*\|)$"),
@@ -658,7 +688,7 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
             r"$\|W\|^2$ grows by at most $2\eta K_2\|W^*\| + \eta^2$ in a step", at="perceptron"
         ),
         executed(
-            "another argument, by entropy: a smaller $K_2$",
+            "another argument, by entropy, which gives a smaller $K_2$",
             short_steps.loss_by_entropy,
             planted={"$7/(8L)$ instead of $3/(8L)$.": {"thirds": 7}},
         ),
@@ -714,32 +744,34 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
     "ours-eq-4-printed",
     over="runs",
     instances=instances.first_steps,
-    says=r"For $t \ge 2$ the stated condition on $t$ implies that of Theorem G, for all "
-    "sizes at once. At $t = 1$, where the condition is empty, equation (4) holds on "
-    r"{tried} runs with step sizes up to $\|W^*\|/\mathrm e$.",
+    says=r"For $t \ge 2$ the stated condition on $t$ implies the condition of Theorem G, for all "
+    "sizes at once. At $t = 1$, where the condition is empty, equation (4) holds on {tried} runs "
+    r"with step sizes up to $\|W^*\|/\mathrm e$.",
     proof=(
         uses(
             "ours-loss-soon",
-            r"Theorem G: the loss is at most $|\mathcal V|e^{-A/4}$ from its time on",
+            r"Theorem G: the loss is at most $|\mathcal V|e^{-A/4}$ for $t > 2S(1 + "
+            r"2K_2\|W^*\|/\eta)$",
         ),
         executed(
-            "the stated condition on $t$ implies that of Theorem G",
+            "the stated condition on $t$ implies the condition of Theorem G",
             corollaries.equation_4_as_printed,
         ),
         executed(
-            "the same with $L^3$ and 109, and with $L^2$ and 218",
+            "the condition with $L^3$ and $c_0 = 109$, and with $L^2$ and $c_0 = 218$, implies "
+            "the condition of Theorem G, too",
             corollaries.equation_4_by_powers,
             planted={r"$c_0 = 108$ with the third power of $L_{\max}$.": {"third": 108}},
         ),
         executed(
-            r"$t = 1$, by $\eta \le \|W^*\|/\mathrm e$",
+            r"the exponent of (4) at $t = 1$, by $\eta \le \|W^*\|/\mathrm e$",
             corollaries.equation_4_at_once,
             planted={"A step size eleven times as large.": {"larger": 11}},
         ),
         uses("ours-pairs", "the optimal token has the largest attention"),
         by_hand(
-            r"so no loss exceeds $\log|\mathcal V|$, and at $t = 1$ the right side is at least "
-            r"$|\mathcal V|$",
+            r"no loss exceeds $\log|\mathcal V|$, and at $t = 1$ the right side of (4) is at "
+            r"least $|\mathcal V|$",
             at="first-step",
         ),
     ),

@@ -181,9 +181,9 @@ def large_steps(seed: int = 7, trials: int = 4) -> Iterator[Beyond | Run]:
     over="starts and runs",
     instances=large_steps,
     says="From {starts} random initial values of the exponential model, with step sizes from "
-    r"1.15 to 1.9 times $\|W^*\|$, the residual is within {farthest} of $R$ after 300 "
-    r"steps. On {runs} runs of Algorithm 1 at such step sizes, $\|W\|^2(1 - \cos)$ ends "
-    "within {error} of the constant.",
+    r"1.15 to 1.9 times $\|W^*\|$, the residual is within {farthest} of the minimizer $R$ of $F$ "
+    r"after 300 steps. On {runs} runs of Algorithm 1 at such step sizes, $\|W\|^2(1 - \cos)$ ends "
+    "within {error} of the constant of Theorem C.",
     planted={
         r"The model with step sizes of $2.3\,\|W^*\|$.": Variant(
             instances=instances.above_the_limit
@@ -308,12 +308,15 @@ def logarithm_table(runs: Sequence[Run]) -> Table:
     over="data sets",
     instances=logarithm_runs,
     says="On {settled} data sets without an idle pair, the residual changes by at most "
-    r"{largest_settled} per unit of $\log t$. On {growing} data sets with one, it grows by "
-    "at least {least_growing}, within {miss} of the prediction.",
+    r"{largest_settled} per unit of $\log t$. On {growing} data sets with an idle pair, the "
+    r"residual grows by at least {least_growing} per unit of $\log t$, within {miss} of the "
+    r"prediction $\|v^*\|$.",
     proof=(
         uses("ours-sharp-rate", "Theorem C: without an idle pair the residual converges"),
         uses(
-            "ours-logarithm-law", r"Theorem D: with one it is $\|v^*\|\log t$ up to smaller terms"
+            "ours-logarithm-law",
+            "Theorem D: with an idle pair the norm of the residual is "
+            r"$\|v^*\|\log t$ up to smaller terms",
         ),
     ),
     planted={

@@ -72,9 +72,9 @@ def power_above(value: float) -> float:
     instances=long_runs,
     observes=True,
     says=r"On {tried} runs the bounds of Theorem 1 on $1 - \cos$ become smaller than the bound "
-    "from the norms alone between steps {first} and {latest}. From there to $10^{15}$ steps they "
-    "hold at all {compared} recorded steps, and are too large by a factor of at least "
-    r"{at_first}. Beyond $10^5$ steps $1 - \cos$ comes from the late flow, an "
+    "from the norms alone between steps {first} and {latest}. From there to $10^{15}$ steps the "
+    "bounds of Theorem 1 hold at all {compared} recorded steps, and are too large by a factor of "
+    r"at least {at_first}. Beyond $10^5$ steps $1 - \cos$ comes from the late flow, an "
     "approximation.",
     fails="A bound is smaller than the value in a run.",
     planted={
@@ -116,8 +116,8 @@ def check_ours_reach(one: Long, power: int = 0, divided: float = 1.0) -> Iterato
     instances=walks,
     observes=True,
     says="All {tried} runs leave the true path: the error reaches ten percent of "
-    r"$\|W_{\mathrm{kq}}\|$, or the computed norm of the gradient becomes 0. In float32 this "
-    "happens between steps {float32_first} and {float32_last}, in float64 between "
+    r"$\|W_{\mathrm{kq}}\|$, or the computed norm of the gradient becomes 0. In float32 the runs "
+    "fail in this way between steps {float32_first} and {float32_last}, in float64 between "
     "{float64_first} and {float64_last}. In {stuck} of the runs the computed norm of the "
     "gradient became 0.",
     fails="A run in common arithmetic stays near the true path.",

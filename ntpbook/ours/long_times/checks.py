@@ -86,7 +86,7 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
         uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
         uses("ours-coupled-flow", "Training preserves the symmetric form of $Y$ and $Z$."),
         executed(
-            "The gradient with respect to $Z$ for one class, entry by entry.",
+            "The gradient of the log-likelihood of one class with respect to $Z$, entry by entry.",
             steps.projector_step,
         ),
         executed("The derivative of $f$ with respect to $z$.", steps.unit_step),
@@ -100,12 +100,13 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
             planted={"An error vector whose entries do not sum to zero.": {"wrong": 0}},
         ),
         by_hand(
-            r"$\delta > 0$, so $\sigma$ increases with $t$, and it is unbounded.", at="unbounded"
+            r"$\delta > 0$, so $\sigma$ increases with $t$, and $\sigma$ is unbounded.",
+            at="unbounded",
         ),
     ),
     planted={
         "Attention without $L_2$ scaling.": {"sphere": False},
-        "The system for one query, applied to data with two or three.": {"queries": 1},
+        "The system for one query, applied to data with two or three queries.": {"queries": 1},
         "The two learning rates exchanged.": {"invert": True},
     },
 )
@@ -502,7 +503,7 @@ def kept(run: DesignRates, sphere: bool = True, start: float = 0.0) -> ClockPath
     ),
     planted={
         "Attention without $L_2$ scaling.": {"sphere": False},
-        "An angle that stays constant.": {"still": True},
+        "An angle between attention and decoder that stays constant.": {"still": True},
     },
 )
 def check_ours_long_angle(
@@ -798,7 +799,8 @@ def settled(one: Fixed, z: Floats) -> Floats:
             planted={"A decoder that is also trained.": {"moving": True}},
         ),
         by_hand(
-            r"If $R$ stayed below $\|r\|$, $\|q\|$ would be both bounded and unbounded.",
+            r"If the limit of $R$ were below $\|r\|$, $\int\|q\|^{-1}dt$ would be finite "
+            r"although $\|q\|$ is bounded.",
             at="every-start",
         ),
     ),
@@ -995,7 +997,7 @@ def measured(one: Measured, lone: bool) -> margins.Margins:
         r"The margin divided by a higher power of $\|Y\|$.": {"power": 1.1},
         "The derivative of $Y$ from the first class alone.": {"lone": True},
         r"A lower bound on the derivative of $\|Y\|^2/2$ that is 1.1 times sharper.": {"work": 1.1},
-        "The bound on the integral 1.1 times sharper.": {"integral": 1.1},
+        r"The bound on the integral of $\tan^2\psi$ 1.1 times sharper.": {"integral": 1.1},
         r"The upper bound $c$ on $q/\|Y\|$ 1.1 times sharper.": {"top": 1.1},
         "The bound on the two error probabilities 1.1 times sharper.": {"two": 1.1},
     },

@@ -192,7 +192,8 @@ def check_tian2023_app_table_1(one: Sequence, base: int = 0, early: int = 0) -> 
     over="random layers",
     instances=random_layers,
     says="For {tried} random layers, the attention computed from embeddings equals a masked "
-    "softmax of a row of $Z$, and it is a probability distribution over the context.",
+    "softmax of a row of $Z$, and this attention is a probability distribution over the "
+    "context.",
     tolerance=1e-12,  # scores of order ten, from sums of up to d^2 products
     shows="the definition makes sense: the weights are a distribution over the context, the "
     "same from embeddings as from $Z$",
@@ -594,7 +595,11 @@ def logits_of_heads(sample: Sample, Y: Any, Z: Any) -> Any:
     r"that head and with $\alpha$ computed from all heads together.",
     tolerance=ROUNDING,
     proof=(
-        uses("tian2023-lem-1", r"one head, for any error $x_{T+1} - \alpha$"),
+        uses(
+            "tian2023-lem-1",
+            "the gradient of a single head, for any error $x_{T+1} - "
+            r"\alpha$",
+        ),
         by_hand("the other heads add a constant to the logits", at="constant"),
     ),
     readings={
@@ -669,7 +674,9 @@ def drawn_starts(seed: int = 7, draws: int = 3) -> list[Drawn]:
     "variance $1/d$ within six standard errors. The largest absolute value of an inner "
     "product for $d = 1024$ is {largest}.",
     proof=(
-        executed("the moments of one product", steps.gaussian_products),
+        executed(
+            "the mean and the variance of one product of two components", steps.gaussian_products
+        ),
         by_hand(
             "the $d$ terms of an inner product are independent, so their variances add",
             at="variances",
@@ -704,7 +711,7 @@ def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1)
     "reaches {adam}.",
     tolerance=ROUNDING,  # 40 steps, each adding rounding of sums of six numbers near one
     proof=(
-        uses("tian2023-eq-3", "both gradients"),
+        uses("tian2023-eq-3", "the gradients with respect to $Y$ and $Z$"),
         executed(
             "the entries of the error sum to zero",
             steps.errors_sum_to_zero,
@@ -729,7 +736,7 @@ def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1)
         },
     },
     planted={
-        "The same zero sums required of runs with Adam.": {"rules": ("adam",)},
+        "Zero sums of the entries of each row required of runs with Adam.": {"rules": ("adam",)},
         "The rows summed as vectors.": {"axis": 0},
     },
 )
@@ -915,7 +922,11 @@ def short_sequences(seed: int = 7, cases: int = 80) -> Iterator[Bag]:
     r"$X^\top \mathrm{diag}(b) X$ is the diagonal matrix of this vector. So the second limit "
     "in (6) follows from the first. {tried} random sequences agree.",
     tolerance=1e-13,  # sums of up to 300 weights
-    proof=(uses("tian2023-lem-2", "both limits"), SHARES, DIAGONAL),
+    proof=(
+        uses("tian2023-lem-2", r"$X^\top b$ and $X^\top \mathrm{diag}(b) X$ at every length"),
+        SHARES,
+        DIAGONAL,
+    ),
     planted={
         r"The outer product of $X^\top b$ with itself instead of the diagonal matrix.": {
             "outer": True
@@ -944,7 +955,7 @@ def check_tian2023_eq_6(one: Bag, outer: bool = False, forgotten: int = 0) -> It
 # How long is long: Lemma 18
 
 RADIUS = executed(
-    "the radius",
+    r"the radius at which the bound (138) equals $\delta$",
     steps.radius_for_tokens,
     planted={"$N$ instead of $2N$ under the root.": {"twice": 1}},
 )
@@ -1026,9 +1037,9 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
     r"the radius with probability above $\delta$.",
     tolerance=1e-9,  # of scipy's binomial tails, relative
     proof=(
-        uses("tian2023-eq-137", "the first identity"),
+        uses("tian2023-eq-137", "the first identity of Lemma 18"),
         DIAGONAL,
-        uses("tian2023-eq-138", "the probability that a frequency deviates"),
+        uses("tian2023-eq-138", "the probability (138) that the frequency of a token deviates"),
         RADIUS,
     ),
     readings={
@@ -1037,7 +1048,7 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
         "token.": {"which": "together"},
     },
     planted={
-        "The radius 1.1 times sharper.": {"factor": 1 / 1.1},
+        "The radius of Lemma 18 1.1 times sharper.": {"factor": 1 / 1.1},
         "A radius that is smaller by a factor 2.": {"factor": 0.5},
         "$T$ instead of $T - 1$ in the frequencies.": {"more": 1},
     },

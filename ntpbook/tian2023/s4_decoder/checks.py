@@ -493,7 +493,7 @@ def _uses_of_E_prime(one: Correlated, sign: int, places: tuple[str, ...]) -> Ite
     hypotheses=("Assumption 2", r"$M \ge 100K^2$"),
     readings={words: {"places": (use,)} for use, words in USES.items()},
     planted={
-        "The opposite sign, which is correct; the check must accept it.": Variant(
+        "The opposite sign of $E'$, which is correct; the check must accept it.": Variant(
             {"sign": 1}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -1116,7 +1116,7 @@ GROWING_SHIFT = executed(
         ),
     ),
     planted={
-        r"The bound of part (a) 1.1 times sharper than $\eta_Y/M$.": {"constant": 1 / 1.1},
+        r"The bound $\eta_Y/M$ of part (a) 1.1 times sharper.": {"constant": 1 / 1.1},
         "A shift of at most 0.2 instead of $1/2$.": {"most_shift": 0.2},
         "$h$ evaluated one update late.": {"late": 1},
     },
@@ -1191,8 +1191,8 @@ def check_tian2023_eq_46(run: Heights, next_: int = 1, sign: int = 1) -> Iterato
         ),
     ),
     planted={
-        "An interpolation that is lower, 1.1 times sharper.": {"sharper": 1.1},
-        "The interpolation taken one update earlier.": {"before": 1},
+        r"An upper bound below the interpolation $h^\circ$, 1.1 times sharper.": {"sharper": 1.1},
+        r"The interpolation $h^\circ$ taken one update earlier.": {"before": 1},
     },
 )
 def check_tian2023_eq_47(run: Heights, sharper: float = 1.0, before: int = 0) -> Iterator[Said]:
@@ -1389,8 +1389,8 @@ def check_tian2023_app_lem_7_late(one: Gap, sharper: float = 1.0) -> Iterator[Sa
         by_hand(r"$\ln(s)/s$ tends to zero", at="zero"),
     ),
     planted={
-        "The bound 1.1 times sharper.": {"sharper": 1.1},
-        "The derivative $g(Mh(s))$ squared.": {"power": 2},
+        "The bound on $M(h^* - h)$ 1.1 times sharper.": {"sharper": 1.1},
+        "The derivative $g(Mh(s))$ in the bound squared.": {"power": 2},
     },
 )
 def check_tian2023_eq_49(run: Heights, sharper: float = 1.0, power: int = 1) -> Iterator[Said]:
@@ -1515,7 +1515,7 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
         "M)$; the check must accept it.": Variant(
             {"constants": (1.03,), "power": 2.0}, long_heights, Verdict.NOT_CONTRADICTED
         ),
-        "The same times and this constant 1.1 times sharper.": Variant(
+        r"Times up to $\eta_Y s = M^2$, and the constant 1.03 made 1.1 times sharper.": Variant(
             {"constants": (1.03 / 1.1,), "power": 2.0}, long_heights
         ),
     },
@@ -1589,9 +1589,9 @@ def check_tian2023_rem_2(
         ),
     ),
     planted={
-        "Both bounds 1.1 times sharper.": {"sharper": 1.1},
+        "Both bounds on $c(s)$ 1.1 times sharper.": {"sharper": 1.1},
         "0.6 instead of $1/2$ before $L$ in the lower bound.": {"half": 0.6},
-        "An upper bound without its second term.": {"term": 0.0},
+        "An upper bound on $c(s)$ without its second term.": {"term": 0.0},
     },
 )
 def check_tian2023_rem_2_corrected(
@@ -1668,7 +1668,7 @@ def enclosed_gaps(late: int = 0, share: float = 0.22) -> Iterator[Shown]:
         enclosed("every point of the ten curves of Figure 8", enclosed_gaps),
     ),
     planted={
-        "The bound 1.1 times sharper.": {"share": 0.2},
+        r"The bound $0.22\,\eta_Y/M$ 1.1 times sharper.": {"share": 0.2},
         "$h(s + 1)$ instead of $h(s)$.": {"late": 1},
         "$h(s - 2)$ instead of $h(s)$.": {"late": -2},
     },
@@ -1700,7 +1700,8 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
     tolerance=ROUNDING,
     proof=(
         by_hand(
-            "a convex function meets a line in at most two points and lies below it between them",
+            "a convex function meets a line in at most two points and lies below the line "
+            "between these points",
             at="convex",
         ),
         executed(
@@ -1801,9 +1802,9 @@ def first_updates() -> Iterator[FirstUpdate]:
         ),
     ),
     planted={
-        "The crossing 1.1 times sharper.": {"sharper": 1.1},
+        "The lower crossing 1.1 times sharper.": {"sharper": 1.1},
         r"$\eta_Y = M^{-1.01}$, slightly below $1/M$.": {"exponent": 1.01},
-        "The upper crossing instead of the lower one.": {"which": 1},
+        "The upper crossing instead of the lower crossing.": {"which": 1},
     },
 )
 def check_tian2023_rem_3(
@@ -1876,7 +1877,7 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
         ),
         uses("tian2023-rem-3", r"$Mh(1) \ge x_0$"),
         executed(
-            "both stages",
+            r"inequalities for $h$ and $\gamma$ in both stages",
             steps.two_stages,
             planted={"$M$ instead of $M - 1$.": {"less": 0}},
         ),
@@ -1884,8 +1885,8 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
         by_hand(r"the bounds of the second stage, from $e^x \ge (M - 1)x \ge M - 1$", at="second"),
     ),
     readings={
-        r"The first stage for every $t \ge 0$: at $t = 0$ it states $1 \le 0$, and it fails "
-        "until $Mh = x_0$.": {"literal": True},
+        r"The claims about the first stage for every $t \ge 0$: at $t = 0$, $e^{Mh} \le (M - "
+        r"1)Mh$ says $1 \le 0$, and it fails until $Mh = x_0$.": {"literal": True},
     },
     planted={
         r"The bound $h \le \eta_Y t/(MK)$ of the first stage 1.1 times sharper.": {"sharper": 1.1},

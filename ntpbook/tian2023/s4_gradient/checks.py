@@ -140,7 +140,7 @@ def check_tian2023_lem_14(one: Spectrum, sign: int = 1, denominator: int = 1) ->
     ),
     planted={
         r"$1 + \lambda$ instead of $1 - \lambda$.": {"sign": 1},
-        "Both bounds 1.1 times sharper.": {"sharper": 1.1},
+        "Both bounds of Lemma 15 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_lem_15(one: Spectrum, sign: int = -1, sharper: float = 1.0) -> Iterator[Said]:
@@ -207,7 +207,7 @@ def check_tian2023_lem_16(
     planted={
         r"$1 + |\lambda_1|$ instead of $1 - |\lambda_1|$.": {"sign": 1},
         r"$|\lambda_1|^3$ instead of $|\lambda_1|^2$.": {"power": 3},
-        "The bound 1.1 times sharper.": {"sharper": 1.1},
+        r"The bound $|\lambda_1|^2/(1 - |\lambda_1|)$ 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_lem_17(
@@ -234,7 +234,7 @@ def check_tian2023_lem_17(
     ),
     planted={
         "$1/K$ instead of $1/(K - 1)$.": {"less": 0},
-        "All three bounds 1.1 times sharper.": {"sharper": 1.1},
+        "All three bounds of (90) 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_eq_90(one: Spectrum, less: int = 1, sharper: float = 1.0) -> Iterator[Said]:
@@ -269,7 +269,7 @@ def check_tian2023_eq_90(one: Spectrum, less: int = 1, sharper: float = 1.0) -> 
     ),
     planted={
         "$E'$ with the sign of Appendix D.1.": {"sign": -1},
-        "Twice the diagonal of $E'$.": {"times": 2},
+        "Twice the diagonal of $E'$ on the right side.": {"times": 2},
     },
 )
 def check_tian2023_eq_92(one: Spectrum, sign: int = 1, times: int = 1) -> Iterator[Said]:
@@ -345,7 +345,7 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
     over="matrices $E$",
     instances=pairs_and_spectra,
     says=r"In {tried} matrices $E$, the leading term of $\xi_n$ is at least $(E^2)_{nn}/(1 + "
-    r"|\lambda_1|)$, and this is at least $\min_i \lambda_i^2/(1 + |\lambda_1|)$. Under "
+    r"|\lambda_1|)$, and this bound is at least $\min_i \lambda_i^2/(1 + |\lambda_1|)$. Under "
     r"Assumption 2, the last bound exceeds $4K|\lambda_1|/M$.",
     tolerance=CONDITION,
     proof=(
@@ -362,9 +362,9 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
         ),
     ),
     planted={
-        "The denominator left out.": {"sign": 0},
-        "The denominator as stated in the paper.": {"sign": -1},
-        "All bounds 1.1 times sharper.": {"sharper": 1.1},
+        r"The denominator $1 + |\lambda_1|$ left out.": {"sign": 0},
+        r"The denominator $1 - |\lambda_1|$, as in the paper.": {"sign": -1},
+        "All bounds of the corrected (93) 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_eq_93_corrected(
@@ -432,7 +432,7 @@ def gradients_in(one: Even | TwoDecoders | Speed) -> int:
         },
     },
     planted={
-        "The correct sign; the check must accept it.": Variant(
+        "Equation (88) with its correct sign; the check must accept it.": Variant(
             {"form": "corrected"}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -508,7 +508,7 @@ def check_tian2023_eq_88_corrected(
     tolerance=STEPS,
     proof=(
         executed(
-            "one step of either update preserves $Y = FA$",
+            "one step of (7) or of (26) preserves the form $Y = FA$",
             steps.span,
             planted={"a step that adds a vector outside the span of the $f_n$": {"beside": 1}},
         ),

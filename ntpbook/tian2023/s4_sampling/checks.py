@@ -186,7 +186,7 @@ def check_tian2023_lem_10(
         ),
     ),
     planted={
-        "The radius 1.1 times sharper.": {"sharper": 1.1},
+        "The radius of this proposition 1.1 times sharper.": {"sharper": 1.1},
         "The radius with $NvL$ instead of $2NvL$ under the root.": {"variance": 1},
     },
 )
@@ -241,7 +241,8 @@ def radius_of_remark_4(N: int, delta: float, power: float = 0.5, logarithm: bool
     proof=(
         HOEFFDING,
         executed(
-            r"a radius of $2\Delta$ suffices, and the remaining case of $\delta$ above one half",
+            r"a radius of $2\Delta$ suffices for $\delta \le 1/2$, and inequalities for "
+            r"$\delta > 1/2$",
             steps.one_class_within_two_radii,
             planted={r"$\Delta$ instead of $2\Delta$.": {"constant": 1}},
         ),
@@ -306,7 +307,7 @@ def check_tian2023_rem_4(
     proof=(
         uses("ours-bernstein", r"all $K$ classes at once, with $L = \ln(2K/\delta)$"),
         executed(
-            r"a radius of $3\Delta$ suffices",
+            r"a radius of $3\Delta$ suffices for all classes at once",
             steps.all_classes_within_three_radii,
             planted={r"$2\Delta$ instead of $3\Delta$.": {"constant": 2}},
         ),
@@ -397,7 +398,9 @@ SLOPE = executed(
         "The bound (61) 1.1 times sharper.": {"sharper": 1.1},
         r"$\sigma'$ bounded by $\eta_Y\Delta/4$ instead of $\eta_Y\Delta/3$.": {"share": 1 / 4},
         r"The square of $\Delta/\bar N$ in (61).": {"power": 2.0},
-        "The constant 1 for the derivative in stage 2.": {"late": 1},
+        r"The constant 1 for the derivative of $\ln g$ with respect to $\ln s$ in stage 2.": {
+            "late": 1
+        },
         "The constant 1 instead of 6 in stage 2.": {"six": 1},
     },
 )
@@ -457,7 +460,7 @@ def check_tian2023_lem_11(
         ),
     ),
     planted={
-        "The last bound 1.1 times sharper.": {"sharper": 1.1},
+        "The last bound of (63) 1.1 times sharper.": {"sharper": 1.1},
         r"The derivative at $\bar N$ instead of that at $\bar N - \Delta$.": {"left": False},
     },
 )
@@ -497,7 +500,7 @@ def check_tian2023_eq_63(one: Mean, left: bool = True, sharper: float = 1.0) -> 
         r"$100\,M^{-0.99} \le \eta_Y < 1$",
     ),
     planted={
-        "The opposite sign, which is correct; the check must accept it.": (
+        "The opposite sign of $dg/ds$, which is correct; the check must accept it.": (
             Variant({"sign": -1}, expected=Verdict.NOT_CONTRADICTED)
         ),
     },
@@ -524,7 +527,7 @@ def check_tian2023_eq_64(one: Height, sign: int = 1) -> Iterator[Said]:
     tolerance=1e-6,  # second-order differences over a hundred-thousandth of the time
     proof=(SLOPE,),
     planted={
-        "The bound 1.1 times sharper.": {"sharper": 1.1},
+        "The bound on $|dg/ds|$ 1.1 times sharper.": {"sharper": 1.1},
         "The denominator without its square.": {"square": 1},
     },
 )
@@ -565,8 +568,8 @@ def check_tian2023_eq_64_corrected(
         ),
     ),
     planted={
-        "The bound 1.1 times sharper.": {"sharper": 1.1},
-        r"Below $\bar N$ as well.": {"below": True},
+        r"The bound $g(\bar N)\,\eta_Y\Delta/3$ 1.1 times sharper.": {"sharper": 1.1},
+        r"The bound of (65) for counts below $\bar N$ as well.": {"below": True},
     },
 )
 def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -> Iterator[Said]:
@@ -838,9 +841,10 @@ def check_tian2023_thm_5(
             steps.constant_of_theta,
             planted={"1.9 instead of $5/2$.": {"constant": 1.9}},
         ),
-        by_hand(r"both bounds on $\sigma$", at="sigma"),
+        by_hand(r"both bounds of Corollary 1 on $|\sigma|$", at="sigma"),
         executed(
-            "every count is at least $N/(2K)$, and $S + 1$ is at most the stated order",
+            r"every count is at least $N/(2K)$, and $S + 1 \le "
+            r"\frac{1}{\epsilon\eta_Y}\ln\frac M\epsilon$",
             steps.steps_to_the_accuracy,
             planted={r"$4K^2\ln(2K/\delta)$ draws for the same deviation.": {"halves": 2}},
         ),
@@ -982,7 +986,8 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
             at="concave",
         ),
         by_hand(
-            "$(e^u - 1 - u)/u^2$ is a power series with positive coefficients, so it increases",
+            r"$\phi(u) = (e^u - 1 - u)/u^2$ is a power series with positive coefficients, so "
+            r"$\phi$ increases",
             at="series",
         ),
         by_hand("the bounds on the number $S^*$ of updates from $c$ and $S$", at="count"),

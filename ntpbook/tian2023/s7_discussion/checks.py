@@ -86,8 +86,8 @@ ACCURACY = "the integrator"
     tolerance=INTEGRATOR,
     observes=True,
     readings={
-        "In each class separately, with one common token.": {"which": "single"},
-        "In each class separately, with any number of common tokens.": {"which": "any"},
+        "In each class separately, for data with one common token.": {"which": "single"},
+        "In each class separately, for data with any number of common tokens.": {"which": "any"},
     },
     planted={
         "Scores with the opposite sign.": {"factor": -1.0},
@@ -364,7 +364,7 @@ def growth_exponent(run: Trajectory, until: float = math.inf) -> float:
     observes=True,
     planted={
         "The $f_n$ themselves instead of their dual vectors.": {"dual": False},
-        "The same growth required at $10^6$ steps already.": {"until": 1e6},
+        "The slow growth of $Z$ required at $10^6$ steps already.": {"until": 1e6},
         "Logits with an added term that grows like $t^{1/5}$.": {"power": 0.2},
     },
 )
@@ -580,7 +580,7 @@ RESIDUAL = ("Assumption 2 for the $f_n$ of (5)", "a token distinct among the cla
     planted={
         "The missing hypothesis added, that queries share no contextual token; the check must "
         "find no violation.": Variant({"shared": False}, expected=Verdict.NOT_CONTRADICTED),
-        "The same without shared tokens, but with $x_T$ added before the normalization.": {
+        "No contextual token shared by two queries, but $x_T$ added before the normalization.": {
             "shared": False,
             "skip": "before",
         },
@@ -641,8 +641,8 @@ APART = (
     "logits of all {tokens} tokens that are distinct among the classes of their query rise.",
     proof=(
         executed(
-            "The derivative of the logit for two classes of one query, and for three with given "
-            "cosines, any $M$.",
+            "The derivative of the attention logit of a distinct token for two classes of "
+            "one query, and for three classes with given cosines, for any $M$.",
             apart.force_steps,
             planted={"A query that adds nothing to the inner products.": {"query": 0}},
         ),

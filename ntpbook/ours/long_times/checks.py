@@ -78,15 +78,15 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
     over="designs",
     instances=symmetric_runs,
     name=lambda one: rf"$K = {one[0].K}$, $M = {one[0].M}$, $\eta_Y/\eta_Z = {one[1]:g}$",
-    says=r"On {tried} data sets, up to $\ln t = {log_t}$, the logits of the small system in the "
-    r"time scale $\sigma$ agree with those of both layers trained in time $t$, up to the "
-    "error of the integrator.",
+    says=r"On {tried} data sets, up to $\ln t = {log_t}$, the attention logits $z$ of the "
+    r"small system in the time scale $\sigma$ agree with those of decoder and attention "
+    "trained in time $t$, up to the error of the integrator.",
     tolerance=1e-6,  # relative; both integrators run at 1e-9 or less over many steps
     proof=(
         uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
-        uses("ours-coupled-flow", "The flow preserves the symmetric form."),
+        uses("ours-coupled-flow", "Training preserves the symmetric form of $Y$ and $Z$."),
         executed(
-            "The gradient with respect to $Z$ for one class, entry by entry.",
+            "The gradient of the log-likelihood of one class with respect to $Z$, entry by entry.",
             steps.projector_step,
         ),
         executed("The derivative of $f$ with respect to $z$.", steps.unit_step),
@@ -95,17 +95,18 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
             steps.clock_steps,
         ),
         executed(
-            "$M = K$: the same, without other outputs.",
+            "$M = K$: Lemma 1 in the symmetric form, without outputs other than the next tokens.",
             steps.bulk_free_steps,
             planted={"An error vector whose entries do not sum to zero.": {"wrong": 0}},
         ),
         by_hand(
-            r"$\delta > 0$, so $\sigma$ increases with $t$, and it is unbounded.", at="unbounded"
+            r"$\delta > 0$, so $\sigma$ increases with $t$, and $\sigma$ is unbounded.",
+            at="unbounded",
         ),
     ),
     planted={
         "Attention without $L_2$ scaling.": {"sphere": False},
-        "The system for one query, applied to data with two or three.": {"queries": 1},
+        "The system for one query, applied to data with two or three queries.": {"queries": 1},
         "The two learning rates exchanged.": {"invert": True},
     },
 )
@@ -140,12 +141,16 @@ def narrow(M: int = 0) -> list[Design]:
     instances=lambda: narrow(),
     name=lambda d: f"K = {d.K}, M = {d.M}",
     says=r"On {tried} designs with $M = K$, at ratios $\eta_Z/\eta_Y$ from 0.1 to 1000, the "
-    r"logits are the same function of $\sqrt\nu\,\sigma$, up to the error of the "
-    "integrator.",
+    r"attention logits $z$ of a design are the same function of $\sqrt\nu\,\sigma$, where "
+    r"$\nu = (1 - \frac1K)\eta_Z/\eta_Y$, up to the error of the integrator.",
     tolerance=1e-7,  # the integrator's tolerance, over the range of the logits
     proof=(
         uses("ours-long-clock", r"The flow of both layers in the time scale $\sigma$."),
-        by_hand("The flow of such a loss preserves the symmetric form.", at="symmetry"),
+        by_hand(
+            "For every loss that treats the wrong labels alike, training preserves the "
+            "symmetric form of $Y$ and $Z$.",
+            at="symmetry",
+        ),
         executed(
             "The equations for $M = K$, for any loss that treats the wrong labels alike.",
             steps.bulk_free_steps,
@@ -154,7 +159,11 @@ def narrow(M: int = 0) -> list[Design]:
                 "The equations for unscaled attention.": {"claimed": False},
             },
         ),
-        executed(r"$\nu$ cancels in the rescaled equations.", steps.universality_steps),
+        executed(
+            r"Written in $\sqrt\nu\,\sigma$ and $\sqrt\nu\,r_d$, the equations do not "
+            r"contain $\nu$.",
+            steps.universality_steps,
+        ),
     ),
     planted={
         r"The time scale $\sigma$ itself, without the factor $\sqrt\nu$.": {"power": 0.0},
@@ -195,14 +204,15 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
     over="solutions",
     instances=one_each,
     says=r"Along {tried} solutions up to $\sigma = 10^4$ both sides of the closed form agree, "
-    "up to the error of the integrator. At the end the remainder of the law for $w$ is at "
-    "most {rest}, and at most one fifth of its value at a tenth of that time.",
+    r"up to the error of the integrator. At $\sigma = 10^4$ the remainder $o(1)$ in the law "
+    r"for $w$ is at most {rest}, and at most one fifth of its value at $\sigma = 10^3$.",
     tolerance=1e-6,  # the integrator runs at 1e-11, over five powers of ten of the clock
     proof=(
         uses("ours-long-clock", r"$t$ as a function of $\sigma$."),
         uses("ours-long-rates", "The equations for $M = K$."),
         executed(
-            "Both sides have the same initial value and the same derivative; the limits.",
+            "Both sides of the closed form have the same initial value and the same "
+            r"derivative; limits as $T \to \infty$.",
             closed_form,
         ),
         by_hand(
@@ -244,8 +254,8 @@ def wider(first: float = 1.0, last: float = 10.0) -> list[DesignRates]:
     over="solutions",
     instances=wider,
     says=r"On {tried} solutions the slope $d\ln T/d\ln\sigma$ at $\sigma = 10^4$ is close to "
-    r"$\alpha + c/T^2$: the remaining error is at most {part} times the distance of the "
-    r"slope from $\alpha$, and it has decreased since $\sigma = 10^3$.",
+    r"$\alpha + c/T^2$: the error is at most {part} times the distance of the slope from "
+    r"$\alpha$, and the error is smaller than at $\sigma = 10^3$.",
     tolerance=1e-8,  # the integrator runs at 1e-10
     planted={
         "The exponent 1, which is correct for $M = K$.": {"power": Fraction(1)},
@@ -302,17 +312,22 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     over="solutions",
     instances=lambda: rare() + wider(),
     says=r"Each of {tried} solutions stays inside the region of the proof up to $\sigma = "
-    "10^4$. If the common token is rare, the conditions of the theorem hold at the start; "
-    "otherwise they hold from some time on, at the latest from $r = {latest}$ on. At "
-    "{states} random states on the upper boundary $F$ the flow points inward.",
+    "10^4$. If the common token is rare, the path starts inside the region and the theorem "
+    "applies from the start; otherwise the conditions of entry hold from some time on, at "
+    "the latest from $r = {latest}$ on. At {states} random states on the boundary $F = (1 - "
+    "u)/T^2$ of the region the flow points inward.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-11
     proof=(
         uses("ours-long-clock", r"The equations in the time scale $\sigma$, and $t$."),
-        executed("Derivatives with respect to $r$.", steps.exponent_steps),
-        executed("The limits, and the margin left for $F$.", exponent_limits),
-        by_hand(
-            "What holds inside the region: bounds on $x$, $aT$, $P$, $B$, and $Q$.", at="inside"
+        executed(
+            "Derivatives of $Q$, $D$, $E$, $B$, and $F$ with respect to $r$.", steps.exponent_steps
         ),
+        executed(
+            "The limits of $A$ and of the exponent, and the slack at the boundary $F = "
+            "(1 - u)/T^2$.",
+            exponent_limits,
+        ),
+        by_hand("Inside the region: bounds on $x$, $aT$, $P$, $B$, and $Q$.", at="inside"),
         by_hand("No part of the boundary of the region is reached first.", at="edges"),
         by_hand(r"$T$ grows without bound, and $aT/r \to 1 - 1/M$.", at="growth"),
         by_hand(r"$r \sim \sigma$ and $\ln t \sim \sigma$.", at="time"),
@@ -371,17 +386,17 @@ def crowds(M: int = 10**9) -> list[DesignRates]:
     "ours-long-early",
     over="designs",
     instances=crowds,
-    says=r"On {tried} designs with $10^9$ outputs, from $\sigma = 10^4$ to $10^5$, the solution "
-    "is within {apart} of the equations of the slow manifold. Along these, the slope of "
-    r"$T^2$ in $\ln\sigma$ approaches $4(K - 1)$ and is within {gap} of it at $\sigma = "
-    "10^{60}$.",
+    says=r"On {tried} designs with $10^9$ outputs, from $\sigma = 10^4$ to $10^5$, $T$ is "
+    "within {apart} of the solution of the planar system, in which attention is stationary. "
+    r"Along the planar system, the slope of $T^2$ in $\ln\sigma$ approaches $4(K - 1)$; at "
+    r"$\sigma = 10^{60}$ the slope differs from $4(K - 1)$ by at most {gap}.",
     planted={
         "Half the slope, $2(K - 1)$.": {"slope": 2},
         "One hundred outputs, a number that $T^2$ exceeds.": Variant(instances=lambda: crowds(100)),
     },
 )
 def check_ours_long_early(one: DesignRates, slope: int = 4) -> Iterator[Said]:
-    """dT^2/d ln sigma -> 4 (K - 1) while T^2 << M: closer in every ten decades, in the end 2 %."""
+    """dT^2/d ln sigma -> 4 (K - 1) while T^2 << M: closer in every ten decades, 2 % at the end."""
     K, M = one.design.K, one.design.M
     path = follow(one.design, one.ratio, np.array([1e4, 1e5]))
     T, r = path.tangent, np.linalg.norm(path.r, axis=1)
@@ -410,9 +425,9 @@ def onsets() -> list[DesignRates]:
     over="designs",
     instances=onsets,
     says=r"On {tried} designs with $M = K$, at ratios $\eta_Y/\eta_Z$ of $10^4$, $10^5$, and "
-    r"$10^6$, the time $t$ of the steepest gain satisfies $\ln(\eta_Y t) = "
-    r"c\sqrt{\eta_Y/\eta_Z}$ up to {apart}, while $\ln(\eta_Y t)$ itself grows tenfold. "
-    "The constant $c$ is between {low} and {high}.",
+    r"$10^6$, the time $t$ at which the slope of $z_d$ in $\ln t$ is largest satisfies "
+    r"$\ln(\eta_Y t) = c\sqrt{\eta_Y/\eta_Z}$ up to {apart}, while $\ln(\eta_Y t)$ itself "
+    "grows tenfold. The constant $c$ is between {low} and {high}.",
     planted={
         r"$\ln t$ proportional to the ratio itself.": {"power": 1.0},
         "The constant for twice the initial correlation.": {"factor": 2.0},
@@ -467,8 +482,9 @@ def kept(run: DesignRates, sphere: bool = True, start: float = 0.0) -> ClockPath
     over="solutions",
     instances=random_runs,
     name=lambda run: run.name,
-    says=r"Along {tried} solutions for random designs, $1 - \chi$ never increases, where $\chi$ "
-    "is the cosine of the angle; at the end it is at most {left}.",
+    says=r"Along {tried} solutions for random designs, $1 - \chi$ never increases, where "
+    r"$\chi$ is the cosine of the angle between attention and decoder; at the end of "
+    r"training, $1 - \chi$ is at most {left}.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
         uses("ours-long-rates", "The equations for $M = K$."),
@@ -487,7 +503,7 @@ def kept(run: DesignRates, sphere: bool = True, start: float = 0.0) -> ClockPath
     ),
     planted={
         "Attention without $L_2$ scaling.": {"sphere": False},
-        "An angle that stays constant.": {"still": True},
+        "An angle between attention and decoder that stays constant.": {"still": True},
     },
 )
 def check_ours_long_angle(
@@ -513,8 +529,9 @@ def check_ours_long_angle(
     over="solutions",
     instances=random_runs,
     name=lambda run: run.name,
-    says="Along {tried} solutions for random designs, every inequality of the proof holds. The "
-    "ratios of the decoder's entries drift by at most {drift} times the bound.",
+    says="Along {tried} solutions for random designs, every inequality in the proof of the "
+    "theorem on shares holds. The logarithms of the ratios $r_d/r_e$ of the decoder's "
+    "entries drift by at most {drift} times the bound.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
         uses("ours-long-rates", "The equations for $M = K$."),
@@ -524,18 +541,19 @@ def check_ours_long_angle(
             planted={r"Derivatives in the time scale $\sigma$.": {"clock": False}},
         ),
         executed(
-            "The conserved sum.",
+            r"The conserved sum $\sum_d z_d + (L/K)\sum_c z_c = 0$.",
             steps.conserved_steps,
             planted={"Common tokens with weight 1.": {"weight": 1}},
         ),
         executed(
-            "The chain of bounds and its integrals.",
+            "The bounds on $P_d$, on the spread $S$, and on the drift of $r_d/r_e$, with "
+            "their integrals.",
             steps.keep_steps,
             planted={"$b^2$ instead of $b$.": {"power": 2}},
         ),
-        by_hand(r"$P_d \le \theta$, $r_d \ge p_d\theta$, and $q_d \ge p_d$.", at="floor"),
+        by_hand(r"$P_d = r_d/q_d \le \theta$, $r_d \ge p_d\theta$, and $q_d \ge p_d$.", at="floor"),
         by_hand(r"The smallest $P_d$ is at least $b\theta$.", at="least"),
-        by_hand("The spread of the $P_d$ stays below its bound.", at="spread"),
+        by_hand("The spread $S$ of the $P_d$ stays below its bound.", at="spread"),
         by_hand("$r_d/r_e$ converges, and so does $f_d/f_e$, within the bound.", at="drift"),
         by_hand(r"$\theta$ is unbounded.", at="unbounded"),
     ),
@@ -584,12 +602,13 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
     over="solutions",
     instances=leaders,
     name=lambda run: run.name,
-    says="On {tried} random designs the strongest distinct token never loses attention. At the "
-    "end all other tokens together hold at most {left} of it.",
+    says="On {tried} random designs the most probable distinct token never loses attention. "
+    "At the end of training all other tokens together have at most {left} of the attention.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
         by_hand(
-            r"The flow preserves the symmetric form, and $\sigma$ is unbounded.", at="symmetry"
+            r"Training preserves the symmetric form of $Y$ and $Z$, and $\sigma$ is unbounded.",
+            at="symmetry",
         ),
         executed("The equations for $M = K$.", steps.soft_free_steps),
         executed(
@@ -597,7 +616,8 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
             steps.simplex_steps,
         ),
         executed(
-            "Both brackets are positive in the limit if another token keeps a share.",
+            "If another token keeps a share, the brackets $c_1(r_1 - R) + c_j(R - r_j)$ and "
+            "$c_1(r_1 - R) + (K/L)c_c R$ are positive in the limit.",
             steps.simplex_limit_steps,
         ),
         by_hand("No ratio $c_j/c_1$ increases.", at="order"),
@@ -609,7 +629,7 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
     },
 )
 def check_ours_long_simplex(one: DesignRates, sphere: bool = False) -> Iterator[Said]:
-    """No c_j/c_1 grows, and 1 - c_1 -> 0: below 1e-4, and a fiftieth for ten times the clock."""
+    """No c_j/c_1 grows, and 1 - c_1 -> 0: below 1e-4, and 50 times smaller at 10 times sigma."""
     scale = (one.ratio / (1 - 1 / one.design.K)) ** 0.5
     grid = np.geomspace(0.1, 1e4, 51) * scale
     path = follow(one.design, one.ratio, grid, sphere, absolute=1e-14)
@@ -749,10 +769,11 @@ def settled(one: Fixed, z: Floats) -> Floats:
     over="decoders",
     instances=one_class,
     name=lambda one: one.name,
-    says="There are {tried} random decoders. With one class, solutions from five random initial "
-    "logits all end at the same attention, which is proportional to $g$ up to the error "
-    "of the integrator. Where the next tokens are the only outputs, the solutions from "
-    r"three initial values all end at $r/\|r\|$, also for classes that are not alike.",
+    says="The check uses {tried} random decoders, each held fixed. With one class, training "
+    "of attention from five random initial values of $z$ always ends at the same attention, "
+    "which is proportional to the gain $g$ up to the error of the integrator. Where the next "
+    "tokens are the only outputs, training from three initial values always ends at "
+    r"$r/\|r\|$, also for classes that are not alike.",
     tolerance=1e-6,  # the flow is stopped where its slope is below 1e-9
     proof=(
         uses("tian2023-lem-1", "The gradient with respect to $Z$ for one sample."),
@@ -778,7 +799,8 @@ def settled(one: Fixed, z: Floats) -> Floats:
             planted={"A decoder that is also trained.": {"moving": True}},
         ),
         by_hand(
-            r"If $R$ stayed below $\|r\|$, $\|q\|$ would be both bounded and unbounded.",
+            r"If the limit of $R$ were below $\|r\|$, $\int\|q\|^{-1}dt$ would be finite "
+            r"although $\|q\|$ is bounded.",
             at="every-start",
         ),
     ),
@@ -844,13 +866,13 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
     over="decoders",
     instances=lambda: [stationary.TRAINED],
     name=lambda w: f"{w.steps} steps of training",
-    says="Interval arithmetic shows that the derivative of the logit difference changes sign "
-    "from positive to negative {stable} times. So there are {stable} stable attention "
-    "patterns.",
+    says="Interval arithmetic shows that the slope of the difference $z_2 - z_1$ of the "
+    "attention logits, as a function of this difference, changes sign from positive to "
+    "negative {stable} times. So there are {stable} stable attention patterns.",
     proof=(
         uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
         enclosed(
-            "Signs of the derivative on both sides of both maxima.",
+            "Signs of the slope of $z_2 - z_1$ on both sides of both stable attention patterns.",
             two_maxima,
             planted={
                 "More balanced classes, whose probabilities all lie between 0.2 and 0.8.": {
@@ -936,15 +958,15 @@ def measured(one: Measured, lone: bool) -> margins.Margins:
     over="designs",
     instances=any_classes,
     name=lambda one: one.name,
-    says=r"Along {tried} solutions for unequal classes, $q/\|Y\|$ never decreases, and the "
-    r"integral of $\tan^2\psi$ is at most {used} times its bound. With two classes and two "
-    r"outputs, the two error probabilities differ by at most {apart} of their sum at $\ln "
-    "t = 300$.",
+    says=r"Along {tried} solutions for unequal classes, the normalized margin $q/\|Y\|$ never "
+    r"decreases, and the integral of $\tan^2\psi\; d\ln\|Y\|$ is at most {used} times its "
+    r"bound. With two classes and two outputs, the two error probabilities $\delta_1$ and "
+    r"$\delta_2$ differ by at most {apart} of their sum at $\ln t = 300$.",
     tolerance=1e-6,  # the integrator's relative tolerance is 1e-8
     proof=(
         uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
         executed(
-            "$q$, $h$, and the mean margin of a class.",
+            "Identities for $q$, $h$, and the mean margin of a class.",
             margins.margin_steps,
             planted={"The entropy of the wrong labels left out.": {"entropy": False}},
         ),
@@ -954,7 +976,8 @@ def measured(one: Measured, lone: bool) -> margins.Margins:
             planted={"$1_M/M$ not subtracted.": {"centered": False}},
         ),
         executed(
-            "$K = M = 2$: $f_1 + f_2$ parallel and orthogonal to $u$.",
+            "$K = M = 2$: the parts of $f_1 + f_2$ parallel and orthogonal to $u = wf_1 - (1 "
+            "- w)f_2$.",
             margins.angle_steps,
             planted={"$f_2$ with half its norm.": {"scaled": False}},
         ),
@@ -964,14 +987,18 @@ def measured(one: Measured, lone: bool) -> margins.Margins:
         by_hand(r"$d\ln(q/\|Y\|) \ge \tan^2\psi \; d\ln\|Y\|$.", at="descent"),
         by_hand(r"$q/\|Y\| \le \sqrt{M/(K(M - 1))}$.", at="largest"),
         by_hand(r"$\Lambda \to 0$ and $\|Y\| \to \infty$.", at="end"),
-        by_hand(r"$K = M = 2$: $|2w - 1|$ is at most $\tan\psi$.", at="two-classes"),
+        by_hand(
+            r"$K = M = 2$: $|2w - 1| = |\delta_1 - \delta_2|/(\delta_1 + \delta_2)$ is at "
+            r"most $\tan\psi$.",
+            at="two-classes",
+        ),
     ),
     planted={
         r"The margin divided by a higher power of $\|Y\|$.": {"power": 1.1},
         "The derivative of $Y$ from the first class alone.": {"lone": True},
         r"A lower bound on the derivative of $\|Y\|^2/2$ that is 1.1 times sharper.": {"work": 1.1},
-        "The bound on the integral 1.1 times sharper.": {"integral": 1.1},
-        r"The largest $q/\|Y\|$ 1.1 times sharper.": {"top": 1.1},
+        r"The bound on the integral of $\tan^2\psi$ 1.1 times sharper.": {"integral": 1.1},
+        r"The upper bound $c$ on $q/\|Y\|$ 1.1 times sharper.": {"top": 1.1},
         "The bound on the two error probabilities 1.1 times sharper.": {"two": 1.1},
     },
 )
@@ -1025,10 +1052,11 @@ def course(one: Unequal, sphere: bool) -> unequal.Course:
     "ours-long-unequal",
     over="designs",
     instances=unlike,
-    says=r"{tried} random designs of unequal classes were followed to $\ln t = {log_t}$. In the "
-    r"last two thirds of $\ln t$ no share of a distinct token changes by more than "
-    "{moved}. At the end the margins of the classes differ by at most {apart}, and common "
-    r"tokens hold up to {kept} of $\|f_n\|^2$.",
+    says=r"{tried} random designs of unequal classes were followed to $\ln t = {log_t}$. In "
+    r"the last two thirds of $\ln t$ no share of a distinct token in the attention of its "
+    r"class changes by more than {moved}. At the end of the runs the margins $-\ln(1 - "
+    r"\alpha_n)$ of the classes differ by at most {apart}, and common tokens have up to "
+    r"{kept} of $\|f_n\|^2$.",
     observes=True,
     planted={
         "Plain softmax instead of scaled attention.": {"sphere": False},
@@ -1093,13 +1121,13 @@ def even() -> list[Unequal]:
     "ours-long-common-wins",
     over="designs",
     instances=leaning,
-    says=r"On {tried} designs with plain softmax, by $\ln t = 300$ the common token holds all "
-    "but {left} of the attention in the second class. In the first class the strongest "
-    "distinct token holds as much.",
+    says=r"On {tried} designs with two classes and plain softmax, at $\ln t = 300$ the common "
+    "token has all but {left} of the attention of the second class. In the first class the "
+    "strongest distinct token has all but as small a part of the attention.",
     observes=True,
     planted={
         "Attention scaled to norm 1.": {"sphere": True},
-        "Symmetric classes, where the common token is equally strong in both.": Variant(
+        "Symmetric classes, in which the common token is equally probable.": Variant(
             instances=even
         ),
     },

@@ -150,7 +150,7 @@ def clock_steps(sphere: bool = True, invert: bool = False) -> tuple[Shown, ...]:
             ratio * (K / L) * f * (g - f * G),
         ),
         identity("$1/x$", 1 / x, 1 + K / (M - K) * sp.exp(sp.expand(sp.cancel(A * mu - R / K)))),
-        identity("unit length of the error", inner(error, (1, 1, 1)), sp.Integer(0)),
+        identity("the entries of the error add up to zero", inner(error, (1, 1, 1)), sp.Integer(0)),
     )
 
 
@@ -240,7 +240,11 @@ def bulk_free_steps(sphere: bool = True, claimed: bool = True, wrong: int = 1) -
         identity("own entry of the error", own, delta * OWN[0]),
         identity("another entry of the error", other, delta * OWN[1]),
         identity("$r'$ of a distinct token", eta_y / K * f * own / rate, r_slope * OWN[0]),
-        identity("sum over classes, a common token", own + (K - 1) * other, sp.Integer(0)),
+        identity(
+            "sum of the errors over the classes, for a common token",
+            own + (K - 1) * other,
+            sp.Integer(0),
+        ),
         identity("$z'$ of a distinct token", eta_z / K * f * (g - pulled) / rate, z_d.subs(back)),
         identity(
             "$z'$ of a common token", eta_z / K * (K / L) * f * (0 - pulled) / rate, z_c.subs(back)
@@ -309,8 +313,12 @@ def closed_form_steps(exponent: sp.Expr | None = None) -> tuple[Shown, ...]:
         identity("$z_c' = -K z_d'$", z_c, -K * z_d),
         identity("$z_d' = w'/(K + 1)$", z_d, share * w),
         # T = T_0 e^w, so T' = T w'; r' = f_d
-        identity("both sides grow alike", sp.diff(left, T) * T * w, sp.diff(right, r) * sine),
-        identity("they start alike", left.subs(T, T_0), right.subs(r, 0)),
+        identity(
+            "both sides of the closed form have the same slope",
+            sp.diff(left, T) * T * w,
+            sp.diff(right, r) * sine,
+        ),
+        identity("both sides of the closed form at the start", left.subs(T, T_0), right.subs(r, 0)),
         identity(
             "$r^2/T^2$ in the limit", sp.limit(r_squared / T**2, T, sp.oo), K / (kappa * (K**2 - 1))
         ),
@@ -463,7 +471,7 @@ def exponent_steps(edge: str = "") -> tuple[Shown, ...]:
     return (
         identity(r"$(\ln T)'$", turn, m * Q),
         identity("the exponent in $x$", mu * (cosine * a + sine * s) - sine * r / K, sine * P),
-        identity("how $x$ moves with $D$", sp.diff(by_y, y), -by_y * (1 - by_y)),
+        identity("the derivative of $x$ by $D$", sp.diff(by_y, y), -by_y * (1 - by_y)),
         identity("$D'$", slope(sine * P), sine * (E - F)),
         identity("$P'$", slope(P), E - mu * a / T * m * Q),
         identity("$(aT)'$", slope(a * T), x + a * T * m * Q),
@@ -490,8 +498,10 @@ def exponent_limit_steps(power: sp.Expr | None = None) -> tuple[Shown, ...]:
     spare = (M - 1) / M + 3 * free
     return (
         identity("$aT/r$ in the limit", share, 1 - 1 / M),
-        identity("the exponent", 1 - 1 / mu / share, claimed),
-        identity("room as $T$ grows", room, (M - 2 * K + 1) / M - theta * spare),
+        identity("the exponent of $T$ in $r$", 1 - 1 / mu / share, claimed),
+        identity(
+            "slack at the edge of $F$ as $T$ grows", room, (M - 2 * K + 1) / M - theta * spare
+        ),
     )
 
 
@@ -630,9 +640,17 @@ def keep_steps(power: int = 1) -> tuple[Shown, ...]:
             nu * theta**2 * total.subs(of_C_1),
             (2 * C_1 * (1 + 2 * C_1)).subs(of_C_1),
         ),
-        identity("excess of the bound's slope", excess, C_2 * (1 - 2 / (A * theta**2))),
-        identity("late part of the drift", late, C_2 / (2 * b**2)),
-        identity("middle part", middle, C_2 / b**2 * (sp.log(2 / A) / 2 - sp.log(begin))),
+        identity(
+            "the slope of the bound on $S$ minus what is allowed",
+            excess,
+            C_2 * (1 - 2 / (A * theta**2)),
+        ),
+        identity(r"the integral of the drift from $\theta_1$ on", late, C_2 / (2 * b**2)),
+        identity(
+            r"the integral of the drift from $\theta_0$ to $\theta_1$",
+            middle,
+            C_2 / b**2 * (sp.log(2 / A) / 2 - sp.log(begin)),
+        ),
     )
 
 

@@ -65,7 +65,8 @@ Floats = NDArray[np.float64]
     instances=collection,
     says="In {tried} sets of classes, sequences with 127 contextual tokens contain only tokens "
     "of their class, and some classes of each set overlap.",
-    shows="well posed: sequences can be drawn from the classes, and classes can overlap",
+    shows="the definition of classes makes sense: sequences can be drawn from them, and "
+    "classes can overlap",
     planted={
         "Two classes without a shared token.": Variant({}, disjoint),
         "Tokens drawn from another class.": {"off": 1},
@@ -91,7 +92,7 @@ def check_tian2023_fig_1(one: Named, off: int = 0) -> Iterator[Said]:
     says="In {tried} sets of classes every token that occurs is either common ({common} tokens) "
     "or distinct for one class ({distinct} tokens), never both. A single token determines the "
     "class if and only if it is distinct.",
-    shows="well posed: the two roles partition the tokens that occur",
+    shows="the definition makes sense: every token that occurs is either distinct or common",
     planted={
         "Common only if shared by at least three classes.": {"smallest": 3},
         "Bayes' rule with the least likely class instead of the most likely one.": {"best": False},
@@ -161,8 +162,8 @@ def weight_at(one: Sequence, place: int, T: int, base: int) -> float:
     "tian2023-app-table-1",
     over="random sequences",
     instances=positions,
-    says="With the positions of Table 1 counted from 0, the query of (1) does not attend to "
-    "itself and comes just before the next token, for symbolic $T$ and in {tried} "
+    says="If the positions of Table 1 are counted from 0, the query does not attend to "
+    "itself in (1) and comes just before the next token, for symbolic $T$ and in {tried} "
     "sequences.",
     proof=(executed("all indices of (1) and (2) lowered by one", steps.positions_shift),),
     readings={
@@ -191,9 +192,11 @@ def check_tian2023_app_table_1(one: Sequence, base: int = 0, early: int = 0) -> 
     over="random layers",
     instances=random_layers,
     says="For {tried} random layers, the attention computed from embeddings equals a masked "
-    "softmax of a row of $Z$, and it is a probability distribution over the context.",
+    "softmax of a row of $Z$, and this attention is a probability distribution over the "
+    "context.",
     tolerance=1e-12,  # scores of order ten, from sums of up to d^2 products
-    shows="well posed: a distribution over the context, the same from embeddings as from $Z$",
+    shows="the definition makes sense: the weights are a distribution over the context, the "
+    "same from embeddings as from $Z$",
     planted={
         "The mask left out, so that the query attends to itself.": {"masked": False},
         r"The scores not divided by $\sqrt d$.": {"scaled": False},
@@ -215,11 +218,11 @@ def check_tian2023_eq_1(one: Layer, masked: bool = True, scaled: bool = True) ->
     "tian2023-eq-2",
     over="random layers",
     instances=random_layers,
-    says="For {tried} random layers, $J$ is the logarithm of a probability and has the same "
-    "value computed from embeddings and from $Y$ and $Z$.",
+    says="For {tried} random layers, the objective $J$ of one sequence is the logarithm of a "
+    "probability and has the same value computed from embeddings and from $Y$ and $Z$.",
     tolerance=1e-12,  # logits of order ten, from sums of up to d^2 products
-    shows="well posed: the logarithm of a probability, the same from embeddings as from $Y$ and "
-    "$Z$",
+    shows="the definition makes sense: $J$ is the logarithm of a probability, the same from "
+    "embeddings as from $Y$ and $Z$",
     planted={
         r"$Y = U W_V U^\top$, without the transpose.": {"transposed": False},
         "The attention not normalized before the decoder.": {"normalised": False},
@@ -249,9 +252,9 @@ def check_tian2023_eq_2(
     "tian2023-app-normalization",
     over="random embeddings",
     instances=embeddings,
-    says=r"For {tried} random embeddings: orthonormal ones preserve the norm of every $X^\top "
-    "b$, and for nearly orthonormal ones the squared ratio of the norms differs from 1 by "
-    r"at most the spectral norm of $UU^\top - I$.",
+    says="Of {tried} random embeddings, the orthonormal ones preserve the norm of every "
+    r"$X^\top b$. For the nearly orthonormal ones the square of $\|U^\top X^\top b\|/\|X^\top "
+    r"b\|$ differs from 1 by at most the spectral norm of $UU^\top - I$.",
     tolerance=1e-12,  # rounding of sums of up to a thousand products
     proof=(
         executed(
@@ -311,7 +314,7 @@ CENTRE = executed(
     "$P_v v = 0$", steps.centre_drops, planted={r"$P_v = I - 2vv^\top/\|v\|^2$.": {"share": 2}}
 )
 SHARES = executed(
-    "the length cancels",
+    "the sum $S$ of all weights cancels in the normalization",
     bags.shares_decide,
     planted={"A token that counts once, however often it occurs.": {"once": True}},
 )
@@ -359,7 +362,8 @@ def printed_gradients(
     over="random sequences",
     instances=small_tables,
     says="With batch size 1, the gradients of (2) with respect to $Y$ and $Z$ are those of "
-    "(3), for any number of entries. All entries agree on {tried} random sequences.",
+    "(3), for any number of tokens. All entries of (3) agree with numerical derivatives on "
+    "{tried} random sequences.",
     tolerance=ROUNDING,
     proof=(
         LIKELIHOOD,
@@ -444,7 +448,7 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
         ),
         CENTRE,
         executed(
-            "the mean is $1/M$, and the terms in which it cancels",
+            r"the mean of $X^\top b$ is $1/M$, and it cancels in the derivative",
             steps.mean_drops,
             planted={"Entries that sum to 2.": {"total": 2}},
         ),
@@ -490,7 +494,7 @@ def check_tian2023_app_layernorm(
     "tian2023-eq-3",
     over="random sequences",
     instances=large_tables,
-    says="Equation (3) gives the derivatives of the likelihood: {compared} numerical "
+    says="Equation (3) gives the derivatives of the log-likelihood: {compared} numerical "
     "derivatives in random directions agree, for up to 80 tokens and 600 positions.",
     tolerance=ROUNDING,
     proof=(uses("tian2023-lem-1", "(3) is the gradient"),),
@@ -519,8 +523,9 @@ def check_tian2023_eq_3(
     "tian2023-eq-4",
     over="random sequences",
     instances=small_tables,
-    says="On {tried} random sequences only the row of the query changes, by (4), which equals "
-    r"$f \circ (g - f(f^\top g))$. The change does not depend on any other row of $Z$.",
+    says="On {tried} random sequences only the row of $Z$ that belongs to the query changes, "
+    r"by (4), which equals $f \circ (g - f(f^\top g))$. This change does not depend on any "
+    "other row of $Z$.",
     tolerance=ROUNDING,
     proof=(
         uses("tian2023-eq-3", "the gradient with respect to $Z$"),
@@ -590,7 +595,11 @@ def logits_of_heads(sample: Sample, Y: Any, Z: Any) -> Any:
     r"that head and with $\alpha$ computed from all heads together.",
     tolerance=ROUNDING,
     proof=(
-        uses("tian2023-lem-1", r"one head, for any error $x_{T+1} - \alpha$"),
+        uses(
+            "tian2023-lem-1",
+            "the gradient of a single head, for any error $x_{T+1} - "
+            r"\alpha$",
+        ),
         by_hand("the other heads add a constant to the logits", at="constant"),
     ),
     readings={
@@ -661,10 +670,13 @@ def drawn_starts(seed: int = 7, draws: int = 3) -> list[Drawn]:
     "tian2023-app-zero-start",
     over="draws",
     instances=drawn_starts,
-    says="In {tried} draws of 40000 inner products, the mean is 0 and the variance $1/d$ "
-    "within six standard errors. The largest absolute value for $d = 1024$ is {largest}.",
+    says="In {tried} draws of 40000 inner products of random vectors, the mean is 0 and the "
+    "variance $1/d$ within six standard errors. The largest absolute value of an inner "
+    "product for $d = 1024$ is {largest}.",
     proof=(
-        executed("the moments of one product", steps.gaussian_products),
+        executed(
+            "the mean and the variance of one product of two components", steps.gaussian_products
+        ),
         by_hand(
             "the $d$ terms of an inner product are independent, so their variances add",
             at="variances",
@@ -695,11 +707,11 @@ def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1)
     over="random runs",
     instances=trainings,
     says="After 40 steps from zero, with plain gradients and with momentum, the entries of "
-    "each row of $Y$ and $Z$ sum to zero in {tried} runs. Under Adam a sum reaches "
-    "{adam}.",
+    "each row of $Y$ and $Z$ sum to zero in {tried} runs. Under Adam the sum of a row "
+    "reaches {adam}.",
     tolerance=ROUNDING,  # 40 steps, each adding rounding of sums of six numbers near one
     proof=(
-        uses("tian2023-eq-3", "both gradients"),
+        uses("tian2023-eq-3", "the gradients with respect to $Y$ and $Z$"),
         executed(
             "the entries of the error sum to zero",
             steps.errors_sum_to_zero,
@@ -724,7 +736,7 @@ def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1)
         },
     },
     planted={
-        "The same zero sums required of runs with Adam.": {"rules": ("adam",)},
+        "Zero sums of the entries of each row required of runs with Adam.": {"rules": ("adam",)},
         "The rows summed as vectors.": {"axis": 0},
     },
 )
@@ -908,9 +920,13 @@ def short_sequences(seed: int = 7, cases: int = 80) -> Iterator[Bag]:
     instances=short_sequences,
     says=r"At every length, $X^\top b$ is (5) with token frequencies in place of $P$, and "
     r"$X^\top \mathrm{diag}(b) X$ is the diagonal matrix of this vector. So the second limit "
-    "follows from the first. {tried} random sequences agree.",
+    "in (6) follows from the first. {tried} random sequences agree.",
     tolerance=1e-13,  # sums of up to 300 weights
-    proof=(uses("tian2023-lem-2", "both limits"), SHARES, DIAGONAL),
+    proof=(
+        uses("tian2023-lem-2", r"$X^\top b$ and $X^\top \mathrm{diag}(b) X$ at every length"),
+        SHARES,
+        DIAGONAL,
+    ),
     planted={
         r"The outer product of $X^\top b$ with itself instead of the diagonal matrix.": {
             "outer": True
@@ -939,7 +955,7 @@ def check_tian2023_eq_6(one: Bag, outer: bool = False, forgotten: int = 0) -> It
 # How long is long: Lemma 18
 
 RADIUS = executed(
-    "the radius",
+    r"the radius at which the bound (138) equals $\delta$",
     steps.radius_for_tokens,
     planted={"$N$ instead of $2N$ under the root.": {"twice": 1}},
 )
@@ -949,8 +965,8 @@ RADIUS = executed(
     "tian2023-eq-137",
     over="sequences",
     instances=written,
-    says="The sum over positions equals the sum over tokens weighted by their frequencies, on "
-    "{tried} sequences.",
+    says="In (137), the sum over positions equals the sum over tokens weighted by their "
+    "frequencies, on {tried} sequences.",
     tolerance=1e-12,  # sums of up to 200 numbers near one
     proof=(
         by_hand("equal tokens of a sequence give equal terms, which are summed", at="regrouped"),
@@ -1016,14 +1032,14 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
     instances=counted,
     says="In {compared} comparisons the exact binomial probability that the frequency of a "
     r"token deviates by more than the radius is at most $\delta$, and the identities (134) "
-    "and (135) hold. It is $(T - 1) q_l$ that is binomial, not $T q_l$.",
-    fails="By exact multinomial probabilities, tokens deviate by more than the radius with "
-    r"probability above $\delta$.",
+    "and (135) hold. The binomial count is $(T - 1) q_l$, not $T q_l$.",
+    fails="By exact multinomial probabilities, some token frequency deviates by more than "
+    r"the radius with probability above $\delta$.",
     tolerance=1e-9,  # of scipy's binomial tails, relative
     proof=(
-        uses("tian2023-eq-137", "the first identity"),
+        uses("tian2023-eq-137", "the first identity of Lemma 18"),
         DIAGONAL,
-        uses("tian2023-eq-138", "the probability that a frequency deviates"),
+        uses("tian2023-eq-138", "the probability (138) that the frequency of a token deviates"),
         RADIUS,
     ),
     readings={
@@ -1032,7 +1048,7 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
         "token.": {"which": "together"},
     },
     planted={
-        "The radius 1.1 times sharper.": {"factor": 1 / 1.1},
+        "The radius of Lemma 18 1.1 times sharper.": {"factor": 1 / 1.1},
         "A radius that is smaller by a factor 2.": {"factor": 0.5},
         "$T$ instead of $T - 1$ in the frequencies.": {"more": 1},
     },
@@ -1075,13 +1091,13 @@ def _together(one: Together, which: str) -> Iterator[Said]:
     "ours-uniform-counts",
     over=r"triples of length, distribution, and $\delta$",
     instances=distributions,
-    says=r"For {tried} choices of length, distribution, and $\delta$, the probability that all "
-    r"token frequencies are within the radius at once, computed exactly from the multinomial "
-    r"distribution, is at least $1 - \delta$.",
+    says=r"For {tried} choices of length, distribution, and $\delta$, the probability that "
+    "all token frequencies are within our radius of their probabilities at once, computed "
+    r"exactly from the multinomial distribution, is at least $1 - \delta$.",
     # a probability near 1 minus rounding, held against delta = 1e-8
     tolerance=1e-5,
     proof=(
-        uses("tian2023-lem-18", r"one token, with $\delta/S$ instead of $\delta$"),
+        uses("tian2023-lem-18", r"Lemma 18 for one token, with $\delta/S$ instead of $\delta$"),
         RADIUS,
         by_hand("the union bound over the tokens that can occur", at="union"),
         cited(

@@ -187,8 +187,10 @@ def gaussian_products(power: int = 1) -> Iterator[Shown]:
     density = sp.exp(-(a**2) / (2 * v)) / sp.sqrt(2 * sp.pi * v)
     first, second = (sp.integrate(a**k * density, (a, -sp.oo, sp.oo)) for k in (1, 2))
     yield identity("mean of one product", first * first, sp.Integer(0))  # they are independent
-    yield identity("mean of its square", second * second, v**2)
-    yield identity("$d$ times that at $v = 1/d$", (d * second**2).subs(v, 1 / d), 1 / d**power)
+    yield identity("mean of the square of one product", second * second, v**2)
+    yield identity(
+        "variance of $d$ products at $v = 1/d$", (d * second**2).subs(v, 1 / d), 1 / d**power
+    )
 
 
 def hoeffding(eighth: int = 8) -> Iterator[Shown]:
@@ -213,7 +215,7 @@ def hoeffding(eighth: int = 8) -> Iterator[Shown]:
     yield identity(r"$\phi'(0)$", sp.diff(phi, s).subs(s, 0), zero)
     yield identity(r"$\phi''$", sp.diff(phi, s, 2), u * (1 - u))
     yield identity("$1/4 - w (1 - w)$", half**2 - w * (1 - w), (w - half) ** 2)
-    yield at_least_zero("a square", (w - half) ** 2)
+    yield at_least_zero("$1/4 - w (1 - w)$ is a square", (w - half) ** 2)
     exponent = N * (s**2 / eighth - s * r)
     yield identity("slope of the exponent at $s = 4r$", sp.diff(exponent, s).subs(s, 4 * r), zero)
     yield identity("the exponent at $s = 4r$", exponent.subs(s, 4 * r), -2 * N * r**2)

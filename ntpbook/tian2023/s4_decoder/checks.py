@@ -81,9 +81,9 @@ AMPLIFIED = 1e-10  # heights up to 40 carry errors of 1e-14, divided by rates do
     "tian2023-eq-7",
     over="random decoders",
     instances=random_decoders,
-    says=r"The derivative of the log-likelihood is $f_n (e_n - \alpha_n)^\top$, for symbolic "
-    "entries of $Y$ and any number of other tokens. {compared} numerical derivatives in random "
-    "directions agree.",
+    says=r"The derivative of the log-likelihood $\log\alpha_{nn}$ with respect to $Y$ is $f_n "
+    r"(e_n - \alpha_n)^\top$, for symbolic entries of $Y$ and any number of tokens. "
+    "{compared} numerical derivatives in random directions agree.",
     tolerance=1e-13,  # sums of up to 400 x 400 rounded terms, relative to their sizes
     proof=(
         executed(
@@ -92,7 +92,10 @@ AMPLIFIED = 1e-10  # heights up to 40 carry errors of 1e-14, divided by rates do
             planted={"The entry 0 instead of 1 in $e_n$ at the next token.": {"target": 0}},
         ),
         uses("tian2023-lem-2", r"$X^\top b_T$ tends to $c_n$"),
-        by_hand("normalization is continuous at every nonzero vector", at="limit"),
+        by_hand(
+            r"the normalization $v \mapsto v/\|v\|$ is continuous at every nonzero vector",
+            at="limit",
+        ),
     ),
     planted={
         "$c_n$ instead of $f_n$ in the update.": {"normalised": False},
@@ -115,13 +118,17 @@ def check_tian2023_eq_7(
     "tian2023-app-critical",
     over="random and trained decoders",
     instances=random_decoders,
-    says=r"$1 - \alpha_{nn} > 0$ at every finite $Y$, and at least $(M-1)/(M-1+e^D)$ if no logit "
-    "is more than $D$ below $w_{nn}$. In {compared} comparisons, no gradient is smaller than "
-    "these bounds times the smallest singular value of $F$.",
+    says=r"At every finite $Y$, $1 - \alpha_{nn} > 0$, and $1 - \alpha_{nn} \ge "
+    "(M-1)/(M-1+e^D)$ if no logit is more than $D$ below $w_{nn}$. In {compared} "
+    "comparisons, no sum of the gradients of all classes is shorter than the vector of these "
+    "bounds times the smallest singular value of $F$.",
     tolerance=1e-9,  # logits of trained decoders come from a linear system; the bound is tight
     size=lambda one: 2,
     proof=(
-        executed(r"$1 - \alpha_{nn}$ is positive, with a lower bound", steps.missing_probability),
+        executed(
+            r"$1 - \alpha_{nn}$ is positive and at least $(M-1)/(M-1+e^D)$",
+            steps.missing_probability,
+        ),
         by_hand(
             "a sum of outer products of independent vectors $f_n$ with rows $r_n$ vanishes only "
             "if all $r_n$ vanish",
@@ -182,11 +189,11 @@ FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > f
     over="numbers of classes $K$",
     instances=designs,
     says="For {tried} values of $K$ from 2 to 50, classes that overlap in pairs (with one "
-    r"triple for odd $K$) satisfy the assumption for $M \ge 36K^2 + 1$ (for odd $K$, $M \ge "
+    r"triple for odd $K$) satisfy Assumption 2 if $M \ge 36K^2 + 1$ (for odd $K$, if $M \ge "
     "144K^2 + 1$). $M = 36K^2$ is too small. Of {random} random sets of four classes, "
-    r"{random_met} satisfy it even with the smaller lower bound $\sqrt{6/M}$.",
+    r"{random_met} satisfy Assumption 2 even with the smaller lower bound $\sqrt{6/M}$.",
     tolerance=1e-12,  # eigenvalues of matrices with entries below 1
-    shows=r"can hold, can fail, and makes $F^\top F$ invertible",
+    shows=r"Assumption 2 can hold, can fail, and makes $F^\top F$ invertible",
     proof=(
         executed(
             "eigenvalues of pairs and triples, and the range of allowed eigenvalues",
@@ -263,18 +270,20 @@ def exact_correlation(common: Fraction = Fraction(1)) -> Fraction:
     "ours-asm-2-experiments",
     over="data sets",
     instances=experiments,
-    says=r"In all {tried} data sets $f_n^\top f_{n'} = {correlation}$ for all pairs, in exact "
-    r"fractions. So $\lambda_1(E)$ is $K - 1$ times this number and exceeds $1/K$. Moreover, $M "
-    r"\le 36K^2$.",
+    says=r"In all {tried} data sets $f_n^\top f_{n'} = {correlation}$ for all pairs of "
+    r"classes, in exact fractions. So $\lambda_1(E)$, which is $K - 1$ times this inner "
+    r"product, exceeds $1/K$. Moreover, $M \le 36K^2$, so no eigenvalue fits between $6/\sqrt "
+    "M$ and $1/K$.",
     tolerance=1e-12,  # eigenvalues of the data that the library generates
     proof=(
         executed(
-            "eigenvalues of equal correlations",
+            "eigenvalues of $x(J - I)$, where all entries of $J$ are 1",
             steps.equal_correlations,
             planted={"$Kx$ instead of $(K - 1)x$.": {"less": 0}},
         ),
         by_hand(
-            "$x(J - I)$ has no other eigenvalues, because these eigenvectors span the space",
+            r"$x(J - I)$ has no other eigenvalues, because $(1, \dots, 1)$ and all $e_1 - "
+            "e_j$ span the space",
             at="span",
         ),
     ),
@@ -321,15 +330,15 @@ FIRST_ORDER = "$E$ instead of $E'$; they differ only in second order."
     "tian2023-lem-3",
     over="random decoders",
     instances=decoders_and_a_pair,
-    says=r"$F^\top(F - FE') = I$ for matrices of symbolic size, so the update moves only row "
-    r"$n$ of $F^\top Y$. The updates of {tried} random decoders agree, and the norm of the "
-    r"modification is at most $|\lambda_1|/\sqrt{1 - |\lambda_1|}$.",
+    says=r"$F^\top(F - FE') = I$ for matrices of symbolic size, so the modified update (26) "
+    r"moves only row $n$ of $F^\top Y$. The updates of {tried} random decoders agree, and the "
+    r"norm $\|FE'e_n\|$ of the modification is at most $|\lambda_1|/\sqrt{1 - |\lambda_1|}$.",
     tolerance=LINEAR_ALGEBRA,
     proof=(
         uses("tian2023-eq-8", r"gradient ascent on the rows of $F^\top Y$"),
         executed(r"the modified update moves one row of $F^\top Y$", steps.rows_move_alone),
         executed(
-            "the norm of the modification",
+            r"the norm $\|FE'e_n\|$ of the modification",
             steps.size_of_the_modification,
             planted={"$x/(1 + x)$ instead of $x^2/(1 + x)$.": {"power": 1}},
         ),
@@ -484,7 +493,7 @@ def _uses_of_E_prime(one: Correlated, sign: int, places: tuple[str, ...]) -> Ite
     hypotheses=("Assumption 2", r"$M \ge 100K^2$"),
     readings={words: {"places": (use,)} for use, words in USES.items()},
     planted={
-        "The opposite sign, which is correct; the check must accept it.": Variant(
+        "The opposite sign of $E'$, which is correct; the check must accept it.": Variant(
             {"sign": 1}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -573,8 +582,9 @@ def one_class(seed: int = 7) -> Iterator[Repeated]:
     "tian2023-lem-5",
     over="runs of 60 updates with one next token",
     instances=one_class,
-    says=r"The induction step holds for symbolic $M$, $h$, and $\eta_Y$. {tried} simulated runs "
-    "of (26) have the stated logits, probabilities, and residuals.",
+    says=r"The induction step over $s$ holds for symbolic $M$, $h$, and $\eta_Y$. {tried} "
+    "simulated runs of the modified update (26) have the logits, probabilities, and "
+    "residuals that Lemma 5 states.",
     tolerance=1e-10,  # rounding of up to 60 updates through matrices with E up to 1
     proof=(
         executed(
@@ -626,12 +636,16 @@ def softmaxes() -> Iterator[Rate]:
     "tian2023-eq-33",
     over="runs with a full softmax",
     instances=softmaxes,
-    says=r"The induction step gives (33) for symbolic $M$, $h$, and $\eta_Y$. The logit gap in "
-    "{tried} runs of 60 steps with a full softmax agrees with it.",
+    says=r"The induction step of Lemma 5 gives (33) for symbolic $M$, $h$, and $\eta_Y$. In "
+    "{tried} runs of 60 steps with a full softmax, the gap between the logits of the right "
+    "token and of a wrong token is $Mh^*(s)$.",
     tolerance=1e-11,  # rounding of sums of 10^4 probabilities over 60 steps
     proof=(
         executed(r"one step of (8) from $(M - 1) h \zeta_n$", steps.step_of_the_rows),
-        uses("tian2023-lem-5", "the induction over the steps, for which this is one step"),
+        uses(
+            "tian2023-lem-5",
+            "Lemma 5: the induction over $s$, whose induction step is the computation above",
+        ),
     ),
     planted={"$M$ instead of $M - 1$ in the denominator.": {"less": 0}},
 )
@@ -795,9 +809,10 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
             planted={"As many classes as tokens, with the lower rate.": {"square": True}},
         ),
     ),
-    says=r"Under (7) with equal correlations each row grows along $\zeta_n$ as Remark 1 claims.",
-    fails=r"Interval arithmetic shows that under (7) row $n$ does not grow along $\zeta_n$, and "
-    "that none of its logit gaps grows at the claimed rate.",
+    says=r"Under (7) with equal correlations $f_n^\top f_{n'} = \rho$, each row $w_n$ grows "
+    r"along $\zeta_n$ as Remark 1 claims.",
+    fails=r"Interval arithmetic shows that under (7) row $w_n$ does not grow along $\zeta_n$, "
+    "and that none of its logit gaps grows at the rate that (43) claims.",
     readings={
         "Equation (43), for the mean of (7) over all classes instead of single samples.": {
             "mean": True
@@ -806,10 +821,10 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
             "mean": True,
             "whole": False,
         },
-        r"Only the lower learning rate: $w_n = (M - 1) h^*(N/K) \zeta_n$ with $(1 - "
-        r"\rho)\eta_Y$ instead of $\eta_Y$.": {"reading": "rate"},
-        "The lower learning rate, for the mean and only for the gap $w_{nn} - w_{nn'}$ to "
-        "another class.": {
+        r"Only the lower learning rate: $w_n = (M - 1) h^*(N/K) \zeta_n$, where $h^*$ has the "
+        r"rate $(1 - \rho)\eta_Y$.": {"reading": "rate"},
+        r"The learning rate $(1 - \rho)\eta_Y$, for the mean and only for the gap $w_{nn} - "
+        "w_{nn'}$ to another class.": {
             "reading": "rate",
             "mean": True,
             "whole": False,
@@ -888,23 +903,25 @@ def small_gap_sizes() -> Iterator[Gaps]:
     "tian2023-rem-1-corrected",
     over="sets of classes with equal correlations",
     instances=gap_sizes,
-    says="Both equations, the initial rates, the exact rate for $K = M$, and the bound on $v - "
-    r"u$ hold for symbolic $K$, $M$, $\rho$, $u$, and $v$. A numerical solution for the "
-    "whole decoder agrees for {tried} sets of classes.",
+    says="The equations for $u$ and $v$, their initial rates, the exact rate of $u$ for $K = "
+    r"M$, and the equation for $v - u$ hold for symbolic $K$, $M$, $\rho$, $u$, and $v$. A "
+    "numerical solution for the whole decoder agrees for {tried} sets of classes.",
     tolerance=1e-6,  # the integrator keeps ten digits per step
     proof=(
         executed("the equations for $u$ and $v$", steps.gaps_of_equal_correlations),
         by_hand(
-            "rows keep this form, because classes can be permuted and the flow is unique", at="form"
+            "each row keeps three different entries (at $n$, at the other classes, and at "
+            "all other tokens), because classes can be permuted and the flow is unique",
+            at="form",
         ),
         by_hand(
-            "$v - u$ increases where it is below the bound, and a solution cannot pass the zero "
-            "of its derivative",
+            "$v - u$ increases where it is below its limit, and a solution cannot pass the "
+            "zero of its derivative",
             at="bound",
         ),
         by_hand(
-            r"$v - u$ approaches the bound, because $u$ grows without limit and $u' \le (1 - \rho) "
-            "M p_b$, so the integral of $p_b$ diverges",
+            r"$v - u$ converges to $\ln\frac{1 + (M - 1)\rho}{1 - \rho}$, because $u$ grows "
+            r"without bound and $u' \le (1 - \rho) M p_b$, so the integral of $p_b$ diverges",
             at="limit",
         ),
     ),
@@ -973,9 +990,9 @@ def vocabularies() -> Iterator[Vocabulary]:
     "tian2023-lem-6",
     over="vocabulary sizes",
     instances=vocabularies,
-    says=r"Along (44) the left side of (45) has the derivative $M\eta_Y$ for symbolic $M$, "
-    r"$\eta_Y$, and $h$. Numerical solutions of (44) for {tried} vocabulary sizes satisfy "
-    "(45) at {compared} times.",
+    says=r"Along (44) the left side of (45) has the derivative $M\eta_Y$ in $t$, for symbolic "
+    r"$M$, $\eta_Y$, and $h$. Numerical solutions of (44) for {tried} vocabulary sizes "
+    "satisfy (45) at {compared} times.",
     tolerance=1e-9,  # the integrator keeps twelve digits per step
     proof=(
         executed("the left side of (45) along (44)", steps.integrated_height),
@@ -1020,7 +1037,9 @@ def all_vocabularies() -> Iterator[Vocabulary]:
     tolerance=2e-14,  # the library's 16 digits; forty digits leave 1e-20 after cancellation
     proof=(
         executed("the closed form solves (45)", steps.closed_height),
-        by_hand("the left side is increasing, so there is no second solution", at="one"),
+        by_hand(
+            "the left side of (45) increases with $h$, so there is no second solution", at="one"
+        ),
     ),
     planted={
         r"$c = M\tau/(M - 1)$, without the 1 that comes from $h(0) = 0$.": {"offset": 0},
@@ -1056,7 +1075,7 @@ FALLING_SLOPE = executed(
     planted={r"An initial derivative of $2\eta_Y$.": {"start": 2}},
 )
 GROWING_SHIFT = executed(
-    "the increase of the shift in one update",
+    "the increase of the shift $c(s)$ in one update",
     steps.growth_of_the_shift,
     planted={"$M$ instead of $M - 1$ in (45).": {"less": 0}},
 )
@@ -1067,17 +1086,22 @@ GROWING_SHIFT = executed(
     over="runs",
     instances=many_heights,
     says=r"In {tried} runs and {compared} inequalities: $0 \le h^* - h \le \eta_Y/M$ (half of "
-    r"the paper's bound), $c(s) < 1/2$ for $\eta_Y s \le \ln M$, and $h^* - h$ lies between "
-    "$c(s)$ times the derivatives of $h$ at the heights $h^*(s)$ and $h(s)$. The largest $M(h^* "
-    r"- h)/\eta_Y$ is {gap}, and the largest $c(s)$ in that range is {shift}.",
+    r"the paper's bound), the shift has $c(s) < 1/2$ for $\eta_Y s \le \ln M$, and $h^* - h$ "
+    "lies between $c(s)$ times the derivatives of $h$ at the heights $h^*(s)$ and $h(s)$. "
+    r"The largest $M(h^* - h)/\eta_Y$ is {gap}, and the largest $c(s)$ with $\eta_Y s \le \ln "
+    "M$ is {shift}.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "(45), solved for the time"),
         FALLING_SLOPE,
         by_hand("induction over $s$: $h^*$ stays above $h$", at="above"),
-        by_hand(r"induction over $s$: the difference stays below $\eta_Y/M$", at="gap"),
+        by_hand(r"induction over $s$: $h^* - h$ stays at or below $\eta_Y/M$", at="gap"),
         GROWING_SHIFT,
-        by_hand(r"the shift up to $\ln M/\eta_Y$: the sum telescopes", at="telescope"),
+        by_hand(
+            r"$c(s) < 1/2$ for $s \le \ln M/\eta_Y$: the sum of the upper bounds "
+            "telescopes",
+            at="telescope",
+        ),
         executed(
             "limits along the curve $h$ at late times",
             steps.half_a_logarithm,
@@ -1087,10 +1111,12 @@ GROWING_SHIFT = executed(
             "$h^* - h$ lies between $c(s)$ times the derivatives of $h$ at both heights",
             at="between",
         ),
-        by_hand("(b) from the growth of the shift", at="vanishes"),
+        by_hand(
+            r"part (b) from a bound on the shift $c(s)$ that grows like $\ln s$", at="vanishes"
+        ),
     ),
     planted={
-        r"The bound of part (a) 1.1 times sharper than $\eta_Y/M$.": {"constant": 1 / 1.1},
+        r"The bound $\eta_Y/M$ of part (a) 1.1 times sharper.": {"constant": 1 / 1.1},
         "A shift of at most 0.2 instead of $1/2$.": {"most_shift": 0.2},
         "$h$ evaluated one update late.": {"late": 1},
     },
@@ -1098,7 +1124,7 @@ GROWING_SHIFT = executed(
 def check_tian2023_lem_7(
     run: Heights, constant: float = 1.0, most_shift: float = 0.5, late: int = 0
 ) -> Iterator[Said]:
-    """0 <= h* - h <= eta_Y/M (printed: 2 eta_Y/M), c(s) < 1/2 early, c g(y) <= y - x <= c g(x)."""
+    """0 <= h* - h <= eta_Y/M (paper: 2 eta_Y/M), c(s) < 1/2 early, c g(y) <= y - x <= c g(x)."""
     x = decoder.height(run.M, run.eta * (run.s + late)) if late else run.x
     gap = (run.y - x) / run.eta
     early = run.s <= math.log(run.M) / run.eta
@@ -1125,10 +1151,11 @@ PLACES = np.array([0.01, 0.25, 0.5, 0.75, 1.0])  # between two updates
     "tian2023-eq-46",
     over="runs",
     instances=whole_heights,
-    says="In {tried} runs the interpolation equals $h^*$ at integer times, has the correct "
-    "slope in between, and is strictly increasing.",
+    says=r"In {tried} runs the interpolation $h^\circ$ equals $h^*$ at integer times, is "
+    "linear between them, and is strictly increasing.",
     tolerance=AMPLIFIED,
-    shows="well posed: a strictly increasing function through all values $h^*(s)$",
+    shows=r"$h^\circ$ is well defined: a strictly increasing function through all values "
+    "$h^*(s)$",
     planted={
         "The floor instead of the ceiling.": {"next_": 0},
         r"$h^*(\lceil t\rceil) + h^*(\lfloor t\rfloor)$ instead of the difference.": {"sign": -1},
@@ -1158,14 +1185,14 @@ def check_tian2023_eq_46(run: Heights, next_: int = 1, sign: int = 1) -> Iterato
         uses("tian2023-lem-7", r"$h(s) \le h^*(s)$"),
         FALLING_SLOPE,
         by_hand(
-            "within one step: once $h$ has reached $h^*(s)$ it grows no faster than the "
-            "interpolation",
+            "within one step: once $h$ has reached $h^*(s)$, it grows no faster than the "
+            "interpolation of $h^*$",
             at="step",
         ),
     ),
     planted={
-        "An interpolation that is lower, 1.1 times sharper.": {"sharper": 1.1},
-        "The interpolation taken one update earlier.": {"before": 1},
+        r"An upper bound below the interpolation $h^\circ$, 1.1 times sharper.": {"sharper": 1.1},
+        r"The interpolation $h^\circ$ taken one update earlier.": {"before": 1},
     },
 )
 def check_tian2023_eq_47(run: Heights, sharper: float = 1.0, before: int = 0) -> Iterator[Said]:
@@ -1212,8 +1239,8 @@ def check_tian2023_app_lem_7_cases(
     "tian2023-eq-48",
     over="runs",
     instances=whole_heights,
-    says="The first two lines of (48) hold at {compared} times in {tried} runs, with "
-    r"$\epsilon$ equal to the whole difference $h^* - h$ and to half of it.",
+    says="The first two lines of (48) hold at {compared} times in {tried} runs, for "
+    r"$\epsilon = h^*(s) - h(s)$ and for half of this difference.",
     tolerance=AMPLIFIED,
     proof=(
         FALLING_SLOPE,
@@ -1309,8 +1336,8 @@ def rise_is_required_to_be_negative(large: bool = False) -> Iterator[Shown]:
     instances=small_gaps,
     says=r"From some update on, $h(s + 1) - h(s)$ is at most $\epsilon - \ln(2)/M$, for {tried} "
     r"values of $\epsilon$.",
-    fails=r"For $\epsilon \le \ln(2)/M$ the bound is not positive, but $h$ always increases. So "
-    "no $s_0'$ exists.",
+    fails=r"For $\epsilon \le \ln(2)/M$ the bound $\epsilon - \ln(2)/M$ is not positive, but "
+    "$h(s + 1) - h(s)$ always is. So no $s_0'$ exists.",
     tolerance=AMPLIFIED,
     hypotheses=(
         r"$M \ge 1000$, for $M \gg 100$",
@@ -1320,14 +1347,14 @@ def rise_is_required_to_be_negative(large: bool = False) -> Iterator[Shown]:
     proof=(
         uses("tian2023-lem-6", "$h$ solves (44), so it increases at all times"),
         enclosed(
-            "the right-hand side is negative",
+            r"$\epsilon - \ln(2)/M$ is negative",
             rise_is_required_to_be_negative,
             planted={r"$\epsilon = 1/M$.": {"large": True}},
         ),
     ),
     planted={
-        r"A value of $\epsilon$ above $\ln(2)/M$, for which the step is correct; the check "
-        "must accept it.": Variant({}, large_gaps, Verdict.NOT_CONTRADICTED),
+        r"A value of $\epsilon$ above $\ln(2)/M$, for which an $s_0'$ exists; the check must "
+        "accept it.": Variant({}, large_gaps, Verdict.NOT_CONTRADICTED),
         r"The right-hand side for this $\epsilon$ 1.1 times sharper.": Variant(
             {"sharper": 1.1}, large_gaps
         ),
@@ -1362,8 +1389,8 @@ def check_tian2023_app_lem_7_late(one: Gap, sharper: float = 1.0) -> Iterator[Sa
         by_hand(r"$\ln(s)/s$ tends to zero", at="zero"),
     ),
     planted={
-        "The bound 1.1 times sharper.": {"sharper": 1.1},
-        "The derivative $g(Mh(s))$ squared.": {"power": 2},
+        "The bound on $M(h^* - h)$ 1.1 times sharper.": {"sharper": 1.1},
+        "The derivative $g(Mh(s))$ in the bound squared.": {"power": 2},
     },
 )
 def check_tian2023_eq_49(run: Heights, sharper: float = 1.0, power: int = 1) -> Iterator[Said]:
@@ -1455,9 +1482,9 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
     "tian2023-rem-2",
     over="runs with all later times",
     instances=late_heights,
-    says=r"Some constant times $\ln M$ bounds the shift at all times considered.",
-    fails="No constant $C$ up to 100 works. The proved lower bound of the corrected remark "
-    r"exceeds $C \ln M$, for each $C$ tried, at a time that interval arithmetic certifies.",
+    says=r"Some constant times $\ln M$ bounds the shift $c(s)$ at all times considered.",
+    fails="No constant $C$ up to 100 works. For each $C$ tried, the lower bound on $c(s)$ in "
+    r"the corrected Remark 2 exceeds $C \ln M$ at a time that interval arithmetic certifies.",
     tolerance=AMPLIFIED,
     hypotheses=(
         r"$M \ge 5$, for $\omega_1$ of Lemma 8",
@@ -1469,11 +1496,12 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
         uses("tian2023-rem-2-corrected", r"$c(s) \ge (L - \eta_Y)/2$, which grows without limit"),
         uses(
             "tian2023-lem-7",
-            r"$h^* \ge h$, $h^* - h \le \eta_Y/M$, and $c(s)$ times the derivatives",
+            r"$0 \le h^* - h \le \eta_Y/M$, and $h^* - h$ lies between $c(s)$ times the "
+            "derivatives of $h$ at both heights",
         ),
         uses("tian2023-lem-6", "the time $T(x)$ at which $Mh = x$"),
         enclosed(
-            r"a time at which the bound has exceeded $C \ln M$",
+            r"a time at which the lower bound on $c(s)$ has exceeded $C \ln M$",
             late_time,
             planted={"A height $Mh$ that is lower by 0.01.": {"lowered": 0.01}},
         ),
@@ -1487,7 +1515,7 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
         "M)$; the check must accept it.": Variant(
             {"constants": (1.03,), "power": 2.0}, long_heights, Verdict.NOT_CONTRADICTED
         ),
-        "The same times and this constant 1.1 times sharper.": Variant(
+        r"Times up to $\eta_Y s = M^2$, and the constant 1.03 made 1.1 times sharper.": Variant(
             {"constants": (1.03 / 1.1,), "power": 2.0}, long_heights
         ),
     },
@@ -1499,7 +1527,7 @@ def check_tian2023_rem_2(
     own: bool = False,
     height: bool = False,
 ) -> Iterator[Said]:
-    """c(s) <= C ln M, or s M (h* - h) <= C ln M, for one C and all s; or for eta_Y s <= M^power."""
+    """c(s) or s M (h* - h) is at most C ln M, for one C and all s, or while eta_Y s <= M^power."""
     M, eta, unit = run.M, run.eta, math.log(run.M)
     inside = run.s >= 0 if power is None else eta * run.s <= M**power
     seen = run.s * (run.y - run.x) if height else run.c
@@ -1539,7 +1567,7 @@ def check_tian2023_rem_2(
         FALLING_SLOPE,
         GROWING_SHIFT,
         executed(
-            "the sums are Riemann sums",
+            "the sums of the bounds over all updates are Riemann sums",
             steps.sums_and_integrals,
             planted={"$(r - 1)^3/2$ instead of $(r - 1)^2/2$.": {"square": 3}},
         ),
@@ -1550,13 +1578,20 @@ def check_tian2023_rem_2(
             steps.half_a_logarithm,
             planted={"The limits 2 instead of 1.": {"limit": 2}},
         ),
-        uses("tian2023-lem-7", "$c(s)$ times the derivatives of $h$ at the two heights; part (a)"),
-        by_hand("the asymptotics from both bounds", at="asymptotics"),
+        uses(
+            "tian2023-lem-7",
+            "$h^* - h$ lies between $c(s)$ times the derivatives of $h$ "
+            "at the two heights; part (a)",
+        ),
+        by_hand(
+            r"$c(s) = \frac12\ln s + O(1)$ and $h^* - h \sim \ln s/(2Ms)$ from both bounds",
+            at="asymptotics",
+        ),
     ),
     planted={
-        "Both bounds 1.1 times sharper.": {"sharper": 1.1},
+        "Both bounds on $c(s)$ 1.1 times sharper.": {"sharper": 1.1},
         "0.6 instead of $1/2$ before $L$ in the lower bound.": {"half": 0.6},
-        "An upper bound without its second term.": {"term": 0.0},
+        "An upper bound on $c(s)$ without its second term.": {"term": 0.0},
     },
 )
 def check_tian2023_rem_2_corrected(
@@ -1624,16 +1659,16 @@ def enclosed_gaps(late: int = 0, share: float = 0.22) -> Iterator[Shown]:
     "tian2023-fig-8",
     over="curves of Figure 8",
     instances=figure_8,
-    says="On the {tried} curves of the figure $h^*$ lies above $h$, by at most "
+    says="On the {tried} curves of Figure 8, $h^*$ lies above $h$, by at most "
     r"$0.22\,\eta_Y/M$, in interval arithmetic. All {compared} floating-point comparisons "
     "agree.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45), whose left side is increasing"),
-        enclosed("every point of the ten curves", enclosed_gaps),
+        enclosed("every point of the ten curves of Figure 8", enclosed_gaps),
     ),
     planted={
-        "The bound 1.1 times sharper.": {"share": 0.2},
+        r"The bound $0.22\,\eta_Y/M$ 1.1 times sharper.": {"share": 0.2},
         "$h(s + 1)$ instead of $h(s)$.": {"late": 1},
         "$h(s - 2)$ instead of $h(s)$.": {"late": -2},
     },
@@ -1658,13 +1693,15 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
     "tian2023-lem-8",
     over="vocabulary sizes",
     instances=vocabularies,
-    says=r"For $M \ge 5$ the exponential $e^{Mh}$ crosses the line $(M - 1)Mh$ twice, $0 < "
-    r"\omega_0 \le 4/(M\ln M)$, and $\ln\ln M/\ln M \le \omega_1 \le 2\ln\ln M/\ln M$, by exact "
-    "inequalities. {compared} comparisons for {tried} vocabulary sizes agree.",
+    says=r"For $M \ge 5$, exact inequalities prove that the exponential $e^{Mh}$ crosses the "
+    r"line $(M - 1)Mh$ twice, that $0 < \omega_0 \le 4/(M\ln M)$, and that $\ln\ln M/\ln M "
+    r"\le \omega_1 \le 2\ln\ln M/\ln M$. {compared} comparisons for {tried} vocabulary sizes "
+    "agree.",
     tolerance=ROUNDING,
     proof=(
         by_hand(
-            "a convex function meets a line in at most two points and lies below it between them",
+            "a convex function meets a line in at most two points and lies below the line "
+            "between these points",
             at="convex",
         ),
         executed(
@@ -1672,13 +1709,17 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
             steps.lower_crossing,
             planted={"$3/M$ from $M = 7$ on.": {"least": 7}},
         ),
-        by_hand("the lower crossing from the signs at its trial points", at="lower"),
+        by_hand(
+            "the lower crossing from the signs of $e^x - (M - 1)x$ at its trial points", at="lower"
+        ),
         executed(
             "the upper crossing",
             steps.upper_crossing,
             planted={r"$L + \ln L$ as an upper bound.": {"double": 1}},
         ),
-        by_hand("the upper crossing from the signs at its trial points", at="upper"),
+        by_hand(
+            "the upper crossing from the signs of $e^x - (M - 1)x$ at its trial points", at="upper"
+        ),
     ),
     planted={
         r"The lower bound on $\omega_1$ 1.1 times sharper.": {"sharper": 1.1},
@@ -1743,27 +1784,27 @@ def first_updates() -> Iterator[FirstUpdate]:
     over="vocabulary sizes",
     instances=first_updates,
     says=r"For $M \ge 100$ and $\eta_Y \ge M^{-0.99}$ both $h(1)$ and $h^*(1)$ lie beyond the "
-    r"lower crossing. This follows from $1 + 4/M \le M^{0.01}$, which is verified exactly "
-    "at $M = 100$. {compared} comparisons for {tried} vocabulary sizes agree.",
+    r"lower crossing of Lemma 8. This follows from $1 + 4/M \le M^{0.01}$, which is verified "
+    "exactly at $M = 100$. {compared} comparisons for {tried} vocabulary sizes agree.",
     tolerance=ROUNDING,
     proof=(
         uses("tian2023-lem-8", "the lower crossing is at most $(1 + 3/M)/M$"),
         uses("tian2023-lem-6", "(45) at the first update"),
         executed(
-            "how large a rate is enough",
+            r"$M\eta_Y \ge 1 + 4/M$ is enough, and $1.04^{100} \le 100$",
             steps.first_update,
             planted={"The exponent $1/120$ instead of 0.01.": {"power": 120}},
         ),
         by_hand("$1 + 4/M$ decreases and $M^{0.01}$ increases in $M$", at="rate"),
         by_hand(
-            "$h$ and $h^*$ do not decrease, so later values are beyond the crossing as well",
+            "$h$ and $h^*$ do not decrease, so later values are beyond the lower crossing as well",
             at="later",
         ),
     ),
     planted={
-        "The crossing 1.1 times sharper.": {"sharper": 1.1},
+        "The lower crossing 1.1 times sharper.": {"sharper": 1.1},
         r"$\eta_Y = M^{-1.01}$, slightly below $1/M$.": {"exponent": 1.01},
-        "The upper crossing instead of the lower one.": {"which": 1},
+        "The upper crossing instead of the lower crossing.": {"which": 1},
     },
 )
 def check_tian2023_rem_3(
@@ -1821,26 +1862,31 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
     "tian2023-lem-9",
     over="vocabulary sizes",
     instances=lambda: (Vocabulary(M) for M in (*VOCABULARIES, 10**9)),
-    says=r"Both stages hold for $M \ge 5$ from $Mh = x_0$ on, in {compared} comparisons for "
-    r"{tried} vocabulary sizes. In the first, $\tau/2 \le Mh \le \tau$ and $\gamma$ is "
-    r"between $\tau/5$ and $\tau$, where $\tau = \eta_Y t/K$. In the second, $\ln(M\tau/2) "
-    r"\le Mh \le \ln(M\tau)$ and $\gamma$ is between $1/5$ and 2 times $\ln(M\tau)/\tau$.",
+    says=r"The claims about both stages hold for $M \ge 5$ from $Mh = x_0$ on, in {compared} "
+    r"comparisons for {tried} vocabulary sizes. Let $\tau = \eta_Y t/K$. In the first stage, "
+    r"$\tau/2 \le Mh \le \tau$ and $\tau/5 \le \gamma \le \tau$. In the second stage, "
+    r"$\ln(M\tau/2) \le Mh \le \ln(M\tau)$ and $\gamma$ is between $1/5$ and 2 times "
+    r"$\ln(M\tau)/\tau$.",
     tolerance=ROUNDING,
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45)"),
-        uses("tian2023-lem-8", "the two crossings, and the signs between and beyond them"),
+        uses(
+            "tian2023-lem-8",
+            "the crossings $x_0$ and $x_1$, and the signs of $e^x - (M - "
+            "1)x$ between and beyond them",
+        ),
         uses("tian2023-rem-3", r"$Mh(1) \ge x_0$"),
         executed(
-            "both stages",
+            r"inequalities for $h$ and $\gamma$ in both stages",
             steps.two_stages,
             planted={"$M$ instead of $M - 1$.": {"less": 0}},
         ),
-        by_hand("the first stage", at="first"),
-        by_hand("the second stage", at="second"),
+        by_hand(r"the bounds of the first stage, from $1 \le e^x \le M - 1$", at="first"),
+        by_hand(r"the bounds of the second stage, from $e^x \ge (M - 1)x \ge M - 1$", at="second"),
     ),
     readings={
-        r"The first stage for every $t \ge 0$: at $t = 0$ it states $1 \le 0$, and it fails "
-        "until $Mh = x_0$.": {"literal": True},
+        r"The claims about the first stage for every $t \ge 0$: at $t = 0$, $e^{Mh} \le (M - "
+        r"1)Mh$ says $1 \le 0$, and it fails until $Mh = x_0$.": {"literal": True},
     },
     planted={
         r"The bound $h \le \eta_Y t/(MK)$ of the first stage 1.1 times sharper.": {"sharper": 1.1},

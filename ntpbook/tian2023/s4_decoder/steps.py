@@ -30,9 +30,13 @@ def slope_in_the_decoder(target: int = 1) -> Iterator[Shown]:
     alpha_n, alpha_j = sp.exp(w_n) / total, sp.exp(w_j) / total
     logarithm = sp.expand_log(sp.log(alpha_n))
     yield identity(
-        "by the entry of the next token", sp.diff(logarithm, Y_ln), f * (target - alpha_n)
+        "derivative by the entry of the next token",
+        sp.diff(logarithm, Y_ln),
+        f * (target - alpha_n),
     )
-    yield identity("by the entry of another token", sp.diff(logarithm, Y_lj), -f * alpha_j)
+    yield identity(
+        "derivative by the entry of another token", sp.diff(logarithm, Y_lj), -f * alpha_j
+    )
 
 
 def slope_in_the_rows(target: int = 1) -> Iterator[Shown]:
@@ -48,9 +52,11 @@ def slope_in_the_rows(target: int = 1) -> Iterator[Shown]:
     total = sp.exp(w_n) + sp.exp(w_j) + rest
     alpha_n, alpha_j = sp.exp(w_n) / total, sp.exp(w_j) / total
     yield identity(
-        "by the logit of the next token", sp.diff(sp.log(alpha_n), w_n), target - alpha_n
+        "derivative by the logit of the next token", sp.diff(sp.log(alpha_n), w_n), target - alpha_n
     )
-    yield identity("by the logit of another token", sp.diff(sp.log(alpha_n), w_j), -alpha_j)
+    yield identity(
+        "derivative by the logit of another token", sp.diff(sp.log(alpha_n), w_j), -alpha_j
+    )
 
 
 def missing_probability(spread: float = 1.0) -> Iterator[Shown]:
@@ -231,7 +237,9 @@ def gaps_of_equal_correlations(slow: bool = False) -> Iterator[Shown]:
     square = (1 - rho) * M / (1 / others + M - 1)  # (44) for x = u at the rate (1 - rho) eta
     bound = (1 + (M - 1) * rho) / (1 - rho)
     zero = sp.Integer(0)
-    yield identity("rows keep their sum", a + (K - 1) * b + (M - K) * c, zero)
+    yield identity(
+        "the slopes of all entries of a row add up to zero", a + (K - 1) * b + (M - K) * c, zero
+    )
     yield identity("the slope of $u$", a - b, u_slope)
     yield identity("the slope of $v$", a - c, v_slope)
     yield identity("the first slope of $u$", (a - b).subs(start), 1 - rho)
@@ -255,8 +263,8 @@ def integrated_height(slope: int = 1) -> Iterator[Shown]:
     M, eta, h = sp.symbols("M eta h", positive=True)
     left = sp.exp(M * h) + (M - slope) * M * h
     moved = sp.diff(left, h) * eta / (M - 1 + sp.exp(M * h))
-    yield identity("derivative along (44)", moved, M * eta)
-    yield identity("value at $h = 0$", left.subs(h, 0), sp.Integer(1))
+    yield identity("derivative of the left side of (45) along (44)", moved, M * eta)
+    yield identity("value of the left side of (45) at $h = 0$", left.subs(h, 0), sp.Integer(1))
 
 
 def closed_height(offset: int = 1) -> Iterator[Shown]:
@@ -290,8 +298,8 @@ def steps_above_the_curve(start: int = 1) -> Iterator[Shown]:
     q, eta = sp.symbols("q eta", positive=True)  # q = M - 1
     x, y, b = sp.symbols("x y b", real=True)
     slope = (q + 1) * eta / (q + sp.exp(x))
-    yield at_least_zero("the slope falls", -sp.diff(slope, x))
-    yield identity("the slope at 0", slope.subs(x, 0), start * eta)
+    yield at_least_zero("the slope $g(x)$ decreases", -sp.diff(slope, x))
+    yield identity("the slope $g(0)$", slope.subs(x, 0), start * eta)
     fall = (slope.subs(x, b) - slope.subs(x, y)) * (q + sp.exp(y)) * (q + sp.exp(b))
     yield identity(
         "$g(b) - g(y)$, times both denominators", fall, (q + 1) * eta * (sp.exp(y) - sp.exp(b))
@@ -311,7 +319,7 @@ def difference_of_slopes(less: int = 1) -> Iterator[Shown]:
     first, second = q + sp.exp(a + e), q + sp.exp(b)
     numerator = sp.expand((1 / first - 1 / second) * first * second)
     expected = -sp.exp(a) * (sp.exp(e) - less * sp.exp(b - a))
-    yield identity("the numerator", sp.simplify(numerator), expected)
+    yield identity("the numerator of the difference of slopes", sp.simplify(numerator), expected)
 
 
 def growth_of_the_shift(less: int = 1) -> Iterator[Shown]:
@@ -339,10 +347,12 @@ def growth_of_the_shift(less: int = 1) -> Iterator[Shown]:
             yield identity(f"{name} bound at $g = 0$, derivative {order}", value, sp.Integer(0))
     # both are convex: their second derivatives are e^g - 1 and g e^g/2
     yield identity(
-        "second derivative of the gap to the lower bound", sp.diff(low, g, 2), sp.exp(g) - 1
+        "second derivative of $e^g - 1 - g$ minus its lower bound",
+        sp.diff(low, g, 2),
+        sp.exp(g) - 1,
     )
     yield at_least_zero(
-        "second derivative of the gap to the upper bound", sp.simplify(sp.diff(high, g, 2))
+        "second derivative of the upper bound minus $e^g - 1 - g$", sp.simplify(sp.diff(high, g, 2))
     )
 
 
@@ -357,13 +367,15 @@ def sums_and_integrals(square: int = 2) -> Iterator[Shown]:
     q, r = sp.symbols("q r", positive=True)
     y = sp.Symbol("y", real=True)
     share = sp.exp(y) / (q + sp.exp(y))
-    yield identity("the integrand", sp.diff(sp.log(q + sp.exp(y)), y), share)
-    yield at_least_zero("the integrand rises", sp.factor(sp.diff(share, y)))
+    yield identity(
+        r"the integrand: derivative of $\ln(q + e^y)$", sp.diff(sp.log(q + sp.exp(y)), y), share
+    )
+    yield at_least_zero("the integrand increases with $y$", sp.factor(sp.diff(share, y)))
     taylor = (r - 1) ** square / 2 + sp.log(r) - (r - 1)  # at least 0 for r >= 1
     yield identity(
         r"$r - 1 \le \ln r + (r - 1)^2/2$: both sides at $r = 1$", taylor.subs(r, 1), sp.Integer(0)
     )
-    yield at_least_zero("its slope", sp.factor(sp.diff(taylor, r)))
+    yield at_least_zero(r"slope of $\ln r + (r - 1)^2/2 - (r - 1)$", sp.factor(sp.diff(taylor, r)))
 
 
 def half_a_logarithm(limit: int = 1) -> Iterator[Shown]:

@@ -73,8 +73,8 @@ RAYLEIGH = cited(
     "tian2023-lem-13",
     over="matrices $E$",
     instances=instances.spectra,
-    says="In {tried} random matrices $E$ no entry exceeds the largest absolute eigenvalue. The "
-    "largest ratio of an entry to this eigenvalue is {reached}.",
+    says="In {tried} random matrices $E$ no entry exceeds the largest absolute eigenvalue "
+    r"$|\lambda_1|$. The largest ratio of an entry to $|\lambda_1|$ is {reached}.",
     tolerance=CONDITION,
     proof=(
         executed(
@@ -133,13 +133,14 @@ def check_tian2023_lem_14(one: Spectrum, sign: int = 1, denominator: int = 1) ->
     proof=(
         uses("tian2023-lem-14", "the eigenvalues of $E'$"),
         executed(
-            r"eigenvalues of both signs, and every $\lambda \ge r$",
+            r"the bound for eigenvalues of both signs, and for every $\lambda \ge r = "
+            r"|\lambda_1(E)|$",
             steps.largest_of_E_prime,
         ),
     ),
     planted={
         r"$1 + \lambda$ instead of $1 - \lambda$.": {"sign": 1},
-        "Both bounds 1.1 times sharper.": {"sharper": 1.1},
+        "Both bounds of Lemma 15 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_lem_15(one: Spectrum, sign: int = -1, sharper: float = 1.0) -> Iterator[Said]:
@@ -163,7 +164,11 @@ def check_tian2023_lem_15(one: Spectrum, sign: int = -1, sharper: float = 1.0) -
         uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
         SECOND_ORDER,
         LEAST_OF_G,
-        by_hand("the diagonal of $EGE$, since that of $E$ is zero", at="diagonal"),
+        by_hand(
+            r"$E'_{nn} = -(EGE)_{nn} \le -\|Ee_n\|^2/(1 + r)$, since the diagonal of $E$ "
+            "is zero",
+            at="diagonal",
+        ),
     ),
     planted={
         "Vectors $f_n$ with norm 1.01, so that the diagonal of $E$ is not zero.": {"length": 1.01},
@@ -202,7 +207,7 @@ def check_tian2023_lem_16(
     planted={
         r"$1 + |\lambda_1|$ instead of $1 - |\lambda_1|$.": {"sign": 1},
         r"$|\lambda_1|^3$ instead of $|\lambda_1|^2$.": {"power": 3},
-        "The bound 1.1 times sharper.": {"sharper": 1.1},
+        r"The bound $|\lambda_1|^2/(1 - |\lambda_1|)$ 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_lem_17(
@@ -229,7 +234,7 @@ def check_tian2023_lem_17(
     ),
     planted={
         "$1/K$ instead of $1/(K - 1)$.": {"less": 0},
-        "All three bounds 1.1 times sharper.": {"sharper": 1.1},
+        "All three bounds of (90) 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_eq_90(one: Spectrum, less: int = 1, sharper: float = 1.0) -> Iterator[Said]:
@@ -248,8 +253,8 @@ def check_tian2023_eq_90(one: Spectrum, less: int = 1, sharper: float = 1.0) -> 
     "tian2023-eq-92",
     over="matrices $E$",
     instances=instances.spectra_in_window,
-    says=r"In {tried} random matrices $E$, $\sum_{k \ne n} E_{nk}E'_{nk} = -E'_{nn}$, and this "
-    "is positive for every class that overlaps with another.",
+    says=r"In {tried} random matrices $E$, $\sum_{k \ne n} E_{nk}E'_{nk} = -E'_{nn}$, and "
+    "this sum is positive for every class that overlaps with another class.",
     tolerance=CONDITION,
     proof=(
         executed(
@@ -257,12 +262,14 @@ def check_tian2023_eq_90(one: Spectrum, less: int = 1, sharper: float = 1.0) -> 
             steps.defect_of_the_inverse,
             planted={"$EE'$ subtracted twice": {"times": 2}},
         ),
-        by_hand("the diagonal of this identity, and a row without overlap", at="diagonal"),
+        by_hand(
+            "the diagonal of $E - E' - EE' = 0$, and that no row of $E$ is zero", at="diagonal"
+        ),
         uses("tian2023-lem-16", "$E'_{nn} < 0$ for a class that overlaps with another"),
     ),
     planted={
         "$E'$ with the sign of Appendix D.1.": {"sign": -1},
-        "Twice the diagonal of $E'$.": {"times": 2},
+        "Twice the diagonal of $E'$ on the right side.": {"times": 2},
     },
 )
 def check_tian2023_eq_92(one: Spectrum, sign: int = 1, times: int = 1) -> Iterator[Said]:
@@ -281,8 +288,8 @@ def check_tian2023_eq_92(one: Spectrum, sign: int = 1, times: int = 1) -> Iterat
     instances=instances.pairs,
     says=r"The leading term of $\xi_n$ is at least $\min_i \lambda_i^2/(1 - |\lambda_1|)$ in "
     "{tried} matrices $E$.",
-    fails=r"The stated lower bound exceeds the leading term of $\xi_n$. Its denominator should "
-    r"be $1 + |\lambda_1|$.",
+    fails=r"The lower bound of (93) exceeds the leading term of $\xi_n$. The denominator of "
+    r"the bound should be $1 + |\lambda_1|$.",
     hypotheses=("Assumption 2", r"$\theta = 0$"),
     planted={
         r"$1 + |\lambda_1|$ in the denominator, which is correct; the check must accept "
@@ -338,7 +345,7 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
     over="matrices $E$",
     instances=pairs_and_spectra,
     says=r"In {tried} matrices $E$, the leading term of $\xi_n$ is at least $(E^2)_{nn}/(1 + "
-    r"|\lambda_1|)$, and this is at least $\min_i \lambda_i^2/(1 + |\lambda_1|)$. Under "
+    r"|\lambda_1|)$, and this bound is at least $\min_i \lambda_i^2/(1 + |\lambda_1|)$. Under "
     r"Assumption 2, the last bound exceeds $4K|\lambda_1|/M$.",
     tolerance=CONDITION,
     proof=(
@@ -346,7 +353,7 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
         SECOND_ORDER,
         LEAST_OF_G,
         executed(
-            "a smallest squared eigenvalue of at least $36/M$ leaves more than $4Kr/M$",
+            "the last bound exceeds $4Kr/M$ under Assumption 2",
             steps.room_of_93,
             planted={"$1 + 2r$ instead of $1 + r$": {"sign": 2}},
         ),
@@ -355,9 +362,9 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
         ),
     ),
     planted={
-        "The denominator left out.": {"sign": 0},
-        "The denominator as stated in the paper.": {"sign": -1},
-        "All bounds 1.1 times sharper.": {"sharper": 1.1},
+        r"The denominator $1 + |\lambda_1|$ left out.": {"sign": 0},
+        r"The denominator $1 - |\lambda_1|$, as in the paper.": {"sign": -1},
+        "All bounds of the corrected (93) 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_eq_93_corrected(
@@ -425,7 +432,7 @@ def gradients_in(one: Even | TwoDecoders | Speed) -> int:
         },
     },
     planted={
-        "The correct sign; the check must accept it.": Variant(
+        "Equation (88) with its correct sign; the check must accept it.": Variant(
             {"form": "corrected"}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -454,8 +461,8 @@ def check_tian2023_eq_88(
     over="gradients of decoders",
     instances=instances.coefficients_to_compare,
     size=gradients_in,
-    says="The coefficients with the correct sign agree with those of {tried} gradients of "
-    "decoders trained by (26).",
+    says=r"The coefficients $\iota_n$ and $\beta_{nn'}$ of the corrected (88) agree with "
+    "those of {tried} gradients of decoders trained by (26).",
     tolerance=STEPS,
     proof=(
         uses("tian2023-thm-5-exact", r"$Y = F(I - E')(I + \Theta)\bar W$"),
@@ -470,7 +477,7 @@ def check_tian2023_eq_88(
             steps.coefficients,
             planted={"(88) as stated": {"outer": 1, "inner": 1}},
         ),
-        by_hand("the rows of this product for any number of classes", at="rows"),
+        by_hand(r"the rows of $(I - E')(I + \Theta)q$ for any number of classes", at="rows"),
     ),
     planted={
         "A plus sign before the sum in the bracket, which changes a term of order $1/M$.": {
@@ -501,7 +508,7 @@ def check_tian2023_eq_88_corrected(
     tolerance=STEPS,
     proof=(
         executed(
-            "one step of either update preserves $Y = FA$",
+            "one step of (7) or of (26) preserves the form $Y = FA$",
             steps.span,
             planted={"a step that adds a vector outside the span of the $f_n$": {"beside": 1}},
         ),
@@ -554,10 +561,11 @@ def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
     over="vocabulary sizes",
     instances=instances.large_vocabularies,
     says="Both bounds of (b) hold with one constant, here 10, for {tried} vocabulary sizes.",
-    fails=r"Part (b) fails in the second stage: at its beginning $\gamma\tau_0 \ge x_1 \ge \ln "
-    r"M$, while the stated bound is a constant times $\ln(2x_1)$, so no constant works for all "
-    r"$M$. Lemma 9, from which the proof takes the bound, has $\ln(M\eta_Y t/K)$ instead. The "
-    "form (9) and the sign (a) are separate claims, which hold under the update (26).",
+    fails=r"Part (b) fails in the second stage: at $\tau_0 = \eta_Y t_0/K$, the beginning of "
+    r"this stage, $\gamma\tau_0 \ge x_1 \ge \ln M$, while the bound in (b) is a constant "
+    r"times $\ln(2x_1)$, so no constant works for all $M$. Lemma 9, from which the paper's "
+    r"proof takes the bound, has $\ln(M\eta_Y t/K)$ instead. The form (9) and the sign (a) "
+    "are separate claims, which hold under the modified update (26).",
     tolerance=STEPS,
     hypotheses=(
         "Assumption 2",
@@ -635,21 +643,21 @@ def beside_the_theorem(one: TwoDecoders, n: int) -> Iterator[Said]:
     over="gradients and speed coefficients",
     instances=instances.speeds_and_decoders,
     size=gradients_in,
-    says="In {tried} gradients and speed coefficients under (26), the gradient has the "
-    r"corrected coefficients, $\xi_n > 0$ where $\theta$ is as small as (a) requires, and "
-    r"$\gamma$ satisfies the bounds of (b).",
+    says=r"In {tried} gradients and speed coefficients $\gamma$ under (26), the gradient has "
+    r"the coefficients of the corrected (88), $\xi_n > 0$ where all $|\theta_k|$ are as small "
+    r"as (a) requires, and $\gamma$ satisfies the bounds of (b).",
     tolerance=STEPS,
     proof=(
         uses("tian2023-eq-88-corrected", "the coefficients"),
-        uses("ours-xi-positive", "(a), up to a spectral radius"),
+        uses("ours-xi-positive", r"(a) for $|\lambda_1|$ up to a bound"),
         executed(
-            "(a) $1/K$ lies within that radius",
+            "(a) the bound of this proposition is at least $1/K$",
             steps.radius,
             planted={"a radius twice as large": {"larger": 2}},
         ),
         uses("tian2023-lem-6", "the equation of $x = Mh$"),
         uses("tian2023-lem-8", r"the upper zero, which defines $\tau_0$"),
-        executed("(b) from Lemma 6", steps.speed),
+        executed("the inequalities of (b) from Lemma 6", steps.speed),
         by_hand(r"bounds on $e^x$ and $x$ at all times, and from $\tau_0$ on", at="stages"),
         executed(
             r"at $\tau_0$, $\gamma\tau_0 \ge x_1$, and $x_1/\ln(2x_1)$ is unbounded",
@@ -710,17 +718,22 @@ def check_tian2023_thm_1_corrected(
     "ours-xi-positive",
     over="pairs of a matrix $E$ and a vocabulary size $M$",
     instances=instances.at_the_radius,
-    says=r"In exact fractions, $\xi_n$ is positive for every class that overlaps with another, "
-    "in {positive} random pairs of $E$ and $M$ with $r$ up to the stated bound. Beyond this bound, "
-    r"$\xi_n$ is negative for {stars} star-shaped sets of classes.",
+    says=r"In exact fractions, $\xi_n$ is positive for every class that overlaps with another "
+    r"class, in {positive} random pairs of $E$ and $M$ with $r = |\lambda_1(E)|$ up to the "
+    r"bound of the proposition. For larger $r$, $\xi_n$ is negative for a class in {stars} "
+    "star-shaped sets of classes.",
     proof=(
         uses("tian2023-eq-88-corrected", "the coefficients"),
         uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
         SECOND_ORDER,
         LEAST_OF_G,
         LARGEST,
-        cited("the sum over the other classes", "horn2013", "Theorem 5.1.4"),
-        by_hand("both terms of the sum", at="terms"),
+        cited(
+            "the Cauchy-Schwarz inequality for the sum over the other classes",
+            "horn2013",
+            "Theorem 5.1.4",
+        ),
+        by_hand(r"the terms of $\xi_n$ with $q_1$ and with $|q_0|$", at="terms"),
         executed(
             "the condition on $r$",
             steps.radius,
@@ -732,13 +745,15 @@ def check_tian2023_thm_1_corrected(
             steps.three_classes,
             planted={"$1 + E_{23}$ instead of $1 - E_{23}$": {"sign": 1}},
         ),
-        by_hand("the sign for three classes", at="three"),
+        by_hand(r"$\xi_n > 0$ for three classes with all $\theta_k = 0$", at="three"),
         executed(
             "a star with $m$ leaves",
             steps.star,
             planted={"class 1 also overlaps with a leaf": {"own_leaves": 1}},
         ),
-        by_hand("the sign for stars, and vectors with these overlaps", at="star"),
+        by_hand(
+            r"$\xi_1 < 0$ for stars of classes, and vectors with the overlaps of a star", at="star"
+        ),
     ),
     planted={
         "A radius three times as large, which admits stars of classes.": Variant(
@@ -772,11 +787,11 @@ def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Itera
     over="matrices $E$",
     instances=instances.under_7,
     says=r"Under (7), $\xi_n$ starts as $\tau/M$ times the sum of the overlaps, for {random} "
-    "random matrices $E$. For {equal} sets of classes with equal overlaps it agrees with "
-    "the second-order expansion and stays positive at all {times} times.",
+    r"random matrices $E$. For {equal} sets of classes with equal overlaps $\xi_n$ agrees "
+    "with the second-order expansion and is positive at all {times} times.",
     proof=(
         executed(
-            "the coefficients to first order",
+            r"the coefficients of the gradient to first order in $\tau$",
             steps.first_order,
             planted={"a decoder that does not start at 0": {"start": 1}},
         ),
@@ -784,8 +799,14 @@ def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Itera
             r"equal overlaps: the second order, and the derivative of $\ln(q/u)$",
             steps.equal_overlaps,
         ),
-        by_hand("equal overlaps keep entries of each of the three kinds equal", at="kinds"),
-        by_hand("$D$ stays positive, and the consequence for the coefficient", at="positive"),
+        by_hand(
+            "with equal overlaps each row of the decoder keeps three different entries", at="kinds"
+        ),
+        by_hand(
+            r"$D = \ln(q/u)$ stays positive, so the coefficient of $f_k$ is negative and "
+            r"$\xi_n > 0$",
+            at="positive",
+        ),
     ),
     planted={
         "The modified update (26) instead of the true gradient (7).": {"modified": True},
@@ -845,12 +866,12 @@ def allowed_overlaps(points: int = 40) -> list[Settled]:
     "tian2023-app-effective-rate",
     over="sets of classes with equal overlaps",
     instances=allowed_overlaps,
-    says=r"At some constant learning rate up to $\eta_Y$, Theorem 1 gives $\xi_n$ under (7) "
-    "within a factor of two, in {tried} sets of classes with equal overlaps.",
+    says=r"At some constant learning rate of at most $\eta_Y$, Theorem 1 gives $\xi_n$ under "
+    "(7) within a factor of two, in {tried} sets of classes with equal overlaps.",
     fails=r"Under (7) with equal overlaps $\xi_n$ is positive, but no constant learning rate "
     "makes Theorem 1 correct within a factor of two at all times. At the rate $(1 - "
-    r"\rho)\eta_Y$ it is off by a factor of up to {printed}, and at the best-fitting rate "
-    "by up to {best}.",
+    r"\rho)\eta_Y$ Theorem 1 is off by a factor of up to {printed}, and at the best-fitting "
+    "rate by a factor of up to {best}.",
     hypotheses=(
         "Assumption 2",
         "equal off-diagonal entries of $E$",

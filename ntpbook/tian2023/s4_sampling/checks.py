@@ -60,7 +60,7 @@ CHERNOFF = (
         "Theorem 1, inequality (2.1)",
     ),
     executed(
-        r"the exponent is $\mathrm{KL}(p + \epsilon \,\|\, p)$",
+        r"the exponent of the Chernoff bound is $\mathrm{KL}(p + \epsilon \,\|\, p)$",
         steps.chernoff_exponent,
         planted={r"$e^\theta = q/p$ instead of the odds ratio.": {"ratio": True}},
     ),
@@ -76,8 +76,8 @@ CHERNOFF = (
     says=r"For {tried} triples of $N$, $\mathbb P(n)$, and $\delta$, the count $N_n$ is within "
     r"each radius of (58) around $\lceil N\,\mathbb P(n)\rceil$ with exact probability at least "
     r"$1 - \delta$. The second inequality of (58) holds from $N = {enough}$ on.",
-    fails=r"The count lies outside a radius of (58) with probability above $\delta$, or the "
-    "second inequality of (58) fails.",
+    fails=r"The count $N_n$ lies outside a radius of (58) with probability above $\delta$, or "
+    "the second inequality of (58) fails.",
     tolerance=TAILS,
     proof=(
         *CHERNOFF,
@@ -104,8 +104,8 @@ CHERNOFF = (
             planted={"A single draw included.": {"fewest": 1}},
         ),
         by_hand(
-            r"for the radius with few draws: the upper tail of a binomial increases with $\mathbb "
-            "P(n)$, and the lower one decreases",
+            r"for 2 to 16 draws: the upper tail of the binomial count increases with $\mathbb "
+            "P(n)$, and the lower tail decreases",
             at="few",
         ),
     ),
@@ -146,8 +146,9 @@ def check_tian2023_lem_10(
     "ours-bernstein",
     over=r"triples of $N$, $\mathbb P(n)$, and $\delta$",
     instances=instances.counts,
-    says=r"For {tried} triples of $N$, $\mathbb P(n)$, and $\delta$, the count is within the "
-    r"stated radius with exact probability at least $1 - \delta$.",
+    says=r"For {tried} triples of $N$, $\mathbb P(n)$, and $\delta$, the count $N_n$ is "
+    r"within the radius $\frac L3 + \sqrt{L^2/9 + 2NvL}$ of its mean with probability "
+    r"(computed exactly) at least $1 - \delta$.",
     tolerance=TAILS,
     proof=(
         *CHERNOFF,
@@ -158,8 +159,8 @@ def check_tian2023_lem_10(
             planted={r"$\Phi(2\epsilon/v)$ instead of $\Phi(\epsilon/v)$.": {"stretch": 2}},
         ),
         by_hand(
-            r"both vanish at 0 with their derivatives, so $\mathrm{KL}(p + \epsilon \,\|\, p) \ge "
-            r"v\,\Phi(\epsilon/v)$",
+            r"both functions vanish at $\epsilon = 0$ with their derivatives, so "
+            r"$\mathrm{KL}(p + \epsilon \,\|\, p) \ge v\,\Phi(\epsilon/v)$",
             at="convex",
         ),
         executed(
@@ -167,24 +168,25 @@ def check_tian2023_lem_10(
             steps.bernstein_function,
             planted={"$u^2/(2 + u/3)$.": {"thirds": 1}},
         ),
-        executed("the radius", steps.bernstein_radius),
+        executed("the radius $t$ solves $t^2 = L(2Nv + 2t/3)$", steps.bernstein_radius),
         executed(
-            "its order",
+            r"from $N = \frac{16}{9}L$ on the radius is below $\sqrt{NL}$",
             steps.bernstein_order,
             planted={"A radius below that of Lemma 10 claimed from $N = L$ on.": {"ninths": 9}},
         ),
         by_hand(
-            "the lower tail is the upper tail of the other classes, with the same variance, and "
-            r"both together have probability at most $\delta$",
+            "the lower tail of $N_n$ is the upper tail of the count of all other classes, "
+            "with the same variance, and both tails together have probability at most "
+            r"$\delta$",
             at="lower",
         ),
         by_hand(
-            r"several classes at once: their failure probabilities sum to at most $\delta$",
+            r"all $K$ classes at once: their failure probabilities sum to at most $\delta$",
             at="union",
         ),
     ),
     planted={
-        "The radius 1.1 times sharper.": {"sharper": 1.1},
+        "The radius of this proposition 1.1 times sharper.": {"sharper": 1.1},
         "The radius with $NvL$ instead of $2NvL$ under the root.": {"variance": 1},
     },
 )
@@ -232,25 +234,26 @@ def radius_of_remark_4(N: int, delta: float, power: float = 0.5, logarithm: bool
     over=r"triples of $K$, $N$, and $\delta$",
     instances=instances.joint_every_delta,
     says=r"For {tried} triples of $K$, $N$, and $\delta$, the count of a class is within "
-    r"$2\Delta$ of $\lceil N/K\rceil$ with probability (computed exactly) at "
-    r"least $1 - \delta$, and "
-    r"$\Delta/\lceil N/K\rceil \le K\sqrt{\ln(1/\delta)/N} + K/N$. A radius of $\Delta$ "
-    "suffices in {once} of them.",
+    r"$2\Delta$ of $\lceil N/K\rceil$ with probability (computed exactly) at least $1 - "
+    r"\delta$, and $\Delta/\lceil N/K\rceil \le K\sqrt{\ln(1/\delta)/N} + K/N$. A radius of "
+    r"$\Delta$ suffices for {once} of these triples.",
     tolerance=TAILS,
     proof=(
         HOEFFDING,
         executed(
-            r"a radius of $2\Delta$ suffices, and the remaining case of $\delta$ above one half",
+            r"a radius of $2\Delta$ suffices for $\delta \le 1/2$, and inequalities for "
+            r"$\delta > 1/2$",
             steps.one_class_within_two_radii,
             planted={r"$\Delta$ instead of $2\Delta$.": {"constant": 1}},
         ),
         by_hand(
-            "an interval around the mode contains at least its share of a wider one, because "
-            "probabilities decrease on both sides of the mode",
+            "an interval around the mode has at least its share of the probability of a "
+            "wider interval, because probabilities decrease on both sides of the mode",
             at="unimodal",
         ),
         by_hand(
-            r"$\bar N$ is at least $N/K$, and $\Delta$ exceeds its square root by at most 1",
+            r"$\bar N$ is at least $N/K$, and $\Delta$ exceeds $\sqrt{N\ln(1/\delta)}$ by at "
+            "most 1",
             at="ratio",
         ),
     ),
@@ -296,20 +299,21 @@ def check_tian2023_rem_4(
     over=r"triples of $K$, $N$, and $\delta$",
     instances=instances.joint,
     says=r"For {tried} triples of $K$, $N$, and $\delta \le 1/2$, all $K$ counts are within "
-    r"$3\Delta$ of $\lceil N/K\rceil$ at once with exact probability at least $1 - "
-    r"\delta$. A radius of $\Delta$ suffices in {once} of them.",
+    r"$3\Delta$ of $\lceil N/K\rceil$ at once with exact probability at least $1 - \delta$. A "
+    r"radius of $\Delta$ suffices for {once} of these triples.",
     tolerance=JOINT,
     loose=r"In all triples tried, a radius of $\Delta$ would suffice by exact probabilities; the "
     r"proof gives $3\Delta$.",
     proof=(
         uses("ours-bernstein", r"all $K$ classes at once, with $L = \ln(2K/\delta)$"),
         executed(
-            r"a radius of $3\Delta$ suffices",
+            r"a radius of $3\Delta$ suffices for all classes at once",
             steps.all_classes_within_three_radii,
             planted={r"$2\Delta$ instead of $3\Delta$.": {"constant": 2}},
         ),
         by_hand(
-            r"each of the three terms is at most its fraction of $\sqrt{N\ln(1/\delta)}$",
+            r"the terms $\frac23 L$, $\sqrt{2NL/K}$, and 1 add up to less than "
+            r"$3\sqrt{N\ln(1/\delta)}$",
             at="shares",
         ),
     ),
@@ -357,9 +361,9 @@ SLOPE = executed(
     "tian2023-lem-11",
     over=r"combinations of $M$, $\eta_Y$, and $\bar N$",
     instances=instances.means,
-    says=r"In {tried} combinations of $M$, $\eta_Y$, and $\bar N$, the values of $h$ and $g$ at "
-    r"$N_n$ differ from those at $\bar N$ by no more than (61) and (62) allow, with "
-    "explicit constants.",
+    says=r"In {tried} combinations of $M$, $\eta_Y$, and $\bar N$, the height $h$ and the "
+    r"size $g$ of an update at $N_n$ differ from those at $\bar N$ by no more than (61) and "
+    "(62) allow, with explicit constants.",
     tolerance=1e-9,  # a difference of one hundredth of the size keeps thirteen digits
     proof=(
         uses("tian2023-lem-6", "$h$ solves (44) and (45)"),
@@ -368,7 +372,7 @@ SLOPE = executed(
         ),
         SLOPE,
         executed(
-            "the growth of $1/g$",
+            r"$1/g$ grows by at most $M\eta_Y$ per unit of $s$",
             steps.difference_of_one_over_g,
             planted={"$M$ instead of $M - 1$ in (45).": {"extra": 1}},
         ),
@@ -394,7 +398,9 @@ SLOPE = executed(
         "The bound (61) 1.1 times sharper.": {"sharper": 1.1},
         r"$\sigma'$ bounded by $\eta_Y\Delta/4$ instead of $\eta_Y\Delta/3$.": {"share": 1 / 4},
         r"The square of $\Delta/\bar N$ in (61).": {"power": 2.0},
-        "The constant 1 for the derivative in stage 2.": {"late": 1},
+        r"The constant 1 for the derivative of $\ln g$ with respect to $\ln s$ in stage 2.": {
+            "late": 1
+        },
         "The constant 1 instead of 6 in stage 2.": {"six": 1},
     },
 )
@@ -442,20 +448,19 @@ def check_tian2023_lem_11(
     "tian2023-eq-63",
     over=r"combinations of $M$, $\eta_Y$, and $\bar N$",
     instances=instances.means_alone,
-    says=r"Each inequality of (63) holds in {tried} combinations of $M$, $\eta_Y$, and $\bar "
-    r"N$, for $\Delta$ up to $\bar N$.",
+    says="Each inequality of (63), a bound on the change of $h$, holds in {tried} "
+    r"combinations of $M$, $\eta_Y$, and $\bar N$, for $\Delta$ up to $\bar N$.",
     tolerance=1e-9,  # as in Lemma 11
     proof=(
         uses("tian2023-lem-6", "$h$ solves (44): its derivative decreases, and $h(0) = 0$"),
         by_hand(
-            "a concave function increases less to the right than to the left, by at most its "
-            "derivative at the left end times the distance, and $h(s)$ is at least $s$ times its "
-            "derivative at $s$",
+            r"the concave $h$ increases less to the right of $\bar N$ than to the left, by at "
+            r"most its derivative at the left end times $\Delta$, and $h(s) \ge s\,\dot h(s)$",
             at="concave",
         ),
     ),
     planted={
-        "The last bound 1.1 times sharper.": {"sharper": 1.1},
+        "The last bound of (63) 1.1 times sharper.": {"sharper": 1.1},
         r"The derivative at $\bar N$ instead of that at $\bar N - \Delta$.": {"left": False},
     },
 )
@@ -487,14 +492,15 @@ def check_tian2023_eq_63(one: Mean, left: bool = True, sharper: float = 1.0) -> 
     over="heights",
     instances=instances.few_heights,
     says="(64) holds at {tried} heights.",
-    fails="In exact numbers $dg/ds$ is negative, while (64) gives its absolute value.",
+    fails="In exact numbers the derivative $dg/ds$ is negative, while (64) gives its "
+    "absolute value.",
     hypotheses=(
         "(44)",
         r"$M \ge 1000$, for $M \gg 100$",
         r"$100\,M^{-0.99} \le \eta_Y < 1$",
     ),
     planted={
-        "The opposite sign, which is correct; the check must accept it.": (
+        "The opposite sign of $dg/ds$, which is correct; the check must accept it.": (
             Variant({"sign": -1}, expected=Verdict.NOT_CONTRADICTED)
         ),
     },
@@ -515,13 +521,13 @@ def check_tian2023_eq_64(one: Height, sign: int = 1) -> Iterator[Said]:
     "tian2023-eq-64-corrected",
     over=r"combinations of $M$, $\eta_Y$, and $\bar N$",
     instances=instances.means_alone,
-    says=r"In {tried} combinations of $M$, $\eta_Y$, and $s$, $|dg/ds| = g\,\eta_Y M e^{Mh}/(M "
-    r"- 1 + e^{Mh})^2$, confirmed by finite differences, and it is at most $g\,\eta_Y "
+    says=r"In {tried} combinations of $M$, $\eta_Y$, and $s$, finite differences confirm "
+    r"$|dg/ds| = g\,\eta_Y M e^{Mh}/(M - 1 + e^{Mh})^2$, and $|dg/ds|$ is at most $g\,\eta_Y "
     "M/(4(M - 1))$.",
     tolerance=1e-6,  # second-order differences over a hundred-thousandth of the time
     proof=(SLOPE,),
     planted={
-        "The bound 1.1 times sharper.": {"sharper": 1.1},
+        "The bound on $|dg/ds|$ 1.1 times sharper.": {"sharper": 1.1},
         "The denominator without its square.": {"square": 1},
     },
 )
@@ -562,8 +568,8 @@ def check_tian2023_eq_64_corrected(
         ),
     ),
     planted={
-        "The bound 1.1 times sharper.": {"sharper": 1.1},
-        r"Below $\bar N$ as well.": {"below": True},
+        r"The bound $g(\bar N)\,\eta_Y\Delta/3$ 1.1 times sharper.": {"sharper": 1.1},
+        r"The bound of (65) for counts below $\bar N$ as well.": {"below": True},
     },
 )
 def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -> Iterator[Said]:
@@ -588,10 +594,11 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
     "tian2023-lem-12",
     over="runs and settings",
     instances=instances.rows,
-    says=r"In {tried} runs and settings of (26), the rows keep the direction $\zeta_n$ and "
-    r"$|\theta_n| \le (|N_n - \bar N| + c(N_n))/\bar N$. With probability $1 - \delta$ "
-    r"every $|\theta_n|$ is at most $\frac52 \frac{K}{\sqrt N}\sqrt{\ln\frac K\delta}$. "
-    "The constant 1 suffices in {once} of {chances} cases.",
+    says=r"In {tried} runs and settings of (26), the rows of $F^\top Y$ keep the direction "
+    r"$\zeta_n$ and $|\theta_n| \le (|N_n - \bar N| + c(N_n))/\bar N$. With probability at "
+    r"least $1 - \delta$ every $|\theta_n|$ is at most $\frac52 \frac{K}{\sqrt "
+    r"N}\sqrt{\ln\frac K\delta}$. The constant 1 instead of $\frac52$ suffices in {once} of "
+    "{chances} cases.",
     fails=r"A row has another form, or $|\theta_n|$ is larger than its bounds.",
     tolerance=1e-8,  # the probability errs by 1e-12 and is divided by delta >= 1e-3
     proof=(
@@ -601,7 +608,11 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
         ),
         uses("ours-decoder-rate", "$h^*(N_n) = h(N_n + c(N_n))$, and a bound on $c(N_n)$"),
         uses("tian2023-lem-11", "(61), at $N_n + c(N_n)$ instead of $N_n$"),
-        uses("tian2023-lem-10", r"every $N_n$, with $\delta/K$ instead of $\delta$"),
+        uses(
+            "tian2023-lem-10",
+            r"the deviation of every count $N_n$, with $\delta/K$ instead "
+            r"of $\delta$",
+        ),
         by_hand(r"the failure probabilities sum to $\delta$, and $\bar N \ge N/K$", at="union"),
         executed(
             "the constant $5/2$",
@@ -689,8 +700,9 @@ def rows_of_the_example(
     "tian2023-thm-5-exact",
     over="runs",
     instances=instances.solutions,
-    says=r"After $N$ updates (26) the decoder is $F(I - E')(I + \Theta)\bar W$, in {tried} "
-    "runs. For matrices of symbolic size this equals the form with the pseudo-inverse.",
+    says=r"After $N$ updates (26) the decoder $Y$ is $F(I - E')(I + \Theta)\bar W$, in "
+    r"{tried} runs. For matrices of symbolic size this product equals $(F^\dagger)^\top(I + "
+    r"\Theta)\bar W$ with the pseudo-inverse $F^\dagger$.",
     tolerance=1e-10,  # a few hundred updates, and the pseudo-inverse of a well conditioned F
     proof=(
         executed(r"$(F^\dagger)^\top = F(I - E')$", steps.two_forms_of_the_solution),
@@ -756,16 +768,16 @@ def check_tian2023_thm_5_exact(
     "tian2023-thm-5",
     over="numbers of draws",
     instances=instances.lines,
-    says="For {tried} numbers of draws under Assumption 2, the solution has the stated form, "
-    r"and with probability $1 - \delta$ every $|\theta_n|$ is at most $\frac52 "
+    says="For {tried} numbers of draws under Assumption 2, the solution of (26) has the form "
+    r"(70), and with probability at least $1 - \delta$ every $|\theta_n|$ is at most $\frac52 "
     r"\frac{K}{\sqrt N}\sqrt{\ln\frac K\delta}$.",
     tolerance=1e-8,  # the probability errs by 1e-12 and is divided by delta >= 1e-3
-    loose=r"At $\delta = 0.05$ the bound is more than nine times the exact quantile for 100, "
-    "1000, and 10000 draws. It uses the variance of a fair coin, and the constant $5/2$ "
-    "in addition.",
+    loose=r"At $\delta = 0.05$ the bound on $|\theta_n|$ is more than nine times the exact "
+    "quantile for 100, 1000, and 10000 draws. The bound uses the variance of a fair coin and "
+    "the constant $5/2$.",
     proof=(
-        uses("tian2023-thm-5-exact", "the form of the solution"),
-        uses("tian2023-lem-12", r"the size of $\Theta$"),
+        uses("tian2023-thm-5-exact", "the form (70) of the solution"),
+        uses("tian2023-lem-12", r"the bound on $|\theta_n|$"),
     ),
     planted={
         r"$K/\sqrt N$ cubed in the bound on $|\theta_n|$.": {"exponent": 3.0},
@@ -805,12 +817,12 @@ def check_tian2023_thm_5(
     "tian2023-cor-1",
     over="runs and settings",
     instances=instances.residuals_and_steps,
-    says=r"In {tried} runs and settings of (26), the residuals have the form (71) with $|\sigma| "
-    r"\le \eta_Y(|N_n - \bar N| + c(N_n))$. The bounds on $|\sigma|$ hold with the constants "
-    "$5/2$ and 15 (the second bound in {late} cases); the constant 1 suffices in {once} of "
-    r"{bounds} cases. After $\frac{2K}{\epsilon\eta_Y}\ln\frac M\epsilon$ steps, if this number "
-    r"is at least $2K^2\ln\frac{2K}\delta$, all classes reach accuracy $\epsilon$ with "
-    "probability 0.95.",
+    says=r"In {tried} runs and settings of (26), the residuals $x_{T+1} - \alpha_n$ have the "
+    r"form (71) with $|\sigma| \le \eta_Y(|N_n - \bar N| + c(N_n))$. The bounds on $|\sigma|$ "
+    "hold with the constants $5/2$ and 15 (the second bound in {late} cases); the constant 1 "
+    "instead of these suffices in {once} of {bounds} cases. After "
+    r"$\frac{2K}{\epsilon\eta_Y}\ln\frac M\epsilon$ steps, if this number is at least "
+    r"$2K^2\ln\frac{2K}\delta$, all classes reach accuracy $\epsilon$ with probability 0.95.",
     fails="Residuals or numbers of steps differ from those of Corollary 1.",
     tolerance=1e-9,  # differences of 1/g on runs of some hundred steps
     proof=(
@@ -820,19 +832,25 @@ def check_tian2023_thm_5(
             "ours-decoder-rate", "$h^*(N_n) = h(N_n + c(N_n))$; the number of steps to an accuracy"
         ),
         uses("tian2023-lem-11", "(62) and its form in stage 2, at $N_n + c(N_n)$"),
-        uses("tian2023-lem-10", "the counts, one of them or all at once"),
+        uses(
+            "tian2023-lem-10",
+            "the deviations of the counts, of one class or of all classes at once",
+        ),
         executed(
             "the constant $5/2$",
             steps.constant_of_theta,
             planted={"1.9 instead of $5/2$.": {"constant": 1.9}},
         ),
-        by_hand(r"both bounds on $\sigma$", at="sigma"),
+        by_hand(r"both bounds of Corollary 1 on $|\sigma|$", at="sigma"),
         executed(
-            "every count is at least $N/(2K)$, and $S + 1$ is at most the stated order",
+            r"every count is at least $N/(2K)$, and $S + 1 \le "
+            r"\frac{1}{\epsilon\eta_Y}\ln\frac M\epsilon$",
             steps.steps_to_the_accuracy,
             planted={r"$4K^2\ln(2K/\delta)$ draws for the same deviation.": {"halves": 2}},
         ),
-        by_hand("all counts reach $S + 1$", at="steps"),
+        by_hand(
+            r"with probability at least $1 - \delta$ all counts are at least $S + 1$", at="steps"
+        ),
     ),
     readings={
         r"$\frac{K}{\epsilon\eta_Y}\ln\frac M\epsilon$ steps, even if these are few compared "
@@ -943,22 +961,22 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
     "ours-decoder-rate",
     over="recursions",
     instances=instances.recursions,
-    says=r"In continuous time the accuracy $\epsilon$ is reached exactly at $S$; the recursion "
-    r"needs at most $\lceil S\rceil$ and at least $S - \phi(\eta_Y)(\ln(1/\epsilon) + \eta_Y)$ "
-    "updates. All {compared} comparisons for {tried} pairs of vocabulary size and learning rate "
-    "agree.",
+    says=r"In continuous time $1 - \alpha_{nn} = \epsilon$ exactly at $t = S$; the recursion "
+    r"(33) needs at most $\lceil S\rceil$ and at least $S - \phi(\eta_Y)(\ln(1/\epsilon) + "
+    r"\eta_Y)$ updates. All {compared} comparisons for {tried} pairs of vocabulary size and "
+    "learning rate agree.",
     tolerance=1e-9,  # heights after 2e5 additions of numbers that are right to 1e-16
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45)"),
         uses("tian2023-lem-5", "the probability of the next token at a given height, and $h^*$"),
         executed("$S$ from (45)", steps.time_to_accuracy),
         executed(
-            "growth along the flow and in one update",
+            "the increase of $V = e^x + (M - 1)x$ along the flow and in one update",
             steps.growth_of_both,
             planted={"$M$ instead of $M - 1$ in (45).": {"less": 0}},
         ),
         executed(
-            r"the increase of $c$ and of $\ln D$ in one update",
+            r"the increase of $c$ and of $\ln D$ in one update, where $D = M - 1 + e^x$",
             steps.ratio_of_growths,
             planted={"$D + 1$ instead of $D$ below $e^x$.": {"less": 0}},
         ),
@@ -968,10 +986,11 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
             at="concave",
         ),
         by_hand(
-            "$(e^u - 1 - u)/u^2$ is a power series with positive coefficients, so it increases",
+            r"$\phi(u) = (e^u - 1 - u)/u^2$ is a power series with positive coefficients, so "
+            r"$\phi$ increases",
             at="series",
         ),
-        by_hand("the number of updates from $c$ and $S$", at="count"),
+        by_hand("the bounds on the number $S^*$ of updates from $c$ and $S$", at="count"),
         by_hand(r"$D$ grows by at most $M(e^{\eta_Y} - 1)$ in one update", at="linear"),
     ),
     planted={

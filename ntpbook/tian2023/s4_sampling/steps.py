@@ -43,7 +43,7 @@ def chernoff_exponent(ratio: bool = False) -> Iterator[Shown]:
     expected = q * sp.log(q / p) + r * sp.log(r / (e + r))
     both = (sp.expand_log(one, force=True).subs(whole) for one in (exponent, expected))
     left, right = (sp.expand(one) for one in both)
-    yield identity("the exponent", left, right)
+    yield identity("the exponent of the Chernoff bound", left, right)
 
 
 def hoeffding_gap(factor: int = 2) -> Iterator[Shown]:
@@ -57,14 +57,16 @@ def hoeffding_gap(factor: int = 2) -> Iterator[Shown]:
     p, e, r = sp.symbols("p e r", positive=True)
     q = p + e
     gap = divergence_of_coins(p, e) - factor * e**2
-    yield identity("the gap at $e = 0$", gap.subs(e, 0), 0)
-    yield identity("the slope of the gap there", sp.diff(gap, e).subs(e, 0), 0)
+    yield identity(r"$\mathrm{KL} - 2e^2$ at $e = 0$", gap.subs(e, 0), 0)
+    yield identity("the slope of this gap at 0", sp.diff(gap, e).subs(e, 0), 0)
     curvature = sp.diff(gap, e, 2)
     yield identity(
-        "the second derivative of the gap", sp.simplify(curvature), (1 - 2 * q) ** 2 / (q * (1 - q))
+        r"the second derivative of $\mathrm{KL} - 2e^2$",
+        sp.simplify(curvature),
+        (1 - 2 * q) ** 2 / (q * (1 - q)),
     )
     half = sp.symbols("half", real=True)  # 1 - 2 q
-    yield at_least_zero("this expression is not negative", half**2 / (r * p))
+    yield at_least_zero("the right side is not negative", half**2 / (r * p))
 
 
 def order_of_radii(draws: int = 17) -> Iterator[Shown]:
@@ -77,9 +79,11 @@ def order_of_radii(draws: int = 17) -> Iterator[Shown]:
 
     y = sp.symbols("y", nonnegative=True)  # sqrt(N L)
     edge = 2 + sp.sqrt(2)
-    yield identity("the square of the smallest sqrt(N L)", edge**2, 6 + 4 * sp.sqrt(2))
+    yield identity(r"the square of the smallest $\sqrt{NL}$", edge**2, 6 + 4 * sp.sqrt(2))
     room = sp.expand(y + edge - (y + edge) / sp.sqrt(2) - 1)
-    yield identity("the difference of the radii beyond it", room, y * (1 - 1 / sp.sqrt(2)))
+    yield identity(
+        r"the difference of the radii for larger $\sqrt{NL}$", room, y * (1 - 1 / sp.sqrt(2))
+    )
     enough, fewer = draws * sp.log(2) - edge**2, edge**2 - (draws - 1) * sp.log(2)
     yield at_least_zero(f"{draws} draws", enough, strictly=True)
     yield at_least_zero(f"not {draws - 1}", fewer, strictly=True)
@@ -111,13 +115,15 @@ def bernstein_divergence(stretch: int = 1) -> Iterator[Shown]:
     p, e, v, u = sp.symbols("p e v u", positive=True)
     q = p + e
     left = sp.simplify(sp.diff(divergence_of_coins(p, e), e, 2))
-    yield identity("the second derivative of KL", left, 1 / (q * (1 - q)))
+    yield identity(
+        r"the second derivative of $\mathrm{KL}(p + e \,\|\, p)$ in $e$", left, 1 / (q * (1 - q))
+    )
     Phi = (1 + u) * sp.log(1 + u) - u
     right = sp.simplify(sp.diff(v * Phi.subs(u, stretch * e / v), e, 2))
     yield identity(r"the second derivative of $v \Phi(e/v)$", right, 1 / (v + e))
     wider = sp.expand(p * (1 - p) + e - q * (1 - q))
     yield identity("$v + e - q (1 - q)$", wider, 2 * p * e + e**2)
-    yield at_least_zero("this expression is not negative", 2 * p * e + e**2)
+    yield at_least_zero("the right side is not negative", 2 * p * e + e**2)
 
 
 def bernstein_function(thirds: int = 2) -> Iterator[Shown]:
@@ -131,12 +137,16 @@ def bernstein_function(thirds: int = 2) -> Iterator[Shown]:
     u = sp.symbols("u", positive=True)
     gap = ((1 + u) * sp.log(1 + u) - u) * (2 + sp.Rational(thirds, 3) * u) - u**2
     for order, word in enumerate(
-        ("the gap at 0", "the slope of the gap there", "the second derivative of the gap there")
+        (
+            r"$\Phi(u) (2 + 2u/3) - u^2$ at 0",
+            "the slope of this gap at 0",
+            "the second derivative of this gap at 0",
+        )
     ):
         yield identity(word, sp.diff(gap, u, order).subs(u, 0), 0)
     third = sp.simplify(sp.diff(gap, u, 3))
-    yield identity("the third derivative of the gap", third, 4 * u / (3 * (1 + u) ** 2))
-    yield at_least_zero("this expression is not negative", 4 * u / (3 * (1 + u) ** 2))
+    yield identity("the third derivative of this gap", third, 4 * u / (3 * (1 + u) ** 2))
+    yield at_least_zero("the right side is not negative", 4 * u / (3 * (1 + u) ** 2))
 
 
 def bernstein_radius(variance: int = 2) -> Iterator[Shown]:

@@ -54,7 +54,7 @@ LAW_98 = executed(
     planted={"$f_{nl}$ instead of its square": {"power": 1}},
 )
 PART_ALONG_F = executed(
-    "the component along $f_n$ drops out of (9)",
+    "the component of the gradient (9) along $f_n$ drops out",
     steps.coordinate,
     planted={"vectors $f_n$ that do not have norm 1": {"square": 2}},
 )
@@ -99,7 +99,9 @@ def alike(found: Floats, expected: Floats, where: str = "") -> Said:
             "tian2023-eq-6",
             "in the limit of long sequences the combined vector is parallel to $c_n$",
         ),
-        uses("tian2023-eq-9", "the gradient is a linear combination of the $f_n$"),
+        uses(
+            "tian2023-eq-9", "the gradient $g_n$ is a linear combination of the $f_{n'}$, as in (9)"
+        ),
         executed(
             r"the derivative of $f = c/\|c\|$ with respect to $z$",
             steps.derivative_of_unit_scores,
@@ -112,7 +114,8 @@ def alike(found: Floats, expected: Floats, where: str = "") -> Said:
         ),
         PART_ALONG_F,
         by_hand(
-            "the same derivatives for any number of tokens and outputs, summed over the classes",
+            "the chain rule for any number of tokens and outputs, and the sum over the "
+            "classes of the query",
             at="chain-rule",
         ),
     ),
@@ -148,7 +151,10 @@ def check_tian2023_lem_4(
     r"(10) equals the sum of $\mathrm{diag}(f_n)(I - f_n f_n^\top) g_n$ over the classes, and "
     "the entries of each row sum to zero.",
     tolerance=SUMS,
-    proof=(PART_ALONG_F, by_hand("(10) is the sum of these coordinates", at="sum")),
+    proof=(
+        PART_ALONG_F,
+        by_hand("(10) is the sum of the contributions of the classes of the query", at="sum"),
+    ),
     planted={
         r"Equation (10) without its factor $\mathrm{diag}(f_n)$.": {"weighted": False},
         r"$I - f_n f_n^\top$ with the opposite sign.": {"sign": -1},
@@ -180,8 +186,8 @@ def check_tian2023_eq_10(one: Instance, weighted: bool = True, sign: int = 1) ->
     r"equals (10) with $\eta_Z/K$ in place of $\eta_Z$.",
     tolerance=SUMS,
     proof=(
-        uses("tian2023-lem-4", "the sum over the classes of a query"),
-        by_hand("the mean over a uniformly drawn class", at="mean"),
+        uses("tian2023-lem-4", "the sum over the classes of a query is (10)"),
+        by_hand("the mean over a uniformly drawn class is $1/K$ times this sum", at="mean"),
     ),
     planted={
         r"$\eta_Z$ instead of $\eta_Z/K$.": {"shares": "none"},
@@ -216,14 +222,14 @@ def rises(values: Floats, sizes: Floats | float, where: str) -> Said:
     "tian2023-thm-2",
     over="instances",
     instances=instances.weak_instances,
-    says="Under (10) with the coefficients of Theorem 1, the logit of every distinct token grows "
-    "in {tried} instances, and the logit of the common token falls in the {single} instances "
-    "that have exactly one.",
+    says="Under (10) with the coefficients of Theorem 1, the logit of every distinct token "
+    "grows in {tried} instances, and the logit of the common token falls in the {single} "
+    "instances with exactly one common token.",
     proof=(
         LAW_98,
         uses("tian2023-eq-100", "the time derivative of the single common token's logit"),
         uses("ours-xi-positive", r"$\xi_n > 0$, for draws that are even enough"),
-        by_hand("the sum of the terms of one class, and their signs", at="signs"),
+        by_hand("the sum of the terms of each token, and its sign", at="signs"),
     ),
     planted={
         "One more class with only distinct tokens: an eigenvalue of $E$ is 0, and the logits "
@@ -264,7 +270,7 @@ def positive_under_7(one: Instance) -> bool:
     over="instances",
     instances=instances.single_common,
     says=r"In {tried} instances of (10), with random $\beta_{nn'}$ of both signs, the time "
-    "derivative of the common token's logit is the one in (100).",
+    "derivative of the single common token's logit is that of (100).",
     tolerance=SUMS,
     proof=(
         executed("equation (99), a single common token", steps.single_common_token),
@@ -295,8 +301,9 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
     "ours-common-grows",
     over="vocabulary sizes",
     instances=instances.common_growing,
-    says="For {tried} vocabulary sizes from $M = {least_M}$ on, in exact fractions, Assumption "
-    "2 holds as stated and a token common to both classes gains at $Z = 0$.",
+    says="For {tried} vocabulary sizes from $M = {least_M}$ on, in exact fractions, the two "
+    "classes satisfy Assumption 2, and at $Z = 0$ the logit of a token common to both "
+    "classes grows.",
     tolerance=1e-9,  # of trained coefficients, which are equal up to the integrator's error
     proof=(
         uses("tian2023-eq-88-corrected", r"$\beta$ under the modified update"),
@@ -307,12 +314,12 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
             planted={"$E'$ with the opposite sign in one term": {"sign": 1}},
         ),
         executed(
-            "the criterion for growth",
+            r"the criterion $x + 1/x > 2/(f_1^\top f_2)$ for growth",
             steps.criterion,
             planted={"1 instead of 2": {"twice": 1}},
         ),
         by_hand(r"under (7) $\beta$ is also equal and positive early in training", at="early"),
-        by_hand("if the statement holds for $M = 165$, it holds for larger $M$", at="larger"),
+        by_hand("if the proposition holds for $M = 165$, it holds for larger $M$", at="larger"),
     ),
     planted={
         "A lower bound of Assumption 2 that is 1.1 times sharper.": {"sharper": Fraction(11, 10)},
@@ -435,9 +442,8 @@ def centred_classes() -> list[Centred]:
     over="sets of classes",
     instances=centred_classes,
     says="For {tried} sets of classes, in exact fractions, the sign of the gradient with "
-    "respect to each logit, just after the decoder has started to move, is as the proposition "
-    "states. In "
-    "{lost} of them a distinct token loses.",
+    "respect to each attention logit, just after the decoder has started to move, is as the "
+    "proposition states. In {lost} of these sets the logit of a distinct token falls.",
     proof=(
         uses("tian2023-app-layernorm", "the gradient of the layer with the mean subtracted"),
         executed(
@@ -475,8 +481,8 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
     "tian2023-cor-2",
     over="solutions of (10)",
     instances=instances.symmetric,
-    says="In {tried} solutions of (10) from $Z = 0$, the logit of every common token "
-    "decreases, in {compared} comparisons at recorded times.",
+    says="In {tried} solutions of (10) from $Z = 0$ under the hypotheses of Corollary 2, the "
+    "logit of every common token decreases, in {compared} comparisons at recorded times.",
     proof=(
         executed(
             "a term of a shared common token",
@@ -484,8 +490,11 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
             planted={"the norm instead of its square": {"power": 1}},
         ),
         uses("ours-xi-positive", r"$\xi_n > 0$ for classes drawn equally often"),
-        by_hand("the sum of the terms is negative", at="sum"),
-        by_hand("the sum remains negative at all times", at="stays"),
+        by_hand("the sum of the terms of a common token is negative", at="sum"),
+        by_hand(
+            "the sum remains negative at all times, because every entry of $E$ decreases",
+            at="stays",
+        ),
     ),
     planted={
         "Hypothesis (3) violated: two common tokens with weights 4, 2 in one class and 1, 4 "
@@ -548,14 +557,14 @@ HYPOTHESES_OF_106 = (
     "tian2023-eq-106",
     over="pairs of classes",
     instances=instances.starting_chains,
-    says="The norms $o_n$ at both ends of the chain equal the sums of squares between them, in "
-    "{tried} pairs of classes.",
-    fails="The chain equates the norm $o_n$ with a sum of squares. By the definition just "
-    "before it, that sum is $o_n^2$.",
+    says="The norms $o_{n_1}$ and $o_{n_2}$ at the ends of (102) to (106) equal the sums of "
+    "squares between them, in {tried} pairs of classes.",
+    fails="Equation (102) equates the norm $o_n$ with a sum of squares. By the paper's "
+    "definition just before (102), this sum is $o_n^2$.",
     hypotheses=HYPOTHESES_OF_106,
     planted={
-        "The chain with $o_n^2$ in place of $o_n$, which is correct; the check must accept "
-        "it.": Variant({"squared": True}, expected=Verdict.NOT_CONTRADICTED),
+        "Equations (102) to (106) with $o_n^2$ in place of $o_n$, which are correct; the "
+        "check must accept them.": Variant({"squared": True}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
 def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:
@@ -575,14 +584,16 @@ def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:
     over="pairs of classes",
     instances=instances.chains,
     says=r"In {tried} pairs of classes, in exact fractions, $o_n^2 = \sum_l P^2(l|n)\, "
-    "e^{2z_l}$ is equal for both classes.",
+    "e^{2z_l}$ has the same value for both classes.",
     proof=(
         executed(
             "$o_1^2$ and $o_2^2$ from (5), for two distinct and two common tokens",
             steps.norms_of_two_classes,
             planted={"a different logit in the second class": {"moved": True}},
         ),
-        by_hand("term by term for any number of tokens", at="bijection"),
+        by_hand(
+            r"the bijection $\phi$ matches equal terms, for any number of tokens", at="bijection"
+        ),
     ),
     planted={
         "Hypothesis (2) violated: one class has a distinct token with larger weight.": Variant(
@@ -635,8 +646,9 @@ NOT_FALLING = "a common token of the class does not lose, as Theorem 3 requires"
     "tian2023-thm-3",
     over="solutions of (10)",
     instances=instances.runs,
-    says=r"Along {tried} solutions of (10), $r(t) = r(0)\chi(t)$, the logit $z$ and the entry "
-    "$f$ of the dominant token increase, and the bounds (12) hold.",
+    says=r"Along {tried} solutions of (10), the relative gain is $r(t) = r(0)\chi(t)$, the "
+    "logit $z_{ml_0}$ and the entry $f_{nl_0}$ of the dominant token increase, and the "
+    "bounds (12) hold.",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,
@@ -647,8 +659,11 @@ NOT_FALLING = "a common token of the class does not lose, as Theorem 3 requires"
             steps.growth_of_share,
             planted={"a factor 1 instead of 2": {"factor": 1}},
         ),
-        by_hand("$z$ and $f$ of the dominant token increase", at="growth"),
-        by_hand("$f^2$ lies between its initial value and 1, which gives the bounds", at="between"),
+        by_hand("$z_{ml_0}$ and $f_{nl_0}$ of the dominant token increase", at="growth"),
+        by_hand(
+            "$f_{nl_0}^2$ lies between its initial value and 1, which gives the bounds (12)",
+            at="between",
+        ),
     ),
     planted={
         "A class in which a common token gains, which violates the hypothesis.": Variant(
@@ -696,8 +711,8 @@ def check_tian2023_eq_11(run: ClassFlow, used: int = 0) -> Iterator[Said]:
     "tian2023-eq-12",
     over="solutions of (10)",
     instances=instances.runs,
-    says="Along {tried} solutions of (10), the growth factor lies strictly between the two "
-    "exponentials for $t > 0$.",
+    says=r"Along {tried} solutions of (10), the growth factor $\chi_{l_0}$ lies strictly "
+    "between the two exponentials of (12) for $t > 0$.",
     proof=(uses("tian2023-thm-3", "(12) is a clause of Theorem 3"),),
     planted={
         "A distinct token that does not dominate.": {"place": 1},
@@ -738,8 +753,8 @@ def slope_of_gain(run: ClassFlow, factor: int) -> Iterator[Said]:
     "tian2023-eq-112",
     over="pairs of distinct tokens",
     instances=instances.quotients,
-    says=r"The derivative of the relative gain is $r(0)\,\chi\,\dot z$ for {tried} pairs of "
-    "tokens.",
+    says=r"The derivative of the relative gain of $l_0$ is $r(0)\,\chi_{l_0}\,\dot z_{l_0}$ "
+    "for {tried} pairs of tokens.",
     fails="In exact fractions, the derivative of the relative gain is twice the right-hand side "
     "of (112).",
     hypotheses=(
@@ -769,8 +784,8 @@ def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[
     "tian2023-eq-112-corrected",
     over="solutions of (10)",
     instances=instances.small_and_runs,
-    says="Along {tried} solutions of (10), the derivative of the relative gain is "
-    r"$2\,r(0)\,\chi\,\dot z$.",
+    says="Along {tried} solutions of (10), the derivative of the relative gain of $l_0$ is "
+    r"$2\,r(0)\,\chi_{l_0}\,\dot z_{l_0}$.",
     tolerance=INTEGRATOR,
     proof=(LAW_98, GAIN),
     planted={"The factor 2 left out.": {"factor": 1}},
@@ -789,13 +804,13 @@ def check_tian2023_eq_112_corrected(
     "tian2023-eq-113",
     over="solutions of (10)",
     instances=instances.runs,
-    says="At {compared} times along {tried} solutions of (10), the derivative of the relative "
-    "gain over every losing common token agrees with (113).",
+    says="At {compared} times along {tried} solutions of (10), the derivative of the "
+    "relative gain of $l_0$ over every common token whose logit falls agrees with (113).",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,
         executed(
-            "the derivative of the quotient of squared scores",
+            r"the derivative of the quotient $\tilde c_{l_0|n}^2/\tilde c_{l'|n}^2$",
             steps.growth_of_common_ratio,
             planted={"a quotient without squares": {"power": 1}},
         ),
@@ -837,8 +852,9 @@ def check_tian2023_eq_113(
     "tian2023-app-scanning",
     over="solutions of (10)",
     instances=instances.from_zero,
-    says="Along {tried} solutions of (10) from $Z = 0$, of any two distinct tokens the rarer "
-    "one is further behind the dominant token, falls back faster, and by a larger factor.",
+    says="Along {tried} solutions of (10) from $Z = 0$, for any two distinct tokens that are "
+    "not dominant, the quotient $f_{nl_0}^2/f_{nl}^2$ for the rarer one is larger, grows "
+    "faster, and has grown by the larger factor.",
     fails="In some solution, the rarer of two distinct tokens is not the first to fall behind.",
     tolerance=INTEGRATOR,
     proof=(
@@ -849,7 +865,11 @@ def check_tian2023_eq_113(
             steps.growth_of_quotient,
             planted={r"a $\chi$ that may be below 1": {"least": 0}},
         ),
-        by_hand("the order of levels, derivatives, and factors is that of $r(0)$", at="order"),
+        by_hand(
+            "the levels, slopes, and growth factors of $f_{nl_0}^2/f_{nl}^2$ have the "
+            "order of $r(0)$",
+            at="order",
+        ),
     ),
     planted={
         "$Z(0)$ not zero: the rarest of three distinct tokens starts with a larger logit.": Variant(
@@ -886,8 +906,8 @@ def check_tian2023_app_scanning(run: ClassFlow, sharper: float = 1.0) -> Iterato
     over="starts",
     instances=instances.starts,
     says="In {tried} solutions of (10) with different initial logits, the token with the "
-    "larger initial $P e^z$ leads at all times, by a growing factor. In {first} of them "
-    "this is the more frequent token.",
+    "larger initial $P e^z$ leads at all times, by a growing factor. In {first} of these "
+    "solutions the more frequent token leads.",
     proof=(
         uses("tian2023-eq-11", r"$r(t) = r(0)\chi(t)$"),
         LAW_98,
@@ -932,7 +952,11 @@ def shares_of(run: ClassFlow) -> Floats:
             steps.entropy_of_shares,
             planted={"the covariance with the opposite sign": {"factor": 1}},
         ),
-        by_hand("the covariance is not negative, for any number of tokens", at="covariance"),
+        by_hand(
+            r"the covariance of $\dot z$ and $\ln p$ is not negative, for any number of "
+            "tokens",
+            at="covariance",
+        ),
     ),
     planted={
         "A relative gain of the weaker over the stronger token.": {"turned": True},
@@ -967,7 +991,11 @@ def check_tian2023_app_sparser(run: ClassFlow, turned: bool = False) -> Iterator
     proof=(
         LAW_98,
         uses("tian2023-eq-11", "the order of the distinct tokens does not change"),
-        by_hand("the strongest share grows and the weakest falls", at="extremes"),
+        by_hand(
+            "the share of the most frequent distinct token grows, and that of the least "
+            "frequent one falls",
+            at="extremes",
+        ),
     ),
     readings={
         "Attention itself instead of the share: attention on the least frequent distinct "

@@ -116,9 +116,11 @@ def layernorm_signs(taken: int = 1) -> Iterator[Shown]:
     yield identity("$|c - 1/M|^2$", entries, square)
     inner = (p**2 - 1 / M) / square  # f_n.f_n': c_n.c_n' = p^2
     distinct = c * (inner * (c - taken / M) - (0 - taken / M)) / square
-    yield identity("a distinct token", distinct, c * (S - c * (1 - M * p**2)) / M / square**2)
+    yield identity(
+        "the term of a distinct token", distinct, c * (S - c * (1 - M * p**2)) / M / square**2
+    )
     common = p * (inner - 1) * (p - taken / M) / square
-    yield identity("the common token", common, -p * (p - 1 / M) * S / square**2)
+    yield identity("the term of the common token", common, -p * (p - 1 / M) * S / square**2)
 
 
 def single_common_token(power: int = 2) -> Iterator[Shown]:
@@ -213,7 +215,11 @@ def criterion(twice: int = 2) -> Iterator[Shown]:
 
     e, a, b, beta = sp.symbols("e a b beta", positive=True)
     speed = beta * (a * (e * a - b) + b * (e * b - a))  # (10), class 1 and class 2
-    yield identity("the speed", speed, beta * a * b * ((a / b + b / a) * e - twice))
+    yield identity(
+        r"the speed $\dot z_l$ of a token in both classes",
+        speed,
+        beta * a * b * ((a / b + b / a) * e - twice),
+    )
 
 
 # Along paths of (10)
@@ -271,8 +277,12 @@ def growth_of_quotient(least: int = 1) -> Iterator[Shown]:
     r, more = sp.symbols("r more", positive=True)
     chi = least + more
     factor = (1 + r * chi) / (1 + r)
-    yield at_least_zero("its derivative in $r$", sp.factor(factor.diff(r)), strictly=True)
-    yield at_least_zero(r"what is left to $\chi$", sp.factor(chi - factor), strictly=True)
+    yield at_least_zero(
+        r"the derivative of $(1 + r\chi)/(1 + r)$ in $r$", sp.factor(factor.diff(r)), strictly=True
+    )
+    yield at_least_zero(
+        r"$\chi$ minus $(1 + r\chi)/(1 + r)$", sp.factor(chi - factor), strictly=True
+    )
 
 
 def growth_of_common_ratio(power: int = 2) -> Iterator[Shown]:
@@ -288,7 +298,11 @@ def growth_of_common_ratio(power: int = 2) -> Iterator[Shown]:
     z, w = sp.Function("z_0")(t), sp.Function("z_l")(t)
     ratio = (P * sp.exp(z) / (other * sp.exp(w))) ** power
     expected = (P / other) ** 2 * sp.exp(2 * (z - w)) * 2 * (z.diff(t) - w.diff(t))
-    yield identity("the derivative", sp.powsimp(ratio.diff(t) / expected), sp.S.One)
+    yield identity(
+        "the derivative of the quotient, divided by the right side of (113)",
+        sp.powsimp(ratio.diff(t) / expected),
+        sp.S.One,
+    )
 
 
 def entropy_of_shares(factor: int = -1) -> Iterator[Shown]:

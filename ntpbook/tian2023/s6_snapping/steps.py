@@ -137,7 +137,7 @@ def first_stage(share: float = 1.0) -> Iterator[Shown]:
     slope = sp.diff(tau / x, x) * M * x**2
     yield identity(r"slope of $\tau/x$, times $M x^2$", slope, x * sp.exp(x) - sp.exp(x) + 1)
     # at x = 0 it is 0, and its own slope is x e^x
-    yield at_least_zero("its slope", sp.diff(slope.expand(), x).simplify())
+    yield at_least_zero("the slope of $x e^x - e^x + 1$", sp.diff(slope.expand(), x).simplify())
     W = sp.Symbol("Omega", positive=True)
     at = sp.expand(tau.subs(x, sp.log(M) - sp.nsimplify(share) * W))
     over = (M * (sp.log(M) - at)).expand().subs(sp.exp(-W), W)  # e^(-Omega) = Omega
@@ -154,7 +154,9 @@ def second_stage(twice: int = 2) -> Iterator[Shown]:
 
     M, x = sp.symbols("M x", positive=True)
     upper = height_law(M, x).subs(sp.exp(x), (M - 1) * x)
-    yield identity("what $t_0$ has beyond it", twice * x - upper, (2 * x + 1) / M)
+    yield identity(
+        r"$\tau(t_0)$ minus $\tau$ at the upper zero", twice * x - upper, (2 * x + 1) / M
+    )
 
 
 def growth_of_a_share(power: int = 2) -> Iterator[Shown]:
@@ -169,8 +171,8 @@ def growth_of_a_share(power: int = 2) -> Iterator[Shown]:
     r = 1 / (1 + s)
     larger = 1 / r**2 - (1 + a) / (1 + r**power * a)
     rest = s * (2 + s) / (1 + a / (1 + s) ** 2)
-    yield identity("$1/r^2$ less it", sp.simplify(larger), rest)
-    yield at_least_zero("which is not negative", rest)
+    yield identity("$1/r^2$ minus $(1 + a)/(1 + r^2 a)$", sp.simplify(larger), rest)
+    yield at_least_zero("the right side is not negative", rest)
 
 
 def exponents(added: int = 1) -> Iterator[Shown]:
@@ -302,8 +304,8 @@ def growth_is_linear(root: str = "1/2") -> Iterator[Shown]:
     y = sp.Symbol("y", nonnegative=True)
     B = sp.log(1 + y**2) / 4
     square = sp.expand((1 + y) ** 2 - sp.exp(2 * B) ** (4 * sp.Rational(root)))
-    yield identity("the square of $1 + y$ less that of $e^{2B}$", square, 2 * y)
-    yield at_least_zero("which is not negative", 2 * y)
+    yield identity(r"$(1 + y)^2$ minus the square of $e^{2B_n} = \sqrt{1 + y^2}$", square, 2 * y)
+    yield at_least_zero("the right side is not negative", 2 * y)
 
 
 def slower_decoder(sizes: tuple[int, ...] = (6, 7)) -> Iterator[Shown]:
@@ -325,7 +327,9 @@ def slower_decoder(sizes: tuple[int, ...] = (6, 7)) -> Iterator[Shown]:
     beyond = (sp.exp(x) * (x - 2) - (M - 1) * x + 2).subs(sp.exp(x), (1 + u) * (M - 1) * x)
     room = sp.expand(beyond.subs({x: 3 + s, M: 1 + M}))
     yield at_least_zero(
-        "its negative at $e^x = (1 + u)(M - 1) x$, $x = 3 + s$", room, strictly=True
+        "minus the right side at $e^x = (1 + u)(M - 1) x$, $x = 3 + s$",
+        room,
+        strictly=True,
     )
     first = decoder.crossings(8)[1]
     yield relation(

@@ -80,13 +80,14 @@ ACCURACY = "the integrator"
     over="runs in which both layers train",
     instances=flows,
     says="In {tried} runs every token starts with attention equal to its frequency in the "
-    "context. Averaged over the classes, the attention on common tokens never increases "
-    "up to $10^8$ steps. In single classes with several common tokens it can increase.",
+    "context. Averaged over the classes, the attention on common tokens never increases up "
+    "to $10^8$ steps. In single classes of data with several common tokens, the attention on "
+    "common tokens can increase.",
     tolerance=INTEGRATOR,
     observes=True,
     readings={
-        "In each class separately, with one common token.": {"which": "single"},
-        "In each class separately, with any number of common tokens.": {"which": "any"},
+        "In each class separately, for data with one common token.": {"which": "single"},
+        "In each class separately, for data with any number of common tokens.": {"which": "any"},
     },
     planted={
         "Scores with the opposite sign.": {"factor": -1.0},
@@ -137,13 +138,14 @@ def all_orders() -> list[section_8.Order]:
     instances=trained_orders,
     name=lambda one: one.name,
     size=lambda one: int(isinstance(one, section_8.Order)),
-    says="In all {tried} runs on Syn-Small the distinct tokens end in the order of their "
-    "co-occurrence.",
-    fails="On Syn-Small, from uniform attention, the order holds for every pair of tokens in "
-    "{ordered} of {simulated} runs. In the others some token gains less, or loses more, "
-    "than a rarer distinct token of its class; the largest violation in the logarithm of "
-    "the attention is {miss}. As a tendency the order holds in every run: the smallest "
-    "rank correlation of gain and co-occurrence, averaged over the classes, is {rank}.",
+    says="In all {tried} runs on Syn-Small the changes of attention on the distinct tokens "
+    "have the order of their co-occurrence with the query.",
+    fails="On Syn-Small, from uniform attention, the order holds for every pair of distinct "
+    "tokens of a class in {ordered} of {simulated} runs. In the other runs some token gains "
+    "less attention, or loses more, than a rarer distinct token of its class; the largest "
+    "violation in the logarithm of the attention is {miss}. As a tendency the order holds in "
+    "every run: the smallest rank correlation of gain and co-occurrence, averaged over the "
+    "classes, is {rank}.",
     tolerance=INTEGRATOR,
     observes=True,
     readings={
@@ -153,7 +155,7 @@ def all_orders() -> list[section_8.Order]:
         "instead of from uniform attention.": Variant(
             {}, instances=lambda: section_8.random_starts(2)
         ),
-        r"In expectation: the same settings without noise, from zero, with $\eta_Y \ge "
+        r"In expectation: Syn-Small without the noise of batches, from zero, with $\eta_Y \ge "
         r"2\eta_Z$, after 100 steps.": Variant(
             {"which": "order"}, instances=lambda: section_8.expected()
         ),
@@ -240,10 +242,10 @@ def check_tian2023_app_dropping(
     "ours-distinct-loses",
     over="ways to train our two classes",
     instances=distinct_losers,
-    says="Both distinct tokens of the second class have logits below 0, their initial value. "
-    "After {certain} gradient steps this is certified by ball arithmetic; after {steps} "
-    "steps, and for the gradient flow from $t = 10^4$ to $10^8$, it was computed in "
-    "floating point.",
+    says="Both distinct tokens of the second class have attention logits below 0, their "
+    "initial value. Ball arithmetic certifies that the logits are negative after {certain} "
+    "gradient steps; after {steps} steps, and for the gradient flow from $t = 10^4$ to "
+    "$10^8$, the logits were computed in floating point.",
     observes=True,
     planted={
         "Two classes that are alike except for their tokens.": Variant({}, symmetric_gainers),
@@ -276,7 +278,10 @@ def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | Symmetric]:
     says="In {tried} runs no token reaches 0.99 of the attention on the distinct tokens of its "
     "class within $10^8$ steps. Later times were not examined.",
     observes=True,
-    readings={"At any time under (10), where $B_n$ grows without limit.": {"ever": True}},
+    readings={
+        "At any time under (10), where $B_n$ grows without limit, so that one token "
+        "takes all attention.": {"ever": True}
+    },
     planted={
         "Logits one thousand times as large.": {"factor": 1000.0},
         "A winner defined by half of the attention.": {"share": 0.5},
@@ -350,15 +355,16 @@ def growth_exponent(run: Trajectory, until: float = math.inf) -> float:
     "tian2023-app-no-stationary",
     over="runs in which both layers train",
     instances=late_flows,
-    says="At all recorded states of {tried} runs, the derivative of $J$ along a fixed "
-    r"direction is the mean of $1 - \alpha_{nn}$, which is positive. At $10^{12}$ steps "
-    "the change of $Z$ per decade of time grows more slowly than $t^{0.1}$.",
+    says="At all recorded states of {tried} runs, the derivative of the objective $J$ along "
+    r"$\sum_n d_n e_n^\top$, with $d_n$ dual to the $f_n$, is the mean of $1 - \alpha_{nn}$, "
+    "which is positive. At $10^{12}$ steps the change of $Z$ per decade of time grows more "
+    "slowly than $t^{0.1}$.",
     # condition of the f_n times rounding; the probabilities are exact to rounding
     tolerance=1e-8,
     observes=True,
     planted={
         "The $f_n$ themselves instead of their dual vectors.": {"dual": False},
-        "The same growth required at $10^6$ steps already.": {"until": 1e6},
+        "The slow growth of $Z$ required at $10^6$ steps already.": {"until": 1e6},
         "Logits with an added term that grows like $t^{1/5}$.": {"power": 0.2},
     },
 )
@@ -392,9 +398,9 @@ def check_tian2023_app_no_stationary(
     instances=head_starts,
     says="In {tried} sets of {heads} jointly trained heads, between {fewest} and {most} "
     "different combinations of leading tokens remain. Each head keeps the tokens with the "
-    r"largest initial $P(l|n)\,e^z$. The result is in floating point, not certified: "
-    "leading tokens have at least {lead} more attention than the next one, and the "
-    "integrator's tolerance is $10^{-8}$.",
+    r"largest initial $P(l|n)\,e^z$. The result is in floating point, not certified: the "
+    "leading tokens of a head have at least {lead} more attention than the next token, and "
+    "the integrator's tolerance is $10^{-8}$.",
     observes=True,
     planted={
         "All heads start from zero.": Variant({}, equal_starts),
@@ -439,7 +445,7 @@ def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
             one_head.error_step,
             planted={"The error of one head alone.": {"first_only": True}},
         ),
-        by_hand("Both together give (4) for this head.", at="chain"),
+        by_hand("The derivatives of $f^h$ and of $J$ together give (4) for head $h$.", at="chain"),
     ),
     readings={"Each head is trained as if it were alone from the same start.": {"alone": True}},
     planted={
@@ -481,7 +487,10 @@ def biases_weigh_counts(added: bool = True) -> Iterator[Shown]:
             biases_weigh_counts,
             planted={"The bias multiplied into the scores.": {"added": False}},
         ),
-        by_hand("The same holds in any sentence.", at="added-up"),
+        by_hand(
+            "In any sentence, all positions with token $l$ have the factor $e^{z_l}$ in common.",
+            at="added-up",
+        ),
     ),
     readings={
         "The bias favors some tokens even though tokens are drawn alike at all positions, as "
@@ -491,7 +500,7 @@ def biases_weigh_counts(added: bool = True) -> Iterator[Shown]:
         "The bias multiplied into the scores instead of added.": {"added": False},
         "A bias that is not exponentiated.": {"raised": False},
         "Tokens whose distribution depends on the position, some of which a bias does favor: "
-        "the second interpretation must hold.": Variant(
+        "the reading that a bias favors some tokens must hold.": Variant(
             {"prefers": True}, drawn_by_position, expected=Verdict.PROVED
         ),
     },
@@ -543,16 +552,16 @@ RESIDUAL = ("Assumption 2 for the $f_n$ of (5)", "a token distinct among the cla
     "tian2023-app-residual",
     over="pairs of weights",
     instances=lambda: residual.WITNESSES,
-    says="A token that is distinct among the classes of its query gains, for {tried} pairs of "
-    "weights.",
+    says="The logit of a token that is distinct among the classes of its query rises, for "
+    "{tried} pairs of weights.",
     fails="With the decoder update (26), on which Theorems 1 and 2 rest, interval arithmetic "
-    "shows that a token that is distinct among the classes of its query loses. The "
-    "example has two queries with two classes each: token 0 occurs in all four classes, "
+    "shows that the logit of a token that is distinct among the classes of its query falls. "
+    "The example has two queries with two classes each: token 0 occurs in all four classes, "
     "token 1 in one class of each query, and each class has its own token of weight 1.",
     hypotheses=RESIDUAL,
     proof=(
         enclosed(
-            "The derivative of the logit is negative.",
+            "The derivative of the attention logit of token 1 is negative.",
             residual.forces_below_zero,
             planted={"Queries share no contextual token.": {"overlap": False}},
         ),
@@ -571,7 +580,7 @@ RESIDUAL = ("Assumption 2 for the $f_n$ of (5)", "a token distinct among the cla
     planted={
         "The missing hypothesis added, that queries share no contextual token; the check must "
         "find no violation.": Variant({"shared": False}, expected=Verdict.NOT_CONTRADICTED),
-        "The same without shared tokens, but with $x_T$ added before the normalization.": {
+        "No contextual token shared by two queries, but $x_T$ added before the normalization.": {
             "shared": False,
             "skip": "before",
         },
@@ -628,12 +637,12 @@ APART = (
     over="sets of classes",
     instances=apart.draw,
     name=lambda one: one.name,
-    says="In {tried} random sets of classes whose queries share no contextual token, all "
-    "{tokens} tokens that are distinct among the classes of their query gain.",
+    says="In {tried} random sets of classes whose queries share no contextual token, the "
+    "logits of all {tokens} tokens that are distinct among the classes of their query rise.",
     proof=(
         executed(
-            "The derivative of the logit for two classes of one query, and for three with given "
-            "cosines, any $M$.",
+            "The derivative of the attention logit of a distinct token for two classes of "
+            "one query, and for three classes with given cosines, for any $M$.",
             apart.force_steps,
             planted={"A query that adds nothing to the inner products.": {"query": 0}},
         ),
@@ -676,11 +685,11 @@ def check_tian2023_app_residual_corrected(
     "tian2023-app-spurious",
     over="series of data sets",
     instances=growing_data,
-    says="The logits of rare common tokens change by {small} on average in data sets with one "
-    "sequence per class, where some of them seem distinct, and by {large} in data sets with "
-    "{many}, where none of them does. The mean number of seemingly distinct tokens over "
-    "{repeats} data sets of each size agrees with its expectation within four standard "
-    "errors.",
+    says="The logits of rare common tokens change by {small} on average in data sets with "
+    "one sequence per class, where some of these tokens seem distinct, and by {large} in "
+    "data sets with {many} sequences per class, where none of these tokens seems distinct. "
+    "The mean number of seemingly distinct tokens over {repeats} data sets of each size "
+    "agrees with its expectation within four standard errors.",
     observes=True,
     planted={
         "Scores with the opposite sign.": {"sign": -1.0},

@@ -53,15 +53,15 @@ NO_TEXT = missing(
     "works, and say nothing about WikiText",
 )
 SMALL = (
-    "the runs on WikiText at this small size do not show it, which does not decide the claim at "
-    "the authors' size"
+    "the runs on WikiText at this small size do not show the claim, which does not decide it "
+    "at the authors' size"
 )
 
 
 # Figure 7
 
 FREEZES: dict[str, Measure] = {
-    "between the thirds of training, as the figure shows it": thirds,
+    "between the thirds of training, as Figure 7 shows it": thirds,
     "between all neighboring records": fine,
 }
 
@@ -73,21 +73,21 @@ FREEZES: dict[str, Measure] = {
     observes=True,
     size=lambda model: len(model.runs),
     says="On WikiText, with width {width} and {updates} updates, all {runs_judged} runs with "
-    "{seeds} seeds in each model with positions meet both criteria: attention is sparser "
-    "at the end than at the start, and it changes less than half as much in the last "
-    "third of training as in the first.",
-    fails="On WikiText, at the authors' size, some run with positions is not sparser at the "
-    "end, or still changes more than half as much in the last third of training as in the "
-    "first.",
+    "{seeds} seeds in each model with positions meet both criteria: attention is sparser at "
+    "the end than at the start, and attention changes less than half as much in the last "
+    "third of training as in the first third.",
+    fails="On WikiText, at the authors' size, attention in some run with positions is not "
+    "sparser at the end than at the start, or still changes at least half as much in the "
+    "last third of training as in the first third.",
     planted={
         "Synthetic attention that becomes sparse and then stays constant.": Variant(
             {"as_if": True}, instances=snapping, expected=Verdict.SEEN
         ),
-        "The same with held-out texts exchanged in the last third, so that the entropy is "
-        "constant but attention does not freeze.": Variant(
+        "Synthetic attention with held-out texts exchanged in the last third, so that the "
+        "entropy is constant but attention does not freeze.": Variant(
             {"as_if": True, "spoil": restless}, instances=snapping, expected=Verdict.NOT_SEEN
         ),
-        "The same in reverse order, so that it ends as uniform as it began.": Variant(
+        "Synthetic attention in reverse order, so that it does not become sparse.": Variant(
             {"as_if": True, "spoil": played_backwards},
             instances=snapping,
             expected=Verdict.NOT_SEEN,
@@ -174,10 +174,10 @@ def figure_7_numbers(model: Model) -> Iterator[Said]:
     observes=True,
     size=lambda sweep: sweep.entropy.size,
     says="On WikiText, in {runs} runs with {seeds} seeds at each of the learning rates "
-    "{least_rate} to {greatest_rate}, the entropy with positions decreases with the rate, "
-    "at a significance level of 1 percent.",
-    fails="On WikiText the entropy with positions does not decrease with the learning rate at a "
-    "significance level of 1 percent.",
+    "{least_rate} to {greatest_rate}, the entropy of attention in models with positions "
+    "decreases with the rate, at a significance level of 1 percent.",
+    fails="On WikiText the entropy of attention in models with positions does not decrease "
+    "with the learning rate at a significance level of 1 percent.",
     planted={
         "Synthetic entropies that decrease with the rate.": Variant(
             {"as_if": True}, instances=made_up_sweeps, expected=Verdict.SEEN
@@ -185,7 +185,7 @@ def figure_7_numbers(model: Model) -> Iterator[Said]:
         "Means that increase with the rate, with the same scatter over seeds.": Variant(
             {"as_if": True}, instances=rising_sweeps, expected=Verdict.NOT_SEEN
         ),
-        "The same, judged step by step.": Variant(
+        "Increasing means, judged by whether each step up in the rate lowers the mean.": Variant(
             {"as_if": True, "steps": True}, instances=rising_sweeps, expected=Verdict.NOT_SEEN
         ),
     },
@@ -284,16 +284,15 @@ def by_frequency(order: Order) -> Floats:
     instances=orders,
     observes=True,
     size=lambda order: len(order.scores),
-    says="On WikiText both rank correlations are significant at a level of 1 percent, over "
-    "{tried} queries and the mean over seeds: {distinct} with distinctness ($p$ = "
-    "{distinct_p}), and {together} with co-occurrence among the more distinct keys ($p$ = "
-    "{together_p}).",
+    says="On WikiText both rank correlations of the change of the scores are significant at "
+    "a level of 1 percent, over {tried} queries and the mean over seeds: {distinct} with "
+    "distinctness ($p$ = {distinct_p}), and {together} with co-occurrence among the more "
+    "distinct keys ($p$ = {together_p}).",
     fails="On WikiText at least one rank correlation is not significant at a level of 1 "
-    "percent. The "
-    "correlation with distinctness is {distinct} ($p$ = {distinct_p}, and "
-    "{distinct_below} for the opposite sign); with co-occurrence among the more distinct "
-    "keys it is {together} ($p$ = {together_p}, and {together_below} for the opposite "
-    "sign).",
+    "percent. The correlation with distinctness is {distinct} ($p$ = {distinct_p}, and "
+    "{distinct_below} for the opposite sign); the correlation with co-occurrence among the "
+    "more distinct keys is {together} ($p$ = {together_p}, and {together_below} for the "
+    "opposite sign).",
     planted={
         "Synthetic scores that follow the order.": Variant(
             {"as_if": True}, instances=made_up_order, expected=Verdict.SEEN

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from html import escape, unescape
 
 FORMULA = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.)+)\$", re.DOTALL)
 FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 SCIENTIFIC = re.compile(r"([-−]?)(\d+(?:\.\d+)?)e([+-]?\d+)")
+WHOLE = range(-3, 5)  # powers of ten whose zeros nobody has to count, as in `numbers.written`
 MARKED = re.compile(r'<span class="ntp-tex" data-tex="([^"]*)">[^<]*</span>')
 
 SIGNS = {
@@ -83,10 +85,13 @@ def in_html(text: str) -> str:
 
 
 def in_tex(number: str) -> str:
-    r"""A number as TeX: `3e-07` as `3\cdot 10^{-7}`; others stay."""
+    r"""A number as TeX: `3e-07` as `3\cdot 10^{-7}`, `2.62e+03` as `2620`; others stay."""
     match = SCIENTIFIC.fullmatch(number)
     if match is None:
         return number
+    size = Decimal(f"{match[2]}e{match[3]}")
+    if size.adjusted() in WHOLE:
+        return f"{match[1]}{size:f}"
     factor = "" if float(match[2]) == 1 else rf"{match[2]}\cdot "
     return rf"{match[1]}{factor}10^{{{int(match[3])}}}"
 

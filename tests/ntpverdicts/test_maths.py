@@ -59,6 +59,21 @@ def test_numbers_are_filled_in_inside_and_outside_of_formulas():
         maths.filled("{other}", words)
 
 
+@pytest.mark.parametrize(
+    ("number", "tex"),
+    [
+        ("2.62e+03", "2620"),
+        ("-7.2e+04", "-72000"),
+        ("9.5e-03", "0.0095"),
+        ("1e+05", "10^{5}"),
+        ("-3e-04", r"-3\cdot 10^{-4}"),
+        ("17", "17"),
+    ],
+)
+def test_a_power_of_ten_stands_only_where_zeros_would_have_to_be_counted(number: str, tex: str):
+    assert maths.in_tex(number) == tex
+
+
 def test_a_long_text_is_cut_outside_of_formulas():
     text = r"at all the $W_{\mathrm{kq}} \le 2$ of the words"
     assert maths.shorten(text, 22) == r"at all the $W_{\mathrm{kq}} \le 2$ …"

@@ -8,13 +8,11 @@ and so does `claims.json`.
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 
 from ntpverdicts.maths import MARKED, in_html, in_tex, plain
 
 # One digit before the point, as Python prints it; `2e` in `12e5` is the middle of something else.
 NUMBER = re.compile(r"(?<![\w.])([-−]?)(\d(?:\.\d+)?)e([-−+]?\d{1,4})(?!\w|\.\d)")
-WHOLE = range(-3, 5)  # powers of ten whose zeros nobody has to count, as in `numbers.written`
 # In turn: a formula that waits for its setter, what holds no sentence, a comment, a tag, a number.
 KEPT = "code|kbd|math|option|pre|samp|script|style|svg|textarea"
 PART = re.compile(
@@ -41,10 +39,9 @@ def in_page(html: str) -> str:
 def _worded(number: re.Match[str]) -> str:
     """One number."""
     sign, factor, power = number[1], number[2], number[3].replace("−", "-")
-    size = Decimal(f"{factor}e{power}")
-    if size.adjusted() in WHOLE:
-        return f"{'−' if sign else ''}{size:f}"
     tex = in_tex(f"{'-' if sign else ''}{factor}e{power}")
+    if "^" not in tex:
+        return tex.replace("-", "−")
     return f"${{{tex}}}$"  # in braces: no line ends within it
 
 

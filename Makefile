@@ -71,14 +71,15 @@ lab: setup-lab
 lint: setup-test
 	@$(VENV_PYTHON) -m tools.quality.lint
 
-# While the book is built, which leaves a processor idle now and then, the code is linted. Tests wait
-# for browsers and child processes, so that three of them keep two processors busy.
+# The code is linted beside the build and the tests, whose closing line comes last. Tests wait for
+# browsers and child processes, so that three of them keep two processors busy.
 test: setup-test
-	@nice $(VENV_PYTHON) -m tools.quality.lint & \
-	NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.pipeline.build; built=$$?; \
-	wait $$! && exit $$built
-	@NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),3) --dist loadfile \
-	  --no-loadscope-reorder
+	@nice $(VENV_PYTHON) -m tools.quality.lint & lint=$$!; \
+	NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.pipeline.build || { wait $$lint; exit 1; }; \
+	NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),3) --dist loadfile \
+	  --no-loadscope-reorder; tests=$$?; \
+	wait $$lint || { echo "The code does not pass \`make lint\`; its lines stand above." >&2; exit 1; }; \
+	exit $$tests
 
 quick: setup-test
 	@NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.quality.quick

@@ -313,6 +313,15 @@ SENTENCE = re.compile(
 )
 
 
+MATHCOMP = "From mathcomp Require Import all_ssreflect all_algebra."
+
+
+def _without_mathcomp(text):
+    """A text without the import that a running Coq has made already, where nothing comes before."""
+    before, found, after = text.partition(MATHCOMP)
+    return before + after if found and not re.search(r"^From\b", before, re.MULTILINE) else text
+
+
 class Coq:
     """A running Coq that can take back what it was told: what many questions share is read once."""
 
@@ -399,7 +408,7 @@ def _as_module(name, told):
     text = (PROOFS / name).read_text(encoding="utf-8")
     text = re.sub(r"From Companion Require (Import |)([\w\s]+)\.", known, text)
     module = name.removesuffix(".v")
-    return f"Module {module}.\n{text}\nEnd {module}.\n"
+    return f"Module {module}.\n{_without_mathcomp(text)}\nEnd {module}.\n"
 
 
 def _contents(coq, module):
@@ -424,7 +433,7 @@ def _first_refusals(coq, start, name, changes, rests):
         changes: pairs of an old text and a new one.
         rests: for each lemma of the file the variables of its section on which its proof rests.
     """
-    source = (PROOFS / name).read_text(encoding="utf-8")
+    source = _without_mathcomp((PROOFS / name).read_text(encoding="utf-8"))
     module, files = name.removesuffix(".v"), prove.project_files(PROOFS)
     told = [name] if "Qed." in source else _needing(files, name)
     further = [_as_module(other, told) for other in told[1:]]
@@ -466,10 +475,10 @@ def _first_error(coq, text):
 def refusals(checked):
     """What Coq says first against a planted error, in the file where it is planted.
 
-    One Coq for all files: what most of them need takes longer to load than many have to say.
+    One Coq for all files: what most of them import takes longer to load than many have to say.
     """
     known, coq = {}, Coq(checked[1])
-    said, start = coq.tell("From mathcomp Require all_ssreflect all_algebra.")
+    said, start = coq.tell(MATHCOMP)
     assert "Error" not in said, said
 
     def first(error):

@@ -14,7 +14,10 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import numpy as np
 from mpmath import mp
+
+from ntpbook.shared import digits
 
 Weights = dict[tuple[int, int], Any]
 Pair = tuple[int, int, int]  # query, optimal token, rival
@@ -241,21 +244,11 @@ def sentence_gradient(
         column: the column of W_kq at the query.
         A: the gap.
     """
-    size = vocab_size
-    phi = [mp.exp(column[token]) for token in tokens]
-    phi = [value / mp.fsum(phi) for value in phi]
-    logits = [-A / size for _ in range(size)]
-    for token, weight in zip(tokens, phi, strict=True):
-        logits[(token + 1) % size] += A * weight
-    T = [mp.exp(value) for value in logits]
-    T = [value / mp.fsum(T) for value in T]
-    error = [T[v] - (v == (before + 1) % size) for v in range(size)]
-    back = [A * (error[(token + 1) % size] - mp.fsum(error) / size) for token in tokens]
-    mean = mp.fsum(weight * value for weight, value in zip(phi, back, strict=True))
-    found = dict.fromkeys(tokens, mp.mpf(0))
-    for token, weight, value in zip(tokens, phi, back, strict=True):
-        found[token] -= weight * (value - mean)
-    return found
+    E = np.eye(vocab_size, dtype=object)
+    X, W_ov = E[:, list(tokens)], (np.roll(E, 1, axis=0) - mp.mpf(1) / vocab_size) * A
+    scores = np.array([column[token] for token in tokens], dtype=object)
+    G = digits.sentence_gradient(X, W_ov, scores, (before + 1) % vocab_size)
+    return {token: -G[token] for token in dict.fromkeys(tokens)}
 
 
 def inner(W: Mapping[tuple[int, int], Any], V: Mapping[tuple[int, int], Any]) -> Any:

@@ -109,6 +109,7 @@ def sentence_gradient(X: Numbers, W_ov: Numbers, scores: Numbers, v: int, outer:
         v: number of the next token.
         outer: as above.
     """
+    # `transformer` again, in digits: the check of equation (6) compares the two
     phi = softmax(scores)
     error = softmax(W_ov @ (X @ phi))
     error[v] -= 1

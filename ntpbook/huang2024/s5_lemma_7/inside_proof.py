@@ -156,6 +156,7 @@ class Stage2State:
 
         def part(differences: list[Any]) -> tuple[Any, Any, Any]:
             """A, B_+ and B_- for a matrix whose optimal scores lead by these differences."""
+            # Lemma 4 as printed, whose terms the bounds of this page are about
             A = -miss * plus * mp.fsum(m * d for m, d in zip(masses, differences, strict=True))
             B_plus = (
                 -T_o

@@ -172,6 +172,7 @@ def excesses(data: Data, W: Mapping[tuple[int, int], Any], A: Any) -> list[Any]:
     """
     wrong, found = one_hot(data, A)[1], []
     for sample, r in zip(data.samples, attention(data, W), strict=True):
+        # not log(1 + X) less L_star, which cancels
         terms = [mp.expm1(A * (1 - r) * x) for x in plain.ratios(sample, W)]
         others = mp.fsum(terms) / (data.vocab_size - 1)
         found.append(mp.log1p(wrong * mp.expm1(A * r + mp.log1p(others))))

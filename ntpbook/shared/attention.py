@@ -33,6 +33,7 @@ class Weights:
 
 def attention(problem: Problem, weights: Floats, gap: float) -> Weights:
     """Attention and prediction at these entries of W_kq, from equation (9) and the margins A."""
+    # all samples at once and in logarithms, so that nothing underflows late in a run
     place, first = problem.sample_of, problem.start[:-1]
     score = problem.log_ratio + weights[problem.rival] - weights[problem.optimal][place]
     odds = np.logaddexp.reduceat(score, first)  # log of phi_- / phi_+

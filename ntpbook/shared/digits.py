@@ -94,12 +94,27 @@ def attention_gradient(
     """Equation (6); `outer` is the factor of phi phi^T, 1 but for a planted error."""
     gradient = 0 * W_kq
     for pi, X, v in samples(data, E):
-        phi = softmax(X.T @ W_kq @ X[:, -1])
-        error = softmax(W_ov @ X @ phi)
-        error[v] -= 1
-        inner = np.diag(phi) - outer * np.outer(phi, phi)
-        gradient = gradient + pi * np.outer(X @ inner @ X.T @ W_ov.T @ error, X[:, -1])
+        left = sentence_gradient(X, W_ov, X.T @ W_kq @ X[:, -1], v, outer)
+        gradient = gradient + np.outer(left, X[:, -1]) * pi  # pi * array would print the array
     return gradient
+
+
+def sentence_gradient(X: Numbers, W_ov: Numbers, scores: Numbers, v: int, outer: int = 1) -> Any:
+    """What stands before x_L^T in the term of one sentence in equation (6), (d,).
+
+    Args:
+        X: (d, L), the embedded sentence.
+        W_ov: (|V|, d).
+        scores: (L,), of its positions.
+        v: number of the next token.
+        outer: as above.
+    """
+    # `transformer` again, in digits: the check of equation (6) compares the two
+    phi = softmax(scores)
+    error = softmax(W_ov @ (X @ phi))
+    error[v] -= 1
+    inner = np.diag(phi) - outer * np.outer(phi, phi)
+    return X @ (inner @ (X.T @ (W_ov.T @ error)))  # from the right: vectors only
 
 
 def train_ov(following: Sequence[int], E: Numbers, eta0: float, steps: int) -> Numbers:
@@ -118,7 +133,7 @@ def train_ov(following: Sequence[int], E: Numbers, eta0: float, steps: int) -> N
         W_ov = exact(np.zeros(E.shape[::-1]))
         for _ in range(steps):
             G = stage1_gradient(following, W_ov, E)
-            W_ov = W_ov - mp.mpf(eta0) * G / norm(G)  # line 4
+            W_ov = W_ov - G * mp.mpf(eta0) / norm(G)  # line 4
     return W_ov
 
 
@@ -139,7 +154,7 @@ def train_kq(data: Dataset, W_ov: Numbers, E: Numbers, eta: float, steps: int) -
         W_kq = exact(np.zeros((len(E), len(E))))
         for _ in range(steps):
             G = attention_gradient(data, W_ov, W_kq, E)
-            W_kq = W_kq - mp.mpf(eta) * G / norm(G)  # line 7
+            W_kq = W_kq - G * mp.mpf(eta) / norm(G)  # line 7
     return W_kq
 
 

@@ -106,6 +106,7 @@ def sample() -> Sample:
     absent = sp.Symbol("absent", nonnegative=True)
     u, k, i = sp.symbols("u k i", integer=True, positive=True)
     E, v = sp.IndexedBase("E", positive=True), sp.IndexedBase("v", real=True)
+    # derived from (1) and (9) again: the closed forms of the lemmas are judged by it
     norm = E_o * sp.exp(s * v_o) + sp.Sum(E[i] * sp.exp(s * v[i]), (i, 1, u))  # (9)
     m_o, m_k = E_o * sp.exp(s * v_o) / norm, E[k] * sp.exp(s * v[k]) / norm
     Z = sp.exp(A * m_o) + sp.Sum(sp.exp(A * m_k), (k, 1, u)) + absent
@@ -152,6 +153,7 @@ def _by_positions(sentence: tuple[int, ...], factor: int) -> Shown:
     s, A = sp.Symbol("s", real=True), sp.Symbol("A", positive=True)
     c, v, y = (sp.symbols(f"{name}:4", real=True) for name in "cvy")  # y_x = e^score
     W_ov = sp.Matrix(4, 4, lambda row, x: c[x] + (A if row == (x + 1) % 4 else 0))
+    # (1) and (9) once more, by positions: they judge the sums over rivals
     raised = [y[x] * sp.exp(s * v[x]) for x in sentence]
     phi = sp.Matrix([one / sum(raised) for one in raised])  # (9)
     logits = W_ov[:, list(sentence)] * phi

@@ -1,19 +1,23 @@
-"""Stage 2 in plain high-precision arithmetic, written from the paper, without any code of ours.
+"""Stage 2 in numbers of any kind, written from the paper, without the code that trains.
 
-Slow and small on purpose: it is the second opinion on the proofs. Weights are a dictionary from
-(query, token) to a number; every function works at the precision that mpmath is set to.
+Slow and small on purpose: it is the second opinion on the proofs. `loss_and_force` takes floats,
+balls and mpmath numbers. Elsewhere weights are a dictionary from (query, token) to a number, and
+every function works at the precision that mpmath is set to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from mpmath import mp
+
+from ntpbook.shared import digits
 
 Weights = dict[tuple[int, int], Any]
 Pair = tuple[int, int, int]  # query, optimal token, rival
@@ -140,24 +144,65 @@ def effective_margins(sample: Sample, W: Mapping[tuple[int, int], Any]) -> list[
     ]
 
 
-def forces(data: Data, W: Mapping[tuple[int, int], Any], A: Any) -> list[list[Any]]:
-    """pi_n b_nj for each sample and rival, b = A m_j h_j, without cancellation where u~ >= 0.
+def ratios(sample: Sample, W: Mapping[tuple[int, int], Any]) -> list[Any]:
+    """m_j / m_o of the rivals."""
+    return [mp.exp(-u) for u in effective_margins(sample, W)]
+
+
+class OneSample(NamedTuple):
+    """What one sample adds to loss and gradient.
+
+    Attributes:
+        m_o: the attention on the optimal token.
+        near: T_j / T_o of each rival.
+        X: (1 - T_o) / T_o; the loss is log(1 + X).
+        b: pi b_j of each rival, b_j = A m_j h_j.
+    """
+
+    m_o: Any
+    near: list[Any]
+    X: Any
+    b: list[Any]
+
+
+def loss_and_force(
+    x: Sequence[Any],
+    A: Any,
+    vocab_size: int,
+    pi: Any = 1,
+    exp: Callable[[Any], Any] = mp.exp,
+    total: Callable[[Iterable[Any]], Any] = mp.fsum,
+) -> OneSample:
+    """One sample over any numbers with this exponential and sum; nothing cancels where x <= 1.
 
     h_j = (1 - T_o) (tau_j + m_o s + sum_k (m_o - m_k) tau_k), whose terms are not negative there.
+
+    Args:
+        x: m_j / m_o of each rival.
+        A: the gap.
+        vocab_size: |V|.
+        pi: the share of the sample.
+        exp: the exponential.
+        total: the sum.
     """
-    found = []
-    for sample in data.samples:
-        part = [mp.exp(-u) for u in effective_margins(sample, W)]  # m_j / m_o
-        m_o = 1 / (1 + mp.fsum(part))
-        near = [mp.exp(-A * m_o * (1 - x)) for x in part]
-        far = (data.vocab_size - 1 - len(part)) * mp.exp(-A * m_o)
-        X = mp.fsum(near) + far
-        common = m_o * far / X + mp.fsum(
-            m_o * (1 - x) * e / X for x, e in zip(part, near, strict=True)
-        )
-        scale = sample.pi * A * X / (1 + X)
-        found.append([scale * m_o * x * (e / X + common) for x, e in zip(part, near, strict=True)])
-    return found
+    m_o = 1 / (1 + total(x))
+    near = [exp(-A * m_o * (1 - part)) for part in x]
+    far = (vocab_size - 1 - len(x)) * exp(-A * m_o)
+    X = total(near) + far
+    pairs = list(zip(x, near, strict=True))
+    common = m_o * far / X + total([m_o * (1 - part) * e / X for part, e in pairs])
+    scale = pi * A * X / (1 + X)
+    return OneSample(m_o, near, X, [scale * m_o * part * (e / X + common) for part, e in pairs])
+
+
+def samples_at(data: Data, W: Mapping[tuple[int, int], Any], A: Any) -> list[OneSample]:
+    """The samples at these weights."""
+    return [loss_and_force(ratios(n, W), A, data.vocab_size, n.pi) for n in data.samples]
+
+
+def forces(data: Data, W: Mapping[tuple[int, int], Any], A: Any) -> list[list[Any]]:
+    """pi_n b_nj for each sample and rival."""
+    return [one.b for one in samples_at(data, W, A)]
 
 
 def gradient(data: Data, b: Sequence[Sequence[Any]]) -> Weights:
@@ -199,21 +244,11 @@ def sentence_gradient(
         column: the column of W_kq at the query.
         A: the gap.
     """
-    size = vocab_size
-    phi = [mp.exp(column[token]) for token in tokens]
-    phi = [value / mp.fsum(phi) for value in phi]
-    logits = [-A / size for _ in range(size)]
-    for token, weight in zip(tokens, phi, strict=True):
-        logits[(token + 1) % size] += A * weight
-    T = [mp.exp(value) for value in logits]
-    T = [value / mp.fsum(T) for value in T]
-    error = [T[v] - (v == (before + 1) % size) for v in range(size)]
-    back = [A * (error[(token + 1) % size] - mp.fsum(error) / size) for token in tokens]
-    mean = mp.fsum(weight * value for weight, value in zip(phi, back, strict=True))
-    found = dict.fromkeys(tokens, mp.mpf(0))
-    for token, weight, value in zip(tokens, phi, back, strict=True):
-        found[token] -= weight * (value - mean)
-    return found
+    E = np.eye(vocab_size, dtype=object)
+    X, W_ov = E[:, list(tokens)], (np.roll(E, 1, axis=0) - mp.mpf(1) / vocab_size) * A
+    scores = np.array([column[token] for token in tokens], dtype=object)
+    G = digits.sentence_gradient(X, W_ov, scores, (before + 1) % vocab_size)
+    return {token: -G[token] for token in dict.fromkeys(tokens)}
 
 
 def inner(W: Mapping[tuple[int, int], Any], V: Mapping[tuple[int, int], Any]) -> Any:

@@ -151,6 +151,7 @@ def force(factor: int = 1) -> tuple[Shown, ...]:
     import sympy as sp
 
     A, y, m = sp.symbols("A y m", positive=True)  # y = e^(d/2), so that d/dd = (y/2) d/dy
+    # from the definition again: it judges the force in the docstring
     weight = y / (y + 1 / y)  # (9)
     logits = A * m, A * (1 - m)  # of n(o) and n(j)
     loss = sp.log(sum(map(sp.exp, logits))) - logits[0]  # (1)

@@ -104,6 +104,7 @@ def gradient(
     """
     found = [0.0] * len(weights)
     for sample in mixed:
+        # dense, by distinct tokens; for browsers, which have no numpy
         logs = [log + weights[e] for e, log in zip(sample.entries, sample.log_counts, strict=True)]
         attention = _softmax(logs)
         slopes = _slopes(sample, attention, gap, vocab_size)

@@ -178,6 +178,7 @@ def gradient_of_stage_2(outer: int = 1, share: int = 1) -> tuple[Shown, ...]:
     def positions(term: Any) -> Any:
         return sp.Sum(term, (l, 1, L))
 
+    # from the definition again, in symbols: it judges equation (6)
     top = E[l] * sp.exp(w * x[l] * q)
     logit = {
         v: positions(u[v, l] * top) / positions(top),
@@ -218,6 +219,7 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
         terms = [sp.exp(sp.expand(entry - v[0])) for entry in v]
         return sp.Matrix([term / sum(terms) for term in terms])
 
+    # the dense form again, in symbols: its derivative is taken
     phi = softmax(X.T * K * X[:, 1])
     T = softmax(W * X * phi)
     error = T - sp.Matrix([1, 0])

@@ -284,6 +284,7 @@ def check_huang2024_app_stage_1_loss(one: Singles, mean: bool = False) -> Iterat
     stated = 0.0
     for sample in one.data.samples():
         z = one.W_ov @ one.E[:, names.index(sample.sentence[-1])]
+        # the loss of stage 1 again, as stated: it judges `transformer`
         stated += float(np.log(np.exp(z).sum()) - z[names.index(sample.next_token)])
     whole = transformer.cross_entropy(one.data, one.W_ov, one.W_kq, one.E)
     yield equal(size * whole, stated / size if mean else stated)

@@ -27,6 +27,7 @@ from ntpbook.huang2024.s5_stage2_lemmas import instances
 from ntpbook.ours.late_phase.instances import paper_setting
 from ntpbook.shared import digits, enclosure, ends, rare
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
+from ntpbook.shared.plain_stage2 import loss_and_force
 from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.huang2024 import bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
@@ -146,17 +147,16 @@ class Stage2State:
         gaps = [mp.mpf(self.weights[best]) - mp.mpf(self.weights[x]) for x in rivals]
         ideal = [r * (mp.mpf(star[best]) - mp.mpf(star[x])) for x in rivals]
         odds = [c * mp.exp(-gap) for c, gap in zip(shares, gaps, strict=True)]  # m_j / m_o by (9)
-        plus = 1 / (1 + mp.fsum(odds))
+        seen = loss_and_force(odds, self.gap, one.vocab_size)
+        plus, wrong = seen.m_o, seen.near
         masses = [plus * part for part in odds]
         minus = mp.fsum(masses)
-        wrong = [mp.exp(-self.gap * (plus - m)) for m in masses]  # T_j / T_o
-        against = mp.fsum(wrong)
-        against += (one.vocab_size - 1 - len(rivals)) * mp.exp(-self.gap * plus)
-        T_o = 1 / (1 + against)
-        miss = against * T_o
+        T_o = 1 / (1 + seen.X)
+        miss = seen.X * T_o
 
         def part(differences: list[Any]) -> tuple[Any, Any, Any]:
             """A, B_+ and B_- for a matrix whose optimal scores lead by these differences."""
+            # Lemma 4 as printed, whose terms the bounds of this page are about
             A = -miss * plus * mp.fsum(m * d for m, d in zip(masses, differences, strict=True))
             B_plus = (
                 -T_o
@@ -669,13 +669,11 @@ class TwoSamples:
 
     def miss(self, masses: tuple[Fraction, ...]) -> Any:
         """1 - T of the right next token, a ball at the working precision."""
-
-        def power(mass: Fraction) -> Any:
-            return enclosure.exact(self.gap * mass).exp()
-
-        right = power(1 - sum(masses, Fraction(0)))
-        wrong = sum((power(mass) for mass in masses), arb(self.vocab_size - 1 - len(masses)))
-        return wrong / (right + wrong)
+        right = 1 - sum(masses, Fraction(0))
+        x = [enclosure.exact(m / right) for m in masses]
+        gap = enclosure.exact(self.gap)
+        X = loss_and_force(x, gap, self.vocab_size, exp=arb.exp, total=sum).X
+        return X / (1 + X)
 
 
 QUARTERS = (Fraction(1, 4), Fraction(1, 4))

@@ -89,6 +89,7 @@ def odds(power: int = 2) -> tuple[Shown, ...]:
 
     A, phi, J, n, y, z, rest = sp.symbols("A phi J n y z rest", nonnegative=True)
     right, wrong = sp.exp(A * (1 - phi)), J + y  # the rivals' sum of e^(A m_j) is J + y
+    # from the definition again: it judges the closed form of X
     T_o = right / (right + wrong + (1 + n - J))
     X = sp.exp(-A * (1 - phi)) * (1 + n + y)
     by_least = (1 + z) * (1 + n + y) / (1 + n)  # X / X_*, as e^(A phi) = 1 + z

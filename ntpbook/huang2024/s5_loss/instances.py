@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.shared.attention import attention
 from ntpcore.data import generate
 from ntpcore.data.dataset import from_samples, from_sentences
 from ntpcore.data.examples import example_1
@@ -172,15 +173,8 @@ def log_missing(run: Run, gap: float) -> float:
     token and m_j of its rivals it is S / (1 + S), S = sum_j e^(gap (m_j - m_o)) + (tokens that do
     not occur) e^(-gap m_o).
     """
-    problem, w = run.problem, run.second.state.weights
-    place, first = problem.sample_of, problem.start[:-1]
-    score = problem.log_ratio + w[problem.rival] - w[problem.optimal][place]
-    best = np.exp(-np.logaddexp(0.0, np.logaddexp.reduceat(score, first)))
-    lead = gap * best[place] * np.expm1(score)  # m_j / m_o = e^score
-    absent = problem.vocab_size - 1 - np.diff(problem.start)
-    with np.errstate(divide="ignore"):  # where every token occurs
-        log_S = np.logaddexp(np.logaddexp.reduceat(lead, first), np.log(absent) - gap * best)
-    return float((log_S - np.logaddexp(0.0, log_S)).max())
+    found = attention(run.problem, run.second.state.weights, gap)
+    return float(found.missing.max())
 
 
 def least_T(c: bounds.Constants) -> int:

@@ -130,6 +130,7 @@ def forces(factor: int = 1) -> tuple[Shown, ...]:
     import sympy as sp
 
     A, d, m = sp.symbols("A d m", positive=True)
+    # from the definition again: it judges the slope of this proof
     M = 1 / (1 + sp.exp(-d))
     T = sp.exp(A * m) / (sp.exp(A * m) + sp.exp(A * (1 - m)))
     return (

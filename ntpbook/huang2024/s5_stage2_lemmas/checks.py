@@ -76,6 +76,7 @@ def check_huang2024_eq_9(one: Tried, place: int = -1, heat: float = 1.0) -> Iter
     W = rng.normal(size=E.shape) * 3
     for sample in one.data.samples():
         X = transformer.embed(sample.sentence, names, E)
+        # (9) again, term by term: it judges `transformer.attention`
         terms = [math.exp(x @ W @ X[:, place] / heat) for x in X.T]
         weights = np.array(terms) / math.fsum(terms)
         where = " ".join(sample.sentence)
@@ -547,6 +548,7 @@ def first_moves(
         powers = {x: exponent * share for x, share in m.items()}
         if any(power.denominator != 1 for power in powers.values()):
             raise ValueError(f"exponent {exponent} is no multiple of the length of {words}")
+        # in fractions and not by another form: the sign has to be exact
         total = sum(2 ** int(power) for power in powers.values())
         total += len(data.vocabulary) - len(m)
         best = next(x for x in m if structure.collocation[x] == sample.next_token)

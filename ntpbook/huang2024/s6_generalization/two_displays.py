@@ -16,6 +16,7 @@ from ntpbook.shared.ends import lower, upper
 from ntpbook.shared.in_force import FACTS, facts
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data.dataset import Dataset, from_samples
+from ntpcore.huang2024 import transformer
 from ntpcore.huang2024.problem import from_dataset
 from ntpverdicts.claims import Shown, Verdict
 from ntpverdicts.compare import Said, assume, below, holds, result
@@ -130,8 +131,7 @@ class Sentence:
         """1 - T of n(x_0), the first of the non-comparable tokens."""
         masses = np.array([*self.free, *self.rivals])
         logits = np.append(A * masses, np.zeros(self.vocab_size - len(masses)))
-        powers = np.exp(logits - logits.max())
-        return float(powers[1:].sum() / powers.sum())
+        return float(transformer.softmax(logits)[1:].sum())
 
 
 def drawn(seed: int, trials: int, kinds: int) -> list[Sentence]:

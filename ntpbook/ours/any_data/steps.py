@@ -103,6 +103,7 @@ def gradients(times: int = 2) -> tuple[Shown, ...]:
     x, y = sp.symbols("x y", real=True)  # scores of the two tokens
 
     def loss(alpha: sp.Expr) -> sp.Expr:
+        # from the definition again: it judges `pull`
         right, wrong = sp.exp(c * alpha), sp.exp(c * (1 - alpha))
         return -sp.log(right / (right + wrong + rest))
 

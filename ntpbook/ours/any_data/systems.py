@@ -197,6 +197,7 @@ def missing(alpha: float, contexts: Contexts) -> float:
 
     p and p' are the probabilities of the next tokens of the two.
     """
+    # in the attention, not in m_j / m_o: `steps` proves it so, and `between` bounds this part
     c, rest = contexts.scale, contexts.vocabulary - 2
     right, wrong = math.exp(c * alpha), math.exp(c * (1 - alpha))
     return (2 * wrong + rest) / (right + wrong + rest)

@@ -119,6 +119,7 @@ def slopes(
     Neither softmax minus one-hot is formed by a subtraction: the entry of the right token, and that
     of the token with the largest attention, are minus the sum of the others.
     """
+    # not `joint.descent`, which rounds in another order: the digits of runs would change
     rows = np.arange(len(data.query))
     scores = data.log_counts + W_kq.T[data.query]
     m = np.exp(scores - scores.max(1, keepdims=True))

@@ -75,7 +75,8 @@ def check_ours_pairs(one: WeightsState, times: int = 1, sharper: float = 1) -> I
     """
     with mp.workdps(DIGITS):
         data, W = one.data, one.W
-        b = plain.forces(data, W, one.A)
+        seen = plain.samples_at(data, W, one.A)
+        b = [sample.b for sample in seen]
         G = plain.gradient(data, b)
         if one.by_positions:
             right = plain.plain_gradient(data, W, one.A)
@@ -87,10 +88,9 @@ def check_ours_pairs(one: WeightsState, times: int = 1, sharper: float = 1) -> I
         yield compare.holds(all(value > 0 for values in b for value in values), "a weight")
         length = mp.sqrt(plain.inner(G, G))
         after = {place: W[place] + G[place] / length for place in W}
-        for sample in data.samples:
+        for sample, (m_o, *_) in zip(data.samples, seen, strict=True):
             u, later = plain.margins(sample, W), plain.margins(sample, after)
             yield compare.holds(all(x <= y for x, y in zip(u, later, strict=True)), "a margin")
-            m_o = 1 / (1 + mp.fsum(mp.exp(-x) for x in plain.effective_margins(sample, W)))
             yield at_most(sharper / mp.mpf(data.max_length), m_o, "the mass of the optimal token")
 
 

@@ -40,6 +40,7 @@ def loss(sentence: Sentence, optimal: int, vocab_size: int, A: Any, column: Any)
 
     Source: huang2024, equation (1).
     """
+    # the dense form again, in symbols: its derivatives judge equation (6) and A m h
     logits = _output_weights(vocab_size, A) * _tokens(sentence, vocab_size) * _phi(sentence, column)
     return sp.log(sum(sp.exp(value) for value in logits)) - logits[(optimal + 1) % vocab_size]
 
@@ -171,6 +172,7 @@ def _sample(v_o: Any, v_j: Any, v_k: Any) -> _Sample:
     A, e_o, e_j, V = sp.symbols("A E_o E_j V", positive=True)
     r, k = sp.Symbol("r", integer=True, positive=True), sp.Symbol("k", integer=True)
     E = sp.IndexedBase("E", positive=True)  # counts times exponentials of the scores at s = 0
+    # a rival apart from the others, unlike `one_sample`: this proof raises it alone
     top = (e_o * sp.exp(s * v_o), e_j * sp.exp(s * v_j), E[k] * sp.exp(s * v_k(k)))
     total = top[0] + top[1] + sp.Sum(top[2], (k, 1, r))
     return _Sample(s, A, V, r, k, *(value / total for value in top))

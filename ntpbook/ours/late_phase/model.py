@@ -156,23 +156,13 @@ def one_hot(data: Data, A: Any) -> tuple[Any, Any, Any]:
 
 def attention(data: Data, W: Mapping[tuple[int, int], Any]) -> list[Any]:
     """1 - m_o of each sample."""
-    found = []
-    for sample in data.samples:
-        rho = mp.fsum(mp.exp(-u) for u in plain.effective_margins(sample, W))
-        found.append(rho / (1 + rho))
-    return found
+    odds = [mp.fsum(plain.ratios(sample, W)) for sample in data.samples]
+    return [rho / (1 + rho) for rho in odds]
 
 
 def losses(data: Data, W: Mapping[tuple[int, int], Any], A: Any) -> list[Any]:
     """The loss of each sample."""
-    found = []
-    for sample in data.samples:
-        part = [mp.exp(-u) for u in plain.effective_margins(sample, W)]
-        m_o = 1 / (1 + mp.fsum(part))
-        X = mp.fsum(mp.exp(-A * m_o * (1 - x)) for x in part)
-        X += (data.vocab_size - 1 - len(part)) * mp.exp(-A * m_o)
-        found.append(mp.log1p(X))
-    return found
+    return [mp.log1p(one.X) for one in plain.samples_at(data, W, A)]
 
 
 def excesses(data: Data, W: Mapping[tuple[int, int], Any], A: Any) -> list[Any]:
@@ -182,8 +172,9 @@ def excesses(data: Data, W: Mapping[tuple[int, int], Any], A: Any) -> list[Any]:
     """
     wrong, found = one_hot(data, A)[1], []
     for sample, r in zip(data.samples, attention(data, W), strict=True):
-        part = [mp.exp(-u) for u in plain.effective_margins(sample, W)]
-        others = mp.fsum(mp.expm1(A * (1 - r) * x) for x in part) / (data.vocab_size - 1)
+        # not log(1 + X) less L_star, which cancels
+        terms = [mp.expm1(A * (1 - r) * x) for x in plain.ratios(sample, W)]
+        others = mp.fsum(terms) / (data.vocab_size - 1)
         found.append(mp.log1p(wrong * mp.expm1(A * r + mp.log1p(others))))
     return found
 

@@ -7,6 +7,7 @@ where a query has several optimal tokens. Theorem G: states that are built to be
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -270,10 +271,6 @@ def _mean_of_two(vocab_size: int, rivals: int, unread: int, A: float, u: float) 
 
 def _loss_and_force(vocab_size: int, rivals: int, A: float, u: float) -> tuple[float, float]:
     """Loss and total force of a sample whose rivals all have the effective margin u."""
-    part = np.exp(-u)
-    m_o = 1 / (1 + rivals * part)
-    each = np.exp(-A * m_o * (1 - part))  # T_j / T_o
-    X = rivals * each + (vocab_size - 1 - rivals) * np.exp(-A * m_o)
-    T_o = 1 / (1 + X)
-    voted = rivals * each * T_o * m_o * part  # sum of T_j m_j
-    return float(np.log1p(X)), float(A * m_o * ((1 - m_o) * (1 - T_o) + voted))
+    x = [math.exp(-u)] * rivals
+    one = plain.loss_and_force(x, A, vocab_size, exp=math.exp, total=math.fsum)
+    return math.log1p(one.X), math.fsum(one.b)

@@ -221,6 +221,7 @@ def loss_of_one_sample(votes: int = 1) -> tuple[Shown, ...]:
     A, V, f = sp.symbols("A V f", positive=True)
     r = sp.Symbol("r", nonnegative=True)
     masses = (1 - r, r * f, r * (1 - f))
+    # from the definition again: its slope judges A h_*
     X = sp.exp(-A * masses[0]) * (sum(sp.exp(A * m) for m in masses[1:]) + V - 3)
     X_star = (V - 1) * sp.exp(-A)
     h_star = X_star / (1 + X_star) * (V / (V - 1)) ** votes

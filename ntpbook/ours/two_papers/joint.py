@@ -132,6 +132,7 @@ def descent(samples: Samples, Y: Floats, Z: Floats, *, unit: bool) -> tuple[Floa
 
     Source: huang2024, (5) and (6); tian2023, (3) and (4).
     """
+    # for both papers, with W_ov in training; no form of stage 2 alone does that
     b = attend(samples, Z)
     size = np.linalg.norm(b, axis=1, keepdims=True) if unit else np.ones((len(b), 1))
     f = b / size

@@ -1762,21 +1762,9 @@ def check_tian2023_lem_8(
         yield result(f"omega_1_{M}", omega_1, digits=3)
 
 
-@dataclass(frozen=True)
-class FirstUpdate:
-    """A vocabulary from a hundred tokens on, whose rates begin at a power of it."""
-
-    M: int
-
-    @property
-    def name(self) -> str:
-        """The size in words."""
-        return f"$M = {self.M}$"
-
-
-def first_updates() -> Iterator[FirstUpdate]:
+def first_updates() -> Iterator[Vocabulary]:
     """From a hundred to a million tokens."""
-    return (FirstUpdate(M) for M in (100, 300, 1000, 10**4, 50272, 10**5, 10**6))
+    return (Vocabulary(M) for M in (100, 300, 1000, 10**4, 50272, 10**5, 10**6))
 
 
 @check(
@@ -1808,7 +1796,7 @@ def first_updates() -> Iterator[FirstUpdate]:
     },
 )
 def check_tian2023_rem_3(
-    one: FirstUpdate, exponent: float = 0.99, which: int = 0, sharper: float = 1.0
+    one: Vocabulary, exponent: float = 0.99, which: int = 0, sharper: float = 1.0
 ) -> Iterator[Said]:
     """M h(1) >= x_0 and M h*(1) = eta_Y >= x_0 for eta_Y >= M^-0.99."""
     M = one.M

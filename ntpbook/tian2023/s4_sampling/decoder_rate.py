@@ -82,6 +82,7 @@ def lead(heights: Floats, M: int, eta: float) -> Floats:
     Returns:
         (s + 1,), zero first, nondecreasing.
     """
+    # `shift.shifts` of the decoder's page divides in another order; a number of this page differs
     x = heights[:-1]
     e = np.exp(-x)
     change = M * eta * e / (1 + (M - 1) * e)

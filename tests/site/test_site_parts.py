@@ -12,6 +12,8 @@ import pytest
 import yaml
 from bookmath import without_needless_marks
 from browser import NO_BROWSER, find_browser
+from hypothesis import given
+from hypothesis import strategies as st
 from site_links import dead_links, read_site
 from tiny_book import ROOT
 
@@ -24,8 +26,10 @@ from tools.site.html import evidence_pages, files_of, with_cards
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import (
     DARK,
+    NUMBERS,
     TWIN,
     dark,
+    from_point_to_point,
     place_figures,
     short,
     size_of,
@@ -150,7 +154,7 @@ def test_a_drawing_is_smaller_and_says_its_size(tmp_path: Path) -> None:
         '<path d="M 0.123456 1 \nL 2.5 -0.0001 \n" style="x: 1.23456"/></svg>'
     )
     fewer = smaller(svg)
-    assert 'd="M0.12 1L2.5 0"' in fewer
+    assert 'd="M.12 1l2.38-1"' in fewer
     assert "1.23456" in fewer
     assert "metadata" not in fewer
     assert short("-3.14159") == "-3.14"
@@ -169,6 +173,41 @@ def test_a_drawing_is_smaller_and_says_its_size(tmp_path: Path) -> None:
     assert ['"ntp-in-light' in one for one in twins] == [True, False, True, False]
     assert ['"ntp-in-dark' in one for one in twins] == [False, True, False, True]
     assert all(one.count("class=") == 1 and "alt=" in one for one in twins)
+
+
+def corners(path: str) -> list[complex]:
+    """All points of a path, where they lie."""
+    pen = begin = 0j
+    found = []
+    for letter, text in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
+        numbers = [float(word) for word in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", text)]
+        points = [complex(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
+        if letter in "zZ":
+            pen = begin
+        else:
+            found += [point + pen * letter.islower() for point in points]
+            pen = found[-1]
+            begin = pen if letter in "mM" else begin
+    return found
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([*NUMBERS]),
+            st.lists(st.integers(-70000, 70000), min_size=6, max_size=6),
+        )
+    )
+)
+def test_a_path_that_goes_from_point_to_point_has_the_same_corners(strokes) -> None:
+    path = "M 0.1 -0.07 " + " ".join(
+        " ".join([letter, *(str(number / 100) for number in numbers[: NUMBERS[letter]])])
+        for letter, numbers in strokes
+    )
+    fewer = from_point_to_point(path)
+    assert corners(fewer) == pytest.approx(corners(path), abs=1e-9)
+    with pytest.raises(ValueError, match="command 'H'"):
+        from_point_to_point(f"{path} H 3")
 
 
 SIGNS = """<svg width="9pt" height="9pt">

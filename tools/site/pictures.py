@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 IMAGE = re.compile(r"<img\b[^>]*>")
@@ -13,7 +13,8 @@ METADATA = re.compile(r"<metadata>.*?</metadata>\s*|<!--.*?-->\s*", re.DOTALL)
 PATH = re.compile(r'\bd="([^"]*)"')
 PLACES = re.compile(r'\b[xy]="-?\d+\.\d{3,}"|\btranslate\([^)]*\)')
 NUMBER = re.compile(r"-?\d+\.\d{3,}")
-AROUND = re.compile(r"[ \n]*([A-Za-z])[ \n]*")
+STROKE = re.compile(r"([A-Za-z])([^A-Za-z]*)")
+NUMBERS = {"M": 2, "L": 2, "C": 6, "Q": 4, "z": 0}  # after each command of a path
 POINT = 4 / 3  # pixels
 # Colours of the drawings, and those that play their parts on a dark ground. Roles keep their hue;
 # what lies on a heat map, whose colours mean numbers, keeps everything.
@@ -42,11 +43,7 @@ def smaller(svg: str) -> str:
 
     Signs of one look in a group have their style there once.
     """
-
-    def path(found: re.Match[str]) -> str:
-        return f'd="{AROUND.sub(lambda letter: letter[1], rounded(found[1])).strip()}"'
-
-    svg = PATH.sub(path, METADATA.sub("", svg))
+    svg = PATH.sub(lambda found: f'd="{from_point_to_point(found[1])}"', METADATA.sub("", svg))
     svg = PLACES.sub(lambda found: rounded(found[0]), svg)
     return SIGNS.sub(_styled_once, re.sub(r">\s*\n\s*<", ">\n<", svg))
 
@@ -117,6 +114,39 @@ def groups(svg: str, begin: int, end: int, name: str) -> list[tuple[int, int]]:
 def rounded(text: str) -> str:
     """A text with its numbers to two decimals."""
     return NUMBER.sub(lambda number: short(number[0]), text)
+
+
+def from_point_to_point(path: str) -> str:
+    """A path with its points told from where the pen is, which takes fewer digits.
+
+    Hundredths of a point are whole numbers, so that no error adds up along a path.
+
+    Raises:
+        ValueError: the path has commands that matplotlib does not write.
+    """
+    pen, begin, strokes = (0, 0), (0, 0), []
+    for letter, places in STROKE.findall(path):
+        points = [round(100 * float(place)) for place in places.split()]
+        if NUMBERS.get(letter) != len(points):
+            raise ValueError(f"the path {path[:40]!r} has the command {letter!r} {places!r}")
+        if letter == "z":
+            strokes.append("z")
+            pen = begin
+        elif letter == "M":
+            strokes.append(f"M{_hundredths(points)}")
+            pen = begin = (points[0], points[1])
+        else:
+            moves = [point - pen[at % 2] for at, point in enumerate(points)]
+            strokes.append(f"{letter.lower()}{_hundredths(moves)}")
+            pen = (points[-2], points[-1])
+    return "".join(strokes)
+
+
+def _hundredths(numbers: Sequence[int]) -> str:
+    """Numbers in hundredths, one after the other: `.5 3-.25`."""
+    texts = [short(str(number / 100)) for number in numbers]
+    bare = [re.sub(r"\b0\.", ".", text) for text in texts]
+    return " ".join(bare).replace(" -", "-")
 
 
 def short(number: str) -> str:

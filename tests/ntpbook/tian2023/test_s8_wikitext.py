@@ -97,7 +97,7 @@ def test_tian2023_fig_7_falls_with_any_half_of_it(shares, hops):
     """A small form decides nothing about the figure; one of the authors' size does."""
     small = checks.check_tian2023_fig_7.judge(seven(shares, hops=hops))
     assert small.verdict is Verdict.UNDECIDED
-    assert "does not decide the claim at the authors'" in small.evidence
+    assert "does not decide it at the authors'" in small.evidence
     found = checks.check_tian2023_fig_7.judge(seven(shares, hops=hops), as_if=True)
     assert found.verdict is Verdict.NOT_SEEN
     assert found.witness.startswith("1 layer with positions, seed 1")

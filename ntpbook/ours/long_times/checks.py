@@ -1123,7 +1123,7 @@ def even() -> list[Unequal]:
     instances=leaning,
     says=r"On {tried} designs with two classes and plain softmax, at $\ln t = 300$ the common "
     "token has all but {left} of the attention of the second class. In the first class the "
-    "strongest distinct token has all but as small a part of the attention.",
+    "most probable distinct token has all but as small a part of the attention.",
     observes=True,
     planted={
         "Attention scaled to norm 1.": {"sphere": True},
@@ -1133,7 +1133,7 @@ def even() -> list[Unequal]:
     },
 )
 def check_ours_long_common_wins(one: Unequal, sphere: bool = False) -> Iterator[Said]:
-    """Without the scaling: class 1 ends on its strongest distinct token, class 2 on the common."""
+    """Without the scaling: class 1 ends on its most probable distinct token, class 2 on the common."""
     f = course(one, sphere).f
     for n, winner in ((0, 1), (1, 0)):
         others = np.delete(f[:, n] / f[:, n].sum(axis=1, keepdims=True), winner, axis=1).sum(axis=1)

@@ -34,9 +34,9 @@ SHARPER = "1.1 times sharper"
     "ours-harmonic",
     over="distributions",
     instances=instances.distributions,
-    says="The proof uses the Cauchy–Schwarz inequality, and a second proof uses duality. The "
-    "check verifies Lemma H in exact fractions for {tried} distributions $p$, with equality at "
-    "the dual solution for five tokens.",
+    says="The proof uses the Cauchy–Schwarz inequality; a second proof, in the steps, uses "
+    "duality. The check verifies Lemma H in exact fractions for {tried} distributions $p$, with "
+    "equality at the dual solution for five tokens.",
     proof=(
         executed(
             "a bound on each $1/G_e$ by the Cauchy–Schwarz inequality, with the scores of $W^*$",
@@ -106,8 +106,9 @@ def check_ours_descent_pointwise(
     "ours-descent",
     over="points",
     instances=instances.points,
-    says="The first entry of the maximum $c$ has two independent proofs. At {tried} points with "
-    "sixty digits, {compared} comparisons hold, including the inequality for distances.",
+    says="The steps give two independent proofs for the first entry of the maximum $c$. At {tried} "
+    "points with sixty digits, {compared} comparisons hold, including the inequality for "
+    "distances.",
     tolerance=ROUNDING,
     proof=(
         executed(
@@ -404,7 +405,8 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     instances=instances.with_an_idle_pair,
     says=r"On {tried} runs with one query and an idle pair, the residual grows by $\|v^*\|$ per "
     r"unit of $\log t$, up to a relative error of {off}. Its component orthogonal to $v^*$ is "
-    "constant up to rounding. The second derivation in the proof is for the path of four tokens.",
+    "constant up to rounding. One of the steps, the energy of $z/\\log t$, is a second derivation, "
+    "for the path of four tokens only.",
     proof=(
         uses(
             "ours-sharp-rate",

@@ -1133,7 +1133,7 @@ def even() -> list[Unequal]:
     },
 )
 def check_ours_long_common_wins(one: Unequal, sphere: bool = False) -> Iterator[Said]:
-    """Without the scaling: class 1 ends on its most probable distinct token, class 2 on the common."""
+    """Without scaling, class 1 ends on its most probable distinct token, class 2 on the common."""
     f = course(one, sphere).f
     for n, winner in ((0, 1), (1, 0)):
         others = np.delete(f[:, n] / f[:, n].sum(axis=1, keepdims=True), winner, axis=1).sum(axis=1)

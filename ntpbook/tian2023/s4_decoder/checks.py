@@ -493,8 +493,8 @@ def _uses_of_E_prime(one: Correlated, sign: int, places: tuple[str, ...]) -> Ite
     hypotheses=("Assumption 2", r"$M \ge 100K^2$"),
     readings={words: {"places": (use,)} for use, words in USES.items()},
     planted={
-        "The opposite sign of $E'$, which is correct; the check must accept it.": Variant(
-            {"sign": 1}, expected=Verdict.NOT_CONTRADICTED
+        "The opposite sign of $E'$, which is correct: the check must accept it, not refuse it.": (
+            Variant({"sign": 1}, expected=Verdict.NOT_CONTRADICTED)
         ),
     },
 )

@@ -292,8 +292,8 @@ def check_tian2023_eq_92(one: Spectrum, sign: int = 1, times: int = 1) -> Iterat
     r"the bound should be $1 + |\lambda_1|$.",
     hypotheses=("Assumption 2", r"$\theta = 0$"),
     planted={
-        r"$1 + |\lambda_1|$ in the denominator, which is correct; the check must accept "
-        "it.": Variant({"sign": 1}, expected=Verdict.NOT_CONTRADICTED),
+        r"$1 + |\lambda_1|$ in the denominator, which is correct: the check must accept "
+        "it, not refuse it.": Variant({"sign": 1}, expected=Verdict.NOT_CONTRADICTED),
         r"$1 + |\lambda_1|$ in the denominator, and a bound that is 1.1 times sharper.": {
             "sign": 1,
             "sharper": Fraction(11, 10),
@@ -432,7 +432,7 @@ def gradients_in(one: Even | TwoDecoders | Speed) -> int:
         },
     },
     planted={
-        "Equation (88) with its correct sign; the check must accept it.": Variant(
+        "Equation (88) with its correct sign: the check must accept it, not refuse it.": Variant(
             {"form": "corrected"}, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -587,8 +587,10 @@ def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
         "class 3.": Variant(instances=instances.first_step),
     },
     planted={
-        r"$\ln(M\eta_Y t/K)$ instead of $\ln(\eta_Y t/K)$, which is correct; the check "
-        "must accept it.": Variant({"constant": None}, expected=Verdict.NOT_CONTRADICTED),
+        r"$\ln(M\eta_Y t/K)$ instead of $\ln(\eta_Y t/K)$, which is correct: the check "
+        "must accept it, not refuse it.": Variant(
+            {"constant": None}, expected=Verdict.NOT_CONTRADICTED
+        ),
     },
 )
 def check_tian2023_thm_1(

@@ -500,9 +500,8 @@ def check_tian2023_eq_63(one: Mean, left: bool = True, sharper: float = 1.0) -> 
         r"$100\,M^{-0.99} \le \eta_Y < 1$",
     ),
     planted={
-        "The opposite sign of $dg/ds$, which is correct; the check must accept it.": (
-            Variant({"sign": -1}, expected=Verdict.NOT_CONTRADICTED)
-        ),
+        "The opposite sign of $dg/ds$, which is correct: the check must accept it, not refuse "
+        "it.": (Variant({"sign": -1}, expected=Verdict.NOT_CONTRADICTED)),
     },
 )
 def check_tian2023_eq_64(one: Height, sign: int = 1) -> Iterator[Said]:

@@ -764,9 +764,8 @@ def slope_of_gain(run: ClassFlow, factor: int) -> Iterator[Said]:
         "common tokens lose",
     ),
     planted={
-        "The formula with its factor 2, which is correct; the check must accept it.": Variant(
-            {"factor": 2}, expected=Verdict.NOT_CONTRADICTED
-        ),
+        "The formula with its factor 2, which is correct: the check must accept it, not refuse "
+        "it.": (Variant({"factor": 2}, expected=Verdict.NOT_CONTRADICTED)),
     },
 )
 def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[Said]:

@@ -16,6 +16,7 @@ from html import escape
 from typing import Any
 
 from ntpverdicts.maths import FORMULA, in_html, plain
+from ntpverdicts.numbers import to_digits
 
 MIME = "application/vnd.ntpcore.check+json"
 SUMMARY = "How it was checked"  # of the fold of a card
@@ -240,12 +241,15 @@ class Result:
             other rounding draws another number, as another seed does; two digits are shown.
         origin: why no more: "exact", "rounding", or what amplifies rounding.
         unit: its unit, if it has one.
+        side: 1 where the evidence calls it an upper bound, so that it is rounded up; -1 for a lower
+            bound; 0 elsewhere.
     """
 
     value: Number
     digits: int | None = None
     origin: str = "exact"
     unit: str = ""
+    side: int = 0
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and not math.isfinite(self.value):
@@ -258,8 +262,9 @@ class Result:
     @property
     def shown(self) -> str:
         """The number as pages print it."""
-        exact = self.digits is None
-        text = str(self.value) if exact else f"{float(self.value):.{self.digits or 2}g}"
+        text = str(self.value)
+        if self.digits is not None:
+            text = to_digits(float(self.value), self.digits or 2, self.side)
         return f"{text} {self.unit}".strip()
 
     def to_json(self) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 
 from ntpverdicts.maths import DIGITS, in_tex
@@ -14,6 +15,22 @@ def written(value: float, digits: int = 2) -> str:
         text = f"{value:.{digits}g}"
         return f"{float(text):.0f}" if "e" in text else text
     return written_power(math.log10(abs(value)), digits, "−" if value < 0 else "")
+
+
+def to_digits(value: float, digits: int, side: int = 0) -> str:
+    """A number with so many digits, as Python prints it.
+
+    Args:
+        value: the number.
+        digits: how many.
+        side: 1 to round up, as a number that a sentence calls an upper bound has to be; -1 to round
+            down; 0 for the nearest. What differs from the nearest by rounding alone is the nearest.
+    """
+    nearest = f"{value:.{digits}g}"
+    if not side or side * (value - float(nearest)) <= 1e-9 * abs(value):
+        return nearest
+    context = Context(prec=digits, rounding=ROUND_CEILING if side > 0 else ROUND_FLOOR)
+    return f"{float(context.create_decimal_from_float(value)):.{digits}g}"
 
 
 def written_power(exponent: float, digits: int = 2, sign: str = "") -> str:

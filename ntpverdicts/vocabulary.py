@@ -20,6 +20,7 @@ that it notices, and every bound one that is a tenth sharper.
 from __future__ import annotations
 
 import inspect
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -49,6 +50,15 @@ Body = Callable[..., Iterable[Said] | Said]
 Parameters = Mapping[str, int | float | str]
 UNCONDITIONAL = ("no hypothesis",)  # of a statement that is made of everything
 SHARPER = "1.1 times sharper"  # what the words of a planted error say of a bound
+# Words before a number of the evidence that make it a bound, which is rounded to its own side. With
+# a word between, as in "up to step {last}", they say how far something went.
+BOUNDS = {
+    1: re.compile(
+        r"\b(?:(?:at most|within|below|less than|no more than|smaller than|not exceed)"
+        r"(?:(?![.;]\s)[^{}]){0,40}|up to )\{(\w+)\}"
+    ),
+    -1: re.compile(r"\b(?:at least|more than|above|exceeds?)(?:(?![.;]\s)[^{}]){0,40}\{(\w+)\}"),
+}
 Known = dict[tuple[Callable[..., Iterable[Shown]], tuple[Any, ...]], tuple[Shown, ...]]
 
 
@@ -489,7 +499,7 @@ class Checked:
     ) -> Check:
         """The outcome as a check."""
         verdict = self._verdict(found)
-        numbers = dict(found.numbers)
+        numbers = self._to_their_sides(found.numbers)
         words = {name: one.shown for name, one in numbers.items()}
         words |= {"tried": str(found.tried), "compared": str(found.points)}
         words["worst"] = f"{float(found.worst.slack):.2g}" if found.worst else ""
@@ -534,6 +544,16 @@ class Checked:
             left_out=dict(found.left_out),
             proof=found.steps,
         )
+
+    def _to_their_sides(self, numbers: Mapping[str, Result]) -> dict[str, Result]:
+        """The numbers, those rounded up or down that the evidence calls bounds."""
+        sides = {
+            name: side
+            for side, words in BOUNDS.items()
+            for text in (self.fails, self.says)
+            for name in words.findall(text)
+        }
+        return {name: replace(one, side=sides.get(name, 0)) for name, one in numbers.items()}
 
     def _filled(self, text: str, words: Mapping[str, str]) -> str:
         """A sentence with the numbers that it names.

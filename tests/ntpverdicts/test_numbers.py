@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from ntpverdicts.numbers import amount, power_of_e, written, written_power
+from ntpverdicts.numbers import amount, power_of_e, to_digits, written, written_power
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,25 @@ from ntpverdicts.numbers import amount, power_of_e, written, written_power
 )
 def test_numbers_of_sentences_are_readable(value: float, text: str) -> None:
     assert written(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "side", "text"),
+    [
+        (5.15, 1, 0, "5"),
+        (5.15, 1, 1, "6"),
+        (0.9855, 2, -1, "0.98"),
+        (-1.7691, 3, 1, "-1.76"),
+        (9.6e-7, 1, 1, "1e-06"),
+        (1 + 1e-12, 2, 1, "1"),
+        (19.9999999999999, 2, -1, "20"),
+        (0.0, 2, 1, "0"),
+    ],
+)
+def test_a_bound_is_rounded_to_its_own_side(
+    value: float, digits: int, side: int, text: str
+) -> None:
+    assert to_digits(value, digits, side) == text
 
 
 def test_powers_beyond_all_floats_are_readable() -> None:

@@ -336,6 +336,27 @@ def test_numbers_are_gathered_over_instances_with_their_accuracy() -> None:
     assert numbers["last"].origin.startswith("the run")  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("says", "evidence"),
+    [
+        ("It is at most {most}.", "It is at most 1.43."),
+        ("It is within {most} of $n$.", "It is within 1.43 of $n$."),
+        ("It is at least {least} of it.", "It is at least 1.28 of it."),
+        ("It comes to {most} and to {least}.", "It comes to 1.42 and to 1.29."),
+        ("It went up to step $t = {most}$.", "It went up to step $t = {1.42}$."),
+    ],
+)
+def test_a_number_that_the_evidence_calls_a_bound_is_rounded_to_its_side(
+    says: str, evidence: str
+) -> None:
+    def body(n: int) -> Iterator[Said]:
+        yield at_most(n, 3)
+        yield most("most", 1.4242, digits=3)
+        yield least("least", 1.2871, digits=3)
+
+    assert made(body, says=says)().evidence == evidence
+
+
 def test_parameters_are_those_of_the_instances() -> None:
     one = made(lambda n: at_most(n, 9))
     assert one.defaults == {"last": 3}

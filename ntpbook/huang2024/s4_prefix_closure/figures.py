@@ -13,6 +13,7 @@ from ntpbook.huang2024.s4_prefix_closure.line_search import (
 )
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.order import Structure, analyse
+from ntpverdicts.maths import plain
 from ntpverdicts.tables import Table
 
 
@@ -46,7 +47,7 @@ def witness_table(failing: Failing) -> Table:
     for dropped, text in HYPOTHESES.items():
         data = smallest_without(dropped, failing)
         n, lines = describe(data).split("; ")
-        rows.append((text, n.removeprefix("n: "), lines, _broken_conclusion(data, failing)))
+        rows.append((plain(text), n.removeprefix("n: "), lines, _broken_conclusion(data, failing)))
     header = ("Hypothesis dropped", "n", "Sentences besides those of one token", "Result")
     return Table(header, tuple(rows))
 

@@ -118,7 +118,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Structure:
-    """All that Section 4.1 of huang2024 reads off a data set.
+    """What Section 4.1 of Huang et al. derives from a data set.
 
     Attributes:
         data: the data set.

@@ -34,8 +34,8 @@ data-page="{page}" data-worker="{worker}">
 <p class="ntp-run-status" role="status"></p>
 </div>"""
 ALL = "All {run} code cells on this page run in your browser, and you can change them."
-SOME = """Of the {count} code cells on this page, {run} run in your browser, and you can change them.
-The others need matplotlib or parts of numpy that this site does not have."""
+SOME = """Of the {count} code cells on this page, {run} run in your browser, and you can change
+them. The others need matplotlib or parts of numpy that this site does not have."""
 
 
 def read_cells(app: Sphinx) -> None:

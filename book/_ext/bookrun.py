@@ -23,7 +23,7 @@ from tools.site.runnable import Runnable, cells_of, wanted_modules
 
 BAR = """<div class="ntp-run" role="group" aria-label="Run this page" data-folder="{folder}"
 data-page="{page}" data-worker="{worker}">
-<p>{words} <noscript>They need JavaScript.</noscript></p>
+<p>{words} <noscript>Running code cells needs JavaScript.</noscript></p>
 <div class="ntp-run-buttons">
 <button type="button" class="ntp-run-main" data-run="start">Run it in the page</button>
 <button type="button" class="ntp-run-later" data-run="all">Run all</button>
@@ -33,9 +33,9 @@ data-page="{page}" data-worker="{worker}">
 <progress hidden aria-label="Progress"></progress>
 <p class="ntp-run-status" role="status"></p>
 </div>"""
-ALL = "All {run} cells of code on this page run here, in your browser, and can be changed."
-SOME = """{run} of the {count} cells of code on this page run here, in your browser, and can be
-changed; the others need matplotlib or more of numpy."""
+ALL = "All {run} code cells on this page run in your browser, and you can change them."
+SOME = """Of the {count} code cells on this page, {run} run in your browser, and you can change
+them. The others need matplotlib or parts of numpy that this site does not have."""
 
 
 def read_cells(app: Sphinx) -> None:

@@ -224,8 +224,8 @@ def failure_table(rows: Sequence[Row]) -> Table:
 
 
 def _first(message: object) -> str:
-    """A message up to what differs from run to run."""
-    return str(message).split(": '")[0]
+    """A message up to what differs from run to run, without the marks of code of a terminal."""
+    return str(message).split(": '")[0].replace("`", "")
 
 
 def download(rows: Sequence[Row]) -> Download:

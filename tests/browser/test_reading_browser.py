@@ -436,7 +436,7 @@ def test_the_search_answers_a_question_and_quotes_what_pages_say(
     found = page.locator("#search-results li:has(> p.context)")
     expect(found.nth(1)).to_be_visible()
     quoted = " ".join(page.locator("#search-results p.context").all_text_contents())
-    bars = ("on this page run here", ".ipynb (notebook)", "Show source", "They need JavaScript")
+    bars = ("code cells on this page", ".ipynb (notebook)", "Show source", "cells needs JavaScript")
     assert [one for one in bars if one in quoted] == []
 
 

@@ -376,9 +376,10 @@ def check_huang2024_app_lem_7_a_star(
     over="states",
     instances=states,
     says=r"Non-optimal tokens that score more than $\tau$ below the optimal one have at most "
-    r"$e^{-\tau}$ of the attention, and the others contribute at most $\phi_- \tau$. At {tried} "
-    r"states, for {compared} sentences of type 1 ($\phi_- \ge e^{-(1 + \beta_0/2) r}$), "
-    r"$A^{(n,t)}$ is at most {most} times $(1 + \beta_0)\, A^{(n,*)}$.",
+    r"$e^{-\tau}$ of the attention at each position, and the others contribute at most $\phi_- "
+    r"\tau$. At {tried} states, for {compared} sentences of type 1 ($\phi_- \ge e^{-(1 + "
+    r"\beta_0/2) r}$), "
+    r"$-A^{(n,t)}$ is at most {most} times $-(1 + \beta_0)\, A^{(n,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
@@ -454,8 +455,8 @@ def check_huang2024_app_lem_7_b_star(
     instances=states,
     says=r"In a negative term of the difference, the rival scores more than $(1 + \beta_0)\, r$ "
     "below the optimal token and has almost no attention. At {tried} states, for {compared} "
-    r"sentences of type 1 ($\phi_- \ge e^{-(1 + \beta_0/2) r}$), $B_+^{(n,t)}$ is at most {most} "
-    r"times $(1 + \beta_0)\, B_+^{(n,*)} + \beta_0\, A^{(n,*)}$.",
+    r"sentences of type 1 ($\phi_- \ge e^{-(1 + \beta_0/2) r}$), $-B_+^{(n,t)}$ is at most {most} "
+    r"times $-(1 + \beta_0)\, B_+^{(n,*)} - \beta_0\, A^{(n,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
@@ -492,7 +493,7 @@ def check_huang2024_app_lem_7_b_plus(
     instances=states_and_two_rivals,
     says="The argument is the same as for $A^{(n,t)}$, with the mean score of the non-optimal "
     "tokens in place of the optimal score. At {tried} states, for {compared} sentences of type 1 "
-    r"($\phi_- \ge e^{-(1 + \beta_0/2) r}$), $B_-^{(n,t)}$ is at most {most} times $\beta_0\, "
+    r"($\phi_- \ge e^{-(1 + \beta_0/2) r}$), $-B_-^{(n,t)}$ is at most {most} times $-\beta_0\, "
     "A^{(n,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
@@ -512,7 +513,7 @@ def check_huang2024_app_lem_7_b_plus(
         ),
     ),
     planted={
-        "The right-hand side smaller by a factor of $e^{-3r}$.": Variant(
+        "The right-hand side multiplied by $e^{-3r}$.": Variant(
             {"power": 3.0}, instances=two_rivals
         ),
         r"$\beta_0$ left out: $B_-^{(n,t)} \ge 0$.": Variant({"factor": 0.0}, instances=two_rivals),
@@ -543,7 +544,7 @@ def check_huang2024_app_lem_7_b_minus(
     instances=states,
     says="The bounds on $A^{(n,t)}$, $B_+^{(n,t)}$, and $B_-^{(n,t)}$ are added. At {tried} "
     r"states, for {compared} sentences of type 1 ($\phi_- \ge e^{-(1 + \beta_0/2) r}$), "
-    r"$A^{(n,t)} + B^{(n,t)}$ is at most {most} times $(1 + 3\beta_0)\bigl(A^{(n,*)} + "
+    r"$-(A^{(n,t)} + B^{(n,t)})$ is at most {most} times $-(1 + 3\beta_0)\bigl(A^{(n,*)} + "
     r"B^{(n,*)}\bigr)$.",
     tolerance=FLOATS,
     hypotheses=SIX,
@@ -583,7 +584,7 @@ def check_huang2024_app_lem_7_type_1(
     instances=states,
     says=r"The contribution of a sample of type 2 ($\phi_- < e^{-(1 + \beta_0/2) r}$) is "
     "negligible. At {tried} states, for {compared} pairs of a sentence of type 2 and a violated "
-    r"one, $A^{(n,t)} + B^{(n,t)}$ is at most {most} of $\beta_0\, A^{(n_0,*)}$.",
+    r"one, $-(A^{(n,t)} + B^{(n,t)})$ is at most {most} times $-\beta_0\, A^{(n_0,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     loose=r"type 2 begins so late that the left-hand side has a factor $e^{-\beta_0 r/2}$, at "
@@ -612,7 +613,7 @@ def check_huang2024_app_lem_7_type_1(
     ),
     planted={
         "Any sample in place of a sample of type 2.": {"any_type": True},
-        "The right-hand side smaller by a factor of $e^{-2r}$.": {"power": 2.0},
+        "The right-hand side multiplied by $e^{-2r}$.": {"power": 2.0},
     },
 )
 def check_huang2024_app_lem_7_type_2(

@@ -312,9 +312,9 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     over="solutions",
     instances=lambda: rare() + wider(),
     says=r"Each of {tried} solutions stays inside the region of the proof up to $\sigma = "
-    "10^4$. If the common token is rare, the path starts inside the region and the theorem "
-    "applies from the start; otherwise the conditions of entry hold from some time on, at "
-    "the latest from $r = {latest}$ on. At {states} random states on the boundary $F = (1 - "
+    "10^4$. If the common token is rare, the path starts on the boundary of the region, and the "
+    "theorem applies from the start; otherwise the conditions of entry hold from some time on, "
+    "at the latest from $r = {latest}$ on. At {states} random states on the boundary $F = (1 - "
     "u)/T^2$ of the region the flow points inward.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-11
     proof=(

@@ -47,17 +47,17 @@ SPECTRAL = cited("functions of $E$ act on its eigenvalues", "horn2013", "Theorem
 SECOND_ORDER = executed(
     "$E' = E - EGE$, on eigenvalues",
     steps.second_order,
-    planted={"$EGE$ subtracted twice": {"times": 2}},
+    planted={"$EGE$ subtracted twice.": {"times": 2}},
 )
 LEAST_OF_G = executed(
     r"$G \succeq I/(1 + r)$",
     steps.least_of_G,
-    planted={"$1 - r$ instead of $1 + r$": {"sign": -1}},
+    planted={"$1 - r$ instead of $1 + r$.": {"sign": -1}},
 )
 LARGEST = executed(
     "no eigenvalue of $E' = EG$ exceeds $r/(1 - r)$",
     steps.largest_of_E_prime,
-    planted={"$1 + r$ instead of $1 - r$": {"sign": 1}},
+    planted={"$1 + r$ instead of $1 - r$.": {"sign": 1}},
 )
 RAYLEIGH = cited(
     r"$|u^\top A v|$ is at most the largest absolute eigenvalue of $A$ for unit vectors "
@@ -80,7 +80,7 @@ RAYLEIGH = cited(
         executed(
             "the Rayleigh quotients of $e_i + e_j$ and $e_i - e_j$",
             steps.rayleigh_quotients,
-            planted={"a matrix with a diagonal": {"diagonal": 1}},
+            planted={"A matrix with a diagonal.": {"diagonal": 1}},
         ),
         cited(
             "a Rayleigh quotient lies between the extreme eigenvalues", "horn2013", "Theorem 4.2.2"
@@ -260,7 +260,7 @@ def check_tian2023_eq_90(one: Spectrum, less: int = 1, sharper: float = 1.0) -> 
         executed(
             "$E - E' - EE' = 0$, for matrices of every size",
             steps.defect_of_the_inverse,
-            planted={"$EE'$ subtracted twice": {"times": 2}},
+            planted={"$EE'$ subtracted twice.": {"times": 2}},
         ),
         by_hand(
             "the diagonal of $E - E' - EE' = 0$, and that no row of $E$ is zero", at="diagonal"
@@ -355,7 +355,7 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
         executed(
             "the last bound exceeds $4Kr/M$ under Assumption 2",
             steps.room_of_93,
-            planted={"$1 + 2r$ instead of $1 + r$": {"sign": 2}},
+            planted={"$1 + 2r$ instead of $1 + r$.": {"sign": 2}},
         ),
         cited(
             "$(E^2)_{nn}$ is at least the smallest squared eigenvalue", "horn2013", "Theorem 4.2.2"
@@ -470,12 +470,12 @@ def check_tian2023_eq_88(
         executed(
             r"the inner products of the $\zeta_n$",
             steps.inner_products,
-            planted={"$2/M$ instead of $1/M$": {"share": 2}},
+            planted={"$2/M$ instead of $1/M$.": {"share": 2}},
         ),
         executed(
             r"$(I - E')(I + \Theta)q$, row by row, for two to five classes",
             steps.coefficients,
-            planted={"(88) as stated": {"outer": 1, "inner": 1}},
+            planted={"(88) as stated.": {"outer": 1, "inner": 1}},
         ),
         by_hand(r"the rows of $(I - E')(I + \Theta)q$ for any number of classes", at="rows"),
     ),
@@ -510,7 +510,7 @@ def check_tian2023_eq_88_corrected(
         executed(
             "one step of (7) or of (26) preserves the form $Y = FA$",
             steps.span,
-            planted={"a step that adds a vector outside the span of the $f_n$": {"beside": 1}},
+            planted={"A step that adds a vector outside the span of the $f_n$.": {"beside": 1}},
         ),
         by_hand("induction over the steps, and the consequence for $g$", at="induction"),
     ),
@@ -655,7 +655,7 @@ def beside_the_theorem(one: TwoDecoders, n: int) -> Iterator[Said]:
         executed(
             "(a) the bound of this proposition is at least $1/K$",
             steps.radius,
-            planted={"a radius twice as large": {"larger": 2}},
+            planted={"A radius twice as large.": {"larger": 2}},
         ),
         uses("tian2023-lem-6", "the equation of $x = Mh$"),
         uses("tian2023-lem-8", r"the upper zero, which defines $\tau_0$"),
@@ -664,7 +664,7 @@ def beside_the_theorem(one: TwoDecoders, n: int) -> Iterator[Said]:
         executed(
             r"at $\tau_0$, $\gamma\tau_0 \ge x_1$, and $x_1/\ln(2x_1)$ is unbounded",
             steps.least_constant,
-            planted={"twice as much": {"room": 2}},
+            planted={"Twice as much.": {"room": 2}},
         ),
     ),
     planted={
@@ -739,19 +739,19 @@ def check_tian2023_thm_1_corrected(
         executed(
             "the condition on $r$",
             steps.radius,
-            planted={"a radius twice as large": {"larger": 2}},
+            planted={"A radius twice as large.": {"larger": 2}},
         ),
-        executed("two classes", steps.two_classes, planted={"a diagonal": {"diagonal": 1}}),
+        executed("two classes", steps.two_classes, planted={"A diagonal.": {"diagonal": 1}}),
         executed(
             "three classes",
             steps.three_classes,
-            planted={"$1 + E_{23}$ instead of $1 - E_{23}$": {"sign": 1}},
+            planted={"$1 + E_{23}$ instead of $1 - E_{23}$.": {"sign": 1}},
         ),
         by_hand(r"$\xi_n > 0$ for three classes with all $\theta_k = 0$", at="three"),
         executed(
             "a star with $m$ leaves",
             steps.star,
-            planted={"class 1 also overlaps with a leaf": {"own_leaves": 1}},
+            planted={"Class 1 also overlaps with a leaf.": {"own_leaves": 1}},
         ),
         by_hand(
             r"$\xi_1 < 0$ for stars of classes, and vectors with the overlaps of a star", at="star"
@@ -795,7 +795,7 @@ def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Itera
         executed(
             r"the coefficients of the gradient to first order in $\tau$",
             steps.first_order,
-            planted={"a decoder that does not start at 0": {"start": 1}},
+            planted={"A decoder that does not start at 0.": {"start": 1}},
         ),
         executed(
             r"equal overlaps: the second order, and the derivative of $\ln(q/u)$",

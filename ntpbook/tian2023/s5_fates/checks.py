@@ -51,17 +51,17 @@ SIGN = 1e-12  # a few thousand roundings of the size against which a strict sign
 LAW_98 = executed(
     "equation (98), the time derivative of a distinct token's logit",
     steps.distinct_token,
-    planted={"$f_{nl}$ instead of its square": {"power": 1}},
+    planted={"$f_{nl}$ instead of its square.": {"power": 1}},
 )
 PART_ALONG_F = executed(
     "the component of the gradient (9) along $f_n$ drops out",
     steps.coordinate,
-    planted={"vectors $f_n$ that do not have norm 1": {"square": 2}},
+    planted={"Vectors $f_n$ that do not have norm 1.": {"square": 2}},
 )
 GAIN = executed(
     r"$r/\chi$ is constant along solutions, and $\dot r = 2r\dot z$",
     steps.relative_gain,
-    planted={"the exponent without its factor 2": {"factor": 1}},
+    planted={"The exponent without its factor 2.": {"factor": 1}},
 )
 
 # Lemma 4 and equation (10)
@@ -105,12 +105,12 @@ def alike(found: Floats, expected: Floats, where: str = "") -> Said:
         executed(
             r"the derivative of $f = c/\|c\|$ with respect to $z$",
             steps.derivative_of_unit_scores,
-            planted={"$c$ divided by its sum": {"power": 1}},
+            planted={"$c$ divided by its sum.": {"power": 1}},
         ),
         executed(
             r"the derivative of $\ln\alpha_{nn}$ with respect to $f$",
             steps.derivative_of_likelihood,
-            planted={r"$\alpha_n$ added to $e_n$": {"sign": 1}},
+            planted={r"$\alpha_n$ added to $e_n$.": {"sign": 1}},
         ),
         PART_ALONG_F,
         by_hand(
@@ -311,12 +311,12 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
         executed(
             r"$\beta$ is equal for both classes, and positive",
             steps.equal_coefficients,
-            planted={"$E'$ with the opposite sign in one term": {"sign": 1}},
+            planted={"$E'$ with the opposite sign in one term.": {"sign": 1}},
         ),
         executed(
             r"the criterion $x + 1/x > 2/(f_1^\top f_2)$ for growth",
             steps.criterion,
-            planted={"1 instead of 2": {"twice": 1}},
+            planted={"1 instead of 2.": {"twice": 1}},
         ),
         by_hand(r"under (7) $\beta$ is also equal and positive early in training", at="early"),
         by_hand("if the proposition holds for $M = 165$, it holds for larger $M$", at="larger"),
@@ -449,7 +449,7 @@ def centred_classes() -> list[Centred]:
         executed(
             "the terms of a pair of classes",
             steps.layernorm_signs,
-            planted={"the mean kept in $f$": {"taken": 0}},
+            planted={"The mean kept in $f$.": {"taken": 0}},
         ),
         PART_ALONG_F,
         by_hand("all pairs of classes have equal terms", at="pairs"),
@@ -487,7 +487,7 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
         executed(
             "a term of a shared common token",
             steps.shared_common_tokens,
-            planted={"the norm instead of its square": {"power": 1}},
+            planted={"The norm instead of its square.": {"power": 1}},
         ),
         uses("ours-xi-positive", r"$\xi_n > 0$ for classes drawn equally often"),
         by_hand("the sum of the terms of a common token is negative", at="sum"),
@@ -589,7 +589,7 @@ def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:
         executed(
             "$o_1^2$ and $o_2^2$ from (5), for two distinct and two common tokens",
             steps.norms_of_two_classes,
-            planted={"a different logit in the second class": {"moved": True}},
+            planted={"A different logit in the second class.": {"moved": True}},
         ),
         by_hand(
             r"the bijection $\phi$ matches equal terms, for any number of tokens", at="bijection"
@@ -657,7 +657,7 @@ NOT_FALLING = "a common token of the class does not lose, as Theorem 3 requires"
         executed(
             "the growth of $f_0^2$, equation (114)",
             steps.growth_of_share,
-            planted={"a factor 1 instead of 2": {"factor": 1}},
+            planted={"A factor 1 instead of 2.": {"factor": 1}},
         ),
         by_hand("$z_{ml_0}$ and $f_{nl_0}$ of the dominant token increase", at="growth"),
         by_hand(
@@ -811,7 +811,7 @@ def check_tian2023_eq_112_corrected(
         executed(
             r"the derivative of the quotient $\tilde c_{l_0|n}^2/\tilde c_{l'|n}^2$",
             steps.growth_of_common_ratio,
-            planted={"a quotient without squares": {"power": 1}},
+            planted={"A quotient without squares.": {"power": 1}},
         ),
         by_hand(
             "$l_0$ gains and the common token loses, so the derivative is positive", at="signs"
@@ -862,7 +862,7 @@ def check_tian2023_eq_113(
         executed(
             r"$(1 + r\chi)/(1 + r)$ increases in $r$, up to $\chi$",
             steps.growth_of_quotient,
-            planted={r"a $\chi$ that may be below 1": {"least": 0}},
+            planted={r"A $\chi$ that may be below 1.": {"least": 0}},
         ),
         by_hand(
             "the levels, slopes, and growth factors of $f_{nl_0}^2/f_{nl}^2$ have the "
@@ -949,7 +949,7 @@ def shares_of(run: ClassFlow) -> Floats:
             "the entropy of three attention weights decreases at the rate of the covariance of "
             r"$\dot z$ and $\ln p$",
             steps.entropy_of_shares,
-            planted={"the covariance with the opposite sign": {"factor": 1}},
+            planted={"The covariance with the opposite sign.": {"factor": 1}},
         ),
         by_hand(
             r"the covariance of $\dot z$ and $\ln p$ is not negative, for any number of "

@@ -246,7 +246,7 @@ def all_shares() -> list[Shared]:
             "the exact error of both approximations, for 2, 3, and 5 classes",
             steps.misses_of_13,
             planted={
-                "a sum over all classes in each step instead of one sample": {"one_sample": False}
+                "A sum over all classes in each step instead of one sample.": {"one_sample": False}
             },
         ),
     ),
@@ -624,12 +624,12 @@ ROOM = 1e-12  # both sides are right to a few digits of the last place
         executed(
             r"$\tau/x$ grows with $x$, and $x \ge \ln M - \Omega$ at the end of the first phase",
             steps.first_stage,
-            planted={r"nine tenths of $\Omega$ instead of $\Omega$": {"share": 0.9}},
+            planted={r"Nine tenths of $\Omega$ instead of $\Omega$.": {"share": 0.9}},
         ),
         executed(
             r"$\tau$ at the upper zero is below its value at $t_0$",
             steps.second_stage,
-            planted={"$t_0$ without its factor 2": {"twice": 1}},
+            planted={"$t_0$ without its factor 2.": {"twice": 1}},
         ),
         by_hand(
             r"in the first phase $(1 - \Omega/\ln M)\,\tau \le x \le \tau$",
@@ -759,7 +759,7 @@ def steep(one: Point) -> tuple[float, float]:
         executed(
             r"$\sqrt{1 + y^2} \le 1 + y$",
             steps.growth_is_linear,
-            planted={"a cube root instead of the square root": {"root": "1/3"}},
+            planted={"A cube root instead of the square root.": {"root": "1/3"}},
         ),
         by_hand(r"$\gamma$ is at most $\eta_Y t/K$", at="speed"),
     ),
@@ -799,7 +799,7 @@ def check_tian2023_thm_4_scanning(
         executed(
             r"$\sqrt{1 + y^2} \le 1 + y$",
             steps.growth_is_linear,
-            planted={"a cube root instead of the square root": {"root": "1/3"}},
+            planted={"A cube root instead of the square root.": {"root": "1/3"}},
         ),
         by_hand(r"so $b \ln(M\tau/2) \le e^{2B} \le 1 + b \ln(M\tau)$", at="both"),
     ),
@@ -849,7 +849,7 @@ def local_exponents() -> tuple[float, float]:
         executed(
             "$(1 + a)/(1 + r^2 a)$ is at most $1/r^2$",
             steps.growth_of_a_share,
-            planted={"$r$ instead of its square": {"power": 1}},
+            planted={"$r$ instead of its square.": {"power": 1}},
         ),
     ),
     planted={
@@ -1477,7 +1477,7 @@ def slower() -> list[Pair]:
             r"$x^2/\tau$ decreases in $x$ from the upper zero on for $M \ge 8$, and from $t_0$ on "
             "for $M = 6, 7$",
             steps.slower_decoder,
-            planted={"a vocabulary of five tokens": {"sizes": (5,)}},
+            planted={"A vocabulary of five tokens.": {"sizes": (5,)}},
         ),
         by_hand(r"$x^2/\tau$ keeps decreasing in $x$ beyond that point", at="beyond"),
     ),
@@ -1724,8 +1724,8 @@ def check_tian2023_fig_9(
             "symmetric form",
             steps.equal_changes,
             planted={
-                "all classes contribute to each query": {"share": False},
-                "the other $M - K$ outputs left out of the gain": {"rest": 0},
+                "All classes contribute to each query.": {"share": False},
+                "The other $M - K$ outputs left out of the gain.": {"rest": 0},
             },
         ),
         by_hand("gradient steps and gradient flow from zero preserve the form", at="form"),

@@ -404,9 +404,9 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     over="runs",
     instances=instances.with_an_idle_pair,
     says=r"On {tried} runs with one query and an idle pair, the residual grows by $\|v^*\|$ per "
-    r"unit of $\log t$, up to a relative error of {off}. Its component orthogonal to $v^*$ is "
-    "constant up to rounding. One of the steps, the energy of $z/\\log t$, is a second derivation, "
-    "for the path of four tokens only.",
+    r"unit of $\log t$, with a relative error of at most {off}. Its component orthogonal to $v^*$ "
+    "is constant up to rounding. One of the steps, the energy of $z/\\log t$, is a second "
+    "derivation, for the path of four tokens only.",
     proof=(
         uses(
             "ours-sharp-rate",

@@ -23,7 +23,7 @@ LABELS = [claim.label for claim in CATALOGUE if claim.page]
 def test_a_check_gives_the_verdict_of_the_book_and_notices_its_planted_errors(label: str):
     if (row := rows_of_this_code().get(label)) is not None:
         assert_row_sound(find_check(label), Verdict(PINNED[label][-1]), row)
-    elif label not in ELSEWHERE:  # what trains too long is asked in its chapter's file
+    elif label not in ELSEWHERE:  # what trains too long, or needs data, is asked by its chapter
         sound(label)
 
 

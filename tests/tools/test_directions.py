@@ -1,4 +1,4 @@
-"""Imports go down: what each room of the packages, and each notebook, may use."""
+"""Imports go down: what each folder of the packages, and each notebook, may use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ntpbook.catalogue import CHAPTERS
 from ntpverdicts.imports import Package, imported_names
 from tools.pipeline.source import OURS, code_cells, evidence_of, parse_code
 
-# For each room what it may import: rooms, or single modules of a room.
+# For each folder what it may import: folders, or single modules of one.
 MAY_USE = {
     "ntpcore": set(),
     "ntpverdicts": set(),

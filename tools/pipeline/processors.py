@@ -5,8 +5,8 @@ finds, with the `claims.json` of the book: with these variables numba, numpy, Op
 leave out what newer processors have. Both results are of one commit, so that nothing is compared
 with what was found on another day. Each check is called with the parameters that its page gave it,
 without the page: verdicts do not depend on what else a notebook has run. The claims of `LONG`, a
-third of all, take nine tenths of the time. They are judged again only if `all` is asked for, as
-the workflow does.
+third of all, take nearly nine tenths of the time. They are judged again only if `all` is asked
+for, as the workflow does.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Judge claims a second time, as on an older processor, and compare with the book.
 
-`.ci/run` calls this after the book is built, on x86-64 only and under the oldest Python that it
-finds, with the `claims.json` of the book: with these variables numba, numpy, OpenBLAS and JAX
-leave out what newer processors have. Both results are of one commit, so that nothing is compared
-with what was found on another day. Each check is called with the parameters that its page gave it,
-without the page: verdicts do not depend on what else a notebook has run. The claims of `LONG`, a
-third of all, take nearly nine tenths of the time. They are judged again only if `all` is asked
-for, as the workflow does.
+With these variables numba, numpy, OpenBLAS and JAX leave out what newer processors of the kind
+x86-64 have. Both results are of one commit, so that nothing is compared with what was found on
+another day. Each check is called with the parameters that its page gave it, without the page:
+verdicts do not depend on what else a notebook has run. The claims of `LONG`, a third of all, take
+nearly nine tenths of the time. A test judges the others; `.ci/run all`, as the workflow does,
+judges all of them, under the oldest Python that it finds.
 """
 
 from __future__ import annotations

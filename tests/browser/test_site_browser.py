@@ -12,6 +12,7 @@ import pytest
 from axe import AXE, LOOKS, NO_AXE, judge
 from browser import serve
 from playwright.sync_api import Browser, BrowserContext
+from site_kinds import Kinds, cover
 from site_links import dead_links, equal_titles, read_site, twin_ids
 from site_visit import ROOT, WIDE, Visit, all_pages, look_at
 
@@ -107,6 +108,16 @@ def visited(book: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
+def judged(book: Path, visited: list[str]) -> set[str]:
+    """The pages that axe judges: each kind of element, within each tag, is on one of them."""
+    texts = {page: (book / f"{page}.html").read_text(encoding="utf-8") for page in visited}
+    kinds = {page: Kinds(text).found for page, text in texts.items()}
+    chosen = cover(kinds, {page: len(text) for page, text in texts.items()})
+    assert set().union(*(kinds[page] for page in chosen)) == set().union(*kinds.values())
+    return set(chosen)
+
+
+@pytest.fixture(scope="module")
 def weights() -> dict[str, int]:
     """What the pages weigh that were looked at, in bytes."""
     return {}
@@ -145,6 +156,7 @@ def test_pages_are_whole_and_quiet_and_fit_everyone(
     browser: Browser,
     known: dict[str, set[str]],
     visited: list[str],
+    judged: set[str],
     weights: dict[str, int],
     book_address: str,
 ) -> None:
@@ -155,13 +167,34 @@ def test_pages_are_whole_and_quiet_and_fit_everyone(
         if after:  # which loads, and is watched for what moves, while this one is judged
             opened.append(Visit(browser, f"{book_address}{after}.html", book_address))
         visit = opened.pop(0)
-        visit.judge(known)
+        visit.judge(known if page in judged else None)
         weights[page] = visit.weight
         if visit.wrong:
             wrong[page] = visit.wrong
     assert wrong == {}
     if not AXE.is_file():
         pytest.skip(NO_AXE)
+
+
+def test_what_stands_on_one_page_alone_is_judged_and_what_stands_twice_once() -> None:
+    plain = '<head><b></b></head><p class="a b">x<br><a href="one">1</a></p><svg><g></g></svg>'
+    same = '<p class="b a">y<br><a href="two">22</a></p><svg></svg><p class="a b">z</p>'
+    texts = {"plain": plain, "same": same}
+    for part in (
+        '<p class="a b"><i>x</i></p>',
+        '<p class="b">x</p>',
+        '<p class="a b" role="note">x</p>',
+        '<p class="a b" style="color: red">x</p>',
+        '<p class="a b">x<br></p><a href="one">below no paragraph</a>',
+        "<svg><g></g></svg><g></g>",
+        '<p class="a b"><svg></svg></p>',
+    ):
+        texts[part] = plain + part
+    kinds = {page: Kinds(text).found for page, text in texts.items()}
+    kinds["same"].add(("", ("head", "", ())))
+    size = dict.fromkeys(texts, 1)
+    assert sorted(cover(kinds, size)) == sorted(set(texts) - {"plain", "same"})
+    assert cover({page: kinds[page] for page in ("plain", "same")}, size) == ["plain"]
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -328,7 +328,7 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
             exponent_limits,
         ),
         by_hand("Inside the region: bounds on $x$, $aT$, $P$, $B$, and $Q$.", at="inside"),
-        by_hand("No part of the boundary of the region is reached first.", at="edges"),
+        by_hand("The flow points inward on every part of the boundary of the region.", at="edges"),
         by_hand(r"$T$ grows without bound, and $aT/r \to 1 - 1/M$.", at="growth"),
         by_hand(r"$r \sim \sigma$ and $\ln t \sim \sigma$.", at="time"),
     ),

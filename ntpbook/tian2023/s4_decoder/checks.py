@@ -120,8 +120,8 @@ def check_tian2023_eq_7(
     instances=random_decoders,
     says=r"At every finite $Y$, $1 - \alpha_{nn} > 0$, and $1 - \alpha_{nn} \ge "
     "(M-1)/(M-1+e^D)$ if no logit is more than $D$ below $w_{nn}$. In {compared} "
-    "comparisons, no sum of the gradients of all classes is shorter than the vector of these "
-    "bounds times the smallest singular value of $F$.",
+    "comparisons, the norm of the sum of all gradients is at least the smallest singular value "
+    "of $F$ times the norm of the vector of these bounds.",
     tolerance=1e-9,  # logits of trained decoders come from a linear system; the bound is tight
     size=lambda one: 2,
     proof=(
@@ -130,7 +130,7 @@ def check_tian2023_eq_7(
             steps.missing_probability,
         ),
         by_hand(
-            "a sum of outer products of independent vectors $f_n$ with rows $r_n$ vanishes only "
+            "a sum of outer products of linearly independent $f_n$ with rows $r_n$ vanishes only "
             "if all $r_n$ vanish",
             at="independent",
         ),

@@ -218,7 +218,7 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
 def check_ours_perturbation(
     one: Far, three: float = 3, two: float = 2, sharper: float = 1
 ) -> Iterator[Said]:
-    """|log Xi_e| <= (3 A + 4) r; a step is that of the model but for 2 ||W*|| (e^eps - 1); (e)."""
+    """|log Xi_e| <= (3 A + 4) r; a step is that of the model but for 2 ||W*|| (e^eps - 1); loss."""
     with mp.workdps(DIGITS):
         data, A, W = one.data, one.A, one.W
         late, missed = model.Late(data), model.attention(data, W)
@@ -477,14 +477,14 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     """On Example 1 the bounds from an enclosed state, as balls of floats rounded outwards.
 
     Args:
-        first: the step of the state on which condition (f) is asked.
+        first: the step of the state on which condition (late) is asked.
         far: the step of the bounds.
     """
     (one,) = instances.enclosed()
     state = one.later[1] if first == 1000 else instances.enclosed_at(first)
     step, again = state.step, enclosure.certify(state, Fraction(1, 100))
     yield Shown(
-        rf"condition (f) at step {step}, $\delta = 1/100$, in balls",
+        rf"condition (late) at step {step}, $\delta = 1/100$, in balls",
         "its left side",
         "<",
         "its right side",
@@ -522,27 +522,27 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
             planted={"The sum of $b$ subtracted.": {"sum_sign": -1}},
         ),
         executed(
-            "condition (f) implies the conditions of Lemma P",
+            "condition (late) implies the conditions of Lemma P",
             steps.lateness_of_the_certificate,
-            planted={"3 instead of 8 in condition (f).": {"eight": 3}},
+            planted={"3 instead of 8 in condition (late).": {"eight": 3}},
         ),
         by_hand(
             r"as long as the energy is below $\omega^2$, a geometric series bounds all "
-            "perturbations by the left side of (f): induction",
+            "perturbations by the left side of (late): induction",
             at="induction",
         ),
         by_hand(r"the bound $\xi$ on the lag $t\eta - x_t$, from $\sum\|\nabla F\|^2$", at="lag"),
         executed(
-            "condition (f) and the lag as stated, compared with their implementations in ball "
+            "condition (late) and the lag as stated, compared with their implementations in ball "
             "arithmetic, in floating point, and with many digits",
             transcriptions,
             planted={
-                r"$\omega$ left out of condition (f).": {"without_omega": 1},
+                r"$\omega$ left out of condition (late).": {"without_omega": 1},
                 "$S$ left out of the lag.": {"without_S": 1},
             },
         ),
         enclosed(
-            r"condition (f) at step 1000 of Example 1, and both bounds on $1 - \cos$",
+            r"condition (late) at step 1000 of Example 1, and both bounds on $1 - \cos$",
             later_bounds,
             planted={"The state of step 600.": {"first": 600}},
         ),
@@ -610,7 +610,7 @@ def least_value(late: model.Late) -> Any:
             "ours-sharp-rate", r"Theorem C: $y_t$ and $t\eta - x_t$ converge where no pair is idle"
         ),
         uses("ours-logarithm-law", r"Theorem D: $F(y_t) \to \inf F$ where a pair is idle"),
-        uses("ours-perturbation", "(e), and the weights of late states"),
+        uses("ours-perturbation", "the bounds on the loss, and the weights of late states"),
         by_hand(
             r"$F(y_t) \to \inf F$ and $t\eta - x_t \to \xi$, with or without idle pairs", at="limit"
         ),

@@ -263,10 +263,10 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     "ours-sharp-rate",
     over="runs",
     instances=instances.converging,
-    says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, let $h$ be "
-    "the distance of the residual to $R$ halfway through the run: at the end the distance is at "
-    r"most $h^{3/2}$, and $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next term; "
-    "{compared} comparisons in all.",
+    says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, the distance "
+    "of the residual to $R$ is at most $h^{3/2}$ at the end, where $h$ is this distance halfway "
+    r"through the run. At the end, $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next term. "
+    "These are {compared} comparisons in all.",
     proof=(
         uses(
             "ours-direction",
@@ -405,8 +405,8 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     instances=instances.with_an_idle_pair,
     says=r"On {tried} runs with one query and an idle pair, the residual grows by $\|v^*\|$ per "
     r"unit of $\log t$, with a relative error of at most {off}. Its component orthogonal to $v^*$ "
-    "is constant up to rounding. One of the steps, the energy of $z/\\log t$, is a second "
-    "derivation, for the path of four tokens only.",
+    "is constant up to rounding. The step on the energy of $z/\\log t$ is a second derivation and "
+    "covers only the path of four tokens.",
     proof=(
         uses(
             "ours-sharp-rate",
@@ -601,10 +601,10 @@ def least_value(late: model.Late) -> Any:
     "ours-loss-law",
     over="runs",
     instances=instances.without_and_with_an_idle_pair,
-    says=r"On {settled} runs with sixty digits and one optimal token per query, with $\xi$ from "
-    "an earlier step than the loss, the ratio of the left side of the limit to the right side is "
-    "1 up to {off} at the end. On {idle} runs with an idle pair this ratio decreases toward 1 "
-    "with every doubling of $t$, to within {far}.",
+    says="On {settled} runs with sixty digits and one optimal token per query, the quotient of the "
+    r"two sides of the limit is 1 up to {off} at the end; $\xi$ comes from an earlier step than "
+    "the loss. On {idle} runs with an idle pair this quotient decreases toward 1 with every "
+    "doubling of $t$, to within {far}.",
     proof=(
         uses(
             "ours-sharp-rate", r"Theorem C: $y_t$ and $t\eta - x_t$ converge where no pair is idle"

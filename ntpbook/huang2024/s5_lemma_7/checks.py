@@ -71,8 +71,8 @@ def rare_data() -> Iterator[Rare]:
     "ours-hidden-sentence",
     over="runs",
     instances=rare_data,
-    says="The bounds on the derivatives of the loss with respect to the two margins are proved: the "
-    "difference of the two sides of each bound is a quotient of polynomials with positive "
+    says="The bounds on the derivatives of the loss with respect to the two margins are proved: "
+    "the difference of the two sides of each bound is a quotient of polynomials with positive "
     "coefficients. On {tried} runs, in {compared} "
     r"comparisons, the margin and the derivative of the rare sentence stay below $\varepsilon$ "
     "times those of the common one.",

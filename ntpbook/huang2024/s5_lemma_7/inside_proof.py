@@ -705,8 +705,8 @@ def sentences_and_states(
     instances=sentences_and_states,
     says=r"The quantity $1 - T_o$ of a sentence lies between two exponentials of $\phi_-$, the "
     r"upper one twice as steep, and $\phi_-$ of a sentence of type 2 is at most half of "
-    "that of a violated one. Ball arithmetic confirms this for pairs of sentences with any masses, "
-    f"and {DIGITS} digits at the states of this page: "
+    "that of a violated one. Ball arithmetic confirms this for pairs of sentences with any masses; "
+    f"a computation with {DIGITS} digits confirms it at the states of this page: "
     "{tried} instances, {compared} comparisons, {types} of them of type 2.",
     fails="A sentence with at most half as much attention on its non-optimal tokens as another "
     "one has a less probable next token.",

@@ -265,8 +265,8 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     instances=instances.converging,
     says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, the "
     "distance of the residual to $R$ is at most $h^{3/2}$ at the end, where $h$ is this distance "
-    r"halfway through the run. At the end, $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next term. "
-    "These are {compared} comparisons in all.",
+    r"halfway through the run. At the end, $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next "
+    "term. These are {compared} comparisons in all.",
     proof=(
         uses(
             "ours-direction",

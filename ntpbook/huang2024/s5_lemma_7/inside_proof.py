@@ -558,7 +558,7 @@ def check_huang2024_app_lem_7_b_minus(
         uses("huang2024-app-lem-7-b-minus", r"$B_-^{(n,t)} \ge \beta_0\, A^{(n,*)}$"),
         uses("huang2024-app-lem-7-b-star", r"$B^{(n,*)} = B_+^{(n,*)} \le 0$"),
         executed(
-            "the sum of the three",
+            "the sum of the three bounds",
             steps.type_1_sum,
             planted={"2 in place of 3.": {"parts": 2}},
         ),

@@ -56,7 +56,7 @@ SHARPER = "1.1 times sharper"
         f"$S$ {SHARPER}.": {"part": Fraction(11, 10)},
         "$1/G_e^2$ instead of $1/G_e$.": {"inverse": 2},
         "Half of $S$.": {"part": 2},
-        "In the second proof $1/G_e + 1/G_f$.": {"between": 1},
+        "In the second proof, $1/G_e + 1/G_f$ instead of $1/G_e - 1/G_f$.": {"between": 1},
     },
 )
 def check_ours_harmonic(
@@ -131,12 +131,13 @@ def check_ours_descent_pointwise(
             at="mean",
         ),
         executed(
-            "a second proof of the descent, by the shape of one function", steps.descent_by_shape
+            "a second proof of the descent, by a function that is first convex, then concave",
+            steps.descent_by_shape,
         ),
         executed(
             r"inequality of distances: the square of $y - s\nabla F(y) - v$ expanded",
             steps.distance,
-            planted={"The cross term once.": {"cross": 1}},
+            planted={"The cross term counted once instead of twice.": {"cross": 1}},
         ),
         executed(
             "inequality of distances: by the convexity of $F$ and its descent",
@@ -148,7 +149,7 @@ def check_ours_descent_pointwise(
         f"The descent {SHARPER}: $1.1c$.": {"better": 1.1},
         "The constant with $2S - 2$ instead of $2S - 1$ in the proof.": {"descent_shift": -1},
         "$s(F(y) - F(v))$ instead of $-2s(F(y) - F(v))$.": {"cross_term": -1},
-        "Smoothness $1/2$: one eighth of the squared width.": {"part": 8},
+        "The Lipschitz constant $1/2$ instead of 1.": {"part": 8},
     },
 )
 def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> Iterator[Said]:
@@ -352,9 +353,9 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
         uses("ours-perturbation", "Lemma P: the run is the model up to a small perturbation"),
         by_hand("the norms of the perturbations of the model have a finite sum", at="model"),
         executed(
-            "the step expanded",
+            "the squared distance to $R$ after a step, expanded",
             steps.distance,
-            planted={"The cross term once.": {"cross": 1}},
+            planted={"The cross term counted once instead of twice.": {"cross": 1}},
         ),
         by_hand(
             r"$F(y) - F(R)$ grows with $\|y - R\|$ at a rate $\kappa > 0$, by "
@@ -434,7 +435,7 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
         executed(
             r"the energy of $z/\log t$ (a second derivation)",
             steps.logarithm_by_energy,
-            planted={"The energy without its half.": {"half": 1}},
+            planted={"The energy without its factor one half.": {"half": 1}},
         ),
         by_hand(
             r"the direction of the residual: $\|z - v^*\log t\|^2 = O(\log t \log\log "
@@ -512,14 +513,14 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
         uses("ours-perturbation", "Lemma P"),
         uses("ours-trivial-bound", r"$x$ grows by at least $\eta/(\sqrt2\,\|W^*\|)$ in a step"),
         executed(
-            "the effect of one perturbation",
+            "how much one perturbation changes the energy",
             short_steps.energy_of_a_perturbed_step,
-            planted={"No Lipschitz constant.": {"lipschitz": 0}},
+            planted={"The Lipschitz constant of $F$ left out.": {"lipschitz": 0}},
         ),
         executed(
             r"sums of perturbations, the geometric tail, $1 - \cos$",
             steps.certificate,
-            planted={"The sum of $b$ subtracted.": {"sum_sign": -1}},
+            planted={"The sum of the $b_k$ subtracted instead of added.": {"sum_sign": -1}},
         ),
         executed(
             "condition (late) implies the conditions of Lemma P",
@@ -544,7 +545,7 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
         enclosed(
             r"condition (late) at step 1000 of Example 1, and both bounds on $1 - \cos$",
             later_bounds,
-            planted={"The state of step 600.": {"first": 600}},
+            planted={"The state after 600 steps instead of 1000.": {"first": 600}},
         ),
         executed(
             "runs of the model with perturbations chosen as worst cases for the bound",
@@ -617,7 +618,7 @@ def least_value(late: model.Late) -> Any:
         executed(
             "the infimum of $F$ by duality",
             second_derivations.least_value_by_duality,
-            planted={"The entropy twice.": {"entropy": 2}},
+            planted={"The entropy counted twice.": {"entropy": 2}},
         ),
         executed(
             "runs with a slack pair, and with an idle pair",
@@ -704,7 +705,7 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
     "margins on a grid, the largest mean margin is a few percent of $K_2$; random states "
     "and runs stay below that.",
     planted={
-        r"A loss of $|\mathcal V|e^{-3A/2}$ in the same time.": {"power": 1.5},
+        r"The smaller loss $|\mathcal V|e^{-3A/2}$ after as many steps.": {"power": 1.5},
         "0 instead of $K_2$.": {"bound": 0},
         "$7L^2$ instead of $8L^2$ in the proof.": {"eight": 7},
         r"$\log^4$ instead of $\log^3$ in the proof.": {"three": 4},

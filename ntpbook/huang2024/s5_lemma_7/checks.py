@@ -71,9 +71,9 @@ def rare_data() -> Iterator[Rare]:
     "ours-hidden-sentence",
     over="runs",
     instances=rare_data,
-    says="The derivatives of the loss with respect to both margins are computed from the loss. "
-    "For each bound on these derivatives, the difference of the two sides is a quotient of "
-    "polynomials with positive coefficients, so the bound holds. On {tried} runs, in {compared} "
+    says="The bounds on the derivatives of the loss with respect to the two margins are proved: "
+    "the difference of the two sides of each bound is a quotient of polynomials with positive "
+    "coefficients. On {tried} runs, in {compared} "
     r"comparisons, the margin and the derivative of the rare sentence stay below $\varepsilon$ "
     "times those of the common one.",
     tolerance=1e-9,  # margins are sums of two thousand rounded steps

@@ -558,7 +558,7 @@ def check_huang2024_app_lem_7_b_minus(
         uses("huang2024-app-lem-7-b-minus", r"$B_-^{(n,t)} \ge \beta_0\, A^{(n,*)}$"),
         uses("huang2024-app-lem-7-b-star", r"$B^{(n,*)} = B_+^{(n,*)} \le 0$"),
         executed(
-            "the sum of the three",
+            "the sum of the three bounds",
             steps.type_1_sum,
             planted={"2 in place of 3.": {"parts": 2}},
         ),
@@ -705,8 +705,8 @@ def sentences_and_states(
     instances=sentences_and_states,
     says=r"The quantity $1 - T_o$ of a sentence lies between two exponentials of $\phi_-$, the "
     r"upper one twice as steep, and $\phi_-$ of a sentence of type 2 is at most half of "
-    "that of a violated one. Ball arithmetic confirms this for pairs of sentences with any masses, "
-    f"and {DIGITS} digits at the states of this page: "
+    "that of a violated one. Ball arithmetic confirms this for pairs of sentences with any masses; "
+    f"a computation with {DIGITS} digits confirms it at the states of this page: "
     "{tried} instances, {compared} comparisons, {types} of them of type 2.",
     fails="A sentence with at most half as much attention on its non-optimal tokens as another "
     "one has a less probable next token.",

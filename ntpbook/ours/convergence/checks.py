@@ -299,7 +299,7 @@ def check_ours_trivial_bound(
         r"A next token that is not $\mathrm n$ of any token of its sentence.": Variant(
             instances=lambda: instances.from_outside(300)
         ),
-        "Margins from $t_A/2$ on.": {"lateness": 16},
+        "The bound on the margins required from $t_A/2$ on.": {"lateness": 16},
     },
 )
 def check_ours_direction(

@@ -56,7 +56,7 @@ SHARPER = "1.1 times sharper"
         f"$S$ {SHARPER}.": {"part": Fraction(11, 10)},
         "$1/G_e^2$ instead of $1/G_e$.": {"inverse": 2},
         "Half of $S$.": {"part": 2},
-        "In the second proof $1/G_e + 1/G_f$.": {"between": 1},
+        "In the second proof, $1/G_e + 1/G_f$ instead of $1/G_e - 1/G_f$.": {"between": 1},
     },
 )
 def check_ours_harmonic(
@@ -131,12 +131,13 @@ def check_ours_descent_pointwise(
             at="mean",
         ),
         executed(
-            "a second proof of the descent, by the shape of one function", steps.descent_by_shape
+            "a second proof of the descent, by a function that is first convex, then concave",
+            steps.descent_by_shape,
         ),
         executed(
             r"inequality of distances: the square of $y - s\nabla F(y) - v$ expanded",
             steps.distance,
-            planted={"The cross term once.": {"cross": 1}},
+            planted={"The cross term counted once instead of twice.": {"cross": 1}},
         ),
         executed(
             "inequality of distances: by the convexity of $F$ and its descent",
@@ -148,7 +149,7 @@ def check_ours_descent_pointwise(
         f"The descent {SHARPER}: $1.1c$.": {"better": 1.1},
         "The constant with $2S - 2$ instead of $2S - 1$ in the proof.": {"descent_shift": -1},
         "$s(F(y) - F(v))$ instead of $-2s(F(y) - F(v))$.": {"cross_term": -1},
-        "Smoothness $1/2$: one eighth of the squared width.": {"part": 8},
+        "The Lipschitz constant $1/2$ instead of 1.": {"part": 8},
     },
 )
 def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> Iterator[Said]:
@@ -218,7 +219,7 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
 def check_ours_perturbation(
     one: Far, three: float = 3, two: float = 2, sharper: float = 1
 ) -> Iterator[Said]:
-    """|log Xi_e| <= (3 A + 4) r; a step is that of the model but for 2 ||W*|| (e^eps - 1); (e)."""
+    """|log Xi_e| <= (3 A + 4) r; a step is that of the model but for 2 ||W*|| (e^eps - 1); loss."""
     with mp.workdps(DIGITS):
         data, A, W = one.data, one.A, one.W
         late, missed = model.Late(data), model.attention(data, W)
@@ -263,10 +264,10 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     "ours-sharp-rate",
     over="runs",
     instances=instances.converging,
-    says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, let $h$ be "
-    "the distance of the residual to $R$ halfway through the run: at the end the distance is at "
-    r"most $h^{3/2}$, and $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next term; "
-    "{compared} comparisons in all.",
+    says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, the "
+    "distance of the residual to $R$ is at most $h^{3/2}$ at the end, where $h$ is this distance "
+    r"halfway through the run. At the end, $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next "
+    "term. These are {compared} comparisons in all.",
     proof=(
         uses(
             "ours-direction",
@@ -352,9 +353,9 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
         uses("ours-perturbation", "Lemma P: the run is the model up to a small perturbation"),
         by_hand("the norms of the perturbations of the model have a finite sum", at="model"),
         executed(
-            "the step expanded",
+            "the squared distance to $R$ after a step, expanded",
             steps.distance,
-            planted={"The cross term once.": {"cross": 1}},
+            planted={"The cross term counted once instead of twice.": {"cross": 1}},
         ),
         by_hand(
             r"$F(y) - F(R)$ grows with $\|y - R\|$ at a rate $\kappa > 0$, by "
@@ -405,8 +406,8 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     instances=instances.with_an_idle_pair,
     says=r"On {tried} runs with one query and an idle pair, the residual grows by $\|v^*\|$ per "
     r"unit of $\log t$, with a relative error of at most {off}. Its component orthogonal to $v^*$ "
-    "is constant up to rounding. One of the steps, the energy of $z/\\log t$, is a second "
-    "derivation, for the path of four tokens only.",
+    "is constant up to rounding. The step on the energy of $z/\\log t$ is a second derivation and "
+    "covers only the path of four tokens.",
     proof=(
         uses(
             "ours-sharp-rate",
@@ -434,7 +435,7 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
         executed(
             r"the energy of $z/\log t$ (a second derivation)",
             steps.logarithm_by_energy,
-            planted={"The energy without its half.": {"half": 1}},
+            planted={"The energy without its factor one half.": {"half": 1}},
         ),
         by_hand(
             r"the direction of the residual: $\|z - v^*\log t\|^2 = O(\log t \log\log "
@@ -477,14 +478,14 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     """On Example 1 the bounds from an enclosed state, as balls of floats rounded outwards.
 
     Args:
-        first: the step of the state on which condition (f) is asked.
+        first: the step of the state on which condition (late) is asked.
         far: the step of the bounds.
     """
     (one,) = instances.enclosed()
     state = one.later[1] if first == 1000 else instances.enclosed_at(first)
     step, again = state.step, enclosure.certify(state, Fraction(1, 100))
     yield Shown(
-        rf"condition (f) at step {step}, $\delta = 1/100$, in balls",
+        rf"condition (late) at step {step}, $\delta = 1/100$, in balls",
         "its left side",
         "<",
         "its right side",
@@ -512,39 +513,39 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
         uses("ours-perturbation", "Lemma P"),
         uses("ours-trivial-bound", r"$x$ grows by at least $\eta/(\sqrt2\,\|W^*\|)$ in a step"),
         executed(
-            "the effect of one perturbation",
+            "how much one perturbation changes the energy",
             short_steps.energy_of_a_perturbed_step,
-            planted={"No Lipschitz constant.": {"lipschitz": 0}},
+            planted={"The Lipschitz constant of $F$ left out.": {"lipschitz": 0}},
         ),
         executed(
             r"sums of perturbations, the geometric tail, $1 - \cos$",
             steps.certificate,
-            planted={"The sum of $b$ subtracted.": {"sum_sign": -1}},
+            planted={"The sum of the $b_k$ subtracted instead of added.": {"sum_sign": -1}},
         ),
         executed(
-            "condition (f) implies the conditions of Lemma P",
+            "condition (late) implies the conditions of Lemma P",
             steps.lateness_of_the_certificate,
-            planted={"3 instead of 8 in condition (f).": {"eight": 3}},
+            planted={"3 instead of 8 in condition (late).": {"eight": 3}},
         ),
         by_hand(
             r"as long as the energy is below $\omega^2$, a geometric series bounds all "
-            "perturbations by the left side of (f): induction",
+            "perturbations by the left side of (late): induction",
             at="induction",
         ),
         by_hand(r"the bound $\xi$ on the lag $t\eta - x_t$, from $\sum\|\nabla F\|^2$", at="lag"),
         executed(
-            "condition (f) and the lag as stated, compared with their implementations in ball "
+            "condition (late) and the lag as stated, compared with their implementations in ball "
             "arithmetic, in floating point, and with many digits",
             transcriptions,
             planted={
-                r"$\omega$ left out of condition (f).": {"without_omega": 1},
+                r"$\omega$ left out of condition (late).": {"without_omega": 1},
                 "$S$ left out of the lag.": {"without_S": 1},
             },
         ),
         enclosed(
-            r"condition (f) at step 1000 of Example 1, and both bounds on $1 - \cos$",
+            r"condition (late) at step 1000 of Example 1, and both bounds on $1 - \cos$",
             later_bounds,
-            planted={"The state of step 600.": {"first": 600}},
+            planted={"The state after 600 steps instead of 1000.": {"first": 600}},
         ),
         executed(
             "runs of the model with perturbations chosen as worst cases for the bound",
@@ -601,23 +602,23 @@ def least_value(late: model.Late) -> Any:
     "ours-loss-law",
     over="runs",
     instances=instances.without_and_with_an_idle_pair,
-    says=r"On {settled} runs with sixty digits and one optimal token per query, with $\xi$ from "
-    "an earlier step than the loss, the ratio of the left side of the limit to the right side is "
-    "1 up to {off} at the end. On {idle} runs with an idle pair this ratio decreases toward 1 "
-    "with every doubling of $t$, to within {far}.",
+    says="On {settled} runs with sixty digits and one optimal token per query, the quotient of the "
+    r"two sides of the limit is 1 up to {off} at the end; $\xi$ comes from an earlier step than "
+    "the loss. On {idle} runs with an idle pair this quotient decreases toward 1 with every "
+    "doubling of $t$, to within {far}.",
     proof=(
         uses(
             "ours-sharp-rate", r"Theorem C: $y_t$ and $t\eta - x_t$ converge where no pair is idle"
         ),
         uses("ours-logarithm-law", r"Theorem D: $F(y_t) \to \inf F$ where a pair is idle"),
-        uses("ours-perturbation", "(e), and the weights of late states"),
+        uses("ours-perturbation", "the bounds on the loss, and the weights of late states"),
         by_hand(
             r"$F(y_t) \to \inf F$ and $t\eta - x_t \to \xi$, with or without idle pairs", at="limit"
         ),
         executed(
             "the infimum of $F$ by duality",
             second_derivations.least_value_by_duality,
-            planted={"The entropy twice.": {"entropy": 2}},
+            planted={"The entropy counted twice.": {"entropy": 2}},
         ),
         executed(
             "runs with a slack pair, and with an idle pair",
@@ -704,7 +705,7 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
     "margins on a grid, the largest mean margin is a few percent of $K_2$; random states "
     "and runs stay below that.",
     planted={
-        r"A loss of $|\mathcal V|e^{-3A/2}$ in the same time.": {"power": 1.5},
+        r"The smaller loss $|\mathcal V|e^{-3A/2}$ after as many steps.": {"power": 1.5},
         "0 instead of $K_2$.": {"bound": 0},
         "$7L^2$ instead of $8L^2$ in the proof.": {"eight": 7},
         r"$\log^4$ instead of $\log^3$ in the proof.": {"three": 4},

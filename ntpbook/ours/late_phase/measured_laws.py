@@ -320,8 +320,8 @@ def logarithm_table(runs: Sequence[Run]) -> Table:
         ),
     ),
     planted={
-        "The logarithm predicted from the tight pairs in excess of a forest instead of the "
-        "idle pairs.": {"excess": True},
+        "A logarithm predicted wherever the tight pairs contain a cycle, instead of wherever a "
+        "pair is idle.": {"excess": True},
         "Twice the predicted growth.": {"times": 2.0},
     },
 )

@@ -244,8 +244,8 @@ def certify(
         A: the gap.
         eta: the step size, below 2 w.
         delta: in (0, 1], what perturbations may add.
-        eight: the 8 of condition (f).
-        of_omega: how often omega stands in the exponent of condition (f); 1 in truth.
+        eight: the 8 of condition (late).
+        of_omega: how often omega stands in the exponent of condition (late); 1 in truth.
         of_S: the power of S in the lag; 1 in truth.
     """
     late = Late(data)

@@ -148,7 +148,7 @@ def step_by_shares(transported: int = 2) -> tuple[Shown, ...]:
 
 
 def slope_of_the_loss(wrong: int = 1) -> tuple[Shown, ...]:
-    """(e): the slope X / (1 + X) of log(1 + X) in log X lies between 1 - T_* and 1 from X_* on.
+    """Loss in Lemma P: from X_* on, d log(1 + X) / d log X = X / (1 + X) is in [1 - T_*, 1].
 
     Args:
         wrong: whether the lower end is 1 - T_*, as in truth, or T_*.

@@ -210,7 +210,7 @@ def perturbation(power: int = 2) -> tuple[Shown, ...]:
 
 
 def loss_of_one_sample(votes: int = 1) -> tuple[Shown, ...]:
-    """(e) and the first order of the loss in r: l_n - l_* = A h_* r + ..., m_k = r f_k.
+    """The loss in Lemma P, and its first order in r: l_n - l_* = A h_* r + ..., m_k = r f_k.
 
     h_* = (1 - T_*) |V| / (|V| - 1), for one sample with two rivals that share r as f to 1 - f.
     By hand: log(1 + X) rises in log X with a slope between 1 - T_* and 1 from X_* on.
@@ -255,13 +255,13 @@ def certificate(sum_sign: int = 1) -> tuple[Shown, ...]:
 
 
 def lateness_of_the_certificate(eight: int = 8) -> tuple[Shown, ...]:
-    """What condition (f) of Theorem E implies: epsilon <= 1/2, so that Lemma P applies.
+    """What condition (late) of Theorem E implies: epsilon <= 1/2, so that Lemma P applies.
 
     Its left side is 8 eta w (3 A + 4) (L - 1) (1 + sqrt(2) S / eta) E and epsilon is at most
     2 (3 A + 4) (L - 1) E, E the exponential; the left side is at least 2 epsilon, as S >= 1/2.
 
     Args:
-        eight: the 8 of condition (f).
+        eight: the 8 of condition (late).
     """
     eta, A, rest, E, e = sp.symbols("eta A rest E e", nonnegative=True)
     w = 1 / sp.sqrt(2) + e
@@ -297,7 +297,7 @@ def loss_without_frequencies(eight: int = 8) -> tuple[Shown, ...]:
 
 
 def logarithm_by_energy(half: int = 2) -> tuple[Shown, ...]:
-    """Theorem D (e) again, another way: an energy bound in the place of the recursion for rho.
+    """Theorem D (iv) again, another way: an energy bound in the place of the recursion for rho.
 
     In tau = log t, with w_e = <B~_e, z> - tau and N = sum_e of the pushes, z moves at the rate
     sum_e n_e B~_e, n_e <= C e^{-w_e}. Then d/dtau ||z||^2 / 2 = sum n_e <B~_e, z> <= tau N + C', as

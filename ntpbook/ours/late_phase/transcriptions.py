@@ -1,8 +1,8 @@
 """Theorem E in its three transcriptions, compared: many digits (`model`), floats, balls.
 
 The one in floats speaks to readers (`ntpcore.huang2024.later_bounds`), the one in balls proves the
-bounds of the page. At states of Example 1 each says for which delta condition (f) holds, and what
-it makes of the state; all three have to say the same.
+bounds of the page. At states of Example 1 each says for which delta condition (late) holds, and
+what it makes of the state; all three have to say the same.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def transcriptions(without_omega: int = 0, without_S: int = 0) -> tuple[Shown, .
     """All three at the states of Example 1 after 500, 550, ..., 1000 steps.
 
     Args:
-        without_omega: 1 leaves omega out of condition (f), in many digits.
+        without_omega: 1 leaves omega out of condition (late), in many digits.
         without_S: 1 leaves S out of the lag, in many digits.
     """
     found = []

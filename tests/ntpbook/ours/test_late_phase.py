@@ -329,7 +329,7 @@ def test_ours_certificate_all_transcriptions_agree():
     assert len(shown) == 2 * len(transcriptions.STEPS)
     assert [one.name for one in shown if not one.holds] == []
     verdicts = {transcriptions.in_digits(step) is None for step in transcriptions.STEPS}
-    assert verdicts == {True, False}  # condition (f) fails early and holds late
+    assert verdicts == {True, False}  # condition (late) fails early and holds late
 
 
 @pytest.mark.parametrize(

@@ -109,8 +109,8 @@ def positions_are_counts(once: bool = False) -> Iterator[Shown]:
     "ours-two-layer",
     over="random data sets",
     instances=random_layers,
-    says="The common formula gives the logits of both papers, with the masking and scaling of "
-    "each, on {sentences} sentences of {tried} random data sets.",
+    says="The formula of the proposition gives the logits of both papers on {sentences} "
+    "sentences of {tried} random data sets.",
     tolerance=1e-12,  # sums of a few dozen terms of order one
     proof=(
         uses("huang2024-eq-1", "The layer of the first paper."),

@@ -291,10 +291,10 @@ def pairs_of_rates() -> Iterator[Rates]:
     "ours-two-example-1",
     over="pairs of rates",
     instances=pairs_of_rates,
-    says="For the queries S, V, and O the optimal token is the query itself. If the query is hidden, "
-    "only the sample S V O leaves attention a choice. In this sample the share of V rises from 1/2 "
-    f"to {{share}} or more in {STEPS} steps, with every pair of learning rates. The max-margin "
-    "scores of S and V under O are both {score}.",
+    says="For the queries S, V, and O the optimal token is the query itself. If the query is "
+    "hidden, only the sample S V O leaves attention a choice. In this sample the share of V "
+    f"rises from 1/2 to {{share}} or more in {STEPS} steps, with every pair of learning rates. "
+    "The max-margin scores of S and V under O are both {score}.",
     observes=True,
     planted={
         "The claim that the common token S gains relative to the distinct token V.": {"gains": "S"},

@@ -109,8 +109,8 @@ def positions_are_counts(once: bool = False) -> Iterator[Shown]:
     "ours-two-layer",
     over="random data sets",
     instances=random_layers,
-    says="The common formula gives the logits of both papers, with the masking and scaling of "
-    "each, on {sentences} sentences of {tried} random data sets.",
+    says="The formula of the proposition gives the logits of both papers on {sentences} "
+    "sentences of {tried} random data sets.",
     tolerance=1e-12,  # sums of a few dozen terms of order one
     proof=(
         uses("huang2024-eq-1", "The layer of the first paper."),
@@ -291,10 +291,10 @@ def pairs_of_rates() -> Iterator[Rates]:
     "ours-two-example-1",
     over="pairs of rates",
     instances=pairs_of_rates,
-    says="For the queries S, V, and O the optimal token is the query itself. With the query hidden "
-    "one sample, S V O, leaves attention a choice. In this sample the share of V rises from 1/2 to "
-    f"{{share}} or more in {STEPS} steps, with every pair of learning rates, while the max-margin "
-    "scores of S and V under O are both {score}.",
+    says="For the queries S, V, and O the optimal token is the query itself. If the query is "
+    "hidden, only the sample S V O leaves attention a choice. In this sample the share of V "
+    f"rises from 1/2 to {{share}} or more in {STEPS} steps, with every pair of learning rates. "
+    "The max-margin scores of S and V under O are both {score}.",
     observes=True,
     planted={
         "The claim that the common token S gains relative to the distinct token V.": {"gains": "S"},

@@ -90,9 +90,9 @@ def alike(found: Floats, expected: Floats, where: str = "") -> Said:
     "tian2023-lem-4",
     over="instances",
     instances=instances.instances,
-    says="In {tried} instances, with decoders trained by (7) and by (26), equation (10) equals "
-    "the gradient with respect to $z_m$ of the log-likelihoods summed over the classes of "
-    "query $m$.",
+    says="In {tried} instances, with decoders trained by (7) and by (26), the right-hand side "
+    "of (10) equals the gradient with respect to $z_m$ of the sum of the log-likelihoods of "
+    "all classes with query $m$.",
     tolerance=SUMS,
     proof=(
         uses(
@@ -442,8 +442,8 @@ def centred_classes() -> list[Centred]:
     over="sets of classes",
     instances=centred_classes,
     says="For {tried} sets of classes, in exact fractions, the sign of the gradient with "
-    "respect to each attention logit, just after the decoder has started to move, is as the "
-    "proposition states. In {lost} of these sets the logit of a distinct token falls.",
+    "respect to each attention logit, just after the decoder has started to move, is that of "
+    "the proposition. In {lost} of these sets the logit of a distinct token falls.",
     proof=(
         uses("tian2023-app-layernorm", "the gradient of the layer with the mean subtracted"),
         executed(

@@ -64,14 +64,15 @@ def rise(size: Size, ratio: float, eta_z: float, beta: float, steps: int) -> flo
     "ours-turn-momentum",
     over="sizes",
     instances=sizes,
-    says="Gradient descent on the expected loss, for {tried} sizes at equal rates and 2000 "
-    "steps. In the {more} sizes with more than two classes, the entropy rises again by {low} "
-    "to {high} with momentum 0.9, at least {times} times as much as without momentum at the "
-    "same effective rates. With ten times finer steps of the same motion the entropy rises "
-    "by the same amount, up to {apart}. With two classes and momentum the entropy rises by "
-    "at most {two}, which is at most {two_times} times as much as without momentum; with two "
-    r"classes and $\eta_Y/\eta_Z = 2$ it rises by at most {turned_on} with momentum and by at "
-    "least {turned_off} without momentum. No randomness is involved.",
+    says="For {tried} sizes of the data, both layers were trained by 2000 steps of gradient "
+    "descent on the expected loss, at equal rates. In the {more} sizes with more than two "
+    "classes, the entropy rises again by {low} to {high} with momentum 0.9, at least "
+    "{times} times as much as without momentum at the same effective rates. With ten "
+    "times finer steps of the same motion the entropy rises by the same amount, up to "
+    "{apart}. With two classes and momentum the entropy rises by at most {two}, which is "
+    "at most {two_times} times as much as without momentum. With two classes and "
+    r"$\eta_Y/\eta_Z = 2$ it rises by at most {turned_on} with momentum and by at least "
+    "{turned_off} without momentum.",
     observes=True,
     planted={
         "No momentum, presented as momentum.": {"beta": 0.0},
@@ -175,12 +176,13 @@ def away(found: Floats, quiet: float, level: float) -> float:
     "ours-turn-noise",
     over="sizes",
     instances=five_queries,
-    says="Five queries, batches of 128, 1000 steps at equal rates, {seeds} seeds, joint "
-    "significance level 1 % for all six comparisons. The entropy rises on average by {short} "
-    "with momentum 0.9 and sequences of 127 tokens, by {start} if $Y$ and $Z$ start at "
-    "uniformly drawn entries, by {endless} in the limit of long sequences, and by at most "
-    "{off} without momentum. The noise of batches alone, in the limit of long sequences, "
-    "changes the rise by at most {noise}, by the far ends of both confidence intervals.",
+    says="Five queries were trained with {seeds} seeds, on batches of 128 sequences, by 1000 "
+    "steps at equal rates. All six comparisons are significant at a joint level of 1 %. "
+    "The entropy rises on average by {short} with momentum 0.9 and sequences of 127 "
+    "tokens, by {start} if $Y$ and $Z$ start at uniformly drawn entries, by {endless} in "
+    "the limit of long sequences, and by at most {off} without momentum. In the limit of "
+    "long sequences, the noise of the batches changes the rise by at most {noise}, "
+    "according to the confidence intervals.",
     observes=True,
     planted={
         "No momentum, presented as momentum.": {"momentum": 0.0},
@@ -227,11 +229,11 @@ def check_ours_turn_noise(
     "ours-turn-small",
     over="sizes",
     instances=small,
-    says="Syn-Small, 1000 steps at equal rates with momentum 0.9, {seeds} seeds, "
-    "significance level 1 %. From $Y = Z = 0$ the entropy rises by at most {most}, on "
-    "average more for sequences of 127 tokens ({short}) than in the limit of long sequences "
-    "({endless}). If $Y$ and $Z$ start at uniformly drawn entries, the entropy rises by "
-    "{start_low} to {start_high}.",
+    says="Syn-Small was trained with {seeds} seeds, by 1000 steps at equal rates with momentum "
+    "0.9. From $Y = Z = 0$ the entropy rises by at most {most}. Its average rise is "
+    "larger for sequences of 127 tokens ({short}) than in the limit of long sequences "
+    "({endless}), at a significance level of 1 %. If $Y$ and $Z$ start at uniformly drawn "
+    "entries, the entropy rises by {start_low} to {start_high}.",
     fails=r"In some run from $Y = Z = 0$ the entropy rises by more than one percent of $\ln "
     "10$, its largest possible value, or short sequences do not give a larger rise than long "
     "ones at the level of 1 %.",
@@ -289,13 +291,13 @@ def flows() -> list[Flow]:
     "ours-turn-flow",
     over="triples of ratios",
     instances=flows,
-    says="One query with two next tokens. At each ratio of the rates the entropy along the "
-    "gradient flow has a minimum at a finite time and ends {low} to {high} above this "
-    "minimum. The base-10 logarithm of the time of the minimum grows by {slope} per unit of "
-    r"$\sqrt{\eta_Y/\eta_Z}$. Measured as a power of the ratio, this logarithm has the "
-    "exponent $1/2$ up to {off}, and a tenfold ratio at least halves the difference. If the "
-    "decoder keeps no memory of earlier attention, the entropy does not rise, at equal rates "
-    "up to $10^8$ steps.",
+    says="For one query with two next tokens, at each ratio of the rates, the entropy along "
+    "the gradient flow has a minimum at a finite time and ends {low} to {high} above this "
+    "minimum. The base-10 logarithm of the time of the minimum grows by {slope} per unit "
+    r"of $\sqrt{\eta_Y/\eta_Z}$. As a power of the ratio, this logarithm has an exponent "
+    "within {off} of $1/2$, and a tenfold ratio at least halves this distance. If the "
+    "decoder keeps no memory of earlier attention, the entropy does not rise, at equal "
+    "rates up to $10^8$ steps.",
     observes=True,
     planted={
         "The logarithm of the time of the minimum proportional to the ratio itself.": {
@@ -351,11 +353,12 @@ def dips(size: Size, beta: float) -> Floats:
     "ours-turn-dip",
     over="sizes",
     instances=all_sizes,
-    says="Gradient descent on the expected loss, {tried} sizes, 100 steps, ratios of the "
-    "rates from 0.5 to 10. With momentum 0.9 the entropy is lowest at ratios from "
-    "{lowest_on} to {highest_on}, depending on the size. Without momentum, the entropy is "
-    "lowest at the same or a larger ratio, from {lowest_off} to {highest_off}. From its "
-    "minimum to ratio 10 the entropy rises at least {times} times as much with momentum.",
+    says="For {tried} sizes of the data, both layers were trained by 100 steps of gradient "
+    "descent on the expected loss, at ratios of the rates from 0.5 to 10. With momentum "
+    "0.9 the entropy is lowest at a ratio from {lowest_on} to {highest_on}. Without "
+    "momentum, it is lowest at the same or a larger ratio, from {lowest_off} to "
+    "{highest_off}. From its minimum to ratio 10 the entropy rises at least {times} times "
+    "as much with momentum.",
     observes=True,
     planted={
         "Momentum on and off exchanged.": {"swap": True},

@@ -99,7 +99,7 @@ CHERNOFF = (
             planted={"16 draws claimed to suffice.": {"draws": 16}},
         ),
         executed(
-            "2 to 16 draws: exact fractions for every integer radius",
+            "2 to 16 draws: the exact probability for every integer radius",
             steps.few_draws,
             planted={"A single draw included.": {"fewest": 1}},
         ),
@@ -146,9 +146,9 @@ def check_tian2023_lem_10(
     "ours-bernstein",
     over=r"triples of $N$, $\mathbb P(n)$, and $\delta$",
     instances=instances.counts,
-    says=r"For {tried} triples of $N$, $\mathbb P(n)$, and $\delta$, the count $N_n$ is "
-    r"within the radius $\frac L3 + \sqrt{L^2/9 + 2NvL}$ of its mean with probability "
-    r"(computed exactly) at least $1 - \delta$.",
+    says=r"For {tried} triples of $N$, $\mathbb P(n)$, and $\delta$, the count $N_n$ is within "
+    r"the radius $\frac L3 + \sqrt{L^2/9 + 2NvL}$ of its mean with exact probability at "
+    r"least $1 - \delta$.",
     tolerance=TAILS,
     proof=(
         *CHERNOFF,
@@ -234,9 +234,9 @@ def radius_of_remark_4(N: int, delta: float, power: float = 0.5, logarithm: bool
     over=r"triples of $K$, $N$, and $\delta$",
     instances=instances.joint_every_delta,
     says=r"For {tried} triples of $K$, $N$, and $\delta$, the count of a class is within "
-    r"$2\Delta$ of $\lceil N/K\rceil$ with probability (computed exactly) at least $1 - "
-    r"\delta$, and $\Delta/\lceil N/K\rceil \le K\sqrt{\ln(1/\delta)/N} + K/N$. A radius of "
-    r"$\Delta$ suffices for {once} of these triples.",
+    r"$2\Delta$ of $\lceil N/K\rceil$ with exact probability at least $1 - \delta$, and "
+    r"$\Delta/\lceil N/K\rceil \le K\sqrt{\ln(1/\delta)/N} + K/N$. A radius of $\Delta$ "
+    "suffices for {once} of these triples.",
     tolerance=TAILS,
     proof=(
         HOEFFDING,
@@ -386,7 +386,8 @@ SLOPE = executed(
             planted={"Stage 2 started five percent earlier.": {"start": 0.95}},
         ),
         by_hand(
-            r"from the derivative to $|g(N_n)/g(\bar N) - 1| \le 6|N_n/\bar N - 1|$", at="stage-2"
+            r"integrating this derivative gives $|g(N_n)/g(\bar N) - 1| \le 6|N_n/\bar N - 1|$",
+            at="stage-2",
         ),
         uses("tian2023-rem-4", r"$|N_n - \bar N| \le 2\Delta$ with probability $1 - \delta$"),
     ),
@@ -448,8 +449,8 @@ def check_tian2023_lem_11(
     "tian2023-eq-63",
     over=r"combinations of $M$, $\eta_Y$, and $\bar N$",
     instances=instances.means_alone,
-    says="Each inequality of (63), a bound on the change of $h$, holds in {tried} "
-    r"combinations of $M$, $\eta_Y$, and $\bar N$, for $\Delta$ up to $\bar N$.",
+    says=r"Each inequality of (63) holds in {tried} combinations of $M$, $\eta_Y$, and $\bar "
+    r"N$, for $\Delta$ up to $\bar N$.",
     tolerance=1e-9,  # as in Lemma 11
     proof=(
         uses("tian2023-lem-6", "$h$ solves (44): its derivative decreases, and $h(0) = 0$"),
@@ -817,11 +818,12 @@ def check_tian2023_thm_5(
     over="runs and settings",
     instances=instances.residuals_and_steps,
     says=r"In {tried} runs and settings of (26), the residuals $x_{T+1} - \alpha_n$ have the "
-    r"form (71) with $|\sigma| \le \eta_Y(|N_n - \bar N| + c(N_n))$. The bounds on $|\sigma|$ "
-    "hold with the constants $5/2$ and 15 (the second bound in {late} cases); the constant 1 "
-    "instead of these suffices in {once} of {bounds} cases. After "
-    r"$\frac{2K}{\epsilon\eta_Y}\ln\frac M\epsilon$ steps, if this number is at least "
-    r"$2K^2\ln\frac{2K}\delta$, all classes reach accuracy $\epsilon$ with probability 0.95.",
+    r"form (71) with $|\sigma| \le \eta_Y(|N_n - \bar N| + c(N_n))$. The bounds on "
+    r"$|\sigma|$ hold with the constants $5/2$ and 15; the second bound was tested in "
+    "{late} cases. The constant 1 instead of these suffices in {once} of {bounds} cases. "
+    r"After $\frac{2K}{\epsilon\eta_Y}\ln\frac M\epsilon$ steps, if this number is at "
+    r"least $2K^2\ln\frac{2K}\delta$, all classes reach accuracy $\epsilon$ with "
+    "probability 0.95.",
     fails="Residuals or numbers of steps differ from those of Corollary 1.",
     tolerance=1e-9,  # differences of 1/g on runs of some hundred steps
     proof=(
@@ -960,10 +962,10 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
     "ours-decoder-rate",
     over="recursions",
     instances=instances.recursions,
-    says=r"In continuous time $1 - \alpha_{nn} = \epsilon$ exactly at $t = S$; the recursion "
+    says=r"In continuous time $1 - \alpha_{nn} = \epsilon$ exactly at $t = S$. The recursion "
     r"(33) needs at most $\lceil S\rceil$ and at least $S - \phi(\eta_Y)(\ln(1/\epsilon) + "
-    r"\eta_Y)$ updates. All {compared} comparisons for {tried} pairs of vocabulary size and "
-    "learning rate agree.",
+    r"\eta_Y)$ updates. All {compared} comparisons for {tried} pairs of vocabulary size "
+    "and learning rate agree.",
     tolerance=1e-9,  # heights after 2e5 additions of numbers that are right to 1e-16
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45)"),

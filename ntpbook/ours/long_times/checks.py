@@ -640,7 +640,7 @@ def check_ours_long_simplex(one: DesignRates, sphere: bool = False) -> Iterator[
     yield never_rises(ratios, "ln c_j/c_1")
     others = np.delete(path.scores, top, axis=1).sum(axis=1)
     yield within(float(others[-1]), 1e-4, "attention on all others")
-    yield within(float(others[-1]), float(others[-11]) / 50, "its fall")
+    yield within(float(others[-1]), float(others[-11]) / 50, "fall of the attention on all others")
     yield most("left", float(others[-1]), 1, INTEGRATOR)
 
 
@@ -1140,5 +1140,9 @@ def check_ours_long_common_wins(one: Unequal, sphere: bool = False) -> Iterator[
     for n, winner in ((0, 1), (1, 0)):
         others = np.delete(f[:, n] / f[:, n].sum(axis=1, keepdims=True), winner, axis=1).sum(axis=1)
         yield within(float(others[1]), 0.001, f"class {n + 1}: attention on all others")
-        yield within(float(others[1]), float(others[0]) / 3, f"class {n + 1}: its fall")
+        yield within(
+            float(others[1]),
+            float(others[0]) / 3,
+            f"class {n + 1}: fall of the attention on all others",
+        )
         yield most("left", float(others[1]), 1, INTEGRATOR)

@@ -215,8 +215,8 @@ def check_ours_turn_noise(
         away(noisy, rise(one.size, 1.0, 10 * (1 - beta), beta, 1000), level)
         for noisy, beta in ((on[ENDLESS], quiet), (off[ENDLESS], 0.0))
     ]
-    for distance, where in zip(apart, ("with momentum", "without"), strict=True):
-        yield within(10 * distance, momentum_alone, f"noise on against off, {where}")
+    for distance, where in zip(apart, ("with momentum", "without momentum"), strict=True):
+        yield within(10 * distance, momentum_alone, f"effect of the noise, {where}")
     yield most("noise", max(apart), 1, DRAWS)
     yield result("seeds", one.seeds)
     yield result("short", float(on[127].mean()), 2, DRAWS)
@@ -252,7 +252,7 @@ def check_ours_turn_small(one: Series, uniform: bool = False) -> Iterator[Said]:
     """
     hardly = 0.01 * float(np.log(len(one.size.data.distinct)))
     short = one.rises(0.9, 127, uniform)
-    yield within(float(short.max()), hardly, "127 tokens")
+    yield within(float(short.max()), hardly, "largest rise with 127 tokens")
     if float(short.max()) > hardly:
         return  # decided; the other runs take as long
     started = one.rises(0.9, 127, True)

@@ -127,7 +127,7 @@ def positions(seed: int = 7, cases: int = 40) -> Iterator[Sequence]:
         rng = np.random.default_rng((seed, number))
         context = 1 + number % 8
         tokens = tuple(rng.integers(6, size=context + 2).tolist())
-        yield Sequence(f"{context} contextual tokens, case {number}", tokens, rng.normal(size=6))
+        yield Sequence(f"contextual tokens: {context}, case {number}", tokens, rng.normal(size=6))
 
 
 @dataclass(frozen=True, eq=False)
@@ -568,7 +568,7 @@ def several_heads(seed: int = 7, cases: int = 60) -> Iterator[Heads]:
         rng = np.random.default_rng((seed, number))
         H, M, length = 2 + number % 2, 2 + number % 5, 1 + number % 9
         Y, Z = (0.1, 1.0, 3.0)[number % 3] * rng.normal(size=(2, H, M, M))
-        name = f"{H} heads, $M = {M}$, {length} contextual tokens, case {number}"
+        name = f"{H} heads, $M = {M}$, contextual tokens: {length}, case {number}"
         yield Heads(name, layer.random_sample(rng, M, length), Y, Z)
 
 
@@ -627,8 +627,8 @@ def check_tian2023_app_multi_head(
             turned[h, m, i] += STEP * 1j
             logits = logits_of_heads(one.sample, one.Y, turned)
             by_Z[i] = np.log(layer.softmax(logits)[one.sample.following]).imag / STEP
-        yield arrays.equal(np.outer(f, error), by_Y, f"Y of head {h + 1}", scale=scale)
-        yield arrays.equal(row, by_Z, f"Z of head {h + 1}", scale=scale)
+        yield arrays.equal(np.outer(f, error), by_Y, f"$Y$ of head {h + 1}", scale=scale)
+        yield arrays.equal(row, by_Z, f"$Z$ of head {h + 1}", scale=scale)
 
 
 # The start, and sums of rows
@@ -739,7 +739,7 @@ def check_tian2023_app_row_sums(
     """Y 1 = 0 and Z 1 = 0 after training from zero."""
     for rule in rules:
         for name, W in zip(("Y", "Z"), trained(run, rule), strict=True):
-            yield arrays.equal(W.sum(axis=axis), 0.0, f"{rule}, {name}", scale=1.0)
+            yield arrays.equal(W.sum(axis=axis), 0.0, f"trained with {rule}, ${name}$", scale=1.0)
     largest = max(float(np.abs(W.sum(axis=1)).max()) for W in trained(run, "adam"))
     yield most("adam", largest, digits=2)
 

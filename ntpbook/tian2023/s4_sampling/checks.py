@@ -135,7 +135,7 @@ def check_tian2023_lem_10(
         missed = sampling.outside(one.N, one.p, centre, radius)
         yield at_most(missed, one.delta, f"{word} radius")
     if chain_from <= one.N:
-        yield below(middle, outer, "the order of the radii")
+        yield below(middle, outer, "the middle radius against the outer one")
         yield least("enough", one.N)
 
 
@@ -197,7 +197,9 @@ def check_ours_bernstein(one: Count, variance: int = 2, sharper: float = 1.0) ->
     radius = (L / 3 + root) / sharper
     yield at_most(sampling.outside(one.N, one.p, one.N * share, radius), one.delta)
     if 16 * L / 9 <= one.N:
-        yield at_most(radius, sampling.outer_radius(one.N, one.delta), "the order of the radii")
+        yield at_most(
+            radius, sampling.outer_radius(one.N, one.delta), "against the radius of Lemma 10"
+        )
     if one == EXAMPLE:
         yield from radii_of_the_example(one)
 
@@ -284,9 +286,9 @@ def check_tian2023_rem_4(
     mean = one.mean if up else N // K
     Delta = radius_of_remark_4(N, delta, power, logarithm)
     missed = sampling.outside(N, Fraction(1, K), mean, 2 * Delta)
-    yield at_most(missed, delta, "two radii")
+    yield at_most(missed, delta, r"radius $2\Delta$")
     small = (K * math.sqrt(math.log(1 / delta) / N) + rounded * K / N) / sharper
-    yield at_most(sampling.remark_radius(N, delta) / mean, small, "ratio to the mean")
+    yield at_most(sampling.remark_radius(N, delta) / mean, small, r"$\Delta/\lceil N/K\rceil$")
     yield count("once", int(sampling.outside(N, Fraction(1, K), mean, Delta) <= delta))
     if (K, N, delta) == (EXAMPLE.p.denominator, EXAMPLE.N, EXAMPLE.delta):
         for name, draws in (("early", K * K), ("late", 10_000 * K * K)):
@@ -584,7 +586,7 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
         lost = np.expm1(x - top) * weight  # (1/g(m + D))/(1/g(m)) - 1
         share = np.abs(lost / (1 + lost))
         bound = eta * np.abs(D) / 3 / sharper
-        yield arrays.at_most(share, bound, rf"$\bar N = {m:.4g}$, $\Delta = {{at}}$", at=D)
+        yield arrays.at_most(share, bound, rf"from $s = {m:.4g}$ on, $\Delta = {{at}}$", at=D)
 
 
 # Lemma 12

@@ -602,7 +602,7 @@ def both_formulas(one: Point, form: Growth, shrink: float) -> Iterator[Said]:
         B = snapping.growth_at(one.s, one.C_0, times)
         over = np.asarray(form(one.C_0, Gamma(one.s, times))) - B
         room, size = shrink * stage_excess(one.s, times, stage), np.maximum(1.0, np.abs(B))
-        where, at = f"stage {stage}, $t = {{at}}$", shown(times)
+        where, at = f"phase {stage}, $t = {{at}}$", shown(times)
         yield arrays.at_least(over, 0.0, f"{where}: below $B_n$", at=at, scale=size)
         yield arrays.at_most(over, room, f"{where}: above the allowed error", at=at, scale=size)
 
@@ -652,9 +652,9 @@ def check_tian2023_eq_130(
         tau = s.tau(times)
         share = decoder.height(s.M, tau) / (tau if stage == 1 else np.log(s.M * tau))
         missing = (1 - least_share(s, times, stage)) / sharper
-        yield arrays.at_least(1 - share, 0.0, f"stage {stage}, $t = {{at}}$: at most 1", at=times)
+        yield arrays.at_least(1 - share, 0.0, f"phase {stage}, $t = {{at}}$: at most 1", at=times)
         yield arrays.at_most(
-            1 - share, missing, f"stage {stage}, $t = {{at}}$", at=times, scale=1.0
+            1 - share, missing, f"phase {stage}, $t = {{at}}$", at=times, scale=1.0
         )
 
 
@@ -725,7 +725,7 @@ def check_tian2023_thm_4(
         times = stage_times(one.s, stage)
         B = snapping.growth_at(one.s, one.C_0, times)
         ratio = np.exp(2 * (np.asarray(form(one.C_0, Gamma(one.s, times))) - B))
-        where = f"stage {stage}, $t = {{at}}$: $e^{{2B_n}}$ relative to that of (13)"
+        where = f"phase {stage}, $t = {{at}}$: $e^{{2B_n}}$ relative to that of (13)"
         # rounding of B is doubled in the exponent, and B goes up to 10
         yield arrays.at_least(ratio - 1, -1e-10, where, at=shown(times), scale=1.0)
         room = np.exp(2 * shrink * stage_excess(one.s, times, stage)) + 1e-10

@@ -1073,7 +1073,9 @@ def course(one: Unequal, sphere: bool) -> unequal.Course:
     },
 )
 def check_ours_long_unequal(one: Unequal, sphere: bool = True, aim: str = "") -> Iterator[Said]:
-    """Shares rest, the top one less than half its way to 1; f ~ g on distinct tokens; margins.
+    """Shares of distinct tokens come to rest, f ~ g on these tokens, and margins become equal.
+
+    The largest share moves less than half of its way to 1.
 
     From ln t = 100 to 300 a share moves by 1e-3 at most; at 300 the quotients g/f of a class agree
     to a hundredth and the margins -ln(1 - alpha_n) of all classes to a tenth.

@@ -193,10 +193,10 @@ def away(found: Floats, quiet: float, level: float) -> float:
 def check_ours_turn_noise(
     one: Series, momentum: float = 0.9, swap: bool = False, quiet: float = 0.9
 ) -> Iterator[Said]:
-    """Paired by seed: rise(on) > 10 rise(off); rise(endless) > rise(127); noise adds a tenth.
+    """Paired by seed: rise(on) > 10 rise(off); rise(endless) > rise(127).
 
-    At most a tenth of the rise with momentum and without noise. Momentum is also switched from the
-    paper's uniform start, at 127 tokens.
+    Noise changes it by at most a tenth of the rise with momentum and without noise. Momentum is
+    also switched from the paper's uniform start, at 127 tokens.
     """
     level = 0.01 / 6
     start, still = one.rises(momentum, 127, True), one.rises(0.0, 127, True)
@@ -366,7 +366,7 @@ def dips(size: Size, beta: float) -> Floats:
     },
 )
 def check_ours_turn_dip(one: Size, beta: float = 0.9, swap: bool = False) -> Iterator[Said]:
-    """argmin with momentum <= argmin without, both inside; a higher climb to ratio 10."""
+    """argmin with momentum <= argmin without, both inside; entropy rises more up to ratio 10."""
     on, off = dips(one, beta), dips(one, 0.0)
     if swap:
         on, off = off, on

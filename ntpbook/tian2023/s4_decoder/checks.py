@@ -361,7 +361,7 @@ FIRST_ORDER = "$E$ instead of $E'$; they differ only in second order."
 def check_tian2023_lem_3(
     one: TrainedClasses, sign: int = 1, first_order: bool = False, sharper: float = 1.0
 ) -> Iterator[Said]:
-    """(26) moves row n of F^T Y by eta (e_n - alpha_n) and no other; |F E' e_n| is small."""
+    """(26) moves row n of F^T Y alone; |F E' e_n| <= |lambda_1|/sqrt(1 - |lambda_1|)."""
     E, W = one.E, one.f @ one.Y
     E_prime = E if first_order else inverting(E, sign)
     mix = np.eye(one.K) - E_prime
@@ -947,7 +947,7 @@ def small_gap_sizes() -> Iterator[Gaps]:
 def check_tian2023_rem_1_corrected(
     one: Gaps, lead: float = 1.0, slow: bool = False
 ) -> Iterator[Said]:
-    """u' and v' against the flow of the decoder, their first values, K = M, and v - u < limit."""
+    """u' and v' are those of the decoder, u grows at the rate 1 - rho for K = M, v - u < limit."""
     M, K, rho = one.M, one.K, one.rho
     tau = np.geomspace(1e-4, 10 * math.log(M), 6)
     u, v = equicorrelated.gaps(M, K, rho, tau)
@@ -1760,7 +1760,10 @@ def check_tian2023_lem_8(
     constant: float = 4.0,
     sharper: float = 1.0,
 ) -> Iterator[Said]:
-    """e^x <= (M - 1) x exactly for x_0 <= x <= x_1 = (1 + omega_1) ln M; sizes of both omegas."""
+    """e^x <= (M - 1) x exactly for x_0 <= x <= x_1 = (1 + omega_1) ln M.
+
+    0 < omega_0 <= 4/(M ln M), and omega_1 is from 1 to 2 times ln ln M/ln M.
+    """
     M = one.M
     x_0, _ = decoder.crossings(M)
     omega_0, omega_1 = decoder.omegas(M)
@@ -1911,7 +1914,10 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
 def check_tian2023_lem_9(
     one: Vocabulary, start: float = 1.0, literal: bool = False, sharper: float = 1.0
 ) -> Iterator[Said]:
-    """Both stages of h and gamma with explicit constants, over tau = eta_Y t/K."""
+    """tau/2 <= x <= tau in stage 1, ln(M tau/2) <= x <= ln(M tau) in stage 2, tau = eta_Y t/K.
+
+    In stage 1 gamma is from tau/5 to tau, in stage 2 from 1/5 to 2 times ln(M tau)/tau.
+    """
     M = one.M
     yield from _first_stage(M, literal, sharper)
     yield from _second_stage(M, start)

@@ -683,7 +683,7 @@ def check_tian2023_eq_130(
 def check_tian2023_eq_14(
     one: Point, form: Growth = snapping.printed_growth, shrink: float = 1.0
 ) -> Iterator[Said]:
-    """(14) in both stages, against the solution of (13), with room for its approximations of h."""
+    """0 <= (14) - B of (13) <= what the approximations of h in (14) allow, in both phases."""
     yield from in_force(one)
     yield from both_formulas(one, form, shrink)
 
@@ -1848,7 +1848,7 @@ def drawn_runs() -> tuple[Said, ...]:
 def check_tian2023_fig_2(
     run: Path, in_turn: bool = False, swap: bool = False, top: int = -1
 ) -> Iterator[Said]:
-    """c_n at the start is P; common tokens fall; the top distinct one rises; slower in the end."""
+    """c_n starts at P; common tokens lose weight, the top distinct one gains; both slow down."""
     C, c, t = len(run.data.common), run.scores, run.t
     mass = c[:, C:].sum(axis=1) if swap else c[:, :C].sum(axis=1)
     gain = np.gradient(np.log(c[:, -1] / c[:, C]), np.log(t))

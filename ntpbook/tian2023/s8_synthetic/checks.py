@@ -81,7 +81,7 @@ def check_tian2023_fig_4(
     end: int = -1,
     losses: tuple[float, ...] = (0.1, 0.01, 0.001),
 ) -> Iterator[Said]:
-    """Entropy falls from start to end; a fast decoder is below every loss sooner, and denser."""
+    """Entropy falls; a faster decoder reaches every loss sooner and ends with a higher entropy."""
     start = runs.entropies(streams, slow, 0)
     ends = {one: runs.entropies(streams, one, end) for one in (slow, fast)}
     arrive = {

@@ -1848,7 +1848,7 @@ def drawn_runs() -> tuple[Said, ...]:
 def check_tian2023_fig_2(
     run: Path, in_turn: bool = False, swap: bool = False, top: int = -1
 ) -> Iterator[Said]:
-    """c_n starts at P; common tokens lose weight, the top distinct one gains; both slow down."""
+    """c_n starts at P; common tokens lose weight, the top distinct one gains, later more slowly."""
     C, c, t = len(run.data.common), run.scores, run.t
     mass = c[:, C:].sum(axis=1) if swap else c[:, :C].sum(axis=1)
     gain = np.gradient(np.log(c[:, -1] / c[:, C]), np.log(t))

@@ -298,8 +298,8 @@ def shuffled(table: Mapping[Cell, Floats]) -> dict[Cell, Floats]:
     "with {many} seeds for one query and {few} for each other number of queries. From the "
     r"ratio 1 to 2 the entropy falls at every $\eta_Z$ for {dips} of 4 numbers of queries, "
     r"and rises at every $\eta_Z$ for {rising} of them. For {tails} combinations of rates "
-    "and number of queries, some seed ends with an entropy far below the median, by up to "
-    "{deepest} robust standard deviations.",
+    "and number of queries, some seed ends with an entropy far below the median. The "
+    "lowest is {deepest} robust standard deviations below it.",
     observes=True,
     planted={
         "The threshold ratio set to 1 instead of 2.": {"threshold": 1.0},
@@ -400,8 +400,8 @@ SHARP: Cell = (1, 3.0, 10.0)  # one query, eta_Z = 3, eta_Y = 30
     name=lambda one: "",
     says=r"In {tried} runs with one query, $\eta_Z = 3$, and $\eta_Y = 30$, {winners} of "
     "{classes} classes end with more than 0.99 of their attention on one token, and "
-    "{strong} with more than 0.9. The largest share of a single token is {best} at most, "
-    "and {median} in the median over the classes.",
+    "{strong} with more than 0.9. The largest share of a single token is at most {best}. "
+    "The median over the classes of the largest share is {median}.",
     fails="No class ends with more than 0.99 of its attention on one token; the largest share "
     "is {best}.",
     observes=True,

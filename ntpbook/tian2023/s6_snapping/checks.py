@@ -919,8 +919,9 @@ def one_sample(one: Exact) -> snapping.ModelRun:
     over="combinations of classes and rates",
     instances=exact_classes,
     says=r"In {tried} settings, the closed form by $\Phi$ and $\Psi$ agrees with a numerical "
-    r"solution of (10) for each token separately. For large $\Gamma$ the slopes of $B_n$ "
-    "are $1/(2(K+1))$, and $K/(2(K+1))$ with one sample per step.",
+    r"solution of (10) for each token separately. For large $\Gamma$ the slope of $B_n$, "
+    r"in $\ln t$ while scanning and in $\ln\ln t$ while snapping, is $1/(2(K+1))$, and "
+    "$K/(2(K+1))$ with one sample per step.",
     tolerance=1e-6,  # the integrator works to 1e-8
     proof=(
         uses(

@@ -362,7 +362,7 @@ def dips(size: Size, beta: float) -> Floats:
     observes=True,
     planted={
         "Momentum on and off exchanged.": {"swap": True},
-        "No momentum in either.": {"beta": 0.0},
+        "No momentum in either set of runs.": {"beta": 0.0},
     },
 )
 def check_ours_turn_dip(one: Size, beta: float = 0.9, swap: bool = False) -> Iterator[Said]:

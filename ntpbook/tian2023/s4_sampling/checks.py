@@ -166,7 +166,7 @@ def check_tian2023_lem_10(
         executed(
             r"$\Phi(u) \ge u^2/(2 + 2u/3)$",
             steps.bernstein_function,
-            planted={"$u^2/(2 + u/3)$.": {"thirds": 1}},
+            planted={"$u^2/(2 + u/3)$ instead of $u^2/(2 + 2u/3)$.": {"thirds": 1}},
         ),
         executed("the radius $t$ solves $t^2 = L(2Nv + 2t/3)$", steps.bernstein_radius),
         executed(
@@ -619,7 +619,7 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
         executed(
             "the constant $5/2$",
             steps.constant_of_theta,
-            planted={"1.9 instead of $5/2$.": {"constant": 1.9}},
+            planted={"The constant 1.9 instead of $5/2$.": {"constant": 1.9}},
         ),
     ),
     planted={
@@ -842,7 +842,7 @@ def check_tian2023_thm_5(
         executed(
             "the constant $5/2$",
             steps.constant_of_theta,
-            planted={"1.9 instead of $5/2$.": {"constant": 1.9}},
+            planted={"The constant 1.9 instead of $5/2$.": {"constant": 1.9}},
         ),
         by_hand(r"both bounds of Corollary 1 on $|\sigma|$", at="sigma"),
         executed(
@@ -981,7 +981,7 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
         executed(
             r"the increase of $c$ and of $\ln D$ in one update, where $D = M - 1 + e^x$",
             steps.ratio_of_growths,
-            planted={"$D + 1$ instead of $D$ below $e^x$.": {"less": 0}},
+            planted={"$D + 1$ instead of $D$ in the denominator of $e^x/D$.": {"less": 0}},
         ),
         by_hand("the sum over the updates telescopes", at="sum"),
         by_hand(

@@ -520,7 +520,7 @@ WIDE = (
         executed(
             r"$e^{-4z} - 4\Gamma/C_0$ and $B_n + z$ are constant along any solution of (13)",
             steps.solution_of_13,
-            planted={"3 instead of 4.": {"factor": 3}},
+            planted={r"The coefficient 3 instead of 4 before $\Gamma/C_0$.": {"factor": 3}},
         ),
     ),
     planted={
@@ -1203,7 +1203,10 @@ def wide() -> list[SnapSetting]:
     "enter $B_n$ with different coefficients, $1/2$ and $1/4$.",
     proof=(
         uses("tian2023-eq-132", r"$B$ is half of $\ln\ln(M\eta_Y t/K)$ up to a bounded term"),
-        by_hand("at a fixed ratio the quotient of both sides tends to $1/2$", at="quotient"),
+        by_hand(
+            "at a fixed ratio, the quotient of $B_n$ and the bracket in (133) tends to $1/2$",
+            at="quotient",
+        ),
     ),
     readings={
         r"Uniformly in the ratio: for $\nu = K \ln(M\eta_Y t/K)$ the bracket in (133) is 0, and "

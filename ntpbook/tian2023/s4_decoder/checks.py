@@ -1096,11 +1096,9 @@ GROWING_SHIFT = executed(
     "tian2023-lem-7",
     over="runs",
     instances=many_heights,
-    says=r"{tried} runs, with {compared} inequalities, confirm three claims. First, $0 \le h^* "
-    r"- h \le \eta_Y/M$, which is half of the paper's bound. Second, $c(s) < 1/2$ for "
-    r"$\eta_Y s \le \ln M$. Third, $h^* - h$ lies between $c(s)$ times the derivatives of "
-    r"$h$ at the heights $h^*(s)$ and $h(s)$. The largest $M(h^* - h)/\eta_Y$ is {gap}, "
-    r"and the largest $c(s)$ with $\eta_Y s \le \ln M$ is {shift}.",
+    says="In {tried} runs, {compared} comparisons agree with the inequalities for $h^* - h$ "
+    r"and with $c(s) < 1/2$ for $\eta_Y s \le \ln M$. The largest $M(h^* - h)/\eta_Y$ is "
+    r"{gap}, and the largest $c(s)$ with $\eta_Y s \le \ln M$ is {shift}.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "(45), solved for the time"),
@@ -1799,9 +1797,8 @@ def first_updates() -> Iterator[Vocabulary]:
     "tian2023-rem-3",
     over="vocabulary sizes",
     instances=first_updates,
-    says=r"For $M \ge 100$ and $\eta_Y \ge M^{-0.99}$ both $h(1)$ and $h^*(1)$ lie beyond the "
-    r"lower crossing of Lemma 8. This follows from $1 + 4/M \le M^{0.01}$, which is verified "
-    "exactly at $M = 100$. {compared} comparisons for {tried} vocabulary sizes agree.",
+    says=r"The statement follows from $1 + 4/M \le M^{0.01}$, which is verified exactly at $M = "
+    "100$. {compared} comparisons for {tried} vocabulary sizes agree.",
     tolerance=ROUNDING,
     proof=(
         uses("tian2023-lem-8", "the lower crossing is at most $(1 + 3/M)/M$"),
@@ -1878,11 +1875,8 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
     "tian2023-lem-9",
     over="vocabulary sizes",
     instances=lambda: (Vocabulary(M) for M in (*VOCABULARIES, 10**9)),
-    says=r"The claims about both stages hold for $M \ge 5$ from $Mh = x_0$ on, in {compared} "
-    r"comparisons for {tried} vocabulary sizes. Let $\tau = \eta_Y t/K$. In the first stage, "
-    r"$\tau/2 \le Mh \le \tau$ and $\tau/5 \le \gamma \le \tau$. In the second stage, "
-    r"$\ln(M\tau/2) \le Mh \le \ln(M\tau)$ and $\gamma$ is between $1/5$ and 2 times "
-    r"$\ln(M\tau)/\tau$.",
+    says=r"All inequalities of both stages hold for $M \ge 5$ from $Mh = x_0$ on, in {compared} "
+    "comparisons for {tried} vocabulary sizes.",
     tolerance=ROUNDING,
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45)"),

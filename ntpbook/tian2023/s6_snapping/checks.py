@@ -1756,12 +1756,8 @@ def check_ours_coupled_flow(one: Reduced, queries: int = 0, speed: float = 1.0) 
     instances=coupled.designs,
     observes=True,
     says="In all {tried} designs, {drawn} of them drawn at random with $M$ from 100 to 1000, "
-    r"the logit $z_l$ of the distinct token increases, with $\xi_n > 0$, and the common token has "
-    r"$z_c = -K z_l$. In the {strong} designs with "
-    r"$f_n^\top f_{n'} \ge 1/2$, $\eta_Y/\eta_Z \le 10$, and $K \ge 3$, the slope of $z_l$ "
-    r"in $\ln t$ decreases at all steps between $3t_0$ and $10^7$. In the {weak} designs with "
-    r"$f_n^\top f_{n'} \le 1/10$, $\eta_Y/\eta_Z \ge 100$, and $K \le 7$, the slope is "
-    r"still increasing at $1000\,t_0$.",
+    r"the logit $z_l$ increases, $\xi_n > 0$, and $z_c = -K z_l$. Statement (a) is about "
+    "{strong} of these designs, statement (b) about {weak}; both hold in all of them.",
     planted={
         r"A gain of $0.01 \ln(1 + t)$, whose slope in $\ln t$ never decreases.": {"gain": True},
         "The designs that slow down swapped with those that do not.": {"swap": True},

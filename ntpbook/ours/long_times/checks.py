@@ -78,9 +78,9 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
     over="designs",
     instances=symmetric_runs,
     name=lambda one: rf"$K = {one[0].K}$, $M = {one[0].M}$, $\eta_Y/\eta_Z = {one[1]:g}$",
-    says=r"On {tried} data sets, up to $\ln t = {log_t}$, the attention logits $z$ of the "
-    r"small system in the time scale $\sigma$ agree with those of decoder and attention "
-    "trained in time $t$, up to the error of the integrator.",
+    says=r"On {tried} data sets, up to $\ln t = {log_t}$, the small system in the time scale "
+    r"$\sigma$ gives the same attention logits $z$ as training both layers in time $t$, up "
+    "to the error of the integrator.",
     tolerance=1e-6,  # relative; both integrators run at 1e-9 or less over many steps
     proof=(
         uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
@@ -140,9 +140,9 @@ def narrow(M: int = 0) -> list[Design]:
     over="designs",
     instances=lambda: narrow(),
     name=lambda d: f"K = {d.K}, M = {d.M}",
-    says=r"On {tried} designs with $M = K$, at ratios $\eta_Z/\eta_Y$ from 0.1 to 1000, the "
-    r"attention logits $z$ of a design are the same function of $\sqrt\nu\,\sigma$, where "
-    r"$\nu = (1 - \frac1K)\eta_Z/\eta_Y$, up to the error of the integrator.",
+    says=r"On {tried} designs with $M = K$, ratios $\eta_Z/\eta_Y$ from 0.1 to 1000 give the "
+    r"same attention logits $z$ as a function of $\sqrt\nu\,\sigma$, where $\nu = (1 - "
+    r"\frac1K)\eta_Z/\eta_Y$, up to the error of the integrator.",
     tolerance=1e-7,  # the integrator's tolerance, over the range of the logits
     proof=(
         uses("ours-long-clock", r"The flow of both layers in the time scale $\sigma$."),
@@ -167,7 +167,7 @@ def narrow(M: int = 0) -> list[Design]:
     ),
     planted={
         r"The time scale $\sigma$ itself, without the factor $\sqrt\nu$.": {"power": 0.0},
-        "One thousand outputs.": Variant(instances=lambda: narrow(1000)),
+        "One thousand outputs, so that $M > K$.": Variant(instances=lambda: narrow(1000)),
     },
 )
 def check_ours_long_rates(one: Design, power: float = 0.5) -> Iterator[Said]:
@@ -253,9 +253,9 @@ def wider(first: float = 1.0, last: float = 10.0) -> list[DesignRates]:
     "ours-long-law",
     over="solutions",
     instances=wider,
-    says=r"On {tried} solutions the slope $d\ln T/d\ln\sigma$ at $\sigma = 10^4$ is close to "
-    r"$\alpha + c/T^2$: the error is at most {part} times the distance of the slope from "
-    r"$\alpha$, and the error is smaller than at $\sigma = 10^3$.",
+    says=r"On {tried} solutions the slope $d\ln T/d\ln\sigma$ at $\sigma = 10^4$ differs from "
+    r"$\alpha + c/T^2$ by at most {part} times its distance from $\alpha$, and by less "
+    r"than at $\sigma = 10^3$.",
     tolerance=1e-8,  # the integrator runs at 1e-10
     planted={
         "The exponent 1, which is correct for $M = K$.": {"power": Fraction(1)},
@@ -312,10 +312,10 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     over="solutions",
     instances=lambda: rare() + wider(),
     says=r"Each of {tried} solutions stays inside the region of the proof up to $\sigma = "
-    "10^4$. If the common token is rare, the path starts on the boundary of the region, and the "
-    "theorem applies from the start; otherwise the conditions of entry hold from some time on, "
-    "at the latest from $r = {latest}$ on. At {states} random states on the boundary $F = (1 - "
-    "u)/T^2$ of the region the flow points inward.",
+    "10^4$. If the common token is rare, the path starts on the boundary of the region, "
+    "and the theorem applies from the start. Otherwise the conditions of entry hold from "
+    "some time on, at the latest from $r = {latest}$ on. At {states} random states on the "
+    "boundary $F = (1 - u)/T^2$ of the region the flow points inward.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-11
     proof=(
         uses("ours-long-clock", r"The equations in the time scale $\sigma$, and $t$."),
@@ -625,7 +625,9 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
     ),
     planted={
         "Attention scaled to norm 1.": {"sphere": True},
-        "Two equally strong tokens.": Variant(instances=lambda: leaders(times=1)),
+        "Two distinct tokens that are equally probable.": Variant(
+            instances=lambda: leaders(times=1)
+        ),
     },
 )
 def check_ours_long_simplex(one: DesignRates, sphere: bool = False) -> Iterator[Said]:
@@ -638,7 +640,7 @@ def check_ours_long_simplex(one: DesignRates, sphere: bool = False) -> Iterator[
     yield never_rises(ratios, "ln c_j/c_1")
     others = np.delete(path.scores, top, axis=1).sum(axis=1)
     yield within(float(others[-1]), 1e-4, "attention on all others")
-    yield within(float(others[-1]), float(others[-11]) / 50, "its fall")
+    yield within(float(others[-1]), float(others[-11]) / 50, "fall of the attention on all others")
     yield most("left", float(others[-1]), 1, INTEGRATOR)
 
 
@@ -769,11 +771,11 @@ def settled(one: Fixed, z: Floats) -> Floats:
     over="decoders",
     instances=one_class,
     name=lambda one: one.name,
-    says="The check uses {tried} random decoders, each held fixed. With one class, training "
-    "of attention from five random initial values of $z$ always ends at the same attention, "
-    "which is proportional to the gain $g$ up to the error of the integrator. Where the next "
-    "tokens are the only outputs, training from three initial values always ends at "
-    r"$r/\|r\|$, also for classes that are not alike.",
+    says="Attention was trained for {tried} random decoders, each held fixed. With one class, "
+    "training from five random initial values of $z$ always ends at the same attention, "
+    "which is proportional to the gain $g$ up to the error of the integrator. For $M = "
+    r"K$, training from three initial values always ends at $r/\|r\|$, also for classes "
+    "that are not alike.",
     tolerance=1e-6,  # the flow is stopped where its slope is below 1e-9
     proof=(
         uses("tian2023-lem-1", "The gradient with respect to $Z$ for one sample."),
@@ -1071,7 +1073,9 @@ def course(one: Unequal, sphere: bool) -> unequal.Course:
     },
 )
 def check_ours_long_unequal(one: Unequal, sphere: bool = True, aim: str = "") -> Iterator[Said]:
-    """Shares rest, the top one less than half its way to 1; f ~ g on distinct tokens; margins.
+    """Shares of distinct tokens come to rest, f ~ g on these tokens, and margins become equal.
+
+    The largest share moves less than half of its way to 1.
 
     From ln t = 100 to 300 a share moves by 1e-3 at most; at 300 the quotients g/f of a class agree
     to a hundredth and the margins -ln(1 - alpha_n) of all classes to a tenth.
@@ -1122,8 +1126,8 @@ def even() -> list[Unequal]:
     over="designs",
     instances=leaning,
     says=r"On {tried} designs with two classes and plain softmax, at $\ln t = 300$ the common "
-    "token has all but {left} of the attention of the second class. In the first class the "
-    "most probable distinct token has all but as small a part of the attention.",
+    "token has all but {left} of the attention of the second class. The most probable "
+    "distinct token has all but {left} of the attention of the first class.",
     observes=True,
     planted={
         "Attention scaled to norm 1.": {"sphere": True},
@@ -1138,5 +1142,9 @@ def check_ours_long_common_wins(one: Unequal, sphere: bool = False) -> Iterator[
     for n, winner in ((0, 1), (1, 0)):
         others = np.delete(f[:, n] / f[:, n].sum(axis=1, keepdims=True), winner, axis=1).sum(axis=1)
         yield within(float(others[1]), 0.001, f"class {n + 1}: attention on all others")
-        yield within(float(others[1]), float(others[0]) / 3, f"class {n + 1}: its fall")
+        yield within(
+            float(others[1]),
+            float(others[0]) / 3,
+            f"class {n + 1}: fall of the attention on all others",
+        )
         yield most("left", float(others[1]), 1, INTEGRATOR)

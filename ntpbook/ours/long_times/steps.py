@@ -135,7 +135,7 @@ def clock_steps(sphere: bool = True, invert: bool = False) -> tuple[Shown, ...]:
     moved = f * (delta * g - (f if sphere else 1) * delta * G)
     ratio = eta_y / eta_z if invert else eta_z / eta_y
     return (
-        identity("row of a common token, on next tokens", common[0] / rate, f * x * PHI[0]),
+        identity("row of a common token, at the next tokens", common[0] / rate, f * x * PHI[0]),
         identity("row of a common token, elsewhere", common[1] / rate, f * x * PHI[2]),
         *(
             identity(f"row of a distinct token, {where}", distinct[i] / rate, claimed[i])
@@ -237,8 +237,8 @@ def bulk_free_steps(sphere: bool = True, claimed: bool = True, wrong: int = 1) -
     r_slope, z_d, z_c = bulk_free(claimed)
     back = {nu: eta_z / eta_y * (1 - 1 / K)}
     return (
-        identity("own entry of the error", own, delta * OWN[0]),
-        identity("another entry of the error", other, delta * OWN[1]),
+        identity("the entry of the error at the next token", own, delta * OWN[0]),
+        identity("the entry of the error at another token", other, delta * OWN[1]),
         identity("$r'$ of a distinct token", eta_y / K * f * own / rate, r_slope * OWN[0]),
         identity(
             "sum of the errors over the classes, for a common token",
@@ -471,7 +471,7 @@ def exponent_steps(edge: str = "") -> tuple[Shown, ...]:
     return (
         identity(r"$(\ln T)'$", turn, m * Q),
         identity("the exponent in $x$", mu * (cosine * a + sine * s) - sine * r / K, sine * P),
-        identity("the derivative of $x$ by $D$", sp.diff(by_y, y), -by_y * (1 - by_y)),
+        identity("the derivative of $x$ with respect to $D$", sp.diff(by_y, y), -by_y * (1 - by_y)),
         identity("$D'$", slope(sine * P), sine * (E - F)),
         identity("$P'$", slope(P), E - mu * a / T * m * Q),
         identity("$(aT)'$", slope(a * T), x + a * T * m * Q),
@@ -479,9 +479,9 @@ def exponent_steps(edge: str = "") -> tuple[Shown, ...]:
         identity("$E'$", slope(E), -mu * both * x * (1 - x) * sine * E + kept),
         identity("$B'$", slope(B), mu * x / T**2 - E / (1 + T**2) - pulled),
         identity(r"$(\ln m)'$", slope(m) / m, -2 * m * Q * T**2 / (1 + T**2)),
-        identity("minus the slope of the edge of $F$", -slope((1 - u) / T**2), by_edge),
+        identity("minus the derivative of $(1 - u)/T^2$", -slope((1 - u) / T**2), by_edge),
         identity(r"$E$ at $x = 1/\mu$", E.subs(x, 1 / mu), 1 / T**2),
-        identity("$E$ at its least $x$", E.subs(x, 1 / (mu * (1 + K / T**2))), sp.Integer(0)),
+        identity("$E$ at its smallest $x$", E.subs(x, 1 / (mu * (1 + K / T**2))), sp.Integer(0)),
     )
 
 
@@ -500,7 +500,9 @@ def exponent_limit_steps(power: sp.Expr | None = None) -> tuple[Shown, ...]:
         identity("$aT/r$ in the limit", share, 1 - 1 / M),
         identity("the exponent of $T$ in $r$", 1 - 1 / mu / share, claimed),
         identity(
-            "slack at the edge of $F$ as $T$ grows", room, (M - 2 * K + 1) / M - theta * spare
+            "slack at the boundary $F = (1 - u)/T^2$ as $T$ grows",
+            room,
+            (M - 2 * K + 1) / M - theta * spare,
         ),
     )
 

@@ -64,13 +64,13 @@ def rise(size: Size, ratio: float, eta_z: float, beta: float, steps: int) -> flo
     "ours-turn-momentum",
     over="sizes",
     instances=sizes,
-    says="The check follows gradient descent on the expected loss for 2000 steps at equal rates, "
-    "for {tried} numbers of queries and classes. In the {more} cases with more than two "
-    "classes, the entropy rises again by {low} to {high} with momentum 0.9, at least {times} "
-    "times as much as without momentum at the same effective rates. With ten times finer "
-    "steps of the same motion the entropy rises by the same amount, up to {apart}. With two "
-    "classes and momentum the entropy rises by at most {two}, which is at most {two_times} "
-    "times as much as without momentum. With two classes and "
+    says="For {tried} sizes of the data, both layers were trained by 2000 steps of gradient "
+    "descent on the expected loss, at equal rates. In the {more} sizes with more than two "
+    "classes, the entropy rises again by {low} to {high} with momentum 0.9, at least "
+    "{times} times as much as without momentum at the same effective rates. With ten "
+    "times finer steps of the same motion the entropy rises by the same amount, up to "
+    "{apart}. With two classes and momentum the entropy rises by at most {two}, which is "
+    "at most {two_times} times as much as without momentum. With two classes and "
     r"$\eta_Y/\eta_Z = 2$ it rises by at most {turned_on} with momentum and by at least "
     "{turned_off} without momentum.",
     observes=True,
@@ -176,13 +176,13 @@ def away(found: Floats, quiet: float, level: float) -> float:
     "ours-turn-noise",
     over="sizes",
     instances=five_queries,
-    says="The check trains on five queries with batches of 128, for 1000 steps at equal rates "
-    "and with {seeds} seeds. All six comparisons together have the significance level 1 %. "
-    "The entropy rises on average by {short} "
-    "with momentum 0.9 and sequences of 127 tokens, by {start} if $Y$ and $Z$ start at "
-    "uniformly drawn entries, by {endless} in the limit of long sequences, and by at most "
-    "{off} without momentum. The noise of batches alone, in the limit of long sequences, "
-    "changes the rise by at most {noise}, by the far ends of both confidence intervals.",
+    says="Five queries were trained with {seeds} seeds, on batches of 128 sequences, by 1000 "
+    "steps at equal rates. All six comparisons together have the significance level 1 %. "
+    "The entropy rises on average by {short} with momentum 0.9 and sequences of 127 "
+    "tokens, by {start} if $Y$ and $Z$ start at uniformly drawn entries, by {endless} in "
+    "the limit of long sequences, and by at most {off} without momentum. In the limit of "
+    "long sequences, the noise of the batches changes the rise by at most {noise}, "
+    "according to the confidence intervals.",
     observes=True,
     planted={
         "No momentum, presented as momentum.": {"momentum": 0.0},
@@ -193,10 +193,10 @@ def away(found: Floats, quiet: float, level: float) -> float:
 def check_ours_turn_noise(
     one: Series, momentum: float = 0.9, swap: bool = False, quiet: float = 0.9
 ) -> Iterator[Said]:
-    """Paired by seed: rise(on) > 10 rise(off); rise(endless) > rise(127); noise adds a tenth.
+    """Paired by seed: rise(on) > 10 rise(off); rise(endless) > rise(127).
 
-    At most a tenth of the rise with momentum and without noise. Momentum is also switched from the
-    paper's uniform start, at 127 tokens.
+    Noise changes it by at most a tenth of the rise with momentum and without noise. Momentum is
+    also switched from the paper's uniform start, at 127 tokens.
     """
     level = 0.01 / 6
     start, still = one.rises(momentum, 127, True), one.rises(0.0, 127, True)
@@ -215,8 +215,8 @@ def check_ours_turn_noise(
         away(noisy, rise(one.size, 1.0, 10 * (1 - beta), beta, 1000), level)
         for noisy, beta in ((on[ENDLESS], quiet), (off[ENDLESS], 0.0))
     ]
-    for distance, where in zip(apart, ("with momentum", "without"), strict=True):
-        yield within(10 * distance, momentum_alone, f"noise on against off, {where}")
+    for distance, where in zip(apart, ("with momentum", "without momentum"), strict=True):
+        yield within(10 * distance, momentum_alone, f"effect of the noise, {where}")
     yield most("noise", max(apart), 1, DRAWS)
     yield result("seeds", one.seeds)
     yield result("short", float(on[127].mean()), 2, DRAWS)
@@ -229,10 +229,10 @@ def check_ours_turn_noise(
     "ours-turn-small",
     over="sizes",
     instances=small,
-    says="The check trains on Syn-Small for 1000 steps at equal rates with momentum 0.9 and "
-    "{seeds} seeds. From $Y = Z = 0$ the entropy rises by at most {most}. On average it rises "
-    "more for sequences of 127 tokens ({short}) than in the limit of long sequences "
-    "({endless}), at the significance level 1 %. If $Y$ and $Z$ start at uniformly drawn "
+    says="Syn-Small was trained with {seeds} seeds, by 1000 steps at equal rates with momentum "
+    "0.9. From $Y = Z = 0$ the entropy rises by at most {most}. Its average rise is "
+    "larger for sequences of 127 tokens ({short}) than in the limit of long sequences "
+    "({endless}), at a significance level of 1 %. If $Y$ and $Z$ start at uniformly drawn "
     "entries, the entropy rises by {start_low} to {start_high}.",
     fails=r"In some run from $Y = Z = 0$ the entropy rises by more than one percent of $\ln "
     "10$, its largest possible value, or short sequences do not give a larger rise than long "
@@ -252,7 +252,7 @@ def check_ours_turn_small(one: Series, uniform: bool = False) -> Iterator[Said]:
     """
     hardly = 0.01 * float(np.log(len(one.size.data.distinct)))
     short = one.rises(0.9, 127, uniform)
-    yield within(float(short.max()), hardly, "127 tokens")
+    yield within(float(short.max()), hardly, "largest rise with 127 tokens")
     if float(short.max()) > hardly:
         return  # decided; the other runs take as long
     started = one.rises(0.9, 127, True)
@@ -291,13 +291,13 @@ def flows() -> list[Flow]:
     "ours-turn-flow",
     over="triples of ratios",
     instances=flows,
-    says="The data are one query with two next tokens. At each ratio of the rates the entropy "
-    "along the gradient flow has a minimum at a finite time and ends {low} to {high} above "
-    "this minimum. The base-10 logarithm of the time of the minimum grows by {slope} per unit "
-    r"of $\sqrt{\eta_Y/\eta_Z}$. Measured as a power of the ratio, this logarithm has the "
-    "exponent $1/2$ up to {off}, and a tenfold ratio at least halves the difference from "
-    "$1/2$. If the decoder keeps no memory of earlier attention, the entropy does not rise, "
-    "at equal rates up to $10^8$ steps.",
+    says="For one query with two next tokens, at each ratio of the rates, the entropy along "
+    "the gradient flow has a minimum at a finite time and ends {low} to {high} above this "
+    "minimum. The base-10 logarithm of the time of the minimum grows by {slope} per unit "
+    r"of $\sqrt{\eta_Y/\eta_Z}$. As a power of the ratio, this logarithm has an exponent "
+    "within {off} of $1/2$, and a tenfold ratio at least halves this distance. If the "
+    "decoder keeps no memory of earlier attention, the entropy does not rise, at equal "
+    "rates up to $10^8$ steps.",
     observes=True,
     planted={
         "The logarithm of the time of the minimum proportional to the ratio itself.": {
@@ -353,20 +353,20 @@ def dips(size: Size, beta: float) -> Floats:
     "ours-turn-dip",
     over="sizes",
     instances=all_sizes,
-    says="The check follows gradient descent on the expected loss for 100 steps, at ratios of "
-    "the rates from 0.5 to 10, for the {tried} sizes of Figure 6. With momentum 0.9 the "
-    "entropy is lowest at ratios from {lowest_on} to {highest_on}, depending on the size. "
-    "Without momentum, the entropy is lowest at the same or a larger ratio, from {lowest_off} "
-    "to {highest_off}. From its minimum to ratio 10 the entropy rises at least {times} times "
-    "as much with momentum as without.",
+    says="For {tried} sizes of the data, both layers were trained by 100 steps of gradient "
+    "descent on the expected loss, at ratios of the rates from 0.5 to 10. With momentum "
+    "0.9 the entropy is lowest at a ratio from {lowest_on} to {highest_on}. Without "
+    "momentum, it is lowest at the same or a larger ratio, from {lowest_off} to "
+    "{highest_off}. From its minimum to ratio 10 the entropy rises at least {times} times "
+    "as much with momentum.",
     observes=True,
     planted={
         "Momentum on and off exchanged.": {"swap": True},
-        "No momentum in either.": {"beta": 0.0},
+        "No momentum in either set of runs.": {"beta": 0.0},
     },
 )
 def check_ours_turn_dip(one: Size, beta: float = 0.9, swap: bool = False) -> Iterator[Said]:
-    """argmin with momentum <= argmin without, both inside; a higher climb to ratio 10."""
+    """argmin with momentum <= argmin without, both inside; entropy rises more up to ratio 10."""
     on, off = dips(one, beta), dips(one, 0.0)
     if swap:
         on, off = off, on

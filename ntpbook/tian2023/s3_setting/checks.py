@@ -89,9 +89,8 @@ def check_tian2023_fig_1(one: Named, off: int = 0) -> Iterator[Said]:
     "tian2023-app-classes",
     over="sets of classes",
     instances=collection,
-    says="In {tried} sets of classes every token that occurs is either common ({common} tokens) "
-    "or distinct for one class ({distinct} tokens), never both. A single token determines the "
-    "class if and only if it is distinct.",
+    says="In {tried} sets of classes, {common} tokens are common and {distinct} are distinct. "
+    "A single token determines the class if and only if it is distinct.",
     shows="the definition makes sense: every token that occurs is either distinct or common",
     planted={
         "Common only if shared by at least three classes.": {"smallest": 3},
@@ -128,7 +127,7 @@ def positions(seed: int = 7, cases: int = 40) -> Iterator[Sequence]:
         rng = np.random.default_rng((seed, number))
         context = 1 + number % 8
         tokens = tuple(rng.integers(6, size=context + 2).tolist())
-        yield Sequence(f"{context} contextual tokens, case {number}", tokens, rng.normal(size=6))
+        yield Sequence(f"contextual tokens: {context}, case {number}", tokens, rng.normal(size=6))
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,9 +190,7 @@ def check_tian2023_app_table_1(one: Sequence, base: int = 0, early: int = 0) -> 
     "tian2023-eq-1",
     over="random layers",
     instances=random_layers,
-    says="For {tried} random layers, the attention computed from embeddings equals a masked "
-    "softmax of a row of $Z$, and this attention is a probability distribution over the "
-    "context.",
+    says="Tested on {tried} random layers.",
     tolerance=1e-12,  # scores of order ten, from sums of up to d^2 products
     shows="the definition makes sense: the weights are a distribution over the context, the "
     "same from embeddings as from $Z$",
@@ -218,8 +215,7 @@ def check_tian2023_eq_1(one: Layer, masked: bool = True, scaled: bool = True) ->
     "tian2023-eq-2",
     over="random layers",
     instances=random_layers,
-    says="For {tried} random layers, the objective $J$ of one sequence is the logarithm of a "
-    "probability and has the same value computed from embeddings and from $Y$ and $Z$.",
+    says="Tested on {tried} random layers.",
     tolerance=1e-12,  # logits of order ten, from sums of up to d^2 products
     shows="the definition makes sense: $J$ is the logarithm of a probability, the same from "
     "embeddings as from $Y$ and $Z$",
@@ -252,9 +248,7 @@ def check_tian2023_eq_2(
     "tian2023-app-normalization",
     over="random embeddings",
     instances=embeddings,
-    says="Of {tried} random embeddings, the orthonormal ones preserve the norm of every "
-    r"$X^\top b$. For the nearly orthonormal ones the square of $\|U^\top X^\top b\|/\|X^\top "
-    r"b\|$ differs from 1 by at most the spectral norm of $UU^\top - I$.",
+    says="Both claims hold for {tried} random embeddings, orthonormal and nearly orthonormal ones.",
     tolerance=1e-12,  # rounding of sums of up to a thousand products
     proof=(
         executed(
@@ -429,10 +423,8 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
     "tian2023-app-layernorm",
     over="random sequences",
     instances=zero_columns,
-    says="With the mean subtracted, on {tried} random sequences, the gradients with respect to "
-    r"$Y$ and to the row of the query are (3) and (4) with $X^\top b - \frac1M \mathbf 1$ "
-    r"in place of $X^\top b$ in the normalization. The gradient with respect to $Y$ "
-    "preserves the column sums of $Y$.",
+    says="On {tried} random sequences, numerical derivatives agree with these gradients. The "
+    "gradient with respect to $Y$ preserves the column sums of $Y$.",
     tolerance=ROUNDING,
     proof=(
         LIKELIHOOD,
@@ -454,9 +446,9 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
         ),
         by_hand("the chain rule: the product of the three derivatives", at="chain"),
         by_hand(
-            r"the term $-bb^\top$ leaves $(\mathbf 1^\top g/M) X^\top b$, and $\mathbf 1^\top g = "
-            r"\mathbf 1^\top Y(x_{T+1} - \alpha) = 0$: $\mathbf 1^\top Y$ is constant, since the "
-            r"entries of $\mathrm{LN}(v)$ sum to 0, and it starts at 0",
+            r"the term $-bb^\top$ contributes nothing, because $\mathbf 1^\top Y = 0$ at all "
+            "times: it starts at 0, and it is constant, because the entries of "
+            r"$\mathrm{LN}(v)$ sum to 0",
             at="columns",
         ),
     ),
@@ -575,7 +567,7 @@ def several_heads(seed: int = 7, cases: int = 60) -> Iterator[Heads]:
         rng = np.random.default_rng((seed, number))
         H, M, length = 2 + number % 2, 2 + number % 5, 1 + number % 9
         Y, Z = (0.1, 1.0, 3.0)[number % 3] * rng.normal(size=(2, H, M, M))
-        name = f"{H} heads, $M = {M}$, {length} contextual tokens, case {number}"
+        name = f"{H} heads, $M = {M}$, contextual tokens: {length}, case {number}"
         yield Heads(name, layer.random_sample(rng, M, length), Y, Z)
 
 
@@ -634,8 +626,8 @@ def check_tian2023_app_multi_head(
             turned[h, m, i] += STEP * 1j
             logits = logits_of_heads(one.sample, one.Y, turned)
             by_Z[i] = np.log(layer.softmax(logits)[one.sample.following]).imag / STEP
-        yield arrays.equal(np.outer(f, error), by_Y, f"Y of head {h + 1}", scale=scale)
-        yield arrays.equal(row, by_Z, f"Z of head {h + 1}", scale=scale)
+        yield arrays.equal(np.outer(f, error), by_Y, f"$Y$ of head {h + 1}", scale=scale)
+        yield arrays.equal(row, by_Z, f"$Z$ of head {h + 1}", scale=scale)
 
 
 # The start, and sums of rows
@@ -746,7 +738,7 @@ def check_tian2023_app_row_sums(
     """Y 1 = 0 and Z 1 = 0 after training from zero."""
     for rule in rules:
         for name, W in zip(("Y", "Z"), trained(run, rule), strict=True):
-            yield arrays.equal(W.sum(axis=axis), 0.0, f"{rule}, {name}", scale=1.0)
+            yield arrays.equal(W.sum(axis=axis), 0.0, f"trained with {rule}, ${name}$", scale=1.0)
     largest = max(float(np.abs(W.sum(axis=1)).max()) for W in trained(run, "adam"))
     yield most("adam", largest, digits=2)
 
@@ -871,8 +863,8 @@ def check_tian2023_eq_5(one: Bag, weighted: bool = True, heat: float = 1.0) -> I
     instances=long_sequences,
     says=r"$X^\top b$ depends only on the token frequencies $q$, which converge to $P$ by the "
     "strong law of large numbers. In {tried} random classes, with 100 to one million "
-    r"tokens, the mean distance $\|X^\top b - c\|_1$ times the square root of the length "
-    "is the constant of the delta method within five standard errors.",
+    r"tokens, the mean distance $\|X^\top b - c\|_1$ falls like one over the square root "
+    "of the length, with the constant of the delta method up to five standard errors.",
     proof=(
         SHARES,
         DIAGONAL,
@@ -965,8 +957,7 @@ RADIUS = executed(
     "tian2023-eq-137",
     over="sequences",
     instances=written,
-    says="In (137), the sum over positions equals the sum over tokens weighted by their "
-    "frequencies, on {tried} sequences.",
+    says="Both sums in (137) agree on {tried} sequences.",
     tolerance=1e-12,  # sums of up to 200 numbers near one
     proof=(
         by_hand("equal tokens of a sequence give equal terms, which are summed", at="regrouped"),
@@ -1091,9 +1082,9 @@ def _together(one: Together, which: str) -> Iterator[Said]:
     "ours-uniform-counts",
     over=r"triples of length, distribution, and $\delta$",
     instances=distributions,
-    says=r"For {tried} choices of length, distribution, and $\delta$, the probability that "
-    "all token frequencies are within our radius of their probabilities at once, computed "
-    r"exactly from the multinomial distribution, is at least $1 - \delta$.",
+    says=r"For {tried} choices of length, distribution, and $\delta$, all token frequencies are "
+    "within our radius of their probabilities at once, with exact probability at least $1 "
+    r"- \delta$.",
     # a probability near 1 minus rounding, held against delta = 1e-8
     tolerance=1e-5,
     proof=(

@@ -43,7 +43,7 @@ def random_layers(seed: int = 7, cases: int = 120) -> Iterator[Layer]:
     for number in range(cases):
         rng = np.random.default_rng((seed, number))
         (M, d), length = sizes[number % 4], lengths[number // 4 % 4]
-        where = f"$M = {M}$, $d = {d}$, {length} contextual tokens, case {number}"
+        where = f"$M = {M}$, $d = {d}$, contextual tokens: {length}, case {number}"
         yield Layer(where, layer.random_embedded(rng, M, d), layer.random_sample(rng, M, length))
 
 
@@ -98,7 +98,7 @@ def small_tables(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
         rng = np.random.default_rng((seed, number))
         M, length = 2 + number % 7, 1 + number % 12
         sample, heat = layer.random_sample(rng, M, length), (0.1, 1.0, 3.0)[number % 3]
-        name = f"$M = {M}$, {length} contextual tokens, case {number}"
+        name = f"$M = {M}$, contextual tokens: {length}, case {number}"
         Y, Z = heat * rng.normal(size=(2, M, M))
         yield Weighted(name, sample, Y, Z, (seed, number))
 
@@ -109,7 +109,7 @@ def large_tables(seed: int = 7, cases: int = 60) -> Iterator[Weighted]:
         rng = np.random.default_rng((seed, number))
         M, length = (5, 20, 80)[number % 3], (1, 10, 100, 600)[number % 4]
         sample = layer.random_sample(rng, M, length)
-        name = f"$M = {M}$, {length} contextual tokens, case {number}"
+        name = f"$M = {M}$, contextual tokens: {length}, case {number}"
         Y, Z = rng.normal(size=(2, M, M))
         yield Weighted(name, sample, Y, Z, (seed, number))
 

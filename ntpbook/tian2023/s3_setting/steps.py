@@ -77,10 +77,16 @@ def logit_along_a_score(power: int = 2) -> Iterator[Shown]:
     norm = sp.sqrt(a**2 + rest)  # S |X^T b|
     w, f = (Y * a + B) / norm, a / norm
     slope = sp.diff(w, z)
-    yield identity("$dw_j/dz_l$", sp.simplify(slope - f * (Y - f * w)), sp.Integer(0))
+    yield identity(
+        "$dw_j/dz_l - f_l (Y_{lj} - f_l w_j)$", sp.simplify(slope - f * (Y - f * w)), sp.Integer(0)
+    )
     v, length, seen = a / S, norm / S, (Y * a + B) / S  # an entry, |X^T b| and Y_j^T X^T b
     entry = v * (Y - v * seen / length**power) / length
-    yield identity("the entry of (3)", sp.simplify(entry - f * (Y - f * w)), sp.Integer(0))
+    yield identity(
+        "the entry of (3) minus $f_l (Y_{lj} - f_l w_j)$",
+        sp.simplify(entry - f * (Y - f * w)),
+        sp.Integer(0),
+    )
 
 
 def unit_jacobian(power: int = 2) -> Iterator[Shown]:

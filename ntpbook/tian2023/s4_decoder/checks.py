@@ -119,9 +119,9 @@ def check_tian2023_eq_7(
     over="random and trained decoders",
     instances=random_decoders,
     says=r"At every finite $Y$, $1 - \alpha_{nn} > 0$, and $1 - \alpha_{nn} \ge "
-    "(M-1)/(M-1+e^D)$ if no logit is more than $D$ below $w_{nn}$. In {compared} "
-    "comparisons, the norm of the sum of all gradients is at least the smallest singular value "
-    "of $F$ times the norm of the vector of these bounds.",
+    "(M-1)/(M-1+e^D)$ if no logit is more than $D$ below $w_{nn}$. {compared} numerical "
+    "comparisons confirm this bound and the lower bound on the norm of the sum of all "
+    "gradients that follows from it.",
     tolerance=1e-9,  # logits of trained decoders come from a linear system; the bound is tight
     size=lambda one: 2,
     proof=(
@@ -188,17 +188,22 @@ FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > f
     "tian2023-asm-2",
     over="numbers of classes $K$",
     instances=designs,
-    says="For {tried} values of $K$ from 2 to 50, classes that overlap in pairs (with one "
-    r"triple for odd $K$) satisfy Assumption 2 if $M \ge 36K^2 + 1$ (for odd $K$, if $M \ge "
-    "144K^2 + 1$). $M = 36K^2$ is too small. Of {random} random sets of four classes, "
-    r"{random_met} satisfy Assumption 2 even with the smaller lower bound $\sqrt{6/M}$.",
+    says="Classes that share tokens in pairs, with a suitable overlap, satisfy it if $K$ is "
+    r"even and $M \ge 36K^2 + 1$. For odd $K$ one group has three classes, and $M \ge "
+    "144K^2 + 1$ is enough. Tested for {tried} values of $K$ from 2 to 50. No classes "
+    "satisfy it at $M = 36K^2$. Among {random} random sets of four classes, {random_met} "
+    r"satisfy Assumption 2, even with the smaller lower bound $\sqrt{6/M}$.",
     tolerance=1e-12,  # eigenvalues of matrices with entries below 1
     shows=r"Assumption 2 can hold, can fail, and makes $F^\top F$ invertible",
     proof=(
         executed(
-            "eigenvalues of pairs and triples, and the range of allowed eigenvalues",
+            "eigenvalues of $E$ for two or three classes that share a token, and when the "
+            "bounds leave room for them",
             steps.window_of_assumption_2,
-            planted={"Allowed eigenvalues exist from $M = 35K^2$ on.": {"square": 35}},
+            planted={
+                r"An eigenvalue claimed to fit between $6/\sqrt M$ and $1/K$ from $M = "
+                "35K^2$ on.": {"square": 35}
+            },
         ),
         by_hand(
             r"the eigenvalues of $I + E$ are at least $1 - 1/K > 0$ if all $|\lambda_i| < 1/K$",
@@ -208,8 +213,10 @@ FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > f
     readings={r"The lower bound is $\sqrt{6/M}$ instead of $6/\sqrt M$.": {"reading": "sqrt(6/M)"}},
     planted={
         r"The lower bound 1.1 times sharper, $6.6/\sqrt M$.": {"sharper": 1.1},
-        "$M > 36K^2$ claimed to suffice for the triple that an odd $K$ needs.": {"triple": 1},
-        "Allowed eigenvalues claimed to exist for $M = 36K^2 - 1$ already.": {"more": -1},
+        "$M > 36K^2$ claimed to suffice for odd $K$, too.": {"triple": 1},
+        r"An eigenvalue claimed to fit between $6/\sqrt M$ and $1/K$ for $M = 36K^2 - 1$.": {
+            "more": -1
+        },
     },
 )
 def check_tian2023_asm_2(
@@ -331,8 +338,8 @@ FIRST_ORDER = "$E$ instead of $E'$; they differ only in second order."
     over="random decoders",
     instances=decoders_and_a_pair,
     says=r"$F^\top(F - FE') = I$ for matrices of symbolic size, so the modified update (26) "
-    r"moves only row $n$ of $F^\top Y$. The updates of {tried} random decoders agree, and the "
-    r"norm $\|FE'e_n\|$ of the modification is at most $|\lambda_1|/\sqrt{1 - |\lambda_1|}$.",
+    r"moves only row $n$ of $F^\top Y$. The updates of {tried} random decoders agree, and "
+    r"the bound on $\|FE'e_n\|$ holds.",
     tolerance=LINEAR_ALGEBRA,
     proof=(
         uses("tian2023-eq-8", r"gradient ascent on the rows of $F^\top Y$"),
@@ -354,7 +361,7 @@ FIRST_ORDER = "$E$ instead of $E'$; they differ only in second order."
 def check_tian2023_lem_3(
     one: TrainedClasses, sign: int = 1, first_order: bool = False, sharper: float = 1.0
 ) -> Iterator[Said]:
-    """(26) moves row n of F^T Y by eta (e_n - alpha_n) and no other; |F E' e_n| is small."""
+    """(26) moves row n of F^T Y alone; |F E' e_n| <= |lambda_1|/sqrt(1 - |lambda_1|)."""
     E, W = one.E, one.f @ one.Y
     E_prime = E if first_order else inverting(E, sign)
     mix = np.eye(one.K) - E_prime
@@ -366,7 +373,10 @@ def check_tian2023_lem_3(
         yield arrays.equal(moved, expected, f"class {n}", scale=float(np.abs(step).max()))
     largest = float(np.abs(np.linalg.eigvalsh(E)).max())
     if largest >= 1:
-        yield left_out(r"$|\lambda_1| \ge 1$, where the bound on the modification does not apply")
+        yield left_out(
+            r"decoders with $|\lambda_1| \ge 1$, to which the bound on the norm does "
+            "not apply"
+        )
         return
     size = float(np.linalg.norm(one.f.T @ E_prime, axis=0).max())
     bound = largest / math.sqrt(1 - largest) / sharper
@@ -512,9 +522,9 @@ def check_tian2023_app_e_prime(
     "tian2023-app-e-prime-corrected",
     over="exact matrices $E$",
     instances=exact_correlations,
-    says="For matrices of symbolic size $(I + E)(I - E') = I$ and $E' = E(I + E)^{-1}$; an "
-    "eigenvalue $x$ of $E$ gives the eigenvalue $x - x^2/(1 + x)$ of $E'$. {compared} "
-    "exact comparisons on {tried} matrices agree.",
+    says="For matrices of symbolic size, $(I + E)(I - E') = I$ and $E' = E(I + E)^{-1}$. If "
+    "$E$ has the eigenvalue $x$, then $E'$ has the eigenvalue $x - x^2/(1 + x)$. "
+    "{compared} exact comparisons on {tried} matrices agree.",
     proof=(
         executed(
             "$I - E'$ is the inverse of $I + E$; the eigenvalues of $E'$", steps.forms_of_E_prime
@@ -644,7 +654,7 @@ def softmaxes() -> Iterator[Rate]:
         executed(r"one step of (8) from $(M - 1) h \zeta_n$", steps.step_of_the_rows),
         uses(
             "tian2023-lem-5",
-            "Lemma 5: the induction over $s$, whose induction step is the computation above",
+            "the induction over $s$; its induction step is the computation above",
         ),
     ),
     planted={"$M$ instead of $M - 1$ in the denominator.": {"less": 0}},
@@ -804,7 +814,7 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
     ),
     proof=(
         enclosed(
-            "$v$ is not the logit gap of (43)",
+            "the gap $v$ to a token of no class does not grow as (43) claims",
             gaps_apart,
             planted={"As many classes as tokens, with the lower rate.": {"square": True}},
         ),
@@ -817,14 +827,15 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
         "Equation (43), for the mean of (7) over all classes instead of single samples.": {
             "mean": True
         },
-        "Equation (43), for the mean and only for the gap $w_{nn} - w_{nn'}$ to another class.": {
+        "Equation (43), for the mean of (7) over all classes, and only for the gap $w_{nn} - "
+        "w_{nn'}$ to another class.": {
             "mean": True,
             "whole": False,
         },
-        r"Only the lower learning rate: $w_n = (M - 1) h^*(N/K) \zeta_n$, where $h^*$ has the "
-        r"rate $(1 - \rho)\eta_Y$.": {"reading": "rate"},
-        r"The learning rate $(1 - \rho)\eta_Y$, for the mean and only for the gap $w_{nn} - "
-        "w_{nn'}$ to another class.": {
+        r"Only the lower learning rate: after $N$ steps $w_n = (M - 1) h^*(N/K) \zeta_n$, where "
+        r"$h^*$ has the rate $(1 - \rho)\eta_Y$.": {"reading": "rate"},
+        r"The learning rate $(1 - \rho)\eta_Y$, for the mean of (7) over all classes, and only "
+        "for the gap $w_{nn} - w_{nn'}$ to another class.": {
             "reading": "rate",
             "mean": True,
             "whole": False,
@@ -936,7 +947,7 @@ def small_gap_sizes() -> Iterator[Gaps]:
 def check_tian2023_rem_1_corrected(
     one: Gaps, lead: float = 1.0, slow: bool = False
 ) -> Iterator[Said]:
-    """u' and v' against the flow of the decoder, their first values, K = M, and v - u < limit."""
+    """u' and v' are those of the decoder, u grows at the rate 1 - rho for K = M, v - u < limit."""
     M, K, rho = one.M, one.K, one.rho
     tau = np.geomspace(1e-4, 10 * math.log(M), 6)
     u, v = equicorrelated.gaps(M, K, rho, tau)
@@ -1032,8 +1043,8 @@ def all_vocabularies() -> Iterator[Vocabulary]:
     over="vocabulary sizes",
     instances=all_vocabularies,
     says="With $we^w = e^c/(M - 1)$ and $x = c - w$, equation (45) holds for symbolic $M$, "
-    r"$\tau = \eta_Y t$, and $w$. A forty-digit solution and the library agree with it in "
-    "{compared} comparisons.",
+    r"$\tau = \eta_Y t$, and $w$. The library and a solution of (45) to forty digits agree "
+    "with this closed form in {compared} comparisons.",
     tolerance=2e-14,  # the library's 16 digits; forty digits leave 1e-20 after cancellation
     proof=(
         executed("the closed form solves (45)", steps.closed_height),
@@ -1085,11 +1096,9 @@ GROWING_SHIFT = executed(
     "tian2023-lem-7",
     over="runs",
     instances=many_heights,
-    says=r"In {tried} runs and {compared} inequalities: $0 \le h^* - h \le \eta_Y/M$ (half of "
-    r"the paper's bound), the shift has $c(s) < 1/2$ for $\eta_Y s \le \ln M$, and $h^* - h$ "
-    "lies between $c(s)$ times the derivatives of $h$ at the heights $h^*(s)$ and $h(s)$. "
-    r"The largest $M(h^* - h)/\eta_Y$ is {gap}, and the largest $c(s)$ with $\eta_Y s \le \ln "
-    "M$ is {shift}.",
+    says="In {tried} runs, {compared} comparisons agree with the inequalities for $h^* - h$ "
+    r"and with $c(s) < 1/2$ for $\eta_Y s \le \ln M$. The largest $M(h^* - h)/\eta_Y$ is "
+    r"{gap}, and the largest $c(s)$ with $\eta_Y s \le \ln M$ is {shift}.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "(45), solved for the time"),
@@ -1151,8 +1160,7 @@ PLACES = np.array([0.01, 0.25, 0.5, 0.75, 1.0])  # between two updates
     "tian2023-eq-46",
     over="runs",
     instances=whole_heights,
-    says=r"In {tried} runs the interpolation $h^\circ$ equals $h^*$ at integer times, is "
-    "linear between them, and is strictly increasing.",
+    says="Tested in {tried} runs, at integer times and between them.",
     tolerance=AMPLIFIED,
     shows=r"$h^\circ$ is well defined: a strictly increasing function through all values "
     "$h^*(s)$",
@@ -1178,8 +1186,7 @@ def check_tian2023_eq_46(run: Heights, next_: int = 1, sign: int = 1) -> Iterato
     "tian2023-eq-47",
     over="runs",
     instances=whole_heights,
-    says="$h$ lies below the interpolation of $h^*$ at {compared} times between the updates of "
-    "{tried} runs.",
+    says="Tested at {compared} times between the updates of {tried} runs.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-7", r"$h(s) \le h^*(s)$"),
@@ -1208,8 +1215,7 @@ def check_tian2023_eq_47(run: Heights, sharper: float = 1.0, before: int = 0) ->
     "tian2023-app-lem-7-cases",
     over="runs",
     instances=whole_heights,
-    says="After every update of {tried} runs, $h(s)$ has reached $h^*(s - 1)$, or the "
-    "difference $h^* - h$ has decreased.",
+    says="Case (i) or (ii) holds after every update of {tried} runs.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-7", r"$h(s) \le h^*(s)$"),
@@ -1397,7 +1403,10 @@ def check_tian2023_eq_49(run: Heights, sharper: float = 1.0, power: int = 1) -> 
     """M (h*(s) - h(s)) <= (L + e^eta (e^eta - 1)/2)/2 g(M h(s)), which goes to 0."""
     M, eta = run.M, run.eta
     if eta > 2:
-        yield left_out(r"a learning rate above 2, for which $e^{2\eta_Y}$ makes the bound vacuous")
+        yield left_out(
+            r"runs with a learning rate above 2, for which $e^{2\eta_Y}$ makes the "
+            "bound vacuous"
+        )
         return
     _, above = shift.shift_bounds(M, eta, run.y)
     slope = (M * eta / (M - 1 + np.exp(run.x))) ** power
@@ -1503,7 +1512,7 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
         enclosed(
             r"a time at which the lower bound on $c(s)$ has exceeded $C \ln M$",
             late_time,
-            planted={"A height $Mh$ that is lower by 0.01.": {"lowered": 0.01}},
+            planted={"A time at which the height $Mh$ is lower by 0.01.": {"lowered": 0.01}},
         ),
     ),
     readings={
@@ -1559,8 +1568,8 @@ def check_tian2023_rem_2(
     over="runs",
     instances=all_heights,
     says=r"Both bounds on $c(s)$ follow from identities for symbolic $M$, $\eta_Y$, and "
-    r"heights, and hold in {compared} comparisons on {tried} runs. That $sM(h^* - h)/\ln "
-    "s$ tends to $1/2$ is proved.",
+    "heights, and hold in {compared} comparisons on {tried} runs. The proof also shows "
+    r"that $sM(h^* - h)/\ln s$ tends to $1/2$.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "(45), solved for the time"),
@@ -1571,8 +1580,12 @@ def check_tian2023_rem_2(
             steps.sums_and_integrals,
             planted={"$(r - 1)^3/2$ instead of $(r - 1)^2/2$.": {"square": 3}},
         ),
-        by_hand("the lower bound: a Riemann sum of an increasing function", at="below"),
-        by_hand("the upper bound: the squares telescope", at="above"),
+        by_hand(
+            "the lower bound on $c(s)$: it compares a Riemann sum of an increasing "
+            "function with its integral",
+            at="below",
+        ),
+        by_hand("the upper bound on $c(s)$: the sum of the squares telescopes", at="above"),
         executed(
             "limits along the curve $h$ at late times",
             steps.half_a_logarithm,
@@ -1580,8 +1593,8 @@ def check_tian2023_rem_2(
         ),
         uses(
             "tian2023-lem-7",
-            "$h^* - h$ lies between $c(s)$ times the derivatives of $h$ "
-            "at the two heights; part (a)",
+            "part (a), and $h^* - h$ lies between $c(s)$ times the derivatives of $h$ at the "
+            "two heights",
         ),
         by_hand(
             r"$c(s) = \frac12\ln s + O(1)$ and $h^* - h \sim \ln s/(2Ms)$ from both bounds",
@@ -1659,9 +1672,8 @@ def enclosed_gaps(late: int = 0, share: float = 0.22) -> Iterator[Shown]:
     "tian2023-fig-8",
     over="curves of Figure 8",
     instances=figure_8,
-    says="On the {tried} curves of Figure 8, $h^*$ lies above $h$, by at most "
-    r"$0.22\,\eta_Y/M$, in interval arithmetic. All {compared} floating-point comparisons "
-    "agree.",
+    says="Both claims hold at every point of the {tried} curves of Figure 8, in interval "
+    "arithmetic. All {compared} floating-point comparisons agree.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45), whose left side is increasing"),
@@ -1707,7 +1719,11 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
         executed(
             "the lower crossing",
             steps.lower_crossing,
-            planted={"$3/M$ from $M = 7$ on.": {"least": 7}},
+            planted={
+                "The bound $(1 + 3/M)/M$ on the lower crossing claimed from $M = 7$ on.": {
+                    "least": 7
+                }
+            },
         ),
         by_hand(
             "the lower crossing from the signs of $e^x - (M - 1)x$ at its trial points", at="lower"
@@ -1715,7 +1731,11 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
         executed(
             "the upper crossing",
             steps.upper_crossing,
-            planted={r"$L + \ln L$ as an upper bound.": {"double": 1}},
+            planted={
+                r"$L + \ln L$, with $L = \ln M$, as an upper bound on the upper crossing.": {
+                    "double": 1
+                }
+            },
         ),
         by_hand(
             "the upper crossing from the signs of $e^x - (M - 1)x$ at its trial points", at="upper"
@@ -1735,7 +1755,10 @@ def check_tian2023_lem_8(
     constant: float = 4.0,
     sharper: float = 1.0,
 ) -> Iterator[Said]:
-    """e^x <= (M - 1) x exactly for x_0 <= x <= x_1 = (1 + omega_1) ln M; sizes of both omegas."""
+    """e^x <= (M - 1) x exactly for x_0 <= x <= x_1 = (1 + omega_1) ln M.
+
+    0 < omega_0 <= 4/(M ln M), and omega_1 is from 1 to 2 times ln ln M/ln M.
+    """
     M = one.M
     x_0, _ = decoder.crossings(M)
     omega_0, omega_1 = decoder.omegas(M)
@@ -1771,9 +1794,8 @@ def first_updates() -> Iterator[Vocabulary]:
     "tian2023-rem-3",
     over="vocabulary sizes",
     instances=first_updates,
-    says=r"For $M \ge 100$ and $\eta_Y \ge M^{-0.99}$ both $h(1)$ and $h^*(1)$ lie beyond the "
-    r"lower crossing of Lemma 8. This follows from $1 + 4/M \le M^{0.01}$, which is verified "
-    "exactly at $M = 100$. {compared} comparisons for {tried} vocabulary sizes agree.",
+    says=r"The statement follows from $1 + 4/M \le M^{0.01}$, which is verified exactly at $M = "
+    "100$. {compared} comparisons for {tried} vocabulary sizes agree.",
     tolerance=ROUNDING,
     proof=(
         uses("tian2023-lem-8", "the lower crossing is at most $(1 + 3/M)/M$"),
@@ -1850,11 +1872,8 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
     "tian2023-lem-9",
     over="vocabulary sizes",
     instances=lambda: (Vocabulary(M) for M in (*VOCABULARIES, 10**9)),
-    says=r"The claims about both stages hold for $M \ge 5$ from $Mh = x_0$ on, in {compared} "
-    r"comparisons for {tried} vocabulary sizes. Let $\tau = \eta_Y t/K$. In the first stage, "
-    r"$\tau/2 \le Mh \le \tau$ and $\tau/5 \le \gamma \le \tau$. In the second stage, "
-    r"$\ln(M\tau/2) \le Mh \le \ln(M\tau)$ and $\gamma$ is between $1/5$ and 2 times "
-    r"$\ln(M\tau)/\tau$.",
+    says=r"All inequalities of both stages hold for $M \ge 5$ from $Mh = x_0$ on, in {compared} "
+    "comparisons for {tried} vocabulary sizes.",
     tolerance=ROUNDING,
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45)"),
@@ -1886,7 +1905,10 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
 def check_tian2023_lem_9(
     one: Vocabulary, start: float = 1.0, literal: bool = False, sharper: float = 1.0
 ) -> Iterator[Said]:
-    """Both stages of h and gamma with explicit constants, over tau = eta_Y t/K."""
+    """tau/2 <= x <= tau in stage 1, ln(M tau/2) <= x <= ln(M tau) in stage 2, tau = eta_Y t/K.
+
+    In stage 1 gamma is from tau/5 to tau, in stage 2 from 1/5 to 2 times ln(M tau)/tau.
+    """
     M = one.M
     yield from _first_stage(M, literal, sharper)
     yield from _second_stage(M, start)

@@ -152,9 +152,13 @@ def window_of_assumption_2(square: int = 36) -> Iterator[Shown]:
     yield identity("inner product of two classes that share a token", chosen**2, x**2)
     pair, triple = x * (sp.ones(2) - sp.eye(2)), x * (sp.ones(3) - sp.eye(3))
     t = sp.Symbol("t")
-    yield identity(r"a pair: eigenvalues $\pm x$", pair.charpoly(t).as_expr(), (t - x) * (t + x))
     yield identity(
-        "a triple: $2x$, $-x$, $-x$", triple.charpoly(t).as_expr(), (t - 2 * x) * (t + x) ** 2
+        r"two classes: eigenvalues $\pm x$", pair.charpoly(t).as_expr(), (t - x) * (t + x)
+    )
+    yield identity(
+        "three classes: eigenvalues $2x$, $-x$, $-x$",
+        triple.charpoly(t).as_expr(),
+        (t - 2 * x) * (t + x) ** 2,
     )
     for bound, factor in ((6 / sp.sqrt(M), square), (sp.sqrt(6 / M), 6)):
         gap = bound**2 - 1 / K**2
@@ -242,8 +246,8 @@ def gaps_of_equal_correlations(slow: bool = False) -> Iterator[Shown]:
     )
     yield identity("the slope of $u$", a - b, u_slope)
     yield identity("the slope of $v$", a - c, v_slope)
-    yield identity("the first slope of $u$", (a - b).subs(start), 1 - rho)
-    yield identity("the first slope of $v$", (a - c).subs(start), sp.Integer(1))
+    yield identity("the initial slope of $u$", (a - b).subs(start), 1 - rho)
+    yield identity("the initial slope of $v$", (a - c).subs(start), sp.Integer(1))
     yield identity("the slope of $u$ for $K = M$", (a - b).subs(K, M), square)
     lead = (1 - rho) * p_b * (bound * strangers / others - 1)
     yield identity("the slope of $v - u$", b - c, lead)
@@ -415,7 +419,7 @@ def lower_crossing(least: int = 8) -> Iterator[Shown]:
     )
     r = sp.Symbol("r", nonnegative=True)  # M = 8 + r
     grown = sp.factor(sp.together(margin.subs(M, least + r)))
-    yield at_least_zero(f"for $M = {least} + r$", grown, strictly=True)
+    yield at_least_zero(f"this difference for $M = {least} + r$", grown, strictly=True)
     y = sp.Symbol("y", nonnegative=True)
     gap = 1 + y + y**2 - sp.exp(y)  # 0 at 0 with its slope; its slope 1 + 2y - e^y is concave
     yield identity("$1 + y + y^2 - e^y$ at 0", gap.subs(y, 0), sp.Integer(0))
@@ -515,4 +519,4 @@ def two_stages(less: int = 1) -> Iterator[Shown]:
     yield identity(r"$\gamma$ where $e^x = q$", gamma.subs(y, q), q / (2 * M) * x)
     rest = p**3 * x / ((p + 1) * y * (p + y))
     above = (p**2 / (p + 1) * x / y) - gamma.subs(M, p + 1)
-    yield identity(r"$\gamma$ below $(q^2/M) x e^{-x}$", sp.together(above), rest)
+    yield identity(r"$(q^2/M) x e^{-x} - \gamma$", sp.together(above), rest)

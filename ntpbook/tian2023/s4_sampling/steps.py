@@ -85,8 +85,8 @@ def order_of_radii(draws: int = 17) -> Iterator[Shown]:
         r"the difference of the radii for larger $\sqrt{NL}$", room, y * (1 - 1 / sp.sqrt(2))
     )
     enough, fewer = draws * sp.log(2) - edge**2, edge**2 - (draws - 1) * sp.log(2)
-    yield at_least_zero(f"{draws} draws", enough, strictly=True)
-    yield at_least_zero(f"not {draws - 1}", fewer, strictly=True)
+    yield at_least_zero(f"{draws} draws are enough", enough, strictly=True)
+    yield at_least_zero(f"{draws - 1} draws are not enough", fewer, strictly=True)
 
 
 def few_draws(fewest: int = 2) -> Iterator[Shown]:
@@ -178,7 +178,7 @@ def bernstein_order(ninths: int = 16) -> Iterator[Shown]:
     )
     corner = (1 - 2 * v) - sp.Rational(2, 3) * sp.sqrt(L / N)
     at = corner.subs(v, sp.Rational(1, 4)).subs(N, ninths * L / 9)
-    yield identity(f"at $v = 1/4$ and $N = {ninths} L/9$", at, 0)
+    yield identity(rf"$1 - 2v - \frac23 \sqrt{{L/N}}$ at $v = 1/4$ and $N = {ninths} L/9$", at, 0)
 
 
 # Remark 4, and all classes at once
@@ -438,4 +438,8 @@ def ratio_of_growths(less: int = 1) -> Iterator[Shown]:
     D = M - 1 + sp.exp(x)
     a = sp.exp(x) / (D + 1 - less)
     added = (sp.exp(x) * (sp.exp(d) - 1 - d) / (M * eta)).subs(eta, d * D / M)
-    yield identity("over $a d$", sp.simplify(added / (a * d)), (sp.exp(d) - 1 - d) / d**2)
+    yield identity(
+        "what an update adds to $c$, divided by $a d$",
+        sp.simplify(added / (a * d)),
+        (sp.exp(d) - 1 - d) / d**2,
+    )

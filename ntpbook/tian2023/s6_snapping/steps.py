@@ -69,7 +69,9 @@ def single_common_token(others: int = 1, factor: int = 1) -> Iterator[Shown]:
             where = f"$K = {K}$, {len(shares)} distinct tokens"
             xi = (K - others) * c**4
             yield identity(rf"{where}: $\xi$", forces[0], xi)
-            yield identity(f"{where}: speed", speeds[0], -K * (1 - factor * c**2) * xi)
+            yield identity(
+                f"{where}: speed of the common token", speeds[0], -K * (1 - factor * c**2) * xi
+            )
 
 
 def misses_of_13(one_sample: bool = True) -> Iterator[Shown]:
@@ -86,9 +88,11 @@ def misses_of_13(one_sample: bool = True) -> Iterator[Shown]:
     for K in (2, 3, 5):
         speeds, forces = sums_of_10(_classes(K, (sp.sqrt(1 - c**2),), c))
         ratio = -speeds[0] / forces[0] / (K if one_sample else 1)  # dz/dt by -eta_Z xi
-        yield identity(f"$K = {K}$: $dz/dt$", ratio, 1 - c**2)
+        yield identity(rf"$K = {K}$: $-\dot z/(\eta_Z \xi_n)$", ratio, 1 - c**2)
         printed = K * c**4  # e^(4z) / C_0 with C_0 = rho_0^4 / K and c = e^z / rho_0
-        yield identity(rf"$K = {K}$: $\xi$", forces[0] / printed, sp.Rational(K - 1, K))
+        yield identity(
+            rf"$K = {K}$: $C_0 \xi_n e^{{-4z}}/\gamma$", forces[0] / printed, sp.Rational(K - 1, K)
+        )
 
 
 def integral_of_speed(half: float = 0.5) -> Iterator[Shown]:
@@ -188,7 +192,7 @@ def exponents(added: int = 1) -> Iterator[Shown]:
     for k in (2, 3, 5):
         speeds, forces = sums_of_10(_classes(k, (sp.sqrt(1 - e),), sp.sqrt(e)))
         yield identity(f"$K = {k}$: speed of a distinct token", speeds[1], distinct.subs(K, k))
-        yield identity(f"$K = {k}$: speed of the common one", speeds[0], -k * speeds[1])
+        yield identity(f"$K = {k}$: speed of the common token", speeds[0], -k * speeds[1])
         yield identity(rf"$K = {k}$: $\xi$", forces[0], xi.subs(K, k))
     slope = 2 * e * (1 - e) * (-K - 1) * distinct  # e / (1 - e) goes like exp(2 (z_c - z_l))
     Phi = 1 / e**2 + 4 / e - 6 * sp.log(e / (1 - e)) - 2 / (1 - e)
@@ -240,7 +244,11 @@ def late_constant(half: float = 0.5) -> Iterator[Shown]:
     Gamma = K * (M - 1) ** 2 * (log / M) ** 2 / nu / 2  # (128) with h = log/M
     claimed = sp.nsimplify(half) * sp.log(log) + sp.log(2 * K * (M - 1) ** 2 / M**2 / nu / C_0) / 4
     gap = sp.exp(4 * (sp.log(4 * Gamma / C_0) / 4 - claimed))
-    yield identity("$e^{4 (B - (132))}$", sp.powsimp(sp.expand_log(gap)), sp.Integer(1))
+    yield identity(
+        "the exponential of four times the difference of both",
+        sp.powsimp(sp.expand_log(gap)),
+        sp.Integer(1),
+    )
 
 
 def fate_of_ratios(others: int = 0) -> Iterator[Shown]:
@@ -259,9 +267,9 @@ def fate_of_ratios(others: int = 0) -> Iterator[Shown]:
         length = {c: sp.sqrt(1 - d**2 - w**2)}
         own = sp.simplify(((speeds[1] - speeds[2]) / forces[0]).subs(length))
         common = sp.simplify(((speeds[1] - speeds[0]) / forces[0]).subs(length))
-        yield identity(f"$K = {K}$: two distinct tokens", own, d**2 - w**2)
+        yield identity(f"$K = {K}$: quotient of two distinct tokens", own, d**2 - w**2)
         expected = d**2 + (K - others) * (d**2 + w**2)
-        yield identity(f"$K = {K}$: distinct against common", common, expected)
+        yield identity(f"$K = {K}$: quotient of a distinct and a common token", common, expected)
 
 
 def scaling_is_waiting(both: bool = True) -> Iterator[Shown]:

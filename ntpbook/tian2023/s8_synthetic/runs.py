@@ -158,7 +158,9 @@ def show_open(table: Mapping[Cell, Floats]) -> Table:
         )
         for one in figure_6.judge(table).unresolved
     )
-    return Table(("L", "eta_Z", "ratio", "claimed to", "mean difference and its interval"), rows)
+    return Table(
+        ("L", "eta_Z", "ratio", "entropy is claimed to", "mean difference and its interval"), rows
+    )
 
 
 def show_tails(table: Mapping[Cell, Floats]) -> Table:
@@ -170,7 +172,14 @@ def show_tails(table: Mapping[Cell, Floats]) -> Table:
         )
         for (q, e, r), depth in sorted(figure_6.tails(table).items())
     )  # fmt: skip
-    header = ("L", "eta_Z", "ratio", "median", "least", "robust deviations below the median")
+    header = (
+        "L",
+        "eta_Z",
+        "ratio",
+        "median",
+        "least",
+        "robust standard deviations below the median",
+    )
     return Table(header, rows)
 
 

@@ -284,15 +284,15 @@ def by_frequency(order: Order) -> Floats:
     instances=orders,
     observes=True,
     size=lambda order: len(order.scores),
-    says="On WikiText both rank correlations of the change of the scores are significant at "
-    "a level of 1 percent, over {tried} queries and the mean over seeds: {distinct} with "
-    "distinctness ($p$ = {distinct_p}), and {together} with co-occurrence among the more "
-    "distinct keys ($p$ = {together_p}).",
-    fails="On WikiText at least one rank correlation is not significant at a level of 1 "
-    "percent. The correlation with distinctness is {distinct} ($p$ = {distinct_p}, and "
-    "{distinct_below} for the opposite sign); the correlation with co-occurrence among the "
-    "more distinct keys is {together} ($p$ = {together_p}, and {together_below} for the "
-    "opposite sign).",
+    says="On WikiText, over {tried} queries, both rank correlations of the change of the "
+    "scores are significant at a level of 1 percent: {distinct} with distinctness ($p$ = "
+    "{distinct_p}), and {together} with co-occurrence among the more distinct keys ($p$ = "
+    "{together_p}).",
+    fails="On WikiText at least one rank correlation of the change of the scores is not "
+    "significant at a level of 1 percent. With distinctness it is {distinct} ($p$ = "
+    "{distinct_p}, and {distinct_below} for the opposite sign). With co-occurrence among "
+    "the more distinct keys it is {together} ($p$ = {together_p}, and {together_below} "
+    "for the opposite sign).",
     planted={
         "Synthetic scores that follow the order.": Variant(
             {"as_if": True}, instances=made_up_order, expected=Verdict.SEEN

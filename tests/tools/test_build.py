@@ -760,8 +760,16 @@ def test_lint_reads_the_code_of_pages(tmp_path: Path) -> None:
 
 
 # Pages that are executed once more in another folder: exact numbers without compiled code, and
-# runs of both papers with it. All of them with NTPCORE_ANEW=all in the environment.
+# runs of both papers with it. With NTPCORE_ANEW=site in the environment, as in `.ci/run all`, the
+# site is built there, too; with NTPCORE_ANEW=all every page is executed before.
 ANEW = ("huang2024_s4_realizable", "huang2024_s7_experiment", "tian2023_s3_setting")
+NO_SITE = """
+import sys
+from tools.pipeline import build
+build.get_ready = lambda: None
+build.bring_up_site = lambda *_: sys.exit()
+sys.exit(build.main([]))
+"""
 
 
 def test_builds_in_different_folders_are_alike_byte_for_byte(
@@ -779,7 +787,8 @@ def test_builds_in_different_folders_are_alike_byte_for_byte(
         if (ROOT / name).is_file():
             (other / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, other / name)
-    if os.environ.get("NTPCORE_ANEW") != "all":
+    anew = os.environ.get("NTPCORE_ANEW", "")
+    if anew != "all":
         shutil.copytree(ROOT / "pages", other / "pages")
         (other / notebooks.RECORDS).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / notebooks.RECORDS, other / notebooks.RECORDS)
@@ -787,12 +796,32 @@ def test_builds_in_different_folders_are_alike_byte_for_byte(
             (other / "pages" / f"{page}.ipynb").unlink()
     (other / "node_modules").symlink_to(ROOT / "node_modules")  # of the set-up, as .venv is
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # would rewrite the copyright year
-    done = build_anew(other)
+    command = build_command() if anew else [sys.executable, "-c", NO_SITE]
+    done = subprocess.run(
+        command,
+        cwd=other,
+        env=clean_environment(PYTHONHASHSEED="0"),
+        capture_output=True,
+        text=True,
+        timeout=3000,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     for page in ANEW:
         assert f"{page}: ran" in done.stdout
     assert first_difference(ROOT / "pages", other / "pages") == ""
-    assert first_difference(book, other / "_build/html") == ""
+    if anew:
+        assert first_difference(book, other / "_build/html") == ""
+
+
+def test_sites_of_a_tiny_book_in_different_folders_are_alike_byte_for_byte(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_tiny_book(tmp_path / "a folder" / "of another length")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
+    done = build_anew(other)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert first_difference(built / "_build/html", other / "_build/html") == ""
 
 
 def test_a_difference_of_one_byte_is_noticed(built: Path, tiny: Path) -> None:

@@ -208,20 +208,26 @@ def packages(starts: Iterable[Chain]) -> set[str]:
     Args:
         starts: dotted names, followed by the attributes asked of them.
     """
+    return {package for chain in starts for package in needed_by(*resolved(*chain))}
+
+
+@cache
+def needed_by(module: str, name: str) -> frozenset[str]:
+    """The packages not brought along that a name of a module needs."""
     found: set[str] = set()
-    waiting = [resolved(*chain) for chain in starts]
+    waiting = [(module, name)]
     seen: set[tuple[str, str]] = set()
     while waiting:
-        module, name = waiting.pop()
-        if (module, name) in seen:
+        one = waiting.pop()
+        if one in seen:
             continue
-        seen.add((module, name))
-        top = module.partition(".")[0]
+        seen.add(one)
+        top = one[0].partition(".")[0]
         if top not in OURS:
             found |= set() if here(top) else {top}
         else:
-            waiting += uses(module, name)
-    return found
+            waiting += uses(*one)
+    return frozenset(found)
 
 
 def resolved(target: str, *attributes: str) -> tuple[str, str]:

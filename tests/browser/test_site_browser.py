@@ -13,7 +13,7 @@ from axe import AXE, LOOKS, NO_AXE, judge
 from browser import serve
 from playwright.sync_api import Browser, BrowserContext
 from site_kinds import Kinds, cover
-from site_links import dead_links, equal_titles, read_site, twin_ids
+from site_links import Links, dead_links, equal_titles, read_site, twin_ids
 from site_visit import ROOT, WIDE, Visit, all_pages, look_at
 
 from tools.site.html import toc_pages
@@ -118,21 +118,28 @@ def judged(book: Path, visited: list[str]) -> set[str]:
 
 
 @pytest.fixture(scope="module")
+def links(book: Path) -> dict[str, Links]:
+    """Titles, ids and links of all pages."""
+    return read_site(book)
+
+
+@pytest.fixture(scope="module")
 def weights() -> dict[str, int]:
     """What the pages weigh that were looked at, in bytes."""
     return {}
 
 
-def test_the_site_has_the_pages_that_it_should_and_no_others(book: Path) -> None:
-    assert sorted(read_site(book)) == sorted(["index.html", *(f"{page}.html" for page in PAGES)])
+def test_the_site_has_the_pages_that_it_should_and_no_others(links: dict[str, Links]) -> None:
+    assert sorted(links) == sorted(["index.html", *(f"{page}.html" for page in PAGES)])
     assert len(toc_pages(ROOT / "_toc.yml")) == len(set(toc_pages(ROOT / "_toc.yml")))
 
 
-def test_every_link_within_the_site_arrives_and_titles_and_ids_differ(book: Path) -> None:
-    pages = read_site(book)
-    assert twin_ids(book, pages) == []
-    assert dead_links(book, pages) == []
-    assert equal_titles(pages) == []
+def test_every_link_within_the_site_arrives_and_titles_and_ids_differ(
+    book: Path, links: dict[str, Links]
+) -> None:
+    assert twin_ids(book, links) == []
+    assert dead_links(book, links) == []
+    assert equal_titles(links) == []
 
 
 def test_dead_links_equal_titles_and_twins_are_noticed(tmp_path: Path) -> None:

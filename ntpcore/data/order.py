@@ -139,9 +139,11 @@ class Structure:
 def facts(structure: Structure) -> dict[str, bool]:
     """Whether data satisfy what is in force in Sections 4 to 6 of huang2024, by name.
 
-    *Assumption 1* as the paper prints it: an injective collocation, and no confused token. *Prefix
-    closure*: every beginning of a sample is a sample (Section 3). *Source*: every next token is n
-    of a token of its sentence (Section 4.1). `Structure.realizable` joins the first and the third.
+    The names are Assumption 1 as the paper states it (the collocation is injective, and no token is
+    confused, that is, above one token and below another under the same query), prefix closure (each
+    sample, cut short, is a sample too; Section 3 of the paper), and source (each next token is n of
+    some token of its sentence; Section 4.1 of the paper). `Structure.realizable` joins Assumption 1
+    and source.
 
     Args:
         structure: the data set, analysed with `analyse`.

@@ -481,18 +481,19 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
     "tian2023-cor-2",
     over="solutions of (10)",
     instances=instances.symmetric,
-    says="In {tried} solutions of (10) from $Z = 0$ under the hypotheses of Corollary 2, the "
-    "logit of every common token decreases, in {compared} comparisons at recorded times.",
+    says="In {tried} solutions of (10) from $Z = 0$ under the hypotheses of Corollary 2, with "
+    "classes drawn equally often, the logit of every common token decreases, in {compared} "
+    "comparisons at recorded times.",
     proof=(
         executed(
             "a term of a shared common token",
             steps.shared_common_tokens,
             planted={"The norm instead of its square.": {"power": 1}},
         ),
-        uses("ours-xi-positive", r"$\xi_n > 0$ for classes drawn equally often"),
+        uses("ours-xi-positive", r"$\xi_n > 0$, for draws that are even enough"),
         by_hand("the sum of the terms of a common token is negative", at="sum"),
         by_hand(
-            "the sum remains negative at all times, because every entry of $E$ decreases",
+            "the sum remains negative at all times, because no entry of $E$ increases",
             at="stays",
         ),
     ),
@@ -503,17 +504,23 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
         ),
         "Hypothesis (1) violated: the third of three strongly correlated classes has its own "
         "query.": Variant(instances=instances.two_queries),
-        "Hypotheses (2) and (4) dropped, which the proof does not need: different distinct "
-        "tokens in each class, random $Z$, random positive coefficients.": Variant(
+        "No error, so the check must accept it: hypotheses (2) and (4) dropped, which the proof "
+        "does not need, with different distinct tokens in each class, random $Z$, and random "
+        "positive coefficients.": Variant(
             instances=instances.uneven, expected=Verdict.NOT_CONTRADICTED
         ),
-        "Randomly drawn classes with deviations of 0.1, which the proof allows.": Variant(
+        r"No error, so the check must accept it: uneven draws with random deviations $\theta_k$ "
+        "of about a tenth, which satisfy the condition that the box adds.": Variant(
             instances=instances.noisy, expected=Verdict.NOT_CONTRADICTED
         ),
     },
 )
 def check_tian2023_cor_2(one: Shared | Moment) -> Iterator[Said]:
-    """dz_l/dt = -eta_Z w_l^2 / S sum over n of (1 - S/o_n^2) xi_n < 0 for common tokens l."""
+    """dz_l/dt = -eta_Z w_l^2 / S sum over n of (1 - S/o_n^2) xi_n < 0 for common tokens l.
+
+    The draws are equal, or so even that sqrt(K-1) r/(1-r) < (1 - theta_bar)/(1 + theta_bar) with
+    r = |lambda_1(E)| at the start, so that xi_n > 0.
+    """
     query, common = np.asarray(one.classes.query), one.common
     for where, f, beta in one.moments():
         moves = attention.velocity(one.classes.query, f, beta)[:, :common]
@@ -563,8 +570,8 @@ HYPOTHESES_OF_106 = (
     "definition just before (102), this sum is $o_n^2$.",
     hypotheses=HYPOTHESES_OF_106,
     planted={
-        "Equations (102) to (106) with $o_n^2$ in place of $o_n$, which are correct; the "
-        "check must accept them.": Variant({"squared": True}, expected=Verdict.NOT_CONTRADICTED),
+        "No error, so the check must accept it: equations (102) to (106) with $o_n^2$ in place "
+        "of $o_n$.": Variant({"squared": True}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
 def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:

@@ -61,8 +61,8 @@ def outnumbered() -> list[Run]:
     over="data sets with random matrices",
     instances=instances.small_data,
     shows="the weights (9) are well defined",
-    says="Equation (9), summed term by term, gives the attention weights of Section 3 in "
-    "{sentences} sentences, with random matrices and rotated tokens.",
+    says="In {sentences} sentences, with random matrices and with random orthonormal vectors as "
+    "tokens, the weights computed by (9) are those of the softmax in Section 3.",
     tolerance=1e-12,  # a few hundred roundings of numbers of size 1
     planted={
         "The first token used as the query.": {"place": 0},
@@ -406,7 +406,7 @@ def start_by_counts(sign: int = 1) -> tuple[Shown, ...]:
     over="runs",
     instances=instances.frequent_runs,
     says="In {states} states, at the start and at the end of {tried} runs, the optimal token has "
-    "the largest weight in each sentence, and all {entries} entries of the gradient have the "
+    "the largest mass in each sentence, and all {entries} entries of the gradient have the "
     "stated signs.",
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(

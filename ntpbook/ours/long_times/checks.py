@@ -1055,8 +1055,8 @@ def course(one: Unequal, sphere: bool) -> unequal.Course:
     over="designs",
     instances=unlike,
     says=r"{tried} random designs of unequal classes were followed to $\ln t = {log_t}$. In "
-    r"the last two thirds of $\ln t$ no share of a distinct token in the attention of its "
-    r"class changes by more than {moved}. At the end of the runs the margins $-\ln(1 - "
+    r"the last two thirds of $\ln t$ every share of a distinct token in the attention of its "
+    r"class changes by at most {moved}. At the end of the runs the margins $-\ln(1 - "
     r"\alpha_n)$ of the classes differ by at most {apart}, and common tokens have up to "
     r"{kept} of $\|f_n\|^2$.",
     observes=True,

@@ -230,8 +230,9 @@ def check_ours_turn_noise(
     over="sizes",
     instances=small,
     says="Syn-Small was trained with {seeds} seeds, by 1000 steps at equal rates with momentum "
-    "0.9. From $Y = Z = 0$ the entropy rises by at most {most}. Its average rise is "
-    "larger for sequences of 127 tokens ({short}) than in the limit of long sequences "
+    "0.9. In runs from $Y = Z = 0$ the entropy of attention on the distinct tokens ends at most "
+    r"{most} above its least value. This rise is less than one percent of $\ln 10$. On average "
+    "it is larger for sequences of 127 tokens ({short}) than in the limit of long sequences "
     "({endless}), at a significance level of 1 %. If $Y$ and $Z$ start at uniformly drawn "
     "entries, the entropy rises by {start_low} to {start_high}.",
     fails=r"In some run from $Y = Z = 0$ the entropy rises by more than one percent of $\ln "

@@ -718,7 +718,7 @@ def attention(race: Race, sphere: bool) -> tuple[Floats, Floats]:
     instances=races,
     says=r"{tried} designs were followed to $\ln t = {log_t}$. With attention scaled to length 1, "
     "the most probable distinct token ends with at most {shared} of the attention on "
-    "distinct tokens, and no share changes by more than {moved} in the last nine tenths "
+    "distinct tokens, and every share changes by at most {moved} in the last nine tenths "
     r"of $\ln t$. With plain softmax all other tokens together end with at most {left} of "
     "the attention.",
     observes=True,

@@ -59,6 +59,10 @@ BOUNDS = {
     ),
     -1: re.compile(r"\b(?:at least|more than|above|exceeds?)(?:(?![.;]\s)[^{}]){0,40}\{(\w+)\}"),
 }
+# In the same clause before them, this makes of one kind the other: "no run loses more than {most}".
+NEGATION = re.compile(
+    r"\b(?:no|none|never|not|nor|neither|cannot)\b(?:(?!\b(?:and|but|if|where)\b)[^,.;:])*$", re.I
+)
 Known = dict[tuple[Callable[..., Iterable[Shown]], tuple[Any, ...]], tuple[Shown, ...]]
 
 
@@ -548,10 +552,10 @@ class Checked:
     def _to_their_sides(self, numbers: Mapping[str, Result]) -> dict[str, Result]:
         """The numbers, those rounded up or down that the evidence calls bounds."""
         sides = {
-            name: side
+            found[1]: -side if NEGATION.search(text[: found.start()]) else side
             for side, words in BOUNDS.items()
             for text in (self.fails, self.says)
-            for name in words.findall(text)
+            for found in words.finditer(text)
         }
         return {name: replace(one, side=sides.get(name, 0)) for name, one in numbers.items()}
 

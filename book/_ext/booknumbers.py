@@ -46,8 +46,8 @@ def of_page(app: Sphinx, docname: str, page: str) -> str:
     for label, name in dict.fromkeys(env.ntp_quoted.get(page, ())):
         names.setdefault(label, []).append(name)
     claims = "".join(
-        f'<li><a href="{escape(link_to(app, docname, row))}">{escape(row["number"])}</a>, '
-        f"{drawn}: {in_html(values(row['numbers'], names[label]))}</li>"
+        f'<li><a href="{escape(link_to(app, docname, row))}">{escape(row["number"])}</a> '
+        f"({in_html(row['title'])}), {drawn}: {in_html(values(row['numbers'], names[label]))}</li>"
         for label, row in ((label, env.ntp_rows[label]) for label in names)
         if (drawn := drawn_with(row))
     )

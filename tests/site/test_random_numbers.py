@@ -60,7 +60,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 EXPECTED = (
     '<details class="ntp-more"><summary>The numbers, page by page</summary><ul>'
     '<li><a href="../pages/first.html">The first page</a><ul>'
-    '<li><a href="../pages/first.html#verdict-ours-one">Theorem (ours)</a>, seed 0: '
+    '<li><a href="../pages/first.html#verdict-ours-one">Theorem (ours)</a> (one is one), seed 0: '
     "2.5⋅10−7; exact: 7/6</li></ul></li></ul></details>"
 )
 

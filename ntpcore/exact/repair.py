@@ -685,7 +685,7 @@ def _complete(table: Table, sources: Mapping[int, int]) -> dict[int, int]:
 def rivals_bound(table: Table) -> int:
     """A number of samples that no realizable part exceeds.
 
-    *Rivals* are samples of one query, of two tokens at least, whose sets of tokens contain one
+    Rivals are samples of one query, of two tokens at least, whose sets of tokens contain one
     another. A part keeps only those with one next token. For let X and X' be such sets, X within
     X', with next tokens y and y'. If both samples are kept, n^-1(y) and n^-1(y') lie in U(q) and in
     X', so that they are one token by row 2, and y = y'. Sentences of one token repeated meet no row

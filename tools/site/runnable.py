@@ -208,26 +208,20 @@ def packages(starts: Iterable[Chain]) -> set[str]:
     Args:
         starts: dotted names, followed by the attributes asked of them.
     """
-    return {package for chain in starts for package in needed_by(*resolved(*chain))}
-
-
-@cache
-def needed_by(module: str, name: str) -> frozenset[str]:
-    """The packages not brought along that a name of a module needs."""
     found: set[str] = set()
-    waiting = [(module, name)]
+    waiting = [resolved(*chain) for chain in starts]
     seen: set[tuple[str, str]] = set()
     while waiting:
-        one = waiting.pop()
-        if one in seen:
+        module, name = waiting.pop()
+        if (module, name) in seen:
             continue
-        seen.add(one)
-        top = one[0].partition(".")[0]
+        seen.add((module, name))
+        top = module.partition(".")[0]
         if top not in OURS:
             found |= set() if here(top) else {top}
         else:
-            waiting += uses(*one)
-    return frozenset(found)
+            waiting += uses(module, name)
+    return found
 
 
 def resolved(target: str, *attributes: str) -> tuple[str, str]:

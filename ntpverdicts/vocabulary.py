@@ -54,7 +54,7 @@ SHARPER = "1.1 times sharper"  # what the words of a planted error say of a boun
 # a word between, as in "up to step {last}", they say how far something went.
 BOUNDS = {
     1: re.compile(
-        r"\b(?:(?:at most|within|below|less than|no more than|smaller than|not exceed)"
+        r"\b(?:(?:at most|within|below|less than|smaller than)"
         r"(?:(?![.;]\s)[^{}]){0,40}|up to )\{(\w+)\}"
     ),
     -1: re.compile(r"\b(?:at least|more than|above|exceeds?)(?:(?![.;]\s)[^{}]){0,40}\{(\w+)\}"),

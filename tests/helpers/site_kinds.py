@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 
 # An element without an end tag.
-VOID = frozenset(
-    "area base br col embed hr img input link meta source track wbr".split()  # noqa: SIM905
-)
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"}
+VOID |= {"track", "wbr"}
 # What axe-core does not read, or reads as one thing.
 CLOSED = frozenset({"head", "math", "pre", "script", "style", "svg"})
 TOLD = ("alt", "for", "href", "role", "style", "tabindex", "title", "type")

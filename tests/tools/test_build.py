@@ -796,16 +796,7 @@ def test_builds_in_different_folders_are_alike_byte_for_byte(
             (other / "pages" / f"{page}.ipynb").unlink()
     (other / "node_modules").symlink_to(ROOT / "node_modules")  # of the set-up, as .venv is
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # would rewrite the copyright year
-    command = build_command() if anew else [sys.executable, "-c", NO_SITE]
-    done = subprocess.run(
-        command,
-        cwd=other,
-        env=clean_environment(PYTHONHASHSEED="0"),
-        capture_output=True,
-        text=True,
-        timeout=3000,
-        check=False,
-    )
+    done = build_anew(other, None if anew else [sys.executable, "-c", NO_SITE], PYTHONHASHSEED="0")
     assert done.returncode == 0, done.stdout + done.stderr
     for page in ANEW:
         assert f"{page}: ran" in done.stdout

@@ -293,7 +293,10 @@ def _details(row: Row) -> Iterable[tuple[str, object]]:
     for anchor in (row.get("certainty") or {}).get("by_hand", ()):
         yield "by hand", anchor
     for control in row.get("controls") or ():
-        yield "control", f"{control['planted']} Noticed."
+        yield (
+            "control",
+            f"{control['planted']} The check answered {control['obtained']}, as it must.",
+        )
     if row.get("repeat"):
         yield "repeat", row["repeat"]
     if row.get("page"):

@@ -225,7 +225,8 @@ def write_text(one: Verified, write: Write) -> None:
     for name, value in data["numbers"].items():
         write(f"  {name} = {shown_number(value)}", "faint")
     for control in data["controls"]:
-        write(f"  planted: {plain(control['planted'])} Noticed: {control['obtained']}.", "faint")
+        answer = f"The check answered {control['obtained']}, as it must."
+        write(f"  planted: {plain(control['planted'])} {answer}", "faint")
     write(f"  repeat: {data['repeat']}  ({one.seconds:.1f} s)", "faint")
 
 

@@ -50,8 +50,9 @@ MARKS = {
     Verdict.NOT_SEEN: "◌",
     Verdict.UNDECIDED: "○",
 }
-# Verdicts without an instance, and those that stand against what is claimed.
+# Verdicts without an instance, those that do not stand against what is claimed, and those that do.
 NOTHING_TRIED = frozenset({Verdict.OPEN, Verdict.UNDECIDED})
+SOUND = frozenset({Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.WELL_POSED, Verdict.SEEN})
 AGAINST = frozenset({Verdict.REFUTED, Verdict.NOT_SEEN})
 
 
@@ -550,8 +551,17 @@ def anchor_of(data: Mapping[str, object], step: Mapping[str, object]) -> str:
 
 
 def _controls(data: Mapping[str, object]) -> str:
-    """The planted errors that were noticed."""
+    """The planted errors that were noticed, and the cases that hold and were accepted."""
     controls = _list(data.get("controls") or [])
+    errors = [one for one in controls if Verdict(one["expected"]) not in SOUND]
+    right = [one for one in controls if Verdict(one["expected"]) in SOUND]
+    noticed = "a planted error" if len(errors) == 1 else f"{len(errors)} planted errors"
+    accepted = "a case that holds" if len(right) == 1 else f"{len(right)} cases that hold"
+    return _answered(f"It noticed {noticed}", errors) + _answered(f"It accepted {accepted}", right)
+
+
+def _answered(title: str, controls: list[Any]) -> str:
+    """Some planted changes with the answers that the check gave, as it must."""
     if not controls:
         return ""
     items = "".join(
@@ -559,8 +569,7 @@ def _controls(data: Mapping[str, object]) -> str:
         "as it must.</li>"
         for one in controls
     )
-    count = "a planted error" if len(controls) == 1 else f"{len(controls)} planted errors"
-    return f"{heading(f'It noticed {count}')}<ul>{items}</ul>"
+    return f"{heading(title)}<ul>{items}</ul>"
 
 
 def _list(value: object) -> list[Any]:

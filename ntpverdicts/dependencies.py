@@ -17,10 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
-from ntpverdicts.claims import AGAINST, NOTHING_TRIED, Verdict
+from ntpverdicts.claims import AGAINST, NOTHING_TRIED, SOUND, Verdict
 
 MOST = 8  # names in one line
-SOUND = frozenset({Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.WELL_POSED, Verdict.SEEN})
 
 
 @dataclass(frozen=True)

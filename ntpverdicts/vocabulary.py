@@ -31,6 +31,7 @@ from typing import Any
 from ntpverdicts.claims import (
     AGAINST,
     NOTHING_TRIED,
+    SOUND,
     Check,
     Control,
     How,
@@ -360,9 +361,7 @@ class Checked:
     def _answer(self, variant: Variant, found: Outcome) -> Verdict:
         """What the check says of a planted error."""
         verdict = self._verdict(found)
-        both = {Verdict.PROVED, Verdict.NOT_CONTRADICTED, Verdict.WELL_POSED, Verdict.SEEN}
-        against = {Verdict.REFUTED, Verdict.NOT_SEEN}
-        for group in (both, against):
+        for group in (SOUND, AGAINST):
             if verdict in group and variant.expected in group:
                 return variant.expected  # a planted error asks for or against, in whatever words
         return verdict

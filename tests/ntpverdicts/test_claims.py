@@ -171,7 +171,11 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
         readings=(Reading("R", Verdict.REFUTED, "r"),),
         hypotheses=("A", "B"),
         loose="L",
-        controls=(Control("Planted.", Verdict.NOT_CONTRADICTED, Verdict.NOT_CONTRADICTED),),
+        controls=(
+            Control("Corrected.", Verdict.NOT_CONTRADICTED, Verdict.NOT_CONTRADICTED),
+            Control("Planted.", Verdict.REFUTED, Verdict.REFUTED),
+            Control("Other.", Verdict.UNDECIDED, Verdict.UNDECIDED),
+        ),
         vacuous="V",
         repeat="make it",
     )
@@ -188,7 +192,10 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
         "<dt>Distance from a tight instance</dt><dd>L</dd><dt>Says nothing before</dt><dd>V</dd>"
         "<dt>Repeat</dt><dd><code>make it</code></dd></dl>"
         f"{PART}Another reading</div><ul><li>R <em>(refuted)</em> Witness: r</li></ul>"
-        f"{PART}It noticed a planted error</div><ul><li>Planted. The check answered "
+        f"{PART}It noticed 2 planted errors</div><ul><li>Planted. The check answered "
+        "<em>refuted</em>, as it must.</li><li>Other. The check answered "
+        "<em>undecided</em>, as it must.</li></ul>"
+        f"{PART}It accepted a case that holds</div><ul><li>Corrected. The check answered "
         "<em>not contradicted</em>, as it must.</li></ul></details></div>"
     )
 
@@ -206,7 +213,7 @@ def test_a_card_has_one_fold_whatever_it_holds():
         Verdict.REFUTED,
         witness="W",
         readings=tuple(Reading(text, Verdict.REFUTED) for text in ("first", "second")),
-        controls=(Control("Planted.", Verdict.NOT_CONTRADICTED, Verdict.NOT_CONTRADICTED),),
+        controls=(Control("Planted.", Verdict.REFUTED, Verdict.REFUTED),),
         proof=(Step("a step", How.BY_HAND, at="here"),),
     )
     html = render_html(everything.to_json(), "<p>&lt;more&gt;</p>")

@@ -440,7 +440,7 @@ def check_huang2024_app_induction(run: Run, frequent: bool = True) -> Iterator[S
     for where, weights in (("at the start", np.zeros_like(end)), ("at the end", end)):
         found = attention(run.problem, weights, run.second.gap)
         ahead = found.best[run.problem.sample_of] - found.rivals
-        yield arrays.slack(ahead, f"{where}, a non-optimal token has a larger weight")
+        yield arrays.slack(ahead, f"{where}, a non-optimal token has a larger mass")
         G = training.gradient(run.problem, weights, run.second.gap)[1]
         is_optimal = run.problem.is_optimal
         yield arrays.at_least(np.where(is_optimal, -G, G), 0.0, f"{where}, a sign")

@@ -808,7 +808,7 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
     instances=fewer_classes,
     hypotheses=(
         "Assumption 2",
-        r"$M \ge 100K^2$, for $M \gg K^2$",
+        r"$M \ge 100K^2$, which stands for $M \gg K^2$",
         r"$f_n^\top f_{n'} = \rho$ for all $n \ne n'$, $0 \le \rho \le 1$",
         "$Y(0) = 0$",
     ),
@@ -860,7 +860,7 @@ def check_tian2023_rem_1(
     E = correlations(unit_scores(equicorrelated_classes(one.K, one.K + 1, float(one.rho))))
     same = np.allclose(E, float(one.rho) * (1 - np.eye(one.K)), atol=1e-12)
     yield assume("Assumption 2", weak_correlations(E, one.M).holds)
-    yield assume(r"$M \ge 100K^2$, for $M \gg K^2$", 100 * one.K**2 <= one.M)
+    yield assume(r"$M \ge 100K^2$, which stands for $M \gg K^2$", 100 * one.K**2 <= one.M)
     yield assume(
         r"$f_n^\top f_{n'} = \rho$ for all $n \ne n'$, $0 \le \rho \le 1$",
         same and 0 <= one.rho <= 1,

@@ -902,7 +902,7 @@ def token_by_token(one: Exact) -> snapping.ModelRun:
 
 @once
 def one_sample(one: Exact) -> snapping.ModelRun:
-    """The same with one sample a step: eta_Z/K in (10), and B_n with the undivided eta_Z."""
+    """The same with one sample a step: eta_Z/K in (10), and B_n keeps eta_Z."""
     s = one.setting
     run = snapping.solve_10(
         replace(s, eta_z=s.eta_z / s.K), one.epsilon, token_by_token(one).t, relative=1e-8

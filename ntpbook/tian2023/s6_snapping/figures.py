@@ -28,7 +28,7 @@ def draw_growth(axes: Axes, s: SnapSetting, epsilon: float) -> None:
     t = np.geomspace(0.005 * s.first_end, 300 * s.onset, 80)
     C_0 = 1 / (epsilon**2 * s.K)
     Gamma = snapping.total_speed(s, t)
-    # one sample a step: eta_Z/K in (10), and B_n with the undivided eta_Z
+    # one sample a step: eta_Z/K in (10), and B_n keeps eta_Z
     slow = replace(s, eta_z=s.eta_z / s.K)
     of_one = s.K * snapping.solve_10(slow, epsilon, t, relative=1e-7).B
     of_all = snapping.solve_10(s, epsilon, t, relative=1e-7).B

@@ -45,7 +45,7 @@ def view(s: SnapSetting, epsilon: float) -> View:
     C_0 = 1 / (epsilon**2 * s.K)
     Gamma = snapping.total_speed(s, t)
     of_all = snapping.solve_10(s, epsilon, t, relative=1e-7).B
-    # one sample a step: eta_Z/K in (10), and B_n with the undivided eta_Z
+    # one sample a step: eta_Z/K in (10), and B_n keeps eta_Z
     slow = replace(s, eta_z=s.eta_z / s.K)
     true = s.K * snapping.solve_10(slow, epsilon, t, relative=1e-7).B
     printed, corrected = snapping.printed_growth(C_0, Gamma), snapping.growth(C_0, Gamma)

@@ -317,7 +317,7 @@ def test_huang2024_app_induction_notices_a_state_off_its_hypothesis():
     run = replace(equal_run(), second=replace(equal_run().second, state=turned))
     found = checks.check_huang2024_app_induction.judge([run])
     assert found.verdict is Verdict.REFUTED
-    assert "at the end, a non-optimal token has a larger weight" in found.witness
+    assert "at the end, a non-optimal token has a larger mass" in found.witness
 
 
 def test_huang2024_app_gradient_norm_by_hand_for_two_tokens():

@@ -7,8 +7,9 @@ from decimal import Decimal
 import pytest
 from flint import arb, ctx
 
-from ntpbook.ours.late_phase import float_error, instances
+from ntpbook.ours.late_phase import float_error
 from ntpbook.shared import enclosure
+from ntpbook.shared.enclosed_setting import example_1_setting
 from tools.pipeline import enclosed_long
 
 FOUND = json.loads((enclosed_long.ROOT / float_error.LONG).read_text(encoding="utf-8"))
@@ -45,7 +46,7 @@ def test_every_row_is_confirmed_by_a_run_in_floats_and_another_step_size_is_not(
 
 
 def test_a_state_with_wide_balls_is_refused():
-    (state,) = enclosure.enclose(instances.example_1_setting(), 100, [100])
+    (state,) = enclosure.enclose(example_1_setting(), 100, [100])
     assert enclosed_long.ends(state)["step"] == 100
     with ctx.workprec(state.bits):
         wide = {place: arb(value, arb(10) ** -20) for place, value in state.W.items()}

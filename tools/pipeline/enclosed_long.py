@@ -17,15 +17,15 @@ from typing import Any
 from flint import arb, ctx
 
 from ntpbook.ours.late_phase import float_error
-from ntpbook.ours.late_phase.instances import example_1_setting
 from ntpbook.shared import enclosure
+from ntpbook.shared.enclosed_setting import example_1_setting
 from ntpcore.data import digest
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = (900, 3000, 10_000, 30_000, 100_000)
 BITS = 9500  # the balls lose a twentieth of a bit in a step, and some hundred shall be left
 DIGITS = 20
-CODE = ("ntpbook/shared/enclosure.py", "ntpbook/ours/late_phase/instances.py")
+CODE = ("ntpbook/shared/enclosure.py", "ntpbook/shared/enclosed_setting.py")
 
 
 def code_hash() -> str:

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_lemma_7 import steps
 from ntpbook.huang2024.s5_stage2_lemmas import instances
-from ntpbook.ours.late_phase.instances import paper_setting
 from ntpbook.shared import digits, enclosure, ends, rare
+from ntpbook.shared.enclosed_setting import paper_setting
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
 from ntpbook.shared.plain_stage2 import loss_and_force
 from ntpcore.data.dataset import from_samples, from_sentences

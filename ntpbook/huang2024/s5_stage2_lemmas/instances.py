@@ -12,8 +12,8 @@ import numpy as np
 from flint import ctx
 from numpy.typing import NDArray
 
-from ntpbook.ours.late_phase.instances import paper_setting
 from ntpbook.shared import enclosure, ends, rare
+from ntpbook.shared.enclosed_setting import paper_setting
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.data.examples import example_1

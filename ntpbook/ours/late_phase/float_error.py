@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from flint import arb, ctx
 
-from ntpbook.ours.late_phase.instances import paper_setting
 from ntpbook.shared import enclosure
+from ntpbook.shared.enclosed_setting import paper_setting
 from ntpbook.shared.levels import within
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset

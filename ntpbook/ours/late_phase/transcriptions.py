@@ -14,9 +14,10 @@ from typing import Any
 
 from mpmath import mp
 
-from ntpbook.ours.late_phase import instances, model
+from ntpbook.ours.late_phase import model
 from ntpbook.shared import enclosure, small_data
 from ntpbook.shared import plain_stage2 as plain
+from ntpbook.shared.enclosed_setting import example_1_setting
 from ntpcore.data.examples import example_1
 from ntpcore.huang2024 import later_bounds, training
 from ntpcore.huang2024.problem import Problem, from_dataset
@@ -49,7 +50,7 @@ def _eta() -> Any:
 @cache
 def _balls() -> dict[int, enclosure.EnclosedState]:
     """Example 1 in balls, at these steps."""
-    setting = instances.example_1_setting()
+    setting = example_1_setting()
     return {one.step: one for one in enclosure.enclose(setting, max(STEPS), STEPS)}
 
 

@@ -18,6 +18,7 @@ from ntpbook.ours.late_phase import (
 from ntpbook.ours.late_phase import model as late_phase
 from ntpbook.shared import enclosure, small_data
 from ntpbook.shared import plain_stage2 as model
+from ntpbook.shared.enclosed_setting import example_1_setting
 from ntpcore.huang2024 import later_bounds
 from ntpverdicts.claims import Verdict
 
@@ -214,7 +215,7 @@ def test_ours_certificate_is_refused_at_an_early_state():
     data = EDGES["two pairs, one rare"]
     (W,) = model.run(data, 3, 0.3, 1)
     assert late_phase.certify(data, W, 1, mp.mpf(3), mp.mpf("0.3"), mp.mpf(1)) is None
-    (early,) = enclosure.enclose(instances.example_1_setting(), 100, (100,))
+    (early,) = enclosure.enclose(example_1_setting(), 100, (100,))
     assert enclosure.certify(early, Fraction(1, 100)) is None
 
 

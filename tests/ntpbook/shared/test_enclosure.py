@@ -11,9 +11,9 @@ import pytest
 from flint import arb, ctx
 from mpmath import mp
 
-from ntpbook.ours.late_phase.instances import paper_setting
 from ntpbook.shared import digits, enclosure
 from ntpbook.shared import plain_stage2 as model
+from ntpbook.shared.enclosed_setting import paper_setting
 from ntpcore.data.dataset import from_samples
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import analyse

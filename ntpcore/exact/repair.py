@@ -557,8 +557,12 @@ class _Block:
 def choose_uppers(table: Table, sources: Mapping[int, int]) -> tuple[dict[int, set[int]], int]:
     """For each query the set U(q), by adding the token that gains most until none gains.
 
+    Args:
+        table: the samples, counted.
+        sources: the map from y to n^-1(y).
+
     Returns:
-        U, and the weight of the samples that n and U explain.
+        U, and the weight of the samples that can be kept with n and U.
     """
     rivals = _rivals(table, sources)
     by_query: dict[int, list[_Block]] = defaultdict(list)

@@ -121,7 +121,9 @@ def crossings(M: int) -> tuple[float, float]:
 
 
 def omegas(M: int) -> tuple[float, float]:
-    """omega_0 and omega_1, which place the crossings at M^-(2-omega_0) and (1+omega_1) ln(M)/M.
+    """omega_0 and omega_1 of the heights h = x/M of the crossings.
+
+    The heights are M^-(2-omega_0) and (1+omega_1) ln(M)/M.
 
     Source: tian2023, Lemma 8.
     """

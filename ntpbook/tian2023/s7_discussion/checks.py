@@ -242,9 +242,9 @@ def check_tian2023_app_dropping(
     "ours-distinct-loses",
     over="ways to train our two classes",
     instances=distinct_losers,
-    says="Both distinct tokens of the second class have attention logits below 0, their "
-    "initial value. Ball arithmetic certifies that the logits are negative after {certain} "
-    "gradient steps; after {steps} steps, and for the gradient flow from $t = 10^4$ to "
+    says="In our example of two classes, both distinct tokens of the second class have attention "
+    "logits below 0, their initial value. Ball arithmetic certifies that the logits are "
+    "negative after {certain} gradient steps; after {steps} steps, and for the gradient flow from $t = 10^4$ to "
     "$10^8$, the logits were computed in floating point.",
     observes=True,
     planted={

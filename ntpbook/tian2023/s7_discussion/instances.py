@@ -184,7 +184,7 @@ def distinct_losers(steps: int = 20_000, certain: int = 300) -> Iterator[ScoresO
 
     Both scores fall below 0 within the first three hundred steps and go on falling.
     """
-    yield _in_balls("two classes of the page", DISORDERED, certain)
+    yield _in_balls("the two classes of our example", DISORDERED, certain)
     yield from _trained_twice(example(DISORDERED, 10.0), steps)
 
 

@@ -3,9 +3,8 @@
 With these variables numba, numpy, OpenBLAS and JAX leave out what newer processors of the kind
 x86-64 have. Both results are of one commit, so that nothing is compared with what was found on
 another day. Each check is called with the parameters that its page gave it, without the page:
-verdicts do not depend on what else a notebook has run. The claims of `LONG`, two fifths of all,
-take nine tenths of the time. A test judges the others; `.ci/run all`, as the workflow does, judges
-all of them, under the oldest Python that it finds.
+verdicts do not depend on what else a notebook has run. `.ci/run all`, which the workflow runs, does
+so under the oldest Python that it finds; it takes as long as the pages do.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -37,9 +36,6 @@ OLDER = {
 }
 OLDER_XLA = "--xla_cpu_max_isa=AVX2"  # for JAX, beside the flags that every build has
 
-# Claims whose check takes more than about a second of processor time.
-LONG = frozenset(Path(__file__).with_name("long_checks.txt").read_text(encoding="utf-8").split())
-
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -47,12 +43,9 @@ def main(words: list[str]) -> int:
     """Judge the claims of a book under this environment, and compare.
 
     Args:
-        words: the `claims.json` of that book, without it the one of this checkout; and `all`, if
-            the claims of `LONG` are to be judged, too.
+        words: the `claims.json` of that book, without it the one of this checkout.
     """
-    everything = words[-1:] == ["all"]
-    paths = words[:-1] if everything else words
-    book = Path(paths[0] if paths else ROOT / record.BOOK).resolve()
+    book = Path(words[0] if words else ROOT / record.BOOK).resolve()
     os.chdir(ROOT)
     if not book.is_file():
         print(f"error: there is no {book}; run `make book` first", file=sys.stderr)
@@ -61,37 +54,14 @@ def main(words: list[str]) -> int:
     os.environ["XLA_FLAGS"] += f" {OLDER_XLA}"
     os.environ |= UNDRAWN  # no check reads a picture
     rows = json.loads(book.read_text(encoding="utf-8"))["claims"]
-    made = publish(CATALOGUE, judge_again(rows) if everything else judge_short(rows))
+    made = publish(CATALOGUE, judge_again(rows))
     (BUILD / FILE).write_text(to_text(made), encoding="utf-8")
     return record.main([str(book), str(BUILD / FILE)])
 
 
-def judge_short(rows: Rows) -> list[Found]:
-    """As `judge_again`, but what the book says of the claims of `LONG`, on which others rest.
-
-    Raises:
-        ValueError: a claim of `LONG` is not in the book.
-    """
-    unknown = LONG - {row["label"] for row in rows}
-    if unknown:
-        raise ValueError(f"LONG names claims that the book does not have: {sorted(unknown)}")
-    # In one process: in a second one all loops would be compiled for this processor once more.
-    found = judge_again([row for row in rows if row["label"] not in LONG], jobs=1)
-    taken = [row for row in rows if row["label"] in LONG]
-    print(f"  {len(taken)} claims with long checks are not judged again: they are the book's")
-    return found + [as_checked(row, found[0].data) for row in taken]
-
-
-def as_checked(row: Mapping[str, Any], names: Iterable[str]) -> Found:
-    """What the check of a row of `claims.json` said, under these names of its data."""
-    # The document says there whether a bound is vacuous at first, and here until when.
-    data = {name: row[name] for name in names} | {"vacuous": row["vacuous_before"]}
-    return Found(row["page"], data)
-
-
-def judge_again(rows: Rows, jobs: int = JOBS) -> list[Found]:
+def judge_again(rows: Rows) -> list[Found]:
     """What the checks of these rows of a `claims.json` say here, in the order of the rows."""
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(JOBS, get_context("spawn")) as pool:
         waiting = {pool.submit(judge_page, page): page[0]["page"] for page in by_page(rows)}
         found: dict[str, Found] = {}
         for number, future in enumerate(as_completed(waiting), 1):

@@ -385,7 +385,7 @@ def check_huang2024_eq_13(
     "huang2024-app-accuracy",
     over="trained models",
     instances=ordinary_and_long,
-    says=r"The incorrect next tokens have total probability at most $(|\mathcal V|-1)\, e^{-A (2 "
+    says=r"The wrong next tokens have total probability at most $(|\mathcal V|-1)\, e^{-A (2 "
     r"m_o - 1)}$, which is below $\epsilon$. The check confirms this on {tried} trained models, "
     r"with $\epsilon$ computed from the attention weights and $A = 3\log(|\mathcal V|/\epsilon)$.",
     tolerance=ROUNDING,
@@ -407,7 +407,7 @@ def check_huang2024_eq_13(
             planted={r"$\frac12$ in place of $\frac13$.": {"part": "1/2"}},
         ),
         by_hand(
-            r"incorrect tokens have probability at most $|\mathcal V| e^{-A/3}$, which is "
+            r"wrong tokens have probability at most $|\mathcal V| e^{-A/3}$, which is "
             r"$\epsilon$ for $A = 3\log(|\mathcal V|/\epsilon)$",
             at="probability",
         ),
@@ -423,7 +423,7 @@ def check_huang2024_eq_13(
     },
     readings={
         r"$T$ grows with a different $\log(1/\epsilon_0)$ and only $t$ with $\log(1/\epsilon)$: "
-        r"the probability that $W_{\mathrm{ov}}$ leaves to incorrect tokens does not decrease, "
+        r"the probability that $W_{\mathrm{ov}}$ leaves to wrong tokens does not decrease, "
         r"tried with $100\,\epsilon$": {"own": True},
     },
 )

@@ -97,14 +97,14 @@ def places(seed: int = 7, trials: int = 6) -> Iterator[Place]:
     shows="no step (7) divides by zero if there are at least two tokens, and our code takes the "
     "step (7)",
     says=r"For any logits, the entry of the gradient in row $\mathrm n(x)$ is minus the "
-    "probability of the incorrect tokens, which is negative. At {tried} matrices our code "
+    "probability of the wrong tokens, which is negative. At {tried} matrices our code "
     "takes the step (7) up to rounding.",
     tolerance=1e-14,  # one subtraction of floats, of a step right to a few last digits
     proof=(
         executed(
             r"the entry of the gradient at $\mathrm n(x)$ is negative, so the gradient is not zero",
             steps.gradient_is_never_zero,
-            planted={"A vocabulary without an incorrect token.": {"wrong_tokens": 0}},
+            planted={"A vocabulary without a wrong token.": {"wrong_tokens": 0}},
         ),
     ),
     planted={
@@ -169,7 +169,7 @@ def check_ours_stage_1_law(one: First, factor: float = 1.0) -> Iterator[Said]:
     over="runs from any start",
     instances=any_start,
     says="For any $W$, the part of each column in the inner product is minus the total "
-    "probability of its incorrect tokens, so (8) is an equality. On {tried} runs, at {compared} "
+    "probability of its wrong tokens, so (8) is an equality. On {tried} runs, at {compared} "
     "steps, both sides agree up to rounding.",
     tolerance=RUN,
     proof=(
@@ -216,7 +216,7 @@ def any_start_and_one_column(seed: int = 7, sets: int = 10) -> Iterator[First]:
     "huang2024-app-lem-1-cosine",
     over="runs and matrices",
     instances=any_start_and_one_column,
-    says="If the incorrect tokens of a column have the total probability $S$, this column of the "
+    says="If the wrong tokens of a column have the total probability $S$, this column of the "
     r"gradient has a norm of at most $\sqrt2\,S$; so the inner product is at least "
     r"$1/\sqrt2$. At {compared} matrices of {tried} runs both bounds hold, and the smallest "
     "inner product is {least}.",
@@ -225,7 +225,7 @@ def any_start_and_one_column(seed: int = 7, sets: int = 10) -> Iterator[First]:
         uses(
             "huang2024-eq-8",
             r"$-\langle W_{\mathrm{ov}}^*, G\rangle$ is the sum of the "
-            "probabilities of all incorrect tokens",
+            "probabilities of all wrong tokens",
         ),
         executed(
             r"$\|G x\|$ is at most $\sqrt2$ times the entry of column $x$ at $\mathrm n(x)$",
@@ -315,8 +315,8 @@ def check_huang2024_lem_2(one: First, sign: int = 1, sharper: float = 1.0) -> Sa
     "huang2024-lem-3",
     over="runs",
     instances=from_zero,
-    says="The equality of all incorrect logits is part of the closed form of stage 1. On {tried} "
-    "runs, at {compared} steps, all incorrect logits of a token are equal up to rounding.",
+    says="The equality of all wrong logits is part of the closed form of stage 1. On {tried} "
+    "runs, at {compared} steps, all wrong logits of a token are equal up to rounding.",
     tolerance=RUN,
     proof=(BY_LAW,),
     planted={
@@ -497,7 +497,7 @@ LONG_ENOUGH, FROM_ZERO = "$T$ as large as the corollary requires", "zero start"
     "{greatest_ratio} times $A$. The lower bound $A$ is correct.",
     hypotheses=(LONG_ENOUGH, FROM_ZERO, *FACTS),
     planted={
-        r"The true upper bound $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$ in place of $3A$.": Variant(
+        r"A true upper bound, $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$, in place of $3A$.": Variant(
             {"upper": lambda n: Fraction(441, 25) * (n - 1)}, expected=Verdict.NOT_CONTRADICTED
         ),
         r"The upper bound $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$ made 1.1 times sharper.": {
@@ -704,7 +704,7 @@ def missing(W: Floats) -> float:
     ),
     planted={
         "The bound by the chord 1.1 times sharper.": {"sharper": 1.1},
-        "The probability of an incorrect token in place of minus the log of that of the correct "
+        "The probability of a wrong token in place of minus the log of that of the correct "
         "one.": {"logarithm": False},
     },
 )

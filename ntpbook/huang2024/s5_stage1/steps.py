@@ -66,7 +66,7 @@ def norm_of_a_column(times: int = 1) -> tuple[Shown, ...]:
         identity(
             "the sum of a column of the gradient", one.right + one.wrong + one.others, sp.Integer(0)
         ),
-        at_least_zero("the entry of an incorrect token", one.wrong),
+        at_least_zero("the entry of a wrong token", one.wrong),
         at_least_zero("$(p + q)^2 - p^2 - q^2$", sp.expand((p + q) ** 2 - times * (p**2 + q**2))),
     )
 

@@ -704,8 +704,9 @@ def missing(W: Floats) -> float:
     ),
     planted={
         "The bound by the chord 1.1 times sharper.": {"sharper": 1.1},
-        "The probability of a wrong token in place of minus the log of that of the correct "
-        "one.": {"logarithm": False},
+        "The probability of a wrong token in place of minus the log of that of the correct one.": {
+            "logarithm": False
+        },
     },
 )
 def check_huang2024_app_convex(

@@ -244,8 +244,8 @@ def check_tian2023_app_dropping(
     instances=distinct_losers,
     says="In our example of two classes, both distinct tokens of the second class have attention "
     "logits below 0, their initial value. Ball arithmetic certifies that the logits are "
-    "negative after {certain} gradient steps; after {steps} steps, and for the gradient flow from $t = 10^4$ to "
-    "$10^8$, the logits were computed in floating point.",
+    "negative after {certain} gradient steps; after {steps} steps, and for the gradient flow "
+    "from $t = 10^4$ to $10^8$, the logits were computed in floating point.",
     observes=True,
     planted={
         "Two classes that are alike except for their tokens.": Variant({}, symmetric_gainers),

@@ -926,7 +926,8 @@ def one_sample(one: Exact) -> snapping.ModelRun:
         uses("tian2023-lem-4-corrected", r"one sample per step: $\eta_Z/K$ in (10)"),
         uses("tian2023-eq-128", r"$\Gamma$ is a constant times $x^2$"),
         executed(
-            r"$z_c$, $\Phi$, and $\Psi$ along (10), and the limit of $e^2 \Phi$", steps.exponents
+            r"$z_c$, $\Phi$, and $\Psi$ along (10), and the limit of $\varepsilon^2 \Phi$",
+            steps.exponents,
         ),
         by_hand(
             "all distinct tokens move at the same rate, and $z_c = -K z_l$ for the common token",

@@ -199,7 +199,7 @@ def exponents(added: int = 1) -> Iterator[Shown]:
     Psi = sp.log(e / (1 - e)) + 1 / (1 - e)
     yield identity(r"$d\Phi/d\Gamma$", sp.diff(Phi, e) * slope, 4 * (K**2 - 1))
     yield identity(r"$-d\Psi/d\Gamma$", -sp.diff(Psi, e) * slope, 2 * (K + added) * xi)
-    yield identity(r"limit of $e^2 \Phi$", sp.limit(e**2 * Phi, e, 0, "+"), sp.Integer(1))
+    yield identity(r"limit of $\varepsilon^2 \Phi$", sp.limit(e**2 * Phi, e, 0, "+"), sp.Integer(1))
 
 
 def height_law(M: Any, x: Any) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_loss import steps as shown
@@ -488,20 +489,12 @@ class Floor:
         return from_samples(samples, f"a cycle of {self.size} tokens")
 
     def levels(self, times: int = 1) -> tuple[Any, Any, Any]:
-        """Enclosures of T C_0, of the true gap A, and of the least loss, with `times` T steps.
-
-        The least loss is log(1 + x), x = (n - 1) e^-A, which lies between x - x^2 / 2 and x.
-        """
-        from mpmath import iv
-
-        n = iv.mpf(self.size)
-        eta0 = iv.mpf(1) / 5 / iv.sqrt(n)  # 0.2 / sqrt(d), d = |V|
-        T = times * self.steps
-        A = T * eta0 / iv.sqrt(n - 1)
-        x = (n - 1) * iv.exp(-A)
-        series = iv.make_mpf(((x - x**2 / 2)._mpi_[0], x._mpi_[1]))
-        least = series if x.b < 1e-3 else iv.log(1 + x)
-        return T * eta0 / (4 * (n - 1)), A, least
+        """Balls around T C_0, the true gap A, and the least loss, with `times` T steps."""
+        rivals, T = self.size - 1, times * self.steps
+        eta0 = 1 / (5 * arb(self.size).sqrt())  # 0.2 / sqrt(d), d = |V|
+        A = T * eta0 / arb(rivals).sqrt()
+        least = (rivals * (-A).exp()).log1p()  # as precise as its argument, however small
+        return T * eta0 / (4 * rivals), A, least
 
 
 def floors() -> list[Floor]:
@@ -524,19 +517,17 @@ def first_T(size: int) -> int:
 
 
 def exceeds(power: int = 1) -> Iterator[Shown]:
-    """|V| e^(-T C_0) > log(1 + (|V| - 1) e^-A), in intervals, for these first stages.
+    """|V| e^(-T C_0) > log(1 + (|V| - 1) e^-A), in balls, for these first stages.
 
     Args:
         power: of e^(-T C_0); 1 in truth.
     """
-    from mpmath import iv
-
     for one in floors():
         printed, _, least_loss = one.levels()
-        gap = one.size * iv.exp(-power * printed) - least_loss
-        words = "surely positive" if gap.a > 0 else "not surely positive"
+        larger = one.size * (-power * printed).exp() > least_loss  # true only where it is certain
+        words = "surely positive" if larger else "not surely positive"
         left, right = r"$|\mathcal V| e^{-T C_0}$", r"$\log(1 + (|\mathcal V| - 1) e^{-A})$"
-        yield Shown(one.name, left, ">", right, words, bool(gap.a > 0))
+        yield Shown(one.name, left, ">", right, words, larger)
 
 
 @check(
@@ -546,11 +537,11 @@ def exceeds(power: int = 1) -> Iterator[Shown]:
     says=r"Read as an upper bound, $|\mathcal V| \exp(-T C_0)$ is correct in {tried} cases.",
     fails=r"The function $n x - \log(1 + (n-1) x)$ vanishes at $x = 0$ and has a positive slope "
     r"for $x > 0$, so the stated value exceeds the minimal loss for every $|\mathcal V| \ge 2$, "
-    "even with the true gap $A$ in place of $T C_0$. For {tried} runs of stage 1, interval "
+    "even with the true gap $A$ in place of $T C_0$. For {tried} runs of stage 1, ball "
     "arithmetic confirms that the stated value is too large.",
     proof=(
         enclosed(
-            "the claimed value exceeds the minimal loss, in interval arithmetic",
+            "the claimed value exceeds the minimal loss, in ball arithmetic",
             exceeds,
             planted={"The fifth power of $e^{-T C_0}$.": {"power": 5}},
         ),
@@ -577,34 +568,33 @@ def check_huang2024_app_floor(one: Floor, read: str = "printed") -> Iterator[Sai
         one: |V| and T.
         read: how; "factor" asks for the same ratio of both after T and after 2 T steps.
     """
-    from mpmath import iv
-
     printed, A, least_loss = one.levels()
-    claimed = one.size * iv.exp(-(A if read == "gap" else printed))
+    claimed = one.size * (-(A if read == "gap" else printed)).exp()
     if one.quoted:
-        yield result("printed", float(claimed.mid), digits=4)
-        yield result("true", float(least_loss.mid), digits=3)
+        yield result("printed", float(claimed), digits=4)
+        yield result("true", float(least_loss), digits=3)
         yield result("blind", math.log(one.size), digits=3)
-        yield result("ratio", float((A / printed).mid), digits=3)
+        yield result("ratio", float(A / printed), digits=3)
         return
     yield from facts(one.data())
     # the gap A of `levels` is that of T steps, as the law of stage 1 says
     gap_of_T = stage1.gap(one.size, one.steps, one.eta0)
     yield assume(
         r"$W_{\mathrm{ov}}$ comes from $T$ steps of stage 1",
-        abs(gap_of_T / float(A.mid) - 1) < ROUNDING,
+        abs(gap_of_T / float(A) - 1) < ROUNDING,
     )
     yield assume("the condition on $T$", one.steps >= needed_T(one))
-    gap = claimed - least_loss
+    left, right = claimed, least_loss
     if read == "factor":
         later, _, least_later = one.levels(times=2)
-        gap = claimed / least_loss - one.size * iv.exp(-later) / least_later
-    log_claimed = math.log(one.size) - float((A if read == "gap" else printed).mid)
+        left, right = claimed / least_loss, one.size * (-later).exp() / least_later
+    log_claimed = math.log(one.size) - float(A if read == "gap" else printed)
     where = (
         f"the claimed value is ${power_of_e(log_claimed)}$, the true one is below "
-        f"${power_of_e(math.log(one.size - 1) - float(A.mid))}$"
+        f"${power_of_e(math.log(one.size - 1) - float(A))}$"
     )
-    yield holds(bool(gap.b >= 0) and (read == "bound" or bool(gap.a <= 0)), where)
+    # refuted only where the order is certain
+    yield holds(not left < right and (read == "bound" or not left > right), where)
 
 
 def needed_T(one: Floor) -> float:

@@ -295,7 +295,7 @@ def test_huang2024_eq_13_chain_is_the_least_margin_over_its_claim(some: list[run
 
 def test_huang2024_app_floor_by_hand() -> None:
     one = checks.Floor("by hand", 20, 900)
-    printed, A, least = (float(level.mid) for level in one.levels())
+    printed, A, least = map(float, one.levels())
     eta0 = 0.2 / math.sqrt(20)
     assert printed == pytest.approx(900 * eta0 / (4 * 19))
     assert pytest.approx(900 * eta0 / math.sqrt(19)) == A

@@ -11,6 +11,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.shared.enclosure import exact
+from ntpbook.shared.ends import upper
 from ntpbook.tian2023.s3_setting import counts
 from ntpcore.tian2023 import classes as families
 from ntpcore.tian2023 import layer, population
@@ -418,15 +420,9 @@ def is_violated(one: Together) -> bool:
 def enclosed_failure(length: int, tokens: int, delta: Fraction) -> Fraction:
     """A lower bound of P(some token strays by more than Lemma 18's radius), in exact arithmetic.
 
-    The radius is rounded up by interval arithmetic, so that fewer sequences stray.
+    The radius is rounded up from its ball, so that fewer sequences stray.
     """
-    import mpmath
-
-    iv = mpmath.iv
-    ratio = iv.mpf(2 * delta.denominator) / delta.numerator
-    high = mpmath.mpf(iv.sqrt(iv.log(ratio) / (2 * length)).b)
-    man, exp = int(high.man), int(high.exp)
-    radius = Fraction(man) * Fraction(2) ** exp
+    radius = upper((exact(2 / delta).log() / (2 * length)).sqrt())
     return counts.joint_failure(length, [Fraction(1, tokens)] * tokens, radius)
 
 

@@ -13,8 +13,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import arb, ctx
 from numpy.typing import NDArray
 
+from ntpbook.shared import ends
+from ntpbook.shared.enclosure import exact
 from ntpbook.tian2023.s4_decoder import equicorrelated, shift, steps
 from ntpbook.tian2023.s4_decoder.instances import (
     PANELS,
@@ -69,7 +72,7 @@ from ntpverdicts.maths import in_words
 from ntpverdicts.vocabulary import Variant, by_hand, check, enclosed, executed, relation, uses
 
 Floats = NDArray[np.float64]
-Interval = Any  # of mpmath, which has no types
+Ball = Any  # of python-flint, which has no types
 
 LINEAR_ALGEBRA = 1e-9  # matrices of up to 50 classes, of condition up to a few thousand
 AMPLIFIED = 1e-10  # heights up to 40 carry errors of 1e-14, divided by rates down to 0.01
@@ -715,21 +718,17 @@ def as_many_classes() -> Iterator[Equal]:
 ROUNDS = 4
 
 
-def enclosed_rounds(one: Equal) -> list[tuple[Interval, Interval]]:
-    """Gaps u and v of row 1 at the start and after each of some rounds of (7), as intervals.
+def enclosed_rounds(one: Equal) -> list[tuple[Ball, Ball]]:
+    """Balls around the gaps u and v of row 1 at the start and after each round of (7).
 
     A round is one update of the mean over all classes, with the rate eta_Y for each class. By
     symmetry all rows have the same three entries; W starts at zero.
     """
-    import mpmath
-
-    iv = mpmath.iv
-    M, K = one.M, one.K
-    rho, eta = (iv.mpf(x.numerator) / x.denominator for x in (one.rho, one.eta))
-    a, b, c = iv.mpf(0), iv.mpf(0), iv.mpf(0)  # at n, at the other classes, at the other tokens
+    M, K, rho, eta = one.M, one.K, exact(one.rho), exact(one.eta)
+    a, b, c = arb(0), arb(0), arb(0)  # at n, at the other classes, at the other tokens
     found = [(a - b, a - c)]
     for _ in range(ROUNDS):
-        weights = [iv.exp(x) for x in (a, b, c)]
+        weights = [x.exp() for x in (a, b, c)]
         total = weights[0] + (K - 1) * weights[1] + (M - K) * weights[2]
         p_n, p_b, p_c = (x / total for x in weights)
         # e_n - alpha_n of class n, and rho times e_k - alpha_k of the K - 1 other classes k
@@ -740,22 +739,18 @@ def enclosed_rounds(one: Equal) -> list[tuple[Interval, Interval]]:
     return found
 
 
-def enclosed_rounds_in_turn(one: Equal) -> list[tuple[Interval, Interval]]:
-    """Gaps u and v of row 1 at the start and after each of some rounds of (7), as intervals.
+def enclosed_rounds_in_turn(one: Equal) -> list[tuple[Ball, Ball]]:
+    """Balls around the gaps u and v of row 1 at the start and after each round of (7).
 
     In a round the classes 1, ..., K are drawn one after the other, with batch size 1. A row keeps
     one logit for each class, and the last for the M - K other tokens, which stay alike.
     """
-    import mpmath
-
-    iv = mpmath.iv
-    M, K = one.M, one.K
-    rho, eta = (iv.mpf(x.numerator) / x.denominator for x in (one.rho, one.eta))
-    W = [[iv.mpf(0)] * (K + 1) for _ in range(K)]
+    M, K, rho, eta = one.M, one.K, exact(one.rho), exact(one.eta)
+    W = [[arb(0)] * (K + 1) for _ in range(K)]
     found = [(W[0][0] - W[0][1], W[0][0] - W[0][K])]
     for _ in range(ROUNDS):
         for n in range(K):
-            weights = [iv.exp(x) for x in W[n]]
+            weights = [x.exp() for x in W[n]]
             total = sum(weights[:K], (M - K) * weights[K])
             residual = [(1 if j == n else 0) - x / total for j, x in enumerate(weights)]
             for k in range(K):
@@ -765,28 +760,26 @@ def enclosed_rounds_in_turn(one: Equal) -> list[tuple[Interval, Interval]]:
     return found
 
 
-def claimed_rounds(one: Equal, reading: str) -> list[Interval]:
+def claimed_rounds(one: Equal, reading: str) -> list[Ball]:
     """The gap of Remark 1 at the start and after each round, by (43) or by the rate."""
-    import mpmath
-
-    iv = mpmath.iv
-    rho, eta = (iv.mpf(x.numerator) / x.denominator for x in (one.rho, one.eta))
-    rate = eta if reading == "(43)" else (1 - rho) * eta
-    factor = 1 - rho if reading == "(43)" else iv.mpf(1)
-    y, found = iv.mpf(0), [iv.mpf(0)]
+    rho, eta = exact(one.rho), exact(one.eta)
+    rate, factor = (eta, 1 - rho) if reading == "(43)" else ((1 - rho) * eta, arb(1))
+    y, found = arb(0), [arb(0)]
     for _ in range(ROUNDS):
-        y += one.M * rate / (one.M - 1 + iv.exp(y))  # (33)
+        y += one.M * rate / (one.M - 1 + y.exp())  # (33)
         found.append(factor * y)
     return found
 
 
-def apart(left: Interval, right: Interval, where: str) -> Said:
+def apart(left: Ball, right: Ball, where: str) -> Said:
     """That two enclosed numbers may be equal; the slack is minus their least distance, relative."""
-    return at_most(float(abs(left - right).a), 0.0, where, scale=float(abs(right).b))
+    with ctx.workprec(53):  # rounded to the safe side by Arb, not by the float
+        distance, size = (left - right).abs_lower(), right.abs_upper()
+    return at_most(float(distance), 0.0, where, scale=float(size))
 
 
 def gaps_apart(square: bool = False) -> Iterator[Shown]:
-    """Gaps of (7) and of (43) at the first witness, after each round, as disjoint intervals.
+    """Gaps of (7) and of (43) at the first witness, after each round, as disjoint balls.
 
     Args:
         square: whether there are as many classes as tokens, the mean over all classes in each
@@ -799,7 +792,7 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
         if k > 0:
             distance = abs((u if square else v) - gap)
             name = f"round {k}: distance of the two gaps"
-            yield Shown(name, str(distance), ">", "0", str(distance), distance.a > 0)
+            yield Shown(name, str(distance), ">", "0", str(distance), distance > 0)
 
 
 @check(
@@ -821,7 +814,7 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
     ),
     says=r"Under (7) with equal correlations $f_n^\top f_{n'} = \rho$, each row $w_n$ grows "
     r"along $\zeta_n$ as Remark 1 claims.",
-    fails=r"Interval arithmetic shows that under (7) row $w_n$ does not grow along $\zeta_n$, "
+    fails=r"Ball arithmetic shows that under (7) row $w_n$ does not grow along $\zeta_n$, "
     "and that none of its logit gaps grows at the rate that (43) claims.",
     readings={
         "Equation (43), for the mean of (7) over all classes instead of single samples.": {
@@ -1322,18 +1315,15 @@ def large_gaps() -> Iterator[Gap]:
 
 
 def rise_is_required_to_be_negative(large: bool = False) -> Iterator[Shown]:
-    """M epsilon < ln 2 at each of the small gaps, in interval arithmetic.
+    """M epsilon < ln 2 at each of the small gaps, in ball arithmetic.
 
     Args:
         large: whether to take the large gap.
     """
-    import mpmath
-
-    iv = mpmath.iv
     for one in large_gaps() if large else small_gaps():
-        size = iv.mpf(one.size.numerator) / one.size.denominator
-        rest = iv.log(2) - size
-        yield Shown(one.name, str(size), "<", "ln 2", str(rest), rest.a > 0)
+        size = exact(one.size)
+        rest = arb(2).log() - size
+        yield Shown(one.name, str(size), "<", "ln 2", str(rest), rest > 0)
 
 
 @check(
@@ -1421,7 +1411,7 @@ def check_tian2023_eq_49(run: Heights, sharper: float = 1.0, power: int = 1) -> 
 
 @dataclass(frozen=True)
 class LateTime:
-    """A number of updates after which the shift exceeds an aim, certified by intervals.
+    """A number of updates after which the shift exceeds an aim, certified by balls.
 
     Attributes:
         written: the number in words.
@@ -1434,12 +1424,12 @@ class LateTime:
     written: str
     s: float
     shift: float
-    ahead: float
-    share: float
+    ahead: Fraction
+    share: Fraction
 
 
 def certified_shift(M: int, eta: float, aim: float) -> LateTime:
-    """A number of updates s after which c(s) > `aim`, in interval arithmetic.
+    """A number of updates s after which c(s) > `aim`, in ball arithmetic.
 
     M h* >= M h, which is at least x = ln M + 2 aim + eta once s >= T(x) of (45); then L of
     Remark 2, corrected, is at least ln((M - 1 + e^x)/M), and c(s) >= (L - eta)/2. Further M h* is
@@ -1451,40 +1441,33 @@ def certified_shift(M: int, eta: float, aim: float) -> LateTime:
     """
     import mpmath
 
-    iv, old = mpmath.iv, mpmath.iv.dps
-    iv.dps = 40 + int((math.log(M) + 2 * aim + eta) / math.log(10))  # e^x to forty digits
-    try:
-        rate = iv.mpf(eta)
-        x = iv.log(M) + 2 * iv.mpf(aim) + rate
-        with mpmath.workdps(iv.dps):
-            s = mpmath.ceil(mpmath.mpf(((iv.exp(x) + (M - 1) * x - 1) / (M * rate)).b))
-            written = str(int(s)) if s < 10**9 else mpmath.nstr(s, 4)
-            rounded = float(s) if s < 1e300 else math.inf
-        beyond = (iv.log((M - 1 + iv.exp(x)) / M) - rate) / 2 - iv.mpf(aim)
-        if not beyond > 0:
-            raise ArithmeticError(f"M = {M}: {iv.dps} digits do not tell the shift from {aim}")
-        highest = iv.log(M * rate * iv.mpf(s) + 1) + rate
-        ahead = iv.mpf(s) * iv.mpf(aim) * M * rate / (M - 1 + iv.exp(highest))
-        return LateTime(written, rounded, aim, float(ahead.a), float((rate / x).b))
-    finally:
-        iv.dps = old
+    digits = 40 + int((math.log(M) + 2 * aim + eta) / math.log(10))  # e^x to forty digits
+    with ctx.workdps(digits):
+        rate = arb(eta)
+        x = arb(M).log() + 2 * arb(aim) + rate
+        if not (((M - 1 + x.exp()) / M).log() - rate) / 2 > aim:
+            raise ArithmeticError(f"M = {M}: {digits} digits do not tell the shift from {aim}")
+        s = math.ceil(ends.upper((x.exp() + (M - 1) * x - 1) / (M * rate)))
+        highest = (M * rate * s + 1).log() + rate
+        ahead = rate * M * s * aim / (M - 1 + highest.exp())
+        written = str(s) if s < 10**9 else mpmath.nstr(mpmath.mpf(s), 4)
+        rounded = float(s) if s < 1e300 else math.inf
+        return LateTime(written, rounded, aim, ends.lower(ahead), ends.upper(rate / x))
 
 
 def late_time(lowered: float = 0.0) -> Iterator[Shown]:
-    """At x = ln M + 2 C ln M + eta the lower bound (L - eta)/2 is above C ln M, by intervals.
+    """At x = ln M + 2 C ln M + eta the lower bound (L - eta)/2 is above C ln M, by balls.
 
     Args:
         lowered: taken from x; the right number is 0.
     """
-    import mpmath
-
-    iv = mpmath.iv
     for M, eta, C in ((1000, 1.0, 1), (1000, 0.5, 2)):
-        x = (1 + 2 * C) * iv.log(M) + iv.mpf(eta) - iv.mpf(lowered)
-        bound = (iv.log((M - 1 + iv.exp(x)) / M) - iv.mpf(eta)) / 2
+        unit = arb(M).log()
+        x = (1 + 2 * C) * unit + eta - lowered
+        bound = (((M - 1 + x.exp()) / M).log() - eta) / 2
         name = rf"$M = {M}$, $\eta_Y = {eta:g}$: the lower bound on $c(s)$"
-        rest = bound - C * iv.log(M)
-        yield Shown(name, str(bound), ">", rf"${C} \ln M$", str(rest), rest.a > 0)
+        rest = bound - C * unit
+        yield Shown(name, str(bound), ">", rf"${C} \ln M$", str(rest), rest > 0)
 
 
 @check(
@@ -1493,7 +1476,7 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
     instances=late_heights,
     says=r"Some constant times $\ln M$ bounds the shift $c(s)$ at all times considered.",
     fails="No constant $C$ up to 100 works. For each $C$ tried, the lower bound on $c(s)$ in "
-    r"the corrected Remark 2 exceeds $C \ln M$ at a time that interval arithmetic certifies.",
+    r"the corrected Remark 2 exceeds $C \ln M$ at a time that ball arithmetic certifies.",
     tolerance=AMPLIFIED,
     hypotheses=(
         r"$M \ge 5$, for $\omega_1$ of Lemma 8",
@@ -1643,7 +1626,7 @@ def _quoted_shifts(run: Heights) -> Iterator[Said]:
 
 
 def enclosed_gaps(late: int = 0, share: float = 0.22) -> Iterator[Shown]:
-    """0 <= M (h* - h) <= 0.22 eta at every s of Figure 8, in interval arithmetic.
+    """0 <= M (h* - h) <= 0.22 eta at every s of Figure 8, in ball arithmetic.
 
     The left side of (45) rises with x, so that x >= X where it is at most M eta s + 1 at X.
 
@@ -1651,19 +1634,16 @@ def enclosed_gaps(late: int = 0, share: float = 0.22) -> Iterator[Shown]:
         late: by how many updates the curve is read late; the right number is 0.
         share: of eta; 0.22 is right.
     """
-    import mpmath
-
-    iv = mpmath.iv
     for M, etas, horizon in PANELS:
         for eta in etas:
-            rate, y, wrong = iv.mpf(str(eta)), iv.mpf(0), 0
+            rate, y, wrong = arb(str(eta)), arb(0), 0
             for s in range(horizon + 1):
                 right = M * rate * max(s + late, 0) + 1
                 top, bottom = (
-                    iv.exp(x) + (M - 1) * x - right for x in (y, y - iv.mpf(str(share)) * rate)
+                    x.exp() + (M - 1) * x - right for x in (y, y - arb(str(share)) * rate)
                 )
                 wrong += not (top >= 0 and bottom <= 0)
-                y += M * rate / (M - 1 + iv.exp(y))
+                y += M * rate / (M - 1 + y.exp())
             name = rf"$M = {M}$, $\eta_Y = {eta:g}$: numbers of updates out of order"
             yield relation(name, wrong, "=", 0, wrong)
 
@@ -1672,7 +1652,7 @@ def enclosed_gaps(late: int = 0, share: float = 0.22) -> Iterator[Shown]:
     "tian2023-fig-8",
     over="curves of Figure 8",
     instances=figure_8,
-    says="Both claims hold at every point of the {tried} curves of Figure 8, in interval "
+    says="Both claims hold at every point of the {tried} curves of Figure 8, in ball "
     "arithmetic. All {compared} floating-point comparisons agree.",
     tolerance=AMPLIFIED,
     proof=(

@@ -320,8 +320,8 @@ def test_tian2023_rem_1_agrees_with_dense_mean_updates_of_Y():
             alpha = np.asarray(jax.nn.softmax(f @ Y, axis=1))
             Y = Y + eta * f.T @ (np.eye(M)[:K] - alpha)
             w = f[0] @ Y
-            assert float(u.a) - 1e-12 <= w[0] - w[1] <= float(u.b) + 1e-12
-            assert float(v.a) - 1e-12 <= w[0] - w[K] <= float(v.b) + 1e-12
+            assert float(u.lower()) - 1e-12 <= w[0] - w[1] <= float(u.upper()) + 1e-12
+            assert float(v.lower()) - 1e-12 <= w[0] - w[K] <= float(v.upper()) + 1e-12
 
 
 def test_tian2023_rem_1_agrees_with_one_pass_of_single_samples():
@@ -343,8 +343,8 @@ def test_tian2023_rem_1_draws_in_turn_agree_with_single_samples_of_Y():
                 alpha = np.asarray(jax.nn.softmax(f[n] @ Y))
                 Y = Y + eta * np.outer(f[n], np.eye(M)[n] - alpha)
             w = f[0] @ Y
-            assert float(u.a) - 1e-12 <= w[0] - w[1] <= float(u.b) + 1e-12
-            assert float(v.a) - 1e-12 <= w[0] - w[K] <= float(v.b) + 1e-12
+            assert float(u.lower()) - 1e-12 <= w[0] - w[1] <= float(u.upper()) + 1e-12
+            assert float(v.lower()) - 1e-12 <= w[0] - w[K] <= float(v.upper()) + 1e-12
 
 
 def test_tian2023_rem_1_is_refuted_in_each_reading():

@@ -554,7 +554,7 @@ RESIDUAL = ("Assumption 2 for the $f_n$ of (5)", "a token distinct among the cla
     instances=lambda: residual.WITNESSES,
     says="The logit of a token that is distinct among the classes of its query rises, for "
     "{tried} pairs of weights.",
-    fails="With the decoder update (26), on which Theorems 1 and 2 rest, interval arithmetic "
+    fails="With the decoder update (26), on which Theorems 1 and 2 rest, ball arithmetic "
     "shows that the logit of a token that is distinct among the classes of its query falls. "
     "The example has two queries with two classes each: token 0 occurs in all four classes, "
     "token 1 in one class of each query, and each class has its own token of weight 1.",
@@ -602,25 +602,24 @@ def check_tian2023_app_residual(
     yield assume(RESIDUAL[1], one.locally_distinct)
     found = residual.modified_force(one, skip, shared)
     if dynamics == "decoder under (26)":
-        bound = in_words(f"{float(found.force.b):.3g}")
+        force = enclosed_steps.above(found.force)
+        bound = in_words(f"{force:.3g}")
         where = f"derivative of the logit under (26) at most {bound} times a positive factor"
-        yield at_least(float(found.force.b), 0.0, where, scale=1.0)
+        yield at_least(force, 0.0, where, scale=1.0)
     else:
-        start = residual.force_at_the_start(one, skip, shared)
-        bound = in_tex(f"{float(start.b):.3g}")
+        start = enclosed_steps.above(residual.force_at_the_start(one, skip, shared))
+        bound = in_tex(f"{start:.3g}")
         where = rf"derivative of the logit at the start at most ${bound}\,\eta_Y t/K$"
-        yield at_least(float(start.b), 0.0, where, scale=1.0)
+        yield at_least(start, 0.0, where, scale=1.0)
         score = enclosed_steps.above(residual.enclosed_score(one, skip, shared=shared))
         where = f"logit after one hundred gradient steps at most {in_words(f'{score:.3g}')}"
         yield at_least(score, 0.0, where, scale=1.0)
     if (one.common, one.local) == (Fraction(1, 10), Fraction(2, 5)):
-        yield result("same", float(found.same.b), digits=2)
-        yield result("other", float(found.other.b), digits=2)
-        yield result("printed_same", float(found.printed_same.b), digits=2)
-        yield result("printed_other", float(found.printed_other.b), digits=2)
+        for name in ("same", "other", "printed_same", "printed_other"):
+            yield result(name, enclosed_steps.above(getattr(found, name)), digits=2)
         yield result("largest", float(np.abs(one.eigenvalues).max()), digits=2)
         yield result("smallest", float(np.abs(one.eigenvalues).min()), digits=2)
-        start = float(residual.force_at_the_start(one, "after").b)
+        start = enclosed_steps.above(residual.force_at_the_start(one, "after"))
         score = enclosed_steps.above(residual.enclosed_score(one, "after"))
         yield result("flow_start", start, digits=2)
         yield result("flow_score", score, digits=2)

@@ -1,4 +1,4 @@
-"""The residual connection of Section 7, in interval and ball arithmetic and by the coupled flow.
+"""The residual connection of Section 7, in ball arithmetic and by the coupled flow.
 
 Two queries have two classes each. Token 0 is common to all classes, token 1 occurs in one class of
 each query, tokens 2 to 5 are distinct, 6 and 7 are the queries. The force on token 1 under the
@@ -13,17 +13,17 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from flint import arb, arb_mat
 from numpy.typing import NDArray
 
 from ntpbook.tian2023.s7_discussion import enclosed_steps
+from ntpbook.tian2023.s7_discussion.enclosed_steps import Ball, Balls, above, ball, slope, unit
 from ntpbook.tian2023.s7_discussion.instances import VOCABULARY
 from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpverdicts.claims import Shown
 
 Floats = NDArray[np.float64]
-Interval = Any  # of mpmath, which has no types
-Vector = list[Interval]
 
 TOKENS, QUERIES, LOCAL = 10, (6, 7), 1
 
@@ -102,98 +102,39 @@ WITNESSES = tuple(
     for common, local in ((1, 4), (2, 3), (2, 4))
 )
 
-# Vectors of intervals
+# In balls
 
 
-def _dot(v: Vector, w: Vector) -> Interval:
-    """The inner product."""
-    return sum((x * y for x, y in zip(v, w, strict=True)), 0 * v[0])
-
-
-def _unit(v: Vector) -> Vector:
-    """v / |v|."""
-    import mpmath
-
-    norm = mpmath.iv.sqrt(_dot(v, v))
-    return [x / norm for x in v]
-
-
-def _mix(weights: Vector, vectors: list[Vector]) -> Vector:
-    """A combination of vectors."""
-    return [
-        sum((a * v[i] for a, v in zip(weights, vectors, strict=True)), 0 * weights[0])
-        for i in range(len(vectors[0]))
-    ]
-
-
-def _solve(matrix: list[Vector], right: Vector) -> Vector:
-    """The solution of a linear system by elimination, diagonally dominant enough to need no swap.
-
-    Raises:
-        ZeroDivisionError: a pivot may be zero.
-    """
-    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
-    for i, row in enumerate(rows):
-        pivot = row[i]
-        rows[i] = [x / pivot for x in row]
-        for j in range(len(rows)):
-            if j != i:
-                factor = rows[j][i]
-                rows[j] = [x - factor * y for x, y in zip(rows[j], rows[i], strict=True)]
-    return [row[-1] for row in rows]
-
-
-def intervals(one: TwoQueries, shared: bool) -> list[Vector]:
-    """c_n at Z = 0 as intervals."""
-    import mpmath
-
-    return [[mpmath.iv.mpf(x.numerator) / x.denominator for x in row] for row in one.rows(shared)]
-
-
-def seen_vectors(c: list[Vector], skip: str) -> list[Vector]:
+def seen_vectors(c: list[Balls], skip: str) -> list[Balls]:
     """What the decoder sees of each class: LN(c + x_T) or LN(c) + x_T."""
-    found = []
+    seen = []
     for n, row in enumerate(c):
-        own = [row[0] * 0 + int(token == QUERIES[n // 2]) for token in range(TOKENS)]
-        if skip == "before":
-            found.append(_unit([x + y for x, y in zip(row, own, strict=True)]))
-        else:
-            found.append([x + y for x, y in zip(_unit(row), own, strict=True)])
-    return found
+        v = unit(row) if skip == "after" else list(row)
+        v[QUERIES[n // 2]] += 1
+        seen.append(v if skip == "after" else unit(v))
+    return seen
 
 
-def _force(c: list[Vector], seen: list[Vector], g: list[Vector], skip: str) -> Interval:
-    """Sum over the classes of the first query of the slope of z_1, for g_n = Y (e_n - alpha_n).
-
-    Without the residual inside, it is f * (g - f (f . g)); with it, (diag(c) - c c^T) P_u g / |v|.
-    """
-    import mpmath
-
-    total = mpmath.iv.mpf(0)
-    for n in (0, 1):
-        if skip == "after":
-            f = _unit(c[n])
-            total += f[LOCAL] * (g[n][LOCAL] - f[LOCAL] * _dot(f, g[n]))
-            continue
-        u = seen[n]
-        length = 2 / sum(u, mpmath.iv.mpf(0))  # |c + x_T|, as the entries of c + x_T sum to 2
-        along = _dot(u, g[n])
-        pulled = [(x - y * along) / length for x, y in zip(g[n], u, strict=True)]
-        total += c[n][LOCAL] * (pulled[LOCAL] - _dot(c[n], pulled))
-    return total
+def _force(c: list[Balls], seen: list[Balls], g: list[Balls], skip: str) -> Ball:
+    """Sum over the classes of the first query of the slope of z_1, for g_n = Y (e_n - alpha_n)."""
+    return sum((slope(c[n], seen[n], g[n], skip)[LOCAL] for n in (0, 1)), arb(0))
 
 
-def force_at_the_start(one: TwoQueries, skip: str, shared: bool = True) -> Interval:
+def _alike(same: Fraction, other: Fraction) -> Any:
+    """The matrix of the four classes with one number on its diagonal and another one off it."""
+    return arb_mat([[ball(same if k == n else other) for k in range(4)] for n in range(4)])
+
+
+def force_at_the_start(one: TwoQueries, skip: str, shared: bool = True) -> Ball:
     """The force of the coupled flow from zero to leading order in time, times K / (eta_Y t).
 
     Y = (eta_Y t / K) sum_k u_k (e_k - 1/M)^T there, u_k being what the decoder sees, and
     (e_k - 1/M) . (e_n - 1/M) = delta_kn - 1/M, so that g_n is u_n - (1/M) sum_k u_k.
     """
-    c = intervals(one, shared)
-    seen = seen_vectors(c, skip)
-    total = [sum((u[i] for u in seen), 0 * seen[0][0]) for i in range(TOKENS)]
-    g = [[x - y / one.outputs for x, y in zip(u, total, strict=True)] for u in seen]
-    return _force(c, seen, g, skip)
+    c = [[ball(x) for x in row] for row in one.rows(shared)]
+    seen, part = seen_vectors(c, skip), Fraction(1, one.outputs)
+    g = _alike(1 - part, -part) * arb_mat(seen)
+    return _force(c, seen, g.tolist(), skip)
 
 
 @dataclass(frozen=True)
@@ -208,11 +149,11 @@ class Modified:
             has it for beta, with the f_n before the residual connection.
     """
 
-    force: Interval
-    same: Interval
-    other: Interval
-    printed_same: Interval
-    printed_other: Interval
+    force: Ball
+    same: Ball
+    other: Ball
+    printed_same: Ball
+    printed_other: Ball
 
 
 def modified_force(one: TwoQueries, skip: str, shared: bool = True) -> Modified:
@@ -221,29 +162,23 @@ def modified_force(one: TwoQueries, skip: str, shared: bool = True) -> Modified:
     With I + E the cosines of what the decoder sees, (26) keeps W = (M - 1) h Z for the rows zeta_n,
     so that g_n is a positive multiple of sum_k a_k u_k, a = (I + E)^-1 s, and
     s_k = zeta_k . zeta_n up to a factor, 1 for k = n and -1/(M - 1) else.
-    """
-    import mpmath
 
-    iv = mpmath.iv
-    c = intervals(one, shared)
+    Raises:
+        ZeroDivisionError: the balls do not exclude that I + E is singular.
+    """
+    c = [[ball(x) for x in row] for row in one.rows(shared)]
     seen = seen_vectors(c, skip)
-    units = [_unit(u) for u in seen]
-    cosines = [[_dot(u, v) for v in units] for u in units]
-    g: list[Vector] = []
-    first: Vector = []
-    for n in range(2):
-        s = [iv.mpf(1) if k == n else iv.mpf(-1) / (one.outputs - 1) for k in range(4)]
-        a = _solve(cosines, s)
-        g.append(_mix(a, units))
-        first = first or [-x / a[0] for x in a]
-    f = [_unit(row) for row in c]
-    printed = [_dot(f[0], f[k]) for k in range(4)]
+    U, F = (arb_mat([unit(v) for v in vectors]) for vectors in (seen, c))
+    s = _alike(Fraction(1), Fraction(-1, one.outputs - 1))
+    a = (U * U.transpose()).solve(s).transpose()  # row n: the a of class n
+    _, same, *others = (-x / a[0, 0] for x in a.tolist()[0])
+    _, printed_same, *printed_others = (F * F.transpose()).tolist()[0]
     return Modified(
-        _force(c, seen, g, skip),
-        first[1],
-        max(first[2:], key=lambda x: float(abs(x).b)),
-        printed[1] + 1,
-        max(printed[2:], key=lambda x: float(x.b)),
+        _force(c, seen, (a * U).tolist(), skip),
+        same,
+        max(others, key=arb.abs_upper),
+        printed_same + 1,
+        max(printed_others, key=arb.upper),
     )
 
 
@@ -255,7 +190,7 @@ def forces_below_zero(overlap: bool = True) -> Iterator[Shown]:
     """
     for one in WITNESSES:
         force = modified_force(one, "after", overlap).force
-        low, high = float(force.a), float(force.b)
+        low, high = -above(-force), above(force)
         text = f"[{low:.6g}, {high:.6g}]"
         yield Shown(f"force, {one.name}", text, "<", "0", text, high < 0)
 

@@ -364,7 +364,7 @@ def test_tian2023_app_residual_force_at_the_start_agrees_with_automatic_differen
         found = float(jax.grad(J, argnums=1)(Y, z)[0, residual.LOCAL])
         # the mean over four classes, twice: of the step of Y, and of the slope of z
         force = residual.force_at_the_start(one, skip)
-        assert found * 16 / step == pytest.approx(float(force.a), rel=1e-5)
+        assert found * 16 / step == pytest.approx(float(force), rel=1e-5)
 
 
 @pytest.mark.parametrize("skip", ["before", "after"])
@@ -387,13 +387,13 @@ def test_tian2023_app_residual_force_under_26_agrees_with_dense_steps(skip):
     alpha = np.exp(seen[0] @ Y)
     a = np.linalg.lstsq(units.T, Y @ (np.eye(M)[0] - alpha / alpha.sum()), rcond=None)[0]
     found = residual.modified_force(one, skip)
-    assert -a[1] / a[0] == pytest.approx(float(found.same.a), rel=1e-9)
-    assert np.abs(a[2:] / a[0]).max() == pytest.approx(abs(float(found.other.a)), rel=1e-9)
+    assert -a[1] / a[0] == pytest.approx(float(found.same), rel=1e-9)
+    assert np.abs(a[2:] / a[0]).max() == pytest.approx(abs(float(found.other)), rel=1e-9)
     # the force is in units of iota: g = U^T (I + E)^-1 s with s_n = 1; J is a mean of four
     s = np.eye(4)[0] - (1 - np.eye(4)[0]) / (M - 1)
     size = a[0] / np.linalg.solve(units @ units.T, s)[0]
     assert size > 0
-    force = float(found.force.b) * size / 4
+    force = float(found.force) * size / 4
     assert float(slope[0, residual.LOCAL]) == pytest.approx(force, rel=1e-9)
     assert force < 0
 
@@ -411,8 +411,8 @@ def test_tian2023_app_residual_coefficients_are_those_of_zeta_at_the_book_s_size
     units = seen / np.linalg.norm(seen, axis=1, keepdims=True)
     a = np.linalg.lstsq(units.T, np.linalg.pinv(units) @ zeta @ zeta[0], rcond=None)[0]
     found = residual.modified_force(one, skip)
-    assert -a[1] / a[0] == pytest.approx(float(found.same.a), rel=1e-9)
-    assert np.abs(a[2:] / a[0]).max() == pytest.approx(abs(float(found.other.a)), rel=1e-9)
+    assert -a[1] / a[0] == pytest.approx(float(found.same), rel=1e-9)
+    assert np.abs(a[2:] / a[0]).max() == pytest.approx(abs(float(found.other)), rel=1e-9)
 
 
 @pytest.mark.parametrize(("skip", "number"), [("before", 0), ("after", 1)])

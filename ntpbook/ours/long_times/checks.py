@@ -855,7 +855,7 @@ def _enclosed(*parts: object) -> tuple[tuple[float, float], ...]:
 
 
 def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
-    """Signs +, -, -, +, +, - at the brackets of the trained example, in intervals."""
+    """Signs +, -, -, +, +, - at the brackets of the trained example, in balls."""
     signs = (1, -1, -1, 1, 1, -1)
     for sign, at, (low, high) in zip(signs, witness.brackets, enclosures(witness), strict=True):
         text = f"[{low:.6g}, {high:.6g}]"
@@ -868,7 +868,7 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
     over="decoders",
     instances=lambda: [stationary.TRAINED],
     name=lambda w: f"{w.steps} steps of training",
-    says="Interval arithmetic shows that the slope of the difference $z_2 - z_1$ of the "
+    says="Ball arithmetic shows that the slope of the difference $z_2 - z_1$ of the "
     "attention logits, as a function of this difference, changes sign from positive to "
     "negative {stable} times. So there are {stable} stable attention patterns.",
     proof=(

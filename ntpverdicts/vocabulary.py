@@ -124,7 +124,7 @@ def enclosed(
     planted: Mapping[str, Mapping[str, Any]] | None = None,
     unbreakable: str = "",
 ) -> Executed:
-    """A step that a function runs in interval or ball arithmetic; see `Executed`."""
+    """A step that a function runs in ball arithmetic; see `Executed`."""
     return Executed(text, function, How.ENCLOSED, planted or {}, unbreakable)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import plain_example_1
 import pytest
 from every_check import failure
+from flint import arb
 from measured import equal_run, with_rows
 from plain_training import plain_loss, plain_prediction
 
@@ -539,6 +540,15 @@ def test_huang2024_app_floor_tests_the_condition_of_the_theorem_on_its_witnesses
         asked = 384 * (one.size - 1) ** 2.5 * math.log(one.size) * math.log(one.steps)
         assert one.steps >= asked / (0.2 / math.sqrt(one.size)) > 0.9 * one.steps
     assert quoted.steps < checks.needed_T(quoted)
+
+
+def test_huang2024_app_floor_a_ball_around_no_number_speaks_for_nothing(monkeypatch) -> None:
+    body, one = checks.check_huang2024_app_floor.body, checks.floors()[1]
+    printed, A, least = one.levels()
+    for level, holds in ((least, True), (arb("nan"), False), (arb(0, "inf"), False)):
+        monkeypatch.setattr(checks.Floor, "levels", lambda *_, x=level, **__: (printed, A, x))
+        *_, said = body(one, read="bound")
+        assert (said.slack == 0) is holds
 
 
 def test_huang2024_app_thm_2_chain_a_loss_above_its_bound_is_noticed(some):

@@ -1,7 +1,7 @@
 """The stationary attention Z*(Y) of a fixed decoder, and normalised steps towards it.
 
 Several classes that share one query and two tokens: attention has one number, w = z_2 - z_1, and
-the classes' mean log-likelihood J(w) one slope. Signs of that slope are enclosed in intervals, so
+the classes' mean log-likelihood J(w) one slope. Signs of that slope are enclosed in balls, so
 that several stable attentions are proved and not seen.
 """
 
@@ -18,7 +18,8 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from ntpbook.ours.long_times.reduced import Design
-from ntpbook.tian2023.s7_discussion.enclosed_steps import Ball, Balls, above, ball, dot, unit
+from ntpbook.shared.enclosure import exact
+from ntpbook.tian2023.s7_discussion.enclosed_steps import Ball, Balls, above, dot, unit
 from ntpcore.compiled import compiled
 from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.coupled import Symmetric
@@ -26,7 +27,7 @@ from ntpcore.tian2023.coupled import Symmetric
 Floats = NDArray[np.float64]
 Rows = Sequence[Sequence[Fraction]]
 
-# Two tokens, several classes, in intervals
+# Two tokens, several classes, in balls
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ TAME = Witness(
 
 def _units(P: Rows, w: Fraction) -> list[Balls]:
     """f of every class for z = (0, w)."""
-    grow = ball(w).exp()
-    return [unit([ball(first), ball(second) * grow]) for first, second in P]
+    grow = exact(w).exp()
+    return [unit([exact(first), exact(second) * grow]) for first, second in P]
 
 
 def _errors(f: Balls, Y: list[Balls], n: int) -> Balls:
@@ -134,7 +135,7 @@ def enclosed_slopes(witness: Witness, digits: int = 200) -> tuple[tuple[float, f
         if witness.Y is None:
             Y = train(witness.P, witness.steps)
         else:
-            Y = [[ball(y) for y in row] for row in witness.Y]
+            Y = [[exact(y) for y in row] for row in witness.Y]
         found = [slope(witness.P, Y, w) for w in witness.brackets]
     return tuple((-above(-x), above(x)) for x in found)
 

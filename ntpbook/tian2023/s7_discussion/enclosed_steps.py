@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, arb_mat, ctx, fmpq
+from flint import arb, arb_mat, ctx
+
+from ntpbook.shared.enclosure import exact
 
 Ball = Any  # of python-flint, which has no types
 Balls = list[Ball]
@@ -30,11 +32,6 @@ def above(one: Ball) -> float:
     """A float that is at least every number of a ball; a NaN where the ball is not bounded."""
     with ctx.workprec(53):
         return float(arb(one).upper())
-
-
-def ball(number: Fraction | int) -> Ball:
-    """The ball of an exact number."""
-    return arb(fmpq(Fraction(number).numerator, Fraction(number).denominator))
 
 
 def dot(v: Balls, w: Balls) -> Ball:
@@ -103,9 +100,9 @@ def scores_after(
         skip: residual connection: "none", "before" (LN(c + x_T)) or "after" (LN(c) + x_T).
     """
     K, M = len(rows), len(rows[0])
-    p = [[ball(x) for x in row] for row in rows]
+    p = [[exact(x) for x in row] for row in rows]
     own = [[arb(int(skip != "none" and x == tokens[q])) for x in range(M)] for q in queries]
-    eta_Y, eta_Z = (ball(Fraction(rate) / K) for rate in rates)
+    eta_Y, eta_Z = (exact(Fraction(rate) / K) for rate in rates)
     Y, z = arb_mat(M, K + 1), [[arb(0)] * M for _ in range(max(queries) + 1)]
     for _ in range(steps):
         c = [attention(p[n], z[queries[n]]) for n in range(K)]

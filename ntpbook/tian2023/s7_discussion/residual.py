@@ -16,8 +16,9 @@ import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import NDArray
 
+from ntpbook.shared.enclosure import exact
 from ntpbook.tian2023.s7_discussion import enclosed_steps
-from ntpbook.tian2023.s7_discussion.enclosed_steps import Ball, Balls, above, ball, slope, unit
+from ntpbook.tian2023.s7_discussion.enclosed_steps import Ball, Balls, above, slope, unit
 from ntpbook.tian2023.s7_discussion.instances import VOCABULARY
 from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
@@ -122,7 +123,7 @@ def _force(c: list[Balls], seen: list[Balls], g: list[Balls], skip: str) -> Ball
 
 def _alike(same: Fraction, other: Fraction) -> Any:
     """The matrix of the four classes with one number on its diagonal and another one off it."""
-    return arb_mat([[ball(same if k == n else other) for k in range(4)] for n in range(4)])
+    return arb_mat([[exact(same if k == n else other) for k in range(4)] for n in range(4)])
 
 
 def force_at_the_start(one: TwoQueries, skip: str, shared: bool = True) -> Ball:
@@ -131,7 +132,7 @@ def force_at_the_start(one: TwoQueries, skip: str, shared: bool = True) -> Ball:
     Y = (eta_Y t / K) sum_k u_k (e_k - 1/M)^T there, u_k being what the decoder sees, and
     (e_k - 1/M) . (e_n - 1/M) = delta_kn - 1/M, so that g_n is u_n - (1/M) sum_k u_k.
     """
-    c = [[ball(x) for x in row] for row in one.rows(shared)]
+    c = [[exact(x) for x in row] for row in one.rows(shared)]
     seen, part = seen_vectors(c, skip), Fraction(1, one.outputs)
     g = _alike(1 - part, -part) * arb_mat(seen)
     return _force(c, seen, g.tolist(), skip)
@@ -166,7 +167,7 @@ def modified_force(one: TwoQueries, skip: str, shared: bool = True) -> Modified:
     Raises:
         ZeroDivisionError: the balls do not exclude that I + E is singular.
     """
-    c = [[ball(x) for x in row] for row in one.rows(shared)]
+    c = [[exact(x) for x in row] for row in one.rows(shared)]
     seen = seen_vectors(c, skip)
     U, F = (arb_mat([unit(v) for v in vectors]) for vectors in (seen, c))
     s = _alike(Fraction(1), Fraction(-1, one.outputs - 1))

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -85,9 +85,19 @@ def when(item: pytest.Item) -> int:
     return FIRST.index(folder) if folder in FIRST else len(FIRST)
 
 
+def left_out(items: list[pytest.Item], environment: Mapping[str, str]) -> list[pytest.Item]:
+    """The thorough tests, unless NTPCORE_ANEW is set, as in `.ci/run all`."""
+    if environment.get("NTPCORE_ANEW"):
+        return []
+    return [item for item in items if item.get_closest_marker("thorough")]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what needs a browser or the built site, so that `make quick` can leave it to others."""
+    """Leave out thorough tests; mark what needs a browser or the built site, for `make quick`."""
+    if others := left_out(items, os.environ):
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in set(others)]
     if not any(word.partition("::")[0].endswith(".py") for word in config.args):
         items.sort(key=when)  # who names files wants them in that order
     for item in items:

@@ -183,7 +183,8 @@ def test_pages_are_whole_and_quiet_and_fit_everyone(
 
 def test_what_stands_on_one_page_alone_is_judged_and_what_stands_twice_once() -> None:
     plain = '<head><b></b></head><p class="a b">x<br><a href="one">1</a></p><svg><g></g></svg>'
-    same = '<p class="b a">y<br><a href="two">22</a></p><svg></svg><p class="a b">z</p>'
+    same = '<p class="b a tag_x">y<br><a href="two">22</a></p><svg></svg><p class="a b">z</p>'
+    same += '<p class="a b"><span class="math"><math></math></span></p>'
     texts = {"plain": plain, "same": same}
     for part in (
         '<p class="a b"><i>x</i></p>',

@@ -1,4 +1,7 @@
-"""axe-core on a page: both looks, three widths, nothing loaded twice and nothing judged twice."""
+"""axe-core on a page: both looks, three widths, nothing loaded twice and nothing judged twice.
+
+Colors are judged at the widest and at the narrowest window.
+"""
 
 from __future__ import annotations
 
@@ -123,25 +126,28 @@ def judge(page: Page, known: dict[str, set[str]]) -> list[str]:
     """
     page.add_style_tag(content=STILL)
     page.evaluate(program())
-    marks = {(width, look): f"data-axe-{width}-{look}" for width in WIDTHS for look in LOOKS}
+    marks = {(width, look): f"data-axe-{width}-{look}" for width in ENDS for look in LOOKS}
     fresh = set()
-    for (width, look), mark in marks.items():
-        _show(page, width, look)
-        if look == LOOKS[0]:
-            page.evaluate(SHOWN, width)
-        if kinds := page.evaluate(KINDS, [sorted(known[look]), mark]):
-            known[look].update(kinds)
-            fresh.add(mark)
+    for width in WIDTHS:
+        _show(page, width, LOOKS[0])
+        page.evaluate(SHOWN, width)
+        for look in LOOKS if width in ENDS else ():
+            _show(page, width, look)
+            mark = marks[width, look]
+            if kinds := page.evaluate(KINDS, [sorted(known[look]), mark]):
+                known[look].update(kinds)
+                fresh.add(mark)
     page.evaluate(THIN, list(marks.values()))
     found: list[str] = []
-    # Backwards, for every other width costs a layout.
-    for (width, look), mark in reversed(marks.items()):
-        if mark in fresh:
-            _show(page, width, look)
-            said = _run(page, ["color-contrast"], [[f"[{mark}]"]])
-            found += [f"{width} px, {look}: {text}" for text in said]
-        if look == LOOKS[0] and (width in ENDS or page.locator(ONLY % width).count()):
-            _show(page, width, look)
+    # Backwards, because every other width costs a layout.
+    for width in reversed(WIDTHS):
+        for look in reversed(LOOKS):
+            if (mark := marks.get((width, look))) in fresh:
+                _show(page, width, look)
+                said = _run(page, ["color-contrast"], [[f"[{mark}]"]])
+                found += [f"{width} px, {look}: {text}" for text in said]
+        if width in ENDS or page.locator(ONLY % width).count():
+            _show(page, width, LOOKS[0])
             rules = None if width == WIDTHS[0] else BY_WIDTH
             include = None if width in ENDS else [[ONLY % width]]
             found += [f"{width} px: {text}" for text in _run(page, rules, include)]

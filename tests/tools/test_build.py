@@ -481,10 +481,29 @@ def test_a_book_that_builds_nothing_is_noticed(
     assert not Path("_build/html").exists()
 
 
-@pytest.mark.parametrize(
-    "moment", [".build/failed/first.ipynb", ".build/stage/src", ".build/stage/html/_static"]
+RUNNING, SPHINX, WRITING = (
+    ".build/failed/first.ipynb",
+    ".build/stage/src",
+    ".build/stage/html/_static",
 )
-@pytest.mark.parametrize("way", [signal.SIGKILL, signal.SIGINT], ids=["killed", "Ctrl-C"])
+
+
+@pytest.mark.parametrize(
+    ("moment", "way"),
+    [
+        pytest.param(RUNNING, signal.SIGINT, id="Ctrl-C in a notebook"),
+        pytest.param(WRITING, signal.SIGKILL, id="killed while the site is written"),
+        *(
+            pytest.param(moment, way, id=f"{way.name} at {moment}", marks=pytest.mark.thorough)
+            for moment, way in (
+                (RUNNING, signal.SIGKILL),
+                (SPHINX, signal.SIGKILL),
+                (SPHINX, signal.SIGINT),
+                (WRITING, signal.SIGINT),
+            )
+        ),
+    ],
+)
 def test_a_stopped_build_leaves_the_book_and_the_next_one_finishes(
     tiny: Path, moment: str, way: signal.Signals
 ) -> None:
@@ -760,18 +779,11 @@ def test_lint_reads_the_code_of_pages(tmp_path: Path) -> None:
 
 
 # Pages that are executed once more in another folder: exact numbers without compiled code, and
-# runs of both papers with it. With NTPCORE_ANEW=site in the environment, as in `.ci/run all`, the
-# site is built there, too; with NTPCORE_ANEW=all every page is executed before.
+# runs of both papers with it. With NTPCORE_ANEW=all in the environment every page is.
 ANEW = ("huang2024_s4_realizable", "huang2024_s7_experiment", "tian2023_s3_setting")
-NO_SITE = """
-import sys
-from tools.pipeline import build
-build.get_ready = lambda: None
-build.bring_up_site = lambda *_: sys.exit()
-sys.exit(build.main([]))
-"""
 
 
+@pytest.mark.thorough
 def test_builds_in_different_folders_are_alike_byte_for_byte(
     book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -787,8 +799,7 @@ def test_builds_in_different_folders_are_alike_byte_for_byte(
         if (ROOT / name).is_file():
             (other / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, other / name)
-    anew = os.environ.get("NTPCORE_ANEW", "")
-    if anew != "all":
+    if os.environ.get("NTPCORE_ANEW") != "all":
         shutil.copytree(ROOT / "pages", other / "pages")
         (other / notebooks.RECORDS).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / notebooks.RECORDS, other / notebooks.RECORDS)
@@ -796,13 +807,12 @@ def test_builds_in_different_folders_are_alike_byte_for_byte(
             (other / "pages" / f"{page}.ipynb").unlink()
     (other / "node_modules").symlink_to(ROOT / "node_modules")  # of the set-up, as .venv is
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # would rewrite the copyright year
-    done = build_anew(other, None if anew else [sys.executable, "-c", NO_SITE], PYTHONHASHSEED="0")
+    done = build_anew(other, PYTHONHASHSEED="0")
     assert done.returncode == 0, done.stdout + done.stderr
     for page in ANEW:
         assert f"{page}: ran" in done.stdout
     assert first_difference(ROOT / "pages", other / "pages") == ""
-    if anew:
-        assert first_difference(book, other / "_build/html") == ""
+    assert first_difference(book, other / "_build/html") == ""
 
 
 def test_sites_of_a_tiny_book_in_different_folders_are_alike_byte_for_byte(
@@ -813,6 +823,23 @@ def test_sites_of_a_tiny_book_in_different_folders_are_alike_byte_for_byte(
     done = build_anew(other)
     assert done.returncode == 0, done.stdout + done.stderr
     assert first_difference(built / "_build/html", other / "_build/html") == ""
+
+
+@pytest.mark.parametrize("anew", ["", "site"])
+def test_thorough_tests_are_left_out_unless_they_are_asked_for(anew: str) -> None:
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, __file__],
+        cwd=ROOT,
+        env=os.environ | {"NTPCORE_ANEW": anew},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert f"::{test_a_difference_of_one_byte_is_noticed.__name__}" in done.stdout
+    whole = f"::{test_builds_in_different_folders_are_alike_byte_for_byte.__name__}"
+    assert (whole in done.stdout) == bool(anew)
+    assert "NTPCORE_ANEW=site" in (ROOT / ".ci/run").read_text(encoding="utf-8")
 
 
 def test_a_difference_of_one_byte_is_noticed(built: Path, tiny: Path) -> None:

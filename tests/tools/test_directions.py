@@ -57,7 +57,18 @@ SHARED = {"ntpcore", "ntpverdicts", "ntpbook.look", "ntpbook.shared", "ntpcli.re
 HELPERS = ROOT / "tests" / "helpers"
 # Tests of ntpcore that also run where nothing else is; the others are held to need no more.
 QUICK = [
-    f"tests/ntpcore/{name}.py" for name in ("test_front", "data/test_order", "exact/test_margin")
+    f"tests/ntpcore/{name}.py"
+    for name in (
+        "test_front",
+        "data/test_files",
+        "data/test_next_tokens",
+        "exact/test_any_order",
+        "huang2024/test_bounds",
+        "huang2024/test_prediction",
+        "huang2024/test_stage1",
+        "tian2023/test_scansnap_classes",
+        "tian2023/test_scansnap_integrate",
+    )
 ]
 MODULES = sorted(path for name in OURS for path in (ROOT / name).rglob("*.py"))
 

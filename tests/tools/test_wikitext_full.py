@@ -27,6 +27,8 @@ def compiled_plainly() -> Iterator[None]:
     jax.clear_caches()
 
 
+# That a single run does not depend on where it stopped is asked in tests/ntpbook.
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.usefixtures("compiled_plainly")
 def test_a_stopped_run_goes_on_and_ends_with_the_same_files(tmp_path, monkeypatch, capsys):

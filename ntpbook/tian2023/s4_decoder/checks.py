@@ -101,8 +101,11 @@ AMPLIFIED = 1e-10  # heights up to 40 carry errors of 1e-14, divided by rates do
         ),
     ),
     planted={
-        "$c_n$ instead of $f_n$ in the update.": {"normalised": False},
-        r"The probabilities of another class instead of $\alpha_n$.": {"off": 1},
+        "The attention scores $c_n$ instead of the unit vector $f_n$ in (7).": {
+            "normalised": False
+        },
+        "The predicted probabilities of another class instead of those of class $n$, "
+        r"$\alpha_n$.": {"off": 1},
     },
 )
 def check_tian2023_eq_7(
@@ -123,8 +126,8 @@ def check_tian2023_eq_7(
     instances=random_decoders,
     says=r"At every finite $Y$, $1 - \alpha_{nn} > 0$, and $1 - \alpha_{nn} \ge "
     "(M-1)/(M-1+e^D)$ if no logit is more than $D$ below $w_{nn}$. {compared} numerical "
-    "comparisons confirm this bound and the lower bound on the norm of the sum of all "
-    "gradients that follows from it.",
+    "comparisons confirm this bound, and the lower bound on the norm of the sum of the "
+    "gradients of all classes that follows from it.",
     tolerance=1e-9,  # logits of trained decoders come from a linear system; the bound is tight
     size=lambda one: 2,
     proof=(
@@ -191,11 +194,11 @@ FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > f
     "tian2023-asm-2",
     over="numbers of classes $K$",
     instances=designs,
-    says="Classes that share tokens in pairs, with a suitable overlap, satisfy it if $K$ is "
-    r"even and $M \ge 36K^2 + 1$. For odd $K$ one group has three classes, and $M \ge "
-    "144K^2 + 1$ is enough. Tested for {tried} values of $K$ from 2 to 50. No classes "
-    "satisfy it at $M = 36K^2$. Among {random} random sets of four classes, {random_met} "
-    r"satisfy Assumption 2, even with the smaller lower bound $\sqrt{6/M}$.",
+    says="Classes that share tokens in pairs, with a suitable overlap, satisfy Assumption 2 "
+    r"if $K$ is even and $M \ge 36K^2 + 1$. For odd $K$, one group has three classes, and $M "
+    r"\ge 144K^2 + 1$ is enough. Tested for {tried} values of $K$ from 2 to 50. No classes "
+    "satisfy Assumption 2 at $M = 36K^2$. Among {random} random sets of four classes, "
+    r"{random_met} satisfy Assumption 2, even with the smaller lower bound $\sqrt{6/M}$.",
     tolerance=1e-12,  # eigenvalues of matrices with entries below 1
     shows=r"Assumption 2 can hold, can fail, and makes $F^\top F$ invertible",
     proof=(
@@ -280,16 +283,18 @@ def exact_correlation(common: Fraction = Fraction(1)) -> Fraction:
     "ours-asm-2-experiments",
     over="data sets",
     instances=experiments,
-    says=r"In all {tried} data sets $f_n^\top f_{n'} = {correlation}$ for all pairs of "
-    r"classes, in exact fractions. So $\lambda_1(E)$, which is $K - 1$ times this inner "
-    r"product, exceeds $1/K$. Moreover, $M \le 36K^2$, so no eigenvalue fits between $6/\sqrt "
-    "M$ and $1/K$.",
+    says="In all {tried} synthetic data sets of the paper, at the start of training, "
+    r"$f_n^\top f_{n'} = {correlation}$ for all pairs of classes, in exact fractions. So "
+    r"$\lambda_1(E)$, which is $K - 1$ times this inner product, exceeds $1/K$. Moreover, $M "
+    r"\le 36K^2$, so no eigenvalue fits between $6/\sqrt M$ and $1/K$.",
     tolerance=1e-12,  # eigenvalues of the data that the library generates
     proof=(
         executed(
             "eigenvalues of $x(J - I)$, where all entries of $J$ are 1",
             steps.equal_correlations,
-            planted={"$Kx$ instead of $(K - 1)x$.": {"less": 0}},
+            planted={
+                "$Kx$ instead of $(K - 1)x$ as the largest eigenvalue of $x(J - I)$.": {"less": 0}
+            },
         ),
         by_hand(
             r"$x(J - I)$ has no other eigenvalues, because $(1, \dots, 1)$ and all $e_1 - "
@@ -301,9 +306,8 @@ def exact_correlation(common: Fraction = Fraction(1)) -> Fraction:
         "Common tokens of weight $1/10$, as rare as the rarest distinct token.": {
             "common": Fraction(1, 10)
         },
-        "$M > 6K^2$ instead of $M > 36K^2$ as the condition for allowed eigenvalues.": {
-            "factor": 6
-        },
+        r"$M > 6K^2$ instead of $M > 36K^2$ as the condition for eigenvalues between $6/\sqrt "
+        "M$ and $1/K$.": {"factor": 6},
     },
 )
 def check_ours_asm_2_experiments(
@@ -333,7 +337,7 @@ def inverting(E: Floats, sign: int = 1) -> Floats:
 
 
 PRINTED_SIGN = "$E' = (I + E)^{-1} - I$, as in the list of symbols of Appendix D.1."
-FIRST_ORDER = "$E$ instead of $E'$; they differ only in second order."
+FIRST_ORDER = "$E$ instead of $E'$; the difference is of second order in $E$."
 
 
 @check(
@@ -341,8 +345,8 @@ FIRST_ORDER = "$E$ instead of $E'$; they differ only in second order."
     over="random decoders",
     instances=decoders_and_a_pair,
     says=r"$F^\top(F - FE') = I$ for matrices of symbolic size, so the modified update (26) "
-    r"moves only row $n$ of $F^\top Y$. The updates of {tried} random decoders agree, and "
-    r"the bound on $\|FE'e_n\|$ holds.",
+    r"moves only row $n$ of $F^\top Y$. The updates of {tried} random decoders agree with this "
+    r"identity, and $\|FE'e_n\|$ satisfies the bound of Lemma 3.",
     tolerance=LINEAR_ALGEBRA,
     proof=(
         uses("tian2023-eq-8", r"gradient ascent on the rows of $F^\top Y$"),
@@ -350,13 +354,19 @@ FIRST_ORDER = "$E$ instead of $E'$; they differ only in second order."
         executed(
             r"the norm $\|FE'e_n\|$ of the modification",
             steps.size_of_the_modification,
-            planted={"$x/(1 + x)$ instead of $x^2/(1 + x)$.": {"power": 1}},
+            planted={
+                "The eigenvalue $x/(1 + x)$ instead of $x^2/(1 + x)$ of $E'(I + E)E'$.": {
+                    "power": 1
+                }
+            },
         ),
         by_hand(r"the largest eigenvalue of $E'(I + E)E'$ bounds $\|FE'e_n\|^2$", at="length"),
     ),
     readings={PRINTED_SIGN: {"sign": -1}},
     planted={
-        "The bound on the modification 1.1 times sharper.": {"sharper": 1.1},
+        r"The bound on the norm $\|FE'e_n\|$ of the modification 1.1 times sharper.": {
+            "sharper": 1.1
+        },
         "The opposite sign of $E'$.": {"sign": -1},
         FIRST_ORDER: {"first_order": True},
     },
@@ -391,9 +401,9 @@ def check_tian2023_lem_3(
     "tian2023-eq-8",
     over="random decoders",
     instances=random_decoders,
-    says=r"The log-likelihood of class $n$ depends only on row $n$ of $F^\top Y$, with gradient "
-    r"$e_n - \alpha_n$ for symbolic logits. {compared} numerical derivatives in random "
-    "directions agree.",
+    says=r"The log-likelihood of class $n$ depends only on row $n$ of $F^\top Y$. Its gradient "
+    r"with respect to this row is $e_n - \alpha_n$, for symbolic logits. {compared} numerical "
+    "derivatives in random directions agree.",
     tolerance=1e-13,  # sums of up to 400 rounded terms, relative to their sizes
     proof=(
         executed(
@@ -404,8 +414,8 @@ def check_tian2023_lem_3(
         ),
     ),
     planted={
-        r"$\alpha$ of another class instead of $\alpha_n$.": {"off": 1},
-        r"$-\alpha_n$ alone, without $e_n$.": {"target": 0},
+        r"The predicted probabilities of another class instead of $\alpha_n$.": {"off": 1},
+        r"The gradient $-\alpha_n$ instead of $e_n - \alpha_n$.": {"target": 0},
     },
 )
 def check_tian2023_eq_8(one: TrainedClasses, off: int = 0, target: int = 1) -> Iterator[Said]:
@@ -424,8 +434,8 @@ def check_tian2023_eq_8(one: TrainedClasses, off: int = 0, target: int = 1) -> I
     "tian2023-eq-26",
     over="runs of 30 steps",
     instances=small_decoders,
-    says=r"$F^\top(F - FE') = I$ for matrices of symbolic size, so (26) acts on $F^\top Y$ like "
-    "gradient ascent. {tried} numerical runs of 30 steps agree.",
+    says=r"$F^\top(F - FE') = I$ for matrices of symbolic size, so the modified update (26) of "
+    r"$Y$ acts on $F^\top Y$ like gradient ascent. {tried} numerical runs of 30 steps agree.",
     tolerance=LINEAR_ALGEBRA,
     proof=(
         executed(r"the modified update moves one row of $F^\top Y$", steps.rows_move_alone),
@@ -502,7 +512,7 @@ def _uses_of_E_prime(one: Correlated, sign: int, places: tuple[str, ...]) -> Ite
     says="The $E'$ of the list of symbols satisfies (26) and Lemmas 14 and 16 on {tried} exact "
     "matrices $E$.",
     fails="With the sign in the list of symbols, the update (26) also moves the rows of other "
-    "classes, and Lemmas 14 and 16 fail. All values were computed in exact fractions.",
+    "classes, and Lemmas 14 and 16 fail. The check computes all values in exact fractions.",
     hypotheses=("Assumption 2", r"$M \ge 100K^2$"),
     readings={words: {"places": (use,)} for use, words in USES.items()},
     planted={
@@ -539,7 +549,7 @@ def check_tian2023_app_e_prime(
         ),
     ),
     planted={
-        "The sign of Appendix D.1.": {"sign": -1},
+        "The sign of $E'$ in the list of symbols of Appendix D.1.": {"sign": -1},
         "$E'$ computed from correlations that are 0.1 percent too large.": {
             "factor": Fraction(1001, 1000)
         },
@@ -595,8 +605,8 @@ def one_class(seed: int = 7) -> Iterator[Repeated]:
     "tian2023-lem-5",
     over="runs of 60 updates with one next token",
     instances=one_class,
-    says=r"The induction step over $s$ holds for symbolic $M$, $h$, and $\eta_Y$. {tried} "
-    "simulated runs of the modified update (26) have the logits, probabilities, and "
+    says=r"The induction over the updates $s$ holds for symbolic $M$, $h$, and $\eta_Y$. "
+    "{tried} simulated runs of the modified update (26) have the logits, probabilities, and "
     "residuals that Lemma 5 states.",
     tolerance=1e-10,  # rounding of up to 60 updates through matrices with E up to 1
     proof=(
@@ -609,7 +619,7 @@ def one_class(seed: int = 7) -> Iterator[Repeated]:
     ),
     planted={
         r"$\alpha_n$ computed from $h^*(s)$ instead of $h^*(s - 1)$.": {"late": 0},
-        "$M$ instead of $M - 1$ before $h^*$.": {"front": 0},
+        r"$w_n(s) = M h^*(s) \zeta_n$ instead of $(M - 1) h^*(s) \zeta_n$.": {"front": 0},
     },
 )
 def check_tian2023_lem_5(one: Repeated, late: int = 1, front: int = 1) -> Iterator[Said]:
@@ -650,14 +660,14 @@ def softmaxes() -> Iterator[Rate]:
     over="runs with a full softmax",
     instances=softmaxes,
     says=r"The induction step of Lemma 5 gives (33) for symbolic $M$, $h$, and $\eta_Y$. In "
-    "{tried} runs of 60 steps with a full softmax, the gap between the logits of the right "
-    "token and of a wrong token is $Mh^*(s)$.",
+    "{tried} runs of 60 steps with a full softmax, the logit gap between the right token and "
+    "a wrong token is $Mh^*(s)$.",
     tolerance=1e-11,  # rounding of sums of 10^4 probabilities over 60 steps
     proof=(
         executed(r"one step of (8) from $(M - 1) h \zeta_n$", steps.step_of_the_rows),
         uses(
             "tian2023-lem-5",
-            "the induction over $s$; its induction step is the computation above",
+            "the induction over $s$, whose induction step is the computation above",
         ),
     ),
     planted={"$M$ instead of $M - 1$ in the denominator.": {"less": 0}},
@@ -809,34 +819,38 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
         enclosed(
             "the gap $v$ to a token of no class does not grow as (43) claims",
             gaps_apart,
-            planted={"As many classes as tokens, with the lower rate.": {"square": True}},
+            planted={
+                r"As many classes as tokens, and the rate $(1 - \rho)\eta_Y$ in place of "
+                "(43): here Remark 1 is right, so the gaps agree.": {"square": True}
+            },
         ),
     ),
     says=r"Under (7) with equal correlations $f_n^\top f_{n'} = \rho$, each row $w_n$ grows "
     r"along $\zeta_n$ as Remark 1 claims.",
-    fails=r"Ball arithmetic shows that under (7) row $w_n$ does not grow along $\zeta_n$, "
-    "and that none of its logit gaps grows at the rate that (43) claims.",
+    fails=r"For classes with equal correlations $\rho$, ball arithmetic shows that under (7) "
+    r"row $w_n$ of $F^\top Y$ does not grow along $\zeta_n$, and that none of its logit gaps "
+    "grows as (43) claims.",
     readings={
-        "Equation (43), for the mean of (7) over all classes instead of single samples.": {
+        "Equation (43), with the mean of (7) over all classes instead of single samples.": {
             "mean": True
         },
-        "Equation (43), for the mean of (7) over all classes, and only for the gap $w_{nn} - "
-        "w_{nn'}$ to another class.": {
+        "Equation (43), with the mean of (7) over all classes, and only for the logit gap "
+        "$w_{nn} - w_{nn'}$ to another class.": {
             "mean": True,
             "whole": False,
         },
         r"Only the lower learning rate: after $N$ steps $w_n = (M - 1) h^*(N/K) \zeta_n$, where "
         r"$h^*$ has the rate $(1 - \rho)\eta_Y$.": {"reading": "rate"},
-        r"The learning rate $(1 - \rho)\eta_Y$, for the mean of (7) over all classes, and only "
-        "for the gap $w_{nn} - w_{nn'}$ to another class.": {
+        r"The learning rate $(1 - \rho)\eta_Y$, with the mean of (7) over all classes, and "
+        "only for the logit gap $w_{nn} - w_{nn'}$ to another class.": {
             "reading": "rate",
             "mean": True,
             "whole": False,
         },
     },
     planted={
-        r"$K = M$, where $\sum_n \zeta_n = 0$ holds and the lower rate is correct for the "
-        "mean; the check must accept it.": Variant(
+        r"The rate $(1 - \rho)\eta_Y$ under the mean of (7) for $K = M$, where $\sum_n \zeta_n "
+        "= 0$ and Remark 1 is right; the check must accept it.": Variant(
             {"reading": "rate", "mean": True}, as_many_classes, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -907,9 +921,10 @@ def small_gap_sizes() -> Iterator[Gaps]:
     "tian2023-rem-1-corrected",
     over="sets of classes with equal correlations",
     instances=gap_sizes,
-    says="The equations for $u$ and $v$, their initial rates, the exact rate of $u$ for $K = "
-    r"M$, and the equation for $v - u$ hold for symbolic $K$, $M$, $\rho$, $u$, and $v$. A "
-    "numerical solution for the whole decoder agrees for {tried} sets of classes.",
+    says="Let $u$ be the logit gap of the right token to the next token of another class, and "
+    "$v$ that to a token of no class. The equations for $u$, $v$, and $v - u$, the initial "
+    r"rates, and the rate of $u$ for $K = M$ hold for symbolic $K$, $M$, $\rho$, $u$, and $v$. "
+    "A numerical solution for the whole decoder agrees for {tried} sets of classes.",
     tolerance=1e-6,  # the integrator keeps ten digits per step
     proof=(
         executed("the equations for $u$ and $v$", steps.gaps_of_equal_correlations),
@@ -932,7 +947,7 @@ def small_gap_sizes() -> Iterator[Gaps]:
     planted={
         r"A bound on $e^{v - u}$ that is 1.1 times sharper: lower by $\ln 1.1$ for "
         "$v - u$.": Variant({"lead": 1 / 1.1}, small_gap_sizes),
-        r"The rate $1 - \rho$ for $v$ as well, as in Remark 1.": Variant(
+        r"The rate $1 - \rho$ also for $v$, as in Remark 1.": Variant(
             {"slow": True}, small_gap_sizes
         ),
     },
@@ -1036,13 +1051,13 @@ def all_vocabularies() -> Iterator[Vocabulary]:
     over="vocabulary sizes",
     instances=all_vocabularies,
     says="With $we^w = e^c/(M - 1)$ and $x = c - w$, equation (45) holds for symbolic $M$, "
-    r"$\tau = \eta_Y t$, and $w$. The library and a solution of (45) to forty digits agree "
-    "with this closed form in {compared} comparisons.",
+    r"$\tau = \eta_Y t$, and $w$. In {compared} comparisons, the closed form, computed to "
+    "forty digits, satisfies (45) and agrees with the height that the library computes.",
     tolerance=2e-14,  # the library's 16 digits; forty digits leave 1e-20 after cancellation
     proof=(
         executed("the closed form solves (45)", steps.closed_height),
         by_hand(
-            "the left side of (45) increases with $h$, so there is no second solution", at="one"
+            "the left side of (45) increases with $h$, so (45) has no second solution", at="one"
         ),
     ),
     planted={
@@ -1076,7 +1091,7 @@ def check_ours_lambert(one: Vocabulary, offset: int = 1, inside: int = 1) -> Ite
 FALLING_SLOPE = executed(
     r"the derivative of $Mh$ decreases from its initial value $\eta_Y$",
     steps.steps_above_the_curve,
-    planted={r"An initial derivative of $2\eta_Y$.": {"start": 2}},
+    planted={r"The initial derivative $2\eta_Y$ of $Mh$ instead of $\eta_Y$.": {"start": 2}},
 )
 GROWING_SHIFT = executed(
     "the increase of the shift $c(s)$ in one update",
@@ -1090,8 +1105,9 @@ GROWING_SHIFT = executed(
     over="runs",
     instances=many_heights,
     says="In {tried} runs, {compared} comparisons agree with the inequalities for $h^* - h$ "
-    r"and with $c(s) < 1/2$ for $\eta_Y s \le \ln M$. The largest $M(h^* - h)/\eta_Y$ is "
-    r"{gap}, and the largest $c(s)$ with $\eta_Y s \le \ln M$ is {shift}.",
+    r"and with the bound $c(s) < 1/2$ on the shift for $\eta_Y s \le \ln M$. The largest "
+    r"$M(h^* - h)/\eta_Y$ is {gap}, where our bound is 1. The largest $c(s)$ with $\eta_Y s "
+    r"\le \ln M$ is {shift}.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "(45), solved for the time"),
@@ -1107,7 +1123,10 @@ GROWING_SHIFT = executed(
         executed(
             "limits along the curve $h$ at late times",
             steps.half_a_logarithm,
-            planted={"The limits 2 instead of 1.": {"limit": 2}},
+            planted={
+                r"The limits 2 instead of 1 of $e^L/(\eta_Y s)$ and $s\, x'(s)$ along the "
+                "curve $x = Mh$.": {"limit": 2}
+            },
         ),
         by_hand(
             "$h^* - h$ lies between $c(s)$ times the derivatives of $h$ at both heights",
@@ -1119,7 +1138,7 @@ GROWING_SHIFT = executed(
     ),
     planted={
         r"The bound $\eta_Y/M$ of part (a) 1.1 times sharper.": {"constant": 1 / 1.1},
-        "A shift of at most 0.2 instead of $1/2$.": {"most_shift": 0.2},
+        "The bound 0.2 instead of $1/2$ on the shift $c(s)$.": {"most_shift": 0.2},
         "$h$ evaluated one update late.": {"late": 1},
     },
 )
@@ -1153,13 +1172,15 @@ PLACES = np.array([0.01, 0.25, 0.5, 0.75, 1.0])  # between two updates
     "tian2023-eq-46",
     over="runs",
     instances=whole_heights,
-    says="Tested in {tried} runs, at integer times and between them.",
+    says=r"In {tried} runs, at integer times $t$ and between them, $h^\circ(t)$ has the stated "
+    "values and increases.",
     tolerance=AMPLIFIED,
     shows=r"$h^\circ$ is well defined: a strictly increasing function through all values "
     "$h^*(s)$",
     planted={
-        "The floor instead of the ceiling.": {"next_": 0},
-        r"$h^*(\lceil t\rceil) + h^*(\lfloor t\rfloor)$ instead of the difference.": {"sign": -1},
+        r"$\lfloor t\rfloor$ instead of $\lceil t\rceil$ in (46).": {"next_": 0},
+        r"$h^*(\lceil t\rceil) + h^*(\lfloor t\rfloor)$ instead of the difference $h^*(\lceil "
+        r"t\rceil) - h^*(\lfloor t\rfloor)$ in (46).": {"sign": -1},
     },
 )
 def check_tian2023_eq_46(run: Heights, next_: int = 1, sign: int = 1) -> Iterator[Said]:
@@ -1179,7 +1200,8 @@ def check_tian2023_eq_46(run: Heights, next_: int = 1, sign: int = 1) -> Iterato
     "tian2023-eq-47",
     over="runs",
     instances=whole_heights,
-    says="Tested at {compared} times between the updates of {tried} runs.",
+    says="At {compared} times between the updates of {tried} runs, $h(t)$ is at most the "
+    r"interpolation $h^\circ(t)$ of $h^*$.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-7", r"$h(s) \le h^*(s)$"),
@@ -1208,13 +1230,15 @@ def check_tian2023_eq_47(run: Heights, sharper: float = 1.0, before: int = 0) ->
     "tian2023-app-lem-7-cases",
     over="runs",
     instances=whole_heights,
-    says="Case (i) or (ii) holds after every update of {tried} runs.",
+    says=r"After every update of {tried} runs, $h(s) \ge h^*(s - 1)$, which is case (i), or "
+    "$h^* - h$ is smaller than before the update, which is case (ii).",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-7", r"$h(s) \le h^*(s)$"),
         FALLING_SLOPE,
         by_hand(
-            "if $h(s) < h^*(s - 1)$, $h$ grows faster throughout the step than the interpolation",
+            "if $h(s) < h^*(s - 1)$, $h$ grows faster than the interpolation of $h^*$ "
+            "throughout the step",
             at="cases",
         ),
     ),
@@ -1238,21 +1262,23 @@ def check_tian2023_app_lem_7_cases(
     "tian2023-eq-48",
     over="runs",
     instances=whole_heights,
-    says="The first two lines of (48) hold at {compared} times in {tried} runs, for "
-    r"$\epsilon = h^*(s) - h(s)$ and for half of this difference.",
+    says="The first two lines of (48) hold at {compared} times between the updates of {tried} "
+    r"runs, for $\epsilon = h^*(s) - h(s)$ and for half of this difference.",
     tolerance=AMPLIFIED,
     proof=(
         FALLING_SLOPE,
         by_hand(r"$h^*(s) \ge h(s) + \epsilon$, and $h(t) \le h(s + 1)$", at="slopes"),
         executed(
-            "the common denominator",
+            "the difference of the slopes of $h^*$ and $h$ over a common denominator",
             steps.difference_of_slopes,
-            planted={"Without the exponential $e^{M(h(s+1) - h(s))}$.": {"less": 0}},
+            planted={
+                "The exponential $e^{M(h(s+1) - h(s))}$ left out of the numerator.": {"less": 0}
+            },
         ),
     ),
     planted={
         "The bound of (48) 1.1 times sharper.": {"sharper": 1.1},
-        "$h(s)$ instead of $h(s + 1)$.": {"end": 0},
+        "$h(s)$ instead of $h(s + 1)$ in the bound of (48).": {"end": 0},
         r"$e^{M\epsilon}$ without subtracting $e^{M(h(s+1) - h(s))}$.": {"risen": 0},
     },
 )
@@ -1345,13 +1371,15 @@ def rise_is_required_to_be_negative(large: bool = False) -> Iterator[Shown]:
         enclosed(
             r"$\epsilon - \ln(2)/M$ is negative",
             rise_is_required_to_be_negative,
-            planted={r"$\epsilon = 1/M$.": {"large": True}},
+            planted={
+                r"$\epsilon = 1/M$, for which $\epsilon - \ln(2)/M$ is positive.": {"large": True}
+            },
         ),
     ),
     planted={
         r"A value of $\epsilon$ above $\ln(2)/M$, for which an $s_0'$ exists; the check must "
         "accept it.": Variant({}, large_gaps, Verdict.NOT_CONTRADICTED),
-        r"The right-hand side for this $\epsilon$ 1.1 times sharper.": Variant(
+        r"The bound for the same $\epsilon$ 1.1 times sharper.": Variant(
             {"sharper": 1.1}, large_gaps
         ),
     },
@@ -1380,13 +1408,13 @@ def check_tian2023_app_lem_7_late(one: Gap, sharper: float = 1.0) -> Iterator[Sa
         executed(
             r"the limit of $s\, g(Mh(s))$",
             steps.half_a_logarithm,
-            planted={"The limit 2 instead of 1.": {"limit": 2}},
+            planted={r"The limit 2 instead of 1 of $s\, g(Mh(s))$.": {"limit": 2}},
         ),
         by_hand(r"$\ln(s)/s$ tends to zero", at="zero"),
     ),
     planted={
         "The bound on $M(h^* - h)$ 1.1 times sharper.": {"sharper": 1.1},
-        "The derivative $g(Mh(s))$ in the bound squared.": {"power": 2},
+        "The square of the derivative $g(Mh(s))$ in the bound on $M(h^* - h)$.": {"power": 2},
     },
 )
 def check_tian2023_eq_49(run: Heights, sharper: float = 1.0, power: int = 1) -> Iterator[Said]:
@@ -1475,8 +1503,9 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
     over="runs with all later times",
     instances=late_heights,
     says=r"Some constant times $\ln M$ bounds the shift $c(s)$ at all times considered.",
-    fails="No constant $C$ up to 100 works. For each $C$ tried, the lower bound on $c(s)$ in "
-    r"the corrected Remark 2 exceeds $C \ln M$ at a time that ball arithmetic certifies.",
+    fails=r"No constant $C$ up to 100 makes $C \ln M$ a bound on the shift $c(s)$ at all "
+    "times. For each $C$ tried, the lower bound on $c(s)$ in the corrected Remark 2 exceeds "
+    r"$C \ln M$ at a time that ball arithmetic certifies.",
     tolerance=AMPLIFIED,
     hypotheses=(
         r"$M \ge 5$, for $\omega_1$ of Lemma 8",
@@ -1572,7 +1601,10 @@ def check_tian2023_rem_2(
         executed(
             "limits along the curve $h$ at late times",
             steps.half_a_logarithm,
-            planted={"The limits 2 instead of 1.": {"limit": 2}},
+            planted={
+                r"The limits 2 instead of 1 of $e^L/(\eta_Y s)$ and $s\, x'(s)$ along the "
+                "curve $x = Mh$.": {"limit": 2}
+            },
         ),
         uses(
             "tian2023-lem-7",
@@ -1587,7 +1619,7 @@ def check_tian2023_rem_2(
     planted={
         "Both bounds on $c(s)$ 1.1 times sharper.": {"sharper": 1.1},
         "0.6 instead of $1/2$ before $L$ in the lower bound.": {"half": 0.6},
-        "An upper bound on $c(s)$ without its second term.": {"term": 0.0},
+        r"The upper bound on $c(s)$ without $\frac14 e^{\eta_Y}(e^{\eta_Y} - 1)$.": {"term": 0.0},
     },
 )
 def check_tian2023_rem_2_corrected(
@@ -1652,8 +1684,8 @@ def enclosed_gaps(late: int = 0, share: float = 0.22) -> Iterator[Shown]:
     "tian2023-fig-8",
     over="curves of Figure 8",
     instances=figure_8,
-    says="Both claims hold at every point of the {tried} curves of Figure 8, in ball "
-    "arithmetic. All {compared} floating-point comparisons agree.",
+    says=r"At every point of the {tried} curves of Figure 8, $0 \le h^* - h \le "
+    r"0.22\,\eta_Y/M$ in ball arithmetic. All {compared} floating-point comparisons agree.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45), whose left side is increasing"),
@@ -1706,7 +1738,8 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
             },
         ),
         by_hand(
-            "the lower crossing from the signs of $e^x - (M - 1)x$ at its trial points", at="lower"
+            "the lower crossing, from the signs of $e^x - (M - 1)x$ at trial points beside it",
+            at="lower",
         ),
         executed(
             "the upper crossing",
@@ -1718,14 +1751,15 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
             },
         ),
         by_hand(
-            "the upper crossing from the signs of $e^x - (M - 1)x$ at its trial points", at="upper"
+            "the upper crossing, from the signs of $e^x - (M - 1)x$ at trial points beside it",
+            at="upper",
         ),
     ),
     planted={
         r"The lower bound on $\omega_1$ 1.1 times sharper.": {"sharper": 1.1},
         r"$\omega_1$ lowered by one percent.": {"lowered": 0.01},
         "$M$ instead of $M - 1$ in the linear term.": {"line": 0},
-        r"$\omega_0 \le 1/(M \ln M)$.": {"constant": 1.0},
+        r"$\omega_0 \le 1/(M \ln M)$ instead of $4/(M \ln M)$.": {"constant": 1.0},
     },
 )
 def check_tian2023_lem_8(
@@ -1774,8 +1808,8 @@ def first_updates() -> Iterator[Vocabulary]:
     "tian2023-rem-3",
     over="vocabulary sizes",
     instances=first_updates,
-    says=r"The statement follows from $1 + 4/M \le M^{0.01}$, which is verified exactly at $M = "
-    "100$. {compared} comparisons for {tried} vocabulary sizes agree.",
+    says=r"For $M \ge 100$ the statement follows from $1 + 4/M \le M^{0.01}$, which is "
+    "verified exactly at $M = 100$. {compared} comparisons for {tried} vocabulary sizes agree.",
     tolerance=ROUNDING,
     proof=(
         uses("tian2023-lem-8", "the lower crossing is at most $(1 + 3/M)/M$"),
@@ -1792,9 +1826,11 @@ def first_updates() -> Iterator[Vocabulary]:
         ),
     ),
     planted={
-        "The lower crossing 1.1 times sharper.": {"sharper": 1.1},
+        "The claim that $h(1)$ reaches the lower crossing $x_0$ 1.1 times sharper.": {
+            "sharper": 1.1
+        },
         r"$\eta_Y = M^{-1.01}$, slightly below $1/M$.": {"exponent": 1.01},
-        "The upper crossing instead of the lower crossing.": {"which": 1},
+        "The upper crossing $x_1$ instead of the lower crossing $x_0$.": {"which": 1},
     },
 )
 def check_tian2023_rem_3(
@@ -1852,8 +1888,9 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
     "tian2023-lem-9",
     over="vocabulary sizes",
     instances=lambda: (Vocabulary(M) for M in (*VOCABULARIES, 10**9)),
-    says=r"All inequalities of both stages hold for $M \ge 5$ from $Mh = x_0$ on, in {compared} "
-    "comparisons for {tried} vocabulary sizes.",
+    says=r"For $M \ge 5$ all inequalities of both stages hold once $Mh$ has reached the lower "
+    "crossing $x_0$ of $e^x$ and $(M - 1)x$, in {compared} comparisons for {tried} vocabulary "
+    "sizes.",
     tolerance=ROUNDING,
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45)"),
@@ -1866,14 +1903,15 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
         executed(
             r"inequalities for $h$ and $\gamma$ in both stages",
             steps.two_stages,
-            planted={"$M$ instead of $M - 1$.": {"less": 0}},
+            planted={"$M$ instead of $q = M - 1$ in (45).": {"less": 0}},
         ),
         by_hand(r"the bounds of the first stage, from $1 \le e^x \le M - 1$", at="first"),
         by_hand(r"the bounds of the second stage, from $e^x \ge (M - 1)x \ge M - 1$", at="second"),
     ),
     readings={
-        r"The claims about the first stage for every $t \ge 0$: at $t = 0$, $e^{Mh} \le (M - "
-        r"1)Mh$ says $1 \le 0$, and it fails until $Mh = x_0$.": {"literal": True},
+        r"The claims about the first stage for every $t \ge 0$. At $t = 0$ the claim $e^{Mh} "
+        r"\le (M - 1)Mh$ says $1 \le 0$, and it fails until $Mh$ reaches the lower crossing "
+        "$x_0$.": {"literal": True},
     },
     planted={
         r"The bound $h \le \eta_Y t/(MK)$ of the first stage 1.1 times sharper.": {"sharper": 1.1},

@@ -73,10 +73,14 @@ def missing_probability(spread: float = 1.0) -> Iterator[Shown]:
     yield identity(r"the missing probability $1 - \alpha_{nn}$", missing, S / (sp.exp(w) + S))
     yield at_least_zero("the missing probability is positive", sp.together(missing), strictly=True)
     slope = sp.factor(sp.diff(missing, S))
-    yield at_least_zero("the missing probability rises with the weight of the wrong tokens", slope)
+    yield at_least_zero(
+        "the missing probability rises with the weight $S$ of the wrong tokens", slope
+    )
     least = missing.subs(S, wrong * sp.exp(w - D))
     bound = wrong / (wrong + sp.exp(sp.nsimplify(spread) * D))
-    yield identity("the missing probability if all wrong logits are $D$ below", least, bound)
+    yield identity(
+        "the missing probability if all wrong logits are $D$ below $w_{nn}$", least, bound
+    )
 
 
 # Matrices of symbolic size
@@ -109,7 +113,11 @@ def forms_of_E_prime(sign: int = 1) -> Iterator[Shown]:
     yield matrices("$(I + E)(I - E')$ with $A = I + E$", undone, one, f"A*(I - {E_prime})")
     yield matrices("$E (I + E)^{-1}$ with $E = A - I$", (A - one) * A.inverse(), E_prime)
     p = sp.Symbol("p", positive=True)  # 1 + x, an eigenvalue of I + E
-    yield identity("an eigenvalue of $E'$", sign * (1 - 1 / p), (p - 1) - (p - 1) ** 2 / p)
+    yield identity(
+        "the eigenvalue of $E'$ for the eigenvalue $x = p - 1$ of $E$",
+        sign * (1 - 1 / p),
+        (p - 1) - (p - 1) ** 2 / p,
+    )
     yield at_least_zero("$x$ minus this eigenvalue is not negative", (p - 1) ** 2 / p)
 
 
@@ -124,14 +132,18 @@ def size_of_the_modification(power: int = 2) -> Iterator[Shown]:
     p, r = sp.symbols("p r", positive=True)
     x = p - 1  # an eigenvalue of E; I + E has p
     yield identity(
-        "$E' (I + E) E'$ on its eigenvectors", (1 - 1 / p) * p * (1 - 1 / p), x**power / (1 + x)
+        "the eigenvalue of $E' (I + E) E'$ for an eigenvalue $p$ of $I + E$",
+        (1 - 1 / p) * p * (1 - 1 / p),
+        x**power / (1 + x),
     )
     # every size below 1 is l = r/(1 + r), rising with r
     size = r / (1 + r)
     negative, positive = size**2 / (1 - size), size**2 / (1 + size)
-    yield at_least_zero("$x^2/(1 - x)$ rises", sp.factor(sp.diff(sp.cancel(negative), r)))
+    yield at_least_zero(
+        "$x^2/(1 - x)$ rises with $x = r/(1 + r)$", sp.factor(sp.diff(sp.cancel(negative), r))
+    )
     gap = sp.factor(sp.cancel(sp.together(negative - positive)))
-    yield at_least_zero("a negative eigenvalue gives more than a positive one", gap)
+    yield at_least_zero("$x^2/(1 - x)$ minus $x^2/(1 + x)$, for $x = r/(1 + r)$", gap)
 
 
 # Assumption 2
@@ -242,7 +254,9 @@ def gaps_of_equal_correlations(slow: bool = False) -> Iterator[Shown]:
     bound = (1 + (M - 1) * rho) / (1 - rho)
     zero = sp.Integer(0)
     yield identity(
-        "the slopes of all entries of a row add up to zero", a + (K - 1) * b + (M - K) * c, zero
+        "the slopes of all entries of a row of $W$ add up to zero",
+        a + (K - 1) * b + (M - K) * c,
+        zero,
     )
     yield identity("the slope of $u$", a - b, u_slope)
     yield identity("the slope of $v$", a - c, v_slope)
@@ -342,21 +356,26 @@ def growth_of_the_shift(less: int = 1) -> Iterator[Shown]:
 
     added = passage(y + g) - passage(y) - 1
     yield identity(
-        "what one update adds to the shift", added, sp.exp(y) * (sp.exp(g) - 1 - g) / rate
+        "what one update from $y = Mh^*$ adds to the shift",
+        added,
+        sp.exp(y) * (sp.exp(g) - 1 - g) / rate,
     )
     low, high = sp.exp(g) - 1 - g - g**2 / 2, g / 2 * (sp.exp(g) - 1) - (sp.exp(g) - 1 - g)
-    for name, function in (("lower", low), ("upper", high)):
+    for name, function in (
+        ("$e^g - 1 - g - g^2/2$", low),
+        ("$g(e^g - 1)/2 - (e^g - 1 - g)$", high),
+    ):
         for order in (0, 1):
             value = sp.diff(function, g, order).subs(g, 0)
-            yield identity(f"{name} bound at $g = 0$, derivative {order}", value, sp.Integer(0))
+            yield identity(f"{name} at $g = 0$, derivative {order}", value, sp.Integer(0))
     # both are convex: their second derivatives are e^g - 1 and g e^g/2
     yield identity(
-        "second derivative of $e^g - 1 - g$ minus its lower bound",
+        "second derivative of $e^g - 1 - g - g^2/2$",
         sp.diff(low, g, 2),
         sp.exp(g) - 1,
     )
     yield at_least_zero(
-        "second derivative of the upper bound minus $e^g - 1 - g$", sp.simplify(sp.diff(high, g, 2))
+        "second derivative of $g(e^g - 1)/2 - (e^g - 1 - g)$", sp.simplify(sp.diff(high, g, 2))
     )
 
 
@@ -372,7 +391,9 @@ def sums_and_integrals(square: int = 2) -> Iterator[Shown]:
     y = sp.Symbol("y", real=True)
     share = sp.exp(y) / (q + sp.exp(y))
     yield identity(
-        r"the integrand: derivative of $\ln(q + e^y)$", sp.diff(sp.log(q + sp.exp(y)), y), share
+        r"the integrand, which is the derivative of $\ln(q + e^y)$",
+        sp.diff(sp.log(q + sp.exp(y)), y),
+        share,
     )
     yield at_least_zero("the integrand increases with $y$", sp.factor(sp.diff(share, y)))
     taylor = (r - 1) ** square / 2 + sp.log(r) - (r - 1)  # at least 0 for r >= 1
@@ -394,8 +415,10 @@ def half_a_logarithm(limit: int = 1) -> Iterator[Shown]:
     s = (X + (M - 1) * sp.log(X) - 1) / (M * eta)  # (45)
     level, slope = (M - 1 + X) / M, M * eta / (M - 1 + X)  # e^L and x'
     one = sp.Integer(limit)
-    yield identity(r"limit of $e^L/(\eta s)$", sp.limit(level / (eta * s), X, sp.oo), one)
-    yield identity("limit of $s x'(s)$", sp.limit(s * slope, X, sp.oo), one)
+    yield identity(
+        r"limit of $e^L/(\eta s)$ as $x \to \infty$", sp.limit(level / (eta * s), X, sp.oo), one
+    )
+    yield identity(r"limit of $s x'(s)$ as $x \to \infty$", sp.limit(s * slope, X, sp.oo), one)
 
 
 # Where the exponential takes over: Lemma 8, Remark 3
@@ -413,7 +436,7 @@ def lower_crossing(least: int = 8) -> Iterator[Shown]:
     x = (1 + 3 / M) / M
     margin = sp.expand(((M - 1) * x - (1 + x + x**2)) * M)  # e^x <= 1 + x + x^2 on [0, 1]
     yield identity(
-        "how far the line is above $1 + x + x^2$, times $M$",
+        "the line minus $1 + x + x^2$ at $x = (1 + 3/M)/M$, times $M$",
         margin,
         1 - 7 / M - 6 / M**2 - 9 / M**3,
     )
@@ -452,13 +475,22 @@ def upper_crossing(double: int = 2) -> Iterator[Shown]:
         r"slope of $L^2 - L - 2 \ln L$, times $L$", sp.diff(gap, L) * L, 2 * L**2 - L - 2
     )
     yield at_least_zero(
-        "this slope, times $L$, at $M = 5$; it rises with $L$",
+        "this slope times $L$, which rises with $L$, at $M = 5$",
         2 * five**2 - five - 2,
         strictly=True,
     )
-    yield at_least_zero("the exponential is above at $M = 5$", gap.subs(L, five), strictly=True)
+    yield at_least_zero(
+        r"the exponential minus the line at $x = L + 2 \ln L$ for $M = 5$, "
+        "divided by $M$",
+        gap.subs(L, five),
+        strictly=True,
+    )
     # (M - 1)(L + ln L) - M L = (M - 1) ln L - L, whose slope in M is at least ln L - 1/M
-    yield at_least_zero("the line is above at $M = 5$", 4 * sp.log(five) - five, strictly=True)
+    yield at_least_zero(
+        r"the line minus the exponential at $x = L + \ln L$ for $M = 5$",
+        4 * sp.log(five) - five,
+        strictly=True,
+    )
     yield at_least_zero(
         "the slope in $M$ of the line minus the exponential, at $M = 5$",
         sp.log(five) - sp.Rational(1, 5),
@@ -476,7 +508,11 @@ def first_update(power: int = 100) -> Iterator[Shown]:
 
     M = sp.Symbol("M", positive=True)
     needed = 2 * (M - 1) * (1 + 3 / M) / M - 1  # with x_0 <= (1 + 3/M)/M
-    yield identity(r"a value of $M\eta$ that is enough", sp.expand(needed), 1 + 4 / M - 6 / M**2)
+    yield identity(
+        r"a value of $M\eta$ that takes $h(1)$ to the lower crossing",
+        sp.expand(needed),
+        1 + 4 / M - 6 / M**2,
+    )
     found = Fraction(104, 100) ** power
     yield relation(
         rf"$(1 + 4/M)^{{{power}}} \le M$ at $M = 100$", f"1.04^{power}", "<=", 100, found - 100
@@ -502,7 +538,7 @@ def two_stages(less: int = 1) -> Iterator[Shown]:
         r"slope in $M$ of $q + q \ln q - M \ln M - 1$", sp.diff(margin, M), 1 + sp.log(q / M)
     )
     yield at_least_zero(
-        "this slope at $M = 5$; it rises with $M$", 1 + sp.log(sp.Rational(4, 5)), strictly=True
+        "this slope, which rises with $M$, at $M = 5$", 1 + sp.log(sp.Rational(4, 5)), strictly=True
     )
     yield at_least_zero(
         r"$e^x \le q$ at $\tau = \ln M$, for $M = 5$", margin.subs(M, 5), strictly=True

@@ -61,7 +61,9 @@ def rayleigh_quotients(diagonal: int = 0) -> Iterator[Shown]:
     E_ij = sp.symbols("E_ij", nonnegative=True)
     block = sp.Matrix([[diagonal, E_ij], [E_ij, diagonal]])  # all that these vectors see of E
     for word, v, value in (("+", sp.Matrix([1, 1]), E_ij), ("-", sp.Matrix([1, -1]), -E_ij)):
-        yield identity(f"of $e_i {word} e_j$", (v.T * block * v)[0] / (v.T * v)[0], value)
+        yield identity(
+            f"Rayleigh quotient of $e_i {word} e_j$", (v.T * block * v)[0] / (v.T * v)[0], value
+        )
 
 
 def inverse(sign: int = 1, denominator: int = 1) -> Iterator[Shown]:
@@ -87,13 +89,15 @@ def largest_of_E_prime(sign: int = -1) -> Iterator[Shown]:
     r, x = eigenvalue()
     z = sp.symbols("z", nonnegative=True)
     level = r + (1 - r) * z / (1 + z)  # every l in [r, 1)
-    yield at_least("from above", r / (1 + sign * r), prime(x))
-    yield at_least("from below", r / (1 + sign * r), -prime(x))
+    yield at_least("$r/(1 - r)$ bounds an eigenvalue of $E'$", r / (1 + sign * r), prime(x))
+    yield at_least("$r/(1 - r)$ bounds minus this eigenvalue", r / (1 + sign * r), -prime(x))
     yield at_least(
-        r"the bound rises from $r$ to every $l \ge r$", r / (1 + sign * level), r / (1 + sign * r)
+        r"$r/(1 - l)$ is at least $r/(1 - r)$ for $l \ge r$",
+        r / (1 + sign * level),
+        r / (1 + sign * r),
     )
     yield at_least(
-        "the same bound, since $r$ is at most $l$",
+        r"$l/(1 - l)$ is at least $r/(1 - l)$ for $l \ge r$",
         level / (1 + sign * level),
         r / (1 + sign * level),
     )
@@ -109,13 +113,17 @@ def second_order(times: int = 1) -> Iterator[Shown]:
 
     x = sp.symbols("lambda")
     yield identity("$E' = E - E G E$", prime(x), x - times * x * (1 / (1 + x)) * x)
-    yield at_least("$G$ is not negative", 1 / (1 + eigenvalue()[1]), sp.S.Zero)
+    yield at_least("no eigenvalue of $G$ is negative", 1 / (1 + eigenvalue()[1]), sp.S.Zero)
 
 
 def least_of_G(sign: int = 1) -> Iterator[Shown]:
     """G >= I / (1 + r), so that (E G E)_nn >= |E e_n|^2 / (1 + r)."""
     r, x = eigenvalue()
-    yield at_least(r"$1/(1 + \lambda)$", 1 / (1 + x), 1 / (1 + sign * r))
+    yield at_least(
+        r"an eigenvalue $1/(1 + \lambda)$ of $G$ is at least $1/(1 + r)$",
+        1 / (1 + x),
+        1 / (1 + sign * r),
+    )
 
 
 def difference_of_E_prime(sign: int = -1) -> Iterator[Shown]:
@@ -124,12 +132,10 @@ def difference_of_E_prime(sign: int = -1) -> Iterator[Shown]:
 
     r, x = eigenvalue()
     rest = sp.factor(x - prime(x))
-    yield at_least("from above", r**2 / (1 + sign * r), rest)
+    yield at_least("an eigenvalue of $EGE$", r**2 / (1 + sign * r), rest)
     a, b = sp.symbols("a b", nonnegative=True)
     # the square of (a - b) is what is left of lambda^2 / (1 + lambda) besides nonnegative factors
-    yield at_least(
-        "the difference, without its square factor, is not negative", rest / (a - b) ** 2, sp.S.Zero
-    )
+    yield at_least("the same eigenvalue without its square factor", rest / (a - b) ** 2, sp.S.Zero)
 
 
 def window_of_E_prime(less: int = 1) -> Iterator[Shown]:
@@ -138,8 +144,10 @@ def window_of_E_prime(less: int = 1) -> Iterator[Shown]:
 
     k, w = sp.symbols("k w", nonnegative=True)
     r = 1 / (2 + k + w)
-    yield at_least("below $1/(K - 1)$", 1 / (2 + k - less), r / (1 - 1 / (2 + k)))
-    yield at_least("$1/K$ is larger than $r$", r / (1 - 1 / (2 + k)), r / (1 - r))
+    yield at_least(
+        "$r/(1 - 1/K)$ is at most $1/(K - 1)$", 1 / (2 + k - less), r / (1 - 1 / (2 + k))
+    )
+    yield at_least("$r/(1 - r)$ is at most $r/(1 - 1/K)$", r / (1 - 1 / (2 + k)), r / (1 - r))
 
 
 def room_of_93(sign: int = 1) -> Iterator[Shown]:
@@ -148,7 +156,9 @@ def room_of_93(sign: int = 1) -> Iterator[Shown]:
 
     k, w, M = sp.symbols("k w M", positive=True)
     r = 1 / (2 + k + w)
-    yield at_least("at least $4Kr/M$", 6 / M / (1 + sign * r), 4 * (2 + k) * r / M)
+    yield at_least(
+        "$(6/M)/(1 + r)$ is at least $4Kr/M$", 6 / M / (1 + sign * r), 4 * (2 + k) * r / M
+    )
 
 
 def defect_of_the_inverse(times: int = 1) -> Iterator[Shown]:
@@ -262,7 +272,7 @@ def speed(factor: float = 2.0) -> Iterator[Shown]:
     grown = m * x + d  # e^x >= (M - 1) x
     gamma, tau = m**2 / M * x / (m + grown), (grown - 1 + m * x) / M
     yield at_least(r"$\gamma\tau$ is at most $2x$", sp.nsimplify(factor) * x, gamma * tau)
-    yield at_least(r"$e^x = (M - 1) x$ is met by $\tau = 2x$", 2 * x, (m * x - 1 + m * x) / M)
+    yield at_least(r"at $\tau = 2x$, $e^x$ has reached $(M - 1) x$", 2 * x, (m * x - 1 + m * x) / M)
     late = tau.subs({x: 1 + u, m: 1 + m})
     yield at_least(r"$e^x$ is at most $M\tau$", (2 + m) * late, grown.subs({x: 1 + u, m: 1 + m}))
 
@@ -286,7 +296,7 @@ def least_constant(room: int = 1) -> Iterator[Shown]:
     # gamma falls with e^x, and e^x is at most its value for the least x
     most = 2 * M * x_1 + 1 - (M - 1) * x_1
     gamma = (M - 1) ** 2 / M * x / (M - 1 + most)
-    yield at_least(r"$\gamma\tau_0$", gamma * 2 * x_1, room * x_1)
+    yield at_least(r"$\gamma\tau_0$ is at least $x_1$", gamma * 2 * x_1, room * x_1)
     # ln M <= x_1, since e^(x_1) = (M-1) x_1 >= M
     yield at_least("$e^{x_1}$ is at least $M$", (M - 1) * x_1, M)
     grown = sp.Symbol("x_1", positive=True)
@@ -308,11 +318,13 @@ def radius(larger: int = 1) -> Iterator[Shown]:
 
     s, c, z = sp.symbols("s c z", nonnegative=True)
     r = larger * c / (c + s) / (1 + z)  # every r up to the radius
-    yield at_least("the condition holds below the radius", c, s * r / (1 - r))
+    yield at_least("the condition holds for every smaller $r$", c, s * r / (1 - r))
     at = (s * r / (1 - r)).subs(z, 0)
-    yield identity("equality at the radius", at, c)
+    yield identity("equality at the largest $r$", at, c)
     k = sp.symbols("k", nonnegative=True)  # s = 1 + k
-    yield at_least("$1/K$ lies within the radius", 1 / (2 + k), 1 / (1 + (1 + k) ** 2))
+    yield at_least(
+        "$1/K$ is at most the largest $r$, for $c = 1$", 1 / (2 + k), 1 / (1 + (1 + k) ** 2)
+    )
 
 
 def two_classes(diagonal: int = 0) -> Iterator[Shown]:
@@ -422,7 +434,9 @@ def equal_overlaps(factor: Any = None) -> Iterator[Shown]:
     second = second_order_of_xi(K, M, rho, tau, (own, other, none), coefficient)
     three_halves = sp.Rational(3, 2) if factor is None else factor
     expected = 1 + three_halves * tau / M * ((M - K + 1) * rho - 1)
-    yield identity(r"$\xi$ to second order", second, (K - 1) * rho * tau / M * expected)
+    yield identity(
+        r"the force $\xi_n$ to second order in $\tau$", second, (K - 1) * rho * tau / M * expected
+    )
     D = other - none
     slope = D.subs({a: sp.Symbol("p"), b: -q, c: -u}, simultaneous=True).subs(u, q)
     yield identity(

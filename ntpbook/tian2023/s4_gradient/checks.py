@@ -660,7 +660,7 @@ def beside_the_theorem(one: TwoDecoders, n: int) -> Iterator[Said]:
     r"as small as (a) requires, and $\gamma$ satisfies the bounds of (b).",
     tolerance=STEPS,
     proof=(
-        uses("tian2023-eq-88-corrected", "the coefficients"),
+        uses("tian2023-eq-88-corrected", "the coefficients of the corrected (88)"),
         uses(
             "ours-xi-positive",
             r"(a) for $|\lambda_1|$ up to the bound of the proposition on "
@@ -741,7 +741,7 @@ def check_tian2023_thm_1_corrected(
     r"larger $r = |\lambda_1(E)|$, $\xi_1$ is negative in exact fractions in {stars} stars of "
     "classes.",
     proof=(
-        uses("tian2023-eq-88-corrected", "the coefficients"),
+        uses("tian2023-eq-88-corrected", "the coefficients of the corrected (88)"),
         uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
         SECOND_ORDER,
         LEAST_OF_G,
@@ -763,7 +763,7 @@ def check_tian2023_thm_1_corrected(
             planted={"A matrix $E$ with the diagonal entries 1 instead of 0.": {"diagonal": 1}},
         ),
         executed(
-            "three classes",
+            "the sum $G_{12} + G_{13}$ for three classes",
             steps.three_classes,
             planted={"$1 + E_{23}$ instead of $1 - E_{23}$ in $G_{12} + G_{13}$.": {"sign": 1}},
         ),

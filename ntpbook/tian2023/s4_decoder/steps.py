@@ -480,8 +480,7 @@ def upper_crossing(double: int = 2) -> Iterator[Shown]:
         strictly=True,
     )
     yield at_least_zero(
-        r"the exponential minus the line at $x = L + 2 \ln L$ for $M = 5$, "
-        "divided by $M$",
+        r"$e^x - Mx$ at $x = L + 2 \ln L$ for $M = 5$, divided by $M$",
         gap.subs(L, five),
         strictly=True,
     )

@@ -758,7 +758,7 @@ def check_tian2023_thm_1_corrected(
             planted={r"A bound on $r = |\lambda_1|$ that is twice as large.": {"larger": 2}},
         ),
         executed(
-            "two classes",
+            "the entry $(EGE)_{12}$ for two classes",
             steps.two_classes,
             planted={"A matrix $E$ with the diagonal entries 1 instead of 0.": {"diagonal": 1}},
         ),

@@ -106,11 +106,11 @@ def fates() -> list[Fate]:
     "tian2023-app-two-fates",
     over="designs",
     instances=fates,
-    says="Equation (10) was integrated for {tried} designs up to $B_n = 200$. The ratio of the "
-    "dominant token's entry of $f_n$ to every other entry grows at least by the factor "
-    "that the proof gives. At $B_n = 200$ the other tokens have at most {left} of "
-    r"$\|f_n\|^2$. For $B_n \le 1$ no entry of $f_n$ falls below $e^{-(K+1)B_n}$ times its "
-    "initial value.",
+    says="Equation (10) was integrated up to $B_n = 200$ for {tried} sets of classes that are "
+    "alike, with one common token each. The ratio of the dominant token's entry of $f_n$ to "
+    "every other entry grows at least by the factor that the proof gives. At $B_n = 200$ all "
+    r"other tokens together have at most {left} of $\|f_n\|^2$. For $B_n \le 1$ no entry of "
+    "$f_n$ falls below $e^{-(K+1)B_n}$ times its initial value.",
     tolerance=1e-7,  # the integrator works to 1e-9, and quotients of f are squared
     proof=(
         uses("tian2023-thm-3", "(11) and (12)"),
@@ -129,7 +129,7 @@ def fates() -> list[Fate]:
         ),
     ),
     planted={
-        "The gain of a frozen decoder instead of the gain (9).": {"still": True},
+        "The gradient $g_n$ of a frozen decoder instead of the gradient (9).": {"still": True},
         "Exponents that are 1.1 times sharper.": {"sharper": 1.1},
         "The common token is assumed to fall $K - 1$ times as fast as one class alone pushes "
         "it, instead of $K$ times.": {"others": 1},
@@ -232,9 +232,10 @@ def all_shares() -> list[Shared]:
     "tian2023-eq-13",
     over="right-hand sides",
     instances=small_shares,
-    says="With one sample per step, both approximations in (13) have exactly the stated "
-    "errors, for {tried} right-hand sides of (10) in fractions. Summing over all classes "
-    r"in each step makes $-\dot z$ larger by the factor $K$.",
+    says="For {tried} sets of classes with one common token, computed in fractions with one "
+    r"sample per step: $-\dot z/(\eta_Z \xi_n)$ differs from 1 by the common token's share of "
+    r"$\|f_n\|^2$, and $C_0 \xi_n e^{-4z}/\gamma$ differs from 1 by $1/K$, as stated. If each "
+    r"step sums over all classes, $-\dot z$ is larger by the factor $K$.",
     proof=(
         uses(
             "tian2023-lem-4-corrected",
@@ -250,9 +251,9 @@ def all_shares() -> list[Shared]:
         ),
     ),
     readings={
-        r"Equation (10) as printed: every step sums over all $K$ classes, with $\eta_Z$ not "
-        r"divided by $K$. Then $-\dot z$ is about $K \eta_Z \xi_n$, which no choice of $C_0$ "
-        "repairs.": {"mean": False},
+        "Equation (10) as stated: every step sums over all $K$ classes, with "
+        r"$\eta_Z$ not divided by $K$. Then $-\dot z$ is about $K \eta_Z \xi_n$, "
+        "which no choice of $C_0$ repairs.": {"mean": False},
     },
     planted={
         "Every step sums over all classes.": {"mean": False},
@@ -276,8 +277,9 @@ def check_tian2023_eq_13(one: Shared, mean: bool = True, sharper: float = 1.0) -
     "tian2023-eq-13-corrected",
     over="right-hand sides",
     instances=all_shares,
-    says=r"Our equations for $\xi_n$ and $\dot z$ agree exactly with (10), in fractions, for "
-    "{tried} right-hand sides.",
+    says="For {tried} sets of classes with one common token, our formulas for the force "
+    r"$\xi_n$ and for the rate $\dot z$ of the common token's logit agree exactly with (10), in "
+    "fractions.",
     proof=(
         uses(
             "tian2023-eq-100",
@@ -340,8 +342,8 @@ def corners() -> list[SnapSetting]:
     "tian2023-eq-128",
     over="settings",
     instances=corners,
-    says=r"At {compared} times in {tried} settings, the closed form of $\Gamma$ equals the "
-    r"integral of $\eta_Z \gamma$, computed numerically.",
+    says="At {compared} times for {tried} choices of $M$, $K$, and the learning rates, the "
+    r"closed form of $\Gamma$ equals the integral of $\eta_Z \gamma$, computed numerically.",
     tolerance=1e-9,  # 40 nodes on pieces that grow by a half
     proof=(
         uses("tian2023-lem-6", r"$h' = \eta_Y/(M - 1 + e^{Mh})$"),
@@ -476,8 +478,8 @@ ONE_READING = (
     instances=allowed_points,
     says="Equation (124) is the integral of (13) for {tried} choices of constants and settings.",
     fails=(
-        r"At $t = 0$ the integral $B_n$ is 0, but the right side of (124) is $\ln(C_0)/4$. At all "
-        r"times $e^{2B_n}$ by (124) is off by the factor $\sqrt{C_0}$."
+        r"At $t = 0$ the integral $B_n$ is 0, but the right side of (124) is $\ln(C_0)/4$. At "
+        r"all times $e^{2B_n}$ by (124) is $\sqrt{C_0}$ times its true value."
     )
     + ONE_READING,
     tolerance=1e-7,  # the integrator works to 1e-10, and B starts near 0
@@ -512,7 +514,8 @@ WIDE = (
     over="constants $C_0$",
     instances=lambda: [1.0, *constants()],
     name=constant_name,
-    says="This formula agrees with the numerical solution of (13) for {tried} constants $C_0$.",
+    says=r"The formula $B_n = \ln(1 + 4\Gamma/C_0)/4$ agrees with the numerical solution of "
+    "(13) for {tried} constants $C_0$.",
     tolerance=1e-7,  # the integrator works to 1e-10, and B starts near 0
     proof=(
         executed(
@@ -523,7 +526,7 @@ WIDE = (
     ),
     planted={
         r"The coefficient 4 of $\Gamma$ replaced by 4.4.": {"form": wrong_growth},
-        "The constant dropped, as printed.": {"form": snapping.printed_growth},
+        "The constant dropped, as in the paper.": {"form": snapping.printed_growth},
     },
 )
 def check_tian2023_eq_124_corrected(C_0: float, form: Growth = snapping.growth) -> Iterator[Said]:
@@ -535,8 +538,8 @@ def check_tian2023_eq_124_corrected(C_0: float, form: Growth = snapping.growth) 
     "tian2023-eq-129",
     over="choices of constants and settings",
     instances=allowed_points,
-    says="Equation (129) gives $B_n$ with the $h$ of Lemma 6, for {tried} choices of constants "
-    "and settings.",
+    says="Equation (129) gives $B_n$ with the height $h$ of Lemma 6, for {tried} choices of "
+    "constants and settings.",
     fails=(
         "Equation (129) inserts (128) into (124) and inherits the missing constant: its "
         r"$B_n$ is $\ln(C_0)/4$ too large at all times."
@@ -612,19 +615,20 @@ ROOM = 1e-12  # both sides are right to a few digits of the last place
     "tian2023-eq-130",
     over="settings",
     instances=lambda: settings(),
-    says="Both claims, on $x = Mh$ before the transition and after it, hold at {compared} "
-    "times in {tried} settings.",
+    says=r"The bounds on $x/\tau$ up to $t_0'$ and on $x/\ln(M\tau)$ from $t_0$ on, with $x = "
+    r"Mh$ and $\tau = \eta_Y t/K$, hold at {compared} times for {tried} choices of $M$, $K$, "
+    "and the learning rates.",
     tolerance=ROOM,
     proof=(
         uses("tian2023-lem-6", r"$e^x - 1 + (M - 1) x = M\tau$"),
-        uses("tian2023-lem-8", r"the upper zero $x_+$, and $e^x \ge (M - 1) x$ beyond it"),
+        uses("tian2023-lem-8", r"the upper crossing $x_+$, and $e^x \ge (M - 1) x$ beyond it"),
         executed(
             r"$\tau/x$ grows with $x$, and $x \ge \ln M - \Omega$ at the end of the first phase",
             steps.first_stage,
             planted={r"Nine tenths of $\Omega$ instead of $\Omega$.": {"share": 0.9}},
         ),
         executed(
-            r"$\tau$ at the upper zero is below its value at $t_0$",
+            r"$\tau$ at the upper crossing $x_+$ is below its value at $t_0$",
             steps.second_stage,
             planted={"$t_0$ without its factor 2.": {"twice": 1}},
         ),
@@ -635,7 +639,8 @@ ROOM = 1e-12  # both sides are right to a few digits of the last place
         by_hand(r"$M\tau$ lies between $e^x$ and $2e^x$ in the second phase", at="second"),
     ),
     planted={
-        "Fractions whose distance from 1 is 1.1 times sharper.": {"sharper": 1.1},
+        r"Lower bounds on $x/\tau$ and $x/\ln(M\tau)$ whose distance from 1 is 1.1 "
+        "times sharper.": {"sharper": 1.1},
         "The first phase extended up to $t_0$.": {"longer": True},
     },
 )
@@ -663,8 +668,8 @@ def check_tian2023_eq_130(
     says="In each phase, the formula (14) exceeds $B_n$ by at most what its approximation of "
     "$h$ allows.",
     fails=(
-        "In each phase, (14) has two errors: one from its approximation of $h$, and in addition "
-        r"the missing constant $-\ln(C_0)/4$."
+        "In each phase, (14) has two errors: one from its approximation of the height $h$, and "
+        r"in addition the missing constant $-\ln(C_0)/4$."
     )
     + ONE_READING,
     tolerance=ROOM,
@@ -696,8 +701,9 @@ def check_tian2023_eq_14(
         "Equation (14) and the formula for $B_n$ in the scanning phase lack the constant "
         r"$-\ln(C_0)/4$. At $t = 0$, where $\chi_{l_0} = 1$, the paper's lower bound on "
         r"$\chi_{l_0}$ is $C_0^{f_{nl_0}^2(0)/2}$, which is above 1 in this counterexample. At "
-        r"all times $e^{2B_n}$ by (14) is off by the factor $\sqrt{C_0}$. The phases, their "
-        "times, and both growth rates are separate claims, which hold."
+        r"all times, apart from the approximation of $h$, $e^{2B_n}$ by (14) is $\sqrt{C_0}$ "
+        "times its true value. The phases, their times, and both growth rates are separate "
+        "claims, which hold."
     )
     + ONE_READING,
     tolerance=ROOM,
@@ -744,8 +750,8 @@ def steep(one: Point) -> tuple[float, float]:
     "tian2023-thm-4-scanning",
     over="choices of constants and settings",
     instances=points,
-    says="At {compared} times in {tried} choices of constants and settings, the bounds on "
-    r"$\gamma$ and on $e^{2B_n}$ hold, for $B_n$ of (13).",
+    says=r"At {compared} times in {tried} choices of constants and settings, the bounds $\gamma "
+    r"\le \eta_Y t/K$ and $e^{2B_n} \le 1 + at$ hold, for $B_n$ of (13).",
     tolerance=ROOM,
     proof=(
         uses("tian2023-eq-12", "the growth factor is at most $e^{2B}$"),
@@ -784,7 +790,7 @@ def check_tian2023_thm_4_scanning(
     over="choices of constants and settings",
     instances=points,
     says="At {compared} times after $t_0$, in {tried} choices of constants and settings, "
-    "$e^{2B_n}$ lies between the two bounds.",
+    r"$e^{2B_n}$ lies between the two stated bounds, which are linear in $\ln t$.",
     tolerance=ROOM,
     proof=(
         uses("tian2023-eq-12", "the growth factor is at most $e^{2B}$"),
@@ -844,13 +850,13 @@ def local_exponents() -> tuple[float, float]:
         executed(
             "$(1 + a)/(1 + r^2 a)$ is at most $1/r^2$",
             steps.growth_of_a_share,
-            planted={"$r$ instead of its square.": {"power": 1}},
+            planted={r"A lower bound $r$ on $\Gamma/\Gamma_i$ instead of $r^2$.": {"power": 1}},
         ),
     ),
     planted={
         "Half of the stated error.": {"shrink": 0.5},
         "An error term that is 1.1 times sharper.": {"shrink": 1 / 1.1},
-        "The constant dropped, as printed.": {"form": snapping.printed_growth},
+        "The constant dropped, as in the paper.": {"form": snapping.printed_growth},
     },
 )
 def check_tian2023_thm_4_corrected(
@@ -914,9 +920,10 @@ def one_sample(one: Exact) -> snapping.ModelRun:
     "ours-snapping-exponents",
     over="combinations of classes and rates",
     instances=exact_classes,
-    says=r"In {tried} settings, the closed form by $\Phi$ and $\Psi$ agrees with a numerical "
-    r"solution of (10) for each token separately. For large $\Gamma$ the slopes of $B_n$ "
-    "are as stated, also with one sample per step.",
+    says=r"For {tried} combinations of $K$, of $f_n^\top f_{n'}$ at the start, and of the "
+    r"learning rates, $B_n$ and $f_n^\top f_{n'}$ by the closed form agree with a numerical "
+    r"solution of (10) for each token separately. Where $\Gamma$ grows large, $B_n$ has the "
+    "stated slopes, also with one sample per step.",
     tolerance=1e-6,  # the integrator works to 1e-8
     proof=(
         uses(
@@ -926,7 +933,8 @@ def one_sample(one: Exact) -> snapping.ModelRun:
         uses("tian2023-lem-4-corrected", r"one sample per step: $\eta_Z/K$ in (10)"),
         uses("tian2023-eq-128", r"$\Gamma$ is a constant times $x^2$"),
         executed(
-            r"$z_c$, $\Phi$, and $\Psi$ along (10), and the limit of $\varepsilon^2 \Phi$",
+            r"the rates of $z_c$, $\Phi$, and $\Psi$ under (10), and the limit of "
+            r"$\varepsilon^2 \Phi$",
             steps.exponents,
         ),
         by_hand(
@@ -945,12 +953,11 @@ def one_sample(one: Exact) -> snapping.ModelRun:
     ),
     planted={
         "The exponents $1/2$ of Theorem 4 instead of $1/(2(K+1))$.": {"power": 0},
-        "$K$ instead of $K + 1$.": {"added": 0},
+        "$K$ instead of $K + 1$ in the slopes of $B_n$.": {"added": 0},
         "The closed form for one more class.": {"more": 1},
-        "A slope of $B$ that is 1.1 times sharper.": {"sharper": 1.1},
-        "With one sample per step, the slopes of $B_n$ for a sum over all classes.": {
-            "counted": False
-        },
+        "A slope of $B_n$ that is 1.1 times sharper.": {"sharper": 1.1},
+        "The slopes of $B_n$ for steps over all classes, compared with runs of one sample per "
+        "step.": {"counted": False},
     },
 )
 def check_ours_snapping_exponents(
@@ -1018,8 +1025,8 @@ def with_full_beta(M: int) -> float:
     over="settings",
     instances=settings,
     says="$B_n(t_0)$ does not change when both learning rates are scaled by the same factor. "
-    r"This was tested for (14) with and without the constant $-\ln(C_0)/4$, for {tried} "
-    "settings, three constants $C_0$, and two factors.",
+    r"This was tested for (124) with and without the constant $-\ln(C_0)/4$, for {tried} "
+    "choices of $M$, $K$, and the rates, three constants $C_0$, and two factors.",
     tolerance=1e-11,  # M tau reaches 1e12 before a logarithm is taken of it
     proof=(
         uses("tian2023-lem-6", "the equation of $x = Mh$"),
@@ -1033,7 +1040,7 @@ def with_full_beta(M: int) -> float:
     ),
     planted={
         "Only the learning rate of the decoder is scaled.": {"both": False},
-        "$B$ is evaluated at $t_0$ of the other setting.": {"own": False},
+        "$B_n$ with the scaled rates is evaluated at $t_0$ of the unscaled rates.": {"own": False},
     },
 )
 def check_tian2023_eq_131(s: SnapSetting, both: bool = True, own: bool = True) -> Iterator[Said]:
@@ -1091,9 +1098,9 @@ BEFORE = "largest difference before and after both $t_0$"
     "tian2023-app-after-onset",
     over="pairs of rates",
     instances=pairs_of_figure_9,
-    says="For all {tried} pairs of learning rates, both growth bounds $B_n$ have the same value, "
-    "each at its own $t_0$. So "
-    "any difference at a common later time arose after $t_0$.",
+    says=r"For {tried} pairs of learning rates with the same ratio $\nu$, the difference of the "
+    "two growth bounds $B_n$ at any time after the $t_0$ of both is the difference of what each "
+    "has gained since its own $t_0$.",
     tolerance=1e-11,  # M tau reaches 1e12 before a logarithm is taken of it
     proof=(
         uses("tian2023-eq-131", "both curves of $B_n$ have the same value at their own $t_0$"),
@@ -1103,10 +1110,14 @@ BEFORE = "largest difference before and after both $t_0$"
         ),
     ),
     readings={
-        "At common times, the difference is largest after both $t_0$.": {"part": "largest"},
+        "At equal times, the difference of the two growth bounds is largest after both $t_0$.": {
+            "part": "largest"
+        },
     },
     planted={
-        "Both gains are counted from $t_0$ of the slower rate.": {"own": False},
+        "What each growth bound gains is counted from $t_0$ of the slower rate for both.": {
+            "own": False
+        },
         "The claim that the difference is largest after $t_0$.": {"part": "largest"},
     },
 )
@@ -1132,9 +1143,9 @@ def check_tian2023_app_after_onset(
     "tian2023-eq-132",
     over="settings",
     instances=settings,
-    says="In {tried} settings, with three constants $C_0$ and five times each, the explicit "
-    r"bounds hold. The factor $1 + o(1)$ in (132) absorbs $\ln(C_0)/4$, because "
-    r"$\ln\ln(M\eta_Y t/K)$ grows without limit.",
+    says="For {tried} choices of $M$, $K$, and the learning rates, with three constants $C_0$ "
+    "and five times each, the explicit bounds on the remainder hold. The factor $1 + o(1)$ in "
+    r"(132) absorbs $\ln(C_0)/4$, because $\ln\ln(M\eta_Y t/K)$ grows without limit.",
     tolerance=1e-12,  # rounding of logarithms
     readings={
         "The second term of (132) is the whole constant of $B_n$.": {"kept": False},
@@ -1148,7 +1159,7 @@ def check_tian2023_app_after_onset(
         ),
     ),
     planted={
-        "The coefficient 1 instead of $1/2$.": {"half": 1.0},
+        r"The coefficient 1 instead of $1/2$ of $\ln\ln(M\eta_Y t/K)$.": {"half": 1.0},
         "A remainder that is 1.1 times sharper.": {"sharper": 1.1},
         r"$-\ln(C_0)/4$ left out.": {"kept": False},
     },
@@ -1193,9 +1204,9 @@ def wide() -> list[SnapSetting]:
     over="settings",
     instances=moderate_ratios,
     says=r"At a fixed ratio $\nu$ and late times, the slope of $B_n$ in $\ln\ln(M\eta_Y t/K)$ "
-    "is between {least} and {most} in {tried} settings; its limit is $1/2$. No bound by "
-    r"the difference of the two terms of (133) holds uniformly in $\nu$, because they "
-    "enter $B_n$ with different coefficients, $1/2$ and $1/4$.",
+    "is between {least} and {most} for {tried} choices of $M$, $K$, and the learning rates; its "
+    r"limit is $1/2$. No bound by the bracket in (133) holds uniformly in $\nu$, because its "
+    "two terms enter $B_n$ with different coefficients, $1/2$ and $1/4$.",
     proof=(
         uses("tian2023-eq-132", r"$B$ is half of $\ln\ln(M\eta_Y t/K)$ up to a bounded term"),
         by_hand(
@@ -1206,7 +1217,7 @@ def wide() -> list[SnapSetting]:
     readings={
         r"Uniformly in the ratio: for $\nu = K \ln(M\eta_Y t/K)$ the bracket in (133) is 0, and "
         "$B_n$ is not.": (Variant({"range_of": "uniform"}, instances=joint)),
-        r"For all times after one thousand times $e^{1/\sqrt{2\nu}}/(M\eta_Y)$: for $\nu = 1000$ "
+        r"For all times from $1000\,e^{1/\sqrt{2\nu}}/(M\eta_Y)$ on: for $\nu = 1000$ "
         "and $K = 2$ the bracket is negative at such a time, and $B_n$ is positive.": Variant(
             {"range_of": "early"}, instances=wide
         ),
@@ -1216,8 +1227,8 @@ def wide() -> list[SnapSetting]:
         r"$\sqrt{\Gamma}$ instead of $\Gamma$, which halves the coefficient of $\ln\ln t$.": {
             "power": 0.5
         },
-        "The coefficient 0.48 instead of $1/2$.": {"power": 0.96},
-        "A distance from $1/2$ that is 1.1 times sharper.": {"sharper": 1.1},
+        r"The coefficient 0.48 instead of $1/2$ of $\ln\ln t$.": {"power": 0.96},
+        "A distance of the slope from $1/2$ that is 1.1 times sharper.": {"sharper": 1.1},
     },
 )
 def check_tian2023_eq_133(
@@ -1288,11 +1299,11 @@ RATIOS = (1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
     over="pairs of neighboring rates",
     instances=lambda: list(itertools.pairwise(0.01 * r for r in RATIOS)),
     name=lambda one: rf"$\eta_Y$ from {one[0]:g} to {one[1]:g}",
-    says=r"By its formula, $t_0$ decreases as $\eta_Y$ grows. When both layers train with 10 "
+    says=r"By its formula, $t_0$ decreases as $\eta_Y$ grows. When both layers train, with 10 "
     r"classes and $\eta_Y/\eta_Z \le 100$, attention changes fastest, per unit of $\ln t$, at "
     "{least} to {most} times $t_0$.",
     proof=(
-        uses("tian2023-lem-8", r"the upper zero $(1 + \omega_1) \ln M$ depends on $M$ alone"),
+        uses("tian2023-lem-8", r"the upper crossing $(1 + \omega_1) \ln M$ depends on $M$ alone"),
         executed(
             r"the derivative of $t_0$ with respect to $\eta_Y$ is negative",
             steps.shorter_with_the_rate,
@@ -1332,8 +1343,9 @@ def scaled_up() -> list[Pair]:
     "tian2023-app-both-rates-bound",
     over="choices of settings and factors",
     instances=scaled_up,
-    says="In {tried} choices of settings and factors, scaling up both rates increases $B_n$ of "
-    "(13) at every time: the new $B_n$ equals the old one at a later time.",
+    says="For {tried} choices of $M$, $K$, the learning rates, and a factor $a > 1$, scaling up "
+    "both rates by $a$ increases $B_n$ of (13) at every time: the new $B_n$ at time $t$ equals "
+    "the old one at time $at$.",
     tolerance=1e-11,  # M tau reaches 1e12 before a logarithm is taken of it
     proof=(
         executed(
@@ -1415,12 +1427,13 @@ def rates_of(one: coupled.Long, *ratios: float) -> str:
     over="designs",
     instances=coupled.long_designs,
     says="Attention on the distinct tokens becomes sparser when both learning rates are scaled up.",
-    fails="Scaling up both learning rates has the same effect as training longer, and in these "
-    "designs the entropy of the attention on the distinct tokens eventually increases "
-    "again. So at late times larger rates give less sparse attention. The entropy of the "
-    "whole attention keeps falling in these designs, because common tokens keep losing "
-    "weight. For the paper's classes at equal rates, the entropy on the distinct tokens "
-    "first falls to {least}, and has risen to {last} after 1e9 steps.",
+    fails="Scaling up both learning rates by the same factor has the same effect as training "
+    "longer. In our designs with one query and one common token, the entropy of the attention "
+    "on the distinct tokens eventually increases again. So at late times larger rates give less "
+    "sparse attention. The entropy of the whole attention keeps falling in these designs, "
+    "because the common token keeps losing weight. For the paper's classes at equal rates, the "
+    "entropy on the distinct tokens first falls to {least} nats, and has risen to {last} nats "
+    "after 1e9 steps.",
     hypotheses=TRAINING,
     readings={
         "Sparsity measured by the entropy of the whole attention, common tokens included.": {
@@ -1464,16 +1477,16 @@ def slower() -> list[Pair]:
     "tian2023-app-slow-decoder-bound",
     over="choices of settings and factors",
     instances=slower,
-    says=r"In {tried} choices of settings and factors with $M \ge 6$, $B_n$ of (13) at $t \ge "
-    "t_0$ is larger for the slower decoder.",
+    says=r"For {tried} choices of $M \ge 6$, $K$, $\eta_Z$, and two learning rates $\eta_Y$, "
+    r"$B_n$ of (13) at $t \ge t_0$ is larger for the smaller $\eta_Y$.",
     proof=(
         uses("tian2023-lem-6", "the equation of $x = Mh$"),
-        uses("tian2023-lem-8", r"$e^x \ge (M - 1) x$ beyond its upper zero"),
+        uses("tian2023-lem-8", r"$e^x \ge (M - 1) x$ beyond its upper crossing"),
         uses("tian2023-eq-124-corrected", r"$B$ grows with $\Gamma$"),
         uses("tian2023-eq-128", r"at fixed $t$, $\Gamma$ is a constant times $x^2/\tau$"),
         executed(
-            r"$x^2/\tau$ decreases in $x$ from the upper zero on for $M \ge 8$, and from $t_0$ on "
-            "for $M = 6, 7$",
+            r"$x^2/\tau$ decreases in $x$ from the upper crossing on for $M \ge 8$, and from "
+            "$t_0$ on for $M = 6, 7$",
             steps.slower_decoder,
             planted={"A vocabulary of five tokens.": {"sizes": (5,)}},
         ),
@@ -1502,19 +1515,21 @@ def check_tian2023_app_slow_decoder_bound(
     over="designs",
     instances=coupled.long_designs,
     says="Attention on the distinct tokens is sparser for the slower decoder.",
-    fails="With the slower decoder attention is sparser at first. Then it slows down, and its "
-    "entropy rises again sooner than with the faster decoder. At late times the faster "
-    "decoder has the sparser attention on the distinct tokens: after a million steps if "
-    r"$\eta_Y/\eta_Z = 100$ is compared with 10, and much later at larger ratios. With "
-    "ten classes, $10^5$ steps, and one distinct token per class, the logit of a "
-    "distinct token gains most at the ratio {best}.",
+    fails="In our designs with one query and one common token, attention is at first sparser "
+    "with the slower decoder. Then its entropy on the distinct tokens rises again, sooner than "
+    "with the faster decoder. At late times the faster decoder has the sparser attention on the "
+    r"distinct tokens: after a million steps if $\eta_Y/\eta_Z = 100$ is compared with 10, and "
+    "much later at larger ratios. With ten classes, $10^5$ steps, and one distinct token per "
+    r"class, the logit of a distinct token gains most at the ratio $\eta_Y/\eta_Z$ = {best}.",
     hypotheses=TRAINING,
     readings={
         "At $10^5$ steps, for designs that satisfy Assumption 1(c).": {"early": True},
-        "Measured by the gain of the distinct tokens at $10^5$ steps, for every ratio from 1 "
-        "on, with or without Assumption 1(c).": Variant(instances=lambda: neighbours(1.0)),
-        "Measured by the gain of the distinct tokens at $10^5$ steps, for ratios from 100 "
-        "on.": Variant(instances=lambda: neighbours(100.0)),
+        "Measured by the logits of the distinct tokens at $10^5$ steps, for every "
+        "ratio from 1 on, with or without Assumption 1(c).": Variant(
+            instances=lambda: neighbours(1.0)
+        ),
+        "Measured by the logits of the distinct tokens at $10^5$ steps, for ratios "
+        "from 100 on.": Variant(instances=lambda: neighbours(100.0)),
     },
     planted={
         "A time at which attention is still sparser with the slower decoder; the check must "
@@ -1592,14 +1607,14 @@ def on_axis(end: float, axis: float, where: str) -> Iterator[Said]:
     over="drawings",
     instances=lambda: [0.006, 0.1, 1.0],
     name=constant_name,
-    says="For every $C_0$ tried, the order and the shape of the curves agree with Figure 3. "
-    "The vertical scale of Figure 3 could not be reproduced, neither from (14) with a $C_0$ "
-    "that (13) allows nor from a simulation of (10). The paper calls Figure 3 numerical "
-    "simulation results and does not say which equation was simulated.",
+    says="For every $C_0$ tried, the order of the curves of $e^{2B_n}$ by the corrected (124) "
+    "agrees with Figure 3. The vertical scale of Figure 3 could not be reproduced, neither from "
+    "the corrected (124) with a $C_0$ that (13) allows nor from a simulation of (10). The paper "
+    "calls Figure 3 numerical simulation results and does not say which equation was simulated.",
     readings={
-        r"The vertical scale, by (14) with $C_0 = 1/K$, the smallest value that $\|f_n\| = 1$ "
-        "allows.": Variant({"part": "scale"}, instances=lambda: [0.1]),
-        "The vertical scale, by (14) with $C_0 = 1$.": Variant(
+        "The vertical scale, by the corrected (124) with $C_0 = 1/K$, the smallest "
+        r"value that $\|f_n\| = 1$ allows.": Variant({"part": "scale"}, instances=lambda: [0.1]),
+        "The vertical scale, by the corrected (124) with $C_0 = 1$.": Variant(
             {"part": "scale"}, instances=lambda: [1.0]
         ),
         r"The vertical scale, with $C_0$ fitted to it; then $\|f_n\| = 1$ requires $\rho_0 \ge "
@@ -1669,9 +1684,9 @@ PANELS = (Panel(100, 10.0, 5.0, 0.8), Panel(10_000, 1.0, 50.0, 1.6))
     "tian2023-fig-9",
     over="panels",
     instances=lambda: PANELS,
-    says=r"With $K = 1$, $C_0 = 1$, and $\nu = \eta_Y/\eta_Z$, both panels of Figure 9 have "
-    "the vertical scale of the paper, and all five curves of a panel have the same value at "
-    "their own $t_0$.",
+    says=r"With $K = 1$, $C_0 = 1$, and $\nu = \eta_Y/\eta_Z$, both panels of Figure 9 have the "
+    "vertical scale of the paper, and all five curves of a panel have the same value, each at "
+    "its own $t_0$.",
     readings={
         r"$K = 2$, $C_0 = 1$, $\nu = \eta_Y/\eta_Z$.": {"K": 2},
         r"$K = 1$, $C_0 = 1$, $\nu = \eta_Z/\eta_Y$, as in the caption.": {"invert": True},
@@ -1708,9 +1723,9 @@ def check_tian2023_fig_9(
     "ours-coupled-flow",
     over="states and runs",
     instances=coupled.reduced_states,
-    says="In {tried} comparisons, the reduced equations agree with the full matrices $Y$ and "
-    "$Z$: in the derivatives at random symmetric states, and after 300 steps of gradient "
-    "descent.",
+    says="In {tried} comparisons on symmetric data, the reduced equations agree with the full "
+    "matrices $Y$ and $Z$: in the derivatives at random symmetric states, and after 300 steps "
+    "of gradient descent.",
     tolerance=1e-13,  # sums over up to 60 tokens and 300 steps
     proof=(
         uses("tian2023-lem-1", "the gradients of $Y$ and $Z$"),
@@ -1723,7 +1738,7 @@ def check_tian2023_fig_9(
             steps.equal_changes,
             planted={
                 "All classes contribute to each query.": {"share": False},
-                "The other $M - K$ outputs left out of the gain.": {"rest": 0},
+                "The other $M - K$ outputs left out of the gradient $g$.": {"rest": 0},
             },
         ),
         by_hand("gradient steps and gradient flow from zero preserve the form", at="form"),
@@ -1756,11 +1771,14 @@ def check_ours_coupled_flow(one: Reduced, queries: int = 0, speed: float = 1.0) 
     over="designs",
     instances=coupled.designs,
     observes=True,
-    says="In all {tried} designs, {drawn} of them drawn at random with $M$ from 100 to 1000, "
-    r"the logit $z_l$ increases, $\xi_n > 0$, and $z_c = -K z_l$. Statement (a) is about "
-    "{strong} of these designs, statement (b) about {weak}; both hold in all of them.",
+    says="In all {tried} designs with one common token and one distinct token per class, "
+    "{drawn} of them drawn at random with $M$ from 100 to 1000, the distinct token's logit "
+    r"$z_l$ increases, the force $\xi_n$ is positive, and the common token's logit is $z_c = -K "
+    r"z_l$. The slope of $z_l$ in $\ln t$ decreases between $3 t_0$ and $10^7$ steps in the "
+    r"{strong} designs of statement (a), and is largest after $1000\,t_0$ in the {weak} designs "
+    "of statement (b).",
     planted={
-        r"A gain of $0.01 \ln(1 + t)$, whose slope in $\ln t$ never decreases.": {"gain": True},
+        r"A logit $z_l = 0.01 \ln(1 + t)$, whose slope in $\ln t$ never decreases.": {"gain": True},
         "The designs that slow down swapped with those that do not.": {"swap": True},
         "$z_c = -z_l$ instead of $z_c = -K z_l$.": {"balance": 0},
     },
@@ -1827,17 +1845,18 @@ def drawn_runs() -> tuple[Said, ...]:
     instances=coupled.stages,
     name=lambda run: rf"$K = {run.data.K}$, $M = {run.data.M}$, $\eta_Y/\eta_Z = {run.eta_y:g}$",
     says="In {tried} runs in which both layers train, attention starts proportional to token "
-    "frequency, the common tokens lose weight, and the strongest distinct token gains "
-    "attention but stays below one half. At the end of the runs, the rate per unit of "
-    r"$\ln t$ at which the distinct tokens separate is at most {late} times its highest "
+    "frequency, the common tokens lose weight, and the strongest distinct token gains attention "
+    r"but stays below one half. At the end of the runs, the rate per unit of $\ln t$ at which "
+    "the strongest and the weakest distinct token separate is at most {late} times its highest "
     "value.",
     readings={
-        "The stages do not overlap: when the distinct tokens separate fastest, the common "
-        "tokens lose weight at no more than half of their highest rate.": {"in_turn": True},
+        "The stages do not overlap: when the strongest and the weakest distinct "
+        "token separate fastest, the common tokens lose weight at no more than half "
+        "of their highest rate.": {"in_turn": True},
     },
     planted={
-        "Distinct tokens instead of common ones.": {"swap": True},
-        "The weakest distinct token instead of the strongest.": {"top": 0},
+        "Distinct tokens in the role of common ones.": {"swap": True},
+        "The weakest distinct token in the role of the strongest.": {"top": 0},
     },
 )
 def check_tian2023_fig_2(

@@ -159,7 +159,7 @@ def second_stage(twice: int = 2) -> Iterator[Shown]:
     M, x = sp.symbols("M x", positive=True)
     upper = height_law(M, x).subs(sp.exp(x), (M - 1) * x)
     yield identity(
-        r"$\tau(t_0)$ minus $\tau$ at the upper zero", twice * x - upper, (2 * x + 1) / M
+        r"$\tau(t_0)$ minus $\tau$ at the upper crossing", twice * x - upper, (2 * x + 1) / M
     )
 
 
@@ -341,7 +341,7 @@ def slower_decoder(sizes: tuple[int, ...] = (6, 7)) -> Iterator[Shown]:
     )
     first = decoder.crossings(8)[1]
     yield relation(
-        "upper zero for $M = 8$, which grows with $M$", f"{first:.4f}", ">", 3, first - 3
+        "upper crossing for $M = 8$, which grows with $M$", f"{first:.4f}", ">", 3, first - 3
     )
     for size in sizes:
         at = float(decoder.height(size, 2 * decoder.crossings(size)[1]))

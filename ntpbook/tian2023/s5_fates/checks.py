@@ -90,9 +90,9 @@ def alike(found: Floats, expected: Floats, where: str = "") -> Said:
     "tian2023-lem-4",
     over="instances",
     instances=instances.instances,
-    says="In {tried} instances, with decoders trained by (7) and by (26), the right-hand side "
-    "of (10) equals the gradient with respect to $z_m$ of the sum of the log-likelihoods of "
-    "all classes with query $m$.",
+    says="For {tried} sets of classes, with decoders trained by (7) and by (26), the right-hand "
+    "side of (10) equals the gradient with respect to $z_m$ of the sum of the log-likelihoods "
+    "of all classes with query $m$.",
     tolerance=SUMS,
     proof=(
         uses(
@@ -147,9 +147,9 @@ def check_tian2023_lem_4(
     "tian2023-eq-10",
     over="instances",
     instances=instances.instances,
-    says=r"In {tried} instances with random $\iota_n$ and $\beta_{nn'}$, the right-hand side of "
-    r"(10) equals the sum of $\mathrm{diag}(f_n)(I - f_n f_n^\top) g_n$ over the classes, and "
-    "the entries of each row sum to zero.",
+    says=r"For {tried} sets of classes with random $\iota_n$ and $\beta_{nn'}$, the right-hand "
+    r"side of (10) equals the sum of $\mathrm{diag}(f_n)(I - f_n f_n^\top) g_n$ over the "
+    "classes of the query, and its entries sum to zero.",
     tolerance=SUMS,
     proof=(
         PART_ALONG_F,
@@ -182,8 +182,8 @@ def check_tian2023_eq_10(one: Instance, weighted: bool = True, sign: int = 1) ->
     "tian2023-lem-4-corrected",
     over="instances",
     instances=instances.instances,
-    says="In {tried} instances, the mean step of batch size 1 with a uniformly drawn class "
-    r"equals (10) with $\eta_Z/K$ in place of $\eta_Z$.",
+    says="For {tried} sets of classes, the mean step of batch size 1 with a uniformly drawn "
+    r"class equals (10) with $\eta_Z/K$ in place of $\eta_Z$.",
     tolerance=SUMS,
     proof=(
         uses("tian2023-lem-4", "the sum over the classes of a query is (10)"),
@@ -222,14 +222,14 @@ def rises(values: Floats, sizes: Floats | float, where: str) -> Said:
     "tian2023-thm-2",
     over="instances",
     instances=instances.weak_instances,
-    says="Under (10) with the coefficients of Theorem 1, the logit of every distinct token "
-    "grows in {tried} instances, and the logit of the common token falls in the {single} "
-    "instances with exactly one common token.",
+    says="Under (10) with the coefficients of Theorem 1, the attention logit of every distinct "
+    "token grows for {tried} sets of classes, and that of the common token falls for the "
+    "{single} sets with exactly one common token.",
     proof=(
         LAW_98,
         uses("tian2023-eq-100", "the time derivative of the single common token's logit"),
         uses("ours-xi-positive", r"$\xi_n > 0$, for draws that are even enough"),
-        by_hand("the sum of the terms of each token, and its sign", at="signs"),
+        by_hand("the terms of each token add up to a sum of the stated sign", at="signs"),
     ),
     planted={
         "One more class with only distinct tokens: an eigenvalue of $E$ is 0, and the logits "
@@ -269,8 +269,8 @@ def positive_under_7(one: Instance) -> bool:
     "tian2023-eq-100",
     over="instances",
     instances=instances.single_common,
-    says=r"In {tried} instances of (10), with random $\beta_{nn'}$ of both signs, the time "
-    "derivative of the single common token's logit is that of (100).",
+    says=r"For {tried} sets of classes with a single common token and random $\beta_{nn'}$ of "
+    "both signs, the time derivative of this token's logit by (10) is that of (100).",
     tolerance=SUMS,
     proof=(
         executed("equation (99), a single common token", steps.single_common_token),
@@ -302,8 +302,8 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
     over="vocabulary sizes",
     instances=instances.common_growing,
     says="For {tried} vocabulary sizes from $M = {least_M}$ on, in exact fractions, the two "
-    "classes satisfy Assumption 2, and at $Z = 0$ the logit of a token common to both "
-    "classes grows.",
+    "classes of the proposition satisfy Assumption 2, and at $Z = 0$ the logit of a token "
+    "common to both classes grows.",
     tolerance=1e-9,  # of trained coefficients, which are equal up to the integrator's error
     proof=(
         uses("tian2023-eq-88-corrected", r"$\beta$ under the modified update"),
@@ -442,8 +442,8 @@ def centred_classes() -> list[Centred]:
     over="sets of classes",
     instances=centred_classes,
     says="For {tried} sets of classes, in exact fractions, the sign of the gradient with "
-    "respect to each attention logit, just after the decoder has started to move, is that of "
-    "the proposition. In {lost} of these sets the logit of a distinct token falls.",
+    "respect to each attention logit, just after the decoder has started to move, is the sign "
+    "that the proposition states. In {lost} of these sets the logit of a distinct token falls.",
     proof=(
         uses("tian2023-app-layernorm", "the gradient of the layer with the mean subtracted"),
         executed(
@@ -565,7 +565,7 @@ HYPOTHESES_OF_106 = (
     over="pairs of classes",
     instances=instances.starting_chains,
     says="The norms $o_{n_1}$ and $o_{n_2}$ at the ends of (102) to (106) equal the sums of "
-    "squares between them, in {tried} pairs of classes.",
+    "squares between them, for {tried} pairs of classes.",
     fails="Equation (102) equates the norm $o_n$ with a sum of squares. By the paper's "
     "definition just before (102), this sum is $o_n^2$.",
     hypotheses=HYPOTHESES_OF_106,
@@ -590,8 +590,8 @@ def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:
     "tian2023-eq-106-corrected",
     over="pairs of classes",
     instances=instances.chains,
-    says=r"In {tried} pairs of classes, in exact fractions, $o_n^2 = \sum_l P^2(l|n)\, "
-    "e^{2z_l}$ has the same value for both classes.",
+    says="For {tried} pairs of classes with matched distinct tokens, in exact fractions, $o_n^2 "
+    r"= \sum_l P^2(l|n)\, e^{2z_l}$ has the same value for both classes.",
     proof=(
         executed(
             "$o_1^2$ and $o_2^2$ from (5), for two distinct and two common tokens",
@@ -653,9 +653,9 @@ NOT_FALLING = "a common token of the class does not lose, as Theorem 3 requires"
     "tian2023-thm-3",
     over="solutions of (10)",
     instances=instances.runs,
-    says=r"Along {tried} solutions of (10), the relative gain is $r(t) = r(0)\chi(t)$, the "
-    "logit $z_{ml_0}$ and the entry $f_{nl_0}$ of the dominant token increase, and the "
-    "bounds (12) hold.",
+    says="Along {tried} solutions of (10), the relative gain of one distinct token over another "
+    r"is $r(t) = r(0)\chi(t)$, the logit $z_{ml_0}$ and the entry $f_{nl_0}$ of the dominant "
+    "token increase, and the bounds (12) hold.",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,
@@ -699,7 +699,8 @@ def check_tian2023_thm_3(
     over="solutions of (10)",
     instances=instances.runs,
     says="At all recorded times of {tried} solutions of (10), in {compared} comparisons, the "
-    r"relative gain equals its initial value times the growth factor $\chi$.",
+    "relative gain of one distinct token over another equals its initial value times the growth "
+    r"factor $\chi$ of the former.",
     tolerance=INTEGRATOR,
     proof=(LAW_98, GAIN),
     planted={
@@ -718,8 +719,8 @@ def check_tian2023_eq_11(run: ClassFlow, used: int = 0) -> Iterator[Said]:
     "tian2023-eq-12",
     over="solutions of (10)",
     instances=instances.runs,
-    says=r"Along {tried} solutions of (10), the growth factor $\chi_{l_0}$ lies strictly "
-    "between the two exponentials of (12) for $t > 0$.",
+    says=r"Along {tried} solutions of (10), the growth factor $\chi_{l_0}$ of the dominant "
+    "token lies strictly between the two exponentials of (12) for $t > 0$.",
     proof=(uses("tian2023-thm-3", "(12) is a clause of Theorem 3"),),
     planted={
         "A distinct token that does not dominate.": {"place": 1},
@@ -762,8 +763,8 @@ def slope_of_gain(run: ClassFlow, factor: int) -> Iterator[Said]:
     instances=instances.quotients,
     says=r"The derivative of the relative gain of $l_0$ is $r(0)\,\chi_{l_0}\,\dot z_{l_0}$ "
     "for {tried} pairs of tokens.",
-    fails="In exact fractions, the derivative of the relative gain is twice the right-hand side "
-    "of (112).",
+    fails="At $t = 0$, in exact fractions, the derivative of the dominant token's relative gain "
+    "over another distinct token is twice the right-hand side of (112).",
     hypotheses=(
         "Assumption 2",
         r"$\xi_n > 0$",
@@ -790,8 +791,8 @@ def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[
     "tian2023-eq-112-corrected",
     over="solutions of (10)",
     instances=instances.small_and_runs,
-    says="Along {tried} solutions of (10), the derivative of the relative gain of $l_0$ is "
-    r"$2\,r(0)\,\chi_{l_0}\,\dot z_{l_0}$.",
+    says="Along {tried} solutions of (10), the derivative of the relative gain of the dominant "
+    r"token $l_0$ over any other distinct token is $2\,r(0)\,\chi_{l_0}\,\dot z_{l_0}$.",
     tolerance=INTEGRATOR,
     proof=(LAW_98, GAIN),
     planted={"The factor 2 left out.": {"factor": 1}},
@@ -810,8 +811,9 @@ def check_tian2023_eq_112_corrected(
     "tian2023-eq-113",
     over="solutions of (10)",
     instances=instances.runs,
-    says="At {compared} times along {tried} solutions of (10), the derivative of the "
-    "relative gain of $l_0$ over every common token whose logit falls agrees with (113).",
+    says="At {compared} times along {tried} solutions of (10), the derivative of the relative "
+    "gain of the dominant token $l_0$ over every common token whose logit falls agrees with "
+    "(113).",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,
@@ -872,8 +874,8 @@ def check_tian2023_eq_113(
             planted={r"A $\chi$ that may be below 1.": {"least": 0}},
         ),
         by_hand(
-            "the levels, slopes, and growth factors of $f_{nl_0}^2/f_{nl}^2$ have the "
-            "order of $r(0)$",
+            "the values, slopes, and growth factors of $f_{nl_0}^2/f_{nl}^2$ have the order of "
+            "$r(0)$",
             at="order",
         ),
     ),
@@ -919,7 +921,7 @@ def check_tian2023_app_scanning(run: ClassFlow, sharper: float = 1.0) -> Iterato
         LAW_98,
         by_hand("$r$ keeps its sign, and the lead grows", at="sign"),
     ),
-    planted={"The winner predicted from the probabilities alone.": {"with_start": False}},
+    planted={"The leading token predicted from the probabilities alone.": {"with_start": False}},
 )
 def check_tian2023_app_prior(one: Start, with_start: bool = True) -> Iterator[Said]:
     """ln(f_1/f_2) keeps the sign of ln(P_1 e^z_1(0) / (P_2 e^z_2(0))) and grows in size."""
@@ -965,7 +967,7 @@ def shares_of(run: ClassFlow) -> Floats:
         ),
     ),
     planted={
-        "A relative gain of the weaker over the stronger token.": {"turned": True},
+        "The relative gain of the weaker token over the stronger one.": {"turned": True},
         "Both layers trained at equal rates, for which the entropy increases again.": Variant(
             instances=instances.both_layers_at_equal_rates
         ),

@@ -29,7 +29,7 @@ def attentions() -> Moving:
                 start=RATES.index(0.5),
             ),
             Dial(
-                "weight of the second distinct token, by the first",
+                "weight of the second distinct token, relative to the first",
                 tuple(f"{weight:g}" for weight in SECOND),
                 start=SECOND.index(0.7),
             ),
@@ -49,17 +49,18 @@ def view(rate: float, second: float) -> View:
         ("second common token", "nonoptimal", "dashed", 1),
         ("first distinct token", "optimal", "solid", 2),
         ("second distinct token", "optimal", "dashed", 3),
-        ("third distinct token, 0.4 of the first", "optimal", "dotted", 4),
+        ("third distinct token, weight 0.4 of the first", "optimal", "dotted", 4),
     )
     curves = tuple(
         Curve(name, role, line, steps[1:], c[1:, token]) for name, role, line, token in names
     )
     common = c[:, :2].sum(axis=1)
     says = (
-        f"η_Z = {rate:g}, second distinct token {second:g} of the first: the common tokens "
-        f"together go from {written(common[0])} to {written(common[-1])} of the attention, the "
-        f"first distinct one from {written(c[0, 2])} to {written(c[-1, 2])}, the second from "
-        f"{written(c[0, 3])} to {written(c[-1, 3])}; their ratio goes from "
+        f"η_Z = {rate:g}, weight of the second distinct token {second:g} times that of the first: "
+        f"the attention on both common tokens together goes from {written(common[0])} to "
+        f"{written(common[-1])}, that on the first distinct token from {written(c[0, 2])} to "
+        f"{written(c[-1, 2])}, and that on the second from {written(c[0, 3])} to "
+        f"{written(c[-1, 3])}. The ratio of the first to the second distinct token goes from "
         f"{written(c[0, 2] / c[0, 3], 3)} to {written(c[-1, 2] / c[-1, 3], 3)}."
     )
     return View(curves, says)

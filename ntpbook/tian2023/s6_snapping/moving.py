@@ -51,7 +51,7 @@ def view(s: SnapSetting, epsilon: float) -> View:
     printed, corrected = snapping.printed_growth(C_0, Gamma), snapping.growth(C_0, Gamma)
     at = float(np.interp(np.log(s.onset), np.log(t), true))
     curves = (
-        Curve("(10), one sample a step", "optimal", "solid", t, true),
+        Curve("(10), one sample per step", "optimal", "solid", t, true),
         Curve("(10), the sum over classes", "optimal", "dashed", t, of_all),
         Curve("(14) as stated", "bound", "dashed", t, printed),
         Curve("(14) with its constant", "bound", "dotted", t, corrected),
@@ -59,9 +59,9 @@ def view(s: SnapSetting, epsilon: float) -> View:
     )
     ends = [written(float(curve[-1])) for curve in (true, printed, corrected, of_all)]
     says = (
-        f"K = {s.K}, fₙ·fₙ′ = {epsilon:g}: with one sample a step the bound from (10) has come to "
-        f"{written(at)} at step t₀ = {s.onset:.0f}, and ends at {ends[0]}. Equation (14) ends at "
-        f"{ends[1]} as stated, at {ends[2]} with its constant. Where a step sums over all "
-        f"classes, the bound ends at {ends[3]}."
+        f"K = {s.K}, fₙ·fₙ′ = {epsilon:g}: with one sample per step, the growth bound by (10) is "
+        f"{written(at)} at step t₀ = {s.onset:.0f} and {ends[0]} at the end. By (14) it is "
+        f"{ends[1]} at the end as stated, and {ends[2]} with the missing constant. If each step "
+        f"sums over all classes, the growth bound by (10) is {ends[3]} at the end."
     )
     return View(curves, says)

@@ -1144,11 +1144,12 @@ def check_tian2023_app_after_onset(
     over="settings",
     instances=settings,
     says="For {tried} choices of $M$, $K$, and the learning rates, with three constants $C_0$ "
-    "and five times each, the explicit bounds on the remainder hold. The factor $1 + o(1)$ in "
-    r"(132) absorbs $\ln(C_0)/4$, because $\ln\ln(M\eta_Y t/K)$ grows without limit.",
+    "and five times each, the explicit bounds on the remainder hold. The constant term of (132) "
+    r"lacks $-\ln(C_0)/4$. The factor $1 + o(1)$ absorbs this constant, because $\ln\ln(M\eta_Y "
+    "t/K)$ grows without limit.",
     tolerance=1e-12,  # rounding of logarithms
     readings={
-        "The second term of (132) is the whole constant of $B_n$.": {"kept": False},
+        "The second term of (132) is the whole constant term of $B_n$.": {"kept": False},
     },
     proof=(
         uses("tian2023-thm-4-corrected", "$B_2 - B$ lies between 0 and the stated error"),

@@ -35,8 +35,9 @@ SHARPER = "1.1 times sharper"
     over="distributions",
     instances=instances.distributions,
     says="The proof uses the Cauchy–Schwarz inequality; a second proof, in the steps, uses "
-    "duality. The check verifies Lemma H in exact fractions for {tried} distributions $p$, with "
-    "equality at the dual solution for five tokens.",
+    "duality. The check verifies Lemma H in exact fractions for {tried} distributions $p$ on "
+    "the pairs of random data and of the example of five tokens. For the dual solution of this "
+    "example, equality holds.",
     proof=(
         executed(
             "a bound on each $1/G_e$ by the Cauchy–Schwarz inequality, with the scores of $W^*$",
@@ -55,7 +56,7 @@ SHARPER = "1.1 times sharper"
     planted={
         f"$S$ {SHARPER}.": {"part": Fraction(11, 10)},
         "$1/G_e^2$ instead of $1/G_e$.": {"inverse": 2},
-        "Half of $S$.": {"part": 2},
+        "Half of $S$ as the bound.": {"part": 2},
         "In the second proof, $1/G_e + 1/G_f$ instead of $1/G_e - 1/G_f$.": {"between": 1},
     },
 )
@@ -77,7 +78,7 @@ def check_ours_harmonic(
     over="numbers",
     instances=instances.between_the_ends,
     says="The inequality between numbers is proved symbolically. The check verifies it in exact "
-    "fractions for {tried} triples of numbers, {equalities} of them with equality.",
+    r"fractions for {tried} triples $(z, \sigma, S)$, {equalities} of them with equality.",
     proof=(
         executed(
             "the difference of the two sides, and the sign of its bracket for $z$ up to $2S - 1$",
@@ -85,7 +86,7 @@ def check_ours_harmonic(
         ),
     ),
     planted={
-        "Half of $2S - 1$ in the constant.": {"part": 2},
+        "Half of $2S - 1$ in the constant $c$.": {"part": 2},
         f"The right side {SHARPER}.": {"sharper": Fraction(11, 10)},
         "$z$ up to $2S + 1$.": Variant(instances=instances.beyond_the_end),
         "In the proof, $2S - 2$ instead of $2S - 1$.": {"descent_shift": -1},
@@ -106,9 +107,9 @@ def check_ours_descent_pointwise(
     "ours-descent",
     over="points",
     instances=instances.points,
-    says="The steps give two independent proofs for the first entry of the maximum $c$. At {tried} "
-    "points with sixty digits, {compared} comparisons hold, including the inequality for "
-    "distances.",
+    says=r"The steps contain two independent proofs of the descent for $\eta < \|W^*\|$. At "
+    "{tried} random points, computed with sixty digits, both inequalities of Lemma D hold, the "
+    "descent of $F$ and the inequality for distances ({compared} comparisons).",
     tolerance=ROUNDING,
     proof=(
         executed(
@@ -122,7 +123,8 @@ def check_ours_descent_pointwise(
         uses("ours-harmonic", "Lemma H: the mean of $z/(1 + z)$ is nonnegative"),
         uses("ours-descent-pointwise", "the inequality between numbers"),
         executed(
-            r"two bounds on $e^{-x}$ and $\log x$; the second constant from smoothness",
+            r"two bounds on $e^{-x}$ and $\log x$; the second entry of the maximum $c$, from "
+            "smoothness",
             short_steps.elementary,
             planted={"$1 + (1 + x)e^{-x}$ instead of $1 - (1 + x)e^{-x}$.": {"sign": -1}},
         ),
@@ -142,7 +144,7 @@ def check_ours_descent_pointwise(
         executed(
             "inequality of distances: by the convexity of $F$ and its descent",
             short_steps.distance_by_descent,
-            planted={"$F(y) - F(v)$ three times.": {"cross": 3}},
+            planted={"$3s(F(y) - F(v))$ instead of $2s(F(y) - F(v))$ in the proof.": {"cross": 3}},
         ),
     ),
     planted={
@@ -173,13 +175,15 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
     "ours-perturbation",
     over="states",
     instances=instances.far_states,
-    says=r"Lemma P is proved from the softmax for every state with $1 - m_o \le 1/4$ in every "
-    "sample. At {tried} random states with sixty digits, {compared} comparisons hold.",
+    says=r"Lemma P is proved for every state in which every sample has $1 - m_o \le 1/4$, where "
+    "$m_o$ is the attention on the optimal token. At {tried} such random states, computed with "
+    "sixty digits, all its bounds hold ({compared} comparisons).",
     tolerance=ROUNDING,
     proof=(
-        uses("ours-pairs", "the weights of the pairs, $b_j = A m_j h_j$"),
+        uses("ours-pairs", "the weights $b_j = A m_j h_j$ of the pairs in the gradient"),
         executed(
-            r"bounds on $X$, $\tau_j$, and $h_j$ in terms of $r = 1 - m_o$",
+            r"bounds on the odds $X$ of an error, on $\tau_j$, and on $h_j$ in terms of $r = 1 - "
+            "m_o$",
             steps.perturbation,
             planted={r"$X \le X_* e^{Ar}$ instead of $X_* e^{2Ar}$.": {"power": 1}},
         ),
@@ -212,8 +216,8 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
     planted={
         f"The lower bound on the loss {SHARPER}.": {"sharper": 1.1},
         "$(3A/2 + 4)r$ instead of $(3A + 4)r$.": {"three": 1.5},
-        "The loss below $0.9Ar$ instead of $2Ar$.": {"two": 0.9},
-        "A step direction that changes half as much, in the proof.": {"transported": 4},
+        "The upper bound $0.9Ar$ instead of $2Ar$ on the loss above its infimum.": {"two": 0.9},
+        "In the proof, half the bound on the change of the step direction.": {"transported": 4},
     },
 )
 def check_ours_perturbation(
@@ -264,10 +268,11 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     "ours-sharp-rate",
     over="runs",
     instances=instances.converging,
-    says="On {tried} runs with sixty digits, with step sizes up to 0.95 of the largest, the "
-    "distance of the residual to $R$ is at most $h^{3/2}$ at the end, where $h$ is this distance "
-    r"halfway through the run. At the end, $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ up to the next "
-    "term. These are {compared} comparisons in all.",
+    says="On {tried} runs with one optimal token per query, computed with sixty digits, let $h$ "
+    "be the distance of the residual from its predicted limit $R$ halfway through the run. At "
+    r"the end this distance is at most $h^{3/2}$, and $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ "
+    "up to the next term of its expansion ({compared} comparisons). The step sizes go up to "
+    "0.95 times the bound of the theorem.",
     proof=(
         uses(
             "ours-direction",
@@ -286,8 +291,7 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
             at="goal",
         ),
         by_hand(
-            r"$F(y_t) - \min F$ shrinks by a constant factor in each step, and so do the changes "
-            r"of $t\eta - x_t$",
+            r"$F(y_t) - \min F$ and the changes of $t\eta - x_t$ decrease exponentially",
             at="speed",
         ),
         by_hand(
@@ -308,7 +312,7 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     planted={
         f"The constant {SHARPER}.": {"half": 0.5 / 1.1},
         r"$\|R\|^2$ instead of half of it.": {"half": 1},
-        r"Margins $\log C_e$ of $R$, without the number of rivals.": {"rivals": 0},
+        r"$R$ with the margins $\log C_e$ instead of $\log(C_e(1 + m))$.": {"rivals": 0},
     },
 )
 def check_ours_sharp_rate(one: LateRun, half: float = 0.5, rivals: int = 1) -> Iterator[Said]:
@@ -341,8 +345,10 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
     "ours-bounded-residual",
     over="runs",
     instances=instances.with_and_without_an_idle_pair,
-    says=r"On {tried} runs, with step sizes up to $20\|W^*\|$, the residual is bounded without "
-    r"an idle pair; with an idle pair its largest norm exceeds $\log t/(2\sqrt2)$.",
+    says="There are {tried} runs. Without an idle pair, at step sizes of 2.5 and 20 times "
+    r"$\|W^*\|$, the distance of the residual from the minimizer $R$ of $F$ is at most the bound "
+    r"of the proof. With an idle pair, the largest norm of the residual is at least $\log "
+    r"t/(2\sqrt2)$.",
     proof=(
         executed(
             "orthogonal to $W^*$, a step of the model is gradient descent on $F$",
@@ -358,8 +364,8 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
             planted={"The cross term counted once instead of twice.": {"cross": 1}},
         ),
         by_hand(
-            r"$F(y) - F(R)$ grows with $\|y - R\|$ at a rate $\kappa > 0$, by "
-            "compactness",
+            r"$F(y) - F(R)$ grows at least linearly in $\|y - R\|$, with a slope $\kappa > 0$, "
+            "by compactness",
             at="kappa",
         ),
         executed(
@@ -373,13 +379,15 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
             at="only-if",
         ),
     ),
-    loose="In these runs the residual stays below one ninth of the bound of the proof, at step "
-    r"sizes up to $20\|W^*\|$; with an idle pair it is at least 2.2 times $\log "
-    r"t/(2\sqrt2)$.",
+    loose="Without an idle pair, the distance of the residual from $R$ stays below one ninth of "
+    r"the bound of the proof, at step sizes up to $20\|W^*\|$. With an idle pair, the largest "
+    r"norm of the residual is at least 2.2 times $\log t/(2\sqrt2)$.",
     planted={
-        "The bound without the step size.": {"swings": 0},
-        r"With an idle pair, growth like $4\log t/\sqrt2$.": {"slope": 8},
-        "In the proof $s(F(y) - F(R))$ instead of twice that.": {"times": 1},
+        r"The bound of the proof without its terms in $\eta$.": {"swings": 0},
+        r"With an idle pair, growth like $4\log t/\sqrt2$ instead of $\log t/(2\sqrt2)$.": {
+            "slope": 8
+        },
+        "In the proof, $s(F(y) - F(R))$ instead of $2s(F(y) - F(R))$.": {"times": 1},
     },
 )
 def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1) -> Iterator[Said]:
@@ -404,10 +412,11 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     "ours-logarithm-law",
     over="runs",
     instances=instances.with_an_idle_pair,
-    says=r"On {tried} runs with one query and an idle pair, the residual grows by $\|v^*\|$ per "
-    r"unit of $\log t$, with a relative error of at most {off}. Its component orthogonal to $v^*$ "
-    "is constant up to rounding. The step on the energy of $z/\\log t$ is a second derivation and "
-    "covers only the path of four tokens.",
+    says="On {tried} runs with one query and an idle pair, the component of the residual along "
+    r"$v^*$ grows by $\|v^*\|$ per unit of $\log t$, with a relative error of at most {off}. "
+    "From the middle to the end of a run, the squared norm of the component orthogonal to $v^*$ "
+    r"changes by at most $1/(t\eta)$, with $t$ at the middle. The step on the energy of $z/\log "
+    "t$ is a second derivation and covers only the path of four tokens.",
     proof=(
         uses(
             "ours-sharp-rate",
@@ -424,12 +433,12 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
             r"$\inf F$ is the minimum of $F_1$, and $\sum\|\nabla F\|^2$ is finite", at="infimum"
         ),
         by_hand(
-            r"sums of distances give $\|y\| = O(\log t)$ and $F - \min F = O(\log^2 t/t)$",
+            r"sums of distances give $\|y\| = O(\log t)$ and $F - \inf F = O(\log^2 t/t)$",
             at="distances",
         ),
         by_hand(
-            r"$\langle B_e, z\rangle \ge \log t - 2\log\log t - C$ on idle pairs, by the bound on "
-            r"$F - \min F$",
+            r"$\langle B_e, z\rangle \ge \log t - 2\log\log t - C$ on idle pairs, by the bound "
+            r"on $F - \inf F$",
             at="idle",
         ),
         executed(
@@ -602,23 +611,29 @@ def least_value(late: model.Late) -> Any:
     "ours-loss-law",
     over="runs",
     instances=instances.without_and_with_an_idle_pair,
-    says="On {settled} runs with sixty digits and one optimal token per query, the quotient of the "
-    r"two sides of the limit is 1 up to {off} at the end; $\xi$ comes from an earlier step than "
-    "the loss. On {idle} runs with an idle pair this quotient decreases toward 1 with every "
-    "doubling of $t$, to within {far}.",
+    says="On {settled} runs with one optimal token per query, computed with sixty digits, the "
+    "quotient of the two sides of the limit differs from 1 by at most {off} at the last step. "
+    "On {idle} runs with an idle pair this quotient comes closer to 1 when $t$ doubles, and "
+    r"differs from 1 by at most {far} at the last step. The limit $\xi$ is taken from an earlier "
+    "step than the loss.",
     proof=(
         uses(
             "ours-sharp-rate", r"Theorem C: $y_t$ and $t\eta - x_t$ converge where no pair is idle"
         ),
         uses("ours-logarithm-law", r"Theorem D: $F(y_t) \to \inf F$ where a pair is idle"),
-        uses("ours-perturbation", "the bounds on the loss, and the weights of late states"),
+        uses(
+            "ours-perturbation",
+            "Lemma P: the bounds on the loss, and the weights of the pairs at large margins",
+        ),
         by_hand(
             r"$F(y_t) \to \inf F$ and $t\eta - x_t \to \xi$, with or without idle pairs", at="limit"
         ),
         executed(
             "the infimum of $F$ by duality",
             second_derivations.least_value_by_duality,
-            planted={"The entropy counted twice.": {"entropy": 2}},
+            planted={
+                r"The entropy counted twice in the dual formula for $\inf F$.": {"entropy": 2}
+            },
         ),
         executed(
             "runs with a slack pair, and with an idle pair",
@@ -663,9 +678,10 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
     "ours-loss-soon",
     over="states and runs",
     instances=instances.soon,
-    says="At {states} random states with a large loss, the mean margin, weighted by the "
-    "gradient, is at most $K_2$. In {runs} runs with sample frequencies down to $e^{-40}$, the "
-    r"loss falls to $|\mathcal V|e^{-A/4}$ within the stated number of steps.",
+    says=r"At {states} random states whose loss exceeds $|\mathcal V|e^{-A/4}$, the mean of the "
+    "margins, weighted as in the gradient, is at most $K_2$. In {runs} runs with sample "
+    r"frequencies down to $e^{-40}$, the loss is at most $|\mathcal V|e^{-A/4}$ after the stated "
+    "number of steps.",
     tolerance=ROUNDING,
     proof=(
         uses("ours-pairs", "the weights of the pairs, and that all $m_o$ and $m_o - m_k$ increase"),
@@ -674,8 +690,8 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
             "bounds on the total weight of all pairs and on the weighted sum of margins",
             steps.loss_without_frequencies,
         ),
-        by_hand("samples with $m_o < 3/4$ contribute more than $e^{-A/4}$ of the loss", at="pull"),
-        uses("ours-alignment", "(ii) and (iv) of Theorem A inside one sample"),
+        by_hand("samples with $m_o < 3/4$ contribute more than $e^{-A/4}$ to the loss", at="pull"),
+        uses("ours-alignment", "parts (ii) and (iv) of the proof of Theorem A, within one sample"),
         by_hand(
             r"the mean margin in samples with $m_o \ge 7/8$ and in samples with $m_o < 7/8$, "
             "separately",
@@ -701,9 +717,9 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
             planted={"One hundredth of the smaller $K_2$.": {"share": 0.01}},
         ),
     ),
-    loose="Over all states constructed as worst cases, with lengths up to 20 and gaps and "
-    "margins on a grid, the largest mean margin is a few percent of $K_2$; random states "
-    "and runs stay below that.",
+    loose="Over all states constructed as worst cases, with sentences of up to 20 tokens and "
+    "with gaps and margins on a grid, the largest mean margin is a few percent of $K_2$; random "
+    "states and runs stay below that.",
     planted={
         r"The smaller loss $|\mathcal V|e^{-3A/2}$ after as many steps.": {"power": 1.5},
         "0 instead of $K_2$.": {"bound": 0},
@@ -747,9 +763,9 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
     "ours-eq-4-printed",
     over="runs",
     instances=instances.first_steps,
-    says=r"For $t \ge 2$ the stated condition on $t$ implies the condition of Theorem G, for all "
-    "sizes at once. At $t = 1$, where the condition is empty, equation (4) holds on {tried} runs "
-    r"with step sizes up to $\|W^*\|/\mathrm e$.",
+    says=r"For $t \ge 2$ the paper's condition on $t$ implies the condition of Theorem G, "
+    r"whatever $N$, $L_{\max}$, $\|W^*\|$, and $\eta$ are. At $t = 1$, where the condition is "
+    r"empty, equation (4) holds on {tried} runs with step sizes up to $\|W^*\|/\mathrm e$.",
     proof=(
         uses(
             "ours-loss-soon",

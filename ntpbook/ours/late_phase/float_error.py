@@ -107,11 +107,11 @@ def stretched(seed: int = 7) -> list[Pair]:
     "ours-float-runs",
     over="runs",
     instances=pairs,
-    says="Ball arithmetic certified every step of the runs. The run of the experiment with "
-    r"$|\mathcal V| = 20$ ends after 900 steps at $1 - \cos$ = {closed_900} on prefix-closed data "
-    "and {other_900} on other data. At {steps} steps the floating-point runs are within the "
-    "bound for accumulated rounding errors. At the last step every weight of the certified run "
-    "is known to one hundred bits.",
+    says="The runs were computed in floating point and in ball arithmetic, which encloses the "
+    r"exact values. At all {steps} recorded steps $1 - \cos$ of the floating-point run is within "
+    r"the observed bound of the exact value. With $|\mathcal V| = 20$ the exact run reaches $1 - "
+    r"\cos$ = {closed_900} after 900 steps on prefix-closed data and {other_900} on other data. "
+    "At the last step every weight is enclosed to one hundred bits.",
     observes=True,
     planted={
         "A floating-point step size off by one part in $10^9$.": Variant(instances=stretched),

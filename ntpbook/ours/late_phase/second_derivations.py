@@ -155,7 +155,7 @@ def least_value_by_duality(entropy: int = 1) -> tuple[Shown, ...]:
     p = [term / sum(terms) for term in terms]
     dual = sum(q * (sp.log(a) - entropy * sp.log(q) - b) for q, a, b in zip(p, C, u, strict=True))
     rest = sp.simplify(sp.expand_log(sp.log(sum(terms)) - dual, force=True))
-    found = [identity(r"$\log \sum C e^{-u}$ less its dual, three pairs", rest, sp.Integer(0))]
+    found = [identity(r"$\log \sum C e^{-u}$ minus its dual, three pairs", rest, sp.Integer(0))]
     with mp.workdps(DIGITS):
         for name, data in instances.star_data().items():
             late = Late(data)
@@ -164,7 +164,7 @@ def least_value_by_duality(entropy: int = 1) -> tuple[Shown, ...]:
             value = mp.fsum(x * mp.log(late.C[e] / x**entropy) for e, x in share.items())
             off = abs(late.F(late.R) - value)
             found.append(
-                _short(f"{name}: $F(R)$ less it", off, "<", mp.mpf(10) ** -50, off < 1e-50)
+                _short(f"{name}: $F(R)$ minus it", off, "<", mp.mpf(10) ** -50, off < 1e-50)
             )
     return tuple(found)
 
@@ -198,7 +198,9 @@ def beyond_stars(multiplier: str = "1/3") -> tuple[Shown, ...]:
         off = mp.sqrt(plain.inner(away, away))
         found.append(_short("the residual has settled", off, "<", mp.mpf(10) ** -20, off < 1e-20))
         far = abs(_loss_by_its_law(one, W, t, late.F(last)) - 1)
-        found.append(_short("loss by its constant", far, "<", mp.mpf(10) ** -20, far < 1e-20))
+        found.append(
+            _short("loss by its constant, minus 1", far, "<", mp.mpf(10) ** -20, far < 1e-20)
+        )
         path = instances.late_run("path", edges["idle pair"], mp.mpf(1) / 2, (200, 400))
         half = mp.mpf(1) / 2
         used = ((3, 0, 2), (3, 1, 3))  # multipliers 1/2 each, S = 1
@@ -241,7 +243,7 @@ def worst_states(share: float = 1.0) -> tuple[Shown, ...]:
             for u in np.linspace(0.1, 6, 40)
         )
         bound = share * (2.05 * L * np.log(7 * J) + np.log(14 * L * J**2))
-        words = f"$L = {L}$: the mean margin of what moves"
+        words = f"$L = {L}$: the mean margin, weighted as in the gradient"
         found.append(_short(words, mp.mpf(mean), "<=", mp.mpf(bound), mean <= bound))
     return tuple(found)
 

@@ -41,7 +41,7 @@ def smoothness(part: int = 4) -> tuple[Shown, ...]:
     inside = high * m + low * m - second - high * low  # the mean of (high - x)(x - low)
     return (
         same("$F''$ along $v$", sp.diff(F, s, 2).subs(s, 0), variance),
-        same(r"$(\text{high} - m)(m - \text{low})$ less it", inside,
+        same(r"$(\text{high} - m)(m - \text{low})$ minus the variance", inside,
              (high - m) * (m - low) - (second - m**2)),
         same("$(a + b)^2/4 - ab$", (a + b) ** 2 / part - a * b, (a - b) ** 2 / 4),
         *(same(rf"$\|B_e - B_f\|^2$, {words}", value, sp.Integer(most)) for words, value, most in
@@ -97,7 +97,11 @@ def distance_by_descent(cross: int = 2) -> tuple[Shown, ...]:
     right = -cross * s * fall + s / c * (c * s * D + more)
     return (
         at_most(r"$\|y' - v\|^2 - \|y - v\|^2$", sp.Integer(0), right - left),
-        same("no room is lost in it", (right - left - 2 * s * bend - s * more / c), sp.Integer(0)),
+        same(
+            "the difference of the two sides",
+            (right - left - 2 * s * bend - s * more / c),
+            sp.Integer(0),
+        ),
     )
 
 
@@ -233,7 +237,7 @@ def loss_while_large(three: int = 3) -> tuple[Shown, ...]:
         same(r"$\log^3 v/v$", sp.expand_log(cubed, force=True), 27 * (a * sp.exp(-a)) ** 3),
         same("derivative of $a e^{-a}$", sp.diff(a * sp.exp(-a), a), (1 - a) * sp.exp(-a)),
         at_most("another logit lies $A (2m_o - 1)$ behind", A * (2 * m_o - 1), A * m_o - A * b),
-        same("when both meet", (growth - least).subs(t, latest), sp.Integer(0)),
+        same("the two bounds on the norm meet", (growth - least).subs(t, latest), sp.Integer(0)),
     )
 
 

@@ -30,7 +30,7 @@ def harmonic_by_cauchy(power_of_scores: int = 2) -> tuple[Shown, ...]:
     """
     P_a, P_b, up, down = sp.symbols("P_a P_b up down", positive=True)  # W*_a and -W*_b
     gap = (up**power_of_scores / P_a + down**power_of_scores / P_b) * (P_a + P_b) - (up + down) ** 2
-    return (same("Cauchy", gap, (up * P_b - down * P_a) ** 2 / (P_a * P_b)),)
+    return (same("the Cauchy–Schwarz inequality", gap, (up * P_b - down * P_a) ** 2 / (P_a * P_b)),)
 
 
 def harmonic_by_duality(between: int = -1) -> tuple[Shown, ...]:
@@ -60,7 +60,7 @@ def harmonic_by_duality(between: int = -1) -> tuple[Shown, ...]:
     short = (mean - sum(x)).subs(weights)
     return (
         same(r"$\sum_e p_e (Qp)_e/G_e^2$ is $\sum_e p_e/G_e$", short, sp.Integer(0)),
-        same(r"which exceeds $x^\top Q x$ by squares", mean - quadratic, squares),
+        same(r"this sum minus $x^\top Q x$ is a sum of squares", mean - quadratic, squares),
     )
 
 

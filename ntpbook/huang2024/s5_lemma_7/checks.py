@@ -71,11 +71,10 @@ def rare_data() -> Iterator[Rare]:
     "ours-hidden-sentence",
     over="runs",
     instances=rare_data,
-    says="The bounds on the derivatives of the loss with respect to the two margins are proved: "
-    "the difference of the two sides of each bound is a quotient of polynomials with positive "
-    "coefficients. On {tried} runs, in {compared} "
-    r"comparisons, the margin and the derivative of the rare sentence stay below $\varepsilon$ "
-    "times those of the common one.",
+    says="On {tried} runs on these data of two tokens, the margin of the rare sentence and the "
+    r"derivative of the loss with respect to this margin are at most $\varepsilon$ times those "
+    "of the frequent sentence ({compared} comparisons). The bounds on the derivatives that the "
+    "proof uses are proved symbolically.",
     tolerance=1e-9,  # margins are sums of two thousand rounded steps
     proof=(
         executed("the negative derivative of the loss with respect to a margin", rare.force),
@@ -191,9 +190,8 @@ def just_before() -> list[Run]:
         r"$1/\pi_{\min}$ in place of $N$.": Variant(
             {"rarity": bounds.PI_MIN}, instances=rarest_runs, expected=Verdict.NOT_CONTRADICTED
         ),
-        r"The rare sentence, shortly before the stated $\alpha_t$ becomes too small.": Variant(
-            instances=just_before, expected=Verdict.NOT_CONTRADICTED
-        ),
+        r"The run with the rare sentence, up to shortly before the stated $\alpha_t$ becomes too "
+        "small.": Variant(instances=just_before, expected=Verdict.NOT_CONTRADICTED),
         r"$\alpha_t$ 1.1 times sharper, on the same run.": Variant(
             {"factor": 4 / 1.1}, instances=just_before
         ),
@@ -299,8 +297,8 @@ def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Ru
         ),
     ),
     loose="no instance can be close to equality: by Theorem A the inequality holds with $K "
-    r"\|W_{\mathrm{kq}}^*\| / \|W\|$; from $t_0$ on $\alpha_t$ is more than 18 times this "
-    "value for all data, and the ratio is smallest for two tokens",
+    r"\|W_{\mathrm{kq}}^*\| / \|W\|$ in place of $\alpha_t$; from $t_0$ on $\alpha_t$ is more "
+    "than 18 times this value for all data, and the ratio is smallest for two tokens",
     planted={
         r"$N$ in place of $1/\pi_{\min}$, on the runs with a rare sentence.": {"rarity": bounds.N},
         r"$1/\pi_{\min}$ left out.": {"exponent": 0},
@@ -364,12 +362,12 @@ APART_FROM_STAR = r"$W_{\mathrm{kq}}$ is no multiple of $W_{\mathrm{kq}}^*$"
     "huang2024-app-violated-sample",
     over="runs and enclosed steps",
     instances=closed_and_runs,
-    says="From $t_0$ on, some sample keeps at least the stated attention on its non-optimal "
-    "tokens, at {compared} steps.",
+    says="At each of {compared} steps from $t_0$ on, some sample keeps at least the stated "
+    "attention on its non-optimal tokens.",
     fails="If a non-optimal token scores $d$ less than an optimal token that occurs $c$ times, "
-    "its weight is $e^{-d}/(c + e^{-d})$. In the sentence with $c = 1$, $d$ exceeds $r = "
-    r"\|W\|/\|W_{\mathrm{kq}}^*\|$, so the weight is too small; in the other sentence, "
-    r"with $c = 2$, the weight of about $\frac12 e^{-d}$ is too small as well.",
+    "its attention weight is $e^{-d}/(c + e^{-d})$. In the sentence with $c = 1$, $d$ exceeds "
+    r"$r = \|W\|/\|W_{\mathrm{kq}}^*\|$, so this weight is below $e^{-r}$; in the sentence with "
+    r"$c = 2$, the weight of about $\frac12 e^{-d}$ is below $e^{-r}$ as well.",
     tolerance=ROUNDING,
     hypotheses=(inside_proof.LATE, APART_FROM_STAR, *FACTS),
     planted={
@@ -451,14 +449,15 @@ def repeated_often(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run
     "huang2024-app-violated-sample-corrected",
     over="runs",
     instances=repeated_often,
-    says="A non-optimal token whose margin is at most $r$ weighs at least $e^{-r}$ times an "
-    r"optimal position, which weighs at least $1/L_{\max}$ by Lemma 5. At {compared} "
-    "recorded steps of {tried} runs some margin is at most $r$, and the non-optimal tokens "
-    "of some sample weigh at least {least} times the stated bound.",
+    says=r"A non-optimal token that scores at most $r = \|W\|/\|W_{\mathrm{kq}}^*\|$ below the "
+    "optimal token has at least $e^{-r}$ times the attention of one position of the optimal "
+    r"token, which is at least $1/L_{\max}$ by Lemma 5. At all {compared} recorded steps of "
+    "{tried} runs such a token exists, and the non-optimal tokens of some sample have at least "
+    "{least} times the stated attention.",
     tolerance=ROUNDING,
     proof=(
         executed(
-            "the weight of a non-optimal token with a given margin",
+            "the attention weight of a non-optimal token with a given margin",
             weight_of_a_rival,
             planted={"Scores halved in the softmax.": {"heat": 2}},
         ),
@@ -472,7 +471,11 @@ def repeated_often(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run
             "strictly, although it is no longer than the shortest matrix that satisfies them",
             at="gaps",
         ),
-        uses("huang2024-lem-5", r"an optimal position weighs at least $1/L_{\max}$"),
+        uses(
+            "huang2024-lem-5",
+            r"a position of the optimal token has at least $1/L_{\max}$ of "
+            "the attention",
+        ),
     ),
     planted={
         "A thousand times the weight, on sentences that repeat their optimal token.": Variant(

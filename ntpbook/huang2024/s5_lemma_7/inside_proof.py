@@ -341,14 +341,14 @@ A_STAR = uses("huang2024-app-lem-7-a-star", r"$A^{(n,*)} \le -(1 - T_o)\,\phi_+ 
     over="states",
     instances=states,
     says=r"Each margin of $W_{\mathrm{kq}}^*$ is at least 1, and the attention weights of a "
-    "sentence sum to 1. At {tried} states, for {compared} sentences, the bound on $A^{(n,*)}$ "
-    "holds, with equality up to rounding.",
+    "sentence sum to 1. At {tried} states of training on prefix-closed data, for {compared} "
+    "sentences, the bound on $A^{(n,*)}$ holds, with equality up to rounding.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
         by_hand(
-            r"$x_* - \bar x = \sum_j m_j (x_* - x_j)$, where each pair has a margin of at "
-            "least 1",
+            r"$a_o^* - \sum_x m_x a_x^* = \sum_j m_j (a_o^* - a_j^*)$, where each difference is "
+            "at least $r$",
             at="margins",
         ),
     ),
@@ -453,10 +453,11 @@ def check_huang2024_app_lem_7_b_star(
     "huang2024-app-lem-7-b-plus",
     over="states",
     instances=states,
-    says=r"In a negative term of the difference, the rival scores more than $(1 + \beta_0)\, r$ "
-    "below the optimal token and has almost no attention. At {tried} states, for {compared} "
-    r"sentences of type 1 ($\phi_- \ge e^{-(1 + \beta_0/2) r}$), $-B_+^{(n,t)}$ is at most {most} "
-    r"times $-(1 + \beta_0)\, B_+^{(n,*)} - \beta_0\, A^{(n,*)}$.",
+    says=r"In a negative term of $B_+^{(n,t)} - (1 + \beta_0)\, B_+^{(n,*)}$, the rival scores "
+    r"more than $(1 + \beta_0)\, r$ below the optimal token and has almost no attention. At "
+    r"{tried} states, for {compared} sentences of type 1 ($\phi_- \ge e^{-(1 + \beta_0/2) r}$), "
+    r"$-B_+^{(n,t)}$ is at most {most} times $-(1 + \beta_0)\, B_+^{(n,*)} - \beta_0\, "
+    "A^{(n,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(
@@ -498,8 +499,8 @@ def check_huang2024_app_lem_7_b_plus(
     tolerance=FLOATS,
     hypotheses=SIX,
     loose="$B_-^{(n,t)}$ is negative only where one non-optimal token occurs more often than "
-    "another, and there it has two factors $e^{-r}$; on all states here it uses less than "
-    "$10^{-50}$ of the bound",
+    "another, and there it has two factors $e^{-r}$; at all states of the check its size is "
+    "less than $10^{-50}$ of the bound",
     proof=(
         A_STAR,
         NORM,
@@ -560,7 +561,7 @@ def check_huang2024_app_lem_7_b_minus(
         executed(
             "the sum of the three bounds",
             steps.type_1_sum,
-            planted={"2 in place of 3.": {"parts": 2}},
+            planted={r"$1 + 2\beta_0$ in place of $1 + 3\beta_0$.": {"parts": 2}},
         ),
     ),
     planted=TIGHT,
@@ -587,9 +588,9 @@ def check_huang2024_app_lem_7_type_1(
     r"one, $-(A^{(n,t)} + B^{(n,t)})$ is at most {most} times $-\beta_0\, A^{(n_0,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
-    loose=r"type 2 begins so late that the left-hand side has a factor $e^{-\beta_0 r/2}$, at "
-    r"most $1/(2 L w)^2$, where $\beta_0$ would suffice; on all states here it uses less "
-    "than $10^{-50}$ of that",
+    loose=r"for a sample of type 2 the left-hand side has a factor $e^{-\beta_0 r/2}$, at most "
+    r"$1/(2 L w)^2$, where $\beta_0$ would suffice; at all states of the check its size is less "
+    "than $10^{-50}$ of the bound",
     proof=(
         A_STAR,
         NORM,
@@ -703,9 +704,10 @@ def sentences_and_states(
     "huang2024-app-lem-7-comparison",
     over="pairs of sentences and states",
     instances=sentences_and_states,
-    says=r"The quantity $1 - T_o$ of a sentence lies between two exponentials of $\phi_-$, the "
-    r"upper one twice as steep, and $\phi_-$ of a sentence of type 2 is at most half of "
-    "that of a violated one. Ball arithmetic confirms this for pairs of sentences with any masses; "
+    says=r"The odds of a wrong prediction lie between $X_* e^{A\phi_-}$ and $X_* e^{2A\phi_-}$. The "
+    r"$\phi_-$ of a sentence of type 2 is at most half of $\phi_-$ of a violated one. So the next "
+    "token is at least as probable in the sentence of type 2. Ball arithmetic confirms this for "
+    "pairs of sentences with prescribed attention; "
     f"a computation with {DIGITS} digits confirms it at the states of this page: "
     "{tried} instances, {compared} comparisons, {types} of them of type 2.",
     fails="A sentence with at most half as much attention on its non-optimal tokens as another "
@@ -720,7 +722,7 @@ def sentences_and_states(
         executed(
             r"$X_* e^{A\phi_-} \le X \le X_* e^{2A\phi_-}$ for the odds $X = (1 - T_o)/T_o$",
             steps.odds,
-            planted={r"$e^{A\phi_-}$ on the right.": {"power": 1}},
+            planted={r"$e^{A\phi_-}$ in place of $e^{2A\phi_-}$ in the upper bound.": {"power": 1}},
         ),
         NORM,
         STAR,
@@ -733,7 +735,10 @@ def sentences_and_states(
         executed(
             "the odds of an error in $n$ are at most the odds of an error in $n_0$",
             steps.chain,
-            planted={r"$\phi_-^{(n)} \le \phi_-^{(n_0)}$.": {"power": 1}},
+            planted={
+                r"$\phi_-^{(n)} \le \phi_-^{(n_0)}$ in place of $2\phi_-^{(n)} \le "
+                r"\phi_-^{(n_0)}$.": {"power": 1}
+            },
         ),
     ),
     planted={
@@ -787,9 +792,9 @@ def shared_and_one(mass: Fraction = Fraction(9, 20)) -> tuple[Shown, ...]:
     "ours-lem-7-reason",
     over="pairs of sentences",
     instances=lambda: [TwoSamples(QUARTERS, (Fraction(9, 20),), Fraction(40), 5)],
-    says="Ball arithmetic: for $A = 40$ and five tokens, two non-optimal tokens that share "
-    "half of the attention leave $1 - T_o = {together}$, and one non-optimal token that has "
-    "nine twentieths leaves {alone}.",
+    says="Ball arithmetic: for $A = 40$ and five tokens, two non-optimal tokens that share half "
+    "of the attention give the probability $1 - T_o = {together}$ of a wrong prediction, and a "
+    "single one with nine twentieths of the attention gives {alone}.",
     proof=(
         enclosed_step(
             "$1 - T_o$ of both sentences",

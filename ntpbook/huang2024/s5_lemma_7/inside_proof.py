@@ -704,8 +704,8 @@ def sentences_and_states(
     "huang2024-app-lem-7-comparison",
     over="pairs of sentences and states",
     instances=sentences_and_states,
-    says=r"The odds of a wrong prediction lie between $X_* e^{A\phi_-}$ and $X_* e^{2A\phi_-}$. The "
-    r"$\phi_-$ of a sentence of type 2 is at most half of $\phi_-$ of a violated one. So the next "
+    says=r"The odds of a wrong prediction lie between $X_* e^{A\phi_-}$ and $X_* e^{2A\phi_-}$. "
+    r"In a sentence of type 2 $\phi_-$ is at most half of $\phi_-$ of a violated one. So the next "
     "token is at least as probable in the sentence of type 2. Ball arithmetic confirms this for "
     "pairs of sentences with prescribed attention; "
     f"a computation with {DIGITS} digits confirms it at the states of this page: "

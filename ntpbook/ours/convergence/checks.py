@@ -62,7 +62,9 @@ SHARPER = "1.1 times sharper"
     ),
     planted={
         "Twice the weights of the pairs.": {"times": 2},
-        "A state where a rival has more attention.": Variant(instances=instances.below_a_rival),
+        "A state where a rival has more attention than the optimal token.": Variant(
+            instances=instances.below_a_rival
+        ),
         "The lower bound on the attention of an optimal token 1.1 times sharper: $1.1/L$.": {
             "sharper": 1.1
         },
@@ -114,8 +116,9 @@ ALIGNMENT = (
         planted={"$L$ instead of $2L$.": {"largest_h": 1}},
     ),
     executed(
-        r"(iii) if all effective margins of a sample exceed $u_0$ by more than $\log L$, its $1 - "
-        "T_o$ is at most $L - 1$ times that of $n_0$",
+        "(iii) if all effective margins of a sample exceed the smallest one, $u_0$, by more "
+        r"than $\log L$, its $1 - T_o$ is at most $L - 1$ times that of the sample $n_0$ with "
+        "$u_0$",
         steps.theorem_a_other_samples,
         planted={
             r"$|\mathcal V| - 1$ instead of $|\mathcal V| - 2$ in the bound on $X_0$.": {
@@ -141,12 +144,12 @@ ALIGNMENT = (
         "Section 5.5.3",
     ),
     by_hand(
-        r"(v) margins are at most effective margins, and $u_0$ is at most $\log(L - 1)$ above the "
-        "smallest margin",
+        "(v) margins are at most effective margins, and the smallest effective margin $u_0$ is "
+        r"at most $\log(L - 1)$ above the smallest margin",
         at="sum",
     ),
     executed(
-        r"the form of Lemma 7, $\alpha = K\|W^*\|/\|W\|$",
+        r"the second inequality, in the form of Lemma 7 with $\alpha = K\|W^*\|/\|W\|$",
         steps.theorem_a_conclusion,
         planted={r"Half of $\alpha$.": {"part": 2}},
     ),
@@ -158,7 +161,7 @@ ALIGNMENT = (
     over="states",
     instances=instances.states,
     says="The proof covers every state at which optimal tokens have the largest attention, and "
-    "so every state of every run. At {tried} states, with sixty digits, the inequality holds; "
+    "so every state of every run. Theorem A holds at {tried} states, computed with sixty digits; "
     r"the smallest difference of its two sides at these states is {room}, which is $\log 8$ up to "
     "rounding.",
     tolerance=ROUNDING,
@@ -167,7 +170,9 @@ ALIGNMENT = (
         NO_RARITY: {"rarity": 0},
         r"Nine tenths of $\log(1/\pi_{\min})$.": {"rarity": 0.9},
         NO_LENGTHS: {"lengths": 0},
-        "A state where a rival has more attention.": Variant(instances=instances.below_a_rival),
+        "A state where a rival has more attention than the optimal token.": Variant(
+            instances=instances.below_a_rival
+        ),
         rf"The bound on $\langle g, W\rangle$ {SHARPER}.": {"sharper": 1.1},
     },
 )
@@ -203,9 +208,10 @@ def check_ours_alignment(
     "ours-trivial-bound",
     over="runs",
     instances=instances.with_experiments,
-    says="The bound on the cosine follows from the norm bounds alone, from the first step on. It "
-    "holds in {compared} comparisons on {tried} runs, with equality where there is a single "
-    r"pair. On Example 1 the bound gives $\cos \ge {example_cos}$.",
+    says="The bound on the cosine follows from the norm bounds alone, from the first step on. "
+    r"On {tried} runs the bounds on $x$, $\|W\|$, and the cosine hold ({compared} comparisons), "
+    r"with equality where there is a single pair. On Example 1 the bound gives $\cos \ge "
+    "{example_cos}$.",
     tolerance=1e-12,  # the runs with twenty tokens are in floats
     proof=(
         uses("ours-pairs", "a step goes along a convex combination of pairs"),
@@ -222,9 +228,8 @@ def check_ours_alignment(
         "Pairs $B_e$ with norm 1 in the proof.": {"squared_length": 1},
         f"The lower bounds on the cosine and on $x$ {SHARPER}.": {"sharper": 1.1},
         rf"The upper bound on $\|W\|$ {SHARPER}.": {"shorter": 1.1},
-        "No Assumption 3: a rival occurs eight times as often.": Variant(
-            instances=instances.outnumbered
-        ),
+        "Data that violate Assumption 3: a rival occurs eight times as often as the optimal "
+        "token.": Variant(instances=instances.outnumbered),
         r"A next token that is not $\mathrm n$ of any token of its sentence.": Variant(
             instances=instances.from_outside
         ),
@@ -264,9 +269,9 @@ def check_ours_trivial_bound(
     over="runs",
     instances=instances.runs,
     says="The proof combines Theorem A with the perceptron argument, for every step size and "
-    "every $t$. On {tried} runs with sixty digits, with $A$ from 0.01 to 1000 and step "
-    "sizes from 0.01 to one million, {compared} comparisons hold. The squared tangent of "
-    "the angle reaches {closest} times its bound.",
+    "every $t$. On {tried} runs with sixty digits, with $A$ from 0.01 to 1000 and step sizes "
+    "from 0.01 to one million, all bounds hold ({compared} comparisons). The squared tangent of "
+    "the angle to $W^*$ is at most {closest} times its bound.",
     tolerance=ROUNDING,
     proof=(
         uses("ours-alignment", "Theorem A, at every step"),
@@ -340,9 +345,10 @@ def check_ours_direction(
     "ours-corrected-statements",
     over="random sizes",
     instances=instances.sizes,
-    says=r"Lemma 7 and Theorems 1 and 2, with $1/\pi_{\min}$ in place of $N$, follow from "
-    "Theorems A and B for all sizes at once, even for the smallest possible readings of the "
-    "damaged constants. {compared} floating-point comparisons at {tried} random sizes agree.",
+    says=r"With $1/\pi_{\min}$ in place of $N$, Lemma 7 and Theorems 1 and 2 follow from "
+    "Theorems A and B whatever the sizes are, even for the smallest possible readings of the "
+    r"constants that are hard to read. At {tried} random choices of $L_{\max}$, $\|W^*\|$, "
+    r"$\pi_{\min}$, $\eta$, and $t$, {compared} floating-point comparisons agree.",
     tolerance=1e-12,
     proof=(
         uses("ours-alignment", "Theorem A, in the form of Lemma 7"),
@@ -384,9 +390,9 @@ def check_ours_direction(
         "Lemma 7 with one thirtieth of its constant 4.": {"part": 30},
         "Theorem 1 with $t^2$ instead of $t$.": {"power": 2},
     },
-    loose=r"At the closest of 400 random sizes and the corner $L = 2$, $\|W^*\|^2 = 1/2$, "
-    r"$\pi_{\min} = 1$, $t = 2$, the values that Theorems A and B give are below the paper's "
-    "bounds by a factor of 4 (Theorem 2), 8 (Theorem 1), and 24 (Lemma 7).",
+    loose="At the closest of 400 random choices of sizes and the extreme choice $L = 2$, "
+    r"$\|W^*\|^2 = 1/2$, $\pi_{\min} = 1$, $t = 2$, the values that Theorems A and B give are "
+    "below the paper's bounds by a factor of 4 (Theorem 2), 8 (Theorem 1), and 24 (Lemma 7).",
 )
 def check_ours_corrected_statements(
     one: Sizes, rarity_power: int = 1, c0: int = 432, part: int = 1, power: int = 1

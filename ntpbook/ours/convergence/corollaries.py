@@ -117,7 +117,7 @@ def theorem_1(factor: int = 53, length_power: int = 1, rarity_power: int = 1) ->
     printed = factor * L**length_power * S**2 * squared_log * rarity**rarity_power / (t * eta)
     return (
         at_most(r"$1 - \cos$", ours, printed),
-        at_most("norm below", t * eta / (2 * L * w), t * eta / (sp.sqrt(2) * w)),
+        at_most("the lower bound on the norm", t * eta / (2 * L * w), t * eta / (sp.sqrt(2) * w)),
     )
 
 
@@ -167,10 +167,12 @@ def theorem_2(c0: int = 432, length_power: int = 2, rarity_power: int = 1) -> tu
     return (
         at_most(r"$t \ge t_A$, first part", 32 * sp.sqrt(2) * K * S**2 / eta, condition),
         at_most(r"$t \ge t_A$, second part", 32 * S**2, condition),
-        at_most("margins", t * eta / (4 * L * S), t * eta / (2 * sp.sqrt(2) * S)),
-        at_most("attention", 1 / (1 + L * E), 1 / (1 + rho)),
+        at_most(
+            "the lower bound on the margins", t * eta / (4 * L * S), t * eta / (2 * sp.sqrt(2) * S)
+        ),
+        at_most("the attention on the optimal token", 1 / (1 + L * E), 1 / (1 + rho)),
         at_most(r"$C_1 \le 1/L$", eta / (4 * L * S), 1 / L),
-        at_most("at $t = 1$", 1 / (1 + L * (1 - 1 / L + more)), 1 / L),
+        at_most("the attention claimed at $t = 1$", 1 / (1 + L * (1 - 1 / L + more)), 1 / L),
     )
 
 

@@ -412,9 +412,9 @@ def check_huang2024_app_lem_7_a_t(
     "huang2024-app-lem-7-b-star",
     over="states",
     instances=states,
-    says=r"Under prefix closure a query has one optimal token, so $W_{\mathrm{kq}}^*$ gives all "
-    "other tokens of a sentence one score. At {tried} states, in {compared} comparisons, "
-    "$B_-^{(n,*)}$ is zero up to rounding, and $B^{(n,*)}$ is negative.",
+    says=r"Under prefix closure a query has at most one optimal token, so $W_{\mathrm{kq}}^*$ "
+    "gives all other tokens of a sentence the same score. At {tried} states, in {compared} "
+    "comparisons, $B_-^{(n,*)}$ is zero up to rounding, and $B^{(n,*)}$ is negative.",
     tolerance=FLOATS,
     hypotheses=SIX,
     proof=(

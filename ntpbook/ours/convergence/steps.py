@@ -113,7 +113,9 @@ def gradient_from_the_loss(
         for x in y
     ]
     masses = [
-        identity(f"and $A m h$ at token {x}", shown(equation_6[x]), shown(b[x]), expand=False)
+        identity(
+            f"equation (6) is $A m h$ at token {x}", shown(equation_6[x]), shown(b[x]), expand=False
+        )
         for x in sorted(b)
     ]
     return (*found, *masses)
@@ -201,7 +203,7 @@ def gradient_for_all_rivals(force: int = 1) -> tuple[Shown, ...]:
             r"$d\,\text{loss}/dW[j, q] = A m_j h_j$", along_j, force * one.A * m_j * h, expand=False
         ),
         identity(
-            "raising all scores alike",
+            "derivative as all scores rise alike",
             both.at_0(sp.diff(both.loss, both.s)),
             sp.Integer(0),
             expand=False,
@@ -237,7 +239,9 @@ def lemma_5(drop_m_o_s: int = 0) -> tuple[Shown, ...]:
     positive = positive / (1 - T_o) + (1 - drop_m_o_s) * m_o * s
     rho, more = sp.symbols("rho more", nonnegative=True)
     return (
-        identity("$h_j/(1 - T_o)$ as a sum of such terms", h / (1 - T_o), positive, expand=False),
+        identity(
+            "$h_j/(1 - T_o)$ as a sum of nonnegative terms", h / (1 - T_o), positive, expand=False
+        ),
         at_most(
             r"$m_o = 1/(1 + \rho) \ge 1/L$, as $\rho \le L - 1$",
             1 / (1 + rho + more),
@@ -292,7 +296,7 @@ def lemma_6(squared_length: int = 2, gains: int = 1) -> tuple[Shown, ...]:
             size**2 + 2 * eta * (size - missed) + eta**2,
             (size + eta) ** 2,
         ),
-        at_most("$t + 1$ steps", size + eta, size + missed + eta),
+        at_most(r"$\|W\|$ after one more step", size + eta, size + missed + eta),
     )
 
 

@@ -71,7 +71,7 @@ def rare_data() -> Iterator[Rare]:
     "ours-hidden-sentence",
     over="runs",
     instances=rare_data,
-    says="On {tried} runs on these data of two tokens, the margin of the rare sentence and the "
+    says="On {tried} runs on the data of two tokens, the margin of the rare sentence and the "
     r"derivative of the loss with respect to this margin are at most $\varepsilon$ times those "
     "of the frequent sentence ({compared} comparisons). The bounds on the derivatives that the "
     "proof uses are proved symbolically.",

@@ -96,9 +96,9 @@ def places(seed: int = 7, trials: int = 6) -> Iterator[Place]:
     instances=places,
     shows="no step (7) divides by zero if there are at least two tokens, and our code takes the "
     "step (7)",
-    says=r"For any logits, the entry of the gradient in row $\mathrm n(x)$ is minus the "
-    "probability of the wrong tokens, which is negative. At {tried} matrices our code "
-    "takes the step (7) up to rounding.",
+    says=r"For any logits, the entry of the gradient in row $\mathrm n(x)$ is minus the total "
+    "probability of the wrong tokens, which is negative. At {tried} random matrices the step of "
+    "our code agrees with (7) up to rounding.",
     tolerance=1e-14,  # one subtraction of floats, of a step right to a few last digits
     proof=(
         executed(
@@ -132,8 +132,8 @@ def check_huang2024_eq_7(one: Place, power: int = 1, sign: int = -1, target: int
     over="runs",
     instances=from_zero,
     says=r"The closed form of stage 1 is proved by induction for every $|\mathcal V|$, $\eta_0$, "
-    "and $t$. On {tried} runs the iteration of (7) agrees with the closed form in {compared} "
-    "numbers, up to rounding.",
+    "and $t$. On {tried} runs from zero the iteration of (7) agrees with the closed form in "
+    "{compared} numbers, up to rounding.",
     tolerance=RUN,
     proof=LAW,
     planted={
@@ -168,9 +168,9 @@ def check_ours_stage_1_law(one: First, factor: float = 1.0) -> Iterator[Said]:
     "huang2024-eq-8",
     over="runs from any start",
     instances=any_start,
-    says="For any $W$, the part of each column in the inner product is minus the total "
-    "probability of its wrong tokens, so (8) is an equality. On {tried} runs, at {compared} "
-    "steps, both sides agree up to rounding.",
+    says="For any $W$, each column contributes to the inner product minus the total probability "
+    "of its wrong tokens, so (8) is an equality. On {tried} runs, at {compared} steps, the two "
+    "sides of (8) agree up to rounding.",
     tolerance=RUN,
     proof=(
         uses(
@@ -217,9 +217,9 @@ def any_start_and_one_column(seed: int = 7, sets: int = 10) -> Iterator[First]:
     over="runs and matrices",
     instances=any_start_and_one_column,
     says="If the wrong tokens of a column have the total probability $S$, this column of the "
-    r"gradient has a norm of at most $\sqrt2\,S$; so the inner product is at least "
-    r"$1/\sqrt2$. At {compared} matrices of {tried} runs both bounds hold, and the smallest "
-    "inner product is {least}.",
+    r"gradient has a norm of at most $\sqrt2\,S$; so the inner product of $W_{\mathrm{ov}}^*$ and "
+    r"$-G/\|G\|$ is at least $1/\sqrt2$. At {compared} matrices of {tried} runs the bounds "
+    r"$1/\sqrt2$ and $\frac12$ hold, and the smallest inner product is {least}.",
     tolerance=RUN,
     proof=(
         uses(
@@ -230,7 +230,7 @@ def any_start_and_one_column(seed: int = 7, sets: int = 10) -> Iterator[First]:
         executed(
             r"$\|G x\|$ is at most $\sqrt2$ times the entry of column $x$ at $\mathrm n(x)$",
             steps.norm_of_a_column,
-            planted={"The squares of two entries counted twice.": {"times": 2}},
+            planted={"The squares of two entries of the column counted twice.": {"times": 2}},
         ),
         by_hand(r"$\|G\|$ is at most the sum of the norms of its columns", at="columns"),
     ),
@@ -253,8 +253,9 @@ def check_huang2024_app_lem_1_cosine(
     "huang2024-lem-1",
     over="runs from any start",
     instances=any_start,
-    says=r"Both bounds on the norm are proved for any start, the lower bound even with $\sqrt2$ "
-    "in place of 2. On {tried} runs both bounds hold, in {compared} comparisons.",
+    says=r"Both bounds on $\|W_{\mathrm{ov}}^{(t)}\|$ are proved for any start, the lower bound "
+    r"even with $\sqrt2$ in place of 2. On {tried} runs both bounds hold, in {compared} "
+    "comparisons.",
     tolerance=RUN,
     proof=(
         uses("huang2024-app-lem-1-cosine", r"$\langle W_{\mathrm{ov}}^*, -G/\|G\|\rangle \ge "
@@ -497,7 +498,7 @@ LONG_ENOUGH, FROM_ZERO = "$T$ as large as the corollary requires", "zero start"
     "{greatest_ratio} times $A$. The lower bound $A$ is correct.",
     hypotheses=(LONG_ENOUGH, FROM_ZERO, *FACTS),
     planted={
-        r"A true upper bound, $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$, in place of $3A$.": Variant(
+        r"A correct upper bound, $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$, for $3A$.": Variant(
             {"upper": lambda n: Fraction(441, 25) * (n - 1)}, expected=Verdict.NOT_CONTRADICTED
         ),
         r"The upper bound $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$ made 1.1 times sharper.": {
@@ -698,7 +699,7 @@ def missing(W: Floats) -> float:
         executed(
             "the second derivative is a variance",
             steps.second_derivative,
-            planted={"In the variance, the mean of $v$ in place of its square.": {"power": 1}},
+            planted={"In the variance, the mean of $v$ not squared.": {"power": 1}},
         ),
         by_hand(r"a sum of convex functions is convex, and $W \mapsto W x$ is linear", at="sum"),
     ),
@@ -733,8 +734,9 @@ def check_huang2024_app_convex(
     instances=from_zero,
     says=r"By the closed form of stage 1 the cosine of $W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ "
     r"is 1, the norm is $t\eta_0$, and the loss is at most $|\mathcal V| (|\mathcal V|-1) e^{-C_0 "
-    r"t}$ with $C_0 = \eta_0/\|W_{\mathrm{ov}}^*\|$, to which it is asymptotically equal. On "
-    "{tried} runs the iteration agrees with the closed form in {compared} numbers.",
+    r"t}$ with $C_0 = \eta_0/\|W_{\mathrm{ov}}^*\|$ and asymptotically equal to this bound. On "
+    "{tried} runs the cosine and the norm have these values, and the loss obeys this bound, in "
+    "{compared} comparisons.",
     tolerance=RUN,
     proof=(BY_LAW, TANGENT),
     planted={
@@ -792,8 +794,9 @@ NEAR = "the nearest matrices are within 1e-8 of W_ov*, which costs eight digits"
     over="random matrices",
     instances=near_and_far,
     says=r"The margins of $W$ sum to $|\mathcal V| \langle W_{\mathrm{ov}}^*, W\rangle \le "
-    r"|\mathcal V|\, \|W_{\mathrm{ov}}^*\|\, \|W\|$, so one of them is at most $r$. On {tried} "
-    "random matrices both inequalities hold, and the smallest margin comes within a relative "
+    r"|\mathcal V|\, \|W_{\mathrm{ov}}^*\|\, \|W\|$, so one of them is at most $r = "
+    r"\|W\|/\|W_{\mathrm{ov}}^*\|$. On {tried} random matrices this bound on the smallest margin "
+    "and the stated bounds on the loss hold, and the smallest margin comes within a relative "
     "distance of {closest} of its bound $r$.",
     tolerance=SUM,
     proof=(
@@ -849,9 +852,9 @@ def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator
     over="random matrices",
     instances=near_and_far,
     says=r"The loss at $s\,W_{\mathrm{ov}}^*$ is at most $|\mathcal V| (|\mathcal V|-1) e^{-s}$; "
-    r"for $s = r + 2\log(2|\mathcal V|)$ this is less than $\frac14 e^{-r}$ for every "
-    r"$|\mathcal V|$. On {tried} random matrices this loss is at most ${most}\, e^{-r}$, and "
-    r"at most $\mathcal L_0(W)$.",
+    r"for $s = r + 2\log(2|\mathcal V|)$ with $r = \|W\|/\|W_{\mathrm{ov}}^*\|$ this is less than "
+    r"$\frac14 e^{-r}$ for every $|\mathcal V|$. For {tried} random matrices $W$ the loss at this "
+    r"$s$ is at most ${most}\, e^{-r}$, and at most $\mathcal L_0(W)$.",
     tolerance=SUM,
     proof=(
         uses(
@@ -930,8 +933,8 @@ SMALL_ETA = r"$2\eta_0$ exceeds $\|W_{\mathrm{ov}}^*\|$"
     instances=small_steps,
     says=r"Since $1/t' \le \log t' - \log(t'-1)$, the sums over the steps satisfy the stated "
     r"bounds. All bounds hold on {tried} runs with $2\eta_0 \le \|W_{\mathrm{ov}}^*\|$, in "
-    "{compared} comparisons. The left side of the last line of the proof is at most {fullest} "
-    "times its right side.",
+    "{compared} comparisons. On these runs the left side of the last line of the proof is at "
+    "most {fullest} times its right side.",
     tolerance=SUM,
     proof=(
         BY_LAW,
@@ -1082,7 +1085,9 @@ def five_tokens() -> list[Tried]:
         ),
     ),
     planted={
-        "Five tokens without prefix closure.": Variant({"closed": False}, instances=five_tokens),
+        "Data of five tokens that are not prefix-closed.": Variant(
+            {"closed": False}, instances=five_tokens
+        ),
     },
 )
 def check_huang2024_app_p_1(one: Tried, closed: bool = True) -> Iterator[Said]:
@@ -1107,13 +1112,13 @@ def check_huang2024_app_p_1(one: Tried, closed: bool = True) -> Iterator[Said]:
     instances=places,
     says="In a sentence of one token the attention weight is 1, so the output depends on "
     r"$W_{\mathrm{ov}}$ alone. In sixty digits, $|\mathcal V|$ times the loss on the "
-    r"collocation equals $\mathcal L_0$ for {tried} random layers with rotated tokens.",
+    r"collocation equals $\mathcal L_0$ for {tried} random layers with rotated token embeddings.",
     tolerance=1e-50,  # sixty digits
     proof=(
         executed(
             "the attention weight of the only token of a sentence is 1",
             steps.attention_on_one_token,
-            planted={"A second, different token in the sentence.": {"others": 1}},
+            planted={"A second token in the formula for the attention.": {"others": 1}},
         ),
         by_hand(
             r"the sum over the $|\mathcal V|$ sentences, each of frequency $1/|\mathcal V|$",
@@ -1121,8 +1126,8 @@ def check_huang2024_app_p_1(one: Tried, closed: bool = True) -> Iterator[Said]:
         ),
     ),
     planted={
-        "A second token in every sentence.": {"longer": True},
-        "The loss of one sentence left out.": {"less": 1},
+        "A second token in every sentence of the data.": {"longer": True},
+        r"The loss multiplied by $|\mathcal V| - 1$ in place of $|\mathcal V|$.": {"less": 1},
     },
 )
 def check_huang2024_app_l_0(one: Place, longer: bool = False, less: int = 0) -> Said:
@@ -1150,21 +1155,23 @@ def check_huang2024_app_l_0(one: Place, longer: bool = False, less: int = 0) -> 
     "huang2024-app-constant-a",
     over="runs",
     instances=from_zero,
-    says="By the closed form of stage 1 all margins are equal at every step. The margins are "
-    r"$4\sqrt{|\mathcal V|-1}$ times the $A$ of the paper: on {tried} runs {least} to {most} "
-    "times, whatever $T$ is.",
+    says="By the closed form of stage 1 all margins are equal at every step. At every $T$ they are "
+    r"$4\sqrt{|\mathcal V|-1}$ times the paper's $A = T\eta_0/(4\|W_{\mathrm{ov}}^*\|^2)$. On "
+    "{tried} runs, with different vocabularies, this factor is {least} to {most}.",
     tolerance=RUN,
     proof=(
         uses("huang2024-cor-1-corrected", r"all margins are $T\eta_0/\sqrt{|\mathcal V| - 1}$"),
     ),
     planted={
         "A random start in place of zero.": Variant(instances=random_starts),
-        "A number that changes from step to step.": {"drift": 1e-6},
+        "Margins whose quotient by $A$ changes from step to step.": {"drift": 1e-6},
     },
     readings={
-        r"$A$ is $T\eta_0/(4\|W_{\mathrm{ov}}^*\|^2)$, as before": {"read": "as printed"},
+        r"all margins equal the stated $A = T\eta_0/(4\|W_{\mathrm{ov}}^*\|^2)$": {
+            "read": "as printed"
+        },
         r"the margins are $\Theta(A)$ with constants that do not depend on $|\mathcal V|$, tried "
-        r"with $\frac1{20}$ and 20": {"read": "for all"},
+        r"with the constants $\frac1{20}$ and 20": {"read": "for all"},
     },
 )
 def check_huang2024_app_constant_a(

@@ -285,9 +285,9 @@ def equally_frequent() -> list[Run]:
     "huang2024-thm-1-corrected",
     over="runs",
     instances=ordinary_and_rare,
-    says=r"Norm and direction satisfy the bounds with $1/\pi_{\min}$ on {tried} runs. The "
-    r"measured $1 - \cos$ is at most a fraction of {fullest} of its bound, so the runs hardly "
-    "test this bound.",
+    says=r"On {tried} runs the norm and $1 - \cos$ satisfy the bounds with $1/\pi_{\min}$. The "
+    r"measured $1 - \cos$ is at most {fullest} times its bound, so the runs hardly test this "
+    "bound.",
     tolerance=ROUNDING,
     proof=(
         uses(
@@ -380,10 +380,9 @@ def bite_table(runs: Sequence[Run], step: int = END) -> Table:
                 *(power_of_ten(math.log(value)) for value in first),
             )
         )
-    header = ("data", f"1 − cos at t = {step}", "the norms alone", f"Theorem 1 at t = {step}")
-    return Table(
-        (*header, "beats them from step", r"with $1/\pi_{\min}$", "Theorem B"), tuple(rows)
-    )
+    values = ("data", f"1 − cos at t = {step}", "norm bounds alone", f"Theorem 1 at t = {step}")
+    informative = ("Theorem 1 informative from step", r"with $1/\pi_{\min}$", "Theorem B")
+    return Table((*values, *informative), tuple(rows))
 
 
 # Large steps
@@ -467,9 +466,9 @@ def step_sizes(first: int = LEAST_ETA) -> list[int]:
     "ours-thm-1-large-eta",
     over="step sizes",
     instances=lambda: step_sizes(),
-    says=r"Ball arithmetic: after two steps $1 - \cos \ge {least}$ for every "
-    rf"$\eta \ge {LEAST_ETA}$, while the bound of Theorem 1 is at most "
-    "{bound_at}. Runs at {tried} step sizes agree.",
+    says=r"Ball arithmetic shows for the two sentences with counts five and three that after two "
+    rf"steps $1 - \cos \ge {{least}}$ for every $\eta \ge {LEAST_ETA}$, while the bound of "
+    "Theorem 1 is at most {bound_at}. Runs at {tried} step sizes agree.",
     proof=(
         executed(
             "the derivative of the loss with respect to a margin",
@@ -536,8 +535,8 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
     instances=instances.long_runs,
     says=r"$W_{\mathrm{ov}}$ has its limit direction from the first step on. On {tried} long "
     r"runs $1 - \cos$ of $W_{\mathrm{kq}}$ decays like $t$ to the power {slowest} to "
-    "{fastest} over the last decade of steps, and ends at {angle} or less. The criterion, "
-    "fixed in advance, was a power of $-1$ or less.",
+    "{fastest} while $t$ grows tenfold to its last value, and ends at {angle} or less. The "
+    "criterion, fixed in advance, was a power of $-1$ or less.",
     tolerance=1e-9,  # a direction is that of a sum of a hundred rounded steps
     proof=(
         uses(
@@ -556,8 +555,8 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
     r"sublinear rate; on every long run $1 - \cos$ decays faster, and no run of this book "
     "is close to $1/t$",
     planted={
-        "A run that converges to a different direction, a hundred times its final distance away "
-        r"from $W_{\mathrm{kq}}^*$.": {"beside": 100.0},
+        r"A run whose $1 - \cos$ tends to a hundred times its final value and not to "
+        "zero.": {"beside": 100.0},
         "Stage 1 trained on a different collocation than the one it is compared with.": {
             "turned": True
         },

@@ -214,9 +214,9 @@ def middle(share: str = "1/4") -> tuple[Shown, ...]:
     "huang2024-eq-12",
     over="data sets",
     instances=instances.small_data,
-    says="The feasible matrices form a closed convex set, in which the norm has a unique "
-    "minimizer. On {tried} data sets the constraints of (12) are those of (3), the "
-    "exact solution satisfies all {constraints} of them, and each of {others} other "
+    says="The matrices that satisfy the constraints of (12) form a closed convex set, in which "
+    "the norm has a unique minimizer. On {tried} data sets the constraints of (12) are those of "
+    "(3), the exact solution satisfies all {constraints} of them, and each of {others} other "
     "matrices of the same norm violates one.",
     proof=(
         uses("huang2024-eq-3", "the constraints are those of (3)"),
@@ -295,9 +295,9 @@ def constraints_12(data: Dataset, every: bool = False) -> set[tuple[str, str, st
     "huang2024-lem-4",
     over="runs",
     instances=instances.all_runs,
-    says="The derivative of the loss along any $W'$ is the formula of the lemma. On up to 200 "
-    "sentences of each of {tried} runs, the projection of (6), computed in matrices, agrees "
-    "with the lemma.",
+    says="The formula of the lemma is the derivative of the loss along any $W'$. On up to 200 "
+    "sentences of each of {tried} runs, the inner product of the gradient (6) and a random $W'$ "
+    "agrees with the lemma.",
     tolerance=1e-9,  # cancellation in T - p leaves nine digits
     proof=(
         executed(
@@ -453,8 +453,9 @@ def check_huang2024_app_induction(run: Run, frequent: bool = True) -> Iterator[S
     "huang2024-lem-5",
     over="runs",
     instances=instances.frequent_runs,
-    says="At no measured step do the log-odds of an optimal token decrease, and no optimal "
-    r"position ever has attention below $1/L_{\max}$: {tried} runs, {steps} steps.",
+    says="On {tried} runs with Assumption 3, {steps} steps in all, no measured step decreases the "
+    "log-odds of the attention on an optimal token, and no optimal position has attention below "
+    r"$1/L_{\max}$.",
     fails="At some step the log-odds of an optimal token decrease, or an optimal position has "
     r"attention below $1/L_{\max}$.",
     tolerance=1e-15,  # log(1/L) is rounded; the sign of a change is exact
@@ -599,10 +600,11 @@ def two_tokens_alike() -> list[Dataset]:
     "ours-lem-5-needs-asm-3",
     over="exact data sets",
     instances=lambda: [without_asm_3.outnumbered_data()],
-    says=r"At $W = 0$ with $A = 60\log 2$, the log-odds of the optimal token of one sentence have "
-    "an exact negative derivative along the first step, {derivative} up to a positive factor; so "
-    "for every sufficiently small step size the first step decreases the log-odds. In floating "
-    r"point with $\eta = 0.01$ the log-odds decrease for {last} steps.",
+    says=r"At $W = 0$ with $A = 60\log 2$, the log-odds of the attention on $b$ in the sentence "
+    r"$b\,b\,a$ have a negative derivative along the first step. Computed exactly, it is "
+    "{derivative} up to a positive factor. So for every sufficiently small step size the first "
+    r"step decreases the log-odds. In floating point with $\eta = 0.01$ the log-odds decrease for "
+    "{last} steps.",
     fails="On this example no attention on an optimal token decreases at the start.",
     proof=(
         executed("the gradient of a sample, by Lemma 4", one_sample.lemma_4),
@@ -660,10 +662,11 @@ def lengths(most: int = 2) -> tuple[Shown, ...]:
     "huang2024-app-gradient-norm",
     over="states",
     instances=instances.states,
-    says=r"Tokens are orthonormal, so an optimal token has distance at most $\sqrt2\,\phi_-$ "
-    r"from the mean of its sentence, and any other token at most $\sqrt2$. At {tried} "
-    r"states the bound holds, also with $\sqrt2$ in place of 2; the bound of the paper is "
-    "at least {least} times the norm of the gradient.",
+    says=r"Token embeddings are orthonormal, so an optimal token has distance at most "
+    r"$\sqrt2\,\phi_-$ from the mean of its sentence, where $\phi_-$ is the attention on "
+    r"non-optimal tokens, and any other token at most $\sqrt2$. At {tried} states the bound "
+    r"holds, also with $\sqrt2$ in place of 2; the bound of the paper is at least {least} times "
+    "the norm of the gradient.",
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
         uses("huang2024-lem-4", "as Lemma 4 holds for every $W'$, it gives the gradient itself"),
@@ -704,10 +707,10 @@ LEMMA_6_TOLERANCE = 1e-10  # t additions of a step of length eta, t up to a few 
     "huang2024-app-lem-6-cosine",
     over="runs",
     instances=instances.all_runs,
-    says="The negative gradient of a sample is a sum over pairs that have margins of at least 1 "
-    r"under $W_{\mathrm{kq}}^*$. At {compared} recorded steps of {tried} runs the cosine of the "
-    r"negative gradient with $W_{\mathrm{kq}}^*$ is at least $1/(\sqrt2\,\|W_{\mathrm{kq}}^*\|)$, "
-    "and so at least the bound of the paper.",
+    says="The negative gradient of a sample is a sum over pairs of an optimal and a non-optimal "
+    r"token, whose margins under $W_{\mathrm{kq}}^*$ are at least 1. On {tried} runs, in "
+    r"{compared} comparisons, the cosine of the negative gradient and $W_{\mathrm{kq}}^*$ is at "
+    r"least $1/(\sqrt2\,\|W_{\mathrm{kq}}^*\|)$, and so at least the bound of the paper.",
     fails="The cosine falls below its bound.",
     tolerance=LEMMA_6_TOLERANCE,
     proof=(
@@ -747,8 +750,8 @@ def check_huang2024_app_lem_6_cosine(run: Run, root: float = math.sqrt(2)) -> It
     over="runs",
     instances=instances.all_runs,
     says=r"The norm of $W_{\mathrm{kq}}$ stays between $t\eta/(2L_{\max}\|W_{\mathrm{kq}}^*\|)$ "
-    r"and $t\eta$, and even above $t\eta/(\sqrt2\,\|W_{\mathrm{kq}}^*\|)$: {compared} "
-    "inequalities at recorded steps of {tried} runs.",
+    r"and $t\eta$, and even above $t\eta/(\sqrt2\,\|W_{\mathrm{kq}}^*\|)$. These inequalities hold "
+    "at the recorded steps of {tried} runs, in {compared} comparisons.",
     fails="The norm violates its bounds.",
     tolerance=LEMMA_6_TOLERANCE,
     proof=(
@@ -762,7 +765,7 @@ def check_huang2024_app_lem_6_cosine(run: Run, root: float = math.sqrt(2)) -> It
         ),
     ),
     planted={
-        "A step size declared half as long as it is.": {"pace": 0.5},
+        "The bounds computed with half the step size.": {"pace": 0.5},
         r"The bound with $\sqrt2$ made 1.1 times sharper, on data with a single pair.": Variant(
             {"root": math.sqrt(2) / 1.1}, instances=instances.one_pair
         ),
@@ -831,18 +834,18 @@ def shortly_before() -> list[Certain]:
     "weight of an optimal token at {compared} recorded steps.",
     fails="The weights of optimal tokens tend to 1 exponentially fast. The cosine of the "
     r"negative gradient and $W_{\mathrm{kq}}^*$ converges more slowly, so it eventually falls "
-    "below these weights.",
+    "below the smallest of these weights.",
     tolerance=1e-12,  # a cosine of sums of a few hundred terms
     hypotheses=("zero start", *FACTS),
     planted={
         r"The weight divided by $2\|W_{\mathrm{kq}}^*\|$, as in Lemma 6.": Variant(
             {"divided": True}, expected=Verdict.NOT_CONTRADICTED
         ),
-        "Example 1 twenty steps earlier.": Variant(
+        "Example 1 twenty steps before the step that refutes the statement.": Variant(
             instances=shortly_before, expected=Verdict.NOT_CONTRADICTED
         ),
-        "The smallest weight, the bound, 1.1 times sharper, on Example 1 twenty steps "
-        "earlier.": Variant({"sharper": Fraction(11, 10)}, instances=shortly_before),
+        "The smallest weight, the bound, 1.1 times sharper, on Example 1 at that earlier "
+        "step.": Variant({"sharper": Fraction(11, 10)}, instances=shortly_before),
     },
     readings={
         "the weight of each optimal position": {"single": True},

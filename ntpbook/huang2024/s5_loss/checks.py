@@ -123,12 +123,12 @@ def theorem_2(one: Run, asked: Asked, factor: float) -> Iterator[Said]:
     instances=too_rare,
     says="Where the stated conditions on $T$ and $t$ hold, the bound on the attention weights "
     "holds at {compared} steps.",
-    fails="The stated conditions hold at $T = {T}$ and $t = {t}$, and there the bound on the "
-    "attention weights fails. The conditions do not involve frequencies. So, whatever the "
-    "constants of the conditions are, a sentence can be so rare that Algorithm 1 has not yet "
-    "learned it when they hold (the argument is on the page). All numbers are closed forms in "
-    "floats with relative error $10^{-12}$; both conditions hold with a relative margin of a "
-    "thousandth, and the claim fails by far more.",
+    fails="On data with a rare sentence, the stated conditions hold at $T = {T}$ and $t = {t}$, "
+    "and there the bound on the attention weights fails. The conditions do not involve "
+    "frequencies. So, whatever the constants of the conditions are, a sentence can be so rare "
+    "that Algorithm 1 has not yet learned it when the conditions hold (the argument is on the "
+    "page). All numbers are closed forms in floats with relative error $10^{-12}$; both "
+    "conditions hold with a relative margin of a thousandth, and the claim fails by far more.",
     tolerance=ROUNDING,
     hypotheses=(*FACTS, LARGEST, "the condition on $T$", "the condition on $t$"),
     proof=(
@@ -200,8 +200,8 @@ def check_huang2024_thm_2(
     instances=under_assumption_3,
     says="Both conclusions, on the attention weights and on the loss, hold in {compared} "
     "comparisons where the corrected conditions hold, which is the case on {reached} run of "
-    "{runs}. Without the conditions the conclusions fail at {failures} of {all_points} recorded "
-    "steps.",
+    "{runs}. At all recorded steps together, whether the conditions hold or not, the conclusions "
+    "fail at {failures} of {all_points}.",
     tolerance=ROUNDING,
     proof=(
         uses(
@@ -251,8 +251,8 @@ def check_huang2024_thm_2_corrected(
     "huang2024-eq-4",
     over="runs",
     instances=with_and_without,
-    says="The loss stays below the right-hand side on {tried} runs, at {compared} steps, even "
-         "before the conditions of Theorem 2 hold and without Assumption 3.",
+    says="The loss stays below the right-hand side of (4) on {tried} runs, at {compared} steps, "
+         "even before the conditions of Theorem 2 hold and without Assumption 3.",
     tolerance=ROUNDING,
     proof=(
         uses(
@@ -387,8 +387,9 @@ def check_huang2024_eq_13(
     over="trained models",
     instances=ordinary_and_long,
     says=r"The wrong next tokens have total probability at most $(|\mathcal V|-1)\, e^{-A (2 "
-    r"m_o - 1)}$, which is below $\epsilon$. The check confirms this on {tried} trained models, "
-    r"with $\epsilon$ computed from the attention weights and $A = 3\log(|\mathcal V|/\epsilon)$.",
+    r"m_o - 1)}$, where $m_o$ is the attention on the optimal token. For $m_o \ge 1/(1 + "
+    r"\epsilon)$ and $A = 3\log(|\mathcal V|/\epsilon)$ this is below $\epsilon$. The check "
+    r"confirms it for {tried} trained models, with $\epsilon$ computed from their attention.",
     tolerance=ROUNDING,
     proof=(
         uses(
@@ -535,10 +536,10 @@ def exceeds(power: int = 1) -> Iterator[Shown]:
     over="first stages",
     instances=floors,
     says=r"Read as an upper bound, $|\mathcal V| \exp(-T C_0)$ is correct in {tried} cases.",
-    fails=r"The function $n x - \log(1 + (n-1) x)$ vanishes at $x = 0$ and has a positive slope "
-    r"for $x > 0$, so the stated value exceeds the minimal loss for every $|\mathcal V| \ge 2$, "
-    "even with the true gap $A$ in place of $T C_0$. For {tried} runs of stage 1, ball "
-    "arithmetic confirms that the stated value is too large.",
+    fails=r"For $n = |\mathcal V|$ the function $n x - \log(1 + (n-1) x)$ vanishes at $x = 0$ and "
+    r"has a positive slope for $x > 0$, so the stated value exceeds the minimal loss for every "
+    r"$|\mathcal V| \ge 2$, even with the true gap $A$ in place of $T C_0$. For {tried} runs of "
+    "stage 1, ball arithmetic confirms that the stated value is too large.",
     proof=(
         enclosed(
             "the claimed value exceeds the minimal loss, in ball arithmetic",
@@ -610,7 +611,7 @@ def needed_T(one: Floor) -> float:
     instances=for_the_excess,
     says=r"The right-hand side of (4) is $|\mathcal V| e^{-T C_0} e^{T C_0 u}$ with $u \le "
     r"2L_{\max} e^{-C_1 t}$, and $e^x - 1 \le (\mathrm e-1)\, x$ for $0 \le x \le 1$. At "
-    "{compared} steps of {tried} runs the computed numbers agree with this bound.",
+    "{compared} steps of {tried} runs the computed right-hand side obeys the resulting bound.",
     tolerance=ROUNDING,
     proof=(executed("the right-hand side of (4) minus its limit", shown.excess_of_4),),
     planted={
@@ -689,8 +690,8 @@ def both_stages(seed: int = 7, steps: int = 1000) -> Iterator[First | Run]:
     says=r"In stage 1 the proved bound $\mathcal L_0 \le |\mathcal V| (|\mathcal V|-1)\, "
     r"e^{-\eta_0 t/\|W_{\mathrm{ov}}^*\|}$ holds at all recorded steps. On {runs} long runs "
     r"of stage 2, $-\log(\mathcal L - \mathcal L^*)$ grows like $t$ to the power {low} to "
-    "{high} over the last decade of steps; the criterion was a power between 0.9 and 1.1. "
-    "At {late} recorded steps after $t_A$ the bound of the proof holds.",
+    "{high} while $t$ grows tenfold to its last value; the criterion was a power between 0.9 and "
+    "1.1. At {late} recorded steps from the $t_A$ of Theorem B on, the bound of the proof holds.",
     fails="A loss does not decay exponentially, or not with an exponent that meets the criterion.",
     tolerance=ROUNDING,
     proof=(
@@ -789,9 +790,9 @@ def long_and_paper(seed: int = 7, steps: int = 1000) -> Iterator[Run]:
     "ours-loss-rate",
     over="runs",
     instances=long_and_paper,
-    says="Over the last decade of {steps} steps the fitted rates equal "
-    r"$\eta/\|W_{\mathrm{kq}}^*\|$ up to a relative error of {off}, on {tried} runs; the "
-    "criterion was 2 percent.",
+    says="On {tried} runs, the rates fitted to the steps from a tenth of the last step on equal "
+    r"$\eta/\|W_{\mathrm{kq}}^*\|$ up to a relative error of {off}; the criterion was 2 percent. "
+    "The shortest of these runs has {steps} steps.",
     fails="A fitted rate is off by more than 2 percent.",
     proof=(
         uses(
@@ -807,7 +808,7 @@ def long_and_paper(seed: int = 7, steps: int = 1000) -> Iterator[Run]:
     ),
     planted={
         "A claimed rate that is five percent too large.": {"factor": 1.05},
-        "The rate of (4) in place of it.": {"of_4": True},
+        "The rate $C_1$ of (4).": {"of_4": True},
     },
 )
 def check_ours_loss_rate(one: Run, factor: float = 1.0, of_4: bool = False) -> Iterator[Said]:

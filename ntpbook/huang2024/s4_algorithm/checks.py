@@ -133,7 +133,7 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
         ),
     ),
     planted={
-        "In the library, stage 2 starts one step of stage 1 too early.": {"missed": 1},
+        "In the library, stage 1 ends one step too early.": {"missed": 1},
         "Example 1 with $T = 1$ among the inputs with a gradient of zero.": Variant(
             instances=example_1_with_a_step
         ),
@@ -251,8 +251,8 @@ def singles(
     instances=singles,
     tolerance=1e-12,  # sums of some dozen terms of order one
     says=r"For {tried} random collocations with random $W_{\mathrm{ov}}$, $W_{\mathrm{kq}}$, and "
-    r"orthonormal tokens, $|\mathcal V|$ times the mean cross-entropy of the sentences of "
-    r"one token equals $\mathcal L_0$.",
+    r"orthonormal token embeddings, $|\mathcal V|$ times the mean cross-entropy of the sentences "
+    r"of one token equals $\mathcal L_0$.",
     proof=(
         uses("huang2024-eq-1", "the loss as a sum over distinct sentences"),
         uses(
@@ -330,8 +330,9 @@ def least_loss(wrong: int = 0) -> Iterator[Shown]:
     tolerance=1e-13,  # one softmax of one score
     says=r"In a sentence of one token the attention weight is 1, whatever $W_{\mathrm{kq}}$ is. "
     r"With the $W_{\mathrm{ov}}$ of stage 1, no attention brings the loss below $\log(1 + "
-    r"(|\mathcal V| - 1) e^{-A})$, which tends to 0 as $T$ grows. On {tried} runs, stage 2 "
-    "reduces the excess of the loss over this value to at most {most} times its initial size.",
+    r"(|\mathcal V| - 1) e^{-A})$, which tends to 0 as $T$ grows. On {tried} runs on Example 1, "
+    "stage 2 reduces the excess of the loss over this value to at most {most} times its initial "
+    "size.",
     proof=(
         uses(
             "huang2024-app-one-token",

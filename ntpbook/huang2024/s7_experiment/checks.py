@@ -93,12 +93,12 @@ BROKEN = {
     over="random data sets",
     instances=both_kinds,
     observes=True,
-    says="All six panels show what the text describes on every one of {tried} data sets (seeds "
-    "{first_seed} to {last_seed}, prefix-closed and general): losses decrease at every recorded "
-    r"step until less than a hundredth is left, $1 - \cos$ of stage 2 decreases to between "
-    "{angle_least} and {angle_most}, and the norm of stage 2 is a straight line with $R^2 = "
-    "{straight}$.",
-    fails="A panel does not show what the text describes.",
+    says="All six panels show what Section 7 describes on every one of {tried} data sets (seeds "
+    "{first_seed} to {last_seed}, prefix-closed and general). The losses decrease at every "
+    r"recorded step until less than a hundredth is left, $1 - \cos$ of stage 2 decreases to "
+    "between {angle_least} and {angle_most}, and a straight line fits the norm of stage 2 with "
+    r"$R^2 \ge {straight}$.",
+    fails="A panel does not show what Section 7 describes.",
     tolerance=EXACT,
     planted=BROKEN,
 )
@@ -200,10 +200,10 @@ def stated_bounds(both: Both, sharper: float = 1.0) -> Iterator[Said]:
     instances=both_kinds,
     observes=True,
     says="On every one of {tried} data sets (seeds {first_seed} to {last_seed}, prefix-closed "
-    "and general) all six curves behave as described and satisfy the stated bounds. The curves "
-    "would satisfy the bound on the direction in Theorem 1 even if this bound were smaller by a "
-    "factor of {room}.",
-    fails="A curve does not behave as described, or violates a stated bound.",
+    "and general) all six curves behave as Section 7 says and satisfy the bounds of Proposition "
+    "1, Theorem 1, and equation (4). The curves would satisfy the bound on the direction in "
+    "Theorem 1 even if this bound were smaller by a factor of {room}.",
+    fails="A curve does not behave as Section 7 says, or violates a stated bound.",
     tolerance=ROUNDING,
     planted={
         **BROKEN,

@@ -35,9 +35,11 @@ DECIDED = "rounding itself decides where a run leaves the true path"
     over="runs",
     instances=long_runs,
     observes=True,
-    says="On {tried} runs the relative error of the flow's offset $v$ after one million steps "
-    r"is at most {steps}. Starting the flow later changes $1 - \cos$ at $10^{15}$ steps by "
-    "a relative difference of at most {hand_over}. The check allows errors of $10^{-5}$.",
+    says="On {tried} runs the flow computes the offset "
+    r"$v = W_{\mathrm{kq}} - t\eta\, W_{\mathrm{kq}}^*/\|W_{\mathrm{kq}}^*\|$ after one million "
+    r"steps with a relative error of at most {steps}. Starting the flow later changes $1 - \cos$ "
+    "at $10^{15}$ steps by a relative difference of at most {hand_over}. The check allows errors "
+    "of $10^{-5}$.",
     fails="The flow differs from the run by a relative error of more than $10^{-5}$.",
     planted={
         "The flow started as if the run had taken one percent more steps.": {
@@ -71,9 +73,9 @@ def power_above(value: float) -> float:
     over="runs",
     instances=long_runs,
     observes=True,
-    says=r"On {tried} runs the bounds of Theorem 1 on $1 - \cos$ become smaller than the bound "
-    "from the norms alone between steps {first} and {latest}. From there to $10^{15}$ steps the "
-    "bounds of Theorem 1 hold at all {compared} recorded steps, and are too large by a factor of "
+    says=r"On {tried} runs the bounds of Theorem 1 on $1 - \cos$, as stated and corrected, become "
+    "smaller than the bound from the norms alone between steps {first} and {latest}. From there "
+    "to $10^{15}$ steps they hold in all {compared} comparisons, and are too large by a factor of "
     r"at least {at_first}. Beyond $10^5$ steps $1 - \cos$ comes from the late flow, an "
     "approximation.",
     fails="A bound is smaller than the value in a run.",

@@ -209,7 +209,7 @@ def law_is_inside(half: int = 2, quarter: int = 4) -> tuple[Shown, ...]:
     turn = 12 * star**3 * sp.log(2 * (2 + k)) * sp.log(t) / (t * eta0)
     return (
         identity(r"$t\eta_0 - t\eta_0/(2\|W^*\|)$", room, seen),
-        at_least_zero("that", seen),
+        at_least_zero("this difference", seen),
         at_least_zero(r"the bound on $1 - \cos$", turn),
         at_least_zero("rate minus stated rate", t * eta0 / star - t * eta0 / (quarter * star)),
     )

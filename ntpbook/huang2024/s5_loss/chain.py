@@ -114,9 +114,8 @@ def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
         "The bound on the loss 1.1 times sharper.": {"sharper": 1.1},
     },
     readings={
-        r"the norm 2 in place of $\sqrt2$, as the 108 under the root in Appendix D.2 suggests": {
-            "square": 4
-        },
+        r"the norm 2 of the matrix $P$ in place of $\sqrt2$, as the 108 under the root in Appendix "
+        "D.2 suggests": {"square": 4},
     },
 )
 def check_huang2024_app_thm_2_chain(

@@ -223,7 +223,8 @@ def check_huang2024_thm_2(
             {"factor": 8.0}, instances=inside_alone
         ),
     },
-    vacuous="$t = {first}$ on the last of the {runs} runs; {short} of them are too short",
+    vacuous="$t = {first}$ on the data of the paper's experiment; {short} of the {runs} runs are "
+    "too short",
 )
 def check_huang2024_thm_2_corrected(
     one: Run, factor: float = 1.0, power: float = 1.0
@@ -273,8 +274,8 @@ def check_huang2024_thm_2_corrected(
             {"of_gap": 1.0, "size": 1}, instances=long_runs
         ),
     },
-    vacuous="$T = {T}$, and with twice that $T$ before $t = {t}$, on the last of the runs; "
-            "{silent} of the {tried} runs end earlier",
+    vacuous="$T = {T}$, and for twice this $T$ before $t = {t}$, on the data of the paper's "
+            "experiment; {silent} of the {tried} runs end earlier",
 )  # fmt: skip
 def check_huang2024_eq_4(
     one: Run, of_gap: float | None = None, size: int | None = None
@@ -323,7 +324,7 @@ def check_huang2024_eq_4(
         executed(
             "the smallest possible margin",
             shown.distance_costs_its_norm,
-            planted={"The distance added.": {"side": 1}},
+            planted={"The distance added in place of subtracted.": {"side": 1}},
         ),
         cited(
             r"$|\langle P, U - U^*\rangle| \le \|P\|\, \|U - U^*\|$", "horn2013", "Theorem 5.1.4"
@@ -336,7 +337,7 @@ def check_huang2024_eq_4(
         "The norm of $W^*$ left out.": {"star": 1.0},
     },
     readings={
-        r"the same without the factor $\sqrt2$": {"square": 1},
+        r"(13) without the factor $\sqrt2$": {"square": 1},
         r"the conclusion that the proof of Theorem 2 draws from (13): margins of at least "
         r"$t\,C_1$ under the conditions of Theorem 2": Variant(instances=too_rare),
     },
@@ -426,7 +427,7 @@ def check_huang2024_eq_13(
     readings={
         r"$T$ grows with a different $\log(1/\epsilon_0)$ and only $t$ with $\log(1/\epsilon)$: "
         r"the probability that $W_{\mathrm{ov}}$ leaves to wrong tokens does not decrease, "
-        r"tried with $100\,\epsilon$": {"own": True},
+        r"tried with the bound $100\,\epsilon$ on it": {"own": True},
     },
 )
 def check_huang2024_app_accuracy(
@@ -619,9 +620,8 @@ def needed_T(one: Floor) -> float:
         "The bound 1.1 times sharper.": {"sharper": 1.1},
     },
     readings={
-        r"$\mathcal L^*$ is the minimal loss: (4) tends to a larger value and implies nothing": {
-            "true": True
-        },
+        r"$\mathcal L^*$ is the minimal loss; then (4), which tends to a larger value, does not "
+        "imply the statement": {"true": True},
     },
 )
 def check_huang2024_app_loss_excess(

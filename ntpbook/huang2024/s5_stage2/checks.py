@@ -310,8 +310,8 @@ def equally_frequent() -> list[Run]:
         },
         "A norm that is larger by a hundredth.": {"stretch": 1.01},
     },
-    vacuous=r"$t = 10^{first_beat}$ on the best of the runs, where the bound on $1 - \cos$ "
-    "improves on the norm bounds",
+    vacuous=r"$t = 10^{first_beat}$ on the run on which this step is smallest; from it on the "
+    r"bound on $1 - \cos$ improves on the norm bounds",
 )
 def check_huang2024_thm_1_corrected(
     run: Run, rarity: str = bounds.PI_MIN, stretch: float = 1.0

@@ -278,7 +278,7 @@ def test_huang2024_eq_13_readings(some: list[runs.Run]) -> None:
     verdicts = [one.verdict for one in check.readings]
     assert (check.verdict, verdicts) == (Verdict.PROVED, [Verdict.REFUTED, Verdict.REFUTED])
     on_data = checks.check_huang2024_eq_13.judge_data(some)
-    assert [one.text for one in on_data.readings] == [r"the same without the factor $\sqrt2$"]
+    assert [one.text for one in on_data.readings] == [r"(13) without the factor $\sqrt2$"]
 
 
 def test_huang2024_eq_13_chain_is_the_least_margin_over_its_claim(some: list[runs.Run]) -> None:

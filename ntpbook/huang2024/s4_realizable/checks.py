@@ -188,7 +188,7 @@ def orders_of_closed_data(seed: int = 7, trials: int = 20) -> list[OfData]:
     "huang2024-app-roles",
     over="partial orders",
     instances=orders_of_closed_data,
-    says="No token has two types in any of {tried} orders.",
+    says="In all {tried} orders no token has two of the four types.",
     fails="In {failed} of {tried} orders, including those of Example 1, a token that is compared "
     "with no other is both optimal and non-optimal, since nothing lies above it and nothing "
     "lies below it.",
@@ -241,9 +241,7 @@ def four_cases(printed: bool = False) -> Iterator[Shown]:
     "huang2024-app-three-categories",
     over="partial orders",
     instances=small_orders,
-    says="The role of a token depends on two questions: does some token lie above it, and does "
-    "some token lie below it? Without confused tokens three combinations of answers remain, one "
-    "for each role. In all {tried} orders every token has exactly one role.",
+    says="In all {tried} orders without confused tokens every token has exactly one role.",
     proof=(
         uses("huang2024-def-1", "what lies above and below a token determines its role"),
         executed("each combination without a confused token gives exactly one role", four_cases),
@@ -330,8 +328,8 @@ def check_huang2024_app_extremal(
 
 LEAD = (
     "With the parameters shown on the page, the logit of the correct token exceeds every other "
-    "by at least {lead} times the scale $B$ in every sample, by exact computation. So the loss "
-    "tends to zero as $B$ grows, and the conclusion fails."
+    "logit by at least {lead} times the scale $B$ in every sample, by exact computation. So the "
+    "loss tends to zero as $B$ grows, but the claimed consequence is false."
 )
 
 
@@ -449,8 +447,10 @@ def check_huang2024_app_peaks(one: Weights) -> Iterator[Said]:
         ),
     },
     readings={
-        "without the condition of larger weights, on data where a repeated token outweighs a "
-        "single one": Variant(instances=lambda: [contradictory_orders()]),
+        "without the hypothesis that deciding tokens have larger weights, on data where a "
+        "repeated token outweighs a single one": Variant(
+            instances=lambda: [contradictory_orders()]
+        ),
         "without prefix closure, on data where no sentence repeats a token": Variant(
             instances=lambda: [broken_chain()]
         ),
@@ -506,7 +506,11 @@ def weight_pairs(weights: Weights, total: bool) -> Iterator[tuple[str, Fraction,
             expected=Verdict.NOT_CONTRADICTED,
         ),
     },
-    readings={"the total weight of a token in place of that of a position": {"total": True}},
+    readings={
+        "the weight of a token summed over its positions in place of the weight of one position": {
+            "total": True
+        }
+    },
 )
 def check_huang2024_app_weights_larger(one: Weights, total: bool = False) -> Iterator[Said]:
     """If the loss tends to zero, optimal tokens have larger weights than the others."""
@@ -595,9 +599,8 @@ class Frequent:
         "Strictly more occurrences required.": {"strictly": True},
     },
     readings={
-        "the sentence before the formula: all non-optimal tokens counted together": {
-            "together": True
-        },
+        "the paper's sentence before the formula, in which all non-optimal tokens are counted "
+        "together": {"together": True},
     },
 )
 def check_huang2024_asm_3(
@@ -732,7 +735,8 @@ def frames(third: str = EXAMPLE_1[2]) -> Iterator[Shown]:
             framed_here = set(sentence) & upper if len(set(sentence)) > 1 else set(sentence)
             apart = len(framed_here ^ mapped) + abs(len(mapped) - 1)
             yield relation(
-                f"{' '.join(sentence)} → {following}: optimal, and mapped to the next token",
+                f"{' '.join(sentence)} → {following}: the optimal or only token, and "
+                f"the token mapped to {following}",
                 ", ".join(sorted(framed_here)), "=", ", ".join(sorted(mapped)), apart,
             )  # fmt: skip
 
@@ -749,14 +753,15 @@ def frames(third: str = EXAMPLE_1[2]) -> Iterator[Shown]:
             planted={"The sentence OPP changed to OPS.": {"third": "O P S"}},
         ),
     ),
-    says=r"In all {tried} sentences of Example 1 exactly one token is optimal, and $\mathrm n$ "
-    "maps it to the next token. In our copy of the paper the frames in Figure 1 are illegible, "
-    "so the check computes from Example 1 which token is optimal.",
+    says=r"In all {tried} sentences of Example 1 $\mathrm n$ maps exactly one token to the next "
+    "token. If a sentence has two different tokens, this token is the only optimal one. In our "
+    "copy of the paper the frames in Figure 1 are illegible, so the check computes from Example 1 "
+    "which token is optimal.",
     planted={
         "A data set with contradictory orders.": Variant(
             instances=lambda: framed(contradictory_orders().data)
         ),
-        "In every sentence the query taken for the optimal token.": {"query": True},
+        "The query of each sentence taken for its optimal token.": {"query": True},
     },
 )
 def check_huang2024_fig_1(one: Framed, query: bool = False) -> Iterator[Said]:
@@ -801,7 +806,9 @@ def least_lead(sharper: Fraction = Fraction(1)) -> Iterator[Shown]:
     lead = (right - others) / (right + others)  # at worst all others vote for one token
     bound = sp.Rational(sharper.numerator, sharper.denominator) / (2 * L - 1)
     gap = sp.expand(sp.simplify((lead - bound) * (right + others) * (2 * L - 1)))
-    yield at_least_zero(r"(lead $- \frac{1}{2L - 1}$) times the sum of odds and $2L - 1$", gap)
+    yield at_least_zero(
+        r"(lead $- \frac{1}{2L - 1}$) times its two denominators, for $L = L_{\max}$", gap
+    )
 
 
 def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
@@ -820,9 +827,8 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
         by_hand(
-            r"every other token of a sentence has a different next token, since $\mathrm n$ is "
-            "injective, and is optimal in no sentence with this query, since no token is "
-            "confused",
+            r"every other token of a sentence has a different follower, since $\mathrm n$ is "
+            "injective, and is optimal in no sentence with this query, since no token is confused",
             at="rivals",
         ),
         by_hand(
@@ -1024,7 +1030,7 @@ def without_beginnings() -> list[Collocated]:
     ),
     planted={
         "The last two tokens of each sentence in place of the first two.": {"last": True},
-        "A collocation that contradicts the sentences.": Variant(
+        "A collocation that contradicts the sentences of Example 1.": Variant(
             instances=lambda: [Collocated(example_1(), {"S": "O"})]
         ),
     },

@@ -73,8 +73,8 @@ def sizes(most: int = 6) -> Iterator[Size]:
     over="pairs of vocabulary size and dimension",
     instances=sizes,
     shows="Assumption 2 can be satisfied, and can fail",
-    says=r"One-hot vectors, repeated if $d < |\mathcal V|$, satisfy Assumption 2 exactly if $d "
-    r"\ge |\mathcal V|$, for all {tried} pairs of $d$ and $|\mathcal V|$.",
+    says=r"One-hot vectors, repeated if $d < |\mathcal V|$, satisfy Assumption 2 if and only if "
+    r"$d \ge |\mathcal V|$, for all {tried} pairs of $d$ and $|\mathcal V|$.",
     proof=(
         by_hand(
             r"there are at most $d$ orthonormal vectors, so $d \ge |\mathcal V|$ is needed",
@@ -137,10 +137,10 @@ def optimal_feed_forward(extra: int = 0) -> Iterator[Shown]:
     over="collocations",
     instances=vocabularies,
     name=lambda one: rf"$|\mathcal V| = {len(one)}$",
-    says=r"With the multiplier $1/|\mathcal V| > 0$ on every constraint, the gradient of the "
-    r"Lagrangian vanishes for symbolic $|\mathcal V|$, all margins are 1, and the squared norm is "
-    r"$|\mathcal V| - 1$. The check confirms these facts constraint by constraint for {tried} "
-    "sizes of the vocabulary.",
+    says=r"At the solution of (2), with the multiplier $1/|\mathcal V| > 0$ on every constraint, "
+    r"the gradient of the Lagrangian vanishes for symbolic $|\mathcal V|$, all margins are 1, and "
+    r"the squared norm is $|\mathcal V| - 1$. The check confirms these facts constraint by "
+    "constraint for {tried} sizes of the vocabulary.",
     proof=(
         uses(
             "huang2024-asm-2",
@@ -205,8 +205,8 @@ def random_data(seed: int = 7, trials: int = 60) -> tuple[Solved, ...]:
     instances=random_data,
     shows="problem (3) has exactly one solution on realizable data",
     says="On {tried} realizable data sets the exact solution satisfies all {constraints} "
-    "constraints, taken from the samples one by one, and its multipliers certify that its "
-    "norm is minimal.",
+    "constraints, taken from the samples one by one, and the multipliers of the solution certify "
+    "that no smaller norm is possible.",
     planted={
         "The solution scaled down by a tenth.": {"factor": Fraction(9, 10)},
         "The solution scaled up by a tenth, which satisfies every constraint.": {
@@ -259,7 +259,7 @@ def check_huang2024_eq_3(
     over="data sets",
     instances=random_data,
     says="On {tried} data sets, the constraints are exactly the {pairs} pairs of the orders, and "
-    "solving for the whole matrix at once gives the same columns as solving for each column "
+    "the solution for the whole matrix has the same columns as the solutions for each column "
     "separately.",
     proof=(
         uses("huang2024-eq-14", "the problem (3) in one-hot coordinates"),
@@ -419,9 +419,9 @@ def optimal_complete(times: int = 1) -> Iterator[Shown]:
     "ours-complete-order",
     over="complete orders",
     instances=complete_sizes,
-    says="With the multiplier $1/(k+m) > 0$ on each pair, every margin is 1 and the gradient of "
-    "the Lagrangian vanishes for symbolic $k$ and $m$. The solver finds this solution on {tried} "
-    "orders.",
+    says="At the closed form, with the multiplier $1/(k+m) > 0$ on each pair, every margin is 1 "
+    "and the gradient of the Lagrangian vanishes, for symbolic $k$ and $m$. The exact solver "
+    "finds the closed form for all {tried} complete orders.",
     proof=(
         executed("the gradient of the Lagrangian vanishes at the closed form", optimal_complete),
         SUFFICIENT,
@@ -476,14 +476,15 @@ def two_pairs_apart() -> list[Column]:
     "huang2024-app-one-level",
     over="partial orders",
     instances=closed_columns,
-    says="In all {tried} orders the pairs are connected, so margins of 1 leave one free number "
-    r"$x$. The derivative of the squared norm vanishes at $x = -\frac{k}{k+m}$, which is the "
-    "score of non-optimal tokens in the certified solution.",
+    says="In all {tried} orders from prefix-closed data, the pairs connect all compared tokens. "
+    "So if all margins are 1, one number $x$ is free, the score of the non-optimal tokens. The "
+    r"derivative of the squared norm vanishes at $x = -\frac{k}{k+m}$, which is this score in the "
+    "certified solution.",
     hypotheses=PRESUMED,
     proof=(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
-        by_hand("with margins of 1 all non-optimal tokens score one number $x$, and the optimal "
-        "token scores $x + 1$",
+        by_hand("if all margins are 1, all non-optimal tokens have the same score $x$, and the "
+        "optimal token has the score $x + 1$",
                 at="one-number"),
         executed("the squared norm as a function of $x$ and its minimum", one_number_left),
     ),
@@ -558,17 +559,22 @@ def value_of_a_level(exchanged: bool = False) -> Iterator[Shown]:
     "ours-block-form",
     over="partial orders",
     instances=all_orders,
-    says="On all {tried} orders the certified solution has block form, with up to {blocks} blocks.",
+    says="For all {tried} orders, from data or not, the certified solution of (15) has the block "
+    "form of the theorem, with up to {blocks} blocks.",
     proof=(
         by_hand(
             "the solution is orthogonal to all vectors that are constant on tight pairs",
             at="orthogonal",
         ),
         by_hand("tokens that are not compared score zero", at="others"),
-        by_hand("$k (1 + z) + m z = 0$ for the scores $1 + z$ and $z$ of a block", at="levels"),
-        by_hand("a block has both kinds of tokens", at="both-kinds"),
+        by_hand(
+            "the equation $k (1 + z) + m z = 0$ holds for the scores $1 + z$ and $z$ of a block",
+            at="levels",
+        ),
+        by_hand("every block has both optimal and non-optimal tokens", at="both-kinds"),
         executed(
-            "$k (1 + z) + m z = 0$ gives the scores and the norm of a block", value_of_a_level
+            "the equation $k (1 + z) + m z = 0$ gives the scores and the norm of a block",
+            value_of_a_level,
         ),
     ),
     planted={
@@ -616,21 +622,23 @@ def check_ours_block_form(
     "huang2024-prop-2-corrected",
     over="partial orders",
     instances=all_orders,
-    says="The closed form is the solution for {right} of {tried} orders, and these are exactly "
-         "the orders in which all sets of optimal tokens satisfy the Hall condition.",
+    says="The closed form is the solution of (15) for {right} of {tried} orders. These are "
+    r"exactly the orders in which every set $S$ of optimal tokens satisfies $k\,|N(S)| \ge "
+    r"m\,|S|$, where $N(S)$ is the set of tokens below some token of $S$.",
     proof=(
         uses("huang2024-eq-15", "the column of a query is the solution of (15)"),
         by_hand(r"$(k + m) \langle w, d\rangle$ is $m$ times the sum of $d$ over the optimal "
-                "tokens minus $k$ times the sum over the non-optimal ones, for $d = w' - w$",
+        "tokens minus $k$ times the sum over the non-optimal ones, where $d$ is the difference of "
+        "any scores that satisfy the constraints and the closed form $w$",
                 at="product"),
-        by_hand("if: the condition for the tokens with an entry of $d$ of at most $v$, summed "
-        r"over $v$, gives $\langle w, d\rangle \ge 0$",
+        by_hand("if: the condition for the optimal tokens whose entry of $d$ is at most $v$, "
+        r"summed over $v$, gives $\langle w, d\rangle \ge 0$",
                 at="if"),
         by_hand("only if: lowering the scores of $S$ and $N(S)$ together violates no constraint, "
         "so it does not reduce the norm of the solution", at="only-if"),
     ),
     planted={
-        "The Hall condition on single tokens only.": {"largest": 1},
+        "The condition required of single tokens only.": {"largest": 1},
         "$k$ and $m$ exchanged in the condition.": {"exchanged": True},
     },
 )  # fmt: skip

@@ -252,8 +252,14 @@ _ONE = uses(
 _COMPLETE = uses(
     "ours-complete-order", "for a complete order the solution of (15) is the closed form"
 )
-_SAYS = "The closed form is the certified solution of all {tried} partial orders."
-_FAILS = "The closed form is not the certified solution of {failed} of {tried} partial orders."
+_SAYS = (
+    "The closed form of Proposition 2 is the certified solution of (15) for all {tried} partial "
+    "orders."
+)
+_FAILS = (
+    "The closed form of Proposition 2 is not the certified solution of (15) for {failed} of "
+    "{tried} partial orders."
+)
 _ANYWAY = {"presumed": False}
 _READINGS = {
     "without prefix closure: five tokens, with Assumption 1 and source": Variant(
@@ -385,11 +391,11 @@ def _sums(
     "huang2024-eq-16",
     over="partial orders",
     instances=closed_columns,
-    says="On all {tried} partial orders the dual (16) at the certified multipliers equals the "
-    "squared norm of the solution, which is the maximum of the dual, and the gradient of the "
-    "dual vanishes at these multipliers.",
-    fails="On {failed} of {tried} partial orders the gradient of the dual (16) does not vanish "
-    "at the maximum over non-negative multipliers.",
+    says="For all {tried} partial orders, at the certified multipliers, the dual $L^*$ of (16) "
+    "equals the squared norm of the solution of (15). So these multipliers maximize the dual, and "
+    "its gradient vanishes there.",
+    fails="For {failed} of {tried} partial orders the gradient of the dual $L^*$ of (16) does not "
+    "vanish at the maximum over nonnegative multipliers.",
     hypotheses=PRESUMED,
     proof=(
         _COLUMN,
@@ -409,8 +415,8 @@ def _sums(
     planted={
         "The multipliers doubled.": {"factor": 2},
         "The sum of all multipliers once, not twice, in $L^*$.": {"linear": 1},
-        "The conditions for a maximum over non-negative multipliers, which hold even without "
-        "prefix closure: no derivative is positive, and only those at multipliers of 0 are "
+        "Only the conditions for a maximum over nonnegative multipliers, which hold even without "
+        "prefix closure: no derivative is positive, and only derivatives at multipliers of 0 are "
         "negative.": Variant(
             {"at_zero": False} | _ANYWAY, without_closure, expected=Verdict.NOT_CONTRADICTED
         ),

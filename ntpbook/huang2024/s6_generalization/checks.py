@@ -206,26 +206,28 @@ def weight_of_the_free_token(more: int = 0) -> tuple[Shown, ...]:
     "huang2024-thm-3",
     over="runs",
     instances=separation.runs,
-    says="On {runs} runs up to step $2 t_3$, the scores of compared tokens differ from those of "
-    "non-comparable tokens by at least $C_0 t$ from $t_3$ on. For {sentences} unseen "
-    "sentences with one kind of non-comparable token, the claimed next token has "
-    r"probability at least $1 - \epsilon_0$ with $\epsilon_0 = \frac1{20}$.",
+    says="On {runs} runs of up to $2 t_3$ steps, on Example 1 and random data, the scores of "
+    "compared tokens differ from those of non-comparable tokens by at least $C_0 t$ from $t_3$ "
+    "on. After {sentences} unseen sentences of one non-comparable token $x_0$ and non-optimal "
+    r"tokens, $\mathrm n(x_0)$ has probability at least $1 - \epsilon_0$ with $\epsilon_0 = "
+    r"\frac1{20}$.",
     fails="A difference of scores is too small, or a prediction is not the claimed one.",
     proof=(
         uses("ours-separation", "both inequalities, from $t_3$ on"),
         executed(
-            "the weight of $x_0$ among $c$ non-optimal tokens",
+            "the attention weight of $x_0$ next to $c$ non-optimal tokens",
             weight_of_the_free_token,
             planted={"One non-optimal token not counted.": {"more": 1}},
         ),
         by_hand(
-            r"the weight of $x_0$ is at least $1 - \epsilon$ for $t \ge t_3 + "
+            r"the attention weight of $x_0$ is at least $1 - \epsilon$ for $t \ge t_3 + "
             r"\log(c/\epsilon)/C_0$",
             at="weight",
         ),
         uses(
             "huang2024-app-thm-3-probability",
-            r"a lower bound on the probability of $\mathrm n(x_0)$ from the weight of $x_0$",
+            r"a lower bound on the probability of $\mathrm n(x_0)$, from the attention weight of "
+            "$x_0$",
         ),
     ),
     planted={
@@ -295,11 +297,11 @@ def continued(run: Run, one: Unseen, level: float) -> Iterator[Said]:
     over="runs",
     instances=all_runs,
     observes=True,
-    says="On all {tried} runs, with and without Assumption 3, the scores of compared tokens "
-    "differ from those of non-comparable tokens by at least a tenth of the limit speed times "
-    r"$t$, at every recorded step with sufficiently large $t\eta$ for the data. For {sentences} "
-    r"unseen sentences with one kind of non-comparable token $x_0$ the model predicts $\mathrm "
-    "n(x_0)$.",
+    says="On all {tried} runs, on Example 1 and random data with and without Assumption 3, the "
+    "scores of compared tokens differ from those of non-comparable tokens by at least $C_0 t$, "
+    "where $C_0$ is a tenth of the limit speed, at every recorded step from a step on that the "
+    r"data and $\eta$ determine. After {sentences} unseen sentences of one non-comparable token "
+    r"$x_0$ and non-optimal tokens, the model predicts $\mathrm n(x_0)$.",
     fails="A difference of scores is too small, or a prediction is not the claimed one.",
     planted={
         "Differences of scores that grow like a logarithm.": {"slowed": True},
@@ -367,8 +369,8 @@ def likeliest(answer: prediction.Prediction) -> list[str]:
     over="unseen sentences",
     instances=questions,
     says="For sufficiently large $T$ and $t$, SP is followed by V and OSP by P. After 900 steps "
-    "of each stage the expected token, where there is only one, has probability 1 up to at most "
-    "{missing}; after SVP two tokens are equally probable.",
+    "of each stage, the probability of the expected next token of SP, OSP, and VP differs from 1 "
+    "by at most {missing}. After SVP two tokens are equally probable.",
     fails="A prediction is not the expected one.",
     proof=(
         uses(
@@ -446,8 +448,8 @@ def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
     instances=random_data,
     name=lambda one: one.name,
     says="In a sentence with two different tokens, one optimal token determines the next token "
-    "and lies above all others, so every token of the sentence is compared. The check confirms "
-    "this for {sentences} such sentences of {tried} data sets.",
+    "and lies above all other tokens, so every token of the sentence is compared. The check "
+    "confirms this for {sentences} such sentences of {tried} data sets.",
     proof=(
         uses(
             "huang2024-def-1", "the token that determines the next token lies above every other one"
@@ -464,7 +466,11 @@ def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
         ),
     ),
     planted={"Orders computed without the sentence that has the most tokens.": {"forget": True}},
-    readings={"in all sentences, also those of one token": Variant({"alone": True}, swap)},
+    readings={
+        "claimed for all training sentences, also those of one token": Variant(
+            {"alone": True}, swap
+        )
+    },
 )
 def check_huang2024_app_never_together(
     one: Dataset, alone: bool = False, forget: bool = False
@@ -527,7 +533,7 @@ def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:
         ),
         by_hand("entries at non-comparable tokens have zero gradient, so they stay 0", at="zero"),
         executed(
-            "three levels form a strict order that contains the original one",
+            "the three levels of scores form a strict order that contains the order of the query",
             three_levels,
             planted={
                 "Non-comparable tokens with the score of the optimal ones.": {"levels": (2, 2, 0)}

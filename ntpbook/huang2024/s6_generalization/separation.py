@@ -100,10 +100,10 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
     "ours-separation",
     over="runs",
     instances=runs,
-    says="The corollary follows from Theorem B for every step size, with explicit constants. On "
-    "{runs} runs both inequalities hold at all {steps} recorded steps from $t_3$ on, and the "
-    "smallest entry $|W[x, x^q]|$ of a compared token is at most {closest} times its bound $C_0 "
-    "t$.",
+    says="The corollary follows from Theorem B for every step size. On {runs} runs both "
+    "inequalities hold at all {steps} recorded steps from $t_3$ on, and at these steps the "
+    "smallest entry $|W[x, x^q]|$ of a compared token is at most {closest} times its lower bound "
+    "$C_0 t$.",
     proof=(
         uses(
             "ours-direction",
@@ -120,11 +120,12 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
         ),
         by_hand("the entry of a non-comparable token has zero gradient and stays 0", at="zero"),
     ),
-    loose="in these runs, up to step $2 t_3$, an entry is at least 1.9 times the bound, because "
-    "the choice of $t_3$ allows the component orthogonal to $W^*$ to cancel half of the entry",
+    loose="in these runs, up to step $2 t_3$, every entry of a compared token is at least 1.9 "
+    "times the bound $C_0 t$, because the choice of $t_3$ allows the component orthogonal to "
+    "$W^*$ to cancel half of the entry",
     planted={
         "The constant $C_0$ eight times as large.": {"slope": 8.0},
-        "$t^{3/2}$ in place of $t$.": {"power": 1.5},
+        "The lower bound $C_0 t^{3/2}$ in place of $C_0 t$.": {"power": 1.5},
         "The bound required from the first step on.": {"lateness": 0.0},
         "The opposite sign of the entries of optimal tokens.": {"sign": -1},
     },

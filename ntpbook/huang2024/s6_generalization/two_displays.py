@@ -65,9 +65,9 @@ BACKWARD = TwoTokens("the sentence 0 1 0, $x$ the non-optimal 1 and $x'$ the opt
     says="The stated lower bound on the margin holds for every pair of tokens.",
     fails="The paper states the inequality for any two tokens. It fails for a non-optimal token "
     "$x$ and an optimal token $x'$. On the sentence 0 1 0, where $W^{(t)}$ is known exactly, "
-    "their margin after {t} steps is {margin}, and the stated lower bound is {claimed}. The "
-    "proof in the paper inserts the lower bound of Lemma 6 on the norm, but if the difference of "
-    "scores is negative, the proof needs the upper bound.",
+    "their margin after {t} steps is {margin}, and the stated lower bound is {claimed}. The proof "
+    "in the paper inserts the lower bound of Lemma 6 on the norm, but where the difference of "
+    "scores is negative, an upper bound on the norm is needed.",
     hypotheses=(*FACTS, r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e$", r"$t \ge 2$"),
     planted={
         "$x$ optimal and $x'$ non-optimal; then the inequality is correct.": Variant(
@@ -200,9 +200,10 @@ def lead_and_rest(twice: int = 2) -> Iterator[Shown]:
     "huang2024-app-thm-3-probability",
     over="random sentences",
     instances=sentences,
-    says=r"If $m_0 \ge 1 - \epsilon$, $\epsilon < \frac12$, and $A (1 - 2\epsilon) \ge "
-    r"\log(|\mathcal V|/\epsilon_0)$, then the probability of the token $\mathrm n(x_0)$ exceeds "
-    r"$1 - \epsilon_0$. The check confirms this for {tried} random sentences.",
+    says=r"If the non-comparable token $x_0$ has at least the attention $1 - \epsilon$, with "
+    r"$\epsilon < \frac12$, and if the gap $A$ of the logits after stage 1 satisfies $A (1 - "
+    r"2\epsilon) \ge \log(|\mathcal V|/\epsilon_0)$, then the probability of $\mathrm n(x_0)$ "
+    r"exceeds $1 - \epsilon_0$. The check confirms this for {tried} random sentences.",
     proof=(
         executed(
             r"the lead of the logit of $\mathrm n(x_0)$, and the total probability of the other "

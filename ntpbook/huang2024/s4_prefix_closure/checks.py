@@ -65,8 +65,9 @@ def without(failing: Failing) -> dict[str, Variant]:
     over="data sets",
     instances=random_structures,
     name=told,
-    says="Each of the {orders} orders of {tried} data sets, with up to {tokens} tokens and "
-    "sentences of up to {longest} tokens, has exactly one optimal token.",
+    says="On {tried} prefix-closed data sets that satisfy Assumption 1, with up to {tokens} "
+    "tokens and sentences of up to {longest} tokens, each of the {orders} queries that compare "
+    "tokens has exactly one optimal token.",
     proof=(
         by_hand(
             r"following $\mathrm n$ from the first token of a sentence reaches every token of the "
@@ -74,13 +75,13 @@ def without(failing: Failing) -> dict[str, Variant]:
             at="first",
         ),
         by_hand(
-            r"following $\mathrm n$ from the optimal token reaches the query without leaving the "
-            "sentence",
+            r"following $\mathrm n$ from the optimal token of a sentence reaches the query "
+            "without leaving the sentence",
             at="decider",
         ),
         by_hand(
-            r"since $\mathrm n$ is injective, of two paths along $\mathrm n$ to the query, one is "
-            "the end of the other",
+            r"since $\mathrm n$ is injective, the shorter of two paths along $\mathrm n$ to the "
+            "query is the end of the longer path",
             at="two-ways",
         ),
     ),
@@ -148,10 +149,10 @@ def few_tokens(dropped: str) -> Variant:
     over=r"cycle types of $\mathrm n$",
     instances=permutations,
     name=lambda n: "n: " + ", ".join(f"{x} → {y}" for x, y in enumerate(n)),
-    says=r"For all {tried} cycle types of $\mathrm n$ on few tokens, an exhaustive search found "
-    "the {relations} relations that a sentence of any length, with its prefixes, can produce. Of "
-    "{pairs} pairs of these relations, {allowed} confuse no token, and none of these has a query "
-    "with two optimal tokens.",
+    says=r"For all {tried} cycle types of $\mathrm n$ on small vocabularies, an exhaustive search "
+    "found the {relations} relations that a sentence of any length, with its prefixes, can "
+    "produce. Of {pairs} pairs of these relations, {allowed} confuse no token, and none of these "
+    "has a query with two optimal tokens.",
     proof=(
         by_hand(r"by renaming tokens, one $\mathrm n$ of each cycle type suffices", at="renaming"),
         by_hand(
@@ -218,14 +219,16 @@ def with_longest_lines(seed: int = 7, trials: int = 200) -> tuple[Structure, ...
     over="data sets",
     instances=with_longest_lines,
     name=told,
-    says="All {samples} samples of {tried} data sets follow the rule $x_{L+1} = f(x_L)$, each "
-    r"first token has one continuation, and $N \le |\mathcal V| L_{\max}$, with equality on some "
-    "data.",
+    says="On {tried} prefix-closed data sets that satisfy Assumption 1, all {samples} samples "
+    r"follow the rule $x_{L+1} = f(x_L)$ for sentences of $L \ge 2$ tokens. Here $f(q)$ is "
+    r"$\mathrm n$ of the optimal token of the query $q$, or $\mathrm n(q)$ if no token is "
+    "optimal. Each first token has one continuation, and the number $N$ of samples is at most "
+    r"$|\mathcal V| L_{\max}$, with equality on some data.",
     proof=(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
         by_hand(
-            "in a sentence with two different tokens, the one optimal token determines the next "
-            "token",
+            "in a sentence with two different tokens, the optimal token of the query determines "
+            "the next token",
             at="two",
         ),
         by_hand(
@@ -240,9 +243,7 @@ def with_longest_lines(seed: int = 7, trials: int = 200) -> tuple[Structure, ...
     ),
     planted=without(two_next)
     | {
-        r"Always $\mathrm n$ of the last token, even if its query has an optimal token.": {
-            "alone": True
-        },
+        r"The rule $f = \mathrm n$, even for queries with an optimal token.": {"alone": True},
         r"The bound 1.1 times sharper: $\frac{10}{11} |\mathcal V| L_{\max}$.": {
             "share": Fraction(10, 11)
         },
@@ -342,8 +343,8 @@ def held(line: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         "The shortest prefix of each sentence omitted.": {"lost": 1},
     },
     readings={
-        r"$\mathcal D_0$ may contain any sentence $X$ with the next token $p^*(X)$, as its "
-        "definition says": {"by_model": False},
+        "the data may contain any sentence $X$, generated or not, with the next token $p^*(X)$, "
+        "as the paper's definition says": {"by_model": False},
     },
 )
 def check_huang2024_app_prefixes(

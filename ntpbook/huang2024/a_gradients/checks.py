@@ -122,13 +122,15 @@ def gradient_of_stage_1(target: int = 1) -> tuple[Shown, ...]:
     "huang2024-eq-5",
     over="choices of data and matrices",
     instances=points,
-    says="Symbolic differentiation gives the stated derivative for every entry and all sizes. For "
-    "{tried} choices of data and matrices the formula agrees with difference quotients to a "
-    "relative error of {distance}, and with the code of this book up to rounding.",
-    fails="The formula is not the derivative of the loss.",
+    says="Symbolic differentiation gives formula (5) for every entry, for vocabularies and "
+    "embeddings of any size. For {tried} choices of data and matrices, formula (5) agrees with "
+    "difference quotients to a relative error of {distance}, and with the code of this book up to "
+    "rounding.",
+    fails="Formula (5) is not the derivative of the loss.",
     proof=(
         executed(
-            "the derivative of the loss with respect to one entry, for any number of tokens",
+            "the derivative of the loss of stage 1 with respect to one entry, for any number of "
+            "tokens",
             gradient_of_stage_1,
         ),
     ),
@@ -243,10 +245,11 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
     "huang2024-eq-6",
     over="choices of data and matrices",
     instances=points,
-    says="Symbolic differentiation gives the stated derivative for every entry and all sizes. For "
-    "{tried} choices of data and matrices the formula agrees with difference quotients to a "
-    "relative error of {distance}, and with the code of this book up to rounding.",
-    fails="The formula is not the derivative of the loss.",
+    says="Symbolic differentiation gives formula (6) for every entry, for vocabularies and "
+    "embeddings of any size and sentences of any length. For {tried} choices of data and "
+    "matrices, formula (6) agrees with difference quotients to a relative error of {distance}, "
+    "and with the code of this book up to rounding.",
+    fails="Formula (6) is not the derivative of the loss.",
     proof=(
         executed(
             "the derivative of the loss of one sample of any length with respect to one entry, "
@@ -260,7 +263,9 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
         ),
     ),
     planted={
-        r"$\mathrm{diag}(\phi)$ alone, without $\phi\phi^\top$.": {"outer": 0},
+        r"$\mathrm{diag}(\phi_n)$ in place of $\mathrm{diag}(\phi_n) - \phi_n\phi_n^\top$.": {
+            "outer": 0
+        },
         "The same frequency for every distinct sentence.": {"weighted": False},
     },
 )

@@ -70,8 +70,9 @@ def loss_of_one_sample(plus: bool = False) -> Iterator[Shown]:
         by_hand("each distinct sample counts with its frequency in the mean", at="collected"),
     ),
     planted={
-        "Frequencies left out: every distinct sentence has the same weight, although one is "
-        "repeated.": {"weighted": False},
+        "The same weight for every distinct sentence, although one sentence is repeated.": {
+            "weighted": False
+        },
     },
 )
 def check_huang2024_eq_1(one: Matrices, weighted: bool = True) -> Iterator[Said]:
@@ -260,8 +261,9 @@ def one_weight(rivals: bool = False) -> Iterator[Shown]:
     "huang2024-app-one-token",
     over="random sentences",
     instances=one_position,
-    says=r"In a sentence of one token the attention weight is 1, whatever $W_{\mathrm{kq}}$ is: "
-    "two attention matrices give the same probabilities on {tried} random sentences.",
+    says="In a sentence of one token the attention weight of this token is 1, whatever "
+    r"$W_{\mathrm{kq}}$ is: two different $W_{\mathrm{kq}}$ give the same next-token "
+    "probabilities on {tried} random sentences.",
     tolerance=1e-12,  # a softmax of one number is 1 exactly; the logits are sums of few products
     proof=(
         executed(
@@ -272,7 +274,7 @@ def one_weight(rivals: bool = False) -> Iterator[Shown]:
     ),
     planted={
         "Sentences of different tokens.": Variant(instances=different_tokens),
-        r"With the second attention matrix, the rows of $W_{\mathrm{ov}}$ are permuted.": {
+        r"With the second $W_{\mathrm{kq}}$, the rows of $W_{\mathrm{ov}}$ are permuted.": {
             "values": 1
         },
     },

@@ -258,9 +258,9 @@ def check_huang2024_eq_3(
     "huang2024-eq-15",
     over="data sets",
     instances=random_data,
-    says="On {tried} data sets, the constraints are exactly the {pairs} pairs of the orders, and "
-    "the solution for the whole matrix has the same columns as the solutions for each column "
-    "separately.",
+    says="On {tried} realizable data sets, the constraints of (14) are exactly the {pairs} pairs "
+    "of the orders, and the solution of (14) for the whole matrix has the same columns as the "
+    "solutions of (15) for each column separately.",
     proof=(
         uses("huang2024-eq-14", "the problem (3) in one-hot coordinates"),
         by_hand(
@@ -351,14 +351,14 @@ def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
     over="rational rotations",
     instances=rotations,
     says=r"For symbolic dimension and orthogonal $U$, the margins and the norm of $U W U^\top$ on "
-    "rotated tokens equal those of $W$ on the original tokens. In fractions, the check confirms "
-    "both equalities for {tried} rotations.",
+    "rotated tokens equal those of $W$ on the original tokens. With exact fractions, the check "
+    "confirms both equalities for {tried} rotations.",
     proof=(
         uses(
             "huang2024-asm-2",
             "the tokens are orthonormal, so an orthogonal $U$ takes them to basis vectors",
         ),
-        uses("huang2024-eq-3", "the objective and the constraints"),
+        uses("huang2024-eq-3", "the objective and the constraints of (3)"),
         executed("rotated tokens have the same scores and the same Gram matrix", rotated_problem),
         cited(
             r"$\operatorname{Tr}(U M U^\top) = \operatorname{Tr}(M U^\top U) = "
@@ -367,7 +367,7 @@ def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
             "Section 0.2.5",
         ),
         by_hand(
-            r"$W \mapsto U W U^\top$ is a bijection, so the solutions correspond",
+            r"$W \mapsto U W U^\top$ is a bijection, so the solutions of (3) and (14) correspond",
             at="bijection",
         ),
     ),
@@ -638,8 +638,8 @@ def check_ours_block_form(
         "so it does not reduce the norm of the solution", at="only-if"),
     ),
     planted={
-        "The condition required of single tokens only.": {"largest": 1},
-        "$k$ and $m$ exchanged in the condition.": {"exchanged": True},
+        r"The condition $k\,|N(S)| \ge m\,|S|$ for single tokens only.": {"largest": 1},
+        r"$k$ and $m$ exchanged in the condition $k\,|N(S)| \ge m\,|S|$.": {"exchanged": True},
     },
 )  # fmt: skip
 def check_huang2024_prop_2_corrected(

@@ -247,7 +247,8 @@ _COLUMN = uses(
 )
 _ONE = uses(
     "ours-prefix-closure",
-    "a query has at most one optimal token, which lies above every non-optimal one",
+    "on prefix-closed data a query has at most one optimal token, which lies above every "
+    "non-optimal one",
 )
 _COMPLETE = uses(
     "ours-complete-order", "for a complete order the solution of (15) is the closed form"

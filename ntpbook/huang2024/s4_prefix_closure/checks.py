@@ -55,7 +55,8 @@ def without(failing: Failing) -> dict[str, Variant]:
         return Variant({"dropped": dropped}, lambda: [analyse(smallest_without(dropped, failing))])
 
     return {
-        f"Hypothesis dropped: {words}; on the smallest data that violate it.": data_without(dropped)
+        f"Hypothesis dropped: {words}. The data are the smallest counterexample that violates no "
+        "other hypothesis.": data_without(dropped)
         for dropped, words in HYPOTHESES.items()
     }
 

@@ -196,7 +196,7 @@ def weight_of_the_free_token(more: int = 0) -> tuple[Shown, ...]:
     lost = (c + more) * kept / (1 + short)
     s = sp.log(c / eps)
     return (
-        at_most("its weight", 1 / (1 + c * kept), 1 / (1 + lost)),
+        at_most("the attention weight of $x_0$", 1 / (1 + c * kept), 1 / (1 + lost)),
         identity(r"$c\,e^{-s}$ at $s = \log(c/\epsilon)$", c * sp.exp(-s), eps),
         at_most(r"$1 - \epsilon \le 1/(1 + \epsilon)$", 1 - eps, 1 / (1 + eps)),
     )
@@ -375,7 +375,7 @@ def likeliest(answer: prediction.Prediction) -> list[str]:
     proof=(
         uses(
             "huang2024-thm-3",
-            "SP consists of the non-comparable token S and the non-optimal token P",
+            "SP consists of the non-comparable token S and the non-optimal token P, the query",
         ),
         uses(
             "ours-separation",
@@ -384,7 +384,7 @@ def likeliest(answer: prediction.Prediction) -> list[str]:
         by_hand("OSP: S scores 0, so O has all of the attention in the limit", at="optimal"),
     ),
     planted={
-        "Before stage 2, with equal attention.": {"fresh": True},
+        "The model before stage 2, with equal attention.": {"fresh": True},
         r"The opposite sign of $W_{\mathrm{kq}}$.": {"upside_down": True},
     },
 )
@@ -452,7 +452,8 @@ def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
     "confirms this for {sentences} such sentences of {tried} data sets.",
     proof=(
         uses(
-            "huang2024-def-1", "the token that determines the next token lies above every other one"
+            "huang2024-def-1",
+            "the token that determines the next token lies above every other token of the sentence",
         ),
         by_hand(
             "the token that determines the next token and every other token of the sentence "

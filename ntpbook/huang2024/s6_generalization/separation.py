@@ -91,8 +91,10 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
     left = along * (mu / w - mu / (2 * w))
     return (
         at_least_zero(r"$\|y\|^2 - y_1^2$", y.dot(y) - y[0] ** 2),
-        at_least_zero(r"$(\mu/2w)^2 - \tan^2$ from $t_3$ on", room),
-        identity("the entry at least", left, mu * t * eta / (2 * sp.sqrt(2) * S)),
+        at_least_zero(
+            r"$(\mu/(2\|W^*\|))^2$ minus the bound on the squared tangent, from $t_3$ on", room
+        ),
+        identity("the lower bound on an entry", left, mu * t * eta / (2 * sp.sqrt(2) * S)),
     )
 
 

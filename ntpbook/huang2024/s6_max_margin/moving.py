@@ -40,8 +40,9 @@ def scores() -> Moving:
             Dial("non-optimal tokens m", sizes, start=2),
         ),
         lambda k, m: view(k + 1, m + 1),
-        "The order at the closed form of Proposition 2 (left) and at the optimum (right). Height "
-        "is score; every line must span at least one unit. Solid lines span exactly one.",
+        "The order at the closed form of Proposition 2 (left) and at the optimum (right). The "
+        "height of a token is its score. Every line must span at least one unit; solid lines span "
+        "exactly one unit.",
     )
 
 
@@ -54,12 +55,11 @@ def view(k: int, m: int) -> View:
     slack = sorted((a, b) for a, b in order.pairs if true[a] - true[b] > 1)
     says = (
         f"k = {k}, m = {m}: {beaten(k, m)}. "
-        + "".join(f"At the optimum {a} over {b} has margin {true[a] - true[b]}. " for a, b in slack)
-        + f"The closed form, "
-        f"{high} and {signed(low)}"
-        f", has squared norm {lengths[0]}; the optimum has {lengths[1]}. "
+        + "".join(f"At the optimum {a} scores {true[a] - true[b]} more than {b}. " for a, b in slack)
+        + f"The closed form has the scores {high} and {signed(low)} "
+        f"and the squared norm {lengths[0]}; the optimum has the squared norm {lengths[1]}. "
         + (
-            "The closed form is right."
+            "The closed form is the optimum."
             if printed == true
             else "The closed form is not the optimum."
         )
@@ -111,9 +111,9 @@ def signed(number: Fraction) -> str:
 
 
 def beaten(k: int, m: int) -> str:
-    """Whom the optimal tokens beat."""
-    first = f"a beats {listed([*LETTERS[k : k + m - 1], 'q'])}"
-    return first if k == 1 else f"{first}, {listed(LETTERS[1:k])} only q"
+    """Above which tokens the optimal tokens lie."""
+    first = f"a lies above {listed([*LETTERS[k : k + m - 1], 'q'])}"
+    return first if k == 1 else f"{first}, and {listed(LETTERS[1:k])} above q only"
 
 
 def listed(words: Sequence[str]) -> str:

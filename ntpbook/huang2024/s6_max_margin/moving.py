@@ -55,7 +55,9 @@ def view(k: int, m: int) -> View:
     slack = sorted((a, b) for a, b in order.pairs if true[a] - true[b] > 1)
     says = (
         f"k = {k}, m = {m}: {beaten(k, m)}. "
-        + "".join(f"At the optimum {a} scores {true[a] - true[b]} more than {b}. " for a, b in slack)
+        + "".join(
+            f"At the optimum {a} scores {true[a] - true[b]} more than {b}. " for a, b in slack
+        )
         + f"The closed form has the scores {high} and {signed(low)} "
         f"and the squared norm {lengths[0]}; the optimum has the squared norm {lengths[1]}. "
         + (

@@ -81,7 +81,7 @@ def without(failing: Failing) -> dict[str, Variant]:
             at="decider",
         ),
         by_hand(
-            r"since $\mathrm n$ is injective, the shorter of two paths along $\mathrm n$ to the "
+            r"because $\mathrm n$ is injective, the shorter of two paths along $\mathrm n$ to the "
             "query is the end of the longer path",
             at="two-ways",
         ),
@@ -223,8 +223,8 @@ def with_longest_lines(seed: int = 7, trials: int = 200) -> tuple[Structure, ...
     says="On {tried} prefix-closed data sets that satisfy Assumption 1, all {samples} samples "
     r"follow the rule $x_{L+1} = f(x_L)$ for sentences of $L \ge 2$ tokens. Here $f(q)$ is "
     r"$\mathrm n$ of the optimal token of the query $q$, or $\mathrm n(q)$ if no token is "
-    "optimal. Each first token has one continuation, and the number $N$ of samples is at most "
-    r"$|\mathcal V| L_{\max}$, with equality on some data.",
+    "optimal. Each first token has one continuation, and the number $N$ of distinct samples is at "
+    r"most $|\mathcal V| L_{\max}$, with equality on some data.",
     proof=(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
         by_hand(

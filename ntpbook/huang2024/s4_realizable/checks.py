@@ -190,7 +190,7 @@ def orders_of_closed_data(seed: int = 7, trials: int = 20) -> list[OfData]:
     instances=orders_of_closed_data,
     says="In all {tried} orders no token has two of the four types.",
     fails="In {failed} of {tried} orders, including those of Example 1, a token that is compared "
-    "with no other is both optimal and non-optimal, since nothing lies above it and nothing "
+    "with no other is both optimal and non-optimal, because nothing lies above it and nothing "
     "lies below it.",
     hypotheses=(LOSS, order.CLOSURE, INJECTIVE, order.SOURCE, STRICT),
     planted={
@@ -827,8 +827,9 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
         by_hand(
-            r"every other token of a sentence has a different follower, since $\mathrm n$ is "
-            "injective, and is optimal in no sentence with this query, since no token is confused",
+            r"every other token of a sentence has a different follower, because $\mathrm n$ is "
+            "injective, and is optimal in no sentence with this query, because no token is "
+            "confused",
             at="rivals",
         ),
         by_hand(
@@ -1020,7 +1021,7 @@ def without_beginnings() -> list[Collocated]:
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is single-valued"),
         by_hand(
-            "since the data are prefix-closed, the first two tokens of a sentence are a sample",
+            "because the data are prefix-closed, the first two tokens of a sentence are a sample",
             at="first-two",
         ),
         by_hand(

@@ -206,11 +206,10 @@ def weight_of_the_free_token(more: int = 0) -> tuple[Shown, ...]:
     "huang2024-thm-3",
     over="runs",
     instances=separation.runs,
-    says="On {runs} runs of up to $2 t_3$ steps, on Example 1 and random data, the scores of "
-    "compared tokens differ from those of non-comparable tokens by at least $C_0 t$ from $t_3$ "
-    "on. After {sentences} unseen sentences of one non-comparable token $x_0$ and non-optimal "
-    r"tokens, $\mathrm n(x_0)$ has probability at least $1 - \epsilon_0$ with $\epsilon_0 = "
-    r"\frac1{20}$.",
+    says="On {runs} runs of up to $2 t_3$ steps, the scores of compared tokens differ from those "
+    "of non-comparable tokens by at least $C_0 t$ from $t_3$ on. After {sentences} unseen "
+    r"sentences of one non-comparable token $x_0$ and non-optimal tokens, $\mathrm n(x_0)$ has "
+    r"probability at least $1 - \epsilon_0$ with $\epsilon_0 = \frac1{20}$.",
     fails="A difference of scores is too small, or a prediction is not the claimed one.",
     proof=(
         uses("ours-separation", "both inequalities, from $t_3$ on"),
@@ -519,9 +518,9 @@ def three_levels(levels: tuple[int, ...] = (2, 1, 0)) -> Iterator[Shown]:
     "huang2024-app-extended-order",
     over="trained models",
     instances=frequent_runs,
-    says="In {tried} trained models, for all {orders} queries, optimal tokens score above 0, "
-    "non-comparable tokens exactly 0, and non-optimal tokens below 0, at every recorded "
-    "step from the first on.",
+    says="In {tried} models trained on Example 1 and random data, for all {orders} queries, "
+    "optimal tokens score above 0, non-comparable tokens exactly 0, and non-optimal tokens below "
+    "0, at every recorded step from the first on.",
     proof=(
         uses(
             "ours-pairs",

@@ -44,7 +44,7 @@ SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
             "factor": Fraction(1001, 1000)
         },
         "All scores 0.1 percent smaller.": {"factor": Fraction(999, 1000)},
-        "Half of every multiplier.": {"part": Fraction(1, 2)},
+        "Every multiplier halved.": {"part": Fraction(1, 2)},
     },
 )
 def check_ours_any_order(
@@ -209,7 +209,8 @@ def agreeing_runs(seed: int = 7, sets: int = 3) -> list[Trained]:
     observes=True,
     says="On {tried} random data sets with a cycle, 3000 steps each, from step 1200 on the "
     "smallest margin under queries without a cycle grows by {low} to {high} per unit of "
-    r"$\ln t$. The relative change of the gradient norm is at most {change}.",
+    r"$\ln t$. From step 1200 to step 3000 the gradient norm changes by a share of at most "
+    "{change}.",
     fails=r"Margins grow faster or slower than $\ln t$.",
     planted={
         "Data without cycles, where margins grow linearly.": Variant(instances=agreeing_runs),

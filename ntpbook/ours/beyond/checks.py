@@ -116,7 +116,7 @@ def angle(signs: int = 2) -> tuple[Shown, ...]:
                  planted={r"1 instead of 2 in $2P - \mathbf 1\mathbf 1^\top$.": {"signs": 1}}),
     ),
     planted={
-        r"The max-margin $W_{\mathrm{ov}}^*$ instead.": {"signs": 1},
+        r"$W_{\mathrm{ov}}^*$ instead of $2P - \mathbf 1\mathbf 1^\top$.": {"signs": 1},
         "Normalized gradient descent instead of Adam.": Variant(
             instances=lambda: first_stages(sizes="20", kinds="normalized")
         ),
@@ -145,9 +145,10 @@ def check_ours_adam_stage_1(one: FirstStage, signs: int = 2) -> Iterator[Said]:
     over="runs",
     observes=True,
     instances=lambda seed=7: runs.of_switches(seed, runs.TURNING + runs.STUCK),
-    says=r"In {tried} runs, from 500 to 5000 steps, $1 - \cos$ of $W_{\mathrm{kq}}$ decreases "
-    "like a power of $t$. The exponent is at most {slowest} for the paper's algorithm, from zero "
-    "and from small random initial weights, and at least {fastest} for plain gradient descent "
+    says=r"In {tried} runs on Example 1 and on random data, from 500 to 5000 steps, $1 - \cos$ "
+    r"of $W_{\mathrm{kq}}$ and $W_{\mathrm{kq}}^*$ decreases like a power of $t$. The exponent is "
+    "at most {slowest} for the paper's algorithm, from zero and from small random initial "
+    "weights, and at least {fastest} for plain gradient descent "
     r"and for Adam. The thresholds $-1$ and $-\frac12$ come from theory: $-1$ is the rate of "
     r"Theorem B, and plain gradient descent is known to converge like $1/\log t$.",
     planted={
@@ -177,10 +178,10 @@ def check_ours_beyond_assumptions(
     over="runs",
     observes=True,
     instances=lambda seed=7: runs.of_switches(seed, (runs.JOINT, runs.ON_1)),
-    says=r"In {tried} runs, after 5000 steps of joint training, both layers are within $1 - \cos$ "
-    r"= {joint} of their max-margin solutions. With stage 1 on the loss (1), $1 - \cos$ of "
-    r"$W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ stays at {apart} or more. The thresholds of 0.01 "
-    "and 0.05 were chosen on one random data set and kept for the others.",
+    says=r"In {tried} runs on Example 1 and on random data: after 5000 steps of joint training, "
+    r"$1 - \cos$ between each layer and its max-margin solution is at most {joint}. With stage 1 "
+    r"on the loss (1), $1 - \cos$ of $W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ is {apart} or more. "
+    "The thresholds of 0.01 and 0.05 were chosen on one random data set and kept for the others.",
     planted={
         "The two kinds of training exchanged.": {"joint": runs.ON_1},
     },
@@ -222,10 +223,10 @@ def switches_table(found: Sequence[Turned]) -> Table:
     over="data sets",
     observes=True,
     instances=runs.all_kept_back,
-    says="In all {decided} held-out sentences with a unique token of largest max-margin score, "
-    "the model predicts the next token of that token; {right} of these predictions are "
-    "correct. In {tied} more sentences several tokens tie, and {tied_right} of these "
-    "predictions are correct.",
+    says="In all {decided} held-out sentences in which exactly one token has the largest "
+    "max-margin score, the model predicts the follower of this token; {right} of these "
+    "predictions are correct. In {tied} other held-out sentences several tokens have the largest "
+    "score, and {tied_right} of the predictions for them are correct.",
     planted={"Max-margin scores with the opposite sign.": Variant(instances=runs.read_upside_down)},
 )
 def check_ours_held_out(one: KeptBack) -> Iterator[Said]:

@@ -155,16 +155,16 @@ def digits_of(bound: float, numbers: Floats) -> int:
     over="states of the run",
     instances=marks_of_algorithm_1,
     observes=True,
-    says="In all {tried} states the plain program and the library differ by less than the "
-    "bound on rounding errors. This bound leaves at least {digits_W_ov} correct digits of "
-    r"$W_{\mathrm{ov}}$ and {digits_W_kq} of $W_{\mathrm{kq}}$.",
-    fails="The plain program and the library differ by more than rounding errors can explain.",
+    says="In all {tried} states of a run on Example 1, the weights of the page's program and of "
+    "the library differ by less than the bound on rounding errors. This bound leaves at least "
+    r"{digits_W_ov} correct digits of $W_{\mathrm{ov}}$ and {digits_W_kq} of $W_{\mathrm{kq}}$.",
+    fails="The page's program and the library differ by more than rounding errors explain.",
     name=lambda mark: f"{mark.name} after {mark.step} steps",
     planted={
         "The library's step size larger by one part in 10 billion.": {"eta": ETA * (1 + 1e-10)},
         "One step too few in the library's first stage.": {"T": 99},
         "One sentence twice in the library's data.": {"sentences": (*EXAMPLE_1, "V O P")},
-        "The plain weights rounded to single precision.": {"kind": np.float32},
+        "The weights of the page's program rounded to single precision.": {"kind": np.float32},
     },
 )
 def check_ours_whole_model(
@@ -227,9 +227,10 @@ def marks_of_scan_and_snap(steps: int = 400) -> tuple[Mark, ...]:
     over="states of the run",
     instances=marks_of_scan_and_snap,
     observes=True,
-    says="In all {tried} states the plain program and the library differ by less than the "
-    "bound on rounding errors. This bound leaves at least {digits} correct digits of $Y$ and $z$.",
-    fails="The plain program and the library differ by more than rounding errors can explain.",
+    says="In all {tried} states of a run on the two classes, $Y$ and $z$ of the page's program and "
+    "of the library differ by less than the bound on rounding errors. This bound leaves at least "
+    "{digits} correct digits of $Y$ and $z$.",
+    fails="The page's program and the library differ by more than rounding errors explain.",
     name=lambda mark: f"{mark.name} after {mark.step} steps",
     planted={
         "The library's learning rate of the attention larger by one part in 10 billion.": {
@@ -237,7 +238,7 @@ def marks_of_scan_and_snap(steps: int = 400) -> tuple[Mark, ...]:
         },
         "One more output token in the library's vocabulary.": {"M": 8},
         "The library's projection computed for an earlier attention.": {"forget": True},
-        "The plain weights rounded to single precision.": {"kind": np.float32},
+        "The weights of the page's program rounded to single precision.": {"kind": np.float32},
     },
 )
 def check_ours_whole_layer(

@@ -32,10 +32,10 @@ SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
     proof=(
         by_hand("the problem has a solution, and only one", at="exists"),
         executed(
-            "scores that meet the conditions are shorter than all other scores that meet the "
+            "scores with such multipliers are shorter than all other scores that meet the "
             "constraints",
             steps.nearer,
-            planted={"A chain of two components instead of three.": {"parts": 2}},
+            planted={"Only two of the three components of a chain counted.": {"parts": 2}},
         ),
         by_hand("every solution has multipliers", at="multipliers"),
     ),
@@ -77,9 +77,9 @@ def started_below_the_condition() -> list[System]:
     over="systems",
     instances=systems.systems,
     tolerance=ROUNDING,
-    says="On {tried} systems, five of them from data, the hypotheses hold from step "
-    "{from_step} on at the latest. Up to step 20000 $u_t$ alternates between the two "
-    "sides of $u^*$, and the gradient and $e^{m_t}$ stay between their bounds, in "
+    says="On {tried} systems, five of them from data, the hypotheses of the theorem hold from a "
+    r"step $T \le$ {from_step} on. Up to step 20000, $u_t$ alternates between the two "
+    "sides of $u^*$, and the norm of the gradient and $e^{m_t}$ stay between their bounds, in "
     "{compared} comparisons.",
     proof=(
         executed(
@@ -90,7 +90,7 @@ def started_below_the_condition() -> list[System]:
         executed(
             "on which side of $u^*$ and at which distance the next step lands",
             steps.landing,
-            planted={"An overshoot of 1.": {"shift": 1}},
+            planted={"1 added to the distance of the next position.": {"shift": 1}},
         ),
         by_hand("the sides alternate, and the smaller gradient never decreases", at="sides"),
         executed(

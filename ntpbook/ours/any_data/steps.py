@@ -83,15 +83,15 @@ def exponential(sign: int = 1) -> tuple[Shown, ...]:
     below, chord = sp.exp(sign * x) - 1 - x, 1 + x * (sp.exp(h) - 1) / h - sp.exp(x)
     return (
         same("slope of $e^x - 1 - x$", sp.diff(below, x), sp.exp(x) - 1),
-        same("its value at 0", below.subs(x, 0), sp.Integer(0)),
-        same("chord less $e^x$ at 0", chord.subs(x, 0), sp.Integer(0)),
-        same("chord less $e^x$ at $h$", sp.simplify(chord.subs(x, h)), sp.Integer(0)),
-        same("second derivative of chord less $e^x$", sp.diff(chord, x, 2), -sp.exp(x)),
+        same("value of $e^x - 1 - x$ at 0", below.subs(x, 0), sp.Integer(0)),
+        same("chord minus $e^x$ at 0", chord.subs(x, 0), sp.Integer(0)),
+        same("chord minus $e^x$ at $h$", sp.simplify(chord.subs(x, h)), sp.Integer(0)),
+        same("second derivative of chord minus $e^x$", sp.diff(chord, x, 2), -sp.exp(x)),
     )
 
 
 def gradients(times: int = 2) -> tuple[Shown, ...]:
-    """The derivatives of the three losses by the scores, from attention and logits.
+    """The derivatives of the three losses with respect to the scores, from attention and logits.
 
     For "a q", "a q q" and "b r": attention is the softmax of the scores, the logit of n(x) is c
     times the attention on x, and all other next tokens have the logit 0.
@@ -114,10 +114,12 @@ def gradients(times: int = 2) -> tuple[Shown, ...]:
     alone = sp.exp(x) / (sp.exp(x) + sp.exp(y))
     twice = times * sp.exp(y) / (sp.exp(x) + times * sp.exp(y))
     return (
-        same('"a q" and "b r": by the upper score', sp.diff(loss(alone), x), -pull(alone)),
-        same('"a q" and "b r": by the lower score', sp.diff(loss(alone), y), pull(alone)),
-        same('"a q q": by the score of q', sp.diff(loss(twice), y), -pull(twice)),
-        same('"a q q": by the score of a', sp.diff(loss(twice), x), pull(twice)),
+        same(
+            '"a q", "b r": derivative in the score of a, b', sp.diff(loss(alone), x), -pull(alone)
+        ),
+        same('"a q", "b r": derivative in the score of q, r', sp.diff(loss(alone), y), pull(alone)),
+        same('"a q q": derivative in the score of q', sp.diff(loss(twice), y), -pull(twice)),
+        same('"a q q": derivative in the score of a', sp.diff(loss(twice), x), pull(twice)),
         same(
             '"a q q": attention on q',
             twice.subs({x: sp.Symbol("u") + y}),

@@ -146,7 +146,7 @@ def check_ours_adam_stage_1(one: FirstStage, signs: int = 2) -> Iterator[Said]:
     observes=True,
     instances=lambda seed=7: runs.of_switches(seed, runs.TURNING + runs.STUCK),
     says=r"In {tried} runs on Example 1 and on random data, from 500 to 5000 steps, $1 - \cos$ "
-    r"of $W_{\mathrm{kq}}$ and $W_{\mathrm{kq}}^*$ decreases like a power of $t$. The exponent is "
+    r"of $W_{\mathrm{kq}}$ and $W_{\mathrm{kq}}^*$ changes like a power of $t$. The exponent is "
     "at most {slowest} for the paper's algorithm, from zero and from small random initial "
     "weights, and at least {fastest} for plain gradient descent "
     r"and for Adam. The thresholds $-1$ and $-\frac12$ come from theory: $-1$ is the rate of "

@@ -99,7 +99,7 @@ CHERNOFF = (
             planted={"16 draws claimed to suffice.": {"draws": 16}},
         ),
         executed(
-            "2 to 16 draws: the exact probability for every integer radius",
+            "for 2 to 16 draws: the exact probability that $N_n$ lies outside an integer radius",
             steps.few_draws,
             planted={"A single draw included.": {"fewest": 1}},
         ),
@@ -146,8 +146,8 @@ def check_tian2023_lem_10(
     "ours-bernstein",
     over=r"triples of $N$, $\mathbb P(n)$, and $\delta$",
     instances=instances.counts,
-    says=r"For {tried} triples of $N$, $\mathbb P(n)$, and $\delta$, the count $N_n$ obeys this "
-    r"bound with exact probability at least $1 - \delta$.",
+    says=r"For {tried} triples of $N$, $\mathbb P(n)$, and $\delta$, the count $N_n$ obeys our "
+    r"bound, which uses the variance of one draw, with exact probability at least $1 - \delta$.",
     tolerance=TAILS,
     proof=(
         *CHERNOFF,
@@ -234,15 +234,16 @@ def radius_of_remark_4(N: int, delta: float, power: float = 0.5, logarithm: bool
     "tian2023-rem-4",
     over=r"triples of $K$, $N$, and $\delta$",
     instances=instances.joint_every_delta,
-    says=r"For {tried} triples of $K$, $N$, and $\delta$, the count of a class is within "
-    r"$2\Delta$ of $\bar N$ with exact probability at least $1 - \delta$, and the bound on "
-    r"$\Delta/\bar N$ holds. A radius of $\Delta$ suffices for {once} of these triples.",
+    says=r"With $\bar N = \lceil N/K\rceil$ and $\Delta = \lceil\sqrt{N\ln(1/\delta)}\rceil$, "
+    r"for {tried} triples of $K$, $N$, and $\delta$, the count of a class is within $2\Delta$ of "
+    r"$\bar N$ with exact probability at least $1 - \delta$, and the bound on $\Delta/\bar N$ "
+    r"holds. A radius of $\Delta$ suffices for {once} of these triples.",
     tolerance=TAILS,
     proof=(
         HOEFFDING,
         executed(
-            r"a radius of $2\Delta$ suffices for $\delta \le 1/2$, and inequalities for "
-            r"$\delta > 1/2$",
+            r"a radius of $2\Delta$ suffices for $\delta \le 1/2$, and the inequalities of the "
+            r"proof for $\delta > 1/2$",
             steps.one_class_within_two_radii,
             planted={r"$\Delta$ instead of $2\Delta$.": {"constant": 1}},
         ),
@@ -298,9 +299,10 @@ def check_tian2023_rem_4(
     "ours-all-counts",
     over=r"triples of $K$, $N$, and $\delta$",
     instances=instances.joint,
-    says=r"For {tried} triples of $K$, $N$, and $\delta \le 1/2$, all $K$ counts are within "
-    r"$3\Delta$ of $\lceil N/K\rceil$ at once with exact probability at least $1 - \delta$. A "
-    r"radius of $\Delta$ suffices for {once} of these triples.",
+    says=r"With $\Delta = \lceil\sqrt{N\ln(1/\delta)}\rceil$, for {tried} triples of $K$, $N$, "
+    r"and $\delta \le 1/2$, all $K$ counts are within $3\Delta$ of $\lceil N/K\rceil$ at once "
+    r"with exact probability at least $1 - \delta$. A radius of $\Delta$ suffices for {once} of "
+    "these triples.",
     tolerance=JOINT,
     loose=r"In all triples tried, a radius of $\Delta$ would suffice by exact probabilities; the "
     r"proof gives $3\Delta$.",
@@ -361,9 +363,9 @@ SLOPE = executed(
     "tian2023-lem-11",
     over=r"combinations of $M$, $\eta_Y$, and $\bar N$",
     instances=instances.means,
-    says=r"In {tried} combinations of $M$, $\eta_Y$, and $\bar N$, the height $h$ and the "
-    r"size $g$ of an update at $N_n$ differ from those at $\bar N$ by no more than (61) and "
-    "(62) allow, with explicit constants.",
+    says=r"In {tried} combinations of $M$, $\eta_Y$, and $\bar N$, the height $h$ and the size "
+    r"$g$ of an update after $N_n$ updates differ from those after $\bar N$ updates by no more "
+    "than (61) and (62) allow, with explicit constants.",
     tolerance=1e-9,  # a difference of one hundredth of the size keeps thirteen digits
     proof=(
         uses("tian2023-lem-6", "$h$ solves (44) and (45)"),
@@ -493,8 +495,8 @@ def check_tian2023_eq_63(one: Mean, left: bool = True, sharper: float = 1.0) -> 
     over="heights",
     instances=instances.few_heights,
     says="(64) holds at {tried} heights.",
-    fails="In exact numbers the derivative $dg/ds$ is negative, while (64) gives its "
-    "absolute value.",
+    fails="In exact arithmetic the derivative $dg/ds$ is negative, while (64) gives its absolute "
+    "value.",
     hypotheses=(
         "(44)",
         r"$M \ge 1000$, for $M \gg 100$",
@@ -593,9 +595,10 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
     "tian2023-lem-12",
     over="runs and settings",
     instances=instances.rows,
-    says="In {tried} runs and settings of (26), the rows have the stated form, and both bounds "
-    r"on $|\theta_n|$ hold, the first with probability at least $1 - \delta$. The constant "
-    r"1 instead of $\frac52$ suffices in {once} of {chances} cases.",
+    says=r"In {tried} runs and settings of the modified update (26), every row of $F^\top Y$ is "
+    r"$(1 + \theta_n)\bar w_n$, and both bounds of Lemma 12 on $|\theta_n|$ hold, the one with "
+    r"$\delta$ with probability at least $1 - \delta$. The constant 1 instead of $\frac52$ "
+    "suffices in {once} of {chances} cases.",
     fails=r"A row has another form, or $|\theta_n|$ is larger than its bounds.",
     tolerance=1e-8,  # the probability errs by 1e-12 and is divided by delta >= 1e-3
     proof=(
@@ -620,7 +623,7 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
     planted={
         r"The bound on $|\theta_n|$ in terms of the count 1.1 times sharper.": {"sharper": 1.1},
         r"$K/\sqrt N$ squared in the bound on $|\theta_n|$.": {"exponent": 2.0},
-        "A bound without the factor $K$.": {"without": True},
+        r"The bound on $|\theta_n|$ without the factor $K$.": {"without": True},
         r"$\theta_n = h(N_n)/h(\bar N) - 1$ of the continuous flow instead of the recursion.": {
             "flow": True
         },
@@ -769,15 +772,16 @@ def check_tian2023_thm_5_exact(
     r"(70), and the bound on $|\theta_n|$ holds with probability at least $1 - \delta$.",
     tolerance=1e-8,  # the probability errs by 1e-12 and is divided by delta >= 1e-3
     loose=r"At $\delta = 0.05$ the bound on $|\theta_n|$ is more than nine times the exact "
-    "quantile for 100, 1000, and 10000 draws. The bound uses the variance of a fair coin and "
-    "the constant $5/2$.",
+    r"0.95-quantile of $\max_n |\theta_n|$, for 100, 1000, and 10000 draws. The bound uses the "
+    "variance of a fair coin and the constant $5/2$.",
     proof=(
         uses("tian2023-thm-5-exact", "the form (70) of the solution"),
         uses("tian2023-lem-12", r"the bound on $|\theta_n|$"),
     ),
     planted={
         r"$K/\sqrt N$ cubed in the bound on $|\theta_n|$.": {"exponent": 3.0},
-        "A bound without the factor $K$ and the constant.": {"without": True},
+        r"The bound on $|\theta_n|$ without the factor $K$ and the constant "
+        "$5/2$.": {"without": True},
         "$F(I + E')$ instead of $F(I - E')$, the sign of $E'$ in Appendix D.1.": {"sign": -1},
     },
 )
@@ -813,11 +817,12 @@ def check_tian2023_thm_5(
     "tian2023-cor-1",
     over="runs and settings",
     instances=instances.residuals_and_steps,
-    says=r"In {tried} runs and settings of (26), the residuals $x_{T+1} - \alpha_n$ have the "
-    r"form (71) with $|\sigma| \le \eta_Y(|N_n - \bar N| + c(N_n))$. Both probable bounds "
-    r"on $|\sigma|$ hold; the second was tested in {late} cases. The constant 1 instead of "
-    r"$\frac52$ and 15 suffices in {once} of {bounds} cases. After the stated number of "
-    r"steps, all classes reach accuracy $\epsilon$ with probability 0.95.",
+    says="In {tried} runs and settings of the modified update (26), the residuals $x_{T+1} - "
+    r"\alpha_n$ have the form (71) with $|\sigma| \le \eta_Y(|N_n - \bar N| + c(N_n))$. Both "
+    r"bounds on $|\sigma|$ that involve $\delta$ hold with probability at least $1 - \delta$; "
+    r"the second was tested in {late} cases. The constant 1 instead of $\frac52$ and 15 suffices "
+    "in {once} of {bounds} cases. After the stated number of steps, all classes reach accuracy "
+    r"$\epsilon$ with probability 0.95.",
     fails="Residuals or numbers of steps differ from those of Corollary 1.",
     tolerance=1e-9,  # differences of 1/g on runs of some hundred steps
     proof=(
@@ -957,8 +962,8 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
     over="recursions",
     instances=instances.recursions,
     says="For {tried} pairs of vocabulary size and learning rate, all {compared} comparisons "
-    "agree with the formula for $S$ and with the bounds on $c(s)$ and on the number of "
-    "updates.",
+    r"agree with the formula for the time $S$ to the accuracy $\epsilon$ and with the bounds on "
+    "the lead $c(s)$ and on the number of updates.",
     tolerance=1e-9,  # heights after 2e5 additions of numbers that are right to 1e-16
     proof=(
         uses("tian2023-lem-6", "$h$ solves (45)"),
@@ -974,7 +979,7 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
             steps.ratio_of_growths,
             planted={"$D + 1$ instead of $D$ in the denominator of $e^x/D$.": {"less": 0}},
         ),
-        by_hand("the sum over the updates telescopes", at="sum"),
+        by_hand("the sum of the increments over the updates telescopes", at="sum"),
         by_hand(
             r"$\ln(1 + ay) \ge a\ln(1 + y)$ for $0 \le a \le 1$, since the logarithm is concave",
             at="concave",

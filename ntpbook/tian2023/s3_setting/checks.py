@@ -94,7 +94,7 @@ def check_tian2023_fig_1(one: Named, off: int = 0) -> Iterator[Said]:
     shows="the definition makes sense: every token that occurs is either distinct or common",
     planted={
         "Common only if shared by at least three classes.": {"smallest": 3},
-        "Bayes' rule with the least likely class instead of the most likely one.": {"best": False},
+        "The least likely class given the token instead of the most likely one.": {"best": False},
     },
 )
 def check_tian2023_app_classes(one: Named, smallest: int = 2, best: bool = True) -> Iterator[Said]:
@@ -192,8 +192,8 @@ def check_tian2023_app_table_1(one: Sequence, base: int = 0, early: int = 0) -> 
     instances=random_layers,
     says="Tested on {tried} random layers.",
     tolerance=1e-12,  # scores of order ten, from sums of up to d^2 products
-    shows="the definition makes sense: the weights are a distribution over the context, the "
-    "same from embeddings as from $Z$",
+    shows="the definition makes sense: the attention weights are a probability distribution over "
+    "the context, and embeddings and the table $Z$ give the same weights",
     planted={
         "The mask left out, so that the query attends to itself.": {"masked": False},
         r"The scores not divided by $\sqrt d$.": {"scaled": False},
@@ -217,8 +217,8 @@ def check_tian2023_eq_1(one: Layer, masked: bool = True, scaled: bool = True) ->
     instances=random_layers,
     says="Tested on {tried} random layers.",
     tolerance=1e-12,  # logits of order ten, from sums of up to d^2 products
-    shows="the definition makes sense: $J$ is the logarithm of a probability, the same from "
-    "embeddings as from $Y$ and $Z$",
+    shows="the definition makes sense: $J$ is the mean logarithm of a probability, and "
+    "embeddings and the tables $Y$ and $Z$ give the same probability",
     planted={
         r"$Y = U W_V U^\top$, without the transpose.": {"transposed": False},
         "The attention not normalized before the decoder.": {"normalised": False},
@@ -248,7 +248,8 @@ def check_tian2023_eq_2(
     "tian2023-app-normalization",
     over="random embeddings",
     instances=embeddings,
-    says="Both claims hold for {tried} random embeddings, orthonormal and nearly orthonormal ones.",
+    says="Both claims, on orthonormal and on nearly orthonormal embeddings, hold for {tried} "
+    "random embeddings.",
     tolerance=1e-12,  # rounding of sums of up to a thousand products
     proof=(
         executed(
@@ -355,8 +356,8 @@ def printed_gradients(
     "tian2023-lem-1",
     over="random sequences",
     instances=small_tables,
-    says="With batch size 1, the gradients of (2) with respect to $Y$ and $Z$ are those of "
-    "(3), for any number of tokens. All entries of (3) agree with numerical derivatives on "
+    says="With batch size 1, (3) gives the gradients of the objective (2) with respect to $Y$ "
+    "and $Z$, for any number of tokens. All entries of (3) agree with numerical derivatives on "
     "{tried} random sequences.",
     tolerance=ROUNDING,
     proof=(
@@ -423,8 +424,9 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
     "tian2023-app-layernorm",
     over="random sequences",
     instances=zero_columns,
-    says="On {tried} random sequences, numerical derivatives agree with these gradients. The "
-    "gradient with respect to $Y$ preserves the column sums of $Y$.",
+    says="On {tried} random sequences, numerical derivatives agree with the gradients (3) and "
+    r"(4) for the centered vector $X^\top b_T - \mathbf 1/M$. The gradient with respect to $Y$ "
+    "preserves the column sums of $Y$.",
     tolerance=ROUNDING,
     proof=(
         LIKELIHOOD,
@@ -516,7 +518,8 @@ def check_tian2023_eq_3(
     over="random sequences",
     instances=small_tables,
     says="On {tried} random sequences only the row of $Z$ that belongs to the query changes, "
-    r"by (4), which equals $f \circ (g - f(f^\top g))$. This change does not depend on any "
+    r"namely by (4), which for learning rate 1 equals $f \circ (g - f(f^\top g))$ with $f = "
+    r"\mathrm{LN}(X^\top b_T)$ and $g = Y(x_{T+1} - \alpha)$. This change does not depend on any "
     "other row of $Z$.",
     tolerance=ROUNDING,
     proof=(
@@ -583,8 +586,8 @@ def logits_of_heads(sample: Sample, Y: Any, Z: Any) -> Any:
     "tian2023-app-multi-head",
     over="random layers of two and three heads",
     instances=several_heads,
-    says="On {tried} random layers, the gradient for each head is (3) with the attention of "
-    r"that head and with $\alpha$ computed from all heads together.",
+    says="On {tried} random layers with several heads, the gradient for each head is (3) with "
+    r"the attention of that head and with $\alpha$ computed from all heads together.",
     tolerance=ROUNDING,
     proof=(
         uses(
@@ -598,7 +601,7 @@ def logits_of_heads(sample: Sample, Y: Any, Z: Any) -> Any:
         r"Each head is trained as if alone, with the $\alpha$ of its own logits.": {"alone": True},
     },
     planted={
-        "The attention of another head.": {"off": 1},
+        "The attention of another head in the gradient of a head.": {"off": 1},
         r"The mean of the heads instead of their sum in $\alpha$.": {"mean": True},
     },
 )
@@ -662,9 +665,9 @@ def drawn_starts(seed: int = 7, draws: int = 3) -> list[Drawn]:
     "tian2023-app-zero-start",
     over="draws",
     instances=drawn_starts,
-    says="In {tried} draws of 40000 inner products of random vectors, the mean is 0 and the "
-    "variance $1/d$ within six standard errors. The largest absolute value of an inner "
-    "product for $d = 1024$ is {largest}.",
+    says="In {tried} draws of 40000 inner products of independent Gaussian vectors with $d$ "
+    "components of variance $1/d$, the mean is 0 and the variance $1/d$, within six standard "
+    "errors. The largest absolute value of an inner product for $d = 1024$ is {largest}.",
     proof=(
         executed(
             "the mean and the variance of one product of two components", steps.gaussian_products
@@ -698,8 +701,8 @@ def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1)
     "tian2023-app-row-sums",
     over="random runs",
     instances=trainings,
-    says="After 40 steps from zero, with plain gradients and with momentum, the entries of "
-    "each row of $Y$ and $Z$ sum to zero in {tried} runs. Under Adam the sum of a row "
+    says="After 40 steps from zero, with plain gradients and with momentum, the entries of each "
+    "row of $Y$ and $Z$ sum to zero in {tried} runs. Under Adam the sum of the entries of a row "
     "reaches {adam}.",
     tolerance=ROUNDING,  # 40 steps, each adding rounding of sums of six numbers near one
     proof=(
@@ -729,7 +732,7 @@ def check_tian2023_app_zero_start(one: Drawn, own: bool = False, power: int = 1)
     },
     planted={
         "Zero sums of the entries of each row required of runs with Adam.": {"rules": ("adam",)},
-        "The rows summed as vectors.": {"axis": 0},
+        "Zero required of the sum of the rows as vectors.": {"axis": 0},
     },
 )
 def check_tian2023_app_row_sums(
@@ -778,8 +781,8 @@ def conditions(seed: int = 7, cases: int = 60) -> Iterator[Bag | Speeds]:
     "tian2023-asm-1",
     over="contexts, and training runs at four ratios of the rates",
     instances=conditions,
-    says="Shuffling the context does not change the output. The faster the decoder learns "
-    "compared with attention, the less $f_n$ moves until the decoder predicts correctly with "
+    says=r"Shuffling the context does not change the output. The larger $\eta_Y/\eta_Z$, the "
+    "less the decoder's input $f_n$ moves until the decoder gives the right token the "
     "probability one half.",
     tolerance=1e-13,  # sums of up to 40 weights in another order
     shows="(a) and (c) can hold; (b) is an idealization for $T = 128$",
@@ -830,10 +833,12 @@ def bags_of_classes(seed: int = 7, cases: int = 60) -> Iterator[Bag]:
     "tian2023-eq-5",
     over="random classes",
     instances=bags_of_classes,
-    says="For {tried} random classes, the total attention on each token is (5) in a sequence "
-    "whose token frequencies are exactly $P$. The length cancels for symbolic $T$ and $P$.",
+    says="In a sequence whose token frequencies are exactly $P$, the total attention on each "
+    "token is (5): tested on {tried} random classes. The length $T$ cancels for symbolic $T$ and "
+    "$P$.",
     tolerance=1e-13,  # sums of up to a hundred weights
-    shows="well defined: the attention of a sequence with token frequencies $P$",
+    shows="the definition makes sense: (5) is the attention in a sequence with token frequencies "
+    "$P$",
     proof=(
         SHARES,
         by_hand("equal tokens of a sequence have equal weights, which are summed", at="equal"),
@@ -862,9 +867,10 @@ def check_tian2023_eq_5(one: Bag, weighted: bool = True, heat: float = 1.0) -> I
     over="random classes",
     instances=long_sequences,
     says=r"$X^\top b$ depends only on the token frequencies $q$, which converge to $P$ by the "
-    "strong law of large numbers. In {tried} random classes, with 100 to one million "
-    r"tokens, the mean distance $\|X^\top b - c\|_1$ falls like one over the square root "
-    "of the length, with the constant of the delta method up to five standard errors.",
+    "strong law of large numbers. In {tried} random classes, for 100 to one million contextual "
+    r"tokens, the mean distance of $X^\top b$ from its limit $c$ in the norm $\|\cdot\|_1$ falls "
+    "like one over the square root of the length. Its constant is that of the delta method, "
+    "within five standard errors.",
     proof=(
         SHARES,
         DIAGONAL,
@@ -881,8 +887,10 @@ def check_tian2023_eq_5(one: Bag, weighted: bool = True, heat: float = 1.0) -> I
     ),
     planted={
         "One percent of all positions filled with the same token.": {"drift": 0.01},
-        "The length instead of its square root.": {"power": 1.0},
-        "A constant that is 20 percent too large.": {"factor": 1.2},
+        "The distance falling like one over the length instead of one over its square root.": {
+            "power": 1.0
+        },
+        "A constant 20 percent larger than that of the delta method.": {"factor": 1.2},
     },
 )
 def check_tian2023_lem_2(
@@ -911,8 +919,8 @@ def short_sequences(seed: int = 7, cases: int = 80) -> Iterator[Bag]:
     over="random sequences",
     instances=short_sequences,
     says=r"At every length, $X^\top b$ is (5) with token frequencies in place of $P$, and "
-    r"$X^\top \mathrm{diag}(b) X$ is the diagonal matrix of this vector. So the second limit "
-    "in (6) follows from the first. {tried} random sequences agree.",
+    r"$X^\top \mathrm{diag}(b) X$ is the diagonal matrix of $X^\top b$. So the second limit in "
+    "(6) follows from the first. Both identities hold for {tried} random sequences.",
     tolerance=1e-13,  # sums of up to 300 weights
     proof=(
         uses("tian2023-lem-2", r"$X^\top b$ and $X^\top \mathrm{diag}(b) X$ at every length"),
@@ -957,7 +965,7 @@ RADIUS = executed(
     "tian2023-eq-137",
     over="sequences",
     instances=written,
-    says="Both sums in (137) agree on {tried} sequences.",
+    says="On {tried} sequences, the sum over positions in (137) equals the sum over tokens.",
     tolerance=1e-12,  # sums of up to 200 numbers near one
     proof=(
         by_hand("equal tokens of a sequence give equal terms, which are summed", at="regrouped"),
@@ -1021,11 +1029,11 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
     "tian2023-lem-18",
     over="pairs of length and distribution, and sequences",
     instances=counted,
-    says="In {compared} comparisons the exact binomial probability that the frequency of a "
-    r"token deviates by more than the radius is at most $\delta$, and the identities (134) "
-    "and (135) hold. The binomial count is $(T - 1) q_l$, not $T q_l$.",
-    fails="By exact multinomial probabilities, some token frequency deviates by more than "
-    r"the radius with probability above $\delta$.",
+    says="In {compared} comparisons the exact binomial probability that the frequency of one "
+    r"token deviates by more than the radius of Lemma 18 is at most $\delta$, and the identities "
+    "(134) and (135) hold. The binomial count is $(T - 1) q_l$, not $T q_l$.",
+    fails="By exact multinomial probabilities, the probability that some token frequency "
+    r"deviates by more than the radius of Lemma 18 is above $\delta$.",
     tolerance=1e-9,  # of scipy's binomial tails, relative
     proof=(
         uses("tian2023-eq-137", "the first identity of Lemma 18"),
@@ -1040,7 +1048,7 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
     },
     planted={
         "The radius of Lemma 18 1.1 times sharper.": {"factor": 1 / 1.1},
-        "A radius that is smaller by a factor 2.": {"factor": 0.5},
+        "Half the radius of Lemma 18.": {"factor": 0.5},
         "$T$ instead of $T - 1$ in the frequencies.": {"more": 1},
     },
 )

@@ -109,13 +109,14 @@ def positions_are_counts(once: bool = False) -> Iterator[Shown]:
     "ours-two-layer",
     over="random data sets",
     instances=random_layers,
-    says="The formula of the proposition gives the logits of both papers on {sentences} "
-    "sentences of {tried} random data sets.",
+    says=r"The logits are $Y^\top b$ in the first paper and $Y^\top b/\|b\|$ in the second, on "
+    "{sentences} sentences of {tried} random data sets, with the attention $b$ summed over the "
+    "positions of each token.",
     tolerance=1e-12,  # sums of a few dozen terms of order one
     proof=(
-        uses("huang2024-eq-1", "The layer of the first paper."),
-        uses("tian2023-eq-1", "The attention of the second paper."),
-        uses("tian2023-eq-2", "The layer after attention in the second paper."),
+        uses("huang2024-eq-1", "The definition of the layer of the first paper."),
+        uses("tian2023-eq-1", "The definition of attention in the second paper."),
+        uses("tian2023-eq-2", "The definition of the layer after attention in the second paper."),
         executed(
             "On one sentence, with any scores, attention by positions is $b$.", positions_are_counts
         ),
@@ -181,13 +182,13 @@ def a_companion(role: str = "optimal") -> Iterator[Shown]:
     "ours-two-optimal-distinct",
     over="data sets with orders",
     instances=structures,
-    says="Each of {optimal} optimal tokens occurs in every sentence of its class and in no "
-    "other class of its query. {several} queries have several optimal tokens. {shared} "
-    "non-optimal tokens occur in several classes of their query.",
+    says="In random data that satisfy Assumption 1, each of {optimal} optimal tokens occurs in "
+    "every sentence of its class and in no other class of its query. {several} queries have "
+    "several optimal tokens. {shared} non-optimal tokens occur in several classes of their query.",
     proof=(
         uses("huang2024-def-1", "The order of the tokens under a query."),
         uses("huang2024-asm-1", "Realizable data."),
-        uses("tian2023-app-classes", "Distinct tokens."),
+        uses("tian2023-app-classes", "The definition of distinct tokens."),
         by_hand(
             r"Every sentence with the next token $\mathrm n(o)$ contains the optimal token $o$.",
             at="contains",
@@ -229,10 +230,14 @@ def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> It
     "ours-two-most-frequent",
     over="data sets with orders",
     instances=structures,
-    says="In each of {classes} classes no token is more probable than the optimal one. In {ties} "
-    "of these classes another token is as probable.",
+    says="In random data that satisfy Assumptions 1 and 3, no token is more probable than the "
+    "optimal one in each of {classes} classes. In {ties} of these classes another token is as "
+    "probable as the optimal one.",
     proof=(
-        uses("huang2024-asm-3", "Optimal tokens are at least as frequent in each sentence."),
+        uses(
+            "huang2024-asm-3",
+            "In each sentence, the optimal token is at least as frequent as any other token.",
+        ),
         uses("ours-two-optimal-distinct", "The optimal token occurs in every sentence."),
         by_hand(
             "The optimal token has the largest share in every sentence of its class, and so on "
@@ -291,14 +296,14 @@ def pairs_of_rates() -> Iterator[Rates]:
     "ours-two-example-1",
     over="pairs of rates",
     instances=pairs_of_rates,
-    says="For the queries S, V, and O the optimal token is the query itself. If the query is "
-    "hidden, only the sample S V O leaves attention a choice. In this sample the share of V "
+    says="In Example 1, the optimal token of the queries S, V, and O is the query. If the query is "
+    "hidden, only the sample S V O leaves attention a choice. In this sample the attention on V "
     f"rises from 1/2 to {{share}} or more in {STEPS} steps, with every pair of learning rates. "
     "The max-margin scores of S and V under O are both {score}.",
     observes=True,
     planted={
         "The claim that the common token S gains relative to the distinct token V.": {"gains": "S"},
-        "The query is visible.": {"hide": False},
+        "The query visible in training.": {"hide": False},
     },
 )
 def check_ours_two_example_1(one: Rates, gains: str = "V", hide: bool = True) -> Iterator[Said]:
@@ -354,11 +359,12 @@ def trainings(steps: int = 600) -> Iterator[TrainedChoice]:
     "ours-two-choice",
     over="training runs",
     instances=trainings,
-    says="If the query is hidden or one-token sentences are missing, the more frequent of the "
-    "two distinct tokens gains relative to the other one, and a tie stays a tie. Otherwise "
-    "the optimal token gains relative to its rival for all counts, with Algorithm 1 and "
-    "with joint training, with and without scaling, and ends with at least {least} of the "
-    "attention.",
+    says="On three data sets with two classes of one query: if the query is hidden or one-token "
+    "sentences are missing, attention shifts to the more frequent of the two distinct tokens of "
+    "a class, and equally frequent tokens keep equal attention. Otherwise attention shifts from "
+    "the rival to the optimal token for all counts, with Algorithm 1 and with joint training, "
+    "with and without scaling of the attended sum, and the optimal token ends with at least "
+    "{least} of the attention.",
     observes=True,
     planted={
         "The attention of the optimal token and of its rival exchanged.": {"exchanged": True},
@@ -416,9 +422,9 @@ def two_each(seed: int = 7, samples: int = 100) -> Iterator[Sampled]:
     "ours-two-syn-small",
     over="sampled data sets",
     instances=syn_small,
-    says="In {tried} samples with {samples} sequences of each class, Assumption 1 holds with "
-    r"$\mathrm n$ of the query equal to the next token of its class, and the query is its "
-    "only optimal token, above all tokens of the context.",
+    says="In {tried} samples of Syn-Small with {samples} sequences of each class, Assumption 1 "
+    r"of the first paper holds with $\mathrm n$ of the query equal to the next token of its "
+    "class, and the query is its only optimal token, above all tokens of the context.",
     proof=(
         uses("huang2024-asm-1", "Realizable data."),
         uses("huang2024-def-1", "The order of the tokens under a query."),
@@ -476,11 +482,12 @@ def stages(seed: int = 7, steps: int = 10_000) -> tuple[Stage2, ...]:
     "ours-two-speed",
     over="data sets",
     instances=stages,
-    says="With plain gradients, over the last decade of $t$, the loss minus its minimum decays "
-    r"with an exponent between {steep} and {flat}, the norm of $W_{\mathrm{kq}}$ deviates from a "
+    says="On Example 1 and two random data sets, with plain gradients in stage 2 of Algorithm 1, "
+    "over the last decade of $t$: the loss minus its minimum decays like a power of $t$ with an "
+    r"exponent between {steep} and {flat}, the norm of $W_{\mathrm{kq}}$ deviates from a "
     r"straight line in $\ln t$ by at most a fraction of {bend} of its growth, and the cosine of "
-    "the angle to the max-margin solution ends at {cosine} or more. With normalized gradients the "
-    "norm is nearly proportional to $t$.",
+    r"the angle between $W_{\mathrm{kq}}$ and the max-margin solution ends at {cosine} or more. "
+    "With normalized gradients the norm is nearly proportional to $t$.",
     observes=True,
     planted={
         "An excess loss that decays like $1/t^2$.": {"exponent": -2.0},
@@ -591,12 +598,16 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
     "ours-two-path",
     over="designs",
     instances=tens,
-    says="With plain and with normalized gradients, equation (10) follows the same curve. After "
-    "{horizon} plain steps the most probable distinct token has at most {share} of the attention; "
-    "with normalized steps it has 99 percent after at most {steps} steps.",
+    says="On three designs of classes that are alike, equation (10) follows the same curve with "
+    "plain and with normalized gradients. After {horizon} plain steps the most probable distinct "
+    "token has at most {share} of the attention; with normalized steps it has 99 percent after "
+    "at most {steps} steps.",
     proof=(
-        uses("tian2023-eq-10", "The dynamics (10)."),
-        uses("tian2023-eq-88-corrected", "The coefficients under the modified update."),
+        uses("tian2023-eq-10", "The equation (10) for the attention logits."),
+        uses(
+            "tian2023-eq-88-corrected",
+            r"The coefficients $\xi_n$ of (10) under the modified update.",
+        ),
         executed(
             r"For equal overlaps $\xi_n$ is a sum of positive terms.",
             xi_for_equal_overlaps,
@@ -716,11 +727,12 @@ def attention(race: Race, sphere: bool) -> tuple[Floats, Floats]:
     "ours-two-ball",
     over="designs",
     instances=races,
-    says=r"{tried} designs were followed to $\ln t = {log_t}$. With attention scaled to length 1, "
-    "the most probable distinct token ends with at most {shared} of the attention on "
-    "distinct tokens, and every share changes by at most {moved} in the last nine tenths "
-    r"of $\ln t$. With plain softmax all other tokens together end with at most {left} of "
-    "the attention.",
+    says="{tried} choices of classes that are alike, with three distinct tokens each, were "
+    r"followed to $\ln t = {log_t}$. With attention scaled to length 1, the most probable "
+    "distinct token ends with at most {shared} of the attention on distinct tokens, and the "
+    r"share of every distinct token changes by at most {moved} in the last nine tenths of $\ln "
+    "t$. With plain softmax all tokens except the most probable distinct one together end with "
+    "at most {left} of the attention.",
     observes=True,
     planted={
         "Plain softmax instead of scaled attention.": {"first": False},
@@ -789,10 +801,10 @@ def on_the_way(length: float = 0.01) -> Iterator[Circling]:
     "ours-two-circle",
     over="designs",
     instances=circling,
-    says=r"On {tried} designs, three given and the others random, with $\eta_Y = 5$: in the "
-    "last nine tenths of {steps} steps the gradient of $Z$ reverses its direction in all "
-    "steps but at most {kept}. Averaged over two successive steps, attention equals the "
-    "stationary attention $Z^*(Y)$ with a relative error of at most {apart}.",
+    says="On {tried} choices of classes that are alike, three given and the others random, with "
+    r"$\eta_Y = 5$: in the last nine tenths of {steps} steps the gradient of $Z$ reverses its "
+    "direction in all steps but at most {kept}. Averaged over two successive steps, attention "
+    "equals the stationary attention $Z^*(Y)$ with a relative error of at most {apart}.",
     observes=True,
     planted={
         "$Z^*(Y)$ of the decoder after one percent of the steps.": {"aim": "young"},

@@ -49,14 +49,16 @@ def differs(one: Floats, other: Floats, level: float, where: str) -> Said:
     instances=of_gradient_descent,
     size=len,
     name=lambda one: "",
-    says="All six comparisons of the slow decoder with the fast decoder are significant at a "
-    "joint level of 1 %, paired over {tried} seeds. The entropy over the distinct tokens "
-    "falls from {start} to {slow} with the slow decoder and to {fast} with the fast "
-    "decoder. At iteration 48, the paper's last row, it is {slow_48} and {fast_48}. The "
-    "fast decoder reaches each of the losses 0.1, 0.01, and 0.001 sooner; for example, "
-    "the loss 0.01 after {fast_arrives} iterations instead of {slow_arrives}. In {every} "
-    "of {tried} seeds all six comparisons come out as claimed. No token wins with either "
-    "decoder: the strongest distinct token has {top} of the attention on distinct tokens.",
+    says=r"On Syn-Small, with $\eta_Z = 1$, all six comparisons of the start and of the slow "
+    r"($\eta_Y = 1$) and the fast decoder ($\eta_Y = 10$) are significant at a joint level of 1 "
+    "%, paired over {tried} seeds. The entropy of the attention on distinct tokens falls from "
+    "{start} nats to {slow} with the slow decoder and to {fast} with the fast decoder. At "
+    "iteration 48, the last row of the paper's figure, the entropy is {slow_48} with the slow "
+    "and {fast_48} with the fast decoder. The fast decoder reaches each of the losses 0.1, 0.01, "
+    "and 0.001 sooner; for example, the loss 0.01 after {fast_arrives} iterations instead of "
+    "{slow_arrives}. In {every} of {tried} seeds all six comparisons come out as claimed. No "
+    "token takes all the attention with either decoder: with the slow one, the strongest "
+    "distinct token of a class has on average {top} of the attention on distinct tokens.",
     observes=True,
     planted={
         "The runs with the fast decoder used in place of those with the slow one.": {
@@ -168,12 +170,13 @@ def by_chance(near: Floats, rates: int, seeds: int, draws: int = 999) -> float:
     instances=of_adam,
     size=len,
     name=lambda one: "",
-    says="In {tried} seeds the selected subsets differ between learning rates in every "
-    "class. A permutation test of the rates within each seed is significant at 1 % ($p$ = "
-    "{chance}): subsets overlap by {within} for the same rate and by {between} for different "
-    "rates. The larger the learning rate, the more frequent is the strongest token. "
-    "Attention is spread over the subset: on average {strong} of the 10 distinct tokens keep "
-    "more than 5 % each.",
+    says="On Syn-Small with Adam, in {tried} seeds the subset of distinct tokens with more than "
+    "an equal share of attention differs between learning rates in every class. A permutation "
+    "test of the rates within each seed is significant at 1 % ($p$ = {chance}): two subsets "
+    "overlap by {within} on average for the same rate and by {between} for different rates, "
+    "where 1 means equal subsets. With a larger learning rate, the token with the most attention "
+    "is a more frequent token. Attention is not on a single token: on average {strong} of the 10 "
+    "distinct tokens have more than 5 % each of the attention on distinct tokens.",
     observes=True,
     planted={
         "The runs of one learning rate used for all rates.": {"cells": (0, 0, 0)},
@@ -293,13 +296,15 @@ def shuffled(table: Mapping[Cell, Floats]) -> dict[Cell, Floats]:
     instances=of_medium,
     size=lambda one: one.seeds,
     name=lambda one: "",
-    says="At a joint level of 1 %, {clear} of {pairs} comparisons are significant, all as the "
-    "paper states, and {open} are not significant. The comparisons are paired by seed, "
-    "with {many} seeds for one query and {few} for each other number of queries. From the "
-    r"ratio 1 to 2 the entropy falls at every $\eta_Z$ for {dips} of 4 numbers of queries, "
-    r"and rises at every $\eta_Z$ for {rising} of them. For {tails} combinations of rates "
-    "and number of queries, some seed ends with an entropy far below the median. The "
-    "lowest is {deepest} robust standard deviations below it.",
+    says=r"On Syn-Medium, {pairs} comparisons test whether each step up in $\eta_Z$ at a fixed "
+    r"ratio $\eta_Y/\eta_Z$ lowers the entropy, and each step up in the ratio from 2 on raises "
+    "it. At a joint level of 1 %, {clear} comparisons are significant, all as the paper states, "
+    "and {open} are not significant. The comparisons are paired by seed, with {many} seeds for "
+    "one query and {few} for each other number of queries. From the ratio 1 to 2 the entropy "
+    r"falls at every $\eta_Z$ for {dips} of 4 numbers of queries, and rises at every $\eta_Z$ "
+    "for {rising} of them. For {tails} combinations of rates and number of queries, some seed "
+    "ends with an entropy far below the median. The lowest such entropy is {deepest} robust "
+    "standard deviations below the median.",
     observes=True,
     planted={
         "The threshold ratio set to 1 instead of 2.": {"threshold": 1.0},
@@ -343,13 +348,13 @@ def of_expectation() -> list[Thresholds]:
     instances=of_expectation,
     size=lambda one: len(one.sizes),
     name=lambda one: "",
-    says="On the expected loss, without momentum, the entropy after 100 steps first falls "
-    "and then rises with the ratio of the rates, for all {tried} sizes. The minimum of the "
-    "entropy is at ratios from {off_low} to {off_high} and is {depth} to {depth_most} nats "
-    "below the value at ratio 0.5. With momentum 0.9, at the same effective rates, the "
-    "minimum is at ratios from {on_low} to {on_high}.",
+    says="On the expected loss of the classes of Syn-Medium, without momentum, the entropy after "
+    r"100 steps first falls and then rises with the ratio $\eta_Y/\eta_Z$, for all {tried} "
+    "numbers of queries. The minimum of the entropy is at ratios from {off_low} to {off_high} "
+    "and is {depth} to {depth_most} nats below the value at ratio 0.5. With momentum 0.9, at the "
+    "same effective rates, the minimum is at ratios from {on_low} to {on_high}.",
     fails="On the expected loss, without momentum, the entropy after 100 steps does not first "
-    "fall and then rise with the ratio of the rates.",
+    r"fall and then rise with the ratio $\eta_Y/\eta_Z$.",
     observes=True,
     readings={
         "The ratio alone determines the threshold: it is the same with and without momentum, "
@@ -398,10 +403,10 @@ SHARP: Cell = (1, 3.0, 10.0)  # one query, eta_Z = 3, eta_Y = 30
     instances=of_medium,
     size=lambda one: len(one.top[SHARP]),
     name=lambda one: "",
-    says=r"In {tried} runs with one query, $\eta_Z = 3$, and $\eta_Y = 30$, {winners} of "
-    "{classes} classes end with more than 0.99 of their attention on one token, and "
-    "{strong} with more than 0.9. The largest share of a single token is at most {best}. "
-    "The median over the classes of the largest share is {median}.",
+    says=r"In {tried} runs of Syn-Medium with one query, $\eta_Z = 3$, and $\eta_Y = 30$, "
+    "{winners} of {classes} classes end with more than 0.99 of their attention on one token, and "
+    "{strong} with more than 0.9. The largest share of a single token in any class is {best}. "
+    "The median over the classes of the largest share in a class is {median}.",
     fails="No class ends with more than 0.99 of its attention on one token; the largest share "
     "is {best}.",
     observes=True,
@@ -452,11 +457,12 @@ def descents(one: Sweep, along: int, sign: int, early: int = 0) -> Iterator[Said
 
 
 SAYS = (
-    "At a joint level of 1 %, {clear} of {pairs} comparisons are significant, and in all of "
-    "these recall decreases FASTER for the larger RATE; {open} are not significant. The "
+    "On Syn-Medium, {pairs} comparisons test whether recall decreases FASTER, as the threshold "
+    "grows, for the larger of two neighboring values of RATE. At a joint level of 1 %, {clear} "
+    "comparisons are significant, and all of them confirm this; {open} are not significant. The "
     "comparisons are paired by seed, with {many} seeds for one query and {few} for each other "
-    "number of queries. In {with_entropy} comparisons the curve of higher entropy decreases "
-    "faster, in agreement with the paper's explanation."
+    "number of queries. In {with_entropy} comparisons recall decreases faster for the runs of "
+    "higher entropy, in agreement with the paper's explanation."
 )
 FLAT = Variant({"early": -1}, expected=Verdict.UNDECIDED)
 
@@ -467,7 +473,7 @@ FLAT = Variant({"early": -1}, expected=Verdict.UNDECIDED)
     instances=of_medium,
     size=lambda one: one.seeds,
     name=lambda one: "",
-    says=SAYS.replace("FASTER", "faster").replace("RATE", "ratio"),
+    says=SAYS.replace("FASTER", "faster").replace("RATE", r"$\eta_Y/\eta_Z$"),
     observes=True,
     planted={
         "The claim that recall decreases more slowly for the larger ratio.": {"sign": -1},

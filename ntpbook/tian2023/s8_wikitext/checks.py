@@ -72,12 +72,12 @@ FREEZES: dict[str, Measure] = {
     instances=models,
     observes=True,
     size=lambda model: len(model.runs),
-    says="On WikiText, with width {width} and {updates} updates, all {runs_judged} runs with "
-    "{seeds} seeds in each model with positions meet both criteria: attention is sparser at "
-    "the end than at the start, and attention changes less than half as much in the last "
-    "third of training as in the first third.",
-    fails="On WikiText, at the authors' size, attention in some run with positions is not "
-    "sparser at the end than at the start, or still changes at least half as much in the "
+    says="On WikiText, in transformers of width {width} with positional encoding, all "
+    "{runs_judged} runs of {updates} updates, with {seeds} seeds for each model, meet both "
+    "criteria: attention is sparser at the end than at the start, and attention changes less "
+    "than half as much in the last third of training as in the first third.",
+    fails="On WikiText, at the authors' size, attention in some run with positional encoding is "
+    "not sparser at the end than at the start, or still changes at least half as much in the "
     "last third of training as in the first third.",
     planted={
         "Synthetic attention that becomes sparse and then stays constant.": Variant(
@@ -174,10 +174,10 @@ def figure_7_numbers(model: Model) -> Iterator[Said]:
     observes=True,
     size=lambda sweep: sweep.entropy.size,
     says="On WikiText, in {runs} runs with {seeds} seeds at each of the learning rates "
-    "{least_rate} to {greatest_rate}, the entropy of attention in models with positions "
-    "decreases with the rate, at a significance level of 1 percent.",
-    fails="On WikiText the entropy of attention in models with positions does not decrease "
-    "with the learning rate at a significance level of 1 percent.",
+    "{least_rate} to {greatest_rate}, the entropy of attention in models with positional "
+    "encoding decreases as the rate increases, at a significance level of 1 percent.",
+    fails="On WikiText the entropy of attention in models with positional encoding does not "
+    "decrease as the learning rate increases, at a significance level of 1 percent.",
     planted={
         "Synthetic entropies that decrease with the rate.": Variant(
             {"as_if": True}, instances=made_up_sweeps, expected=Verdict.SEEN
@@ -284,20 +284,20 @@ def by_frequency(order: Order) -> Floats:
     instances=orders,
     observes=True,
     size=lambda order: len(order.scores),
-    says="On WikiText, over {tried} queries, both rank correlations of the change of the "
-    "scores are significant at a level of 1 percent: {distinct} with distinctness ($p$ = "
-    "{distinct_p}), and {together} with co-occurrence among the more distinct keys ($p$ = "
-    "{together_p}).",
-    fails="On WikiText at least one rank correlation of the change of the scores is not "
-    "significant at a level of 1 percent. With distinctness it is {distinct} ($p$ = "
-    "{distinct_p}, and {distinct_below} for the opposite sign). With co-occurrence among "
-    "the more distinct keys it is {together} ($p$ = {together_p}, and {together_below} "
-    "for the opposite sign).",
+    says="On WikiText, over {tried} queries, the change of attention scores in training has "
+    "positive rank correlations that are significant at a level of 1 percent: {distinct} with "
+    "the distinctness of keys ($p$ = {distinct_p}), and {together} with their co-occurrence with "
+    "the query, among the more distinct keys ($p$ = {together_p}).",
+    fails="On WikiText at least one rank correlation of the change of attention scores in "
+    "training is not significant at a level of 1 percent. With the distinctness of keys it is "
+    "{distinct} ($p$ = {distinct_p}, and {distinct_below} for the opposite sign). With their "
+    "co-occurrence with the query, among the more distinct keys, it is {together} ($p$ = "
+    "{together_p}, and {together_below} for the opposite sign).",
     planted={
-        "Synthetic scores that follow the order.": Variant(
+        "Synthetic scores that increase with distinctness and co-occurrence.": Variant(
             {"as_if": True}, instances=made_up_order, expected=Verdict.SEEN
         ),
-        "Synthetic scores that follow the opposite order.": Variant(
+        "Synthetic scores that decrease with distinctness and co-occurrence.": Variant(
             {"as_if": True}, instances=opposite_order, expected=Verdict.NOT_SEEN
         ),
         "Scores replaced by the logarithm of the frequency of the key, the same for all "

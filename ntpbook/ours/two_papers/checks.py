@@ -118,17 +118,20 @@ def positions_are_counts(once: bool = False) -> Iterator[Shown]:
         uses("tian2023-eq-1", "The definition of attention in the second paper."),
         uses("tian2023-eq-2", "The definition of the layer after attention in the second paper."),
         executed(
-            "On one sentence, with any scores, attention by positions is $b$.", positions_are_counts
+            "On one sentence, for any scores, the attention summed over the positions of each "
+            "token is $b$.",
+            positions_are_counts,
         ),
         by_hand(
-            r"In any sentence, attention by positions is $b$, so the logits of the two papers are "
-            r"$Y^\top b$ and $Y^\top b/\|b\|$.",
+            "In any sentence, the attention summed over the positions of each token is $b$, so "
+            r"the logits of the two papers are $Y^\top b$ and $Y^\top b/\|b\|$.",
             at="counts",
         ),
     ),
     planted={
-        "The scaling to norm 1 in the wrong paper.": {"swapped": True},
-        "Scores taken from the columns of $Z$.": {"turned": True},
+        "The scaling to length 1 in the logits of the first paper instead of "
+        "those of the second.": {"swapped": True},
+        "Scores taken from the columns of $Z$ instead of its rows.": {"turned": True},
         "Every token counts once, however often it occurs.": {"once": True},
     },
 )
@@ -247,9 +250,7 @@ def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> It
     ),
     planted={
         "The probability of the optimal token 1.1 times sharper.": {"sharper": Fraction(11, 10)},
-        "Realizable data in which optimal tokens may be outnumbered.": Variant(
-            instances=outnumbered
-        ),
+        "Data that satisfy Assumption 1 but not Assumption 3.": Variant(instances=outnumbered),
         "The claim that the optimal token is strictly the most probable one.": {"strictly": True},
     },
     name=lambda one: one.data.name,
@@ -433,7 +434,8 @@ def two_each(seed: int = 7, samples: int = 100) -> Iterator[Sampled]:
             at="query",
         ),
         by_hand(
-            "The query is above all other tokens of its sentences, and no token is confused.",
+            "The query lies above all other tokens of its sentences, and no token lies both "
+            "above and below another one.",
             at="order",
         ),
     ),
@@ -586,12 +588,20 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
     K, M, e = sp.symbols("K M e", positive=True)
     o = -e / ((1 - e) * (1 + (K + more - 1) * e))
     d = 1 - (K - 1) * e * o
-    yield identity("row times inverse, own", sp.Matrix([d + (K - 1) * e * o]), sp.Matrix([1]))
+    yield identity(
+        "a row of the matrix of overlaps times its inverse, on the diagonal",
+        sp.Matrix([d + (K - 1) * e * o]),
+        sp.Matrix([1]),
+    )
     elsewhere = sp.Matrix([e * d + o + (K - 2) * e * o])
-    yield identity("row times inverse, elsewhere", elsewhere, sp.Matrix([0]))
+    yield identity(
+        "a row of the matrix of overlaps times its inverse, off the diagonal",
+        elsewhere,
+        sp.Matrix([0]),
+    )
     found = M / (M - 1) * (d - 1 - (K - 1) * o / (M - 1))
     claimed = M / (M - 1) * (-o) * (K - 1) * (e + 1 / (M - 1))
-    yield identity(r"$\xi$ by $\gamma$", sp.Matrix([found]), sp.Matrix([claimed]))
+    yield identity(r"$\xi$ divided by $\gamma$", sp.Matrix([found]), sp.Matrix([claimed]))
 
 
 @check(
@@ -633,8 +643,9 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
         by_hand("Steps of constant length reach the end of the curve.", at="length"),
     ),
     planted={
-        "The common token of the normalized run falls ten percent too much.": {"turn": 1.1},
-        "Two distinct tokens are equally probable.": Variant(instances=tied_tens),
+        "The logit of the common token in the normalized run falls by ten percent more than (10) "
+        "says.": {"turn": 1.1},
+        "Two most probable distinct tokens instead of one.": Variant(instances=tied_tens),
     },
 )
 def check_ours_two_path(one: TenTwice, turn: float = 1.0) -> Iterator[Said]:
@@ -737,10 +748,9 @@ def attention(race: Race, sphere: bool) -> tuple[Floats, Floats]:
     planted={
         "Plain softmax instead of scaled attention.": {"first": False},
         "Scaled attention instead of plain softmax.": {"second": True},
-        "Two distinct tokens are equally probable.": Variant(instances=tied_races),
-        "One hundred common tokens, where weaker tokens keep losing at all times reached.": Variant(
-            instances=many_common
-        ),
+        "Two most probable distinct tokens instead of one.": Variant(instances=tied_races),
+        "One hundred common tokens, where weaker distinct tokens lose attention at all times "
+        "that the runs reach.": Variant(instances=many_common),
     },
 )
 def check_ours_two_ball(one: Race, first: bool = True, second: bool = False) -> Iterator[Said]:

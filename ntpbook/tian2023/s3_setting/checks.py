@@ -255,7 +255,7 @@ def check_tian2023_eq_2(
         executed(
             r"$\|U^\top v\| = \|v\|$ when $UU^\top = I$",
             steps.orthonormal_norms,
-            planted={r"$UU^\top = 2I$.": {"scale": 2}},
+            planted={r"$UU^\top = 2I$ instead of $UU^\top = I$.": {"scale": 2}},
         ),
         by_hand(
             r"$\mathrm{LN}(U^\top v) = U^\top v/\|U^\top v\| = U^\top \mathrm{LN}(v)$ when the "
@@ -270,7 +270,7 @@ def check_tian2023_eq_2(
     ),
     planted={
         r"The bound $\|UU^\top - I\|$ 1.1 times sharper.": {"sharper": 1.1},
-        "One embedding with norm 1.01.": {"stretch": 0.01},
+        "One of the orthonormal embeddings stretched to norm 1.01.": {"stretch": 0.01},
         "Nearly orthonormal embeddings treated as orthonormal.": {"nearly": False},
     },
 )
@@ -303,7 +303,7 @@ LIKELIHOOD = executed(
 DIAGONAL = executed(
     r"$X^\top \mathrm{diag}(b) X$ is diagonal",
     bags.counts_are_diagonal,
-    planted={"A token that is also counted as the token before it.": {"one_hot": False}},
+    planted={"Rows of $X$ with a second entry 1, at the token before.": {"one_hot": False}},
 )
 CENTRE = executed(
     "$P_v v = 0$", steps.centre_drops, planted={r"$P_v = I - 2vv^\top/\|v\|^2$.": {"share": 2}}
@@ -311,7 +311,7 @@ CENTRE = executed(
 SHARES = executed(
     "the sum $S$ of all weights cancels in the normalization",
     bags.shares_decide,
-    planted={"A token that counts once, however often it occurs.": {"once": True}},
+    planted={"Each token of the sequence counted once, however often it occurs.": {"once": True}},
 )
 
 
@@ -433,18 +433,18 @@ def zero_columns(seed: int = 7, cases: int = 200) -> Iterator[Weighted]:
         executed(
             "the derivative of the normalization",
             steps.unit_jacobian,
-            planted={r"$\|v\|$ instead of its square.": {"power": 1}},
+            planted={r"$\|v\|$ instead of $\|v\|^2$ in the projection $P_v$.": {"power": 1}},
         ),
         executed(
             "the derivative of a softmax",
             steps.softmax_jacobian,
-            planted={r"Without the 1 of $\delta_{ii}$.": {"own": 0}},
+            planted={r"The derivative $db_i/ds_i$ without the 1 of $\delta_{ii}$.": {"own": 0}},
         ),
         CENTRE,
         executed(
             r"the mean of $X^\top b$ is $1/M$, and it cancels in the derivative",
             steps.mean_drops,
-            planted={"Entries that sum to 2.": {"total": 2}},
+            planted={r"Entries of $X^\top b$ that sum to 2 instead of 1.": {"total": 2}},
         ),
         by_hand("the chain rule: the product of the three derivatives", at="chain"),
         by_hand(
@@ -971,7 +971,7 @@ RADIUS = executed(
         by_hand("equal tokens of a sequence give equal terms, which are summed", at="regrouped"),
     ),
     planted={
-        "$T$ instead of $T - 1$.": {"more": 1},
+        "Division by $T$ instead of $T - 1$.": {"more": 1},
         "Token frequencies of the first half only.": {"half": True},
     },
 )

@@ -62,7 +62,11 @@ CHERNOFF = (
     executed(
         r"the exponent of the Chernoff bound is $\mathrm{KL}(p + \epsilon \,\|\, p)$",
         steps.chernoff_exponent,
-        planted={r"$e^\theta = q/p$ instead of the odds ratio.": {"ratio": True}},
+        planted={
+            r"$e^\theta = q/p$ instead of $e^\theta = q(1 - p)/(p(1 - q))$ in the bound.": {
+                "ratio": True
+            }
+        },
     ),
 )
 
@@ -85,7 +89,11 @@ CHERNOFF = (
             r"$\mathrm{KL}(p + \epsilon \,\|\, p) - 2\epsilon^2$ vanishes with its derivative at "
             r"$\epsilon = 0$ and is convex",
             steps.hoeffding_gap,
-            planted={r"$3\epsilon^2$ instead of $2\epsilon^2$.": {"factor": 3}},
+            planted={
+                r"$3\epsilon^2$ instead of $2\epsilon^2$ in the lower bound on the divergence.": {
+                    "factor": 3
+                }
+            },
         ),
         by_hand(
             "a convex function that vanishes at 0 with its derivative is not negative, and the "
@@ -96,12 +104,14 @@ CHERNOFF = (
         executed(
             "the second inequality of (58)",
             steps.order_of_radii,
-            planted={"16 draws claimed to suffice.": {"draws": 16}},
+            planted={
+                "16 draws claimed to suffice for the second inequality of (58).": {"draws": 16}
+            },
         ),
         executed(
             "for 2 to 16 draws: the exact probability that $N_n$ lies outside an integer radius",
             steps.few_draws,
-            planted={"A single draw included.": {"fewest": 1}},
+            planted={"A single draw, $N = 1$, included.": {"fewest": 1}},
         ),
         by_hand(
             r"for 2 to 16 draws: the upper tail of the binomial count increases with $\mathbb "
@@ -260,8 +270,8 @@ def radius_of_remark_4(N: int, delta: float, power: float = 0.5, logarithm: bool
     ),
     planted={
         r"The bound on $\Delta/\lceil N/K\rceil$ 1.1 times sharper.": {"sharper": 1.1},
-        r"$\Delta$ without the logarithm.": {"logarithm": False},
-        r"$\Delta$ with a cube root.": {"power": 1 / 3},
+        r"$\Delta$ without the logarithm under the root.": {"logarithm": False},
+        r"$\Delta$ with a cube root instead of the square root.": {"power": 1 / 3},
         r"$\Delta/\bar N$ at most $K\sqrt{\ln(1/\delta)/N}$, without the term for rounding.": {
             "rounded": 0
         },
@@ -325,8 +335,8 @@ def check_tian2023_rem_4(
         ),
     },
     planted={
-        r"$\Delta$ with a cube root.": {"power": 1 / 3},
-        r"$\Delta$ without the logarithm.": {"logarithm": False},
+        r"$\Delta$ with a cube root instead of the square root.": {"power": 1 / 3},
+        r"$\Delta$ without the logarithm under the root.": {"logarithm": False},
     },
 )
 def check_ours_all_counts(
@@ -355,7 +365,11 @@ def check_ours_all_counts(
 SLOPE = executed(
     "the relative derivative of $g$ and its largest value",
     steps.slope_of_g,
-    planted={r"$\eta_Y/4$ instead of $\eta_Y/3$.": {"share": 1 / 4}},
+    planted={
+        r"$\eta_Y/4$ instead of $\eta_Y/3$ as the bound on the relative derivative of $g$.": {
+            "share": 1 / 4
+        }
+    },
 )
 
 
@@ -995,7 +1009,7 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
     planted={
         "The bounds on $c$ 1.1 times sharper.": {"phi": 1 / 1.1},
         r"$S$ without the term $\ln(M - 1)$.": {"logarithm": 0},
-        r"$\phi(\eta_Y)$ halved.": {"phi": 0.5},
+        r"$\phi(\eta_Y)$ halved in the bounds on $c$.": {"phi": 0.5},
         r"$\ln M$ not subtracted in the bound on $c$.": {"subtracted": 0.0},
     },
 )

@@ -43,7 +43,7 @@ def chernoff_exponent(ratio: bool = False) -> Iterator[Shown]:
     expected = q * sp.log(q / p) + r * sp.log(r / (e + r))
     both = (sp.expand_log(one, force=True).subs(whole) for one in (exponent, expected))
     left, right = (sp.expand(one) for one in both)
-    yield identity("the exponent of the Chernoff bound", left, right)
+    yield identity(r"the exponent of the Chernoff bound, as $\mathrm{KL}$", left, right)
 
 
 def hoeffding_gap(factor: int = 2) -> Iterator[Shown]:
@@ -66,7 +66,7 @@ def hoeffding_gap(factor: int = 2) -> Iterator[Shown]:
         (1 - 2 * q) ** 2 / (q * (1 - q)),
     )
     half = sp.symbols("half", real=True)  # 1 - 2 q
-    yield at_least_zero("the right side is not negative", half**2 / (r * p))
+    yield at_least_zero("this second derivative is not negative", half**2 / (r * p))
 
 
 def order_of_radii(draws: int = 17) -> Iterator[Shown]:
@@ -79,14 +79,18 @@ def order_of_radii(draws: int = 17) -> Iterator[Shown]:
 
     y = sp.symbols("y", nonnegative=True)  # sqrt(N L)
     edge = 2 + sp.sqrt(2)
-    yield identity(r"the square of the smallest $\sqrt{NL}$", edge**2, 6 + 4 * sp.sqrt(2))
+    yield identity(
+        r"the square of the $\sqrt{NL}$ at which both radii are equal", edge**2, 6 + 4 * sp.sqrt(2)
+    )
     room = sp.expand(y + edge - (y + edge) / sp.sqrt(2) - 1)
     yield identity(
         r"the difference of the radii for larger $\sqrt{NL}$", room, y * (1 - 1 / sp.sqrt(2))
     )
     enough, fewer = draws * sp.log(2) - edge**2, edge**2 - (draws - 1) * sp.log(2)
-    yield at_least_zero(f"{draws} draws are enough", enough, strictly=True)
-    yield at_least_zero(f"{draws - 1} draws are not enough", fewer, strictly=True)
+    yield at_least_zero(
+        f"{draws} draws are enough for the second inequality of (58)", enough, strictly=True
+    )
+    yield at_least_zero(f"{draws - 1} draws are not enough for it", fewer, strictly=True)
 
 
 def few_draws(fewest: int = 2) -> Iterator[Shown]:
@@ -98,7 +102,14 @@ def few_draws(fewest: int = 2) -> Iterator[Shown]:
     for N in range(fewest, 17):
         ratio = sampling.outer_worst_case(N)
         short = (f"{float(ratio):.4f}", f"{float(ratio - 1):.4f}")
-        yield Shown(f"$N = {N}$, a fraction", short[0], "<", "1", short[1], ratio < 1)
+        yield Shown(
+            rf"the largest failure probability for $N = {N}$, as a multiple of $\delta$",
+            short[0],
+            "<",
+            "1",
+            short[1],
+            ratio < 1,
+        )
 
 
 # The radius that knows the variance
@@ -123,7 +134,7 @@ def bernstein_divergence(stretch: int = 1) -> Iterator[Shown]:
     yield identity(r"the second derivative of $v \Phi(e/v)$", right, 1 / (v + e))
     wider = sp.expand(p * (1 - p) + e - q * (1 - q))
     yield identity("$v + e - q (1 - q)$", wider, 2 * p * e + e**2)
-    yield at_least_zero("the right side is not negative", 2 * p * e + e**2)
+    yield at_least_zero("$v + e - q (1 - q)$ is not negative", 2 * p * e + e**2)
 
 
 def bernstein_function(thirds: int = 2) -> Iterator[Shown]:
@@ -146,7 +157,7 @@ def bernstein_function(thirds: int = 2) -> Iterator[Shown]:
         yield identity(word, sp.diff(gap, u, order).subs(u, 0), 0)
     third = sp.simplify(sp.diff(gap, u, 3))
     yield identity("the third derivative of this gap", third, 4 * u / (3 * (1 + u) ** 2))
-    yield at_least_zero("the right side is not negative", 4 * u / (3 * (1 + u) ** 2))
+    yield at_least_zero("this third derivative is not negative", 4 * u / (3 * (1 + u) ** 2))
 
 
 def bernstein_radius(variance: int = 2) -> Iterator[Shown]:
@@ -230,7 +241,7 @@ def all_classes_within_three_radii(constant: int = 3) -> Iterator[Shown]:
     yield identity("$L/K$ at $K = 2$", variance.subs(K, 2), a / 2 + sp.log(2))
     total = sp.Rational(2, 3) * (1 + root / 2) + sp.sqrt(3) + 1 / (4 * root)
     yield at_least_zero(
-        "3 minus the sum of the three coefficients", constant - total, strictly=True
+        r"3 minus the sum of the coefficients of $\sqrt{Na}$", constant - total, strictly=True
     )
 
 

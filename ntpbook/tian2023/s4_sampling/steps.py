@@ -103,7 +103,7 @@ def few_draws(fewest: int = 2) -> Iterator[Shown]:
         ratio = sampling.outer_worst_case(N)
         short = (f"{float(ratio):.4f}", f"{float(ratio - 1):.4f}")
         yield Shown(
-            rf"the largest failure probability for $N = {N}$, as a multiple of $\delta$",
+            rf"a bound on the failure probability for $N = {N}$, as a multiple of $\delta$",
             short[0],
             "<",
             "1",

@@ -361,11 +361,11 @@ def trainings(steps: int = 600) -> Iterator[TrainedChoice]:
     over="training runs",
     instances=trainings,
     says="On three data sets with two classes of one query: if the query is hidden or one-token "
-    "sentences are missing, attention shifts to the more frequent of the two distinct tokens of "
-    "a class, and equally frequent tokens keep equal attention. Otherwise attention shifts from "
-    "the rival to the optimal token for all counts, with Algorithm 1 and with joint training, "
-    "with and without scaling of the attended sum, and the optimal token ends with at least "
-    "{least} of the attention.",
+    "sentences are missing, the more frequent of the two distinct tokens of a class gains "
+    "attention relative to the other one, and equally frequent tokens keep equal attention. "
+    "Otherwise the optimal token gains attention relative to its rival for all counts, with "
+    "Algorithm 1 and with joint training, with and without scaling of the attended sum, and the "
+    "optimal token ends with at least {least} of the attention.",
     observes=True,
     planted={
         "The attention of the optimal token and of its rival exchanged.": {"exchanged": True},

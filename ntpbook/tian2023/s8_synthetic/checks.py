@@ -49,16 +49,17 @@ def differs(one: Floats, other: Floats, level: float, where: str) -> Said:
     instances=of_gradient_descent,
     size=len,
     name=lambda one: "",
-    says=r"On Syn-Small, with $\eta_Z = 1$, all six comparisons of the start and of the slow "
-    r"($\eta_Y = 1$) and the fast decoder ($\eta_Y = 10$) are significant at a joint level of 1 "
-    "%, paired over {tried} seeds. The entropy of the attention on distinct tokens falls from "
-    "{start} nats to {slow} with the slow decoder and to {fast} with the fast decoder. At "
-    "iteration 48, the last row of the paper's figure, the entropy is {slow_48} with the slow "
-    "and {fast_48} with the fast decoder. The fast decoder reaches each of the losses 0.1, 0.01, "
-    "and 0.001 sooner; for example, the loss 0.01 after {fast_arrives} iterations instead of "
-    "{slow_arrives}. In {every} of {tried} seeds all six comparisons come out as claimed. No "
-    "token takes all the attention with either decoder: with the slow one, the strongest "
-    "distinct token of a class has on average {top} of the attention on distinct tokens.",
+    says=r"On Syn-Small, with $\eta_Z = 1$, all six comparisons, of the end with the start for "
+    r"each decoder and of the slow decoder ($\eta_Y = 1$) with the fast one ($\eta_Y = 10$), are "
+    "significant at a joint level of 1 %, paired over {tried} seeds. The entropy of the "
+    "attention on distinct tokens falls from {start} nats to {slow} with the slow decoder and to "
+    "{fast} with the fast decoder. At iteration 48, the last row of the paper's figure, the "
+    "entropy is {slow_48} with the slow and {fast_48} with the fast decoder. The fast decoder "
+    "reaches each of the losses 0.1, 0.01, and 0.001 sooner; for example, the loss 0.01 after "
+    "{fast_arrives} iterations instead of {slow_arrives}. In {every} of {tried} seeds all six "
+    "comparisons come out as claimed. No token takes all the attention with either decoder: with "
+    "the slow one, the strongest distinct token of a class has on average {top} of the attention "
+    "on distinct tokens.",
     observes=True,
     planted={
         "The runs with the fast decoder used in place of those with the slow one.": {

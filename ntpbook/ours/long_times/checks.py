@@ -78,9 +78,9 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
     over="designs",
     instances=symmetric_runs,
     name=lambda one: rf"$K = {one[0].K}$, $M = {one[0].M}$, $\eta_Y/\eta_Z = {one[1]:g}$",
-    says=r"On {tried} data sets, up to $\ln t = {log_t}$, the small system in the time scale "
-    r"$\sigma$ gives the same attention logits $z$ as training both layers in time $t$, up "
-    "to the error of the integrator.",
+    says=r"On {tried} data sets of symmetric classes, up to $\ln t = {log_t}$, the small system "
+    r"in the time scale $\sigma$ gives the same attention logits $z$ as training both layers in "
+    "time $t$, up to the error of the integrator.",
     tolerance=1e-6,  # relative; both integrators run at 1e-9 or less over many steps
     proof=(
         uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
@@ -140,9 +140,9 @@ def narrow(M: int = 0) -> list[Design]:
     over="designs",
     instances=lambda: narrow(),
     name=lambda d: f"K = {d.K}, M = {d.M}",
-    says=r"On {tried} designs with $M = K$, ratios $\eta_Z/\eta_Y$ from 0.1 to 1000 give the "
-    r"same attention logits $z$ as a function of $\sqrt\nu\,\sigma$, where $\nu = (1 - "
-    r"\frac1K)\eta_Z/\eta_Y$, up to the error of the integrator.",
+    says=r"On {tried} designs of symmetric classes with $M = K$, the attention logits $z$ as a "
+    r"function of $\sqrt\nu\,\sigma$, where $\nu = (1 - \frac1K)\eta_Z/\eta_Y$, are the same for "
+    r"ratios $\eta_Y/\eta_Z$ of 0.1, 1, and 1000, up to the error of the integrator.",
     tolerance=1e-7,  # the integrator's tolerance, over the range of the logits
     proof=(
         uses("ours-long-clock", r"The flow of both layers in the time scale $\sigma$."),
@@ -203,9 +203,10 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
     "ours-long-closed-form",
     over="solutions",
     instances=one_each,
-    says=r"Along {tried} solutions up to $\sigma = 10^4$ both sides of the closed form agree, "
-    r"up to the error of the integrator. At $\sigma = 10^4$ the remainder $o(1)$ in the law "
-    r"for $w$ is at most {rest}, and at most one fifth of its value at $\sigma = 10^3$.",
+    says=r"Along {tried} solutions with $M = K$ and one token of each kind, up to $\sigma = 10^4$, "
+    "both sides of the closed form agree up to the error of the integrator. At "
+    r"$\sigma = 10^4$ the remainder $o(1)$ in the law for $w = z_d - z_c$ is at most {rest}, "
+    r"and at most one fifth of its value at $\sigma = 10^3$.",
     tolerance=1e-6,  # the integrator runs at 1e-11, over five powers of ten of the clock
     proof=(
         uses("ours-long-clock", r"$t$ as a function of $\sigma$."),
@@ -220,7 +221,7 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
         ),
     ),
     planted={
-        "The coefficient $1/(2(K + 1))$, as under (10).": {"parts": 2},
+        "$z_d = w/(2(K + 1))$, half the correct value.": {"parts": 2},
         "One output besides the next tokens, $M = K + 1$.": Variant(instances=lambda: one_each(1)),
         "Attention without $L_2$ scaling.": {"sphere": False},
     },
@@ -253,9 +254,9 @@ def wider(first: float = 1.0, last: float = 10.0) -> list[DesignRates]:
     "ours-long-law",
     over="solutions",
     instances=wider,
-    says=r"On {tried} solutions the slope $d\ln T/d\ln\sigma$ at $\sigma = 10^4$ differs from "
-    r"$\alpha + c/T^2$ by at most {part} times its distance from $\alpha$, and by less "
-    r"than at $\sigma = 10^3$.",
+    says=r"On {tried} solutions with $M > 2K - 1$ and one token of each kind, at $\sigma = 10^4$ "
+    r"the slope $d\ln T/d\ln\sigma$ of $T = f_d/f_c$ differs from $\alpha + c/T^2$ by at most "
+    r"{part} times $c/T^2$, a smaller multiple than at $\sigma = 10^3$.",
     tolerance=1e-8,  # the integrator runs at 1e-10
     planted={
         "The exponent 1, which is correct for $M = K$.": {"power": Fraction(1)},
@@ -311,11 +312,12 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     "ours-long-exponent",
     over="solutions",
     instances=lambda: rare() + wider(),
-    says=r"Each of {tried} solutions stays inside the region of the proof up to $\sigma = "
-    "10^4$. If the common token is rare, the path starts on the boundary of the region, "
-    "and the theorem applies from the start. Otherwise the conditions of entry hold from "
-    "some time on, at the latest from $r = {latest}$ on. At {states} random states on the "
-    "boundary $F = (1 - u)/T^2$ of the region the flow points inward.",
+    says=r"Each of {tried} solutions with $M > 2K - 1$ and one token of each kind stays inside "
+    r"the region of the proof up to $\sigma = 10^4$. If the common token is rare, the path starts "
+    "on the boundary of the region, and the theorem applies from the start. Otherwise the "
+    "conditions of entry hold from some time on, at the latest when the decoder's entry $r$ for "
+    "the distinct token is {latest}. At {states} random states on the boundary "
+    "$F = (1 - u)/T^2$ of the region the flow points inward.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-11
     proof=(
         uses("ours-long-clock", r"The equations in the time scale $\sigma$, and $t$."),
@@ -327,7 +329,7 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
             "(1 - u)/T^2$.",
             exponent_limits,
         ),
-        by_hand("Inside the region: bounds on $x$, $aT$, $P$, $B$, and $Q$.", at="inside"),
+        by_hand("Bounds on $x$, $aT$, $P$, $B$, and $Q$ inside the region.", at="inside"),
         by_hand("The flow points inward on every part of the boundary of the region.", at="edges"),
         by_hand(r"$T$ grows without bound, and $aT/r \to 1 - 1/M$.", at="growth"),
         by_hand(r"$r \sim \sigma$ and $\ln t \sim \sigma$.", at="time"),
@@ -386,13 +388,15 @@ def crowds(M: int = 10**9) -> list[DesignRates]:
     "ours-long-early",
     over="designs",
     instances=crowds,
-    says=r"On {tried} designs with $10^9$ outputs, from $\sigma = 10^4$ to $10^5$, $T$ is "
-    "within {apart} of the solution of the planar system, in which attention is stationary. "
-    r"Along the planar system, the slope of $T^2$ in $\ln\sigma$ approaches $4(K - 1)$; at "
-    r"$\sigma = 10^{60}$ the slope differs from $4(K - 1)$ by at most {gap}.",
+    says=r"On {tried} designs with $10^9$ outputs and one token of each kind, the full flow is "
+    r"compared with the planar system, in which attention is stationary. Started equal at "
+    r"$\sigma = 10^4$, the two values of $T = f_d/f_c$ at $\sigma = 10^5$ differ by a relative "
+    r"error of {apart} at most. Beyond, only the planar system is followed: the slope of $T^2$ in "
+    r"$\ln\sigma$ approaches $4(K - 1)$, and at $\sigma = 10^{60}$ its relative distance from "
+    "$4(K - 1)$ is at most {gap}.",
     planted={
         "Half the slope, $2(K - 1)$.": {"slope": 2},
-        "One hundred outputs, a number that $T^2$ exceeds.": Variant(instances=lambda: crowds(100)),
+        "Only one hundred outputs, fewer than $T^2$.": Variant(instances=lambda: crowds(100)),
     },
 )
 def check_ours_long_early(one: DesignRates, slope: int = 4) -> Iterator[Said]:
@@ -424,10 +428,11 @@ def onsets() -> list[DesignRates]:
     "ours-long-visible",
     over="designs",
     instances=onsets,
-    says=r"On {tried} designs with $M = K$, at ratios $\eta_Y/\eta_Z$ of $10^4$, $10^5$, and "
-    r"$10^6$, the time $t$ at which the slope of $z_d$ in $\ln t$ is largest satisfies "
-    r"$\ln(\eta_Y t) = c\sqrt{\eta_Y/\eta_Z}$ up to {apart}, while $\ln(\eta_Y t)$ itself "
-    "grows tenfold. The constant $c$ is between {low} and {high}.",
+    says=r"On {tried} designs with $M = K$ and one token of each kind, at ratios $\eta_Y/\eta_Z$ "
+    r"of $10^4$, $10^5$, and $10^6$, the time $t$ at which the slope of the distinct token's logit "
+    r"in $\ln t$ is largest satisfies $\ln(\eta_Y t) = c\sqrt{\eta_Y/\eta_Z}$ up to an error of "
+    r"{apart}. From the smallest to the largest ratio, $\ln(\eta_Y t)$ itself grows about "
+    "tenfold. The constant $c$ is between {low} and {high}.",
     planted={
         r"$\ln t$ proportional to the ratio itself.": {"power": 1.0},
         "The constant for twice the initial correlation.": {"factor": 2.0},
@@ -482,9 +487,9 @@ def kept(run: DesignRates, sphere: bool = True, start: float = 0.0) -> ClockPath
     over="solutions",
     instances=random_runs,
     name=lambda run: run.name,
-    says=r"Along {tried} solutions for random designs, $1 - \chi$ never increases, where "
-    r"$\chi$ is the cosine of the angle between attention and decoder; at the end of "
-    r"training, $1 - \chi$ is at most {left}.",
+    says=r"Along {tried} solutions for designs of symmetric classes with $M = K$, $1 - \chi$ never "
+    r"increases, where $\chi$ is the cosine of the angle between the attention $f$ and the "
+    r"decoder's entries $r$. At the end of training, $1 - \chi$ is at most {left}.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
         uses("ours-long-rates", "The equations for $M = K$."),
@@ -529,9 +534,10 @@ def check_ours_long_angle(
     over="solutions",
     instances=random_runs,
     name=lambda run: run.name,
-    says="Along {tried} solutions for random designs, every inequality in the proof of the "
-    "theorem on shares holds. The logarithms of the ratios $r_d/r_e$ of the decoder's "
-    "entries drift by at most {drift} times the bound.",
+    says="Along {tried} solutions for designs of symmetric classes with $M = K$, every inequality "
+    "in the proof of the theorem on shares holds. The logarithms of the ratios $r_d/r_e$ of the "
+    "decoder's entries for distinct tokens change during training by at most {drift} times the "
+    "bound of the theorem.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
         uses("ours-long-rates", "The equations for $M = K$."),
@@ -565,7 +571,7 @@ def check_ours_long_angle(
         "The bound on the drift with $C_2^2$ instead of $C_2$.": {"changed": "exponent"},
         "The bound on the drift without its bracket.": {"changed": "factor"},
     },
-    loose=r"Both bounds of the proof, $b\theta$ and $C_2$, are attained within ten percent. The "
+    loose=r"The bounds $b\theta$ and $C_2$ of the proof are attained within ten percent. The "
     "bound on the drift of the shares is not: on 270 random designs with $M = K$, 2 to "
     "100 classes, and weights over up to six decades, the drift was at most 0.6 times the "
     "bound.",
@@ -602,8 +608,9 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
     over="solutions",
     instances=leaders,
     name=lambda run: run.name,
-    says="On {tried} random designs the most probable distinct token never loses attention. "
-    "At the end of training all other tokens together have at most {left} of the attention.",
+    says="On {tried} random designs of symmetric classes with $M = K$ and plain softmax, no other "
+    "token ever gains attention relative to the most probable distinct token of its class. At the "
+    "end of training all other tokens together have at most {left} of the attention.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
     proof=(
         by_hand(
@@ -617,11 +624,13 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
         ),
         executed(
             "If another token keeps a share, the brackets $c_1(r_1 - R) + c_j(R - r_j)$ and "
-            "$c_1(r_1 - R) + (K/L)c_c R$ are positive in the limit.",
+            "$c_1(r_1 - R) + (K/L)c_c R$, divided by $c_1 r_1$, are positive in the limit.",
             steps.simplex_limit_steps,
         ),
         by_hand("No ratio $c_j/c_1$ increases.", at="order"),
-        by_hand("If a ratio $c_j/c_1$ had a positive limit, it would decrease to 0.", at="limit"),
+        by_hand(
+            "No ratio $c_j/c_1$ has a positive limit: such a ratio would decrease to 0.", at="limit"
+        ),
     ),
     planted={
         "Attention scaled to norm 1.": {"sphere": True},
@@ -772,10 +781,10 @@ def settled(one: Fixed, z: Floats) -> Floats:
     instances=one_class,
     name=lambda one: one.name,
     says="Attention was trained for {tried} random decoders, each held fixed. With one class, "
-    "training from five random initial values of $z$ always ends at the same attention, "
+    "training from five initial values of $z$ always ends at the same attention, "
     "which is proportional to the gain $g$ up to the error of the integrator. For $M = "
-    r"K$, training from three initial values always ends at $r/\|r\|$, also for classes "
-    "that are not alike.",
+    r"K$, training from three initial values always ends near $r/\|r\|$ with the decoder's "
+    "entries $r$, also for classes that are not alike.",
     tolerance=1e-6,  # the flow is stopped where its slope is below 1e-9
     proof=(
         uses("tian2023-lem-1", "The gradient with respect to $Z$ for one sample."),
@@ -786,7 +795,8 @@ def settled(one: Fixed, z: Floats) -> Floats:
             planted={"The gradient of the softmax alone.": {"sphere": False}},
         ),
         by_hand(
-            r"$h(f)$ is at most $h(f^*) - G(1 - f^\top f^*)$ with the stationary $f^*$.",
+            r"The log-likelihood $h(f)$ is at most $h(f^*) - G(1 - f^\top f^*)$ with the "
+            "stationary $f^*$.",
             at="concave",
         ),
         executed(
@@ -868,9 +878,10 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
     over="decoders",
     instances=lambda: [stationary.TRAINED],
     name=lambda w: f"{w.steps} steps of training",
-    says="Ball arithmetic shows that the slope of the difference $z_2 - z_1$ of the "
-    "attention logits, as a function of this difference, changes sign from positive to "
-    "negative {stable} times. So there are {stable} stable attention patterns.",
+    says="For the example of two tokens and four classes, ball arithmetic shows that the slope "
+    "in time of the difference $z_2 - z_1$ of the attention logits, as a function of this "
+    "difference, changes sign from positive to negative {stable} times. So there are {stable} "
+    "stable attention patterns.",
     proof=(
         uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
         enclosed(
@@ -960,10 +971,12 @@ def measured(one: Measured, lone: bool) -> margins.Margins:
     over="designs",
     instances=any_classes,
     name=lambda one: one.name,
-    says=r"Along {tried} solutions for unequal classes, the normalized margin $q/\|Y\|$ never "
-    r"decreases, and the integral of $\tan^2\psi\; d\ln\|Y\|$ is at most {used} times its "
-    r"bound. With two classes and two outputs, the two error probabilities $\delta_1$ and "
-    r"$\delta_2$ differ by at most {apart} of their sum at $\ln t = 300$.",
+    says=r"Along {tried} solutions for equally frequent, mostly unequal classes, once the loss is "
+    r"small, the normalized margin $q/\|Y\|$ never decreases. The integral of "
+    r"$\tan^2\psi\; d\ln\|Y\|$, where $\psi$ is the angle between $Y$ and $\dot Y$, is at most "
+    r"{used} times its bound. With two classes and two outputs, the error probabilities "
+    r"$\delta_1$ and $\delta_2$ of the two classes differ by at most {apart} times their sum at "
+    r"$\ln t = 300$.",
     tolerance=1e-6,  # the integrator's relative tolerance is 1e-8
     proof=(
         uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
@@ -1054,11 +1067,12 @@ def course(one: Unequal, sphere: bool) -> unequal.Course:
     "ours-long-unequal",
     over="designs",
     instances=unlike,
-    says=r"{tried} random designs of unequal classes were followed to $\ln t = {log_t}$. In "
-    r"the last two thirds of $\ln t$ every share of a distinct token in the attention of its "
-    r"class changes by at most {moved}. At the end of the runs the margins $-\ln(1 - "
-    r"\alpha_n)$ of the classes differ by at most {apart}, and common tokens have up to "
-    r"{kept} of $\|f_n\|^2$.",
+    says=r"{tried} random designs of unequal classes with $L_2$ scaling were followed to "
+    r"$\ln t = {log_t}$. From $\ln t = 100$ on, every share of a distinct token in the attention "
+    r"on the distinct tokens of its class changes by at most {moved}. At the end of the runs the "
+    r"margins $-\ln(1 - p_n)$ of the classes, with the probability $p_n$ of the right next token "
+    r"of class $n$, differ by at most {apart}. Common tokens then have up to {kept} of "
+    r"$\|f_n\|^2 = 1$.",
     observes=True,
     planted={
         "Plain softmax instead of scaled attention.": {"sphere": False},
@@ -1125,9 +1139,10 @@ def even() -> list[Unequal]:
     "ours-long-common-wins",
     over="designs",
     instances=leaning,
-    says=r"On {tried} designs with two classes and plain softmax, at $\ln t = 300$ the common "
-    "token has all but {left} of the attention of the second class. The most probable "
-    "distinct token has all but {left} of the attention of the first class.",
+    says=r"On {tried} designs with two classes and plain softmax, the common token is the most "
+    r"probable token of the second class only. At $\ln t = 300$ this token has all but {left} of "
+    "the attention of the second class. The most probable distinct token has all but {left} of "
+    "the attention of the first class.",
     observes=True,
     planted={
         "Attention scaled to norm 1.": {"sphere": True},

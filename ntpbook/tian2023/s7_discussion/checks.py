@@ -79,10 +79,10 @@ ACCURACY = "the integrator"
     "tian2023-app-uniform-start",
     over="runs in which both layers train",
     instances=flows,
-    says="In {tried} runs every token starts with attention equal to its frequency in the "
-    "context. Averaged over the classes, the attention on common tokens never increases up "
-    "to $10^8$ steps. In single classes of data with several common tokens, the attention on "
-    "common tokens can increase.",
+    says="In {tried} runs on symmetric and random classes every token starts with attention "
+    "equal to its frequency in the context. Averaged over the classes of a run, the attention on "
+    "common tokens never increases up to $10^8$ steps. In a single class, this attention can "
+    "increase if the data have several common tokens.",
     tolerance=INTEGRATOR,
     observes=True,
     readings={
@@ -90,7 +90,7 @@ ACCURACY = "the integrator"
         "In each class separately, for data with any number of common tokens.": {"which": "any"},
     },
     planted={
-        "Scores with the opposite sign.": {"factor": -1.0},
+        "Attention logits of the opposite sign.": {"factor": -1.0},
         "The attention on distinct tokens instead of common ones.": {"distinct": True},
     },
 )
@@ -141,10 +141,10 @@ def all_orders() -> list[section_8.Order]:
     says="In all {tried} runs on Syn-Small the changes of attention on the distinct tokens "
     "have the order of their co-occurrence with the query.",
     fails="On Syn-Small, from uniform attention, the order holds for every pair of distinct "
-    "tokens of a class in {ordered} of {simulated} runs. In the other runs some token gains "
-    "less attention, or loses more, than a rarer distinct token of its class; the largest "
-    "violation in the logarithm of the attention is {miss}. As a tendency the order holds in "
-    "every run: the smallest rank correlation of gain and co-occurrence, averaged over the "
+    "tokens of a class in {ordered} of {simulated} runs of 100 updates. In the other runs some "
+    "token gains less attention, or loses more, than a rarer distinct token of its class; the "
+    "largest violation in the logarithm of the attention is {miss}. As a tendency the order holds "
+    "in every run: the smallest rank correlation of gain and co-occurrence, averaged over the "
     "classes, is {rank}.",
     tolerance=INTEGRATOR,
     observes=True,
@@ -182,7 +182,7 @@ def all_orders() -> list[section_8.Order]:
             "which": "flow",
             "factor": -1.0,
         },
-        "With both layers training, the ratio 10 and one hundred million steps.": {
+        r"With both layers training, also $\eta_Y/\eta_Z = 10$, and $10^8$ steps.": {
             "which": "flow",
             "fast": 0.0,
             "until": math.inf,
@@ -242,14 +242,14 @@ def check_tian2023_app_dropping(
     "ours-distinct-loses",
     over="ways to train our two classes",
     instances=distinct_losers,
-    says="In our example of two classes, both distinct tokens of the second class have attention "
-    "logits below 0, their initial value. Ball arithmetic certifies that the logits are "
-    "negative after {certain} gradient steps; after {steps} steps, and for the gradient flow "
-    "from $t = 10^4$ to $10^8$, the logits were computed in floating point.",
+    says="In our example of two classes of one query, both distinct tokens of the second class "
+    "have attention logits below 0, their initial value. Ball arithmetic certifies that the "
+    "logits are negative after {certain} gradient steps; after {steps} steps, and for the "
+    "gradient flow from $t = 10^4$ to $10^8$, the logits were computed in floating point.",
     observes=True,
     planted={
         "Two classes that are alike except for their tokens.": Variant({}, symmetric_gainers),
-        "Scores with the opposite sign.": {"sign": -1.0},
+        "Attention logits of the opposite sign.": {"sign": -1.0},
     },
 )
 def check_ours_distinct_loses(one: ScoresOverTime, sign: float = 1.0) -> Iterator[Said]:
@@ -275,11 +275,11 @@ def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | Symmetric]:
     "tian2023-app-no-winner",
     over="runs in which both layers train",
     instances=horizons,
-    says="In {tried} runs no token reaches 0.99 of the attention on the distinct tokens of its "
-    "class within $10^8$ steps. Later times were not examined.",
+    says="In {tried} runs on symmetric and random classes no token reaches 0.99 of the attention "
+    "on the distinct tokens of its class within $10^8$ steps. Later times were not examined.",
     observes=True,
     readings={
-        "At any time under (10), where $B_n$ grows without limit, so that one token "
+        "At any time under the approximation (10), where $B_n$ grows without limit and one token "
         "takes all attention.": {"ever": True}
     },
     planted={
@@ -355,10 +355,11 @@ def growth_exponent(run: Trajectory, until: float = math.inf) -> float:
     "tian2023-app-no-stationary",
     over="runs in which both layers train",
     instances=late_flows,
-    says="At all recorded states of {tried} runs, the derivative of the objective $J$ along "
-    r"$\sum_n d_n e_n^\top$, with $d_n$ dual to the $f_n$, is the mean of $1 - \alpha_{nn}$, "
-    "which is positive. At $10^{12}$ steps the change of $Z$ per decade of time grows more "
-    "slowly than $t^{0.1}$.",
+    says="At the examined states of {tried} runs, the derivative of the objective $J$ along "
+    r"$\sum_n d_n e_n^\top$, with $d_n$ dual to the $f_n$, is the mean of $1 - \alpha_{nn}$ over "
+    r"the classes, where $\alpha_{nn}$ is the predicted probability of the right next token. This "
+    "mean is positive. At $10^{12}$ steps the change of $Z$ per decade of time grows more slowly "
+    "than $t^{0.1}$.",
     # condition of the f_n times rounding; the probabilities are exact to rounding
     tolerance=1e-8,
     observes=True,
@@ -396,11 +397,11 @@ def check_tian2023_app_no_stationary(
     "tian2023-app-heads",
     over="sets of heads",
     instances=head_starts,
-    says="In {tried} sets of {heads} jointly trained heads, between {fewest} and {most} "
-    "different combinations of leading tokens remain. Each head keeps the tokens with the "
-    r"largest initial $P(l|n)\,e^z$. The result is in floating point, not certified: the "
-    "leading tokens of a head have at least {lead} more attention than the next token, and "
-    "the integrator's tolerance is $10^{-8}$.",
+    says="In {tried} sets of {heads} jointly trained heads with random initial logits $z$, "
+    "between {fewest} and {most} different combinations of leading tokens remain. The leading "
+    r"tokens of each head are those with the largest initial $P(l|n)\,e^z$. The result is in "
+    "floating point, not certified: the leading token of a class has at least {lead} more "
+    "attention than the next token, and the integrator's tolerance is $10^{-8}$.",
     observes=True,
     planted={
         "All heads start from zero.": Variant({}, equal_starts),
@@ -478,8 +479,9 @@ def biases_weigh_counts(added: bool = True) -> Iterator[Shown]:
     "tian2023-app-positions",
     over="random sequences",
     instances=biased,
-    says="For {tried} random sequences, attention with biases equals (5) with token counts "
-    r"weighted by $e^{\beta_t}$ at each position.",
+    says=r"For {tried} random sequences, attention with a bias $\beta_t$ at each position $t$ "
+    "equals formula (5) with token counts in which every occurrence of a token has the weight "
+    r"$e^{\beta_t}$ of its position.",
     tolerance=1e-13,  # sums of up to 200 weights
     proof=(
         executed(
@@ -554,10 +556,11 @@ RESIDUAL = ("Assumption 2 for the $f_n$ of (5)", "a token distinct among the cla
     instances=lambda: residual.WITNESSES,
     says="The logit of a token that is distinct among the classes of its query rises, for "
     "{tried} pairs of weights.",
-    fails="With the decoder update (26), on which Theorems 1 and 2 rest, ball arithmetic "
-    "shows that the logit of a token that is distinct among the classes of its query falls. "
-    "The example has two queries with two classes each: token 0 occurs in all four classes, "
-    "token 1 in one class of each query, and each class has its own token of weight 1.",
+    fails="With the decoder update (26), on which Theorems 1 and 2 rest, and $x_T$ added after "
+    "the normalization, ball arithmetic shows that the logit of token 1, which is distinct among "
+    "the classes of its query, falls at $Z = 0$. The example has two queries with two classes "
+    "each: token 0 occurs in all four classes, token 1 in one class of each query, and each class "
+    "has its own token of weight 1.",
     hypotheses=RESIDUAL,
     proof=(
         enclosed(
@@ -636,18 +639,19 @@ APART = (
     over="sets of classes",
     instances=apart.draw,
     name=lambda one: one.name,
-    says="In {tried} random sets of classes whose queries share no contextual token, the "
-    "logits of all {tokens} tokens that are distinct among the classes of their query rise.",
+    says="In {tried} random sets of classes whose queries share no contextual token, with $x_T$ "
+    "added after the normalization and the decoder under (26), the logits of all {tokens} tokens "
+    "that are distinct among the classes of their query rise.",
     proof=(
         executed(
             "The derivative of the attention logit of a distinct token for two classes of "
             "one query, and for three classes with given cosines, for any $M$.",
             apart.force_steps,
-            planted={"A query that adds nothing to the inner products.": {"query": 0}},
+            planted={"The query adds nothing to the inner products.": {"query": 0}},
         ),
         by_hand(
-            "The classes of other queries do not enter, and the formula holds for any number of "
-            "classes.",
+            "The classes of other queries do not enter the formula for the derivative of the "
+            "logit, and the formula holds for any number of classes.",
             at="force",
         ),
         by_hand(
@@ -684,14 +688,15 @@ def check_tian2023_app_residual_corrected(
     "tian2023-app-spurious",
     over="series of data sets",
     instances=growing_data,
-    says="The logits of rare common tokens change by {small} on average in data sets with "
-    "one sequence per class, where some of these tokens seem distinct, and by {large} in "
-    "data sets with {many} sequences per class, where none of these tokens seems distinct. "
+    says="After training on two classes, the attention logits of rare common tokens have changed "
+    "by {small} on average in data sets with one sequence per class, where some of these tokens "
+    "seem distinct, and by {large} in data sets with {many} sequences per class, where none of "
+    "these tokens seems distinct. "
     "The mean number of seemingly distinct tokens over {repeats} data sets of each size "
     "agrees with its expectation within four standard errors.",
     observes=True,
     planted={
-        "Scores with the opposite sign.": {"sign": -1.0},
+        "Attention logits of the opposite sign.": {"sign": -1.0},
         "Half the probability that a token occurs in one class only.": {"half": 0.5},
     },
 )
@@ -741,10 +746,10 @@ def figure_6_runs(first: int = 1, seeds: int = 60) -> list[section_8.Counted]:
     instances=figure_6_runs,
     name=lambda one: getattr(one, "name", ""),
     size=lambda one: getattr(one, "seeds", 1),
-    says=r"With the settings of Figure 6 (one query, $\eta_Z = 3$, $\eta_Y = 30$), the "
-    "number of distinct tokens that share the attention of a class at the end, counted as $e^H$ "
-    "with the entropy $H$, is at most two in {few} of {classes} classes. The mean of this "
-    "number is {mean}.",
+    says=r"With the settings of Figure 6 (one query, $\eta_Z = 3$, $\eta_Y = 30$), the number of "
+    "the ten distinct tokens of a class that share its attention at the end, counted as $e^H$ "
+    "with the entropy $H$, is at most two in {few} of {classes} classes. The mean of this number "
+    "over the classes is {mean}.",
     fails="With the settings of Figure 6 the number of distinct tokens that share the attention of "
     "a class is never two or fewer at the end.",
     observes=True,

@@ -86,8 +86,10 @@ ACCURACY = "the integrator"
     tolerance=INTEGRATOR,
     observes=True,
     readings={
-        "In each class separately, for data with one common token.": {"which": "single"},
-        "In each class separately, for data with any number of common tokens.": {"which": "any"},
+        "The attention on common tokens never increases in any single class, for data with one "
+        "common token.": {"which": "single"},
+        "The attention on common tokens never increases in any single class, for data with any "
+        "number of common tokens.": {"which": "any"},
     },
     planted={
         "Attention logits of the opposite sign.": {"factor": -1.0},
@@ -149,14 +151,16 @@ def all_orders() -> list[section_8.Order]:
     tolerance=INTEGRATOR,
     observes=True,
     readings={
-        "As a tendency: rank correlation above 0.5, averaged over the classes of each run, on "
-        "Syn-Small and on Syn-Medium.": Variant({"which": "tendency"}, instances=all_orders),
-        "For every pair of tokens on Syn-Medium, where logits and decoder start at random "
-        "instead of from uniform attention.": Variant(
+        "As a tendency: the rank correlation of gain and co-occurrence, averaged over the classes "
+        "of each run, is above 0.5 on Syn-Small and on Syn-Medium.": Variant(
+            {"which": "tendency"}, instances=all_orders
+        ),
+        "The order holds for every pair of tokens on Syn-Medium, where logits and decoder start at "
+        "random instead of from uniform attention.": Variant(
             {}, instances=lambda: section_8.random_starts(2)
         ),
-        r"In expectation: Syn-Small without the noise of batches, from zero, with $\eta_Y \ge "
-        r"2\eta_Z$, after 100 steps.": Variant(
+        "The order holds for every pair of tokens on Syn-Small without the noise of batches, from "
+        r"zero, with $\eta_Y \ge 2\eta_Z$, after 100 steps.": Variant(
             {"which": "order"}, instances=lambda: section_8.expected()
         ),
         "When both layers train, the rarer of two distinct tokens never leads, for "
@@ -279,8 +283,8 @@ def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | Symmetric]:
     "on the distinct tokens of its class within $10^8$ steps. Later times were not examined.",
     observes=True,
     readings={
-        "At any time under the approximation (10), where $B_n$ grows without limit and one token "
-        "takes all attention.": {"ever": True}
+        "No token ever reaches this share under the approximation (10), where $B_n$ grows without "
+        "limit.": {"ever": True}
     },
     planted={
         "Logits one thousand times as large.": {"factor": 1000.0},
@@ -448,7 +452,7 @@ def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
         ),
         by_hand("The derivatives of $f^h$ and of $J$ together give (4) for head $h$.", at="chain"),
     ),
-    readings={"Each head is trained as if it were alone from the same start.": {"alone": True}},
+    readings={"Each head has the gradient that it would have without the others.": {"alone": True}},
     planted={
         "The error of each head alone.": {"alone": True},
         "Attention without $L_2$ scaling.": {"sphere": False},
@@ -495,8 +499,8 @@ def biases_weigh_counts(added: bool = True) -> Iterator[Shown]:
         ),
     ),
     readings={
-        "The bias favors some tokens even though tokens are drawn alike at all positions, as "
-        "in Section 3.2.": Variant({"prefers": True}, drawn_alike),
+        "The bias favors some tokens on average, even if tokens have the same distribution at all "
+        "positions, as in Section 3.2.": Variant({"prefers": True}, drawn_alike),
     },
     planted={
         "The bias multiplied into the scores instead of added.": {"added": False},
@@ -570,13 +574,15 @@ RESIDUAL = ("Assumption 2 for the $f_n$ of (5)", "a token distinct among the cla
         ),
     ),
     readings={
-        r"$\mathrm{LN}(X^\top b_T) + x_T$, both layers training, $M = 1000$, without "
-        "Assumption 2: at the start, and after one hundred gradient steps.": Variant(
+        r"The logit rises with $\mathrm{LN}(X^\top b_T) + x_T$ when both layers train, at the "
+        "start and after one hundred gradient steps ($M = 1000$, without Assumption 2).": Variant(
             {"dynamics": "coupled flow"}, instances=lambda: residual.WEIGHTS
         ),
-        r"$\mathrm{LN}(X^\top b_T + x_T)$, decoder under (26).": {"skip": "before"},
-        r"$\mathrm{LN}(X^\top b_T + x_T)$, both layers training, $M = 1000$, without "
-        "Assumption 2.": Variant(
+        r"The logit rises with $\mathrm{LN}(X^\top b_T + x_T)$ and the decoder under (26).": {
+            "skip": "before"
+        },
+        r"The logit rises with $\mathrm{LN}(X^\top b_T + x_T)$ when both layers train ($M = 1000$, "
+        "without Assumption 2).": Variant(
             {"skip": "before", "dynamics": "coupled flow"}, instances=lambda: residual.WEIGHTS
         ),
     },
@@ -754,8 +760,8 @@ def figure_6_runs(first: int = 1, seeds: int = 60) -> list[section_8.Counted]:
     "a class is never two or fewer at the end.",
     observes=True,
     readings={
-        "With both layers training from zero, without noise, on the classes of Section 8: at "
-        "some time two or fewer distinct tokens share the attention.": Variant(
+        "When both layers train from zero, without noise, on the classes of Section 8, two or "
+        "fewer distinct tokens share the attention at some time.": Variant(
             {}, instances=ten_tokens
         ),
     },

@@ -139,7 +139,7 @@ def collection(
 @once
 def example(weights: tuple[tuple[int, ...], ...], ratio: float) -> Trajectory:
     """One of the two examples of the page."""
-    return trajectory(f"{len(weights)} classes of the page", weighted(weights), ratio)
+    return trajectory(f"our example of {len(weights)} classes", weighted(weights), ratio)
 
 
 def flows(seed: int = 7, random: int = 8) -> list[Trajectory]:

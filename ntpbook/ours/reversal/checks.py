@@ -297,9 +297,9 @@ def flows() -> list[Flow]:
     "entropy of attention on the distinct tokens along the gradient flow has a minimum at a finite "
     "time and ends {low} to {high} nats above this minimum. The base-10 logarithm of the time of "
     r"the minimum grows by {slope} per unit of $\sqrt{\eta_Y/\eta_Z}$. Written as a power of the "
-    "ratio, this logarithm has an exponent that differs from $1/2$ by {off}; a tenfold ratio at "
-    "least halves the difference. If the decoder keeps no memory of earlier attention, the entropy "
-    "does not rise, at equal rates up to $10^8$ steps.",
+    "ratio, this logarithm has an exponent within {off} of $1/2$ at the largest ratios; a tenfold "
+    "ratio at least halves the distance from $1/2$. If the decoder keeps no memory of earlier "
+    "attention, the entropy does not rise, at equal rates up to $10^8$ steps.",
     observes=True,
     planted={
         "The logarithm of the time of the minimum proportional to the ratio itself.": {

@@ -32,8 +32,8 @@ SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
     proof=(
         by_hand("the problem has a solution, and only one", at="exists"),
         executed(
-            "scores with such multipliers are shorter than all other scores that meet the "
-            "constraints",
+            "scores with the multipliers of the theorem are shorter than all other scores that "
+            "meet the constraints",
             steps.nearer,
             planted={"Only two of the three components of a chain counted.": {"parts": 2}},
         ),

@@ -389,8 +389,9 @@ def check_huang2024_eq_13(
     instances=ordinary_and_long,
     says=r"The wrong next tokens have total probability at most $(|\mathcal V|-1)\, e^{-A (2 "
     r"m_o - 1)}$, where $m_o$ is the attention on the optimal token. For $m_o \ge 1/(1 + "
-    r"\epsilon)$ and $A = 3\log(|\mathcal V|/\epsilon)$ this is below $\epsilon$. The check "
-    r"confirms it for {tried} trained models, with $\epsilon$ computed from their attention.",
+    r"\epsilon)$, $\epsilon \le \frac12$, and $A = 3\log(|\mathcal V|/\epsilon)$ this is below "
+    r"$\epsilon$. The check confirms it for {tried} trained models, with $\epsilon$ computed from "
+    "their attention.",
     tolerance=ROUNDING,
     proof=(
         uses(

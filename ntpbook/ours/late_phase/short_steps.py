@@ -98,7 +98,7 @@ def distance_by_descent(cross: int = 2) -> tuple[Shown, ...]:
     return (
         at_most(r"$\|y' - v\|^2 - \|y - v\|^2$", sp.Integer(0), right - left),
         same(
-            "the difference of the two sides",
+            "the difference of the two sides minus two non-negative terms",
             (right - left - 2 * s * bend - s * more / c),
             sp.Integer(0),
         ),

@@ -430,8 +430,8 @@ def onsets() -> list[DesignRates]:
     instances=onsets,
     says=r"On {tried} designs with $M = K$ and one token of each kind, at ratios $\eta_Y/\eta_Z$ "
     r"of $10^4$, $10^5$, and $10^6$, the time $t$ at which the slope of the distinct token's logit "
-    r"in $\ln t$ is largest satisfies $\ln(\eta_Y t) = c\sqrt{\eta_Y/\eta_Z}$ up to an error of "
-    r"{apart}. From the smallest to the largest ratio, $\ln(\eta_Y t)$ itself grows about "
+    r"in $\ln t$ is largest satisfies $\ln(\eta_Y t) = c\sqrt{\eta_Y/\eta_Z}$ with an error of "
+    r"at most {apart}. From the smallest to the largest ratio, $\ln(\eta_Y t)$ itself grows about "
     "tenfold. The constant $c$ is between {low} and {high}.",
     planted={
         r"$\ln t$ proportional to the ratio itself.": {"power": 1.0},

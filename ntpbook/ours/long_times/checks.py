@@ -390,10 +390,10 @@ def crowds(M: int = 10**9) -> list[DesignRates]:
     instances=crowds,
     says=r"On {tried} designs with $10^9$ outputs and one token of each kind, the full flow is "
     r"compared with the planar system, in which attention is stationary. Started equal at "
-    r"$\sigma = 10^4$, the two values of $T = f_d/f_c$ at $\sigma = 10^5$ differ by a relative "
-    r"error of {apart} at most. Beyond, only the planar system is followed: the slope of $T^2$ in "
-    r"$\ln\sigma$ approaches $4(K - 1)$, and at $\sigma = 10^{60}$ its relative distance from "
-    "$4(K - 1)$ is at most {gap}.",
+    r"$\sigma = 10^4$, the two values of $T = f_d/f_c$ at $\sigma = 10^5$ have a relative "
+    r"difference of {apart} at most. Beyond, only the planar system is followed: the slope of "
+    r"$T^2$ in $\ln\sigma$ approaches $4(K - 1)$, and at $\sigma = 10^{60}$ its relative distance "
+    "from $4(K - 1)$ is at most {gap}.",
     planted={
         "Half the slope, $2(K - 1)$.": {"slope": 2},
         "Only one hundred outputs, fewer than $T^2$.": Variant(instances=lambda: crowds(100)),
@@ -1140,8 +1140,9 @@ def even() -> list[Unequal]:
     over="designs",
     instances=leaning,
     says=r"On {tried} designs with two classes and plain softmax, the common token is the most "
-    r"probable token of the second class only. At $\ln t = 300$ this token has all but {left} of "
-    "the attention of the second class. The most probable distinct token has all but {left} of "
+    "probable token of the second class; in the first class it is no more probable than the most "
+    r"probable distinct token. At $\ln t = 300$ the common token has all but {left} of the "
+    "attention of the second class, and the most probable distinct token has all but {left} of "
     "the attention of the first class.",
     observes=True,
     planted={

@@ -1269,7 +1269,7 @@ def check_tian2023_app_lem_7_cases(
         FALLING_SLOPE,
         by_hand(r"$h^*(s) \ge h(s) + \epsilon$, and $h(t) \le h(s + 1)$", at="slopes"),
         executed(
-            "the difference of the slopes of $h^*$ and $h$ over a common denominator",
+            r"the difference of the slopes of $h^\circ$ and $h$ over a common denominator",
             steps.difference_of_slopes,
             planted={
                 "The exponential $e^{M(h(s+1) - h(s))}$ left out of the numerator.": {"less": 0}

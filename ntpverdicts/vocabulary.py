@@ -634,7 +634,8 @@ def check(
     """Make a check of what a function compares on one instance; see `Checked` for the arguments.
 
     Raises:
-        ValueError: no error is planted, or a mathematical statement is called an observation, too.
+        ValueError: no error is planted, one changes an argument that nothing has, or a mathematical
+            statement is called an observation, too.
     """
     if not planted:
         raise ValueError(f"{label}: a check needs a planted error that it must notice")
@@ -663,10 +664,37 @@ def check(
         )
         object.__setattr__(made, "__doc__", body.__doc__)
         object.__setattr__(made, "__wrapped__", body)
+        _refuse_unknown_arguments(made)
         _register(made)
         return made
 
     return make
+
+
+def _refuse_unknown_arguments(one: Checked) -> None:
+    """Refuse a change that would change nothing, such as one with a misspelt argument.
+
+    Raises:
+        ValueError: neither the body nor an executed step has an argument of that name.
+    """
+    steps = [step for step in one.proof if isinstance(step, Executed)]
+    of_steps = [_arguments(step.function) for step in steps]
+    everywhere = _arguments(one.body).union(*of_steps)
+    asked = [(variant.changes, everywhere) for variant in one.planted.values()]
+    asked += [(variant.changes, everywhere) for variant in one.readings.values()]
+    for step, there in zip(steps, of_steps, strict=True):
+        asked += [(changes, there) for changes in step.planted.values()]
+    for changes, there in asked:
+        if unknown := sorted(set(changes) - there):
+            raise ValueError(
+                f"{one.label}: nothing has the argument {unknown[0]!r} that a planted error or a "
+                f"reading changes; there are {', '.join(sorted(there))}"
+            )
+
+
+def _arguments(function: Callable[..., Any]) -> set[str]:
+    """The names of the arguments of a function."""
+    return set(inspect.signature(function).parameters)
 
 
 def _register(one: Checked) -> None:

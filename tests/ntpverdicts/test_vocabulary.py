@@ -100,6 +100,22 @@ def test_a_check_without_a_planted_error_cannot_be_written() -> None:
         made(lambda n: at_most(n, 3), planted={})
 
 
+@pytest.mark.parametrize(
+    ("where", "how"),
+    [
+        ("planted", {"Twice as much.": {"factr": 2}}),
+        ("readings", {"Twice as much.": {"factr": 2}}),
+        ("proof", (executed("a step", lambda sign=1: [], planted={"Less.": {"factor": 2}}),)),
+    ],
+)
+def test_a_change_of_an_argument_that_nothing_has_is_refused(where: str, how: Any) -> None:
+    def body(n: int, factor: int = 1) -> Said:
+        return at_most(factor * n, 3)
+
+    with pytest.raises(ValueError, match="nothing has the argument 'fact"):
+        made(body, **{"planted": {"Twice as much.": {"factor": 2}}} | {where: how})
+
+
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
 def test_a_nan_or_an_infinity_is_an_error_and_never_a_pass(bad: float) -> None:
     for compare in (at_most, at_least, equal, below):

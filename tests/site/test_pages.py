@@ -17,6 +17,7 @@ from ntpverdicts import graph
 from ntpverdicts.claims import Claim, certainty_words
 from ntpverdicts.imports import imported_names
 from ntpverdicts.ledger import count_verdicts
+from tools.pipeline import consistency
 from tools.pipeline.consistency import label_of_test, mismatches, names_of_functions, typed_counts
 from tools.pipeline.outputs import Found, read_checks
 from tools.pipeline.source import OURS, code_cells, evidence_of, shown_statements
@@ -100,6 +101,16 @@ def test_labels_in_the_catalogue_are_well_formed_and_different() -> None:
 
 def test_catalogue_checks_pages_and_tests_are_one_to_one() -> None:
     assert mismatches(CATALOGUE, ROOT) == []
+
+
+def test_the_program_says_what_does_not_match(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert consistency.main() == 0
+    monkeypatch.setattr(consistency, "CATALOGUE", CATALOGUE[1:])
+    assert consistency.main() == 1
+    assert f"{CATALOGUE[0].function} checks no claim of the catalogue" in capsys.readouterr().out
 
 
 def test_every_kind_of_mismatch_is_noticed(tmp_path: Path) -> None:

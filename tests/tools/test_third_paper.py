@@ -37,6 +37,13 @@ first of them is {verdict}`euler1747-thm-1`.
 
 ```{code-cell}
 ---
+tags: [parameters, remove-input]
+---
+seed = 1747
+```
+
+```{code-cell}
+---
 tags: [remove-input]
 ---
 from ntpbook.euler1747.numbers import checks
@@ -98,8 +105,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     preface = (folder / "book/preface.md").read_text(encoding="utf-8")
     texts = {
         "ntpbook/catalogue.py": catalogue,
-        f"ntpbook/{PAPER}/__init__.py": "",
-        f"ntpbook/{PAPER}/numbers/__init__.py": "",
+        f"ntpbook/{PAPER}/__init__.py": '"""Chapters on Euler (1747)."""\n',
+        f"ntpbook/{PAPER}/numbers/__init__.py": '"""Amicable numbers."""\n',
         f"ntpbook/{PAPER}/numbers/claims.toml": keyed(CLAIMS),
         f"ntpbook/{PAPER}/numbers/checks.py": keyed(CHECKS),
         f"notebooks/{PAGE}.md": HEAD + "".join(statements),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ntpbook.catalogue import PAPERS
+from ntpbook.catalogue import CATALOGUE, PAPERS
 from ntpverdicts.claims import Claim
 from tools.pipeline.source import OURS
 
@@ -103,3 +104,14 @@ def label_of_test(name: str, labels: Iterable[str]) -> str | None:
     """The claim that a test is named for: the longest label that its name goes on from."""
     fitting = [label for label in labels if name.startswith(f"test_{label.replace('-', '_')}_")]
     return max(fitting, key=len, default=None)
+
+
+def main() -> int:
+    """Print what does not match in the whole book; nothing is run."""
+    wrong = mismatches(CATALOGUE)
+    print("\n".join(wrong) or "claims, checks, statements on pages, and tests match")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -155,8 +155,9 @@ def digits_of(bound: float, numbers: Floats) -> int:
     over="states of the run",
     instances=marks_of_algorithm_1,
     observes=True,
-    says="In all {tried} states of a run on Example 1, the weights of the page's program and of "
-    "the library differ by less than the bound on rounding errors. This bound leaves at least "
+    says="In all {tried} recorded states of a run on Example 1, the weights computed by the "
+    "program on the page about the whole model differ from those of the library by less than a "
+    "bound on rounding errors. This bound leaves at least "
     r"{digits_W_ov} correct digits of $W_{\mathrm{ov}}$ and {digits_W_kq} of $W_{\mathrm{kq}}$.",
     fails="The page's program and the library differ by more than rounding errors explain.",
     name=lambda mark: f"{mark.name} after {mark.step} steps",
@@ -227,9 +228,10 @@ def marks_of_scan_and_snap(steps: int = 400) -> tuple[Mark, ...]:
     over="states of the run",
     instances=marks_of_scan_and_snap,
     observes=True,
-    says="In all {tried} states of a run on the two classes, $Y$ and $z$ of the page's program and "
-    "of the library differ by less than the bound on rounding errors. This bound leaves at least "
-    "{digits} correct digits of $Y$ and $z$.",
+    says="In all {tried} recorded states of a run with two classes and one query, the decoder $Y$ "
+    "and the attention logits $z$ computed by the program on the page about the whole model "
+    "differ from those of the library by less than a bound on rounding errors. This bound leaves "
+    "at least {digits} correct digits of $Y$ and $z$.",
     fails="The page's program and the library differ by more than rounding errors explain.",
     name=lambda mark: f"{mark.name} after {mark.step} steps",
     planted={

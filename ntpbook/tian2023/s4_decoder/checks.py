@@ -125,9 +125,10 @@ def check_tian2023_eq_7(
     over="random and trained decoders",
     instances=random_decoders,
     says=r"At every finite $Y$, $1 - \alpha_{nn} > 0$, and $1 - \alpha_{nn} \ge "
-    "(M-1)/(M-1+e^D)$ if no logit is more than $D$ below $w_{nn}$. {compared} numerical "
-    "comparisons confirm this bound, and the lower bound on the norm of the sum of the "
-    "gradients of all classes that follows from it.",
+    "(M-1)/(M-1+e^D)$ if no logit is more than $D$ below $w_{nn}$. It follows "
+    "that the norm of the sum of the gradients of all classes is at least the smallest singular "
+    "value of $F$ times the norm of the vector of the bounds of all classes. {compared} numerical "
+    "comparisons confirm both bounds.",
     tolerance=1e-9,  # logits of trained decoders come from a linear system; the bound is tight
     size=lambda one: 2,
     proof=(

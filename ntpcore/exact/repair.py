@@ -707,7 +707,13 @@ def _ways(table: Table) -> tuple[int, ...]:
 
 
 def classes(table: Table) -> Iterator[tuple[Class, int, int]]:
-    """The classes with which `rivals_bound` compares the most sentences across lines."""
+    """For each sample its class, its next token, and its weight, in one way of `rivals_bound`.
+
+    `rivals_bound` tries several ways to divide the samples into classes. This one compares more
+    sentences across lines than the others do: sentences with the same last token and the same set
+    of tokens share a class, whatever their lines. A sentence too long for this comparison shares
+    its class with the long sentences of its line that have the same last token.
+    """
     return _classes(table, _ways(table)[-1])
 
 

@@ -36,8 +36,8 @@ SHARPER = "1.1 times sharper"
     instances=instances.distributions,
     says="The proof uses the Cauchy–Schwarz inequality; a second proof, in the steps, uses "
     "duality. The check verifies Lemma H in exact fractions for {tried} distributions $p$ on "
-    "the pairs of random data and of the example of five tokens. For the dual solution of this "
-    "example, equality holds.",
+    "the pairs of random data and of the example of five tokens, which has a slack pair. For the "
+    "dual solution of this example, equality holds.",
     proof=(
         executed(
             "a bound on each $1/G_e$ by the Cauchy–Schwarz inequality, with the scores of $W^*$",

@@ -168,12 +168,14 @@ class Table:
         return {following: token for token, following in self.given.items()}
 
     def pair_weights(self, following: int, *, shared: bool = False) -> Counter[int]:
-        """C(x, y) for this y: the weight of the samples with x in them that are followed by y.
+        """C(x, y) for this y, or less: the weight of the samples with x in them that y follows.
 
         A token of a line is in the sentences of that line that are long enough, so each line is
-        walked once, from its longest sentence down, however often y occurs in it. All of a long
-        line would take a time that is quadratic in it: there only the last tokens count that are in
-        the first of these sentences, and so in all of them.
+        walked once, from its longest sentence down, however often y occurs in it. To count every
+        token of a long line would take a time quadratic in its length. So of a line with more than
+        256 different tokens, only some count: of its shortest sentence that y follows, the last
+        256 different tokens, which are in the longer sentences of the line, too. The result is
+        then a lower bound on C(x, y).
 
         Args:
             following: y.

@@ -158,7 +158,7 @@ def extend(
         problem: the data.
         weights: (K,), the entries of W_kq of the run.
         step: how many steps it took.
-        eta: step size, less than 2 ||W_kq_star||: with larger ones Algorithm 1 does not settle.
+        eta: step size, less than 2 ||W_kq_star||: with larger ones Algorithm 1 may not settle.
         gap: A.
         steps: (R,), the steps to report, increasing and not below `step`.
 

@@ -265,7 +265,11 @@ class Path:
 
     @property
     def gradients(self) -> tuple[Floats, Floats]:
-        """f and g of a class at every time, each (S, C + D)."""
+        """f_n and g_n of a class at every time: two arrays (S, C + D).
+
+        f_n is its attention, scaled to length 1, and g_n = Y (e_n - alpha_n) the back-propagated
+        gradient, at S times, with a column for each of its C common and D distinct tokens.
+        """
         p = np.concatenate(self.data.probabilities)
         f, g = np.empty((len(self.t), len(p))), np.empty((len(self.t), len(p)))
         out = np.empty(self.rows.shape[1])

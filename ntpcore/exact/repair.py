@@ -2,25 +2,26 @@
 
 A set of samples is *realizable* if a collocation n, a bijection of the vocabulary, exists such that
 the next token of every sample is n of a token of its sentence and no order of Definition 1 has a
-confused token (huang2024, Assumption 1). As n is injective, one token o alone of a sentence can be
-the one with n(o) = next token, and Definition 1 puts it above all others of the sentence. So only
-three things of a sample matter: its set of tokens, its query and its next token. A part is
-realizable exactly if there are n and, for each query q, a set U(q) of tokens, such that every kept
-sample with tokens X, query q and next token y satisfies
+confused token (huang2024, Assumption 1). As n is injective, at most one token o of a sentence has
+n(o) = next token, and Definition 1 puts o above all other tokens of the sentence. So only three
+properties of a sample matter: its set of tokens, its query and its next token. A part is realizable
+exactly if there are n and, for each query q, a set U(q) of tokens, such that every kept sample with
+tokens X, query q and next token y satisfies
 
 1. o = n^-1(y) is in X, and
 2. X meets U(q) in o alone, unless o is the only token of X.
 
-If n and U exist, tokens of U(q) have nothing above them under q and the others nothing below, so
-none is confused. If a part is realizable by n, let U(q) hold the tokens with something below them
-under q: they have nothing above them, which is 2. Rows 1 and 2 are what the program of
-`repair_program` says in integers, and what the greedy search below maintains.
+If n and U exist, no token lies above a token of U(q) under q, and no token lies below a token
+outside U(q), so none is confused. If a part is realizable by n, let U(q) hold the tokens with some
+token below them under q: no token lies above these, which is row 2. The program of `repair_program`
+states rows 1 and 2 in integers, and the greedy search below maintains them.
 
 Under q only tokens of T(q) = {n^-1(y): y follows q somewhere} can ever lie above others, so U(q) is
-a part of it. The sentences of a line contain one another: of each line and query, a *block*, row 2
-keeps samples whose sentence has the first token of U(q) in the line, and not yet the second one.
-So U(q) acts on a block by two numbers, and the search never spells out a sentence. A block costs as
-much as it shares tokens with T(q). For one line, these add up to the number of samples at most.
+a part of T(q). The sentences of a line contain one another. A *block* is all samples of one line
+and one query. In a block, row 2 keeps the samples whose sentence has the first token of U(q) in the
+line, and not yet the second one. So two numbers describe how U(q) acts on a block, and the search
+never spells out a sentence. The cost of a block is the number of tokens that it shares with T(q).
+For one line, these costs add up to at most the number of samples.
 """
 
 from __future__ import annotations
@@ -53,13 +54,13 @@ Class = tuple[int, int | frozenset[int]]  # a query, with a line or a set of tok
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A data set, its sentences by their sets of tokens, none of them spelled out.
+    """A data set with the set of tokens of every sentence, stored without spelling them out.
 
     Attributes:
-        data: the data set, with the tokens of a given collocation in its vocabulary.
-        given: next tokens that are not to be chosen.
+        data: the data set; its vocabulary includes the tokens of the given collocation.
+        given: the given part of the collocation n: a map from token x to n(x), by number.
         fresh: for each line, the distinct tokens of its longest sentence, in order of appearance.
-        known: for each line and each length, how many of these tokens a sentence so long has.
+        known: for each line and length l, how many distinct tokens its sentence of length l has.
     """
 
     data: Dataset
@@ -68,14 +69,14 @@ class Table:
     known: tuple[array[int], ...]
 
     def lengths(self, place: int) -> range:
-        """Lengths of the sentences of a line."""
+        """Lengths of the sentences of line number `place`."""
         last = len(self.data.lines[place].tokens) - 1
         return range(1 if self.data.prefixes else last, last + 1)
 
     def beginnings(self, place: int) -> Iterator[tuple[int, set[int]]]:
-        """The sentences of a line by their lengths, each with the set of its tokens.
+        """The length and the set of tokens of each sentence of line number `place`.
 
-        It is one set, which grows; who wants to keep it makes a copy.
+        All sentences share one set object, which grows; copy the set to keep it.
         """
         if not self.data.prefixes:
             yield self.lengths(place)[0], set(self.fresh[place])
@@ -87,22 +88,24 @@ class Table:
             yield length, seen
 
     def allows(self, token: int, following: int) -> bool:
-        """Whether the given part of the collocation leaves room for n(token) = following."""
+        """Whether the given part of the injective collocation n allows n(token) = following."""
         if token in self.given:
             return self.given[token] == following
         return following not in self._taken
 
     @cached_property
     def weight(self) -> int:
-        """Number of all samples, counted as often as they occur."""
+        """Number of samples, each counted as often as it occurs."""
         return sum(
             line.count * len(self.lengths(place)) for place, line in enumerate(self.data.lines)
         )
 
     def blocks(self) -> Iterator[tuple[int, Ranks, int, list[int]]]:
-        """For each line and query: the line, its ranks, the query, the lengths of its sentences.
+        """For each line and query: line number, ranks, query, and lengths of the sentences.
 
-        A sentence of length l has the tokens of rank less than known[l].
+        The sentences are those of the line that end with the query. Ranks number the distinct
+        tokens of the line by first appearance. A sentence of length l of line number i has the
+        tokens of rank less than known[i][l].
         """
         for place, line in enumerate(self.data.lines):
             ranks = {token: rank for rank, token in enumerate(self.fresh[place])}
@@ -114,7 +117,7 @@ class Table:
 
     @cached_property
     def cells(self) -> int:
-        """Tokens of the sets of all sentences together."""
+        """The number of distinct tokens of a sentence, summed over all sentences."""
         return sum(
             known[length]
             for place, known in enumerate(self.known)
@@ -123,7 +126,7 @@ class Table:
 
     @cached_property
     def followers(self) -> Mapping[int, set[int]]:
-        """For each query, the tokens that follow it."""
+        """For each query, the next tokens of the sentences that end with the query."""
         found: dict[int, set[int]] = {}
         for place, line in enumerate(self.data.lines):
             for length in self.lengths(place):
@@ -132,7 +135,7 @@ class Table:
 
     @cached_property
     def occurrences(self) -> Mapping[int, dict[int, array[int]]]:
-        """For each next token the lines with it, each with how many tokens its sentences have."""
+        """For each next token y and line, how many distinct tokens each sentence before y has."""
         found: dict[int, dict[int, array[int]]] = {}
         for place, line in enumerate(self.data.lines):
             known = self.known[place]
@@ -143,7 +146,7 @@ class Table:
 
     @cached_property
     def by_rarity(self) -> list[int]:
-        """The tokens, from the one that occurs in the fewest lines."""
+        """All tokens, sorted by the number of lines that have the token in a sentence."""
         found = Counter(range(len(self.data.vocabulary)))
         for fresh in self.fresh:
             found.update(fresh)
@@ -155,9 +158,9 @@ class Table:
         return {token: place for place, token in enumerate(self.by_rarity)}
 
     def rank(self, weights: Mapping[int, int]) -> list[int]:
-        """Tokens by weight, the heaviest first, and of equal ones the rarest.
+        """Tokens sorted by weight, the heaviest first; of tokens of equal weight, the rarest first.
 
-        A token is written as its place in `by_rarity` minus the vocabulary's size times its weight.
+        A token is encoded as its index in `by_rarity` minus the vocabulary size times its weight.
         """
         size, rarity = len(self.data.vocabulary), self._rarity
         return sorted([rarity[token] - size * weight for token, weight in weights.items()])
@@ -168,14 +171,13 @@ class Table:
         return {following: token for token, following in self.given.items()}
 
     def pair_weights(self, following: int, *, shared: bool = False) -> Counter[int]:
-        """C(x, y) for this y, or less: the weight of the samples with x in them that y follows.
+        """C(x, y), or less, for each x: the weight of the samples with x in them and next token y.
 
-        A token of a line is in the sentences of that line that are long enough, so each line is
-        walked once, from its longest sentence down, however often y occurs in it. To count every
-        token of a long line would take a time quadratic in its length. So of a line with more than
-        256 different tokens, only some count: of its shortest sentence that y follows, the last
-        256 different tokens, which are in the longer sentences of the line, too. The result is
-        then a lower bound on C(x, y).
+        A token that the given collocation does not allow for y is left out. Each line is walked
+        once, from its longest sentence down, however often y occurs in the line. Counting all
+        tokens of long lines would take quadratic time. So a line with more than 256 distinct tokens
+        counts only tokens of its shortest sentence before y, and of these the last 256; the result
+        is then a lower bound on C(x, y).
 
         Args:
             following: y.
@@ -223,7 +225,8 @@ class Table:
         return children, counts
 
     def times(self, place: int) -> Iterator[tuple[int, int]]:
-        """The samples that no earlier line has, by length, and how often each occurs."""
+        """Length, and count in all lines, of each sample of line `place` that no earlier line has.
+        """
         children, counts = self._times
         line, start = self.data.lines[place], self.data.starts[place]
         node: int | None = 0
@@ -234,7 +237,7 @@ class Table:
 
 
 def tabulate(data: Dataset, given: Mapping[str, str] | None = None) -> Table:
-    """The samples of a data set, in memory of the size of the data.
+    """The `Table` of a data set, in memory proportional to the size of the data.
 
     Raises:
         InputError: the given collocation is not injective.
@@ -265,9 +268,9 @@ class Dropped:
     """A sample to drop.
 
     Attributes:
-        at: where it is.
-        count: how often it occurs.
-        reason: what it would contradict, in words.
+        at: line and length that locate the sample.
+        count: how often the sample occurs.
+        reason: why the sample is dropped, in words.
     """
 
     at: SampleAt
@@ -277,17 +280,17 @@ class Dropped:
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """A realizable part of a data set, and how much larger another one could be.
+    """A realizable part of a data set, with an upper bound on the size of every such part.
 
     Attributes:
         table: the data set.
-        sources: the map from y to n^-1(y), for every token of the vocabulary.
+        sources: the map from y to n^-1(y), for every token y; n is the collocation of the part.
         above: for each query, the tokens that a kept sample puts above others.
         flags: for each line and each length, whether the sample is kept.
-        kept_weight: number of kept samples, counted as often as they occur.
-        bound: no realizable part has more.
-        method: how it was found.
-        proved: how one knows the bound, in words.
+        kept_weight: number of kept samples, each counted as often as it occurs.
+        bound: upper bound on the kept weight of every realizable part.
+        method: how the part was found.
+        proved: how the bound is known, in words.
     """
 
     table: Table
@@ -301,19 +304,19 @@ class Repair:
 
     @cached_property
     def collocation(self) -> Mapping[str, str]:
-        """n, for every token of the vocabulary."""
+        """The collocation n: the map from x to n(x), for every token x of the vocabulary."""
         names = self.table.data.vocabulary
         image = {token: following for following, token in self.sources.items()}
         return {name: names[image[number]] for number, name in enumerate(names)}
 
     @property
     def gap(self) -> int:
-        """How many more samples a better part could keep at most; 0 proves this one largest."""
+        """Bound on how many more samples another part could keep; 0 proves this part largest."""
         return self.bound - self.kept_weight
 
     @property
     def share(self) -> float:
-        """Share of next tokens that the kept part explains, each counted as often as it occurs."""
+        """Fraction of the samples that are kept, each counted as often as it occurs."""
         return self.kept_weight / self.table.weight
 
     def _samples(self, keep: bool) -> Iterator[tuple[SampleAt, int]]:
@@ -325,11 +328,11 @@ class Repair:
                         yield SampleAt(place, length), count
 
     def kept(self) -> Iterator[tuple[SampleAt, int]]:
-        """The kept samples in order of first appearance, and how often each occurs."""
+        """The distinct kept samples in order of first appearance, and how often each occurs."""
         return self._samples(True)
 
     def dropped(self) -> Iterator[Dropped]:
-        """All other samples in order of first appearance, each with the reason."""
+        """The distinct dropped samples in order of first appearance, each with the reason."""
         for at, count in self._samples(False):
             yield Dropped(at, count, self._reason(at))
 
@@ -346,7 +349,7 @@ class Repair:
 
     @cached_property
     def unexplained_weight(self) -> int:
-        """Weight of the samples whose next token is n of no token of the sentence."""
+        """Number of samples, with repetitions, whose next token is n(x) for no token x in them."""
         return sum(
             line.count
             for place, line in enumerate(self.table.data.lines)
@@ -355,19 +358,19 @@ class Repair:
         )
 
     def rest(self) -> Dataset | None:
-        """The kept samples as a data set; None where nothing can be kept.
+        """The kept samples as a data set; None if no sample is kept.
 
         Raises:
-            InputError: spelled out one by one, they would not fit.
+            InputError: the kept samples have more than `MOST_SPELLED` tokens in all.
         """
         rows = [(*spell(self.table, at), count) for at, count in self.listed()]
         return from_samples(rows, f"part of {self.table.data.name}") if rows else None
 
     def listed(self) -> Iterator[tuple[SampleAt, int]]:
-        """The kept samples, to be spelled out one by one.
+        """The kept samples and how often each occurs, if they are few enough to spell out.
 
         Raises:
-            InputError: they are too many, or too long.
+            InputError: the kept samples have more than `MOST_SPELLED` tokens in all.
         """
         size = sum(
             length
@@ -406,17 +409,18 @@ class Repair:
 
 
 def spell(table: Table, at: SampleAt) -> tuple[tuple[str, ...], str]:
-    """Sentence and next token of a sample."""
+    """The tokens of the sentence, and the next token, of a sample."""
     data = table.data
     words = [data.vocabulary[token] for token in data.lines[at.line].tokens[: at.length + 1]]
     return tuple(words[:-1]), words[-1]
 
 
 def solve_greedy(table: Table) -> Repair:
-    """A realizable part that no single change improves; fast, and often far from the largest.
+    """A realizable part by greedy search; fast, and often far from the largest.
 
-    First the heaviest pairs become the collocation, then the best tokens of each query its upper
-    ones, and the two are chosen anew in turn as long as that helps.
+    First the heaviest pairs (x, y) become the collocation, n(x) = y. Then each query q gets a set
+    U(q) of tokens that may lie above others. The search chooses n and U anew in turn as long as the
+    kept weight grows, at most eight times. It has two starts and keeps the best part.
     """
     best: tuple[int, dict[int, int], dict[int, set[int]]] | None = None
     plain, by_pairs = _candidates(table, shared=False)
@@ -557,11 +561,13 @@ class _Block:
 
 
 def choose_uppers(table: Table, sources: Mapping[int, int]) -> tuple[dict[int, set[int]], int]:
-    """For each query the set U(q), by adding the token that gains most until none gains.
+    """Choose, for each query q, the set U(q) of tokens that may lie above others.
+
+    The choice is greedy: add the token that gains the most weight until no token gains any.
 
     Args:
-        table: the samples, counted.
-        sources: the map from y to n^-1(y).
+        table: the data.
+        sources: the map from y to n^-1(y), n being the collocation.
 
     Returns:
         U, and the weight of the samples that can be kept with n and U.
@@ -640,15 +646,15 @@ def conclude(
     method: str,
     proved: str,
 ) -> Repair:
-    """The part that n and U allow, made as large as they leave room for.
+    """The part that a collocation n and sets U allow, with further samples that contradict none.
 
     Args:
         table: the data.
-        sources: the map from y to n^-1(y), where it is chosen; any other pairs are filled in.
-        uppers: U(q) for each query.
-        bound: what no part exceeds.
+        sources: the map from y to n^-1(y), for some y; the other pairs are filled in.
+        uppers: U(q), the tokens that may lie above others, for each query q.
+        bound: upper bound on the kept weight of every realizable part.
         method: how n and U were found.
-        proved: how one knows the bound.
+        proved: how the bound is known, in words.
     """
     sources = _complete(table, sources)
     rivals = _rivals(table, sources)
@@ -689,15 +695,17 @@ def _complete(table: Table, sources: Mapping[int, int]) -> dict[int, int]:
 
 
 def rivals_bound(table: Table) -> int:
-    """A number of samples that no realizable part exceeds.
+    """An upper bound on the weight of every realizable part, by counting rivals.
 
-    Rivals are samples of one query, of two tokens at least, whose sets of tokens contain one
-    another. A part keeps only those with one next token. For let X and X' be such sets, X within
-    X', with next tokens y and y'. If both samples are kept, n^-1(y) and n^-1(y') lie in U(q) and in
-    X', so that they are one token by row 2, and y = y'. Sentences of one token repeated meet no row
-    2; of these the samples with the same token are rivals, by n alone. Sentences with equal sets
-    are a class of rivals, and so are the sentences of a line; each sample stands in one class, and
-    the best of some ways to divide them counts.
+    Rivals are samples of one query q, with at least two distinct tokens, whose sets of tokens
+    contain one another. Of rivals, a realizable part keeps samples of one next token only. To prove
+    this, let X within X' be the sets of two rivals, with next tokens y and y'. Let U(q) hold the
+    tokens that may lie above others; it meets the set of each kept sample in one token. If both
+    samples are kept, n^-1(y) and n^-1(y') lie in U(q) and in X', so they are one token, and y = y'.
+    Samples whose sentences repeat one token are rivals if this token is the same, as n has one
+    value there. Sentences with equal sets form a class of rivals, and so do the sentences of a line
+    with one query. Each sample is in one class. The bound adds up the weight of the heaviest next
+    token of each class; it is the least of several divisions into classes.
     """
     return min(_heaviest(_classes(table, short)) for short in _ways(table))
 

@@ -41,11 +41,11 @@ the kept a_s sum to at most the sum over y of A(n^-1(y), y). Each term is at mos
 max_x' (A(x', y) - p_x')) for x = n^-1(y), and as n is injective no p_x is added twice; none is
 negative. The kept w_s - a_s of a class have one next token, so they sum to at most max_y B(c, y).
 
-What limits it: what a kept sample of one line forbids in others, row 2 across lines, is not in it.
-The smallest witness is three samples of one query, "a b q -> x", "b c q -> y" and "c a q -> z":
-each two of them can be kept and the bound is 3, but a, b and c would all be in U(q), which then
-meets every sentence in two tokens. The optimum is 2. The linear relaxation of the program misses
-even more: u = 1/2 everywhere makes the rows on u hold for nearly half of everything.
+The bound ignores what a kept sample of one line forbids in other lines (row 2 across lines). The
+smallest witness is three samples of one query, "a b q -> x", "b c q -> y" and "c a q -> z". Any two
+of them can be kept and the bound is 3. All three need a, b and c in U(q), which then meets every
+sentence in two tokens. So the optimum is 2. The linear relaxation of the program is weaker still:
+u = 1/2 everywhere makes the rows on u hold for nearly half of everything.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ FLOAT = "to 1e-4, by the solver's floating point"
 
 
 def groups_of(table: Table) -> Groups:
-    """The groups of data small enough to spell out their sentences, in order of appearance."""
+    """The weight of each group (set of tokens, query, next token), in order of appearance."""
     found = Groups()
     for place, line in enumerate(table.data.lines):
         for length, seen in table.beginnings(place):
@@ -93,7 +93,10 @@ def groups_of(table: Table) -> Groups:
 
 
 def group_cells(table: Table) -> int:
-    """Tokens of all groups together: the variables k of the program, if few enough to count."""
+    """Number of tokens of a group, summed over groups: an upper bound on the variables k.
+
+    For large tables, return the larger number `table.cells`.
+    """
     if table.cells > 10 * MAX_PROGRAM:
         return table.cells
     return sum(len(tokens) for tokens, _, _ in groups_of(table))
@@ -104,12 +107,12 @@ class Program:
     """The program in numbers: maximize weights * z over 0 <= z <= 1, rows * z <= limits.
 
     Attributes:
-        pairs: for each (x, y), the number of its variable b.
-        roles: for each (q, x), the number of its variable u.
-        weights: of all variables.
-        integers: whether each variable must be an integer.
-        rows: coefficients as triples (row, variable, value).
-        limits: right-hand sides.
+        pairs: for each (x, y), the number of the variable b that says n(x) = y.
+        roles: for each (q, x), the number of the variable u: x may lie above others under query q.
+        weights: coefficient of each variable in the objective.
+        integers: 1 for each variable that must be an integer, 0 for the others.
+        rows: coefficients of the constraints, as triples (row, variable, value).
+        limits: right-hand side of each row.
     """
 
     pairs: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -120,20 +123,20 @@ class Program:
     limits: list[float] = field(default_factory=list)
 
     def variable(self, integer: int, weight: float = 0.0) -> int:
-        """A new variable between 0 and 1."""
+        """Add a variable between 0 and 1 and return its number."""
         self.weights.append(weight)
         self.integers.append(integer)
         return len(self.weights) - 1
 
     def row(self, entries: Iterable[tuple[int, float]], limit: float) -> None:
-        """A new row: sum of value * variable <= limit."""
+        """Add a row for entries (variable, value): sum of value * variable <= limit."""
         number = len(self.limits)
         self.rows.extend((number, variable, value) for variable, value in entries)
         self.limits.append(limit)
 
 
 def formulate(table: Table, *, injective: bool = True) -> Program:
-    """The program of a data set.
+    """The integer program whose optimum is the largest realizable part of a data set.
 
     Args:
         table: the data.
@@ -186,12 +189,14 @@ def _add_sentence(
 
 
 def solve_exact(table: Table, *, seconds: float = 60.0, nodes: int | None = None) -> Repair:
-    """The largest realizable part, or the best one found when time runs out, with a bound.
+    """The largest realizable part, or the best part found when time runs out, with a bound.
+
+    The greedy search runs first, and its part is returned if its bound proves it the largest.
 
     Args:
         table: the data.
         seconds: time after which the solver stops.
-        nodes: nodes of the search after which it stops; unlike time, the same on every machine.
+        nodes: search nodes after which the solver stops; unlike time, the same on every machine.
 
     Raises:
         InputError: SciPy is not installed, or the data are too large for the program.
@@ -242,11 +247,11 @@ def _better(table: Table, first: Repair, program: Program, values: list[float] |
 
 
 class Optimum(NamedTuple):
-    """What the solver found.
+    """What the solver of an integer program found.
 
     Attributes:
-        values: of the variables; None if it found no feasible point in time.
-        bound: what no feasible point exceeds; None if it found none.
+        values: value of each variable; None if the solver found no feasible point in time.
+        bound: upper bound on the objective; None if the solver found no bound.
     """
 
     values: list[float] | None
@@ -254,7 +259,7 @@ class Optimum(NamedTuple):
 
 
 def optimize(program: Program, seconds: float, nodes: int | None = None) -> Optimum:
-    """Solve a program with HiGHS.
+    """Solve a program with HiGHS: the values of the variables and an upper bound.
 
     Raises:
         InputError: SciPy is not installed.
@@ -300,14 +305,14 @@ def _matrix(program: Program) -> tuple[Any, Any, Any]:
 
 
 def certify(program: Program, target: int, seconds: float = 60.0) -> bool:
-    """Whether the linear program shows, in whole numbers, that nothing exceeds the target.
+    """Whether the linear relaxation proves, in whole numbers, that no objective exceeds the target.
 
-    Floating point only proposes multipliers; `dual_bound` makes an exact bound of whatever they
-    are. Where that bound is larger than the target nothing is shown, as integers may do with less.
+    Floating point only proposes multipliers; `dual_bound` turns any multipliers into an exact
+    bound. False proves nothing, because the integer optimum can be below that of the relaxation.
 
     Args:
         program: the program; its weights are whole numbers.
-        target: what is not to be exceeded.
+        target: value that the objective should not exceed.
         seconds: time after which the solver gives up.
     """
     np, optimizing, matrix = _matrix(program)
@@ -326,10 +331,10 @@ def certify(program: Program, target: int, seconds: float = 60.0) -> bool:
 
 
 def dual_bound(program: Program, multipliers: Sequence[int]) -> int:
-    """SCALE times a number that no feasible point exceeds, for any multipliers l >= 0.
+    """SCALE times an upper bound on the objective weights * z, from any multipliers l >= 0.
 
-    weights * z <= weights * z + l * (limits - rows * z) <= l * limits + sum over j of the largest
-    (weights - rows^T l)_j z_j over 0 <= z_j <= 1. All numbers are whole.
+    For feasible z, weights * z <= weights * z + l * (limits - rows * z). The right-hand side is at
+    most l * limits plus the sum over j of max(0, (weights - rows^T l)_j). All numbers are whole.
 
     Args:
         program: the program; weights, rows and limits are whole numbers.
@@ -349,16 +354,18 @@ def dual_bound(program: Program, multipliers: Sequence[int]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The samples of a table, sorted by next tokens, and which pairs (x, y) could explain each.
+    """The samples of a table, sorted by next token, and the pairs that could explain each.
+
+    S samples, P pairs of a token x and a next token y, Y next tokens, C classes of rivals.
 
     Attributes:
-        weight: (S,), w_s times PARTS.
-        holds: (S, P), sparse, 1 where x of a pair (x, y_s) is in X_s.
+        weight: (S,), the weight of each sample times PARTS.
+        holds: (S, P), sparse, 1 where y is the next token and x is in the sentence.
         token: (P,), x of each pair.
-        allowed: (P,), whether the given collocation leaves room for the pair.
-        first: (Y + 1,), where the pairs of each y begin; they are numbered by y.
-        group: (S,), number of class and next token of each sample.
-        start: (C + 1,), where the groups of each class begin; they are numbered by class.
+        allowed: (P,), whether the given collocation allows n(x) = y.
+        first: (Y + 1,), where the pairs of each y begin; pairs are numbered by y.
+        group: (S,), number of each sample's group, that is, its class and next token.
+        start: (C + 1,), where the groups of each class begin; groups are numbered by class.
         tokens: size of the vocabulary.
     """
 
@@ -373,7 +380,7 @@ class Cells:
 
 
 def cells_of(table: Table) -> Cells:
-    """The samples of a table as arrays."""
+    """The samples of a table as arrays, see `Cells`."""
     import numpy as np
     from scipy.sparse import csr_array
 
@@ -415,15 +422,16 @@ def _starts(sorted_keys: Integers) -> Integers:
 
 
 def price_bound(table: Table, kept: int, *, rounds: int = ROUNDS) -> int | None:
-    """A number of samples that no realizable part exceeds; None where the data are too large.
+    """An upper bound on the weight of every realizable part; None if the data are too large.
 
-    With a = w and p = 0 it is a bound by pairs, with a = 0 the one by rivals. Every a and p gives a
-    bound; a subgradient search from a = w lowers it. All numbers are whole multiples of 1 / PARTS,
-    so that the bound is counted; only where the search goes depends on floating point.
+    Let 0 <= a <= w be a part of the weight w of each sample, and p >= 0 a price of each token.
+    Every a and p give a bound. For p = 0, a = w gives a bound by pairs (x, n(x)), and a = 0 the
+    bound by rivals. A subgradient search from a = w and p = 0 lowers the bound. All a and p are
+    whole multiples of 1 / PARTS, so the bound is exact; floating point only steers the search.
 
     Args:
         table: the data.
-        kept: weight of some realizable part, which only tells how long the steps may be.
+        kept: weight of some realizable part, used for the step sizes only.
         rounds: steps of the search.
     """
     import numpy as np
@@ -455,15 +463,15 @@ def price_bound(table: Table, kept: int, *, rounds: int = ROUNDS) -> int | None:
 
 
 def evaluate(cells: Cells, share: Integers, price: Integers) -> tuple[int, Integers, Integers]:
-    """The bound times PARTS at these a and p, and a subgradient of it.
+    """The bound of `price_bound` times PARTS, and a subgradient.
 
     Args:
         cells: the samples.
-        share: (S,), a times PARTS.
-        price: (K,), p times PARTS.
+        share: (S,), a times PARTS for each of S samples.
+        price: (K,), p times PARTS for each of K tokens.
 
     Returns:
-        the bound; its slopes by p, and by a in units of one.
+        the bound times PARTS; its slopes by `price`, (K,); its slopes by `share`, (S,).
     """
     import numpy as np
 

@@ -1,8 +1,8 @@
-"""The right-hand side of every inequality of huang2024 on training, as printed and as corrected.
+"""The right-hand side of every inequality of huang2024 on training, as stated and as corrected.
 
-The text at hand is a damaged scan. Where a constant or an exponent is uncertain, it is a parameter
-whose default is the likeliest reading; `READINGS` lists the others. Bounds that may leave the range
-of a float come as logarithms (`log_...`) and take log t, so that they are exact for any t.
+The text at hand is a damaged scan. Each uncertain constant or exponent is a parameter whose default
+is the likeliest reading; `READINGS` lists the other readings. Bounds that may leave the range of a
+float are returned as logarithms (`log_...`) and take log t, so that they work for any t.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ READINGS: dict[str, dict[str, tuple[float, ...]]] = {
 
 @dataclass(frozen=True)
 class Constants:
-    """What the bounds depend on.
+    """The quantities that the bounds depend on.
 
     Attributes:
-        vocab_size: |V|.
+        vocab_size: |V|, the number of tokens.
         sample_count: N, the number of distinct samples.
-        max_length: L_max.
-        norm_ov: ||W_ov_star||.
-        norm_kq: ||W_kq_star||.
+        max_length: L_max, the length of the longest sentence.
+        norm_ov: ||W_ov_star||, norm of the max-margin solution of stage 1.
+        norm_kq: ||W_kq_star||, norm of the max-margin solution of stage 2.
         log_pi_min: log of the smallest frequency of a sample.
         eta0: step size of stage 1.
         eta: step size of stage 2.
@@ -63,7 +63,7 @@ class Constants:
 
     @property
     def C0(self) -> float:
-        """C_0 = eta0 / (4 ||W_ov_star||^2), so that the printed A is C_0 T (Theorem 2)."""
+        """C_0 = eta0 / (4 ||W_ov_star||^2), so that the gap A as stated is C_0 T (Theorem 2)."""
         return self.eta0 / (4 * self.norm_ov**2)
 
     @property
@@ -72,7 +72,7 @@ class Constants:
         return self.eta / (4 * self.max_length * self.norm_kq**2)
 
     def log_rarity(self, rarity: str) -> float:
-        """Log of what stands for the number of samples: N as printed, 1 / pi_min as corrected.
+        """Log of N (as stated) or of 1 / pi_min (as corrected), as `rarity` says.
 
         Raises:
             ValueError: `rarity` is neither `N` nor `PI_MIN`.
@@ -85,7 +85,8 @@ class Constants:
 
 
 def constants(problem: Problem, eta0: float, eta: float, steps1: int) -> Constants:
-    """The constants of a data set with these step sizes and T steps of stage 1."""
+    """The constants of a training problem, step sizes eta0 and eta, and `steps1` steps of stage 1.
+    """
     return Constants(
         problem.vocab_size,
         problem.sample_count,
@@ -103,16 +104,19 @@ def constants(problem: Problem, eta0: float, eta: float, steps1: int) -> Constan
 
 
 def prop_1_norm(c: Constants, t: Times) -> tuple[Times, Times]:
-    """Bounds on ||W_ov|| for t >= 2: (t eta0 / (2 ||W_ov_star||), t eta0) (Proposition 1)."""
+    """Lower and upper bound on ||W_ov|| after t >= 2 steps (Proposition 1).
+
+    The bounds are t eta0 / (2 ||W_ov_star||) and t eta0.
+    """
     return lem_1_norm(c, t)
 
 
 def log_prop_1_direction(
     c: Constants, log_t: Times, *, factor: float = 12, power: float = 3
 ) -> Times:
-    """Log of the bound on 1 - cos of W_ov for t >= 2 (Proposition 1).
+    """Log of the upper bound on 1 - cos(W_ov, W_ov_star) for t >= 2 (Proposition 1).
 
-    factor ||W_ov_star||^power log(2|V|) log t / (t eta0); the exact value of 1 - cos is 0.
+    The bound is factor ||W_ov_star||^power log(2|V|) log t / (t eta0). The exact 1 - cos is 0.
     """
     fixed = math.log(factor * c.norm_ov**power * math.log(2 * c.vocab_size) / c.eta0)
     value: Times = fixed + np.log(log_t) - log_t
@@ -120,30 +124,31 @@ def log_prop_1_direction(
 
 
 def prop_1_loss_rate(c: Constants, *, exact: bool = False) -> float:
-    """Rate r of L_0 = O(e^(-r t)): eta0 / (4 ||W_ov_star||) as printed, 4 times that in truth."""
+    """Rate r of L_0 = O(e^(-r t)): eta0 / (4 ||W_ov_star||) as stated, 4 times that if `exact`."""
     return c.eta0 / c.norm_ov / (1 if exact else 4)
 
 
 def lem_1_norm(c: Constants, t: Times, start: float = 0.0) -> tuple[Times, Times]:
-    """Bounds on ||W_ov|| after t steps from ||W_ov|| = start (Lemma 1)."""
+    """Lower and upper bound on ||W_ov|| after t steps from ||W_ov|| = start (Lemma 1)."""
     return t * c.eta0 / (2 * c.norm_ov) - start, t * c.eta0 + start
 
 
 def lem_1_cosine(c: Constants) -> float:
-    """Upper bound on <G, W_ov_star> / (||G|| ||W_ov_star||), from the proof of Lemma 1."""
+    """Upper bound on the cosine of W_ov_star and the gradient (5), from the proof of Lemma 1."""
     return -1 / (2 * c.norm_ov)
 
 
 def lem_2_factor(c: Constants, norm: Times) -> Times:
-    """1 + 2 ||W_ov_star|| log(2|V|) / ||W_ov||: <G, W> / ||W|| is at least this times
-    <G, W_ov_star> / ||W_ov_star|| (Lemma 2)."""
+    """The factor 1 + 2 ||W_ov_star|| log(2|V|) / ||W_ov|| of Lemma 2.
+
+    For the gradient G at W_ov, <G, W_ov> / ||W_ov|| >= factor <G, W_ov_star> / ||W_ov_star||."""
     return 1 + 2 * c.norm_ov * math.log(2 * c.vocab_size) / norm
 
 
 def log_cor_1_condition(c: Constants, log_T: Times, *, power: float = 5) -> Times:
-    """Log of (what T must reach) / T: 384 ||W_ov_star||^power log(2|V|) log T / (T eta0).
+    """Log of the ratio 384 ||W_ov_star||^power log(2|V|) log T / (T eta0) (Corollary 1).
 
-    The statement shows the exponent 5, its displayed proof needs 7 (Corollary 1).
+    The corollary assumes a ratio of at most 1. It states the power 5; its proof needs 7.
     """
     fixed = math.log(384 * c.norm_ov**power * math.log(2 * c.vocab_size) / c.eta0)
     value: Times = fixed + np.log(log_T) - log_T
@@ -151,7 +156,7 @@ def log_cor_1_condition(c: Constants, log_T: Times, *, power: float = 5) -> Time
 
 
 def cor_1_interval(c: Constants) -> tuple[float, float]:
-    """(A, 3A), A = T eta0 / (4 ||W_ov_star||^2): where Corollary 1 puts the gaps after T steps."""
+    """Bounds (A, 3A) of Corollary 1 on the gaps after T steps, A = T eta0 / (4 ||W_ov_star||^2)."""
     return c.steps1 * c.C0, 3 * c.steps1 * c.C0
 
 
@@ -164,35 +169,35 @@ def cor_1_corrected(c: Constants) -> float:
 
 
 def lem_5_weight(c: Constants) -> float:
-    """1 / L_max, the least attention weight of an optimal position (Lemma 5)."""
+    """1 / L_max, a lower bound on the attention weight of an optimal position (Lemma 5)."""
     return 1 / c.max_length
 
 
 def lem_6_norm(c: Constants, t: Times, start: float = 0.0) -> tuple[Times, Times]:
-    """Bounds on ||W_kq|| after t steps from ||W_kq|| = start (Lemma 6)."""
+    """Lower and upper bound on ||W_kq|| after t steps from ||W_kq|| = start (Lemma 6)."""
     return t * c.eta / (2 * c.max_length * c.norm_kq) - start, t * c.eta + start
 
 
 def lem_6_cosine(c: Constants, weight: Times) -> Times:
-    """Upper bound on <G, W_kq_star> / (||G|| ||W_kq_star||), from the proof of Lemma 6.
+    """Upper bound on the cosine of W_kq_star and the gradient (6), from the proof of Lemma 6.
 
-    -w / (2 ||W_kq_star||), w being the least attention weight of an optimal position; with
-    w = 1 / L_max by Lemma 5 it gives the lower bound on the norm.
+    The bound is -w / (2 ||W_kq_star||), w being the least attention weight of an optimal position.
+    With w = 1 / L_max (Lemma 5), this bound gives the lower bound on the norm.
     """
     return -weight / (2 * c.norm_kq)
 
 
 def lem_7_start(c: Constants) -> int:
-    """t_0 = ceil(8 L_max ||W_kq_star||^2 / eta) (Lemma 7)."""
+    """The step number t_0 = ceil(8 L_max ||W_kq_star||^2 / eta) of Lemma 7."""
     return math.ceil(8 * c.max_length * c.norm_kq**2 / c.eta)
 
 
 def log_lem_7_alpha(c: Constants, norm: Times, *, factor: float = 4, rarity: str = N) -> Times:
-    """Log of alpha_t = factor N L_max^2 ||W_kq_star||^2 / ||W|| (1 + log(2 L_max ||W||)).
+    """Log of alpha_t = factor N L_max^2 ||W_kq_star||^2 (1 + log(2 L_max ||W||)) / ||W|| (Lemma 7).
 
-    The factor 4 is fixed by the later 8 N L_max^3 ||W_kq_star||^3. The proof needs (N + 3) beta_0
-    with the 2 of beta_0, which 4 N covers for N >= 3 and 8 N for every N. Corrected, 1 / pi_min
-    stands for N (Lemma 7).
+    W is W_kq after t steps. The later constant 8 N L_max^3 ||W_kq_star||^3 implies the factor 4.
+    The proof needs 2 (N + 3) in place of factor N: 4 N suffices for N >= 3, 8 N for every N.
+    As corrected, 1 / pi_min replaces N.
     """
     fixed = math.log(factor * (c.max_length * c.norm_kq) ** 2) + c.log_rarity(rarity)
     value: Times = fixed - np.log(norm) + np.log1p(np.log(2 * c.max_length * norm))
@@ -200,12 +205,12 @@ def log_lem_7_alpha(c: Constants, norm: Times, *, factor: float = 4, rarity: str
 
 
 def thm_1_norm(c: Constants, t: Times) -> tuple[Times, Times]:
-    """Bounds on ||W_kq|| for t >= 2 (Theorem 1)."""
+    """Lower and upper bound on ||W_kq|| after t >= 2 steps (Theorem 1)."""
     return lem_6_norm(c, t)
 
 
 def thm_1_largest_eta(c: Constants) -> float:
-    """||W_kq_star|| / e, what the proof needs of eta and the statement writes O(1) (Theorem 1)."""
+    """The largest eta that the proof of Theorem 1 allows, ||W_kq_star|| / e; stated as O(1)."""
     return c.norm_kq / math.e
 
 
@@ -218,11 +223,11 @@ def log_thm_1_direction(
     norm_power: float = 4,
     rarity: str = N,
 ) -> Times:
-    """Log of the bound on 1 - cos of W_kq for t >= 2 (Theorem 1).
+    """Log of the upper bound on 1 - cos(W_kq, W_kq_star) for t >= 2 (Theorem 1).
 
-    factor N L_max^length_power ||W_kq_star||^norm_power log^2 t / (t eta), its constants read off
-    the proofs of Theorems 2 and 3; the 1696 = 32 * 53 of Theorem 2 would go with a factor 53.
-    Corrected, 1 / pi_min stands for N.
+    The bound is factor N L_max^length_power ||W_kq_star||^norm_power log^2 t / (t eta). The
+    defaults are read off the proofs of Theorems 2 and 3; the constant 1696 = 32 * 53 of Theorem 2
+    would imply the factor 53. As corrected, 1 / pi_min replaces N.
     """
     fixed = math.log(factor) + c.log_rarity(rarity) + length_power * math.log(c.max_length)
     fixed += norm_power * math.log(c.norm_kq) - math.log(c.eta)
@@ -231,7 +236,7 @@ def log_thm_1_direction(
 
 
 def log_thm_2_condition_1(c: Constants, log_T: Times, *, c0: float = 384) -> Times:
-    """Log of (what T must reach) / T: c0 ||W_ov_star||^5 log|V| log T / (T eta0) (Theorem 2)."""
+    """Log of c0 ||W_ov_star||^5 log|V| log T / (T eta0), which Theorem 2 assumes is at most 1."""
     fixed = math.log(c0 * c.norm_ov**5 * math.log(c.vocab_size) / c.eta0)
     value: Times = fixed + np.log(log_T) - log_T
     return value
@@ -240,12 +245,12 @@ def log_thm_2_condition_1(c: Constants, log_T: Times, *, c0: float = 384) -> Tim
 def log_thm_2_condition_2(
     c: Constants, log_t: Times, *, c0: float = 1696, length_power: float = 4, rarity: str = N
 ) -> Times:
-    """Log of (what t must reach) / t: c0 N L_max^length_power ||W_kq_star||^6 log^2 t / (t eta).
+    """Log of the ratio c0 N L_max^length_power ||W_kq_star||^6 log^2 t / (t eta) (Theorem 2).
 
-    The statement has an absolute constant c0, its proof what looks like 1696. From the factor 54 of
-    Theorem 1, its displayed step needs 32 * 54 = 1728; 16 * 54 = 864 does with the norm of W_kq
-    kept, and 8 * 54 = 432 if |a - b|^2 = 2 (1 - cos) is taken without its 2. Corrected, 1 / pi_min
-    stands for N (Theorem 2).
+    The theorem assumes a ratio of at most 1. Its statement has an absolute constant c0; its proof
+    has what looks like 1696. With the factor 54 of Theorem 1, the displayed step of the proof needs
+    32 * 54 = 1728. A proof that keeps the norm of W_kq needs 16 * 54 = 864, and 8 * 54 = 432 if
+    |a - b|^2 = 2 (1 - cos) loses its factor 2. As corrected, 1 / pi_min replaces N.
     """
     fixed = math.log(c0) + c.log_rarity(rarity) + length_power * math.log(c.max_length)
     fixed += 6 * math.log(c.norm_kq) - math.log(c.eta)
@@ -254,14 +259,17 @@ def log_thm_2_condition_2(
 
 
 def thm_2_log_odds(c: Constants, t: Times) -> Times:
-    """Lower bound on log m_o / (1 - m_o), that is m_o >= 1 / (1 + L_max e^(-C_1 t)) (Theorem 2)."""
+    """Lower bound on log m_o / (1 - m_o), m_o being the attention mass on the optimal token.
+
+    Equivalently, m_o >= 1 / (1 + L_max e^(-C_1 t)) (Theorem 2).
+    """
     return t * c.C1 - math.log(c.max_length)
 
 
 def log_eq_4_loss(c: Constants, t: Times) -> Times:
-    """Log of |V| exp(-T C_0 (1 - 2 L_max / (L_max + e^(C_1 t)))), which bounds L (equation (4)).
+    """Log of the upper bound |V| exp(-T C_0 (1 - 2 L_max / (L_max + e^(C_1 t)))) on the loss L.
 
-    It uses the printed A = C_0 T, a lower bound on the true gap.
+    Equation (4). It uses the gap A = C_0 T as stated, a lower bound on the exact gap.
     """
     left = 2 / (1 + np.exp(np.minimum(thm_2_log_odds(c, t), 700.0)))  # e^700 is near the largest
     value: Times = math.log(c.vocab_size) - c.steps1 * c.C0 * (1 - left)
@@ -269,22 +277,28 @@ def log_eq_4_loss(c: Constants, t: Times) -> Times:
 
 
 def eq_13_gap(c: Constants, t: Times) -> Times:
-    """Lower bound t eta / (4 L_max ||W_kq_star||^2) on W[o, q] - W[j, q] (equation (13))."""
+    """Lower bound t eta / (4 L_max ||W_kq_star||^2) on W_kq[o, q] - W_kq[j, q] (equation (13)).
+
+    Under query q, o is an optimal and j a non-optimal token of one sentence.
+    """
     return t * c.C1
 
 
 def loss_floor_printed(c: Constants) -> float:
-    """|V| e^(-C_0 T), what footnote 3 calls the least loss."""
+    """|V| e^(-C_0 T), the least loss according to footnote 3."""
     return c.vocab_size * math.exp(-c.steps1 * c.C0)
 
 
 def loss_floor(c: Constants) -> float:
-    """log(1 + (|V| - 1) e^-A) with the true gap A: the least loss at the W_ov of stage 1."""
+    """The least loss at the W_ov of stage 1, log(1 + (|V| - 1) e^-A) with the exact gap A."""
     return math.log1p((c.vocab_size - 1) * math.exp(-cor_1_corrected(c)))
 
 
 def loss_excess_rate(c: Constants, *, exact: bool = False) -> float:
-    """Rate r of L - L_star = O(e^(-r t)): C_1 by equation (4), eta / ||W_kq_star|| as observed."""
+    """Rate r at which the loss L tends to its least value L_star, L - L_star = O(e^(-r t)).
+
+    The rate is C_1 by equation (4); if `exact`, the observed eta / ||W_kq_star||.
+    """
     return c.eta / c.norm_kq if exact else c.C1
 
 
@@ -294,16 +308,17 @@ def loss_excess_rate(c: Constants, *, exact: bool = False) -> float:
 def thm_3_slope_printed(c: Constants, *, length_power: float = 1) -> float:
     """Slope eta / (2 L_max^length_power ||W_kq_star||^2) that the proof of Theorem 3 leads to.
 
-    It bounds the smallest |W_kq_star| by 1 / L_max (length_power 2) or by 1 (length_power 1).
+    The proof bounds the smallest |W_kq_star[x, q]| of a compared token x from below by 1 / L_max
+    (length_power 2) or by 1 (length_power 1).
     """
     return c.eta / (2 * math.pow(c.max_length, length_power) * c.norm_kq**2)
 
 
 def thm_3_slope(c: Constants, solutions: Iterable[Solution]) -> float:
-    """Limit of min |W[x, q]| / t over all compared tokens (Theorem 3, with its constant).
+    """Limit of min |W_kq[x, q]| / t over all compared tokens x (Theorem 3, with its constant).
 
-    A block of k optimal and m non-optimal tokens scores m / (k + m) and -k / (k + m), so that the
-    limit is eta min(k, m) / ((k + m) ||W_kq_star||) for the block with the smallest ratio.
+    In W_kq_star, a block of k optimal and m non-optimal tokens has scores m / (k + m) and
+    -k / (k + m). So the limit is the least eta min(k, m) / ((k + m) ||W_kq_star||) of all blocks.
     """
     least = min(
         Fraction(min(block.size), sum(block.size))
@@ -317,7 +332,7 @@ def thm_3_slope(c: Constants, solutions: Iterable[Solution]) -> float:
 
 
 def bites_from(log_bound: Callable[[float], float], log_level: float = 0.0) -> float:
-    """log t from which a bound stays below a level, 1 unless told otherwise.
+    """log t from which an upper bound stays below a level; the default level is 1.
 
     Args:
         log_bound: log of the bound as a function of log t, decreasing from t = e^2 on, as
@@ -325,7 +340,7 @@ def bites_from(log_bound: Callable[[float], float], log_level: float = 0.0) -> f
         log_level: log of the level.
 
     Returns:
-        the smallest such log t that is at least 2; inf if there is none below log t = 1e300.
+        the smallest such log t >= 2; inf if no such log t is below 1e300.
     """
 
     def above(log_t: float) -> bool:
@@ -346,13 +361,13 @@ def bites_from(log_bound: Callable[[float], float], log_level: float = 0.0) -> f
 
 
 def thm_1_speaks_from(c: Constants, *, rarity: str = N) -> float:
-    """log t from which Theorem 1's bound on 1 - cos is below what the norm bounds alone say.
+    """log t from which Theorem 1's bound on 1 - cos is below the one that norm bounds alone give.
 
-    Infinite where these leave nothing to say: with one pair alone every direction is the right one.
+    The result is inf for a single comparable pair, where the norm bounds alone give 1 - cos = 0.
 
     Args:
         c: the constants of the data and the step sizes.
-        rarity: N as printed, or PI_MIN for 1 / pi_min in its place.
+        rarity: N as stated, or PI_MIN to replace N with 1 / pi_min.
     """
     if 2 * c.norm_kq**2 <= 1 + 1e-9:  # a sum of rounded squares
         return math.inf

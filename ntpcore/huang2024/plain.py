@@ -1,9 +1,9 @@
 """Algorithm 1 in plain Python, sample by sample: for the browser, and as an oracle for `training`.
 
-Standard library only. Entries of W_kq are kept by (token, query); the formulas are those of
-`_kernel`, which keeps the size of each sample's gradient as a logarithm, so that the direction
-stays right where the loss has long been too small for a float. Data that break Assumption 1 are
-trained on by `plain_any`, if that is asked for.
+Standard library only. Entries of W_kq are stored by (token, query). The formulas are those of
+`_kernel`, which stores the size of each sample's gradient as a logarithm, so that the direction
+stays accurate when the loss is too small for a float. `plain_any` trains on data that break
+Assumption 1, on request.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Trained:
     """A transformer after both stages.
 
     Attributes:
-        structure: the data set that it was trained on.
-        gap: A, by how much W_ov lifts the logit of n(x) above all others.
-        weights: the entries of W_kq by (token, query); all others are zero.
-        steps: steps of stage 2.
+        structure: the data set that the transformer was trained on.
+        gap: A, by how much W_ov lifts the logit of n(x) above all other logits after token x.
+        weights: the entries of W_kq by (token, query); all other entries are zero.
+        steps: number of steps of stage 2.
     """
 
     structure: Structure
@@ -57,14 +57,14 @@ class Trained:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The answer of a trained transformer to one sentence.
+    """Next-token probabilities and attention of a trained transformer for one sentence.
 
     Attributes:
-        sentence: its tokens; the last one is the query.
-        probabilities: of each token of the vocabulary to come next.
-        attention: weight of each position of the sentence.
-        roles: of each token of the sentence under the query: optimal, non-optimal, non-comparable,
-            or confused, which is above one token and below another.
+        sentence: the tokens of the sentence; the last one is the query.
+        probabilities: probability of each token of the vocabulary to come next.
+        attention: attention weight of each position of the sentence.
+        roles: role of each token of the sentence under the query: optimal, non-optimal,
+            non-comparable, or confused (above one token and below another).
     """
 
     sentence: tuple[str, ...]
@@ -74,7 +74,7 @@ class Prediction:
 
     @property
     def likeliest(self) -> str:
-        """The token with the largest probability; the first of them if there are several."""
+        """The token with the largest probability; if several tie, the first in the vocabulary."""
         return max(self.probabilities, key=self.probabilities.__getitem__)
 
 
@@ -90,20 +90,20 @@ def train(
     progress: Progress | None = None,
     anyway: bool = False,
 ) -> Trained:
-    """Train both stages from zero, with the step sizes of huang2024, Section 7, unless told.
+    """Train both stages from zero; the default step sizes are those of huang2024, Section 7.
 
     Args:
-        structure: a realizable data set; any one with `anyway`.
-        steps: steps of stage 2.
-        steps1: steps of stage 1.
+        structure: a realizable data set; any data set if `anyway` is set.
+        steps: number of steps of stage 2.
+        steps1: number of steps of stage 1.
         eta0: step size of stage 1; 0.2 / sqrt(|V|) if None.
         eta: step size of stage 2; 0.05 / sqrt(|V|) if None.
-        state: a run on the same data with the same settings to go on with; it has the numbers of
-            one that never stopped.
-        keep: called with the run as it stands, as often as `progress`.
-        progress: called with the steps of stage 2 taken and those in all.
-        anyway: train on all samples where Assumption 1 fails, too. Stage 1 trains the columns of
-            the tokens that have a next token, and no theorem says where stage 2 leads.
+        state: a run on the same data with the same settings to resume; the result has the numbers
+            of an uninterrupted run.
+        keep: called with the current run after each step of stage 2.
+        progress: called after each step of stage 2 with the steps taken and the total number.
+        anyway: if Assumption 1 fails, train on all samples nevertheless. Stage 1 then trains the
+            columns of the tokens that have a next token. No theorem says where stage 2 leads.
 
     Raises:
         InputError: Assumption 1 fails, or no sentence has two distinct tokens.
@@ -153,11 +153,12 @@ def train(
 
 
 def stage1(vocab_size: int, steps: int, eta0: float, columns: int | None = None) -> float:
-    """A after normalized gradient descent on W_ov from zero, |V| being at least 2.
+    """The gap A after normalized gradient descent on W_ov from zero, |V| being at least 2.
 
-    Every column x has one entry for n(x) and |V| - 1 for the other tokens. All columns have the
-    same gradient up to the order of their entries, and all wrong entries of a column the same
-    one; so two numbers tell all of W_ov. So many columns are trained, all |V| of them if None.
+    Every column x has one entry for n(x) and |V| - 1 for the other tokens. All trained columns have
+    the same gradient up to the order of their entries, and all wrong entries of a column have the
+    same gradient. So two numbers describe W_ov. The number of trained columns is `columns`, or |V|
+    if None. Beyond 100,000 steps, the exact law of stage 1 replaces the loop.
 
     Source: huang2024, Algorithm 1, lines 3 to 5, and equation (5).
     """
@@ -200,7 +201,7 @@ def _samples(structure: Structure, entries: dict[tuple[str, str], int]) -> list[
 def gradient(
     samples: Sequence[_Sample], weights: Sequence[float], gap: float, vocab_size: int
 ) -> list[float]:
-    """A positive multiple of the gradient by each entry of W_kq.
+    """A positive multiple of the gradient of the loss with respect to the entries of W_kq.
 
     Source: huang2024, equation (6), as in `_kernel`.
     """
@@ -241,7 +242,7 @@ def _sample_gradient(
 
 
 def predict(trained: Trained, sentence: Sequence[str]) -> Prediction:
-    """Probabilities and attention of a trained transformer for a sentence.
+    """Next-token probabilities and attention of a trained transformer for a sentence.
 
     Raises:
         InputError: the sentence is empty, or a token is not in the vocabulary.
@@ -276,7 +277,8 @@ def predict(trained: Trained, sentence: Sequence[str]) -> Prediction:
 
 
 def role_of(token: str, order: PartialOrder | None) -> str:
-    """The role of a token under the query of an order."""
+    """The role of a token in the order of a query: optimal, non-optimal, non-comparable, confused.
+    """
     if order is None or token not in order.compared:
         return "non-comparable"
     if token in order.confused:

@@ -1,4 +1,4 @@
-"""What the trained transformer predicts after a sentence, and what it looks at."""
+"""What the trained transformer predicts after a sentence, and its attention to each token."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Floats = NDArray[np.float64]
 
 
 def predict(problem: Problem, trajectory: Trajectory, sentence: Sequence[str]) -> Prediction:
-    """Probabilities and attention of the transformer where the trajectory stands.
+    """Next-token probabilities and attention of the transformer at the end of a trajectory.
 
-    W_ov is that of stage 1, which lifts the logit of n(x) by the gap A for each token x.
+    W_ov is that of stage 1: for each token x, it lifts the logit of the next token n(x) by the gap.
 
     Args:
         problem: the data that the trajectory was trained on.
-        trajectory: the run.
+        trajectory: the run of stage 2.
         sentence: tokens of the vocabulary, at least one.
 
     Raises:
-        InputError: the sentence is empty, a token is not in the vocabulary, or the run is one on
-            other data.
+        InputError: the sentence is empty, a token is not in the vocabulary, or the trajectory was
+            trained on other data.
 
     Source: huang2024, Section 4.1.
     """

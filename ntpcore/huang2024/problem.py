@@ -1,8 +1,8 @@
 """The training problem of stage 2 as arrays: what Algorithm 1 needs of a data set, and no more.
 
-W_kq is kept as one number for each pair of a query and a token that occurs with it in a sentence of
-at least two distinct tokens; every other entry of W_kq stays 0 for ever. A realizable data set has
-one optimal token in each sentence, because its collocation is injective.
+W_kq is stored as one number for each pair of a query and a token that occurs with this query in a
+sentence of at least two distinct tokens. Every other entry of W_kq stays 0. A realizable data set
+has one optimal token in each sentence, because its collocation is injective.
 """
 
 from __future__ import annotations
@@ -32,27 +32,29 @@ _Shape = tuple[int, int, tuple[tuple[int, int], ...]]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Data of stage 2, merged and sparse; K entries of W_kq, S merged samples, M rivals in all.
+    """Data of stage 2 as sparse arrays: K entries of W_kq, S merged samples, M rivals.
+
+    A rival is a non-optimal token of a merged sample; M counts the rivals of all samples.
 
     Samples with the same query, the same optimal token and the same number of occurrences of each
-    token share all their terms in the loss, so they are one merged sample. Samples with one
-    distinct token are left out: their attention cannot change.
+    token have equal terms in the loss, so they form one merged sample. Samples with one distinct
+    token are left out, because their attention cannot change.
 
     Attributes:
-        vocabulary: the tokens; a token's number is its place here.
+        vocabulary: the tokens; a token's number is its index in `vocabulary`.
         following: (|V|,), the collocation n by numbers.
         entry_query: (K,), query of each entry of W_kq, non-decreasing.
         entry_token: (K,), token of each entry, increasing within a query.
         optimal: (S,), entry of the optimal token of each merged sample.
-        optimal_count: (S,), how often it occurs in the sentence.
+        optimal_count: (S,), how often the optimal token occurs in the sentence.
         start: (S + 1,), the rivals of merged sample i are start[i], ..., start[i + 1] - 1.
         rival: (M,), entry of each non-optimal token of a merged sample.
-        rival_count: (M,), how often it occurs in the sentence.
+        rival_count: (M,), how often each rival occurs in the sentence.
         log_pi: (S,), log of the share of each merged sample in the data, in nats.
         sample_count: N, the number of distinct samples before merging.
         max_length: L_max, tokens of the longest sentence.
         log_pi_min: log of the smallest share of one distinct sample, in nats.
-        prefix_closed: whether every beginning of a sample is a sample.
+        prefix_closed: whether every prefix of a sample is a sample.
         frequent: whether Assumption 3 holds.
     """
 
@@ -80,24 +82,24 @@ class Problem:
 
     @property
     def vocab_size(self) -> int:
-        """|V|."""
+        """|V|, the number of tokens."""
         return len(self.vocabulary)
 
     @cached_property
     def log_ratio(self) -> Floats:
-        """(M,), log of how often a rival occurs for each occurrence of the optimal token."""
+        """(M,), log of the count of each rival divided by the count of the optimal token."""
         ratio: Floats = np.log(self.rival_count) - np.log(self.optimal_count)[self.sample_of]
         ratio.setflags(write=False)
         return ratio
 
     @cached_property
     def sample_of(self) -> Integers:
-        """(M,), the merged sample of each rival."""
+        """(M,), number of the merged sample of each rival."""
         return np.repeat(np.arange(len(self.optimal)), np.diff(self.start))
 
     @cached_property
     def pairs(self) -> Integers:
-        """(E, 2), the comparable pairs (upper entry, lower entry) of all queries, sorted."""
+        """(E, 2), the E comparable pairs (upper entry, lower entry) of all queries, sorted."""
         both = np.stack([self.optimal[self.sample_of], self.rival], axis=1)
         return np.unique(both, axis=0)
 
@@ -114,12 +116,12 @@ class Problem:
 
     @cached_property
     def columns(self) -> margin_fast.Columns:
-        """W_kq_star by the numbers of its entries, exact."""
+        """The exact max-margin solution W_kq_star, by the numbers of its entries."""
         return margin_fast.solve_pairs(self.pairs[:, 0], self.pairs[:, 1], len(self.entry_query))
 
     @cached_property
     def solutions(self) -> Mapping[str, margin.Solution]:
-        """The exact column of W_kq_star of each query that compares tokens."""
+        """For each query that compares tokens, the exact column of W_kq_star."""
         if self._many:
             return margin_fast.W_kq_star(self.orders)
         return margin.W_kq_star(self.orders)
@@ -131,14 +133,14 @@ class Problem:
 
     @cached_property
     def norm_squared(self) -> Fraction:
-        """||W_kq_star||^2."""
+        """||W_kq_star||^2, exact."""
         if self._many:
             return self.columns.norm_squared
         return margin.norm_squared(solution.scores for solution in self.solutions.values())
 
     @cached_property
     def norm(self) -> float:
-        """||W_kq_star||."""
+        """||W_kq_star||, the norm of the max-margin solution."""
         return math.sqrt(self.norm_squared)
 
     @cached_property
@@ -155,13 +157,13 @@ class Problem:
 
     @cached_property
     def is_optimal(self) -> NDArray[np.bool_]:
-        """(K,), whether an entry is that of an optimal token; all others are non-optimal."""
+        """(K,), whether each entry of W_kq is that of an optimal token, not a non-optimal one."""
         flags = np.zeros(len(self.entry_query), dtype=bool)
         flags[self.optimal] = True
         return flags
 
     def column(self, query: int) -> slice:
-        """The entries of a query."""
+        """The slice of the entries of W_kq that belong to a query."""
         low, high = np.searchsorted(self.entry_query, [query, query + 1])
         return slice(int(low), int(high))
 
@@ -178,7 +180,7 @@ def from_dataset(
         data: the data set.
         given: next tokens of tokens that start no sentence, as for `order.analyse`.
         log_weights: log of the weight of each distinct sample, in the order of `data.samples()`,
-            up to a common constant; the counts of the data if None.
+            up to a common constant; if None, the weights are the counts of the data.
 
     Raises:
         InputError: Assumption 1 fails, no sentence has two distinct tokens, or the weights do not
@@ -188,7 +190,7 @@ def from_dataset(
 
 
 def from_structure(structure: Structure, *, log_weights: Sequence[float] | None = None) -> Problem:
-    """The training problem of a data set that was analysed already; else as `from_dataset`.
+    """The training problem of a data set that was analyzed already; arguments as `from_dataset`.
 
     Raises:
         InputError: as for `from_dataset`.

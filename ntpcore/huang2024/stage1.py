@@ -1,4 +1,4 @@
-"""Stage 1 of Algorithm 1, training W_ov: its exact solution, and real iteration to compare."""
+"""Stage 1 of Algorithm 1, training W_ov: its exact solution, and iteration to compare with it."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Stage1:
-    """Measurements of stage 1 at the recorded steps, each an array of shape (R,).
+    """Measurements of stage 1 at R recorded steps, each an array of shape (R,).
 
-    G is the gradient (5) at W = W_ov, T the probabilities that W predicts after a single token.
+    G is the gradient (5) at W = W_ov. T[v, x] is the probability that W predicts for token v after
+    the single token x, and n(x) the next token of x.
 
     Attributes:
-        step: number of steps taken, t.
+        step: number t of steps taken.
         log_loss: log of L_0, the loss summed over the vocabulary.
         norm: ||W||.
         one_minus_cos: 1 - cos of the angle between W and W_ov_star; nan at W = 0.
-        least_gap: smallest W[n(x), x] - W[v, x] over v other than n(x).
-        greatest_gap: the largest one.
+        least_gap: smallest W[n(x), x] - W[v, x] over all x and all v other than n(x).
+        greatest_gap: largest W[n(x), x] - W[v, x] over all x and all v other than n(x).
         spread: largest difference of W[v, x] and W[v', x], v and v' other than n(x) (Lemma 3).
         cos_star: <G, W_ov_star> / (||G|| ||W_ov_star||).
         cos_weights: <G, W> / (||G|| ||W||); nan at W = 0.
-        mistakes: sum of T[v, x] over v other than n(x), divided by ||G||; equation (8) says that
-            cos_star is at most minus this by ||W_ov_star||.
+        mistakes: sum of T[v, x] over all x and v other than n(x), divided by ||G||; equation (8)
+            says cos_star <= -mistakes / ||W_ov_star||.
     """
 
     step: Integers
@@ -49,7 +50,7 @@ class Stage1:
 
 
 def norm_star(vocab_size: int) -> float:
-    """||W_ov_star|| = sqrt(|V| - 1)."""
+    """||W_ov_star|| = sqrt(|V| - 1), the norm of the max-margin solution of stage 1."""
     return math.sqrt(vocab_size - 1)
 
 
@@ -62,18 +63,21 @@ def W_ov_star(following: Integers) -> Floats:
 
 
 def gap(vocab_size: int, steps: int, eta0: float) -> float:
-    """A after T steps from zero: T eta0 / sqrt(|V| - 1), exactly (`Corollary 1` gives bounds)."""
+    """The gap A after T steps from zero, exactly T eta0 / sqrt(|V| - 1).
+
+    A is W[n(x), x] - W[v, x] for v other than n(x), W being W_ov (Corollary 1 gives bounds).
+    """
     return steps * eta0 / norm_star(vocab_size)
 
 
 def log_loss(vocab_size: int, steps: int, eta0: float) -> float:
-    """log L_0 after T steps from zero, L_0 = |V| log(1 + (|V| - 1) e^-A) exactly."""
+    """log L_0 after T steps from zero; exactly L_0 = |V| log(1 + (|V| - 1) e^-A) with A = `gap`."""
     logit = math.log(vocab_size - 1) - gap(vocab_size, steps, eta0)
     return math.log(vocab_size) + float(log_softplus(logit))
 
 
 def weights(following: Integers, steps: int, eta0: float) -> Floats:
-    """W_ov after T steps from zero, (|V|, |V|): T eta0 W_ov_star / ||W_ov_star|| exactly."""
+    """W_ov after T steps from zero, (|V|, |V|), exactly T eta0 W_ov_star / ||W_ov_star||."""
     return gap(len(following), steps, eta0) * W_ov_star(following)
 
 
@@ -86,21 +90,21 @@ def iterate(
     start: Floats | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Stage1, Floats]:
-    """Normalized gradient descent on W_ov, step by step and dense.
+    """Normalized gradient descent on the dense matrix W_ov, step by step.
 
     Args:
         following: (|V|,), the collocation n by numbers, |V| being at least 2.
         steps: number of steps.
         eta0: step size.
-        record: steps to record; all of them if None.
-        start: (|V|, |V|), where to start; zero if None.
-        progress: called with the steps taken and the steps in all.
+        record: steps to record; all steps if None.
+        start: (|V|, |V|), initial W_ov; zero if None.
+        progress: called with the number of steps taken and the total number.
 
     Returns:
         the measurements, and W_ov after the last step.
 
     Raises:
-        InputError: a parameter makes no sense.
+        InputError: |V| < 2, steps is negative, or eta0 is not a positive number.
 
     Source: huang2024, Algorithm 1, lines 3 to 5, and equation (7).
     """

@@ -31,11 +31,11 @@ LEAST_RATE, GREATEST_RATE = 1e-12, 1e12
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train; the step sizes default to those of huang2024, Section 7, with d = |V|.
+    """Step counts and step sizes; the defaults are those of huang2024, Section 7, with d = |V|.
 
     Attributes:
-        steps: steps of stage 2.
-        steps1: steps of stage 1.
+        steps: number of steps of stage 2.
+        steps1: number of steps of stage 1.
         eta0: step size of stage 1; None for 0.2 / sqrt(|V|).
         eta: step size of stage 2; None for 0.05 / sqrt(|V|).
     """
@@ -46,11 +46,11 @@ class Settings:
     eta: float | None = None
 
     def rates(self, vocab_size: int) -> tuple[float, float]:
-        """eta0 and eta for a vocabulary of this size.
+        """The step sizes eta0 of stage 1 and eta of stage 2 for a vocabulary of this size.
 
         Raises:
-            InputError: a step size is not a positive number or too far from 1 for floats, or
-                stage 1 takes no step.
+            InputError: a step size is not positive, or is outside 1e-12 to 1e12, or stage 1 takes
+                no step.
         """
         eta0 = 0.2 / math.sqrt(vocab_size) if self.eta0 is None else self.eta0
         eta = 0.05 / math.sqrt(vocab_size) if self.eta is None else self.eta
@@ -68,15 +68,15 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Where a run stands.
+    """The state of a run of stage 2 after some step.
 
     Attributes:
         step: number of steps taken.
-        weights: (K,), the entries of W_kq.
-        change: smallest change of a log-odds in one step since the last recorded step; inf if no
-            step was taken.
-        change_step: the step that made it.
-        log_weight: smallest log attention weight of one optimal position since then.
+        weights: (K,), the K entries of W_kq that training can change.
+        change: smallest change of a sample's log m_o / (1 - m_o) in one step since the last
+            recorded step, m_o being its optimal attention mass; inf if no step was taken.
+        change_step: the step with this smallest change.
+        log_weight: smallest log attention weight of one optimal position since the last record.
     """
 
     step: int
@@ -88,32 +88,34 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Measurements of stage 2 at the recorded steps, each an array of shape (R,).
+    """Measurements of stage 2 at R recorded steps, each an array of shape (R,).
 
-    G is the gradient (6) at W = W_kq, o a sample's optimal token, m its attention mass.
+    G is the gradient (6) at W = W_kq. For a sample with query q, o is the optimal token, j a
+    non-optimal token, and m_o the attention mass on o. A is the gap of stage 1.
 
     Attributes:
-        step: number of steps taken, t.
+        step: number t of steps taken.
         loss: L of equation (1), in nats.
-        log_excess: log(L - L_star), L_star = log(1 + (|V| - 1) e^-A) being the floor.
+        log_excess: log(L - L_star), where L_star = log(1 + (|V| - 1) e^-A) is the least loss.
         norm: ||W||.
         one_minus_cos: 1 - cos of the angle between W and the exact W_kq_star; nan at W = 0.
-        least_attention: smallest m_o of a sample.
-        least_log_odds: smallest log m_o / (1 - m_o) of a sample.
-        least_gap: smallest W[o, q] - W[j, q] of a comparable pair.
-        least_optimal: smallest W[o, q] of an optimal token.
-        greatest_nonoptimal: largest W[j, q] of a non-optimal token; non-comparable ones have 0.
+        least_attention: smallest m_o over all samples.
+        least_log_odds: smallest log m_o / (1 - m_o) over all samples.
+        least_gap: smallest W[o, q] - W[j, q] over all comparable pairs.
+        least_optimal: smallest W[o, q] over all optimal tokens.
+        greatest_nonoptimal: largest W[j, q] over all non-optimal tokens.
         log_gradient: log ||G||.
         cos_star: <G, W_kq_star> / (||G|| ||W_kq_star||).
         cos_weights: <G, W> / (||G|| ||W||); nan at W = 0.
         needed_alpha: the smallest alpha with <G, W> >= (1 + alpha) <G, W_kq_star> ||W|| /
-            ||W_kq_star||, cos_weights / cos_star - 1 without cancellation; nan at W = 0.
-        change: smallest change of a sample's log-odds in one step since the row before; inf at
-            the first row. Once every gap exceeds about 45 it is certain not to be negative, and
-            its size is that of the steps that `stepping` looks at.
-        change_step: the step that made it.
+            ||W_kq_star||, that is cos_weights / cos_star - 1, computed without cancellation; nan
+            at W = 0.
+        change: smallest change of a sample's log m_o / (1 - m_o) in one step since the previous
+            row; inf at step 0. Once every gap W[o, q] - W[j, q] exceeds about 45, the change
+            is certain not to be negative, and its size is measured at some steps only.
+        change_step: the step with this smallest change.
         log_weight: smallest log of the attention weight of one optimal position, over all states
-            since the row before, both ends included.
+            from the previous row to this row, both included.
     """
 
     step: Integers
@@ -141,10 +143,10 @@ class Trajectory:
 
     Attributes:
         rows: measurements at the recorded steps.
-        state: where the run stands.
-        eta: step size.
-        gap: A, by how much stage 1 lifted the logit of the next token of a token.
-        fingerprint: of the problem, see `fingerprint`.
+        state: the state after the last step.
+        eta: step size of stage 2.
+        gap: A, by how much W_ov of stage 1 lifts the logit of n(x) after token x.
+        fingerprint: hash of the problem, see `fingerprint`.
     """
 
     rows: Rows
@@ -155,14 +157,14 @@ class Trajectory:
 
     @cached_property
     def decreased(self) -> bool:
-        """Whether the optimal attention of some sample ever decreased."""
+        """Whether the attention of some sample on its optimal token decreased in some step."""
         return min(float(self.rows.change.min()), self.state.change) < 0
 
 
 def log_grid(steps: int, per_decade: int = 20) -> Integers:
-    """Steps to record: 0, 1, 2 and on, evenly in the logarithm as soon as that is coarser.
+    """Steps to record: 0, 1, 2, and so on, then evenly spaced in the logarithm, and the last step.
 
-    Beside the last step, they are the same for any number of steps.
+    Grids for different numbers of steps agree up to the last step of each.
     """
     number = math.ceil(math.log10(max(steps, 1)) * per_decade)
     points = np.round(10.0 ** (np.arange(number + 1) / per_decade))
@@ -170,20 +172,20 @@ def log_grid(steps: int, per_decade: int = 20) -> Integers:
 
 
 def floor(vocab_size: int, gap: float) -> float:
-    """L_star, the least loss at given W_ov: log(1 + (|V| - 1) e^-A), in nats."""
+    """The least loss at fixed W_ov with gap A: L_star = log(1 + (|V| - 1) e^-A), in nats."""
     return math.log1p((vocab_size - 1) * math.exp(-gap))
 
 
 def gradient(problem: Problem, weights: Floats, gap: float) -> tuple[float, Floats]:
-    """Log of the norm, and direction, of the gradient (6) at these entries of W_kq.
+    """Log of the norm, and direction, of the gradient G of equation (6) at given W_kq.
 
     Args:
         problem: the data.
-        weights: (K,), the entries of W_kq.
-        gap: A.
+        weights: (K,), the K entries of W_kq in `problem`.
+        gap: A, the gap of stage 1.
 
     Returns:
-        log ||G|| and G / ||G||, (K,).
+        log ||G||, and G / ||G|| of shape (K,).
     """
     data = stepping.Loops(problem, gap).data
     out = _kernel.buffers(data, len(weights))
@@ -211,33 +213,31 @@ def run(
     plain: bool = False,
     brief: bool = False,
 ) -> Trajectory:
-    """Normalized gradient descent on W_kq from zero, or from where a trajectory stands.
+    """Normalized gradient descent on W_kq from zero, or from the last state of a trajectory.
 
-    A run that was stopped and resumed has the same numbers, bit for bit, as one that was not.
-    Steps taken before cannot be recorded any more; the row of the step where a run stopped is
-    dropped if the grid that stands in for `record` does not hold it.
+    A run that was stopped and resumed has the same numbers, bit for bit, as an uninterrupted run.
+    Steps taken before `state` cannot be recorded any more. If `record` is None, the row of the step
+    where a run stopped is dropped unless `log_grid(steps)` contains this step.
 
     Args:
         problem: the data.
         steps: number of steps in all, those of `state` included.
         eta: step size.
         gap: A, see `stage1.gap`.
-        record: steps to record, in any order, others than 0, ..., `steps` being ignored;
+        record: steps to record, in any order; steps outside 0, ..., `steps` are ignored;
             `log_grid(steps)` if None.
-        state: the trajectory to go on with.
-        progress: called with the steps taken and the steps in all, now and then.
-        keep: called with the run as it stands, as often; resumed from there, it has the numbers of
-            one that went on.
-        threads: how many threads share the work on large data; the numbers stay the same. Worth it
-            only where so many processors are free.
-        plain: take every step by the plain loop, the reference that the fast ones are tested
-            against.
+        state: the trajectory to resume.
+        progress: called now and then with the number of steps taken and the total number.
+        keep: called as often as `progress` with the current trajectory, which can be resumed.
+        threads: how many threads share the work on large data; the numbers stay the same. More
+            threads help only if as many processors are free.
+        plain: take every step by the plain loop, the reference for tests of the fast loops.
         brief: take the first steps by the plain loop, as many as need less time than compiling the
-            others; resumed without it, a run has the same numbers but for rounding.
+            fast loops. Resumed with `brief` off, a run has the same numbers up to rounding.
 
     Raises:
-        InputError: a parameter makes no sense, `state` belongs to another run, or the gradient
-            vanishes on the way.
+        InputError: steps is negative, eta or gap is not positive, `state` belongs to another run
+            or is past `steps`, or the gradient vanishes on the way.
 
     Source: huang2024, Algorithm 1, lines 6 to 8.
     """
@@ -390,7 +390,7 @@ def _unstack(rows: Rows) -> list[dict[str, float]]:
 
 
 def fingerprint(problem: Problem) -> str:
-    """A hash of all that a run depends on, in hexadecimal."""
+    """A hash of the vocabulary and the arrays of a problem, in hexadecimal."""
     digest = hashlib.sha256("\0".join(problem.vocabulary).encode())
     for field in fields(problem):
         value = getattr(problem, field.name)

@@ -225,8 +225,7 @@ class Table:
         return children, counts
 
     def times(self, place: int) -> Iterator[tuple[int, int]]:
-        """Length, and count in all lines, of each sample of line `place` that no earlier line has.
-        """
+        """Length, and count in all lines, of each sample of a line that no earlier line has."""
         children, counts = self._times
         line, start = self.data.lines[place], self.data.starts[place]
         node: int | None = 0

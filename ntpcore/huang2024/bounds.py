@@ -85,8 +85,7 @@ class Constants:
 
 
 def constants(problem: Problem, eta0: float, eta: float, steps1: int) -> Constants:
-    """The constants of a training problem, step sizes eta0 and eta, and `steps1` steps of stage 1.
-    """
+    """The constants of a problem with step sizes eta0 and eta and `steps1` steps of stage 1."""
     return Constants(
         problem.vocab_size,
         problem.sample_count,

@@ -277,8 +277,7 @@ def predict(trained: Trained, sentence: Sequence[str]) -> Prediction:
 
 
 def role_of(token: str, order: PartialOrder | None) -> str:
-    """The role of a token in the order of a query: optimal, non-optimal, non-comparable, confused.
-    """
+    """The role of a token in the order of a query, in the words of `Prediction.roles`."""
     if order is None or token not in order.compared:
         return "non-comparable"
     if token in order.confused:

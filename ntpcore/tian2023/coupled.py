@@ -68,7 +68,7 @@ class Symmetric:
         return np.array(self.common) / total, np.array(self.distinct) / total
 
     def classes(self) -> SequenceClasses:
-        """The same data, token by token."""
+        """These classes as `SequenceClasses`, token by token."""
         share = self.K // self.queries
         return layered_classes(
             self.common,
@@ -111,7 +111,9 @@ def fill_slopes(
     g: Floats,
     out: Floats,
 ) -> None:
-    """Expected change of the state in one step; f and g of a class are left in their buffers.
+    """Fill `out` with the expected change of the state in one step, and f and g of a class.
+
+    A class has C common and D distinct tokens.
 
     Args:
         state: (2C + 3D,), z of the common then of the distinct tokens, then a, u and v.
@@ -124,9 +126,9 @@ def fill_slopes(
         eta_Z: learning rate of the attention.
         forget: replace g on the distinct tokens by its projection on f, as if g lay in the span of
             the current f_n.
-        f: (C + D,), buffer.
-        g: (C + D,), buffer.
-        out: (2C + 3D,), what is filled.
+        f: (C + D,), filled with the attention vector of a class, of norm 1.
+        g: (C + D,), filled with g = Y (e_n - alpha_n) of a class, projected if `forget`.
+        out: (2C + 3D,), filled with the change of the state.
 
     Source: tian2023, Lemma 1 in the limit of Lemma 2.
     """
@@ -213,7 +215,7 @@ def _descend(
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """A run of the coupled dynamics.
+    """A run of the coupled dynamics: S times; C common and D distinct tokens of a class.
 
     Attributes:
         data: the classes.
@@ -233,18 +235,18 @@ class Path:
 
     @property
     def z_common(self) -> Floats:
-        """(S, C), logits of the common tokens."""
+        """(S, C), attention logits at S times of C common tokens."""
         return self.rows[:, : len(self.data.common)]
 
     @property
     def z_distinct(self) -> Floats:
-        """(S, D), logits of the distinct tokens."""
+        """(S, D), attention logits at S times of D distinct tokens."""
         C, D = len(self.data.common), len(self.data.distinct)
         return self.rows[:, C : C + D]
 
     @property
     def scores(self) -> Floats:
-        """(S, C + D), attention scores c_n of the tokens of a class."""
+        """(S, C + D), attention c_n of a class at S times: C common, then D distinct tokens."""
         N = len(self.data.common) + len(self.data.distinct)
         z = self.rows[:, :N]
         weights = np.concatenate(self.data.probabilities) * np.exp(z - z.max(axis=1)[:, None])
@@ -252,13 +254,13 @@ class Path:
 
     @property
     def epsilon(self) -> Floats:
-        """(S,), f_n . f_n' of two classes."""
+        """(S,), inner product f_n . f_n' of two different classes at S times."""
         squares = self.scores**2
         return np.asarray(squares[:, : len(self.data.common)].sum(axis=1) / squares.sum(axis=1))
 
     @property
     def entropy(self) -> Floats:
-        """(S,), entropy of the attention on the distinct tokens, renormalised."""
+        """(S,), entropy in nats, at S times, of attention renormalized to the distinct tokens."""
         c = self.scores[:, len(self.data.common) :]
         c = c / c.sum(axis=1)[:, None]
         return np.asarray(-(c * np.log(c)).sum(axis=1))
@@ -279,7 +281,8 @@ class Path:
 
     @property
     def xi(self) -> Floats:
-        """(S,), the force on the distinct tokens: the mean of g_d / f_d by f_d^2, minus f . g."""
+        """(S,), xi at S times: the mean of g_d / f_d over distinct tokens d with weights f_d^2,
+        minus f . g."""
         f, g = self.gradients
         C = len(self.data.common)
         mean = (f * g)[:, C:].sum(axis=1) / (f * f)[:, C:].sum(axis=1)
@@ -293,7 +296,7 @@ def _sizes(run: Path) -> tuple[int, int, int, int, float, float]:
 
 
 def zero_state(data: Symmetric) -> Floats:
-    """Y = Z = 0."""
+    """The state with Y = Z = 0, a vector of zeros."""
     return np.zeros(2 * len(data.common) + 3 * len(data.distinct))
 
 
@@ -329,7 +332,7 @@ def flow(
     forget: bool = False,
     relative: float = 1e-10,
 ) -> Path:
-    """The same in continuous time.
+    """Gradient flow from Y = Z = 0 on the expected loss, both layers at once.
 
     Args:
         data: the classes.
@@ -354,7 +357,7 @@ def flow(
 
 
 def dense(data: Symmetric, state: Floats) -> tuple[Floats, Floats]:
-    """The matrices that a reduced state stands for.
+    """The matrices Y and z that a reduced state stands for, with M tokens and L queries.
 
     Returns:
         Y (M, M), row by context token and column by output, and z (L, M).

@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 
 
 def zeta(M: int, n: int) -> Floats:
-    """zeta_n = M / (M - 1) (e_n - 1/M), the direction of every row (tian2023, Appendix D.1).
+    """zeta_n = M / (M - 1) (e_n - 1/M), the direction of row n of W (tian2023, Appendix D.1).
 
     Returns:
         (M,), with sum 0 and entry 1 at n.
@@ -35,7 +35,7 @@ def zeta(M: int, n: int) -> Floats:
 
 
 def recursion(M: int, eta: float, steps: int) -> Floats:
-    """M h*(s) for s = 0, ..., steps (tian2023, equation (33)).
+    """The discrete heights M h*(s) for s = 0, ..., steps (tian2023, equation (33)).
 
     Args:
         M: size of the vocabulary, at least 2.
@@ -80,9 +80,9 @@ def height(M: int, tau: float | Floats) -> Floats:
 
 
 def closed_form(M: int, tau: float | Floats) -> Floats:
-    """x = M h by the Lambert W function as it stands, for moderate tau (tian2023, Lemma 6).
+    """The height x = M h by the Lambert W function, for moderate tau (tian2023, Lemma 6).
 
-    x = c - W_0(e^c / (M - 1)) with c = (M tau + 1) / (M - 1).
+    x = c - W_0(e^c / (M - 1)) with c = (M tau + 1) / (M - 1), tau being eta_Y times updates.
     """
     c = (M * np.asarray(tau, dtype=np.float64) + 1) / (M - 1)
     return np.asarray(c - wrightomega(c - math.log(M - 1)).real)
@@ -94,7 +94,7 @@ def speed(M: int, K: int, eta: float, t: float | Floats) -> Floats:
     Args:
         M: size of the vocabulary.
         K: number of classes, drawn uniformly.
-        eta: eta_Y.
+        eta: eta_Y, the learning rate of the decoder.
         t: number of steps of batch size 1.
     """
     x = height(M, eta * np.asarray(t, dtype=np.float64) / K)
@@ -107,7 +107,7 @@ def speed_at(M: int, x: Floats) -> Floats:
 
 
 def crossings(M: int) -> tuple[float, float]:
-    """The two x where e^x = (M - 1) x, as M h (tian2023, Lemma 8).
+    """The two heights x = M h where e^x = (M - 1) x, the smaller first (tian2023, Lemma 8).
 
     They are -W_0(-1/(M-1)) and -W_(-1)(-1/(M-1)), real for M - 1 >= e.
 
@@ -121,9 +121,9 @@ def crossings(M: int) -> tuple[float, float]:
 
 
 def omegas(M: int) -> tuple[float, float]:
-    """omega_0 and omega_1 of the heights h = x/M of the crossings.
+    """The exponents omega_0 and omega_1 that describe the two `crossings` x.
 
-    The heights are M^-(2-omega_0) and (1+omega_1) ln(M)/M.
+    The heights h = x/M are M^-(2-omega_0) and (1+omega_1) ln(M)/M.
 
     Source: tian2023, Lemma 8.
     """
@@ -132,7 +132,7 @@ def omegas(M: int) -> tuple[float, float]:
 
 
 def transition(M: int, K: int, eta: float) -> float:
-    """t_0 = 2 (1 + omega_1) K ln(M) / eta_Y, where the second stage begins (tian2023, Lemma 9)."""
+    """Time t_0 = 2 (1 + omega_1) K ln(M) / eta_Y at which stage 2 begins (tian2023, Lemma 9)."""
     return 2 * (1 + omegas(M)[1]) * K * math.log(M) / eta
 
 
@@ -141,16 +141,16 @@ def transition(M: int, K: int, eta: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class DecoderState:
-    """The decoder as a combination of the f_n: Y = F A.
+    """The decoder Y = F A, where the columns of F are the attention vectors f_n of K classes.
 
-    Every gradient (7) and every modified update (26) is some vector of the span of the f_n times a
-    row, so that Y = F A holds exactly, with A instead of the M x M matrix Y.
+    Every gradient (7) and every modified update (26) is a vector in the span of the f_n times a
+    row. So Y = F A holds exactly, and A replaces the M x M matrix Y.
 
     Attributes:
         M: size of the vocabulary.
-        E: (K, K), correlations; F^T F = I + E.
+        E: (K, K), correlations of the f_n: F^T F = I + E.
         A: (K, K + 1), coefficients for the logits of the K next tokens and, in the last column,
-            for each of the other M - K tokens, which stay alike.
+            for each of the other M - K tokens, whose logits stay equal.
         updates: (K,), how often each class was drawn.
     """
 
@@ -166,10 +166,10 @@ class DecoderState:
 
 
 def zero_decoder(M: int, E: Floats) -> DecoderState:
-    """Y = 0.
+    """The decoder Y = 0 for M tokens and K classes with correlations E, (K, K).
 
     Raises:
-        ValueError: fewer tokens than classes.
+        ValueError: there are fewer tokens than classes.
     """
     K = len(E)
     if K > M:
@@ -178,7 +178,7 @@ def zero_decoder(M: int, E: Floats) -> DecoderState:
 
 
 def residual(w: Floats, n: int, M: int) -> Floats:
-    """e_n - alpha_n for logits w of the K next tokens and of one other token.
+    """e_n minus the predicted probabilities, for logits of K next tokens and one other token.
 
     Args:
         w: (K + 1,), logits; the last one stands for M - K tokens.
@@ -199,12 +199,12 @@ def residual(w: Floats, n: int, M: int) -> Floats:
 def run(
     start: DecoderState, draws: Sequence[int] | Integers, eta: float, modified: bool
 ) -> DecoderState:
-    """Updates of batch size 1, class by class as drawn.
+    """The decoder after updates of batch size 1, one for each drawn class.
 
     Args:
-        start: where to begin.
+        start: the state before the first update.
         draws: the class of each step.
-        eta: eta_Y.
+        eta: eta_Y, the learning rate.
         modified: whether to take the modified update (26), which moves one row of W only, instead
             of the gradient (7).
 
@@ -231,11 +231,11 @@ def run(
 def flow(
     start: DecoderState, eta: float, times: Floats, modified: bool, relative: float = 1e-10
 ) -> list[DecoderState]:
-    """Continuous time with uniform classes: every class moves at the rate 1/K.
+    """The decoder in continuous time, each of the K classes having the weight 1/K.
 
     Args:
         start: the state at time 0.
-        eta: eta_Y.
+        eta: eta_Y, the learning rate.
         times: increasing times in steps of batch size 1, each > 0.
         modified: the update (26) instead of the gradient (7).
         relative: tolerance of the integrator.
@@ -272,7 +272,7 @@ def gradient_coefficients(state: DecoderState, n: int) -> Floats:
 
 
 def xi(state: DecoderState, n: int) -> float:
-    """xi_n = gamma sum_(k != n) beta_nk f_n . f_k, the force on distinct tokens of class n.
+    """xi_n = gamma sum_(k != n) beta_nk f_n . f_k, which drives the distinct tokens of class n.
 
     Source: tian2023, Theorem 1(a).
     """

@@ -21,10 +21,10 @@ def at_most(
     at: ArrayLike | None = None,
     scale: ArrayLike | None = None,
 ) -> Compared:
-    """left <= right everywhere; the slack and the place are those of the worst entry.
+    """Compare left <= right in every entry; slack and place are those of the worst entry.
 
     Args:
-        left: any shape that goes with `right`.
+        left: the smaller side; any shape that broadcasts with `right`.
         right: the larger side.
         where: the place, in words; `{at}` in it becomes the entry of `at`.
         at: for every entry what names it, such as its step.
@@ -48,7 +48,7 @@ def at_least(
     at: ArrayLike | None = None,
     scale: ArrayLike | None = None,
 ) -> Compared:
-    """left >= right everywhere."""
+    """Compare left >= right in every entry; arguments as for `at_most`, with the sides swapped."""
     return at_most(right, left, where, at=at, scale=scale)
 
 
@@ -60,14 +60,14 @@ def equal(
     at: ArrayLike | None = None,
     scale: ArrayLike | None = None,
 ) -> Compared:
-    """left = right everywhere; the slack is minus the largest distance."""
+    """Compare left = right in every entry; the slack is minus the largest relative distance."""
     low, high = _numbers(left, where, at), _numbers(right, where, at)
     size = np.maximum(np.abs(low), np.abs(high)) if scale is None else _numbers(scale, where, at)
     return _worst(-np.abs(high - low), size, where, at)
 
 
 def slack(values: ArrayLike, where: str = "", *, at: ArrayLike | None = None) -> Compared:
-    """Slacks that were computed already, negative where the statement is violated."""
+    """The comparison with given slacks, which are negative where the statement is violated."""
     found = _numbers(values, where, at)
     return _worst(found, np.ones_like(found), where, at)
 

@@ -23,10 +23,10 @@ SUMMARY = "How it was checked"  # of the fold of a card
 
 
 class Verdict(Enum):
-    """What a check established; the words are explained on the page `book/verdicts.md`.
+    """What a check established; the page `book/verdicts.md` explains the words.
 
-    The first four are for mathematical statements, `WELL_POSED` for definitions and assumptions,
-    the last three for what is said of data or of random runs.
+    The first four are for mathematical statements, `WELL_POSED` is for definitions and assumptions,
+    and the last three are for statements about data or random runs.
     """
 
     PROVED = "proved"
@@ -84,12 +84,12 @@ class Claim:
     Attributes:
         label: `<paper>-<kind>-<number>`, or `ours-...` for a statement of this book.
         number: what the source calls it, such as "Proposition 2".
-        title: what it is about, in a few words.
-        where: the section of the paper that holds it.
-        page: name of the notebook that checks it; None while the claim is only planned.
-        uses: labels of the claims that its proof rests on.
-        on_data: whether its truth depends on the data, so that `ntpcore check` judges it.
-        about: labels of the claims that it speaks about without resting on them.
+        title: what the claim is about, in a few words.
+        where: the section of the paper that contains the claim.
+        page: name of the notebook that checks the claim; None while the claim is only planned.
+        uses: labels of the claims that its proof uses.
+        on_data: whether its truth depends on the data, so that `ntpcore check` judges the claim.
+        about: labels of the claims that it mentions without using them.
         paper_page: page of the edition that the book judges; None where that has no page numbers.
     """
 
@@ -110,8 +110,8 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """What it is: told by its label, or for one of ours by the first word of its number
-        where that says it."""
+        """The kind of claim, such as "theorem", by its label; for a claim of this book, by the
+        first word of its number, or "statement"."""
         paper, kind, *_ = self.label.split("-")
         if paper != "ours":
             return KINDS[kind]
@@ -158,7 +158,7 @@ class Control:
 
 
 class How(Enum):
-    """How one knows that a step of a proof is right."""
+    """How a step of a proof is known to be right."""
 
     EXECUTED = "executed"
     ENCLOSED = "enclosed"
@@ -168,7 +168,7 @@ class How(Enum):
 
 
 class WitnessKind(Enum):
-    """In which numbers a counterexample was found."""
+    """The kind of numbers in which a counterexample was found."""
 
     EXACT = "exact"
     ENCLOSED = "enclosed"
@@ -180,12 +180,12 @@ class Shown:
     """A relation that ran: an identity with its difference, or an inequality with its remainder.
 
     Attributes:
-        name: what it is, in words.
+        name: what the relation is, in words.
         left: left side, as words with a formula or as code prints it.
         relation: "=", "<=", ">=", "<" or ">".
-        right: right side, likewise.
-        rest: left minus right as text, "0" for an identity that holds; simplified, but where a
-            value shows that it is not 0.
+        right: right side, in the form of `left`.
+        rest: left minus right as text, "0" for an identity that holds; simplified unless a value
+            shows that the difference is not 0.
         holds: whether the relation was found to hold.
     """
 
@@ -203,7 +203,7 @@ class Step:
 
     Attributes:
         text: what the step says.
-        how: how one knows that it is right.
+        how: how the step is known to be right.
         source: the function that ran; the key of a reference and the number of the theorem cited;
             or the label of the claim that is used.
         shown: the relations that it showed, if it ran.

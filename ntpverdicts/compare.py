@@ -19,7 +19,7 @@ NOT_THERE = "was not there:"  # what is said of data that a check could not read
 
 
 class NotANumberError(ValueError):
-    """A comparison met a NaN or an infinity; says where."""
+    """A comparison met a NaN or an infinity; the message says where."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Compared:
             it is violated.
         where: the place, in words; empty for the instance itself.
         exact: whether the slack holds no rounding, so that no tolerance applies.
-        points: how many inequalities this stands for.
-        fact: whether it is true or false, and not by how much.
+        points: how many inequalities the comparison stands for.
+        fact: whether the comparison is only true or false, without a size.
         bound: whether it compares a quantity with a bound other than zero, so that an error of a
             tenth in the bound should be noticed.
     """
@@ -47,7 +47,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """That an instance, or a part of it, was left out, and by which rule."""
+    """A note that an instance, or part of an instance, was left out, and by which rule."""
 
     reason: str
 
@@ -106,7 +106,7 @@ def finite(value: Number, where: str = "") -> Number:
 def at_most(
     left: Number, right: Number, where: str = "", *, scale: Number | None = None
 ) -> Compared:
-    """left <= right.
+    """Compare left <= right.
 
     Args:
         left: the smaller side.
@@ -132,12 +132,12 @@ def _size(left: Number, right: Number, scale: Number | None, where: str) -> floa
 def at_least(
     left: Number, right: Number, where: str = "", *, scale: Number | None = None
 ) -> Compared:
-    """left >= right."""
+    """Compare left >= right; arguments as for `at_most`, but `left` is the larger side."""
     return at_most(right, left, where, scale=scale)
 
 
 def equal(left: Number, right: Number, where: str = "", *, scale: Number | None = None) -> Compared:
-    """left = right; the slack is minus the distance."""
+    """Compare left = right; the slack is minus the distance of the sides, relative for floats."""
     left, right = finite(left, where), finite(right, where)
     if isinstance(left, EXACT) and isinstance(right, EXACT):
         distance = right - left
@@ -188,21 +188,21 @@ def missing(data: str, more: str) -> Undecided:
 
 
 def count(name: str, number: int = 1) -> Tally:
-    """Add to a count."""
+    """Add a number to the named count."""
     return Tally(name, number, lambda a, b: a + b)
 
 
 def most(
     name: str, value: Number, digits: int | None = None, origin: str = ROUNDING, unit: str = ""
 ) -> Tally:
-    """Keep the largest value."""
+    """Keep the largest value of a named number over all instances."""
     return _tally(name, value, max, digits, origin, unit)
 
 
 def least(
     name: str, value: Number, digits: int | None = None, origin: str = ROUNDING, unit: str = ""
 ) -> Tally:
-    """Keep the smallest value."""
+    """Keep the smallest value of a named number over all instances."""
     return _tally(name, value, min, digits, origin, unit)
 
 

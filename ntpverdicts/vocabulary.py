@@ -74,9 +74,9 @@ class Variant:
     Attributes:
         changes: arguments of the body, and of executed steps that take them, by name.
         instances: what makes other instances; None for those of the check.
-        expected: what the check must answer to a planted error.
-        covered: of a reading, whether the steps of the proof cover it, too; a reading that is only
-            tried is not contradicted at most.
+        expected: the verdict that the check must give on a planted error.
+        covered: whether the steps of the proof cover this reading, too; without proof, the best
+            verdict of a reading is "not contradicted".
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Executed:
     Attributes:
         text: what the step says.
         function: returns the relations that it showed.
-        how: in which numbers.
+        how: the kind of numbers: `EXECUTED` or `ENCLOSED`.
         planted: errors of this step alone: for each in words the arguments of the function that
             make it. Errors that are planted in the whole check reach the step, too, if its function
             has an argument of that name.
@@ -162,7 +162,7 @@ def by_hand(text: str, at: str) -> Step:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What running over instances gave."""
+    """The result of running a check over its instances."""
 
     tried: int
     points: int
@@ -314,7 +314,7 @@ class Checked:
     def judge_data(self, instances: Iterable[Any], *, known: Known | None = None) -> Check:
         """The verdict on a reader's data.
 
-        Readings that have instances of their own say nothing of it, and are left out.
+        Readings that have instances of their own do not concern these data and are left out.
 
         Args:
             instances: what to compare on.

@@ -238,9 +238,9 @@ class Result:
 
     Attributes:
         value: the number.
-        digits: how many of its digits are good, and shown; None for an exact number. Where 0 are,
-            other rounding draws another number, as another seed does; two digits are shown.
-        origin: why no more: "exact", "rounding", or what amplifies rounding.
+        digits: how many of its digits are good, and shown; None for an exact number. With 0, other
+            rounding gives another number, as another seed does, and two digits are shown.
+        origin: why no more digits are good: "exact", "rounding", or what amplifies rounding.
         unit: its unit, if it has one.
         side: 1 where the evidence calls it an upper bound, so that it is rounded up; -1 for a lower
             bound; 0 elsewhere.
@@ -291,15 +291,15 @@ class Check:
         numbers: named results that the prose of a page may quote.
         parameters: the parameters that repeat the run.
         readings: readings beside the one that is judged, each with its verdict.
-        vacuous: for a bound that says nothing at the scale of the experiment, from where it would.
+        vacuous: for a bound that says nothing at the scale of the experiment, where it begins to.
         controls: the planted errors that this check noticed.
         repeat: the command that repeats this check.
         left_out: for each reason why instances were left out, how many.
         proof: the steps of the proof, for a claim that has one.
         witness_kind: for a refutation, in which numbers its witness was found.
         loose: for a bound without a known instance near it, how far from tight it stays.
-        hypotheses: those in force where the statement stands, each tested on the instances.
-        certainty: how the claim is known, as the ledger says it; None where a check runs alone.
+        hypotheses: the hypotheses of the statement, each tested on the instances.
+        certainty: how the claim is known, as the ledger says it; None if a check runs alone.
 
     Raises:
         ValueError: a rule of honest verdicts is broken (refutation without witness, verdict without
@@ -346,7 +346,7 @@ class Check:
 
     @property
     def hand_steps(self) -> tuple[str, ...]:
-        """The steps of its own proof that are arguments written on the page."""
+        """The texts of the proof steps that are arguments written on the page."""
         return tuple(one.text for one in self.proof if one.how is How.BY_HAND)
 
     def to_json(self) -> dict[str, object]:
@@ -413,10 +413,10 @@ def render_text(check: Check) -> str:
 def render_html(data: Mapping[str, object], more: str = "") -> str:
     """A check as HTML, from what `Check.to_json` gave; every text in it is escaped.
 
-    Formulas in it are in plain letters; a book typesets them (`ntpverdicts.maths.typeset`).
+    Formulas are in plain letters; a book typesets them (`ntpverdicts.maths.typeset`).
 
-    Badge and evidence stand in the open, all else in one fold. Where the data hold the number and
-    the title of the claim, as in a ledger, they stand in the head; its label does otherwise.
+    Badge and evidence are visible, all else is in one fold. The head shows the number and title of
+    the claim if the data contain them, as in a ledger, and its label otherwise.
 
     Args:
         data: the check.
@@ -502,7 +502,7 @@ def _machine(data: Mapping[str, object]) -> str:
 
 
 def certainty_words(data: Mapping[str, object]) -> str:
-    """What follows the verdict in a badge: how it is known, as `ledger` computed it.
+    """The words after the verdict in a badge: how it is known, as `ledger` computed it.
 
     A check that runs alone does not know the proofs of the claims it uses. Its badge counts its own
     steps by hand and names what it uses.

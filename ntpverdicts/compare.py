@@ -161,9 +161,9 @@ def holds(fact: bool, where: str = "") -> Compared:
 
 
 def assume(name: str, holds: bool) -> Assumed:
-    """This instance meets a hypothesis in force, as was just tested.
+    """Say whether this instance meets a hypothesis of the statement.
 
-    An instance that does not is no witness of anything: the check stops with an error.
+    An instance that breaks a hypothesis is no witness: the check stops with an error.
 
     Args:
         name: the hypothesis, as `hypotheses` of the check lists it.
@@ -173,7 +173,7 @@ def assume(name: str, holds: bool) -> Assumed:
 
 
 def left_out(reason: str) -> LeftOut:
-    """This instance is left out; the rule must not contain what is tested."""
+    """Say that this instance is left out; the reason must not depend on what is tested."""
     return LeftOut(reason)
 
 
@@ -183,7 +183,7 @@ def undecided(reason: str) -> Undecided:
 
 
 def missing(data: str, more: str) -> Undecided:
-    """These data were not there, so that nothing is decided about what is said of them."""
+    """Say that data are missing, so that a statement about these data is undecided."""
     return Undecided(f"{data} {NOT_THERE} {more}")
 
 
@@ -209,7 +209,7 @@ def least(
 def result(
     name: str, value: Number, digits: int | None = None, origin: str = ROUNDING, unit: str = ""
 ) -> Tally:
-    """A number of this instance; of several instances the last one counts."""
+    """A named number of this instance; of several instances the last one counts."""
     return _tally(name, value, lambda a, b: b, digits, origin, unit)
 
 

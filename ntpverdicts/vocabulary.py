@@ -145,7 +145,7 @@ def cited(text: str, key: str, number: str) -> Step:
 
 
 def uses(label: str, text: str) -> Step:
-    """A step that is another claim of this book; it inherits the steps by hand of that claim."""
+    """A step that uses another claim of this book and inherits the steps by hand of that claim."""
     return Step(text, How.USES, label)
 
 
@@ -188,7 +188,7 @@ class Checked:
 
     Attributes:
         label: label of the claim.
-        body: compares on one instance.
+        body: function that compares on one instance.
         over: what one instance is, in the plural.
         instances: makes the instances; its arguments are the parameters of the check.
         says: the evidence when nothing fails.
@@ -199,9 +199,9 @@ class Checked:
         readings: readings beside the one that the box states and the body compares, each in words.
         observes: whether the claim is about data or random runs, and not a mathematical statement.
         shows: for a definition or an assumption what the check shows ("well posed, can be met").
-        name: an instance in words.
-        size: how many instances one stands for.
-        vacuous: for a bound that says nothing at this scale, from where it would.
+        name: function that names an instance in words.
+        size: function that says how many instances one instance stands for.
+        vacuous: for a bound that says nothing at this scale, where it begins to.
         loose: for a bound of which a named search found no instance within a tenth, how far from
             tight it stays; a wrong exponent and a missing factor are planted instead.
         hypotheses: those in force at that line of the paper, standing facts included. A refutation

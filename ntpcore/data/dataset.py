@@ -1,7 +1,7 @@
-"""Training data: tokens, sentences and samples, and the files that hold them.
+"""Training data: tokens, sentences, and samples, and the files that hold them.
 
-A file is kept as its distinct lines, never as its samples one by one: a line of a million tokens
-stands for almost a million samples, and they share its memory.
+A data set stores the distinct lines of its file, not the samples. A line of a million tokens stands
+for almost a million samples, which share the memory of the line.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _LINE, _PLACE, _TOKEN, _LETTER = 600, 12, 800, 8
 
 
 class InputError(ValueError):
-    """Input that cannot be used; the message names file, line, rule and way out."""
+    """Input that cannot be used; the message names the file, the line, the rule, and a remedy."""
 
 
 def unwritable(path: str, error: OSError) -> InputError:
-    """What to say of a file that cannot be written."""
+    """The error to raise for a file that cannot be written, with the reason and a remedy."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     way_out = (
         "make room, or name a file elsewhere"
@@ -57,9 +57,9 @@ class Line:
     """A distinct line of the data.
 
     Attributes:
-        tokens: numbers of its tokens; the last one is only a label.
+        tokens: the numbers of its tokens; the last token serves as a next token only.
         count: how often the line occurs.
-        number: where it occurs first, counted from 1.
+        number: the number, from 1, of the first line of the file with these tokens.
     """
 
     tokens: array[int]
@@ -67,13 +67,13 @@ class Line:
     number: int
 
     def __hash__(self) -> int:
-        """By content: an array has no hash of its own, as it could change; here none does."""
+        """The hash of the content; an array has no hash, because arrays can change."""
         return hash((self.tokens.tobytes(), self.count, self.number))
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A distinct pair of a sentence and its next token, with how often it occurs."""
+    """A distinct pair of a sentence and its next token, and the number of its occurrences."""
 
     sentence: tuple[str, ...]
     next_token: str
@@ -85,12 +85,12 @@ class Dataset:
     """A training data set (huang2024, Section 3).
 
     Attributes:
-        vocabulary: the tokens, in order of first appearance; a token's number is its place here.
+        vocabulary: the tokens, in order of first appearance; a token's number is its index here.
         lines: the distinct lines, in order of first appearance.
         prefixes: whether each line x1 ... xn stands for the samples ([x1 ... xl], x(l+1)) for
-            l = 1 ... n-1, as in a text file; if not, each line is the one sample
+            l = 1 ... n-1, as in a text file; if False, each line is the single sample
             ([x1 ... x(n-1)], xn), as in a JSON Lines file.
-        name: where the data come from, for messages.
+        name: the source of the data, for messages.
     """
 
     vocabulary: tuple[str, ...]
@@ -100,13 +100,15 @@ class Dataset:
 
     @cached_property
     def max_length(self) -> int:
-        """Length of the longest sentence, its next token not counted."""
+        """The length of the longest sentence, without its next token."""
         return max(len(line.tokens) for line in self.lines) - 1
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """For each line, the length of its shortest sentence that no earlier line has with the
-        same next token; a sentence of length l ends before position l of the line."""
+        """For each line, the length of the shortest sentence whose sample no earlier line contains.
+
+        The sentence of length l consists of the first l tokens of the line.
+        """
         if not self.prefixes:
             return tuple(len(line.tokens) - 1 for line in self.lines)
         return tuple(max(1, shared) for shared in _shared_with_earlier(self.lines))
@@ -119,7 +121,10 @@ class Dataset:
 
     @cached_property
     def prefix_closed(self) -> bool:
-        """Whether every shorter beginning of a sample is a sample too (huang2024, Section 3)."""
+        """Whether ([x1 ... x(l-1)], xl) is a sample for each sample ([x1 ... xl], y) with l > 1.
+
+        Source: huang2024, Section 3.
+        """
         if self.prefixes:
             return True
         samples = {line.tokens.tobytes() for line in self.lines}
@@ -129,7 +134,7 @@ class Dataset:
         )
 
     def samples(self) -> Iterator[Sample]:
-        """The distinct samples in order of first appearance, for data small enough to spell out."""
+        """The distinct samples in order of first appearance; large data can exceed the memory."""
         counts: dict[tuple[str, ...], int] = {}
         for line in self.lines:
             words = tuple(self.vocabulary[token] for token in line.tokens)
@@ -247,19 +252,21 @@ def from_sentences(
     *,
     vocabulary: Sequence[str] | None = None,
 ) -> Dataset:
-    """The data set of these lines, each a text to be split at white space or a list of tokens.
+    """The data set whose samples are all proper prefixes of these lines, with their next tokens.
 
-    Every beginning of a line is a sample with the token after it as its next token
-    (huang2024, Section 3).
+    A line x1 ... xn gives the samples ([x1 ... xl], x(l+1)) for l = 1 ... n-1 (huang2024,
+    Section 3).
 
     Args:
-        sentences: lines; their tokens are strings, or integers of Python or numpy.
-        name: what messages call the data.
-        vocabulary: the token of each integer, such as the vocabulary of a tokenizer; without one
-            an integer is its own name.
+        sentences: the lines; each is a string, split at white space, or a list of tokens, which are
+            strings or integers of Python or numpy.
+        name: the name of the data in messages.
+        vocabulary: the token of each integer, such as the vocabulary of a tokenizer; None to turn
+            the integer 7 into the token "7".
 
     Raises:
-        InputError: no line has two tokens, or something is not a token.
+        InputError: no line has two tokens, a value is not a token, an integer is outside the
+            vocabulary, or the data take too much memory.
     """
     collector = _Collector(name)
     for number, line in enumerate(_listed(sentences, f"{name}: sentences"), start=1):
@@ -277,18 +284,19 @@ def from_samples(
     *,
     vocabulary: Sequence[str] | None = None,
 ) -> Dataset:
-    """The data set of exactly these samples; no beginning is added.
+    """The data set of exactly these samples; no prefixes are added.
 
     Args:
         samples: pairs (sentence, next token), triples with a count, or mappings with the keys of
-            JSON Lines: "sentence", "next", and perhaps "count". A sentence is a text to be split at
-            white space or a list of tokens.
-        name: what messages call the data.
+            JSON Lines: "sentence", "next", and optionally "count". A sentence is a string, split at
+            white space, or a list of tokens.
+        name: the name of the data in messages.
         vocabulary: the token of each integer, as in `from_sentences`.
 
     Raises:
-        InputError: there is no sample, one has another shape, a sentence is empty, something is not
-            a token, or a count is not a positive integer.
+        InputError: there is no sample, a sample has another shape, a sentence is empty, a value is
+            not a token, an integer is outside the vocabulary, a count is not an integer from 1 to
+            10^15, or the data take too much memory.
     """
     collector = _Collector(name)
     for number, sample in enumerate(_listed(samples, f"{name}: samples"), start=1):
@@ -372,15 +380,15 @@ def read(
     """Read a data set from a file.
 
     Args:
-        path: file to read, or "-" for standard input.
-        form: "text" (one sentence per line) or "jsonl" (one sample per line); None tells it by the
-            name of the file, and takes standard input for text.
-        chars: every character of a text that is not white space is a token.
-        room: bytes of memory that the data may take.
+        path: the file to read, or "-" for standard input.
+        form: "text" (one sentence per line) or "jsonl" (one sample per line); None for "jsonl" if
+            the name ends in .jsonl, .ndjson, or .json, and for "text" otherwise.
+        chars: whether each character of a text, except white space, is a token; text only.
+        room: the number of bytes of memory that the data may take.
 
     Raises:
-        InputError: the file is missing, a directory, not UTF-8, binary, empty or malformed, or it
-            does not fit.
+        InputError: the file is missing, a directory, not UTF-8, binary, empty, or malformed; the
+            data take more than `room` bytes; or `form` is unknown or excludes `chars`.
     """
     path = os.fspath(path)
     name = path_name(path)
@@ -398,15 +406,16 @@ def read(
 
 
 def path_name(path: str) -> str:
-    """What messages call the file of this path."""
+    """The name of a file in messages: its path, or "<stdin>" for "-"."""
     return "<stdin>" if path == "-" else path or "''"
 
 
 def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file that are not blank, with their numbers from 1.
+    """The number, from 1, and the text of each line of a UTF-8 file that is not blank.
 
     Raises:
-        InputError: the file cannot be read, or a line is not UTF-8 text.
+        InputError: the file cannot be read or is an archive, or a line is not UTF-8 text, holds a
+            NUL byte, or is longer than 20 million characters.
     """
     name = path_name(path)
     try:

@@ -1,6 +1,6 @@
-"""Writing results: nothing is replaced unasked, and a file is written whole or not at all.
+"""Write results: no file is replaced unasked, and each file is written whole or not at all.
 
-And reading a result in JSON again, which is refused in one sentence where it is none.
+`read_json` reads a result in JSON, and refuses other files with a message of one sentence.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ SUFFIX = ".part"  # of what is written beside a target
 
 
 def check_target(path: str, option: str, overwrite: bool, inputs: Iterable[str] = ()) -> None:
-    """Refuse a target before anything is computed.
+    """Refuse, before the computation, a path to which a result must not be written.
 
     Args:
-        path: where a result is to be written.
-        option: the option that named it, for messages.
-        overwrite: whether to replace what is there.
-        inputs: files that are read, which no result may ever replace.
+        path: the path of the result.
+        option: the option of the command line that gave the path, for messages.
+        overwrite: whether to replace an existing file.
+        inputs: the input files, which no result may replace.
 
     Raises:
-        InputError: the name is empty or no file name, it is an input, a folder or another thing
-            that is no plain file, or there is such a file and nobody asked to replace it.
+        InputError: the path is empty, not a file name, an input, or an existing folder or device;
+            or a file exists there, and `overwrite` is False.
     """
     if not path or "\0" in path:
         raise InputError(f"{option} {path!r} is no file name; name a file")
@@ -47,10 +47,11 @@ def check_target(path: str, option: str, overwrite: bool, inputs: Iterable[str] 
 
 
 def check_place(path: str) -> None:
-    """Refuse a target whose folder takes no file, before anything is computed.
+    """Refuse, before the computation, a path in whose folder no file can be created.
 
     Raises:
-        InputError: a file beside it cannot be made, or its name is too long.
+        InputError: no file can be created in the folder, the name is too long, or the path is an
+            existing folder or device.
     """
     real = os.path.realpath(path)
     try:
@@ -65,14 +66,15 @@ def check_place(path: str) -> None:
 
 
 def write_whole(contents: Mapping[str, bytes], *, overwrite: bool = True) -> None:
-    """Write files: first all of them beside their places, then each into its place in one step.
+    """Write files: first all of them under temporary names, then rename each to its path.
 
     Args:
-        contents: for each file what it is to hold.
-        overwrite: whether to replace what is there.
+        contents: the content of each path.
+        overwrite: whether to replace existing files.
 
     Raises:
-        InputError: one cannot be written; then what was there before is still there.
+        InputError: a file cannot be written, or exists and `overwrite` is False. Every file that
+            has not been renamed by then leaves its path as it was.
     """
     path = ""
     try:
@@ -85,20 +87,21 @@ def write_whole(contents: Mapping[str, bytes], *, overwrite: bool = True) -> Non
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[IO[bytes]]:
-    """A stream whose content takes the place of a file in one step, or of nothing.
+    """A stream whose content replaces a file in one step when the context ends.
 
-    It is written to a new file beside the target, whose name nobody can guess and which is never
-    there before. The target keeps its permissions; a link to a file stays, and the file that it
-    names is replaced. Whatever goes wrong before the end, the target stays as it was.
+    The content goes to a new file with a random name in the folder of the target. An existing
+    target keeps its permissions. If the target is a symbolic link, the file that the link names is
+    replaced. If an error occurs before the end, the target stays unchanged.
 
     Args:
         path: the target.
-        overwrite: whether to replace what is there at the end. Where it is not, and another process
-            has written the target meanwhile, the content stays under a name of its own.
+        overwrite: whether to replace a target that exists at the end. If not, and the target exists
+            then, the content is kept in a file with another name.
 
     Raises:
-        OSError: the target cannot be written, or is there and is no plain file.
-        InputError: another process has written it meanwhile; names the file that holds the content.
+        OSError: the target cannot be written, or is an existing folder or device.
+        InputError: the target exists at the end, and `overwrite` is False; names the file that
+            holds the content.
     """
     real = os.path.realpath(path)
     _refuse_no_file(real)
@@ -143,7 +146,7 @@ def _refuse_no_file(real: str) -> None:
 
 
 def leftovers(path: str | os.PathLike[str]) -> list[str]:
-    """Files beside a target that a process left which was killed while it wrote."""
+    """Temporary files of a target, left in its folder by a process killed while writing."""
     folder, name = os.path.split(os.path.realpath(path))
     mark = re.compile(rf"{re.escape(_prefix(name))}\w{{8}}{re.escape(SUFFIX)}")
     found = os.listdir(folder) if os.path.isdir(folder) else []
@@ -177,11 +180,12 @@ def read_json(
 
     Args:
         path: the file.
-        way_out: what to do where it is no JSON, for messages.
-        pairs: what makes an object of its names and values; None for a dict.
+        way_out: the remedy if the file is not JSON, for messages.
+        pairs: a function from the list of names and values of an object to the object; None for a
+            dict.
 
     Raises:
-        InputError: it cannot be read, or is no JSON.
+        InputError: the file cannot be read, or is not JSON.
     """
     advice = f"; {way_out}" if way_out else ""
     try:

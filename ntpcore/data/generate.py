@@ -37,13 +37,13 @@ def experiment(
     prefix_closed: bool = True,
     frequent: bool = True,
 ) -> Experiment:
-    """The experiment of the paper: |V| = 20 tokens, d = |V|, 900 steps in each stage.
+    """The experiment of the paper: |V| = 20 tokens, dimension d = |V|, 900 steps in each stage.
 
-    The paper says no more of its data than that they are random and realizable; the number and the
-    length of the sentences are choices of ours.
+    The paper says only that its data are random and realizable. The number and the length of the
+    sentences are choices of this book.
 
     Args:
-        seed: of the random data.
+        seed: the seed of the random data.
         sentences: as for `random_dataset`.
         max_length: as for `random_dataset`.
         prefix_closed: as for `random_dataset`.
@@ -72,18 +72,19 @@ def random_dataset(
     prefix_closed: bool = True,
     frequent: bool = True,
 ) -> Dataset:
-    """A random data set that satisfies Assumption 1, its collocation a random permutation.
+    """A random data set that satisfies Assumption 1; its collocation is a random permutation.
 
     Args:
         rng: source of randomness.
         vocab_size: |V|, at least 2.
-        sentences: how many sentences are drawn beside the one-token ones; equal ones are merged.
-        max_length: longest sentence before its next token, at least 2.
-        prefix_closed: whether every beginning of a sample is a sample (huang2024, Section 3); then
-            each query has at most one optimal token, so that a sentence is determined by its first
-            token and its length. There are no more than |V| max_length distinct samples then,
-            however many are drawn. If not, a query may have several optimal tokens.
-        frequent: whether Assumption 3 holds, too.
+        sentences: how many sentences are drawn in addition to the |V| one-token sentences; equal
+            sentences are merged, and if not `prefix_closed`, some draws give no sentence.
+        max_length: the greatest length of a sentence, without its next token, at least 2.
+        prefix_closed: whether every prefix of a sample is a sample (huang2024, Section 3). If so,
+            each query has at most one optimal token, so the first token and the length determine a
+            sentence, and at most |V| max_length samples are distinct. If not, a query may have
+            several optimal tokens.
+        frequent: whether to enforce Assumption 3, too; if not, Assumption 3 may fail.
 
     Raises:
         ValueError: a size is too small.
@@ -159,13 +160,13 @@ def _arrange(
 def random_order(
     rng: np.random.Generator, max_optimal: int, max_nonoptimal: int, density: float
 ) -> PartialOrder:
-    """A random bipartite order: each pair with this probability, and no token left alone.
+    """A random bipartite order in which each token occurs in at least one pair.
 
     Args:
         rng: source of randomness.
-        max_optimal: most optimal tokens, at least 1.
-        max_nonoptimal: most non-optimal tokens, at least 1.
-        density: probability of a pair, beside one pair for each token.
+        max_optimal: the greatest number of optimal tokens, at least 1.
+        max_nonoptimal: the greatest number of non-optimal tokens, at least 1.
+        density: the probability of each pair; a token left without a pair then receives one.
     """
     k = int(rng.integers(1, max_optimal + 1))
     m = int(rng.integers(1, max_nonoptimal + 1))

@@ -1,8 +1,9 @@
-"""The next-token map n of any data: read off, given, or inferred where both fail.
+"""The next-token map n of any data: given, read off one-token sentences, or inferred.
 
-The theory takes n(x) from the sentences of one token. Sentences of people begin with few words, so
-most tokens have no such sentence. For these n(x) is inferred as the token that follows x most often
-anywhere in the text. A token that nothing follows has no next token; none is invented.
+The theory takes n(x) from the sentence that consists of x alone. In natural language few words
+begin a sentence, so most tokens have no one-token sentence. For such a token x, n(x) is inferred as
+the token that follows x most often anywhere in the text. In data that list samples, only the last
+token of a sentence counts as followed. A token that no token follows has no next token.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ class Entry:
     """The next token of one token, and where it comes from.
 
     Attributes:
-        following: n(x); None where there is none.
-        origin: READ off the sentences of one token, INFERRED, GIVEN, or NONE.
-        count: how often it follows x where the entry was counted.
-        of: how often anything follows x there.
+        following: n(x), the next token of token x; None if x has none.
+        origin: READ off the one-token sentence of x, INFERRED, GIVEN, or NONE.
+        count: how often n(x) follows x: for READ after x as a one-token sentence, for INFERRED
+            anywhere; 0 otherwise.
+        of: how often any token follows x in the places that `count` counts.
     """
 
     following: str | None
@@ -36,11 +38,11 @@ class Entry:
 
 
 def infer(data: Dataset, given: Mapping[str, str | None] | None = None) -> dict[str, Entry]:
-    """n of each token of the vocabulary, with its origin.
+    """The next token of each token of the vocabulary, with its origin.
 
     Args:
         data: the data set.
-        given: the next token of some tokens, or None for none; it comes before what the text says.
+        given: the next token of some tokens, None for no next token; overrides the data.
     """
     names = data.vocabulary
     starts: dict[int, dict[int, int]] = {}
@@ -71,22 +73,22 @@ def infer(data: Dataset, given: Mapping[str, str | None] | None = None) -> dict[
 
 
 def map_of(entries: Mapping[str, Entry]) -> dict[str, str | None]:
-    """The map alone."""
+    """The next-token map, without the origins of its entries."""
     return {token: entry.following for token, entry in entries.items()}
 
 
 def without_gaps(following: Mapping[str, str | None]) -> dict[str, str]:
-    """The part of a map at which there is a next token."""
+    """A next-token map without the tokens that have no next token."""
     return {token: after for token, after in following.items() if after is not None}
 
 
 def undefined_for(data: Dataset, missing: Sequence[str], so: str) -> InputError:
-    """The refusal of data in which some tokens have no next token.
+    """The error to raise for data in which some tokens have no next token.
 
     Args:
         data: the data set.
-        missing: these tokens.
-        so: what follows from that, and the way out.
+        missing: the tokens without a next token.
+        so: the consequence and the remedy, for the message.
     """
     listed = ", ".join(map(repr, missing[:5])) + (", ..." if len(missing) > 5 else "")
     return InputError(f"{data.name}: the next token n is not defined for {listed}, so {so}")
@@ -97,13 +99,13 @@ def next_tokens(
 ) -> dict[str, str | None]:
     """A next-token map for any data, to be passed as `collocation`.
 
-    n(x) is what you give; else what follows x where x starts a sentence, if that is one token; else
-    the token that follows x most often anywhere, which is a guess. It is None where nothing
-    follows x.
+    The next token n(x) of token x is the given one. Otherwise n(x) is the token that follows x as a
+    one-token sentence, if only one token does. Otherwise n(x) is a guess: the token that follows x
+    most often anywhere. n(x) is None if no token follows x.
 
     Args:
         data: the data set.
-        given: the next token of some tokens, or None for none.
+        given: the next token of some tokens, None for no next token.
 
     >>> from ntpcore.data.dataset import from_sentences
     >>> next_tokens(from_sentences(["the cat sat", "the dog sat", "the cat ran"]))
@@ -118,19 +120,19 @@ def structure_of(
     *,
     max_pairs: int = order.MAX_PAIRS,
 ) -> Structure:
-    """The structure of any data under a next-token map: as `order.analyse`, and orders always.
+    """The structure of any data, as from `order.analyse`, but always with orders.
 
-    Where Assumption 1 leaves the orders undefined, they are those of the map that is read off and
-    given; what is given comes first, and may name tokens that have no next token.
+    If `order.analyse` leaves the orders undefined, the orders are those of the next-token map that
+    `given` and the one-token sentences define. Where both name a next token, `given` prevails.
 
     Args:
         data: the data set.
-        given: the next token of some tokens, or None for none.
+        given: the next token of some tokens, None for no next token.
         max_pairs: how many pairs all orders may hold together.
 
     Raises:
-        InputError: some token has no next token and is not given one, or the orders would hold more
-            than `max_pairs` pairs.
+        InputError: the data define no next token for some token that `given` does not name, or the
+            orders would hold more than `max_pairs` pairs.
     """
     given = given or {}
     structure = order.analyse(data, without_gaps(given), max_pairs=max_pairs)

@@ -25,8 +25,8 @@ class PartialOrder:
 
     Attributes:
         query: the token that ends the sentences.
-        pairs: (x, y) for every x that lies above y, as Definition 1 assigns them; no closure is
-            taken, none being needed where no token is confused.
+        pairs: (x, y) for each x that Definition 1 puts above y. The transitive closure is not
+            taken; if no token is confused, it adds no pair.
     """
 
     query: str
@@ -34,7 +34,7 @@ class PartialOrder:
 
     @classmethod
     def of(cls, query: str, pairs: Iterable[Pair]) -> PartialOrder:
-        """The order of these pairs.
+        """The order of a query with these pairs (upper, lower).
 
         Raises:
             ValueError: a pair relates a token to itself.
@@ -47,7 +47,7 @@ class PartialOrder:
 
     @cached_property
     def below(self) -> dict[str, tuple[str, ...]]:
-        """For each token with something below it, those tokens; all sorted."""
+        """For each token that lies above others, the sorted tuple of the tokens below it."""
         found: dict[str, list[str]] = {}
         for upper, lower in sorted(self.pairs):
             found.setdefault(upper, []).append(lower)
@@ -55,20 +55,21 @@ class PartialOrder:
 
     @cached_property
     def confused(self) -> frozenset[str]:
-        """Tokens with something above and something below them; none in a realizable data set."""
+        """Tokens that lie above one token and below another; empty if Assumption 1 holds."""
         return frozenset(self.below) & frozenset(lower for _, lower in self.pairs)
 
     @cached_property
     def optimal(self) -> tuple[str, ...]:
-        """Tokens with nothing above and something below them, sorted.
+        """Tokens that lie above some token and below none, sorted.
 
-        The paper asks for nothing above only; then a non-comparable token would be optimal, too.
+        The paper requires only that no token lies above an optimal token. By that definition every
+        non-comparable token would be optimal, too.
         """
         return tuple(upper for upper in self.below if upper not in self.confused)
 
     @cached_property
     def nonoptimal(self) -> tuple[str, ...]:
-        """Tokens with nothing below and something above them, sorted."""
+        """Tokens that lie below some token and above none, sorted."""
         return tuple(sorted({lower for _, lower in self.pairs} - self.confused))
 
     @cached_property
@@ -78,7 +79,7 @@ class PartialOrder:
 
 
 class SampleAt(NamedTuple):
-    """A sample, named by its place: the line that holds it, and the length of its sentence."""
+    """A sample, given by the index of its line in `Dataset.lines` and the sentence length."""
 
     line: int
     length: int
@@ -89,9 +90,9 @@ class Failure:
     """One way in which an assumption fails.
 
     Attributes:
-        rule: name of the broken rule.
-        tokens: the tokens concerned.
-        samples: the samples that force it.
+        rule: the name of the broken rule.
+        tokens: the tokens that break the rule.
+        samples: the samples that show the failure.
         message: the failure in words.
     """
 
@@ -106,8 +107,9 @@ class Assumption:
     """Whether an assumption holds.
 
     Attributes:
-        holds: None where it cannot be decided, because what it speaks of is not defined.
-        failures: the first failures of each rule, as many as were asked for.
+        holds: whether the assumption holds; None if the next tokens or orders that the assumption
+            is about are not defined.
+        failures: the first failures of each rule, at most `max_witnesses` of `analyse`.
         counts: for each broken rule, the number of all its failures.
     """
 
@@ -122,11 +124,12 @@ class Structure:
 
     Attributes:
         data: the data set.
-        collocation: n, the next token of each token; None where it is not defined.
-        orders: for each query that orders anything, its partial order, in order of vocabulary;
-            None as long as the collocation is not defined on the whole vocabulary.
-        realizable: Assumption 1.
-        frequent: Assumption 3, token by token, as its formula says.
+        collocation: the map n from each token to its next token, or to None if n is not defined.
+        orders: the partial order of each query that compares tokens, in order of vocabulary; None
+            if `collocation` is not defined for every token.
+        realizable: whether Assumption 1 holds and each next token is n of a token of its sentence.
+        frequent: whether Assumption 3 holds: no token occurs more often in a sentence than all its
+            optimal tokens together.
     """
 
     data: Dataset
@@ -137,16 +140,15 @@ class Structure:
 
 
 def facts(structure: Structure) -> dict[str, bool]:
-    """Whether data satisfy what is in force in Sections 4 to 6 of huang2024, by name.
+    """Whether data satisfy each of three hypotheses of Sections 4 to 6 of huang2024, by name.
 
-    The names are Assumption 1 as the paper states it (the collocation is injective, and no token is
-    confused, that is, above one token and below another under the same query), prefix closure (each
-    sample, cut short, is a sample too; Section 3 of the paper), and source (each next token is n of
-    some token of its sentence; Section 4.1 of the paper). `Structure.realizable` joins Assumption 1
-    and source.
+    "Assumption 1": the collocation n is injective, and under no query is a token confused, that is,
+    above one token and below another. "prefix closure": each sample whose sentence is shortened by
+    its last token is a sample (Section 3). "source": each next token is n of a token of its
+    sentence (Section 4.1). `Structure.realizable` joins Assumption 1 and source.
 
     Args:
-        structure: the data set, analysed with `analyse`.
+        structure: the result of `analyse`.
     """
     broken = set(structure.realizable.counts or {})
     known = structure.orders is not None
@@ -176,10 +178,11 @@ class _Failures:
 
 
 def read_collocation(path: str) -> dict[str, str]:
-    """Read a collocation from a file with two columns: a token and its next token.
+    """The collocation in a file with two columns: a token and its next token.
 
     Raises:
-        InputError: the file cannot be read, a line does not have two columns, or a token has two.
+        InputError: the file cannot be read or is empty, a line does not have two columns, or a
+            token has two different next tokens.
     """
     collocation: dict[str, str] = {}
     name = path_name(path)
@@ -209,16 +212,17 @@ def analyse(
     max_witnesses: int = MAX_WITNESSES,
     max_pairs: int = MAX_PAIRS,
 ) -> Structure:
-    """Collocation, orders and assumptions of a data set (huang2024, Section 4.1).
+    """The collocation, orders, and assumptions of a data set (huang2024, Section 4.1).
 
-    Time and memory are linear in the data and in the number of pairs that the samples force. Beyond
-    the caches of the processor each step takes longer: from 10^4 to 10^5 samples the time per
-    sample grew by 1.6, from 10^5 to 10^6 by 1.1.
+    The number of operations and the memory are linear in the size of the data and in the number of
+    pairs that the samples force. Data that exceed the processor's caches take longer per operation:
+    the time per sample grew by a factor of 1.6 from 10^4 to 10^5 samples, and of 1.1 from there to
+    10^6.
 
     Args:
         data: the data set.
-        given: next tokens of tokens that start no sentence; its tokens join the vocabulary.
-        max_witnesses: how many failures of each rule are listed; all are counted.
+        given: next tokens of tokens that start no sentence; these tokens join the vocabulary.
+        max_witnesses: how many failures of each rule are listed; all failures are counted.
         max_pairs: how many pairs all orders may hold together.
 
     Raises:
@@ -243,14 +247,14 @@ def analyse(
 def orders_under(
     data: Dataset, following: Mapping[str, str | None], *, max_pairs: int = MAX_PAIRS
 ) -> dict[str, PartialOrder]:
-    """The orders of Definition 1 under any next-token map, also one that is not defined everywhere.
+    """The order of each query by Definition 1, under any next-token map n.
 
-    Nothing is asked of the map: it may contradict the data, and need not be injective. A token
-    without a next token is optimal nowhere.
+    The map may contradict the data, need not be injective, and may be undefined for some tokens. A
+    token without a next token lies above no token.
 
     Args:
         data: the data set.
-        following: n, or None, for each token of the vocabulary.
+        following: n(x) for each token x of the vocabulary, or None where n is not defined.
         max_pairs: how many pairs all orders may hold together.
 
     Raises:
@@ -270,9 +274,9 @@ def orders_under(
 def analyse_collocation(
     data: Dataset, given: Mapping[str, str] | None = None, *, max_witnesses: int = MAX_WITNESSES
 ) -> Structure:
-    """The collocation alone, where the orders of a data set would be too large.
+    """The structure of a data set without its orders, which may be too large to compute.
 
-    Assumption 1 is not decided, unless the collocation breaks it already.
+    Assumption 1 is refuted if the collocation breaks the assumption, and otherwise left undecided.
     """
     data = with_tokens(data, given or {})
     failures = _Failures(max_witnesses)
@@ -283,7 +287,7 @@ def analyse_collocation(
 
 
 def with_tokens(data: Dataset, given: Mapping[str, str]) -> Dataset:
-    """The data set with the tokens of a given collocation in its vocabulary."""
+    """The data set with all tokens of a given collocation added to its vocabulary."""
     known = dict.fromkeys(data.vocabulary)
     known.update(dict.fromkeys(given))
     known.update(dict.fromkeys(given.values()))
@@ -295,7 +299,10 @@ def with_tokens(data: Dataset, given: Mapping[str, str]) -> Dataset:
 def find_collocation(
     data: Dataset, given: Mapping[str, str], failures: _Failures
 ) -> dict[str, str | None]:
-    """The map n: next token of each one-token sentence (huang2024, Section 4.1)."""
+    """The map n, from one-token sentences and given next tokens (huang2024, Section 4.1).
+
+    n(x) is None if these name no next token of x, or several; each such failure is noted.
+    """
     names = data.vocabulary
     seen: dict[str, dict[str, SampleAt]] = {}
     for place, line in enumerate(data.lines):
@@ -480,7 +487,7 @@ def _listed(tokens: Iterable[str]) -> str:
 
 
 def describe_sample(data: Dataset, sample: SampleAt) -> dict[str, object]:
-    """Where a sample is and what it says; the middle of a long sentence is left out."""
+    """File, line, length, sentence, and next token of a sample; long sentences are abridged."""
     line = data.lines[sample.line]
     half = _SHOWN_TOKENS // 2
     tokens = line.tokens[: sample.length]

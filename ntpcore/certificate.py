@@ -1,27 +1,27 @@
 """Check a certificate of exact max-margin attention: `python certificate.py certificate.json`.
 
-This file runs alone, on plain Python, and shares no code with the solver. It accepts what `ntpcore
-certify` wrote, or names the first place that is wrong. A certificate holds the samples; orders,
-assumptions, and components are derived here. Numbers are integers, or strings such as "-1/3".
+This file runs alone, on plain Python, and shares no code with the solver. The checker accepts a
+certificate that `ntpcore certify` wrote, or names the first wrong place. A certificate holds the
+samples; the checker derives orders and facts. Numbers are integers, or strings such as "-1/3".
 
 What acceptance means, for the samples in the file:
 
-0. `collocation` is the map n of next tokens, or two samples that give one and the same token
-   different next tokens; then no such map exists, and the file says nothing else.
+0. `collocation` is the map n of next tokens, or two samples that give one token different next
+   tokens. In the second case no such map exists, and the file makes no other statement.
 1. `facts` says whether Assumption 1 (n is injective, and no token is confused), Assumption 3,
    prefix closure, and source hold (huang2024, Sections 3 and 4): true, or what refutes it
    (`check_witness`). `theorems` lists for each theorem the hypotheses that the data do not meet.
-2. `columns` has one entry for each query that compares tokens by Definition 1. A row of its `pairs`
-   has a sample that forces them, a multiplier, the upper token, and lower tokens (null: what is
-   left). Its `scores` are the unique shortest vector with a margin of at least 1 on each pair and
-   equal scores on tokens above each other in a circle.
+2. `columns` has one entry for each query that compares tokens by Definition 1. A row of `pairs` has
+   a sample that forces the pairs, a multiplier, the upper token, and lower tokens (null: all that
+   no earlier row names). The `scores` are the unique shortest vector with equal scores on the
+   tokens of a cycle and a margin of at least 1 on each pair in no cycle.
    Proof: the scores are feasible, and the multipliers l are positive on pairs with a margin of
    exactly 1 and satisfy sum of scores of a component = sum of l out of it minus sum of l into it.
    So for any feasible u, <w, u - w> = sum of l (margin of u minus 1) >= 0, hence |u|^2 >= |w|^2 +
    |u - w|^2. Without circles, Coq has checked this: `certificate_solves` of proofs/MaxMargin.v.
    Coq has not read this file; tests compare what `check_column` accepts with Coq's own function.
 3. `closed_form_fails_at` is null if these scores are m/(k+m) and -k/(k+m) (Proposition 2), else a
-   token at which they are not. `norm_squared` is the sum of the squares of all scores.
+   token with another score. `norm_squared` is the sum of the squares of all scores.
 4. `bounds`, if Theorem B applies: `K` is at least the constant of Theorem A, log(2 L^2 (L-1)^3 /
    pi_min), as (1 + K/n)^n <= e^K shows; from step `beats_trivial_from` on the bound of Theorem B on
    1 - cos is below 1 - 1 / (sqrt(2) ||W*||), at this step size.
@@ -56,17 +56,17 @@ ROOT_2, POWER = Fraction(99, 70), 4096  # above the square root of 2; n in (1 + 
 
 
 class RefusedError(Exception):
-    """A place in a certificate, and what is wrong there."""
+    """The first wrong place in a certificate, and the reason."""
 
 
 def need(holds: object, place: str, reason: str) -> None:
-    """Refuse the certificate unless something holds."""
+    """Refuse the certificate unless `holds` is true."""
     if not holds:
         raise RefusedError(f"{place}: {reason}")
 
 
 def keys(value: Any, names: tuple[str, ...], place: str) -> None:
-    """Refuse what is no object with exactly these names."""
+    """Refuse a value that is not an object with exactly these names."""
     need(isinstance(value, dict), place, "not an object")
     for name in (*names, *value):
         need(name in value, place, f"{name!r} is missing")
@@ -74,7 +74,7 @@ def keys(value: Any, names: tuple[str, ...], place: str) -> None:
 
 
 def items(value: Any, place: str, parts: str = "") -> list[tuple[Any, str]]:
-    """The parts of a list, each with its place; `parts` names what each of them has to hold."""
+    """The entries of a list, each with its place; `parts` names the components of each entry."""
     need(isinstance(value, list), place, "not a list")
     found = [(part, f"{place}[{number}]") for number, part in enumerate(value)]
     for part, at in found if parts else ():
@@ -83,14 +83,14 @@ def items(value: Any, place: str, parts: str = "") -> list[tuple[Any, str]]:
 
 
 def whole(value: Any, low: int, high: int | None, place: str) -> int:
-    """A whole number from low up to, and without, high; None for no limit."""
+    """The value, if it is an integer with low <= value < high; None for no upper limit."""
     need(type(value) is int, place, "not a whole number")
     need(value >= low and (high is None or value < high), place, f"{value} is out of range")
     return int(value)
 
 
 def tokens(value: Any, size: int | None, place: str) -> list[int]:
-    """A list of tokens by their numbers, which is not empty; None leaves their range open."""
+    """The value, if it is a nonempty list of token numbers below `size`; None for no limits."""
     need(isinstance(value, list) and value, place, "not a list of tokens")
     need(set(map(type, value)) == {int}, place, "not a list of whole numbers")
     need(size is None or 0 <= min(value) <= max(value) < size, place, "a token is out of range")
@@ -98,13 +98,13 @@ def tokens(value: Any, size: int | None, place: str) -> list[int]:
 
 
 def fraction(value: Any, place: str) -> Fraction:
-    """A fraction, such as "2/3" or "-1"."""
+    """The fraction that a string such as "2/3" or "-1" denotes."""
     need(isinstance(value, str) and FRACTION.fullmatch(value), place, 'not a fraction like "2/3"')
     return parse(value)
 
 
 def read_samples(certificate: dict[str, Any]) -> Samples:
-    """The samples: the first `length` tokens of a line, after which its next token follows."""
+    """The samples: a sentence is the first `length` tokens of a line; its next token follows."""
     names = [name for name, _ in items(certificate["vocabulary"], "vocabulary")]
     need(all(isinstance(name, str) for name in names), "vocabulary", "a token is no string")
     need(len(set(names)) == len(names), "vocabulary", "a token occurs twice")
@@ -120,7 +120,7 @@ def read_samples(certificate: dict[str, Any]) -> Samples:
 
 
 def check_witness(name: str, found: Any, n: list[int], samples: Samples, place: str) -> None:
-    """Refuse samples and tokens that do not refute something by its definition."""
+    """Refuse samples and tokens that do not refute the fact `name` by its definition."""
     keys(found, ("samples", "tokens"), place)
     rows = [samples[whole(i, 0, len(samples), at)] for i, at in items(found["samples"], place)]
     names, shown = [whole(x, 0, len(n), at) for x, at in items(found["tokens"], place)], False
@@ -143,7 +143,7 @@ def check_witness(name: str, found: Any, n: list[int], samples: Samples, place: 
 
 
 def derive(n: list[int], samples: Samples) -> tuple[dict[int, Below], dict[str, bool]]:
-    """For each query that compares tokens its order; the facts."""
+    """The order of each query that compares tokens, and for each fact whether it holds."""
     before = Below()  # for each token y, the tokens x with n(x) = y
     for token, following in enumerate(n):
         before.setdefault(following, set()).add(token)
@@ -166,7 +166,7 @@ def derive(n: list[int], samples: Samples) -> tuple[dict[int, Below], dict[str, 
 
 
 def check_column(column: Any, n: list[int], samples: Samples, below: Below, place: str) -> Fraction:
-    """The squared norm of the scores of one query, after all of its column was checked."""
+    """The squared norm of the scores of one query, after a check of its whole column."""
     rows = items(column["scores"], f"{place}.scores", "score, tokens")
     levels = [(fraction(score, at), tokens(row, None, at)) for (score, row), at in rows]
     flows, seen = list[tuple[Fraction, int, set[int], str]](), Below()
@@ -223,7 +223,7 @@ def check_column(column: Any, n: list[int], samples: Samples, below: Below, plac
 
 
 def check_bounds(found: Any, S: Fraction, samples: Samples) -> None:
-    """The constant of Theorem A, and the step from which Theorem B beats the trivial bound."""
+    """Check the constant of Theorem A, and where Theorem B begins to beat the trivial bound."""
     keys(found, BOUNDS, "bounds")
     eta, K = (fraction(found[name], f"bounds.{name}") for name in ("eta", "K"))
     need(eta > 0 and 0 < K < 10**6 and K.denominator <= 1000, "bounds", "eta or K is out of range")
@@ -272,13 +272,13 @@ def check(certificate: Any) -> None:
 
 
 def once(rows: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON whose names are different."""
+    """The dict of a JSON object, whose names must be distinct."""
     need(len({name for name, _ in rows}) == len(rows), "certificate", "a name occurs twice")
     return dict(rows)
 
 
 def main(words: list[str]) -> int:
-    """Check a file: 0 if it is accepted, 1 if not, 2 if it cannot be read."""
+    """The exit code of a check of a file: 0 accepted, 1 not accepted, 2 usage or unreadable."""
     if len(words) != 1:
         print("usage: python certificate.py certificate.json", file=sys.stderr)
         return 2

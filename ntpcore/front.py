@@ -1,7 +1,7 @@
 """The names of `import ntpcore`: data, structure, max-margin attention, training.
 
-Everything here is loaded when it is first used. Data, structure, and `max_margin` work without
-numpy; `MaxMargin.to_numpy` and `fit` need it.
+Each name is loaded at its first use. `MaxMargin.to_numpy` and `fit` need numpy; data, structure,
+and `max_margin` do not.
 """
 
 from __future__ import annotations
@@ -52,10 +52,11 @@ class MaxMargin:
     Attributes:
         vocabulary: the tokens, in the order of rows and columns of `to_numpy`.
         orders: for each query that compares tokens, its relation.
-        columns: for each of these queries the score of each compared token; all others score 0.
-        multipliers: for each of them, the positive multipliers that prove its scores optimal.
-        components: for each of them, the sets of tokens that lie above each other in a circle and
-            so share a score; single tokens are left out.
+        columns: for each query in `orders`, the score of each compared token; other tokens score 0.
+        multipliers: for each query in `orders`, the positive multipliers that prove its scores
+            optimal.
+        components: for each query in `orders`, the sets of two or more tokens that lie in a cycle
+            and therefore share a score.
     """
 
     vocabulary: tuple[str, ...]
@@ -66,12 +67,12 @@ class MaxMargin:
 
     @cached_property
     def norm_squared(self) -> Fraction:
-        """||W_kq*||^2."""
+        """The squared Frobenius norm of W_kq*, exact."""
         return margin.norm_squared(self.columns.values())
 
     @property
     def norm(self) -> float:
-        """||W_kq*||."""
+        """The Frobenius norm of W_kq*, rounded."""
         return math.sqrt(self.norm_squared)
 
     @property
@@ -80,7 +81,7 @@ class MaxMargin:
         return {query: tuple(sorted(found)) for query, found in self.multipliers.items()}
 
     def certificate_errors(self) -> list[str]:
-        """What keeps scores and multipliers from proving each other optimal; empty for a proof."""
+        """The optimality conditions that scores and multipliers violate; empty if none."""
         return [
             f"query {query}: {error}"
             for query, order in self.orders.items()
@@ -90,7 +91,7 @@ class MaxMargin:
         ]
 
     def to_numpy(self) -> NDArray[np.float64]:
-        """W_kq*, shape (|V|, |V|): entry [i, j] is the score of token i under query j."""
+        """W_kq*, shape (|V|, |V|), |V| tokens: entry [i, j] is the score of token i, query j."""
         return _matrix(
             self.vocabulary,
             (
@@ -118,16 +119,16 @@ def max_margin(
     data: Dataset | Structure | Mapping[str, PartialOrder],
     collocation: NextTokens | None = None,
 ) -> MaxMargin:
-    """The exact max-margin solution of a data set, whatever its orders are.
+    """The exact max-margin solution of a data set, for any orders of its tokens.
 
-    Orders of two levels, as Assumption 1 of huang2024 gives them, are those of equation (3).
-    Chains, several levels, and cycles are solved as the graph-SVM of Li et al. (2024): tokens of a
-    cycle share their score.
+    If Assumption 1 of huang2024 holds, each order has two levels, and the problem is equation (3).
+    Orders with chains, several levels, or cycles are solved as the graph-SVM of Li et al. (2024),
+    in which the tokens of a cycle share their score.
 
     Args:
-        data: a data set, what `analyse` said of it, or a relation for each query.
-        collocation: the next token of tokens for which the data do not define one, None for none;
-            `next_tokens(data)` gives one for all data.
+        data: a data set, the result of `analyse`, or a relation for each query.
+        collocation: the next tokens that the data do not define, None for no next token; not used
+            if `data` has orders. `next_tokens(data)` gives a map for any data.
 
     Raises:
         InputError: a token has no next token; names the tokens.
@@ -175,17 +176,17 @@ def _orders(
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A layer trained by Algorithm 1 of huang2024 from zero.
+    """A layer trained from zero by Algorithm 1 of huang2024, with R recorded steps of stage 2.
 
     Attributes:
-        structure: the data with the next-token map and the orders that training goes by.
-        gap: A, by how much stage 1 lifts the logit of n(x) above all others.
+        structure: the data with the next-token map and the orders used in training.
+        gap: A, the amount by which stage 1 raises the logit of n(x) above every other logit.
         steps: (R,), the recorded steps of stage 2.
-        loss: (R,), the cross-entropy (1) there in nats.
-        entries: the entries (token, query) of W_kq that move, K of them.
-        snapshots: for each recorded step these entries, (K,).
+        loss: (R,), the cross-entropy of equation (1) at each recorded step, in nats.
+        entries: the K entries (token, query) of W_kq that are trained; all others stay 0.
+        snapshots: for each recorded step, the values of `entries`, (K,).
         run: the run with the constants of the paper's bounds, for `ntpcore.huang2024.bounds`; None
-            where Assumption 1 fails, as no bound applies there.
+            if Assumption 1 fails, because then no bound applies.
     """
 
     structure: Structure
@@ -197,7 +198,7 @@ class Fit:
     run: Run | None
 
     def __repr__(self) -> str:
-        """Size, loss, and whether the theorems apply."""
+        """The number of samples and steps, the final loss, and whether the theorems apply."""
         return (
             f"Fit({self.structure.data.sample_count} samples, {int(self.steps[-1])} steps, loss "
             f"{self.loss[-1]:.6g} nats; {self.scope})"
@@ -205,7 +206,7 @@ class Fit:
 
     @property
     def scope(self) -> str:
-        """Which theorems apply to this run, in words."""
+        """Whether Assumption 1 holds, and the consequences if not, in words."""
         if self.run is not None:
             return "Assumption 1 holds"
         return (
@@ -216,7 +217,7 @@ class Fit:
 
     @cached_property
     def one_minus_cos(self) -> NDArray[np.float64]:
-        """(R,), 1 minus the cosine between W_kq and W_kq* (W_mm); nan where one of them is 0."""
+        """(R,), 1 minus the cosine between W_kq and W_kq* at R steps; nan if one is 0."""
         import numpy as np
 
         if self.run is not None:
@@ -230,7 +231,7 @@ class Fit:
         return 1 - cosines
 
     def W(self, step: int | None = None) -> NDArray[np.float64]:
-        """W_kq at a recorded step, shape (|V|, |V|): entry [i, j] is token i under query j.
+        """W_kq at a recorded step, shape (|V|, |V|), |V| tokens: entry [i, j] is token i, query j.
 
         Args:
             step: one of `steps`; None for the last one.
@@ -242,10 +243,10 @@ class Fit:
         return _matrix(self.structure.data.vocabulary, ((*entry, one) for entry, one in weights))
 
     def predict(self, sentence: str | Sequence[str], step: int | None = None) -> Prediction:
-        """What the layer predicts after a sentence of known tokens, and what it attends to.
+        """The layer's next-token probabilities and attention after a sentence of known tokens.
 
         Args:
-            sentence: its tokens, or a text with white space between them.
+            sentence: a list of tokens, or a string of tokens separated by white space.
             step: one of `steps`; None for the last one.
 
         Raises:
@@ -278,24 +279,24 @@ def fit(
     record: Iterable[int] | None = None,
     collocation: NextTokens | None = None,
 ) -> Fit:
-    """Train one layer of attention on any data by Algorithm 1 of huang2024.
+    """One layer of attention, trained on any data by Algorithm 1 of huang2024.
 
-    Where Assumption 1 fails, a warning says that no bound applies. Stage 1 then trains the columns
+    If Assumption 1 fails, a warning says that no bound applies, and stage 1 trains only the columns
     of the tokens that have a next token.
 
     Args:
         data: a data set.
-        steps: steps of stage 2, the normalized gradient descent on W_kq.
-        steps1: steps of stage 1, taken by its exact law where Assumption 1 holds.
+        steps: the number of steps of stage 2, the normalized gradient descent on W_kq.
+        steps1: the number of steps of stage 1, computed by its exact law if Assumption 1 holds.
         eta0: step size of stage 1; None for 0.2 / sqrt(|V|) as in Section 7 of the paper.
-        eta: step size of stage 2; None for 0.05 / sqrt(|V|).
-        record: steps of stage 2 to record; None for an even grid in the logarithm.
-        collocation: the next token of tokens for which the data do not define one, None for none;
-            `next_tokens(data)` gives one for all data.
+        eta: step size of stage 2; None for 0.05 / sqrt(|V|) as in Section 7 of the paper.
+        record: steps of stage 2 to record; None for a logarithmic grid.
+        collocation: the next tokens that the data do not define, None for no next token.
+            `next_tokens(data)` gives a map for any data.
 
     Raises:
-        InputError: a token has no next token, no sentence compares two tokens, or a number makes no
-            sense.
+        InputError: a token has no next token, no sentence has two distinct tokens, a step size or
+            `steps1` is out of range, or `record` names no step from 0 to `steps`.
 
     Source: huang2024, Algorithm 1.
 

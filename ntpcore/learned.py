@@ -1,7 +1,8 @@
 """What attention learns from any data, whether Assumption 1 of huang2024 holds or not.
 
-Under each query the comparisons form a graph. The tokens of a cycle share one score in the
-max-margin solution W_mm, and every other comparison, the strict part, has a margin of at least 1.
+The comparisons under each query form a directed graph. In the max-margin solution W_mm, the tokens
+of a cycle share one score. The comparisons in no cycle, the strict part, have margins of at least
+1.
 """
 
 from __future__ import annotations
@@ -25,18 +26,19 @@ Components = Mapping[str, tuple[tuple[str, ...], ...]]  # by query, those of two
 
 @dataclass(frozen=True)
 class Contexts:
-    """What decides the next token of each context, counted as often as it occurs.
+    """Numbers of contexts, by what decides their next token; repeated contexts count repeatedly.
 
-    A context is decided if its next token is n of a token that scores above all rivals in W_mm, a
-    rival being a token of the sentence with another n.
+    A context is a sentence with its next token y. A source is a token x of the sentence with
+    n(x) = y; its other tokens are rivals. A context is decided if a source scores above all rivals
+    in W_mm.
 
     Attributes:
         total: all contexts.
-        alone: those of one distinct token, whose n is the next token: attention has no choice.
-        last: decided, and the query has the next token as its n.
-        earlier: decided, and only earlier tokens have: attention alone can decide.
-        contested: those in which each token that has it lies in a cycle with a rival.
-        nowhere: those whose next token is n of no token of the sentence.
+        alone: contexts of one distinct token, a source: attention has no choice.
+        last: decided contexts in which the query, the last token, is a source.
+        earlier: decided contexts in which only other tokens are sources.
+        contested: contexts in which each source lies in a cycle with a rival.
+        nowhere: contexts without a source.
     """
 
     total: int
@@ -53,10 +55,10 @@ class Learned:
 
     Attributes:
         entries: the next-token map, with the origin of each entry.
-        orders: for each query that compares tokens, its relation under that map.
-        components: for each query with a contradiction, the sets of tokens within a cycle.
-        contexts: what decides the next tokens.
-        solution: W_mm, exact; None where the orders are too large to solve in a few seconds.
+        orders: for each query that compares tokens, its relation under the next-token map.
+        components: for each query with a cycle, the sets of tokens that share a cycle.
+        contexts: numbers of contexts, by what decides their next token.
+        solution: W_mm, exact; None if the orders hold too many pairs to solve in a few seconds.
     """
 
     entries: Mapping[str, Entry]
@@ -67,12 +69,12 @@ class Learned:
 
     @cached_property
     def comparisons(self) -> int:
-        """How many pairs all orders compare."""
+        """The number of pairs in all orders together."""
         return sum(len(one.pairs) for one in self.orders.values())
 
     @cached_property
     def strict(self) -> int:
-        """How many of these pairs lie in no cycle."""
+        """The number of pairs, in all orders together, that lie in no cycle."""
         within = 0
         for query, parts in self.components.items():
             part_of = {token: number for number, part in enumerate(parts) for token in part}
@@ -94,12 +96,12 @@ def learn(
 
     Args:
         data: the data set.
-        given: the next token of some tokens, or None for none.
-        orders: the orders, if they are known.
-        max_pairs: how many pairs all orders may hold together, if they are not.
+        given: the next token of some tokens, None for no next token.
+        orders: the orders, if known; None to compute them.
+        max_pairs: how many pairs all computed orders may hold together.
 
     Raises:
-        InputError: the orders would hold more pairs.
+        InputError: the computed orders would hold more than `max_pairs` pairs.
 
     Source: Li et al. (2024), graph-SVM; huang2024, Definition 1.
     """
@@ -120,7 +122,7 @@ def learn(
 
 
 def components_of(orders: Mapping[str, PartialOrder]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """For each query with a contradiction, the sets of tokens that lie in a cycle."""
+    """For each query with a cycle, the sets of tokens that share a cycle."""
     found = {}
     for query, one in orders.items():
         # Every token of a cycle has tokens above and below it.
@@ -134,12 +136,12 @@ def components_of(orders: Mapping[str, PartialOrder]) -> dict[str, tuple[tuple[s
 def contexts(
     data: Dataset, following: Mapping[str, str | None], components: Components
 ) -> Contexts:
-    """What decides the next tokens of a data set.
+    """The numbers of contexts of a data set, by what decides their next token.
 
     Args:
         data: the data set.
-        following: n.
-        components: for each query with a contradiction, the sets of tokens within a cycle.
+        following: n(x) for each token x, None for no next token.
+        components: for each query with a cycle, the sets of tokens that share a cycle.
     """
     names = data.vocabulary
     part_of = {

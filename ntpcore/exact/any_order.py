@@ -1,9 +1,9 @@
 """Max-margin scores under any finite relation: chains, several levels, and cycles.
 
-Tokens that lie above each other in a circle form a *component*: a strongly connected component of
-the graph of pairs. They share one score, and a pair between two components asks for a margin of 1.
-This is the graph-SVM of Li, Huang, Ildiz, Rawat, and Oymak (2024). Where no token is confused the
-components are single tokens, and the problem is that of equation (3) of huang2024.
+A *component* is a strongly connected component of the graph of pairs. The tokens of a component
+share one score, and a pair between two components requires a margin of at least 1. This problem is
+the graph-SVM of Li, Huang, Ildiz, Rawat, and Oymak (2024). If no token is confused, the components
+are single tokens, and the problem is equation (3) of huang2024.
 
 Floating-point numbers guess which pairs have a margin of exactly 1. Fractions then prove the guess:
 scores and multipliers satisfy the conditions of Karush, Kuhn, and Tucker exactly, or the guess is
@@ -34,10 +34,10 @@ class AnySolution:
 
     Attributes:
         scores: the score of each compared token; every other token scores 0.
-        components: tokens that share their score because they lie above each other in a circle,
-            sorted; by decreasing score, most of them single tokens.
-        multipliers: one for each pair that carries a positive one; a pair stands for all pairs
-            between its two components.
+        components: the strongly connected components, each a sorted tuple of tokens that share a
+            score, by decreasing score; most are single tokens.
+        multipliers: the positive multipliers by pair; a pair stands for all pairs between its two
+            components.
     """
 
     scores: Scores
@@ -63,7 +63,7 @@ def solve(order: PartialOrder) -> AnySolution:
     w_a - w_b >= 1 for every pair between two components.
 
     Args:
-        order: pairs (a, b) of tokens, a above b; any finite relation.
+        order: pairs (a, b) of tokens with a above b; any finite relation.
 
     Raises:
         ValueError: the order has no pair.
@@ -90,13 +90,13 @@ def solve(order: PartialOrder) -> AnySolution:
 def certificate_errors(
     order: PartialOrder, scores: Mapping[str, Fraction], multipliers: Mapping[Pair, Fraction]
 ) -> list[str]:
-    """What keeps scores and multipliers from proving each other optimal; empty for a proof.
+    """The optimality conditions that scores and multipliers violate; empty for a proof.
 
-    The problem is strictly convex, so its conditions of optimality hold for one set of scores only:
-    equal scores within a component, margins of at least 1 between components, multipliers that are
-    not negative and zero on pairs with another margin, and for each component a sum of scores equal
-    to the multipliers of the pairs that leave it minus those that enter. Nothing of the solver is
-    used; the components are found again from the pairs.
+    The conditions are equal scores within a component, margins of at least 1 between components,
+    nonnegative multipliers that are zero unless the margin is 1, and for each component a sum of
+    scores equal to the multipliers of the pairs that leave the component minus those that enter.
+    The problem is strictly convex, so only one set of scores satisfies the conditions. The check
+    uses no code of the solver; it recomputes the components from the pairs.
     """
     errors = []
     parts = _reachable_classes(order.pairs)

@@ -21,18 +21,19 @@ Key = TypeVar("Key")
 def closed_form(k: Any, m: Any) -> tuple[Any, Any]:
     """The max-margin scores (m/(k+m), -k/(k+m)) of k optimal and m non-optimal tokens.
 
-    They are the true scores where every optimal token is compared with every non-optimal one, and
-    more generally where the order satisfies the Hall condition; `solve` is right for all.
+    These are the max-margin scores iff the order satisfies the Hall condition (`satisfies_hall`),
+    in particular if every optimal token is compared with every non-optimal one. `solve` is right
+    for every order.
 
     Args:
         k: number of optimal tokens; a positive integer, or a symbol of sympy.
-        m: number of non-optimal tokens, alike.
+        m: number of non-optimal tokens; a positive integer, or a symbol of sympy.
 
     Returns:
         the score of an optimal and of a non-optimal token: fractions for integers.
 
     Raises:
-        ValueError: a number is not positive.
+        ValueError: k and m are integers, and one is not positive.
 
     Source: huang2024, Proposition 2.
 
@@ -48,7 +49,7 @@ def closed_form(k: Any, m: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class Block:
-    """A level set of a column of W_kq_star: optimal tokens score m/(k+m), the others -k/(k+m)."""
+    """Tokens of a column of W_kq_star: k optimal score m/(k+m), m non-optimal -k/(k+m)."""
 
     optimal: tuple[str, ...]
     nonoptimal: tuple[str, ...]
@@ -70,10 +71,10 @@ class Solution:
     """One column of W_kq_star, restricted to the tokens that its query compares.
 
     Attributes:
-        scores: the entry of each compared token; every other token scores 0.
-        blocks: level sets by decreasing optimal value.
-        multipliers: one for each pair that carries a positive one; with the scores they satisfy
-            the optimality conditions that `certificate_errors` verifies.
+        scores: the score of each compared token; every other token scores 0.
+        blocks: the level sets, by decreasing score of their optimal tokens.
+        multipliers: the positive multipliers by pair; scores and multipliers satisfy the optimality
+            conditions that `certificate_errors` verifies.
     """
 
     scores: Scores
@@ -82,7 +83,7 @@ class Solution:
 
 
 def closed_form_scores(order: PartialOrder) -> Scores:
-    """Max-margin scores of one query as the paper prints them, for any order.
+    """The scores of one query by the closed form of the paper, for any order.
 
     With k optimal and m non-optimal tokens, an optimal one scores m/(k+m) and a non-optimal one
     -k/(k+m). These are the true scores iff the order satisfies the Hall condition
@@ -102,9 +103,9 @@ def solve(order: PartialOrder) -> Solution:
     """Exact max-margin scores of one query, with blocks and multipliers.
 
     The problem is min sum w_x^2 subject to w_a - w_b >= 1 for every pair a > b: an isotonic
-    regression on a bipartite graph. Where the closed form fails on a part of the graph, a minimum
-    cut shows a set S of optimal tokens with too few neighbours; S with its neighbours and the rest
-    are then solved apart.
+    regression on a bipartite graph. If the closed form fails on a part of the graph, a minimum cut
+    gives a set S of optimal tokens with too few neighbours. The solver then treats S with its
+    neighbours, and the remaining tokens, as two separate problems.
 
     Raises:
         ValueError: the order compares no two tokens, or has a confused token.
@@ -142,7 +143,7 @@ def W_kq_star(orders: Mapping[str, PartialOrder]) -> dict[str, Solution]:
     """The max-margin attention matrix by its columns, one for each query that orders anything.
 
     Raises:
-        ValueError: an order has a confused token.
+        ValueError: an order compares no two tokens, or has a confused token.
 
     Source: huang2024, equation (3).
     """
@@ -156,7 +157,7 @@ def W_ov_star(collocation: Mapping[str, str]) -> dict[str, Scores]:
     is |V| - 1.
 
     Raises:
-        ValueError: a token has no next token, or one outside the vocabulary.
+        ValueError: a next token is not a key of `collocation`.
 
     Source: huang2024, equation (2).
     """
@@ -173,8 +174,8 @@ def W_ov_star(collocation: Mapping[str, str]) -> dict[str, Scores]:
 def norm_squared(columns: Iterable[Scores] | Scores) -> Fraction:
     """Squared Frobenius norm of one column of scores, or of several.
 
-    Equal scores are counted first: the sum of a million fractions has long terms, and few scores
-    are different.
+    Equal scores are counted first, because few scores are distinct and a sum of a million fractions
+    is slow.
     """
     several = [columns] if isinstance(columns, dict) else columns
     times = Counter(score.as_integer_ratio() for scores in several for score in scores.values())
@@ -182,15 +183,16 @@ def norm_squared(columns: Iterable[Scores] | Scores) -> Fraction:
 
 
 def satisfies_hall(order: PartialOrder) -> bool:
-    """Whether k |N(S)| >= m |S| for every set S of optimal tokens, N(S) being what lies below S.
+    """Whether k |N(S)| >= m |S| for every set S of optimal tokens: the Hall condition.
 
-    This is when the closed form of Proposition 2 is right.
+    k and m are the numbers of optimal and of non-optimal tokens; N(S) is the set of tokens below S.
+    The closed form of Proposition 2 is right iff the Hall condition holds.
     """
     return not hall_violation(order)
 
 
 def hall_violation(order: PartialOrder) -> frozenset[str]:
-    """A set S of optimal tokens with k |N(S)| < m |S|; empty where the Hall condition holds.
+    """A set S of optimal tokens with k |N(S)| < m |S|; empty if `satisfies_hall`.
 
     Raises:
         ValueError: the order compares no two tokens, or has a confused token.
@@ -217,12 +219,13 @@ def in_units(values: Mapping[Key, Fraction], unit: int) -> dict[Key, int]:
 def certificate_errors(
     order: PartialOrder, scores: Mapping[str, Fraction], multipliers: Mapping[Pair, Fraction]
 ) -> list[str]:
-    """What keeps scores and multipliers from proving each other optimal; empty for a proof.
+    """The optimality conditions that scores and multipliers violate; empty for a proof.
 
-    The conditions of Karush, Kuhn and Tucker for min sum w^2 with the Lagrangian
-    sum w^2 - 2 sum l_ab (w_a - w_b - 1): margins at least 1, multipliers not negative and zero on
-    slack pairs, and each score equal to the sum of multipliers above minus that below. The problem
-    being strictly convex, they hold for one set of scores only. Nothing of the solver is used.
+    These are the Karush-Kuhn-Tucker conditions for min sum w^2 with the Lagrangian
+    sum w^2 - 2 sum l_ab (w_a - w_b - 1): margins at least 1, multipliers nonnegative and zero on
+    slack pairs, and each score equal to the sum of the multipliers of pairs with the token as upper
+    minus that of pairs with the token as lower. The problem is strictly convex, so only one set of
+    scores satisfies the conditions. The check uses no code of the solver.
     """
     errors = []
     unit = common_unit([*scores.values(), *multipliers.values()])
@@ -256,7 +259,7 @@ def certificate_errors(
 
 
 def check_order(order: PartialOrder) -> None:
-    """Refuse orders without a max-margin problem."""
+    """Refuse an order that compares no two tokens or has a confused token."""
     if not order.pairs:
         raise ValueError(f"query {order.query!r} orders no two tokens, so it has no margin")
     if order.confused:
@@ -330,7 +333,7 @@ def _stuck(shipped: Mapping[Pair, int], start: set[str]) -> frozenset[str]:
 
 
 def level_sets(order: PartialOrder, scores: Scores) -> tuple[Block, ...]:
-    """Blocks by decreasing optimal value; w_a = v and w_b = v - 1 share a block."""
+    """Blocks by decreasing optimal score v; non-optimal tokens of a block score v - 1."""
     groups: dict[Fraction, tuple[list[str], list[str]]] = {}
     for token in order.optimal:
         groups.setdefault(scores[token], ([], []))[0].append(token)

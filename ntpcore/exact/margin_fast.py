@@ -38,10 +38,10 @@ class Columns:
 
     Attributes:
         upper: (E,), entry of the optimal token of each pair.
-        lower: (E,), entry of the non-optimal one.
-        k: (K,), optimal tokens in the block of each entry; 0 for an entry without a pair.
-        m: (K,), non-optimal tokens there.
-        units: (E,), what each pair ships; its multiplier is units / (k + m).
+        lower: (E,), entry of the non-optimal token of each pair.
+        k: (K,), number of optimal tokens in the block of each entry; 0 for an entry without a pair.
+        m: (K,), number of non-optimal tokens in the block; 0 for an entry without a pair.
+        units: (E,), units that each pair ships; the multiplier of the pair is units / (k + m).
     """
 
     upper: Integers
@@ -52,37 +52,37 @@ class Columns:
 
     @property
     def numerators(self) -> Integers:
-        """(K,), the scores times k + m."""
+        """(K,), the score of each of K entries, times k + m."""
         found = self.m.copy()
         found[self.lower] = -self.k[self.lower]
         return found
 
     @property
     def scores(self) -> Floats:
-        """(K,), the entries of W_kq_star, each rounded once."""
+        """(K,), the score of each of K entries, rounded once."""
         values: Floats = self.numerators / np.maximum(self.k + self.m, 1)
         return values
 
     @property
     def norm_squared(self) -> Fraction:
-        """||W_kq_star||^2."""
+        """The squared Frobenius norm of W_kq_star, exact."""
         sizes = Counter(zip(self.numerators.tolist(), (self.k + self.m).tolist(), strict=True))
         squares = (count * Fraction(x, s) ** 2 for (x, s), count in sizes.items() if s)
         return sum(squares, Fraction(0))
 
 
 def solve_pairs(upper: Integers, lower: Integers, entries: int) -> Columns:
-    """The max-margin scores of a bipartite graph, connected or not, exact and certified.
+    """The exact, certified max-margin scores of a bipartite graph of E pairs, connected or not.
 
     Args:
         upper: (E,), number of the optimal token of each pair.
-        lower: (E,), number of the non-optimal one; no token is both.
-        entries: K, one more than the largest number that may occur.
+        lower: (E,), number of the non-optimal token of each pair; no token is in `upper`, too.
+        entries: K; token numbers run from 0 to K - 1.
 
     Raises:
-        ValueError: a number is no integer or out of range, a token is both, or there are 2^31
-            pairs.
-        ArithmeticError: the certificate fails: a pair occurs twice, or a fault of this module.
+        ValueError: a number is not an integer or out of range, a token is in both arrays, the
+            shapes differ, or `entries` or the number of pairs is 2^31 or more.
+        ArithmeticError: the certificate fails: a pair occurs twice, or this module has a bug.
 
     Source: huang2024, equations (3) and (15).
     """
@@ -120,7 +120,7 @@ def first_fault(columns: Columns) -> int:
     k, so that multipliers sum to scores. Nothing of the solver is used.
 
     Returns:
-        the first pair that is wrong, or E + x for an entry x that ships too much or too little.
+        the first wrong pair of the E pairs, E + x for an entry x whose units do not balance, or -1.
     """
     at: int = _first_fault(columns.upper, columns.lower, columns.k, columns.m, columns.units)
     return at

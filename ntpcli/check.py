@@ -23,21 +23,20 @@ _MOST_ROLES = 20_000_000  # about 2 GB of them
 
 @dataclass(frozen=True)
 class Answer:
-    """What `ntpcore check` found out about a data set.
+    """The result of `ntpcore check` for a data set.
 
     Attributes:
         structure: collocation, orders and assumptions.
         columns: W_kq_star by its columns; None where an assumption leaves it undefined.
         checks: the judged claims.
-        learned: what attention learns, if Assumption 1 fails; None where that was not computed.
-        unlearned: why it was not, in words.
-        distance: how far the data are from Assumption 1, if it fails; None where that was not
-            measured.
-        unmeasured: why it was not, in words.
-        part: the answer for the largest realizable part, if that was asked for.
+        learned: what attention learns, if Assumption 1 fails; None if not computed.
+        unlearned: why `learned` was not computed, in words.
+        distance: how far the data are from Assumption 1, if it fails; None if not measured.
+        unmeasured: why `distance` was not measured, in words.
+        part: the answer for the largest realizable part, if requested.
         source: how the command line names the data.
         outlook: what theory says of the run on which claims were judged, and of its continuation.
-        run: that run; None where nothing was trained.
+        run: the run on which claims were judged; None if no run was trained.
     """
 
     structure: order.Structure
@@ -141,7 +140,7 @@ def to_json(found: Answer) -> dict[str, object]:
     """The object that `ntpcore check --json` prints; fractions are strings in lowest terms.
 
     Raises:
-        InputError: it would name too many tokens.
+        InputError: the object would list more than 20 million roles of tokens.
     """
     structure = found.structure
     data = structure.data

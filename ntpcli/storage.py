@@ -37,12 +37,12 @@ Parameter = str | int | float
 
 @dataclass(frozen=True)
 class Saved:
-    """What a file holds.
+    """The content of a file that `save` wrote.
 
     Attributes:
         problem: the data that were trained on.
         trajectory: the run.
-        parameters: what else was written with it, such as how to read the data again.
+        parameters: further texts and numbers, such as how to read the data again.
     """
 
     problem: Problem
@@ -68,11 +68,11 @@ def save(
         path: the file.
         problem: the data that were trained on.
         trajectory: the run.
-        parameters: anything worth keeping with it, as texts and numbers.
+        parameters: further texts and numbers to store with the run.
         overwrite: whether to replace an existing file.
 
     Raises:
-        InputError: the file cannot be written, or another process has written it meanwhile.
+        InputError: the file cannot be written, or another process has written the file meanwhile.
     """
     state = trajectory.state
     head = {

@@ -71,7 +71,7 @@ def answer(
     repair: bool = False,
     next_map: Mapping[str, str | None] | None = None,
 ) -> Answer:
-    """Analyse a data set and judge the claims that depend on it.
+    """The analysis of a data set, with verdicts on the claims that depend on the data.
 
     Args:
         data: the data set.
@@ -80,13 +80,15 @@ def answer(
         max_witnesses: how many failures of each rule are listed.
         max_pairs: how many pairs all orders may hold together.
         source: how the command line names the data, for the command that repeats a check.
-        training: steps, eta0 and eta of a run on which to judge the claims on training; None for
-            no run, and None for a step size as in huang2024, Section 7.
-        repair: judge the claims on the largest realizable part, too, where Assumption 1 fails.
-        next_map: next tokens for what attention learns there, None being none; None for `given`.
+        training: steps, eta0, and eta of a run on which to judge the claims on training; None for
+            no run. If eta0 or eta is None, the step size is that of huang2024, Section 7.
+        repair: whether to judge the claims on the largest realizable part, too, if Assumption 1
+            fails.
+        next_map: the next-token map for `Answer.learned`, with None for no next token; None to use
+            `given`.
 
     Raises:
-        InputError: the claim is not one that data decide, or the orders would be too large.
+        InputError: data do not decide the claim, or the orders would be too large.
     """
     labels = on_data.labels(claim)
     structure = order.analyse(data, given, max_witnesses=max_witnesses, max_pairs=max_pairs)

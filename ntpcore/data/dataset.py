@@ -67,7 +67,7 @@ class Line:
     number: int
 
     def __hash__(self) -> int:
-        """The hash of the content; an array has no hash, because arrays can change."""
+        """The hash of the content; arrays have none."""
         return hash((self.tokens.tobytes(), self.count, self.number))
 
 
@@ -265,8 +265,7 @@ def from_sentences(
             the integer 7 into the token "7".
 
     Raises:
-        InputError: no line has two tokens, a value is not a token, an integer is outside the
-            vocabulary, or the data take too much memory.
+        InputError: no line has two tokens, a value is not a token, or the data are too large.
     """
     collector = _Collector(name)
     for number, line in enumerate(_listed(sentences, f"{name}: sentences"), start=1):
@@ -290,13 +289,12 @@ def from_samples(
         samples: pairs (sentence, next token), triples with a count, or mappings with the keys of
             JSON Lines: "sentence", "next", and optionally "count". A sentence is a string, split at
             white space, or a list of tokens.
-        name: the name of the data in messages.
+        name: the name in messages.
         vocabulary: the token of each integer, as in `from_sentences`.
 
     Raises:
         InputError: there is no sample, a sample has another shape, a sentence is empty, a value is
-            not a token, an integer is outside the vocabulary, a count is not an integer from 1 to
-            10^15, or the data take too much memory.
+            not a token, a count is not an integer from 1 to 10^15, or the data are too large.
     """
     collector = _Collector(name)
     for number, sample in enumerate(_listed(samples, f"{name}: samples"), start=1):

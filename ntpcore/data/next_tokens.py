@@ -1,9 +1,9 @@
 """The next-token map n of any data: given, read off one-token sentences, or inferred.
 
 The theory takes n(x) from the sentence that consists of x alone. In natural language few words
-begin a sentence, so most tokens have no one-token sentence. For such a token x, n(x) is inferred as
-the token that follows x most often anywhere in the text. In data that list samples, only the last
-token of a sentence counts as followed. A token that no token follows has no next token.
+begin a sentence. For every other token x, n(x) is inferred as the token that follows x most often
+anywhere in the text; lists of samples count last tokens of sentences only. A token that no token
+follows has no next token.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ class Entry:
     Attributes:
         following: n(x), the next token of token x; None if x has none.
         origin: READ off the one-token sentence of x, INFERRED, GIVEN, or NONE.
-        count: how often n(x) follows x: for READ after x as a one-token sentence, for INFERRED
-            anywhere; 0 otherwise.
-        of: how often any token follows x in the places that `count` counts.
+        count: how often n(x) follows x: in one-token sentences if READ, anywhere if INFERRED.
+        of: how often any token follows x in the places of `count`.
     """
 
     following: str | None

@@ -1,9 +1,9 @@
 """All columns of W_kq_star at once, in integers and with a certificate that is always verified.
 
-The answers are those of `margin`, which is shorter, needs no numpy and uses `Fraction`. Here a pair
-is two numbers, all queries are solved by one call, and a column is written as the sizes (k, m) of
-the block of each token: an optimal token scores m/(k+m), a non-optimal one -k/(k+m), and a pair
-that ships f units has the multiplier f/(k+m).
+The scores are those of `margin`, which is shorter, needs no numpy, and uses `Fraction`. In this
+module a pair is two numbers, and one call solves all queries. A column stores the size (k, m) of
+the block of each token: an optimal token scores m/(k+m), a non-optimal token -k/(k+m). A pair that
+ships f units has the multiplier f/(k+m).
 """
 
 from __future__ import annotations
@@ -112,12 +112,12 @@ def solve_pairs(upper: Integers, lower: Integers, entries: int) -> Columns:
 
 
 def first_fault(columns: Columns) -> int:
-    """Where the scores are not proved to be optimal; -1 for a proof.
+    """The first place where the proof of optimality fails; -1 if the scores are proved optimal.
 
-    The conditions of Karush, Kuhn and Tucker in integers. With w_a = m/(k+m) and w_b = -k'/(k'+m'),
-    a margin w_a - w_b is at least 1 iff m k' >= k m'. A pair that ships joins tokens of the same
-    block, which makes its margin 1; each optimal token ships m units and each non-optimal one gets
-    k, so that multipliers sum to scores. Nothing of the solver is used.
+    The conditions are the Karush-Kuhn-Tucker conditions in integers. With w_a = m/(k+m) and
+    w_b = -k'/(k'+m'), the margin w_a - w_b is at least 1 iff m k' >= k m'. A pair that ships units
+    joins blocks of equal size, so its margin is 1. Each optimal token ships m units and each
+    non-optimal token receives k, so multipliers sum to scores. The check uses no solver code.
 
     Returns:
         the first wrong pair of the E pairs, E + x for an entry x whose units do not balance, or -1.
@@ -129,8 +129,8 @@ def first_fault(columns: Columns) -> int:
 def W_kq_star(orders: Mapping[str, PartialOrder]) -> dict[str, margin.Solution]:
     """The columns of W_kq_star by query, as `margin.W_kq_star` gives them.
 
-    Multipliers may be others where several prove the same scores. Which of the two solvers is
-    quicker is for the caller to say: loading this one takes as long as `margin` needs for a
+    If several sets of multipliers prove the scores, the two functions may return different ones.
+    The caller chooses the faster module: loading this one takes as long as `margin` needs for a
     thousand pairs.
 
     Raises:
@@ -156,11 +156,11 @@ def name_columns(
     orders: Mapping[str, PartialOrder],
     number: Mapping[tuple[str, str], int],
 ) -> dict[str, margin.Solution]:
-    """Columns with the names of tokens and as fractions.
+    """The solution of each query, with names of tokens and fractions.
 
     Args:
-        columns: the columns.
-        orders: the order of each query; together, its pairs are those of the columns.
+        columns: the solution in integers.
+        orders: the order of each query; the pairs of all orders are those of `columns`.
         number: the entry of each query and token.
     """
     blocks = list(zip(columns.k.tolist(), columns.m.tolist(), strict=True))

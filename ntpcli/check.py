@@ -33,7 +33,7 @@ class Answer:
         unlearned: why `learned` was not computed, in words.
         distance: how far the data are from Assumption 1, if it fails; None if not measured.
         unmeasured: why `distance` was not measured, in words.
-        part: the answer for the largest realizable part, if requested.
+        part: the answer for the largest realizable part found, if requested; None otherwise.
         source: how the command line names the data.
         outlook: what theory says of the run on which claims were judged, and of its continuation.
         run: the run on which claims were judged; None if no run was trained.
@@ -82,13 +82,14 @@ def answer(
         source: how the command line names the data, for the command that repeats a check.
         training: steps, eta0, and eta of a run on which to judge the claims on training; None for
             no run. If eta0 or eta is None, the step size is that of huang2024, Section 7.
-        repair: whether to judge the claims on the largest realizable part, too, if Assumption 1
-            fails.
+        repair: whether to judge the claims on the largest realizable part found, too, if Assumption
+            1 fails.
         next_map: the next-token map for `Answer.learned`, with None for no next token; None to use
             `given`.
 
     Raises:
-        InputError: data do not decide the claim, or the orders would be too large.
+        InputError: data do not decide the claim, the orders would be too large, the run of
+            `training` is refused, or `repair` finds the data too large or `given` not injective.
     """
     labels = on_data.labels(claim)
     structure = order.analyse(data, given, max_witnesses=max_witnesses, max_pairs=max_pairs)

@@ -72,7 +72,7 @@ def save(
         overwrite: whether to replace an existing file.
 
     Raises:
-        InputError: the file cannot be written, or another process has written the file meanwhile.
+        InputError: the file cannot be written, or exists at the end and `overwrite` is False.
     """
     state = trajectory.state
     head = {

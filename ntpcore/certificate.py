@@ -15,10 +15,10 @@ What acceptance means, for the samples in the file:
    a sample that forces the pairs, a multiplier, the upper token, and lower tokens (null: all that
    no earlier row names). The `scores` are the unique shortest vector with equal scores on the
    tokens of a cycle and a margin of at least 1 on each pair in no cycle.
-   Proof: the scores are feasible, and the multipliers l are positive on pairs with a margin of
-   exactly 1 and satisfy sum of scores of a component = sum of l out of it minus sum of l into it.
+   Proof: the scores are feasible, and the multipliers l are positive only on pairs with a margin
+   of exactly 1 and satisfy sum of scores of a component = sum of l out of it minus sum into it.
    So for any feasible u, <w, u - w> = sum of l (margin of u minus 1) >= 0, hence |u|^2 >= |w|^2 +
-   |u - w|^2. Without circles, Coq has checked this: `certificate_solves` of proofs/MaxMargin.v.
+   |u - w|^2. Without cycles, Coq has checked this: `certificate_solves` of proofs/MaxMargin.v.
    Coq has not read this file; tests compare what `check_column` accepts with Coq's own function.
 3. `closed_form_fails_at` is null if these scores are m/(k+m) and -k/(k+m) (Proposition 2), else a
    token with another score. `norm_squared` is the sum of the squares of all scores.
@@ -120,7 +120,7 @@ def read_samples(certificate: dict[str, Any]) -> Samples:
 
 
 def check_witness(name: str, found: Any, n: list[int], samples: Samples, place: str) -> None:
-    """Refuse samples and tokens that do not refute the fact `name` by its definition."""
+    """Refuse samples and tokens that do not refute `name` (fact or "collocation") by definition."""
     keys(found, ("samples", "tokens"), place)
     rows = [samples[whole(i, 0, len(samples), at)] for i, at in items(found["samples"], place)]
     names, shown = [whole(x, 0, len(n), at) for x, at in items(found["tokens"], place)], False

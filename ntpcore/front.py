@@ -55,8 +55,8 @@ class MaxMargin:
         columns: for each query in `orders`, the score of each compared token; other tokens score 0.
         multipliers: for each query in `orders`, the positive multipliers that prove its scores
             optimal.
-        components: for each query in `orders`, the sets of two or more tokens that lie in a cycle
-            and therefore share a score.
+        components: for each query in `orders`, the strongly connected components of two or more
+            tokens; the tokens of a component share a score.
     """
 
     vocabulary: tuple[str, ...]
@@ -91,7 +91,7 @@ class MaxMargin:
         ]
 
     def to_numpy(self) -> NDArray[np.float64]:
-        """W_kq*, shape (|V|, |V|), |V| tokens: entry [i, j] is the score of token i, query j."""
+        """W_kq*, shape (|V|, |V|) for |V| tokens; [i, j] is the score of token i under query j."""
         return _matrix(
             self.vocabulary,
             (
@@ -128,10 +128,12 @@ def max_margin(
     Args:
         data: a data set, the result of `analyse`, or a relation for each query.
         collocation: the next tokens that the data do not define, None for no next token; not used
-            if `data` has orders. `next_tokens(data)` gives a map for any data.
+            if `data` is a mapping or has orders. `next_tokens(data)` gives a map for any data.
 
     Raises:
-        InputError: a token has no next token; names the tokens.
+        InputError: neither `data` nor `collocation` defines the next token of some tokens, which
+            the message names; or the orders would hold too many pairs.
+        ValueError: a relation in `data` has no pair.
 
     Source: huang2024, equation (3); Li et al. (2024).
 
@@ -231,7 +233,7 @@ class Fit:
         return 1 - cosines
 
     def W(self, step: int | None = None) -> NDArray[np.float64]:
-        """W_kq at a recorded step, shape (|V|, |V|), |V| tokens: entry [i, j] is token i, query j.
+        """W_kq at a recorded step, (|V|, |V|) for |V| tokens; [i, j] is token i under query j.
 
         Args:
             step: one of `steps`; None for the last one.
@@ -295,7 +297,8 @@ def fit(
             `next_tokens(data)` gives a map for any data.
 
     Raises:
-        InputError: a token has no next token, no sentence has two distinct tokens, a step size or
+        InputError: neither `data` nor `collocation` defines the next token of some token, the
+            orders would hold too many pairs, no sentence has two distinct tokens, a step size or
             `steps1` is out of range, or `record` names no step from 0 to `steps`.
 
     Source: huang2024, Algorithm 1.

@@ -29,13 +29,13 @@ class Contexts:
     """Numbers of contexts, by what decides their next token; repeated contexts count repeatedly.
 
     A context is a sentence with its next token y. A source is a token x of the sentence with
-    n(x) = y; its other tokens are rivals. A context is decided if a source scores above all rivals
-    in W_mm.
+    n(x) = y; a rival is a token of the sentence that is not a source. A context is decided if a
+    source scores above all rivals in W_mm.
 
     Attributes:
         total: all contexts.
         alone: contexts of one distinct token, a source: attention has no choice.
-        last: decided contexts in which the query, the last token, is a source.
+        last: other decided contexts in which the query, the last token, is a source.
         earlier: decided contexts in which only other tokens are sources.
         contested: contexts in which each source lies in a cycle with a rival.
         nowhere: contexts without a source.
@@ -56,7 +56,8 @@ class Learned:
     Attributes:
         entries: the next-token map, with the origin of each entry.
         orders: for each query that compares tokens, its relation under the next-token map.
-        components: for each query with a cycle, the sets of tokens that share a cycle.
+        components: for each query with a cycle, the strongly connected components of two or more
+            tokens.
         contexts: numbers of contexts, by what decides their next token.
         solution: W_mm, exact; None if the orders hold too many pairs to solve in a few seconds.
     """
@@ -122,7 +123,7 @@ def learn(
 
 
 def components_of(orders: Mapping[str, PartialOrder]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """For each query with a cycle, the sets of tokens that share a cycle."""
+    """For each query with a cycle, the strongly connected components of two or more tokens."""
     found = {}
     for query, one in orders.items():
         # Every token of a cycle has tokens above and below it.
@@ -141,7 +142,7 @@ def contexts(
     Args:
         data: the data set.
         following: n(x) for each token x, None for no next token.
-        components: for each query with a cycle, the sets of tokens that share a cycle.
+        components: the result of `components_of` for the orders under `following`.
     """
     names = data.vocabulary
     part_of = {

@@ -107,7 +107,8 @@ class Dataset:
     def starts(self) -> tuple[int, ...]:
         """For each line, the length of the shortest sentence whose sample no earlier line contains.
 
-        The sentence of length l consists of the first l tokens of the line.
+        The sentence of length l consists of the first l tokens of the line. If earlier lines
+        contain all samples of a line, its entry is its number of tokens.
         """
         if not self.prefixes:
             return tuple(len(line.tokens) - 1 for line in self.lines)
@@ -149,7 +150,7 @@ def _shared_with_earlier(lines: tuple[Line, ...]) -> list[int]:
     """For each line, the number of leading tokens that it shares with some earlier line.
 
     Sorting brings shared beginnings together. Taking lines out of the sorted chain from last to
-    first leaves, beside each line, exactly the earlier ones; the beginnings shared by neighbours
+    first leaves, beside each line, exactly the earlier ones; the beginnings shared by neighbors
     are carried along. Time is that of sorting, memory that of the lines.
     """
     size = array("I").itemsize
@@ -409,7 +410,7 @@ def path_name(path: str) -> str:
 
 
 def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
-    """The number, from 1, and the text of each line of a UTF-8 file that is not blank.
+    """The number, from 1, and the text of each nonblank line of a UTF-8 file.
 
     Raises:
         InputError: the file cannot be read or is an archive, or a line is not UTF-8 text, holds a

@@ -29,8 +29,8 @@ def check_target(path: str, option: str, overwrite: bool, inputs: Iterable[str] 
         inputs: the input files, which no result may replace.
 
     Raises:
-        InputError: the path is empty, not a file name, an input, or an existing folder or device;
-            or a file exists there, and `overwrite` is False.
+        InputError: the path is empty, not a file name, or an input, or exists and is not a plain
+            file (such as a folder); or a file exists there, and `overwrite` is False.
     """
     if not path or "\0" in path:
         raise InputError(f"{option} {path!r} is no file name; name a file")
@@ -50,8 +50,8 @@ def check_place(path: str) -> None:
     """Refuse, before the computation, a path in whose folder no file can be created.
 
     Raises:
-        InputError: no file can be created in the folder, the name is too long, or the path is an
-            existing folder or device.
+        InputError: no file can be created in the folder, the name is too long, or the path
+            exists and is not a plain file.
     """
     real = os.path.realpath(path)
     try:
@@ -73,8 +73,8 @@ def write_whole(contents: Mapping[str, bytes], *, overwrite: bool = True) -> Non
         overwrite: whether to replace existing files.
 
     Raises:
-        InputError: a file cannot be written, or exists and `overwrite` is False. Every file that
-            has not been renamed by then leaves its path as it was.
+        InputError: a file cannot be written, or exists and `overwrite` is False. Each path to
+            which no file has been renamed by then stays as it was.
     """
     path = ""
     try:
@@ -87,7 +87,7 @@ def write_whole(contents: Mapping[str, bytes], *, overwrite: bool = True) -> Non
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[IO[bytes]]:
-    """A stream whose content replaces a file in one step when the context ends.
+    """A stream whose content creates or replaces a file in one step when the context ends.
 
     The content goes to a new file with a random name in the folder of the target. An existing
     target keeps its permissions. If the target is a symbolic link, the file that the link names is
@@ -99,7 +99,7 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
             then, the content is kept in a file with another name.
 
     Raises:
-        OSError: the target cannot be written, or is an existing folder or device.
+        OSError: the target cannot be written, or exists and is not a plain file.
         InputError: the target exists at the end, and `overwrite` is False; names the file that
             holds the content.
     """

@@ -1,9 +1,9 @@
 """The next-token map n of any data: given, read off one-token sentences, or inferred.
 
 The theory takes n(x) from the sentence that consists of x alone. In natural language few words
-begin a sentence. For every other token x, n(x) is inferred as the token that follows x most often
-anywhere in the text; lists of samples count last tokens of sentences only. A token that no token
-follows has no next token.
+begin a sentence. If x has no such sentence, or several with different next tokens, n(x) is inferred
+as the token that follows x most often anywhere in the text; lists of samples count last tokens of
+sentences only. A token that no token follows has no next token.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ def structure_of(
     """The structure of any data, as from `order.analyse`, but always with orders.
 
     If `order.analyse` leaves the orders undefined, the orders are those of the next-token map that
-    `given` and the one-token sentences define. Where both name a next token, `given` prevails.
+    `given` and the one-token sentences define. Where both define n(x), `given` prevails,
+    even with None.
 
     Args:
         data: the data set.

@@ -55,7 +55,7 @@ class PartialOrder:
 
     @cached_property
     def confused(self) -> frozenset[str]:
-        """Tokens that lie above one token and below another; empty if Assumption 1 holds."""
+        """Tokens that lie above some token and below some token; empty if Assumption 1 holds."""
         return frozenset(self.below) & frozenset(lower for _, lower in self.pairs)
 
     @cached_property
@@ -91,7 +91,7 @@ class Failure:
 
     Attributes:
         rule: the name of the broken rule.
-        tokens: the tokens that break the rule.
+        tokens: the tokens involved.
         samples: the samples that show the failure.
         message: the failure in words.
     """
@@ -108,7 +108,7 @@ class Assumption:
 
     Attributes:
         holds: whether the assumption holds; None if the next tokens or orders that the assumption
-            is about are not defined.
+            is about are not defined, or not computed.
         failures: the first failures of each rule, at most `max_witnesses` of `analyse`.
         counts: for each broken rule, the number of all its failures.
     """
@@ -126,7 +126,7 @@ class Structure:
         data: the data set.
         collocation: the map n from each token to its next token, or to None if n is not defined.
         orders: the partial order of each query that compares tokens, in order of vocabulary; None
-            if `collocation` is not defined for every token.
+            if not computed. `analyse` needs a `collocation` that is defined for every token.
         realizable: whether Assumption 1 holds and each next token is n of a token of its sentence.
         frequent: whether Assumption 3 holds: no token occurs more often in a sentence than all its
             optimal tokens together.
@@ -143,9 +143,9 @@ def facts(structure: Structure) -> dict[str, bool]:
     """Whether data satisfy each of three hypotheses of Sections 4 to 6 of huang2024, by name.
 
     "Assumption 1": the collocation n is injective, and under no query is a token confused, that is,
-    above one token and below another. "prefix closure": each sample whose sentence is shortened by
-    its last token is a sample (Section 3). "source": each next token is n of a token of its
-    sentence (Section 4.1). `Structure.realizable` joins Assumption 1 and source.
+    above some token and below some token. "prefix closure": ([x1 ... x(l-1)], xl) is a sample for
+    each sample ([x1 ... xl], y) with l > 1 (Section 3). "source": each next token is n of a token
+    of its sentence (Section 4.1). `Structure.realizable` joins Assumption 1 and source.
 
     Args:
         structure: the result of `analyse`.
@@ -221,7 +221,7 @@ def analyse(
 
     Args:
         data: the data set.
-        given: next tokens of tokens that start no sentence; these tokens join the vocabulary.
+        given: next tokens of tokens that start no sentence; all its tokens join the vocabulary.
         max_witnesses: how many failures of each rule are listed; all failures are counted.
         max_pairs: how many pairs all orders may hold together.
 

@@ -49,7 +49,7 @@ def closed_form(k: Any, m: Any) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class Block:
-    """Tokens of a column of W_kq_star: k optimal score m/(k+m), m non-optimal -k/(k+m)."""
+    """A level set of a column of W_kq_star: k optimal tokens score m/(k+m), m others -k/(k+m)."""
 
     optimal: tuple[str, ...]
     nonoptimal: tuple[str, ...]
@@ -104,8 +104,8 @@ def solve(order: PartialOrder) -> Solution:
 
     The problem is min sum w_x^2 subject to w_a - w_b >= 1 for every pair a > b: an isotonic
     regression on a bipartite graph. If the closed form fails on a part of the graph, a minimum cut
-    gives a set S of optimal tokens with too few neighbours. The solver then treats S with its
-    neighbours, and the remaining tokens, as two separate problems.
+    gives a set S of optimal tokens with too few neighbors. The solver then treats S with its
+    neighbors, and the remaining tokens, as two separate problems.
 
     Raises:
         ValueError: the order compares no two tokens, or has a confused token.
@@ -192,7 +192,7 @@ def satisfies_hall(order: PartialOrder) -> bool:
 
 
 def hall_violation(order: PartialOrder) -> frozenset[str]:
-    """A set S of optimal tokens with k |N(S)| < m |S|; empty if `satisfies_hall`.
+    """A set S of optimal tokens with k |N(S)| < m |S|; empty if the Hall condition holds.
 
     Raises:
         ValueError: the order compares no two tokens, or has a confused token.

@@ -81,7 +81,8 @@ def solve_pairs(upper: Integers, lower: Integers, entries: int) -> Columns:
 
     Raises:
         ValueError: a number is not an integer or out of range, a token is in both arrays, the
-            shapes differ, or `entries` or the number of pairs is 2^31 or more.
+            arrays do not have one shape (E,), `entries` is below 1, or `entries` or E is 2^31 or
+            more.
         ArithmeticError: the certificate fails: a pair occurs twice, or this module has a bug.
 
     Source: huang2024, equations (3) and (15).

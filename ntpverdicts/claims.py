@@ -291,14 +291,14 @@ class Check:
         numbers: named results that the prose of a page may quote.
         parameters: the parameters that repeat the run.
         readings: readings beside the one that is judged, each with its verdict.
-        vacuous: for a bound that says nothing at the scale of the experiment, where it begins to.
+        vacuous: for a bound without content at the scale of the experiment, from where it has some.
         controls: the planted errors that this check noticed.
         repeat: the command that repeats this check.
         left_out: for each reason why instances were left out, how many.
         proof: the steps of the proof, for a claim that has one.
         witness_kind: for a refutation, in which numbers its witness was found.
         loose: for a bound without a known instance near it, how far from tight it stays.
-        hypotheses: the hypotheses of the statement, each tested on the instances.
+        hypotheses: those in force at the statement, each tested on the instances.
         certainty: how the claim is known, as the ledger says it; None if a check runs alone.
 
     Raises:
@@ -415,7 +415,7 @@ def render_html(data: Mapping[str, object], more: str = "") -> str:
 
     Formulas are in plain letters; a book typesets them (`ntpverdicts.maths.typeset`).
 
-    Badge and evidence are visible, all else is in one fold. The head shows the number and title of
+    Badge and evidence are visible; all else is in one fold. The head shows the number and title of
     the claim if the data contain them, as in a ledger, and its label otherwise.
 
     Args:

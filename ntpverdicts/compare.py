@@ -161,7 +161,7 @@ def holds(fact: bool, where: str = "") -> Compared:
 
 
 def assume(name: str, holds: bool) -> Assumed:
-    """Say whether this instance meets a hypothesis of the statement.
+    """Say whether this instance meets a hypothesis in force at the statement.
 
     An instance that breaks a hypothesis is no witness: the check stops with an error.
 
@@ -173,7 +173,7 @@ def assume(name: str, holds: bool) -> Assumed:
 
 
 def left_out(reason: str) -> LeftOut:
-    """Say that this instance is left out; the reason must not depend on what is tested."""
+    """Say that this instance is left out, by a rule that must not depend on what is tested."""
     return LeftOut(reason)
 
 

@@ -201,7 +201,7 @@ class Checked:
         shows: for a definition or an assumption what the check shows ("well posed, can be met").
         name: function that names an instance in words.
         size: function that says how many instances one instance stands for.
-        vacuous: for a bound that says nothing at this scale, where it begins to.
+        vacuous: for a bound that says nothing at this scale, from where it says something.
         loose: for a bound of which a named search found no instance within a tenth, how far from
             tight it stays; a wrong exponent and a missing factor are planted instead.
         hypotheses: those in force at that line of the paper, standing facts included. A refutation

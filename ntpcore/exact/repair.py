@@ -21,7 +21,7 @@ a part of T(q). The sentences of a line contain one another. A *block* is all sa
 and one query. In a block, row 2 keeps the samples whose sentence has the first token of U(q) in the
 line, and not yet the second one. So two numbers describe how U(q) acts on a block, and the search
 never spells out a sentence. The cost of a block is the number of tokens that it shares with T(q).
-For one line, these costs add up to at most the number of samples.
+For data of one line, these costs add up to at most the number of samples.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Class = tuple[int, int | frozenset[int]]  # a query, with a line or a set of tok
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A data set with the set of tokens of every sentence, stored without spelling them out.
+    """A data set with the sets of tokens of its sentences, none of them spelled out.
 
     Attributes:
         data: the data set; its vocabulary includes the tokens of the given collocation.
@@ -104,8 +104,8 @@ class Table:
         """For each line and query: line number, ranks, query, and lengths of the sentences.
 
         The sentences are those of the line that end with the query. Ranks number the distinct
-        tokens of the line by first appearance. A sentence of length l of line number i has the
-        tokens of rank less than known[i][l].
+        tokens of the longest sentence of the line by first appearance. A sentence of length l of
+        line number i has the tokens of rank less than known[i][l].
         """
         for place, line in enumerate(self.data.lines):
             ranks = {token: rank for rank, token in enumerate(self.fresh[place])}
@@ -146,7 +146,7 @@ class Table:
 
     @cached_property
     def by_rarity(self) -> list[int]:
-        """All tokens, sorted by the number of lines that have the token in a sentence."""
+        """All tokens, sorted by the number of lines with the token in a sentence, fewest first."""
         found = Counter(range(len(self.data.vocabulary)))
         for fresh in self.fresh:
             found.update(fresh)
@@ -419,7 +419,7 @@ def solve_greedy(table: Table) -> Repair:
 
     First the heaviest pairs (x, y) become the collocation, n(x) = y. Then each query q gets a set
     U(q) of tokens that may lie above others. The search chooses n and U anew in turn as long as the
-    kept weight grows, at most eight times. It has two starts and keeps the best part.
+    kept weight grows, at most eight times from each of two starts, and keeps the best part.
     """
     best: tuple[int, dict[int, int], dict[int, set[int]]] | None = None
     plain, by_pairs = _candidates(table, shared=False)
@@ -645,7 +645,7 @@ def conclude(
     method: str,
     proved: str,
 ) -> Repair:
-    """The part that a collocation n and sets U allow, with further samples that contradict none.
+    """The part that a collocation n and sets U allow, and further samples that fit in with it.
 
     Args:
         table: the data.

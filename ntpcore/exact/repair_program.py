@@ -84,7 +84,10 @@ FLOAT = "to 1e-4, by the solver's floating point"
 
 
 def groups_of(table: Table) -> Groups:
-    """The weight of each group (set of tokens, query, next token), in order of appearance."""
+    """The weight of each group (set of tokens, query, next token), in order of appearance.
+
+    The sets are spelled out, so the data must be small enough for this.
+    """
     found = Groups()
     for place, line in enumerate(table.data.lines):
         for length, seen in table.beginnings(place):
@@ -95,7 +98,7 @@ def groups_of(table: Table) -> Groups:
 def group_cells(table: Table) -> int:
     """Number of tokens of a group, summed over groups: an upper bound on the variables k.
 
-    For large tables, return the larger number `table.cells`.
+    For large tables, the result is `table.cells`, which is at least as large.
     """
     if table.cells > 10 * MAX_PROGRAM:
         return table.cells
@@ -305,7 +308,7 @@ def _matrix(program: Program) -> tuple[Any, Any, Any]:
 
 
 def certify(program: Program, target: int, seconds: float = 60.0) -> bool:
-    """Whether the linear relaxation proves, in whole numbers, that no objective exceeds the target.
+    """Whether the linear relaxation proves in whole numbers that the objective is at most `target`.
 
     Floating point only proposes multipliers; `dual_bound` turns any multipliers into an exact
     bound. False proves nothing, because the integer optimum can be below that of the relaxation.
@@ -425,7 +428,7 @@ def price_bound(table: Table, kept: int, *, rounds: int = ROUNDS) -> int | None:
     """An upper bound on the weight of every realizable part; None if the data are too large.
 
     Let 0 <= a <= w be a part of the weight w of each sample, and p >= 0 a price of each token.
-    Every a and p give a bound. For p = 0, a = w gives a bound by pairs (x, n(x)), and a = 0 the
+    Every a and p give a bound. For p = 0, a = w gives a bound by pairs (x, n(x)), and a = 0 a
     bound by rivals. A subgradient search from a = w and p = 0 lowers the bound. All a and p are
     whole multiples of 1 / PARTS, so the bound is exact; floating point only steers the search.
 

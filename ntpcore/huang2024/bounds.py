@@ -140,7 +140,8 @@ def lem_1_cosine(c: Constants) -> float:
 def lem_2_factor(c: Constants, norm: Times) -> Times:
     """The factor 1 + 2 ||W_ov_star|| log(2|V|) / ||W_ov|| of Lemma 2.
 
-    For the gradient G at W_ov, <G, W_ov> / ||W_ov|| >= factor <G, W_ov_star> / ||W_ov_star||."""
+    For the gradient G at W_ov, <G, W_ov> / ||W_ov|| >= factor <G, W_ov_star> / ||W_ov_star||.
+    """
     return 1 + 2 * c.norm_ov * math.log(2 * c.vocab_size) / norm
 
 
@@ -235,7 +236,10 @@ def log_thm_1_direction(
 
 
 def log_thm_2_condition_1(c: Constants, log_T: Times, *, c0: float = 384) -> Times:
-    """Log of c0 ||W_ov_star||^5 log|V| log T / (T eta0), which Theorem 2 assumes is at most 1."""
+    """Log of the ratio c0 ||W_ov_star||^5 log|V| log T / (T eta0) (Theorem 2).
+
+    The theorem assumes a ratio of at most 1.
+    """
     fixed = math.log(c0 * c.norm_ov**5 * math.log(c.vocab_size) / c.eta0)
     value: Times = fixed + np.log(log_T) - log_T
     return value
@@ -268,7 +272,7 @@ def thm_2_log_odds(c: Constants, t: Times) -> Times:
 def log_eq_4_loss(c: Constants, t: Times) -> Times:
     """Log of the upper bound |V| exp(-T C_0 (1 - 2 L_max / (L_max + e^(C_1 t)))) on the loss L.
 
-    Equation (4). It uses the gap A = C_0 T as stated, a lower bound on the exact gap.
+    This is equation (4). It uses the gap A = C_0 T as stated, a lower bound on the exact gap.
     """
     left = 2 / (1 + np.exp(np.minimum(thm_2_log_odds(c, t), 700.0)))  # e^700 is near the largest
     value: Times = math.log(c.vocab_size) - c.steps1 * c.C0 * (1 - left)

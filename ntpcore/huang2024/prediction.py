@@ -1,4 +1,4 @@
-"""What the trained transformer predicts after a sentence, and its attention to each token."""
+"""What the trained transformer predicts after a sentence, and its attention to each position."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ _Shape = tuple[int, int, tuple[tuple[int, int], ...]]
 class Problem:
     """Data of stage 2 as sparse arrays: K entries of W_kq, S merged samples, M rivals.
 
-    A rival is a non-optimal token of a merged sample; M counts the rivals of all samples.
+    A rival is a non-optimal token of a merged sample; M counts the rivals of all merged samples.
 
     Samples with the same query, the same optimal token and the same number of occurrences of each
-    token have equal terms in the loss, so they form one merged sample. Samples with one distinct
+    token have the same loss, so they form one merged sample. Samples with one distinct
     token are left out, because their attention cannot change.
 
     Attributes:
@@ -190,7 +190,7 @@ def from_dataset(
 
 
 def from_structure(structure: Structure, *, log_weights: Sequence[float] | None = None) -> Problem:
-    """The training problem of a data set that was analyzed already; arguments as `from_dataset`.
+    """The training problem of a data set that was analyzed already; otherwise as `from_dataset`.
 
     Raises:
         InputError: as for `from_dataset`.

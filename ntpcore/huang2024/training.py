@@ -74,7 +74,8 @@ class State:
         step: number of steps taken.
         weights: (K,), the K entries of W_kq that training can change.
         change: smallest change of a sample's log m_o / (1 - m_o) in one step since the last
-            recorded step, m_o being its optimal attention mass; inf if no step was taken.
+            recorded step, m_o being the attention mass on its optimal token; inf if no step was
+            taken since then.
         change_step: the step with this smallest change.
         log_weight: smallest log attention weight of one optimal position since the last record.
     """
@@ -103,7 +104,8 @@ class Rows:
         least_log_odds: smallest log m_o / (1 - m_o) over all samples.
         least_gap: smallest W[o, q] - W[j, q] over all comparable pairs.
         least_optimal: smallest W[o, q] over all optimal tokens.
-        greatest_nonoptimal: largest W[j, q] over all non-optimal tokens.
+        greatest_nonoptimal: largest W[j, q] over all non-optimal tokens; non-comparable tokens
+            have 0.
         log_gradient: log ||G||.
         cos_star: <G, W_kq_star> / (||G|| ||W_kq_star||).
         cos_weights: <G, W> / (||G|| ||W||); nan at W = 0.
@@ -164,7 +166,7 @@ class Trajectory:
 def log_grid(steps: int, per_decade: int = 20) -> Integers:
     """Steps to record: 0, 1, 2, and so on, then evenly spaced in the logarithm, and the last step.
 
-    Grids for different numbers of steps agree up to the last step of each.
+    Grids for different numbers of steps agree below the last step of the shorter grid.
     """
     number = math.ceil(math.log10(max(steps, 1)) * per_decade)
     points = np.round(10.0 ** (np.arange(number + 1) / per_decade))

@@ -111,7 +111,7 @@ def fill_slopes(
     g: Floats,
     out: Floats,
 ) -> None:
-    """Fill `out` with the expected change of the state in one step, and f and g of a class.
+    """Fill `out` with the expected change of the state in one step, and `f` and `g` for a class.
 
     A class has C common and D distinct tokens.
 
@@ -269,8 +269,9 @@ class Path:
     def gradients(self) -> tuple[Floats, Floats]:
         """f_n and g_n of a class at every time: two arrays (S, C + D).
 
-        f_n is its attention, scaled to length 1, and g_n = Y (e_n - alpha_n) the back-propagated
-        gradient, at S times, with a column for each of its C common and D distinct tokens.
+        f_n is the attention scaled to norm 1, and g_n = Y (e_n - alpha_n) the back-propagated
+        gradient, projected if `forget`, at S times, with a column for each of the C common and D
+        distinct tokens of the class.
         """
         p = np.concatenate(self.data.probabilities)
         f, g = np.empty((len(self.t), len(p))), np.empty((len(self.t), len(p)))
@@ -281,8 +282,10 @@ class Path:
 
     @property
     def xi(self) -> Floats:
-        """(S,), xi at S times: the mean of g_d / f_d over distinct tokens d with weights f_d^2,
-        minus f . g."""
+        """(S,), xi at S times, which drives the distinct tokens of a class.
+
+        It is the mean of g_d / f_d over distinct tokens d with weights f_d^2, minus f . g.
+        """
         f, g = self.gradients
         C = len(self.data.common)
         mean = (f * g)[:, C:].sum(axis=1) / (f * f)[:, C:].sum(axis=1)

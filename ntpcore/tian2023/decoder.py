@@ -82,7 +82,7 @@ def height(M: int, tau: float | Floats) -> Floats:
 def closed_form(M: int, tau: float | Floats) -> Floats:
     """The height x = M h by the Lambert W function, for moderate tau (tian2023, Lemma 6).
 
-    x = c - W_0(e^c / (M - 1)) with c = (M tau + 1) / (M - 1), tau being eta_Y times updates.
+    x = c - W_0(e^c / (M - 1)) with c = (M tau + 1) / (M - 1), where tau = eta_Y s after s updates.
     """
     c = (M * np.asarray(tau, dtype=np.float64) + 1) / (M - 1)
     return np.asarray(c - wrightomega(c - math.log(M - 1)).real)
@@ -121,7 +121,7 @@ def crossings(M: int) -> tuple[float, float]:
 
 
 def omegas(M: int) -> tuple[float, float]:
-    """The exponents omega_0 and omega_1 that describe the two `crossings` x.
+    """The numbers omega_0 and omega_1 that describe the two `crossings` x.
 
     The heights h = x/M are M^-(2-omega_0) and (1+omega_1) ln(M)/M.
 

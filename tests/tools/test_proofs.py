@@ -511,7 +511,7 @@ def _planted(error):
 
 @NEEDS_COQ
 @pytest.mark.slow
-@pytest.mark.parametrize("error", map(_planted, PLANTED))
+@pytest.mark.parametrize("error", [*map(_planted, PLANTED)])
 def test_a_planted_error_stops_the_check(error, refusals, compiled, tmp_path):
     source = (PROOFS / error["file"]).read_text(encoding="utf-8")
     assert source.count(error["old"]) == 1

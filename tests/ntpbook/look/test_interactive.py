@@ -156,9 +156,10 @@ def test_steps_are_thinned_evenly_and_keep_their_ends() -> None:
 def test_the_moved_five_token_order_is_the_one_of_the_page() -> None:
     view = moves_margin.view(2, 3)
     assert view.says.endswith(
-        "squared norm 6/5; the optimum has 7/6. The closed form is not the optimum."
+        "squared norm 6/5; the optimum has the squared norm 7/6. "
+        "The closed form is not the optimum."
     )
-    assert "At the optimum a over q has margin 7/6." in view.says
+    assert "At the optimum a scores 7/6 more than q." in view.says
     left, right = view.curves[:3], view.curves[3:]
     assert [curve.line for curve in left] == ["tight", "points", "points"]
     assert [curve.line for curve in right] == ["tight", "slack", "points", "points"]
@@ -204,7 +205,8 @@ def test_the_sentence_on_the_closed_form_is_right_for_every_size() -> None:
         for m in range(1, 5):
             order = moves_margin.shared_order(k, m)
             right = closed_form_scores(order) == solve_scores(order)
-            assert right == ("closed form is right" in moves_margin.view(k, m).says), (k, m)
+            says = moves_margin.view(k, m).says
+            assert right == ("The closed form is the optimum." in says), (k, m)
 
 
 def test_the_late_flow_is_right_at_the_largest_and_the_smallest_step_size() -> None:

@@ -394,7 +394,7 @@ class Checked:
         worst: Compared | None = None
         bounds = False
         left, open_, tallies = Counter[str](), Counter[str](), dict[str, Tally]()
-        names = inspect.signature(self.body).parameters
+        names = _arguments(self.body)
         used = {key: value for key, value in changes.items() if key in names}
         for one in made:
             if stop and failed:
@@ -465,7 +465,7 @@ class Checked:
         """A step, run if it can run, and once only with the same arguments in one call."""
         if isinstance(step, Step):
             return step
-        names = inspect.signature(step.function).parameters
+        names = _arguments(step.function)
         used = {key: value for key, value in changes.items() if key in names}
         source = f"{step.function.__module__}.{step.function.__qualname__}"
         key = (step.function, tuple(sorted(used.items())))

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from _pytest import approx
 from axe import NO_AXE
 from browser import NO_BROWSER, serve
 from left_behind import threads_at_work
+from thorough import left_out
 from tiny_book import ROOT, build_command, clean_environment
 
 from tools.pipeline.kernel import NEW_OBJECTS
@@ -83,13 +84,6 @@ def when(item: pytest.Item) -> int:
     """The rank of a test's folder among those that begin first."""
     folder = item.path.parent.relative_to(ROOT / "tests").as_posix()
     return FIRST.index(folder) if folder in FIRST else len(FIRST)
-
-
-def left_out(items: list[pytest.Item], environment: Mapping[str, str]) -> list[pytest.Item]:
-    """The thorough tests, unless NTPCORE_ANEW is set, as in `.ci/run all`."""
-    if environment.get("NTPCORE_ANEW"):
-        return []
-    return [item for item in items if item.get_closest_marker("thorough")]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -245,12 +245,10 @@ def _variables(given: dict[str, str], settings: dict[str, str]) -> dict[str, str
     return {**given, **settings, "NTPCORE_VARIABLES": " ".join([*given, *settings])}
 
 
-def build_anew(
-    folder: Path, command: list[str] | None = None, **variables: str
-) -> subprocess.CompletedProcess[str]:
-    """The same in a process of its own from the start, as make does it, or by another command."""
+def build_anew(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The same in a process of its own from the start, as make does it."""
     return subprocess.run(
-        command or build_command(),
+        build_command(),
         cwd=folder,
         env=clean_environment(**_variables({}, {}), **variables),
         capture_output=True,

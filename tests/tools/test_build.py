@@ -21,6 +21,7 @@ import jupytext
 import nbformat
 import pytest
 from small_disk import with_little_room
+from thorough import ASKED_FOR, left_out
 from tiny_book import (
     PREFACE,
     ROOT,
@@ -799,7 +800,7 @@ def test_builds_in_different_folders_are_alike_byte_for_byte(
         if (ROOT / name).is_file():
             (other / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, other / name)
-    if os.environ.get("NTPCORE_ANEW") != "all":
+    if os.environ.get(ASKED_FOR) != "all":
         shutil.copytree(ROOT / "pages", other / "pages")
         (other / notebooks.RECORDS).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / notebooks.RECORDS, other / notebooks.RECORDS)
@@ -825,21 +826,15 @@ def test_sites_of_a_tiny_book_in_different_folders_are_alike_byte_for_byte(
     assert first_difference(built / "_build/html", other / "_build/html") == ""
 
 
-@pytest.mark.parametrize("anew", ["", "site"])
-def test_thorough_tests_are_left_out_unless_they_are_asked_for(anew: str) -> None:
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [*command, __file__],
-        cwd=ROOT,
-        env=os.environ | {"NTPCORE_ANEW": anew},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert f"::{test_a_difference_of_one_byte_is_noticed.__name__}" in done.stdout
-    whole = f"::{test_builds_in_different_folders_are_alike_byte_for_byte.__name__}"
-    assert (whole in done.stdout) == bool(anew)
-    assert "NTPCORE_ANEW=site" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+def test_thorough_tests_are_left_out_unless_they_are_asked_for(
+    request: pytest.FixtureRequest,
+) -> None:
+    assert left_out(request.session.items, os.environ) == []
+    request.node.add_marker("thorough")
+    assert left_out([request.node], {}) == [request.node]
+    assert left_out([request.node], {ASKED_FOR: ""}) == [request.node]
+    assert left_out([request.node], {ASKED_FOR: "site"}) == []
+    assert f"export {ASKED_FOR}=" in (ROOT / ".ci/run").read_text(encoding="utf-8")
 
 
 def test_a_difference_of_one_byte_is_noticed(built: Path, tiny: Path) -> None:

@@ -227,8 +227,8 @@ def test_the_page_counts_the_errors_in_the_audit_file_and_there_are_twenty():
 def checked(tmp_path_factory, request):
     """What the check of all proofs says, the folder where it compiled them, and what coqc printed.
 
-    Once is dear. Where errors are planted, it is asked as well on which variables of its section
-    each proof rests.
+    One run is expensive. Where errors are planted, it is asked as well on which variables of its
+    section each proof rests.
     """
     folder, run, said = tmp_path_factory.mktemp("proofs"), prove.run_coq, {}
     planted = test_a_planted_error_stops_the_check.__name__

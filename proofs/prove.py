@@ -204,6 +204,18 @@ def compile_file(folder: Path, name: str) -> None:
     run_coq(["coqc", *options, name], folder, name)
 
 
+def compile_files(source: Path, names: Sequence[str], folder: Path) -> None:
+    """Copy files, in the order in which they need each other, and compile the copies.
+
+    Raises:
+        ProofError: Coq refuses one.
+        NoCoqError: there is no Coq.
+    """
+    for name in names:
+        shutil.copy(source / name, folder)
+        compile_file(folder, name)
+
+
 def ask(
     folder: Path, names: list[str], theorems: list[str], apart: Sequence[str] = ()
 ) -> dict[str, tuple[str, str]]:
@@ -282,9 +294,7 @@ def check(folder: Path = HERE, *, coqchk: bool = False) -> dict[str, Any]:
     allowed, about_reals = read_axioms(folder)
     refuse_granted(folder, names)
     with tempfile.TemporaryDirectory() as scratch:
-        for name in names:
-            shutil.copy(folder / name, scratch)
-            compile_file(Path(scratch), name)
+        compile_files(folder, names, Path(scratch))
         theorems = sorted({theorem for entry in entries for theorem in entry.theorems})
         answers = ask(Path(scratch), names, theorems, about_reals)
         if coqchk:

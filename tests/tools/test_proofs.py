@@ -12,12 +12,14 @@ import sys
 import threading
 import tomllib
 from contextlib import nullcontext
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count, pairwise, product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from thorough import ASKED_FOR
 
 from ntpbook.catalogue import CATALOGUE
 from ntpcli import certify
@@ -223,12 +225,38 @@ def test_the_page_counts_the_errors_in_the_audit_file_and_there_are_twenty():
 # Coq
 
 
-@pytest.fixture(scope="module")
-def checked(tmp_path_factory, request):
-    """What the check of all proofs says, the folder where it compiled them, and what coqc printed.
+# The max-margin part, from Definition 1 to the closed form, and what it needs: `make test` has Coq
+# read these files, and plants errors in them. The others take ten times as long and ask Coq the
+# same; `.ci/run all` has it read all, and whoever changes a proof does by NTPCORE_ANEW=1
+# (CONTRIBUTING). That no other file changed since Coq read it, the record tells by its hashes.
+PART = {"Fields.v", "Orders.v", "PrefixClosure.v", "MaxMargin.v", "Frobenius.v", "BlockForm.v"}
+PART |= {"Hall.v", "Existence.v", "Matrix.v", "Dual.v", "FiveTokens.v", "Example1.v"}
+PART |= {"Executable.v"}
 
-    One run is expensive. Where errors are planted, it is asked as well on which variables of its
-    section each proof rests.
+
+@dataclass(frozen=True)
+class Compiled:
+    """Proofs that Coq has read: all, or those of the max-margin part.
+
+    Attributes:
+        folder: where they and what Coq made of them lie.
+        names: the files, in the order in which they need each other.
+        said: what coqc printed for each.
+        record: of the check of all files; None for a part.
+    """
+
+    folder: Path
+    names: list
+    said: dict
+    record: dict | None
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory, request):
+    """The proofs, compiled: one run is expensive.
+
+    Where errors are planted, Coq is asked as well on which variables of its section each proof
+    rests.
     """
     folder, run, said = tmp_path_factory.mktemp("proofs"), prove.run_coq, {}
     planted = test_a_planted_error_stops_the_check.__name__
@@ -241,29 +269,62 @@ def checked(tmp_path_factory, request):
         said[what] = run(command, where, what, *more)
         return said[what]
 
+    names = prove.project_files(PROOFS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prove.tempfile, "TemporaryDirectory", lambda: nullcontext(str(folder)))
         patch.setattr(prove, "run_coq", run_and_keep)
-        return prove.check(PROOFS), folder, said
-
-
-@pytest.fixture(scope="module")
-def compiled(checked):
-    """The folder with all proofs, compiled."""
-    return checked[1]
+        if os.environ.get(ASKED_FOR):
+            patch.setattr(prove.tempfile, "TemporaryDirectory", lambda: nullcontext(str(folder)))
+            return Compiled(folder, names, said, prove.check(PROOFS))
+        names = [name for name in names if name in PART]
+        prove.compile_files(PROOFS, names, folder)
+        return Compiled(folder, names, said, None)
 
 
 @NEEDS_COQ
 @pytest.mark.slow
-def test_coq_reads_all_proofs_and_writes_the_same_record(checked):
-    assert checked[0] == json.loads((PROOFS / prove.RECORD).read_text(encoding="utf-8"))
+@pytest.mark.thorough
+def test_coq_reads_all_proofs_and_writes_the_same_record(compiled):
+    assert compiled.record == json.loads((PROOFS / prove.RECORD).read_text(encoding="utf-8"))
+
+
+@NEEDS_COQ
+@pytest.mark.slow
+def test_coq_reads_the_max_margin_part_and_says_what_the_record_says(compiled):
+    record = json.loads((PROOFS / prove.RECORD).read_text(encoding="utf-8"))
+    known = {
+        f"{row['file'].removesuffix('.v')}.{row['theorem']}": row["statement"]
+        for label in record["labels"].values()
+        for row in label["theorems"]
+        if row["file"] in PART
+    }
+    assert len(known) >= 40
+    answers = prove.ask(compiled.folder, compiled.names, sorted(known))
+    assert {rests for _, rests in answers.values()} == {prove.CLOSED}
+    for theorem, (says, _) in answers.items():
+        assert _unqualified(says) == _unqualified(known[theorem]), theorem
+
+
+def _unqualified(statement):
+    """A statement without line ends and without the files of its names.
+
+    Coq prints the file of a name that another file, loaded later, has as well.
+    """
+    files = "|".join(name.removesuffix(".v") for name in prove.project_files(PROOFS))
+    return " ".join(re.sub(rf"\b(?:{files})\.", "", statement).split())
+
+
+def test_the_max_margin_part_needs_no_other_file():
+    for name in PART:
+        text = prove.without_comments((PROOFS / name).read_text(encoding="utf-8"))
+        needs = re.findall(r"From Companion Require (?:Import )?([\w\s]+)\.", text)
+        assert {f"{need}.v" for need in " ".join(needs).split()} <= PART, name
 
 
 @NEEDS_COQ
 @pytest.mark.slow
 def test_an_unknown_theorem_an_axiom_and_a_slow_proof_are_found(compiled, tmp_path, monkeypatch):
-    names = prove.project_files(PROOFS)
-    folder = _linked(compiled, tmp_path, names)
+    names = compiled.names
+    folder = _linked(compiled, tmp_path)
     with pytest.raises(prove.ProofError, match=r"no Companion\.Orders\.absent"):
         prove.ask(folder, names, ["Orders.absent"])
     (folder / "Own.v").write_text("Axiom own : False. Lemma wrong : 0 = 1. case own. Qed.")
@@ -282,11 +343,11 @@ def test_without_coq_the_check_says_so(monkeypatch, capsys):
     assert capsys.readouterr().out.count("\n") == 1
 
 
-def _linked(compiled, folder, names):
+def _linked(compiled, folder):
     """A copy of the compiled folder; what is not changed is a link."""
-    for name in names:
+    for name in compiled.names:
         for file in (name, name + "o"):
-            (folder / file).symlink_to(compiled / file)
+            (folder / file).symlink_to(compiled.folder / file)
     return folder
 
 
@@ -422,7 +483,7 @@ def _contents(coq, module):
     return said[said.index("Struct") : said.rindex("End")].split()
 
 
-def _first_refusals(coq, start, name, changes, rests):
+def _first_refusals(coq, start, name, files, changes, rests):
     """For each change of a file what Coq says first against it; empty if it takes the whole file.
 
     The sentences before a change are told once for all changes, and without their proofs, which
@@ -434,11 +495,12 @@ def _first_refusals(coq, start, name, changes, rests):
         coq: a running Coq, taken back to `start` in the end.
         start: its state in which no sentence of the file has been told.
         name: of the file.
+        files: those that are compiled, in order.
         changes: pairs of an old text and a new one.
         rests: for each lemma of the file the variables of its section on which its proof rests.
     """
     source = _without_mathcomp((PROOFS / name).read_text(encoding="utf-8"))
-    module, files = name.removesuffix(".v"), prove.project_files(PROOFS)
+    module = name.removesuffix(".v")
     told = [name] if "Qed." in source else _needing(files, name)
     further = [_as_module(other, told) for other in told[1:]]
     if further:  # what these need besides is loaded once
@@ -476,36 +538,31 @@ def _first_error(coq, text):
 
 
 @pytest.fixture(scope="module")
-def refusals(checked):
+def refusals(compiled):
     """What Coq says first against a planted error, in the file where it is planted.
 
     One Coq for all files: what most of them import takes longer to load than many have to say.
     """
-    known, coq = {}, Coq(checked[1])
+    known, coq = {}, Coq(compiled.folder)
     said, start = coq.tell(MATHCOMP)
     assert "Error" not in said, said
 
     def first(error):
         if error["file"] not in known:
             changes = [(e["old"], e["new"]) for e in PLANTED if e["file"] == error["file"]]
-            rests = _rests_on(checked[2][error["file"]])
-            known[error["file"]] = _first_refusals(coq, start, error["file"], changes, rests)
+            rests = _rests_on(compiled.said[error["file"]])
+            known[error["file"]] = _first_refusals(
+                coq, start, error["file"], compiled.names, changes, rests
+            )
         return known[error["file"]][error["old"], error["new"]]
 
     yield first
     coq.close()
 
 
-# Files of the max-margin part, from Definition 1 to the closed form: `make test` plants errors in
-# these. Those in the other files take ten times as long and ask Coq the same; `.ci/run all` plants
-# them, and whoever changes a proof does by NTPCORE_ANEW=1 (CONTRIBUTING).
-ALWAYS = {"Orders.v", "PrefixClosure.v", "BlockForm.v", "MaxMargin.v", "Hall.v", "Dual.v"}
-ALWAYS |= {"FiveTokens.v", "Example1.v", "Matrix.v", "TwoPapers.v", "Audited.v"}
-
-
 def _planted(error):
     """An error as a parameter of the test."""
-    marks = () if error["file"] in ALWAYS else (pytest.mark.thorough,)
+    marks = () if error["file"] in PART else (pytest.mark.thorough,)
     return pytest.param(error, id=f"{error['file']}: {error['why']}", marks=marks)
 
 
@@ -517,15 +574,14 @@ def test_a_planted_error_stops_the_check(error, refusals, compiled, tmp_path):
     assert source.count(error["old"]) == 1
     said = refusals(error)
     if not said:  # it is refused for its words, or in a file that needs this one
-        names = prove.project_files(PROOFS)
-        folder = _linked(compiled, tmp_path, names)
-        todo = _needing(names, error["file"])
+        folder = _linked(compiled, tmp_path)
+        todo = _needing(compiled.names, error["file"])
         for name in todo:
             (folder / (name + "o")).unlink()
         (folder / error["file"]).unlink()
         (folder / error["file"]).write_text(source.replace(error["old"], error["new"]))
         with pytest.raises(prove.ProofError) as refused:
-            _check_again(folder, names, todo)
+            _check_again(folder, compiled.names, todo)
         said = str(refused.value)
     # It is refused for what it says, and not because it cannot be read.
     assert not re.search("[Ss]yntax error|Illegal begin|not done within", said)
@@ -535,8 +591,8 @@ def test_there_are_forty_planted_errors_in_all_kinds_of_files():
     assert len({(error["file"], error["new"]) for error in PLANTED}) == len(PLANTED) >= 40
     files = {error["file"] for error in PLANTED}
     assert files == set(prove.project_files(PROOFS)) - {"Fields.v"}
-    assert files >= ALWAYS
-    assert sum(error["file"] in ALWAYS for error in PLANTED) >= 30
+    assert files >= PART - {"Fields.v"}
+    assert sum(error["file"] in PART for error in PLANTED) >= 30
 
 
 # The code
@@ -680,7 +736,7 @@ def _answers(folder, structures, shift):
 @NEEDS_COQ
 @pytest.mark.slow
 def test_ntpcore_computes_what_coq_defines(compiled, tmp_path):
-    folder = _linked(compiled, tmp_path, prove.project_files(PROOFS))
+    folder = _linked(compiled, tmp_path)
     structures = _structures()
     assert len(structures) >= 53
     answers = _answers(folder, structures, Fraction(1, 7))
@@ -808,7 +864,7 @@ Definition judge (c : column) : bool :=
 def test_the_checker_of_certificates_accepts_what_coq_accepts(compiled, tmp_path):
     """With CASES=10000 in the environment ten thousand columns are compared, in minutes."""
     questions, answers = _columns(int(os.environ.get("CASES", "1000")))
-    folder = _linked(compiled, tmp_path, prove.project_files(PROOFS))
+    folder = _linked(compiled, tmp_path)
     parts = [
         f"Definition part{i} : seq column := {_list(questions[i : i + 250])}.\n"
         f"Eval vm_compute in map judge part{i}."

@@ -131,8 +131,8 @@ def W_kq_star(orders: Mapping[str, PartialOrder]) -> dict[str, margin.Solution]:
     """The columns of W_kq_star by query, as `margin.W_kq_star` gives them.
 
     If several sets of multipliers prove the scores, the two functions may return different ones.
-    The caller chooses the faster module: loading this one takes as long as `margin` needs for a
-    thousand pairs.
+    The caller chooses the faster module: loading this one takes as long as `margin` needs for some
+    thousand pairs (`columns.MANY_PAIRS`).
 
     Raises:
         ValueError: an order compares no two tokens, or has a confused token.

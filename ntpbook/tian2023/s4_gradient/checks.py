@@ -672,7 +672,7 @@ def beside_the_theorem(one: TwoDecoders, n: int) -> Iterator[Said]:
             planted={r"A bound on $r = |\lambda_1|$ that is twice as large.": {"larger": 2}},
         ),
         uses("tian2023-lem-6", "the equation of $x = Mh$"),
-        uses("tian2023-lem-8", r"the upper zero $x_1$, which defines $\tau_0 = 2x_1$"),
+        uses("tian2023-lem-8", r"the upper crossing $x_1$, which defines $\tau_0 = 2x_1$"),
         executed("the inequalities of (b) from Lemma 6", steps.speed),
         by_hand(r"bounds on $e^x$ and $x$ at all times, and from $\tau_0$ on", at="stages"),
         executed(

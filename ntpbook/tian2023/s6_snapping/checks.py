@@ -1052,7 +1052,7 @@ def check_tian2023_eq_131(s: SnapSetting, both: bool = True, own: bool = True) -
             B, again = float(form(C_0, snapping.total_speed(s, s.onset))), float(form(C_0, there))
             # the printed B may pass through 0
             yield equal(B, again, f"rates times {a:g}, $C_0 = {C_0:g}$", scale=max(1.0, abs(B)))
-    log = math.log(2 * s.M * decoder.crossings(s.M)[1])  # (1 + omega_1) ln M is the upper zero
+    log = math.log(2 * s.M * decoder.crossings(s.M)[1])  # (1 + omega_1) ln M is the upper crossing
     yield equal(log, math.log(s.M * float(s.tau(s.onset))), "ln(M eta_Y t_0/K)")
     one = SnapSetting(1000, 10, 0.5, 0.5)
     tau = float(one.tau(one.onset))

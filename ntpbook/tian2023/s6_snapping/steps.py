@@ -149,7 +149,7 @@ def first_stage(share: float = 1.0) -> Iterator[Shown]:
 
 
 def second_stage(twice: int = 2) -> Iterator[Shown]:
-    """tau(t_0) exceeds tau at the upper zero of Lemma 8, where e^x = (M - 1) x, by Lemma 6.
+    """tau(t_0) exceeds tau at the upper crossing of Lemma 8, where e^x = (M - 1) x, by Lemma 6.
 
     Args:
         twice: tau(t_0) over that zero; 2 in truth.
@@ -319,7 +319,7 @@ def growth_is_linear(root: str = "1/2") -> Iterator[Shown]:
 def slower_decoder(sizes: tuple[int, ...] = (6, 7)) -> Iterator[Shown]:
     """x^2/tau falls with x where e^x (x - 2) > (M - 1) x - 2, so for M >= 6 from t_0 on.
 
-    With e^x = u (M - 1) x, u >= 1 from the upper zero of Lemma 8 on, that holds for x >= 3.
+    With e^x = u (M - 1) x, u >= 1 from the upper crossing of Lemma 8 on, that holds for x >= 3.
 
     Args:
         sizes: vocabularies below 8, where it is asked at t_0 itself.

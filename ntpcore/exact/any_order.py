@@ -15,11 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from ntpcore.data.order import Pair, PartialOrder
 from ntpcore.exact.margin import Multipliers, Scores, common_unit
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 FIRST_SWEEPS = 64
 MOST_SWEEPS = 2**17  # of the guess; then fractions search alone
@@ -52,6 +54,8 @@ class AnySolution:
 
 def components(pairs: Iterable[Pair]) -> list[tuple[str, ...]]:
     """The strongly connected components of a relation, each sorted, in a fixed order."""
+    import networkx as nx  # slow to load, and needed where tokens are confused
+
     graph: nx.DiGraph[str] = nx.DiGraph(sorted(pairs))
     return sorted(tuple(sorted(one)) for one in nx.strongly_connected_components(graph))
 
@@ -177,6 +181,8 @@ def _solve_weighted(
 
 def _without_implied(edges: list[Edge]) -> list[Edge]:
     """The edges that no longer path implies: a margin of 2 along it is more than 1."""
+    import networkx as nx
+
     graph: nx.DiGraph[int] = nx.DiGraph(edges)
     return sorted(nx.transitive_reduction(graph).edges)
 
@@ -211,6 +217,8 @@ def _prove(
 ) -> tuple[list[Fraction], dict[Edge, Fraction]] | None:
     """Scores with a margin of exactly 1 on the active edges, and their multipliers, if those prove
     them optimal."""
+    import networkx as nx
+
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(len(sizes)))
     graph.add_edges_from(active)
@@ -252,6 +260,8 @@ def _depths(nodes: Iterable[int], active: list[Edge]) -> dict[int, int] | None:
 
 def _ship(amounts: list[Fraction], edges: list[Edge]) -> dict[Edge, Fraction] | None:
     """Multipliers that carry every amount away along the edges; None if nothing can."""
+    import networkx as nx
+
     unit = common_unit(amounts)
     whole = [int(amount * unit) for amount in amounts]
     source, sink = len(amounts), len(amounts) + 1

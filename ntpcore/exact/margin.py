@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Any, TypeVar
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ntpcore.data.order import Pair, PartialOrder
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Scores = dict[str, Fraction]
 Multipliers = dict[Pair, Fraction]
@@ -274,6 +275,8 @@ def _components(pairs: Iterable[Pair]) -> list[set[Pair]]:
     pairs = set(pairs)
     if len(pairs) == len({a for a, _ in pairs}) * len({b for _, b in pairs}):
         return [pairs]  # complete, as it is without a second optimal token
+    import networkx as nx  # takes half of the time that a command needs to start
+
     graph = nx.Graph(((a, "above"), (b, "below")) for a, b in pairs)
     number = {
         node: place for place, nodes in enumerate(nx.connected_components(graph)) for node in nodes
@@ -299,6 +302,8 @@ def _ship(pairs: Iterable[Pair]) -> tuple[dict[Pair, int], frozenset[str]]:
     k, m = len(uppers), len(lowers)
     if len(pairs) == k * m:
         return dict.fromkeys(pairs, 1), frozenset()
+    import networkx as nx  # see above
+
     above = {a: place for place, a in enumerate(sorted(uppers))}
     below = {b: place for place, b in enumerate(sorted(lowers), start=k)}
     source, sink = k + m, k + m + 1

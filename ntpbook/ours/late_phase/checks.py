@@ -623,10 +623,12 @@ def least_value(late: model.Late) -> Any:
         uses("ours-logarithm-law", r"Theorem D: $F(y_t) \to \inf F$ where a pair is idle"),
         uses(
             "ours-perturbation",
-            "Lemma P: the bounds on the loss, and the weights of the pairs at large margins",
+            "Lemma P: the weights of the pairs at large margins",
         ),
         by_hand(
-            r"$F(y_t) \to \inf F$ and $t\eta - x_t \to \xi$, with or without idle pairs", at="limit"
+            r"$\mathcal L - \mathcal L^*$, by integrating these weights along $W^*$; "
+            r"$F(y_t) \to \inf F$ and $t\eta - x_t \to \xi$, with or without idle pairs",
+            at="limit",
         ),
         executed(
             "the infimum of $F$ by duality",

@@ -435,7 +435,7 @@ def two_each(seed: int = 7, samples: int = 100) -> Iterator[Sampled]:
         ),
         by_hand(
             "The query lies above all other tokens of its sentences, and no token lies both "
-            "above one token and below another.",
+            "above some token and below some token.",
             at="order",
         ),
     ),

@@ -280,8 +280,9 @@ def speed(factor: float = 2.0) -> Iterator[Shown]:
 def least_constant(room: int = 1) -> Iterator[Shown]:
     """At tau_0 = 2 x_1 gamma tau is at least x_1, and x_1 >= ln M: (b) needs x_1 / ln(2 x_1).
 
-    x_1 is the upper crossing of Lemma 8, e^(x_1) = (M-1) x_1, and x = x_1 + d, d >= 0, the height at
-    tau_0. M = 100 + m and x_1 = 3 + s, as e^3 < 99 * 3; Lemma 6 gives e^x = 2 M x_1 + 1 - (M-1) x.
+    x_1 is the upper crossing of Lemma 8, e^(x_1) = (M-1) x_1, and x = x_1 + d, d >= 0, is the
+    height at tau_0. M = 100 + m and x_1 = 3 + s, as e^3 < 99 * 3; Lemma 6 gives
+    e^x = 2 M x_1 + 1 - (M-1) x.
 
     Args:
         room: of x_1 in the first bound; 1 in truth.

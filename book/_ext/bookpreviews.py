@@ -24,11 +24,13 @@ from tools.site.statements import (
     search_script,
     section_entry,
     statement_entry,
+    symbols_script,
     term_entry,
 )
 
 FOLDER = Path("_static") / "previews"
 GLOSSARY = "book/glossary"
+NOTATION = "book/notation"
 # Pages whose sections the search leaves out: lists whose rows it finds by themselves.
 UNSEARCHED = {GLOSSARY, "book/reference"}
 
@@ -120,15 +122,21 @@ def write_previews(app: Sphinx, problem: Exception | None) -> None:
             continue
         (folder / f"{entry.name}.js").write_text(preview_script(entry), encoding="utf-8")
     (folder.parent / "statements.js").write_text(search_script(found), encoding="utf-8")
+    page = Path(app.outdir, f"{NOTATION}.html")
+    if page.is_file():
+        script = symbols_script(page.read_text(encoding="utf-8"))
+        (folder / "symbols.js").write_text(script, encoding="utf-8")
 
 
-def search_by_statement(
+def add_scripts(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Load the index of statements on the page of the search, and only there."""
+    """Load the index of statements on the page of the search, and symbols on evidence pages."""
     if pagename == "search":
         app.add_js_file("statements.js", loading_method="")
         app.add_js_file("find.js")
+    if pagename.removeprefix("pages/") in app.ntp_evidence:  # type: ignore[attr-defined]
+        app.add_js_file("symbols.js")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -137,6 +145,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.ntp_sections = {}  # type: ignore[attr-defined]
     app.add_node(unenumerable_node, override=True, html=(open_statement, close_statement))
     app.connect("doctree-resolved", keep_sections, priority=400)  # before badges and links
-    app.connect("html-page-context", search_by_statement)
+    app.connect("html-page-context", add_scripts)
     app.connect("build-finished", write_previews, priority=450)  # before formulas are finished
     return {"parallel_read_safe": False, "parallel_write_safe": False}

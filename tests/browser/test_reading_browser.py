@@ -53,6 +53,54 @@ def opened(context: BrowserContext, address: str) -> Page:
     return page
 
 
+# Symbols
+
+
+def test_symbols_of_an_evidence_page_are_at_hand_anywhere(
+    context: BrowserContext, site: str
+) -> None:
+    page = opened(context, f"{site}{LEMMAS}")
+    page.mouse.wheel(0, 5000)
+    button = page.get_by_role("button", name="Symbols")
+    expect(button).to_be_in_viewport()
+    panel = page.get_by_role("region", name="Symbols on this page")
+    expect(panel).to_be_hidden()
+    button.click()
+    expect(panel).to_contain_text("length of the longest sentence")  # L_max, of the whole book
+    expect(panel).not_to_contain_text("speed coefficient")  # gamma, which is Tian et al.'s
+    first = page.locator("article > section > p", has=page.locator("math")).first
+    expect(panel.locator("p", has=page.locator("math")).first).to_have_text(first.inner_text())
+    assert page.locator("#ntp-symbols [id]").count() == 0
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    assert button.get_attribute("aria-expanded") == "false"
+    page.close()
+
+
+def test_a_symbol_that_is_not_on_the_page_is_not_among_its_symbols(
+    context: BrowserContext, site: str
+) -> None:
+    page = opened(context, f"{site}pages/tian2023_s4_decoder.html")
+    page.get_by_role("button", name="Symbols").click()
+    panel = page.get_by_role("region", name="Symbols on this page")
+    expect(panel).to_contain_text("size of the vocabulary; numbers of classes")
+    expect(panel).not_to_contain_text("stationary attention of a fixed decoder")  # Z*(Y)
+    page.close()
+
+
+def test_symbols_fit_a_phone_and_stories_have_no_such_button(browser: Browser, site: str) -> None:
+    phone = browser.new_context(viewport={"width": 320, "height": 640}, has_touch=True)
+    page = opened(phone, f"{site}{LEMMAS}")
+    page.get_by_role("button", name="Symbols").tap()
+    panel = page.get_by_role("region", name="Symbols on this page")
+    expect(panel).to_contain_text("length of the longest sentence")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert panel.evaluate("one => one.getBoundingClientRect().bottom <= innerHeight")
+    page.goto(f"{site}pages/loss.html")
+    assert page.get_by_role("button", name="Symbols").count() == 0
+    phone.close()
+
+
 def test_a_tap_on_a_number_writes_its_origin_behind_it(context: BrowserContext, site: str) -> None:
     page = opened(context, f"{site}pages/snapping.html")
     number = page.locator("abbr.ntp-result").first

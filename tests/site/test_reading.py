@@ -12,6 +12,7 @@ import bookequations
 import bookglossary
 import bookoffline
 import bookpapers
+import pytest
 from docutils import nodes
 from fontTools import ttLib
 from tiny_book import ROOT
@@ -287,3 +288,26 @@ def test_the_start_page_says_what_was_found_and_leads_on(book: Path) -> None:
     assert stops.count("<li>") == 5
     assert len(set(re.findall(r'href="[^"]+#((?:huang2024|tian2023)-[\w-]+)"', stops))) >= 5
     assert Page(html).ids["ten-minutes"] == 1
+
+
+# Symbols
+
+NOTATION = """<section id="n"><h1>Notation</h1><p>Words.</p>
+<section id="t"><h2>Training<a>#</a></h2>
+<table><thead><tr><th>Symbol</th></tr></thead><tbody><tr>
+<td><math><mi>t</mi></math></td><td><code>steps</code></td><td>a <a href="x" id="y">step</a></td>
+</tr></tbody></table></section></section>"""
+
+
+def test_symbols_are_the_first_and_the_last_column_of_the_tables_on_notation() -> None:
+    script = statements.symbols_script(NOTATION)
+    table = json.loads(script.removeprefix("ntpSymbols(").removesuffix(");\n"))
+    assert table == (
+        '<table><tbody data-part="Training"><tr><th colspan="2" scope="rowgroup">Training</th></tr>'
+        "<tr data-row><td><math><mi>t</mi></math></td><td>a step</td></tr></tbody></table>"
+    )
+
+
+def test_a_page_on_notation_without_tables_is_refused() -> None:
+    with pytest.raises(ValueError, match="no table"):
+        statements.symbols_script(NOTATION.replace("tbody", "tfoot"))

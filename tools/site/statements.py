@@ -137,6 +137,33 @@ def preview_script(entry: Entry) -> str:
     return f"ntpPreview({_js(entry.name)}, {_js(entry.html)});\n"
 
 
+def symbols_script(html: str) -> str:
+    """The script that hands the tables of the page on notation to an evidence page.
+
+    Args:
+        html: that page. Its tables have the symbols in their first column and what they mean in
+            their last one; a heading stands above each.
+
+    Raises:
+        ValueError: there is no such table.
+    """
+    parts = []
+    for section in BeautifulSoup(html, "html.parser").select("section:has(> h2)"):
+        title = section.h2.find(string=True, recursive=False)  # without the link behind it
+        for rows in section.select("tbody"):
+            lines = [
+                f"<tr data-row><td>{body_of(cells[0].decode_contents())}</td>"
+                f"<td>{body_of(cells[-1].decode_contents())}</td></tr>"
+                for cells in (row.select("td") for row in rows.select("tr"))
+            ]
+            head = f'<tr><th colspan="2" scope="rowgroup">{escape(title)}</th></tr>'
+            parts.append(f'<tbody data-part="{escape(title)}">{head}{"".join(lines)}</tbody>')
+    if not parts:
+        raise ValueError("the page on notation has no table below a heading")
+    table = f"<table>{''.join(parts)}</table>"
+    return f"ntpSymbols({_js(table)});\n"
+
+
 def search_script(found: Iterable[Entry]) -> str:
     """The script with all that the search by number and by words looks through."""
     rows = [

@@ -123,7 +123,8 @@ def bundled_files() -> dict[str, bytes]:
     site = Path(str(networkx.locate_file("")))
     ours = {"networkx/__init__.py": (ROOT / "tools" / "site" / "networkx_init.py").read_bytes()}
     ours |= {f"networkx/{name}/__init__.py": b"" for name in EMPTIED}
-    files = closure([START], {"networkx": site, **dict.fromkeys(OURS, ROOT)}, ours)
+    starts = [START, "networkx"]  # which the solver imports in functions
+    files = closure(starts, {"networkx": site, **dict.fromkeys(OURS, ROOT)}, ours)
     for path in networkx.files or ():
         if path.name.startswith("LICENSE") and ".dist-info" in str(path):
             files["networkx/LICENSE.txt"] = Path(str(path.locate())).read_bytes()

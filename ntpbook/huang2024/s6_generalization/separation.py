@@ -112,10 +112,11 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
             r"a bound on the tangent of the angle to $W^*$, and $x_t \ge t\eta/(\sqrt2\,\|W^*\|)$",
         ),
         executed(
-            "the entries of $W$ of compared tokens have the claimed sign and size",
+            "the entries of $W$ of compared tokens have the signs of $W^*$ and the claimed size",
             entry_of_the_limit,
             planted={"4 in place of 8 in $t_3$.": {"eight": 4}},
         ),
+        by_hand("$W^*$ is positive at optimal tokens and negative at non-optimal ones", at="signs"),
         uses(
             "huang2024-app-never-together",
             "under its query, no sample with two different tokens contains a non-comparable token",

@@ -933,8 +933,8 @@ def one_sample(one: Exact) -> snapping.ModelRun:
         uses("tian2023-lem-4-corrected", r"one sample per step: $\eta_Z/K$ in (10)"),
         uses("tian2023-eq-128", r"$\Gamma$ is a constant times $x^2$"),
         executed(
-            r"the rates of $z_c$, $\Phi$, and $\Psi$ under (10), and the limit of "
-            r"$\varepsilon^2 \Phi$",
+            r"the rates of both logits under (10), for 2, 3, and 5 classes, those of $\Phi$ and "
+            r"$\Psi$, and the limit of $\varepsilon^2 \Phi$",
             steps.exponents,
         ),
         by_hand(
@@ -942,7 +942,8 @@ def one_sample(one: Exact) -> snapping.ModelRun:
             at="sum",
         ),
         by_hand(
-            r"$\ln\Gamma$ has slope 2 in $\ln t$ while scanning and in $\ln\ln t$ while snapping",
+            r"$\ln\Gamma$ has the slope 2 in $\ln t$ for $t \le \theta t_0'$, as $M$ grows, and in "
+            r"$\ln\ln(M\tau)$ while snapping",
             at="slopes",
         ),
         by_hand(
@@ -1734,8 +1735,8 @@ def check_tian2023_fig_9(
         by_hand("relabeling the classes changes neither the data nor the state", at="relabelling"),
         by_hand("each query sums $K/L$ equal changes", at="queries"),
         executed(
-            "the updates of the full matrices, in fractions, for any gains $g$ of the "
-            "symmetric form",
+            "the updates of the full matrices at five states of the symmetric form with "
+            "$M > K$, in fractions",
             steps.equal_changes,
             planted={
                 "All classes contribute to each query.": {"share": False},

@@ -441,12 +441,13 @@ def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
     proof=(
         uses("tian2023-lem-1", "The gradient of a single head."),
         executed(
-            "The derivative of $f$ with respect to $z$.",
+            "The derivative of $f$ with respect to $z$, for three tokens.",
             one_head.unit_step,
             planted={"Attention without $L_2$ scaling.": {"sphere": False}},
         ),
         executed(
-            "The derivative of $J$ with respect to the sum of the logits of all heads.",
+            "The derivative of $J$ with respect to the sum of the logits, for two heads and three "
+            "outputs.",
             one_head.error_step,
             planted={"The error of one head alone.": {"first_only": True}},
         ),

@@ -766,8 +766,9 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
     over="runs",
     instances=instances.first_steps,
     says=r"For $t \ge 2$ the paper's condition on $t$ implies the condition of Theorem G, "
-    r"whatever $N$, $L_{\max}$, $\|W^*\|$, and $\eta$ are. At $t = 1$, where the condition is "
-    r"empty, equation (4) holds on {tried} runs with step sizes up to $\|W^*\|/\mathrm e$.",
+    r"whatever $N$, $L_{\max}$, $\|W^*\|$, and $\eta \le \|W^*\|/\mathrm e$ are. At $t = 1$, "
+    r"where the condition is empty, equation (4) holds on {tried} runs with step sizes up to "
+    r"$\|W^*\|/\mathrm e$.",
     proof=(
         uses(
             "ours-loss-soon",

@@ -109,3 +109,14 @@ def test_the_proofs_of_a_page_end_at_their_own_fence() -> None:
     nested = "::::{prf:proof}\n:::{note}\n(step-ours-a-x)=\n:::\nEnd.\n::::\n(step-ours-a-y)=\n"
     (found,) = proofs_of(nested)
     assert (found.line, found.anchors) == (1, ["step-ours-a-x"])
+
+
+@pytest.mark.parametrize(
+    "after", [":::{prf:lemma} 2\nMore.\n:::\n", "```{code-cell}\nrun()\n```\n", ""]
+)
+def test_a_proof_that_swallows_what_follows_is_told(project: Path, after: str) -> None:
+    page = project / "notebooks/page.md"
+    text = PAGE.replace("{#step-ours-a-look}.\n:::\n", "{#step-ours-a-look}. :::\n\n" + after)
+    page.write_text(text, encoding="utf-8")
+    told = [line for line in said(project, GOOD, OTHER) if "does not end" in line]
+    assert told == ["the proof in line 8 does not end before what follows it"]

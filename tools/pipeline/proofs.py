@@ -2,7 +2,8 @@
 
 Every step by hand has its argument on the page of its claim: an anchor `step-<label>-<at>` inside a
 `prf:proof` of that claim, which serves no other step. Every claim that the text of a proof names is
-one that its row names. What a step cites is in the bibliography.
+one that its row names. A proof ends before the next statement or cell. What a step cites is in the
+bibliography.
 
 `python -m tools.pipeline.proofs PAGE ...` says what is wrong on some pages; no check runs.
 """
@@ -30,6 +31,7 @@ NAMED = re.compile(
     r"\{(?:verdict|prf:ref)\}`(?:[^`<]*<)?([\w-]+)>?`"
     r"|\]\((?:[\w./]*\.md)?#([\w-]+)\)"
 )
+OTHER = re.compile(r"^\s*(?::{3,}|`{3,})\{(?:prf:\w+|code-cell|statement)\}", re.MULTILINE)
 KEY = re.compile(r"^@\w+\{([\w-]+),", re.MULTILINE)
 
 
@@ -40,10 +42,12 @@ class Proof:
     Attributes:
         line: where it begins.
         text: what stands in it.
+        closed: whether its end is marked.
     """
 
     line: int
     text: str
+    closed: bool = True
 
     @property
     def anchors(self) -> list[str]:
@@ -67,6 +71,8 @@ def proofs_of(text: str) -> list[Proof]:
             open_ = ""
         elif fence and fence[2] == "prf:proof" and not open_:
             open_, begin = fence[1], number
+    if open_:
+        found.append(Proof(begin + 1, "\n".join(lines[begin + 1 :]), closed=False))
     return found
 
 
@@ -111,6 +117,8 @@ def _on_page(
         if anchor not in wanted:
             yield f"the anchor {anchor} belongs to no step by hand of this page"
     for proof in proofs:
+        if not proof.closed or OTHER.search(proof.text):
+            yield f"the proof in line {proof.line} does not end before what follows it"
         labels = {wanted[one] for one in proof.anchors if one in wanted}
         if len(labels) > 1:
             both = " and ".join(sorted(labels))

@@ -854,6 +854,8 @@ def check_huang2024_app_near_zero(
 ) -> Iterator[Said]:
     """Some W_ov and W_kq give every right logit a lead of B / (2 L_max - 1) over all others.
 
+    Tokens are one-hot vectors.
+
     Args:
         one: realizable data.
         favour: how many times the attention of another token an optimal one gets.

@@ -265,7 +265,8 @@ def check_huang2024_eq_3(
         uses("huang2024-eq-14", "the problem (3) in one-hot coordinates"),
         by_hand(
             "a constraint of a sample compares two entries in the column of its query: an "
-            "optimal token and one that Definition 1 puts below it",
+            "optimal token and a non-optimal one that Definition 1 puts below it (no token is "
+            "confused)",
             at="pairs",
         ),
         by_hand(
@@ -280,7 +281,10 @@ def check_huang2024_eq_3(
     },
 )
 def check_huang2024_eq_15(one: Solved, all_below: bool = False, skipped: int = 0) -> Iterator[Said]:
-    """min |W| under (14) is min sum_i w_i^2 with w_i - w_j >= 1 for j in A_i, for each query."""
+    """min |W| under (14) is min sum_i w_i^2 with w_i - w_j >= 1 for j in A_i, for each query.
+
+    No token is confused.
+    """
     asked = {(c.query, c.upper, c.lower) for c in constraints(one.data)}
     yield count("pairs", len(asked))
     if not asked:

@@ -124,7 +124,10 @@ def angle(signs: int = 2) -> tuple[Shown, ...]:
     },
 )  # fmt: skip
 def check_ours_adam_stage_1(one: FirstStage, signs: int = 2) -> Iterator[Said]:
-    """W_ov is a multiple of 2 P - 1 1^T at every step, at the cosine 2 sqrt(|V| - 1) / |V|."""
+    """W_ov is a multiple of 2 P - 1 1^T at every step, at the cosine 2 sqrt(|V| - 1) / |V|.
+
+    Tokens are two or more one-hot vectors.
+    """
     size = len(one.following)
     P = np.eye(size)[one.following].T
     star = P - 1 / size

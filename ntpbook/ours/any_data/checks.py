@@ -30,10 +30,14 @@ SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
     "orders, all orders on three tokens and random orders, {cyclic} of them with cycles. A "
     "second method in floating point gives the same scores.",
     proof=(
-        by_hand("the problem has a solution, and only one", at="exists"),
+        by_hand(
+            "the problem has exactly one solution, and scores with the multipliers of the theorem "
+            "are this solution",
+            at="exists",
+        ),
         executed(
-            "scores with the multipliers of the theorem are shorter than all other scores that "
-            "meet the constraints",
+            "on a chain of three components, scores with the multipliers of the theorem are "
+            "shorter than all other scores that meet the constraints",
             steps.nearer,
             planted={"Only two of the three components of a chain counted.": {"parts": 2}},
         ),

@@ -63,7 +63,7 @@ def loss_of_one_sample(plus: bool = False) -> Iterator[Shown]:
     proof=(
         executed(
             r"$-\log(\mathrm{softmax})$ is $\log Z$ minus the logit of the correct token, for "
-            "any $Z$",
+            "two or more tokens",
             loss_of_one_sample,
             planted={r"$\log Z$ plus the logit of the correct token.": {"plus": True}},
         ),

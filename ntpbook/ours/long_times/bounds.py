@@ -78,9 +78,9 @@ def unique_slack(Y: Floats, n: int, f: Floats, other: Floats, sharper: float = 1
 
 # Theorem 5'': no token is lost
 #
-# M = K, Y(0) = 0, any p > 0 (hence any start of Z), any C, D, K, L, rates, and any loss of the
-# differences of logits that treats the wrong labels alike and has delta > 0. Then r/|r| converges
-# to a unit vector without a zero, f to it on the distinct tokens and to 0 on the common ones.
+# M = K >= 2, Y(0) = 0, any p > 0 (hence any start of Z), any C, D >= 1, L, rates, and any smooth
+# loss of the differences of logits that treats the wrong labels alike and has delta > 0. Then r/|r|
+# converges to a unit vector without a zero, f to it on distinct tokens and to 0 on the common ones.
 # Beyond `steps.keep_steps` the proof needs, by hand: the derivative of a minimum of finitely many
 # functions; the comparison of du/dI; theta -> infinity (were it bounded, q_c would stay above a
 # positive number, and the conserved sum would bound |q|); and f_d/f_e = (r_d/r_e)(P_e/P_d), where

@@ -147,7 +147,7 @@ def narrow(M: int = 0) -> list[Design]:
     proof=(
         uses("ours-long-clock", r"The flow of both layers in the time scale $\sigma$."),
         by_hand(
-            "For every loss that treats the wrong labels alike, training preserves the "
+            "For every smooth loss that treats the wrong labels alike, training preserves the "
             "symmetric form of $Y$ and $Z$.",
             at="symmetry",
         ),
@@ -880,12 +880,12 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
     name=lambda w: f"{w.steps} steps of training",
     says="For the example of two tokens and four classes, ball arithmetic shows that the slope "
     "in time of the difference $z_2 - z_1$ of the attention logits, as a function of this "
-    "difference, changes sign from positive to negative {stable} times. So there are {stable} "
-    "stable attention patterns.",
+    "difference, changes sign from positive to negative at least {stable} times. So there are at "
+    "least {stable} stable attention patterns; a scan in floating point finds no other.",
     proof=(
         uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
         enclosed(
-            "Signs of the slope of $z_2 - z_1$ on both sides of both stable attention patterns.",
+            "Signs of the slope of $z_2 - z_1$ on both sides of two stable attention patterns.",
             two_maxima,
             planted={
                 "More balanced classes, whose probabilities all lie between 0.2 and 0.8.": {

@@ -547,7 +547,7 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
         TURNS,
         by_hand(
             r"$1 - \cos \le \frac12 \tan^2$, and so at most $C/t$, where $C$ depends on the "
-            "data",
+            "data and on the step size",
             at="tangent",
         ),
     ),

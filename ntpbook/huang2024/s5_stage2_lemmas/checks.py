@@ -602,8 +602,8 @@ def two_tokens_alike() -> list[Dataset]:
     instances=lambda: [without_asm_3.outnumbered_data()],
     says=r"At $W = 0$ with $A = 60\log 2$, the log-odds of the attention on $b$ in the sentence "
     r"$b\,b\,a$ have a negative derivative along the first step. Computed exactly, it is "
-    "{derivative} up to a positive factor. So for every sufficiently small step size the first "
-    r"step decreases the log-odds. In floating point with $\eta = 0.01$ the log-odds decrease for "
+    r"{derivative} up to a positive factor. As they are linear in $\eta$, the first step decreases "
+    r"them for every step size. In floating point with $\eta = 0.01$ the log-odds decrease for "
     "{last} steps.",
     fails="On this example no attention on an optimal token decreases at the start.",
     proof=(
@@ -615,7 +615,10 @@ def two_tokens_alike() -> list[Dataset]:
                 "The mean over the non-optimal tokens added in place of subtracted.": {"sign": 1}
             },
         ),
-        by_hand("a smooth function with a negative derivative decreases at first", at="slope"),
+        by_hand(
+            r"after the first step the log-odds are linear in $\eta$, with a negative slope",
+            at="slope",
+        ),
     ),
     planted={
         "Each token once in the second sentence, so that Assumption 3 holds.": Variant(
@@ -670,8 +673,15 @@ def lengths(most: int = 2) -> tuple[Shown, ...]:
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
         uses("huang2024-lem-4", "as Lemma 4 holds for every $W'$, it gives the gradient itself"),
-        executed("the distance of tokens from the mean of their sentence", lengths),
-        by_hand("the triangle inequality over positions and samples", at="triangle"),
+        executed(
+            "the distance of a token from the mean of its sentence, for three other tokens",
+            lengths,
+        ),
+        by_hand(
+            "this distance for any number of tokens, and the triangle inequality over positions "
+            "and samples",
+            at="triangle",
+        ),
     ),
     planted={
         r"The bound with $\sqrt2$ made 1.1 times sharper, for a single non-optimal token.": Variant(

@@ -453,7 +453,8 @@ def check_tian2023_eq_88(
 ) -> Iterator[Said]:
     """beta_nk = q_1 E'_nk + q_0 (1 + sum_(j != n) E'_jk) for classes drawn equally often.
 
-    theta = sigma = 0 then. q_0 is negative, as Appendix D.1 defines it.
+    The factor (1 + theta)(1 + sigma), which all terms then share, is left out. q_0 is negative, as
+    Appendix D.1 defines it.
     """
     yield assume("Assumption 2", instances.allowed(one.E, one.M))
     yield assume(r"$M \gg 100$", one.M >= 900)
@@ -500,7 +501,10 @@ def check_tian2023_eq_88(
 def check_tian2023_eq_88_corrected(
     one: Even | TwoDecoders, form: str = "corrected", sign: int = 1, plain: bool = False
 ) -> Iterator[Said]:
-    """g = gamma (iota_n f_n - sum_k beta_nk f_k) with the corrected iota and beta, under (26)."""
+    """g = gamma (iota_n f_n - sum_k beta_nk f_k) with the corrected iota and beta, under (26).
+
+    Attention is fixed, M >= 2, and there is at least one draw.
+    """
     if plain and isinstance(one, TwoDecoders):
         one = TwoDecoders(one.name, one.eta, one.plain, one.plain)
     yield from agreement(one, form, sign)
@@ -704,6 +708,7 @@ def check_tian2023_thm_1_corrected(
 ) -> Iterator[Said]:
     """(9) with the corrected coefficients; (a) xi_n > 0; (b) gamma <= tau and 2 ln(M tau)/tau.
 
+    Attention is fixed, M >= 2, and there is at least one draw.
     At tau_0 = 2 x_1 gamma tau is at least 2 x_1^2 (M-1)^2 / (M (M + (M+1) x_1)), M >= 100.
     """
     if isinstance(one, Speed):
@@ -842,6 +847,7 @@ def check_ours_xi_true(
 ) -> Iterator[Said]:
     """xi_n = (tau/M) sum_k E_nk + O(tau^2); for equal overlaps the next order, and xi_n > 0.
 
+    For equal overlaps 2 <= K <= M.
     An error is measured against the size of the next term: 10 tau, and tau^2.
     """
     yield count("random", int(isinstance(one, Early)))

@@ -129,7 +129,7 @@ def of_run(
 
 
 def xi_uniform(M: int, E: Floats) -> Floats:
-    """xi_n / gamma of Theorem 1 for classes drawn equally often (theta = sigma = 0).
+    """xi_n / gamma of Theorem 1 for classes drawn equally often, over (1 + theta)(1 + sigma).
 
     M/(M-1) [(E^2 G)_nn + 1/(M-1) (sum_k E_nk - sum_(k != n) (E^2 G)_nk)] with G = (I + E)^-1: the
     form of `ours-xi-positive`, which does not cancel.

@@ -293,7 +293,9 @@ def first_step() -> tuple[TwoDecoders, ...]:
 
 @dataclass(frozen=True)
 class Even:
-    """Classes drawn equally often under (26), exactly: theta = sigma = 0 (Theorem 5).
+    """Classes drawn equally often under (26), exactly, over the factor (1 + theta)(1 + sigma).
+
+    By Theorem 5 all terms share this factor.
 
     Attributes:
         name: the instance in words.

@@ -318,7 +318,11 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
             steps.criterion,
             planted={"1 instead of 2.": {"twice": 1}},
         ),
-        by_hand(r"under (7) $\beta$ is also equal and positive early in training", at="early"),
+        by_hand(
+            r"under the mean of (7) over both classes $\beta$ is also equal and positive early in "
+            "training",
+            at="early",
+        ),
         by_hand("if the proposition holds for $M = 165$, it holds for larger $M$", at="larger"),
     ),
     planted={
@@ -331,7 +335,10 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
 def check_ours_common_grows(
     one: Weighted | Drawn, sharper: Fraction = Fraction(1)
 ) -> Iterator[Said]:
-    """36/M <= (f_1.f_2)^2 < 1/4, token 1 is in both classes, and (10) moves it up."""
+    """36/M <= (f_1.f_2)^2 < 1/4, token 1 is in both classes, and (10) moves it up.
+
+    Both classes are drawn equally often by (26), or Y follows the mean of (7) over both.
+    """
     yield count("draws", int(isinstance(one, Drawn)))
     if isinstance(one, Drawn):
         grown, weak = one.rises(), one.holds()
@@ -461,7 +468,10 @@ def centred_classes() -> list[Centred]:
     },
 )
 def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = "") -> Iterator[Said]:
-    """Distinct l: slope > 0 iff c_l (1 - M p^2) < S; the common token: slope < 0 iff p > 1/M."""
+    """Distinct l: slope > 0 iff c_l (1 - M p^2) < S; the common token: slope < 0 iff p > 1/M.
+
+    Every class has a distinct token.
+    """
     found, p, M = one.first_slopes(mean), one.common, one.M
     for i, (slope, stated) in enumerate(zip(found, one.stated(), strict=True)):
         yield equal(slope, stated, f"token {i + 1}")
@@ -590,8 +600,8 @@ def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:
     "tian2023-eq-106-corrected",
     over="pairs of classes",
     instances=instances.chains,
-    says="For {tried} pairs of classes with matched distinct tokens, in exact fractions, $o_n^2 "
-    r"= \sum_l P^2(l|n)\, e^{2z_l}$ has the same value for both classes.",
+    says="For {tried} pairs of classes of one query with matched distinct tokens, in exact "
+    r"fractions, $o_n^2 = \sum_l P^2(l|n)\, e^{2z_l}$ has the same value for both classes.",
     proof=(
         executed(
             "$o_1^2$ and $o_2^2$ from (5), for two distinct and two common tokens",
@@ -610,7 +620,7 @@ def check_tian2023_eq_106(one: Chain, squared: bool = False) -> Iterator[Said]:
     },
 )
 def check_tian2023_eq_106_corrected(one: Chain, squared: bool = True) -> Iterator[Said]:
-    """o_1^2 = sum of c~_1^2 = sum of P^2 e^(2z) = ... = o_2^2."""
+    """o_1^2 = sum of c~_1^2 = sum of P^2 e^(2z) = ... = o_2^2 for two classes of one query."""
     yield from chain(one, squared)
 
 
@@ -662,7 +672,7 @@ NOT_FALLING = "a common token of the class does not lose, as Theorem 3 requires"
         uses("tian2023-eq-11", "the relative gains of the distinct tokens"),
         uses("tian2023-eq-113", "the relative gains over the common tokens"),
         executed(
-            "the growth of $f_0^2$, equation (114)",
+            "the growth of $f_0^2$, equation (114), for three tokens",
             steps.growth_of_share,
             planted={"A factor 1 instead of 2.": {"factor": 1}},
         ),
@@ -889,7 +899,8 @@ def check_tian2023_eq_113(
 def check_tian2023_app_scanning(run: ClassFlow, sharper: float = 1.0) -> Iterator[Said]:
     """For P(l) < P(l') < P(l_0): f_0^2/f_l^2 is larger, grows faster and by more than f_0^2/f_l'^2.
 
-    Nor does it grow by more than chi of the dominant token.
+    By more at t > 0, under (10) with xi_n > 0. Nor does it grow by more than chi of the dominant
+    token.
     """
     P, f = run.path.classes.probabilities[run.n], run.f
     ranked = sorted(run.tokens, key=lambda x: -float(P[x]))
@@ -924,7 +935,10 @@ def check_tian2023_app_scanning(run: ClassFlow, sharper: float = 1.0) -> Iterato
     planted={"The leading token predicted from the probabilities alone.": {"with_start": False}},
 )
 def check_tian2023_app_prior(one: Start, with_start: bool = True) -> Iterator[Said]:
-    """ln(f_1/f_2) keeps the sign of ln(P_1 e^z_1(0) / (P_2 e^z_2(0))) and grows in size."""
+    """ln(f_1/f_2) keeps the sign of ln(P_1 e^z_1(0) / (P_2 e^z_2(0))) and grows in size.
+
+    Under (10) with xi_n > 0.
+    """
     lead = np.log(one.P[0] / one.P[1]) + one.z[:, 0] - one.z[:, 1]  # ln f_1 / f_2
     expected = float(lead[0] if with_start else np.log(one.P[0] / one.P[1]))
     ahead = lead * np.sign(expected)

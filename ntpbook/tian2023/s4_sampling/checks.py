@@ -179,7 +179,8 @@ def check_tian2023_lem_10(
         ),
         executed("the radius $t$ solves $t^2 = L(2Nv + 2t/3)$", steps.bernstein_radius),
         executed(
-            r"from $N = \frac{16}{9}L$ on the radius is below $\sqrt{NL}$",
+            r"the difference of $\sqrt{NL}$ and the radius, which is zero at $v = \frac14$, "
+            r"$N = \frac{16}{9}L$",
             steps.bernstein_order,
             planted={"A radius below that of Lemma 10 claimed from $N = L$ on.": {"ninths": 9}},
         ),
@@ -200,7 +201,10 @@ def check_tian2023_lem_10(
     },
 )
 def check_ours_bernstein(one: Count, variance: int = 2, sharper: float = 1.0) -> Iterator[Said]:
-    """|N_n - N p| <= L/3 + sqrt(L^2/9 + 2 N v L) with probability 1 - delta, v = p (1 - p)."""
+    """|N_n - N p| <= L/3 + sqrt(L^2/9 + 2 N v L) with probability 1 - delta, v = p (1 - p).
+
+    From N = 16 L/9 on this is at most sqrt(N L), and less for larger N.
+    """
     share, L = float(one.p), math.log(2 / one.delta)
     root = math.sqrt(L * L / 9 + variance * one.N * share * (1 - share) * L)
     radius = (L / 3 + root) / sharper
@@ -752,7 +756,7 @@ def check_tian2023_thm_5_exact(
     """Y = (F^+)^T (I + Theta) W-bar = F (I - E') (I + Theta) W-bar.
 
     Row n of W-bar is (M - 1) h(N-bar) zeta_n, N-bar = ceil(N/K), and
-    theta_n = h*(N_n)/h(N-bar) - 1.
+    theta_n = h*(N_n)/h(N-bar) - 1, for N >= 1.
     """
     if isinstance(one, Line):
         state = one.plain if plain else one.modified
@@ -833,10 +837,10 @@ def check_tian2023_thm_5(
     instances=instances.residuals_and_steps,
     says="In {tried} runs and settings of the modified update (26), the residuals $x_{T+1} - "
     r"\alpha_n$ have the form (71) with $|\sigma| \le \eta_Y(|N_n - \bar N| + c(N_n))$. Both "
-    r"bounds on $|\sigma|$ that involve $\delta$ hold with probability at least $1 - \delta$; "
-    r"the second was tested in {late} cases. The constant 1 instead of $\frac52$ and 15 suffices "
-    "in {once} of {bounds} cases. After the stated number of steps, all classes reach accuracy "
-    r"$\epsilon$ with probability 0.95.",
+    r"bounds on $|\sigma|$ that involve $\delta$ hold with probability at least $1 - \delta$ for "
+    r"each class by itself; the second was tested in {late} cases. The constant 1 instead of "
+    r"$\frac52$ and 15 suffices in {once} of {bounds} cases. After the stated number of steps, all "
+    r"classes reach accuracy $\epsilon$ with probability 0.95.",
     fails="Residuals or numbers of steps differ from those of Corollary 1.",
     tolerance=1e-9,  # differences of 1/g on runs of some hundred steps
     proof=(
@@ -855,7 +859,7 @@ def check_tian2023_thm_5(
             steps.constant_of_theta,
             planted={"The constant 1.9 instead of $5/2$.": {"constant": 1.9}},
         ),
-        by_hand(r"both bounds of Corollary 1 on $|\sigma|$", at="sigma"),
+        by_hand(r"both bounds of Corollary 1 on $|\sigma|$, for one class", at="sigma"),
         executed(
             r"every count is at least $N/(2K)$, and $S + 1 \le "
             r"\frac{1}{\epsilon\eta_Y}\ln\frac M\epsilon$",
@@ -889,8 +893,9 @@ def check_tian2023_cor_1(
 ) -> Iterator[Said]:
     """e_n - alpha_n = (M-1)/(M-1+e^(M h(N-bar))) (1 + sigma) zeta_n; enough steps for epsilon.
 
-    |sigma| <= 5/2 eta sqrt(N ln(1/delta)) for N >= 4 K^2 and delta <= 1/2, and |sigma| <=
-    15 K/sqrt(N) sqrt(ln(1/delta)) once N >= 10 K (sqrt(N ln(1/delta)) + 2 (1 + omega_1) ln M/eta).
+    For one class, |sigma| <= 5/2 eta sqrt(N ln(1/delta)) for N >= 4 K^2 and delta <= 1/2, and
+    |sigma| <= 15 K/sqrt(N) sqrt(ln(1/delta)) once N >= 10 K (sqrt(N ln(1/delta)) +
+    2 (1 + omega_1) ln M/eta). The number of steps is at least 2 K^2 ln(2 K/delta).
     """
     if isinstance(one, Spread):
         yield from bounds_on_sigma(one, root, sharper)

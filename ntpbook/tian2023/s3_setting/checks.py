@@ -468,7 +468,7 @@ def check_tian2023_app_layernorm(
 ) -> Iterator[Said]:
     """Y' = (u/|u|) (x_(T+1) - alpha)^T, z_m' = X^T diag(b) X (P_u/|u|) Y (x_(T+1) - alpha).
 
-    u = X^T b - 1/M, and the columns of Y sum to 0, as Y' leaves their sums.
+    u = X^T b - 1/M is not 0, and the columns of Y sum to 0, as Y' leaves their sums.
     """
     X = layer.one_hot(one.sample.context, one.M)
     v = X.T @ layer.attention(X, one.Z[one.sample.query])
@@ -896,7 +896,10 @@ def check_tian2023_eq_5(one: Bag, weighted: bool = True, heat: float = 1.0) -> I
 def check_tian2023_lem_2(
     one: Long, drift: float = 0.0, power: float = 0.5, factor: float = 1.0
 ) -> Iterator[Said]:
-    """E|X^T b - c|_1 sqrt(T - 1) = constant of the delta method, within five standard errors."""
+    """E|X^T b - c|_1 sqrt(T - 1) = constant of the delta method, within five standard errors.
+
+    The tokens of a context are drawn independently.
+    """
     means, errors = distances(one, drift)
     lengths = np.array(LENGTHS, dtype=float)
     scaled, spread = means * lengths**power, 5 * errors * lengths**power
@@ -1055,7 +1058,10 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
 def check_tian2023_lem_18(
     one: Counted, which: str = "single", factor: float = 1.0, more: int = 0
 ) -> Iterator[Said]:
-    """P(|q_l - P(l)| > sqrt(ln(2/delta)/(2(T-1)))) <= delta; X^T h_X/(T-1) = q * h."""
+    """P(|q_l - P(l)| > sqrt(ln(2/delta)/(2(T-1)))) <= delta; X^T h_X/(T-1) = q * h.
+
+    The tokens of a context are drawn independently, T >= 2, and 0 < delta < 1.
+    """
     if isinstance(one, Together):
         yield from _together(one, which)
     elif which == "single" and isinstance(one, Strays):

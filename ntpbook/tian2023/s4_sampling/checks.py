@@ -399,7 +399,7 @@ SLOPE = executed(
         by_hand(
             r"the mean value theorem for $\ln g$ and for $1/g$, which gives (62)", at="mean-value"
         ),
-        uses("tian2023-lem-9", r"$e^{Mh} \ge (M - 1)Mh$ in stage 2"),
+        uses("tian2023-lem-8", r"$e^{Mh} \ge (M - 1)Mh$ above the upper crossing"),
         executed(
             r"the derivative of $\ln g$ with respect to $\ln s$ in stage 2",
             steps.slope_in_stage_2,

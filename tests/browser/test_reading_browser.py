@@ -68,8 +68,9 @@ def test_symbols_of_an_evidence_page_are_at_hand_anywhere(
     button.click()
     expect(panel).to_contain_text("length of the longest sentence")  # L_max, of the whole book
     expect(panel).not_to_contain_text("speed coefficient")  # gamma, which is Tian et al.'s
-    first = page.locator("article > section > p", has=page.locator("math")).first
-    expect(panel.locator("p", has=page.locator("math")).first).to_have_text(first.inner_text())
+    of_page = page.locator("article > section > p", has=page.locator("math")).first
+    in_panel = panel.locator("p", has=page.locator("math")).first
+    assert in_panel.text_content() == of_page.text_content()
     assert page.locator("#ntp-symbols [id]").count() == 0
     page.keyboard.press("Escape")
     expect(panel).to_be_hidden()

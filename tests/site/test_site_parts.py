@@ -365,6 +365,12 @@ def test_a_page_loads_what_it_uses() -> None:
     assert "ledger.js" in drop_needless(html + '<div class="ntp-ledger-all"></div>')
 
 
+def test_lines_are_not_indented_around_an_article_and_stay_as_they_are_within() -> None:
+    article = "<article>\n  <pre>one\n\n  two</pre>\n</article>"
+    page = f"<body>\n\n  <nav>\n    <p></nav>{article}\n\n  </body>"
+    assert drop_needless(page) == f"<body>\n<nav>\n<p></nav>{article}\n</body>"
+
+
 def test_no_page_shows_the_text_of_a_script(book: Path) -> None:
     bare = re.compile(r"<script\b.*?</script>", re.DOTALL)
     assert "requestKernel" in bare.sub("", "<p>x</p>{ requestKernel: true }</script>")

@@ -64,6 +64,7 @@ REPEATED = re.compile(r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)'
 SEARCH = 'class="btn search-button-field search-button__button" title="Search" aria-label="Search"'
 # The text of this summary, "Show source", says more than its name.
 HIDDEN = ' aria-label="Toggle hidden content"'
+INDENT = re.compile(r"\n\s+")
 FIELD = 'id="search-input"'  # on every page, and on the search page once more
 LOADING = re.compile(
     r'<script\b[^>]*\bsrc="([^"]+)"[^>]*>\s*</script>\n?|<link\b[^>]*\bhref="([^"]+)"[^>]*>\n?'
@@ -127,7 +128,7 @@ def put_off(html: str, page: Path, site: Path) -> str:
 def drop_needless(html: str) -> str:
     """A page without the scripts and style sheets that it has no use for."""
     html = REPEATED.sub("", html).replace(SEARCH, SEARCH.partition(" aria-label")[0])
-    html = html.replace(HIDDEN, "")
+    html = without_indents(html.replace(HIDDEN, ""))
     first, sign, rest = html.partition(FIELD)
     html = first + sign + rest.replace(FIELD, 'id="search-input-here"')
     bare = LOADING.sub("", html)
@@ -143,6 +144,15 @@ def drop_needless(html: str) -> str:
     html = html.replace(' role="doc-biblioentry"', "")
     html = html.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
     return LOADING.sub(judge, html)
+
+
+def without_indents(html: str) -> str:
+    """A page whose lines are not indented around its article, within which code may be."""
+    head, sign, rest = html.partition("<article")
+    article, end, foot = rest.rpartition("</article>")
+    if not sign or not end:
+        return html
+    return f"{INDENT.sub(chr(10), head)}{sign}{article}{end}{INDENT.sub(chr(10), foot)}"
 
 
 def drop_files(site: Path) -> None:

@@ -79,7 +79,6 @@
       const own = opening(top);
       if (own.length) panel.append(heading("As this page begins"), ...own);
       const more = document.createElement("p");
-      more.className = "ntp-symbols-more";
       more.innerHTML = `<a href="${ALL}">All symbols</a>`;
       panel.append(more);
       window.ntpSymbols = html => {

@@ -315,9 +315,7 @@ def _unqualified(statement):
 
 def test_the_max_margin_part_needs_no_other_file():
     for name in PART:
-        text = prove.without_comments((PROOFS / name).read_text(encoding="utf-8"))
-        needs = re.findall(r"From Companion Require (?:Import )?([\w\s]+)\.", text)
-        assert {f"{need}.v" for need in " ".join(needs).split()} <= PART, name
+        assert _needs(name) <= PART, name
 
 
 @NEEDS_COQ
@@ -351,13 +349,18 @@ def _linked(compiled, folder):
     return folder
 
 
+def _needs(name):
+    """The files of ours that a file needs."""
+    text = (PROOFS / name).read_text(encoding="utf-8")
+    needs = re.findall(r"From Companion Require (?:Import )?([\w\s]+)\.", text)
+    return {f"{need}.v" for need in " ".join(needs).split()}
+
+
 def _needing(names, changed):
     """The changed file and those that need it, in order."""
     found = [changed]
     for name in names:
-        text = (PROOFS / name).read_text(encoding="utf-8")
-        needs = re.findall(r"From Companion Require (?:Import )?([\w\s]+)\.", text)
-        if {n.removesuffix(".v") for n in found} & set(" ".join(needs).split()):
+        if _needs(name) & set(found):
             found.append(name)
     return found
 

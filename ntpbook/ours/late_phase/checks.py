@@ -34,13 +34,14 @@ SHARPER = "1.1 times sharper"
     "ours-harmonic",
     over="distributions",
     instances=instances.distributions,
-    says="The proof uses the Cauchy–Schwarz inequality; a second proof, in the steps, uses "
-    "duality. The check verifies Lemma H in exact fractions for {tried} distributions $p$ on "
-    "the pairs of random data and of the example of five tokens, which has a slack pair. For the "
-    "dual solution of this example, equality holds.",
+    says="The proof uses the Cauchy–Schwarz inequality; a second proof, of which a step shows the "
+    "computation, uses duality. The check verifies Lemma H in exact fractions for {tried} "
+    "distributions $p$ on the pairs of random data and of the example of five tokens, which has a "
+    "slack pair. For the dual solution of this example, equality holds.",
     proof=(
         executed(
-            "a bound on each $1/G_e$ by the Cauchy–Schwarz inequality, with the scores of $W^*$",
+            r"$G_e = P_a + P_b$ by the products $\langle B_e, B_f\rangle$, and a bound on each "
+            "$1/G_e$ by the Cauchy–Schwarz inequality, with the scores of $W^*$",
             steps.harmonic_by_cauchy,
             planted={"Cubes of the scores instead of their squares.": {"power_of_scores": 3}},
         ),
@@ -50,7 +51,9 @@ SHARPER = "1.1 times sharper"
             at="sum",
         ),
         executed(
-            r"a second proof, from $\langle B_e, B_f\rangle \ge 0$", steps.harmonic_by_duality
+            r"for a second proof, from $\langle B_e, B_f\rangle \ge 0$: the sum of the $p_e/G_e$ "
+            "minus a quadratic form is a sum of squares",
+            steps.harmonic_by_duality,
         ),
     ),
     planted={
@@ -107,9 +110,10 @@ def check_ours_descent_pointwise(
     "ours-descent",
     over="points",
     instances=instances.points,
-    says=r"The steps contain two independent proofs of the descent for $\eta < \|W^*\|$. At "
-    "{tried} random points, computed with sixty digits, both inequalities of Lemma D hold, the "
-    "descent of $F$ and the inequality for distances ({compared} comparisons).",
+    says=r"The steps contain a proof of the descent for $\eta < \|W^*\|$ and the computations of "
+    "an independent second proof. At {tried} random points, computed with sixty digits, both "
+    "inequalities of Lemma D hold, the descent of $F$ and the inequality for distances ({compared} "
+    "comparisons).",
     tolerance=ROUNDING,
     proof=(
         executed(
@@ -129,11 +133,13 @@ def check_ours_descent_pointwise(
             planted={"$1 + (1 + x)e^{-x}$ instead of $1 - (1 + x)e^{-x}$.": {"sign": -1}},
         ),
         by_hand(
-            "the mean of the inequality between numbers; $c$ decreases with the step size",
+            "the change of $F$ as a mean over the pairs; the mean of the inequality between "
+            "numbers; $c$ decreases with the step size",
             at="mean",
         ),
         executed(
-            "a second proof of the descent, by a function that is first convex, then concave",
+            "for a second proof of the descent: derivatives and values of a function that is "
+            "first convex, then concave",
             steps.descent_by_shape,
         ),
         executed(
@@ -188,7 +194,8 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
             planted={r"$X \le X_* e^{Ar}$ instead of $X_* e^{2Ar}$.": {"power": 1}},
         ),
         executed(
-            r"lower bounds on $1 - r$ and $1 - 2r$ by exponentials for $r \in [0, 1/4]$",
+            r"lower bounds on $1 - r$ and $1 - 2r$ by exponentials for $r \in [0, 1/4]$, and the "
+            "sum of the exponents",
             short_steps.exponentials_of_lemma_p,
             planted={"$e^{-2.7r}$ instead of $e^{-2.8r}$.": {"second": "27/10"}},
         ),
@@ -202,7 +209,8 @@ def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> It
             at="shares",
         ),
         executed(
-            "the derivative of the loss where all attention is on the optimal tokens",
+            "for a sample with two rivals, the derivative of the loss where all attention is on "
+            "the optimal token",
             steps.loss_of_one_sample,
             planted={r"$h_*$ without $|\mathcal V|/(|\mathcal V| - 1)$.": {"votes": 0}},
         ),
@@ -299,7 +307,8 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
             at="constant",
         ),
         executed(
-            "near $R$ a step of the model is a contraction: its derivative by finite differences",
+            "on four data sets with one optimal token per query, a step of the model near $R$ is "
+            "a contraction in a random direction, by finite differences",
             second_derivations.step_at_the_limit,
             planted={"Nine tenths of the derivative.": {"factor": 0.9}},
         ),
@@ -416,7 +425,7 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     r"$v^*$ grows by $\|v^*\|$ per unit of $\log t$, with a relative error of at most {off}. "
     "From the middle to the end of a run, the squared norm of the component orthogonal to $v^*$ "
     r"changes by at most $1/(t\eta)$, with $t$ at the middle. The step on the energy of $z/\log "
-    "t$ is a second derivation and covers only the path of four tokens.",
+    "t$ belongs to a second derivation.",
     proof=(
         uses(
             "ours-sharp-rate",
@@ -442,7 +451,7 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
             at="idle",
         ),
         executed(
-            r"the energy of $z/\log t$ (a second derivation)",
+            r"for a second derivation: identities for the energy of $z/\log t$",
             steps.logarithm_by_energy,
             planted={"The energy without its factor one half.": {"half": 1}},
         ),
@@ -543,8 +552,8 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
         ),
         by_hand(r"the bound $\xi$ on the lag $t\eta - x_t$, from $\sum\|\nabla F\|^2$", at="lag"),
         executed(
-            "condition (late) and the lag as stated, compared with their implementations in ball "
-            "arithmetic, in floating point, and with many digits",
+            "condition (late) and the lag at eleven states of Example 1: implementations with "
+            "many digits, in ball arithmetic, and in floating point agree",
             transcriptions,
             planted={
                 r"$\omega$ left out of condition (late).": {"without_omega": 1},
@@ -557,7 +566,8 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
             planted={"The state after 600 steps instead of 1000.": {"first": 600}},
         ),
         executed(
-            "runs of the model with perturbations chosen as worst cases for the bound",
+            "runs of the model on four data sets, with perturbations chosen as worst cases for "
+            "the bound",
             second_derivations.worst_perturbations,
             planted={r"$\delta/100$ instead of $2\delta$.": {"allowed": 0.01}},
         ),
@@ -631,7 +641,7 @@ def least_value(late: model.Late) -> Any:
             at="limit",
         ),
         executed(
-            "the infimum of $F$ by duality",
+            "the dual formula for $F$ with three pairs, and its value at $R$ on four data sets",
             second_derivations.least_value_by_duality,
             planted={
                 r"The entropy counted twice in the dual formula for $\inf F$.": {"entropy": 2}
@@ -689,7 +699,8 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
         uses("ours-pairs", "the weights of the pairs, and that all $m_o$ and $m_o - m_k$ increase"),
         by_hand("the loss of each sample decreases with $t$", at="falls"),
         executed(
-            "bounds on the total weight of all pairs and on the weighted sum of margins",
+            "the total weight of the pairs of a sample, a lower bound on $m_o(1 - m_o)$, and the "
+            "constants in $K_2$",
             steps.loss_without_frequencies,
         ),
         by_hand("samples with $m_o < 3/4$ contribute more than $e^{-A/4}$ to the loss", at="pull"),
@@ -709,7 +720,7 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
             r"$\|W\|^2$ grows by at most $2\eta K_2\|W^*\| + \eta^2$ in a step", at="perceptron"
         ),
         executed(
-            "another argument, by entropy, which gives a smaller $K_2$",
+            "inequalities for another argument, by entropy, which gives a smaller $K_2$",
             short_steps.loss_by_entropy,
             planted={"$7/(8L)$ instead of $3/(8L)$.": {"thirds": 7}},
         ),
@@ -776,12 +787,18 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
             r"2K_2\|W^*\|/\eta)$",
         ),
         executed(
-            "the stated condition on $t$ implies the condition of Theorem G",
+            r"bounds on logarithms by tangents, $\log x \le x - 1$, and $\log t \ge \log 2$ for "
+            r"$t \ge 2$",
+            corollaries.tangents,
+            planted={"Tangents with half the slope.": {"slope": "1/2"}},
+        ),
+        executed(
+            r"for $t \ge 2$ the stated condition on $t$ implies the condition of Theorem G",
             corollaries.equation_4_as_printed,
         ),
         executed(
-            "the condition with $L^3$ and $c_0 = 109$, and with $L^2$ and $c_0 = 218$, implies "
-            "the condition of Theorem G, too",
+            r"for $t \ge 2$ the condition with $L^3$ and $c_0 = 109$, and with $L^2$ and $c_0 = "
+            "218$, implies the condition of Theorem G, too",
             corollaries.equation_4_by_powers,
             planted={r"$c_0 = 108$ with the third power of $L_{\max}$.": {"third": 108}},
         ),

@@ -108,6 +108,8 @@ def distance_by_descent(cross: int = 2) -> tuple[Shown, ...]:
 def exponentials_of_lemma_p(second: str = "14/5") -> tuple[Shown, ...]:
     """1 - r >= e^{-1.2 r} and 1 - 2 r >= e^{-2.8 r} on [0, 1/4]: concave, 0 at 0, positive at 1/4.
 
+    So m_o h_j / h_* lies between e^{-1.2 r} min(e^{-A r}, e^{-2.8 r}) and e^{3 A r}.
+
     Args:
         second: the 2.8, as a fraction.
     """
@@ -122,33 +124,47 @@ def exponentials_of_lemma_p(second: str = "14/5") -> tuple[Shown, ...]:
             same("at 0", f.subs(r, 0), sp.Integer(0)),
             at_least_zero("at 1/4", f.subs(r, sp.Rational(1, 4)), strictly=True),
         ]
+    A = sp.Symbol("A", nonnegative=True)
+    exponent = (sp.Rational(6, 5) + A + sp.sympify(second)) * r
+    found.append(at_most("the exponents together", exponent, (3 * A + 4) * r))
     return tuple(found)
 
 
 def step_by_shares(transported: int = 2) -> tuple[Shown, ...]:
     """Lemma P, the step: shares that change by e^{-eps} to e^{eps} turn it by 2 w (e^eps - 1).
 
-    With E = e^{eps/2}: all Xi lie in [1 / E, E], p_e = p0_e Xi_e / mean. A zero-sum v is a sum of
-    transports t (e - f), whose total is ||v||_1 / 2, so that ||B^T v|| <= ||v||_1. And unit vectors
-    of g and g0 differ by at most 2 ||g - g0|| / ||g0||, by the triangle inequality in the identity.
+    With E = e^{eps/2}: all Xi lie in [1 / E, E], p_e = p0_e Xi_e / mean. A zero-sum v with the
+    positive entries u_e and the negative ones -w_f, which have the same total, is the sum of the
+    transports u_e w_f / total (e - f). Their total is ||v||_1 / 2, so that ||B^T v|| <= ||v||_1.
+    And unit vectors of g and g0 differ by at most 2 ||g - g0|| / ||g0||, by the triangle
+    inequality in the identity. Sums over f, then over e; of any number of pairs, and of one entry
+    of their matrices.
 
     Args:
         transported: what divides ||v||_1 in the total of the transports; 2 in truth.
     """
-    d, more, t_1, t_2, n, n_0 = sp.symbols("d more t_1 t_2 n n_0", nonnegative=True)
+    d, more, n, n_0 = sp.symbols("d more n n_0", nonnegative=True)
     E = 1 + d
-    B = [sp.Matrix(sp.symbols(f"x_{e} y_{e}", real=True)) for e in range(3)]
-    g, g_0 = sp.Symbol("g", real=True), sp.Symbol("g_0", real=True)
-    v = sp.Matrix([t_1 + t_2, -t_1, -t_2])  # zero-sum, one entry positive
-    moved = sum((v[e] * B[e] for e in range(3)), sp.zeros(2, 1))
-    norm_1 = sum(abs(entry) for entry in v)
+    g, g_0, B_e, total = sp.symbols("g g_0 B_e total", real=True)
+    e, f, k, m = sp.symbols("e f k m", integer=True)
+    u, w, B, C = (sp.IndexedBase(name, real=True) for name in ("u", "w", "B", "C"))
+
+    def over(index: Any, last: Any, term: Any) -> Any:
+        return sp.Sum(term, (index, 1, last))
+
+    lost = over(f, m, w[f] * C[f])  # sum of w_f C_f, C_f the entry of the pair f
+    gained = over(e, k, u[e] * B[e])
+    lost_in_all = sp.Symbol("lost", real=True)
     return (
         at_most(r"$p/p_0 \le e^\epsilon$", E / (1 / E + more), E**2),
         at_most(r"$1 - e^{-\epsilon} \le e^\epsilon - 1$", 1 - 1 / E**2, E**2 - 1),
-        same("a zero-sum $v$", moved, t_1 * (B[0] - B[1]) + t_2 * (B[0] - B[2])),
-        same("its transports", t_1 + t_2, norm_1 / transported),
+        same("the transports from $e$", over(f, m, w[f] * (B_e - C[f])),
+             B_e * over(f, m, w[f]) - lost),
+        same("all transports", over(e, k, u[e] * (B[e] * total - lost_in_all)),
+             total * gained - lost_in_all * over(e, k, u[e])),
+        same("their total", total * total / total, (total + total) / transported),
         same("unit vectors", g / n - g_0 / n_0, (g - g_0) / n_0 + g / n * (n_0 - n) / n_0),
-    )
+    )  # fmt: skip
 
 
 def slope_of_the_loss(wrong: int = 1) -> tuple[Shown, ...]:
@@ -257,11 +273,12 @@ def loss_by_entropy(thirds: int = 3) -> tuple[Shown, ...]:
     L = 2 + sp.Symbol("l", nonnegative=True)
     f = x * sp.log(J / x)
     log_7 = sp.log(7) + (L - 2)  # at least log(7 (L - 1)), by its tangent
+    i, j = sp.symbols("i j", nonnegative=True)
+    inside = (i / L + j * sp.Rational(3, 4)) / (i + j)  # from 1/L to 3/4
     return (
         same(r"derivative of $x \log(J/x)$", sp.diff(f, x), sp.log(J / x) - 1),
         at_least_zero("which is positive at 1/7", sp.log(7) - 1, strictly=True),
-        at_most("$m_o (1 - m_o)$ at $1/L$", thirds / (8 * L), (1 - 1 / L) / L),
-        at_most("$m_o (1 - m_o)$ at 3/4", thirds / (8 * L), sp.Rational(3, 16)),
+        at_most("$m_o (1 - m_o)$ from $1/L$ to 3/4", thirds / (8 * L), inside * (1 - inside)),
         at_least_zero("the constant", sp.Rational(41, 20) - 27 * sp.Rational(32, 21) * sp.exp(-3)),
         at_most(
             r"$K_2' \le K_2$, but for the logarithms", sp.Rational(41, 20) * L * log_7, 8 * L**2

@@ -22,15 +22,30 @@ same = partial(identity, expand=False)  # quotients, which simplify best as they
 def harmonic_by_cauchy(power_of_scores: int = 2) -> tuple[Shown, ...]:
     """Lemma H, sum_e p_e / G_e <= S: each term by Cauchy, G_e = P_a + P_b.
 
-    1 <= (W*_a - W*_b)^2 <= (W*_a^2 / P_a + W*_b^2 / P_b) (P_a + P_b), P_v the mass at v; summed
-    with the weights p_e each token counts once: sum of p_e / P_a over the pairs at a is 1.
+    <B_e, B_f> counts the tokens of e = (q, a, b) that f has in the same role, as no token has both
+    roles under a query; so G_e = P_a + P_b, P_v the mass at v. And 1 <= (W*_a - W*_b)^2 <=
+    (W*_a^2 / P_a + W*_b^2 / P_b) (P_a + P_b); summed with the weights p_e each token counts once:
+    sum of p_e / P_a over the pairs at a is 1.
 
     Args:
         power_of_scores: of the scores; 2 in truth.
     """
     P_a, P_b, up, down = sp.symbols("P_a P_b up down", positive=True)  # W*_a and -W*_b
     gap = (up**power_of_scores / P_a + down**power_of_scores / P_b) * (P_a + P_b) - (up + down) ** 2
-    return (same("the Cauchy–Schwarz inequality", gap, (up * P_b - down * P_a) ** 2 / (P_a * P_b)),)
+    a, b, c, d = (sp.eye(4).row(i) for i in range(4))
+    others = (
+        ("the same pair", a - b, 2),
+        ("one optimal token", a - c, 1),
+        ("one rival", c - b, 1),
+        ("four tokens, or two queries", c - d, 0),
+    )
+    return (
+        *(
+            same(rf"$\langle B_e, B_f\rangle$, {words}", (a - b).dot(f), sp.Integer(counted))
+            for words, f, counted in others
+        ),
+        same("the Cauchy–Schwarz inequality", gap, (up * P_b - down * P_a) ** 2 / (P_a * P_b)),
+    )
 
 
 def harmonic_by_duality(between: int = -1) -> tuple[Shown, ...]:
@@ -40,27 +55,23 @@ def harmonic_by_duality(between: int = -1) -> tuple[Shown, ...]:
     Q_ef p_e p_f (1 / G_e - 1 / G_f)^2, not negative as no two pairs point against each other: a
     token has one role per query (Assumption 1). And for every x >= 0, sum x <= <B^T x, W*> <=
     ||B^T x|| w, so that (sum x)^2 <= S x^T Q x <= S sum x. So the lemma holds for any max-margin
-    problem whose data vectors have no negative inner product. Written out for three pairs.
+    problem whose data vectors have no negative inner product. The terms of two pairs e, f are
+    compared, in both orders; a term with e = f is zero on both sides.
 
     Args:
         between: between 1 / G_e and 1 / G_f; -1 in truth.
     """
-    p = sp.symbols("p_1:4", positive=True)
-    Q = sp.Matrix(3, 3, lambda e, f: sp.Symbol(f"Q_{min(e, f)}{max(e, f)}", nonnegative=True))
-    G = sp.symbols("G_1:4", positive=True)
-    x = [p[e] / G[e] for e in range(3)]
-    mean = sum(p[e] / G[e] ** 2 * sum(Q[e, f] * p[f] for f in range(3)) for e in range(3))
-    squares = sum(
-        Q[e, f] * p[e] * p[f] * (1 / G[e] + between / G[f]) ** 2 / 2
-        for e in range(3)
-        for f in range(3)
-    )
-    quadratic = sum(Q[e, f] * x[e] * x[f] for e in range(3) for f in range(3))
-    weights = {G[e]: sum(Q[e, f] * p[f] for f in range(3)) for e in range(3)}
-    short = (mean - sum(x)).subs(weights)
+    p_e, p_f, G_e, G_f = sp.symbols("p_e p_f G_e G_f", positive=True)
+    Q_ef = sp.Symbol("Q_ef", nonnegative=True)
+    f, n = sp.Symbol("f", integer=True), sp.Symbol("n", integer=True, positive=True)
+    Q, p = sp.IndexedBase("Q", nonnegative=True), sp.IndexedBase("p", positive=True)
+    row = sp.Sum(Q[f] * p[f], (f, 1, n))  # (Q p)_e, which is G_e
+    mean = p_e / G_e**2 * Q_ef * p_f + p_f / G_f**2 * Q_ef * p_e
+    quadratic = 2 * Q_ef * (p_e / G_e) * (p_f / G_f)
+    square = Q_ef * p_e * p_f * (1 / G_e + between / G_f) ** 2
     return (
-        same(r"$\sum_e p_e (Qp)_e/G_e^2$ is $\sum_e p_e/G_e$", short, sp.Integer(0)),
-        same(r"this sum minus $x^\top Q x$ is a sum of squares", mean - quadratic, squares),
+        same("$p_e (Qp)_e/G_e^2$ is $p_e/G_e$", (p_e * row / G_e**2).subs(G_e, row), p_e / row),
+        same(r"two pairs: this sum minus $x^\top Q x$ is a square", mean - quadratic, square),
     )
 
 
@@ -127,10 +138,15 @@ def distance(cross: int = 2) -> tuple[Shown, ...]:
         cross: the 2; by hand the rest.
     """
     s = sp.Symbol("s", positive=True)
-    y, v, g = (sp.Matrix(sp.symbols(f"{name}_1:4", real=True)) for name in "yvg")
-    new = y - s * g
-    right = (y - v).dot(y - v) - cross * s * g.dot(y - v) + s**2 * g.dot(g)
-    return (same("expanded", (new - v).dot(new - v), right),)
+    i, n = sp.symbols("i n", integer=True)
+    y, v, g = (sp.IndexedBase(name, real=True) for name in "yvg")
+
+    def entries(term: Any) -> Any:
+        return sp.Sum(term, (i, 1, n))
+
+    left = entries((y[i] - s * g[i] - v[i]) ** 2)
+    right = entries((y[i] - v[i]) ** 2) - cross * s * entries(g[i] * (y[i] - v[i]))
+    return (same("expanded", left, right + s**2 * entries(g[i] ** 2)),)
 
 
 @once
@@ -138,9 +154,9 @@ def one_step(downhill: int = -1) -> tuple[Shown, ...]:
     """The exponential model: across W_hat a step is gradient descent on F with s = eta / ||g||.
 
     For any number of tight pairs the derivative of F along a direction v is -<g, v>, so that grad F
-    is minus the part of g across W_hat. And <g, W_hat> = gamma, as <B_e, W_hat> = gamma on tight
-    pairs. All of it in coordinates for two tight pairs (a; b) and (a; c) of one query, W* =
-    (2, -1, -1) / 3, with general C and y.
+    is minus the part of g across W_hat. And <g, W*> = 1, as <B_e, W*> = 1 on tight pairs, so that
+    this part has the squared length ||g||^2 - 1 / S. All of it again in coordinates for two tight
+    pairs (a; b) and (a; c) of one query, W* = (2, -1, -1) / 3, with general C and y.
 
     Args:
         downhill: of the gradient; -1 in truth.
@@ -154,6 +170,9 @@ def one_step(downhill: int = -1) -> tuple[Shown, ...]:
 
     slope = sp.diff(sp.log(pairs(size[e] * sp.exp(-at[e] - r * along[e]))), r).subs(r, 0)
     weights = size[e] * sp.exp(-at[e])
+    of_g, of_star, whole = sp.IndexedBase("g"), sp.IndexedBase("w"), sp.Symbol("S", positive=True)
+    squared, product = pairs(of_g[e] ** 2), pairs(of_g[e] * of_star[e])  # over entries here
+    part = pairs((of_g[e] - of_star[e] / whole) ** 2)
     C = sp.symbols("C_1:3", positive=True)
     y = sp.symbols("y_1:4", real=True)
     B = [sp.Matrix([1, -1, 0]), sp.Matrix([1, 0, -1])]
@@ -167,6 +186,16 @@ def one_step(downhill: int = -1) -> tuple[Shown, ...]:
     across = g - star * g.dot(star) / S
     return (
         same(r"$\nabla F$ along $v$", slope, downhill * pairs(weights * along[e]) / pairs(weights)),
+        same(
+            "the part of $g$ across $W^*$, squared",
+            part,
+            squared - 2 * product / whole + pairs(of_star[e] ** 2) / whole**2,
+        ),
+        same(
+            r"its last two terms, $\langle g, W^*\rangle = 1$ and $\|W^*\|^2 = S$",
+            -sp.Integer(2) / whole + whole / whole**2,
+            -1 / whole,
+        ),
         *(same(rf"$\nabla F$, entry {k}", gradient[k], downhill * across[k]) for k in range(3)),
         same(r"$\langle g, W^*\rangle = 1$", g.dot(star), sp.Integer(1)),
         same(r"$\|g\|^2 = \gamma^2 + D$", g.dot(g), 1 / S + gradient.dot(gradient)),
@@ -176,9 +205,10 @@ def one_step(downhill: int = -1) -> tuple[Shown, ...]:
 def perturbation(power: int = 2) -> tuple[Shown, ...]:
     """Lemma P on one sample: bounds on X, tau_j and h_j by r = 1 - m_o and E = e^{A r}.
 
-    g = sum_k (e^{A m_k} - 1) lies between 0 and E - 1, since x -> e^x - 1 is superadditive, and
-    X = e^{-A (1 - r)} (|V| - 1 + g). By hand: |log| of the bounds, with 1 - r >= e^{-1.2 r} and
-    1 - 2 r >= e^{-2.8 r} on [0, 1/4] (concave differences, both ends enclosed in the tests).
+    g = sum_k (e^{A m_k} - 1) lies between 0 and E - 1, since x -> e^x - 1 is superadditive (by
+    induction over the rivals), and X = e^{-A (1 - r)} (|V| - 1 + g). The sum of the tau_k is at
+    most 1, and their mean of the m_k is at most r. The logarithms are in
+    `short_steps.exponentials_of_lemma_p`.
 
     Args:
         power: of e^{A r} in the upper bound on X; 2 in truth.
@@ -190,7 +220,11 @@ def perturbation(power: int = 2) -> tuple[Shown, ...]:
     tau = a / (V - 1 + g)
     one = sp.Symbol("mean", nonnegative=True)  # m_o - sum_k tau_k m_k, from 1 - 2 r to 1
     low = sp.Symbol("low", nonnegative=True)  # min(e^{-A r}, 1 - 2 r)
+    x, y, mass, rest, u = sp.symbols("x y mass rest u", nonnegative=True)
+    r = mass + rest  # mass is the mean of the m_k with the weights tau_k
     return (
+        at_most("$e^a - 1$ is superadditive, $x = e^a - 1$", x + y, (1 + x) * (1 + y) - 1),
+        at_most(r"$m_o - \sum_k \tau_k m_k$ from below", 1 - 2 * r, 1 - r - mass / (1 + u)),
         at_most("$X$ from below", X_star * E, X),
         at_most("$X$ from above", X, X_star * E**power),
         at_most("$1 - T_o$ from below", X_star / (1 + X_star), (X_star + t) / (1 + X_star + t)),
@@ -200,6 +234,7 @@ def perturbation(power: int = 2) -> tuple[Shown, ...]:
             E**2 * X_star / (1 + X_star),
         ),
         at_most(r"$\tau$ from below", 1 / ((V - 1) * E), tau),
+        at_most(r"$\tau$ from above", tau, (a + t) / (V - 1)),
         at_most(
             "$h/h_*$ from below",
             low * (1 / (V - 1) + 1),
@@ -255,10 +290,11 @@ def certificate(sum_sign: int = 1) -> tuple[Shown, ...]:
 
 
 def lateness_of_the_certificate(eight: int = 8) -> tuple[Shown, ...]:
-    """What condition (late) of Theorem E implies: epsilon <= 1/2, so that Lemma P applies.
+    """What condition (late) of Theorem E implies: epsilon <= 1/2 and r <= 1/16, as in Lemma P.
 
     Its left side is 8 eta w (3 A + 4) (L - 1) (1 + sqrt(2) S / eta) E and epsilon is at most
-    2 (3 A + 4) (L - 1) E, E the exponential; the left side is at least 2 epsilon, as S >= 1/2.
+    2 (3 A + 4) (L - 1) E, E the exponential; the left side is at least 2 epsilon, as S >= 1/2. And
+    r is at most (L - 1) E.
 
     Args:
         eight: the 8 of condition (late).
@@ -267,7 +303,10 @@ def lateness_of_the_certificate(eight: int = 8) -> tuple[Shown, ...]:
     w = 1 / sp.sqrt(2) + e
     epsilon = 2 * (3 * A + 4) * (1 + rest) * E
     left = eight * eta * w * (3 * A + 4) * (1 + rest) * (1 + sp.sqrt(2) * w**2 / eta) * E
-    return (at_most(r"$2\epsilon$", 2 * epsilon, left),)
+    return (
+        at_most(r"$2\epsilon$", 2 * epsilon, left),
+        at_most(r"$8r \le \epsilon$", 8 * (1 + rest) * E, epsilon),
+    )
 
 
 def loss_without_frequencies(eight: int = 8) -> tuple[Shown, ...]:
@@ -287,10 +326,11 @@ def loss_without_frequencies(eight: int = 8) -> tuple[Shown, ...]:
     b_rest = others * ((1 - T_o) * m_o - mean) + sp.Sum(T[k] * m[k], (k, 1, r))
     longer = sp.Symbol("l", nonnegative=True)
     L = 2 + longer
+    i, j = sp.symbols("i j", nonnegative=True)
+    inside = (i / L + j * sp.Rational(3, 4)) / (i + j)  # from 1/L to 3/4
     return (
         same(r"$\sum_j b_j/A$", b_j + b_rest, m_o * ((1 - m_o) * (1 - T_o) + mean)),
-        at_most("$m_o (1 - m_o)$ at 3/4", 1 / (4 * L), sp.Rational(3, 16)),
-        at_most("$m_o (1 - m_o)$ at $1/L$", 1 / (4 * L), (1 - 1 / L) / L),
+        at_most("$m_o (1 - m_o)$ from $1/L$ to 3/4", 1 / (4 * L), inside * (1 - inside)),
         at_most(r"$14 L (L - 1)^2 \le 14 L^3$", 14 * L * (L - 1) ** 2, 14 * L**3),
         at_most(r"$16/e \cdot 27/e^3 \le 8$", 432 * sp.exp(-4), sp.Integer(eight)),
     )

@@ -21,7 +21,8 @@ def needed(square: int = 2, part: str = "1/2") -> Iterator[Shown]:
     """The least constant in the condition on t that leaves half of the margin.
 
     With U, U* the directions, ||U - U*||^2 = 2 (1 - cos) is at most 108 N L^4 s^4 log^2 t / (t eta)
-    by Theorem 1, and t eta = c N L^4 s^6 log^2 t by the condition, s = ||W*||.
+    by Theorem 1, and t eta = c N L^4 s^6 log^2 t by the condition, s = ||W*||. By Theorem 1 the
+    norm is at least t eta / (2 L s), and half of the norm by s is then t C_1.
 
     Args:
         square: square of the norm of a pair's matrix.
@@ -35,6 +36,9 @@ def needed(square: int = 2, part: str = "1/2") -> Iterator[Shown]:
     found = sp.solve(taken - sp.sympify(part) / s, c)[0]
     yield identity(r"the constant that leaves half of $1/\|W^*\|$", found, sp.Integer(432 * square))
     yield at_least_zero("1696 minus this constant", 1696 - found)
+    t, eta, L = sp.symbols("t eta L", positive=True)
+    norm = t * eta / (2 * L * s)
+    yield identity(r"half of $\|W\|/\|W^*\|$ at the norm", norm / s / 2, t * eta / (4 * L * s**2))
 
 
 def attention_of_margins(fewer: int = 0) -> Iterator[Shown]:
@@ -88,8 +92,10 @@ def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
     "that at least half of the margin in (13) remains; the paper has 1696.",
     tolerance=ROUNDING,
     proof=(
+        uses("huang2024-eq-13", "(13), a lower bound on the margins"),
         executed(
-            "the constant needed in the condition on $t$",
+            r"the constant in the condition on $t$ that leaves half of $\|W\|/\|W^*\|$ in (13), "
+            "which is at least $t\\,C_1$",
             needed,
             planted={"A third of the margin in place of its half.": {"part": "1/3"}},
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpverdicts.claims import Shown
@@ -12,20 +13,29 @@ from ntpverdicts.claims import Shown
 def pair_has_norm_root_two(overlap: int = 0) -> tuple[Shown, ...]:
     """(x_* - x) q^T has the norm sqrt(2) for distinct orthonormal tokens x_*, x and a token q.
 
+    In any dimension: first one row, then all rows, with ||q||^2 as one symbol.
+
     Args:
         overlap: the inner product of x_* and x; 0 in truth.
     """
     import sympy as sp
 
-    best, other, third = sp.Matrix([1, 0, 0]), sp.Matrix([overlap, 1, 0]), sp.Matrix([0, 0, 1])
-    shown = []
-    for name, q in (("$x_*$", best), ("$x$", other), ("another token", third)):
-        pair = (best - other) * q.T
-        square = sum(entry**2 for entry in pair)
-        shown.append(
-            identity(rf"squared norm of $(x_* - x)\, q^\top$, $q$ being {name}", square, sp.S(2))
-        )
-    return tuple(shown)
+    i, d = sp.symbols("i d", integer=True)
+    best, other, q = (sp.IndexedBase(name, real=True) for name in ("x_*", "x", "q"))
+    entry, length = sp.symbols("entry length", real=True)
+
+    def over(term: Any) -> Any:
+        return sp.Sum(term, (i, 1, d))
+
+    squares = over(best[i] ** 2), over(best[i] * other[i]), over(other[i] ** 2)
+    rows = length * (squares[0] - 2 * squares[1] + squares[2])
+    products = dict(zip(squares, (1, overlap, 1), strict=True)) | {length: 1}
+    return (
+        identity(r"a row of $(x_* - x)\, q^\top$, squared", over((entry * q[i]) ** 2),
+                 entry**2 * over(q[i] ** 2)),
+        identity("all rows", over((best[i] - other[i]) ** 2 * length), rows),
+        identity("their sum for orthonormal tokens", rows.subs(products), sp.S(2)),
+    )  # fmt: skip
 
 
 @lru_cache

@@ -503,7 +503,7 @@ def test_huang2024_app_linear_loss_by_hand_exponents_are_read_off(late) -> None:
 def test_huang2024_app_thm_2_chain_by_hand_the_constant_in_the_condition():
     # half of 1/s is left if 2 * 108 / c = 1/4, so c = 864; with the norm 2 it is 4 * 108 * 4
     for square, needed in ((2, 864), (4, 1728)):
-        first, room = chain.needed(square)
+        first, room, _ = chain.needed(square)
         assert (first.right, first.holds) == (str(needed), True)
         assert room.holds is (needed <= 1696)
 

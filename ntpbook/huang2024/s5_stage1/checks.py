@@ -228,9 +228,10 @@ def any_start_and_one_column(seed: int = 7, sets: int = 10) -> Iterator[First]:
             "probabilities of all wrong tokens",
         ),
         executed(
-            r"$\|G x\|$ is at most $\sqrt2$ times the entry of column $x$ at $\mathrm n(x)$",
+            r"$\|G x\|$ is at most $\sqrt2$ times minus the entry of column $x$ at $\mathrm "
+            "n(x)$",
             steps.norm_of_a_column,
-            planted={"The squares of two entries of the column counted twice.": {"times": 2}},
+            planted={r"1 in place of $\sqrt2$.": {"most": 1}},
         ),
         by_hand(r"$\|G\|$ is at most the sum of the norms of its columns", at="columns"),
     ),
@@ -864,7 +865,8 @@ def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator
         ),
         TANGENT,
         executed(
-            r"$|\mathcal V| (|\mathcal V|-1) e^{-s}$ is at most $\frac14 e^{-r}$",
+            r"$|\mathcal V| (|\mathcal V|-1) e^{-s}$ is at most $\frac14 e^{-r}$ for $s = r + "
+            r"2\log(2|\mathcal V|)$",
             steps.far_multiple,
         ),
         uses("huang2024-app-lem-2-lower", r"$\mathcal L_0(W) \ge \frac12 e^{-r}$"),
@@ -947,6 +949,10 @@ SMALL_ETA = r"$2\eta_0$ exceeds $\|W_{\mathrm{ov}}^*\|$"
             r"$\alpha/(1 + \alpha) \le \alpha$",
             steps.alpha_by_itself,
             planted={r"$\alpha^2$ in place of $\alpha$.": {"power": 2}},
+        ),
+        executed(
+            r"both sums, by induction over $t$, since $\|W_{\mathrm{ov}}^*\| \ge 1$",
+            steps.sums_over_the_steps,
         ),
         executed(
             r"the last line of the proof, for all $|\mathcal V|$ and $t$",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from ntpbook.shared.one_sample import squares
 from ntpbook.shared.stage_1_law import along_the_optimum, column
 from ntpbook.shared.symbols import at_least_zero, at_most, identity, signed_coefficients
 from ntpverdicts.claims import Shown
@@ -49,25 +50,23 @@ def projection(margin: str = "1") -> tuple[Shown, ...]:
 
 
 @lru_cache
-def norm_of_a_column(times: int = 1) -> tuple[Shown, ...]:
+def norm_of_a_column(most: int = 2) -> tuple[Shown, ...]:
     """A column of G has a squared norm of at most 2 S^2, S being its entry at n(x) but for a sign.
 
-    The others are not negative and have the sum S. Two of them are merged into one, which can only
-    raise the sum of their squares; with one left it is S^2.
+    The others, of any number, are not negative and have the sum S.
 
     Args:
-        times: how often the squares are subtracted.
+        most: the 2 of 2 S^2.
     """
     import sympy as sp
 
     one = column()
-    p, q = sp.symbols("p q", nonnegative=True)
     return (
         identity(
             "the sum of a column of the gradient", one.right + one.wrong + one.others, sp.Integer(0)
         ),
         at_least_zero("the entry of a wrong token", one.wrong),
-        at_least_zero("$(p + q)^2 - p^2 - q^2$", sp.expand((p + q) ** 2 - times * (p**2 + q**2))),
+        *squares(most),
     )
 
 
@@ -136,7 +135,8 @@ def far_multiple(times: int = 2, share: str = "1/4") -> tuple[Shown, ...]:
 def second_derivative(power: int = 2) -> tuple[Shown, ...]:
     """Along a direction v the second derivative of log sum e^z is the variance of v, a mean square.
 
-    With Z = sum e^(z_i + s v_i), Z^(k) / Z is the mean of v^k under the predicted probabilities.
+    The sum has any number of terms. With Z = sum e^(z_i + s v_i), the sum of v_i^k e^(z_i), divided
+    by Z at s = 0, is the mean of v^k under the predicted probabilities.
 
     Args:
         power: of the mean that is subtracted.
@@ -144,17 +144,17 @@ def second_derivative(power: int = 2) -> tuple[Shown, ...]:
     import sympy as sp
 
     s, v = sp.symbols("s v", real=True)
-    Z = sp.Function("Z")(s)
+    i, n = sp.Symbol("i", integer=True), sp.Symbol("n", integer=True, positive=True)
+    logit, along = sp.IndexedBase("z", real=True), sp.IndexedBase("v", real=True)
+    Z = sp.Symbol("Z", positive=True)
     means = {k: sp.symbols(f"E_v{k}", real=True) for k in (1, 2)}
-    second = sp.expand(sp.diff(sp.log(Z), s, 2))
-    second = second.subs({sp.diff(Z, s, 2): means[2] * Z, sp.diff(Z, s): means[1] * Z})
+    total = sp.Sum(sp.exp(logit[i] + s * along[i]), (i, 1, n))
+    found = sp.diff(sp.log(total), s, 2).subs(s, 0)
+    named = {sp.Sum(along[i] ** k * sp.exp(logit[i]), (i, 1, n)): means[k] * Z for k in means}
+    second = sp.expand(found.xreplace({total.subs(s, 0): Z, **named}))
     return (
         identity("second derivative", second, means[2] - means[1] ** power),
-        identity(
-            r"mean of $(v - \mathbb E v)^2$",
-            _mean((v - means[1]) ** 2, v, means),
-            sp.simplify(second),
-        ),
+        identity(r"mean of $(v - \mathbb E v)^2$", _mean((v - means[1]) ** 2, v, means), second),
     )
 
 
@@ -302,21 +302,45 @@ def alpha_by_itself(power: int = 1) -> tuple[Shown, ...]:
 
 
 @lru_cache
+def sums_over_the_steps(first: float = 4, second: float = 4) -> tuple[Shown, ...]:
+    """The sums of 1 / (t' eta_0) and alpha over 2 <= t' < t, by induction over t, and ||W*|| >= 1.
+
+    The sum of 1/t' is empty at t = 2 and at most log(t - 1): one more term adds at most
+    log t - log(t - 1). By the law alpha is 2 s l / (t' eta_0) with s = ||W*|| and l = log(2 |V|).
+
+    Args:
+        first: the factor of s log t / eta_0.
+        second: the factor of s^2 l log t / eta_0.
+    """
+    import sympy as sp
+
+    before, rise, short, less = sp.symbols("before rise short less", nonnegative=True)
+    d, length, log_t, eta0 = sp.symbols("d l logarithm eta_0", nonnegative=True)
+    s, total = 1 + d, log_t - short  # the sum of 1/t' is at most log(t - 1), and so at most log t
+    alphas = total * 2 * s * length / eta0
+    return (
+        at_most("one more term, $1/t$", (before - short) + (rise - less), before + rise),
+        at_most(r"the sum of $1/(t'\eta_0)$", total / eta0, first * s * log_t / eta0),
+        at_most(r"the sum of $\alpha_{t'}$", alphas, second * s**2 * length * log_t / eta0),
+    )
+
+
+@lru_cache
 def last_line(last: int = 6) -> tuple[Shown, ...]:
     """2 eta_0 + 2 eta_0 s log t + 4 s^2 l log t <= 6 s^2 l log t, l = log(2 |V|), 2 eta_0 <= s.
 
-    At the largest eta_0 and divided by s it says 1 + s log t <= 2 s l log t. With s = 1 + d, l =
-    log 4 + m and log t = log 2 + u every coefficient of the difference is positive; |V| and t are
-    at least 2.
+    With 2 eta_0 = s - less, s = 1 + d, l = log 4 + m and log t = log 2 + u every coefficient of the
+    difference is positive; |V| and t are at least 2.
 
     Args:
         last: the 6 of the right side.
     """
     import sympy as sp
 
-    d, m, u = sp.symbols("d m u", nonnegative=True)
+    d, m, u, less = sp.symbols("d m u less", nonnegative=True)
     s, length, log_t = 1 + d, sp.log(4) + m, sp.log(2) + u
-    room = sp.expand((last - 4) * s * length * log_t - 1 - s * log_t)
+    left = (s - less) * (1 + s * log_t) + 4 * s**2 * length * log_t
+    room = sp.expand(last * s**2 * length * log_t - left)
     least = min(signed_coefficients(room))
     return (at_least_zero("the smallest coefficient of right side minus left side", least),)
 

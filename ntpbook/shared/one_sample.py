@@ -102,9 +102,10 @@ def sample() -> Sample:
     import sympy as sp
 
     s, v_o = sp.symbols("s v_o", real=True)
-    A, E_o, E_rest = sp.symbols("A E_o E_rest", positive=True)
-    absent = sp.Symbol("absent", nonnegative=True)
-    u, k, i = sp.symbols("u k i", integer=True, positive=True)
+    A, E_o = sp.symbols("A E_o", positive=True)
+    E_rest, absent = sp.symbols("E_rest absent", nonnegative=True)
+    u = sp.Symbol("u", integer=True, nonnegative=True)
+    k, i = sp.symbols("k i", integer=True, positive=True)
     E, v = sp.IndexedBase("E", positive=True), sp.IndexedBase("v", real=True)
     # derived from (1) and (9) again: the closed forms of the lemmas are judged by it
     norm = E_o * sp.exp(s * v_o) + sp.Sum(E[i] * sp.exp(s * v[i]), (i, 1, u))  # (9)

@@ -128,7 +128,8 @@ def ratio_of_weights(heat: int = 1) -> tuple[Shown, ...]:
     import sympy as sp
 
     a, b = sp.symbols("a b", real=True)
-    rest, p, q = sp.symbols("rest p q", positive=True)  # p = e^a, q = e^b
+    p, q = sp.symbols("p q", positive=True)  # e^a, e^b
+    rest = sp.Symbol("rest", nonnegative=True)  # 0 in a sentence of two positions
     Z = sp.exp(a / heat) + sp.exp(b / heat) + rest  # (9)
     quotient = (sp.exp(a / heat) / Z) / (sp.exp(b / heat) / Z)
     return (
@@ -185,7 +186,7 @@ def sample_tokens(problem: Problem, sample: int) -> tuple[Integers, Floats]:
 
 @once
 def two_roles(share: str = "1/2") -> tuple[Shown, ...]:
-    """1/2 at optimal tokens and -1/2 at all others meets every constraint: the margin is 1.
+    """1/2 at an optimal token and -1/2 at another one meets their constraint: the margin is 1.
 
     Args:
         share: what stands at optimal tokens.
@@ -221,10 +222,12 @@ def middle(share: str = "1/4") -> tuple[Shown, ...]:
     proof=(
         uses("huang2024-eq-3", "the constraints are those of (3)"),
         executed(
-            "some matrix satisfies all constraints, since a token has one role per query",
+            r"the scores $\frac12$ of optimal tokens and $-\frac12$ of the other tokens of their "
+            "sentences have margins of 1",
             two_roles,
             planted={r"$\frac25$ at optimal tokens.": {"share": "2/5"}},
         ),
+        by_hand("some matrix has these scores, since a token has one role per query", at="roles"),
         by_hand(
             "a matrix of minimal norm exists, because the set of matrices that satisfy all "
             "constraints is closed",
@@ -385,18 +388,21 @@ def projections(
 def start_by_counts(sign: int = 1) -> tuple[Shown, ...]:
     """At W = 0 the mass of a token is its share of the positions, so that counts compare masses.
 
+    Of the sentence o and j are named, with the counts c_o and c_j, and all others have the count
+    c_k together, which is 0 where there are none.
+
     Args:
         sign: of c_o - c_j, which Assumption 3 makes not negative.
     """
     import sympy as sp
 
-    counts = sp.symbols("c_o c_j c_k", positive=True)
+    counts = (*sp.symbols("c_o c_j", positive=True), sp.Symbol("c_k", nonnegative=True))
     terms = [number * sp.exp(0 * number) for number in counts]  # (9) with all scores 0
     masses = [one / sum(terms) for one in terms]
     more = sp.Symbol("more", nonnegative=True)  # c_o = c_j + more, Assumption 3
     lead = (masses[0] - masses[1]).subs(counts[0], counts[1] + sign * more)
     return (
-        identity("the masses of a sentence sum to 1", sum(masses), sp.Integer(1)),
+        identity("the mass of $o$", masses[0], counts[0] / sum(counts)),
         at_least_zero("$m_o - m_j$ if $o$ occurs at least as often", sp.factor(lead)),
     )
 
@@ -411,12 +417,17 @@ def start_by_counts(sign: int = 1) -> tuple[Shown, ...]:
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
         executed(
-            "at the start the mass of a token is its share of the positions",
+            "at the start the mass of a token is its share of the positions, and the optimal token "
+            "has at least the mass of a token that occurs no more often",
             start_by_counts,
             planted={"The optimal token occurs less often.": {"sign": -1}},
         ),
         executed(
-            "the signs of the gradient, for any number of non-optimal tokens", one_sample.signs
+            "the signs of the gradient of a sample, for any number of non-optimal tokens",
+            one_sample.signs,
+        ),
+        by_hand(
+            "the samples agree on the signs, since a token has one role per query", at="samples"
         ),
         by_hand(
             "induction over $t$: a step raises the scores of optimal tokens and raises the score "
@@ -574,13 +585,16 @@ def first_moves(
 def log_odds_along(sign: int = -1) -> tuple[Shown, ...]:
     """The log-odds of o move along W' at the rate v_o - sum_j m_j v_j / (1 - m_o).
 
+    The sentence has one rival, with E_k = 0, or two; on the data of the claim none has more.
+
     Args:
         sign: of the sum over the rivals.
     """
     import sympy as sp
 
     s, (v_o, v_j, v_k) = sp.Symbol("s", real=True), sp.symbols("v_o v_j v_k", real=True)
-    E_o, E_j, E_k = sp.symbols("E_o E_j E_k", positive=True)
+    E_o, E_j = sp.symbols("E_o E_j", positive=True)
+    E_k = sp.Symbol("E_k", nonnegative=True)
     terms = [E * sp.exp(s * v) for E, v in ((E_o, v_o), (E_j, v_j), (E_k, v_k))]
     m_o, m_j, m_k = (one / sum(terms) for one in terms)  # (9)
     odds = m_o / (m_j + m_k)
@@ -609,7 +623,7 @@ def two_tokens_alike() -> list[Dataset]:
     proof=(
         executed("the gradient of a sample, by Lemma 4", one_sample.lemma_4),
         executed(
-            "how the log-odds of a token change with the scores",
+            "how the log-odds of a token with at most two rivals change with the scores",
             log_odds_along,
             planted={
                 "The mean over the non-optimal tokens added in place of subtracted.": {"sign": 1}

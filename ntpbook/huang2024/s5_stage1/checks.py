@@ -1042,6 +1042,7 @@ def every_step(seed: int = 7, sets: int = 3) -> Iterator[First]:
                 r"$\alpha/(2(1 + \alpha))$ in place of $\alpha/(1 + \alpha)$.": {"share": "1/2"}
             },
         ),
+        executed("Lemma 2 and these two bounds give the inequality", steps.step_along_the_optimum),
     ),
     planted={
         "The right-hand side 1.1 times sharper, at a late step.": {"sharper": 1.1},

@@ -289,6 +289,25 @@ def part_of_the_gain(share: str = "1") -> tuple[Shown, ...]:
 
 
 @lru_cache
+def step_along_the_optimum(lost: float = 1) -> tuple[Shown, ...]:
+    """The inequality of one step from Lemma 2 and the growth of the norm.
+
+    By Lemma 2 a step has the component p / (1 + alpha) + more along W*, p = 1 - less being its
+    cosine with W; the norm b grows by eta p + eta^2 / (2 b) - gain.
+
+    Args:
+        lost: the sign of the two terms that are subtracted; 1 in truth.
+    """
+    import sympy as sp
+
+    alpha, less, more, gain, b, eta = sp.symbols("alpha less more gain b eta", nonnegative=True)
+    p = 1 - less
+    growth = eta * p + eta**2 / (2 * b) - gain
+    right = growth - lost * (eta**2 / (2 * b) + eta * alpha / (1 + alpha))
+    return (at_most("the right side", right, eta * (p / (1 + alpha) + more)),)
+
+
+@lru_cache
 def alpha_by_itself(power: int = 1) -> tuple[Shown, ...]:
     """alpha / (1 + alpha) <= alpha for alpha >= 0.
 

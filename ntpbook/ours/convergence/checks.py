@@ -43,8 +43,8 @@ SHARPER = "1.1 times sharper"
             planted={"Twice the weight.": {"force": 2}},
         ),
         executed(
-            "the negative gradient on one sentence, computed position by position, and by "
-            "equation (6)",
+            "the negative gradient on one sentence of four tokens, computed position by position, "
+            "and by equation (6)",
             steps.gradient_from_the_loss,
             planted={"Twice the weight, on one sentence.": {"force": 2}},
         ),
@@ -216,8 +216,8 @@ def check_ours_alignment(
     proof=(
         uses("ours-pairs", "a step goes along a convex combination of pairs"),
         executed(
-            r"$\gamma/\sqrt2 \le \langle d, W^*\rangle/\|W^*\| \le 1$ for every step $d$, and "
-            "their sum",
+            r"$\|g\| \le \sqrt2$ and $\langle d, W^*\rangle \ge 1/\sqrt2$ for every step $d = "
+            r"g/\|g\|$, and the sums over the steps",
             steps.lemma_6,
             planted={r"A step without any component along $W^*$.": {"gains": 0}},
         ),
@@ -353,7 +353,7 @@ def check_ours_direction(
     proof=(
         uses("ours-alignment", "Theorem A, in the form of Lemma 7"),
         uses("ours-direction", "Theorem B: the direction, and the margins from $t_A$ on"),
-        uses("ours-trivial-bound", "the norm bounds"),
+        uses("ours-trivial-bound", r"the norm bounds, which include $\|W^*\| \ge 1/\sqrt2$"),
         uses(
             "huang2024-app-thm-2-chain",
             "a bound on the attention implies a bound on the loss of a sample",

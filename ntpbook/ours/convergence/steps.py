@@ -129,7 +129,7 @@ class _Sample:
         s: the place on the line.
         A: the gap.
         V: |V|.
-        r: number of rivals beside the one that is singled out.
+        r: number of rivals beside the one that is singled out; 0 where there are none.
         k: index of these rivals.
         mass_o, mass_j, mass_k: masses of the optimal token, of the rival j, of the others.
     """
@@ -172,7 +172,7 @@ def _sample(v_o: Any, v_j: Any, v_k: Any) -> _Sample:
     """The sample with weights w + s v; v_k(k) for the rivals beside j."""
     s = sp.Symbol("s", real=True)
     A, e_o, e_j, V = sp.symbols("A E_o E_j V", positive=True)
-    r, k = sp.Symbol("r", integer=True, positive=True), sp.Symbol("k", integer=True)
+    r, k = sp.Symbol("r", integer=True, nonnegative=True), sp.Symbol("k", integer=True)
     E = sp.IndexedBase("E", positive=True)  # counts times exponentials of the scores at s = 0
     # a rival apart from the others, unlike `one_sample`: this proof raises it alone
     top = (e_o * sp.exp(s * v_o), e_j * sp.exp(s * v_j), E[k] * sp.exp(s * v_k(k)))
@@ -227,7 +227,7 @@ def lemma_5(drop_m_o_s: int = 0) -> tuple[Shown, ...]:
     Source: huang2024, Lemma 5.
     """
     T_o, T_j, m_o, m_j = sp.symbols("T_o T_j m_o m_j", positive=True)
-    k, r = sp.Symbol("k", integer=True), sp.Symbol("r", integer=True, positive=True)
+    k, r = sp.Symbol("k", integer=True), sp.Symbol("r", integer=True, nonnegative=True)
     T, m = sp.IndexedBase("T", positive=True), sp.IndexedBase("m", positive=True)
 
     def over_rivals(term: Any) -> Any:
@@ -252,13 +252,15 @@ def lemma_5(drop_m_o_s: int = 0) -> tuple[Shown, ...]:
 
 @once
 def lemma_6(squared_length: int = 2, gains: int = 1) -> tuple[Shown, ...]:
-    """The norm bounds: gamma / sqrt(2) <= <d, W*> / w <= 1 for every step d.
+    """The norm bounds: gamma / sqrt(2) <= <d, W*> / w for every step d, and their sums.
 
-    d = g / ||g|| with g a convex combination of the B_e, ||B_e||^2 = 2. A convex combination is no
-    longer than the longest of its terms: its squared length falls short of the mean squared length
-    by half the mean squared distance of two terms. And <B_e, W*> >= 1 gives <g, W*> >= 1. The sum
-    over the steps, by induction: if t steps have x >= t eta gamma / sqrt(2) and ||W|| <= t eta, so
-    have t + 1; <W, d> falls short of ||W|| by some amount, and ||W|| of t eta.
+    d = g / ||g|| with g a convex combination of the B_e, ||B_e||^2 = 2. A convex combination of any
+    number of the B_e is no longer than they are, by induction on their number: with one more, with
+    the weight p, g becomes (1 - p) g + p B_e, whose squared length falls short of the mean of both
+    squared lengths by p (1 - p) times a squared distance, entry by entry. And <B_e, W*> >= 1 gives
+    <g, W*> >= 1. The sum over the steps, by induction: if t steps have x >= t eta gamma / sqrt(2)
+    and ||W|| <= t eta, so have t + 1; <W, d> falls short of ||W|| by some amount, and ||W|| of
+    t eta.
 
     Args:
         squared_length: the squared length that B_e should have; 2 in truth.
@@ -266,11 +268,11 @@ def lemma_6(squared_length: int = 2, gains: int = 1) -> tuple[Shown, ...]:
 
     Source: huang2024, Lemma 6, with sqrt(2) in the place of 2 L_max.
     """
-    p = sp.symbols("p_1:4", nonnegative=True)
-    B = [sp.Matrix(sp.symbols(f"x_{e} y_{e} z_{e}", real=True)) for e in range(3)]
-    total = sum(p)
-    mean = sum((weight * vector for weight, vector in zip(p, B, strict=True)), sp.zeros(3, 1))
-    short = sum(p[e] * p[f] * (B[e] - B[f]).dot(B[e] - B[f]) for e in range(3) for f in range(e))
+    p, q = sp.symbols("p q", nonnegative=True)
+    old, new = sp.symbols("g_i B_i", real=True)  # one entry of g and of B_e
+    weight = 1 / (1 + q)  # any p in (0, 1]
+    less, apart = sp.symbols("less apart", nonnegative=True)  # 2 - ||g||^2, and ||g - B_e||^2
+    longer = (1 - weight) * (2 - less) + weight * 2 - weight * (1 - weight) * apart
     pair = sp.Matrix([1, -1])
     norm, more, gamma = sp.symbols("norm more gamma", nonnegative=True)
     a = gamma * (1 + more) / norm  # <g, W_hat> / ||g||, as <g, W*> = 1 + more
@@ -281,10 +283,11 @@ def lemma_6(squared_length: int = 2, gains: int = 1) -> tuple[Shown, ...]:
     gain = gains * least + extra  # a, where least = gamma / sqrt(2)
     return (
         identity(
-            "the mean has at most the mean squared length",
-            total * sum(p[e] * B[e].dot(B[e]) for e in range(3)) - mean.dot(mean),
-            short,
+            "an entry of $(1 - p) g + p B_e$, squared",
+            ((1 - p) * old + p * new) ** 2,
+            (1 - p) * old**2 + p * new**2 - p * (1 - p) * (old - new) ** 2,
         ),
+        at_most(r"$\|g\|^2$ with one more pair", longer, sp.Integer(2)),
         identity(r"$\|B_e\|^2$", sp.Integer(pair.dot(pair)), sp.Integer(squared_length)),
         at_most(r"$1/\|g\| \le a/\gamma$", 1 / norm, a / gamma),
         at_most(r"$\gamma/\sqrt2 \le a$", gamma / longest, a),
@@ -307,7 +310,7 @@ def theorem_a_bounds_on_h(largest_h: int = 2) -> tuple[Shown, ...]:
     """(i): h_j <= 2 (1 - T_o) for all j, and h_k >= (1 - T_o) / L for the rival k with most mass.
 
     Ones are written as what sums to one: tau_j + rest + s, and m_o + m_j + the other masses. That
-    tau_k >= (1 - s) / (L - 1) is by hand: T_k is the largest T of at most L - 1 rivals.
+    tau_k >= (1 - s) / (L - 1) is `theorem_a_largest`: T_k is the largest T of at most L - 1 rivals.
 
     Args:
         largest_h: the constant of the upper bound.

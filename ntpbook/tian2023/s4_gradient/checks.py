@@ -113,7 +113,10 @@ def check_tian2023_lem_13(one: Spectrum, bound: str = "largest") -> Iterator[Sai
     r"eigenvalues $\lambda/(1 + \lambda)$, $I - E'$ is the inverse of $I + E$.",
     tolerance=CONDITION,
     proof=(
-        executed("the eigenvalues of $I + E$ and of $I - (I + E)^{-1}$", steps.inverse),
+        executed(
+            "the eigenvalues of $I + E$, which are positive, and of $I - (I + E)^{-1}$",
+            steps.inverse,
+        ),
         SPECTRAL,
     ),
     planted={
@@ -360,8 +363,14 @@ ROUNDED = 1e-12  # of the largest eigenvalue: below, a float is nothing but roun
         uses("tian2023-lem-14", "$E'$ and $G$ are functions of $E$"),
         SECOND_ORDER,
         LEAST_OF_G,
+        by_hand(
+            "the sum is $(EGE)_{nn}$, which is at least $(E^2)_{nn}/(1 + r)$, because the "
+            "diagonal of $E$ is zero",
+            at="diagonal",
+        ),
         executed(
-            "the last bound exceeds $4Kr/M$ under Assumption 2",
+            "the last bound exceeds $4Kr/M$ for $r < 1/K$, if the smallest squared eigenvalue "
+            "is at least $6/M$",
             steps.room_of_93,
             planted={
                 "$1 + 2r$ instead of $1 + r$ in the denominator of the last bound.": {"sign": 2}
@@ -671,9 +680,10 @@ def beside_the_theorem(one: TwoDecoders, n: int) -> Iterator[Said]:
             r"$\xi_n > 0$",
         ),
         executed(
-            r"(a) the bound of this proposition on $|\lambda_1|$ is at least $1/K$",
-            steps.radius,
-            planted={r"A bound on $r = |\lambda_1|$ that is twice as large.": {"larger": 2}},
+            r"(a) the condition of this proposition, for all $|\lambda_1| \le 1/K$ and all "
+            r"$\bar\theta \le (\sqrt{K-1} - 1)/(\sqrt{K-1} + 1)$",
+            steps.room_for_deviations,
+            planted={r"The bound $2/K$ instead of $1/K$ on $|\lambda_1|$.": {"larger": 2}},
         ),
         uses("tian2023-lem-6", "the equation of $x = Mh$"),
         uses("tian2023-lem-8", r"the upper crossing $x_1$, which defines $\tau_0 = 2x_1$"),
@@ -824,7 +834,7 @@ def check_ours_xi_positive(one: Signed | Even, form: str = "corrected") -> Itera
             planted={"A decoder that does not start at $Y = 0$.": {"start": 1}},
         ),
         executed(
-            r"equal overlaps: the second order, and the derivative of $\ln(q/u)$",
+            r"equal overlaps: the second order, and the derivative of $\ln(q/u)$ where $q = u$",
             steps.equal_overlaps,
         ),
         by_hand(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ntpbook.shared.symbols import at_most, formula, identity, matrices
+from ntpbook.shared.symbols import at_least_zero, at_most, identity, matrices
 from ntpverdicts.claims import Shown
 
 Expression = Any  # sympy has no types
@@ -67,7 +67,7 @@ def rayleigh_quotients(diagonal: int = 0) -> Iterator[Shown]:
 
 
 def inverse(sign: int = 1, denominator: int = 1) -> Iterator[Shown]:
-    """1 + lambda >= 0 for |lambda| <= r < 1, and E' has the eigenvalue lambda / (1 + lambda).
+    """1 + lambda >= 1 - r > 0 for |lambda| <= r < 1; E' has the eigenvalue lambda / (1 + lambda).
 
     Args:
         sign: of the eigenvalue of E'; 1 in truth.
@@ -75,8 +75,10 @@ def inverse(sign: int = 1, denominator: int = 1) -> Iterator[Shown]:
     """
     import sympy as sp
 
+    r, value = eigenvalue()
+    yield at_least("an eigenvalue of $I + E$ is at least $1 - r$", 1 + value, 1 - r)
+    yield at_least_zero("$1 - r$ is positive", sp.simplify(1 - r), strictly=True)
     x = sp.symbols("lambda")
-    yield at_least("$I + E$ has no negative eigenvalue", 1 + eigenvalue()[1], sp.S.Zero)
     yield identity(
         "an eigenvalue of $I - (I + E)^{-1}$", prime(x), sign * x / (1 + denominator * x)
     )
@@ -151,14 +153,14 @@ def window_of_E_prime(less: int = 1) -> Iterator[Shown]:
 
 
 def room_of_93(sign: int = 1) -> Iterator[Shown]:
-    """6/M / (1 + r) is at least 4 K r / M for r < 1/K, K = 2 + k: more than (93) needs."""
+    """6/M / (1 + r) exceeds 4 K r / M for r < 1/K, K = 2 + k: more than (93) needs."""
     import sympy as sp
 
-    k, w, M = sp.symbols("k w M", positive=True)
+    k = sp.Symbol("k", nonnegative=True)
+    w, M = sp.symbols("w M", positive=True)
     r = 1 / (2 + k + w)
-    yield at_least(
-        "$(6/M)/(1 + r)$ is at least $4Kr/M$", 6 / M / (1 + sign * r), 4 * (2 + k) * r / M
-    )
+    gap = sp.factor(6 / M / (1 + sign * r) - 4 * (2 + k) * r / M)
+    yield at_least_zero("$(6/M)/(1 + r) - 4Kr/M$", gap, strictly=True)
 
 
 def defect_of_the_inverse(times: int = 1) -> Iterator[Shown]:
@@ -170,13 +172,10 @@ def defect_of_the_inverse(times: int = 1) -> Iterator[Shown]:
     import sympy as sp
 
     K = sp.symbols("K", integer=True, positive=True)
-    E = sp.MatrixSymbol("E", K, K)
-    G = sp.Inverse(sp.Identity(K) + E)
-    # E - (I - G) - E (I - G) = (I + E) G - I
-    rest = (sp.Identity(K) + times * E) * G - sp.Identity(K) + (1 - times) * E
-    zero = sp.expand(rest.doit()).doit() == sp.ZeroMatrix(K, K)
-    difference = "0" if zero else formula(rest)
-    yield Shown("$E - E' - E E'$", formula(rest), "=", "0", difference, bool(zero))
+    A, one = sp.MatrixSymbol("A", K, K), sp.Identity(K)  # A = I + E
+    E, E_prime = A - one, one - A.inverse()
+    defect = E - E_prime - times * E * E_prime
+    yield matrices("$E - E' - E E'$ with $A = I + E$", defect, sp.ZeroMatrix(K, K))
 
 
 # Equation (88) and Theorem 1
@@ -290,6 +289,8 @@ def least_constant(room: int = 1) -> Iterator[Shown]:
     import sympy as sp
 
     m, s, d = sp.symbols("m s d", nonnegative=True)
+    three = 99 * 3 - sp.exp(3)
+    yield at_least_zero("$(M - 1)x - e^x$ at $x = 3$, for $M = 100$", three, strictly=True)
     M, x_1 = 100 + m, 3 + s
     at_zero = 2 * M * x_1 + 1 - ((M - 1) * x_1 + (M - 1) * x_1)  # M tau_0 + 1 less Lemma 6 at x_1
     yield at_least(r"$x$ is at least $x_1$ at $\tau_0$", at_zero, sp.S.Zero)
@@ -304,6 +305,27 @@ def least_constant(room: int = 1) -> Iterator[Shown]:
     limit = sp.limit(grown / sp.log(2 * grown), grown, sp.oo)
     text = r"$x_1/\ln(2x_1)$ is unbounded: its limit"
     yield Shown(text, str(limit), "=", "oo", "0", limit == sp.oo)
+
+
+def room_for_deviations(larger: int = 1) -> Iterator[Shown]:
+    """s r / (1 - r) <= (1 - t) / (1 + t) for r <= 1/K and t <= (s - 1) / (s + 1), s = sqrt(K-1).
+
+    s = 1 + k, so that K = 1 + s^2; t is the largest |theta_k|.
+
+    Args:
+        larger: by what 1/K is multiplied; 1 in truth.
+    """
+    import sympy as sp
+
+    k, z, a, b = sp.symbols("k z a b", nonnegative=True)
+    s = 1 + k
+    r = larger / (1 + s**2 + z)  # every r up to 1/K
+    t = k / (k + 2) * a / (a + b)  # every t from 0 to (s - 1)/(s + 1)
+    yield at_least(
+        r"$\sqrt{K - 1}\, r/(1 - r)$ is at most $(1 - \bar\theta)/(1 + \bar\theta)$",
+        (1 - t) / (1 + t),
+        s * r / (1 - r),
+    )
 
 
 # When xi is positive

@@ -1095,7 +1095,8 @@ FALLING_SLOPE = executed(
     planted={r"The initial derivative $2\eta_Y$ of $Mh$ instead of $\eta_Y$.": {"start": 2}},
 )
 GROWING_SHIFT = executed(
-    "the increase of the shift $c(s)$ in one update",
+    "the increase of the shift $c(s)$ in one update, and the derivatives behind the bounds on "
+    "$e^g - 1 - g$",
     steps.growth_of_the_shift,
     planted={"$M$ instead of $M - 1$ in (45).": {"less": 0}},
 )
@@ -1270,7 +1271,8 @@ def check_tian2023_app_lem_7_cases(
         FALLING_SLOPE,
         by_hand(r"$h^*(s) \ge h(s) + \epsilon$, and $h(t) \le h(s + 1)$", at="slopes"),
         executed(
-            r"the difference of the slopes of $h^\circ$ and $h$ over a common denominator",
+            r"the upper bound on the difference of the slopes of $h^\circ$ and $h$, over a common "
+            "denominator",
             steps.difference_of_slopes,
             planted={
                 "The exponential $e^{M(h(s+1) - h(s))}$ left out of the numerator.": {"less": 0}
@@ -1589,7 +1591,8 @@ def check_tian2023_rem_2(
         FALLING_SLOPE,
         GROWING_SHIFT,
         executed(
-            "the sums of the bounds over all updates are Riemann sums",
+            r"the integrand $e^y/(q + e^y)$ increases with $y$, and $r - 1 \le \ln r + "
+            r"(r - 1)^2/2$ for $r \ge 1$",
             steps.sums_and_integrals,
             planted={"$(r - 1)^3/2$ instead of $(r - 1)^2/2$.": {"square": 3}},
         ),
@@ -1730,7 +1733,7 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
             at="convex",
         ),
         executed(
-            "the lower crossing",
+            "$e^x$ against $(M - 1)x$ at the trial points beside the lower crossing",
             steps.lower_crossing,
             planted={
                 "The bound $(1 + 3/M)/M$ on the lower crossing claimed from $M = 7$ on.": {
@@ -1743,7 +1746,8 @@ ROUNDING = 1e-12  # a handful of rounded operations, with exponents up to 40
             at="lower",
         ),
         executed(
-            "the upper crossing",
+            "$e^x$ against $(M - 1)x$ at the trial points beside the upper crossing for $M = 5$, "
+            "and slopes there",
             steps.upper_crossing,
             planted={
                 r"$L + \ln L$, with $L = \ln M$, as an upper bound on the upper crossing.": {
@@ -1816,11 +1820,16 @@ def first_updates() -> Iterator[Vocabulary]:
         uses("tian2023-lem-8", "the lower crossing is at most $(1 + 3/M)/M$"),
         uses("tian2023-lem-6", "(45) at the first update"),
         executed(
-            r"$M\eta_Y \ge 1 + 4/M$ is enough, and $1.04^{100} \le 100$",
+            r"$2(M - 1)x_0 - 1 \le 1 + 4/M$ for the largest $x_0$ of Lemma 8, and $1.04^{100} "
+            r"\le 100$",
             steps.first_update,
             planted={"The exponent $1/120$ instead of 0.01.": {"power": 120}},
         ),
-        by_hand("$1 + 4/M$ decreases and $M^{0.01}$ increases in $M$", at="rate"),
+        by_hand(
+            r"both heights reach the lower crossing if $M\eta_Y \ge 1 + 4/M$; this bound "
+            "decreases and $M^{0.01}$ increases in $M$",
+            at="rate",
+        ),
         by_hand(
             "$h$ and $h^*$ do not decrease, so later values are beyond the lower crossing as well",
             at="later",
@@ -1902,7 +1911,8 @@ def _second_stage(M: int, start: float) -> Iterator[Said]:
         ),
         uses("tian2023-rem-3", r"$Mh(1) \ge x_0$"),
         executed(
-            r"inequalities for $h$ and $\gamma$ in both stages",
+            r"the values behind the bounds on $h$ and $\gamma$: at $M = 5$, and where $e^x$ is 1 "
+            "or $q = M - 1$",
             steps.two_stages,
             planted={"$M$ instead of $q = M - 1$ in (45).": {"less": 0}},
         ),

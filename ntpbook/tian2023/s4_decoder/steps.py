@@ -24,7 +24,7 @@ def slope_in_the_decoder(target: int = 1) -> Iterator[Shown]:
     import sympy as sp
 
     f, Y_ln, Y_lj, a, b = sp.symbols("f_l Y_ln Y_lj a b", real=True)
-    rest = sp.Symbol("rest", positive=True)
+    rest = sp.Symbol("rest", nonnegative=True)  # 0 for two tokens
     w_n, w_j = f * Y_ln + a, f * Y_lj + b
     total = sp.exp(w_n) + sp.exp(w_j) + rest
     alpha_n, alpha_j = sp.exp(w_n) / total, sp.exp(w_j) / total
@@ -48,7 +48,7 @@ def slope_in_the_rows(target: int = 1) -> Iterator[Shown]:
     import sympy as sp
 
     w_n, w_j = sp.symbols("w_nn w_nj", real=True)
-    rest = sp.Symbol("rest", positive=True)
+    rest = sp.Symbol("rest", nonnegative=True)  # 0 for two tokens
     total = sp.exp(w_n) + sp.exp(w_j) + rest
     alpha_n, alpha_j = sp.exp(w_n) / total, sp.exp(w_j) / total
     yield identity(
@@ -316,7 +316,7 @@ def steps_above_the_curve(start: int = 1) -> Iterator[Shown]:
     q, eta = sp.symbols("q eta", positive=True)  # q = M - 1
     x, y, b = sp.symbols("x y b", real=True)
     slope = (q + 1) * eta / (q + sp.exp(x))
-    yield at_least_zero("the slope $g(x)$ decreases", -sp.diff(slope, x))
+    yield at_least_zero("the slope $g(x)$ decreases", -sp.diff(slope, x), strictly=True)
     yield identity("the slope $g(0)$", slope.subs(x, 0), start * eta)
     fall = (slope.subs(x, b) - slope.subs(x, y)) * (q + sp.exp(y)) * (q + sp.exp(b))
     yield identity(
@@ -380,7 +380,9 @@ def growth_of_the_shift(less: int = 1) -> Iterator[Shown]:
 
 
 def sums_and_integrals(square: int = 2) -> Iterator[Shown]:
-    """The sums over updates are Riemann sums of ln(q + e^y)/2, whose integrand rises.
+    """e^y/(q + e^y), the derivative of ln(q + e^y), rises; and r - 1 <= ln r + (r - 1)^2/2.
+
+    The first is the integrand of the lower bound's Riemann sum, the second serves the upper bound.
 
     Args:
         square: the power of r - 1 in the bound on r - 1 - ln r; the right one is 2.
@@ -513,6 +515,8 @@ def first_update(power: int = 100) -> Iterator[Shown]:
         1 + 4 / M - 6 / M**2,
     )
     found = Fraction(104, 100) ** power
+    rest = sp.expand(1 + 4 / M - needed)
+    yield at_least_zero(r"$1 + 4/M$ minus this value", rest, strictly=True)
     yield relation(
         rf"$(1 + 4/M)^{{{power}}} \le M$ at $M = 100$", f"1.04^{power}", "<=", 100, found - 100
     )

@@ -273,7 +273,10 @@ def positive_under_7(one: Instance) -> bool:
     "both signs, the time derivative of this token's logit by (10) is that of (100).",
     tolerance=SUMS,
     proof=(
-        executed("equation (99), a single common token", steps.single_common_token),
+        executed(
+            "equation (99): the terms of one class for a single common token",
+            steps.single_common_token,
+        ),
         by_hand("the sum of the terms over $n$ and $n'$", at="sum"),
     ),
     planted={
@@ -317,6 +320,12 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
             r"the criterion $x + 1/x > 2/(f_1^\top f_2)$ for growth",
             steps.criterion,
             planted={"1 instead of 2.": {"twice": 1}},
+        ),
+        executed(
+            "for the probabilities of the proposition and $M = 165$, both bounds of Assumption 2, "
+            "and the criterion at the first token",
+            steps.example_of_growth,
+            planted={"A vocabulary of 164 tokens.": {"M": 164}},
         ),
         by_hand(
             r"under the mean of (7) over both classes $\beta$ is also equal and positive early in "
@@ -500,6 +509,7 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
             steps.shared_common_tokens,
             planted={"The norm instead of its square.": {"power": 1}},
         ),
+        LAW_98,
         uses("ours-xi-positive", r"$\xi_n > 0$, for draws that are even enough"),
         by_hand("the sum of the terms of a common token is negative", at="sum"),
         by_hand(
@@ -804,7 +814,15 @@ def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[
     says="Along {tried} solutions of (10), the derivative of the relative gain of the dominant "
     r"token $l_0$ over any other distinct token is $2\,r(0)\,\chi_{l_0}\,\dot z_{l_0}$.",
     tolerance=INTEGRATOR,
-    proof=(LAW_98, GAIN),
+    proof=(
+        LAW_98,
+        GAIN,
+        executed(
+            r"$\dot r > 0$ for $r(0) > 0$ and $\xi_n > 0$",
+            steps.sign_of_gain,
+            planted={"A token that need not dominate.": {"leads": False}},
+        ),
+    ),
     planted={"The factor 2 left out.": {"factor": 1}},
 )
 def check_tian2023_eq_112_corrected(

@@ -1,7 +1,7 @@
 """Steps of the proofs on the fates of tokens: from the likelihood to (10), and along its paths.
 
-Sums over tokens and classes are shown for a few of them, or term by term: (10) is a sum of terms
-over n and n', so that an identity of one term is enough.
+Sums over tokens, outputs and classes have a symbolic number of terms, or one symbol stands for all
+terms that a derivative does not touch. Where a step takes a few tokens, its text says how many.
 """
 
 from __future__ import annotations
@@ -16,39 +16,42 @@ from ntpverdicts.claims import Shown
 
 
 def derivative_of_unit_scores(power: int = 2) -> Iterator[Shown]:
-    """df_k/dz_l = f_l (delta_kl - f_k f_l) for f = c / |c|, c_l = P_l e^(z_l): three tokens.
+    """df_k/dz_l = f_l (delta_kl - f_k f_l) for f = c / |c|, c_l = P_l e^(z_l), any size.
 
     Args:
         power: the norm is the root of the sum of these powers; 2 in truth, 1 for the sum itself.
     """
     import sympy as sp
 
-    P, z = sp.symbols("P_1:4", positive=True), sp.symbols("z_1:4", real=True)
+    P, z = sp.symbols("P_k P_l", positive=True), sp.symbols("z_k z_l", real=True)
+    rest = sp.symbols("rest", nonnegative=True)  # the powers of all other entries
     c = [p * sp.exp(x) for p, x in zip(P, z, strict=True)]
-    norm = sum(x**power for x in c) ** sp.Rational(1, power)
+    norm = (sum(x**power for x in c) + rest) ** sp.Rational(1, power)
     f = [x / norm for x in c]
-    for k, token in ((0, 0), (0, 1)):
-        expected = f[token] * (int(k == token) - f[k] * f[token])
-        yield identity(f"$df_{{{k + 1}}}/dz_{{{token + 1}}}$", sp.diff(f[k], z[token]), expected)
+    for token, name in ((0, "$df_k/dz_k$"), (1, "$df_k/dz_l$")):
+        expected = f[token] * (int(token == 0) - f[0] * f[token])
+        yield identity(name, sp.diff(f[0], z[token]), expected)
 
 
 def derivative_of_likelihood(sign: int = -1) -> Iterator[Shown]:
-    """d ln alpha_n / df = Y (e_n - alpha) for alpha = softmax(Y^T f): two tokens, two logits.
+    """d ln alpha_n / df_k = row k of Y (e_n - alpha) for alpha = softmax(Y^T f), any sizes.
+
+    Output n has the logit Y_n f_k + B_n, where B_n is what the other entries of f add to it; each
+    of the others has the logit Y_j f_k + B_j.
 
     Args:
         sign: of alpha; -1 in truth.
     """
     import sympy as sp
 
-    f = sp.symbols("f_1:3", real=True)
-    Y = sp.Matrix(2, 2, sp.symbols("Y_1:3_1:3", real=True))
-    logits = [sum(Y[k, j] * f[k] for k in range(2)) for j in range(2)]
-    total = sum(sp.exp(one) for one in logits)
-    alpha = [sp.exp(one) / total for one in logits]
-    for k in range(2):
-        found = sp.diff(logits[0] - sp.log(total), f[k])
-        expected = Y[k, 0] * (1 + sign * alpha[0]) + sign * Y[k, 1] * alpha[1]
-        yield identity(rf"$d \ln \alpha_1/df_{{{k + 1}}}$", found, expected)
+    f, Y_n, B_n = sp.symbols("f_k Y_n B_n", real=True)
+    j, others = sp.Symbol("j", integer=True), sp.Symbol("J", integer=True, positive=True)
+    Y, B = sp.IndexedBase("Y", real=True), sp.IndexedBase("B", real=True)
+    own, weight = sp.exp(Y_n * f + B_n), sp.exp(Y[j] * f + B[j])
+    total = own + sp.Sum(weight, (j, 1, others))
+    found = sp.diff(Y_n * f + B_n - sp.log(total), f)
+    mean = (Y_n * own + sp.Sum(Y[j] * weight, (j, 1, others))) / total  # row k of Y alpha
+    yield identity(r"$d \ln \alpha_n/df_k$", found, Y_n + sign * mean)
 
 
 def coordinate(square: int = 1) -> Iterator[Shown]:
@@ -70,31 +73,54 @@ def coordinate(square: int = 1) -> Iterator[Shown]:
     )
 
 
-def rows_of_10(tokens: int) -> tuple[list[Any], list[Any], Any]:
-    """f_n, f_n' and the term diag(f_n) (f_n f_n^T - I) f_n' of (10), from matrices.
+def entry_of_10() -> Shown:
+    """An entry of diag(f_n) (f_n f_n^T - I) f_n' is f_l (f_l f_n . f_n' - f_n'l): any vectors."""
+    import sympy as sp
+
+    M, row = sp.Symbol("M", integer=True, positive=True), sp.Symbol("l", integer=True)
+    f, other = sp.MatrixSymbol("f", M, 1), sp.MatrixSymbol("o", M, 1)
+    entry = ((f * f.T - sp.Identity(M)) * other).expand().doit()[row, 0]
+    (index,) = (one.limits[0][0] for one in entry.atoms(sp.Sum))
+    inner = sp.Sum(f[index, 0] * other[index, 0], (index, 0, M - 1))
+    return identity(
+        "an entry of a term of (10)",
+        f[row, 0] * entry,
+        f[row, 0] * (f[row, 0] * inner - other[row, 0]),
+    )
+
+
+def classes_in_10(overlap: Any = None) -> tuple[Any, Any, Any, Any]:
+    """f_nl, the sum of the terms of class n in (10), xi_n/gamma, and what other classes add.
+
+    The N other classes k have the coefficients beta_nk, the entries o_k = f_kl, and the products
+    e_k = f_n . f_k. A class k adds o_k G_k to the row, with G_k = 0 for another query.
 
     Args:
-        tokens: how many; f_n and f_n' are general vectors.
+        overlap: e_k as a function of f_nl and o_k; any numbers without it.
     """
     import sympy as sp
 
-    f = sp.Matrix(sp.symbols(f"f_1:{tokens + 1}"))
-    other = sp.Matrix(sp.symbols(f"o_1:{tokens + 1}"))
-    term = sp.diag(*f) * (f * f.T - sp.eye(tokens)) * other
-    return list(f), list(other), term
+    f, k = sp.Symbol("f_nl"), sp.Symbol("k", integer=True)
+    all_others = (k, 1, sp.Symbol("N", integer=True, positive=True))
+    beta, o, e, G = (sp.IndexedBase(name)[k] for name in ("beta", "o", "e", "G"))
+    e = e if overlap is None else overlap(f, o)
+    own = f * sp.Sum(beta * (e * f - o), all_others)
+    return f, own, sp.Sum(beta * e, all_others), sp.Sum(o * G, all_others)
 
 
 def distinct_token(power: int = 2) -> Iterator[Shown]:
-    """(98): of a distinct token f_n'l = 0, and the term of (10) is f_nl^2 f_n . f_n'.
+    """(98): for a distinct token all other f_kl = 0, and (10) adds up to f_nl^2 xi_n.
 
     Args:
         power: of f_nl; 2 in truth.
     """
-    f, other, term = rows_of_10(4)
-    gone = {other[0]: 0}  # token 1 is distinct to class n
-    inner = sum(x * y for x, y in zip(f, other, strict=True)).subs(gone)
-    found, expected = term[0].subs(gone).expand(), (f[0] ** power * inner).expand()
-    yield identity("a term of a distinct token", found, expected)
+    import sympy as sp
+
+    yield entry_of_10()
+    f, own, xi, others = classes_in_10()
+    gone = {one: sp.S.Zero for one in (own + others).atoms(sp.Indexed) if str(one.base) == "o"}
+    speed = (own + others).xreplace(gone).doit()
+    yield identity("the speed of a distinct token", speed, f**power * xi)
 
 
 def layernorm_signs(taken: int = 1) -> Iterator[Shown]:
@@ -114,7 +140,10 @@ def layernorm_signs(taken: int = 1) -> Iterator[Shown]:
     # |c - 1/M|^2, over the tokens of a class and the M - N others
     entries = p**2 + S - 2 / M + N / M**2 + (M - N) / M**2
     yield identity("$|c - 1/M|^2$", entries, square)
-    inner = (p**2 - 1 / M) / square  # f_n.f_n': c_n.c_n' = p^2
+    # u_n.u_n', over the common token, N - 1 distinct ones of each class, and the others
+    product = (p - 1 / M) ** 2 + 2 * (1 - p - (N - 1) / M) * (-1 / M) + (M - 2 * N + 1) / M**2
+    yield identity("$(c_n - 1/M) \\cdot (c_{n'} - 1/M)$", product, p**2 - 1 / M)
+    inner = (p**2 - 1 / M) / square  # f_n.f_n'
     distinct = c * (inner * (c - taken / M) - (0 - taken / M)) / square
     yield identity(
         "the term of a distinct token", distinct, c * (S - c * (1 - M * p**2)) / M / square**2
@@ -124,41 +153,37 @@ def layernorm_signs(taken: int = 1) -> Iterator[Shown]:
 
 
 def single_common_token(power: int = 2) -> Iterator[Shown]:
-    """(99): a single common token l has f_n . f_n' = f_nl f_n'l, and -(1 - f_nl^2) of it.
-
-    Token 1 is common; of the others each class has two of its own.
+    """(99): a single common token l has f_n . f_k = f_nl f_kl, and class n adds -(1 - f_nl^2) xi_n.
 
     Args:
         power: of f_nl in 1 - f_nl^2; 2 in truth.
     """
-    f, other, term = rows_of_10(5)
-    own = {f[3]: 0, f[4]: 0, other[1]: 0, other[2]: 0}
-    inner = sum(x * y for x, y in zip(f, other, strict=True)).subs(own)
-    expected = -(1 - f[0] ** power) * inner
-    yield identity("a term of a single common token", term[0].subs(own).expand(), expected.expand())
+    yield entry_of_10()
+    f, own, xi, _ = classes_in_10(overlap=lambda f, o: f * o)
+    yield identity("the terms of a class for a single common token", own, -(1 - f**power) * xi)
 
 
 def shared_common_tokens(power: int = 2) -> Iterator[Shown]:
     """A term of (10) for common tokens of shared probabilities, one query: -(w^2/S)(1 - S/o^2) e.
 
-    w = rho_l e^(z_l) of two common tokens, S the sum of their squares, d and D what two classes
-    have beside; o^2 = S + d^2. (10) is written out with all tokens.
+    w_i = rho_i e^(z_i) of the C common tokens, S the sum of their squares, o and o' the norms of
+    two classes, which share no other token.
 
     Args:
         power: of o in S / o^2; 2 in truth.
     """
     import sympy as sp
 
-    w, v, d, D = sp.symbols("w v d D", positive=True)
-    S = w**2 + v**2
-    o, o_other = sp.sqrt(S + d**2), sp.sqrt(S + D**2)
-    f = sp.Matrix([w, v, d, 0]) / o
-    other = sp.Matrix([w, v, 0, D]) / o_other
-    term = sp.diag(*f) * (f * f.T - sp.eye(4)) * other
-    e = (f.T * other)[0]
-    yield identity(r"$f_n \cdot f_{n'}$", e, S / (o * o_other))
-    expected = -(w**2) / S * (1 - S / o**power) * e
-    yield identity("a term of a shared common token", sp.simplify(term[0] - expected), sp.S.Zero)
+    yield entry_of_10()
+    i, common = sp.Symbol("i", integer=True), sp.Symbol("C", integer=True, positive=True)
+    entry = sp.IndexedBase("w")[i]
+    w, S, o, other = sp.symbols("w S o o'", positive=True)
+    inner = sp.Sum(entry / o * (entry / other), (i, 1, common))
+    squares = sp.Sum(entry**2, (i, 1, common))
+    yield identity(r"$f_n \cdot f_{n'}$", inner, squares / (o * other))
+    e = S / (o * other)
+    term = w / o * (w / o * e - w / other)
+    yield identity("a term of a shared common token", term, -(w**2) / S * (1 - S / o**power) * e)
 
 
 def norms_of_two_classes(moved: bool = False) -> Iterator[Shown]:
@@ -200,9 +225,10 @@ def equal_coefficients(sign: int = -1) -> Iterator[Shown]:
     # over k != n only k = n' is left
     first, second = (q_1 * prime[n, 1 - n] + q_0 * (1 + sign * prime[1 - n, 1 - n]) for n in (0, 1))
     yield identity(r"$\beta_{12}$ and $\beta_{21}$", first, second)
-    yield identity(
-        "as a sum of two positive terms over $1 - e^2$", first, (q_1 * e + q_0) / (1 - e**2)
-    )
+    yield identity("as a sum over $1 - e^2$", first, (q_1 * e + q_0) / (1 - e**2))
+    more, x = sp.symbols("more x", positive=True)  # M = 1 + more, and e = x/(1 + x) < 1
+    value = ((q_1 * e + q_0) / (1 - e**2)).subs({M: 1 + more, e: x / (1 + x)})
+    yield at_least_zero(r"$\beta$ for $M > 1$ and $e < 1$", sp.factor(value), strictly=True)
 
 
 def criterion(twice: int = 2) -> Iterator[Shown]:
@@ -220,6 +246,22 @@ def criterion(twice: int = 2) -> Iterator[Shown]:
         speed,
         beta * a * b * ((a / b + b / a) * e - twice),
     )
+
+
+def example_of_growth(M: int = 165) -> Iterator[Shown]:
+    """Weights (2, 1, 0) and (1, 4, 4): 36/M <= e^2 < 1/4, and (x + 1/x) e > 2 for token 1.
+
+    Args:
+        M: size of the vocabulary.
+    """
+    import sympy as sp
+
+    first, second = sp.Matrix([2, 1, 0]), sp.Matrix([1, 4, 4])
+    e = first.dot(second) / (first.norm() * second.norm())
+    x = (first[0] / first.norm()) / (second[0] / second.norm())
+    yield at_least_zero("$(f_1 \\cdot f_2)^2 - 36/M$", e**2 - sp.Rational(36, M))
+    yield at_least_zero("$1/4 - (f_1 \\cdot f_2)^2$", sp.Rational(1, 4) - e**2, strictly=True)
+    yield at_least_zero("$(x + 1/x) e - 2$", sp.simplify((x + 1 / x) * e - 2), strictly=True)
 
 
 # Along paths of (10)
@@ -244,6 +286,19 @@ def relative_gain(factor: int = 2) -> Iterator[Shown]:
     r, chi = u / v - 1, sp.exp(factor * (z - start))
     yield identity(r"$d(r/\chi)/dt$", (r / chi).diff(t).subs(laws), sp.S.Zero)
     yield identity("$dr/dt$", r.diff(t).subs(laws), factor * r * force * u)
+
+
+def sign_of_gain(leads: bool = True) -> Iterator[Shown]:
+    """2 r(0) chi eta_Z f^2 xi > 0 by (98), for r(0) > 0 and xi > 0.
+
+    Args:
+        leads: whether r(0) > 0; without it r(0) has any sign.
+    """
+    import sympy as sp
+
+    chi, eta, f, xi = sp.symbols("chi eta_Z f xi", positive=True)
+    r = sp.Symbol("r_0", positive=True) if leads else sp.Symbol("r_0", real=True)
+    yield at_least_zero(r"$\dot r$", 2 * r * chi * eta * f**2 * xi, strictly=True)
 
 
 def growth_of_share(factor: int = 2) -> Iterator[Shown]:

@@ -309,7 +309,7 @@ CENTRE = executed(
     "$P_v v = 0$", steps.centre_drops, planted={r"$P_v = I - 2vv^\top/\|v\|^2$.": {"share": 2}}
 )
 SHARES = executed(
-    "the sum $S$ of all weights cancels in the normalization",
+    "the length cancels: the attention on a token depends on the token frequencies alone",
     bags.shares_decide,
     planted={"Each token of the sequence counted once, however often it occurs.": {"once": True}},
 )
@@ -958,7 +958,7 @@ def check_tian2023_eq_6(one: Bag, outer: bool = False, forgotten: int = 0) -> It
 # How long is long: Lemma 18
 
 RADIUS = executed(
-    r"the radius at which the bound (138) equals $\delta$",
+    r"the radius at which $S$ times the bound (138) equals $\delta$, for any number $S$ of tokens",
     steps.radius_for_tokens,
     planted={"$N$ instead of $2N$ under the root.": {"twice": 1}},
 )

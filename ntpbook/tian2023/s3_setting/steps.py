@@ -122,7 +122,7 @@ def centre_drops(share: int = 1) -> Iterator[Shown]:
 def mean_drops(total: int = 1) -> Iterator[Shown]:
     """Standard LayerNorm: which parts of the chain rule stay, v = X^T b with sum 1 over M entries.
 
-    The entries are v_i, v_j and M - 2 others, which enter by their mean m only; u = v - 1/M.
+    The entries are v_i, v_j and M - 2 others, which enter by their sum only; u = v - 1/M.
 
     Args:
         total: the sum of all entries; the right number is 1.
@@ -130,15 +130,15 @@ def mean_drops(total: int = 1) -> Iterator[Shown]:
     import sympy as sp
 
     v, w, M = sp.symbols("v_i v_j M", positive=True)
-    m = (total - v - w) / (M - 2)  # mean of the others, as all entries sum to 1
-    mean = sp.simplify((v + w + (M - 2) * m) / M)
+    others = total - v - w  # sum of the others, as all entries sum to 1
+    mean = (v + w + others) / M
     yield identity(r"the mean of $X^\top b$", mean, 1 / M)
     # column i of diag(v) - v v^T sums to 0, so subtracting the mean first changes nothing
-    column = v * (1 - v) - w * v - (M - 2) * m * v
+    column = v * (1 - v) - w * v - others * v
     yield identity(r"column sum of $\mathrm{diag}(v) - v v^\top$", column, sp.Integer(0))
     # row i of P_u 1 is 1 - u_i (sum of u)/|u|^2, so P_u v = P_u (u + 1/M) = 1/M in every row
     u_i, square = v - 1 / M, sp.symbols("square", positive=True)
-    whole = (v - 1 / M) + (w - 1 / M) + (M - 2) * (m - 1 / M)
+    whole = (v - 1 / M) + (w - 1 / M) + (others - (M - 2) / M)
     yield identity("row $i$ of $P_u 1$", 1 - u_i * whole / square, sp.Integer(1))
 
 

@@ -446,8 +446,8 @@ def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
             planted={"Attention without $L_2$ scaling.": {"sphere": False}},
         ),
         executed(
-            "The derivative of $J$ with respect to the sum of the logits, for two heads and three "
-            "outputs.",
+            "The derivative of $J$ with respect to the logits of one head, for any number of heads "
+            "and outputs.",
             one_head.error_step,
             planted={"The error of one head alone.": {"first_only": True}},
         ),

@@ -88,16 +88,19 @@ def layers(seed: int = 7, number: int = 20) -> list[Layer]:
 
 
 def error_step(first_only: bool = False) -> Iterator[Shown]:
-    """d ln softmax_n(l)/d l_k = delta_nk - alpha_k, for l the sum of the logits of two heads.
+    """d ln softmax_n(l)/d l_k = delta_nk - alpha_k, for l = a + b, any number of outputs.
+
+    A head has the logits a, and all other heads together have b.
 
     Args:
-        first_only: alpha is the softmax of the logits of the first head.
+        first_only: alpha is the softmax of the logits of this head alone.
     """
-    first, second = sp.symbols("a1:4", real=True), sp.symbols("b1:4", real=True)
-    logits = [x + y for x, y in zip(first, second, strict=True)]
-    J = logits[0] - sp.log(sum(sp.exp(x) for x in logits))
-    known = list(first) if first_only else logits
-    total = sum(sp.exp(x) for x in known)
-    for k, x in enumerate(first):  # a logit of the first head moves the sum as much
+    own, others = sp.symbols("a_n a_k", real=True), sp.symbols("b_n b_k", real=True)
+    rest, rest_own = sp.symbols("rest rest_a", positive=True)  # exponentials of all other outputs
+    logits = [x + y for x, y in zip(own, others, strict=True)]
+    J = logits[0] - sp.log(sum(sp.exp(x) for x in logits) + rest)
+    known = list(own) if first_only else logits
+    total = sum(sp.exp(x) for x in known) + (rest_own if first_only else rest)
+    for k, name in enumerate(("n", "k")):  # a logit of this head moves the sum as much
         claimed = (1 if k == 0 else 0) - sp.exp(known[k]) / total
-        yield identity(f"$dJ$ by logit {k + 1} of the first head", sp.diff(J, x), claimed)
+        yield identity(f"$dJ/da_{name}$", sp.diff(J, own[k]), claimed)

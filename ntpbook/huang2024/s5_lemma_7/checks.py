@@ -457,7 +457,8 @@ def repeated_often(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run
     tolerance=ROUNDING,
     proof=(
         executed(
-            "the attention weight of a non-optimal token with a given margin",
+            "the attention weight of one position of a non-optimal token, from its margin and the "
+            "weight of one position of the optimal token",
             weight_of_a_rival,
             planted={"Scores halved in the softmax.": {"heat": 2}},
         ),

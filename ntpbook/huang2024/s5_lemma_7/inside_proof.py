@@ -325,7 +325,8 @@ BETA_R = executed(
     planted={r"1 in place of the 2 of $\beta_0$.": {"beta": 1}},
 )
 STAR = executed(
-    r"$s^2 \ge \frac12$",
+    r"$s^2 \ge x^2 + y^2 \ge \frac12$ for two scores $x \ge y + 1$ of one query in "
+    r"$W_{\mathrm{kq}}^*$",
     steps.least_star,
     planted={r"$\frac35$ in place of $\frac12$.": {"half": "3/5"}},
 )
@@ -602,7 +603,7 @@ def check_huang2024_app_lem_7_type_1(
             at="both",
         ),
         executed(
-            r"$\phi (1 + \lambda - \log\phi)$ increases with $\phi$",
+            r"$\phi (1 + \lambda - \log\phi)$ increases with $\phi$ up to 1",
             steps.grows,
             planted={r"$-\lambda$ in place of $\lambda$.": {"sign": -1}},
         ),
@@ -715,9 +716,9 @@ def sentences_and_states(
     tolerance=FLOATS,
     proof=(
         executed(
-            "$e^{a + b} - 1$ is at least the sum of $e^a - 1$ and $e^b - 1$",
+            r"$\sum_j (e^{A m_j} - 1) \le e^{A\phi_-} - 1$, by induction on the number of rivals",
             steps.one_more_rival,
-            planted={"Twice the right-hand side.": {"times": 2}},
+            planted={"The next rival counted twice.": {"times": 2}},
         ),
         executed(
             r"$X_* e^{A\phi_-} \le X \le X_* e^{2A\phi_-}$ for the odds $X = (1 - T_o)/T_o$",
@@ -733,7 +734,8 @@ def sentences_and_states(
             planted={r"1 in place of the 2 of $\beta_0$.": {"beta": 1}},
         ),
         executed(
-            "the odds of an error in $n$ are at most the odds of an error in $n_0$",
+            r"$e^{2A\phi_-^{(n)}} \le e^{A\phi_-^{(n_0)}}$, so the odds of an error in $n$ are at "
+            "most the odds of an error in $n_0$",
             steps.chain,
             planted={
                 r"$\phi_-^{(n)} \le \phi_-^{(n_0)}$ in place of $2\phi_-^{(n)} \le "

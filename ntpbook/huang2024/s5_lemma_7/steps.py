@@ -60,17 +60,21 @@ def beta_times_r(beta: int = 2) -> tuple[Shown, ...]:
 
 @once
 def one_more_rival(times: int = 1) -> tuple[Shown, ...]:
-    """e^(a + b) - 1 >= (e^a - 1) + (e^b - 1) for a, b >= 0, with e^a = 1 + u, e^b = 1 + v.
+    """The sum of e^(A m_j) - 1 over the rivals is at most e^(A phi_-) - 1, with one rival more.
 
-    So the sum of e^(A m_j) - 1 over any number of rivals is at most e^(A phi_-) - 1.
+    Without a rival both sides are 0, so the bound holds for any number of rivals. Before the step
+    e^(A phi_-) is 1 + u and the sum is u - rest; the next rival has e^(A m_j) = 1 + v.
+
+    Args:
+        times: how often the next rival counts.
     """
     import sympy as sp
 
-    u, v = sp.symbols("u v", nonnegative=True)
-    rest = (1 + u) * (1 + v) - 1 - times * (u + v)
+    u, v, rest = sp.symbols("u v rest", nonnegative=True)
+    room = (1 + u) * (1 + v) - 1 - (u - rest + times * v)
     return (
-        identity("$e^{a + b} - 1 - (e^a - 1) - (e^b - 1)$", rest, u * v),
-        at_least_zero("$uv$", u * v),
+        identity("the bound minus the sum, with one rival more", room, u * v + rest),
+        at_least_zero(r"$uv + \text{rest}$", u * v + rest),
     )
 
 

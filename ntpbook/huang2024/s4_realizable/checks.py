@@ -639,12 +639,25 @@ def _example(third: str) -> Dataset:
 
 
 def read_off(third: str = EXAMPLE_1[2]) -> Iterator[Shown]:
-    """Collocation and orders of the samples, by the words of Section 4.1, against the printed."""
+    """Collocation and orders of the samples, by the words of Section 4.1, against the printed.
+
+    And what Assumption 1 asks of them.
+    """
     data = _example(third)
-    singles = {s.sentence[0]: s.next_token for s in data.samples() if len(s.sentence) == 1}
-    yield _same("collocation", sorted(singles.items()), sorted(PRINTED_COLLOCATION.items()))
+    samples = list(data.samples())
+    singles = sorted({(s.sentence[0], s.next_token) for s in samples if len(s.sentence) == 1})
+    yield _same("collocation", singles, sorted(PRINTED_COLLOCATION.items()))
     for query, printed in PRINTED_ORDERS.items():
         yield _same(f"order under ${query}$", sorted(_pairs(data, query)), sorted(printed))
+    n = dict(singles)
+    twice = 2 * len(singles) - len(n) - len(set(n.values()))
+    yield relation("tokens with two followers, and followers of two tokens", twice, "=", 0, twice)
+    orders = [_pairs(data, query) for query in data.vocabulary]
+    confused = sum(len({a for a, _ in pairs} & {b for _, b in pairs}) for pairs in orders)
+    yield relation("confused tokens", confused, "=", 0, confused)
+    strange = sum(s.next_token not in {n[x] for x in s.sentence} for s in samples)
+    words = r"next tokens that are $\mathrm n$ of no token of their sentence"
+    yield relation(words, strange, "=", 0, strange)
 
 
 def _same(name: str, found: list[Pair], printed: list[Pair]) -> Shown:
@@ -664,7 +677,7 @@ def _same(name: str, found: list[Pair], printed: list[Pair]) -> Shown:
     proof=(
         executed(
             "the definitions of Section 4.1, applied to every sample, give the collocation and "
-            "the orders as stated",
+            "the orders as stated, and the samples satisfy Assumption 1",
             read_off,
         ),
     ),

@@ -301,7 +301,7 @@ def test_huang2024_asm_3_formula_is_what_the_library_decides(closed: bool):
 
 
 def test_huang2024_ex_1_is_read_off_by_the_words_of_section_4_1():
-    assert [one.holds for one in checks.read_off()] == [True] * 5
+    assert [one.holds for one in checks.read_off()] == [True] * 8
     # O P S is O P followed by S = n(P): P then lies above O
     wrong = [one for one in checks.read_off("O P S") if not one.holds]
     assert [(one.name, one.left) for one in wrong] == [("order under $P$", "P O")]

@@ -142,11 +142,16 @@ def optimal_feed_forward(extra: int = 0) -> Iterator[Shown]:
     r"the squared norm is $|\mathcal V| - 1$. The check confirms these facts constraint by "
     "constraint for {tried} sizes of the vocabulary.",
     proof=(
-        uses(
-            "huang2024-asm-2",
-            "a column of $W$ is given by its inner products with the basis vectors $e_v$",
+        uses("huang2024-asm-2", "the tokens are orthonormal"),
+        by_hand(
+            r"the squared norm is at least the sum of the $\|W x\|^2$, and each constraint "
+            "concerns one $W x$, so each column can be minimized by itself",
+            at="columns",
         ),
-        executed("the gradient of the Lagrangian vanishes at the solution", optimal_feed_forward),
+        executed(
+            "for one column, the gradient of the Lagrangian vanishes at the solution",
+            optimal_feed_forward,
+        ),
         SUFFICIENT,
     ),
     planted={
@@ -333,7 +338,7 @@ def _identity(d: int) -> Exact:
 
 
 def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
-    """Scores and Gram matrix of U W U^T on rotated tokens, for a symbolic dimension."""
+    """Scores of R = U W U^T on rotated tokens, and R R^T, for a symbolic dimension."""
     import sympy as sp
 
     d = sp.symbols("d", integer=True, positive=True)
@@ -363,7 +368,11 @@ def rotated_problem(orthogonal: bool = True) -> Iterator[Shown]:
             "the tokens are orthonormal, so an orthogonal $U$ takes them to basis vectors",
         ),
         uses("huang2024-eq-3", "the objective and the constraints of (3)"),
-        executed("rotated tokens have the same scores and the same Gram matrix", rotated_problem),
+        executed(
+            r"rotated tokens have the same scores, and $R R^\top = U W W^\top U^\top$ for "
+            r"$R = U W U^\top$",
+            rotated_problem,
+        ),
         cited(
             r"$\operatorname{Tr}(U M U^\top) = \operatorname{Tr}(M U^\top U) = "
             r"\operatorname{Tr}(M)$",

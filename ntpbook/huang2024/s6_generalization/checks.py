@@ -460,7 +460,7 @@ def all_compared(most_tokens: int = 4, first: int = 0) -> Iterator[Shown]:
             at="pairs",
         ),
         executed(
-            "all sentences of up to four tokens, for every choice of the optimal token",
+            "all sets of two to four tokens, for every choice of the optimal token",
             all_compared,
             planted={"One of the tokens below the optimal one left out.": {"first": 1}},
         ),

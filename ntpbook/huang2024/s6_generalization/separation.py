@@ -75,22 +75,24 @@ def runs(seed: int = 7, sets: int = 10) -> tuple[Run | None, ...]:
 def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
     """|W[x, q]| >= x_t (mu / w - tan), tan <= mu / (2 w) from t_3 on, x_t >= t eta / (sqrt(2) w).
 
-    W = x_t W* / w + y with ||y|| = x_t tan, and an entry of y is at most ||y||.
+    W = x_t W* / w + y with ||y|| = x_t tan, and an entry of y is at most ||y||. The other entries
+    of y have together the norm `others`. The step t is t_3 (1 + more).
 
     Args:
         eight: the 8 of t_3.
     """
     import sympy as sp
 
-    w, mu, eta, K, t, more = sp.symbols("w mu eta K t more", positive=True)
-    S, y = w**2, sp.Matrix(sp.symbols("y_1:4", real=True))
+    w, mu, eta, K, t = sp.symbols("w mu eta K t", positive=True)
+    more, (entry, others) = sp.Symbol("more", nonnegative=True), sp.symbols("y_1 others", real=True)
+    S = w**2
     tan_squared = 2 * S / t * (1 + sp.sqrt(2) * K / eta)
     t_3 = eight * S**2 * (1 + sp.sqrt(2) * K / eta) / mu**2
     room = sp.factor((mu / (2 * w)) ** 2 - tan_squared.subs(t, t_3 * (1 + more)))
     along = t * eta / (sp.sqrt(2) * w)
     left = along * (mu / w - mu / (2 * w))
     return (
-        at_least_zero(r"$\|y\|^2 - y_1^2$", y.dot(y) - y[0] ** 2),
+        at_least_zero(r"$\|y\|^2 - y_1^2$", (entry**2 + others**2) - entry**2),
         at_least_zero(
             r"$(\mu/(2\|W^*\|))^2$ minus the bound on the squared tangent, from $t_3$ on", room
         ),

@@ -36,8 +36,8 @@ SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
             at="exists",
         ),
         executed(
-            "on a chain of three components, scores with the multipliers of the theorem are "
-            "shorter than all other scores that meet the constraints",
+            r"on a chain of three components, $\langle w, u - w\rangle$ is the sum of multipliers "
+            "times differences of margins",
             steps.nearer,
             planted={"Only two of the three components of a chain counted.": {"parts": 2}},
         ),

@@ -6,7 +6,7 @@ from functools import partial
 
 import sympy as sp
 
-from ntpbook.shared.symbols import at_most, identity
+from ntpbook.shared.symbols import at_least_zero, at_most, identity
 from ntpverdicts.claims import Shown
 
 same = partial(identity, expand=False)
@@ -16,8 +16,8 @@ def nearer(parts: int = 3) -> tuple[Shown, ...]:
     """The distance of a feasible u from w: |u|^2 - |w|^2 - |u - w|^2 = 2 <w, u - w>.
 
     With sum over a component of w = multipliers out minus in, and u constant on components,
-    <w, u - w> is the sum over pairs of multiplier times (margin of u minus margin of w); on two
-    components and a chain of three.
+    <w, u - w> is the sum over pairs of multiplier times (margin of u minus margin of w); here on a
+    chain of three components.
 
     Args:
         parts: how many components of the chain count; 3 in truth.
@@ -44,6 +44,7 @@ def share(power: int = 2) -> tuple[Shown, ...]:
     slope = (1 + x**2) ** sp.Rational(-3, 2)
     return (
         same("$F'$", sp.diff(F, x), slope),
+        at_least_zero("$F'$", slope, strictly=True),
         at_most("$F'^2$, against $x^{-6}$", (1 + x**2) ** -3, x**-6),
     )
 
@@ -65,10 +66,13 @@ def landing(shift: int = 0) -> tuple[Shown, ...]:
     # h (r - r') = (g - g') / beta - slack, and beta d = g + steep
     largest = (g - g_next) / beta - slack
     lands = (g + steep) / beta - largest
+    farther, steeper = steep + beta * slack, beta * slack
     return (
         same("$d''$", h * r_next - d_next, d - h * (r - r_next) + shift),
-        same(r"$\beta d'' - g'$", beta * lands - g_next, steep + beta * slack),
-        same(r"$g - \beta (d - d'') - g'$", g - beta * largest - g_next, beta * slack),
+        same(r"$\beta d'' - g'$", beta * lands - g_next, farther),
+        at_least_zero(r"$\beta d'' - g'$", farther),
+        same(r"$g - \beta (d - d'') - g'$", g - beta * largest - g_next, steeper),
+        at_least_zero(r"$g - \beta (d - d'') - g'$", steeper),
     )
 
 

@@ -135,7 +135,7 @@ def products_of_matrices(turned: bool = False) -> Iterator[Shown]:
 
 
 def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:
-    """Padding reaches every product, for symbolic d, d_1 = d + r and d_2 = d + s.
+    """Factors reach every product, for symbolic d: without padding, and with r or s rows more.
 
     W_k = (I; 0) and W_q = (W_kq; 0) have the product W_kq; W_v = (I; 0) and W_o = (W_ov, 0) have
     W_ov.
@@ -154,9 +154,12 @@ def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:
     W_q = sp.BlockMatrix([[W_kq], [below]])
     W_v = sp.BlockMatrix([[sp.Identity(d)], [sp.MatrixSymbol("Q", s, d)]])
     W_o = sp.BlockMatrix([[W_ov, beside]])
+    one = sp.Identity(d)
     for name, product, wanted in (
         (r"$W_k^\top W_q$", W_k.T * W_q, W_kq),
         ("$W_o W_v$", W_o * W_v, W_ov),
+        (r"$W_k^\top W_q$ for $d_1 = d$", one.T * W_kq, W_kq),
+        ("$W_o W_v$ for $d_2 = d$", W_ov * one, W_ov),
     ):
         found = sp.block_collapse(product)
         found = found.blocks[0, 0] if isinstance(found, sp.BlockMatrix) else found
@@ -177,8 +180,8 @@ def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:
             products_of_matrices,
         ),
         executed(
-            r"every pair $(W_{\mathrm{kq}}, W_{\mathrm{ov}})$ is a pair of products: pad factors "
-            "by zeros if $d_1 > d$ and $d_2 > d$; for $d_1 = d$ and $d_2 = d$ no padding is needed",
+            r"every $W_{\mathrm{kq}}$ and every $W_{\mathrm{ov}}$ is a product, with the identity "
+            "as one factor, and with factors padded by zeros if $d_1 > d$ or $d_2 > d$",
             every_pair_is_reached,
             planted={"Padding with entries that are not zero.": {"zeros": False}},
         ),

@@ -207,7 +207,7 @@ def gradient_of_stage_2(outer: int = 1, share: int = 1) -> tuple[Shown, ...]:
 
 @once
 def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
-    """The whole of (6) for one sentence of two tokens, two classes, d = 2, all entries symbols.
+    """One column of (6) for one sentence of two tokens, |V| = 2 and d = 2, all entries symbols.
 
     Exponentials are replaced by symbols, the outer ones first, so that what has to vanish is a
     polynomial.
@@ -258,7 +258,8 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
             planted={"The frequency of a sample squared.": {"share": 2}},
         ),
         executed(
-            "a second derivation of (6): the formula in matrices, for one sentence of two tokens",
+            "a second derivation of (6): the formula in matrices, for one sentence of two tokens "
+            r"with $d = |\mathcal V| = 2$, and for the two entries of one column",
             smallest_case,
         ),
     ),

@@ -12,7 +12,7 @@ from ntpbook.ours.beyond import layers, runs
 from ntpbook.ours.beyond.layers import OV, Floats, Optimiser, Sentences
 from ntpbook.ours.beyond.runs import KeptBack, Turned
 from ntpbook.shared.levels import beyond, within
-from ntpbook.shared.symbols import identity
+from ntpbook.shared.symbols import at_least_zero, identity
 from ntpverdicts import compare
 from ntpverdicts.claims import Shown
 from ntpverdicts.compare import Said, at_most, count, least, most
@@ -66,37 +66,41 @@ def first_stages(
 def one_matrix_at_every_step(share: int = 1) -> tuple[Shown, ...]:
     """At s (2 P - 1 1^T), P the matrix of n, the gradient of L_0 is a multiple of one matrix.
 
-    a is the logit of n(x), b that of one other token, c those of the rest. `share` is 1 but for a
-    planted error.
+    a is the logit of n(x), b that of one other token, c those of the rest. At the start s is 0.
+    `share` is 1 but for a planted error.
     """
     import sympy as sp
 
     a, b, c = sp.symbols("a b c", real=True)
-    s, n = sp.symbols("s n", positive=True)
+    s, n = sp.Symbol("s", nonnegative=True), 1 + sp.Symbol("others", positive=True)
     loss = (sp.log(sp.exp(a) + sp.exp(b) + (n - 2) * sp.exp(c)) - a) / n
     at = {a: s, b: -s, c: -s}
     right, wrong = (sp.diff(loss, one).subs(at) for one in (a, b))
-    size = sp.exp(-s) / (sp.exp(s) + (n - 1) * sp.exp(-s)) / n  # positive
+    size = sp.exp(-s) / (sp.exp(s) + (n - 1) * sp.exp(-s)) / n
     return (
         identity(r"entry of $\mathrm n(x)$", right, -(n - share) * size),
         identity("entry of another token", wrong, size),
+        at_least_zero("entry of another token", size, strictly=True),
     )
 
 
 @once
 def angle(signs: int = 2) -> tuple[Shown, ...]:
-    """The cosine of 2 P - 1 1^T and W_ov* = P - 1 1^T / |V|, column by column.
+    """The squared cosine of 2 P - 1 1^T and W_ov* = P - 1 1^T / |V|, and its sign, by columns.
 
     Args:
         signs: what multiplies P; 2 in truth.
     """
     import sympy as sp
 
-    n = sp.symbols("n", positive=True)
+    n = 1 + sp.Symbol("others", positive=True)
     right, wrong = signs - 1, -1  # entries of a column
     product = right * (1 - 1 / n) - wrong * (n - 1) / n
     squares = (right**2 + (n - 1) * wrong**2) * ((1 - 1 / n) ** 2 + (n - 1) / n**2)
-    return (identity("squared cosine", product**2 / squares, 4 * (n - 1) / n**2),)
+    return (
+        identity("squared cosine", product**2 / squares, 4 * (n - 1) / n**2),
+        at_least_zero("inner product of two columns", sp.factor(product), strictly=True),
+    )
 
 
 @check(
@@ -107,12 +111,16 @@ def angle(signs: int = 2) -> tuple[Shown, ...]:
     r"$2P - \mathbf 1\mathbf 1^\top$. With twenty tokens the cosine is {cosine_20}.",
     tolerance=ROUNDING,
     proof=(
-        executed("the gradient is a multiple of one matrix", one_matrix_at_every_step),
+        executed(
+            r"at $s\,(2P - \mathbf 1\mathbf 1^\top)$ with $s \ge 0$, the gradient is a positive "
+            r"multiple of $\mathbf 1\mathbf 1^\top - |\mathcal V|P$",
+            one_matrix_at_every_step,
+        ),
         by_hand("the moments of Adam are multiples of this matrix and of its entrywise square, "
         r"so a step is a multiple of its signs, $2P - \mathbf 1\mathbf 1^\top$: by induction from "
         "zero",
                 at="moments"),
-        executed(r"the cosine with $W_{\mathrm{ov}}^*$", angle,
+        executed(r"the square and the sign of the cosine with $W_{\mathrm{ov}}^*$", angle,
                  planted={r"1 instead of 2 in $2P - \mathbf 1\mathbf 1^\top$.": {"signs": 1}}),
     ),
     planted={

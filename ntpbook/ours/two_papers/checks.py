@@ -11,7 +11,7 @@ import numpy as np
 from ntpbook.ours.long_times import reduced, stationary
 from ntpbook.ours.two_papers import joint, parting_data, paths
 from ntpbook.shared.levels import beyond, never_rises, within
-from ntpbook.shared.symbols import identity
+from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data import generate, order
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.examples import example_1
@@ -169,10 +169,14 @@ def outnumbered(seed: int = 7, sets: int = 20) -> tuple[Structure, ...]:
 def a_companion(role: str = "optimal") -> Iterator[Shown]:
     """In the class of `rivals` the token d1 is in one class only, and not optimal.
 
+    The data satisfy Assumption 1 and source.
+
     Args:
         role: of the tokens among which d1 is said not to be.
     """
     structure = order.analyse(parting_data.rivals(2, 1))
+    met = structure.realizable.holds is True
+    yield relation("Assumption 1 holds", met, "=", True, int(not met))
     classes = parting_data.classes_of_query(structure.data, "q")
     spread = sum(any("d1" in s for s, _ in rows) for rows in classes.values())
     optimal = getattr((structure.orders or {})["q"], role)
@@ -200,7 +204,8 @@ def a_companion(role: str = "optimal") -> Iterator[Shown]:
             "No sentence of the same query with another next token contains $o$.", at="elsewhere"
         ),
         executed(
-            "The converse fails: a token that always accompanies $o$ is distinct but not optimal.",
+            "The converse fails: in one data set that satisfies Assumption 1, a token that always "
+            "accompanies $o$ is distinct but not optimal.",
             a_companion,
         ),
     ),
@@ -577,8 +582,9 @@ def ten_for_classes_alike(classes: str = "all") -> Iterator[Shown]:
 def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
     """xi/gamma = M/(M - 1) (-o)(K - 1)(e + 1/(M - 1)) for I + E with e off the diagonal.
 
-    (I + E)^-1 has d on the diagonal and o = -e/((1 - e)(1 + (K - 1) e)) < 0 elsewhere, and by the
-    coefficients of (88) xi/gamma = M/(M - 1) [d - 1 - (K - 1) o/(M - 1)].
+    (I + E)^-1 has d on the diagonal and o = -e/((1 - e)(1 + (K - 1) e)) < 0 elsewhere, so that E'
+    has 1 - d and -o. With theta = sigma = 0 the corrected (88) gives beta, and xi/gamma is the sum
+    of beta e over K - 1 classes.
 
     Args:
         more: classes that the inverse has too many.
@@ -599,9 +605,14 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
         elsewhere,
         sp.Matrix([0]),
     )
-    found = M / (M - 1) * (d - 1 - (K - 1) * o / (M - 1))
+    own, other = 1 - d, -o  # entries of E'
+    beta = M / (M - 1) * other + M / (M - 1) ** 2 * (1 - own - (K - 2) * other)
+    found = (K - 1) * e * beta
     claimed = M / (M - 1) * (-o) * (K - 1) * (e + 1 / (M - 1))
     yield identity(r"$\xi$ divided by $\gamma$", sp.Matrix([found]), sp.Matrix([claimed]))
+    (k, m), x = sp.symbols("k m", nonnegative=True), sp.Symbol("x", positive=True)
+    at = {K: 2 + k, M: 2 + m, e: 1 / (1 + x)}  # so 0 < e < 1
+    yield at_least_zero(r"$\xi$ divided by $\gamma$", sp.factor(claimed.subs(at)), strictly=True)
 
 
 @check(
@@ -619,7 +630,8 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
             r"The coefficients $\xi_n$ of (10) under the modified update.",
         ),
         executed(
-            r"For equal overlaps $\xi_n$ is a sum of positive terms.",
+            r"For equal overlaps between 0 and 1 the corrected (88) gives the stated $\xi_n$, "
+            "which is positive.",
             xi_for_equal_overlaps,
             planted={"One class too many in the inverse.": {"more": 1}},
         ),

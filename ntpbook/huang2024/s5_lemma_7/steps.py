@@ -211,6 +211,7 @@ def type_2_sum(beta: int = 2) -> tuple[Shown, ...]:
     beta_0 = beta * L**2 * s**2 / w + more  # lambda >= 0
     left = (1 + beta_0 + 2 * s) / (4 * w**2)
     return (
+        *beta_times_r(beta),
         at_most("2 against $L^2 s$", sp.Integer(2), sp.expand(L**2 * s)),
         at_most(r"$L^2 (1 + \beta_0 + 2 s)/(4 L^2 w^2)$ against $\beta_0$", left, beta_0),
     )

@@ -439,8 +439,9 @@ def gradients_in(one: Even | TwoDecoders | Speed) -> int:
     says="The coefficients (88) are those of the gradient (9) under (26) in {tried} sets of "
     "classes.",
     fails="The coefficients (88) are not those of the gradient (9) under the modified update "
-    r"(26). For two classes with overlap $1/3$ and $M = 900$ the true $\beta_{12}$ is {true}, "
-    "and (88) gives {printed}.",
+    r"(26). For two classes with overlap $1/3$, drawn equally often, and $M = 900$, all terms of "
+    r"$\beta_{12}$ share the factor $(1 + \theta)(1 + \sigma)$. Divided by this factor, the true "
+    r"$\beta_{12}$ is {true}, and (88) gives {printed}.",
     hypotheses=(
         "Assumption 2",
         r"$M \gg 100$",

@@ -109,7 +109,8 @@ CHERNOFF = (
             },
         ),
         executed(
-            "for 2 to 16 draws: the exact probability that $N_n$ lies outside an integer radius",
+            r"for 2 to 16 draws: an upper bound in fractions on the probability that $N_n$ lies "
+            r"outside the outer radius, as a multiple of $\delta$",
             steps.few_draws,
             planted={"A single draw, $N = 1$, included.": {"fewest": 1}},
         ),
@@ -179,8 +180,8 @@ def check_tian2023_lem_10(
         ),
         executed("the radius $t$ solves $t^2 = L(2Nv + 2t/3)$", steps.bernstein_radius),
         executed(
-            r"the difference of $\sqrt{NL}$ and the radius, which is zero at $v = \frac14$, "
-            r"$N = \frac{16}{9}L$",
+            r"$(\sqrt{NL} - L/3)^2$ exceeds the square of the root in the radius for "
+            r"$v \le \frac14$, $N > \frac{16}{9}L$; the limit of the radius over $\sqrt{NL}$",
             steps.bernstein_order,
             planted={"A radius below that of Lemma 10 claimed from $N = L$ on.": {"ninths": 9}},
         ),
@@ -256,10 +257,15 @@ def radius_of_remark_4(N: int, delta: float, power: float = 0.5, logarithm: bool
     proof=(
         HOEFFDING,
         executed(
-            r"a radius of $2\Delta$ suffices for $\delta \le 1/2$, and the inequalities of the "
-            r"proof for $\delta > 1/2$",
+            r"$2\delta^8 \le \delta$ at $\delta = \frac12$, and the numbers of the proof for "
+            r"$\delta > \frac12$",
             steps.one_class_within_two_radii,
             planted={r"$\Delta$ instead of $2\Delta$.": {"constant": 1}},
+        ),
+        by_hand(
+            r"a radius of $2\Delta$ suffices for $\delta \le \frac12$, because $N_n$, $\bar N$, "
+            r"and $\Delta$ are integers",
+            at="integers",
         ),
         by_hand(
             "an interval around the mode has at least its share of the probability of a "
@@ -323,7 +329,8 @@ def check_tian2023_rem_4(
     proof=(
         uses("ours-bernstein", r"all $K$ classes at once, with $L = \ln(2K/\delta)$"),
         executed(
-            r"a radius of $3\Delta$ suffices for all classes at once",
+            r"$\ln(2K)/(2K)$ falls from $K = 2$ on, and the bounds on the three terms, divided by "
+            r"$\sqrt{N\ln(1/\delta)}$, add up to less than 3",
             steps.all_classes_within_three_radii,
             planted={r"$2\Delta$ instead of $3\Delta$.": {"constant": 2}},
         ),
@@ -401,7 +408,8 @@ SLOPE = executed(
         ),
         uses("tian2023-lem-8", r"$e^{Mh} \ge (M - 1)Mh$ above the upper crossing"),
         executed(
-            r"the derivative of $\ln g$ with respect to $\ln s$ in stage 2",
+            r"the bounds $1 + k$ on $-\mathrm d\ln g/\mathrm d\ln s$ and 2 on $k$ in stage 2, and "
+            r"those on $(1 - u)^{-3} - 1$ and $1 - (1 + u)^{-3}$",
             steps.slope_in_stage_2,
             planted={"Stage 2 started five percent earlier.": {"start": 0.95}},
         ),
@@ -861,8 +869,8 @@ def check_tian2023_thm_5(
         ),
         by_hand(r"both bounds of Corollary 1 on $|\sigma|$, for one class", at="sigma"),
         executed(
-            r"every count is at least $N/(2K)$, and $S + 1 \le "
-            r"\frac{1}{\epsilon\eta_Y}\ln\frac M\epsilon$",
+            r"$\sqrt{\frac N2\ln\frac{2K}\delta} = \frac N{2K}$ at $N = 2K^2\ln\frac{2K}\delta$, "
+            r"and $\frac1\epsilon + \ln\frac M\epsilon \le \frac1\epsilon\ln\frac M\epsilon$",
             steps.steps_to_the_accuracy,
             planted={r"$4K^2\ln(2K/\delta)$ draws for the same deviation.": {"halves": 2}},
         ),
@@ -994,7 +1002,8 @@ def steps_of_the_example(one: Accuracy) -> Iterator[Said]:
             planted={"$M$ instead of $M - 1$ in (45).": {"less": 0}},
         ),
         executed(
-            r"the increase of $c$ and of $\ln D$ in one update, where $D = M - 1 + e^x$",
+            r"the increase of $c$ in one update, over $ad$, where $d$ is the increase of $x$, "
+            "$a = e^x/D$, and $D = M - 1 + e^x$",
             steps.ratio_of_growths,
             planted={"$D + 1$ instead of $D$ in the denominator of $e^x/D$.": {"less": 0}},
         ),

@@ -174,22 +174,40 @@ def bernstein_radius(variance: int = 2) -> Iterator[Shown]:
 
 
 def bernstein_order(ninths: int = 16) -> Iterator[Shown]:
-    """The radius is at most sqrt(N L) iff 1 - 2v >= (2/3) sqrt(L/N); v <= 1/4, and N = 16 L/9.
+    """The radius is below sqrt(N L) for v <= 1/4 and N > 16 L/9; the limit of their ratio.
+
+    With y = sqrt(N/L) = 4/3 + r and v = 1/4 - w: y - 1/3 > 0, and (y - 1/3)^2 exceeds the square of
+    the root over L^2.
 
     Args:
         ninths: of L, from which N on this holds; the right number is 16.
     """
     import sympy as sp
 
-    N, v, L = sp.symbols("N v L", positive=True)
+    N, v, L, r, u = sp.symbols("N v L r u", positive=True)
+    w = sp.symbols("w", nonnegative=True)
     order = sp.expand((sp.sqrt(N * L) - L / 3) ** 2 - L**2 / 9 - 2 * N * v * L)
     expected = N * L * ((1 - 2 * v) - sp.Rational(2, 3) * sp.sqrt(L / N))
     yield identity(
         r"$(\sqrt{NL} - L/3)^2$ minus the square of the root", order, sp.expand(expected)
     )
+    start = sp.sqrt(sp.Rational(ninths, 9))
     corner = (1 - 2 * v) - sp.Rational(2, 3) * sp.sqrt(L / N)
     at = corner.subs(v, sp.Rational(1, 4)).subs(N, ninths * L / 9)
     yield identity(rf"$1 - 2v - \frac23 \sqrt{{L/N}}$ at $v = 1/4$ and $N = {ninths} L/9$", at, 0)
+    room = corner.subs({v: sp.Rational(1, 4) - w, N: (start + r) ** 2 * L})
+    beyond = r / (2 * (start + r)) + 2 * w
+    yield identity(r"the same for $v = 1/4 - w$ and larger $N$", room, beyond)
+    yield at_least_zero("the right side is positive", beyond, strictly=True)
+    least = start + r - sp.Rational(1, 3)
+    yield at_least_zero(r"$\sqrt{N/L} - 1/3$ is positive", least, strictly=True)
+    radius = L / 3 + sp.sqrt(L**2 / 9 + 2 * N * v * L)
+    share = sp.simplify((radius / sp.sqrt(N * L)).subs(N, L / u**2))
+    yield identity(
+        r"the limit of the radius over $\sqrt{NL}$ as $N \to \infty$",
+        sp.limit(share, u, 0, "+"),
+        sp.sqrt(2 * v),
+    )
 
 
 # Remark 4, and all classes at once

@@ -116,7 +116,8 @@ def fates() -> list[Fate]:
         uses("tian2023-thm-3", "(11) and (12)"),
         uses("tian2023-eq-100", "the time derivative of the common token's logit"),
         executed(
-            "quotients of entries of $f_n$ along (10), for two and three classes",
+            "quotients of entries of $f_n$ along (10), for two and three classes with one common "
+            "and two distinct tokens each",
             steps.fate_of_ratios,
         ),
         by_hand(
@@ -243,7 +244,8 @@ def all_shares() -> list[Shared]:
         ),
         uses("tian2023-eq-13-corrected", "both equations with the sum over all $K$ classes"),
         executed(
-            "the exact error of both approximations, for 2, 3, and 5 classes",
+            "the exact error of both approximations, from the corrected (13) for every $K$, and "
+            "from (10) for 2, 3, and 5 classes with one distinct token each",
             steps.misses_of_13,
             planted={
                 "A sum over all classes in each step instead of one sample.": {"one_sample": False}
@@ -285,7 +287,11 @@ def check_tian2023_eq_13(one: Shared, mean: bool = True, sharper: float = 1.0) -
             "tian2023-eq-100",
             "the time derivative of the logit of a single common token, for any coefficients",
         ),
-        executed("(10) with one common token, for 2, 3, and 5 classes", steps.single_common_token),
+        executed(
+            "(10) with one common token, for 2, 3, and 5 classes with one or two distinct tokens "
+            "each",
+            steps.single_common_token,
+        ),
         by_hand("the sums over $K$ classes have $K - 1$ equal terms each", at="terms"),
     ),
     planted={
@@ -623,7 +629,8 @@ ROOM = 1e-12  # both sides are right to a few digits of the last place
         uses("tian2023-lem-6", r"$e^x - 1 + (M - 1) x = M\tau$"),
         uses("tian2023-lem-8", r"the upper crossing $x_+$, and $e^x \ge (M - 1) x$ beyond it"),
         executed(
-            r"$\tau/x$ grows with $x$, and $x \ge \ln M - \Omega$ at the end of the first phase",
+            r"$\tau/x$ grows with $x$, and $M(\ln M - \tau) = \ln M + 1 - \Omega$ at "
+            r"$x = \ln M - \Omega$",
             steps.first_stage,
             planted={r"Nine tenths of $\Omega$ instead of $\Omega$.": {"share": 0.9}},
         ),
@@ -852,6 +859,11 @@ def local_exponents() -> tuple[float, float]:
             steps.growth_of_a_share,
             planted={r"A lower bound $r$ on $\Gamma/\Gamma_i$ instead of $r^2$.": {"power": 1}},
         ),
+        by_hand(
+            r"$\Gamma/\Gamma_i$ lies between $r^2$ and 1, which bounds $B_i - B_n$; the rates of "
+            "growth",
+            at="shares",
+        ),
     ),
     planted={
         "Half of the stated error.": {"shrink": 0.5},
@@ -1033,8 +1045,8 @@ def with_full_beta(M: int) -> float:
         uses("tian2023-lem-6", "the equation of $x = Mh$"),
         uses("tian2023-eq-124-corrected", r"$B$ is a function of $\Gamma$ and $C_0$"),
         executed(
-            r"in the rescaled time $t/t_0$, $dx$ does not contain the rates, and $d\Gamma$ depends "
-            "only on their ratio",
+            r"in the rescaled time $t/t_0$, $dx$ does not contain the rates, and $d\Gamma$ "
+            "contains only their ratio",
             steps.onset_without_rates,
         ),
         by_hand("for all rates, $x$ starts at 0, and $t/t_0$ runs from 0 to 1", at="clock"),
@@ -1487,8 +1499,8 @@ def slower() -> list[Pair]:
         uses("tian2023-eq-124-corrected", r"$B$ grows with $\Gamma$"),
         uses("tian2023-eq-128", r"at fixed $t$, $\Gamma$ is a constant times $x^2/\tau$"),
         executed(
-            r"$x^2/\tau$ decreases in $x$ from the upper crossing on for $M \ge 8$, and from "
-            "$t_0$ on for $M = 6, 7$",
+            r"$x^2/\tau$ decreases in $x$ from the upper crossing on for $M \ge 8$, and at a "
+            "number between the upper crossing and $x(t_0)$ for $M = 6, 7$",
             steps.slower_decoder,
             planted={"A vocabulary of five tokens.": {"sizes": (5,)}},
         ),

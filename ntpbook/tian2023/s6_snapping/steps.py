@@ -77,7 +77,8 @@ def single_common_token(others: int = 1, factor: int = 1) -> Iterator[Shown]:
 def misses_of_13(one_sample: bool = True) -> Iterator[Shown]:
     """What (13) misses where a step shows one class: a share c^2 of dz/dt, and 1/K of xi.
 
-    The classes have one distinct token each, so that c^2 + d^2 = 1.
+    From (10) for classes with one distinct token each, so that c^2 + d^2 = 1; and for every K from
+    the corrected (13), in which c = e^z/rho_0.
 
     Args:
         one_sample: whether (10) is divided by K, as the mean over the class of a step.
@@ -93,6 +94,16 @@ def misses_of_13(one_sample: bool = True) -> Iterator[Shown]:
         yield identity(
             rf"$K = {K}$: $C_0 \xi_n e^{{-4z}}/\gamma$", forces[0] / printed, sp.Rational(K - 1, K)
         )
+    N, eta_Z, gamma, rho, power = sp.symbols("K eta_Z gamma rho_0 e^z", positive=True)
+    force = (N - 1) / rho**4 * gamma * power**4
+    speed = -N * (1 - power**2 / rho**2) * eta_Z * force / (N if one_sample else 1)
+    yield identity(
+        r"every $K$: $-\dot z/(\eta_Z \xi_n)$", -speed / (eta_Z * force), 1 - power**2 / rho**2
+    )
+    C_0 = rho**4 / N
+    yield identity(
+        r"every $K$: $C_0 \xi_n e^{-4z}/\gamma$", C_0 * force / power**4 / gamma, 1 - 1 / N
+    )
 
 
 def integral_of_speed(half: float = 0.5) -> Iterator[Shown]:
@@ -152,7 +163,7 @@ def second_stage(twice: int = 2) -> Iterator[Shown]:
     """tau(t_0) exceeds tau at the upper crossing of Lemma 8, where e^x = (M - 1) x, by Lemma 6.
 
     Args:
-        twice: tau(t_0) over that zero; 2 in truth.
+        twice: tau(t_0) over x at that crossing; 2 in truth.
     """
     import sympy as sp
 
@@ -213,7 +224,8 @@ def onset_without_rates(own: bool = True, both: bool = True) -> Iterator[Shown]:
     """With both rates a times as large, gamma at the own t_0 is the same, and eta_Z dt is, too.
 
     The clock u = t / t_0 runs from 0 to 1 for both. From Lemma 6 in the form of its equation for
-    dx/dt, dx/du holds no rate, and the integrand of (128), eta_Z gamma dt/du, their ratio only.
+    dx/dt, dx/du holds no rate, and the integrand of (128), eta_Z gamma dt/du, their ratio only,
+    nu = eta_Y/eta_Z.
 
     Args:
         own: whether t_0 is that of the rates that are used.
@@ -229,6 +241,14 @@ def onset_without_rates(own: bool = True, both: bool = True) -> Iterator[Shown]:
     gamma = (M - 1) ** 2 * x / M / (M - 1 + sp.exp(x))
     for name, one in (("$dx/du$", dx_du), (r"$\eta_Z \gamma\, dt/du$", eta_Z * gamma * dt_du)):
         yield identity(f"{name}, rates times $a$", one.subs(scaled, simultaneous=True), one)
+    nu = sp.Symbol("nu", positive=True)
+    free = 2 * (1 + omega) * sp.log(M) / (M - 1 + sp.exp(x))
+    yield identity("$dx/du$ without the rates", dx_du, M * free)
+    yield identity(
+        r"$\eta_Z \gamma\, dt/du$ at $\eta_Y = \nu\eta_Z$, without the rates",
+        (eta_Z * gamma * dt_du).subs(eta_Y, nu * eta_Z),
+        K * (M - 1) ** 2 * x * free / (M * nu),
+    )
 
 
 def late_constant(half: float = 0.5) -> Iterator[Shown]:
@@ -319,10 +339,13 @@ def growth_is_linear(root: str = "1/2") -> Iterator[Shown]:
 def slower_decoder(sizes: tuple[int, ...] = (6, 7)) -> Iterator[Shown]:
     """x^2/tau falls with x where e^x (x - 2) > (M - 1) x - 2, so for M >= 6 from t_0 on.
 
-    With e^x = u (M - 1) x, u >= 1 from the upper crossing of Lemma 8 on, that holds for x >= 3.
+    With e^x = (1 + u) (M - 1) x, u >= 0 from the upper crossing of Lemma 8 on, that holds for
+    x >= 3; and the upper crossing exceeds 3 where e^3 < 3 (M - 1). For a smaller M it is asked at a
+    fraction x between the upper crossing and x(t_0). A fraction p > 1 with e^p < (M - 1) p is below
+    the upper crossing, so that tau(t_0) is at least 2 p.
 
     Args:
-        sizes: vocabularies below 8, where it is asked at t_0 itself.
+        sizes: vocabularies below 8.
     """
     import sympy as sp
 
@@ -339,14 +362,20 @@ def slower_decoder(sizes: tuple[int, ...] = (6, 7)) -> Iterator[Shown]:
         room,
         strictly=True,
     )
-    first = decoder.crossings(8)[1]
-    yield relation(
-        "upper crossing for $M = 8$, which grows with $M$", f"{first:.4f}", ">", 3, first - 3
+    yield at_least_zero(
+        "$(M - 1) x - e^x$ at $x = 3$, $M = 8$, which grows with $M$", 21 - sp.exp(3), strictly=True
     )
     for size in sizes:
-        at = float(decoder.height(size, 2 * decoder.crossings(size)[1]))
-        left, right = math.exp(at) * (at - 2), (size - 1) * at - 2
-        yield relation(f"$M = {size}$ at $t_0$", f"{left:.4f}", ">", f"{right:.4f}", left - right)
+        crossing = decoder.crossings(size)[1]
+        p = sp.Rational(math.floor(100 * crossing), 100)
+        at = sp.Rational(math.floor(100 * float(decoder.height(size, 2 * crossing))), 100)
+        for name, one in (
+            (f"$(M - 1) x - e^x$ at $x = {p}$", (size - 1) * p - sp.exp(p)),
+            (f"$e^x - (M - 1) x$ at $x = {at}$", sp.exp(at) - (size - 1) * at),
+            (rf"$\tau(t_0) - \tau$ at $x = {at}$", 2 * p - tau.subs({x: at, M: size})),
+            (f"minus the right side at $x = {at}$", -sign.subs({x: at, M: size})),
+        ):
+            yield at_least_zero(f"$M = {size}$: {name}", one, strictly=True)
 
 
 # The reduction of the coupled flow

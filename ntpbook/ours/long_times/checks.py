@@ -212,8 +212,8 @@ def closed_form(parts: int = 1) -> tuple[Shown, ...]:
         uses("ours-long-clock", r"$t$ as a function of $\sigma$."),
         uses("ours-long-rates", "The equations for $M = K$."),
         executed(
-            "Both sides of the closed form have the same initial value and the same "
-            r"derivative; limits as $T \to \infty$.",
+            "$z_c' = -K z_d'$; both sides of the closed form have the same initial value and the "
+            r"same derivative; limits as $T \to \infty$.",
             closed_form,
         ),
         by_hand(
@@ -322,7 +322,9 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     proof=(
         uses("ours-long-clock", r"The equations in the time scale $\sigma$, and $t$."),
         executed(
-            "Derivatives of $Q$, $D$, $E$, $B$, and $F$ with respect to $r$.", steps.exponent_steps
+            r"Derivatives of $D$, $P$, $Q$, $E$, $B$, $\ln m$, and $(1 - u)/T^2$ with respect to "
+            "$r$.",
+            steps.exponent_steps,
         ),
         executed(
             "The limits of $A$ and of the exponent, and the slack at the boundary $F = "
@@ -552,8 +554,8 @@ def check_ours_long_angle(
             planted={"Common tokens with weight 1.": {"weight": 1}},
         ),
         executed(
-            "The bounds on $P_d$, on the spread $S$, and on the drift of $r_d/r_e$, with "
-            "their integrals.",
+            "Identities for the bounds on $P_d$ and on the spread $S$, and the integrals of the "
+            "bound on the drift of $r_d/r_e$.",
             steps.keep_steps,
             planted={"$b^2$ instead of $b$.": {"power": 2}},
         ),
@@ -623,8 +625,9 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
             steps.simplex_steps,
         ),
         executed(
-            "If another token keeps a share, the brackets $c_1(r_1 - R) + c_j(R - r_j)$ and "
-            "$c_1(r_1 - R) + (K/L)c_c R$, divided by $c_1 r_1$, are positive in the limit.",
+            "The brackets $c_1(r_1 - R) + c_j(R - r_j)$ and $c_1(r_1 - R) + (K/L)c_c R$, divided "
+            r"by $c_1 r_1$, are positive for $R = \rho r_1$ with $0 < \rho < 1$ and for $c_j = "
+            "vc_1$, $r_j = vr_1$ with $0 < v < 1$, or $c_c = vc_1$ with $v > 0$.",
             steps.simplex_limit_steps,
         ),
         by_hand("No ratio $c_j/c_1$ increases.", at="order"),
@@ -805,8 +808,7 @@ def settled(one: Fixed, z: Floats) -> Floats:
             planted={"An error vector whose entries do not sum to zero.": {"wrong": 0}},
         ),
         executed(
-            r"$M = K$, any initial value: $R$ never decreases, $\Psi$ never increases, and the "
-            r"derivative of $\sum_d z_d$.",
+            r"$M = K$, any initial value: the derivatives of $R$, $\Psi$, and $\sum_d z_d$.",
             steps.still_steps,
             planted={"A decoder that is also trained.": {"moving": True}},
         ),

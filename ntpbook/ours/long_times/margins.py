@@ -25,7 +25,8 @@ def margin_steps(entropy: bool = True) -> tuple[Shown, ...]:
 
     dq/d Lambda = -1/delta(q), delta(q) = 1/(1 + e^q) = 1 - e^-Lambda;
     h(s) = (1 - e^-s) q(s) has h'' = -e^-s (q + 1/(1 - e^-s));
-    sum of p_k m_k = q_n + entropy of p, for p_k proportional to e^-m_k and e^-q_n = sum e^-m_k.
+    sum of p_k m_k = q_n + entropy of p, for p_k proportional to e^-m_k and e^-q_n = sum e^-m_k,
+    for three wrong labels; and for any number, p_k m_k = p_k q_n - p_k ln p_k for each.
 
     Args:
         entropy: the mean margin has the entropy of the wrong labels in it.
@@ -39,11 +40,16 @@ def margin_steps(entropy: bool = True) -> tuple[Shown, ...]:
     logs = [-x - sp.log(total) for x in m]  # ln p_k
     mean = sum(a * x for a, x in zip(p, m, strict=True))
     spread = -sum(a * b for a, b in zip(p, logs, strict=True)) if entropy else sp.Integer(0)
+    total_of_all, margin = sp.Symbol("S", positive=True), m[0]  # S = e^-q_n
+    part = sp.exp(-margin) / total_of_all
+    log = sp.expand_log(sp.log(part))
+    share = -part * sp.log(total_of_all) - (part * log if entropy else 0)
     bend = -sp.exp(-s) * (q + 1 / (1 - sp.exp(-s)))
     return (
         identity(r"$dq/d\Lambda$", sp.diff(q, s), -1 / (1 - sp.exp(-s))),
         identity("$h''$", sp.diff(h, s, 2), bend),
         identity("mean margin of a class", sp.expand(mean), sp.expand(-sp.log(total) + spread)),
+        identity("part of one wrong label among any number", part * margin, share),
     )
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable
 
 import sympy as sp
 
-from ntpbook.shared.symbols import identity
+from ntpbook.shared.symbols import at_least_zero, identity
 from ntpverdicts.claims import Shown
 
 K, M, L = sp.symbols("K M L", positive=True)
@@ -61,8 +61,8 @@ def softmax_error(logits: Triple) -> Triple:
 def projector_step(sphere: bool = True) -> tuple[Shown, ...]:
     """The attention's gradient with projector and diagonal is f * (g - f (f . g)).
 
-    diag(c) P g / |c| with P = I - c c^T/|c|^2 and f = c/|c|, entry by entry for three tokens; each
-    entry depends on the others through the sum f . g only.
+    diag(c) P g / |c| with P = I - c c^T/|c|^2 and f = c/|c|, entry by entry for three tokens, and
+    for one among any number: S is the sum of c_j^2 over all others, V that of c_j g_j.
 
     Args:
         sphere: the gradient is that of the scaled attention; without it that of the softmax,
@@ -77,14 +77,30 @@ def projector_step(sphere: bool = True) -> tuple[Shown, ...]:
     derived = sp.diag(*c) * P * g / size if sphere else (sp.diag(*c) - c * c.T) * g
     unit = c / size
     along = (unit.T * g)[0]
-    return tuple(
-        identity(f"$z'$ of token {i + 1}", derived[i], unit[i] * (g[i] - unit[i] * along))
-        for i in range(3)
+    own, S = sp.symbols("c S", positive=True)
+    gain, V = sp.symbols("g V", real=True)
+    whole = sp.sqrt(own**2 + S)
+    row = (1 - own**2 / whole**2) * gain - own * V / whole**2  # of P, times g
+    one = own * row / whole if sphere else own * (1 - own) * gain - own * V
+    share = own / whole
+    return (
+        *(
+            identity(f"$z'$ of token {i + 1}", derived[i], unit[i] * (g[i] - unit[i] * along))
+            for i in range(3)
+        ),
+        identity(
+            "$z'$ of a token among any number",
+            one,
+            share * (gain - share * (own * gain + V) / whole),
+        ),
     )
 
 
 def unit_step(sphere: bool = True) -> tuple[Shown, ...]:
     """f_i' = f_i (z_i' - W), W the sum of f_j^2 z_j', for f = q/|q| and q_i = p_i e^(z_i).
+
+    For three tokens, and for one among any number: S is the sum of q_j^2 over all others, and V
+    that of q_j^2 z_j', so that S' = 2 V.
 
     Args:
         sphere: f is scaled to length 1; without it f = q/sum(q), whose W is the sum of f_j z_j'.
@@ -96,9 +112,20 @@ def unit_step(sphere: bool = True) -> tuple[Shown, ...]:
     size = sp.sqrt(sum(x**2 for x in q)) if sphere else sum(q)
     unit = [x / size for x in q]
     pull = sum(unit[i] ** 2 * sp.diff(z[i], t) for i in range(3))
-    return tuple(
-        identity(f"$f'$ of token {i + 1}", sp.diff(unit[i], t), unit[i] * (sp.diff(z[i], t) - pull))
-        for i in range(3)
+    S, V = sp.Function("S", positive=True)(t), sp.Symbol("V", real=True)
+    whole = sp.sqrt(q[0] ** 2 + S) if sphere else q[0] + S
+    moved = sp.diff(q[0] / whole, t).subs(sp.diff(S, t), 2 * V if sphere else V)
+    drawn = (q[0] ** 2 * sp.diff(z[0], t) + V) / whole**2
+    return (
+        *(
+            identity(
+                f"$f'$ of token {i + 1}", sp.diff(unit[i], t), unit[i] * (sp.diff(z[i], t) - pull)
+            )
+            for i in range(3)
+        ),
+        identity(
+            "$f'$ of a token among any number", moved, q[0] / whole * (sp.diff(z[0], t) - drawn)
+        ),
     )
 
 
@@ -672,11 +699,17 @@ def simplex_steps(sphere: bool = False) -> tuple[Shown, ...]:
     g = sp.Matrix(sp.symbols("g1:4", real=True))
     mean = (c.T * g)[0]
     derived = (sp.diag(*c) - c * c.T) * g  # the softmax's Jacobian
+    own, gain, V = sp.symbols("c g V", real=True)  # V: the sum of c_j g_j over all others
     c_1, c_j, r_1, r_j = sp.symbols("c_1 c_j r_1 r_j", positive=True)
     _, z_d, z_c = bulk_free(sphere)
     first, later = {f: c_1, r: r_1}, {f: c_j, r: r_j}
     return (
         *(identity(f"$z'$ of token {i + 1}", derived[i], c[i] * (g[i] - mean)) for i in range(3)),
+        identity(
+            "$z'$ of a token among any number",
+            own * (1 - own) * gain - own * V,
+            own * (gain - (own * gain + V)),
+        ),
         identity(
             r"$(\ln c_j/c_1)'$, distinct",
             z_d.subs(later) - z_d.subs(first),
@@ -695,8 +728,8 @@ def simplex_limit_steps(sphere: bool = False) -> tuple[Shown, ...]:
 
     With c_j = v c_1, r_j = v r_1 and R = rho r_1 the slope of ln(c_j/c_1) is, for a distinct token,
     -nu c_1 r_1 [(1 - v)(1 - rho) + v (1 - v)], and for a common one
-    -nu c_1 r_1 [(1 - rho) + (K/L) v rho]: both brackets are positive for 0 < v < 1 and
-    0 < rho < 1.
+    -nu c_1 r_1 [(1 - rho) + (K/L) v rho]: for 0 < rho < 1 the first bracket is positive for
+    0 < v < 1, the second for every v > 0.
 
     Args:
         sphere: see `bulk_free`; with the scaling both fail.
@@ -707,16 +740,25 @@ def simplex_limit_steps(sphere: bool = False) -> tuple[Shown, ...]:
     distinct = z_d.subs({f: v * c_1, r: v * r_1}) - first
     common = z_c.subs(f, v * c_1) - first
     unit = -nu * c_1 * r_1
+    ends = ((1 - v) * (1 - rho) + v * (1 - v), (1 - rho) + K / L * v * rho)
+    i, j = sp.symbols("i j", positive=True)
+    inside = {rho: 1 / (1 + j)}
     return (
         identity(
-            r"$(\ln c_j/c_1)'$ in the limit, distinct",
-            distinct.subs(R, rho * r_1) / unit,
-            (1 - v) * (1 - rho) + v * (1 - v),
+            r"$(\ln c_j/c_1)'$ in the limit, distinct", distinct.subs(R, rho * r_1) / unit, ends[0]
         ),
         identity(
-            r"$(\ln c_j/c_1)'$ in the limit, common",
-            common.subs(R, rho * r_1) / unit,
-            (1 - rho) + K / L * v * rho,
+            r"$(\ln c_j/c_1)'$ in the limit, common", common.subs(R, rho * r_1) / unit, ends[1]
+        ),
+        at_least_zero(
+            r"the first bracket at $v = 1/(1 + i)$, $\rho = 1/(1 + j)$",
+            sp.factor(ends[0].subs({**inside, v: 1 / (1 + i)})),
+            strictly=True,
+        ),
+        at_least_zero(
+            r"the second bracket at $\rho = 1/(1 + j)$",
+            sp.factor(ends[1].subs(inside)),
+            strictly=True,
         ),
     )
 

@@ -441,7 +441,7 @@ def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
     proof=(
         uses("tian2023-lem-1", "The gradient of a single head."),
         executed(
-            "The derivative of $f$ with respect to $z$, for three tokens.",
+            "The derivative of $f$ with respect to $z$, for any number of tokens.",
             one_head.unit_step,
             planted={"Attention without $L_2$ scaling.": {"sphere": False}},
         ),

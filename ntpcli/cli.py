@@ -835,6 +835,8 @@ def main() -> None:
         extra = next((name for name, packages in EXTRAS.items() if missing in packages), None)
         if extra is None:
             raise
+        if sys.argv[1:2] == ["sweep"] and extra == "train":
+            extra = "sweep"  # which includes it, and what a sweep needs next
         print(
             f"ntpcore: this needs the package {missing}, which is not installed; "
             f"pip install 'ntpcore[{extra}]'",

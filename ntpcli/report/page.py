@@ -231,7 +231,8 @@ def _surroundings(folder: Path) -> Iterator[None]:
     package = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join([package, before.get("PYTHONPATH", "")]).strip(":;")
     folders = surroundings.jupyter_folders(folder)
-    surroundings.replace(surroundings.inherited(before) | folders | {"PYTHONPATH": path})
+    ours = surroundings.ONE_THREAD | {"PYTHONPATH": path}
+    surroundings.replace(surroundings.inherited(before) | folders | ours)
     try:
         yield
     finally:

@@ -16,11 +16,15 @@ KEPT = (
     # where programs, libraries and temporary files are
     *("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TMP", "TEMP"),
     *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "USERPROFILE", "APPDATA"),
-    # whether Python writes down what it compiled, and where
+    # whether Python writes down what it compiled, and where; and where numba does
     *("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"),
+    "NUMBA_CACHE_DIR",
+    # which instructions of the processor are used, as for another kind of processor
+    *("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "OPENBLAS_CORETYPE"),
+    *("NPY_DISABLE_CPU_FEATURES", "NPY_ENABLE_CPU_FEATURES"),
 )
-# Which instructions of the processor are used: what runs must be the same, however it is computed.
-KEPT_BEGINNINGS = ("NUMBA_", "NPY_", "OPENBLAS_")
+# Sums in one order, however many processors there are.
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 def inherited(environment: Mapping[str, str], more: Sequence[str] = ()) -> dict[str, str]:
@@ -30,11 +34,7 @@ def inherited(environment: Mapping[str, str], more: Sequence[str] = ()) -> dict[
         environment: of the process that starts a kernel.
         more: further names that are let through.
     """
-    return {
-        name: value
-        for name, value in environment.items()
-        if name in (*KEPT, *more) or name.startswith(KEPT_BEGINNINGS)
-    }
+    return {name: value for name, value in environment.items() if name in (*KEPT, *more)}
 
 
 def jupyter_folders(folder: Path, options: Sequence[str] = ()) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Algorithm 1 in plain Python, sample by sample: for the browser, and as an oracle for `training`.
 
 Standard library only. Entries of W_kq are stored by (token, query). The formulas are those of
-`_kernel`, which stores the size of each sample's gradient as a logarithm, so that the direction
+`fast.kernel`, which stores the size of each sample's gradient as a logarithm, so that the direction
 stays accurate when the loss is too small for a float. `plain_any` trains on data that break
 Assumption 1, on request.
 """
@@ -203,7 +203,7 @@ def gradient(
 ) -> list[float]:
     """A positive multiple of the gradient of the loss with respect to the entries of W_kq.
 
-    Source: huang2024, equation (6), as in `_kernel`.
+    Source: huang2024, equation (6), as in `fast.kernel`.
     """
     parts = [_sample_gradient(sample, weights, gap, vocab_size) for sample in samples]
     top = max(level for level, _, _ in parts)

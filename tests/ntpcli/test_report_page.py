@@ -70,13 +70,14 @@ def test_tokens_in_a_report_are_data(odd_page: str) -> None:
 def test_a_readers_environment_changes_no_byte_of_a_report(
     odd_page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A backend without figures, pink axes, and a program that Python starts with."""
+    """A backend without figures, pink axes, a program that Python starts with, no threads."""
     os.rename(odd_five_tokens(tmp_path), tmp_path / NAME)
     (tmp_path / "colours.rc").write_text("axes.facecolor: pink\n", encoding="utf-8")
     (tmp_path / "startup.py").write_text("print('started')\n", encoding="utf-8")
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.setenv("MATPLOTLIBRC", str(tmp_path / "colours.rc"))
     monkeypatch.setenv("PYTHONSTARTUP", str(tmp_path / "startup.py"))
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "0")  # with which numba does not start
     foreign = ntpcore(tmp_path, NAME, "--steps", "50", "-o", "page.html")
     assert foreign.returncode == 0, foreign.stderr
     assert len(pictures(odd_page)) == 5

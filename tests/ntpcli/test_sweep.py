@@ -596,6 +596,22 @@ def test_the_command_writes_a_table_and_says_what_failed(
     assert "complete already" in ntpcore(str(file), "-o", str(out))[1]
 
 
+@pytest.mark.parametrize("missing", ["numpy", "joblib"])
+def test_what_a_sweep_needs_is_one_extra(
+    ntpcore: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch, missing: str
+):
+    """Somebody without numpy would install one extra and then be asked for the other."""
+
+    def without(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError(name=missing)
+
+    monkeypatch.setattr(cli, "app", without)
+    code, _, errors = ntpcore("grid.toml")
+    assert code == 2
+    assert f"needs the package {missing}" in errors
+    assert "pip install 'ntpcore[sweep]'" in errors
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

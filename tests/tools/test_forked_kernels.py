@@ -112,6 +112,7 @@ FOREIGN = {
     "MPLBACKEND": "Agg",
     "MATPLOTLIBRC": "colours.rc",
     "PYTHONSTARTUP": "startup.py",
+    "NUMBA_NUM_THREADS": "0",
     "PYTHONOPTIMIZE": "2",
     "COLUMNS": "40",
     "FORCE_COLOR": "1",

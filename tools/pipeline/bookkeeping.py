@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from doit.dependency import Dependency, FileChangedChecker, JSONCodec, JsonDB
 from doit.task import Task
+
+from ntpcore.data.files import replacing
 
 State = Mapping[str, object]
 
@@ -30,9 +31,8 @@ class Records(JsonDB):
     def dump(self) -> None:
         """Save the records."""
         text = self.codec.encode(self._db).encode("utf-8")
-        unfinished = Path(f"{self.name}.unfinished")
-        unfinished.write_bytes(text + b"\n" + hashlib.sha256(text).hexdigest().encode())
-        os.replace(unfinished, self.name)
+        with replacing(self.name) as stream:
+            stream.write(text + b"\n" + hashlib.sha256(text).hexdigest().encode())
 
 
 class Content(FileChangedChecker):

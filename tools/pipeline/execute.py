@@ -13,6 +13,7 @@ import papermill
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from ntpcli.report.sockets import sockets
+from ntpcore.data.files import replacing
 from tools.pipeline.kernel import UNDRAWN
 from tools.pipeline.normalise import UNRUN, normalise, to_text
 
@@ -96,9 +97,8 @@ def _put_in_place(notebook: Any, target: Path) -> None:
     plain = normalise(notebook)
     nbformat.validate(plain)
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_suffix(".unfinished")
-    unfinished.write_text(to_text(plain), encoding="utf-8")
-    os.replace(unfinished, target)
+    with replacing(target) as stream:
+        stream.write(to_text(plain).encode("utf-8"))
 
 
 def without_picture(notebook: Any) -> str:

@@ -31,11 +31,8 @@ def isolate(root: Path, build: Path, more: Sequence[str] = ()) -> None:
     collecting = f"--IPKernelApp.exec_lines=__import__('gc').set_threshold({NEW_OBJECTS})"
     folders = surroundings.jupyter_folders(folder, [collecting])
     shutil.copy(Path(__file__).with_name("matplotlibrc"), folder / "matplotlib" / "matplotlibrc")
-    ours = {
+    ours = surroundings.ONE_THREAD | {
         "PYTHONPATH": str(root.resolve()),
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
         "JAX_PLATFORMS": "cpu",
         # Small models, whose code takes longer to optimize fully than to run.
         "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=1",

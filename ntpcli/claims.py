@@ -262,8 +262,8 @@ def write_claim(published: Published, row: Row, write: Write) -> None:
     write(f"{show(row['label'])}  {show(row['number'])}: {show(row['title'])}", "title")
     edition = f"; {row['edition']}" if row.get("edition") else ""
     write(f"  {show(row['where'])}{show(edition)}", "faint")
-    for line in str(row.get("statement") or "").splitlines():
-        write(f"  {show(line)}", "plain")
+    for line in plain(str(row.get("statement") or "")).splitlines():
+        write(f"  {show_name(line)}", "plain")
     if not published.judged:
         write(HINT, "faint")
     elif "verdict" not in row:

@@ -2,7 +2,8 @@ r"""Words with formulas: text in which TeX stands between dollar signs.
 
 Titles of claims and what checks say of them are such texts. A book typesets the formulas; a
 terminal, an attribute of HTML and a search show them in plain letters, as `plain` writes them. A
-dollar sign that begins no formula is written `\$`.
+dollar sign that begins no formula is written `\$`. Statements of a book have displays, too: between
+two dollar signs, or in an environment such as `equation*`. `plain` gives each of their rows a line.
 """
 
 from __future__ import annotations
@@ -13,6 +14,11 @@ from decimal import Decimal
 from html import escape, unescape
 
 FORMULA = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.)+)\$", re.DOTALL)
+DISPLAY = re.compile(
+    r"\s*(?:(?<!\\)\$\$((?:[^$\\]|\\.)+)\$\$"
+    r"|(\\begin\{(equation|align|gather)(\*?)\}.*?\\end\{\3\4\}))[ \t]*\n?",
+    re.DOTALL,
+)
 FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 SCIENTIFIC = re.compile(r"([-−]?)(\d+(?:\.\d+)?)e([+-]?\d+)")
 WHOLE = range(-3, 5)  # powers of ten whose zeros nobody has to count, as in `numbers.written`
@@ -31,29 +37,58 @@ SIGNS = {
     "|": "‖", "{": "{", "}": "}", "%": "%", "#": "#", "&": "&", "_": "_", "$": "$", "-": "",
     "mid": "|", "ast": "*", "star": "*", "lbrace": "{", "rbrace": "}", "forall": "∀",
     "lVert": "‖", "rVert": "‖", "Vert": "‖", "lvert": "|", "rvert": "|", "vert": "|",
-    "surd": "√", "setminus": "∖",
+    "surd": "√", "setminus": "∖", "dagger": "†", "angle": "∠",
 }  # fmt: skip
 RELATIONS = {
     "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠", "approx": "≈",
     "sim": "∼", "to": "→", "mapsto": "↦", "in": "∈", "notin": "∉", "subset": "⊂",
     "subseteq": "⊆", "ll": "≪", "gg": "≫", "propto": "∝", "equiv": "≡", "cup": "∪", "cap": "∩",
     "rightarrow": "→", "Rightarrow": "⇒", "iff": "⇔", "succ": "≻", "prec": "≺", "lt": "<",
-    "gt": ">", "perp": "⊥", "parallel": "∥",
+    "gt": ">", "perp": "⊥", "parallel": "∥", "lesssim": "≲", "gtrsim": "≳", "succeq": "⪰",
+    "preceq": "⪯", "leftarrow": "←", "longrightarrow": "→", "implies": "⇒",
 }  # fmt: skip
 SPACES = frozenset({",", ";", ":", " ", "quad", "qquad", "thinspace", "enspace"})
 NOTHING = re.compile(r"(?:left|right|[bB]igg?[lrm]?|displaystyle|textstyle|limits|!)\Z")
 UNWRAPPED = frozenset({
     "mathrm", "mathcal", "mathbf", "mathbb", "mathsf", "mathit", "boldsymbol", "operatorname",
-    "operatorname*", "text", "textrm", "textit", "texttt", "mathtt", "mbox", "underline",
+    "operatorname*", "mathtt", "underline",
 })  # fmt: skip
+WORDED = frozenset({"text", "textrm", "textit", "texttt", "mbox"})  # blanks in them count
+QUOTIENTS = frozenset({"frac", "dfrac", "tfrac"})
+# Environments whose rows are parts of one thing, with what stands around them. Rows of all others
+# are lines.
+BLOCKS = {
+    "cases": ("{", "}"), "matrix": ("", ""), "smallmatrix": ("", ""), "array": ("", ""),
+    "pmatrix": ("(", ")"), "bmatrix": ("[", "]"), "vmatrix": ("|", "|"),
+}  # fmt: skip
+NEW_ROW = "\n"  # blanks of TeX are single spaces by then
+SKIP = re.compile(r"\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm)\s*")  # between rows, in brackets
 ACCENTS = {"tilde": "\u0303", "hat": "\u0302", "bar": "\u0304", "dot": "\u0307", "vec": "\u20d7"}
 ACCENTS |= {"widetilde": "\u0303", "widehat": "\u0302", "overline": "\u0304"}
 VULGAR = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾"}
 RAISED = {"*": "*", "ᵀ": "ᵀ", "′": "′", "″": "″", "+": "⁺", "-": "⁻", "−": "⁻"}
 DIGITS = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\s+|.", re.DOTALL)
-WORDS = frozenset({"log", "ln", "exp", "cos", "sin", "min", "max", "tanh", "arg", "sup", "inf"})
-COMPARED = "=<>≤≥≠≈∼→↦∈∉⊂⊆≪≫∝≡∪∩⇒⇔≻≺⊥∥"
+WORDS = frozenset({
+    "log", "ln", "exp", "cos", "sin", "min", "max", "tanh", "arg", "sup", "inf", "tan", "cosh",
+    "sinh", "lim", "det", "dim", "ker", "Pr",
+})  # fmt: skip
+COMPARED = "=<>≤≥≠≈∼→↦∈∉⊂⊆≪≫∝≡∪∩⇒⇔≻≺⊥∥≲≳⪰⪯←"
+# Of plain letters: what is enclosed by itself, indices and exponents, accents.
+NESTED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+ENCLOSED = r"(?:‖[^‖]*‖|\|[^|]*\||⟨[^⟨⟩]*⟩)"
+SCRIPT = rf"(?:[*′ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]|[_^](?:\w+[′*ᵀ]*|{NESTED}))*"
+ACCENT = "[\u0300-\u036f\u20d7]?"
+WORD = r"[A-Za-z]{4,}"  # the name of a number; fewer letters are a product
+SINGLE = re.compile(
+    rf"(?:{ENCLOSED}|√\w|√?{NESTED}|\d+|{WORD}|d?[^\W\d_]{ACCENT}(?:_\w+)?){SCRIPT}"
+)
+FACTOR = re.compile(
+    rf"(?:{ENCLOSED}|√\w|√?{NESTED}|\[[^\[\]]*\]|\w[^\W_]*{ACCENT}(?:_\w+)?){SCRIPT}"
+)
+LARGE = ("∑", "∏", "∫")
+# log x / y would be read as log (x / y)
+APPLIED = re.compile(rf"\b(?:{'|'.join(sorted(WORDS))})(?:[²³⁴] *| +)[^\s(]")
 
 
 def parts(text: str) -> list[tuple[str, bool]]:
@@ -70,7 +105,21 @@ def verbatim(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    r"""A text with its formulas in plain letters: `$\|W_{\mathrm{ov}}\|$` as ‖W_ov‖."""
+    r"""A text with its formulas in plain letters: `$\|W_{\mathrm{ov}}\|$` as ‖W_ov‖.
+
+    Each row of a display stands in an indented line of its own.
+    """
+    lines, end = [], 0
+    for match in DISPLAY.finditer(text):
+        lines.append(_plain(text[end : match.start()]))
+        lines += [f"  {row}" for row in rows_of(match[1] or match[2])]
+        end = match.end()
+    lines.append(_plain(text[end:]))
+    return "\n".join(line for line in lines if line) if end else lines[0]
+
+
+def _plain(text: str) -> str:
+    """As `plain`, of a text without displays."""
     return "".join(spelled(part) if tex else part for part, tex in parts(text))
 
 
@@ -154,16 +203,32 @@ def typeset(html: str, setter: Callable[[str], str]) -> str:
 
 
 def spelled(tex: str) -> str:
-    """A formula in plain letters."""
+    """A formula in plain letters; rows are parted by semicolons where nothing else parts them."""
+    first, *others = rows_of(tex) or [""]
+    return first + "".join(
+        f"{'' if before[-1] in ',;.:' else ';'} {row}"
+        for before, row in zip([first, *others], others, strict=False)
+    )
+
+
+def rows_of(tex: str) -> list[str]:
+    """The rows of a formula in plain letters: as many as its outermost environments have."""
     found = _row(TOKEN.findall(tex), [])
-    found = re.sub(rf"\s*([{COMPARED}])\s*", r" \1 ", found)
-    found = re.sub(r"(?<=⟨)\s+|\s+(?=⟩)|\s*(?=·)|(?<=·)\s*", "", found)
+    return [row for row in map(_spaced, found.split(NEW_ROW)) if row]
+
+
+def _spaced(row: str) -> str:
+    """A row with blanks around its relations, and none where they would be too many."""
+    found = re.sub(rf"\s*(?<![_^])([{COMPARED}])\s*", r" \1 ", row)
+    found = re.sub(rf"(?<=[{COMPARED}])\s+(?=[_^])", "", found)  # >_q
+    found = re.sub(r"(?<=[⟨(\[])\s+|\s+(?=[⟩)\]])|\s*(?=·)|(?<=·)\s*", "", found)
+    found = re.sub(r"\s+(?=[,;.](?:\s|$))|(?<=[⌈⌊])\s+|\s+(?=[⌉⌋])|(?<=:)\s+(?==)", "", found)
     return re.sub(r"\s+", " ", found).strip()
 
 
 def _row(tokens: list[str], ends: list[str]) -> str:
     """What the tokens up to one of `ends` look like; they are taken off the list."""
-    found, indexed = "", False
+    found, indexed, word = "", False, False
     while tokens and tokens[0] not in ends:
         token = tokens[0]
         if token in ("^", "_"):
@@ -175,10 +240,35 @@ def _row(tokens: list[str], ends: list[str]) -> str:
             found += "′"
         else:
             piece = _argument(tokens)
+            if token[1:] in QUOTIENTS and "/" in piece and (word or _multiplied(found, tokens)):
+                piece, word = f"({piece})", False
             named = token[1:] in WORDS and found[-1:].isalnum()
-            found += (" " if piece[:1].isalnum() and (indexed or named) else "") + piece
-        indexed = False
+            parted = piece[:1].isalnum() and (indexed or named)
+            parted |= piece[:1].isalnum() and found[-2:-1] == "√"
+            parted |= word and (piece[:1].isalpha() or piece[:1] in "∠√‖|")
+            parted |= piece[:1] in LARGE and (word or found[-1:].isalnum() or found[-1:] == ")")
+            found += (" " if piece and parted else "") + piece
+        if not NOTHING.match(token[1:]):
+            word = token[1:] in WORDS or (word and (token.isspace() or token[1:] in SPACES))
+            indexed = False
     return found
+
+
+def _multiplied(before: str, tokens: list[str]) -> bool:
+    """Whether the quotient between `before` and `tokens` is raised, or a factor follows it."""
+    rest = [token for token in tokens if not (token.isspace() or token[1:] in SPACES)]
+    while rest and NOTHING.match(rest[0][1:]) and rest[0] != "\\right":
+        rest.pop(0)
+    if not rest:
+        return False
+    token, name = rest[0], rest[0][1:]
+    if token in (r"\|", "|"):  # it closes what is open
+        return before.count("‖" if token == r"\|" else "|") % 2 == 0
+    if not token.startswith("\\"):
+        return token.isalnum() or token in ("^", "(", "[", "{")
+    parted = {"right", "end", "begin", "tag", "\\", "}", "rangle", "rVert", "rvert", "rfloor"}
+    parted |= {"rceil", "cdot", "cdots", "dots", "ldots", "pm", "mid", "times"} | WORDED
+    return name not in parted | RELATIONS.keys()
 
 
 def _argument(tokens: list[str]) -> str:
@@ -198,13 +288,24 @@ def _argument(tokens: list[str]) -> str:
             tokens.pop(0)
         return inner
     if not token.startswith("\\"):
-        return "−" if token == "-" else " " if token == "~" else token
+        return {"-": "−", "~": " ", "&": " "}.get(token, token)
     return _command(token[1:], tokens)
 
 
 def _command(name: str, tokens: list[str]) -> str:
     """What a command looks like, with the arguments that it takes."""
-    if name in ("frac", "dfrac", "tfrac"):
+    if name == "begin":
+        return _environment(_next(tokens), tokens)
+    if name == "\\":
+        _drop_skip(tokens)
+        return NEW_ROW
+    if name == "tag":
+        return f" ({_next(tokens).replace('−', '–')})"
+    if name in WORDED:
+        while tokens and tokens[0].isspace():
+            tokens.pop(0)
+        return _argument(tokens)
+    if name in QUOTIENTS:
         above, below = _next(tokens), _next(tokens)
         quotient = f"{_grouped(above)}/{_grouped(below, products=True)}"
         return VULGAR.get(quotient, quotient)
@@ -212,7 +313,8 @@ def _command(name: str, tokens: list[str]) -> str:
         inner = _next(tokens)
         return f"√{inner}" if len(inner) == 1 or inner.isdigit() else f"√({inner})"
     if name in UNWRAPPED:
-        return _next(tokens)
+        inner = _next(tokens)
+        return "𝟏" if inner == "1" and name in ("mathbf", "mathbb") else inner  # 𝟏𝟏ᵀ, not 11ᵀ
     if name in ACCENTS:
         inner = _next(tokens)
         return inner[:1] + ACCENTS[name] + inner[1:]
@@ -223,6 +325,36 @@ def _command(name: str, tokens: list[str]) -> str:
     if name in RELATIONS:
         return f" {RELATIONS[name]} "
     return SIGNS.get(name, name)
+
+
+def _environment(name: str, tokens: list[str]) -> str:
+    """What stands between the begin, which is gone, and the end of an environment."""
+    if name == "array":
+        _next(tokens)  # how its columns are set
+    cells = [""]
+    while tokens:
+        cells[-1] += _row(tokens, ["&", r"\end"])
+        if not tokens:
+            break
+        if tokens.pop(0) == r"\end":
+            _next(tokens)
+            break
+        cells.append("")
+    if name not in BLOCKS:
+        return " ".join(cells)
+    first, last = BLOCKS[name]
+    comma = " " if name == "cases" else ", "
+    inner = comma.join(cell.strip(" ") for cell in cells)
+    rows = (re.sub(r"^[, ]+|[, ]+$", "", row) for row in inner.split(NEW_ROW))
+    return first + "; ".join(row for row in rows if row) + last
+
+
+def _drop_skip(tokens: list[str]) -> None:
+    """Take the length in brackets off that may follow the end of a row."""
+    if tokens[:1] == ["["] and "]" in tokens:
+        end = tokens.index("]")
+        if SKIP.fullmatch("".join(tokens[1:end])):
+            del tokens[: end + 1]
 
 
 def _next(tokens: list[str]) -> str:
@@ -247,7 +379,23 @@ def _script(sign: str, content: str) -> str:
 
 
 def _grouped(text: str, products: bool = False) -> str:
-    """A part of a fraction, in parentheses where it has several parts."""
-    whole = r"[\w.′*⁰¹²³⁴⁵⁶⁷⁸⁹‖|^]+" if products else r"[\w.′*⁰¹²³⁴⁵⁶⁷⁸⁹‖|^ ·√]+"
-    closed = re.fullmatch(r"‖[^‖]*‖[*²³⁴]?", text)
-    return text if closed or re.fullmatch(whole, text) else f"({text})"
+    """A part of a fraction, in parentheses where it has several parts.
+
+    Args:
+        text: the part in plain letters.
+        products: whether a product is several parts, too, as it is below the line.
+    """
+    text = re.sub(r"\s+", " ", text)
+    if products:
+        whole = SINGLE.fullmatch(text) is not None
+    else:
+        whole = _is_product(text) and not APPLIED.search(text)
+    return text if whole else f"({text})"
+
+
+def _is_product(text: str) -> bool:
+    """Whether plain letters are factors side by side, with a sign at most before them."""
+    at = len(text) - len(text.removeprefix("−"))
+    while at < len(text) and (factor := FACTOR.match(text, at)):
+        at = factor.end() + (text[factor.end() : factor.end() + 1] in (" ", "·"))
+    return at >= len(text)

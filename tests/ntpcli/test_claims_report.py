@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from ntpbook.catalogue import CATALOGUE
 from ntpcli import claims as claims_report
 from ntpcli import cli
 from ntpcore.data.dataset import InputError
+from ntpverdicts import maths
 from ntpverdicts.ledger import Data
 
 
@@ -177,6 +179,52 @@ def test_the_built_book_is_found_and_explained(book: Path, capsys: pytest.Captur
         "huang2024-lem-7",
     ):
         assert part in text, part
+
+
+RAW_TEX = re.compile(
+    r"\\|\$|&|begin\{|end\{"
+    r"|(?:begin|end)(?:equation|align|gather|cases|array|\w?matrix|split)"
+)
+COMMAND = re.compile(r"\\[A-Za-z]+")
+
+
+def printed_faults(published: claims_report.Published) -> list[str]:
+    """Raw TeX in what the command prints of every claim, and commands that have no plain form."""
+    faults = []
+    for label, row in published.rows.items():
+        lines: list[str] = []
+        claims_report.write_claim(published, row, lambda line, _, to=lines: to.append(line))
+        lines += [claims_report.show(text) for text in row.get("hypotheses") or ()]
+        faults += [f"{label}: {line}" for line in lines if RAW_TEX.search(line)]
+        texts = [row["title"], row["evidence"], str(row.get("statement"))]
+        texts += [reading["text"] for reading in row.get("readings") or ()]
+        faults += [
+            f"{label}: {name}"
+            for name in sorted(set(COMMAND.findall("\n".join(texts))) - {r"\begin", r"\end"})
+            if maths.spelled(f"{name} x y").startswith(name[1:]) and name[1:] not in maths.WORDS
+        ]
+    return faults
+
+
+def test_no_claim_is_printed_with_raw_tex(book: Path):
+    published = claims_report.load(str(book / "claims.json"))
+    assert len(published.rows) > 300
+    assert printed_faults(published) == []
+    for planted in (r"$\unknown x$", r"$x & y", "\\begin{split} x", r"\frac12"):
+        rows = {"ours-x": entry("ours-x", "proved", about=[], statement=planted)}
+        assert len(printed_faults(claims_report.Published(rows, "x"))) == 1, planted
+
+
+def test_a_display_is_printed_row_by_row():
+    statement = (
+        "Then\n" + r"\begin{equation*} \begin{gathered} x \le \tfrac12,\\ y \ge 3 \end{gathered}"
+        r" \end{equation*}" + "\nfor $z$."
+    )
+    row = entry("ours-x", "proved", about=[], statement=statement)
+    lines: list[str] = []
+    published = claims_report.Published({"ours-x": row}, "x")
+    claims_report.write_claim(published, row, lambda line, _: lines.append(line))
+    assert lines[2:6] == ["  Then", "    x ≤ ½,", "    y ≥ 3", "  for z."]
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:

@@ -23,6 +23,18 @@ from ntpverdicts import maths
         (r"$\bigl\langle \nabla\mathcal L, W \bigr\rangle > 0$", "⟨∇L, W⟩ > 0"),
         (r"$(|\mathcal V|-1)\,2\log t$", "(|V|−1) 2 log t"),
         (r"$\tilde x \in \{0, 1\}$, $\operatorname{rank} A$", "x̃ ∈ {0, 1}, rank A"),
+        (r"$\frac{1}{2\eta}\,y$, $\frac{ab}{2\|x\|}$", "(1/(2η)) y, ab/(2‖x‖)"),
+        (
+            r"$\frac{\log t}{t}$, $\log\frac1t$, $\frac{\log^2 t}{t}$",
+            "(log t)/t, log(1/t), (log² t)/t",
+        ),
+        (r"$2\sqrt2S$, $\mathbf 1\mathbf 1^\top$, $\frac{dh}{dt}$", "2√2 S, 𝟏𝟏ᵀ, dh/dt"),
+        (r"$P^\perp_v$, $x >_q y$, $f := \lceil \frac xy \rceil$", "P^⊥_v, x >_q y, f := ⌈x/y⌉"),
+        (r"$x \le 1 \text{ for } y = 2,\ \text{all } z$", "x ≤ 1 for y = 2, all z"),
+        (r"$\begin{cases} 1 & \text{if } x,\\ 0 & \text{else} \end{cases}$", "{1 if x; 0 else}"),
+        (r"$A = \begin{pmatrix} 1 & 2 \\[2pt] 3 & 4 \end{pmatrix}$", "A = (1, 2; 3, 4)"),
+        (r"$\left(\begin{array}{cc} a & b \\ c & d \end{array}\right)$", "(a, b; c, d)"),
+        (r"$\begin{aligned} a &= b,\\ c &= d \end{aligned}$", "a = b, c = d"),
         ("no formula_here {x}", "no formula_here {x}"),
         (r"\$5 and \$6, or $5", "$5 and $6, or $5"),
         (r"$\unknown{x}^{2", "$\\unknown{x}^{2"),
@@ -30,6 +42,26 @@ from ntpverdicts import maths
 )
 def test_formulas_in_plain_letters(tex: str, words: str):
     assert maths.plain(tex) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("Then\n$$ a_n \\le b. $$\nSo $a$ and $b$.", ["Then", "  a_n ≤ b.", "So a and b."]),
+        ("For $x$, $$ \\frac12 x $$ 3. For $y$", ["For x,", "  ½ x", "3. For y"]),
+        (
+            r"\begin{equation*} \begin{aligned} x &= \tfrac13 && \text{for } n,\\[1ex] y &\ge 2"
+            r" \end{aligned} \tag{2-3} \end{equation*}",
+            ["  x = ⅓ for n,", "  y ≥ 2 (2–3)"],
+        ),
+        (
+            r"\begin{gather} a\\ b \end{gather}" "\n" r"\begin{equation} c \end{equation}",
+            ["  a", "  b", "  c"],
+        ),
+    ],
+)
+def test_each_row_of_a_display_is_a_line(text: str, lines: list[str]):
+    assert maths.plain(text).splitlines() == lines
 
 
 def test_words_of_a_reader_hold_no_formula():

@@ -372,7 +372,7 @@ def _script(sign: str, content: str) -> str:
             return RAISED[content]
         if re.fullmatch(r"[-−]?\d+", content):
             return content.translate(DIGITS)
-        if re.fullmatch(r"\([^()]*\)", content):
+        if re.fullmatch(r"\([^()]*\)ᵀ?", content):
             return f"^{content}"
     simple = r"[^\W\d_]|\d+|." if sign == "^" else r"\w+|."  # e^(2B), and W_kq
     return f"{sign}{content}" if re.fullmatch(simple, content) else f"{sign}({content})"

@@ -18,7 +18,7 @@ from ntpverdicts import maths
         (r"$\frac{t\eta}{2 L_{\max} \|W_{\mathrm{ov}}\|}$", "tη/(2 L_max ‖W_ov‖)"),
         (r"$\frac{a + b}{c}, \frac{a}{\|x\|}$", "(a + b)/c, a/‖x‖"),
         (r"$W_{\mathrm{ov}}x$", "W_ov x"),
-        (r"$W_{\mathrm{kq}}^{(t)\top} x^\top$", "W_kq^((t)ᵀ) xᵀ"),
+        (r"$W_{\mathrm{kq}}^{(t)\top} x^\top$", "W_kq^(t)ᵀ xᵀ"),
         (r"$2\cdot 10^{-7}$ or $\sqrt{t\eta}$, $\sqrt 2$", "2·10⁻⁷ or √(tη), √2"),
         (r"$\bigl\langle \nabla\mathcal L, W \bigr\rangle > 0$", "⟨∇L, W⟩ > 0"),
         (r"$(|\mathcal V|-1)\,2\log t$", "(|V|−1) 2 log t"),

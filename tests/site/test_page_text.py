@@ -30,7 +30,8 @@ $$
 x^* = {\|x\|^*}
 $$
 and **that** is
-all.
+*all of
+it*.
 ::::
 
 :::{prf:proof}
@@ -42,7 +43,7 @@ No statement.
 def test_a_statement_is_read_as_plain_text_with_its_formulas_untouched() -> None:
     assert statements(STATEMENT) == {
         "paper-thm-1": "For every $x_*$ and Lemma 2, see there,\n"
-        r"$$ x^* = {\|x\|^*} $$ and that is all."
+        r"$$ x^* = {\|x\|^*} $$ and that is all of it."
     }
 
 

@@ -48,7 +48,7 @@ def plain(text: str) -> str:
     text = INLINE.sub(put_aside, DISPLAY.sub(put_aside, text))
     text = LINK.sub(lambda match: match["text"], text)
     text = re.sub(r"^:{3,}.*$", "", text, flags=re.MULTILINE)
-    text = re.sub(r"(?<!\*)\*{1,2}(?=\S)([^*\n]+?)(?<=\S)\*{1,2}(?!\*)", r"\1", text)
+    text = re.sub(r"(?<!\*)\*{1,2}(?=\S)((?:[^*\n]|\n(?!\s))+?)(?<=\S)\*{1,2}(?!\*)", r"\1", text)
     text = re.sub("\0(\\d+)\0", lambda match: formulas[int(match[1])], text)
     paragraphs = re.split(r"\n[ \t]*\n", text.strip())
     return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs if paragraph.strip())

@@ -7,6 +7,7 @@ by words (`tools/site/statements.py`), which also finds the sections of pages.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from sphinx_proof.nodes import depart_unenumerable_node, unenumerable_node
 
 from tools.site.statements import (
     Entry,
+    opening_question,
     preview_script,
     search_script,
     section_entry,
@@ -87,6 +89,13 @@ def is_for_readers(app: Sphinx, docname: str) -> bool:
     return docname.removeprefix("pages/") not in app.ntp_evidence  # type: ignore[attr-defined]
 
 
+def first_paragraphs(page: nodes.section) -> Iterator[str]:
+    """The paragraphs right below the title of a page, without the one on what readers need."""
+    for part in page.children:
+        if isinstance(part, nodes.paragraph) and not isinstance(part.next_node(), nodes.emphasis):
+            yield part.astext()
+
+
 def keep_sections(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Keep headings and words of a page for the search."""
     if docname in UNSEARCHED or not is_for_readers(app, docname):
@@ -106,7 +115,8 @@ def keep_sections(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             for one in part.findall(nodes.paragraph)
         )
         place = address if top else f"{address}#{section['ids'][0]}"
-        found.append(section_entry(page, title.astext(), place, " ".join(said)))
+        opening = opening_question(first_paragraphs(section)) if top else ""
+        found.append(section_entry(page, title.astext(), place, " ".join(said), opening))
     app.ntp_sections[docname] = found  # type: ignore[attr-defined]
 
 

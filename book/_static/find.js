@@ -24,11 +24,11 @@
   const asked = text => words(text.replace(/([a-z])(\d)/gi, "$1 $2"))
     .map(word => SHORT[word] || word).filter(word => !FILLERS.has(word));
 
-  const prepare = ([name, kind, number, title, paper, short, verdict, address, text]) => ({
+  const prepare = ([name, kind, number, title, paper, short, verdict, address, text, opening = ""]) => ({
     name, kind, number, title, short, verdict, address,
     numbers: words(number).map(word => SHORT[word] || word),
     titles: words(title), papers: words(`${paper} ${name.replace(/-/g, " ")}`),
-    verdicts: [verdict], texts: new Set(words(text)), corrected: /corrected|ours/.test(name),
+    verdicts: [verdict], texts: new Set(words(text)), openings: words(opening), corrected: /corrected|ours/.test(name),
   });
 
   // Whether two words differ in one letter: changed, missing, too many, or two that changed places.
@@ -48,10 +48,12 @@
   const worth = (entry, word) => {
     if (entry.numbers.includes(word)) return 10;
     if (entry.titles.includes(word)) return 8;
+    if (entry.openings.includes(word)) return 6;
     if (entry.papers.includes(word)) return 4;
     if (entry.verdicts.includes(word)) return 4;
     if (/^\d+$/.test(word) || KINDS.has(word)) return 0;
     if (begins(entry.titles, word)) return 5;
+    if (begins(entry.openings, word)) return 4;
     if (entry.texts.has(word)) return 2;
     if (word.length > 3 && begins([...entry.texts], word)) return 1;
     return 0;
@@ -61,7 +63,8 @@
   const meant = (entries, word) => {
     if (word.length < LONG || entries.some(entry => worth(entry, word))) return [word];
     const known = new Set(entries.flatMap(entry =>
-      [...entry.numbers, ...entry.titles, ...entry.papers, ...entry.verdicts, ...entry.texts]));
+      [...entry.numbers, ...entry.titles, ...entry.papers, ...entry.verdicts, ...entry.texts,
+      ...entry.openings]));
     const all = new Set([...known, ...KINDS]);
     const near = [...all].filter(one => one.length > 3 && misspelt(word, one));
     return near.length ? near : [word];
@@ -83,7 +86,22 @@
 
   // A long section holds nearly every word; of a longer question its heading must have all.
   const headed = (entry, choices) => choices.every(words =>
-    words.some(word => entry.titles.includes(word) || entry.papers.includes(word)));
+    words.some(word => [entry.titles, entry.papers, entry.openings].some(list => list.includes(word))));
+
+  // What a chapter or a section is worth because its heading, or the question that a chapter opens with, has every
+  // word of the query: then it comes before claims. A chapter that asks about Theorem 2 tells more of it than the box.
+  const answered = (entry, query, choices) => {
+    const asks = word => entry.openings.includes(word) || begins(entry.openings, word);
+    const inTitle = query.every(word => entry.titles.includes(word));
+    const little = inTitle ? 3 : 0;
+    if (choices.length === 1 || !entry.address.startsWith("pages/")) return little; // errata are no chapters
+    const all = choices.every(words => words.some(word => entry.titles.includes(word) || asks(word)));
+    const named = query.some((word, at) => KINDS.has(word) && /^\d+$/.test(query[at + 1] || "")
+      && entry.openings.some((one, place) => one === word && entry.openings[place + 1] === query[at + 1]));
+    if (named) return 32; // more than the very number of a claim
+    return query.some(word => /^\d+$/.test(word)) ? little
+      : inTitle || all ? 8 + (entry.address.includes("#") ? 0 : 1) : 0;
+  };
 
   const score = (entry, choices) => {
     if (entry.kind === "section" && choices.length >= FEW && !headed(entry, choices)) return 0;
@@ -97,7 +115,7 @@
     const plain = entry.numbers.filter(word => word !== "and");
     const named = query.filter(word => plain.includes(word));
     if (plain.length && named.length === plain.length) sum += 20; // the very number
-    if (entry.kind === "section" && query.every(word => entry.titles.includes(word))) sum += 3;
+    if (entry.kind === "section") sum += answered(entry, query, choices);
     return sum - (entry.corrected ? 1 : 0) - (entry.kind === "term" ? 1.5 : 0);
   };
 

@@ -462,6 +462,34 @@ def test_words_that_no_statement_has_lead_to_a_section(
     assert any(f"/{place}.html" in address for address in found), found
 
 
+@pytest.mark.parametrize(
+    ("asked", "first", "second"),
+    [
+        ("Theorem 2", "pages/loss.html", "#huang2024-thm-2"),
+        ("loss linear", "pages/loss.html", "pages/huang2024_"),
+        ("Does the loss converge linearly?", "pages/loss.html", "#huang2024-app-linear-loss"),
+        ("five tokens", "max_margin.html#five-tokens-without", "#ours-prefix-closure-small"),
+        ("max margin", "pages/max_margin.html", ""),
+        ("install", "preface.html#install", ""),
+        ("how do I cite", "preface.html#cite", ""),
+        ("softmax temperature", "glossary.html#term-softmax-temperature", ""),
+        ("Coq", "machine_checked.html", ""),
+        ("Adam", "#tian2023-fig-5", "#ours-adam-stage-1"),
+        ("W for my data", "#huang2024-alg-1", ""),
+        ("random runs", "claims.html#numbers-that-rest-on-random-runs", ""),
+        ("support vector", "glossary.html#term-support-vector", ""),
+    ],
+)
+def test_a_chapter_that_answers_a_question_comes_before_claims(
+    context: BrowserContext, site: str, asked: str, first: str, second: str
+) -> None:
+    page = opened(context, f"{site}search.html?q={asked}")
+    expect(page.locator(".ntp-found li a").first).to_be_visible()
+    found = page.eval_on_selector_all(".ntp-found li a", "all => all.map(a => a.href)")
+    assert first in found[0], found[:3]
+    assert second in (found[1:] or [""])[0], found[:3]
+
+
 def test_what_was_found_is_one_stop_away(context: BrowserContext, site: str) -> None:
     page = context.new_page()
     page.goto(f"{site}search.html?q=lemma+7")

@@ -70,6 +70,20 @@ def test_words_for_the_search_are_words_and_no_commands() -> None:
     assert statements.plain_words(text) == "let be hall's set the"
 
 
+def test_the_search_knows_the_question_that_a_chapter_opens_with() -> None:
+    paragraphs = [r"Huang et al. [HLY24] ask. Does $\eta$ grow, as Theorem 2 claims? Yes.", "Why?"]
+    opening = statements.opening_question(paragraphs)
+    assert opening == "Does grow as Theorem 2 claims"
+    assert statements.opening_question(["No question.", "Why?"]) == ""
+    assert statements.opening_question([]) == ""
+    section = statements.section_entry("Page", "Title", "a", "text", opening)
+    term = statements.term_entry("t", "Term", "b", "<p>what</p>")
+    rows = json.loads(
+        statements.search_script([section, term]).partition(" = ")[2].removesuffix(";\n")
+    )
+    assert [row[9:] for row in rows] == [[opening], []]
+
+
 def preview_faults(book: Path) -> list[str]:
     """Claims without a preview, and links for which the script of a preview would be missing."""
     known = {path.stem for path in (book / "_static/previews").glob("*.js")}

@@ -21,6 +21,7 @@ from ntpverdicts.maths import in_html, plain
 
 FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
+SENTENCE = re.compile(r"(?<=[.:])\s+(?=[A-Z])")  # where one begins
 COMMAND = re.compile(r"\\(?:begin|end)\{[^}]*\}|\\[A-Za-z]+|[$^_{}\\&]")
 
 
@@ -39,6 +40,7 @@ class Entry:
         address: where it stands, seen from the root of the site.
         words: what else it says, for the search.
         html: what a preview shows.
+        opening: the question that a chapter opens with.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Entry:
     address: str
     words: str
     html: str
+    opening: str = ""
 
 
 def body_of(html: str) -> str:
@@ -119,7 +122,19 @@ def term_entry(name: str, term: str, address: str, html: str) -> Entry:
     return Entry(name, "term", "", term, "glossary", "glossary", "", address, words, head + shown)
 
 
-def section_entry(page: str, title: str, address: str, text: str) -> Entry:
+def opening_question(paragraphs: Iterable[str]) -> str:
+    """The words of the first question in the first paragraph; empty where it asks none.
+
+    Args:
+        paragraphs: those below the title of a page, without what readers need and will learn.
+    """
+    first = next(iter(paragraphs), "")
+    asked, mark, _ = first.partition("?")
+    sentence = SENTENCE.split(asked)[-1]
+    return " ".join(re.findall(r"[^\W_]+", COMMAND.sub(" ", sentence))) if mark else ""
+
+
+def section_entry(page: str, title: str, address: str, text: str, opening: str = "") -> Entry:
     """The entry of a section of a page.
 
     Args:
@@ -127,9 +142,10 @@ def section_entry(page: str, title: str, address: str, text: str) -> Entry:
         title: heading of the section.
         address: where it stands, seen from the root of the site.
         text: what it says.
+        opening: the question that it opens with.
     """
     words = plain_words(text)
-    return Entry("", "section", "", title, page, page, "", address, words, "")
+    return Entry("", "section", "", title, page, page, "", address, words, "", opening)
 
 
 def preview_script(entry: Entry) -> str:
@@ -168,6 +184,7 @@ def search_script(found: Iterable[Entry]) -> str:
     """The script with all that the search by number and by words looks through."""
     rows = [
         [e.name, e.kind, e.number, e.title, e.paper, e.short, e.verdict, e.address, e.words]
+        + ([e.opening] if e.opening else [])
         for e in found
     ]
     listed = ",\n".join(_js(row) for row in rows)

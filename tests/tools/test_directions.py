@@ -9,10 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import networkx as nx
 import pytest
 from tiny_book import ROOT
 
-from ntpbook.catalogue import CHAPTERS
+from ntpbook.catalogue import CHAPTERS, PAPERS
 from ntpverdicts.imports import Package, imported_names
 from tools.pipeline.source import OURS, code_cells, evidence_of, parse_code
 
@@ -48,6 +49,15 @@ PARTS = {
     "learned": {"data", "exact", "front"},
     "__init__": {"front"},
     "__main__": set(),
+}
+# Within ntpbook: what its rooms may import of each other. Chapters on a paper use what all chapters
+# share and each other; chapters of our own results build on them; nothing shared uses a chapter.
+SHARED_ROOMS = {"look", "shared"}
+ROOMS = {
+    "look": {"shared"},
+    "shared": {"look"},
+    **{paper: SHARED_ROOMS for paper in PAPERS if paper != "ours"},
+    "ours": {*SHARED_ROOMS, *PAPERS},
 }
 # Notebooks of readers' data call the program's answers.
 READERS = ("readers_", "benchmarks")
@@ -108,7 +118,33 @@ def faults(name: str, imported: set[str]) -> set[str]:
             other = one.partition(".")[2].split(".")[0]
             if one.startswith("ntpcore.") and other in PARTS and other != part:
                 wrong |= set() if other in PARTS[part] else {one}
+    room = rest.split(".")[0]
+    if top == "ntpbook" and room in ROOMS:
+        places = {f"ntpbook.{other}" for other in (room, *ROOMS[room])}
+        book = {one for one in imported if within(one, {"ntpbook"})}
+        wrong |= {one for one in book if not within(one, places) and one not in above(places)}
     return wrong
+
+
+def chapter_of(name: str) -> str | None:
+    """The chapter that holds a module: the first three parts of a name in a room of chapters."""
+    parts = name.split(".")
+    if parts[0] != "ntpbook" or len(parts) < 3 or parts[1] in SHARED_ROOMS:
+        return None
+    return ".".join(parts[:3])
+
+
+def circles(imports: dict[str, set[str]]) -> list[set[str]]:
+    """Chapters that import each other, two or more of them in a circle.
+
+    Args:
+        imports: for each module what it imports.
+    """
+    arrows = {
+        (chapter_of(name), chapter_of(one)) for name, found in imports.items() for one in found
+    }
+    graph = nx.DiGraph(pair for pair in arrows if None not in pair)
+    return [part for part in nx.strongly_connected_components(graph) if len(part) > 1]
 
 
 def faults_of_page(page: str, imported: set[str]) -> set[str]:
@@ -138,6 +174,10 @@ def imported_by(page: Path) -> set[str]:
 def test_every_module_imports_only_what_its_room_may_use() -> None:
     wrong = {dotted(path): bad for path in MODULES if (bad := faults(dotted(path), used(path)))}
     assert wrong == {}
+
+
+def test_no_chapters_import_each_other() -> None:
+    assert circles({dotted(path): used(path) for path in MODULES}) == []
 
 
 def test_every_notebook_imports_only_its_chapter_and_what_lies_below() -> None:
@@ -208,6 +248,31 @@ def test_a_wrong_direction_is_noticed() -> None:
     other = {"ntpbook.huang2024.s5_loss.checks"}
     assert faults_of_page("huang2024_beyond", other) == other
     assert faults_of_page("huang2024_s5_loss", other) == set()
+
+
+def test_a_chapter_on_a_paper_that_uses_a_chapter_of_ours_is_noticed() -> None:
+    ours = {"ntpbook.ours.reversal.noise"}
+    assert faults("ntpbook.tian2023.s8_synthetic.x", ours) == ours
+    assert faults("ntpbook.tian2023.s8_synthetic.x", {"ntpbook.huang2024.y.z"}) != set()
+    assert faults("ntpbook.tian2023.s8_synthetic.x", {"ntpbook.tian2023.y", "ntpbook"}) == set()
+    assert faults("ntpbook.ours.reversal.x", {"ntpbook.tian2023.y", *ours}) == set()
+
+
+def test_something_shared_that_uses_a_chapter_is_noticed() -> None:
+    for one in ("ntpbook.ours.reversal.noise", "ntpbook.huang2024.s5_loss", "ntpbook.readers.x"):
+        assert faults("ntpbook.shared.x", {one}) == {one}
+        assert faults("ntpbook.look.x", {one}) == {one}
+    assert faults("ntpbook.shared.x", {"ntpbook.look.plots", "ntpbook.shared.rare"}) == set()
+
+
+def test_chapters_that_import_each_other_are_noticed() -> None:
+    first, second, third = (f"ntpbook.{one}.a" for one in ("tian2023.x", "tian2023.y", "ours.z"))
+    shared = {"ntpbook.shared.rare", "ntpcore.data.order"}
+    assert circles({first: {second, *shared}, third: {first, second}}) == []
+    assert circles({first: {second}, "ntpbook.tian2023.y.b": {"ntpbook.tian2023.x.b"}}) == [
+        {"ntpbook.tian2023.x", "ntpbook.tian2023.y"}
+    ]
+    assert len(circles({first: {second}, second: {third}, third: {first}})[0]) == 3
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -14,8 +14,7 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from ntpbook.huang2024.s5_stage2 import instances
-from ntpbook.ours.convergence import corollaries
-from ntpbook.shared import ends, rare
+from ntpbook.shared import corollaries, ends, rare
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
 from ntpbook.shared.rare import Hidden
 from ntpbook.shared.symbols import at_least_zero, identity

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.shared import rare
+from ntpbook.shared.rate_runs import rate_runs
 from ntpcore.data import generate
 from ntpcore.data.dataset import from_sentences
 from ntpcore.data.examples import example_1
@@ -69,9 +70,7 @@ def example_runs(seed: int = 7, longest: int = 100_000) -> tuple[Run, ...]:
 
 def long_runs(seed: int = 7) -> tuple[Run, ...]:
     """These, and prefix-closed data at three step sizes."""
-    from ntpbook.ours.late_phase import measured_laws
-
-    return (*example_runs(seed), *measured_laws.rate_runs(seed))
+    return (*example_runs(seed), *rate_runs(seed))
 
 
 def all_runs(seed: int = 7, sets: int = 10, steps: int = 5000) -> tuple[Run, ...]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from mpmath import mp
 
-from ntpbook.ours.convergence import corollaries, instances, steps
+from ntpbook.ours.convergence import instances, steps
 from ntpbook.ours.convergence.instances import Sizes, Stage2Run, WeightsState
+from ntpbook.shared import corollaries
 from ntpbook.shared import plain_stage2 as plain
 from ntpbook.shared.digits import DIGITS, at_most
 from ntpcore.huang2024 import direction

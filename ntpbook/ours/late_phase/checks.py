@@ -11,11 +11,10 @@ from typing import Any
 from flint import arb, ctx
 from mpmath import mp
 
-from ntpbook.ours.convergence import corollaries
 from ntpbook.ours.late_phase import instances, model, second_derivations, short_steps, steps
 from ntpbook.ours.late_phase.instances import Distribution, Enclosed, Far, LateRun, Point, Triple
 from ntpbook.ours.late_phase.transcriptions import transcriptions
-from ntpbook.shared import enclosure
+from ntpbook.shared import corollaries, enclosure
 from ntpbook.shared import plain_stage2 as plain
 from ntpbook.shared.digits import DIGITS, at_most
 from ntpbook.shared.levels import within

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from ntpbook.ours.late_phase import instances
 from ntpbook.ours.late_phase.instances import Beyond
 from ntpbook.shared.levels import beyond, within
+from ntpbook.shared.rate_runs import RATE_FACTORS, rate_run, rate_runs, runs_at_multiples
 from ntpcore.data import generate
 from ntpcore.data.examples import FIVE_TOKENS, example_1, realize
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import asymptotics
 from ntpcore.huang2024.problem import Problem, from_dataset
-from ntpcore.huang2024.runs import Run, paper_rates, train
+from ntpcore.huang2024.runs import Run
 from ntpverdicts.compare import Said, count, least, most
 from ntpverdicts.once import once
 from ntpverdicts.tables import Table
@@ -30,8 +31,7 @@ ETA = 0.36  # below ||W_kq_star|| / e on all of these data
 
 # The law 1 - cos ~ c / (t eta)^2
 
-RATE_FACTORS = (0.05, 0.25, 0.95)  # of ||W_kq_star||; the law is proved below 1
-LARGE_FACTORS = (1.15, 1.9)  # and conjectured below 2
+LARGE_FACTORS = (1.15, 1.9)  # of ||W_kq_star||; the law is conjectured below 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,44 +68,9 @@ def _relative(a: float, b: float) -> float:
     return abs(a - b) / max(abs(a), abs(b))
 
 
-def rate_problems(seed: int, sets: int) -> list[tuple[str, Problem]]:
-    """Example 1 and random prefix-closed data on which c is not 0."""
-    found = [("Example 1", from_dataset(example_1()))]
-    number = 0
-    while len(found) <= sets:
-        rng = np.random.default_rng((seed, number))
-        size = int(rng.integers(4, 9))
-        problem = from_dataset(generate.random_dataset(rng, size, 2 * size, 6))
-        if asymptotics.star_constant(problem) > 1e-3:  # all frequencies alike give exactly 0
-            found.append((f"random {len(found)} ({size} tokens)", problem))
-        number += 1
-    return found
-
-
-def rate_run(name: str, problem: Problem, eta: float, steps: int) -> Run:
-    """A run of stage 2 after 900 steps of stage 1 at the paper's step size."""
-    eta0 = paper_rates(problem.vocab_size)[0]
-    return train(name, problem, eta0=eta0, eta=eta, steps1=900, steps=steps)
-
-
-@once
-def _rate_runs(seed: int, sets: int, steps: int, factors: tuple[float, ...]) -> tuple[Run, ...]:
-    """Each of the problems at these multiples of ||W_kq_star||."""
-    return tuple(
-        rate_run(name, problem, factor * problem.norm, steps)
-        for name, problem in rate_problems(seed, sets)
-        for factor in factors
-    )
-
-
-def rate_runs(seed: int = 7, rate_sets: int = 8, rate_steps: int = 20_000) -> tuple[Run, ...]:
-    """Each of the problems at three step sizes from 0.05 to 0.95 times ||W_kq_star||."""
-    return _rate_runs(seed, rate_sets, rate_steps, RATE_FACTORS)
-
-
 def too_fast(seed: int = 7) -> tuple[Run, ...]:
     """Example 1 and a random data set just above the largest step size of the conjecture."""
-    return _rate_runs(seed, 1, 30_000, (2.2,))
+    return runs_at_multiples(seed, 1, 30_000, (2.2,))
 
 
 def late(run: Run, alike: bool = False) -> Late:
@@ -172,7 +137,7 @@ def check_ours_rate(run: Run, alike: bool = False) -> Iterator[Said]:
 def large_steps(seed: int = 7, trials: int = 4) -> Iterator[Beyond | Run]:
     """The model from random starts, and runs from zero on Example 1 and two random data sets."""
     yield from instances.beyond(seed, trials)
-    for run in _rate_runs(seed, 2, 20_000, LARGE_FACTORS):
+    for run in runs_at_multiples(seed, 2, 20_000, LARGE_FACTORS):
         if run.constants.eta >= max(run.problem.norm, 2 / run.problem.norm):
             yield run
 

@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.reduced import ClockPath, Design, follow
+from ntpbook.shared.reduced_flow import ClockPath, Design, follow
 
 Floats = NDArray[np.float64]
 

@@ -15,15 +15,16 @@ from ntpbook.ours.long_times import (
     exponent,
     laws,
     margins,
-    reduced,
+    slow_manifold,
     stationary,
     steps,
     unequal,
 )
-from ntpbook.ours.long_times.reduced import ClockPath, Design, follow, one_of_each
 from ntpbook.ours.long_times.stationary import Witness
 from ntpbook.ours.long_times.unequal import Unequal
+from ntpbook.shared import reduced_flow, unit_attention
 from ntpbook.shared.levels import beyond, never_rises, within
+from ntpbook.shared.reduced_flow import ClockPath, Design, follow, one_of_each
 from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.coupled import Symmetric
 from ntpverdicts import arrays
@@ -89,7 +90,7 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
             "The gradient of the log-likelihood of one class with respect to $Z$, entry by entry.",
             steps.projector_step,
         ),
-        executed("The derivative of $f$ with respect to $z$.", steps.unit_step),
+        executed("The derivative of $f$ with respect to $z$.", unit_attention.unit_step),
         executed(
             r"$M > K$: Lemma 1 inserted into the symmetric form and divided by $(\eta_Y/K)\delta$.",
             steps.clock_steps,
@@ -117,7 +118,7 @@ def check_ours_long_clock(
     data, ratio = one
     told = replace(data, queries=queries) if queries else data
     sigma = np.geomspace(0.1, 20, 12)
-    path = follow(reduced.of_symmetric(told), 1 / ratio if invert else ratio, sigma, sphere)
+    path = follow(reduced_flow.of_symmetric(told), 1 / ratio if invert else ratio, sigma, sphere)
     t = np.expm1(path.log_time) * data.K / ratio  # eta_Z = 1
     flow = coupled.flow(data, ratio, 1.0, t)
     z = np.hstack([flow.z_common, flow.z_distinct])
@@ -273,7 +274,7 @@ def check_ours_long_law(
     At all times z_d = w/(K + 1).
     """
     K, M = one.design.K, one.design.M
-    law = reduced.law(K, M)
+    law = slow_manifold.law(K, M)
     alpha = float(Fraction(K, M) if power == "K/M" else power or law.alpha)
     c = 2 * (K - 1) if wide else law.c
     grid = np.array([0.9, 1.0, 1.1, 9.0, 10.0, 11.0]) * 1e3
@@ -407,7 +408,7 @@ def check_ours_long_early(one: DesignRates, slope: int = 4) -> Iterator[Said]:
     path = follow(one.design, one.ratio, np.array([1e4, 1e5]))
     T, r = path.tangent, np.linalg.norm(path.r, axis=1)
     grid = np.array([1e4, 1e5, *10.0 ** np.arange(10, 61, 10)])
-    slow = reduced.creep(K, M, grid, float(T[0]), float(r[0]))
+    slow = slow_manifold.creep(K, M, grid, float(T[0]), float(r[0]))
     apart = abs(float(slow[1] / T[1]) - 1)
     yield within(apart, 0.01, "T of the manifold against the flow")
     slopes = np.diff(slow[2:] ** 2) / np.diff(np.log(grid[2:])) / (slope * (K - 1))

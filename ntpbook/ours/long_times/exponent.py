@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.reduced import ClockPath
+from ntpbook.shared.reduced_flow import ClockPath
 
 Floats = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ntpbook.look.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
-from ntpbook.ours.long_times import reduced, stationary, unequal
-from ntpbook.ours.long_times.reduced import Design, follow, one_of_each
+from ntpbook.ours.long_times import slow_manifold, stationary, unequal
+from ntpbook.shared.reduced_flow import Design, follow, one_of_each
 
 STYLES = ("-", "--", "-.")
 COLOURS = (OPTIMAL, BOUND, NONCOMPARABLE, OPTIMAL)  # with the styles; orange is for roles
@@ -60,7 +60,7 @@ def draw_slopes(axes: Axes, K: int, outputs: tuple[int, ...], last: float) -> No
         if M > K:
             far = np.geomspace(1e4, last, 200)
             r = float(np.linalg.norm(path.r[-1]))
-            slow = reduced.creep(K, M, far, float(T[-1]), r)
+            slow = slow_manifold.creep(K, M, far, float(T[-1]), r)
             T, when = np.concatenate([T, slow[1:]]), np.concatenate([when, far[1:]])
         slope = np.diff(np.log(T)) / np.diff(np.log(when))
         axes.plot(when[1:], slope, style, color=color, label=f"M = {M}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.reduced import ClockPath, Design, follow, one_of_each
+from ntpbook.shared.reduced_flow import ClockPath, Design, follow, one_of_each
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.reduced import Design
 from ntpbook.shared.enclosure import exact
+from ntpbook.shared.reduced_flow import Design
 from ntpbook.tian2023.s7_discussion.enclosed_steps import Ball, Balls, above, dot, unit
 from ntpcore.compiled import compiled
 from ntpcore.tian2023 import coupled

@@ -9,9 +9,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.reversal import figure_6, inertia, noise
+from ntpbook.ours.reversal import inertia, noise
 from ntpbook.ours.reversal.noise import ENDLESS, NoiseSetting
 from ntpbook.shared.levels import within
+from ntpbook.tian2023.s8_synthetic import figure_6
+from ntpbook.tian2023.s8_synthetic.expected_loss import RATIOS, Size, all_sizes, dips
 from ntpcore.tian2023 import coupled
 from ntpverdicts.compare import Said, below, count, holds, least, most, result
 from ntpverdicts.once import once
@@ -20,27 +22,6 @@ from ntpverdicts.vocabulary import Variant, check
 Floats = NDArray[np.float64]
 DRAWS = "the spread over seeds"
 STEPS = "rounding over thousands of steps"
-RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
-
-
-@dataclass(frozen=True)
-class Size:
-    """Classes of Section 8: queries, and next tokens of each."""
-
-    queries: int
-    following: int = 2
-
-    @property
-    def name(self) -> str:
-        """The size in words."""
-        queries = "one query" if self.queries == 1 else f"{self.queries} queries"
-        each = "one next token" if self.following == 1 else f"{self.following} next tokens"
-        return f"{queries} with {each} each"
-
-    @property
-    def data(self) -> coupled.Symmetric:
-        """The classes."""
-        return coupled.syn(self.queries, self.following)
 
 
 def two_classes() -> list[Size]:
@@ -338,17 +319,6 @@ def check_ours_turn_flow(one: Flow, power: float = 0.5, forget: bool = True) -> 
 
 
 # The dip of Figure 6
-
-
-def all_sizes() -> list[Size]:
-    """The sizes of Figure 6."""
-    return [Size(1), Size(3), Size(5), Size(10)]
-
-
-@once
-def dips(size: Size, beta: float) -> Floats:
-    """Entropies at `RATIOS` after 100 steps, eta_Z/(1 - beta) = 10."""
-    return inertia.dip(size.data, RATIOS, 10 * (1 - beta), beta, 100)
 
 
 @check(

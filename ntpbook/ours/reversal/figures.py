@@ -6,8 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
-from ntpbook.ours.long_times import reduced
-from ntpbook.ours.reversal import inertia
+from ntpbook.shared import heavy_ball, reduced_flow
 from ntpcore.tian2023.coupled import Symmetric
 
 
@@ -24,7 +23,7 @@ def draw_momentum(axes: Axes, data: Symmetric, steps: int) -> None:
         (0.99, 0.01, 10, ":", "black", "the same, steps ten times finer"),
         (0.0, 10.0, 1, "--", OTHER, "no momentum"),
     ):
-        path = inertia.roll(data, eta, eta, beta, range(0, steps * finer + 1, finer))
+        path = heavy_ball.roll(data, eta, eta, beta, range(0, steps * finer + 1, finer))
         axes.plot(path.t[1:] / finer, path.entropy[1:], style, color=color, label=name)
     axes.set_xscale("log")
 
@@ -40,7 +39,7 @@ def draw_turns(axes: Axes, data: Symmetric, ratios: tuple[float, ...]) -> None:
     looks = (("-", OPTIMAL), ("--", BOUND), ("-.", NONCOMPARABLE))
     for ratio, (style, color) in zip(ratios, looks, strict=False):
         u = np.geomspace(1, 300, 600)
-        path = reduced.follow(reduced.of_symmetric(data), ratio, u * ratio**0.5)
+        path = reduced_flow.follow(reduced_flow.of_symmetric(data), ratio, u * ratio**0.5)
         axes.plot(
             u, path.entropy - path.entropy.min(), style, color=color, label=f"ratio {ratio:g}"
         )

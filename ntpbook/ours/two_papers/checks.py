@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ntpbook.ours.long_times import reduced, stationary
+from ntpbook.ours.long_times import stationary
 from ntpbook.ours.two_papers import joint, parting_data, paths
+from ntpbook.shared import reduced_flow
 from ntpbook.shared.levels import beyond, never_rises, within
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data import generate, order
@@ -694,7 +695,7 @@ def check_ours_two_path(one: TenTwice, turn: float = 1.0) -> Iterator[Said]:
 class Race:
     """A design of the coupled flow, and until which ln t it is followed."""
 
-    design: reduced.Design
+    design: reduced_flow.Design
     ratio: float
     log_t: float
 
@@ -713,7 +714,7 @@ def races(log_t: float = 1000.0, second: float = 0.15) -> Iterator[Race]:
     for K in (2, 5, 10):
         for M in (K, 1000):
             for ratio in (1.0, 10.0):
-                yield Race(reduced.Design(K, M, (0.5,), (0.1, second, 0.25)), ratio, log_t)
+                yield Race(reduced_flow.Design(K, M, (0.5,), (0.1, second, 0.25)), ratio, log_t)
 
 
 def tied_races(log_t: float = 1000.0) -> Iterator[Race]:
@@ -723,7 +724,7 @@ def tied_races(log_t: float = 1000.0) -> Iterator[Race]:
 
 def many_common(log_t: float = 1000.0) -> Iterator[Race]:
     """A hundred common tokens and M = K, so that weaker tokens drop as far as one can follow."""
-    yield Race(reduced.Design(2, 2, (1.0,) * 100, (0.01, 0.5, 1.0)), 1.0, log_t)
+    yield Race(reduced_flow.Design(2, 2, (1.0,) * 100, (0.01, 0.5, 1.0)), 1.0, log_t)
 
 
 @once
@@ -736,7 +737,7 @@ def attention(race: Race, sphere: bool) -> tuple[Floats, Floats]:
     """
     until = 3 * race.log_t + 20  # ln t grows at least a third as fast, which is checked
     grid = np.concatenate([[0.0], np.geomspace(1e-3, until, 6000)])
-    path = reduced.follow(race.design, race.ratio, grid, sphere)
+    path = reduced_flow.follow(race.design, race.ratio, grid, sphere)
     if path.log_time[-1] < race.log_t:
         raise ArithmeticError(f"the path ends at ln t = {path.log_time[-1]}, before {race.log_t}")
     at = race.log_t * np.array([0.01, 0.1, 1.0])

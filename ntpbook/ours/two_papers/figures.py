@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from ntpbook.look.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER, SIZE
 from ntpbook.ours.long_times import laws
-from ntpbook.ours.long_times.reduced import Design
 from ntpbook.ours.two_papers.parting_data import Choice
+from ntpbook.shared.reduced_flow import Design
 
 HATCHES = ("", "//", "..")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times import reduced
+from ntpbook.shared import reduced_flow
 from ntpcore.tian2023 import coupled, decoder
 from ntpcore.tian2023.coupled import Path, Symmetric
 from ntpverdicts.once import once
@@ -229,7 +229,7 @@ class Long:
         turned: the same for a time after the entropy of the slower decoder has begun to rise.
     """
 
-    design: reduced.Design
+    design: reduced_flow.Design
     ratios: tuple[float, ...]
     eta_z: float
     overtaken: float
@@ -249,7 +249,7 @@ class Long:
         share = float(q[0] ** 2 / (q**2).sum())
         return share * (np.ones((K, K)) - np.eye(K))
 
-    def path(self, ratio: float) -> reduced.ClockPath:
+    def path(self, ratio: float) -> reduced_flow.ClockPath:
         """The flow on its clock."""
         return _long(self.design, ratio)
 
@@ -270,10 +270,10 @@ class Long:
 
 
 @once
-def _long(design: reduced.Design, ratio: float) -> reduced.ClockPath:
+def _long(design: reduced_flow.Design, ratio: float) -> reduced_flow.ClockPath:
     """One flow: for these designs the clock 1000 is beyond 10^300 steps."""
     sigma = np.concatenate([[0.0], np.geomspace(0.01, 2000.0, 4000)])
-    return reduced.follow(design, ratio, sigma)
+    return reduced_flow.follow(design, ratio, sigma)
 
 
 def long_designs() -> list[Long]:
@@ -283,8 +283,8 @@ def long_designs() -> list[Long]:
     """
     three = (0.2, 0.6, 1.0)
     return [
-        Long(reduced.Design(2, 10**5, (1.0,), three), (10.0, 100.0), 1e-3, 7.0, 16.0),
-        Long(reduced.Design(2, 10**5, (1.0,), three), (100.0, 1000.0), 1e-4, 24.0, 40.0),
-        Long(reduced.Design(3, 10**5, (0.5,), three), (100.0, 1000.0), 1e-4, 35.0, 50.0),
-        Long(reduced.Design(2, 10**6, (0.5,), (0.5, 1.0)), (100.0, 1000.0), 1e-4, 35.0, 40.0),
+        Long(reduced_flow.Design(2, 10**5, (1.0,), three), (10.0, 100.0), 1e-3, 7.0, 16.0),
+        Long(reduced_flow.Design(2, 10**5, (1.0,), three), (100.0, 1000.0), 1e-4, 24.0, 40.0),
+        Long(reduced_flow.Design(3, 10**5, (0.5,), three), (100.0, 1000.0), 1e-4, 35.0, 50.0),
+        Long(reduced_flow.Design(2, 10**6, (0.5,), (0.5, 1.0)), (100.0, 1000.0), 1e-4, 35.0, 40.0),
     ]

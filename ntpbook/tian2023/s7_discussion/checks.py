@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times import reduced
+from ntpbook.shared import reduced_flow
 from ntpbook.shared.levels import within
 from ntpbook.shared.symbols import identity
 from ntpbook.tian2023.s7_discussion import apart, enclosed_steps, one_head, residual, section_8
@@ -733,12 +733,12 @@ def check_tian2023_app_spurious(
 # One or two of ten tokens
 
 
-def ten_tokens() -> list[tuple[reduced.Design, float]]:
+def ten_tokens() -> list[tuple[reduced_flow.Design, float]]:
     """Ten distinct tokens of weights 0.1 to 1 per class, as in Section 8: sizes and ratios."""
     weights = tuple((np.arange(1, 11) / 10).tolist())
     shapes = ((2, 2, 34), (2, 1, 33), (10, 5, 125))  # K, L, M
-    designs = [reduced.Design(K, M, (1.0,) * 10, weights, L) for K, L, M in shapes]
-    designs.append(reduced.Design(2, 33, (1.0,) * 100, weights))
+    designs = [reduced_flow.Design(K, M, (1.0,) * 10, weights, L) for K, L, M in shapes]
+    designs.append(reduced_flow.Design(2, 33, (1.0,) * 100, weights))
     return [(design, ratio) for design in designs for ratio in (1.0, 10.0)]
 
 
@@ -772,7 +772,7 @@ def figure_6_runs(first: int = 1, seeds: int = 60) -> list[section_8.Counted]:
     },
 )
 def check_tian2023_app_few_tokens(
-    one: section_8.Counted | tuple[reduced.Design, float], end: int = -1, number: float = 2.0
+    one: section_8.Counted | tuple[reduced_flow.Design, float], end: int = -1, number: float = 2.0
 ) -> Iterator[Said]:
     """e^entropy of the attention on distinct tokens is at most 2 in some class of some run."""
     if isinstance(one, section_8.Counted):
@@ -784,7 +784,9 @@ def check_tian2023_app_few_tokens(
         return
     design, ratio = one
     # Six digits: the least number is compared with 2, and no flow comes near it.
-    path = reduced.follow(design, ratio, np.geomspace(0.1, 1e4, 200), relative=1e-6, absolute=1e-9)
+    path = reduced_flow.follow(
+        design, ratio, np.geomspace(0.1, 1e4, 200), relative=1e-6, absolute=1e-9
+    )
     many = np.exp(path.entropy)
     K, common = design.K, len(design.common)
     where = (

@@ -9,8 +9,8 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.ours.long_times.steps import unit_step
 from ntpbook.shared.symbols import identity
+from ntpbook.shared.unit_attention import unit_step
 from ntpverdicts.claims import Shown
 
 __all__ = ["Layer", "error_step", "layers", "unit_step"]

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.reversal import inertia
+from ntpbook.shared import heavy_ball
 from ntpbook.tian2023.s8_synthetic import experiments
 from ntpbook.tian2023.s8_synthetic.experiments import Stream, distinct_shares
 from ntpcore.tian2023 import coupled
@@ -109,7 +109,7 @@ def expected() -> tuple[Order, ...]:
     for queries, following in ((2, 1), (1, 2), (3, 2), (5, 2), (10, 2)):
         for ratio in (2.0, 10.0):
             data = coupled.syn(queries, following)
-            path = inertia.roll(data, ratio, 1.0, 0.9, [100])
+            path = heavy_ball.roll(data, ratio, 1.0, 0.9, [100])
             name = f"{queries} queries with {following} next tokens each, ratio {ratio:g}"
             z = path.z_distinct[-1] - path.z_distinct[-1].mean()  # attention up to one factor
             found.append(Order(name, (np.asarray(z),)))

@@ -14,11 +14,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.reversal import checks as turning
-from ntpbook.ours.reversal import figure_6
-from ntpbook.ours.reversal.figure_6 import LEVEL, UNRESOLVED, Cell, Comparison
-from ntpbook.tian2023.s8_synthetic import runs
+from ntpbook.tian2023.s8_synthetic import expected_loss, figure_6, runs
 from ntpbook.tian2023.s8_synthetic.experiments import Stream, common_mass, distinct_shares
+from ntpbook.tian2023.s8_synthetic.figure_6 import LEVEL, UNRESOLVED, Cell, Comparison
 from ntpverdicts.claims import Verdict
 from ntpverdicts.compare import Said, count, holds, least, most, result, undecided
 from ntpverdicts.once import once
@@ -335,12 +333,12 @@ def check_tian2023_fig_6(one: Sweep, threshold: float = 2.0, mixed: bool = False
 class Thresholds:
     """All sizes of Figure 6: one experiment."""
 
-    sizes: tuple[turning.Size, ...]
+    sizes: tuple[expected_loss.Size, ...]
 
 
 def of_expectation() -> list[Thresholds]:
     """The sizes of Figure 6 on the expected loss."""
-    return [Thresholds(tuple(turning.all_sizes()))]
+    return [Thresholds(tuple(expected_loss.all_sizes()))]
 
 
 @check(
@@ -373,10 +371,10 @@ def check_tian2023_app_threshold(
     one: Thresholds, beta: float = 0.9, which: str = "dip", first: int | None = None
 ) -> Iterator[Said]:
     """Without momentum entropy falls up to one of the ratios from 1 to 5, and rises from there."""
-    ratios = turning.RATIOS
+    ratios = expected_loss.RATIOS
     for size in one.sizes:
-        entropy = turning.dips(size, 0.0)
-        on, off = int(np.argmin(turning.dips(size, beta))), int(np.argmin(entropy))
+        entropy = expected_loss.dips(size, 0.0)
+        on, off = int(np.argmin(expected_loss.dips(size, beta))), int(np.argmin(entropy))
         where = f"{size.name}: least at ratio {ratios[on]:g} with momentum, {ratios[off]:g} without"
         if which == "place":
             yield holds(on == off, where)

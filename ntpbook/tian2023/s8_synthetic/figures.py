@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ntpbook.look.plots import NONCOMPARABLE, OPTIMAL, OTHER, SIZE
-from ntpbook.ours.reversal.figure_6 import Cell
 from ntpbook.tian2023.s8_synthetic.experiments import ETA_Z, RATIOS, Stream
+from ntpbook.tian2023.s8_synthetic.figure_6 import Cell
 from ntpbook.tian2023.s8_synthetic.runs import thresholds
 from ntpcore.tian2023.classes import attention_scores, distinct_tokens
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ntpbook.look import interactive
 from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View
-from ntpbook.ours.reversal.figure_6 import Cell
 from ntpbook.tian2023.s8_synthetic.experiments import ETA_Z, QUERIES, RATIOS
+from ntpbook.tian2023.s8_synthetic.figure_6 import Cell
 from ntpverdicts.numbers import written
 
 Table = Mapping[Cell, NDArray[np.float64]]

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.ours.reversal import figure_6
-from ntpbook.ours.reversal.figure_6 import Cell
-from ntpbook.tian2023.s8_synthetic import experiments
+from ntpbook.tian2023.s8_synthetic import experiments, figure_6
 from ntpbook.tian2023.s8_synthetic.experiments import (
     QUERIES,
     Stream,
@@ -18,6 +16,7 @@ from ntpbook.tian2023.s8_synthetic.experiments import (
     distinct_shares,
     recall,
 )
+from ntpbook.tian2023.s8_synthetic.figure_6 import Cell
 from ntpcore.tian2023.classes import SequenceClasses, attention_scores, synthetic_classes
 from ntpverdicts.once import once
 from ntpverdicts.tables import Download, Table

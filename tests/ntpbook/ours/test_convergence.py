@@ -11,8 +11,8 @@ from every_check import failure
 from least_norm import least_norm
 from mpmath import mp
 
-from ntpbook.ours.convergence import checks, corollaries, instances, steps
-from ntpbook.shared import digits, small_data, symbols
+from ntpbook.ours.convergence import checks, instances, steps
+from ntpbook.shared import corollaries, digits, small_data, symbols
 from ntpbook.shared import plain_stage2 as model
 from ntpcore.huang2024 import direction as bounds
 from ntpverdicts.claims import Verdict

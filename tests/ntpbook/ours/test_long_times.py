@@ -16,12 +16,13 @@ from ntpbook.ours.long_times import (
     exponent,
     laws,
     margins,
-    reduced,
+    slow_manifold,
     stationary,
     steps,
     unequal,
 )
-from ntpbook.ours.long_times.reduced import Design, follow, one_of_each
+from ntpbook.shared import reduced_flow
+from ntpbook.shared.reduced_flow import Design, follow, one_of_each
 from ntpcore.tian2023 import coupled
 from ntpverdicts.claims import Shown, Verdict
 
@@ -133,7 +134,7 @@ def test_the_wrong_layer_is_noticed() -> None:
 def test_the_reduced_system_is_the_flow_in_time(data: coupled.Symmetric, ratio: float) -> None:
     t = np.geomspace(1, 1e8, 9)
     flow = coupled.flow(data, ratio, 1.0, t)
-    path = follow(reduced.of_symmetric(data), ratio, np.geomspace(1e-4, 60, 3000))
+    path = follow(reduced_flow.of_symmetric(data), ratio, np.geomspace(1e-4, 60, 3000))
     when = np.log1p(ratio * t / data.K)
     z = np.hstack([flow.z_common, flow.z_distinct])
     for j in range(z.shape[1]):
@@ -239,7 +240,7 @@ def test_the_constants_by_hand() -> None:
 # Laws
 
 
-def closed_form_error(path: reduced.ClockPath, exponent: float) -> float:
+def closed_form_error(path: reduced_flow.ClockPath, exponent: float) -> float:
     """The closed form by tan, written anew, and z_d = exponent w: the larger relative error."""
     K, (p_c, p_d) = path.design.K, path.design.p
     T = p_d / p_c * np.exp(path.z[:, 1] - path.z[:, 0])
@@ -283,7 +284,7 @@ def test_the_closed_form_fails_for_more_outputs_than_classes() -> None:
 def test_ours_long_law_with_more_outputs(K: int, M: int) -> None:
     grid = np.outer([1e3, 1e4, 1e5], [0.99, 1.0, 1.01]).ravel()
     path = follow(one_of_each(K, M, 0.5), 1.0, grid)
-    law = reduced.law(K, M)
+    law = slow_manifold.law(K, M)
     found = np.array([laws.second_coefficient(path, i, law.alpha) for i in (1, 4, 7)])
     # a limit with a rest that is a power of sigma: three decades extrapolate to it, nearer than the
     # last of their steps; not to the coefficient for large M
@@ -364,7 +365,7 @@ def test_the_slow_manifold_goes_on_where_the_flow_stops() -> None:
     grid = np.array([1e3, 1e4, 1e5])
     path = follow(one_of_each(3, 6, 0.5), 1.0, grid)
     T, r = path.tangent, np.linalg.norm(path.r, axis=1)
-    slow = reduced.creep(3, 6, np.array([1e3, 1e4, 1e5, 1e30, 1e32]), T[0], r[0])
+    slow = slow_manifold.creep(3, 6, np.array([1e3, 1e4, 1e5, 1e30, 1e32]), T[0], r[0])
     assert slow[1:3] == pytest.approx(T[1:], rel=2e-3)
     assert np.log(slow[4] / slow[3]) / np.log(100) == pytest.approx(2 / 5, abs=1e-6)
 
@@ -373,7 +374,7 @@ def test_the_slow_manifold_goes_on_where_the_flow_stops() -> None:
 def test_ours_long_early_by_the_balance_of_many_outputs(K: int) -> None:
     # M -> infinity: x = T^2/(K + T^2), and d ln T/d ln sigma -> 2 (K - 1)/T^2 as T grows
     gaps = [
-        abs(T**2 * reduced.manifold_slope(K, 10**15, T) / (2 * (K - 1)) - 1)
+        abs(T**2 * slow_manifold.manifold_slope(K, 10**15, T) / (2 * (K - 1)) - 1)
         for T in (30.0, 100.0, 300.0)
     ]
     assert gaps[0] > gaps[1] > gaps[2]
@@ -387,7 +388,7 @@ def test_ours_long_visible_at_the_root_of_the_ratio(K: int, epsilon: float) -> N
     assert found == pytest.approx(laws.relaxation(K, epsilon), abs=0.005)
 
 
-def simplex_rate(path: reduced.ClockPath) -> tuple[float, float]:
+def simplex_rate(path: reduced_flow.ClockPath) -> tuple[float, float]:
     """(1 - c_1) nu sigma^2 at the end of a softmax path with M = K, and its limit 2N/(1 + N).
 
     N = D - 1 + C L/K, for one strictly most probable distinct token.
@@ -400,7 +401,7 @@ def simplex_rate(path: reduced.ClockPath) -> tuple[float, float]:
     return float(rest * path.nu * path.sigma[-1] ** 2), 2 * N / (1 + N)
 
 
-def sphere_rate(path: reduced.ClockPath) -> float:
+def sphere_rate(path: reduced_flow.ClockPath) -> float:
     """f_c^2 nu sigma^2 (K/L + C/D) of a common token at the end; tends to 1 for M = K (derived)."""
     design = path.design
     C, D = len(design.common), len(design.distinct)

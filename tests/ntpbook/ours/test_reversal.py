@@ -9,10 +9,10 @@ import numpy as np
 import plain_layer
 import pytest
 
-from ntpbook.ours.reversal import checks, figure_6, inertia, noise
-from ntpbook.tian2023.s8_synthetic.experiments import distinct_entropy, medium, simulate
+from ntpbook.ours.reversal import checks, inertia, noise
+from ntpbook.shared import heavy_ball
+from ntpbook.tian2023.s8_synthetic import expected_loss
 from ntpcore.tian2023 import coupled
-from ntpcore.tian2023.classes import synthetic_classes
 from ntpverdicts.claims import Verdict
 
 SYN = coupled.syn(5, 2)
@@ -55,7 +55,7 @@ def test_ours_turn_momentum_begins_with_three_classes_on_the_plain_layer(
     off = plain_entropies(queries, following, 10.0, 10.0, 0.0, 2000)
     rises = [float(x[-1] - x.min()) for x in (on, off)]
     assert (rises[0] > 10 * rises[1]) == (queries * following > 2)
-    size = checks.Size(queries, following)
+    size = expected_loss.Size(queries, following)
     ours = [checks.rise(size, 1.0, 1.0, 0.9, 2000), checks.rise(size, 1.0, 10.0, 0.0, 2000)]
     assert ours == pytest.approx(rises, abs=STEPS)
 
@@ -66,7 +66,7 @@ class Told:
 
     short: tuple[float, ...]
     endless: tuple[float, ...]
-    size: checks.Size
+    size: expected_loss.Size
     seeds: int = 4
 
     def rises(self, momentum: float, length: int, uniform: bool = False) -> checks.Floats:
@@ -76,7 +76,7 @@ class Told:
 
 def test_ours_turn_small_says_hardly_for_one_per_cent_of_ln_10_by_hand() -> None:
     def judged(*of: tuple[float, ...]) -> Verdict:
-        return checks.check_ours_turn_small.judge([Told(*of, checks.Size(2, 1))]).verdict
+        return checks.check_ours_turn_small.judge([Told(*of, expected_loss.Size(2, 1))]).verdict
 
     few, most = (0.001, 0.001, 0.002, 0.002), (0.0229, 0.0229, 0.0230, 0.0230)
     assert judged(most, few) is Verdict.SEEN  # ln(10)/100 = 0.023026
@@ -101,14 +101,14 @@ def test_ours_turn_noise_measures_the_far_end_of_the_interval() -> None:
 
 
 def test_without_momentum_the_heavy_ball_is_plain_descent() -> None:
-    ours = inertia.roll(SYN, 2.0, 1.0, 0.0, [0, 1, 50])
+    ours = heavy_ball.roll(SYN, 2.0, 1.0, 0.0, [0, 1, 50])
     plain = coupled.descend(SYN, 2.0, 1.0, [0, 1, 50])
     assert ours.rows == pytest.approx(plain.rows, abs=1e-15)
 
 
 def test_two_steps_of_the_heavy_ball_by_hand() -> None:
     data = coupled.Symmetric(2, 4, (1.0,), (1.0,))
-    one = inertia.roll(data, 1.0, 1.0, 0.5, [1, 2]).rows
+    one = heavy_ball.roll(data, 1.0, 1.0, 0.5, [1, 2]).rows
     after = coupled.descend(data, 1.0, 1.0, [1]).rows[0]
     p, f, g, out = np.array([0.5, 0.5]), np.empty(2), np.empty(2), np.empty(5)
     coupled.fill_slopes(after, p, 1, 2, 4, 1, 1.0, 1.0, False, f, g, out)
@@ -120,7 +120,7 @@ def test_two_steps_of_the_heavy_ball_by_hand() -> None:
 def test_ours_turn_momentum_is_the_plain_heavy_ball(beta: float, eta: float) -> None:
     exact = plain_entropies(3, 1, eta, eta, beta, 2000)
     data = coupled.syn(3, 1)
-    assert inertia.roll(data, eta, eta, beta, range(2001)).entropy == pytest.approx(
+    assert heavy_ball.roll(data, eta, eta, beta, range(2001)).entropy == pytest.approx(
         exact, abs=STEPS
     )
     found = inertia.turned(data, 1.0, eta, beta, 2000)
@@ -154,16 +154,16 @@ def test_the_turn_vanishes_with_the_ratio_and_grows_with_momentum() -> None:
 
 def test_ours_turn_dip_is_moved_and_deepened_by_momentum() -> None:
     for L in (1, 3, 5, 10):
-        size = checks.Size(L)
-        fast, slow = checks.dips(size, 0.9), checks.dips(size, 0.0)
+        size = expected_loss.Size(L)
+        fast, slow = expected_loss.dips(size, 0.9), expected_loss.dips(size, 0.0)
         assert np.argmin(slow) >= np.argmin(fast)
         assert fast[-1] - fast.min() > slow[-1] - slow.min()
 
 
 @pytest.mark.parametrize(("beta", "eta"), [(0.9, 1.0), (0.0, 10.0)])
 def test_ours_turn_dip_is_that_of_the_plain_heavy_ball(beta: float, eta: float) -> None:
-    exact = [plain_entropies(1, 2, r * eta, eta, beta, 100)[-1] for r in checks.RATIOS]
-    found = checks.dips(checks.Size(1), beta)
+    exact = [plain_entropies(1, 2, r * eta, eta, beta, 100)[-1] for r in expected_loss.RATIOS]
+    found = expected_loss.dips(expected_loss.Size(1), beta)
     assert found == pytest.approx(np.array(exact), abs=STEPS)
     assert np.argmin(found) == np.argmin(exact)
 
@@ -212,7 +212,7 @@ def test_an_entropy_that_is_no_number_is_an_error() -> None:
     with pytest.raises(ValueError, match="not a number"):
         inertia.turn(np.array([1.0, np.nan]), np.arange(2.0))
     with pytest.raises(ValueError, match="beta"):
-        inertia.roll(SYN, 1.0, 1.0, 1.0, [1])
+        heavy_ball.roll(SYN, 1.0, 1.0, 1.0, [1])
 
 
 # The simulator: noise, finite sequences, momentum
@@ -233,81 +233,3 @@ def test_long_sequences_and_large_batches_are_the_population() -> None:
     assert seen.end == pytest.approx(exact.end, abs=0.005)
     short = noise.simulated(SYN, replace(setting, length=127), 2.0, 1, 60)
     assert abs(short.end - exact.end) > abs(seen.end - exact.end)
-
-
-# Figure 6
-
-
-def table(means: dict[float, float], sd: float, seeds: int, rng: np.random.Generator):
-    """Entropies with given means by ratio, falling with eta_Z, and paired noise."""
-    shared = rng.normal(size=seeds)
-    return {
-        (3, e, r): mean - 0.1 * e + sd * (shared + 0.1 * rng.normal(size=seeds))
-        for r, mean in means.items()
-        for e in (0.5, 1.0, 2.0)
-    }
-
-
-def test_a_clear_rise_is_seen_and_its_opposite_is_not() -> None:
-    rng = np.random.default_rng(0)
-    good = table({1.0: 2.1, 2.0: 2.0, 5.0: 2.05, 10.0: 2.1}, 0.05, 20, rng)
-    found = figure_6.judge(good)
-    assert (found.verdict, len(found.supported)) == ("seen", 14)
-    assert figure_6.judge(good, threshold=1.0).verdict == "not seen"
-    assert figure_6.dips(good) == {3: "dip"}
-
-
-def test_no_difference_is_undecided() -> None:
-    rng = np.random.default_rng(1)
-    flat = table({1.0: 2.0, 2.0: 2.0, 5.0: 2.0, 10.0: 2.0}, 0.5, 20, rng)
-    found = figure_6.judge(flat)
-    assert found.verdict == "undecided"
-    assert not found.against
-
-
-def test_pairing_resolves_what_separate_streams_do_not() -> None:
-    rng = np.random.default_rng(2)
-    noisy = table({2.0: 2.0, 5.0: 2.1}, 0.3, 20, rng)
-    assert figure_6.judge(noisy).verdict == "seen"
-    assert figure_6.judge(noisy, paired=False).verdict == "undecided"
-
-
-def test_the_interval_by_hand() -> None:
-    one, other = np.zeros(4), np.array([1.0, 2.0, 3.0, 4.0])
-    mean, error, quantile = figure_6.compare(one, other, 0.05)
-    assert mean == 2.5
-    assert error == pytest.approx((5 / 3) ** 0.5 / 2)
-    assert quantile == pytest.approx(3.182, abs=1e-3)  # Student's t, 3 degrees of freedom
-    with pytest.raises(ValueError, match="finite"):
-        figure_6.compare(one, np.array([1.0, 2.0, np.nan, 3.0]), 0.05)
-
-
-def test_the_level_is_kept_where_nothing_differs() -> None:
-    rng = np.random.default_rng(3)
-    wrong = 0
-    for _ in range(200):
-        flat = table({2.0: 2.0, 5.0: 2.0, 10.0: 2.0}, 0.1, 10, rng)
-        found = figure_6.judge(flat, level=0.2)
-        wrong += any(x.first[1] == x.second[1] for x in (*found.against, *found.supported))
-    assert wrong <= 60  # 20 per cent of 200 at most in the mean, and three standard deviations
-
-
-def test_a_small_sweep_of_the_simulator_is_seen() -> None:
-    rates = tuple((r, 1.0) for r in (2.0, 5.0, 10.0)) + tuple(
-        (2 * r, 2.0) for r in (2.0, 5.0, 10.0)
-    )
-    streams = [simulate(medium(3, seed, rates)) for seed in range(1, 11)]
-    classes = synthetic_classes(3, 2)
-    found = {
-        (3, e, y / e): np.array([distinct_entropy(classes, s.Z[c, -1]) for s in streams])
-        for c, (y, e) in enumerate(rates)
-    }
-    outcome = figure_6.judge(found)
-    assert outcome.verdict == "seen"
-    assert len(outcome.supported) == 7
-
-
-def test_a_heavy_lower_tail_is_found() -> None:
-    values = np.concatenate([np.linspace(1.9, 2.1, 50), [0.8]])
-    found = figure_6.tails({(1, 2.0, 10.0): values, (1, 1.0, 1.0): values[:-1]})
-    assert list(found) == [(1, 2.0, 10.0)]

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
-from ntpbook.ours.long_times import reduced
+from ntpbook.shared import reduced_flow
 from ntpbook.tian2023.s6_snapping import checks, coupled, steps
 from ntpbook.tian2023.s6_snapping import snapping as formulas
 from ntpbook.tian2023.s6_snapping.snapping import SnapSetting
@@ -329,7 +329,7 @@ def test_tian2023_app_both_rates_witness_is_beyond_the_error_of_the_integrator(
 ) -> None:
     ratio = one.ratios[0]
     path = one.path(ratio)
-    coarse = reduced.follow(one.design, ratio, path.sigma[::4], relative=1e-8)
+    coarse = reduced_flow.follow(one.design, ratio, path.sigma[::4], relative=1e-8)
     error = float(np.abs(coarse.entropy - path.entropy[::4]).max())
     rise = one.entropy(ratio, one.turned + 1) - one.entropy(ratio, one.turned)
     assert rise > 10 * error

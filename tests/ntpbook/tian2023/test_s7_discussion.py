@@ -13,7 +13,7 @@ import pytest
 from every_check import failure, sound
 from scipy.integrate import quad, solve_ivp
 
-from ntpbook.ours.long_times import reduced
+from ntpbook.shared import reduced_flow
 from ntpbook.tian2023.s7_discussion import (
     apart,
     checks,
@@ -558,7 +558,7 @@ def test_tian2023_app_spurious_chance_agrees_with_samples():
 
 
 def test_tian2023_app_few_tokens_counts_equal_tokens_by_their_number():
-    design = reduced.Design(2, 5, (1.0,), (0.3, 0.3, 0.3))
+    design = reduced_flow.Design(2, 5, (1.0,), (0.3, 0.3, 0.3))
     where = failure(checks.check_tian2023_app_few_tokens, [(design, 1.0)], number=2.99)
     assert "tokens that share the attention" in where
     assert not failure(checks.check_tian2023_app_few_tokens, [(design, 1.0)], number=3.01)

@@ -160,7 +160,7 @@ def test_tian2023_fig_6_is_seen_on_other_seeds_of_five_queries(five_queries) -> 
 
 
 def test_tian2023_fig_6_seeds_and_level_are_those_of_the_judge() -> None:
-    from ntpbook.ours.reversal import figure_6
+    from ntpbook.tian2023.s8_synthetic import figure_6
 
     wanted = FIGURES["6"].defaults
     assert {1: wanted["one_query"]} | dict.fromkeys((3, 5, 10), wanted["more_queries"]) == (

@@ -21,58 +21,9 @@ from ntpcore.tian2023.coupled import Symmetric
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Design:
-    """Symmetric classes and a decoder (tian2023, Section 3.2, with all classes alike).
-
-    Attributes:
-        K: number of classes.
-        M: number of outputs of the decoder; M = K restricts it to the next tokens, which is not
-            the paper's model, where M also counts the contextual tokens.
-        common: weight of each common token, the same in all classes.
-        distinct: weight of each distinct token of a class; weights need not sum to 1.
-        L: number of queries, each with K / L classes.
-
-    Raises:
-        ValueError: sizes or weights that make no design.
-    """
-
-    K: int
-    M: int
-    common: tuple[float, ...]
-    distinct: tuple[float, ...]
-    L: int = 1
-
-    def __post_init__(self) -> None:
-        if self.K < 2 or self.M < self.K or self.L < 1 or self.K % self.L:
-            raise ValueError(
-                f"K = {self.K}, M = {self.M}, L = {self.L}; K >= 2, M >= K and L dividing K needed"
-            )
-        if not self.common or not self.distinct or min(self.common + self.distinct) <= 0:
-            raise ValueError("one common and one distinct token at least, all weights positive")
-
-    @property
-    def p(self) -> Floats:
-        """(C + D,), probabilities within a class, common tokens first."""
-        weights = np.array(self.common + self.distinct, dtype=np.float64)
-        return np.asarray(weights / weights.sum())
-
-    @property
-    def size(self) -> int:
-        """Numbers of a state: z, a, s, r, the clock theta and the logarithm of time."""
-        return 2 * len(self.common) + 3 * len(self.distinct) + 2
-
-
-def one_of_each(K: int, M: int, epsilon: float) -> Design:
-    """One query, one common and one distinct token, with f_n . f_n' = epsilon at Z = 0."""
-    if not 0 < epsilon < 1:
-        raise ValueError(f"epsilon is {epsilon}; choose a number between 0 and 1")
-    return Design(K, M, ((epsilon / (1 - epsilon)) ** 0.5,), (1.0,))
-
-
-def of_symmetric(data: Symmetric) -> Design:
-    """The design of classes over a vocabulary of M tokens, all of them outputs."""
-    return Design(data.K, data.M, data.common, data.distinct, data.queries)
+def state_size(design: Symmetric) -> int:
+    """Numbers of a state: z, a, s, r, the clock theta and the logarithm of time."""
+    return 2 * len(design.common) + 3 * len(design.distinct) + 2
 
 
 @compiled
@@ -173,7 +124,7 @@ class ClockPath:
         rows: (S, .), states as in `fill_slopes`.
     """
 
-    design: Design
+    design: Symmetric
     ratio: float
     sphere: bool
     sigma: Floats
@@ -255,7 +206,7 @@ class ClockPath:
 
 
 def follow(
-    design: Design,
+    design: Symmetric,
     ratio: float,
     sigma: Floats,
     sphere: bool = True,
@@ -283,14 +234,14 @@ def follow(
     sigma = np.asarray(sigma, dtype=np.float64)
     if sigma.ndim != 1 or len(sigma) == 0 or sigma[0] < 0 or (np.diff(sigma) <= 0).any():
         raise ValueError("sigma must be increasing numbers >= 0, at least one")
-    p, out = design.p, np.empty(design.size)
-    sizes = (len(design.common), design.K, design.M, design.L, float(ratio), sphere)
+    p, out = design.p, np.empty(state_size(design))
+    sizes = (len(design.common), design.K, design.M, design.queries, float(ratio), sphere)
 
     def slope(u: float, state: Floats) -> Floats:
         fill_slopes(state, p, *sizes, out)
         return np.asarray(out * exp(u))
 
-    begin = np.zeros(design.size) if start is None else start
+    begin = np.zeros(state_size(design)) if start is None else start
     clock = np.log1p(sigma)
     found = solve_ivp(
         slope,

@@ -30,17 +30,20 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Symmetric:
-    """Symmetric classes (tian2023, Section 3.2, with all classes alike).
+    """Symmetric classes and a decoder (tian2023, Section 3.2, with all classes alike).
 
     Attributes:
         K: number of classes, at least 2.
-        M: size of the vocabulary.
+        M: number of outputs of the decoder, at least K. In the paper it is the size of the
+            vocabulary, which also holds the context tokens (`require_vocabulary`); M = K restricts
+            the decoder to the next tokens.
         common: weight of each common token, the same in all classes.
         distinct: weight of each distinct token of a class; weights need not sum to 1.
         queries: L, each with K / L classes.
 
     Raises:
-        ValueError: the tokens do not fit the vocabulary, or the queries do not divide the classes.
+        ValueError: there are fewer outputs than classes, a kind of token is missing, or the queries
+            do not divide the classes.
     """
 
     K: int
@@ -51,10 +54,10 @@ class Symmetric:
 
     def __post_init__(self) -> None:
         C, D = len(self.common), len(self.distinct)
-        if self.K < 2 or C < 1 or D < 1 or self.M < C + self.K * D:
+        if self.K < 2 or self.M < self.K or C < 1 or D < 1:
             raise ValueError(
-                f"K = {self.K}, M = {self.M}, {C} common and {D} distinct tokens do not fit; "
-                "K >= 2, one of each kind, and M >= common + K distinct are needed"
+                f"K = {self.K}, M = {self.M}, {C} common and {D} distinct tokens make no classes; "
+                "K >= 2, M >= K, and one token of each kind are needed"
             )
         if self.queries < 1 or self.K % self.queries:
             raise ValueError(f"{self.queries} queries do not divide {self.K} classes")
@@ -66,6 +69,26 @@ class Symmetric:
         """Probabilities of the common and of the distinct tokens within a class."""
         total = sum(self.common) + sum(self.distinct)
         return np.array(self.common) / total, np.array(self.distinct) / total
+
+    @property
+    def p(self) -> Floats:
+        """(C + D,), probabilities within a class, common tokens first, for runs on a clock."""
+        # numpy adds in another order than `probabilities`; the digits of runs rest on each
+        weights = np.array(self.common + self.distinct, dtype=np.float64)
+        return np.asarray(weights / weights.sum())
+
+    def require_vocabulary(self) -> None:
+        """Refuse fewer outputs than tokens: then M is no size of a vocabulary.
+
+        Raises:
+            ValueError: M is less than the number of common tokens and K times the distinct ones.
+        """
+        C, D = len(self.common), len(self.distinct)
+        if self.M < C + self.K * D:
+            raise ValueError(
+                f"K = {self.K}, M = {self.M}, {C} common and {D} distinct tokens do not fit; "
+                "M >= common + K distinct is needed"
+            )
 
     def classes(self) -> SequenceClasses:
         """These classes as `SequenceClasses`, token by token."""
@@ -299,7 +322,12 @@ def _sizes(run: Path) -> tuple[int, int, int, int, float, float]:
 
 
 def zero_state(data: Symmetric) -> Floats:
-    """The state with Y = Z = 0, a vector of zeros."""
+    """The state with Y = Z = 0, a vector of zeros.
+
+    Raises:
+        ValueError: the tokens do not fit the vocabulary.
+    """
+    data.require_vocabulary()
     return np.zeros(2 * len(data.common) + 3 * len(data.distinct))
 
 
@@ -364,7 +392,11 @@ def dense(data: Symmetric, state: Floats) -> tuple[Floats, Floats]:
 
     Returns:
         Y (M, M), row by context token and column by output, and z (L, M).
+
+    Raises:
+        ValueError: the tokens do not fit the vocabulary.
     """
+    data.require_vocabulary()
     C, D, K, M = len(data.common), len(data.distinct), data.K, data.M
     z_c, z_d = state[:C], state[C : C + D]
     a, u, v = state[C + D : 2 * C + D], state[2 * C + D : 2 * C + 2 * D], state[2 * C + 2 * D :]

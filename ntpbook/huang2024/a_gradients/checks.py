@@ -31,7 +31,7 @@ DIFFERENCES = "the error h^2 of difference quotients"
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class GradientPoint:
     """Where a gradient is compared: data, embedding (d, |V|) and both matrices.
 
     The numbers are such that floats hold them exactly, save those of a rotated embedding.
@@ -45,7 +45,7 @@ class Point:
     W_kq: Numbers
 
 
-def points(seed: int = 7, trials: int = 2) -> Iterator[Point]:
+def points(seed: int = 7, trials: int = 2) -> Iterator[GradientPoint]:
     """Example 1, once with repetitions, and random data, each with three kinds of tokens.
 
     The tokens are one-hot vectors, then those rotated, then vectors in general position in a space
@@ -68,7 +68,7 @@ def points(seed: int = 7, trials: int = 2) -> Iterator[Point]:
             d = len(E)
             W_ov, W_kq = rng.normal(size=(size, d)), rng.normal(size=(d, d))
             name = f"{one.name}, {kind} tokens"
-            yield Point(name, one, following, E, digits.exact(W_ov), digits.exact(W_kq))
+            yield GradientPoint(name, one, following, E, digits.exact(W_ov), digits.exact(W_kq))
 
 
 def _compare(
@@ -139,7 +139,7 @@ def gradient_of_stage_1(target: int = 1) -> tuple[Shown, ...]:
         "The one-hot vector of the token itself in place of that of the next token.": {"own": True},
     },
 )
-def check_huang2024_eq_5(one: Point, target: int = 1, own: bool = False) -> Iterator[Said]:
+def check_huang2024_eq_5(one: GradientPoint, target: int = 1, own: bool = False) -> Iterator[Said]:
     """dL_0 = sum over tokens of (T_0(x) - e_n(x)) x^T."""
     following = tuple(range(len(one.following))) if own else one.following
     names = one.data.vocabulary
@@ -270,7 +270,9 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
         "The same frequency for every distinct sentence.": {"weighted": False},
     },
 )
-def check_huang2024_eq_6(one: Point, outer: int = 1, weighted: bool = True) -> Iterator[Said]:
+def check_huang2024_eq_6(
+    one: GradientPoint, outer: int = 1, weighted: bool = True
+) -> Iterator[Said]:
     """dL = sum pi X (diag(phi) - phi phi^T) X^T W_ov^T (T - p) x_L^T."""
     data = one.data
     if not weighted:

@@ -8,7 +8,7 @@ import mpmath as mp
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.huang2024.a_gradients.checks import Point
+from ntpbook.huang2024.a_gradients.checks import GradientPoint
 from ntpbook.shared import digits
 from ntpcore.data import generate
 from ntpcore.data.examples import example_1
@@ -17,7 +17,7 @@ from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpverdicts.tables import Table
 
 
-def distances(point: Point, exponents: list[int], outer: int = 1) -> dict[str, list[float]]:
+def distances(point: GradientPoint, exponents: list[int], outer: int = 1) -> dict[str, list[float]]:
     """Relative distance of (5) and of (6) from difference quotients with step 10^-k, by k."""
     found: dict[str, list[float]] = {"(5)": [], "(6)": []}
     with mp.workdps(digits.DIGITS):

@@ -10,7 +10,7 @@ from itertools import pairwise
 from ntpbook.ours.any_data import orders, steps, systems, training
 from ntpbook.ours.any_data.orders import Solved
 from ntpbook.ours.any_data.systems import LAST, Contexts, System
-from ntpbook.ours.any_data.training import Samples, Trained
+from ntpbook.ours.any_data.training import Samples, TrainedSamples
 from ntpbook.shared.levels import within
 from ntpcore.exact import any_order
 from ntpverdicts.compare import Said, at_least, at_most, count, equal, holds, least, left_out, most
@@ -201,7 +201,7 @@ def check_ours_contradiction_data(
         yield equal(point.norm, math.sqrt(2) * now.norm, f"|G|, {where}")
 
 
-def agreeing_runs(seed: int = 7, sets: int = 3) -> list[Trained]:
+def agreeing_runs(seed: int = 7, sets: int = 3) -> list[TrainedSamples]:
     """Random data without cycles."""
     return training.random_runs(seed, sets, cycles=False)
 
@@ -221,7 +221,7 @@ def agreeing_runs(seed: int = 7, sets: int = 3) -> list[Trained]:
         r"Growth like $2\ln t$.": {"expected": 2.0},
     },
 )
-def check_ours_contradiction_runs(one: Trained, expected: float = 1.0) -> Iterator[Said]:
+def check_ours_contradiction_runs(one: TrainedSamples, expected: float = 1.0) -> Iterator[Said]:
     """(margin at step 3000 - margin at step 1200) / ln(3000/1200) lies between 0.9 and 1.1."""
     *_, before, last = one.least
     *_, first, end = one.points

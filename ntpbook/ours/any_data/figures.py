@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
 from ntpbook.look.plots import BOUND, OPTIMAL, OTHER
-from ntpbook.ours.any_data.systems import State, Swing
+from ntpbook.ours.any_data.systems import PathState, Swing
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact.any_order import AnySolution
 
@@ -87,7 +87,9 @@ def draw_components(axes: Axes, order: PartialOrder, solution: AnySolution) -> N
     axes.spines["bottom"].set_visible(False)
 
 
-def draw_growth(axes: Axes, swinging: Sequence[State], free: Sequence[State], found: Swing) -> None:
+def draw_growth(
+    axes: Axes, swinging: Sequence[PathState], free: Sequence[PathState], found: Swing
+) -> None:
     """The margin of the strict query over the steps, with a contradiction elsewhere and without.
 
     Args:

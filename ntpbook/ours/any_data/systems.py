@@ -40,7 +40,7 @@ class System:
 
 
 @dataclass(frozen=True)
-class State:
+class PathState:
     """One step of a path.
 
     Attributes:
@@ -63,11 +63,11 @@ class State:
         return math.hypot(self.slope, self.force)
 
 
-def path(system: System, steps: int = LAST) -> Iterator[State]:
+def path(system: System, steps: int = LAST) -> Iterator[PathState]:
     """The states of normalized descent, step 0 included, as long as the gradient is not zero."""
     u, m = system.start
     for step in range(steps + 1):
-        now = State(step, u, m, system.slope(u), system.force(m))
+        now = PathState(step, u, m, system.slope(u), system.force(m))
         yield now
         if not now.norm:
             return
@@ -87,14 +87,14 @@ class Swing:
         upper: slope of the line above e^m.
     """
 
-    first: State
+    first: PathState
     gamma: float
     largest: float
     lower: float
     upper: float
 
 
-def swing(system: System, states: Sequence[State], *, condition: bool = True) -> Swing | None:
+def swing(system: System, states: Sequence[PathState], *, condition: bool = True) -> Swing | None:
     """The first step from which the hypotheses hold; None if there is none.
 
     Args:

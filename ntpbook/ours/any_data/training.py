@@ -69,7 +69,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class Point:
+class MatrixAtStep:
     """Training at one step.
 
     Attributes:
@@ -85,7 +85,7 @@ class Point:
 
 def train(
     data: Samples, marks: Iterable[int], *, scale: float = 4.0, eta: float = 0.05
-) -> Iterator[Point]:
+) -> Iterator[MatrixAtStep]:
     """Normalized gradient descent on W_kq from zero, at some steps.
 
     Args:
@@ -104,7 +104,7 @@ def train(
     for now in any_data.descend(any_data.terms(mixed, data.vocabulary), marks, scale, eta):
         W = np.zeros((data.vocabulary, data.vocabulary))
         W[token, query] = now.weights
-        yield Point(now.step, W, now.norm)
+        yield MatrixAtStep(now.step, W, now.norm)
 
 
 def _mixed(
@@ -121,7 +121,7 @@ def _mixed(
     )
 
 
-def margins(point: Point, pairs: Sequence[Pair]) -> Floats:
+def margins(point: MatrixAtStep, pairs: Sequence[Pair]) -> Floats:
     """The margins of some comparisons."""
     query, upper, lower = np.array(pairs).T
     found: Floats = point.W[upper, query] - point.W[lower, query]
@@ -129,7 +129,7 @@ def margins(point: Point, pairs: Sequence[Pair]) -> Floats:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedSamples:
     """Random data after training.
 
     Attributes:
@@ -140,7 +140,7 @@ class Trained:
 
     name: str
     data: Samples
-    points: tuple[Point, ...]
+    points: tuple[MatrixAtStep, ...]
 
     @property
     def least(self) -> tuple[float, ...]:
@@ -159,7 +159,7 @@ def random_samples(rng: np.random.Generator, vocabulary: int = 6, contexts: int 
     return Samples(tuple(sentences), tuple(told), counts, vocabulary)
 
 
-def random_runs(seed: int = 7, sets: int = 3, *, cycles: bool = True) -> list[Trained]:
+def random_runs(seed: int = 7, sets: int = 3, *, cycles: bool = True) -> list[TrainedSamples]:
     """So many random data sets with strict comparisons, with cycles or without, trained.
 
     Args:
@@ -167,10 +167,10 @@ def random_runs(seed: int = 7, sets: int = 3, *, cycles: bool = True) -> list[Tr
         sets: how many.
         cycles: whether their orders have cycles.
     """
-    rng, found = np.random.default_rng(seed), list[Trained]()
+    rng, found = np.random.default_rng(seed), list[TrainedSamples]()
     while len(found) < sets:
         data = random_samples(rng)
         if data.strict and bool(data.contradictory) == cycles:
             points = tuple(train(data, MARKS))
-            found.append(Trained(f"data set {len(found) + 1}", data, points))
+            found.append(TrainedSamples(f"data set {len(found) + 1}", data, points))
     return found

@@ -12,7 +12,14 @@ from flint import arb, ctx
 from mpmath import mp
 
 from ntpbook.ours.late_phase import instances, model, second_derivations, short_steps, steps
-from ntpbook.ours.late_phase.instances import Distribution, Enclosed, Far, LateRun, Point, Triple
+from ntpbook.ours.late_phase.instances import (
+    Distribution,
+    Enclosed,
+    Far,
+    LateRun,
+    Triple,
+    TwoPoints,
+)
 from ntpbook.ours.late_phase.transcriptions import transcriptions
 from ntpbook.shared import corollaries, enclosure
 from ntpbook.shared import plain_stage2 as plain
@@ -159,7 +166,7 @@ def check_ours_descent_pointwise(
         "The Lipschitz constant $1/2$ instead of 1.": {"part": 8},
     },
 )
-def check_ours_descent(one: Point, better: float = 1, cross_term: int = 2) -> Iterator[Said]:
+def check_ours_descent(one: TwoPoints, better: float = 1, cross_term: int = 2) -> Iterator[Said]:
     """F(y') <= F(y) - c s ||grad F(y)||^2, y' = y - s grad F(y), and the distances to a point v."""
     with mp.workdps(DIGITS):
         late, y, v = one.late, one.y, one.v

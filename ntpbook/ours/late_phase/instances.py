@@ -87,7 +87,7 @@ def beyond_the_end() -> list[Triple]:
 
 
 @dataclass(frozen=True)
-class Point:
+class TwoPoints:
     """Two points across W* and a step size."""
 
     name: str
@@ -102,7 +102,7 @@ def random_weights(rng: np.random.Generator, data: Data, scale: float) -> Weight
     return {place: mp.mpf(float(rng.normal())) * mp.mpf(scale) for place in data.star}
 
 
-def points(seed: int = 7, trials: int = 80) -> Iterator[Point]:
+def points(seed: int = 7, trials: int = 80) -> Iterator[TwoPoints]:
     """Random points near and far, at small, middle and the largest step sizes."""
     rng = np.random.default_rng(seed)
     with mp.workdps(DIGITS):
@@ -118,7 +118,7 @@ def points(seed: int = 7, trials: int = 80) -> Iterator[Point]:
                 ("middle", late.w * mp.mpf("0.7")),
                 ("largest", largest * mp.mpf("0.999")),
             ):
-                yield Point(f"trial {trial}, {part} step", late, y, v, eta)
+                yield TwoPoints(f"trial {trial}, {part} step", late, y, v, eta)
 
 
 @dataclass(frozen=True)

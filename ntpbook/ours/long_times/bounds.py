@@ -12,19 +12,20 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.shared.reduced_flow import ClockPath, Design, follow
+from ntpbook.shared.reduced_flow import ClockPath, follow
+from ntpcore.tian2023.coupled import Symmetric
 
 Floats = NDArray[np.float64]
 
 
-def random_design(rng: np.random.Generator) -> Design:
+def random_design(rng: np.random.Generator) -> Symmetric:
     """Classes with weights over up to six powers of ten, M = K."""
     K = int(rng.integers(2, 9))
     L = int(rng.choice([x for x in range(1, K + 1) if K % x == 0]))
     C, D = int(rng.integers(1, 7)), int(rng.integers(1, 6))
     spread = float(rng.choice([0.3, 1.0, 3.0]))
     weights = 10.0 ** rng.uniform(-spread, spread, size=C + D)
-    return Design(K, K, tuple(weights[:C].tolist()), tuple(weights[C:].tolist()), L)
+    return Symmetric(K, K, tuple(weights[:C].tolist()), tuple(weights[C:].tolist()), L)
 
 
 # Theorem 5 (i) and Theorem 7 (iii), on single states
@@ -102,7 +103,7 @@ class Keep:
     drift: float
 
 
-def keep(design: Design) -> Keep:
+def keep(design: Symmetric) -> Keep:
     """b = 1/(1 + 2 C_1), C_2 = 2 C_1/b, and the bound on the drift of shares.
 
     C_1 = C L/(2 K (1 - eps_0)); drift (C_2/b^2)[1 + ln+(2 sum p_c^2/(3 C_2 b min p_d^2))/2]. None
@@ -110,7 +111,7 @@ def keep(design: Design) -> Keep:
     """
     C, p = len(design.common), design.p
     free = float((p[C:] ** 2).sum() / (p**2).sum())  # 1 - eps_0
-    twice = C * design.L / (design.K * free)  # 2 C_1
+    twice = C * design.queries / (design.K * free)  # 2 C_1
     b = 1 / (1 + twice)
     C_2 = twice / b
     early = 2 * float((p[:C] ** 2).sum()) / (3 * C_2 * b * float(p[C:].min()) ** 2)
@@ -168,7 +169,7 @@ def keep_slacks(path: ClockPath, changed: str = "") -> dict[str, float]:
     }
 
 
-def keeping_run(design: Design, ratio: float, until: float = 1e3) -> ClockPath:
+def keeping_run(design: Symmetric, ratio: float, until: float = 1e3) -> ClockPath:
     """A path for `keep_slacks`, up to `until` on the clock sqrt(nu) sigma."""
     scale = (ratio / (1 - 1 / design.K)) ** 0.5
     return follow(design, ratio, np.geomspace(1e-3, until, 400) * scale, absolute=1e-15)

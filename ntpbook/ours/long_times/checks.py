@@ -22,11 +22,11 @@ from ntpbook.ours.long_times import (
 )
 from ntpbook.ours.long_times.stationary import Witness
 from ntpbook.ours.long_times.unequal import Unequal
-from ntpbook.shared import reduced_flow, unit_attention
+from ntpbook.shared import unit_attention
 from ntpbook.shared.levels import beyond, never_rises, within
-from ntpbook.shared.reduced_flow import ClockPath, Design, follow, one_of_each
+from ntpbook.shared.reduced_flow import ClockPath, follow, state_size
 from ntpcore.tian2023 import coupled
-from ntpcore.tian2023.coupled import Symmetric
+from ntpcore.tian2023.coupled import Symmetric, one_of_each
 from ntpverdicts import arrays
 from ntpverdicts.claims import Shown
 from ntpverdicts.compare import Said, at_least, at_most, count, equal, holds, least, most, result
@@ -45,7 +45,7 @@ ASYMPTOTIC = "the next term of the expansion"
 class DesignRates:
     """A design, and the ratio eta_Y / eta_Z of its rates."""
 
-    design: Design
+    design: Symmetric
     ratio: float
 
     @property
@@ -53,7 +53,7 @@ class DesignRates:
         """The run in words."""
         d = self.design
         return (
-            f"$K = {d.K}$, $M = {d.M}$, $L = {d.L}$, weights {_few(d.common)} common and "
+            f"$K = {d.K}$, $M = {d.M}$, $L = {d.queries}$, weights {_few(d.common)} common and "
             rf"{_few(d.distinct)} distinct, $\eta_Y/\eta_Z = {in_tex(f'{self.ratio:.3g}')}$"
         )
 
@@ -118,7 +118,7 @@ def check_ours_long_clock(
     data, ratio = one
     told = replace(data, queries=queries) if queries else data
     sigma = np.geomspace(0.1, 20, 12)
-    path = follow(reduced_flow.of_symmetric(told), 1 / ratio if invert else ratio, sigma, sphere)
+    path = follow(told, 1 / ratio if invert else ratio, sigma, sphere)
     t = np.expm1(path.log_time) * data.K / ratio  # eta_Z = 1
     flow = coupled.flow(data, ratio, 1.0, t)
     z = np.hstack([flow.z_common, flow.z_distinct])
@@ -127,12 +127,12 @@ def check_ours_long_clock(
     yield most("log_t", float(np.log(t[-1])), 2, INTEGRATOR)
 
 
-def narrow(M: int = 0) -> list[Design]:
+def narrow(M: int = 0) -> list[Symmetric]:
     """Designs with M = K outputs, or with M if it is given."""
     return [
-        Design(2, M or 2, (0.5,), (0.1, 0.15, 0.25)),
-        Design(4, M or 4, (0.5, 0.2), (0.3, 0.2), 2),
-        Design(10, M or 10, (0.5, 0.1), (0.3, 0.2)),
+        Symmetric(2, M or 2, (0.5,), (0.1, 0.15, 0.25)),
+        Symmetric(4, M or 4, (0.5, 0.2), (0.3, 0.2), 2),
+        Symmetric(10, M or 10, (0.5, 0.1), (0.3, 0.2)),
     ]
 
 
@@ -171,7 +171,7 @@ def narrow(M: int = 0) -> list[Design]:
         "One thousand outputs, so that $M > K$.": Variant(instances=lambda: narrow(1000)),
     },
 )
-def check_ours_long_rates(one: Design, power: float = 0.5) -> Iterator[Said]:
+def check_ours_long_rates(one: Symmetric, power: float = 0.5) -> Iterator[Said]:
     """z as a function of sqrt(nu) sigma is the same for all eta_Y/eta_Z."""
     found = []
     for ratio in (1.0, 0.1, 1000.0):
@@ -295,12 +295,12 @@ def check_ours_long_law(
 def rare(ratio: float = 1.0) -> list[DesignRates]:
     """A common token so rare at the start that the theorem holds from there on."""
     sizes = ((2, 4, 120.0), (2, 5, 40.0), (2, 8, 80.0), (3, 6, 150.0), (3, 12, 150.0))
-    return [DesignRates(Design(K, M, (1.0,), (T,)), ratio) for K, M, T in sizes]
+    return [DesignRates(Symmetric(K, M, (1.0,), (T,)), ratio) for K, M, T in sizes]
 
 
 def narrow_decoders() -> list[DesignRates]:
     """M = 2 K - 1, where the exponent would be one half."""
-    return [DesignRates(Design(K, 2 * K - 1, (1.0,), (150.0,)), 1.0) for K in (2, 3, 5)]
+    return [DesignRates(Symmetric(K, 2 * K - 1, (1.0,), (150.0,)), 1.0) for K in (2, 3, 5)]
 
 
 def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
@@ -471,15 +471,15 @@ def random_runs(seed: int = 7, draws: int = 12) -> list[DesignRates]:
         DesignRates(bounds.random_design(rng), float(10 ** rng.uniform(-1, 2)))
         for _ in range(draws)
     ]
-    many = Design(100, 100, (6.0,), (1.0, 850.0))
-    return [*found, DesignRates(Design(2, 2, (0.05,), (1.0,)), 1.0), DesignRates(many, 1.0)]
+    many = Symmetric(100, 100, (6.0,), (1.0, 850.0))
+    return [*found, DesignRates(Symmetric(2, 2, (0.05,), (1.0,)), 1.0), DesignRates(many, 1.0)]
 
 
 @once
 def kept(run: DesignRates, sphere: bool = True, start: float = 0.0) -> ClockPath:
     """A path up to 1e3 on the clock sqrt(nu) sigma; `start` is given to the first r_d."""
     scale = (run.ratio / (1 - 1 / run.design.K)) ** 0.5
-    begin = np.zeros(run.design.size)
+    begin = np.zeros(state_size(run.design))
     begin[-2 - len(run.design.distinct)] = start
     grid = np.geomspace(1e-3, 1e3, 400) * scale
     return follow(run.design, run.ratio, grid, sphere, absolute=1e-15, start=begin)
@@ -601,7 +601,7 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
         weights[-1] = weights[-2] * times
         common = tuple(rng.uniform(0.1, 2, C).tolist())
         found.append(
-            DesignRates(Design(K, K, common, tuple(weights.tolist())), 10 ** rng.uniform(-1, 1))
+            DesignRates(Symmetric(K, K, common, tuple(weights.tolist())), 10 ** rng.uniform(-1, 1))
         )
     return found
 

@@ -7,14 +7,15 @@ from matplotlib.axes import Axes
 
 from ntpbook.look.plots import BOUND, NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER
 from ntpbook.ours.long_times import slow_manifold, stationary, unequal
-from ntpbook.shared.reduced_flow import Design, follow, one_of_each
+from ntpbook.shared.reduced_flow import follow
+from ntpcore.tian2023.coupled import Symmetric, one_of_each
 
 STYLES = ("-", "--", "-.")
 COLOURS = (OPTIMAL, BOUND, NONCOMPARABLE, OPTIMAL)  # with the styles; orange is for roles
 MARKERS = ("o", "s", "^", "D")
 
 
-def draw_attention(axes: Axes, design: Design, ratio: float, last: float, sphere: bool) -> None:
+def draw_attention(axes: Axes, design: Symmetric, ratio: float, last: float, sphere: bool) -> None:
     """Attention c_l of a class against ln t: all common tokens together, and each distinct token.
 
     Args:
@@ -93,7 +94,7 @@ def draw_onsets(axes: Axes, K: int, M: int, ratios: tuple[float, ...]) -> None:
     axes.set_xscale("log")
 
 
-def draw_shares(axes: Axes, design: Design, ratio: float, last: float) -> None:
+def draw_shares(axes: Axes, design: Symmetric, ratio: float, last: float) -> None:
     """Shares of the distinct tokens, on the sphere and on the simplex, on one clock.
 
     Args:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.shared.reduced_flow import ClockPath, Design, follow, one_of_each
+from ntpbook.shared.reduced_flow import ClockPath, follow
+from ntpcore.tian2023.coupled import Symmetric, one_of_each
 
 Floats = NDArray[np.float64]
 
@@ -19,7 +20,7 @@ def closed_form(path: ClockPath) -> tuple[Floats, Floats]:
         ValueError: there is not one token of each kind, or not one query.
     """
     K, p = path.design.K, path.design.p
-    if len(p) != 2 or path.design.L != 1:
+    if len(p) != 2 or path.design.queries != 1:
         raise ValueError("the closed form is for L = 1 and one token of each kind")
     w = path.z[:, 1] - path.z[:, 0]
     left = w + (p[1] / p[0]) ** 2 * np.expm1(2 * w) / 2
@@ -86,7 +87,7 @@ def measured_relaxation(K: int, M: int, epsilon: float, ratio: float) -> float:
 
 
 def top_shares(
-    design: Design, ratio: float, log_t: Floats, sphere: bool, relative: float = 1e-10
+    design: Symmetric, ratio: float, log_t: Floats, sphere: bool, relative: float = 1e-10
 ) -> Floats:
     """Share of the top token among the distinct ones at given times: the one picture.
 

@@ -18,7 +18,6 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from ntpbook.shared.enclosure import exact
-from ntpbook.shared.reduced_flow import Design
 from ntpbook.tian2023.s7_discussion.enclosed_steps import Ball, Balls, above, dot, unit
 from ntpcore.compiled import compiled
 from ntpcore.tian2023 import coupled
@@ -306,7 +305,7 @@ def rest(data: Symmetric, state: Floats, gap: float = 1e-12) -> Floats:
 # Symmetric classes, M = K, a fixed decoder
 
 
-def settle(design: Design, r: Floats, z: Floats, clock: Floats) -> tuple[Floats, Floats]:
+def settle(design: Symmetric, r: Floats, z: Floats, clock: Floats) -> tuple[Floats, Floats]:
     """R and Psi = sum r_d/q_d while attention moves under a fixed decoder (Theorem 7 (iii)).
 
     z_d' = f_d (r_d - f_d R), z_c' = -(K/L) f_c^2 R, which is the flow for nu = 1.
@@ -325,7 +324,7 @@ def settle(design: Design, r: Floats, z: Floats, clock: Floats) -> tuple[Floats,
     """
     from scipy.integrate import solve_ivp
 
-    C, share, p = len(design.common), design.K / design.L, design.p
+    C, share, p = len(design.common), design.K / design.queries, design.p
 
     def slope(u: float, here: Floats) -> Floats:
         q = p * np.exp(here - here.max())

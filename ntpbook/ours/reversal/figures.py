@@ -39,7 +39,7 @@ def draw_turns(axes: Axes, data: Symmetric, ratios: tuple[float, ...]) -> None:
     looks = (("-", OPTIMAL), ("--", BOUND), ("-.", NONCOMPARABLE))
     for ratio, (style, color) in zip(ratios, looks, strict=False):
         u = np.geomspace(1, 300, 600)
-        path = reduced_flow.follow(reduced_flow.of_symmetric(data), ratio, u * ratio**0.5)
+        path = reduced_flow.follow(data, ratio, u * ratio**0.5)
         axes.plot(
             u, path.entropy - path.entropy.min(), style, color=color, label=f"ratio {ratio:g}"
         )

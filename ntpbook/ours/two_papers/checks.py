@@ -536,7 +536,7 @@ def check_ours_two_speed(
 class TenTwice:
     """A design, its rates, and how long (10) is followed by plain gradients."""
 
-    design: paths.Design
+    design: Symmetric
     eta_y: float
     eta_z: float
     horizon: float
@@ -552,7 +552,7 @@ def tens(
 ) -> Iterator[TenTwice]:
     """2, 5 and 10 classes of one query with a common token and three distinct ones."""
     for K in (2, 5, 10):
-        yield TenTwice(paths.Design(K, 1000, 0.5, (0.1, second, 0.25)), eta_y, eta_z, horizon)
+        yield TenTwice(Symmetric(K, 1000, (0.5,), (0.1, second, 0.25)), eta_y, eta_z, horizon)
 
 
 def tied_tens(horizon: float = 1e9) -> Iterator[TenTwice]:
@@ -695,7 +695,7 @@ def check_ours_two_path(one: TenTwice, turn: float = 1.0) -> Iterator[Said]:
 class Race:
     """A design of the coupled flow, and until which ln t it is followed."""
 
-    design: reduced_flow.Design
+    design: Symmetric
     ratio: float
     log_t: float
 
@@ -714,7 +714,7 @@ def races(log_t: float = 1000.0, second: float = 0.15) -> Iterator[Race]:
     for K in (2, 5, 10):
         for M in (K, 1000):
             for ratio in (1.0, 10.0):
-                yield Race(reduced_flow.Design(K, M, (0.5,), (0.1, second, 0.25)), ratio, log_t)
+                yield Race(Symmetric(K, M, (0.5,), (0.1, second, 0.25)), ratio, log_t)
 
 
 def tied_races(log_t: float = 1000.0) -> Iterator[Race]:
@@ -724,7 +724,7 @@ def tied_races(log_t: float = 1000.0) -> Iterator[Race]:
 
 def many_common(log_t: float = 1000.0) -> Iterator[Race]:
     """A hundred common tokens and M = K, so that weaker tokens drop as far as one can follow."""
-    yield Race(reduced_flow.Design(2, 2, (1.0,) * 100, (0.01, 0.5, 1.0)), 1.0, log_t)
+    yield Race(Symmetric(2, 2, (1.0,) * 100, (0.01, 0.5, 1.0)), 1.0, log_t)
 
 
 @once

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from ntpbook.look.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL, OTHER, SIZE
 from ntpbook.ours.long_times import laws
 from ntpbook.ours.two_papers.parting_data import Choice
-from ntpbook.shared.reduced_flow import Design
+from ntpcore.tian2023.coupled import Symmetric
 
 HATCHES = ("", "//", "..")
 
@@ -58,7 +58,7 @@ def draw_choices(axes: Axes, choices: Sequence[Choice], heading: str) -> None:
     axes.set_xlabel(heading)
 
 
-def draw_winners(axes: Axes, design: Design, ratio: float, last: float) -> None:
+def draw_winners(axes: Axes, design: Symmetric, ratio: float, last: float) -> None:
     """Share of the top token among the distinct ones, on the sphere and on the simplex.
 
     Args:

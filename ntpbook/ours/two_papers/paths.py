@@ -14,6 +14,7 @@ from ntpcore.data.dataset import Dataset
 from ntpcore.exact import margin
 from ntpcore.huang2024 import training
 from ntpcore.huang2024.problem import from_dataset
+from ntpcore.tian2023.coupled import Symmetric
 from ntpcore.tian2023.decoder import speed
 
 Floats = joint.Floats
@@ -77,38 +78,22 @@ def stage_2(data: Dataset, steps: int, eta: float, gap: float) -> Clocks:
     )
 
 
-# Equation (10) of tian2023 by plain and by normalized gradients
+# Equation (10) of tian2023 by plain and by normalized gradients, for symmetric classes of one query
+# that share one common token
 
 
-@dataclass(frozen=True)
-class Design:
-    """K classes of one query that share one common token; the same distinct weights in each.
-
-    Attributes:
-        K: number of classes.
-        M: size of the vocabulary.
-        common: P(common token | n).
-        distinct: P(l | n) for the distinct tokens of each class.
-    """
-
-    K: int
-    M: int
-    common: float
-    distinct: tuple[float, ...]
-
-
-def unit_vector(design: Design, z: Floats) -> Floats:
+def unit_vector(design: Symmetric, z: Floats) -> Floats:
     """f_n of any class: its distinct tokens, then the common one, by symmetry the same for all n.
 
     Args:
         design: the classes.
         z: (D + 1,), scores of the distinct tokens and of the common one.
     """
-    c = np.array([*design.distinct, design.common]) * np.exp(z - z.max())
+    c = np.array([*design.distinct, *design.common]) * np.exp(z - z.max())
     return np.asarray(c / np.linalg.norm(c))
 
 
-def direction(design: Design, z: Floats) -> Floats:
+def direction(design: Symmetric, z: Floats) -> Floats:
     """Right-hand side of (10) over eta_Z xi_n: f_l^2 for distinct tokens, -K (1 - f_c^2) for c.
 
     Source: tian2023, Theorem 2 and (100), for classes that are alike.
@@ -117,7 +102,7 @@ def direction(design: Design, z: Floats) -> Floats:
     return np.append(squares[:-1], -design.K * (1 - squares[-1]))
 
 
-def steering(design: Design, z: Floats) -> float:
+def steering(design: Symmetric, z: Floats) -> float:
     """xi_n / gamma at theta = sigma = 0 for equal correlations (tian2023, Theorem 1, corrected)."""
     K, M = design.K, design.M
     e = float(unit_vector(design, z)[-1] ** 2)
@@ -127,13 +112,13 @@ def steering(design: Design, z: Floats) -> float:
     return M / (M - 1) * (diagonal - (K - 1) / (M - 1) * off)
 
 
-def full_length(design: Design, z: Floats) -> float:
+def full_length(design: Symmetric, z: Floats) -> float:
     """Norm of `direction` as a row of Z: the distinct tokens of all classes are entries."""
     d = direction(design, z)
     return float(math.sqrt(design.K * (d[:-1] ** 2).sum() + d[-1] ** 2))
 
 
-def plain_path(design: Design, eta_y: float, eta_z: float, times: Floats) -> Floats:
+def plain_path(design: Symmetric, eta_y: float, eta_z: float, times: Floats) -> Floats:
     """z under (10) by plain gradients, integrated in ln t (theta = sigma = 0).
 
     Args:
@@ -160,7 +145,7 @@ def plain_path(design: Design, eta_y: float, eta_z: float, times: Floats) -> Flo
     return np.asarray(found.y.T)
 
 
-def normalized_path(design: Design, lengths: Floats) -> Floats:
+def normalized_path(design: Symmetric, lengths: Floats) -> Floats:
     """z along the same path after steps of unit speed.
 
     Args:
@@ -186,9 +171,9 @@ def normalized_path(design: Design, lengths: Floats) -> Floats:
     return np.asarray(found.y.T)
 
 
-def top_share(design: Design, z: Floats) -> float:
+def top_share(design: Symmetric, z: Floats) -> float:
     """Attention on the strongest distinct token, as a share of all attention of a class."""
-    c = np.array([*design.distinct, design.common]) * np.exp(z - z.max())
+    c = np.array([*design.distinct, *design.common]) * np.exp(z - z.max())
     return float(c[:-1].max() / c.sum())
 
 

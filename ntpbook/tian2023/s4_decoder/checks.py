@@ -171,7 +171,7 @@ def check_tian2023_app_critical(
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class NumberOfClasses:
     """Numbers of classes for which Assumption 2 is met, and random classes that may fail it."""
 
     name: str
@@ -179,13 +179,13 @@ class Design:
     random: tuple[SequenceClasses, ...]
 
 
-def designs(seed: int = 7) -> Iterator[Design]:
+def designs(seed: int = 7) -> Iterator[NumberOfClasses]:
     """From two to fifty classes; four classes are drawn at random, 200 times."""
     for K in (2, 3, 4, 5, 9, 10, 25, 50):
         rng = np.random.default_rng(seed)
         draws = 200 if K == 4 else 0
         drawn = tuple(random_classes(rng, 4, 10**3, 2, 3) for _ in range(draws))
-        yield Design(f"$K = {K}$", K, drawn)
+        yield NumberOfClasses(f"$K = {K}$", K, drawn)
 
 
 FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > factor K^2
@@ -227,7 +227,7 @@ FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > f
     },
 )
 def check_tian2023_asm_2(
-    one: Design,
+    one: NumberOfClasses,
     reading: str = "6/sqrt(M)",
     triple: int = 2,
     more: int = 1,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.tian2023.s6_snapping import coupled, snapping, steps
-from ntpbook.tian2023.s6_snapping.coupled import Design, Reduced
+from ntpbook.tian2023.s6_snapping.coupled import OneOfEach, Reduced
 from ntpbook.tian2023.s6_snapping.snapping import SnapSetting
 from ntpcore.tian2023 import coupled as flows
 from ntpcore.tian2023 import decoder
@@ -411,7 +411,7 @@ def wrong_growth(C_0: float, Gamma: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Point:
+class SettingWithConstant:
     """A constant of (13) and a setting."""
 
     C_0: float
@@ -439,7 +439,7 @@ IN_FORCE = (
 )
 
 
-def in_force(one: Point) -> Iterator[Said]:
+def in_force(one: SettingWithConstant) -> Iterator[Said]:
     """Tests of what is in force: a factor of ten counts as much larger."""
     s = one.s
     times = np.array([s.first_end, s.onset])
@@ -457,18 +457,18 @@ def in_force(one: Point) -> Iterator[Said]:
     )  # integrated, not by a formula
 
 
-def allowed_points() -> list[Point]:
+def allowed_points() -> list[SettingWithConstant]:
     """Constants and settings in which all of this holds; the fewest classes come first."""
     found = []
     for K, C_0 in ((2, 50.0), (10, 10.0), (50, 1000.0)):
         for M, eta_Y, eta_Z in ((10**5, 0.5, 0.05), (10**6, 0.01, 1e-4)):
-            found.append(Point(C_0, SnapSetting(M, K, eta_Y, eta_Z)))
+            found.append(SettingWithConstant(C_0, SnapSetting(M, K, eta_Y, eta_Z)))
     return found
 
 
-def without_the_constant() -> list[Point]:
+def without_the_constant() -> list[SettingWithConstant]:
     """C_0 = 1, where the dropped constant is 0: no entry of f_n is small then for two classes."""
-    return [Point(1.0, SnapSetting(10**5, 2, 0.5, 0.05))]
+    return [SettingWithConstant(1.0, SnapSetting(10**5, 2, 0.5, 0.05))]
 
 
 PUT_BACK = r"The missing constant restored, $1 + 4\Gamma/C_0$; the same comparison must accept it."
@@ -497,7 +497,9 @@ ONE_READING = (
         PUT_BACK: Variant({"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED),
     },
 )
-def check_tian2023_eq_124(one: Point, form: Growth = snapping.printed_growth) -> Iterator[Said]:
+def check_tian2023_eq_124(
+    one: SettingWithConstant, form: Growth = snapping.printed_growth
+) -> Iterator[Said]:
     """B = ln(C_0 + 4 Gamma) / 4 for the solution of (13) from z = 0."""
     yield from in_force(one)
     yield from integral_of_13(one.C_0, form, (one.s,))
@@ -555,7 +557,9 @@ def check_tian2023_eq_124_corrected(C_0: float, form: Growth = snapping.growth) 
     hypotheses=IN_FORCE,
     planted={PUT_BACK: Variant({"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED)},
 )
-def check_tian2023_eq_129(one: Point, form: Growth = snapping.printed_growth) -> Iterator[Said]:
+def check_tian2023_eq_129(
+    one: SettingWithConstant, form: Growth = snapping.printed_growth
+) -> Iterator[Said]:
     """B = ln(C_0 + 2 (eta_Z/eta_Y) K (M-1)^2 h^2(t/K)) / 4 at all times."""
     yield from in_force(one)
     s = one.s
@@ -570,9 +574,9 @@ def check_tian2023_eq_129(one: Point, form: Growth = snapping.printed_growth) ->
 # Theorem 4 and equation (14)
 
 
-def points() -> list[Point]:
+def points() -> list[SettingWithConstant]:
     """All constants and settings."""
-    return [Point(C_0, s) for C_0 in (2.0, 0.4, 1000.0, 1.0) for s in settings()]
+    return [SettingWithConstant(C_0, s) for C_0 in (2.0, 0.4, 1000.0, 1.0) for s in settings()]
 
 
 OMEGA = 0.5671432904097838  # Omega e^Omega = 1
@@ -602,7 +606,7 @@ def shown(times: Floats) -> NDArray[np.str_]:
     return np.array([f"{t:.4g}" for t in times])
 
 
-def both_formulas(one: Point, form: Growth, shrink: float) -> Iterator[Said]:
+def both_formulas(one: SettingWithConstant, form: Growth, shrink: float) -> Iterator[Said]:
     """0 <= formula - B <= shrink * excess in both stages, B being the exact solution of (13)."""
     for stage, Gamma in ((1, snapping.first_stage), (2, snapping.second_stage)):
         times = stage_times(one.s, stage)
@@ -691,7 +695,7 @@ def check_tian2023_eq_130(
     },
 )
 def check_tian2023_eq_14(
-    one: Point, form: Growth = snapping.printed_growth, shrink: float = 1.0
+    one: SettingWithConstant, form: Growth = snapping.printed_growth, shrink: float = 1.0
 ) -> Iterator[Said]:
     """0 <= (14) - B of (13) <= what the approximations of h in (14) allow, in both phases."""
     yield from in_force(one)
@@ -725,7 +729,7 @@ def check_tian2023_eq_14(
     },
 )
 def check_tian2023_thm_4(
-    one: Point, form: Growth = snapping.printed_growth, shrink: float = 1.0
+    one: SettingWithConstant, form: Growth = snapping.printed_growth, shrink: float = 1.0
 ) -> Iterator[Said]:
     """e^(2 f^2(0) B) <= chi <= e^(2B) with B of (14), for (13): at t = 0, and e^(2B) by its own."""
     yield from in_force(one)
@@ -746,7 +750,7 @@ def check_tian2023_thm_4(
     yield result("snap", snap, 3)
 
 
-def steep(one: Point) -> tuple[float, float]:
+def steep(one: SettingWithConstant) -> tuple[float, float]:
     """The factors of t and of ln(M eta_Y t/K) in the bounds on e^(2B)."""
     s = one.s
     size = 2 * (s.M - 1) ** 2 / s.M**2 / one.C_0
@@ -778,7 +782,7 @@ def steep(one: Point) -> tuple[float, float]:
     },
 )
 def check_tian2023_thm_4_scanning(
-    one: Point, sharper: float = 1.0, K_by: float = 1.0
+    one: SettingWithConstant, sharper: float = 1.0, K_by: float = 1.0
 ) -> Iterator[Said]:
     """gamma <= eta_Y t/K and e^(2B) <= 1 + a t, a^2 = 2 (M-1)^2 eta_Y eta_Z/(M^2 K C_0), always."""
     s, (a, _) = one.s, steep(one)
@@ -817,7 +821,7 @@ def check_tian2023_thm_4_scanning(
     },
 )
 def check_tian2023_thm_4_snapping(
-    one: Point, sharper: float = 1.0, with_M: bool = True
+    one: SettingWithConstant, sharper: float = 1.0, with_M: bool = True
 ) -> Iterator[Said]:
     """b ln(M tau/2) <= e^(2B) <= 1 + b ln(M tau), b^2 = 2K(M-1)^2 eta_Z/(M^2 eta_Y C_0)."""
     s, (_, b) = one.s, steep(one)
@@ -872,7 +876,7 @@ def local_exponents() -> tuple[float, float]:
     },
 )
 def check_tian2023_thm_4_corrected(
-    one: Point, shrink: float = 1.0, form: Growth = snapping.growth
+    one: SettingWithConstant, shrink: float = 1.0, form: Growth = snapping.growth
 ) -> Iterator[Said]:
     """0 <= B_1 - B <= -ln(1 - Omega/ln M)/2, 0 <= B_2 - B <= -ln(1 - ln 2/ln(M tau))/2."""
     yield from both_formulas(one, form, shrink)
@@ -1424,7 +1428,7 @@ def training(
         yield assume("Assumption 1(c)", ratio >= 10)
         yield assume("Assumption 2 at the start", weak_correlations(E, M).holds)
         yield assume(r"$M^{-0.99} \ll \eta_Y < 1$", eta_Y >= 10 * M**-0.99 and up * eta_Y < 1)
-        single = one.design.L == 1 and len(one.design.common) == 1
+        single = one.design.queries == 1 and len(one.design.common) == 1
         yield assume("one query and one common token", single)
         first = one.path(ratio).rows[0]
         yield assume("gradient flow of both layers from $Y = Z = 0$", not first.any())
@@ -1798,7 +1802,7 @@ def check_ours_coupled_flow(one: Reduced, queries: int = 0, speed: float = 1.0) 
     },
 )
 def check_ours_coupled_snapping(
-    one: Design, gain: bool = False, swap: bool = False, balance: int = 1
+    one: OneOfEach, gain: bool = False, swap: bool = False, balance: int = 1
 ) -> Iterator[Said]:
     """dz_l/dln t falls from 3 t_0 on where attention has moved by t_0; elsewhere it grows."""
     run = one.path

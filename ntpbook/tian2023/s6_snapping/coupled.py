@@ -85,7 +85,7 @@ def told(data: Symmetric, queries: int) -> Symmetric:
 
 
 @dataclass(frozen=True)
-class Design:
+class OneOfEach:
     """Classes with one common and one distinct token, eta_Z = 1.
 
     Attributes:
@@ -122,15 +122,15 @@ def _path(K: int, M: int, epsilon: float, ratio: float) -> Path:
     return coupled.flow(coupled.one_of_each(K, M, epsilon), ratio, 1.0, TIMES)
 
 
-def designs(seed: int = 7, draws: int = 8) -> list[Design]:
+def designs(seed: int = 7, draws: int = 8) -> list[OneOfEach]:
     """The drawn design of ten classes, and random ones of both kinds."""
     rng = np.random.default_rng(seed)
-    found = [Design(10, 1000, 0.5, ratio, True) for ratio in (1.0, 2.0, 10.0)]
+    found = [OneOfEach(10, 1000, 0.5, ratio, True) for ratio in (1.0, 2.0, 10.0)]
     for _ in range(draws):
         M = round(10 ** rng.uniform(2, 3))
         strong = (int(rng.integers(3, 13)), M, rng.uniform(0.5, 0.8), 10 ** rng.uniform(0, 1))
         weak = (int(rng.integers(2, 8)), M, rng.uniform(0.05, 0.1), 10 ** rng.uniform(2, 3))
-        found += [Design(*strong, slows=True), Design(*weak, slows=False)]
+        found += [OneOfEach(*strong, slows=True), OneOfEach(*weak, slows=False)]
     return found
 
 
@@ -229,7 +229,7 @@ class Long:
         turned: the same for a time after the entropy of the slower decoder has begun to rise.
     """
 
-    design: reduced_flow.Design
+    design: Symmetric
     ratios: tuple[float, ...]
     eta_z: float
     overtaken: float
@@ -270,7 +270,7 @@ class Long:
 
 
 @once
-def _long(design: reduced_flow.Design, ratio: float) -> reduced_flow.ClockPath:
+def _long(design: Symmetric, ratio: float) -> reduced_flow.ClockPath:
     """One flow: for these designs the clock 1000 is beyond 10^300 steps."""
     sigma = np.concatenate([[0.0], np.geomspace(0.01, 2000.0, 4000)])
     return reduced_flow.follow(design, ratio, sigma)
@@ -283,8 +283,8 @@ def long_designs() -> list[Long]:
     """
     three = (0.2, 0.6, 1.0)
     return [
-        Long(reduced_flow.Design(2, 10**5, (1.0,), three), (10.0, 100.0), 1e-3, 7.0, 16.0),
-        Long(reduced_flow.Design(2, 10**5, (1.0,), three), (100.0, 1000.0), 1e-4, 24.0, 40.0),
-        Long(reduced_flow.Design(3, 10**5, (0.5,), three), (100.0, 1000.0), 1e-4, 35.0, 50.0),
-        Long(reduced_flow.Design(2, 10**6, (0.5,), (0.5, 1.0)), (100.0, 1000.0), 1e-4, 35.0, 40.0),
+        Long(Symmetric(2, 10**5, (1.0,), three), (10.0, 100.0), 1e-3, 7.0, 16.0),
+        Long(Symmetric(2, 10**5, (1.0,), three), (100.0, 1000.0), 1e-4, 24.0, 40.0),
+        Long(Symmetric(3, 10**5, (0.5,), three), (100.0, 1000.0), 1e-4, 35.0, 50.0),
+        Long(Symmetric(2, 10**6, (0.5,), (0.5, 1.0)), (100.0, 1000.0), 1e-4, 35.0, 40.0),
     ]

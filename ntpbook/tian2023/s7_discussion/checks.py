@@ -25,7 +25,7 @@ from ntpbook.tian2023.s7_discussion.instances import (
     Growing,
     Heads,
     ScoresOverTime,
-    Symmetric,
+    SymmetricUnder10,
     Trajectory,
     biased,
     chance_of_spurious,
@@ -49,6 +49,7 @@ from ntpbook.tian2023.s7_discussion.instances import (
     winners,
 )
 from ntpcore.tian2023 import layer, population
+from ntpcore.tian2023.coupled import Symmetric
 from ntpcore.tian2023.population import HeadWeights
 from ntpverdicts import arrays
 from ntpverdicts.claims import Shown, Verdict
@@ -270,9 +271,9 @@ def check_ours_distinct_loses(one: ScoresOverTime, sign: float = 1.0) -> Iterato
 # No winner takes all
 
 
-def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | Symmetric]:
+def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | SymmetricUnder10]:
     """The runs, and three symmetric classes under (10)."""
-    return [*collection(seed, random), Symmetric(3, 0.2, 10.0)]
+    return [*collection(seed, random), SymmetricUnder10(3, 0.2, 10.0)]
 
 
 @check(
@@ -292,10 +293,10 @@ def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | Symmetric]:
     },
 )
 def check_tian2023_app_no_winner(
-    one: Trajectory | Symmetric, ever: bool = False, factor: float = 1.0, share: float = 0.99
+    one: Trajectory | SymmetricUnder10, ever: bool = False, factor: float = 1.0, share: float = 0.99
 ) -> Iterator[Said]:
     """The largest share among the distinct tokens of a class stays below 0.99."""
-    if isinstance(one, Symmetric):
+    if isinstance(one, SymmetricUnder10):
         if ever:
             last = scores_under_10(one, np.array([600.0]))[-1]
             yield within(one.share(last), share, r"share at $\Gamma = e^{600}$")
@@ -733,12 +734,12 @@ def check_tian2023_app_spurious(
 # One or two of ten tokens
 
 
-def ten_tokens() -> list[tuple[reduced_flow.Design, float]]:
+def ten_tokens() -> list[tuple[Symmetric, float]]:
     """Ten distinct tokens of weights 0.1 to 1 per class, as in Section 8: sizes and ratios."""
     weights = tuple((np.arange(1, 11) / 10).tolist())
     shapes = ((2, 2, 34), (2, 1, 33), (10, 5, 125))  # K, L, M
-    designs = [reduced_flow.Design(K, M, (1.0,) * 10, weights, L) for K, L, M in shapes]
-    designs.append(reduced_flow.Design(2, 33, (1.0,) * 100, weights))
+    designs = [Symmetric(K, M, (1.0,) * 10, weights, L) for K, L, M in shapes]
+    designs.append(Symmetric(2, 33, (1.0,) * 100, weights))
     return [(design, ratio) for design in designs for ratio in (1.0, 10.0)]
 
 
@@ -772,7 +773,7 @@ def figure_6_runs(first: int = 1, seeds: int = 60) -> list[section_8.Counted]:
     },
 )
 def check_tian2023_app_few_tokens(
-    one: section_8.Counted | tuple[reduced_flow.Design, float], end: int = -1, number: float = 2.0
+    one: section_8.Counted | tuple[Symmetric, float], end: int = -1, number: float = 2.0
 ) -> Iterator[Said]:
     """e^entropy of the attention on distinct tokens is at most 2 in some class of some run."""
     if isinstance(one, section_8.Counted):

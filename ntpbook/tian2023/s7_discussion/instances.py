@@ -223,7 +223,7 @@ def _trained_twice(run: Trajectory, steps: int) -> Iterator[ScoresOverTime]:
 
 
 @dataclass(frozen=True)
-class Symmetric:
+class SymmetricUnder10:
     """K classes with one common token and two distinct ones, the leader twice as frequent.
 
     Attributes:
@@ -253,7 +253,7 @@ class Symmetric:
         return float(c[1] / (c[1] + c[2]))
 
 
-def scores_under_10(one: Symmetric, logs: Floats) -> Floats:
+def scores_under_10(one: SymmetricUnder10, logs: Floats) -> Floats:
     """(S, 3): scores of the three kinds of tokens when the clock Gamma is exp(logs).
 
     With the clock Gamma = eta_Z int gamma dt the right-hand side of (10) has no time in it; M is
@@ -275,12 +275,12 @@ def scores_under_10(one: Symmetric, logs: Floats) -> Floats:
     return states_at(logs, slope, start, relative=1e-9, absolute=1e-11, begin=-10.0)
 
 
-def log_time(one: Symmetric, log_clock: float) -> float:
+def log_time(one: SymmetricUnder10, log_clock: float) -> float:
     """ln t at a late value of the clock: Gamma = (eta_Z/eta_Y)(K/2) ln^2 t, equation (128)."""
     return math.exp(0.5 * (log_clock + math.log(2 * one.ratio / one.K)))
 
 
-def takeover_log_time(one: Symmetric, share: float) -> float:
+def takeover_log_time(one: SymmetricUnder10, share: float) -> float:
     """ln t at which the leader has this share, under (10); on a grid of the clock, interpolated.
 
     Raises:

@@ -22,8 +22,9 @@ from ntpbook.ours.long_times import (
     unequal,
 )
 from ntpbook.shared import reduced_flow
-from ntpbook.shared.reduced_flow import Design, follow, one_of_each
+from ntpbook.shared.reduced_flow import follow, state_size
 from ntpcore.tian2023 import coupled
+from ntpcore.tian2023.coupled import Symmetric, one_of_each
 from ntpverdicts.claims import Shown, Verdict
 
 # Every check: its verdict, and its planted errors noticed
@@ -84,22 +85,22 @@ def test_sums_over_tokens_are_sums() -> None:
 # The reduced system
 
 SHAPES = (
-    (Design(2, 4, (1.0,), (1.0,)), 1.0),
-    (Design(4, 20, (0.7, 0.3), (1.0, 0.5, 0.2), 2), 0.5),
-    (Design(3, 3, (0.5, 0.2), (1.0, 0.3)), 3.0),
-    (Design(6, 30, (2.0,), (1.0, 0.1), 3), 10.0),
+    (Symmetric(2, 4, (1.0,), (1.0,)), 1.0),
+    (Symmetric(4, 20, (0.7, 0.3), (1.0, 0.5, 0.2), 2), 0.5),
+    (Symmetric(3, 3, (0.5, 0.2), (1.0, 0.3)), 3.0),
+    (Symmetric(6, 30, (2.0,), (1.0, 0.1), 3), 10.0),
 )
 
 
 @pytest.mark.parametrize("sphere", [True, False])
 @pytest.mark.parametrize(("design", "ratio"), SHAPES)
 def test_ours_long_clock_the_reduced_system_is_the_layer(
-    design: Design, ratio: float, sphere: bool
+    design: Symmetric, ratio: float, sphere: bool
 ) -> None:
     sigma = np.array([0.5, 3.0, 12.0])
     K, C, D = design.K, len(design.common), len(design.distinct)
     P = plain_layer.tokens(design.common, design.distinct, K)
-    query = [n // (K // design.L) for n in range(K)]
+    query = [n // (K // design.queries) for n in range(K)]
     Y, Z, t = plain_layer.on_the_clock(P, query, design.M, ratio * 0.3, 0.3, sigma, sphere)
     path = follow(design, ratio, sigma, sphere)
     assert np.log1p(ratio * 0.3 * np.array(t) / K) == pytest.approx(path.log_time, abs=1e-7)
@@ -134,7 +135,7 @@ def test_the_wrong_layer_is_noticed() -> None:
 def test_the_reduced_system_is_the_flow_in_time(data: coupled.Symmetric, ratio: float) -> None:
     t = np.geomspace(1, 1e8, 9)
     flow = coupled.flow(data, ratio, 1.0, t)
-    path = follow(reduced_flow.of_symmetric(data), ratio, np.geomspace(1e-4, 60, 3000))
+    path = follow(data, ratio, np.geomspace(1e-4, 60, 3000))
     when = np.log1p(ratio * t / data.K)
     z = np.hstack([flow.z_common, flow.z_distinct])
     for j in range(z.shape[1]):
@@ -156,7 +157,7 @@ def test_a_clock_that_turns_back_is_refused() -> None:
     with pytest.raises(ValueError, match="increasing"):
         follow(one_of_each(2, 2, 0.5), 1.0, np.array([1.0, 0.5]))
     with pytest.raises(ValueError, match="M >= K"):
-        Design(3, 2, (1.0,), (1.0,))
+        Symmetric(3, 2, (1.0,), (1.0,))
 
 
 # Inequalities, tried hard
@@ -223,7 +224,7 @@ def test_ours_long_keep_no_token_is_lost_along_random_paths() -> None:
 
 
 def test_the_softmax_loses_tokens_and_fails_the_same_inequalities() -> None:
-    design = Design(2, 2, (0.5,), (0.1, 0.15, 0.25))
+    design = Symmetric(2, 2, (0.5,), (0.1, 0.15, 0.25))
     found = bounds.keep_slacks(follow(design, 1.0, np.geomspace(1e-2, 1e4, 300), sphere=False))
     assert found["drift of the decoder's ratios"] > 0  # its bound is wide
     assert found["z_d >= 0"] < 0
@@ -277,7 +278,7 @@ def test_the_closed_form_fails_for_more_outputs_than_classes() -> None:
     left, right = laws.closed_form(bulk)
     assert np.abs(left / right - 1).max() > 0.1
     with pytest.raises(ValueError, match="one token of each kind"):
-        laws.closed_form(follow(Design(2, 2, (0.5,), (0.2, 0.3)), 1.0, np.array([1.0])))
+        laws.closed_form(follow(Symmetric(2, 2, (0.5,), (0.2, 0.3)), 1.0, np.array([1.0])))
 
 
 @pytest.mark.parametrize(("K", "M"), [(2, 4), (3, 6), (2, 8), (3, 12)])
@@ -397,7 +398,7 @@ def simplex_rate(path: reduced_flow.ClockPath) -> tuple[float, float]:
     C, D = len(design.common), len(design.distinct)
     top = int(np.argmax(path.z[-1] + np.log(design.p)))
     rest = np.delete(path.scores[-1], top).sum()  # not 1 - c_1, which rounds
-    N = D - 1 + C * design.L / design.K
+    N = D - 1 + C * design.queries / design.K
     return float(rest * path.nu * path.sigma[-1] ** 2), 2 * N / (1 + N)
 
 
@@ -406,13 +407,14 @@ def sphere_rate(path: reduced_flow.ClockPath) -> float:
     design = path.design
     C, D = len(design.common), len(design.distinct)
     share = float(path.f[-1, 0] ** 2)
-    return share * path.nu * float(path.sigma[-1]) ** 2 * (design.K / design.L + C / D)
+    return share * path.nu * float(path.sigma[-1]) ** 2 * (design.K / design.queries + C / D)
 
 
 @pytest.mark.parametrize(
-    "design", [Design(2, 2, (0.5,), (0.1, 0.15, 0.25)), Design(4, 4, (0.5, 0.2), (0.3, 0.2), 2)]
+    "design",
+    [Symmetric(2, 2, (0.5,), (0.1, 0.15, 0.25)), Symmetric(4, 4, (0.5, 0.2), (0.3, 0.2), 2)],
 )
-def test_ours_long_simplex_one_winner_and_several_on_the_sphere(design: Design) -> None:
+def test_ours_long_simplex_one_winner_and_several_on_the_sphere(design: Symmetric) -> None:
     grid = np.array([1e2, 1e3, 1e4])
     simplex = follow(design, 1.0, grid, sphere=False, absolute=1e-14)
     found, limit = simplex_rate(simplex)
@@ -428,10 +430,10 @@ def test_ours_long_simplex_one_winner_and_several_on_the_sphere(design: Design) 
 
 
 def test_a_tie_at_the_top_is_shared_by_the_softmax_but_does_not_last() -> None:
-    design = Design(2, 2, (0.5,), (0.2, 0.2, 0.1))
+    design = Symmetric(2, 2, (0.5,), (0.2, 0.2, 0.1))
     path = follow(design, 1.0, np.array([1.0, 10.0]), sphere=False)
     assert path.shares[-1, 0] == pytest.approx(path.shares[-1, 1], rel=1e-9)
-    start = np.zeros(design.size)
+    start = np.zeros(state_size(design))
     start[1] = 1e-6  # any difference decides
     nearly = follow(design, 1.0, np.array([1.0, 1e4]), sphere=False, start=start)
     assert nearly.shares[-1, 0] > 0.999
@@ -441,7 +443,7 @@ def test_ours_long_rates_set_the_clock_alone() -> None:
     paths = []
     for ratio in (0.1, 1.0, 1000.0):
         scale = (ratio / (1 - 1 / 10)) ** 0.5
-        design = Design(10, 10, (0.5, 0.1), (0.3, 0.2))
+        design = Symmetric(10, 10, (0.5, 0.1), (0.3, 0.2))
         paths.append(follow(design, ratio, np.geomspace(0.1, 100, 30) * scale).entropy)
     assert np.ptp(paths, axis=0).max() < 1e-8
 
@@ -514,7 +516,7 @@ def test_an_attention_that_rests_is_proportional_to_g() -> None:
 
 def test_ours_long_still_draws_every_start_to_the_same_attention() -> None:
     rng = np.random.default_rng(6)
-    design = Design(3, 3, (0.5, 0.2), (0.1, 0.3, 0.2))
+    design = Symmetric(3, 3, (0.5, 0.2), (0.1, 0.3, 0.2))
     r = np.array([0.5, 1.0, 2.0])
     for _ in range(8):
         z = rng.uniform(-4, 4, 5)
@@ -534,7 +536,7 @@ def test_with_a_useless_decoder_two_attentions_can_attract() -> None:
 
 
 def test_the_picture_sphere_and_simplex_on_one_clock() -> None:
-    design = Design(10, 1000, (0.5,), (0.1, 0.15, 0.25))
+    design = Symmetric(10, 1000, (0.5,), (0.1, 0.15, 0.25))
     log_t = np.array([1.0, 10.0, 100.0, 1000.0])
     sphere = laws.top_shares(design, 1.0, log_t, True)
     simplex = laws.top_shares(design, 1.0, log_t, False)
@@ -555,7 +557,7 @@ def test_with_many_classes_the_shares_stay_near_the_counts_for_ever() -> None:
         b, early = 1 / (1 + twice), 2 * Fraction(25, 100) / (3 * twice * Fraction(1, 100))
         # C_2 = 2 C_1/b, C_2 b = 2 C_1
         drifts[K] = float(twice / b**3) * (1 + math.log(early) / 2)
-        design = Design(K, K, (0.5,), (0.1, 0.15, 0.25))
+        design = Symmetric(K, K, (0.5,), (0.1, 0.15, 0.25))
         found = bounds.keep(design)
         assert found.drift == pytest.approx(drifts[K], rel=1e-12)
         path = bounds.keeping_run(design, 1.0)
@@ -596,7 +598,7 @@ def test_ours_long_unequal_slopes_are_those_of_the_layer_written_out() -> None:
 def test_ours_long_unequal_follows_symmetric_classes_like_the_small_system() -> None:
     own = ((1.0, 0.5), (1.0, 0.5))
     one = unequal.Unequal(((2.0,), (2.0,)), own, 6, 3.0)
-    small = follow(Design(2, 6, (2.0,), (1.0, 0.5)), 3.0, np.array([5.0, 20.0]))
+    small = follow(Symmetric(2, 6, (2.0,), (1.0, 0.5)), 3.0, np.array([5.0, 20.0]))
     # there time counts as ln(1 + eta_Y t/K), and eta_Z = 1
     t = np.expm1(small.log_time) * 2 / 3.0
     course = unequal.follow(one, np.log1p(t))
@@ -641,7 +643,7 @@ def test_ours_long_margin_its_constants_are_nearly_reached_and_no_weaker_ones_wo
 
 def test_ours_long_keep_its_bounds_are_nearly_reached_where_the_common_token_is_rare() -> None:
     # one rare common token, K = 2: q_c^2 -> 1/(4 nu I), so that P_d/theta -> 1/(1 + 1/2) = 2/3
-    design = Design(2, 2, (0.05,), (1.0,))
+    design = Symmetric(2, 2, (0.05,), (1.0,))
     path, found = bounds.keeping_run(design, 1.0), bounds.keep(design)
     q = design.p * np.exp(path.z)
     assert path.r[-1, 0] / q[-1, 1] / path.theta[-1] == pytest.approx(2 / 3, rel=0.05)

@@ -8,7 +8,6 @@ import pytest
 
 from ntpbook.ours.long_times import stationary
 from ntpbook.ours.two_papers import checks, parting_data, paths
-from ntpbook.shared import reduced_flow
 from ntpcore.data import order
 from ntpcore.data.dataset import from_samples
 from ntpcore.data.examples import example_1
@@ -164,7 +163,7 @@ def dense(design, sphere, rate, until):
 
 @pytest.mark.parametrize("sphere", [True, False])
 def test_ours_two_ball_is_what_the_dense_layer_does(sphere):
-    design = reduced_flow.Design(2, 6, (0.5,), (0.1, 0.15, 0.25))
+    design = Symmetric(2, 6, (0.5,), (0.1, 0.15, 0.25))
     until = 2000.0
     log_t = float(np.log1p(until / 2))
     shares, others = checks.attention(checks.Race(design, 1.0, log_t), sphere)
@@ -184,7 +183,7 @@ def test_ours_two_ball_weak_tokens_drop_for_all_times_reached():
 
 
 def test_ours_two_ball_shares_that_go_on_moving_are_noticed(monkeypatch):
-    race = checks.Race(reduced_flow.Design(2, 2, (0.5,), (0.1, 0.15, 0.25)), 1.0, 1000.0)
+    race = checks.Race(Symmetric(2, 2, (0.5,), (0.1, 0.15, 0.25)), 1.0, 1000.0)
     found = {sphere: checks.attention(race, sphere) for sphere in (True, False)}
     monkeypatch.setattr(checks, "attention", lambda _, sphere: found[sphere])
     shares, rest = found[True]
@@ -205,12 +204,12 @@ def test_ours_two_circle_the_place_of_rest_is_proportional_to_the_gain():
 
 # Equation (10)
 
-DESIGN = paths.Design(3, 1000, 0.4, (0.2, 0.4))
+DESIGN = Symmetric(3, 1000, (0.4,), (0.2, 0.4))
 
 
 def test_ours_two_path_a_decoder_that_stands_still_has_no_winner():
     # the same force with a gain that is not in the span of the current f: r of the start
-    design = reduced_flow.Design(3, 3, (0.4,), (0.2, 0.4))
+    design = Symmetric(3, 3, (0.4,), (0.2, 0.4))
     r = np.array([0.2, 0.4])
     R, _ = stationary.settle(design, r, np.zeros(3), np.geomspace(1e-2, 1e7, 60))
     assert R[-1] == pytest.approx(np.linalg.norm(r), rel=1e-5)  # f = r/|r|: shares 1/3 and 2/3

@@ -128,7 +128,7 @@ def test_discussion() -> None:
 
 def test_long_times() -> None:
     assert round(math.log(2) / slow_manifold.law(10, 1000).alpha) == 77
-    path = reduced_flow.follow(reduced_flow.one_of_each(2, 2, 0.5), 1.0, np.linspace(7, 10, 3001))
+    path = reduced_flow.follow(coupled.one_of_each(2, 2, 0.5), 1.0, np.linspace(7, 10, 3001))
     at = int(np.abs(path.tangent - 10).argmin())
     by_hand = math.sqrt((math.log(10) + 99 / 2) / (3 / 4))  # the closed form with T = 10
     assert round(by_hand, 2) == 8.31
@@ -142,7 +142,7 @@ def test_long_times() -> None:
     assert path.log_time[at] == pytest.approx(math.log(1 + t[-1] / 2), rel=1e-7)
     left, right = laws.closed_form(path)
     assert left == pytest.approx(right, rel=1e-6)
-    two, thousand = (bounds.keep(reduced_flow.one_of_each(K, K, 0.5)) for K in (2, 1000))
+    two, thousand = (bounds.keep(coupled.one_of_each(K, K, 0.5)) for K in (2, 1000))
     for K, found in ((2, two), (1000, thousand)):
         twice = Fraction(1, K) / (1 - Fraction(1, 2))  # 2 C_1 = C L/(K (1 - eps_0))
         factor = twice * (1 + twice) ** 3  # C_2/b^2 = 2 C_1/b^3, b = 1/(1 + 2 C_1)

@@ -199,14 +199,14 @@ def test_what_is_in_force_is_tested_on_every_instance() -> None:
 
 def test_tian2023_thm_4_scanning_is_linear_by_hand() -> None:
     # C_0 = 1, K = 10, both rates 1: a^2 = 2 (999/1000)^2 / 10, and e^(2B) <= 1 + a t
-    a, _ = checks.steep(checks.Point(1.0, S))
+    a, _ = checks.steep(checks.SettingWithConstant(1.0, S))
     assert a**2 == pytest.approx(0.2 * 0.999**2)
     _, B = formulas.solve_13(S, 1.0, np.array([1.0, 10.0, 60.0]))
     assert (np.exp(2 * B) <= 1 + a * np.array([1.0, 10.0, 60.0])).all()
 
 
 def test_tian2023_thm_4_snapping_is_logarithmic_by_hand() -> None:
-    _, b = checks.steep(checks.Point(1.0, S))
+    _, b = checks.steep(checks.SettingWithConstant(1.0, S))
     assert b**2 == pytest.approx(20 * 0.999**2)
     late = np.array([S.onset, 1e3 * S.onset])
     _, B = formulas.solve_13(S, 1.0, late)
@@ -226,7 +226,7 @@ def test_tian2023_thm_4_lower_bound_on_the_growth_factor_fails_at_the_start() ->
 def test_tian2023_eq_14_is_below_zero_at_the_start_for_a_small_constant() -> None:
     printed = formulas.printed_growth(0.4, formulas.first_stage(S, 1e-3))
     assert float(printed) == pytest.approx(math.log(0.4) / 4, abs=1e-3)
-    one = checks.Point(0.4, S)
+    one = checks.SettingWithConstant(0.4, S)
     assert checks.check_tian2023_eq_14.judge([one]).verdict is Verdict.REFUTED
 
 

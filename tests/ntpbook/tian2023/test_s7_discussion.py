@@ -13,7 +13,6 @@ import pytest
 from every_check import failure, sound
 from scipy.integrate import quad, solve_ivp
 
-from ntpbook.shared import reduced_flow
 from ntpbook.tian2023.s7_discussion import (
     apart,
     checks,
@@ -25,6 +24,7 @@ from ntpbook.tian2023.s7_discussion import (
 )
 from ntpbook.tian2023.s8_synthetic import experiments
 from ntpcore.tian2023 import decoder, layer, population
+from ntpcore.tian2023.coupled import Symmetric
 from ntpverdicts.claims import Verdict
 from ntpverdicts.compare import NotANumberError
 
@@ -163,7 +163,7 @@ def test_tian2023_app_no_winner_readings_are_computed():
     assert [reading.verdict for reading in found.readings] == [NOT_SEEN]
     # with a winner's share of all but nothing, even the late clock of (10) has none
     judge = checks.check_tian2023_app_no_winner.judge
-    one = [instances.Symmetric(3, 0.2, 10.0)]
+    one = [instances.SymmetricUnder10(3, 0.2, 10.0)]
     assert judge(one, ever=True, share=0.99).verdict is NOT_SEEN
     last = instances.scores_under_10(one[0], np.array([3.0]))[-1]
     assert one[0].share(last) < 0.99
@@ -203,7 +203,7 @@ def share_by_equation_10(K: int, epsilon: float, clock: float, classes: int | No
 
 @pytest.mark.parametrize(("K", "epsilon"), [(2, 0.3), (3, 0.2), (5, 0.1)])
 def test_tian2023_app_no_winner_scores_under_10_agree_with_all_vectors_written_out(K, epsilon):
-    one = instances.Symmetric(K, epsilon, 10.0)
+    one = instances.SymmetricUnder10(K, epsilon, 10.0)
     for clock in (5.0, 200.0):
         z = instances.scores_under_10(one, np.array([math.log(clock)]))[-1]
         right = share_by_equation_10(K, epsilon, clock)
@@ -224,7 +224,7 @@ def test_tian2023_app_no_winner_takeover_time_agrees_with_the_integral_of_gamma(
     def clock_at(classes: int) -> float:
         """The clock at the time of the library, whose clock is such that ln t is about 500."""
         log_clock = math.log(K / 2 * 500.0**2 / ratio)
-        log_t = instances.log_time(instances.Symmetric(classes, 0.2, ratio), log_clock)
+        log_t = instances.log_time(instances.SymmetricUnder10(classes, 0.2, ratio), log_clock)
         return quad(by_log, 0.0, log_t, limit=900)[0] / ratio / math.exp(log_clock)
 
     # ln^2 t is the leading term of ln^2(M t/K): 3 percent at ln t = 500
@@ -234,7 +234,7 @@ def test_tian2023_app_no_winner_takeover_time_agrees_with_the_integral_of_gamma(
 
 
 def test_tian2023_app_no_winner_takes_longer_for_a_larger_share():
-    one = instances.Symmetric(3, 0.2, 10.0)
+    one = instances.SymmetricUnder10(3, 0.2, 10.0)
     early, late = (instances.takeover_log_time(one, share) for share in (0.8, 0.9))
     assert 1 < early < late < math.inf
 
@@ -558,7 +558,7 @@ def test_tian2023_app_spurious_chance_agrees_with_samples():
 
 
 def test_tian2023_app_few_tokens_counts_equal_tokens_by_their_number():
-    design = reduced_flow.Design(2, 5, (1.0,), (0.3, 0.3, 0.3))
+    design = Symmetric(2, 5, (1.0,), (0.3, 0.3, 0.3))
     where = failure(checks.check_tian2023_app_few_tokens, [(design, 1.0)], number=2.99)
     assert "tokens that share the attention" in where
     assert not failure(checks.check_tian2023_app_few_tokens, [(design, 1.0)], number=3.01)
@@ -577,7 +577,7 @@ def test_tian2023_app_few_tokens_one_run_by_its_shares():
 
 
 def test_tian2023_app_few_tokens_has_the_classes_of_section_8():
-    shapes = [(d.K, d.L, d.M, len(d.common), len(d.distinct)) for d, _ in checks.ten_tokens()]
+    shapes = [(d.K, d.queries, d.M, len(d.common), len(d.distinct)) for d, _ in checks.ten_tokens()]
     # 10 common tokens, 10 distinct ones for each class, queries and next tokens
     assert (2, 2, 10 + 2 * 10 + 2 + 2, 10, 10) in shapes
     assert (10, 5, 10 + 10 * 10 + 5 + 10, 10, 10) in shapes

@@ -120,8 +120,16 @@ def test_entropy_of_equal_tokens_is_the_logarithm_of_their_number() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
+    few = Symmetric(3, 3, (1.0,), (1.0,))  # a decoder of the next tokens alone, no vocabulary
+    for refuse in (few.classes, lambda: coupled.descend(few, 1.0, 1.0, [1])):
+        with pytest.raises(ValueError, match="do not fit"):
+            refuse()
     with pytest.raises(ValueError, match="do not fit"):
-        Symmetric(3, 3, (1.0,), (1.0,))
+        coupled.flow(few, 1.0, 1.0, np.array([1.0]))
+    with pytest.raises(ValueError, match="do not fit"):
+        coupled.dense(few, np.zeros(5))
+    with pytest.raises(ValueError, match="make no classes"):
+        Symmetric(3, 2, (1.0,), (1.0,))
     with pytest.raises(ValueError, match="do not divide"):
         Symmetric(4, 20, (1.0,), (1.0,), 3)
     with pytest.raises(ValueError, match="positive"):

@@ -9,9 +9,9 @@ e, with margins u = B W, and smaller terms. If a dual solution is positive on ev
 and (t eta)^2 (1 - cos) tends to half the squared length of R across W_star. If some tight pair
 cannot carry a multiplier (a degenerate pair), there is no minimiser and R grows like a logarithm.
 Pairs with slack move sums between the tight components before they die out; that part of R depends
-on the run and is read off its weights. `ours-sharp-rate` and `ours-logarithm-law` in this project's
-book prove it for stage 2, under Assumptions 1 to 3 and for step sizes below max(||W_star||, 2 /
-||W_star||).
+on the run. Where each query has one optimal token, R has a closed form (`star_residual`).
+`ours-sharp-rate` and `ours-logarithm-law` in this project's book prove all this for stage 2, under
+Assumptions 1 to 3 and for step sizes below max(||W_star||, 2 / ||W_star||).
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from ntpcore.exact.margin import Solution
 from ntpcore.huang2024.problem import Problem
 
 Floats = NDArray[np.float64]
-
-NEWTON_STEPS = 200  # a few dozen suffice; each at least halves the step where it is damped
 
 
 def tight_pairs(order: PartialOrder, solution: Solution) -> set[Pair]:
@@ -67,87 +65,6 @@ def degenerate(problem: Problem) -> dict[str, set[Pair]]:
     return {query: pairs for query, pairs in found.items() if pairs}
 
 
-def residual(problem: Problem, weights: Floats | None = None) -> Floats:
-    """The limit R of W(t) - t eta W_star / ||W_star|| across W_star, (K,).
-
-    Newton's method with halved steps on the convex function above; dense, for small problems.
-
-    Args:
-        problem: the data.
-        weights: (K,), late entries of W_kq; needed where a pair has slack.
-
-    Raises:
-        ValueError: a pair is degenerate, so that there is no limit, or has slack and no weights
-            are given.
-    """
-    if degenerate(problem):
-        raise ValueError("a tight pair carries no multiplier, so W(t) has no limiting residual")
-    pairs, log_C = tight_terms(problem)
-    if weights is None and len(pairs) < len(problem.pairs):
-        raise ValueError("a pair has slack, so the residual depends on the run; give late weights")
-    R = _minimise(_incidence(pairs, len(problem.W_kq_star)), log_C, problem.W_kq_star)
-    if weights is not None:
-        R = R + _component_means(pairs, weights)
-    across: Floats = R - problem.W_kq_star * float(R @ problem.W_kq_star) / problem.norm**2
-    return across
-
-
-def asymptotic_constant(problem: Problem, weights: Floats | None = None) -> float:
-    """c in 1 - cos ~ c / (t eta)^2, half the squared length of `residual`.
-
-    Args:
-        problem: the data.
-        weights: (K,), late entries of W_kq; needed where a pair has slack.
-
-    Raises:
-        ValueError: as for `residual`; a degenerate pair makes 1 - cos fall more slowly.
-    """
-    R = residual(problem, weights)
-    return float(R @ R) / 2
-
-
-def _incidence(pairs: NDArray[np.int64], entries: int) -> Floats:
-    """B, (E, K), whose product with W are the margins."""
-    B = np.zeros((len(pairs), entries))
-    B[np.arange(len(pairs)), pairs[:, 0]] = 1.0
-    B[np.arange(len(pairs)), pairs[:, 1]] = -1.0
-    return B
-
-
-def _minimise(B: Floats, log_C: Floats, star: Floats) -> Floats:
-    """The minimiser of log sum_e C_e e^-(B R)_e + <R, star> / ||star||^2 with least norm."""
-    drift = star / float(star @ star)
-
-    def value(R: Floats) -> float:
-        return _log_sum(log_C - B @ R)[0] + float(drift @ R)
-
-    R = np.zeros(len(star))
-    for _ in range(NEWTON_STEPS):
-        p = _log_sum(log_C - B @ R)[1]
-        slope = drift - B.T @ p
-        curvature = B.T @ (p[:, None] * B) - np.outer(B.T @ p, B.T @ p)
-        step = -np.linalg.lstsq(curvature, slope, rcond=1e-13)[0]
-        gain = -float(slope @ step)
-        size = 1.0
-        if gain > 1e-10:  # below, values no longer tell steps apart, and full steps converge
-            while value(R + size * step) > value(R) - size * gain / 4 and size > 1e-9:
-                size /= 2
-        R = R + size * step
-        if size == 1.0 and np.abs(step).max() <= 1e-10 * (1 + np.abs(R).max()):
-            return R
-    raise ArithmeticError(f"no minimum found in {NEWTON_STEPS} steps")
-
-
-def _component_means(pairs: NDArray[np.int64], weights: Floats) -> Floats:
-    """For each entry, the mean of the weights in its connected component of tight pairs."""
-    graph: nx.Graph[int] = nx.Graph(pairs.tolist())
-    means = np.zeros(len(weights))
-    for nodes in nx.connected_components(graph):
-        members = list(nodes)
-        means[members] = weights[members].mean()
-    return means
-
-
 def star_residual(problem: Problem) -> Floats:
     """R where each query has one optimal token, in closed form: on prefix-closed data, (K,).
 
@@ -158,7 +75,9 @@ def star_residual(problem: Problem) -> Floats:
         ValueError: a query has several optimal tokens.
     """
     if any(len(order.optimal) > 1 for order in problem.orders.values()):
-        raise ValueError("a query has several optimal tokens; use residual")
+        raise ValueError(
+            "a query has several optimal tokens; the closed form of R needs one for each"
+        )
     pairs, log_C = tight_terms(problem)
     size = np.bincount(pairs[:, 0], minlength=len(problem.W_kq_star))  # rivals of each o
     difference = log_C + np.log1p(size[pairs[:, 0]])
@@ -197,11 +116,3 @@ def tight_terms(problem: Problem) -> tuple[NDArray[np.int64], Floats]:
         keep.append(scores[a] - scores[b] == 1)
     kept = np.array(keep)
     return problem.pairs[kept], logs[kept]
-
-
-def _log_sum(logs: Floats) -> tuple[float, Floats]:
-    """log sum exp, and its gradient."""
-    top = logs.max()
-    terms = np.exp(logs - top)
-    total = terms.sum()
-    return float(top + np.log(total)), terms / total

@@ -1,4 +1,7 @@
-"""Imports go down: what each folder of the packages, and each notebook, may use."""
+"""Imports go down: what each folder of the packages, and each notebook, may use.
+
+The library that stands below all others also stays small.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import networkx as nx
@@ -65,6 +69,11 @@ READERS = ("readers_", "benchmarks")
 # `ntpcore report` does.
 SHARED = {"ntpcore", "ntpverdicts", "ntpbook.look", "ntpbook.shared", "ntpcli.report"}
 HELPERS = ROOT / "tests" / "helpers"
+MOST_LINES_OF_NTPCORE = 8000  # of code
+NO_CODE = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
+    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
+}
 # Tests of ntpcore that also run where nothing else is; the others are held to need no more.
 QUICK = [
     f"tests/ntpcore/{name}.py"
@@ -199,6 +208,37 @@ def outside_of_ntpcore(path: Path, seen: set[Path]) -> set[str]:
         elif helper.is_file() and helper not in seen:
             found |= outside_of_ntpcore(helper, seen | {helper})
     return found
+
+
+def lines_of_code(path: Path) -> int:
+    """How many lines of a module hold code: no blank line, no comment, no docstring."""
+    lines: set[int] = set()
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type not in NO_CODE:
+                lines |= set(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+            text = node.body[0]
+            lines -= set(range(text.lineno, (text.end_lineno or text.lineno) + 1))
+    return len(lines)
+
+
+def test_ntpcore_stays_small() -> None:
+    files = (ROOT / "ntpcore").rglob("*.py")
+    assert sum(map(lines_of_code, files)) < MOST_LINES_OF_NTPCORE
+
+
+def test_lines_of_code_are_counted_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(
+        '"""Of a module.\n\nTwo paragraphs.\n"""\n\nx = 1  # counts once\n# does not count\n'
+        'text = """counts\n\nthree times"""\n\n\ndef f(\n    a: int,\n) -> int:\n'
+        '    """Of a function."""\n\n    # a comment\n    return a\n',
+        encoding="utf-8",
+    )
+    assert lines_of_code(path) == 1 + 3 + 3 + 1
 
 
 def test_tests_of_ntpcore_need_nothing_else_of_ours() -> None:

@@ -32,7 +32,7 @@ def test_ours_late_flow_misses_example_1_by_little_and_knows_its_offset(runs):
     """On Example 1 the offset is known: the minimiser of the limiting problem."""
     assert long_runs.offset_error(runs[0]) < 1e-6
     assert long_runs.hand_over(runs[0]) < 1e-12
-    residual = asymptotics.residual(runs[0].run.problem)
+    residual = asymptotics.star_residual(runs[0].run.problem)
     unit = runs[0].run.problem.W_kq_star / runs[0].run.problem.norm
     offset = runs[0].far.offset[-1]
     assert offset - (offset @ unit) * unit == pytest.approx(residual, abs=1e-6)

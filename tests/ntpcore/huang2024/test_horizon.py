@@ -178,8 +178,7 @@ def test_five_digits_at_1e15_do_not_depend_on_tolerance_or_hand_over(name, monke
 def test_on_example_1_the_constant_is_that_of_the_limiting_problem():
     one, eta, gap = setting_of("Example 1")
     flow = horizon.extend(one, late_state(one, eta, gap), HAND_OVER, eta, gap, np.array([1e15]))
-    c = asymptotics.asymptotic_constant(one)
-    # the offset is settled to the root of what Newton's method gains last, 1e-26
+    c = asymptotics.star_constant(one)
     assert flow.one_minus_cos[0] * (1e15 * eta) ** 2 == pytest.approx(c, rel=1e-12)
 
 

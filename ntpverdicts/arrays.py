@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ntpverdicts.compare import Compared, NotANumberError
-from ntpverdicts.maths import plain
+from ntpverdicts.maths import AT, placed, plain
 
 Floats = NDArray[np.float64]
 
@@ -95,8 +95,8 @@ def _worst(gap: Floats, size: Floats, where: str, at: ArrayLike | None) -> Compa
 
 def _place(where: str, at: ArrayLike | None, shape: tuple[int, ...], entry: int) -> str:
     """The words for one entry of the compared arrays, counted row by row."""
-    if at is None or "{at}" not in where:
-        return where.replace("{at}", "")
+    if at is None or AT not in where:
+        return where.replace(AT, "")
     if np.prod(shape) < np.size(at):  # one number that is compared with many
-        return where.replace("{at}", "any")
-    return where.replace("{at}", str(np.broadcast_to(np.asarray(at), shape).ravel()[entry]))
+        return where.replace(AT, "any")
+    return placed(where, np.broadcast_to(np.asarray(at), shape).ravel()[entry].item())

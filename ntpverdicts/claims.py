@@ -15,7 +15,7 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from ntpverdicts.maths import FORMULA, in_html, plain
+from ntpverdicts.maths import in_html, plain, unbroken
 from ntpverdicts.numbers import to_digits
 
 MIME = "application/vnd.ntpcore.check+json"
@@ -181,7 +181,7 @@ class Shown:
 
     Attributes:
         name: what the relation is, in words.
-        left: left side, as words with a formula or as code prints it.
+        left: left side: a number, words, or words with a formula.
         relation: "=", "<=", ">=", "<" or ">".
         right: right side, in the form of `left`.
         rest: left minus right as text, "0" for an identity that holds; simplified unless a value
@@ -493,7 +493,7 @@ def _machine(data: Mapping[str, object]) -> str:
         for one in found["theorems"]
     )
     words = "".join(
-        f"<p>{title}{escape(found[key])}</p>"
+        f"<p>{title}{in_html(found[key])}</p>"
         for key, title in (("says", ""), ("differs", "What differs: "), ("open", "Not covered: "))
         if found[key]
     )
@@ -541,8 +541,8 @@ def _proof(data: Mapping[str, object]) -> str:
 
 
 def _side(text: str) -> str:
-    """A side of a relation: formulas and words, or what code prints."""
-    return in_html(text) if FORMULA.search(text) else f"<code>{escape(text)}</code>"
+    """A side of a relation: a number, words, or a formula."""
+    return in_html(unbroken(text))
 
 
 def anchor_of(data: Mapping[str, object], step: Mapping[str, object]) -> str:

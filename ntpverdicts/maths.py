@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal
+from decimal import Context, Decimal
 from html import escape, unescape
 
 FORMULA = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.)+)\$", re.DOTALL)
@@ -21,6 +21,12 @@ DISPLAY = re.compile(
 )
 FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 SCIENTIFIC = re.compile(r"([-−]?)(\d+(?:\.\d+)?)e([+-]?\d+)")
+# A number with more digits than anyone reads, or with a power of ten as a program prints it.
+PRINTED = re.compile(r"(?<![\w.])([-−]?)(\d+(?:\.\d+)?)(e[+-]?\d+)?(?![\w]|\.\d)")
+HYPHEN = re.compile(r"(?<=\de)-(?=\d)|(?<!\w)-(?=\d)")  # for a minus sign
+MOST_DIGITS = 6  # that a reader meets in a number
+AT = "{at}"  # in a text, where the value that names a place belongs
+FEW_DIGITS = 4  # to which a longer one is rounded
 WHOLE = range(-3, 5)  # powers of ten whose zeros nobody has to count, as in `numbers.written`
 MARKED = re.compile(r'<span class="ntp-tex" data-tex="([^"]*)">[^<]*</span>')
 
@@ -38,6 +44,7 @@ SIGNS = {
     "mid": "|", "ast": "*", "star": "*", "lbrace": "{", "rbrace": "}", "forall": "∀",
     "lVert": "‖", "rVert": "‖", "Vert": "‖", "lvert": "|", "rvert": "|", "vert": "|",
     "surd": "√", "setminus": "∖", "dagger": "†", "angle": "∠",
+    "neg": "¬", "lnot": "¬",
 }  # fmt: skip
 RELATIONS = {
     "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠", "approx": "≈",
@@ -46,6 +53,7 @@ RELATIONS = {
     "rightarrow": "→", "Rightarrow": "⇒", "iff": "⇔", "succ": "≻", "prec": "≺", "lt": "<",
     "gt": ">", "perp": "⊥", "parallel": "∥", "lesssim": "≲", "gtrsim": "≳", "succeq": "⪰",
     "preceq": "⪯", "leftarrow": "←", "longrightarrow": "→", "implies": "⇒",
+    "wedge": "∧", "vee": "∨",
 }  # fmt: skip
 SPACES = frozenset({",", ";", ":", " ", "quad", "qquad", "thinspace", "enspace"})
 NOTHING = re.compile(r"(?:left|right|[bB]igg?[lrm]?|displaystyle|textstyle|limits|!)\Z")
@@ -150,6 +158,59 @@ def in_words(number: str) -> str:
     return f"${in_tex(number)}$" if SCIENTIFIC.fullmatch(number) else number
 
 
+def few_digits(text: str, *, words: bool = True) -> str:
+    r"""A text whose decimal numbers have few digits, with powers of ten set as formulas.
+
+    `1.0e-20` becomes `$10^{-20}$`, and `z = 0.015848931924611134` becomes `z = 0.01585`. A whole
+    number keeps its digits.
+
+    Args:
+        text: the text.
+        words: whether numbers in words change, too; words may be those of a reader's data.
+    """
+
+    def in_formula(found: re.Match[str]) -> str:
+        return in_tex(_shortened(found))
+
+    def in_sentence(found: re.Match[str]) -> str:
+        return in_words(_shortened(found))
+
+    return "".join(
+        f"${PRINTED.sub(in_formula, part)}$"
+        if tex
+        else PRINTED.sub(in_sentence, part)
+        if words
+        else part
+        for part, tex in _raw(text)
+    )
+
+
+def placed(text: str, value: object) -> str:
+    """A text that names a place with the value that stands for `{at}` in it.
+
+    A float has few digits there, unless it is a whole number.
+    """
+    shown = str(value)
+    if isinstance(value, float):
+        whole = value.is_integer() and abs(value) < 10**MOST_DIGITS
+        shown = f"{value:.0f}" if whole else f"{value:.{FEW_DIGITS}g}"
+    return "".join(
+        f"${part.replace(AT, in_tex(shown))}$" if tex else part.replace(AT, in_words(shown))
+        for part, tex in _raw(text)
+    )
+
+
+def _shortened(found: re.Match[str]) -> str:
+    """A number that was found in a text, rounded where it has too many digits."""
+    sign, digits, power = found.groups()
+    if not power and re.fullmatch(r"\d+\.0+", digits):
+        return f"{sign}{digits.split('.')[0]}"
+    if "." not in digits or len(digits.replace(".", "").lstrip("0")) <= MOST_DIGITS:
+        return found[0]
+    shorter = Context(prec=FEW_DIGITS).create_decimal(digits + (power or ""))
+    return f"{sign}{shorter.normalize():g}"
+
+
 def shorten(text: str, longest: int) -> str:
     """A text cut at a word and outside of formulas where more than `longest` letters would show."""
     text = " ".join(text.split())
@@ -184,6 +245,11 @@ def filled(text: str, words: Mapping[str, str]) -> str:
     return "".join(
         f"${FIELD.sub(value, part)}$" if tex else part.format(**numbers) for part, tex in _raw(text)
     )
+
+
+def unbroken(text: str) -> str:
+    """Words or a cell with true minus signs in their numbers; lines would break after a hyphen."""
+    return "".join(f"${part}$" if tex else HYPHEN.sub("−", part) for part, tex in _raw(text))
 
 
 def outside(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from ntpverdicts.maths import DIGITS, in_tex
@@ -52,6 +52,43 @@ def amount(value: Fraction | int, digits: int = 3) -> str:
         return str(found)
     size = math.log10(abs(found.numerator)) - math.log10(found.denominator)
     return written_power(size, digits, "−" if found < 0 else "")
+
+
+def whole(number: int, digits: int = 4) -> str:
+    """A whole number for a text; from a billion on as a power of ten with so many digits."""
+    if abs(number) < 10**9:
+        return str(number)
+    return f"${in_tex(f'{Decimal(number):.{digits - 1}e}')}$"
+
+
+def counted(number: int, plural: str) -> str:
+    """So many of what a phrase names in the plural: "1 query", "3 queries"."""
+    return f"{number} {singular(plural) if number == 1 else plural}"
+
+
+def interval(low: Fraction | float, high: Fraction | float, digits: int = 4) -> str:
+    """The interval from low to high as a formula, with its ends rounded outwards.
+
+    An interval whose rounded ends are equal is one number, exactly.
+
+    Args:
+        low: the left end.
+        high: the right end.
+        digits: how many of each end are shown.
+    """
+    ends = [
+        in_tex(_rounded(end, digits, side))
+        for end, side in ((low, ROUND_FLOOR), (high, ROUND_CEILING))
+    ]
+    return f"$[{ends[0]}, {ends[1]}]$" if ends[0] != ends[1] else f"${ends[0]}$"
+
+
+def _rounded(value: Fraction | float, digits: int, side: str) -> str:
+    """A number rounded to a side, strictly, as Python prints it."""
+    found = Fraction(value)
+    context = Context(prec=digits, rounding=side)
+    decimal = context.divide(Decimal(found.numerator), Decimal(found.denominator))
+    return f"{float(decimal):.{digits}g}"
 
 
 def power_of_e(exponent: float) -> str:

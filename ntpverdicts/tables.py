@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from ntpverdicts.maths import in_html
+from ntpverdicts.maths import in_html, unbroken
 
 DOWNLOAD_MIME = "application/vnd.ntpcore.download+json"
 NARROW_MIME = "application/vnd.ntpcore.narrow+svg"  # a drawing for a phone, beside the wide one
@@ -86,8 +86,3 @@ class Download:
             f"{self.name}</a>, {len(self.rows)} rows ({escape(columns)})</p>",
             DOWNLOAD_MIME: {"name": self.name, "text": self.text},
         }
-
-
-def unbroken(cell: str) -> str:
-    """A cell with true minus signs in its numbers; lines would break after a hyphen."""
-    return re.sub(r"(?<=\de)-(?=\d)|(?<!\w)-(?=\d)", "−", cell)

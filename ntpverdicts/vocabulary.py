@@ -44,7 +44,7 @@ from ntpverdicts.claims import (
     WitnessKind,
 )
 from ntpverdicts.compare import Assumed, Compared, LeftOut, NotANumberError, Said, Tally, Undecided
-from ntpverdicts.maths import filled, in_words, outside, plain
+from ntpverdicts.maths import few_digits, filled, in_words, outside, plain
 from ntpverdicts.numbers import amount, singular
 
 Body = Callable[..., Iterable[Said] | Said]
@@ -469,7 +469,9 @@ class Checked:
         used = {key: value for key, value in changes.items() if key in names}
         source = f"{step.function.__module__}.{step.function.__qualname__}"
         key = (step.function, tuple(sorted(used.items())))
-        shown = known[key] = known.get(key) or tuple(step.function(**used))
+        if key not in known:
+            known[key] = tuple(_in_few_digits(one) for one in step.function(**used))
+        shown = known[key]
         if not shown:
             raise ValueError(f"{self.label}: the step {step.text!r} showed nothing")
         return Step(step.text, step.how, source, shown)
@@ -480,7 +482,7 @@ class Checked:
             raise NotANumberError(f"{self.label}, {self.name(one)}: a slack of {said.slack}")
         name = self.name(one)
         where = f"{name}, {said.where}" if name and said.where else name or said.where
-        return replace(said, where=where)
+        return replace(said, where=few_digits(where, words=False))
 
     def _verdict(self, found: Outcome) -> Verdict:
         """In the words that fit the kind of claim."""
@@ -763,7 +765,23 @@ def _witness(failed: Compared) -> str:
     return f"{failed.where or 'the statement itself'}: violated by {by}"
 
 
+def _in_few_digits(one: Shown) -> Shown:
+    """A relation as pages show it: its numbers have few digits, and powers of ten are formulas."""
+    left, right, rest = map(few_digits, (one.left, one.right, one.rest))
+    return replace(one, name=few_digits(one.name), left=left, right=right, rest=rest)
+
+
 def relation(name: str, left: object, sign: str, right: object, rest: Number) -> Shown:
-    """An exact relation between numbers, with the difference of its sides."""
+    """An exact relation between numbers, with the difference of its sides.
+
+    A fraction with a denominator above a million is shown in decimals.
+    """
     truth = {"=": rest == 0, "<=": rest <= 0, ">=": rest >= 0, "<": rest < 0, ">": rest > 0}
-    return Shown(name, str(left), sign, str(right), str(rest), truth[sign])
+    return Shown(name, _value(left), sign, _value(right), _value(rest), truth[sign])
+
+
+def _value(value: object) -> str:
+    """A number of a relation in six digits, or exact where it is short."""
+    if isinstance(value, Fraction) and value.denominator > 10**6:
+        return f"{float(value):.6g}"
+    return str(value)

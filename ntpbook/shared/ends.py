@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from ntpverdicts.numbers import interval
+
 SHOWN = 10**9  # an end of a ball is rounded outwards to nine digits behind the point
 
 
@@ -24,6 +26,23 @@ def lower(ball: Any) -> Fraction:
 def upper(ball: Any) -> Fraction:
     """A fraction with few digits that is at least every number of a ball; see `lower`."""
     return -lower(-ball)
+
+
+def shown(ball: Any, digits: int = 4) -> str:
+    """The interval of a ball as a formula, its ends rounded outwards.
+
+    Raises:
+        ArithmeticError: the ball is not bounded.
+    """
+    if not ball.is_finite():
+        raise ArithmeticError(f"the ball {ball} is not bounded")
+    return interval(_fraction(ball.lower()), _fraction(ball.upper()), digits)
+
+
+def _fraction(end: Any) -> Fraction:
+    """An end of a bounded ball as the fraction that it is."""
+    mantissa, exponent = end.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def down(number: Fraction, places: int) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ntpbook.shared.symbols import at_least_zero, identity
+from ntpbook.shared.symbols import at_least_zero, formula, identity
 from ntpverdicts.claims import Shown
 from ntpverdicts.once import once
 
@@ -70,7 +70,7 @@ class Sample:
         import sympy as sp
 
         rest = sp.fraction(sp.together(self._named(left) - self._named(right)))[0].expand()
-        return Shown(name, words[0], "=", words[1], str(rest)[:200], rest == 0)
+        return Shown(name, words[0], "=", words[1], formula(rest), rest == 0)
 
     def _named(self, expression: Any) -> Any:
         """The expression with a symbol for each sum over the rivals, constants pulled out of it."""
@@ -169,7 +169,7 @@ def _by_positions(sentence: tuple[int, ...], factor: int) -> Shown:
     named = {one: sp.Symbol(f"e_{place}", positive=True) for place, one in enumerate(right)}
     rest = sp.cancel(sp.together((slope - factor * A * lemma).xreplace(named)))
     words = f"the loss of the sentence {' '.join(map(str, sentence))} along $W + sW'$"
-    return Shown(words, r"$d\,\text{loss}/ds$", "=", "Lemma 4", str(rest)[:200], rest == 0)
+    return Shown(words, r"$d\,\text{loss}/ds$", "=", "Lemma 4", formula(rest), rest == 0)
 
 
 @once

@@ -32,7 +32,7 @@ from ntpcore.huang2024.problem import Problem, from_dataset
 from ntpcore.huang2024.runs import Run, paper_rates, train
 from ntpverdicts.claims import Shown
 from ntpverdicts.maths import in_tex
-from ntpverdicts.numbers import power_of_e
+from ntpverdicts.numbers import power_of_e, whole
 from ntpverdicts.once import once
 
 STEPS_1 = 900  # of stage 1, as in the paper's experiment
@@ -109,7 +109,7 @@ class Hidden:
         """The data in words."""
         return (
             f"two tokens, one sentence ${power_of_e(self.log_ratio)}$ times rarer than the other, "
-            f"$\\eta = {in_tex(f'{self.eta:g}')}$, step {self.steps}"
+            f"$\\eta = {in_tex(f'{self.eta:g}')}$, step {whole(self.steps)}"
         )
 
     def run(self, record: Sequence[int] | None = None) -> Run:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ntpverdicts.claims import Shown
 
+IDENTITY, ZERO = r"\mathbb{I}", r"\mathbb{0}"  # as sympy sets these matrices; the book: I, 0
 _LONGEST = 160  # signs of an expression that a page typesets; a longer one fits on no line
 
 
@@ -229,22 +230,29 @@ def signed_coefficients(quotient: Any) -> tuple[Any, ...]:
 
 
 def formula(expression: Any) -> str:
-    """An expression as a card shows it: a formula, or for a long one how long it is."""
+    """An expression as a card shows it: a number, a formula, or the length of a long formula."""
     import sympy as sp
 
     expression = sp.sympify(expression)
     if isinstance(expression, sp.MatrixBase) and expression.shape == (1, 1):
         expression = expression[0, 0]
     text = str(expression)
-    if getattr(expression, "is_Number", False):
+    if getattr(expression, "is_Number", False) and expression.is_finite:
         return text
     if len(text) > _LONGEST:
         return f"(an expression with ${sp.count_ops(expression)}$ operations)"
     names = {symbol: _upright(symbol.name) for symbol in expression.free_symbols}
     words = {symbol: name for symbol, name in names.items() if name}
     # words that stand side by side need a space, and numbers and letters do not
-    tex = sp.latex(expression, symbol_names=words, mul_symbol=r"\," if words else None)
-    return text if r"\begin" in tex else f"${tex}$"
+    mul_symbol = r"\," if words else None
+    tex = sp.latex(
+        expression,
+        symbol_names=words,
+        mul_symbol=mul_symbol,
+        mat_str="pmatrix",
+        mat_delim="",
+    )
+    return f"${tex.replace(IDENTITY, 'I').replace(ZERO, '0')}$"
 
 
 def _upright(name: str) -> str:

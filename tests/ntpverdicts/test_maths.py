@@ -35,6 +35,8 @@ from ntpverdicts import maths
         (r"$A = \begin{pmatrix} 1 & 2 \\[2pt] 3 & 4 \end{pmatrix}$", "A = (1, 2; 3, 4)"),
         (r"$\left(\begin{array}{cc} a & b \\ c & d \end{array}\right)$", "(a, b; c, d)"),
         (r"$\begin{aligned} a &= b,\\ c &= d \end{aligned}$", "a = b, c = d"),
+        (r"$\begin{pmatrix}x & 1\\2 & \frac{a}{b}\end{pmatrix}$", "(x, 1; 2, a/b)"),
+        (r"$a \wedge \neg b$", "a ∧ ¬ b"),
         ("no formula_here {x}", "no formula_here {x}"),
         (r"\$5 and \$6, or $5", "$5 and $6, or $5"),
         (r"$\unknown{x}^{2", "$\\unknown{x}^{2"),
@@ -104,6 +106,39 @@ def test_numbers_are_filled_in_inside_and_outside_of_formulas():
 )
 def test_a_power_of_ten_stands_only_where_zeros_would_have_to_be_counted(number: str, tex: str):
     assert maths.in_tex(number) == tex
+
+
+@pytest.mark.parametrize(
+    ("printed", "text"),
+    [
+        ("1.0e-20", "$10^{-20}$"),
+        ("-1.38586e-35", r"$-1.38586\cdot 10^{-35}$"),
+        ("$t = 166265.0783737812$", r"$t = 1.663\cdot 10^{5}$"),
+        ("$\\delta = 1e-10$, at 0.015848931924611134", r"$\delta = 10^{-10}$, at 0.01585"),
+        ("0.500000000000000 and -2.0", "0.5 and -2"),
+        ("0.0101658, 12345678901, 3/4, $10^{20}$", "0.0101658, 12345678901, 3/4, $10^{20}$"),
+    ],
+)
+def test_a_number_that_a_program_printed_has_few_digits_in_a_text(printed: str, text: str):
+    assert maths.few_digits(printed) == text
+
+
+def test_words_of_a_reader_keep_their_digits():
+    assert maths.few_digits("token 1e-05, $x = 1e-05$", words=False) == "token 1e-05, $x = 10^{-5}$"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "found"),
+    [
+        ("$t = {at}$", 0.2763102111592855, "$t = 0.2763$"),
+        ("$t = {at}$", "2.466e+07", r"$t = 2.466\cdot 10^{7}$"),
+        ("step {at}", 90000.0, "step 90000"),
+        ("step {at}", 7.9e9, r"step $7.9\cdot 10^{9}$"),
+        ("step {at} of {b}", 1234567, "step 1234567 of {b}"),
+    ],
+)
+def test_the_place_of_a_slack_has_few_digits(text: str, value: object, found: str):
+    assert maths.placed(text, value) == found
 
 
 def test_a_long_text_is_cut_outside_of_formulas():

@@ -43,6 +43,20 @@ def test_without_a_record_there_are_no_marks(proofs: Path) -> None:
     assert machine_checked.marks(proofs / "nowhere") == {}
 
 
+def test_the_card_sets_the_formulas_of_what_was_read() -> None:
+    read = {
+        "by": "Coq",
+        "says": r"All $t \ge 1$.",
+        "differs": "$x < y$",
+        "open": "",
+        "theorems": [],
+    }
+    data = {"label": "ours-x", "verdict": "proved", "evidence": "E.", "machine": read}
+    html = render_html(data)
+    assert '<p>All <span class="ntp-tex" data-tex="t \\ge 1">t ≥ 1</span>.</p>' in html
+    assert 'data-tex="x &lt; y"' in html
+
+
 def test_the_card_names_file_theorem_axioms_and_version() -> None:
     theorem = {"file": "A.v", "theorem": "<b>", "statement": "forall x, x < 1", "axioms": []}
     read = {"by": "Coq 8.16.1", "says": "S.", "differs": "", "open": "O.", "theorems": [theorem]}

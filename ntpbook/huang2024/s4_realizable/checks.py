@@ -28,7 +28,7 @@ from ntpbook.huang2024.s4_realizable.instances import (
     smaller_weight,
 )
 from ntpbook.shared.constraints import constraints
-from ntpbook.shared.symbols import at_least_zero
+from ntpbook.shared.symbols import at_least_zero, formula
 from ntpcore.data import generate, languages, order
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences, read
 from ntpcore.data.examples import EXAMPLE_1, example_1
@@ -293,8 +293,8 @@ def ends_by_logic(swapped: bool = False, alone: bool = False) -> Iterator[Shown]
         kind, end = ends_of[role]
         against = sp.satisfiable(sp.Xor(meaning | free, end))
         words = f"tokens that are {role} or non-comparable, and {kind} elements"
-        rest = str(against) if against else "0"
-        yield Shown(words, str(meaning | free), "=", str(end), rest, not against)
+        rest = "some token" if against else "0"
+        yield Shown(words, formula(meaning | free), "=", formula(end), rest, not against)
 
 
 @check(

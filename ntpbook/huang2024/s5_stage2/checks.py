@@ -44,7 +44,7 @@ from ntpverdicts.compare import (
     result,
 )
 from ntpverdicts.maths import in_tex
-from ntpverdicts.numbers import power_of_e
+from ntpverdicts.numbers import power_of_e, whole
 from ntpverdicts.once import once
 from ntpverdicts.tables import Table
 from ntpverdicts.vocabulary import Variant, by_hand, check, executed, relation, uses
@@ -226,7 +226,7 @@ def check_huang2024_thm_1(
         bound, apart = read.at(hidden) / sharper, ends.lower(hidden.one_minus_cos())
     rarer = power_of_e(hidden.log_ratio)
     eta = in_tex(f"{hidden.eta:g}")
-    where = rf"$\eta = {eta}$, ${rarer}$ times rarer, step {hidden.steps}: $1 - \cos$"
+    where = rf"$\eta = {eta}$, ${rarer}$ times rarer, step {whole(hidden.steps)}: $1 - \cos$"
     far = ends.down(apart, 4)
     yield at_most(apart, bound, f"{where} is at least {far}, the bound {ends.up(bound, 4)}")
     crossing = math.exp(read.falls_below(LEVEL))

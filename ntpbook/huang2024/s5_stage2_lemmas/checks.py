@@ -711,7 +711,7 @@ def check_huang2024_app_gradient_norm(
     norm = training.gradient(state.problem, state.weights, state.gap)[0]
     bound = log_norm_bound(state, constant)
     yield at_least(bound, norm, scale=1.0)
-    yield at_least(log_norm_bound(state, root), norm, "with sqrt(2)", scale=1.0)
+    yield at_least(log_norm_bound(state, root), norm, r"with $\sqrt2$", scale=1.0)
     yield least("least", math.exp(bound - norm), digits=3)
 
 

@@ -31,6 +31,7 @@ from ntpverdicts import arrays
 from ntpverdicts.claims import Shown
 from ntpverdicts.compare import Said, at_least, at_most, count, equal, holds, least, most, result
 from ntpverdicts.maths import in_tex
+from ntpverdicts.numbers import interval
 from ntpverdicts.once import once
 from ntpverdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
 
@@ -871,7 +872,7 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
     """Signs +, -, -, +, +, - at the brackets of the trained example, in balls."""
     signs = (1, -1, -1, 1, 1, -1)
     for sign, at, (low, high) in zip(signs, witness.brackets, enclosures(witness), strict=True):
-        text = f"[{low:.6g}, {high:.6g}]"
+        text = interval(low, high)
         found = low > 0 if sign > 0 else high < 0
         yield Shown(f"slope of $w$ at $w = {at}$", text, ">" if sign > 0 else "<", "0", text, found)
 

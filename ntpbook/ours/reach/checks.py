@@ -22,6 +22,7 @@ from ntpbook.ours.reach.naive_runs import LEVELS, PRECISIONS, Walk, logarithmic,
 from ntpbook.shared.levels import within
 from ntpverdicts import arrays
 from ntpverdicts.compare import Said, count, finite, holds, least, left_out, most
+from ntpverdicts.maths import in_words
 from ntpverdicts.vocabulary import Variant, check
 
 TOLERANCE = 1e-5  # of the approximation, as an error relative to the offset
@@ -57,8 +58,10 @@ def check_ours_late_flow(one: Long, claimed: int = EXACT, eta: float = 1.0) -> I
         eta: factor of the step size that it believes in.
     """
     near, later = offset_error(one, claimed, eta), hand_over(one)
-    yield within(near, TOLERANCE, f"relative error {near:.1g} at a million steps")
-    yield within(later, TOLERANCE, f"relative change {later:.1g} by starting the flow later")
+    yield within(near, TOLERANCE, f"relative error {in_words(f'{near:.1g}')} at a million steps")
+    yield within(
+        later, TOLERANCE, f"relative change {in_words(f'{later:.1g}')} by starting the flow later"
+    )
     yield most("steps", near, digits=1, origin="the flow is an approximation")
     yield most("hand_over", power_above(later), digits=1, origin=SOLVER)
 
@@ -101,9 +104,8 @@ def check_ours_reach(one: Long, power: int = 0, divided: float = 1.0) -> Iterato
         yield least("first", first, digits=1)
         yield most("latest", first, digits=1)
         if not len(slack):
-            yield left_out(
-                f"{bound.what} does not improve on the norm bounds up to {LAST:.0e} steps"
-            )
+            last = in_words(f"{LAST:.0e}")
+            yield left_out(f"{bound.what} does not improve on the norm bounds up to {last} steps")
             continue
         left = slack - power * np.log10(steps) - math.log10(divided)
         at = [f"{step:.1e}" for step in steps]

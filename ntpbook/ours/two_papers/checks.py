@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -85,7 +86,7 @@ def layer_of(sentence: tuple[str, ...], one: Layer, hide: bool) -> Floats:
 
 
 def positions_are_counts(once: bool = False) -> Iterator[Shown]:
-    """The sentence a a b c a under the query a, position by position and by counts.
+    """The attention in the sentence a a b c a under the query a, by positions and by counts.
 
     Args:
         once: every token counts once, however often it occurs.
@@ -96,14 +97,20 @@ def positions_are_counts(once: bool = False) -> Iterator[Shown]:
     places = (0, 0, 1, 2, 0)
     for name, seen in (("all positions seen", places), ("the last position hidden", places[:-1])):
         weights = [sp.exp(z[x]) for x in seen]  # the softmax over positions, of one-hot tokens
-        mixed = [
-            sum(w for w, y in zip(weights, seen, strict=True) if y == x) / sum(weights)
-            for x in range(3)
-        ]
         times = [1 if once else seen.count(x) for x in range(3)]
         total = sum(n * sp.exp(score) for n, score in zip(times, z, strict=True))
-        by_counts = [n * sp.exp(score) / total for n, score in zip(times, z, strict=True)]
-        yield identity(f"$b$ with {name}", sp.Matrix(mixed), sp.Matrix(by_counts))
+        for x, token in enumerate("abc"):
+            own = [w for w, y in zip(weights, seen, strict=True) if y == x]
+            by_position = _one_by_one(own) / _one_by_one(weights)
+            by_counts = times[x] * sp.exp(z[x]) / total
+            yield identity(f"$b_{token}$ with {name}", by_position, by_counts)
+
+
+def _one_by_one(terms: Sequence[Any]) -> Any:
+    """A sum in which equal terms stay apart, as a card shows it."""
+    import sympy as sp
+
+    return sp.Add(*terms, evaluate=False)
 
 
 @check(
@@ -177,13 +184,14 @@ def a_companion(role: str = "optimal") -> Iterator[Shown]:
     """
     structure = order.analyse(parting_data.rivals(2, 1))
     met = structure.realizable.holds is True
-    yield relation("Assumption 1 holds", met, "=", True, int(not met))
+    failing = int(not met)
+    yield relation("data sets that violate Assumption 1", failing, "=", 0, failing)
     classes = parting_data.classes_of_query(structure.data, "q")
     spread = sum(any("d1" in s for s, _ in rows) for rows in classes.values())
     optimal = getattr((structure.orders or {})["q"], role)
     yield relation("classes of $q$ that hold $d_1$", spread, "=", 1, Fraction(spread - 1))
     times = tuple(optimal).count("d1")
-    yield relation(f"$d_1$ among the {role} tokens", "d1" in optimal, "=", False, times)
+    yield relation(f"times that $d_1$ is among the {role} tokens", times, "=", 0, times)
 
 
 @check(

@@ -803,7 +803,8 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
         if k > 0:
             distance = abs((u if square else v) - gap)
             name = f"round {k}: distance of the two gaps"
-            yield Shown(name, str(distance), ">", "0", str(distance), distance > 0)
+            size = ends.shown(distance)
+            yield Shown(name, size, ">", "0", size, distance > 0)
 
 
 @check(
@@ -1352,7 +1353,8 @@ def rise_is_required_to_be_negative(large: bool = False) -> Iterator[Shown]:
     for one in large_gaps() if large else small_gaps():
         size = exact(one.size)
         rest = arb(2).log() - size
-        yield Shown(one.name, str(size), "<", "ln 2", str(rest), rest > 0)
+        less = ends.shown(-rest)
+        yield Shown(one.name, ends.shown(size), "<", r"$\ln 2$", less, rest > 0)
 
 
 @check(
@@ -1498,7 +1500,8 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
         bound = (((M - 1 + x.exp()) / M).log() - eta) / 2
         name = rf"$M = {M}$, $\eta_Y = {eta:g}$: the lower bound on $c(s)$"
         rest = bound - C * unit
-        yield Shown(name, str(bound), ">", rf"${C} \ln M$", str(rest), rest > 0)
+        more = ends.shown(rest)
+        yield Shown(name, ends.shown(bound), ">", rf"${C} \ln M$", more, rest > 0)
 
 
 @check(

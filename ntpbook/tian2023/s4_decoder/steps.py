@@ -110,7 +110,8 @@ def forms_of_E_prime(sign: int = 1) -> Iterator[Shown]:
     A, one = sp.MatrixSymbol("A", K, K), sp.Identity(K)  # A = I + E
     E_prime = sign * (one - A.inverse())
     undone = A * (one - E_prime)
-    yield matrices("$(I + E)(I - E')$ with $A = I + E$", undone, one, f"A*(I - {E_prime})")
+    tex = formula(E_prime).strip("$")
+    yield matrices("$(I + E)(I - E')$ with $A = I + E$", undone, one, rf"$A (I - ({tex}))$")
     yield matrices("$E (I + E)^{-1}$ with $E = A - I$", (A - one) * A.inverse(), E_prime)
     p = sp.Symbol("p", positive=True)  # 1 + x, an eigenvalue of I + E
     yield identity(
@@ -518,7 +519,11 @@ def first_update(power: int = 100) -> Iterator[Shown]:
     rest = sp.expand(1 + 4 / M - needed)
     yield at_least_zero(r"$1 + 4/M$ minus this value", rest, strictly=True)
     yield relation(
-        rf"$(1 + 4/M)^{{{power}}} \le M$ at $M = 100$", f"1.04^{power}", "<=", 100, found - 100
+        rf"$(1 + 4/M)^{{{power}}} \le M$ at $M = 100$",
+        f"$1.04^{{{power}}}$",
+        "<=",
+        100,
+        found - 100,
     )
     yield at_least_zero("minus the slope of $1 + 4/M$", -sp.diff(1 + 4 / M, M), strictly=True)
 

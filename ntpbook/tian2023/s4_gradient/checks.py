@@ -38,6 +38,7 @@ from ntpverdicts.compare import (
     most,
     result,
 )
+from ntpverdicts.maths import in_words
 from ntpverdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
 
 CONDITION = 1e-9  # the condition of I + E is at most 400: its inverse loses four digits of 16
@@ -574,9 +575,8 @@ def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
     over = early - one.gamma[~late]
     yield arrays.at_least(over, 0.0, r"stage 1, $\tau = {at}$", at=early, scale=early)
     limit = own if constant is None else constant
-    shown = np.array([f"{tau:.4g}" for tau in one.tau[late]])
     where = rf"stage 2 with the constant {limit:.3g}, $\tau = {{at}}$"
-    yield arrays.at_least(limit - needed, 0.0, where, at=shown, scale=1.0)
+    yield arrays.at_least(limit - needed, 0.0, where, at=one.tau[late], scale=1.0)
     yield result(f"constant_{one.exponent}", float(needed[0]), digits=2)
 
 
@@ -966,6 +966,7 @@ def check_tian2023_app_effective_rate(
     fixed = {"1 - rho": 1 - one.rho, "1/2": 0.5}
     off = missed(fixed[rate]) if rate in fixed else best
     allowed = math.log(room) if room else off / 1.1
-    name = rf"the rate $({rate})\eta_Y$" if rate in fixed else "the best-fitting rate"
-    where = f"{name}: a factor of {math.exp(off):.3g}"
+    shown = rate.replace("rho", r"\rho").replace("1/2", r"\tfrac12")
+    name = rf"the rate $({shown})\eta_Y$" if rate in fixed else "the best-fitting rate"
+    where = f"{name}: a factor of {in_words(f'{math.exp(off):.3g}')}"
     yield at_most(off, allowed, where, scale=1.0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ntpbook.shared.symbols import at_least_zero, at_most, identity, matrices
+from ntpbook.shared.symbols import at_least_zero, at_most, formula, identity, matrices
 from ntpverdicts.claims import Shown
 
 Expression = Any  # sympy has no types
@@ -304,7 +304,7 @@ def least_constant(room: int = 1) -> Iterator[Shown]:
     grown = sp.Symbol("x_1", positive=True)
     limit = sp.limit(grown / sp.log(2 * grown), grown, sp.oo)
     text = r"$x_1/\ln(2x_1)$ is unbounded: its limit"
-    yield Shown(text, str(limit), "=", "oo", "0", limit == sp.oo)
+    yield Shown(text, formula(limit), "=", formula(sp.oo), "0", limit == sp.oo)
 
 
 def room_for_deviations(larger: int = 1) -> Iterator[Shown]:

@@ -25,6 +25,8 @@ from ntpcore.tian2023.classes import (
     unit_scores,
     weak_correlations,
 )
+from ntpverdicts.maths import in_words
+from ntpverdicts.numbers import counted
 from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
@@ -88,7 +90,7 @@ def instances(seed: int = 7, sets: int = 2) -> list[Instance]:
             queries = int(rng.integers(1, K + 1))
             data = random_classes(rng, K, common + K * distinct, common, distinct, queries)
             z = rng.normal(size=(data.L, data.M))
-            name = f"$K = {K}$, $M = {M}$, {queries} queries"
+            name = f"$K = {K}$, $M = {M}$, {counted(queries, 'queries')}"
             found.append(Instance(name, data, M, z, (seed, 9, K, number)))
     return found
 
@@ -100,7 +102,8 @@ def weak_instances(seed: int = 7, sets: int = 2) -> list[Instance]:
         rng = np.random.default_rng((seed, len(found), M))
         z = 0.05 * rng.normal(size=(data.L, data.M))
         name = (
-            f"$K = {data.K}$, $M = {M}$, {data.L} queries, {len(common_tokens(data))} common tokens"
+            f"$K = {data.K}$, $M = {M}$, {counted(data.L, 'queries')}, "
+            f"{counted(len(common_tokens(data)), 'common tokens')}"
         )
         one = Instance(name, data, M, z)
         if one.holds("sqrt(6/M)"):
@@ -149,7 +152,7 @@ def single_common(seed: int = 7, sets: int = 2) -> list[Instance]:
             queries = int(rng.integers(1, K + 1))
             data = random_classes(rng, K, 1 + 2 * K, 1, 2, queries, float(rng.uniform(0.05, 0.9)))
             z = rng.normal(size=(data.L, data.M))
-            name = f"$K = {K}$, $M = {M}$, {queries} queries"
+            name = f"$K = {K}$, $M = {M}$, {counted(queries, 'queries')}"
             found.append(Instance(name, data, M, z, (seed, 10, K, number)))
     return found
 
@@ -363,7 +366,7 @@ class Shared:
         for place, clock in enumerate(CLOCKS):
             f = path.f(place)
             beta = attention.coefficients(correlations(f), self.M, self.theta)
-            yield f"rescaled time {clock:.3g}", f, beta
+            yield f"rescaled time {in_words(f'{clock:.3g}')}", f, beta
 
     def defect(self) -> float:
         """Largest difference of z between distinct tokens that the symmetry identifies."""
@@ -416,7 +419,9 @@ def symmetric(seed: int = 7) -> list[Shared]:
         epsilon = (36 / M) ** 0.25 / (K * (K - 1)) ** 0.5  # between 6 / sqrt(M) and 1 / (K (K - 1))
         w *= (epsilon / (1 - epsilon)) ** 0.5 * np.linalg.norm(d) / np.linalg.norm(w)
         data = layered_classes(list(w), [list(d)] * K, common + K * distinct, (0,) * K)
-        found.append(Shared(f"$K = {K}$, $M = {M}$, {common} common tokens", data, M, common))
+        found.append(
+            Shared(f"$K = {K}$, $M = {M}$, {counted(common, 'common tokens')}", data, M, common)
+        )
     return found
 
 
@@ -606,7 +611,7 @@ def runs(seed: int = 7) -> tuple[ClassFlow, ...]:
             z = np.zeros((data.L, data.M))
             z[:, common:] = rng.normal(scale=0.5, size=(data.L, data.M - common)) * start
             initial = "random" if start else "zero"
-            name = f"$K = {K}$, $M = {M}$, {common} common tokens, $Z(0)$ {initial}"
+            name = f"$K = {K}$, $M = {M}$, {counted(common, 'common tokens')}, $Z(0)$ {initial}"
             found.append(run_of(name, data, M, 0, z))
     return tuple(found)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpverdicts.claims import Shown
+from ntpverdicts.numbers import counted
 from ntpverdicts.vocabulary import relation
 
 
@@ -462,7 +463,7 @@ def _equal_changes(
             few_of = [f_d[i] * (1 - p_own if k == n else -p_other) / K for k in range(K)]
             off_Y += sum(abs(x - y) for x, y in zip(row[:K], few_of, strict=True))
     sums = sum((abs(sum(row, Fraction(0))) for row in change_Y), Fraction(0))
-    where = f"$K = {K}$, $M = {M}$, {L} queries"
+    where = f"$K = {K}$, $M = {M}$, {counted(L, 'queries')}"
     yield relation(
         f"{where}: logits of a class are alike in all", len(logits), "=", 1, len(logits) - 1
     )

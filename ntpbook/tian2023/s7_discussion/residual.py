@@ -23,6 +23,7 @@ from ntpbook.tian2023.s7_discussion.instances import VOCABULARY
 from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpverdicts.claims import Shown
+from ntpverdicts.numbers import interval
 
 Floats = NDArray[np.float64]
 
@@ -192,7 +193,7 @@ def forces_below_zero(overlap: bool = True) -> Iterator[Shown]:
     for one in WITNESSES:
         force = modified_force(one, "after", overlap).force
         low, high = -above(-force), above(force)
-        text = f"[{low:.6g}, {high:.6g}]"
+        text = interval(low, high)
         yield Shown(f"force, {one.name}", text, "<", "0", text, high < 0)
 
 

@@ -13,6 +13,7 @@ from ntpbook.tian2023.s8_synthetic import experiments
 from ntpbook.tian2023.s8_synthetic.experiments import Stream, distinct_shares
 from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.classes import SequenceClasses, attention_scores, distinct_tokens
+from ntpverdicts import numbers
 from ntpverdicts.once import once
 
 Floats = NDArray[np.float64]
@@ -93,7 +94,7 @@ def random_starts(seeds: int) -> tuple[Order, ...]:
     ]
     found: list[Order] = []
     for stream in experiments.simulate_all(plans):
-        found += orders(stream, f"Syn-Medium, {stream.plan.queries} queries")
+        found += orders(stream, f"Syn-Medium, {numbers.counted(stream.plan.queries, 'queries')}")
     return tuple(found)
 
 
@@ -110,7 +111,8 @@ def expected() -> tuple[Order, ...]:
         for ratio in (2.0, 10.0):
             data = coupled.syn(queries, following)
             path = heavy_ball.roll(data, ratio, 1.0, 0.9, [100])
-            name = f"{queries} queries with {following} next tokens each, ratio {ratio:g}"
+            many = numbers.counted(queries, "queries")
+            name = f"{many} with {following} next tokens each, ratio {ratio:g}"
             z = path.z_distinct[-1] - path.z_distinct[-1].mean()  # attention up to one factor
             found.append(Order(name, (np.asarray(z),)))
     return tuple(found)

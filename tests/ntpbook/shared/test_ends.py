@@ -28,9 +28,18 @@ def test_ends_of_a_wide_ball_hold_all_of_it():
 
 @pytest.mark.parametrize("ball", [arb("inf"), arb("nan"), arb(0, arb("inf"))])
 def test_a_ball_that_is_not_bounded_has_no_ends(ball):
-    for end in (ends.lower, ends.upper):
+    for end in (ends.lower, ends.upper, ends.shown):
         with pytest.raises(ArithmeticError, match="is not bounded"):
             end(ball)
+
+
+def test_a_ball_is_shown_as_an_interval_around_all_of_it():
+    with ctx.workdps(30):
+        assert ends.shown(arb(1) / 3) == "$[0.3333, 0.3334]$"
+        assert (
+            ends.shown(-(arb(10) ** -20) / 3) == r"$[-3.334\cdot 10^{-21}, -3.333\cdot 10^{-21}]$"
+        )
+        assert ends.shown(arb(2)) == "$2$"
 
 
 def test_shown_ends_are_rounded_to_their_side():

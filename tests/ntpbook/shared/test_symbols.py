@@ -117,5 +117,8 @@ def test_a_card_typesets_what_fits_on_a_line_and_counts_what_does_not() -> None:
     assert formula(sp.Rational(3, 4)) == "3/4"
     assert formula(high * entry) == r"$E'_{12}\,\mathrm{high}$"
     assert formula(sp.Matrix([[x]])) == "$x$"
-    assert formula(sp.Matrix([[x, 1]])) == "Matrix([[x, 1]])"
+    matrix = sp.Matrix([[x, 1], [2, sp.exp(x)]])
+    assert formula(matrix) == r"$\begin{pmatrix}x & 1\\2 & e^{x}\end{pmatrix}$"
+    assert formula(sp.oo) == r"$\infty$"
+    assert formula(sp.Identity(3) - sp.MatrixSymbol("A", 3, 3)) == "$I - A$"
     assert formula(sum(x**k for k in range(60))) == "(an expression with $117$ operations)"

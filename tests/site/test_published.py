@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +167,51 @@ def test_two_checks_of_one_name_are_refused(project: Path) -> None:
     module.write_text(f"def {FUNCTION}(): ...\n", encoding="utf-8")
     with pytest.raises(ValueError, match=f"{FUNCTION} is defined in"):
         find_sources(project)
+
+
+PRINTED = re.compile(r"Matrix\(|\+/-|\d[eE][+-]?\d|\bsqrt\(|\*\*")  # what programs print
+DECIMAL = re.compile(r"\d+\.\d+")
+
+
+def printed_by_a_program(text: str) -> list[str]:
+    """What a text shows as a program prints it and as no book does."""
+    long = [one for one in DECIMAL.findall(text) if len(one.replace(".", "").lstrip("0")) >= 10]
+    return PRINTED.findall(text) + long
+
+
+def shown_on_cards(claim: dict[str, Any]) -> Iterator[str]:
+    """The texts of a claim's card; the evidence may have many digits, where each is certified."""
+    yield from (claim[key] or "" for key in ("title", "slack", "witness", "loose"))
+    for reading in claim["readings"]:
+        yield from (reading["text"], reading["witness"] or "")
+    for step in claim["proof"]:
+        yield step["text"]
+        for one in step["shown"]:
+            yield from (one[key] for key in ("name", "left", "right", "rest"))
+    yield from (one["planted"] for one in claim["controls"])
+    yield from (claim["machine"][key] for key in ("says", "differs", "open") if claim["machine"])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Matrix([[x]])", ["Matrix("]),
+        ("[0.125 +/- 5.69e-16]", ["+/-", "9e-1"]),
+        ("2.62e+03", ["2e+0"]),
+        ("T eta / sqrt(|V| - 1)", ["sqrt("]),
+        ("$t = 0.2763102111$", ["0.2763102111"]),
+        (r"$\sqrt2 x^{2} e^{-3}$, $10^{-35}$, 0.000123456", []),
+    ],
+)
+def test_the_print_of_a_program_is_told_from_mathematics(text: str, found: list[str]) -> None:
+    assert printed_by_a_program(text) == found
+
+
+def test_cards_show_mathematics_and_no_print_of_a_program(document: dict[str, Any]) -> None:
+    printed = {
+        claim["label"]: (text, found)
+        for claim in document["claims"]
+        for text in shown_on_cards(claim)
+        if (found := printed_by_a_program(text))
+    }
+    assert printed == {}

@@ -6,10 +6,11 @@ import ast
 import json
 import re
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE, PAPERS
@@ -404,6 +405,35 @@ def test_a_story_that_breaks_a_rule_is_noticed() -> None:
         ("Why?", "```{code-cell}\n1\n```\n\nWhy?", "begins with a cell"),
     ):
         assert fault in " ".join(story_faults(good.replace(old, new)))
+
+
+NEEDS = re.compile(r"^\*You need:(.*?)You\s+will\s+learn", re.MULTILINE | re.DOTALL)
+
+
+def late_needs(path: list[str], texts: Mapping[str, str]) -> list[str]:
+    """Chapters that a chapter of the reader's path needs and that do not stand before it.
+
+    Args:
+        path: names of the chapters, in order.
+        texts: their notebooks.
+    """
+    return [
+        f"{name} needs {needed}"
+        for at, name in enumerate(path)
+        for needed in re.findall(r"\]\((\w+)\.md", " ".join(NEEDS.findall(texts[name])))
+        if needed not in path[:at]
+    ]
+
+
+def test_what_a_chapter_of_the_path_needs_stands_before_it_in_the_path() -> None:
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    files = [Path(one["file"]) for one in toc["parts"][0]["chapters"]]
+    path = [file.name for file in files if file.parent.name == "pages"]
+    texts = {name: (ROOT / f"notebooks/{name}.md").read_text(encoding="utf-8") for name in path}
+    assert all(NEEDS.search(text) for text in texts.values())
+    assert late_needs(path, texts) == []
+    without = [name for name in path if name != "force"]
+    assert late_needs(without, texts) == ["two_fates needs force", "snapping needs force"]
 
 
 def test_every_page_with_claims_is_the_evidence_of_one_story() -> None:

@@ -13,7 +13,7 @@ from ntpbook.look.plots import BOUND, NONOPTIMAL, OPTIMAL
 from ntpbook.ours.whole_model import plain
 from ntpverdicts.numbers import written
 
-STEPS = (1, 3, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 900)
+STEPS = (0, 1, 3, 10, 20, 30, 50, 70, 100, 150, 200, 300, 500, 900)
 Star = Mapping[str, Mapping[str, Any]]
 
 
@@ -22,7 +22,7 @@ def turning(W_ov: Any, path: Sequence[Any], star: Star, start: int = 900) -> Mov
 
     Args:
         W_ov: weights after stage 1.
-        path: W_kq after every step, at least 900 of them.
+        path: W_kq at the start and after every step, at least 900 of them.
         star: for every query the max-margin score of each token that it compares.
         start: the steps of the printed picture.
     """
@@ -37,11 +37,12 @@ def turning(W_ov: Any, path: Sequence[Any], star: Star, start: int = 900) -> Mov
 
 
 def scores(W_kq: Any, star: Star, entries: Sequence[tuple[str, str]]) -> tuple[Any, Any]:
-    """The entries of W_kq, scaled, and those of W_kq*."""
+    """The entries of W_kq, scaled where they are not all zero, and those of W_kq*."""
     number = {word: place for place, word in enumerate(plain.words)}
     exact = np.array([float(star[q][x]) for q, x in entries])
     found = np.array([W_kq[number[x], number[q]] for q, x in entries])
-    return found * np.linalg.norm(exact) / np.linalg.norm(found), exact
+    length = np.linalg.norm(found)
+    return (found * np.linalg.norm(exact) / length if length else found), exact
 
 
 def view(W_ov: Any, W_kq: Any, step: int, star: Star, entries: Sequence[tuple[str, str]]) -> View:
@@ -49,20 +50,26 @@ def view(W_ov: Any, W_kq: Any, step: int, star: Star, entries: Sequence[tuple[st
     found, exact = scores(W_kq, star, entries)
     places = np.arange(len(entries), dtype=float)
     up = exact > 0
-    angle = np.degrees(np.arccos(min(1.0, found @ exact / (exact @ exact))))
     least = min(
         sum(a for x, a in zip(s, plain.forward(s, W_ov, W_kq)[1], strict=True) if plain.n[x] == y)
         for s, y in plain.samples
     )
-    steps = f"{step} steps" if step > 1 else "one step"
+    share = f"every sentence gives its optimal token at least {written(100 * least, 3)} %"
+    if found.any():
+        angle = np.degrees(np.arccos(min(1.0, found @ exact / (exact @ exact))))
+        steps = f"{step} steps" if step > 1 else "one step"
+        says = (
+            f"After {steps} the angle to the max-margin solution is {written(angle)}°, and {share}"
+        )
+    else:  # no direction, hence no angle
+        says = f"Before the first step all scores are zero: attention is uniform, and {share}"
     return View(
         (
             Curve("optimal tokens", "optimal", "bars", places[up], found[up]),
             Curve("non-optimal tokens", "nonoptimal", "bars", places[~up], found[~up]),
             Curve("max-margin solution", "bound", "points", places, exact),
         ),
-        f"After {steps} the angle to the max-margin solution is {written(angle)}°, and every "
-        f"sentence gives its optimal token at least {written(100 * least, 3)} % of its attention.",
+        f"{says} of its attention.",
     )
 
 

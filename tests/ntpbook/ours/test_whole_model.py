@@ -141,6 +141,21 @@ def test_bars_end_at_their_crosses_when_the_matrix_is_the_max_margin_solution():
     assert set(up.y) == {0.5, 2 / 3} or up.y == pytest.approx([0.5, 0.5, 2 / 3, 0.5])
 
 
+def test_before_the_first_step_no_bar_is_drawn_and_attention_is_uniform():
+    W_ov = plain.algorithm_1(5, 0, 0.1, 0.1)[0][-1]
+    zero = np.zeros((4, 4))
+    moved = moving.turning(W_ov, [zero] * (moving.STEPS[-1] + 1), STAR, start=0)
+    up, down, goal = moved.views[0].curves
+    assert (moved.dials[0].values[0], moved.dials[0].start) == ("0", 0)
+    assert not np.any([*up.y, *down.y])
+    assert np.abs(goal.y).min() > 0
+    # of the sentence S V O, whose optimal token occurs once
+    assert moved.views[0].says.endswith(
+        "attention is uniform, and every sentence gives its optimal token at least 33.3 % of its "
+        "attention."
+    )
+
+
 def test_bars_miss_their_crosses_when_two_entries_change_places():
     W = np.zeros((4, 4))
     W[plain.words.index("S"), plain.words.index("S")] = -0.5

@@ -37,7 +37,7 @@ def test_the_start_page_has_one_moving_picture_and_three_doors(book: Path) -> No
     assert html.count('data-figure="fig-turning"') == html.count('id="fig-turning"') == 1
     picture = re.search(r'<figure[^>]*id="fig-turning">.*?</figure>', html, re.DOTALL)
     assert picture
-    assert "Nine bars" in picture[0]
+    assert "Nine places" in picture[0]
     assert html.count("sd-stretched-link") == 3
     assert html.count("<table") == 1
     assert html.count('class="ntp-play"') == 1

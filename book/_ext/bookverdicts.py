@@ -43,9 +43,9 @@ from tools.site.published import versions
 
 Rows = dict[str, dict[str, Any]]
 EXTENSIONS = (
-    "code", "errata", "ledger", "math", "papers", "previews", "equations", "proofs", "glossary",
-    "downloads", "meta", "moving", "numbers", "offline", "playground", "reference", "run",
-    "stories", "wide",
+    "code", "errata", "folds", "ledger", "math", "papers", "previews", "equations", "proofs",
+    "glossary", "downloads", "meta", "moving", "numbers", "offline", "playground", "reference",
+    "run", "stories", "wide",
 )  # fmt: skip
 logger = logging.getLogger(__name__)
 

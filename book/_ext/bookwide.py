@@ -7,12 +7,19 @@ from sphinx.application import Sphinx
 
 FITS = 78  # signs of code in a line that the column of text holds on a wide screen
 WIDE = "tag_full-width"  # the theme gives such cells the right column, and hides its contents then
+FOLDED = "tag_hide-input"  # its code scrolls when it is unfolded, so that all folds have one width
 TABLES = {"pages/benchmarks"}
 
 
 def longest_line(cell: nodes.Element) -> int:
-    """Length of the longest line of code or printed text in a cell."""
-    blocks = (block.astext() for block in cell.findall(nodes.literal_block))
+    """Length of the longest line of printed text in a cell, and of code that is not folded."""
+    parts = [
+        part
+        for part in cell.children
+        if isinstance(part, nodes.Element)
+        and (FOLDED not in cell["classes"] or part.get("nb_element") == "cell_code_output")
+    ]
+    blocks = (block.astext() for part in parts for block in part.findall(nodes.literal_block))
     return max((len(line) for block in blocks for line in block.split("\n")), default=0)
 
 

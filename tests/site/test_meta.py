@@ -1,4 +1,4 @@
-"""What programs read of a page, and what reaches into the right column."""
+"""What programs read of a page, what reaches into the right column, and the fold of the setup."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import json
 import re
 import types
 
+import bookfolds
 import bookmeta as meta
 import bookwide as wide
 import pytest
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
 from tiny_book import ROOT
 
 
-def page_of(*paragraphs: nodes.paragraph) -> nodes.document:
-    """A page with these paragraphs in its first section."""
+def page_of(*parts: nodes.Node) -> nodes.document:
+    """A page with these parts in its first section."""
     from docutils.utils import new_document
 
     document = new_document("page")
-    section = nodes.section("", *paragraphs)
+    section = nodes.section("", *parts)
     document += section
     return document
 
@@ -98,6 +100,58 @@ def test_cells_with_long_lines_reach_to_the_right_and_others_do_not() -> None:
     assert [wide.WIDE in cell["classes"] for cell in [*cells, table]] == [False, False, True, False]
     wide.widen(App(), page, "pages/benchmarks")  # type: ignore[arg-type]
     assert wide.WIDE in table["classes"]
+
+
+def test_folded_code_is_as_wide_as_the_text_and_long_printed_lines_are_not() -> None:
+    long = "x" * (wide.FITS + 1)
+    code = nodes.container("", nodes.literal_block("", long), nb_element="cell_code_source")
+    printed = nodes.container("", nodes.literal_block("", long), nb_element="cell_code_output")
+    fold = nodes.container("", code)  # as the stack wraps it
+    quiet = nodes.container("", fold, classes=["cell", wide.FOLDED])
+    loud = nodes.container("", fold.deepcopy(), printed, classes=["cell", wide.FOLDED])
+    page = page_of(quiet, loud)
+    page[0] += nodes.section("")
+    wide.widen(None, page, "pages/loss")  # type: ignore[arg-type]
+    assert [wide.WIDE in cell["classes"] for cell in (quiet, loud)] == [False, True]
+
+
+def folded(text: str, *tags: str) -> nodes.container:
+    """A cell whose code is in a fold, as it is when the site is set."""
+    fold = HideCodeCellNode("", nodes.literal_block(text, text), prompt_show="", prompt_hide="")
+    classes = ["cell", *(f"tag_{tag}" for tag in ("hide-input", *tags))]
+    return nodes.container("", fold, classes=classes)
+
+
+def folds_of(*parts: nodes.Node) -> list[str]:
+    """What is in each fold of a section with these parts, once the setup has one fold."""
+    page = page_of(*parts)
+    bookfolds.fold_setup(None, page, "page")  # type: ignore[arg-type]
+    return [fold.astext() for fold in page.findall(HideCodeCellNode)]
+
+
+def test_parameters_and_the_imports_below_them_share_one_fold() -> None:
+    parameters, imports = folded("seed = 7", "parameters"), folded("from a import b")
+    assert folds_of(parameters, imports, folded("b(seed)")) == [
+        "seed = 7\n\nfrom a import b",
+        "b(seed)",
+    ]
+    assert "tag_parameters" in parameters["classes"]
+    assert parameters.parent is imports.parent is not None, "both cells stay, for who runs them"
+
+
+def test_cells_that_are_no_setup_keep_a_fold_of_their_own() -> None:
+    output = folded("import a")
+    output += nodes.container("", nodes.paragraph("", "drawn"))
+    open_cell = nodes.container("", nodes.literal_block("", "import a"), classes=["cell"])
+    for count, *parts in (
+        (2, folded("seed = 7", "parameters"), folded("b(seed)")),
+        (2, folded("seed = 7", "parameters"), nodes.paragraph("", "x"), folded("import a")),
+        (2, folded("seed = 7"), folded("import a")),
+        (2, folded("seed = 7", "parameters"), output),
+        (1, folded("seed = 7", "parameters"), open_cell),
+        (1, folded("import a")),
+    ):
+        assert len(folds_of(*parts)) == count
 
 
 def cited(entry: str) -> dict[str, str]:

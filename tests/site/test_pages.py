@@ -40,8 +40,8 @@ FOLD = re.compile(
 @pytest.mark.parametrize("name", ["huang2024_s5_stage2", "tian2023_long_times", "long_run"])
 def test_a_fold_says_what_is_in_it(book: Path, name: str) -> None:
     folds = FOLD.findall((book / f"pages/{name}.html").read_text(encoding="utf-8"))
-    assert folds[:2] == [("Show parameters", "Hide parameters"), ("Show imports", "Hide imports")]
-    assert set(folds[2:]) == {("Show source", "Hide source")}
+    assert folds[0] == ("Show setup", "Hide setup")
+    assert set(folds[1:]) == {("Show source", "Hide source")}
 
 
 def test_a_fold_that_is_neither_keeps_its_name() -> None:

@@ -468,7 +468,8 @@ def _other_readings(readings: list[Any]) -> str:
     if not readings:
         return ""
     items = "".join(
-        f"<li>{in_html(one['text'])} <em>({escape(one['verdict'])})</em>{_reading_witness(one)}"
+        f"<li>{in_html(one['text'].rstrip('.'))} <em>({escape(one['verdict'])})</em>."
+        f"{_reading_witness(one)}"
         "</li>"
         for one in readings
     )

@@ -87,7 +87,9 @@ def counts(rows: Iterable[Row], papers: Papers) -> str:
         f"Of the open ones {planned} are planned: listed, and not treated yet." if planned else ""
     )
     return (
-        '<div class="ntp-wide" role="region" tabindex="0" aria-label="Verdicts by paper">'
+        # full-width: the theme gives the table the right column, too
+        '<div class="ntp-wide full-width" role="region" tabindex="0" '
+        'aria-label="Verdicts by paper">'
         f'<table class="ntp-counts"><thead><tr>{heads}</tr></thead><tbody>{body}'
         f'<tr><th scope="row">all</th>{total}'
         f'<td data-verdict="all">{len(rows)}</td></tr></tbody></table></div>'

@@ -38,7 +38,7 @@ from tools.pipeline.proofs import faults as proof_faults
 from tools.pipeline.source import OURS
 from tools.site.checksources import code_hash, find_sources
 from tools.site.machine_checked import rows_of
-from tools.site.page_text import MISSING, ROLE
+from tools.site.page_text import MISSING, ROLE, readings_in_words
 from tools.site.published import versions
 
 Rows = dict[str, dict[str, Any]]
@@ -171,8 +171,7 @@ class ReadingsRole(SphinxRole):
             message = "no check recorded readings of %r"
             logger.warning(message, self.text, location=self.get_location())
             return [nodes.literal(self.text, self.text)], []
-        listed = "; ".join(f"{reading['text']} ({reading['verdict']})" for reading in readings)
-        return [nodes.inline("", "", *inline(listed))], []
+        return [nodes.inline("", "", *inline(readings_in_words(readings)))], []
 
 
 def check_errata(app: Sphinx, env: Any) -> None:

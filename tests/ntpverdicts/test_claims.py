@@ -191,7 +191,7 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
         "<dt>Hypotheses tested on every instance</dt><dd>A; B</dd>"
         "<dt>Distance from a tight instance</dt><dd>L</dd><dt>Says nothing before</dt><dd>V</dd>"
         "<dt>Repeat</dt><dd><code>make it</code></dd></dl>"
-        f"{PART}Another reading</div><ul><li>R <em>(refuted)</em> Witness: r</li></ul>"
+        f"{PART}Another reading</div><ul><li>R <em>(refuted)</em>. Witness: r</li></ul>"
         f"{PART}It noticed 2 planted errors</div><ul><li>Planted. The check answered "
         "<em>refuted</em>, as it must.</li><li>Other. The check answered "
         "<em>undecided</em>, as it must.</li></ul>"
@@ -290,7 +290,7 @@ def test_what_stands_against_an_observation_shows_a_witness_too():
 def test_the_readings_of_a_check_are_folded_each_with_its_verdict():
     three = tuple(Reading(text, Verdict.REFUTED) for text in ("first", "second", "<third>"))
     html = render_html(check(Verdict.REFUTED, witness="W", readings=three).to_json())
-    assert f"{PART}3 other readings</div><ul><li>first <em>(refuted)</em></li>" in html
-    assert "<li>&lt;third&gt; <em>(refuted)</em></li>" in html
+    assert f"{PART}3 other readings</div><ul><li>first <em>(refuted)</em>.</li>" in html
+    assert "<li>&lt;third&gt; <em>(refuted)</em>.</li>" in html
     one = render_html(check(Verdict.REFUTED, witness="W", readings=three[:1]).to_json())
     assert f"{PART}Another reading</div><ul><li>first" in one

@@ -81,7 +81,7 @@ def test_a_notebook_speaks_plain_markdown() -> None:
     prose = markdown(downloads.notebook(TEXT, KNOWN))
     for words in (
         "Huang et al. (2024), **✘ refuted**, 7/6, 2 < 3",
-        "one way (refuted), the lemma, $x^2$, [a page](other.ipynb)",
+        "One way (refuted)., the lemma, $x^2$, [a page](other.ipynb)",
         "a table, [far](https://x.example/y)",
         "**Lemma 1 (ours)** (✘ refuted)\n\nLet Lemma 2 be.",
         "**Proof**\n\nClear.",

@@ -9,6 +9,7 @@ import pytest
 from tiny_book import ROOT
 
 from tools.site import errata
+from tools.site.page_text import readings_in_words
 
 ROWS = {
     "p-thm-1": {
@@ -132,3 +133,19 @@ def test_the_built_pages_hold_table_entries_and_replies(book: Path):
         assert all(f'id="erratum-{label}"' in html for label in labels)
         assert html.count('class="ntp-reply"') == len(labels)
         assert html.count("ntp-copy-text") == 2
+
+
+def test_a_phone_names_the_columns_as_the_wide_table_does() -> None:
+    styles = (ROOT / "book/_static/ntp.css").read_text(encoding="utf-8")
+    for place, words in enumerate(errata.COLUMNS[1:], 2):
+        assert f'table.ntp-errata td:nth-child({place})::before {{ content: "{words}: ";' in styles
+
+
+def test_readings_are_sentences_with_their_verdicts() -> None:
+    readings = [
+        {"text": "$a$ to another class.", "verdict": "refuted"},
+        {"text": "only (a); whatever $b$", "verdict": "not contradicted"},
+    ]
+    assert readings_in_words(readings) == (
+        "$a$ to another class (refuted). Only (a); whatever $b$ (not contradicted)."
+    )

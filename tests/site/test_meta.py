@@ -115,6 +115,22 @@ def test_folded_code_is_as_wide_as_the_text_and_long_printed_lines_are_not() -> 
     assert [wide.WIDE in cell["classes"] for cell in (quiet, loud)] == [False, True]
 
 
+def test_a_badge_in_a_table_has_a_part_that_phones_leave_out() -> None:
+    def badge(text: str) -> nodes.inline:
+        return nodes.inline("", "", nodes.reference("", text), classes=["ntp-badge"])
+
+    def parts(node: nodes.Element) -> list[str]:
+        return [one.astext() for one in node.findall(nodes.inline) if "ntp-how" in one["classes"]]
+
+    known, bare, outside = badge("✔ proved, by hand (2)"), badge("● seen"), badge("✔ proved, cited")
+    row = nodes.row("", nodes.entry("", nodes.paragraph("", "a, b: ", known, bare)))
+    page = page_of(nodes.paragraph("", "", outside), nodes.table("", nodes.tbody("", row)))
+    wide.part_badges(None, page, "book/preface")  # type: ignore[arg-type]
+    assert parts(known) == [", by hand (2)"]
+    assert known.astext() == "✔ proved, by hand (2)", "who has room reads it as one"
+    assert parts(page) == parts(known), "no other badge and no other text is parted"
+
+
 def folded(text: str, *tags: str) -> nodes.container:
     """A cell whose code is in a fold, as it is when the site is set."""
     fold = HideCodeCellNode("", nodes.literal_block(text, text), prompt_show="", prompt_hide="")

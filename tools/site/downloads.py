@@ -22,7 +22,7 @@ from tools.pipeline.notebooks import named_files
 from tools.pipeline.outputs import read_checks
 from tools.pipeline.source import EVIDENCE, HIDING, SHOWN, code_cells, parse_code
 from tools.site.machine_checked import rows_of
-from tools.site.page_text import LINK, MISSING, ROLE, STATEMENT, WITH_TEXT
+from tools.site.page_text import LINK, MISSING, ROLE, STATEMENT, WITH_TEXT, readings_in_words
 
 FOLDER = "downloads"
 LARGEST = 200_000  # characters of one file that a download carries
@@ -158,9 +158,7 @@ def _role(name: str, content: str, known: Known) -> str:
         "verdict": lambda: f"**{_verdict(known.rows[content])}**",
         "result": lambda: _result(content, known),
         "witness": lambda: str(known.rows[content]["witness"]),
-        "readings": lambda: "; ".join(
-            f"{one['text']} ({one['verdict']})" for one in known.rows[content]["readings"]
-        ),
+        "readings": lambda: readings_in_words(known.rows[content]["readings"]),
         "cite:t": lambda: ", ".join(known.citations[key.strip()] for key in content.split(",")),
         "math": lambda: f"${content}$",
     }

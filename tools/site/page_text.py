@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tools.pipeline.source import code_cells
 
@@ -130,3 +132,9 @@ def figure_texts(text: str) -> list[str]:
             if isinstance(part, dict):
                 found += [_inline_prose(str(part[key])) for key in CAPTIONS if key in part]
     return found
+
+
+def readings_in_words(readings: Iterable[Mapping[str, Any]]) -> str:
+    """Readings of a statement, a sentence each, with their verdicts."""
+    sentences = ((one["text"].rstrip("."), one["verdict"]) for one in readings)
+    return " ".join(f"{text[0].upper()}{text[1:]} ({verdict})." for text, verdict in sentences)

@@ -57,8 +57,9 @@ def draw_fates(axes: Axes, path: attention.AttentionPath, steps: Floats, n: int 
             name = f"{word}, $P$ = {data.probabilities[n, token]:.2f}"
             end, others = c[-1, token], np.delete(c[-1], token)
             crowded = bool(((others > end) & (others < end + 0.03)).any())
-            up, va = (-0.008, "top") if crowded else (0.006, "bottom")
-            axes.text(steps[-1], end + up, name, color=color, va=va, ha="right", fontsize=9)
+            beside = c[steps >= steps[-1] ** 0.6, token]  # where its name has its place
+            at, va = (beside.min() - 0.008, "top") if crowded else (beside.max() + 0.006, "bottom")
+            axes.text(steps[-1], at, name, color=color, va=va, ha="right", fontsize=9)
     axes.set(xscale="log", xlim=(1, steps[-1]), ylim=(0, None))
     axes.set(xlabel="steps of batch size 1, $t$", ylabel="attention $c_{nl}$")
 

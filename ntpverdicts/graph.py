@@ -40,15 +40,33 @@ LEGEND = (
 )
 
 
+SLUGS = {"lem": "Lemma", "thm": "Theorem", "asm": "Assumption", "eq": "Eq."}
+SLUG = re.compile(rf"\b({'|'.join(SLUGS)}) (\d+)")
+PLACES = ("Section", "Appendix", "Abstract")  # what a remark is about names it
+# Numbers that several claims of this book have, and that name none of them.
+KIND = re.compile(
+    r"(Theorem|Lemma|Proposition|Corollary|Observation|Conjecture|Remark|Example|Reduction"
+    r"|Approximation) \(ours\)|Corollary to "
+)
+
+
 def short_name(row: Row) -> str:
     """What a box calls a claim, in at most some 30 characters."""
-    words = str(row["label"]).split("-")
-    if words[0] == "ours":
-        return f"{' '.join(words[1:])} (ours)"
-    if words[1] == "app":
-        return f"{' '.join(words[2:])} (text)"
-    number = str(row["number"]).replace("Equations", "Eqs.").replace("Equation", "Eq.")
-    return number.replace(",", "")
+    label, number = str(row["label"]), str(row["number"])
+    paper, place = label.split("-")[:2]
+    first, _, rest = number.partition(", ")
+    rest = rest.replace(",", "")
+    if paper == "ours" and first.endswith("(ours)") and rest:
+        return f"{first.removesuffix(' (ours)')}: {rest} (ours)"
+    if paper == "ours" and (KIND.match(number) or not number.endswith("(ours)")):
+        words = label.removeprefix("ours-").replace("-", " ")
+        return f"{SLUG.sub(lambda slug: f'{SLUGS[slug[1]]} {slug[2]}', words)} (ours)"
+    if place == "app" and first.startswith(PLACES) and rest:
+        where = first.replace("Section", "Sec.").replace("Appendix", "App.")
+        return f"{rest} ({where})"
+    sign = ": " if rest and paper != "ours" else " "
+    name = f"{first}{sign}{rest}".strip()
+    return name.replace("Equations", "Eqs.").replace("Equation", "Eq.")
 
 
 def word_of(row: Row) -> str:

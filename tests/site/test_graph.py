@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ntpbook.catalogue import CATALOGUE
 from ntpverdicts import graph, ledger_table
 from ntpverdicts.claims import Claim
 from ntpverdicts.dependencies import neighbourhood
@@ -122,8 +123,24 @@ def test_a_paper_is_drawn_with_ours_that_lines_join_to_it(rows: dict[str, Data])
 
 def test_short_names_tell_claims_apart(rows: dict[str, Data]):
     names = [graph.short_name(row) for row in rows.values()]
-    assert names == ["Eq. (1)", "Proposition 2", "Theorem 3", "block form (ours)", "zero (text)",
+    assert names == ["Eq. (1)", "Proposition 2", "Theorem 3", "block form (ours)", "zero (Sec. 3)",
                      "Lemma 1"]  # fmt: skip
+
+
+def test_a_claim_is_named_by_what_it_says_and_every_name_is_its_own():
+    every = {
+        claim.label: graph.short_name({"label": claim.label, "number": claim.number})
+        for claim in CATALOGUE
+    }
+    for paper in ("huang2024", "tian2023", "ours"):
+        names = [name for label, name in every.items() if label.startswith(paper)]
+        assert len(set(names)) == len(names) > 50
+    assert every["ours-long-clock"] == "Lemma: time scale (ours)"
+    assert every["ours-direction"] == "Theorem B (ours)"
+    assert every["ours-lem-5-needs-asm-3"] == "Lemma 5 needs Assumption 3 (ours)"
+    assert every["huang2024-app-lem-7-a-star"] == "Lemma 7: term A at the max-margin solution"
+    slugs = re.compile(r"\b(lem|thm|asm|clock)\b")
+    assert [name for name in every.values() if slugs.search(name)] == []
 
 
 def test_the_legend_shows_every_mark_and_state():

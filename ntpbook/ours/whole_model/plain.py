@@ -11,7 +11,7 @@ import numpy as np
 words = ["S", "V", "O", "P"]
 sentences = ["S V O P", "V O P", "O P P", "P S V"]
 
-samples = []  # beginnings of sentences, with what follows
+samples = []  # prefixes, with what follows
 for text in sentences:
     tokens = [words.index(word) for word in text.split()]
     samples += [(tokens[:k], tokens[k]) for k in range(1, len(tokens))]

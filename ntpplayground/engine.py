@@ -65,6 +65,7 @@ def check(path: str, chars: bool = False, edits: str | None = None) -> View:
         source = f"{path} --chars" if chars else path
         found = report.answer(text.data, text.given, source=source, next_map=text.said)
         view = _view(found) | _next_tokens(text) | {"table": text.table}
+        view["alike"] = "" if chars else wording.alike(text.data.vocabulary)
         if found.structure.orders is None and found.learned is not None:
             view |= _inferred_orders(found.learned, text.data)
     except InputError as error:

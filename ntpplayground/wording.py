@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from ntpcli import terminal
+
+FINAL = ".,;:!?…"  # marks that end a sentence or a part of it
 
 PLACE = re.compile(r"^(?:ntpcore: )?(?:part of )?(?:sentences\.txt|samples\.jsonl)(?::(\d+))?: ")
 SAID = {
@@ -63,3 +68,18 @@ def plainly(message: str) -> str:
         return message.removeprefix("ntpcore: ")
     rest = message[match.end() :]
     return f"Line {match[1]}: {rest}" if match[1] else rest[:1].upper() + rest[1:]
+
+
+def alike(tokens: Iterable[str]) -> str:
+    """One line if two words differ only in case or in a final punctuation mark; else empty."""
+    first: dict[str, str] = {}
+    for token in tokens:
+        word = token.rstrip(FINAL).casefold()
+        if word and first.setdefault(word, token) != token:
+            one, other = terminal.show(first[word]), terminal.show(token)
+            return (
+                f"“{one}” and “{other}” are different tokens here: capital letters and punctuation "
+                "marks count. If you mean one word, write it the same way everywhere, and put a "
+                "space before a punctuation mark."
+            )
+    return ""

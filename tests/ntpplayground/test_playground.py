@@ -280,6 +280,20 @@ def test_four_natural_sentences_get_a_marked_map_shares_and_exact_scores(
     assert all(one["column"] is None for one in view["orders"]), "nor is the closed form"
 
 
+def test_only_words_that_look_alike_get_a_line_of_help(tmp_path: Path) -> None:
+    file = tmp_path / "sentences.txt"
+    for text, chars, line in (
+        ("The cat sat.\nthe dog sat.\n", False, "“The” and “the” are different tokens"),
+        ("The cat sat.\nThe dog sat.\n", False, ""),
+        ("The cat sat.\nthe dog sat.\n", True, ""),  # a text of characters has both, as a rule
+    ):
+        file.write_text(text, encoding="utf-8")
+        view = playground.check(str(file), chars=chars)["view"]
+        assert isinstance(view, dict)
+        assert str(view["alike"]).startswith(line)
+        assert bool(view["alike"]) == bool(line)
+
+
 def test_four_natural_sentences_are_trained_on_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,3 +51,20 @@ def test_every_phrase_that_is_replaced_is_one_that_the_program_says() -> None:
 )  # fmt: skip
 def test_places_are_lines_and_ways_out_are_controls(theirs: str, ours: str) -> None:
     assert wording.plainly(theirs) == ours
+
+
+@pytest.mark.parametrize(
+    ("tokens", "named"),
+    [
+        (("the", "cat", "sat", "cat."), ("“cat” and “cat.”",)),
+        (("The", "cat", "the"), ("“The” and “the”",)),
+        (("Why?", "cat", "why"), ("“Why?” and “why”",)),
+        (("the", "then", "cats", "cat", ".", "!", "a.b", "ab"), ()),
+    ],
+)
+def test_words_that_differ_in_case_or_a_final_mark_only_are_named(
+    tokens: tuple[str, ...], named: tuple[str, ...]
+) -> None:
+    line = wording.alike(tokens)
+    assert all(words in line for words in named)
+    assert bool(line) == bool(named)

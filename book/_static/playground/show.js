@@ -36,6 +36,7 @@ window.ntpPlayground = window.ntpPlayground || {};
     const { view } = answer;
     return [
       view.table && el("p", { class: "pg-note", id: "pg-table-note" }, el("bdi", null, view.table)),
+      view.alike && el("p", { class: "pg-note", id: "pg-alike-note" }, el("bdi", null, view.alike)),
       badges(view),
       repair && realize(view, repair),
       saving(save),

@@ -22,7 +22,7 @@ def test_our_radius_is_the_smaller_of_two():
     assert counts.uniform_radius(10, 0.1, 10**9) == 2 * counts.radius(10, 0.1)
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 5])
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
 def test_joint_failures_by_counting_all_sequences(length):
     p = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]
     r = Fraction(1, 4)

@@ -133,6 +133,9 @@ def test_the_synthetic_data_of_the_paper():
     assert (small.K, small.L, small.M) == (2, 2, 34)
     medium = classes.synthetic_classes(10, 2)
     assert (medium.K, medium.L, medium.M) == (20, 10, 240)
-    assert small.probabilities[0, :10].sum() == pytest.approx(10 / 15.5)
+    assert medium.query == tuple(n // 2 for n in range(20))
+    distinct = [k / 10 for k in range(1, 11)]
+    weights = [*[1.0] * 10, *[0.0] * 10, *distinct, *[0.0] * 4]  # of the second class
+    assert small.probabilities[1] * 15.5 == pytest.approx(weights)
     E = classes.correlations(classes.unit_scores(small))
-    assert E[0, 1] == pytest.approx(10 / (10 + sum((k / 10) ** 2 for k in range(1, 11))))
+    assert E[0, 1] == pytest.approx(10 / (10 + sum(k**2 for k in distinct)))

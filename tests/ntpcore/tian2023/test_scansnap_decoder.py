@@ -74,6 +74,7 @@ def test_crossings_and_omegas_solve_their_equations():
             assert np.exp(x) == pytest.approx((M - 1) * x, rel=1e-12)
     omega_0, omega_1 = decoder.omegas(1000)
     assert 1000 ** (omega_0 - 1) == pytest.approx(decoder.crossings(1000)[0], rel=1e-12)
+    assert (1 + omega_1) * np.log(1000) == pytest.approx(decoder.crossings(1000)[1], rel=1e-12)
     expected = 2 * (1 + omega_1) * 7 * np.log(1000) / 0.5
     assert decoder.transition(1000, 7, 0.5) == pytest.approx(expected, rel=1e-14)
 

@@ -262,6 +262,15 @@ def test_ours_complete_order_by_hand():
     assert margin.certificate_errors(QUERY_O, scores, multipliers) == []
 
 
+def test_ours_complete_order_refutes_k_over_k_plus_m_for_an_optimal_token():
+    """The planted error that must stay; where k = m it is none."""
+    check = check_of("ours-complete-order")
+    assert {"exchanged": True} in [variant.changes for variant in check.planted.values()]
+    assert judge("ours-complete-order", COMPLETE, exchanged=True).verdict is Verdict.REFUTED
+    square = PartialOrder.of("q", product("ab", "cq"))
+    assert judge("ours-complete-order", square, exchanged=True).verdict is Verdict.PROVED
+
+
 def test_ours_complete_order_agrees_with_clarabel():
     for k, m in product((1, 2, 4), (1, 3)):
         order = PartialOrder.of("q", {(f"a{i}", f"b{j}") for i in range(k) for j in range(m)})

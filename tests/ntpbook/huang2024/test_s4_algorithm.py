@@ -133,13 +133,6 @@ def test_huang2024_app_decoupling_least_loss_is_no_larger_than_any_other_attenti
         assert np.log(np.exp(z).sum()) - z[0] > floor
 
 
-def test_steps_of_the_proofs_hold_and_break_under_their_errors():
-    assert all(one.holds for one in checks.negative_along_optimal())
-    assert not any(one.holds for one in checks.negative_along_optimal(of_rivals=-1))
-    assert all(one.holds for one in checks.least_loss())
-    assert not any(one.holds for one in checks.least_loss(wrong=1))
-
-
 # The loss of stage 1
 
 

@@ -255,12 +255,6 @@ def test_ours_last_token_bound_is_reached_by_data_that_follow_n_at_every_step():
     assert found.witness.startswith("n: 0 → 1, ") or "number of samples" in found.witness
 
 
-def test_searches_notice_that_a_hypothesis_is_not_asked_for():
-    for search in (checks.search_optimal, checks.search_rule):
-        assert all(one.holds for one in search(largest=3))
-        assert not all(one.holds for one in search(largest=3, spared="source"))
-
-
 # Tables
 
 

@@ -14,7 +14,7 @@ from flint import arb
 from measured import equal_run, with_rows
 from plain_training import plain_loss, plain_prediction
 
-from ntpbook.huang2024.s5_loss import chain, checks, figures, instances, rare_sample, steps
+from ntpbook.huang2024.s5_loss import chain, checks, figures, instances, rare_sample
 from ntpbook.shared import rare
 from ntpcore.data import generate
 from ntpcore.data.examples import example_1
@@ -131,11 +131,6 @@ def test_huang2024_thm_2_real_run_breaks_it_with_the_constant_one() -> None:
     found = checks.check_huang2024_thm_2.judge([run], asked=rare_sample.ONE)
     assert found.verdict is Verdict.REFUTED
     assert found.witness.startswith("two tokens, one sentence too rare to be learned, log-odds at")
-
-
-def test_huang2024_thm_2_forces_are_those_of_the_loss() -> None:
-    assert all(one.holds for one in rare_sample.forces())
-    assert not all(one.holds for one in rare_sample.forces(factor=2))
 
 
 def test_huang2024_thm_2_with_frequencies_says_nothing_of_the_rare_sample() -> None:
@@ -451,10 +446,6 @@ def test_huang2024_app_accuracy_one_reading_fails_on_trained_models(late) -> Non
     assert found.left_out == {"the optimal weights are below 2/3 at the end": 1}
 
 
-def test_huang2024_app_accuracy_lead_by_symbols() -> None:
-    assert all(one.holds for one in steps.lead_of_the_right_token())
-
-
 def test_huang2024_app_loss_excess_by_hand() -> None:
     """The largest rate at which the check passes is that at which the formula does."""
     c = equal_run(300).constants  # L = 2, C_1 = 0.36 / 8
@@ -480,7 +471,6 @@ def test_huang2024_app_loss_excess_counts_runs_and_leaves_out_short_ones(late) -
     short = with_rows(late[0], step=np.array([0, 1]))
     found = checks.check_huang2024_app_loss_excess.judge([short, *late])
     assert sum(found.left_out.values()) == 1
-    assert not all(one.holds for one in steps.excess_of_4(rate=2.0))
 
 
 def test_huang2024_app_linear_loss_by_hand_exponents_are_read_off(late) -> None:

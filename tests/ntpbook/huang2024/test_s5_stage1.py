@@ -222,13 +222,6 @@ def test_huang2024_app_prop_3_step_by_hand_from_zero():
     assert float(said.slack) == pytest.approx((0.5 - right) / 0.5)  # by eta_0
 
 
-def test_huang2024_app_prop_3_step_half_of_the_square_is_exact():
-    """The step of the proof has eta^2 / (2 ||W||): with another number its identity fails."""
-    assert all(one.holds for one in steps.gain_of_the_norm())
-    for share in (1, 3):
-        assert not all(one.holds for one in steps.gain_of_the_norm(share))
-
-
 def test_huang2024_app_p_1_by_hand_and_without_closure():
     closed = from_samples([("a", "b"), ("b", "a"), ("a b", "b")], "a b")
     tried = checks.Tried(closed, 0)

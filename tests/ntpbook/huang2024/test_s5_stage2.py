@@ -336,13 +336,6 @@ def test_huang2024_app_thm_1_sums_least_coefficients_by_hand():
     assert float(early.left) == pytest.approx(6 * 0.5 * math.log(2) ** 2, abs=5e-3)  # of k^3
 
 
-def test_huang2024_app_thm_1_sums_half_of_the_square_is_exact():
-    """eta^2 / ||W|| for eta^2 / (2 ||W||) is noticed by the identity of the step."""
-    assert all(one.holds for one in sums.one_step())
-    for share in (1, 4):
-        assert not all(one.holds for one in sums.one_step(share))
-
-
 def test_huang2024_app_thm_1_sums_norm_at_t_0_is_nearly_attained_by_one_pair():
     # eta = 0.258, ||W*||^2 = 1/2, L = 2: t_0 = 32, and W walks straight
     one = sums.one_pair()

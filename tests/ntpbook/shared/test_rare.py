@@ -76,11 +76,3 @@ def test_what_is_certain_of_hidden_data_is_seen_on_their_run():
     assert 0.4 < alpha <= rows.needed_alpha[-1] <= math.sqrt(2) - 1 + 1e-12
     louder = rare.rare_run(hidden.log_ratio / 4, 2000, 0.36)
     assert rare.margins(louder)[1] > rare.margins(louder)[0] / 100
-
-
-def test_ours_hidden_sentence_steps_hold_and_notice_another_constant():
-    for step, wrong in ((rare.force, 2), (rare.force_bounds, 1)):
-        assert all(one.holds for one in step())
-        assert not all(one.holds for one in step(wrong))
-    assert all(one.holds for one in rare.geometry())
-    assert not all(one.holds for one in rare.geometry(3))

@@ -14,7 +14,7 @@ import pytest
 from every_check import failure, sound
 from scipy.integrate import solve_ivp
 
-from ntpbook.tian2023.s4_decoder import checks, equicorrelated, instances, shift, steps
+from ntpbook.tian2023.s4_decoder import checks, equicorrelated, instances, shift
 from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import (
     LOWER_BOUNDS,
@@ -401,10 +401,6 @@ def test_tian2023_lem_6_agrees_with_a_stiff_integrator():
         lambda _, h: 0.7 / (19 + np.exp(20 * h)), (0, 50), [0.0], "Radau", rtol=1e-9, atol=1e-12
     )
     assert 20 * found.y[0, -1] == pytest.approx(float(decoder.height(20, 35.0)), rel=1e-7)
-
-
-def test_tian2023_lem_6_does_not_hold_along_the_curve_with_M_for_M_minus_1():
-    assert [one.holds for one in steps.integrated_height(slope=0)] == [False, True]
 
 
 def test_ours_lambert_by_hand():

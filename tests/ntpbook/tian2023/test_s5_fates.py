@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from ntpbook.tian2023.s5_fates import attention, checks, instances, steps
+from ntpbook.tian2023.s5_fates import attention, checks, instances
 from ntpcore.tian2023 import classes, decoder
 from ntpverdicts.claims import Verdict
 from ntpverdicts.compare import Assumed, NotANumberError
@@ -56,14 +56,6 @@ def shifted(run: instances.ClassFlow, token: int, amount: float) -> instances.Cl
 
 
 PYTHAGORAS = [[3 / 7, 4 / 7, 0.0], [3 / 7, 0.0, 4 / 7]]  # f = (0.6, 0.8, 0) and (0.6, 0, 0.8)
-
-
-# Steps of proofs
-
-
-def test_a_planted_derivative_of_the_unit_vector_is_noticed():
-    assert all(one.holds for one in steps.derivative_of_unit_scores())
-    assert not all(one.holds for one in steps.derivative_of_unit_scores(power=1))  # no norm
 
 
 # Lemma 4

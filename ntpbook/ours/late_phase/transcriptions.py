@@ -7,7 +7,6 @@ what it makes of the state; all three have to say the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -90,13 +89,11 @@ def in_balls(step: int) -> Made | None:
     return None
 
 
-def in_floats(
-    step: int, band: Callable[..., later_bounds.Band | None] = later_bounds.band
-) -> Made | None:
+def in_floats(step: int) -> Made | None:
     """The same in floats; the delta is read off, as omega is the distance and 2 delta."""
     problem, runs = _floats()
     run = runs[step]
-    made = band(problem, run.state.weights, step, run.eta, run.gap)
+    made = later_bounds.band(problem, run.state.weights, step, run.eta, run.gap)
     if made is None:
         return None
     # 2 delta is what is left of ||R|| + omega

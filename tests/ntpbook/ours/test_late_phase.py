@@ -1,6 +1,5 @@
 """The late phase: steps of the proofs in sympy, inequalities on exact numbers, limits on runs."""
 
-import inspect
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,13 +13,11 @@ from ntpbook.ours.late_phase import (
     float_error,
     instances,
     second_derivations,
-    transcriptions,
 )
 from ntpbook.ours.late_phase import model as late_phase
 from ntpbook.shared import enclosure, small_data
 from ntpbook.shared import plain_stage2 as model
 from ntpbook.shared.enclosed_setting import example_1_setting
-from ntpcore.huang2024 import later_bounds
 from ntpverdicts.claims import Verdict
 
 EDGES = small_data.edges()
@@ -203,15 +200,6 @@ def test_ours_certificate_in_high_precision_bounds_all_later_steps(part):
     assert planted
 
 
-def test_ours_certificate_agrees_in_balls_and_in_high_precision():
-    data, eta = small_data.example_1(), mp.mpf(1) / 40
-    *_, W = model.run(data, mp.sqrt(2700), eta, 1000)
-    made = late_phase.certify(data, W, 1000, mp.sqrt(2700), eta, mp.mpf("0.01"))
-    (one,) = instances.enclosed()
-    for ours, balls in zip(made.bounds(1500), one.certificate.bounds(1500), strict=True):
-        assert float(ours) == pytest.approx(balls, rel=1e-12)
-
-
 def test_ours_certificate_is_refused_at_an_early_state():
     data = EDGES["two pairs, one rare"]
     (W,) = model.run(data, 3, 0.3, 1)
@@ -312,65 +300,3 @@ def test_ours_float_runs_ten_steps_of_example_1_in_plain_numbers():
     found = late_phase.one_minus_cos(late_phase.Late(data), last)
     state = next(state for state in float_error.in_balls(7, 0) if state.step == 10)
     assert abs(float(enclosure.one_minus_cos(state)) / float(found) - 1) < 1e-14
-
-
-# Theorem E in three transcriptions
-
-
-def spoilt(function, old, new):
-    """A function with one expression of its text replaced."""
-    text = inspect.getsource(function)
-    assert old in text
-    namespace = dict(vars(inspect.getmodule(function)))
-    exec("from __future__ import annotations\n" + text.replace(old, new), namespace)
-    return namespace[function.__name__]
-
-
-def test_ours_certificate_all_transcriptions_agree():
-    shown = transcriptions.transcriptions()
-    assert len(shown) == 2 * len(transcriptions.STEPS)
-    assert [one.name for one in shown if not one.holds] == []
-    verdicts = {transcriptions.in_digits(step) is None for step in transcriptions.STEPS}
-    assert verdicts == {True, False}  # condition (late) fails early and holds late
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("root * (size + omega)", "root * size"),
-        ("S / (root * c) * (excess", "1 / (root * c) * (excess"),
-        ("delta**2 * c / (root * eta * w)", "delta * c / (root * eta * w)"),
-    ],
-)
-def test_ours_certificate_notices_faults_of_the_transcription_in_floats(old, new):
-    band = spoilt(later_bounds.band, old, new)
-    assert all(
-        transcriptions.alike(
-            "", transcriptions.in_digits(step), transcriptions.in_floats(step)
-        ).holds
-        for step in transcriptions.STEPS
-    )
-    assert not all(
-        transcriptions.alike(
-            "", transcriptions.in_digits(step), transcriptions.in_floats(step, band)
-        ).holds
-        for step in transcriptions.STEPS
-    )
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("root * (size + omega)", "root * size"),
-        ("S / (root * c) * (excess", "1 / (root * c) * (excess"),
-    ],
-)
-def test_ours_certificate_notices_faults_of_the_transcription_in_balls(monkeypatch, old, new):
-    wrong = spoilt(enclosure.certify, old, new)
-    monkeypatch.setattr(transcriptions.enclosure, "certify", wrong)
-    assert not all(
-        transcriptions.alike(
-            "", transcriptions.in_digits(step), transcriptions.in_balls(step)
-        ).holds
-        for step in transcriptions.STEPS
-    )

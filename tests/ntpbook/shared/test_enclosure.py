@@ -242,6 +242,9 @@ def test_the_certificate_of_example_1_holds_at_later_steps():
     assert low < value < high
     with pytest.raises(ValueError, match="says nothing of 999"):
         made.bounds(999)
+    # at step 1000 of the length 1/40: 1 / (2 (625 + 4)) and 4 / (2 (25 - 3)^2)
+    by_hand = enclosure.Certificate(first, 1, 2, 3).bounds(1000)
+    assert by_hand == pytest.approx((1 / 1258, 1 / 242), rel=1e-12)
     # omega of `certify` from a plain run: y is within omega of R from step 1000 on
     *_, W = plain_example_1.far(0.025, 1000)
     R = plain_example_1.residual()

@@ -27,6 +27,11 @@ def band(run: Run) -> later_bounds.Band | None:
     )
 
 
+def test_the_ends_of_a_band_by_hand():
+    # at step 8 of the length 1/2: 1 / (2 (16 + 4)) and 4 / (2 (4 - 3)^2)
+    assert later_bounds.Band(1, 0.5, 1.0, 2.0, 3.0).at(8) == (1 / 40, 2.0)
+
+
 def test_a_run_stays_in_its_band():
     found = band(example(1000))
     assert found is not None

@@ -1,23 +1,14 @@
-"""Equations (5) and (6): by hand, against automatic differentiation, and with planted errors."""
+"""Equations (5) and (6): by hand, and with errors in one part alone."""
 
 from itertools import islice
 
-import jax
-import mpmath as mp
 import numpy as np
 import pytest
-from every_check import failure, sound
+from every_check import failure
 
 from ntpbook.huang2024.a_gradients import checks, figures
-from ntpbook.shared import digits
 from ntpcore.data.dataset import from_samples
 from ntpcore.huang2024 import transformer
-
-
-@pytest.mark.parametrize("label", ["huang2024-eq-5", "huang2024-eq-6"])
-def test_library_and_automatic_differentiation_agree_to_thirty_five_digits(label: str):
-    assert sound(label).tried == 6
-    assert float(sound(label).numbers["distance"].value) < 1e-35
 
 
 def test_huang2024_eq_5_numbers_alone_notice_code_that_is_wrong_by_one_part_in_a_thousand(
@@ -38,33 +29,9 @@ def test_huang2024_eq_6_numbers_alone_notice_formulas_without_a_part():
         assert said[0].slack < 0
 
 
-def autodiff(point, stage):
-    """The gradient of the loss of a stage by jax, in double precision."""
-    E, W_ov, W_kq = (digits.as_floats(M) for M in (point.E, point.W_ov, point.W_kq))
-
-    def first(W):
-        return -sum(jax.nn.log_softmax(W @ E[:, x])[v] for x, v in enumerate(point.following))
-
-    def second(W):
-        total = 0.0
-        for pi, X, v in digits.samples(point.data, E):
-            y = W_ov @ (X @ jax.nn.softmax(X.T @ W @ X[:, -1]))
-            total = total - float(pi) * jax.nn.log_softmax(y)[v]
-        return total
-
-    with jax.enable_x64(True):
-        return np.asarray(jax.grad(first)(W_ov) if stage == 1 else jax.grad(second)(W_kq))
-
-
 def test_huang2024_eq_5_by_hand_at_zero():
     G = transformer.stage1_gradient({"a": "b", "b": "a"}, np.zeros((2, 2)), np.eye(2))
     assert G.tolist() == [[0.5, -0.5], [-0.5, 0.5]]
-
-
-def test_huang2024_eq_5_agrees_with_automatic_differentiation():
-    for point in islice(checks.points(5, 0), 3):
-        formula = digits.stage1_gradient(point.following, point.W_ov, point.E)
-        assert digits.as_floats(formula) == pytest.approx(autodiff(point, 1), abs=1e-13)
 
 
 def test_huang2024_eq_6_by_hand_for_two_tokens():
@@ -74,13 +41,6 @@ def test_huang2024_eq_6_by_hand_for_two_tokens():
     G = transformer.attention_gradient(data, W_ov, np.zeros((2, 2)), np.eye(2))
     # both classes have log 3, so T - p = (1/2, -1/2); inner matrix (1/4) [[1, -1], [-1, 1]]
     assert pytest.approx(np.array([[0, -np.log(3) / 2], [0, np.log(3) / 2]])) == G
-
-
-def test_huang2024_eq_6_agrees_with_automatic_differentiation():
-    for point in islice(checks.points(5, 0), 3):
-        with mp.workdps(digits.DIGITS):
-            formula = digits.attention_gradient(point.data, point.W_ov, point.W_kq, point.E)
-        assert digits.as_floats(formula) == pytest.approx(autodiff(point, 2), abs=1e-13)
 
 
 def test_difference_quotients_converge_to_the_formulas_like_the_square_of_the_step():

@@ -67,13 +67,6 @@ def test_huang2024_app_one_token_by_hand_for_scalars():
         assert found == pytest.approx([0.0, 6.0], rel=1e-14)
 
 
-def test_huang2024_app_reparameterization_padding_by_hand():
-    # d = 1, d_1 = 2: (1; 0)^T (5; 0) = 5, while (1; 2)^T (5; 2) = 9
-    rows = np.array([[1.0], [0.0]]), np.array([[5.0], [0.0]])
-    assert (rows[0].T @ rows[1]).item() == 5
-    assert (np.array([[1.0, 2.0]]) @ np.array([[5.0], [2.0]])).item() == 9
-
-
 def test_the_answers_to_the_exercises():
     p = sp.symbols("p", positive=True)
     surprise = -sp.log(1 - p) / 3 - 2 * sp.log(p) / 3

@@ -353,23 +353,6 @@ def test_huang2024_app_lem_7_comparison_by_hand():
     assert failure(inside_proof.check_huang2024_app_lem_7_comparison, [one], share=Fraction(1))
 
 
-def test_huang2024_app_lem_7_comparison_agrees_with_random_masses():
-    """Half the mass off the optimal token is continued at least as surely, for any number of
-    rivals, of tokens and any gap: the odds from the softmax, without the bounds of the proof."""
-    rng = np.random.default_rng(11)
-    for _ in range(2000):
-        J, K, size = (int(x) for x in rng.integers((1, 1, 12), (10, 10, 40)))
-        A, phi = 10 ** rng.uniform(-1, 2), rng.uniform(1e-3, 1)
-        first = rng.dirichlet(np.full(J, 0.3)) * phi
-        second = rng.dirichlet(np.full(K, 0.3)) * phi * rng.uniform(0, 0.5)
-        log_odds = [
-            np.logaddexp.reduce([*(A * masses), math.log(size - 1 - len(masses))])
-            - A * (1 - masses.sum())
-            for masses in (second, first)
-        ]
-        assert log_odds[0] <= log_odds[1] + 1e-12
-
-
 def test_huang2024_app_lem_7_comparison_lists_the_reason_as_printed_as_a_refuted_reading():
     found = sound("huang2024-app-lem-7-comparison")
     (reading,) = found.readings

@@ -176,14 +176,6 @@ def test_huang2024_lem_1_agrees_with_many_digits_from_a_random_start():
     assert rows.norm[-1] == pytest.approx(norm, rel=1e-13)
 
 
-def test_huang2024_lem_1_norm_of_a_column_is_at_most_root_two_times_its_mistakes():
-    rng = np.random.default_rng(5)
-    for size in (2, 3, 9):
-        T = rng.dirichlet(np.ones(size))
-        column = T - np.eye(size)[0]
-        assert np.linalg.norm(column) <= math.sqrt(2) * (1 - T[0]) * (1 + 1e-12)
-
-
 @pytest.mark.parametrize("factor", [1.001, 0.01])
 def test_huang2024_lem_1_notices_scaled_weights(factor):
     assert checks.check_huang2024_lem_1.judge(RUNS).verdict is Verdict.PROVED
@@ -454,18 +446,6 @@ def test_huang2024_app_stage_1_limit_by_hand_for_two_tokens():
 def test_huang2024_app_stage_1_limit_loss_agrees_with_the_plain_formula():
     W = np.random.default_rng(1).normal(size=(5, 5))
     assert math.exp(checks.log_loss(W)) == pytest.approx(direct_loss(W), rel=1e-13)
-
-
-def test_huang2024_app_convex_second_derivative_agrees_with_differences():
-    z, v = np.random.default_rng(2).normal(size=(2, 4))
-
-    def value(s):
-        return np.log(np.exp(z + s * v).sum())
-
-    second = (value(1e-4) - 2 * value(0) + value(-1e-4)) / 1e-8
-    p = np.exp(z) / np.exp(z).sum()
-    mean = (p * v).sum()
-    assert second == pytest.approx((p * (v - mean) ** 2).sum(), rel=1e-6)
 
 
 def test_huang2024_app_convex_by_hand_the_missing_probability_is_not():

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb
 from mpmath import mp
 
 from ntpbook.ours.late_phase import (
@@ -28,16 +27,6 @@ def sixty_digits():
     """Sixty digits."""
     with mp.workdps(60):
         yield
-
-
-# Steps
-
-
-def test_the_two_exponential_bounds_of_lemma_p_at_their_right_end():
-    """1 - r >= e^(-1.2 r) and 1 - 2 r >= e^(-2.8 r) at r = 1/4; equal at 0, concave between."""
-    assert arb("-0.3").exp() < 0.75
-    assert arb("-0.7").exp() < 0.5
-    assert arb("-0.65").exp() > 0.5  # a smaller constant would not do
 
 
 # Lemmas H, D, P

@@ -1,44 +1,8 @@
-"""The derivations of the gradient of one sample, against numbers that do not use them."""
+"""Sums over any number of rivals, as the gradient of one sample has them."""
 
-import mpmath as mp
-import pytest
 import sympy as sp
 
 from ntpbook.shared import one_sample
-
-
-def loss_at(sentence: tuple[int, ...], scores: list[float], gap: float, size: int) -> mp.mpf:
-    """Minus the log of the probability of token 1 = n(0), by positions, as the paper defines it."""
-    raised = [mp.exp(scores[x]) for x in sentence]
-    phi = [one / mp.fsum(raised) for one in raised]
-    logits = [mp.mpf(0)] * size
-    for x, weight in zip(sentence, phi, strict=True):
-        logits[(x + 1) % size] += gap * weight
-    return mp.log(mp.fsum(map(mp.exp, logits))) - logits[1]
-
-
-@mp.workdps(40)
-@pytest.mark.parametrize("sentence", [(0, 1), (0, 0, 2), (1, 0, 2, 2, 0), (3, 1, 0, 4)])
-def test_the_entries_that_signs_derives_are_derivatives_of_the_loss(sentence):
-    """b_k = A m_k ((1 - T_o) m_o + T_k - M), at numbers, for 1 to 3 rivals and |V| = 6."""
-    scores, A, size = [0.3, -0.7, 1.1, 0.2, -0.4, 0.0], 2.5, 6
-    mass = {x: mp.fsum(mp.exp(scores[y]) for y in sentence if y == x) for x in set(sentence)}
-    total = mp.fsum(mass.values())
-    mass = {x: one / total for x, one in mass.items()}
-    Z = mp.fsum(mp.exp(A * one) for one in mass.values()) + size - len(mass)
-    T = {x: mp.exp(A * one) / Z for x, one in mass.items()}
-    M = mp.fsum(T[k] * mass[k] for k in mass if k != 0)
-    for k in mass:
-
-        def moved(at, k=k):
-            return loss_at(sentence, [s + at * (x == k) for x, s in enumerate(scores)], A, size)
-
-        slope = mp.diff(moved, 0)
-        if k:
-            claimed = A * mass[k] * ((1 - T[0]) * mass[0] + T[k] - M)
-        else:
-            claimed = -A * mass[0] * ((1 - mass[0]) * (1 - T[0]) + M)
-        assert mp.almosteq(slope, claimed, rel_eps=1e-15)
 
 
 def test_sums_of_different_terms_are_not_taken_for_equal():

@@ -112,16 +112,6 @@ def test_tian2023_lem_1_steps_by_hand_are_counted():
     assert len(found.hand_steps) == 1
 
 
-def test_tian2023_lem_1_slope_of_a_logit_by_hand():
-    # tokens 0 and 1 once each, Y = diag(1, 0), z = 0: w_0 = f_0 = 1/sqrt(2), and the slope of w_0
-    # in z_0 is f_0 (Y_00 - f_0 w_0) = (1/sqrt 2)(1 - 1/2)
-    def logit(z):
-        return math.exp(z) / math.hypot(math.exp(z), 1)
-
-    slope = (logit(1e-6) - logit(-1e-6)) / 2e-6
-    assert slope == pytest.approx(1 / math.sqrt(2) / 2, rel=1e-9)
-
-
 def test_tian2023_app_multi_head_by_hand():
     # two equal heads, one token in the context, Y = 0 but Y_00 = 1 in each: alpha has the logits
     # (2, 0), so that both errors are 1/(1 + e^2) and not 1/(1 + e)

@@ -608,14 +608,6 @@ def test_tian2023_lem_8_agrees_with_root_finding():
         assert decoder.crossings(M) == pytest.approx((float(lower), float(upper)), rel=1e-13)
 
 
-def test_tian2023_lem_8_lower_end_by_hand():
-    # M = 8: the line 7 x at x = (1 + 3/8)/8 is 1.203, the exponential there 1.188
-    assert math.exp(11 / 64) < 7 * (11 / 64)
-    # M = 7: the line 6 x at x = (1 + 3/7)/7 is 1.2245, the exponential 1.2264
-    assert math.exp(10 / 49) > 6 * (10 / 49)
-    assert math.exp(11 / 49) < 6 * (11 / 49)
-
-
 def test_tian2023_rem_3_by_hand():
     # M = 100: the first update at eta = 0.0105 is beyond the crossing near 0.0102
     assert float(decoder.height(100, 0.0105)) > decoder.crossings(100)[0] > 0.01

@@ -236,14 +236,6 @@ def test_tian2023_eq_100_by_hand():
     assert attention.velocity((0, 0), f, beta)[0, 0] == pytest.approx(-0.64 * (0.36 - 1.08))
 
 
-def test_tian2023_eq_100_agrees_with_exact_fractions():
-    a, b = Fraction(3, 5), Fraction(4, 5)
-    f = [[a, b, 0], [a, 0, b]]
-    e = sum(x * y for x, y in zip(*f, strict=True))
-    speed = sum(f[n][0] * (e * f[n][0] - f[1 - n][0]) for n in (0, 1))
-    assert speed == -2 * (1 - a**2) * e
-
-
 # A common token that grows
 
 

@@ -5,7 +5,6 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-import sympy as sp
 from plain_training import jax_stage1_gradient
 
 from ntpcore.data.dataset import InputError
@@ -40,23 +39,6 @@ def test_iteration_agrees_with_the_closed_form(size, eta0):
     assert rows.spread.max() <= 1e-12 * gap
     expected = [stage1.log_loss(size, int(step), eta0) for step in rows.step]
     assert rows.log_loss == pytest.approx(expected, rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize("size", [2, 3, 4])
-def test_the_law_of_stage_1_is_an_identity(size):
-    """At s W_star the gradient points along W_star; margins are 1 and the norm sqrt(|V| - 1)."""
-    s = sp.symbols("s", positive=True)
-    star = sp.Matrix(
-        size, size, lambda v, x: sp.Integer(v == (x + 1) % size) - sp.Rational(1, size)
-    )
-    assert sum(entry**2 for entry in star) == size - 1
-    softmax = sp.exp(s) + size - 1
-    for v in range(size):
-        for x in range(size):
-            right = v == (x + 1) % size
-            probability = (sp.exp(s) if right else 1) / softmax
-            expected = -size / softmax * star[v, x]
-            assert sp.simplify(probability - int(right) - expected) == 0
 
 
 def test_the_dense_loss_agrees_with_the_closed_form():

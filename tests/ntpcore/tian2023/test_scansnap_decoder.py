@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import jax
-import jax.numpy as jnp
 import mpmath
 import numpy as np
 import pytest
@@ -110,19 +109,6 @@ def test_a_run_is_that_of_dense_matrices(modified):
     assert pytest.approx((f @ Y)[:, : K + 1], abs=1e-12) == state.W
     assert f.T @ state.A[:, :K] == pytest.approx(Y[:, :K], abs=1e-12)
     assert state.updates.tolist() == np.bincount(draws, minlength=K).tolist()
-
-
-def test_the_gradient_is_that_of_automatic_differentiation():
-    K, M = 3, 12
-    f = inputs(K, M)
-    Y = np.random.default_rng(2).normal(size=(M, M))
-    for n in range(K):
-        gradient = jax.grad(lambda y, n=n: jax.nn.log_softmax(f[n] @ y)[n])(jnp.asarray(Y))
-        w = f[n] @ Y
-        alpha = np.asarray(jax.nn.softmax(w))
-        assert np.outer(f[n], np.eye(M)[n] - alpha) == pytest.approx(
-            np.asarray(gradient), abs=1e-14
-        )
 
 
 def test_residual_keeps_what_a_difference_would_lose():

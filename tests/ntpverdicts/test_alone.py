@@ -80,14 +80,3 @@ def test_another_catalogue_gets_its_ledger_graph_and_document(tmp_path: Path) ->
     import jsonschema
 
     jsonschema.Draft202012Validator(schema).validate(document)
-
-
-def test_the_package_imports_nothing_else_of_ours() -> None:
-    for file in (ROOT / "ntpverdicts").glob("*.py"):
-        lines = file.read_text(encoding="utf-8").splitlines()
-        others = [
-            line
-            for line in lines
-            if line.strip().startswith(("from ntp", "import ntp")) and "ntpverdicts" not in line
-        ]
-        assert others == [], file

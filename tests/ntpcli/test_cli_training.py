@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, shell, write
+from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, write
 
 from ntpbook.catalogue import find_claim
 from ntpcli import cli, storage, waiting_time
@@ -223,12 +223,6 @@ def test_a_plain_check_leaves_claims_on_training_open_with_the_way_to_run_them(r
         assert claims[label]["verdict"] == "open"
         assert claims[label]["evidence"] == "Not run; add --steps 900."
         assert "--steps 900" in claims[label]["repeat"]
-
-
-def test_a_plain_check_loads_neither_numpy_nor_numba() -> None:
-    asked = "[name for name in ('numpy', 'numba') if name in sys.modules]"
-    code = f"import sys; from ntpcli import check, cli; print({asked})"
-    assert shell(f'{sys.executable} -c "{code}"').out.strip() == "[]"
 
 
 def test_check_with_steps_judges_every_claim_on_training(run: Run) -> None:

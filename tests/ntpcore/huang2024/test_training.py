@@ -240,19 +240,6 @@ def test_a_run_is_repeated_bit_for_bit():
     assert fields_equal(first.state, second.state)
 
 
-@pytest.mark.parametrize("stop", [0, 1, 137, 500])
-def test_a_resumed_run_has_the_same_numbers(stop):
-    setting = SETS["prefix-closed 0"]
-    one = problem.from_dataset(setting.data)
-    record = training.log_grid(500, per_decade=5)
-    assert set(record) >= {0, 1, 500}
-    whole = training.run(one, 500, setting.eta, 9.0, record=record)
-    part = training.run(one, stop, setting.eta, 9.0, record=record)
-    resumed = training.run(one, 500, setting.eta, 9.0, record=record, state=part)
-    assert fields_equal(whole.rows, resumed.rows)
-    assert fields_equal(whole.state, resumed.state)
-
-
 @pytest.mark.parametrize("stop", [0, 7, 137, 500])
 def test_a_resumed_run_has_the_same_rows_on_the_default_grid(stop):
     one, whole = example_run(777)

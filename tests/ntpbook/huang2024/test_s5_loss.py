@@ -303,16 +303,6 @@ def test_huang2024_app_floor_by_hand() -> None:
     assert {one.verdict for one in check.readings} == {Verdict.REFUTED}
 
 
-def test_huang2024_app_floor_is_the_least_loss_over_attentions() -> None:
-    rng, A, size = np.random.default_rng(7), 2.5, 5
-    least = math.log1p((size - 1) * math.exp(-A))
-    for _ in range(500):
-        logits = A * np.append(rng.dirichlet(np.full(4, 0.2)), 0.0)
-        assert np.log(np.exp(logits).sum()) - logits[0] >= least - 1e-12
-    one = A * np.eye(size)[0]
-    assert np.log(np.exp(one).sum()) - one[0] == pytest.approx(least)
-
-
 # The rate
 
 

@@ -51,14 +51,6 @@ def changed(values: np.ndarray, place: int, value: float) -> np.ndarray:
 # Figure 2
 
 
-def test_huang2024_fig_2_uses_the_parameters_of_the_paper() -> None:
-    setting = generate.experiment(7)
-    assert len(setting.data.vocabulary) == 20
-    assert (setting.steps1, setting.steps2) == (900, 900)
-    assert setting.eta0 == pytest.approx(0.2 / math.sqrt(20))
-    assert setting.eta == pytest.approx(0.05 / math.sqrt(20))
-
-
 def test_huang2024_fig_2_stage_1_follows_the_exact_law(both) -> None:
     first, c = both[0].first, both[0].run.constants
     expected = [stage1.log_loss(20, int(step), c.eta0) for step in first.step]

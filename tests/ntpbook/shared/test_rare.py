@@ -46,14 +46,6 @@ def test_ours_hidden_sentence_holds_at_thirty_digits(log_ratio, eta, gap):
     assert [2 * w_1, 2 * w_2] == pytest.approx([float(x) for x in states[-1][0]], rel=1e-9)
 
 
-def test_the_data_have_the_constants_by_hand():
-    problem = rare.rare_problem(1000.0)
-    assert (problem.sample_count, problem.max_length, problem.norm_squared) == (4, 2, 1)
-    assert problem.prefix_closed
-    assert problem.frequent
-    assert problem.log_pi_min == pytest.approx(-1000 - math.log(2))
-
-
 def test_the_share_is_that_of_the_log_ratio():
     # (e^A + 1) e^(sqrt(2) eta t - R) = share
     R = rare.log_ratio_that_hides(50, 0.2, gap=1.5, share=0.01)

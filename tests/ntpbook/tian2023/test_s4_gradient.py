@@ -433,19 +433,6 @@ def test_tian2023_eq_9_by_hand():
     assert a[0] == pytest.approx(-1e-6 / 5, rel=1e-5)  # eta (4/5)^2 zeta_1 . zeta_2 = -eta / 5
 
 
-@pytest.mark.parametrize("modified", [False, True])
-def test_tian2023_eq_9_agrees_with_the_coefficients_of_the_library(modified):
-    rng = np.random.default_rng(6)
-    f = classes.unit_scores(classes.random_classes(rng, 3, 18, 3, 2))
-    E, draws = classes.correlations(f), rng.integers(3, size=50)
-    Y = dense_run(f, draws, 0.9, modified)
-    state = decoder.run(decoder.zero_decoder(18, E), draws, 0.9, modified)
-    for n in range(3):
-        g, _ = dense_gradient(Y, f, n)
-        found = decoder.gradient_coefficients(state, n) @ f
-        assert found == pytest.approx(g, rel=1e-10, abs=1e-13)
-
-
 def test_tian2023_eq_9_notices_a_decoder_beside_the_span():
     one = instances.dense(4, 1)[0]
     planted = replace(one, Y=one.Y + 1e-6 * np.random.default_rng(0).normal(size=one.Y.shape))

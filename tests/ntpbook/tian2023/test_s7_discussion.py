@@ -398,23 +398,6 @@ def test_tian2023_app_residual_force_under_26_agrees_with_dense_steps(skip):
     assert force < 0
 
 
-@pytest.mark.parametrize("skip", ["before", "after"])
-def test_tian2023_app_residual_coefficients_are_those_of_zeta_at_the_book_s_size(skip):
-    """Y = S^+ Zeta, what (26) leaves up to a factor, and g_0 = Y zeta_0 solved for its vectors."""
-    one, M = residual.WEIGHTS[1], residual.VOCABULARY
-    q = one.classes().probabilities
-    own = np.eye(10)[[residual.QUERIES[n // 2] for n in range(4)]]
-    seen = q / np.linalg.norm(q, axis=1, keepdims=True) + own
-    if skip == "before":
-        seen = (q + own) / np.linalg.norm(q + own, axis=1, keepdims=True)
-    zeta = np.eye(M)[:4] - 1 / M  # zeta_n times (M - 1)/M
-    units = seen / np.linalg.norm(seen, axis=1, keepdims=True)
-    a = np.linalg.lstsq(units.T, np.linalg.pinv(units) @ zeta @ zeta[0], rcond=None)[0]
-    found = residual.modified_force(one, skip)
-    assert -a[1] / a[0] == pytest.approx(float(found.same), rel=1e-9)
-    assert np.abs(a[2:] / a[0]).max() == pytest.approx(abs(float(found.other)), rel=1e-9)
-
-
 @pytest.mark.parametrize(("skip", "number"), [("before", 0), ("after", 1)])
 def test_tian2023_app_residual_agrees_with_plain_steps(skip, number):
     one = residual.WEIGHTS[number]

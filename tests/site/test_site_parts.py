@@ -14,6 +14,8 @@ from bookmath import without_needless_marks
 from browser import NO_BROWSER, find_browser
 from hypothesis import given
 from hypothesis import strategies as st
+from pygments.styles import get_style_by_name
+from pygments.token import STANDARD_TYPES, Keyword, Text
 from site_links import dead_links, read_site
 from tiny_book import ROOT
 
@@ -369,6 +371,22 @@ def test_lines_are_not_indented_around_an_article_and_stay_as_they_are_within() 
     article = "<article>\n  <pre>one\n\n  two</pre>\n</article>"
     page = f"<body>\n\n  <nav>\n    <p></nav>{article}\n\n  </body>"
     assert drop_needless(page) == f"<body>\n<nav>\n<p></nav>{article}\n</body>"
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_spans_that_go_from_code_have_the_color_of_the_code(look: str) -> None:
+    """Most of a listing is names and punctuation: their spans were a fifteenth of the site."""
+    style = get_style_by_name(f"a11y-high-contrast-{look}")
+    gone = {
+        token for token, name in STANDARD_TYPES.items()
+        if name and not drop_needless(f'<span class="{name}"></span>')
+    }  # fmt: skip
+    assert len(gone) == 3
+    as_text = style.style_for_token(Text)
+    assert all(style.style_for_token(token) == as_text for token in gone)
+    assert style.style_for_token(Keyword) != as_text
+    page = '<span class="k">if</span> <span class="n">a</span><span class="p">(</span>'
+    assert drop_needless(page) == '<span class="k">if</span> a('
 
 
 def test_no_page_shows_the_text_of_a_script(book: Path) -> None:

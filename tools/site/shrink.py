@@ -65,6 +65,8 @@ SEARCH = 'class="btn search-button-field search-button__button" title="Search" a
 # The text of this summary, "Show source", says more than its name.
 HIDDEN = ' aria-label="Toggle hidden content"'
 INDENT = re.compile(r"\n\s+")
+# Names, punctuation, and spaces of code, which have the color of all text in code.
+UNCOLORED = re.compile(r'<span class="(?:n|p|w)">([^<>]*)</span>')
 FIELD = 'id="search-input"'  # on every page, and on the search page once more
 LOADING = re.compile(
     r'<script\b[^>]*\bsrc="([^"]+)"[^>]*>\s*</script>\n?|<link\b[^>]*\bhref="([^"]+)"[^>]*>\n?'
@@ -128,7 +130,7 @@ def put_off(html: str, page: Path, site: Path) -> str:
 def drop_needless(html: str) -> str:
     """A page without the scripts and style sheets that it has no use for."""
     html = REPEATED.sub("", html).replace(SEARCH, SEARCH.partition(" aria-label")[0])
-    html = without_indents(html.replace(HIDDEN, ""))
+    html = UNCOLORED.sub(r"\1", without_indents(html.replace(HIDDEN, "")))
     first, sign, rest = html.partition(FIELD)
     html = first + sign + rest.replace(FIELD, 'id="search-input-here"')
     bare = LOADING.sub("", html)

@@ -47,7 +47,7 @@ def test_question_1_whether_theorem_1_holds_takes_one_press(
     page, press = reader
     page.goto(f"{book_address}book/preface.html")
     answer = row(page, "Theorem 1")
-    assert "misses rare sentences" in answer.inner_text()
+    assert "covers rare sentences" in answer.inner_text()
     press(answer.get_by_role("link", name="refuted"))
     page.wait_for_url("**#verdict-huang2024-thm-1")
     card = page.locator("#verdict-huang2024-thm-1")

@@ -42,6 +42,8 @@ EXTRAS = {
     "sweep": ("joblib", "dask", "distributed", "pyarrow"),
     "book": ("nbconvert", "nbformat"),
 }
+# Extras that include `train` and what a command needs next.
+WHOLE = {"verify": "checks", "sweep": "sweep"}
 
 # What Typer raises for wrong options; it stands in a module of its own, or of Click's.
 _MISUSE = cast(type[Exception], typer.BadParameter.__mro__[2])
@@ -835,8 +837,8 @@ def main() -> None:
         extra = next((name for name, packages in EXTRAS.items() if missing in packages), None)
         if extra is None:
             raise
-        if sys.argv[1:2] == ["sweep"] and extra == "train":
-            extra = "sweep"  # which includes it, and what a sweep needs next
+        if extra == "train":
+            extra = WHOLE.get("".join(sys.argv[1:2]), extra)
         print(
             f"ntpcore: this needs the package {missing}, which is not installed; "
             f"pip install 'ntpcore[{extra}]'",

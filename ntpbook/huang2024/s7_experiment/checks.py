@@ -148,7 +148,8 @@ def check_ours_bites(both: Both, steps: int = 900, left: float = 1.0) -> Iterato
     """
     for bite in BITES:
         first = math.exp(bite.log_step(both.run.constants))
-        yield holds(steps < left * first, f"{bite.what}: from step {left * first:.2g}")
+        since = in_words(f"{left * first:.2g}")
+        yield holds(steps < left * first, f"{bite.what}: from step {since}")
         yield least(bite.key, first, digits=1)
     yield least("first_seed", both.seed)
     yield most("last_seed", both.seed)

@@ -176,7 +176,7 @@ def test_ours_bites_asks_for_more_steps_than_were_made(both) -> None:
     assert judge(both[:1], steps=round(first) - 1).verdict is Verdict.SEEN
     enough = judge(both[:1], steps=round(first))
     assert enough.verdict is Verdict.NOT_SEEN
-    assert "Equation (4) below log|V|, for any t" in plain(enough.witness)
+    assert "Equation (4) below log |V|, for any t" in plain(enough.witness)
     assert checks.check_ours_bites.judge([]).verdict is Verdict.UNDECIDED
     table = first_useful_step.bite_table([one.run for one in both])
     assert len(table.rows) == len(first_useful_step.BITES)

@@ -68,7 +68,7 @@ LARGEST = executed(
 )
 RAYLEIGH = cited(
     r"$|u^\top A v|$ is at most the largest absolute eigenvalue of $A$ for unit vectors "
-    "$u$, $v$",
+    r"$u$, $v$, by the Rayleigh quotients of $u + v$ and $u - v$",
     "horn2013",
     "Theorem 4.2.2",
 )

@@ -50,6 +50,6 @@ def one_fold(*cells: nodes.Element) -> nodes.container:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
-    # After the bar for running cells has found its place before the first of them.
+    # Late, because the bar for running cells must first be placed before the first cell.
     app.connect("doctree-resolved", fold_setup, priority=900)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

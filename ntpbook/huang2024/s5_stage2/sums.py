@@ -252,8 +252,8 @@ def lines(
             planted={r"$\frac{11}{10}$ of $1/t'$.": {"factor": "11/10"}},
         ),
         by_hand(r"the sums of $1/t'$ and of $\log(t')/t'$ over $t_0 \le t' < t$ are at most $\log "
-        r"t$ and $\log^2 t$; what the steps from $t_0$ on add to the norm minus the component "
-        "along $W^*$",
+        r"t$ and $\log^2 t$; the bound on what the steps from $t_0$ on add to the norm minus the "
+        "component along $W^*$",
                 at="sums"),
         executed(
             r"$\|W^{(t_0)}\| \le t_0\eta \le 9 L \|W_{\mathrm{kq}}^*\|^2$",

@@ -70,8 +70,7 @@ def weak_turn(data: Symmetric, ratio: float, until: float = 1e4, relative: float
         relative: tolerance of the integrator.
     """
     sigma = np.concatenate([[0.0], np.geomspace(0.1, until, 4000)])
-    design, absolute = data, relative / 100
-    path = reduced_flow.follow(design, ratio, sigma, relative=relative, absolute=absolute)
+    path = reduced_flow.follow(data, ratio, sigma, relative=relative, absolute=relative / 100)
     found = turn(path.entropy, path.sigma)
     log_t = float(np.interp(found.at, path.sigma, path.log_time)) + np.log(data.K / ratio)
     return Turn(found.least, log_t / np.log(10), found.end)

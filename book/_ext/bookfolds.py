@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from bookwide import FOLDED
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 
-FOLDED = "tag_hide-input"
 PARAMETERS = "tag_parameters"
 IMPORTS = ("import ", "from ")
 SHOW, HIDE = "Show setup", "Hide setup"

@@ -8,7 +8,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from ntpverdicts import graph
-from ntpverdicts.claims import MARKS, Verdict, css_class
+from ntpverdicts.claims import MARKS, Verdict, certainty_words, css_class
 from ntpverdicts.maths import parts, plain
 from tools.site.checksources import Source
 
@@ -54,10 +54,12 @@ def make_badge(
 ) -> nodes.inline:
     """A badge with the verdict, which links to where it was reached unless it shall not."""
     classes = ["ntp-badge", css_class(row["verdict"])]
-    text = f"{mark_of(row)} {graph.long_word_of(row)}"
+    words: list[nodes.Node] = [nodes.Text(f"{mark_of(row)} {graph.word_of(row)}")]
+    if known := certainty_words(row):
+        words.append(nodes.inline(known, known, classes=["ntp-how"]))  # tables on phones hide it
     if row["planned"] or not linked:
-        return nodes.inline(text, text, classes=classes)
+        return nodes.inline("", "", *words, classes=classes)
     title = f"{row['number']}: {plain(row['title'])}"
     address = link_to(app, docname, row)
-    link = nodes.reference(text, text, refuri=address, internal=True, reftitle=title)
+    link = nodes.reference("", "", *words, refuri=address, internal=True, reftitle=title)
     return nodes.inline("", "", link, classes=classes)

@@ -1,4 +1,4 @@
-"""What is wider than its place: code and tables use the empty column, badges on phones say less."""
+"""Code and tables that are wider than the column of text reach into the empty one on the right."""
 
 from __future__ import annotations
 
@@ -35,20 +35,7 @@ def widen(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             cell["classes"].append(WIDE)
 
 
-def part_badges(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Mark in badges of tables what says how a verdict is known; a phone has no room for it."""
-    for entry in doctree.findall(nodes.entry):
-        for badge in list(entry.findall(lambda node: isinstance(node, nodes.inline))):
-            if "ntp-badge" in badge["classes"]:
-                for text in list(badge.findall(nodes.Text)):
-                    verdict, sign, known = text.partition(", ")
-                    if sign:
-                        how = nodes.inline("", sign + known, classes=["ntp-how"])
-                        text.parent.replace(text, [nodes.Text(verdict), how])
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """What Sphinx calls."""
     app.connect("doctree-resolved", widen)
-    app.connect("doctree-resolved", part_badges)
     return {"parallel_read_safe": False, "parallel_write_safe": False}

@@ -10,6 +10,7 @@ import bookfolds
 import bookmeta as meta
 import bookwide as wide
 import pytest
+from booklinks import make_badge
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from tiny_book import ROOT
@@ -115,20 +116,30 @@ def test_folded_code_is_as_wide_as_the_text_and_long_printed_lines_are_not() -> 
     assert [wide.WIDE in cell["classes"] for cell in (quiet, loud)] == [False, True]
 
 
-def test_a_badge_in_a_table_has_a_part_that_phones_leave_out() -> None:
-    def badge(text: str) -> nodes.inline:
-        return nodes.inline("", "", nodes.reference("", text), classes=["ntp-badge"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_badge_has_a_part_that_tables_on_phones_leave_out(linked: bool) -> None:
+    app = types.SimpleNamespace(builder=types.SimpleNamespace(get_relative_uri=lambda *_: "there"))
+    row = {"label": "a", "number": "1", "title": "a, b", "page": "page", "planned": False}
+    known = row | {"verdict": "proved", "certainty": {"words": "by hand (2)"}}
+    badges = [
+        make_badge(app, "book/preface", one, linked=linked)  # type: ignore[arg-type]
+        for one in (known, row | {"verdict": "seen", "certainty": None})
+    ]
 
     def parts(node: nodes.Element) -> list[str]:
         return [one.astext() for one in node.findall(nodes.inline) if "ntp-how" in one["classes"]]
 
-    known, bare, outside = badge("✔ proved, by hand (2)"), badge("● seen"), badge("✔ proved, cited")
-    row = nodes.row("", nodes.entry("", nodes.paragraph("", "a, b: ", known, bare)))
-    page = page_of(nodes.paragraph("", "", outside), nodes.table("", nodes.tbody("", row)))
-    wide.part_badges(None, page, "book/preface")  # type: ignore[arg-type]
-    assert parts(known) == [", by hand (2)"]
-    assert known.astext() == "✔ proved, by hand (2)", "who has room reads it as one"
-    assert parts(page) == parts(known), "no other badge and no other text is parted"
+    assert [parts(one) for one in badges] == [[", by hand (2)"], []]
+    said = [one.astext() for one in badges]
+    assert said == ["✔ proved, by hand (2)", "● seen"], "who has room reads it as one"
+
+
+def test_no_place_but_tables_leaves_out_how_a_verdict_is_known() -> None:
+    css = (ROOT / "book" / "_static" / "ntp.css").read_text(encoding="utf-8")
+    rules = re.findall(r"[^{}]*\.ntp-how[^{}]*", css)
+    assert [rule.split() for rule in rules] == [
+        [".bd-article", "table.table:not(.ntp-errata)", ".ntp-how"]
+    ]
 
 
 def folded(text: str, *tags: str) -> nodes.container:

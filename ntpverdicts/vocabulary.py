@@ -392,6 +392,7 @@ class Checked:
         failed = _broken(steps)
         tried, points = 0, 0
         worst: Compared | None = None
+        worst_on: Any = None
         bounds = False
         left, open_, tallies = Counter[str](), Counter[str](), dict[str, Tally]()
         names = _arguments(self.body)
@@ -416,19 +417,21 @@ class Checked:
                             "leave it out"
                         )
                 else:
-                    said = self._placed(said, one)
+                    self._refuse_infinite(said, one)
                     compared += said.points
                     bounds |= said.bound
                     if worst is None or said.slack < worst.slack:
-                        worst = said
+                        worst, worst_on = said, one
                     if failed is None and said.slack < (0 if said.exact else -self.tolerance):
-                        failed = said
+                        failed = self._placed(said, one)
             if compared and strict:
                 self._refuse_untested(set(self.hypotheses) - met, self.name(one))
             tried += self.size(one) if compared else 0
             points += compared
         if self.instances is None and steps:
             tried = points = sum(len(one.shown) for one in steps)
+        if worst is not None:  # here, since a check compares hundreds of thousands of times
+            worst = self._placed(worst, worst_on)
         numbers = {name: _result(one) for name, one in tallies.items()}
         if bounds and strict and not self.loose:
             self._refuse_blunt_bounds()
@@ -476,10 +479,17 @@ class Checked:
             raise ValueError(f"{self.label}: the step {step.text!r} showed nothing")
         return Step(step.text, step.how, source, shown)
 
-    def _placed(self, said: Compared, one: Any) -> Compared:
-        """A comparison with the instance in its place."""
+    def _refuse_infinite(self, said: Compared, one: Any) -> None:
+        """Refuse a comparison whose slack is no number.
+
+        Raises:
+            NotANumberError: its slack is a NaN or an infinity.
+        """
         if said.slack != said.slack or said.slack in (float("inf"), float("-inf")):
             raise NotANumberError(f"{self.label}, {self.name(one)}: a slack of {said.slack}")
+
+    def _placed(self, said: Compared, one: Any) -> Compared:
+        """A comparison with the instance in its place."""
         name = self.name(one)
         where = f"{name}, {said.where}" if name and said.where else name or said.where
         return replace(said, where=few_digits(where, words=False))

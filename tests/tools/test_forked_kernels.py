@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import papermill
 import pytest
 
 from ntpcli.report.sockets import ADDRESS_LIMIT, LAST, fit, sockets
@@ -187,6 +188,45 @@ class TestForks:
         assert not Path(forked).exists()
         monkeypatch.setattr("ntpcli.report.sockets.ADDRESS_LIMIT", len(alone))
         assert spoken(executed(folder, HOW)) == ("by tcp False", "")
+
+
+@pytest.mark.usefixtures("forking")
+@pytest.mark.parametrize(
+    ("cells", "words", "kept"),
+    [
+        (("print('begun')", "1 / 0"), "code cell 2: ZeroDivisionError", "begun"),
+        (
+            ("print('begun')", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"),
+            "the kernel died",
+            "begun",
+        ),
+        # How much of a page a second is enough for depends on the machine: one cell, no output.
+        (("import time\ntime.sleep(10_000)",), "a cell took longer than 1 seconds", "10_000"),
+    ],
+)
+def test_a_page_that_ends_early_is_kept_as_far_as_it_ran(
+    folder: Path, cells: tuple[str, ...], words: str, kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if len(cells) == 1:
+        monkeypatch.setattr("tools.pipeline.execute.CELL_LIMIT", 1)
+    head = PAGE[: PAGE.index("```{code-cell}")]
+    text = head + "".join(f"```{{code-cell}}\n{cell}\n```\n\n" for cell in cells)
+    with pytest.raises(NotebookError, match=words):
+        executed(folder, text)
+    written = json.loads((folder / "failed.ipynb").read_text())["cells"]
+    first = next(cell for cell in written if cell["cell_type"] == "code")
+    assert kept in json.dumps(first["outputs"] if kept == "begun" else first["source"])
+
+
+def test_a_notebook_is_written_once_and_not_around_every_cell(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages have a hundred cells and megabytes of pictures."""
+    written = []
+    monkeypatch.setattr(papermill.engines, "write_ipynb", lambda *_: written.append("by a cell"))
+    monkeypatch.setattr(papermill.execute, "write_ipynb", lambda *_: written.append("at the end"))
+    executed(folder, PAGE)
+    assert written == ["at the end"]
 
 
 def test_a_folder_that_is_too_far_down_for_sockets_is_known() -> None:

@@ -11,6 +11,8 @@ import jupytext
 import nbformat
 import papermill
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from papermill.engines import NBClientEngine, papermill_engines
+from papermill.iorw import write_ipynb
 
 from ntpcli.report.sockets import sockets
 from ntpcore.data.files import replacing
@@ -28,6 +30,30 @@ NO_PICTURE = (
 
 class NotebookError(Exception):
     """A notebook did not run to its end; the message is one paragraph for people."""
+
+
+class SavingOnce(NBClientEngine):  # type: ignore[misc]  # papermill has no types
+    """papermill's engine, which writes a notebook at its end only.
+
+    By itself it writes the whole notebook before and after every cell, those of text included: a
+    tenth of a build from scratch.
+    """
+
+    name = "saving-once"
+
+    @classmethod
+    def execute_notebook(
+        cls, nb: Any, kernel_name: str, output_path: str | None = None, **settings: Any
+    ) -> Any:
+        """The executed notebook. What stops it, papermill's own errors aside, finds it written."""
+        try:
+            return super().execute_notebook(nb, kernel_name, output_path=None, **settings)
+        except BaseException:
+            write_ipynb(nb, output_path)
+            raise
+
+
+papermill_engines.register(SavingOnce.name, SavingOnce)
 
 
 def execute(source: Path, target: Path, failed: Path, parameters: Mapping[str, object]) -> None:
@@ -53,6 +79,7 @@ def execute(source: Path, target: Path, failed: Path, parameters: Mapping[str, o
                 str(failed),
                 parameters=dict(parameters),
                 kernel_name="python3",
+                engine_name=SavingOnce.name,
                 progress_bar=False,
                 log_output=False,
                 start_timeout=120,

@@ -35,7 +35,7 @@ help: ## this list
 	@echo "make enclosed-long        Example 1 in ball arithmetic for 100 000 steps (five minutes)"
 	@echo "make wikitext WIKITEXT_DIR=f  the experiments on WikiText at full size, into _build/wikitext"
 	@echo "make clean                remove what was built; make distclean: .venv and node_modules too"
-	@echo "Settings: JOBS=2 notebooks or test processes at once (3 test processes otherwise), PYTHON=python3 for .venv"
+	@echo "Settings: JOBS=2 notebooks or test processes at once (otherwise what this machine can do), PYTHON=python3 for .venv"
 
 # Once there is a .venv, its own Python looks after it, unless PYTHON asks for another one.
 # setup installs what the book needs; the others add the packages of one more group.
@@ -71,12 +71,12 @@ lab: setup-lab
 lint: setup-test
 	@$(VENV_PYTHON) -m tools.quality.lint
 
-# The code is linted beside the build and the tests, whose closing line comes last. Tests wait for
-# browsers and child processes, so that three of them keep two processors busy.
+# The code is linted beside the build and the tests, whose closing line comes last; tests/conftest.py
+# says how many tests run at once.
 test: setup-test
 	@nice $(VENV_PYTHON) -m tools.quality.lint & lint=$$!; \
 	NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.pipeline.build || { wait $$lint; exit 1; }; \
-	NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),3) --dist loadfile \
+	NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),auto) --dist loadfile \
 	  --no-loadscope-reorder; tests=$$?; \
 	wait $$lint || { echo "The code does not pass \`make lint\`; its lines stand above." >&2; exit 1; }; \
 	exit $$tests

@@ -19,6 +19,7 @@ from left_behind import threads_at_work
 from thorough import left_out
 from tiny_book import ROOT, build_command, clean_environment
 
+from tools.pipeline.jobs import at_once
 from tools.pipeline.kernel import NEW_OBJECTS
 
 # A shell that runs the tests in the background makes them deaf to Ctrl-C, and so the processes that
@@ -38,6 +39,11 @@ approx.ApproxScalar.DEFAULT_ABSOLUTE_TOLERANCE = property(  # type: ignore[assig
 # Python looks for circles among objects whenever so many are new. While tests are collected none
 # are left behind, and what is loaded then stays.
 gc.disable()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """How many tests run at once: they wait for browsers and child processes, hence one more."""
+    return at_once() + 1
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,7 @@ from tiny_book import (
 
 from ntpverdicts.imports import Package, import_closure, imported_names
 from tools.pipeline import bookkeeping, environment, notebooks, serve
+from tools.pipeline.jobs import jobs_wanted
 from tools.pipeline.lock import LockedError, lock
 from tools.pipeline.normalise import normalise, to_text
 from tools.pipeline.parameters import UsageError, choose, choose_pages, given_variables
@@ -271,6 +272,17 @@ def test_make_hands_over_the_variables_of_its_command_line(tiny: Path) -> None:
     *names, first, second = said.split()
     assert sorted(names) == ["PAGE", "SEED"]
     assert (first, second) == ("a", "b")
+
+
+@pytest.mark.parametrize(("has", "used"), [(1, 2), (2, 2), (4, 4), (64, 8)])
+def test_without_a_setting_a_build_uses_the_processors_that_it_may(
+    monkeypatch: pytest.MonkeyPatch, has: int, used: int
+) -> None:
+    monkeypatch.setattr("joblib.cpu_count", lambda: has)
+    assert jobs_wanted({}) == jobs_wanted({"JOBS": ""}) == used
+    assert jobs_wanted({"JOBS": "3"}) == jobs_wanted({"NTPCORE_JOBS": "3"}) == 3
+    with pytest.raises(UsageError, match="JOBS=0 is not a number of notebooks"):
+        jobs_wanted({"JOBS": "0"})
 
 
 def test_settings_of_make_are_no_parameters() -> None:

@@ -18,6 +18,7 @@ from tools.pipeline import record
 from tools.pipeline.bookkeeping import open_records, reasons, short, tracked_task
 from tools.pipeline.consistency import mismatches
 from tools.pipeline.folders import link_folders
+from tools.pipeline.jobs import jobs_wanted
 from tools.pipeline.kernel import isolate
 from tools.pipeline.lock import LockedError, lock
 from tools.pipeline.notebooks import (
@@ -87,18 +88,6 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("stopped; the last good book is in place", file=sys.stderr, flush=True)
         os._exit(130)  # not waiting for kernels: they end with this process
-
-
-def jobs_wanted(environment: Mapping[str, str]) -> int:
-    """How many notebooks run at once.
-
-    Raises:
-        UsageError: the number given is none.
-    """
-    text = environment.get("JOBS") or environment.get("NTPCORE_JOBS") or "2"
-    if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"JOBS={text} is not a number of notebooks to run at once, such as JOBS=2")
-    return int(text)
 
 
 def make_book(

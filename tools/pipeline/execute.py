@@ -35,8 +35,8 @@ class NotebookError(Exception):
 class SavingOnce(NBClientEngine):  # type: ignore[misc]  # papermill has no types
     """papermill's engine, which writes a notebook at its end only.
 
-    By itself it writes the whole notebook before and after every cell, those of text included: a
-    tenth of a build from scratch.
+    By itself it writes the whole notebook before and after every cell, those of text included,
+    which takes a sixth of the processor time of a long page.
     """
 
     name = "saving-once"

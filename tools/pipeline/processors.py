@@ -22,13 +22,13 @@ from ntpbook.catalogue import CATALOGUE, find_check
 from ntpverdicts.document import FILE, to_text
 from tools.pipeline import record
 from tools.pipeline.folders import WIKITEXT
+from tools.pipeline.jobs import at_once
 from tools.pipeline.kernel import UNDRAWN, isolate
 from tools.pipeline.outputs import Found, with_repeat
 from tools.site.published import publish
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(".build/other-processor")
-JOBS = 2
 OLDER = {
     "NUMBA_CPU_NAME": "haswell",
     "NPY_DISABLE_CPU_FEATURES": "X86_V4",
@@ -61,7 +61,7 @@ def main(words: list[str]) -> int:
 
 def judge_again(rows: Rows) -> list[Found]:
     """What the checks of these rows of a `claims.json` say here, in the order of the rows."""
-    with ProcessPoolExecutor(JOBS, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(at_once(), get_context("spawn")) as pool:
         waiting = {pool.submit(judge_page, page): page[0]["page"] for page in by_page(rows)}
         found: dict[str, Found] = {}
         for number, future in enumerate(as_completed(waiting), 1):

@@ -278,8 +278,11 @@ def test_make_hands_over_the_variables_of_its_command_line(tiny: Path) -> None:
 def test_without_a_setting_a_build_uses_the_processors_that_it_may(
     monkeypatch: pytest.MonkeyPatch, has: int, used: int
 ) -> None:
-    monkeypatch.setattr("joblib.cpu_count", lambda: has)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(has)))
     assert jobs_wanted({}) == jobs_wanted({"JOBS": ""}) == used
+    monkeypatch.delattr(os, "sched_getaffinity")  # where a system has no such question
+    monkeypatch.setattr(os, "cpu_count", lambda: has)
+    assert jobs_wanted({}) == used
     assert jobs_wanted({"JOBS": "3"}) == jobs_wanted({"NTPCORE_JOBS": "3"}) == 3
     with pytest.raises(UsageError, match="JOBS=0 is not a number of notebooks"):
         jobs_wanted({"JOBS": "0"})

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 from tiny_book import ROOT, clean_environment
 
+from ntpverdicts.imports import Package, imported_names
 from tools.pipeline import environment
+from tools.pipeline.source import OURS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LOCK = """\
@@ -135,6 +139,9 @@ def test_where_uv_fails_pip_installs_the_same_packages_by_the_same_hashes(
     uv_itself, by_uv, by_pip = calls
     assert uv_itself[-1] == str(tmp_path / "uv-requirements.txt")
     assert names((tmp_path / "uv-requirements.txt").read_text(encoding="utf-8")) == ["uv"]
+    installed = names((tmp_path / "requirements.txt").read_text(encoding="utf-8"))
+    assert {*installed, "uv"} == set(names(environment.selection(["book"])))
+    assert "uv" not in installed  # where it cannot be had, pip must not ask for it again
     assert by_uv[0].endswith("uv")
     assert by_uv[-1] == by_pip[-1] == str(tmp_path / "requirements.txt")
     for words in calls:
@@ -165,3 +172,29 @@ def test_make_hands_no_variable_of_pythons_on(tmp_path: Path) -> None:
     assert [line for line in said.splitlines() if line.startswith("PYTHON")] == [
         "PYTHON=python3.12"
     ]
+
+
+def foreign(files: set[Path]) -> set[str]:
+    """Packages, as registries call them, that modules import somewhere and that are not ours."""
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
+    tops = {name.partition(".")[0] for tree in trees for name in imported_names(tree)}
+    owners = packages_distributions()
+    return {
+        environment.normal(owner)
+        for top in tops - sys.stdlib_module_names - {*OURS, "tools"}
+        for owner in owners.get(top, [top])[:1]
+    }
+
+
+def test_a_build_imports_nothing_that_is_not_installed_for_it() -> None:
+    """A machine with the packages of tests would not notice."""
+    package = Package((*OURS, "tools"), ROOT)
+    used = package.closure(["tools.pipeline.build", "tools.pipeline.processors"])
+    installed = set(names(environment.selection(["book"])))
+    assert len(used) > 50
+    assert foreign({ROOT / file for file in used}) <= {environment.normal(one) for one in installed}
+
+
+def test_a_package_of_other_groups_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("def late():\n    import yaml, os, joblib\n", encoding="utf-8")
+    assert foreign({tmp_path / "one.py"}) == {"pyyaml", "joblib"}

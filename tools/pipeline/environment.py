@@ -192,9 +192,11 @@ def quietly(command, environment, total=0):
 def install_packages(groups):
     """Install the packages of some groups, each held against its hash, and nothing else."""
     text = selection(groups)
+    uv_itself = selected(text, {"uv"})
+    text = text.replace(uv_itself, "")  # or pip could not do without it where it cannot be had
     SELECTED.write_text(text, encoding="utf-8")
     uv_alone = SELECTED.with_name("uv-requirements.txt")
-    uv_alone.write_text(selected(text, {"uv"}), encoding="utf-8")
+    uv_alone.write_text(uv_itself, encoding="utf-8")
     environment, total = with_pip_sources(clean(os.environ)), len(re.findall("^[^ ]", text, re.M))
     python = VENV / "bin" / "python"
     pip = [python, "-m", "pip", "install", "--no-input", "--no-deps", "--no-compile"]
@@ -207,7 +209,7 @@ def install_packages(groups):
         command = [str(part) for part in [*uv, "-r", SELECTED]]
         if not subprocess.call(command, env=environment):
             return
-    print("set-up: uv cannot do it here; pip does, which takes a few minutes", flush=True)
+    print("set-up: uv cannot do it here; pip tries, which takes a few minutes", flush=True)
     problem = quietly([*pip, "-r", SELECTED], environment, total)
     if problem is not None:
         sys.exit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from tools.pipeline.parameters import UsageError
@@ -12,13 +13,9 @@ FEWEST, MOST = 2, 8
 
 
 def at_once() -> int:
-    """Processors that this process may use, between `FEWEST` and `MOST`.
-
-    A container may be given fewer than the machine has; joblib asks for that.
-    """
-    import joblib  # slow to load
-
-    return min(max(int(joblib.cpu_count()), FEWEST), MOST)
+    """Processors that this process may use, between `FEWEST` and `MOST`."""
+    allowed = getattr(os, "sched_getaffinity", None)  # not on macOS
+    return min(max(len(allowed(0)) if allowed else os.cpu_count() or 1, FEWEST), MOST)
 
 
 def jobs_wanted(environment: Mapping[str, str]) -> int:

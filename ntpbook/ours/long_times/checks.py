@@ -538,8 +538,9 @@ def check_ours_long_angle(
     over="solutions",
     instances=random_runs,
     name=lambda run: run.name,
-    says="Along {tried} solutions for designs of symmetric classes with $M = K$, every inequality "
-    "in the proof of the theorem on shares holds. The logarithms of the ratios $r_d/r_e$ of the "
+    says="Along {tried} solutions for designs of symmetric classes with $M = K$, the bounds in the "
+    r"proof of the theorem on shares hold: those on $z_d$, $z_c$, the $P_d$, $\sum_c q_c^2$, and "
+    "the spread $S$. The logarithms of the ratios $r_d/r_e$ of the "
     "decoder's entries for distinct tokens change during training by at most {drift} times the "
     "bound of the theorem.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-10
@@ -557,14 +558,18 @@ def check_ours_long_angle(
         ),
         executed(
             "Identities for the bounds on $P_d$ and on the spread $S$, and the integrals of the "
-            "bound on the drift of $r_d/r_e$.",
+            r"bound on the drift of $r_d/r_e$ from $\theta_0$ on.",
             steps.keep_steps,
             planted={"$b^2$ instead of $b$.": {"power": 2}},
         ),
         by_hand(r"$P_d = r_d/q_d \le \theta$, $r_d \ge p_d\theta$, and $q_d \ge p_d$.", at="floor"),
         by_hand(r"The smallest $P_d$ is at least $b\theta$.", at="least"),
         by_hand("The spread $S$ of the $P_d$ stays below its bound.", at="spread"),
-        by_hand("$r_d/r_e$ converges, and so does $f_d/f_e$, within the bound.", at="drift"),
+        by_hand(
+            r"The bound on the drift up to $\theta_0$; $r_d/r_e$ converges, and so does $f_d/f_e$, "
+            "within the bound.",
+            at="drift",
+        ),
         by_hand(r"$\theta$ is unbounded.", at="unbounded"),
     ),
     planted={
@@ -1076,7 +1081,7 @@ def course(one: Unequal, sphere: bool) -> unequal.Course:
     r"on the distinct tokens of its class changes by at most {moved}. At the end of the runs the "
     r"margins $-\ln(1 - p_n)$ of the classes, with the probability $p_n$ of the right next token "
     r"of class $n$, differ by at most {apart}. Common tokens then have up to {kept} of "
-    r"$\|f_n\|^2 = 1$.",
+    r"$\|f_n\|^2 = 1$; with $M = K$, up to {kept_square}.",
     observes=True,
     planted={
         "Plain softmax instead of scaled attention.": {"sphere": False},
@@ -1120,6 +1125,8 @@ def check_ours_long_unequal(one: Unequal, sphere: bool = True, aim: str = "") ->
     yield within(apart, 0.1, "distance of the margins")
     yield most("apart", apart, 1, INTEGRATOR)
     yield most("kept", float(squares.max()), 2, INTEGRATOR)
+    if one.M == one.K:
+        yield most("kept_square", float(squares.max()), 2, INTEGRATOR)
     yield result("log_t", 300.0, 3, "exact")
 
 

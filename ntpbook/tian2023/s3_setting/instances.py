@@ -394,8 +394,8 @@ def counted(seed: int = 7, cases: int = 60) -> Iterator[Counted]:
     chances = (1e-6, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.99)
     yield from (Strays(*one) for one in product(lengths, DELTAS, chances))
     yield from written(seed, cases)
-    for length in [*range(1, 21), 40, 80, 127]:
-        yield from (Together(length, tokens) for tokens in (2, 3, 4, 8, 20, 50, 1000))
+    for length in [*range(1, 31), 40, 80, 127]:
+        yield from (Together(length, tokens) for tokens in [*range(2, 41), 50, 100, 1000])
 
 
 @once

@@ -327,13 +327,16 @@ def test_tian2023_lem_18_exact_failures_are_at_most_those_of_the_float_radius():
         )
 
 
-def test_tian2023_lem_18_is_violated_together_at_one_and_two_tokens_only():
-    lengths = {
-        one.length
-        for one in instances.counted()
-        if isinstance(one, instances.Together) and instances.is_violated(one)
-    }
-    assert lengths == {1, 2}
+def test_tian2023_lem_18_is_violated_together_in_contexts_of_at_most_three_tokens():
+    together = [one for one in instances.counted() if isinstance(one, instances.Together)]
+    violated = {(one.length, one.tokens) for one in together if instances.is_violated(one)}
+    assert {length for length, _ in violated} == {1, 2, 3}
+    assert {pair for pair in violated if pair[0] == 3} == {(3, 7)}
+    # Two or all of three draws from seven agree with probability 1 - 6/7 * 5/7. Then a share
+    # deviates by 2/3 - 1/7 or more, which is more than the radius.
+    failure, delta = 1 - Fraction(6, 7) * Fraction(5, 7), Fraction(387, 1000)
+    assert counts.radius(3, float(delta)) < 2 / 3 - 1 / 7
+    assert instances.enclosed_failure(3, 7, delta) == failure > delta
 
 
 def test_ours_uniform_counts_by_hand():

@@ -110,7 +110,7 @@ def search(failing: Failing, largest: int, spared: str = "") -> Iterator[Shown]:
         found = [compare_pairs(n, failing, spared, longest) for n in collocations(size, spared)]
         allowed, wrong = sum(one.allowed for one in found), sum(len(one.failures) for one in found)
         words = (
-            rf"$|\mathcal V| = {size}$: failures among {allowed} pairs of sentences without "
+            rf"$|\mathcal V| = {size}$: failures among {allowed} pairs of relations without "
             "confused tokens"
         )
         yield relation(words, wrong, "=", 0, wrong)

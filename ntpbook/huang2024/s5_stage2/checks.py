@@ -576,8 +576,8 @@ def check_huang2024_app_directions(
     yield at_least(cosine, 1.0, r"$W_{\mathrm{ov}}$, step 100")
     exponent = power * late_exponent(run, beside)
     yield at_most(exponent, SLOWEST, r"the exponent of $1 - \cos$")
-    yield most("slowest", exponent, digits=3, origin="a fit over a decade")
-    yield least("fastest", exponent, digits=3, origin="a fit over a decade")
+    yield most("slowest", exponent, digits=5, origin="a fit over a decade")
+    yield least("fastest", exponent, digits=5, origin="a fit over a decade")
     yield most("angle", float(run.second.rows.one_minus_cos[-1]), digits=1)
 
 

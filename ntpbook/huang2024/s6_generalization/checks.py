@@ -236,7 +236,7 @@ def weight_of_the_free_token(more: int = 0) -> tuple[Shown, ...]:
     },
     readings={
         r"$t = O(\log(1/\epsilon))$, as printed in our copy": Variant(
-            {"any_t": True}, lambda: [example_run(0.1, 0.025, 10, 10)]
+            {"any_t": True}, lambda: [example_run(0.1, 0.025, 900, 10)]
         ),
     },
 )

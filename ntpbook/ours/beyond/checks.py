@@ -237,7 +237,9 @@ def switches_table(found: Sequence[Turned]) -> Table:
     says="In all {decided} held-out sentences in which exactly one token has the largest "
     "max-margin score, the model predicts the follower of this token; {right} of these "
     "predictions are correct. In {tied} other held-out sentences several tokens have the largest "
-    "score, and {tied_right} of the predictions for them are correct.",
+    "score. Where these tokens occur equally often, the model gives their followers equal logits, "
+    "and the first of them counts as its prediction; {tied_right} of the predictions for the "
+    "{tied} sentences are correct.",
     planted={"Max-margin scores with the opposite sign.": Variant(instances=runs.read_upside_down)},
 )
 def check_ours_held_out(one: KeptBack) -> Iterator[Said]:

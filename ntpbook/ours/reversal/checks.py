@@ -53,25 +53,29 @@ def rise(size: Size, ratio: float, eta_z: float, beta: float, steps: int) -> flo
     "by at most {apart} nats. With two classes and momentum the entropy rises by at most {two} "
     "nats, which is at most {two_times} times as much as without momentum. With two classes and "
     r"$\eta_Y/\eta_Z = 2$ the entropy rises by at most {turned_on} nats with momentum and by at "
-    "least {turned_off} nats without momentum.",
+    r"least {turned_off} nats without momentum. With $\eta_Y/\eta_Z = 10$ and momentum the entropy "
+    "does not rise for any of the {tried} sizes.",
     observes=True,
     planted={
         "No momentum, presented as momentum.": {"beta": 0.0},
         "Two classes, tested as if they were more.": {"few": 1},
         "Three classes, tested as if they were two.": {"few": 3},
         r"The ratio $\eta_Y/\eta_Z = 10$ instead of equal rates.": {"ratio": 10.0},
+        r"The ratio $\eta_Y/\eta_Z = 1$ instead of ten.": {"tenfold": 1.0},
     },
 )
 def check_ours_turn_momentum(
-    one: Size, beta: float = 0.9, ratio: float = 1.0, few: int = 2
+    one: Size, beta: float = 0.9, ratio: float = 1.0, few: int = 2, tenfold: float = 10.0
 ) -> Iterator[Said]:
     """The rise with momentum is more than ten times that without if K > 2, and is not if K = 2.
 
-    At a ratio of two, with K = 2, it is less than that without.
+    At a ratio of two, with K = 2, it is less than that without. At a ratio of ten it is zero.
     For K > 2 it stays for finer steps, and falls with both rates. That the line is at two classes
     was seen on one, three, five and ten queries, and is tried here on three and four classes, too.
     """
     on, off = rise(one, ratio, 10 * (1 - beta), beta, 2000), rise(one, ratio, 10.0, 0.0, 2000)
+    at_ten = rise(one, tenfold, 1.0, 0.9, 2000)
+    yield holds(at_ten == 0.0, f"ratio 10: the entropy rises by {at_ten:.2g}")
     if few >= one.data.K:
         yield holds(on < 10 * off, f"two classes: {on:.2g} against {off:.2g} without momentum")
         yield most("two", on, 2, STEPS)

@@ -456,6 +456,11 @@ def test_huang2024_app_asm_3_practice_counts_by_hand():
     assert checks.frequent_share(half) == (1, 2)
     once = from_sentences(["0 1 1", "1 0"], "two words")
     assert checks.frequent_share(once) == (1, 1)
+    assert checks.frequent_share(once, strict=True) == (0, 1), "one occurrence each is a tie"
+    # 0 1 → 0 is decided by 1, a tie; 0 1 0 → 1 is decided by 0, which occurs twice.
+    twice = from_sentences(["0 1 0 1", "1 0"], "two words")
+    assert checks.frequent_share(twice) == (2, 2)
+    assert checks.frequent_share(twice, strict=True) == (1, 2)
     label = "huang2024-app-asm-3-practice"
     assert judge(label, checks.Text(1, "half", (half,))).verdict is Verdict.NOT_SEEN
     assert judge(label, checks.Text(1, "once", (once,))).verdict is Verdict.SEEN

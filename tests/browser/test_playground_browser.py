@@ -48,12 +48,38 @@ ASK = f"""async ([form, text]) => {{
 }}"""
 
 # Stops what plays between two frames, so that no message has to arrive before the last one.
-STOP_ON_THE_WAY = """() => {
-  const step = document.querySelector('.pg-step').textContent;
-  if (parseInt(step.slice(5)) < 90 || step === 'step 900 of 900') return false;
-  document.querySelector('.pg-play').click();
-  return true;
+# Press Play, and press it again after three pictures.
+STOP_ON_THE_WAY = """() => new Promise(done => {
+  const step = document.querySelector('.pg-step'), play = document.querySelector('.pg-play');
+  let pictures = 0;
+  new MutationObserver((_, watch) => {
+    pictures += 1;
+    if (pictures < 3) return;
+    watch.disconnect();
+    play.click();
+    done();
+  }).observe(step, { childList: true, characterData: true, subtree: true });
+  play.click();
+})"""
+# From now on the page knows which of its intervals still run.
+KEEP_INTERVALS = """() => {
+  const { setInterval: begin, clearInterval: end } = window;
+  window.ntpIntervals = new Set();
+  window.setInterval = (...given) => {
+    const number = begin(...given);
+    window.ntpIntervals.add(number);
+    return number;
+  };
+  window.clearInterval = number => {
+    window.ntpIntervals.delete(number);
+    end(number);
+  };
 }"""
+# Change the fragment of the address, and wait until all listeners have heard it.
+FOLLOW = """fragment => new Promise(done => {
+  addEventListener('hashchange', () => setTimeout(done), { once: true });
+  location.hash = fragment;
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -373,11 +399,13 @@ def test_attention_over_steps_moves_by_keyboard_and_ends_at_the_trained_model(
     last = page.evaluate(BARS)
     assert [row[0] for row in last] == [pytest.approx(one, abs=6e-4) for one in trained]
     assert page.evaluate(DRAWN) == [[pytest.approx(x, abs=0.02) for x in row] for row in last]
+    page.evaluate(KEEP_INTERVALS)
+    page.evaluate(STOP_ON_THE_WAY)
+    assert page.evaluate("window.ntpIntervals.size") == 0, "it moves no more"
+    assert page.inner_text(".pg-step") == "step 60 of 900"
+    page.evaluate("() => document.querySelector('.pg-play').click()")
+    assert page.evaluate("window.ntpIntervals.size") == 1
     page.click(".pg-play")
-    page.wait_for_function(STOP_ON_THE_WAY)
-    stopped = page.inner_text(".pg-step")
-    page.wait_for_timeout(500)
-    assert page.inner_text(".pg-step") == stopped != "step 900 of 900"
     fits_and_passes_axe(page)
 
 
@@ -423,8 +451,7 @@ def test_a_bad_address_is_told_and_changes_nothing(page: Page, fragment: str, me
 
 def test_a_link_to_a_heading_is_no_bad_address(page: Page) -> None:
     seen(page, PRESETS[0])
-    page.evaluate("() => { location.hash = 'how-it-works'; }")
-    page.wait_for_timeout(100)
+    page.evaluate(FOLLOW, "how-it-works")
     assert page.is_hidden("#pg-error")
 
 

@@ -121,6 +121,7 @@ def test_a_tap_on_a_number_writes_its_origin_behind_it(context: BrowserContext, 
 def test_a_badge_shows_the_statement_with_formulas_and_verdict(
     context: BrowserContext, site: str
 ) -> None:
+    context.clock.install()
     page = opened(context, f"{site}book/preface.html")
     page.locator(BADGE).first.hover()
     box = page.locator(BOX)
@@ -129,7 +130,7 @@ def test_a_badge_shows_the_statement_with_formulas_and_verdict(
     expect(box).to_contain_text("Proposition 2")
     assert box.locator(".math").count() == box.locator("math").count() > 5
     box.hover()  # the pointer may move onto it, and it stays
-    page.wait_for_timeout(500)
+    page.clock.run_for(60_000)  # of the page's own time
     expect(box).to_be_visible()
     page.keyboard.press("Escape")
     expect(box).to_be_hidden()
@@ -226,9 +227,12 @@ def test_touch_gets_no_previews_and_without_their_script_there_are_none(
     plain = browser.new_context(viewport=WIDE)
     plain.route("**/preview.js*", lambda route: route.abort())
     for context in (touch, plain):
+        context.clock.install()
         page = opened(context, f"{book_address}book/preface.html")
         page.locator(BADGE).first.hover()
-        page.wait_for_timeout(700)
+        page.clock.run_for(60_000)  # of the page's own time
+        # A preview begins with the script that holds its text.
+        assert page.locator("script[src*='/previews/']").count() == 0
         assert page.locator(BOX).count() == 0
         context.close()
 

@@ -44,9 +44,10 @@ FAULTS = {
     "formulas are broken": "<merror>x</merror>",
     "leave out a level": "<h3>Three</h3>",
     "its layout moves by": (
-        "<p>One</p><p>Two</p><script>addEventListener('load', () => setTimeout(() => {"
+        "<p>One</p><p>Two</p><script>const next = requestAnimationFrame;"
+        "addEventListener('load', () => next(() => next(() => {"  # drawn once without it
         "document.body.prepend(Object.assign(document.createElement('div'),"
-        "{style: 'height: 300px'}))}, 100))</script>"
+        "{style: 'height: 300px'}))})))</script>"
     ),
     "pixels sideways": '<div style="width: 900px; height: 1px"></div>',
     "not dark": "",

@@ -43,14 +43,19 @@ OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElemen
 MOST_SHIFT = 0.05
 WATCH = """() => {
   window.ntpShift = 0;
-  new PerformanceObserver(list => {
-    for (const one of list.getEntries()) if (!one.hadRecentInput) window.ntpShift += one.value;
-  }).observe({type: 'layout-shift', buffered: true});
-  window.ntpUntil = performance.now() + 250;
+  window.ntpAdd = entries => {
+    for (const one of entries) if (!one.hadRecentInput) window.ntpShift += one.value;
+  };
+  window.ntpWatch = new PerformanceObserver(list => window.ntpAdd(list.getEntries()));
+  window.ntpWatch.observe({type: 'layout-shift', buffered: true});
 }"""
+# When all fonts are there and everything has been drawn with them, nothing is left that could move.
 SHIFT = """async () => {
-  const left = window.ntpUntil - performance.now();
-  if (left > 0) await new Promise(done => setTimeout(done, left));
+  await document.fonts.ready;
+  const frame = () => new Promise(done => requestAnimationFrame(done));
+  for (let drawn = 0; drawn < 3; drawn++) await frame();
+  await new Promise(done => setTimeout(done)); // in which the observer is called
+  window.ntpAdd(window.ntpWatch.takeRecords());
   return window.ntpShift;
 }"""
 DARK = """() => {

@@ -21,7 +21,7 @@ help: ## this list
 	@echo "make picture              take the picture of the README from the built book (needs Chromium)"
 	@echo "make serve [PORT=8000]    show the built book at http://127.0.0.1:8000"
 	@echo "make lab                  open the notebooks in JupyterLab"
-	@echo "make test                 lint, types, a full build, all tests"
+	@echo "make test                 lint, types, a full build, the tests"
 	@echo "make quick                lint, types and tests of what changed (a minute)"
 	@echo "make proofs               have Coq read the proofs anew (needs coq and mathcomp)"
 	@echo "make lint                 lint and types only"

@@ -159,7 +159,9 @@ def check(
     eta: Eta = None,
     repair: Annotated[
         bool,
-        typer.Option("--repair", help="Judge the claims on the largest realizable part, too."),
+        typer.Option(
+            "--repair", help="Judge the claims on a realizable part, found by a greedy search, too."
+        ),
     ] = False,
 ) -> None:
     """Assumptions, orders, exact max-margin attention and verdicts for the data in FILE.

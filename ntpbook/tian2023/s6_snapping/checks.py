@@ -1448,7 +1448,7 @@ def rates_of(one: coupled.Long, *ratios: float) -> str:
     fails="Scaling up both learning rates by the same factor has the same effect as training "
     "longer. In our designs with one query and one common token, the entropy of the attention "
     "on the distinct tokens eventually increases again. So at late times larger rates give less "
-    "sparse attention. The entropy of the whole attention keeps falling in these designs, "
+    "sparse attention. At these late times the entropy of the whole attention falls, "
     "because the common token keeps losing weight. For the paper's classes at equal rates, the "
     "entropy on the distinct tokens first falls to {least} nats, and has risen to {last} nats "
     "after 1e9 steps.",

@@ -47,7 +47,7 @@ class Chapter:
     modules: tuple[str, ...] = ("checks",)
 
 
-# In the order of the papers; a test asks that `_toc.yml` has the same pages.
+# About in the order of the papers. `_toc.yml` has the order of the pages.
 CHAPTERS = (
     Chapter("ours/whole_model", "whole_model"),
     Chapter("huang2024/s3_setup", "huang2024_s3_setup"),

@@ -242,8 +242,8 @@ def write_list(published: Published, rows: Sequence[Row], write: Write) -> None:
         mark = f"{state:<{states + 2}}" if published.judged else ""
         write(f"{mark}{label:<{wide}}  {about}", role)
     total = f"{len(rows)} of {len(published.rows)} claims"
-    if published.judged:
-        total += f": {count_verdicts(rows)}"
+    if published.judged and (counts := count_verdicts(rows)):
+        total += f": {counts}"
     write(total, "title")
     write(f"Verdicts from {show(published.source)}" if published.judged else HINT, "faint")
 

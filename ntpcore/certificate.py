@@ -22,9 +22,9 @@ What acceptance means, for the samples in the file:
    Coq has not read this file; tests compare what `check_column` accepts with Coq's own function.
 3. `closed_form_fails_at` is null if these scores are m/(k+m) and -k/(k+m) (Proposition 2), else a
    token with another score. `norm_squared` is the sum of the squares of all scores.
-4. `bounds`, if Theorem B applies: `K` is at least the constant of Theorem A, log(2 L^2 (L-1)^3 /
-   pi_min), as (1 + K/n)^n <= e^K shows; from step `beats_trivial_from` on the bound of Theorem B on
-   1 - cos is below 1 - 1 / (sqrt(2) ||W*||), at this step size.
+4. `bounds`, if Theorem B applies: `K` is at least log(2 L^2 (L-1)^3 / pi_min) of Theorem A, for the
+   samples that compare tokens, as (1 + K/n)^n <= e^K shows; from step `beats_trivial_from` on, at
+   this step size, the bound of Theorem B on 1 - cos is below 1 - 1 / (sqrt(2) ||W*||).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The first paper: transformer, both stages of Algorithm 1, bounds, long and enclosed runs."""
+"""The first paper: transformer, both stages of Algorithm 1, bounds, and long runs."""

@@ -3,6 +3,8 @@
 All under Assumptions 1 to 3, where every next token is n of a token of its sentence, from
 W_kq = 0, after at least one step of stage 1: for any step size eta, any gap A > 0, any t >= 1.
 S = ||W_kq_star||^2, L is the longest sentence, pi_min the least share of a sample that compares.
+A larger L or a smaller pi_min gives a bound that holds, too: `problem.Problem` has those of all
+samples, certificates (`certificate`, item 4) those of the samples that compare.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ def log_loss_excess(max_length: int, A: float, S: float, eta: float, t: float) -
 
 
 def separated_from(S: float, K: float, eta: float, mu: float) -> float:
-    """8 S^2 (1 + sqrt(2) K / eta) / mu^2, from which `least_separation` holds (Theorem B).
+    """8 S^2 (1 + sqrt(2) K / eta) / mu^2, from which `least_separation` holds (`ours-separation`).
 
     mu is the least |W_kq_star[x, q]| of a token x that is compared under q.
     """

@@ -2,7 +2,8 @@
 
 Theorem E is a condition on one state. Where it holds, 1 - cos lies between two multiples of
 1 / t^2 for all later t. Here it is evaluated in floats at a float state, so that it speaks of the
-exact continuation of that state; `enclosure` evaluates it in balls, for the exact run.
+exact continuation of that state; `ntpbook.shared.enclosure` evaluates it in balls, for the exact
+run.
 """
 
 from __future__ import annotations

@@ -88,6 +88,9 @@ def test_a_claim_younger_than_the_record_has_no_verdict(tmp_path: Path):
     row = claims_report.find(published, "huang2024-thm-1")
     claims_report.write_claim(published, row, lambda line, _: lines.append(line))
     assert "No verdict: the claim is younger than the last release." in lines
+    lines.clear()
+    claims_report.write_list(published, [row], lambda line, _: lines.append(line))
+    assert lines[1] == f"1 of {len(CATALOGUE)} claims"
 
 
 def test_without_a_book_the_catalogue_is_printed_and_how_to_get_verdicts(tmp_path: Path):

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,10 @@ def test_every_kind_of_mismatch_is_noticed(tmp_path: Path) -> None:
         "page page states ours-b 0 times, not once",
         "ours-b: no test bears its name (test_ours_b_...)",
     ]
+    lost = replace(a, page="lost")
+    assert "there is no notebooks/lost.md, which ntpbook/catalogue.py names" in mismatches(
+        [lost], tmp_path
+    )
     (tmp_path / "notebooks/other.md").write_text(files["notebooks/page.md"], encoding="utf-8")
     assert "does not place there" in mismatches([a], tmp_path)[0]
 

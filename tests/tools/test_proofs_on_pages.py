@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tools.pipeline.proofs import faults, proofs_of
+from tools.pipeline.proofs import faults, main, proofs_of
 
 PAGE = """\
 :::{prf:theorem} 1
@@ -120,3 +120,11 @@ def test_a_proof_that_swallows_what_follows_is_told(project: Path, after: str) -
     page.write_text(text, encoding="utf-8")
     told = [line for line in said(project, GOOD, OTHER) if "does not end" in line]
     assert told == ["the proof in line 8 does not end before what follows it"]
+
+
+def test_a_page_that_is_not_there_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["lost"]) == 2
+    assert capsys.readouterr().out == "there is no notebooks/lost.md\n"

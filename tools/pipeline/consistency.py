@@ -42,6 +42,12 @@ def mismatches(catalogue: Sequence[Claim], root: Path = Path()) -> list[str]:
         if functions[claim.function] != 1
     ]
     wrong += [f"{name} checks no claim of the catalogue" for name in functions if name not in known]
+    pages = {claim.page for claim in checked if claim.page is not None}
+    wrong += [
+        f"there is no notebooks/{page}.md, which ntpbook/catalogue.py names"
+        for page in sorted(pages)
+        if not (root / f"notebooks/{page}.md").is_file()
+    ]
     for path in sorted((root / "notebooks").glob("*.md")):
         wrong += wrong_statements(checked, path.stem, path.read_text(encoding="utf-8"))
     wrong += [

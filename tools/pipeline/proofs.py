@@ -169,6 +169,9 @@ def _expected(check: object) -> str:
 
 def main(pages: list[str]) -> int:
     """Print what is wrong on some pages, or on all."""
+    if lost := [page for page in pages if not Path(f"notebooks/{page}.md").is_file()]:
+        print("\n".join(f"there is no notebooks/{page}.md" for page in lost))
+        return 2
     rows = declared()
     mine = {label for label, row in rows.items() if not pages or row["page"] in pages}
     wrong = faults(rows, pages=pages)

@@ -83,7 +83,7 @@ class Typed:
 
     Attributes:
         number: the number as typed.
-        line: the words around it.
+        around: the words around it.
     """
 
     number: str

@@ -126,7 +126,6 @@ class KeptBack:
         agrees: decided ones that the model continues by the token with the largest score.
         right: decided ones that it continues as the data do.
         tied_right: tied ones that it continues as the data do.
-        foretold: decided ones of which the max-margin solution of the rest is right.
     """
 
     name: str
@@ -135,7 +134,6 @@ class KeptBack:
     agrees: int
     right: int
     tied_right: int
-    foretold: int
 
 
 def kept_back(seed: int, part: int = 3, reverse: bool = False) -> KeptBack:
@@ -167,7 +165,7 @@ def kept_back(seed: int, part: int = 3, reverse: bool = False) -> KeptBack:
     start = first.W_ov[-1], zero
     run = layers.train(seen, start, Optimiser("normalized", 10 * eta), (5000,), (KQ,))
     logits = run.last.weights @ run.W_ov[-1].T
-    tally = np.zeros(6, dtype=int)
+    tally = np.zeros(5, dtype=int)
     for k in sorted(hidden):
         sentence, answer = samples[k].sentence, names[int(logits[k].argmax())]
         of = scores.get(sentence[-1], {})
@@ -176,9 +174,9 @@ def kept_back(seed: int, part: int = 3, reverse: bool = False) -> KeptBack:
         right = answer == samples[k].next_token
         if len(best) == 1:
             said = collocation[best[0]]
-            tally += [1, 0, answer == said, right, 0, said == samples[k].next_token]
+            tally += [1, 0, answer == said, right, 0]
         else:
-            tally += [0, 1, 0, 0, right, 0]
+            tally += [0, 1, 0, 0, right]
     return KeptBack(f"seed {seed}", *map(int, tally))
 
 

@@ -361,7 +361,7 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
 @check(
     "ours-bounded-residual",
     over="runs",
-    instances=instances.with_and_without_an_idle_pair,
+    instances=instances.huge_steps_then_idle,
     says="There are {tried} runs. Without an idle pair, at step sizes of 2.5 and 20 times "
     r"$\|W^*\|$, the distance of the residual from the minimizer $R$ of $F$ is at most "
     r"$\frac2p\bigl(\log\frac1p + \frac{\eta}{\sqrt2}\bigr) + \eta$, with the smallest share $p$ "
@@ -485,9 +485,9 @@ def check_ours_logarithm_law(one: LateRun, speed: float = 1) -> Iterator[Said]:
     # off by (log s) / s at most. Beside v*, the other two pairs settle at equal forces whatever q
     # is, but for terms of order 1 / s.
     with mp.workdps(DIGITS):
-        v = instances.idle_direction(one.late.data)
-        (_, _), (early, first), (late, second_derivations) = one.states
-        y, z = (one.late.split(W)[1] for W in (first, second_derivations))
+        v = instances.idle_direction()
+        (_, _), (early, first), (late, second) = one.states
+        y, z = (one.late.split(W)[1] for W in (first, second))
         grown = plain.inner(z, v) - plain.inner(y, v)
         off = abs(grown / mp.log(mp.mpf(late) / early) - speed)
         s = early * one.eta
@@ -629,7 +629,7 @@ def least_value(late: model.Late) -> Any:
 @check(
     "ours-loss-law",
     over="runs",
-    instances=instances.without_and_with_an_idle_pair,
+    instances=instances.converging_then_idle,
     says="On {settled} runs with one optimal token per query, computed with sixty digits, the "
     "quotient of the two sides of the limit differs from 1 by at most {off} at the last step. "
     "On {idle} runs with an idle pair this quotient comes closer to 1 when $t$ doubles, and "

@@ -236,18 +236,18 @@ def with_an_idle_pair(steps: int = 1024) -> tuple[LateRun, ...]:
     return tuple(found)
 
 
-def with_and_without_an_idle_pair() -> tuple[LateRun, ...]:
+def huge_steps_then_idle() -> tuple[LateRun, ...]:
     """Runs at huge step sizes without an idle pair, then runs with one."""
     return (*huge_steps(), *with_an_idle_pair())
 
 
-def without_and_with_an_idle_pair() -> tuple[LateRun, ...]:
+def converging_then_idle() -> tuple[LateRun, ...]:
     """Runs that converge without an idle pair, then runs with one."""
     return (*converging(), *with_an_idle_pair())
 
 
-def idle_direction(data: Data) -> Vector:
-    """v* of that path, (1, -1, 1, -1) / 2 in the order a, b, c, d."""
+def idle_direction() -> Vector:
+    """v* of the path of `with_an_idle_pair`, (1, -1, 1, -1) / 2 in the order a, b, c, d."""
     half = mp.mpf(1) / 2
     return {(3, 0): half, (3, 1): -half, (3, 2): half, (3, 3): -half}
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ntpbook.look.plots import BOUND, NONOPTIMAL, OPTIMAL
 from ntpbook.ours.whole_model import plain
@@ -48,11 +47,10 @@ def draw_attention(
     axes.set_axis_off()
 
 
-def draw_digits(fig: Figure, axes: Axes, marks: Sequence[Mark], found: Sequence[Any]) -> None:
+def draw_digits(axes: Axes, marks: Sequence[Mark], found: Sequence[Any]) -> None:
     """Relative distances of the plain run from the library, under what rounding may do.
 
     Args:
-        fig: the figure.
         axes: where to draw.
         marks: where the plain run stands, with its bounds.
         found: the library's numbers at the same steps.

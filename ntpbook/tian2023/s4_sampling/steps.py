@@ -228,9 +228,9 @@ def one_class_within_two_radii(constant: int = 2) -> Iterator[Shown]:
     N, L, delta = sp.symbols("N L delta", positive=True)  # L = ln(1/delta)
     exponent = -2 * (constant * sp.sqrt(N * L)) ** 2 / N
     yield identity("the exponent of Hoeffding's bound", exponent, -2 * constant**2 * L)
-    half = sp.Rational(1, 2)
-    power = 2 * constant**2 - 1
-    yield at_least_zero(r"$1 - 2 \delta^{2C^2 - 1}$ at $\delta = 1/2$", 1 - 2 * half**power)
+    failure = 2 * sp.exp(sp.simplify(exponent).subs(L, -sp.log(delta)))  # Hoeffding's bound
+    room = (1 - failure / delta).subs(delta, sp.Rational(1, 2))
+    yield at_least_zero(r"$1 - 2 \delta^{2C^2}/\delta$ at $\delta = 1/2$", room)
     inside = 1 - 2 ** sp.Integer(1 - 2 * constant**2)
     room = 2 * inside**2 - (sp.sqrt(sp.log(2)) + sp.Rational(1, 4)) ** 2
     yield at_least_zero(r"$2 (1 - 2^{1 - 2C^2})^2 - (\sqrt{\ln 2} + 1/4)^2$", room)

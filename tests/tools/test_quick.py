@@ -66,6 +66,14 @@ def test_a_change_is_reached_directly_through_others_or_by_name_and_the_nearest_
     assert [one.path.name for one in found] == tests
 
 
+def test_what_no_test_reaches_is_named(project: Path) -> None:
+    low, row, script = Path("ntpcore/low.py"), Path("ntpbook/one/claims.toml"), Path("book/find.js")
+    changed = [low, row, script, Path("README.md")]
+    assert quick.unreached(changed, quick.reaching(changed, project)) == [script]
+    (project / "tests/test_script.py").write_text("FILE = 'book/find.js'\n", encoding="utf-8")
+    assert quick.unreached(changed, quick.reaching(changed, project)) == []
+
+
 @pytest.mark.parametrize(
     ("changed", "traced"),
     [

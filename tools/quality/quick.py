@@ -64,11 +64,13 @@ class Reached:
         path: of the test file, or of one test in it, relative to the project.
         distance: how many imports lie between it and the change.
         traced: whether a record of what it executed tells what it needs.
+        by: what it reaches, of the modules that stand for the changed files.
     """
 
     path: Path
     distance: int
     traced: bool
+    by: frozenset[Path] = frozenset()
 
 
 def changed() -> list[Path]:
@@ -119,10 +121,10 @@ def reaching(files: Iterable[Path], root: Path) -> list[Reached]:
             all_rows = names & {READER} and {ROWS} & {file.name for file in files}
             distance = 0 if mine & wanted or named or all_rows else next(near)
             traced = reached <= seen and not names & set(STARTING)
-            found.append(Reached(path.relative_to(root), distance, traced))
+            found.append(Reached(path.relative_to(root), distance, traced, frozenset(reached)))
     if (root / EVERY_CHECK).is_file():
         found = [one for one in found if one.path != Path(EVERY_CHECK)]
-        whole = [Reached(Path(EVERY_CHECK), 0, traced=False)]
+        whole = [Reached(Path(EVERY_CHECK), 0, False, frozenset(wanted & ASKING))]
         found += whole if wanted & ASKING else checks_reached(wanted, seen, root, package)
     return sorted(found, key=lambda one: one.distance)
 
@@ -141,7 +143,16 @@ def checks_reached(
         for claim in CATALOGUE if distance is not None else ():
             if claim.page == chapter.page and "asked_in" not in rows.get(claim.label, {}):
                 path = Path(f"{EVERY_CHECK}::{SOUND}[{claim.label}]")
-                yield Reached(path, distance or 0, reached <= seen)
+                yield Reached(path, distance or 0, reached <= seen, frozenset(reached))
+
+
+def unreached(files: Iterable[Path], found: Iterable[Reached]) -> list[Path]:
+    """The changed files of code or settings that no test of these reaches.
+
+    Scripts of pages and extensions of the book are among them: they act in the built site alone.
+    """
+    reached = set[Path]().union(*(one.by for one in found))
+    return [file for file in files if file.suffix != ".md" and not modules_for(file) & reached]
 
 
 def _with_helpers(text: str, helpers: dict[str, Path]) -> tuple[set[str], set[Path]]:
@@ -180,6 +191,10 @@ def main(words: list[str]) -> int:
              if file.suffix == ".py" and file.parts[0] in PACKAGES]  # fmt: skip
     pages = [file.stem for file in there if file.parent == Path("notebooks")]
     print(f"{len(files)} changed files, {len(found)} test files reach them", flush=True)
+    for file in unreached(there, found):
+        print(
+            f"{file}: no test reaches it by imports or by its name; make test runs all", flush=True
+        )
     if wrong := mismatches(CATALOGUE):
         print("\n".join(wrong))
         return 1

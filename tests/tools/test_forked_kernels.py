@@ -17,7 +17,7 @@ import papermill
 import pytest
 
 from ntpcli.report.sockets import ADDRESS_LIMIT, LAST, fit, sockets
-from tools.pipeline import forked_kernels
+from tools.pipeline import forked_kernels, notebooks
 from tools.pipeline.execute import NotebookError, execute
 from tools.pipeline.kernel import isolate
 
@@ -216,6 +216,18 @@ def test_a_page_that_ends_early_is_kept_as_far_as_it_ran(
     written = json.loads((folder / "failed.ipynb").read_text())["cells"]
     first = next(cell for cell in written if cell["cell_type"] == "code")
     assert kept in json.dumps(first["outputs"] if kept == "begun" else first["source"])
+
+
+def test_no_kernel_is_a_fork_if_the_environment_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(notebooks.UNFORKED, raising=False)
+    with notebooks.kernels(notebooks.MANY):
+        assert forked_kernels._source is not None
+    with notebooks.kernels(notebooks.MANY - 1):
+        assert forked_kernels._source is None
+    monkeypatch.setenv(notebooks.UNFORKED, "1")
+    with notebooks.kernels(notebooks.MANY):
+        assert forked_kernels._source is None
+    assert f"export {notebooks.UNFORKED}=" in (ROOT / ".ci/run").read_text(encoding="utf-8")
 
 
 def test_a_notebook_is_written_once_and_not_around_every_cell(

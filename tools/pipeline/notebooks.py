@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import os
 import platform
 import shutil
 import sys
@@ -30,6 +31,7 @@ SOURCES = Path("notebooks")
 PAGES = Path("pages")
 FAILED = Path(".build/failed")
 MANY = 3  # kernels of which one to fork pays: it takes as long to get ready as they do
+UNFORKED = "NTPCORE_UNFORKED"  # the environment variable that `.ci/run all` sets
 RECORDS = Path(".build/notebooks.json")
 # What beside modules shapes what an executed copy holds.
 SHAPING = (Path("requirements.txt"), Path("tools/pipeline/matplotlibrc"))
@@ -197,8 +199,11 @@ def run_pages(
 
 
 def kernels(number: int) -> contextlib.AbstractContextManager[None]:
-    """How so many kernels are started: many as forks of one that has loaded what they need."""
-    if number < MANY:
+    """How so many kernels are started: many as forks of one that has loaded what they need.
+
+    With `UNFORKED` in the environment, each loads what it needs itself.
+    """
+    if number < MANY or os.environ.get(UNFORKED):
         return contextlib.nullcontext()
     from tools.pipeline.forked_kernels import forking
 

@@ -4,7 +4,7 @@ All under Assumptions 1 to 3, where every next token is n of a token of its sent
 W_kq = 0, after at least one step of stage 1: for any step size eta, any gap A > 0, any t >= 1.
 S = ||W_kq_star||^2, L is the longest sentence, pi_min the least share of a sample that compares.
 A larger L or a smaller pi_min gives a bound that holds, too: `problem.Problem` has those of all
-samples, certificates (`certificate`, item 4) those of the samples that compare.
+samples, `later_bounds.compared` and certificates (item 4) those of the samples that compare.
 """
 
 from __future__ import annotations

@@ -102,6 +102,16 @@ def band(problem: Problem, weights: Floats, step: int, eta: float, gap: float) -
     return None
 
 
+def compared(problem: Problem) -> tuple[int, float]:
+    """L and the log of pi_min of Theorem A, for the samples that compare tokens.
+
+    Samples of one token have no gradient, and merged samples have one loss, so that they count as
+    one. `max_length` and `log_pi_min` of the problem, those of all samples, may give a weaker K.
+    """
+    rivals = np.add.reduceat(problem.rival_count, problem.start[:-1])
+    return int((problem.optimal_count + rivals).max()), float(problem.log_pi.min())
+
+
 def sentences(
     problem: Problem, constants: bounds.Constants, weights: Floats, step: int, gap: float
 ) -> list[str]:
@@ -119,7 +129,7 @@ def sentences(
     if not step:
         return []
     S, eta = problem.norm**2, constants.eta
-    k = direction.K(constants.max_length, constants.log_pi_min)
+    k = direction.K(*compared(problem))
     ours, trivial = direction.one_minus_cos(S, k, eta, step), direction.one_minus_cos_trivial(S)
     told = (
         f"Theorem B: 1 - cos is at most {ours:.3g} at this step, by the norms alone {trivial:.3g}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
+from ntpcore.data.dataset import from_samples
 from ntpcore.data.examples import FIVE_TOKENS, example_1, realize
-from ntpcore.huang2024 import later_bounds, runs
+from ntpcore.huang2024 import bounds, later_bounds, runs
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run
 
@@ -58,6 +60,19 @@ def test_there_is_no_band_too_early_nor_with_large_steps_nor_with_several_optima
     several = from_dataset(realize(FIVE_TOKENS))
     run = runs.train("x", several, eta0=0.1, eta=0.36, steps1=900, steps=3000)
     assert band(run) is None
+
+
+def test_samples_of_one_token_do_not_weaken_the_bound():
+    lines = [(["a"], "b", 1000), (["b"], "c", 1000), (["a", "b"], "b", 1000)]
+    lines += [(["b", "c"], "c", 1000), (["a", "a", "b"], "b", 1000), (["c"] * 8, "a", 1000)]
+    rare = from_dataset(from_samples([*lines, (["c"], "a", 1)]))
+    assert (rare.max_length, rare.log_pi_min) == (8, pytest.approx(-math.log(6001), rel=1e-12))
+    assert later_bounds.compared(rare) == (3, pytest.approx(math.log(1000 / 6001), rel=1e-12))
+    weights, c = np.ones(len(rare.entry_query)), bounds.constants(rare, 0.1, 0.03, 10)
+    told = later_bounds.sentences(rare, c, weights, 900, 1.0)
+    S, K = float(rare.norm_squared), math.log(2 * 9 * 8 * 6001 / 1000)
+    bound = 1 - 1 / math.sqrt(1 + 2 * S / 900 * (1 + math.sqrt(2) * K / 0.03))
+    assert f"at most {bound:.3g} at this step" in told[0]
 
 
 def test_sentences_name_both_bounds_and_say_where_theory_is_silent():

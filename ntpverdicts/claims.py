@@ -344,11 +344,6 @@ class Check:
         """This check together with further negative controls, which must have been noticed."""
         return replace(self, controls=(*self.controls, *controls))
 
-    @property
-    def hand_steps(self) -> tuple[str, ...]:
-        """The texts of the proof steps that are arguments written on the page."""
-        return tuple(one.text for one in self.proof if one.how is How.BY_HAND)
-
     def to_json(self) -> dict[str, object]:
         """The check as plain data: the object that `ntpcore check --json` and the book store."""
         return {

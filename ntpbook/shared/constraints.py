@@ -5,8 +5,7 @@ Nothing of the orders is used, so that orders and solutions can be held against 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -34,17 +33,3 @@ def constraints(data: Dataset) -> Iterator[Constraint]:
         for upper, lower in product(tokens, tokens):
             if n[upper] == one.next_token != n[lower]:
                 yield Constraint(one.sentence[-1], upper, lower, " ".join(one.sentence))
-
-
-def sample_violations(
-    data: Dataset, columns: Mapping[str, Mapping[str, Fraction]]
-) -> tuple[list[str], int]:
-    """The constraints of (3) that these columns break, sample by sample, and how many there are."""
-    wrong, number = [], 0
-    for one in constraints(data):
-        column = columns.get(one.query, {})
-        margin = column.get(one.upper, Fraction(0)) - column.get(one.lower, Fraction(0))
-        number += 1
-        if margin < 1:
-            wrong.append(f"{one.sample}: {one.upper} - {one.lower} = {margin}")
-    return wrong, number

@@ -188,7 +188,7 @@ def test_proved_needs_steps_that_hold_and_a_planted_error_breaks_them() -> None:
     assert found.verdict is Verdict.PROVED
     assert [one.how for one in found.proof] == [How.EXECUTED, How.BY_HAND, How.CITED]
     assert found.proof[0].shown[0].rest == "0"
-    assert found.hand_steps == ("think",)
+    assert found.proof[1].text == "think"
     assert [one.noticed for one in found.controls] == [True]
 
 

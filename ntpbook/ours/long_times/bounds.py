@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from ntpbook.shared.reduced_flow import ClockPath, follow
+from ntpbook.shared.reduced_flow import ClockPath
 from ntpcore.tian2023.coupled import Symmetric
 
 Floats = NDArray[np.float64]
@@ -28,29 +28,7 @@ def random_design(rng: np.random.Generator) -> Symmetric:
     return Symmetric(K, K, tuple(weights[:C].tolist()), tuple(weights[C:].tolist()), L)
 
 
-# Theorem 5 (i) and Theorem 7 (iii), on single states
-
-
-def margin_slacks(f_c: Floats, f_d: Floats, r: Floats, share: float) -> dict[str, float]:
-    """Slacks of the inequalities behind chi -> 1, with nu = 1, in units of their size.
-
-    Args:
-        f_c: (C,), common part of a unit vector, positive.
-        f_d: (D,), its distinct part.
-        r: (D,), the decoder, positive.
-        share: K / L.
-    """
-    R, size = float(f_d @ r), float(np.linalg.norm(r))
-    eps, chi = float(f_c @ f_c), float(f_d @ r) / size
-    sine = 1 - chi**2 / (1 - eps)
-    bracket = float((f_d**2 * (r - f_d * R) ** 2).sum() + share * R**2 * (f_c**4).sum())
-    least = float(f_d.min())
-    return {
-        "chi^2 <= 1 - eps": 1 - eps - chi**2,
-        "bracket against the angle": bracket / size**2 - least**2 * max(sine, 0.0),
-        "bracket against eps": bracket / size**2 - share * chi**2 * eps**2 / len(f_c),
-        "distance to the decoder": (1 - chi**2) - float(((f_d - chi * r / size) ** 2).sum()),
-    }
+# On single states
 
 
 def simplex_slack(c: Floats, r: Floats, j: int) -> float:
@@ -167,9 +145,3 @@ def keep_slacks(path: ClockPath, changed: str = "") -> dict[str, float]:
         "spread of P": float(((bound - spread) / P.max(axis=1)).min()),
         "drift of the decoder's ratios": 1 - drift / found.drift,
     }
-
-
-def keeping_run(design: Symmetric, ratio: float, until: float = 1e3) -> ClockPath:
-    """A path for `keep_slacks`, up to `until` on the clock sqrt(nu) sigma."""
-    scale = (ratio / (1 - 1 / design.K)) ** 0.5
-    return follow(design, ratio, np.geomspace(1e-3, until, 400) * scale, absolute=1e-15)

@@ -239,13 +239,8 @@ def trained(seed: int = 7) -> tuple[TwoDecoders, ...]:
     return _trained(seed, 1.0, K_GRID)
 
 
-def trained_small(seed: int = 7) -> tuple[TwoDecoders, ...]:
-    """Those with up to five classes."""
-    return _trained(seed, 1.0, K_GRID[:3])
-
-
 def negative_overlaps(seed: int = 7) -> tuple[TwoDecoders, ...]:
-    """The small ones with all overlaps negative, which nonnegative f_n cannot have."""
+    """Up to five classes, all overlaps negative, which nonnegative f_n cannot have."""
     return _trained(seed, -1.0, K_GRID[:3])
 
 

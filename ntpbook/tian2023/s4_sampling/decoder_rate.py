@@ -111,12 +111,6 @@ def lead_factor(eta: float) -> float:
     return (math.expm1(eta) - eta) / eta**2
 
 
-def step_bounds(M: int, eta: float, epsilon: float) -> tuple[float, int]:
-    """Lower and upper bound of `counted_steps`: S - phi(eta) (ln(1/epsilon) + eta), and ceil(S)."""
-    S = steps_to_accuracy(M, eta, epsilon)
-    return S - lead_factor(eta) * (math.log(1 / epsilon) + eta), math.ceil(S)
-
-
 def heights_until(M: int, eta: float, epsilon: float) -> Floats:
     """M h*(s) for as many updates as epsilon needs."""
     return decoder.recursion(M, eta, math.ceil(steps_to_accuracy(M, eta, epsilon)) + 1)

@@ -20,7 +20,6 @@ from ntpbook.shared.enclosure import exact
 from ntpbook.tian2023.s7_discussion import enclosed_steps
 from ntpbook.tian2023.s7_discussion.enclosed_steps import Ball, Balls, above, slope, unit
 from ntpbook.tian2023.s7_discussion.instances import VOCABULARY
-from ntpcore.tian2023 import population
 from ntpcore.tian2023.classes import SequenceClasses
 from ntpverdicts.claims import Shown
 from ntpverdicts.numbers import interval
@@ -208,12 +207,3 @@ def enclosed_score(one: TwoQueries, skip: str, steps: int = 100, shared: bool = 
             one.rows(shared), (0, 0, 1, 1), QUERIES, one.outputs - 4, rates, steps, skip
         )
         return z[0][LOCAL]
-
-
-def local_score(
-    one: TwoQueries, skip: str, ratio: float = 100.0, time: float = 1e4, shared: bool = True
-) -> float:
-    """The score of token 1 under the first query after the coupled flow with the connection."""
-    data = population.of_classes(one.classes(shared), np.array(QUERIES), one.outputs)
-    end = population.flow(data, population.start(data), 1.0, 1 / ratio, np.array([time]), skip)
-    return float(end[0].z[0, 0, LOCAL])

@@ -18,7 +18,7 @@ from strategies import realizable_data
 
 from ntpbook.huang2024.s6_max_margin import checks, figures
 from ntpbook.huang2024.s6_max_margin import orders as judged
-from ntpbook.shared.constraints import constraints, sample_violations
+from ntpbook.shared.constraints import constraints
 from ntpcore.data import examples
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences, read
 from ntpcore.data.order import PartialOrder, analyse, facts
@@ -124,6 +124,20 @@ def test_huang2024_eq_2_holds_for_two_tokens_by_hand():
 
 
 # Equation (3)
+
+
+def sample_violations(
+    data: Dataset, columns: Mapping[str, Mapping[str, Fraction]]
+) -> tuple[list[str], int]:
+    """The constraints of (3) that these columns break, sample by sample, and how many there are."""
+    wrong, number = [], 0
+    for one in constraints(data):
+        column = columns.get(one.query, {})
+        margin_of_pair = column.get(one.upper, Fraction(0)) - column.get(one.lower, Fraction(0))
+        number += 1
+        if margin_of_pair < 1:
+            wrong.append(f"{one.sample}: {one.upper} - {one.lower} = {margin_of_pair}")
+    return wrong, number
 
 
 def test_huang2024_eq_3_holds_for_example_1_by_hand():

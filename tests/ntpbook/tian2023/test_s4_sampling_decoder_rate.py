@@ -71,7 +71,7 @@ def test_the_factor_is_one_half_and_continuous():
 
 def test_the_bounds_hold_by_hand():
     # M = 2, eta = 1/2: S = 2 + ln 3 = 3.10 updates in continuous time; counted: 3
-    low, high = decoder_rate.step_bounds(2, 0.5, 0.25)
     heights = decoder_rate.heights_until(2, 0.5, 0.25)
-    assert (decoder_rate.counted_steps(heights, 2, 0.25), high) == (3, 4)
-    assert low < 3
+    S = 2 + math.log(3)
+    low = S - decoder_rate.lead_factor(0.5) * (math.log(4) + 0.5)
+    assert low < decoder_rate.counted_steps(heights, 2, 0.25) == 3 < math.ceil(S)

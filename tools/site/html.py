@@ -40,6 +40,7 @@ from tools.site.shrink import slim_site
 STAGE = Path(".build/stage")
 SOURCE, OUTPUT = STAGE / "src", STAGE / "html"
 LOG = Path(".build/sphinx.log")
+TOC = Path("_toc.yml")
 ROOT_FILES = ("_config.yml", "_toc.yml", "references.bib", "CITATION.cff")
 # What shapes the HTML beside Python modules, which are found by their imports.
 SHAPING = tuple(
@@ -57,14 +58,14 @@ class SiteError(Exception):
     """The HTML could not be built or is not as it must be; the old book stays."""
 
 
-def toc_pages(toc: Path = Path("_toc.yml")) -> list[str]:
+def toc_pages(toc: Path = TOC) -> list[str]:
     """Every page that the table of contents names, the first one first."""
     return list(files_of(yaml.safe_load(toc.read_text(encoding="utf-8"))))
 
 
-def evidence_pages(toc: Path = Path("_toc.yml")) -> set[str]:
+def evidence_pages() -> set[str]:
     """Names of the pages of evidence, which referees read, and on no phone."""
-    parts = yaml.safe_load(toc.read_text(encoding="utf-8")).get("parts", [])
+    parts = yaml.safe_load(TOC.read_text(encoding="utf-8")).get("parts", [])
     return {Path(name).name for name in files_of([one for one in parts if is_evidence(one)])}
 
 

@@ -86,9 +86,7 @@ def measured_relaxation(K: int, M: int, epsilon: float, ratio: float) -> float:
     return turning_time(path, 3 * float(np.log(M))) / float(ratio**0.5)
 
 
-def top_shares(
-    design: Symmetric, ratio: float, log_t: Floats, sphere: bool, relative: float = 1e-10
-) -> Floats:
+def top_shares(design: Symmetric, ratio: float, log_t: Floats, sphere: bool) -> Floats:
     """Share of the top token among the distinct ones at given times: the one picture.
 
     Args:
@@ -96,7 +94,6 @@ def top_shares(
         ratio: eta_Y / eta_Z.
         log_t: (S,), increasing values of ln(1 + eta_Y t/K), a clock that both layers share.
         sphere: with the L2 scaling, or the softmax alone.
-        relative: tolerance of the integrator.
 
     Raises:
         ValueError: log_t begins below 0.
@@ -105,7 +102,7 @@ def top_shares(
         raise ValueError(f"log_t begins at {log_t[0]}; give values >= 0")
     until = 3 * float(log_t[-1]) + 20  # ln t grows at least a third as fast, which is checked
     grid = np.concatenate([[0.0], np.geomspace(1e-3, until, 6000)])
-    path = follow(design, ratio, grid, sphere, relative)
+    path = follow(design, ratio, grid, sphere)
     if path.log_time[-1] < log_t[-1]:
         raise ValueError(f"the path ends at ln t = {path.log_time[-1]}, before {log_t[-1]}")
     return np.asarray(np.interp(log_t, path.log_time, path.shares.max(axis=1)))

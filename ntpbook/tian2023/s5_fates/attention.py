@@ -21,6 +21,7 @@ from ntpcore.tian2023.decoder import height, residual
 from ntpcore.tian2023.integrate import states_at
 
 Floats = NDArray[np.float64]
+RELATIVE = 1e-9  # tolerance of the integrator of both layers
 
 # Right-hand sides
 
@@ -176,12 +177,7 @@ def flow(
 
 
 def coupled_flow(
-    classes: SequenceClasses,
-    M: int,
-    eta_Y: float,
-    eta_Z: float,
-    times: Floats,
-    relative: float = 1e-9,
+    classes: SequenceClasses, M: int, eta_Y: float, eta_Z: float, times: Floats
 ) -> AttentionPath:
     """Decoder by (7) and attention by (4), both trained from zero, for sequences without end.
 
@@ -195,7 +191,6 @@ def coupled_flow(
         eta_Y: learning rate of the decoder.
         eta_Z: learning rate of the attention.
         times: (S,), increasing numbers of steps of batch size 1, the first one 0.
-        relative: tolerance of the integrator.
 
     Source: tian2023, equations (3), (6) and (7).
     """
@@ -213,7 +208,7 @@ def coupled_flow(
         return np.concatenate([eta_Z / K * z.ravel(), eta_Y / K * (f.T @ errors).ravel()])
 
     begin = np.zeros(size + wide)
-    found = states_at(times, slope, begin, relative=relative, absolute=relative * 1e-2)
+    found = states_at(times, slope, begin, relative=RELATIVE, absolute=RELATIVE * 1e-2)
     return AttentionPath(
         classes, times, found[:, :size].reshape(-1, *shape), np.zeros((len(times), K))
     )

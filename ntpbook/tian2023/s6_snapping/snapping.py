@@ -95,23 +95,20 @@ def second_stage(s: SnapSetting, t: float | Floats) -> Floats:
     return np.asarray(s.eta_z / s.eta_y * s.K * ((s.M - 1) / s.M * x) ** 2 / 2)
 
 
-def solve_13(
-    s: SnapSetting, C_0: float, times: Floats, relative: float = 1e-10
-) -> tuple[Floats, Floats]:
+def solve_13(s: SnapSetting, C_0: float, times: Floats) -> tuple[Floats, Floats]:
     """z and B of equation (13) by an integrator, from z = 0.
 
     Args:
         s: the setting.
         C_0: the constant of (13).
         times: increasing times > 0.
-        relative: tolerance.
     """
 
     def slope(t: float, y: Floats) -> Floats:
         xi = float(decoder.speed(s.M, s.K, s.eta_y, t)) * math.exp(4 * y[0]) / C_0
         return np.array([-s.eta_z * xi, s.eta_z * xi])
 
-    rows = _integrate(slope, np.zeros(2), times, relative)
+    rows = _integrate(slope, np.zeros(2), times, relative=1e-10)
     return rows[:, 0], rows[:, 1]
 
 

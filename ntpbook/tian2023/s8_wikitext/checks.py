@@ -44,6 +44,8 @@ Floats = NDArray[np.float64]
 Measure = Callable[[TextRun], tuple[float, float]]
 
 LEVEL = 0.01  # largest chance that a trend may be due to
+LEAST = 10  # fewest common occurrences of a query and a key that counts for it
+PERMUTATIONS = 999  # of the keys within their strata, for each half of the order
 # A vector unit of another width is enough: entropies at the end differ in their first digit, as
 # they do from seed to seed. What is judged must hold for all seeds, and no verdict hangs on a draw.
 TRAINED = "float32 training amplifies rounding errors until they act like another seed"
@@ -243,32 +245,28 @@ def check_tian2023_fig_10(
 # The order of the theory on real text
 
 
-def order_tests(
-    scores: Floats, context: Context, least: int = 10, permutations: int = 999
-) -> tuple[Outcome, Outcome]:
+def order_tests(scores: Floats, context: Context) -> tuple[Outcome, Outcome]:
     """Permutation tests of both halves of the order.
 
-    Keys count for a query when they occurred with it often enough. Strata are of like frequency.
+    Keys count for a query when they occurred with it `LEAST` times or more; the last token, the
+    unknown one, is no key. Strata are of like frequency.
 
     Args:
         scores: (Q, V), how far they moved.
         context: counts of the training text.
-        least: fewest common occurrences of a query and a key; the last token, the unknown one, is
-            no key.
-        permutations: how many.
 
     Returns:
         for distinctness, and for co-occurrence among the more distinct half of the keys.
     """
     strata = strata_of(context.frequency)
-    used = context.together >= least
+    used = context.together >= LEAST
     used[:, -1] = False
     agreement = np.where(used, context.agreement, np.nan)
-    first = permutation_test(scores, agreement, used, strata, permutations, seed=1)
+    first = permutation_test(scores, agreement, used, strata, PERMUTATIONS, seed=1)
     rank = centred(np.where(used, agreement, 0.0), used, strata)
     distinct = used & (rank >= 0)
     lift = context.together / np.maximum(context.frequency, 1.0)
-    second = permutation_test(scores, lift, distinct, strata, permutations, seed=2)
+    second = permutation_test(scores, lift, distinct, strata, PERMUTATIONS, seed=2)
     return first, second
 
 

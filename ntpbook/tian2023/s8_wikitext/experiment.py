@@ -23,6 +23,7 @@ BATCH, LENGTH = 20, 35  # of the authors
 WIDTH, UPDATES = 200, 1500  # of the authors, for Figure 7
 RECORD = tuple(range(0, 751, 50))  # of this page
 TRIED = tuple(range(0, 151, 10))  # on the book's own text, which decides nothing
+PERMUTATIONS = 9999  # of the rates within each seed
 
 
 def said(positional: bool) -> str:
@@ -247,22 +248,21 @@ def sweeps(vocabulary: int = 500, width: int = 32, seeds: int = 3) -> list[Sweep
     return sweeps_of(runs_10(vocabulary, width, seeds), source(vocabulary).corpus.real)
 
 
-def trend(values: Floats, permutations: int = 9999) -> tuple[float, float]:
+def trend(values: Floats) -> tuple[float, float]:
     """Mean over seeds of the rank correlation of rate and entropy, and how often chance is below.
 
     Args:
         values: (rates, seeds), rates increasing.
-        permutations: of the rates within each seed.
     """
     places = np.arange(len(values)) - (len(values) - 1) / 2
     rank = np.argsort(np.argsort(values, axis=0, kind="stable"), axis=0) - places.max()
     scale = (places * places).sum() * values.shape[1]
     rng = np.random.default_rng(0)
     observed = float(places @ rank.sum(axis=1) / scale)
-    drawn = rng.permuted(np.broadcast_to(rank.T, (permutations, *rank.T.shape)), axis=2)
+    drawn = rng.permuted(np.broadcast_to(rank.T, (PERMUTATIONS, *rank.T.shape)), axis=2)
     others = drawn.sum(axis=1) @ places / scale
     below = int((others <= observed + 1e-12).sum())  # equal ranks may differ by rounding
-    return observed, (1 + below) / (1 + permutations)
+    return observed, (1 + below) / (1 + PERMUTATIONS)
 
 
 # The order of the theory

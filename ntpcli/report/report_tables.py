@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import platform
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice, product
+from pathlib import Path
 
 from ntpbook.catalogue import find_claim
 from ntpcli import check as report
@@ -17,7 +17,7 @@ from ntpcli import terminal
 from ntpcli import train as training_report
 from ntpcli.rows import Row, alike, cut, of_assumptions, of_columns, of_learned, place
 from ntpcli.terminal import show, show_name
-from ntpcore.data import dataset, order
+from ntpcore.data import dataset, digest, order
 from ntpcore.data.dataset import InputError
 from ntpcore.exact import repair
 from ntpcore.huang2024 import bounds, prediction, runs
@@ -129,13 +129,9 @@ def study(
             part = repair.solve_greedy(repair.tabulate(data, given))
         except InputError as error:
             left_out.append(f"What to drop is left out: {error}")
-    return Study(found, found.run, part, steps, source, _digest(path), tuple(left_out))
-
-
-def _digest(path: str) -> str:
-    """SHA-256 of a file."""
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return Study(
+        found, found.run, part, steps, source, digest.of_files([Path(path)]), tuple(left_out)
+    )
 
 
 def summary(given: Study) -> Page:

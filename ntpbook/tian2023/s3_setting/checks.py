@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -751,7 +752,7 @@ def check_tian2023_app_row_sums(
 
 @dataclass(frozen=True)
 class Bag:
-    """A context of some length, in the order drawn and in another one."""
+    """A context, a class, or a sequence, which a check draws from the seed and the number."""
 
     seed: int
     number: int
@@ -771,9 +772,14 @@ class Speeds:
     seed: int
 
 
+def numbered_bags(seed: int = 7, cases: int = 60) -> Iterator[Bag]:
+    """Bags of one seed, by number."""
+    return (Bag(seed, number) for number in range(cases))
+
+
 def conditions(seed: int = 7, cases: int = 60) -> Iterator[Bag | Speeds]:
     """Contexts for (a), and the coupled flow at four ratios for (c)."""
-    yield from (Bag(seed, number) for number in range(cases))
+    yield from numbered_bags(seed, cases)
     yield Speeds("four ratios", (1.0, 10.0, 100.0, 1000.0), seed)
 
 
@@ -824,15 +830,10 @@ def _speeds(one: Speeds, slower: bool) -> Iterator[Said]:
     yield result("distance", distance, digits=2)
 
 
-def bags_of_classes(seed: int = 7, cases: int = 60) -> Iterator[Bag]:
-    """Random classes whose probabilities are whole shares."""
-    return (Bag(seed, number) for number in range(cases))
-
-
 @check(
     "tian2023-eq-5",
     over="random classes",
-    instances=bags_of_classes,
+    instances=numbered_bags,
     says="In a sequence whose token frequencies are exactly $P$, the total attention on each "
     "token is (5): tested on {tried} random classes. The length $T$ cancels for symbolic $T$ and "
     "$P$.",
@@ -912,15 +913,10 @@ def check_tian2023_lem_2(
     yield result("exponent", exponent, digits=3)
 
 
-def short_sequences(seed: int = 7, cases: int = 80) -> Iterator[Bag]:
-    """Sequences of 1 to 300 tokens."""
-    return (Bag(seed, number) for number in range(cases))
-
-
 @check(
     "tian2023-eq-6",
     over="random sequences",
-    instances=short_sequences,
+    instances=partial(numbered_bags, cases=80),
     says=r"At every length, $X^\top b$ is (5) with token frequencies in place of $P$, and "
     r"$X^\top \mathrm{diag}(b) X$ is the diagonal matrix of $X^\top b$. So the second limit in "
     "(6) follows from the first. Both identities hold for {tried} random sequences.",

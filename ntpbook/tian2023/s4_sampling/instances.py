@@ -206,27 +206,36 @@ def few_heights() -> list[Height]:
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
-    """A decoder trained by (26) with classes drawn at random.
+class Draws:
+    """A size, a rate, and a number of draws.
 
     Attributes:
         M: size of the vocabulary.
         K: number of classes.
         eta: eta_Y.
         N: number of draws.
-        state: the decoder.
     """
 
     M: int
     K: int
     eta: float
     N: int
-    state: decoder.DecoderState
 
     @property
     def name(self) -> str:
         """The instance in words."""
         return rf"$M = {self.M}$, $K = {self.K}$, $\eta_Y = {self.eta:g}$, $N = {self.N}$"
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled(Draws):
+    """A decoder trained by (26) with classes drawn at random.
+
+    Attributes:
+        state: the decoder.
+    """
+
+    state: decoder.DecoderState
 
 
 def sampled(seed: int, settings: Sequence[tuple[int, int, float, int]]) -> list[Sampled]:
@@ -247,18 +256,8 @@ def short_zeta(M: int, K: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class SamplingSetting:
+class SamplingSetting(Draws):
     """A size, a rate and a number of draws, for the distribution of all theta_n."""
-
-    M: int
-    K: int
-    eta: float
-    N: int
-
-    @property
-    def name(self) -> str:
-        """The instance in words."""
-        return rf"$M = {self.M}$, $K = {self.K}$, $\eta_Y = {self.eta:g}$, $N = {self.N}$"
 
 
 SIZES = ((30, 2), (1000, 2), (1000, 10), (1000, 50), (1_000_000, 10), (1_000_000, 50))
@@ -465,25 +464,8 @@ def residuals_and_steps(seed: int = 7) -> list[Sampled | Accuracy | Spread]:
 
 
 @dataclass(frozen=True)
-class Spread:
-    """sigma of (71) for every count that a class may have after N uniform draws.
-
-    Attributes:
-        M: size of the vocabulary.
-        K: number of classes.
-        eta: eta_Y.
-        N: number of draws.
-    """
-
-    M: int
-    K: int
-    eta: float
-    N: int
-
-    @property
-    def name(self) -> str:
-        """The instance in words."""
-        return rf"$M = {self.M}$, $K = {self.K}$, $\eta_Y = {self.eta:g}$, $N = {self.N}$"
+class Spread(Draws):
+    """sigma of (71) for every count that a class may have after N uniform draws."""
 
     def is_late(self, delta: float) -> bool:
         """N at least ten times K (sqrt(N ln(1/delta)) + 2 (1 + omega_1) ln(M)/eta_Y)."""

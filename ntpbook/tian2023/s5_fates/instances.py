@@ -725,10 +725,7 @@ def from_zero(seed: int = 7) -> list[ClassFlow]:
 
 def with_a_bonus() -> list[ClassFlow]:
     """Z(0) not zero: the rarest of three distinct tokens starts in the second place."""
-    data = layered_classes([1.0], [[1.0, 0.7, 0.4]] * 2, 7, (0, 0))
-    start = np.zeros((1, 7))
-    start[0, 3] = 0.8
-    return [run_of("a bonus", data, 100, 0, start)]
+    return [_favored("a bonus", 0.8)]
 
 
 def frequent_common() -> list[ClassFlow]:
@@ -739,10 +736,15 @@ def frequent_common() -> list[ClassFlow]:
 
 def with_a_large_bonus() -> list[ClassFlow]:
     """Z(0) not zero: the rarest of three distinct tokens starts in the first place."""
+    return [_favored("a large bonus", 1.5)]
+
+
+def _favored(name: str, logit: float) -> ClassFlow:
+    """A run where the rarest of three distinct tokens starts with this logit, the others at 0."""
     data = layered_classes([1.0], [[1.0, 0.7, 0.4]] * 2, 7, (0, 0))
     start = np.zeros((1, 7))
-    start[0, 3] = 1.5
-    return [run_of("a large bonus", data, 100, 0, start)]
+    start[0, 3] = logit
+    return run_of(name, data, 100, 0, start)
 
 
 @dataclass(frozen=True, eq=False)

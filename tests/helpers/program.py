@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from data_file import write
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -54,12 +56,6 @@ def sentences(text: str) -> list[str]:
 def has_control_characters(text: str) -> bool:
     """Whether anything but a line feed could move the cursor or turn the writing round."""
     return any(unicodedata.category(c) in ("Cc", "Cf", "Cs") for c in text if c != "\n")
-
-
-def write(folder: Path, content: str | bytes, name: str = "data.txt") -> str:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return str(path)
 
 
 ODD = {

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from data_file import write
 from hypothesis import given, settings
-from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, write
+from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run
 from strategies import realizable_data
 
 from ntpcli import certify

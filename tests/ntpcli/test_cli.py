@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data_file import write
 from program import (
     CONTRADICTION,
     EXAMPLE_1,
@@ -19,7 +20,6 @@ from program import (
     has_control_characters,
     odd_five_tokens,
     shell,
-    write,
 )
 
 from ntpcli import judge as on_data

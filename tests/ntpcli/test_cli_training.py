@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run, write
+from data_file import write
+from program import CONTRADICTION, EXAMPLE_1, FIVE_TOKENS, Run
 
 from ntpbook.catalogue import find_claim
 from ntpcli import cli, storage, waiting_time

@@ -8,7 +8,8 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from program import CONTRADICTION, EXAMPLE_1, EXAMPLES, Run, write
+from data_file import write
+from program import CONTRADICTION, EXAMPLE_1, EXAMPLES, Run
 
 from ntpcli import check, distance
 from ntpcore.data import order

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from program import EXAMPLE_1, Run, sentences, write
+from data_file import write
+from program import EXAMPLE_1, Run, sentences
 
 from ntpcli import storage, terminal
 from ntpcli.report import page as report_page

@@ -6,26 +6,16 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import pytest
+from by_label import judge
 
 from ntpbook.huang2024.s4_prefix_closure import checks, figures, instances, line_search
 from ntpcore.data.dataset import Dataset, from_samples, from_sentences
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import Structure, analyse
-from ntpverdicts.claims import Check, Verdict
+from ntpverdicts.claims import Verdict
 from ntpverdicts.tables import Table
-from ntpverdicts.vocabulary import Checked
 
 HYPOTHESES = tuple(line_search.HYPOTHESES)
-
-
-def check_of(label: str) -> Checked:
-    """The check of a claim of this chapter."""
-    return getattr(checks, "check_" + label.replace("-", "_"))
-
-
-def judge(label: str, *given: object, **changes: object) -> Check:
-    """The check of a claim on these instances, with some arguments of its body changed."""
-    return check_of(label).judge(given, **changes)
 
 
 def spelled(n: tuple[int, ...], *lines: tuple[int, ...]) -> Dataset:

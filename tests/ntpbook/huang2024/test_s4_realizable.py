@@ -12,8 +12,10 @@ from pathlib import Path
 import literal
 import numpy as np
 import pytest
+from by_label import judge
 from tiny_book import ROOT
 
+from ntpbook.catalogue import find_check
 from ntpbook.huang2024.s4_realizable import checks, instances
 from ntpbook.huang2024.s4_realizable.instances import Weights
 from ntpcore.data import generate, order
@@ -21,18 +23,7 @@ from ntpcore.data.dataset import from_samples, from_sentences, read
 from ntpcore.data.examples import example_1
 from ntpcore.data.order import PartialOrder
 from ntpcore.huang2024 import transformer
-from ntpverdicts.claims import Check, Verdict
-from ntpverdicts.vocabulary import Checked
-
-
-def check_of(label: str) -> Checked:
-    """The check of a claim of this chapter."""
-    return getattr(checks, "check_" + label.replace("-", "_"))
-
-
-def judge(label: str, *given: object, **changes: object) -> Check:
-    """The check of a claim on these instances, with some arguments of its body changed."""
-    return check_of(label).judge(given, **changes)
+from ntpverdicts.claims import Verdict
 
 
 def dense_loss(weights: Weights, scale: float) -> float:
@@ -90,7 +81,7 @@ def test_huang2024_app_roles_shows_an_order_of_example_1():
 def test_huang2024_app_extremal_by_hand_for_the_query_p_of_example_1():
     one = checks.Relation(("S", "V", "O", "P"), PartialOrder.of("P", {("O", "P")}))
     assert checks.ends(one) == checks.Ends(frozenset("SVO"), frozenset("SVP"))
-    first, _ = check_of("huang2024-app-extremal").body(one, alone=True)
+    first, _ = find_check("huang2024-app-extremal").body(one, alone=True)
     assert (first.slack, first.where) == (-1, "optimal and maximal differ at S, V")
 
 
@@ -166,7 +157,7 @@ def test_each_counterexample_meets_what_the_paper_has_said_before(label, weights
 
 @pytest.mark.parametrize(("label", "weights", "lead"), CASES)
 def test_data_that_lack_what_was_said_before_are_no_witness(label, weights, lead):
-    check = check_of(label)
+    check = find_check(label)
     for one, missing in (
         (instances.broken_chain(), "prefix closure"),
         (replace(weights, W_ov=dict.fromkeys(weights.W_ov, next(iter(weights.W_ov.values())))),
@@ -196,7 +187,7 @@ def test_huang2024_app_well_defined_by_hand_a_chain_in_closed_data():
 
 
 def test_huang2024_app_well_defined_has_no_witness_with_smaller_weights_on_an_optimal_token():
-    check = check_of("huang2024-app-well-defined")
+    check = find_check("huang2024-app-well-defined")
     with pytest.raises(ValueError, match=f"breaks the hypothesis '{checks.WEIGHTS}'"):
         replace(check, instances=lambda: [instances.contradictory_orders()])()
 
@@ -371,7 +362,7 @@ def test_huang2024_app_near_zero_needs_source():
     assert known["prefix closure"]
     assert not known["source"]
     with pytest.raises(ValueError, match="breaks the hypothesis 'source'"):
-        replace(check_of("huang2024-app-near-zero"), instances=lambda: [data])()
+        replace(find_check("huang2024-app-near-zero"), instances=lambda: [data])()
 
 
 def test_huang2024_app_near_zero_fails_for_confused_tokens_and_stays_open_without_data():

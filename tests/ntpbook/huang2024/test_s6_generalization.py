@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import plain_example_1
 import pytest
+from by_label import judge
 from every_check import failure
 from measured import with_rows
 
@@ -20,20 +21,9 @@ from ntpcore.exact import margin
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.problem import from_dataset
 from ntpcore.huang2024.runs import Run, train
-from ntpverdicts.claims import Check, Verdict
+from ntpverdicts.claims import Verdict
 from ntpverdicts.compare import NotANumberError
 from ntpverdicts.maths import plain
-from ntpverdicts.vocabulary import Checked
-
-
-def check_of(label: str) -> Checked:
-    """The check of a claim of this chapter."""
-    return getattr(checks, "check_" + label.replace("-", "_"))
-
-
-def judge(label: str, *given: object, **changes: object) -> Check:
-    """The check of a claim on these instances, with some arguments of its body changed."""
-    return check_of(label).judge(given, **changes)
 
 
 @pytest.fixture(scope="module")

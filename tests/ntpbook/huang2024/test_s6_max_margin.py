@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import realizable_data
 
+from ntpbook.catalogue import find_check
 from ntpbook.huang2024.s6_max_margin import checks, figures
 from ntpbook.huang2024.s6_max_margin import orders as judged
 from ntpbook.shared.constraints import constraints
@@ -26,7 +27,6 @@ from ntpcore.exact import margin
 from ntpcore.exact.margin import Solution
 from ntpverdicts.claims import Check, Verdict
 from ntpverdicts.maths import plain
-from ntpverdicts.vocabulary import Checked
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 EXAMPLE_1 = from_sentences(["S V O P", "V O P", "O P P", "P S V"])
@@ -35,11 +35,6 @@ FIVE_TOKEN_ORDER = PartialOrder.of("q", {("a", "c"), ("a", "d"), ("a", "q"), ("b
 QUERY_O = PartialOrder.of("O", {("O", "S"), ("O", "V")})
 COMPLETE = PartialOrder.of("q", product("ab", "qcd"))
 PRESUMING = [*judged.JUDGED]  # claims that presume prefix closure and source
-
-
-def check_of(label: str) -> Checked:
-    """The check of a claim of this chapter."""
-    return getattr(checks, "check_" + label.replace("-", "_"))
 
 
 def solved(data: Dataset) -> checks.Solved:
@@ -51,7 +46,7 @@ def solved(data: Dataset) -> checks.Solved:
 def judge(label: str, *orders: PartialOrder, **changes: object) -> Check:
     """The check of a claim on these orders, with some arguments of its body changed."""
     presumed = {"presumed": False} if label in PRESUMING else {}  # orders alone have no data
-    return check_of(label).judge(judged.certified(orders), **presumed, **changes)
+    return find_check(label).judge(judged.certified(orders), **presumed, **changes)
 
 
 def drawn_orders(number: int, seed: int) -> list[PartialOrder]:
@@ -97,10 +92,10 @@ def agrees_with_whole(data: Dataset, columns: Mapping[str, Solution]) -> bool:
 def test_huang2024_asm_2_by_hand_for_two_tokens():
     in_the_plane, on_a_line = checks.Size(2, 2), checks.Size(2, 1)
     assert (
-        check_of("huang2024-asm-2").judge([in_the_plane, on_a_line]).verdict is Verdict.WELL_POSED
+        find_check("huang2024-asm-2").judge([in_the_plane, on_a_line]).verdict is Verdict.WELL_POSED
     )
     # without the need for d >= |V| two tokens on a line would have to be orthonormal
-    found = check_of("huang2024-asm-2").judge([on_a_line], spare=1)
+    found = find_check("huang2024-asm-2").judge([on_a_line], spare=1)
     witness = plain(found.witness)
     assert (found.verdict, witness) == (Verdict.REFUTED, "|V| = 2, d = 1: violated by 1")
 
@@ -149,7 +144,7 @@ def test_huang2024_eq_3_holds_for_example_1_by_hand():
     }  # fmt: skip
     columns = {q: one.scores for q, one in solved(EXAMPLE_1).columns.items()}
     assert sample_violations(EXAMPLE_1, columns) == ([], 6)
-    found = check_of("huang2024-eq-3").judge([solved(EXAMPLE_1)])
+    found = find_check("huang2024-eq-3").judge([solved(EXAMPLE_1)])
     assert (found.verdict, found.numbers["constraints"].shown) == (Verdict.WELL_POSED, "6")
 
 
@@ -161,12 +156,12 @@ def test_huang2024_eq_3_agrees_with_clarabel_on_the_whole_matrix():
 @settings(max_examples=40)
 @given(realizable_data())
 def test_huang2024_eq_3_is_never_refuted_by_realizable_data(data: Dataset):
-    assert check_of("huang2024-eq-3").judge([solved(data)]).verdict is Verdict.WELL_POSED
+    assert find_check("huang2024-eq-3").judge([solved(data)]).verdict is Verdict.WELL_POSED
 
 
 @pytest.mark.parametrize("factor", [Fraction(9, 10), Fraction(11, 10), Fraction(-1)])
 def test_huang2024_eq_3_notices_scores_of_another_length(factor: Fraction):
-    found = check_of("huang2024-eq-3").judge([solved(EXAMPLE_1)], factor=factor)
+    found = find_check("huang2024-eq-3").judge([solved(EXAMPLE_1)], factor=factor)
     assert found.verdict is Verdict.REFUTED
     assert sample_violations(EXAMPLE_1, {})[0] != []
 
@@ -174,7 +169,7 @@ def test_huang2024_eq_3_notices_scores_of_another_length(factor: Fraction):
 def test_huang2024_eq_3_notices_an_entry_at_a_token_that_is_not_compared():
     one = solved(EXAMPLE_1)
     moved = replace(one.columns["P"], scores={**one.columns["P"].scores, "V": Fraction(1, 9)})
-    found = check_of("huang2024-eq-3").judge([replace(one, columns={**one.columns, "P": moved})])
+    found = find_check("huang2024-eq-3").judge([replace(one, columns={**one.columns, "P": moved})])
     assert found.verdict is Verdict.REFUTED
     assert "entry ('V', 'P')" in found.witness
 
@@ -190,7 +185,7 @@ def test_huang2024_eq_14_by_hand_for_a_rational_rotation():
     assert R.tolist() == [
         [Fraction(21, 50), Fraction(28, 50)], [Fraction(3, 50), Fraction(4, 50)]
     ]  # fmt: skip
-    assert check_of("huang2024-eq-14").judge([checks.Rotated("", U, W)]).verdict is Verdict.PROVED
+    assert find_check("huang2024-eq-14").judge([checks.Rotated("", U, W)]).verdict is Verdict.PROVED
 
 
 def test_huang2024_eq_14_rotations_are_orthogonal_and_no_identities():
@@ -212,7 +207,7 @@ def test_huang2024_eq_15_adds_up_example_1_by_hand():
         Fraction(1, 2),
     ]
     assert margin.norm_squared(c.scores for c in columns.values()) == Fraction(13, 6)
-    assert check_of("huang2024-eq-15").judge([solved(EXAMPLE_1)]).verdict is Verdict.PROVED
+    assert find_check("huang2024-eq-15").judge([solved(EXAMPLE_1)]).verdict is Verdict.PROVED
 
 
 def test_huang2024_eq_15_agrees_with_clarabel_on_two_queries():
@@ -223,11 +218,11 @@ def test_huang2024_eq_15_agrees_with_clarabel_on_two_queries():
     one = solved(from_samples(samples))
     assert [len(column.blocks) for column in one.columns.values()] == [2, 1]
     assert agrees_with_whole(one.data, one.columns)
-    assert check_of("huang2024-eq-15").judge([one]).verdict is Verdict.PROVED
+    assert find_check("huang2024-eq-15").judge([one]).verdict is Verdict.PROVED
 
 
 def test_huang2024_eq_15_notices_a_pair_that_no_sample_asks_for_and_a_missing_column():
-    check = check_of("huang2024-eq-15")
+    check = find_check("huang2024-eq-15")
     five = solved(FIVE_TOKENS)
     assert check.judge([five], all_below=True).verdict is Verdict.REFUTED  # b over c and d
     assert check.judge([five], skipped=1).verdict is Verdict.REFUTED
@@ -249,7 +244,7 @@ def test_ours_complete_order_by_hand():
 
 def test_ours_complete_order_refutes_k_over_k_plus_m_for_an_optimal_token():
     """The planted error that must stay; where k = m it is none."""
-    check = check_of("ours-complete-order")
+    check = find_check("ours-complete-order")
     assert {"exchanged": True} in [variant.changes for variant in check.planted.values()]
     assert judge("ours-complete-order", COMPLETE, exchanged=True).verdict is Verdict.REFUTED
     square = PartialOrder.of("q", product("ab", "cq"))
@@ -343,7 +338,7 @@ def test_facts_in_force_agree_with_the_words_of_the_paper():
 
 @pytest.mark.parametrize("label", ["huang2024-prop-2", "huang2024-prop-4"])
 def test_huang2024_prop_2_and_4_hold_for_example_1_by_hand(label: str):
-    found = check_of(label).judge(judged.columns_of(analyse(EXAMPLE_1)))
+    found = find_check(label).judge(judged.columns_of(analyse(EXAMPLE_1)))
     assert (found.verdict, found.tried) == (Verdict.PROVED, 4)
     # O over S and V: 2/3 and -1/3; P is not compared
     (query_o,) = (c for c in judged.columns_of(analyse(EXAMPLE_1)) if c.order == QUERY_O)
@@ -368,7 +363,7 @@ def test_closed_data_are_closed_and_contain_example_1():
 @pytest.mark.parametrize("label", PRESUMING)
 def test_an_instance_without_a_fact_in_force_is_no_witness(label: str):
     for columns in (judged.without_closure(), judged.without_source()):
-        broken = replace(check_of(label), instances=lambda columns=columns: columns)
+        broken = replace(find_check(label), instances=lambda columns=columns: columns)
         with pytest.raises(ValueError, match="the instance breaks the hypothesis"):
             broken()
 
@@ -397,7 +392,7 @@ def test_huang2024_prop_2_and_4_need_source_by_seven_tokens(label: str):
     assert margin.norm_squared(margin.closed_form_scores(seven.order)) == Fraction(10, 7)
     scores = literal.minimise(seven.order.pairs)
     assert sum(score**2 for score in scores.values()) == pytest.approx(17 / 12, abs=1e-3)
-    found = check_of(label)(max_tokens=3)
+    found = find_check(label)(max_tokens=3)
     assert [one.verdict for one in found.readings] == [
         Verdict.REFUTED, Verdict.REFUTED, Verdict.PROVED
     ]  # fmt: skip
@@ -420,7 +415,8 @@ def test_huang2024_prop_2_counts_the_orders_on_which_the_formula_fails():
 
 
 def test_huang2024_prop_2_notices_a_score_at_a_token_that_is_not_compared():
-    found = check_of("huang2024-prop-2").judge(closed("a b b", "b a", "c c"), apart=Fraction(1, 9))
+    columns = closed("a b b", "b a", "c c")
+    found = find_check("huang2024-prop-2").judge(columns, apart=Fraction(1, 9))
     assert found.verdict is Verdict.REFUTED
 
 
@@ -543,7 +539,7 @@ def test_huang2024_eq_16_does_not_refute_complete_orders():
 
 def test_huang2024_app_one_level_by_hand():
     # k = 1, m = 2: x = -1/3, and (x + 1)^2 + 2 x^2 = 4/9 + 2/9
-    check = check_of("huang2024-app-one-level")
+    check = find_check("huang2024-app-one-level")
     assert check.judge(judged.certified([QUERY_O]), presumed=False).verdict is Verdict.PROVED
     found = check.judge(judged.certified([QUERY_O]), presumed=False, exchanged=True)
     assert found.verdict is Verdict.REFUTED

@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from hypotheses import broken
 
 from ntpbook.tian2023.s4_gradient import checks, gradient, instances, steps
 from ntpcore.tian2023 import classes, decoder
 from ntpverdicts.claims import Verdict
-from ntpverdicts.compare import Assumed, NotANumberError
-from ntpverdicts.vocabulary import Checked
+from ntpverdicts.compare import NotANumberError
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 NOT_CONTRADICTED = Verdict.NOT_CONTRADICTED
@@ -32,12 +32,6 @@ def window() -> tuple[instances.Spectrum, ...]:
 @pytest.fixture(scope="module")
 def trained() -> tuple[instances.TwoDecoders, ...]:
     return tuple(one for one in instances.trained(3) if len(one.E) <= 5)
-
-
-def broken(check: Checked, one: object) -> list[str]:
-    """The hypotheses that an instance breaks."""
-    said = check.body(one)
-    return [x.name for x in said if isinstance(x, Assumed) and not x.holds]
 
 
 def pair(e: float = 0.5) -> instances.Spectrum:

@@ -9,22 +9,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypotheses import broken
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from ntpbook.tian2023.s5_fates import attention, checks, instances
 from ntpcore.tian2023 import classes, decoder
 from ntpverdicts.claims import Verdict
-from ntpverdicts.compare import Assumed, NotANumberError
-from ntpverdicts.vocabulary import Checked
+from ntpverdicts.compare import NotANumberError
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
-
-
-def broken(check: Checked, one: object) -> list[str]:
-    """The hypotheses that an instance breaks."""
-    said = check.body(one)
-    return [x.name for x in said if isinstance(x, Assumed) and not x.holds]
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypotheses import broken
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 
@@ -19,8 +20,6 @@ from ntpcore.tian2023 import coupled as flows
 from ntpcore.tian2023 import decoder
 from ntpcore.tian2023.classes import correlations
 from ntpverdicts.claims import Check, Verdict
-from ntpverdicts.compare import Assumed
-from ntpverdicts.vocabulary import Checked
 
 S = SnapSetting(1000, 10, 1.0, 1.0)
 
@@ -36,12 +35,6 @@ def value(found: Check, name: str) -> float:
 
 
 # Every check runs once with its planted errors; an unnoticed one is a ValueError.
-
-
-def broken(check: Checked, one: object) -> list[str]:
-    """The hypotheses that an instance breaks."""
-    said = check.body(one)
-    return [x.name for x in said if isinstance(x, Assumed) and not x.holds]
 
 
 # Two fates, Appendix F (2), (132)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import literal
 import pytest
+from data_file import write
 from hypothesis import given, settings
 from strategies import RawSample, messy_lines, messy_samples
 
@@ -16,12 +17,6 @@ from ntpcore.data.dataset import Dataset, InputError, Sample, from_samples, from
 
 SETTINGS = settings(max_examples=150)
 GOOD = b'{"sentence": ["S", "V"], "next": "O"}\n'
-
-
-def write(folder: Path, content: str | bytes, name: str = "data.txt") -> str:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return str(path)
 
 
 def test_example_1_has_nine_samples_and_sentences_up_to_three():

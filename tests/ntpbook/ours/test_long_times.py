@@ -494,19 +494,6 @@ def test_an_attention_that_rests_is_proportional_to_g() -> None:
     assert still == pytest.approx(g[:4] / g[:4].sum(), rel=1e-9)
 
 
-def test_ours_long_still_draws_every_start_to_the_same_attention() -> None:
-    rng = np.random.default_rng(6)
-    design = Symmetric(3, 3, (0.5, 0.2), (0.1, 0.3, 0.2))
-    r = np.array([0.5, 1.0, 2.0])
-    for _ in range(8):
-        z = rng.uniform(-4, 4, 5)
-        R, psi = stationary.settle(design, r, z, np.geomspace(1e-2, 1e7, 60))
-        assert np.diff(R).min() >= -1e-9
-        assert np.diff(psi).max() <= 1e-9 * psi[0]
-        # f_c^2 falls like 1/sigma, R by half of that
-        assert np.linalg.norm(r) - R[-1] < 1e-5
-
-
 def test_with_a_useless_decoder_two_attentions_can_attract() -> None:
     # G < 0: rows (-1, 1) for the next token 0; away from w = 0 everything moves outwards
     P, Y = np.array([[0.5, 0.5]]), np.array([[-1.0, 1.0], [-1.0, 1.0]])

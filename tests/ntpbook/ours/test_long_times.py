@@ -194,6 +194,16 @@ def test_a_stationary_attention_beats_every_other_by_the_margin() -> None:
     assert bounds.unique_slack(Y, 0, wrong, f) < 0
 
 
+def test_ours_long_angle_begins_at_the_share_of_the_distinct_tokens_and_closes() -> None:
+    # Two common tokens of weight 1, distinct ones of weights 1 and 2: at first r is along f_D, so
+    # that chi^2 = 1 - eps = (1 + 4) / (1 + 1 + 1 + 4).
+    design = Symmetric(2, 2, (1.0, 1.0), (1.0, 2.0))
+    chi = checks.kept(checks.DesignRates(design, 1.0)).chi
+    assert chi[0] == pytest.approx(math.sqrt(5 / 7), abs=1e-6)
+    assert np.diff(chi).min() > -1e-12
+    assert chi[-1] > 1 - 1e-6
+
+
 def test_ours_long_keep_no_token_is_lost_along_random_paths() -> None:
     rng = np.random.default_rng(4)
     for _ in range(12):

@@ -66,6 +66,12 @@ def test_a_change_is_reached_directly_through_others_or_by_name_and_the_nearest_
     assert [one.path.name for one in found] == tests
 
 
+def test_rows_checks_and_pages_are_asked_whether_they_agree_on_proofs() -> None:
+    for name in ("ntpbook/huang2024/s5_loss/claims.toml", "notebooks/loss.md"):
+        assert quick.touches_proofs([Path("README.md"), Path(name)])
+    assert not quick.touches_proofs([Path("ntpcore/front.py"), Path("README.md")])
+
+
 def test_what_no_test_reaches_is_named(project: Path) -> None:
     low, row, script = Path("ntpcore/low.py"), Path("ntpbook/one/claims.toml"), Path("book/find.js")
     changed = [low, row, script, Path("README.md")]

@@ -80,6 +80,11 @@ def changed() -> list[Path]:
     return sorted({Path(name) for name in names})
 
 
+def touches_proofs(files: Iterable[Path]) -> bool:
+    """Whether a row, a check, or a page changed, which have to agree on the steps of proofs."""
+    return any(file.parts[0] in ("notebooks", "ntpbook") for file in files)
+
+
 def _git(*words: str) -> list[str]:
     """Lines that git prints."""
     done = subprocess.run(["git", *words], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -202,6 +207,7 @@ def main(words: list[str]) -> int:
         return 1
     steps = [["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"]]
     steps += [["mypy", "--no-error-summary", *typed]] if typed else []
+    steps += [["tools.pipeline.proofs"]] if touches_proofs(there) else []
     steps += [["tools.quality.page", *pages]] if pages else []
     if code := run(steps):
         return code

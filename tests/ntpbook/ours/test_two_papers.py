@@ -208,11 +208,16 @@ DESIGN = Symmetric(3, 1000, (0.4,), (0.2, 0.4))
 
 
 def test_ours_two_path_a_decoder_that_stands_still_has_no_winner():
-    # the same force with a gain that is not in the span of the current f: r of the start
-    design = Symmetric(3, 3, (0.4,), (0.2, 0.4))
-    r = np.array([0.2, 0.4])
-    R, _ = stationary.settle(design, r, np.zeros(3), np.geomspace(1e-2, 1e7, 60))
-    assert R[-1] == pytest.approx(np.linalg.norm(r), rel=1e-5)  # f = r/|r|: shares 1/3 and 2/3
+    # The same force with a gain that is not in the span of the current f, but that of the start:
+    # three classes of one query with a common token (first) and distinct ones, by plain steps.
+    p, r = np.array([0.4, 0.2, 0.4]), np.array([0.0, 0.2, 0.4])
+    classes_with_it = np.array([3.0, 1.0, 1.0])
+    z = np.zeros(3)
+    for step in range(40_000):
+        f = p * np.exp(z - z.max())
+        f /= np.linalg.norm(f)
+        z = z + 0.1 * 1.001 ** min(step, 3000) * classes_with_it * f * (r - f * (f @ r))
+    assert f == pytest.approx(r / np.linalg.norm(r), abs=0.01)  # shares 1/3 and 2/3
     far = paths.normalized_path(DESIGN, np.array([0.0, 400.0]))[-1]
     assert paths.top_share(DESIGN, far) > 0.999
 

@@ -37,7 +37,7 @@ def sound(label: str) -> Check:
 
     Its verdict is that of the book, and a proved statement has a proof; see `assert_sound`.
     """
-    assert label in PINNED, f"{label} has no row in tests/verdicts.toml; CONTRIBUTING, step 7"
+    assert label in PINNED, f"{label} has no row in tests/verdicts.toml; CONTRIBUTING, step 3"
     return assert_sound(find_check(label), Verdict(PINNED[label][-1]), **SMALL.get(label, {}))
 
 

@@ -129,8 +129,9 @@ def reaching(files: Iterable[Path], root: Path) -> list[Reached]:
             found.append(Reached(path.relative_to(root), distance, traced, frozenset(reached)))
     if (root / EVERY_CHECK).is_file():
         found = [one for one in found if one.path != Path(EVERY_CHECK)]
-        whole = [Reached(Path(EVERY_CHECK), 0, False, frozenset(wanted & ASKING))]
-        found += whole if wanted & ASKING else checks_reached(wanted, seen, root, package)
+        asked = frozenset(wanted & ASKING)
+        whole = [Reached(Path(EVERY_CHECK), 0, traced=False, by=asked)]
+        found += whole if asked else checks_reached(wanted, seen, root, package)
     return sorted(found, key=lambda one: one.distance)
 
 

@@ -1,10 +1,12 @@
 """The page that lays the two papers side by side."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from ntpbook.ours.long_times import stationary
 from ntpbook.ours.two_papers import checks, parting_data, paths
@@ -209,15 +211,22 @@ DESIGN = Symmetric(3, 1000, (0.4,), (0.2, 0.4))
 
 def test_ours_two_path_a_decoder_that_stands_still_has_no_winner():
     # The same force with a gain that is not in the span of the current f, but that of the start:
-    # three classes of one query with a common token (first) and distinct ones, by plain steps.
+    # three classes of one query with a common token (first) and distinct ones.
     p, r = np.array([0.4, 0.2, 0.4]), np.array([0.0, 0.2, 0.4])
     classes_with_it = np.array([3.0, 1.0, 1.0])
-    z = np.zeros(3)
-    for step in range(40_000):
+
+    def attention(z):
         f = p * np.exp(z - z.max())
-        f /= np.linalg.norm(f)
-        z = z + 0.1 * 1.001 ** min(step, 3000) * classes_with_it * f * (r - f * (f @ r))
-    assert f == pytest.approx(r / np.linalg.norm(r), abs=0.01)  # shares 1/3 and 2/3
+        return f / np.linalg.norm(f)
+
+    def slope(log_t, z):
+        f = attention(z)
+        return np.exp(log_t) * classes_with_it * f * (r - f * (f @ r))
+
+    until = (0.0, math.log(1e7))
+    found = solve_ivp(slope, until, np.zeros(3), method="LSODA", rtol=1e-10, atol=1e-12)
+    along = attention(found.y[:, -1]) @ r
+    assert along == pytest.approx(np.linalg.norm(r), rel=1e-5)  # f = r/|r|: shares 1/3 and 2/3
     far = paths.normalized_path(DESIGN, np.array([0.0, 400.0]))[-1]
     assert paths.top_share(DESIGN, far) > 0.999
 

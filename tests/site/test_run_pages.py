@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import subprocess
 import sys
@@ -83,29 +82,19 @@ def test_the_way_through_modules_is_that_of_the_code() -> None:
     assert "numpy" in runnable.to_load("ntpbook.tian2023.s6_snapping.coupled"), "it calls at once"
 
 
-def test_a_module_without_its_texts_is_the_same_code_on_the_same_lines() -> None:
-    source = (
-        b'"""One.\n\nTwo."""\n\nx = """kept\nas it is"""\n\n\n'
-        b'def f():\n    """Three.\n\n    Four.\n'
-        b'    """\n    return x\n\n\nclass C: "one line"\n'
-    )
-    made = cells.bare(source)
-    assert made.count(b"\n") == source.count(b"\n")
-    assert b"Four" not in made
-    assert b"kept\nas it is" in made
-
-    def code(text: bytes) -> list[tuple[int, str]]:
-        tree = ast.parse(text)
-        for node in ast.walk(tree):
-            if isinstance(node, cells.DOCUMENTED) and ast.get_docstring(node) is not None:
-                del node.body[0]
-        return [
-            (node.lineno, ast.dump(node)) for node in ast.walk(tree) if isinstance(node, ast.stmt)
-        ]
-
-    assert code(made) == code(source)
-    file = Path(runnable.__file__).read_bytes()
-    assert code(cells.bare(file)) == code(file)
+def test_modules_are_compiled_by_the_python_of_the_browser_without_their_texts() -> None:
+    modules = {
+        "a/__init__.py": b'"""A text of documentation."""\nx = "kept"\n',
+        "a/b.py": b"from a import x\n",
+    }
+    made = cells.bytecode(modules)
+    assert set(made) == {"a/__init__.pyc", "a/b.pyc"}
+    assert all(one[4:8] == b"\1\0\0\0" for one in made.values()), "never compared with a source"
+    assert b"kept" in made["a/__init__.pyc"]
+    assert b"documentation" not in made["a/__init__.pyc"]
+    with pytest.raises(RuntimeError, match=r"bytecode\.mjs made nothing") as raised:
+        cells.bytecode(modules | {"a/b.py": b"from a import\n"})
+    assert "SyntaxError" in str(raised.value)
 
 
 RUN = """
@@ -148,10 +137,17 @@ def agrees(shown: list[dict[str, str]], printed: list[dict[str, Any]]) -> bool:
 
 @pytest.fixture(scope="module")
 def unpacked(book: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The archive of the built site, unpacked."""
+    """The archive of the built site, unpacked, with sources that this Python can read."""
     folder = tmp_path_factory.mktemp("cells")
     with tarfile.open(book / "_static" / "playground" / "cells" / cells.ARCHIVE) as archive:
         archive.extractall(folder, filter="data")
+    ours = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.py")}
+    sources = cells.foreign_files(ours)
+    compiled = {path.relative_to(folder).as_posix() for path in folder.rglob("*.pyc")}
+    assert compiled == {f"{name}c" for name in sources}
+    for name, text in sources.items():
+        (folder / f"{name}c").unlink()
+        (folder / name).write_bytes(text)
     return folder
 
 

@@ -1,8 +1,9 @@
 """What a page loads to run its cells in the browser: their texts, our modules, and sympy.
 
 Everything goes into one archive, which all pages share: the modules of ours that cells lead to, the
-part of networkx that these use, sympy and mpmath without their tests and without the texts of their
-documentation, and what writes values as notebooks do. It is the same each time, byte for byte.
+part of networkx that these use, sympy and mpmath without their tests, and what writes values as
+notebooks do. Modules of other packages are bytecode. The archive is the same each time, byte for
+byte.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ import json
 import lzma
 import shutil
 import tarfile
-from collections.abc import Iterable, Iterator
+import tempfile
+import zipfile
+from collections.abc import Iterable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 
 from ntpverdicts.imports import imported_names
 from tools.pipeline.node import find_module
 from tools.pipeline.source import OURS
-from tools.site.playground import EMPTIED, ROOT, closure
+from tools.site.playground import EMPTIED, ROOT, closure, made_in_pyodide, zip_of
 from tools.site.runnable import Runnable, file_of
 
 ARCHIVE = "cells.tar.xz"
@@ -38,7 +41,8 @@ LEFT_OUT = (
     "sympy/vector/", "sympy/polys/numberfields/resolvent_lookup",
     "/tests/", "/benchmarks/",
 )  # fmt: skip
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+FOREIGN = ("IPython", "mpmath", "networkx", "sympy")
+BYTECODE_SCRIPT = Path(__file__).with_name("bytecode.mjs")
 
 
 def write(where: str, *modules: str) -> None:
@@ -72,22 +76,35 @@ def packed(files: dict[str, bytes]) -> bytes:
 def archived_files(modules: Iterable[str]) -> dict[str, bytes]:
     """Every file of the archive by its name in it, for cells that import these modules."""
     ours = our_files(modules)
-    networkx = distribution("networkx")
-    site = Path(str(networkx.locate_file("")))
-    top = {"networkx/__init__.py": (ROOT / "tools" / "site" / "networkx_init.py").read_bytes()}
-    top |= {f"networkx/{name}/__init__.py": b"" for name in EMPTIED}
-    wanted = {name for text in ours.values() for name in imported_names(ast.parse(text))}
-    files = ours | closure(sorted(wanted), {"networkx": site}, top)
-    files |= {"IPython/__init__.py": b"", "IPython/lib/__init__.py": b""}
-    files["IPython/lib/pretty.py"] = (site / "IPython/lib/pretty.py").read_bytes()
-    for name in ("sympy", "mpmath"):
-        files |= {path: bare(text) for path, text in package_files(name)}
-    for name in ("networkx", "sympy", "mpmath", "IPython"):
+    files = ours | bytecode(foreign_files(ours))
+    for name in FOREIGN:
         files[f"{name}/LICENSE.txt"] = licence(name)
     for path in sorted((ROOT / "examples").glob("*")):
         if path.is_file():
             files[f"examples/{path.name}"] = path.read_bytes()
     return files
+
+
+def foreign_files(ours: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The modules of other packages that modules of ours and cells load."""
+    site = Path(str(distribution("networkx").locate_file("")))
+    top = {"networkx/__init__.py": (ROOT / "tools" / "site" / "networkx_init.py").read_bytes()}
+    top |= {f"networkx/{name}/__init__.py": b"" for name in EMPTIED}
+    wanted = {name for text in ours.values() for name in imported_names(ast.parse(text))}
+    files = closure(sorted(wanted), {"networkx": site}, top)
+    files |= {"IPython/__init__.py": b"", "IPython/lib/__init__.py": b""}
+    files["IPython/lib/pretty.py"] = (site / "IPython/lib/pretty.py").read_bytes()
+    return files | package_files("sympy") | package_files("mpmath")
+
+
+def bytecode(modules: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Modules as the Python in the browser would compile them, which takes it seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        sources = Path(folder) / "modules.zip"
+        sources.write_bytes(zip_of(modules))
+        made = made_in_pyodide(BYTECODE_SCRIPT, sources)
+    with zipfile.ZipFile(io.BytesIO(made)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def our_files(modules: Iterable[str]) -> dict[str, bytes]:
@@ -108,13 +125,14 @@ def our_files(modules: Iterable[str]) -> dict[str, bytes]:
     return files
 
 
-def package_files(name: str) -> Iterator[tuple[str, bytes]]:
+def package_files(name: str) -> dict[str, bytes]:
     """The modules of a package that go into the archive."""
-    for path in distribution(name).files or ():
-        text = path.as_posix()
-        wanted = text.startswith(f"{name}/") and text.endswith(".py")
-        if wanted and not any(part in text for part in LEFT_OUT):
-            yield text, Path(str(path.locate())).read_bytes()
+    return {
+        path.as_posix(): Path(str(path.locate())).read_bytes()
+        for path in distribution(name).files or ()
+        if path.parts[0] == name and path.suffix == ".py"
+        if not any(part in path.as_posix() for part in LEFT_OUT)
+    }
 
 
 def licence(name: str) -> bytes:
@@ -123,32 +141,6 @@ def licence(name: str) -> bytes:
         if path.name.upper().startswith(("LICENSE", "COPYING")) and ".dist-info" in str(path):
             return Path(str(path.locate())).read_bytes()
     raise ValueError(f"the package {name} comes without a licence")
-
-
-def bare(source: bytes) -> bytes:
-    """A module with empty lines for its texts of documentation; all code keeps its line."""
-    lines = source.split(b"\n")
-    for node in with_statements(ast.parse(source)):
-        first = node.body[0] if isinstance(node, DOCUMENTED) and node.body else None
-        if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
-            continue
-        text, last = first.value, (first.value.end_lineno or 0) - 1
-        if isinstance(text.value, str) and last > text.lineno - 1:
-            rest = lines[last][text.end_col_offset :]
-            lines[text.lineno - 1] = lines[text.lineno - 1][: text.col_offset] + b'"""'
-            lines[text.lineno : last] = [b""] * (last - text.lineno)
-            lines[last] = b'"""' + rest
-    return b"\n".join(lines)
-
-
-def with_statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """The tree and all of it that stands where statements do; most of a tree is expressions."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        yield (node := waiting.pop())
-        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
-            inner = getattr(node, part, None)
-            waiting += inner if isinstance(inner, list) else []
 
 
 def page_data(cells: Iterable[Runnable], claims: dict[str, dict[str, str]]) -> str:

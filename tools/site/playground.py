@@ -88,16 +88,26 @@ def take_snapshot(modules: Path) -> bytes:
         MissingError: Node.js is not installed.
         RuntimeError: Pyodide failed in it.
     """
+    return made_in_pyodide(SNAPSHOT_SCRIPT, modules)
+
+
+def made_in_pyodide(script: Path, modules: Path) -> bytes:
+    """What a script for Node.js, which starts Pyodide, makes of the modules in a zip file.
+
+    Raises:
+        MissingError: Node.js is not installed.
+        RuntimeError: the script failed.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        written = Path(folder) / SNAPSHOT
+        made = Path(folder) / "made"
         try:
-            command = [find_node(), str(SNAPSHOT_SCRIPT), str(PYODIDE), str(modules), str(written)]
+            command = [find_node(), str(script), str(PYODIDE), str(modules), str(made)]
         except NodeError as error:
             raise MissingError(str(error)) from None
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0 or not written.is_file():
-            raise RuntimeError(f"no snapshot of the playground: {done.stderr[-2000:]}")
-        return written.read_bytes()
+        if done.returncode != 0 or not made.is_file():
+            raise RuntimeError(f"{script.name} made nothing: {done.stderr[-2000:]}")
+        return made.read_bytes()
 
 
 def bundle() -> bytes:

@@ -40,6 +40,7 @@ from ntpbook.shared import rare
 from ntpbook.shared.first_stage import First, from_zero, not_normalized
 from ntpbook.shared.in_force import FACTS, facts
 from ntpbook.shared.levels import beyond, within
+from ntpbook.shared.origins import LONG_RUN
 from ntpcore.data.dataset import Dataset, from_samples
 from ntpcore.huang2024 import bounds, direction, run_measures, stage1
 from ntpcore.huang2024.logs import log_expm1
@@ -60,7 +61,6 @@ LARGEST = (
     r"$\eta \le \|W_{\mathrm{kq}}^*\| / "
     r"\mathrm e$"
 )  # the paper's eta <= O(1), as its proof of Theorem 1 needs it
-RUN = "a run of a thousand or more steps amplifies rounding"
 
 # Theorem 2
 
@@ -300,7 +300,7 @@ def check_huang2024_eq_4(
     # of several runs the last one counts, the experiment
     yield result("right", math.exp(min(float(claimed[-1]), 700.0)), digits=3)  # e^700: a float
     yield result("blind", blind, digits=3)
-    yield result("loss", float(rows.loss[-1]), digits=2, origin=RUN)
+    yield result("loss", float(rows.loss[-1]), digits=2, origin=LONG_RUN)
     yield result("T", enough)
     yield result("t", least_t(replace(c, steps1=max(c.steps1, 2 * enough))), digits=2)
 
@@ -377,7 +377,7 @@ def check_huang2024_eq_13(
     bare = margin - (1 / c.norm_kq - apart)
     yield least("bare", float(bare.min()), digits=1)
     by_chain = rows.least_gap[moved] / bounds.eq_13_gap(c, at.astype(float)) - 1
-    yield least("chain", float(by_chain.min()), digits=2, origin=RUN)
+    yield least("chain", float(by_chain.min()), digits=2, origin=LONG_RUN)
 
 
 # Section 5.2, after Theorem 2
@@ -751,8 +751,8 @@ def check_huang2024_app_linear_loss(
     yield within(exponent, LINEAR[1], words)
     yield from by_margins(one, faster)
     yield count("runs")
-    yield least("low", exponent, digits=2, origin=RUN)
-    yield most("high", exponent, digits=2, origin=RUN)
+    yield least("low", exponent, digits=2, origin=LONG_RUN)
+    yield most("high", exponent, digits=2, origin=LONG_RUN)
 
 
 def by_margins(one: Run, faster: float) -> Iterator[Said]:
@@ -822,7 +822,9 @@ def check_ours_loss_rate(one: Run, factor: float = 1.0, of_4: bool = False) -> I
     """
     c, steps = one.constants, int(one.second.rows.step[-1])
     if steps < DECADES:
-        yield result("early_most", run_measures.fitted_rate(one, first=2 / 9), digits=3, origin=RUN)
+        yield result(
+            "early_most", run_measures.fitted_rate(one, first=2 / 9), digits=3, origin=LONG_RUN
+        )
         yield left_out(f"fewer than {DECADES} steps; its rate is reported separately")
         return
     if c.eta >= max(one.problem.norm, 2 / one.problem.norm):
@@ -831,5 +833,5 @@ def check_ours_loss_rate(one: Run, factor: float = 1.0, of_4: bool = False) -> I
     claimed = factor * (bounds.loss_excess_rate(c) if of_4 else c.eta / c.norm_kq)
     found = run_measures.fitted_rate(one) * bounds.loss_excess_rate(c, exact=True) / claimed
     yield within(abs(found - 1), RATE, f"{found:.4f} times the claimed rate")
-    yield most("off", abs(found - 1), digits=1, origin=RUN)
+    yield most("off", abs(found - 1), digits=1, origin=LONG_RUN)
     yield least("steps", steps)

@@ -57,7 +57,7 @@ Integers = NDArray[np.int64]
 # A thousand float steps, and exponentials of gaps of up to some thousands, which carry an absolute
 # rounding of 1e-16 times the gap over to the direction.
 RUN = 1e-11
-LATE = "after 900 steps the loss decays at its final rate to two digits"
+LATE = "a loss that after 900 steps decays at its final rate to two digits"
 # Norms, and logarithms of sums of exponentials, rounded some hundred times.
 SUM = 1e-11
 STEP = "step {at}"
@@ -787,7 +787,7 @@ def near_and_far(seed: int = 7, trials: int = 200) -> Iterator[Matrix]:
         yield Matrix(rf"matrix {trial}, $|\mathcal V| = {size}$, norm {np.linalg.norm(W):.3g}", W)
 
 
-NEAR = "the nearest matrices are within 1e-8 of W_ov*, which costs eight digits"
+NEAR = "matrices within 1e-8 of W_ov*, which cost eight digits"
 
 
 @check(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ntpbook.huang2024.s5_stage2 import instances
 from ntpbook.shared import corollaries, ends, rare
 from ntpbook.shared.in_force import FACTS, facts, facts_of_problem
+from ntpbook.shared.origins import LONG_RUN
 from ntpbook.shared.rare import Hidden
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpbook.shared.theorem_1 import (
@@ -330,7 +331,7 @@ def check_huang2024_thm_1_corrected(
             yield result(f"{key}_theorem_b_beats", ours)
             yield result(f"{key}_norms_alone", trivial(run), digits=2)
             if END in run.second.rows.step:  # Example 1 at this step: `ours-trivial-bound`
-                yield result(f"{key}_direction", off_at(run), digits=2, origin=RUN)
+                yield result(f"{key}_direction", off_at(run), digits=2, origin=LONG_RUN)
 
 
 SHOWN = {
@@ -339,7 +340,6 @@ SHOWN = {
     "the experiment, general data": "other",
 }  # runs of which the page has a table
 END = 900  # steps of the paper's experiment
-RUN = "900 steps amplify rounding"
 
 
 def off_at(run: Run, step: int = END) -> float:

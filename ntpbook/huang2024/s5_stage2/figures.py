@@ -17,6 +17,25 @@ from ntpcore.huang2024.runs import Run
 Floats = NDArray[np.float64]
 
 
+def draw_curves(axes: Axes, run: Run) -> tuple[Floats, Floats, Floats, Floats, float]:
+    """1 - cos of a run from step 1 on, Theorem B, Theorem 1 as stated (from 2 on), and norms alone.
+
+    Returns:
+        The steps and these four, in this order.
+    """
+    keep = run.second.rows.step >= 1
+    t, measured = run.second.rows.step[keep].astype(float), run.second.rows.one_minus_cos[keep]
+    later = t[t >= 2]
+    printed = np.exp(bounds.log_thm_1_direction(run.constants, np.log(later)))
+    ours, trivial = theorem_1.theorem_b(run, t), theorem_1.trivial(run)
+    axes.plot(t, measured, color=OPTIMAL)
+    axes.plot(t, ours, "--", color=BOUND)
+    axes.plot(later, printed, ":", color=BOUND)
+    axes.axhline(trivial, color=NONCOMPARABLE, linewidth=1, linestyle="-.")
+    axes.set(xscale="log", yscale="log", xlabel="steps $t$")
+    return t, measured, ours, printed, trivial
+
+
 def draw_direction(axes: Axes, run: Run, *, right: bool = False) -> None:
     """1 - cos of a run with Theorem B, Theorem 1 as stated, and the trivial bound.
 
@@ -25,23 +44,12 @@ def draw_direction(axes: Axes, run: Run, *, right: bool = False) -> None:
         run: the run.
         right: whether this is the second of two panels, which needs no label of its own.
     """
-    rows, c = run.second.rows, run.constants
-    keep = rows.step >= 1
-    t = rows.step[keep].astype(float)
-    later = t[t >= 2]
-    printed = np.exp(bounds.log_thm_1_direction(c, np.log(later)))
-    ours, trivial = theorem_1.theorem_b(run, t), theorem_1.trivial(run)
-    measured = rows.one_minus_cos[keep]
-    axes.plot(t, measured, color=OPTIMAL)
-    axes.plot(t, ours, "--", color=BOUND)
-    axes.plot(later, printed, ":", color=BOUND)
-    axes.axhline(trivial, color=NONCOMPARABLE, linewidth=1, linestyle="-.")
+    t, measured, _, printed, _ = draw_curves(axes, run)
     place = len(t) // 2
-    axes.text(t[-1], printed[len(later) // 2] * 8, "Theorem 1 (dotted)", ha="right")
+    axes.text(t[-1], printed[len(printed) // 2] * 8, "Theorem 1 (dotted)", ha="right")
     axes.text(t[-1], 30, "Theorem B (dashed)", ha="right")
     axes.text(1.2, 4, "norms alone", fontsize=8, color=NONCOMPARABLE)
     axes.text(t[place] / 3, measured[place] / 8, "measured", color=OPTIMAL, ha="right")
-    axes.set(xscale="log", yscale="log", xlabel="steps $t$")
     axes.text(0.03, 0.03, run.name, transform=axes.transAxes, weight="bold")
     if not right:
         axes.set_ylabel("$1 - \\cos$ to $W_{\\mathrm{kq}}^*$")

@@ -18,6 +18,7 @@ from ntpbook.huang2024.s7_experiment.experiment import (
 )
 from ntpbook.huang2024.s7_experiment.first_useful_step import BITES
 from ntpbook.shared.levels import beyond, within
+from ntpbook.shared.origins import LONG_RUN
 from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
 from ntpverdicts import arrays
@@ -36,7 +37,6 @@ ROUNDING = 1e-9  # a norm and a log loss of 900 rounded steps
 LEFT_OF_LOSS = 0.01  # share of the loss of stage 1, and of the loss excess of stage 2, at the end
 LEFT_OF_ANGLE = 0.1  # 1 - cos of stage 2 at the end
 STRAIGHT = 0.999  # R^2 of a straight line through the norms
-RUN = "900 steps amplify rounding"
 STEP = "step {at}"
 
 
@@ -107,17 +107,17 @@ def check_huang2024_fig_2(both: Both) -> Iterator[Said]:
     yield from panels(both)
     rows, c = both.run.second.rows, both.run.constants
     left = 100 * math.exp(float(rows.log_excess[-1] - rows.log_excess[0]))
-    yield most("share", left, digits=2, origin=RUN, unit="%")
-    yield least("angle_least", float(rows.one_minus_cos[-1]), digits=2, origin=RUN)
-    yield most("angle_most", float(rows.one_minus_cos[-1]), digits=2, origin=RUN)
-    yield least("straight", straightness(rows.step, rows.norm), digits=4, origin=RUN)
+    yield most("share", left, digits=2, origin=LONG_RUN, unit="%")
+    yield least("angle_least", float(rows.one_minus_cos[-1]), digits=2, origin=LONG_RUN)
+    yield most("angle_most", float(rows.one_minus_cos[-1]), digits=2, origin=LONG_RUN)
+    yield least("straight", straightness(rows.step, rows.norm), digits=4, origin=LONG_RUN)
     speed = float(rows.norm[-1]) / (both.run.second.state.step * c.eta)
-    yield least("speed_least", speed, digits=2, origin=RUN)
-    yield most("speed_most", speed, digits=2, origin=RUN)
+    yield least("speed_least", speed, digits=2, origin=LONG_RUN)
+    yield most("speed_most", speed, digits=2, origin=LONG_RUN)
     exponent = exponent_of_angle(both.run)
-    yield least("exponent_least", exponent, digits=2, origin=RUN)
-    yield most("exponent_most", exponent, digits=2, origin=RUN)
-    yield result("loss_1", math.exp(float(both.first.log_loss[-1])), digits=2, origin=RUN)
+    yield least("exponent_least", exponent, digits=2, origin=LONG_RUN)
+    yield most("exponent_most", exponent, digits=2, origin=LONG_RUN)
+    yield result("loss_1", math.exp(float(both.first.log_loss[-1])), digits=2, origin=LONG_RUN)
     yield result("floor", bounds.loss_floor(c), digits=2)
     yield least("first_seed", both.seed)
     yield most("last_seed", both.seed)
@@ -232,7 +232,7 @@ def check_huang2024_app_verifies(
     if factor:
         text = f"Theorem 1 holds with its bound divided by {in_words(f'{math.exp(room):.2g}')}"
         yield within(room, math.log(factor), text)
-    yield least("room", math.exp(room), digits=2, origin=RUN)
+    yield least("room", math.exp(room), digits=2, origin=LONG_RUN)
     log_first = next(one for one in BITES if one.key == "thm_1").log_step(both.run.constants)
     yield least("speaks", math.exp(log_first), digits=2)
     yield least("first_seed", both.seed)

@@ -12,6 +12,7 @@ from ntpbook.ours.beyond import layers, runs
 from ntpbook.ours.beyond.layers import OV, Floats, Optimiser, Sentences
 from ntpbook.ours.beyond.runs import KeptBack, Turned
 from ntpbook.shared.levels import beyond, within
+from ntpbook.shared.origins import TWO_TIMES
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpverdicts import compare
 from ntpverdicts.claims import Shown
@@ -178,10 +179,10 @@ def check_ours_beyond_assumptions(
     # about twice that, and half of the rate of Theorem B, is the level
     if one.switch in turning:
         yield within(found, -1.0, r"exponent of $1 - \cos$")
-        yield most("slowest", found, digits=3, origin="two times")
+        yield most("slowest", found, digits=3, origin=TWO_TIMES)
     else:
         yield beyond(found, -0.5, r"exponent of $1 - \cos$")
-        yield least("fastest", found, digits=2, origin="two times")
+        yield least("fastest", found, digits=2, origin=TWO_TIMES)
 
 
 @check(

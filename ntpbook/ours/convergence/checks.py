@@ -12,6 +12,7 @@ from ntpbook.ours.convergence.instances import Sizes, Stage2Run, WeightsState
 from ntpbook.shared import corollaries
 from ntpbook.shared import plain_stage2 as plain
 from ntpbook.shared.digits import DIGITS, at_most
+from ntpbook.shared.origins import SIXTY_DIGITS
 from ntpcore.huang2024 import direction
 from ntpverdicts import compare
 from ntpverdicts.compare import Said, least, left_out, most
@@ -192,7 +193,7 @@ def check_ours_alignment(
         G, total = plain.gradient(data, b), mp.fsum(value for values in b for value in values)
         left, along = plain.inner(G, W) / total, plain.inner(data.star, W)
         yield at_most(sharper * left, along / S + k)
-        yield least("room", float(along / S + k - left), digits=5, origin="sixty digits")
+        yield least("room", float(along / S + k - left), digits=5, origin=SIXTY_DIGITS)
         norm = mp.sqrt(plain.inner(W, W))
         if norm:
             alpha = k * mp.sqrt(S) / norm
@@ -336,7 +337,7 @@ def check_ours_direction(
             if t >= late:
                 yield at_most(row.along / (2 * w), row.margin, f"least margin at {at}")
                 yield at_most(t * eta / (2 * root * S), row.margin, f"least margin at {at}, by $t$")
-            yield most("closest", float(tangent / bound), digits=3, origin="sixty digits")
+            yield most("closest", float(tangent / bound), digits=3, origin=SIXTY_DIGITS)
 
 
 # The statements of the paper

@@ -9,10 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from ntpbook.huang2024.s5_stage2.figures import draw_curves
 from ntpbook.look.plots import BOUND, NONCOMPARABLE, OPTIMAL, OTHER
 from ntpbook.ours.convergence.optimum import Approach
-from ntpbook.shared import theorem_1
-from ntpcore.huang2024 import bounds
 from ntpcore.huang2024.runs import Run
 
 Floats = NDArray[np.float64]
@@ -50,31 +49,20 @@ def draw_turning(axes: Axes, star: Floats, path: Mapping[int, Floats]) -> None:
 
 
 def draw_bounds(axes: Axes, run: Run) -> None:
-    """1 - cos of a run, Theorem B, Theorem 1 as stated and with 1 / pi_min, the trivial bound.
+    """1 - cos of a run, Theorem B, Theorem 1 as stated, and the bound from norms alone.
 
     Args:
         axes: where to draw.
         run: the run, with its last step far out.
     """
-    rows, c = run.second.rows, run.constants
-    keep = rows.step >= 1
-    t = rows.step[keep].astype(float)
-    ours, trivial = theorem_1.theorem_b(run, t), theorem_1.trivial(run)
-    later = np.log(t[t >= 2])
-    printed = np.exp(bounds.log_thm_1_direction(c, later))
-    axes.plot(t, rows.one_minus_cos[keep], color=OPTIMAL)
-    axes.plot(t, ours, "--", color=BOUND)
-    axes.plot(np.exp(later), printed, ":", color=BOUND)
-    axes.axhline(trivial, color=NONCOMPARABLE, linewidth=1, linestyle="-.")
+    t, measured, ours, printed, trivial = draw_curves(axes, run)
     axes.text(2, trivial / 7, "norm bounds alone (dash-dotted)", color=NONCOMPARABLE)
     axes.text(t[-1], ours[-1] / 9, "Theorem B (dashed)", ha="right")
     axes.text(t[-1], printed[-1] / 9, "Theorem 1 as stated (dotted)", ha="right")
     place = int(np.searchsorted(t, 300))
-    value = rows.one_minus_cos[keep][place]
-    axes.text(t[place] / 2, value / 4, "measured", color=OPTIMAL, ha="right")
-    axes.set(xscale="log", yscale="log", xlabel="steps $t$")
+    axes.text(t[place] / 2, measured[place] / 4, "measured", color=OPTIMAL, ha="right")
     axes.set_ylabel("$1 - \\cos$ to $W_{\\mathrm{kq}}^*$")
-    axes.set_ylim(rows.one_minus_cos[keep].min() / 3, 10 ** math.ceil(math.log10(printed.max())))
+    axes.set_ylim(measured.min() / 3, 10 ** math.ceil(math.log10(printed.max())))
 
 
 def draw_approach(axes: Axes, run: Approach) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.shared.levels import within
+from ntpbook.shared.origins import TWO_TIMES
 from ntpbook.shared.theorem_1 import TURNS
 from ntpcore.data.examples import FIVE_TOKENS, has_data, realize, small_orders
 from ntpcore.data.order import PartialOrder
@@ -137,7 +138,7 @@ def check_ours_true_optimum(one: Approach, swap: bool = False) -> Iterator[Said]
     yield within(slope, -1.5, r"the exponent of $1 - \cos$ to the optimum")
     left = abs(far[-1] / one.between - 1)
     yield within(left, 0.01, r"$1 - \cos$ to the closed form, off the angle by")
-    yield most("slope", slope, digits=3, origin="two times")
+    yield most("slope", slope, digits=3, origin=TWO_TIMES)
     if not one.first:
         return
     yield result("steps", one.steps[-1])

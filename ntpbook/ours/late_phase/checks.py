@@ -25,6 +25,7 @@ from ntpbook.shared import corollaries, enclosure
 from ntpbook.shared import plain_stage2 as plain
 from ntpbook.shared.digits import DIGITS, at_most
 from ntpbook.shared.levels import within
+from ntpbook.shared.origins import ENCLOSURE, SIXTY_DIGITS
 from ntpverdicts import compare
 from ntpverdicts.claims import Shown
 from ntpverdicts.compare import Said, count, least, most, result
@@ -345,7 +346,7 @@ def check_ours_sharp_rate(one: LateRun, half: float = 0.5, rivals: int = 1) -> I
         rate = length**2 * model.one_minus_cos(late, W)
         room = 3 * size**2 * ((size + lag) / length) ** 2
         yield at_most(abs(rate - half * size**2 * (1 + 2 * lag / length)), room, f"rate, $t = {t}$")
-        yield result("constant", float(size**2 / 2), digits=5, origin="sixty digits")
+        yield result("constant", float(size**2 / 2), digits=5, origin=SIXTY_DIGITS)
 
 
 def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
@@ -608,9 +609,9 @@ def check_ours_certificate(
         yield compare.at_most(sharper * ends[1], scale * high, f"above, $t = {state.step}$")
     far, eta = 10**5, 1 / 40
     low, high = (x * (far * eta) ** 2 for x in made.bounds(far))
-    yield least("low", low, digits=4, origin="balls")
-    yield most("high", high, digits=4, origin="balls")
-    yield result("at_900", float(enclosure.one_minus_cos(before)), digits=9, origin="balls")
+    yield least("low", low, digits=4, origin=ENCLOSURE)
+    yield most("high", high, digits=4, origin=ENCLOSURE)
+    yield result("at_900", float(enclosure.one_minus_cos(before)), digits=9, origin=ENCLOSURE)
 
 
 # Theorem F

@@ -13,6 +13,7 @@ from flint import arb, ctx
 from ntpbook.shared import enclosure
 from ntpbook.shared.enclosed_setting import paper_setting
 from ntpbook.shared.levels import within
+from ntpbook.shared.origins import ENCLOSURE
 from ntpcore.data import generate
 from ntpcore.data.dataset import Dataset
 from ntpcore.data.examples import example_1
@@ -149,7 +150,7 @@ def check_ours_float_runs(one: Pair, share: float = 1.0, narrow: int = NARROW) -
         yield count("steps")
         if state.step == 900 and one.name != "Example 1":
             kind = "closed" if "prefix" in one.name else "other"
-            yield result(f"{kind}_900", float(arb(exact)), digits=10, origin="balls")
+            yield result(f"{kind}_900", float(arb(exact)), digits=10, origin=ENCLOSURE)
 
 
 def long_rows(path: str = LONG) -> list[tuple[int, str, float, float]]:

@@ -31,12 +31,6 @@ def random_design(rng: np.random.Generator) -> Symmetric:
 # On single states
 
 
-def simplex_slack(c: Floats, r: Floats, j: int) -> float:
-    """c_1 (r_1 - R) + c_j (R - r_j) in units of r_1, for token 0 on top in c and r (Theorem 6)."""
-    R = float(c[: len(r)] @ r)
-    return float(c[0] * (r[0] - R) + c[j] * (R - r[j])) / float(r[0])
-
-
 def unique_slack(Y: Floats, n: int, f: Floats, other: Floats, sharper: float = 1.0) -> float:
     """h(f) - h(other) for a stationary f with G > 0, less the margin G (1 - f . other) it proves.
 

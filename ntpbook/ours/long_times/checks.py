@@ -24,6 +24,7 @@ from ntpbook.ours.long_times.stationary import Witness
 from ntpbook.ours.long_times.unequal import Unequal
 from ntpbook.shared import unit_attention
 from ntpbook.shared.levels import beyond, never_rises, within
+from ntpbook.shared.origins import INTEGRATOR
 from ntpbook.shared.reduced_flow import ClockPath, follow, state_size
 from ntpcore.tian2023 import coupled
 from ntpcore.tian2023.coupled import Symmetric, one_of_each
@@ -36,7 +37,6 @@ from ntpverdicts.once import once
 from ntpverdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
 
 Floats = NDArray[np.float64]
-INTEGRATOR = "the integrator's tolerance"
 ASYMPTOTIC = "the next term of the expansion"
 
 # The clock

@@ -18,6 +18,7 @@ number of tokens.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import sympy as sp
 
@@ -373,6 +374,7 @@ def manifold_steps() -> tuple[Shown, ...]:
     )
 
 
+@cache  # the page shows it, and one of its steps compares it
 def law_4() -> tuple[sp.Expr, sp.Expr, sp.Expr, sp.Expr]:
     """Expansion of the slow manifold in y = 1/T^2 to first order.
 

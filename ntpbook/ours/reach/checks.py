@@ -26,9 +26,9 @@ from ntpverdicts.maths import in_words
 from ntpverdicts.vocabulary import Variant, check
 
 TOLERANCE = 1e-5  # of the approximation, as an error relative to the offset
-SOLVER = "steps of a solver with its own error; the next power of ten"
-FLOW = r"beyond $10^5$ steps $1 - \cos$ comes from the late flow, an approximation"
-DECIDED = "rounding itself decides where a run leaves the true path"
+SOLVER = "a solver's error; rounded up to a power of ten"
+LATE_FLOW = "the late flow, an approximation of training"
+DECIDED = "rounding errors, which decide where a run leaves the true path"
 
 
 @check(
@@ -62,7 +62,7 @@ def check_ours_late_flow(one: Long, claimed: int = EXACT, eta: float = 1.0) -> I
     yield within(
         later, TOLERANCE, f"relative change {in_words(f'{later:.1g}')} by starting the flow later"
     )
-    yield most("steps", near, digits=1, origin="the flow is an approximation")
+    yield most("steps", near, digits=1, origin=LATE_FLOW)
     yield most("hand_over", power_above(later), digits=1, origin=SOLVER)
 
 
@@ -110,8 +110,8 @@ def check_ours_reach(one: Long, power: int = 0, divided: float = 1.0) -> Iterato
         left = slack - power * np.log10(steps) - math.log10(divided)
         at = [f"{step:.1e}" for step in steps]
         yield arrays.slack(left, f"{bound.what}, step {{at}}", at=at)
-        yield least("at_first", 10.0 ** float(slack[0]), digits=1, origin=FLOW)
-        yield least("at_last", 10.0 ** float(slack[-1]), digits=1, origin=FLOW)
+        yield least("at_first", 10.0 ** float(slack[0]), digits=1, origin=LATE_FLOW)
+        yield least("at_last", 10.0 ** float(slack[-1]), digits=1, origin=LATE_FLOW)
 
 
 @check(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ntpbook.ours.reversal import inertia, noise
 from ntpbook.ours.reversal.noise import ENDLESS, NoiseSetting
 from ntpbook.shared.levels import within
+from ntpbook.shared.origins import LONG_RUN, SEEDS
 from ntpbook.tian2023.s8_synthetic import figure_6
 from ntpbook.tian2023.s8_synthetic.expected_loss import RATIOS, Size, all_sizes, dips
 from ntpcore.tian2023 import coupled
@@ -20,8 +21,6 @@ from ntpverdicts.once import once
 from ntpverdicts.vocabulary import Variant, check
 
 Floats = NDArray[np.float64]
-DRAWS = "the spread over seeds"
-STEPS = "rounding over thousands of steps"
 
 
 def two_classes() -> list[Size]:
@@ -78,12 +77,12 @@ def check_ours_turn_momentum(
     yield holds(at_ten == 0.0, f"ratio 10: the entropy rises by {at_ten:.2g}")
     if few >= one.data.K:
         yield holds(on < 10 * off, f"two classes: {on:.2g} against {off:.2g} without momentum")
-        yield most("two", on, 2, STEPS)
-        yield most("two_times", on / off if off else 0.0, 2, STEPS)
+        yield most("two", on, 2, LONG_RUN)
+        yield most("two_times", on / off if off else 0.0, 2, LONG_RUN)
         turned = rise(one, 2.0, 1.0, beta, 2000), rise(one, 2.0, 10.0, 0.0, 2000)
         yield holds(turned[0] < turned[1], f"ratio 2: {turned[0]:.2g} and {turned[1]:.2g} without")
-        yield most("turned_on", turned[0], 1, STEPS)
-        yield least("turned_off", turned[1], 2, STEPS)
+        yield most("turned_on", turned[0], 1, LONG_RUN)
+        yield least("turned_off", turned[1], 2, LONG_RUN)
         return
     yield holds(10 * off < on, f"{on:.2g} against {off:.2g} without momentum")
     # 1 - beta ten times smaller, eta a hundred times: the same ball, seen ten times as often. A
@@ -94,10 +93,10 @@ def check_ours_turn_momentum(
     for fast, slow in pairwise(slower):
         yield holds(slow < fast, f"smaller rates: {fast:.2g} to {slow:.2g}, as long in eta_Z t")
     yield count("more")
-    yield least("low", on, 2, STEPS)
-    yield most("high", on, 2, STEPS)
-    yield least("times", on / off, 2, STEPS)
-    yield most("apart", abs(fine - on), 1, STEPS)
+    yield least("low", on, 2, LONG_RUN)
+    yield most("high", on, 2, LONG_RUN)
+    yield least("times", on / off, 2, LONG_RUN)
+    yield most("apart", abs(fine - on), 1, LONG_RUN)
 
 
 # The simulator
@@ -203,12 +202,12 @@ def check_ours_turn_noise(
     ]
     for distance, where in zip(apart, ("with momentum", "without momentum"), strict=True):
         yield within(10 * distance, momentum_alone, f"effect of the noise, {where}")
-    yield most("noise", max(apart), 1, DRAWS)
+    yield most("noise", max(apart), 1, SEEDS)
     yield result("seeds", one.seeds)
-    yield result("short", float(on[127].mean()), 2, DRAWS)
-    yield result("endless", float(on[ENDLESS].mean()), 2, DRAWS)
-    yield result("start", float(start.mean()), 2, DRAWS)
-    yield most("off", max(float(x.max()) for x in (*off.values(), still)), 1, DRAWS)
+    yield result("short", float(on[127].mean()), 2, SEEDS)
+    yield result("endless", float(on[ENDLESS].mean()), 2, SEEDS)
+    yield result("start", float(start.mean()), 2, SEEDS)
+    yield most("off", max(float(x.max()) for x in (*off.values(), still)), 1, SEEDS)
 
 
 @check(
@@ -247,11 +246,11 @@ def check_ours_turn_small(one: Series, uniform: bool = False) -> Iterator[Said]:
     yield within(float(endless.max()), hardly, "endless")
     yield below(0.0, larger(endless, short, 0.01), "short against endless")
     yield result("seeds", one.seeds)
-    yield result("most", float(max(short.max(), endless.max())), 1, DRAWS)
-    yield result("short", float(short.mean()), 1, DRAWS)
-    yield result("endless", float(endless.mean()), 1, DRAWS)
-    yield result("start_low", float(started.min()), 1, DRAWS)
-    yield result("start_high", float(started.max()), 1, DRAWS)
+    yield result("most", float(max(short.max(), endless.max())), 1, SEEDS)
+    yield result("short", float(short.mean()), 1, SEEDS)
+    yield result("endless", float(endless.mean()), 1, SEEDS)
+    yield result("start_low", float(started.min()), 1, SEEDS)
+    yield result("start_high", float(started.max()), 1, SEEDS)
 
 
 # The flow itself
@@ -351,7 +350,7 @@ def check_ours_turn_dip(one: Size, beta: float = 0.9, swap: bool = False) -> Ite
     yield holds(at_off < RATIOS[-1], "a dip without momentum")
     climb = float(on[-1] - on.min()), float(off[-1] - off.min())
     yield holds(climb[1] < climb[0], f"climb {climb[0]:.2g} to ratio 10, {climb[1]:.2g} without")
-    yield least("times", climb[0] / climb[1], 2, STEPS)
+    yield least("times", climb[0] / climb[1], 2, LONG_RUN)
     yield most("highest_on", at_on, 2, "the grid of ratios")
     yield most("highest_off", at_off, 2, "the grid of ratios")
     yield least("lowest_on", at_on, 2, "the grid of ratios")

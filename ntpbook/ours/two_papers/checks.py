@@ -13,6 +13,7 @@ from ntpbook.ours.long_times import stationary
 from ntpbook.ours.two_papers import joint, parting_data, paths
 from ntpbook.shared import reduced_flow
 from ntpbook.shared.levels import beyond, never_rises, within
+from ntpbook.shared.origins import INTEGRATOR
 from ntpbook.shared.symbols import at_least_zero, identity
 from ntpcore.data import generate, order
 from ntpcore.data.dataset import Dataset
@@ -789,9 +790,9 @@ def check_ours_two_ball(one: Race, first: bool = True, second: bool = False) -> 
     # a level set beforehand: where nobody wins, others keep half or more
     yield within(float(others[2]), 0.001, "softmax: attention on all others")
     yield within(float(others[2]), float(others[1]) / 10, "softmax: its fall")
-    yield most("shared", float(shares[2, top]), 3, "tolerance of the integrator")
-    yield most("moved", float(moved.max()), 1, "tolerance of the integrator")
-    yield most("left", float(others[2]), 1, "tolerance of the integrator")
+    yield most("shared", float(shares[2, top]), 3, INTEGRATOR)
+    yield most("moved", float(moved.max()), 1, INTEGRATOR)
+    yield most("left", float(others[2]), 1, INTEGRATOR)
     yield result("log_t", one.log_t, 4, "exact")
 
 

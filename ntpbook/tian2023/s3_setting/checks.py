@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.shared import bags
+from ntpbook.shared.origins import INTEGRATOR
 from ntpbook.tian2023.s3_setting import counts, steps
 from ntpbook.tian2023.s3_setting.instances import (
     LENGTHS,
@@ -824,7 +825,7 @@ def _speeds(one: Speeds, slower: bool) -> Iterator[Said]:
             (quick if slower else slow) <= (slow if slower else quick), f"{words} {slow:.2g}"
         )
     for movement, ratio in zip(moved, one.ratios, strict=True):
-        yield result(f"moved_{ratio:g}", movement, digits=2, origin="the integrator")
+        yield result(f"moved_{ratio:g}", movement, digits=2, origin=INTEGRATOR)
     small = families.synthetic_classes(2, 1)
     distance = context_distance(np.random.default_rng(one.seed), small, 127, 400)
     yield result("distance", distance, digits=2)

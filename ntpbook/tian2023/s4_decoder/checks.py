@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ntpbook.shared import ends
 from ntpbook.shared.enclosure import exact
+from ntpbook.shared.origins import INTEGRATOR
 from ntpbook.tian2023.s4_decoder import equicorrelated, shift, steps
 from ntpbook.tian2023.s4_decoder.instances import (
     PANELS,
@@ -982,7 +983,7 @@ def check_tian2023_rem_1_corrected(
     )
     if (M, K) == (1000, 10):
         yield result("lead", limit, digits=3)
-        yield result("reached", float(v[-1] - u[-1]), digits=3, origin="the integrator")
+        yield result("reached", float(v[-1] - u[-1]), digits=3, origin=INTEGRATOR)
 
 
 # The height in continuous time: Lemma 6

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ntpbook.shared.origins import EXACT_FRACTION
 from ntpbook.tian2023.s4_gradient import gradient, instances, steps
 from ntpbook.tian2023.s4_gradient.instances import (
     Dense,
@@ -43,7 +44,6 @@ from ntpverdicts.vocabulary import Variant, by_hand, check, cited, executed, use
 
 CONDITION = 1e-9  # the condition of I + E is at most 400: its inverse loses four digits of 16
 STEPS = 1e-11  # up to 2600 steps, each rounded at 1e-16 of numbers that nearly cancel later
-SHORTENED = "an exact fraction, shortened"
 SPECTRAL = cited("functions of $E$ act on its eigenvalues", "horn2013", "Theorem 2.5.6")
 SECOND_ORDER = executed(
     "$E' = E - EGE$, on eigenvalues",
@@ -339,8 +339,8 @@ def whole_line(one: Pair) -> Iterator[Said]:
     promised = Fraction(M, M - 1) * e**2 / (1 - e) - 6 * e / M
     yield result("term", one.leading[0])
     yield result("bound", e**2 / (1 - e))
-    yield result("whole", instances.even_pair(M, e).xi(0), 4, SHORTENED)
-    yield result("promised", promised, 4, SHORTENED)
+    yield result("whole", instances.even_pair(M, e).xi(0), 4, EXACT_FRACTION)
+    yield result("promised", promised, 4, EXACT_FRACTION)
 
 
 def pairs_and_spectra(seed: int = 7, matrices: int = 1000) -> tuple[Pair | Spectrum, ...]:
@@ -473,10 +473,10 @@ def check_tian2023_eq_88(
     yield from agreement(one, form, sign)
     if one.M == 900:
         true, printed = -one.gradient(0)[1], -one.theorem(0, form, sign)[1]
-        yield result("true", true, 5, SHORTENED)
-        yield result("printed", printed, 5, SHORTENED)
-        yield result("difference", true - printed, 3, SHORTENED)
-        yield result("two_by_M", Fraction(2, one.M), 3, SHORTENED)
+        yield result("true", true, 5, EXACT_FRACTION)
+        yield result("printed", printed, 5, EXACT_FRACTION)
+        yield result("difference", true - printed, 3, EXACT_FRACTION)
+        yield result("two_by_M", Fraction(2, one.M), 3, EXACT_FRACTION)
 
 
 @check(

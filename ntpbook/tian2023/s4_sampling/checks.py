@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.shared.origins import EXACT_FRACTION
 from ntpbook.tian2023.s4_sampling import decoder_rate, instances, sampling, steps
 from ntpbook.tian2023.s4_sampling.instances import (
     EXAMPLE,
@@ -312,7 +313,7 @@ def check_tian2023_rem_4(
     if (K, N, delta) == (EXAMPLE.p.denominator, EXAMPLE.N, EXAMPLE.delta):
         for name, draws in (("early", K * K), ("late", 10_000 * K * K)):
             ratio = Fraction(sampling.remark_radius(draws, delta) * K, draws)
-            yield result(f"ratio_{name}", ratio, 3, "an exact fraction, shortened")
+            yield result(f"ratio_{name}", ratio, 3, EXACT_FRACTION)
 
 
 @check(
@@ -712,7 +713,7 @@ def rows_of_the_example(
     yield result("eta", eta, 1)
     yield result("delta", delta, 1)
     yield result("found", found, 2)
-    yield result("sampled", float(drawn), 2, f"{runs} sampled runs")
+    yield result("sampled", float(drawn), 2, f"the spread of {runs} sampled runs")
     yield result("bound", bound, 3)
     yield result("loose", bound / found, 2)
     for name, value in instances.fitted_exponents().items():

@@ -206,8 +206,8 @@ def check_tian2023_lem_4_corrected(one: Instance, shares: str = "all") -> Iterat
     if one.K <= 3:
         ratio = instances.sgd_ratio(one)
         yield count("runs")
-        yield least("least", ratio, 2, "800 random draws")
-        yield most("most", ratio, 2, "800 random draws")
+        yield least("least", ratio, 2, "the spread of 800 random draws")
+        yield most("most", ratio, 2, "the spread of 800 random draws")
 
 
 # Theorem 2 and equation (100)

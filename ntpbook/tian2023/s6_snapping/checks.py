@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.shared.origins import INTEGRATOR
 from ntpbook.tian2023.s6_snapping import coupled, snapping, steps
 from ntpbook.tian2023.s6_snapping.coupled import OneOfEach, Reduced
 from ntpbook.tian2023.s6_snapping.snapping import SnapSetting
@@ -41,7 +42,6 @@ from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
 
 Floats = NDArray[np.float64]
 Growth = Callable[[float, Floats], Floats]
-INTEGRATOR = "the integrator's tolerance"
 GRID = "the grid of times"
 
 # Two fates under (10)

@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from ntpbook.shared import reduced_flow
+from ntpbook.shared import origins, reduced_flow
 from ntpbook.shared.levels import within
 from ntpbook.shared.symbols import identity
 from ntpbook.tian2023.s7_discussion import apart, enclosed_steps, one_head, residual, section_8
@@ -71,7 +71,6 @@ from ntpverdicts.vocabulary import Variant, by_hand, check, enclosed, executed, 
 Floats = NDArray[np.float64]
 
 INTEGRATOR = 1e-8  # five times what a tolerance of 1e-11 instead of 1e-8 changes in the runs
-ACCURACY = "the integrator"
 
 # The first stage
 
@@ -118,8 +117,8 @@ def check_tian2023_app_uniform_start(
     yield most("fall_most", float(mass.mean(axis=1)[0] - mass.mean(axis=1)[-1]), digits=2)
     if run.classes.probabilities.shape == np.shape(RISING):
         n = int(np.argmax(mass[-1] - mass[0]))
-        yield result("before", float(mass[0, n]), digits=4, origin=ACCURACY)
-        yield result("after", float(mass[-1, n]), digits=4, origin=ACCURACY)
+        yield result("before", float(mass[0, n]), digits=4, origin=origins.INTEGRATOR)
+        yield result("after", float(mass[-1, n]), digits=4, origin=origins.INTEGRATOR)
 
 
 # The order in which distinct tokens are left behind
@@ -212,8 +211,8 @@ def check_tian2023_app_dropping(
                 yield holds(least_step >= 0, where)
         elif which == "tendency":
             yield within(-found.rank, -0.5, "rank correlation")
-        yield least("rank", run.rank, 2, "the spread of the seeds")
-        yield most("miss", max(-run.step, 0.0), 2, "the spread of the seeds")
+        yield least("rank", run.rank, 2, origins.SEEDS)
+        yield most("miss", max(-run.step, 0.0), 2, origins.SEEDS)
         yield count("ordered", int(run.step >= 0))
         yield count("simulated")
         return
@@ -239,8 +238,8 @@ def check_tian2023_app_dropping(
     yield count("dropped", int(run.ratio >= 100 and c[-1, 0, rarest] < c[0, 0, rarest]))
     if run.classes.probabilities.shape == np.shape(DISORDERED):
         rare, often = run.z[-1, 0, run.distinct(1)]
-        yield result("rare", float(rare), digits=2, origin=ACCURACY)
-        yield result("often", float(often), digits=2, origin=ACCURACY)
+        yield result("rare", float(rare), digits=2, origin=origins.INTEGRATOR)
+        yield result("often", float(often), digits=2, origin=origins.INTEGRATOR)
 
 
 @check(
@@ -262,7 +261,7 @@ def check_ours_distinct_loses(one: ScoresOverTime, sign: float = 1.0) -> Iterato
     scores = sign * one.scores
     yield arrays.slack(-one.room - scores, "$t = {at}$", at=one.times[:, None])
     for name, score in zip(("rare", "often"), one.scores[-1, :2], strict=True):
-        origin = ACCURACY if one.room else "balls"
+        origin = origins.INTEGRATOR if one.room else origins.ENCLOSURE
         yield result(f"{one.short}_{name}", float(score), digits=2, origin=origin)
     yield most("steps", int(one.times[-1]) if one.short == "steps" else 0)
     yield most("certain", int(one.times[-1]) if one.short == "balls" else 0)
@@ -386,13 +385,13 @@ def check_tian2023_app_no_stationary(
     moved = run.with_scores(np.maximum(run.times, 1.0) ** power) if power else run
     exponent = growth_exponent(moved, until)
     yield within(exponent, 0.1, "growth of Z")
-    yield most("exponent", exponent, digits=1, origin=ACCURACY)
-    yield least("least", exponent, digits=1, origin=ACCURACY)
-    yield most("midway", growth_exponent(run, 1e6), digits=2, origin=ACCURACY)
+    yield most("exponent", exponent, digits=1, origin=origins.INTEGRATOR)
+    yield least("least", exponent, digits=1, origin=origins.INTEGRATOR)
+    yield most("midway", growth_exponent(run, 1e6), digits=2, origin=origins.INTEGRATOR)
     slope = population.gradient(run.data, run.states[-1])
     norm = math.hypot(float(np.linalg.norm(slope.Y)), float(np.linalg.norm(slope.z)))
-    yield least("norm", norm * float(run.times[-1]), digits=2, origin=ACCURACY)
-    yield most("norm_most", norm * float(run.times[-1]), digits=2, origin=ACCURACY)
+    yield least("norm", norm * float(run.times[-1]), digits=2, origin=origins.INTEGRATOR)
+    yield most("norm_most", norm * float(run.times[-1]), digits=2, origin=origins.INTEGRATOR)
 
 
 # Heads and positions
@@ -422,7 +421,9 @@ def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
     different = len(set(after))
     yield holds(different >= 2, f"{different} different combinations")
     yield holds(before[off:] + before[:off] == after, "leaders of the start")
-    yield least("lead", smallest_lead(data, trained_heads(one)), digits=2, origin=ACCURACY)
+    yield least(
+        "lead", smallest_lead(data, trained_heads(one)), digits=2, origin=origins.INTEGRATOR
+    )
     yield least("fewest", different)
     yield most("most", different)
     yield most("heads", one.number)
@@ -724,8 +725,8 @@ def check_tian2023_app_spurious(
     for before, after in pairwise(one.rows[1:]):
         where = f"from {before.size} to {after.size} sequences"
         yield within(after.seeming, before.seeming, where)
-    yield result("small", first.score, digits=2, origin=ACCURACY)
-    yield result("large", last.score, digits=3, origin=ACCURACY)
+    yield result("small", first.score, digits=2, origin=origins.INTEGRATOR)
+    yield result("large", last.score, digits=3, origin=origins.INTEGRATOR)
     yield result("number_small", first.seeming, digits=2)
     yield result("many", last.size)
     yield result("repeats", last.repeats)
@@ -781,7 +782,7 @@ def check_tian2023_app_few_tokens(
         yield holds(bool((found <= number).any()), f"{found.min():.3g} tokens at the least")
         yield result("few", int((found <= number).sum()))
         yield result("classes", found.size)
-        yield result("mean", float(found.mean()), 2, "the spread of the seeds")
+        yield result("mean", float(found.mean()), 2, origins.SEEDS)
         return
     design, ratio = one
     # Six digits: the least number is compared with 2, and no flow comes near it.

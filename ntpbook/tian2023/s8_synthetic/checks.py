@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from ntpbook.shared.origins import LONG_RUN, SEEDS
 from ntpbook.tian2023.s8_synthetic import expected_loss, figure_6, runs
 from ntpbook.tian2023.s8_synthetic.experiments import Stream, common_mass, distinct_shares
 from ntpbook.tian2023.s8_synthetic.figure_6 import LEVEL, UNRESOLVED, Cell, Comparison
@@ -23,7 +24,6 @@ from ntpverdicts.once import once
 from ntpverdicts.vocabulary import Variant, check
 
 Floats = NDArray[np.float64]
-DRAWS = "the spread of the seeds"
 
 # Figure 4
 
@@ -106,15 +106,15 @@ def check_tian2023_fig_4(
     classes = streams[0].plan.classes
     shares = np.array([distinct_shares(classes, s.Z[slow, end]) for s in streams])
     yield result("start", float(start.mean()), 4)
-    yield result("top", float(shares.max(axis=2).mean()), 2, DRAWS)
+    yield result("top", float(shares.max(axis=2).mean()), 2, SEEDS)
     for word, one in (("slow", slow), ("fast", fast)):
-        yield result(word, float(ends[one].mean()), 4, DRAWS)
-        yield result(f"{word}_sd", float(ends[one].std(ddof=1)), 2, DRAWS)
+        yield result(word, float(ends[one].mean()), 4, SEEDS)
+        yield result(f"{word}_sd", float(ends[one].std(ddof=1)), 2, SEEDS)
         middle = arrive[one, losses[len(losses) // 2]]
-        yield result(f"{word}_arrives", float(middle.mean()), 2, DRAWS)
-        yield result(f"{word}_48", float(runs.entropies(streams, one, -2).mean()), 4, DRAWS)
+        yield result(f"{word}_arrives", float(middle.mean()), 2, SEEDS)
+        yield result(f"{word}_48", float(runs.entropies(streams, one, -2).mean()), 4, SEEDS)
         mass = float(np.mean([common_mass(classes, s.Z[one, end]) for s in streams]))
-        yield result(f"{word}_common", mass, 2, DRAWS)
+        yield result(f"{word}_common", mass, 2, SEEDS)
 
 
 # Figure 5
@@ -211,12 +211,12 @@ def check_tian2023_fig_5(
     shares = np.array([[distinct_shares(classes, z_of(c, i)) for i in seeds]
                        for c in range(len(cells))])  # fmt: skip
     peaks = shares.argmax(axis=-1).mean(axis=(1, 2))
-    yield result("chance", chance, 1, "999 relabellings")
+    yield result("chance", chance, 1, "the spread of 999 relabelings")
     strong = float((shares > 0.05).sum(axis=-1).mean())
     numbers = {"within": within, "between": between, "strong": strong}
     numbers |= {"first_peak": float(peaks[0]), "last_peak": float(peaks[-1])}
     for name, value in numbers.items():
-        yield result(name, value, 2, DRAWS)
+        yield result(name, value, 2, SEEDS)
 
 
 # Figure 6
@@ -323,7 +323,7 @@ def check_tian2023_fig_6(one: Sweep, threshold: float = 2.0, mixed: bool = False
     yield result("dips", kinds.count("dip"))
     yield result("rising", kinds.count("no dip"))
     yield result("tails", len(tails))
-    yield result("deepest", max(tails.values(), default=0.0), 2, DRAWS)
+    yield result("deepest", max(tails.values(), default=0.0), 2, SEEDS)
 
 
 # The threshold of Figure 6
@@ -421,8 +421,8 @@ def check_ours_single_winner(one: Sweep, cell: Cell = SHARP, level: float = 0.99
     yield result("winners", int((found > level).sum()))
     yield result("strong", int((found > 0.9).sum()))
     yield result("classes", found.size)
-    yield result("best", float(found.max()), 4, "rounding over a hundred steps")
-    yield result("median", float(np.median(found)), 2, DRAWS)
+    yield result("best", float(found.max()), 4, LONG_RUN)
+    yield result("median", float(np.median(found)), 2, SEEDS)
 
 
 # Figures 11 and 12

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ntpbook.shared.levels import within
+from ntpbook.shared.origins import LONG_RUN
 from ntpbook.tian2023.s8_wikitext.experiment import (
     Model,
     Order,
@@ -48,7 +49,6 @@ LEAST = 10  # fewest common occurrences of a query and a key that counts for it
 PERMUTATIONS = 999  # of the keys within their strata, for each half of the order
 # A vector unit of another width is enough: entropies at the end differ in their first digit, as
 # they do from seed to seed. What is judged must hold for all seeds, and no verdict hangs on a draw.
-TRAINED = "float32 training amplifies rounding errors until they act like another seed"
 NO_TEXT = missing(
     "WikiText",
     "set WIKITEXT_DIR to its folder; the runs on the book's own sample text show that the code "
@@ -158,7 +158,7 @@ def figure_7_numbers(model: Model) -> Iterator[Said]:
         "fine_last": jitter[:, 1].mean(),
     }
     for name, value in means.items():
-        yield result(f"{model.key}_{name}", float(value), digits=0, origin=TRAINED)
+        yield result(f"{model.key}_{name}", float(value), digits=0, origin=LONG_RUN)
     yield count("runs", len(model.runs))
     yield count("sparser", int((ends[:, 1] < ends[:, 0]).sum()))
     yield most("seeds", len(model.runs))
@@ -218,10 +218,10 @@ def check_tian2023_fig_10(
     key = "with" if sweep.positional else "no"
     ends = {"lowest": 0, "highest": -1}
     for name, place in ends.items():
-        yield result(f"{key}_{name}", float(means[place]), digits=0, origin=TRAINED)
-        yield result(f"{key}_{name}_spread", float(spread[place]), digits=0, origin=TRAINED)
-    yield result(f"{key}_correlation", correlation, digits=0, origin=TRAINED)
-    yield result(f"{key}_p", chance, digits=0, origin=TRAINED)
+        yield result(f"{key}_{name}", float(means[place]), digits=0, origin=LONG_RUN)
+        yield result(f"{key}_{name}_spread", float(spread[place]), digits=0, origin=LONG_RUN)
+    yield result(f"{key}_correlation", correlation, digits=0, origin=LONG_RUN)
+    yield result(f"{key}_p", chance, digits=0, origin=LONG_RUN)
     yield result(f"{key}_steps", int((np.diff(means) < 0).sum()))
     yield result("steps", len(means) - 1)
     yield count("runs", sweep.entropy.size)
@@ -315,9 +315,9 @@ def check_ours_wikitext_order(
     scores = known(order) if known else order.scores
     distinct, together = order_tests(scores, order.context)
     for name, one in (("distinct", distinct), ("together", together)):
-        yield result(name, one.correlation, digits=0, origin=TRAINED)
-        yield result(f"{name}_p", one.p_above, digits=0, origin=TRAINED)
-        yield result(f"{name}_below", one.p_below, digits=0, origin=TRAINED)
+        yield result(name, one.correlation, digits=0, origin=LONG_RUN)
+        yield result(f"{name}_p", one.p_above, digits=0, origin=LONG_RUN)
+        yield result(f"{name}_below", one.p_below, digits=0, origin=LONG_RUN)
     yield result("queries", len(scores))
     if not (order.real or as_if):
         yield NO_TEXT

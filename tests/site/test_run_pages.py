@@ -97,6 +97,16 @@ def test_modules_are_compiled_by_the_python_of_the_browser_without_their_texts()
     assert "SyntaxError" in str(raised.value)
 
 
+def test_a_site_brings_sympy_only_if_something_imports_it() -> None:
+    def packages(*modules: str) -> set[str]:
+        ours = cells.our_files([cells.START, *modules])
+        return {path.partition("/")[0] for path in cells.foreign_files(ours, modules)}
+
+    assert packages() == {"IPython"}
+    assert packages("sympy") == {"IPython", "mpmath", "sympy"}
+    assert packages(MAX_MARGIN) == {"IPython", "mpmath", "networkx", "sympy"}
+
+
 RUN = """
 import json, os, sys
 folder, told = sys.argv[1:]
@@ -142,7 +152,7 @@ def unpacked(book: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with tarfile.open(book / "_static" / "playground" / "cells" / cells.ARCHIVE) as archive:
         archive.extractall(folder, filter="data")
     ours = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.py")}
-    sources = cells.foreign_files(ours)
+    sources = cells.foreign_files(ours, [])
     compiled = {path.relative_to(folder).as_posix() for path in folder.rglob("*.pyc")}
     assert compiled == {f"{name}c" for name in sources}
     for name, text in sources.items():

@@ -17,7 +17,7 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -41,7 +41,7 @@ LEFT_OUT = (
     "sympy/vector/", "sympy/polys/numberfields/resolvent_lookup",
     "/tests/", "/benchmarks/",
 )  # fmt: skip
-FOREIGN = ("IPython", "mpmath", "networkx", "sympy")
+PROVERS = ("mpmath", "sympy")  # sympy needs mpmath
 BYTECODE_SCRIPT = Path(__file__).with_name("bytecode.mjs")
 
 
@@ -73,11 +73,12 @@ def packed(files: dict[str, bytes]) -> bytes:
     return lzma.compress(buffer.getvalue(), preset=6)
 
 
-def archived_files(modules: Iterable[str]) -> dict[str, bytes]:
+def archived_files(modules: Collection[str]) -> dict[str, bytes]:
     """Every file of the archive by its name in it, for cells that import these modules."""
     ours = our_files(modules)
-    files = ours | bytecode(foreign_files(ours))
-    for name in FOREIGN:
+    foreign = foreign_files(ours, modules)
+    files = ours | bytecode(foreign)
+    for name in sorted({path.partition("/")[0] for path in foreign}):
         files[f"{name}/LICENSE.txt"] = licence(name)
     for path in sorted((ROOT / "examples").glob("*")):
         if path.is_file():
@@ -85,16 +86,24 @@ def archived_files(modules: Iterable[str]) -> dict[str, bytes]:
     return files
 
 
-def foreign_files(ours: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The modules of other packages that modules of ours and cells load."""
+def foreign_files(ours: Mapping[str, bytes], modules: Iterable[str]) -> dict[str, bytes]:
+    """The modules of other packages that modules of ours, and cells, load.
+
+    Args:
+        ours: modules of ours, by the names of their files.
+        modules: those that cells import.
+    """
     site = Path(str(distribution("networkx").locate_file("")))
     top = {"networkx/__init__.py": (ROOT / "tools" / "site" / "networkx_init.py").read_bytes()}
     top |= {f"networkx/{name}/__init__.py": b"" for name in EMPTIED}
     wanted = {name for text in ours.values() for name in imported_names(ast.parse(text))}
+    wanted |= set(modules)
     files = closure(sorted(wanted), {"networkx": site}, top)
     files |= {"IPython/__init__.py": b"", "IPython/lib/__init__.py": b""}
     files["IPython/lib/pretty.py"] = (site / "IPython/lib/pretty.py").read_bytes()
-    return files | package_files("sympy") | package_files("mpmath")
+    if any(name.partition(".")[0] in PROVERS for name in wanted):
+        files |= package_files("sympy") | package_files("mpmath")
+    return files
 
 
 def bytecode(modules: Mapping[str, bytes]) -> dict[str, bytes]:

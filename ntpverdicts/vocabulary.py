@@ -523,7 +523,10 @@ class Checked:
             witness = _witness(found.failed)
             evidence = self._filled(self.fails or f"This fails: {self.says}", words)
         elif found.undecided:
-            reasons = [f"{reason} ({times})" for reason, times in found.undecided.items()]
+            reasons = [
+                reason if times == 1 else f"{reason} ({times} times)"
+                for reason, times in found.undecided.items()
+            ]
             evidence = f"Not decided: {'; '.join(reasons)}."
         elif not found.points:
             evidence = f"Not decided: nothing was compared on any of the {self.over}."

@@ -87,7 +87,7 @@ def report(app: Sphinx, row: dict[str, Any]) -> str:
     digest = app.env.ntp_digests.get(row["label"], "none")  # type: ignore[attr-defined]
     text = report_text(row, digest, app.env.ntp_versions)  # type: ignore[attr-defined]
     tracker = app.config.ntp_tracker
-    where = "Send this text to the people from whom you have this book"
+    where = "Send this text to the people who gave you this book"
     if tracker:
         subject = quote(f"{row['number']} ({row['label']})")
         link = escape(tracker.format(title=subject, body=quote(text)))

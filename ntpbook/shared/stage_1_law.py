@@ -156,5 +156,5 @@ BY_LAW = uses(
 TANGENT = executed(
     r"$\log(1 + x) \le x$",
     log_is_below_its_tangent,
-    planted={r"The bound $\frac9{10}x$.": {"slope": "9/10"}},
+    planted={r"The bound $\log(1 + x) \le \frac9{10}x$.": {"slope": "9/10"}},
 )

@@ -28,7 +28,7 @@ def check_euler_obs_1(n, parity=1, reason=""):
 def test_an_observation_that_is_not_decided_says_why_though_nothing_was_compared():
     found = check_euler_obs_1.judge(range(3), reason="no draw was made")
     assert (found.verdict, found.tried) == (Verdict.UNDECIDED, 0)
-    assert found.evidence == "Not decided: no draw was made (3)."
+    assert found.evidence == "Not decided: no draw was made (3 times)."
 
 
 def test_numbers_that_no_instance_gave_are_not_asked_for():

@@ -332,8 +332,8 @@ def held(line: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     over="generated sentences",
     instances=models,
     says="For all models on two tokens and sentences of up to three tokens, every prefix of "
-    "{tried} generated sentences follows the models, and the data sets of this book contain "
-    "these prefixes.",
+    "{tried} generated sentences follows the models, and the data set that our code builds from "
+    "each sentence contains these prefixes.",
     proof=(
         by_hand("each token after the first is generated from all tokens before it", at="growth"),
     ),

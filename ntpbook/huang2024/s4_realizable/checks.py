@@ -124,8 +124,9 @@ def _not_an_order(pairs: frozenset[Pair]) -> str:
     over="relations",
     instances=small_relations,
     shows="the order of a query is a strict partial order if no token is confused",
-    says="In all {tried} relations every token has exactly one of the roles of this book, and "
-    "each of the {orders} relations without confused tokens is a strict partial order.",
+    says="We tried all relations without self-pairs on a few tokens. In all {tried} relations "
+    "every token has exactly one of the roles of this book, and each of the {orders} relations "
+    "without confused tokens is a strict partial order.",
     proof=(
         by_hand(
             "without confused tokens no two pairs form a chain, for any number of tokens",
@@ -557,8 +558,8 @@ def contradictory_example() -> list[Expected]:
     "huang2024-asm-1",
     over="data sets",
     instances=meant_to_fail,
-    shows="Assumption 1 can be satisfied, and *source*, injectivity, and the absence of confused "
-    "tokens can each fail",
+    shows="Assumption 1 can be satisfied, and each of its parts can fail: the condition source, "
+    "injectivity, and the absence of confused tokens",
     says="Of {tried} data sets, Example 1 satisfies all parts of Assumption 1, and each of the "
     r"others violates one part: one has a next token that is $\mathrm n$ of no token of its "
     "sentence, one has a confused token, and one has two tokens with the same follower.",
@@ -1220,8 +1221,8 @@ def frequent_share(data: Dataset, strict: bool = False) -> tuple[int, int]:
         ),
     },
     readings={
-        "the optimal token occurs more often than every other token, where the formula of "
-        "Assumption 3 allows ties": Variant({"strict": True}),
+        "the optimal token has to occur strictly more often than every other token, whereas the "
+        "formula of Assumption 3 allows ties": Variant({"strict": True}),
     },
 )
 def check_huang2024_app_asm_3_practice(one: Text, strict: bool = False) -> Iterator[Said]:
@@ -1238,7 +1239,10 @@ def check_huang2024_app_asm_3_practice(one: Text, strict: bool = False) -> Itera
         return
     shares = sorted(Fraction(met, compared) for met, compared in counted)
     if shares[0] <= Fraction(1, 2) < shares[-1]:
-        yield undecided(f"the draws of {one.name} lie on both sides of one half")
+        yield undecided(
+            f"in some draws of {one.name}, more than half of the sentences with two different "
+            "tokens satisfy the formula of Assumption 3, and in other draws at most half do"
+        )
     else:
         yield holds(shares[0] > Fraction(1, 2), f"a share of {shares[0]}")  # a level of ours
     yield result(f"share_{one.place}", 100 * float(shares[len(shares) // 2]), 2, unit="%")

@@ -285,7 +285,7 @@ def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Ru
     "huang2024-lem-7-corrected",
     over="runs",
     instances=runs_and_rarest,
-    says=r"From $t_0$ on, $\alpha_t$ with $1/\pi_{\min}$ in place of $N$, and with the smaller "
+    says=r"From $t_0$ on, $\alpha_t$ with $1/\pi_{\min}$ in place of $N$, and with the smallest "
     r"reading 4 of its constant, is at least the $\alpha$ that the inequality needs, at "
     "{compared} recorded steps of {tried} runs.",
     tolerance=1e-12,  # both are quotients of sums of a few hundred terms
@@ -451,9 +451,9 @@ def repeated_often(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run
     instances=repeated_often,
     says=r"A non-optimal token that scores at most $r = \|W\|/\|W_{\mathrm{kq}}^*\|$ below the "
     "optimal token has at least $e^{-r}$ times the attention of one position of the optimal "
-    r"token, which is at least $1/L_{\max}$ by Lemma 5. At all {compared} recorded steps of "
-    "{tried} runs such a token exists, and the non-optimal tokens of some sample have at least "
-    "{least} times the stated attention.",
+    r"token, and this position has at least $1/L_{\max}$ by Lemma 5. At all {compared} recorded "
+    "steps of {tried} runs such a non-optimal token exists, and the non-optimal tokens of some "
+    "sample have at least the stated attention; the smallest quotient of the two is {least}.",
     tolerance=ROUNDING,
     proof=(
         executed(

@@ -422,8 +422,8 @@ def check_huang2024_app_lem_7_a_t(
         uses("ours-prefix-closure", "a query has at most one optimal token"),
         uses(
             "ours-complete-order",
-            "if a query has one optimal token, all other compared tokens "
-            r"score $-\frac{1}{1 + m}$",
+            "if a query has one optimal token and $m$ other compared tokens, each of these scores "
+            r"$-\frac{1}{1 + m}$",
         ),
         by_hand(
             "so each difference in $B_-^{(n,*)}$ is zero, and $B_+^{(n,*)}$ is negative", at="equal"
@@ -471,7 +471,7 @@ def check_huang2024_app_lem_7_b_star(
         executed(
             r"$2 L s e^{-\beta_0 r/2} \le \beta_0$",
             steps.dropped_terms,
-            planted={r"$1/L^4$ in place of the $L$ in $\lambda$.": {"length": "1/L**4"}},
+            planted={r"$1/L^4$ in place of the $L$ in $\log(2 L w)$.": {"length": "1/L**4"}},
         ),
     ),
     planted=TIGHT,
@@ -589,9 +589,9 @@ def check_huang2024_app_lem_7_type_1(
     r"one, $-(A^{(n,t)} + B^{(n,t)})$ is at most {most} times $-\beta_0\, A^{(n_0,*)}$.",
     tolerance=FLOATS,
     hypotheses=SIX,
-    loose=r"for a sample of type 2 the left-hand side has a factor $e^{-\beta_0 r/2}$, at most "
-    r"$1/(2 L w)^2$, where $\beta_0$ would suffice; at all states of the check its size is less "
-    "than $10^{-50}$ of the bound",
+    loose=r"for a sample of type 2, the bound on $-(A^{(n,t)} + B^{(n,t)})$ in the proof has a "
+    r"factor $e^{-\beta_0 r/2} \le 1/(2 L w)^2$, although a factor $\beta_0$ would suffice; at all "
+    r"states of the check, $-(A^{(n,t)} + B^{(n,t)})$ is less than $10^{-50}$ of the stated bound",
     proof=(
         A_STAR,
         NORM,
@@ -603,7 +603,8 @@ def check_huang2024_app_lem_7_type_1(
             at="both",
         ),
         executed(
-            r"$\phi (1 + \lambda - \log\phi)$ increases with $\phi$ up to 1",
+            r"with $\lambda = \log(2 L w) > 0$, $\phi (1 + \lambda - \log\phi)$ increases with "
+            r"$\phi$ up to 1",
             steps.grows,
             planted={r"$-\lambda$ in place of $\lambda$.": {"sign": -1}},
         ),
@@ -709,8 +710,9 @@ def sentences_and_states(
     r"In a sentence of type 2 $\phi_-$ is at most half of $\phi_-$ of a violated one. So the next "
     "token is at least as probable in the sentence of type 2. Ball arithmetic confirms this for "
     "pairs of sentences with prescribed attention; "
-    f"a computation with {DIGITS} digits confirms it at the states of this page: "
-    "{tried} instances, {compared} comparisons, {types} of them of type 2.",
+    f"a computation with {DIGITS} digits confirms it at the states of this page. "
+    "There are {compared} comparisons on {tried} instances; {types} of the comparisons are at "
+    "these states, with a sample of type 2.",
     fails="A sentence with at most half as much attention on its non-optimal tokens as another "
     "one has a less probable next token.",
     tolerance=FLOATS,

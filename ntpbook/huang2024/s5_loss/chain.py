@@ -109,7 +109,7 @@ def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
             loss_of_attention,
             planted={"$A m_o$ in place of $A (2 m_o - 1)$, in the proof.": {"whole": 1}},
         ),
-        uses("huang2024-cor-1-corrected", r"all margins of stage 1 are one number $A \ge T C_0$"),
+        uses("huang2024-cor-1-corrected", r"all gaps of stage 1 are one number $A \ge T C_0$"),
         by_hand(r"the loss $\mathcal L$ is a mean of the losses of the samples", at="mean"),
     ),
     planted={

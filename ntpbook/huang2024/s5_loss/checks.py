@@ -180,7 +180,7 @@ def check_huang2024_thm_2(
         f"{written(case.steps1, 3)}, "
         f"$t$ = {written(case.steps, 3)}, $\\eta = {ETA}$: the weight of its optimal "
         f"token is at most "
-        f"{weight:.3f}, claimed is at least $1 - 1/{power_of_e(case.claimed)}$"
+        f"{weight:.3f}, claimed is at least $1 - 1/{power_of_e(case.claimed)}$; as log-odds"
     )
     yield from facts(rare.two_tokens())
     yield assume(LARGEST, case.eta <= case.norm / math.e)
@@ -206,13 +206,14 @@ def check_huang2024_thm_2(
     proof=(
         uses(
             "ours-corrected-statements",
-            r"Theorem B: the condition implies $t \ge t_A$, and from $t_A$ on every margin is at "
-            "least $C_1 t$",
+            r"Theorem B bounds every margin from below from a step $t_A$ on; the condition on $t$ "
+            r"implies $t \ge t_A$, so every margin is at least $C_1 t$",
         ),
     ),
     loose="where the conditions hold, after millions of steps on the smallest data, the "
-    r"log-odds are more than four times the claimed ones, because the norm bound has the "
-    r"constant $1/\sqrt2$ and the claim only $1/(4L_{\max})$",
+    r"log-odds are more than four times the claimed ones, because the margin is there "
+    r"$t\eta/(\sqrt2\,\|W_{\mathrm{kq}}^*\|^2)$ and the claim only "
+    r"$t\eta/(4L_{\max}\|W_{\mathrm{kq}}^*\|^2)$",
     planted={
         "The claimed log-odds with $t^2$ in place of $t$.": Variant(
             {"power": 2.0}, instances=inside_alone
@@ -267,15 +268,16 @@ def check_huang2024_thm_2_corrected(
           r"is at least $\mathrm e$ times the loss, since $|\mathcal V|/\log|\mathcal V| \ge "
           r"\mathrm e$",
     planted={
-        "One and a half times the true margin $A$ in place of $T C_0$.": Variant(
+        "One and a half times the true gap $A$ in place of $T C_0$.": Variant(
             {"of_gap": 1.5}, instances=long_runs
         ),
-        r"The true margin $A$ in place of $T C_0$, and the factor $|\mathcal V|$ dropped.": Variant(
+        r"The true gap $A$ in place of $T C_0$, and the factor $|\mathcal V|$ dropped.": Variant(
             {"of_gap": 1.0, "size": 1}, instances=long_runs
         ),
     },
     vacuous="$T = {T}$, and for twice this $T$ before $t = {t}$, on the data of the paper's "
-            "experiment; {silent} of the {tried} runs end earlier",
+            "experiment; on {silent} of the {tried} runs the bound is at least the loss of a "
+            "uniform guess at every recorded step",
 )  # fmt: skip
 def check_huang2024_eq_4(
     one: Run, of_gap: float | None = None, size: int | None = None
@@ -364,7 +366,8 @@ def check_huang2024_eq_13(
         yield within(
             odds,
             1.0,
-            f"$T = {case.steps1}$, $t = {case.steps}$: $t\\,C_1$ is {in_words(f'{odds:.2g}')}",
+            f"$T = {case.steps1}$, $t = {case.steps}$: the margin of the second is at most 1, "
+            f"$t\\,C_1$ is {in_words(f'{odds:.2g}')}",
         )
         return
     rows, c = one.second.rows, one.constants
@@ -426,9 +429,9 @@ def check_huang2024_eq_13(
         r"$A$ of $\log(|\mathcal V|/\epsilon)$, without the factor 3.": {"times": 1.0},
     },
     readings={
-        r"$T$ grows with a different $\log(1/\epsilon_0)$ and only $t$ with $\log(1/\epsilon)$: "
-        r"the probability that $W_{\mathrm{ov}}$ leaves to wrong tokens does not decrease, "
-        r"tried with the bound $100\,\epsilon$ on it": {"own": True},
+        r"$T$ grows with a different $\log(1/\epsilon_0)$ and only $t$ with $\log(1/\epsilon)$ "
+        r"(tried with the bound $100\,\epsilon$ on the probability of the wrong tokens): the "
+        r"probability that $W_{\mathrm{ov}}$ leaves to them does not decrease": {"own": True},
     },
 )
 def check_huang2024_app_accuracy(
@@ -560,7 +563,7 @@ def exceeds(power: int = 1) -> Iterator[Shown]:
         ),
     },
     readings={
-        "equality, with $T C_0$ read as the true margin $A$": {"read": "gap"},
+        "equality, with $T C_0$ read as the true gap $A$": {"read": "gap"},
         "equality up to a constant factor, with $C_0$ as stated": {"read": "factor"},
     },
 )
@@ -791,7 +794,7 @@ def long_and_paper(seed: int = 7, steps: int = 1000) -> Iterator[Run]:
     "ours-loss-rate",
     over="runs",
     instances=long_and_paper,
-    says="On {tried} runs, the rates fitted to the steps from a tenth of the last step on equal "
+    says="On {tried} runs, the rate fitted to all but the first tenth of the steps is "
     r"$\eta/\|W_{\mathrm{kq}}^*\|$ up to a relative error of {off}; the criterion was 2 percent. "
     "The shortest of these runs has {steps} steps.",
     fails="A fitted rate is off by more than 2 percent.",

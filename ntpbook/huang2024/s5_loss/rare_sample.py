@@ -47,7 +47,7 @@ PRINTED = Asked()
 REPAIRED = Asked(rarity=bounds.PI_MIN)
 ONE = Asked(c0=1, c1=1)
 READINGS = {
-    "the constant 864 in place of 1696, which suffices in the step that uses it": Asked(c1=864),
+    "the constant 864 in place of 1696 (864 suffices in the step that uses it)": Asked(c1=864),
     r"$L_{\max}^2$ in place of $L_{\max}^4$": Asked(length_power=2),
     "an absolute constant $c_0$, tried with 1": ONE,
     "an absolute constant $c_0$, tried with $10^9$": Asked(c0=1e9, c1=1e9),

@@ -310,8 +310,8 @@ def equally_frequent() -> list[Run]:
         },
         "A norm that is larger by a hundredth.": {"stretch": 1.01},
     },
-    vacuous=r"$t = 10^{first_beat}$ on the run on which this step is smallest; from it on the "
-    r"bound on $1 - \cos$ improves on the norm bounds",
+    vacuous=r"$t = 10^{first_beat}$, the earliest step, among all runs, from which the bound on "
+    r"$1 - \cos$ improves on the norm bounds",
 )
 def check_huang2024_thm_1_corrected(
     run: Run, rarity: str = bounds.PI_MIN, stretch: float = 1.0
@@ -452,7 +452,7 @@ def forces_by_cosh(four: int = 4) -> tuple[Shown, ...]:
     slope = sp.diff(missing, p) * A * p - sp.diff(missing, q) * A * q
     return (
         identity("the weights", m * (1 - m), 1 / (four * cosh**2)),
-        at_least_zero("minus the slope of $1 - T_o$ in $m$", sp.factor(-slope)),
+        at_least_zero("minus the slope of $1 - T$ in $m$", sp.factor(-slope)),
     )
 
 
@@ -475,7 +475,7 @@ def step_sizes(first: int = LEAST_ETA) -> list[int]:
             planted={"Twice the derivative.": {"factor": 2}},
         ),
         executed(
-            r"the force: $m(1 - m) = 1/(4\cosh^2(d/2))$, and $1 - T_o$ decreases with $m$",
+            r"the force: $m(1 - m) = 1/(4\cosh^2(d/2))$, and $1 - T$ decreases with $m$",
             forces_by_cosh,
             planted={"3 in place of 4.": {"four": 3}},
         ),
@@ -534,7 +534,7 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
     instances=instances.long_runs,
     says=r"$W_{\mathrm{ov}}$ has its limit direction from the first step on. On {tried} long "
     r"runs $1 - \cos$ of $W_{\mathrm{kq}}$ decays like $t$ to the power {slowest} to "
-    "{fastest} while $t$ grows tenfold to its last value, and ends at {angle} or less. The "
+    "{fastest} over the last tenfold increase of $t$, and ends at {angle} or less. The "
     "criterion, fixed in advance, was a power of $-1$ or less.",
     tolerance=1e-9,  # a direction is that of a sum of a hundred rounded steps
     proof=(
@@ -551,8 +551,8 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
         ),
     ),
     loose="the criterion for runs is a decay like $1/t$, since the abstract promises a "
-    r"sublinear rate; on every long run $1 - \cos$ decays faster, and no run of this book "
-    "is close to $1/t$",
+    r"sublinear rate; on every long run $1 - \cos$ decays faster, and on no run of this book does "
+    "it decay nearly as slowly as $1/t$",
     planted={
         r"A run whose $1 - \cos$ tends to a hundred times its final value and not to "
         "zero.": {"beside": 100.0},

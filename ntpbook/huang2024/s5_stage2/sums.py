@@ -263,18 +263,18 @@ def lines(
         executed(
             r"the bound of Theorem 1, the last line of the proof, for every $t \ge 2$",
             last_line,
-            planted={"42 in place of 54.": {"last": 42}},
+            planted={"42 in place of 54, in the symbolic last line.": {"last": 42}},
         ),
         executed(
             "before $t_0$ the bound of Theorem 1 exceeds 1",
             early,
-            planted={"4 in place of 54.": {"last": 4}},
+            planted={"4 in place of 54, in the bound before $t_0$.": {"last": 4}},
         ),
     ),
     planted={
         r"The first sum with $\frac1{10}$ in place of its 2.": {"sum_1": 0.1},
         r"The second sum with $\frac1{10}$ in place of its 8.": {"sum_2": 0.1},
-        "15 in place of 54.": {"last": 15.0},
+        "15 in place of 54, in the last line on the runs.": {"last": 15.0},
         r"$9 L \|W_{\mathrm{kq}}^*\|^2$, the bound on the norm at $t_0$, 1.1 times "
         "sharper.": {"first": 9 / 1.1},
     },

@@ -616,9 +616,9 @@ def two_tokens_alike() -> list[Dataset]:
     instances=lambda: [without_asm_3.outnumbered_data()],
     says=r"At $W = 0$ with $A = 60\log 2$, the log-odds of the attention on $b$ in the sentence "
     r"$b\,b\,a$ have a negative derivative along the first step. Computed exactly, it is "
-    r"{derivative} up to a positive factor. As they are linear in $\eta$, the first step decreases "
-    r"them for every step size. In floating point with $\eta = 0.01$ the log-odds decrease for "
-    "{last} steps.",
+    r"{derivative} up to a positive factor. The log-odds after the first step are linear in "
+    r"$\eta$, so the step decreases them for every step size. In floating point with $\eta = 0.01$ "
+    "the log-odds decrease for {last} steps.",
     fails="On this example no attention on an optimal token decreases at the start.",
     proof=(
         executed("the gradient of a sample, by Lemma 4", one_sample.lemma_4),
@@ -868,8 +868,10 @@ def shortly_before() -> list[Certain]:
         "Example 1 twenty steps before the step that refutes the statement.": Variant(
             instances=shortly_before, expected=Verdict.NOT_CONTRADICTED
         ),
-        "The smallest weight, the bound, 1.1 times sharper, on Example 1 at that earlier "
-        "step.": Variant({"sharper": Fraction(11, 10)}, instances=shortly_before),
+        "The bound, the smallest weight, 1.1 times sharper, on Example 1 twenty steps before the "
+        "step that refutes the statement.": Variant(
+            {"sharper": Fraction(11, 10)}, instances=shortly_before
+        ),
     },
     readings={
         "the weight of each optimal position": {"single": True},

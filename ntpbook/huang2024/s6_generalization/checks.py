@@ -297,9 +297,10 @@ def continued(run: Run, one: Unseen, level: float) -> Iterator[Said]:
     instances=all_runs,
     observes=True,
     says="On all {tried} runs, on Example 1 and random data with and without Assumption 3, the "
-    "scores of compared tokens differ from those of non-comparable tokens by at least $C_0 t$, "
-    "where $C_0$ is a tenth of the limit speed, at every recorded step from a step on that the "
-    r"data and $\eta$ determine. After {sentences} unseen sentences of one non-comparable token "
+    "scores of compared tokens differ from those of non-comparable tokens by at least $C_0 t$ at "
+    r"every recorded step from a certain step on, which the data and $\eta$ determine. Here $C_0$ "
+    r"is a tenth of the limit of $\frac1t\min|W[x, x^q]|$ over the compared tokens $x$. After "
+    "{sentences} unseen sentences of one non-comparable token "
     r"$x_0$ and non-optimal tokens, the model predicts $\mathrm n(x_0)$.",
     fails="A difference of scores is too small, or a prediction is not the claimed one.",
     planted={

@@ -83,7 +83,7 @@ def sizes(most: int = 6) -> Iterator[Size]:
     ),
     planted={
         "Tokens of norm 2.": {"length": 2},
-        "Every third token repeats the first.": {"period": 2},
+        "Only two different vectors, which the tokens take in turn.": {"period": 2},
         r"The rule $d \ge |\mathcal V| - 1$.": {"spare": 1},
     },
 )

@@ -349,8 +349,9 @@ def check_ours_direction(
     instances=instances.sizes,
     says=r"With $1/\pi_{\min}$ in place of $N$, Lemma 7 and Theorems 1 and 2 follow from "
     "Theorems A and B whatever the sizes are, even for the smallest possible readings of the "
-    r"constants that are hard to read. At {tried} random choices of $L_{\max}$, $\|W^*\|$, "
-    r"$\pi_{\min}$, $\eta$, and $t$, {compared} floating-point comparisons agree.",
+    r"constants that are hard to read. At {tried} choices of $L_{\max}$, $\|W^*\|$, $\pi_{\min}$, "
+    r"$\eta$, and $t$, all random except one extreme choice, {compared} floating-point comparisons "
+    "agree.",
     tolerance=1e-12,
     proof=(
         uses("ours-alignment", "Theorem A, in the form of Lemma 7"),

@@ -43,8 +43,9 @@ SHARPER = "1.1 times sharper"
     instances=instances.distributions,
     says="The proof uses the Cauchy–Schwarz inequality; a second proof, of which a step shows the "
     "computation, uses duality. The check verifies Lemma H in exact fractions for {tried} "
-    "distributions $p$ on the pairs of random data and of the example of five tokens, which has a "
-    "slack pair. For the dual solution of this example, equality holds.",
+    "distributions $p$ on the pairs of random data and of data with five tokens. These data have a "
+    "slack pair, and the closed form of Proposition 2 is wrong for them. Equality holds for their "
+    "dual solution, scaled to a distribution.",
     proof=(
         executed(
             r"$G_e = P_a + P_b$ by the products $\langle B_e, B_f\rangle$, and a bound on each "
@@ -284,10 +285,10 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     "ours-sharp-rate",
     over="runs",
     instances=instances.converging,
-    says="On {tried} runs with one optimal token per query, computed with sixty digits, let $h$ "
-    "be the distance of the residual from its predicted limit $R$ halfway through the run. At "
-    r"the end this distance is at most $h^{3/2}$, or below $10^{-45}$, where the digits of the run "
-    r"end, and $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ "
+    says="There are {tried} runs with one optimal token per query, computed with sixty digits. Let "
+    "$h$ be the distance of the residual from its predicted limit $R$ halfway through a run. At "
+    r"the end of the run this distance is at most $h^{3/2}$, or it is below $10^{-45}$, the level "
+    r"of the rounding errors, and $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ "
     "up to the next term of its expansion ({compared} comparisons). The step sizes go up to "
     "0.95 times the bound of the theorem.",
     proof=(
@@ -312,7 +313,8 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
             at="speed",
         ),
         by_hand(
-            r"where each query has one optimal token, $R$ has the margins $\log(C_e(1 + m))$",
+            r"where each query has one optimal token, the margins of $R$ are $\log(C_e(1 + m))$ up "
+            "to one additive constant",
             at="constant",
         ),
         executed(
@@ -461,7 +463,8 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
             at="idle",
         ),
         executed(
-            r"for a second derivation: identities for the energy of $z/\log t$",
+            r"for a second derivation: identities for the energy $\frac12\|\zeta - v^*\|^2$ of "
+            r"$\zeta = z/\log t$, with the $z = z_t$ of part (iv) of the proof",
             steps.logarithm_by_energy,
             planted={"The energy without its factor one half.": {"half": 1}},
         ),
@@ -825,8 +828,8 @@ def mean_loss(data: plain.Data, W: plain.Weights, A: Any) -> Any:
         ),
     ),
     loose=r"No loss exceeds $\log|\mathcal V|$, and $|\mathcal V|/\log|\mathcal V| \ge \mathrm "
-    r"e$. So at $t = 1$, where the condition is empty, the right side is at least $\mathrm "
-    "e$ times the loss. Later the claim is weaker than Theorem G.",
+    r"e$. So at $t = 1$, where the condition on $t$ is empty, the right side of (4) is at least "
+    r"$\mathrm e$ times the loss. For $t \ge 2$ the corollary is weaker than Theorem G.",
     planted={
         "The exponent of (4) multiplied by $-3$.": {"times": -3},
         "$c_0 = 54$ in the condition.": {"c0": 54},

@@ -110,9 +110,10 @@ def stretched(seed: int = 7) -> list[Pair]:
     instances=pairs,
     says="The runs were computed in floating point and in ball arithmetic, which encloses the "
     r"exact values. At all {steps} recorded steps $1 - \cos$ of the floating-point run is within "
-    r"the observed bound of the exact value. With $|\mathcal V| = 20$ the exact run reaches $1 - "
-    r"\cos$ = {closed_900} after 900 steps on prefix-closed data and {other_900} on other data. "
-    "At the last step every weight is enclosed to one hundred bits.",
+    r"the observed bound of the exact value. With $|\mathcal V| = 20$, the exact $1 - \cos$ after "
+    r"900 steps is {closed_900} on the prefix-closed data and {other_900} on the data that are not "
+    r"prefix-closed. At the last step, one hundred binary places of every entry of "
+    r"$W_{\mathrm{kq}}$ are certain.",
     observes=True,
     planted={
         "A floating-point step size off by one part in $10^9$.": Variant(instances=stretched),

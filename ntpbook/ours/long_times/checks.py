@@ -393,9 +393,10 @@ def crowds(M: int = 10**9) -> list[DesignRates]:
     over="designs",
     instances=crowds,
     says=r"On {tried} designs with $10^9$ outputs and one token of each kind, the full flow is "
-    r"compared with the planar system, in which attention is stationary. Started equal at "
-    r"$\sigma = 10^4$, the two values of $T = f_d/f_c$ at $\sigma = 10^5$ have a relative "
-    r"difference of {apart} at most. Beyond, only the planar system is followed: the slope of "
+    r"compared with the planar system, in which attention is stationary. Both start from the "
+    r"same $T = f_d/f_c$ at $\sigma = 10^4$; at $\sigma = 10^5$ their values of $T$ have a "
+    r"relative difference of {apart} at most. From there on, only the planar system is followed: "
+    r"the slope of "
     r"$T^2$ in $\ln\sigma$ approaches $4(K - 1)$, and at $\sigma = 10^{60}$ its relative distance "
     "from $4(K - 1)$ is at most {gap}.",
     planted={
@@ -639,7 +640,9 @@ def leaders(seed: int = 7, draws: int = 10, times: int = 2) -> list[DesignRates]
         ),
         by_hand("No ratio $c_j/c_1$ increases.", at="order"),
         by_hand(
-            "No ratio $c_j/c_1$ has a positive limit: such a ratio would decrease to 0.", at="limit"
+            "No ratio $c_j/c_1$ has a positive limit, because its slope would then force it to "
+            "decrease to 0.",
+            at="limit",
         ),
     ),
     planted={
@@ -879,7 +882,8 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
     for sign, at, (low, high) in zip(signs, witness.brackets, enclosures(witness), strict=True):
         text = interval(low, high)
         found = low > 0 if sign > 0 else high < 0
-        yield Shown(f"slope of $w$ at $w = {at}$", text, ">" if sign > 0 else "<", "0", text, found)
+        name = f"slope of $z_2 - z_1$ at $z_2 - z_1 = {at}$"
+        yield Shown(name, text, ">" if sign > 0 else "<", "0", text, found)
 
 
 @check(

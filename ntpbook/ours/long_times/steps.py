@@ -232,7 +232,12 @@ def bulk_free_steps(sphere: bool = True, claimed: bool = True, wrong: int = 1) -
     r_slope, z_d, z_c = bulk_free(claimed)
     back = {nu: eta_z / eta_y * (1 - 1 / K)}
     return (
-        identity("the entry of the error at the next token", own, delta * OWN[0]),
+        identity(
+            r"the entry of the error at the next token, with $\mathrm{other}$ for the entry at "
+            "another token",
+            own,
+            delta * OWN[0],
+        ),
         identity("the entry of the error at another token", other, delta * OWN[1]),
         identity("$r'$ of a distinct token", eta_y / K * f * own / rate, r_slope * OWN[0]),
         identity(
@@ -521,7 +526,12 @@ def margin_steps(sphere: bool = True) -> tuple[Shown, ...]:
     bracket = known(over_distinct(f**2 * (r - f * R) ** 2)) + K / L * R**2 * sp.Symbol("C4")
     left_over = known(over_distinct((r - f * R) ** 2))
     return (
-        identity(r"$|r|\,|r|'$", square_slope / 2, R),
+        identity(
+            r"$|r|\,|r|'$, where below $\mathrm{size} = |r|$, $\mathrm{eps} = \epsilon$, $D_{ij} = "
+            r"\sum_d f_d^i r_d^j$, and $C_4 = \sum_c f_c^4$",
+            square_slope / 2,
+            R,
+        ),
         identity(r"$|r|\,\chi'$", size * chi_slope, 1 - eps - R**2 / size**2 + nu * bracket),
         # used in (iii)
         identity(

@@ -127,8 +127,8 @@ def _one_by_one(terms: Sequence[Any]) -> Any:
         uses("tian2023-eq-1", "The definition of attention in the second paper."),
         uses("tian2023-eq-2", "The definition of the layer after attention in the second paper."),
         executed(
-            "On one sentence, for any scores, the attention summed over the positions of each "
-            "token is $b$.",
+            "In the sentence a a b c a with the query a, for any scores, the attention summed over "
+            "the positions of each token is $b$.",
             positions_are_counts,
         ),
         by_hand(
@@ -214,8 +214,8 @@ def a_companion(role: str = "optimal") -> Iterator[Shown]:
             "No sentence of the same query with another next token contains $o$.", at="elsewhere"
         ),
         executed(
-            "The converse fails: in one data set that satisfies Assumption 1, a token that always "
-            "accompanies $o$ is distinct but not optimal.",
+            "The converse fails: in one data set that satisfies Assumption 1, a token $d_1$ that "
+            "always accompanies $o$ is distinct but not optimal.",
             a_companion,
         ),
     ),
@@ -264,7 +264,9 @@ def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> It
         ),
     ),
     planted={
-        "The probability of the optimal token 1.1 times sharper.": {"sharper": Fraction(11, 10)},
+        "The bound on the other tokens' probabilities 1.1 times sharper.": {
+            "sharper": Fraction(11, 10)
+        },
         "Data that satisfy Assumption 1 but not Assumption 3.": Variant(instances=outnumbered),
         "The claim that the optimal token is strictly the most probable one.": {"strictly": True},
     },
@@ -629,10 +631,10 @@ def xi_for_equal_overlaps(more: int = 0) -> Iterator[Shown]:
     "ours-two-path",
     over="designs",
     instances=tens,
-    says="On three designs of classes that are alike, equation (10) follows the same curve with "
-    "plain and with normalized gradients. After {horizon} plain steps the most probable distinct "
-    "token has at most {share} of the attention; with normalized steps it has 99 percent after "
-    "at most {steps} steps.",
+    says="On three designs of classes that are alike, $Z$ follows the same curve under equation "
+    "(10) with plain and with normalized gradients. After {horizon} plain steps the most "
+    "probable distinct token has at most {share} of the attention; with normalized steps it has "
+    "99 percent after at most {steps} steps.",
     proof=(
         uses("tian2023-eq-10", "The equation (10) for the attention logits."),
         uses(

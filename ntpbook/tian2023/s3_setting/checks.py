@@ -168,8 +168,8 @@ def weight_at(one: Sequence, place: int, T: int, base: int) -> float:
     "sequences.",
     proof=(executed("all indices of (1) and (2) lowered by one", steps.positions_shift),),
     readings={
-        "The table's indices used in (1) and (2), with positions counted from 1: with the "
-        "query $x_{T-1}$, the sum over $t < T$ in (1) includes the query.": {"base": 1},
+        "If positions are counted from 1 and the query is $x_{T-1}$, as in the table, the query "
+        "does not attend to itself in (1).": {"base": 1},
     },
     planted={
         "The table's indices used in (1), with positions counted from 1.": {"base": 1},
@@ -250,8 +250,9 @@ def check_tian2023_eq_2(
     "tian2023-app-normalization",
     over="random embeddings",
     instances=embeddings,
-    says="Both claims, on orthonormal and on nearly orthonormal embeddings, hold for {tried} "
-    "random embeddings.",
+    says=r"For {tried} random embeddings, the norms of $\hat u_T$ and $X^\top b_T$ are equal if "
+    "the embeddings are orthonormal, and otherwise the square of their ratio differs from 1 by at "
+    "most the stated bound.",
     tolerance=1e-12,  # rounding of sums of up to a thousand products
     proof=(
         executed(
@@ -519,9 +520,9 @@ def check_tian2023_eq_3(
     "tian2023-eq-4",
     over="random sequences",
     instances=small_tables,
-    says="On {tried} random sequences only the row of $Z$ that belongs to the query changes, "
-    r"namely by (4), which for learning rate 1 equals $f \circ (g - f(f^\top g))$ with $f = "
-    r"\mathrm{LN}(X^\top b_T)$ and $g = Y(x_{T+1} - \alpha)$. This change does not depend on any "
+    says="On {tried} random sequences only the row of $Z$ that belongs to the query changes. Its "
+    r"change is (4), and for learning rate 1 it equals $f \circ (g - f(f^\top g))$ with $f = "
+    r"\mathrm{LN}(X^\top b_T)$ and $g = Y(x_{T+1} - \alpha)$. The change does not depend on any "
     "other row of $Z$.",
     tolerance=ROUNDING,
     proof=(
@@ -871,8 +872,8 @@ def check_tian2023_eq_5(one: Bag, weighted: bool = True, heat: float = 1.0) -> I
     says=r"$X^\top b$ depends only on the token frequencies $q$, which converge to $P$ by the "
     "strong law of large numbers. In {tried} random classes, for 100 to one million contextual "
     r"tokens, the mean distance of $X^\top b$ from its limit $c$ in the norm $\|\cdot\|_1$ falls "
-    "like one over the square root of the length. Its constant is that of the delta method, "
-    "within five standard errors.",
+    "like one over the square root of the length. The constant of proportionality is the "
+    "one that the delta method predicts, within five standard errors.",
     proof=(
         SHARES,
         DIAGONAL,
@@ -1030,8 +1031,9 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
     over="pairs of length and distribution, and sequences",
     instances=counted,
     says="In {compared} comparisons the exact binomial probability that the frequency of one "
-    r"token deviates by more than the radius of Lemma 18 is at most $\delta$, and the identities "
-    "(134) and (135) hold. The binomial count is $(T - 1) q_l$, not $T q_l$.",
+    r"token deviates by more than the radius of Lemma 18 is at most $\delta$, and both identities "
+    r"of Lemma 18, for $X^\top h_X$ and for $X^\top \mathrm{diag}(h_X) X$, hold. The number of "
+    "positions with the token $l$, which is binomial, is $(T - 1) q_l$, not $T q_l$.",
     fails="By exact multinomial probabilities, the probability that some token frequency "
     r"deviates by more than the radius of Lemma 18 is above $\delta$.",
     tolerance=1e-9,  # of scipy's binomial tails, relative
@@ -1042,9 +1044,8 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
         RADIUS,
     ),
     readings={
-        "For all tokens at once: one contextual token ($T = 2$), three equally likely tokens, "
-        r"and $\delta = 17/20$ give a radius smaller than $2/3$, the deviation of the drawn "
-        "token.": {"which": "together"},
+        r"With probability at least $1 - \delta$, all token frequencies at once are within the "
+        "radius of Lemma 18 of their probabilities.": {"which": "together"},
     },
     planted={
         "The radius of Lemma 18 1.1 times sharper.": {"factor": 1 / 1.1},

@@ -126,9 +126,9 @@ def check_tian2023_eq_7(
     over="random and trained decoders",
     instances=random_decoders,
     says=r"At every finite $Y$, $1 - \alpha_{nn} > 0$, and $1 - \alpha_{nn} \ge "
-    "(M-1)/(M-1+e^D)$ if no logit is more than $D$ below $w_{nn}$. It follows "
-    "that the norm of the sum of the gradients of all classes is at least the smallest singular "
-    "value of $F$ times the norm of the vector of the bounds of all classes. {compared} numerical "
+    "(M-1)/(M-1+e^D)$ if no logit is more than $D$ below $w_{nn}$. Collect these bounds "
+    "of all classes in a vector. Then the norm of the sum of the gradients of all classes is at "
+    "least the smallest singular value of $F$ times the norm of this vector. {compared} numerical "
     "comparisons confirm both bounds.",
     tolerance=1e-9,  # logits of trained decoders come from a linear system; the bound is tight
     size=lambda one: 2,
@@ -198,7 +198,7 @@ FACTORS = {"6/sqrt(M)": 36, "sqrt(6/M)": 6}  # the window is not empty iff M > f
     instances=designs,
     says="Classes that share tokens in pairs, with a suitable overlap, satisfy Assumption 2 "
     r"if $K$ is even and $M \ge 36K^2 + 1$. For odd $K$, one group has three classes, and $M "
-    r"\ge 144K^2 + 1$ is enough. Tested for {tried} values of $K$ from 2 to 50. No classes "
+    r"\ge 144K^2 + 1$ is enough. The check tests {tried} values of $K$ from 2 to 50. No classes "
     "satisfy Assumption 2 at $M = 36K^2$. Among {random} random sets of four classes, "
     r"{random_met} satisfy Assumption 2, even with the smaller lower bound $\sqrt{6/M}$.",
     tolerance=1e-12,  # eigenvalues of matrices with entries below 1
@@ -803,7 +803,7 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
     for k, ((u, v), gap) in enumerate(zip(rounds, claimed, strict=True)):
         if k > 0:
             distance = abs((u if square else v) - gap)
-            name = f"round {k}: distance of the two gaps"
+            name = f"round {k}: distance of the gap under (7) from the claimed gap"
             size = ends.shown(distance)
             yield Shown(name, size, ">", "0", size, distance > 0)
 
@@ -824,7 +824,7 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
             gaps_apart,
             planted={
                 r"As many classes as tokens, and the rate $(1 - \rho)\eta_Y$ in place of "
-                "(43): here Remark 1 is right, so the gaps agree.": {"square": True}
+                "(43): here the rate of Remark 1 is right, so the gaps agree.": {"square": True}
             },
         ),
     ),
@@ -853,7 +853,7 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
     },
     planted={
         r"The rate $(1 - \rho)\eta_Y$ under the mean of (7) for $K = M$, where $\sum_n \zeta_n "
-        "= 0$ and Remark 1 is right; the check must accept it.": Variant(
+        "= 0$ and this rate is right; the check must accept it.": Variant(
             {"reading": "rate", "mean": True}, as_many_classes, expected=Verdict.NOT_CONTRADICTED
         ),
     },
@@ -1133,7 +1133,8 @@ GROWING_SHIFT = executed(
             },
         ),
         by_hand(
-            "$h^* - h$ lies between $c(s)$ times the derivatives of $h$ at both heights",
+            "$h^* - h$ lies between $c(s)$ times the derivative of $h$ at the height $h^*(s)$ and "
+            "$c(s)$ times the derivative of $h$ at the height $h(s)$",
             at="between",
         ),
         by_hand(
@@ -1525,7 +1526,7 @@ def late_time(lowered: float = 0.0) -> Iterator[Shown]:
         uses(
             "tian2023-lem-7",
             r"$0 \le h^* - h \le \eta_Y/M$, and $h^* - h$ lies between $c(s)$ times the "
-            "derivatives of $h$ at both heights",
+            "derivatives of $h$ at the heights $h^*(s)$ and $h(s)$",
         ),
         uses("tian2023-lem-6", "the time $T(x)$ at which $Mh = x$"),
         enclosed(
@@ -1617,7 +1618,7 @@ def check_tian2023_rem_2(
         uses(
             "tian2023-lem-7",
             "part (a), and $h^* - h$ lies between $c(s)$ times the derivatives of $h$ at the "
-            "two heights",
+            "heights $h^*(s)$ and $h(s)$",
         ),
         by_hand(
             r"$c(s) = \frac12\ln s + O(1)$ and $h^* - h \sim \ln s/(2Ms)$ from both bounds",
@@ -1684,7 +1685,7 @@ def enclosed_gaps(late: int = 0, share: float = 0.22) -> Iterator[Shown]:
                 )
                 wrong += not (top >= 0 and bottom <= 0)
                 y += M * rate / (M - 1 + y.exp())
-            name = rf"$M = {M}$, $\eta_Y = {eta:g}$: numbers of updates out of order"
+            name = rf"$M = {M}$, $\eta_Y = {eta:g}$: number of updates with a bound not certified"
             yield relation(name, wrong, "=", 0, wrong)
 
 

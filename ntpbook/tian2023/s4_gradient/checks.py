@@ -586,11 +586,12 @@ def speed_bounds(one: Speed, constant: float | None) -> Iterator[Said]:
     instances=instances.large_vocabularies,
     says=r"Both bounds of (b) on $\gamma$ hold with one constant, here 10, for {tried} "
     "vocabulary sizes.",
-    fails=r"Part (b) fails in the second stage: at $\tau_0 = \eta_Y t_0/K$, the beginning of "
-    r"this stage, $\gamma\tau_0 \ge x_1 \ge \ln M$, while the bound in (b) is a constant "
-    r"times $\ln(2x_1)$, so no constant works for all $M$. Lemma 9, from which the paper's "
-    r"proof takes the bound, has $\ln(M\eta_Y t/K)$ instead. The form (9) and the sign (a) "
-    "are separate claims, which hold under the modified update (26).",
+    fails=r"Part (b) fails in the second stage. Put $x_1 = (1 + \omega_1)\ln M$. At the beginning "
+    r"of this stage, $\tau_0 = \eta_Y t_0/K = 2x_1$, we have $\gamma\tau_0 \ge x_1 \ge \ln M$, "
+    r"while (b) claims that $\gamma\tau_0$ is at most a constant times $\ln(2x_1)$. So no "
+    r"constant works for all $M$. Lemma 9, from which the paper's proof takes the bound of (b), "
+    r"has $\ln(M\eta_Y t/K)$ instead of $\ln(\eta_Y t/K)$. The form (9) and the sign (a) are "
+    "separate claims, which hold under the modified update (26).",
     tolerance=STEPS,
     hypotheses=(
         "Assumption 2",

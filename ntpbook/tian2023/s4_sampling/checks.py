@@ -623,8 +623,9 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
     over="runs and settings",
     instances=instances.rows,
     says=r"In {tried} runs and settings of the modified update (26), every row of $F^\top Y$ is "
-    r"$(1 + \theta_n)\bar w_n$, and both bounds of Lemma 12 on $|\theta_n|$ hold, the one with "
-    r"$\delta$ with probability at least $1 - \delta$. The constant 1 instead of $\frac52$ "
+    r"$(1 + \theta_n)\bar w_n$, and both bounds of Lemma 12 on $|\theta_n|$ hold; the bound that "
+    r"involves $\delta$ holds with probability at least $1 - \delta$. The constant 1 instead of "
+    r"$\frac52$ "
     "suffices in {once} of {chances} cases.",
     fails=r"A row has another form, or $|\theta_n|$ is larger than its bounds.",
     tolerance=1e-8,  # the probability errs by 1e-12 and is divided by delta >= 1e-3

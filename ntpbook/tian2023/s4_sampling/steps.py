@@ -278,7 +278,8 @@ def slope_of_g(share: float = 1 / 3) -> Iterator[Shown]:
     M, g = q + 1, 1 / (q + y)
     grown = M * eta * g * y  # dy/ds along (44)
     slope = -sp.diff(sp.log(g), y) * grown
-    yield identity(r"$-d \ln g/ds$", slope, eta * M * y / (q + y) ** 2)
+    where = r"$-d \ln g/ds$, with $y = e^{Mh}$ and $q = M - 1$"
+    yield identity(where, slope, eta * M * y / (q + y) ** 2)
     room = sp.factor(sp.together(eta * M / (4 * q) - slope))
     yield at_least_zero(r"$\eta M/(4 (M - 1))$ minus this rate", sp.factor(room * 4 * q) / (4 * q))
     yield identity("this rate at $y = M - 1$", slope.subs(y, q), eta * M / (4 * q))

@@ -314,12 +314,12 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
         executed(
             r"$\beta$ is equal for both classes, and positive",
             steps.equal_coefficients,
-            planted={"$E'$ with the opposite sign in one term.": {"sign": 1}},
+            planted={r"$E' = I - (I + E)^{-1}$ with the opposite sign in one term.": {"sign": 1}},
         ),
         executed(
             r"the criterion $x + 1/x > 2/(f_1^\top f_2)$ for growth",
             steps.criterion,
-            planted={"1 instead of 2.": {"twice": 1}},
+            planted={r"1 instead of 2 in $x + 1/x > 2/(f_1^\top f_2)$.": {"twice": 1}},
         ),
         executed(
             "for the probabilities of the proposition and $M = 165$, both bounds of Assumption 2, "

@@ -615,7 +615,7 @@ def both_formulas(one: SettingWithConstant, form: Growth, shrink: float) -> Iter
         room, size = shrink * stage_excess(one.s, times, stage), np.maximum(1.0, np.abs(B))
         where, at = f"phase {stage}, $t = {{at}}$", shown(times)
         yield arrays.at_least(over, 0.0, f"{where}: below $B_n$", at=at, scale=size)
-        yield arrays.at_most(over, room, f"{where}: above the allowed error", at=at, scale=size)
+        yield arrays.at_most(over, room, f"{where}: excess over $B_n$", at=at, scale=size)
 
 
 ROOM = 1e-12  # both sides are right to a few digits of the last place
@@ -1115,9 +1115,9 @@ BEFORE = "largest difference before and after both $t_0$"
     "tian2023-app-after-onset",
     over="pairs of rates",
     instances=pairs_of_figure_9,
-    says=r"For {tried} pairs of learning rates with the same ratio $\nu$, the difference of the "
-    "two growth bounds $B_n$ at any time after the $t_0$ of both is the difference of what each "
-    "has gained since its own $t_0$.",
+    says=r"For {tried} pairs of curves of $B_n$ with the same ratio $\nu$ and different learning "
+    "rates, the difference of the two growth bounds $B_n$ at any time after the $t_0$ of both is "
+    "the difference of what each has gained since its own $t_0$.",
     tolerance=1e-11,  # M tau reaches 1e12 before a logarithm is taken of it
     proof=(
         uses("tian2023-eq-131", "both curves of $B_n$ have the same value at their own $t_0$"),
@@ -1449,9 +1449,9 @@ def rates_of(one: coupled.Long, *ratios: float) -> str:
     "longer. In our designs with one query and one common token, the entropy of the attention "
     "on the distinct tokens eventually increases again. So at late times larger rates give less "
     "sparse attention. At these late times the entropy of the whole attention falls, "
-    "because the common token keeps losing weight. For the paper's classes at equal rates, the "
-    "entropy on the distinct tokens first falls to {least} nats, and has risen to {last} nats "
-    "after 1e9 steps.",
+    "because the common token keeps losing weight. For classes of the paper's synthetic "
+    "experiments (Section 8) at equal rates, the entropy on the distinct tokens first falls to "
+    "{least} nats, and has risen to {last} nats after 1e9 steps.",
     hypotheses=TRAINING,
     readings={
         "Sparsity measured by the entropy of the whole attention, common tokens included.": {

@@ -79,10 +79,11 @@ INTEGRATOR = 1e-8  # five times what a tolerance of 1e-11 instead of 1e-8 change
     "tian2023-app-uniform-start",
     over="runs in which both layers train",
     instances=flows,
-    says="In {tried} runs on symmetric and random classes every token starts with attention "
-    "equal to its frequency in the context. Averaged over the classes of a run, the attention on "
-    "common tokens never increases up to $10^8$ steps. In a single class, this attention can "
-    "increase if the data have several common tokens.",
+    says="In {tried} runs, on symmetric classes, on random classes, and on one further example, "
+    "every token starts with attention equal to its frequency in the context. Averaged over the "
+    "classes of a run, the attention on common tokens never increases up to $10^8$ steps. In a "
+    "single class, the attention on common tokens can increase if the data have several common "
+    "tokens.",
     tolerance=INTEGRATOR,
     observes=True,
     readings={
@@ -283,8 +284,8 @@ def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | SymmetricUnder
     "on the distinct tokens of its class within $10^8$ steps. Later times were not examined.",
     observes=True,
     readings={
-        "No token ever reaches this share under the approximation (10), where $B_n$ grows without "
-        "limit.": {"ever": True}
+        "No token ever has 0.99 of the attention on the distinct tokens of its class under the "
+        "approximation (10), where the growth bound $B_n$ grows without limit.": {"ever": True}
     },
     planted={
         "Logits one thousand times as large.": {"factor": 1000.0},
@@ -298,7 +299,8 @@ def check_tian2023_app_no_winner(
     if isinstance(one, SymmetricUnder10):
         if ever:
             last = scores_under_10(one, np.array([600.0]))[-1]
-            yield within(one.share(last), share, r"share at $\Gamma = e^{600}$")
+            where = r"share when the integral $\Gamma = \eta_Z \int_0^t \gamma$ is $e^{600}$"
+            yield within(one.share(last), share, where)
         log_time = takeover_log_time(one, share)
         yield result("takeover", round(math.log10(log_time)))
         return
@@ -453,7 +455,10 @@ def check_tian2023_app_heads(one: Heads, off: int = 0) -> Iterator[Said]:
             one_head.error_step,
             planted={"The error of one head alone.": {"first_only": True}},
         ),
-        by_hand("The derivatives of $f^h$ and of $J$ together give (4) for head $h$.", at="chain"),
+        by_hand(
+            "The derivatives of $f^h$ and of $J$ together give the stated gradient for head $h$.",
+            at="chain",
+        ),
     ),
     readings={"Each head has the gradient that it would have without the others.": {"alone": True}},
     planted={

@@ -205,7 +205,11 @@ def _in_balls(name: str, weights: tuple[tuple[int, ...], ...], steps: int) -> Sc
         z = enclosed_steps.scores_after(rows, (0, 0), (), VOCABULARY - 2, rates, steps)[0]
         ends = np.array([[enclosed_steps.above(z[token]) for token in own]])
     return ScoresOverTime(
-        f"{name}, {steps} steps in balls", "balls", np.array([float(steps)]), ends, 0.0
+        f"{name}, {steps} steps in ball arithmetic",
+        "balls",
+        np.array([float(steps)]),
+        ends,
+        0.0,
     )
 
 

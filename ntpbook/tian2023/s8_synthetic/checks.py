@@ -351,7 +351,8 @@ def of_expectation() -> list[Thresholds]:
     r"100 steps first falls and then rises with the ratio $\eta_Y/\eta_Z$, for all {tried} "
     "numbers of queries. The minimum of the entropy is at ratios from {off_low} to {off_high} "
     "and is {depth} to {depth_most} nats below the value at ratio 0.5. With momentum 0.9, at the "
-    "same effective rates, the minimum is at ratios from {on_low} to {on_high}.",
+    r"same effective rates (each rate divided by $1 - \beta$, where $\beta$ is the momentum), the "
+    "minimum is at ratios from {on_low} to {on_high}.",
     fails="On the expected loss, without momentum, the entropy after 100 steps does not first "
     r"fall and then rise with the ratio $\eta_Y/\eta_Z$.",
     observes=True,
@@ -403,9 +404,9 @@ SHARP: Cell = (1, 3.0, 10.0)  # one query, eta_Z = 3, eta_Y = 30
     size=lambda one: len(one.top[SHARP]),
     name=lambda one: "",
     says=r"In {tried} runs of Syn-Medium with one query, $\eta_Z = 3$, and $\eta_Y = 30$, "
-    "{winners} of {classes} classes end with more than 0.99 of their attention on one token, and "
-    "{strong} with more than 0.9. The largest share of a single token in any class is {best}. "
-    "The median over the classes of the largest share in a class is {median}.",
+    "{winners} of {classes} classes ended with more than 0.99 of their attention on one token, "
+    "and {strong} with more than 0.9. In each class, take the largest share of a single token. The "
+    "largest of these shares over all classes is {best}, and their median is {median}.",
     fails="No class ends with more than 0.99 of its attention on one token; the largest share "
     "is {best}.",
     observes=True,

@@ -29,7 +29,7 @@ class Size:
         """The size in words."""
         queries = "one query" if self.queries == 1 else f"{self.queries} queries"
         each = "one next token" if self.following == 1 else f"{self.following} next tokens"
-        return f"{queries} with {each} each"
+        return f"{queries} with {each}" + (" each" if self.queries > 1 else "")
 
     @property
     def data(self) -> coupled.Symmetric:

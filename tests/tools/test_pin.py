@@ -105,7 +105,7 @@ def test_the_command_writes_the_pins_and_prints_the_lines(
 
 
 def test_claims_whose_data_are_not_here_keep_their_pins() -> None:
-    told = f"Not decided: {missing('The text', 'name its folder').reason} (2)"
+    told = f"Not decided: {missing('The text', 'name its folder').reason} (2 times)"
     row = {"label": "ours-x", "verdict": "undecided", "evidence": told}
     other = {"label": "ours-y", "verdict": "undecided", "evidence": "Not decided."}
     document = {"claims": [row, other]}

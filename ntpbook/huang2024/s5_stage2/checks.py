@@ -551,8 +551,8 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
         ),
     ),
     loose="the criterion for runs is a decay like $1/t$, since the abstract promises a "
-    r"sublinear rate; on every long run $1 - \cos$ decays faster, and on no run of this book does "
-    "it decay nearly as slowly as $1/t$",
+    r"sublinear rate; on every long run $1 - \cos$ decays faster, and on none of these runs is the "
+    "decay close to $1/t$",
     planted={
         r"A run whose $1 - \cos$ tends to a hundred times its final value and not to "
         "zero.": {"beside": 100.0},

@@ -345,7 +345,7 @@ def check_ours_direction(
 
 @check(
     "ours-corrected-statements",
-    over="random sizes",
+    over="sizes",
     instances=instances.sizes,
     says=r"With $1/\pi_{\min}$ in place of $N$, Lemma 7 and Theorems 1 and 2 follow from "
     "Theorems A and B whatever the sizes are, even for the smallest possible readings of the "

@@ -288,7 +288,7 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     says="There are {tried} runs with one optimal token per query, computed with sixty digits. Let "
     "$h$ be the distance of the residual from its predicted limit $R$ halfway through a run. At "
     r"the end of the run this distance is at most $h^{3/2}$, or it is below $10^{-45}$, the level "
-    r"of the rounding errors, and $(t\eta)^2(1 - \cos)$ equals $\|R\|^2/2$ "
+    r"of the rounding errors. Moreover, $(t\eta)^2(1 - \cos)$ then equals $\|R\|^2/2$ "
     "up to the next term of its expansion ({compared} comparisons). The step sizes go up to "
     "0.95 times the bound of the theorem.",
     proof=(

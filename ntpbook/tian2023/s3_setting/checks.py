@@ -168,8 +168,8 @@ def weight_at(one: Sequence, place: int, T: int, base: int) -> float:
     "sequences.",
     proof=(executed("all indices of (1) and (2) lowered by one", steps.positions_shift),),
     readings={
-        "If positions are counted from 1 and the query is $x_{T-1}$, as in the table, the query "
-        "does not attend to itself in (1).": {"base": 1},
+        "If positions are counted from 1, as in (1), and the query is $x_{T-1}$, as in the table, "
+        "the query does not attend to itself in (1).": {"base": 1},
     },
     planted={
         "The table's indices used in (1), with positions counted from 1.": {"base": 1},

@@ -20,4 +20,4 @@ for row in zip(t, found.one_minus_cos, np.exp(log_bound), lower, norms, upper, s
 slope = np.polyfit(np.log(t), np.log(found.one_minus_cos), 1)[0]
 print(f"1 - cos falls like t^{slope:.2f}; the bound, log(t)^2 / t, falls more slowly")
 log_start = bounds.thm_1_speaks_from(constants, rarity=bounds.PI_MIN)
-print(f"the bound is below 1 from step {np.exp(log_start):.2g} on")
+print(f"the bound is below that of the norms alone from step {np.exp(log_start):.2g} on")

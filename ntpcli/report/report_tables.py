@@ -172,7 +172,7 @@ def data_table(given: Study) -> Table:
         ("tokens in the vocabulary", str(len(data.vocabulary))),
         ("distinct samples", str(data.sample_count)),
         ("longest sentence", str(data.max_length)),
-        ("every beginning of a sample is one", "yes" if data.prefix_closed else "no"),
+        ("every prefix of a sample is a sample", "yes" if data.prefix_closed else "no"),
         ("the tokens", words(data.vocabulary)),
     )
     return Table(("", ""), rows)

@@ -200,7 +200,7 @@ def slack_table(rows: Sequence[Row]) -> Table:
     every = finished(rows)
     named: list[tuple[str, str, Callable[[float], str]]] = [
         ("smallest relative slack", "thm_1_corrected_slack", lambda x: f"{x:.1e}"),
-        ("(1 − cos) by its bound, at most", "thm_1_used_log10", lambda x: f"10^{x:.1f}"),
+        ("1 − cos divided by its bound, at most", "thm_1_used_log10", lambda x: f"10^{x:.1f}"),
         ("step from which the bound beats the norms", "thm_1_bites_log10", lambda x: f"10^{x:.1f}"),
     ]
     cells = []

@@ -103,9 +103,9 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
     over="inputs",
     instances=both_kinds,
     tolerance=1e-12,  # rounding of some hundred float steps; the literal run has sixty digits
-    shows="under Assumptions 1 and 2 and source, for two or more tokens and "
-    r"$T_1 \ge 1$, Algorithm 1 is defined exactly if some sentence has two different tokens and "
-    r"$T \ge 1$",
+    shows=r"under Assumptions 1 and 2, if each next token is $\mathrm n$ of a token of its "
+    r"sentence, for two or more tokens and $T_1 \ge 1$, Algorithm 1 is defined exactly if some "
+    r"sentence has two different tokens and $T \ge 1$",
     says="On {runs} runs of both stages, the algorithm transcribed line by line and the library "
     r"give the same $W_{\mathrm{ov}}$ and $W_{\mathrm{kq}}$ up to rounding. On {refused} "
     "inputs with a gradient of zero, the algorithm divides zero by zero, and the library raises "

@@ -80,7 +80,7 @@ BITES = (
         ),
     ),
     Bite(r"Equation (4) below $\log|\mathcal{V}|$, for any $t$", "eq_4_T", "T", _eq_4_T),
-    Bite(r"Equation (4) below $\log|\mathcal{V}|$, with twice that $T$", "eq_4_t", "t", _eq_4_t),
+    Bite(r"Equation (4) below $\log|\mathcal{V}|$, at twice the least $T$", "eq_4_t", "t", _eq_4_t),
 )
 
 

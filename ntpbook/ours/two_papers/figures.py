@@ -76,6 +76,6 @@ def draw_winners(axes: Axes, design: Symmetric, ratio: float, last: float) -> No
         axes.plot(log_t, shares, style, color=color, label=name)
     weights = np.array(design.distinct)
     counts = float(weights.max() / weights.sum())
-    axes.axhline(counts, color=NONCOMPARABLE, linestyle=":", label="share of the counts")
+    axes.axhline(counts, color=NONCOMPARABLE, linestyle=":", label="share by counts")
     axes.set_xscale("log")
     axes.set_ylim(0, 1.02)

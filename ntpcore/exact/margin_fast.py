@@ -113,9 +113,10 @@ def solve_pairs(upper: Integers, lower: Integers, entries: int) -> Columns:
 
 
 def first_fault(columns: Columns) -> int:
-    """The first place where the proof of optimality fails; -1 if the scores are proved optimal.
+    """The first pair or entry that violates the conditions of optimality; -1 if none does.
 
-    The conditions are the Karush-Kuhn-Tucker conditions in integers. With w_a = m/(k+m) and
+    The conditions, which prove the scores optimal, are the Karush-Kuhn-Tucker conditions in
+    integers. With w_a = m/(k+m) and
     w_b = -k'/(k'+m'), the margin w_a - w_b is at least 1 iff m k' >= k m'. A pair that ships units
     joins blocks of equal size, so its margin is 1. Each optimal token ships m units and each
     non-optimal token receives k, so multipliers sum to scores. The check uses no solver code.

@@ -171,13 +171,13 @@ class Table:
         return {following: token for token, following in self.given.items()}
 
     def pair_weights(self, following: int, *, shared: bool = False) -> Counter[int]:
-        """C(x, y), or less, for each x: the weight of the samples with x in them and next token y.
+        """For each x, C(x, y): the weight of the samples with x in them and next token y.
 
         A token that the given collocation does not allow for y is left out. Each line is walked
         once, from its longest sentence down, however often y occurs in the line. Counting all
         tokens of long lines would take quadratic time. So a line with more than 256 distinct tokens
         counts only tokens of its shortest sentence before y, and of these the last 256; the result
-        is then a lower bound on C(x, y).
+        is then only a lower bound on C(x, y).
 
         Args:
             following: y.

@@ -234,8 +234,9 @@ def run(
         threads: how many threads share the work on large data; the numbers stay the same. More
             threads help only if as many processors are free.
         plain: take every step by the plain loop, the reference for tests of the fast loops.
-        brief: take the first steps by the plain loop, as many as need less time than compiling the
-            fast loops. Resumed with `brief` off, a run has the same numbers up to rounding.
+        brief: take the first steps by the plain loop, so that a short run need not wait until
+            numba has compiled the fast loops, which may take the steps after these. The numbers
+            of a run with and without `brief` are equal up to rounding, also where it is resumed.
 
     Raises:
         InputError: steps is negative, eta or gap is not positive, `state` belongs to another run

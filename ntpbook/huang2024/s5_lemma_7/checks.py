@@ -451,9 +451,10 @@ def repeated_often(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run
     instances=repeated_often,
     says=r"A non-optimal token that scores at most $r = \|W\|/\|W_{\mathrm{kq}}^*\|$ below the "
     "optimal token has at least $e^{-r}$ times the attention of one position of the optimal "
-    r"token, and this position has at least $1/L_{\max}$ by Lemma 5. At all {compared} recorded "
-    "steps of {tried} runs such a non-optimal token exists, and the non-optimal tokens of some "
-    "sample have at least the stated attention; the smallest quotient of the two is {least}.",
+    r"token, and this position has at least $1/L_{\max}$ by Lemma 5. At all recorded steps of "
+    "{tried} runs, in {compared} comparisons, such a non-optimal token exists, and the non-optimal "
+    "tokens of some sample have at least the stated attention; the smallest quotient of the two "
+    "is {least}.",
     tolerance=ROUNDING,
     proof=(
         executed(

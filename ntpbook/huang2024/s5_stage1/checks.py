@@ -218,8 +218,8 @@ def any_start_and_one_column(seed: int = 7, sets: int = 10) -> Iterator[First]:
     instances=any_start_and_one_column,
     says="If the wrong tokens of a column have the total probability $S$, this column of the "
     r"gradient has a norm of at most $\sqrt2\,S$; so the inner product of $W_{\mathrm{ov}}^*$ and "
-    r"$-G/\|G\|$ is at least $1/\sqrt2$. At {compared} matrices of {tried} runs the bounds "
-    r"$1/\sqrt2$ and $\frac12$ hold, and the smallest inner product is {least}.",
+    r"$-G/\|G\|$ is at least $1/\sqrt2$. For {tried} runs and matrices the bounds $1/\sqrt2$ and "
+    r"$\frac12$ hold, in {compared} comparisons, and the smallest inner product is {least}.",
     tolerance=RUN,
     proof=(
         uses(

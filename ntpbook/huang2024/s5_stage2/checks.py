@@ -168,7 +168,8 @@ AFTER, SMALL_STEPS = r"$t \ge 2$", r"$\eta \le \|W_{\mathrm{kq}}^*\| / \mathrm e
         "The stated bound 1.1 times sharper, at the step at which it is 0.3.": Variant(
             {"sharper": Fraction(11, 10)}, instances=lambda: [TwoTokens(0.3)]
         ),
-        "The counterexample with both sentences equally frequent, for which the bound holds; "
+        "The data of the counterexample, but with both sentences equally frequent: here the bound "
+        "holds; "
         "this rules out a check that refutes everything.": Variant(
             instances=lambda: [rare.rare_run(0.0, 100_000, rare.ETA)],
             expected=Verdict.NOT_CONTRADICTED,

@@ -1267,8 +1267,8 @@ def check_tian2023_app_lem_7_cases(
     "tian2023-eq-48",
     over="runs",
     instances=whole_heights,
-    says="The first two lines of (48) hold at {compared} times between the updates of {tried} "
-    r"runs, for $\epsilon = h^*(s) - h(s)$ and for half of this difference.",
+    says="The first two lines of (48) hold between the updates of {tried} runs, in {compared} "
+    r"comparisons, for $\epsilon = h^*(s) - h(s)$ and for half of this difference.",
     tolerance=AMPLIFIED,
     proof=(
         FALLING_SLOPE,

@@ -839,9 +839,9 @@ def check_tian2023_eq_112_corrected(
     "tian2023-eq-113",
     over="solutions of (10)",
     instances=instances.runs,
-    says="At {compared} times along {tried} solutions of (10), the derivative of the relative "
-    "gain of the dominant token $l_0$ over every common token whose logit falls agrees with "
-    "(113).",
+    says="Along {tried} solutions of (10), the derivative of the relative gain of the dominant "
+    "token $l_0$ over every common token whose logit falls agrees with (113) and is positive, in "
+    "{compared} comparisons.",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,

@@ -626,8 +626,8 @@ ROOM = 1e-12  # both sides are right to a few digits of the last place
     over="settings",
     instances=lambda: settings(),
     says=r"The bounds on $x/\tau$ up to $t_0'$ and on $x/\ln(M\tau)$ from $t_0$ on, with $x = "
-    r"Mh$ and $\tau = \eta_Y t/K$, hold at {compared} times for {tried} choices of $M$, $K$, "
-    "and the learning rates.",
+    r"Mh$ and $\tau = \eta_Y t/K$, hold in {compared} comparisons for {tried} choices of $M$, "
+    "$K$, and the learning rates.",
     tolerance=ROOM,
     proof=(
         uses("tian2023-lem-6", r"$e^x - 1 + (M - 1) x = M\tau$"),
@@ -761,8 +761,8 @@ def steep(one: SettingWithConstant) -> tuple[float, float]:
     "tian2023-thm-4-scanning",
     over="choices of constants and settings",
     instances=points,
-    says=r"At {compared} times in {tried} choices of constants and settings, the bounds $\gamma "
-    r"\le \eta_Y t/K$ and $e^{2B_n} \le 1 + at$ hold, for $B_n$ of (13).",
+    says=r"The stated upper bounds on the speed coefficient $\gamma$ and on $e^{2B_n}$, with "
+    "$B_n$ of (13), hold in {tried} choices of constants and settings, in {compared} comparisons.",
     tolerance=ROOM,
     proof=(
         uses("tian2023-eq-12", "the growth factor is at most $e^{2B}$"),
@@ -800,8 +800,8 @@ def check_tian2023_thm_4_scanning(
     "tian2023-thm-4-snapping",
     over="choices of constants and settings",
     instances=points,
-    says="At {compared} times after $t_0$, in {tried} choices of constants and settings, "
-    r"$e^{2B_n}$ lies between the two stated bounds, which are linear in $\ln t$.",
+    says="From $t_0$ on, in {tried} choices of constants and settings, $e^{2B_n}$ lies between "
+    r"the two stated bounds, which are linear in $\ln t$, in {compared} comparisons.",
     tolerance=ROOM,
     proof=(
         uses("tian2023-eq-12", "the growth factor is at most $e^{2B}$"),
@@ -852,7 +852,8 @@ def local_exponents() -> tuple[float, float]:
     over="choices of constants and settings",
     instances=points,
     says="In each phase, the corrected formula ($B_1$ or $B_2$) exceeds $B_n$ by at most the "
-    "stated error, at {compared} times in {tried} choices of constants and settings.",
+    "stated error and is never below $B_n$, in {compared} comparisons in {tried} choices of "
+    "constants and settings.",
     tolerance=ROOM,
     proof=(
         uses("tian2023-eq-124-corrected", r"$B = \ln(1 + 4\Gamma/C_0)/4$"),

@@ -124,8 +124,8 @@ def gradient_of_stage_1(target: int = 1) -> tuple[Shown, ...]:
     instances=points,
     says="Symbolic differentiation gives formula (5) for every entry, for vocabularies and "
     "embeddings of any size. For {tried} choices of data and matrices, formula (5) agrees with "
-    "difference quotients to a relative error of {distance}, and with the code of this book up to "
-    "rounding.",
+    "difference quotients to a relative error of at most {distance}, and with the code of this "
+    "book up to rounding.",
     fails="Formula (5) is not the derivative of the loss.",
     proof=(
         executed(
@@ -247,8 +247,8 @@ def smallest_case(outer: int = 1) -> tuple[Shown, ...]:
     instances=points,
     says="Symbolic differentiation gives formula (6) for every entry, for vocabularies and "
     "embeddings of any size and sentences of any length. For {tried} choices of data and "
-    "matrices, formula (6) agrees with difference quotients to a relative error of {distance}, "
-    "and with the code of this book up to rounding.",
+    "matrices, formula (6) agrees with difference quotients to a relative error of at most "
+    "{distance}, and with the code of this book up to rounding.",
     fails="Formula (6) is not the derivative of the loss.",
     proof=(
         executed(

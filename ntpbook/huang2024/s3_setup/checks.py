@@ -171,7 +171,7 @@ def every_pair_is_reached(zeros: bool = True) -> Iterator[Shown]:
     over="random sets of matrices",
     instances=random_four,
     says="The four matrices and their two products give the same probabilities for {tried} "
-    "random sets of matrices of all shapes.",
+    "random sets of matrices of random shapes.",
     tolerance=1e-11,  # a few dozen sums of products of order one to ten
     proof=(
         executed(

@@ -319,7 +319,7 @@ def check_huang2024_lem_7_corrected(
     above = np.logaddexp(0.0, _log_alpha(run, factor, rarity)) < -np.log(-rows.cos_star[late])
     yield count("telling", int(above.sum()))
     yield most("most", float(rows.needed_alpha[late].max()), digits=2)
-    yield least("bites", log_bites(run) / math.log(10), digits=3)
+    yield least("bites", log_bites(run) / math.log(10), digits=4)
 
 
 def log_bites(run: Run) -> float:

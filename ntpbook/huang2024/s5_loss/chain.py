@@ -88,8 +88,9 @@ def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
     instances=with_a_crowd,
     says="Each line of the proof of Theorem 2 follows from the line before. At every recorded "
     "step of {tried} runs the smallest margin bounds the attention, and the attention bounds the "
-    "loss, in {compared} comparisons. The condition on $t$ needs a constant of at least 864 so "
-    "that at least half of the margin in (13) remains; the paper has 1696.",
+    "loss. The condition on $t$ needs a constant of at least 864 so that at least half of the "
+    "margin in (13) remains; the paper has 1696. There are {compared} comparisons, among them that "
+    "of these two constants, once for each run.",
     tolerance=ROUNDING,
     proof=(
         uses("huang2024-eq-13", "(13), a lower bound on the margins"),

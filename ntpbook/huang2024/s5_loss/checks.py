@@ -187,8 +187,8 @@ def check_huang2024_thm_2(
     yield assume("the condition on $T$", case.inside)
     yield assume("the condition on $t$", case.inside)
     yield within(factor * case.claimed, 1.0, where)
-    yield result("T", case.steps1, digits=2)
-    yield result("t", case.steps, digits=2)
+    yield result("T", case.steps1, digits=3)
+    yield result("t", case.steps, digits=3)
     yield result("log_ratio", case.log_ratio, digits=2)
     yield result("claimed", case.claimed, digits=2)
     yield result("weight", weight, digits=3)
@@ -543,8 +543,8 @@ def exceeds(power: int = 1) -> Iterator[Shown]:
     says=r"Read as an upper bound, $|\mathcal V| \exp(-T C_0)$ is correct in {tried} cases.",
     fails=r"For $n = |\mathcal V|$ the function $n x - \log(1 + (n-1) x)$ vanishes at $x = 0$ and "
     r"has a positive slope for $x > 0$, so the stated value exceeds the minimal loss for every "
-    r"$|\mathcal V| \ge 2$, even with the true gap $A$ in place of $T C_0$. For {tried} runs of "
-    "stage 1, ball arithmetic confirms that the stated value is too large.",
+    r"$|\mathcal V| \ge 2$, even with the true gap $A$ in place of $T C_0$. For {tried} first "
+    "stages, ball arithmetic confirms that the stated value is too large.",
     proof=(
         enclosed(
             "the claimed value exceeds the minimal loss, in ball arithmetic",

@@ -198,12 +198,13 @@ def lead_and_rest(twice: int = 2) -> Iterator[Shown]:
 
 @check(
     "huang2024-app-thm-3-probability",
-    over="random sentences",
+    over="sentences with prescribed attention",
     instances=sentences,
     says=r"If the non-comparable token $x_0$ has at least the attention $1 - \epsilon$, with "
     r"$\epsilon < \frac12$, and if the gap $A$ of the logits after stage 1 satisfies $A (1 - "
     r"2\epsilon) \ge \log(|\mathcal V|/\epsilon_0)$, then the probability of $\mathrm n(x_0)$ "
-    r"exceeds $1 - \epsilon_0$. The check confirms this for {tried} random sentences.",
+    r"exceeds $1 - \epsilon_0$. The check confirms this for {tried} sentences with prescribed "
+    "attention.",
     proof=(
         executed(
             r"the lead of the logit of $\mathrm n(x_0)$, and the total probability of the other "

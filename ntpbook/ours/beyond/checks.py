@@ -192,7 +192,8 @@ def check_ours_beyond_assumptions(
     instances=lambda seed=7: runs.of_switches(seed, (runs.JOINT, runs.ON_1)),
     says=r"In {tried} runs on Example 1 and on random data: after 5000 steps of joint training, "
     r"$1 - \cos$ between each layer and its max-margin solution is at most {joint}. With stage 1 "
-    r"on the loss (1), $1 - \cos$ of $W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ is {apart} or more. "
+    r"on the loss (1), $1 - \cos$ of $W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ is at least "
+    "{apart}. "
     "The thresholds of 0.01 and 0.05 were chosen on one random data set and kept for the others.",
     planted={
         "The two kinds of training exchanged.": {"joint": runs.ON_1},

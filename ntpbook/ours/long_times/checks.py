@@ -80,9 +80,9 @@ def symmetric_runs() -> list[tuple[Symmetric, float]]:
     over="designs",
     instances=symmetric_runs,
     name=lambda one: rf"$K = {one[0].K}$, $M = {one[0].M}$, $\eta_Y/\eta_Z = {one[1]:g}$",
-    says=r"On {tried} data sets of symmetric classes, up to $\ln t = {log_t}$, the small system "
-    r"in the time scale $\sigma$ gives the same attention logits $z$ as training both layers in "
-    "time $t$, up to the error of the integrator.",
+    says=r"On {tried} data sets of symmetric classes, up to $\sigma = 20$, where $\ln t$ is at "
+    r"most {log_t}, the small system in the time scale $\sigma$ gives the same attention logits "
+    "$z$ as training both layers in time $t$, up to the error of the integrator.",
     tolerance=1e-6,  # relative; both integrators run at 1e-9 or less over many steps
     proof=(
         uses("tian2023-lem-1", "The gradients with respect to $Y$ and $Z$ for one sample."),
@@ -317,8 +317,8 @@ def exponent_limits(power: Fraction | str = "") -> tuple[Shown, ...]:
     says=r"Each of {tried} solutions with $M > 2K - 1$ and one token of each kind stays inside "
     r"the region of the proof up to $\sigma = 10^4$. If the common token is rare, the path starts "
     "on the boundary of the region, and the theorem applies from the start. Otherwise the "
-    "conditions of entry hold from some time on, at the latest when the decoder's entry $r$ for "
-    "the distinct token is {latest}. At {states} random states on the boundary "
+    "conditions of entry hold from some time on, at which the decoder's entry $r$ for the distinct "
+    "token is at most {latest}. At {states} random states on the boundary "
     "$F = (1 - u)/T^2$ of the region the flow points inward.",
     tolerance=1e-9,  # the integrator's relative tolerance is 1e-11
     proof=(

@@ -41,7 +41,8 @@ DECIDED = "rounding errors, which decide where a run leaves the true path"
     r"steps with a relative error of at most {steps}. Starting the flow later changes $1 - \cos$ "
     "at $10^{15}$ steps by a relative difference of at most {hand_over}. The check allows errors "
     "of $10^{-5}$.",
-    fails="The flow differs from the run by a relative error of more than $10^{-5}$.",
+    fails="The flow differs from the run, or from a flow that starts later, by a relative error of "
+    "more than $10^{-5}$.",
     planted={
         "The flow started as if the run had taken one percent more steps.": {
             "claimed": EXACT + EXACT // 100

@@ -279,11 +279,11 @@ def flows() -> list[Flow]:
     instances=flows,
     says=r"For one query with two next tokens, at ratios $\eta_Y/\eta_Z$ from 30 to 10 000, the "
     "entropy of attention on the distinct tokens along the gradient flow has a minimum at a finite "
-    "time and ends {low} to {high} nats above this minimum. The base-10 logarithm of the time of "
-    r"the minimum grows by {slope} per unit of $\sqrt{\eta_Y/\eta_Z}$. Written as a power of the "
-    "ratio, this logarithm has an exponent within {off} of $1/2$ at the largest ratios; a tenfold "
-    "ratio at least halves the distance from $1/2$. If the decoder keeps no memory of earlier "
-    "attention, the entropy does not rise, at equal rates up to $10^8$ steps.",
+    "time and ends {low} to {high} nats above this minimum. From ratio 1000 to 10 000, the base-10 "
+    r"logarithm of the time of the minimum grows by {slope} per unit of $\sqrt{\eta_Y/\eta_Z}$. "
+    "Written as a power of the ratio, this logarithm has an exponent within {off} of $1/2$ there; "
+    "a tenfold ratio at least halves the distance from $1/2$. If the decoder keeps no memory of "
+    "earlier attention, the entropy does not rise, at equal rates up to time $10^8$.",
     observes=True,
     planted={
         "The logarithm of the time of the minimum proportional to the ratio itself.": {

@@ -118,9 +118,9 @@ def _one_by_one(terms: Sequence[Any]) -> Any:
     "ours-two-layer",
     over="random data sets",
     instances=random_layers,
-    says=r"The logits are $Y^\top b$ in the first paper and $Y^\top b/\|b\|$ in the second, on "
-    "{sentences} sentences of {tried} random data sets, with the attention $b$ summed over the "
-    "positions of each token.",
+    says=r"The logits are $Y^\top b$ in the first paper and $Y^\top b/\|b\|$ in the second, with "
+    "the attention $b$ summed over the positions of each token. The check compares {sentences} "
+    "vectors of logits, those of both papers on the sentences of {tried} random data sets.",
     tolerance=1e-12,  # sums of a few dozen terms of order one
     proof=(
         uses("huang2024-eq-1", "The definition of the layer of the first paper."),
@@ -505,7 +505,8 @@ def stages(seed: int = 7, steps: int = 10_000) -> tuple[Stage2, ...]:
     "over the last decade of $t$: the loss minus its minimum decays like a power of $t$ with an "
     r"exponent between {steep} and {flat}, the norm of $W_{\mathrm{kq}}$ deviates from a "
     r"straight line in $\ln t$ by at most a fraction of {bend} of its growth, and the cosine of "
-    r"the angle between $W_{\mathrm{kq}}$ and the max-margin solution ends at {cosine} or more. "
+    r"the angle between $W_{\mathrm{kq}}$ and the max-margin solution is at least {cosine} at the "
+    "end. "
     "With normalized gradients the norm is nearly proportional to $t$.",
     observes=True,
     planted={

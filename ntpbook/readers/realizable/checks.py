@@ -91,7 +91,8 @@ def _is_realizable(
     "trying every subset of the samples with every collocation. Greedy search finds a smaller part "
     "on {behind} of the {tried} data sets and never a larger one; no realizable part exceeds its "
     "upper bound.",
-    fails="The integer program and the complete search disagree.",
+    fails="The integer program, the complete search, and greedy search with its upper bound do not "
+    "agree.",
     proof=(
         uses("huang2024-asm-1", "Realizable data."),
         uses("huang2024-def-1", "The order of the tokens under a query."),

@@ -248,9 +248,9 @@ def check_tian2023_eq_2(
 
 @check(
     "tian2023-app-normalization",
-    over="random embeddings",
+    over="sets of embeddings",
     instances=embeddings,
-    says=r"For {tried} random embeddings, the norms of $\hat u_T$ and $X^\top b_T$ are equal if "
+    says=r"For {tried} sets of embeddings, the norms of $\hat u_T$ and $X^\top b_T$ are equal if "
     "the embeddings are orthonormal, and otherwise the square of their ratio differs from 1 by at "
     "most the stated bound.",
     tolerance=1e-12,  # rounding of sums of up to a thousand products

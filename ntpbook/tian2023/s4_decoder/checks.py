@@ -27,6 +27,7 @@ from ntpbook.tian2023.s4_decoder.instances import (
     TrainedClasses,
     all_heights,
     decoders_and_a_pair,
+    different_decoders,
     exact_correlations,
     figure_8,
     grouped_classes,
@@ -84,7 +85,7 @@ AMPLIFIED = 1e-10  # heights up to 40 carry errors of 1e-14, divided by rates do
 @check(
     "tian2023-eq-7",
     over="random decoders",
-    instances=random_decoders,
+    instances=different_decoders,
     says=r"The derivative of the log-likelihood $\log\alpha_{nn}$ with respect to $Y$ is $f_n "
     r"(e_n - \alpha_n)^\top$, for symbolic entries of $Y$ and any number of tokens. "
     "{compared} numerical derivatives in random directions agree.",
@@ -402,7 +403,7 @@ def check_tian2023_lem_3(
 @check(
     "tian2023-eq-8",
     over="random decoders",
-    instances=random_decoders,
+    instances=different_decoders,
     says=r"The log-likelihood of class $n$ depends only on row $n$ of $F^\top Y$. Its gradient "
     r"with respect to this row is $e_n - \alpha_n$, for symbolic logits. {compared} numerical "
     "derivatives in random directions agree.",
@@ -1205,7 +1206,7 @@ def check_tian2023_eq_46(run: Heights, next_: int = 1, sign: int = 1) -> Iterato
     "tian2023-eq-47",
     over="runs",
     instances=whole_heights,
-    says="At {compared} times between the updates of {tried} runs, $h(t)$ is at most the "
+    says="At {compared} times at and between updates of {tried} runs, $h(t)$ is at most the "
     r"interpolation $h^\circ(t)$ of $h^*$.",
     tolerance=AMPLIFIED,
     proof=(
@@ -1588,7 +1589,8 @@ def check_tian2023_rem_2(
     over="runs",
     instances=all_heights,
     says=r"Both bounds on $c(s)$ follow from identities for symbolic $M$, $\eta_Y$, and "
-    "heights, and hold in {compared} comparisons on {tried} runs. The proof also shows "
+    "heights. In {compared} comparisons on {tried} runs, both bounds hold, and $c(s)$ agrees "
+    "with its definition by the time at which $h$ reaches $h^*(s)$. The proof also shows "
     r"that $sM(h^* - h)/\ln s$ tends to $1/2$.",
     tolerance=AMPLIFIED,
     proof=(

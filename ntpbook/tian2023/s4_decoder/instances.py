@@ -79,6 +79,11 @@ def random_decoders(seed: int = 7, draws: int = 2) -> Iterator[TrainedClasses]:
                 yield TrainedClasses(name, c, f, Y, eta, seed)
 
 
+def different_decoders(seed: int = 7, draws: int = 2) -> Iterator[TrainedClasses]:
+    """Each random decoder once, for what does not depend on the learning rate."""
+    return (one for one in random_decoders(seed, draws) if one.eta == 0.01)
+
+
 def decoders_and_a_pair(seed: int = 7, draws: int = 2) -> Iterator[TrainedClasses]:
     """Random decoders, then two classes that share little: their modification is nearly longest."""
     yield from random_decoders(seed, draws)

@@ -387,11 +387,13 @@ SLOPE = executed(
 
 @check(
     "tian2023-lem-11",
-    over=r"combinations of $M$, $\eta_Y$, and $\bar N$",
+    over=r"combinations of $M$, $\eta_Y$, and $\bar N$, and vocabulary sizes",
     instances=instances.means,
-    says=r"In {tried} combinations of $M$, $\eta_Y$, and $\bar N$, the height $h$ and the size "
-    r"$g$ of an update after $N_n$ updates differ from those after $\bar N$ updates by no more "
-    "than (61) and (62) allow, with explicit constants.",
+    says=r"For combinations of $M$, $\eta_Y$, and $\bar N$, the height $h$ after $N_n$ updates "
+    r"differs from that after $\bar N$ updates by no more than (61) allows, and for $M \ge 4$ the "
+    "size $g$ of an update by no more than (62) allows, with explicit constants. For single "
+    r"vocabulary sizes, $-\mathrm d\ln g/\mathrm d\ln s \le 2$ in stage 2. Both together are "
+    "{tried} cases.",
     tolerance=1e-9,  # a difference of one hundredth of the size keeps thirteen digits
     proof=(
         uses("tian2023-lem-6", "$h$ solves (44) and (45)"),
@@ -479,7 +481,7 @@ def check_tian2023_lem_11(
     over=r"combinations of $M$, $\eta_Y$, and $\bar N$",
     instances=instances.means_alone,
     says=r"Each inequality of (63) holds in {tried} combinations of $M$, $\eta_Y$, and $\bar "
-    r"N$, for $\Delta$ up to $\bar N$.",
+    r"N$, for $\Delta$ up to $0.9\bar N$.",
     tolerance=1e-9,  # as in Lemma 11
     proof=(
         uses("tian2023-lem-6", "$h$ solves (44): its derivative decreases, and $h(0) = 0$"),
@@ -622,10 +624,10 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
     "tian2023-lem-12",
     over="runs and settings",
     instances=instances.rows,
-    says=r"In {tried} runs and settings of the modified update (26), every row of $F^\top Y$ is "
-    r"$(1 + \theta_n)\bar w_n$, and both bounds of Lemma 12 on $|\theta_n|$ hold; the bound that "
-    r"involves $\delta$ holds with probability at least $1 - \delta$. The constant 1 instead of "
-    r"$\frac52$ "
+    says=r"The check tests {tried} runs and settings of the modified update (26). In the runs, "
+    r"every row of $F^\top Y$ is $(1 + \theta_n)\bar w_n$, and the bound of Lemma 12 on "
+    r"$|\theta_n|$ in terms of the count holds. In the settings, the bound that involves $\delta$ "
+    r"holds with probability at least $1 - \delta$. The constant 1 instead of $\frac52$ "
     "suffices in {once} of {chances} cases.",
     fails=r"A row has another form, or $|\theta_n|$ is larger than its bounds.",
     tolerance=1e-8,  # the probability errs by 1e-12 and is divided by delta >= 1e-3
@@ -726,11 +728,12 @@ def rows_of_the_example(
 
 @check(
     "tian2023-thm-5-exact",
-    over="runs",
+    over="decoders after some number of draws",
     instances=instances.solutions,
-    says=r"After $N$ updates (26) the decoder $Y$ is $F(I - E')(I + \Theta)\bar W$, in "
-    r"{tried} runs. For matrices of symbolic size this product equals $(F^\dagger)^\top(I + "
-    r"\Theta)\bar W$ with the pseudo-inverse $F^\dagger$.",
+    says=r"After $N$ updates (26) the decoder $Y$ of dense runs is $F(I - E')(I + \Theta)\bar W$, "
+    r"and in a run at increasing $N$ the rows of $F^\top Y$ are parallel to the $\zeta_n$; both "
+    r"together are {tried} decoders. For matrices of symbolic size this product equals "
+    r"$(F^\dagger)^\top(I + \Theta)\bar W$ with the pseudo-inverse $F^\dagger$.",
     tolerance=1e-10,  # a few hundred updates, and the pseudo-inverse of a well conditioned F
     proof=(
         executed(r"$(F^\dagger)^\top = F(I - E')$", steps.two_forms_of_the_solution),
@@ -845,12 +848,13 @@ def check_tian2023_thm_5(
     "tian2023-cor-1",
     over="runs and settings",
     instances=instances.residuals_and_steps,
-    says="In {tried} runs and settings of the modified update (26), the residuals $x_{T+1} - "
-    r"\alpha_n$ have the form (71) with $|\sigma| \le \eta_Y(|N_n - \bar N| + c(N_n))$. Both "
+    says="The check tests {tried} runs and settings of the modified update (26). In the runs, the "
+    r"residuals $x_{T+1} - \alpha_n$ have the form (71) with $|\sigma| \le \eta_Y(|N_n - \bar N| "
+    r"+ c(N_n))$. In the settings, both "
     r"bounds on $|\sigma|$ that involve $\delta$ hold with probability at least $1 - \delta$ for "
     r"each class by itself; the second was tested in {late} cases. The constant 1 instead of "
     r"$\frac52$ and 15 suffices in {once} of {bounds} cases. After the stated number of steps, all "
-    r"classes reach accuracy $\epsilon$ with probability 0.95.",
+    r"classes reach accuracy $\epsilon$ with probability at least 0.95.",
     fails="Residuals or numbers of steps differ from those of Corollary 1.",
     tolerance=1e-9,  # differences of 1/g on runs of some hundred steps
     proof=(

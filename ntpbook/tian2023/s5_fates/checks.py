@@ -809,9 +809,10 @@ def check_tian2023_eq_112(one: instances.Quotient, factor: int = 1) -> Iterator[
 
 @check(
     "tian2023-eq-112-corrected",
-    over="solutions of (10)",
+    over="solutions of (10) and pairs of tokens",
     instances=instances.small_and_runs,
-    says="Along {tried} solutions of (10), the derivative of the relative gain of the dominant "
+    says="Along solutions of (10), and for pairs of distinct tokens at $t = 0$ in exact fractions, "
+    "together in {tried} cases, the derivative of the relative gain of the dominant "
     r"token $l_0$ over any other distinct token is $2\,r(0)\,\chi_{l_0}\,\dot z_{l_0}$.",
     tolerance=INTEGRATOR,
     proof=(
@@ -840,8 +841,8 @@ def check_tian2023_eq_112_corrected(
     over="solutions of (10)",
     instances=instances.runs,
     says="Along {tried} solutions of (10), the derivative of the relative gain of the dominant "
-    "token $l_0$ over every common token whose logit falls agrees with (113) and is positive, in "
-    "{compared} comparisons.",
+    "token $l_0$ over every common token agrees with (113) and is positive, and the logit of the "
+    "common token falls, in {compared} comparisons.",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,

@@ -1223,7 +1223,7 @@ def wide() -> list[SnapSetting]:
     over="settings",
     instances=moderate_ratios,
     says=r"At a fixed ratio $\nu$ and late times, the slope of $B_n$ in $\ln\ln(M\eta_Y t/K)$ "
-    "is between {least} and {most} for {tried} choices of $M$, $K$, and the learning rates; its "
+    "is at least {least} and at most {most} for {tried} choices of $M$, $K$, and the rates; its "
     r"limit is $1/2$. No bound by the bracket in (133) holds uniformly in $\nu$, because its "
     "two terms enter $B_n$ with different coefficients, $1/2$ and $1/4$.",
     proof=(
@@ -1537,7 +1537,7 @@ def check_tian2023_app_slow_decoder_bound(
     fails="In our designs with one query and one common token, attention is at first sparser "
     "with the slower decoder. Then its entropy on the distinct tokens rises again, sooner than "
     "with the faster decoder. At late times the faster decoder has the sparser attention on the "
-    r"distinct tokens: after a million steps if $\eta_Y/\eta_Z = 100$ is compared with 10, and "
+    r"distinct tokens: at $10^7$ steps if $\eta_Y/\eta_Z = 100$ is compared with 10, and "
     "much later at larger ratios. With ten classes, $10^5$ steps, and one distinct token per "
     r"class, the logit of a distinct token gains most at the ratio $\eta_Y/\eta_Z$ = {best}.",
     hypotheses=TRAINING,
@@ -1742,7 +1742,7 @@ def check_tian2023_fig_9(
     "ours-coupled-flow",
     over="states and runs",
     instances=coupled.reduced_states,
-    says="In {tried} comparisons on symmetric data, the reduced equations agree with the full "
+    says="For {tried} states and runs on symmetric data, the reduced equations agree with the full "
     "matrices $Y$ and $Z$: in the derivatives at random symmetric states, and after 300 steps "
     "of gradient descent.",
     tolerance=1e-13,  # sums over up to 60 tokens and 300 steps

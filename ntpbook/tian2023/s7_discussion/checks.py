@@ -280,8 +280,8 @@ def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | SymmetricUnder
     "tian2023-app-no-winner",
     over="runs in which both layers train",
     instances=horizons,
-    says="In {tried} runs on symmetric and random classes no token reaches 0.99 of the attention "
-    "on the distinct tokens of its class within $10^8$ steps. Later times were not examined.",
+    says="In {tried} runs on symmetric and random classes no token has 0.99 of the attention on "
+    "the distinct tokens of its class after $10^8$ steps. Other times were not examined.",
     observes=True,
     readings={
         "No token ever has 0.99 of the attention on the distinct tokens of its class under the "

@@ -70,7 +70,7 @@ FREEZES: dict[str, Measure] = {
 
 @check(
     "tian2023-fig-7",
-    over="models",
+    over="runs",
     instances=models,
     observes=True,
     size=lambda model: len(model.runs),
@@ -171,11 +171,11 @@ def figure_7_numbers(model: Model) -> Iterator[Said]:
 
 @check(
     "tian2023-fig-10",
-    over="sweeps of the learning rate",
+    over="runs in sweeps of the learning rate",
     instances=sweeps,
     observes=True,
     size=lambda sweep: sweep.entropy.size,
-    says="On WikiText, in {runs} runs with {seeds} seeds at each of the learning rates "
+    says="On WikiText, in {tried} runs with {seeds} seeds at each of the learning rates "
     "{least_rate} to {greatest_rate}, the entropy of attention in models with positional "
     "encoding decreases as the rate increases, at a significance level of 1 percent.",
     fails="On WikiText the entropy of attention in models with positional encoding does not "

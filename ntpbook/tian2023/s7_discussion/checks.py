@@ -281,7 +281,8 @@ def horizons(seed: int = 7, random: int = 8) -> list[Trajectory | SymmetricUnder
     over="runs in which both layers train",
     instances=horizons,
     says="In {tried} runs on symmetric and random classes no token has 0.99 of the attention on "
-    "the distinct tokens of its class after $10^8$ steps. Other times were not examined.",
+    "the distinct tokens of its class at any recorded time up to $10^8$ steps. Later times were "
+    "not examined.",
     observes=True,
     readings={
         "No token ever has 0.99 of the attention on the distinct tokens of its class under the "
@@ -312,7 +313,7 @@ def check_tian2023_app_no_winner(
         if shares[0, -1] >= 0.9:
             yield left_out("a class whose leading token starts with more than 0.9")
             continue
-        yield within(float(shares[-1].max()), share, f"class {n}")
+        yield within(float(shares.max()), share, f"class {n}, at some recorded time")
         yield most("gain", float(shares[-1, -1] - shares[0, -1]), digits=1)
 
 

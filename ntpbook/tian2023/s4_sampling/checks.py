@@ -730,10 +730,11 @@ def rows_of_the_example(
     "tian2023-thm-5-exact",
     over="decoders after some number of draws",
     instances=instances.solutions,
-    says=r"After $N$ updates (26) the decoder $Y$ of dense runs is $F(I - E')(I + \Theta)\bar W$, "
-    r"and in a run at increasing $N$ the rows of $F^\top Y$ are parallel to the $\zeta_n$; both "
-    r"together are {tried} decoders. For matrices of symbolic size this product equals "
-    r"$(F^\dagger)^\top(I + \Theta)\bar W$ with the pseudo-inverse $F^\dagger$.",
+    says=r"The check tests {tried} decoders trained by (26). Some come from separate runs: there "
+    r"$Y$ is $F(I - E')(I + \Theta)\bar W$ after $N$ updates. The others come from one run at "
+    r"increasing $N$: there the rows of $F^\top Y$ are parallel to the $\zeta_n$. For matrices "
+    r"of symbolic size $F(I - E')(I + \Theta)\bar W$ equals $(F^\dagger)^\top(I + \Theta)\bar W$ "
+    r"with the pseudo-inverse $F^\dagger$.",
     tolerance=1e-10,  # a few hundred updates, and the pseudo-inverse of a well conditioned F
     proof=(
         executed(r"$(F^\dagger)^\top = F(I - E')$", steps.two_forms_of_the_solution),

@@ -6,12 +6,8 @@
 // PYODIDE is the folder of the npm package; MODULES and BYTECODE are zip files.
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import "./told.mjs";
 
-// Of an error only its text: by itself Node.js shows the line, and all of Pyodide is one line.
-process.on("uncaughtException", (error) => {
-  console.error(error.message);
-  process.exit(1);
-});
 const [pyodide, modules, bytecode] = process.argv.slice(2);
 const { loadPyodide } = await import(pathToFileURL(`${pyodide}/pyodide.mjs`).href);
 // The same bytes each time; of its place in the source, an instruction keeps the line.

@@ -8,12 +8,8 @@ import nodeCrypto from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { pathToFileURL } from "node:url";
+import "./told.mjs";
 
-// Of an error only its text: by itself Node.js shows the line, and all of Pyodide is one line.
-process.on("uncaughtException", (error) => {
-  console.error(error.message);
-  process.exit(1);
-});
 const [pyodide, bundle, snapshot] = process.argv.slice(2);
 process.argv[1] = "/snapshot.mjs"; // Python keeps the name of its program, wherever that lies
 

@@ -224,7 +224,6 @@ def check_tian2023_fig_10(
     yield result(f"{key}_p", chance, digits=0, origin=LONG_RUN)
     yield result(f"{key}_steps", int((np.diff(means) < 0).sum()))
     yield result("steps", len(means) - 1)
-    yield count("runs", sweep.entropy.size)
     yield most("seeds", sweep.entropy.shape[1])
     yield result("least_rate", sweep.rates[0], digits=2)
     yield result("greatest_rate", sweep.rates[-1], digits=2)

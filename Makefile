@@ -71,14 +71,14 @@ lab: setup-lab
 lint: setup-test
 	@$(VENV_PYTHON) -m tools.quality.lint
 
-# The code is linted beside the build and the tests, whose closing line comes last; tests/conftest.py
-# says how many tests run at once.
+# The code is linted beside the build and the tests, whose closing line comes last, and what is wrong
+# with it after that; tests/conftest.py says how many tests run at once.
 test: setup-test
-	@nice $(VENV_PYTHON) -m tools.quality.lint & lint=$$!; \
+	@mkdir -p .build; nice $(VENV_PYTHON) -m tools.quality.lint >.build/lint.txt 2>&1 & lint=$$!; \
 	NTPCORE_VARIABLES= $(VENV_PYTHON) -m tools.pipeline.build || { wait $$lint; exit 1; }; \
 	NTPCORE_BOOK=_build/html $(VENV_PYTHON) -m pytest -n $(or $(JOBS),auto) --dist loadfile \
 	  --no-loadscope-reorder; tests=$$?; \
-	wait $$lint || { echo "The code does not pass \`make lint\`; its lines stand above." >&2; exit 1; }; \
+	wait $$lint || { cat .build/lint.txt >&2; echo "The code does not pass \`make lint\`." >&2; exit 1; }; \
 	exit $$tests
 
 quick: setup-test

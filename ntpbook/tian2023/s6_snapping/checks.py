@@ -1224,8 +1224,8 @@ def wide() -> list[SnapSetting]:
     instances=moderate_ratios,
     says=r"At a fixed ratio $\nu$ and late times, the slope of $B_n$ in $\ln\ln(M\eta_Y t/K)$ "
     "is at least {least} and at most {most} for {tried} choices of $M$, $K$, and the learning "
-    r"rates; its limit is $1/2$. No bound by the bracket in (133) holds uniformly in $\nu$, because its "
-    "two terms enter $B_n$ with different coefficients, $1/2$ and $1/4$.",
+    r"rates; its limit is $1/2$. No bound by the bracket in (133) holds uniformly in $\nu$, "
+    "because its two terms enter $B_n$ with different coefficients, $1/2$ and $1/4$.",
     proof=(
         uses("tian2023-eq-132", r"$B$ is half of $\ln\ln(M\eta_Y t/K)$ up to a bounded term"),
         by_hand(

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
@@ -22,6 +23,7 @@ SIZE = (6.4, 3.6)
 
 def use_book_style() -> None:
     """Set the look of all figures: SVG without dates or random ids, plain axes, no title."""
+    style.use("default")  # Matplotlib has read a `matplotlibrc` of the folder it was loaded in
     mpl.rcParams.update(
         {
             "figure.figsize": SIZE,
@@ -211,8 +213,8 @@ def draw_decay(axes: Axes, curves: Mapping[str, tuple[Sequence[float], Sequence[
     """
     colors = (OPTIMAL, OTHER, NONCOMPARABLE)
     styles = ("-", "--", "-.")
-    for (name, (scales, losses)), color, style in zip(curves.items(), colors, styles, strict=True):
-        axes.plot(scales, losses, style, color=color)
+    for (name, (scales, losses)), color, dashes in zip(curves.items(), colors, styles, strict=True):
+        axes.plot(scales, losses, dashes, color=color)
         axes.text(scales[-1], losses[-1], f" {name}", color=color, va="center")
     axes.set_yscale("log")
     axes.set(xlabel="scale $B$ of $W_{\\mathrm{ov}}$", ylabel="bound of the loss (nats)")

@@ -534,7 +534,7 @@ class Checked:
             evidence = self._filled(self.says, words)
         against = [one.text.rstrip(".") for one in readings if one.verdict in AGAINST]
         if against and verdict in NOTHING_TRIED:
-            evidence += f" Read otherwise it fails: {'; '.join(against)}."
+            evidence += f" The statement fails if it is read in another way: {'; '.join(against)}."
         for reason, times in found.left_out.items():
             evidence += f" Left out: {times} ({reason})."
         if self.shows and verdict is Verdict.WELL_POSED:

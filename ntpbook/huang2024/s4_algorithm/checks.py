@@ -103,10 +103,12 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
     over="inputs",
     instances=both_kinds,
     tolerance=1e-12,  # rounding of some hundred float steps; the literal run has sixty digits
-    shows=r"under Assumptions 1 and 2, if each next token is $\mathrm n$ of a token of its "
-    r"sentence, for two or more tokens and $T_1 \ge 1$, Algorithm 1 is defined exactly if some "
-    r"sentence has two different tokens and $T \ge 1$",
+    shows=r"let Assumptions 1 and 2 hold, let each next token be $\mathrm n$ of a token of its "
+    r"sentence, and let there be two or more tokens and $T_1 \ge 1$. Then Algorithm 1 is defined "
+    "(no step divides by zero) if and only if some sentence has two different tokens and "
+    r"$T \ge 1$",
     says="On {runs} runs of both stages, the algorithm transcribed line by line and the library "
+    "(the fast code of this book) "
     r"give the same $W_{\mathrm{ov}}$ and $W_{\mathrm{kq}}$ up to rounding. On {refused} "
     "inputs with a gradient of zero, the algorithm divides zero by zero, and the library raises "
     "an error.",
@@ -117,11 +119,14 @@ def negative_along_optimal(of_rivals: int = 1) -> Iterator[Shown]:
             "line 4: no probability is 0, so the gradient of stage 1 never vanishes", at="line-4"
         ),
         uses(
-            "ours-stage-1-law", "from step 1 of stage 1 on, all tokens have the same margin $A > 0$"
+            "ours-stage-1-law",
+            "from step 1 of stage 1 on, the logit that a token gives to its follower exceeds its "
+            "other logits by a margin $A > 0$, the same for all tokens",
         ),
         uses("huang2024-lem-4", "line 7: the derivative of the loss of one sample"),
         executed(
-            "line 7: the derivative with respect to the entry of the optimal token is negative",
+            "line 7: the derivative with respect to the entry of the optimal token is negative, "
+            "where $m_o = 1/(1 + u)$ and $T_o = 1/(1 + v)$",
             negative_along_optimal,
             planted={
                 "The sum over the non-optimal tokens with the opposite sign.": {"of_rivals": -1}

@@ -233,11 +233,13 @@ def with_longest_lines(seed: int = 7, trials: int = 200) -> tuple[Structure, ...
             at="two",
         ),
         by_hand(
-            r"a sentence that repeats its last token $q$ has $\mathrm n(q) = q$", at="repeated"
+            r"if all tokens of a sentence of two or more tokens are $q$, then $\mathrm n(q) = q$",
+            at="repeated",
         ),
         by_hand("each first token has only one continuation, by the rule", at="continuation"),
         executed(
-            "the rule on all pairs of sentences on up to six tokens, of any length",
+            "the rule on all pairs of sentences on up to six tokens, of any length; a relation is "
+            "what a sentence and its prefixes force under each query",
             search_rule,
             planted={WITHOUT_SOURCE: {"largest": 3, "spared": "source"}},
         ),

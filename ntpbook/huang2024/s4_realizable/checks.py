@@ -124,7 +124,8 @@ def _not_an_order(pairs: frozenset[Pair]) -> str:
     over="relations",
     instances=small_relations,
     shows="the order of a query is a strict partial order if no token is confused",
-    says="We tried all relations without self-pairs on a few tokens. In all {tried} relations "
+    says="The check tries all relations on a few tokens in which no token lies above itself. In "
+    "all {tried} relations "
     "every token has exactly one of the roles of this book, and each of the {orders} relations "
     "without confused tokens is a strict partial order.",
     proof=(
@@ -245,7 +246,11 @@ def four_cases(printed: bool = False) -> Iterator[Shown]:
     says="In all {tried} orders without confused tokens every token has exactly one role.",
     proof=(
         uses("huang2024-def-1", "what lies above and below a token determines its role"),
-        executed("each combination without a confused token gives exactly one role", four_cases),
+        executed(
+            "a token that is not confused has exactly one role, whether it has something or "
+            "nothing above it and something or nothing below it",
+            four_cases,
+        ),
     ),
     planted={
         "Confused tokens allowed.": Variant(instances=small_relations),
@@ -306,7 +311,11 @@ def ends_by_logic(swapped: bool = False, alone: bool = False) -> Iterator[Shown]
     "tokens, and the minimal elements are the non-optimal and the non-comparable tokens.",
     proof=(
         uses("huang2024-def-1", "what lies above and below a token determines its role"),
-        executed("the two definitions are equivalent formulas of logic", ends_by_logic),
+        executed(
+            "by logic, a token is maximal if and only if it is optimal or non-comparable, and "
+            "minimal if and only if it is non-optimal or non-comparable",
+            ends_by_logic,
+        ),
     ),
     planted={
         "Maximal and minimal elements exchanged.": {"swapped": True},
@@ -329,8 +338,9 @@ def check_huang2024_app_extremal(
 
 LEAD = (
     "With the parameters shown on the page, the logit of the correct token exceeds every other "
-    "logit by at least {lead} times the scale $B$ in every sample, by exact computation. So the "
-    "loss tends to zero as $B$ grows, but the claimed consequence is false."
+    r"logit by at least {lead} times the scale $B$ of $W_{\mathrm{ov}}$ in every sample, by exact "
+    "computation. So the loss tends to zero as $B$ grows, but the conclusion of the paper from "
+    "such a loss is false."
 )
 
 
@@ -592,8 +602,8 @@ class Frequent:
     over="data sets",
     instances=lambda: [Frequent(example_1(), True), Frequent(outnumbered(), False)],
     shows="Assumption 3 can be satisfied, and can fail",
-    says="Of {tried} data sets that satisfy Assumption 1, Example 1 satisfies the formula of "
-    "Assumption 3; the lines 0 1 1 1 and 1 0 violate the formula.",
+    says="The check tries {tried} data sets that satisfy Assumption 1. Example 1 satisfies the "
+    "formula of Assumption 3, and the data with the lines 0 1 1 1 and 1 0 violate it.",
     planted={
         "Data that violate the formula in place of Example 1.": Variant(
             instances=lambda: [Frequent(outnumbered(), True)]
@@ -763,15 +773,16 @@ def frames(third: str = EXAMPLE_1[2]) -> Iterator[Shown]:
     proof=(
         uses("huang2024-ex-1", "the collocation and the orders are as stated"),
         executed(
-            "sentence by sentence, with the stated collocation and orders",
+            "in each sentence, with the stated collocation and orders, the optimal or only token "
+            "is the one that is mapped to the next token",
             frames,
             planted={"The sentence OPP changed to OPS.": {"third": "O P S"}},
         ),
     ),
     says=r"In all {tried} sentences of Example 1 $\mathrm n$ maps exactly one token to the next "
-    "token. If a sentence has two different tokens, this token is the only optimal one. In our "
-    "copy of the paper the frames in Figure 1 are illegible, so the check computes from Example 1 "
-    "which token is optimal.",
+    "token. If a sentence has two different tokens, the token that is mapped to the next token is "
+    "the only optimal one. In our copy of the paper the frames that mark the optimal tokens in "
+    "Figure 1 are illegible, so the check computes from Example 1 which token is optimal.",
     planted={
         "A data set with contradictory orders.": Variant(
             instances=lambda: framed(contradictory_orders().data)
@@ -835,16 +846,17 @@ def near_zero_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     "huang2024-app-near-zero",
     over="data sets",
     instances=near_zero_data,
-    says="With explicit parameters the logit of the correct token exceeds every other logit by "
-    r"at least $B/(2L_{\max} - 1)$ in every sample of {tried} data sets, by exact computation. "
-    "The smallest ratio of a lead to this bound is {least}.",
+    says=r"With the parameters of the proof, where $B$ is the scale of $W_{\mathrm{ov}}$, the "
+    r"correct logit leads every other logit by at least $B/(2L_{\max} - 1)$ in every sample of "
+    "{tried} data sets, by exact computation. The smallest ratio of a lead to this bound is "
+    "{least}.",
     hypotheses=(order.ASSUMPTION_1, order.SOURCE),
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
         by_hand(
-            r"every other token of a sentence has a different follower, because $\mathrm n$ is "
-            "injective, and is optimal in no sentence with this query, because no token is "
-            "confused",
+            "every token of a sentence other than the deciding one has a different follower, "
+            r"because $\mathrm n$ is injective, and is optimal in no sentence with this query, "
+            "because no token is confused",
             at="rivals",
         ),
         by_hand(
@@ -939,14 +951,15 @@ def closed_data(seed: int = 7, trials: int = 100) -> tuple[Dataset, ...]:
     over="data sets",
     instances=realizable_data,
     says="In a sentence with two different tokens exactly one token has nothing above it; the "
-    "check shows this for all pairs of samples on three tokens. On {tried} data sets the stated "
-    "rule gives the next token of all {samples} samples.",
+    "check shows this for all pairs of samples on three tokens with one query and no confused "
+    "token. On {tried} data sets, the next token of each of the {samples} samples is the follower "
+    "of the only or of the optimal token of its sentence, as stated.",
     hypotheses=(order.ASSUMPTION_1, order.SOURCE),
     proof=(
         uses("huang2024-asm-1", r"$\mathrm n$ is injective, and no token is confused"),
         executed(
-            "in all pairs of samples on three tokens that confuse no token, nothing lies above "
-            "the deciding token of a sentence, and something lies above each other one",
+            "if two samples on three tokens confuse no token, nothing lies above the deciding "
+            "token of a sentence, and something lies above each other token of the sentence",
             undecided_pairs,
             planted={"Pairs of samples that confuse a token allowed.": {"confused": True}},
         ),
@@ -1109,8 +1122,9 @@ def models(largest: int = 3) -> Iterator[Modelled]:
     "huang2024-app-first-model",
     over="pairs of models",
     instances=models,
-    says="For all {tried} pairs of models $p_1^*$ and $p_2^*$ of sentences of one and two "
-    r"tokens, on at most three tokens, the map $\mathrm n$ computed from the data is $p_1^*$.",
+    says="The check tries all {tried} pairs of a model $p_1^*$ of sentences of one token and a "
+    "model $p_2^*$ of sentences of two tokens, over vocabularies of at most three tokens. For each "
+    r"pair, the map $\mathrm n$ computed from the data that the models generate is $p_1^*$.",
     hypotheses=(STARTS, order.CLOSURE),
     proof=(
         by_hand(

@@ -147,7 +147,7 @@ def smaller_weight() -> Weights:
     The sentence 0 1 is followed by n(0); its token 0 gets a third of the attention, but the column
     of 0 in W_ov is five times as long as that of 1.
     """
-    data = from_sentences(["0 1 1", "1 0"], "0 1 → n(0)")
+    data = from_sentences(["0 1 1", "1 0"], "lines 0 1 1, 1 0")
     return Weights(data, columns("01", (0, 15), (3, 0)), {"1": {"0": Fraction(1, 2)}})
 
 

@@ -96,9 +96,9 @@ def places(seed: int = 7, trials: int = 6) -> Iterator[Place]:
     instances=places,
     shows="no step (7) divides by zero if there are at least two tokens, and our code takes the "
     "step (7)",
-    says=r"For any logits, the entry of the gradient in row $\mathrm n(x)$ is minus the total "
-    "probability of the wrong tokens, which is negative. At {tried} random matrices the step of "
-    "our code agrees with (7) up to rounding.",
+    says=r"For any logits, the entry of the gradient in row $\mathrm n(x)$ is negative: it is "
+    "minus the total probability of the wrong tokens. At {tried} random matrices the step of our "
+    "code agrees with (7) up to rounding.",
     tolerance=1e-14,  # one subtraction of floats, of a step right to a few last digits
     proof=(
         executed(
@@ -168,9 +168,9 @@ def check_ours_stage_1_law(one: First, factor: float = 1.0) -> Iterator[Said]:
     "huang2024-eq-8",
     over="runs from any start",
     instances=any_start,
-    says="For any $W$, each column contributes to the inner product minus the total probability "
-    "of its wrong tokens, so (8) is an equality. On {tried} runs, at {compared} steps, the two "
-    "sides of (8) agree up to rounding.",
+    says="For any $W$, the contribution of each column to the inner product is minus the total "
+    "probability of its wrong tokens, so (8) is an equality. On {tried} runs, at {compared} steps, "
+    "the two sides of (8) agree up to rounding.",
     tolerance=RUN,
     proof=(
         uses(
@@ -179,7 +179,9 @@ def check_ours_stage_1_law(one: First, factor: float = 1.0) -> Iterator[Said]:
             r"1/|\mathcal V|$",
         ),
         executed(
-            r"the part of one column in $\langle W_{\mathrm{ov}}^*, G\rangle$", steps.projection
+            r"the part of one column in $\langle W_{\mathrm{ov}}^*, G\rangle$, with the gradient "
+            r"$G$ of $\mathcal L_0$",
+            steps.projection,
         ),
         by_hand("the sum of these parts over the tokens $x$", at="sum"),
     ),
@@ -228,8 +230,8 @@ def any_start_and_one_column(seed: int = 7, sets: int = 10) -> Iterator[First]:
             "probabilities of all wrong tokens",
         ),
         executed(
-            r"$\|G x\|$ is at most $\sqrt2$ times minus the entry of column $x$ at $\mathrm "
-            "n(x)$",
+            r"$\|G x\|$ is at most $\sqrt2\,S_x$, where $-S_x$ is the entry of column $x$ at "
+            r"$\mathrm n(x)$",
             steps.norm_of_a_column,
             planted={r"1 in place of $\sqrt2$.": {"most": 1}},
         ),
@@ -301,7 +303,7 @@ def check_huang2024_lem_1(one: First, steeper: float = 1.0, length: float = 1.0)
         ),
     ),
     planted={
-        r"The factor $1 - \alpha$ in place of $1 + \alpha$.": {"sign": -1},
+        "The second term of the factor in parentheses subtracted instead of added.": {"sign": -1},
         "The right-hand side 1.1 times sharper, at a late step.": {"sharper": 1.1},
     },
 )
@@ -495,8 +497,8 @@ LONG_ENOUGH, FROM_ZERO = "$T$ as large as the corollary requires", "zero start"
     says="All margins lie in $(A, 3A)$ after {tried} first stages.",
     fails=r"By the closed form of stage 1 all margins are $T\eta_0/\sqrt{|\mathcal V|-1} = "
     r"4\sqrt{|\mathcal V|-1}\,A$, which is at least $4A$ for every $|\mathcal V| \ge 2$ and every "
-    "$T$. In exact fractions, for {tried} first stages, the margins are {least_ratio} to "
-    "{greatest_ratio} times $A$. The lower bound $A$ is correct.",
+    r"$T$. In exact fractions, for {tried} choices of $|\mathcal V|$, $\eta_0$, and $T$, the "
+    "margins are {least_ratio} to {greatest_ratio} times $A$. The lower bound $A$ is correct.",
     hypotheses=(LONG_ENOUGH, FROM_ZERO, *FACTS),
     planted={
         r"A correct upper bound, $\frac{21}5 \sqrt{|\mathcal V|-1}\,A$, for $3A$.": Variant(
@@ -624,7 +626,7 @@ def multiples() -> Iterator[Multiple]:
     proof=(
         uses(
             "ours-stage-1-law",
-            r"the loss at $B\,W_{\mathrm{ov}}^*$, which one step of length "
+            r"the loss at $B\,W_{\mathrm{ov}}^*$, the matrix that one step of length "
             r"$B\,\|W_{\mathrm{ov}}^*\|$ reaches from zero",
         ),
         executed(
@@ -706,9 +708,8 @@ def missing(W: Floats) -> float:
     ),
     planted={
         "The bound by the chord 1.1 times sharper.": {"sharper": 1.1},
-        "The probability of a wrong token in place of minus the log of that of the correct one.": {
-            "logarithm": False
-        },
+        "The probability of a wrong token in place of minus the logarithm of the probability of "
+        "the right one.": {"logarithm": False},
     },
 )
 def check_huang2024_app_convex(
@@ -735,9 +736,9 @@ def check_huang2024_app_convex(
     instances=from_zero,
     says=r"By the closed form of stage 1 the cosine of $W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ "
     r"is 1, the norm is $t\eta_0$, and the loss is at most $|\mathcal V| (|\mathcal V|-1) e^{-C_0 "
-    r"t}$ with $C_0 = \eta_0/\|W_{\mathrm{ov}}^*\|$ and asymptotically equal to this bound. On "
-    "{tried} runs the cosine and the norm have these values, and the loss obeys this bound, in "
-    "{compared} comparisons.",
+    r"t}$ with $C_0 = \eta_0/\|W_{\mathrm{ov}}^*\|$. The loss is asymptotically equal to this "
+    "bound. On {tried} runs the cosine and the norm have these values, and the loss obeys the "
+    "bound, in {compared} comparisons.",
     tolerance=RUN,
     proof=(BY_LAW, TANGENT),
     planted={
@@ -853,9 +854,10 @@ def check_huang2024_app_lem_2_lower(one: Matrix, share: float = 1.0) -> Iterator
     over="random matrices",
     instances=near_and_far,
     says=r"The loss at $s\,W_{\mathrm{ov}}^*$ is at most $|\mathcal V| (|\mathcal V|-1) e^{-s}$; "
-    r"for $s = r + 2\log(2|\mathcal V|)$ with $r = \|W\|/\|W_{\mathrm{ov}}^*\|$ this is less than "
-    r"$\frac14 e^{-r}$ for every $|\mathcal V|$. For {tried} random matrices $W$ the loss at this "
-    r"$s$ is at most ${most}\, e^{-r}$, and at most $\mathcal L_0(W)$.",
+    r"for $s = r + 2\log(2|\mathcal V|)$ with $r = \|W\|/\|W_{\mathrm{ov}}^*\|$ this bound is less "
+    r"than $\frac14 e^{-r}$ for every $|\mathcal V|$. For {tried} random matrices $W$ the loss at "
+    r"$s\,W_{\mathrm{ov}}^*$ with this $s$ is at most ${most}\, e^{-r}$, and at most "
+    r"$\mathcal L_0(W)$.",
     tolerance=SUM,
     proof=(
         uses(
@@ -1026,7 +1028,8 @@ def every_step(seed: int = 7, sets: int = 3) -> Iterator[First]:
     proof=(
         uses(
             "huang2024-lem-2",
-            r"$-\langle G, W\rangle \le -(1 + \alpha) \langle G, "
+            r"Lemma 2 at $W = W_{\mathrm{ov}}^{(t)}$, with the gradient $G$ and $\alpha = "
+            r"\alpha_t$: $-\langle G, W\rangle \le -(1 + \alpha) \langle G, "
             r"W_{\mathrm{ov}}^*\rangle \|W\| / \|W_{\mathrm{ov}}^*\|$",
         ),
         executed(

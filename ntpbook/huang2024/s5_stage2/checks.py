@@ -312,7 +312,8 @@ def equally_frequent() -> list[Run]:
         "A norm that is larger by a hundredth.": {"stretch": 1.01},
     },
     vacuous=r"$t = 10^{first_beat}$, the earliest step, among all runs, from which the bound on "
-    r"$1 - \cos$ improves on the norm bounds",
+    r"$1 - \cos$ improves on the bound that follows from $\|W\| \le t\eta$ and from a lower bound "
+    "on the component along $W^*$",
 )
 def check_huang2024_thm_1_corrected(
     run: Run, rarity: str = bounds.PI_MIN, stretch: float = 1.0
@@ -381,7 +382,11 @@ def bite_table(runs: Sequence[Run], step: int = END) -> Table:
             )
         )
     values = ("data", f"1 − cos at t = {step}", "norm bounds alone", f"Theorem 1 at t = {step}")
-    informative = ("Theorem 1 informative from step", r"with $1/\pi_{\min}$", "Theorem B")
+    informative = (
+        "Theorem 1 informative from step",
+        "corrected Theorem 1 informative from step",
+        "Theorem B informative from step",
+    )
     return Table((*values, *informative), tuple(rows))
 
 
@@ -557,7 +562,7 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
     planted={
         r"A run whose $1 - \cos$ tends to a hundred times its final value and not to "
         "zero.": {"beside": 100.0},
-        "Stage 1 trained on a different collocation than the one it is compared with.": {
+        r"Stage 1 compared with the max-margin solution for a different map $\mathrm n$.": {
             "turned": True
         },
         r"The fourth root of $1 - \cos$ in place of $1 - \cos$.": {"power": 0.25},

@@ -66,7 +66,7 @@ def outnumbered() -> list[Run]:
     tolerance=1e-12,  # a few hundred roundings of numbers of size 1
     planted={
         "The first token used as the query.": {"place": 0},
-        "Scores divided by the square root of the dimension.": {"heat": 2.0},
+        "Scores divided by two.": {"heat": 2.0},
     },
 )
 def check_huang2024_eq_9(one: Tried, place: int = -1, heat: float = 1.0) -> Iterator[Said]:
@@ -89,8 +89,9 @@ def check_huang2024_eq_9(one: Tried, place: int = -1, heat: float = 1.0) -> Iter
     over="data sets",
     instances=instances.fewer_data,
     shows="the step (10) is defined as long as the gradient is not zero",
-    says="On {tried} data sets, 20 steps of (10) in dense matrices with the gradient (6) give "
-    "the same matrix as the training code used on all other pages.",
+    says="On {tried} data sets, 20 steps of (10), computed in dense matrices with the paper's "
+    "formula (6) for the gradient, give the same matrix as the training code used on all other "
+    "pages.",
     tolerance=1e-8,  # the dense gradient subtracts nearly equal numbers
     planted={
         "Plain gradient descent, not divided by the norm.": {"power": 0.0},
@@ -615,8 +616,9 @@ def two_tokens_alike() -> list[Dataset]:
     over="exact data sets",
     instances=lambda: [without_asm_3.outnumbered_data()],
     says=r"At $W = 0$ with $A = 60\log 2$, the log-odds of the attention on $b$ in the sentence "
-    r"$b\,b\,a$ have a negative derivative along the first step. Computed exactly, it is "
-    r"{derivative} up to a positive factor. The log-odds after the first step are linear in "
+    r"$b\,b\,a$ have a negative derivative along the first step. Computed in fractions, and up to "
+    r"a positive factor, this derivative is {derivative}. The log-odds after the first step are "
+    r"linear in "
     r"$\eta$, so the step decreases them for every step size. In floating point with $\eta = 0.01$ "
     "the log-odds decrease for {last} steps.",
     fails="On this example no attention on an optimal token decreases at the start.",
@@ -679,11 +681,12 @@ def lengths(most: int = 2) -> tuple[Shown, ...]:
     "huang2024-app-gradient-norm",
     over="states",
     instances=instances.states,
-    says=r"Token embeddings are orthonormal, so an optimal token has distance at most "
-    r"$\sqrt2\,\phi_-$ from the mean of its sentence, where $\phi_-$ is the attention on "
-    r"non-optimal tokens, and any other token at most $\sqrt2$. At {tried} states the bound "
-    r"holds, also with $\sqrt2$ in place of 2; the bound of the paper is at least {least} times "
-    "the norm of the gradient.",
+    says=r"Let $\phi_-$ be the attention on the non-optimal tokens of a sentence. Because token "
+    "embeddings are orthonormal, the distance from the attention-weighted mean of the sentence is "
+    r"at most $\sqrt2\,\phi_-$ for the optimal token and at most $\sqrt2$ for any other token. "
+    r"At {tried} attention matrices (zero, trained, and random) the bound on the norm of the "
+    r"gradient holds, also with $\sqrt2$ in place of 2. The bound of the paper is at least {least} "
+    "times the norm of the gradient.",
     tolerance=1e-10,  # logarithms of sums of a few hundred terms, of a size of up to some thousands
     proof=(
         uses("huang2024-lem-4", "as Lemma 4 holds for every $W'$, it gives the gradient itself"),
@@ -874,7 +877,9 @@ def shortly_before() -> list[Certain]:
         ),
     },
     readings={
-        "the weight of each optimal position": {"single": True},
+        "the weight of each optimal position in place of the attention on the optimal token": {
+            "single": True
+        },
     },
 )
 def check_huang2024_app_sketch_2(

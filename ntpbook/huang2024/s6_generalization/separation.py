@@ -125,9 +125,9 @@ def entry_of_the_limit(eight: int = 8) -> tuple[Shown, ...]:
         ),
         by_hand("the entry of a non-comparable token has zero gradient and stays 0", at="zero"),
     ),
-    loose="in these runs, up to step $2 t_3$, every entry of a compared token is at least 1.9 "
-    "times the bound $C_0 t$, because the choice of $t_3$ allows the component orthogonal to "
-    "$W^*$ to cancel half of the entry",
+    loose="in these runs, up to step $2 t_3$, the absolute value of every entry of a compared "
+    "token is at least 1.9 times the bound $C_0 t$, because the bound leaves room for the "
+    "component orthogonal to $W^*$ to cancel half of the entry",
     planted={
         "The constant $C_0$ eight times as large.": {"slope": 8.0},
         "The lower bound $C_0 t^{3/2}$ in place of $C_0 t$.": {"power": 1.5},

@@ -224,8 +224,8 @@ def lead_and_rest(twice: int = 2) -> Iterator[Shown]:
         "Two kinds of non-comparable tokens, which share the attention.": Variant(
             instances=two_kinds
         ),
-        r"$A$ of nine tenths of $\log(1/\epsilon_0)$, without $|\mathcal V|$ and $1 - "
-        r"2\epsilon$.": {"share": 0.9},
+        r"$A$ equal to nine tenths of $\log(1/\epsilon_0)$: no $|\mathcal V|$ in the logarithm, no "
+        r"division by $1 - 2\epsilon$.": {"share": 0.9},
     },
     readings={
         r"$T = O(\log(1/\epsilon_0))$, as printed in our copy, tried with the factor "

@@ -392,9 +392,9 @@ def _sums(
     "huang2024-eq-16",
     over="partial orders",
     instances=closed_columns,
-    says="For all {tried} partial orders, at the certified multipliers, the dual $L^*$ of (16) "
-    "equals the squared norm of the solution of (15). So these multipliers maximize the dual, and "
-    "its gradient vanishes there.",
+    says="For all {tried} partial orders, at the multipliers that certify the solution of (15), "
+    "the dual $L^*$ of (16) equals the squared norm of this solution. So these multipliers "
+    "maximize the dual. The gradient of the dual vanishes at these multipliers.",
     fails="For {failed} of {tried} partial orders the gradient of the dual $L^*$ of (16) does not "
     "vanish at the maximum over nonnegative multipliers.",
     hypotheses=PRESUMED,

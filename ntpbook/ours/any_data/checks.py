@@ -27,8 +27,9 @@ SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
     over="orders",
     instances=orders.orders,
     says="The check verifies the Karush–Kuhn–Tucker conditions in exact fractions on {tried} "
-    "orders, all orders on three tokens and random orders, {cyclic} of them with cycles. Where "
-    "not all scores are zero, a second method in floating point gives the same scores.",
+    "relations: all relations on three tokens, and random relations. Of these, {cyclic} contain "
+    "cycles. Where not all scores are zero, a second method in floating point gives the same "
+    "scores.",
     proof=(
         by_hand(
             "the problem has exactly one solution, and scores with the multipliers of the theorem "
@@ -92,11 +93,17 @@ def started_below_the_condition() -> list[System]:
             planted={"$x^3$ under the root instead of $x^2$.": {"power": 3}},
         ),
         executed(
-            "on which side of $u^*$ and at which distance the next step lands",
+            r"on which side of $u^*$ and at which distance the next step lands (a prime, or next, "
+            r"means one step later; slack and steep are the slacks of the bounds "
+            r"$h(r - r') \le (g - g')/\beta$ and $g \le \beta d$)",
             steps.landing,
             planted={"1 added to the distance of the next position.": {"shift": 1}},
         ),
-        by_hand("the sides alternate, and the smaller gradient never decreases", at="sides"),
+        by_hand(
+            r"the sides alternate, and $\gamma_t$, the smaller of two consecutive derivatives in "
+            "absolute value, never decreases",
+            at="sides",
+        ),
         executed(
             "$e^x$ lies between its tangent and its chord on $[0, h]$",
             steps.exponential,
@@ -182,7 +189,7 @@ def samples(contexts: Contexts) -> Samples:
     ),
     planted={
         r"A step of $\eta$ instead of $\sqrt2\,\eta$.": {"stretch": 1.0},
-        "The counts of the two contexts exchanged.": {"exchanged": True},
+        "The counts of the two contradicting contexts exchanged.": {"exchanged": True},
     },
 )
 def check_ours_contradiction_data(
@@ -212,10 +219,10 @@ def agreeing_runs(seed: int = 7, sets: int = 3) -> list[TrainedSamples]:
     over="data sets",
     instances=training.random_runs,
     observes=True,
-    says="On {tried} random data sets with a cycle, 3000 steps each, from step 1200 on the "
-    "smallest margin under queries without a cycle grows by at least {low} and at most {high} per "
-    r"unit of $\ln t$. From step 1200 to step 3000 the gradient norm changes by a share of at most "
-    "{change}.",
+    says="The check trains on {tried} random data sets with a cycle. From step 1200 to step 3000, "
+    "the smallest margin under queries without a cycle grows by at least {low} and at most {high} "
+    r"per unit of $\ln t$. Over the same steps, the relative change of the gradient norm is at "
+    "most {change}.",
     fails=r"Margins grow faster or slower than $\ln t$.",
     planted={
         "Data without cycles, where margins grow linearly.": Variant(instances=agreeing_runs),

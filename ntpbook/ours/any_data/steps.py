@@ -119,11 +119,25 @@ def gradients(times: int = 2) -> tuple[Shown, ...]:
     twice = times * sp.exp(y) / (sp.exp(x) + times * sp.exp(y))
     return (
         same(
-            '"a q", "b r": derivative in the score of a, b', sp.diff(loss(alone), x), -pull(alone)
+            '"a q", "b r": derivative with respect to the score of a, b',
+            sp.diff(loss(alone), x),
+            -pull(alone),
         ),
-        same('"a q", "b r": derivative in the score of q, r', sp.diff(loss(alone), y), pull(alone)),
-        same('"a q q": derivative in the score of q', sp.diff(loss(twice), y), -pull(twice)),
-        same('"a q q": derivative in the score of a', sp.diff(loss(twice), x), pull(twice)),
+        same(
+            '"a q", "b r": derivative with respect to the score of q, r',
+            sp.diff(loss(alone), y),
+            pull(alone),
+        ),
+        same(
+            '"a q q": derivative with respect to the score of q',
+            sp.diff(loss(twice), y),
+            -pull(twice),
+        ),
+        same(
+            '"a q q": derivative with respect to the score of a',
+            sp.diff(loss(twice), x),
+            pull(twice),
+        ),
         same(
             '"a q q": attention on q',
             twice.subs({x: sp.Symbol("u") + y}),

@@ -79,7 +79,11 @@ def one_matrix_at_every_step(share: int = 1) -> tuple[Shown, ...]:
     right, wrong = (sp.diff(loss, one).subs(at) for one in (a, b))
     size = sp.exp(-s) / (sp.exp(s) + (n - 1) * sp.exp(-s)) / n
     return (
-        identity(r"entry of $\mathrm n(x)$", right, -(n - share) * size),
+        identity(
+            r"entry of $\mathrm n(x)$, where others is $|\mathcal V| - 1$",
+            right,
+            -(n - share) * size,
+        ),
         identity("entry of another token", wrong, size),
         at_least_zero("entry of another token", size, strictly=True),
     )
@@ -99,7 +103,11 @@ def angle(signs: int = 2) -> tuple[Shown, ...]:
     product = right * (1 - 1 / n) - wrong * (n - 1) / n
     squares = (right**2 + (n - 1) * wrong**2) * ((1 - 1 / n) ** 2 + (n - 1) / n**2)
     return (
-        identity("squared cosine", product**2 / squares, 4 * (n - 1) / n**2),
+        identity(
+            r"squared cosine, where others is $|\mathcal V| - 1$",
+            product**2 / squares,
+            4 * (n - 1) / n**2,
+        ),
         at_least_zero("inner product of two columns", sp.factor(product), strictly=True),
     )
 
@@ -117,9 +125,9 @@ def angle(signs: int = 2) -> tuple[Shown, ...]:
             r"multiple of $\mathbf 1\mathbf 1^\top - |\mathcal V|P$",
             one_matrix_at_every_step,
         ),
-        by_hand("the moments of Adam are multiples of this matrix and of its entrywise square, "
-        r"so a step is a multiple of its signs, $2P - \mathbf 1\mathbf 1^\top$: by induction from "
-        "zero",
+        by_hand("induction from zero: the moments of Adam are multiples of "
+        r"$\mathbf 1\mathbf 1^\top - |\mathcal V|P$ and of its entrywise square, so each step is a "
+        r"multiple of $2P - \mathbf 1\mathbf 1^\top$",
                 at="moments"),
         executed(r"the square and the sign of the cosine with $W_{\mathrm{ov}}^*$", angle,
                  planted={r"1 instead of 2 in $2P - \mathbf 1\mathbf 1^\top$.": {"signs": 1}}),
@@ -129,7 +137,7 @@ def angle(signs: int = 2) -> tuple[Shown, ...]:
         "Normalized gradient descent instead of Adam.": Variant(
             instances=lambda: first_stages(sizes="20", kinds="normalized")
         ),
-        "$n$ instead of $n - 1$ in the gradient.": {"share": 0},
+        r"$|\mathcal V|$ instead of $|\mathcal V| - 1$ in the gradient.": {"share": 0},
     },
 )  # fmt: skip
 def check_ours_adam_stage_1(one: FirstStage, signs: int = 2) -> Iterator[Said]:
@@ -190,11 +198,11 @@ def check_ours_beyond_assumptions(
     over="runs",
     observes=True,
     instances=lambda seed=7: runs.of_switches(seed, (runs.JOINT, runs.ON_1)),
-    says=r"In {tried} runs on Example 1 and on random data: after 5000 steps of joint training, "
-    r"$1 - \cos$ between each layer and its max-margin solution is at most {joint}. With stage 1 "
-    r"on the loss (1), $1 - \cos$ of $W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ is at least "
-    "{apart}. "
-    "The thresholds of 0.01 and 0.05 were chosen on one random data set and kept for the others.",
+    says="The check makes {tried} runs on Example 1 and on random data. After 5000 steps of joint "
+    r"training, $1 - \cos$ between each layer and its max-margin solution is at most {joint}. With "
+    r"stage 1 on the loss (1), $1 - \cos$ of $W_{\mathrm{ov}}$ and $W_{\mathrm{ov}}^*$ is at least "
+    "{apart}. The check allows at most 0.01 in the first case and requires at least 0.05 in the "
+    "second; these thresholds were chosen on one random data set and kept for the others.",
     planted={
         "The two kinds of training exchanged.": {"joint": runs.ON_1},
     },

@@ -34,9 +34,9 @@ SHARPER = "1.1 times sharper"
     instances=instances.states_and_steps,
     says="The proof covers every state at which optimal tokens have the largest attention, and "
     "so every state of every run. At {tried} states, with sixty digits, all weights are positive, "
-    "and a step of size 1 decreases no margin. At those of these states that are not from runs "
-    "and where no entry of $W$ is 10 or larger in size, the gradient as a sum of pairs agrees with "
-    "the gradient (6).",
+    "and a step of size 1 decreases no margin. At some of these states (those that are not from "
+    "runs and where no entry of $W$ is 10 or larger in size), the check also compares the sum over "
+    "pairs with the gradient by equation (6) of the paper, and both agree.",
     tolerance=ROUNDING,
     proof=(
         executed(
@@ -46,8 +46,8 @@ SHARPER = "1.1 times sharper"
             planted={"Twice the weight.": {"force": 2}},
         ),
         executed(
-            "the negative gradient on one sentence of four tokens, computed position by position, "
-            "and by equation (6)",
+            "on one sentence of four tokens, the derivatives of the loss, computed position by "
+            "position, agree with equation (6) and with $A m h$",
             steps.gradient_from_the_loss,
             planted={"Twice the weight, on one sentence.": {"force": 2}},
         ),
@@ -58,8 +58,8 @@ SHARPER = "1.1 times sharper"
             planted={"The term $m_o s$ left out.": {"drop_m_o_s": 1}},
         ),
         by_hand(
-            "induction: a step raises $W_{oq}$ and lowers $W_{jq}$, so margins grow and $m_o$ "
-            "stays the largest; at $W = 0$ this is Assumption 3",
+            "induction: a step raises $W[o, q]$ and lowers $W[j, q]$, so margins grow and $m_o$ "
+            "stays the largest mass; at the start $W = 0$, it is the largest by Assumption 3",
             at="induction",
         ),
     ),
@@ -109,29 +109,30 @@ ALIGNMENT = (
         planted={"$1 - T_o$ instead of $2(1 - T_o)$ as a bound on $h_j$.": {"largest_h": 1}},
     ),
     executed(
-        r"$\tau_k \ge (1 - s)/(L - 1)$, the largest of at most $L - 1$ terms with this sum",
+        r"$\tau_k \ge (1 - s)/(L - 1)$, because $\tau_k$ is the largest of at most $L - 1$ terms "
+        "with the sum $1 - s$",
         steps.theorem_a_largest,
-        planted={"$L - 2$ instead of $L - 1$.": {"fewer": 1}},
+        planted={r"$L - 2$ instead of $L - 1$ in the bound on $\tau_k$.": {"fewer": 1}},
     ),
     executed(
         r"(ii) in one sample $p_j/p_k \le 2L\, e^{-(u_j - u_k)}$",
         steps.theorem_a_one_sample,
-        planted={"$L$ instead of $2L$.": {"largest_h": 1}},
+        planted={"$L$ instead of $2L$ in the bound on $p_j/p_k$.": {"largest_h": 1}},
     ),
     executed(
-        "(iii) if all effective margins of a sample exceed the smallest one, $u_0$, by more "
-        r"than $\log L$, its $1 - T_o$ is at most $L - 1$ times that of the sample $n_0$ with "
-        "$u_0$",
+        "(iii) let all effective margins of a sample exceed $u_0$, the smallest effective margin "
+        r"of all samples, by more than $\log L$: then $1 - T_o$ of this sample is at most $L - 1$ "
+        "times $1 - T_o$ of the sample $n_0$ that attains $u_0$",
         steps.theorem_a_other_samples,
         planted={
             r"$|\mathcal V| - 1$ instead of $|\mathcal V| - 2$ in the bound on $X_0$.": {
                 "others_shift": 1
             },
-            "The other sample with more attention on its rivals.": {"lighter": 0},
+            "In (iii), a sample with more attention on its rivals than $n_0$.": {"lighter": 0},
         },
     ),
     executed(
-        r"(iv) $\sum p_i d_i \le \log \sum c_i$ if $p_i \le c_i e^{-d_i}$",
+        r"(iv) $\sum p_i \delta_i \le \log \sum c_i$ if $p_i \le c_i e^{-\delta_i}$",
         steps.theorem_a_jensen,
         planted={r"$\log x \le 2(x - 1)$ instead of $\log x \le x - 1$.": {"slope": 2}},
     ),
@@ -141,8 +142,8 @@ ALIGNMENT = (
         planted={"$L - 1$ instead of its square in the sum of the $c_i$.": {"power_of_length": 1}},
     ),
     cited(
-        "$W^*/S$ is a convex combination of the $B_e$ over tight pairs, so the smallest "
-        r"margin is at most $\langle W^*, W\rangle/S$",
+        "$W^*/S$ is a convex combination of the $B_e$ of the pairs with margin 1 at $W^*$, so the "
+        r"smallest margin at $W$ is at most $\langle W^*, W\rangle/S$",
         "boyd2004",
         "Section 5.5.3",
     ),
@@ -220,7 +221,8 @@ def check_ours_alignment(
         uses("ours-pairs", "a step goes along a convex combination of pairs"),
         executed(
             r"$\|g\| \le \sqrt2$ and $\langle d, W^*\rangle \ge 1/\sqrt2$ for every step $d = "
-            r"g/\|g\|$, and the sums over the steps",
+            r"g/\|g\|$, and the sums over the steps, where $\gamma = 1/\|W^*\|$ and "
+            r"$a = \langle d, W^*\rangle/\|W^*\|$",
             steps.lemma_6,
             planted={r"A step without any component along $W^*$.": {"gains": 0}},
         ),
@@ -294,7 +296,7 @@ def check_ours_trivial_bound(
         ),
         cited(r"$|\langle B_e, y\rangle| \le \sqrt2\,\|y\|$", "horn2013", "Theorem 5.1.4"),
         executed(
-            "the margins from $t_A$ on",
+            r"the margins from $t_A$ on, where $w = \|W^*\|$ and $\gamma = 1/w$",
             steps.theorem_b_margins,
             planted={r"$\|y\|$ left out.": {"across": 0}},
         ),
@@ -390,7 +392,7 @@ def check_ours_direction(
     ),
     planted={
         r"No factor $1/\pi_{\min}$ at all.": {"rarity_power": 0},
-        "The condition of Theorem 2 with $c_0 = 1$.": {"c0": 1},
+        "The condition of Theorem 2 with 1 in place of its constant 432.": {"c0": 1},
         "Lemma 7 with one thirtieth of its constant 4.": {"part": 30},
         "Theorem 1 with $t^2$ instead of $t$.": {"power": 2},
     },

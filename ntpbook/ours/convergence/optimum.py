@@ -137,7 +137,7 @@ def check_ours_true_optimum(one: Approach, swap: bool = False) -> Iterator[Said]
     # log^2 t / t^2 has a slope near -1.8 there; with a limit above 0 the slope would tend to 0
     yield within(slope, -1.5, r"the exponent of $1 - \cos$ to the optimum")
     left = abs(far[-1] / one.between - 1)
-    yield within(left, 0.01, r"$1 - \cos$ to the closed form, off the angle by")
+    yield within(left, 0.01, r"relative distance of $1 - \cos$ to the closed form from its limit")
     yield most("slope", slope, digits=3, origin=TWO_TIMES)
     if not one.first:
         return

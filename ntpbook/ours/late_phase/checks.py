@@ -41,11 +41,11 @@ SHARPER = "1.1 times sharper"
     "ours-harmonic",
     over="distributions",
     instances=instances.distributions,
-    says="The proof uses the Cauchy–Schwarz inequality; a second proof, of which a step shows the "
-    "computation, uses duality. The check verifies Lemma H in exact fractions for {tried} "
-    "distributions $p$ on the pairs of random data and of data with five tokens. These data have a "
-    "slack pair, and the closed form of Proposition 2 is wrong for them. Equality holds for their "
-    "dual solution, scaled to a distribution.",
+    says="The proof uses the Cauchy–Schwarz inequality. A second proof uses duality; one of the "
+    "steps shows its computation. The check verifies Lemma H in exact fractions for {tried} "
+    "distributions $p$ on the pairs of random data and of data with five tokens. The data with "
+    "five tokens have a slack pair, and for them the closed form of $W^*$ in Proposition 2 is "
+    "wrong. Equality holds for their dual solution, scaled to a distribution.",
     proof=(
         executed(
             r"$G_e = P_a + P_b$ by the products $\langle B_e, B_f\rangle$, and a bound on each "
@@ -60,7 +60,8 @@ SHARPER = "1.1 times sharper"
         ),
         executed(
             r"for a second proof, from $\langle B_e, B_f\rangle \ge 0$: the sum of the $p_e/G_e$ "
-            "minus a quadratic form is a sum of squares",
+            r"minus $x^\top Q x$ is a sum of squares, where $x_e = p_e/G_e$ and $Q_{ef} = \langle "
+            r"B_e, B_f\rangle$",
             steps.harmonic_by_duality,
         ),
     ),
@@ -119,9 +120,9 @@ def check_ours_descent_pointwise(
     over="points",
     instances=instances.points,
     says=r"The steps contain a proof of the descent for $\eta < \|W^*\|$ and the computations of "
-    "an independent second proof. In {tried} cases, each with random points and a small, a middle, "
-    "or a large step size, computed with sixty digits, both inequalities of Lemma D hold, the "
-    "descent of $F$ and the inequality for distances ({compared} comparisons).",
+    "an independent second proof. Both inequalities of Lemma D, the descent of $F$ and the "
+    "inequality for distances, hold in {tried} cases, each with random points and a small, a "
+    "middle, or a large step size ({compared} comparisons with sixty digits).",
     tolerance=ROUNDING,
     proof=(
         executed(
@@ -190,10 +191,10 @@ def check_ours_descent(one: TwoPoints, better: float = 1, cross_term: int = 2) -
     over="states",
     instances=instances.far_states,
     says="The bounds of Lemma P on the weights are proved for every state in which every sample "
-    r"has $1 - m_o \le 1/4$, where $m_o$ is the attention on the optimal token, that on the step "
-    r"if moreover all pairs are tight and $\epsilon \le 1$, and those on the loss for every state. "
-    r"At {tried} random states with $1 - m_o \le 1/4$, computed with sixty digits, those of these "
-    "bounds hold whose conditions are met ({compared} comparisons).",
+    r"has $1 - m_o \le 1/4$, where $m_o$ is the attention on the optimal token. The bound on the "
+    r"step is proved if, moreover, all pairs are tight and $\epsilon \le 1$. The bounds on the "
+    r"loss are proved for every state. At {tried} random states with $1 - m_o \le 1/4$, computed "
+    "with sixty digits, every bound whose conditions are met holds ({compared} comparisons).",
     tolerance=ROUNDING,
     proof=(
         uses("ours-pairs", "the weights $b_j = A m_j h_j$ of the pairs in the gradient"),
@@ -210,7 +211,8 @@ def check_ours_descent(one: TwoPoints, better: float = 1, cross_term: int = 2) -
             planted={"$e^{-2.7r}$ instead of $e^{-2.8r}$.": {"second": "27/10"}},
         ),
         executed(
-            "a small change of the weights changes the step direction little",
+            "a small change of the weights changes the step direction little; the change of the "
+            "shares is a sum of transports, each from one pair to another pair",
             short_steps.step_by_shares,
         ),
         by_hand(
@@ -290,8 +292,8 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
     "$h$ be the distance of the residual from its predicted limit $R$ halfway through a run. At "
     r"the end of the run this distance is at most $h^{3/2}$, or it is below $10^{-45}$, the level "
     r"of the rounding errors. Moreover, $(t\eta)^2(1 - \cos)$ then equals $\|R\|^2/2$ "
-    "up to the next term of its expansion ({compared} comparisons). The step sizes go up to "
-    "0.95 times the bound of the theorem.",
+    r"up to the next term of its expansion in powers of $1/(t\eta)$ ({compared} comparisons). The "
+    r"step sizes go up to 0.95 times the bound of Theorem C on $\eta$.",
     proof=(
         uses(
             "ours-direction",
@@ -322,12 +324,16 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
             "on four data sets with one optimal token per query, a step of the model near $R$ is "
             "a contraction in a random direction, by finite differences",
             second_derivations.step_at_the_limit,
-            planted={"Nine tenths of the derivative.": {"factor": 0.9}},
+            planted={"Nine tenths of the derivative of the step at $R$.": {"factor": 0.9}},
         ),
         executed(
             "a run with a slack pair and several optimal tokens of one query",
             second_derivations.beyond_stars,
-            planted={"The multiplier $1/4$ instead of $1/3$.": {"multiplier": "1/4"}},
+            planted={
+                "The multiplier $1/4$ instead of $1/3$ in the limits of the shares.": {
+                    "multiplier": "1/4"
+                }
+            },
         ),
     ),
     planted={
@@ -366,11 +372,11 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
     "ours-bounded-residual",
     over="runs",
     instances=instances.huge_steps_then_idle,
-    says="There are {tried} runs. Without an idle pair, at step sizes of 2.5 and 20 times "
-    r"$\|W^*\|$, the distance of the residual from the minimizer $R$ of $F$ is at most "
-    r"$\frac2p\bigl(\log\frac1p + \frac{\eta}{\sqrt2}\bigr) + \eta$, with the smallest share $p$ "
-    r"of a pair at $R$. With an idle pair, the largest norm of the residual is at least $\log "
-    r"t/(2\sqrt2)$.",
+    says="The check tries {tried} runs. On data without an idle pair, with step sizes of 2.5 and "
+    r"20 times $\|W^*\|$, the distance of the residual from the minimizer $R$ of $F$ at the last "
+    r"step is at most $\frac2p\bigl(\log\frac1p + \frac{\eta}{\sqrt2}\bigr) + \eta$, where $p$ is "
+    r"the smallest share of a pair at $R$. On data with an idle pair, the largest norm of the "
+    r"residual up to the last step $t$ is at least $\log t/(2\sqrt2)$.",
     proof=(
         executed(
             "orthogonal to $W^*$, a step of the model is gradient descent on $F$",
@@ -394,16 +400,21 @@ def distance(late: model.Late, W: plain.Weights, R: model.Vector) -> Any:
             "a large residual does not grow if no pair is idle; how much idle pairs add in a step",
             short_steps.long_residual,
         ),
-        by_hand("a direction $v^*$ separates the idle pairs, by Motzkin's theorem", at="motzkin"),
+        by_hand(
+            r"there is a matrix $v$ with $\langle B_e, v\rangle \ge 1$ on the idle pairs and 0 on "
+            "the other tight pairs, by Motzkin's theorem",
+            at="motzkin",
+        ),
         by_hand(
             "only if: with a bounded residual the share of the idle pairs would stay above a "
             "constant, and the sum of their contributions would diverge",
             at="only-if",
         ),
     ),
-    loose="Without an idle pair, the distance of the residual from $R$ stays below one ninth of "
-    r"this bound, at step sizes up to $20\|W^*\|$. With an idle pair, the largest "
-    r"norm of the residual is at least 2.2 times $\log t/(2\sqrt2)$.",
+    loose=r"On data without an idle pair, at step sizes up to $20\|W^*\|$, the distance of the "
+    r"residual from $R$ stays below one ninth of $\frac2p\bigl(\log\frac1p + \eta/\sqrt2\bigr) + "
+    r"\eta$, where $p$ is the smallest share of a pair at $R$. On data with an idle pair, the "
+    r"largest norm of the residual is at least 2.2 times $\log t/(2\sqrt2)$.",
     planted={
         r"The bound of the proof without its terms in $\eta$.": {"swings": 0},
         r"With an idle pair, growth like $4\log t/\sqrt2$ instead of $\log t/(2\sqrt2)$.": {
@@ -437,8 +448,9 @@ def check_ours_bounded_residual(one: LateRun, swings: int = 1, slope: float = 1)
     says="On {tried} runs with one query and an idle pair, the component of the residual along "
     r"$v^*$ grows by $\|v^*\|$ per unit of $\log t$, with a relative error of at most {off}. "
     "From the middle to the end of a run, the squared norm of the component orthogonal to $v^*$ "
-    r"changes by at most $1/(t\eta)$, with $t$ at the middle. The step on the energy of $z/\log "
-    "t$ belongs to a second derivation.",
+    r"changes by at most $1/(t\eta)$, where $t$ is the step in the middle. The proof step on the "
+    r"energy of $z_t/\log t$, with $z_t$ from part (iv) of the proof, belongs to a second "
+    "derivation.",
     proof=(
         uses(
             "ours-sharp-rate",
@@ -535,9 +547,9 @@ def later_bounds(first: int = 1000, far: int = 10**5) -> Iterator[Shown]:
     instances=instances.enclosed,
     says="On Example 1, at the paper's step size, every number is certified by ball arithmetic. "
     r"At step 900, $1 - \cos$ is {at_900}. By Theorem E, the state at step 1000 bounds $1 - \cos$ "
-    r"at all later steps: at $t = 100\,000$ it shows that $(t\eta)^2(1 - \cos)$ is at least {low} "
-    "and at most {high}. These bounds hold in {compared} comparisons with certified states from "
-    "step 1000 on.",
+    r"at all later steps. For example, $(t\eta)^2(1 - \cos)$ is at least {low} and at most {high} "
+    r"at $t = 100\,000$. The bounds of Theorem E hold in {compared} comparisons with certified "
+    "states from step 1000 on.",
     proof=(
         uses(
             "ours-sharp-rate", "$R$ is the minimizer of $F$ where each query has one optimal token"
@@ -665,7 +677,11 @@ def least_value(late: model.Late) -> Any:
         executed(
             "runs with a slack pair, and with an idle pair",
             second_derivations.beyond_stars,
-            planted={"The multiplier $1/4$ instead of $1/3$.": {"multiplier": "1/4"}},
+            planted={
+                "The multiplier $1/4$ instead of $1/3$ in the limits of the shares.": {
+                    "multiplier": "1/4"
+                }
+            },
         ),
     ),
     planted={
@@ -735,20 +751,21 @@ def check_ours_loss_law(one: LateRun, potential: int = 1, rate: float = 1) -> It
             r"$\|W\|^2$ grows by at most $2\eta K_2\|W^*\| + \eta^2$ in a step", at="perceptron"
         ),
         executed(
-            "inequalities for another argument, by entropy, which gives a smaller $K_2$",
+            "inequalities for another argument, by entropy, which gives a smaller number $K_2'$ in "
+            "place of $K_2$",
             short_steps.loss_by_entropy,
             planted={"$7/(8L)$ instead of $3/(8L)$.": {"thirds": 7}},
         ),
         executed(
             "states constructed as worst cases",
             second_derivations.worst_states,
-            planted={"One hundredth of the smaller $K_2$.": {"share": 0.01}},
+            planted={"One hundredth of $K_2'$.": {"share": 0.01}},
         ),
     ),
-    loose="Over all states constructed as worst cases, with sentences of up to 20 tokens and "
-    "with gaps and margins on a grid, the largest mean margin is a few percent of the smaller "
-    "$K_2$ of the argument by entropy, and at most 1.1 percent of $K_2$; random states stay below "
-    "that.",
+    loose="Another argument, by entropy, gives a smaller number $K_2'$ in place of $K_2$. Over all "
+    "states constructed as worst cases, with sentences of up to 20 tokens and with gaps and "
+    "margins on a grid, the largest mean margin is a few percent of $K_2'$ and at most 1.1 percent "
+    "of $K_2$. At random states the mean margin is a smaller part of $K_2$.",
     planted={
         r"The smaller loss $|\mathcal V|e^{-3A/2}$ after as many steps.": {"power": 1.5},
         "0 instead of $K_2$.": {"bound": 0},

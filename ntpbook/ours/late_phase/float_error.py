@@ -109,16 +109,16 @@ def stretched(seed: int = 7) -> list[Pair]:
     over="runs",
     instances=pairs,
     says="The runs were computed in floating point and in ball arithmetic, which encloses the "
-    r"exact values. At all {steps} recorded steps $1 - \cos$ of the floating-point run is within "
-    r"the observed bound of the exact value. With $|\mathcal V| = 20$, the exact $1 - \cos$ after "
-    r"900 steps is {closed_900} on the prefix-closed data and {other_900} on the data that are not "
-    r"prefix-closed. At the last step, one hundred binary places of every entry of "
-    r"$W_{\mathrm{kq}}$ are certain.",
+    r"exact values. At all {steps} recorded steps the relative error of $1 - \cos$ in the "
+    r"floating-point run is at most the observed bound. With $|\mathcal V| = 20$, the exact "
+    r"$1 - \cos$ after 900 steps is {closed_900} on the prefix-closed data and {other_900} on the "
+    r"data that are not prefix-closed. At the last step, one hundred binary places of every entry "
+    r"of $W_{\mathrm{kq}}$ are certain.",
     observes=True,
     planted={
         "A floating-point step size off by one part in $10^9$.": Variant(instances=stretched),
         "Weights known to 400 binary places.": {"narrow": 400},
-        "One thousandth of this bound.": {"share": 1e-3},
+        "One thousandth of the observed bound on the relative error.": {"share": 1e-3},
     },
 )
 def check_ours_float_runs(one: Pair, share: float = 1.0, narrow: int = NARROW) -> Iterator[Said]:

@@ -276,8 +276,8 @@ def logarithm_table(runs: Sequence[Run]) -> Table:
     instances=logarithm_runs,
     says="On {settled} data sets without an idle pair, the norm of the residual changes by at "
     r"most {largest_settled} per unit of $\log t$ over the last decade of steps. On {growing} "
-    r"data sets with an idle pair, it grows by at least {least_growing} per unit of $\log t$, "
-    r"which differs from the predicted $\|v^*\|$ by at most {miss}.",
+    r"data sets with an idle pair, the norm grows by at least {least_growing} per unit of "
+    r"$\log t$, and this growth differs from the predicted $\|v^*\|$ by at most {miss}.",
     proof=(
         uses("ours-sharp-rate", "Theorem C: without an idle pair the residual converges"),
         uses(

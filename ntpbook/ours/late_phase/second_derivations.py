@@ -164,7 +164,7 @@ def least_value_by_duality(entropy: int = 1) -> tuple[Shown, ...]:
             value = mp.fsum(x * mp.log(late.C[e] / x**entropy) for e, x in share.items())
             off = abs(late.F(late.R) - value)
             found.append(
-                _short(f"{name}: $F(R)$ minus it", off, "<", mp.mpf(10) ** -50, off < 1e-50)
+                _short(f"{name}: $F(R)$ minus its dual", off, "<", mp.mpf(10) ** -50, off < 1e-50)
             )
     return tuple(found)
 
@@ -193,20 +193,28 @@ def beyond_stars(multiplier: str = "1/3") -> tuple[Shown, ...]:
         star = {(4, 0, 2): third, (4, 0, 3): third, (4, 1, 4): mp.mpf(1) / 2}
         p = late.p(last)
         off = max(abs(p[e] - value / late.S) for e, value in star.items())
-        found.append(_short("a slack pair: shares", off, "<", mp.mpf(10) ** -20, off < 1e-20))
+        words = "a slack pair: distance of the shares from their limits"
+        found.append(_short(words, off, "<", mp.mpf(10) ** -20, off < 1e-20))
         away = _moved(last, middle, -1)
         off = mp.sqrt(plain.inner(away, away))
         found.append(_short("the residual has settled", off, "<", mp.mpf(10) ** -20, off < 1e-20))
         far = abs(_loss_by_its_law(one, W, t, late.F(last)) - 1)
         found.append(
-            _short("loss by its constant, minus 1", far, "<", mp.mpf(10) ** -20, far < 1e-20)
+            _short(
+                "the quotient of the two sides in Theorem F, minus 1",
+                far,
+                "<",
+                mp.mpf(10) ** -20,
+                far < 1e-20,
+            )
         )
         path = instances.late_run("path", edges["idle pair"], mp.mpf(1) / 2, (200, 400))
         half = mp.mpf(1) / 2
         used = ((3, 0, 2), (3, 1, 3))  # multipliers 1/2 each, S = 1
         least = mp.fsum(half * mp.log(path.late.C[e] / half) for e in used)
         early, late_off = (abs(_loss_by_its_law(path, W, t, least) - 1) for t, W in path.states)
-        found.append(_short("an idle pair: loss", late_off, "<", early, late_off < 0.6 * early))
+        words = "an idle pair: this quotient minus 1, at a later and at an earlier step"
+        found.append(_short(words, late_off, "<", early, late_off < 0.6 * early))
     return tuple(found)
 
 

@@ -198,10 +198,16 @@ def long_residual(times: int = 2) -> tuple[Shown, ...]:
     return (
         at_most(r"$p_{\min} e^{\max b} \le \sum p e^b$", p * large, (p + a) * large + rest),
         at_most(r"$s^2 D \le \eta^2$", eta**2 * D / (gamma**2 + D), eta**2),
-        at_most("no growth", eta**2, times * s * (eta / sp.sqrt(2) + extra)),
-        at_most("the push along $v^*$", eta / sp.sqrt(2) * p, s * (p + a)),
+        at_most(r"no growth of $\|y - R\|$", eta**2, times * s * (eta / sp.sqrt(2) + extra)),
         at_most(
-            "a share", C_0 / (C_0 + C_1) / E**2, C_0 * (1 / E + a) / ((C_0 + C_1) * E / (1 + h))
+            r"growth of $\langle y, v\rangle$ by idle pairs, from below",
+            eta / sp.sqrt(2) * p,
+            s * (p + a),
+        ),
+        at_most(
+            "a share from below",
+            C_0 / (C_0 + C_1) / E**2,
+            C_0 * (1 / E + a) / ((C_0 + C_1) * E / (1 + h)),
         ),
     )
 

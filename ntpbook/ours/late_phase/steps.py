@@ -198,7 +198,7 @@ def one_step(downhill: int = -1) -> tuple[Shown, ...]:
         ),
         *(same(rf"$\nabla F$, entry {k}", gradient[k], downhill * across[k]) for k in range(3)),
         same(r"$\langle g, W^*\rangle = 1$", g.dot(star), sp.Integer(1)),
-        same(r"$\|g\|^2 = \gamma^2 + D$", g.dot(g), 1 / S + gradient.dot(gradient)),
+        same(r"$\|g\|^2 = 1/S + \|\nabla F\|^2$", g.dot(g), 1 / S + gradient.dot(gradient)),
     )
 
 

@@ -555,11 +555,11 @@ def check_ours_long_angle(
         executed(
             r"The conserved sum $\sum_d z_d + (L/K)\sum_c z_c = 0$.",
             steps.conserved_steps,
-            planted={"Common tokens with weight 1.": {"weight": 1}},
+            planted={"The factor 1 instead of $L/K$ in this sum.": {"weight": 1}},
         ),
         executed(
             "Identities for the bounds on $P_d$ and on the spread $S$, and the integrals of the "
-            r"bound on the drift of $r_d/r_e$ from $\theta_0$ on.",
+            r"bound on the derivative of $\ln(r_d/r_e)$ from $\theta_0$ on.",
             steps.keep_steps,
             planted={"$b^2$ instead of $b$.": {"power": 2}},
         ),
@@ -567,8 +567,8 @@ def check_ours_long_angle(
         by_hand(r"The smallest $P_d$ is at least $b\theta$.", at="least"),
         by_hand("The spread $S$ of the $P_d$ stays below its bound.", at="spread"),
         by_hand(
-            r"The bound on the drift up to $\theta_0$; $r_d/r_e$ converges, and so does $f_d/f_e$, "
-            "within the bound.",
+            r"The bound on the change of $\ln(r_d/r_e)$ up to $\theta_0$; $r_d/r_e$ converges, and "
+            "so does $f_d/f_e$, within the bound.",
             at="drift",
         ),
         by_hand(r"$\theta$ is unbounded.", at="unbounded"),
@@ -578,13 +578,13 @@ def check_ours_long_angle(
         "A decoder that prefers one token from the start.": {"start": 30.0},
         r"The bound $b\theta$ on the $P_d$ 1.1 times sharper.": {"changed": "b"},
         "The bound $C_2$ on the common tokens 1.1 times sharper.": {"changed": "C_2"},
-        "The bound on the drift with $C_2^2$ instead of $C_2$.": {"changed": "exponent"},
-        "The bound on the drift without its bracket.": {"changed": "factor"},
+        "The bound of the theorem with $C_2^2$ instead of $C_2$.": {"changed": "exponent"},
+        "The bound of the theorem without its bracket.": {"changed": "factor"},
     },
-    loose=r"The bounds $b\theta$ and $C_2$ of the proof are attained within ten percent. The "
-    "bound on the drift of the shares is not: on 270 random designs with $M = K$, 2 to "
-    "100 classes, and weights over up to six decades, the drift was at most 0.6 times the "
-    "bound.",
+    loose=r"The bounds $b\theta$ and $C_2$ of the proof are attained within ten percent. The bound "
+    "of the theorem is not: on 270 random designs with $M = K$, 2 to 100 classes, and token "
+    r"probabilities over up to six decades, the change of $\ln(r_d/r_e)$ during training was at "
+    "most 0.6 times the bound.",
 )
 def check_ours_long_keep(
     one: DesignRates, sphere: bool = True, start: float = 0.0, changed: str = ""
@@ -830,7 +830,7 @@ def settled(one: Fixed, z: Floats) -> Floats:
     ),
     planted={
         "A decoder with two maxima: two classes of one query.": Variant(instances=several_classes),
-        "Attention proportional to the counts.": {"count": True},
+        "Attention proportional to the probabilities of the tokens.": {"count": True},
         r"The margin $G(1 - f^\top f')$ 1.1 times sharper.": {"margin": 1.1},
         "Attention proportional to the squares of the decoder's rows.": {"power": 2},
     },
@@ -1089,11 +1089,11 @@ def course(one: Unequal, sphere: bool) -> unequal.Course:
     observes=True,
     planted={
         "Plain softmax instead of scaled attention.": {"sphere": False},
-        "The claim that distinct tokens keep the ratios of their counts.": {"aim": "counts"},
+        "The claim that distinct tokens keep the ratios of their probabilities.": {"aim": "counts"},
         "The claim that common tokens lose all attention, as for symmetric classes with $M = K$.": {
             "aim": "distinct"
         },
-        "The claim that the gain $g$ is proportional to the counts instead of $f$.": {
+        "The claim that the gain $g$ is proportional to the probabilities instead of $f$.": {
             "aim": "gain by counts"
         },
         r"The margin of the first class taken at $\ln t = 100$.": {"aim": "early margin"},

@@ -160,19 +160,19 @@ def away(found: Floats, quiet: float, level: float) -> float:
     "ours-turn-noise",
     over="sizes",
     instances=five_queries,
-    says="Data with five queries of two next tokens each were used for training with {seeds} "
-    "seeds, on batches of 128 sequences, by 1000 steps at equal rates. With momentum 0.9 the "
+    says="On data with five queries of two next tokens each, both layers were trained with {seeds} "
+    "seeds, by 1000 steps at equal rates on batches of 128 sequences. With momentum 0.9 the "
     "entropy of attention on the distinct tokens rises from its minimum on average by {short} "
-    "nats for sequences of 127 tokens, by {start} nats if also $Y$ and $Z$ start at uniformly "
-    "drawn entries, and by {endless} nats in the limit of long sequences; without momentum it "
-    "rises by at most {off} nats. In the limit of long sequences, the noise of the batches changes "
-    "the rise by at most {noise} nats, according to the confidence intervals. All six comparisons "
-    "together have the significance level 1 %.",
+    "nats for sequences of 127 tokens, by {start} nats if, in addition, $Y$ and $Z$ start at "
+    "uniformly drawn entries, and by {endless} nats in the limit of long sequences; without "
+    "momentum it rises by at most {off} nats. In the limit of long sequences, the noise of the "
+    "batches changes the rise by at most {noise} nats, according to the confidence intervals. All "
+    "six comparisons together have the significance level 1 %.",
     observes=True,
     planted={
         "No momentum, presented as momentum.": {"momentum": 0.0},
         "Short sequences used in place of the limit of long ones.": {"swap": True},
-        "Without noise and also without momentum.": {"quiet": 0.0},
+        "Runs with noise and momentum, compared with a run without either.": {"quiet": 0.0},
     },
 )
 def check_ours_turn_noise(

@@ -258,8 +258,8 @@ def check_ours_two_optimal_distinct(one: Structure, role: str = "optimal") -> It
         ),
         uses("ours-two-optimal-distinct", "The optimal token occurs in every sentence."),
         by_hand(
-            "The optimal token has the largest share in every sentence of its class, and so on "
-            "average.",
+            "The optimal token has the largest share in every sentence of its class, and therefore "
+            "the largest average share.",
             at="averages",
         ),
     ),
@@ -442,7 +442,8 @@ def two_each(seed: int = 7, samples: int = 100) -> Iterator[Sampled]:
     instances=syn_small,
     says="In {tried} samples of Syn-Small with {samples} sequences of each class, Assumption 1 "
     r"of the first paper holds with $\mathrm n$ of the query equal to the next token of its "
-    "class, and the query is its only optimal token, above all tokens of the context.",
+    "class. Under each query, the only optimal token is the query itself, and it lies above all "
+    "tokens of the context.",
     proof=(
         uses("huang2024-asm-1", "Realizable data."),
         uses("huang2024-def-1", "The order of the tokens under a query."),
@@ -501,12 +502,12 @@ def stages(seed: int = 7, steps: int = 10_000) -> tuple[Stage2, ...]:
     "ours-two-speed",
     over="data sets",
     instances=stages,
-    says="On Example 1 and two random data sets, with plain gradients in stage 2 of Algorithm 1, "
-    "over the last decade of $t$: the loss minus its minimum decays like a power of $t$ with an "
-    r"exponent between {steep} and {flat}, the norm of $W_{\mathrm{kq}}$ deviates from a "
-    r"straight line in $\ln t$ by at most a fraction of {bend} of its growth, and the cosine of "
-    r"the angle between $W_{\mathrm{kq}}$ and the max-margin solution is at least {cosine} at the "
-    "end. "
+    says="On Example 1 and two random data sets, stage 2 of Algorithm 1 was run with plain "
+    "gradients. Over the last tenfold increase of $t$, the loss minus its minimum decays like a "
+    r"power of $t$ with an exponent between {steep} and {flat}, and the norm of $W_{\mathrm{kq}}$ "
+    r"deviates from a straight line in $\ln t$ by at most a fraction of {bend} of its growth. At "
+    r"the end the cosine of the angle between $W_{\mathrm{kq}}$ and the max-margin solution is at "
+    "least {cosine}. "
     "With normalized gradients the norm is nearly proportional to $t$.",
     observes=True,
     planted={
@@ -836,9 +837,10 @@ def on_the_way(length: float = 0.01) -> Iterator[Circling]:
     "ours-two-circle",
     over="designs",
     instances=circling,
-    says="On {tried} choices of classes that are alike, three given and the others random, with "
-    r"$\eta_Y = 5$: in the last nine tenths of {steps} steps the gradient of $Z$ reverses its "
-    "direction in all steps but at most {kept}. Averaged over two successive steps, attention "
+    says="We ran {tried} choices of classes that are alike, three given and the others random, "
+    r"with the learning rate $\eta_Y = 5$ of the decoder. In the last nine tenths of {steps} steps "
+    "the gradient of $Z$ reverses its direction in all but at most {kept} steps. "
+    "Averaged over two successive steps, attention "
     "equals the stationary attention $Z^*(Y)$ with a relative error of at most {apart}.",
     observes=True,
     planted={

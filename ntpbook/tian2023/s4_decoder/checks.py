@@ -618,7 +618,9 @@ def one_class(seed: int = 7) -> Iterator[Repeated]:
             steps.step_of_the_rows,
             planted={"$M$ instead of $M - 1$ in the denominator of (33).": {"less": 0}},
         ),
-        by_hand("induction over the steps from $w_n = 0$, which is $h^*(0) = 0$", at="induction"),
+        by_hand(
+            "induction over the steps; it starts from $w_n = 0$ and $h^*(0) = 0$", at="induction"
+        ),
     ),
     planted={
         r"$\alpha_n$ computed from $h^*(s)$ instead of $h^*(s - 1)$.": {"late": 0},
@@ -1054,7 +1056,7 @@ def all_vocabularies() -> Iterator[Vocabulary]:
     "ours-lambert",
     over="vocabulary sizes",
     instances=all_vocabularies,
-    says="With $we^w = e^c/(M - 1)$ and $x = c - w$, equation (45) holds for symbolic $M$, "
+    says="With $we^w = e^c/(M - 1)$, equation (45) holds at $Mh = c - w$, for symbolic $M$, "
     r"$\tau = \eta_Y t$, and $w$. In {compared} comparisons, the closed form, computed to "
     "forty digits, satisfies (45) and agrees with the height that the library computes.",
     tolerance=2e-14,  # the library's 16 digits; forty digits leave 1e-20 after cancellation
@@ -1387,9 +1389,7 @@ def rise_is_required_to_be_negative(large: bool = False) -> Iterator[Shown]:
     planted={
         r"A value of $\epsilon$ above $\ln(2)/M$, for which an $s_0'$ exists; the check must "
         "accept it.": Variant({}, large_gaps, Verdict.NOT_CONTRADICTED),
-        r"The bound for the same $\epsilon$ 1.1 times sharper.": Variant(
-            {"sharper": 1.1}, large_gaps
-        ),
+        r"The bound for $\epsilon = 1/M$ 1.1 times sharper.": Variant({"sharper": 1.1}, large_gaps),
     },
 )
 def check_tian2023_app_lem_7_late(one: Gap, sharper: float = 1.0) -> Iterator[Said]:
@@ -1843,9 +1843,7 @@ def first_updates() -> Iterator[Vocabulary]:
         ),
     ),
     planted={
-        "The claim that $h(1)$ reaches the lower crossing $x_0$ 1.1 times sharper.": {
-            "sharper": 1.1
-        },
+        "The claim that $Mh(1)$ reaches 1.1 times the lower crossing $x_0$.": {"sharper": 1.1},
         r"$\eta_Y = M^{-1.01}$, slightly below $1/M$.": {"exponent": 1.01},
         "The upper crossing $x_1$ instead of the lower crossing $x_0$.": {"which": 1},
     },

@@ -30,12 +30,14 @@ def slope_in_the_decoder(target: int = 1) -> Iterator[Shown]:
     alpha_n, alpha_j = sp.exp(w_n) / total, sp.exp(w_j) / total
     logarithm = sp.expand_log(sp.log(alpha_n))
     yield identity(
-        "derivative by the entry of the next token",
+        "derivative with respect to the entry of the next token",
         sp.diff(logarithm, Y_ln),
         f * (target - alpha_n),
     )
     yield identity(
-        "derivative by the entry of another token", sp.diff(logarithm, Y_lj), -f * alpha_j
+        "derivative with respect to the entry of another token",
+        sp.diff(logarithm, Y_lj),
+        -f * alpha_j,
     )
 
 
@@ -52,10 +54,14 @@ def slope_in_the_rows(target: int = 1) -> Iterator[Shown]:
     total = sp.exp(w_n) + sp.exp(w_j) + rest
     alpha_n, alpha_j = sp.exp(w_n) / total, sp.exp(w_j) / total
     yield identity(
-        "derivative by the logit of the next token", sp.diff(sp.log(alpha_n), w_n), target - alpha_n
+        "derivative with respect to the logit of the next token",
+        sp.diff(sp.log(alpha_n), w_n),
+        target - alpha_n,
     )
     yield identity(
-        "derivative by the logit of another token", sp.diff(sp.log(alpha_n), w_j), -alpha_j
+        "derivative with respect to the logit of another token",
+        sp.diff(sp.log(alpha_n), w_j),
+        -alpha_j,
     )
 
 
@@ -79,7 +85,9 @@ def missing_probability(spread: float = 1.0) -> Iterator[Shown]:
     least = missing.subs(S, wrong * sp.exp(w - D))
     bound = wrong / (wrong + sp.exp(sp.nsimplify(spread) * D))
     yield identity(
-        "the missing probability if all wrong logits are $D$ below $w_{nn}$", least, bound
+        "the missing probability if all $q = M - 1$ wrong logits are $D$ below $w_{nn}$",
+        least,
+        bound,
     )
 
 
@@ -162,7 +170,7 @@ def window_of_assumption_2(square: int = 36) -> Iterator[Shown]:
     first, second = sp.Matrix([odds, 1, 0]), sp.Matrix([odds, 0, 1])
     product = first.dot(second) / sp.sqrt(first.dot(first) * second.dot(second))
     chosen = product.subs(odds, sp.sqrt(x / (1 - x)))
-    yield identity("inner product of two classes that share a token", chosen**2, x**2)
+    yield identity("squared inner product of two classes that share a token", chosen**2, x**2)
     pair, triple = x * (sp.ones(2) - sp.eye(2)), x * (sp.ones(3) - sp.eye(3))
     t = sp.Symbol("t")
     yield identity(
@@ -334,11 +342,16 @@ def difference_of_slopes(less: int = 1) -> Iterator[Shown]:
     import sympy as sp
 
     q = sp.symbols("q", positive=True)
-    a, b, e = sp.symbols("a b e", real=True)
+    a, b, e = sp.symbols("a b d", real=True)  # shown as d: e looks like Euler's number
     first, second = q + sp.exp(a + e), q + sp.exp(b)
     numerator = sp.expand((1 / first - 1 / second) * first * second)
     expected = -sp.exp(a) * (sp.exp(e) - less * sp.exp(b - a))
-    yield identity("the numerator of the difference of slopes", sp.simplify(numerator), expected)
+    yield identity(
+        r"the numerator of the difference of slopes, with $a = Mh(s)$, $b = Mh(s + 1)$, "
+        r"$d = M\epsilon$",
+        sp.simplify(numerator),
+        expected,
+    )
 
 
 def growth_of_the_shift(less: int = 1) -> Iterator[Shown]:
@@ -368,7 +381,7 @@ def growth_of_the_shift(less: int = 1) -> Iterator[Shown]:
     ):
         for order in (0, 1):
             value = sp.diff(function, g, order).subs(g, 0)
-            yield identity(f"{name} at $g = 0$, derivative {order}", value, sp.Integer(0))
+            yield identity(f"{name} at $g = 0$, derivative of order {order}", value, sp.Integer(0))
     # both are convex: their second derivatives are e^g - 1 and g e^g/2
     yield identity(
         "second derivative of $e^g - 1 - g - g^2/2$",
@@ -459,7 +472,7 @@ def lower_crossing(least: int = 8) -> Iterator[Shown]:
     for m in (5, 6, 7):
         at = sp.Rational(m + 4, m**2)
         yield at_least_zero(
-            f"the line is above at $x = (1 + 4/{m})/{m}$", (m - 1) * at - sp.exp(at)
+            f"the line minus the exponential at $x = (1 + 4/{m})/{m}$", (m - 1) * at - sp.exp(at)
         )
 
 
@@ -554,7 +567,7 @@ def two_stages(less: int = 1) -> Iterator[Shown]:
     # M tau_1 + 1 = 2 q x_1 at the upper crossing
     yield identity(r"$2x_1 - \tau_1$", 2 * x - (2 * q * x - 1) / M, (2 * x + 1) / M)
     slope = M / (q + y)
-    yield identity("$1/x' - 1$", 1 / slope - 1, (y - 1) / M)
+    yield identity("$1/x' - 1$, with $y = e^x$", 1 / slope - 1, (y - 1) / M)
     p = sp.Symbol("q", positive=True)
     half = (p + 1) / (p + p) - sp.Rational(1, 2)
     yield at_least_zero("$x' - 1/2$ where $e^x = q$", sp.factor(half))

@@ -314,7 +314,9 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
         executed(
             r"$\beta$ is equal for both classes, and positive",
             steps.equal_coefficients,
-            planted={r"$E' = I - (I + E)^{-1}$ with the opposite sign in one term.": {"sign": 1}},
+            planted={
+                r"The opposite sign of $E' = I - (I + E)^{-1}$ in one term of $\beta$.": {"sign": 1}
+            },
         ),
         executed(
             r"the criterion $x + 1/x > 2/(f_1^\top f_2)$ for growth",
@@ -336,8 +338,10 @@ def check_tian2023_eq_100(one: Instance, power: int = 2) -> Iterator[Said]:
     ),
     planted={
         "A lower bound of Assumption 2 that is 1.1 times sharper.": {"sharper": Fraction(11, 10)},
-        "Weights $(2, 1, 0)$ and $(3, 3, 8)$, which satisfy Assumption 2 but have the first "
-        "token more evenly in both classes.": Variant(instances=instances.more_even),
+        "Weights $(2, 1, 0)$ and $(3, 3, 8)$, which satisfy Assumption 2, but for which the "
+        "frequencies of the first token in the two classes are closer to each other.": Variant(
+            instances=instances.more_even
+        ),
         "A vocabulary of 164 tokens.": Variant(instances=instances.too_small),
     },
 )
@@ -505,7 +509,7 @@ def check_ours_layernorm_fates(one: Centred, mean: bool = True, border: str = ""
     "comparisons at recorded times.",
     proof=(
         executed(
-            "a term of a shared common token",
+            "the term of a pair of classes in (10) for a common token of all classes",
             steps.shared_common_tokens,
             planted={"The norm instead of its square.": {"power": 1}},
         ),
@@ -682,7 +686,7 @@ NOT_FALLING = "a common token of the class does not lose, as Theorem 3 requires"
         uses("tian2023-eq-11", "the relative gains of the distinct tokens"),
         uses("tian2023-eq-113", "the relative gains over the common tokens"),
         executed(
-            "the growth of $f_0^2$, equation (114), for three tokens",
+            "the growth of $f_{nl_0}^2$, equation (114), for three tokens",
             steps.growth_of_share,
             planted={"A factor 1 instead of 2.": {"factor": 1}},
         ),
@@ -745,7 +749,7 @@ def check_tian2023_eq_11(run: ClassFlow, used: int = 0) -> Iterator[Said]:
     planted={
         "A distinct token that does not dominate.": {"place": 1},
         r"A lower bound on $\ln\chi$ that is 1.1 times sharper.": {"sharper": 1.1},
-        "The lower bound without $f^2(0)$ in its exponent.": {"share": False},
+        "The lower bound without $f_{nl_0}^2(0)$ in its exponent.": {"share": False},
     },
 )
 def check_tian2023_eq_12(
@@ -1025,9 +1029,8 @@ def check_tian2023_app_sparser(run: ClassFlow, turned: bool = False) -> Iterator
     "tian2023-app-frequency-bias",
     over="solutions of (10)",
     instances=instances.from_zero,
-    says="Along {tried} solutions of (10) from $Z = 0$, the most frequent distinct token gains "
-    "a larger share of the attention on distinct tokens, and the least frequent one a "
-    "smaller share.",
+    says="Along {tried} solutions of (10) from $Z = 0$, the share of the most frequent distinct "
+    "token in the attention on distinct tokens grows, and that of the least frequent one falls.",
     tolerance=INTEGRATOR,
     proof=(
         LAW_98,

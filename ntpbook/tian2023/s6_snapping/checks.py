@@ -116,8 +116,9 @@ def fates() -> list[Fate]:
         uses("tian2023-thm-3", "(11) and (12)"),
         uses("tian2023-eq-100", "the time derivative of the common token's logit"),
         executed(
-            "quotients of entries of $f_n$ along (10), for two and three classes with one common "
-            "and two distinct tokens each",
+            "slopes of logarithms of quotients of entries of $f_n$ along (10), for two and three "
+            "classes with one common token (entry $c$) and two distinct tokens (entries $d$ and "
+            "$w$) each",
             steps.fate_of_ratios,
         ),
         by_hand(
@@ -130,7 +131,7 @@ def fates() -> list[Fate]:
         ),
     ),
     planted={
-        "The gradient $g_n$ of a frozen decoder instead of the gradient (9).": {"still": True},
+        "The gradient that a frozen decoder passes back, instead of that in (10).": {"still": True},
         "Exponents that are 1.1 times sharper.": {"sharper": 1.1},
         "The common token is assumed to fall $K - 1$ times as fast as one class alone pushes "
         "it, instead of $K$ times.": {"others": 1},
@@ -471,7 +472,10 @@ def without_the_constant() -> list[SettingWithConstant]:
     return [SettingWithConstant(1.0, SnapSetting(10**5, 2, 0.5, 0.05))]
 
 
-PUT_BACK = r"The missing constant restored, $1 + 4\Gamma/C_0$; the same comparison must accept it."
+PUT_BACK = (
+    r"The missing constant restored, which turns $C_0 + 4\Gamma$ into $1 + 4\Gamma/C_0$; the same "
+    "comparison must accept it."
+)
 ONE_READING = (
     r" Equation (12) defines $B_n$ as the integral from 0, and $C_0 = \rho_0^4/K$ is given beside "
     "(13), so no other reading is possible."
@@ -711,8 +715,9 @@ def check_tian2023_eq_14(
     fails=(
         "Equation (14) and the formula for $B_n$ in the scanning phase lack the constant "
         r"$-\ln(C_0)/4$. At $t = 0$, where $\chi_{l_0} = 1$, the paper's lower bound on "
-        r"$\chi_{l_0}$ is $C_0^{f_{nl_0}^2(0)/2}$, which is above 1 in this counterexample. At "
-        r"all times, apart from the approximation of $h$, $e^{2B_n}$ by (14) is $\sqrt{C_0}$ "
+        r"$\chi_{l_0}$ is $C_0^{f_{nl_0}^2(0)/2}$, which is above 1 for $C_0 > 1$, as in the "
+        r"witness. At all times, apart from the approximation of $h$, $e^{2B_n}$ by (14) is "
+        r"$\sqrt{C_0}$ "
         "times its true value. The phases, their times, and both growth rates are separate "
         "claims, which hold."
     )
@@ -800,8 +805,8 @@ def check_tian2023_thm_4_scanning(
     "tian2023-thm-4-snapping",
     over="choices of constants and settings",
     instances=points,
-    says="From $t_0$ on, in {tried} choices of constants and settings, $e^{2B_n}$ lies between "
-    r"the two stated bounds, which are linear in $\ln t$, in {compared} comparisons.",
+    says="From $t_0$ on, $e^{2B_n}$ lies between the two stated bounds, which are linear in "
+    r"$\ln t$. This holds in {compared} comparisons for {tried} choices of constants and settings.",
     tolerance=ROOM,
     proof=(
         uses("tian2023-eq-12", "the growth factor is at most $e^{2B}$"),
@@ -865,8 +870,8 @@ def local_exponents() -> tuple[float, float]:
             planted={r"A lower bound $r$ on $\Gamma/\Gamma_i$ instead of $r^2$.": {"power": 1}},
         ),
         by_hand(
-            r"$\Gamma/\Gamma_i$ lies between $r^2$ and 1, which bounds $B_i - B_n$; the rates of "
-            "growth",
+            r"$\Gamma/\Gamma_i$ lies between $r^2$ and 1, which bounds $B_i - B_n$; bounds on "
+            "$e^{2B_n}$ and $B_n$ give the rates of growth",
             at="shares",
         ),
     ),
@@ -939,8 +944,8 @@ def one_sample(one: Exact) -> snapping.ModelRun:
     instances=exact_classes,
     says=r"For {tried} combinations of $K$, of $f_n^\top f_{n'}$ at the start, and of the "
     r"learning rates, $B_n$ and $f_n^\top f_{n'}$ by the closed form agree with a numerical "
-    r"solution of (10) for each token separately. Where $\Gamma$ grows large, $B_n$ has the "
-    "stated slopes, also with one sample per step.",
+    r"solution of (10) in which each token has its own logit. Where $\Gamma$ grows large, $B_n$ "
+    "has the stated slopes, also with one sample per step.",
     tolerance=1e-6,  # the integrator works to 1e-8
     proof=(
         uses(
@@ -1133,7 +1138,7 @@ BEFORE = "largest difference before and after both $t_0$"
         },
     },
     planted={
-        "What each growth bound gains is counted from $t_0$ of the slower rate for both.": {
+        "The gains of both growth bounds are counted from $t_0$ of the slower rate.": {
             "own": False
         },
         "The claim that the difference is largest after $t_0$.": {"part": "largest"},
@@ -1234,12 +1239,11 @@ def wide() -> list[SnapSetting]:
         ),
     ),
     readings={
-        r"Uniformly in the ratio: for $\nu = K \ln(M\eta_Y t/K)$ the bracket in (133) is 0, and "
-        "$B_n$ is not.": (Variant({"range_of": "uniform"}, instances=joint)),
-        r"For all times from $1000\,e^{1/\sqrt{2\nu}}/(M\eta_Y)$ on: for $\nu = 1000$ "
-        "and $K = 2$ the bracket is negative at such a time, and $B_n$ is positive.": Variant(
-            {"range_of": "early"}, instances=wide
-        ),
+        r"Equation (133) holds uniformly in the ratio. But for $\nu = K \ln(M\eta_Y t/K)$ the "
+        "bracket is 0, and $B_n$ is not 0.": (Variant({"range_of": "uniform"}, instances=joint)),
+        r"Equation (133) holds at all times from $1000\,e^{1/\sqrt{2\nu}}/(M\eta_Y)$ on. But for "
+        r"$\nu = 1000$ and $K = 2$ the bracket is negative at such a time, and $B_n$ is "
+        "positive.": Variant({"range_of": "early"}, instances=wide),
     },
     tolerance=1e-12,  # rounding of logarithms
     planted={
@@ -1535,11 +1539,12 @@ def check_tian2023_app_slow_decoder_bound(
     instances=coupled.long_designs,
     says="Attention on the distinct tokens is sparser for the slower decoder.",
     fails="In our designs with one query and one common token, attention is at first sparser "
-    "with the slower decoder. Then its entropy on the distinct tokens rises again, sooner than "
-    "with the faster decoder. At late times the faster decoder has the sparser attention on the "
+    "with the slower decoder. At late times the faster decoder has the sparser attention on the "
     r"distinct tokens: at $10^7$ steps if $\eta_Y/\eta_Z = 100$ is compared with 10, and "
-    "much later at larger ratios. With ten classes, $10^5$ steps, and one distinct token per "
-    r"class, the logit of a distinct token gains most at the ratio $\eta_Y/\eta_Z$ = {best}.",
+    "much later at larger ratios. The entropy of the attention on the distinct tokens also rises "
+    "again, sooner with the slower decoder than with the faster one. With ten classes, $10^5$ "
+    "steps, and one distinct token per class, the logit of a distinct token gains most at the "
+    r"ratio $\eta_Y/\eta_Z$ = {best}.",
     hypotheses=TRAINING,
     readings={
         "At $10^5$ steps, for designs that satisfy Assumption 1(c).": {"early": True},
@@ -1627,8 +1632,8 @@ def on_axis(end: float, axis: float, where: str) -> Iterator[Said]:
     instances=lambda: [0.006, 0.1, 1.0],
     name=constant_name,
     says="For every $C_0$ tried, the order of the curves of $e^{2B_n}$ by the corrected (124) "
-    "agrees with Figure 3. The vertical scale of Figure 3 could not be reproduced, neither from "
-    "the corrected (124) with a $C_0$ that (13) allows nor from a simulation of (10). The paper "
+    "agrees with Figure 3. We could not reproduce the vertical scale of Figure 3, either from "
+    "the corrected (124) with a $C_0$ that (13) allows or from a simulation of (10). The paper "
     "calls Figure 3 numerical simulation results and does not say which equation was simulated.",
     readings={
         "The vertical scale, by the corrected (124) with $C_0 = 1/K$, the smallest "
@@ -1714,7 +1719,7 @@ PANELS = (Panel(100, 10.0, 5.0, 0.8), Panel(10_000, 1.0, 50.0, 1.6))
     planted={
         "Two classes instead of one.": {"K": 2},
         "An axis whose end is 1.1 times sharper, that is, nearer to zero.": {"sharper": 1.1},
-        "$B$ at $t_0'$ of the first curve instead of each curve's own $t_0$.": {"own": False},
+        "Every $B_n$ at $t_0$ of the first curve instead of its own $t_0$.": {"own": False},
     },
 )
 def check_tian2023_fig_9(
@@ -1757,7 +1762,7 @@ def check_tian2023_fig_9(
             steps.equal_changes,
             planted={
                 "All classes contribute to each query.": {"share": False},
-                "The other $M - K$ outputs left out of the gradient $g$.": {"rest": 0},
+                "The $M - K$ outputs that are no next token, left out of $g_n$.": {"rest": 0},
             },
         ),
         by_hand("gradient steps and gradient flow from zero preserve the form", at="form"),

@@ -67,7 +67,7 @@ def single_common_token(others: int = 1, factor: int = 1) -> Iterator[Shown]:
     for K in (2, 3, 5):
         for shares in ((d,), (d, w)):
             speeds, forces = sums_of_10(_classes(K, shares, c))
-            where = f"$K = {K}$, {len(shares)} distinct tokens"
+            where = f"$K = {K}$, {counted(len(shares), 'distinct tokens')}"
             xi = (K - others) * c**4
             yield identity(rf"{where}: $\xi$", forces[0], xi)
             yield identity(
@@ -288,9 +288,9 @@ def fate_of_ratios(others: int = 0) -> Iterator[Shown]:
         length = {c: sp.sqrt(1 - d**2 - w**2)}
         own = sp.simplify(((speeds[1] - speeds[2]) / forces[0]).subs(length))
         common = sp.simplify(((speeds[1] - speeds[0]) / forces[0]).subs(length))
-        yield identity(f"$K = {K}$: quotient of two distinct tokens", own, d**2 - w**2)
+        yield identity(rf"$K = {K}$: slope of $\ln(d/w)$ in $B_n$", own, d**2 - w**2)
         expected = d**2 + (K - others) * (d**2 + w**2)
-        yield identity(f"$K = {K}$: quotient of a distinct and a common token", common, expected)
+        yield identity(rf"$K = {K}$: slope of $\ln(d/c)$ in $B_n$", common, expected)
 
 
 def scaling_is_waiting(both: bool = True) -> Iterator[Shown]:
@@ -465,8 +465,12 @@ def _equal_changes(
     sums = sum((abs(sum(row, Fraction(0))) for row in change_Y), Fraction(0))
     where = f"$K = {K}$, $M = {M}$, {counted(L, 'queries')}"
     yield relation(
-        f"{where}: logits of a class are alike in all", len(logits), "=", 1, len(logits) - 1
+        f"{where}: number of different sets of logits over the classes",
+        len(logits),
+        "=",
+        1,
+        len(logits) - 1,
     )
-    yield relation(f"{where}: changes of $z$, distance", off_z, "=", 0, off_z)
-    yield relation(f"{where}: changes of $Y$, distance", off_Y, "=", 0, off_Y)
-    yield relation(f"{where}: sums of the rows of $Y$", sums, "=", 0, sums)
+    yield relation(f"{where}: distance of full and reduced changes of $z$", off_z, "=", 0, off_z)
+    yield relation(f"{where}: distance of full and reduced changes of $Y$", off_Y, "=", 0, off_Y)
+    yield relation(f"{where}: sums of the rows of the change of $Y$", sums, "=", 0, sums)

@@ -47,9 +47,9 @@ def differs(one: Floats, other: Floats, level: float, where: str) -> Said:
     instances=of_gradient_descent,
     size=len,
     name=lambda one: "",
-    says=r"On Syn-Small, with $\eta_Z = 1$, all six comparisons, of the end with the start for "
-    r"each decoder and of the slow decoder ($\eta_Y = 1$) with the fast one ($\eta_Y = 10$), are "
-    "significant at a joint level of 1 %, paired over {tried} seeds. The entropy of the "
+    says=r"On Syn-Small, with $\eta_Z = 1$, we compare the end with the start for each decoder, "
+    r"and the slow decoder ($\eta_Y = 1$) with the fast one ($\eta_Y = 10$). All six comparisons "
+    "are paired over {tried} seeds and significant at a joint level of 1 %. The entropy of the "
     "attention on distinct tokens falls from {start} nats to {slow} with the slow decoder and to "
     "{fast} with the fast decoder. At iteration 48, the last row of the paper's figure, the "
     "entropy is {slow_48} with the slow and {fast_48} with the fast decoder. The fast decoder "
@@ -361,7 +361,7 @@ def of_expectation() -> list[Thresholds]:
         "at the same effective rates.": {"which": "place"}
     },
     planted={
-        "No momentum in both sets of runs, so that the threshold is the same.": Variant(
+        "No momentum in either set of runs, so that the threshold is the same.": Variant(
             {"which": "place", "beta": 0.0}, expected=Verdict.SEEN
         ),
         "The entropy falls with the ratio up to 10.": {"first": -1},

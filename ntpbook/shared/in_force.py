@@ -18,7 +18,7 @@ from ntpcore.huang2024.asymptotics import Floats
 from ntpcore.huang2024.problem import Problem
 from ntpverdicts.compare import Assumed, assume
 
-REALIZABLE = "Assumption 1, with source"
+REALIZABLE = r"Assumption 1, and every next token is $\mathrm n$ of a token of its sentence"
 ORTHONORMAL = "Assumption 2"
 FREQUENT = "Assumption 3"
 CLOSURE = "prefix closure"

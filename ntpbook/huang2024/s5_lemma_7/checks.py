@@ -71,10 +71,10 @@ def rare_data() -> Iterator[Rare]:
     "ours-hidden-sentence",
     over="runs",
     instances=rare_data,
-    says="On {tried} runs on the data of two tokens, the margin of the rare sentence and the "
-    r"derivative of the loss with respect to this margin are at most $\varepsilon$ times those "
-    "of the frequent sentence ({compared} comparisons). The bounds on the derivatives that the "
-    "proof uses are proved symbolically.",
+    says="On {tried} runs on the data of two tokens, the margin of the rare sentence and its "
+    "force, minus the derivative of the loss with respect to this margin, are at most "
+    r"$\varepsilon$ times the margin and the force of the frequent sentence ({compared} "
+    "comparisons). The bounds on the forces that the proof uses are proved symbolically.",
     tolerance=1e-9,  # margins are sums of two thousand rounded steps
     proof=(
         executed("the negative derivative of the loss with respect to a margin", rare.force),
@@ -297,8 +297,9 @@ def runs_and_rarest(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Ru
         ),
     ),
     loose="no instance can be close to equality: by Theorem A the inequality holds with $K "
-    r"\|W_{\mathrm{kq}}^*\| / \|W\|$ in place of $\alpha_t$; from $t_0$ on $\alpha_t$ is more "
-    "than 18 times this value for all data, and the ratio is smallest for two tokens",
+    r"\|W_{\mathrm{kq}}^*\| / \|W\|$ in place of $\alpha_t$, where $K$ depends only on $L_{\max}$ "
+    r"and $\pi_{\min}$; from $t_0$ on $\alpha_t$ is more than 18 times this value for all data, "
+    "and the ratio is smallest for two tokens",
     planted={
         r"$N$ in place of $1/\pi_{\min}$, on the runs with a rare sentence.": {"rarity": bounds.N},
         r"$1/\pi_{\min}$ left out.": {"exponent": 0},
@@ -453,8 +454,8 @@ def repeated_often(seed: int = 7, sets: int = 10, steps: int = 2000) -> list[Run
     "optimal token has at least $e^{-r}$ times the attention of one position of the optimal "
     r"token, and this position has at least $1/L_{\max}$ by Lemma 5. At all recorded steps of "
     "{tried} runs, in {compared} comparisons, such a non-optimal token exists, and the non-optimal "
-    "tokens of some sample have at least the stated attention; the smallest quotient of the two "
-    "is {least}.",
+    r"tokens of some sample have at least the attention $e^{-r}/L_{\max}$; the smallest quotient "
+    "of their attention and this bound is {least}.",
     tolerance=ROUNDING,
     proof=(
         executed(
@@ -529,9 +530,10 @@ def hiding() -> list[Run]:
     "huang2024-app-sketch-3",
     over="runs",
     instances=instances.long_runs,
-    says="The criterion, fixed in advance: over the last decade of steps, the constant $C_0$ "
-    "that the inequality needs is nowhere larger than before. The criterion is met on {tried} "
-    "runs with at least two decades of steps from $t_0$ on.",
+    says="The criterion was fixed in advance: over the last decade of steps, the steps after a "
+    "tenth of the last step, the constant $C_0$ that the inequality needs is nowhere larger than "
+    "before. The criterion is met on {tried} runs with at least two decades of steps "
+    "(two factors of ten) from $t_0$ on.",
     tolerance=1e-9,  # of C_0: needed alphas are rounded at 1e-16, norms go to 1e5
     proof=(
         uses("ours-alignment", r"Theorem A: the inequality with $\alpha = K \|W^*\|/\|W\|$"),

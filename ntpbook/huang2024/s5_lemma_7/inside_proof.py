@@ -376,9 +376,10 @@ def check_huang2024_app_lem_7_a_star(
     "huang2024-app-lem-7-a-t",
     over="states",
     instances=states,
-    says=r"Non-optimal tokens that score more than $\tau$ below the optimal one have at most "
-    r"$e^{-\tau}$ of the attention at each position, and the others contribute at most $\phi_- "
-    r"\tau$. At {tried} states, for {compared} sentences of type 1 ($\phi_- \ge e^{-(1 + "
+    says=r"For $\tau > 0$, non-optimal tokens that score more than $\tau$ below the optimal one "
+    r"have at most $e^{-\tau}$ of the attention at each position, and the other non-optimal tokens "
+    r"contribute at most $\phi_- \tau$ to the sum in $A^{(n,t)}$. "
+    r"At {tried} states, for {compared} sentences of type 1 ($\phi_- \ge e^{-(1 + "
     r"\beta_0/2) r}$), "
     r"$-A^{(n,t)}$ is at most {most} times $-(1 + \beta_0)\, A^{(n,*)}$.",
     tolerance=FLOATS,
@@ -706,11 +707,11 @@ def sentences_and_states(
     "huang2024-app-lem-7-comparison",
     over="pairs of sentences and states",
     instances=sentences_and_states,
-    says=r"The odds of a wrong prediction lie between $X_* e^{A\phi_-}$ and $X_* e^{2A\phi_-}$. "
-    r"In a sentence of type 2 $\phi_-$ is at most half of $\phi_-$ of a violated one. So the next "
-    "token is at least as probable in the sentence of type 2. Ball arithmetic confirms this for "
-    "pairs of sentences with prescribed attention; "
-    f"a computation with {DIGITS} digits confirms it at the states of this page. "
+    says=r"With $X_* = (|\mathcal V| - 1)\, e^{-A}$, the odds of a wrong prediction lie between "
+    r"$X_* e^{A\phi_-}$ and $X_* e^{2A\phi_-}$. In a sentence of type 2, $\phi_-$ is at most half "
+    "as large as in a violated sentence. So the right next token is at least as probable in the "
+    "sentence of type 2. Ball arithmetic confirms this for pairs of sentences with prescribed "
+    f"attention; a computation with {DIGITS} digits confirms it at states of training. "
     "There are {compared} comparisons on {tried} instances; {types} of the comparisons are at "
     "these states, with a sample of type 2.",
     fails="A sentence with at most half as much attention on its non-optimal tokens as another "
@@ -752,7 +753,7 @@ def sentences_and_states(
         },
     },
     readings={
-        "the reason as stated: less attention on the non-optimal tokens alone": {
+        "the paper's reason: any smaller attention on the non-optimal tokens suffices": {
             "share": Fraction(99, 100)
         },
     },

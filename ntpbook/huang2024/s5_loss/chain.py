@@ -86,11 +86,11 @@ def loss_of_attention(whole: int = 0) -> Iterator[Shown]:
     "huang2024-app-thm-2-chain",
     over="runs",
     instances=with_a_crowd,
-    says="Each line of the proof of Theorem 2 follows from the line before. At every recorded "
-    "step of {tried} runs the smallest margin bounds the attention, and the attention bounds the "
-    "loss. The condition on $t$ needs a constant of at least 864 so that at least half of the "
-    "margin in (13) remains; the paper has 1696. There are {compared} comparisons, among them that "
-    "of these two constants, once for each run.",
+    says="Given Theorem 1, each line of the proof of Theorem 2 follows from the line before. At "
+    "every recorded step of {tried} runs the smallest margin bounds the attention, and the "
+    "attention bounds the loss. The condition on $t$ needs a constant of at least 864 so that at "
+    r"least half of $\|W\|/\|W^*\|$, the first term of (13), remains; the paper has 1696. There "
+    "are {compared} comparisons, among them that of these two constants, once for each run.",
     tolerance=ROUNDING,
     proof=(
         uses("huang2024-eq-13", "(13), a lower bound on the margins"),

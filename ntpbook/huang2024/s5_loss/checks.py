@@ -126,9 +126,10 @@ def theorem_2(one: Run, asked: Asked, factor: float) -> Iterator[Said]:
     fails="On data with a rare sentence, the stated conditions hold at $T = {T}$ and $t = {t}$, "
     "and there the bound on the attention weights fails. The conditions do not involve "
     "frequencies. So, whatever the constants of the conditions are, a sentence can be so rare "
-    "that Algorithm 1 has not yet learned it when the conditions hold (the argument is on the "
-    "page). All numbers are closed forms in floats with relative error $10^{-12}$; both "
-    "conditions hold with a relative margin of a thousandth, and the claim fails by far more.",
+    "that training has not yet learned it when the conditions hold (the argument is on the "
+    "page). All numbers are closed forms, evaluated in floating point with relative error "
+    "$10^{-12}$; both conditions hold with a relative margin of a thousandth, and the bound on the "
+    "attention weights fails by far more.",
     tolerance=ROUNDING,
     hypotheses=(*FACTS, LARGEST, "the condition on $T$", "the condition on $t$"),
     proof=(
@@ -180,7 +181,7 @@ def check_huang2024_thm_2(
         f"{written(case.steps1, 3)}, "
         f"$t$ = {written(case.steps, 3)}, $\\eta = {ETA}$: the weight of its optimal "
         f"token is at most "
-        f"{weight:.3f}, claimed is at least $1 - 1/{power_of_e(case.claimed)}$; as log-odds"
+        f"{weight:.3f}, but the claimed bound is $1 - 1/{power_of_e(case.claimed)}$; as log-odds"
     )
     yield from facts(rare.two_tokens())
     yield assume(LARGEST, case.eta <= case.norm / math.e)
@@ -211,8 +212,8 @@ def check_huang2024_thm_2(
         ),
     ),
     loose="where the conditions hold, after millions of steps on the smallest data, the "
-    r"log-odds are more than four times the claimed ones, because the margin is there "
-    r"$t\eta/(\sqrt2\,\|W_{\mathrm{kq}}^*\|^2)$ and the claim only "
+    r"log-odds are more than four times the claimed ones, because there the margin is "
+    r"$t\eta/(\sqrt2\,\|W_{\mathrm{kq}}^*\|^2)$, while the theorem claims only "
     r"$t\eta/(4L_{\max}\|W_{\mathrm{kq}}^*\|^2)$",
     planted={
         "The claimed log-odds with $t^2$ in place of $t$.": Variant(
@@ -263,10 +264,10 @@ def check_huang2024_thm_2_corrected(
             "55$",
         ),
     ),
-    loose=r"no loss exceeds $\log|\mathcal V|$, the right-hand side is at least $|\mathcal V| "
-          "e^{-T C_0}$, and $A$ is at least $4 T C_0$: for all $T$ and $t$ the right-hand side "
-          r"is at least $\mathrm e$ times the loss, since $|\mathcal V|/\log|\mathcal V| \ge "
-          r"\mathrm e$",
+    loose=r"for all $T$ and $t$ the right-hand side is at least $\mathrm e$ times the loss, "
+          r"because no loss exceeds $\log|\mathcal V|$, the right-hand side is at least "
+          r"$|\mathcal V| e^{-T C_0}$, $A$ is at least $4 T C_0$, and "
+          r"$|\mathcal V|/\log|\mathcal V| \ge \mathrm e$",
     planted={
         "One and a half times the true gap $A$ in place of $T C_0$.": Variant(
             {"of_gap": 1.5}, instances=long_runs
@@ -420,7 +421,7 @@ def check_huang2024_eq_13(
         ),
     ),
     loose=r"with one non-optimal token and $|\mathcal V| = 2$ at $\epsilon = \frac12$ the "
-    r"missing probability is $\frac15$ where $\epsilon$ is claimed; a search over "
+    r"wrong next token has the probability $\frac15$, and the bound is $\epsilon$; a search over "
     r"$|\mathcal V| = 2$ to 50 and $\epsilon = \frac1{1000}, \dots, \frac{500}{1000}$ "
     r"found nothing closer. The paper claims $O(\epsilon)$",
     planted={
@@ -451,7 +452,7 @@ def check_huang2024_app_accuracy(
         return
     gap = one.second.gap if own else times * (math.log(one.problem.vocab_size) - log_eps)
     allowed = log_eps + math.log(100) if own else power * log_eps
-    yield at_most(log_missing(one, gap), allowed, "log of the missing probability")
+    yield at_most(log_missing(one, gap), allowed, "log of the probability of the wrong tokens")
     of_its_own = log_missing(one, one.second.gap)
     yield count("runs")
     yield count("stuck", int(of_its_own > log_eps + math.log(100)))
@@ -542,9 +543,10 @@ def exceeds(power: int = 1) -> Iterator[Shown]:
     instances=floors,
     says=r"Read as an upper bound, $|\mathcal V| \exp(-T C_0)$ is correct in {tried} cases.",
     fails=r"For $n = |\mathcal V|$ the function $n x - \log(1 + (n-1) x)$ vanishes at $x = 0$ and "
-    r"has a positive slope for $x > 0$, so the stated value exceeds the minimal loss for every "
-    r"$|\mathcal V| \ge 2$, even with the true gap $A$ in place of $T C_0$. For {tried} first "
-    "stages, ball arithmetic confirms that the stated value is too large.",
+    r"has a positive slope for $x > 0$. At $x = e^{-A}$ it shows that the stated value exceeds the "
+    r"minimal loss for every $|\mathcal V| \ge 2$, even with the true gap $A$ in place of $T C_0$. "
+    r"For {tried} choices of $|\mathcal V|$ and $T$, ball arithmetic confirms that the stated "
+    "value is too large.",
     proof=(
         enclosed(
             "the claimed value exceeds the minimal loss, in ball arithmetic",
@@ -695,7 +697,8 @@ def both_stages(seed: int = 7, steps: int = 1000) -> Iterator[First | Run]:
     r"e^{-\eta_0 t/\|W_{\mathrm{ov}}^*\|}$ holds at all recorded steps. On {runs} long runs "
     r"of stage 2, $-\log(\mathcal L - \mathcal L^*)$ grows like $t$ to the power {low} to "
     "{high} while $t$ grows tenfold to its last value; the criterion was a power between 0.9 and "
-    "1.1. At {late} recorded steps from the $t_A$ of Theorem B on, the bound of the proof holds.",
+    r"1.1. The bound on $\mathcal L - \mathcal L^*$ in the proof holds at {late} recorded steps "
+    "from the $t_A$ of Theorem B on.",
     fails="A loss does not decay exponentially, or not with an exponent that meets the criterion.",
     tolerance=ROUNDING,
     proof=(

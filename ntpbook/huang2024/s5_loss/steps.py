@@ -87,7 +87,9 @@ def excess_of_4(rate: float = 1.0) -> tuple[Shown, ...]:
             sp.exp(x * u),
         ),
         at_least_zero("$2 L e^{-s}/u - 1$", sp.expand(factor - 1)),
-        at_least_zero("minus the second derivative of the chord", -sp.diff(chord, y, 2)),
+        at_least_zero(
+            r"minus the second derivative of the chord minus $(e^y - 1)$", -sp.diff(chord, y, 2)
+        ),
         identity("chord minus $e^y - 1$ at $y = 0$", chord.subs(y, 0), sp.S(0)),
         identity("chord minus $e^y - 1$ at $y = 1$", chord.subs(y, 1), sp.S(0)),
     )

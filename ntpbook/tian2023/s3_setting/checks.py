@@ -192,7 +192,7 @@ def check_tian2023_app_table_1(one: Sequence, base: int = 0, early: int = 0) -> 
     "tian2023-eq-1",
     over="random layers",
     instances=random_layers,
-    says="Tested on {tried} random layers.",
+    says="The check tests both statements on {tried} random layers.",
     tolerance=1e-12,  # scores of order ten, from sums of up to d^2 products
     shows="the definition makes sense: the attention weights are a probability distribution over "
     "the context, and embeddings and the table $Z$ give the same weights",
@@ -217,7 +217,7 @@ def check_tian2023_eq_1(one: Layer, masked: bool = True, scaled: bool = True) ->
     "tian2023-eq-2",
     over="random layers",
     instances=random_layers,
-    says="Tested on {tried} random layers.",
+    says="The check tests both statements on {tried} random layers.",
     tolerance=1e-12,  # logits of order ten, from sums of up to d^2 products
     shows="the definition makes sense: $J$ is the mean logarithm of a probability, and "
     "embeddings and the tables $Y$ and $Z$ give the same probability",
@@ -251,8 +251,8 @@ def check_tian2023_eq_2(
     over="sets of embeddings",
     instances=embeddings,
     says=r"For {tried} sets of embeddings, the norms of $\hat u_T$ and $X^\top b_T$ are equal if "
-    "the embeddings are orthonormal, and otherwise the square of their ratio differs from 1 by at "
-    "most the stated bound.",
+    "the embeddings are orthonormal. Otherwise the square of the ratio of the norms differs from 1 "
+    r"by at most the spectral norm of $U U^\top - I$.",
     tolerance=1e-12,  # rounding of sums of up to a thousand products
     proof=(
         executed(
@@ -836,9 +836,9 @@ def _speeds(one: Speeds, slower: bool) -> Iterator[Said]:
     "tian2023-eq-5",
     over="random classes",
     instances=numbered_bags,
-    says="In a sequence whose token frequencies are exactly $P$, the total attention on each "
-    "token is (5): tested on {tried} random classes. The length $T$ cancels for symbolic $T$ and "
-    "$P$.",
+    says="The check finds this on {tried} random classes: in a sequence whose token frequencies "
+    "are exactly $P$, the attention on all positions of a token together is (5). The length $T$ "
+    "cancels for symbolic $T$ and $P$.",
     tolerance=1e-13,  # sums of up to a hundred weights
     shows="the definition makes sense: (5) is the attention in a sequence with token frequencies "
     "$P$",
@@ -1044,8 +1044,8 @@ TOGETHER = ((1, 3, Fraction(17, 20)),)  # length, tokens and delta of the witnes
         RADIUS,
     ),
     readings={
-        r"With probability at least $1 - \delta$, all token frequencies at once are within the "
-        "radius of Lemma 18 of their probabilities.": {"which": "together"},
+        r"With probability at least $1 - \delta$, no token frequency differs from its probability "
+        "by more than the radius of Lemma 18.": {"which": "together"},
     },
     planted={
         "The radius of Lemma 18 1.1 times sharper.": {"factor": 1 / 1.1},
@@ -1094,9 +1094,9 @@ def _together(one: Together, which: str) -> Iterator[Said]:
     "ours-uniform-counts",
     over=r"triples of length, distribution, and $\delta$",
     instances=distributions,
-    says=r"For {tried} choices of length, distribution, and $\delta$, all token frequencies are "
-    "within our radius of their probabilities at once, with exact probability at least $1 "
-    r"- \delta$.",
+    says=r"For {tried} choices of length, distribution, and $\delta$, the exact probability that "
+    "no token frequency differs from its probability by more than our radius is at least $1 - "
+    r"\delta$.",
     # a probability near 1 minus rounding, held against delta = 1e-8
     tolerance=1e-5,
     proof=(

@@ -330,7 +330,7 @@ class Together:
     @property
     def name(self) -> str:
         """Both in words."""
-        return f"{_many(self.length)}, {self.tokens} equally likely ones"
+        return f"{_many(self.length)}, vocabulary of {self.tokens} equally likely tokens"
 
 
 @dataclass(frozen=True)

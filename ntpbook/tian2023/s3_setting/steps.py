@@ -22,7 +22,11 @@ def positions_shift(base: int = 0) -> Iterator[Shown]:
 
     T = sp.symbols("T", integer=True, positive=True)
     last = (T - 1) - 1 + base  # of the sum over t = 1, ..., T - 1, all indices one less from 0
-    yield identity("places from the end of the sum to the query $x_{T-1}$", (T - 1) - last, 1)
+    yield identity(
+        "position of the query $x_{T-1}$ minus the last position in the sum of (1)",
+        (T - 1) - last,
+        1,
+    )
     yield identity("places from the query to the next token $x_T$", T - (T - 1), 1)
 
 

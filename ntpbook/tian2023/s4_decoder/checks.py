@@ -1843,7 +1843,9 @@ def first_updates() -> Iterator[Vocabulary]:
         ),
     ),
     planted={
-        "The claim that $Mh(1)$ reaches 1.1 times the lower crossing $x_0$.": {"sharper": 1.1},
+        "The claim that $Mh(1)$ reaches the lower crossing $x_0$, 1.1 times sharper.": {
+            "sharper": 1.1
+        },
         r"$\eta_Y = M^{-1.01}$, slightly below $1/M$.": {"exponent": 1.01},
         "The upper crossing $x_1$ instead of the lower crossing $x_0$.": {"which": 1},
     },

@@ -271,7 +271,8 @@ def speed(factor: float = 2.0) -> Iterator[Shown]:
     grown = m * x + d  # e^x >= (M - 1) x
     gamma, tau = m**2 / M * x / (m + grown), (grown - 1 + m * x) / M
     yield at_least(r"$\gamma\tau$ is at most $2x$", sp.nsimplify(factor) * x, gamma * tau)
-    yield at_least(r"at $\tau = 2x$, $e^x$ has reached $(M - 1) x$", 2 * x, (m * x - 1 + m * x) / M)
+    name = r"where $e^x = (M - 1) x$, $\tau$ is at most $2x$"
+    yield at_least(name, 2 * x, (m * x - 1 + m * x) / M)
     late = tau.subs({x: 1 + u, m: 1 + m})
     yield at_least(r"$e^x$ is at most $M\tau$", (2 + m) * late, grown.subs({x: 1 + u, m: 1 + m}))
 
@@ -341,7 +342,8 @@ def radius(larger: int = 1) -> Iterator[Shown]:
 
     s, c, z = sp.symbols("s c z", nonnegative=True)
     r = larger * c / (c + s) / (1 + z)  # every r up to the radius
-    yield at_least("the condition holds for every smaller $r$", c, s * r / (1 - r))
+    name = r"the condition $sr/(1 - r) \le c$, with $s = \sqrt{K - 1}$, holds for every smaller $r$"
+    yield at_least(name, c, s * r / (1 - r))
     at = (s * r / (1 - r)).subs(z, 0)
     yield identity("equality at the largest $r$", at, c)
     k = sp.symbols("k", nonnegative=True)  # s = 1 + k

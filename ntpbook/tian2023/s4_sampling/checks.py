@@ -56,12 +56,13 @@ HOEFFDING = cited(
 CHERNOFF = (
     cited(
         r"$\mathbb P(N_n - Np \ge N\epsilon) \le e^{-N\,\mathrm{KL}(p + \epsilon \,\|\, p)}$, "
-        "and the same for the lower tail",
+        r"where $\epsilon$ is the deviation $e$ of the proof, and the same for the lower tail",
         "hoeffding1963",
         "Theorem 1, inequality (2.1)",
     ),
     executed(
-        r"the exponent of the Chernoff bound is $\mathrm{KL}(p + \epsilon \,\|\, p)$",
+        r"Chernoff's bound $e^{-\theta Nq}(1 - p + pe^\theta)^N$ with $q = p + \epsilon$ has, at "
+        r"the best $\theta$, the exponent $N\,\mathrm{KL}(p + \epsilon \,\|\, p)$",
         steps.chernoff_exponent,
         planted={
             r"$e^\theta = q/p$ instead of $e^\theta = q(1 - p)/(p(1 - q))$ in the bound.": {
@@ -389,11 +390,10 @@ SLOPE = executed(
     "tian2023-lem-11",
     over=r"combinations of $M$, $\eta_Y$, and $\bar N$, and vocabulary sizes",
     instances=instances.means,
-    says=r"For combinations of $M$, $\eta_Y$, and $\bar N$, the height $h$ after $N_n$ updates "
-    r"differs from that after $\bar N$ updates by no more than (61) allows, and for $M \ge 4$ the "
-    "size $g$ of an update by no more than (62) allows, with explicit constants. For single "
-    r"vocabulary sizes, $-\mathrm d\ln g/\mathrm d\ln s \le 2$ in stage 2. Both together are "
-    "{tried} cases.",
+    says=r"The check tests {tried} cases. Most cases are combinations of $M$, $\eta_Y$, and "
+    r"$\bar N$: there the heights after $N_n$ and after $\bar N$ updates satisfy (61), and for $M "
+    r"\ge 4$ the sizes $g$ of the next update satisfy (62), with explicit constants. The other "
+    r"cases are vocabulary sizes $M$: there $-\mathrm d\ln g/\mathrm d\ln s \le 2$ in stage 2.",
     tolerance=1e-9,  # a difference of one hundredth of the size keeps thirteen digits
     proof=(
         uses("tian2023-lem-6", "$h$ solves (44) and (45)"),
@@ -411,13 +411,14 @@ SLOPE = executed(
         ),
         uses("tian2023-lem-8", r"$e^{Mh} \ge (M - 1)Mh$ above the upper crossing"),
         executed(
-            r"the bounds $1 + k$ on $-\mathrm d\ln g/\mathrm d\ln s$ and 2 on $k$ in stage 2, and "
-            r"those on $(1 - u)^{-3} - 1$ and $1 - (1 + u)^{-3}$",
+            r"the bounds $1 + k$ on $-\mathrm d\ln g/\mathrm d\ln s$ and 2 on $k$ for $\frac34 s_1 "
+            r"\le s < s_1$, and those on $(1 - u)^{-3} - 1$ and $1 - (1 + u)^{-3}$",
             steps.slope_in_stage_2,
             planted={"Stage 2 started five percent earlier.": {"start": 0.95}},
         ),
         by_hand(
-            r"integrating this derivative gives $|g(N_n)/g(\bar N) - 1| \le 6|N_n/\bar N - 1|$",
+            r"integrating $-\mathrm d\ln g/\mathrm d\ln s < 3$ gives $|g(N_n)/g(\bar N) - 1| "
+            r"\le 6|N_n/\bar N - 1|$",
             at="stage-2",
         ),
         uses("tian2023-rem-4", r"$|N_n - \bar N| \le 2\Delta$ with probability $1 - \delta$"),
@@ -486,8 +487,9 @@ def check_tian2023_lem_11(
     proof=(
         uses("tian2023-lem-6", "$h$ solves (44): its derivative decreases, and $h(0) = 0$"),
         by_hand(
-            r"the concave $h$ increases less to the right of $\bar N$ than to the left, by at "
-            r"most its derivative at the left end times $\Delta$, and $h(s) \ge s\,\dot h(s)$",
+            r"the concave $h$ increases no more on $[\bar N, \bar N + \Delta]$ than on $[\bar N - "
+            r"\Delta, \bar N]$, where it increases by at most $\dot h(\bar N - \Delta)\,\Delta$; "
+            r"and $h(s) \ge s\,\dot h(s)$",
             at="concave",
         ),
     ),
@@ -614,7 +616,8 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
         lost = np.expm1(x - top) * weight  # (1/g(m + D))/(1/g(m)) - 1
         share = np.abs(lost / (1 + lost))
         bound = eta * np.abs(D) / 3 / sharper
-        yield arrays.at_most(share, bound, rf"from $s = {m:.4g}$ on, $\Delta = {{at}}$", at=D)
+        where = rf"{m:.4g} in place of $\bar N$, $\Delta = {{at}}$"
+        yield arrays.at_most(share, bound, where, at=D)
 
 
 # Lemma 12
@@ -628,7 +631,7 @@ def check_tian2023_eq_65(one: Mean, below: bool = False, sharper: float = 1.0) -
     r"every row of $F^\top Y$ is $(1 + \theta_n)\bar w_n$, and the bound of Lemma 12 on "
     r"$|\theta_n|$ in terms of the count holds. In the settings, the bound that involves $\delta$ "
     r"holds with probability at least $1 - \delta$. The constant 1 instead of $\frac52$ "
-    "suffices in {once} of {chances} cases.",
+    r"suffices for {once} of {chances} pairs of a setting and a $\delta$.",
     fails=r"A row has another form, or $|\theta_n|$ is larger than its bounds.",
     tolerance=1e-8,  # the probability errs by 1e-12 and is divided by delta >= 1e-3
     proof=(
@@ -755,7 +758,7 @@ def rows_of_the_example(
         by_hand("every update is a linear combination of the $f_n$, so $Y = FA$", at="span"),
     ),
     readings={
-        "The true gradient (7) instead of (26), which the theorem does not cover: the rows of "
+        "The true gradient (7), which the theorem does not cover, instead of (26): the rows of "
         r"$F^\top Y$ are parallel to the $\zeta_n$.": {"plain": True},
     },
     planted={
@@ -853,14 +856,18 @@ def check_tian2023_thm_5(
     r"residuals $x_{T+1} - \alpha_n$ have the form (71) with $|\sigma| \le \eta_Y(|N_n - \bar N| "
     r"+ c(N_n))$. In the settings, both "
     r"bounds on $|\sigma|$ that involve $\delta$ hold with probability at least $1 - \delta$ for "
-    r"each class by itself; the second was tested in {late} cases. The constant 1 instead of "
-    r"$\frac52$ and 15 suffices in {once} of {bounds} cases. After the stated number of steps, all "
-    r"classes reach accuracy $\epsilon$ with probability at least 0.95.",
+    r"each class by itself; the second was tested for {late} pairs of a setting and a $\delta$. "
+    r"The constant 1 instead of $\frac52$ and 15 suffices in {once} of the {bounds} tests of these "
+    r"bounds. After the stated number of steps, all classes reach accuracy $\epsilon$ with "
+    "probability at least 0.95.",
     fails="Residuals or numbers of steps differ from those of Corollary 1.",
     tolerance=1e-9,  # differences of 1/g on runs of some hundred steps
     proof=(
         uses("tian2023-thm-5-exact", r"row $n$ is $(M - 1)\,h^*(N_n)\,\zeta_n$"),
-        uses("tian2023-lem-5", r"(71) with $N_n$, and $\sigma > -1$"),
+        uses(
+            "tian2023-lem-5",
+            r"the residual after $N_n$ updates has the form (71), and $\sigma > -1$",
+        ),
         uses(
             "ours-decoder-rate", "$h^*(N_n) = h(N_n + c(N_n))$; the number of steps to an accuracy"
         ),
@@ -879,7 +886,10 @@ def check_tian2023_thm_5(
             r"$\sqrt{\frac N2\ln\frac{2K}\delta} = \frac N{2K}$ at $N = 2K^2\ln\frac{2K}\delta$, "
             r"and $\frac1\epsilon + \ln\frac M\epsilon \le \frac1\epsilon\ln\frac M\epsilon$",
             steps.steps_to_the_accuracy,
-            planted={r"$4K^2\ln(2K/\delta)$ draws for the same deviation.": {"halves": 2}},
+            planted={
+                r"$N = 4K^2\ln(2K/\delta)$ instead of $N = 2K^2\ln(2K/\delta)$ in the first "
+                "equation.": {"halves": 2}
+            },
         ),
         by_hand(
             r"with probability at least $1 - \delta$ all counts are at least $S + 1$", at="steps"
@@ -893,7 +903,7 @@ def check_tian2023_thm_5(
         r"The bound $|\sigma| \le \eta_Y(|N_n - \bar N| + c(N_n))$ 1.1 times sharper.": {
             "sharper": 1.1
         },
-        r"The number of steps with $\sqrt{1/\epsilon}$.": {"power": 0.5},
+        r"The number of steps with $\sqrt{1/\epsilon}$ instead of $1/\epsilon$.": {"power": 0.5},
         "$M$ instead of $M - 1$ in (71).": {"less": 0},
         r"The bounds on $|\sigma|$ without $\sqrt N$.": {"root": 0.0},
     },

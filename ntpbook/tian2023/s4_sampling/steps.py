@@ -66,7 +66,8 @@ def hoeffding_gap(factor: int = 2) -> Iterator[Shown]:
         (1 - 2 * q) ** 2 / (q * (1 - q)),
     )
     half = sp.symbols("half", real=True)  # 1 - 2 q
-    yield at_least_zero("this second derivative is not negative", half**2 / (r * p))
+    name = "this second derivative is not negative: a square over a product of positive numbers"
+    yield at_least_zero(name, half**2 / (r * p))
 
 
 def order_of_radii(draws: int = 17) -> Iterator[Shown]:
@@ -80,7 +81,9 @@ def order_of_radii(draws: int = 17) -> Iterator[Shown]:
     y = sp.symbols("y", nonnegative=True)  # sqrt(N L)
     edge = 2 + sp.sqrt(2)
     yield identity(
-        r"the square of the $\sqrt{NL}$ at which both radii are equal", edge**2, 6 + 4 * sp.sqrt(2)
+        r"the square of the $\sqrt{NL}$, with $L = \ln(2/\delta)$, at which both radii are equal",
+        edge**2,
+        6 + 4 * sp.sqrt(2),
     )
     room = sp.expand(y + edge - (y + edge) / sp.sqrt(2) - 1)
     yield identity(
@@ -227,10 +230,13 @@ def one_class_within_two_radii(constant: int = 2) -> Iterator[Shown]:
 
     N, L, delta = sp.symbols("N L delta", positive=True)  # L = ln(1/delta)
     exponent = -2 * (constant * sp.sqrt(N * L)) ** 2 / N
-    yield identity("the exponent of Hoeffding's bound", exponent, -2 * constant**2 * L)
+    name = r"the exponent of Hoeffding's bound, with $L = \ln(1/\delta)$"
+    yield identity(name, exponent, -2 * constant**2 * L)
     failure = 2 * sp.exp(sp.simplify(exponent).subs(L, -sp.log(delta)))  # Hoeffding's bound
     room = (1 - failure / delta).subs(delta, sp.Rational(1, 2))
-    yield at_least_zero(r"$1 - 2 \delta^{2C^2}/\delta$ at $\delta = 1/2$", room)
+    yield at_least_zero(
+        r"$1 - 2 \delta^{2C^2}/\delta$ at $\delta = 1/2$, for the radius $C\Delta$", room
+    )
     inside = 1 - 2 ** sp.Integer(1 - 2 * constant**2)
     room = 2 * inside**2 - (sp.sqrt(sp.log(2)) + sp.Rational(1, 4)) ** 2
     yield at_least_zero(r"$2 (1 - 2^{1 - 2C^2})^2 - (\sqrt{\ln 2} + 1/4)^2$", room)
@@ -350,14 +356,17 @@ def constant_of_theta(constant: float = 2.5) -> Iterator[Shown]:
 
     a, N = sp.symbols("a N", positive=True)  # a = ln(K/delta)
     room = a - (sp.log(2) + a) / 2
-    yield identity(r"$a - \ln(2K/\delta)/2$", room, (a - sp.log(2)) / 2)
+    name = r"$a - \ln(2K/\delta)/2$ with $a = \ln(K/\delta)$"
+    yield identity(name, room, (a - sp.log(2)) / 2)
     phi, b = sp.E - 2, sp.E - 1
     lead = 1 + phi * sp.log(1 + b * N)
     slope = sp.diff(lead / sp.sqrt(N), N) * 2 * N * sp.sqrt(N)
     expected = 2 * phi * b * N / (1 + b * N) - lead
-    yield identity(r"slope of $(1 + c)/\sqrt N$, times $2N^{3/2}$", slope, expected)
+    name = r"slope of $(1 + c)/\sqrt N$, times $2N^{3/2}$, with $c = (e - 2) \ln(1 + (e - 1) N)$"
+    yield identity(name, slope, expected)
     falls = lead.subs(N, 16) - 2 * phi
-    yield at_least_zero("a lower bound on minus this slope from $N = 16$ on", falls, strictly=True)
+    name = "a lower bound on the negative of this slope from $N = 16$ on"
+    yield at_least_zero(name, falls, strictly=True)
     rest = (sp.nsimplify(constant, rational=True) - 1) * sp.sqrt(sp.log(2)) - lead.subs(N, 16) / 4
     yield at_least_zero(
         r"$(5/2 - 1) \sqrt{\ln 2}$ minus $(1 + c)/\sqrt N$ at $N = 16$", rest, strictly=True
@@ -376,7 +385,8 @@ def steps_to_the_accuracy(halves: int = 1) -> Iterator[Shown]:
 
     K, L, M, epsilon, e_2, w = sp.symbols("K L M epsilon e_2 w", positive=True)
     N = halves * 2 * K**2 * L  # L = ln(2K/delta)
-    yield identity(r"$\sqrt{NL/2}$ at $N = 2K^2 L$", sp.sqrt(N * L / 2), N / (2 * K))
+    name = r"$\sqrt{NL/2}$ at $N = 2K^2 L$, with $L = \ln(2K/\delta)$"
+    yield identity(name, sp.sqrt(N * L / 2), N / (2 * K))
     short = sp.sqrt(1 - 1 / M) * epsilon
     yield identity(r"$(1 - 1/M)/\epsilon'$, squared", ((1 - 1 / M) / short) ** 2,
                    (1 - 1 / M) / epsilon**2)  # fmt: skip
@@ -384,7 +394,8 @@ def steps_to_the_accuracy(halves: int = 1) -> Iterator[Shown]:
     small = 1 / (1 + e_2)  # any epsilon below 1
     ell = 1 / (1 - small) + w
     yield at_least_zero(
-        r"$l/\epsilon - 1/\epsilon - l$", sp.factor(sp.together(ell / small - 1 / small - ell))
+        r"$l/\epsilon - 1/\epsilon - l$ for $l \ge 1/(1 - \epsilon)$",
+        sp.factor(sp.together(ell / small - 1 / small - ell)),
     )
     yield at_least_zero(r"$\ln 200 - 2$", sp.log(200) - 2, strictly=True)
 

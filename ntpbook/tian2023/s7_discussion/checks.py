@@ -248,9 +248,10 @@ def check_tian2023_app_dropping(
     over="ways to train our two classes",
     instances=distinct_losers,
     says="In our example of two classes of one query, both distinct tokens of the second class "
-    "have attention logits below 0, their initial value. Ball arithmetic certifies that the "
-    "logits are negative after {certain} gradient steps; after {steps} steps, and for the "
-    "gradient flow from $t = 10^4$ to $10^8$, the logits were computed in floating point.",
+    "have attention logits below 0, their initial value. Ball arithmetic, which bounds all "
+    "rounding errors, certifies that the logits are negative after {certain} gradient steps; "
+    "after {steps} steps, and for the gradient flow from $t = 10^4$ to $10^8$, the logits were "
+    "computed in floating point.",
     observes=True,
     planted={
         "Two classes that are alike except for their tokens.": Variant({}, symmetric_gainers),
@@ -300,7 +301,8 @@ def check_tian2023_app_no_winner(
     if isinstance(one, SymmetricUnder10):
         if ever:
             last = scores_under_10(one, np.array([600.0]))[-1]
-            where = r"share when the integral $\Gamma = \eta_Z \int_0^t \gamma$ is $e^{600}$"
+            clock = r"$\Gamma = \eta_Z \int_0^t \gamma$, with the $\gamma$ of Theorem 1,"
+            where = rf"share when the integral {clock} is $e^{{600}}$"
             yield within(one.share(last), share, where)
         log_time = takeover_log_time(one, share)
         yield result("takeover", round(math.log10(log_time)))
@@ -761,10 +763,10 @@ def figure_6_runs(first: int = 1, seeds: int = 60) -> list[section_8.Counted]:
     instances=figure_6_runs,
     name=lambda one: getattr(one, "name", ""),
     size=lambda one: getattr(one, "seeds", 1),
-    says=r"With the settings of Figure 6 (one query, $\eta_Z = 3$, $\eta_Y = 30$), the number of "
-    "the ten distinct tokens of a class that share its attention at the end, counted as $e^H$ "
-    "with the entropy $H$, is at most two in {few} of {classes} classes. The mean of this number "
-    "over the classes is {mean}.",
+    says=r"With the settings of Figure 6 (one query, $\eta_Z = 3$, $\eta_Y = 30$), we count the "
+    "distinct tokens that share the attention of a class at the end as $e^H$, where $H$ is the "
+    "entropy of the attention on the ten distinct tokens of the class. This number is at most two "
+    "in {few} of {classes} classes, and its mean over the classes is {mean}.",
     fails="With the settings of Figure 6 the number of distinct tokens that share the attention of "
     "a class is never two or fewer at the end.",
     observes=True,

@@ -56,7 +56,8 @@ def test_huang2024_thm_2_is_refuted_under_every_reading_and_tests_all_hypotheses
     assert {reading.verdict for reading in check.readings} == {Verdict.REFUTED}
     assert len(check.readings) == len(rare_sample.READINGS)
     assert set(check.hypotheses) == {
-        *("Assumption 1, with source", "Assumption 2", "Assumption 3", "prefix closure"),
+        r"Assumption 1, and every next token is $\mathrm n$ of a token of its sentence",
+        *("Assumption 2", "Assumption 3", "prefix closure"),
         *(checks.LARGEST, "the condition on $T$", "the condition on $t$"),
     }
     said = list(checks.check_huang2024_thm_2.body(rare_sample.TooRare()))

@@ -389,7 +389,9 @@ def test_each_fact_in_force_is_lost_by_an_instance_of_its_own():
     outweighed = from_samples([(("a", "a", "b"), "a"), (("a",), "b"), (("b",), "a")])
     slanted = np.eye(4) + 1e-6 * np.eye(4)[::-1]
     lost = {
-        "Assumption 1, with source": facts(from_sentences(["a b", "c b", "b a"])),
+        r"Assumption 1, and every next token is $\mathrm n$ of a token of its sentence": facts(
+            from_sentences(["a b", "c b", "b a"])
+        ),
         "Assumption 2": facts(example_1(), slanted),
         "Assumption 3": facts(outweighed),
         "prefix closure": facts(outweighed),

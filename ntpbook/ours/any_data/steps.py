@@ -117,26 +117,20 @@ def gradients(times: int = 2) -> tuple[Shown, ...]:
 
     alone = sp.exp(x) / (sp.exp(x) + sp.exp(y))
     twice = times * sp.exp(y) / (sp.exp(x) + times * sp.exp(y))
+    derivatives = (
+        ('"a q", "b r"', "a, b", alone, x, -1),
+        ('"a q", "b r"', "q, r", alone, y, 1),
+        ('"a q q"', "q", twice, y, -1),
+        ('"a q q"', "a", twice, x, 1),
+    )
     return (
-        same(
-            '"a q", "b r": derivative with respect to the score of a, b',
-            sp.diff(loss(alone), x),
-            -pull(alone),
-        ),
-        same(
-            '"a q", "b r": derivative with respect to the score of q, r',
-            sp.diff(loss(alone), y),
-            pull(alone),
-        ),
-        same(
-            '"a q q": derivative with respect to the score of q',
-            sp.diff(loss(twice), y),
-            -pull(twice),
-        ),
-        same(
-            '"a q q": derivative with respect to the score of a',
-            sp.diff(loss(twice), x),
-            pull(twice),
+        *(
+            same(
+                f"{sample}: derivative with respect to the score of {token}",
+                sp.diff(loss(attention), score),
+                sign * pull(attention),
+            )
+            for sample, token, attention, score, sign in derivatives
         ),
         same(
             '"a q q": attention on q',

@@ -38,7 +38,7 @@ def draw_answers(axes: Axes, scores: Sequence[float], lead: float) -> None:
     """
     rows = np.array([answers(score, lead) for score in scores])
     looks = (("-", OPTIMAL), ("--", OPTIMAL), ("-.", NONOPTIMAL))
-    texts = ("attention on O", "probability of P, next token of O", "probability of S, next of P")
+    texts = ("attention on O", "probability of P", "probability of S")
     for (style, color), text, values in zip(looks, texts, rows.T, strict=True):
         axes.plot(scores, values, style, color=color, label=text)
     axes.set(xlabel="score of O under query P", ylabel="share or probability", ylim=(-0.03, 1.03))
